@@ -81,12 +81,12 @@ func (o *Options) Recent() []time.Duration {
 }
 
 // last returns how many names of a space were created in one of these times.
-func (o *Options) last(space *census.NamePool, length time.Duration) int64 {
+func (o *Options) last(pool *census.NamePool, length time.Duration) int64 {
 	at := slices.Index(o.Windows, length)
 	if at < 0 {
 		at = slices.Index(o.Recent(), length)
 	}
-	return space.Recent[at]
+	return pool.Recent[at]
 }
 
 // FoldBelow returns below how many names the census reads all controllers of a space.
@@ -97,13 +97,13 @@ func (o *Options) FoldBelow() int64 {
 	return o.MinCount
 }
 
-// Gated reports whether there is a gate, which looks at every row.
+// Gated reports whether there is a gate, which checks every row.
 func (o *Options) Gated() bool {
 	return o.FailAbove != nil || o.FailAboveCount != nil || o.FailAboveGrowth != nil
 }
 
 // CountsFrom returns from how many names on the audit has to know a prefix: from fewer
-// than MinCount, which it hides, where it was named, a gate looks at it, or Old may have
+// than MinCount, which it hides, where it was named, a gate checks it, or Old may have
 // it.
 func (o *Options) CountsFrom() int64 {
 	from := o.MinCount
@@ -185,23 +185,23 @@ const clientAttempts = 16
 // retries returns the attempts per create in a name pool, and a note about them that may be
 // empty. The server doesn't retry client-generated names. kubectl genname create retries
 // them itself, and other clients don't.
-func (c *Collector) retries(space census.NamePool) (retries v1alpha1.Retries, why string) {
+func (c *Collector) retries(pool census.NamePool) (retries v1alpha1.Retries, why string) {
 	byClient := func(attempts int) v1alpha1.Retries {
 		return v1alpha1.Retries{Attempts: &attempts, AttemptsSource: v1alpha1.SourceDefault}
 	}
 	switch {
-	case space.ClientGenerated:
+	case pool.ClientGenerated:
 		return byClient(1), ""
-	case space.SuffixLength != names.SuffixLength, space.Creator.HasCreationID && space.Creators == 1:
+	case pool.SuffixLength != names.SuffixLength, pool.Creator.HasCreationID && pool.Creators == 1:
 		return byClient(clientAttempts), ""
 	}
-	return c.retriesOf(space.Resource.GroupVersion())
+	return c.retriesOf(pool.Resource.GroupVersion())
 }
 
 // attemptsInForce returns the attempts per create in a name pool. If they are unknown, it
 // returns those of kube-apiserver's own types, or one if these are unknown, too.
-func (c *Collector) attemptsInForce(space census.NamePool) int {
-	retries, _ := c.retries(space)
+func (c *Collector) attemptsInForce(pool census.NamePool) int {
+	retries, _ := c.retries(pool)
 	if retries.Attempts == nil {
 		retries, _ = c.retriesOf(schema.GroupVersion{Version: "v1"})
 	}
@@ -213,10 +213,10 @@ func (c *Collector) attemptsInForce(space census.NamePool) int {
 
 // nextFails returns the chance that the next create in a name pool fails with the attempts
 // in force. Unknown attempts count as one.
-func (c *Collector) nextFails(space census.NamePool) (float64, error) {
-	retries, _ := c.retries(space)
-	model, err := modelOf(space, knownAttempts(retries))
-	return model.NextFails(space.Names), err
+func (c *Collector) nextFails(pool census.NamePool) (float64, error) {
+	retries, _ := c.retries(pool)
+	model, err := modelOf(pool, knownAttempts(retries))
+	return model.NextFails(pool.Names), err
 }
 
 // batch keeps the rows of one list until the list is complete.
@@ -232,32 +232,32 @@ type batch struct {
 func (b *batch) Begin() census.Batch { return &batch{collector: b.collector, into: &b.kept} }
 
 // Add implements census.Batch.
-func (b *batch) Add(space census.NamePool) { b.add(&space, nil) }
+func (b *batch) Add(pool census.NamePool) { b.add(&pool, nil) }
 
 // add takes a name pool, and its events if it was watched. There may be a million of them.
 // So items are made at the end, and only of those that the report shows. A list doesn't wait
 // for the server's retries, unless there is a gate or a Top.
-func (b *batch) add(space *census.NamePool, seen *live.Row) {
+func (b *batch) add(pool *census.NamePool, seen *live.Row) {
 	options := &b.collector.options
 	came := seen != nil && seen.Creates >= max(options.MinCount, 1) // however many of them are left
-	if space.Names == 0 && !came || !options.Takes(space.Resource.GroupResource(), space.Prefix) {
+	if pool.Names == 0 && !came || !options.Takes(pool.Resource.GroupResource(), pool.Prefix) {
 		return
 	}
 	b.kept.prefixes++
 	if len(options.Prefixes) > 0 {
-		b.kept.found.add(options.asNamed(space.Resource.GroupResource(), space.Prefix))
+		b.kept.found.add(options.asNamed(pool.Resource.GroupResource(), pool.Prefix))
 	}
-	b.kept.see(b.collector.old, space)
-	b.kept.fail(b.evaluate(space))
-	if space.Names < options.MinCount && !came {
-		if space.Names >= fewestToJudge && !b.collector.watched {
-			b.kept.fail(b.collector.judge(&b.kept.verdict, space))
+	b.kept.see(b.collector.old, pool)
+	b.kept.fail(b.evaluate(pool))
+	if pool.Names < options.MinCount && !came {
+		if pool.Names >= fewestToCompare && !b.collector.watched {
+			b.kept.fail(b.collector.addToVerdict(&b.kept.verdict, pool))
 		}
-		b.kept.foldOrHide(space, options)
+		b.kept.foldOrHide(pool, options)
 		return
 	}
 	r := b.newRow()
-	*r = row{NamePool: *space, measured: r.measured}
+	*r = row{NamePool: *pool, measured: r.measured}
 	if seen != nil {
 		b.kept.fail(b.collector.estimate.measure(r, seen))
 	}
@@ -294,13 +294,13 @@ func (b *batch) newRow() *row {
 }
 
 // evaluate remembers the space if it exceeds a gate.
-func (b *batch) evaluate(space *census.NamePool) error {
+func (b *batch) evaluate(pool *census.NamePool) error {
 	options := &b.collector.options
 	if !options.Gated() {
 		return nil
 	}
-	exceeds := options.FailAboveCount != nil && space.Names > *options.FailAboveCount
-	growth := b.collector.old.growthOf(*space, options, v1alpha1.Retries{})
+	exceeds := options.FailAboveCount != nil && pool.Names > *options.FailAboveCount
+	growth := b.collector.old.growthOf(*pool, options, v1alpha1.Retries{})
 	if limit := options.FailAboveGrowth; limit != nil && growth != nil {
 		switch {
 		case growth.PerDay != nil && *growth.PerDay > *limit:
@@ -312,13 +312,13 @@ func (b *batch) evaluate(space *census.NamePool) error {
 	if !exceeds && options.FailAbove == nil {
 		return nil
 	}
-	chance, err := b.collector.nextFails(*space)
+	chance, err := b.collector.nextFails(*pool)
 	if err != nil || !exceeds && chance <= *options.FailAbove {
 		return err
 	}
 	exceeded := v1alpha1.AuditExceeded{
-		Resource:  space.Resource.GroupResource().String(),
-		Namespace: space.Namespace, Prefix: textOf(space.Prefix), Names: space.Names, NextCreate: chance,
+		Resource:  pool.Resource.GroupResource().String(),
+		Namespace: pool.Namespace, Prefix: textOf(pool.Prefix), Names: pool.Names, NextCreate: chance,
 	}
 	if growth != nil {
 		exceeded.GrowthPerDay = growth.PerDay

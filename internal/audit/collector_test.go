@@ -21,7 +21,7 @@ func resource(group, name string) census.Resource {
 	}
 }
 
-func space(prefix string, names int64) census.NamePool {
+func pool(prefix string, names int64) census.NamePool {
 	return census.NamePool{
 		Resource:  resource("batch", "jobs"),
 		Namespace: "ci", Prefix: prefix, SuffixLength: 5, Names: names, Generated: names, RawPrefixes: 1,
@@ -55,10 +55,10 @@ func collector(options Options) *Collector {
 }
 
 // add gives a list to a collector.
-func add(c *Collector, committed bool, spaces ...census.NamePool) {
+func add(c *Collector, committed bool, pools ...census.NamePool) {
 	batch := c.Begin()
-	for _, space := range spaces {
-		batch.Add(space)
+	for _, pool := range pools {
+		batch.Add(pool)
 	}
 	if committed {
 		batch.Commit()
@@ -86,9 +86,9 @@ func prefixes(report *v1alpha1.AuditReport) []string {
 func TestCollector(t *testing.T) {
 	many := make([]census.NamePool, 100)
 	for i := range many {
-		many[i] = space(fmt.Sprintf("p%02d-", i), int64(1+i*7%100))
+		many[i] = pool(fmt.Sprintf("p%02d-", i), int64(1+i*7%100))
 	}
-	many = append(many, space("none-", 0))
+	many = append(many, pool("none-", 0))
 	limit, chance := int64(98), 1e-60
 	for _, test := range []struct {
 		name     string
@@ -175,7 +175,7 @@ func TestTopOfManyOrders(t *testing.T) {
 	for _, order := range Orders {
 		all := make([]census.NamePool, many)
 		for i := range all {
-			all[i] = space(fmt.Sprintf("p%03d-", i*7%many), int64(1+i*i%50)) // many have as many names
+			all[i] = pool(fmt.Sprintf("p%03d-", i*7%many), int64(1+i*i%50)) // many have as many names
 		}
 		c := collector(Options{Order: order})
 		add(c, true, all...)
@@ -209,7 +209,7 @@ func checkGate(t *testing.T, gate *v1alpha1.AuditGate, exceeded int) {
 func TestCollectorForgetsWhatIsNotCommitted(t *testing.T) {
 	limit := int64(0)
 	c := collector(Options{FailAboveCount: &limit})
-	add(c, false, space("p-", 5))
+	add(c, false, pool("p-", 5))
 	report := finish(t, c).Report
 	if len(report.Items) != 0 || report.Summary.Prefixes != 0 || len(report.Gate.Exceeded) != 0 {
 		t.Errorf("%+v", report)
@@ -224,7 +224,7 @@ func TestCollectorKeepsTheWorst(t *testing.T) {
 	for list := range int64(5) { // several lists, the worst in none of them alone
 		b := c.Begin().(*batch)
 		for i := range all / 5 {
-			b.Add(space(fmt.Sprintf("p%d-", i*5+list), i*5+list+1))
+			b.Add(pool(fmt.Sprintf("p%d-", i*5+list), i*5+list+1))
 			if len(b.kept.exceeded) > 2*maxExceeded {
 				t.Fatalf("keeps %d", len(b.kept.exceeded))
 			}
@@ -251,7 +251,7 @@ func TestCollectorAsksForRetriesAtTheEnd(t *testing.T) {
 		asked = true
 		return retries(8)(v)
 	}
-	add(c, true, space("p-", 5))
+	add(c, true, pool("p-", 5))
 	if asked {
 		t.Error("asked while names are counted")
 	}
@@ -265,8 +265,8 @@ func TestCollectorAsksForRetriesAtTheEnd(t *testing.T) {
 // name under it, shown or not.
 func TestNotFound(t *testing.T) {
 	c := collector(Options{MinCount: 10, Prefixes: []string{"hidden-", "none-", "lost-", "nonsuch-"}})
-	add(c, true, space("hidden-", 1), space("none-", 0), space("other-", 100))
-	add(c, false, space("lost-", 100))
+	add(c, true, pool("hidden-", 1), pool("none-", 0), pool("other-", 100))
+	add(c, false, pool("lost-", 100))
 	if diff := cmp.Diff([]string{"none-", "lost-", "nonsuch-"}, finish(t, c).NotFound); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -277,7 +277,7 @@ func TestNotFoundOfTheType(t *testing.T) {
 	c := collector(Options{Prefixes: []string{"a-", "b-"}, PrefixesOf: map[schema.GroupResource][]string{
 		{Group: "batch", Resource: "jobs"}: {"a-"}, {Resource: "pods"}: {"a-", "b-"},
 	}})
-	add(c, true, space("a-", 5))
+	add(c, true, pool("a-", 5))
 	if diff := cmp.Diff([]string{"pods/a-", "pods/b-"}, finish(t, c).NotFound); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -22,7 +22,7 @@ type baseline struct {
 	report *v1alpha1.AuditReport
 	hidden v1alpha1.AuditHidden // and folded
 	days   float64              // from it to the audit that is compared with it
-	names  map[spaceKey]int64
+	names  map[poolKey]int64
 	types  map[schema.GroupResource]bool // that it read, in some namespace at least
 	holes  map[place]bool                // that it did not read; in all namespaces if that is empty
 }
@@ -33,16 +33,16 @@ type place struct {
 	namespace string
 }
 
-// spaceKey identifies a name pool. The length of the suffix is 0 for that of a
+// poolKey identifies a name pool. The length of the suffix is 0 for that of a
 // server.
-type spaceKey struct {
+type poolKey struct {
 	place
 	prefix string
 	suffix int
 }
 
-func keyOf(space census.NamePool) spaceKey {
-	key := spaceKey{place{space.Resource.GroupResource(), space.Namespace}, textOf(space.Prefix), space.SuffixLength}
+func keyOf(pool census.NamePool) poolKey {
+	key := poolKey{place{pool.Resource.GroupResource(), pool.Namespace}, textOf(pool.Prefix), pool.SuffixLength}
 	if key.suffix == names.SuffixLength {
 		key.suffix = 0
 	}
@@ -70,7 +70,7 @@ func newBaseline(report *v1alpha1.AuditReport, options *Options) (*baseline, err
 	}
 	b := &baseline{
 		report: report, days: age.Hours() / day.Hours(), hidden: report.Hidden,
-		names: map[spaceKey]int64{}, types: map[schema.GroupResource]bool{}, holes: map[place]bool{},
+		names: map[poolKey]int64{}, types: map[schema.GroupResource]bool{}, holes: map[place]bool{},
 	}
 	for _, name := range report.Scope.Resources {
 		b.types[schema.ParseGroupResource(name)] = true
@@ -84,7 +84,7 @@ func newBaseline(report *v1alpha1.AuditReport, options *Options) (*baseline, err
 	}
 	for _, i := range report.Items {
 		at := place{schema.GroupResource{Group: i.Group, Resource: i.Resource}, i.Namespace}
-		b.names[spaceKey{at, i.Prefix, i.SuffixLength}] = i.Names
+		b.names[poolKey{at, i.Prefix, i.SuffixLength}] = i.Names
 	}
 	if len(b.types) == 0 {
 		return nil, errors.New("it read no type")
@@ -110,7 +110,7 @@ func (b *baseline) skip(s v1alpha1.Skipped) {
 }
 
 // covers reports whether the earlier audit counted the objects of a name pool.
-func (b *baseline) covers(key spaceKey) bool {
+func (b *baseline) covers(key poolKey) bool {
 	scope := b.report.Scope
 	return b.types[key.resource] && !b.holes[key.place] &&
 		(scope.AllNamespaces || key.namespace == scope.Namespace || key.namespace == "") &&
@@ -119,14 +119,14 @@ func (b *baseline) covers(key spaceKey) bool {
 
 // before returns how many names a name pool had: at least and at most. The first is negative
 // if it is unknown.
-func (b *baseline) before(key spaceKey, clientGenerated bool) (least, most int64) {
+func (b *baseline) before(key poolKey, clientGenerated bool) (least, most int64) {
 	if before, shown := b.names[key]; shown {
 		return before, before
 	}
 	hidden, scope := b.hidden, b.report.Scope
 	switch {
 	case scope.Top == nil && (clientGenerated || key.suffix != 0):
-		return -1, -1 // the first version looked for no such
+		return -1, -1 // the first version counted none of these
 	case clientGenerated: // with fewer names it was not evident
 		most = max(scope.MinCount, census.MinEvident) - 1
 	}
@@ -140,38 +140,38 @@ func (b *baseline) before(key spaceKey, clientGenerated bool) (least, most int64
 }
 
 // growthOf returns how a name pool has grown since, nil if that is unknown.
-func (b *baseline) growthOf(space census.NamePool, options *Options, retries v1alpha1.Retries) *v1alpha1.Growth {
+func (b *baseline) growthOf(pool census.NamePool, options *Options, retries v1alpha1.Retries) *v1alpha1.Growth {
 	if b == nil {
 		return nil
 	}
-	key := keyOf(space)
+	key := keyOf(pool)
 	if !b.covers(key) {
 		return nil
 	}
-	least, most := b.before(key, space.ClientGenerated)
+	least, most := b.before(key, pool.ClientGenerated)
 	growth := &v1alpha1.Growth{
-		Days: b.days, New: most == 0, PerDayMost: float64(space.Names-max(least, 0)) / b.days,
+		Days: b.days, New: most == 0, PerDayMost: float64(pool.Names-max(least, 0)) / b.days,
 	}
 	if least >= 0 {
-		grown := space.Names - most
+		grown := pool.Names - most
 		growth.Names, growth.PerDay = &grown, new(float64(grown)/b.days)
-		growth.DaysToGate = daysToGate(space, options, retries, *growth.PerDay)
+		growth.DaysToGate = daysToGate(pool, options, retries, *growth.PerDay)
 	}
 	return growth
 }
 
 // daysToGate returns the days until a name pool exceeds a gate at a rate of growth, nil if
 // it never does.
-func daysToGate(space census.NamePool, options *Options, retries v1alpha1.Retries, perDay float64) *float64 {
+func daysToGate(pool census.NamePool, options *Options, retries v1alpha1.Retries, perDay float64) *float64 {
 	limit := math.Inf(1)
 	if options.FailAboveCount != nil {
 		limit = float64(*options.FailAboveCount)
 	}
 	if options.FailAbove != nil {
-		size, _ := analyze.NamePoolSize(space.SuffixLength) // that of a space that was counted
+		size, _ := analyze.NamePoolSize(pool.SuffixLength) // that of a space that was counted
 		limit = min(limit, float64(size)*math.Pow(*options.FailAbove, 1/float64(knownAttempts(retries))))
 	}
-	switch left := limit - float64(space.Names); {
+	switch left := limit - float64(pool.Names); {
 	case left < 0:
 		return new(float64(0))
 	case perDay <= 0:
@@ -183,7 +183,7 @@ func daysToGate(space census.NamePool, options *Options, retries v1alpha1.Retrie
 
 // gone returns the prefixes that the earlier audit had and that have no names now. seen are
 // those that have names, and read reports whether a place was read.
-func (b *baseline) gone(seen map[spaceKey]bool, read func(spaceKey) bool) []v1alpha1.AuditGone {
+func (b *baseline) gone(seen map[poolKey]bool, read func(poolKey) bool) []v1alpha1.AuditGone {
 	if b == nil {
 		return nil
 	}

@@ -52,31 +52,31 @@ func TestGrowth(t *testing.T) {
 		of   census.NamePool
 		want *v1alpha1.Growth
 	}{
-		{"grown", saved(nil), space("p-", 150), &v1alpha1.Growth{Days: 2, Names: n(50), PerDay: f(25), PerDayMost: 25}},
-		{"shrunk", saved(nil), space("p-", 60), &v1alpha1.Growth{Days: 2, Names: n(-40), PerDay: f(-20), PerDayMost: -20}},
-		{"new", saved(nil), space("new-", 20), &v1alpha1.Growth{Days: 2, Names: n(20), PerDay: f(10), PerDayMost: 10, New: true}},
+		{"grown", saved(nil), pool("p-", 150), &v1alpha1.Growth{Days: 2, Names: n(50), PerDay: f(25), PerDayMost: 25}},
+		{"shrunk", saved(nil), pool("p-", 60), &v1alpha1.Growth{Days: 2, Names: n(-40), PerDay: f(-20), PerDayMost: -20}},
+		{"new", saved(nil), pool("new-", 20), &v1alpha1.Growth{Days: 2, Names: n(20), PerDay: f(10), PerDayMost: 10, New: true}},
 		{
-			"hidden by --min-count", saved(hid(3, 24, new(int))), space("new-", 20),
+			"hidden by --min-count", saved(hid(3, 24, new(int))), pool("new-", 20),
 			&v1alpha1.Growth{Days: 2, Names: n(11), PerDay: f(5.5), PerDayMost: 10},
 		},
 		{
-			"hidden with few names", saved(hid(1, 4, new(int))), space("new-", 20),
+			"hidden with few names", saved(hid(1, 4, new(int))), pool("new-", 20),
 			&v1alpha1.Growth{Days: 2, Names: n(16), PerDay: f(8), PerDayMost: 10},
 		},
-		{"cut off by --top", saved(hid(3, 24, &two)), space("new-", 20), &v1alpha1.Growth{Days: 2, PerDayMost: 10}},
+		{"cut off by --top", saved(hid(3, 24, &two)), pool("new-", 20), &v1alpha1.Growth{Days: 2, PerDayMost: 10}},
 		{
-			"not cut off by a --top that was not reached", saved(hid(3, 24, &ten)), space("new-", 20),
+			"not cut off by a --top that was not reached", saved(hid(3, 24, &ten)), pool("new-", 20),
 			&v1alpha1.Growth{Days: 2, Names: n(11), PerDay: f(5.5), PerDayMost: 10},
 		},
-		{"an audit that does not say its --top", saved(hid(3, 24, nil)), space("new-", 20), &v1alpha1.Growth{Days: 2, PerDayMost: 10}},
+		{"an audit that does not say its --top", saved(hid(3, 24, nil)), pool("new-", 20), &v1alpha1.Growth{Days: 2, PerDayMost: 10}},
 		{"of what it did not read", saved(func(r *v1alpha1.AuditReport) {
 			r.Skipped = []v1alpha1.Skipped{{Group: "batch", Resource: "jobs", Namespace: "ci"}}
-		}), space("p-", 150), nil},
-		{"of another type", saved(func(r *v1alpha1.AuditReport) { r.Scope.Resources = []string{"pods"} }), space("p-", 150), nil},
+		}), pool("p-", 150), nil},
+		{"of another type", saved(func(r *v1alpha1.AuditReport) { r.Scope.Resources = []string{"pods"} }), pool("p-", 150), nil},
 		{"of another namespace", saved(func(r *v1alpha1.AuditReport) {
 			r.Scope.AllNamespaces, r.Scope.Namespace = false, "prod"
-		}), space("p-", 150), nil},
-		{"of another prefix", saved(func(r *v1alpha1.AuditReport) { r.Scope.Prefixes = []string{"q-"} }), space("p-", 150), nil},
+		}), pool("p-", 150), nil},
+		{"of another prefix", saved(func(r *v1alpha1.AuditReport) { r.Scope.Prefixes = []string{"q-"} }), pool("p-", 150), nil},
 	} {
 		c := collector(Options{Old: test.old})
 		if diff := cmp.Diff(test.want, c.old.growthOf(test.of, &c.options, v1alpha1.Retries{})); diff != "" {
@@ -86,12 +86,12 @@ func TestGrowth(t *testing.T) {
 }
 
 // Of a prefix that clients name, and that the earlier audit does not show, there were at
-// most as many names as are not evident yet. The first version looked for no such, and
-// for no longer suffixes.
+// most as many names as are not evident yet. The first version counted none of these, and
+// no longer suffixes.
 func TestGrowthOfWhatWasNotEvident(t *testing.T) {
-	clients := space("c-", 20)
+	clients := pool("c-", 20)
 	clients.Generated, clients.ClientGenerated = 0, true
-	long := space("p-", 20)
+	long := pool("p-", 20)
 	long.SuffixLength = 8
 	known := func(names int64, most float64) *v1alpha1.Growth {
 		return &v1alpha1.Growth{Days: 2, Names: &names, PerDay: new(float64(names) / 2), PerDayMost: most}
@@ -123,7 +123,7 @@ func TestGrowthOfAWatch(t *testing.T) {
 	hour := saved(func(r *v1alpha1.AuditReport) { r.Metadata.CreationTimestamp = metav1.NewTime(began.Add(-time.Hour)) })
 	limit := 200.0
 	c := collector(Options{Old: hour, AsOf: began.Add(23 * time.Hour), FailAboveGrowth: &limit})
-	add(c, true, space("p-", 200)) // a hundred more
+	add(c, true, pool("p-", 200)) // a hundred more
 	report := finish(t, c).Report
 	growth := report.Items[0].Growth
 	if growth.Days != 1 || *growth.PerDay != 100 || report.Gate.ExceededCount != 0 {
@@ -210,8 +210,8 @@ func TestGone(t *testing.T) {
 	} {
 		test.options.Old = saved(nil)
 		c := collector(test.options)
-		add(c, true, space("p-", 150))
-		add(c, false, space("gone-", 3)) // of a list that failed
+		add(c, true, pool("p-", 150))
+		add(c, false, pool("gone-", 3)) // of a list that failed
 		scan.Summary.Skipped = test.skipped
 		result, err := c.Report(scan)
 		if err != nil {
@@ -262,7 +262,7 @@ func TestOnlyPrefixes(t *testing.T) {
 func TestGateOnGrowth(t *testing.T) {
 	limit := 9.0
 	c := collector(Options{Old: saved(hid(3, 24, new(int))), MinCount: 1 << 40, FailAboveGrowth: &limit})
-	add(c, true, space("p-", 150), space("new-", 20), space("few-", 17))
+	add(c, true, pool("p-", 150), pool("new-", 20), pool("few-", 17))
 	gate := finish(t, c).Report.Gate
 	if len(gate.Exceeded) != 1 || gate.Exceeded[0].Prefix != "p-" || *gate.Exceeded[0].GrowthPerDay != 25 || gate.Undecided != 1 {
 		t.Errorf("%+v", gate)
@@ -290,7 +290,7 @@ func TestDaysToGate(t *testing.T) {
 		{"chance of eight attempts", Options{FailAbove: &chance}, retried, 0, 14348907 * math.Pow(0.001, 0.125), 1},
 		{"the sooner of two", Options{FailAbove: &chance, FailAboveCount: &count}, retried, 0, 1000, 1},
 	} {
-		got := daysToGate(space("p-", test.names), &test.options, test.retries, test.perDay)
+		got := daysToGate(pool("p-", test.names), &test.options, test.retries, test.perDay)
 		if test.days < 0 != (got == nil) || got != nil && math.Abs(*got-test.days) > 1e-9 {
 			t.Errorf("%s: %v, want %v", test.name, got, test.days)
 		}
@@ -331,7 +331,7 @@ func TestCompareWithTheFirstVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	for prefix, perDay := range map[string]float64{"nightly-report-": 79, "new-": 200} {
-		s := space(prefix, 200)
+		s := pool(prefix, 200)
 		s.Namespace = "default"
 		if got := c.old.growthOf(s, &c.options, v1alpha1.Retries{}); got == nil || *got.PerDay != perDay || got.New != (prefix == "new-") {
 			t.Errorf("%s: %+v", prefix, got)

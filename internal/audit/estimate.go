@@ -86,7 +86,7 @@ func (e *estimator) outlook(space census.NamePool, attempts int, perDay, days fl
 	if err != nil {
 		return nil, err
 	}
-	known, err := e.future(space, attempts)
+	known, err := e.future(pool, attempts)
 	if err != nil {
 		return nil, err
 	}
@@ -101,14 +101,14 @@ func (e *estimator) outlook(space census.NamePool, attempts int, perDay, days fl
 }
 
 // future returns the future of a name pool with a number of attempts.
-func (e *estimator) future(space census.NamePool, attempts int) (future, error) {
-	key := futureKey{space.SuffixLength, attempts, space.Names}
+func (e *estimator) future(pool census.NamePool, attempts int) (future, error) {
+	key := futureKey{pool.SuffixLength, attempts, pool.Names}
 	return e.futures.get(key, func() (future, error) {
-		model, err := modelOf(space, attempts)
+		model, err := modelOf(pool, attempts)
 		if err != nil {
 			return future{}, err
 		}
-		return newFuture(model, space.Names)
+		return newFuture(model, pool.Names)
 	})
 }
 

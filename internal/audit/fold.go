@@ -22,14 +22,14 @@ type fold struct {
 }
 
 // foldOrHide takes a name pool with fewer names than Options.MinCount.
-func (k *kept) foldOrHide(space *census.NamePool, options *Options) {
-	if space.OwnerKind == "" {
-		k.hide(space)
+func (k *kept) foldOrHide(pool *census.NamePool, options *Options) {
+	if pool.OwnerKind == "" {
+		k.hide(pool)
 		return
 	}
-	k.fold(foldKey{place{space.Resource.GroupResource(), space.Namespace}, space.OwnerKind}, &fold{
-		prefixes: 1, names: space.Names, owners: space.Owners,
-		last10m: options.last(space, Last10m), last24h: options.last(space, Last24h),
+	k.fold(foldKey{place{pool.Resource.GroupResource(), pool.Namespace}, pool.OwnerKind}, &fold{
+		prefixes: 1, names: pool.Names, owners: pool.Owners,
+		last10m: options.last(pool, Last10m), last24h: options.last(pool, Last24h),
 	})
 }
 

@@ -21,17 +21,17 @@ func (c *Collector) item(r *row) (v1alpha1.AuditItem, error) {
 	space := r.NamePool
 	retries, why := c.retries(space)
 	item := v1alpha1.AuditItem{
-		Group: space.Resource.Group, Version: space.Resource.Version, Resource: space.Resource.Resource,
-		Namespace: space.Namespace, Prefix: textOf(space.Prefix),
-		Names: space.Names, Generated: space.Generated, RawPrefixes: space.RawPrefixes,
-		Oldest: timestamp(space.Oldest), Newest: timestamp(space.Newest),
-		ClientGenerated: space.ClientGenerated, ReplicaBounded: space.ReplicaBounded,
-		GenerateNames: slices.Clone(space.GenerateNames),
-		Creators:      creatorsOf(space.Creator), CreatorCount: space.Creators,
+		Group: pool.Resource.Group, Version: pool.Resource.Version, Resource: pool.Resource.Resource,
+		Namespace: pool.Namespace, Prefix: textOf(pool.Prefix),
+		Names: pool.Names, Generated: pool.Generated, RawPrefixes: pool.RawPrefixes,
+		Oldest: timestamp(pool.Oldest), Newest: timestamp(pool.Newest),
+		ClientGenerated: pool.ClientGenerated, ReplicaBounded: pool.ReplicaBounded,
+		GenerateNames: slices.Clone(pool.GenerateNames),
+		Creators:      creatorsOf(pool.Creator), CreatorCount: pool.Creators,
 		Retries: retries,
 	}
-	if space.SuffixLength != names.SuffixLength {
-		item.SuffixLength = space.SuffixLength
+	if pool.SuffixLength != names.SuffixLength {
+		item.SuffixLength = pool.SuffixLength
 	}
 	var err error
 	if item.Creates, err = c.estimate.creates(space.Recent); err != nil {
@@ -40,10 +40,10 @@ func (c *Collector) item(r *row) (v1alpha1.AuditItem, error) {
 	item.Creates.Measured = r.measured
 	item.Growth = c.old.growthOf(space, &c.options, retries)
 	perDay, measured := item.Creates.RatePerDay()
-	if err := errors.Join(c.foresee(&item, space, perDay), c.count(&item, &space)); err != nil {
+	if err := errors.Join(c.foresee(&item, pool, perDay), c.count(&item, &pool)); err != nil {
 		return item, err
 	}
-	item.Notes = notes(space, closeText(item), why)
+	item.Notes = notes(pool, closeText(item), why)
 	if accelerates(r.measured) {
 		item.Notes = append(item.Notes, "accelerating")
 	}
@@ -57,21 +57,21 @@ func (c *Collector) item(r *row) (v1alpha1.AuditItem, error) {
 }
 
 // count sets the numbers of recent creates, and whether the name pool is close to failing.
-func (c *Collector) count(item *v1alpha1.AuditItem, space *census.NamePool) (err error) {
+func (c *Collector) count(item *v1alpha1.AuditItem, pool *census.NamePool) (err error) {
 	if c.watched {
 		return nil
 	}
-	item.Last10m = new(c.options.last(space, Last10m))
-	item.Last24h = new(c.options.last(space, Last24h))
-	_, item.FailsInDays, err = c.closeness(space, knownAttempts(item.Retries))
+	item.Last10m = new(c.options.last(pool, Last10m))
+	item.Last24h = new(c.options.last(pool, Last24h))
+	_, item.FailsInDays, err = c.closeness(pool, knownAttempts(item.Retries))
 	return err
 }
 
 // foresee sets the forecast of an item at a rate of creation.
-func (c *Collector) foresee(item *v1alpha1.AuditItem, space census.NamePool, perDay float64) error {
+func (c *Collector) foresee(item *v1alpha1.AuditItem, pool census.NamePool, perDay float64) error {
 	item.Room.Probability = roomProbability
 	item.Forecast.Days = c.options.Forecast.Hours() / day.Hours()
-	single, err := c.estimate.outlook(space, 1, perDay, item.Forecast.Days)
+	single, err := c.estimate.prediction(pool, 1, perDay, item.Forecast.Days)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (c *Collector) foresee(item *v1alpha1.AuditItem, space census.NamePool, per
 	item.ReusedPerDay = &single.reused
 	first, last := single, single
 	if item.Attempts != nil {
-		if first, err = c.estimate.outlook(space, *item.Attempts, perDay, item.Forecast.Days); err != nil {
+		if first, err = c.estimate.prediction(pool, *item.Attempts, perDay, item.Forecast.Days); err != nil {
 			return err
 		}
 		item.NextCreate.ServerRetry = &first.next
@@ -90,7 +90,7 @@ func (c *Collector) foresee(item *v1alpha1.AuditItem, space census.NamePool, per
 		item.Forecast.Steady.ServerRetry = &first.steady
 		item.Forecast.NothingDeleted.ServerRetry = &first.growing
 		last = first
-	} else if last, err = c.estimate.outlook(space, c.attemptsInForce(space), perDay, item.Forecast.Days); err != nil {
+	} else if last, err = c.estimate.prediction(pool, c.attemptsInForce(pool), perDay, item.Forecast.Days); err != nil {
 		return err
 	}
 	item.FirstFailure = firstFailure(first.first.Growing, last.first.Steady)
@@ -100,15 +100,15 @@ func (c *Collector) foresee(item *v1alpha1.AuditItem, space census.NamePool, per
 // foreseeGrowth sets when the first failed create is to be expected at a rate of creation
 // and a growth that was measured, both per day: one time, or where the attempts are unknown
 // one for each end of their range.
-func (c *Collector) foreseeGrowth(item *v1alpha1.AuditItem, space census.NamePool, perDay, growth float64) error {
+func (c *Collector) foreseeGrowth(item *v1alpha1.AuditItem, pool census.NamePool, perDay, growth float64) error {
 	first := func(attempts int) (float64, error) {
-		model, err := modelOf(space, attempts)
+		model, err := modelOf(pool, attempts)
 		if err != nil {
 			return 0, err
 		}
-		return model.FirstFailureAt(space.Names, perDay, growth)
+		return model.FirstFailureAt(pool.Names, perDay, growth)
 	}
-	last, err := first(c.attemptsInForce(space))
+	last, err := first(c.attemptsInForce(pool))
 	if err != nil {
 		return err
 	}
@@ -136,8 +136,8 @@ func creatorsOf(m census.Creator) []v1alpha1.Creator {
 }
 
 // modelOf returns the model of creates in a name pool with a number of attempts.
-func modelOf(space census.NamePool, attempts int) (analyze.Model, error) {
-	size, err := analyze.NamePoolSize(space.SuffixLength)
+func modelOf(pool census.NamePool, attempts int) (analyze.Model, error) {
+	size, err := analyze.NamePoolSize(pool.SuffixLength)
 	if err != nil {
 		return analyze.Model{}, err
 	}

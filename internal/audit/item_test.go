@@ -33,7 +33,7 @@ func itemOf(t *testing.T, s census.NamePool, attempts int) v1alpha1.AuditItem {
 // The numbers were computed apart from this project, in Python with mpmath: (k/N)^t,
 // the Garwood intervals of 500,000 events, the sums of (k/N)^t and of survivals.
 func TestItem(t *testing.T) {
-	s := space("p-", 5_000_000)
+	s := pool("p-", 5_000_000)
 	s.Recent = recent(0, 20_000, 500_000, 3_500_000)
 	item := itemOf(t, s, 8)
 	for _, test := range []struct {
@@ -75,7 +75,7 @@ func TestItem(t *testing.T) {
 
 // A prefix without observed creates never fails, and its forecast is null.
 func TestItemWithoutCreates(t *testing.T) {
-	s := space("p-", 5_000_000)
+	s := pool("p-", 5_000_000)
 	s.Recent = recent()
 	item := itemOf(t, s, 8)
 	if first := item.FirstFailure; first.GrowingDays != nil || first.SteadyDays != nil || item.Creates.LeastPerDay() != 0 {
@@ -86,7 +86,7 @@ func TestItemWithoutCreates(t *testing.T) {
 // If the attempts are unknown, the values that depend on them are null. The first failure
 // is between that without retries and that with kube-apiserver's retries.
 func TestItemWithUnknownRetries(t *testing.T) {
-	s := space("p-", 100_000)
+	s := pool("p-", 100_000)
 	s.Resource = resource("example.dev", "widgets")
 	c := collector(Options{})
 	c.retriesOf = ofItsOwn(8)
@@ -111,13 +111,13 @@ func TestItemWithUnknownRetries(t *testing.T) {
 // A client that generates its names makes one attempt, regardless of the server. A client
 // with longer suffixes has a larger name pool.
 func TestItemNamedByClients(t *testing.T) {
-	s := space("p-", 1000)
+	s := pool("p-", 1000)
 	s.ClientGenerated = true
 	if item := itemOf(t, s, 8); *item.Attempts != 1 || item.AttemptsSource != v1alpha1.SourceDefault ||
 		NextFails(item) != item.NextCreate.NoRetry || !item.ClientGenerated || item.SuffixLength != 0 {
 		t.Errorf("%+v", item)
 	}
-	s = space("p-", 1000)
+	s = pool("p-", 1000)
 	s.SuffixLength = 8
 	item := itemOf(t, s, 8)
 	if want := 1000 / math.Pow(27, 8); *item.Attempts != 16 || item.SuffixLength != 8 ||
@@ -128,8 +128,8 @@ func TestItemNamedByClients(t *testing.T) {
 
 // If our create command is the only observed creator, the number of attempts is that of
 // our command.
-func TestItemMadeByOurselves(t *testing.T) {
-	s := space("p-", 1000)
+func TestItemCreatedByThePlugin(t *testing.T) {
+	s := pool("p-", 1000)
 	for creators, want := range map[int]int{1: 16, 2: 8} {
 		s.Creator, s.Creators = census.Creator{Manager: "kubectl-create", Certain: true, HasCreationID: true}, creators
 		if item := itemOf(t, s, 8); *item.Attempts != want {
@@ -140,7 +140,7 @@ func TestItemMadeByOurselves(t *testing.T) {
 
 // The newest object shows the creator: its controller, or a manager, which may be a
 // guess.
-func TestMadeBy(t *testing.T) {
+func TestCreatedBy(t *testing.T) {
 	for _, test := range []struct {
 		creator census.Creator
 		want    []v1alpha1.Creator
@@ -150,7 +150,7 @@ func TestMadeBy(t *testing.T) {
 		{census.Creator{Manager: "argo", Certain: true}, []v1alpha1.Creator{{Manager: "argo"}}},
 		{census.Creator{Manager: "argo"}, []v1alpha1.Creator{{Manager: "argo", Guess: true}}},
 	} {
-		s := space("p-", 10)
+		s := pool("p-", 10)
 		s.Creator, s.Creators = test.creator, 3
 		if item := itemOf(t, s, 8); cmp.Diff(test.want, item.Creators) != "" || item.CreatorCount != 3 {
 			t.Errorf("%+v: %+v, %d creators", test.creator, item.Creators, item.CreatorCount)
@@ -187,7 +187,7 @@ func TestNamesOfTheUsualGate(t *testing.T) {
 		attempts    int
 		below, over int64
 	}{{8, 6_000_000, 6_100_000}, {1, 14_000, 14_400}} {
-		model, err := modelOf(space("p-", 1), test.attempts)
+		model, err := modelOf(pool("p-", 1), test.attempts)
 		if err != nil {
 			t.Fatal(err)
 		}

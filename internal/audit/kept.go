@@ -78,9 +78,9 @@ func (k *kept) trim(c *Collector) (below []*row) {
 }
 
 // exceed remembers a name pool that exceeds a gate, unless there are many worse.
-func (k *kept) exceed(space v1alpha1.AuditExceeded) {
+func (k *kept) exceed(pool v1alpha1.AuditExceeded) {
 	k.exceededCount++
-	k.exceeded = append(k.exceeded, space)
+	k.exceeded = append(k.exceeded, pool)
 	if len(k.exceeded) >= 2*maxExceeded {
 		k.trimExceeded()
 	}
@@ -97,26 +97,26 @@ func (k *kept) trimExceeded() {
 }
 
 // hide counts a name pool that the report doesn't show.
-func (k *kept) hide(space *census.NamePool) {
+func (k *kept) hide(pool *census.NamePool) {
 	k.hidden.Prefixes++
-	k.hidden.Names += space.Names
+	k.hidden.Names += pool.Names
 }
 
 // hideBelowTop counts a row that only Options.Top hides. The verdict includes it.
 func (k *kept) hideBelowTop(c *Collector, r *row) {
 	if !c.watched {
-		k.fail(c.judge(&k.verdict, &r.NamePool))
+		k.fail(c.addToVerdict(&k.verdict, &r.NamePool))
 	}
 	k.hide(&r.NamePool)
 	k.hidden.BelowTop++
 }
 
 // see remembers that a name pool of the earlier audit has names.
-func (k *kept) see(old *baseline, space *census.NamePool) {
-	if old == nil || space.Names == 0 { // which has gone, though it may be shown
+func (k *kept) see(old *baseline, pool *census.NamePool) {
+	if old == nil || pool.Names == 0 { // which has gone, though it may be shown
 		return
 	}
-	if key := keyOf(*space); old.names[key] > 0 {
+	if key := keyOf(*pool); old.names[key] > 0 {
 		k.seen.add(key)
 	}
 }

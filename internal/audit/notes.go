@@ -53,7 +53,7 @@ const etcdFirst = 1_000_000
 
 // notes returns the notes on a name pool. closeness is the note on the next failure, and why
 // is the note on the server's retries. Both may be empty.
-func notes(space census.NamePool, closeness, why string) []string {
+func notes(pool census.NamePool, closeness, why string) []string {
 	notes := []string{}
 	add := func(note string) {
 		if note != "" {
@@ -61,13 +61,13 @@ func notes(space census.NamePool, closeness, why string) []string {
 		}
 	}
 	add(closeness)
-	if space.Names > etcdFirst {
+	if pool.Names > etcdFirst {
 		add("strains etcd")
 	}
-	add(clientGenerated(space))
-	add(sharedByPrefixes(space))
-	add(sharedByOwners(space))
-	add(sharedByChildren(space))
+	add(clientGenerated(pool))
+	add(sharedByPrefixes(pool))
+	add(sharedByOwners(pool))
+	add(sharedByChildren(pool))
 	add(why)
 	return notes
 }
@@ -89,31 +89,31 @@ func closeText(item v1alpha1.AuditItem) string {
 }
 
 // clientGenerated returns the note that a client picks the names.
-func clientGenerated(space census.NamePool) string {
+func clientGenerated(pool census.NamePool) string {
 	switch {
-	case space.ClientGenerated:
+	case pool.ClientGenerated:
 		return "client-generated"
-	case space.SuffixLength > names.SuffixLength:
-		return fmt.Sprintf("%d-character suffixes", space.SuffixLength)
+	case pool.SuffixLength > names.SuffixLength:
+		return fmt.Sprintf("%d-character suffixes", pool.SuffixLength)
 	}
 	return ""
 }
 
 // sharedByPrefixes returns the note that truncation at 58 bytes made prefixes equal, with
 // the ends of those prefixes.
-func sharedByPrefixes(space census.NamePool) string {
-	if space.RawPrefixes <= 1 {
+func sharedByPrefixes(pool census.NamePool) string {
+	if pool.RawPrefixes <= 1 {
 		return ""
 	}
 	var rest []string
-	for _, name := range space.GenerateNames {
-		rest = append(rest, "…"+strings.TrimPrefix(name, space.Prefix))
+	for _, name := range pool.GenerateNames {
+		rest = append(rest, "…"+strings.TrimPrefix(name, pool.Prefix))
 	}
-	if all := len(rest) == space.RawPrefixes; all {
+	if all := len(rest) == pool.RawPrefixes; all {
 		return "truncated: shared by " + strings.Join(rest, ", ")
 	}
-	count := fmt.Sprint(space.RawPrefixes)
-	if space.RawPrefixes >= census.MaxRawPrefixes {
+	count := fmt.Sprint(pool.RawPrefixes)
+	if pool.RawPrefixes >= census.MaxRawPrefixes {
 		count += " or more"
 	}
 	note := fmt.Sprintf("truncated: shared by %s prefixes", count)
@@ -125,18 +125,18 @@ func sharedByPrefixes(space census.NamePool) string {
 
 // sharedByOwners returns the note that the objects of a space may be of several owners,
 // which controllers name them after, because the names of those are long.
-func sharedByOwners(space census.NamePool) string {
-	long := len(space.Prefix) == names.MaxPrefixLength
-	switch resource := space.Resource.GroupResource(); {
-	case resource == pods && long && indexedPods.MatchString(space.Prefix):
-		shared := len(space.Prefix) - len(indexedPods.FindString(space.Prefix))
+func sharedByOwners(pool census.NamePool) string {
+	long := len(pool.Prefix) == names.MaxPrefixLength
+	switch resource := pool.Resource.GroupResource(); {
+	case resource == pods && long && indexedPods.MatchString(pool.Prefix):
+		shared := len(pool.Prefix) - len(indexedPods.FindString(pool.Prefix))
 		return fmt.Sprintf("truncated: shared by Indexed Jobs with the same first %d bytes", shared)
-	case resource == pods && space.RawPrefixes > 1:
+	case resource == pods && pool.RawPrefixes > 1:
 		return fmt.Sprintf("owners have the same first %d bytes", names.MaxPrefixLength)
-	case resource == endpointSlices && space.RawPrefixes > 1:
+	case resource == endpointSlices && pool.RawPrefixes > 1:
 		return fmt.Sprintf("Services have the same first %d bytes", names.MaxPrefixLength)
-	case resource == resourceClaims && !strings.HasSuffix(space.Prefix, "-") &&
-		len(space.Prefix) >= truncatedClaimsLeast && len(space.Prefix) <= truncatedClaimsMost:
+	case resource == resourceClaims && !strings.HasSuffix(pool.Prefix, "-") &&
+		len(pool.Prefix) >= truncatedClaimsLeast && len(pool.Prefix) <= truncatedClaimsMost:
 		return "truncated: shared by Pods with similar names"
 	}
 	return ""
@@ -144,14 +144,14 @@ func sharedByOwners(space census.NamePool) string {
 
 // sharedByChildren returns the note that the objects of a space have long generated names,
 // after which a controller names others: their prefix is cut like every other.
-func sharedByChildren(space census.NamePool) string {
-	of := children[space.Resource.GroupResource()]
-	kept := names.MaxPrefixLength - len(space.Prefix)
+func sharedByChildren(pool census.NamePool) string {
+	of := children[pool.Resource.GroupResource()]
+	kept := names.MaxPrefixLength - len(pool.Prefix)
 	switch {
 	case of == "" || kept >= names.SuffixLength:
 		return ""
 	case kept <= 0:
-		return fmt.Sprintf("%s of these %s share one name pool", of, space.Resource.Resource)
+		return fmt.Sprintf("%s of these %s share one name pool", of, pool.Resource.Resource)
 	}
-	return fmt.Sprintf("%s of these %s share %d^%d name pools", of, space.Resource.Resource, analyze.AlphabetSize, kept)
+	return fmt.Sprintf("%s of these %s share %d^%d name pools", of, pool.Resource.Resource, analyze.AlphabetSize, kept)
 }

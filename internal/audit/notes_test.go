@@ -55,21 +55,21 @@ func TestNotes(t *testing.T) {
 	} {
 		name := fmt.Sprintf("%s %s (%d)", test.resource, test.prefix, test.rawPrefixes)
 		group := schema.ParseGroupResource(test.resource)
-		space := census.NamePool{
+		pool := census.NamePool{
 			Resource: census.Resource{GroupVersionResource: group.WithVersion("v1")},
 			Prefix:   test.prefix, SuffixLength: 5, RawPrefixes: test.rawPrefixes,
 		}
-		if diff := cmp.Diff(append([]string{}, test.want...), notes(space, "", "")); diff != "" {
+		if diff := cmp.Diff(append([]string{}, test.want...), notes(pool, "", "")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if diff := cmp.Diff(append(test.want, "why"), notes(space, "", "why")); diff != "" {
+		if diff := cmp.Diff(append(test.want, "why"), notes(pool, "", "why")); diff != "" {
 			t.Errorf("%s, of an API that is not known well (-want +got):\n%s", name, diff)
 		}
 	}
 }
 
 // Truncated prefixes that share a name pool are listed by their truncated parts.
-func TestNotesNameWhatSharesASpace(t *testing.T) {
+func TestNotesNameTheSharersOfAPool(t *testing.T) {
 	prefix := strings.Repeat("x", 58)
 	for _, test := range []struct {
 		names []string
@@ -80,18 +80,18 @@ func TestNotesNameWhatSharesASpace(t *testing.T) {
 		{[]string{prefix, prefix + "-"}, 2, "…, …-"},
 		{[]string{prefix + "1", prefix + "2"}, 5, "5 prefixes: …1, …2, …"},
 	} {
-		space := census.NamePool{Prefix: prefix, SuffixLength: 5, RawPrefixes: test.count, GenerateNames: test.names}
-		if got := notes(space, "", ""); len(got) != 1 || got[0] != "truncated: shared by "+test.want {
+		pool := census.NamePool{Prefix: prefix, SuffixLength: 5, RawPrefixes: test.count, GenerateNames: test.names}
+		if got := notes(pool, "", ""); len(got) != 1 || got[0] != "truncated: shared by "+test.want {
 			t.Errorf("%v: %q", test.names, got)
 		}
 	}
 }
 
-// Notes mark the other special properties of a name pool.
+// Notes have the other special properties of a name pool.
 func TestNotesOfOtherThings(t *testing.T) {
 	ours := census.Creator{Manager: "kubectl-create", Certain: true, HasCreationID: true}
 	for _, test := range []struct {
-		space     census.NamePool
+		pool      census.NamePool
 		closeness string
 		want      []string
 	}{
@@ -101,8 +101,8 @@ func TestNotesOfOtherThings(t *testing.T) {
 		{census.NamePool{SuffixLength: 8, Creators: 1, Creator: ours}, "", []string{"8-character suffixes"}},
 		{census.NamePool{SuffixLength: 5, Creators: 1, Creator: ours}, "", []string{}},
 	} {
-		if diff := cmp.Diff(test.want, notes(test.space, test.closeness, "")); diff != "" {
-			t.Errorf("%+v (-want +got):\n%s", test.space, diff)
+		if diff := cmp.Diff(test.want, notes(test.pool, test.closeness, "")); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", test.pool, diff)
 		}
 	}
 }

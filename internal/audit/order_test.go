@@ -24,7 +24,7 @@ func ofItsOwn(attempts int) RetriesOf {
 
 // rated is a space of which so many names are created a day, always.
 func rated(prefix string, names, perDay int64) census.NamePool {
-	s := space(prefix, names)
+	s := pool(prefix, names)
 	s.Recent = recent(perDay/144, perDay/24, perDay, 7*perDay)
 	return s
 }
@@ -32,7 +32,7 @@ func rated(prefix string, names, perDay int64) census.NamePool {
 // The largest number of the chosen column comes first, then the most names.
 func TestOrders(t *testing.T) {
 	of := func(prefix string, names, last10m, last24h int64) census.NamePool {
-		s := space(prefix, names)
+		s := pool(prefix, names)
 		s.Recent = recent(last10m, last10m, last24h, last24h)
 		return s
 	}

@@ -77,7 +77,7 @@ func (c *Collector) Report(scan Scan) (*Result, error) {
 		Items:      items,
 		Folded:     folded,
 		Unprefixed: typeObjects(scan.Summary.Unprefixed),
-		Gone:       c.old.gone(c.kept.seen, func(key spaceKey) bool { return c.wasRead(key, read, skipped) }),
+		Gone:       c.old.gone(c.kept.seen, func(key poolKey) bool { return c.wasRead(key, read, skipped) }),
 		Hidden:     c.kept.hidden,
 		Skipped:    skippedOf(skipped),
 		Complete:   c.complete(scan, skipped),
@@ -136,7 +136,7 @@ func (c *Collector) whole(scan Scan) []census.Resource {
 }
 
 // wasRead reports whether all names of a name pool of the earlier audit were read now.
-func (c *Collector) wasRead(key spaceKey, read []census.Resource, skipped []census.Skipped) bool {
+func (c *Collector) wasRead(key poolKey, read []census.Resource, skipped []census.Skipped) bool {
 	if c.options.Namespace != "" && key.namespace != "" && key.namespace != c.options.Namespace ||
 		!c.options.Takes(key.resource, key.prefix) {
 		return false

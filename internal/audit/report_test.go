@@ -144,7 +144,7 @@ func TestReport(t *testing.T) {
 		Retries:    v1alpha1.Retries{Attempts: &attempts, AttemptsSource: v1alpha1.SourceVersion},
 	}
 	c := collector(Options{Namespace: "ci", LabelSelector: "app=x", MinCount: 10})
-	add(c, true, space("p-", 5))
+	add(c, true, pool("p-", 5))
 	result, err := c.Report(Scan{
 		Server: server, Ended: began.Add(1500 * time.Millisecond),
 		Resources: []census.Resource{resource("", "pods"), resource("batch", "jobs"), resource("", "configmaps")},
@@ -202,7 +202,7 @@ func TestReportOfNothing(t *testing.T) {
 func TestReportFails(t *testing.T) {
 	c := collector(Options{})
 	c.retriesOf = retries(-1)
-	add(c, true, space("p-", 5))
+	add(c, true, pool("p-", 5))
 	if result, err := c.Report(Scan{}); err == nil {
 		t.Errorf("%+v", result.Report)
 	}

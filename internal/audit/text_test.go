@@ -16,7 +16,7 @@ func TestPrefixesTruncatedInsideACharacter(t *testing.T) {
 	audit := func(options Options) *v1alpha1.AuditReport {
 		c := collector(options)
 		for i, prefix := range []string{"x\xc3", "x\xc4", "x\xe2\x82", "x\ufffd"} {
-			s := space(prefix, int64(20+i))
+			s := pool(prefix, int64(20+i))
 			s.Resource = pods
 			add(c, true, s)
 		}

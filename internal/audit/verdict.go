@@ -21,9 +21,9 @@ const (
 	// manyCreated of the last ten minutes are worth a line, and so are someCreated if they
 	// are a tenth of all.
 	manyCreated, someCreated, tenth = 1000, 100, 10
-	// fewestToJudge is the number of names below which no prefix is close to failing, even
+	// fewestToCompare is the number of names below which no prefix is close to failing, even
 	// with one attempt: 9 a day make 3,294 names and 0.4 expected failures in a year.
-	fewestToJudge = 10
+	fewestToCompare = 10
 	// mostCreatedShown is how many prefixes the verdict names.
 	mostCreatedShown = 3
 )
@@ -93,23 +93,23 @@ func (v *verdict) trim() {
 	v.createdMost = v.createdMost[:min(len(v.createdMost), mostCreatedShown)]
 }
 
-// judge adds a name pool to a verdict.
-func (c *Collector) judge(v *verdict, space *census.NamePool) error {
-	v.create(c.createdIn(space))
-	resource := space.Resource.GroupResource()
-	retries, _ := c.retries(*space)
+// addToVerdict adds a name pool to a verdict.
+func (c *Collector) addToVerdict(v *verdict, pool *census.NamePool) error {
+	v.create(c.createdIn(pool))
+	resource := pool.Resource.GroupResource()
+	retries, _ := c.retries(*pool)
 	if retries.Attempts == nil {
 		v.unknown.add(resource.String())
 	}
 	attempts := knownAttempts(retries)
-	chance, days, err := c.closeness(space, attempts)
+	chance, days, err := c.closeness(pool, attempts)
 	if err != nil {
 		return err
 	}
 	isClose := chance > closeChance || days != nil
 	if isClose {
 		v.close++
-	} else if v.closest != nil && v.closest.Names >= space.Names && v.closest.Attempts <= attempts {
+	} else if v.closest != nil && v.closest.Names >= pool.Names && v.closest.Attempts <= attempts {
 		return nil // this one has more room, which takes long to calculate
 	}
 	known, err := c.estimate.future(*space, attempts)
@@ -124,12 +124,12 @@ func (c *Collector) judge(v *verdict, space *census.NamePool) error {
 }
 
 // createdIn returns the number of creates in a name pool in the last ten minutes.
-func (c *Collector) createdIn(space *census.NamePool) v1alpha1.AuditMostCreated {
+func (c *Collector) createdIn(pool *census.NamePool) v1alpha1.AuditMostCreated {
 	created := v1alpha1.AuditMostCreated{
-		Group: space.Resource.Group, Resource: space.Resource.Resource, Namespace: space.Namespace,
-		Prefix: textOf(space.Prefix), Names: space.Names, Last10m: c.options.last(space, Last10m),
+		Group: pool.Resource.Group, Resource: pool.Resource.Resource, Namespace: pool.Namespace,
+		Prefix: textOf(pool.Prefix), Names: pool.Names, Last10m: c.options.last(pool, Last10m),
 	}
-	if creators := creatorsOf(space.Creator); len(creators) > 0 {
+	if creators := creatorsOf(pool.Creator); len(creators) > 0 {
 		created.Creator = &creators[0]
 	}
 	return created
@@ -146,19 +146,19 @@ func knownAttempts(retries v1alpha1.Retries) int {
 // closeness returns the chance that the next create fails, and the days until one failure is
 // expected if the name pool grows every day by the creates of the last 24 hours. The days are
 // nil if they are more than a year.
-func (c *Collector) closeness(space *census.NamePool, attempts int) (chance float64, days *float64, err error) {
-	model, err := modelOf(*space, attempts)
+func (c *Collector) closeness(pool *census.NamePool, attempts int) (chance float64, days *float64, err error) {
+	model, err := modelOf(*pool, attempts)
 	if err != nil {
 		return 0, nil, err
 	}
-	chance = model.NextFails(space.Names)
-	perDay := float64(c.options.last(space, Last24h))
+	chance = model.NextFails(pool.Names)
+	perDay := float64(c.options.last(pool, Last24h))
 	year := perDay * closeDays
-	if most := model.NextFails(space.Names + int64(year)); year*most < 1 {
+	if most := model.NextFails(pool.Names + int64(year)); year*most < 1 {
 		return chance, nil, nil // each of these creates is less likely to fail than the last
 	}
 	expected := func(days float64) float64 {
-		forecast, failed := model.Forecast(space.Names, perDay, days)
+		forecast, failed := model.Forecast(pool.Names, perDay, days)
 		err = cmp.Or(err, failed)
 		return forecast.NothingDeleted
 	}
@@ -183,7 +183,7 @@ func (c *Collector) verdict(folded []v1alpha1.AuditFolded) (*v1alpha1.AuditVerdi
 	}
 	v := &c.kept.verdict
 	for _, r := range c.kept.rows {
-		if err := c.judge(v, &r.NamePool); err != nil {
+		if err := c.addToVerdict(v, &r.NamePool); err != nil {
 			return nil, err
 		}
 	}

@@ -13,11 +13,11 @@ import (
 )
 
 // verdictOf returns the verdict on spaces of a server with a number of attempts.
-func verdictOf(t *testing.T, options Options, attempts int, spaces ...census.NamePool) *v1alpha1.AuditVerdict {
+func verdictOf(t *testing.T, options Options, attempts int, pools ...census.NamePool) *v1alpha1.AuditVerdict {
 	t.Helper()
 	c := collector(options)
 	c.retriesOf = retries(attempts)
-	add(c, true, spaces...)
+	add(c, true, pools...)
 	return finish(t, c).Report.Verdict
 }
 
@@ -31,7 +31,7 @@ func TestCloseByChance(t *testing.T) {
 		close    int64
 	}{{1, 14_348, 0}, {1, 14_349, 1}, {8, eight, 0}, {8, eight + 1, 1}, {0, 14_348, 0}, {0, 14_349, 1}} {
 		for _, options := range []Options{{}, {MinCount: 1 << 40}, {Top: 1}} { // shown, or hidden
-			last := space("z-", 20_000_000) // fails certainly, and is the first row
+			last := pool("z-", 20_000_000) // fails certainly, and is the first row
 			last.SuffixLength = 11
 			v := verdictOf(t, options, test.attempts, rated("p-", test.names, 0), last)
 			if v.CloseToFailing != test.close || v.Closest.Prefix != "p-" {
@@ -64,7 +64,7 @@ func TestCloseByGrowth(t *testing.T) {
 // are a tenth of the names.
 func TestMostCreated(t *testing.T) {
 	of := func(names, last10m int64) census.NamePool {
-		s := space("p-", names)
+		s := pool("p-", names)
 		s.Recent = recent(last10m, last10m, last10m, last10m)
 		return s
 	}
@@ -105,7 +105,7 @@ func TestColumnsWithAWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := space("p-", 100)
+	s := pool("p-", 100)
 	s.Recent = recent(50, 7, 90) // in an hour, ten minutes and a day
 	add(c, true, s)
 	if item := finish(t, c).Report.Items[0]; *item.Last10m != 7 || *item.Last24h != 90 || item.Creates.Observed != 50 {
@@ -118,14 +118,14 @@ func TestColumnsWithAWindow(t *testing.T) {
 // too small are hidden.
 func TestFolded(t *testing.T) {
 	pod := func(namespace, prefix, kind string, names int64, owners ...uint64) census.NamePool {
-		s := space(prefix, names)
+		s := pool(prefix, names)
 		s.Resource, s.Namespace, s.OwnerKind, s.Owners = resource("", "pods"), namespace, kind, owners
 		s.Recent = recent(1, 1, 2, 2)
 		return s
 	}
 	c := collector(Options{MinCount: 10})
 	add(c, true, pod("a", "x-", "Job", 6, 1), pod("a", "y-0-", "Job", 2, 2), pod("b", "z-", "Job", 9, 9), pod("a", "other-", "", 4))
-	add(c, true, pod("a", "y-1-", "Job", 2, 2), pod("a", "w-", "Workflow", 9, 3, 4), pod("a", "v-", "Workflow", 8, 5), space("large-", 50))
+	add(c, true, pod("a", "y-1-", "Job", 2, 2), pod("a", "w-", "Workflow", 9, 3, 4), pod("a", "v-", "Workflow", 8, 5), pool("large-", 50))
 	report := finish(t, c).Report
 	want := []v1alpha1.AuditFolded{
 		{Resource: "pods", Namespace: "a", OwnerKind: "Workflow", Owners: 3, Prefixes: 2, Names: 17, Last10m: 2, Last24h: 4},
@@ -159,7 +159,7 @@ func TestGrowthOfFolded(t *testing.T) {
 	old := saved(func(r *v1alpha1.AuditReport) {
 		r.Folded = []v1alpha1.AuditFolded{{Group: "batch", Resource: "jobs", Namespace: "ci", Prefixes: 3, Names: 24}}
 	})
-	growth := collector(Options{Old: old}).old.growthOf(space("new-", 20), &Options{}, v1alpha1.Retries{})
+	growth := collector(Options{Old: old}).old.growthOf(pool("new-", 20), &Options{}, v1alpha1.Retries{})
 	if *growth.Names != 11 || growth.New {
 		t.Errorf("%+v", growth)
 	}

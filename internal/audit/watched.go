@@ -53,17 +53,17 @@ func (w *Watched) Report(s live.Snapshot, server v1alpha1.AuditServer, skipped [
 // Fullest returns the name pools with the most names among the added rows, in order.
 func (w *Watched) Fullest() ([]census.NamePool, error) {
 	w.fullest.Commit()
-	var spaces []census.NamePool
+	var pools []census.NamePool
 	for _, r := range w.fullest.into.rows {
-		spaces = append(spaces, r.NamePool)
+		pools = append(pools, r.NamePool)
 	}
-	return spaces, w.fullest.into.err
+	return pools, w.fullest.into.err
 }
 
 // NextFails returns the chance that the next create in a name pool fails with the attempts in
 // force. Unknown attempts count as one. Several goroutines may call it at once.
-func (c *Collector) NextFails(space census.NamePool) float64 {
-	chance, _ := c.nextFails(space) // retries that are no number make no report either
+func (c *Collector) NextFails(pool census.NamePool) float64 {
+	chance, _ := c.nextFails(pool) // retries that are no number make no report either
 	return chance
 }
 

@@ -17,7 +17,7 @@ var watchBegan = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 // a day in all windows.
 func seen(prefix string, names int64, creates, deletes float64) live.Row {
 	row := live.Row{
-		Space: space(prefix, names), Followed: true, Since: watchBegan, At: watchBegan.Add(2 * time.Hour),
+		Space: pool(prefix, names), Followed: true, Since: watchBegan, At: watchBegan.Add(2 * time.Hour),
 		Creates: int64(creates / 12), Deletes: int64(deletes / 12),
 	}
 	for i := range row.Rates {
@@ -53,7 +53,7 @@ func watchedReport(t *testing.T, rows ...live.Row) *v1alpha1.AuditReport {
 // row that grows fastest comes first, and a watch has no verdict.
 func TestWatched(t *testing.T) {
 	still := seen("still-", 50_000, 0, 0)
-	unfollowed := live.Row{Space: space("other-", 20)}
+	unfollowed := live.Row{Space: pool("other-", 20)}
 	// Prefixes with many creates and deletes are shown, even if few names are left.
 	passed := []live.Row{seen("gone-", 0, 4800, 4800), seen("going-", 3, 2400, 2376), seen("never-", 0, 0, 0)}
 	report := watchedReport(t, append(passed, still, seen("run-", 40_000, 1_200_000, 600_000), unfollowed, seen("few-", 9, 5, 5))...)
@@ -194,7 +194,7 @@ func TestRowsBelowTheTop(t *testing.T) {
 		n := i * 7919 % many // in no order
 		rows[i] = seen(fmt.Sprintf("p%d-", n), int64(10+n), float64(12*n), 0)
 	}
-	unfollowed := live.Row{Space: space("other-", many+10)}
+	unfollowed := live.Row{Space: pool("other-", many+10)}
 	var result *Result
 	var fullest []census.NamePool
 	allocations := testing.AllocsPerRun(1, func() {

@@ -131,7 +131,7 @@ func (w *walk) recover(ctx context.Context, p decode.Page, err error) error {
 		w.token, l.inconsistent = token, true
 	case expired, first && l.at != "" && apistatus.Code(err) == http.StatusBadRequest:
 		return fmt.Errorf("%w: %w", errStartAgain, err)
-	case w.wasUnreachable && apistatus.AboutPermissions(err): // a restarted server may not have loaded its authorization rules
+	case w.wasUnreachable && apistatus.AboutPermissions(err): // a restarted server may not have loaded its rules
 	case w.token != "" && apistatus.Code(err) == http.StatusUnauthorized: // a credential that has just expired
 	case !transient(ctx, err):
 		return err

@@ -119,9 +119,9 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 
 // collectPrefix emits the samples of one prefix.
 func (c *Collector) collectPrefix(metrics chan<- prometheus.Metric, row live.Row) {
-	pool, space := poolOf(&row.Space), row.Space
-	metrics <- PrefixNames.Metric(prometheus.GaugeValue, float64(space.Names), pool)
-	attempts, room, err := c.outlook(space)
+	pool, counted := poolOf(&row.Space), row.Space
+	metrics <- PrefixNames.Metric(prometheus.GaugeValue, float64(counted.Names), pool)
+	attempts, room, err := c.forecast(counted)
 	if err == nil { // else the number of attempts is none that a create can have
 		metrics <- PrefixRoom.Metric(prometheus.GaugeValue, float64(room), pool)
 	}

@@ -106,7 +106,7 @@ func (k kubectl) try(ctx context.Context, version string) (seen []string, err er
 		return nil, fmt.Errorf("bad usage ends with %d", code)
 	}
 	return []string{
-		said{*report.Server.Attempts, report.Server.AttemptsSource}.String(), "created, exists", "1 name", "values of flags", fmt.Sprint(code),
+		reportedAttempts{*report.Server.Attempts, report.Server.AttemptsSource}.String(), "created, exists", "1 name", "values of flags", fmt.Sprint(code),
 	}, nil
 }
 

@@ -68,7 +68,7 @@ func table(rows []row) string {
 			}
 		}
 		counts := "equal"
-		if r.told {
+		if r.reported {
 			counts = "incomplete, with a warning"
 		}
 		fmt.Fprintf(&b, " %d | %d, %d, %s |", r.audited, r.pages, r.faults, counts)

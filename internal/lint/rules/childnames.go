@@ -134,11 +134,11 @@ func worst(o Manifest, row derived.Child) (Finding, bool) {
 	if !applies || length == 0 {
 		return Finding{}, false
 	}
-	longest := row.MaxOwner(adds)
+	limit := row.MaxOwner(adds)
 	finding := Finding{Path: o.nameField()}
 	switch {
-	case row.Over == derived.Truncated && o.generates() && !o.hook() && prefix+names.SuffixLength > longest && longest >= 0:
-		left := max(0, longest-prefix)
+	case row.Over == derived.Truncated && o.generates() && !o.hook() && prefix+names.SuffixLength > limit && limit >= 0:
+		left := max(0, limit-prefix)
 		finding.Level = v1alpha1.LintWarning
 		finding.Message = fmt.Sprintf("the generateName of each %s is truncated to %d bytes, so %s",
 			row.Makes, names.MaxPrefixLength, remains(o.Object, left))
@@ -147,10 +147,10 @@ func worst(o Manifest, row derived.Child) (Finding, bool) {
 		finding.Message = fmt.Sprintf(
 			"the generateName of each %s is truncated to %d bytes, and the hash of the ReplicaSet is lost",
 			row.Makes, names.MaxPrefixLength)
-	case (row.Over == derived.Refused || row.Over == derived.Broken) && length > longest:
+	case (row.Over == derived.Refused || row.Over == derived.Broken) && length > limit:
 		finding.Level = v1alpha1.LintError
 		finding.Message = fmt.Sprintf("the %s (%s) has up to %d bytes, and the limit is %d: %s",
-			row.Makes, row.Formula, length+row.Limit-longest, row.Limit, consequences[row.Over])
+			row.Makes, row.Formula, length+row.Limit-limit, row.Limit, consequences[row.Over])
 	case row.Variant == derived.Indexed && row.Over == derived.Refused && row.Owner != derived.JobSet &&
 		dotted(o.Object):
 		finding.Level = v1alpha1.LintError
@@ -166,20 +166,20 @@ func worst(o Manifest, row derived.Child) (Finding, bool) {
 // tightest returns the number of bytes that the name can have, so that no row of the
 // table finds anything.
 func tightest(o Manifest, minor int) int {
-	longest := names.MaxPrefixLength + o.suffix()
+	limit := names.MaxPrefixLength + o.suffix()
 	for _, row := range derived.Of(o.kind(), minor) {
 		adds, applies := added(o, row)
 		switch {
 		case !applies || row.Over == derived.Fits:
 		case row.Over != derived.Truncated:
-			longest = min(longest, row.MaxOwner(adds))
+			limit = min(limit, row.MaxOwner(adds))
 		case o.Kind.Kind == "Deployment":
-			longest = min(longest, names.MaxPrefixLength-len("-")-1)
+			limit = min(limit, names.MaxPrefixLength-len("-")-1)
 		case o.generates() && !o.hook() && row.MaxOwner(adds) > names.SuffixLength:
-			longest = min(longest, row.MaxOwner(adds))
+			limit = min(limit, row.MaxOwner(adds))
 		}
 	}
-	return longest
+	return limit
 }
 
 var consequences = map[derived.Consequence]string{
@@ -196,16 +196,16 @@ func remains(o Object, left int) string {
 }
 
 // budget describes the maximum length of the name.
-func budget(o Object, longest int) string {
+func budget(o Object, limit int) string {
 	switch {
 	case o.hook():
 		return fmt.Sprintf(
 			"shorten generateName to %d bytes, because Argo CD appends revision, phase and time (%d bytes)",
-			longest-o.suffix(), o.suffix())
+			limit-o.suffix(), o.suffix())
 	case o.generates():
-		return fmt.Sprintf("shorten generateName to %d bytes", longest-names.SuffixLength)
+		return fmt.Sprintf("shorten generateName to %d bytes", limit-names.SuffixLength)
 	}
-	return fmt.Sprintf("shorten the name to %d bytes", longest)
+	return fmt.Sprintf("shorten the name to %d bytes", limit)
 }
 
 // dotted reports whether the object's name is a subdomain of several labels.

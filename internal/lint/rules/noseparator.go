@@ -56,9 +56,9 @@ metadata:
 
 // separated returns the fix if a separator does not fit.
 func separated(o Manifest, minor int) string {
-	longest := tightest(o, minor) - names.SuffixLength
-	if len(o.GenerateName) < longest {
+	limit := tightest(o, minor) - names.SuffixLength
+	if len(o.GenerateName) < limit {
 		return ""
 	}
-	return fmt.Sprintf("shorten generateName to %d bytes, and end it with -", longest)
+	return fmt.Sprintf("shorten generateName to %d bytes, and end it with -", limit)
 }

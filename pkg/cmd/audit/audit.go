@@ -209,6 +209,6 @@ func (c *command) Validate() error { return c.invalid }
 
 // Run counts, prints, and evaluates the gates.
 func (c *command) Run(ctx context.Context) error {
-	r := &run{config: &c.flags.config, streams: c.streams, factory: c.factory, tell: teller{c.streams.ErrOut}}
+	r := &run{config: &c.flags.config, streams: c.streams, factory: c.factory, printer: linePrinter{c.streams.ErrOut}}
 	return r.run(ctx, &c.flags.serverAttempts)
 }

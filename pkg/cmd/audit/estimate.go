@@ -13,10 +13,10 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// tellRest returns a function that prints how long a polite scan pauses.
-func tellRest(tell func(text string)) func(time.Duration) {
+// reportRest returns a function that prints how long a polite scan pauses.
+func reportRest(line func(text string)) func(time.Duration) {
 	return func(pause time.Duration) {
-		tell(fmt.Sprintf(messages.Resting, pause.Round(time.Second)))
+		line(fmt.Sprintf(messages.Resting, pause.Round(time.Second)))
 	}
 }
 
@@ -40,10 +40,10 @@ func (r *run) printEstimate(ctx context.Context, scanner *census.Scanner, progre
 			continue
 		}
 		failed++
-		r.tell.tell(messages.EstimateSkipped, s.Message)
+		r.printer.printf(messages.EstimateSkipped, s.Message)
 	}
 	if forbidden > 0 {
-		r.tell.tell(messages.EstimateForbiddenTypes, humanize.Count(forbidden, "type"))
+		r.printer.printf(messages.EstimateForbiddenTypes, humanize.Count(forbidden, "type"))
 	}
 	var total census.Estimate
 	for _, e := range estimates {
@@ -51,7 +51,7 @@ func (r *run) printEstimate(ctx context.Context, scanner *census.Scanner, progre
 		total.Requests += e.Requests
 		total.Bytes += e.Bytes
 	}
-	r.tell.tell(messages.Estimated,
+	r.printer.printf(messages.Estimated,
 		humanize.Count(total.Objects, "object"), humanize.Count(len(estimates), "type"),
 		humanize.Count(total.Requests, "request"), megabytes(total.Bytes))
 	if len(estimates) == 0 && forbidden > 0 {

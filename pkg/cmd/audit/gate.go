@@ -20,7 +20,7 @@ import (
 
 // evaluate returns the error that makes the exit code: an exceeded gate is 3, also if
 // not all could be read, since counts only grow; otherwise an incomplete report is a
-// failure, and so is a gate that has looked at nothing.
+// failure, and so is a gate that has checked nothing.
 func (r *run) evaluate(ctx context.Context, result *audit.Result) error {
 	report := result.Report
 	if ctx.Err() != nil {
@@ -64,8 +64,8 @@ func (r *run) checkedNothing(result *audit.Result) error {
 }
 
 // checkNamespace returns an error if a gate would look into a namespace that does not
-// exist: its lists are as empty as where nothing is wrong. Where the
-// user may not know, explain tells.
+// exist: its lists are as empty as where nothing is wrong. If the
+// user has no permission to know, explain prints it.
 func (r *run) checkNamespace(ctx context.Context) error {
 	namespace := r.onlyNamespace()
 	if !r.config.about.Gated() || namespace == "" {

@@ -32,7 +32,7 @@ func (r *run) print(result *audit.Result) error {
 	record := r.config.isRecord(report)
 	for _, line := range verdictLines(report) {
 		if !record {
-			fmt.Fprintln(r.tell.out, line)
+			fmt.Fprintln(r.printer.out, line)
 		}
 	}
 	rows := rowsOf(report, r.config.about.Order)
@@ -40,7 +40,7 @@ func (r *run) print(result *audit.Result) error {
 	var err error
 	switch {
 	case len(rows) == 0:
-		r.sayEmpty(report)
+		r.printEmpty(report)
 	case record:
 		err = printRecord(r.streams.Out, report)
 	default:
@@ -50,9 +50,9 @@ func (r *run) print(result *audit.Result) error {
 		return err
 	}
 	r.warn(result)
-	r.sayUnshown(result, all-len(rows))
+	r.printUnshown(result, all-len(rows))
 	if s := report.Summary; prints.wide {
-		r.tell.tell(messages.Read, humanize.Count(s.Objects, "object"), humanize.Count(s.ResourceTypes, "type"),
+		r.printer.printf(messages.Read, humanize.Count(s.Objects, "object"), humanize.Count(s.ResourceTypes, "type"),
 			humanize.Count(s.Requests, "request"), s.Seconds, humanize.Count(s.Prefixes, "prefix"))
 	}
 	return nil
@@ -83,24 +83,24 @@ func (p *printing) table(columns []column, rows []row, out io.Writer) ([]row, er
 	return rows, t.Print(out, !p.noHeaders)
 }
 
-// sayEmpty prints why there is no table, unless nothing could be read, which the warnings
+// printEmpty prints why there is no table, unless nothing could be read, which the warnings
 // and the error say.
-func (r *run) sayEmpty(report *v1alpha1.AuditReport) {
+func (r *run) printEmpty(report *v1alpha1.AuditReport) {
 	summary, namespace := report.Summary, r.onlyNamespace()
 	switch {
 	case summary.ResourceTypes == 0 && len(report.Scope.Resources) > 0:
 	case namespace == "":
-		r.tell.tell(messages.Empty)
+		r.printer.printf(messages.Empty)
 	case summary.Prefixes == 0:
-		r.tell.tell(messages.EmptyInAll, namespace)
+		r.printer.printf(messages.EmptyInAll, namespace)
 	default:
-		r.tell.tell(messages.EmptyIn, namespace)
+		r.printer.printf(messages.EmptyIn, namespace)
 	}
 }
 
-// sayUnshown prints in one line which rows, prefixes and objects are not in the table, and
+// printUnshown prints in one line which rows, prefixes and objects are not in the table, and
 // then which named prefixes have no names.
-func (r *run) sayUnshown(result *audit.Result, below int) {
+func (r *run) printUnshown(result *audit.Result, below int) {
 	report := result.Report
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
@@ -120,10 +120,10 @@ func (r *run) sayUnshown(result *audit.Result, below int) {
 		add(messages.Unprefixed, humanize.Count(others, "other object"), verb(int(others), "has", "have"))
 	}
 	if len(parts) > 0 {
-		r.tell.say(strings.Join(parts, " "))
+		r.printer.print(strings.Join(parts, " "))
 	}
 	if none := result.NotFound; len(none) > 0 && report.Summary.ResourceTypes > 0 {
-		r.tell.tell(notFoundText(none), strings.Join(none, " or "))
+		r.printer.printf(notFoundText(none), strings.Join(none, " or "))
 	}
 }
 

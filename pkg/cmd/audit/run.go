@@ -22,14 +22,14 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// teller prints lines on stderr.
-type teller struct{ out io.Writer }
+// linePrinter prints lines on stderr.
+type linePrinter struct{ out io.Writer }
 
-// say prints a line.
-func (t teller) say(text string) { fmt.Fprintln(t.out, terminal.OneLine(text)) }
+// print prints a line.
+func (t linePrinter) print(text string) { fmt.Fprintln(t.out, terminal.OneLine(text)) }
 
-// tell prints a message.
-func (t teller) tell(format string, args ...any) {
+// printf prints a message.
+func (t linePrinter) printf(format string, args ...any) {
 	fmt.Fprintln(t.out, terminal.Sprintf(format, args...))
 }
 
@@ -38,7 +38,7 @@ type run struct {
 	config  *config
 	streams genericiooptions.IOStreams
 	factory cmdutil.Factory
-	tell    teller
+	printer linePrinter
 
 	cluster *cluster.Cluster
 	types   []census.Resource
@@ -53,8 +53,8 @@ type run struct {
 func (r *run) run(ctx context.Context, attempts *flagvalue.Attempts) error {
 	progress := terminal.StartProgress(r.streams.ErrOut)
 	defer progress.End()
-	progress.Say(messages.Discovering)
-	patience := cluster.Patience{For: r.config.scan.RetryTimeout, Say: progress.Line}
+	progress.SetText(messages.Discovering)
+	patience := cluster.Patience{For: r.config.scan.RetryTimeout, Print: progress.Line}
 	var err error
 	if r.cluster, err = cluster.New(ctx, r.factory, attempts, patience); err != nil {
 		return err
@@ -70,9 +70,9 @@ func (r *run) run(ctx context.Context, attempts *flagvalue.Attempts) error {
 		progress.Line(cluster.ClockWarning(r.ahead))
 	}
 	about := &r.config.about
-	about.Began = time.Now().Add(r.ahead) // the windows end now, however long the server was away
+	about.Began = time.Now().Add(r.ahead) // the windows end now, however long the server was unreachable
 	scanner := r.config.scanner(r.cluster)
-	scanner.Absent, scanner.Resting = patience.Tell, tellRest(progress.Line)
+	scanner.Absent, scanner.Resting = patience.Report, reportRest(progress.Line)
 	switch {
 	case r.config.estimate:
 		return r.printEstimate(ctx, scanner, progress)

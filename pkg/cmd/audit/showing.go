@@ -31,30 +31,30 @@ type showing interface {
 func (r *run) newShowing() (showing, error) {
 	prints, out := &r.config.prints, r.streams.Out
 	if prints.forMachines() {
-		return &stream{tell: r.tell, out: out, prints: prints}, nil
+		return &stream{printer: r.printer, out: out, prints: prints}, nil
 	}
 	screen, err := terminal.StartScreen(r.streams.In, out)
 	if err != nil {
 		return nil, err
 	}
 	if screen != nil {
-		return &painting{tell: r.tell, out: out, prints: prints, screen: screen, duration: r.config.duration}, nil
+		return &painting{printer: r.printer, out: out, prints: prints, screen: screen, duration: r.config.duration}, nil
 	}
-	return &appending{tell: r.tell, out: out, prints: prints}, nil
+	return &appending{printer: r.printer, out: out, prints: prints}, nil
 }
 
 // stream prints a report at each interval.
 type stream struct {
-	tell   teller
-	out    io.Writer
-	prints *printing
+	printer linePrinter
+	out     io.Writer
+	prints  *printing
 }
 
 func (s *stream) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
 	return s.prints.report(r, s.out)
 }
 func (s *stream) last(r *v1alpha1.AuditReport) error { return s.prints.report(r, s.out) }
-func (s *stream) notice(text string)                 { s.tell.say(text) }
+func (s *stream) notice(text string)                 { s.printer.print(text) }
 func (*stream) resized() <-chan struct{}             { return nil }
 func (*stream) quit() <-chan struct{}                { return nil }
 func (*stream) end()                                 {}
@@ -62,24 +62,24 @@ func (*stream) end()                                 {}
 // appending prints the rows that have changed, as kubectl get --watch does. Columns
 // keep the greatest width that they have had.
 type appending struct {
-	tell   teller
-	out    io.Writer
-	prints *printing
-	began  bool
-	seen   changes
-	widths []int
+	printer linePrinter
+	out     io.Writer
+	prints  *printing
+	began   bool
+	seen    changes
+	widths  []int
 }
 
 func (a *appending) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
 	rows, still := split(r)
 	if !a.began && still.prefixes > 0 {
-		a.tell.say(fmt.Sprintf(messages.QuietYet, quietText(still)))
+		a.printer.print(fmt.Sprintf(messages.QuietYet, quietText(still)))
 	}
 	a.began = true
 	changed, gone := a.seen.take(rows)
 	for _, pool := range gone {
 		prefix := reference.In(pool.Resource.String()+"/"+pool.Prefix, pool.Namespace)
-		a.tell.tell(messages.NotShown, prefix, goneText(r))
+		a.printer.printf(messages.NotShown, prefix, goneText(r))
 	}
 	return a.print(changed)
 }
@@ -114,21 +114,21 @@ func (a *appending) print(rows []row) error {
 
 func (a *appending) last(r *v1alpha1.AuditReport) error {
 	err := a.show(r, live.Snapshot{})
-	sayQuiet(a.tell, r)
+	printQuiet(a.printer, r)
 	return err
 }
-func (a *appending) notice(text string)     { a.tell.say(text) }
+func (a *appending) notice(text string)     { a.printer.print(text) }
 func (*appending) resized() <-chan struct{} { return nil }
 func (*appending) quit() <-chan struct{}    { return nil }
 func (*appending) end()                     {}
 
-// sayQuiet prints at the end how many prefixes have no row.
-func sayQuiet(tell teller, r *v1alpha1.AuditReport) {
+// printQuiet prints at the end how many prefixes have no row.
+func printQuiet(printer linePrinter, r *v1alpha1.AuditReport) {
 	switch _, still := split(r); {
 	case len(r.Items) == 0:
-		tell.say(messages.Empty)
+		printer.print(messages.Empty)
 	case still.prefixes > 0:
-		tell.say(fmt.Sprintf(messages.Quiet, quietText(still)))
+		printer.print(fmt.Sprintf(messages.Quiet, quietText(still)))
 	}
 }
 
@@ -142,7 +142,7 @@ const maxNotices = 100
 
 // painting paints the table on a screen again and again.
 type painting struct {
-	tell     teller
+	printer  linePrinter
 	out      io.Writer
 	prints   *printing
 	screen   *terminal.Screen
@@ -233,12 +233,12 @@ func (p *painting) end() {
 	p.sayNotices()
 }
 
-func (p *painting) sayNotices() {
+func (p *painting) printNotices() {
 	if p.dropped > 0 {
-		p.tell.tell(messages.Dropped, humanize.Count(p.dropped, "notice"))
+		p.printer.printf(messages.Dropped, humanize.Count(p.dropped, "notice"))
 	}
 	for _, text := range p.notices {
-		p.tell.say(text)
+		p.printer.print(text)
 	}
 }
 
@@ -246,6 +246,6 @@ func (p *painting) last(r *v1alpha1.AuditReport) (err error) {
 	if rows, _ := split(r); len(rows) > 0 {
 		_, err = p.prints.table(watchColumns(rows, p.prints), rows, p.out)
 	}
-	sayQuiet(p.tell, r)
+	printQuiet(p.printer, r)
 	return err
 }

@@ -38,7 +38,7 @@ func TestSpanText(t *testing.T) {
 	}
 }
 
-func TestMadeBy(t *testing.T) {
+func TestCreatedBy(t *testing.T) {
 	for _, test := range []struct {
 		creator  *v1alpha1.Creator
 		creators int
@@ -269,7 +269,7 @@ func TestPrefixText(t *testing.T) {
 }
 
 // An undecided gate is an error. The error of an exceeded gate has priority.
-func TestJudgeGrowth(t *testing.T) {
+func TestGradeGrowth(t *testing.T) {
 	limit := 10.0
 	r := &run{config: &config{}}
 	report := &v1alpha1.AuditReport{Complete: true, Gate: &v1alpha1.AuditGate{FailAboveGrowth: &limit, Undecided: 2}}

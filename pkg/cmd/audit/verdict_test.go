@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 )
 
-// judged returns a report with a verdict, of a server that tries eight names.
-func judged(v v1alpha1.AuditVerdict) *v1alpha1.AuditReport {
+// withVerdict returns a report with a verdict, of a server that tries eight names.
+func withVerdict(v v1alpha1.AuditVerdict) *v1alpha1.AuditReport {
 	eight := 8
 	return &v1alpha1.AuditReport{
 		Server:  v1alpha1.AuditServer{GitVersion: "v1.34.4", Retries: v1alpha1.Retries{Attempts: &eight}},
@@ -41,13 +41,13 @@ func TestVerdictLines(t *testing.T) {
 	one.Attempts, one.Room = 1, 160
 	soon, now := one, one
 	soon.FailsInDays, now.NextCreate = new(12.0), 0.25
-	partly := judged(v1alpha1.AuditVerdict{})
+	partly := withVerdict(v1alpha1.AuditVerdict{})
 	partly.Scope.Resources = []string{"a", "b"}
 	for name, test := range map[string]struct {
 		report *v1alpha1.AuditReport
 		want   []string
 	}{
-		"nothing": {judged(v1alpha1.AuditVerdict{}), nil},
+		"nothing": {withVerdict(v1alpha1.AuditVerdict{}), nil},
 		"a watch": {&v1alpha1.AuditReport{}, nil},
 		"a part":  {partly, []string{"Only 1 of 2 types could be read."}},
 		"fine": {judged(v1alpha1.AuditVerdict{Closest: &fine}), []string{
@@ -57,11 +57,11 @@ func TestVerdictLines(t *testing.T) {
 			"No create is close to failing: the fullest prefix, configmaps/build- in default, has room for 160 more creates with 1 attempt each. " +
 				"This assumes one attempt for 1 resource type with unknown attempts.",
 		}},
-		"one": {judged(v1alpha1.AuditVerdict{Closest: &soon, CloseToFailing: 1}), []string{
+		"one": {withVerdict(v1alpha1.AuditVerdict{Closest: &soon, CloseToFailing: 1}), []string{
 			"1 prefix is close to failing: configmaps/build- in default (3,000 names, 1 attempt, a create fails in about 12d at the pace of the last 24 hours).",
 			"  kubectl genname audit configmaps/build- -n default",
 		}},
-		"several": {judged(v1alpha1.AuditVerdict{Closest: &now, CloseToFailing: 2}), []string{
+		"several": {withVerdict(v1alpha1.AuditVerdict{Closest: &now, CloseToFailing: 2}), []string{
 			"2 prefixes are close to failing. The closest is configmaps/build- in default (3,000 names, 1 attempt, the next create fails with a chance of 25%).",
 			"  kubectl genname audit configmaps/build- -n default",
 		}},
@@ -107,7 +107,7 @@ func recorded(t *testing.T, report *v1alpha1.AuditReport, change func(*v1alpha1.
 // A record has the names, when they were created and by whom, the room, the verdict, and the
 // next step.
 func TestRecord(t *testing.T) {
-	got := recorded(t, judged(v1alpha1.AuditVerdict{MostCreatedCount: 1}), func(*v1alpha1.AuditItem) {})
+	got := recorded(t, withVerdict(v1alpha1.AuditVerdict{MostCreatedCount: 1}), func(*v1alpha1.AuditItem) {})
 	want := `Prefix:    configmaps/session- in pay
 Names:     1,240
 Created:   502 in the last 10 minutes, 1,240 in the last 24 hours (oldest 26h ago, newest 3s ago)
@@ -152,7 +152,7 @@ func TestNextSteps(t *testing.T) {
 		"failing":   {v1alpha1.AuditVerdict{CloseToFailing: 1, Closest: &v1alpha1.AuditClosest{NextCreate: 0.5}}, func(*v1alpha1.AuditItem) {}, []string{fmt.Sprintf(messages.RecordFails, "50%")}, ""},
 		"no longer": {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.Oldest, i.Newest = nil, nil }, []string{"oldest ? ago"}, ""},
 	} {
-		rest := recorded(t, judged(test.verdict), test.change)
+		rest := recorded(t, withVerdict(test.verdict), test.change)
 		if test.not != "" && strings.Contains(rest, test.not) {
 			t.Errorf("%s: %s in\n%s", name, test.not, rest)
 		}
@@ -168,7 +168,7 @@ func TestNextSteps(t *testing.T) {
 
 // At most six lines are on stderr if nothing failed, and the table is all of stdout.
 func TestPrint(t *testing.T) {
-	report := judged(v1alpha1.AuditVerdict{
+	report := withVerdict(v1alpha1.AuditVerdict{
 		Closest:     &v1alpha1.AuditClosest{Resource: "configmaps", Prefix: "a-", FailsInDays: new(1.0)},
 		MostCreated: []v1alpha1.AuditMostCreated{{Resource: "pods", Prefix: "p-", Last10m: 1000}}, MostCreatedCount: 1, CloseToFailing: 1,
 	})
@@ -183,7 +183,7 @@ func TestPrint(t *testing.T) {
 	flags.add(&cobra.Command{})
 	r := &run{
 		config:  &config{about: audit.Options{Order: audit.ByNames}, prints: flags.prints},
-		streams: genericiooptions.IOStreams{Out: &out, ErrOut: &errOut}, tell: teller{&errOut},
+		streams: genericiooptions.IOStreams{Out: &out, ErrOut: &errOut}, printer: linePrinter{&errOut},
 	}
 	if err := r.print(&audit.Result{Report: report}); err != nil {
 		t.Fatal(err)

@@ -19,29 +19,29 @@ func (r *run) warn(result *audit.Result) {
 	report := result.Report
 	for _, s := range report.Skipped {
 		if !r.isQuiet(s) {
-			r.tell.tell(messages.Skipped, humanize.Scope(s.Group, s.Resource, s.Namespace), s.Message)
+			r.printer.printf(messages.Skipped, humanize.Scope(s.Group, s.Resource, s.Namespace), s.Message)
 		}
 	}
 	if forbidden := r.forbiddenTypes(report.Skipped); len(forbidden) > 0 {
-		r.sayForbidden(forbidden, report)
+		r.printForbidden(forbidden, report)
 	}
 	if s := report.Summary; r.maybeNowhere && s.Objects == 0 && s.ResourceTypes > 0 {
-		r.tell.tell(messages.GateEmptyNamespace, r.config.about.Namespace)
+		r.printer.printf(messages.GateEmptyNamespace, r.config.about.Namespace)
 	}
 	if inconsistent := report.Summary.Inconsistent; len(inconsistent) > 0 {
-		r.tell.tell(messages.Inconsistent, strings.Join(inconsistent, ", "))
+		r.printer.printf(messages.Inconsistent, strings.Join(inconsistent, ", "))
 	}
 	if count, types := typesText(result.Uncounted); count != "" {
-		r.tell.tell(messages.Uncounted, count, types)
+		r.printer.printf(messages.Uncounted, count, types)
 	}
 	if report.Scope.ComparedWith != nil {
-		r.sayCompared(result)
+		r.printCompared(result)
 	}
 }
 
-// sayCompared prints the types and prefixes that could not be compared, and the prefixes
+// printCompared prints the types and prefixes that could not be compared, and the prefixes
 // that are gone.
-func (r *run) sayCompared(result *audit.Result) {
+func (r *run) printCompared(result *audit.Result) {
 	report, file := result.Report, r.config.compare
 	var gone []string
 	for _, g := range report.Gone {
@@ -49,25 +49,25 @@ func (r *run) sayCompared(result *audit.Result) {
 		gone = append(gone, fmt.Sprintf("%s (%s)", prefix, humanize.Grouped(g.Names)))
 	}
 	if len(gone) > 0 {
-		r.tell.tell(messages.Gone, humanize.Count(len(gone), "prefix"), humanize.Few(gone))
+		r.printer.printf(messages.Gone, humanize.Count(len(gone), "prefix"), humanize.Few(gone))
 	}
 	if age := report.Metadata.CreationTimestamp.Sub(report.Scope.ComparedWith.Time); age < audit.LeastAge {
-		r.tell.tell(messages.YoungBaseline, file, age.Round(time.Second))
+		r.printer.printf(messages.YoungBaseline, file, age.Round(time.Second))
 	}
 	if result.OtherCluster {
-		r.tell.tell(messages.OtherCluster, file)
+		r.printer.printf(messages.OtherCluster, file)
 	}
 	if only := result.OnlyPrefixes; len(only) > 0 {
-		r.tell.tell(messages.NotComparedPrefixes, file, strings.Join(only, ", "))
+		r.printer.printf(messages.NotComparedPrefixes, file, strings.Join(only, ", "))
 	}
 	if only := result.OnlyNamespace; only != "" {
-		r.tell.tell(messages.ComparedNamespace, only, file)
+		r.printer.printf(messages.ComparedNamespace, only, file)
 	}
 	if before := result.OnlyBefore; len(before) > 0 {
-		r.tell.tell(messages.NotComparedBefore, file, humanize.Few(before))
+		r.printer.printf(messages.NotComparedBefore, file, humanize.Few(before))
 	}
 	if now := result.OnlyNow; len(now) > 0 {
-		r.tell.tell(messages.NotComparedNow, file, humanize.Few(now))
+		r.printer.printf(messages.NotComparedNow, file, humanize.Few(now))
 	}
 }
 
@@ -86,20 +86,20 @@ func typesText(types []v1alpha1.TypeObjects) (count, names string) {
 	return humanize.Count(all, "object"), humanize.Few(named)
 }
 
-// sayForbidden prints which resource types the user can't list, and the effect on a gate.
-func (r *run) sayForbidden(forbidden []string, report *v1alpha1.AuditReport) {
+// printForbidden prints which resource types the user can't list, and the effect on a gate.
+func (r *run) printForbidden(forbidden []string, report *v1alpha1.AuditReport) {
 	types, list := humanize.Count(len(forbidden), "type"), humanize.Few(forbidden)
 	switch {
 	case len(forbidden) == len(report.Scope.Resources) && report.Scope.AllNamespaces:
-		r.tell.tell(messages.SkippedAllNamespaces, types)
+		r.printer.printf(messages.SkippedAllNamespaces, types)
 	case len(forbidden) == len(report.Scope.Resources):
-		r.tell.tell(messages.SkippedAll, types)
+		r.printer.printf(messages.SkippedAll, types)
 	case report.Gate != nil && !r.config.about.AllowUnlisted:
-		r.tell.tell(messages.GateForbidden, types, list)
+		r.printer.printf(messages.GateForbidden, types, list)
 	case report.Gate != nil:
-		r.tell.tell(messages.GateForbiddenAllowed, types, list)
+		r.printer.printf(messages.GateForbiddenAllowed, types, list)
 	default:
-		r.tell.tell(messages.SkippedForbidden, types, list)
+		r.printer.printf(messages.SkippedForbidden, types, list)
 	}
 }
 

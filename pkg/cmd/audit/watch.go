@@ -55,7 +55,7 @@ func (w *watched) start(ctx context.Context, progress *terminal.Progress) error 
 	c.Config = connection.Uninterrupted(c.Config) // the counts are verified after an interrupt
 	w.engine = w.newEngine(collector, progress)
 	notices := make(chan string, 100)
-	w.tellOf(func(text string) {
+	w.reportTo(func(text string) {
 		select {
 		case notices <- text:
 		default: // too many to read; the report has their number
@@ -76,7 +76,7 @@ func (w *watched) start(ctx context.Context, progress *terminal.Progress) error 
 		err = errors.Join(err, <-ended)
 	}
 	progress.End()
-	w.sayLeft(notices)
+	w.printLeft(notices)
 	if err != nil {
 		return err
 	}
@@ -112,12 +112,12 @@ func (w *watched) counts(
 	}
 }
 
-// sayLeft prints the notices that were not shown before the end.
-func (w *watched) sayLeft(notices <-chan string) {
+// printLeft prints the notices that were not shown before the end.
+func (w *watched) printLeft(notices <-chan string) {
 	for {
 		select {
 		case text := <-notices:
-			w.run.tell.say(text)
+			w.run.printer.print(text)
 		default:
 			return
 		}
@@ -233,7 +233,7 @@ func (w *watched) finish(ctx context.Context) error {
 	}
 	if !w.run.config.prints.forMachines() {
 		for _, line := range verdictLines(result.Report) {
-			fmt.Fprintln(w.run.tell.out, line)
+			fmt.Fprintln(w.run.printer.out, line)
 		}
 	}
 	if err := w.shows.last(result.Report); err != nil {
@@ -241,9 +241,9 @@ func (w *watched) finish(ctx context.Context) error {
 	}
 	w.run.warn(result)
 	if !w.run.config.prints.forMachines() {
-		w.run.sayUnshown(result, 0)
+		w.run.printUnshown(result, 0)
 	}
-	w.run.tell.say(watchedText(snapshot)) // also beside JSON: it tells whether there were gaps
+	w.run.printer.print(watchedText(snapshot)) // also beside JSON: it shows whether there were gaps
 	return w.run.evaluate(context.WithoutCancel(ctx), result)
 }
 

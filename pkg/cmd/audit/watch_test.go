@@ -43,7 +43,7 @@ func reportOf(items ...v1alpha1.AuditItem) *v1alpha1.AuditReport {
 // A message on stderr names the prefixes that are no longer shown.
 func TestAppending(t *testing.T) {
 	var out, errOut bytes.Buffer
-	a := &appending{tell: teller{&errOut}, out: &out, prints: &printing{}}
+	a := &appending{printer: linePrinter{&errOut}, out: &out, prints: &printing{}}
 	for _, items := range [][]v1alpha1.AuditItem{
 		{followed("run-", 10, 0), followed("job-", 20, 5)},
 		{followed("run-", 10, 0), followed("job-", 20, 5)},
@@ -61,9 +61,9 @@ jobs.batch   run-     +1/h         1         0      10   ?
 	if got := out.String(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	told := fmt.Sprintf(messages.QuietYet, "1 prefix with 10 names") + "\n" +
+	printed := fmt.Sprintf(messages.QuietYet, "1 prefix with 10 names") + "\n" +
 		fmt.Sprintf(messages.NotShown, "jobs.batch/job- -n prod", fmt.Sprintf(messages.TooFew, "10 names")) + "\n"
-	if got := errOut.String(); got != told {
+	if got := errOut.String(); got != printed {
 		t.Errorf("%q", got)
 	}
 }
@@ -71,7 +71,7 @@ jobs.batch   run-     +1/h         1         0      10   ?
 // A report that has been shown is whole: the gates are evaluated with it.
 func TestShownReportStaysWhole(t *testing.T) {
 	var errOut bytes.Buffer
-	a := &appending{tell: teller{&errOut}, out: io.Discard, prints: &printing{}}
+	a := &appending{printer: linePrinter{&errOut}, out: io.Discard, prints: &printing{}}
 	for range 2 {
 		report := reportOf(followed("run-", 10, 0), followed("job-", 20, 5))
 		if err := a.last(report); err != nil {
@@ -89,7 +89,7 @@ func TestShownReportStaysWhole(t *testing.T) {
 // With --top, a message reports that other rows have overtaken a row.
 func TestOvertaken(t *testing.T) {
 	var errOut bytes.Buffer
-	a := &appending{tell: teller{&errOut}, out: io.Discard, prints: &printing{}}
+	a := &appending{printer: linePrinter{&errOut}, out: io.Discard, prints: &printing{}}
 	for _, items := range [][]v1alpha1.AuditItem{{followed("run-", 20, 1)}, {followed("job-", 30, 2)}, {}} {
 		report := reportOf(items...)
 		report.Scope.Top = new(1)
@@ -159,11 +159,11 @@ func TestPaintedLines(t *testing.T) {
 // A screen shows the newest notice, however many came, and at the end the last ones.
 func TestNotices(t *testing.T) {
 	var errOut bytes.Buffer
-	p := &painting{tell: teller{&errOut}}
+	p := &painting{printer: linePrinter{&errOut}}
 	for i := range maxNotices + 3 {
 		p.notice(fmt.Sprint("notice ", i))
 	}
-	p.sayNotices()
+	p.printNotices()
 	lines := strings.Split(strings.TrimSpace(errOut.String()), "\n")
 	if len(lines) != maxNotices+1 || lines[0] != fmt.Sprintf(messages.Dropped, "3 notices") || lines[1] != "notice 3" || lines[maxNotices] != "notice 102" {
 		t.Errorf("%q", lines)
@@ -171,9 +171,9 @@ func TestNotices(t *testing.T) {
 }
 
 // The last notices are printed, too.
-func TestSayLeft(t *testing.T) {
+func TestPrintLeft(t *testing.T) {
 	var errOut bytes.Buffer
-	w := &watched{run: &run{tell: teller{&errOut}}}
+	w := &watched{run: &run{printer: linePrinter{&errOut}}}
 	notices := make(chan string, 3)
 	notices <- noticeText(live.Notice{Type: live.Appeared, Resource: schema.GroupResource{Resource: "gizmos"}})
 	notices <- noticeText(live.Notice{Type: live.Vanished, Resource: schema.GroupResource{Resource: "gadgets"}})
@@ -185,10 +185,10 @@ func TestSayLeft(t *testing.T) {
 
 // Messages about an unreachable server and the pauses of a polite scan appear where notices
 // do: above the progress of the first count, and later in the place of the watch.
-func TestTellsWhileItCounts(t *testing.T) {
+func TestReportsWhileItCounts(t *testing.T) {
 	notices := make(chan string) // nothing stays in it
 	w := &watched{run: &run{config: &config{scan: census.Scanner{RetryTimeout: time.Minute}}}, engine: live.New(census.Scanner{})}
-	w.tellOf(func(text string) { notices <- text })
+	w.reportTo(func(text string) { notices <- text })
 	ended := make(chan error)
 	go func() {
 		w.engine.Scanner.Absent(errors.New("refused\x1b"), 3*time.Second)

@@ -98,7 +98,7 @@ func (o *options) hint(g *duplicates.Group) {
 	if g.Namespace != "" {
 		words = append(words, "-n", g.Namespace)
 	}
-	o.say(messages.Decide)
+	o.printLine(messages.Decide)
 	fmt.Fprintf(o.ErrOut, messages.CompareCommand+"\n", reference.Words(words...))
 }
 
@@ -115,7 +115,7 @@ func (o *options) warn(s *search) {
 	for _, skipped := range s.result.Skipped {
 		if !quiet(skipped) {
 			scope := humanize.Scope(skipped.Group, skipped.Resource, skipped.Namespace)
-			o.say(fmt.Sprintf(messages.Skipped, scope, skipped.Message))
+			o.printLine(fmt.Sprintf(messages.Skipped, scope, skipped.Message))
 		}
 	}
 	if types := namesOf(forbidden); len(types) > 0 && len(o.arguments) == 0 {
@@ -130,15 +130,15 @@ func (o *options) warn(s *search) {
 		o.printLine(text)
 	}
 	if types := namesOf(s.result.Inconsistent); len(types) > 0 {
-		o.say(fmt.Sprintf(messages.Inconsistent, humanize.Few(types)))
+		o.printLine(fmt.Sprintf(messages.Inconsistent, humanize.Few(types)))
 	}
 	if o.wide && len(o.arguments) == 0 {
 		o.printLine(messages.SecretsUnnamed)
 	}
 }
 
-// say writes a line on stderr.
-func (o *options) say(text string) { fmt.Fprintln(o.ErrOut, terminal.OneLine(text)) }
+// printLine writes a line on stderr.
+func (o *options) printLine(text string) { fmt.Fprintln(o.ErrOut, terminal.OneLine(text)) }
 
 // evaluate returns the error that has the exit code.
 func (o *options) evaluate(ctx context.Context, s *search) error {
