@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 )
 
 // axis maps values to 0 at its beginning and 1 at its end.
@@ -122,9 +124,5 @@ func grouped(x float64) string {
 	if x >= 1e9 {
 		return strings.NewReplacer("e+0", "e", "e+", "e").Replace(strconv.FormatFloat(x, 'g', 3, 64))
 	}
-	digits := strconv.FormatFloat(x, 'f', 0, 64)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
+	return humanize.Grouped(int64(math.RoundToEven(x)))
 }

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/kubectl-genname/kubectl-genname/lab/document"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
@@ -113,7 +113,7 @@ func manyNamespaces(ctx context.Context, b *bench, cp *controlplane.ControlPlane
 		return "", err
 	}
 	return fmt.Sprintf("### %s ConfigMaps over 40 namespaces\n\n%s\nTime of the audit in that of the download: %s.\n\n%s",
-		document.Grouped(many.objects), c.table(true),
+		humanize.Grouped(many.objects), c.table(true),
 		b.verdict(c.seconds[1].median()/c.seconds[0].median(), 0.5),
 		b.memoryVerdict(c.memory[1], c.memory[2])), nil
 }
@@ -136,7 +136,7 @@ func oneNamespace(ctx context.Context, b *bench, cp *controlplane.ControlPlane) 
 		return "", err
 	}
 	return fmt.Sprintf("### %s ConfigMaps in one namespace, each with a prefix of its own\n\n%s\nTime of the audit in that of the download of the same pages: %s.\n\n%s",
-		document.Grouped(many.objects), c.table(true),
+		humanize.Grouped(many.objects), c.table(true),
 		b.verdict(c.seconds[1].median()/c.seconds[0].median(), 1.2),
 		b.memoryVerdict(c.memory[1], c.memory[2])), nil
 }
@@ -146,14 +146,14 @@ func oneNamespace(ctx context.Context, b *bench, cp *controlplane.ControlPlane) 
 func ownPrefixes(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
 	text, err := b.spread(ctx, cp, b.size(900), 1)
 	return fmt.Sprintf("### %s ConfigMaps over %s namespaces, each with a prefix of its own\n\n%s",
-		document.Grouped(b.size(1_000_000)), document.Grouped(b.size(900)), text), err
+		humanize.Grouped(b.size(1_000_000)), humanize.Grouped(b.size(900)), text), err
 }
 
 // manyTenants measures a million objects in 20,000 namespaces.
 func manyTenants(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
 	text, err := b.spread(ctx, cp, b.size(20_000), 0)
 	return fmt.Sprintf("### %s ConfigMaps over %s namespaces\n\n%s",
-		document.Grouped(b.size(1_000_000)), document.Grouped(b.size(20_000)), text), err
+		humanize.Grouped(b.size(1_000_000)), humanize.Grouped(b.size(20_000)), text), err
 }
 
 // spread measures the memory of the audit with objects and prefixes in many namespaces. It compares with a tenth of
@@ -209,7 +209,7 @@ func besideKubectl(ctx context.Context, b *bench, cp *controlplane.ControlPlane)
 	}
 	time, memory := c.seconds[2].median(), c.memory[2].median()
 	return fmt.Sprintf("### %s ConfigMaps, beside kubectl\n\n%s\nTime of the audit in kubectl's: %s. With kubectl's pages as large: %.3f. Memory in kubectl's: %s. With pages as large: %.4f. kubectl counts wrong, too: any five characters are a suffix to `sed`, and namespaces are one.\n",
-		document.Grouped(p.objects), c.table(true),
+		humanize.Grouped(p.objects), c.table(true),
 		b.verdict(time/c.seconds[0].median(), 1./20), time/c.seconds[1].median(),
 		b.verdict(memory/c.memory[0].median(), 1./30), memory/c.memory[1].median()), nil
 }

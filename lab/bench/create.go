@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-genname/kubectl-genname/lab/document"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
@@ -151,7 +151,7 @@ func manyDocuments(ctx context.Context, b *bench, cp *controlplane.ControlPlane)
 		return "", err
 	}
 	return fmt.Sprintf("### A file of %s documents, strict validation\n\n%s\n%s With `--naming=server`, where objects carry no annotation: %.2f. %s",
-		document.Grouped(n), c.table(true), b.besideKubectl(c), c.seconds[3].median()/c.seconds[0].median(), b.peaks(c, 1, 2)), nil
+		humanize.Grouped(n), c.table(true), b.besideKubectl(c), c.seconds[3].median()/c.seconds[0].median(), b.peaks(c, 1, 2)), nil
 }
 
 // besideKubectl compares the second way (in order) and the third way (concurrent) with the first way, which is
@@ -184,7 +184,7 @@ func mixedDocuments(ctx context.Context, b *bench, cp *controlplane.ControlPlane
 		return "", err
 	}
 	return fmt.Sprintf("### %s documents of alternating types and namespaces\n\n%s\n%s\n",
-		document.Grouped(n), c.table(false), b.besideKubectl(c)), nil
+		humanize.Grouped(n), c.table(false), b.besideKubectl(c)), nil
 }
 
 // manyCopies measures --count beside wrk, which posts the same object.
@@ -226,7 +226,7 @@ func manyCopies(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (s
 	}
 	growth := c.memory[1].median() / c.memory[2].median()
 	return fmt.Sprintf("### %s copies\n\n%s\nwrk: %s. The plugin, from its start to its end: %s. In the rate of wrk: %s. Memory in that of a tenth of the copies: %s. Connections of a run, all told, in its requests in flight: %s.\n",
-		document.Grouped(n), c.table(true), load.in("%.0f", "objects a second"), rate.in("%.0f", "objects a second"),
+		humanize.Grouped(n), c.table(true), load.in("%.0f", "objects a second"), rate.in("%.0f", "objects a second"),
 		b.verdictAtLeast(rate.median()/load.median(), copiesBar), b.verdict(growth, flat),
 		b.verdict(float64(connections)/atOnce, 1)), nil
 }
@@ -319,7 +319,7 @@ func repeatedRun(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("### A finished run of %s objects with a key, repeated\n\n%s\nPOSTs of ConfigMaps that the server saw during the repetitions: %d.\n", document.Grouped(n), c.table(true), after-before), nil
+	return fmt.Sprintf("### A finished run of %s objects with a key, repeated\n\n%s\nPOSTs of ConfigMaps that the server saw during the repetitions: %d.\n", humanize.Grouped(n), c.table(true), after-before), nil
 }
 
 // posts returns the number of POSTs of ConfigMaps that the metrics of the server report.

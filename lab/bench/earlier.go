@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubectl-genname/kubectl-genname/lab/document"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
@@ -69,7 +69,7 @@ func (b *bench) compareWith(ctx context.Context, cp *controlplane.ControlPlane, 
 		n    int
 		args []string
 	}{
-		{fmt.Sprintf("%s documents", document.Grouped(documents)), documents, []string{"create", "-f", file}},
+		{fmt.Sprintf("%s documents", humanize.Grouped(documents)), documents, []string{"create", "-f", file}},
 		{fmt.Sprintf("the same, `%s`", concurrent), documents, []string{"create", "-f", file, concurrent}},
 		{fmt.Sprintf("`--count=%d %s`", copies, concurrent), copies, []string{"create", "-f", one, "--count=" + strconv.Itoa(copies), concurrent}},
 	} {

@@ -11,7 +11,7 @@ import (
 
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/kubectl-genname/kubectl-genname/lab/document"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
@@ -39,7 +39,7 @@ func livePart(name, title string, perPrefix int, interval time.Duration) section
 		text, err := onControlPlane(ctx, b, func(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
 			return watchChurn(ctx, b, cp, p, interval)
 		})
-		return fmt.Sprintf("### %s ConfigMaps, %s\n\n%s", document.Grouped(p.objects), title, text), err
+		return fmt.Sprintf("### %s ConfigMaps, %s\n\n%s", humanize.Grouped(p.objects), title, text), err
 	}}
 }
 
@@ -127,7 +127,7 @@ func (l *load) watched(ctx context.Context, b *bench, w *watchRun, interval time
 		"| the same, and every %v %s creates and as many deletes within %.2f s | %.2f s | %.2f s | %.2f s | | %.2f s |\n\n"+
 		"Peak memory in 100 MiB: %s. Lag, 99 of 100, in a second: %s. With bursts: %s. A report every %v. From the tenth name of a prefix that had few before to its row: %.1f s.\n",
 		perSecond(float64(created)), median(steady).Seconds(), most(steady).Seconds(), steady[len(steady)-1].Seconds(), perSecond(alone), perSecond(beside),
-		burstEvery, document.Grouped(burstSize), l.lasted.Seconds(), median(bursts).Seconds(), most(bursts).Seconds(), bursts[len(bursts)-1].Seconds(), perSecond(bursting),
+		burstEvery, humanize.Grouped(burstSize), l.lasted.Seconds(), median(bursts).Seconds(), most(bursts).Seconds(), bursts[len(bursts)-1].Seconds(), perSecond(bursting),
 		b.verdict(float64(w.memory)/(100<<20), 1), b.verdict(most(steady).Seconds(), 1), b.verdict(most(bursts).Seconds(), 1), interval, passed.Seconds()), nil
 }
 

@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-genname/kubectl-genname/lab/document"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
@@ -73,10 +73,10 @@ func (b *bench) manners(ctx context.Context, cp *controlplane.ControlPlane, name
 	}
 	where := "in one namespace"
 	if namespaces > 1 {
-		where = fmt.Sprintf("over %s namespaces", document.Grouped(namespaces))
+		where = fmt.Sprintf("over %s namespaces", humanize.Grouped(namespaces))
 	}
 	return fmt.Sprintf("### %s ConfigMaps of 12 KB %s, kube-apiserver %s\n\n%s",
-		document.Grouped(p.objects), where, b.old, b.mannersTable(ways)), nil
+		humanize.Grouped(p.objects), where, b.old, b.mannersTable(ways)), nil
 }
 
 func (b *bench) mannersTable(ways []*imposition) string {

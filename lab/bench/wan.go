@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubectl-genname/kubectl-genname/lab/document"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
@@ -46,7 +46,7 @@ func distant(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (stri
 		return "", err
 	}
 	return fmt.Sprintf("### %s ConfigMaps, 50 ms and 100 Mbit/s away\n\n%s\nTime of the audit in that without compression: %s. In kubectl's: %s.\n",
-		document.Grouped(p.objects), c.table(true), b.verdict(c.seconds[2].median()/c.seconds[1].median(), 1),
+		humanize.Grouped(p.objects), c.table(true), b.verdict(c.seconds[2].median()/c.seconds[1].median(), 1),
 		b.verdict(c.seconds[2].median()/c.seconds[0].median(), 1./5)), nil
 }
 

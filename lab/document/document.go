@@ -65,12 +65,3 @@ func LoadAverage() string {
 	load, _, _ := strings.Cut(string(data), " ")
 	return load
 }
-
-// Grouped returns a number with its thousands separated: 14,348,907.
-func Grouped(n int) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
-}

@@ -29,11 +29,3 @@ func TestWrite(t *testing.T) {
 		t.Error("a section that isn't there was written")
 	}
 }
-
-func TestGrouped(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 14348907: "14,348,907"} {
-		if got := Grouped(n); got != want {
-			t.Errorf("%d is %s", n, got)
-		}
-	}
-}

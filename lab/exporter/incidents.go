@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/kubectl-genname/kubectl-genname/lab/document"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 )
 
 const (
@@ -47,7 +47,7 @@ func incidentsOf(crowdNames int) []incident {
 		},
 		{
 			namespace: "hidden", loads: leaks("hidden", hidden),
-			title: fmt.Sprintf("leak of %.2g per second beside 300 prefixes of %s names", hidden, document.Grouped(crowdNames)),
+			title: fmt.Sprintf("leak of %.2g per second beside 300 prefixes of %s names", hidden, humanize.Grouped(crowdNames)),
 			fires: growsFast, within: 5 * time.Minute, also: []string{grows},
 		},
 		{namespace: "burst-new", title: "burst of 3,000 within 30 s in a new prefix", loads: burst("burst-new")},

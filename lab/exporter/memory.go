@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubectl-genname/kubectl-genname/lab/document"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 )
 
 const (
@@ -55,8 +55,8 @@ func (l *lab) memoryOf(ctx context.Context, c crowd) (string, error) {
 		return "", fmt.Errorf("the exporter has counted %d of %d ConfigMaps", m.names, c.n())
 	}
 	row := fmt.Sprintf("| %s | %d | %.0f s | %d MiB | %d MiB | %.1f ms | %.1f ms | %s |\n",
-		document.Grouped(c.n()), c.prefixes, counted.Seconds(), m.peak>>20, m.heap>>20,
-		milliseconds(m.median), milliseconds(m.slowest), document.Grouped(m.bytes))
+		humanize.Grouped(c.n()), c.prefixes, counted.Seconds(), m.peak>>20, m.heap>>20,
+		milliseconds(m.median), milliseconds(m.slowest), humanize.Grouped(m.bytes))
 	if m.peak > memoryBar || m.median > scrapeBar {
 		return row, fmt.Errorf("%d objects need %d MiB and %s per scrape, the bars are %d MiB and %s",
 			c.n(), m.peak>>20, m.median, memoryBar>>20, scrapeBar)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubectl-genname/kubectl-genname/lab/document"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 )
 
 // result is the measurement of a trial.
@@ -146,6 +146,6 @@ func (r result) table(c crowd) string {
 		"| size of a scrape | %s bytes |\n"+
 		"| kube-apiserver at 20 creates and 20 deletes per second, processor time per second without the exporter | %.0f ms |\n"+
 		"| the same with the exporter | %.0f ms |\n",
-		document.Grouped(c.n()), r.counted.Seconds(), r.replaced.Seconds(), r.recovered.Seconds(), 1000*r.cores, r.scrapes.peak>>20,
-		scrapes, milliseconds(r.scrapes.median), milliseconds(r.scrapes.slowest), document.Grouped(r.scrapes.bytes), 1000*r.without, 1000*r.with)
+		humanize.Grouped(c.n()), r.counted.Seconds(), r.replaced.Seconds(), r.recovered.Seconds(), 1000*r.cores, r.scrapes.peak>>20,
+		scrapes, milliseconds(r.scrapes.median), milliseconds(r.scrapes.slowest), humanize.Grouped(r.scrapes.bytes), 1000*r.without, 1000*r.with)
 }

@@ -56,6 +56,7 @@ func percent(p float64) string {
 	return strconv.FormatFloat(p*100, 'f', digits, 64) + "%"
 }
 
+// thousands is humanize.Grouped, which imports a package of Kubernetes.
 func thousands(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {

@@ -10,9 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 )
 
 // prefixText returns the prefix, in quotes where it would look like another one, and

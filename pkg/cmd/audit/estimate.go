@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )

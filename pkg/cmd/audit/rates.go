@@ -3,8 +3,8 @@ package audit
 import (
 	"math"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 )
 
 // rateUnit is the unit of all rates on a screen.

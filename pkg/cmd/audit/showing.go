@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 

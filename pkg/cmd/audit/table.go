@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 )
 

@@ -7,10 +7,10 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 )
 
 // warn prints warnings, and the results of a comparison other than the growth of each

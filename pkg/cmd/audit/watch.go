@@ -9,11 +9,11 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 

@@ -8,10 +8,10 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 )
 
 // holder is an object without a creation ID that holds a name of a run with a key.

@@ -25,10 +25,10 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 )
 

@@ -13,11 +13,11 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )

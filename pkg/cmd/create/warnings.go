@@ -9,9 +9,9 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 )
 
 // reasons are the words for why the plugin can't pick names.

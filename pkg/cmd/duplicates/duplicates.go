@@ -18,12 +18,12 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/duplicates"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/duplicates/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/complete"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"

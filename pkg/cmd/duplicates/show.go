@@ -11,10 +11,10 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/duplicates"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/duplicates/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 

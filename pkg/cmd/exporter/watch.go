@@ -8,10 +8,10 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/exporter"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/exporter/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 )
 
 // garbagePercent is the limit of garbage, in percent of the memory in use. The counts stay

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
 )

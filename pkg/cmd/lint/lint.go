@@ -20,12 +20,12 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"

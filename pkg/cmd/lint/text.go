@@ -6,11 +6,11 @@ import (
 	"io"
 	"strings"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"

@@ -10,12 +10,12 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/prune"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/prune/messages"
 )

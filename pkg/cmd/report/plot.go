@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/chart"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )

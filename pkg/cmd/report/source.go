@@ -15,12 +15,12 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/internal/serverinfo"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/manifest"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"

@@ -5,10 +5,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"

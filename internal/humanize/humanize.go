@@ -15,8 +15,8 @@ import (
 const Unknown = "?"
 
 // Grouped returns an integer with thousands separated: 14,348,907.
-func Grouped(n int64) string {
-	digits := strconv.FormatInt(n, 10)
+func Grouped[N int | int64](n N) string {
+	digits := strconv.FormatInt(int64(n), 10)
 	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
 	}
