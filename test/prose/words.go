@@ -46,7 +46,7 @@ func words(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?i)\b(` 
 // another meaning in the names of libraries.
 var nameWords = words(`answer(s|ed|ing)?|rights|tries|makers?|made by|un?marked|marks?|strangers?|outlook|hopeless|` +
 	`learn(s|ed|ing)?|injur(e|es|ed|y|ies)|contestants?|pursue[sd]?|(is |was )?away|under way|name spaces?|one instant|` +
-	`judge[sd]?|headroom|told|tells?|said|says?|nobody|somebody|folders?|anew|amid|milliards?|honour(s|ed)?`)
+	`judge[sd]?|headroom|told|tells?|said|says?|nobody|somebody|folders?|anew|amid|milliards?|hono[u]r(s|ed)?`)
 
 var (
 	lowerUpper = regexp.MustCompile(`([a-z0-9])([A-Z])`)
