@@ -70,19 +70,19 @@ type futureKey struct {
 type future struct {
 	next  float64
 	room  int64
-	first analyze.FirstFailure // at one create a day, or in an outlook at its rate
+	first analyze.FirstFailure // at one create a day, or in a forecast at its rate
 }
 
-// outlook is the forecast for a name pool with a number of attempts.
-type outlook struct {
+// prediction is the forecast for a name pool with a number of attempts.
+type prediction struct {
 	future
 	steady, growing float64 // expected conflicts
 	reused          float64 // per day
 }
 
-// outlook returns the forecast for a name pool at a rate of creation, over a number of days.
-func (e *estimator) outlook(space census.NamePool, attempts int, perDay, days float64) (*outlook, error) {
-	model, err := modelOf(space, attempts)
+// prediction returns the forecast for a name pool at a rate of creation, over a number of days.
+func (e *estimator) prediction(pool census.NamePool, attempts int, perDay, days float64) (*prediction, error) {
+	model, err := modelOf(pool, attempts)
 	if err != nil {
 		return nil, err
 	}
@@ -92,10 +92,10 @@ func (e *estimator) outlook(space census.NamePool, attempts int, perDay, days fl
 	}
 	known.first.Growing /= perDay
 	known.first.Steady /= perDay
-	forecast, err := model.Forecast(space.Names, perDay, days)
-	o := &outlook{future: known, steady: forecast.Steady, growing: forecast.NothingDeleted}
+	forecast, err := model.Forecast(pool.Names, perDay, days)
+	o := &prediction{future: known, steady: forecast.Steady, growing: forecast.NothingDeleted}
 	if days > 0 {
-		o.reused = model.ExpectedReuses(space.Names, wholeCreates(perDay*days)) / days
+		o.reused = model.ExpectedReuses(pool.Names, wholeCreates(perDay*days)) / days
 	}
 	return o, err
 }

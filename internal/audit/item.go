@@ -18,8 +18,8 @@ const roomProbability = 0.001
 
 // item returns the item of one name pool.
 func (c *Collector) item(r *row) (v1alpha1.AuditItem, error) {
-	space := r.NamePool
-	retries, why := c.retries(space)
+	pool := r.NamePool
+	retries, why := c.retries(pool)
 	item := v1alpha1.AuditItem{
 		Group: pool.Resource.Group, Version: pool.Resource.Version, Resource: pool.Resource.Resource,
 		Namespace: pool.Namespace, Prefix: textOf(pool.Prefix),
@@ -34,11 +34,11 @@ func (c *Collector) item(r *row) (v1alpha1.AuditItem, error) {
 		item.SuffixLength = pool.SuffixLength
 	}
 	var err error
-	if item.Creates, err = c.estimate.creates(space.Recent); err != nil {
+	if item.Creates, err = c.estimate.creates(pool.Recent); err != nil {
 		return item, err
 	}
 	item.Creates.Measured = r.measured
-	item.Growth = c.old.growthOf(space, &c.options, retries)
+	item.Growth = c.old.growthOf(pool, &c.options, retries)
 	perDay, measured := item.Creates.RatePerDay()
 	if err := errors.Join(c.foresee(&item, pool, perDay), c.count(&item, &pool)); err != nil {
 		return item, err
@@ -49,9 +49,9 @@ func (c *Collector) item(r *row) (v1alpha1.AuditItem, error) {
 	}
 	switch growth := item.Growth.Exactly(); {
 	case measured:
-		err = c.foreseeGrowth(&item, space, perDay, r.measured.GrowthPerDay)
+		err = c.foreseeGrowth(&item, pool, perDay, r.measured.GrowthPerDay)
 	case growth != nil && !c.old.young(): // creates are at least those that are seen, and those that are left
-		err = c.foreseeGrowth(&item, space, max(perDay, *growth), *growth)
+		err = c.foreseeGrowth(&item, pool, max(perDay, *growth), *growth)
 	}
 	return item, err
 }

@@ -22,9 +22,9 @@ type kept struct {
 	folds         map[foldKey]*fold
 	verdict       verdict
 	prefixes      int64
-	found         set[string]   // of those that the user named
-	seen          set[spaceKey] // of those that the earlier audit shows
-	err           error         // the first
+	found         set[string]  // of those that the user named
+	seen          set[poolKey] // of those that the earlier audit shows
+	err           error        // the first
 }
 
 // row is a name pool that the report may show.

@@ -112,13 +112,13 @@ func (c *Collector) addToVerdict(v *verdict, pool *census.NamePool) error {
 	} else if v.closest != nil && v.closest.Names >= pool.Names && v.closest.Attempts <= attempts {
 		return nil // this one has more room, which takes long to calculate
 	}
-	known, err := c.estimate.future(*space, attempts)
+	known, err := c.estimate.future(*pool, attempts)
 	if err != nil {
 		return err
 	}
 	v.nearer(v1alpha1.AuditClosest{
-		Group: resource.Group, Resource: resource.Resource, Namespace: space.Namespace, Prefix: textOf(space.Prefix),
-		Names: space.Names, Attempts: attempts, NextCreate: chance, Room: known.room, FailsInDays: days,
+		Group: resource.Group, Resource: resource.Resource, Namespace: pool.Namespace, Prefix: textOf(pool.Prefix),
+		Names: pool.Names, Attempts: attempts, NextCreate: chance, Room: known.room, FailsInDays: days,
 	})
 	return nil
 }

@@ -34,8 +34,8 @@ func (c *Collector) Watched(fullest int) *Watched {
 
 // Add takes a row of the snapshot.
 func (w *Watched) Add(seen live.Row) {
-	w.shown.add(&seen.Space, &seen)
-	w.fullest.add(&seen.Space, &seen)
+	w.shown.add(&seen.Pool, &seen)
+	w.fullest.add(&seen.Pool, &seen)
 }
 
 // Report returns the report of a snapshot whose rows have been added. skipped are the types

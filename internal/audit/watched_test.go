@@ -17,7 +17,7 @@ var watchBegan = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 // a day in all windows.
 func seen(prefix string, names int64, creates, deletes float64) live.Row {
 	row := live.Row{
-		Space: pool(prefix, names), Followed: true, Since: watchBegan, At: watchBegan.Add(2 * time.Hour),
+		Pool: pool(prefix, names), Followed: true, Since: watchBegan, At: watchBegan.Add(2 * time.Hour),
 		Creates: int64(creates / 12), Deletes: int64(deletes / 12),
 	}
 	for i := range row.Rates {
@@ -40,7 +40,7 @@ func watchedReport(t *testing.T, rows ...live.Row) *v1alpha1.AuditReport {
 		watched.Add(row)
 	}
 	result, err := watched.Report(live.Snapshot{
-		At: watchBegan.Add(2 * time.Hour), Began: watchBegan, Types: []census.Resource{rows[0].Space.Resource},
+		At: watchBegan.Add(2 * time.Hour), Began: watchBegan, Types: []census.Resource{rows[0].Pool.Resource},
 		Summary: census.Summary{Objects: 77}, Small: live.Small{Prefixes: 3, Names: 9},
 	}, v1alpha1.AuditServer{}, nil)
 	if err != nil {
@@ -53,7 +53,7 @@ func watchedReport(t *testing.T, rows ...live.Row) *v1alpha1.AuditReport {
 // row that grows fastest comes first, and a watch has no verdict.
 func TestWatched(t *testing.T) {
 	still := seen("still-", 50_000, 0, 0)
-	unfollowed := live.Row{Space: pool("other-", 20)}
+	unfollowed := live.Row{Pool: pool("other-", 20)}
 	// Prefixes with many creates and deletes are shown, even if few names are left.
 	passed := []live.Row{seen("gone-", 0, 4800, 4800), seen("going-", 3, 2400, 2376), seen("never-", 0, 0, 0)}
 	report := watchedReport(t, append(passed, still, seen("run-", 40_000, 1_200_000, 600_000), unfollowed, seen("few-", 9, 5, 5))...)
@@ -92,8 +92,8 @@ func TestWatchedInPart(t *testing.T) {
 		w := collector(Options{FailAboveCount: gate}).Watched(1)
 		w.Add(jobs)
 		result, err := w.Report(live.Snapshot{
-			At: watchBegan, Types: []census.Resource{jobs.Space.Resource},
-			Summary: census.Summary{Uncounted: []census.TypeCount{{Resource: jobs.Space.Resource, Objects: 7}}},
+			At: watchBegan, Types: []census.Resource{jobs.Pool.Resource},
+			Summary: census.Summary{Uncounted: []census.TypeCount{{Resource: jobs.Pool.Resource, Objects: 7}}},
 		}, v1alpha1.AuditServer{}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -110,7 +110,7 @@ func TestWatchedGone(t *testing.T) {
 	w := collector(Options{Old: saved(nil), MinCount: 10}).Watched(1)
 	row := seen("gone-", 0, 4800, 4800)
 	w.Add(row)
-	result, err := w.Report(live.Snapshot{At: watchBegan, Types: []census.Resource{row.Space.Resource}}, v1alpha1.AuditServer{}, nil)
+	result, err := w.Report(live.Snapshot{At: watchBegan, Types: []census.Resource{row.Pool.Resource}}, v1alpha1.AuditServer{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestFullest(t *testing.T) {
 	if err != nil || len(got) != 2 || got[0].Prefix != "c-" || got[1].Prefix != "b-" {
 		t.Errorf("%v, %v", got, err)
 	}
-	if chance := c.NextFails(rows[1].Space); chance < 0.0139 || chance > 0.014 {
+	if chance := c.NextFails(rows[1].Pool); chance < 0.0139 || chance > 0.014 {
 		t.Errorf("%v", chance)
 	}
 }
@@ -194,7 +194,7 @@ func TestRowsBelowTheTop(t *testing.T) {
 		n := i * 7919 % many // in no order
 		rows[i] = seen(fmt.Sprintf("p%d-", n), int64(10+n), float64(12*n), 0)
 	}
-	unfollowed := live.Row{Space: pool("other-", many+10)}
+	unfollowed := live.Row{Pool: pool("other-", many+10)}
 	var result *Result
 	var fullest []census.NamePool
 	allocations := testing.AllocsPerRun(1, func() {

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 )
 
 const (
@@ -21,7 +21,7 @@ type listCount struct {
 	batch        Batch // with its name pools, not committed yet
 	inconsistent bool
 	at           string // the resourceVersion that was read; empty if it is not unique
-	spaces.Count
+	namepools.Count
 }
 
 // counter counts the objects of one or several walks.
@@ -59,7 +59,7 @@ func (l *list) restart(ctx context.Context, restarts int, err error) error {
 	switch {
 	case l.pinned:
 		return err
-	case errors.Is(err, spaces.ErrUnsorted):
+	case errors.Is(err, namepools.ErrUnsorted):
 		l.at, l.unordered, l.inconsistent = "", true, true
 		return nil
 	case errors.Is(err, errStartAgain) && restarts < maxRestarts:
@@ -70,17 +70,17 @@ func (l *list) restart(ctx context.Context, restarts int, err error) error {
 }
 
 // countInto adds the name pools of the list to batch.
-func (l *list) countInto(ctx context.Context, batch Batch) (spaces.Count, error) {
+func (l *list) countInto(ctx context.Context, batch Batch) (namepools.Count, error) {
 	if visits, is := batch.(*visits); is {
 		return visits.read(ctx, l)
 	}
-	emit := func(id spaces.ID, t *spaces.Tally) { batch.Add(poolOf(l.resource, id, t)) }
+	emit := func(id namepools.ID, t *namepools.Tally) { batch.Add(poolOf(l.resource, id, t)) }
 	if l.unordered {
-		return l.sweep(ctx, spaces.NewSweep(l.scan.rules, emit))
+		return l.sweep(ctx, namepools.NewSweep(l.scan.rules, emit))
 	}
-	stems := spaces.NewStems(l.scan.rules, emit)
+	stems := namepools.NewStems(l.scan.rules, emit)
 	if err := l.walk(ctx, stems); err != nil {
-		return spaces.Count{}, err
+		return namepools.Count{}, err
 	}
 	if strays := stems.Finish(); !strays {
 		return stems.Count(), nil
@@ -91,35 +91,35 @@ func (l *list) countInto(ctx context.Context, batch Batch) (spaces.Count, error)
 // sweepStrays walks once more for the objects that stems have left. It must see the same
 // state, or a name pool could be counted twice or not at all. If it can't, sweeps count
 // everything if they are few. Otherwise strays stay uncounted.
-func (l *list) sweepStrays(ctx context.Context, stems *spaces.Stems) (spaces.Count, error) {
+func (l *list) sweepStrays(ctx context.Context, stems *namepools.Stems) (namepools.Count, error) {
 	found := stems.Count()
 	few := found.Pools <= int64(l.scan.rules.AtOnce)
 	if l.at == "" || l.inconsistent {
 		if few {
-			return spaces.Count{}, spaces.ErrUnsorted
+			return namepools.Count{}, namepools.ErrUnsorted
 		}
 		return found, nil
 	}
-	sweep := spaces.NewSweepAfter(stems)
+	sweep := namepools.NewSweepAfter(stems)
 	err := l.walk(ctx, sweep)
 	switch again := l.inconsistent || errors.Is(err, errStartAgain); {
 	case again && few:
-		return spaces.Count{}, spaces.ErrUnsorted
+		return namepools.Count{}, namepools.ErrUnsorted
 	case again:
 		l.inconsistent = false // the counts of stems are consistent
 		return found, nil
 	case err != nil:
-		return spaces.Count{}, err
+		return namepools.Count{}, err
 	}
 	count, _ := sweep.Finish()
 	return count, nil
 }
 
 // sweep walks until everything is counted, or maxSweeps is reached.
-func (l *list) sweep(ctx context.Context, s *spaces.Sweep) (spaces.Count, error) {
+func (l *list) sweep(ctx context.Context, s *namepools.Sweep) (namepools.Count, error) {
 	for walks := 1; ; walks++ {
 		if err := l.walk(ctx, s); err != nil {
-			return spaces.Count{}, err
+			return namepools.Count{}, err
 		}
 		if count, more := s.Finish(); !more || walks == maxSweeps {
 			return count, nil

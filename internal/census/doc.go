@@ -2,7 +2,7 @@
 // prefix. It lists metadata only and drops objects at once, so that its memory grows neither
 // with the objects nor with the prefixes. It owns the resource types, the pages and their
 // size, faults, and the decision to list again or to divide a list. Package decode reads
-// pages, and package spaces counts their objects. It knows no probabilities and prints
+// pages, and package namepools counts their objects. It knows no probabilities and prints
 // nothing.
 //
 // # How it counts

@@ -11,7 +11,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 )
 
 // Pauses between attempts grow from firstPause to longestPause.
@@ -65,7 +65,7 @@ func isSignal(err error) bool {
 
 // mustCountAgain reports whether a list can't be counted as it was begun, but in another way.
 func mustCountAgain(err error) bool {
-	return errors.Is(err, spaces.ErrUnsorted) || errors.Is(err, errStartAgain)
+	return errors.Is(err, namepools.ErrUnsorted) || errors.Is(err, errStartAgain)
 }
 
 // timedOut reports whether a request had no response within its time, or within the time that

@@ -3,18 +3,18 @@ package census
 import (
 	"time"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 )
 
 const (
 	// MaxRawPrefixes limits the different generateNames that are counted per name pool.
-	MaxRawPrefixes = spaces.MaxRawPrefixes
+	MaxRawPrefixes = namepools.MaxRawPrefixes
 	// MaxCreators limits the different creators that are counted per name pool.
-	MaxCreators = spaces.MaxCreators
+	MaxCreators = namepools.MaxCreators
 	// MaxWindows limits the number of times in Scanner.Since.
-	MaxWindows = spaces.MaxWindows
+	MaxWindows = namepools.MaxWindows
 	// MinEvident is the smallest number of names that can show a client's generator.
-	MinEvident = spaces.MinEvident
+	MinEvident = namepools.MinEvident
 )
 
 // NamePool has the names that exist in one name pool.
@@ -62,7 +62,7 @@ type NamePool struct {
 
 	// Extra is true for a name pool that is handed over because of Scanner.All only.
 	Extra bool
-	// Members are the objects of a name pool of longer suffixes, as spaces.MemberOf has them.
+	// Members are the objects of a name pool of longer suffixes, as namepools.MemberOf has them.
 	// They are handed over because of Scanner.All only.
 	Members []uint64
 }
@@ -94,7 +94,7 @@ type Batch interface {
 }
 
 // poolOf returns the name pool of a tally, as it is reported.
-func poolOf(r Resource, id spaces.ID, t *spaces.Tally) NamePool {
+func poolOf(r Resource, id namepools.ID, t *namepools.Tally) NamePool {
 	return NamePool{
 		Resource: r, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: id.SuffixLength,
 		Names: t.Names, Generated: t.Generated, Recent: t.Recent,

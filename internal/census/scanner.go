@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 )
 
 // poolsAtOnce is how many name pools are counted in one sweep. They take some megabytes.
@@ -119,7 +119,7 @@ type scan struct {
 	chunkSize int64
 	limits    pageLimits
 	version   string
-	rules     *spaces.Rules
+	rules     *namepools.Rules
 	server    *server
 	ledger    *ledger
 }
@@ -129,7 +129,7 @@ func (s *Scanner) newScan(begin func() Batch) (*scan, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules := &spaces.Rules{
+	rules := &namepools.Rules{
 		Prefixes: map[string]bool{}, AtOnce: poolsAtOnce,
 		MinCount: s.MinCount, CreatorsFrom: s.CreatorsFrom, FoldBelow: s.FoldBelow, All: s.All,
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 )
 
 // Visitor takes the objects of one list, each once. A visitor whose list fails, or is read
@@ -50,13 +50,13 @@ func (v *visits) Commit() {
 }
 
 // read visits the objects of a list.
-func (v *visits) read(ctx context.Context, l *list) (spaces.Count, error) {
+func (v *visits) read(ctx context.Context, l *list) (namepools.Count, error) {
 	visit := &visit{asked: v.asked, to: v.begin(l.resource, !l.unordered), sorted: !l.unordered}
 	if err := l.walk(ctx, visit); err != nil {
-		return spaces.Count{}, err
+		return namepools.Count{}, err
 	}
 	v.done = append(v.done, visit.to)
-	return spaces.Count{Objects: visit.objects, Prefixed: visit.objects}, nil
+	return namepools.Count{Objects: visit.objects, Prefixed: visit.objects}, nil
 }
 
 // visit is the counter of a walk that visits objects.
@@ -71,7 +71,7 @@ type visit struct {
 func (v *visit) Add(o *decode.Object) error {
 	at := position{o.Namespace, o.Name}
 	if v.sorted && v.objects > 0 && at.compare(v.last) <= 0 {
-		return spaces.ErrUnsorted
+		return namepools.ErrUnsorted
 	}
 	v.last = at
 	v.objects++

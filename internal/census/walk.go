@@ -7,7 +7,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 )
 
 // walk reads a list once from its beginning to its end.
@@ -31,7 +31,7 @@ type walk struct {
 type position struct{ namespace, name string }
 
 func (p position) compare(q position) int {
-	return spaces.StorageOrder(p.namespace, p.name, q.namespace, q.name)
+	return namepools.StorageOrder(p.namespace, p.name, q.namespace, q.name)
 }
 
 // walk passes every object of the list to a counter, once.
@@ -150,7 +150,7 @@ func (w *walk) take(o *decode.Object) error {
 	at := position{o.Namespace, o.Name}
 	if w.again != nil {
 		if at.compare(*w.again) <= 0 {
-			return spaces.ErrUnsorted
+			return namepools.ErrUnsorted
 		}
 		*w.again = at
 		if at.compare(w.last) <= 0 {

@@ -108,19 +108,19 @@ func TestStalledNoMore(t *testing.T) {
 		}
 		return exactlyonce.Result{TimeOver: true}, errUnknown
 	}}
-	told := words(Run(t.Context(), configOf(c), input(documents...)))
+	reported := words(Run(t.Context(), configOf(c), input(documents...)))
 	// 0 in full, 1 to 4 briefly, 5 is created, 6 in full, 8 to 10 briefly, 11 is
 	// created, 13 in full, and 15 and 17 to 20 briefly.
 	if len(c.sent) != 21 || c.briefly != 4+1+1+3+1+1+1+1+4 {
 		t.Errorf("%d were sent, %d of them briefly", len(c.sent), c.briefly)
 	}
-	if n := len(told); told[n-1] != "end 30" || told[n-2] != "1 not attempted" {
-		t.Errorf("%q", told)
+	if n := len(reported); reported[n-1] != "end 30" || reported[n-2] != "1 not attempted" {
+		t.Errorf("%q", reported)
 	}
 }
 
 // A recheck after a refusal delays no later document. It can delay the end of the run.
-func TestLookingAgainHoldsNobodyUp(t *testing.T) {
+func TestRecheckHoldsNothingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var documents []string
 		for n := range 500 {
@@ -210,7 +210,7 @@ func TestReachedAfterLookingAgain(t *testing.T) {
 		config := configOf(c)
 		config.Copies, config.Concurrency = 2, 1
 		sent := 0
-		told := words(Run(t.Context(), config, func(yield func(Item, error) bool) {
+		reported := words(Run(t.Context(), config, func(yield func(Item, error) bool) {
 			_ = yield(Item{Document: document("configmaps/a/x-")}, nil) &&
 				yield(Item{Reached: func(changed bool) {
 					if sent = len(c.sent); !changed {
@@ -218,8 +218,8 @@ func TestReachedAfterLookingAgain(t *testing.T) {
 					}
 				}}, nil) && yield(Item{Document: document("configmaps/a/y-")}, nil)
 		}))
-		if sent != 2 || !slices.Contains(told, "end 2") {
-			t.Errorf("%d sent, %q", sent, told)
+		if sent != 2 || !slices.Contains(reported, "end 2") {
+			t.Errorf("%d sent, %q", sent, reported)
 		}
 	})
 }
@@ -448,7 +448,7 @@ func TestWhatNeedsGet(t *testing.T) {
 			return exactlyonce.Result{Outcome: exactlyonce.Created, Unverified: true}, test.err
 		}}
 		if test.elsewhere {
-			c.tells = []exactlyonce.Event{{Action: exactlyonce.NextName}}
+			c.reports = []exactlyonce.Event{{Action: exactlyonce.NextName}}
 		}
 		refusals, conflicts := 0, 0
 		for _, text := range words(Run(t.Context(), configOf(c), input("configmaps/a/x-"))) {
@@ -467,7 +467,7 @@ func TestWhatNeedsGet(t *testing.T) {
 
 // An unknown outcome despite a response doesn't stop a place. The object lost its creation ID
 // annotation, or a conflict can't be read back.
-func TestUnknownThatWasAnswered(t *testing.T) {
+func TestUnknownWithAResponse(t *testing.T) {
 	for name, result := range map[string]exactlyonce.Result{
 		"no mark":  {Object: document("configmaps/a/x").Object},
 		"no right": {Unverified: true},

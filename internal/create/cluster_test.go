@@ -31,8 +31,8 @@ type cluster struct {
 	ends func(object string) (exactlyonce.Result, error)
 	// looks reports whether an object is rechecked after a refusal.
 	looks func(object string) bool
-	// tells are the events that each create reports.
-	tells []exactlyonce.Event
+	// reports are the events that each create reports.
+	reports []exactlyonce.Event
 	// during is called while an object is created.
 	during func(object string)
 
@@ -71,7 +71,7 @@ func (c *cluster) Create(ctx context.Context, creation Creation) (exactlyonce.Re
 		c.during(name)
 	}
 	time.Sleep(c.takes)
-	for _, e := range c.tells {
+	for _, e := range c.reports {
 		creation.Events(e)
 	}
 	if c.looks != nil && c.looks(name) {
@@ -203,13 +203,13 @@ func configOf(c *cluster) Config {
 }
 
 // words returns one word or phrase per event.
-func words(events iter.Seq[Event]) (told []string) {
+func words(events iter.Seq[Event]) (reported []string) {
 	for e := range events {
 		if text := word(e); text != "" {
-			told = append(told, text)
+			reported = append(reported, text)
 		}
 	}
-	return told
+	return reported
 }
 
 func word(e Event) string {

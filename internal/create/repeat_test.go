@@ -171,9 +171,9 @@ func TestStatesAreBounded(t *testing.T) {
 		for n := 1; n < config.Copies; n++ {
 			c.existing = append(c.existing, idempotency.Existing{Name: fmt.Sprint("x-", n), ID: copyOf(t, "Pod/a/x-", n)})
 		}
-		told := words(Run(t.Context(), config, input("Pod/a/x-")))
-		if read > MaxStates || len(told) != config.Copies+1 {
-			t.Errorf("%d states were read, %d events", read, len(told))
+		reported := words(Run(t.Context(), config, input("Pod/a/x-")))
+		if read > MaxStates || len(reported) != config.Copies+1 {
+			t.Errorf("%d states were read, %d events", read, len(reported))
 		}
 	})
 }
@@ -372,7 +372,7 @@ func TestFoundByName(t *testing.T) {
 		return exactlyonce.Result{Outcome: exactlyonce.Found, Name: "x-11111", Object: object, Stripped: []string{exactlyonce.RunLabel}}, nil
 	}}
 	unlabelled := 0
-	told := words(func(yield func(Event) bool) {
+	reported := words(func(yield func(Event) bool) {
 		for e := range Run(t.Context(), withKey(c), input("configmaps/a/x-")) {
 			if e, is := e.(End); is {
 				unlabelled = e.Unlabelled
@@ -380,7 +380,7 @@ func TestFoundByName(t *testing.T) {
 			yield(e)
 		}
 	})
-	expect(t, told, warningOf(LabelLost, "configmaps/x-11111", exactlyonce.RunLabel),
+	expect(t, reported, warningOf(LabelLost, "configmaps/x-11111", exactlyonce.RunLabel),
 		"exists x-11111", "end 1")
 	if unlabelled != 1 {
 		t.Errorf("%d without the label", unlabelled)
@@ -421,9 +421,9 @@ func TestDryRunsWithAKey(t *testing.T) {
 		}
 		config.Copies = 1
 		c.existing[0].ID = "v1-other"
-		told := words(Run(t.Context(), config, input("configmaps/a/x-")))
-		if len(told) != 2 || !strings.HasSuffix(told[0], "configmaps/x-11111 -n a") {
-			t.Errorf("%q", told)
+		reported := words(Run(t.Context(), config, input("configmaps/a/x-")))
+		if len(reported) != 2 || !strings.HasSuffix(reported[0], "configmaps/x-11111 -n a") {
+			t.Errorf("%q", reported)
 		}
 	}
 }

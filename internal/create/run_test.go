@@ -28,12 +28,12 @@ func TestOrder(t *testing.T) {
 				t.Errorf("%d events were handled when %q was sent", handled, c.sent)
 			}
 		}
-		var told []string
+		var reported []string
 		for e := range Run(t.Context(), configOf(c), input("configmaps/a/x-", "secrets/a/y-", "configmaps/a/z", "configmaps/a/x-")) {
-			told = append(told, word(e))
+			reported = append(reported, word(e))
 			handled++
 		}
-		expect(t, told, "created x-", "created y-", "created z", "created x-", "end 4")
+		expect(t, reported, "created x-", "created y-", "created z", "created x-", "end 4")
 		if c.most != 1 {
 			t.Errorf("%d were in flight at once", c.most)
 		}
@@ -47,9 +47,9 @@ func TestCopiesOverlap(t *testing.T) {
 		config := configOf(c)
 		config.Copies, config.Concurrency = 10, 4
 		start := time.Now()
-		told := words(Run(t.Context(), config, input("configmaps/a/x-", "configmaps/a/named", "configmaps/a/y-")))
-		if len(c.sent) != 21 || len(told) != 22 || c.most != 4 || len(c.overlapping) > 0 {
-			t.Errorf("%d sent, %d events, %d at once, overlapping: %v", len(c.sent), len(told), c.most, c.overlapping)
+		reported := words(Run(t.Context(), config, input("configmaps/a/x-", "configmaps/a/named", "configmaps/a/y-")))
+		if len(c.sent) != 21 || len(reported) != 22 || c.most != 4 || len(c.overlapping) > 0 {
+			t.Errorf("%d sent, %d events, %d at once, overlapping: %v", len(c.sent), len(reported), c.most, c.overlapping)
 		}
 		if took := time.Since(start); took != 7*time.Second { // 3 rounds of four, one alone, and 3 more
 			t.Errorf("it took %s", took)
@@ -64,10 +64,10 @@ func TestOverlap(t *testing.T) {
 		c := &cluster{takes: time.Second}
 		config := configOf(c)
 		config.Overlap = true
-		told := words(Run(t.Context(), config, input(
+		reported := words(Run(t.Context(), config, input(
 			"configmaps/a/1-", "configmaps/a/2-", "configmaps/b/3-", "configmaps/b/4-", "secrets/b/5-", "secrets/b/named", "secrets/b/6-", "secrets/b/7-")))
-		if len(told) != 9 {
-			t.Errorf("%q", told)
+		if len(reported) != 9 {
+			t.Errorf("%q", reported)
 		}
 		for _, want := range []string{"1- 2-", "2- 3-", "4- 5-", "1- 5-", "6- 7-"} {
 			if !c.overlapping[want] {
@@ -138,15 +138,15 @@ func TestReaderHangs(t *testing.T) {
 		time.AfterFunc(10*time.Second, interrupt)
 		start := time.Now()
 		var end End
-		var told []string
+		var reported []string
 		for e := range Run(ctx, configOf(c), func(yield func(Item, error) bool) {
 			yield(Item{Document: document("configmaps/a/1-")}, nil)
 			<-hanging
 		}) {
-			told = append(told, word(e))
+			reported = append(reported, word(e))
 			end, _ = e.(End)
 		}
-		expect(t, told, "created 1-", "end 1")
+		expect(t, reported, "created 1-", "end 1")
 		if took := time.Since(start); !end.Unread || took != 11*time.Second {
 			t.Errorf("%+v after %s", end, took)
 		}
@@ -251,7 +251,7 @@ func TestRenamedInOneNamespace(t *testing.T) {
 }
 
 // The run stops if its caller stops taking events, for example because stdout is closed.
-func TestNobodyListens(t *testing.T) {
+func TestNoListener(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{takes: time.Second}
 		for range Run(t.Context(), configOf(c), input("configmaps/a/1-", "configmaps/a/2-", "configmaps/a/3-")) {
@@ -269,12 +269,12 @@ func TestCancelledByTheListener(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		c := &cluster{takes: time.Second}
-		var told []string
+		var reported []string
 		for e := range Run(ctx, configOf(c), input("configmaps/a/1-", "configmaps/a/2-", "configmaps/a/3-")) {
-			told = append(told, word(e))
+			reported = append(reported, word(e))
 			cancel()
 		}
-		expect(t, told, "created 1-", "1 not attempted", "1 not attempted", "end 3")
+		expect(t, reported, "created 1-", "1 not attempted", "1 not attempted", "end 3")
 	})
 }
 
@@ -291,7 +291,7 @@ func TestReached(t *testing.T) {
 			yield(Item{Reached: func(changed bool) { reached <- changed }}, nil)
 			changes = append(changes, <-reached)
 		}
-		told := words(Run(t.Context(), config, func(yield func(Item, error) bool) {
+		reported := words(Run(t.Context(), config, func(yield func(Item, error) bool) {
 			place(yield)
 			yield(Item{Document: document("configmaps/a/1-")}, nil)
 			yield(Item{Document: document("configmaps/a/2-")}, nil)
@@ -302,8 +302,8 @@ func TestReached(t *testing.T) {
 			place(yield)
 			yield(Item{Document: document("configmaps/a/3-")}, nil)
 		}))
-		if !slices.Equal(changes, []bool{false, true, false}) || len(told) != 4 {
-			t.Errorf("%v, %q", changes, told)
+		if !slices.Equal(changes, []bool{false, true, false}) || len(reported) != 4 {
+			t.Errorf("%v, %q", changes, reported)
 		}
 	})
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -57,7 +57,7 @@ func drawn(t *rapid.T) []decode.Object {
 		return o
 	})
 	objects := rapid.SliceOfN(one, 0, 60).Draw(t, "objects")
-	slices.SortFunc(objects, func(a, b decode.Object) int { return spaces.StorageOrder(a.Namespace, a.Name, b.Namespace, b.Name) })
+	slices.SortFunc(objects, func(a, b decode.Object) int { return namepools.StorageOrder(a.Namespace, a.Name, b.Namespace, b.Name) })
 	return slices.CompactFunc(objects, func(a, b decode.Object) bool { return a.Namespace == b.Namespace && a.Name == b.Name })
 }
 

@@ -36,7 +36,7 @@ const (
 	// read from a cache that lags behind.
 	unreadable
 	// landsLate: the object may be stored when the process that sent it is no
-	// more, and another one has looked for it in vain.
+	// more, and another one has checked in vain.
 	landsLate
 	// nameGiven: something picks names.
 	nameGiven

@@ -399,10 +399,10 @@ func TestBadArguments(t *testing.T) {
 	astray.SetNamespace("a/b") // client-go sends no request for it
 	none := WithEvents(nil)
 	for name, test := range map[string]struct {
-		object *unstructured.Unstructured
-		id     ID
-		option Option
-		says   string
+		object      *unstructured.Unstructured
+		id          ID
+		option      Option
+		wantMessage string
 	}{
 		"no ID":        {configMap(), ID{}, none, "the ID is empty"},
 		"no creation":  {configMap(), Derived("", "run"), none, "the ID is empty"},
@@ -413,7 +413,7 @@ func TestBadArguments(t *testing.T) {
 		"suffix":       {configMap(), NewID(), WithSuffixLength(4), "WithSuffixLength must be from 5 to 11"},
 	} {
 		_, err := c.Create(t.Context(), configMapMapping, test.object, test.id, test.option)
-		if ended := (*Error)(nil); err == nil || errors.As(err, &ended) || !strings.Contains(err.Error(), test.says) {
+		if ended := (*Error)(nil); err == nil || errors.As(err, &ended) || !strings.Contains(err.Error(), test.wantMessage) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -123,10 +123,10 @@ func TestEveryNameTaken(t *testing.T) {
 func TestRetryTimeout(t *testing.T) {
 	throttled := response{finding: protocol.NotStored, err: apierrors.NewTooManyRequests("slow down", 7), retryAfter: 7 * time.Second}
 	for _, test := range []struct {
-		name   string
-		server *script
-		kind   error
-		says   string
+		name        string
+		server      *script
+		kind        error
+		wantMessage string
 	}{
 		{"throttled", &script{posts: []response{throttled}}, ErrExhausted, "slow down; not settled in 1m0s"},
 		{"lost, never read", &script{posts: []response{{finding: protocol.Lost, err: io.EOF}}, gets: []response{{finding: protocol.Unread, err: errors.New("reset")}}}, ErrUnknown, "EOF; not settled in 1m0s"},
@@ -137,7 +137,7 @@ func TestRetryTimeout(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
 				r, err := create(t.Context(), test.server, WithAttempts(3), WithRetryTimeout(time.Minute))
-				if !errors.Is(err, test.kind) || !strings.Contains(err.Error(), test.says) {
+				if !errors.Is(err, test.kind) || !strings.Contains(err.Error(), test.wantMessage) {
 					t.Errorf("%v, want %v", err, test.kind)
 				}
 				if !r.TimeOver {
@@ -206,11 +206,11 @@ func TestRetryAfter(t *testing.T) {
 // After an interrupt no POST is sent. An object in doubt is read back for a moment.
 func TestInterrupt(t *testing.T) {
 	for _, test := range []struct {
-		name string
-		post response
-		gets []response
-		kind error
-		says string
+		name        string
+		post        response
+		gets        []response
+		kind        error
+		wantMessage string
 	}{
 		{"throttled", response{finding: protocol.NotStored, err: io.EOF}, nil, ErrInterrupted, "interrupted"},
 		{"throttled, not read in time", response{finding: protocol.NotStored, err: io.EOF}, []response{{finding: protocol.Unread, err: errors.New("reset")}}, ErrUnknown, "EOF; interrupted"},
@@ -228,7 +228,7 @@ func TestInterrupt(t *testing.T) {
 				if errors.Is(test.kind, ErrInterrupted) && !errors.Is(err, context.Canceled) {
 					t.Errorf("%v is not the context's error", err)
 				}
-				if !errors.Is(err, test.kind) || causeOf(err) != test.says || len(server.sent) != 1 {
+				if !errors.Is(err, test.kind) || causeOf(err) != test.wantMessage || len(server.sent) != 1 {
 					t.Errorf("%v, %d POSTs", err, len(server.sent))
 				}
 				if took := time.Since(start); took > 11*time.Second { // the settling time and one pause
@@ -457,7 +457,7 @@ func TestUnauthorizedPermanently(t *testing.T) {
 
 // A conflict with an object that can't be found may be with our own object, because
 // an API may serve reads from an older state.
-func TestConflictsWithNobody(t *testing.T) {
+func TestConflictsWithoutAnObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &script{posts: []response{taken()}}
 		_, err := create(t.Context(), server)
@@ -468,7 +468,7 @@ func TestConflictsWithNobody(t *testing.T) {
 }
 
 // Every annotation and label that is removed is reported, also of an object that is found.
-func TestMarksLost(t *testing.T) {
+func TestIDsLost(t *testing.T) {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetLabels(map[string]string{RunLabel: ourRun})
 	object.SetAnnotations(map[string]string{Annotation: ourID})

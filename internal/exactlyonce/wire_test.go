@@ -44,7 +44,7 @@ func sameRead(t interface {
 }
 
 // Both decoders read or refuse an unexpected body in the same way.
-func TestBriefObjectsOfOddAnswers(t *testing.T) {
+func TestBriefObjectsOfOddResponses(t *testing.T) {
 	for _, body := range []string{
 		``, `{`, `[]`, `null`, `"x"`, `{}`, `{"kind":1}`, `{"kind":""}`, `{"Kind":"Job"}`, `{"kind":"Job"} x`,
 		`{"kind":"Job"}`, `{"kind":"Job","metadata":null}`, `{"kind":"Job","metadata":[]}`, `{"kind":"Job","metadata":"x"}`,

@@ -87,7 +87,7 @@ func (c *Collector) Refresh() {
 	}
 	rows, _ := c.selection.choose(c.source)
 	for _, row := range rows {
-		c.ledger.total(poolOf(&row.Space), row)
+		c.ledger.total(poolOf(&row.Pool), row)
 	}
 }
 
@@ -108,7 +108,7 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 	metrics <- gauge(chosen, float64(len(rows)))
 	shown := map[schema.GroupResource]int64{}
 	for _, row := range rows {
-		shown[row.Space.Resource.GroupResource()] += row.Space.Names
+		shown[row.Pool.Resource.GroupResource()] += row.Pool.Names
 		c.collectPrefix(metrics, row)
 	}
 	for _, count := range snapshot.Resources {
@@ -119,7 +119,7 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 
 // collectPrefix emits the samples of one prefix.
 func (c *Collector) collectPrefix(metrics chan<- prometheus.Metric, row live.Row) {
-	pool, counted := poolOf(&row.Space), row.Space
+	pool, counted := poolOf(&row.Pool), row.Pool
 	metrics <- PrefixNames.Metric(prometheus.GaugeValue, float64(counted.Names), pool)
 	attempts, room, err := c.forecast(counted)
 	if err == nil { // else the number of attempts is none that a create can have

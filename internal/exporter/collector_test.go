@@ -101,10 +101,10 @@ func TestCollect(t *testing.T) {
 	f.set("run-", 20, 0)
 	row := f.rows["run-"]
 	row.Creates, row.Deletes, row.Conflicts = 7, 3, 0.5
-	row.Space.Creator = census.Creator{Kind: "CronJob", Name: "nightly"}
+	row.Pool.Creator = census.Creator{Kind: "CronJob", Name: "nightly"}
 	f.rows["run-"] = row
-	row.Space.SuffixLength, row.Space.RawPrefixes, row.Space.Names = 8, 2, 11
-	row.Space.Creator = census.Creator{Manager: "team\n"}
+	row.Pool.SuffixLength, row.Pool.RawPrefixes, row.Pool.Names = 8, 2, 11
+	row.Pool.Creator = census.Creator{Manager: "team\n"}
 	f.rows["run-8"] = row
 	f.total.Names, f.total.Creates, f.total.Gaps, f.total.Restarts, f.total.Events = 36, 9, 1, 2, 30
 	f.total.Behind = 90 * time.Second

@@ -39,9 +39,9 @@ func (s *selection) choose(source Source) ([]live.Row, live.Snapshot) {
 	names, recent := &ranking{most: s.top}, &ranking{most: (s.top + 1) / 2}
 	rows := map[Pool]live.Row{}
 	snapshot := source.Snapshot(func(row live.Row) {
-		pool := poolOf(&row.Space)
-		if row.Space.Names >= s.minCount {
-			names.offer(ranked{float64(row.Space.Names), pool, row})
+		pool := poolOf(&row.Pool)
+		if row.Pool.Names >= s.minCount {
+			names.offer(ranked{float64(row.Pool.Names), pool, row})
 		}
 		if creates := recentCreates(row); creates >= float64(s.minCount) {
 			recent.offer(ranked{creates, pool, row})

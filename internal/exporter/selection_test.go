@@ -56,11 +56,11 @@ func (f *fakeEngine) set(prefix string, names, recent int64) {
 	if !ok {
 		row = live.Row{
 			Followed: true, Since: began,
-			Space: census.NamePool{Resource: jobs, Namespace: "ci", Prefix: prefix, SuffixLength: 5},
+			Pool: census.NamePool{Resource: jobs, Namespace: "ci", Prefix: prefix, SuffixLength: 5},
 		}
 	}
-	f.total.Names += names - row.Space.Names
-	row.Space.Names = names
+	f.total.Names += names - row.Pool.Names
+	row.Pool.Names = names
 	row.Rates[lately].CreatesPerDay = float64(recent) * 144 / -math.Expm1(-f.now.Sub(row.Since).Minutes()/10)
 	f.rows[prefix] = row
 }
@@ -68,7 +68,7 @@ func (f *fakeEngine) set(prefix string, names, recent int64) {
 // prefixes returns the prefixes of rows.
 func prefixes(rows []live.Row) (all []string) {
 	for _, row := range rows {
-		all = append(all, row.Space.Prefix)
+		all = append(all, row.Pool.Prefix)
 	}
 	return all
 }
@@ -156,7 +156,7 @@ func (f *fakeEngine) firsts(most int, value func(live.Row) float64) []string {
 		case d > 0:
 			return 1
 		}
-		return ComparePools(poolOf(&rowA.Space), poolOf(&rowB.Space))
+		return ComparePools(poolOf(&rowA.Pool), poolOf(&rowB.Pool))
 	})
 	return all[:min(most, len(all))]
 }
@@ -190,7 +190,7 @@ func TestSelectionProperties(t *testing.T) {
 			if len(shown) > 2*top {
 				t.Fatalf("%d prefixes have series, top is %d", len(shown), top)
 			}
-			names := func(r live.Row) float64 { return float64(r.Space.Names) }
+			names := func(r live.Row) float64 { return float64(r.Pool.Names) }
 			for _, prefix := range append(f.firsts(top, names), f.firsts((top+1)/2, recentCreates)...) {
 				if last[prefix] = f.now; !shown[prefix] {
 					t.Fatalf("%s is among the first, and has no series: %v", prefix, shown)

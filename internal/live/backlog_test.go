@@ -10,19 +10,19 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 )
 
 // Events from before a watch was opened aren't a burst when they arrive. This is true of
 // name pools that were counted before, and of new ones.
 func TestBacklog(t *testing.T) {
-	const away, perSecond = 20 * time.Minute, 2
+	const absence, perSecond = 20 * time.Minute, 2
 	k := newTestStore()
 	now := k.clock.now()
 	random := rand.New(rand.NewPCG(1, 1))
-	counted := now.Add(-away)
-	old := spaces.ID{Namespace: "prod", Prefix: "old-", SuffixLength: suffixLength}
-	k.standing.state, k.at = watched, position{version: 7, backlog: backlog{now.Add(-away), 1 << 20}}
+	counted := now.Add(-absence)
+	old := namepools.ID{Namespace: "prod", Prefix: "old-", SuffixLength: suffixLength}
+	k.standing.state, k.at = watched, position{version: 7, backlog: backlog{now.Add(-absence), 1 << 20}}
 	k.pools.counters[old] = &counter{since: &counted, pool: newCounter(census.NamePool{Names: 6}).pool}
 	arrive := func(what decode.EventType, prefix string) {
 		o := &decode.Object{Namespace: "prod", Name: generated(prefix, random), GenerateName: prefix}
@@ -31,7 +31,7 @@ func TestBacklog(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for range int(perSecond * away.Seconds()) {
+	for range int(perSecond * absence.Seconds()) {
 		arrive(decode.Added, "old-")
 		arrive(decode.Deleted, "old-")
 		arrive(decode.Added, "new-")
@@ -50,7 +50,7 @@ func TestBacklog(t *testing.T) {
 	k.at.version = k.at.backlog.until
 	arrive(decode.Added, "live-")
 	arrive(decode.Added, "live-")
-	live := spaces.ID{Namespace: "prod", Prefix: "live-", SuffixLength: suffixLength}
+	live := namepools.ID{Namespace: "prod", Prefix: "live-", SuffixLength: suffixLength}
 	if since := *k.pools.counters[live].since; since.Before(now) {
 		t.Errorf("what comes after the backlog came since %v", since)
 	}
@@ -104,13 +104,13 @@ func TestSinceItsList(t *testing.T) {
 // A look-up can show a later state than the watch has reached. Events up to that state
 // don't count again, neither as names nor as objects with this generateName.
 func TestListAhead(t *testing.T) {
-	id := spaces.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
+	id := namepools.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
 	k := newTestStore()
 	list := func(version uint64, names, generated int64) *listing {
 		c := newCounter(census.NamePool{
 			Resource: pods, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: suffixLength, Names: names, Generated: generated,
 		})
-		return &listing{began: k.clock.now(), version: version, counters: map[spaces.ID]*counter{id: c}}
+		return &listing{began: k.clock.now(), version: version, counters: map[namepools.ID]*counter{id: c}}
 	}
 	k.Replace(list(5, 6, 1), watched)
 	event := func(version uint64, what decode.EventType, suffix string) {
@@ -141,18 +141,18 @@ func TestListAhead(t *testing.T) {
 }
 
 // fly begins an inspection of a name pool.
-func fly(s *store, id spaces.ID) *flight {
+func fly(s *store, id namepools.ID) *flight {
 	s.standing.state = watched
 	s.inspection.ask(id, true, 0)
 	return s.takeFlight()
 }
 
-func everything(spaces.ID) bool { return true }
+func everything(namepools.ID) bool { return true }
 
 // A name pool that reaches MinCount has a counter at once, with all of its names, and rates
 // of the creates from then on.
 func TestReachesMinCount(t *testing.T) {
-	id := spaces.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
+	id := namepools.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
 	k := newTestStore()
 	began := time.Unix(1_700_000_000, 0)
 	k.pools.few.set(hashOf(id), number{4, 1})
@@ -171,7 +171,7 @@ func TestReachesMinCount(t *testing.T) {
 
 // The times of the oldest and of the newest are not known any more once it has gone.
 func TestNewestGone(t *testing.T) {
-	id := spaces.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
+	id := namepools.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
 	since := time.Unix(0, 0)
 	c := newCounter(census.NamePool{Names: 3, Oldest: time.Unix(100, 0), Newest: time.Unix(300, 0)})
 	c.since = &since
@@ -199,7 +199,7 @@ func TestGeneratedIsWithinNames(t *testing.T) {
 	for _, generated := range []int32{-1, 4} {
 		c := &counter{pool: newCounter(census.NamePool{Names: 3}).pool}
 		c.pool.Generated = generated
-		if s := c.poolOf(pods, spaces.ID{}); s.Generated != int64(min(max(generated, 0), 3)) {
+		if s := c.poolOf(pods, namepools.ID{}); s.Generated != int64(min(max(generated, 0), 3)) {
 			t.Errorf("%d of 3 are generated", s.Generated)
 		}
 	}
@@ -225,12 +225,12 @@ func TestForget(t *testing.T) {
 		{&counter{}, true},
 	} {
 		prefix := fmt.Sprint(i)
-		k.pools.counters[spaces.ID{Prefix: prefix}] = test.c
+		k.pools.counters[namepools.ID{Prefix: prefix}] = test.c
 		want[prefix] = test.left
 	}
 	k.forget()
 	for prefix, left := range want {
-		if got := k.has(spaces.ID{Prefix: prefix}); got != left {
+		if got := k.has(namepools.ID{Prefix: prefix}); got != left {
 			t.Errorf("%s is left: %v", prefix, got)
 		}
 	}

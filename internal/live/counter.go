@@ -6,7 +6,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -42,8 +42,8 @@ type seen struct {
 	declared uint64
 }
 
-func idOf(s census.NamePool) spaces.ID {
-	return spaces.ID{Namespace: s.Namespace, Prefix: s.Prefix, SuffixLength: s.SuffixLength}
+func idOf(s census.NamePool) namepools.ID {
+	return namepools.ID{Namespace: s.Namespace, Prefix: s.Prefix, SuffixLength: s.SuffixLength}
 }
 
 // newCounter returns the counter of a name pool as a list has it. Its since is to be set.
@@ -71,7 +71,7 @@ func unixOf(t time.Time) int64 {
 	return t.Unix()
 }
 
-func (c *counter) poolOf(r census.Resource, id spaces.ID) census.NamePool {
+func (c *counter) poolOf(r census.Resource, id namepools.ID) census.NamePool {
 	t := &c.pool
 	s := census.NamePool{
 		Resource: r, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: id.SuffixLength,
@@ -90,7 +90,7 @@ func (c *counter) poolOf(r census.Resource, id spaces.ID) census.NamePool {
 }
 
 // generates reports whether o, which is in a name pool, has its generateName.
-func generates(id spaces.ID, o *decode.Object) bool {
+func generates(id namepools.ID, o *decode.Object) bool {
 	return id.SuffixLength != names.SuffixLength || names.EffectivePrefix(o.GenerateName) == id.Prefix
 }
 
@@ -116,12 +116,12 @@ func (c *counter) happened(since, at time.Time, creates, deletes int32) *seen {
 
 // declares reports whether the object of an event has the generateName, and no list has counted
 // it yet.
-func (c *counter) declares(id spaces.ID, what *changed) bool {
+func (c *counter) declares(id namepools.ID, what *changed) bool {
 	return generates(id, &what.object) && (c.seen == nil || what.version > c.seen.declared)
 }
 
 // created counts a new object of the name pool, where a create fails with that chance.
-func (c *counter) created(id spaces.ID, what changed, chance float64) {
+func (c *counter) created(id namepools.ID, what changed, chance float64) {
 	seen := c.happened(what.since, what.at, 1, 0)
 	if generates(id, &what.object) || c.pool.ClientGenerated {
 		seen.conflicts += chance
@@ -132,7 +132,7 @@ func (c *counter) created(id spaces.ID, what changed, chance float64) {
 	}
 }
 
-func (c *counter) add(id spaces.ID, what *changed) {
+func (c *counter) add(id namepools.ID, what *changed) {
 	s, o := &c.pool, &what.object
 	if c.declares(id, what) {
 		s.Generated++
@@ -152,12 +152,12 @@ func (c *counter) add(id spaces.ID, what *changed) {
 		Kind: m.Kind, Name: m.Name, Manager: m.Manager, Certain: m.Certain, HasCreationID: o.HasCreationID,
 	})
 	s.Creators = max(s.Creators, 1)
-	s.ReplicaBounded = s.ReplicaBounded && spaces.BoundByReplicas(m)
+	s.ReplicaBounded = s.ReplicaBounded && namepools.BoundByReplicas(m)
 }
 
 // deleted counts that an object of the name pool was deleted. It reports whether no object
 // may be left that has the generateName.
-func (c *counter) deleted(id spaces.ID, what changed) (isLast bool) {
+func (c *counter) deleted(id namepools.ID, what changed) (isLast bool) {
 	if seen := c.happened(what.since, what.at, 0, 1); seen.reuse != nil {
 		seen.reuse.removed(what.object.Name)
 	}
@@ -166,7 +166,7 @@ func (c *counter) deleted(id spaces.ID, what changed) (isLast bool) {
 
 // remove removes the name of an object. It reports whether no object may be left that has
 // the generateName.
-func (c *counter) remove(id spaces.ID, what *changed) (isLast bool) {
+func (c *counter) remove(id namepools.ID, what *changed) (isLast bool) {
 	s, o := &c.pool, &what.object
 	s.Names--
 	if o.Created == 0 || o.Created == s.Oldest {

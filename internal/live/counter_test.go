@@ -11,7 +11,7 @@ import (
 )
 
 // A counter keeps all that a list says of a space.
-func TestCounterKeepsTheSpace(t *testing.T) {
+func TestCounterKeepsThePool(t *testing.T) {
 	for _, s := range []census.NamePool{
 		{
 			Resource: pods, Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength,

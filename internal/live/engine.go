@@ -35,7 +35,7 @@ type Engine struct {
 	// Policy says which name pools have a counter.
 	Policy
 	// Discover finds the types that there are now, those that are there already
-	// included; nil looks for none.
+	// included; nil finds none.
 	Discover func(context.Context) ([]census.Resource, error)
 	// Named is true if a user named the types. One that is gone is skipped then.
 	Named bool

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -70,7 +70,7 @@ func start(t *testing.T, server *fakeServer, types ...census.Resource) *started 
 func prepare(server *fakeServer, types ...census.Resource) *started {
 	s := &started{Engine: New(census.Scanner{Config: server.config(), Version: "v1.36.0"})}
 	s.Types, s.MinCount, s.Interval = types, 5, 100*time.Millisecond
-	s.Chance = func(s census.NamePool) float64 { return float64(s.Names) / space }
+	s.Chance = func(s census.NamePool) float64 { return float64(s.Names) / poolSize }
 	s.Notify = func(n Notice) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -183,7 +183,7 @@ func labelOf(s census.NamePool) string {
 func (s *started) differs(want map[string]int64) string {
 	got := map[string]int64{}
 	for _, row := range s.Snapshot().Rows {
-		got[labelOf(row.Space)] = row.Space.Names
+		got[labelOf(row.Pool)] = row.Pool.Names
 	}
 	var wrong []string
 	for label, n := range want {
@@ -239,7 +239,7 @@ func (c *churn) step(deletes int) {
 	case 2, 3: // begins while it is watched
 		o.GenerateName = fmt.Sprintf("new-%d-", c.random.IntN(20))
 		o.Name = generated(o.GenerateName, c.random)
-	case 1: // says a prefix that its name does not have
+	case 1: // has a generateName that its name does not begin with
 		o.Name = fmt.Sprintf("named-%d", c.random.Int())
 	}
 	if paths[path].Namespaced {
@@ -312,14 +312,14 @@ func check(t *testing.T, e *started, c *churn, before map[string]int64, counted 
 	}
 	seen := 0
 	for _, row := range snapshot.Rows {
-		label := labelOf(row.Space)
+		label := labelOf(row.Pool)
 		was, is := before[label]
 		if !is || was < e.MinCount || row.Since.After(counted) {
 			continue // counted later
 		}
 		seen++
-		if row.Space.Names != was+row.Creates-row.Deletes {
-			t.Errorf("%s: %d names after %d, %d creates, %d deletes", label, row.Space.Names, was, row.Creates, row.Deletes)
+		if row.Pool.Names != was+row.Creates-row.Deletes {
+			t.Errorf("%s: %d names after %d, %d creates, %d deletes", label, row.Pool.Names, was, row.Creates, row.Deletes)
 		}
 		creates, deletes := c.creates[label], c.deletes[label]
 		if row.Creates > creates || row.Deletes > deletes ||
@@ -358,14 +358,14 @@ func TestPassage(t *testing.T) {
 		t.Fatalf("%d rows", n)
 	}
 	add(generated("few-", random), "few-")
-	add("stranger", "late-") // says it, and all that have it count
+	add("unexpected", "late-") // has the generateName, so all names count
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/few-": 5, "pods prod/late-": 8}) })
 	gone := add(generated("late-", random), "")
 	server.change("/api/v1/pods", "DELETED", gone)
 	add(generated("few-", random), "few-")
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/few-": 6, "pods prod/late-": 8}) })
 	// No object has this generateName any more, so the name pool doesn't count.
-	server.change("/api/v1/pods", "DELETED", object{Namespace: "prod", Name: "stranger", GenerateName: "late-"})
+	server.change("/api/v1/pods", "DELETED", object{Namespace: "prod", Name: "unexpected", GenerateName: "late-"})
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/few-": 6}) })
 	if reported := e.notices(Gap); len(reported) > 0 {
 		t.Errorf("%+v", reported)
@@ -440,7 +440,7 @@ func TestReuse(t *testing.T) {
 	if rows[0].Reused != nil {
 		t.Error("counted before it was asked for")
 	}
-	e.CountReuse([]census.NamePool{rows[0].Space})
+	e.CountReuse([]census.NamePool{rows[0].Pool})
 	for range 2 {
 		server.change("/api/v1/pods", "DELETED", all[0])
 		server.change("/api/v1/pods", "ADDED", all[0])
@@ -448,12 +448,12 @@ func TestReuse(t *testing.T) {
 	server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
 	eventually(t, func() string {
 		row := e.Snapshot().Rows[0]
-		if row.Reused == nil || *row.Reused != 2 || row.Creates != 3 || row.Space.Names != 7 {
+		if row.Reused == nil || *row.Reused != 2 || row.Creates != 3 || row.Pool.Names != 7 {
 			return fmt.Sprintf("%+v", row)
 		}
 		return ""
 	})
-	if conflicts := e.Snapshot().Rows[0].Conflicts * space; int(conflicts+0.5) != 5+5+6 {
+	if conflicts := e.Snapshot().Rows[0].Conflicts * poolSize; int(conflicts+0.5) != 5+5+6 {
 		t.Errorf("%v conflicts, in names", conflicts)
 	}
 }
@@ -502,10 +502,10 @@ func TestRates(t *testing.T) {
 // only, and after it.
 func TestSteadyOverAGap(t *testing.T) {
 	began := time.Unix(0, 0)
-	id := spaces.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
+	id := namepools.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
 	list := func(at time.Time, names int64) *listing {
 		s := census.NamePool{Resource: pods, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: suffixLength, Names: names}
-		return &listing{began: at, counters: map[spaces.ID]*counter{id: newCounter(s)}, facts: facts{objects: names}}
+		return &listing{began: at, counters: map[namepools.ID]*counter{id: newCounter(s)}, facts: facts{objects: names}}
 	}
 	for _, gap := range []time.Duration{30 * time.Second, 10 * time.Minute, 5 * time.Hour} {
 		k, now := newTestStore(), began

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 )
 
 const (
@@ -27,8 +27,8 @@ const (
 // are client-generated, whether a selector chooses them, and whether any object is left
 // that has the generateName. Their numbers of names are known without.
 type inspection struct {
-	asked   map[spaces.ID]*inspected
-	refused map[spaces.ID]refusal
+	asked   map[namepools.ID]*inspected
+	refused map[namepools.ID]refusal
 	flight  *flight // the inspection in progress, or nil
 	next    time.Time
 }
@@ -43,7 +43,7 @@ type refusal struct {
 // flight is an inspection in progress, which began at a state.
 type flight struct {
 	from  uint64
-	pools map[spaces.ID]*inspected
+	pools map[namepools.ID]*inspected
 	noted int
 }
 
@@ -62,7 +62,7 @@ type change struct {
 
 // ask asks for an inspection of a name pool that has so many names. It is inspected in any
 // case if names is 0.
-func (i *inspection) ask(id spaces.ID, declared bool, names int64) {
+func (i *inspection) ask(id namepools.ID, declared bool, names int64) {
 	if refused, is := i.refused[id]; is && names > 0 && names < refused.from && (refused.declared || !declared) {
 		return
 	}
@@ -74,24 +74,24 @@ func (i *inspection) ask(id spaces.ID, declared bool, names int64) {
 		return // its next event asks again
 	}
 	if i.asked == nil {
-		i.asked = map[spaces.ID]*inspected{}
+		i.asked = map[namepools.ID]*inspected{}
 	}
 	i.asked[cloned(id)] = &inspected{declared: declared}
 }
 
 // refuse remembers that a name pool of so many names, or fewer, does not count.
-func (i *inspection) refuse(id spaces.ID, declared bool, names int64) {
+func (i *inspection) refuse(id namepools.ID, declared bool, names int64) {
 	if len(i.refused) >= maxRefused {
 		clear(i.refused)
 	}
 	if i.refused == nil {
-		i.refused = map[spaces.ID]refusal{}
+		i.refused = map[namepools.ID]refusal{}
 	}
 	i.refused[id] = refusal{declared, 2 * names}
 }
 
 // note keeps a change of a name pool that is being inspected.
-func (f *flight) note(id spaces.ID, c changed) {
+func (f *flight) note(id namepools.ID, c changed) {
 	pool := f.pools[id]
 	if pool == nil || !generates(id, &c.object) {
 		return
@@ -147,7 +147,7 @@ func (s *store) land(f *flight, took time.Duration) {
 }
 
 // conclude takes a list of those of the name pools of a flight for which part is true.
-func (s *store) conclude(f *flight, part func(spaces.ID) bool, list *listing) {
+func (s *store) conclude(f *flight, part func(namepools.ID) bool, list *listing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.inspection.flight != f || s.standing.state != watched || list.version < f.from || f.noted > maxNoted {
@@ -163,7 +163,7 @@ func (s *store) conclude(f *flight, part func(spaces.ID) bool, list *listing) {
 
 // decide gives a counter to an inspected name pool, or takes it away. The list may be
 // ahead of the watch.
-func (s *store) decide(id spaces.ID, pool *inspected, list *listing) {
+func (s *store) decide(id namepools.ID, pool *inspected, list *listing) {
 	listed, counts := list.counters[id]
 	counter, few := s.pools.counters[id], s.pools.few.of(hashOf(id))
 	switch {
@@ -194,8 +194,8 @@ func (s *store) decide(id spaces.ID, pool *inspected, list *listing) {
 func (r *reflector) inspect(ctx context.Context, f *flight) {
 	began := time.Now()
 	for namespace := range r.scopes(f) {
-		part := func(id spaces.ID) bool { return namespace == "" || id.Namespace == namespace }
-		want := func(id spaces.ID) bool { return part(id) && f.pools[id] != nil }
+		part := func(id namepools.ID) bool { return namespace == "" || id.Namespace == namespace }
+		want := func(id namepools.ID) bool { return part(id) && f.pools[id] != nil }
 		begin := func() census.Batch { return newBatch(r.store.policy, r.source.clock.now(), want, true) }
 		list, skipped := r.source.list(ctx, r.resource, namespace, time.Time{}, begin)
 		if skipped == nil {

@@ -8,16 +8,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 )
 
 type listing struct {
 	facts
 	began    time.Time // about the time of its state
 	version  uint64    // 0 if the list is not of one state, or that is no number
-	counters map[spaces.ID]*counter
+	counters map[namepools.ID]*counter
 	few      numbers
-	long     sets.Set[uint64] // objects of longer suffixes, as spaces.MemberOf has them
+	long     sets.Set[uint64] // objects of longer suffixes, as namepools.MemberOf has them
 	newest   int64
 }
 
@@ -45,15 +45,15 @@ type batch struct {
 	policy *Policy
 	// want reports whether a name pool has a counter although it has fewer than
 	// MinCount names; nil is false.
-	want   func(spaces.ID) bool
+	want   func(namepools.ID) bool
 	only   bool   // whether nothing else is of interest
 	within *batch // that of the whole list, or nil
 	listing
 }
 
-func newBatch(policy *Policy, now time.Time, want func(spaces.ID) bool, only bool) *batch {
+func newBatch(policy *Policy, now time.Time, want func(namepools.ID) bool, only bool) *batch {
 	b := &batch{policy: policy, want: want, only: only}
-	b.began, b.counters, b.long = now, map[spaces.ID]*counter{}, sets.Set[uint64]{}
+	b.began, b.counters, b.long = now, map[namepools.ID]*counter{}, sets.Set[uint64]{}
 	return b
 }
 

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 )
 
 // number is all that is kept of a name pool without a counter.
@@ -23,7 +23,7 @@ type poolHash [7]byte
 
 var hashSeed = maphash.MakeSeed()
 
-func hashOf(id spaces.ID) poolHash {
+func hashOf(id namepools.ID) poolHash {
 	var hash [8]byte
 	binary.NativeEndian.PutUint64(hash[:], maphash.Comparable(hashSeed, id))
 	return poolHash(hash[:])

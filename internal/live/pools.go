@@ -7,7 +7,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -18,24 +18,24 @@ const maxYoung = 4_096
 // pools are the name pools of a type. Each has a counter or, with fewer than MinCount
 // names, only a number.
 type pools struct {
-	counters map[spaces.ID]*counter
+	counters map[namepools.ID]*counter
 	few      numbers
-	long     sets.Set[uint64] // objects of longer suffixes with a creation ID annotation, by spaces.MemberOf
+	long     sets.Set[uint64] // objects of longer suffixes with a creation ID annotation, by namepools.MemberOf
 	// young are the name pools that have begun last, in a ring. A name pool whose place is
 	// taken loses its counter, unless MinCount names were created in it.
-	young     []spaces.ID
+	young     []namepools.ID
 	nextYoung int
 }
 
 func (s *store) change(c changed) {
 	o := &c.object
-	in, declared := spaces.Of(o)
+	in, declared := namepools.Of(o)
 	s.at.newest = max(s.at.newest, o.Created)
 	s.totals.change(int64(c.by()), s.isName(o, in, declared))
 	if in.Prefix != "" && c.what != decode.Modified && s.takes(in) {
 		s.changeIn(in, c)
 	}
-	if spaces.MayBeLong(o) {
+	if namepools.MayBeLong(o) {
 		s.changeLong(c)
 	}
 	if declared.Prefix != "" && (declared != in || c.what == decode.Modified) && s.takes(declared) {
@@ -43,11 +43,11 @@ func (s *store) change(c changed) {
 	}
 }
 
-func (s *store) takes(id spaces.ID) bool {
+func (s *store) takes(id namepools.ID) bool {
 	return s.policy.takes(s.resource.GroupResource(), id.Prefix)
 }
 
-func (s *store) changeIn(id spaces.ID, c changed) {
+func (s *store) changeIn(id namepools.ID, c changed) {
 	if s.inspection.flight != nil {
 		s.inspection.flight.note(id, c)
 	}
@@ -66,7 +66,7 @@ func (s *store) changeIn(id spaces.ID, c changed) {
 
 // changeFew counts a create or a delete in a name pool without a counter, which may get
 // one.
-func (s *store) changeFew(id spaces.ID, c changed) {
+func (s *store) changeFew(id namepools.ID, c changed) {
 	hash := hashOf(id)
 	before := s.pools.few.of(hash)
 	n, by := before, c.by()
@@ -92,7 +92,7 @@ func (s *store) changeFew(id spaces.ID, c changed) {
 // getsCounter reports whether a name pool that has come to a number gets a counter: with
 // MinCount names, or if it begins. If no object has its generateName, if a selector
 // chooses, and if several generateNames may share it, an inspection tells.
-func (s *store) getsCounter(id spaces.ID, n number) bool {
+func (s *store) getsCounter(id namepools.ID, n number) bool {
 	return n.generated > 0 && !s.selects && len(id.Prefix) < names.MaxLength-names.MaxSuffixLength &&
 		(n.names == 1 || int64(n.names) >= s.policy.MinCount)
 }
@@ -100,12 +100,12 @@ func (s *store) getsCounter(id spaces.ID, n number) bool {
 // changeLong counts an event in the name pool of a longer suffix. An update may add an
 // object to it or remove one, which is no create and no delete.
 func (s *store) changeLong(c changed) {
-	id, is := spaces.Long(&c.object)
+	id, is := namepools.Long(&c.object)
 	if !s.takes(id) {
 		return
 	}
 	is = is && c.what != decode.Deleted
-	member := spaces.MemberOf(&c.object)
+	member := namepools.MemberOf(&c.object)
 	switch {
 	case is == s.pools.long.Has(member):
 		return
@@ -122,7 +122,7 @@ func (s *store) changeLong(c changed) {
 }
 
 // moveLong takes an object into the name pool of a longer suffix, or out of it.
-func (s *store) moveLong(id spaces.ID, in bool, c changed) {
+func (s *store) moveLong(id namepools.ID, in bool, c changed) {
 	switch counter := s.pools.counters[id]; {
 	case counter != nil && in:
 		counter.add(id, &c)
@@ -144,7 +144,7 @@ func (s *store) moveLong(id spaces.ID, in bool, c changed) {
 
 // changeDeclared inspects a name pool that an object's generateName has, or had, if it may be the
 // first such object or the last one. The object is not in the name pool, or was updated.
-func (s *store) changeDeclared(id spaces.ID, c changed) {
+func (s *store) changeDeclared(id namepools.ID, c changed) {
 	counter := s.pools.counters[id]
 	switch {
 	case counter == nil && c.what != decode.Deleted:
@@ -158,7 +158,7 @@ func (s *store) changeDeclared(id spaces.ID, c changed) {
 
 // begin gives a counter to a name pool of a number of names, to which an event adds one.
 // One is no rate yet: rates are of the names after it.
-func (s *store) begin(id spaces.ID, before number, c changed) {
+func (s *store) begin(id namepools.ID, before number, c changed) {
 	id = cloned(id)
 	begun := newCounter(census.NamePool{
 		ReplicaBounded: true, // unless another one creates it
@@ -175,7 +175,7 @@ func (s *store) begin(id spaces.ID, before number, c changed) {
 }
 
 // raise makes a name pool the youngest, in the place of the oldest of the young.
-func (s *store) raise(id spaces.ID, begun *counter) {
+func (s *store) raise(id namepools.ID, begun *counter) {
 	p := &s.pools
 	begun.young = true
 	if len(p.young) < maxYoung {
@@ -191,13 +191,13 @@ func (s *store) raise(id spaces.ID, begun *counter) {
 }
 
 // demote takes the counter of a name pool away, which keeps its number.
-func (s *store) demote(id spaces.ID, c *counter) {
+func (s *store) demote(id namepools.ID, c *counter) {
 	delete(s.pools.counters, id)
 	s.pools.few.set(hashOf(id), number{c.pool.Names, c.pool.Generated})
 }
 
 // cloned returns an ID that holds no memory of an event.
-func cloned(id spaces.ID) spaces.ID {
+func cloned(id namepools.ID) namepools.ID {
 	id.Namespace, id.Prefix = strings.Clone(id.Namespace), strings.Clone(id.Prefix)
 	return id
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 )
 
 // longList is how long a list takes in which so much can come that it is no burst.
@@ -106,7 +106,7 @@ func (r *reflector) watch(ctx context.Context, from uint64, buffer []byte, b *ba
 	r.breaks.Store(&cancel)
 	defer r.breaks.Store(nil)
 	r.store.update((*standing).catchUp)
-	asked := decode.Asked{Creator: r.store.whenCreator, Updated: spaces.MayBeLong}
+	asked := decode.Asked{Creator: r.store.whenCreator, Updated: namepools.MayBeLong}
 	err = decode.Watch(body, buffer, asked, func(event *decode.Event) error {
 		timer.Reset(silence)
 		if err := r.store.Apply(event); err != nil {

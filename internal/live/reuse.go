@@ -10,8 +10,8 @@ const (
 	// fewDeleted is up to how many names that were deleted are a set, which takes a
 	// megabyte then; more are bits, which take 1.8 MB.
 	fewDeleted = 1 << 16
-	// space is the size of a name pool, 27^5, with the suffixes of a server.
-	space        = 14_348_907
+	// poolSize is the size of a name pool, 27^5, with the suffixes of a server.
+	poolSize     = 14_348_907
 	suffixLength = names.SuffixLength
 )
 
@@ -51,7 +51,7 @@ func (r *reuse) removed(name string) {
 	if len(r.few) < fewDeleted {
 		return
 	}
-	r.many = make([]uint64, (space+63)/64)
+	r.many = make([]uint64, (poolSize+63)/64)
 	for n := range r.few {
 		r.many[n/64] |= 1 << (n % 64)
 	}

@@ -17,7 +17,11 @@ import (
 )
 
 // fakeServer is an API server in memory: lists by pages and at a state, watches with
-// a history, and faults of both. It shares nothing with the engine.
+// a history, and faults of both. It shares nothing with the engine. oncetest.Server has
+// neither pages nor the faults of watches. oncetest.Server has
+// neither pages nor the faults of watches. oncetest.Server has
+// neither pages nor the faults of watches. oncetest.Server has
+// neither pages nor the faults of watches.
 type fakeServer struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -35,7 +39,7 @@ type fakeServer struct {
 	loses    int            // so many events of objects that are new are not sent
 	lies     bool           // each watch begins with an earlier state
 	empty    bool           // each watch ends at once
-	hung     int            // so many watches are not answered
+	hung     int            // so many watches get no response
 	mute     int            // so many are, and deliver nothing
 	wordy    bool           // its versions of lists are no numbers
 	selects  int            // requests with a selector

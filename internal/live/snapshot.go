@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 )
 
 var errUncounted = errors.New("not counted yet")
@@ -47,7 +47,7 @@ func (s *Small) add(more Small) {
 
 // Row is a name pool and its events.
 type Row struct {
-	Space census.NamePool
+	Pool census.NamePool
 	// Followed is whether events are counted; without, there is nothing else.
 	Followed         bool
 	Since            time.Time // from when on
@@ -150,8 +150,8 @@ func (s *store) missing() []census.Skipped {
 	return nil
 }
 
-func (s *store) row(id spaces.ID, c *counter, now time.Time) Row {
-	row := Row{Space: c.poolOf(s.resource, id), Followed: s.standing.state == watched, Since: *c.since, At: now}
+func (s *store) row(id namepools.ID, c *counter, now time.Time) Row {
+	row := Row{Pool: c.poolOf(s.resource, id), Followed: s.standing.state == watched, Since: *c.since, At: now}
 	if !row.Followed {
 		return row
 	}
@@ -170,14 +170,14 @@ func (s *store) row(id spaces.ID, c *counter, now time.Time) Row {
 // CountReuse begins to count the reuse of names in name pools, which takes up to 1.8 MB each,
 // and ends it in all others. It does not count the reuse of longer suffixes.
 func (e *Engine) CountReuse(of []census.NamePool) {
-	chosen := map[schema.GroupResource]map[spaces.ID]bool{}
+	chosen := map[schema.GroupResource]map[namepools.ID]bool{}
 	for _, pool := range of {
 		if pool.SuffixLength != suffixLength {
 			continue
 		}
 		resource := pool.Resource.GroupResource()
 		if chosen[resource] == nil {
-			chosen[resource] = map[spaces.ID]bool{}
+			chosen[resource] = map[namepools.ID]bool{}
 		}
 		chosen[resource][idOf(pool)] = true
 	}
@@ -187,7 +187,7 @@ func (e *Engine) CountReuse(of []census.NamePool) {
 }
 
 // countReuse counts the reuse of names in the chosen name pools only.
-func (s *store) countReuse(chosen map[spaces.ID]bool) {
+func (s *store) countReuse(chosen map[namepools.ID]bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, c := range s.pools.counters {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 )
 
 // store has the counts of one resource type, and how the type is kept.
@@ -45,7 +45,8 @@ var (
 
 func newStore(r census.Resource, policy *Policy, selects bool, clock *clock) *store {
 	return &store{
-		resource: r, policy: policy, selects: selects, clock: clock, pools: pools{counters: map[spaces.ID]*counter{}},
+		resource: r, policy: policy, selects: selects, clock: clock,
+		pools: pools{counters: map[namepools.ID]*counter{}},
 	}
 }
 
@@ -113,10 +114,10 @@ func (s *store) Apply(event *decode.Event) error {
 // whenCreator returns when the creator of an object is read: now if its name pool has a
 // counter, or is about to get one.
 func (s *store) whenCreator(o *decode.Object) decode.When {
-	in, declared := spaces.Of(o)
+	in, declared := namepools.Of(o)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.pools.counters[in] != nil || spaces.MayBeLong(o) {
+	if s.pools.counters[in] != nil || namepools.MayBeLong(o) {
 		return decode.Now
 	}
 	n := s.pools.few.of(hashOf(in))
@@ -152,7 +153,7 @@ func (s *store) resume(behind backlog, asked census.Estimate) (differs bool) {
 	return asked.Objects != s.totals.objects
 }
 
-func (s *store) has(id spaces.ID) bool {
+func (s *store) has(id namepools.ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.pools.counters[id] != nil

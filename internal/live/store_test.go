@@ -10,7 +10,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 )
 
 // All numbers that are set are kept, also if they outgrow an entry or fit into one again.
@@ -19,7 +19,7 @@ func TestNumbers(t *testing.T) {
 	var all numbers
 	want := map[poolHash]number{}
 	for range 5_000 {
-		hash := hashOf(spaces.ID{SuffixLength: random.IntN(10_000)})
+		hash := hashOf(namepools.ID{SuffixLength: random.IntN(10_000)})
 		n := number{random.Int32N(5), random.Int32N(5) - 1}
 		if random.IntN(10) == 0 {
 			n = number{random.Int32N(1 << random.IntN(25)), random.Int32N(300)}
@@ -133,7 +133,7 @@ func TestLongSuffixes(t *testing.T) {
 	names := func(names, creates, deletes int64) func() string {
 		return func() string {
 			for _, row := range e.Snapshot().Rows {
-				if row.Space.SuffixLength == 8 && row.Space.Names == names && row.Creates == creates && row.Deletes == deletes {
+				if row.Pool.SuffixLength == 8 && row.Pool.Names == names && row.Creates == creates && row.Deletes == deletes {
 					return ""
 				}
 			}
@@ -201,7 +201,7 @@ func TestTypesDoNotWaitForEachOther(t *testing.T) {
 	addJob()
 	eventually(t, func() string {
 		var names int64
-		e.types.of(jobs.GroupResource()).store.addTo(&Snapshot{}, false, func(r Row) { names = r.Space.Names })
+		e.types.of(jobs.GroupResource()).store.addTo(&Snapshot{}, false, func(r Row) { names = r.Pool.Names })
 		if names != 7 {
 			return fmt.Sprintf("%d names", names)
 		}
@@ -235,7 +235,7 @@ func TestDeletedNamespace(t *testing.T) {
 	}
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 6}) })
 	for _, row := range e.Snapshot().Rows {
-		if row.Space.Namespace == "team" && (row.Deletes != 54 || row.Space.Names != 0) {
+		if row.Pool.Namespace == "team" && (row.Deletes != 54 || row.Pool.Names != 0) {
 			t.Errorf("%+v", row)
 		}
 	}
@@ -287,10 +287,10 @@ func TestManyNamespaces(t *testing.T) {
 	took := time.Since(began)
 	rows := 0
 	k.addTo(&Snapshot{}, false, func(r Row) {
-		if r.Space.Prefix != "run-" {
+		if r.Pool.Prefix != "run-" {
 			return
 		}
-		if rows++; r.Space.Names != 7 || r.Space.Generated != 7 || r.Creates != 3 {
+		if rows++; r.Pool.Names != 7 || r.Pool.Generated != 7 || r.Creates != 3 {
 			t.Fatalf("%+v", r)
 		}
 	})

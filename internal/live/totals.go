@@ -5,7 +5,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 )
 
 // ResourceCount has the totals of one resource type, over all of its prefixes. Creates,
@@ -45,8 +45,8 @@ func (t *totals) change(by int64, isName bool) {
 // isName reports whether the name of an object is under a prefix: its own generateName
 // has the prefix, or that of another name in the name pool has. The next list corrects the
 // number of client-generated names without a counter.
-func (s *store) isName(o *decode.Object, in, declared spaces.ID) bool {
-	if _, long := spaces.Long(o); long {
+func (s *store) isName(o *decode.Object, in, declared namepools.ID) bool {
+	if _, long := namepools.Long(o); long {
 		return true
 	}
 	return in.Prefix != "" &&

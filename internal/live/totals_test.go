@@ -44,7 +44,7 @@ func TestTotals(t *testing.T) {
 	})
 }
 
-// The totals of a type that is away and comes back don't decrease, but its names are gone.
+// The totals of a type that is removed and comes back don't decrease, but its names are gone.
 func TestTotalsOfATypeThatLeft(t *testing.T) {
 	k := newTestStore()
 	k.totals, k.standing.restarts = totals{names: 5, creates: 7, gaps: 2}, 3

@@ -17,7 +17,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 )
 
 // addRuns adds so many Pods of the prefix run-.
@@ -172,15 +172,15 @@ func TestWatchedAgain(t *testing.T) {
 }
 
 // removable makes a type of a server one that can be taken away.
-func removable(server *fakeServer) (away *atomic.Bool) {
-	away = &atomic.Bool{}
+func removable(server *fakeServer) (removed *atomic.Bool) {
+	removed = &atomic.Bool{}
 	server.refuses = func(path string, _ bool) int {
-		if away.Load() && path == "/api/v1/pods" {
+		if removed.Load() && path == "/api/v1/pods" {
 			return http.StatusNotFound
 		}
 		return 0
 	}
-	return away
+	return removed
 }
 
 // The engine drops a removed type, and reports it once. The type may be watched, counted
@@ -196,7 +196,7 @@ func TestRemoved(t *testing.T) {
 			t.Parallel()
 			server := newFakeServer(t, 1)
 			addRuns(server, test.objects)
-			away := removable(server)
+			removed := removable(server)
 			found := server.refuses
 			server.refuses = func(path string, watch bool) int {
 				if code := found(path, watch); code != 0 || !watch {
@@ -208,7 +208,7 @@ func TestRemoved(t *testing.T) {
 			for _, o := range server.at("/api/v1/pods", "", 1<<40) {
 				server.change("/api/v1/pods", "DELETED", o)
 			}
-			away.Store(true)
+			removed.Store(true)
 			server.wake()
 			eventually(t, func() string {
 				if n := len(e.notices(Vanished)); n != 1 {
@@ -229,7 +229,7 @@ func TestRemoved(t *testing.T) {
 			if reported := e.notices(Vanished); more > 0 || len(reported) > 1 {
 				t.Errorf("%d lists since, and reported %+v", more, reported)
 			}
-			away.Store(false)
+			removed.Store(false)
 			addRuns(server, 7)
 			eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
 			if len(e.notices(Appeared)) != 1 {
@@ -245,7 +245,7 @@ func TestDiscoveryForgets(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)
-	away := removable(server)
+	removed := removable(server)
 	var forgets atomic.Bool
 	var forgot atomic.Int32
 	e := prepare(server, pods, jobs)
@@ -267,14 +267,14 @@ func TestDiscoveryForgets(t *testing.T) {
 	if reported := e.notices(Vanished); len(reported) > 0 {
 		t.Errorf("%+v", reported)
 	}
-	away.Store(true)
+	removed.Store(true)
 	eventually(t, func() string {
 		if n := len(e.notices(Vanished)); n != 1 {
 			return fmt.Sprintf("it was reported %d times that it is gone", n)
 		}
 		return ""
 	})
-	away.Store(false)
+	removed.Store(false)
 	forgets.Store(false)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 6}) })
 	if len(e.notices(Vanished)) != 1 || len(e.notices(Appeared)) != 1 {
@@ -293,13 +293,13 @@ func TestInstalledAgain(t *testing.T) {
 			t.Parallel()
 			server := newFakeServer(t, 1)
 			addRuns(server, 6)
-			var answer atomic.Int32
-			server.refuses = func(string, bool) int { return int(answer.Load()) }
+			var refusal atomic.Int32
+			server.refuses = func(string, bool) int { return int(refusal.Load()) }
 			e := prepare(server, pods)
 			e.Scanner.RetryTimeout = time.Millisecond
 			e.Discover = func(context.Context) ([]census.Resource, error) { return []census.Resource{pods}, nil }
 			e.run(t)
-			answer.Store(http.StatusNotFound)
+			refusal.Store(http.StatusNotFound)
 			server.wake()
 			eventually(t, func() string {
 				if n := len(e.notices(Vanished)); n != 1 {
@@ -307,7 +307,7 @@ func TestInstalledAgain(t *testing.T) {
 				}
 				return ""
 			})
-			answer.Store(int32(code))
+			refusal.Store(int32(code))
 			eventually(t, func() string {
 				s := e.Snapshot()
 				if len(s.Types) != 1 || len(s.Skipped) != 1 || s.Skipped[0].Reason != reason || s.Skipped[0].Message == errUncounted.Error() {
@@ -321,7 +321,7 @@ func TestInstalledAgain(t *testing.T) {
 					t.Errorf("%+v", s)
 				}
 			}
-			answer.Store(0)
+			refusal.Store(0)
 			eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 6}) })
 			if s := e.Snapshot(); len(s.Skipped) > 0 || len(e.notices(Vanished)) != 1 || len(e.notices(Appeared)) != 1 {
 				t.Errorf("%+v, reported %+v", s, e.reported)
@@ -596,10 +596,10 @@ func TestLookedUpTooLate(t *testing.T) {
 		server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("late-", random)})
 	}
 	e := start(t, server, pods)
-	says := object{Namespace: "prod", Name: "stranger", GenerateName: "late-"}
-	server.change("/api/v1/pods", "ADDED", says)
-	server.change("/api/v1/pods", "DELETED", says)
-	late := spaces.ID{Namespace: "prod", Prefix: "late-", SuffixLength: suffixLength}
+	declaring := object{Namespace: "prod", Name: "unexpected", GenerateName: "late-"}
+	server.change("/api/v1/pods", "ADDED", declaring)
+	server.change("/api/v1/pods", "DELETED", declaring)
+	late := namepools.ID{Namespace: "prod", Prefix: "late-", SuffixLength: suffixLength}
 	eventually(t, func() string {
 		s := e.types.list()[0].store
 		s.mu.Lock()
@@ -609,11 +609,11 @@ func TestLookedUpTooLate(t *testing.T) {
 		}
 		return ""
 	})
-	server.change("/api/v1/pods", "ADDED", says)
+	server.change("/api/v1/pods", "ADDED", declaring)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/late-": 8}) })
 }
 
-// With a selector, that an object says a prefix is no reason to look it up each time.
+// With a selector, an object with a generateName is no reason for a list each time.
 func TestSelects(t *testing.T) {
 	s := &source{}
 	if s.selects() {
@@ -629,13 +629,13 @@ func TestSelects(t *testing.T) {
 }
 
 // A type of which only the number is read is skipped while the server doesn't respond.
-func TestQuietTypeAway(t *testing.T) {
+func TestQuietTypeUnreachable(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
 	server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: "one"})
-	var away atomic.Bool
+	var removed atomic.Bool
 	server.refuses = func(string, bool) int {
-		if away.Load() {
+		if removed.Load() {
 			return http.StatusServiceUnavailable
 		}
 		return 0
@@ -644,7 +644,7 @@ func TestQuietTypeAway(t *testing.T) {
 	e.Scanner.RetryTimeout = time.Millisecond
 	e.run(t)
 	for _, is := range []bool{true, false} {
-		away.Store(is)
+		removed.Store(is)
 		eventually(t, func() string {
 			skipped := e.Snapshot().Skipped
 			if (len(skipped) == 1 && skipped[0].Reason == census.Unreachable && skipped[0].Resource == "pods") != is {
@@ -659,7 +659,7 @@ func TestQuietTypeAway(t *testing.T) {
 func TestWhenCreator(t *testing.T) {
 	k := newTestStore()
 	o := &decode.Object{Namespace: "prod", Name: "run-24567", GenerateName: "run-"}
-	in, _ := spaces.Of(o)
+	in, _ := namepools.Of(o)
 	for names, want := range map[int32]decode.When{0: decode.Now, 1: decode.Never, 3: decode.Never, 4: decode.Now} {
 		k.pools.few.set(hashOf(in), number{names, names})
 		if when := k.whenCreator(o); when != want {
@@ -673,14 +673,14 @@ func TestWhenCreator(t *testing.T) {
 	}
 }
 
-// An update may change generateName, so that more objects that say a prefix go than
-// came: whether one is left that says it, a list tells.
+// An update may change generateName, so that more objects with a generateName go than
+// came. A list shows whether one is left.
 func TestChangedGenerateName(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
 	random := rand.New(rand.NewPCG(1, 1))
 	var all []object
-	for range 6 { // the first alone says it
+	for range 6 { // only the first has the generateName
 		o := object{Namespace: "prod", Name: generated("run-", random)}
 		if len(all) == 0 {
 			o.GenerateName = "run-"
@@ -697,7 +697,7 @@ func TestChangedGenerateName(t *testing.T) {
 	remove(2)
 	eventually(t, func() string {
 		row := e.Snapshot().Rows[0]
-		if row.Space.Names != 5 || row.Space.Generated != 2 {
+		if row.Pool.Names != 5 || row.Pool.Generated != 2 {
 			return fmt.Sprintf("%+v", row)
 		}
 		return ""
@@ -712,11 +712,11 @@ func TestChangedGenerateName(t *testing.T) {
 	})
 }
 
-// One more that says a prefix goes than is known to: it is looked up.
+// One more object with a generateName goes than is known, so a list is read.
 func TestUnsaid(t *testing.T) {
 	c := &counter{pool: tally{Names: 3}, since: &time.Time{}}
 	o := decode.Object{Name: "run-24567", GenerateName: "run-"}
-	id := spaces.ID{Prefix: "run-", SuffixLength: suffixLength}
+	id := namepools.ID{Prefix: "run-", SuffixLength: suffixLength}
 	if isLast := c.deleted(id, changed{object: o, version: 1}); !isLast {
 		t.Errorf("%+v", c.pool)
 	}
@@ -803,11 +803,11 @@ func followsOneMore(t *testing.T, inject func(*fakeServer)) *started {
 	return e
 }
 
-// A watch that is not answered, or says nothing, is given up, and nothing is lost by that.
+// A watch without a response or without events is given up, and nothing is lost by that.
 func TestSilence(t *testing.T) {
 	for name, inject := range map[string]func(*fakeServer){
-		"no answer": func(s *fakeServer) { s.hung = 1 },
-		"no events": func(s *fakeServer) { s.mute = 1 },
+		"no response": func(s *fakeServer) { s.hung = 1 },
+		"no events":   func(s *fakeServer) { s.mute = 1 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -922,7 +922,7 @@ func TestNewVersion(t *testing.T) {
 	eventually(t, func() string { return e.differs(map[string]int64{"jobs.batch prod/run-": 8}) })
 	add("/apis/batch/v1/jobs", 1)
 	eventually(t, func() string { return e.differs(map[string]int64{"jobs.batch prod/run-": 9}) })
-	if rows := e.Snapshot().Rows; !rows[0].Followed || rows[0].Space.Resource.Version != "v1" {
+	if rows := e.Snapshot().Rows; !rows[0].Followed || rows[0].Pool.Resource.Version != "v1" {
 		t.Errorf("%+v", rows)
 	}
 }
@@ -1039,14 +1039,14 @@ func TestNoNumber(t *testing.T) {
 
 // Where all names of a space went in a gap, its deletes are known.
 func TestAllGoneOverAGap(t *testing.T) {
-	id := spaces.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
+	id := namepools.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
 	now := time.Unix(1_700_000_000, 0)
 	k := newTestStore()
 	list := &listing{began: now, version: 5}
-	list.counters = map[spaces.ID]*counter{id: newCounter(census.NamePool{Names: 6, Generated: 6})}
+	list.counters = map[namepools.ID]*counter{id: newCounter(census.NamePool{Names: 6, Generated: 6})}
 	k.Replace(list, watched)
 	again := &listing{began: now.Add(time.Minute), version: 9}
-	again.counters = map[spaces.ID]*counter{}
+	again.counters = map[namepools.ID]*counter{}
 	k.ReplaceAfterGap(again, 0, nil)
 	c := k.pools.counters[id]
 	if c == nil || c.pool.Names != 0 || c.pool.Generated != 0 || c.seen.deletes != 6 || c.gaps != 1 || k.at.version != 9 {
@@ -1056,10 +1056,10 @@ func TestAllGoneOverAGap(t *testing.T) {
 
 // A name pool that gets its generateName while it is inspected, by a list that doesn't have
 // the object, is inspected once more.
-func TestSaidWhileInspected(t *testing.T) {
+func TestDeclaredWhileInspected(t *testing.T) {
 	k := newTestStore()
 	o := decode.Object{Namespace: "prod", Name: "run-24567", GenerateName: "run-"}
-	id, _ := spaces.Of(&o)
+	id, _ := namepools.Of(&o)
 	f := fly(k, id)
 	k.change(changed{version: 7, what: decode.Added, object: o}) // which begins it
 	k.conclude(f, everything, &listing{version: 6})

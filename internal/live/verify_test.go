@@ -34,7 +34,7 @@ func namesOf(s snapshot) int64 {
 	if len(s.Rows) != 1 {
 		return -1
 	}
-	return s.Rows[0].Space.Names
+	return s.Rows[0].Pool.Names
 }
 
 // slowly makes the numbers of all types be requested at the end only.
@@ -99,10 +99,10 @@ func TestVerifyWhatFills(t *testing.T) {
 func TestVerifyInVain(t *testing.T) {
 	slowly(t)
 	for name, test := range map[string]struct {
-		answer int32 // of all requests at the end
-		time   time.Duration
-		err    error // of discovery
-		want   census.Reason
+		refusal int32 // of all requests at the end
+		time    time.Duration
+		err     error // of discovery
+		want    census.Reason
 	}{
 		"unreachable":  {http.StatusServiceUnavailable, time.Minute, nil, census.Unreachable},
 		"no time":      {0, 0, nil, census.Interrupted},
@@ -111,18 +111,18 @@ func TestVerifyInVain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := newFakeServer(t, 1)
 			addRuns(server, 6)
-			var answer atomic.Int32
+			var refusal atomic.Int32
 			server.refuses = func(_ string, watch bool) int {
 				if watch {
 					return 0
 				}
-				return int(answer.Load())
+				return int(refusal.Load())
 			}
 			e := prepare(server, pods)
 			e.Scanner.RetryTimeout = time.Millisecond
 			e.Discover = func(context.Context) ([]census.Resource, error) { return []census.Resource{pods}, test.err }
 			e.run(t)
-			answer.Store(test.answer)
+			refusal.Store(test.refusal)
 			ctx, cancel := context.WithTimeout(t.Context(), test.time)
 			defer cancel()
 			e.Verify(ctx)
@@ -259,17 +259,17 @@ func TestNamedTypeIsGone(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)
-	away := removable(server)
+	removed := removable(server)
 	e := prepare(server, pods)
 	e.Named = true
 	e.Discover = func(context.Context) ([]census.Resource, error) {
-		if away.Load() {
+		if removed.Load() {
 			return nil, nil
 		}
 		return []census.Resource{pods}, nil
 	}
 	e.run(t)
-	away.Store(true)
+	removed.Store(true)
 	server.wake()
 	gone := func() string {
 		if s := e.Snapshot(); len(s.Skipped) != 1 || s.Skipped[0].Reason != census.NotFound || len(s.Types) != 1 {
@@ -284,7 +284,7 @@ func TestNamedTypeIsGone(t *testing.T) {
 			t.Fatal(complaint)
 		}
 	}
-	away.Store(false)
+	removed.Store(false)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 6}) })
 	if s := e.Snapshot(); len(s.Skipped) > 0 {
 		t.Errorf("%+v", s.Skipped)

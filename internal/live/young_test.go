@@ -8,7 +8,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 )
 
 // A prefix that is new during the watch is counted from its first name on, without a list.
@@ -35,7 +35,7 @@ func TestBeginning(t *testing.T) {
 	add("new-")
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/new-": 5}) })
 	for _, row := range e.Snapshot().Rows {
-		if row.Space.Prefix == "new-" && (row.Creates != 6 || row.Deletes != 1 || row.Space.Generated != 5) {
+		if row.Pool.Prefix == "new-" && (row.Creates != 6 || row.Deletes != 1 || row.Pool.Generated != 5) {
 			t.Errorf("%+v", row)
 		}
 	}
@@ -49,12 +49,12 @@ func TestBeginning(t *testing.T) {
 func TestYoungMakeRoom(t *testing.T) {
 	k := newTestStore()
 	random := rand.New(rand.NewPCG(1, 1))
-	add := func(prefix string, times int) (in spaces.ID) {
+	add := func(prefix string, times int) (in namepools.ID) {
 		for range times {
 			o := decode.Object{Namespace: "prod", Name: generated(prefix, random), GenerateName: prefix}
 			k.at.version++
 			k.change(changed{version: k.at.version, what: decode.Added, object: o})
-			in, _ = spaces.Of(&o)
+			in, _ = namepools.Of(&o)
 		}
 		return in
 	}
@@ -86,7 +86,7 @@ func TestBegin(t *testing.T) {
 		Creator: decode.Creator{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web-7f"},
 	}, at, at}
 	k.change(event)
-	in, _ := spaces.Of(&event.object)
+	in, _ := namepools.Of(&event.object)
 	begun := k.pools.counters[in]
 	want := census.NamePool{
 		Resource: pods, Namespace: "prod", Prefix: "web-7f-", SuffixLength: 5, Names: 1, Generated: 1, RawPrefixes: 1,
@@ -107,17 +107,17 @@ func TestBegin(t *testing.T) {
 func TestYoungOverAGap(t *testing.T) {
 	k := newTestStore()
 	now := time.Unix(1_700_000_000, 0)
-	add := func(prefix string) spaces.ID {
+	add := func(prefix string) namepools.ID {
 		o := decode.Object{Namespace: "prod", Name: prefix + "bcdfg", GenerateName: prefix}
 		k.at.version++
 		k.change(changed{k.at.version, decode.Added, o, now, now})
-		in, _ := spaces.Of(&o)
+		in, _ := namepools.Of(&o)
 		return in
 	}
 	raised := add("raised-")
 	more := newCounter(census.NamePool{Names: 500, Generated: 500})
 	k.ReplaceAfterGap(&listing{
-		began: now.Add(time.Minute), counters: map[spaces.ID]*counter{raised: more}, version: 10, facts: facts{objects: 500},
+		began: now.Add(time.Minute), counters: map[namepools.ID]*counter{raised: more}, version: 10, facts: facts{objects: 500},
 	}, 0, nil)
 	for i := range 2 * maxYoung {
 		add(fmt.Sprintf("once-%d-", i))

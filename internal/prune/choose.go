@@ -11,7 +11,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
@@ -93,7 +93,7 @@ func (c *chooser) visit(o *decode.Object) {
 // target's. generated reports whether the object's name was generated in the pool by the rule of the
 // census. Then its generateName has the prefix, and its name is the prefix and a suffix.
 func (c *chooser) poolOf(o *decode.Object) (of pool, generated, concerned bool) {
-	in, declared := spaces.Of(o)
+	in, declared := namepools.Of(o)
 	if c.prefixes[declared.Prefix] {
 		generated = names.GeneratedFrom(o.Name, o.GenerateName) && c.belongs(declared.Prefix, o.GenerateName)
 		return pool{o.Namespace, declared.Prefix}, generated, true

@@ -14,7 +14,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/spaces"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -111,7 +111,7 @@ func TestChoiceIsTheOracles(t *testing.T) {
 		sorted := rapid.Bool().Draw(rt, "sorted")
 		if sorted {
 			slices.SortFunc(objects, func(a, b decode.Object) int {
-				return spaces.StorageOrder(a.Namespace, a.Name, b.Namespace, b.Name)
+				return namepools.StorageOrder(a.Namespace, a.Name, b.Namespace, b.Name)
 			})
 		}
 		criteria := Criteria{Owned: rapid.Bool().Draw(rt, "owned")}

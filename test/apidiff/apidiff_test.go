@@ -110,8 +110,8 @@ func TestAPIDiffOfNothing(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(r.path, "gone")); err != nil {
 		t.Fatal(err)
 	}
-	if said, failed := r.run(script(t), "./gone"); !failed || !strings.Contains(said, "./gone: was in v1.0.0, and no longer exists") {
-		t.Error(said)
+	if output, failed := r.run(script(t), "./gone"); !failed || !strings.Contains(output, "./gone: was in v1.0.0, and no longer exists") {
+		t.Error(output)
 	}
 }
 

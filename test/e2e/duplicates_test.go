@@ -449,8 +449,8 @@ func TestDuplicatesUnread(t *testing.T) {
 	}
 	u.Run("duplicates", "backups", "-n", p.namespace, "-o", "name").
 		Expect(t, 1, ``, `.*Warning: skipped pods in .*: .*forbidden.*\nerror: `+messages.Incomplete+`\n`)
-	nobody := harness.As(t, cp.User("nobody"))
-	nobody.Run("duplicates", "-A").Expect(t, 1, ``, `Only 0 of .*Warning: skipped all \d+ types, .*\. Try one namespace: kubectl genname duplicates -n NAMESPACE\nerror: `+messages.Incomplete+`\n`)
+	withoutPermission := harness.As(t, cp.User("nobody"))
+	withoutPermission.Run("duplicates", "-A").Expect(t, 1, ``, `Only 0 of .*Warning: skipped all \d+ types, .*\. Try one namespace: kubectl genname duplicates -n NAMESPACE\nerror: `+messages.Incomplete+`\n`)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	admin.Context = ctx

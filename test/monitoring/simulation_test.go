@@ -90,7 +90,7 @@ func (s *simulation) Snapshot(each func(live.Row)) live.Snapshot {
 	for _, p := range s.pools {
 		row := p.row(s.at, s.began)
 		row.At = now
-		total.Names += row.Space.Names
+		total.Names += row.Pool.Names
 		total.Creates += row.Creates
 		each(row)
 	}
@@ -107,7 +107,7 @@ func (s *simulation) Snapshot(each func(live.Row)) live.Snapshot {
 func (p pool) row(at, since time.Duration) live.Row {
 	creates := p.creates(at) - p.creates(since)
 	row := live.Row{Followed: true, Since: epoch.Add(since), Creates: int64(creates)}
-	row.Space = census.NamePool{
+	row.Pool = census.NamePool{
 		Resource: configMaps, Namespace: "ci", Prefix: p.prefix, SuffixLength: 5, Names: int64(p.names(at)),
 		RawPrefixes: max(p.generateNames, 1), Creator: census.Creator{Manager: "leaky-operator"},
 	}

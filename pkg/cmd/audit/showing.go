@@ -230,7 +230,7 @@ func (p *painting) quit() <-chan struct{}    { return p.screen.Quit() }
 // end leaves the screen, and prints the notices that were on it.
 func (p *painting) end() {
 	p.screen.End()
-	p.sayNotices()
+	p.printNotices()
 }
 
 func (p *painting) printNotices() {

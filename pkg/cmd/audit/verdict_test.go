@@ -50,10 +50,10 @@ func TestVerdictLines(t *testing.T) {
 		"nothing": {withVerdict(v1alpha1.AuditVerdict{}), nil},
 		"a watch": {&v1alpha1.AuditReport{}, nil},
 		"a part":  {partly, []string{"Only 1 of 2 types could be read."}},
-		"fine": {judged(v1alpha1.AuditVerdict{Closest: &fine}), []string{
+		"fine": {withVerdict(v1alpha1.AuditVerdict{Closest: &fine}), []string{
 			"No create is close to failing: the server tries 8 names, and the fullest prefix has room for 1,359,494 more creates.",
 		}},
-		"other attempts": {judged(v1alpha1.AuditVerdict{Closest: &one, AttemptsUnknown: []string{"widgets.example.dev"}}), []string{
+		"other attempts": {withVerdict(v1alpha1.AuditVerdict{Closest: &one, AttemptsUnknown: []string{"widgets.example.dev"}}), []string{
 			"No create is close to failing: the fullest prefix, configmaps/build- in default, has room for 160 more creates with 1 attempt each. " +
 				"This assumes one attempt for 1 resource type with unknown attempts.",
 		}},
@@ -65,13 +65,13 @@ func TestVerdictLines(t *testing.T) {
 			"2 prefixes are close to failing. The closest is configmaps/build- in default (3,000 names, 1 attempt, the next create fails with a chance of 25%).",
 			"  kubectl genname audit configmaps/build- -n default",
 		}},
-		"created": {judged(v1alpha1.AuditVerdict{Closest: &fine, MostCreated: most, MostCreatedCount: 5}), []string{
+		"created": {withVerdict(v1alpha1.AuditVerdict{Closest: &fine, MostCreated: most, MostCreatedCount: 5}), []string{
 			"No create is close to failing: the server tries 8 names, and the fullest prefix has room for 1,359,494 more creates.",
 			"Most created in the last 10 minutes: 1,502 configmaps/session-$(x)- in pay, by leaky; 404 pods of Jobs in batch; " +
 				`100 clusterroles.rbac.authorization.k8s.io/evil\u001b-; and 2 other rows.`,
 			"  kubectl genname audit 'configmaps/session-$(x)-' -n pay --watch",
 		}},
-		"a fold": {judged(v1alpha1.AuditVerdict{Closest: &fine, MostCreated: most[1:2], MostCreatedCount: 1}), []string{
+		"a fold": {withVerdict(v1alpha1.AuditVerdict{Closest: &fine, MostCreated: most[1:2], MostCreatedCount: 1}), []string{
 			"No create is close to failing: the server tries 8 names, and the fullest prefix has room for 1,359,494 more creates.",
 			"Most created in the last 10 minutes: 404 pods of Jobs in batch.",
 			"  kubectl genname audit pods -n batch --watch --min-count 1",

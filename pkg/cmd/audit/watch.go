@@ -139,11 +139,11 @@ func (w *watched) newEngine(collector *audit.Collector, progress *terminal.Progr
 	return engine
 }
 
-// tellOf makes the engine report events that a user should know at once.
-func (w *watched) tellOf(tell func(text string)) {
-	patience := cluster.Patience{For: w.run.config.scan.RetryTimeout, Say: tell}
-	w.engine.Scanner.Absent, w.engine.Scanner.Resting = patience.Tell, tellRest(tell)
-	w.engine.Notify = func(n live.Notice) { tell(noticeText(n)) }
+// reportTo makes the engine report events that a user should know at once.
+func (w *watched) reportTo(line func(text string)) {
+	patience := cluster.Patience{For: w.run.config.scan.RetryTimeout, Print: line}
+	w.engine.Scanner.Absent, w.engine.Scanner.Resting = patience.Report, reportRest(line)
+	w.engine.Notify = func(n live.Notice) { line(noticeText(n)) }
 }
 
 // follow prints changes until the user quits, or the time is up.

@@ -177,7 +177,7 @@ func TestPrintLeft(t *testing.T) {
 	notices := make(chan string, 3)
 	notices <- noticeText(live.Notice{Type: live.Appeared, Resource: schema.GroupResource{Resource: "gizmos"}})
 	notices <- noticeText(live.Notice{Type: live.Vanished, Resource: schema.GroupResource{Resource: "gadgets"}})
-	w.sayLeft(notices)
+	w.printLeft(notices)
 	if got, want := errOut.String(), fmt.Sprintf(messages.Appeared+"\n"+messages.Vanished+"\n", "gizmos", "gadgets"); got != want {
 		t.Errorf("%q", got)
 	}

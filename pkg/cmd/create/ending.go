@@ -41,10 +41,10 @@ func (t totals) objects() int { return t.created + t.exist + t.failed + t.unknow
 // finish makes the command's error from the objects that failed, are unknown or were not attempted.
 func (r *results) finish() error {
 	if r.hasObjects() {
-		r.say(r.objectsOfTheRun())
+		r.printLine(r.objectsOfTheRun())
 	}
-	r.sayNamespaces()
-	r.sayChanged()
+	r.printNamespaces()
+	r.warnChanged()
 	if r.progress != nil {
 		r.progress.End()
 	}
@@ -59,7 +59,7 @@ func (r *results) finish() error {
 	waited := r.waitClosing()
 	if err == nil && len(lines) == 0 && r.waiting.succeeded() {
 		for _, line := range waited {
-			r.say(line)
+			r.printLine(line)
 		}
 		waited = nil
 	}
@@ -202,25 +202,25 @@ func (r *results) objectsOfTheRun() string {
 	return fmt.Sprintf(messages.RunObjects, r.ofTheRun())
 }
 
-// sayNamespaces prints the namespaces of the objects, if the output has only names and the next
+// printNamespaces prints the namespaces of the objects, if the output has only names and the next
 // command would use another namespace.
-func (r *results) sayNamespaces() {
+func (r *results) printNamespaces() {
 	delete(r.namespaces, r.namespace)
 	delete(r.namespaces, "")
 	if *r.PrintFlags.OutputFormat != "name" || len(r.namespaces) == 0 || r.flags.kubectlsWords() || r.dryRun() {
 		return
 	}
 	if len(r.namespaces) > 1 || r.here {
-		r.say(messages.Namespaces)
+		r.printLine(messages.Namespaces)
 		return
 	}
 	for namespace := range r.namespaces {
-		r.say(fmt.Sprintf(messages.Namespace, reference.Quote(namespace)))
+		r.printLine(fmt.Sprintf(messages.Namespace, reference.Quote(namespace)))
 	}
 }
 
-// sayChanged warns about existing objects whose spec was changed after their creation.
-func (r *results) sayChanged() {
+// warnChanged warns about existing objects whose spec was changed after their creation.
+func (r *results) warnChanged() {
 	if len(r.changed) > 0 {
 		r.warn(fmt.Sprintf(messages.SpecChanged, some(r.changed)))
 	}

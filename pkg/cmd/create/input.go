@@ -151,7 +151,7 @@ func (in *input) warnOfPrefix(object *unstructured.Unstructured, mapping *meta.R
 		return
 	}
 	for _, found := range in.prefixes.Errors(object) {
-		in.options.say(messages.Warning + terminal.OneLine(fmt.Sprintf(messages.BadPrefix,
+		in.options.printLine(messages.Warning + terminal.OneLine(fmt.Sprintf(messages.BadPrefix,
 			reference.Name(mapping, object.GetGenerateName()), found.Message, found.Help, found.Rule.Name)))
 	}
 }

@@ -41,7 +41,7 @@ func (o *options) interruptible(ctx context.Context, run func(context.Context) e
 	signal.Notify(again, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer signal.Stop(again)
 	began, over := time.Now(), time.After(maxStopping)
-	o.sayInProgress()
+	o.printInProgress()
 	for {
 		select {
 		case err := <-done:
@@ -56,11 +56,11 @@ func (o *options) interruptible(ctx context.Context, run func(context.Context) e
 	}
 }
 
-// sayInProgress names the objects that the command waits for after an interrupt.
-func (o *options) sayInProgress() {
+// printInProgress names the objects that the command waits for after an interrupt.
+func (o *options) printInProgress() {
 	unknown, stored, _ := o.inProgress.left()
 	if all := slices.Concat(unknown, stored); len(all) > 0 {
-		o.sayInTime(fmt.Sprintf(messages.Waiting, maxStopping, "  "+strings.Join(all, "\n  ")))
+		o.printInTime(fmt.Sprintf(messages.Waiting, maxStopping, "  "+strings.Join(all, "\n  ")))
 	}
 }
 
@@ -85,7 +85,7 @@ func (o *options) giveUp(why string) error {
 	case len(unknown) > 0:
 		lines = append(lines, fmt.Sprintf(messages.Check, strings.Join(commands, "\n")))
 	}
-	o.sayInTime(strings.Join(lines, "\n"))
+	o.printInTime(strings.Join(lines, "\n"))
 	o.silence()
 	code := exitcode.Interrupted
 	if counts.unknown > 0 {
@@ -94,12 +94,12 @@ func (o *options) giveUp(why string) error {
 	return &exitcode.Error{Code: code}
 }
 
-// sayInTime writes lines on stderr, and does not wait long for a reader.
-func (o *options) sayInTime(text string) {
+// printInTime writes lines on stderr, and does not wait long for a reader.
+func (o *options) printInTime(text string) {
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
-		o.say(text)
+		o.printLine(text)
 	}()
 	select {
 	case <-written:
@@ -107,8 +107,8 @@ func (o *options) sayInTime(text string) {
 	}
 }
 
-// say prints lines on stderr.
-func (o *options) say(text string) {
+// printLine prints lines on stderr.
+func (o *options) printLine(text string) {
 	o.saying.Lock()
 	defer o.saying.Unlock()
 	switch {

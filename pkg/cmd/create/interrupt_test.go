@@ -75,7 +75,7 @@ func TestGiveUp(t *testing.T) {
 			want = append(want, test.last)
 		}
 		err := o.giveUp(messages.InterruptedTwice)
-		o.say("later")
+		o.printLine("later")
 		var exit *exitcode.Error
 		if !errors.As(err, &exit) || exit.Code != test.code || len(exit.Lines) > 0 || stderr.String() != lines(append(want, "")...) {
 			t.Errorf("%s: %v\n%s", name, err, stderr.String())
@@ -83,13 +83,13 @@ func TestGiveUp(t *testing.T) {
 	}
 }
 
-// say doesn't block if stderr has no reader.
-func TestSayInTime(t *testing.T) {
+// printLine doesn't block if stderr has no reader.
+func TestPrintInTime(t *testing.T) {
 	block := make(blocked)
 	defer close(block)
 	o := &options{CreateOptions: kubectlcreate.NewCreateOptions(genericiooptions.IOStreams{ErrOut: block})}
 	began := time.Now()
-	o.sayInTime("a line")
+	o.printInTime("a line")
 	if took := time.Since(began); took < maxPrinting || took > time.Minute {
 		t.Errorf("it took %s", took)
 	}

@@ -121,7 +121,7 @@ func (r *results) take(event create.Event) {
 		r.totals.notAttempted += e.Copies
 		r.rest.leave(e.Document, e.Copies)
 	case create.Retry:
-		r.say(terminal.OneLine(fmt.Sprintf(messages.Retry,
+		r.printLine(terminal.OneLine(fmt.Sprintf(messages.Retry,
 			e.Document.Reference(e.Retry.Name), apistatus.Brief(e.Retry.Reason), action(e.Retry))))
 	case create.Searching:
 		r.searching(e)
@@ -193,7 +193,7 @@ func (r *results) searching(e create.Searching) {
 		r.progress.SetText(text)
 	}
 	if e.Late && (r.progress == nil || !terminal.IsTerminal(r.ErrOut)) {
-		r.say(text)
+		r.printLine(text)
 	}
 }
 
@@ -219,7 +219,7 @@ func (r *results) collect(d *create.Document, name string, err error) {
 func (r *results) warn(text string) {
 	if !r.warned[text] {
 		r.warned[text] = true
-		r.say(messages.Warning + terminal.OneLine(text))
+		r.printLine(messages.Warning + terminal.OneLine(text))
 	}
 }
 
@@ -316,7 +316,7 @@ func (r *results) unknown(e create.Unknown) error {
 	if r.flags.kubectlsWords() {
 		return r.failure(e.Document, e.Err)
 	}
-	r.say(terminal.OneLine(fmt.Sprintf(messages.OutcomeUnknown,
+	r.printLine(terminal.OneLine(fmt.Sprintf(messages.OutcomeUnknown,
 		e.Document.Argument(likelyName(e)), apistatus.Brief(e.Err))))
 	r.hold(e.Document, e.ID, e.Result)
 	r.doubt(e)

@@ -114,21 +114,21 @@ func (r *results) takeWait(event wait.Event) {
 	case wait.Suspension:
 		w.suspended[e.Object] = e.Suspended
 		if e.Suspended {
-			r.say(fmt.Sprintf(messages.Suspended, nameOf(e.Object)))
+			r.printLine(fmt.Sprintf(messages.Suspended, nameOf(e.Object)))
 		}
 	case wait.Retry:
 		r.warn(fmt.Sprintf(messages.WaitRetry, nameOf(e.Object), apistatus.Brief(e.Err), r.flags.retryTimeout))
 	case wait.Ended:
 		w.ended[e.Outcome]++
-		r.sayEnd(e)
+		r.printEnd(e)
 		w.suspended[e.Object] = e.Status.Suspended
 		r.printFinal(e)
 	}
 	r.progress.SetText(fmt.Sprintf(messages.WaitProgress, w.counts()))
 }
 
-// sayEnd prints how the wait for an object has ended, unless it has succeeded.
-func (r *results) sayEnd(e wait.Ended) {
+// printEnd prints how the wait for an object has ended, unless it has succeeded.
+func (r *results) printEnd(e wait.Ended) {
 	argument := reference.Argument(e.Object.Mapping, e.Object.Namespace, e.Object.Name)
 	text := ""
 	switch e.Outcome {
@@ -150,7 +150,7 @@ func (r *results) sayEnd(e wait.Ended) {
 		text = fmt.Sprintf(messages.WaitAbandoned, nameOf(e.Object), apistatus.Brief(e.Err), argument)
 	}
 	if r.waiting.shown++; r.waiting.shown <= maxShown {
-		r.say(terminal.Printable(text))
+		r.printLine(terminal.Printable(text))
 	}
 }
 

@@ -1,4 +1,4 @@
-package spaces
+package namepools
 
 import "github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 

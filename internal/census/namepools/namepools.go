@@ -1,8 +1,8 @@
-// Package spaces finds the name pools among the objects of one list, and tallies the names in each. It
+// Package namepools finds the name pools among the objects of one list, and tallies the names in each. It
 // owns the rules for name pools that count. It counts a sorted list in one walk (stems.go), and any
 // list in several walks (sweep.go). It knows no server and no types. It drops objects at once, so its
 // memory grows neither with the objects nor with the name pools.
-package spaces
+package namepools
 
 import (
 	"cmp"

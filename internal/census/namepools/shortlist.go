@@ -1,4 +1,4 @@
-package spaces
+package namepools
 
 import (
 	"maps"
