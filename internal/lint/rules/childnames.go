@@ -79,7 +79,8 @@ spec:
 			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
 		},
 		{
-			About: "The host name of a Pod of an Indexed Job is NAME-INDEX. Here it has up to 64 bytes, and the limit is 63.",
+			About: "The host name of a Pod of an Indexed Job is NAME-INDEX. " +
+				"Here it has up to 64 bytes, and the limit is 63.",
 			Manifest: `apiVersion: batch/v1
 kind: Job
 metadata:

@@ -45,7 +45,8 @@ Bytes after the 58th are not in the name. Two prefixes with the same first 58 by
 	},
 	Examples: []Example{
 		{
-			About: "The names don't contain the end of the prefix, so they also have no dash before the random characters.",
+			About: "The names don't contain the end of the prefix, " +
+				"so they also have no dash before the random characters.",
 			Manifest: `apiVersion: v1
 kind: ConfigMap
 metadata:

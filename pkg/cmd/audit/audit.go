@@ -156,7 +156,8 @@ func (f *flags) add(cmd *cobra.Command) {
 		"Number of names that the server tries per create. With auto, audit asks the server")
 	set.Var(&f.failAbove, "fail-above",
 		"Exit with code 3 if the next create under a prefix fails with a chance above this value, like 0.001 or 0.1%. "+
-			"With 8 attempts per create, the chance is 0.1% at 6 million names. For a lower limit, use --fail-above-count")
+			"With 8 attempts per create, the chance is 0.1% at 6 million names. "+
+			"For a lower limit, use --fail-above-count")
 	set.Int64Var(&f.failAboveCount, "fail-above-count", 0,
 		"Exit with code 3 if a prefix has more names than this, also if the table hides the prefix")
 	set.Float64Var(&f.failAboveGrowth, "fail-above-growth", 0,
@@ -166,13 +167,15 @@ func (f *flags) add(cmd *cobra.Command) {
 	set.BoolVar(&f.ignoreNotFound, "ignore-not-found", false,
 		"Let a gate pass even if a prefix that you named has no names, or --selector matches no object")
 	set.Int64Var(&f.scan.ChunkSize, "chunk-size", 0, "Number of objects per request. 0 chooses it automatically")
-	set.IntVar(&f.scan.Concurrency, "concurrency", 0, "Number of lists to read at the same time. 0 chooses it automatically")
+	set.IntVar(&f.scan.Concurrency, "concurrency", 0,
+		"Number of lists to read at the same time. 0 chooses it automatically")
 	set.BoolVar(&f.scan.Polite, "polite", false,
 		"Send one request at a time. After each request, pause nine times as long as it took")
 	set.Var((*flagvalue.Duration)(&f.scan.RetryTimeout), "retry-timeout",
 		"How long to retry one request while the server throttles it, fails or is unreachable")
 	set.BoolVar(&f.estimate, "estimate", false,
-		"Print how many objects an audit would read, and don't count names. This reads one object of each resource type")
+		"Print how many objects an audit would read, and don't count names. "+
+			"This reads one object of each resource type")
 	set.BoolVarP(&f.watch, "watch", "w", false, "After counting, watch the objects and update counts and rates "+
 		"until you press q, interrupt, or --duration ends. The gates are evaluated at the end")
 	set.Var((*flagvalue.Duration)(&f.duration), "duration",

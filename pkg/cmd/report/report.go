@@ -124,7 +124,8 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.IntVar(&o.question.ClientAttempts, "client-attempts", o.question.ClientAttempts,
 		"Number of names that kubectl genname create tries")
 	flags.Var(&flagvalue.Probability{Value: &o.question.Probability}, "probability",
-		"Print how many creates are possible until the chance that any has failed exceeds this value, like 0.001 or 0.1%")
+		"Print how many creates are possible until the chance that any has failed exceeds this value, "+
+			"like 0.001 or 0.1%")
 	flags.Var(&o.failAbove, "fail-above", "Exit with code 3 if the chance that any of the further creates "+
 		"(--creates) fails, with the server's retries, is above this value, like 0.001 or 0.1%")
 	flags.BoolVar(&o.ignoreNotFound, "ignore-not-found", false,
@@ -138,7 +139,8 @@ func (o *options) addFlags(cmd *cobra.Command) {
 		chart.Log:     "both axes logarithmic, for small chances",
 	}))
 	flags.Var(&o.plotFlags.retries, "plot-retries",
-		"Draw a curve for each of these numbers of retries, like 0,1 or 0-8, instead of one curve for each retry policy")
+		"Draw a curve for each of these numbers of retries, like 0,1 or 0-8, "+
+			"instead of one curve for each retry policy")
 	flagvalue.ReadableNumbers(flags)
 	o.printFlags.AddFlags(cmd)
 }
