@@ -35,7 +35,7 @@ type Options struct {
 	// Windows are the times of which rates of creation are estimated, each above 0 and the
 	// shortest first. Recent returns all times over which the census has to count.
 	Windows []time.Duration
-	// Forecast is the horizon of the risk and of the expected conflicts.
+	// Forecast is the horizon of the risk and of the expected failures.
 	Forecast time.Duration
 	// Old is the audit to compare with, or nil.
 	Old *v1alpha1.AuditReport
@@ -80,7 +80,7 @@ func (o *Options) Recent() []time.Duration {
 	return all
 }
 
-// last returns how many names of a space were created in one of these times.
+// last returns how many names of a name pool were created in one of these times.
 func (o *Options) last(pool *census.NamePool, length time.Duration) int64 {
 	at := slices.Index(o.Windows, length)
 	if at < 0 {
@@ -89,7 +89,7 @@ func (o *Options) last(pool *census.NamePool, length time.Duration) int64 {
 	return pool.Recent[at]
 }
 
-// FoldBelow returns below how many names the census reads all controllers of a space.
+// FoldBelow returns below how many names the census reads all controllers of a name pool.
 func (o *Options) FoldBelow() int64 {
 	if len(o.Prefixes) > 0 {
 		return 0
@@ -293,7 +293,7 @@ func (b *batch) newRow() *row {
 	return r
 }
 
-// evaluate remembers the space if it exceeds a gate.
+// evaluate remembers the name pool if it exceeds a gate.
 func (b *batch) evaluate(pool *census.NamePool) error {
 	options := &b.collector.options
 	if !options.Gated() {

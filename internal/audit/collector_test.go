@@ -65,7 +65,7 @@ func add(c *Collector, committed bool, pools ...census.NamePool) {
 	}
 }
 
-// finish returns the result of a scan of which no more than its spaces is asked.
+// finish returns the result of a scan of which no more than its name pools is asked.
 func finish(t *testing.T, c *Collector) *Result {
 	t.Helper()
 	result, err := c.Report(Scan{})
@@ -193,7 +193,7 @@ func TestTopOfManyOrders(t *testing.T) {
 	}
 }
 
-// checkGate compares the number of spaces that exceeded a gate; there is to be
+// checkGate compares the number of name pools that exceeded a gate; there is to be
 // none if exceeded is negative.
 func checkGate(t *testing.T, gate *v1alpha1.AuditGate, exceeded int) {
 	t.Helper()

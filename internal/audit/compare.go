@@ -168,7 +168,7 @@ func daysToGate(pool census.NamePool, options *Options, retries v1alpha1.Retries
 		limit = float64(*options.FailAboveCount)
 	}
 	if options.FailAbove != nil {
-		size, _ := analyze.NamePoolSize(pool.SuffixLength) // that of a space that was counted
+		size, _ := analyze.NamePoolSize(pool.SuffixLength) // that of a name pool that was counted
 		limit = min(limit, float64(size)*math.Pow(*options.FailAbove, 1/float64(knownAttempts(retries))))
 	}
 	switch left := limit - float64(pool.Names); {

@@ -76,7 +76,7 @@ type future struct {
 // prediction is the forecast for a name pool with a number of attempts.
 type prediction struct {
 	future
-	steady, growing float64 // expected conflicts
+	steady, growing float64 // expected failures
 	reused          float64 // per day
 }
 

@@ -17,7 +17,7 @@ func recent(counts ...int64) (r [census.MaxWindows]int64) {
 	return r
 }
 
-// itemOf returns the item of a space where a server tries so many names; 0 for
+// itemOf returns the item of a name pool where a server tries so many names; 0 for
 // unknown.
 func itemOf(t *testing.T, s census.NamePool, attempts int) v1alpha1.AuditItem {
 	t.Helper()

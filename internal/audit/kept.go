@@ -17,7 +17,7 @@ type kept struct {
 	rows          []*row
 	exceeded      []v1alpha1.AuditExceeded
 	exceededCount int64
-	undecided     int64 // spaces whose growth may exceed a gate
+	undecided     int64 // name pools whose growth may exceed a gate
 	hidden        v1alpha1.AuditHidden
 	folds         map[foldKey]*fold
 	verdict       verdict

@@ -123,7 +123,7 @@ func sharedByPrefixes(pool census.NamePool) string {
 	return note + ": " + strings.Join(append(rest, "…"), ", ")
 }
 
-// sharedByOwners returns the note that the objects of a space may be of several owners,
+// sharedByOwners returns the note that the objects of a name pool may be of several owners,
 // which controllers name them after, because the names of those are long.
 func sharedByOwners(pool census.NamePool) string {
 	long := len(pool.Prefix) == names.MaxPrefixLength
@@ -142,7 +142,7 @@ func sharedByOwners(pool census.NamePool) string {
 	return ""
 }
 
-// sharedByChildren returns the note that the objects of a space have long generated names,
+// sharedByChildren returns the note that the objects of a name pool have long generated names,
 // after which a controller names others: their prefix is cut like every other.
 func sharedByChildren(pool census.NamePool) string {
 	of := children[pool.Resource.GroupResource()]

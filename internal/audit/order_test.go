@@ -22,7 +22,7 @@ func ofItsOwn(attempts int) RetriesOf {
 	}
 }
 
-// rated is a space of which so many names are created a day, always.
+// rated is a name pool of which so many names are created a day, always.
 func rated(prefix string, names, perDay int64) census.NamePool {
 	s := pool(prefix, names)
 	s.Recent = recent(perDay/144, perDay/24, perDay, 7*perDay)

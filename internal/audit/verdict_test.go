@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// verdictOf returns the verdict on spaces of a server with a number of attempts.
+// verdictOf returns the verdict on name pools of a server with a number of attempts.
 func verdictOf(t *testing.T, options Options, attempts int, pools ...census.NamePool) *v1alpha1.AuditVerdict {
 	t.Helper()
 	c := collector(options)

@@ -96,7 +96,7 @@ func (e *estimator) measure(r *row, seen *live.Row) error {
 	}
 	*r.measured = v1alpha1.Measured{
 		Creates: seen.Creates, Deletes: seen.Deletes, Reused: seen.Reused, Seconds: seconds, Gaps: seen.Gaps,
-		ExpectedFailures: seen.Conflicts,
+		ExpectedFailures: seen.Failures,
 		PerDay:           longest.CreatesPerDay, PerDayUpper: upper * day.Seconds() / seconds,
 		RatePerDay:   perDay,
 		GrowthPerDay: longest.CreatesPerDay - longest.DeletesPerDay, Windows: windows,

@@ -13,7 +13,7 @@ import (
 
 var watchBegan = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 
-// seen is a space that was followed for two hours, with the same creates and deletes
+// seen is a name pool that was followed for two hours, with the same creates and deletes
 // a day in all windows.
 func seen(prefix string, names int64, creates, deletes float64) live.Row {
 	row := live.Row{

@@ -100,7 +100,7 @@ func TestCollect(t *testing.T) {
 	f := newFakeEngine()
 	f.set("run-", 20, 0)
 	row := f.rows["run-"]
-	row.Creates, row.Deletes, row.Conflicts = 7, 3, 0.5
+	row.Creates, row.Deletes, row.Failures = 7, 3, 0.5
 	row.Pool.Creator = census.Creator{Kind: "CronJob", Name: "nightly"}
 	f.rows["run-"] = row
 	row.Pool.SuffixLength, row.Pool.RawPrefixes, row.Pool.Names = 8, 2, 11
@@ -240,10 +240,10 @@ func TestCountersNeverDecrease(t *testing.T) {
 			row := f.rows[prefix]
 			row.Followed = rapid.Bool().Draw(t, "followed")
 			if row.Followed && rapid.IntRange(0, 3).Draw(t, "restarts") == 0 {
-				row.Since, row.Creates, row.Deletes, row.Conflicts = f.now, 0, 0, 0
+				row.Since, row.Creates, row.Deletes, row.Failures = f.now, 0, 0, 0
 			}
 			row.Creates += rapid.Int64Range(0, 9).Draw(t, "creates")
-			row.Conflicts += rapid.Float64Range(0, 1).Draw(t, "failures")
+			row.Failures += rapid.Float64Range(0, 1).Draw(t, "failures")
 			if f.rows[prefix] = row; rapid.Bool().Draw(t, "gone") {
 				delete(f.rows, prefix)
 			}

@@ -55,7 +55,7 @@ func (l *ledger) total(pool Pool, row live.Row) counts {
 		a = l.older[key]
 	}
 	if row.Followed {
-		a.take(row.Since, counts{row.Creates, row.Deletes, row.Conflicts})
+		a.take(row.Since, counts{row.Creates, row.Deletes, row.Failures})
 	}
 	if !ok && len(l.newer) >= maxAccounts {
 		l.older, l.newer = l.newer, map[uint64]account{}

@@ -84,7 +84,7 @@ func TestBacklogIsAsked(t *testing.T) {
 	}
 }
 
-// A space is counted since the state of its list, however long that took.
+// A name pool is counted since the state of its list, however long that took.
 func TestSinceItsList(t *testing.T) {
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)

@@ -35,7 +35,7 @@ type tally struct {
 
 type seen struct {
 	creates, deletes int64
-	conflicts        float64
+	failures         float64
 	rates            rates
 	reuse            *reuse // nil unless it is counted
 	// declared is the state at which a list has counted the objects with the generateName.
@@ -124,7 +124,7 @@ func (c *counter) declares(id namepools.ID, what *changed) bool {
 func (c *counter) created(id namepools.ID, what changed, chance float64) {
 	seen := c.happened(what.since, what.at, 1, 0)
 	if generates(id, &what.object) || c.pool.ClientGenerated {
-		seen.conflicts += chance
+		seen.failures += chance
 	}
 	c.add(id, &what)
 	if seen.reuse != nil {

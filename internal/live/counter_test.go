@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
-// A counter keeps all that a list says of a space.
+// A counter keeps all that a list says of a name pool.
 func TestCounterKeepsThePool(t *testing.T) {
 	for _, s := range []census.NamePool{
 		{

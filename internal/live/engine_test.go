@@ -453,8 +453,8 @@ func TestReuse(t *testing.T) {
 		}
 		return ""
 	})
-	if conflicts := e.Snapshot().Rows[0].Conflicts * poolSize; int(conflicts+0.5) != 5+5+6 {
-		t.Errorf("%v conflicts, in names", conflicts)
+	if failures := e.Snapshot().Rows[0].Failures * poolSize; int(failures+0.5) != 5+5+6 {
+		t.Errorf("%v failures, in names", failures)
 	}
 }
 

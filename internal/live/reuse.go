@@ -18,7 +18,7 @@ const (
 // reuse counts the creates under names that have been deleted since it began.
 type reuse struct {
 	few   map[uint32]bool // the names that were deleted, if they are few
-	many  []uint64        // else a bit for each name of a space
+	many  []uint64        // else a bit for each name of a name pool
 	count int64
 }
 

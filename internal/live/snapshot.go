@@ -56,9 +56,9 @@ type Row struct {
 	// Gaps is how often its type was counted again since. Above 0, creates and deletes are
 	// lower bounds.
 	Gaps int
-	// Conflicts is how many creates have failed beside those seen, on average: the
+	// Failures is how many creates have failed beside those seen, on average: the
 	// sum of the chances of the creates seen.
-	Conflicts float64
+	Failures float64
 	// Rates are over Windows.
 	Rates [len(Windows)]Rate
 	// Reused is how many creates took the name of an object that was deleted, nil if
@@ -159,7 +159,7 @@ func (s *store) row(id namepools.ID, c *counter, now time.Time) Row {
 	if c.seen == nil {
 		return row
 	}
-	row.Creates, row.Deletes, row.Conflicts = c.seen.creates, c.seen.deletes, c.seen.conflicts
+	row.Creates, row.Deletes, row.Failures = c.seen.creates, c.seen.deletes, c.seen.failures
 	row.Rates = c.seen.rates.at(now, *c.since)
 	if c.seen.reuse != nil {
 		row.Reused = new(c.seen.reuse.count)

@@ -408,7 +408,7 @@ func TestSelectorAndUpdates(t *testing.T) {
 	}
 }
 
-// Where one namespace is counted, a space of a cluster-scoped type passes, too.
+// Where one namespace is counted, a name pool of a cluster-scoped type passes, too.
 func TestPassageOfClusterScoped(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
@@ -1037,7 +1037,7 @@ func TestNoNumber(t *testing.T) {
 	}
 }
 
-// Where all names of a space went in a gap, its deletes are known.
+// Where all names of a name pool went in a gap, its deletes are known.
 func TestAllGoneOverAGap(t *testing.T) {
 	id := namepools.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
 	now := time.Unix(1_700_000_000, 0)

@@ -77,7 +77,7 @@ func TestYoungMakeRoom(t *testing.T) {
 	}
 }
 
-// The first of a space is no rate yet, and says who made it.
+// The first of a name pool is no rate yet, and shows its creator.
 func TestBegin(t *testing.T) {
 	k := newTestStore()
 	at := time.Unix(1_700_000_001, 0)

@@ -112,7 +112,7 @@ func (p pool) row(at, since time.Duration) live.Row {
 		RawPrefixes: max(p.generateNames, 1), Creator: census.Creator{Manager: "leaky-operator"},
 	}
 	row.Deletes = int64(creates - p.names(at) + p.names(since))
-	row.Conflicts = creates * math.Pow(p.names(at)/14_348_907, float64(p.attemptsPerCreate()))
+	row.Failures = creates * math.Pow(p.names(at)/14_348_907, float64(p.attemptsPerCreate()))
 	recent := p.creates(at) - p.creates(max(at-10*time.Minute, since))
 	row.Rates[1].CreatesPerDay = recent * 144 / max(-math.Expm1(-(at-since).Minutes()/10), 1e-9)
 	return row

@@ -102,7 +102,8 @@ const (
 	ReadOf = "Only %s of %s could be read."
 	// NoneClose is printed if no prefix is close to failing, and the fullest has the attempts
 	// of the server: names, room.
-	NoneClose = "No create is close to failing: the server tries %s, and the fullest prefix has room for %s more creates."
+	NoneClose = "No create is close to failing: the server tries %s, " +
+		"and the fullest prefix has room for %s more creates."
 	// NoneCloseBut is the same for other attempts: prefix, room, attempts.
 	NoneCloseBut = "No create is close to failing: the fullest prefix, %s, has room for %s more creates with %s each."
 	// OneClose is printed if one prefix is close to failing: prefix, one of the two below.

@@ -34,7 +34,8 @@ const (
 	Proposed = "%s probably left over, because something refers only to the other object of the pair. " +
 		"To print the names, use -o name."
 	// PossibleGroups counts the groups that are not in the table: their number.
-	PossibleGroups = "%s with less evidence, often of intended copies like workers and shards. To list them, use -o wide."
+	PossibleGroups = "%s with less evidence, often of intended copies like workers and shards. " +
+		"To list them, use -o wide."
 )
 
 // Warnings.
