@@ -56,6 +56,16 @@ var notExplained = map[string]string{
 	"pkg/cmd/audit/messages: Gone":            "no problem: a total",
 	"pkg/cmd/audit/messages: Watched":         "no problem: a total",
 	"pkg/cmd/audit/messages: WatchedIdle":     "no problem: a total",
+	"pkg/cmd/audit/messages: Gap":             "nothing to do: it names the correct counts",
+	"pkg/cmd/audit/messages: Undiscovered":    "nothing to do: the watch retries",
+
+	"pkg/cmd/exporter/messages: Gap":          "nothing to do: it names the lower bounds",
+	"pkg/cmd/exporter/messages: Undiscovered": "nothing to do: the exporter retries",
+
+	"pkg/cmd/create/messages: WaitRetry": "nothing to do: the wait retries",
+	"pkg/cmd/create/messages: TimeOver":  "the lines after it have the next step",
+
+	"pkg/cmd/messages: Clock": "nothing to do: the command uses the server's clock",
 
 	"pkg/cmd/messages: Errors in flags and arguments.": "they name the flag and the fix",
 
@@ -76,6 +86,7 @@ var explainThemselves = map[string]string{
 		EstimateFailed PrefixAlone OtherCluster GateForbidden GateForbiddenAllowed
 		GateFoundNoName GateSelectedNothing
 		GateEmptyNamespace YoungBaseline EstimateForbiddenTypes Empty NotFound NotFoundPattern
+		EstimateForbidden
 	`,
 	"pkg/cmd/create/messages": `
 		StaleList Unexpected OtherIDs Duplicate NamesIgnored NotStored NotReadable
@@ -83,14 +94,17 @@ var explainThemselves = map[string]string{
 		MoreEnded GoesOnRunning WaitAgain DontRunAgain BadPrefix FixedNames OtherSuffixLength
 		AnnotationsTooLong Counts NotAllPrinted NotAllCreated Interrupted NotWritten
 		StoppedAfterFailure Unread Unreadable NeedsWholeInput NoWatch TooManyToPoll
-		Expiring NameAndGenerateName
+		Expiring NameAndGenerateName NoClientNaming
 	`,
 	"pkg/cmd/duplicates/messages": `NameOfAll Interrupted SecretsUnnamed`,
 	"pkg/cmd/exporter/messages":   `Stopped Skipped Forbidden`,
-	"pkg/cmd/lint/messages":       `BadLevel BadPattern NoPath BadResponse Interrupted Idle NoFindingThere Exported Placeholders`,
+	"pkg/cmd/lint/messages": `
+		BadLevel BadPattern NoPath NothingInDirectory GateExceeded BadResponse Interrupted Idle
+		NoFindingThere Exported Placeholders
+	`,
 	"pkg/cmd/prune/messages": `
 		FutureAge NoNames NeverFinishes Shared NoTime Expired MoreFailures Interrupted Deleted
-		FailedCount UnknownCount NotTriedCount GoOn
+		FailedCount UnknownCount NotTriedCount GoOn Forbidden MissingPermission
 	`,
 	"pkg/cmd/report/messages": `
 		BadFrom BadAudit NoPrefix NoPrefixOfLength NothingGenerated Interrupted Plot PlotOfAudit
