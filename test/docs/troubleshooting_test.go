@@ -63,7 +63,7 @@ var notExplained = map[string]string{
 	"pkg/cmd/exporter/messages: Undiscovered": "nothing to do: the exporter retries",
 
 	"pkg/cmd/create/messages: WaitRetry": "nothing to do: the wait retries",
-	"pkg/cmd/create/messages: TimeOver":  "the lines after it have the next step",
+	"pkg/cmd/create/messages: TimeOver":  "the lines before it have the next step",
 
 	"pkg/cmd/messages: Clock": "nothing to do: the command uses the server's clock",
 
