@@ -344,14 +344,15 @@ func TestListsAreLinear(t *testing.T) {
 		"short.yaml": head + strings.Repeat(item, count), "long.yaml": head + strings.Repeat(item, 4*count),
 	})
 	short, long := time.Hour, time.Hour
-	for range 4 {
+	for range 20 { // another program can take the processor, so the shortest times count
 		for file, least := range map[string]*time.Duration{"short.yaml": &short, "long.yaml": &long} {
 			begin := time.Now()
 			run(t, "", "-f", file)
 			*least = min(*least, time.Since(begin))
 		}
+		if long <= 10*short {
+			return
+		}
 	}
-	if t.Logf("%d items: %v, four times as many: %v", count, short, long); long > 10*short {
-		t.Errorf("%d items take %v, and four times as many %v", count, short, long)
-	}
+	t.Errorf("%d items take %v, and four times as many %v", count, short, long)
 }
