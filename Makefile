@@ -72,8 +72,8 @@ bare: control-plane ## Run the quick tests, and the tests that run kubectl, with
 	.ci/bare $(GO) test -count=1 -run 'Kubectl|Completion' ./test/e2e
 
 test: control-plane build ## Run all tests except those of a release, on a real control plane (11 minutes)
-	@echo "Building kube-controller-manager for the demo: 2 minutes the first time"
-	$(GO) run ./test/controlplane/run --controllers=job-controller true
+	@echo "Building kube-controller-manager and KWOK: 4 minutes the first time"
+	$(GO) run ./test/controlplane/run --controllers=job-controller --nodes true
 	@echo "Running the tests of the plugin: 8 minutes"
 	$(GO) test -timeout 20m -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(ALL)
 	@$(MAKE) --no-print-directory cover

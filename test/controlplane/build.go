@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/testenv"
@@ -93,19 +94,30 @@ func (p program) build(ctx context.Context, log io.Writer) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return path, p.ensure(ctx, log, dir, path)
+}
+
+// building is held during a build, because parallel tests of a process need the same program.
+var building sync.Mutex
+
+// ensure builds the program into path if it is missing.
+func (p program) ensure(ctx context.Context, log io.Writer, dir, path string) error {
+	building.Lock()
+	defer building.Unlock()
 	if _, err := os.Stat(path); err == nil {
-		return path, nil
+		return nil
 	}
 	start := time.Now()
 	fmt.Fprintf(log, "building %s (once, about %s on two cores)\n", strings.TrimSpace(p.name+" "+p.version), p.takes)
 	if err := p.compile(ctx, dir, path); err != nil {
-		return "", err
+		return err
 	}
 	fmt.Fprintf(log, "built %s in %s\n", p.name, time.Since(start).Round(time.Second))
-	return path, nil
+	return nil
 }
 
-// compile builds into a temporary file and renames it, so that the file at path is always complete.
+// compile builds into a temporary file and renames it, so that the file at path is always complete. The temporary file
+// has the number of the process, because several processes can build the same program.
 func (p program) compile(ctx context.Context, dir, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
