@@ -79,6 +79,7 @@ func client(t *testing.T, name string) Client {
 // Short fault-injection tests: all promises are kept. kubectl, which promises nothing, creates duplicates. That shows
 // that the test injects faults. "make chance" runs it with another seed.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	cp := controlplane.New(t)
 	for _, seed := range seeds(t) {
 		t.Logf("GENNAME_SEED=%d", seed)

@@ -28,6 +28,7 @@ func follow(t *testing.T, cp *controlplane.ControlPlane, s Settings, arguments .
 // After all kills and restarts the names are right, and gaps are reported. The same holds if etcd was restored from a
 // backup, so that the server is at an earlier state than the watch.
 func TestFollow(t *testing.T) {
+	t.Parallel()
 	cp := controlplane.New(t)
 	s := Full()
 	s.Plugin = plugin(t)

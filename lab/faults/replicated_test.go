@@ -25,6 +25,7 @@ import (
 // Three members of etcd and two servers run behind a balancer that alternates between the servers. One of them fails
 // at a time. All creates are kept. An audit counts correctly, or reports the resources that it could not count.
 func TestReplicated(t *testing.T) {
+	t.Parallel()
 	cp := controlplane.New(t, controlplane.Replicated)
 	a := &audits{cp: cp, plugin: plugin(t), client: clientOf(t, cp, cp.Servers[0])}
 	t.Run("creates", func(t *testing.T) {

@@ -40,6 +40,7 @@ func TestMain(m *testing.M) {
 
 // Servers end with the process that started them, even if that process has no chance to stop them.
 func TestServersEndWithTheirStarter(t *testing.T) {
+	t.Parallel()
 	SkipIfShort(t)
 	starter := exec.CommandContext(t.Context(), os.Args[0])
 	starter.Env = append(os.Environ(), starterEnv+"=1")
@@ -85,6 +86,7 @@ func listening(address string) bool {
 
 // A server that cannot start reports why, and leaves no process running.
 func TestStartFails(t *testing.T) {
+	t.Parallel()
 	SkipIfShort(t)
 	cp, err := Start(t.Context(), os.Stderr, APIServerArgs("--no-such-flag"))
 	if err == nil {
@@ -98,6 +100,7 @@ func TestStartFails(t *testing.T) {
 
 // kube-apiserver can be killed. After a restart it serves the stored objects again.
 func TestRestartAPIServer(t *testing.T) {
+	t.Parallel()
 	cp := New(t)
 	client, err := kubernetes.NewForConfig(cp.Admin())
 	if err != nil {

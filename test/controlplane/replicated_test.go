@@ -15,6 +15,7 @@ import (
 // A failure happens to the leader of etcd or to one of two servers. Another member leads, creates are stored, and the
 // failed one recovers.
 func TestReplicated(t *testing.T) {
+	t.Parallel()
 	cp := New(t, Replicated)
 	if len(cp.Members) != 3 || len(cp.Servers) != 2 {
 		t.Fatalf("%d members and %d servers", len(cp.Members), len(cp.Servers))

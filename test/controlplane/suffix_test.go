@@ -18,6 +18,7 @@ import (
 // The server appends the configured number of characters, also for custom resources, and 5 by default. It truncates
 // prefixes at the usual length.
 func TestSuffixLength(t *testing.T) {
+	t.Parallel()
 	for _, server := range []struct {
 		name    string
 		options []Option
@@ -28,6 +29,7 @@ func TestSuffixLength(t *testing.T) {
 		{"2, without retries", []Option{WithoutServerRetries, SuffixLength(2)}, "{2}"},
 	} {
 		t.Run(server.name, func(t *testing.T) {
+			t.Parallel()
 			cp := New(t, server.options...)
 			long := strings.Repeat("x", 62) + "-"
 			cp.create(t, schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}, "", widgets)
@@ -50,6 +52,7 @@ func TestSuffixLength(t *testing.T) {
 
 // A server with an invalid length does not start.
 func TestSuffixLengthRefused(t *testing.T) {
+	t.Parallel()
 	SkipIfShort(t)
 	cp, err := Start(t.Context(), os.Stderr, SuffixLength(6))
 	if err == nil {
