@@ -60,6 +60,7 @@ func (c *cutWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 // Pages are throttled, refused, or dropped before or in the middle of the response. The counts equal
 // those of an undisturbed list.
 func TestAuditThroughFaults(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	populate(t, retrying, ns)
 	want := count(t, retrying, configMapResource, ns)
@@ -145,6 +146,7 @@ func compact(t *testing.T, cp *controlplane.ControlPlane) {
 // kube-apiserver is killed while a list is read, and started again. The audit waits, and the counts
 // are right.
 func TestAuditOverARestart(t *testing.T) {
+	t.Parallel()
 	cp := controlplane.New(t)
 	ns := harness.Namespace(t, cp)
 	populate(t, cp, ns)
@@ -171,6 +173,7 @@ func TestAuditOverARestart(t *testing.T) {
 // The audit waits for a server that is unreachable at its start, and reports that it waits. After the
 // retry timeout it fails.
 func TestAuditWaitsForTheServer(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	var asked atomic.Int64

@@ -12,6 +12,7 @@ import (
 // The ready ClusterRole for audit is enough to count every type in all namespaces, except Secrets and
 // custom resources. It is also enough to read the attempts of the server.
 func TestRoleForAudit(t *testing.T) {
+	t.Parallel()
 	cp := controlplane.New(t)
 	harness.As(t, cp.Admin()).Run("create", "-f", harness.File(t, "job.yaml", job), "--count=12").
 		Expect(t, 0, `(job.batch/report-`+harness.Suffix+` created\n){12}`, ``)

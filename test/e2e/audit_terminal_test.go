@@ -69,6 +69,7 @@ func (s *screen) before(text string, fault faultproxy.Fault) faultproxy.Fault {
 // On a terminal, long work shows its progress in one line, which is erased before the results. A text
 // that is too long for the line is shortened.
 func TestAuditOnATerminal(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	terminal, tty, err := pty.Open()

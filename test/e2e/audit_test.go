@@ -182,6 +182,7 @@ spec:
 }
 
 func TestAuditTable(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
@@ -210,6 +211,7 @@ func TestAuditTable(t *testing.T) {
 // One TYPE/PREFIX is a record, and its next command works. A prefix without a type is
 // explained.
 func TestAuditRecord(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	populate(t, retrying, ns)
 	u := harness.As(t, retrying.Admin())
@@ -224,6 +226,7 @@ func TestAuditRecord(t *testing.T) {
 
 // Pods of Jobs, each with its own prefix, are one row. JSON has it beside the items.
 func TestAuditFolded(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	pods := harness.Clientset(t, retrying).CoreV1().Pods(ns)
 	yes := true
@@ -256,6 +259,7 @@ func TestAuditFolded(t *testing.T) {
 
 // Objects of the plugin, of a controller and of a Deployment have different creators.
 func TestAuditCreatedBy(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	u.Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=12").Expect(t, 0, `.*`, ``)
@@ -282,6 +286,7 @@ func TestAuditCreatedBy(t *testing.T) {
 
 // An audit is compared with an earlier saved audit.
 func TestAuditCompare(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
@@ -337,6 +342,7 @@ func reviewsAhead(ahead time.Duration) func(*http.Request) faultproxy.Fault {
 
 // Times are those of the server. A warning reports a local clock that differs.
 func TestAuditByTheTimeOfTheServer(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	now := time.Now().Add(time.Hour)
@@ -360,6 +366,7 @@ func TestAuditByTheTimeOfTheServer(t *testing.T) {
 // A comparison with an audit that was saved just now causes a warning. A gate that could not compare
 // anything does not pass.
 func TestAuditCompareWithAShortReport(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
@@ -386,6 +393,7 @@ func TestAuditCompareWithAShortReport(t *testing.T) {
 // A gate does not pass if its prefix has no names, because the prefix may be misspelled. It passes if
 // the user allows missing names, or if the earlier audit has the prefix.
 func TestAuditGateOfNoPrefix(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
@@ -417,6 +425,7 @@ func TestAuditGateOfNoPrefix(t *testing.T) {
 }
 
 func TestAuditGates(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
@@ -480,6 +489,7 @@ func TestAuditGateOfNoNamespace(t *testing.T) {
 
 // An exceeded gate takes precedence over an incomplete scan, and both are reported.
 func TestAuditGateOfAPart(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	harness.Grant(t, single, ns, "part", []string{"list"}, "configmaps")
@@ -489,6 +499,7 @@ func TestAuditGateOfAPart(t *testing.T) {
 
 // Hidden prefixes are counted in one line.
 func TestAuditHidden(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	harness.As(t, single.Admin()).Run("audit", "cm,secrets", "-n", ns, "--min-count=1000").Expect(t, 0, ``,
@@ -496,6 +507,7 @@ func TestAuditHidden(t *testing.T) {
 }
 
 func TestAuditBadInput(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	admin := harness.As(t, single.Admin())
 	harness.Grant(t, single, ns, "lister", []string{"list"}, "configmaps")
@@ -546,6 +558,7 @@ func TestAuditBadInput(t *testing.T) {
 // Control characters in text from the cluster don't reach the terminal, whichever kind allows them in
 // names.
 func TestAuditTableIsSafeForATerminal(t *testing.T) {
+	t.Parallel()
 	role := "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {generateName: \"evil\\u009b31m\\u202egnp-\"}\n"
 	u := harness.As(t, single.Admin())
 	u.Run("create", "-f", harness.File(t, "role.yaml", role)).Expect(t, 0, `clusterrole.*created\n`, ``)
@@ -561,6 +574,7 @@ func TestAuditGateOfWhoMayListNothing(t *testing.T) {
 // An interrupt gives exit code 130. The audit prints the counts so far, and names the other types.
 // This also holds if nothing was read.
 func TestAuditInterrupted(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	ctx, interrupt := context.WithCancel(t.Context())

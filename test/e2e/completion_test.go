@@ -100,6 +100,7 @@ func TestCompletion(t *testing.T) {
 // If a server accepts a connection and sends nothing, the user must not wait, and no password prompt
 // appears on the terminal.
 func TestCompletionWithoutResponse(t *testing.T) {
+	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -120,6 +121,7 @@ func TestCompletionWithoutResponse(t *testing.T) {
 
 // If a user forbids credential plugins, Tab does not run any.
 func TestCompletionHonorsCredentialPluginPolicy(t *testing.T) {
+	t.Parallel()
 	kubeconfig, kuberc, ran := forbiddenPlugin(t)
 	s := harness.NewShell(t, kubeconfig)
 	completions(s, "audit", "--kuberc="+kuberc, "-n", "")
@@ -138,6 +140,7 @@ func TestCompletionHonorsCredentialPluginPolicy(t *testing.T) {
 // kubectl prints no warning about the plugin. A request for help prints help, whatever the name of the
 // program is.
 func TestKubectlListsThePlugin(t *testing.T) {
+	t.Parallel()
 	s := harness.NewShell(t, harness.As(t, retrying.Admin()).Kubeconfig)
 	s.Run("kubectl", "plugin", "list").Expect(t, 0, `The following compatible plugins are available:\n\n[^\n]*/kubectl-genname\n(.*/kubectl-[^\n]*\n)*`, ``)
 	s.Run("kubectl", "genname", "help", "create").Expect(t, 0, `Create objects from files or stdin like kubectl create, .*`, ``)
@@ -145,6 +148,7 @@ func TestKubectlListsThePlugin(t *testing.T) {
 
 // The shells accept the scripts. zsh and fish are not installed everywhere.
 func TestCompletionScripts(t *testing.T) {
+	t.Parallel()
 	s := harness.NewShell(t, harness.As(t, retrying.Admin()).Kubeconfig)
 	for shell, want := range map[string]string{"bash": "complete -o default", "zsh": "#compdef kubectl-genname", "fish": "complete -c kubectl-genname", "powershell": "Register-ArgumentCompleter -CommandName 'kubectl-genname'"} {
 		r := s.Run("kubectl", "genname", "completion", shell)

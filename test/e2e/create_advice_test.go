@@ -44,6 +44,7 @@ func expectConfigMaps(t *testing.T, ns string, n int) {
 // If an object of a run with a key lost its creation ID annotation, it can be annotated again, or
 // deleted and created again.
 func TestAdviceAboutAnObjectWithoutItsID(t *testing.T) {
+	t.Parallel()
 	for name, expression := range map[string]string{"marked": `(kubectl annotate [^\n]*)`, "deleted": `(kubectl delete [^\n]*)`} {
 		t.Run(name, func(t *testing.T) {
 			ns := harness.Namespace(t, single)
@@ -67,6 +68,7 @@ func TestAdviceAboutAnObjectWithoutItsID(t *testing.T) {
 
 // A name that another object has gives AlreadyExists at once. It is free when that object is deleted.
 func TestAdviceAboutATakenName(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	u := harness.As(t, single.Admin())
 	other := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "own"}}
@@ -83,6 +85,7 @@ func TestAdviceAboutATakenName(t *testing.T) {
 // The response of a POST is lost. The advised command shows whether the object exists. After the next
 // advised command, one object exists.
 func TestAdviceAboutALostResponse(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		fault faultproxy.Fault
 		there bool
@@ -116,6 +119,7 @@ func TestAdviceAboutALostResponse(t *testing.T) {
 
 // Without a key, an interrupted run prints how many copies or which documents remain.
 func TestAdviceAfterAnInterrupt(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	ctx, interrupt := context.WithCancel(t.Context())
 	var posts atomic.Int32
@@ -140,6 +144,7 @@ func TestAdviceAfterAnInterrupt(t *testing.T) {
 
 // Without a key, a run of several files names those of which it created nothing.
 func TestAdviceAfterAFailure(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 		if harness.Creates(r) && strings.Contains(string(faultproxy.Body(r)), "bad-") {
@@ -160,6 +165,7 @@ func TestAdviceAfterAFailure(t *testing.T) {
 // Two runs with one key overlap, and a name is free for only one of them. The later run reports it,
 // and so does every run after it, until the advised command deletes one object.
 func TestAdviceAboutTwoRunsAtTheSameMoment(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	admin := harness.As(t, single.Admin())
 	client := harness.Clientset(t, single).CoreV1().ConfigMaps(ns)
@@ -193,6 +199,7 @@ func TestAdviceAboutTwoRunsAtTheSameMoment(t *testing.T) {
 
 // A load balancer without a backend ends the run soon, whatever the format of its response.
 func TestALoadBalancerWithoutAServer(t *testing.T) {
+	t.Parallel()
 	for contentType, body := range map[string]string{"text/html": "<html><body>503</body></html>", "text/plain": "no healthy upstream"} {
 		t.Run(contentType, func(t *testing.T) {
 			ns := harness.Namespace(t, single)
@@ -219,6 +226,7 @@ func TestALoadBalancerWithoutAServer(t *testing.T) {
 // If creates of one type get no response, the others continue, and the type is given up soon: its
 // other objects are not attempted.
 func TestATypeThatDoesNotGetThrough(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 		if strings.Contains(r.URL.Path, "/configmaps") {

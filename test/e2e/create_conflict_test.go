@@ -24,6 +24,7 @@ import (
 // A conflict: another object has the name that the plugin picked. The plugin tries the next name,
 // unless that object may be the run's own.
 func TestCreateConflict(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name           string
 		holder         map[string]string // annotations
@@ -90,6 +91,7 @@ func takeName(t *testing.T, cp *controlplane.ControlPlane, namespace string, r *
 // Without the permission to get the object of a conflict, the plugin tries the next name and prints a
 // warning.
 func TestCreateConflictThatCannotBeReadBack(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	harness.Grant(t, single, ns, "creator", []string{"create"}, "configmaps")
 	proxy := faultproxy.New(t, single.User("creator"), firstPost(func(next http.Handler) http.Handler {

@@ -147,6 +147,7 @@ const oneCreated = `configmap/demo-` + harness.Suffix + ` created\n`
 // Whatever fault hits the POST of an object or its response, one object exists in the end. kubectl
 // create reports an error for most faults, and running it again creates a duplicate.
 func TestCreateWithFaultsEndsInOneObject(t *testing.T) {
+	t.Parallel()
 	eachFault(t, bothProtocols, admin, func(t *testing.T, u faultyUser) {
 		want, ok := expectedOf[u.Name]
 		if !ok {
@@ -159,6 +160,7 @@ func TestCreateWithFaultsEndsInOneObject(t *testing.T) {
 
 // An unknown outcome is reported with exit code 4. This user can create the object and can't get it.
 func TestCreateWithFaultsWithoutReading(t *testing.T) {
+	t.Parallel()
 	creator := func(t *testing.T, ns string) *rest.Config {
 		harness.Grant(t, single, ns, "creator", []string{"create"}, "configmaps")
 		return single.User("creator")
@@ -197,6 +199,7 @@ func TestCreateWithFaultsWithoutReading(t *testing.T) {
 // With a key, a run is repeated to its end. It leaves the objects of the run with the fault, and
 // creates no duplicate.
 func TestCreateWithFaultsAndKey(t *testing.T) {
+	t.Parallel()
 	eachFault(t, theUsual, admin, func(t *testing.T, u faultyUser) {
 		flags := []string{"--idempotency-key=" + u.namespace, "--count=2", "--concurrency=1"}
 		end := closing(u.namespace, "configmaps", u.namespace)
@@ -210,6 +213,7 @@ func TestCreateWithFaultsAndKey(t *testing.T) {
 // request again. Certain outcomes are as with client naming. If a proxy repeats the POST, two objects
 // exist.
 func TestCreateWithFaultsServerNaming(t *testing.T) {
+	t.Parallel()
 	eachFault(t, theUsual, admin, func(t *testing.T, u faultyUser) {
 		r := u.create("--naming=server")
 		switch want := expectedOf[u.Name]; {
@@ -235,6 +239,7 @@ func TestCreateWithFaultsServerNaming(t *testing.T) {
 // A run that seemed dead continues in parallel to the run that repeats it. Each object exists once,
 // and both runs report all objects.
 func TestCreateTwoRunsWithOneKey(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	// Two 401 responses end an object.
 	mix := &faultproxy.Mix{Seed: 1, Rate: 0.1, Of: faultproxy.FaultsBut("401")}
@@ -278,6 +283,7 @@ var expired = faultproxy.Respond(http.StatusUnauthorized, http.Header{"Content-T
 // A credential that expires between copies costs one POST and no object. A second expired POST of the
 // same object would cost the object.
 func TestCreateWhileCredentialsExpire(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	var mu sync.Mutex
 	sent := map[string]bool{}
@@ -306,6 +312,7 @@ func TestCreateWhileCredentialsExpire(t *testing.T) {
 // A 401 to the GET after a POST does not count as a missing permission. If the plugin tried another
 // name, a POST that a proxy repeated would create two objects.
 func TestCreateWithACredentialThatExpiresBeforeReadingBack(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	var posts, gets atomic.Int32
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
@@ -326,6 +333,7 @@ func TestCreateWithACredentialThatExpiresBeforeReadingBack(t *testing.T) {
 
 // An invalid credential stops the run at the third object.
 func TestCreateWithoutAValidCredential(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 		if harness.Creates(r) {

@@ -21,6 +21,7 @@ import (
 // The run label of an object was removed. A run with the key finds the object by its name, warns, and
 // does not report it as created.
 func TestCreateWithAKeyWhoseLabelIsGone(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap+"---"+ownConfigMap), "--idempotency-key=k"}
@@ -40,6 +41,7 @@ func TestCreateWithAKeyWhoseLabelIsGone(t *testing.T) {
 // A user with permission to create who knows the key and the manifest can create the object first.
 // Then the run finds this object, and reports that its spec was changed.
 func TestCreateWithAKeyFindsAPlantedObject(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	input := harness.File(t, "job.yaml", job)
@@ -59,6 +61,7 @@ func TestCreateWithAKeyFindsAPlantedObject(t *testing.T) {
 
 // A dry run with a key prints the results of a run, and changes nothing.
 func TestDryRunWithAKey(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	one := harness.File(t, "one.yaml", configMap)
@@ -82,6 +85,7 @@ func TestDryRunWithAKey(t *testing.T) {
 // Endpoints get the labels of their Service, including the run's label. The run does not treat them as
 // unexpected objects.
 func TestCreateWithAKeyBesideEndpoints(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	service := "apiVersion: v1\nkind: Service\nmetadata: {generateName: demo-}\nspec: {ports: [{port: 80}]}\n"
@@ -147,6 +151,7 @@ func stripped(then faultproxy.Fault) faultproxy.Fault {
 // The annotations are removed, and a proxy whose clock is ahead repeats the POST. By that clock the
 // existing object is older than the POST, but it is the run's own: no other name is tried.
 func TestCreateThroughAProxyWhoseClockIsAhead(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	first := firstPost(stripped(faultproxy.RepeatSecond))
 	proxy := faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault { return clockAhead(first(r)) })

@@ -26,6 +26,7 @@ func closing(ns, resources, key string) string {
 // A run with a key can be repeated. It leaves existing objects alone, and creates missing ones.
 // Documents can move, and copies can be added.
 func TestCreateWithAKey(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	named := strings.ReplaceAll(configMap, "generateName: demo-", "name: own")
@@ -59,6 +60,7 @@ func TestCreateWithAKey(t *testing.T) {
 
 // Existing objects are printed whole in every format.
 func TestCreateWithAKeyPrintsWhatIsThere(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	input := harness.File(t, "in.yaml", configMap+"data: {a: b}\n")
@@ -75,6 +77,7 @@ func TestCreateWithAKeyPrintsWhatIsThere(t *testing.T) {
 
 // The whole input is read before anything is created, and listing needs its permission.
 func TestCreateWithAKeyRefuses(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	admin := harness.As(t, retrying.Admin())
 	harness.Grant(t, retrying, ns, "no-list", []string{"create", "get"}, "configmaps")
@@ -111,6 +114,7 @@ func TestCreateWithAKeyRefuses(t *testing.T) {
 
 // The key is not sent, and --record records the command without it.
 func TestTheKeyStaysHere(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	proxy := faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault {
 		if strings.Contains(fmt.Sprint(r.URL, r.Header), "s3cret") {
@@ -126,6 +130,7 @@ func TestTheKeyStaysHere(t *testing.T) {
 
 // A later run creates objects again that a TTL deleted. A warning reports it in advance.
 func TestCreateWithAKeyWarnsOfTTL(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	job := harness.File(t, "job.yaml", `
 apiVersion: batch/v1
@@ -141,6 +146,7 @@ spec:
 
 // A run reports a copy of one of its objects, and an object that is being deleted.
 func TestCreateWithAKeyReportsOddities(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=k"}
@@ -175,6 +181,7 @@ func TestCreateWithAKeyReportsOddities(t *testing.T) {
 // An object that can't carry a creation ID is sent as it is, and the server refuses it. No part of the
 // user's input is dropped.
 func TestCreateWithAKeyOfWhatTheServerRefuses(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	for name, metadata := range map[string]string{
 		"neither name nor generateName":    `{labels: {x: y}}`,
@@ -205,6 +212,7 @@ func TestCreateWithAKeyOfWhatTheServerRefuses(t *testing.T) {
 // If the creation ID annotations of an earlier run's objects were removed, a re-run does not treat
 // them as unexpected objects.
 func TestCreateWithAKeyAfterTheIDsAreGone(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=k"}
@@ -223,6 +231,7 @@ func TestCreateWithAKeyAfterTheIDsAreGone(t *testing.T) {
 
 // Printing existing objects needs get. Without it, missing objects are still created.
 func TestCreateWithAKeyShowsWhatItMay(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	harness.Grant(t, retrying, ns, "no-get", []string{"create", "list"}, "configmaps")
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=k", "--retry-timeout=0"}
@@ -238,6 +247,7 @@ func TestCreateWithAKeyShowsWhatItMay(t *testing.T) {
 // An object that a controller creates with the labels and annotations of a run's object does not
 // belong to the run. Neither does an object that was created from an export of it.
 func TestCreateWithAKeyIsNotMisledByCopies(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	secret := strings.ReplaceAll(strings.ReplaceAll(configMap, "ConfigMap", "Secret"), "demo-", "other-")

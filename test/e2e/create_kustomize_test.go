@@ -29,6 +29,7 @@ func kustomizationOf(t *testing.T, files map[string]string) string {
 
 // generateName works in kustomizations: kustomize#641, #586 and #4224.
 func TestCreateFromAKustomization(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	created := func(names ...string) string {
@@ -70,6 +71,7 @@ func imageOf(job batchv1.Job) string { return job.Spec.Template.Spec.Containers[
 
 // An object whose type is in the same kustomization waits for the type, as from a file.
 func TestCreateFromAKustomizationWithItsType(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	dir := kustomizationOf(t, map[string]string{
 		"kustomization.yaml": "namespace: " + ns + "\nresources: [workflow.yaml, type.yaml]\n",
@@ -87,6 +89,7 @@ func TestCreateFromAKustomizationWithItsType(t *testing.T) {
 // The creation IDs of a run with a key don't depend on the names that objects have inside kustomize.
 // Another run finds the objects of the first run.
 func TestCreateFromAKustomizationWithAKey(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	dir := kustomizationOf(t, map[string]string{
@@ -116,6 +119,7 @@ func read(t *testing.T, path string) string {
 
 // report counts the names with the prefixes of a kustomization.
 func TestReportOfAKustomization(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	u.Run("create", "-n", ns, "-k", kustomization("plain"), "--count=3", "-o", "name").

@@ -17,6 +17,7 @@ var ownConfigMap = strings.ReplaceAll(configMap, "generateName: demo-", "name: o
 
 // An object with a fixed name can't have copies.
 func TestCountOfANamedObject(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	harness.As(t, single.Admin()).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", ownConfigMap), "--count=2").Expect(t, 0,
 		`configmap/own created\n`, harness.Printed(messages.Warning+messages.FixedNames))

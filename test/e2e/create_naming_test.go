@@ -93,6 +93,7 @@ func patch(operations string) func() *admissionv1.AdmissionResponse {
 // A webhook picks names. The object exists under a name that was not sent. The run prints it and
 // fails. The next run finds that name taken.
 func TestWebhookThatPicksNames(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	webhook(t, retrying, ns, true, patch(`[{"op":"add","path":"/metadata/name","value":"fixed"}]`))
 	u := harness.As(t, retrying.Admin())
@@ -110,6 +111,7 @@ func TestWebhookThatPicksNames(t *testing.T) {
 
 // A webhook removes annotations. The object exists, and a warning reports that the guarantee is weaker.
 func TestWebhookThatStripsAnnotations(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	webhook(t, retrying, ns, true, patch(`[{"op":"add","path":"/metadata/annotations","value":{}}]`))
 	harness.As(t, retrying.Admin()).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=3").Expect(t, 0,
@@ -120,6 +122,7 @@ func TestWebhookThatStripsAnnotations(t *testing.T) {
 // A webhook that responds with AlreadyExists denies the object. It does not mean that the name is
 // taken.
 func TestWebhookThatReportsAlreadyExists(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	var asked atomic.Int64
 	webhook(t, single, ns, false, func() *admissionv1.AdmissionResponse {
@@ -137,6 +140,7 @@ func TestWebhookThatReportsAlreadyExists(t *testing.T) {
 
 // A quota could not be charged because of concurrent requests (409 Conflict). The request is repeated.
 func TestQuotaConflict(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	conflict := faultproxy.Respond(409, http.Header{"Content-Type": {"application/json"}},
 		`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","code":409,"details":{"name":"q","kind":"resourcequotas"},"message":"Operation cannot be fulfilled on resourcequotas \"q\": the object has been modified; please apply your changes to the latest version and try again"}`)
@@ -149,6 +153,7 @@ func TestQuotaConflict(t *testing.T) {
 // flight. The second POST is refused because of the first one's success. The object exists, so it is
 // reported as created.
 func TestQuotaUsedUpByTheFirstPost(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	harness.Quota(t, single, ns, "limit", 1)
 	var mu sync.Mutex
@@ -181,6 +186,7 @@ func TestQuotaUsedUpByTheFirstPost(t *testing.T) {
 
 // The server responds to a review and never stores it, so it can't be read back.
 func TestReviewsAreNamedByTheServer(t *testing.T) {
+	t.Parallel()
 	review := "{apiVersion: authentication.k8s.io/v1, kind: SelfSubjectReview, metadata: {generateName: r-}}\n"
 	harness.As(t, retrying.Admin()).Run("create", "-f", harness.File(t, "r.yaml", review+"---\n"+review), "-o", "jsonpath={.status.userInfo.username} ").Expect(t, 0,
 		`admin admin `,
@@ -190,6 +196,7 @@ func TestReviewsAreNamedByTheServer(t *testing.T) {
 // The server uses the generateName of an IPAddress as its name. If it is taken, no other name is
 // tried.
 func TestIPAddressesAreNamedByTheServer(t *testing.T) {
+	t.Parallel()
 	address := harness.File(t, "ip.yaml", "{apiVersion: networking.k8s.io/v1, kind: IPAddress, metadata: {generateName: 10.9.8.7}, spec: {parentRef: {resource: services, name: x, namespace: default}}}")
 	var posts atomic.Int64
 	proxy := faultproxy.New(t, retrying.Admin(), countPosts(&posts, nil))
@@ -204,6 +211,7 @@ func TestIPAddressesAreNamedByTheServer(t *testing.T) {
 }
 
 func TestSuffixLength(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	harness.As(t, retrying.Admin()).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", strings.ReplaceAll(configMap, "demo-", strings.Repeat("d", 60)+"-")), "--suffix-length=8").Expect(t, 0,
 		`configmap/d{55}`+strings.ReplaceAll(harness.Suffix, "{5}", "{8}")+` created\n`,
@@ -212,6 +220,7 @@ func TestSuffixLength(t *testing.T) {
 
 // --naming=server works like kubectl, but retries after a conflict. After a lost response nothing is sent again.
 func TestServerNaming(t *testing.T) {
+	t.Parallel()
 	conflicting := faultproxy.Respond(409, http.Header{"Content-Type": {"application/json"}},
 		`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"AlreadyExists","code":409,"details":{"name":"demo-bbbbb","kind":"configmaps","retryAfterSeconds":1},"message":"configmaps \"demo-bbbbb\" already exists, the server was not able to generate a unique name for the object"}`)
 	elsewhere := faultproxy.Respond(409, http.Header{"Content-Type": {"application/json"}},

@@ -10,6 +10,7 @@ import (
 
 // A prefix with a lint error causes one warning, even if the server accepts the object.
 func TestCreateWarnsOfPrefixes(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	of := func(prefix string) string { return strings.ReplaceAll(configMap, "demo-", prefix) }

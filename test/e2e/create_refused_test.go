@@ -49,6 +49,7 @@ var causedByTheFirst = []struct {
 // A refusal that the first copy of a POST has caused is no failure: the object exists. If another
 // object is refused for the same reason, that is a failure.
 func TestCreateRefusedBecauseOfItself(t *testing.T) {
+	t.Parallel()
 	for _, test := range causedByTheFirst {
 		for key, port := range map[string]string{"": "30123", "--idempotency-key=k": "30124"} {
 			t.Run(test.name+key, func(t *testing.T) {

@@ -29,6 +29,7 @@ var sought = retried(`[a-z]+/demo-`+harness.Suffix, messages.Recheck)
 // Some refusals of a server are final at once. Others may be due to a first copy of the POST, so the
 // object is rechecked.
 func TestCreateRejectedOrDenied(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name, input, user string
 		prepare           func(t *testing.T, server kubernetes.Interface, namespace string)

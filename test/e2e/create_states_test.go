@@ -46,6 +46,7 @@ func finishJob(t *testing.T, cp *controlplane.ControlPlane, ns, name string, bef
 
 // An object that exists is printed with its state, if its type has one.
 func TestCreateWithAKeyPrintsTheState(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	input := harness.File(t, "in.yaml", stateJob+"---"+configMap)
@@ -74,6 +75,7 @@ func TestCreateWithAKeyPrintsTheState(t *testing.T) {
 
 // Only the states of the first objects are read.
 func TestCreateWithAKeyPrintsTheFirstStates(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", stateJob), "--idempotency-key=k", "--count=23"}
@@ -87,6 +89,7 @@ func TestCreateWithAKeyPrintsTheFirstStates(t *testing.T) {
 
 // A client dry run with a key prints how to list the objects of the run.
 func TestCreateDryRunPrintsTheSelector(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=k", "--dry-run=client"}
@@ -99,6 +102,7 @@ func TestCreateDryRunPrintsTheSelector(t *testing.T) {
 // A changed manifest with a used key is refused. The message has the paths of the changed fields,
 // without values, and the command that lists the existing objects.
 func TestCreateWithAKeyOfAChangedManifest(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	const job = stateJob + "  backoffLimit: 2\n"
@@ -132,6 +136,7 @@ func TestCreateWithAKeyOfAChangedManifest(t *testing.T) {
 
 // The same holds for an object with a fixed name, which the changed manifest has, too.
 func TestCreateWithAKeyOfAChangedFixedName(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	args := func(data string) []string {
@@ -145,6 +150,7 @@ func TestCreateWithAKeyOfAChangedFixedName(t *testing.T) {
 
 // Names in another namespace are printed with the flag that the next command needs.
 func TestCreateNamesInAnotherNamespace(t *testing.T) {
+	t.Parallel()
 	ns, other := harness.Namespace(t, retrying), harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	in := func(namespaces ...string) string {

@@ -42,6 +42,7 @@ func interruptedAtFirstPost(t *testing.T) harness.User {
 // After an interrupt, the run counts the objects that it did not attempt, and prints the rest of the
 // input.
 func TestCreateInterrupted(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := interruptedAtFirstPost(t)
 	withoutWaiting(u.Run("create", "-n", ns, "-f", harness.File(t, "three.yaml", strings.Repeat(configMap+"---", 3)))).Expect(t, 130,
@@ -65,6 +66,7 @@ func countPosts(posts *atomic.Int64, fault faultproxy.Fault) func(*http.Request)
 
 // If one copy is refused, the other copies are not tried.
 func TestRefusalStopsTheCopies(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	var posts atomic.Int64
 	proxy := faultproxy.New(t, single.User("nobody"), countPosts(&posts, nil))
@@ -122,6 +124,7 @@ func unknownOutcome(object, why string) string {
 
 // If the server does not respond, the run stops instead of trying one object after the other.
 func TestDeadServerStopsTheRun(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	var posts atomic.Int64
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
@@ -146,6 +149,7 @@ func TestDeadServerStopsTheRun(t *testing.T) {
 
 // If one object gets no response, the others continue.
 func TestOneObjectThatDoesNotGetThrough(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 		if strings.Contains(string(faultproxy.Body(r)), "bad-") {
@@ -162,6 +166,7 @@ func TestOneObjectThatDoesNotGetThrough(t *testing.T) {
 
 // After an interrupt all objects are counted, with and without a generated name.
 func TestInterruptBeforeAnotherKind(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := interruptedAtFirstPost(t)
 	secret := strings.ReplaceAll(configMap, "ConfigMap", "Secret")
@@ -173,6 +178,7 @@ func TestInterruptBeforeAnotherKind(t *testing.T) {
 
 // An interrupt ends discovery and reading of the input if they hang before anything is created.
 func TestInterruptWhileNothingIsCreated(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	var interrupt context.CancelFunc // when it hangs
 	hang := func(http.Handler) http.Handler {
@@ -219,6 +225,7 @@ func TestInterruptWhileNothingIsCreated(t *testing.T) {
 // If the response of a POST is lost at an interrupt, the object is read back. pkg/once tests that this
 // may hang.
 func TestInterruptedPostIsReadBack(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	ctx, interrupt := context.WithCancel(t.Context())
 	proxy := faultproxy.New(t, single.Admin(), firstPost(func(next http.Handler) http.Handler {
@@ -235,6 +242,7 @@ func TestInterruptedPostIsReadBack(t *testing.T) {
 
 // If the reader of stdout is gone, nothing more is created, and all created objects are counted.
 func TestClosedPipe(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	plugin := harness.Plugin(t)
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
@@ -278,6 +286,7 @@ func TestClosedPipe(t *testing.T) {
 // An object with a fixed name and without a key is created as by kubectl, but a lost response is
 // reported as an unknown outcome.
 func TestNamedObjectWithALostResponse(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	proxy := faultproxy.New(t, single.Admin(), firstPost(faultproxy.DropResponse))
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", strings.ReplaceAll(configMap, "generateName: demo-", "name: own"))).

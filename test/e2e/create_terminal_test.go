@@ -19,6 +19,7 @@ import (
 // create shows its progress on a terminal, unless the terminal shows the results themselves. A line
 // about an object is printed above the progress.
 func TestCreateOnATerminal(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	terminal, tty, err := pty.Open()
 	if err != nil {

@@ -21,12 +21,14 @@ import (
 // If truncation at 58 bytes splits a character of the prefix, the plugin makes the name valid before
 // it sends it. So it recognizes the name in the response.
 func TestCreateSplitCharacter(t *testing.T) {
+	t.Parallel()
 	role := "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {generateName: " + strings.Repeat("r", 57) + "é-}\n"
 	harness.As(t, single.Admin()).Run("create", "-f", harness.File(t, "role.yaml", role)).
 		Expect(t, 0, `clusterrole.rbac.authorization.k8s.io/r{57}`+harness.Suffix+` created\n`, ``)
 }
 
 func TestWarningsAsErrors(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	misspelled := harness.File(t, "f.yaml", configMap+"nope: 1\n")
@@ -43,6 +45,7 @@ metadata: {generateName: demo-}
 `
 
 func TestCreate(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	r := harness.As(t, retrying.Admin()).Run("create", "-n", ns, "-f", harness.File(t, "two.yaml", configMap+"---"+configMap))
 	r.Expect(t, 0, `(configmap/demo-`+harness.Suffix+` created\n){2}`, ``)
@@ -61,6 +64,7 @@ func TestCreate(t *testing.T) {
 }
 
 func TestCreateReadsAsKubectlDoes(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	dir := t.TempDir()
@@ -88,6 +92,7 @@ func TestCreateReadsAsKubectlDoes(t *testing.T) {
 
 // Errors of the input have kubectl's words. Objects created before an error stay on stdout.
 func TestCreateBadInput(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	admin := harness.As(t, retrying.Admin())
 	withoutPermission := harness.As(t, retrying.User("nobody"))
@@ -131,6 +136,7 @@ func TestCreateBadInput(t *testing.T) {
 // The plugin explains a conflict of an object with a name and a generateName. The server wrongly reports
 // that it could not generate a name.
 func TestCreateWithBothFields(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	both := harness.File(t, "both.yaml", strings.ReplaceAll(configMap, "{", "{name: both, "))
@@ -142,6 +148,7 @@ func TestCreateWithBothFields(t *testing.T) {
 // Objects from stdin are created. kubectl's builder reads the stdin of the process, so this runs
 // through kubectl.
 func TestCreateFromStdinThroughKubectl(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	run := func(in string, args ...string) harness.Result {
@@ -160,6 +167,7 @@ func TestCreateFromStdinThroughKubectl(t *testing.T) {
 // A document is created as soon as its end is known, however long stdin stays open. The writer may
 // wait for the result.
 func TestCreateFromAPipeThatStaysOpen(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -52,6 +52,7 @@ func TestWebhookThatOverwritesTheID(t *testing.T) {
 
 // The plugin's annotations exceed the limit of the size of annotations.
 func TestAnnotationsAtTheLimit(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	const limit = 256 << 10
 	for size, warning := range map[int]string{
@@ -66,6 +67,7 @@ func TestAnnotationsAtTheLimit(t *testing.T) {
 // A name from the cluster could be a command for a shell or a terminal. Suggested commands quote it,
 // and a shell passes on the object's name.
 func TestNamesThatWouldHarm(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	const name = "a\x1b[31m$(touch x)"
 	roles := harness.Clientset(t, single).RbacV1().Roles(ns)

@@ -30,6 +30,7 @@ func TestSessions(t *testing.T) {
 	seeded := sync.OnceValue(func() *controlplane.ControlPlane { return seededCluster(t) }) // shared by all sessions
 	for _, path := range paths {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
+			t.Parallel()
 			recorded, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)

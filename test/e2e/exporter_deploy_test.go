@@ -141,6 +141,7 @@ const certificateRequest = "" +
 // The server accepts the manifests. The ClusterRole is enough for the arguments of the Deployment, and
 // each of its permissions is used.
 func TestExporterManifests(t *testing.T) {
+	t.Parallel()
 	cp := controlplane.New(t)
 	admin := harness.As(t, cp.Admin())
 	admin.Run("create", "--validate=strict", "-k", harness.Root+"deploy/exporter").Expect(t, 0, `(?:\S+ created\n){7}`, ``)
@@ -193,6 +194,7 @@ func checkPodSecurity(t *testing.T, cp *controlplane.ControlPlane, deployment ap
 // The overlay for the Prometheus Operator is complete. The liveness of the Pod does not depend on the
 // API server.
 func TestExporterOverlay(t *testing.T) {
+	t.Parallel()
 	all := deployed(t, "deploy/exporter/with-prometheus-operator")
 	want := []string{
 		"ClusterRole", "ClusterRoleBinding", "ConfigMap", "Deployment", "Namespace", "NetworkPolicy",

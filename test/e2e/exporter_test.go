@@ -135,6 +135,7 @@ func (e *exporting) until(series string, want float64) {
 // The exporter waits for an API server that is unreachable. Then it counts, and watches creates, also
 // after a restart of the server. Its counters never decrease.
 func TestExporter(t *testing.T) {
+	t.Parallel()
 	cp := controlplane.New(t)
 	ns := harness.Namespace(t, cp)
 	add := func(n int) {
@@ -222,6 +223,7 @@ func (e *exporting) mustNotDecrease(before map[string]float64) {
 
 // A type without permission causes a metric and a warning, and the exporter is ready.
 func TestExporterWithoutPermission(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	harness.Grant(t, single, ns, "exporter-of-"+ns, []string{"list", "watch"}, "configmaps")
 	e := export(t, harness.As(t, single.User("exporter-of-"+ns)), "configmaps,secrets", "-n", ns)
@@ -242,6 +244,7 @@ func TestExporterWithoutPermission(t *testing.T) {
 
 // SIGTERM, with which Kubernetes ends a container, is no failure.
 func TestExporterTerminates(t *testing.T) {
+	t.Parallel()
 	for name, config := range map[string]string{
 		"counting": harness.As(t, single.Admin()).Kubeconfig, "waiting": unreachableKubeconfig(t),
 	} {
@@ -269,6 +272,7 @@ func unreachableKubeconfig(t *testing.T) string {
 
 // Wrong flags are errors that name the flag.
 func TestExporterFlags(t *testing.T) {
+	t.Parallel()
 	u := harness.As(t, single.Admin())
 	missing := harness.File(t, "web.yml", "nonsense: true\n")
 	for _, test := range []struct {

@@ -61,6 +61,7 @@ func worded(message string) string {
 
 // Exactly the planned objects are deleted, and objects that only look similar are left.
 func TestPruneDeletesWhatItPlans(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	old := createMaps(t, ns, 12, metav1.ObjectMeta{GenerateName: "run-"})
 	controller, yes := createMaps(t, ns, 1, metav1.ObjectMeta{Name: "controller"})[0], true
@@ -123,6 +124,7 @@ func TestPruneDeletesWhatItPlans(t *testing.T) {
 // The newest objects are kept per namespace and prefix. With a selector, only matching objects are
 // chosen.
 func TestPruneKeepsTheNewest(t *testing.T) {
+	t.Parallel()
 	one, two := harness.Namespace(t, retrying), harness.Namespace(t, retrying)
 	var kept []string
 	for _, ns := range []string{one, two} {
@@ -150,6 +152,7 @@ func TestPruneKeepsTheNewest(t *testing.T) {
 
 // Only finished objects are deleted.
 func TestPruneFinished(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	jobs := harness.Clientset(t, retrying).BatchV1().Jobs(ns)
 	pod := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
@@ -186,6 +189,7 @@ func TestPruneFinished(t *testing.T) {
 
 // A truncated prefix that several generateNames share is refused, unless all are named.
 func TestPruneOfASharedPrefix(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	long := strings.Repeat("x", 58)
 	createMaps(t, ns, 2, metav1.ObjectMeta{GenerateName: long + "-one-"})
@@ -202,6 +206,7 @@ func TestPruneOfASharedPrefix(t *testing.T) {
 // --older-than 0s deletes objects of the current second, too, and so does the command that its plan
 // suggests.
 func TestPruneOfAnyAge(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	for range 3 { // because a second can end between a create and its plan
@@ -216,6 +221,7 @@ func TestPruneOfAnyAge(t *testing.T) {
 
 // Permissions are checked before any list.
 func TestPruneWithoutPermission(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	createMaps(t, ns, 1, metav1.ObjectMeta{GenerateName: "run-"})
 	harness.Grant(t, retrying, ns, "reader-"+ns, []string{"list"}, "configmaps")
@@ -244,6 +250,7 @@ func deletes(r *http.Request) bool { return r.Method == http.MethodDelete }
 
 // The outcome of a lost response is found, whichever object has the name then.
 func TestPruneSettlesLostResponses(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	names := createMaps(t, ns, 20, metav1.ObjectMeta{GenerateName: "lost-"})
 	maps := harness.Clientset(t, retrying).CoreV1().ConfigMaps(ns)
@@ -283,6 +290,7 @@ func TestPruneSettlesLostResponses(t *testing.T) {
 
 // A deletion with an unknown outcome gives exit code 4, and the other objects are not tried.
 func TestPruneOfAServerThatStops(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	createMaps(t, ns, 20, metav1.ObjectMeta{GenerateName: "away-"})
 	proxy := faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault {
@@ -301,6 +309,7 @@ func TestPruneOfAServerThatStops(t *testing.T) {
 
 // An interrupt ends the run and prints how many objects are left. A second run continues.
 func TestPruneInterrupted(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	createMaps(t, ns, 40, metav1.ObjectMeta{GenerateName: "stop-"})
 	ctx, interrupt := context.WithCancel(t.Context())
@@ -345,6 +354,7 @@ func TestPruneIsGentle(t *testing.T) {
 
 // Deletions that a policy refuses fail one by one, and the other objects are deleted.
 func TestPruneRefused(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	names := createMaps(t, ns, 5, metav1.ObjectMeta{GenerateName: "no-"})
 	refused := fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"denied by policy","reason":"Forbidden","details":{"name":%q},"code":403}`, names[2])
@@ -359,6 +369,7 @@ func TestPruneRefused(t *testing.T) {
 }
 
 func TestPruneBadInput(t *testing.T) {
+	t.Parallel()
 	u := harness.As(t, retrying.Admin())
 	for _, test := range []struct{ args, message string }{
 		{"", messages.NoTarget},

@@ -19,6 +19,7 @@ import (
 )
 
 func TestReportOfAPrefix(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
@@ -62,6 +63,7 @@ const countsOf = `jsonpath={range .items[*]}{.resource} {.namespace} {.prefix} {
 
 // The names with the prefixes of manifests are counted, each prefix once.
 func TestReportOfManifests(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
@@ -75,6 +77,7 @@ func TestReportOfManifests(t *testing.T) {
 }
 
 func TestReportOfManifestsBadInput(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	u := harness.As(t, single.Admin())
 	u.Run("report", "-n", ns, "-f", "nonsuch.yaml").Expect(t, 1, ``, `error: the path "nonsuch.yaml" does not exist\n`)
@@ -91,6 +94,7 @@ func TestReportOfManifestsBadInput(t *testing.T) {
 // The report waits for a server that is unreachable, like an audit. Errors of the command line are
 // reported at once.
 func TestReportWaitsForTheServer(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	path := harness.File(t, "objects.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: run-}\n")
@@ -112,6 +116,7 @@ func TestReportWaitsForTheServer(t *testing.T) {
 // A gate does not pass if its prefix has no names, unless the user allows that, because the prefix may
 // be misspelled. A prefix from a manifest can't be.
 func TestReportGateOfNoPrefix(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
@@ -127,6 +132,7 @@ func TestReportGateOfNoPrefix(t *testing.T) {
 
 // The report uses the attempts of the server, even if kubectl genname create uses the prefix.
 func TestReportOfWhatCreateMade(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	u.Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=3").Expect(t, 0, `.*`, ``)
@@ -152,6 +158,7 @@ spec:
 
 // A type with several versions is one type, whichever version the user names.
 func TestReportOfSeveralVersions(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	u.Run("create", "-f", harness.File(t, "crd.yaml", severalVersions)).Expect(t, 0, `.*created\n`, ``)
@@ -167,6 +174,7 @@ func TestReportOfSeveralVersions(t *testing.T) {
 
 // A user without permission to list gets an error, and no report.
 func TestReportOfWhoMayNotList(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	harness.As(t, single.User("nobody")).Run("report", "secrets/x-", "-n", ns).
 		Expect(t, 1, ``, `error: .*cannot list resource "secrets".*\n`)
@@ -174,6 +182,7 @@ func TestReportOfWhoMayNotList(t *testing.T) {
 
 // The plot shows the current number of names.
 func TestReportPlotOfAPrefix(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
@@ -189,6 +198,7 @@ func TestReportPlotOfAPrefix(t *testing.T) {
 
 // The report of a saved audit has the counts of the audit.
 func TestReportOfAnAudit(t *testing.T) {
+	t.Parallel()
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())

@@ -43,6 +43,7 @@ credentialPluginPolicy: DenyAll
 
 // If a user's kuberc forbids credential plugins, no command runs one.
 func TestCredentialPluginPolicyIsHonored(t *testing.T) {
+	t.Parallel()
 	kubeconfig, forbidding, ran := forbiddenPlugin(t)
 	u := harness.User{T: t, Kubeconfig: kubeconfig, Context: t.Context()}
 	for _, args := range [][]string{{"version"}, {"audit"}, {"report", "jobs/x-"}, {"create", "-f", harness.File(t, "cm.yaml", configMap)}} {

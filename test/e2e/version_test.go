@@ -19,6 +19,7 @@ import (
 // The number of attempts of an aggregated API is unknown, whatever kube-apiserver does. A user who
 // can't list APIServices can't know which APIs are aggregated, except Kubernetes' own groups.
 func TestRetriesOfAggregatedAPIs(t *testing.T) {
+	t.Parallel()
 	cp := controlplane.New(t)
 	harness.As(t, cp.Admin()).Run("create", "-f", harness.File(t, "api.yaml", `
 apiVersion: apiregistration.k8s.io/v1
@@ -52,6 +53,7 @@ spec: {group: aggregated.e2e, version: v1, groupPriorityMinimum: 1, versionPrior
 // the retries are locked, so their number is known to all users. For the other one, only the metric
 // shows it. A user who can't read the metric gets the default, and a note that it is only the default.
 func TestVersion(t *testing.T) {
+	t.Parallel()
 	const client = `Client Version: [^\n]+\n`
 	prints := func(version, emulated string, attempts int, source string) string {
 		return regexp.QuoteMeta(fmt.Sprintf(messages.Server+"\n", version, emulated) +
@@ -76,6 +78,7 @@ func TestVersion(t *testing.T) {
 }
 
 func TestVersionForMachines(t *testing.T) {
+	t.Parallel()
 	u := harness.As(t, single.Admin())
 	u.Run("version", "-o", "jsonpath={.kind} {.server.attempts} {.server.attemptsSource} {.server.emulationMinor}").
 		Expect(t, 0, `VersionReport 1 metric 31`, ``)
@@ -85,6 +88,7 @@ func TestVersionForMachines(t *testing.T) {
 }
 
 func TestVersionWithoutServer(t *testing.T) {
+	t.Parallel()
 	u := harness.As(t, single.Admin())
 	u.Run("version", "--server=https://127.0.0.1:1").Expect(t, 1, `Client Version: [^\n]+\n`,
 		`error: ask the server for its version: Get "https://127.0.0.1:1/version": dial tcp 127.0.0.1:1: connect: connection refused\n`)
