@@ -249,7 +249,7 @@ const (
 	// Watched is the last line of --watch: types, events, gaps.
 	Watched = "Watched %s: %s, %s"
 	// WatchedIdle is the same if there were events: types, events, percentage, gaps.
-	WatchedIdle = "Watched %s: %s, of which %.0f%% changed no count, %s"
+	WatchedIdle = "Watched %s: %s, %.0f%% of them updates that change no count, %s"
 )
 
 // Notices of a watch.
