@@ -19,7 +19,8 @@ RACE    := $(WITHC) $(GO) test -race
 ENGINES := $(addprefix ./internal/,census create duplicates exactlyonce exporter live prune serverinfo wait)
 QUICK   := ./pkg/... ./internal/... ./docs/... ./test/docs ./test/offline ./test/lint ./test/prose ./test/schema
 # go test starts packages in this order. test/e2e takes longest, so it is first, and the
-# other packages run beside it.
+# other packages run beside it. Tests wait for servers, so three packages run at a time,
+# even on two cores.
 ALL      = ./test/e2e $(shell $(GO) list ./... | grep -vE '/test/(e2e|release)$$')
 
 # A full release needs programs that this Makefile doesn't build: syft for SBOMs, cosign
@@ -75,7 +76,7 @@ test: control-plane build ## Run all tests except those of a release, on a real 
 	@echo "Building kube-controller-manager and KWOK: 4 minutes the first time"
 	$(GO) run ./test/controlplane/run --controllers=job-controller --nodes true
 	@echo "Running the tests of the plugin: 8 minutes"
-	$(GO) test -timeout 20m -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(ALL)
+	$(GO) test -p 3 -timeout 20m -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(ALL)
 	@$(MAKE) --no-print-directory cover
 	@echo "Testing the alerts and the dashboard in the engine of Prometheus: 2 minutes the first time"
 	$(GO) test -C test/monitoring ./...

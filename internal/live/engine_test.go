@@ -391,12 +391,14 @@ func TestQuietTypes(t *testing.T) {
 	if len(e.notices(Appeared)) != 1 || len(e.notices(Watched)) != 1 {
 		t.Errorf("%+v", e.reported)
 	}
-	server.mu.Lock()
-	opened := server.watches["/api/v1/pods"]
-	server.mu.Unlock()
-	if opened == 0 {
-		t.Error("it is not watched")
-	}
+	eventually(t, func() string { // the list can show the names before the watch is open
+		server.mu.Lock()
+		defer server.mu.Unlock()
+		if server.watches["/api/v1/pods"] == 0 {
+			return "it is not watched"
+		}
+		return ""
+	})
 }
 
 // A type that can't be watched is counted repeatedly, and the engine reports it.
