@@ -72,10 +72,10 @@ bare: control-plane ## Run the quick tests, and the tests that run kubectl, with
 	.ci/bare $(GO) test -short -count=1 $(QUICK)
 	.ci/bare $(GO) test -count=1 -run 'Kubectl|Completion' ./test/e2e
 
-test: control-plane build ## Run all tests except those of a release, on a real control plane (11 minutes)
+test: control-plane build ## Run all tests except those of a release, on a real control plane (7 minutes)
 	@echo "Building kube-controller-manager and KWOK: 4 minutes the first time"
 	$(GO) run ./test/controlplane/run --controllers=job-controller --nodes true
-	@echo "Running the tests of the plugin: 8 minutes"
+	@echo "Running the tests of the plugin: 6 minutes"
 	$(GO) test -p 3 -timeout 20m -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(ALL)
 	@$(MAKE) --no-print-directory cover
 	@echo "Testing the alerts and the dashboard in the engine of Prometheus: 2 minutes the first time"

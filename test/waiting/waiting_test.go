@@ -92,8 +92,14 @@ func TestOutOfTimeAndAgain(t *testing.T) {
 	time.AfterFunc(time.Second, func() { // its Pod ends
 		pods := harness.Clientset(t, server).CoreV1().Pods(ns)
 		patch := []byte(`{"metadata":{"labels":{"genname.test/pod":null}}}`)
-		if found, err := pods.List(t.Context(), metav1.ListOptions{}); err == nil && len(found.Items) > 0 {
-			_, _ = pods.Patch(t.Context(), found.Items[0].Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{})
+		for ; t.Context().Err() == nil; time.Sleep(100 * time.Millisecond) { // a busy controller creates the Pod late
+			found, err := pods.List(t.Context(), metav1.ListOptions{})
+			if err != nil || len(found.Items) == 0 {
+				continue
+			}
+			if _, err := pods.Patch(t.Context(), found.Items[0].Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}); err == nil {
+				return
+			}
 		}
 	})
 	for range 2 { // while it runs, and after it has finished
