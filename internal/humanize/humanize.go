@@ -134,7 +134,7 @@ func Count[N int | int64](n N, thing string) string {
 		}
 		thing += "s"
 	}
-	return Grouped(int64(n)) + " " + thing
+	return Grouped(n) + " " + thing
 }
 
 // mostNamed is how many things Few names.
@@ -145,7 +145,7 @@ func Few(things []string) string {
 	if len(things) <= mostNamed {
 		return strings.Join(things, ", ")
 	}
-	others := Grouped(int64(len(things) - mostNamed))
+	others := Grouped(len(things) - mostNamed)
 	return fmt.Sprintf("%s and %s more", strings.Join(things[:mostNamed], ", "), others)
 }
 

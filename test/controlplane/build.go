@@ -86,10 +86,11 @@ func Build(ctx context.Context, log io.Writer, options ...Option) (Binaries, err
 }
 
 func (p program) build(ctx context.Context, log io.Writer) (string, error) {
-	dir, err := p.dir(ctx)
+	root, err := repository()
 	if err != nil {
 		return "", err
 	}
+	dir := filepath.Join(root, "test", "controlplane", p.module)
 	path, err := p.cachePath(dir)
 	if err != nil {
 		return "", err
@@ -151,15 +152,15 @@ func (p program) flags() []string {
 	return []string{"-trimpath", "-buildvcs=false", "-ldflags=" + strings.Join(ldflags, " ")}
 }
 
-// dir returns the directory of the program's module, found through the main module. (Tests run in the directory of
-// their package.)
-func (p program) dir(ctx context.Context) (string, error) {
-	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/kubectl-genname/kubectl-genname").Output()
+// repository returns the directory of the main module, which it finds once. (Tests run in the directory of their
+// package.)
+var repository = sync.OnceValues(func() (string, error) {
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/kubectl-genname/kubectl-genname").Output()
 	if err != nil {
 		return "", fmt.Errorf("find the repository: %w", err)
 	}
-	return filepath.Join(strings.TrimSpace(string(out)), "test", "controlplane", p.module), nil
-}
+	return strings.TrimSpace(string(out)), nil
+})
 
 func (p program) cachePath(dir string) (string, error) {
 	cache, err := testenv.Cache()

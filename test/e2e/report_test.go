@@ -39,7 +39,7 @@ var createInstead = harness.Printed(reportmsg.UseCreate, "16 names")
 
 // reported is the beginning of the verdict about a prefix.
 func reported(prefix, namespace, names string) string {
-	place := regexp.QuoteMeta(fmt.Sprintf(reportmsg.In, prefix, namespace))
+	place := regexp.QuoteMeta(prefix + " in " + namespace)
 	words := strings.Fields(strings.ReplaceAll(harness.Printed(reportmsg.Names, place, names), `\n`, ""))
 	return strings.Join(words, `\s`)
 }

@@ -76,9 +76,11 @@ func TestLengthOfPages(t *testing.T) {
 	}
 }
 
+// hasLetter matches a text that has a letter or a digit.
+var hasLetter = regexp.MustCompile(`[\pL\pN]`)
+
 // wordsIn counts the fields of a text that have a letter or a digit.
 func wordsIn(text string) int {
-	hasLetter := regexp.MustCompile(`[\pL\pN]`)
 	words := 0
 	for _, field := range strings.Fields(text) {
 		if hasLetter.MatchString(field) {

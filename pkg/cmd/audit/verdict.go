@@ -16,7 +16,7 @@ import (
 func verdictLines(report *v1alpha1.AuditReport) (lines []string) {
 	if read, all := report.Summary.ResourceTypes, len(report.Scope.Resources); read < all {
 		types := humanize.Count(all, "type")
-		lines = append(lines, fmt.Sprintf(messages.ReadOf, humanize.Grouped(int64(read)), types))
+		lines = append(lines, fmt.Sprintf(messages.ReadOf, humanize.Grouped(read), types))
 	}
 	v := report.Verdict
 	if v == nil || v.Closest == nil {

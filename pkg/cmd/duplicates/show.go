@@ -65,7 +65,7 @@ func (s *search) shown(wide bool) (shown []*duplicates.Group) {
 func (o *options) printVerdict(s *search) {
 	if unread, _ := s.unread(); len(unread) > 0 && !o.isComplete(s) {
 		all := len(s.resources)
-		o.printLine(fmt.Sprintf(messages.Unread, humanize.Grouped(int64(all-len(unread))), humanize.Count(all, "type")))
+		o.printLine(fmt.Sprintf(messages.Unread, humanize.Grouped(all-len(unread)), humanize.Count(all, "type")))
 	}
 	confirmed, ofConfirmed := s.count(duplicates.Confirmed)
 	likely, ofLikely := s.count(duplicates.Likely)

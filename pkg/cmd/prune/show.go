@@ -93,7 +93,7 @@ func (r *run) inWords() string {
 		words = append(words, fmt.Sprintf(messages.CreatedBefore, c.Before.Format(time.RFC3339)))
 	}
 	if c.Keep != nil {
-		words = append(words, fmt.Sprintf(messages.NotNewest, humanize.Grouped(int64(*c.Keep))))
+		words = append(words, fmt.Sprintf(messages.NotNewest, humanize.Grouped(*c.Keep)))
 	}
 	if c.Selector != "" {
 		words = append(words, fmt.Sprintf(messages.Matching, c.Selector))

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
@@ -77,7 +75,7 @@ func (o *options) prefixCells(items []v1alpha1.CollisionItem) []string {
 		attempts = strconv.Itoa(*n)
 	}
 	row := []string{
-		first.Namespace, schema.GroupResource{Group: first.Group, Resource: first.Resource}.String(), first.Prefix,
+		first.Namespace, humanize.Type(first.Group, first.Resource), first.Prefix,
 		humanize.Grouped(first.Existing), attempts,
 	}
 	if o.showsCreates() {

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/resource"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
@@ -228,7 +227,7 @@ func missing(populations []report.Population) (warnings []string) {
 		if p.Existing > 0 {
 			continue
 		}
-		resource := schema.GroupResource{Group: p.Group, Resource: p.Resource}.String()
+		resource := humanize.Type(p.Group, p.Resource)
 		warning := terminal.Sprintf(messages.NoNames, resource, p.Prefix)
 		if p.Namespace != "" {
 			warning = terminal.Sprintf(messages.NoNamesIn, resource, p.Namespace, p.Prefix)

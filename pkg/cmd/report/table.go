@@ -107,7 +107,7 @@ func roomOf(p *v1alpha1.Policy) string {
 	return humanize.Room(p.Room.Creates)
 }
 
-// numbers returns a table of numbers, whose first column says what they are.
+// numbers returns a table of numbers, with their labels in the first column.
 func numbers(header ...string) *table.Table {
 	t := table.New(header...)
 	for i := 1; i < len(t.Columns); i++ {

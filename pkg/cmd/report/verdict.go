@@ -3,8 +3,6 @@ package report
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
@@ -62,11 +60,7 @@ func namesOf(item v1alpha1.CollisionItem) string {
 
 // placeOfNames returns a prefix as a sentence names it.
 func placeOfNames(group, resource, namespace, prefix string) string {
-	place := schema.GroupResource{Group: group, Resource: resource}.String() + "/" + prefix
-	if namespace == "" {
-		return place
-	}
-	return fmt.Sprintf(messages.In, place, namespace)
+	return humanize.In(humanize.Type(group, resource)+"/"+prefix, namespace)
 }
 
 // attemptsOf returns the number of attempts of the server, for a sentence.
@@ -117,7 +111,7 @@ func (o *options) verdictOfSeveral(report *v1alpha1.CollisionReport) string {
 		if v.State == v1alpha1.CollisionFailing {
 			format, number = messages.SeveralFailing, v.Failing
 		}
-		verdict = fmt.Sprintf(format, humanize.Grouped(int64(number)), humanize.Count(all, "prefix"), closest, chance)
+		verdict = fmt.Sprintf(format, humanize.Grouped(number), humanize.Count(all, "prefix"), closest, chance)
 	}
 	if v.AttemptsUnknown > 0 {
 		verdict += " " + fmt.Sprintf(messages.SeveralUnknown, humanize.Count(v.AttemptsUnknown, "prefix"))
@@ -157,5 +151,5 @@ func (o *options) hint(r *v1alpha1.CollisionReport) {
 
 // subjectOf returns a prefix as arguments of a command.
 func subjectOf(group, resource, namespace, prefix string) string {
-	return reference.In(schema.GroupResource{Group: group, Resource: resource}.String()+"/"+prefix, namespace)
+	return reference.In(humanize.Type(group, resource)+"/"+prefix, namespace)
 }

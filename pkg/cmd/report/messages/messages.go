@@ -117,8 +117,6 @@ const (
 	Names = "%s has %s."
 	// NoNamesYet is the number of names of a prefix without any.
 	NoNamesYet = "no names"
-	// In is the prefix of Names for a namespaced type: prefix, namespace.
-	In = "%s in %s"
 	// Suffixes is printed after it for another length: characters.
 	Suffixes = "Its suffixes have %s."
 	// OK is printed if the next 1,000 creates are unlikely to fail: attempts, chance.
