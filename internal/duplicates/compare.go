@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 )
 
 const (
@@ -83,6 +85,7 @@ type comparison struct {
 	done     int64
 	managers []string // the first is empty
 	skipped  []census.Skipped
+	unequal  incomparable
 }
 
 // all fills in the details of all candidates. It skips lists that can't be read.
@@ -174,7 +177,11 @@ func (l *listed) Visit(o *decode.Object) error {
 	if err != nil {
 		return err
 	}
-	content := contentOf(l.seed, object)
+	content, err := contentOf(l.seed, object)
+	if err != nil {
+		l.unequal.add(listKey{l.resource, o.Namespace}, o.Name)
+		return nil
+	}
 	these.details[at] = detail{
 		content: max(content.hash, 1), // 0 stands for an object that is gone
 		uid:     parseUID(o.UID),
@@ -199,6 +206,37 @@ func (c *comparison) numberOf(manager string) uint32 {
 		c.managers = append(c.managers, manager)
 	}
 	return uint32(at)
+}
+
+// Incomparable is the reason for objects whose managedFields are invalid.
+const Incomparable census.Reason = "incomparable"
+
+// incomparable are the names of objects that can't be compared. It is safe for concurrent use.
+type incomparable struct {
+	mu    sync.Mutex
+	names map[listKey]map[string]bool
+}
+
+func (i *incomparable) add(key listKey, name string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.names == nil {
+		i.names = map[listKey]map[string]bool{}
+	}
+	if i.names[key] == nil {
+		i.names[key] = map[string]bool{}
+	}
+	i.names[key][name] = true
+}
+
+func (i *incomparable) skipped() (skipped []census.Skipped) {
+	for key, names := range i.names {
+		skipped = append(skipped, census.Skipped{
+			Group: key.resource.Group, Resource: key.resource.Resource, Namespace: key.namespace, Reason: Incomparable,
+			Message: "managedFields are invalid in " + humanize.Few(slices.Sorted(maps.Keys(names))),
+		})
+	}
+	return skipped
 }
 
 // parse reads an object and sets its type, because items of a list may lack it.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"hash/maphash"
 	"maps"
 	"slices"
@@ -29,33 +30,46 @@ type content struct {
 
 // contentOf returns the content of an object: the fields that the creating manager owns. Without
 // managedFields it is everything except metadata and status. The object's own name and UID are
-// replaced by the same text in all objects.
-func contentOf(seed maphash.Seed, object *unstructured.Unstructured) content {
+// replaced by the same text in all objects. Clients write managedFields, so an object whose fields
+// can't be compared is an error.
+func contentOf(seed maphash.Seed, object *unstructured.Unstructured) (content, error) {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	own := placeholders(object)
 	entry := creation(object.GetManagedFields())
-	var set fieldpath.Set
-	if entry == nil || entry.FieldsV1 == nil || set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())) != nil {
+	if entry == nil {
 		of := authored(object.Object)
 		for _, field := range of {
 			write(&h, own, field, object.Object[field])
 		}
-		return content{hash: h.Sum64(), of: of}
+		return content{hash: h.Sum64(), of: of}, nil
+	}
+	var set fieldpath.Set
+	if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())); err != nil {
+		return content{}, err
 	}
 	c := content{manager: entry.Manager}
 	of := map[string]bool{}
-	set.Leaves().Iterate(func(path fieldpath.Path) {
+	for path := range set.Leaves().All() {
 		if isCreationID(path) {
-			return
+			continue
+		}
+		if !isOfObject(path) {
+			return content{}, fmt.Errorf("%s is no field of an object", path)
 		}
 		of[*path[0].FieldName] = true
 		c.fields++
 		found, _ := at(object.Object, path)
 		write(&h, own, path.String(), found)
-	})
+	}
 	c.of, c.hash = slices.Sorted(maps.Keys(of)), h.Sum64()
-	return c
+	return c, nil
+}
+
+// isOfObject reports whether a path begins with a field and has no negative index.
+func isOfObject(path fieldpath.Path) bool {
+	return len(path) > 0 && path[0].FieldName != nil &&
+		!slices.ContainsFunc(path, func(e fieldpath.PathElement) bool { return e.Index != nil && *e.Index < 0 })
 }
 
 // write adds a field and its value to a hash.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
@@ -23,6 +24,15 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 		t.Fatal(err)
 	}
 	return o
+}
+
+func contentIn(t *testing.T, o *unstructured.Unstructured) content {
+	t.Helper()
+	c, err := contentOf(seed, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // managed is an object whose creator owns some fields of each sort.
@@ -60,7 +70,7 @@ status: {phase: a}
 
 // Only fields that the creator owns count.
 func TestContent(t *testing.T) {
-	first := contentOf(seed, object(t, managed))
+	first := contentIn(t, object(t, managed))
 	if first.manager != "creator" || first.fields != 8 || !slices.Equal(first.of, []string{"metadata", "spec"}) {
 		t.Errorf("%+v", first)
 	}
@@ -83,7 +93,7 @@ func TestContent(t *testing.T) {
 	} {
 		o := object(t, managed)
 		test.change(o.Object)
-		if got := contentOf(seed, o); (got.hash == first.hash) != test.same {
+		if got := contentIn(t, o); (got.hash == first.hash) != test.same {
 			t.Errorf("%s: the content is the same: %v", name, !test.same)
 		}
 	}
@@ -91,7 +101,7 @@ func TestContent(t *testing.T) {
 	renamed.SetName("run-zzzzz")
 	renamed.SetUID("other")
 	set("http://run-zzzzz/other", "spec", "self")(renamed.Object)
-	if contentOf(seed, renamed).hash != first.hash {
+	if contentIn(t, renamed).hash != first.hash {
 		t.Error("an object's own name and UID are content")
 	}
 }
@@ -114,7 +124,7 @@ func port(name, to string) func(map[string]any) {
 
 // Without managedFields, everything but metadata and status counts.
 func TestContentUnmanaged(t *testing.T) {
-	read := func(text string) content { return contentOf(seed, object(t, text)) }
+	read := func(text string) content { return contentIn(t, object(t, text)) }
 	first := read(`{metadata: {name: a-bcdfg, labels: {x: y}}, spec: {a: a-bcdfg}, data: {b: c}, status: {}}`)
 	if first.manager != "" || first.fields != 0 || !slices.Equal(first.of, []string{"data", "spec"}) {
 		t.Errorf("%+v", first)
@@ -125,6 +135,44 @@ func TestContentUnmanaged(t *testing.T) {
 	if read(`{metadata: {name: a-bcdfg}, spec: {a: a-bcdfg}, data: {b: d}}`).hash == first.hash {
 		t.Error("data does not count")
 	}
+}
+
+// fieldsOf returns an object whose creator owns fields.
+func fieldsOf(t *testing.T, fields, rest string) *unstructured.Unstructured {
+	t.Helper()
+	return object(t, `{metadata: {name: a-bcdfg, managedFields: [{manager: m, operation: Update, fieldsV1: `+fields+`}]}, `+rest+`}`)
+}
+
+// hostile are managedFields that an API server stores, and that name no field of an object.
+var hostile = []string{
+	`{"f:data":{"i:-1":{}}}`, `{"f:data":{"a":{}}}`, `{"v:1":{}}`, `{"i:0":{}}`, `{"k:{\"a\":1}":{"f:b":{}}}`, `{".":{}}`, `[]`, `{"f:data":1}`,
+}
+
+// Clients write managedFields, so they may contain anything. An object is an error if its fields can't
+// be compared.
+func TestContentOfHostileFields(t *testing.T) {
+	for _, fields := range hostile[:5] {
+		if _, err := contentOf(seed, fieldsOf(t, fields, `data: [zero, one]`)); err == nil {
+			t.Errorf("%s is compared", fields)
+		}
+	}
+}
+
+// Whatever clients write, reading the content never panics.
+func FuzzContent(f *testing.F) {
+	for _, fields := range hostile {
+		f.Add([]byte(fields), []byte(`{"metadata":{"name":"a-bcdfg"},"data":[0,{"a":1}],"status":{"conditions":[{"type":"Failed","status":"True"}]}}`))
+	}
+	f.Fuzz(func(t *testing.T, fields, raw []byte) {
+		o, err := parse(jobs, raw)
+		if err != nil {
+			return
+		}
+		o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "m", FieldsV1: metav1.NewFieldsV1(string(fields))}})
+		_, _ = contentOf(seed, o)
+		_, _ = failedAt(o), state(o)
+		followFromID([]*unstructured.Unstructured{o, o})
+	})
 }
 
 // The time of a failure is the latest in the status of an object that has failed.

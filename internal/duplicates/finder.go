@@ -85,7 +85,6 @@ func (f *Finder) Find(ctx context.Context) (*Result, error) {
 	}
 	comparison := &comparison{reader: reader, seed: f.seed, report: f.Compared, managers: []string{""}}
 	comparison.all(ctx, all)
-	result.Skipped = append(result.Skipped, comparison.skipped...)
 	for _, c := range all.candidates {
 		if c.details != nil {
 			c.sorted()
@@ -93,8 +92,10 @@ func (f *Finder) Find(ctx context.Context) (*Result, error) {
 		}
 	}
 	f.grade(ctx, result, &inspector{
-		finder: f, reader: reader, dependents: all.dependents, complete: complete(result.Skipped),
+		finder: f, reader: reader, dependents: all.dependents, unequal: &comparison.unequal,
+		complete: complete(append(slices.Clone(result.Skipped), comparison.skipped...)),
 	})
+	result.Skipped = append(append(result.Skipped, comparison.skipped...), comparison.unequal.skipped()...)
 	return result, nil
 }
 

@@ -105,6 +105,8 @@ func filled(crowded bool) *shelf {
 	s.pair("unmanaged", map[string]any{"managedFields": nil}, map[string]any{"managedFields": nil})
 	s.pair("three", nil, nil)
 	s.add("three-", "three-ddddd", 9, nil)
+	crash := []any{map[string]any{"manager": "tool", "operation": "Update", "fieldsV1": map[string]any{"v:1": map[string]any{}}}}
+	s.pair("crash", nil, map[string]any{"managedFields": crash})
 	const id = "v1-00112233445566778899aabbccddeeff"
 	for attempt := range uint32(2) {
 		s.add("id-", names.Candidate("id-", id, attempt, names.SuffixLength), 0,
@@ -156,7 +158,11 @@ func TestFind(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Errorf("%q, want %q", got, want)
 			}
-			if len(result.Skipped) != 1 || result.Skipped[0].Resource != "backups" {
+			var skipped []string
+			for _, s := range result.Skipped {
+				skipped = append(skipped, s.Message)
+			}
+			if text := strings.Join(skipped, "\n"); len(skipped) != 2 || !strings.Contains(text, "crash-ccccc") || !strings.Contains(text, "backups") {
 				t.Errorf("skipped %+v", result.Skipped)
 			}
 		})

@@ -31,6 +31,7 @@ type inspector struct {
 
 	mu      sync.Mutex
 	skipped []census.Skipped
+	unequal *incomparable
 }
 
 // inspect grades one group. It compares the members again because they may have changed since the
@@ -44,11 +45,12 @@ func (i *inspector) inspect(ctx context.Context, g *Group) {
 		return
 	}
 	confirmed := followFromID(objects)
-	if len(objects) < g.Len() || !confirmed && !i.equal(objects) {
+	contents, ok := i.contents(g, objects)
+	if !ok || len(objects) < g.Len() || !confirmed && !i.equal(objects, contents) {
 		g.dissolved = true
 		return
 	}
-	i.describe(g, objects)
+	i.describe(g, objects, contents)
 	for _, owner := range objects[0].GetOwnerReferences() {
 		if err := i.owner(ctx, g, owner); err != nil {
 			g.ReferencesRead = false
@@ -96,13 +98,26 @@ func (i *inspector) get(
 	return found, err
 }
 
+// contents returns the contents of objects. It is false if an object can't be compared.
+func (i *inspector) contents(g *Group, objects []*unstructured.Unstructured) (contents []content, ok bool) {
+	ok = true
+	for _, object := range objects {
+		content, err := contentOf(i.finder.seed, object)
+		if err != nil {
+			i.unequal.add(listKey{g.Resource, g.Namespace}, object.GetName())
+			ok = false
+		}
+		contents = append(contents, content)
+	}
+	return contents, ok
+}
+
 // equal reports whether objects have the same content, and each was created shortly after the previous
 // one.
-func (i *inspector) equal(objects []*unstructured.Unstructured) bool {
-	first := contentOf(i.finder.seed, objects[0])
+func (i *inspector) equal(objects []*unstructured.Unstructured, contents []content) bool {
 	for n, object := range objects[1:] {
 		gap := object.GetCreationTimestamp().Sub(objects[n].GetCreationTimestamp().Time)
-		if contentOf(i.finder.seed, object).hash != first.hash || gap > i.finder.Within {
+		if contents[n+1].hash != contents[0].hash || gap > i.finder.Within {
 			return false
 		}
 	}
@@ -110,17 +125,16 @@ func (i *inspector) equal(objects []*unstructured.Unstructured) bool {
 }
 
 // describe fills in the details of a group.
-func (i *inspector) describe(g *Group, objects []*unstructured.Unstructured) {
-	content := contentOf(i.finder.seed, objects[0])
-	g.Compared = Compared{Fields: content.fields, Of: content.of}
+func (i *inspector) describe(g *Group, objects []*unstructured.Unstructured, contents []content) {
+	g.Compared = Compared{Fields: contents[0].fields, Of: contents[0].of}
 	for _, owner := range objects[0].GetOwnerReferences() {
 		g.Owners = append(g.Owners, nameOf(owner))
 	}
 	g.StatusDiffers = differences(objects)
-	for _, object := range objects {
+	for n, object := range objects {
 		g.objects = append(g.objects, Object{
 			Name: object.GetName(), UID: string(object.GetUID()),
-			Created: object.GetCreationTimestamp().UTC(), Creator: contentOf(i.finder.seed, object).manager,
+			Created: object.GetCreationTimestamp().UTC(), Creator: contents[n].manager,
 			State: state(object), ReferredBy: i.referencesTo(string(object.GetUID())),
 		})
 	}

@@ -459,6 +459,28 @@ func TestDuplicatesUnread(t *testing.T) {
 	}
 }
 
+// Clients write managedFields. Objects whose managedFields name no fields are skipped by name, and
+// the others are compared.
+func TestDuplicatesOfHostileFields(t *testing.T) {
+	t.Parallel()
+	client, err := dynamic.NewForConfig(retrying.Admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := population{t, client, harness.Namespace(t, retrying)}
+	for _, fields := range []string{`{"f:data":{"i:-1":{}}}`, `{"v:1":{}}`, `{"k:{\"a\":1}":{"f:b":{}}}`} {
+		for range 2 {
+			entry := `{"manager": "m", "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": ` + fields + `}`
+			p.patch(p.config("m", map[string]any{"generateName": "hostile-"}), `{"metadata": {"managedFields": [`+entry+`]}}`)
+		}
+	}
+	for range 2 {
+		p.config("tool", map[string]any{"generateName": "c-"})
+	}
+	harness.As(t, retrying.Admin()).Run("duplicates", "-n", p.namespace).Expect(t, 1, `GRADE.*\n(likely +configmaps/c-.*\n){2}`,
+		`(?s)Found 1 group.*Warning: skipped configmaps in `+p.namespace+`: managedFields are invalid in hostile-.* and 1 more\n.*`)
+}
+
 // The ready ClusterRole is enough to find duplicates of every type except Secrets and custom
 // resources.
 func TestRoleForDuplicates(t *testing.T) {

@@ -497,7 +497,7 @@ type Skipped struct {
 	Namespace string `json:"namespace"`
 	// Reason is one word for scripts: excluded, undiscovered, unauthorized, forbidden,
 	// notFound, notListable, throttled, unreachable, timeout, malformed, expired,
-	// interrupted or failed.
+	// interrupted or failed. In a DuplicateReport, incomparable stands for single objects.
 	Reason string `json:"reason"`
 	// Message is the cause.
 	Message string `json:"message"`

@@ -23,7 +23,7 @@ type search struct {
 func (s *search) unread() (unread, forbidden []census.Resource) {
 	for _, r := range s.resources {
 		for _, skipped := range s.result.Skipped {
-			if skipped.Group != r.Group || skipped.Resource != r.Resource {
+			if skipped.Group != r.Group || skipped.Resource != r.Resource || skipped.Reason == duplicates.Incomparable {
 				continue
 			}
 			unread = append(unread, r)

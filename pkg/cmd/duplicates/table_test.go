@@ -95,6 +95,7 @@ func TestComplete(t *testing.T) {
 		"the only one":        {nil, []census.Resource{jobs}, []census.Skipped{forbidden}, false},
 		"a named one":         {[]string{"jobs,pods"}, []census.Resource{jobs, others}, []census.Skipped{forbidden}, false},
 		"never":               {nil, []census.Resource{jobs}, []census.Skipped{{Resource: "ipaddresses", Reason: census.Excluded}}, true},
+		"one object":          {nil, []census.Resource{jobs}, []census.Skipped{{Group: "batch", Resource: "jobs", Reason: duplicates.Incomparable}}, false},
 		"a list that expired": {nil, []census.Resource{jobs, others}, []census.Skipped{{Group: "batch", Resource: "jobs", Reason: census.Expired}}, false},
 	} {
 		o := &options{arguments: test.named}
