@@ -32,11 +32,6 @@ type Options struct {
 	Prefixes   []string
 	PrefixesOf map[schema.GroupResource][]string
 
-	// Windows are the times of which rates of creation are estimated, each above 0 and the
-	// shortest first. Recent returns all times over which the census has to count.
-	Windows []time.Duration
-	// Forecast is the horizon of the risk and of the expected failures.
-	Forecast time.Duration
 	// Old is the audit to compare with, or nil.
 	Old *v1alpha1.AuditReport
 
@@ -68,25 +63,12 @@ const (
 	Last24h = 24 * time.Hour
 )
 
-// Recent returns the times over which the census counts recent creations: Windows, and
-// those of the columns that are not among them.
-func (o *Options) Recent() []time.Duration {
-	all := slices.Clone(o.Windows)
-	for _, column := range []time.Duration{Last10m, Last24h} {
-		if !slices.Contains(all, column) {
-			all = append(all, column)
-		}
-	}
-	return all
-}
+// Recent are the times over which the census counts recent creations: those of the columns.
+var Recent = []time.Duration{Last10m, Last24h}
 
 // last returns how many names of a name pool were created in one of these times.
-func (o *Options) last(pool *census.NamePool, length time.Duration) int64 {
-	at := slices.Index(o.Windows, length)
-	if at < 0 {
-		at = slices.Index(o.Recent(), length)
-	}
-	return pool.Recent[at]
+func last(pool *census.NamePool, length time.Duration) int64 {
+	return pool.Recent[slices.Index(Recent, length)]
 }
 
 // FoldBelow returns below how many names the census reads all controllers of a name pool.
@@ -171,8 +153,7 @@ type Collector struct {
 func NewCollector(options Options, retriesOf RetriesOf) (*Collector, error) {
 	old, err := newBaseline(options.Old, &options)
 	return &Collector{
-		options: options, retriesOf: retriesOf, old: old,
-		estimate: &estimator{windows: options.Windows},
+		options: options, retriesOf: retriesOf, old: old, estimate: &estimator{},
 	}, err
 }
 
@@ -196,19 +177,6 @@ func (c *Collector) retries(pool census.NamePool) (retries v1alpha1.Retries, why
 		return byClient(clientAttempts), ""
 	}
 	return c.retriesOf(pool.Resource.GroupVersion())
-}
-
-// attemptsInForce returns the attempts per create in a name pool. If they are unknown, it
-// returns those of kube-apiserver's own types, or one if these are unknown, too.
-func (c *Collector) attemptsInForce(pool census.NamePool) int {
-	retries, _ := c.retries(pool)
-	if retries.Attempts == nil {
-		retries, _ = c.retriesOf(schema.GroupVersion{Version: "v1"})
-	}
-	if retries.Attempts == nil {
-		return 1
-	}
-	return *retries.Attempts
 }
 
 // nextFails returns the chance that the next create in a name pool fails with the attempts
@@ -259,7 +227,7 @@ func (b *batch) add(pool *census.NamePool, seen *live.Row) {
 	r := b.newRow()
 	*r = row{NamePool: *pool, measured: r.measured}
 	if seen != nil {
-		b.kept.fail(b.collector.estimate.measure(r, seen))
+		r.measure(seen)
 	}
 	b.keep(r)
 }

@@ -43,7 +43,7 @@ var began = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 
 // collector returns a collector for servers that try eight names.
 func collector(options Options) *Collector {
-	options.Began, options.Windows, options.Forecast = began, Windows, 30*24*time.Hour
+	options.Began = began
 	if options.Order == "" {
 		options.Order = ByNames
 	}

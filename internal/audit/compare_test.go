@@ -136,62 +136,6 @@ func TestGrowthOfAWatch(t *testing.T) {
 	}
 }
 
-// A measured growth turns the range of the first failure into one time, at the observed
-// rate of creates. Without growth, there are as many deletes as creates. If a prefix grew
-// faster than the observed rate, its growth is the rate. If the attempts are unknown, the
-// first failure stays a range.
-func TestFirstFailureOfAMeasuredGrowth(t *testing.T) {
-	report := func(before int64, group string) *v1alpha1.AuditFirstFailure {
-		s := rated("p-", 2_000_000, 100_000)
-		s.Resource = resource(group, "jobs")
-		old := saved(func(r *v1alpha1.AuditReport) {
-			r.Scope.Resources = []string{s.Resource.GroupResource().String()}
-			r.Items = []v1alpha1.AuditItem{{Group: group, Resource: "jobs", Namespace: "ci", Prefix: "p-", Names: before}}
-			if before < 0 {
-				r.Items, r.Hidden = nil, v1alpha1.AuditHidden{Prefixes: 1, Names: 9}
-			}
-		})
-		c := collector(Options{Old: old})
-		c.retriesOf = ofItsOwn(8)
-		add(c, true, s)
-		return finish(t, c).Report.Items[0].FirstFailure
-	}
-	unknown := report(-1, "")
-	if *unknown.GrowingDays >= *unknown.SteadyDays {
-		t.Fatalf("a growth within bounds decides nothing: %+v", unknown)
-	}
-	last := math.Inf(1)
-	for _, grown := range []int64{-1000, 0, 1000, 100_000, 200_000, 400_000} {
-		got := report(2_000_000-grown, "")
-		switch days := *got.GrowingDays; {
-		case days != *got.SteadyDays:
-			t.Errorf("grown by %d: %v to %v", grown, days, *got.SteadyDays)
-		case grown <= 0 && math.Abs(days-*unknown.SteadyDays) > 1e-9*days, grown > 0 && days >= last:
-			t.Errorf("grown by %d: %v days", grown, days)
-		default:
-			last = days
-		}
-	}
-	if got := report(1_900_000, "example.dev"); *got.GrowingDays >= *got.SteadyDays {
-		t.Errorf("with unknown attempts: %v to %v", *got.GrowingDays, *got.SteadyDays)
-	}
-}
-
-// A growth over minutes is too short to forecast the first failure.
-func TestFirstFailureAfterMinutes(t *testing.T) {
-	for age, one := range map[time.Duration]bool{time.Minute: false, LeastAge: true} {
-		c := collector(Options{Old: saved(func(r *v1alpha1.AuditReport) {
-			r.Metadata.CreationTimestamp = metav1.NewTime(began.Add(-age))
-		})})
-		c.retriesOf = ofItsOwn(1)
-		add(c, true, rated("p-", 150, 100))
-		item := finish(t, c).Report.Items[0]
-		if first := item.FirstFailure; (*first.GrowingDays == *first.SteadyDays) != one || *item.Growth.Names != 50 {
-			t.Errorf("after %v: %v to %v, %+v", age, *first.GrowingDays, *first.SteadyDays, item.Growth)
-		}
-	}
-}
-
 // A prefix of the earlier audit is gone if this audit searched for it and found no names.
 func TestGone(t *testing.T) {
 	scan := Scan{Resources: []census.Resource{resource("batch", "jobs"), resource("", "configmaps")}}
@@ -326,7 +270,7 @@ func TestCompareWithTheFirstVersion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := NewCollector(Options{Old: old, Began: old.Metadata.CreationTimestamp.Add(day), Windows: Windows}, retries(8))
+	c, err := NewCollector(Options{Old: old, Began: old.Metadata.CreationTimestamp.Add(day)}, retries(8))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func (k *kept) foldOrHide(pool *census.NamePool, options *Options) {
 	}
 	k.fold(foldKey{place{pool.Resource.GroupResource(), pool.Namespace}, pool.OwnerKind}, &fold{
 		prefixes: 1, names: pool.Names, owners: pool.Owners,
-		last10m: options.last(pool, Last10m), last24h: options.last(pool, Last24h),
+		last10m: last(pool, Last10m), last24h: last(pool, Last24h),
 	})
 }
 

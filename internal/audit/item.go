@@ -28,32 +28,20 @@ func (c *Collector) item(r *row) (v1alpha1.AuditItem, error) {
 		ClientGenerated: pool.ClientGenerated, ReplicaBounded: pool.ReplicaBounded,
 		GenerateNames: slices.Clone(pool.GenerateNames),
 		Creators:      creatorsOf(pool.Creator), CreatorCount: pool.Creators,
-		Retries: retries,
+		Retries: retries, Measured: r.measured,
 	}
 	if pool.SuffixLength != names.SuffixLength {
 		item.SuffixLength = pool.SuffixLength
 	}
-	var err error
-	if item.Creates, err = c.estimate.creates(pool.Recent); err != nil {
-		return item, err
-	}
-	item.Creates.Measured = r.measured
 	item.Growth = c.old.growthOf(pool, &c.options, retries)
-	perDay, measured := item.Creates.RatePerDay()
-	if err := errors.Join(c.foresee(&item, pool, perDay), c.count(&item, &pool)); err != nil {
+	if err := errors.Join(c.foresee(&item, pool), c.count(&item, &pool)); err != nil {
 		return item, err
 	}
 	item.Notes = notes(pool, closeText(item), why)
-	if accelerates(r.measured) {
+	if r.accelerates {
 		item.Notes = append(item.Notes, "accelerating")
 	}
-	switch growth := item.Growth.Exactly(); {
-	case measured:
-		err = c.foreseeGrowth(&item, pool, perDay, r.measured.GrowthPerDay)
-	case growth != nil && !c.old.young(): // creates are at least those that are seen, and those that are left
-		err = c.foreseeGrowth(&item, pool, max(perDay, *growth), *growth)
-	}
-	return item, err
+	return item, nil
 }
 
 // count sets the numbers of recent creates, and whether the name pool is close to failing.
@@ -61,70 +49,26 @@ func (c *Collector) count(item *v1alpha1.AuditItem, pool *census.NamePool) (err 
 	if c.watched {
 		return nil
 	}
-	item.Last10m = new(c.options.last(pool, Last10m))
-	item.Last24h = new(c.options.last(pool, Last24h))
+	item.Last10m = new(last(pool, Last10m))
+	item.Last24h = new(last(pool, Last24h))
 	_, item.FailsInDays, err = c.closeness(pool, knownAttempts(item.Retries))
 	return err
 }
 
-// foresee sets the forecast of an item at a rate of creation.
-func (c *Collector) foresee(item *v1alpha1.AuditItem, pool census.NamePool, perDay float64) error {
+// foresee sets the chance that the next create fails, and the room.
+func (c *Collector) foresee(item *v1alpha1.AuditItem, pool census.NamePool) error {
 	item.Room.Probability = roomProbability
-	item.Forecast.Days = c.options.Forecast.Hours() / day.Hours()
-	single, err := c.estimate.prediction(pool, 1, perDay, item.Forecast.Days)
+	single, err := c.estimate.future(pool, 1)
 	if err != nil {
 		return err
 	}
-	item.NextCreate.NoRetry = single.next
-	item.Room.NoRetry = &single.room
-	item.Forecast.Steady.NoRetry = single.steady
-	item.Forecast.NothingDeleted.NoRetry = single.growing
-	item.ReusedPerDay = &single.reused
-	first, last := single, single
-	if item.Attempts != nil {
-		if first, err = c.estimate.prediction(pool, *item.Attempts, perDay, item.Forecast.Days); err != nil {
-			return err
-		}
-		item.NextCreate.ServerRetry = &first.next
-		item.Room.ServerRetry = &first.room
-		item.Forecast.Steady.ServerRetry = &first.steady
-		item.Forecast.NothingDeleted.ServerRetry = &first.growing
-		last = first
-	} else if last, err = c.estimate.prediction(pool, c.attemptsInForce(pool), perDay, item.Forecast.Days); err != nil {
-		return err
-	}
-	item.FirstFailure = firstFailure(first.first.Growing, last.first.Steady)
-	return nil
-}
-
-// foreseeGrowth sets when the first failed create is to be expected at a rate of creation
-// and a growth that was measured, both per day: one time, or where the attempts are unknown
-// one for each end of their range.
-func (c *Collector) foreseeGrowth(item *v1alpha1.AuditItem, pool census.NamePool, perDay, growth float64) error {
-	first := func(attempts int) (float64, error) {
-		model, err := modelOf(pool, attempts)
-		if err != nil {
-			return 0, err
-		}
-		return model.FirstFailureAt(pool.Names, perDay, growth)
-	}
-	last, err := first(c.attemptsInForce(pool))
-	if err != nil {
-		return err
-	}
-	earliest := last
+	item.NextCreate.NoRetry, item.Room.NoRetry = single.next, &single.room
 	if item.Attempts == nil {
-		if earliest, err = first(1); err != nil {
-			return err
-		}
+		return nil
 	}
-	item.FirstFailure = firstFailure(earliest, last)
-	return nil
-}
-
-// firstFailure returns the range between two times in days as a report has it.
-func firstFailure(growing, steady float64) *v1alpha1.AuditFirstFailure {
-	return &v1alpha1.AuditFirstFailure{GrowingDays: finite(growing), SteadyDays: finite(steady)}
+	known, err := c.estimate.future(pool, *item.Attempts)
+	item.NextCreate.ServerRetry, item.Room.ServerRetry = &known.next, &known.room
+	return err
 }
 
 // creatorsOf returns the creator as a report has it.

@@ -51,7 +51,7 @@ func (o Order) Of(names, last10m, last24h int64) int64 {
 func (c *Collector) setRank(r *row) {
 	switch o := &c.options; o.Order {
 	case ByLast10m, ByLast24h:
-		r.rank = float64(o.Order.Of(r.Names, o.last(&r.NamePool, Last10m), o.last(&r.NamePool, Last24h)))
+		r.rank = float64(o.Order.Of(r.Names, last(&r.NamePool, Last10m), last(&r.NamePool, Last24h)))
 	case ByRate:
 		r.rank = 0
 		if m := r.measured; m != nil && m.RatePerDay != nil {

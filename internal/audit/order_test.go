@@ -25,7 +25,7 @@ func ofItsOwn(attempts int) RetriesOf {
 // rated is a name pool of which so many names are created a day, always.
 func rated(prefix string, names, perDay int64) census.NamePool {
 	s := pool(prefix, names)
-	s.Recent = recent(perDay/144, perDay/24, perDay, 7*perDay)
+	s.Recent = recent(perDay/144, perDay)
 	return s
 }
 
@@ -33,7 +33,7 @@ func rated(prefix string, names, perDay int64) census.NamePool {
 func TestOrders(t *testing.T) {
 	of := func(prefix string, names, last10m, last24h int64) census.NamePool {
 		s := pool(prefix, names)
-		s.Recent = recent(last10m, last10m, last24h, last24h)
+		s.Recent = recent(last10m, last24h)
 		return s
 	}
 	for order, want := range map[Order][]string{

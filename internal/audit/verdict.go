@@ -127,7 +127,7 @@ func (c *Collector) addToVerdict(v *verdict, pool *census.NamePool) error {
 func (c *Collector) createdIn(pool *census.NamePool) v1alpha1.AuditMostCreated {
 	created := v1alpha1.AuditMostCreated{
 		Group: pool.Resource.Group, Resource: pool.Resource.Resource, Namespace: pool.Namespace,
-		Prefix: textOf(pool.Prefix), Names: pool.Names, Last10m: c.options.last(pool, Last10m),
+		Prefix: textOf(pool.Prefix), Names: pool.Names, Last10m: last(pool, Last10m),
 	}
 	if creators := creatorsOf(pool.Creator); len(creators) > 0 {
 		created.Creator = &creators[0]
@@ -152,7 +152,7 @@ func (c *Collector) closeness(pool *census.NamePool, attempts int) (chance float
 		return 0, nil, err
 	}
 	chance = model.NextFails(pool.Names)
-	perDay := float64(c.options.last(pool, Last24h))
+	perDay := float64(last(pool, Last24h))
 	year := perDay * closeDays
 	if most := model.NextFails(pool.Names + int64(year)); year*most < 1 {
 		return chance, nil, nil // each of these creates is less likely to fail than the last

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -65,7 +65,7 @@ func TestCloseByGrowth(t *testing.T) {
 func TestMostCreated(t *testing.T) {
 	of := func(names, last10m int64) census.NamePool {
 		s := pool("p-", names)
-		s.Recent = recent(last10m, last10m, last10m, last10m)
+		s.Recent = recent(last10m, last10m)
 		return s
 	}
 	for _, test := range []struct{ names, last10m, many int64 }{
@@ -99,20 +99,6 @@ func TestMostCreated(t *testing.T) {
 	}
 }
 
-// A window of the user's own does not change the columns.
-func TestColumnsWithAWindow(t *testing.T) {
-	c, err := NewCollector(Options{Began: began, Windows: []time.Duration{time.Hour}, Order: ByNames}, retries(8))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := pool("p-", 100)
-	s.Recent = recent(50, 7, 90) // in an hour, ten minutes and a day
-	add(c, true, s)
-	if item := finish(t, c).Report.Items[0]; *item.Last10m != 7 || *item.Last24h != 90 || item.Creates.Observed != 50 {
-		t.Errorf("%d, %d, %+v", *item.Last10m, *item.Last24h, item.Creates)
-	}
-}
-
 // Small prefixes whose objects have controllers of one kind are one entry for each
 // namespace, type and kind. An owner of two prefixes counts once. Entries that are still
 // too small are hidden.
@@ -120,7 +106,7 @@ func TestFolded(t *testing.T) {
 	pod := func(namespace, prefix, kind string, names int64, owners ...uint64) census.NamePool {
 		s := pool(prefix, names)
 		s.Resource, s.Namespace, s.OwnerKind, s.Owners = resource("", "pods"), namespace, kind, owners
-		s.Recent = recent(1, 1, 2, 2)
+		s.Recent = recent(1, 2)
 		return s
 	}
 	c := collector(Options{MinCount: 10})
@@ -167,16 +153,16 @@ func TestGrowthOfFolded(t *testing.T) {
 
 // A rate is that of the shortest window with enough changes, and not before ten seconds.
 func TestRatePerDay(t *testing.T) {
-	windows := func(rates ...float64) (all []v1alpha1.MeasuredWindow) {
-		for i, seconds := range []float64{60, 600, 3600, 86400} {
-			all = append(all, v1alpha1.MeasuredWindow{Seconds: seconds, CreatesPerDay: rates[i], DeletesPerDay: rates[i] / 4})
+	windows := func(rates ...float64) (all []live.Rate) {
+		for _, rate := range rates {
+			all = append(all, live.Rate{CreatesPerDay: rate, DeletesPerDay: rate / 4})
 		}
 		return all
 	}
 	const second = 86_400
 	for _, test := range []struct {
 		name    string
-		windows []v1alpha1.MeasuredWindow
+		windows []live.Rate
 		seconds float64
 		want    float64 // negative for none
 	}{

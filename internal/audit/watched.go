@@ -68,40 +68,27 @@ func (c *Collector) NextFails(pool census.NamePool) float64 {
 }
 
 // measure sets the measured creates and deletes of a row, nil if it is not watched.
-func (e *estimator) measure(r *row, seen *live.Row) error {
+func (r *row) measure(seen *live.Row) {
 	seconds := seen.At.Sub(seen.Since).Seconds()
 	if !seen.Followed || seconds <= 0 {
 		r.measured = nil
-		return nil
+		return
 	}
-	upper, err := e.uppers.get(seen.Creates, func() (float64, error) {
-		_, upper, err := analyze.Garwood(seen.Creates, rateConfidence)
-		return upper, err
-	})
-	longest := seen.Rates[len(seen.Rates)-1]
 	if r.measured == nil {
 		r.measured = &v1alpha1.Measured{}
 	}
-	windows, perDay := r.measured.Windows[:0], r.measured.RatePerDay
-	for i, rate := range seen.Rates {
-		windows = append(windows, v1alpha1.MeasuredWindow{
-			Seconds: live.Windows[i].Seconds(), CreatesPerDay: rate.CreatesPerDay, DeletesPerDay: rate.DeletesPerDay,
-		})
-	}
+	perDay := r.measured.RatePerDay
 	if perDay == nil { // there are very many rows, whose memory is used again
 		perDay = new(float64)
 	}
-	if *perDay = ratePerDay(windows, seconds); math.IsNaN(*perDay) {
+	if *perDay = ratePerDay(seen.Rates[:], seconds); math.IsNaN(*perDay) {
 		perDay = nil
 	}
 	*r.measured = v1alpha1.Measured{
 		Creates: seen.Creates, Deletes: seen.Deletes, Reused: seen.Reused, Seconds: seconds, Gaps: seen.Gaps,
-		ExpectedFailures: seen.Failures,
-		PerDay:           longest.CreatesPerDay, PerDayUpper: upper * day.Seconds() / seconds,
-		RatePerDay:   perDay,
-		GrowthPerDay: longest.CreatesPerDay - longest.DeletesPerDay, Windows: windows,
+		RatePerDay: perDay,
 	}
-	return err
+	r.accelerates = accelerates(seen.Rates[:], seconds)
 }
 
 const (
@@ -111,41 +98,41 @@ const (
 	leastChanges = 10
 )
 
-// ratePerDay returns how fast a name pool grows, over the shortest window that has enough
-// changes. It is NaN if the pool has not been watched for long enough.
-func ratePerDay(windows []v1alpha1.MeasuredWindow, seconds float64) float64 {
+// ratePerDay returns how fast a name pool grows, over the shortest window of live.Windows that
+// has enough changes. It is NaN if the pool has not been watched for long enough.
+func ratePerDay(rates []live.Rate, seconds float64) float64 {
 	if seconds < leastWatched {
 		return math.NaN()
 	}
-	last := len(windows) - 1
-	at := slices.IndexFunc(windows[:last], func(w v1alpha1.MeasuredWindow) bool {
-		days := min(w.Seconds, seconds) / day.Seconds()
-		return (w.CreatesPerDay+w.DeletesPerDay)*days >= leastChanges
-	})
-	if at < 0 {
-		at = last
+	last := len(rates) - 1
+	at := last
+	for i, rate := range slices.Backward(rates[:last]) {
+		days := min(live.Windows[i].Seconds(), seconds) / day.Seconds()
+		if (rate.CreatesPerDay+rate.DeletesPerDay)*days >= leastChanges {
+			at = i
+		}
 	}
-	return windows[at].CreatesPerDay - windows[at].DeletesPerDay
+	return rates[at].CreatesPerDay - rates[at].DeletesPerDay
 }
 
 // shortestTrend is the shortest window whose acceleration is more than a batch of creates.
 const shortestTrend = 10 * time.Minute
 
-// accelerates reports whether the creates of a window are certainly faster than those of the
-// next longer one. The name pool must have been watched for twice that window. A decaying
-// window has the mean of the rate times its length, and half of that as its variance. So it
-// counts like twice as many events over twice the length.
-func accelerates(m *v1alpha1.Measured) bool {
-	if m == nil {
-		return false
-	}
-	return slices.ContainsFunc(m.Windows[:len(m.Windows)-1], func(w v1alpha1.MeasuredWindow) bool {
-		next := m.Windows[slices.Index(m.Windows, w)+1]
-		if w.Seconds < shortestTrend.Seconds() || m.Seconds < 2*w.Seconds {
-			return false
+// accelerates reports whether the creates of a window of live.Windows are certainly faster than
+// those of the next longer one. The name pool must have been watched for twice that window. A
+// decaying window has the mean of the rate times its length, and half of that as its variance.
+// So it counts like twice as many events over twice the length.
+func accelerates(rates []live.Rate, seconds float64) bool {
+	for i, rate := range rates[:len(rates)-1] {
+		window := live.Windows[i]
+		if window < shortestTrend || seconds < 2*window.Seconds() {
+			continue
 		}
-		days := 2 * w.Seconds / day.Seconds()
-		lower, _, err := analyze.Garwood(int64(math.Floor(w.CreatesPerDay*days)), analyze.WindowConfidence)
-		return err == nil && lower/days > next.CreatesPerDay
-	})
+		days := 2 * window.Hours() / day.Hours()
+		lower, _, err := analyze.Garwood(int64(math.Floor(rate.CreatesPerDay*days)), analyze.WindowConfidence)
+		if err == nil && lower/days > rates[i+1].CreatesPerDay {
+			return true
+		}
+	}
+	return false
 }

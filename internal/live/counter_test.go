@@ -16,7 +16,7 @@ func TestCounterKeepsThePool(t *testing.T) {
 		{
 			Resource: pods, Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength,
 			Names: 1 << 30, Generated: 1 << 29, RawPrefixes: census.MaxRawPrefixes, Creators: census.MaxCreators,
-			Recent: [census.MaxWindows]int64{1, 2, 3, 4, 1 << 30}, GenerateNames: []string{"run-a-", "run-b-"},
+			Recent: [census.MaxWindows]int64{1, 2, 1 << 30}, GenerateNames: []string{"run-a-", "run-b-"},
 			Oldest: time.Unix(1, 0).UTC(), Newest: time.Unix(1<<40, 0).UTC(),
 			Creator: census.Creator{Kind: "Job", Name: "nightly", Manager: "m", Certain: true, HasCreationID: true},
 		},

@@ -142,7 +142,7 @@ func (f *Followed) checkReport(last *v1alpha1.AuditReport, stderr string, counts
 
 // checkRow compares one row with the objects that were created and deleted.
 func (f *Followed) checkRow(s pool, item v1alpha1.AuditItem, p population) error {
-	m := item.Creates.Measured
+	m := item.Measured
 	switch {
 	case p.names() < shownFrom:
 		return nil

@@ -129,7 +129,7 @@ func (a *audits) lagging(t *testing.T) {
 	if err := errors.Join(err, ended); err != nil {
 		t.Fatal(err)
 	}
-	m := last.Items[0].Creates.Measured
+	m := last.Items[0].Measured
 	if !last.Complete || last.Items[0].Names != 50 || m == nil || m.Creates != 40 || m.Deletes != 10 || m.Gaps != 0 || opened.Load() < 4 {
 		t.Errorf("after %d watches: %+v, %s", opened.Load(), last.Items[0], w.stderr())
 	}

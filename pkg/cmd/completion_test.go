@@ -54,7 +54,7 @@ func TestWordsOfFlags(t *testing.T) {
 		"create --dry-run=":    "none client server",
 		"create --output=":     "json yaml kyaml name " + templates,
 		"audit --sort-by=":     "names last-10m last-24h prefix",
-		"audit --output=":      "wide json yaml kyaml " + templates + " custom-columns custom-columns-file openmetrics",
+		"audit --output=":      "wide json yaml kyaml " + templates + " custom-columns custom-columns-file",
 		"report --plot-scale=": "linear semilog log",
 		"report --output=":     "wide json yaml kyaml " + templates + " custom-columns custom-columns-file",
 		"version --output=":    "json yaml kyaml " + templates + " custom-columns custom-columns-file",

@@ -246,8 +246,8 @@ func TestAuditWatch(t *testing.T) {
 	w.expect(t, "new-", rounds)
 	item := w.expect(t, "run-", 20+2*rounds)
 	last := w.end(t, 0)
-	m := item.Creates.Measured
-	if m == nil || m.Creates != 4*rounds || m.Deletes != 2*rounds || m.Gaps != 0 || m.Reused == nil || m.PerDay == 0 || !last.Complete {
+	m := item.Measured
+	if m == nil || m.Creates != 4*rounds || m.Deletes != 2*rounds || m.Gaps != 0 || m.Reused == nil || !last.Complete {
 		t.Errorf("%+v of %+v", m, last)
 	}
 }
@@ -279,7 +279,7 @@ func TestAuditWatchFollowsTheAnnotation(t *testing.T) {
 	w.expect(t, "long-", 11)
 	annotate(`"one"`)
 	item := w.expect(t, "long-", 12)
-	if m := item.Creates.Measured; m == nil || m.Creates != 0 || m.Deletes != 0 {
+	if m := item.Measured; m == nil || m.Creates != 0 || m.Deletes != 0 {
 		t.Errorf("%+v", m)
 	}
 	w.end(t, 0)
@@ -334,7 +334,7 @@ func TestAuditWatchAfterAGap(t *testing.T) {
 	create("run-", 1) // seen, as before
 	item := w.expect(t, "run-", 26)
 	w.end(t, 3)
-	m := item.Creates.Measured
+	m := item.Measured
 	if m == nil || m.Gaps != 1 || m.Creates > 11 || m.Deletes > 5 || 20+m.Creates-m.Deletes != 26 {
 		t.Errorf("%+v", m)
 	}
@@ -375,7 +375,7 @@ func TestAuditWatchSelector(t *testing.T) {
 	update(other, in)
 	create("chosen-", nil)
 	item := w.expect(t, "chosen-", 13)
-	if all := w.reports(t); len(all[len(all)-1].Items) != 1 || item.Creates.Measured.Creates != 1 || item.Creates.Measured.Deletes != 0 {
+	if all := w.reports(t); len(all[len(all)-1].Items) != 1 || item.Measured.Creates != 1 || item.Measured.Deletes != 0 {
 		t.Errorf("%+v", all[len(all)-1].Items)
 	}
 	faults.leave(func() { create("other-", nil) }) // so that the type is listed again

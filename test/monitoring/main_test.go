@@ -1,3 +1,5 @@
+// Package monitoring checks deploy/exporter with Prometheus' own code. It has its own module, so that the plugin
+// doesn't depend on Prometheus' dependencies.
 package monitoring
 
 import (

@@ -35,7 +35,7 @@ type NamePool struct {
 	Namespace, Prefix string
 	SuffixLength      int
 	Names, Generated  int64
-	Recent            [5]int64
+	Recent            [3]int64
 	RawPrefixes       int
 	GenerateNames     []string
 	Oldest, Newest    time.Time

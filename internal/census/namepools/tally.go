@@ -16,7 +16,7 @@ const (
 	// MaxCreators limits the different creators that are counted per name pool.
 	MaxCreators = 64
 	// MaxWindows limits the number of times in Rules.Since.
-	MaxWindows = 5
+	MaxWindows = 3
 	// maxGenerateNames limits the generateNames that are kept per name pool.
 	maxGenerateNames = 8
 )

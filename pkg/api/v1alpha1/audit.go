@@ -224,8 +224,9 @@ type AuditItem struct {
 	// CreatorCount is the number of different creators seen; 64 means 64 or more. The
 	// audit checks only objects that were newer than all earlier objects of the list.
 	CreatorCount int `json:"creatorCount,omitempty"`
-	// Creates is the rate of creation.
-	Creates Creates `json:"creates"`
+	// Measured holds the creates and deletes that --watch observed; absent without --watch,
+	// and for resource types that can't be watched.
+	Measured *Measured `json:"measured,omitempty"`
 	// Growth is the change since the audit of --compare.
 	Growth  *Growth `json:"growth,omitempty"`
 	Retries `json:",inline"`
@@ -234,17 +235,10 @@ type AuditItem struct {
 	// Room is the number of further creates until the probability of a failure is no
 	// longer small.
 	Room AuditRoom `json:"room"`
-	// Forecast is the number of failures to expect in the time of --forecast.
-	Forecast Forecast `json:"forecast"`
 	// FailsInDays is the time until one failure is expected if Names grows by Last24h every
 	// day, with the attempts in force, or with one attempt if they are unknown; absent if it
 	// is more than a year, and with --watch.
 	FailsInDays *float64 `json:"failsInDays,omitempty"`
-	// FirstFailure is the time until the first failure to expect.
-	FirstFailure *AuditFirstFailure `json:"firstFailure,omitempty"`
-	// ReusedPerDay is the mean number of creates per day that take the name of a deleted
-	// object, if as many objects are deleted as created. Retries don't prevent that.
-	ReusedPerDay *float64 `json:"reusedPerDay,omitempty"`
 	// ReplicaBounded is true if a number of replicas limits the number of names: Pods of
 	// ReplicaSets, ReplicationControllers and DaemonSets, EndpointSlices of Services.
 	ReplicaBounded bool `json:"replicaBounded,omitempty"`
@@ -265,30 +259,6 @@ type Creator struct {
 	Guess bool `json:"guess,omitempty"`
 }
 
-// Creates is the rate of creation of generated names. The audit sees only objects that still
-// exist, so every rate is a lower bound. Observed, PerDay, PerDayLower and PerDayUpper belong
-// to one window: a day, or the value of --window. PerDayLower and PerDayUpper are the exact
-// two-sided 95% Poisson interval (Garwood 1936).
-type Creates struct {
-	// WindowSeconds is the length of the window, in seconds.
-	WindowSeconds float64 `json:"windowSeconds"`
-	// Observed is the number of existing names that were created in the window.
-	Observed int64 `json:"observed"`
-	// PerDay is the rate, in creates per day.
-	PerDay float64 `json:"perDay"`
-	// PerDayLower is the lower end of the interval of the rate.
-	PerDayLower float64 `json:"perDayLower"`
-	// PerDayUpper is the upper end of the interval of the rate.
-	PerDayUpper float64 `json:"perDayUpper"`
-	// Windows are all windows, the shortest first. The forecasts use the greatest of their
-	// perDayLower. With four windows and a steady rate, the true rate is at least that
-	// with 95% confidence.
-	Windows []CreatesWindow `json:"windows,omitempty"`
-	// Measured holds the creates and deletes that --watch observed; null without --watch,
-	// and for resource types that can't be watched.
-	Measured *Measured `json:"measured,omitempty"`
-}
-
 // Measured holds the creates and deletes of one prefix that a watch observed.
 type Measured struct {
 	// Creates is the number of names that were created.
@@ -305,67 +275,10 @@ type Measured struct {
 	// again. If it is above 0, creates, deletes and reused are lower bounds. The number of
 	// names is right.
 	Gaps int `json:"gaps"`
-	// ExpectedFailures is the mean number of failures among creates like those observed.
-	ExpectedFailures float64 `json:"expectedFailures"`
-	// PerDay is the rate of creation in the longest window, in creates per day.
-	PerDay float64 `json:"perDay"`
-	// PerDayUpper is the upper end of the exact two-sided 95% Poisson interval of the rate
-	// since the watch began.
-	PerDayUpper float64 `json:"perDayUpper"`
 	// RatePerDay is the rate at which names grows, in names per day: creates less deletes
 	// over the shortest window with at least ten of them, or else over the longest. It is
 	// null before ten seconds.
 	RatePerDay *float64 `json:"ratePerDay"`
-	// GrowthPerDay is the same over the longest window.
-	GrowthPerDay float64 `json:"growthPerDay"`
-	// Windows are the rates over exponentially decaying windows, the shortest first: an
-	// event that is one window length old has the weight 1/e.
-	Windows []MeasuredWindow `json:"windows"`
-}
-
-// MeasuredWindow holds the rates over one decaying window.
-type MeasuredWindow struct {
-	// Seconds is the length of the window, in seconds.
-	Seconds float64 `json:"seconds"`
-	// CreatesPerDay is the rate of creation, in creates per day.
-	CreatesPerDay float64 `json:"createsPerDay"`
-	// DeletesPerDay is the rate of deletion, in deletes per day.
-	DeletesPerDay float64 `json:"deletesPerDay"`
-}
-
-// RatePerDay returns the rate of creation that a report uses, in creates per day, and reports
-// whether a watch measured it. A measured rate doesn't count if the watch is too short to
-// exclude the greater rate of LeastPerDay.
-func (c Creates) RatePerDay() (perDay float64, measured bool) {
-	least := c.LeastPerDay()
-	if m := c.Measured; m != nil && (m.PerDay >= least || m.PerDayUpper < least) {
-		return m.PerDay, true
-	}
-	return least, false
-}
-
-// CreatesWindow counts the names created in one window that ends with the audit.
-type CreatesWindow struct {
-	// Seconds is the length of the window, in seconds.
-	Seconds float64 `json:"seconds"`
-	// Observed is the number of existing names that were created in the window.
-	Observed int64 `json:"observed"`
-	// PerDayLower is the lower end of the exact two-sided 97.5% Poisson interval of the
-	// rate, in creates per day.
-	PerDayLower float64 `json:"perDayLower"`
-}
-
-// LeastPerDay returns the greatest of the lower ends of the rate, in creates per day. Without
-// windows, as in early versions of the report, it returns the observed rate.
-func (c Creates) LeastPerDay() float64 {
-	if len(c.Windows) == 0 {
-		return c.PerDay
-	}
-	least := 0.0
-	for _, w := range c.Windows {
-		least = max(least, w.PerDayLower)
-	}
-	return least
 }
 
 // Growth is the change of a prefix since an earlier audit.
@@ -441,39 +354,6 @@ type AuditRoom struct {
 	// ServerRetry is the number of creates with the server's retries; null if unlimited,
 	// or if the number of attempts is unknown.
 	ServerRetry *int64 `json:"serverRetry"`
-}
-
-// Forecast is the expected number of failures in a time, at the observed rate.
-type Forecast struct {
-	// Days is the time, in days of 24 hours.
-	Days float64 `json:"days"`
-	// Steady assumes that as many objects are deleted as created.
-	Steady ExpectedFailures `json:"steady"`
-	// NothingDeleted assumes that no object is deleted.
-	NothingDeleted ExpectedFailures `json:"nothingDeleted"`
-}
-
-// AuditFirstFailure is the mean time until the first create fails, at the lowest rate that the
-// windows allow and with the attempts in force. If the attempts are unknown, GrowingDays
-// assumes no retries, and SteadyDays assumes those of kube-apiserver. If --watch or --compare
-// measured a growth, both are the time at that growth.
-type AuditFirstFailure struct {
-	// GrowingDays is the time if no object is deleted, in days; null if no creates were
-	// observed.
-	GrowingDays *float64 `json:"growingDays"`
-	// SteadyDays is the time if as many objects are deleted as created, in days; null if
-	// no creates were observed, or if no create can fail.
-	SteadyDays *float64 `json:"steadyDays"`
-}
-
-// ExpectedFailures is the mean number of failures: creates all of whose attempts meet taken
-// names.
-type ExpectedFailures struct {
-	// NoRetry is the mean number without retries.
-	NoRetry float64 `json:"noRetry"`
-	// ServerRetry is the mean number with the server's retries; null if the number of
-	// attempts is unknown.
-	ServerRetry *float64 `json:"serverRetry"`
 }
 
 // AuditHidden counts the prefixes that --min-count and --top hide.

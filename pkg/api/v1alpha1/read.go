@@ -93,7 +93,7 @@ func (r *AuditReport) check() error {
 
 // check returns the first thing in the item that no audit writes, as an error.
 func (i AuditItem) check() error {
-	gone := i.Names == 0 && i.Creates.Measured != nil // all that a watch has seen come went again
+	gone := i.Names == 0 && i.Measured != nil // all that a watch has seen come went again
 	switch {
 	case i.Resource == "":
 		return errors.New("has no resource")

@@ -55,7 +55,7 @@ func TestReadAuditReportOfAWatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report.Items[0].Names, report.Items[0].Creates.Measured = 0, &Measured{Creates: 50, Deletes: 50}
+	report.Items[0].Names, report.Items[0].Measured = 0, &Measured{Creates: 50, Deletes: 50}
 	written, err := json.Marshal(report)
 	if err != nil {
 		t.Fatal(err)
@@ -117,12 +117,6 @@ func TestReadTheFirstVersion(t *testing.T) {
 	if len(report.Items) != 4 || report.Scope.Top != nil || report.Unprefixed != nil || report.Gone != nil {
 		t.Errorf("%+v", report)
 	}
-	for _, i := range report.Items {
-		if i.Creates.Windows != nil || i.FirstFailure != nil || i.Growth != nil || i.Creators != nil || i.ClientGenerated ||
-			i.Creates.LeastPerDay() != i.Creates.PerDay || i.Creates.PerDay == 0 {
-			t.Errorf("%+v", i)
-		}
-	}
 }
 
 func TestMaxNames(t *testing.T) {
@@ -144,7 +138,7 @@ func FuzzReadAuditReport(f *testing.F) {
 			return
 		}
 		for _, item := range report.Items {
-			if item.Names < 0 || item.Names > maxNames || item.Names == 0 && item.Creates.Measured == nil || item.Attempts != nil && *item.Attempts < 1 {
+			if item.Names < 0 || item.Names > maxNames || item.Names == 0 && item.Measured == nil || item.Attempts != nil && *item.Attempts < 1 {
 				t.Errorf("%+v", item)
 			}
 		}

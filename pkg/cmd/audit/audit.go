@@ -20,9 +20,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
 )
 
-// openMetricsFormat is a format of -o beside wide and kubectl's.
-const openMetricsFormat = "openmetrics"
-
 // command is the command line.
 type command struct {
 	streams genericiooptions.IOStreams
@@ -36,7 +33,6 @@ type flags struct {
 	config
 	prefixes        []string
 	sortBy          flagvalue.Enum[audit.Order]
-	window          flagvalue.Duration // 0 for audit.Windows
 	serverAttempts  flagvalue.Attempts
 	failAbove       flagvalue.Probability
 	failAboveCount  int64
@@ -105,9 +101,6 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			# Watch creates and deletes for ten minutes
 			kubectl genname audit -A --watch --duration 10m
 
-			# Export the hundred largest prefixes to Prometheus
-			kubectl genname audit -A --top 100 -o openmetrics
-
 			# Fail a CI job if a prefix has more than 100,000 names
 			kubectl genname audit -A --fail-above-count 100000`),
 		RunE:              runner.RunE(c),
@@ -123,10 +116,9 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 func newFlags() flags {
 	return flags{
 		config: config{
-			about:    audit.Options{Forecast: 30 * 24 * time.Hour},
 			scan:     census.Scanner{RetryTimeout: census.DefaultRetryTimeout},
 			interval: 5 * time.Second,
-			prints:   printing{flags: output.NewFlags(output.Wide, openMetricsFormat)},
+			prints:   printing{flags: output.NewFlags(output.Wide)},
 		},
 		failAbove: flagvalue.Probability{Value: new(float64)},
 		sortBy:    flagvalue.NewEnum(audit.ByNames, audit.Orders...),
@@ -148,9 +140,6 @@ func (f *flags) add(cmd *cobra.Command) {
 		"Without this flag, a terminal shows 20, and with --watch as many as fit")
 	set.Var(&f.sortBy, "sort-by", f.sortBy.Usage("Order", nil)+
 		". The largest comes first. With --watch, the default is the fastest growth")
-	set.Var(&f.window, "window", "Period over which -o json has the rate of creates, like 90m, 24h or 7d. "+
-		"0 uses four periods: 10 minutes, an hour, a day and a week")
-	set.Var((*flagvalue.Duration)(&f.about.Forecast), "forecast", "Length of the forecast in -o json, like 12h or 30d")
 	set.StringVar(&f.compare, "compare", "", "File with an earlier audit to compare with (from audit -o json)")
 	set.Var(&f.serverAttempts, "server-attempts",
 		"Number of names that the server tries per create. With auto, audit asks the server")

@@ -4,7 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-genname/kubectl-genname/internal/exporter"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
 // rowState has the fields of a row whose change makes it worth printing again, and the last
@@ -31,7 +34,7 @@ func (c *changes) take(rows []row) (changed []row, gone []exporter.Pool) {
 	for i := range rows {
 		r := &rows[i]
 		now := rowState{names: r.Names, notes: strings.Join(r.Notes, "\n"), round: c.round}
-		if m := r.Creates.Measured; m != nil {
+		if m := r.Measured; m != nil {
 			now.creates, now.deletes = m.Creates, m.Deletes
 		}
 		pool := poolOf(&r.AuditItem)
@@ -49,4 +52,12 @@ func (c *changes) take(rows []row) (changed []row, gone []exporter.Pool) {
 	}
 	slices.SortFunc(gone, exporter.ComparePools)
 	return changed, gone
+}
+
+// poolOf returns the name pool of an item.
+func poolOf(item *v1alpha1.AuditItem) exporter.Pool {
+	return exporter.Pool{
+		Namespace: item.Namespace, Resource: schema.GroupResource{Group: item.Group, Resource: item.Resource},
+		Prefix: item.Prefix, SuffixLength: item.SuffixLength,
+	}
 }

@@ -42,15 +42,15 @@ type config struct {
 
 // printing is how a report is printed.
 type printing struct {
-	flags             *output.Flags
-	wide, openMetrics bool
-	noHeaders         bool
-	namespaces        bool // the table has a column for them
-	topGiven          bool
+	flags      *output.Flags
+	wide       bool
+	noHeaders  bool
+	namespaces bool // the table has a column for them
+	topGiven   bool
 }
 
 // forMachines reports whether the output is for programs.
-func (p *printing) forMachines() bool { return p.openMetrics || p.flags.ForMachines() }
+func (p *printing) forMachines() bool { return p.flags.ForMachines() }
 
 // named reports whether types were named.
 func (c *config) named() bool { return len(c.arguments) > 0 }
@@ -75,7 +75,7 @@ func (f *flags) complete(args []string, namespace string, given func(flag string
 	if about.Old, err = readOld(f.compare); err != nil {
 		return err
 	}
-	prints.wide, prints.openMetrics = prints.flags.Take(output.Wide), prints.flags.Take(openMetricsFormat)
+	prints.wide = prints.flags.Take(output.Wide)
 	prints.topGiven = given("top")
 	f.arguments, about.Namespace, about.TypesNamed, about.Order = args, namespace, len(args) > 0, f.sortBy.Value
 	if f.watch && !given("sort-by") {
@@ -86,10 +86,6 @@ func (f *flags) complete(args []string, namespace string, given func(flag string
 	}
 	for _, prefix := range f.prefixes {
 		about.Prefixes = withPrefix(about.Prefixes, prefix)
-	}
-	about.Windows = audit.Windows
-	if f.window > 0 {
-		about.Windows = []time.Duration{time.Duration(f.window)}
 	}
 	if f.failAbove.Given() {
 		about.FailAbove = f.failAbove.Value
@@ -126,10 +122,6 @@ func (f *flags) validate(given func(flag string) bool) error {
 		return fmt.Errorf(messages.NegativeNumber, "--min-count", f.about.MinCount)
 	case f.about.Top < 0:
 		return fmt.Errorf(messages.NegativeNumber, "--top", f.about.Top)
-	case f.window < 0:
-		return fmt.Errorf(messages.NegativeDuration, "--window", f.window)
-	case f.about.Forecast < 0:
-		return fmt.Errorf(messages.NegativeDuration, "--forecast", flagvalue.Duration(f.about.Forecast))
 	case f.failAboveCount < 0:
 		return fmt.Errorf(messages.NegativeNumber, "--fail-above-count", f.failAboveCount)
 	case math.IsNaN(f.failAboveGrowth) || math.IsInf(f.failAboveGrowth, 0):
@@ -172,8 +164,6 @@ func (f *flags) validateWatching(given func(flag string) bool) error {
 		return fmt.Errorf(messages.NegativeDuration, "--duration", flagvalue.Duration(f.duration))
 	case f.interval <= 0:
 		return fmt.Errorf(messages.BadInterval, flagvalue.Duration(f.interval))
-	case f.watch && f.prints.flags.Take(openMetricsFormat):
-		return errors.New(messages.OpenMetricsWatch)
 	case f.watch && f.estimate:
 		return errors.New(messages.EstimateWatch)
 	case f.watch && (order == audit.ByLast10m || order == audit.ByLast24h):
@@ -210,7 +200,7 @@ func (c *config) scanner(of *cluster.Cluster) *census.Scanner {
 	if !about.Gated() { // only a gate needs the creators of hidden prefixes, for their attempts
 		scanner.CreatorsFrom = about.MinCount
 	}
-	for _, window := range about.Recent() {
+	for _, window := range audit.Recent {
 		scanner.Since = append(scanner.Since, about.Began.Add(-window))
 	}
 	return &scanner

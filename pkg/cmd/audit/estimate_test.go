@@ -31,7 +31,6 @@ func TestValidate(t *testing.T) {
 		"--duration=5s":                   messages.WatchFlagsAlone,
 		"--watch --duration=-5s":          fmt.Sprintf(messages.NegativeDuration, "--duration", "-5s"),
 		"--watch --interval=0s":           fmt.Sprintf(messages.BadInterval, "0s"),
-		"--watch -o openmetrics":          messages.OpenMetricsWatch,
 		"--watch --estimate":              messages.EstimateWatch,
 		"--watch --interval=1s":           "",
 		"--watch --sort-by=last-10m":      fmt.Sprintf(messages.SortByWatch, audit.ByLast10m),
@@ -74,7 +73,7 @@ func TestConfig(t *testing.T) {
 		if err := f.complete(nil, "ns", cmd.Flags().Changed); err != nil {
 			t.Fatal(err)
 		}
-		want.Namespace, want.Windows, want.Forecast = "ns", audit.Windows, 30*24*time.Hour
+		want.Namespace = "ns"
 		if diff := cmp.Diff(want, f.about); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", line, diff)
 		}

@@ -25,7 +25,7 @@ const (
 func (r *run) print(result *audit.Result) error {
 	report, prints := result.Report, &r.config.prints
 	if prints.forMachines() {
-		err := prints.report(report, r.streams.Out)
+		err := prints.flags.Print(report, r.streams.Out)
 		r.warn(result)
 		return err
 	}
@@ -56,14 +56,6 @@ func (r *run) print(result *audit.Result) error {
 			humanize.Count(s.Requests, "request"), s.Seconds, humanize.Count(s.Prefixes, "prefix"))
 	}
 	return nil
-}
-
-// report prints a report for programs.
-func (p *printing) report(report *v1alpha1.AuditReport, out io.Writer) error {
-	if p.openMetrics {
-		return writeOpenMetrics(out, report)
-	}
-	return p.flags.Print(report, out)
 }
 
 // table prints rows, on a terminal no more than it shows, and returns those.

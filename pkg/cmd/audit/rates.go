@@ -20,7 +20,7 @@ var rateUnits = []rateUnit{{"/s", 24 * 60 * 60}, {"/min", 24 * 60}, {"/h", 24}}
 func unitOf(rows []row) rateUnit {
 	fastest := 0.0
 	for _, r := range rows {
-		if m := r.Creates.Measured; m != nil && m.RatePerDay != nil {
+		if m := r.Measured; m != nil && m.RatePerDay != nil {
 			fastest = max(fastest, math.Abs(*m.RatePerDay))
 		}
 	}
@@ -34,7 +34,7 @@ func unitOf(rows []row) rateUnit {
 
 // text returns how fast a row grows. This is unknown in the first ten seconds.
 func (u rateUnit) text(r *row) string {
-	m := r.Creates.Measured
+	m := r.Measured
 	if m == nil || m.RatePerDay == nil {
 		return humanize.Unknown
 	}
@@ -44,7 +44,7 @@ func (u rateUnit) text(r *row) string {
 // sinceText returns a number of creates or deletes since the start, which after a gap are at
 // least so many.
 func sinceText(r *row, count func(*v1alpha1.Measured) int64) string {
-	m := r.Creates.Measured
+	m := r.Measured
 	if m == nil {
 		return humanize.Unknown
 	}
@@ -79,7 +79,7 @@ type quiet struct{ prefixes, names int64 }
 // are rows.
 func split(report *v1alpha1.AuditReport) (rows []row, still quiet) {
 	for _, item := range report.Items {
-		if m := item.Creates.Measured; m != nil && m.Creates == 0 && m.Deletes == 0 {
+		if m := item.Measured; m != nil && m.Creates == 0 && m.Deletes == 0 {
 			still.prefixes++
 			still.names += item.Names
 			continue

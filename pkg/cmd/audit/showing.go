@@ -51,9 +51,9 @@ type stream struct {
 }
 
 func (s *stream) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
-	return s.prints.report(r, s.out)
+	return s.prints.flags.Print(r, s.out)
 }
-func (s *stream) last(r *v1alpha1.AuditReport) error { return s.prints.report(r, s.out) }
+func (s *stream) last(r *v1alpha1.AuditReport) error { return s.prints.flags.Print(r, s.out) }
 func (s *stream) notice(text string)                 { s.printer.print(text) }
 func (*stream) resized() <-chan struct{}             { return nil }
 func (*stream) quit() <-chan struct{}                { return nil }

@@ -130,7 +130,7 @@ func (w *watched) newEngine(collector *audit.Collector, progress *terminal.Progr
 	engine := live.New(*r.config.scanner(r.cluster))
 	engine.Scanner.Progress = cluster.ShowScan(progress)
 	engine.Scanner.Progress(census.Progress{Types: len(r.types)})
-	engine.Recent, engine.Types, engine.Namespace = about.Windows, r.types, about.Namespace
+	engine.Types, engine.Namespace = r.types, about.Namespace
 	engine.Ahead = r.ahead
 	engine.MinCount, engine.Interval = about.CountsFrom(), r.config.interval
 	engine.Chance = collector.NextFails

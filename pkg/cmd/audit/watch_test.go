@@ -30,7 +30,7 @@ import (
 func followed(prefix string, names, creates int64) v1alpha1.AuditItem {
 	i := v1alpha1.AuditItem{Resource: "jobs", Group: "batch", Namespace: "prod", Prefix: prefix, Names: names}
 	perDay := float64(creates) * 24
-	i.Creates.Measured = &v1alpha1.Measured{Creates: creates, Seconds: 3600, PerDay: perDay, RatePerDay: &perDay}
+	i.Measured = &v1alpha1.Measured{Creates: creates, Seconds: 3600, RatePerDay: &perDay}
 	return i
 }
 
@@ -108,10 +108,10 @@ func TestOvertaken(t *testing.T) {
 // before ten seconds, and after a gap counts are lower bounds.
 func TestRates(t *testing.T) {
 	of := func(perDay float64) row {
-		return row{AuditItem: v1alpha1.AuditItem{Creates: v1alpha1.Creates{Measured: &v1alpha1.Measured{RatePerDay: &perDay, Creates: 7, Gaps: 1}}}}
+		return row{AuditItem: v1alpha1.AuditItem{Measured: &v1alpha1.Measured{RatePerDay: &perDay, Creates: 7, Gaps: 1}}}
 	}
 	young, other := of(0), row{}
-	young.Creates.Measured.RatePerDay = nil
+	young.Measured.RatePerDay = nil
 	for _, test := range []struct {
 		rows []row
 		want string

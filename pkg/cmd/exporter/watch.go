@@ -31,7 +31,7 @@ func (o *options) watch(ctx context.Context, collector *exporter.Collector, read
 		return err
 	}
 	types := c.Types(known, skipped, len(o.types) > 0, o.namespace)
-	about := audit.Options{Windows: audit.Windows, MinCount: o.minCount}
+	about := audit.Options{MinCount: o.minCount}
 	meaning, err := audit.NewCollector(about, c.RetriesOf)
 	if err != nil {
 		return err

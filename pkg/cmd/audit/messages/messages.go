@@ -35,8 +35,6 @@ const (
 	WatchFlagsAlone = "--duration and --interval need --watch"
 	// BadInterval is printed for an interval that isn't positive.
 	BadInterval = "--interval must be positive, not %s"
-	// OpenMetricsWatch is printed for -o openmetrics with --watch.
-	OpenMetricsWatch = "-o openmetrics prints gauges of one audit, so it can't be used with --watch"
 	// EstimateWatch is printed for --estimate with --watch.
 	EstimateWatch = "--estimate doesn't count, so it can't be used with --watch"
 	// SortByWatch is printed for an order by counts that --watch doesn't have.
