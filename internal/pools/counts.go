@@ -1,0 +1,272 @@
+package pools
+
+import (
+	"hash/maphash"
+	"slices"
+	"strings"
+	"unique"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+)
+
+// counts are the counts of one pool. There may be a million pools, so their key is in the index only,
+// most need no extra, and times are Unix seconds. No server has two billion objects.
+type counts struct {
+	names, taken, generated, chosen int32
+	recent                          [Windows]int32
+	oldest, newest                  uint32 // 0 if unknown
+	origin                          unique.Handle[origin]
+	creator                         string // name of the controller of the newest object
+	*extra
+	// bounded and alike are true while all creators are bounded by replicas, or are controllers of
+	// one kind.
+	bounded, alike bool
+	declared       bool // it was created for a generateName
+}
+
+// origin is a creator without the name of the controller, which differs most.
+type origin struct {
+	apiVersion, kind, manager string
+	certain, hasID            bool
+}
+
+// extra are the counts that few pools have.
+type extra struct {
+	creators      hashes // if there are several
+	raw           hashes // of the generateNames, if they may be truncated
+	generateNames []string
+	evidence      evidence
+}
+
+func (c *counts) more() *extra {
+	if c.extra == nil {
+		c.extra = &extra{}
+	}
+	return c.extra
+}
+
+// add counts an object. created is the prefix of the pool if the object is the first.
+func (c *counts) add(r *Rules, o *decode.Object, created string, m Member) {
+	c.addCreator(o, created)
+	c.names++
+	if m.is(taken) {
+		c.taken++
+	}
+	if m.is(generated) {
+		c.generated++
+		c.addRaw(o.GenerateName)
+	} else {
+		c.more().evidence.add(o)
+	}
+	if m.is(chosen) {
+		c.chosen++
+	}
+	if m.created == 0 {
+		return
+	}
+	for i, since := range r.Since {
+		if since > 0 && int64(m.created) >= since {
+			c.recent[i]++
+		}
+	}
+	if c.oldest == 0 && c.names == 1 || m.created < c.oldest {
+		c.oldest = m.created
+	}
+	c.newest = max(c.newest, m.created)
+}
+
+// remove takes an object out. The times of the oldest and the newest object are unknown after these
+// were removed.
+func (c *counts) remove(r *Rules, m Member) {
+	c.names--
+	if m.is(taken) {
+		c.taken--
+	}
+	if m.is(generated) {
+		c.generated--
+	} else {
+		c.evidence.others = min(c.evidence.others, c.names-c.generated)
+	}
+	if m.is(chosen) {
+		c.chosen--
+	}
+	for i, since := range r.Since {
+		if since > 0 && int64(m.created) >= since {
+			c.recent[i]--
+		}
+	}
+	if m.created == c.oldest {
+		c.oldest = 0
+	}
+	if m.created == c.newest {
+		c.newest = 0
+	}
+}
+
+func (c *counts) addCreator(o *decode.Object, prefix string) {
+	from := o.Creator
+	now := origin{from.APIVersion, from.Kind, from.Manager, from.Certain, o.HasCreationID}
+	if c.names == 0 && c.origin == (unique.Handle[origin]{}) {
+		c.origin, c.creator = unique.Make(now), shared(from.Name, prefix)
+		c.bounded, c.alike = boundByReplicas[kind{now.apiVersion, now.kind}], now.kind != ""
+		return
+	}
+	last := c.origin.Value()
+	if now != last || from.Name != c.creator {
+		c.bounded = c.bounded && boundByReplicas[kind{now.apiVersion, now.kind}]
+		c.alike = c.alike && now.apiVersion == last.apiVersion && now.kind == last.kind
+		creators := &c.more().creators
+		if len(*creators) == 0 {
+			creators.add(last.hash(c.creator))
+		}
+		creators.add(now.hash(from.Name))
+		if secondsOf(o) > c.newest {
+			c.origin, c.creator = unique.Make(now), shared(from.Name, prefix)
+		}
+	}
+}
+
+func (c *counts) addRaw(generateName string) {
+	if len(generateName) < names.MaxPrefixLength {
+		return // no other generateName has the same prefix
+	}
+	more := c.more()
+	more.raw.add(maphash.String(seed, generateName))
+	more.addGenerateName(generateName)
+}
+
+func (e *extra) addGenerateName(generateName string) {
+	at, found := slices.BinarySearch(e.generateNames, generateName)
+	if found || at == maxGenerateNames {
+		return
+	}
+	e.generateNames = slices.Insert(e.generateNames, at, strings.Clone(generateName))
+	e.generateNames = e.generateNames[:min(len(e.generateNames), maxGenerateNames)]
+}
+
+// merge adds the counts of the same pool in another set.
+func (c *counts) merge(more *counts) {
+	if more.names > 0 {
+		c.mergeCreators(more)
+	}
+	c.names += more.names
+	c.taken += more.taken
+	c.generated += more.generated
+	c.chosen += more.chosen
+	for i := range c.recent {
+		c.recent[i] += more.recent[i]
+	}
+	if more.newest > c.newest {
+		c.origin, c.creator = more.origin, more.creator
+	}
+	if c.oldest == 0 || more.oldest != 0 && more.oldest < c.oldest {
+		c.oldest = more.oldest
+	}
+	c.newest = max(c.newest, more.newest)
+	if more.extra == nil {
+		return
+	}
+	extra := c.more()
+	extra.evidence.merge(&more.evidence)
+	for _, hash := range more.raw {
+		extra.raw.add(hash)
+	}
+	for _, generateName := range more.generateNames {
+		extra.addGenerateName(generateName)
+	}
+}
+
+func (c *counts) mergeCreators(more *counts) {
+	if c.names == 0 {
+		c.origin, c.creator, c.bounded, c.alike = more.origin, more.creator, more.bounded, more.alike
+	}
+	first, second := c.origin.Value(), more.origin.Value()
+	c.bounded = c.bounded && more.bounded
+	c.alike = c.alike && more.alike && first.kind == second.kind && first.apiVersion == second.apiVersion
+	ours, theirs := c.creatorHashes(), more.creatorHashes()
+	if len(ours) == 1 && slices.Equal(ours, theirs) {
+		return
+	}
+	all := slices.Clone(ours)
+	for _, hash := range theirs {
+		all.add(hash)
+	}
+	c.more().creators = all
+}
+
+// creatorHashes returns a hash of each creator.
+func (c *counts) creatorHashes() hashes {
+	if c.extra != nil && len(c.creators) > 0 {
+		return c.creators
+	}
+	return hashes{c.origin.Value().hash(c.creator)}
+}
+
+// pool returns the counts of a pool as it is reported.
+func (c *counts) pool(key Key, clientGenerated bool) Pool {
+	p := Pool{
+		Key: key, Names: int64(c.names), Taken: int64(c.taken), Generated: int64(c.generated),
+		Oldest: timeOf(c.oldest), Newest: timeOf(c.newest),
+		ClientGenerated: clientGenerated, ReplicaBounded: c.bounded,
+	}
+	for i, recent := range c.recent {
+		p.Recent[i] = int64(recent)
+	}
+	if c.generated > 0 {
+		p.RawPrefixes = 1
+	}
+	if c.extra != nil && len(c.raw) > 1 {
+		p.RawPrefixes, p.GenerateNames = len(c.raw), slices.Clone(c.generateNames)
+	}
+	if c.origin == (unique.Handle[origin]{}) {
+		return p
+	}
+	from := c.origin.Value()
+	p.Creator = Creator{decode.Creator{
+		APIVersion: from.apiVersion, Kind: from.kind, Name: c.creator, Manager: from.manager, Certain: from.certain,
+	}, from.hasID}
+	hashes := c.creatorHashes()
+	if from.kind != "" || from.manager != "" || len(hashes) > 1 {
+		p.Creators = len(hashes)
+	}
+	if c.alike && len(hashes) < maxHashes {
+		p.OwnerKind, p.Owners = from.kind, slices.Clone(hashes)
+	}
+	return p
+}
+
+// kind is a kind as owner references name it.
+type kind struct{ apiVersion, kind string }
+
+var boundByReplicas = map[kind]bool{
+	{"apps/v1", "ReplicaSet"}: true, {"apps/v1", "DaemonSet"}: true,
+	{"v1", "ReplicationController"}: true, {"v1", "Service"}: true,
+}
+
+// hashes is a sorted set of hashes.
+type hashes []uint64
+
+// add adds a hash, unless the set has too many.
+func (h *hashes) add(hash uint64) {
+	at, found := slices.BinarySearch(*h, hash)
+	if !found && len(*h) < maxHashes {
+		*h = slices.Insert(*h, at, hash)
+	}
+}
+
+// seed is that of all hashes, so that sets can be merged.
+var seed = maphash.MakeSeed()
+
+func (o origin) hash(name string) uint64 {
+	return maphash.Comparable(seed, [4]string{o.apiVersion, o.kind, name, o.manager})
+}
+
+// shared returns text in the memory of another text if that begins with it, as the name of a Job
+// does with the prefix of its Pods.
+func shared(text, of string) string {
+	if strings.HasPrefix(of, text) {
+		return of[:len(text)]
+	}
+	return strings.Clone(text)
+}

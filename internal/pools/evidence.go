@@ -1,0 +1,123 @@
+package pools
+
+import (
+	"math/bits"
+	"strings"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+)
+
+const (
+	// MinEvident is the smallest number of names that can be evident, even if Rules.MinCount is lower.
+	MinEvident = 10
+	// minSymbols is the smallest number of different characters of the alphabet in evident names.
+	// Kubernetes puts hashes into names as decimal numbers with ten other letters
+	// (k8s.io/apimachinery/pkg/util/rand.SafeEncodeString). Hexadecimal hashes would have 15. The chance
+	// of fewer than 16 different characters in fifty random ones is two in a million.
+	minSymbols = 16
+)
+
+// evidence describes the names of a pool that no object has as generateName. It shows whether a
+// client called the generator of API servers itself and sent only a name. TestFalseAlarms calculates
+// and measures the chance that other names look the same.
+type evidence struct {
+	others          int32  // names of objects with another generateName
+	symbols         uint32 // a bit for each character of the alphabet that was seen
+	created, suffix uint32 // of the last object; the suffix as a number
+	rises, declines int32  // steps between objects whose name and time change in the same direction, or not
+	hashed          bool   // a name consists of an owner's name and a hash
+}
+
+func (e *evidence) add(o *decode.Object) {
+	if o.GenerateName != "" {
+		e.others++
+		return
+	}
+	e.hashed = e.hashed || isHashed(o.Name, o.Creator.Name)
+	suffix := uint32(0)
+	for i := len(o.Name) - names.SuffixLength; i < len(o.Name); i++ {
+		symbol := strings.IndexByte(names.Alphabet, o.Name[i])
+		e.symbols |= 1 << symbol
+		suffix = suffix*uint32(len(names.Alphabet)) + byteOrder[symbol]
+	}
+	created := secondsOf(o)
+	if created == 0 {
+		return
+	}
+	if e.created != 0 && created != e.created && suffix != e.suffix {
+		if (created > e.created) == (suffix > e.suffix) {
+			e.rises++
+		} else {
+			e.declines++
+		}
+	}
+	e.created, e.suffix = created, suffix
+}
+
+func (e *evidence) merge(more *evidence) {
+	e.others += more.others
+	e.symbols |= more.symbols
+	e.rises += more.rises
+	e.declines += more.declines
+	e.hashed = e.hashed || more.hashed
+}
+
+// convinces reports whether so many names come from a client's own generator. others is the number
+// of names that begin the same, and end in five letters and digits of another alphabet.
+func (e *evidence) convinces(count, others, minCount int64) bool {
+	own := count - int64(e.others)
+	return own >= max(minCount, MinEvident) &&
+		20*own >= 19*(count+others) &&
+		bits.OnesCount32(e.symbols) >= minSymbols &&
+		!e.increase() && !e.hashed
+}
+
+// increase reports whether the names increase with the creation time, as counters and times do: fewer
+// than a quarter of the steps go back. This happens by chance for ten random names once in 75 times,
+// and for twenty once in 33,000.
+func (e *evidence) increase() bool { return e.rises > 3*e.declines }
+
+// byteOrder has the rank of each character of the alphabet in the order of bytes. There digits come
+// before letters.
+var byteOrder = func() (ranks [len(names.Alphabet)]uint32) {
+	for i := range ranks {
+		for j := range ranks {
+			if names.Alphabet[j] < names.Alphabet[i] {
+				ranks[i]++
+			}
+		}
+	}
+	return ranks
+}()
+
+// isHashed reports whether a name is the name of the object's controller and a hash. The hash has more
+// than five letters and digits. Exactly five are a suffix.
+func isHashed(name, controller string) bool {
+	rest, ok := strings.CutPrefix(name, controller)
+	if !ok || controller == "" {
+		return false
+	}
+	rest = strings.TrimPrefix(rest, "-")
+	return len(rest) > names.SuffixLength && isPlain(rest)
+}
+
+// isPlain reports whether text is of [a-z0-9].
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; (c < 'a' || c > 'z') && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
+}
+
+// otherStem returns a name without its last five characters, if these are of [a-z0-9]. Otherwise it
+// returns "". The name must not end in five characters of the alphabet.
+func otherStem(name string) string {
+	cut := len(name) - names.SuffixLength
+	if cut < 1 || len(name) > names.MaxLength || !isPlain(name[cut:]) {
+		return ""
+	}
+	return name[:cut]
+}

@@ -1,0 +1,230 @@
+package pools
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	randv2 "math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/rand"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+)
+
+// tails is a way to generate the last five characters of names.
+type tails struct {
+	name string
+	// symbols are the characters from which each character is drawn, uniformly and independently. It is
+	// empty for other distributions.
+	symbols string
+	make    func(random *randv2.Rand, i int) string // of the i-th name
+}
+
+// from returns tails of uniform and independent symbols.
+func from(name, symbols string) tails {
+	return tails{name, symbols, func(random *randv2.Rand, _ int) string {
+		var tail [names.SuffixLength]byte
+		for i := range tail {
+			tail[i] = symbols[random.IntN(len(symbols))]
+		}
+		return string(tail[:])
+	}}
+}
+
+const (
+	digits  = "0123456789"
+	letters = "abcdefghijklmnopqrstuvwxyz"
+)
+
+// otherTails returns tails that the evidence must distinguish from those of a generator.
+func otherTails(t *testing.T) []tails {
+	words := wordsOf(t, "../../LICENSE")
+	return []tails{
+		from("hex", digits+"abcdef"),
+		from("base36", digits+letters),
+		from("base32 (RFC 4648)", letters+"234567"),
+		from("base32 (Crockford)", digits+"abcdefghjkmnpqrstvwxyz"),
+		{"counters", "", func(_ *randv2.Rand, i int) string { return fmt.Sprintf("%05d", 24000+i) }},
+		{"words of a license", "", func(random *randv2.Rand, _ int) string { return words[random.IntN(len(words))] }},
+		{"pod-template-hashes", "", func(random *randv2.Rand, _ int) string {
+			// k8s.io/kubernetes/pkg/controller.ComputeHash
+			hash := fnv.New32a()
+			_, _ = fmt.Fprint(hash, random.Uint64())
+			return tailOf(rand.SafeEncodeString(fmt.Sprint(hash.Sum32())))
+		}},
+		{"the same of hex", "", func(random *randv2.Rand, _ int) string {
+			return tailOf(rand.SafeEncodeString(fmt.Sprintf("%08x", random.Uint32())))
+		}},
+	}
+}
+
+func tailOf(text string) string { return text[max(0, len(text)-names.SuffixLength):] }
+
+// wordsOf returns the ends of the words of a text that are long enough.
+func wordsOf(t *testing.T, path string) (ends []string) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range regexp.MustCompile(`[a-z]{5,}`).FindAllString(strings.ToLower(string(text)), -1) {
+		ends = append(ends, tailOf(word))
+	}
+	return ends
+}
+
+// falseAlarm returns the chance that n names with uniform and independent tails look like those of a
+// generator, whatever their creation times.
+func falseAlarm(n int, symbols string) float64 {
+	shared := 0
+	for i := range len(symbols) {
+		if strings.IndexByte(names.Alphabet, symbols[i]) >= 0 {
+			shared++
+		}
+	}
+	each, chance := math.Pow(float64(shared)/float64(len(symbols)), names.SuffixLength), 0.0
+	for in := (19*n + 19) / 20; in <= n; in++ { // names whose tails are of the alphabet
+		chance += binomial(n, in) * math.Pow(each, float64(in)) * math.Pow(1-each, float64(n-in)) *
+			manySymbols(names.SuffixLength*in, shared)
+	}
+	return chance
+}
+
+func binomial(n, k int) float64 {
+	product := 1.0
+	for i := range k {
+		product *= float64(n-i) / float64(i+1)
+	}
+	return product
+}
+
+// manySymbols returns the chance that a number of draws from uniform symbols has at least minSymbols
+// different ones.
+func manySymbols(draws, symbols int) (chance float64) {
+	different := make([]float64, symbols+1) // the chance of each number of different ones
+	different[0] = 1
+	for range draws {
+		for d := symbols; d >= 0; d-- {
+			different[d] *= float64(d) / float64(symbols)
+			if d > 0 {
+				different[d] += different[d-1] * float64(symbols-d+1) / float64(symbols)
+			}
+		}
+	}
+	for d := minSymbols; d <= symbols; d++ {
+		chance += different[d]
+	}
+	return chance
+}
+
+// measured returns how many of the prefixes, each with n names with such tails, look like those of a
+// generator. The creation times are random, but those of counters are in order.
+func measured(of tails, prefixes, n int) (evident int) {
+	random := randv2.New(randv2.NewPCG(1, 2))
+	for range prefixes {
+		var e evidence
+		objects := make([]decode.Object, n)
+		for i := range objects {
+			objects[i] = decode.Object{Name: "stem-" + of.make(random, i), Created: 1 + random.Int64N(1e6)}
+			if of.name == "counters" {
+				objects[i].Created = int64(1 + i)
+			}
+		}
+		slices.SortFunc(objects, func(a, b decode.Object) int { return strings.Compare(a.Name, b.Name) })
+		own, others := int64(0), int64(0)
+		for i := range objects {
+			if _, _, ok := names.Split(objects[i].Name); ok {
+				e.add(&objects[i])
+				own++
+			} else {
+				others++
+			}
+		}
+		if e.convinces(own, others, 0) {
+			evident++
+		}
+	}
+	return evident
+}
+
+// The rates of false alarms are those in docs/internals/audit-engine.md. They are calculated, and
+// measured if a measurement can show them.
+func TestFalseAlarms(t *testing.T) {
+	docs, err := os.ReadFile("../../docs/internals/audit-engine.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const prefixes = 20_000
+	for _, of := range otherTails(t) {
+		calculated := []any{"", ""}
+		for i, n := range []int{10, 100} {
+			if of.symbols != "" {
+				calculated[i] = fmt.Sprintf("%.1g", falseAlarm(n, of.symbols))
+			}
+		}
+		row := fmt.Sprintf("| %s | %s | %s | %d of 20,000 |", of.name, calculated[0], calculated[1], measured(of, prefixes, 10))
+		t.Log(row)
+		if !strings.Contains(string(docs), row) {
+			t.Errorf("docs/internals/audit-engine.md does not say %s", row)
+		}
+	}
+}
+
+// The calculation is right if the rate can be measured: for tails with one or two symbols that are not
+// in the alphabet. Names that rise by chance count as counters in one case of 75.
+func TestFalseAlarmsAreCalculatedRight(t *testing.T) {
+	const prefixes, rising = 40_000, 0.01346
+	for _, symbols := range []string{names.Alphabet, names.Alphabet + "a", names.Alphabet + "ae"} {
+		want := falseAlarm(10, symbols) * (1 - rising)
+		got := float64(measured(from("", symbols), prefixes, 10)) / prefixes
+		if deviation := math.Sqrt(want * (1 - want) / prefixes); math.Abs(got-want) > 4*deviation {
+			t.Errorf("symbols %q: %.4f, want %.4f", symbols, got, want)
+		}
+		t.Logf("symbols %q: calculated %.4f, measured %.4f", symbols, want, got)
+	}
+}
+
+// isHashed recognizes an owner's name and a hash.
+func TestIsHashed(t *testing.T) {
+	for name, test := range map[string]struct {
+		object, owner string
+		want          bool
+	}{
+		"a ReplicaSet of a Deployment":        {"web-7c9f8d5b6f", "web", true},
+		"a hash without a dash":               {"web7c9f8d", "web", true},
+		"a Machine of a MachineSet":           {"md-bbbbb-ccccc", "md-bbbbb", false},
+		"a MachineSet of a MachineDeployment": {"md-bbbbb", "md", false},
+		"another name":                        {"other-bbbbbb", "web", false},
+		"a name with parts":                   {"web-pod-bbbbb", "web", false},
+		"no owner":                            {"web-bbbbbb", "", false},
+	} {
+		if got := isHashed(test.object, test.owner); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// Names that consist of a controller's name and a hash are not generated, however they look.
+func TestHashesOfOwners(t *testing.T) {
+	for owner, want := range map[string]bool{"": true, "stem": true, "other": true, "st": false} {
+		s := New(jobs, &Rules{})
+		for i, tail := range []string{
+			"bcdfg", "dfghj", "fghjk", "ghjkl", "hjklm", "jklmn", "klmnp", "lmnpq", "mnpqr", "npqrs", "pqrst",
+		} {
+			o := &decode.Object{Name: "stem" + tail, Created: int64(100 - i)}
+			if owner != "" {
+				o.Creator = decode.Creator{Kind: "X", Name: owner}
+			}
+			s.Add(o)
+		}
+		pools := collect(s)
+		if got := len(pools) == 1 && pools[0].ClientGenerated; got != want {
+			t.Errorf("owner %q: evident %v, want %v", owner, got, want)
+		}
+	}
+}

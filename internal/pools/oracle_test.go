@@ -1,0 +1,323 @@
+package pools
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/bits"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+)
+
+var jobs = schema.GroupResource{Group: "batch", Resource: "jobs"}
+
+var (
+	five   = regexp.MustCompile(`^(?s:(.{1,58}))([bcdfghjklmnpqrstvwxz2456789]{5})$`)
+	plain  = regexp.MustCompile(`^(?s:(.{1,58}))[a-z0-9]{5}$`)
+	longer = regexp.MustCompile(`^[bcdfghjklmnpqrstvwxz2456789]{6,}$`)
+)
+
+// oracle counts the objects of one type in a simpler way than a Set: it keeps them all.
+type oracle struct{ Rules }
+
+func (r oracle) count(objects []decode.Object) []Pool {
+	members, others := map[Key][]decode.Object{}, map[Key]int{}
+	for _, o := range objects {
+		switch prefix := prefixOf(o); {
+		case prefix != "":
+			key := Key{jobs, o.Namespace, prefix}
+			members[key] = append(members[key], o)
+		case plain.MatchString(o.Name):
+			others[Key{jobs, o.Namespace, plain.FindStringSubmatch(o.Name)[1]}]++
+		}
+	}
+	var all []Pool
+	for _, key := range slices.SortedFunc(maps.Keys(members), Key.Compare) {
+		pool := r.sum(key, members[key], others[key])
+		chosen := slices.ContainsFunc(members[key], func(o decode.Object) bool {
+			return r.Selector == nil || r.Selector.Matches(labels.Set(o.Labels))
+		})
+		if chosen && (pool.Generated > 0 || pool.ClientGenerated || r.Prefixes[key.Prefix]) {
+			all = append(all, pool)
+		}
+	}
+	return all
+}
+
+func cut(text string, length int) string { return text[:min(len(text), length)] }
+
+// prefixOf is Of for texts without characters of several bytes.
+func prefixOf(o decode.Object) string {
+	stem := ""
+	if match := five.FindStringSubmatch(o.Name); match != nil {
+		stem = match[1]
+	}
+	if g := o.GenerateName; g != "" && stem != cut(g, 58) {
+		begin := cut(g, 53)
+		if len(o.Name) > len(begin) && o.Name[:len(begin)] == begin {
+			rest := o.Name[len(begin):]
+			if longer.MatchString(rest) && (len(g) <= 53 || len(rest) == 10) {
+				return cut(g, 58)
+			}
+		}
+	}
+	return stem
+}
+
+func (r oracle) sum(key Key, members []decode.Object, others int) Pool {
+	p := Pool{Key: key, Names: int64(len(members)), ReplicaBounded: true}
+	raw, creators, kinds, evidence := map[string]bool{}, map[decode.Creator]bool{}, map[kind]bool{}, r.evidence(members, others)
+	for _, o := range members {
+		match := five.FindStringSubmatch(o.Name)
+		isTaken := match != nil && match[1] == key.Prefix
+		if isTaken {
+			p.Taken++
+		}
+		if cut(o.GenerateName, 58) == key.Prefix {
+			p.Generated++
+			raw[o.GenerateName] = true
+		}
+		for i, since := range r.Since {
+			if since > 0 && o.Created >= since {
+				p.Recent[i]++
+			}
+		}
+		created := time.Unix(o.Created, 0).UTC()
+		if p.Oldest.IsZero() || created.Before(p.Oldest) {
+			p.Oldest = created
+		}
+		if created.After(p.Newest) {
+			p.Newest, p.Creator = created, Creator{o.Creator, o.HasCreationID}
+		}
+		creators[o.Creator] = true
+		kinds[kind{o.Creator.APIVersion, o.Creator.Kind}] = true
+		p.ReplicaBounded = p.ReplicaBounded && boundByReplicas[kind{o.Creator.APIVersion, o.Creator.Kind}]
+	}
+	if p.RawPrefixes = len(raw); len(raw) > 1 {
+		p.GenerateNames = slices.Sorted(maps.Keys(raw))
+		p.GenerateNames = p.GenerateNames[:min(8, len(raw))]
+	}
+	if len(creators) > 1 || !creators[decode.Creator{}] {
+		p.Creators = len(creators)
+	}
+	for k := range kinds {
+		if len(kinds) == 1 && k.kind != "" {
+			p.OwnerKind = k.kind
+			for c := range creators {
+				p.Owners = append(p.Owners, origin{c.APIVersion, c.Kind, c.Manager, c.Certain, false}.hash(c.Name))
+			}
+			slices.Sort(p.Owners)
+		}
+	}
+	p.ClientGenerated = p.Generated == 0 && evidence
+	return p
+}
+
+func (r oracle) evidence(members []decode.Object, others int) bool {
+	var own []decode.Object
+	symbols := uint32(0)
+	for _, o := range members {
+		if o.GenerateName != "" {
+			continue
+		}
+		own = append(own, o)
+		for _, c := range o.Name[len(o.Name)-5:] {
+			symbols |= 1 << (c - '2')
+			if c >= 'a' {
+				symbols = symbols&^(1<<(c-'2')) | 1<<(c-'a'+6)
+			}
+		}
+		if isHashed(o.Name, o.Creator.Name) {
+			return false
+		}
+	}
+	up, down := 0, 0
+	for i := 1; i < len(own); i++ {
+		order := cmp.Compare(own[i].Name, own[i-1].Name) * cmp.Compare(own[i].Created, own[i-1].Created)
+		up, down = up+max(order, 0), down+max(-order, 0)
+	}
+	n := int64(len(own))
+	return n >= max(10, r.MinCount) && 20*n >= 19*int64(len(members)+others) && bits.OnesCount32(symbols) >= 16 && up <= 3*down
+}
+
+// some draws objects that often share their prefixes, creators and times. Names are different.
+func some(t *rapid.T) []decode.Object {
+	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
+	text := func(symbols string, n int) string {
+		return rapid.StringOfN(rapid.RuneFrom([]rune(symbols)), n, n, -1).Draw(t, "suffix")
+	}
+	long := "a-very-long-prefix-of-more-than-fifty-eight-bytes-in-all-"
+	prefixes := []string{"a-", "b-", "a-x", long, long + "one-", long + "two-", long[:53], long[:54]}
+	creators := []decode.Creator{
+		{},
+		{Manager: "kubectl-create", Certain: true},
+		{Manager: "curl"},
+		{APIVersion: "batch/v1", Kind: "CronJob", Name: "a", Certain: true},
+		{APIVersion: "batch/v1", Kind: "CronJob", Name: "b", Certain: true},
+		{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "a-x", Certain: true},
+		{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "a-x", Certain: true},
+	}
+	seen := map[string]bool{}
+	own := rapid.IntRange(0, 3).Draw(t, "own share")
+	var objects []decode.Object
+	for range rapid.IntRange(0, 80).Draw(t, "objects") {
+		o := decode.Object{Namespace: rapid.SampledFrom([]string{"", "n", "m"}).Draw(t, "namespace")}
+		begin := rapid.SampledFrom(prefixes).Draw(t, "prefix")
+		switch rapid.IntRange(own, 9).Draw(t, "way") {
+		case 0, 1:
+			o.GenerateName, o.Name = begin, cut(begin, 58)+text(alphabet, 5)
+		case 2:
+			o.GenerateName, o.Name = begin, cut(begin, 53)+text(alphabet, rapid.SampledFrom([]int{6, 8, 10}).Draw(t, "length"))
+		case 3:
+			o.GenerateName, o.Name = "other-", begin+text("0123456789abcdef", 5)
+		case 4:
+			o.Name = begin + text("0123456789abcdef", 5)
+		default:
+			o.Name = "a-" + text(alphabet, 5)
+		}
+		if seen[o.Namespace+"/"+o.Name] {
+			continue
+		}
+		seen[o.Namespace+"/"+o.Name] = true
+		o.Created = rapid.Int64Range(1, 50).Draw(t, "created")
+		o.Creator = rapid.SampledFrom(creators[:rapid.IntRange(1, len(creators)).Draw(t, "kinds")]).Draw(t, "creator")
+		o.Labels = map[string]string{"app": rapid.SampledFrom([]string{"x", "y"}).Draw(t, "label")}
+		objects = append(objects, o)
+	}
+	return objects
+}
+
+func someRules(t *rapid.T) Rules {
+	r := Rules{MinCount: rapid.Int64Range(0, 20).Draw(t, "minCount"), Since: [Windows]int64{0, 30}}
+	if rapid.Bool().Draw(t, "selects") {
+		r.Selector = labels.SelectorFromSet(labels.Set{"app": "x"})
+	}
+	if rapid.Bool().Draw(t, "names prefixes") {
+		r.Prefixes = map[string]bool{"a-": true, "nothing-": true}
+	}
+	return r
+}
+
+func collect(s *Set) (all []Pool) {
+	for p := range s.All() {
+		all = append(all, *p)
+	}
+	slices.SortFunc(all, func(a, b Pool) int { return a.Compare(b.Key) })
+	return all
+}
+
+func TestSetCountsLikeOracle(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rules, objects := someRules(t), some(t)
+		s := New(jobs, &rules)
+		for i := range objects {
+			s.Add(&objects[i])
+		}
+		if diff := gocmp.Diff(oracle{rules}.count(objects), collect(s)); diff != "" {
+			t.Fatalf("pools (-want +got):\n%s", diff)
+		}
+		rules.Selector = nil
+		prefixed := int64(0)
+		for _, pool := range (oracle{rules}).count(objects) {
+			prefixed += pool.Names
+		}
+		if s.Objects() != int64(len(objects)) || s.Prefixed() != prefixed {
+			t.Fatalf("%d of %d objects in pools, want %d of %d", s.Prefixed(), s.Objects(), prefixed, len(objects))
+		}
+	})
+}
+
+// The sum of sets is the set of all objects. The evidence is drawn from each list by itself.
+func TestMergeAdds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rules, objects := someRules(t), some(t)
+		rules.MinCount = 1000
+		sum := New(schema.GroupResource{}, &rules)
+		for _, namespace := range []string{"", "m", "n"} {
+			half := rapid.IntRange(0, len(objects)).Draw(t, "half")
+			for _, part := range [][]decode.Object{objects[:half], objects[half:]} {
+				s := New(jobs, &rules)
+				for i := range part {
+					if part[i].Namespace == namespace {
+						s.Add(&part[i])
+					}
+				}
+				sum.Merge(s)
+			}
+		}
+		if diff := gocmp.Diff(oracle{rules}.count(objects), collect(sum)); diff != "" {
+			t.Fatalf("pools (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// Objects that are removed leave the numbers of those that are left, and objects that change count
+// as they are.
+func TestRemoveAndUpdate(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rules, objects := someRules(t), some(t)
+		rules.MinCount = 1000
+		s := New(jobs, &rules)
+		var left []decode.Object
+		for i := range objects {
+			o := &objects[i]
+			m := s.Add(o)
+			switch rapid.IntRange(0, 3).Draw(t, "then") {
+			case 0:
+				s.Remove(m, o)
+				continue
+			case 1:
+				o.GenerateName = "a-"
+				now, changed := s.Update(m.Mark(true), o)
+				if again, twice := s.Update(now, o); twice || again != now || !now.Marked() || changed != (now != m.Mark(true)) {
+					t.Fatalf("updated twice: %v, %v", now, again)
+				}
+			}
+			left = append(left, *o)
+		}
+		if diff := gocmp.Diff(numbers(oracle{rules}.count(left)), numbers(collect(s))); diff != "" {
+			t.Fatalf("numbers (-want +got):\n%s", diff)
+		}
+		s.Forget(func(uint32) bool { return true })
+		if diff := gocmp.Diff(numbers(oracle{rules}.count(left)), numbers(collect(s))); diff != "" {
+			t.Fatalf("numbers after empty pools are gone (-want +got):\n%s", diff)
+		}
+		if s.Objects() != int64(len(left)) || s.declared+s.undeclared != s.Len() || len(s.free)+s.Len() > 1+len(objects) {
+			t.Fatalf("%d objects, %d + %d of %d pools", s.Objects(), s.declared, s.undeclared, s.Len())
+		}
+	})
+}
+
+// numbers are what removing an object keeps exact.
+func numbers(pools []Pool) (all []string) {
+	for _, p := range pools {
+		all = append(all, fmt.Sprint(p.Key, p.Names, p.Taken, p.Generated, p.Recent))
+	}
+	return all
+}
+
+// No name and no generateName puts an object into a pool that it isn't in.
+func FuzzOf(f *testing.F) {
+	f.Add("a-bcdfg", "a-")
+	f.Add("a-bcdfghjklm", "a-")
+	f.Add("web-0", "web-")
+	f.Fuzz(func(t *testing.T, name, generateName string) {
+		o := decode.Object{Name: name, GenerateName: generateName}
+		prefix, isGenerated, isTaken := Of(&o)
+		if prefix == "" && (isGenerated || isTaken) || prefix != "" && !isGenerated && !isTaken {
+			t.Fatalf("%q, %v, %v", prefix, isGenerated, isTaken)
+		}
+		if isTaken && name[:len(name)-5] != prefix || isGenerated && prefix != cut(generateName, 58) {
+			t.Fatalf("%q of %q is in %q", name, generateName, prefix)
+		}
+	})
+}

@@ -1,0 +1,155 @@
+// Package pools counts objects by name pool: the names of one resource type, one namespace and one
+// effective prefix. It owns the rule that says to which pool an object belongs, and the rule that
+// says which pools count. It knows no server, keeps no objects, and calculates no probabilities.
+//
+// An object belongs to one pool at most. An object whose name was generated from its generateName
+// belongs to the pool of that generateName, whatever the length of its suffix. Any other object
+// whose name ends like a generated name belongs to the pool of its name without the last five
+// characters. All other objects belong to none, for example the Pods of a StatefulSet.
+//
+// A pool counts if an object in it was generated, if the user named its prefix, or if the names show
+// that a client generated them (evidence.go). If there is a selector, it must match an object in the
+// pool, too.
+package pools
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+)
+
+const (
+	// Windows is the number of times in Rules.Since.
+	Windows = 2
+	// MaxCreators and MaxRawPrefixes limit the different creators and the different generateNames that
+	// are counted per pool.
+	MaxCreators, MaxRawPrefixes = maxHashes, maxHashes
+
+	maxHashes = 64
+	// maxGenerateNames limits the generateNames that are kept per pool.
+	maxGenerateNames = 8
+	// Other is the prefix that stands for the pools of a namespace above Rules.Limit.
+	Other = ""
+
+	// longerSuffix is the length of the suffix of a name that creating with a key derives from an ID.
+	longerSuffix = 10
+)
+
+// Key identifies a name pool.
+type Key struct {
+	schema.GroupResource
+	// Namespace is empty for cluster-scoped objects. Prefix is the effective prefix, at most 58 bytes.
+	Namespace, Prefix string
+}
+
+// Compare orders keys by namespace, group, resource and prefix.
+func (k Key) Compare(other Key) int {
+	return cmp.Or(
+		cmp.Compare(k.Namespace, other.Namespace), cmp.Compare(k.Group, other.Group),
+		cmp.Compare(k.Resource, other.Resource), cmp.Compare(k.Prefix, other.Prefix))
+}
+
+// Pool is a name pool that counts.
+type Pool struct {
+	Key
+	// Names is the number of objects in the pool, including terminating ones. Taken is the number of
+	// them whose suffix has five characters. Only these use up the room of the pool.
+	Names, Taken int64
+	// Generated is the number of Names whose generateName has the prefix. RawPrefixes is the number of
+	// their different generateNames. MaxRawPrefixes means that or more. Only a prefix of 58 bytes can
+	// have several. GenerateNames has then the first eight in byte order. Otherwise it is nil.
+	Generated     int64
+	RawPrefixes   int
+	GenerateNames []string
+	// Recent is the number of Names created since each time of Rules.Since.
+	Recent [Windows]int64
+	// Oldest and Newest are their first and last creationTimestamp. They are zero if unknown.
+	Oldest, Newest time.Time
+	// Creator is the creator of the newest object. Creators is the number of different creators.
+	// MaxCreators means that or more.
+	Creator  Creator
+	Creators int
+	// ClientGenerated is true if no object has a generateName with the prefix, and the names show that
+	// a client generated them.
+	ClientGenerated bool
+	// ReplicaBounded is true if all creators are controllers that limit the objects by replicas, or
+	// Services, which have EndpointSlices.
+	ReplicaBounded bool
+	// OwnerKind is the kind of the controllers, if each object has one and all have one kind. Otherwise
+	// it is empty. Owners are then hashes of these controllers, valid in this process.
+	OwnerKind string
+	Owners    []uint64
+	// Events are the creates and deletes, if the pool is watched. Otherwise it is nil.
+	Events *Events
+}
+
+// Creator is the creator of an object. HasCreationID is true if the object has a creation ID of
+// this plugin.
+type Creator struct {
+	decode.Creator
+	HasCreationID bool
+}
+
+// Rate is a number of creates and deletes in a day of 24 hours.
+type Rate struct{ CreatesPerDay, DeletesPerDay float64 }
+
+// Spans are the times over which Events.Rates are averages, the shortest first.
+var Spans = [...]time.Duration{time.Minute, 10 * time.Minute, time.Hour, 24 * time.Hour}
+
+// Events are the creates and deletes in a pool since a time.
+type Events struct {
+	Since, Until     time.Time
+	Creates, Deletes int64
+	// Failures is the number of creates to expect that failed beside those that were seen.
+	Failures float64
+	Rates    [len(Spans)]Rate
+	// Gaps is how often events were lost. Above 0, Creates and Deletes are lower bounds.
+	Gaps int
+	// Reused is the number of creates with the name of a deleted object. It is nil if not counted.
+	Reused *int64
+}
+
+// Of returns the effective prefix of the pool to which an object belongs. It is empty if the object
+// belongs to none. generated reports whether the name was generated from the object's generateName.
+// taken reports whether its suffix has five characters.
+func Of(o *decode.Object) (prefix string, generated, taken bool) {
+	stem, _, five := names.Split(o.Name)
+	declared := ""
+	if o.GenerateName != "" {
+		declared = names.EffectivePrefix(o.GenerateName)
+	}
+	switch {
+	case five && declared == stem:
+		return stem, true, true
+	case declared != "" && isLonger(o.Name, o.GenerateName):
+		return declared, true, false
+	case five:
+		return stem, false, true
+	}
+	return "", false, false
+}
+
+// isLonger reports whether a name is that of a generateName and more than five characters of the
+// alphabet. A long generateName was truncated to leave room for ten.
+func isLonger(name, generateName string) bool {
+	prefix := generateName
+	if cut := names.MaxLength - longerSuffix; len(prefix) > cut {
+		prefix = strings.ToValidUTF8(prefix[:cut], "")
+	}
+	suffix, is := strings.CutPrefix(name, prefix)
+	isLong := len(suffix) > names.SuffixLength && (prefix == generateName || len(suffix) == longerSuffix)
+	return is && isLong && strings.Trim(suffix, names.Alphabet) == ""
+}
+
+// timeOf returns the time of Unix seconds. 0 means unknown.
+func timeOf(seconds uint32) time.Time {
+	if seconds == 0 {
+		return time.Time{}
+	}
+	return time.Unix(int64(seconds), 0).UTC()
+}

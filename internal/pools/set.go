@@ -1,0 +1,364 @@
+package pools
+
+import (
+	"hash/maphash"
+	"iter"
+	"maps"
+	"math"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+)
+
+// Rules decide which pools count.
+type Rules struct {
+	Selector labels.Selector // chooses pools by their objects; nil chooses all
+	Prefixes map[string]bool // effective prefixes that count even if no generateName has them
+	// MinCount is the number of names from which on a prefix without a generateName can be evident. It
+	// is 10 at least.
+	MinCount int64
+	Since    [Windows]int64 // Unix seconds from which on an object is recent; 0 for none
+	// Limit is the number of prefixes from which on the objects of new ones count as Other; 0 for none.
+	Limit int
+}
+
+// Set counts the objects of name pools. A set from New is of one resource type. Merge adds sets of
+// any types. One goroutine may use a set at a time.
+type Set struct {
+	rules    *Rules
+	resource schema.GroupResource
+	objects  int64
+	places   map[Key]*place // of keys without a prefix
+	last     *place
+	index    map[ref]uint32
+	chunks   [][]counts
+	free     []uint32
+	// others are the names that end in five letters and digits of another alphabet, by a hash of what
+	// comes before.
+	others map[uint64]int32
+	// declared and undeclared are the numbers of pools that were created for a generateName, or not.
+	declared, undeclared int
+	overflowed           bool
+}
+
+// place is what the pools of one namespace share.
+type place struct {
+	schema.GroupResource
+	namespace string
+}
+
+// ref is a key in 24 bytes.
+type ref struct {
+	*place
+	prefix string
+}
+
+// chunk is the number of pools that are allocated at once. A growing slice would need twice the memory.
+const chunk = 1 << 10
+
+// Member is how a set counts an object. The zero value is an object in no pool.
+type Member struct {
+	pool    uint32 // its index and 1 in the upper bits, then properties
+	created uint32 // Unix seconds; 0 if unknown
+}
+
+// Properties of a member.
+const (
+	generated uint32 = 1 << iota
+	taken
+	chosen
+	marked
+	properties = 4 // their number
+)
+
+func (m Member) is(property uint32) bool { return m.pool&property != 0 }
+func (m Member) index() uint32           { return m.pool>>properties - 1 }
+
+// Mark returns the member with or without a mark, which has no meaning for a set.
+func (m Member) Mark(mark bool) Member {
+	m.pool &^= marked
+	if mark {
+		m.pool |= marked
+	}
+	return m
+}
+
+// Marked reports whether the member is marked.
+func (m Member) Marked() bool { return m.is(marked) }
+
+// Generated reports whether the object has the generateName of its pool.
+func (m Member) Generated() bool { return m.is(generated) }
+
+// In returns a number for the pool of the member. It stays the same while the pool is in the set. ok
+// is false if the object is in no pool.
+func (m Member) In() (pool uint32, ok bool) { return m.index(), m.pool>>properties != 0 }
+
+// New returns an empty set of a resource type.
+func New(resource schema.GroupResource, rules *Rules) *Set {
+	return &Set{
+		rules: rules, resource: resource,
+		places: map[Key]*place{}, index: map[ref]uint32{}, others: map[uint64]int32{},
+	}
+}
+
+// Objects returns the number of objects that were added and not removed, in a pool or not.
+func (s *Set) Objects() int64 { return s.objects }
+
+// Len returns the number of pools, whether they count or not.
+func (s *Set) Len() int { return len(s.index) }
+
+// Overflowed reports whether an object counts as Other, because there were too many prefixes.
+func (s *Set) Overflowed() bool { return s.overflowed }
+
+// Add counts an object, of which it keeps no memory.
+func (s *Set) Add(o *decode.Object) Member {
+	s.objects++
+	m, created := s.member(o)
+	if _, ok := m.In(); !ok {
+		s.addOther(o, 1)
+		return m
+	}
+	s.at(m.index()).add(s.rules, o, created, m)
+	return m
+}
+
+// Remove takes an object out that Add counted. o is nil if the object isn't known any more.
+func (s *Set) Remove(m Member, o *decode.Object) {
+	s.objects--
+	if _, ok := m.In(); ok {
+		s.at(m.index()).remove(s.rules, m)
+	} else if o != nil {
+		s.addOther(o, -1)
+	}
+}
+
+// Update counts an object that has changed. It reports whether it is counted otherwise than before.
+func (s *Set) Update(m Member, o *decode.Object) (now Member, changed bool) {
+	if now, _ = s.member(o); now == m.Mark(false) {
+		return m, false
+	}
+	s.Remove(m, nil)
+	return s.Add(o).Mark(m.Marked()), true
+}
+
+// member returns how o is to be counted, and the prefix of its pool if it has created that.
+func (s *Set) member(o *decode.Object) (m Member, created string) {
+	prefix, isGenerated, isTaken := Of(o)
+	m.created = secondsOf(o)
+	if prefix == "" {
+		return m, ""
+	}
+	i, created, ok := s.find(o.Namespace, prefix, isGenerated)
+	if !ok {
+		return m, ""
+	}
+	m.pool = (i + 1) << properties
+	if isGenerated {
+		m.pool |= generated
+	}
+	if isTaken {
+		m.pool |= taken
+	}
+	if s.rules.Selector == nil || s.rules.Selector.Matches(labels.Set(o.Labels)) {
+		m.pool |= chosen
+	}
+	return m, created
+}
+
+// find returns the index of a pool, which may be that of Other, and its prefix if it has created it.
+// Above the limit, a pool for which no object has a generateName is not created.
+func (s *Set) find(namespace, prefix string, isDeclared bool) (i uint32, created string, ok bool) {
+	in := s.place(s.resource, namespace)
+	if i, ok = s.index[ref{in, prefix}]; ok {
+		return i, "", true
+	}
+	limit := s.rules.Limit
+	switch {
+	case limit == 0, isDeclared && s.declared < limit, !isDeclared && s.undeclared < limit:
+		created = strings.Clone(prefix)
+		return s.create(ref{in, created}, isDeclared), created, true
+	case !isDeclared:
+		return 0, "", false
+	}
+	s.overflowed = true
+	if i, ok = s.index[ref{in, Other}]; !ok {
+		i = s.create(ref{in, Other}, true)
+	}
+	return i, "", true
+}
+
+func (s *Set) create(key ref, isDeclared bool) (i uint32) {
+	if isDeclared {
+		s.declared++
+	} else {
+		s.undeclared++
+	}
+	switch last := len(s.chunks) - 1; {
+	case len(s.free) > 0:
+		i, s.free = s.free[len(s.free)-1], s.free[:len(s.free)-1]
+		*s.at(i) = counts{}
+	case last < 0 || len(s.chunks[last]) == chunk:
+		s.chunks = append(s.chunks, make([]counts, 1, 4))
+		i = uint32(len(s.chunks)-1) * chunk
+	default:
+		s.chunks[last] = append(s.chunks[last], counts{})
+		i = uint32(last*chunk + len(s.chunks[last]) - 1)
+	}
+	s.at(i).declared = isDeclared
+	s.index[key] = i
+	return i
+}
+
+func (s *Set) at(i uint32) *counts { return &s.chunks[i/chunk][i%chunk] }
+
+func (s *Set) place(resource schema.GroupResource, namespace string) *place {
+	if s.last != nil && s.last.namespace == namespace && s.last.GroupResource == resource {
+		return s.last
+	}
+	key := Key{GroupResource: resource, Namespace: namespace}
+	if s.last = s.places[key]; s.last == nil {
+		key.Namespace = strings.Clone(namespace)
+		s.last = &place{resource, key.Namespace}
+		s.places[key] = s.last
+	}
+	return s.last
+}
+
+// addOther counts the name of an object in no pool, which may show that others aren't generated.
+func (s *Set) addOther(o *decode.Object, by int32) {
+	stem := otherStem(o.Name)
+	if stem == "" {
+		return
+	}
+	hash := s.otherOf(s.resource, o.Namespace, stem)
+	if s.others[hash] += by; s.others[hash] <= 0 {
+		delete(s.others, hash)
+	}
+}
+
+func (*Set) otherOf(resource schema.GroupResource, namespace, stem string) uint64 {
+	return maphash.Comparable(seed, Key{resource, namespace, stem})
+}
+
+// Merge adds the counts of another set, which is not to be used any more. Steps of the evidence
+// between objects of both sets don't count.
+func (s *Set) Merge(more *Set) {
+	s.objects += more.objects
+	s.overflowed = s.overflowed || more.overflowed
+	for hash, n := range more.others {
+		s.others[hash] += n
+	}
+	for key, i := range more.index {
+		from, own := more.at(i), ref{s.place(key.GroupResource, key.namespace), key.prefix}
+		at, ok := s.index[own]
+		if !ok {
+			at = s.create(own, from.declared)
+		}
+		s.at(at).merge(from)
+	}
+}
+
+// All returns the pools that count and have names, in no order. A pool is valid until the next one.
+func (s *Set) All() iter.Seq[*Pool] {
+	return func(yield func(*Pool) bool) {
+		for _, pool := range s.Numbered() {
+			if pool.Names > 0 && !yield(pool) {
+				return
+			}
+		}
+	}
+}
+
+// Numbered is like All with the number of each pool, and has pools that became empty, too.
+func (s *Set) Numbered() iter.Seq2[uint32, *Pool] {
+	return func(yield func(uint32, *Pool) bool) {
+		var pool Pool
+		for key, i := range s.index {
+			c := s.at(i)
+			counts, clientGenerated := s.decide(key, c)
+			if c.names > 0 && (!counts || c.chosen == 0) {
+				continue
+			}
+			pool = c.pool(key.key(), clientGenerated)
+			if !yield(i, &pool) {
+				return
+			}
+		}
+	}
+}
+
+// Get returns a pool, and reports whether it counts.
+func (s *Set) Get(namespace, prefix string) (pool Pool, counts bool) {
+	key := ref{s.place(s.resource, namespace), prefix}
+	i, ok := s.index[key]
+	if !ok {
+		return pool, false
+	}
+	c := s.at(i)
+	counts, clientGenerated := s.decide(key, c)
+	return c.pool(key.key(), clientGenerated), counts && c.chosen > 0
+}
+
+// Forget removes the pools without names for whose number old is true.
+func (s *Set) Forget(old func(pool uint32) bool) {
+	unused := maps.Clone(s.places)
+	s.last = nil
+	defer func() {
+		for key := range unused {
+			delete(s.places, key)
+		}
+	}()
+	for key, i := range s.index {
+		c := s.at(i)
+		if c.names > 0 || !old(i) {
+			delete(unused, key.place.key())
+			continue
+		}
+		if delete(s.index, key); c.declared {
+			s.declared--
+		} else {
+			s.undeclared--
+		}
+		*c = counts{}
+		s.free = append(s.free, i)
+	}
+}
+
+// Prefixed returns the number of objects in pools that count, whether the selector chooses them or
+// not.
+func (s *Set) Prefixed() (objects int64) {
+	for key, i := range s.index {
+		c := s.at(i)
+		if counts, _ := s.decide(key, c); counts {
+			objects += int64(c.names)
+		}
+	}
+	return objects
+}
+
+// decide reports whether a pool counts, and whether its names are client-generated.
+func (s *Set) decide(key ref, c *counts) (counts, clientGenerated bool) {
+	switch {
+	case c.generated > 0:
+		return true, false
+	case c.extra != nil && c.names >= MinEvident:
+		others := s.others[s.otherOf(key.GroupResource, key.namespace, key.prefix)]
+		clientGenerated = c.evidence.convinces(int64(c.names), int64(others), s.rules.MinCount)
+	}
+	return clientGenerated || s.rules.Prefixes[key.prefix], clientGenerated
+}
+
+func (p *place) key() Key { return Key{GroupResource: p.GroupResource, Namespace: p.namespace} }
+
+func (r ref) key() Key { return Key{r.GroupResource, r.namespace, r.prefix} }
+
+// secondsOf returns the creation time of an object in 32 bits, which end in 2106.
+func secondsOf(o *decode.Object) uint32 {
+	if o.Created < 0 || o.Created > math.MaxUint32 {
+		return 0
+	}
+	return uint32(o.Created)
+}

@@ -1,0 +1,98 @@
+package pools
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+)
+
+// Names of five characters use up room. Names of other lengths and names that a controller made
+// itself don't.
+func TestOf(t *testing.T) {
+	for _, test := range []struct {
+		name, generateName, prefix string
+		generated, taken           bool
+	}{
+		{"job-x7k2p", "job-", "job-", true, true},
+		{"job-x7k2px7k2p", "job-", "job-", true, false},
+		{"job-x7k2p", "", "job-", false, true},
+		{"job-x7k2p", "other-", "job-", false, true},
+		{"web-0", "web-", "", false, false},
+		{"settings", "", "", false, false},
+	} {
+		prefix, isGenerated, isTaken := Of(&decode.Object{Name: test.name, GenerateName: test.generateName})
+		if prefix != test.prefix || isGenerated != test.generated || isTaken != test.taken {
+			t.Errorf("%s of %q: %q, %v, %v", test.name, test.generateName, prefix, isGenerated, isTaken)
+		}
+	}
+}
+
+// Above the limit, the objects of new prefixes count together, and those of known ones as before.
+func TestLimit(t *testing.T) {
+	s := New(jobs, &Rules{Limit: 2})
+	var last Member
+	for i := range 5 {
+		for j := range 2 {
+			prefix := fmt.Sprintf("p%d-", i)
+			last = s.Add(&decode.Object{Namespace: "n", GenerateName: prefix, Name: prefix + "bcdf" + string("25"[j])})
+			s.Add(&decode.Object{Namespace: "n", Name: fmt.Sprintf("own%d-bcdf%c", i, "25"[j])})
+		}
+	}
+	pools := collect(s)
+	if len(pools) != 3 || pools[0].Prefix != Other || pools[0].Names != 6 || pools[1].Names != 2 || !s.Overflowed() {
+		t.Errorf("%+v", pools)
+	}
+	s.Remove(last, nil)
+	if pool, counts := s.Get("n", Other); pool.Names != 5 || !counts || s.Objects() != 19 {
+		t.Errorf("after a delete: %+v, %v, %d objects", pool, counts, s.Objects())
+	}
+}
+
+// The memory of a pool bounds an audit of a million prefixes (docs/internals/benchmarks.md).
+func TestMemory(t *testing.T) {
+	const prefixes = 100_000
+	s := New(jobs, &Rules{})
+	before := heap()
+	for i := range prefixes {
+		job := fmt.Sprintf("import-%07d", i)
+		s.Add(&decode.Object{
+			Namespace: "n", GenerateName: job + "-", Name: job + "-x7k2p", Created: 1_790_000_000,
+			Creator: decode.Creator{APIVersion: "batch/v1", Kind: "Job", Name: job, Certain: true},
+		})
+	}
+	each := (heap() - before) / prefixes
+	runtime.KeepAlive(s)
+	if each > 170 {
+		t.Errorf("a pool takes %d bytes, want 170 at most", each)
+	}
+	t.Logf("%d bytes", each)
+}
+
+func heap() int64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
+}
+
+func BenchmarkAdd(b *testing.B) {
+	for _, prefixes := range []int{100, 1_000_000} {
+		b.Run(fmt.Sprint(prefixes), func(b *testing.B) {
+			s := New(jobs, &Rules{})
+			var objects [1 << 12]decode.Object
+			for i := range objects {
+				prefix := fmt.Sprintf("import-%07d-", i*prefixes/len(objects))
+				objects[i] = decode.Object{
+					Namespace: "n", GenerateName: prefix, Name: prefix + "x7k2p", Created: 1_790_000_000,
+					Creator: decode.Creator{Manager: "curl", Certain: true},
+				}
+			}
+			b.ReportAllocs()
+			for i := range b.N {
+				s.Add(&objects[i%len(objects)])
+			}
+		})
+	}
+}
