@@ -277,8 +277,8 @@ func TestRemoveAndUpdate(t *testing.T) {
 				continue
 			case 1:
 				o.GenerateName = "a-"
-				now, changed := s.Update(m.Mark(true), o)
-				if again, twice := s.Update(now, o); twice || again != now || !now.Marked() || changed != (now != m.Mark(true)) {
+				now, changed := s.Update(m.Flag(true), o)
+				if again, twice := s.Update(now, o); twice || again != now || !now.Flagged() || changed != (now != m.Flag(true)) {
 					t.Fatalf("updated twice: %v, %v", now, again)
 				}
 			}

@@ -70,24 +70,24 @@ const (
 	generated uint32 = 1 << iota
 	taken
 	chosen
-	marked
+	flagged
 	properties = 4 // their number
 )
 
 func (m Member) is(property uint32) bool { return m.pool&property != 0 }
 func (m Member) index() uint32           { return m.pool>>properties - 1 }
 
-// Mark returns the member with or without a mark, which has no meaning for a set.
-func (m Member) Mark(mark bool) Member {
-	m.pool &^= marked
-	if mark {
-		m.pool |= marked
+// Flag returns the member with or without a flag, which has no meaning for a set.
+func (m Member) Flag(set bool) Member {
+	m.pool &^= flagged
+	if set {
+		m.pool |= flagged
 	}
 	return m
 }
 
-// Marked reports whether the member is marked.
-func (m Member) Marked() bool { return m.is(marked) }
+// Flagged reports whether the member has the flag.
+func (m Member) Flagged() bool { return m.is(flagged) }
 
 // Generated reports whether the object has the generateName of its pool.
 func (m Member) Generated() bool { return m.is(generated) }
@@ -137,11 +137,11 @@ func (s *Set) Remove(m Member, o *decode.Object) {
 
 // Update counts an object that has changed. It reports whether it is counted otherwise than before.
 func (s *Set) Update(m Member, o *decode.Object) (now Member, changed bool) {
-	if now, _ = s.member(o); now == m.Mark(false) {
+	if now, _ = s.member(o); now == m.Flag(false) {
 		return m, false
 	}
 	s.Remove(m, nil)
-	return s.Add(o).Mark(m.Marked()), true
+	return s.Add(o).Flag(m.Flagged()), true
 }
 
 // member returns how o is to be counted, and the prefix of its pool if it has created that.
