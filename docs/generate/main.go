@@ -29,7 +29,7 @@ func main() {
 	flag.Parse()
 	err := run(*reference, *packaged, time.Unix(*date, 0).UTC())
 	if err == nil && *pictures != "" {
-		err = writeScreens("docs", *pictures)
+		err = writeScreens("test/sessions", *pictures)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)

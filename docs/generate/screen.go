@@ -14,7 +14,7 @@ import (
 // A screen is a picture of a part of a recorded terminal.
 type screen struct {
 	picture   string // name of the SVG file
-	recording string // path below docs
+	recording string // a session of test/sessions
 	columns   int    // width of the terminal
 	from, to  string // the first line of the part, and the line after its end
 }
@@ -25,7 +25,7 @@ var screens = []screen{
 		"# A load balancer loses the response to a create.", "# Check manifests before you create them.",
 	},
 	{
-		"audit.svg", "sessions/audit-120.txt", 120,
+		"audit.svg", "audit.txt", 120,
 		"$ kubectl genname audit -A", "# The record of the prefix that the verdict names.",
 	},
 }
@@ -49,10 +49,10 @@ text{font:14px ui-monospace,Menlo,Consolas,monospace;fill:#d4d4d4;white-space:pr
 </svg>
 `
 
-// writeScreens draws all screens from the recordings in docs into a directory.
-func writeScreens(docs, dir string) error {
+// writeScreens draws all screens from the sessions of a directory into another directory.
+func writeScreens(sessions, dir string) error {
 	for _, s := range screens {
-		text, err := os.ReadFile(filepath.Join(docs, s.recording))
+		text, err := os.ReadFile(filepath.Join(sessions, s.recording))
 		if err != nil {
 			return err
 		}

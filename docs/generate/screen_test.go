@@ -8,7 +8,7 @@ import (
 // The pictures of terminals are drawn from the recordings.
 func TestScreensHaveNotDrifted(t *testing.T) {
 	fresh := t.TempDir()
-	if err := writeScreens("..", fresh); err != nil {
+	if err := writeScreens("../../test/sessions", fresh); err != nil {
 		t.Fatal(err)
 	}
 	got := pages(t, "../figures")

@@ -108,12 +108,17 @@ func (cp *ControlPlane) User(name string, groups ...string) *rest.Config {
 
 // WriteKubeconfig writes a kubeconfig for config to path. It has one context, in the namespace "default".
 func WriteKubeconfig(path string, config *rest.Config) error {
+	return WriteKubeconfigIn(path, "default", config)
+}
+
+// WriteKubeconfigIn writes a kubeconfig for config to path. It has one context, in the namespace.
+func WriteKubeconfigIn(path, namespace string, config *rest.Config) error {
 	return clientcmd.WriteToFile(api.Config{
 		Clusters: map[string]*api.Cluster{"test": {Server: config.Host, CertificateAuthorityData: config.CAData}},
 		AuthInfos: map[string]*api.AuthInfo{"test": {
 			ClientCertificateData: config.CertData, ClientKeyData: config.KeyData, Token: config.BearerToken,
 		}},
-		Contexts:       map[string]*api.Context{"test": {Cluster: "test", AuthInfo: "test", Namespace: "default"}},
+		Contexts:       map[string]*api.Context{"test": {Cluster: "test", AuthInfo: "test", Namespace: namespace}},
 		CurrentContext: "test",
 	}, path)
 }

@@ -1,5 +1,5 @@
 // Package docs tests the claims of the documentation that need no cluster. Terminals are recorded, links work, tables
-// are complete, and packages are layered as documented. test/e2e tests that the recordings are still true.
+// are complete, and packages are layered as documented. test/sessions tests that the recordings are still true.
 package docs
 
 import (
@@ -64,11 +64,11 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// recordings returns the sessions. test/e2e checks every line of them.
+// recordings returns the sessions. test/sessions checks every line of them.
 func recordings(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
-	for _, path := range glob(t, "docs/sessions/*.txt", "docs/demo.txt") {
+	for _, path := range glob(t, "test/sessions/*.txt") {
 		all.WriteString(read(t, path))
 	}
 	return all.String()
@@ -82,7 +82,7 @@ func TestTerminalsWereRecorded(t *testing.T) {
 			if b.language == "console" {
 				shown++
 				if !strings.Contains(recorded, b.text) {
-					t.Errorf("%s:%d: no recording in docs/sessions has this block:\n%s", p.path, b.line, b.text)
+					t.Errorf("%s:%d: no session of test/sessions has this block:\n%s", p.path, b.line, b.text)
 				}
 			}
 		}

@@ -130,3 +130,13 @@ func complete() []byte {
 	}
 	return patch
 }
+
+// examples returns a copy of the directory examples, into which commands can write.
+func examples(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(harness.Root+"examples")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}

@@ -4,7 +4,6 @@
 package e2e
 
 import (
-	"flag"
 	"os"
 	"testing"
 
@@ -14,8 +13,6 @@ import (
 
 // The two servers: retrying retries generated names, as 1.32 and later do. single does not.
 var retrying, single *controlplane.ControlPlane
-
-var update = flag.Bool("update", false, "write what is printed into docs/")
 
 func TestMain(m *testing.M) {
 	os.Exit(harness.Main(m,

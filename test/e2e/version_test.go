@@ -1,9 +1,6 @@
 package e2e
 
 import (
-	"fmt"
-	"regexp"
-	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -11,7 +8,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/serverinfo"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/version/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -47,50 +43,4 @@ spec: {group: aggregated.e2e, version: v1, groupPriorityMinimum: 1, versionPrior
 			t.Errorf("%s: %s, %q, want %s, %q", test.api, retries.AttemptsSource, why, test.want, test.why)
 		}
 	}
-}
-
-// Both servers are the same binary and report the same minor version. One emulates a version in which
-// the retries are locked, so their number is known to all users. For the other one, only the metric
-// shows it. A user who can't read the metric gets the default, and a note that it is only the default.
-func TestVersion(t *testing.T) {
-	t.Parallel()
-	const client = `Client Version: [^\n]+\n`
-	prints := func(version, emulated string, attempts int, source string) string {
-		return regexp.QuoteMeta(fmt.Sprintf(messages.Server+"\n", version, emulated) +
-			fmt.Sprintf(messages.Attempts+"\n", fmt.Sprintf(messages.Known, attempts, source)))
-	}
-	for _, test := range []struct {
-		name   string
-		cp     *controlplane.ControlPlane
-		groups []string
-		want   string
-	}{
-		{"retrying", retrying, []string{"system:masters"}, prints("v1.34.4", "", 8, messages.FromVersion)},
-		{"retrying, few permissions", retrying, nil, prints("v1.34.4", "", 8, messages.FromVersion)},
-		{"single", single, []string{"system:masters"}, prints("v1.34.4", fmt.Sprintf(messages.Emulates, "1", "31"), 1, messages.FromMetric)},
-		{"single, monitoring", single, []string{"system:monitoring"}, prints("v1.34.4", fmt.Sprintf(messages.Emulates, "1", "31"), 1, messages.FromMetric)},
-		{"single, few permissions", single, nil, prints("v1.34.4", fmt.Sprintf(messages.Emulates, "1", "31"), 8, messages.FromDefault)},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			harness.As(t, test.cp.User("someone", test.groups...)).Run("version").Expect(t, 0, client+test.want, ``)
-		})
-	}
-}
-
-func TestVersionForMachines(t *testing.T) {
-	t.Parallel()
-	u := harness.As(t, single.Admin())
-	u.Run("version", "-o", "jsonpath={.kind} {.server.attempts} {.server.attemptsSource} {.server.emulationMinor}").
-		Expect(t, 0, `VersionReport 1 metric 31`, ``)
-	if r := u.Run("version", "--client", "-o", "json"); r.Code != 0 || !strings.Contains(r.Stdout, `"server": null`) {
-		t.Errorf("%+v", r)
-	}
-}
-
-func TestVersionWithoutServer(t *testing.T) {
-	t.Parallel()
-	u := harness.As(t, single.Admin())
-	u.Run("version", "--server=https://127.0.0.1:1").Expect(t, 1, `Client Version: [^\n]+\n`,
-		`error: ask the server for its version: Get "https://127.0.0.1:1/version": dial tcp 127.0.0.1:1: connect: connection refused\n`)
-	u.Run("version", "--client", "--server=https://127.0.0.1:1").Expect(t, 0, `Client Version: [^\n]+\n`, ``)
 }

@@ -54,11 +54,16 @@ func Kubectl(t *testing.T) string {
 	return path
 }
 
+// Path returns a PATH with the reference kubectl and the plugin.
+func Path(t *testing.T) string {
+	t.Helper()
+	return strings.Join([]string{filepath.Dir(Kubectl(t)), filepath.Dir(Plugin(t)), os.Getenv("PATH")}, string(os.PathListSeparator))
+}
+
 // Environment returns the environment of a user of kubectl and the plugin.
 func Environment(t *testing.T, kubeconfig string) []string {
 	t.Helper()
-	path := strings.Join([]string{filepath.Dir(Kubectl(t)), filepath.Dir(Plugin(t)), os.Getenv("PATH")}, string(os.PathListSeparator))
-	return append(os.Environ(), "PATH="+path, "KUBECONFIG="+kubeconfig, "HOME="+t.TempDir())
+	return append(os.Environ(), "PATH="+Path(t), "KUBECONFIG="+kubeconfig, "HOME="+t.TempDir())
 }
 
 // Shell runs kubectl as a user's shell does. PATH has the plugin and its completion shim, like after "krew install"

@@ -1,4 +1,4 @@
-package e2e
+package sessions
 
 import (
 	"bytes"
@@ -117,9 +117,9 @@ func controlledBy(apiVersion, kind, name string) *metav1.OwnerReference {
 	return &metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: name, UID: "1", Controller: &yes}
 }
 
-// seededCluster returns a cluster as it is after weeks of use. It has 30 namespaces, 404 Jobs and
+// clusterWithHistory returns a cluster as it is after weeks of use. It has 30 namespaces, 404 Jobs and
 // their Pods, a CronJob, Deployments, runs of Tekton, Workflows of Argo, and a leak.
-func seededCluster(t *testing.T) *controlplane.ControlPlane {
+func clusterWithHistory(t *testing.T) *controlplane.ControlPlane {
 	t.Helper()
 	const day = 24 * time.Hour
 	cp := controlplane.New(t)
