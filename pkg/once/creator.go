@@ -3,19 +3,26 @@ package once
 import (
 	"context"
 	"reflect"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
 // Client sends the requests of a Creator. Dynamic returns one for a dynamic
 // client, and package oncecr has one for controller-runtime.
 //
-// Both methods return the errors of the server as client-go does, and send
+// Create and Get return the errors of the server as client-go does, and send
 // nothing once ctx is done.
 type Client interface {
+	// Identify returns the group and kind of object, and whether objects of this
+	// kind have a namespace. It may read the server's resource types.
+	Identify(ctx context.Context, object runtime.Object) (kind schema.GroupKind, namespaced bool, err error)
 	// Create sends object, and fills it with the response.
 	Create(ctx context.Context, object runtime.Object) error
 	// Get reads an object of the type of object into it, from the server and
@@ -25,10 +32,51 @@ type Client interface {
 
 // Creator creates objects, each exactly once under its ID. Several goroutines may
 // use it.
-type Creator struct{ client Client }
+type Creator struct {
+	client  Client
+	secrets []derive.Secret // the current one, and then the former ones
+	invalid error           // of an option
+}
+
+// Option changes a Creator.
+type Option func(*Creator)
+
+// WithSecret puts annotations, names and digests under HMAC with the current
+// secret, so that no other user can compute them. The secret has 32 to 1,024
+// printable ASCII characters. A line break at its end is ignored. An unusable secret
+// makes each Create a permanent error.
+//
+// Create reads the name under each former secret first, with one GET each. A
+// former secret that is nil stands for "no secret". Without it, a Creator that had
+// no secret before creates every object again.
+//
+// Change a secret in two steps. First give all processes the new secret as a former
+// one. Then make it the current one, and the old secret a former one.
+func WithSecret(current []byte, former ...[]byte) Option {
+	return func(c *Creator) {
+		c.secrets = nil
+		for i, text := range append([][]byte{current}, former...) {
+			if i > 0 && text == nil {
+				c.secrets = append(c.secrets, derive.Secret{})
+				continue
+			}
+			secret, err := derive.ParseSecret(strings.TrimRight(string(text), "\r\n"))
+			if err != nil {
+				c.invalid = invalid("secret %d of WithSecret: %v", i+1, err)
+			}
+			c.secrets = append(c.secrets, secret)
+		}
+	}
+}
 
 // New returns a Creator that sends its requests with client.
-func New(client Client) *Creator { return &Creator{client} }
+func New(client Client, options ...Option) *Creator {
+	c := &Creator{client: client, secrets: []derive.Secret{{}}}
+	for _, option := range options {
+		option(c)
+	}
+	return c
+}
 
 // Outcome says how a Create without an error ended.
 type Outcome string
@@ -48,17 +96,20 @@ type Result struct {
 	// Name is the name that follows from the ID. It is set if a request was sent.
 	Name string
 	// Object is the object as the server has it. It is the object given to Create
-	// if there is no error, the other object for ErrTaken and ErrMismatch, and
-	// nil otherwise.
+	// if there is no error, the other object for ErrTaken, ErrNotControlled and
+	// ErrMismatch, and nil otherwise.
 	Object runtime.Object
 	// DryRun reports that the response had no resourceVersion: the client makes dry
 	// runs, and nothing was stored.
 	DryRun bool
+	// Compared reports that the content could be compared: the object has the
+	// annotation with the digest, of this version and secret.
+	Compared bool
 	// Differs reports that the object was created with other content than the
 	// call has, for example by an earlier version of the controller. Metadata and
 	// all other fields except status count, as the creator sent them. Later
-	// changes of the object don't count. If the annotation with the digest was
-	// removed, Differs is false.
+	// changes of the object don't count, except for the data of a Secret, which is
+	// compared as the server has it. If there is no digest to compare, Differs is false.
 	Differs bool
 	// Terminating reports that Object is being deleted. After it is gone, Create
 	// creates the object again.
@@ -94,6 +145,10 @@ func (c *Creator) newOperation(ctx context.Context, object runtime.Object, id ID
 		return nil, invalid("the context is nil")
 	case c == nil || isNil(c.client):
 		return nil, invalid("the client is nil")
+	case c.invalid != nil:
+		return nil, c.invalid
+	case len(c.secrets) == 0:
+		return nil, invalid("the Creator was not made with New")
 	case isNil(object):
 		return nil, invalid("the object is nil")
 	case id == ID{}:
@@ -109,20 +164,14 @@ func (c *Creator) newOperation(ctx context.Context, object runtime.Object, id ID
 	if err != nil {
 		return nil, err
 	}
-	digest, err := digestOf(object)
+	content, err := contentOf(object)
 	if err != nil {
 		return nil, err
 	}
-	o := &operation{client: c.client, id: id, digest: digest, namespace: metadata.GetNamespace(), object: object}
-	o.name = id.name(metadata.GetGenerateName())
-	metadata.SetName(o.name)
-	annotations := map[string]string{}
-	for key, value := range metadata.GetAnnotations() {
-		annotations[key] = value
-	}
-	annotations[Annotation], annotations[digestAnnotation] = id.String(), digest
-	metadata.SetAnnotations(annotations)
-	return o, nil
+	return &operation{
+		client: c.client, secrets: c.secrets, id: id, content: content,
+		generateName: metadata.GetGenerateName(), object: object,
+	}, nil
 }
 
 // copyOf returns a copy of object. An unstructured object can't be copied if it has
@@ -147,7 +196,12 @@ func metadataOf(object runtime.Object) (metav1.Object, error) {
 			return nil, invalid("metadata.annotations of the object: %v", err)
 		}
 	}
+	if _, ok := object.(*metav1.PartialObjectMetadata); ok {
+		return nil, invalid("the object is a %T, which has no content", object)
+	}
 	switch {
+	case metadata.GetResourceVersion() != "":
+		return nil, invalid("the object has a resourceVersion: it was read from a server or a cache")
 	case metadata.GetName() != "":
 		return nil, invalid("the object has the name %q: give it a generateName and no name, "+
 			"or use server-side apply for a fixed name", metadata.GetName())

@@ -1,73 +1,24 @@
 package once
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// digestAnnotation holds the digest of the content that an object was created
-// with.
-const digestAnnotation = "genname.dev/creation-digest"
-
-// digestOf returns the digest of the content that the creator of object wants. It is
-// the same for a typed and an unstructured object, with and without apiVersion and kind,
-// and from one version of a library to the next. It doesn't contain the status, the
-// fields that the server writes, and the fields that the ID stands for.
-func digestOf(object runtime.Object) (string, error) {
+// contentOf returns the content of object as JSON values. It is the same for a typed
+// and an unstructured object, and from one version of a library to the next.
+func contentOf(object runtime.Object) (map[string]any, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {
-		return "", invalid("the object is a %T that can't be converted: %v", object, err)
+		return nil, invalid("the object is a %T that can't be converted: %v", object, err)
 	}
 	content = runtime.DeepCopyJSON(content)
-	for _, field := range []string{"apiVersion", "kind", "status"} {
-		delete(content, field)
-	}
-	for _, field := range []string{
-		"name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",
-		"deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "selfLink",
-	} {
-		unstructured.RemoveNestedField(content, "metadata", field)
-	}
-	for _, key := range []string{Annotation, digestAnnotation} { // of an object that was copied
-		unstructured.RemoveNestedField(content, "metadata", "annotations", key)
-	}
-	for _, field := range []string{"annotations", "labels"} {
-		if entries, _, _ := unstructured.NestedMap(content, "metadata", field); len(entries) == 0 {
-			unstructured.RemoveNestedField(content, "metadata", field)
-		}
-	}
 	withoutZeroStructs(reflect.ValueOf(object), content)
-	withoutNull(content)
-	text, err := json.Marshal(content) // sorts the keys of maps
-	if err != nil {
-		return "", invalid("the object can't be encoded: %v", err)
-	}
-	sum := sha256.Sum256(text)
-	return "v1-" + hex.EncodeToString(sum[:16]), nil
-}
-
-// withoutNull removes from value the fields that are null, however deep. Items
-// of lists are kept, because their places count.
-func withoutNull(value any) {
-	switch v := value.(type) {
-	case map[string]any:
-		maps.DeleteFunc(v, func(_ string, in any) bool { return in == nil })
-		for _, in := range v {
-			withoutNull(in)
-		}
-	case []any:
-		for _, in := range v {
-			withoutNull(in)
-		}
-	}
+	return content, nil
 }
 
 // withoutZeroStructs removes from content, as which value is encoded, the fields

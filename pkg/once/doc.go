@@ -18,6 +18,12 @@
 // again. This includes a Job with ttlSecondsAfterFinished, so record in the
 // status of its owner that it has finished.
 //
+// Trust: without a secret, a user who can create objects of the type and read the
+// owner can create the object first, with its owner and digest. Create then returns
+// Found with the other user's content. WithSecret prevents this. An object that
+// was deleted can be created again by anyone who read it, also with a secret. An ID
+// that callers store contains no secret.
+//
 // The user needs the permissions create and get. The guide is
 // https://github.com/kubectl-genname/kubectl-genname/blob/main/docs/guides/controllers.md.
 package once

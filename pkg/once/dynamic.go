@@ -46,12 +46,24 @@ type notSent struct{ error }
 
 func (n *notSent) Unwrap() error { return n.error }
 
+func (c *dynamicClient) Identify(ctx context.Context, object runtime.Object) (schema.GroupKind, bool, error) {
+	u, err := toUnstructured(object)
+	if err != nil {
+		return schema.GroupKind{}, false, err
+	}
+	mapping, err := c.mapping(ctx, u.GroupVersionKind())
+	if err != nil {
+		return schema.GroupKind{}, false, err
+	}
+	return u.GroupVersionKind().GroupKind(), mapping.Scope.Name() == meta.RESTScopeNameNamespace, nil
+}
+
 func (c *dynamicClient) Create(ctx context.Context, object runtime.Object) error {
 	u, err := toUnstructured(object)
 	if err != nil {
 		return err
 	}
-	resource, err := c.resource(ctx, u, u.GetNamespace())
+	resource, err := c.resource(ctx, u.GroupVersionKind(), u.GetNamespace())
 	if err != nil {
 		return err
 	}
@@ -68,7 +80,7 @@ func (c *dynamicClient) Get(ctx context.Context, namespace, name string, object 
 	if err != nil {
 		return err
 	}
-	resource, err := c.resource(ctx, u, namespace)
+	resource, err := c.resource(ctx, u.GroupVersionKind(), namespace)
 	if err != nil {
 		return err
 	}
@@ -79,18 +91,16 @@ func (c *dynamicClient) Get(ctx context.Context, namespace, name string, object 
 	return fill(object, found)
 }
 
-// resource returns the client for the type of the object.
+// resource returns the client for a kind.
 func (c *dynamicClient) resource(
-	ctx context.Context, object *unstructured.Unstructured, namespace string,
+	ctx context.Context, kind schema.GroupVersionKind, namespace string,
 ) (dynamic.ResourceInterface, error) {
-	mapping, err := c.mapping(ctx, object.GroupVersionKind())
+	mapping, err := c.mapping(ctx, kind)
 	switch {
 	case err != nil:
 		return nil, err
 	case mapping.Scope.Name() != meta.RESTScopeNameNamespace:
 		return c.client.Resource(mapping.Resource), nil
-	case namespace == "":
-		return nil, invalid("the object has no namespace, and %s need one", mapping.Resource.GroupResource())
 	}
 	return c.client.Resource(mapping.Resource).Namespace(namespace), nil
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
@@ -39,15 +40,41 @@ func (o *operation) created() Result {
 	return result
 }
 
+// found returns the result of an object that exists with our ID. An annotation can
+// be copied, so its controller must be the one that was sent, too.
 func (o *operation) found() (Result, error) {
 	result := o.held()
-	digest := o.metadata().GetAnnotations()[digestAnnotation]
-	result.Differs = digest != "" && digest != o.digest
-	if result.Differs && o.id.source == ofKey {
+	if wanted := o.controller(); wanted != "" && controllerOf(o.metadata()) != wanted {
+		return result, o.failure(ErrNotControlled, nil, "the object of this ID exists")
+	}
+	digest := o.metadata().GetAnnotations()[derive.DigestAnnotation]
+	result.Compared = derive.Comparable(digest, o.digest)
+	result.Differs = result.Compared && digest != o.digest
+	if result.Differs && o.id.kind == ofKey {
 		return result, o.failure(ErrMismatch, nil, "the object of this key exists")
 	}
+	result.Differs = result.Differs || o.hasOtherSecretData()
 	result.Outcome = Found
 	return result, nil
+}
+
+// hasOtherSecretData reports whether the object is a Secret that lacks data that was
+// sent, or has other data. Keys that only the server has don't count.
+func (o *operation) hasOtherSecretData() bool {
+	if o.place.Group != "" || o.place.Kind != "Secret" {
+		return false
+	}
+	content, err := contentOf(o.response)
+	if err != nil {
+		return false
+	}
+	live := derive.SecretData(content)
+	for key, value := range derive.SecretData(o.content) {
+		if live[key] != value {
+			return true
+		}
+	}
+	return false
 }
 
 // held is a result with the object that the server has.
@@ -74,11 +101,14 @@ func (o *operation) unknown(ctx context.Context, d protocol.Done) error {
 	return o.failure(ErrUnknown, ctx.Err(), strings.Join(reasons, "; "))
 }
 
+// noAnnotation explains an object of our name without an ID.
+const noAnnotation = "an object has the name, but no annotation " + Annotation + ": something removes annotations"
+
 // whyUnknown explains why the last response doesn't settle the outcome.
 func (o *operation) whyUnknown(d protocol.Done) string {
 	switch {
 	case d.Last == protocol.Unclear:
-		return fmt.Sprintf("an object has the name, but no annotation %s: something removes annotations", Annotation)
+		return noAnnotation
 	case d.Last == protocol.Absent && d.Absences > 0:
 		return fmt.Sprintf("the name is taken, but its object was not found (read %d times): "+
 			"the reader may be a cache", d.Absences)
@@ -102,10 +132,14 @@ func (o *operation) reference() string {
 	if kind == "" {
 		kind = strings.TrimPrefix(fmt.Sprintf("%T", o.object), "*")
 	}
-	if o.namespace == "" {
-		return kind + " " + o.name
+	name := o.name
+	if name == "" {
+		name = o.generateName
 	}
-	return kind + " " + o.namespace + "/" + o.name
+	if o.place.Namespace == "" {
+		return kind + " " + name
+	}
+	return kind + " " + o.place.Namespace + "/" + name
 }
 
 // isResponse reports whether err is a response of the server.

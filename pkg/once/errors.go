@@ -18,6 +18,10 @@ var (
 	// ErrTaken means that another object has the name. Result.Object is that
 	// object.
 	ErrTaken = errors.New("name taken")
+	// ErrNotControlled means that the object of the ID has another controller than
+	// the object given to Create, or none. It was orphaned, restored or adopted, or
+	// another user created it. Don't use its content. Result.Object is that object.
+	ErrNotControlled = errors.New("not controlled by the owner")
 	// ErrMismatch means that the object of a FromKey ID exists, and was created
 	// with other content. Result.Object is that object.
 	ErrMismatch = errors.New("created with other content")
@@ -32,7 +36,8 @@ var errInvalid = errors.New("invalid argument")
 // IsPermanent reports whether a later call with the same arguments fails, too,
 // unless the cluster changes. It is true for ErrTaken, ErrMismatch and errors about
 // an argument. ErrRefused is never permanent, because a quota, a policy or a
-// permission can change.
+// permission can change. ErrNotControlled is not permanent, because the garbage
+// collector deletes an object whose owner is gone.
 func IsPermanent(err error) bool {
 	return errors.Is(err, errInvalid) || errors.Is(err, ErrTaken) || errors.Is(err, ErrMismatch)
 }

@@ -2,40 +2,31 @@ package once
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
+	"net/url"
 	"regexp"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
-// Annotation is the annotation that holds the ID of a created object.
-const Annotation = "genname.dev/creation-id"
+// Annotation is the annotation of a created object. Its value follows from the
+// secret, the ID, and the object's kind, namespace and generateName.
+const Annotation = derive.IDAnnotation
 
-// ID identifies one object, together with its resource type, namespace and
-// generateName. IDs can be compared, printed with String and read with ParseID.
-// The zero value is not an ID.
-type ID struct {
-	source string // owner, key or random
-	hash   string
-	owner  types.UID
-}
+// ID identifies one object, together with its kind, namespace and generateName. IDs
+// can be compared, printed with String and read with ParseID. They contain no
+// secret. The zero value is not an ID.
+type ID struct{ kind, first, second string }
 
-// The sources of IDs, which begin their text, with the version of the
-// derivation.
+// The kinds of IDs, which begin their text.
 const (
-	ofOwner  = "owner-v1"
-	ofKey    = "key-v1"
-	ofRandom = "random-v1"
+	ofOwner  = "owner"
+	ofKey    = "key"
+	ofRandom = "random"
 )
-
-// suffixLength is the number of random characters in a name: 27^10 names, so
-// that no other object has it.
-const suffixLength = 10
 
 // ForOwner returns the ID of the object that owner needs for a purpose, such as
 // "worker-3". It follows from the owner's UID. An owner of the same name that is
@@ -50,12 +41,12 @@ func ForOwner(owner metav1.Object, purpose string) (ID, error) {
 	case owner.GetUID() == "":
 		return ID{}, invalid("the owner %q has no UID: it was not read from a server", owner.GetName())
 	}
-	return ID{ofOwner, hashOf(ofOwner, string(owner.GetUID()), purpose), owner.GetUID()}, nil
+	return ID{ofOwner, string(owner.GetUID()), purpose}, nil
 }
 
 // FromKey returns the ID of the object for a key, such as an order number. The
-// key must not be empty. The object carries a hash of the key, not the key. Anyone
-// who guesses the key can verify the guess.
+// key must not be empty. The object carries a hash of the key, not the key. Without
+// a secret, anyone who guesses the key can verify the guess.
 //
 // If the object exists and was created with other content, Create returns
 // ErrMismatch.
@@ -63,54 +54,60 @@ func FromKey(key string) (ID, error) {
 	if key == "" {
 		return ID{}, invalid("the key is empty")
 	}
-	return ID{source: ofKey, hash: hashOf(ofKey, key)}, nil
+	return ID{ofKey, key, ""}, nil
 }
 
 // NewID returns an ID of 128 random bits. Store it before you create the object:
-// after a restart, only the same ID finds it.
+// after a restart, only the same ID finds it. Without a secret, a user who reads the
+// stored ID can take the object's name before you create it.
 func NewID() ID {
 	var bits [16]byte
 	_, _ = rand.Read(bits[:]) // never fails, by its documentation
-	return ID{source: ofRandom, hash: hex.EncodeToString(bits[:])}
+	return ID{ofRandom, hex.EncodeToString(bits[:]), ""}
 }
 
-// String returns the ID as text, as Annotation has it. The text of an ID of
-// ForOwner contains the UID.
+// String returns the ID as text, for ParseID. It is owner/UID/PURPOSE, key/KEY or
+// random/DIGITS, with the escapes of a URL's path. So the text of an ID of FromKey
+// contains the key.
 func (id ID) String() string {
-	switch {
-	case id == (ID{}):
+	switch id.kind {
+	case "":
 		return ""
-	case id.source == ofOwner:
-		return id.source + "-" + id.hash + "-" + string(id.owner)
+	case ofOwner:
+		return id.kind + "/" + url.PathEscape(id.first) + "/" + url.PathEscape(id.second)
 	}
-	return id.source + "-" + id.hash
+	return id.kind + "/" + url.PathEscape(id.first)
 }
 
-var idText = regexp.MustCompile(`(?s)^(owner-v1|key-v1|random-v1)-([0-9a-f]{32})(?:-(.+))?$`)
+var randomDigits = regexp.MustCompile("^[0-9a-f]{32}$")
 
-// ParseID reads the text of an ID.
+// ParseID reads the text of an ID. Its errors don't contain the text.
 func ParseID(text string) (ID, error) {
-	parts := idText.FindStringSubmatch(text)
-	if parts == nil || (parts[1] == ofOwner) != (parts[3] != "") {
-		return ID{}, invalid("%q is not the text of an ID", text)
+	parts := strings.Split(text, "/")
+	for i := range parts {
+		parts[i], _ = url.PathUnescape(parts[i]) // the comparison below finds errors
 	}
-	return ID{parts[1], parts[2], types.UID(parts[3])}, nil
+	id := ID{kind: parts[0]}
+	if len(parts) > 1 {
+		id.first = parts[1]
+	}
+	if len(parts) > 2 {
+		id.second = parts[2]
+	}
+	known := id.kind == ofOwner || id.kind == ofKey || id.kind == ofRandom && randomDigits.MatchString(id.first)
+	if !known || id.first == "" || id.String() != text {
+		return ID{}, invalid("the text is not that of an ID")
+	}
+	return id, nil
 }
 
-// name returns the one name of an object: the first 53 bytes of generateName,
-// and ten characters that follow from the ID and all of generateName.
-func (id ID) name(generateName string) string {
-	return names.Candidate(generateName, hashOf("name-v1", id.String(), generateName), 0, suffixLength)
-}
-
-// hashOf returns 128 bits of a hash of the parts. The domain separates it from
-// other hashes.
-func hashOf(domain string, parts ...string) string {
-	data := []byte("genname.dev/once/" + domain + "\x00")
-	for _, part := range parts {
-		data = binary.BigEndian.AppendUint64(data, uint64(len(part)))
-		data = append(data, part...)
+// source returns the source of the object's derivation.
+func (id ID) source() derive.Source {
+	switch id.kind {
+	case ofOwner:
+		return derive.FromOwner(id.first, id.second)
+	case ofKey:
+		return derive.FromKey(id.first)
 	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:16])
+	return derive.FromRandom(id.first)
 }

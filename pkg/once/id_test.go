@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,14 +22,14 @@ func ownerOf(uid types.UID) metav1.Object {
 func idsOf(t *testing.T) []once.ID {
 	t.Helper()
 	ids := []once.ID{once.NewID(), once.NewID()}
-	for _, key := range []string{"order-17", "order-18", " ", "a\nb", strings.Repeat("x", 1000)} {
+	for _, key := range []string{"order-17", "order-18", " ", "a/b", "é", "a\nb", strings.Repeat("x", 1000)} {
 		id, err := once.FromKey(key)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ids = append(ids, id)
 	}
-	for _, uid := range []types.UID{"6f2c9a3e-0000-4000-8000-000000000000", "order-17", "key-v1-0", "a\nb", "-"} {
+	for _, uid := range []types.UID{"6f2c9a3e-0000-4000-8000-000000000000", "order-17", "key/0", "a\nb", "-", "a/b", "100%", "\xff"} {
 		for _, purpose := range []string{"", "worker-1", "worker-2"} {
 			id, err := once.ForOwner(ownerOf(uid), purpose)
 			if err != nil {
@@ -40,32 +41,35 @@ func idsOf(t *testing.T) []once.ID {
 	return ids
 }
 
-// The vectors were computed apart from this code. A controller finds the objects
-// of its older versions by them: they never change.
+// The names and annotations are those of docs/spec/vectors.json.
 func TestVectors(t *testing.T) {
-	byOwner, err := once.ForOwner(owner, "worker-3")
+	byOwner, err := once.ForOwner(ownerOf("6b1f2d0e-8a55-4f4b-9a43-0c2f5d1f7a10"), "worker-3")
 	if err != nil {
 		t.Fatal(err)
 	}
-	byKey, err := once.FromKey("order-17")
+	byKey, err := once.FromKey("prod-migrate-4f2a9c1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	const ofOwner = "owner-v1-85af198489d443869d2f9f7d130b1971-6f2c9a3e"
-	const ofKey = "key-v1-799f6b58696bae5ea6f0cb9db992cffd"
+	secret := once.WithSecret([]byte("0123456789abcdef0123456789abcdef\n"))
 	for _, test := range []struct {
-		id                       once.ID
-		text, generateName, name string
+		id                             once.ID
+		generateName, annotation, name string
+		options                        []once.Option
 	}{
-		{byOwner, ofOwner, "worker-", "worker-lzzd5474c4"},
-		{byKey, ofKey, "worker-", "worker-q52tddtmrn"},
-		{byKey, ofKey, strings.Repeat("x", 60), strings.Repeat("x", 53) + "2gv44ncgz6"},
+		{byOwner, "w-", "v1-86efff2e82b1190b1b0e12dddccf503b-0-0", "w-lnhrqbprpl", nil},
+		{byKey, "migrate-", "v1-322263713e5ddd1a5536b32246aeb87b-0-0", "migrate-hs2j6khmqp", nil},
+		{byOwner, "w-", "v1s-7f77d7353912e45e16f6d64ef171b3f1-0-0", "w-l2rpvn5jx8", []once.Option{secret}},
+		{byKey, "migrate-", "v1s-36aedcaae06af2f96456e74d5fbd549f-0-0", "migrate-4hwfnslmld", []once.Option{secret}},
 	} {
-		object := configMap()
-		object.GenerateName = test.generateName
-		result, err := creatorFor(oncetest.NewServer()).Create(t.Context(), object, test.id)
-		if err != nil || result.Name != test.name || test.id.String() != test.text {
-			t.Errorf("%s has the name %s, %v; want %+v", test.id, result.Name, err, test)
+		job := &batchv1.Job{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
+			ObjectMeta: metav1.ObjectMeta{GenerateName: test.generateName, Namespace: "shop"},
+		}
+		server := oncetest.NewServer(oncetest.Type{Group: "batch", Version: "v1", Kind: "Job", Resource: "jobs"})
+		result, err := creatorFor(server, test.options...).Create(t.Context(), job, test.id)
+		if err != nil || result.Name != test.name || job.Annotations[once.Annotation] != test.annotation {
+			t.Errorf("%s, %v, %v; want %+v", result.Name, err, job.Annotations, test)
 		}
 	}
 }
@@ -104,17 +108,16 @@ func TestParsedIDFinds(t *testing.T) {
 	}
 }
 
-// Other texts are refused with an error that has the text.
+// Other texts are refused with an error that doesn't have the text: it may be a key.
 func TestParseIDRefuses(t *testing.T) {
-	const hash = "0123456789abcdef0123456789abcdef"
+	const digits = "0123456789abcdef0123456789abcdef"
 	for _, text := range []string{
-		"", "x", hash, "key-v1", "key-v1-", "key-v1-" + hash[1:], "key-v1-" + hash + "0", "key-v2-" + hash, "v1-" + hash,
-		"key-v1-" + strings.ToUpper(hash), "key-v1-" + hash + "-", "key-v1-" + hash + "-uid", "random-v1-" + hash + "-uid",
-		"owner-v1-" + hash, "owner-v1-" + hash + "-", "owner-v1-" + hash + "uid",
-		" key-v1-" + hash, "key-v1-" + hash + "\n", "x\nkey-v1-" + hash, "key-v1-" + hash + " ",
+		"", "x", "key", "key/", "/", "owner", "owner/", "owner/uid", "owner//purpose", "owner/a/b/c", "key/a/b", "key/a/", "random/", "random/" + digits[1:],
+		"random/" + digits + "0", "random/" + strings.ToUpper(digits), "random/" + digits + "/", "other/" + digits, " key/a", "key/a b", "key/a\n",
+		"key/%61", "key/%zz", "key/a%", "key%2Fa", "v1-" + digits + "-0-0",
 	} {
 		id, err := once.ParseID(text)
-		if err == nil || id != (once.ID{}) || !once.IsPermanent(err) {
+		if err == nil || id != (once.ID{}) || !once.IsPermanent(err) || len(text) > 5 && strings.Contains(err.Error(), text) {
 			t.Errorf("%q: %v, %v", text, id, err)
 		}
 	}

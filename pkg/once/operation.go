@@ -10,7 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
 )
@@ -26,12 +28,15 @@ const (
 // operation is one object on its way to the server: it makes the requests that
 // the protocol asks for.
 type operation struct {
-	client    Client
-	id        ID
-	namespace string
-	name      string
-	digest    string
-	object    runtime.Object // as it is sent
+	client       Client
+	secrets      []derive.Secret
+	id           ID
+	generateName string
+	content      map[string]any
+	object       runtime.Object // as it is sent
+
+	place                    derive.Object // set by identify
+	annotation, name, digest string        // set by use
 
 	response runtime.Object // of the last request
 	err      error          // why the last request has none
@@ -40,6 +45,89 @@ type operation struct {
 }
 
 func (o *operation) run(ctx context.Context) (Result, error) {
+	if err := o.identify(ctx); err != nil {
+		return Result{}, err
+	}
+	for _, former := range o.secrets[1:] {
+		if result, err := o.find(ctx, former); result.Outcome != "" || err != nil {
+			return result, err
+		}
+	}
+	o.use(o.secrets[0])
+	return o.create(ctx)
+}
+
+// identify sets the place of the object. The name follows from it.
+func (o *operation) identify(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return o.failure(ErrInterrupted, ctx.Err(), textOf(context.Cause(ctx)))
+	}
+	limited, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	kind, namespaced, err := o.client.Identify(limited, o.object)
+	o.place = derive.Object{Group: kind.Group, Kind: kind.Kind, GenerateName: o.generateName}
+	if metadata, _ := meta.Accessor(o.object); namespaced { // was read before
+		o.place.Namespace = metadata.GetNamespace()
+	}
+	switch {
+	case err == nil && namespaced && o.place.Namespace == "":
+		return invalid("the object has no namespace, and a %s needs one", kind)
+	case err == nil:
+		return nil
+	case errors.Is(err, errInvalid):
+		return err
+	case runtime.IsNotRegisteredError(err), runtime.IsMissingKind(err), runtime.IsMissingVersion(err):
+		return &failure{kind: errInvalid, cause: err, text: err.Error()}
+	case meta.IsNoMatchError(err):
+		return o.failure(ErrRefused, err, "")
+	case ctx.Err() != nil:
+		return o.failure(ErrInterrupted, ctx.Err(), textOf(context.Cause(ctx)))
+	}
+	return o.failure(ErrUnknown, nil, err.Error()) // an earlier call may have created the object
+}
+
+// use derives the identity of the object under the secret, and writes it into the object.
+func (o *operation) use(secret derive.Secret) {
+	o.annotation = secret.ID(o.id.source(), o.place)
+	o.name = secret.Name(o.annotation, o.generateName)
+	o.digest = secret.Digest(o.annotation, o.place, o.content)
+	metadata, _ := meta.Accessor(o.object) // was read before
+	metadata.SetName(o.name)
+	annotations := map[string]string{}
+	for key, value := range metadata.GetAnnotations() {
+		annotations[key] = value
+	}
+	annotations[Annotation] = o.annotation
+	delete(annotations, derive.DigestAnnotation) // of an object that was copied
+	if o.digest != "" {
+		annotations[derive.DigestAnnotation] = o.digest
+	}
+	metadata.SetAnnotations(annotations)
+}
+
+// find reads the object under a former secret. The result is empty if no such
+// object exists.
+func (o *operation) find(ctx context.Context, former derive.Secret) (Result, error) {
+	o.use(former)
+	limited, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	switch finding := o.get(limited).Finding; {
+	case finding == protocol.Ours:
+		return o.found()
+	case finding == protocol.Absent, finding == protocol.Foreign:
+		return Result{}, nil
+	case ctx.Err() != nil:
+		return Result{}, o.failure(ErrInterrupted, ctx.Err(), textOf(context.Cause(ctx)))
+	case errors.Is(o.err, errInvalid):
+		return Result{}, o.err
+	case finding == protocol.Anonymous:
+		return Result{}, o.failure(ErrUnknown, nil, noAnnotation)
+	}
+	return Result{}, o.failure(ErrUnknown, nil, "the object of a former secret can't be read: "+textOf(o.err))
+}
+
+// create creates the object under the current secret.
+func (o *operation) create(ctx context.Context) (Result, error) {
 	machine := protocol.New(protocol.Config{
 		Name: func(int) string { return o.name }, Attempts: 1, Tracked: true, Reused: true, TrustRefusals: true,
 		RetryTimeout: retryTimeout, Jitter: rand.Float64,
@@ -103,12 +191,12 @@ func (o *operation) accept(response runtime.Object) protocol.Observation {
 		return protocol.Observation{Finding: protocol.Lost}
 	}
 	id := got.GetAnnotations()[Annotation]
-	elsewhere := o.namespace != "" && got.GetNamespace() != "" && got.GetNamespace() != o.namespace
+	elsewhere := o.place.Namespace != "" && got.GetNamespace() != "" && got.GetNamespace() != o.place.Namespace
 	switch {
-	case got.GetName() == o.name && !elsewhere && (id == "" || id == o.id.String()):
+	case got.GetName() == o.name && !elsewhere && (id == "" || id == o.annotation):
 		o.response = response
 		return protocol.Observation{Finding: protocol.Stored}
-	case id == o.id.String():
+	case id == o.annotation:
 		o.err = &renamed{got.GetNamespace(), got.GetName()}
 		return protocol.Observation{Finding: protocol.Renamed}
 	}
@@ -136,14 +224,14 @@ func (o *operation) refused() protocol.Observation {
 // sent, or its namespace.
 func (o *operation) isOther(details *metav1.StatusDetails) bool {
 	return details != nil && details.Name != "" && details.Name != o.name &&
-		(details.Kind != "namespaces" || details.Name != o.namespace) && details.Kind != "resourcequotas"
+		(details.Kind != "namespaces" || details.Name != o.place.Namespace) && details.Kind != "resourcequotas"
 }
 
 // get reads the object of the name, and whose it is.
 func (o *operation) get(ctx context.Context) protocol.Observation {
 	object := reflect.New(reflect.TypeOf(o.object).Elem()).Interface().(runtime.Object)
 	object.GetObjectKind().SetGroupVersionKind(o.object.GetObjectKind().GroupVersionKind())
-	o.response, o.err = nil, o.client.Get(ctx, o.namespace, o.name, object)
+	o.response, o.err = nil, o.client.Get(ctx, o.place.Namespace, o.name, object)
 	if o.err != nil {
 		finding := findings.OfGet(o.err, false)
 		if o.isOther(findings.Details(o.err)) {
@@ -163,24 +251,31 @@ func (o *operation) get(ctx context.Context) protocol.Observation {
 }
 
 // holder returns whose the object of our name is. Something may have removed its
-// annotation; then its controller decides. An object that was sent without a
-// controller may have been adopted.
+// annotation. Then it is ours only if it has the controller that was sent.
 func (o *operation) holder(got metav1.Object) protocol.Finding {
-	sent, _ := meta.Accessor(o.object) // was read before
-	controller, wanted := metav1.GetControllerOfNoCopy(got), metav1.GetControllerOfNoCopy(sent)
 	switch id := got.GetAnnotations()[Annotation]; {
-	case id == o.id.String():
+	case id == o.annotation:
 		return protocol.Ours
 	case id != "":
 		return protocol.Foreign
-	case controller == nil:
-		return protocol.Anonymous
-	case o.id.owner != "" && controller.UID == o.id.owner:
+	case o.controller() != "" && controllerOf(got) == o.controller():
 		return protocol.Ours
-	case wanted != nil && controller.UID != wanted.UID:
-		return protocol.Foreign
 	}
 	return protocol.Anonymous
+}
+
+// controller returns the UID of the controller that the object was sent with.
+func (o *operation) controller() types.UID {
+	sent, _ := meta.Accessor(o.object) // was read before
+	return controllerOf(sent)
+}
+
+// controllerOf returns the UID of the object's controller, or "".
+func controllerOf(object metav1.Object) types.UID {
+	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
+		return controller.UID
+	}
+	return ""
 }
 
 // sleep waits for d, or until ctx is done.

@@ -192,30 +192,28 @@ func ownedBy(uid types.UID, controller bool) []metav1.OwnerReference {
 	return []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: uid, Controller: &controller}}
 }
 
-// The annotation shows whose the object of the name is. Without it, the
-// controller shows that it is ours or another's.
+// The annotation shows whose the object of the name is, and the controller must be the one
+// that was sent. Without the annotation, only the controller can show that it is ours.
 func TestHolder(t *testing.T) {
-	byKey, err := once.FromKey("order-17")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours, others := ownedBy(owner.UID, true), ownedBy("another", true)
+	ours, others, another := ownedBy(owner.UID, true), ownedBy("another", true), once.NewID().String()
 	for name, test := range map[string]struct {
-		id         once.ID
 		sent, held []metav1.OwnerReference
-		annotation string
-		want       error // nil for Found
+		annotation string // of the object on the server; "ours" is the one that was created
+		want       error  // nil for Found
 	}{
-		"our controller":             {id: idOf(t), sent: ours, held: ours},
-		"our controller, not sent":   {id: idOf(t), held: ours},
-		"another controller":         {id: idOf(t), sent: ours, held: others, want: once.ErrTaken},
-		"another controller, by key": {id: byKey, sent: ours, held: others, want: once.ErrTaken},
-		"adopted":                    {id: idOf(t), held: others, want: once.ErrUnknown},
-		"no controller":              {id: idOf(t), sent: ours, want: once.ErrUnknown},
-		"our owner, no controller":   {id: idOf(t), sent: ours, held: ownedBy(owner.UID, false), want: once.ErrUnknown},
-		"our controller, by key":     {id: byKey, sent: ours, held: ours, want: once.ErrUnknown},
-		"another ID":                 {id: idOf(t), held: others, annotation: byKey.String(), want: once.ErrTaken},
-		"another ID, our controller": {id: idOf(t), sent: ours, held: ours, annotation: byKey.String(), want: once.ErrTaken},
+		"ours":                       {annotation: "ours"},
+		"ours, adopted":              {held: others, annotation: "ours"},
+		"ours, our controller":       {sent: ours, held: ours, annotation: "ours"},
+		"ours, orphaned":             {sent: ours, annotation: "ours", want: once.ErrNotControlled},
+		"ours, released":             {sent: ours, held: ownedBy(owner.UID, false), annotation: "ours", want: once.ErrNotControlled},
+		"ours, another controller":   {sent: ours, held: others, annotation: "ours", want: once.ErrNotControlled},
+		"no ID, our controller":      {sent: ours, held: ours},
+		"no ID, another controller":  {sent: ours, held: others, want: once.ErrUnknown},
+		"no ID, no controller":       {sent: ours, want: once.ErrUnknown},
+		"no ID, controller not sent": {held: ours, want: once.ErrUnknown},
+		"no ID, our owner":           {sent: ours, held: ownedBy(owner.UID, false), want: once.ErrUnknown},
+		"another ID":                 {held: others, annotation: another, want: once.ErrTaken},
+		"another ID, our controller": {sent: ours, held: ours, annotation: another, want: once.ErrTaken},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := oncetest.NewServer()
@@ -223,7 +221,7 @@ func TestHolder(t *testing.T) {
 			create := func() (*corev1.ConfigMap, once.Result, error) {
 				object := configMap()
 				object.OwnerReferences = test.sent
-				result, err := creator.Create(t.Context(), object, test.id)
+				result, err := creator.Create(t.Context(), object, idOf(t))
 				return object, result, err
 			}
 			if _, _, err := create(); err != nil {
@@ -231,8 +229,11 @@ func TestHolder(t *testing.T) {
 			}
 			held := server.Objects()[0]
 			held.SetOwnerReferences(test.held)
-			held.SetAnnotations(nil)
-			if test.annotation != "" {
+			switch test.annotation {
+			case "ours":
+			case "":
+				held.SetAnnotations(nil)
+			default:
 				held.SetAnnotations(map[string]string{once.Annotation: test.annotation})
 			}
 			server.Put(held)
@@ -241,13 +242,11 @@ func TestHolder(t *testing.T) {
 			if !errors.Is(err, test.want) || (test.want == nil) != (result.Outcome == once.Found) {
 				t.Fatalf("%+v, %v; want %v", result, err, test.want)
 			}
-			if (object.UID == held.GetUID()) != (err == nil) {
-				t.Errorf("the object is %+v", object)
+			if (object.UID == held.GetUID()) != (err == nil) || once.IsPermanent(err) != errors.Is(err, once.ErrTaken) {
+				t.Errorf("%v; the object is %+v", err, object)
 			}
-			if test.want == once.ErrTaken { //nolint:errorlint // the kind of the test
-				if got, ok := result.Object.(*corev1.ConfigMap); !ok || got.UID != held.GetUID() {
-					t.Errorf("the result has not the object that has the name: %+v", result)
-				}
+			if got, _ := result.Object.(*corev1.ConfigMap); !errors.Is(err, once.ErrUnknown) && (got == nil || got.UID != held.GetUID()) {
+				t.Errorf("the result has not the object that has the name: %+v", result)
 			}
 		})
 	}

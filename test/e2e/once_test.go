@@ -7,12 +7,14 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
@@ -49,9 +51,14 @@ func jobOf(owner *corev1.ConfigMap, command string) *batchv1.Job {
 }
 
 // onceCreator returns a Creator with a dynamic client, as in another process.
-func onceCreator(t *testing.T) *once.Creator {
+func onceCreator(t *testing.T, options ...once.Option) *once.Creator {
 	t.Helper()
-	config := retrying.Admin()
+	return onceCreatorAs(t, retrying.Admin(), options...)
+}
+
+// onceCreatorAs returns a Creator with the credentials of a user.
+func onceCreatorAs(t *testing.T, config *rest.Config, options ...once.Option) *once.Creator {
+	t.Helper()
 	objects, err := dynamic.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +68,7 @@ func onceCreator(t *testing.T) *once.Creator {
 		t.Fatal(err)
 	}
 	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(types))
-	return once.New(once.Dynamic(objects, mapper))
+	return once.New(once.Dynamic(objects, mapper), options...)
 }
 
 // onceID returns the ID of an owner's purpose.
@@ -108,15 +115,15 @@ func TestOnceLifeOfAnID(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	found("again", "a", once.Result{})
-	found("other content", "b", once.Result{Differs: true})
+	found("again", "a", once.Result{Compared: true})
+	found("other content", "b", once.Result{Compared: true, Differs: true})
 	patch(`{"spec":{"suspend":true}}`)
-	found("changed", "a", once.Result{})
+	found("changed", "a", once.Result{Compared: true})
 	if err := jobs.Delete(t.Context(), job.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	found("terminating", "a", once.Result{Terminating: true})
-	found("terminating, other content", "b", once.Result{Terminating: true, Differs: true})
+	found("terminating", "a", once.Result{Compared: true, Terminating: true})
+	found("terminating, other content", "b", once.Result{Compared: true, Terminating: true, Differs: true})
 	patch(`{"metadata":{"finalizers":null}}`)
 	if result, again := create("b"); result.Outcome != once.Created || again.Name != first.Name || again.UID == job.UID {
 		t.Errorf("gone: %+v", result)
@@ -140,11 +147,18 @@ func TestOnceStrippedAnnotation(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	annotation := func() string {
+		job, err := jobs.Get(t.Context(), first.Name, metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return job.Annotations[once.Annotation]
+	}()
 	annotate("null")
 	if r, err := creator.Create(t.Context(), jobOf(owner, "a"), id); !errors.Is(err, once.ErrUnknown) {
 		t.Errorf("%+v, %v", r, err)
 	}
-	annotate(fmt.Sprintf("%q", id))
+	annotate(fmt.Sprintf("%q", annotation))
 	if r, err := creator.Create(t.Context(), jobOf(owner, "a"), id); err != nil || r.Outcome != once.Found {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -200,5 +214,93 @@ func TestOnceTerminatingNamespace(t *testing.T) {
 	jobs, err := harness.Clientset(t, retrying).BatchV1().Jobs(owner.Namespace).List(t.Context(), metav1.ListOptions{})
 	if err != nil || len(jobs.Items) != 1 {
 		t.Errorf("%d Jobs, %v", len(jobs.Items), err)
+	}
+}
+
+// attacker returns the credentials of a user who can create, get and list Jobs and ConfigMaps
+// in the namespace, and nothing else.
+func attacker(t *testing.T, namespace string) *rest.Config {
+	t.Helper()
+	client := harness.Clientset(t, retrying).RbacV1()
+	_, err := client.Roles(namespace).Create(t.Context(), &rbacv1.Role{
+		ObjectMeta: metav1.ObjectMeta{Name: "attacker"},
+		Rules: []rbacv1.PolicyRule{{
+			APIGroups: []string{"", "batch"}, Resources: []string{"jobs", "configmaps"}, Verbs: []string{"create", "get", "list"},
+		}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = client.RoleBindings(namespace).Create(t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "attacker"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "attacker"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "mallory"}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return retrying.User("mallory")
+}
+
+// Another user of the namespace knows the owner, the purpose, the key and this repository, and creates
+// the object first, with the owner and the digest of ours. Without a secret, the creator finds that object.
+// With a secret it creates its own, and a rerun finds its own.
+func TestOnceAnotherUserIsFirst(t *testing.T) {
+	t.Parallel()
+	owner := ownerOf(t, harness.Namespace(t, retrying))
+	byKey, err := once.FromKey("order-17")
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := onceCreatorAs(t, attacker(t, owner.Namespace))
+	secret := once.WithSecret([]byte("0123456789abcdef0123456789abcdef"))
+	controlled := func(command string) *batchv1.Job {
+		job, is := jobOf(owner, command), true
+		job.OwnerReferences[0].Controller = &is
+		return job
+	}
+	for name, id := range map[string]once.ID{"owner": onceID(t, owner, "worker-3"), "key": byKey} {
+		t.Run(name, func(t *testing.T) {
+			forged := controlled("a") // with the content of ours, so that the digest is ours
+			if r, err := theirs.Create(t.Context(), forged, id); err != nil || r.Outcome != once.Created {
+				t.Fatalf("%+v, %v", r, err)
+			}
+			if r, err := onceCreator(t).Create(t.Context(), controlled("a"), id); err != nil || r.Outcome != once.Found || r.Differs {
+				t.Errorf("without a secret: %+v, %v", r, err)
+			}
+			ours := controlled("a")
+			for _, want := range []once.Outcome{once.Created, once.Found} {
+				r, err := onceCreator(t, secret).Create(t.Context(), ours, id)
+				if err != nil || r.Outcome != want || ours.UID == forged.UID {
+					t.Errorf("with a secret: %+v, %v; want %s", r, err, want)
+				}
+				ours = controlled("a")
+			}
+		})
+	}
+}
+
+// After our Job was orphaned, another controller can't pass its object as ours, and ours isn't found as
+// if it were still controlled.
+func TestOnceOrphan(t *testing.T) {
+	t.Parallel()
+	owner, is := ownerOf(t, harness.Namespace(t, retrying)), true
+	create := func() (once.Result, error) {
+		job := jobOf(owner, "a")
+		job.OwnerReferences[0].Controller = &is
+		return onceCreator(t).Create(t.Context(), job, onceID(t, owner, "x"))
+	}
+	first, err := create()
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs := harness.Clientset(t, retrying).BatchV1().Jobs(owner.Namespace)
+	patch := []byte(`{"metadata":{"ownerReferences":null}}`)
+	if _, err := jobs.Patch(t.Context(), first.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := create()
+	if job, ok := r.Object.(*batchv1.Job); !errors.Is(err, once.ErrNotControlled) || once.IsPermanent(err) || !ok || job.Name != first.Name {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -18,21 +18,18 @@ import (
 // use it.
 type Creator struct {
 	creator *once.Creator
-	kinds   interface { // nil if the writer doesn't know kinds
-		GroupVersionKindFor(runtime.Object) (schema.GroupVersionKind, error)
-	}
+	client  client.Client // nil if New got none
 	creates *prometheus.CounterVec
 }
 
-// New returns a Creator that creates with writer and reads with reader. reader
-// must read from the server, not from a cache: use the manager's GetAPIReader. If
-// one of them is nil, each Create returns an error.
-func New(writer client.Writer, reader client.Reader) *Creator {
-	c := &Creator{creator: once.New(adapt(writer, reader)), creates: newCounter()}
-	c.kinds, _ = writer.(interface {
-		GroupVersionKindFor(runtime.Object) (schema.GroupVersionKind, error)
-	})
-	return c
+// New returns a Creator that creates with c and reads with reader. reader must
+// read from the server, not from a cache: use the manager's GetAPIReader. If one of
+// them is nil, each Create returns an error.
+func New(c client.Client, reader client.Reader, options ...once.Option) *Creator {
+	if isNil(c) || isNil(reader) {
+		return &Creator{creator: once.New(nil), creates: newCounter()}
+	}
+	return &Creator{creator: once.New(adapter{c, reader}, options...), client: c, creates: newCounter()}
 }
 
 // Create creates object once under id, or finds it, like Create of package once.
@@ -71,22 +68,12 @@ func (c *Creator) kindOf(object client.Object) string {
 		return ""
 	}
 	kind := object.GetObjectKind().GroupVersionKind()
-	if !isNil(c.kinds) {
-		if found, err := c.kinds.GroupVersionKindFor(object); err == nil {
+	if c.client != nil {
+		if found, err := c.client.GroupVersionKindFor(object); err == nil {
 			kind = found
 		}
 	}
 	return kind.GroupKind().String()
-}
-
-// adapt returns the client of package once, or nil if it can't send requests.
-func adapt(writer client.Writer, reader client.Reader) once.Client {
-	for _, c := range []any{writer, reader} {
-		if isNil(c) {
-			return nil
-		}
-	}
-	return adapter{writer, reader}
 }
 
 // isNil reports whether value is nil, or a nil pointer.
@@ -97,8 +84,17 @@ func isNil(value any) bool {
 
 // adapter is the once.Client of controller-runtime.
 type adapter struct {
-	writer client.Writer
+	client client.Client
 	reader client.Reader
+}
+
+func (a adapter) Identify(_ context.Context, object runtime.Object) (schema.GroupKind, bool, error) {
+	kind, err := a.client.GroupVersionKindFor(object)
+	if err != nil {
+		return schema.GroupKind{}, false, err
+	}
+	namespaced, err := a.client.IsObjectNamespaced(object)
+	return kind.GroupKind(), namespaced, err
 }
 
 func (a adapter) Create(ctx context.Context, object runtime.Object) error {
@@ -106,7 +102,7 @@ func (a adapter) Create(ctx context.Context, object runtime.Object) error {
 	if err != nil {
 		return err
 	}
-	return a.writer.Create(ctx, o)
+	return a.client.Create(ctx, o)
 }
 
 func (a adapter) Get(ctx context.Context, namespace, name string, object runtime.Object) error {

@@ -24,6 +24,7 @@ var outcomes = []struct {
 	{once.ErrUnknown, "unknown"},
 	{once.ErrRefused, "refused"},
 	{once.ErrTaken, "taken"},
+	{once.ErrNotControlled, "not_controlled"},
 	{once.ErrMismatch, "mismatch"},
 	{once.ErrInterrupted, "interrupted"},
 }

@@ -1,0 +1,237 @@
+package derive
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+)
+
+func secretOf(t *testing.T, text string) Secret {
+	t.Helper()
+	s, err := ParseSecret(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A short, long or unprintable secret is an error that doesn't show it.
+func TestParseSecretRefuses(t *testing.T) {
+	long := strings.Repeat("s", 32)
+	for _, text := range []string{
+		"", "short-secret", long[1:], strings.Repeat("s", 1025), long + " ", "\t" + long, long + "\n", long + "é", long + "\x7f", strings.Repeat("\x00", 32),
+	} {
+		if s, err := ParseSecret(text); err == nil || s != (Secret{}) || text != "" && strings.Contains(err.Error(), text) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	for _, text := range []string{long, strings.Repeat("s", 1024), strings.Repeat("!~", 16)} {
+		secretOf(t, text)
+	}
+}
+
+// No way to print a secret shows it.
+func TestSecretIsNotPrinted(t *testing.T) {
+	const text = "0123456789abcdef0123456789abcdef"
+	s := secretOf(t, text)
+	inJSON, err := json.Marshal(map[string]any{"s": s, "p": &s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed := fmt.Sprintf("%v %+v %#v %s %q %x %d %v %v", s, s, s, s, s, s, s, &s, struct{ S Secret }{s}) + string(inJSON)
+	if strings.Contains(printed, text) || strings.Contains(printed, fmt.Sprintf("%x", text)) {
+		t.Error(printed)
+	}
+	if got := fmt.Sprint(Secret{}); got != "no secret" {
+		t.Error(got)
+	}
+}
+
+// Each part of the input changes the ID and the name.
+func TestEachPartCounts(t *testing.T) {
+	secret := secretOf(t, strings.Repeat("s", 32))
+	base, key := Object{Group: "g", Kind: "K", Namespace: "n", GenerateName: "p-"}, FromKey("k")
+	seen := map[string]string{}
+	for what, id := range map[string]string{
+		"base": secret.ID(key, base), "no secret": Secret{}.ID(key, base),
+		"another secret": secretOf(t, strings.Repeat("t", 32)).ID(key, base),
+		"key":            secret.ID(FromKey("l"), base), "owner": secret.ID(FromOwner("k", ""), base), "random": secret.ID(FromRandom("k"), base),
+		"group":        secret.ID(key, Object{Group: "h", Kind: "K", Namespace: "n", GenerateName: "p-"}),
+		"kind":         secret.ID(key, Object{Group: "g", Kind: "L", Namespace: "n", GenerateName: "p-"}),
+		"namespace":    secret.ID(key, Object{Group: "g", Kind: "K", Namespace: "m", GenerateName: "p-"}),
+		"generateName": secret.ID(key, Object{Group: "g", Kind: "K", Namespace: "n", GenerateName: "q-"}),
+		"name":         secret.ID(key, Object{Group: "g", Kind: "K", Namespace: "n", Name: "p-"}),
+		"document":     secret.ID(key, Object{Group: "g", Kind: "K", Namespace: "n", GenerateName: "p-", Document: 1}),
+		"copy":         secret.ID(key, Object{Group: "g", Kind: "K", Namespace: "n", GenerateName: "p-", Copy: 1}),
+	} {
+		for _, text := range []string{id, secret.Name(id, "p-"), Secret{}.Name(id, "p-")} {
+			if other, found := seen[text]; found {
+				t.Errorf("%s and %s give %s", what, other, text)
+			}
+			seen[text] = what
+		}
+	}
+}
+
+// An ID verifies for its source, its object and its name, and for nothing else.
+func TestVerifies(t *testing.T) {
+	secret, key := secretOf(t, strings.Repeat("s", 32)), FromKey("k")
+	o := Object{Group: "batch", Kind: "Job", Namespace: "n", GenerateName: "p-", Document: 3, Copy: 7}
+	id := secret.ID(key, o)
+	name, fixed := secret.Name(id, "p-"), Object{Kind: "ConfigMap", Namespace: "n", Name: "settings"}
+	unnumbered := Object{Group: "batch", Kind: "Job", Namespace: "n", GenerateName: "p-"}
+	if !secret.Verifies(key, unnumbered, id, name) || !secret.Verifies(key, fixed, secret.ID(key, fixed), "settings") {
+		t.Error("our own object doesn't verify")
+	}
+	other := unnumbered
+	other.Namespace = "m"
+	for what, verifies := range map[string]bool{
+		"another name":          secret.Verifies(key, unnumbered, id, secret.Name(id+"0", "p-")),
+		"the public name":       secret.Verifies(key, unnumbered, id, Secret{}.Name(id, "p-")),
+		"another namespace":     secret.Verifies(key, other, id, name),
+		"another key":           secret.Verifies(FromKey("l"), unnumbered, id, name),
+		"no secret":             Secret{}.Verifies(key, unnumbered, id, name),
+		"other numbers":         secret.Verifies(key, unnumbered, strings.Replace(id, "-3-7", "-3-8", 1), name),
+		"no ID":                 secret.Verifies(key, unnumbered, "", name),
+		"an ID without numbers": secret.Verifies(key, unnumbered, strings.TrimSuffix(id, "-3-7"), name),
+	} {
+		if verifies {
+			t.Errorf("%s verifies", what)
+		}
+	}
+}
+
+func TestParseID(t *testing.T) {
+	const hash = "0123456789abcdef0123456789abcdef"
+	for _, text := range []string{
+		"", "v1-" + hash, "v1-" + hash + "-0", "v2-" + hash + "-0-0", "v1-" + hash + "-00-0", "v1-" + hash + "-0-0\n", "v1-" + hash + "--1-0",
+		"v1-" + strings.ToUpper(hash) + "-0-0", "r1-" + hash, "v1-" + hash + "-9999999999-0", "v1s-" + hash[1:] + "-0-0",
+	} {
+		if _, _, _, ok := ParseID(text); ok {
+			t.Errorf("%q is an ID", text)
+		}
+	}
+	if d, n, secret, ok := ParseID("v1s-" + hash + "-12-999999999"); d != 12 || n != 999_999_999 || !secret || !ok {
+		t.Error(d, n, secret, ok)
+	}
+	if _, _, secret, ok := ParseID("v1-" + hash + "-0-0"); secret || !ok {
+		t.Error(secret, ok)
+	}
+}
+
+// A name is one that Kubernetes accepts wherever it accepts the prefix: at most 63
+// bytes, with the first bytes of the prefix, and ten characters of the alphabet.
+func TestNameHasTheFormOfAGeneratedName(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		prefix := rapid.StringN(1, 80, 120).Draw(t, "prefix")
+		name := Secret{}.Name(rapid.String().Draw(t, "id"), prefix)
+		cut := len(name) - SuffixLength
+		if len(name) > names.MaxLength || !strings.HasPrefix(prefix, name[:cut]) || strings.Trim(name[cut:], names.Alphabet) != "" ||
+			len(prefix) > cut && cut < names.MaxLength-SuffixLength-3 {
+			t.Fatalf("%q from %q", name, prefix)
+		}
+	})
+}
+
+// Fields of servers and tools are no content. All others are.
+func TestDigestOfContent(t *testing.T) {
+	o := Object{Kind: "ConfigMap", Namespace: "n", GenerateName: "p-"}
+	digest := func(content map[string]any) string { return Secret{}.Digest("id", o, content) }
+	base := digest(map[string]any{"metadata": map[string]any{}, "data": map[string]any{"a": "b"}})
+	for what, content := range map[string]map[string]any{
+		"labels that are null": {"metadata": map[string]any{"labels": map[string]any{"a": nil}}, "data": map[string]any{"a": "b", "c": nil}},
+		"a copy": {"apiVersion": "v1", "status": nil, "data": map[string]any{"a": "b"}, "metadata": map[string]any{
+			"uid": "u", "managedFields": []any{1.5}, "annotations": map[string]any{IDAnnotation: "x"}, "labels": map[string]any{RunLabelKey: "x"},
+		}},
+		"metadata that is null": {"metadata": nil, "data": map[string]any{"a": "b"}},
+	} {
+		if digest(content) != base {
+			t.Errorf("%s changes the digest", what)
+		}
+	}
+	for what, content := range map[string]map[string]any{
+		"data": {"data": map[string]any{"a": "c"}}, "a list": {"data": map[string]any{"a": "b"}, "l": []any{}},
+		"a label":                {"data": map[string]any{"a": "b"}, "metadata": map[string]any{"labels": map[string]any{"a": "b"}}},
+		"labels that are no map": {"data": map[string]any{"a": "b"}, "metadata": map[string]any{"labels": "x"}},
+	} {
+		if digest(content) == base {
+			t.Errorf("%s doesn't change the digest", what)
+		}
+	}
+	for what, value := range map[string]any{
+		"not UTF-8": "\xff", "a fraction": 0.1, "infinity": math.Inf(1), "NaN": math.NaN(), "2^53": int64(1) << 53, "-2^53": -math.Pow(2, 53),
+		"a number of another type": uint8(1), "in a list": []any{0.5}, "in a map": map[string]any{"a": 0.5}, "a name that is not UTF-8": map[string]any{"\xff": "a"},
+	} {
+		if got := digest(map[string]any{"data": value}); got != "" {
+			t.Errorf("%s has the digest %s", what, got)
+		}
+	}
+	if digest(map[string]any{"a": int64(1)}) != digest(map[string]any{"a": 1.0}) || digest(map[string]any{"a": 1}) != digest(map[string]any{"a": 1.0}) {
+		t.Error("1 and 1.0 differ")
+	}
+}
+
+// Without a secret, the data of a Secret doesn't change its digest: a PIN can't be found
+// from it. Custom resources with passwords need a secret.
+func TestDigestOfSecret(t *testing.T) {
+	o, withSecret := Object{Kind: "Secret", Namespace: "n", GenerateName: "p-"}, secretOf(t, strings.Repeat("s", 32))
+	a := map[string]any{"stringData": map[string]any{"pin": "1234"}}
+	b := map[string]any{"data": map[string]any{"pin": "NDMyMQ=="}}
+	if (Secret{}).Digest("id", o, a) != (Secret{}).Digest("id", o, b) || withSecret.Digest("id", o, a) == withSecret.Digest("id", o, b) {
+		t.Error("data counts without a secret, or doesn't count with one")
+	}
+	same := map[string]any{"data": map[string]any{"pin": "MTIzNA=="}}
+	if withSecret.Digest("id", o, a) != withSecret.Digest("id", o, same) {
+		t.Error("data and stringData differ")
+	}
+	o.Group = "example.com"
+	if (Secret{}).Digest("id", o, a) == (Secret{}).Digest("id", o, b) {
+		t.Error("a Secret of another group is no Secret")
+	}
+}
+
+func TestComparable(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"d1-1", "d1-2", true}, {"d1s-1", "d1s-1", true}, {"d1-1", "d1s-1", false}, {"d1-1", "d2-1", false}, {"", "", false}, {"d1-1", "", false}, {"", "d1-1", false},
+	} {
+		if Comparable(c.a, c.b) != c.want {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
+// The content is never changed, and any JSON has either no digest or always the same one.
+func FuzzDigest(f *testing.F) {
+	f.Add(`{"a":[null,{"b":1e3}],"metadata":{"labels":{"x":null}}}`)
+	f.Add(`{"data":{"\ud800":"\u2028"},"metadata":[],"stringData":{"a":1}}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		var content map[string]any
+		if json.Unmarshal([]byte(text), &content) != nil {
+			return
+		}
+		before := fmt.Sprint(content)
+		o := Object{Kind: "Secret"}
+		digest := Secret{}.Digest("id", o, content)
+		if fmt.Sprint(content) != before {
+			t.Errorf("the content was changed: %v", content)
+		}
+		if canonical, ok := (Secret{}).Canonical(o, content); ok {
+			var again map[string]any
+			if err := json.Unmarshal([]byte(canonical), &again); err != nil {
+				t.Fatalf("%q is not JSON: %v", canonical, err)
+			}
+			if got := (Secret{}).Digest("id", o, again); got != digest {
+				t.Errorf("%s, and %s of the canonical form", digest, got)
+			}
+		}
+	})
+}

@@ -1,0 +1,224 @@
+package derive
+
+import (
+	"encoding/base64"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Digest returns the digest of the content of an object with the ID, or "" if the
+// content has no digest: a number that is not an integer below 2^53, or text that is
+// not UTF-8. The digest of the ID's other versions can't be compared with it.
+//
+// The content is the object's JSON as it is sent. Digest leaves out apiVersion, kind,
+// status, the identity of the object and all that servers and tools write. Without
+// a secret, it leaves out the data and stringData of a Secret, too, because a short
+// password could be found from its digest.
+func (s Secret) Digest(id string, o Object, content map[string]any) string {
+	text, ok := s.Canonical(o, content)
+	if !ok {
+		return ""
+	}
+	return "d" + strings.TrimPrefix(s.tag(), "v") + hex128(s.prf("digest", id, text))
+}
+
+// Comparable reports whether two digests are of one version, so that different
+// values mean different content.
+func Comparable(a, b string) bool {
+	version := func(digest string) string { before, _, _ := strings.Cut(digest, "-"); return before }
+	return a != "" && b != "" && version(a) == version(b)
+}
+
+// leftOut are the fields of metadata that are no content.
+var leftOut = []string{
+	"name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",
+	"deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "selfLink",
+}
+
+// Canonical returns the content as it is hashed: JSON as RFC 8785 writes it.
+func (s Secret) Canonical(o Object, content map[string]any) (text string, ok bool) {
+	content = maps.Clone(content)
+	for _, field := range []string{"apiVersion", "kind", "status"} {
+		delete(content, field)
+	}
+	if o.Group == "" && o.Kind == "Secret" {
+		content = s.withSecretData(content)
+	}
+	if metadata, isMap := content["metadata"].(map[string]any); isMap {
+		content["metadata"] = contentOf(metadata)
+	}
+	buffer, ok := appendCanonical(nil, content)
+	return string(buffer), ok
+}
+
+// contentOf returns the content of metadata, or nil if there is none.
+func contentOf(metadata map[string]any) any {
+	metadata = maps.Clone(metadata)
+	for _, field := range leftOut {
+		delete(metadata, field)
+	}
+	for _, field := range []string{"labels", "annotations"} {
+		entries, ok := metadata[field].(map[string]any)
+		if !ok {
+			continue
+		}
+		entries = maps.Clone(entries)
+		maps.DeleteFunc(entries, func(key string, value any) bool { return value == nil || ByTool(key) })
+		if metadata[field] = any(entries); len(entries) == 0 {
+			delete(metadata, field)
+		}
+	}
+	maps.DeleteFunc(metadata, func(_ string, value any) bool { return value == nil })
+	if len(metadata) == 0 {
+		return nil
+	}
+	return metadata
+}
+
+// ByTool reports whether a tool writes the label or annotation: the plugin and pkg/once,
+// or kubectl.
+func ByTool(key string) bool {
+	return strings.HasPrefix(key, "genname.dev/") ||
+		key == "kubectl.kubernetes.io/last-applied-configuration" || key == "kubernetes.io/change-cause"
+}
+
+// withSecretData returns the content of a Secret. With a secret, its stringData is
+// part of data, as the server stores it. Without one, both are left out.
+func (s Secret) withSecretData(content map[string]any) map[string]any {
+	if data := SecretData(content); s != (Secret{}) && len(data) > 0 {
+		content["data"] = data
+	} else {
+		delete(content, "data")
+	}
+	delete(content, "stringData")
+	return content
+}
+
+// SecretData returns the data of a Secret as the server stores it: data, and
+// stringData in base64.
+func SecretData(content map[string]any) map[string]any {
+	data, _ := content["data"].(map[string]any)
+	data = maps.Clone(data)
+	if data == nil {
+		data = map[string]any{}
+	}
+	texts, _ := content["stringData"].(map[string]any)
+	for key, value := range texts {
+		if text, ok := value.(string); ok {
+			data[key] = base64.StdEncoding.EncodeToString([]byte(text))
+		}
+	}
+	maps.DeleteFunc(data, func(_ string, value any) bool { return value == nil })
+	return data
+}
+
+// appendCanonical appends a value as RFC 8785 writes it, without the null members of
+// maps. It returns false for a value that has no digest.
+func appendCanonical(to []byte, value any) ([]byte, bool) {
+	switch v := value.(type) {
+	case nil:
+		return append(to, "null"...), true
+	case bool:
+		return strconv.AppendBool(to, v), true
+	case string:
+		return appendString(to, v)
+	case []any:
+		return appendList(to, v)
+	case map[string]any:
+		return appendMap(to, v)
+	}
+	return appendNumber(to, value)
+}
+
+func appendList(to []byte, list []any) (_ []byte, ok bool) {
+	to = append(to, '[')
+	for i, item := range list {
+		if i > 0 {
+			to = append(to, ',')
+		}
+		if to, ok = appendCanonical(to, item); !ok {
+			return to, false
+		}
+	}
+	return append(to, ']'), true
+}
+
+// appendMap appends the members of a map in the order of their names' UTF-16 code units.
+func appendMap(to []byte, members map[string]any) (_ []byte, ok bool) {
+	to = append(to, '{')
+	first := true
+	for _, name := range slices.SortedFunc(maps.Keys(members), byUTF16) {
+		if members[name] == nil {
+			continue
+		}
+		if !first {
+			to = append(to, ',')
+		}
+		first = false
+		if to, ok = appendString(to, name); !ok {
+			return to, false
+		}
+		if to, ok = appendCanonical(append(to, ':'), members[name]); !ok {
+			return to, false
+		}
+	}
+	return append(to, '}'), true
+}
+
+// byUTF16 compares two texts by their UTF-16 code units. Go compares bytes, which differs for
+// characters above U+FFFF.
+func byUTF16(a, b string) int {
+	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
+}
+
+// escapes are the characters with an escape of their own.
+var escapes = map[byte]string{
+	'\b': `\b`, '\t': `\t`, '\n': `\n`, '\f': `\f`, '\r': `\r`, '"': `\"`, '\\': `\\`,
+}
+
+// appendString appends a text. Package encoding/json can't be used: it always escapes U+2028 and
+// U+2029.
+func appendString(to []byte, text string) ([]byte, bool) {
+	to = append(to, '"')
+	for i := range len(text) {
+		c := text[i]
+		switch escape := escapes[c]; {
+		case escape != "":
+			to = append(to, escape...)
+		case c < 0x20:
+			to = append(to, `\u00`...)
+			to = append(to, "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
+		default:
+			to = append(to, c)
+		}
+	}
+	return append(to, '"'), utf8.ValidString(text)
+}
+
+// maxInteger is the bound of the integers that all JSON libraries read exactly.
+const maxInteger = 1 << 53
+
+// appendNumber appends an integer below 2^53. Other numbers have no canonical form here, because
+// languages write them differently.
+func appendNumber(to []byte, value any) ([]byte, bool) {
+	var n int64
+	switch v := value.(type) {
+	case int64:
+		n = v
+	case int:
+		n = int64(v)
+	case float64:
+		if v != math.Trunc(v) || math.Abs(v) >= maxInteger {
+			return to, false
+		}
+		n = int64(v)
+	default:
+		return to, false
+	}
+	return strconv.AppendInt(to, n, 10), n > -maxInteger && n < maxInteger
+}

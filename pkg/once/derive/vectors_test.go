@@ -1,0 +1,216 @@
+package derive
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"flag"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	kubejson "k8s.io/apimachinery/pkg/util/json"
+)
+
+const vectorsFile = "../../../docs/spec/vectors.json"
+
+var update = flag.Bool("update", false, "write docs/spec/vectors.json")
+
+// vector is one entry of docs/spec/vectors.json: the input of a derivation, and each
+// of its results.
+type vector struct {
+	Comment   string          `json:"comment"`
+	Secret    *string         `json:"secret"`
+	Source    string          `json:"source"`
+	Who       []string        `json:"who"`
+	Group     string          `json:"group"`
+	Kind      string          `json:"kind"`
+	Namespace string          `json:"namespace"`
+	Form      string          `json:"form"`
+	Value     string          `json:"value"`
+	D         int             `json:"d"`
+	N         int             `json:"n"`
+	Object    json.RawMessage `json:"object"`
+
+	PRK       string  `json:"prk_hex"`
+	IDInput   string  `json:"id_input_hex"`
+	ID        string  `json:"id"`
+	Name      string  `json:"name"`
+	Label     *string `json:"label"`
+	Canonical *string `json:"canonical"`
+	Digest    *string `json:"digest"`
+}
+
+// input is the part of a vector that a person writes.
+type input struct {
+	comment string
+	source  Source
+	object  Object
+	content string
+}
+
+var job = Object{Group: "batch", Kind: "Job", Namespace: "shop", GenerateName: "migrate-"}
+
+func inputs() []input {
+	key := FromKey("prod-migrate-4f2a9c1")
+	configMap := Object{Kind: "ConfigMap", Namespace: "shop", GenerateName: "settings-"}
+	role := func(generateName string) Object {
+		return Object{Group: "rbac.authorization.k8s.io", Kind: "Role", Namespace: "shop", GenerateName: generateName}
+	}
+	second := job
+	second.Document, second.Copy = 2, 41
+	sent := func(content string) string {
+		return `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"settings-","namespace":"shop"},` + content + `}`
+	}
+	return []input{
+		{"a key", key, job, `{"data":{"a":"<&>","b":"1"}}`},
+		{"an owner and a purpose", FromOwner("6b1f2d0e-8a55-4f4b-9a43-0c2f5d1f7a10", "worker-3"), Object{Group: "batch", Kind: "Job", Namespace: "shop", GenerateName: "w-"}, `{}`},
+		{"random bits", FromRandom("0123456789abcdef0123456789abcdef"), job, `{}`},
+		{"an owner and an empty purpose", FromOwner("6b1f2d0e-8a55-4f4b-9a43-0c2f5d1f7a10", ""), job, `{}`},
+		{"a cut inside a character drops the character", FromKey("k"), role(strings.Repeat("a", 52) + "é"), `{}`},
+		{"a cut behind a character", FromKey("k"), role(strings.Repeat("a", 51) + "é"), `{}`},
+		{"characters of four bytes", FromKey("k"), role(strings.Repeat("😀", 14)), `{}`},
+		{"two generateNames with the same 53 bytes have different names", FromKey("k"), role(strings.Repeat("a", 60)), `{}`},
+		{"the other of the two", FromKey("k"), role(strings.Repeat("a", 61)), `{}`},
+		{"a fixed name", key, Object{Group: "batch", Kind: "Job", Namespace: "shop", Name: "migrate-"}, `{}`},
+		{"the third document, the 42nd copy", key, second, `{}`},
+		{"a cluster-scoped type", key, Object{Kind: "Namespace", GenerateName: "pr-"}, `{}`},
+		{"a key with NUL and newline", FromKey("a\x00b\nc"), job, `{}`},
+		{"a key in NFC", FromKey("caf\u00e9"), job, `{}`},
+		{"the same key in NFD is another key", FromKey("cafe\u0301"), job, `{}`},
+		{"lengths separate the parts", FromKey("ab"), Object{Group: "c", Kind: "d", GenerateName: "e"}, `{}`},
+		{"the same bytes, divided otherwise", FromKey("a"), Object{Group: "bc", Kind: "d", GenerateName: "e"}, `{}`},
+		{"order of members", key, configMap, sent(`"data":{"b":"2","a":"1","\u20ac":"3","\ud83d\ude00":"4","\ufb33":"5"}`)},
+		{"1.0, 1e3 and -0 are integers", key, configMap, sent(`"spec":{"a":1.0,"b":1e3,"c":-0.0,"d":-7}`)},
+		{"the largest integer", key, configMap, sent(`"spec":{"a":9007199254740991}`)},
+		{"2^53 has no digest", key, configMap, sent(`"spec":{"a":9007199254740992}`)},
+		{"a fraction has no digest", key, configMap, sent(`"spec":{"a":0.5}`)},
+		{"null in a map is absent, and null in a list stays", key, configMap, sent(`"spec":{"a":null,"b":[null,{"c":null}]}`)},
+		{"empty maps and lists stay", key, configMap, sent(`"spec":{"emptyDir":{},"args":[]}`)},
+		{"creationTimestamp, status and annotations of tools", key, configMap, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{` +
+			`"annotations":{"genname.dev/creation-id":"x","kubectl.kubernetes.io/last-applied-configuration":"x","kubernetes.io/change-cause":"x"},` +
+			`"creationTimestamp":null,"generateName":"settings-","labels":{"genname.dev/run":"x"},"namespace":"shop"},"status":{"a":1}}`},
+		{"labels and owners are content", key, configMap, `{"metadata":{"generateName":"settings-","labels":{"a":"b","c":null},"ownerReferences":[{"uid":"1"}]}}`},
+		{"U+2028, U+007F and control characters", key, configMap, sent(`"data":{"a":"\u2028\u007f\u0000\u001f\b\t\n\f\r\"\\/"}`)},
+		{
+			"data of a Secret is hashed with a secret only", key,
+			Object{Kind: "Secret", Namespace: "shop", GenerateName: "pin-"},
+			`{"data":{"a":"MTIzNA=="},"stringData":{"b":"5678"},"type":"Opaque"}`,
+		},
+	}
+}
+
+// vectors returns each input with and without a secret.
+func vectors(t *testing.T) (all []vector) {
+	t.Helper()
+	const text = "0123456789abcdef0123456789abcdef"
+	withSecret, err := ParseSecret(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []Secret{{}, withSecret} {
+		for _, in := range inputs() {
+			v := vectorOf(t, secret, in)
+			if secret != (Secret{}) {
+				v.Secret = new(string)
+				*v.Secret = text
+			}
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+func vectorOf(t *testing.T, secret Secret, in input) vector {
+	t.Helper()
+	o, parts := in.object, in.source.parts()
+	v := vector{
+		Comment: in.comment, Source: parts[0], Who: parts[1:], Group: o.Group, Kind: o.Kind, Namespace: o.Namespace,
+		Form: o.parts()[3], Value: o.parts()[4], D: o.Document, N: o.Copy, Object: json.RawMessage(in.content),
+		PRK: hex.EncodeToString(secret.prk()), IDInput: hex.EncodeToString(encode("id", append(parts, o.parts()...)...)),
+		ID: secret.ID(in.source, o), Name: o.Name,
+	}
+	if o.GenerateName != "" {
+		v.Name = secret.Name(v.ID, o.GenerateName)
+	}
+	if in.source.IsKey() {
+		label := RunLabel(in.source.first)
+		v.Label = &label
+	}
+	var content map[string]any
+	if err := kubejson.Unmarshal([]byte(in.content), &content); err != nil {
+		t.Fatal(err)
+	}
+	if canonical, ok := secret.Canonical(o, content); ok {
+		digest := secret.Digest(v.ID, o, content)
+		v.Canonical, v.Digest = &canonical, &digest
+	} else if digest := secret.Digest(v.ID, o, content); digest != "" {
+		t.Errorf("%s: the digest %s without a canonical form", in.comment, digest)
+	}
+	return v
+}
+
+// docs/spec/vectors.json is what this package computes. It never changes for an
+// entry that was released.
+func TestVectors(t *testing.T) {
+	var want bytes.Buffer
+	encoder := json.NewEncoder(&want)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(vectors(t)); err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(vectorsFile, want.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(vectorsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want.Bytes()) {
+		t.Error("docs/spec/vectors.json differs. If the derivation was meant to change, run go test ./derive -update in pkg/once")
+	}
+}
+
+// These values were computed from the text of the specification by a program that
+// shares nothing with this package.
+func TestIndependentVectors(t *testing.T) {
+	for _, want := range []struct{ comment, id, name, digest string }{
+		{"a key", "v1-322263713e5ddd1a5536b32246aeb87b-0-0", "migrate-hs2j6khmqp", "d1-228ca02200eecb525b3208ec8257fd08"},
+		{"an owner and a purpose", "v1-86efff2e82b1190b1b0e12dddccf503b-0-0", "w-lnhrqbprpl", ""},
+		{"a cut inside a character drops the character", "v1-e7e4a55f09886a902a1c163823eea3b6-0-0", strings.Repeat("a", 52) + "8glkgjxfxk", ""},
+		{"a key", "v1s-36aedcaae06af2f96456e74d5fbd549f-0-0", "migrate-4hwfnslmld", "d1s-4eff35b3e7f1203beacbe45eb05e83be"},
+		{"an owner and a purpose", "v1s-7f77d7353912e45e16f6d64ef171b3f1-0-0", "w-l2rpvn5jx8", ""},
+		{"a cut inside a character drops the character", "v1s-23a6f2cebf25539e2706b62a66bd51ae-0-0", strings.Repeat("a", 52) + "rq46mbgqd9", ""},
+	} {
+		found := false
+		for _, v := range vectors(t) {
+			if v.Comment != want.comment || strings.HasPrefix(v.ID, "v1s-") != strings.HasPrefix(want.id, "v1s-") {
+				continue
+			}
+			found = true
+			if v.ID != want.id || v.Name != want.name || want.digest != "" && *v.Digest != want.digest {
+				t.Errorf("%s: %s, %s, %s; want %+v", v.Comment, v.ID, v.Name, *v.Digest, want)
+			}
+		}
+		if !found {
+			t.Errorf("no vector %q", want.comment)
+		}
+	}
+	if label := RunLabel("prod-migrate-4f2a9c1"); label != "v1-e80581cddb0859722841549bab23a498" {
+		t.Error(label)
+	}
+}
+
+// A program in Python, written from the specification, computes the same values.
+func TestVectorsInPython(t *testing.T) {
+	command := exec.Command("python3", "testdata/vectors.py", vectorsFile)
+	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
+	output, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("python3 (3.8 or newer is needed): %v\n%s", err, output)
+	}
+}

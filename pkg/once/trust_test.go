@@ -1,0 +1,225 @@
+package once_test
+
+import (
+	"errors"
+	"maps"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
+)
+
+var first, second = []byte(strings.Repeat("1", 32)), []byte(strings.Repeat("2", 32))
+
+// mustCreate creates the object, and expects the outcome.
+func mustCreate(t *testing.T, creator *once.Creator, object runtime.Object, id once.ID, want once.Outcome) once.Result {
+	t.Helper()
+	result, err := creator.Create(t.Context(), object, id)
+	if err != nil || result.Outcome != want {
+		t.Fatalf("%+v, %v; want %s", result, err, want)
+	}
+	return result
+}
+
+// Another user who knows the owner and the repository creates the object first. Without a
+// secret the creator finds it: nothing tells it from ours. With a secret, the attacker
+// can't compute the name.
+func TestAnotherUserIsFirst(t *testing.T) {
+	for name, secret := range map[string][]byte{"without a secret": nil, "with a secret": first} {
+		t.Run(name, func(t *testing.T) {
+			server := oncetest.NewServer()
+			var options []once.Option
+			if secret != nil {
+				options = append(options, once.WithSecret(secret))
+			}
+			byAttacker := configMap()
+			byAttacker.Data["value"] = "of the attacker"
+			byAttacker.OwnerReferences = ownedBy(owner.UID, true)
+			mustCreate(t, creatorFor(server), byAttacker, idOf(t), once.Created)
+			object := configMap()
+			object.OwnerReferences = ownedBy(owner.UID, true)
+			result, err := creatorFor(server, options...).Create(t.Context(), object, idOf(t))
+			if err != nil || (result.Outcome == once.Created) != (secret != nil) || (object.Data["value"] == "a") != (secret != nil) {
+				t.Errorf("%+v, %v, %v", result, err, object.Data)
+			}
+		})
+	}
+}
+
+// An annotation and digest that are copied to another name change nothing.
+func TestCopiedAnnotations(t *testing.T) {
+	server := oncetest.NewServer()
+	creator := creatorFor(server, once.WithSecret(first))
+	ours := configMap()
+	mustCreate(t, creator, ours, idOf(t), once.Created)
+	theirs := server.Objects()[0]
+	theirs.SetName("demo-copied")
+	theirs.SetUID("theirs")
+	server.Put(theirs)
+	again := configMap()
+	if mustCreate(t, creator, again, idOf(t), once.Found); again.UID != ours.UID {
+		t.Errorf("found %s, want %s", again.UID, ours.UID)
+	}
+}
+
+// A secret that can't be used is a permanent error, which doesn't show it.
+func TestUnusableSecrets(t *testing.T) {
+	server := oncetest.NewServer()
+	for name, option := range map[string]once.Option{
+		"nil":               once.WithSecret(nil),
+		"empty":             once.WithSecret([]byte{}),
+		"short":             once.WithSecret([]byte("hunter2hunter2")),
+		"only a line break": once.WithSecret([]byte("\n")),
+		"two lines":         once.WithSecret(append(append(first, '\n'), second...)),
+		"former":            once.WithSecret(first, second, []byte("hunter2hunter2")),
+		"empty former":      once.WithSecret(first, []byte{}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := creatorFor(server, option).Create(t.Context(), configMap(), idOf(t))
+			if !once.IsPermanent(err) || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "1111") {
+				t.Errorf("%v, want a permanent error", err)
+			}
+		})
+	}
+	if verbs := verbsOf(server); verbs != "" {
+		t.Errorf("requests: %s", verbs)
+	}
+}
+
+// An object of a former secret, or of the time without one, is found. Without
+// the former secret it is created again.
+func TestFormerSecrets(t *testing.T) {
+	for name, test := range map[string]struct {
+		before, now []once.Option
+		want        once.Outcome
+		requests    string
+	}{
+		"the same":      {[]once.Option{once.WithSecret(first)}, []once.Option{once.WithSecret(first)}, once.Found, "create get"},
+		"changed":       {[]once.Option{once.WithSecret(first)}, []once.Option{once.WithSecret(second, first)}, once.Found, "get"},
+		"first of two":  {nil, []once.Option{once.WithSecret(second, nil, first)}, once.Found, "get"},
+		"second of two": {[]once.Option{once.WithSecret(first)}, []once.Option{once.WithSecret(second, nil, first)}, once.Found, "get get"},
+		"none so far":   {nil, []once.Option{once.WithSecret(first, nil)}, once.Found, "get"},
+		"forgotten":     {[]once.Option{once.WithSecret(first)}, []once.Option{once.WithSecret(second)}, once.Created, "create"},
+		"nil forgotten": {nil, []once.Option{once.WithSecret(first)}, once.Created, "create"},
+		"already rotated": {
+			[]once.Option{once.WithSecret(second, first)}, []once.Option{once.WithSecret(second, first)}, once.Found, "get create get",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := oncetest.NewServer()
+			mustCreate(t, creatorFor(server, test.before...), configMap(), idOf(t), once.Created)
+			before := len(verbsOf(server))
+			mustCreate(t, creatorFor(server, test.now...), configMap(), idOf(t), test.want)
+			if requests := strings.TrimSpace(verbsOf(server)[before:]); requests != test.requests {
+				t.Errorf("requests: %s, want %s", requests, test.requests)
+			}
+		})
+	}
+}
+
+// While the object of a former secret can't be read, nothing is created.
+func TestFormerSecretCannotBeRead(t *testing.T) {
+	server := oncetest.NewServer()
+	server.Next("get", "*", oncetest.Forbidden, oncetest.Unauthorized)
+	creator := creatorFor(server, once.WithSecret(second, first))
+	for range 2 {
+		object := configMap()
+		result, err := creator.Create(t.Context(), object, idOf(t))
+		wantError(t, object, result, err, once.ErrUnknown, "former secret")
+	}
+	if n := len(server.Objects()); n != 0 {
+		t.Errorf("%d objects", n)
+	}
+	mustCreate(t, creator, configMap(), idOf(t), once.Created)
+}
+
+// A policy that removes the digest, or a digest of another version, makes no difference: a
+// controller that deletes and creates again on Differs doesn't repeat its work.
+func TestDigestCannotBeCompared(t *testing.T) {
+	byKey, err := once.FromKey("order-17")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, digest := range map[string]string{"removed": "", "another version": "d2-0", "with a secret": "d1s-0"} {
+		for _, id := range []once.ID{idOf(t), byKey} {
+			t.Run(name, func(t *testing.T) {
+				server := oncetest.NewServer()
+				creator := creatorFor(server)
+				if result := mustCreate(t, creator, configMap(), id, once.Created); result.Compared || result.Differs {
+					t.Errorf("%+v", result)
+				}
+				if result := mustCreate(t, creator, configMap(), id, once.Found); !result.Compared || result.Differs {
+					t.Errorf("%+v", result)
+				}
+				held := server.Objects()[0]
+				annotations := maps.Clone(held.GetAnnotations())
+				if annotations["genname.dev/creation-digest"] = digest; digest == "" {
+					delete(annotations, "genname.dev/creation-digest")
+				}
+				held.SetAnnotations(annotations)
+				server.Put(held)
+				changed := configMap()
+				changed.Data["value"] = "b"
+				if result := mustCreate(t, creator, changed, id, once.Found); result.Compared || result.Differs {
+					t.Errorf("%+v", result)
+				}
+			})
+		}
+	}
+}
+
+// The data of a Secret is in no annotation without a secret. It is compared with that of the
+// server. Keys that a controller added don't count.
+func TestDataOfSecret(t *testing.T) {
+	secretOf := func(pin string) *corev1.Secret {
+		return &corev1.Secret{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+			ObjectMeta: metav1.ObjectMeta{GenerateName: "pin-", Namespace: "ns"},
+			StringData: map[string]string{"pin": pin},
+		}
+	}
+	server := oncetest.NewServer(oncetest.Type{Version: "v1", Kind: "Secret", Resource: "secrets"})
+	creator := creatorFor(server)
+	byKey, err := once.FromKey("pin-of-alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := []once.ID{idOf(t), byKey}
+	for _, id := range ids {
+		created := secretOf("1234")
+		mustCreate(t, creator, created, id, once.Created)
+		held := server.Objects()[len(server.Objects())-1]
+		delete(held.Object, "stringData") // as a real server does
+		held.Object["data"] = map[string]any{"pin": "MTIzNA==", "token": "eA=="}
+		server.Put(held)
+	}
+	for _, id := range ids {
+		if result := mustCreate(t, creator, secretOf("1234"), id, once.Found); result.Differs {
+			t.Errorf("the same data differs: %+v", result)
+		}
+		if result := mustCreate(t, creator, secretOf("4321"), id, once.Found); !result.Differs || !result.Compared {
+			t.Errorf("other data doesn't differ: %+v", result)
+		}
+	}
+}
+
+// Objects that can't be created are permanent errors at once.
+func TestObjectsThatCannotBeCreated(t *testing.T) {
+	server, creator := newServerAndCreator()
+	cached := configMap()
+	cached.ResourceVersion = "7"
+	metadata := &metav1.PartialObjectMetadata{TypeMeta: cached.TypeMeta, ObjectMeta: metav1.ObjectMeta{GenerateName: "demo-", Namespace: "ns"}}
+	for _, object := range []runtime.Object{cached, metadata} {
+		if _, err := creator.Create(t.Context(), object, idOf(t)); !once.IsPermanent(err) || errors.Is(err, once.ErrTaken) {
+			t.Errorf("%v, want an error about the argument", err)
+		}
+	}
+	if verbs := verbsOf(server); verbs != "" {
+		t.Errorf("requests: %s", verbs)
+	}
+}
