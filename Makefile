@@ -120,13 +120,15 @@ fuzz: ## Fuzz all targets, or only TARGET=, for TIME= each (10s)
 fuzz-targets: # Print the values of TARGET= for fuzz (.github/workflows/nightly.yaml uses them)
 	@printf '%s\n' $(FUZZ)
 
-lint: ## Run the linters on the code and the workflows
+lint: ## Run the linters on the code, the scripts and the workflows
 	@echo "Running golangci-lint: 2 minutes the first time"
 	$(GO) tool -modfile=tools/go.mod golangci-lint run ./...
 	@for module in pkg/once pkg/once/oncecr; do echo "golangci-lint in $$module"; \
 	(linter=$$($(GO) tool -modfile=tools/go.mod -n golangci-lint) && cd $$module && $$linter run ./...) || exit 1; done
 	@for module in $(MODULES); do echo "go vet in $$module"; $(GO) vet -C $$module ./... || exit 1; done
-	$(GO) tool -modfile=tools/actionlint/go.mod actionlint
+	@command -v shellcheck > /dev/null || { echo "error: shellcheck is not installed. On Debian, run: apt-get install shellcheck" >&2; exit 1; }
+	git grep -lE '^#!/(usr/)?bin/(env )?(ba)?sh' -- ':!*.go' ':!*.md' | xargs shellcheck
+	$(GO) tool -modfile=tools/actionlint/go.mod actionlint # with shellcheck for the scripts in workflows
 
 apidiff: ## Compare the exported names of the public packages with those of the last release
 	.ci/apidiff $(PUBLIC)

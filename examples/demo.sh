@@ -57,7 +57,7 @@ run kubectl genname create -f migration.yaml --idempotency-key commit-4f1d2e8 --
 
 say "A Job whose Pods the Job controller makes, with generated names."
 run kubectl create -f render.yaml
-run kubectl wait --timeout=3m --for=jsonpath={.status.active}=40 job/render-frames
+run kubectl wait --timeout=3m --for=jsonpath='{.status.active}=40' job/render-frames
 
 say "Hundreds of objects under several prefixes: a Job, a ConfigMap, a custom resource."
 run kubectl create -f backup-crd.yaml

@@ -20,9 +20,9 @@ import (
 // programs are the programs of the machine that tests may run, if it has them. link adds go. If a
 // shell prints "command not found" in a test, add the program here.
 var programs = []string{
-	"awk", "basename", "bash", "cat", "chmod", "cp", "date", "dirname", "dpkg-deb", "env", "false", "fish", "git",
-	"grep", "head", "ln", "ls", "mkdir", "mktemp", "mv", "printf", "rm", "sed", "sh", "sleep", "sort", "tail", "tar",
-	"touch", "tr", "true", "uname", "uniq", "wc", "xargs", "zsh",
+	"awk", "basename", "bash", "cat", "chmod", "cp", "curl", "date", "dirname", "dpkg-deb", "env", "false", "fish", "git",
+	"grep", "gzip", "head", "ln", "ls", "mkdir", "mktemp", "mv", "od", "printf", "rm", "sed", "sh", "sha256sum", "shasum",
+	"sleep", "sort", "tail", "tar", "touch", "tr", "true", "uname", "uniq", "wc", "xargs", "zsh",
 }
 
 // kept are the variables that tests inherit: settings for test runs, and the proxies and certificates

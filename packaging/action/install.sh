@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Downloads the release VERSION from RELEASES, checks the checksum of the archive, and
-# adds the program to the PATH of later steps. The checksum must be SHA256, or the value
-# in the checksums.txt of the release if SHA256 is not set.
+# Downloads the release VERSION of REPOSITORY from RELEASES, verifies the archive, and adds the
+# program to the PATH of later steps. The checksum of the archive must be SHA256, or the value in the
+# checksums.txt of the release if SHA256 is empty. With gh and GH_TOKEN, it also verifies
+# that the release workflow built the archive.
 set -euo pipefail
 
 fail() {
@@ -26,15 +27,16 @@ esac
 
 dir=$(mktemp -d "${RUNNER_TEMP:-/tmp}/genname.XXXXXX")
 archive=kubectl-genname_${VERSION}_${os}_${arch}.tar.gz
+# --proto also refuses redirects to other protocols.
 fetch() {
-	curl --fail --silent --show-error --location --retry 3 --output "$folder/$1" "$RELEASES/$VERSION/$1" ||
+	curl --proto '=https' --tlsv1.2 --fail --silent --show-error --location --retry 3 --output "$dir/$1" "$RELEASES/$VERSION/$1" ||
 		fail "can't download $1 (see above). Check that the release $VERSION exists:
   ${RELEASES%/download}"
 }
 fetch "$archive"
 if [[ -z ${SHA256:-} ]]; then
 	fetch checksums.txt
-	SHA256=$(awk -v name="$archive" '$2 == name { print $1 }' "$folder/checksums.txt")
+	SHA256=$(awk -v name="$archive" '$2 == name { print $1 }' "$dir/checksums.txt")
 	[[ -n $SHA256 ]] ||
 		fail "the checksums.txt of the release $VERSION has no $archive. Use another release:
   ${RELEASES%/download}"
@@ -47,6 +49,14 @@ fi
 [[ ${sum%% *} == "$SHA256" ]] ||
 	fail "$archive has the SHA-256 ${sum%% *}, but the expected value is $SHA256.
 Check the input sha256, if you set it. Otherwise don't use the archive, because it isn't the one that was released."
-mkdir "$folder/bin"
-tar -xzf "$folder/$archive" -C "$folder/bin" kubectl-genname
-echo "$folder/bin" >>"$GITHUB_PATH"
+
+if [[ -n ${GH_TOKEN:-} ]] && gh attestation --help >/dev/null 2>&1; then
+	gh attestation verify "$dir/$archive" --repo "$REPOSITORY" \
+		--cert-identity "https://github.com/$REPOSITORY/.github/workflows/release.yaml@refs/tags/$VERSION" ||
+		fail "can't verify that the release workflow of $REPOSITORY built $archive (see above). Don't use the archive."
+else
+	echo "Warning: the provenance of $archive is not verified, because gh is not installed or has no token." >&2
+fi
+mkdir "$dir/bin"
+tar -xzf "$dir/$archive" -C "$dir/bin" kubectl-genname
+echo "$dir/bin" >>"$GITHUB_PATH"

@@ -1,21 +1,29 @@
 #!/usr/bin/env bash
 # Runs COMMAND with ARGS. Writes the exit code, and the names that create prints, to
-# GITHUB_OUTPUT.
+# GITHUB_OUTPUT. The runner executes no workflow commands in the output, because the output has
+# names from files and clusters. The annotations of "lint -o github" are the exception. Lint
+# escapes the text in them.
 set -uo pipefail
 
 case $COMMAND in
 lint | create) ;;
 *) echo "error: the input command must be lint or create, not \"$COMMAND\"" >&2; exit 1 ;;
 esac
-read -r -d '' -a args <<<"$ARGS" || true # splits ARGS into words, and executes nothing in it
-code=0
+read -r -d '' -a words <<<"$ARGS" || true # splits ARGS into words, and executes nothing in it
+token() { od -An -N16 -tx1 /dev/urandom | tr -d ' \n'; }
+resume='' code=0
+if [[ $COMMAND == create || ! " ${words[*]-} " =~ \ (-o|--output)[\ =]?github\  ]]; then
+	resume=$(token)
+	echo "::stop-commands::$resume"
+fi
 if [[ $COMMAND == create ]]; then
-	names=$(kubectl-genname create "${args[@]}" -o name) || code=$?
+	names=$(kubectl-genname create "${words[@]}" -o name) || code=$?
 	printf '%s\n' "$names"
-	end=END-$RANDOM$RANDOM$RANDOM
+	end=$(token)
 	printf 'names<<%s\n%s\n%s\n' "$end" "$names" "$end" >>"$GITHUB_OUTPUT"
 else
-	kubectl-genname "$COMMAND" "${args[@]}" || code=$?
+	kubectl-genname lint "${words[@]}" || code=$?
 fi
+[[ -z $resume ]] || echo "::$resume::"
 echo "exit-code=$code" >>"$GITHUB_OUTPUT"
 exit "$code"

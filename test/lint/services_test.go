@@ -3,9 +3,7 @@ package lint
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -72,69 +70,5 @@ func TestImage(t *testing.T) {
 	command.Dir = harness.Root
 	if out, err := command.Output(); err != nil || string(out) != "main\n" {
 		t.Errorf("%s is %q: %v", build[1], out, err)
-	}
-}
-
-// The action passes its inputs to scripts only through variables, so that no input is executed.
-func TestAction(t *testing.T) {
-	var action struct {
-		Runs struct {
-			Steps []struct {
-				Run string
-				Env map[string]string
-			}
-		}
-	}
-	load(t, "action.yml", &action)
-	for _, step := range action.Runs.Steps {
-		if strings.Contains(step.Run, "${{") {
-			t.Errorf("%q has what a user says", step.Run)
-		}
-		script := regexp.MustCompile(`packaging/action/[a-z]+\.sh`).FindString(step.Run)
-		if _, err := os.Stat(harness.Root + script); script == "" || err != nil {
-			t.Error(step.Run, err)
-		}
-	}
-	if len(action.Runs.Steps) != 2 {
-		t.Error(action)
-	}
-}
-
-// The second step runs the command, and outputs names and exit code. It doesn't execute its arguments.
-func TestActionRuns(t *testing.T) {
-	for _, test := range []struct {
-		command, args, output string
-		code                  int
-	}{
-		{"lint", "-f $(touch x) *", "exit-code=3\n", 3},
-		{"create", "-f job.yaml", "names<<END\njob.batch/a\njob.batch/b\nEND\nexit-code=4\n", 4},
-		{"version; touch x", "", "", 1},
-	} {
-		dir := t.TempDir()
-		stub := "#!/bin/sh\nprintf '%s\\n' \"$@\" > " + dir + "/asked\n[ $1 = create ] || exit 3\nprintf 'job.batch/a\\njob.batch/b\\n'; exit 4\n"
-		if err := os.WriteFile(filepath.Join(dir, "kubectl-genname"), []byte(stub), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		script, err := filepath.Abs(harness.Root + "packaging/action/run.sh")
-		if err != nil {
-			t.Fatal(err)
-		}
-		command := exec.Command("bash", script)
-		command.Dir = dir
-		command.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "COMMAND="+test.command, "ARGS="+test.args,
-			"GITHUB_OUTPUT="+filepath.Join(dir, "output"))
-		printed, _ := command.CombinedOutput() // its exit code is compared
-		output, _ := os.ReadFile(filepath.Join(dir, "output"))
-		got := regexp.MustCompile(`END-\d+`).ReplaceAllString(string(output), "END")
-		if code := command.ProcessState.ExitCode(); code != test.code || got != test.output {
-			t.Errorf("%s: code %d, output %q, printed %s", test.command, code, got, printed)
-		}
-		asked, _ := os.ReadFile(filepath.Join(dir, "asked"))
-		if words := strings.Fields(test.command + " " + test.args); test.command == "lint" && !slices.Equal(strings.Fields(string(asked)), words) {
-			t.Errorf("asked %q, want %q", asked, words)
-		}
-		if _, err := os.Stat(filepath.Join(dir, "x")); err == nil {
-			t.Error("an argument was carried out")
-		}
 	}
 }

@@ -36,12 +36,12 @@ func (o *options) printGitHub(result *lint.Result) error {
 			lines := append([]string{terminal.OneLine(f.Message + " (" + title(f.Object) + ")")}, related(f)...)
 			lines = append(lines, terminal.OneLine(fmt.Sprintf(messages.Help, f.Help)))
 			fmt.Fprintf(out, "::%s file=%s,line=%d,col=%d,title=%s::%s\n", gitHubKinds[level],
-				gitHubProperty.Replace(repository.path(f.Object.File)), f.Line, f.Column,
+				gitHubProperty.Replace(terminal.Printable(repository.path(f.Object.File))), f.Line, f.Column,
 				gitHubProperty.Replace("genname "+f.Rule.Name), gitHubData.Replace(strings.Join(lines, "\n")))
 		}
 	}
 	for _, u := range result.Unreadable {
-		fmt.Fprintf(out, "::error file=%s,line=%d,title=%s::%s\n", gitHubProperty.Replace(repository.path(u.File)),
+		fmt.Fprintf(out, "::error file=%s,line=%d,title=%s::%s\n", gitHubProperty.Replace(terminal.Printable(repository.path(u.File))),
 			max(u.Line, 1), "genname", gitHubData.Replace(terminal.OneLine(unreadable(u).Error())))
 	}
 	for _, line := range disabled(result) {

@@ -23,6 +23,8 @@ func TestText(t *testing.T) {
 		{"\u202egnp.exe\u200b", `\u202egnp.exe\u200b`, `\u202egnp.exe\u200b`},
 		{"\u009b2J", `\u009b2J`, `\u009b2J`},
 		{"cut\xc3", "cut\ufffd", "cut\ufffd"},
+		{"a::b\n ::c\n::d", "a::b\n \\u003a:c\n\\u003a:d", "a::b ::c ::d"},
+		{"::a ##[b] ## [c]", `\u003a:a \u0023#[b] ## [c]`, `\u003a:a \u0023#[b] ## [c]`},
 	} {
 		if got := Printable(test.text); got != test.printable {
 			t.Errorf("Printable(%q) = %q, want %q", test.text, got, test.printable)

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -9,7 +10,7 @@ import (
 )
 
 // Printable returns text from a cluster in a form that is safe for a terminal. It replaces control
-// characters by their code, except line breaks and tabs.
+// characters by their code, except line breaks and tabs, and makes commands for a CI system inert.
 func Printable(text string) string {
 	return escape(text, "\n\t")
 }
@@ -28,7 +29,20 @@ func escape(text, keep string) string {
 			fmt.Fprintf(&out, `\u%04x`, r)
 		}
 	}
-	return out.String()
+	return inert(out.String())
+}
+
+// atStart finds the beginning of a line with a workflow command.
+var atStart = regexp.MustCompile(`(?m)^([ \t]*)::`)
+
+// inert returns text without commands for the runner of GitHub Actions, which may show it. The
+// runner executes "::COMMAND" at the beginning of a line, and "##[COMMAND]" anywhere in it.
+func inert(text string) string {
+	text = strings.ReplaceAll(text, "##[", `\u0023#[`)
+	if strings.Contains(text, "::") {
+		text = atStart.ReplaceAllString(text, `$1\u003a:`)
+	}
+	return text
 }
 
 // Sprintf formats a message of a command. It escapes values that can have text from a cluster, so
