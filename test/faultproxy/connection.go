@@ -61,11 +61,19 @@ func reset(r *http.Request) {
 // maxStream is the highest stream number.
 const maxStream = 1<<31 - 1
 
-// goAway writes a GOAWAY frame, bypassing net/http, whose own frames are always graceful. Then it closes the
-// connection. last is the last stream that the server might have processed.
+// goAway writes a GOAWAY frame, bypassing net/http, whose own frames are always graceful. last is the last stream that
+// the server might have processed. Clients close the connection if it is below their streams. goAway closes it
+// otherwise. If it didn't wait for the client, another request could fail to write, and net/http would then report
+// that error to all requests of the connection.
 func goAway(r *http.Request, last uint32, code http2.ErrCode) {
 	conn := connectionOf(r)
 	_ = http2.NewFramer(conn, nil).WriteGoAway(last, code, []byte("fault"))
+	if last < maxStream {
+		select {
+		case <-r.Context().Done():
+		case <-time.After(5 * time.Second):
+		}
+	}
 	_ = conn.Close()
 	panic(http.ErrAbortHandler)
 }

@@ -155,7 +155,7 @@ func GoAway(next http.Handler) http.Handler {
 // that requests might have been processed.
 func GoAwayUnseen(http.Handler) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		for range 100 {
+		for range 300 {
 			if connectionOf(r).inProgress.Load() == 1 {
 				break
 			}

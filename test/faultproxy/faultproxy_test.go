@@ -13,6 +13,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -110,6 +111,41 @@ func TestFaults(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// net/http retries a request that a GOAWAY frame declares unprocessed, even if other requests use the connection at
+// that moment.
+func TestGoAwayBesideOtherRequests(t *testing.T) {
+	t.Parallel()
+	var posts atomic.Int32
+	p := New(t, newBackend(t).user(), func(r *http.Request) Fault {
+		if r.Method == http.MethodPost && posts.Add(1)%2 == 1 {
+			return GoAwayUnseen
+		}
+		return nil
+	})
+	client, err := rest.HTTPClientFor(p.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var others sync.WaitGroup
+	defer others.Wait()
+	defer stop()
+	others.Go(func() {
+		for ctx.Err() == nil {
+			if resp, err := client.Get(p.Config.Host); err == nil {
+				_ = resp.Body.Close()
+			}
+		}
+	})
+	for range 100 {
+		resp, err := client.Post(p.Config.Host, "application/json", strings.NewReader(stored))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
 	}
 }
 
