@@ -122,17 +122,17 @@ func (h *story) run(t *testing.T) (outcomes string) {
 	creator := once.New(once.Dynamic(dynamic.NewForConfigOrDie(h.server.Config()), mapper), options...)
 	for run := range 2 {
 		if run == 1 {
-			h.learn()
+			h.observe()
 			before := h.acts
 			h.meddle()
-			h.mark(acted, h.acts > before)
+			h.note(acted, h.acts > before)
 		}
 		object := configMap()
 		result, err := creator.Create(t.Context(), object, h.id)
 		outcomes += fmt.Sprintf("%s%v ", result.Outcome, kindOf(err))
 		if err == nil && h.theirs[object.UID] {
-			h.mark(replay, h.gone[object.Name])
-			h.mark(deceived, !h.gone[object.Name])
+			h.note(replay, h.gone[object.Name])
+			h.note(deceived, !h.gone[object.Name])
 		}
 	}
 	ours := 0
@@ -141,7 +141,7 @@ func (h *story) run(t *testing.T) (outcomes string) {
 			ours++
 		}
 	}
-	h.mark(twice, ours > 1)
+	h.note(twice, ours > 1)
 	return outcomes
 }
 
@@ -155,14 +155,14 @@ func kindOf(err error) error {
 	return err
 }
 
-func (h *story) mark(class string, is bool) {
+func (h *story) note(class string, is bool) {
 	if is {
 		h.classes[class] = true
 	}
 }
 
-// learn adds to the knowledge of the adversary all that can be read.
-func (h *story) learn() {
+// observe adds to the knowledge of the adversary all that can be read.
+func (h *story) observe() {
 	for _, object := range h.server.Objects() {
 		h.names[object.GetName()] = true
 		if id := object.GetAnnotations()[once.Annotation]; id != "" {
@@ -220,15 +220,15 @@ func (h *story) forge(name, id string) {
 
 // before is called before each request.
 func (h *story) before(r *oncetest.Request) oncetest.Fault {
-	h.learn()
+	h.observe()
 	if !h.attack.quiet {
 		h.meddle()
 	}
 	if r.Verb == "get" {
 		if held := h.held(r.Name); held != nil && h.theirs[held.GetUID()] {
-			h.mark(readTheirs, true)
+			h.note(readTheirs, true)
 			s, _ := derive.ParseSecret(string(h.attack.secret))
-			h.mark(realID, held.GetAnnotations()[once.Annotation] == s.ID(trustKey, place))
+			h.note(realID, held.GetAnnotations()[once.Annotation] == s.ID(trustKey, place))
 		}
 		return nil
 	}
