@@ -15,7 +15,7 @@
 // (!) unless it is about the name (AlreadyExists), or about a quota that was changed at the same
 // moment.
 //
-// For an error without a response, all of them are false.
+// For an error without a response, all of them are false. A list that is too large or has no end is Final.
 package apistatus
 
 import (
@@ -64,7 +64,7 @@ func AboutPermissions(err error) bool {
 // between two pages can be read from the beginning.
 func Final(err error) bool {
 	passing := apierrors.IsTooManyRequests(err) || apierrors.IsResourceExpired(err) || apierrors.IsTimeout(err)
-	return inClass4(err) && !passing
+	return inClass4(err) && !passing || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrEndless)
 }
 
 // RefusedForAll reports whether equal objects would get the same response to their create. A 401

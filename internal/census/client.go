@@ -10,6 +10,8 @@ import (
 	metainternalversionscheme "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 )
 
 // accept requests metadata only, in protobuf if the server has it. An aggregated server that
@@ -38,6 +40,7 @@ func newClient(config *rest.Config) (rest.Interface, error) {
 		config.QPS = -1
 	}
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return errorReader{rt} })
+	config.Wrap(apistatus.Streamed)
 	return rest.UnversionedRESTClientFor(config)
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
@@ -40,9 +41,10 @@ type list struct {
 	// pageEnd, if set, is called after each page, without a request in flight.
 	pageEnd func(context.Context) error
 
-	unordered    bool  // the server does not sort, or does not have resourceVersion at
-	inconsistent bool  // the objects read are not of one resourceVersion
-	bytes        int64 // size of the last page
+	unordered    bool          // the server does not sort, or does not have resourceVersion at
+	inconsistent bool          // the objects read are not of one resourceVersion
+	bytes        int64         // size of the last page
+	reading      time.Duration // time of the pages of this walk
 }
 
 // newList returns a list with its own page size, read at the latest resourceVersion.
@@ -63,8 +65,8 @@ func (l *list) get(
 	if err != nil {
 		return decode.Page{}, err
 	}
-	defer func() { _ = body.Close() }()
-	took, read := time.Since(turn.began), &meter{r: body}
+	defer func() { _ = body.Close(); l.reading += time.Since(turn.began) }()
+	took, read := time.Since(turn.began), &meter{r: apistatus.NewLimitedReader(body, largestRead)}
 	p, err := decode.List(read, turn.buffer, asked, func(o *decode.Object) error {
 		if err := l.checkObject(o); err != nil {
 			return err

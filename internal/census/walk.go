@@ -2,12 +2,22 @@ package census
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
+)
+
+const (
+	// maxEmpty is how many pages without an object may follow each other. kube-apiserver sends none but
+	// the last one.
+	maxEmpty = 1_000
+	// maxReading is the time in which the pages of a list must end.
+	maxReading = time.Hour
 )
 
 // walk reads a list once from its beginning to its end.
@@ -16,6 +26,8 @@ type walk struct {
 	to    counter
 	asked decode.Asked
 	token string // of the next page; empty for the first one
+	seen  apistatus.Tokens
+	empty int // pages without an object since the last one with some
 	// last is the last object visited. If a page is read again, objects up to last are skipped. again is
 	// then the last object read. Otherwise it is nil.
 	last    position
@@ -37,6 +49,7 @@ func (p position) compare(q position) int {
 // walk passes every object of the list to a counter, once.
 func (l *list) walk(ctx context.Context, to counter) error {
 	w := &walk{list: l, to: to, asked: l.asked(to)}
+	l.reading = 0
 	for {
 		p, err := w.page(ctx)
 		if err != nil {
@@ -68,8 +81,8 @@ func (w *walk) request(limit int64) pageRequest {
 
 // check checks the metadata of the page that was read.
 func (w *walk) check(p decode.Page) error {
-	if p.Continue != "" && p.Continue == w.token {
-		return decode.Malformed("the continue token of a page is its own")
+	if err := w.checkEnd(p); err != nil {
+		return err
 	}
 	if w.token != "" {
 		return w.checkLater(p)
@@ -81,6 +94,24 @@ func (w *walk) check(p decode.Page) error {
 	w.record(p)
 	if total := w.objects + p.Remaining; l.mayDivide && l.at != "" && total > divideAbove {
 		return &tooBig{total, l.at, l.size}
+	}
+	return nil
+}
+
+// checkEnd returns an error for a list whose pages don't end.
+func (w *walk) checkEnd(p decode.Page) error {
+	if w.empty++; p.Objects > 0 {
+		w.empty = 0
+	}
+	switch {
+	case p.Continue == "":
+		return nil
+	case w.empty > maxEmpty:
+		return decode.Malformed(fmt.Sprintf("%d pages without an object", w.empty))
+	case w.list.reading > maxReading:
+		return decode.Malformed(fmt.Sprintf("a list that has not ended after %s", maxReading))
+	case w.seen.Next(p.Continue) != nil:
+		return decode.Malformed("a continue token repeats")
 	}
 	return nil
 }
@@ -104,10 +135,11 @@ func (w *walk) page(ctx context.Context) (decode.Page, error) {
 			w.wasUnreachable = false
 			return p, nil
 		}
-		if err := w.recover(ctx, p, err); err != nil {
+		smaller := size.shrink(limit) && (timedOut(err) || errors.Is(err, apistatus.ErrTooLarge))
+		if err := w.recover(ctx, p, err, smaller); err != nil {
 			return p, err
 		}
-		if size.shrink(limit) && timedOut(err) { // a smaller page may come in time
+		if smaller { // it may come in time, or be small enough
 			retrier = nil
 			continue
 		}
@@ -121,8 +153,8 @@ func (w *walk) page(ctx context.Context) (decode.Page, error) {
 }
 
 // recover prepares the walk to read a page again, of which p was read before err, or returns
-// why it is not.
-func (w *walk) recover(ctx context.Context, p decode.Page, err error) error {
+// why it is not. smaller is true if fewer objects will be requested.
+func (w *walk) recover(ctx context.Context, p decode.Page, err error, smaller bool) error {
 	w.record(p)
 	l, first := w.list, w.token == ""
 	token, expired := apistatus.Expired(err)
@@ -133,7 +165,7 @@ func (w *walk) recover(ctx context.Context, p decode.Page, err error) error {
 		return fmt.Errorf("%w: %w", errStartAgain, err)
 	case w.wasUnreachable && apistatus.AboutPermissions(err): // a restarted server may not have loaded its rules
 	case w.token != "" && apistatus.Code(err) == http.StatusUnauthorized: // a credential that has just expired
-	case !transient(ctx, err):
+	case !transient(ctx, err), errors.Is(err, apistatus.ErrTooLarge) && !smaller:
 		return err
 	case p.Objects > 0 && (l.unordered || first && l.at == ""):
 		return fmt.Errorf("%w: %w", errStartAgain, err)

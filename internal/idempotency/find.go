@@ -9,12 +9,10 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/tools/pager"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
@@ -123,22 +121,22 @@ func explain(err error, place Place) error {
 
 // list reads all pages or returns an error, also if the list expires between two pages.
 func (k Key) list(ctx context.Context, objects metadata.ResourceInterface) (found []Existing, err error) {
-	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-		return objects.List(ctx, options)
-	})
-	pages.PageSize = pageSize
 	ours := metav1.ListOptions{LabelSelector: exactlyonce.RunLabel + "=" + k.RunLabel()}
-	err = pages.EachListItem(ctx, ours, func(object runtime.Object) error {
-		item, ok := object.(*metav1.PartialObjectMetadata)
-		if !ok {
-			return fmt.Errorf("the response holds a %T", object)
+	err = apistatus.Pages(ctx, pageSize, func(ctx context.Context, limit int64, token string) (string, error) {
+		ours.Limit, ours.Continue = limit, token
+		page, err := objects.List(ctx, ours)
+		if err != nil {
+			return "", err
 		}
-		found = append(found, Existing{
-			Name: item.Name, ID: item.Annotations[exactlyonce.Annotation],
-			Deleting: item.DeletionTimestamp != nil, Owned: metav1.GetControllerOf(item) != nil,
-			Generation: item.Generation, UID: item.UID, version: item.ResourceVersion,
-		})
-		return nil
+		for i := range page.Items {
+			item := &page.Items[i]
+			found = append(found, Existing{
+				Name: item.Name, ID: item.Annotations[exactlyonce.Annotation],
+				Deleting: item.DeletionTimestamp != nil, Owned: metav1.GetControllerOf(item) != nil,
+				Generation: item.Generation, UID: item.UID, version: item.ResourceVersion,
+			})
+		}
+		return page.Continue, nil
 	})
 	return found, err
 }

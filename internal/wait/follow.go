@@ -119,23 +119,26 @@ func (f *follower) poll(ctx context.Context) error {
 // list reads the state of all objects, and the version from which to watch them.
 func (f *follower) list(ctx context.Context) error {
 	options, listed := f.options, map[string]bool{}
-	options.Limit = pageSize
-	for more := true; more; {
+	err := apistatus.Pages(ctx, pageSize, func(ctx context.Context, limit int64, token string) (string, error) {
+		options.Limit, options.Continue = limit, token
 		page, err := f.client.List(ctx, options)
 		if err != nil {
-			return err
+			return "", err
 		}
 		for i := range page.Items {
 			name := page.Items[i].GetName()
 			listed[name] = true
 			if o := f.pending[name]; o != nil {
 				if err := f.see(ctx, o, &page.Items[i]); err != nil {
-					return err
+					return "", err
 				}
 			}
 		}
-		options.Continue, f.version = page.GetContinue(), page.GetResourceVersion()
-		more = options.Continue != ""
+		f.version = page.GetResourceVersion()
+		return page.GetContinue(), nil
+	})
+	if err != nil {
+		return err
 	}
 	f.succeeded()
 	for name, o := range f.pending {

@@ -16,6 +16,9 @@ const (
 	// maxString is the longest text of an object that is accepted. Names have at most 253 bytes. For types
 	// without that rule, the length of URLs is the limit.
 	maxString = 4 << 10
+	// maxObject is the largest object of a list that is accepted, and any other value that is read at
+	// once. etcd stores no object of more than 1.5 MiB.
+	maxObject = 3 << 20
 	// maxToken is the longest continue token that is accepted.
 	maxToken = 32 << 10
 )

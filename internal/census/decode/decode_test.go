@@ -222,7 +222,7 @@ func TestDecodeHostileBytes(t *testing.T) {
 		if !errors.As(err, new(Malformed)) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if took := after.TotalAlloc - before.TotalAlloc; took > 10*maxJSONValue {
+		if took := after.TotalAlloc - before.TotalAlloc; took > 10*maxObject {
 			t.Errorf("%s: %d bytes allocated", name, took)
 		}
 	}

@@ -224,7 +224,7 @@ func (d *eventDecoder) json(r io.Reader) error {
 	m := &meter{r: r}
 	j := jsonReader{decoder: json.NewDecoderCaseSensitivePreserveInts(m), meter: m}
 	for {
-		m.left = maxJSONValue
+		m.left = maxObject
 		var event jsonEvent
 		err := j.decoder.Decode(&event)
 		if errors.Is(err, io.EOF) {

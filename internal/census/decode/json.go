@@ -12,10 +12,6 @@ import (
 	"sigs.k8s.io/json"
 )
 
-// maxJSONValue limits the memory of one object of a list, and of any other value that is read at once.
-// etcd stores no object of more than 1.5 MiB.
-const maxJSONValue = 4 << 20
-
 // jsonListMeta holds the fields that are read of a list's metadata.
 type jsonListMeta struct {
 	ResourceVersion    string            `json:"resourceVersion"`
@@ -247,7 +243,7 @@ type meter struct {
 
 func (m *meter) Read(p []byte) (int, error) {
 	if m.left == 0 {
-		return 0, malformedf("a JSON value of more than %d bytes", maxJSONValue)
+		return 0, malformedf("a JSON value of more than %d bytes", maxObject)
 	}
 	n, err := m.r.Read(p[:min(len(p), m.left)])
 	m.left -= n
@@ -308,19 +304,19 @@ func (j jsonReader) open(delim gojson.Delim, expected string) (bool, error) {
 
 // more reports whether another element of an array follows.
 func (j jsonReader) more() bool {
-	j.meter.left = maxJSONValue
+	j.meter.left = maxObject
 	return j.decoder.More()
 }
 
 // value reads one value into v.
 func (j jsonReader) value(v any) error {
-	j.meter.left = maxJSONValue
+	j.meter.left = maxObject
 	return malformedJSON(j.decoder.Decode(v))
 }
 
 // token reads a delimiter, a key or a simple value.
 func (j jsonReader) token() (gojson.Token, error) {
-	j.meter.left = maxJSONValue
+	j.meter.left = maxObject
 	token, err := j.decoder.Token()
 	return token, malformedJSON(err)
 }

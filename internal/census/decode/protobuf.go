@@ -135,6 +135,9 @@ func (d *decoder) listMeta(w *wire, f field) error {
 // item reads one object. It reuses the namespace and generateName of the previous object, which are
 // mostly equal.
 func (d *decoder) item(w *wire, f field) error {
+	if size := f.end - w.offset; size > maxObject {
+		return malformedf("an object of %d bytes", size)
+	}
 	before := d.begin()
 	err := w.message(f, func(f field) error {
 		if f.number != itemMetadata {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 )
@@ -206,19 +207,17 @@ func eachObject(
 	if err != nil {
 		return err
 	}
-	page := metav1.ListOptions{Limit: completionPage}
-	for {
+	return apistatus.Pages(ctx, completionPage, func(ctx context.Context, limit int64, token string) (string, error) {
+		page := metav1.ListOptions{Limit: limit, Continue: token}
 		list, err := client.Resource(resource).Namespace(namespace).List(ctx, page)
 		if err != nil {
-			return err
+			return "", err
 		}
 		for i := range list.Items {
 			visit(&list.Items[i])
 		}
-		if page.Continue = list.Continue; page.Continue == "" {
-			return nil
-		}
-	}
+		return list.Continue, nil
+	})
 }
 
 // fromKubeconfig returns a finder of the names that are in the kubeconfig.

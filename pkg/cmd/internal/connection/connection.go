@@ -22,6 +22,7 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/kuberc"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
 )
 
@@ -105,6 +106,7 @@ func (c *Connection) configure(config *rest.Config) *rest.Config {
 	if timeout == 0 { // not in the configuration: it would show in URLs, and so in errors
 		timeout = defaultRequestTimeout
 	}
+	config.Wrap(apistatus.LimitResponses)
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return &boundedTransport{rt, c, timeout} })
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return checkedTransport{rt} })
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { // KEP-859, as kubectl

@@ -1,0 +1,119 @@
+package apistatus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// MaxResponse is the largest response, decompressed, of a request whose response is read as a whole.
+// kube-apiserver's largest, the OpenAPI document of a cluster with many types, has less than half of it.
+const MaxResponse = 64 << 20
+
+// listTimeout is the time limit of a list that Pages reads.
+const listTimeout = 5 * time.Minute
+
+var (
+	// ErrTooLarge is the error of a response that is larger than its reader can hold.
+	ErrTooLarge = errors.New("the response is too large")
+	// ErrEndless is the error of a list whose continue tokens don't end.
+	ErrEndless = errors.New("the list has no end")
+)
+
+type streamedKey struct{}
+
+// Streamed marks the requests of a transport as those of a reader that never holds a whole response.
+func Streamed(next http.RoundTripper) http.RoundTripper { return streamed{next} }
+
+type streamed struct{ next http.RoundTripper }
+
+func (t streamed) RoundTrip(req *http.Request) (*http.Response, error) {
+	return t.next.RoundTrip(req.WithContext(context.WithValue(req.Context(), streamedKey{}, true)))
+}
+
+// WrappedRoundTripper lets client-go reach the transport below.
+func (t streamed) WrappedRoundTripper() http.RoundTripper { return t.next }
+
+// LimitResponses makes a response of more than MaxResponse bytes end with ErrTooLarge, because a
+// compressed response of some kilobytes can have gigabytes. It doesn't limit watches, logs that are
+// followed, and requests that Streamed has marked.
+func LimitResponses(next http.RoundTripper) http.RoundTripper { return limited{next} }
+
+type limited struct{ next http.RoundTripper }
+
+func (t limited) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := t.next.RoundTrip(req)
+	query := req.URL.Query()
+	if err == nil && query.Get("watch") != "true" && query.Get("follow") != "true" &&
+		req.Context().Value(streamedKey{}) == nil && resp.StatusCode != http.StatusSwitchingProtocols {
+		resp.Body = NewLimitedReader(resp.Body, MaxResponse)
+	}
+	return resp, err
+}
+
+// WrappedRoundTripper lets client-go reach the transport below.
+func (t limited) WrappedRoundTripper() http.RoundTripper { return t.next }
+
+// limitedReader reads up to most bytes.
+type limitedReader struct {
+	io.ReadCloser
+	most, left int64
+}
+
+// NewLimitedReader returns a reader of body that ends with ErrTooLarge after most bytes.
+func NewLimitedReader(body io.ReadCloser, most int64) io.ReadCloser {
+	return &limitedReader{body, most, most}
+}
+
+func (r *limitedReader) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p[:min(int64(len(p)), r.left+1)])
+	if r.left -= int64(n); r.left < 0 {
+		return n, fmt.Errorf("%w: more than %d MiB", ErrTooLarge, r.most>>20)
+	}
+	return n, err
+}
+
+// Tokens are the continue tokens of one list.
+type Tokens struct{ seen map[string]bool }
+
+// Next returns an error if a token was the token of an earlier page.
+func (t *Tokens) Next(token string) error {
+	if t.seen[token] {
+		return fmt.Errorf("%w: a continue token repeats", ErrEndless)
+	}
+	if t.seen == nil {
+		t.seen = map[string]bool{}
+	}
+	t.seen[token] = true
+	return nil
+}
+
+// Pages reads a list page by page. get reads the page of a token, with at most limit objects, as a
+// whole, and returns the token of the next page. A page that is too large is read again with fewer
+// objects. The error is ErrEndless if the list doesn't end within some minutes.
+func Pages(
+	ctx context.Context, limit int64, get func(ctx context.Context, limit int64, token string) (string, error),
+) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, listTimeout, fmt.Errorf("%w: not within %s", ErrEndless, listTimeout))
+	defer cancel()
+	var tokens Tokens
+	for token := ""; ; {
+		next, err := get(ctx, limit, token)
+		switch cause := context.Cause(ctx); {
+		case errors.Is(err, ErrTooLarge) && limit > 1:
+			limit /= 2
+			continue
+		case err != nil && errors.Is(cause, ErrEndless):
+			return cause
+		case err != nil || next == "":
+			return err
+		}
+		if err := tokens.Next(next); err != nil {
+			return err
+		}
+		token = next
+	}
+}

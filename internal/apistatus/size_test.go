@@ -1,0 +1,45 @@
+package apistatus
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A page that is too large is read again with fewer objects, and a list without an end is an error.
+func TestPages(t *testing.T) {
+	for name, test := range map[string]struct {
+		get  func(limit int64, token string) (string, error)
+		want error
+		last int64 // limit of the last page
+	}{
+		"two pages":  {func(_ int64, token string) (string, error) { return map[string]string{"": "2"}[token], nil }, nil, 500},
+		"too large":  {func(limit int64, _ string) (string, error) { return "", map[bool]error{true: ErrTooLarge}[limit > 100] }, nil, 62},
+		"one object": {func(int64, string) (string, error) { return "", ErrTooLarge }, ErrTooLarge, 1},
+		"in a circle": {func(_ int64, token string) (string, error) {
+			return map[string]string{"": "1", "1": "2", "2": "1"}[token], nil
+		}, ErrEndless, 500},
+		"new tokens": {func(_ int64, token string) (string, error) {
+			time.Sleep(time.Second)
+			n, _ := strconv.Atoi(token)
+			return strconv.Itoa(n + 1), nil
+		}, ErrEndless, 500},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var last int64
+			err := Pages(t.Context(), 500, func(ctx context.Context, limit int64, token string) (string, error) {
+				if ctx.Err() != nil {
+					return "", ctx.Err()
+				}
+				last = limit
+				return test.get(limit, token)
+			})
+			if !errors.Is(err, test.want) || last != test.last || Final(err) != (test.want != nil) {
+				t.Errorf("%s: %v, limit %d", name, err, last)
+			}
+		})
+	}
+}

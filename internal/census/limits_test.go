@@ -1,0 +1,80 @@
+package census
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// A list whose pages don't end is skipped.
+func TestListsEnd(t *testing.T) {
+	for name, test := range map[string]struct {
+		next     func(n int) int // token of the page after n
+		items    bool
+		requests int
+	}{
+		"tokens in a circle":        {func(n int) int { return n % 3 }, true, 4},
+		"pages without any objects": {func(n int) int { return n }, false, 1_001},
+	} {
+		a := &api{}
+		a.set(named("a"))
+		a.fault = func(n int, w http.ResponseWriter, _ *http.Request) bool {
+			list := &metav1.PartialObjectMetadataList{}
+			list.ResourceVersion, list.Continue = "1", fmt.Sprint("t", test.next(n))
+			if test.items {
+				list.Items = []metav1.PartialObjectMetadata{{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: fmt.Sprintf("n%06d", n)}}}
+			}
+			if n < 5_000 { // else the list ends, so that the test does
+				a.write(w, list)
+			}
+			return n < 5_000
+		}
+		_, summary := scanWithFaults(t, a, &Scanner{})
+		if len(summary.Skipped) != 1 || summary.Skipped[0].Reason != Malformed || len(a.requests) != test.requests {
+			t.Errorf("%s: %d requests, %+v", name, len(a.requests), summary)
+		}
+	}
+}
+
+// A type with an object of more than 3 MiB is skipped. A page of more than 512 MiB is requested again
+// with fewer objects.
+func TestLargeResponses(t *testing.T) {
+	padded := func(w http.ResponseWriter, objects, size int) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"kind":"PartialObjectMetadataList","metadata":{"resourceVersion":"1"},"items":[`)
+		for i := range objects {
+			if i > 0 {
+				fmt.Fprint(w, ",")
+			}
+			fmt.Fprintf(w, `{"metadata":{"namespace":"a","name":"n%06d"},"padding":"%s"}`, i, strings.Repeat("x", size))
+		}
+		fmt.Fprint(w, `]}`)
+	}
+	for name, test := range map[string]struct {
+		size    int
+		objects int64 // that are counted
+		limits  string
+	}{
+		"small":            {1 << 10, 300, "[1000]"},
+		"a large page":     {2 << 20, 300, "[1000 500]"},
+		"too large object": {4 << 20, 0, "[1000]"},
+	} {
+		a := &api{}
+		a.set(named("a"))
+		a.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Query().Get("limit") == "500" {
+				padded(w, 300, 1<<10)
+			} else {
+				padded(w, 300, test.size)
+			}
+			return true
+		}
+		_, summary := scanWithFaults(t, a, &Scanner{})
+		if limits := fmt.Sprint(limitsOf(t, a)); summary.Objects != test.objects || limits != test.limits {
+			t.Errorf("%s: limits %s, %+v", name, limits, summary)
+		}
+	}
+}
