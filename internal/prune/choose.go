@@ -29,26 +29,22 @@ type sink interface {
 type chooser struct {
 	resource census.Resource
 	criteria Criteria
-	until    time.Time                  // newer objects are left, and Criteria.Keep ignores them
-	prefixes map[string]bool            // effective prefixes
-	declared map[string]map[string]bool // truncated prefix → generateNames that belong to it
+	until    time.Time       // newer objects are left, and Criteria.Keep ignores them
+	prefixes map[string]bool // effective prefixes
+	named    map[string]bool // whole generateNames
 	to       sink
 	sorted   bool
 	newest   map[pool]*newest // for Criteria.Keep
 }
 
-// newChooser returns the chooser of a target. until is the time of the plan. declared has the
-// generateNames that belong to each truncated prefix. If declared has no entry for a prefix, all
-// generateNames belong to it.
-func newChooser(
-	target Target, criteria Criteria, until time.Time, declared map[string]map[string]bool, to sink,
-) *chooser {
+// newChooser returns the chooser of a target. until is the time of the plan.
+func newChooser(target Target, criteria Criteria, until time.Time, to sink) *chooser {
 	c := &chooser{
 		resource: target.Resource, criteria: criteria, until: until,
-		prefixes: map[string]bool{}, declared: declared, to: to,
+		prefixes: map[string]bool{}, named: map[string]bool{}, to: to,
 	}
 	for _, prefix := range target.Prefixes {
-		c.prefixes[names.EffectivePrefix(prefix)] = true
+		c.prefixes[names.EffectivePrefix(prefix)], c.named[prefix] = true, true
 	}
 	return c
 }
@@ -95,15 +91,10 @@ func (c *chooser) visit(o *decode.Object) {
 func (c *chooser) poolOf(o *decode.Object) (of pool, generated, concerned bool) {
 	in, declared := namepools.Of(o)
 	if c.prefixes[declared.Prefix] {
-		generated = names.GeneratedFrom(o.Name, o.GenerateName) && c.belongs(declared.Prefix, o.GenerateName)
+		generated = names.GeneratedFrom(o.Name, o.GenerateName) && c.named[o.GenerateName]
 		return pool{o.Namespace, declared.Prefix}, generated, true
 	}
 	return pool{o.Namespace, in.Prefix}, false, c.prefixes[in.Prefix]
-}
-
-// belongs reports whether a generateName belongs to a prefix, which several generateNames can share.
-func (c *chooser) belongs(prefix, generateName string) bool {
-	return len(c.declared[prefix]) == 0 || c.declared[prefix][generateName]
 }
 
 // leaves returns the reason to leave an object, or "".

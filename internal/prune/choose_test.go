@@ -31,7 +31,7 @@ func (d *decided) left(_ pool, reason Reason, objects int64) { d.why[reason] += 
 // choose returns the decisions of a chooser about objects.
 func choose(objects []decode.Object, sorted bool, target Target, criteria Criteria) (c *chooser, d *decided) {
 	d = &decided{why: map[Reason]int64{}}
-	c = newChooser(target, criteria, time.Unix(1000, 0), nil, d)
+	c = newChooser(target, criteria, time.Unix(1000, 0), d)
 	c.begin(sorted)
 	for _, o := range objects {
 		c.visit(&o)
@@ -199,7 +199,7 @@ func concerned(objects []decode.Object, prefixes []string) (n int64) {
 func TestKeepHoldsNoMore(t *testing.T) {
 	keep := 10
 	d := &decided{why: map[Reason]int64{}}
-	c := newChooser(Target{configMaps, []string{"run-"}}, Criteria{Keep: &keep}, time.Unix(1e6, 0), nil, d)
+	c := newChooser(Target{configMaps, []string{"run-"}}, Criteria{Keep: &keep}, time.Unix(1e6, 0), d)
 	c.begin(true)
 	for i := range 5000 {
 		o := decode.Object{Namespace: fmt.Sprintf("ns%05d", i/1000), Name: fmt.Sprintf("run-bbbbb%s", strings.Repeat("b", i%50)), GenerateName: "run-", Created: int64(1 + i*7919%5000)}

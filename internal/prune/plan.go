@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -17,8 +18,8 @@ import (
 const (
 	// maxFirst limits the objects that a plan names.
 	maxFirst = 5
-	// maxGenerateNames limits the generateNames that are recorded for a truncated prefix.
-	maxGenerateNames = 20
+	// maxSimilar limits Plan.Similar.
+	maxSimilar = 20
 )
 
 // Ages are the upper limits of the ages that Pool.ByAge counts, in ascending order. The last count of
@@ -45,20 +46,10 @@ type Plan struct {
 	Chosen int64
 	Left   map[Reason]int64
 
-	at       map[census.Resource]string // the resourceVersion of each list
-	declared map[census.Resource]map[string]map[string]bool
-}
+	// Similar has the generateNames that share a truncated prefix with a named one, and were not named.
+	Similar map[census.Resource][]string
 
-// SharedError reports that several generateNames share a truncated prefix, and that the user did not
-// name all of them.
-type SharedError struct {
-	Resource      census.Resource
-	Prefix        string
-	GenerateNames []string // sorted, at most 20 of them
-}
-
-func (e *SharedError) Error() string {
-	return fmt.Sprintf("%d generateNames share the truncated prefix %s", len(e.GenerateNames), e.Prefix)
+	at map[census.Resource]string // the resourceVersion of each list
 }
 
 // Plan reads the objects of the targets and returns the plan of the deletions. It passes the number of
@@ -66,7 +57,7 @@ func (e *SharedError) Error() string {
 func (p *Pruner) Plan(ctx context.Context, targets []Target, now time.Time, progress func(found int64)) (*Plan, error) {
 	plan := &Plan{
 		Time: now, Left: map[Reason]int64{}, at: map[census.Resource]string{},
-		declared: map[census.Resource]map[string]map[string]bool{},
+		Similar: map[census.Resource][]string{},
 	}
 	reader, err := p.reader()
 	if err != nil {
@@ -93,15 +84,13 @@ func (p *Pruner) planTarget(
 	ctx context.Context, reader *census.Reader, plan *Plan, target Target, progress func(int64),
 ) error {
 	t := &tally{target: target, now: plan.Time, progress: progress, before: plan.Chosen}
-	t.chooser = newChooser(target, p.Criteria, plan.Time, nil, t)
+	t.chooser = newChooser(target, p.Criteria, plan.Time, t)
 	at, err := p.walk(ctx, reader, target.Resource, "", t)
 	if err != nil {
 		return err
 	}
 	t.end()
-	if plan.declared[target.Resource], err = t.shares(); err != nil {
-		return err
-	}
+	plan.Similar[target.Resource] = slices.Sorted(maps.Keys(t.similar))
 	plan.at[target.Resource] = at
 	plan.add(t)
 	return nil
@@ -158,15 +147,15 @@ type tally struct {
 	progress func(int64)
 	before   int64 // objects chosen in earlier resource types
 
-	pools  map[pool]*Pool
-	first  []Object
-	chose  int64
-	shared map[string]map[string]bool // truncated prefix → generateNames seen
+	pools   map[pool]*Pool
+	first   []Object
+	chose   int64
+	similar map[string]bool // for Plan.Similar
 }
 
 // Begin implements census.PageVisitor.
 func (t *tally) Begin(sorted bool) {
-	t.pools, t.shared, t.first, t.chose = map[pool]*Pool{}, map[string]map[string]bool{}, nil, 0
+	t.pools, t.similar, t.first, t.chose = map[pool]*Pool{}, map[string]bool{}, nil, 0
 	t.begin(sorted)
 }
 
@@ -184,41 +173,12 @@ func (t *tally) EndPage(context.Context) error {
 	return nil
 }
 
-// see records a generateName that has a truncated prefix, even if the object will be left.
+// see records a generateName that shares a truncated prefix.
 func (t *tally) see(generateName string) {
 	prefix := names.EffectivePrefix(generateName)
-	if len(prefix) < names.MaxPrefixLength || !t.prefixes[prefix] {
-		return
+	if len(prefix) >= names.MaxPrefixLength && t.prefixes[prefix] && !t.named[generateName] && len(t.similar) < maxSimilar {
+		t.similar[generateName] = true
 	}
-	if t.shared[prefix] == nil {
-		t.shared[prefix] = map[string]bool{}
-	}
-	if len(t.shared[prefix]) < maxGenerateNames {
-		t.shared[prefix][generateName] = true
-	}
-}
-
-// shares returns the generateNames of each truncated prefix. If several generateNames share a prefix,
-// the user must have named each of them.
-func (t *tally) shares() (map[string]map[string]bool, error) {
-	belong := map[string]map[string]bool{}
-	for prefix, declared := range t.shared {
-		belong[prefix] = declared
-		if len(declared) == 1 {
-			continue
-		}
-		sorted := make([]string, 0, len(declared))
-		refused := false
-		for generateName := range declared {
-			sorted = append(sorted, generateName)
-			refused = refused || !slices.Contains(t.target.Prefixes, generateName)
-		}
-		if refused {
-			slices.Sort(sorted)
-			return nil, &SharedError{t.target.Resource, prefix, sorted}
-		}
-	}
-	return belong, nil
 }
 
 func (t *tally) chosen(o Object) {

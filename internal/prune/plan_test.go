@@ -109,7 +109,7 @@ func TestPlanAndDelete(t *testing.T) {
 	}
 }
 
-// Plan refuses a truncated prefix that several generateNames share, unless each was named.
+// Of generateNames that share a truncated prefix, only a named one is chosen.
 func TestPlanOfATruncatedPrefix(t *testing.T) {
 	long := strings.Repeat("x", 58)
 	declared := []string{long + "-one-", long + "-one-", long + "-two-"}
@@ -120,40 +120,17 @@ func TestPlanOfATruncatedPrefix(t *testing.T) {
 	}}}
 	p := server.pruner(t, Criteria{Before: time.Unix(5, 0)})
 	for _, test := range []struct {
-		named   []string
-		objects int
-		refused bool
-		chosen  int64
+		named, similar []string
+		chosen         int64
 	}{
-		{[]string{long}, 3, true, 0},
-		{[]string{long + "-one-"}, 3, true, 0},
-		{[]string{long + "-one-", long + "-two-"}, 3, false, 3},
-		{[]string{long}, 2, false, 2}, // one generateName only
+		{[]string{long}, []string{long + "-one-", long + "-two-"}, 0},
+		{[]string{long + "-one-"}, []string{long + "-two-"}, 2},
+		{[]string{long + "-one-", long + "-two-"}, nil, 3},
 	} {
-		server.Objects = test.objects
 		plan, err := p.Plan(t.Context(), []Target{{configMaps, test.named}}, time.Unix(100, 0), nil)
-		var shared *SharedError
-		if errors.As(err, &shared) != test.refused {
-			t.Errorf("%q: %v", test.named, err)
-			continue
+		if err != nil || plan.Chosen != test.chosen || !slices.Equal(plan.Similar[configMaps], test.similar) {
+			t.Errorf("%q: %+v %v", test.named, plan, err)
 		}
-		if test.refused && (shared.Prefix != long || !slices.Equal(shared.GenerateNames, []string{long + "-one-", long + "-two-"})) {
-			t.Errorf("%+v", shared)
-		}
-		if err == nil && plan.Chosen != test.chosen {
-			t.Errorf("%q: %d", test.named, plan.Chosen)
-		}
-	}
-	// An object with another generateName that comes after the plan is left.
-	server.Objects = 2
-	plan, err := p.Plan(t.Context(), []Target{{configMaps, []string{long}}}, time.Unix(100, 0), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server.Objects = 3
-	err = p.Delete(t.Context(), []Target{{configMaps, []string{long}}}, plan, func(Result) {})
-	if err != nil || len(server.deleted) != 2 {
-		t.Errorf("%v: deleted %v", err, server.deleted)
 	}
 }
 
@@ -190,7 +167,7 @@ func TestEachOfAListThatIsBegunAgain(t *testing.T) {
 		}
 		return nil
 	}}
-	to.chooser = newChooser(Target{configMaps, []string{"run-"}}, Criteria{}, time.Unix(100, 0), nil, to)
+	to.chooser = newChooser(Target{configMaps, []string{"run-"}}, Criteria{}, time.Unix(100, 0), to)
 	visit := func() error {
 		to.Begin(true)
 		o := decode.Object{Namespace: "ns", Name: "run-bbbbb", GenerateName: "run-", Created: 5}

@@ -69,7 +69,7 @@ func (p *Pruner) pages(
 	}
 	for _, target := range targets {
 		to := &pageOf{take: take}
-		to.chooser = newChooser(target, p.Criteria, plan.Time, plan.declared[target.Resource], to)
+		to.chooser = newChooser(target, p.Criteria, plan.Time, to)
 		if _, err := p.walk(ctx, reader, target.Resource, plan.at[target.Resource], to); err != nil {
 			return err
 		}

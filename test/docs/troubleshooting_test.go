@@ -36,8 +36,6 @@ var notExplained = map[string]string{
 	"pkg/cmd/lint/messages: SkippedFile":     "no problem: a line of --show-skipped",
 	"pkg/cmd/lint/messages: DisabledFinding": "no problem: a line of --show-skipped",
 
-	"pkg/cmd/prune/messages: SharedName": "a part of Shared",
-
 	"pkg/cmd/audit/messages: Errors in flags and arguments.": "they name the flag and the fix",
 
 	"pkg/cmd/duplicates/messages: NotPositive":   "it names the flag and the fix",
@@ -103,7 +101,7 @@ var explainThemselves = map[string]string{
 		NoFindingThere Exported Placeholders
 	`,
 	"pkg/cmd/prune/messages": `
-		FutureAge NoNames NeverFinishes Shared NoTime Expired MoreFailures Interrupted Deleted
+		FutureAge NoNames NeverFinishes NoTime Expired MoreFailures Interrupted Deleted
 		FailedCount UnknownCount NotTriedCount GoOn Forbidden MissingPermission
 	`,
 	"pkg/cmd/report/messages": `

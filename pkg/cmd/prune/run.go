@@ -14,7 +14,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/prune"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/prune/messages"
@@ -153,19 +152,7 @@ func (r *run) makePlan(ctx context.Context) (err error) {
 	r.plan, err = r.pruner.Plan(ctx, r.targets, r.now, func(found int64) {
 		r.progress.SetText(fmt.Sprintf(messages.Finding, humanize.Count(found, "object")))
 	})
-	var shared *prune.SharedError
-	if !errors.As(err, &shared) {
-		return err
-	}
-	resource := shared.Resource.GroupResource().String()
-	refused := &exitcode.Error{
-		Code: exitcode.Failed, Err: fmt.Errorf(messages.Shared, resource, terminal.OneLine(shared.Prefix)),
-	}
-	for _, name := range shared.GenerateNames {
-		argument := reference.Quote(resource + "/" + name)
-		refused.Lines = append(refused.Lines, fmt.Sprintf(messages.SharedName, argument))
-	}
-	return refused
+	return err
 }
 
 // printf writes a line to stderr.

@@ -71,8 +71,8 @@ func (r *run) printCounts() {
 		where = " in namespace " + r.namespace
 	}
 	r.printf(messages.NothingPlanned, where, criteria)
-	if len(r.plan.Pools) > 0 {
-		r.printLeft(r.plan.Left)
+	r.printLeft(r.plan.Left)
+	if len(r.plan.Left) > int(min(1, r.plan.Left[prune.NotGenerated])) {
 		return
 	}
 	var named []string
@@ -80,6 +80,28 @@ func (r *run) printCounts() {
 		named = append(named, t.String())
 	}
 	r.printf(messages.Prefixes, strings.Join(named, ", "))
+	r.printSimilar()
+}
+
+// printSimilar prints the generateNames that share a truncated prefix with a named one.
+func (r *run) printSimilar() {
+	var arguments []string
+	for _, t := range r.targets {
+		for _, name := range r.plan.Similar[t.Resource] {
+			arguments = append(arguments, t.Resource.GroupResource().String()+"/"+name)
+		}
+	}
+	if len(arguments) == 0 {
+		return
+	}
+	format := messages.SimilarOne
+	if len(arguments) > 1 {
+		format = messages.SimilarMore
+	}
+	r.printf("%s", format)
+	for _, argument := range arguments {
+		r.suggest([]string{argument})
+	}
 }
 
 // inWords returns the criteria.

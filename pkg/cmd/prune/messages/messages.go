@@ -40,11 +40,6 @@ const (
 	// NeverFinishes is printed for --finished with another type: resource.
 	NeverFinishes = "--finished: prune doesn't know when %s have finished, only Jobs, Pods, JobSets, " +
 		"Argo Workflows, and Tekton's TaskRuns, PipelineRuns and CustomRuns"
-	// Shared is printed for a truncated prefix: resource, prefix.
-	Shared = "several generateNames share the truncated prefix %s/%s, " +
-		"so prune deletes the objects of all or none. To delete all of them, name each"
-	// SharedName is a line of Shared: generateName.
-	SharedName = "  %s"
 	// NoTime is printed if a duration can't be counted back from the server's time.
 	NoTime = "--older-than: the server doesn't tell its time. Give a time like 2026-11-21T08:00:00Z"
 	// Forbidden is printed if a permission is missing: verb, resource and scope.
@@ -77,6 +72,10 @@ const (
 	NothingPlanned = "Nothing to delete%s with the criteria: %s."
 	// Prefixes follows NothingPlanned if no object has the prefix.
 	Prefixes = "No name was generated from %s. Name whole generateNames, with a trailing '-' if they have it."
+	// SimilarOne follows Prefixes if a generateName shares a truncated prefix.
+	SimilarOne = "The first 58 bytes are also those of another generateName. Name it if you mean it:"
+	// SimilarMore is SimilarOne for several.
+	SimilarMore = "The first 58 bytes are also those of other generateNames. Name them if you mean them:"
 	// First names the first objects: names.
 	First = "First: %s"
 	// FirstOf names them if there are more: names.
