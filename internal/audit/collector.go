@@ -221,7 +221,7 @@ func (b *batch) add(pool *census.NamePool, seen *live.Row) {
 		if pool.Names >= fewestToCompare && !b.collector.watched {
 			b.kept.fail(b.collector.addToVerdict(&b.kept.verdict, pool))
 		}
-		b.kept.foldOrHide(pool, options)
+		b.kept.foldOrHide(pool)
 		return
 	}
 	r := b.newRow()

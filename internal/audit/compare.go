@@ -96,9 +96,6 @@ func newBaseline(report *v1alpha1.AuditReport, options *Options) (*baseline, err
 // burst, or nothing at all, is extrapolated.
 const LeastAge = 10 * time.Minute
 
-// young reports whether the earlier audit is younger than that.
-func (b *baseline) young() bool { return b.days < LeastAge.Hours()/day.Hours() }
-
 // skip notes a type, or a namespace of it, that the earlier audit did not read.
 func (b *baseline) skip(s v1alpha1.Skipped) {
 	resource := schema.GroupResource{Group: s.Group, Resource: s.Resource}

@@ -22,7 +22,7 @@ type fold struct {
 }
 
 // foldOrHide takes a name pool with fewer names than Options.MinCount.
-func (k *kept) foldOrHide(pool *census.NamePool, options *Options) {
+func (k *kept) foldOrHide(pool *census.NamePool) {
 	if pool.OwnerKind == "" {
 		k.hide(pool)
 		return

@@ -16,12 +16,10 @@ func recent(counts ...int64) (r [census.MaxWindows]int64) {
 	return r
 }
 
-// itemOf returns the item of a name pool where a server tries so many names; 0 for
-// unknown.
-func itemOf(t *testing.T, s census.NamePool, attempts int) v1alpha1.AuditItem {
+// itemOf returns the item of a name pool where a server tries eight names.
+func itemOf(t *testing.T, s census.NamePool) v1alpha1.AuditItem {
 	t.Helper()
 	c := collector(Options{})
-	c.retriesOf = retries(attempts)
 	item, err := c.item(&row{NamePool: s})
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +31,7 @@ func itemOf(t *testing.T, s census.NamePool, attempts int) v1alpha1.AuditItem {
 func TestItem(t *testing.T) {
 	s := pool("p-", 5_000_000)
 	s.Recent = recent(0, 500_000)
-	item := itemOf(t, s, 8)
+	item := itemOf(t, s)
 	for _, test := range []struct {
 		name      string
 		got, want float64
@@ -81,13 +79,13 @@ func TestItemWithUnknownRetries(t *testing.T) {
 func TestItemNamedByClients(t *testing.T) {
 	s := pool("p-", 1000)
 	s.ClientGenerated = true
-	if item := itemOf(t, s, 8); *item.Attempts != 1 || item.AttemptsSource != v1alpha1.SourceDefault ||
+	if item := itemOf(t, s); *item.Attempts != 1 || item.AttemptsSource != v1alpha1.SourceDefault ||
 		NextFails(item) != item.NextCreate.NoRetry || !item.ClientGenerated || item.SuffixLength != 0 {
 		t.Errorf("%+v", item)
 	}
 	s = pool("p-", 1000)
 	s.SuffixLength = 8
-	item := itemOf(t, s, 8)
+	item := itemOf(t, s)
 	if want := 1000 / math.Pow(27, 8); *item.Attempts != 16 || item.SuffixLength != 8 ||
 		math.Abs(item.NextCreate.NoRetry/want-1) > 1e-12 {
 		t.Errorf("%+v, want a chance of %g", item, want)
@@ -100,7 +98,7 @@ func TestItemCreatedByThePlugin(t *testing.T) {
 	s := pool("p-", 1000)
 	for creators, want := range map[int]int{1: 16, 2: 8} {
 		s.Creator, s.Creators = census.Creator{Manager: "kubectl-create", Certain: true, HasCreationID: true}, creators
-		if item := itemOf(t, s, 8); *item.Attempts != want {
+		if item := itemOf(t, s); *item.Attempts != want {
 			t.Errorf("%d creators: %d attempts, want %d", creators, *item.Attempts, want)
 		}
 	}
@@ -120,7 +118,7 @@ func TestCreatedBy(t *testing.T) {
 	} {
 		s := pool("p-", 10)
 		s.Creator, s.Creators = test.creator, 3
-		if item := itemOf(t, s, 8); cmp.Diff(test.want, item.Creators) != "" || item.CreatorCount != 3 {
+		if item := itemOf(t, s); cmp.Diff(test.want, item.Creators) != "" || item.CreatorCount != 3 {
 			t.Errorf("%+v: %+v, %d creators", test.creator, item.Creators, item.CreatorCount)
 		}
 	}

@@ -25,11 +25,7 @@ type listCount struct {
 }
 
 // counter counts the objects of one or several walks.
-type counter interface {
-	Add(*decode.Object) error
-	// WantsCreator returns when Add needs the creator of the object.
-	WantsCreator(*decode.Object) decode.When
-}
+type counter interface{ Add(*decode.Object) error }
 
 // count counts the name pools of the list, in batches that begin makes. If it must, it reads
 // the list again from the beginning.

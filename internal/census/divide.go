@@ -69,7 +69,7 @@ func (s *scan) countEach(ctx context.Context, r Resource, namespaces []string, b
 		return total.batch.Begin()
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(cap(s.server.buffers))
+	group.SetLimit(cap(s.server.slots))
 	for _, namespace := range namespaces {
 		group.Go(func() error {
 			l := s.newList(r, namespace)
@@ -113,5 +113,3 @@ func (n *nameList) Add(o *decode.Object) error {
 	*n = append(*n, o.Name)
 	return nil
 }
-
-func (*nameList) WantsCreator(*decode.Object) decode.When { return decode.Never }

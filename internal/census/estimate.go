@@ -89,7 +89,7 @@ func (s *scan) estimate(ctx context.Context, r Resource, namespace string) (*Est
 func (s *scan) estimateOf(l *list, p decode.Page) *Estimate {
 	e := &Estimate{
 		Resource: l.resource, Objects: p.Objects + p.Remaining, ResourceVersion: p.ResourceVersion,
-		Requests: 1, AtOnce: cap(s.server.buffers),
+		Requests: 1, AtOnce: cap(s.server.slots),
 	}
 	e.Known = p.Continue == "" || p.Remaining > 0
 	each := l.bytes / max(p.Objects, 1)

@@ -67,7 +67,7 @@ func (l *list) get(
 	}
 	defer func() { _ = body.Close(); l.reading += time.Since(turn.began) }()
 	took, read := time.Since(turn.began), &meter{r: apistatus.NewLimitedReader(body, largestRead)}
-	p, err := decode.List(read, turn.buffer, asked, func(o *decode.Object) error {
+	p, err := decode.List(read, asked, func(o *decode.Object) error {
 		if err := l.checkObject(o); err != nil {
 			return err
 		}

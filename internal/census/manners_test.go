@@ -128,10 +128,9 @@ func TestReportsALongPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reported []time.Duration
 		s := &turns{
-			polite: true, buffers: make(chan []byte, 1),
+			polite: true, slots: make(chan struct{}, 1),
 			resting: func(pause time.Duration) { reported = append(reported, pause) },
 		}
-		s.buffers <- nil
 		for _, takes := range []time.Duration{time.Second, 40 * time.Second, time.Second} {
 			turn, err := s.turn(t.Context(), false)
 			if err != nil {

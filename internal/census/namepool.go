@@ -44,7 +44,7 @@ type NamePool struct {
 
 	// Creator is the creator of the newest of them. Creators is the number of different creators seen.
 	// MaxCreators means that or more. Only objects that are newer than all before them in the list are
-	// checked. Below Scanner.CreatorsFrom names, neither may have been read.
+	// checked.
 	Creator  Creator
 	Creators int
 	// ClientGenerated is true if none of them has a generateName with the prefix, and the names

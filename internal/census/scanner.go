@@ -54,10 +54,6 @@ type Scanner struct {
 	// MinCount is the number of names from which on a prefix without a generateName can be evident. It is
 	// 10 at least.
 	MinCount int64
-	// CreatorsFrom is the number of names from which on the creator is needed. Below it, the
-	// creator is mostly not read, because that takes as long as everything else if each object
-	// has a prefix of its own.
-	CreatorsFrom int64
 	// FoldBelow is the number of names below which NamePool.OwnerKind is set. 0 means never.
 	FoldBelow int64
 	// Progress, if set, is called after every page and every type. It is called by one
@@ -131,7 +127,7 @@ func (s *Scanner) newScan(begin func() Batch) (*scan, error) {
 	}
 	rules := &namepools.Rules{
 		Prefixes: map[string]bool{}, AtOnce: poolsAtOnce,
-		MinCount: s.MinCount, CreatorsFrom: s.CreatorsFrom, FoldBelow: s.FoldBelow, All: s.All,
+		MinCount: s.MinCount, FoldBelow: s.FoldBelow, All: s.All,
 	}
 	for _, since := range s.Since {
 		rules.Since = append(rules.Since, since.Unix())

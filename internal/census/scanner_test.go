@@ -143,15 +143,12 @@ func TestCountsAreTheOracles(t *testing.T) {
 			s.Prefixes = []string{"b", "bc"}
 		}
 		s.MinCount = rapid.Int64Range(0, 12).Draw(rt, "minCount")
-		s.CreatorsFrom = rapid.Int64Range(0, 12).Draw(rt, "creatorsFrom")
 		s.FoldBelow = rapid.Int64Range(0, 12).Draw(rt, "foldBelow")
 		got, summary := scanWith(rt, s, poolsAtOnce)
 
 		oracle, listed := oracleOf(s), a.states[0]
 		oracle.Unordered = len(summary.Inconsistent) > 0
 		want := poolsOf(configMaps, oracle.Count(listed))
-		forgetSmallCreators(s.CreatorsFrom, want)
-		forgetSmallCreators(s.CreatorsFrom, got)
 		forgetOwners(want, got, oracle.Unordered)
 		if diff := cmp.Diff(want, got); diff != "" || len(summary.Skipped) > 0 {
 			rt.Fatalf("skipped %v; (-want +got)\n%s", summary.Skipped, diff)
@@ -164,15 +161,6 @@ func TestCountsAreTheOracles(t *testing.T) {
 			rt.Fatalf("(-want +got)\n%s", diff)
 		}
 	})
-}
-
-// forgetSmallCreators clears the creators of small name pools.
-func forgetSmallCreators(creatorsFrom int64, counted []NamePool) {
-	for i := range counted {
-		if s := &counted[i]; s.Names < creatorsFrom {
-			s.Creator, s.Creators, s.ReplicaBounded = Creator{}, 0, false
-		}
-	}
 }
 
 // forgetOwners clears the hashes of owners, and owners that a sweep did not find. A sweep doesn't read

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
 const (
@@ -23,7 +22,7 @@ const (
 
 // turns bounds the requests in flight, and knows whether any has a response.
 type turns struct {
-	buffers chan []byte   // one per request that can be in flight
+	slots   chan struct{} // one per request that can be in flight
 	big     chan struct{} // a slot for each of them that is a page of a big list
 	polite  bool
 	resting func(pause time.Duration) // may be nil
@@ -42,14 +41,10 @@ func newTurns(s *Scanner) *turns {
 	if s.Polite {
 		concurrency, big = 1, 1
 	}
-	t := &turns{
+	return &turns{
 		polite: s.Polite, resting: s.Resting, absence: absence{report: s.Absent},
-		buffers: make(chan []byte, concurrency), big: make(chan struct{}, big),
+		slots: make(chan struct{}, concurrency), big: make(chan struct{}, big),
 	}
-	for range concurrency {
-		t.buffers <- make([]byte, decode.BufferSize)
-	}
-	return t
 }
 
 // reportedPause is the pause of a polite scan from which on it is reported. Pages aim at a third
@@ -58,10 +53,9 @@ const reportedPause = 30 * time.Second
 
 // turn is the turn of one request.
 type turn struct {
-	of     *turns
-	big    bool
-	buffer []byte // for the response
-	began  time.Time
+	of    *turns
+	big   bool
+	began time.Time
 }
 
 // turn waits until another request can be sent. big is true for a page of a big list. The caller must
@@ -76,7 +70,7 @@ func (s *turns) turn(ctx context.Context, big bool) (*turn, error) {
 	}
 	t := &turn{of: s, big: big}
 	select {
-	case t.buffer = <-s.buffers:
+	case s.slots <- struct{}{}:
 	case <-ctx.Done():
 		t.leave()
 		return nil, ctx.Err()
@@ -96,7 +90,7 @@ func (t *turn) end() {
 		s.rested = time.Now().Add(politePauses * time.Since(t.began))
 		s.pausing.Unlock()
 	}
-	t.of.buffers <- t.buffer
+	<-t.of.slots
 	t.leave()
 }
 

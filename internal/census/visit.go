@@ -78,14 +78,12 @@ func (v *visit) Add(o *decode.Object) error {
 	return v.to.Visit(o)
 }
 
-func (*visit) WantsCreator(*decode.Object) decode.When { return decode.Never }
-
-// asked are the fields of each object that a walk reads for a counter.
-func (l *list) asked(to counter) decode.Asked {
+// askedBy is what a walk reads of each object for a counter.
+func askedBy(to counter) (asked decode.Asked) {
 	if visit, is := to.(*visit); is {
-		return visit.asked
+		asked = visit.asked
 	}
-	return decode.Asked{Labels: l.scan.rules.LabelKeys(), Creator: to.WantsCreator}
+	return asked
 }
 
 // Reader reads objects of one resource type and namespace, with the retries, pages and limits of a

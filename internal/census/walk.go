@@ -48,7 +48,7 @@ func (p position) compare(q position) int {
 
 // walk passes every object of the list to a counter, once.
 func (l *list) walk(ctx context.Context, to counter) error {
-	w := &walk{list: l, to: to, asked: l.asked(to)}
+	w := &walk{list: l, to: to, asked: askedBy(to)}
 	l.reading = 0
 	for {
 		p, err := w.page(ctx)

@@ -122,7 +122,7 @@ func (c *comparison) list(ctx context.Context, key listKey, these []*candidates,
 	if int64(wanted)*listedFrom < objects {
 		return c.each(ctx, key, these)
 	}
-	asked := decode.Asked{Identity: true, Whole: true}
+	asked := decode.Asked{Whole: true}
 	return c.reader.List(ctx, key.resource, key.namespace, asked, func() census.Visitor {
 		return &listed{c, key.resource, places(these)}
 	})
@@ -145,7 +145,7 @@ func (c *comparison) each(ctx context.Context, key listKey, these []*candidates)
 	for _, at := range these {
 		for _, r := range at.records {
 			group.Go(func() error {
-				asked := decode.Asked{Identity: true, Whole: true}
+				asked := decode.Asked{Whole: true}
 				return c.reader.Get(ctx, key.resource, key.namespace, at.prefix+r.end.String(), asked, visitor.Visit)
 			})
 		}

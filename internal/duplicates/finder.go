@@ -103,7 +103,7 @@ func (f *Finder) Find(ctx context.Context) (*Result, error) {
 func (f *Finder) survey(
 	ctx context.Context, all *found, types []census.Resource, namespace string, compare bool,
 ) (census.Summary, error) {
-	asked := decode.Asked{Identity: true, Labels: labelKeys(f.Selector)}
+	asked := decode.Asked{}
 	return f.Scanner.Visit(ctx, types, namespace, asked, func(r census.Resource, sorted bool) census.Visitor {
 		return &survey{
 			to: all, resource: r, seed: f.seed, selector: f.Selector, compare: compare, sorted: sorted,
@@ -141,16 +141,4 @@ func complete(skipped []census.Skipped) bool {
 		}
 		return true
 	})
-}
-
-// labelKeys returns the labels that a selector needs.
-func labelKeys(selector labels.Selector) map[string]bool {
-	keys := map[string]bool{}
-	if selector != nil {
-		requirements, _ := selector.Requirements()
-		for _, requirement := range requirements {
-			keys[requirement.Key()] = true
-		}
-	}
-	return keys
 }

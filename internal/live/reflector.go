@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 )
 
 // longList is how long a list takes in which so much can come that it is no burst.
@@ -54,13 +53,12 @@ func (r *reflector) follow(ctx context.Context) {
 // run follows the type until ctx is done, or the server doesn't have it any more.
 func (r *reflector) run(ctx context.Context) {
 	b := &backoff{}
-	buffer := make([]byte, decode.BufferSize)
 	r.listSteadily(ctx)
 	for ctx.Err() == nil {
 		now := r.store.look()
 		version, err := now.resumesAt()
 		if err == nil {
-			err = r.watch(ctx, version, buffer, b)
+			err = r.watch(ctx, version, b)
 		}
 		if ctx.Err() != nil {
 			return
@@ -89,7 +87,7 @@ func (r *reflector) run(ctx context.Context) {
 
 // watch follows the type from a state on, as long as one watch lasts. It returns nil if
 // the watch ended as it should.
-func (r *reflector) watch(ctx context.Context, from uint64, buffer []byte, b *backoff) error {
+func (r *reflector) watch(ctx context.Context, from uint64, b *backoff) error {
 	if err := r.compare(ctx, from, b); err != nil {
 		return err
 	}
@@ -106,8 +104,7 @@ func (r *reflector) watch(ctx context.Context, from uint64, buffer []byte, b *ba
 	r.breaks.Store(&cancel)
 	defer r.breaks.Store(nil)
 	r.store.update((*standing).catchUp)
-	asked := decode.Asked{Creator: r.store.whenCreator, Updated: namepools.MayBeLong}
-	err = decode.Watch(body, buffer, asked, func(event *decode.Event) error {
+	err = decode.Watch(body, func(event *decode.Event) error {
 		timer.Reset(silence)
 		if err := r.store.Apply(event); err != nil {
 			return err

@@ -111,25 +111,6 @@ func (s *store) Apply(event *decode.Event) error {
 	return nil
 }
 
-// whenCreator returns when the creator of an object is read: now if its name pool has a
-// counter, or is about to get one.
-func (s *store) whenCreator(o *decode.Object) decode.When {
-	in, declared := namepools.Of(o)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.pools.counters[in] != nil || namepools.MayBeLong(o) {
-		return decode.Now
-	}
-	n := s.pools.few.of(hashOf(in))
-	if n.names++; declared == in {
-		n.generated++
-	}
-	if s.getsCounter(in, n) {
-		return decode.Now
-	}
-	return decode.Never
-}
-
 // resumesAt returns the state from which a watch goes on, or why there is none.
 func (o *outline) resumesAt() (uint64, error) {
 	switch {

@@ -655,24 +655,6 @@ func TestQuietTypeUnreachable(t *testing.T) {
 	}
 }
 
-// The creator of an object is read if its name pool has a counter, or gets one with it.
-func TestWhenCreator(t *testing.T) {
-	k := newTestStore()
-	o := &decode.Object{Namespace: "prod", Name: "run-24567", GenerateName: "run-"}
-	in, _ := namepools.Of(o)
-	for names, want := range map[int32]decode.When{0: decode.Now, 1: decode.Never, 3: decode.Never, 4: decode.Now} {
-		k.pools.few.set(hashOf(in), number{names, names})
-		if when := k.whenCreator(o); when != want {
-			t.Errorf("of %d names: %v", names, when)
-		}
-	}
-	k.pools.few = numbers{}
-	k.pools.counters[in] = &counter{}
-	if when := k.whenCreator(o); when != decode.Now {
-		t.Errorf("%v", when)
-	}
-}
-
 // An update may change generateName, so that more objects with a generateName go than
 // came. A list shows whether one is left.
 func TestChangedGenerateName(t *testing.T) {

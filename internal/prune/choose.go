@@ -51,7 +51,7 @@ func newChooser(target Target, criteria Criteria, until time.Time, to sink) *cho
 
 // asked returns the fields that the decoder must read of each object.
 func (c *chooser) asked() decode.Asked {
-	return decode.Asked{Identity: true, Whole: c.criteria.Finished}
+	return decode.Asked{Whole: c.criteria.Finished}
 }
 
 // begin prepares the chooser to read a list from its beginning.

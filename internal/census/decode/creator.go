@@ -1,15 +1,10 @@
 package decode
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/json"
 
-const (
-	// creationID is the annotation of objects that the plugin creates, that of pkg/once.
-	creationID = "genname.dev/creation-id"
-	// maxCreator limits the bytes kept of a text that describes a creator. Names of controllers and
-	// managers can be as long as etcd accepts.
-	maxCreator = 253
-	// maxOrigin limits the length of Object.Origin.
-	maxOrigin = 4 << 10
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Creator is the creator of an object: its controller, or else a field manager.
@@ -22,103 +17,56 @@ type Creator struct {
 	Certain bool
 }
 
-// controlledBy records a controller of the object. The first one counts.
-func (d *decoder) controlledBy(owner Creator) {
-	if d.object.Creator.Kind == "" && owner.Kind != "" {
-		owner.Certain = true
-		d.object.Creator = owner
-	}
-}
-
-// managedEntry holds the needed fields of an entry of managedFields.
-type managedEntry struct {
-	manager     string
-	time        int64 // Unix seconds; 0 if unknown
-	subresource bool  // the entry is for a subresource like status
-	owner       bool  // the entry owns metadata.generateName
-}
-
-// managedBy records an entry. The first entry that owns generateName counts, else the oldest. Of
-// entries with equal times, the first counts.
-func (d *decoder) managedBy(e managedEntry) {
-	m := &d.object.Creator
-	switch older := m.Manager == "" || e.time != 0 && (d.oldest == 0 || e.time < d.oldest); {
-	case m.Certain || e.manager == "" || e.subresource:
-	case e.owner:
-		*m = Creator{Manager: e.manager, Certain: true}
-	case older:
-		m.Manager, d.oldest = e.manager, e.time
-	}
-}
-
-// fieldsScan finds out whether a FieldsV1 has metadata.generateName. It gets the text in chunks. Its
-// keys can contain any text.
-type fieldsScan struct {
-	owns bool
-
-	known           bool // the result is final
-	depth           int
-	inText, escaped bool
-	text            [len(fieldGenerateName) + 1]byte // of the current key
-	length          int
-	inMetadata      bool
-}
-
-var generateName = []byte("generateName")
-
-const (
-	fieldMetadata     = "f:metadata"
-	fieldGenerateName = "f:generateName"
-)
-
-func (s *fieldsScan) add(chunk []byte, last bool) {
-	if whole := last && s.depth == 0; whole && !bytes.Contains(chunk, generateName) {
-		return
-	}
-	for i := 0; i < len(chunk) && !s.known; i++ {
-		switch c := chunk[i]; {
-		case s.inText:
-			i += s.addText(chunk[i:]) - 1
-		case c == '"':
-			s.inText, s.length = true, 0
-		case c == '{', c == '[':
-			s.depth++
-		case c == '}', c == ']':
-			s.depth--
-			s.known = s.inMetadata && s.depth == 1
+// creator returns the first controller of an object. Without one, it returns the first manager that
+// owns generateName, else the oldest. Of managers with equal times, the first counts.
+func (d *decoder) creator(owners []Owner, managed []metav1.ManagedFieldsEntry) Creator {
+	for _, o := range owners {
+		if o.Controller && o.Kind != "" {
+			return Creator{APIVersion: o.APIVersion, Kind: o.Kind, Name: o.Name, Certain: true}
 		}
 	}
-}
-
-// addText reads the text of a key from chunk, including the quotation mark or the backslash after it.
-// It returns the number of bytes read.
-func (s *fieldsScan) addText(chunk []byte) (taken int) {
-	if s.escaped {
-		s.escaped = false
-		s.keep(chunk[:1])
-		return 1
-	}
-	for i, c := range chunk {
-		if c == '"' || c == '\\' {
-			s.keep(chunk[:i])
-			s.inText, s.escaped = c != '"', c == '\\'
-			if !s.inText {
-				s.endOfKey()
-			}
-			return i + 1
+	var oldest *metav1.ManagedFieldsEntry
+	for i := range managed {
+		entry := &managed[i]
+		if entry.Manager == "" || entry.Subresource != "" {
+			continue
+		}
+		if entry.FieldsV1 != nil && d.ownsGenerateName(entry.FieldsV1.GetRawBytes()) {
+			return Creator{Manager: head(entry.Manager), Certain: true}
+		}
+		if oldest == nil || !entry.Time.IsZero() && (oldest.Time.IsZero() || entry.Time.Before(oldest.Time)) {
+			oldest = entry
 		}
 	}
-	s.keep(chunk)
-	return len(chunk)
+	if oldest == nil {
+		return Creator{}
+	}
+	return Creator{Manager: head(oldest.Manager)}
 }
 
-func (s *fieldsScan) keep(text []byte) { s.length += copy(s.text[s.length:], text) }
+// maxOwns limits the number of FieldsV1 whose result is kept, and maxFields their length.
+const maxOwns, maxFields = 256, 4 << 10
 
-func (s *fieldsScan) endOfKey() {
-	switch key := s.text[:s.length]; {
-	case s.depth == 1:
-		s.inMetadata = string(key) == fieldMetadata
-	case s.depth == 2 && s.inMetadata && string(key) == fieldGenerateName:
-		s.owns, s.known = true, true
+// ownsGenerateName reports whether a FieldsV1 has metadata.generateName. Most objects of a list have
+// the FieldsV1 of others, whose result is known.
+func (d *decoder) ownsGenerateName(fields []byte) bool {
+	if !bytes.Contains(fields, []byte(`"f:generateName"`)) {
+		return false
 	}
+	if owns, known := d.owns[string(fields)]; known {
+		return owns
+	}
+	var parsed struct {
+		Metadata map[string]json.RawMessage `json:"f:metadata"`
+	}
+	err := json.Unmarshal(fields, &parsed)
+	_, owns := parsed.Metadata["f:generateName"]
+	owns = owns && err == nil
+	if len(fields) <= maxFields {
+		if d.owns == nil || len(d.owns) == maxOwns {
+			d.owns = map[string]bool{}
+		}
+		d.owns[string(fields)] = owns
+	}
+	return owns
 }

@@ -1,71 +1,63 @@
-// Package decode reads one page of a list from the bytes of a response as they arrive. It reads
-// protobuf through a buffer of fixed size, and JSON one object at a time. It owns both formats and the
-// choice of the fields that are read. It keeps no object, sends no request, and counts only the
-// objects of the page.
+// Package decode reads the metadata of objects from a list or a watch, as the response arrives. It
+// owns both formats of Kubernetes. It splits a response into objects, which the generated code of
+// Kubernetes reads, so that the memory of one object is needed at a time. It keeps no object, sends no
+// request, and counts only the objects of a page.
 package decode
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 const (
-	// BufferSize is the size of the buffer that List needs for a page of any size.
-	BufferSize = 64 << 10
+	// maxObject limits the memory of one object. etcd stores no object of more than 1.5 MiB.
+	maxObject = 3 << 20
 	// maxString is the longest text of an object that is accepted. Names have at most 253 bytes. For types
 	// without that rule, the length of URLs is the limit.
 	maxString = 4 << 10
-	// maxObject is the largest object of a list that is accepted, and any other value that is read at
-	// once. etcd stores no object of more than 1.5 MiB.
-	maxObject = 3 << 20
 	// maxToken is the longest continue token that is accepted.
 	maxToken = 32 << 10
+	// bufferSize is how much of a response is read at once.
+	bufferSize = 64 << 10
 )
 
 // Object holds the fields that the census reads of one object.
 type Object struct {
 	Namespace, Name, GenerateName string
 
-	Created int64             // Unix seconds; 0 if unknown
-	Labels  map[string]string // only those of Asked.Labels
+	Created int64 // Unix seconds; 0 if unknown
+	Labels  map[string]string
 
-	Creator       Creator // if Asked.Creator returned Now
-	HasCreationID bool    // it has a creation ID; read if Asked.Creator returned Now or Later
-	// Origin is the input of CreatorOf, if Asked.Creator returned Later. It is nil if the creator was read
-	// at once nevertheless.
-	Origin []byte
-
-	Identity // if Asked.Identity is set
+	Creator       Creator
+	HasCreationID bool // it has a creation ID, which may be empty
+	Identity
 
 	// Raw is the whole object in JSON, if Asked.Whole is set. It is valid until visit returns.
 	Raw []byte
 }
 
-// When decides when to read the creator of an object. Reading the creator costs as much as reading
-// everything else.
-type When int8
+// Identity holds the fields that identify an object, and its owners.
+type Identity struct {
+	UID        string
+	CreationID string // the value of the creation ID annotation
+	Deleting   bool   // a deletionTimestamp is set
+	Owners     []Owner
+}
 
-// The fields that show the creator are skipped, kept for later, or read now.
-const (
-	Never When = iota
-	Later
-	Now
-)
+// Owner is an entry of ownerReferences.
+type Owner struct {
+	APIVersion, Kind, Name, UID string
+	Controller                  bool
+}
 
-// Asked selects the fields that List reads of an object beside its namespace, name, generateName and
-// time.
+// Asked selects what List reads beside the metadata of each object.
 type Asked struct {
-	// Labels are the keys of the labels to read.
-	Labels map[string]bool
-	// Creator decides when to read the creator of an object, which it must not keep. It is called after
-	// the object's name, generateName, namespace and time were read. This requires protobuf fields in the
-	// order of their numbers, as all Kubernetes encoders write them. A nil Creator means Never.
-	Creator func(*Object) When
-	// Updated reports whether Watch also calls Creator for an object that was updated. nil means false.
-	Updated func(*Object) bool
-	// Identity makes List read Object.Identity.
-	Identity bool
 	// Whole makes List keep Object.Raw. It works only for JSON.
 	Whole bool
 }
@@ -88,85 +80,107 @@ func malformedf(format string, args ...any) error { return Malformed(fmt.Sprintf
 
 // protobufMagic is the prefix of protobuf from a Kubernetes server
 // (k8s.io/apimachinery/pkg/runtime/serializer/protobuf).
-var protobufMagic = []byte("k8s\x00")
+const protobufMagic = "k8s\x00"
 
-// List reads a PartialObjectMetadataList, or in JSON any list. buffer must have at least BufferSize
-// bytes. It calls visit for every object, with the fields that asked selects. visit must not keep the
-// object. An error of visit ends the reading. A truncated stream gives io.ErrUnexpectedEOF, and a
-// stream that is not a list gives Malformed. With an error, List returns the part of the page that was
-// read.
-func List(r io.Reader, buffer []byte, asked Asked, visit func(*Object) error) (Page, error) {
-	w := &wire{r: r, buf: buffer}
-	for w.end < len(protobufMagic) {
-		if err := w.more(); err != nil {
-			return Page{}, err
-		}
-	}
-	d := decoder{asked: asked, visit: visit}
-	var err error
-	if head := buffer[:len(protobufMagic)]; bytes.Equal(head, protobufMagic) {
-		w.advance(len(protobufMagic))
-		err = d.decodeProtobuf(w)
-	} else {
-		err = d.decodeJSON(io.MultiReader(bytes.NewReader(buffer[:w.end]), r))
+// List reads a PartialObjectMetadataList, or in JSON any list. It calls visit for every object, which
+// visit must not keep. An error of visit ends the reading. A truncated stream gives
+// io.ErrUnexpectedEOF, and a stream that is not a list gives Malformed. With an error, List returns the
+// part of the page that was read.
+func List(r io.Reader, asked Asked, visit func(*Object) error) (Page, error) {
+	d := &decoder{r: bufio.NewReaderSize(r, bufferSize), asked: asked, visit: visit}
+	magic, err := d.r.Peek(len(protobufMagic))
+	switch {
+	case err != nil:
+		return d.page, unexpected(err)
+	case string(magic) == protobufMagic:
+		err = d.protobufList()
+	default:
+		err = d.jsonList()
 	}
 	return d.page, err
 }
 
-// decoder is the state of the reading of a page.
+// decoder is the state of the reading of a response.
 type decoder struct {
-	asked   Asked
-	visit   func(*Object) error
-	page    Page
-	object  Object // the current one
-	isAsked bool   // Asked.Creator was called for it and returned when
-	when    When
-	oldest  int64  // time of the managedFields entry that Creator comes from
-	origin  []byte // memory of Object.Origin
+	r     *bufio.Reader
+	asked Asked
+	visit func(*Object) error
+	page  Page
 
-	// The current entry of managedFields.
-	entry  managedEntry
-	fields fieldsScan
-	seen   []byte // text of fields, if it was in the buffer as a whole
+	object Object // the current one
+	meta   metav1.PartialObjectMetadata
+	buffer bytes.Buffer    // of one object
+	owns   map[string]bool // whether a FieldsV1 has metadata.generateName
 }
 
-// whenCreator returns when to read the creator of the object.
-func (d *decoder) whenCreator() When {
-	if !d.isAsked && d.asked.Creator != nil {
-		d.isAsked, d.when = true, d.asked.Creator(&d.object)
-		if d.when == Later {
-			d.object.Origin = d.origin[:0]
-		}
+// found passes the object with d.meta to visit. raw is the whole object, or nil.
+func (d *decoder) found(raw []byte) error {
+	if err := d.read(&d.meta.ObjectMeta); err != nil {
+		return err
 	}
-	return d.when
-}
-
-// begin prepares the decoder for the next object, and returns the previous one.
-func (d *decoder) begin() (before Object) {
-	before = d.object
-	clear(before.Labels)
-	d.object = Object{Labels: before.Labels}
-	d.object.Owners = before.Owners[:0]
-	d.isAsked, d.when, d.oldest = false, Never, 0
-	return before
-}
-
-// found passes the current object to visit.
-func (d *decoder) found() error {
 	if d.object.Name == "" {
 		return Malformed("an object without a name")
 	}
+	d.object.Raw = raw
 	d.page.Objects++
 	return d.visit(&d.object)
 }
 
-// setLabel sets a label of the object if Asked.Labels has its key.
-func (d *decoder) setLabel(key, value string) {
-	if !d.asked.Labels[key] {
-		return
+// creationID is the annotation of objects that the plugin creates, that of pkg/once.
+const creationID = "genname.dev/creation-id"
+
+// read makes metadata the current object.
+func (d *decoder) read(m *metav1.ObjectMeta) error {
+	if err := bounded(maxString, m.Name, m.GenerateName, m.Namespace); err != nil {
+		return err
 	}
-	if d.object.Labels == nil {
-		d.object.Labels = map[string]string{}
+	id, hasID := m.Annotations[creationID]
+	owners := d.object.Owners[:0]
+	for i := range m.OwnerReferences {
+		o := &m.OwnerReferences[i]
+		owners = append(owners, Owner{
+			head(o.APIVersion), head(o.Kind), head(o.Name), head(string(o.UID)), o.Controller != nil && *o.Controller,
+		})
 	}
-	d.object.Labels[key] = value
+	d.object = Object{
+		Namespace: m.Namespace, Name: m.Name, GenerateName: m.GenerateName, Labels: m.Labels, HasCreationID: hasID,
+		Identity: Identity{
+			UID: string(m.UID), CreationID: head(id), Deleting: m.DeletionTimestamp != nil, Owners: owners,
+		},
+	}
+	if !m.CreationTimestamp.IsZero() {
+		d.object.Created = m.CreationTimestamp.Unix()
+	}
+	d.object.Creator = d.creator(owners, m.ManagedFields)
+	return nil
+}
+
+// maxCreator limits the bytes kept of a text that describes a creator. Names of controllers and
+// managers can be as long as etcd accepts.
+const maxCreator = 253
+
+// head truncates text to maxCreator bytes.
+func head(text string) string {
+	if len(text) <= maxCreator {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxCreator], "")
+}
+
+// bounded refuses texts that are longer than any text of a server.
+func bounded(limit int, texts ...string) error {
+	for _, text := range texts {
+		if len(text) > limit {
+			return malformedf("a text of %d bytes", len(text))
+		}
+	}
+	return nil
+}
+
+// unexpected returns the error of a reader, for which the end of the stream is unexpected.
+func unexpected(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
 }

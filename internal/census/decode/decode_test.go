@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/randfill"
@@ -20,23 +21,13 @@ import (
 )
 
 // decodeAll decodes a page from r.
-func decodeAll(r io.Reader, labels map[string]bool) (Page, []Object, error) {
-	return decodeWhen(r, labels, Now)
-}
-
-// decodeWhen is like decodeAll. It reads creators at once or from their origins.
-func decodeWhen(r io.Reader, labels map[string]bool, when When) (Page, []Object, error) {
+func decodeAll(r io.Reader) (Page, []Object, error) {
 	var objects []Object
-	asked := Asked{Labels: labels, Creator: func(*Object) When { return when }}
-	p, err := List(r, make([]byte, BufferSize), asked, func(o *Object) (err error) {
+	p, err := List(r, Asked{}, func(o *Object) error {
 		kept := *o
-		kept.Labels = maps.Clone(o.Labels)
-		if o.Origin != nil {
-			kept.Creator, err = CreatorOf(o.Origin, Creator{Manager: "likely"})
-			kept.Origin = nil
-		}
+		kept.Owners = slices.Clone(o.Owners)
 		objects = append(objects, kept)
-		return err
+		return nil
 	})
 	return p, objects, err
 }
@@ -50,7 +41,7 @@ var fields = []string{
 	`{"f:spec":{"f:generateName":{}},"f:metadata":{"f:generateNames":{}}}`,
 	`{"f:metadata":{"k:{\"uid\":\"f:generateName\"}":{"f:generateName":{}}}}`,
 	`{"f:metadata":{"k:{\"}":{},"v:\\":{},"f:generateName":{}}}`,
-	`{"f:spec":{"f:` + strings.Repeat("x", BufferSize) + `":{}},"f:metadata":{"f:generateName":{}}}`,
+	`{"f:spec":{"f:` + strings.Repeat("x", bufferSize) + `":{}},"f:metadata":{"f:generateName":{}}}`,
 }
 
 func ignore(*Object) error { return nil }
@@ -70,8 +61,7 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 			*f = *metav1.NewFieldsV1(fields[c.Intn(len(fields))])
 		},
 	)
-	asked := map[string]bool{"app": true}
-	for n := range 100 {
+	for range 100 {
 		var list metav1.PartialObjectMetadataList
 		fill.Fill(&list)
 		list.TypeMeta = metav1.TypeMeta{Kind: MetadataList, APIVersion: "meta.k8s.io/v1"}
@@ -79,13 +69,20 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 		for i := range list.Items {
 			o := &list.Items[i]
 			o.Labels = map[string]string{"app": o.Name, "other": "x"}
+			id := ""
 			if i%2 == 0 {
-				o.Annotations = map[string]string{"other": "x", "genname.dev/creation-id": "y"}
+				id = "y"
+				o.Annotations = map[string]string{"other": "x", "genname.dev/creation-id": id}
+			}
+			identity := Identity{UID: string(o.UID), CreationID: id, Deleting: o.DeletionTimestamp != nil}
+			for _, owner := range o.OwnerReferences {
+				is := owner.Controller != nil && *owner.Controller
+				identity.Owners = append(identity.Owners, Owner{owner.APIVersion, owner.Kind, owner.Name, string(owner.UID), is})
 			}
 			want = append(want, Object{
 				Namespace: o.Namespace, Name: o.Name, GenerateName: o.GenerateName,
-				Created: o.CreationTimestamp.Unix(), Labels: map[string]string{"app": o.Name},
-				Creator: Creator(censustest.CreatorOf(o.ObjectMeta)), HasCreationID: i%2 == 0,
+				Created: o.CreationTimestamp.Unix(), Labels: o.Labels, Identity: identity,
+				Creator: Creator(censustest.CreatorOf(o.ObjectMeta)), HasCreationID: id != "",
 			})
 		}
 		wantPage := Page{
@@ -94,19 +91,18 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 		if list.RemainingItemCount != nil {
 			wantPage.Remaining = max(0, *list.RemainingItemCount)
 		}
-		when := []When{Later, Now}[n%2]
 		for format, body := range inBothFormats(&list) {
 			for speed, r := range map[string]io.Reader{
 				"at once":     bytes.NewReader(body),
 				"by the byte": iotest.OneByteReader(bytes.NewReader(body)),
 				"with EOF":    iotest.DataErrReader(bytes.NewReader(body)),
 			} {
-				p, objects, err := decodeWhen(r, asked, when)
+				p, objects, err := decodeAll(r)
 				if err != nil {
-					t.Fatalf("%s %s, creators %v: %v", format, speed, when, err)
+					t.Fatalf("%s %s: %v", format, speed, err)
 				}
-				if diff := cmp.Diff(wantPage, p) + cmp.Diff(want, objects); diff != "" {
-					t.Fatalf("%s %s, creators %v: (-want +got)\n%s", format, speed, when, diff)
+				if diff := cmp.Diff(wantPage, p) + cmp.Diff(want, objects, cmpopts.EquateEmpty()); diff != "" {
+					t.Fatalf("%s %s: (-want +got)\n%s", format, speed, diff)
 				}
 			}
 		}
@@ -125,7 +121,7 @@ func TestDecodeMissesTheEnd(t *testing.T) {
 			last -= 4 // contentEncoding and contentType, empty
 		}
 		for n := range last {
-			_, _, err := decodeAll(bytes.NewReader(body[:n]), nil)
+			_, _, err := decodeAll(bytes.NewReader(body[:n]))
 			if !errors.Is(err, io.ErrUnexpectedEOF) && !errors.As(err, new(Malformed)) {
 				t.Fatalf("%s cut to %d of %d bytes: %v", format, n, len(body), err)
 			}
@@ -136,7 +132,7 @@ func TestDecodeMissesTheEnd(t *testing.T) {
 func TestDecodeErrorOfTheReader(t *testing.T) {
 	broken := errors.New("broken")
 	for _, head := range []string{"", "k8s", "k8s\x00", "k8s\x00\x12\x7f", `{"items":[`} {
-		_, _, err := decodeAll(io.MultiReader(strings.NewReader(head), iotest.ErrReader(broken)), nil)
+		_, _, err := decodeAll(io.MultiReader(strings.NewReader(head), iotest.ErrReader(broken)))
 		if !errors.Is(err, broken) {
 			t.Errorf("after %q: %v", head, err)
 		}
@@ -148,6 +144,19 @@ func message(number protowire.Number, length uint64, content string) string {
 	b := protowire.AppendTag(nil, number, protowire.BytesType)
 	return string(protowire.AppendVarint(b, length)) + content
 }
+
+// Field numbers of k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto and
+// k8s.io/apimachinery/pkg/runtime/generated.proto (TypeMeta).
+const (
+	typeMetaKind      protowire.Number = 2
+	listMetaContinue  protowire.Number = 3
+	itemMetadata      protowire.Number = 1
+	metaName          protowire.Number = 1
+	metaNamespace     protowire.Number = 3
+	metaManagedFields protowire.Number = 17
+	managedFieldsV1   protowire.Number = 7
+	fieldsRaw         protowire.Number = 1
+)
 
 func bytesField(number protowire.Number, content string) string {
 	return message(number, uint64(len(content)), content)
@@ -217,12 +226,12 @@ func TestDecodeHostileBytes(t *testing.T) {
 	for name, body := range hostile {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, _, err := decodeAll(strings.NewReader(body), map[string]bool{"app": true})
+		_, _, err := decodeAll(strings.NewReader(body))
 		runtime.ReadMemStats(&after)
 		if !errors.As(err, new(Malformed)) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if took := after.TotalAlloc - before.TotalAlloc; took > 10*maxObject {
+		if took := after.TotalAlloc - before.TotalAlloc; took > 12*maxObject {
 			t.Errorf("%s: %d bytes allocated", name, took)
 		}
 	}
@@ -239,7 +248,7 @@ func TestDecodeLeniently(t *testing.T) {
 			`"metadata":{"uid":null,"labels":null,"creationTimestamp":null,"name":"n","namespace":"ns"}}],` +
 			`"extra":[1,{"x":[true]}],"metadata":{"continue":"c","remainingItemCount":null},"kind":"SecretList"}`,
 	} {
-		p, objects, err := decodeAll(strings.NewReader(body), map[string]bool{"x": true})
+		p, objects, err := decodeAll(strings.NewReader(body))
 		want := []Object{{Namespace: "ns", Name: "n"}}
 		if err != nil || p.Continue != "c" || !cmp.Equal(want, objects) {
 			t.Errorf("%s: %+v %+v %v", name, p, objects, err)
@@ -259,38 +268,11 @@ func TestDecodeLongCreators(t *testing.T) {
 		list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: MetadataList, APIVersion: "meta.k8s.io/v1"}}
 		list.Items = []metav1.PartialObjectMetadata{{ObjectMeta: meta}}
 		for format, body := range inBothFormats(list) {
-			_, objects, err := decodeAll(bytes.NewReader(body), nil)
+			_, objects, err := decodeAll(bytes.NewReader(body))
 			want := Creator(censustest.CreatorOf(meta))
 			if err != nil || len(objects) != 1 || objects[0].Creator != want || len(want.Kind+want.Manager) > maxCreator {
 				t.Errorf("%s: %.99v, %v", format, objects, err)
 			}
-		}
-	}
-}
-
-// Metadata that is skipped allocates nothing per object.
-func TestDecodeAllocatesLittle(t *testing.T) {
-	const n = 1000
-	list := bigList(n)
-	for format, test := range map[string]struct {
-		body   []byte
-		labels map[string]bool
-		most   float64 // allocations per object
-	}{
-		"protobuf": {body: censustest.Protobuf(list), most: 1.5}, // the name, and sometimes a generateName
-		"JSON":     {body: censustest.JSON(list), most: 10},      // four texts, and the decoder's own allocations
-		"JSON with labels": {
-			body: censustest.JSON(list), labels: map[string]bool{"app": true}, most: 30,
-		},
-	} {
-		buffer := make([]byte, BufferSize)
-		allocs := testing.AllocsPerRun(5, func() {
-			if _, err := List(bytes.NewReader(test.body), buffer, Asked{Labels: test.labels}, ignore); err != nil {
-				t.Fatal(err)
-			}
-		})
-		if allocs > test.most*n {
-			t.Errorf("%s: %.1f allocations per object", format, allocs/n)
 		}
 	}
 }
@@ -320,12 +302,8 @@ func FuzzDecode(f *testing.F) {
 	f.Add(censustest.Protobuf(bigList(2)))
 	f.Add(censustest.JSON(bigList(2)))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		asked := map[string]bool{"app": true}
-		p1, objects1, err1 := decodeAll(bytes.NewReader(body), asked)
-		p2, objects2, err2 := decodeAll(iotest.HalfReader(bytes.NewReader(body)), asked)
-		if _, _, err := decodeWhen(bytes.NewReader(body), asked, Later); (err == nil) != (err1 == nil) {
-			t.Fatalf("%v at once, %v later", err1, err)
-		}
+		p1, objects1, err1 := decodeAll(bytes.NewReader(body))
+		p2, objects2, err2 := decodeAll(iotest.HalfReader(bytes.NewReader(body)))
 		if p1 != p2 || len(objects1) != len(objects2) || (err1 == nil) != (err2 == nil) {
 			t.Fatalf("%+v %v at once, %+v %v in pieces", p1, err1, p2, err2)
 		}
@@ -339,73 +317,20 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// The creators of all objects are read, as for prefixes with one object each, or none.
 func BenchmarkDecode(b *testing.B) {
-	const n = 1000
-	list := bigList(n)
-	for format, body := range inBothFormats(list) {
-		b.Run(format, func(b *testing.B) { benchmarkDecode(b, body, Asked{}) })
-		all := Asked{Creator: func(*Object) When { return Now }}
-		b.Run(format+" with creators", func(b *testing.B) { benchmarkDecode(b, body, all) })
-	}
-}
-
-func benchmarkDecode(b *testing.B, body []byte, asked Asked) {
-	buffer := make([]byte, BufferSize)
-	objects := int64(0)
-	b.SetBytes(int64(len(body)))
-	b.ReportAllocs()
-	for b.Loop() {
-		page, err := List(bytes.NewReader(body), buffer, asked, ignore)
-		if err != nil {
-			b.Fatal(err)
-		}
-		objects += page.Objects
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(objects), "ns/object")
-}
-
-// Identity is read from both formats, and only if it is requested.
-func TestDecodeIdentity(t *testing.T) {
-	deleted := metav1.Unix(5, 0)
-	list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: MetadataList, APIVersion: "meta.k8s.io/v1"}}
-	yes := true
-	list.Items = []metav1.PartialObjectMetadata{
-		{ObjectMeta: metav1.ObjectMeta{
-			Name: "a", UID: "1", DeletionTimestamp: &deleted,
-			Annotations: map[string]string{"genname.dev/creation": "no", creationID: "v1-id", "z": "y"},
-			OwnerReferences: []metav1.OwnerReference{
-				{APIVersion: "v1", Kind: "Pod", Name: "p", UID: "7", Controller: &yes},
-				{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "r", UID: "8"},
-			},
-		}},
-		{ObjectMeta: metav1.ObjectMeta{Name: "b", UID: "2"}},
-	}
-	want := []Identity{
-		{UID: "1", CreationID: "v1-id", Deleting: true, Owners: []Owner{
-			{"v1", "Pod", "p", "7", true}, {"apps/v1", "ReplicaSet", "r", "8", false},
-		}},
-		{UID: "2"},
-	}
-	for format, body := range inBothFormats(list) {
-		for _, asked := range []bool{true, false} {
-			var got []Identity
-			_, err := List(bytes.NewReader(body), make([]byte, BufferSize), Asked{Identity: asked}, func(o *Object) error {
-				identity := o.Identity
-				identity.Owners = append([]Owner(nil), o.Owners...)
-				got = append(got, identity)
-				return nil
-			})
-			if !asked {
-				want := make([]Identity, 2)
-				if diff := cmp.Diff(want, got); diff != "" || err != nil {
-					t.Errorf("%s, not asked: %v %s", format, err, diff)
+	for format, body := range inBothFormats(bigList(1000)) {
+		b.Run(format, func(b *testing.B) {
+			objects := int64(0)
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			for b.Loop() {
+				page, err := List(bytes.NewReader(body), Asked{}, ignore)
+				if err != nil {
+					b.Fatal(err)
 				}
-				continue
+				objects += page.Objects
 			}
-			if diff := cmp.Diff(want, got); diff != "" || err != nil {
-				t.Errorf("%s: %v %s", format, err, diff)
-			}
-		}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(objects), "ns/object")
+		})
 	}
 }

@@ -28,8 +28,7 @@ type watchEvent struct {
 // watched reads a watch and returns its events.
 func watched(r io.Reader) ([]watchEvent, error) {
 	var all []watchEvent
-	asked := Asked{Creator: func(*Object) When { return Now }}
-	err := Watch(r, make([]byte, BufferSize), asked, func(e *Event) error {
+	err := Watch(r, func(e *Event) error {
 		t := watchEvent{Type: e.Type, Version: e.ResourceVersion}
 		if o := e.Object; o != nil {
 			t.Namespace, t.Name, t.GenerateName, t.Created, t.Manager = o.Namespace, o.Name, o.GenerateName, o.Created, o.Creator.Manager
@@ -72,7 +71,7 @@ func object(version string) *metav1.PartialObjectMetadata {
 
 var wantEvents = []watchEvent{
 	{Added, "11", "prod", "run-bbbbb", "run-", 1_700_000_000, "me"},
-	{Modified, "12", "prod", "run-bbbbb", "run-", 1_700_000_000, ""}, // the creator was not requested
+	{Modified, "12", "prod", "run-bbbbb", "run-", 1_700_000_000, "me"},
 	{Type: Bookmark, Version: "13"},
 	{Deleted, "14", "prod", "run-bbbbb", "run-", 1_700_000_000, "me"},
 }

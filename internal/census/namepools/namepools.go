@@ -78,10 +78,6 @@ type Rules struct {
 	// at least.
 	MinCount int64
 
-	// CreatorsFrom is the number of names from which the creators of a name pool matter. Smaller name
-	// pools mostly skip reading them, which saves time.
-	CreatorsFrom int64
-
 	// FoldBelow is the number of names below which the controllers of all objects are read, for
 	// Tally.OwnerKind. 0 means never.
 	FoldBelow int64
@@ -122,23 +118,6 @@ func MayBeLong(o *decode.Object) bool {
 func MemberOf(o *decode.Object) uint64 {
 	return maphash.Comparable(seed, [2]string{o.Namespace, o.Name})
 }
-
-// LabelKeys returns the labels that the selector needs.
-func (r *Rules) LabelKeys() map[string]bool {
-	if r.Selector == nil {
-		return nil
-	}
-	requirements, _ := r.Selector.Requirements()
-	keys := map[string]bool{}
-	for _, requirement := range requirements {
-		keys[requirement.Key()] = true
-	}
-	return keys
-}
-
-// creatorsFrom returns the number of names from which creators matter. Creators are evidence, too, so
-// MinCount also lowers it.
-func (r *Rules) creatorsFrom() int64 { return min(r.CreatorsFrom, max(r.MinCount, MinEvident)) }
 
 // chooses reports whether the selector chooses the prefixes of o.
 func (r *Rules) chooses(o *decode.Object) bool {

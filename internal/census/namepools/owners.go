@@ -35,26 +35,20 @@ func (t *Tally) Owners() []uint64 {
 func (t *Tally) wantsOwner(r *Rules) bool { return !t.owners.unlike && t.Names+1 < r.FoldBelow }
 
 // addOwner records the controller of an object before the object is added.
-func (t *Tally) addOwner(r *Rules, o *decode.Object) (err error) {
+func (t *Tally) addOwner(r *Rules, o *decode.Object) {
 	if !t.wantsOwner(r) {
 		t.owners.unlike = true
-		return nil
+		return
 	}
 	owner, all := o.Creator, &t.owners
-	if o.Origin != nil {
-		if owner, err = decode.ControllerOf(o.Origin, all.first); err != nil {
-			return err
-		}
-	}
 	if t.Names == 0 {
 		all.first = owner
 	}
 	if owner.Kind == "" || owner.Kind != all.first.Kind || owner.APIVersion != all.first.APIVersion {
 		all.unlike = true
-		return nil
+		return
 	}
 	all.hashes.add(hashOf(o.Namespace, owner.APIVersion, owner.Kind, owner.Name), int(r.FoldBelow))
-	return nil
 }
 
 // hashOf returns a hash of texts.

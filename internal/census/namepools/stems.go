@@ -46,34 +46,7 @@ func NewStems(rules *Rules, emit Emit) *Stems {
 	return &Stems{rules: rules, emit: emit, strays: shortlist{limit: rules.AtOnce}}
 }
 
-// WantsCreator returns when Add needs the creator of o.
-func (s *Stems) WantsCreator(o *decode.Object) decode.When {
-	prefix, _, ok := names.Split(o.Name)
-	if !ok || prefix != names.EffectivePrefix(o.GenerateName) {
-		if _, _, long := longSuffix(o); long {
-			return decode.Now
-		}
-	}
-	if !ok {
-		return decode.Never
-	}
-	n, before := len(prefix), int64(0)
-	if s.open[n] != nil && s.namespace == o.Namespace && strings.HasPrefix(s.name, prefix) {
-		if !s.open[n].isNewer(o) {
-			if s.open[n].wantsOwner(s.rules) {
-				return decode.Later
-			}
-			return decode.Never
-		}
-		before = s.open[n].Names
-	}
-	if before+1 < s.rules.creatorsFrom() {
-		return decode.Later
-	}
-	return decode.Now
-}
-
-// Add counts o. It returns ErrUnsorted or an error of the decoder. A repeated object counts once.
+// Add counts o. It returns ErrUnsorted, or nil. A repeated object counts once.
 func (s *Stems) Add(o *decode.Object) error {
 	switch order := StorageOrder(s.namespace, s.name, o.Namespace, o.Name); {
 	case order > 0:
@@ -85,24 +58,20 @@ func (s *Stems) Add(o *decode.Object) error {
 	s.namespace, s.name = o.Namespace, o.Name
 	s.count.Objects++
 	if prefix, _, ok := names.Split(o.Name); ok {
-		if err := s.at(len(prefix)).add(s.rules, o, prefix); err != nil {
-			return err
-		}
+		s.at(len(prefix)).add(s.rules, o, prefix)
 	} else if stem := otherStem(o.Name); stem > 0 {
 		s.at(stem).evidence.others++
 	}
-	if o.GenerateName == "" {
-		return nil
+	if o.GenerateName != "" {
+		s.addDeclared(o)
 	}
-	return s.addDeclared(o)
+	return nil
 }
 
 // addDeclared counts the generateName of o.
-func (s *Stems) addDeclared(o *decode.Object) error {
+func (s *Stems) addDeclared(o *decode.Object) {
 	if prefix, length, ok := longSuffix(o); ok && o.HasCreationID {
-		if err := s.longAt(len(prefix), length).addLong(s.rules, o); err != nil {
-			return err
-		}
+		s.longAt(len(prefix), length).addLong(s.rules, o)
 	}
 	if prefix := names.EffectivePrefix(o.GenerateName); strings.HasPrefix(o.Name, prefix) {
 		s.at(len(prefix)).addDeclared(s.rules, o)
@@ -110,7 +79,6 @@ func (s *Stems) addDeclared(o *decode.Object) error {
 		s.count.Uncounted++ // a sweep may count it later
 		s.strays.offer(server(o.Namespace, prefix))
 	}
-	return nil
 }
 
 // Finish closes the open name pools at the end of the list. It reports whether a Sweep must count

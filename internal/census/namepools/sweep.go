@@ -42,28 +42,12 @@ func NewSweepAfter(stems *Stems) *Sweep {
 	return s
 }
 
-// WantsCreator returns when Add needs the creator of o. It never returns Later because there are many
-// targets.
-func (s *Sweep) WantsCreator(o *decode.Object) decode.When {
-	if _, _, long := longSuffix(o); long && !s.afterStems {
-		return decode.Now
-	}
-	if prefix, _, ok := names.Split(o.Name); ok {
-		if t := s.targets[server(o.Namespace, prefix)]; t != nil && t.tally.isNewer(o) {
-			return decode.Now
-		}
-	}
-	return decode.Never
-}
-
 // Add counts o if it belongs to a target.
 func (s *Sweep) Add(o *decode.Object) error {
 	if prefix, _, ok := names.Split(o.Name); ok {
 		id := server(o.Namespace, prefix)
 		if t := s.targets[id]; t != nil {
-			if err := t.tally.add(s.rules, o, prefix); err != nil {
-				return err
-			}
+			t.tally.add(s.rules, o, prefix)
 		} else if s.rules.Prefixes[prefix] && !s.afterStems {
 			s.propose(id)
 		}
@@ -74,9 +58,10 @@ func (s *Sweep) Add(o *decode.Object) error {
 	}
 	if s.afterStems {
 		s.addStray(o)
-		return nil
+	} else {
+		s.addDeclared(o)
 	}
-	return s.addDeclared(o)
+	return nil
 }
 
 // addStray counts a generateName whose prefix the object's name lacks.
@@ -97,18 +82,16 @@ func (s *Sweep) addStray(o *decode.Object) {
 }
 
 // addDeclared counts the generateName of o if stems did not.
-func (s *Sweep) addDeclared(o *decode.Object) error {
+func (s *Sweep) addDeclared(o *decode.Object) {
 	s.count.Objects++
 	if o.GenerateName == "" {
-		return nil
+		return
 	}
 	left := false // a later walk counts it
 	if prefix, length, ok := longSuffix(o); ok && o.HasCreationID {
 		id := ID{o.Namespace, prefix, length}
 		if t := s.targets[id]; t != nil {
-			if err := t.tally.addLong(s.rules, o); err != nil {
-				return err
-			}
+			t.tally.addLong(s.rules, o)
 		} else {
 			left = s.propose(id)
 		}
@@ -122,7 +105,6 @@ func (s *Sweep) addDeclared(o *decode.Object) error {
 	if left {
 		s.count.Uncounted++
 	}
-	return nil
 }
 
 // propose collects a name pool for a later walk, and reports whether it was not counted yet.

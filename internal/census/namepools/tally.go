@@ -1,7 +1,6 @@
 package namepools
 
 import (
-	"errors"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -48,7 +47,6 @@ type Tally struct {
 	creators      hashes
 	unbounded     bool // for some creator seen, replicas don't limit the names
 	evidence      evidence
-	origins       origins
 	owners        owners
 }
 
@@ -74,8 +72,7 @@ func (t *Tally) ReplicaBounded() bool { return len(t.creators) > 0 && !t.unbound
 func (t *Tally) clear() {
 	*t = Tally{
 		raw: t.raw[:0], creators: t.creators[:0], generateNames: t.generateNames[:0],
-		origins: origins{t.origins.objects[:0], t.origins.bytes[:0]},
-		owners:  owners{hashes: t.owners.hashes[:0]},
+		owners: owners{hashes: t.owners.hashes[:0]},
 	}
 }
 
@@ -83,10 +80,9 @@ func (t *Tally) clear() {
 func (t *Tally) isNewer(o *decode.Object) bool { return t.Names == 0 || o.Created > t.Newest }
 
 // add counts o, whose name is in the name pool of prefix.
-func (t *Tally) add(r *Rules, o *decode.Object, prefix string) error {
-	if err := errors.Join(t.addOwner(r, o), t.addOrigin(r, o)); err != nil {
-		return err
-	}
+func (t *Tally) add(r *Rules, o *decode.Object, prefix string) {
+	t.addOwner(r, o)
+	t.addCreatorOf(o)
 	t.Names++
 	t.declared = t.declared || r.Prefixes[prefix]
 	t.chosen = t.chosen || r.chooses(o)
@@ -97,14 +93,11 @@ func (t *Tally) add(r *Rules, o *decode.Object, prefix string) error {
 	}
 	t.evidence.add(o, generated)
 	t.addTime(r, o.Created)
-	return nil
 }
 
 // addLong counts o, whose suffix is longer than a server's.
-func (t *Tally) addLong(r *Rules, o *decode.Object) error {
-	if err := t.addOrigin(r, o); err != nil {
-		return err
-	}
+func (t *Tally) addLong(r *Rules, o *decode.Object) {
+	t.addCreatorOf(o)
 	t.Names++
 	t.Generated++
 	if r.All {
@@ -113,7 +106,6 @@ func (t *Tally) addLong(r *Rules, o *decode.Object) error {
 	t.addDeclared(r, o)
 	t.addRaw(o.GenerateName)
 	t.addTime(r, o.Created)
-	return nil
 }
 
 func (t *Tally) addTime(r *Rules, created int64) {
@@ -159,9 +151,12 @@ func (t *Tally) addRaw(generateName string) {
 	t.generateNames = t.generateNames[:min(len(t.generateNames), maxGenerateNames)]
 }
 
-// addCreator records the creator of the newest object.
-func (t *Tally) addCreator(name string, creator decode.Creator, hasID bool) {
-	t.Creator, t.HasCreationID = creator, hasID
+// addCreatorOf records the creator of o before o is added, if o is the newest object.
+func (t *Tally) addCreatorOf(o *decode.Object) {
+	if !t.isNewer(o) {
+		return
+	}
+	t.Creator, t.HasCreationID = o.Creator, o.HasCreationID
 	m := &t.Creator
 	if *m == (decode.Creator{}) {
 		t.unbounded = true
@@ -169,7 +164,7 @@ func (t *Tally) addCreator(name string, creator decode.Creator, hasID bool) {
 	}
 	t.creators.add(hashOf(m.APIVersion, m.Kind, m.Name, m.Manager), MaxCreators)
 	t.unbounded = t.unbounded || !BoundByReplicas(*m)
-	t.evidence.hashed = t.evidence.hashed || isHashed(name, creator.Name)
+	t.evidence.hashed = t.evidence.hashed || isHashed(o.Name, o.Creator.Name)
 }
 
 // kind is a kind as owner references name it.

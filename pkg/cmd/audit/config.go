@@ -22,7 +22,7 @@ import (
 )
 
 // maxLists is the largest number of lists in flight; each has a connection and a
-// buffer of 64 KiB.
+// buffer.
 const maxLists = 256
 
 // config is a command line in the types that its parts take.
@@ -197,9 +197,6 @@ func (c *config) scanner(of *cluster.Cluster) *census.Scanner {
 	scanner, about := c.scan, &c.about
 	scanner.Config, scanner.Version = of.Config, of.ListsLike()
 	scanner.Prefixes, scanner.MinCount = about.Prefixes, about.CountsFrom()
-	if !about.Gated() { // only a gate needs the creators of hidden prefixes, for their attempts
-		scanner.CreatorsFrom = about.MinCount
-	}
 	for _, window := range audit.Recent {
 		scanner.Since = append(scanner.Since, about.Began.Add(-window))
 	}

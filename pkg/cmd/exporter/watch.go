@@ -55,7 +55,7 @@ func (o *options) watch(ctx context.Context, collector *exporter.Collector, read
 // newEngine returns the engine of the exporter.
 func (o *options) newEngine(ctx context.Context, c *cluster.Cluster, types *cluster.Types) *live.Engine {
 	engine := live.New(census.Scanner{
-		Config: c.Config, Version: c.ListsLike(), MinCount: o.minCount, CreatorsFrom: o.minCount,
+		Config: c.Config, Version: c.ListsLike(), MinCount: o.minCount,
 		Absent: cluster.Patience{For: cluster.Forever, Print: func(line string) { o.log("%s", line) }}.Report,
 	})
 	engine.Types, engine.Namespace, engine.Named = types.Known(), o.namespace, len(o.types) > 0
