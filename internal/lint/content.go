@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"regexp"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
 // content is the part of a source that stays in memory.
@@ -18,7 +20,7 @@ type content struct {
 	objects      int
 	exported     int
 	placeholders int
-	skipped      bool
+	skipped      v1alpha1.LintSkipReason
 	unreadable   []Unreadable
 }
 
@@ -43,13 +45,20 @@ func (c *content) check(ctx context.Context, source Source, config Config) {
 		}
 	})
 	for _, b := range failures {
-		if source.Found && other(b.Err, source, text) {
-			c.skipped = c.skipped || c.objects == 0 || !errors.Is(b.Err, manifest.ErrForeign)
+		if reason := skipReason(b.Err, source, text); source.Found && reason != "" {
+			if c.skipped = cmp.Or(c.skipped, reason); reason != v1alpha1.LintNoObject {
+				c.skipped = reason
+			}
 			continue
 		}
 		c.unreadable = append(c.unreadable, Unreadable{source.Name, b.Position, b.Err})
 	}
-	c.skipped = c.skipped || source.Found && c.objects == 0 && len(c.unreadable) == 0
+	switch {
+	case c.skipped == v1alpha1.LintNoObject && c.objects > 0:
+		c.skipped = ""
+	case c.skipped == "" && source.Found && c.objects == 0 && len(c.unreadable) == 0:
+		c.skipped = v1alpha1.LintNoObject
+	}
 }
 
 // add checks an object.
@@ -104,17 +113,21 @@ var (
 	actions     = regexp.MustCompile(`\{\{.*?\}\}|\{%.*?%\}|<%.*?%>`)
 )
 
-// other reports whether an unreadable document is something other than a broken manifest. It may be
-// no Kubernetes object, a file of a chart, or a template that is readable without its actions.
-func other(err error, source Source, text []byte) bool {
-	switch {
-	case errors.Is(err, manifest.ErrForeign), !ofManifest.Match(text), !ofKind.Match(text):
-		return true
-	case !ofTemplate.Match(text):
-		return false
-	case source.Tree.Chart != "":
-		return true
+// skipReason returns the reason to skip an unreadable document, or "" if it is a broken manifest. A
+// template is in a chart, or is readable without its actions.
+func skipReason(err error, source Source, text []byte) v1alpha1.LintSkipReason {
+	foreign := func(b manifest.Broken) bool { return errors.Is(b.Err, manifest.ErrForeign) }
+	if foreign(manifest.Broken{Err: err}) {
+		return v1alpha1.LintNoObject
 	}
-	_, broken := manifest.Read(actions.ReplaceAll(actionLines.ReplaceAll(text, nil), []byte("x")))
-	return !slices.ContainsFunc(broken, func(b manifest.Broken) bool { return !errors.Is(b.Err, manifest.ErrForeign) })
+	if ofTemplate.Match(text) {
+		_, broken := manifest.Read(actions.ReplaceAll(actionLines.ReplaceAll(text, nil), []byte("x")))
+		if source.Tree.Chart != "" || len(slices.DeleteFunc(broken, foreign)) == 0 {
+			return v1alpha1.LintTemplate
+		}
+	}
+	if ofManifest.Match(text) && ofKind.Match(text) {
+		return ""
+	}
+	return v1alpha1.LintInvalid
 }

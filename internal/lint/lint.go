@@ -34,6 +34,8 @@ type Config struct {
 	Levels map[string]v1alpha1.LintLevel
 	// Minor is the minor version of the Kubernetes that the objects are for.
 	Minor int
+	// NoInlineDisable makes comments and annotations disable nothing.
+	NoInlineDisable bool
 }
 
 // Result has the findings, and lists the checked and the skipped input.
@@ -47,7 +49,7 @@ type Result struct {
 	// length and letters are not checked.
 	Placeholders int
 	// Skipped are the files that were found in directories and are no manifests.
-	Skipped []string
+	Skipped []v1alpha1.LintSkipped
 	// Unreadable are the files and documents that can't be read.
 	Unreadable []Unreadable
 	// Findings are in the order of the files, and of the lines in them.
@@ -108,7 +110,9 @@ func Run(ctx context.Context, sources []Source, config Config) (*Result, error) 
 		all = append(all, read[i].silences...)
 	}
 	result.compare(rules.NewInput(config.Minor, facts...), config, order)
-	result.silence(all, config.Disabled)
+	if !config.NoInlineDisable {
+		result.silence(all, config.Disabled)
+	}
 	result.finish(config, order, rendered)
 	return result, ctx.Err()
 }
@@ -139,8 +143,8 @@ func (r *Result) finish(config Config, order map[string]int, rendered map[string
 
 // take counts the content of a source.
 func (r *Result) take(source Source, c *content) {
-	if c.skipped {
-		r.Skipped = append(r.Skipped, source.Name)
+	if c.skipped != "" {
+		r.Skipped = append(r.Skipped, v1alpha1.LintSkipped{File: source.Name, Reason: c.skipped})
 	}
 	if c.objects > 0 {
 		r.Read = append(r.Read, source.Name)

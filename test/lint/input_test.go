@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -237,20 +238,70 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// A broken manifest is an error, even if it contains template actions. A template is no error.
-func TestTemplates(t *testing.T) {
+// A broken manifest is an error, even if it contains template actions. Other files are skipped with a reason. Those that
+// can hide objects cause a warning, and with --fail-on-skipped an error.
+func TestSkippedFiles(t *testing.T) {
 	const broken = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a\ndata:\n  a: \"{{ not a template }}\"\n"
 	const template = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Name }}\n{{- if .Data }}\ndata: {{ .Data }}\n{{- end }}\n"
 	tree(t, map[string]string{
 		"broken.yaml": broken, "template.yaml": template,
-		"chart/Chart.yaml": "name: c\n", "chart/templates/a.yaml": broken,
+		"chart/Chart.yaml": "name: c\n", "chart/templates/a.yaml": broken, "flow.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {\n",
+		"two.yaml": configMap("generateName: b-") + "---\nname: c\n",
 	})
+	if err := os.Symlink("chart", "link"); err != nil {
+		t.Fatal(err)
+	}
 	_, report := found(t)
 	if len(report.Unreadable) != 1 || report.Unreadable[0].File != "broken.yaml" || report.Unreadable[0].Line != 3 {
 		t.Errorf("%+v", report.Unreadable)
 	}
-	if got := strings.Join(report.SkippedFiles, " "); got != "chart/Chart.yaml chart/templates/a.yaml template.yaml" {
-		t.Errorf("skipped %s", got)
+	want := []v1alpha1.LintSkipped{
+		{File: "chart/Chart.yaml", Reason: "no Kubernetes object"},
+		{File: "chart/templates/a.yaml", Reason: "template"},
+		{File: "flow.yaml", Reason: "invalid YAML"},
+		{File: "template.yaml", Reason: "template"},
+		{File: "link", Reason: "symbolic link to a directory"},
+	}
+	if !slices.Equal(report.SkippedFiles, want) {
+		t.Errorf("skipped %q", report.SkippedFiles)
+	}
+	const warnings = "Warning: flow.yaml is not checked: invalid YAML\n"
+	_, stderr, _ := run(t, "", "-R", "-f", ".")
+	if !strings.HasPrefix(stderr, warnings+"Warning: link is not checked: symbolic link to a directory\n") {
+		t.Error(stderr)
+	}
+	if err := os.Remove("broken.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		args string
+		code int
+	}{
+		{"", 0},
+		{"--fail-on-skipped", 1},
+		{"--fail-on-skipped --exclude chart --exclude link --exclude flow.yaml", 1},
+		{"--fail-on-skipped --exclude chart --exclude link --exclude flow.yaml --exclude template.yaml", 0},
+	} {
+		if _, stderr, code := run(t, "", append([]string{"-R", "-f", "."}, strings.Fields(test.args)...)...); code != test.code {
+			t.Errorf("%s: exit code %d, %s", test.args, code, stderr)
+		}
+	}
+}
+
+// With --no-inline-disable, the author of a manifest can't disable a rule in it.
+func TestNoInlineDisable(t *testing.T) {
+	tree(t, map[string]string{
+		"a.yaml": "# genname:disable both-names: on purpose\n" + configMap("name: a, generateName: a-"),
+		"b.yaml": configMap(`name: a, generateName: a-, annotations: {genname.dev/lint-disable: "both-names: on purpose"}`),
+	})
+	if lines, report := found(t); len(lines) != 0 || len(report.Disabled) != 2 {
+		t.Errorf("%v", report.Items)
+	}
+	if lines, report := found(t, "--no-inline-disable"); len(lines) != 2 || len(report.Disabled) != 0 {
+		t.Errorf("%q %v", lines, report.Items)
+	}
+	if _, stderr, code := run(t, "", "-R", "-f", ".", "--fail-on", "warning", "--no-inline-disable"); code != 3 {
+		t.Errorf("exit code %d, %s", code, stderr)
 	}
 }
 

@@ -28,9 +28,8 @@ type LintReport struct {
 	Disabled []LintDisabled `json:"disabled"`
 	// Unreadable are the files and documents that can't be read.
 	Unreadable []LintUnreadable `json:"unreadable"`
-	// SkippedFiles are the files in directories that have no Kubernetes object, or are
-	// templates that are not YAML yet.
-	SkippedFiles []string `json:"skippedFiles"`
+	// SkippedFiles are the files in directories that are not checked.
+	SkippedFiles []LintSkipped `json:"skippedFiles"`
 }
 
 // LintSummary counts the input and the findings.
@@ -39,8 +38,7 @@ type LintSummary struct {
 	Files int `json:"files"`
 	// Objects is the number of objects. Members of Lists count one by one.
 	Objects int `json:"objects"`
-	// Skipped is the number of files in directories that have no Kubernetes object,
-	// or are templates that are not YAML yet.
+	// Skipped is the number of files in directories that are not checked.
 	Skipped int `json:"skipped"`
 	// Exported is the number of objects with metadata.resourceVersion, which are not
 	// checked.
@@ -58,6 +56,30 @@ type LintDisabled struct {
 
 	// Reason is the reason in the comment or the annotation.
 	Reason string `json:"reason"`
+}
+
+// LintSkipReason is the reason why a file in a directory is not checked.
+type LintSkipReason string
+
+const (
+	// LintNoObject is for files without Kubernetes objects.
+	LintNoObject LintSkipReason = "no Kubernetes object"
+	// LintTemplate is for templates that are not YAML yet.
+	LintTemplate LintSkipReason = "template"
+	// LintInvalid is for files that are no YAML and no manifest.
+	LintInvalid LintSkipReason = "invalid YAML"
+	// LintLink is for links to directories.
+	LintLink LintSkipReason = "symbolic link to a directory"
+	// LintSpecial is for pipes, devices and the like.
+	LintSpecial LintSkipReason = "no regular file"
+)
+
+// LintSkipped is a file in a directory that is not checked.
+type LintSkipped struct {
+	// File is the path of the file as you gave it.
+	File string `json:"file"`
+	// Reason is the reason why it is not checked.
+	Reason LintSkipReason `json:"reason"`
 }
 
 // LintUnreadable is a file, or a document of a file, that can't be read.

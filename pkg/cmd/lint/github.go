@@ -41,8 +41,8 @@ func (o *options) printGitHub(result *lint.Result) error {
 		}
 	}
 	for _, u := range result.Unreadable {
-		fmt.Fprintf(out, "::error file=%s,line=%d,title=%s::%s\n", gitHubProperty.Replace(terminal.Printable(repository.path(u.File))),
-			max(u.Line, 1), "genname", gitHubData.Replace(terminal.OneLine(unreadable(u).Error())))
+		fmt.Fprintf(out, "::error file=%s,line=%d,title=genname::%s\n",
+			gitHubProperty.Replace(terminal.Printable(repository.path(u.File))), max(u.Line, 1), gitHubData.Replace(terminal.OneLine(unreadable(u).Error())))
 	}
 	for _, line := range disabled(result) {
 		fmt.Fprintln(out, line)

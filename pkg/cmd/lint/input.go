@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/kustomize"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
 )
 
@@ -26,7 +27,7 @@ const stdin = "-"
 type input struct {
 	sources []lint.Source
 	missing []lint.Unreadable
-	skipped []string // pipes, devices and the like in directories
+	skipped []v1alpha1.LintSkipped // links, pipes, devices and the like in directories
 
 	trees   trees
 	ignores ignores
@@ -105,12 +106,17 @@ func (o *options) walk(in *input, root string) error {
 			return nil
 		case entry.IsDir() && (!o.Recursive || entry.Name() == ".git" || in.ignores.ignored(path, true)):
 			return filepath.SkipDir
-		case entry.IsDir(), path != root && !slices.Contains(resource.FileExtensions, filepath.Ext(path)):
+		case entry.IsDir(), path != root && in.ignores.ignored(path, false):
 			return nil
-		case path != root && in.ignores.ignored(path, false):
+		case path != root && isLinkToDirectory(path):
+			if o.Recursive {
+				in.skip(path, v1alpha1.LintLink)
+			}
+			return nil
+		case path != root && !slices.Contains(resource.FileExtensions, filepath.Ext(path)):
 			return nil
 		case path != root && !readable(path):
-			in.skipped = append(in.skipped, filepath.ToSlash(path))
+			in.skip(path, v1alpha1.LintSpecial)
 			return nil
 		}
 		in.sources = append(in.sources, o.source(in, path, path != root))
@@ -120,6 +126,21 @@ func (o *options) walk(in *input, root string) error {
 		failure = o.nothing(root)
 	}
 	return errors.Join(failure, err)
+}
+
+func (in *input) skip(path string, reason v1alpha1.LintSkipReason) {
+	in.skipped = append(in.skipped, v1alpha1.LintSkipped{File: filepath.ToSlash(path), Reason: reason})
+}
+
+// isLinkToDirectory reports whether a path is a symbolic link to a directory. A walk does not follow
+// it, as in kubectl.
+func isLinkToDirectory(path string) bool {
+	link, err := os.Lstat(path)
+	if err != nil || link.Mode()&fs.ModeSymlink == 0 {
+		return false
+	}
+	target, err := os.Stat(path)
+	return err == nil && target.IsDir()
 }
 
 // source returns the source of a file. A pipe can be read only once.

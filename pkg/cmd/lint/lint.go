@@ -64,14 +64,16 @@ type options struct {
 	genericiooptions.IOStreams
 	resource.FilenameOptions
 
-	printFlags *output.Flags
-	print      func(*lint.Result) error
-	failOn     flagvalue.Enum[gate]
-	explain    flagvalue.Enum[string]
-	disable    []string
-	exclude    []string
-	showSkips  bool
-	kubernetes string
+	printFlags    *output.Flags
+	print         func(*lint.Result) error
+	failOn        flagvalue.Enum[gate]
+	explain       flagvalue.Enum[string]
+	disable       []string
+	exclude       []string
+	showSkips     bool
+	noInline      bool
+	failOnSkipped bool
+	kubernetes    string
 
 	excludes []ignoreList
 	settings lint.Config
@@ -103,8 +105,8 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 			"RULE: REASON".
 
 			The exit code is 3 if there are findings of the level of --fail-on or worse. Otherwise it
-			is 1 if lint can't read a file. In a directory, lint skips templates and files without
-			Kubernetes objects.`),
+			is 1 if lint can't read a file. In a directory, lint skips templates, files without
+			Kubernetes objects, and symbolic links to directories.`),
 		Example: templates.Examples(`
 			# Check a manifest
 			kubectl genname lint -f job.yaml
@@ -135,6 +137,10 @@ func (o *options) addFlags(cmd *cobra.Command) {
 		"Pattern of files to leave out of directories, as in .gitignore. Can be repeated")
 	flags.BoolVar(&o.showSkips, "show-skipped", false,
 		"Print the names of skipped files, and the findings that comments disable")
+	flags.BoolVar(&o.failOnSkipped, "fail-on-skipped", false,
+		"Exit with code 1 if files of directories can't be checked, such as symbolic links, templates and invalid YAML")
+	flags.BoolVar(&o.noInline, "no-inline-disable", false,
+		"Ignore comments and annotations that disable rules, for manifests of authors that you don't trust")
 	o.printFlags.AddFlags(cmd)
 	offer := cobra.FixedCompletions(ruleNames(), cobra.ShellCompDirectiveNoFileComp)
 	_ = cmd.RegisterFlagCompletionFunc("disable", offer) // fails only for a flag that is not there
@@ -195,7 +201,7 @@ func (o *options) configure(cmd *cobra.Command) error {
 	if c.KubernetesVersion != "" && !cmd.Flags().Changed("kubernetes-version") {
 		o.kubernetes = c.KubernetesVersion
 	}
-	o.settings = lint.Config{Levels: map[string]v1alpha1.LintLevel{}, Disabled: o.disable}
+	o.settings = lint.Config{Levels: map[string]v1alpha1.LintLevel{}, Disabled: o.disable, NoInlineDisable: o.noInline}
 	for name, level := range c.Levels {
 		if level == off {
 			o.settings.Disabled = append(o.settings.Disabled, name)
@@ -270,6 +276,9 @@ func (o *options) Run(ctx context.Context) error {
 	for _, u := range result.Unreadable {
 		failure = errors.Join(failure, unreadable(u))
 	}
+	if files := len(unchecked(result, true)); files > 0 && o.failOnSkipped {
+		failure = errors.Join(failure, fmt.Errorf(messages.SkippedFiles, humanize.Count(files, "file")))
+	}
 	if o.count(result) == 0 {
 		return failure
 	}
@@ -294,6 +303,14 @@ func (o *options) count(result *lint.Result) int {
 		}
 	}
 	return count
+}
+
+// unchecked returns the skipped files that can hide objects. Templates are many, and count only if
+// the user asks for them.
+func unchecked(result *lint.Result, templates bool) []v1alpha1.LintSkipped {
+	return slices.DeleteFunc(slices.Clone(result.Skipped), func(s v1alpha1.LintSkipped) bool {
+		return s.Reason == v1alpha1.LintNoObject || s.Reason == v1alpha1.LintTemplate && !templates
+	})
 }
 
 // unreadable returns the error of an unreadable source or document.

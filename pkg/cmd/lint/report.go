@@ -16,7 +16,7 @@ func report(result *lint.Result) *v1alpha1.LintReport {
 			Findings: countLevels(result),
 		},
 		Items: []v1alpha1.LintItem{}, Disabled: []v1alpha1.LintDisabled{},
-		Unreadable: []v1alpha1.LintUnreadable{}, SkippedFiles: append([]string{}, result.Skipped...),
+		Unreadable: []v1alpha1.LintUnreadable{}, SkippedFiles: append([]v1alpha1.LintSkipped{}, result.Skipped...),
 	}
 	for _, u := range result.Unreadable {
 		r.Unreadable = append(r.Unreadable, v1alpha1.LintUnreadable{

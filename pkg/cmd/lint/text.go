@@ -92,6 +92,11 @@ func (o *options) printCounts(result *lint.Result) {
 		fmt.Fprintln(o.ErrOut, terminal.OneLine(fmt.Sprintf(messages.Idle,
 			placeOf(s.File, s.Position), strings.Join(s.Rules, ","), why)))
 	}
+	if !o.showSkips {
+		for _, s := range unchecked(result, o.failOnSkipped) {
+			fmt.Fprintln(o.ErrOut, terminal.OneLine(fmt.Sprintf(messages.NotChecked, s.File, s.Reason)))
+		}
+	}
 	count := countLevels(result)
 	lines := []string{fmt.Sprintf(messages.Summary,
 		humanize.Count(count.Error, "error"), humanize.Count(count.Warning, "warning"),
@@ -111,8 +116,8 @@ func (o *options) printCounts(result *lint.Result) {
 	}
 	if o.showSkips {
 		lines = append(lines, disabled(result)...)
-		for _, file := range result.Skipped {
-			lines = append(lines, terminal.OneLine(fmt.Sprintf(messages.SkippedFile, file)))
+		for _, s := range result.Skipped {
+			lines = append(lines, terminal.OneLine(fmt.Sprintf(messages.SkippedFile, s.File, s.Reason)))
 		}
 	}
 	fmt.Fprintln(o.ErrOut, strings.Join(lines, "\n"))

@@ -59,6 +59,8 @@ const (
 	Unreadable = "%s:%d: can't be read: %w"
 	// Interrupted is printed after an interrupt, without findings.
 	Interrupted = "error: interrupted"
+	// SkippedFiles is the last line if --fail-on-skipped finds files: their number.
+	SkippedFiles = "%s not checked (--fail-on-skipped). To leave files out on purpose, use --exclude"
 	// GateExceeded is the last line if there are findings of the level of --fail-on: their
 	// number, the level.
 	GateExceeded = "error: %s at level %s or above (--fail-on)"
@@ -69,6 +71,8 @@ const (
 	// Idle is printed for a comment or an annotation that disables no finding: place,
 	// rules, reason.
 	Idle = "Warning: %s: genname:disable %s has no effect: %s"
+	// NotChecked is printed for a file that can hide objects: file, reason.
+	NotChecked = "Warning: %s is not checked: %s"
 	// NoFindingThere is the reason of Idle if the rules find nothing.
 	NoFindingThere = "these rules find nothing there"
 )
@@ -80,13 +84,13 @@ const (
 	// Disabled counts the findings that comments and annotations disable.
 	Disabled = "%s disabled by comments and annotations."
 	// Skipped counts the files that lint did not check.
-	Skipped = "%s skipped (templates, or files without Kubernetes objects). To list them, use --show-skipped."
+	Skipped = "%s skipped. To list them, use --show-skipped."
 	// Exported counts the objects with a resourceVersion.
 	Exported = "Not checked: %s with metadata.resourceVersion, which only a server sets."
 	// Placeholders counts the objects with a variable in their name.
 	Placeholders = "Length and characters not checked: %s with a variable in the name."
-	// SkippedFile is a line of --show-skipped: file.
-	SkippedFile = "skipped: %s"
+	// SkippedFile is a line of --show-skipped: file, reason.
+	SkippedFile = "skipped: %s: %s"
 	// DisabledFinding is a line of --show-skipped, and of the format github: place, defect,
 	// object, rule, reason.
 	DisabledFinding = "disabled: %s: %s (%s) [%s]: %s"
