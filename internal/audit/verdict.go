@@ -157,13 +157,9 @@ func (c *Collector) closeness(pool *census.NamePool, attempts int) (chance float
 	if most := model.NextFails(pool.Names + int64(year)); year*most < 1 {
 		return chance, nil, nil // each of these creates is less likely to fail than the last
 	}
-	expected := func(days float64) float64 {
-		forecast, failed := model.Forecast(pool.Names, perDay, days)
-		err = cmp.Or(err, failed)
-		return forecast.NothingDeleted
-	}
-	if expected(closeDays) < 1 || err != nil {
-		return chance, nil, err
+	expected := func(days float64) float64 { return model.ExpectedFailures(pool.Names, int64(perDay*days)) }
+	if expected(closeDays) < 1 {
+		return chance, nil, nil
 	}
 	low, high := 0.0, float64(closeDays)
 	for high-low > high/1000 {
@@ -173,7 +169,7 @@ func (c *Collector) closeness(pool *census.NamePool, attempts int) (chance float
 			high = middle
 		}
 	}
-	return chance, &high, err
+	return chance, &high, nil
 }
 
 // verdict returns the verdict on all name pools. The rows have not been added to it yet.

@@ -45,7 +45,7 @@ type FirstFailure struct {
 	Mean      float64 `json:"mean"`
 	Deviation float64 `json:"deviation"`
 	Error     float64 `json:"standardError"`
-	// Expected is analyze.Model.MeanCreatesToFirstFailure. ExpectedDeviation is the model's standard deviation for
+	// Expected is the mean of the model. ExpectedDeviation is the model's standard deviation for
 	// one prefix.
 	Expected          float64 `json:"expected"`
 	ExpectedDeviation float64 `json:"expectedDeviation"`
@@ -88,7 +88,7 @@ func NewFirstFailure(serverAttempts, clientAttempts int, seen []int) (FirstFailu
 	f := FirstFailure{
 		ServerAttempts: serverAttempts, ClientAttempts: clientAttempts, Prefixes: len(seen),
 		Mean: mean, Deviation: deviation, Error: deviation / root,
-		Expected: m.MeanCreatesToFirstFailure(0), ExpectedDeviation: expected.deviation(),
+		Expected: expected.mean(), ExpectedDeviation: expected.deviation(),
 		Shape: expected.chiSquare(seen),
 	}
 	f.Z = (f.Mean - f.Expected) / (f.ExpectedDeviation / root)

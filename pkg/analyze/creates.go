@@ -1,10 +1,47 @@
 package analyze
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
-// negligible is the binary exponent below which a probability q is, to the last
-// bit, its own -ln(1-q) and q/(1-q).
-const negligible = -60
+// Probability is a probability that keeps its digits at both ends. Near 0 it goes below the range
+// of a float64. The zero Probability is 0.
+type Probability struct {
+	positive bool
+	lnHazard float64 // ln(-ln(1-P)) if positive
+}
+
+// probabilityOf returns the probability with the hazard whose logarithm is given.
+func probabilityOf(lnHazard float64) Probability {
+	if math.IsInf(lnHazard, -1) {
+		return Probability{}
+	}
+	return Probability{true, lnHazard}
+}
+
+// Hazard returns L = -ln(1-P), from 0 to +Inf. Hazards of successive creates add up.
+func (p Probability) Hazard() float64 {
+	if !p.positive {
+		return 0
+	}
+	return math.Exp(p.lnHazard)
+}
+
+// Float64 returns the probability, from 0 to 1. It is 0 if it is below the float64 range.
+func (p Probability) Float64() float64 { return -math.Expm1(-p.Hazard()) }
+
+// Log10 returns the decimal logarithm of the probability, from -Inf to 0. It stays finite where
+// Float64 underflows.
+func (p Probability) Log10() float64 {
+	switch {
+	case !p.positive:
+		return math.Inf(-1)
+	case p.lnHazard < -40:
+		return p.lnHazard / math.Ln10
+	}
+	return math.Log10(p.Float64())
+}
 
 // AnyFails returns the probability that at least one of a number of creates fails, starting from
 // existing names. It is 1 - product of (1-(i/N)^t) over i from k to k+m-1. KEP-4420's recursion C
@@ -15,18 +52,9 @@ func (m Model) AnyFails(existing, creates int64) Probability {
 	existing = m.clamp(existing)
 	possible, certain := m.split(existing, creates)
 	if certain > 0 {
-		return Probability{scaled{math.Inf(1), 0}}
+		return probabilityOf(math.Inf(1))
 	}
-	return Probability{m.hazard(existing, possible)}
-}
-
-// hazard returns the sum of -ln(1-q) over creates that find a free name.
-func (m Model) hazard(existing, creates int64) scaled {
-	p, last := m.path(existing, creates)
-	if last.exp < negligible {
-		return last.times(p.sum(path.relative, p.attempts))
-	}
-	return scaled{p.sum(path.hazard, p.attempts), 0}
+	return probabilityOf(m.path(existing, possible).lnSum(path.hazard))
 }
 
 // ExpectedFailures returns how many of a number of creates fail on average if a failed create is
@@ -37,8 +65,7 @@ func (m Model) hazard(existing, creates int64) scaled {
 func (m Model) ExpectedFailures(existing, creates int64) float64 {
 	existing = m.clamp(existing)
 	possible, certain := m.split(existing, creates)
-	p, last := m.path(existing, possible)
-	return last.times(p.sum(path.relative, p.attempts)).float() + float64(certain)
+	return math.Exp(m.path(existing, possible).lnSum(path.failure)) + float64(certain)
 }
 
 // ExpectedFailuresRepeated returns how many creates fail on average if each is repeated until it
@@ -50,11 +77,7 @@ func (m Model) ExpectedFailuresRepeated(existing, creates int64) float64 {
 	if certain > 0 {
 		return math.Inf(1)
 	}
-	p, last := m.path(existing, possible)
-	if last.exp < negligible {
-		return last.times(p.sum(path.relative, p.attempts)).float()
-	}
-	return p.sum(path.repeats, p.attempts)
+	return math.Exp(m.path(existing, possible).lnSum(path.repeats))
 }
 
 // ExpectedExtraAttempts returns the mean number of attempts beyond the first of each create. It is
@@ -62,11 +85,142 @@ func (m Model) ExpectedFailuresRepeated(existing, creates int64) float64 {
 // the last free name counts t-1. Each extra attempt calls every validating webhook again. Mutating
 // webhooks are called once per create.
 func (m Model) ExpectedExtraAttempts(existing, creates int64) float64 {
-	if m.Attempts() <= 1 {
+	if m.Attempts() == 1 {
 		return 0
 	}
 	existing = m.clamp(existing)
 	possible, certain := m.split(existing, creates)
-	p, _ := m.path(existing, possible)
-	return p.sum(path.extra, 1) + float64(certain)*(p.attempts-1)
+	return m.path(existing, possible).sum(path.extra, 1) + float64(certain)*float64(m.Attempts()-1)
+}
+
+// Unbounded is the Room of probability 1, which is any number of creates.
+const Unbounded = math.MaxInt64
+
+// Room returns the largest number of creates for which AnyFails(existing, creates) <= p, as far as
+// a relative error of 1e-12 of p decides that. With p = 1 it is Unbounded. With p = 0 it is 1 for an
+// empty pool (the first name never fails), else 0. In a full pool it is 0. A p outside [0, 1] is an
+// error.
+func (m Model) Room(existing int64, p float64) (int64, error) {
+	if !(p >= 0 && p <= 1) {
+		return 0, fmt.Errorf("probability %v: must be from 0 to 1", p)
+	}
+	if p == 1 {
+		return Unbounded, nil
+	}
+	existing = m.clamp(existing)
+	limit := math.Log(-math.Log1p(-p)) + 1e-12
+	below := func(creates int64) bool { return m.path(existing, creates).lnSum(path.hazard) <= limit }
+	low, high := int64(0), m.Names()-existing
+	if below(high) {
+		return high, nil
+	}
+	for high-low > 1 {
+		if middle := low + (high-low)/2; below(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low, nil
+}
+
+// EquivalentSuffixLength returns the suffix length, a real number, that gives the same probability
+// of any failure without retries. It is log27 of the real N' for which AnyFails in a pool of N'
+// names with one attempt equals AnyFails here. KEP-4420 compares 8 attempts with 11 characters in
+// this way.
+//
+// It is never less than the length log27(N) of the model itself. It equals that length where
+// retries change nothing. That is with one attempt, if no create can fail (no creates, or one into
+// an empty pool), and if one must fail because the names run out.
+func (m Model) EquivalentSuffixLength(existing, creates int64) float64 {
+	existing = m.clamp(existing)
+	possible, certain := m.split(existing, creates)
+	p := m.path(existing, possible)
+	lnNames := math.Log(float64(m.Names()))
+	if m.Attempts() > 1 && p.count > 0 && certain == 0 {
+		lnNames = max(lnNames, p.lnEquivalentNames())
+	}
+	return lnNames / math.Log(AlphabetSize)
+}
+
+// lnEquivalentNames returns the logarithm of the number of names for which the path with one attempt
+// has the same hazard. That hazard falls with the number of free names.
+func (p path) lnEquivalentNames() float64 {
+	hazard := p.lnSum(path.hazard)
+	p.attempts, p.lnLast = 1, 0
+	existing := math.Log(p.top) + math.Log(p.sum(path.failure, 1)) // the sum over all states
+	if existing-hazard-math.Log(p.top) > cutoff {
+		return existing - hazard
+	}
+	low, high := math.Log(p.free), existing-hazard
+	for range 60 {
+		middle := low + (high-low)/2
+		p.free = math.Exp(middle)
+		p.lnLast = -math.Log1p(p.free / p.top)
+		if p.lnSum(path.hazard) > hazard {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return math.Log(p.top + p.free)
+}
+
+// AnyReuse returns the probability that at least one of a number of creates takes a name that an
+// earlier one of them had. Each create follows a deletion, so the number of existing names stays
+// constant. This is the birthday problem among the N-k free names. Retries don't prevent it,
+// because such a name is free. In a full pool it is 0.
+func (m Model) AnyReuse(existing, creates int64) Probability {
+	free := m.Names() - m.clamp(existing)
+	if free == 0 {
+		return Probability{}
+	}
+	return Model{names: free, attempts: 1}.AnyFails(0, creates)
+}
+
+// ExpectedReuses returns how many of a number of creates on average take a name that an earlier one
+// of them had: m - F(1-(1-1/F)^m) with F = N-k. Each create follows a deletion, so the number of
+// existing names stays constant. In a full pool it is 0.
+func (m Model) ExpectedReuses(existing, creates int64) float64 {
+	free, n := float64(m.Names()-m.clamp(existing)), float64(max(creates, 0))
+	if free == 0 {
+		return 0
+	}
+	if n > free {
+		return n + free*math.Expm1(n*math.Log1p(-1/free))
+	}
+	term := n / 2 * (n - 1) / free // of the binomial series, in which nothing cancels
+	sum := term
+	for j := 2.0; math.Abs(term) > 1e-12*sum; j++ {
+		term *= -(n - j) / ((j + 1) * free)
+		sum += term
+	}
+	return sum
+}
+
+// Churn has the rates and failures of a steady population of names in a period. See Model.Churn.
+type Churn struct {
+	Creates            float64     // creates in the period
+	FailuresPerDay     float64     // failed creates per day
+	DaysToFirstFailure float64     // mean time to the first failed create, in days; +Inf if none can fail
+	AnyFails           Probability // probability that any create of the period fails
+}
+
+// Churn returns the failures at a steady population of existing names. Each day of 24 hours has
+// perDay creates at random times (a Poisson process) and as many deletions, for a number of days.
+// Failures are then a Poisson process with perDay*(k/N)^t a day (docs/internals/mathematics.md). If
+// the population fluctuates, use the mean of (k/N)^t or the peak, not the mean population. A rate
+// or a time below 0, NaN, or an infinite number of creates is an error.
+func (m Model) Churn(existing int64, perDay, days float64) (Churn, error) {
+	if !(perDay >= 0 && days >= 0 && perDay*days <= math.MaxFloat64) {
+		return Churn{}, fmt.Errorf("%v creates per day for %v days: must be 0 or more, and finite", perDay, days)
+	}
+	ln := m.lnNextFails(m.clamp(existing))
+	failures := math.Exp(ln + math.Log(perDay))
+	return Churn{
+		Creates:            perDay * days,
+		FailuresPerDay:     failures,
+		DaysToFirstFailure: 1 / failures,
+		AnyFails:           probabilityOf(ln + math.Log(perDay) + math.Log(days)),
+	}, nil
 }

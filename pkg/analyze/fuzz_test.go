@@ -36,14 +36,11 @@ func FuzzModel(f *testing.F) {
 		check("NextFails", m.NextFails(existing), 0, 1)
 		anyFails := m.AnyFails(existing, creates)
 		check("AnyFails", anyFails.Float64(), 0, 1)
-		check("Complement", anyFails.Complement(), 0, 1)
 		check("Hazard", anyFails.Hazard(), 0, inf)
 		check("Log10", anyFails.Log10(), -inf, 0)
-		check("sum of both", anyFails.Float64()+anyFails.Complement(), 1-1e-15, 1+1e-15)
-		check("ExpectedFailures", m.ExpectedFailures(existing, creates), 0, n)
+		check("ExpectedFailures", m.ExpectedFailures(existing, creates), 0, n*(1+slack))
 		check("ExpectedFailuresRepeated", m.ExpectedFailuresRepeated(existing, creates), 0, inf)
-		check("ExpectedExtraAttempts", m.ExpectedExtraAttempts(existing, creates), 0, n*float64(m.Attempts()-1)*(1+1e-15))
-		check("MeanCreatesToFirstFailure", m.MeanCreatesToFirstFailure(existing), 1, float64(m.Names())+1)
+		check("ExpectedExtraAttempts", m.ExpectedExtraAttempts(existing, creates), 0, n*float64(m.Attempts()-1)*(1+slack))
 		check("EquivalentSuffixLength", m.EquivalentSuffixLength(existing, creates), 0, 64*float64(m.Attempts()))
 		check("AnyReuse", m.AnyReuse(existing, creates).Float64(), 0, 1)
 		check("ExpectedReuses", m.ExpectedReuses(existing, creates), 0, n)
@@ -64,9 +61,8 @@ func FuzzProbability(f *testing.F) {
 		} else if !valid {
 			return
 		}
-		threshold, err := m.Threshold(p)
-		if err != nil || room < 0 || threshold < 0 {
-			t.Fatalf("room %d, threshold %d, %v", room, threshold, err)
+		if room < 0 {
+			t.Fatalf("room %d", room)
 		}
 		if room == Unbounded {
 			return
@@ -98,10 +94,6 @@ func FuzzRates(f *testing.F) {
 		}
 		if p := churn.AnyFails.Float64(); !(p >= 0 && p <= 1) || !(churn.FailuresPerDay >= 0) || !(churn.DaysToFirstFailure >= 0) {
 			t.Errorf("%+v", churn)
-		}
-		f, err := m.Forecast(count, x, y)
-		if err != nil || !(f.Steady >= 0 && f.Steady <= f.Creates) || !(f.NothingDeleted >= 0 && f.NothingDeleted <= f.Creates*(1+slack)) {
-			t.Errorf("%+v, %v", f, err)
 		}
 	})
 }

@@ -25,6 +25,11 @@ func Garwood(count int64, confidence float64) (lower, upper float64, err error) 
 	return lower, solvePoisson(n, lnTail, orFewer), nil
 }
 
+// WindowConfidence is the two-sided confidence of the interval of one of four windows of time. The true
+// rate is below the interval's lower end in 1.25% of all cases. For four windows, the greatest lower
+// end holds in 95% of all cases, however much they overlap (Bonferroni).
+const WindowConfidence = 0.975
+
 // manyEvents is the count from which gammaQuantile's series is exact to the last bits for every
 // confidence.
 const manyEvents = 1e5

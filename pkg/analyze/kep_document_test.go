@@ -27,11 +27,7 @@ func (k kep) model(length, attempts int) Model {
 }
 
 func (k kep) threshold(length, attempts int, p float64) int64 {
-	n, err := k.model(length, attempts).Threshold(p)
-	if err != nil {
-		k.t.Fatal(err)
-	}
-	return n
+	return threshold(k.t, k.model(length, attempts), p)
 }
 
 func (k kep) chance(length, attempts int, creates int64) float64 {

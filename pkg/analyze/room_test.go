@@ -34,34 +34,11 @@ func TestRoomEdges(t *testing.T) {
 	}
 }
 
-func TestThresholdEdges(t *testing.T) {
-	for _, c := range []struct {
-		names    int64
-		attempts int
-		p        float64
-		want     int64
-	}{
-		{14348907, 8, 0, 0},
-		{14348907, 8, 1, 14348908},
-		{math.MaxInt64, 1, 1, math.MaxInt64},
-		{14348907, 1, 5e-324, 2},
-		{1, 1, 0.5, 2},
-		{1, 1, 1, 2},
-	} {
-		if got, err := newModel(t, c.names, c.attempts).Threshold(c.p); got != c.want || err != nil {
-			t.Errorf("%+v: %d, %v", c, got, err)
-		}
-	}
-}
-
 func TestProbabilityArgumentRefused(t *testing.T) {
 	m := newModel(t, 14348907, 8)
 	for _, p := range []float64{-5e-324, -1, 1.0000000000000002, 2, math.NaN(), math.Inf(1), math.Inf(-1)} {
 		if n, err := m.Room(5, p); err == nil || n != 0 {
 			t.Errorf("Room(5, %v) = %d, %v, want an error", p, n, err)
-		}
-		if n, err := m.Threshold(p); err == nil || n != 0 {
-			t.Errorf("Threshold(%v) = %d, %v, want an error", p, n, err)
 		}
 	}
 }

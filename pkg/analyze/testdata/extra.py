@@ -89,33 +89,6 @@ def long_runs():
     return rows
 
 
-# The mean number of creates to the first failure, by Euler-Maclaurin from 0 over the exact survival.
-
-FIRST = [
-    (0, 27**11, 1), (0, 27**11, 2), (0, 27**11, 8), (0, 27**11, 16), (10**13, 27**11, 4), (10**12, 27**9, 8),
-    (10**6, 27**6, 2), (0, 27**13, 8), (0, 27**8, 24), (10**9, 27**13, 1), (10**14, 27**11, 16),
-]
-
-
-def mean_first_failure(k, n, t):
-    def survival(m):
-        return exp(-hazard(k, k + m, n, t))
-
-    scale = ((t + 1) * mpf(n) ** t + mpf(k) ** (t + 1)) ** (mpf(1) / (t + 1)) - k
-    bounds = [scale * x / 4 for x in (0, 1, 2, 4, 6, 8, 12, 20, 32, 48, 80, 160, 320)]
-    total = survival(0) / 2 - diff(survival, 0, 1) / 12 + diff(survival, 0, 3) / 720 - diff(survival, 0, 5) / 30240
-    for low, high in zip(bounds, bounds[1:]):
-        total += quad(survival, [low, high])
-        if survival(high) < mpf(10) ** -30:
-            return total
-    raise ValueError("survival too long")
-
-
-def first_failures():
-    mp.dps = 60
-    return [{"k": str(k), "N": str(n), "t": t, "value": text(mean_first_failure(k, n, t))} for k, n, t in FIRST]
-
-
 # Equivalent suffix length: the hazard without retries is a quotient of Gamma functions.
 
 EQUIVALENT = [
@@ -193,8 +166,7 @@ def garwood():
 
 if __name__ == "__main__":
     parts = {
-        "rows": many_tries() + long_runs(), "firstFailure": first_failures(),
-        "equivalent": equivalents(), "garwood": garwood(),
+        "rows": many_tries() + long_runs(), "equivalent": equivalents(), "garwood": garwood(),
     }
     with open(__file__.replace("extra.py", "extra.json"), "w") as out:
         lines = [f'"{name}": [\n' + ",\n".join(json.dumps(r, separators=(",", ":")) for r in rows) + "\n]" for name, rows in parts.items()]
