@@ -25,7 +25,7 @@ var (
 
 type streamedKey struct{}
 
-// Streamed marks the requests of a transport as those of a reader that never holds a whole response.
+// Streamed declares that the requests of a transport are those of a reader that never holds a whole response.
 func Streamed(next http.RoundTripper) http.RoundTripper { return streamed{next} }
 
 type streamed struct{ next http.RoundTripper }
