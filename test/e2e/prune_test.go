@@ -390,9 +390,9 @@ func TestPruneBadInput(t *testing.T) {
 		{"jobs/run- --keep=100001", messages.BadKeep},
 		{"jobs/run- --keep=1 --concurrency=0", messages.BadConcurrency},
 		{"jobs/run- --keep=1 --qps=-1", strings.ReplaceAll(messages.BadQPS, "%g", "%s")},
-		{"jobs/run- --keep=1 --retry-timeout=0s", messages.BadRetryTimeout},
-		{"jobs/run- --keep=1 -l a==b==c", strings.ReplaceAll(messages.BadSelector, "%w", "%s")},
-		{"jobs/run- --keep=1 -n x -A", messages.TwoScopes},
+		{"jobs/run- --keep=1 --retry-timeout=0s", "--retry-timeout must be positive, not %s"},
+		{"jobs/run- --keep=1 -l a==b==c", "--selector: %s"},
+		{"jobs/run- --keep=1 -n x -A", "--namespace and --all-namespaces can't be used together"},
 		{"nonsuch/run- --keep=1", "the server doesn't have a resource type %s"},
 		{"crds/run- --keep=1", messages.NoNames},
 	} {

@@ -86,10 +86,10 @@ func (r *run) delete(ctx context.Context) error {
 			_ = r.printName(result.Object) // the writer remembers its error
 		}
 		total := r.outcomes.total
-		r.progress.SetText(fmt.Sprintf(messages.Deleting, humanize.Grouped(total.done()),
+		r.session.SetText(fmt.Sprintf(messages.Deleting, humanize.Grouped(total.done()),
 			humanize.Count(r.plan.Chosen, "object"), humanize.Grouped(total.failed+total.unknown)))
 	})
-	r.progress.End()
+	r.session.End()
 	if !r.names && r.printFlags.ForMachines() {
 		if err := r.printFlags.Print(r.report(), r.Out); err != nil {
 			return err

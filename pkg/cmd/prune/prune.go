@@ -11,17 +11,16 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/prune"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/complete"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/prune/messages"
 )
 
@@ -34,23 +33,19 @@ type options struct {
 	conn       *connection.Connection
 	printFlags *output.Flags
 
-	targets       []target // of the arguments
-	namespace     string
-	allNamespaces bool
-	selector      string
-	olderThan     string
-	age           age
-	keep          int
-	keepGiven     bool
-	finished      bool
-	owned         bool
-	yes           bool
-	names         bool // -o name
-	concurrency   int
-	qps           float32
-	retryTimeout  flagvalue.Duration
-	given         func(flag string) bool
-	connection    []string // the flags that select the cluster, as they were given
+	scope       scan.Flags
+	targets     []target // of the arguments
+	olderThan   string
+	age         age
+	keep        int
+	keepGiven   bool
+	finished    bool
+	owned       bool
+	yes         bool
+	names       bool // -o name
+	concurrency int
+	qps         float32
+	connection  []string // the flags that select the cluster, as they were given
 }
 
 var longHelp = templates.LongDesc(`
@@ -92,10 +87,8 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 }
 
 func (o *options) addFlags(cmd *cobra.Command) {
-	o.retryTimeout = flagvalue.Duration(census.DefaultRetryTimeout)
 	flags := cmd.Flags()
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "Delete objects in all namespaces")
-	flags.StringVarP(&o.selector, "selector", "l", "", "Delete only objects that match this label query")
+	o.scope.Bind(flags, "Delete objects in all namespaces", "Delete only objects that match this label query")
 	flags.StringVar(&o.olderThan, "older-than", "",
 		"Delete only objects older than this age, like 90m, 24h or 30d by the server's clock, "+
 			"or created before this time, like 2026-11-21T08:00:00Z")
@@ -108,8 +101,6 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.IntVar(&o.concurrency, "concurrency", 8, "Number of objects to delete at the same time")
 	flags.Float32Var(&o.qps, "qps", 0,
 		"Maximum number of deletions per second, 0 for no limit. Throttling by the server always applies")
-	flags.Var(&o.retryTimeout, "retry-timeout",
-		"How long to retry one request after throttling, server errors and lost connections")
 	flagvalue.ReadableNumbers(flags)
 	o.printFlags.AddFlags(cmd)
 }
@@ -117,8 +108,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 // Complete takes the scope and the output format from the command line and the
 // kubeconfig.
 func (o *options) Complete(cmd *cobra.Command, args []string) (err error) {
-	o.given = cmd.Flags().Changed
-	o.keepGiven = o.given("keep")
+	o.keepGiven = cmd.Flags().Changed("keep")
 	o.connection = connectionFlags(cmd)
 	if err := o.printFlags.Check(); err != nil {
 		return err
@@ -130,11 +120,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) (err error) {
 	if o.age, err = parseAge(o.olderThan); err != nil {
 		return err
 	}
-	if o.allNamespaces {
-		return nil
-	}
-	o.namespace, _, err = o.conn.Factory.ToRawKubeConfigLoader().Namespace()
-	return err
+	return o.scope.Complete(cmd, o.conn.Factory)
 }
 
 // Validate returns an error if the flags are invalid.
@@ -142,21 +128,14 @@ func (o *options) Validate() error {
 	switch {
 	case !o.age.given() && !o.keepGiven:
 		return errors.New(messages.NoCriterion)
-	case o.allNamespaces && o.given("namespace"):
-		return errors.New(messages.TwoScopes)
 	case o.keep < 0 || o.keep > prune.MaxKeep:
 		return fmt.Errorf(messages.BadKeep, prune.MaxKeep, o.keep)
 	case o.concurrency < 1 || o.concurrency > maxConcurrency:
 		return fmt.Errorf(messages.BadConcurrency, maxConcurrency, o.concurrency)
 	case !(o.qps >= 0) || math.IsInf(float64(o.qps), 0): // NaN too
 		return fmt.Errorf(messages.BadQPS, o.qps)
-	case o.retryTimeout <= 0:
-		return fmt.Errorf(messages.BadRetryTimeout, o.retryTimeout.String())
 	}
-	if _, err := labels.Parse(o.selector); err != nil {
-		return fmt.Errorf(messages.BadSelector, err)
-	}
-	return nil
+	return o.scope.Validate()
 }
 
 // Run plans, and deletes with --yes.
@@ -165,7 +144,7 @@ func (o *options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer r.progress.End()
+	defer r.session.End()
 	if err := r.makePlan(ctx); err != nil {
 		return err
 	}
@@ -181,7 +160,7 @@ func (o *options) criteria(now time.Time) (prune.Criteria, error) {
 	if err != nil {
 		return prune.Criteria{}, err
 	}
-	c := prune.Criteria{Before: before, Finished: o.finished, Owned: o.owned, Selector: o.selector}
+	c := prune.Criteria{Before: before, Finished: o.finished, Owned: o.owned, Selector: o.scope.Selector}
 	if o.keepGiven {
 		c.Keep = &o.keep
 	}

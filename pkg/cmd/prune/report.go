@@ -40,7 +40,7 @@ func (r *run) report() *v1alpha1.PruneReport {
 
 func (r *run) reportCriteria() v1alpha1.PruneCriteria {
 	c := v1alpha1.PruneCriteria{
-		AllNamespaces: r.allNamespaces, Namespace: r.namespace, LabelSelector: r.selector,
+		AllNamespaces: r.scope.AllNamespaces, Namespace: r.scope.Namespace, LabelSelector: r.scope.Selector,
 		CreatedBefore: timeOf(r.pruner.Criteria.Before), Finished: r.finished, Owned: r.owned,
 	}
 	if r.keepGiven {

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/prune"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/prune/messages"
 )
@@ -22,7 +22,7 @@ import (
 // run is one run of the command.
 type run struct {
 	*options
-	progress *terminal.Progress
+	session  *scan.Session
 	began    time.Time
 	pruner   *prune.Pruner
 	targets  []prune.Target
@@ -33,26 +33,20 @@ type run struct {
 
 // begin finds the types, the server's time and the permissions.
 func (o *options) begin(ctx context.Context) (*run, error) {
-	r := &run{options: o, progress: terminal.StartProgress(o.ErrOut), began: time.Now()}
-	r.progress.SetText(messages.Searching)
+	r := &run{options: o, began: time.Now()}
+	var err error
+	if r.session, err = o.scope.Open(ctx, o.conn.Factory, o.IOStreams, o.printFlags, nil); err != nil {
+		return nil, err
+	}
 	if err := r.prepare(ctx); err != nil {
-		r.progress.End()
+		r.session.End()
 		return nil, err
 	}
 	return r, nil
 }
 
 func (r *run) prepare(ctx context.Context) error {
-	patience := cluster.Patience{For: time.Duration(r.retryTimeout), Print: r.progress.Line}
-	var noAttempts flagvalue.Attempts
-	if err := noAttempts.Set("1"); err != nil { // so that the server is not asked for its own
-		return err
-	}
-	c, err := cluster.New(ctx, r.conn.Factory, &noAttempts, patience)
-	if err != nil {
-		return err
-	}
-	if err := r.resolve(ctx, c); err != nil {
+	if err := r.resolve(ctx); err != nil {
 		return err
 	}
 	deletions, err := r.conn.ToUninterruptedRESTConfig()
@@ -60,8 +54,8 @@ func (r *run) prepare(ctx context.Context) error {
 		return err
 	}
 	r.pruner = &prune.Pruner{
-		Lists: c.Config, Deletions: deletions, Version: c.ListsLike(), Namespace: r.namespace,
-		Concurrency: r.concurrency, RetryTimeout: time.Duration(r.retryTimeout), Absent: patience.Report,
+		Lists: r.session.Config, Deletions: deletions, Version: r.session.ListsLike(), Namespace: r.scope.Namespace,
+		Concurrency: r.concurrency, RetryTimeout: r.session.Patience.For, Absent: r.session.Patience.Report,
 	}
 	if r.qps > 0 {
 		r.pruner.Limiter = flowcontrol.NewTokenBucketRateLimiter(r.qps, max(1, int(r.qps)))
@@ -76,9 +70,9 @@ func (r *run) prepare(ctx context.Context) error {
 }
 
 // resolve finds the types of the arguments, and puts together those of one type.
-func (r *run) resolve(ctx context.Context, c *cluster.Cluster) error {
+func (r *run) resolve(ctx context.Context) error {
 	for _, t := range r.options.targets {
-		found, never, err := c.Resources(ctx, []string{t.resource}, r.namespace)
+		found, never, err := r.session.Resources(ctx, []string{t.resource}, r.scope.Namespace)
 		switch {
 		case err != nil:
 			return err
@@ -119,7 +113,7 @@ func (r *run) askTime(ctx context.Context) (err error) {
 		return err
 	}
 	if off := asked.Sub(r.now).Abs(); off > cluster.Skew {
-		r.progress.Line(cluster.ClockWarning(off.Round(time.Second)))
+		r.session.Line(cluster.ClockWarning(off.Round(time.Second)))
 	}
 	return nil
 }
@@ -142,7 +136,7 @@ func (r *run) checkPermissions(ctx context.Context) error {
 		if r.yes {
 			return fmt.Errorf(messages.Forbidden, m.Verb, where)
 		}
-		r.progress.Line(fmt.Sprintf(messages.MissingPermission, m.Verb, where))
+		r.session.Line(fmt.Sprintf(messages.MissingPermission, m.Verb, where))
 	}
 	return nil
 }
@@ -150,14 +144,14 @@ func (r *run) checkPermissions(ctx context.Context) error {
 // makePlan lists the objects.
 func (r *run) makePlan(ctx context.Context) (err error) {
 	r.plan, err = r.pruner.Plan(ctx, r.targets, r.now, func(found int64) {
-		r.progress.SetText(fmt.Sprintf(messages.Finding, humanize.Count(found, "object")))
+		r.session.SetText(fmt.Sprintf(messages.Finding, humanize.Count(found, "object")))
 	})
 	return err
 }
 
 // printf writes a line to stderr.
 func (r *run) printf(format string, args ...any) {
-	r.progress.End()
+	r.session.End()
 	fmt.Fprintln(r.ErrOut, terminal.OneLine(fmt.Sprintf(format, args...)))
 }
 

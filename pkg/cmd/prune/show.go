@@ -26,7 +26,7 @@ const (
 
 // printPlan prints the plan.
 func (r *run) printPlan(ctx context.Context) error {
-	r.progress.End()
+	r.session.End()
 	r.printCounts()
 	if err := r.printResult(ctx); err != nil || r.plan.Chosen == 0 {
 		return err
@@ -67,8 +67,8 @@ func (r *run) printCounts() {
 		return
 	}
 	where := ""
-	if r.namespace != "" {
-		where = " in namespace " + r.namespace
+	if r.scope.Namespace != "" {
+		where = " in namespace " + r.scope.Namespace
 	}
 	r.printf(messages.NothingPlanned, where, criteria)
 	r.printLeft(r.plan.Left)
@@ -223,14 +223,14 @@ func (r *run) repeat() []string {
 	for _, t := range r.options.targets {
 		words = append(words, t.String())
 	}
-	if r.allNamespaces {
+	if r.scope.AllNamespaces {
 		words = append(words, "-A")
 	} else {
-		words = append(words, "-n", r.namespace)
+		words = append(words, "-n", r.scope.Namespace)
 	}
 	words = append(words, r.connection...)
-	if r.selector != "" {
-		words = append(words, "-l", r.selector)
+	if r.scope.Selector != "" {
+		words = append(words, "-l", r.scope.Selector)
 	}
 	if c := r.pruner.Criteria; !c.Before.IsZero() {
 		words = append(words, "--older-than", c.Before.Format(time.RFC3339))

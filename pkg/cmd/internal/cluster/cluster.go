@@ -40,7 +40,8 @@ type Cluster struct {
 const near = 5 * time.Millisecond
 
 // New gets the server's version. It gets the server's attempts in the background, because they are
-// needed last, unless the flag sets them. New waits with patience for an unreachable server.
+// needed last, unless the flag sets them. A nil flag means that nothing depends on the attempts. New
+// waits with patience for an unreachable server.
 func New(
 	ctx context.Context, factory cmdutil.Factory, flag *flagvalue.Attempts, patience Patience,
 ) (*Cluster, error) {
@@ -59,7 +60,7 @@ func New(
 		return nil, err
 	}
 	c.Config.DisableCompression = c.Config.DisableCompression || c.server.RoundTrip < near
-	if !flag.Given() {
+	if flag != nil && !flag.Given() {
 		go c.server.Retries()
 	}
 	return c, nil

@@ -62,6 +62,9 @@ func (p *Progress) End() {
 		close(p.ended)
 	}
 	p.stopped.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.shown = false
 }
 
 // show writes the text every now and then, until the end.

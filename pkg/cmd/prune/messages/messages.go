@@ -13,10 +13,6 @@ const (
 	Pattern = "%q is a pattern. Name a whole generateName, like jobs/nightly-report-"
 	// NoCriterion is printed without --older-than and --keep.
 	NoCriterion = "--older-than or --keep is required, like --older-than 24h"
-	// TwoScopes is printed for -n with -A.
-	TwoScopes = "--namespace and --all-namespaces can't be used together"
-	// BadSelector is printed for a selector that can't be parsed: reason.
-	BadSelector = "--selector: %w"
 	// BadAge is printed for a value of --older-than that is neither: value.
 	BadAge = "--older-than: %q is neither a duration like 24h or 30d nor a time like 2026-11-21T08:00:00Z"
 	// NegativeAge is printed for a negative duration: value.
@@ -27,8 +23,6 @@ const (
 	BadConcurrency = "--concurrency must be from 1 to %d, not %d"
 	// BadQPS is printed for a limit that is no number of requests: value.
 	BadQPS = "--qps must be 0 or more, not %g"
-	// BadRetryTimeout is printed for a time that is not positive: value.
-	BadRetryTimeout = "--retry-timeout must be positive, not %s"
 )
 
 // Errors of a run.
@@ -132,8 +126,6 @@ const (
 
 // Progress.
 const (
-	// Searching is shown before the lists.
-	Searching = "discovering resource types"
 	// Finding is shown while objects are listed: objects to delete.
 	Finding = "listing: %s to delete"
 	// Deleting is shown while objects are deleted: done, all, failed.

@@ -1,0 +1,119 @@
+// Package scan owns what the commands share that read objects of a cluster: the flags of the scope, the
+// session with the server, and the way in which a report is shown. It knows no command, and counts
+// nothing.
+//
+// A command has five parts:
+//
+//	o.Flags.Bind(flags, …)                   // 1. flags; Complete and Validate check them
+//	s, err := o.Flags.Open(ctx, o.conn, …)   // 2. a session
+//	report := engine(ctx, s.Scanner())       // 3. an engine makes the report
+//	view := viewOf(report)                   // 4. a view, which is made from the report only
+//	return s.Show(report, view)              // 5. the output, and the error that has the exit code
+package scan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+// Flags are the flags of the scope, and of the patience with the server.
+type Flags struct {
+	AllNamespaces bool
+	Namespace     string // set by Complete; empty with AllNamespaces
+	Selector      string
+	RetryTimeout  flagvalue.Duration
+
+	bothScopes bool
+}
+
+// Bind adds -A, -l and --retry-timeout. kubectl's own flags have -n. Arguments: the usage of -A, and
+// that of -l.
+func (f *Flags) Bind(flags *pflag.FlagSet, allNamespaces, selector string) {
+	f.RetryTimeout = flagvalue.Duration(census.DefaultRetryTimeout)
+	flags.BoolVarP(&f.AllNamespaces, "all-namespaces", "A", false, allNamespaces)
+	flags.StringVarP(&f.Selector, "selector", "l", "", selector)
+	flags.Var(&f.RetryTimeout, "retry-timeout",
+		"How long to retry one request while the server throttles it, fails or is unreachable")
+}
+
+// Complete takes the namespace from the command line and the kubeconfig.
+func (f *Flags) Complete(cmd *cobra.Command, factory cmdutil.Factory) (err error) {
+	f.bothScopes = f.AllNamespaces && cmd.Flags().Changed("namespace")
+	if !f.AllNamespaces {
+		f.Namespace, _, err = factory.ToRawKubeConfigLoader().Namespace()
+	}
+	return err
+}
+
+// Validate returns an error if a flag is invalid.
+func (f *Flags) Validate() error {
+	_, err := labels.Parse(f.Selector)
+	switch {
+	case f.bothScopes:
+		return errors.New("--namespace and --all-namespaces can't be used together")
+	case f.RetryTimeout <= 0:
+		return fmt.Errorf("--retry-timeout must be positive, not %s", f.RetryTimeout.String())
+	case err != nil:
+		return fmt.Errorf("--selector: %w", err)
+	}
+	return nil
+}
+
+// Session is the use of one cluster by one command. Its Line prints a line on stderr, and its SetText
+// shows progress.
+type Session struct {
+	*cluster.Cluster
+	*terminal.Progress
+	genericiooptions.IOStreams
+
+	Patience cluster.Patience
+	prints   *output.Flags
+}
+
+// Open reaches the cluster, and waits for it. attempts is nil if nothing depends on the attempts of the
+// server. The caller calls End.
+func (f *Flags) Open(
+	ctx context.Context, factory cmdutil.Factory, streams genericiooptions.IOStreams, prints *output.Flags,
+	attempts *flagvalue.Attempts,
+) (*Session, error) {
+	s := &Session{IOStreams: streams, Progress: terminal.StartProgress(streams.ErrOut), prints: prints}
+	s.SetText("discovering resource types")
+	s.Patience = cluster.Patience{For: time.Duration(f.RetryTimeout), Print: s.Line}
+	var err error
+	if s.Cluster, err = cluster.New(ctx, factory, attempts, s.Patience); err != nil {
+		s.End()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Scanner returns a scanner that shows its progress, and warns while the server is unreachable.
+func (s *Session) Scanner() *census.Scanner {
+	return &census.Scanner{
+		Config: s.Config, Version: s.ListsLike(), RetryTimeout: s.Patience.For,
+		Absent: s.Patience.Report, Progress: cluster.ShowScan(s.Progress),
+	}
+}
+
+// Ahead returns how far the server's clock is ahead of this computer's, and warns if that matters.
+func (s *Session) Ahead(ctx context.Context) time.Duration {
+	ahead := s.Cluster.Ahead(ctx)
+	if ahead != 0 {
+		s.Line(cluster.ClockWarning(ahead))
+	}
+	return ahead
+}

@@ -1,0 +1,64 @@
+package scan
+
+import (
+	"fmt"
+	"iter"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+// View is a report as people read it. The functions of package terminal format its lines, and
+// escape the values.
+type View struct {
+	Verdict   []string         // the first lines
+	Table     *table.Table     // nil for none
+	NoHeaders bool             // of the table
+	Names     iter.Seq[string] // instead of a table, for -o name
+	Warnings  []string         // printed beside a report for machines, too
+	Next      []string         // the last lines: numbers, and the next commands
+	Gate      error            // the error that has the exit code
+}
+
+// Show prints a report in the format of -o, or else its view, and returns the error of the command.
+// Only the report, the table and names go to stdout.
+func (s *Session) Show(report runtime.Object, v View) error {
+	s.End()
+	if s.prints.ForMachines() {
+		if err := s.prints.Print(report, s.Out); err != nil {
+			return err
+		}
+		s.lines(v.Warnings)
+		return v.Gate
+	}
+	s.lines(v.Verdict)
+	if err := s.result(v); err != nil {
+		return err
+	}
+	s.lines(v.Warnings)
+	s.lines(v.Next)
+	return v.Gate
+}
+
+// result prints the part of a view that goes to stdout.
+func (s *Session) result(v View) error {
+	switch {
+	case v.Names != nil:
+		for name := range v.Names {
+			if _, err := fmt.Fprintln(s.Out, terminal.OneLine(name)); err != nil {
+				return err
+			}
+		}
+	case v.Table != nil && len(v.Table.Rows) > 0:
+		return v.Table.Print(s.Out, !v.NoHeaders)
+	}
+	return nil
+}
+
+func (s *Session) lines(lines []string) {
+	for _, line := range lines {
+		s.Line(line)
+	}
+}
