@@ -3,22 +3,23 @@ package duplicates
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
 	"fmt"
 	"hash/maphash"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
 const (
@@ -31,124 +32,57 @@ const (
 	getsAtOnce = 8
 )
 
-// detail is the data that the second pass keeps of a candidate, 32 bytes.
-type detail struct {
-	content uint64
-	uid     uid
-	failed  uint32 // Unix seconds; 0 if it has not failed
-	manager uint32 // index in comparison.managers; 0 without managedFields
+// candidate is an object that may belong to a group.
+type candidate struct {
+	listKey
+	kin     kin
+	created uint32 // Unix seconds
+	name    string
+	*content
 }
 
-// uid is a binary UID. It is zero if the text is not a UID.
-type uid [16]byte
-
-func parseUID(text string) (u uid) {
-	if raw, err := hex.DecodeString(strings.ReplaceAll(text, "-", "")); err == nil && len(raw) == len(u) {
-		copy(u[:], raw)
-	}
-	return u
-}
-
-func (u uid) String() string {
-	if u == (uid{}) {
-		return ""
-	}
-	return fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
-}
-
-// byKin sorts candidates by kin, content and time, so that the members of a group are adjacent.
-type byKin struct{ *candidates }
-
-func (c byKin) Len() int { return len(c.records) }
-
-func (c byKin) Swap(i, j int) {
-	c.records[i], c.records[j] = c.records[j], c.records[i]
-	c.details[i], c.details[j] = c.details[j], c.details[i]
-}
-
-func (c byKin) Less(i, j int) bool {
-	a, b, x, y := c.records[i], c.records[j], c.details[i], c.details[j]
-	content := cmp.Compare(x.content, y.content)
-	if a.kin&hasID != 0 { // objects with one creation ID are a group, whatever their content is now
-		content = 0
-	}
-	return cmp.Or(cmp.Compare(a.kin, b.kin), content, cmp.Compare(a.created, b.created), cmp.Compare(a.end, b.end)) < 0
-}
-
-// comparison reads and compares candidates.
+// comparison is the second pass, which reads the content of candidates.
 type comparison struct {
 	reader *census.Reader
 	seed   maphash.Seed
+	skips  *skips
 	report func(done int64) // may be nil
 
-	mu       sync.Mutex
-	done     int64
-	managers []string // the first is empty
-	skipped  []census.Skipped
-	unequal  incomparable
+	mu   sync.Mutex
+	done int64
 }
 
-// all fills in the details of all candidates. It skips lists that can't be read.
-func (c *comparison) all(ctx context.Context, all *found) {
-	lists := map[listKey][]*candidates{}
-	for _, these := range all.candidates {
-		key := listKey{these.resource, these.namespace}
-		lists[key] = append(lists[key], these)
+// read reads the content of all candidates. It skips lists that can't be read.
+func (c *comparison) read(ctx context.Context, first *found) {
+	lists := map[listKey]map[string]*candidate{}
+	for _, one := range first.candidates {
+		if lists[one.listKey] == nil {
+			lists[one.listKey] = map[string]*candidate{}
+		}
+		lists[one.listKey][one.name] = one
 	}
 	var group errgroup.Group
 	group.SetLimit(getsAtOnce)
 	for key, these := range lists {
 		group.Go(func() error {
-			if err := c.list(ctx, key, these, all.objects[key]); err != nil {
-				c.mu.Lock()
-				defer c.mu.Unlock()
-				c.skipped = append(c.skipped, census.SkippedBy(ctx, key.resource, key.namespace, err))
-			}
+			c.skips.by(ctx, key.resource, key.namespace, c.list(ctx, key, these, first.objects[key]))
 			return nil
 		})
 	}
 	_ = group.Wait()
-	slices.SortFunc(c.skipped, func(a, b census.Skipped) int { return strings.Compare(a.Message, b.Message) })
 }
 
-// list fills in the details of the candidates of one list. objects is the size of the list.
-func (c *comparison) list(ctx context.Context, key listKey, these []*candidates, objects int64) error {
-	wanted := 0
-	for _, at := range these {
-		wanted += len(at.records)
-		at.details = make([]detail, len(at.records))
-		slices.SortFunc(at.records, func(a, b record) int { return cmp.Compare(a.end, b.end) })
-	}
-	if int64(wanted)*listedFrom < objects {
-		return c.each(ctx, key, these)
-	}
+// list reads the candidates of one list of a number of objects: with the whole list, or by their names.
+func (c *comparison) list(ctx context.Context, key listKey, these map[string]*candidate, objects int64) error {
 	asked := decode.Asked{Whole: true}
-	return c.reader.List(ctx, key.resource, key.namespace, asked, func() census.Visitor {
-		return &listed{c, key.resource, places(these)}
-	})
-}
-
-// places returns candidates by their prefix.
-func places(these []*candidates) map[string]*candidates {
-	at := map[string]*candidates{}
-	for _, c := range these {
-		at[c.prefix] = c
+	visitor := &listed{c, these}
+	if int64(len(these))*listedFrom >= objects {
+		return c.reader.List(ctx, key.resource, key.namespace, asked, func() census.Visitor { return visitor })
 	}
-	return at
-}
-
-// each reads the candidates by their names.
-func (c *comparison) each(ctx context.Context, key listKey, these []*candidates) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(getsAtOnce)
-	visitor := &listed{c, key.resource, places(these)}
-	for _, at := range these {
-		for _, r := range at.records {
-			group.Go(func() error {
-				asked := decode.Asked{Whole: true}
-				return c.reader.Get(ctx, key.resource, key.namespace, at.prefix+r.end.String(), asked, visitor.Visit)
-			})
-		}
+	for name := range these {
+		group.Go(func() error { return c.reader.Get(ctx, key.resource, key.namespace, name, asked, visitor.Visit) })
 	}
 	return group.Wait()
 }
@@ -156,88 +90,32 @@ func (c *comparison) each(ctx context.Context, key listKey, these []*candidates)
 // listed is the visitor of the second pass.
 type listed struct {
 	*comparison
-	resource census.Resource
-	at       map[string]*candidates
+	these map[string]*candidate // by name
 }
 
-// Visit fills in the details of an object that is a candidate. It is safe for concurrent use because
+// Visit reads the content of an object that is a candidate. It is safe for concurrent use because
 // each call gets another object.
 func (l *listed) Visit(o *decode.Object) error {
-	base, end, ok := split(o)
-	these := l.at[base]
-	if !ok || these == nil || o.Deleting {
+	one := l.these[o.Name]
+	if one == nil || o.Deleting || one.created != uint32(o.Created) {
 		return nil
 	}
-	byEnd := func(r record, end suffix) int { return cmp.Compare(r.end, end) }
-	at, is := slices.BinarySearchFunc(these.records, end, byEnd)
-	if !is || these.records[at].created != uint32(o.Created) {
-		return nil
-	}
-	object, err := parse(l.resource, o.Raw)
+	object, err := parse(one.resource, o.Raw)
 	if err != nil {
 		return err
 	}
-	content, err := contentOf(l.seed, object)
-	if err != nil {
-		l.unequal.add(listKey{l.resource, o.Namespace}, o.Name)
-		return nil
+	if one.content, err = contentOf(l.seed, object); err != nil {
+		l.skips.incomparable(one.listKey, o.Name)
 	}
-	these.details[at] = detail{
-		content: max(content.hash, 1), // 0 stands for an object that is gone
-		uid:     parseUID(o.UID),
-		failed:  failedAt(object),
-		manager: l.numberOf(content.manager),
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.done++; l.report != nil {
+		l.report(l.done)
 	}
 	return nil
 }
 
 func (*listed) Commit() {}
-
-// numberOf returns the index of a manager, and reports another compared candidate.
-func (c *comparison) numberOf(manager string) uint32 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.done++; c.report != nil {
-		c.report(c.done)
-	}
-	at := slices.Index(c.managers, manager)
-	if at < 0 {
-		at = len(c.managers)
-		c.managers = append(c.managers, manager)
-	}
-	return uint32(at)
-}
-
-// Incomparable is the reason for objects whose managedFields are invalid.
-const Incomparable census.Reason = "incomparable"
-
-// incomparable are the names of objects that can't be compared. It is safe for concurrent use.
-type incomparable struct {
-	mu    sync.Mutex
-	names map[listKey]map[string]bool
-}
-
-func (i *incomparable) add(key listKey, name string) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.names == nil {
-		i.names = map[listKey]map[string]bool{}
-	}
-	if i.names[key] == nil {
-		i.names[key] = map[string]bool{}
-	}
-	i.names[key][name] = true
-}
-
-func (i *incomparable) skipped() (skipped []census.Skipped) {
-	for key, names := range i.names {
-		skipped = append(skipped, census.Skipped{
-			Group: key.resource.Group, Resource: key.resource.Resource, Namespace: key.namespace, Reason: Incomparable,
-			Message: "managedFields are invalid in " + humanize.Few(slices.Sorted(maps.Keys(names))),
-		})
-	}
-	return skipped
-}
 
 // parse reads an object and sets its type, because items of a list may lack it.
 func parse(of census.Resource, raw []byte) (*unstructured.Unstructured, error) {
@@ -249,16 +127,128 @@ func parse(of census.Resource, raw []byte) (*unstructured.Unstructured, error) {
 	return object, nil
 }
 
-// sorted sorts the records and details of candidates in the order of groups. It drops objects that are
-// gone.
-func (c *candidates) sorted() {
-	kept := 0
-	for i := range c.records {
-		if c.details[i].content != 0 {
-			c.records[kept], c.details[kept] = c.records[i], c.details[i]
-			kept++
+// group is a group of equal objects, the oldest first.
+type group struct {
+	v1alpha1.DuplicateItem
+	members []*candidate
+}
+
+// groups returns the groups of candidates. Candidates without content are gone.
+func (f *Finder) groups(candidates []*candidate) (groups []*group) {
+	candidates = slices.DeleteFunc(candidates, func(c *candidate) bool { return c.content == nil })
+	slices.SortFunc(candidates, func(a, b *candidate) int {
+		return cmp.Or(cmp.Compare(a.kin, b.kin), cmp.Compare(a.order(), b.order()), cmp.Compare(a.created, b.created), cmp.Compare(a.name, b.name))
+	})
+	begin := 0
+	for i := range candidates {
+		if i+1 < len(candidates) && f.together(candidates[begin:i+1], candidates[i+1]) {
+			continue
 		}
+		if i > begin {
+			groups = append(groups, groupOf(candidates[begin:i+1]))
+		}
+		begin = i + 1
 	}
-	c.records, c.details = c.records[:kept], c.details[:kept]
-	sort.Sort(byKin{c})
+	return groups
+}
+
+// together reports whether the next candidate belongs to a group. Names that follow from one creation ID
+// do, and nobody can add other objects with a copy of the ID to several of these. An object that was
+// created after the previous one had failed is an intended retry.
+func (f *Finder) together(group []*candidate, next *candidate) bool {
+	last := group[len(group)-1]
+	if last.kin != next.kin || last.follows && !next.follows && len(group) > 1 {
+		return false
+	}
+	retried := last.failed != 0 && last.failed <= next.created
+	return last.follows && next.follows ||
+		last.hash == next.hash && isWithin(last.created, next.created, f.Within) && !retried
+}
+
+// order returns the number by which candidates with the same kin are sorted. Objects whose names follow
+// from one creation ID come first, whatever their content is.
+func (c *candidate) order() uint64 {
+	if c.follows {
+		return 0
+	}
+	return c.hash
+}
+
+// groupOf returns the group of members that has no grade yet.
+func groupOf(members []*candidate) *group {
+	first := members[0]
+	g := &group{members: members, DuplicateItem: v1alpha1.DuplicateItem{
+		Group: first.resource.Group, Resource: first.resource.Resource, Namespace: first.namespace,
+		Prefix: first.prefix, Owners: []string{}, Fields: first.fields, Compared: first.of,
+	}}
+	for _, owner := range first.owners {
+		g.Owners = append(g.Owners, nameOf(owner))
+	}
+	differ := map[string]bool{}
+	for _, m := range members {
+		for field := range maps.Keys(m.status) {
+			differ[field] = differ[field] || m.status[field] != first.status[field]
+		}
+		for field := range maps.Keys(first.status) {
+			differ[field] = differ[field] || m.status[field] != first.status[field]
+		}
+		g.Objects = append(g.Objects, v1alpha1.DuplicateObject{
+			Name: m.name, UID: m.uid, Created: metav1.NewTime(time.Unix(int64(m.created), 0).UTC()),
+			Creator: m.manager, State: m.state, ReferredBy: []v1alpha1.DuplicateReference{},
+		})
+	}
+	maps.DeleteFunc(differ, func(_ string, is bool) bool { return !is })
+	g.StatusDiffers = slices.AppendSeq([]string{}, maps.Keys(differ))
+	slices.Sort(g.StatusDiffers)
+	return g
+}
+
+// Incomparable is the reason for objects whose managedFields are invalid.
+const Incomparable census.Reason = "incomparable"
+
+// skips are the types and objects that were skipped. It is safe for concurrent use.
+type skips struct {
+	mu      sync.Mutex
+	all     []census.Skipped
+	objects map[listKey][]string // names of objects that can't be compared
+}
+
+// by adds a scope that could not be read because of an error. It does nothing without an error.
+func (s *skips) by(ctx context.Context, r census.Resource, namespace string, err error) {
+	if err != nil {
+		s.add(census.SkippedBy(ctx, r, namespace, err))
+	}
+}
+
+func (s *skips) add(skipped census.Skipped) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Contains(s.all, skipped) {
+		s.all = append(s.all, skipped)
+	}
+}
+
+// incomparable adds an object.
+func (s *skips) incomparable(key listKey, name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.objects == nil {
+		s.objects = map[listKey][]string{}
+	}
+	s.objects[key] = append(s.objects[key], name)
+}
+
+// list returns everything that was skipped, in order.
+func (s *skips) list() []census.Skipped {
+	for key, names := range s.objects {
+		slices.Sort(names)
+		s.all = append(s.all, census.Skipped{
+			Group: key.resource.Group, Resource: key.resource.Resource, Namespace: key.namespace, Reason: Incomparable,
+			Message: "managedFields are invalid in " + humanize.Few(slices.Compact(names)),
+		})
+	}
+	slices.SortStableFunc(s.all, func(a, b census.Skipped) int {
+		return cmp.Or(strings.Compare(a.Message, b.Message), strings.Compare(a.Namespace, b.Namespace))
+	})
+	return s.all
 }

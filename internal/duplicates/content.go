@@ -1,7 +1,6 @@
 package duplicates
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -16,55 +15,84 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// content is the part of an object that its creator wrote.
+// content is the data that the second pass keeps of an object.
 type content struct {
-	hash    uint64
+	hash    uint64   // of the part that its creator wrote
 	manager string   // empty without managedFields
 	fields  int      // number of fields that the manager owns
 	of      []string // their top-level fields
+
+	prefix  string
+	follows bool // its name follows from its creation ID
+	uid     string
+	owners  []metav1.OwnerReference
+	failed  uint32            // when it failed, in Unix seconds, or 0
+	state   string            // in one word, if its status has one
+	status  map[string]uint64 // hashes of the fields of its status
 }
 
-// contentOf returns the content of an object: the fields that the creating manager owns. Without
-// managedFields it is everything except metadata and status. The object's own name and UID are
+// contentOf returns the content of an object. The fields that the creating manager owns are hashed.
+// Without managedFields it is everything except metadata and status. The object's own name and UID are
 // replaced by the same text in all objects. Clients write managedFields, so an object whose fields
 // can't be compared is an error.
-func contentOf(seed maphash.Seed, object *unstructured.Unstructured) (content, error) {
+func contentOf(seed maphash.Seed, object *unstructured.Unstructured) (*content, error) {
+	manager, owned, err := creation(object.GetManagedFields())
+	if err != nil {
+		return nil, err
+	}
+	c := &content{
+		manager: manager, uid: string(object.GetUID()), owners: object.GetOwnerReferences(),
+		failed: failedAt(object), state: state(object), status: map[string]uint64{},
+	}
+	c.prefix, c.follows = followsFromID(object)
+	status, _ := object.Object["status"].(map[string]any)
+	for field, v := range status {
+		text, _ := json.Marshal(v) // v was decoded from JSON
+		c.status[field] = maphash.Bytes(seed, text)
+	}
+	return c, c.read(seed, object, owned)
+}
+
+// read hashes the owned fields of an object, or all of them if owned is nil.
+func (c *content) read(seed maphash.Seed, object *unstructured.Unstructured, owned *fieldpath.Set) error {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	own := placeholders(object)
-	entry := creation(object.GetManagedFields())
-	if entry == nil {
-		of := authored(object.Object)
-		for _, field := range of {
+	if owned == nil {
+		c.of = authored(object.Object)
+		for _, field := range c.of {
 			write(&h, own, field, object.Object[field])
 		}
-		return content{hash: h.Sum64(), of: of}, nil
+		c.hash = h.Sum64()
+		return nil
 	}
-	var set fieldpath.Set
-	if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.GetRawBytes())); err != nil {
-		return content{}, err
-	}
-	c := content{manager: entry.Manager}
 	of := map[string]bool{}
-	for path := range set.Leaves().All() {
-		if isCreationID(path) {
+	for path := range owned.Leaves().All() {
+		if path.Equals(creationIDPath) { // it is compared separately
 			continue
 		}
 		if !isOfObject(path) {
-			return content{}, fmt.Errorf("%s is no field of an object", path)
+			return fmt.Errorf("%s is no field of an object", path)
 		}
 		of[*path[0].FieldName] = true
 		c.fields++
 		found, _ := at(object.Object, path)
 		write(&h, own, path.String(), found)
 	}
-	c.of, c.hash = slices.Sorted(maps.Keys(of)), h.Sum64()
-	return c, nil
+	c.of, c.hash = append([]string{}, slices.Sorted(maps.Keys(of))...), h.Sum64()
+	return nil
 }
+
+var (
+	creationIDPath   = fieldpath.MakePathOrDie("metadata", "annotations", exactlyonce.Annotation)
+	generateNamePath = fieldpath.MakePathOrDie("metadata", "generateName")
+)
 
 // isOfObject reports whether a path begins with a field and has no negative index.
 func isOfObject(path fieldpath.Path) bool {
@@ -98,42 +126,45 @@ func authored(object map[string]any) []string {
 	})
 }
 
-// isCreationID reports whether a path is that of the creation ID, which is compared separately.
-func isCreationID(path fieldpath.Path) bool {
-	names := []string{"metadata", "annotations", exactlyonce.Annotation}
-	return len(path) == len(names) && slices.EqualFunc(path, names, func(e fieldpath.PathElement, name string) bool {
-		return e.FieldName != nil && *e.FieldName == name
-	})
-}
-
-// creation returns the managedFields entry of the create: the entry that owns generateName, or the
-// oldest. It ignores entries of subresources like status. It returns nil if there is no entry.
-func creation(entries []metav1.ManagedFieldsEntry) *metav1.ManagedFieldsEntry {
-	var oldest *metav1.ManagedFieldsEntry
-	for i := range entries {
-		entry := &entries[i]
+// creation returns the manager of the create, and the fields that it owns: those of the entry that owns
+// generateName, or of the oldest entry. It ignores entries of subresources like status. The fields are
+// nil if there is no entry.
+func creation(entries []metav1.ManagedFieldsEntry) (manager string, owned *fieldpath.Set, err error) {
+	var oldest *metav1.Time
+	for _, entry := range entries {
 		if entry.Subresource != "" || entry.FieldsV1 == nil {
 			continue
 		}
-		if ownsGenerateName(entry.FieldsV1) {
-			return entry
+		set := &fieldpath.Set{}
+		if err := set.FromJSON(entry.FieldsV1.GetRawReader()); err != nil {
+			return "", nil, err
 		}
-		if oldest == nil || entry.Time.Before(oldest.Time) {
-			oldest = entry
+		if set.Has(generateNamePath) {
+			return entry.Manager, set, nil
+		}
+		if owned == nil || entry.Time.Before(oldest) {
+			manager, owned, oldest = entry.Manager, set, entry.Time
 		}
 	}
-	return oldest
+	return manager, owned, nil
 }
 
-func ownsGenerateName(fields *metav1.FieldsV1) bool {
-	var owned struct {
-		Metadata map[string]json.RawMessage `json:"f:metadata"`
+// maxAttempts is the number of names of a creation ID that are compared with a name.
+const maxAttempts = 100
+
+// followsFromID returns the prefix of an object's name, and reports whether the name follows from its
+// creation ID.
+func followsFromID(o *unstructured.Unstructured) (prefix string, follows bool) {
+	id := o.GetAnnotations()[exactlyonce.Annotation]
+	prefix, ok := prefixOf(&decode.Object{
+		Name: o.GetName(), GenerateName: o.GetGenerateName(), Identity: decode.Identity{CreationID: id},
+	})
+	for attempt := uint32(0); ok && id != "" && attempt < maxAttempts; attempt++ {
+		if names.Candidate(o.GetGenerateName(), id, attempt, len(o.GetName())-len(prefix)) == o.GetName() {
+			return prefix, true
+		}
 	}
-	if json.Unmarshal(fields.GetRawBytes(), &owned) != nil {
-		return false
-	}
-	_, owns := owned.Metadata["f:generateName"]
-	return owns
+	return prefix, false
 }
 
 // at returns the value at a path of managedFields.

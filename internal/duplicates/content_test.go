@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
 var seed = maphash.MakeSeed()
@@ -26,7 +28,7 @@ func object(t *testing.T, text string) *unstructured.Unstructured {
 	return o
 }
 
-func contentIn(t *testing.T, o *unstructured.Unstructured) content {
+func contentIn(t *testing.T, o *unstructured.Unstructured) *content {
 	t.Helper()
 	c, err := contentOf(seed, o)
 	if err != nil {
@@ -124,7 +126,7 @@ func port(name, to string) func(map[string]any) {
 
 // Without managedFields, everything but metadata and status counts.
 func TestContentUnmanaged(t *testing.T) {
-	read := func(text string) content { return contentIn(t, object(t, text)) }
+	read := func(text string) *content { return contentIn(t, object(t, text)) }
 	first := read(`{metadata: {name: a-bcdfg, labels: {x: y}}, spec: {a: a-bcdfg}, data: {b: c}, status: {}}`)
 	if first.manager != "" || first.fields != 0 || !slices.Equal(first.of, []string{"data", "spec"}) {
 		t.Errorf("%+v", first)
@@ -170,8 +172,6 @@ func FuzzContent(f *testing.F) {
 		}
 		o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "m", FieldsV1: metav1.NewFieldsV1(string(fields))}})
 		_, _ = contentOf(seed, o)
-		_, _ = failedAt(o), state(o)
-		followFromID([]*unstructured.Unstructured{o, o})
 	})
 }
 
@@ -189,29 +189,21 @@ func TestFailedAt(t *testing.T) {
 	}
 }
 
-func TestMentions(t *testing.T) {
+// Only a field or a key that is the name refers to an object. Text that has the name does not.
+func TestReferences(t *testing.T) {
 	for text, want := range map[string]bool{
-		`a: run-bcdfg`: true, `a: "created run-bcdfg."`: true, `run-bcdfg: {}`: true, `a: [1, {b: ns/run-bcdfg}]`: true,
-		`a: run-bcdfg-0`: false, `a: xrun-bcdfg`: false, `a: "run-bcdfg2 run-bcdfg"`: true, `a: null`: false,
+		`a: run-bcdfg`: true, `run-bcdfg: {}`: true, `a: [1, {b: run-bcdfg}]`: true,
+		`a: "run-bcdfg is lost"`: false, `a: run-bcdfg-0`: false, `a: ns/run-bcdfg`: false, `a: null`: false,
 	} {
 		var v any
 		if err := yaml.Unmarshal([]byte(text), &v); err != nil {
 			t.Fatal(err)
 		}
-		if got := mentions(v, "run-bcdfg"); got != want {
-			t.Errorf("%s: %v", text, got)
-		}
-	}
-}
-
-func TestUID(t *testing.T) {
-	const text = "11111111-2222-3333-4444-55555555abcd"
-	if got := parseUID(text).String(); got != text {
-		t.Error(got)
-	}
-	for _, none := range []string{"", "x", "1234"} {
-		if got := parseUID(none).String(); got != "" {
-			t.Errorf("%q becomes %q", none, got)
+		o := &v1alpha1.DuplicateObject{Name: "run-bcdfg", UID: "u"}
+		names := references{o.Name: {o}}
+		names.add(v, "pod/itself", "u")
+		if names.add(v, "pod/p", "other"); (len(o.ReferredBy) == 1) != want {
+			t.Errorf("%s: %+v", text, o.ReferredBy)
 		}
 	}
 }

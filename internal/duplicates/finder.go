@@ -1,6 +1,18 @@
+// Package duplicates finds groups of objects that were probably meant to be one object. The objects of
+// a group have the same type, namespace, effective prefix, owners and content, and were created
+// shortly one after the other. The package owns the steps from the objects of a cluster to graded
+// groups. It only reads, keeps no content, and prints nothing.
+//
+// # How it finds groups
+//
+// The first pass reads metadata and keeps the name of each recent object (survey.go). Objects of one
+// prefix and the same owners that are close in time are candidates. The second pass reads each
+// candidate, and keeps a hash of the content that its creator wrote (content.go, compare.go).
+// Candidates with equal hashes are a group. The references to a group decide its grade (grade.go).
 package duplicates
 
 import (
+	"cmp"
 	"context"
 	"hash/maphash"
 	"slices"
@@ -11,6 +23,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
 // Finder finds groups of duplicates.
@@ -33,112 +46,79 @@ type Finder struct {
 	ResourceOf func(schema.GroupVersionKind) (census.Resource, error)
 	// Compared, if set, is called with the number of objects compared so far. Calls don't overlap.
 	Compared func(done int64)
-
-	seed maphash.Seed
 }
 
 // Result is the result of a Finder.
 type Result struct {
 	// Groups are sorted by grade, the most certain first.
-	Groups []*Group
+	Groups []v1alpha1.DuplicateItem
 	// Objects counts all objects read, Recent those created since Finder.Since, and Candidates the recent
 	// ones that were compared.
 	Objects, Recent, Candidates int64
-	// Requests counts the requests of the first pass.
-	Requests int64
-	// Skipped lists the resource types that could not be read. The result lacks their groups and their
-	// references to other objects.
+	// Skipped lists the resource types and objects that could not be read or compared. The result lacks
+	// their groups and their references to other objects.
 	Skipped []census.Skipped
 	// Inconsistent are the resource types whose list is not consistent.
 	Inconsistent []census.Resource
 }
 
-var pods = census.Resource{
-	GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}, Kind: "Pod", Namespaced: true,
-}
-
 // Find reads the cluster. Its error is about the configuration. When ctx is done, everything that was
 // not read is skipped.
 func (f *Finder) Find(ctx context.Context) (*Result, error) {
-	f.seed = maphash.MakeSeed()
-	all := &found{objects: map[listKey]int64{}}
-	summary, err := f.survey(ctx, all, f.Resources, f.Namespace, true)
+	first := &found{finder: f, seed: maphash.MakeSeed(), objects: map[listKey]int64{}}
+	summary, err := f.Scanner.Visit(ctx, f.Resources, f.Namespace, decode.Asked{}, first.begin)
 	if err != nil {
 		return nil, err
 	}
 	result := &Result{
-		Objects: summary.Objects, Recent: all.recent, Requests: summary.Requests,
+		Objects: summary.Objects, Recent: first.recent, Candidates: int64(len(first.candidates)),
 		Skipped: summary.Skipped, Inconsistent: summary.Inconsistent,
 	}
-	if len(all.candidates) == 0 {
+	if len(first.candidates) == 0 {
 		return result, nil
-	}
-	if err := f.readPods(ctx, all, result); err != nil {
-		return nil, err
-	}
-	for _, c := range all.candidates {
-		result.Candidates += int64(len(c.records))
 	}
 	reader, err := f.Scanner.Reader()
 	if err != nil {
 		return nil, err
 	}
-	comparison := &comparison{reader: reader, seed: f.seed, report: f.Compared, managers: []string{""}}
-	comparison.all(ctx, all)
-	for _, c := range all.candidates {
-		if c.details != nil {
-			c.sorted()
-			result.Groups = append(result.Groups, f.group(c, comparison.managers)...)
-		}
+	skips := &skips{all: summary.Skipped}
+	second := &comparison{reader: reader, seed: first.seed, skips: skips, report: f.Compared}
+	second.read(ctx, first)
+	groups := f.groups(first.candidates)
+	grading := &grading{finder: f, reader: reader, first: first, skips: skips, read: complete(summary.Skipped)}
+	grading.grade(ctx, groups)
+	slices.SortFunc(groups, compareGroups)
+	for _, g := range groups {
+		result.Groups = append(result.Groups, g.DuplicateItem)
 	}
-	f.grade(ctx, result, &inspector{
-		finder: f, reader: reader, dependents: all.dependents, unequal: &comparison.unequal,
-		complete: complete(append(slices.Clone(result.Skipped), comparison.skipped...)),
-	})
-	result.Skipped = append(append(result.Skipped, comparison.skipped...), comparison.unequal.skipped()...)
+	result.Skipped = skips.list()
 	return result, nil
 }
 
-// survey makes the first pass over resource types. If compare is false, it keeps only the owners.
-func (f *Finder) survey(
-	ctx context.Context, all *found, types []census.Resource, namespace string, compare bool,
-) (census.Summary, error) {
-	asked := decode.Asked{}
-	return f.Scanner.Visit(ctx, types, namespace, asked, func(r census.Resource, sorted bool) census.Visitor {
-		return &survey{
-			to: all, resource: r, seed: f.seed, selector: f.Selector, compare: compare, sorted: sorted,
-			since: f.Since.Unix(), within: f.Within,
-			open: map[place][]record{}, objects: map[string]int64{},
-		}
-	})
-}
-
-// readPods reads the owners of Pods, unless Pods are compared anyway.
-func (f *Finder) readPods(ctx context.Context, all *found, result *Result) error {
-	isPods := func(r census.Resource) bool { return r.GroupResource() == pods.GroupResource() }
-	if slices.ContainsFunc(f.Resources, isPods) {
-		return nil
-	}
-	namespace := f.Namespace
-	if slices.ContainsFunc(f.Resources, func(r census.Resource) bool { return !r.Namespaced }) {
-		namespace = ""
-	}
-	summary, err := f.survey(ctx, all, []census.Resource{pods}, namespace, false)
-	result.Requests += summary.Requests
-	result.Skipped = append(result.Skipped, summary.Skipped...)
-	return err
-}
-
-// complete reports whether all objects were read that may refer to another object. A type that the
-// user can't list doesn't count, except Pods.
+// complete reports whether all objects were read that may own another object. A type that the user
+// can't list doesn't count.
 func complete(skipped []census.Skipped) bool {
 	return !slices.ContainsFunc(skipped, func(s census.Skipped) bool {
 		switch s.Reason {
-		case census.Excluded, census.Undiscovered, census.NotListable, census.NotFound:
+		case census.Excluded, census.Undiscovered, census.NotListable, census.NotFound, census.Forbidden:
 			return false
-		case census.Forbidden:
-			return s.Group == pods.Group && s.Resource == pods.Resource
 		}
 		return true
 	})
+}
+
+var order = map[v1alpha1.DuplicateGrade]int{
+	v1alpha1.DuplicateConfirmed: 0, v1alpha1.DuplicateLikely: 1, v1alpha1.DuplicatePossible: 2,
+}
+
+// compareGroups orders groups, the most certain first.
+func compareGroups(g, h *group) int {
+	return cmp.Or(
+		cmp.Compare(order[g.Grade], order[h.Grade]),
+		cmp.Compare(g.Namespace, h.Namespace),
+		cmp.Compare(g.Group, h.Group), cmp.Compare(g.Resource, h.Resource),
+		cmp.Compare(g.Prefix, h.Prefix),
+		g.Objects[0].Created.Compare(h.Objects[0].Created.Time),
+		cmp.Compare(g.Objects[0].Name, h.Objects[0].Name),
+	)
 }

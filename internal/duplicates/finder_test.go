@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
@@ -19,11 +20,11 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// shelf is a server with Jobs of one namespace, in the order of their names, and with their owners.
+// shelf is a server with Jobs of one namespace, in the order of their names, with their owners and Pods.
 // The owner named hidden can't be read. The objects have the uids and times of the test, and
 // oncetest.Server sets these itself.
 type shelf struct {
-	jobs, owners []map[string]any
+	jobs, owners, pods []map[string]any
 }
 
 func nameIn(o map[string]any) string { return o["metadata"].(map[string]any)["name"].(string) }
@@ -36,8 +37,7 @@ func (s *shelf) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403}`))
 		return
 	}
-	var items []map[string]any
-	version, kind := "v1", "PodList"
+	version, kind, items := "v1", "PodList", s.pods
 	switch path.Base(r.URL.Path) {
 	case "jobs":
 		version, kind, items = "batch/v1", "JobList", s.jobs
@@ -79,10 +79,36 @@ func (s *shelf) add(prefix, name string, seconds int64, changes map[string]any) 
 	s.jobs = append(s.jobs, o)
 }
 
-// pair adds two Jobs, PREFIX-bbbbb and PREFIX-ccccc.
-func (s *shelf) pair(prefix string, changes, ofSecond map[string]any) {
+// pair adds two Jobs, PREFIX-bbbbb and PREFIX-ccccc, that were created a number of seconds apart.
+func (s *shelf) pair(prefix string, apart int64, changes, ofSecond map[string]any) {
 	s.add(prefix+"-", prefix+"-bbbbb", 0, changes)
-	s.add(prefix+"-", prefix+"-ccccc", 5, ofSecond)
+	s.add(prefix+"-", prefix+"-ccccc", apart, ofSecond)
+}
+
+// owned adds a pair with an owner that has this status.
+func (s *shelf) owned(prefix string, apart int64, status any) {
+	s.owners = append(s.owners, map[string]any{
+		"metadata": map[string]any{"namespace": "n", "name": "of-" + prefix, "uid": "of-" + prefix}, "status": status,
+	})
+	s.pair(prefix, apart, ownedBy("of-"+prefix), ownedBy("of-"+prefix))
+}
+
+// pod adds a Pod.
+func (s *shelf) pod(spec map[string]any) {
+	metadata := map[string]any{
+		"namespace": "n", "name": fmt.Sprintf("pod-%03d", len(s.pods)), "uid": fmt.Sprintf("pod-%d", len(s.pods)),
+		"creationTimestamp": time.Unix(since+9, 0).UTC().Format(time.RFC3339),
+	}
+	s.pods = append(s.pods, map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+}
+
+// podOf adds a Pod whose owner is the n-th last Job.
+func (s *shelf) podOf(n int) {
+	job := s.jobs[len(s.jobs)-n]["metadata"].(map[string]any)
+	s.pod(nil)
+	s.pods[len(s.pods)-1]["metadata"].(map[string]any)["ownerReferences"] = []any{
+		map[string]any{"apiVersion": "batch/v1", "kind": "Job", "name": job["name"], "uid": job["uid"]},
+	}
 }
 
 func ownedBy(name string) map[string]any {
@@ -90,73 +116,108 @@ func ownedBy(name string) map[string]any {
 	return map[string]any{"ownerReferences": []any{owner}}
 }
 
-// filled returns a server with a group of each sort. If crowded, it also has many other objects.
-func filled(crowded bool) *shelf {
-	s := &shelf{}
-	for name, status := range map[string]string{"names-one": "started named-ccccc", "names-none": "running"} {
-		metadata := map[string]any{"namespace": "n", "name": name, "uid": name}
-		s.owners = append(s.owners, map[string]any{"metadata": metadata, "status": status})
+const id = "v1-00112233445566778899aabbccddeeff"
+
+// withID adds an object for each content, five seconds after each other. They have one creation ID, and
+// names that follow from it.
+func (s *shelf) withID(prefix string, contents ...string) {
+	for i, content := range contents {
+		s.add(prefix, names.Candidate(prefix, id, uint32(i), names.SuffixLength), int64(i)*5, map[string]any{
+			"annotations": map[string]any{exactlyonce.Annotation: id}, "spec": map[string]any{"value": content},
+		})
 	}
-	s.pair("alone", nil, nil)
-	s.pair("content", nil, map[string]any{"spec": map[string]any{"value": "other"}})
-	s.pair("named", ownedBy("names-one"), ownedBy("names-one"))
-	s.pair("unnamed", ownedBy("names-none"), ownedBy("names-none"))
-	s.pair("unread", ownedBy("hidden"), ownedBy("hidden"))
-	s.pair("unmanaged", map[string]any{"managedFields": nil}, map[string]any{"managedFields": nil})
-	s.pair("three", nil, nil)
-	s.add("three-", "three-ddddd", 9, nil)
-	crash := []any{map[string]any{"manager": "tool", "operation": "Update", "fieldsV1": map[string]any{"v:1": map[string]any{}}}}
-	s.pair("crash", nil, map[string]any{"managedFields": crash})
-	const id = "v1-00112233445566778899aabbccddeeff"
-	for attempt := range uint32(2) {
-		s.add("id-", names.Candidate("id-", id, attempt, names.SuffixLength), 0,
-			map[string]any{"annotations": map[string]any{exactlyonce.Annotation: id}})
-	}
-	for i := range 400 {
-		if crowded {
-			s.add("run-", "run-"+(suffix(i)|names.SuffixLength<<lengthShift).String(), int64(i)*1000, nil)
-		}
-	}
-	slices.SortFunc(s.jobs, func(a, b map[string]any) int { return strings.Compare(nameIn(a), nameIn(b)) })
-	return s
 }
 
-// Each group gets its grade, whether candidates are read by a list or by name. Only the object that
-// its owner doesn't name is proposed.
-func TestFind(t *testing.T) {
-	want := []string{
-		"alone-: likely ", "id-: confirmed ", "named-: likely  named-bbbbb", "three-: possible moreThanTwo",
-		"unmanaged-: possible noFieldManager", "unnamed-: possible unreferenced", "unread-: possible unread",
+func named(name string) map[string]any { return map[string]any{"name": name} }
+
+// filled returns a server with groups, and the GRADE REASON PROPOSED of each.
+func filled() (s *shelf, want map[string]string) {
+	s = &shelf{}
+	s.pair("alone", 5, nil, nil)
+	s.pair("content", 5, nil, map[string]any{"spec": map[string]any{"value": "other"}})
+	s.owned("older", 5, named("older-bbbbb"))
+	s.owned("younger", 5, named("younger-ccccc"))
+	s.owned("both", 5, []any{"both-bbbbb", "both-ccccc"})
+	s.owned("none", 5, "running")
+	s.owned("text", 5, "volume text-bbbbb is lost")
+	s.owned("second", 1, named("second-bbbbb"))
+	s.owned("claim", 5, named("claim-bbbbb"))
+	s.pod(map[string]any{"volumes": []any{map[string]any{"persistentVolumeClaim": map[string]any{"claimName": "claim-ccccc"}}}})
+	s.owned("env", 5, named("env-bbbbb"))
+	s.pod(map[string]any{"containers": []any{map[string]any{"envFrom": []any{map[string]any{"configMapRef": named("env-ccccc")}}}}})
+	s.owned("dependents", 5, nil)
+	s.podOf(2)
+	s.pair("pods", 5, nil, nil)
+	s.podOf(2)
+	s.pair("unread", 5, ownedBy("hidden"), ownedBy("hidden"))
+	s.pair("unmanaged", 5, map[string]any{"managedFields": nil}, map[string]any{"managedFields": nil})
+	s.pair("crash", 5, nil, map[string]any{"managedFields": []any{
+		map[string]any{"manager": "tool", "operation": "Update", "fieldsV1": map[string]any{"v:1": map[string]any{}}},
+	}})
+	s.add("three-", "three-ddddd", 9, nil)
+	s.pair("three", 5, nil, nil)
+	s.add("young-", "young-bbbbb", 3600-119, nil)
+	s.podOf(1)
+	s.add("young-", "young-ccccc", 3600-110, nil)
+	s.withID("id-", "a", "a")
+	s.withID("used-", "a", "a")
+	s.podOf(2)
+	s.withID("attacked-", "a", "b") // with an invented dependent
+	s.podOf(1)
+	s.withID("copied-", "a", "a") // with an invented dependent
+	s.podOf(1)
+	s.withID("hidden-", "a", "a")
+	s.add("hidden-", "hidden-zzzzz", 7, map[string]any{"annotations": map[string]any{exactlyonce.Annotation: id}})
+	slices.SortFunc(s.jobs, func(a, b map[string]any) int { return strings.Compare(nameIn(a), nameIn(b)) })
+	return s, map[string]string{
+		"alone-": "likely ", "older-": "likely  older-ccccc", "younger-": "likely ", "both-": "possible bothReferenced",
+		"none-": "possible unreferenced", "text-": "possible unreferenced", "second-": "likely ",
+		"claim-": "possible bothReferenced", "env-": "possible bothReferenced", "dependents-": "likely ",
+		"pods-": "likely  pods-ccccc", "unread-": "possible unread", "unmanaged-": "possible noFieldManager",
+		"three-": "possible moreThanTwo", "young-": "likely ", "id-": "confirmed ",
+		"used-":     "confirmed  " + names.Candidate("used-", id, 1, names.SuffixLength),
+		"attacked-": "possible contentDiffers", "copied-": "confirmed ", "hidden-": "confirmed ",
 	}
-	for name, crowded := range map[string]bool{"by a list": false, "by names": true} {
+}
+
+func finderOf(server *httptest.Server) *Finder {
+	return &Finder{
+		Scanner:   &census.Scanner{Config: &rest.Config{Host: server.URL}, Version: "v1.34.4", RetryTimeout: time.Second},
+		Resources: []census.Resource{jobs}, Namespace: "n", Within: 10 * time.Second,
+		Since: time.Unix(since, 0), Now: time.Unix(since+3600, 0),
+		ResourceOf: func(kind schema.GroupVersionKind) (census.Resource, error) {
+			return census.Resource{GroupVersionResource: kind.GroupVersion().WithResource("backups"), Kind: kind.Kind, Namespaced: true}, nil
+		},
+	}
+}
+
+// Each group gets its grade, whether candidates are read by a list or by name. Only the younger object
+// of a pair is proposed, and only if it is not used and the older one is.
+func TestFind(t *testing.T) {
+	for name, others := range map[string]int{"by a list": 0, "by names": 1500} {
 		t.Run(name, func(t *testing.T) {
-			server := httptest.NewServer(filled(crowded))
-			defer server.Close()
-			f := &Finder{
-				Scanner:   &census.Scanner{Config: &rest.Config{Host: server.URL}, Version: "v1.34.4", RetryTimeout: time.Second},
-				Resources: []census.Resource{jobs}, Namespace: "n", Within: 2 * time.Minute,
-				Since: time.Unix(since, 0), Now: time.Unix(since+3600, 0),
-				ResourceOf: func(kind schema.GroupVersionKind) (census.Resource, error) {
-					return census.Resource{GroupVersionResource: kind.GroupVersion().WithResource("backups"), Kind: kind.Kind, Namespaced: true}, nil
-				},
+			shelf, want := filled()
+			for i := range others {
+				shelf.add("zzz-", "zzz-"+suffixOf(i), int64(i)*1000, nil)
 			}
-			result, err := f.Find(t.Context())
+			server := httptest.NewServer(shelf)
+			defer server.Close()
+			result, err := finderOf(server).Find(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			var got []string
+			got := map[string]string{}
 			for _, g := range result.Groups {
-				text := fmt.Sprintf("%s: %s %s", g.Prefix, g.Grade, g.Reason)
-				for _, o := range g.Objects() {
+				text := fmt.Sprintf("%s %s", g.Grade, g.Reason)
+				for _, o := range g.Objects {
 					if o.Proposed {
 						text += " " + o.Name
 					}
 				}
-				got = append(got, text)
+				got[g.Prefix] = text
 			}
-			slices.Sort(got)
-			if !slices.Equal(got, want) {
-				t.Errorf("%q, want %q", got, want)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
 			}
 			var skipped []string
 			for _, s := range result.Skipped {
@@ -166,5 +227,29 @@ func TestFind(t *testing.T) {
 				t.Errorf("skipped %+v", result.Skipped)
 			}
 		})
+	}
+}
+
+// Without permission to list Pods, no object is proposed.
+func TestFindWithoutPods(t *testing.T) {
+	shelf, _ := filled()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Base(r.URL.Path) == "pods" {
+			http.Error(w, "", http.StatusForbidden)
+			return
+		}
+		shelf.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	result, err := finderOf(server).Find(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range result.Groups {
+		for _, o := range g.Objects {
+			if o.Proposed || g.ReferencesRead {
+				t.Errorf("%s: %+v", g.Prefix, o)
+			}
+		}
 	}
 }

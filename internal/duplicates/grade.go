@@ -2,92 +2,294 @@ package duplicates
 
 import (
 	"context"
+	"hash/maphash"
+	"slices"
+	"strings"
+	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// grade sets the grade of every group, and drops groups that no longer exist.
-func (f *Finder) grade(ctx context.Context, result *Result, i *inspector) {
-	owned := map[kin]int{} // groups of each set of owners
-	for _, g := range result.Groups {
-		if g.kin()&hasOwner != 0 {
-			owned[g.kin()]++
+// The reasons why a group is only possible.
+const (
+	moreThanTwo    = "moreThanTwo"    // equal objects are often intended: workers, shards
+	otherGroups    = "otherGroups"    // the owner has other such groups
+	replicas       = "replicas"       // a workload controller of Kubernetes owns them
+	noFieldManager = "noFieldManager" // managedFields are missing
+	unreferenced   = "unreferenced"   // nothing refers to them
+	bothReferenced = "bothReferenced" // something refers to each of them
+	creators       = "creators"       // several field managers created them
+	contentDiffers = "contentDiffers" // they only have the same creation ID
+	unread         = "unread"         // objects that may refer to them could not be read
+)
+
+const (
+	// settled is the age from which missing references are evidence. A younger object might get some soon.
+	settled = 2 * time.Minute
+	// apart is the difference of two creationTimestamps, in seconds, from which their order is certain.
+	apart = 2
+)
+
+var pods = census.Resource{
+	GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}, Kind: "Pod", Namespaced: true,
+}
+
+// grading reads the references to groups, and grades them.
+type grading struct {
+	finder *Finder
+	reader *census.Reader
+	first  *found
+	skips  *skips
+	read   bool // the owners of all objects were read
+
+	mu sync.Mutex // guards the references of groups
+}
+
+// grade sets the grade of every group.
+func (g *grading) grade(ctx context.Context, groups []*group) {
+	owned := map[string]int{} // groups of each set of owners
+	for _, one := range groups {
+		owned[one.ownerUIDs()]++
+	}
+	inspected := map[string][]*group{} // by namespace
+	for _, one := range groups {
+		one.Grade = v1alpha1.DuplicatePossible
+		if one.Reason = one.notHigh(owned); one.Reason == "" {
+			inspected[one.Namespace] = append(inspected[one.Namespace], one)
 		}
 	}
-	var group errgroup.Group
-	group.SetLimit(getsAtOnce)
-	for _, g := range result.Groups {
-		if g.Reason = g.notHigh(owned); g.Reason == "" {
-			group.Go(func() error { i.inspect(ctx, g); return nil })
-		} else {
-			g.ReferencesRead = i.complete
-		}
+	var running errgroup.Group
+	running.SetLimit(getsAtOnce)
+	for namespace, these := range inspected {
+		running.Go(func() error {
+			g.inspect(ctx, namespace, these)
+			return nil
+		})
 	}
-	_ = group.Wait()
-	kept := result.Groups[:0]
-	for _, g := range result.Groups {
-		if !g.dissolved {
-			kept = append(kept, g)
-		}
+	_ = running.Wait()
+}
+
+// ownerUIDs returns the UIDs of the owners, or "" without owners.
+func (g *group) ownerUIDs() (uids string) {
+	for _, owner := range g.members[0].owners {
+		uids += string(owner.UID) + " "
 	}
-	result.Groups = kept
-	result.Skipped = append(result.Skipped, i.skipped...)
-	sortGroups(result.Groups)
+	return uids
 }
 
 // notHigh returns the reason why a group can't have a high grade, whatever its references are, or "".
-func (g *Group) notHigh(owned map[kin]int) Reason {
-	kin := g.kin()
+func (g *group) notHigh(owned map[string]int) string {
+	uids := g.ownerUIDs()
 	switch {
-	case kin&hasID != 0: // the names decide
+	case g.confirmed():
 		return ""
-	case g.Len() > 2:
-		return MoreThanTwo
-	case kin&ownerReplaces != 0:
-		return Replicas
-	case owned[kin] > 1:
-		return OtherGroups
-	case g.members.details[0].manager == 0 || g.members.details[1].manager == 0:
-		return NoFieldManager
+	case !g.isEqual():
+		return contentDiffers
+	case len(g.members) > 2:
+		return moreThanTwo
+	case g.members[0].kin&ownerReplaces != 0:
+		return replicas
+	case uids != "" && owned[uids] > 1:
+		return otherGroups
+	case g.Fields == 0:
+		return noFieldManager
 	}
 	return ""
 }
 
-// setGrade sets the grade and the proposal of a pair that was inspected.
-func (g *Group) setGrade(f *Finder) {
-	a, b := &g.objects[0], &g.objects[1]
-	referred, other := a, b
-	if len(b.ReferredBy) > 0 {
-		referred, other = b, a
-	}
-	one := len(referred.ReferredBy) > 0 && len(other.ReferredBy) == 0
-	owned := g.kin()&hasOwner != 0
-	switch {
-	case g.Grade == Confirmed, one && g.ReferencesRead, !owned && a.Creator == b.Creator:
-		if g.Grade != Confirmed {
-			g.Grade = Likely
+// confirmed reports whether the members have one creation ID, names that follow from it, and one
+// content. Anyone can copy an ID, so the content is compared, too.
+func (g *group) confirmed() bool {
+	return g.isEqual() && !slices.ContainsFunc(g.members, func(m *candidate) bool { return !m.follows })
+}
+
+func (g *group) isEqual() bool {
+	return !slices.ContainsFunc(g.members, func(m *candidate) bool { return m.hash != g.members[0].hash })
+}
+
+// inspect reads the references to the groups of a namespace, and grades them.
+func (g *grading) inspect(ctx context.Context, namespace string, groups []*group) {
+	names := references{}
+	for _, one := range groups {
+		one.ReferencesRead = g.read
+		for _, owner := range one.members[0].owners {
+			one.ReferencesRead = g.owner(ctx, one, owner) && one.ReferencesRead
 		}
-		other.Proposed = one && g.ReferencesRead && g.proves(f, referred, owned)
-	case !g.ReferencesRead:
-		g.Reason = Unread
-	case !owned:
-		g.Reason = Creators
-	default:
-		g.Reason = Unreferenced
+		for i := range one.Objects {
+			names[one.Objects[i].Name] = append(names[one.Objects[i].Name], &one.Objects[i])
+			g.dependents(&one.Objects[i])
+		}
+	}
+	asked := decode.Asked{Whole: true}
+	err := g.reader.List(ctx, pods, namespace, asked, func() census.Visitor { return &podVisitor{g, names} })
+	g.skips.by(ctx, pods, namespace, err)
+	for _, one := range groups {
+		one.ReferencesRead = one.ReferencesRead && err == nil
+		one.setGrade(g.finder.Now)
 	}
 }
 
-// proves reports whether missing references prove that the other object is superfluous. If both objects
-// have an owner, one may get its dependents a little earlier. Then only a reference by the owner
-// counts. Without an owner, both objects must have had time to get references.
-func (g *Group) proves(f *Finder, referred *Object, owned bool) bool {
-	if !owned {
-		return f.Now.Sub(g.objects[1].Created) > f.Within
-	}
-	for _, r := range referred.ReferredBy {
-		if r.Owner != "" {
-			return true
+// dependents adds the types of objects that have an object as an owner.
+func (g *grading) dependents(object *v1alpha1.DuplicateObject) {
+	hash := maphash.String(g.first.seed, object.UID)
+	for _, d := range g.first.dependents {
+		if _, is := slices.BinarySearch(d.owners, hash); is {
+			refer(object, v1alpha1.DuplicateReference{Resource: d.resource.GroupResource().String()})
 		}
 	}
-	return false
+}
+
+// mostReferences is the number of references that a report has of one object.
+const mostReferences = 10
+
+// refer adds a reference to an object, once.
+func refer(object *v1alpha1.DuplicateObject, reference v1alpha1.DuplicateReference) {
+	if len(object.ReferredBy) < mostReferences && !slices.Contains(object.ReferredBy, reference) {
+		object.ReferredBy = append(object.ReferredBy, reference)
+	}
+}
+
+// owner adds an owner's references to the members that it names outside of metadata. It reports
+// whether the owner could be read.
+func (g *grading) owner(ctx context.Context, one *group, owner metav1.OwnerReference) bool {
+	r, err := g.finder.ResourceOf(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind))
+	if err != nil {
+		g.skips.add(census.Skipped{
+			Resource: nameOf(owner), Namespace: one.Namespace, Reason: census.NotFound, Message: err.Error(),
+		})
+		return false
+	}
+	namespace := ""
+	if r.Namespaced {
+		namespace = one.Namespace
+	}
+	var object *unstructured.Unstructured
+	err = g.reader.Get(ctx, r, namespace, owner.Name, decode.Asked{Whole: true}, func(o *decode.Object) (err error) {
+		object, err = parse(r, o.Raw)
+		return err
+	})
+	if err != nil || object == nil || object.GetUID() != owner.UID { // without an error, it is gone
+		g.skips.by(ctx, r, namespace, err)
+		return err == nil
+	}
+	delete(object.Object, "metadata")
+	names := references{}
+	for i := range one.Objects {
+		names[one.Objects[i].Name] = []*v1alpha1.DuplicateObject{&one.Objects[i]}
+	}
+	names.add(object.Object, nameOf(owner), "")
+	return true
+}
+
+// nameOf returns an owner as KIND.GROUP/NAME.
+func nameOf(owner metav1.OwnerReference) string {
+	of := schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind)
+	return schema.GroupResource{Group: of.Group, Resource: strings.ToLower(of.Kind)}.String() + "/" + owner.Name
+}
+
+// podVisitor adds the references of Pods: those in ownerReferences, volumes, environment and other
+// fields of spec.
+type podVisitor struct {
+	*grading
+	names references
+}
+
+func (v *podVisitor) Visit(o *decode.Object) error {
+	pod, err := parse(pods, o.Raw)
+	if err != nil {
+		return err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, owner := range o.Owners {
+		for _, object := range v.names[owner.Name] {
+			if object.UID == owner.UID {
+				refer(object, v1alpha1.DuplicateReference{Resource: pods.Resource})
+			}
+		}
+	}
+	v.names.add(pod.Object["spec"], "pod/"+o.Name, o.UID)
+	return nil
+}
+
+func (*podVisitor) Commit() {}
+
+// references are the members of groups by their names.
+type references map[string][]*v1alpha1.DuplicateObject
+
+// add adds the references of a value of an object: the fields and the keys that are a name. Text that
+// only contains a name is none, because it might say that the named object is lost. An object doesn't
+// refer to itself.
+func (r references) add(v any, by, uid string) {
+	switch v := v.(type) {
+	case string:
+		for _, object := range r[v] {
+			if object.UID != uid {
+				refer(object, v1alpha1.DuplicateReference{Object: by})
+			}
+		}
+	case []any:
+		for _, item := range v {
+			r.add(item, by, uid)
+		}
+	case map[string]any:
+		for key, item := range v {
+			r.add(key, by, uid)
+			r.add(item, by, uid)
+		}
+	}
+}
+
+// setGrade sets the grade of a group that was inspected. The younger object of a pair is proposed if
+// it is not used and the older one is.
+func (g *group) setGrade(now time.Time) {
+	for i := range g.Objects {
+		sortReferences(g.Objects[i].ReferredBy)
+	}
+	if len(g.Objects) > 2 {
+		g.Grade = v1alpha1.DuplicateConfirmed
+		return
+	}
+	older, younger := &g.Objects[0], &g.Objects[1]
+	a, b := len(older.ReferredBy) > 0, len(younger.ReferredBy) > 0
+	owned := len(g.Owners) > 0
+	switch {
+	case g.confirmed():
+		g.Grade = v1alpha1.DuplicateConfirmed
+	case a != b && g.ReferencesRead, !owned && older.Creator == younger.Creator:
+		g.Grade = v1alpha1.DuplicateLikely
+	case !g.ReferencesRead:
+		g.Reason = unread
+	case !owned:
+		g.Reason = creators
+	case a:
+		g.Reason = bothReferenced
+	default:
+		g.Reason = unreferenced
+	}
+	younger.Proposed = g.Reason == "" && g.ReferencesRead && a && !b && g.members[1].created >= g.members[0].created+apart &&
+		now.Sub(younger.Created.Time) >= settled && (!owned || g.isNamedByOwner(older))
+}
+
+// isNamedByOwner reports whether an owner names an object. Equal objects of one owner may get their
+// dependents at different times, so those prove nothing.
+func (g *group) isNamedByOwner(object *v1alpha1.DuplicateObject) bool {
+	return slices.ContainsFunc(object.ReferredBy, func(r v1alpha1.DuplicateReference) bool {
+		return slices.Contains(g.Owners, r.Object)
+	})
+}
+
+// sortReferences sorts references, those by name first.
+func sortReferences(references []v1alpha1.DuplicateReference) {
+	slices.SortFunc(references, func(a, b v1alpha1.DuplicateReference) int {
+		return strings.Compare(b.Object+" "+b.Resource, a.Object+" "+a.Resource)
+	})
 }

@@ -14,16 +14,14 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/censustest"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // podOfMillion is the i-th Pod. Its metadata is as large as that of a Job's Pod. It is three minutes younger than the
 // Pod before it.
 func podOfMillion(i int) metav1.ObjectMeta {
-	end := suffix(i) | names.SuffixLength<<lengthShift
 	controller := true
 	return metav1.ObjectMeta{
-		Namespace: "batch", Name: "run-" + end.String(), GenerateName: "run-",
+		Namespace: "batch", Name: "run-" + suffixOf(i), GenerateName: "run-",
 		UID:               types.UID(fmt.Sprintf("00000000-0000-0000-0000-%012d", i)),
 		CreationTimestamp: metav1.Unix(since+int64(i)*180, 0),
 		Labels:            map[string]string{"app": "run", "batch.kubernetes.io/job-name": "run"},

@@ -12,17 +12,19 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// record is the data that the first pass keeps of an object, 24 bytes.
+// record is the data that the first pass keeps of an object, 32 bytes and the name.
 type record struct {
-	kin     kin
-	end     suffix
-	created uint32 // Unix seconds
+	kin       kin
+	created   uint32 // Unix seconds
+	namespace uint32 // index in survey.namespaces
+	name      string
 }
 
-// kin is a hash of the owners and the creation ID, which all members of a group share. Its last bits
-// report which of these exist.
+// kin is a hash of the type, the namespace, the prefix, the owners and the creation ID, which all members of a
+// group share. Its last bits report which of these exist.
 type kin uint64
 
 const (
@@ -42,23 +44,13 @@ var replacing = map[[2]string]bool{
 	{"batch/v1", "Job"}:             true,
 }
 
-// place is the name pool of candidates.
-type place struct {
-	resource          census.Resource
-	namespace, prefix string
-}
-
-// candidates are the records of one place that may belong to groups, sorted by kin and time.
-type candidates struct {
-	place
-	records []record
-	details []detail // of the records, after the comparison
-}
-
 // found is the result of the first pass.
 type found struct {
+	finder *Finder
+	seed   maphash.Seed
+
 	mu         sync.Mutex
-	candidates []*candidates
+	candidates []*candidate
 	objects    map[listKey]int64 // size of each list that has candidates
 	dependents []dependents
 	recent     int64 // objects that were created since Finder.Since
@@ -76,32 +68,25 @@ type dependents struct {
 	owners   []uint64
 }
 
+func (f *found) begin(r census.Resource, _ bool) census.Visitor {
+	return &survey{found: f, resource: r, objects: map[string]int64{}}
+}
+
 // survey is the visitor of one list in the first pass.
 type survey struct {
-	to       *found
-	resource census.Resource
-	seed     maphash.Seed
-	selector labels.Selector
-	compare  bool // false: only the owners matter
-	sorted   bool
-	since    int64
-	within   time.Duration
-
-	// open are the records of each prefix that can still get more names. In a sorted list, stack are their
-	// places, the shortest prefix first.
-	open    map[place][]record
-	stack   []place
-	spare   []record
-	closed  []*candidates
-	objects map[string]int64 // by namespace
-	owners  []uint64
-	recent  int64
+	*found
+	resource   census.Resource
+	records    []record
+	namespaces []string
+	objects    map[string]int64 // by namespace
+	owners     []uint64
+	recent     int64
 }
 
 // Visit adds an object.
 func (s *survey) Visit(o *decode.Object) error {
 	s.objects[o.Namespace]++
-	if o.Created < s.since {
+	if o.Created < s.finder.Since.Unix() {
 		return nil
 	}
 	s.recent++
@@ -111,29 +96,39 @@ func (s *survey) Visit(o *decode.Object) error {
 			s.owners = append(s.owners, hash)
 		}
 	}
-	if !s.compare || o.Deleting || s.selector != nil && !s.selector.Matches(labels.Set(o.Labels)) {
+	if selector := s.finder.Selector; o.Deleting || selector != nil && !selector.Matches(labels.Set(o.Labels)) {
 		return nil
 	}
-	if base, end, ok := split(o); ok {
-		at := s.enter(place{s.resource, o.Namespace, base}, o.Name)
-		s.open[at] = append(s.open[at], record{s.kinOf(o), end, uint32(o.Created)})
+	prefix, ok := prefixOf(o)
+	if !ok {
+		return nil
 	}
+	if n := len(s.namespaces); n == 0 || s.namespaces[n-1] != o.Namespace {
+		s.namespaces = append(s.namespaces, o.Namespace)
+	}
+	s.records = append(s.records, record{s.kinOf(o, prefix), uint32(o.Created), uint32(len(s.namespaces) - 1), o.Name})
 	return nil
 }
 
-// kinOf returns the hash of an object's owners and creation ID.
-func (s *survey) kinOf(o *decode.Object) kin {
+// kinOf returns the hash of the part of an object that all members of its group share.
+func (s *survey) kinOf(o *decode.Object, prefix string) kin {
 	var h maphash.Hash
 	h.SetSeed(s.seed)
-	_, _ = h.WriteString(o.CreationID)
+	add := func(text string) {
+		_, _ = h.WriteString(text)
+		_ = h.WriteByte(0)
+	}
+	add(s.resource.GroupResource().String())
+	add(o.Namespace)
+	add(prefix)
+	add(o.CreationID)
 	bits := kin(0)
 	if o.CreationID != "" {
 		bits |= hasID
 	}
 	slices.SortFunc(o.Owners, func(a, b decode.Owner) int { return cmp.Compare(a.UID, b.UID) })
 	for _, owner := range o.Owners {
-		_ = h.WriteByte(0)
-		_, _ = h.WriteString(owner.UID)
+		add(owner.UID)
 		bits |= hasOwner
 		if replacing[[2]string{owner.APIVersion, owner.Kind}] {
 			bits |= ownerReplaces
@@ -142,83 +137,59 @@ func (s *survey) kinOf(o *decode.Object) kin {
 	return kin(h.Sum64())&^kinBits | bits
 }
 
-// enter opens a place if needed. In a sorted list, it first closes the places whose prefixes don't
-// match name, because no other name of them follows.
-func (s *survey) enter(at place, name string) place {
-	if !s.sorted {
-		return at
-	}
-	for len(s.stack) > 0 {
-		last := s.stack[len(s.stack)-1]
-		if last.namespace == at.namespace && strings.HasPrefix(name, last.prefix) {
-			break
-		}
-		s.stack = s.stack[:len(s.stack)-1]
-		s.leave(last)
-	}
-	if _, is := s.open[at]; is {
-		return at
-	}
-	longer := slices.IndexFunc(s.stack, func(p place) bool { return len(p.prefix) > len(at.prefix) })
-	if longer < 0 {
-		longer = len(s.stack)
-	}
-	s.stack = slices.Insert(s.stack, longer, at)
-	s.open[at], s.spare = s.spare[:0], nil
-	return at
-}
-
-// leave closes a place. It drops the records that are near no other record.
-func (s *survey) leave(at place) {
-	records := s.open[at]
-	delete(s.open, at)
-	slices.SortFunc(records, func(a, b record) int {
-		return cmp.Or(cmp.Compare(a.kin, b.kin), cmp.Compare(a.created, b.created), cmp.Compare(a.end, b.end))
+// Commit adds the records that are near another record to the candidates.
+func (s *survey) Commit() {
+	slices.SortFunc(s.records, func(a, b record) int {
+		return cmp.Or(cmp.Compare(a.kin, b.kin), cmp.Compare(a.created, b.created), cmp.Compare(a.name, b.name))
 	})
-	near, begin := 0, 0
-	for i := range records {
-		if i+1 < len(records) && s.near(records[i], records[i+1]) {
+	slices.Sort(s.owners)
+	f := s.found
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.recent += s.recent
+	for i, r := range s.records {
+		before := i > 0 && s.near(s.records[i-1], r)
+		if !before && (i+1 == len(s.records) || !s.near(r, s.records[i+1])) {
 			continue
 		}
-		if i > begin {
-			near += copy(records[near:], records[begin:i+1])
-		}
-		begin = i + 1
+		key := listKey{s.resource, s.namespaces[r.namespace]}
+		f.candidates = append(f.candidates, &candidate{listKey: key, kin: r.kin, created: r.created, name: r.name})
+		f.objects[key] = s.objects[key.namespace]
 	}
-	if near > 0 {
-		s.closed = append(s.closed, &candidates{place: at, records: slices.Clone(records[:near])})
-	}
-	if s.spare == nil && cap(records) < 1<<12 {
-		s.spare = records[:0]
+	if len(s.owners) > 0 {
+		f.dependents = append(f.dependents, dependents{s.resource, slices.Clip(slices.Compact(s.owners))})
 	}
 }
 
 // near reports whether two consecutive records may belong to one group. Records with one creation ID
 // always may, whatever their distance in time.
 func (s *survey) near(a, b record) bool {
-	return a.kin == b.kin && (a.kin&hasID != 0 || isWithin(a.created, b.created, s.within))
+	return a.kin == b.kin && (a.kin&hasID != 0 || isWithin(a.created, b.created, s.finder.Within))
 }
 
 func isWithin(earlier, later uint32, within time.Duration) bool {
 	return time.Duration(int64(later)-int64(earlier))*time.Second <= within
 }
 
-// Commit adds the results of the list.
-func (s *survey) Commit() {
-	for at := range s.open {
-		s.leave(at)
+// prefixOf returns the prefix of a name that was generated from the object's own generateName. The
+// server generated the name, or the plugin did, possibly with a longer suffix.
+func prefixOf(o *decode.Object) (prefix string, ok bool) {
+	if o.GenerateName == "" {
+		return "", false
 	}
-	slices.Sort(s.owners)
-	s.owners = slices.Clip(slices.Compact(s.owners))
-	f := s.to
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.recent += s.recent
-	f.candidates = append(f.candidates, s.closed...)
-	for _, c := range s.closed {
-		f.objects[listKey{c.resource, c.namespace}] = s.objects[c.namespace]
+	most := names.SuffixLength
+	if o.CreationID != "" {
+		most = names.MaxSuffixLength
 	}
-	if len(s.owners) > 0 {
-		f.dependents = append(f.dependents, dependents{s.resource, s.owners})
+	for length := names.SuffixLength; length <= most; length++ {
+		prefix = names.EffectivePrefix(o.GenerateName)
+		if length > names.SuffixLength {
+			prefix = strings.ToValidUTF8(prefix[:min(len(prefix), names.MaxLength-length)], "")
+		}
+		suffix, is := strings.CutPrefix(o.Name, prefix)
+		if is && len(suffix) == length && strings.Trim(suffix, names.Alphabet) == "" {
+			return prefix, true
+		}
 	}
+	return "", false
 }

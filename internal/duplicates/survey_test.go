@@ -25,11 +25,20 @@ var jobs = census.Resource{
 
 const since = 1_000_000
 
-func newSurvey(sorted bool) *survey {
-	return &survey{
-		to: &found{objects: map[listKey]int64{}}, resource: jobs, seed: maphash.MakeSeed(), compare: true, sorted: sorted,
-		since: since, within: 2 * time.Minute, open: map[place][]record{}, objects: map[string]int64{},
+func newSurvey() *survey {
+	f := &Finder{Since: time.Unix(since, 0), Within: 2 * time.Minute}
+	first := &found{finder: f, seed: maphash.MakeSeed(), objects: map[listKey]int64{}}
+	return first.begin(jobs, true).(*survey)
+}
+
+// suffixOf returns the i-th suffix of five characters.
+func suffixOf(i int) string {
+	text := make([]byte, names.SuffixLength)
+	for at := len(text) - 1; at >= 0; at-- {
+		text[at] = names.Alphabet[i%len(names.Alphabet)]
+		i /= len(names.Alphabet)
 	}
+	return string(text)
 }
 
 // drawn returns objects with few prefixes, few owners and few creation IDs, in the order of storage.
@@ -63,18 +72,18 @@ func drawn(t *rapid.T) []decode.Object {
 
 // family returns the common part of group members, independently of the engine.
 func family(o decode.Object) string {
-	base, _, _ := split(&o)
+	base, _ := prefixOf(&o)
 	return fmt.Sprint(o.Namespace, "/", base, o.Owners, o.CreationID)
 }
 
 // near compares all pairs, and returns the objects that have a family member close in time.
 func near(objects []decode.Object) (names []string) {
 	for i, o := range objects {
-		if _, _, ok := split(&o); !ok || o.Created < since || o.Deleting {
+		if _, ok := prefixOf(&o); !ok || o.Created < since || o.Deleting {
 			continue
 		}
 		for j, p := range objects {
-			_, _, ok := split(&p)
+			_, ok := prefixOf(&p)
 			gap := max(o.Created-p.Created, p.Created-o.Created)
 			if i != j && ok && p.Created >= since && !p.Deleting && family(o) == family(p) && (o.CreationID != "" || gap <= 120) {
 				names = append(names, o.Namespace+"/"+o.Name)
@@ -86,12 +95,11 @@ func near(objects []decode.Object) (names []string) {
 	return names
 }
 
-// The first pass keeps exactly the objects with a family member close in time, in any order of the
-// list.
+// The first pass keeps exactly the objects with a family member close in time.
 func TestSurveyLeavesWhatIsNear(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		objects := drawn(t)
-		s := newSurvey(rapid.Bool().Draw(t, "sorted"))
+		s := newSurvey()
 		for _, o := range objects {
 			if err := s.Visit(&o); err != nil {
 				t.Fatal(err)
@@ -99,24 +107,19 @@ func TestSurveyLeavesWhatIsNear(t *testing.T) {
 		}
 		s.Commit()
 		got := []string{}
-		for _, c := range s.to.candidates {
-			for _, r := range c.records {
-				got = append(got, c.namespace+"/"+c.prefix+r.end.String())
-			}
+		for _, c := range s.candidates {
+			got = append(got, c.namespace+"/"+c.name)
 		}
 		if slices.Sort(got); !slices.Equal(got, near(objects)) {
 			t.Errorf("left %q, want %q", got, near(objects))
-		}
-		if s.sorted && len(s.open)+len(s.to.candidates) > 0 && len(s.open) > 0 {
-			t.Errorf("%d places are still open", len(s.open))
 		}
 	})
 }
 
 // A selector limits the compared objects, but not the objects that may refer to them.
 func TestSurveySelects(t *testing.T) {
-	s := newSurvey(true)
-	s.selector = labels.SelectorFromSet(labels.Set{"app": "a"})
+	s := newSurvey()
+	s.finder.Selector = labels.SelectorFromSet(labels.Set{"app": "a"})
 	for i, app := range []string{"a", "b", "a"} {
 		name := "run-" + strings.Repeat(string(names.Alphabet[i]), 5)
 		o := decode.Object{Name: name, GenerateName: "run-", Created: since, Labels: map[string]string{"app": app}}
@@ -127,59 +130,47 @@ func TestSurveySelects(t *testing.T) {
 		_ = s.Visit(&o)
 	}
 	s.Commit()
-	if len(s.to.candidates) != 1 || len(s.to.candidates[0].records) != 2 || len(s.to.dependents[0].owners) != 2 {
-		t.Errorf("%+v", s.to)
+	if len(s.candidates) != 2 || len(s.dependents[0].owners) != 2 {
+		t.Errorf("%+v", s.found)
 	}
 }
 
-func TestSuffix(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.StringOfN(rapid.SampledFrom([]rune(names.Alphabet+"a-é")), 0, 12, -1).Draw(t, "text")
-		generated := len(text) >= names.SuffixLength && len(text) <= names.MaxSuffixLength &&
-			!strings.ContainsFunc(text, func(r rune) bool { return !strings.ContainsRune(names.Alphabet, r) })
-		end, ok := packed(text)
-		if ok != generated || ok && end.String() != text {
-			t.Errorf("%q: %v, %q", text, ok, end)
-		}
-	})
-}
-
-// split finds the prefix and the suffix of a candidate of any length.
-func TestSplit(t *testing.T) {
+// prefixOf finds the prefix of a name with a suffix of any length.
+func TestPrefixOf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		prefix := rapid.StringMatching(`[a-z][a-z-]{0,70}`).Draw(t, "prefix")
 		length := rapid.IntRange(names.SuffixLength, names.MaxSuffixLength).Draw(t, "length")
 		o := decode.Object{GenerateName: prefix, Name: names.Candidate(prefix, "id", 3, length)}
-		if _, _, ok := split(&o); ok != (length == names.SuffixLength) {
+		if _, ok := prefixOf(&o); ok != (length == names.SuffixLength) {
 			t.Errorf("%q without a creation ID: %v", o.Name, ok)
 		}
 		o.CreationID = "id"
-		base, end, ok := split(&o)
-		if !ok || base+end.String() != o.Name || !strings.HasPrefix(prefix, base) {
-			t.Errorf("%q of %q: %q and %q, %v", o.Name, prefix, base, end, ok)
+		base, ok := prefixOf(&o)
+		if !ok || len(base)+length != len(o.Name) || !strings.HasPrefix(prefix, base) {
+			t.Errorf("%q of %q: %q, %v", o.Name, prefix, base, ok)
 		}
 	})
 }
 
-// The first pass keeps at most 64 bytes of each recent object. It keeps nothing of objects whose
-// prefixes have been left.
+// The first pass keeps at most 100 bytes of each recent object, and nothing of the others.
 func TestSurveyMemory(t *testing.T) {
 	const objects = 200_000
 	for name, test := range map[string]struct {
 		prefix func(i int) string
+		every  int64 // seconds between creates
 		most   float64
 	}{
-		"one prefix":          {func(int) string { return "run-" }, 64},
-		"a prefix per object": {func(i int) string { return fmt.Sprintf("run-%07d-", i) }, 12},
+		"one prefix":          {func(int) string { return "run-" }, 1000, 100},
+		"a prefix per object": {func(i int) string { return fmt.Sprintf("run-%07d-", i) }, 1000, 100},
+		"old objects":         {func(int) string { return "run-" }, -1000, 24}, // their owners
 	} {
-		s := newSurvey(true)
+		s := newSurvey()
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		for i := range objects {
-			o := decode.Object{Namespace: "a", GenerateName: test.prefix(i), Created: since + int64(i)*1000}
-			end := suffix(i) | names.SuffixLength<<lengthShift
-			o.Name = o.GenerateName + end.String()
+			prefix := test.prefix(i)
+			o := decode.Object{Namespace: "a", GenerateName: prefix, Name: prefix + suffixOf(i), Created: since + int64(i)*test.every}
 			o.Owners = []decode.Owner{{UID: fmt.Sprint(i)}}
 			if err := s.Visit(&o); err != nil {
 				t.Fatal(err)
@@ -193,18 +184,8 @@ func TestSurveyMemory(t *testing.T) {
 			t.Errorf("%s: %.1f bytes for each object, want at most %.0f", name, each, test.most)
 		}
 		s.Commit()
-		if len(s.to.candidates) > 0 {
+		if len(s.candidates) > 0 {
 			t.Errorf("%s: objects that are far from each other are candidates", name)
 		}
-	}
-}
-
-func BenchmarkSurvey(b *testing.B) {
-	s := newSurvey(true)
-	o := decode.Object{Namespace: "a", GenerateName: "run-", Identity: decode.Identity{Owners: []decode.Owner{{UID: "u"}}}}
-	for i := range b.N {
-		end := suffix(i%14_000_000) | names.SuffixLength<<lengthShift
-		o.Name, o.Created = "run-"+end.String(), since+int64(i)
-		_ = s.Visit(&o)
 	}
 }

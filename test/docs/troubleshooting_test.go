@@ -38,11 +38,6 @@ var notExplained = map[string]string{
 
 	"pkg/cmd/audit/messages: Errors in flags and arguments.": "they name the flag and the fix",
 
-	"pkg/cmd/duplicates/messages: NotPositive":   "it names the flag and the fix",
-	"pkg/cmd/duplicates/messages: NegativeCount": "it names the flag and the fix",
-	"pkg/cmd/duplicates/messages: BadSelector":   "it names the flag and the reason",
-	"pkg/cmd/duplicates/messages: TryNamespace":  "a part of ForbiddenAll",
-
 	"pkg/cmd/audit/messages: EstimateSkipped": "it has the words of the reason only",
 	"pkg/cmd/audit/messages: Read":            "no problem: a total",
 	"pkg/cmd/audit/messages: Estimated":       "no problem: a total",
@@ -94,8 +89,7 @@ var explainThemselves = map[string]string{
 		StoppedAfterFailure Unread Unreadable NeedsWholeInput NoWatch TooManyToPoll
 		Expiring NameAndGenerateName NoClientNaming
 	`,
-	"pkg/cmd/duplicates/messages": `NameOfAll Interrupted SecretsUnnamed`,
-	"pkg/cmd/exporter/messages":   `Stopped Skipped Forbidden`,
+	"pkg/cmd/exporter/messages": `Stopped Skipped Forbidden`,
 	"pkg/cmd/lint/messages": `
 		BadLevel BadPattern NoPath NothingInDirectory GateExceeded BadResponse Interrupted Idle
 		NoFindingThere Exported Placeholders
@@ -145,6 +139,13 @@ func TestTroubleshooting(t *testing.T) {
 		if toTroubleshoot.MatchString(m.Group) && !onPage && !excused(m, excuses) {
 			t.Errorf("%s: no page has %s: `%s`", m.Package, m.Name, m.Shown())
 		}
+	}
+	printed, err := prose.Printed(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range printed {
+		explained(m, beginnings)
 	}
 	for key, used := range excuses {
 		if !used {

@@ -19,7 +19,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/duplicates/messages"
 	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
@@ -42,7 +41,7 @@ type population struct {
 // create creates an object as a field manager.
 func (p population) create(manager string, of schema.GroupVersionResource, object map[string]any) *unstructured.Unstructured {
 	p.t.Helper()
-	kinds := map[string]string{"backups": "Backup", "configmaps": "ConfigMap"}
+	kinds := map[string]string{"backups": "Backup", "configmaps": "ConfigMap", "pods": "Pod", "serviceaccounts": "ServiceAccount"}
 	sent := &unstructured.Unstructured{Object: object}
 	sent.SetGroupVersionKind(of.GroupVersion().WithKind(kinds[of.Resource]))
 	stored, err := p.client.Resource(of).Namespace(p.namespace).Create(p.t.Context(), sent, metav1.CreateOptions{FieldManager: manager})
@@ -101,8 +100,8 @@ func served(t *testing.T) (*controlplane.ControlPlane, harness.User) {
 	return cp, u
 }
 
-// Each group gets the grade of its evidence. An object is proposed only if nothing refers to it, and
-// its owner names the other one.
+// Each group gets the grade of its evidence. Only the younger object of a pair is proposed, if it is
+// not used and its owner names the older one.
 func TestDuplicatesGrades(t *testing.T) {
 	t.Parallel()
 	cp, u := served(t)
@@ -111,22 +110,65 @@ func TestDuplicatesGrades(t *testing.T) {
 		t.Fatal(err)
 	}
 	const id = "v1-00112233445566778899aabbccddeeff"
+	later := harness.As(t, faultproxy.New(t, cp.Admin(), reviewsAhead(time.Hour)).Config) // objects are old enough
+	withID := func(p population, attempt uint32, manager, content string) *unstructured.Unstructured {
+		return p.create(manager, configType, map[string]any{"data": map[string]any{"image": content}, "metadata": map[string]any{
+			"generateName": "c-", "name": names.Candidate("c-", id, attempt, names.SuffixLength),
+			"annotations": map[string]any{exactlyonce.Annotation: id},
+		}})
+	}
 	for name, test := range map[string]struct {
 		make func(p population) (proposed string)
 		want []string // GRADE REASON of each group
 	}{
 		"the owner's status names the younger": {func(p population) string {
 			owner := p.owner("owner")
-			older, younger := p.backup("run-", owner), p.backup("run-", owner)
+			_, younger := p.twoOf(owner)
 			p.status(owner, map[string]any{"runs": []any{map[string]any{"name": younger.GetName()}}})
-			return older.GetName()
+			return ""
 		}, []string{"likely "}},
+		"the owner's status names the older": {func(p population) string {
+			owner := p.owner("owner")
+			older, younger := p.twoOf(owner)
+			p.status(owner, map[string]any{"runs": []any{map[string]any{"name": older.GetName()}}})
+			return younger.GetName()
+		}, []string{"likely "}},
+		"of one second": {func(p population) string {
+			owner := p.owner("owner")
+			older, _ := p.backup("run-", owner), p.backup("run-", owner)
+			p.status(owner, map[string]any{"run": older.GetName()})
+			return ""
+		}, []string{"likely "}},
+		"text of the owner says that the older is lost": {func(p population) string {
+			owner := p.owner("owner")
+			older, _ := p.twoOf(owner)
+			p.status(owner, map[string]any{"message": "volume " + older.GetName() + " is lost"})
+			return ""
+		}, []string{"possible unreferenced"}},
+		"a Pod mounts the younger": {func(p population) string {
+			owner := p.owner("owner")
+			older, younger := p.twoOf(owner)
+			p.status(owner, map[string]any{"primary": older.GetName()})
+			p.pod(map[string]any{"volumes": []any{map[string]any{
+				"name": "v", "persistentVolumeClaim": map[string]any{"claimName": younger.GetName()},
+			}}})
+			return ""
+		}, []string{"possible bothReferenced"}},
+		"the environment of a Pod has the younger": {func(p population) string {
+			owner := p.owner("owner")
+			older, younger := p.twoOf(owner)
+			p.status(owner, map[string]any{"primary": older.GetName()})
+			p.pod(map[string]any{"containers": []any{map[string]any{
+				"name": "c", "image": "i", "envFrom": []any{map[string]any{"configMapRef": map[string]any{"name": younger.GetName()}}},
+			}}})
+			return ""
+		}, []string{"possible bothReferenced"}},
 		"the owner's status names both": {func(p population) string {
 			owner := p.owner("owner")
 			a, b := p.backup("run-", owner), p.backup("run-", owner)
-			p.status(owner, map[string]any{"message": "created " + a.GetName() + ", " + b.GetName() + "."})
+			p.status(owner, map[string]any{"runs": []any{a.GetName(), b.GetName()}})
 			return ""
-		}, []string{"possible unreferenced"}},
+		}, []string{"possible bothReferenced"}},
 		"the owner names a longer name": {func(p population) string {
 			owner := p.owner("owner")
 			a, _ := p.backup("run-", owner), p.backup("run-", owner)
@@ -171,12 +213,28 @@ func TestDuplicatesGrades(t *testing.T) {
 			return ""
 		}, []string{"possible creators"}},
 		"one creation ID": {func(p population) string {
-			for attempt := range uint32(2) {
-				p.config("tool", map[string]any{
-					"generateName": "c-", "name": names.Candidate("c-", id, attempt, names.SuffixLength),
-					"annotations": map[string]any{exactlyonce.Annotation: id},
-				})
-			}
+			withID(p, 0, "tool", "a")
+			withID(p, 1, "tool", "a")
+			return ""
+		}, []string{"confirmed "}},
+		"one creation ID, and the older is in use": {func(p population) string {
+			older := withID(p, 0, "tool", "a")
+			p.config("kubelet", map[string]any{"name": "child", "ownerReferences": []any{reference(older)}})
+			time.Sleep(2100 * time.Millisecond)
+			return withID(p, 1, "tool", "a").GetName()
+		}, []string{"confirmed "}},
+		"an attacker copies the creation ID and invents a dependent": {func(p population) string {
+			withID(p, 0, "tool", "a")
+			time.Sleep(2100 * time.Millisecond)
+			copied := withID(p, 1, "tool", "b")
+			p.config("attacker", map[string]any{"name": "child", "ownerReferences": []any{reference(copied)}})
+			return ""
+		}, []string{"possible contentDiffers"}},
+		"an attacker copies everything": {func(p population) string {
+			withID(p, 0, "tool", "a")
+			time.Sleep(2100 * time.Millisecond)
+			copied := withID(p, 1, "tool", "a")
+			p.config("attacker", map[string]any{"name": "child", "ownerReferences": []any{reference(copied)}})
 			return ""
 		}, []string{"confirmed "}},
 		"a copied creation ID": {func(p population) string {
@@ -237,6 +295,7 @@ func TestDuplicatesGrades(t *testing.T) {
 		}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := population{t, client, harness.Namespace(t, cp)}
 			proposed := test.make(p)
 			report := duplicatesOf(t, u, "-n", p.namespace)
@@ -249,13 +308,36 @@ func TestDuplicatesGrades(t *testing.T) {
 			}
 			want := ""
 			if proposed != "" {
-				want = "backup.example.com/" + proposed + "\n"
+				want = report.Items[0].Resource + "/" + proposed + "\n"
+				if group := report.Items[0].Group; group != "" {
+					want = report.Items[0].Resource + "." + group + "/" + proposed + "\n"
+				}
 			}
-			if r := u.Run("duplicates", "-n", p.namespace, "-o", "name"); r.Stdout != want || r.Code != 0 {
+			if r := u.Run("duplicates", "-n", p.namespace, "-o", "name"); r.Stdout != "" || r.Code != 0 {
+				t.Errorf("a young object is proposed: %q", r.Stdout)
+			}
+			if r := later.Run("duplicates", "-n", p.namespace, "-o", "name"); r.Stdout != want || r.Code != 0 {
 				t.Errorf("proposed %q with exit code %d, want %q", r.Stdout, r.Code, want)
 			}
 		})
 	}
+}
+
+// twoOf creates two Backups of an owner, two seconds apart.
+func (p population) twoOf(owner *unstructured.Unstructured) (older, younger *unstructured.Unstructured) {
+	older = p.backup("run-", owner)
+	time.Sleep(2100 * time.Millisecond) // times of objects are in seconds
+	return older, p.backup("run-", owner)
+}
+
+// pod creates a Pod.
+func (p population) pod(spec map[string]any) {
+	p.create("user", schema.GroupVersionResource{Version: "v1", Resource: "serviceaccounts"}, map[string]any{"metadata": map[string]any{"name": "default"}})
+	if spec["containers"] == nil {
+		spec["containers"] = []any{map[string]any{"name": "c", "image": "i"}}
+	}
+	p.create("user", schema.GroupVersionResource{Version: "v1", Resource: "pods"},
+		map[string]any{"metadata": map[string]any{"name": "user"}, "spec": spec})
 }
 
 func (p population) patch(object *unstructured.Unstructured, patch string) {
@@ -309,37 +391,32 @@ func TestDuplicatesRetryOfFailed(t *testing.T) {
 	}
 }
 
-// Objects are compared if they were created recently and close in time. An object without an owner is
-// proposed after both had the time to get dependents.
+// Objects are compared if they were created recently and close in time.
 func TestDuplicatesTimes(t *testing.T) {
 	t.Parallel()
-	cp := retrying
-	client, err := dynamic.NewForConfig(cp.Admin())
+	client, err := dynamic.NewForConfig(retrying.Admin())
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := population{t, client, harness.Namespace(t, cp)}
-	first := p.config("tool", map[string]any{"generateName": "c-"})
-	orphan := p.config("tool", map[string]any{"generateName": "c-"})
-	p.config("tool", map[string]any{"name": "child", "ownerReferences": []any{reference(first)}})
+	p := population{t, client, harness.Namespace(t, retrying)}
+	for range 2 {
+		p.config("tool", map[string]any{"generateName": "c-"})
+	}
 	for range 2 { // far apart in time
 		p.config("tool", map[string]any{"generateName": "slow-"})
 		time.Sleep(3 * time.Second)
 	}
-	u := harness.As(t, cp.Admin())
 	for args, want := range map[string]string{
 		"--within=1m": "likely configmaps c- x2\nlikely configmaps slow- x2\n",
 		"--within=2s": "likely configmaps c- x2\n",
 		"--since=1s":  "",
 		"-l=none":     "",
 	} {
-		got := briefs(duplicatesOf(t, u, "configmaps", "-n", p.namespace, args), v1alpha1.DuplicateLikely)
+		got := briefs(duplicatesOf(t, harness.As(t, retrying.Admin()), "configmaps", "-n", p.namespace, args), v1alpha1.DuplicateLikely)
 		if text := strings.Join(append(got, ""), "\n"); text != want {
 			t.Errorf("%s: %q, want %q", args, text, want)
 		}
 	}
-	u.Run("duplicates", "-n", p.namespace, "-o", "name").Expect(t, 0, ``, `.*`)
-	u.Run("duplicates", "-n", p.namespace, "-o", "name", "--within=2s").Expect(t, 0, "configmap/"+orphan.GetName()+"\n", `.*`)
 }
 
 // --since and ages are by the server's clock. A warning reports a clock that differs.
@@ -370,57 +447,33 @@ func TestDuplicatesByTheClockOfTheServer(t *testing.T) {
 			}
 			time.Sleep(1100 * time.Millisecond) // times of objects are in seconds
 			u.Run("duplicates", "cm", "-n", p.namespace, "--since", test.since).
-				Expect(t, 0, ``, warning+fmt.Sprintf(messages.None, "0 objects", test.since)+`\n`)
+				Expect(t, 0, ``, warning+`Searched configmaps in .*: 0 objects created .*\nNo object is likely a duplicate\.\n`)
 			u.Run("duplicates", "cm", "-n", p.namespace, "--since", test.last).
-				Expect(t, 0, `GRADE.*\nlikely +configmaps/c-\S+ +`+test.age+` .*\n.*\n`, warning+`Found 1 group .*`)
+				Expect(t, 0, `GRADE.*\nlikely +configmaps/c-\S+ +`+test.age+` .*\n.*\n`, warning+`Searched .*: 2 objects created .*\nFound 1 group (.*\n)*`)
 		})
 	}
 }
 
-// The first line has the result, the table has readable values, and no output suggests a deletion.
-func TestDuplicatesOutput(t *testing.T) {
+// Invalid flags are errors that name the flag. A namespace that doesn't exist passes no gate.
+func TestDuplicatesBadInput(t *testing.T) {
 	t.Parallel()
-	client, err := dynamic.NewForConfig(retrying.Admin())
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := population{t, client, harness.Namespace(t, retrying)}
 	u := harness.As(t, retrying.Admin())
-	u.Run("duplicates", "-n", p.namespace).Expect(t, 0, ``, fmt.Sprintf(messages.None, "0 objects", "7d")+"\n")
-	var pair []string
-	for range 2 {
-		pair = append(pair, p.config("tool", map[string]any{"generateName": "c-"}).GetName())
+	for args, want := range map[string]string{
+		"-A -o name":                      "-o name prints no namespaces, so it can't be used with --all-namespaces",
+		"--within=0s":                     "--within must be positive, not 0s",
+		"--since=-1s":                     "--since must be positive, not -1s",
+		"--retry-timeout=0s":              "--retry-timeout must be positive, not 0s",
+		"--fail-above-count=-1":           "--fail-above-count must be 0 or more, not -1",
+		"nonsuch":                         `the server doesn't have a resource type "nonsuch"`,
+		"-n nonsuch --fail-above-count 0": `Error from server (NotFound): namespaces "nonsuch" not found`,
+		"-n nonsuch configmaps -o name":   `Error from server (NotFound): namespaces "nonsuch" not found`,
+	} {
+		u.Run(append([]string{"duplicates"}, strings.Fields(args)...)...).Expect(t, 1, ``, "(error: )?"+regexp.QuoteMeta(want)+"\n")
 	}
-	for range 3 {
-		p.config("tool", map[string]any{"generateName": "three-"})
-	}
-	either := "(" + pair[0] + "|" + pair[1] + ")"
-	verdict := `Found 1 group of equal objects: 2 objects\. The objects of a group were probably meant to be one object\.\n` +
-		regexp.QuoteMeta(messages.Decide) + `\n  kubectl get configmaps/` + either + ` configmaps/` + either + ` -n ` + p.namespace + ` -o yaml\n`
-	possible := `1 group with less evidence, .*\n`
-	table := `GRADE +OBJECT +AGE +CREATOR +REFERRED-BY +EQUAL +STATUS-DIFFERS\n` +
-		`likely +configmaps/` + either + ` +\d+s +tool +<nothing> +\d fields?\n` +
-		`likely +configmaps/` + either + ` +\+\ds +tool +<nothing>\n`
-	u.Run("duplicates", "-n", p.namespace).Expect(t, 0, table, verdict+possible)
-	wide := u.Run("duplicates", "-n", p.namespace, "-o", "wide")
-	wide.Expect(t, 0, `GRADE .* STATE +OWNER +REASON +UID\n(likely .*\n){2}(possible .* moreThanTwo .*\n){3}`, verdict+messages.SecretsUnnamed+"\n")
-	yaml := u.Run("duplicates", "-n", p.namespace, "-o", "yaml")
-	for _, output := range []string{wide.Stdout, wide.Stderr, yaml.Stdout, yaml.Stderr} {
-		if strings.Contains(output, "kubectl delete") {
-			t.Errorf("%s deletes", output)
-		}
-	}
-	gate := fmt.Sprintf(messages.GateExceeded, "1 group", "0")
-	u.Run("duplicates", "-n", p.namespace, "--fail-above-count=0").Expect(t, 3, table, verdict+possible+gate+"\n")
-	u.Run("duplicates", "-n", p.namespace, "--fail-above-count=1").Expect(t, 0, table, verdict+possible)
-	u.Run("duplicates", "-A", "-o", "name").Expect(t, 1, ``, "error: "+messages.NameOfAll+"\n")
-	for flag, value := range map[string]string{"--within": "0s", "--since": "-1s", "--retry-timeout": "0s"} {
-		u.Run("duplicates", flag+"="+value).Expect(t, 1, ``, "error: "+fmt.Sprintf(messages.NotPositive, flag, value)+"\n")
-	}
-	u.Run("duplicates", "--fail-above-count=-1").Expect(t, 1, ``, "error: "+fmt.Sprintf(messages.NegativeCount, -1)+"\n")
 	u.Run("duplicates", "-l", "((").Expect(t, 1, ``, `error: --selector: .*\n`)
-	u.Run("duplicates", "nonsuch").Expect(t, 1, ``, `error: the server doesn't have a resource type "nonsuch"\n`)
 }
+
+const incomplete = `not everything could be compared, so groups might be missing\n`
 
 // Types that can't be read are reported, fail the command, and prevent proposals.
 func TestDuplicatesUnread(t *testing.T) {
@@ -448,9 +501,9 @@ func TestDuplicatesUnread(t *testing.T) {
 		t.Errorf("skipped %+v", report.Skipped)
 	}
 	u.Run("duplicates", "backups", "-n", p.namespace, "-o", "name").
-		Expect(t, 1, ``, `.*Warning: skipped pods in .*: .*forbidden.*\nerror: `+messages.Incomplete+`\n`)
+		Expect(t, 1, ``, `(?s).*Warning: skipped pods in .*: .*forbidden.*\nerror: `+incomplete)
 	withoutPermission := harness.As(t, cp.User("nobody"))
-	withoutPermission.Run("duplicates", "-A").Expect(t, 1, ``, `Only 0 of .*Warning: skipped all \d+ types, .*\. Try one namespace: kubectl genname duplicates -n NAMESPACE\nerror: `+messages.Incomplete+`\n`)
+	withoutPermission.Run("duplicates", "-A").Expect(t, 1, ``, `(?s)Searched 0 of .*Warning: skipped all \d+ types, .*\. Try one namespace: kubectl genname duplicates -n NAMESPACE\nerror: `+incomplete)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	admin.Context = ctx
@@ -478,7 +531,7 @@ func TestDuplicatesOfHostileFields(t *testing.T) {
 		p.config("tool", map[string]any{"generateName": "c-"})
 	}
 	harness.As(t, retrying.Admin()).Run("duplicates", "-n", p.namespace).Expect(t, 1, `GRADE.*\n(likely +configmaps/c-.*\n){2}`,
-		`(?s)Found 1 group.*Warning: skipped configmaps in `+p.namespace+`: managedFields are invalid in hostile-.* and 1 more\n.*`)
+		`(?s)Searched.*\nFound 1 group.*Warning: skipped configmaps in `+p.namespace+`: managedFields are invalid in hostile-.* and 1 more\n.*`)
 }
 
 // The ready ClusterRole is enough to find duplicates of every type except Secrets and custom

@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -50,6 +51,30 @@ func Messages(root string) ([]Message, error) {
 		found = append(found, constants...)
 	}
 	return found, nil
+}
+
+// Printed returns the string literals of the commands below a root: a message stands where it is printed.
+func Printed(root string) (found []Message, err error) {
+	err = filepath.WalkDir(filepath.Join(root, "pkg", "cmd"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if value, is := n.(ast.Expr); is {
+				if text, is := textOf(value); is {
+					found = append(found, Message{Package: filepath.ToSlash(filepath.Dir(path)), Text: text})
+					return false
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	return found, err
 }
 
 // constantsOf returns the constants of a file. All of them must be string literals, so that none is left out.

@@ -21,6 +21,8 @@ var placeholders = []placeholder{
 	{pattern: regexp.MustCompile(`(Client Version:) \S+`), by: `$1 version`},
 	{pattern: regexp.MustCompile(`\b\d{4}-\d\d-\d\dT[\d:.]+Z`), by: `time`},
 	{pattern: regexp.MustCompile(`\b(\d+[dhms])+ ago\b`), by: `age ago`},
+	// The column AGE after a generated name.
+	{pattern: regexp.MustCompile(`(-xxxxx) +\+?(\d+[dhms])+\b`), by: `$1  age`, wide: true},
 	{pattern: regexp.MustCompile(`https://127\.0\.0\.1:\d{4,}`), by: `https://server`},
 	{pattern: regexp.MustCompile(`room for [\d,]+ more`), by: `room for more`},
 	{pattern: regexp.MustCompile(`\+\d+/(s|min|h)\b`), by: ` rate `, wide: true},

@@ -10,8 +10,8 @@ import (
 type DuplicateGrade string
 
 const (
-	// DuplicateConfirmed means that all objects have one creation ID, and that every
-	// name follows from it.
+	// DuplicateConfirmed means that all objects have one creation ID and the same content,
+	// and that every name follows from the ID.
 	DuplicateConfirmed DuplicateGrade = "confirmed"
 	// DuplicateLikely means that exactly one object of a pair is referred to, or that one
 	// field manager created a pair without owners.
@@ -91,8 +91,9 @@ type DuplicateItem struct {
 	Grade DuplicateGrade `json:"grade"`
 	// Reason is why a group is only possible, and empty for the others: moreThanTwo,
 	// otherGroups (of the same owner), replicas (of a workload controller),
-	// noFieldManager (managedFields are missing), unreferenced (none or all are referred
-	// to), creators (several), unread (references could not be read).
+	// noFieldManager (managedFields are missing), unreferenced (nothing refers to them),
+	// bothReferenced, creators (several), contentDiffers (they only have the same creation
+	// ID), unread (references could not be read).
 	Reason string `json:"reason"`
 	// Group is the API group, or empty for the core group.
 	Group string `json:"group"`
@@ -102,18 +103,18 @@ type DuplicateItem struct {
 	Namespace string `json:"namespace"`
 	// Prefix is the common part of the names before the random characters.
 	Prefix string `json:"prefix"`
-	// Owners are the owners of all objects, as KIND.GROUP/NAME. They are read of
-	// confirmed and likely groups, and of those that might have been.
+	// Owners are the owners of all objects, as KIND.GROUP/NAME.
 	Owners []string `json:"owners"`
-	// Fields is the number of equal fields that the creating manager owns, or 0 if that
-	// was not read.
+	// Fields is the number of equal fields that the creating manager owns, or 0 without
+	// managedFields.
 	Fields int `json:"fields"`
 	// Compared are the top-level fields that they are of.
 	Compared []string `json:"compared"`
 	// StatusDiffers are the fields of status in which the objects differ.
 	StatusDiffers []string `json:"statusDiffers"`
-	// ReferencesRead is false if something that may refer to the objects could not be
-	// read. Then no object is proposed.
+	// ReferencesRead is false if something that may refer to the objects was not read. Then
+	// no object is proposed. References are read for confirmed and likely groups, and for
+	// those that might have been.
 	ReferencesRead bool `json:"referencesRead"`
 	// Objects are the members, the oldest first.
 	Objects []DuplicateObject `json:"objects"`
@@ -131,17 +132,18 @@ type DuplicateObject struct {
 	Creator string `json:"creator"`
 	// State is the object's state in one word, or empty if its status has none.
 	State string `json:"state"`
-	// ReferredBy are the references to the object: an owner that names it outside of
-	// metadata, and the types of the objects that it owns.
+	// ReferredBy are up to ten references to the object: owners and Pods that have its name
+	// in a field outside of metadata, and the types of the objects that it owns.
 	ReferredBy []DuplicateReference `json:"referredBy"`
-	// Proposed is true if nothing refers to this object, but something to the other one.
+	// Proposed is true if this is the younger object of a pair by at least two seconds,
+	// is at least two minutes old, and nothing refers to it, but something to the other one.
 	Proposed bool `json:"proposed"`
 }
 
 // DuplicateReference is something that refers to an object.
 type DuplicateReference struct {
-	// Owner is the owner that names the object, as KIND.GROUP/NAME, or empty.
-	Owner string `json:"owner"`
+	// Object is the owner or the Pod that names the object, as KIND.GROUP/NAME, or empty.
+	Object string `json:"object"`
 	// Resource is the type of objects that the object owns, as RESOURCE.GROUP, or empty.
 	Resource string `json:"resource"`
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/duplicates"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/duplicates/messages"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/complete"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
@@ -73,8 +73,10 @@ var longHelp = templates.LongDesc(`
 	* possible: All other groups. The table has them with -o wide only.
 
 	Two equal creates within two minutes can be intended. Check a group before you delete
-	an object. If nothing refers to one object of a pair, but something refers to the other
-	object, -o name prints the first one.`)
+	an object. -o name prints the younger object of a confirmed or likely pair if something
+	refers to the older object, and nothing refers to the younger one. It prints no object
+	that is younger than two minutes, or that was created less than two seconds after the
+	older one.`)
 
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
@@ -133,7 +135,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	}
 	o.wide, o.names = o.printFlags.Take(output.Wide), o.printFlags.Take(nameFormat)
 	if o.selector, err = labels.Parse(o.labelSelector); err != nil {
-		return fmt.Errorf(messages.BadSelector, err)
+		return fmt.Errorf("--selector: %w", err)
 	}
 	if o.allNamespaces {
 		return nil
@@ -149,14 +151,14 @@ func (o *options) Validate() error {
 		value flagvalue.Duration
 	}{{"--within", o.within}, {"--since", o.since}, {"--retry-timeout", o.retryTimeout}} {
 		if d.value <= 0 {
-			return fmt.Errorf(messages.NotPositive, d.flag, d.value.String())
+			return fmt.Errorf("%s must be positive, not %s", d.flag, d.value.String())
 		}
 	}
 	switch {
 	case o.failAbove < 0:
-		return fmt.Errorf(messages.NegativeCount, o.failAbove)
+		return fmt.Errorf("--fail-above-count must be 0 or more, not %d", o.failAbove)
 	case o.names && o.allNamespaces:
-		return errors.New(messages.NameOfAll)
+		return errors.New("-o name prints no namespaces, so it can't be used with --all-namespaces")
 	}
 	return nil
 }
@@ -165,19 +167,32 @@ func (o *options) Validate() error {
 func (o *options) Run(ctx context.Context) error {
 	progress := terminal.StartProgress(o.ErrOut)
 	defer progress.End()
-	progress.SetText(messages.FindingTypes)
+	report, err := o.search(ctx, progress)
+	if err != nil {
+		return err
+	}
+	progress.End()
+	if err := o.print(report); err != nil {
+		return err
+	}
+	return evaluate(ctx, report)
+}
+
+// search returns the report of a search.
+func (o *options) search(ctx context.Context, progress *terminal.Progress) (*v1alpha1.DuplicateReport, error) {
+	progress.SetText("discovering resource types")
 	patience := cluster.Patience{For: time.Duration(o.retryTimeout), Print: progress.Line}
 	var attempts flagvalue.Attempts
 	if err := attempts.Set("1"); err != nil { // nothing depends on them, so the server is not asked
-		return err
+		return nil, err
 	}
 	read, err := cluster.New(ctx, o.factory, &attempts, patience)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	resources, skipped, err := o.resources(ctx, read)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ahead := read.Ahead(ctx)
 	if ahead != 0 {
@@ -186,21 +201,22 @@ func (o *options) Run(ctx context.Context) error {
 	began := time.Now().Add(ahead)
 	finder, err := o.finder(read, resources, began)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	finder.Scanner.Absent = patience.Report
 	finder.Scanner.Progress = cluster.ShowScan(progress)
-	finder.Compared = func(done int64) {
-		progress.SetText(fmt.Sprintf(messages.Comparing, humanize.Count(done, "object")))
-	}
+	finder.Compared = func(done int64) { progress.SetText("comparing " + humanize.Count(done, "object")) }
 	result, err := finder.Find(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	progress.End()
+	if o.namespace != "" && result.Objects == 0 && ctx.Err() == nil { // a namespace that doesn't exist has no objects
+		if _, err := read.HasNamespace(ctx, o.namespace); err != nil {
+			return nil, err
+		}
+	}
 	result.Skipped = append(skipped, result.Skipped...)
-	ended := time.Now().Add(ahead)
-	return o.show(ctx, &search{result: result, resources: resources, began: began, ended: ended})
+	return o.report(result, resources, began, time.Now().Add(ahead)), nil
 }
 
 // secrets are compared only if the user names them, so others need no permission to read them.

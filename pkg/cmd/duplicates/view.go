@@ -1,0 +1,276 @@
+package duplicates
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+// print prints the verdict, the groups and the warnings.
+func (o *options) print(report *v1alpha1.DuplicateReport) error {
+	named := len(o.arguments) > 0
+	o.printLines(verdict(report, o.wide, o.names)...)
+	switch {
+	case o.names:
+		for _, name := range proposed(report) {
+			fmt.Fprintln(o.Out, terminal.OneLine(name))
+		}
+	case o.printFlags.ForMachines():
+		if err := o.printFlags.Print(report, o.Out); err != nil {
+			return err
+		}
+	default:
+		groups := tableOf(report, o.wide)
+		if !o.wide && terminal.IsTerminal(o.Out) {
+			groups = fit(groups, terminal.Width(o.Out))
+		}
+		if len(groups.Rows) > 0 {
+			if err := groups.Print(o.Out, true); err != nil {
+				return err
+			}
+		}
+	}
+	o.printLines(warnings(report, named)...)
+	if o.wide && !named {
+		o.printLines("Secrets were not compared. To compare them, name the type secrets.")
+	}
+	return nil
+}
+
+// printLines writes lines on stderr.
+func (o *options) printLines(lines ...string) {
+	for _, line := range lines {
+		fmt.Fprintln(o.ErrOut, line)
+	}
+}
+
+// verdict returns the first lines: the scope, the result, and the next command.
+func verdict(report *v1alpha1.DuplicateReport, wide, names bool) []string {
+	lines := []string{scope(report)}
+	high := report.Summary.Confirmed + report.Summary.Likely
+	ofOwners := int64(0)
+	for _, item := range report.Items {
+		if item.Grade == v1alpha1.DuplicatePossible && len(item.Owners) > 0 && item.Reason != "replicas" {
+			ofOwners++
+		}
+	}
+	if high > 0 {
+		lines = append(lines, fmt.Sprintf("Found %s of equal objects: %s confirmed, %s likely.", humanize.Count(high, "group"),
+			humanize.Grouped(report.Summary.Confirmed), humanize.Grouped(report.Summary.Likely)))
+		if proposed := report.Summary.Proposed; proposed > 0 && !names {
+			lines = append(lines, humanize.Count(proposed, "object")+" probably left over. To print the names, use -o name.")
+		}
+		lines = append(lines, "Compare the objects before you decide (docs/guides/duplicates.md):", "  "+compare(report.Items[0]))
+	} else if ofOwners == 0 && report.Summary.ResourceTypes > 0 {
+		lines = append(lines, "No object is likely a duplicate.")
+	}
+	if ofOwners > 0 {
+		lines = append(lines, humanize.Count(ofOwners, "group")+
+			" of equal objects of one owner: a controller with a stale cache, or workers.")
+	}
+	if others := report.Summary.Possible - ofOwners; others > 0 {
+		lines = append(lines, humanize.Count(others, "group")+" with less evidence, often of intended copies.")
+	}
+	if report.Summary.Possible > 0 && !wide {
+		lines = append(lines, "To list them, use -o wide.")
+	}
+	return lines
+}
+
+// scope returns the line with the scope of the search.
+func scope(report *v1alpha1.DuplicateReport) string {
+	all, read := len(report.Scope.Resources), report.Summary.ResourceTypes
+	types := humanize.Count(all, "type")
+	if read < all {
+		types = humanize.Grouped(read) + " of " + types
+	} else if all <= 3 {
+		types = strings.Join(report.Scope.Resources, ", ")
+	}
+	where := "all namespaces"
+	if !report.Scope.AllNamespaces {
+		where = "namespace " + report.Scope.Namespace
+	}
+	since := flagvalue.Duration(report.Metadata.CreationTimestamp.Sub(report.Scope.Since.Time))
+	return terminal.Sprintf("Searched %s in %s: %s created in the last %s.",
+		types, where, humanize.Count(report.Summary.Recent, "object"), since.String())
+}
+
+// compare returns the command that compares the objects of a group.
+func compare(item v1alpha1.DuplicateItem) string {
+	words := []string{"kubectl", "get"}
+	for _, object := range item.Objects {
+		words = append(words, humanize.Type(item.Group, item.Resource)+"/"+object.Name)
+	}
+	if item.Namespace != "" {
+		words = append(words, "-n", item.Namespace)
+	}
+	return reference.Words(append(words, "-o", "yaml")...)
+}
+
+// proposed returns the objects that are probably left over, as RESOURCE.GROUP/NAME.
+func proposed(report *v1alpha1.DuplicateReport) (names []string) {
+	for _, item := range report.Items {
+		for _, object := range item.Objects {
+			if object.Proposed {
+				names = append(names, humanize.Type(item.Group, item.Resource)+"/"+object.Name)
+			}
+		}
+	}
+	return names
+}
+
+// warnings returns a line for everything that was not read.
+func warnings(report *v1alpha1.DuplicateReport, named bool) (lines []string) {
+	forbidden := unread(report, census.Forbidden)
+	for _, s := range report.Skipped {
+		isType := slices.Contains(forbidden, humanize.Type(s.Group, s.Resource)) && s.Namespace == report.Scope.Namespace
+		if named || s.Reason != string(census.Excluded) && (s.Reason != string(census.Forbidden) || !isType) {
+			scope := humanize.Scope(s.Group, s.Resource, s.Namespace)
+			lines = append(lines, terminal.Sprintf("Warning: skipped %s: %s", scope, s.Message))
+		}
+	}
+	count := humanize.Count(len(forbidden), "type")
+	switch {
+	case named || len(forbidden) == 0:
+	case len(forbidden) < len(report.Scope.Resources):
+		lines = append(lines, terminal.Sprintf("Warning: skipped %s that you can't list (needs list): %s", count, humanize.Few(forbidden)))
+	case report.Scope.AllNamespaces:
+		lines = append(lines, "Warning: skipped all "+count+", because you can't list any of them (needs list). "+
+			"Try one namespace: kubectl genname duplicates -n NAMESPACE")
+	default:
+		lines = append(lines, "Warning: skipped all "+count+", because you can't list any of them (needs list)")
+	}
+	if types := report.Summary.Inconsistent; len(types) > 0 {
+		lines = append(lines, terminal.Sprintf(
+			"Warning: groups of %s might be missing, because their lists expired or were not sorted", humanize.Few(types)))
+	}
+	return lines
+}
+
+// evaluate returns the error that has the exit code.
+func evaluate(ctx context.Context, report *v1alpha1.DuplicateReport) error {
+	if ctx.Err() != nil {
+		return &exitcode.Error{Code: exitcode.Interrupted, Lines: []string{"interrupted, so groups might be missing"}}
+	}
+	var failed error
+	if !report.Complete {
+		failed = errors.New("not everything could be compared, so groups might be missing")
+	}
+	if report.Gate == nil || !report.Gate.Exceeded {
+		return failed
+	}
+	line := fmt.Sprintf("error: %s above --fail-above-count %s",
+		humanize.Count(report.Summary.Confirmed+report.Summary.Likely, "group"), humanize.Grouped(report.Gate.FailAboveCount))
+	return &exitcode.Error{Code: exitcode.Gate, Err: failed, Lines: []string{line}}
+}
+
+// tableOf returns the table of groups. It has a row for each object. The first row of each group also
+// has the group's columns.
+func tableOf(report *v1alpha1.DuplicateReport, wide bool) *table.Table {
+	names := []string{"GRADE"}
+	if report.Scope.AllNamespaces {
+		names = append(names, "NAMESPACE")
+	}
+	names = append(names, "OBJECT", "AGE", "CREATOR", "REFERRED-BY", "EQUAL", "STATUS-DIFFERS")
+	if wide {
+		names = append(names, "STATE", "OWNER", "REASON", "UID")
+	}
+	t := table.New(names...)
+	for i := range t.Columns {
+		t.Columns[i].CutEnd = true
+	}
+	for _, item := range report.Items {
+		for i := range item.Objects {
+			if wide || item.Grade != v1alpha1.DuplicatePossible {
+				t.Add(row(report, item, i, wide)...)
+			}
+		}
+	}
+	return t
+}
+
+// row returns the cells of one of the objects of a group.
+func row(report *v1alpha1.DuplicateReport, item v1alpha1.DuplicateItem, i int, wide bool) []string {
+	object, first := item.Objects[i], item.Objects[0].Created
+	row := []string{string(item.Grade)}
+	if report.Scope.AllNamespaces {
+		row = append(row, item.Namespace)
+	}
+	age, equal, differs := "+"+duration.HumanDuration(object.Created.Sub(first.Time)), "", ""
+	if i == 0 {
+		ended := report.Metadata.CreationTimestamp.Add(time.Duration(report.Summary.Seconds * float64(time.Second)))
+		age, differs = duration.HumanDuration(ended.Sub(first.Time)), strings.Join(item.StatusDiffers, ",")
+		equal = equalText(item)
+	}
+	row = append(row, humanize.Type(item.Group, item.Resource)+"/"+object.Name, age,
+		cmp.Or(object.Creator, "<unknown>"), referencesText(item, object), equal, differs)
+	if wide {
+		row = append(row, object.State, strings.Join(item.Owners, ","), item.Reason, object.UID)
+	}
+	return row
+}
+
+// equalText returns how much is equal in a group.
+func equalText(item v1alpha1.DuplicateItem) string {
+	switch {
+	case item.Reason == "contentDiffers":
+		return "creation ID"
+	case item.Fields > 0:
+		return humanize.Count(item.Fields, "field")
+	}
+	return "spec, data"
+}
+
+// referencesText returns the cell with the references to an object.
+func referencesText(item v1alpha1.DuplicateItem, object v1alpha1.DuplicateObject) string {
+	var by, types []string
+	for _, r := range object.ReferredBy {
+		if r.Object != "" {
+			by = append(by, r.Object)
+		} else {
+			types = append(types, r.Resource)
+		}
+	}
+	if len(types) > 0 {
+		by = append(by, "its "+strings.Join(types, ","))
+	}
+	switch {
+	case len(by) > 0:
+		return strings.Join(by, ",")
+	case item.ReferencesRead:
+		return "<nothing>"
+	case item.Grade == v1alpha1.DuplicatePossible && item.Reason != "unread":
+		return "" // they were not asked for
+	}
+	return "<unread>"
+}
+
+// fit returns the table with fewer columns and shorter cells, so that rows fit into a width if they can.
+func fit(t *table.Table, width int) *table.Table {
+	const least = 8
+	for _, name := range []string{"STATUS-DIFFERS", "EQUAL"} {
+		if t.Width() > width {
+			t = t.Without(name)
+		}
+	}
+	t = t.Shorten(width, []string{"CREATOR", "REFERRED-BY"}, least)
+	if t.Width() > width {
+		t = t.Without("CREATOR")
+	}
+	return t
+}

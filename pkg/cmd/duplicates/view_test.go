@@ -1,0 +1,105 @@
+package duplicates
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
+)
+
+// On a narrow terminal, the object and its references are whole, and other columns give
+// way.
+func TestFit(t *testing.T) {
+	columns := []string{"GRADE", "OBJECT", "AGE", "CREATOR", "REFERRED-BY", "EQUAL", "STATUS-DIFFERS"}
+	whole := table.New(columns...)
+	whole.Add("likely", "jobs.batch/migrate-x7k2p", "12m", "some-controller-manager", "<nothing>", "23 fields", "active,conditions,startTime")
+	whole.Add("likely", "jobs.batch/migrate-b4c5d", "+9s", "some-controller-manager", "its pods", "", "")
+	for width, want := range map[int][]string{
+		200: columns,
+		80:  {"GRADE", "OBJECT", "AGE", "CREATOR", "REFERRED-BY"},
+		60:  {"GRADE", "OBJECT", "AGE", "REFERRED-BY"},
+	} {
+		fitted := fit(whole, width)
+		var names []string
+		for _, c := range fitted.Columns {
+			names = append(names, c.Name)
+		}
+		if !slices.Equal(names, want) || fitted.Width() > width && width >= 80 {
+			t.Errorf("%d: %q of width %d, want %q", width, names, fitted.Width(), want)
+		}
+		for i, row := range fitted.Rows {
+			if row[1] != whole.Rows[i][1] {
+				t.Errorf("%d: %q", width, row[1])
+			}
+		}
+	}
+}
+
+// One cell has the references to an object, or shows that they are unknown.
+func TestReferencesText(t *testing.T) {
+	by := []v1alpha1.DuplicateReference{{Object: "build.example.com/b"}, {Resource: "pods"}, {Resource: "jobs.batch"}}
+	for _, test := range []struct {
+		item v1alpha1.DuplicateItem
+		by   []v1alpha1.DuplicateReference
+		want string
+	}{
+		{v1alpha1.DuplicateItem{ReferencesRead: true}, by, "build.example.com/b,its pods,jobs.batch"},
+		{v1alpha1.DuplicateItem{ReferencesRead: true}, nil, "<nothing>"},
+		{v1alpha1.DuplicateItem{Grade: v1alpha1.DuplicateConfirmed}, nil, "<unread>"},
+		{v1alpha1.DuplicateItem{Grade: v1alpha1.DuplicatePossible, Reason: "unread"}, nil, "<unread>"},
+		{v1alpha1.DuplicateItem{Grade: v1alpha1.DuplicatePossible, Reason: "moreThanTwo"}, nil, ""},
+	} {
+		if got := referencesText(test.item, v1alpha1.DuplicateObject{ReferredBy: test.by}); got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}
+
+// No line and no cell has control characters of the cluster.
+func TestTextFromTheCluster(t *testing.T) {
+	bad := "a\x1b[2J\nb"
+	report := &v1alpha1.DuplicateReport{
+		Scope: v1alpha1.DuplicateScope{Namespace: bad, Resources: []string{bad}},
+		Items: []v1alpha1.DuplicateItem{{
+			Grade: v1alpha1.DuplicateLikely, Resource: bad, Namespace: bad, Owners: []string{bad}, StatusDiffers: []string{bad},
+			Objects: []v1alpha1.DuplicateObject{{Name: bad, Creator: bad, State: bad, UID: bad, Proposed: true}},
+		}},
+		Summary: v1alpha1.DuplicateSummary{Likely: 1, Inconsistent: []string{bad}},
+		Skipped: []v1alpha1.Skipped{{Resource: bad, Reason: "forbidden", Message: bad}, {Message: bad}},
+	}
+	lines := append(verdict(report, true, false), warnings(report, true)...)
+	for _, row := range tableOf(report, true).Rows {
+		lines = append(lines, row...)
+	}
+	for _, line := range lines {
+		if strings.ContainsAny(line, "\x1b\n") {
+			t.Errorf("%q", line)
+		}
+	}
+}
+
+// Types that can't be listed matter if they were named, or if there are no others.
+func TestComplete(t *testing.T) {
+	forbidden := v1alpha1.Skipped{Group: "batch", Resource: "jobs", Reason: "forbidden"}
+	for name, test := range map[string]struct {
+		named   bool
+		of      []string
+		skipped []v1alpha1.Skipped
+		want    bool
+	}{
+		"all read":            {false, []string{"jobs.batch"}, nil, true},
+		"one of two":          {false, []string{"jobs.batch", "pods"}, []v1alpha1.Skipped{forbidden}, true},
+		"the only one":        {false, []string{"jobs.batch"}, []v1alpha1.Skipped{forbidden}, false},
+		"a named one":         {true, []string{"jobs.batch", "pods"}, []v1alpha1.Skipped{forbidden}, false},
+		"never":               {false, []string{"jobs.batch"}, []v1alpha1.Skipped{{Resource: "ipaddresses", Reason: "excluded"}}, true},
+		"one object":          {false, []string{"jobs.batch"}, []v1alpha1.Skipped{{Group: "batch", Resource: "jobs", Reason: "incomparable"}}, false},
+		"a list that expired": {false, []string{"jobs.batch", "pods"}, []v1alpha1.Skipped{{Group: "batch", Resource: "jobs", Reason: "expired"}}, false},
+	} {
+		report := &v1alpha1.DuplicateReport{Scope: v1alpha1.DuplicateScope{Resources: test.of}, Skipped: test.skipped}
+		if got := isComplete(report, test.named); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
