@@ -20,12 +20,12 @@ func uniform(t *rapid.T, label string) float64 {
 	return float64(rapid.Uint64().Draw(t, label)*0x9e3779b97f4a7c15>>11) * 0x1p-53
 }
 
-// logUniform draws an integer whose logarithm is about uniform, so that every
+// logUniform draws an integer from 1 whose logarithm is about uniform, so that every
 // order of magnitude is tried.
-func logUniform(t *rapid.T, label string, low, high int64) int64 {
-	x := float64(low) * math.Pow(float64(high)/float64(low), uniform(t, label))
+func logUniform(t *rapid.T, label string, high int64) int64 {
+	x := math.Pow(float64(high), uniform(t, label))
 	if x < float64(high) {
-		return min(max(int64(x+0.5), low), high)
+		return min(max(int64(x+0.5), 1), high)
 	}
 	return high
 }
@@ -39,16 +39,16 @@ func newRapidModel(t *rapid.T, names int64, attempts int) Model {
 }
 
 func drawModel(t *rapid.T, maxAttempts int64) Model {
-	names := logUniform(t, "names", 1, math.MaxInt64)
+	names := logUniform(t, "names", math.MaxInt64)
 	if rapid.Bool().Draw(t, "alphabet") {
 		names, _ = NamePoolSize(rapid.IntRange(1, MaxSuffixLength).Draw(t, "suffix length"))
 	}
-	return newRapidModel(t, names, int(logUniform(t, "attempts", 1, maxAttempts)))
+	return newRapidModel(t, names, int(logUniform(t, "attempts", maxAttempts)))
 }
 
 // drawExisting draws from nothing to a full pool, with both ends seen closely.
 func drawExisting(t *rapid.T, m Model) int64 {
-	distance := logUniform(t, "distance", 1, m.Names()) - rapid.Int64Range(0, 1).Draw(t, "less")
+	distance := logUniform(t, "distance", m.Names()) - rapid.Int64Range(0, 1).Draw(t, "less")
 	if rapid.Bool().Draw(t, "almost full") {
 		return m.Names() - distance
 	}
@@ -61,7 +61,7 @@ func drawCreates(t *rapid.T, m Model, existing int64) int64 {
 	if free == 0 || rapid.Bool().Draw(t, "all") {
 		return free
 	}
-	return logUniform(t, "creates", 1, free)
+	return logUniform(t, "creates", free)
 }
 
 // The sums are ordered: U <= L <= G, and L <= U * (-ln(1-q)/q) for the last and
@@ -125,8 +125,8 @@ func TestMonotone(t *testing.T) {
 				}
 			}
 		}
-		harder("more names", m, k+min(logUniform(t, "more names", 1, math.MaxInt64), math.MaxInt64-k), n)
-		harder("more creates", m, k, n+min(logUniform(t, "more creates", 1, math.MaxInt64), math.MaxInt64-n))
+		harder("more names", m, k+min(logUniform(t, "more names", math.MaxInt64), math.MaxInt64-k), n)
+		harder("more creates", m, k, n+min(logUniform(t, "more creates", math.MaxInt64), math.MaxInt64-n))
 		if fewer := rapid.IntRange(1, m.Attempts()).Draw(t, "fewer attempts"); fewer < m.Attempts() {
 			harder("fewer attempts", newRapidModel(t, m.Names(), fewer), k, n)
 		}
@@ -190,7 +190,7 @@ func TestReuse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, MaxAttempts)
 		k := drawExisting(t, m)
-		n := logUniform(t, "creates", 1, 1<<50)
+		n := logUniform(t, "creates", 1<<50)
 		anyReuse, expected := m.AnyReuse(k, n).Float64(), m.ExpectedReuses(k, n)
 		if !atMost(anyReuse, expected) || !(expected >= 0 && expected < float64(n)) {
 			t.Fatalf("any re-use %v, expected re-uses %v of %d creates", anyReuse, expected, n)
@@ -211,7 +211,7 @@ func TestReuse(t *testing.T) {
 // contain the smaller ones.
 func TestGarwoodIsMonotone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := logUniform(t, "n", 1, 1<<53) - 1
+		n := logUniform(t, "n", 1<<53) - 1
 		confidence := -math.Expm1(-0.01 - 34*uniform(t, "-ln alpha"))
 		lower, upper, err := Garwood(n, confidence)
 		if err != nil || !(lower >= 0 && lower < upper) || !(lower <= float64(n) && upper >= float64(n)) {
