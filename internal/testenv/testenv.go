@@ -21,7 +21,7 @@ import (
 // shell prints "command not found" in a test, add the program here.
 var programs = []string{
 	"awk", "basename", "bash", "cat", "chmod", "cp", "curl", "date", "dirname", "dpkg-deb", "env", "false", "fish", "git",
-	"grep", "gzip", "head", "ln", "ls", "mkdir", "mktemp", "mv", "od", "printf", "rm", "sed", "sh", "sha256sum", "shasum",
+	"grep", "gzip", "head", "install", "ln", "ls", "make", "mkdir", "mktemp", "mv", "od", "printf", "rm", "sed", "sh", "sha256sum", "shasum",
 	"sleep", "sort", "tail", "tar", "touch", "tr", "true", "uname", "uniq", "wc", "xargs", "zsh",
 }
 

@@ -95,11 +95,12 @@ func TestTerminalsWereRecorded(t *testing.T) {
 // notRun are the commands of the documentation that no test runs, and the reasons.
 var notRun = []struct{ pattern, reason string }{
 	{`^make [a-z-]+`, "the Makefile's own targets; .ci/run runs the most of them, and TestTargetsExist looks them up"},
-	{`^go (install|get) `, "needs the published module"},
+	{`^go (get|mod edit) `, "run by TestGoGet of test/e2e"},
+	{`^kubectl genname (create -f job.yaml --count 120|prune jobs/nightly-report- --keep 2)$`, "run by TestFirstMinute of test/e2e"},
 	{`^go (run|test) (-C )?\.?/?(lab|test)/`, "a tool of this repository's own, for a person"},
 	{`^kubectl genname report --plot docs/figures/`, "run by make figures, which takes it from the page"},
 	{`^(sudo dpkg|cosign|sha256sum) `, "needs a published release"},
-	{`^git clone https|^sudo install bin/|^kubectl genname version --client$`, "an installation; test/offline runs version --client"},
+	{`^git clone https|^sudo install bin/|^kubectl genname version --client$`, "run by TestFirstMinute of test/e2e; test/offline runs version --client"},
 	{`^git (tag|push origin) (pkg/once/|pkg/once/oncecr/)?v0\.1\.0$|^git switch --detach$`, "a release; test/release tags a copy in this order"},
 	{`^helm template `, "needs Helm and the reader's chart"},
 	{`^ln -s kubectl-genname `, "run by test/release"},

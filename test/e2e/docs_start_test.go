@@ -1,0 +1,160 @@
+package e2e
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+// reader copies commands from a page into one shell. A clone of the repository is a copy of its files, and sudo installs
+// into a directory of PATH.
+type reader struct {
+	t   *testing.T
+	env []string
+	dir string
+}
+
+func newReader(t *testing.T, kubeconfig string) reader {
+	t.Helper()
+	bin, root := t.TempDir(), absolute(t, harness.Root)
+	r := reader{t: t, dir: t.TempDir()}
+	for name, script := range map[string]string{
+		"git": `[ "$1 $2" = "clone https://github.com/kubectl-genname/kubectl-genname" ] || exit 1
+target=${3:-kubectl-genname}
+mkdir -p "$target"
+` + realGit(t) + ` -C ` + root + ` ls-files | (cd ` + root + ` && while read -r f; do [ ! -f "$f" ] || echo "$f"; done) |
+	tar -C ` + root + ` -cf - -T - | tar -C "$target" -xf -`,
+		"sudo": `eval "$(printf '%s ' "$@" | sed 's|/usr/local/bin/|` + bin + `|')"`,
+	} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/bash\nset -eo pipefail\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kubectl := filepath.Dir(harness.Kubectl(t))
+	r.env = append(os.Environ(), "PATH="+bin+":"+kubectl+":"+os.Getenv("PATH"), "KUBECONFIG="+kubeconfig)
+	return r
+}
+
+func absolute(t *testing.T, path string) string {
+	t.Helper()
+	path, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func realGit(t *testing.T) string {
+	t.Helper()
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return git
+}
+
+// copies runs the commands one after the other. Only lint may exit with 3, for its findings.
+func (r reader) copies(commands []string) {
+	r.t.Helper()
+	script := "set -e\n"
+	for _, command := range commands {
+		script += "echo '$' " + strings.ReplaceAll(regexp.MustCompile(`[^\w./ -]`).ReplaceAllString(command, "?"), "'", "") + "\n" + command
+		if strings.HasPrefix(command, "kubectl genname lint ") {
+			script += " || [ $? = 3 ]"
+		}
+		script += "\n"
+	}
+	bash := exec.CommandContext(r.t.Context(), "bash", "-c", script)
+	bash.Dir, bash.Env = r.dir, r.env
+	out, err := bash.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) || strings.Contains(string(out), "rror:") && !strings.Contains(string(out), "(--fail-on)") {
+		r.t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// commandsOf returns the commands of a page between two headings: lines after $, and lines of indented and unnamed
+// blocks.
+func commandsOf(t *testing.T, page, from, to string) []string {
+	t.Helper()
+	text, err := os.ReadFile(harness.Root + page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, part, found := strings.Cut(string(text), "\n## "+from+"\n")
+	part, _, ends := strings.Cut(part, "\n## "+to+"\n")
+	if !found || !ends {
+		t.Fatalf("%s has no heading %s or %s", page, from, to)
+	}
+	var commands []string
+	block := ""
+	for line := range strings.Lines(part) {
+		line = strings.TrimRight(line, "\n")
+		fence, isFence := strings.CutPrefix(line, "```")
+		command, isPrompt := strings.CutPrefix(line, "$ ")
+		indented, isIndented := strings.CutPrefix(line, "    ")
+		switch {
+		case isFence && block == "":
+			block = "```" + fence
+		case isFence:
+			block = ""
+		case isPrompt && block == "```console":
+			commands = append(commands, command)
+		case block == "```":
+			commands = append(commands, line)
+		case block == "" && isIndented:
+			commands = append(commands, indented)
+		}
+	}
+	return commands
+}
+
+// The commands of README and of the tutorial work where the pages leave the reader.
+func TestFirstMinute(t *testing.T) {
+	t.Parallel()
+	for _, page := range []struct{ path, from, to string }{
+		{"README.md", "Install", "Commands"}, {"docs/getting-started.md", "1. Install", "Next steps"},
+	} {
+		t.Run(page.path, func(t *testing.T) {
+			ns := harness.Namespace(t, retrying)
+			u := harness.As(t, retrying.Admin())
+			endJobs(t, ns, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+			r := newReader(t, u.Kubeconfig)
+			commands := []string{"kubectl config set-context --current --namespace=" + ns + " > /dev/null"}
+			for _, command := range commandsOf(t, page.path, page.from, page.to) {
+				command = strings.ReplaceAll(command, "-n default ", "-n "+ns+" ")
+				command = regexp.MustCompile(`^make (demo|test) `).ReplaceAllString(command, "make -n $1 > /dev/null ")
+				if !strings.HasPrefix(command, "kind ") {
+					commands = append(commands, command)
+				}
+			}
+			if len(commands) < 10 {
+				t.Fatalf("only %q", commands)
+			}
+			r.copies(commands)
+		})
+	}
+}
+
+// The commands of the guide add the library to a module, and a program of the module compiles with it.
+func TestGoGet(t *testing.T) {
+	t.Parallel()
+	r := newReader(t, "")
+	r.dir = filepath.Join(r.dir, "operator")
+	if err := os.Mkdir(r.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	program := "package main\n\nimport _ \"github.com/kubectl-genname/kubectl-genname/pkg/once/oncecr\"\n\nfunc main() {}\n"
+	if err := os.WriteFile(filepath.Join(r.dir, "main.go"), []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	commands := commandsOf(t, "docs/guides/controllers.md", "Install", "Write the reconciler")
+	r.copies(append(append([]string{"go mod init example.com/operator"}, commands...), "go list -deps . > /dev/null"))
+}
