@@ -28,7 +28,7 @@ var programs = []string{
 // kept are the variables that tests inherit: settings for test runs, and the proxies and certificates
 // with which the go command reaches the network.
 var kept = []string{
-	"CI", "GENNAME_CLOCK", "GENNAME_SEED", "GOMAXPROCS", "GORACE", "GOTRACEBACK", "RAPID_SEED",
+	"CI", "GENNAME_CLOCK", "GENNAME_COVERAGE", "GENNAME_SEED", "GENNAME_SHARED_SERVERS", "GOMAXPROCS", "GORACE", "GOTRACEBACK", "RAPID_SEED",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_DIR", "SSL_CERT_FILE",
 }
 

@@ -28,6 +28,7 @@ type ControlPlane struct {
 	Members []*Member
 	Servers []*Server
 
+	attached    bool // it belongs to another process
 	authority   *authority
 	ports       []*port
 	network     *network // nil for a single member
@@ -87,7 +88,12 @@ func (cp *ControlPlane) Stop() error {
 }
 
 // Remove deletes Dir. Call it after Stop.
-func (cp *ControlPlane) Remove() error { return os.RemoveAll(cp.Dir) }
+func (cp *ControlPlane) Remove() error {
+	if cp.attached {
+		return nil
+	}
+	return os.RemoveAll(cp.Dir)
+}
 
 // Admin returns a configuration for a user with permission for everything.
 func (cp *ControlPlane) Admin() *rest.Config { return cp.User("admin", "system:masters") }

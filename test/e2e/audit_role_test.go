@@ -11,9 +11,8 @@ import (
 
 // The ready ClusterRole for audit is enough to count every type in all namespaces, except Secrets and
 // custom resources. It is also enough to read the attempts of the server.
-func TestRoleForAudit(t *testing.T) {
-	t.Parallel()
-	cp := controlplane.New(t)
+func roleForAudit(t *testing.T, cp *controlplane.ControlPlane) {
+	t.Helper()
 	harness.As(t, cp.Admin()).Run("create", "-f", harness.File(t, "job.yaml", job), "--count=12").
 		Expect(t, 0, `(job.batch/report-`+harness.Suffix+` created\n){12}`, ``)
 	u := bound(t, cp, "auditor", "audit.yaml", "genname-audit")

@@ -2,6 +2,9 @@ package e2e
 
 import (
 	"encoding/json"
+	"github.com/kubectl-genname/kubectl-genname/internal/serverinfo"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"k8s.io/client-go/rest"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -33,7 +36,7 @@ metadata: {generateName: thing-}
 // A custom resource is created once, even if the response is lost. With a key the run can be repeated.
 func TestCreateCustomResources(t *testing.T) {
 	t.Parallel()
-	cp := controlplane.New(t)
+	cp := extended(t)
 	admin := harness.As(t, cp.Admin())
 	admin.Run("create", "-f", harness.File(t, "crd.yaml", `
 apiVersion: apiextensions.k8s.io/v1
@@ -101,6 +104,7 @@ spec:
   service: {name: other, namespace: default, port: PORT}
 `, "PORT", port))).Expect(t, 0, `service/other created\napiservice.apiregistration.k8s.io/v1.aggregated.e2e created\n`, ``)
 	createThings(t, cp, "aggregated.e2e")
+	attemptsAreUnknown(t, cp, "aggregated.e2e")
 }
 
 // createThings creates Things of the group, which may take a while to appear.
@@ -219,4 +223,30 @@ func respond(w http.ResponseWriter, code int, object any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	_ = json.NewEncoder(w).Encode(object)
+}
+
+// attemptsAreUnknown tests that the number of attempts of an aggregated API is unknown, whatever kube-apiserver does. A user who
+// can't list APIServices can't know which APIs are aggregated, except Kubernetes' own groups.
+func attemptsAreUnknown(t *testing.T, cp *controlplane.ControlPlane, group string) {
+	t.Helper()
+	for _, test := range []struct {
+		user *rest.Config
+		api  schema.GroupVersion
+		want v1alpha1.AttemptsSource
+		why  string
+	}{
+		{cp.Admin(), schema.GroupVersion{Group: "batch", Version: "v1"}, v1alpha1.SourceVersion, ""},
+		{cp.Admin(), schema.GroupVersion{Group: "custom.e2e", Version: "v1"}, v1alpha1.SourceVersion, ""},
+		{cp.Admin(), schema.GroupVersion{Group: group, Version: "v1"}, v1alpha1.SourceUnknown, "attempts unknown: aggregated API"},
+		{cp.User("someone"), schema.GroupVersion{Group: "batch", Version: "v1"}, v1alpha1.SourceVersion, ""},
+		{cp.User("someone"), schema.GroupVersion{Group: "custom.e2e", Version: "v1"}, v1alpha1.SourceUnknown, "attempts unknown: might be an aggregated API (needs list on apiservices)"},
+	} {
+		server, err := serverinfo.Get(t.Context(), test.user)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if retries, why := server.RetriesOf(test.api); retries.AttemptsSource != test.want || why != test.why {
+			t.Errorf("%s: %s, %q, want %s, %q", test.api, retries.AttemptsSource, why, test.want, test.why)
+		}
+	}
 }

@@ -22,10 +22,24 @@ metadata: {generateName: report-}
 spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}
 `
 
-// The ready ClusterRole for create is enough, also with a key.
-func TestRoleForCreate(t *testing.T) {
+// Each ClusterRole of examples/rbac is enough for its command, in a cluster that has only the Jobs of the test.
+func TestRoles(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.New(t)
+	for command, test := range map[string]func(*testing.T, *controlplane.ControlPlane){
+		"audit": roleForAudit, "create": roleForCreate, "prune": roleForPrune, "duplicates": roleForDuplicates,
+	} {
+		t.Run(command, func(t *testing.T) {
+			test(t, cp)
+			admin := harness.NewShell(t, harness.As(t, cp.Admin()).Kubeconfig)
+			admin.Run("kubectl", "delete", "jobs", "--all").Expect(t, 0, `.*`, ``)
+		})
+	}
+}
+
+// The ready ClusterRole for create is enough, also with a key.
+func roleForCreate(t *testing.T, cp *controlplane.ControlPlane) {
+	t.Helper()
 	u := bound(t, cp, "creator", "create.yaml", "genname-create")
 	manifest := harness.File(t, "job.yaml", job)
 	u.Run("create", "-f", manifest).Expect(t, 0, `job.batch/report-`+harness.Suffix+` created\n`, ``)

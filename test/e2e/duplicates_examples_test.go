@@ -61,7 +61,7 @@ func serveWorkflows(t *testing.T, cp *controlplane.ControlPlane, shell harness.S
 // in at least one field. If each is created twice, each is a likely pair.
 func TestDuplicatesOfExamples(t *testing.T) {
 	t.Parallel()
-	cp := controlplane.New(t)
+	cp := extended(t)
 	u := harness.As(t, cp.Admin())
 	shell := harness.NewShell(t, u.Kubeconfig)
 	serveWorkflows(t, cp, shell)

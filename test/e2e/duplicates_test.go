@@ -89,13 +89,13 @@ func (p population) config(manager string, metadata map[string]any) *unstructure
 	return p.create(manager, configType, map[string]any{"metadata": metadata, "data": map[string]any{"a": "b"}})
 }
 
-// served returns a control plane that serves Backups.
+// served returns a control plane that serves Backups. Other tests use it, too.
 func served(t *testing.T) (*controlplane.ControlPlane, harness.User) {
 	t.Helper()
-	cp := controlplane.New(t)
+	cp := extended(t)
 	u := harness.As(t, cp.Admin())
 	shell := harness.NewShell(t, u.Kubeconfig)
-	shell.Run("kubectl", "apply", "-f", harness.File(t, "crd.yaml", backups)).Expect(t, 0, `.*created\n`, ``)
+	shell.Run("kubectl", "apply", "--server-side", "-f", harness.File(t, "crd.yaml", backups)).Expect(t, 0, `.*applied\n`, ``)
 	harness.UntilServed(t, cp, backupType)
 	return cp, u
 }
@@ -536,9 +536,8 @@ func TestDuplicatesOfHostileFields(t *testing.T) {
 
 // The ready ClusterRole is enough to find duplicates of every type except Secrets and custom
 // resources.
-func TestRoleForDuplicates(t *testing.T) {
-	t.Parallel()
-	cp := controlplane.New(t)
+func roleForDuplicates(t *testing.T, cp *controlplane.ControlPlane) {
+	t.Helper()
 	admin := harness.NewShell(t, harness.As(t, cp.Admin()).Kubeconfig)
 	for range 2 {
 		admin.Run("kubectl", "create", "-f", harness.File(t, "job.yaml", job)).Expect(t, 0, `.*created\n`, ``)

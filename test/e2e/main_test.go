@@ -11,11 +11,14 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// The two servers: retrying retries generated names, as 1.32 and later do. single does not.
+// The two servers (controlplane.Shared).
 var retrying, single *controlplane.ControlPlane
+
+// extended is a server to which tests add custom resources.
+var extended = harness.Lazy()
 
 func TestMain(m *testing.M) {
 	os.Exit(harness.Main(m,
-		harness.Server{ControlPlane: &retrying},
-		harness.Server{ControlPlane: &single, Options: []controlplane.Option{controlplane.WithoutServerRetries}}))
+		harness.Server{ControlPlane: &retrying, Shared: "retrying"},
+		harness.Server{ControlPlane: &single, Shared: "single"}))
 }

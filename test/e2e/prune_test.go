@@ -240,9 +240,8 @@ func TestPruneWithoutPermission(t *testing.T) {
 }
 
 // The ready ClusterRole is enough to delete, and allows nothing else.
-func TestRoleForPrune(t *testing.T) {
-	t.Parallel()
-	cp := controlplane.New(t)
+func roleForPrune(t *testing.T, cp *controlplane.ControlPlane) {
+	t.Helper()
 	admin := harness.As(t, cp.Admin())
 	admin.Run("create", "-f", harness.File(t, "job.yaml", job), "--count=3").Expect(t, 0, `.*`, ``)
 	u := bound(t, cp, "pruner", "prune.yaml", "genname-prune")

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync"
 	"testing"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/testenv"
@@ -22,9 +23,44 @@ const Root = "../../"
 // Server is a control plane that all tests of a package share.
 type Server struct {
 	ControlPlane **controlplane.ControlPlane // where tests find it
-	Options      []controlplane.Option
+	// Shared is a name in controlplane.Shared, or empty for a server of the package's own.
+	Shared string
 	// Controllers are the controllers to run. If it is not empty, a node whose Pods finish runs, too.
 	Controllers string
+}
+
+func (s Server) start(ctx context.Context) (*controlplane.ControlPlane, error) {
+	if s.Shared != "" {
+		return controlplane.StartShared(ctx, os.Stderr, s.Shared)
+	}
+	return controlplane.Start(ctx, os.Stderr)
+}
+
+// lazies are the control planes that Lazy has started.
+var lazies struct {
+	mu     sync.Mutex
+	planes []*controlplane.ControlPlane
+}
+
+// Lazy returns a function that returns a control plane of the package's own. The first call starts it. Main ends it.
+func Lazy() func(t *testing.T) *controlplane.ControlPlane {
+	start := sync.OnceValues(func() (*controlplane.ControlPlane, error) {
+		cp, err := controlplane.Start(context.Background(), os.Stderr)
+		if err == nil {
+			lazies.mu.Lock()
+			defer lazies.mu.Unlock()
+			lazies.planes = append(lazies.planes, cp)
+		}
+		return cp, err
+	})
+	return func(t *testing.T) *controlplane.ControlPlane {
+		t.Helper()
+		cp, err := start()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cp
+	}
 }
 
 // parallel is how many tests run at a time. They wait for servers more than they compute.
@@ -56,7 +92,7 @@ func runOnServers(m *testing.M, servers []Server) (code int, err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	for _, server := range servers {
-		cp, err := controlplane.Start(ctx, os.Stderr, server.Options...)
+		cp, err := server.start(ctx)
 		if err != nil {
 			return 1, err
 		}
@@ -64,17 +100,24 @@ func runOnServers(m *testing.M, servers []Server) (code int, err error) {
 		if server.Controllers != "" {
 			err = errors.Join(cp.StartControllers(ctx, os.Stderr, server.Controllers), cp.StartNodes(ctx, os.Stderr))
 		}
-		defer func() {
-			err = errors.Join(err, cp.Stop())
-			if code == 0 {
-				err = errors.Join(err, cp.Remove())
-			} else {
-				fmt.Fprintln(os.Stderr, "logs are in", cp.Dir)
-			}
-		}()
+		defer func() { err = errors.Join(err, end(cp, code)) }()
 		if err != nil {
 			return 1, err
 		}
 	}
-	return m.Run(), nil
+	code = m.Run()
+	for _, cp := range lazies.planes {
+		err = errors.Join(err, end(cp, code))
+	}
+	return code, err
+}
+
+// end ends a control plane after tests that ended with the exit code.
+func end(cp *controlplane.ControlPlane, code int) error {
+	err := cp.Stop()
+	if code == 0 {
+		return errors.Join(err, cp.Remove())
+	}
+	fmt.Fprintln(os.Stderr, "logs are in", cp.Dir)
+	return err
 }

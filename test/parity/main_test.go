@@ -13,4 +13,6 @@ import (
 // retrying is the server, which retries generated names by itself.
 var retrying *controlplane.ControlPlane
 
-func TestMain(m *testing.M) { os.Exit(harness.Main(m, harness.Server{ControlPlane: &retrying})) }
+func TestMain(m *testing.M) {
+	os.Exit(harness.Main(m, harness.Server{ControlPlane: &retrying, Shared: "retrying"}))
+}

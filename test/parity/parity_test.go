@@ -104,21 +104,17 @@ func newParity(t *testing.T) *parity {
 	return p
 }
 
-// setUpParity creates a custom resource and an admission policy on the server.
+// setUpParity creates a custom resource and an admission policy on the server. They stay, because a type that
+// disappears would disturb other tests.
 func setUpParity(t *testing.T) {
 	t.Helper()
 	admin := harness.As(t, retrying.Admin())
 	kubectl := func(args ...string) ([]byte, error) {
 		return exec.Command(retrying.Binaries.Kubectl, append(args, "--kubeconfig="+admin.Kubeconfig, "--cache-dir="+t.TempDir())...).CombinedOutput()
 	}
-	if out, err := kubectl("create", "-f", "testdata/setup.yaml"); err != nil {
+	if out, err := kubectl("apply", "-f", "testdata/setup.yaml"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	t.Cleanup(func() {
-		if out, err := kubectl("delete", "--wait=false", "-f", "testdata/setup.yaml"); err != nil {
-			t.Errorf("%v\n%s", err, out)
-		}
-	})
 	harness.Eventually(t, func() error {
 		if out, err := kubectl("create", "-f", "testdata/files/denied.yaml", "--dry-run=server"); err == nil {
 			return fmt.Errorf("the policy does not deny: %s", out)

@@ -18,15 +18,15 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// The two servers: retrying retries generated names, as 1.32 and later do. single does not.
+// The two servers (controlplane.Shared).
 var retrying, single *controlplane.ControlPlane
 
 var update = flag.Bool("update", false, "record the sessions that differ")
 
 func TestMain(m *testing.M) {
 	os.Exit(harness.Main(m,
-		harness.Server{ControlPlane: &retrying},
-		harness.Server{ControlPlane: &single, Options: []controlplane.Option{controlplane.WithoutServerRetries}}))
+		harness.Server{ControlPlane: &retrying, Shared: "retrying"},
+		harness.Server{ControlPlane: &single, Shared: "single"}))
 }
 
 // Each session prints what was recorded, except for names, ages and times.

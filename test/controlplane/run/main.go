@@ -7,6 +7,8 @@
 // --server-version is one of controlplane.ServerVersions. --controllers=job-controller also runs controllers, and
 // --nodes runs KWOK. Both are built first.
 //
+// With --shared, tests that the command runs share servers (controlplane.Shared).
+//
 //	go run ./test/controlplane/run
 //	go run ./test/controlplane/run bash
 package main
@@ -34,6 +36,7 @@ func main() {
 	controllers := flag.String("controllers", "", "controllers to run, as kube-controller-manager --controllers takes them")
 	nodes := flag.Bool("nodes", false, "run KWOK, which plays a node: Pods with nodeName "+controlplane.Node+" run and finish")
 	plugins := flag.String("plugins", "bin", "directory of the plugin's binary, for PATH")
+	shared := flag.Bool("shared", false, "run the servers that the packages of make test share")
 	flag.Parse()
 	options := []controlplane.Option{controlplane.Version(*version)}
 	if *retriesOff {
@@ -42,7 +45,12 @@ func main() {
 	if *suffixLength != 0 {
 		options = append(options, controlplane.SuffixLength(*suffixLength))
 	}
-	err := run(options, *controllers, *nodes, *plugins, flag.Args())
+	var err error
+	if *shared {
+		err = runShared(flag.Args())
+	} else {
+		err = run(options, *controllers, *nodes, *plugins, flag.Args())
+	}
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
@@ -100,6 +108,33 @@ func run(options []controlplane.Option, controllers string, nodes bool, plugins 
 	); err != nil {
 		return err
 	}
+	return execute(ctx, command)
+}
+
+// runShared runs a command beside the servers that tests share. If the command fails, their logs stay.
+func runShared(command []string) (err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	dir, planes, err := controlplane.Share(ctx, os.Stderr)
+	defer func() {
+		err = errors.Join(err, os.RemoveAll(dir))
+		for name, cp := range planes {
+			err = errors.Join(err, cp.Stop())
+			if err == nil {
+				err = cp.Remove()
+			} else {
+				fmt.Fprintf(os.Stderr, "logs of the server %s are in %s\n", name, cp.Dir)
+			}
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	return execute(ctx, command)
+}
+
+// execute runs a command with the program's streams. A signal interrupts it.
+func execute(ctx context.Context, command []string) error {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
