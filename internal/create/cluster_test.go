@@ -199,7 +199,7 @@ func input(documents ...string) iter.Seq2[Item, error] {
 }
 
 func configOf(c *cluster) Config {
-	return Config{Cluster: c, Copies: 1, Concurrency: 8, SuffixLength: 5, Attempts: 16}
+	return Config{Cluster: c, Copies: 1, Concurrency: 8, Attempts: 16}
 }
 
 // words returns one word or phrase per event.

@@ -29,9 +29,8 @@ type Config struct {
 	Key idempotency.Key
 	// DryRun decides whether the run sends objects, and whether the server stores them.
 	DryRun DryRun
-	// SuffixLength is the number of random characters of the names that the Cluster picks. Attempts is the
-	// number of names that it tries per object.
-	SuffixLength, Attempts int
+	// Attempts is the number of names that the Cluster tries per object.
+	Attempts int
 	// Whole makes the run read existing objects, so that they can be printed whole.
 	Whole bool
 	// States reads the states of the first MaxStates objects that exist.

@@ -101,7 +101,7 @@ func (c Config) name(d *Document, id exactlyonce.ID, attempt int) string {
 	if own := d.Object.GetName(); own != "" {
 		return own
 	}
-	return names.Candidate(d.Object.GetGenerateName(), id.String(), uint32(attempt), c.SuffixLength)
+	return names.Candidate(d.Object.GetGenerateName(), id.String(), uint32(attempt), names.SuffixLength)
 }
 
 // stamped returns the object that a client dry run prints. For a run with a key, it has its creation

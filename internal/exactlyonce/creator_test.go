@@ -410,7 +410,6 @@ func TestBadArguments(t *testing.T) {
 		"slash":        {astray, NewID(), none, `the namespace "a/b" may not contain '/'`},
 		"no name":      {nameless, NewID(), none, "neither a name nor a generateName"},
 		"attempts":     {configMap(), NewID(), WithAttempts(0), "WithAttempts must be at least 1, not 0"},
-		"suffix":       {configMap(), NewID(), WithSuffixLength(4), "WithSuffixLength must be from 5 to 11"},
 	} {
 		_, err := c.Create(t.Context(), configMapMapping, test.object, test.id, test.option)
 		if ended := (*Error)(nil); err == nil || errors.As(err, &ended) || !strings.Contains(err.Error(), test.wantMessage) {

@@ -70,7 +70,7 @@ func (o *operation) candidate(attempt int) string {
 	if o.wanted.fixed() || !o.wanted.tracked() {
 		return o.wanted.name
 	}
-	return names.Candidate(o.wanted.generateName, o.wanted.id.creation, uint32(attempt), o.settings.suffixLength)
+	return names.Candidate(o.wanted.generateName, o.wanted.id.creation, uint32(attempt), names.SuffixLength)
 }
 
 // contexts are those of a create: the caller's, and those of its POSTs and of

@@ -7,8 +7,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/conversion/queryparams"
-
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 const (
@@ -28,7 +26,6 @@ type Option func(*settings)
 type settings struct {
 	attempts     int
 	retryTimeout time.Duration
-	suffixLength int
 	namespace    string
 	parameters   url.Values // of a POST
 	brief        bool
@@ -38,8 +35,7 @@ type settings struct {
 
 func defaults() settings {
 	return settings{
-		attempts: DefaultAttempts, retryTimeout: DefaultRetryTimeout,
-		suffixLength: names.SuffixLength, events: func(Event) {},
+		attempts: DefaultAttempts, retryTimeout: DefaultRetryTimeout, events: func(Event) {},
 	}
 }
 
@@ -54,10 +50,6 @@ func WithAttempts(n int) Option { return func(s *settings) { s.attempts = n } }
 // rechecked (ErrRefused) doesn't depend on it. A deadline of ctx ends that, too. The
 // error is ErrUnknown then, and apierrors.IsForbidden and the like are not true of it.
 func WithRetryTimeout(d time.Duration) Option { return func(s *settings) { s.retryTimeout = d } }
-
-// WithSuffixLength sets the number of random characters of a name, from
-// names.SuffixLength, which is Kubernetes' own, to names.MaxSuffixLength.
-func WithSuffixLength(n int) Option { return func(s *settings) { s.suffixLength = n } }
 
 // WithNamespace sets the namespace of an object that has none. Cluster-scoped objects
 // ignore it.
@@ -98,8 +90,6 @@ func (s *settings) apply(options []Option) error {
 		return fmt.Errorf("WithAttempts must be at least 1, not %d", s.attempts)
 	case s.retryTimeout < 0:
 		return fmt.Errorf("WithRetryTimeout must be at least 0, not %s", s.retryTimeout)
-	case s.suffixLength < names.SuffixLength || s.suffixLength > names.MaxSuffixLength:
-		return fmt.Errorf("WithSuffixLength must be from %d to %d", names.SuffixLength, names.MaxSuffixLength)
 	}
 	return nil
 }

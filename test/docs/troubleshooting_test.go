@@ -84,10 +84,10 @@ var explainThemselves = map[string]string{
 	"pkg/cmd/create/messages": `
 		StaleList Unexpected OtherIDs Duplicate NamesIgnored NotStored NotReadable
 		NothingToWaitFor PodRestarts ForManyValues ForNested NotAllSucceeded NotAllKnown
-		MoreEnded GoesOnRunning WaitAgain DontRunAgain BadPrefix FixedNames OtherSuffixLength
+		MoreEnded GoesOnRunning WaitAgain DontRunAgain BadPrefix FixedNames
 		AnnotationsTooLong Counts NotAllPrinted NotAllCreated Interrupted NotWritten
 		StoppedAfterFailure Unread Unreadable NeedsWholeInput NoWatch TooManyToPoll
-		Expiring NameAndGenerateName NoClientNaming
+		Expiring NameWithControlCharacters NameAndGenerateName NoClientNaming
 	`,
 	"pkg/cmd/exporter/messages": `Stopped Skipped Forbidden`,
 	"pkg/cmd/lint/messages": `

@@ -524,7 +524,6 @@ func TestAuditBadInput(t *testing.T) {
 		{"selector", admin, []string{"-l", "a b"}, 1, ``, `error: --selector: .*\n`},
 		{"sort", admin, []string{"--sort-by=name"}, 1, ``, `error: invalid argument "name" for "--sort-by" flag: must be names, last-10m, last-24h or prefix\n` + seeHelp},
 		{"count", admin, []string{"--min-count=-1"}, 1, ``, `error: --min-count must be 0 or more, not -1\n`},
-		{"window", admin, []string{"--window=-1h"}, 1, ``, `error: --window must be 0 or more, not -1h0m0s\n`},
 		{"an empty prefix", admin, []string{"--prefix", ""}, 1, ``, `error: --prefix must not be empty\n`},
 		{"TYPE/ without PREFIX", admin, []string{"cm/", "jobs/x-"}, 1, ``, `error: "cm/" is not TYPE/PREFIX, like jobs/nightly-report-\n`},
 		{"two slashes", admin, []string{"cm/x-/"}, 1, ``, `error: "cm/x-/" is not TYPE/PREFIX, like jobs/nightly-report-\n`},

@@ -210,14 +210,6 @@ func TestIPAddressesAreNamedByTheServer(t *testing.T) {
 	}
 }
 
-func TestSuffixLength(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, retrying)
-	harness.As(t, retrying.Admin()).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", strings.ReplaceAll(configMap, "demo-", strings.Repeat("d", 60)+"-")), "--suffix-length=8").Expect(t, 0,
-		`configmap/d{55}`+strings.ReplaceAll(harness.Suffix, "{5}", "{8}")+` created\n`,
-		harness.Printed(messages.Warning+messages.OtherSuffixLength, "8"))
-}
-
 // --naming=server works like kubectl, but retries after a conflict. After a lost response nothing is sent again.
 func TestServerNaming(t *testing.T) {
 	t.Parallel()
@@ -254,5 +246,55 @@ func TestServerNaming(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// roleNamed is a Role whose name has control characters, which Kubernetes accepts.
+func roleNamed(t *testing.T, name string) string {
+	t.Helper()
+	text, err := json.Marshal(map[string]any{
+		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": map[string]any{"name": name},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return harness.File(t, "role.json", string(text))
+}
+
+// A name with control characters doesn't reach a terminal or a runner: it is escaped. With -o name, a
+// program reads it, so it is an error, and the object exists.
+func TestNamesWithControlCharacters(t *testing.T) {
+	t.Parallel()
+	admin := harness.As(t, retrying.Admin())
+	for _, test := range []struct{ name, printed string }{
+		{"a\x1b]0;owned\x07", `a\u001b]0;owned\u0007`},
+		{"a\rjob.batch", `a\u000djob.batch`},
+		{"a\njob.batch", `a\u000ajob.batch`},
+		{"a\u202eb", `a\u202eb`},
+		{"a\u009b31m", `a\u009b31m`},
+		{"a##[error]b", `a\u0023#[error]b`},
+	} {
+		ns := harness.Namespace(t, retrying)
+		file := roleNamed(t, test.name)
+		for _, end := range []string{"created (server dry run)", "created"} {
+			args := []string{"create", "-n", ns, "-f", file}
+			if end != "created" {
+				args = append(args, "--dry-run=server")
+			}
+			if r := admin.Run(args...); r.Code != 0 || r.Stdout != "role.rbac.authorization.k8s.io/"+test.printed+" "+end+"\n" {
+				t.Errorf("%q: %+v", test.name, r)
+			}
+		}
+		exists := admin.Run("create", "-n", ns, "-f", file)
+		if exists.Code != 1 || strings.ContainsAny(strings.TrimSuffix(exists.Stderr, "\n"), "\x1b\x07\r\u202e\u009b") {
+			t.Errorf("%q: %+v", test.name, exists)
+		}
+		if test.name == "a##[error]b" {
+			continue // printable
+		}
+		r := admin.Run("create", "-n", harness.Namespace(t, retrying), "-f", file, "-o", "name")
+		if r.Code != 1 || r.Stdout != "" || !strings.Contains(r.Stderr, messages.NameWithControlCharacters) {
+			t.Errorf("-o name of %q: %+v", test.name, r)
+		}
 	}
 }

@@ -108,7 +108,6 @@ func TestCreateBadInput(t *testing.T) {
 		{"stray argument", admin, []string{"x"}, 1, ``, `error: Unexpected args: \[x\]\nSee 'kubectl genname create -h' for help and examples\n`},
 		{"unknown flag", admin, []string{"--nope"}, 1, ``, `error: unknown flag: --nope\nSee 'kubectl genname create --help' for usage.\n`},
 		{"no attempts", admin, []string{"--attempts=0", "-f", "-"}, 1, ``, harness.Printed("error: "+messages.BadAttempts, `\d+`, "0")},
-		{"a key and a suffix length", admin, []string{"--idempotency-key=k", "--suffix-length=8", "-f", "-"}, 1, ``, harness.Printed("error: " + messages.KeyAndSuffixLength)},
 		{"too many attempts", admin, []string{"--attempts=100001", "-f", "-"}, 1, ``, harness.Printed("error: "+messages.BadAttempts, "100000", "100001")},
 		{"negative time", admin, []string{"--retry-timeout=-1s", "-f", "-"}, 1, ``, harness.Printed("error: "+messages.BadRetryTimeout, "-1s")},
 		{"missing file", admin, []string{"-f", "missing.yaml"}, 1, ``, `error: the path "missing.yaml" does not exist\n`},

@@ -49,7 +49,7 @@ func (o *options) newCluster() (*cluster, error) {
 	}
 	options := []exactlyonce.Option{
 		exactlyonce.WithCreateOptions(posted), exactlyonce.WithAttempts(attempts),
-		exactlyonce.WithRetryTimeout(o.flags.retryTimeout), exactlyonce.WithSuffixLength(o.flags.suffixLength),
+		exactlyonce.WithRetryTimeout(o.flags.retryTimeout),
 	}
 	if !o.showsWhole() {
 		options = append(options, exactlyonce.WithBriefObjects())
@@ -102,7 +102,7 @@ func (c *cluster) begin(creation create.Creation) sent {
 	d, id := creation.Document, creation.ID.String()
 	object := sent{d, d.Object.GetName()}
 	if object.name == "" && id != "" {
-		object.name = names.Candidate(d.Object.GetGenerateName(), id, 0, c.options.flags.suffixLength)
+		object.name = names.Candidate(d.Object.GetGenerateName(), id, 0, names.SuffixLength)
 	}
 	if c.options.DryRunStrategy == cmdutil.DryRunNone { // else nothing is stored
 		c.options.inProgress.begin(object)

@@ -121,6 +121,9 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	if err := o.explainArguments(cmd, args); err != nil {
 		return err
 	}
+	if err := o.flags.readKey(); err != nil {
+		return err
+	}
 	if o.flags.qps > 0 {
 		burst := o.flags.burst
 		if burst == 0 {
@@ -198,7 +201,6 @@ func (o *options) config(cluster *cluster) create.Config {
 		Overlap:     o.flags.set.Changed("concurrency"),
 
 		ServerNaming: o.flags.naming.Value == namingServer,
-		SuffixLength: o.flags.suffixLength,
 		Attempts:     o.flags.attempts,
 
 		Key:    idempotency.Key(o.flags.key),

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,7 +13,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // naming is who picks the names of objects with generateName.
@@ -31,9 +29,9 @@ type ownCreateFlags struct {
 	attempts     int
 	retryTimeout time.Duration
 	key          string
+	keyFile      string
 	count        int
 	concurrency  int
-	suffixLength int
 	qps          float32
 	burst        int
 	wait         bool
@@ -58,13 +56,13 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 			"A request in progress has its own limit, --request-timeout or one minute")
 	flags.StringVar(&f.key, "idempotency-key", "", "Make the run repeatable. A later run with the same key and "+
 		"input leaves existing objects as they are. It finds objects only in the resource types and namespaces "+
-		"of the input")
+		"of the input. Other users of the machine can read the arguments of a process. "+
+		"$GENNAME_IDEMPOTENCY_KEY is the default")
+	flags.StringVar(&f.keyFile, "idempotency-key-file", "", "File with the idempotency key in its only line")
 	flags.IntVar(&f.count, "count", 1, "Number of copies to create of every object with generateName")
 	flags.IntVar(&f.concurrency, "concurrency", 8, "Number of copies of one document to create at the same time. "+
 		"If set, documents with generateName are created at the same time, too. A document with a fixed name waits "+
 		"for all earlier documents, and later documents wait for it")
-	flags.IntVar(&f.suffixLength, "suffix-length", names.SuffixLength,
-		fmt.Sprintf("Number of random characters in a name (%d to %d)", names.SuffixLength, names.MaxSuffixLength))
 	flags.Float32Var(&f.qps, "qps", 0,
 		"Maximum number of requests per second, 0 for no limit. Throttling by the server always applies")
 	flags.IntVar(&f.burst, "burst", 0,
@@ -100,20 +98,12 @@ func (f *ownCreateFlags) validate() error {
 		return fmt.Errorf(messages.BadAttempts, maxAttempts, f.attempts)
 	case f.retryTimeout < 0:
 		return fmt.Errorf(messages.BadRetryTimeout, f.retryTimeout)
-	case f.set.Changed("idempotency-key") && strings.TrimSpace(f.key) == "":
-		return errors.New(messages.EmptyKey)
 	case f.key != "" && f.naming.Value == namingServer:
 		return errors.New(messages.KeyAndServerNaming)
-	case f.key != "" && f.set.Changed("suffix-length"):
-		return errors.New(messages.KeyAndSuffixLength)
 	case f.count < 1:
 		return fmt.Errorf(messages.BadCount, f.count)
 	case f.concurrency < 1:
 		return fmt.Errorf(messages.BadConcurrency, f.concurrency)
-	case f.suffixLength < names.SuffixLength || f.suffixLength > names.MaxSuffixLength:
-		return fmt.Errorf(messages.BadSuffixLength, names.SuffixLength, names.MaxSuffixLength, f.suffixLength)
-	case f.suffixLength != names.SuffixLength && f.naming.Value == namingServer:
-		return fmt.Errorf(messages.SuffixLengthAndServerNaming, names.SuffixLength)
 	case !(f.qps >= 0): // NaN too
 		return fmt.Errorf(messages.BadQPS, f.qps)
 	case f.burst < 0, f.burst > 0 && f.qps == 0:
@@ -151,6 +141,9 @@ func (o *options) validateKubectlsOwn() error {
 			ignored = fmt.Errorf(messages.OnlyKubectl, own.Name, flag)
 		}
 	})
+	if ignored == nil && o.flags.key != "" {
+		ignored = fmt.Errorf(messages.VariableAndKubectl, keyVariable, flag)
+	}
 	if ignored != nil {
 		return ignored
 	}

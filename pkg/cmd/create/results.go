@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,7 +21,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // errNotWritten is why a run stops whose results can't be written.
@@ -86,9 +86,6 @@ func (o *options) newResults(ctx context.Context, stop context.CancelCauseFunc) 
 		o.saying.Lock()
 		o.progress = terminal.StartProgress(o.ErrOut)
 		o.saying.Unlock()
-	}
-	if o.flags.suffixLength != names.SuffixLength {
-		r.warn(fmt.Sprintf(messages.OtherSuffixLength, o.flags.suffixLength))
 	}
 	return r
 }
@@ -336,22 +333,47 @@ func (o *options) showsWhole() bool {
 }
 
 func (o *options) newPrinter() printer {
-	p := printer{created: o.PrintObj}
-	p.exists = func(object runtime.Object, _ string) error { return o.PrintObj(object) }
-	if *o.PrintFlags.OutputFormat != "" || o.showsWhole() {
-		return p
+	whole := func(object runtime.Object, _ string) error { return o.PrintObj(object) }
+	switch {
+	case o.showsWhole():
+		return printer{o.PrintObj, whole}
+	case *o.PrintFlags.OutputFormat == "name":
+		return printer{o.printName, func(object runtime.Object, _ string) error { return o.printName(object) }}
 	}
-	p.exists = func(object runtime.Object, state string) error {
-		flags := *o.PrintFlags.NamePrintFlags
-		flags.Operation = strings.Replace(flags.Operation, "created", "exists", 1) // "created (dry run)"
-		if state != "" {
-			flags.Operation = fmt.Sprintf(messages.ExistsIn, state)
-		}
-		named, err := flags.ToPrinter("")
-		if err != nil {
-			return err
-		}
-		return named.PrintObj(object, o.Out)
+	return printer{
+		created: func(object runtime.Object) error { return o.printLineOf(object, o.PrintFlags.NamePrintFlags.Operation) },
+		exists: func(object runtime.Object, state string) error {
+			if state != "" {
+				return o.printLineOf(object, fmt.Sprintf(messages.ExistsIn, state))
+			}
+			operation := strings.Replace(o.PrintFlags.NamePrintFlags.Operation, "created", "exists", 1) // "created (dry run)"
+			return o.printLineOf(object, operation)
+		},
 	}
-	return p
+}
+
+// printName prints the object for -o name, whose readers take the name as it is. So it refuses a name
+// that could write to a terminal, or that would be two lines.
+func (o *options) printName(object runtime.Object) error {
+	if metadata, err := meta.Accessor(object); err == nil && terminal.Escaped(metadata.GetName()) != metadata.GetName() {
+		return errors.New(messages.NameWithControlCharacters)
+	}
+	return o.PrintObj(object)
+}
+
+// printLineOf prints the line of an object as kubectl does. Names can come from a cluster, so it
+// escapes control characters.
+func (o *options) printLineOf(object runtime.Object, operation string) error {
+	flags := *o.PrintFlags.NamePrintFlags
+	flags.Operation = operation
+	named, err := flags.ToPrinter("")
+	if err != nil {
+		return err
+	}
+	var line strings.Builder
+	if err := named.PrintObj(object, &line); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(o.Out, terminal.Escaped(strings.TrimSuffix(line.String(), "\n")))
+	return err
 }

@@ -535,12 +535,6 @@ func TestResults(t *testing.T) {
 				messages.Warning+fmt.Sprintf(messages.Terminating, "configmap/demo"), ""), 0},
 		},
 		{
-			"a suffix of another length", "--suffix-length=8",
-			fate{},
-			[]create.Event{created(d, "demo-1"), readTo(1)},
-			run{"configmap/demo-1 created\n", messages.Warning + fmt.Sprintf(messages.OtherSuffixLength, 8) + "\n", 0},
-		},
-		{
 			"unexpected objects", "--idempotency-key=k",
 			fate{},
 			[]create.Event{
@@ -558,7 +552,7 @@ func TestResults(t *testing.T) {
 				sum(messages.NotWritten, 1, 0, 0, 0, 4), capital(only(4)), twice(1)), 1},
 		},
 		{
-			"an object that cannot be printed", "",
+			"an object that cannot be printed", "--output=yaml",
 			fate{printer: func(runtime.Object) error { return errors.New("no column") }},
 			[]create.Event{created(d, "demo-1"), created(other, "demo-2"), readTo(2)},
 			run{"", lines("error: configmap/demo-1 was created, but it can't be printed: no column",

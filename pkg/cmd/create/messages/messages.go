@@ -8,29 +8,29 @@ const (
 	BadAttempts = "--attempts must be from 1 to %d, not %d"
 	// BadRetryTimeout is for a negative --retry-timeout.
 	BadRetryTimeout = "--retry-timeout must be 0 or more, not %s"
-	// EmptyKey is for --idempotency-key without a value.
-	EmptyKey = "--idempotency-key must not be empty"
+	// EmptyKey is for a key without a value. The argument is the flag or variable.
+	EmptyKey = "%s must not be empty"
+	// TwoKeys is for a key as an argument and in a file.
+	TwoKeys = "--idempotency-key and --idempotency-key-file cannot be used together"
+	// KeyOfManyLines is for a file with more than the key.
+	KeyOfManyLines = "--idempotency-key-file %s: must have one line"
+	// BadEndOfKey is for a key that begins or ends with a separator.
+	BadEndOfKey = "the idempotency key begins or ends with %q. A variable in it was probably empty"
 	// KeyAndServerNaming is for a key together with --naming=server.
 	KeyAndServerNaming = "--idempotency-key cannot be used with --naming=server, " +
 		"because only the plugin can repeat a name"
-	// KeyAndSuffixLength is for a key together with --suffix-length.
-	KeyAndSuffixLength = "--suffix-length cannot be used with --idempotency-key, " +
-		"because a later run with another length would create the objects again"
 	// BadCount is for --count below 1.
 	BadCount = "--count must be at least 1, not %d"
 	// BadConcurrency is for --concurrency below 1.
 	BadConcurrency = "--concurrency must be at least 1, not %d"
-	// BadSuffixLength is for --suffix-length out of range.
-	BadSuffixLength = "--suffix-length must be from %d to %d, not %d"
-	// SuffixLengthAndServerNaming is for --suffix-length together with --naming=server.
-	SuffixLengthAndServerNaming = "--suffix-length cannot be used with --naming=server, " +
-		"because the server always picks %d characters"
 	// BadQPS is for --qps that is negative or no number.
 	BadQPS = "--qps must be 0 or more, not %g"
 	// BadBurst is for --burst that is negative or lacks --qps.
 	BadBurst = "--burst must be 0 or more, and needs --qps"
 	// OnlyKubectl is for a flag that kubectl's --edit or --raw would ignore.
 	OnlyKubectl = "--%s cannot be used with %s, which is passed on to kubectl create"
+	// VariableAndKubectl is for the variable of a key with --edit or --raw.
+	VariableAndKubectl = "$%s cannot be used with %s, which is passed on to kubectl create"
 	// NeedsWait is for a flag of the wait without --wait.
 	NeedsWait = "--%s needs --wait"
 	// WaitAndDryRun is for --wait together with --dry-run.
@@ -96,6 +96,8 @@ const (
 	NotReadable  = "their API has no verb get"
 	// NotPrinted is for an object that was created and cannot be printed.
 	NotPrinted = "%s was created, but it can't be printed: %v"
+	// NameWithControlCharacters is for a name that -o name can't print safely.
+	NameWithControlCharacters = "its name has control characters, which -o name doesn't escape. Use -o json"
 	// ExistingNotRead is for an object that exists and cannot be read.
 	ExistingNotRead = "%s exists, but it can't be read: %v"
 	// ExistingNotPrinted is for an object that exists and cannot be printed.
@@ -183,9 +185,6 @@ const (
 	BadPrefix = "%s: %s. To fix this, %s (lint rule %s)."
 	// FixedNames is for --count with objects that have a fixed name.
 	FixedNames = "--count applies to objects with generateName. An object with a fixed name is created once."
-	// OtherSuffixLength is for --suffix-length.
-	OtherSuffixLength = "names will end in %d random characters. " +
-		"Tools that expect 5 can't find the prefix of such a name."
 	// ServerNames is for a resource type whose names the server picks.
 	ServerNames = "the server picks the names of %s, because %s. " +
 		"If a response is lost, the plugin can't find out whether the object was created."

@@ -16,9 +16,10 @@ func Printable(text string) string {
 }
 
 // OneLine returns printable text without line breaks.
-func OneLine(text string) string {
-	return escape(strings.Join(strings.Fields(text), " "), "")
-}
+func OneLine(text string) string { return Escaped(strings.Join(strings.Fields(text), " ")) }
+
+// Escaped is Printable for text that is one line. It escapes line breaks, too.
+func Escaped(text string) string { return escape(text, "") }
 
 func escape(text, keep string) string {
 	var out strings.Builder
