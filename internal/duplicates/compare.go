@@ -137,7 +137,8 @@ type group struct {
 func (f *Finder) groups(candidates []*candidate) (groups []*group) {
 	candidates = slices.DeleteFunc(candidates, func(c *candidate) bool { return c.content == nil })
 	slices.SortFunc(candidates, func(a, b *candidate) int {
-		return cmp.Or(cmp.Compare(a.kin, b.kin), cmp.Compare(a.order(), b.order()), cmp.Compare(a.created, b.created), cmp.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(a.kin, b.kin), cmp.Compare(a.order(), b.order()),
+			cmp.Compare(a.created, b.created), cmp.Compare(a.name, b.name))
 	})
 	begin := 0
 	for i := range candidates {
@@ -218,6 +219,15 @@ func (s *skips) by(ctx context.Context, r census.Resource, namespace string, err
 	if err != nil {
 		s.add(census.SkippedBy(ctx, r, namespace, err))
 	}
+}
+
+// has reports whether a type was skipped, in a namespace or in all.
+func (s *skips) has(r census.Resource, namespace string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.all, func(k census.Skipped) bool {
+		return k.Group == r.Group && k.Resource == r.Resource && (k.Namespace == "" || k.Namespace == namespace)
+	})
 }
 
 func (s *skips) add(skipped census.Skipped) {

@@ -165,7 +165,7 @@ func FuzzContent(f *testing.F) {
 	for _, fields := range hostile {
 		f.Add([]byte(fields), []byte(`{"metadata":{"name":"a-bcdfg"},"data":[0,{"a":1}],"status":{"conditions":[{"type":"Failed","status":"True"}]}}`))
 	}
-	f.Fuzz(func(t *testing.T, fields, raw []byte) {
+	f.Fuzz(func(_ *testing.T, fields, raw []byte) {
 		o, err := parse(jobs, raw)
 		if err != nil {
 			return

@@ -128,13 +128,22 @@ func (g *grading) inspect(ctx context.Context, namespace string, groups []*group
 			g.dependents(&one.Objects[i])
 		}
 	}
+	read := g.pods(ctx, namespace, names)
+	for _, one := range groups {
+		one.ReferencesRead = one.ReferencesRead && read
+		one.setGrade(g.finder.Now)
+	}
+}
+
+// pods adds the references of the Pods of a namespace. It reports whether they could be read.
+func (g *grading) pods(ctx context.Context, namespace string, names references) bool {
+	if g.skips.has(pods, namespace) {
+		return false
+	}
 	asked := decode.Asked{Whole: true}
 	err := g.reader.List(ctx, pods, namespace, asked, func() census.Visitor { return &podVisitor{g, names} })
 	g.skips.by(ctx, pods, namespace, err)
-	for _, one := range groups {
-		one.ReferencesRead = one.ReferencesRead && err == nil
-		one.setGrade(g.finder.Now)
-	}
+	return err == nil
 }
 
 // dependents adds the types of objects that have an object as an owner.
@@ -275,8 +284,9 @@ func (g *group) setGrade(now time.Time) {
 	default:
 		g.Reason = unreferenced
 	}
-	younger.Proposed = g.Reason == "" && g.ReferencesRead && a && !b && g.members[1].created >= g.members[0].created+apart &&
-		now.Sub(younger.Created.Time) >= settled && (!owned || g.isNamedByOwner(older))
+	isOld := now.Sub(younger.Created.Time) >= settled && g.members[1].created >= g.members[0].created+apart
+	isLeftOver := g.ReferencesRead && a && !b && (!owned || g.isNamedByOwner(older))
+	younger.Proposed = g.Reason == "" && isOld && isLeftOver
 }
 
 // isNamedByOwner reports whether an owner names an object. Equal objects of one owner may get their

@@ -503,7 +503,7 @@ func TestDuplicatesUnread(t *testing.T) {
 	u.Run("duplicates", "backups", "-n", p.namespace, "-o", "name").
 		Expect(t, 1, ``, `(?s).*Warning: skipped pods in .*: .*forbidden.*\nerror: `+incomplete)
 	withoutPermission := harness.As(t, cp.User("nobody"))
-	withoutPermission.Run("duplicates", "-A").Expect(t, 1, ``, `(?s)Searched 0 of .*Warning: skipped all \d+ types, .*\. Try one namespace: kubectl genname duplicates -n NAMESPACE\nerror: `+incomplete)
+	withoutPermission.Run("duplicates", "-A").Expect(t, 1, ``, `(?s)Searched 0 of .*Warning: skipped all \d+ types, .*\. Try one namespace:\n  kubectl genname duplicates -n NAMESPACE\nerror: `+incomplete)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	admin.Context = ctx

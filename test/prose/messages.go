@@ -53,9 +53,10 @@ func Messages(root string) ([]Message, error) {
 	return found, nil
 }
 
-// Printed returns the string literals of the commands below a root: a message stands where it is printed.
+// Printed returns the string literals of the commands below a root, also with the labels that Errorf and Warningf of
+// package terminal put before them.
 func Printed(root string) (found []Message, err error) {
-	err = filepath.WalkDir(filepath.Join(root, "pkg", "cmd"), func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(filepath.Join(root, "pkg", "cmd"), func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
@@ -66,7 +67,9 @@ func Printed(root string) (found []Message, err error) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			if value, is := n.(ast.Expr); is {
 				if text, is := textOf(value); is {
-					found = append(found, Message{Package: filepath.ToSlash(filepath.Dir(path)), Text: text})
+					for _, label := range []string{"", "error: ", "Warning: "} {
+						found = append(found, Message{Package: filepath.ToSlash(filepath.Dir(path)), Text: label + text})
+					}
 					return false
 				}
 			}

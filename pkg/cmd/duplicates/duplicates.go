@@ -20,13 +20,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/duplicates"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/complete"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 )
 
 const (
@@ -44,16 +43,12 @@ type options struct {
 	wide       bool
 	names      bool
 
-	arguments     []string
-	namespace     string
-	allNamespaces bool
-	labelSelector string
-	selector      labels.Selector
-	within        flagvalue.Duration
-	since         flagvalue.Duration
-	failAbove     int64
-	gate          bool // whether --fail-above-count was given
-	retryTimeout  flagvalue.Duration
+	scan.Flags
+	arguments []string
+	within    flagvalue.Duration
+	since     flagvalue.Duration
+	failAbove int64
+	gate      bool // whether --fail-above-count was given
 }
 
 var longHelp = templates.LongDesc(`
@@ -82,7 +77,7 @@ var longHelp = templates.LongDesc(`
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
 	o := &options{
 		IOStreams: streams, factory: conn.Factory, printFlags: output.NewFlags(output.Wide, nameFormat),
-		within: defaultWithin, since: defaultSince, retryTimeout: flagvalue.Duration(census.DefaultRetryTimeout),
+		within: defaultWithin, since: defaultSince,
 	}
 	cmd := &cobra.Command{
 		Use:                   "duplicates [TYPE[,TYPE...] ...] [-n NAMESPACE | -A] [-l SELECTOR]",
@@ -110,17 +105,13 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 
 func (o *options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false,
-		"Search all namespaces, and cluster-scoped types")
-	flags.StringVarP(&o.labelSelector, "selector", "l", "", "Compare only objects that match this label query")
+	o.Bind(flags, "Search all namespaces, and cluster-scoped types", "Compare only objects that match this label query")
 	flags.Var(&o.within, "within",
 		"Longest time between the creates of one object of a group and the next object. It doesn't apply to objects "+
 			"with the same creation ID")
 	flags.Var(&o.since, "since", "Compare only objects younger than this by the server's clock, like 24h or 7d")
 	flags.Int64Var(&o.failAbove, "fail-above-count", 0,
 		"Exit with code 3 if more groups than this are confirmed or likely")
-	flags.Var(&o.retryTimeout, "retry-timeout",
-		"How long to retry one request while the server throttles it, fails or is unreachable")
 	flagvalue.ReadableNumbers(flags)
 	o.printFlags.AddFlags(cmd)
 }
@@ -134,84 +125,59 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	o.wide, o.names = o.printFlags.Take(output.Wide), o.printFlags.Take(nameFormat)
-	if o.selector, err = labels.Parse(o.labelSelector); err != nil {
-		return fmt.Errorf("--selector: %w", err)
-	}
-	if o.allNamespaces {
-		return nil
-	}
-	o.namespace, _, err = o.factory.ToRawKubeConfigLoader().Namespace()
-	return err
+	return o.Flags.Complete(cmd, o.factory)
 }
 
 // Validate returns an error if the flags are invalid.
 func (o *options) Validate() error {
-	for _, d := range []struct {
-		flag  string
-		value flagvalue.Duration
-	}{{"--within", o.within}, {"--since", o.since}, {"--retry-timeout", o.retryTimeout}} {
-		if d.value <= 0 {
-			return fmt.Errorf("%s must be positive, not %s", d.flag, d.value.String())
-		}
-	}
 	switch {
+	case o.within <= 0:
+		return fmt.Errorf("--within must be positive, not %s", o.within.String())
+	case o.since <= 0:
+		return fmt.Errorf("--since must be positive, not %s", o.since.String())
 	case o.failAbove < 0:
 		return fmt.Errorf("--fail-above-count must be 0 or more, not %d", o.failAbove)
-	case o.names && o.allNamespaces:
+	case o.names && o.AllNamespaces:
 		return errors.New("-o name prints no namespaces, so it can't be used with --all-namespaces")
 	}
-	return nil
+	return o.Flags.Validate()
 }
 
 // Run finds the groups, prints them, and evaluates the gate.
 func (o *options) Run(ctx context.Context) error {
-	progress := terminal.StartProgress(o.ErrOut)
-	defer progress.End()
-	report, err := o.search(ctx, progress)
+	s, err := o.Open(ctx, o.factory, o.IOStreams, o.printFlags, nil)
 	if err != nil {
 		return err
 	}
-	progress.End()
-	if err := o.print(report); err != nil {
+	defer s.End()
+	report, err := o.search(ctx, s)
+	if err != nil {
 		return err
 	}
-	return evaluate(ctx, report)
+	return s.Show(report, o.view(ctx, report))
 }
 
 // search returns the report of a search.
-func (o *options) search(ctx context.Context, progress *terminal.Progress) (*v1alpha1.DuplicateReport, error) {
-	progress.SetText("discovering resource types")
-	patience := cluster.Patience{For: time.Duration(o.retryTimeout), Print: progress.Line}
-	var attempts flagvalue.Attempts
-	if err := attempts.Set("1"); err != nil { // nothing depends on them, so the server is not asked
-		return nil, err
-	}
-	read, err := cluster.New(ctx, o.factory, &attempts, patience)
+func (o *options) search(ctx context.Context, s *scan.Session) (*v1alpha1.DuplicateReport, error) {
+	resources, skipped, err := s.Resources(ctx, o.arguments, o.Namespace)
 	if err != nil {
 		return nil, err
 	}
-	resources, skipped, err := o.resources(ctx, read)
-	if err != nil {
-		return nil, err
+	if len(o.arguments) == 0 {
+		resources = slices.DeleteFunc(resources, func(r census.Resource) bool { return r.GroupResource() == secrets })
 	}
-	ahead := read.Ahead(ctx)
-	if ahead != 0 {
-		progress.Line(cluster.ClockWarning(ahead))
-	}
+	ahead := s.Ahead(ctx)
 	began := time.Now().Add(ahead)
-	finder, err := o.finder(read, resources, began)
+	finder, err := o.finder(s, resources, began)
 	if err != nil {
 		return nil, err
 	}
-	finder.Scanner.Absent = patience.Report
-	finder.Scanner.Progress = cluster.ShowScan(progress)
-	finder.Compared = func(done int64) { progress.SetText("comparing " + humanize.Count(done, "object")) }
 	result, err := finder.Find(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if o.namespace != "" && result.Objects == 0 && ctx.Err() == nil { // a namespace that doesn't exist has no objects
-		if _, err := read.HasNamespace(ctx, o.namespace); err != nil {
+	if o.Namespace != "" && result.Objects == 0 && ctx.Err() == nil { // a namespace that doesn't exist has no objects
+		if _, err := s.HasNamespace(ctx, o.Namespace); err != nil {
 			return nil, err
 		}
 	}
@@ -222,32 +188,24 @@ func (o *options) search(ctx context.Context, progress *terminal.Progress) (*v1a
 // secrets are compared only if the user names them, so others need no permission to read them.
 var secrets = schema.GroupResource{Resource: "secrets"}
 
-// resources returns the types to compare.
-func (o *options) resources(ctx context.Context, c *cluster.Cluster) (
-	found []census.Resource, skipped []census.Skipped, err error,
-) {
-	found, skipped, err = c.Resources(ctx, o.arguments, o.namespace)
-	if len(o.arguments) == 0 {
-		found = slices.DeleteFunc(found, func(r census.Resource) bool { return r.GroupResource() == secrets })
-	}
-	return found, skipped, err
-}
-
 // finder returns the finder that the flags ask for.
-func (o *options) finder(c *cluster.Cluster, resources []census.Resource, now time.Time) (*duplicates.Finder, error) {
+func (o *options) finder(s *scan.Session, resources []census.Resource, now time.Time) (*duplicates.Finder, error) {
 	mapper, err := o.factory.ToRESTMapper()
 	if err != nil {
 		return nil, err
 	}
-	scanner := &census.Scanner{
-		Config: c.Config, Version: c.ListsLike(), RetryTimeout: time.Duration(o.retryTimeout),
+	selector, err := labels.Parse(o.Selector)
+	if err != nil {
+		return nil, err
 	}
+	scanner := s.Scanner()
 	scanner.ShareTurns()
 	return &duplicates.Finder{
-		Scanner: scanner, Resources: resources, Namespace: o.namespace, Selector: o.selector,
+		Scanner: scanner, Resources: resources, Namespace: o.Namespace, Selector: selector,
 		Within: time.Duration(o.within), Since: now.Add(-time.Duration(o.since)), Now: now,
 		ResourceOf: func(kind schema.GroupVersionKind) (census.Resource, error) {
 			return census.ResourceOf(mapper, kind)
 		},
+		Compared: func(done int64) { s.SetText("comparing " + humanize.Count(done, "object")) },
 	}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/duplicates"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 )
 
 // report returns the report of a search that began and ended at times of the server's clock.
@@ -20,8 +21,8 @@ func (o *options) report(
 		TypeMeta: v1alpha1.TypeOf("DuplicateReport"),
 		Metadata: v1alpha1.DuplicateMetadata{CreationTimestamp: metav1.NewTime(began.UTC().Truncate(time.Second))},
 		Scope: v1alpha1.DuplicateScope{
-			AllNamespaces: o.allNamespaces, Namespace: o.namespace, Resources: namesOf(resources),
-			LabelSelector: o.labelSelector, WithinSeconds: time.Duration(o.within).Seconds(),
+			AllNamespaces: o.AllNamespaces, Namespace: o.Namespace, Resources: namesOf(resources),
+			LabelSelector: o.Selector, WithinSeconds: time.Duration(o.within).Seconds(),
 			Since: metav1.NewTime(began.Add(-time.Duration(o.since)).UTC().Truncate(time.Second)),
 		},
 		Summary: v1alpha1.DuplicateSummary{
@@ -37,8 +38,8 @@ func (o *options) report(
 		})
 	}
 	count(report)
-	report.Summary.ResourceTypes = len(resources) - len(unread(report, ""))
-	report.Complete = isComplete(report, len(o.arguments) > 0)
+	report.Summary.ResourceTypes = typesRead(report)
+	report.Complete = o.coverage(report).Complete()
 	if o.gate {
 		high := report.Summary.Confirmed + report.Summary.Likely
 		report.Gate = &v1alpha1.DuplicateGate{FailAboveCount: o.failAbove, Exceeded: high > o.failAbove}
@@ -62,26 +63,24 @@ func count(report *v1alpha1.DuplicateReport) {
 	}
 }
 
-// unread returns the types in scope that were not completely read, for a reason or for any ("").
-func unread(report *v1alpha1.DuplicateReport, reason census.Reason) (types []string) {
-	for _, name := range report.Scope.Resources {
-		if slices.ContainsFunc(report.Skipped, func(s v1alpha1.Skipped) bool {
-			return humanize.Type(s.Group, s.Resource) == name && s.Reason != string(duplicates.Incomparable) &&
-				(reason == "" || s.Reason == string(reason))
-		}) {
-			types = append(types, name)
-		}
+// coverage returns the part of the scope that was read.
+func (o *options) coverage(report *v1alpha1.DuplicateReport) scan.Coverage {
+	return scan.Coverage{
+		Types: len(report.Scope.Resources), Skipped: report.Skipped, Namespace: report.Scope.Namespace,
+		Named: len(o.arguments) > 0,
 	}
-	return types
 }
 
-// isComplete reports whether all types in scope were read. A type without permission to list it
-// doesn't matter, unless types were named or no type can be listed.
-func isComplete(report *v1alpha1.DuplicateReport, named bool) bool {
-	passes := !named && len(unread(report, census.Forbidden)) < len(report.Scope.Resources)
-	return !slices.ContainsFunc(report.Skipped, func(s v1alpha1.Skipped) bool {
-		return s.Reason != string(census.Excluded) && (s.Reason != string(census.Forbidden) || !passes)
-	})
+// typesRead returns the number of types in scope that were completely read.
+func typesRead(report *v1alpha1.DuplicateReport) (read int) {
+	for _, name := range report.Scope.Resources {
+		if !slices.ContainsFunc(report.Skipped, func(s v1alpha1.Skipped) bool {
+			return humanize.Type(s.Group, s.Resource) == name && s.Reason != string(duplicates.Incomparable)
+		}) {
+			read++
+		}
+	}
+	return read
 }
 
 // namesOf returns types as RESOURCE.GROUP, in order.

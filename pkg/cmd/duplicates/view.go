@@ -11,52 +11,39 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
-	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// print prints the verdict, the groups and the warnings.
-func (o *options) print(report *v1alpha1.DuplicateReport) error {
-	named := len(o.arguments) > 0
-	o.printLines(verdict(report, o.wide, o.names)...)
-	switch {
-	case o.names:
-		for _, name := range proposed(report) {
-			fmt.Fprintln(o.Out, terminal.OneLine(name))
-		}
-	case o.printFlags.ForMachines():
-		if err := o.printFlags.Print(report, o.Out); err != nil {
-			return err
-		}
-	default:
-		groups := tableOf(report, o.wide)
-		if !o.wide && terminal.IsTerminal(o.Out) {
-			groups = fit(groups, terminal.Width(o.Out))
-		}
-		if len(groups.Rows) > 0 {
-			if err := groups.Print(o.Out, true); err != nil {
-				return err
-			}
-		}
+// view returns the report as people read it.
+func (o *options) view(ctx context.Context, report *v1alpha1.DuplicateReport) scan.View {
+	coverage := o.coverage(report)
+	view := scan.View{
+		Verdict:  verdict(report, o.wide, o.names),
+		Warnings: coverage.Lines("kubectl", "genname", "duplicates"),
+		Gate:     evaluate(ctx, report),
 	}
-	o.printLines(warnings(report, named)...)
-	if o.wide && !named {
-		o.printLines("Secrets were not compared. To compare them, name the type secrets.")
+	if types := report.Summary.Inconsistent; len(types) > 0 {
+		view.Warnings = append(view.Warnings, terminal.Warningf(
+			"groups of %s might be missing, because their lists expired or were not sorted", humanize.Few(types)))
 	}
-	return nil
-}
-
-// printLines writes lines on stderr.
-func (o *options) printLines(lines ...string) {
-	for _, line := range lines {
-		fmt.Fprintln(o.ErrOut, line)
+	if o.names {
+		view.Names = slices.Values(proposed(report))
+		return view
 	}
+	view.Table = tableOf(report, o.wide)
+	if o.wide && !coverage.Named {
+		view.Next = []string{"Secrets were not compared. To compare them, name the type secrets."}
+	}
+	if !o.wide && terminal.IsTerminal(o.Out) {
+		view.Table = fit(view.Table, terminal.Width(o.Out))
+	}
+	return view
 }
 
 // verdict returns the first lines: the scope, the result, and the next command.
@@ -70,12 +57,15 @@ func verdict(report *v1alpha1.DuplicateReport, wide, names bool) []string {
 		}
 	}
 	if high > 0 {
-		lines = append(lines, fmt.Sprintf("Found %s of equal objects: %s confirmed, %s likely.", humanize.Count(high, "group"),
-			humanize.Grouped(report.Summary.Confirmed), humanize.Grouped(report.Summary.Likely)))
+		groups, confirmed := humanize.Count(high, "group"), humanize.Grouped(report.Summary.Confirmed)
+		lines = append(lines, fmt.Sprintf("Found %s of equal objects: %s confirmed, %s likely.",
+			groups, confirmed, humanize.Grouped(report.Summary.Likely)))
 		if proposed := report.Summary.Proposed; proposed > 0 && !names {
-			lines = append(lines, humanize.Count(proposed, "object")+" probably left over. To print the names, use -o name.")
+			lines = append(lines, fmt.Sprintf("%s probably left over. To print the names, use -o name.",
+				humanize.Count(proposed, "object")))
 		}
-		lines = append(lines, "Compare the objects before you decide (docs/guides/duplicates.md):", "  "+compare(report.Items[0]))
+		lines = append(lines,
+			"Compare the objects before you decide (docs/guides/duplicates.md):", compare(report.Items[0]))
 	} else if ofOwners == 0 && report.Summary.ResourceTypes > 0 {
 		lines = append(lines, "No object is likely a duplicate.")
 	}
@@ -119,7 +109,7 @@ func compare(item v1alpha1.DuplicateItem) string {
 	if item.Namespace != "" {
 		words = append(words, "-n", item.Namespace)
 	}
-	return reference.Words(append(words, "-o", "yaml")...)
+	return terminal.Hint(append(words, "-o", "yaml")...)
 }
 
 // proposed returns the objects that are probably left over, as RESOURCE.GROUP/NAME.
@@ -134,34 +124,6 @@ func proposed(report *v1alpha1.DuplicateReport) (names []string) {
 	return names
 }
 
-// warnings returns a line for everything that was not read.
-func warnings(report *v1alpha1.DuplicateReport, named bool) (lines []string) {
-	forbidden := unread(report, census.Forbidden)
-	for _, s := range report.Skipped {
-		isType := slices.Contains(forbidden, humanize.Type(s.Group, s.Resource)) && s.Namespace == report.Scope.Namespace
-		if named || s.Reason != string(census.Excluded) && (s.Reason != string(census.Forbidden) || !isType) {
-			scope := humanize.Scope(s.Group, s.Resource, s.Namespace)
-			lines = append(lines, terminal.Sprintf("Warning: skipped %s: %s", scope, s.Message))
-		}
-	}
-	count := humanize.Count(len(forbidden), "type")
-	switch {
-	case named || len(forbidden) == 0:
-	case len(forbidden) < len(report.Scope.Resources):
-		lines = append(lines, terminal.Sprintf("Warning: skipped %s that you can't list (needs list): %s", count, humanize.Few(forbidden)))
-	case report.Scope.AllNamespaces:
-		lines = append(lines, "Warning: skipped all "+count+", because you can't list any of them (needs list). "+
-			"Try one namespace: kubectl genname duplicates -n NAMESPACE")
-	default:
-		lines = append(lines, "Warning: skipped all "+count+", because you can't list any of them (needs list)")
-	}
-	if types := report.Summary.Inconsistent; len(types) > 0 {
-		lines = append(lines, terminal.Sprintf(
-			"Warning: groups of %s might be missing, because their lists expired or were not sorted", humanize.Few(types)))
-	}
-	return lines
-}
-
 // evaluate returns the error that has the exit code.
 func evaluate(ctx context.Context, report *v1alpha1.DuplicateReport) error {
 	if ctx.Err() != nil {
@@ -174,8 +136,8 @@ func evaluate(ctx context.Context, report *v1alpha1.DuplicateReport) error {
 	if report.Gate == nil || !report.Gate.Exceeded {
 		return failed
 	}
-	line := fmt.Sprintf("error: %s above --fail-above-count %s",
-		humanize.Count(report.Summary.Confirmed+report.Summary.Likely, "group"), humanize.Grouped(report.Gate.FailAboveCount))
+	groups := humanize.Count(report.Summary.Confirmed+report.Summary.Likely, "group")
+	line := terminal.Errorf("%s above --fail-above-count %s", groups, humanize.Grouped(report.Gate.FailAboveCount))
 	return &exitcode.Error{Code: exitcode.Gate, Err: failed, Lines: []string{line}}
 }
 

@@ -69,37 +69,14 @@ func TestTextFromTheCluster(t *testing.T) {
 		Summary: v1alpha1.DuplicateSummary{Likely: 1, Inconsistent: []string{bad}},
 		Skipped: []v1alpha1.Skipped{{Resource: bad, Reason: "forbidden", Message: bad}, {Message: bad}},
 	}
-	lines := append(verdict(report, true, false), warnings(report, true)...)
-	for _, row := range tableOf(report, true).Rows {
+	view := (&options{wide: true, arguments: []string{"jobs"}}).view(t.Context(), report)
+	lines := slices.Concat(view.Verdict, view.Warnings)
+	for _, row := range view.Table.Rows {
 		lines = append(lines, row...)
 	}
 	for _, line := range lines {
 		if strings.ContainsAny(line, "\x1b\n") {
 			t.Errorf("%q", line)
-		}
-	}
-}
-
-// Types that can't be listed matter if they were named, or if there are no others.
-func TestComplete(t *testing.T) {
-	forbidden := v1alpha1.Skipped{Group: "batch", Resource: "jobs", Reason: "forbidden"}
-	for name, test := range map[string]struct {
-		named   bool
-		of      []string
-		skipped []v1alpha1.Skipped
-		want    bool
-	}{
-		"all read":            {false, []string{"jobs.batch"}, nil, true},
-		"one of two":          {false, []string{"jobs.batch", "pods"}, []v1alpha1.Skipped{forbidden}, true},
-		"the only one":        {false, []string{"jobs.batch"}, []v1alpha1.Skipped{forbidden}, false},
-		"a named one":         {true, []string{"jobs.batch", "pods"}, []v1alpha1.Skipped{forbidden}, false},
-		"never":               {false, []string{"jobs.batch"}, []v1alpha1.Skipped{{Resource: "ipaddresses", Reason: "excluded"}}, true},
-		"one object":          {false, []string{"jobs.batch"}, []v1alpha1.Skipped{{Group: "batch", Resource: "jobs", Reason: "incomparable"}}, false},
-		"a list that expired": {false, []string{"jobs.batch", "pods"}, []v1alpha1.Skipped{{Group: "batch", Resource: "jobs", Reason: "expired"}}, false},
-	} {
-		report := &v1alpha1.DuplicateReport{Scope: v1alpha1.DuplicateScope{Resources: test.of}, Skipped: test.skipped}
-		if got := isComplete(report, test.named); got != test.want {
-			t.Errorf("%s: %v", name, got)
 		}
 	}
 }
