@@ -41,9 +41,6 @@ func (w *Watched) Add(seen live.Row) {
 // Report returns the report of a snapshot whose rows have been added. skipped are the types
 // that discovery left out.
 func (w *Watched) Report(s live.Snapshot, server v1alpha1.AuditServer, skipped []census.Skipped) (*Result, error) {
-	w.shown.kept.prefixes += s.Small.Prefixes
-	w.shown.kept.hidden.Prefixes += s.Small.Prefixes
-	w.shown.kept.hidden.Names += s.Small.Names
 	w.shown.Commit()
 	return w.collector.Report(Scan{
 		Server: server, Ended: s.At, Resources: s.Types, Skipped: skipped, Summary: s.Summary,

@@ -41,7 +41,7 @@ func watchedReport(t *testing.T, rows ...live.Row) *v1alpha1.AuditReport {
 	}
 	result, err := watched.Report(live.Snapshot{
 		At: watchBegan.Add(2 * time.Hour), Began: watchBegan, Types: []census.Resource{rows[0].Pool.Resource},
-		Summary: census.Summary{Objects: 77}, Small: live.Small{Prefixes: 3, Names: 9},
+		Summary: census.Summary{Objects: 77},
 	}, v1alpha1.AuditServer{}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestWatched(t *testing.T) {
 	for _, i := range report.Items {
 		order = append(order, i.Prefix)
 	}
-	if !slices.Equal(order, []string{"run-", "going-", "still-", "other-", "gone-"}) || report.Hidden.Prefixes != 4 || report.Hidden.Names != 18 ||
+	if !slices.Equal(order, []string{"run-", "going-", "still-", "other-", "gone-"}) || report.Hidden.Prefixes != 1 || report.Hidden.Names != 9 ||
 		report.Summary.Objects != 77 || !report.Complete {
 		t.Errorf("%v, %+v", order, report)
 	}

@@ -3,6 +3,8 @@ package live
 import (
 	"cmp"
 	"context"
+	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,10 +12,9 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
-
-// beat is how often the engine checks whether anything is to be inspected.
-const beat = time.Second / 2
 
 // quietEvery is how often types are asked for their number of objects, and new types are
 // discovered. Tests shorten it.
@@ -22,17 +23,12 @@ var quietEvery = time.Minute
 // Engine counts the names of a cluster and keeps the counts. Its exported fields are
 // set before Run.
 type Engine struct {
-	// Scanner lists. Its Since, All, Prefixes and Listed are the engine's. Its
-	// Concurrency and Polite hold for all requests together, but for watches, which
-	// stay open.
+	// Scanner lists. Its Listed is the engine's. Its Concurrency and Polite hold for all requests
+	// together, but for watches, which stay open. Its Selector and Prefixes choose name pools.
 	Scanner census.Scanner
-	// Recent are the times over which lists count recent creations, before their
-	// beginning, as for census.Scanner.Since, but one fewer.
-	Recent []time.Duration
 	// Types are counted in one Namespace or, if it is empty, in all.
 	Types     []census.Resource
 	Namespace string
-	// Policy says which name pools have a counter.
 	Policy
 	// Discover finds the types that there are now, those that are there already
 	// included; nil finds none.
@@ -75,6 +71,7 @@ const (
 	Watched   NoticeType = "watched"   // a type that was not watched is
 	Appeared  NoticeType = "appeared"  // a type is new
 	Vanished  NoticeType = "vanished"  // a type is not there any more
+	Crowded   NoticeType = "crowded"   // a type has more than MaxPrefixes prefixes
 
 	Undiscovered NoticeType = "undiscovered" // the types of the server could not be discovered
 )
@@ -82,7 +79,7 @@ const (
 // New returns an engine whose fields are to be set.
 func New(scanner census.Scanner) *Engine {
 	e := &Engine{Scanner: scanner, counted: make(chan struct{}), rounds: make(chan struct{}, 1)}
-	e.source.lists = make(chan struct{}, listsAtOnce)
+	e.source.lists, e.ended = make(chan struct{}, listsAtOnce), make(chan struct{})
 	return e
 }
 
@@ -96,6 +93,7 @@ func (e *Engine) Counted() <-chan struct{} { return e.counted }
 // Run counts all types, and then follows changes, until ctx is done. An error is about the
 // configuration, and comes before any request.
 func (e *Engine) Run(ctx context.Context) error {
+	defer close(e.ended)
 	if err := e.connect(); err != nil {
 		return err
 	}
@@ -118,8 +116,15 @@ func (e *Engine) connect() (err error) {
 	e.Scanner.ShareTurns()
 	e.MinCount = max(e.MinCount, 1)
 	s := &e.source
-	s.scanner, s.namespace, s.recent, s.clock.ahead = e.Scanner, e.Namespace, e.Recent, e.Ahead
+	s.scanner, s.namespace, s.clock.ahead = e.Scanner, e.Namespace, e.Ahead
 	e.policy, e.interval, e.notify = &e.Policy, cmp.Or(e.Interval, defaultInterval), e.Notify
+	e.rules = pools.Rules{Prefixes: map[string]bool{}, MinCount: e.MinCount, Limit: MaxPrefixes}
+	if selector := e.Scanner.Selector; selector != nil && !selector.Empty() {
+		e.rules.Selector = selector
+	}
+	for _, prefix := range e.Scanner.Prefixes {
+		e.rules.Prefixes[prefix] = true
+	}
 	for _, resource := range e.Types {
 		e.types.add(e.newReflector(resource))
 	}
@@ -129,14 +134,22 @@ func (e *Engine) connect() (err error) {
 
 // countAll lists all types for the first time, and follows each as soon as it is listed.
 func (e *Engine) countAll(ctx context.Context) error {
-	begin := func() census.Batch { return newBatch(&e.Policy, e.source.clock.now(), nil, false) }
+	began := e.source.clock.now()
+	for _, r := range e.types.list() {
+		r.store.beginSweep()
+	}
 	scanner := e.source.scannerFor(func(l census.Listed) {
-		list := l.Batch.(*batch).complete(l)
-		r := e.types.of(l.Resource.GroupResource())
-		r.store.Replace(list, list.state())
+		r, list := e.types.of(l.Resource.GroupResource()), newListing(l, began)
+		if r.store.isStale() {
+			list.unsteady, list.version = true, 0 // it is listed again
+		}
+		r.store.Replace(list, uncounted)
 		r.follow(ctx)
 	})
-	summary, err := scanner.Scan(ctx, e.Types, e.Namespace, begin)
+	begin := func(of census.Resource, _ bool) census.Visitor {
+		return &visitor{store: e.types.of(of.GroupResource()).store}
+	}
+	summary, err := scanner.Visit(ctx, e.Types, e.Namespace, decode.Asked{}, begin)
 	if err != nil {
 		return err
 	}
@@ -148,22 +161,8 @@ func (e *Engine) countAll(ctx context.Context) error {
 }
 
 func (e *Engine) keep(ctx context.Context) {
-	e.running.Go(func() {
-		for apistatus.Sleep(ctx, quietEvery) == nil {
-			e.round(ctx)
-		}
-	})
-	for apistatus.Sleep(ctx, beat) == nil {
-		e.inspect(ctx)
-	}
-}
-
-// inspect begins the inspections that are due.
-func (e *Engine) inspect(ctx context.Context) {
-	for _, r := range e.types.list() {
-		if f := r.store.takeFlight(); f != nil {
-			e.running.Go(func() { r.inspect(ctx, f) })
-		}
+	for apistatus.Sleep(ctx, quietEvery) == nil {
+		e.round(ctx)
 	}
 }
 
@@ -180,5 +179,164 @@ func (e *Engine) round(ctx context.Context) {
 	e.poll(ctx)
 	for _, r := range e.types.list() {
 		r.store.forget()
+		r.reportCrowd()
 	}
+}
+
+// shared are the fields that the engine and all reflectors share.
+type shared struct {
+	source   source
+	types    roster
+	policy   *Policy
+	rules    pools.Rules
+	interval time.Duration  // between the counts of a type that can't be watched
+	running  sync.WaitGroup // goroutines
+	ended    chan struct{}  // closed when Run returns
+
+	reporting sync.Mutex
+	notify    func(Notice) // nil for none
+}
+
+func (s *shared) report(n Notice) {
+	if s.notify == nil {
+		return
+	}
+	s.reporting.Lock()
+	defer s.reporting.Unlock()
+	s.notify(n)
+}
+
+// newReflector returns the reflector of a type that has not been listed.
+func (s *shared) newReflector(resource census.Resource) *reflector {
+	store := newStore(resource, s.policy, &s.rules, &s.source.clock, s.ended)
+	return &reflector{shared: s, resource: resource, store: store}
+}
+
+// reportCrowd reports once that the type has too many prefixes.
+func (r *reflector) reportCrowd() {
+	isNew := false
+	r.store.do(func() {
+		isNew = r.store.set.Overflowed() && !r.store.crowded
+		r.store.crowded = r.store.set.Overflowed()
+	})
+	if isNew {
+		r.report(Notice{Type: Crowded, Resource: r.resource.GroupResource()})
+	}
+}
+
+// roster has a reflector for each resource type that is counted.
+type roster struct{ reflectors sync.Map }
+
+func (r *roster) list() (all []*reflector) {
+	for _, one := range r.reflectors.Range {
+		all = append(all, one.(*reflector))
+	}
+	return all
+}
+
+// of returns the reflector of a type, or nil.
+func (r *roster) of(resource schema.GroupResource) *reflector {
+	found, _ := r.reflectors.Load(resource)
+	one, _ := found.(*reflector)
+	return one
+}
+
+func (r *roster) add(one *reflector) { r.reflectors.Store(one.resource.GroupResource(), one) }
+
+// replace puts another reflector in the place of one. It reports whether the old one had a
+// place.
+func (r *roster) replace(old, other *reflector) bool {
+	return r.reflectors.CompareAndSwap(old.resource.GroupResource(), old, other)
+}
+
+// remove reports whether the reflector had a place.
+func (r *roster) remove(one *reflector) bool {
+	return r.reflectors.CompareAndDelete(one.resource.GroupResource(), one)
+}
+
+func isGone(r *reflector) bool { return r.is(gone) }
+
+// discover finds types that are new, and types that the server doesn't have any more.
+func (e *Engine) discover(ctx context.Context) {
+	if e.Discover == nil || e.Named && !slices.ContainsFunc(e.types.list(), isGone) {
+		return
+	}
+	found, err := e.Discover(ctx)
+	if e.noteDiscovery(ctx, err); err != nil {
+		return // in a minute again
+	}
+	for _, resource := range found {
+		e.discovered(resource)
+	}
+	if e.Named {
+		return // a watch or a list finds out that a named type is gone
+	}
+	for _, lost := range e.lost(ctx, found) {
+		if r := e.types.of(lost); r != nil {
+			e.drop(r)
+		}
+	}
+}
+
+// noteDiscovery notes whether the types could be discovered, and reports a first failure.
+func (e *Engine) noteDiscovery(ctx context.Context, err error) {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return
+	}
+	e.mu.Lock()
+	first := err != nil && e.undiscovered == nil
+	e.undiscovered = err
+	e.mu.Unlock()
+	if first {
+		e.report(Notice{Type: Undiscovered, Cause: err})
+	}
+}
+
+// discovered takes a type that the server has: a new one, or one that was gone.
+func (e *Engine) discovered(resource census.Resource) {
+	r := e.types.of(resource.GroupResource())
+	switch {
+	case r == nil:
+		e.types.add(e.newReflector(resource))
+		e.report(Notice{Type: Appeared, Resource: resource.GroupResource()})
+	case isGone(r):
+		back := r.successor(resource) // it may be served in another version
+		if back.store.standing.isSkipped(census.NotFound) {
+			back.store.standing.skipped = nil // it is asked for its number
+		}
+		e.types.replace(r, back)
+	}
+}
+
+func (e *Engine) drop(r *reflector) {
+	if life := r.life.Load(); life != nil {
+		life.end()
+	}
+	if e.types.remove(r) && !isGone(r) { // which would have been reported
+		e.report(Notice{Type: Vanished, Resource: r.resource.GroupResource()})
+	}
+}
+
+// lost returns the types that are not among those found. A type that has been listed is
+// lost if it is not found itself, too: a server that has just started doesn't have all of
+// its types.
+func (e *Engine) lost(ctx context.Context, found []census.Resource) (lost []schema.GroupResource) {
+	var doubtful []census.Resource
+	for _, r := range e.types.list() {
+		resource := r.resource.GroupResource()
+		switch {
+		case slices.ContainsFunc(found, func(f census.Resource) bool { return f.GroupResource() == resource }):
+		case !r.store.look().listedAt.IsZero():
+			doubtful = append(doubtful, r.resource)
+		default:
+			lost = append(lost, resource)
+		}
+	}
+	_, skipped := e.source.numbers(ctx, doubtful, e.source.scanner.RetryTimeout)
+	for _, s := range skipped {
+		if s.Reason == census.NotFound {
+			lost = append(lost, groupResource(s))
+		}
+	}
+	return lost
 }

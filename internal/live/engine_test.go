@@ -8,13 +8,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -80,7 +82,11 @@ func prepare(server *fakeServer, types ...census.Resource) *started {
 }
 
 // newTestStore returns a store of Pods with a MinCount of 5.
-func newTestStore() *store { return newStore(pods, &Policy{MinCount: 5}, false, &clock{}) }
+func newTestStore() *store {
+	s := newStore(pods, &Policy{MinCount: 5}, &pools.Rules{MinCount: 5}, &clock{}, make(chan struct{}))
+	s.standing.state = watched
+	return s
+}
 
 // reflectorOf returns the reflector of a type in an engine that does not run.
 func (s *started) reflectorOf(t *testing.T, r census.Resource) *reflector {
@@ -145,41 +151,42 @@ func eventually(t *testing.T, check func() string) {
 func fresh(t *testing.T, server *fakeServer, types ...census.Resource) map[string]int64 {
 	t.Helper()
 	found := map[string]int64{}
-	var all []*freshBatch
 	scanner := census.Scanner{Config: server.config(), Version: "v1.36.0"}
-	summary, err := scanner.Scan(t.Context(), types, "", func() census.Batch {
-		b := &freshBatch{}
-		all = append(all, b)
-		return b
+	var mu sync.Mutex
+	summary, err := scanner.Visit(t.Context(), types, "", decode.Asked{}, func(of census.Resource, _ bool) census.Visitor {
+		return &freshCount{of: of, mu: &mu, found: found, set: pools.New(of.GroupResource(), &pools.Rules{})}
 	})
 	if err != nil || len(summary.Skipped) > 0 {
 		t.Fatalf("%v, %+v", err, summary.Skipped)
 	}
-	for _, b := range all {
-		if b.committed {
-			for _, s := range b.spaces {
-				found[labelOf(s)] = s.Names
-			}
-		}
-	}
 	return found
 }
 
-type freshBatch struct {
-	spaces    []census.NamePool
-	committed bool
+type freshCount struct {
+	of    census.Resource
+	set   *pools.Set
+	mu    *sync.Mutex
+	found map[string]int64
 }
 
-func (b *freshBatch) Add(s census.NamePool) { b.spaces = append(b.spaces, s) }
-func (b *freshBatch) Begin() census.Batch   { panic("not divided") }
-func (b *freshBatch) Commit()               { b.committed = true }
+func (f *freshCount) Visit(o *decode.Object) error {
+	f.set.Add(o)
+	return nil
+}
+
+func (f *freshCount) Commit() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for p := range f.set.All() {
+		f.found[labelOf(poolOf(f.of, p))] = p.Names
+	}
+}
 
 func labelOf(s census.NamePool) string {
 	return fmt.Sprintf("%s %s/%s", s.Resource.GroupResource(), s.Namespace, s.Prefix)
 }
 
-// differs returns the differences between the names of an engine and a fresh count, for
-// name pools of at least MinCount names.
+// differs returns the differences between the names of an engine and a fresh count.
 func (s *started) differs(want map[string]int64) string {
 	got := map[string]int64{}
 	for _, row := range s.Snapshot().Rows {
@@ -187,12 +194,12 @@ func (s *started) differs(want map[string]int64) string {
 	}
 	var wrong []string
 	for label, n := range want {
-		if n >= s.MinCount && got[label] != n {
+		if got[label] != n {
 			wrong = append(wrong, fmt.Sprintf("%s: %d, want %d", label, got[label], n))
 		}
 	}
 	for label, n := range got {
-		if n >= s.MinCount && want[label] != n {
+		if n > 0 && want[label] != n {
 			wrong = append(wrong, fmt.Sprintf("%s: %d, want %d", label, n, want[label]))
 		}
 	}
@@ -297,7 +304,6 @@ func TestChurn(t *testing.T) {
 			server.mu.Unlock()
 			want := fresh(t, server, pods, jobs, nodes)
 			eventually(t, func() string { return e.differs(want) })
-			eventually(t, func() string { return e.numbersDiffer(t) })
 			check(t, e, c, before, counted, seed <= 1)
 		})
 	}
@@ -336,8 +342,8 @@ func check(t *testing.T, e *started, c *churn, before map[string]int64, counted 
 	}
 }
 
-// A name pool that passes MinCount is counted once in a list, and is exact from then on. Its
-// names without a generateName count, too.
+// A prefix counts from its first object that has it as generateName, with all of its names, until the
+// last one is deleted. No list is needed.
 func TestPassage(t *testing.T) {
 	server := newFakeServer(t, 1)
 	random := rand.New(rand.NewPCG(1, 1))
@@ -350,26 +356,160 @@ func TestPassage(t *testing.T) {
 	for range 8 {                              // too few to be evident
 		add(generated("late-", random), "") // by hand
 	}
-	for range 4 {
-		add(generated("few-", random), "few-")
+	e := start(t, server, pods)
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/other-": 1}) })
+	declaring := add(generated("late-", random), "late-")
+	add("late-x7k2px7k2p", "late-") // created with a key
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/other-": 1, "pods prod/late-": 10}) })
+	for _, row := range e.Snapshot().Rows {
+		if row.Pool.Prefix == "late-" && (row.Creates != 2 || row.Pool.Generated != 2) {
+			t.Errorf("%+v", row)
+		}
+	}
+	server.change("/api/v1/pods", "DELETED", declaring)
+	server.change("/api/v1/pods", "DELETED", object{Namespace: "prod", Name: "late-x7k2px7k2p", GenerateName: "late-"})
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/other-": 1}) })
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	if reported := e.notices(Gap); len(reported) > 0 || server.lists != 1 {
+		t.Errorf("%+v, %d lists", reported, server.lists)
+	}
+}
+
+// Objects that are created or deleted over a gap, and outlive it or were there before, are counted
+// exactly. The report has the gap.
+func TestGapIsExact(t *testing.T) {
+	t.Parallel()
+	server := newFakeServer(t, 1)
+	random := rand.New(rand.NewPCG(1, 1))
+	add := func(prefix string, n int) (all []object) {
+		for range n {
+			o := object{Namespace: "prod", Name: generated(prefix, random), GenerateName: prefix}
+			server.change("/api/v1/pods", "ADDED", o)
+			all = append(all, o)
+		}
+		return all
+	}
+	old := add("run-", 500)
+	var down atomic.Bool
+	server.refuses = func(string, bool) int {
+		if down.Load() {
+			return http.StatusServiceUnavailable
+		}
+		return 0
 	}
 	e := start(t, server, pods)
-	if n := len(e.Snapshot().Rows); n != 0 {
-		t.Fatalf("%d rows", n)
+	down.Store(true)
+	server.wake()
+	for range 8 {
+		created := add("run-", 200)
+		server.end("/api/v1/pods", created[:100]...) // lived in the gap only
+		server.end("/api/v1/pods", old[:30]...)
+		old = old[30:]
 	}
-	add(generated("few-", random), "few-")
-	add("unexpected", "late-") // has the generateName, so all names count
-	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/few-": 5, "pods prod/late-": 8}) })
-	gone := add(generated("late-", random), "")
-	server.change("/api/v1/pods", "DELETED", gone)
-	add(generated("few-", random), "few-")
-	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/few-": 6, "pods prod/late-": 8}) })
-	// No object has this generateName any more, so the name pool doesn't count.
-	server.change("/api/v1/pods", "DELETED", object{Namespace: "prod", Name: "unexpected", GenerateName: "late-"})
-	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/few-": 6}) })
-	if reported := e.notices(Gap); len(reported) > 0 {
-		t.Errorf("%+v", reported)
+	add("new-", 40)
+	server.forget()
+	down.Store(false)
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 1060, "pods prod/new-": 40}) })
+	for _, row := range e.Snapshot().Rows {
+		creates, deletes := int64(800), int64(240)
+		if row.Pool.Prefix == "new-" {
+			creates, deletes = 40, 0
+		}
+		if row.Creates != creates || row.Deletes != deletes || row.Gaps != 1 {
+			t.Errorf("%s: %d creates and %d deletes, want %d and %d, %d gaps",
+				row.Pool.Prefix, row.Creates, row.Deletes, creates, deletes, row.Gaps)
+		}
 	}
+	if c := e.Snapshot().Resources[0]; c.Creates != 840 || c.Names != 1100 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// The names under prefixes above the limit count together. The engine reports it, and the type is
+// incomplete.
+func TestTooManyPrefixes(t *testing.T) {
+	defer func(before int) { MaxPrefixes = before }(MaxPrefixes)
+	MaxPrefixes = 3
+	server := newFakeServer(t, 1)
+	addRuns(server, 6)
+	e := start(t, server, pods)
+	random := rand.New(rand.NewPCG(1, 1))
+	for i := range 5 {
+		prefix := fmt.Sprintf("new-%d-", i)
+		server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated(prefix, random), GenerateName: prefix})
+	}
+	eventually(t, func() string {
+		s := e.Snapshot()
+		if c := s.Resources[0]; len(s.Rows) != 3 || c.Names != 11 || c.Other != 3 || !c.Crowded || len(s.Skipped) != 1 || len(e.notices(Crowded)) != 1 {
+			return fmt.Sprintf("%+v", s)
+		}
+		return ""
+	})
+}
+
+// The totals of a type include all prefixes. The first list counts nothing as created, and neither
+// does a server that was restored.
+func TestTotals(t *testing.T) {
+	t.Parallel()
+	server := newFakeServer(t, 1)
+	addRuns(server, 6)
+	few := object{Namespace: "prod", Name: "few-24567", GenerateName: "few-"}
+	server.change("/api/v1/pods", "ADDED", few)
+	server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: "plain"})
+	restore := server.backup()
+	e := start(t, server, pods)
+	totals := func(names, least, most int64, gaps int) func() string {
+		return func() string {
+			c := e.Snapshot().Resources[0]
+			if c.Names != names || c.Creates < least || c.Creates > most || c.Gaps != gaps || c.Behind != 0 {
+				return fmt.Sprintf("%+v, want %d names and %d to %d creates", c, names, least, most)
+			}
+			return ""
+		}
+	}
+	eventually(t, totals(7, 0, 0, 0))
+	addRuns(server, 10)
+	server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: "plain-too"})
+	server.change("/api/v1/pods", "DELETED", few)
+	eventually(t, totals(16, 10, 10, 0))
+	restore()
+	addRuns(server, 1)
+	eventually(t, totals(8, 10, 11, 1))
+}
+
+// While one type waits, the events of another type count.
+func TestTypesDoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	server := newFakeServer(t, 1)
+	addRuns(server, 6)
+	random := rand.New(rand.NewPCG(1, 1))
+	addJob := func() {
+		server.change("/apis/batch/v1/jobs", "ADDED", object{Namespace: "prod", Name: generated("b-", random), GenerateName: "b-"})
+	}
+	addJob()
+	e := prepare(server, pods, jobs)
+	held, release := make(chan struct{}), make(chan struct{})
+	reached := sync.OnceFunc(func() { close(held) })
+	e.Chance = func(pool census.NamePool) float64 {
+		if pool.Resource == pods {
+			reached()
+			<-release
+		}
+		return 0
+	}
+	e.run(t)
+	pod(server, generated("run-", random), "run-")
+	<-held
+	addJob()
+	eventually(t, func() string {
+		if names := e.types.of(jobs.GroupResource()).store.rowsOf()["b-"].Pool.Names; names != 2 {
+			return fmt.Sprintf("%d names", names)
+		}
+		return ""
+	})
+	close(release)
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7, "jobs.batch prod/b-": 2}) })
 }
 
 // A type without prefixes is not watched, until it has some.
@@ -500,29 +640,71 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// A steady rate looks like one over a gap, too, in which creates are known by their number
-// only, and after it.
+// A steady rate looks like one over a gap, too, in which the times of creates are unknown, and after it.
 func TestSteadyOverAGap(t *testing.T) {
 	began := time.Unix(0, 0)
-	id := namepools.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
-	list := func(at time.Time, names int64) *listing {
-		s := census.NamePool{Resource: pods, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: suffixLength, Names: names}
-		return &listing{began: at, counters: map[namepools.ID]*counter{id: newCounter(s)}, facts: facts{objects: names}}
-	}
-	for _, gap := range []time.Duration{30 * time.Second, 10 * time.Minute, 5 * time.Hour} {
+	for _, gap := range []time.Duration{30 * time.Second, 10 * time.Minute, time.Hour} {
 		k, now := newTestStore(), began
-		k.Replace(list(now, 0), watched)
+		k.replace(&listing{began: now})
+		var all []*decode.Object
+		add := func() *decode.Object {
+			o := &decode.Object{Namespace: "prod", Name: fmt.Sprintf("run-%s", suffixOf(len(all))), GenerateName: "run-"}
+			all = append(all, o)
+			return o
+		}
 		for range 2 * 3600 { // one each second
 			now = now.Add(time.Second)
-			k.pools.counters[id].happened(now, now, 1, 0)
+			k.change(changed{decode.Added, add(), now, now})
 			k.at.heard = now
 		}
 		now = now.Add(gap)
-		k.ReplaceAfterGap(list(now, int64(gap.Seconds())), 0, nil)
-		for i, rate := range k.pools.counters[id].seen.rates.at(now, began) {
+		for range int(gap.Seconds()) {
+			add()
+		}
+		k.beginSweep()
+		visit(k, all...)
+		k.ReplaceAfterGap(&listing{began: now}, nil)
+		number, _ := k.set.Number("prod", "run-")
+		for i, rate := range k.pools[number].rates.at(now, began) {
 			if perSecond := rate.CreatesPerDay / 86_400; perSecond < 0.95 || perSecond > 1.05 {
 				t.Errorf("a gap of %v: %v a second in %v", gap, perSecond, Windows[i])
 			}
 		}
+	}
+}
+
+// suffixOf returns the suffix of a number.
+func suffixOf(n int) string {
+	suffix := make([]byte, names.SuffixLength)
+	for i := range suffix {
+		suffix[i] = names.Alphabet[n%len(names.Alphabet)]
+		n /= len(names.Alphabet)
+	}
+	return string(suffix)
+}
+
+// A list whose earlier attempt has flagged an object that is gone since is not taken.
+func TestStaleList(t *testing.T) {
+	k := newTestStore()
+	one := &decode.Object{Namespace: "prod", Name: "run-bcdfg", GenerateName: "run-"}
+	two := &decode.Object{Namespace: "prod", Name: "run-bcdfh", GenerateName: "run-"}
+	k.beginSweep()
+	for _, o := range []*decode.Object{one, two} {
+		if v := (&visitor{store: k}); v.Visit(o) == nil {
+			v.flush() // and never committed
+		}
+	}
+	visit(k, two)
+	if !k.isStale() {
+		t.Error("an object that was deleted would stay")
+	}
+	k.beginSweep()
+	visit(k, two)
+	if k.isStale() {
+		t.Error("a list of its own is stale")
+	}
+	k.ReplaceAfterGap(&listing{version: 1}, nil)
+	if row := k.rowsOf()["run-"]; row.Creates != 1 || row.Deletes != 0 || row.Pool.Names != 1 {
+		t.Errorf("%+v", row)
 	}
 }

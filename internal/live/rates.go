@@ -2,14 +2,12 @@ package live
 
 import (
 	"math"
+	"strings"
 	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
-
-// Windows are the times over which rates are reported, the shortest first.
-var Windows = [...]time.Duration{time.Minute, 10 * time.Minute, time.Hour, 24 * time.Hour}
-
-// Rate is the number of creates and deletes in a day of 24 hours.
-type Rate struct{ CreatesPerDay, DeletesPerDay float64 }
 
 // rates counts creates and deletes in exponentially decaying windows (Leskovec,
 // Rajaraman and Ullman, "Mining of Massive Datasets", 4.7). An event that happened a window's
@@ -18,7 +16,7 @@ type Rate struct{ CreatesPerDay, DeletesPerDay float64 }
 // Times are those of a clock.
 type rates struct {
 	last             time.Time // until when they are decayed
-	creates, deletes [len(Windows)]float64
+	creates, deletes [len(pools.Spans)]float64
 }
 
 // add counts creates and deletes that came evenly from one time to another, which is not
@@ -26,7 +24,7 @@ type rates struct {
 func (r *rates) add(from, now time.Time, creates, deletes float64) {
 	r.decay(now)
 	lasted := max(r.last.Sub(from).Seconds(), 0)
-	for i, window := range Windows {
+	for i, window := range pools.Spans {
 		weight := 1.0
 		if x := lasted / window.Seconds(); x > 0 {
 			weight = -math.Expm1(-x) / x
@@ -41,7 +39,7 @@ func (r *rates) decay(now time.Time) {
 	if passed <= 0 {
 		return
 	}
-	for i, window := range Windows {
+	for i, window := range pools.Spans {
 		weight := math.Exp(-passed.Seconds() / window.Seconds())
 		r.creates[i] *= weight
 		r.deletes[i] *= weight
@@ -50,16 +48,67 @@ func (r *rates) decay(now time.Time) {
 }
 
 // at returns the rates at a time, of the events since another time.
-func (r *rates) at(now, since time.Time) (all [len(Windows)]Rate) {
+func (r *rates) at(now, since time.Time) (all [len(pools.Spans)]pools.Rate) {
 	passed := now.Sub(since).Seconds()
 	if passed <= 0 {
 		return all
 	}
 	current := *r
 	current.decay(now)
-	for i, window := range Windows {
+	for i, window := range pools.Spans {
 		days := window.Hours() / 24 * -math.Expm1(-passed/window.Seconds())
-		all[i] = Rate{current.creates[i] / days, current.deletes[i] / days}
+		all[i] = pools.Rate{CreatesPerDay: current.creates[i] / days, DeletesPerDay: current.deletes[i] / days}
 	}
 	return all
+}
+
+const (
+	// fewDeleted is up to how many names that were deleted are a set, which takes a
+	// megabyte then; more are bits, which take 1.8 MB.
+	fewDeleted = 1 << 16
+	// poolSize is the size of a name pool, 27^5, with the suffixes of a server.
+	poolSize = 14_348_907
+)
+
+// reuse counts the creates under names that have been deleted since it began.
+type reuse struct {
+	few   map[uint32]bool // the names that were deleted, if they are few
+	many  []uint64        // else a bit for each name of a name pool
+	count int64
+}
+
+// index is the number of a suffix among those of a server.
+func index(name string) int {
+	n := 0
+	for i := len(name) - names.SuffixLength; i < len(name); i++ {
+		n = n*len(names.Alphabet) + strings.IndexByte(names.Alphabet, name[i])
+	}
+	return n
+}
+
+func (r *reuse) created(name string) {
+	n := index(name)
+	if r.few[uint32(n)] || r.many != nil && r.many[n/64]&(1<<(n%64)) != 0 {
+		r.count++
+	}
+}
+
+func (r *reuse) removed(name string) {
+	n := index(name)
+	if r.many != nil {
+		r.many[n/64] |= 1 << (n % 64)
+		return
+	}
+	if r.few == nil {
+		r.few = map[uint32]bool{}
+	}
+	r.few[uint32(n)] = true
+	if len(r.few) < fewDeleted {
+		return
+	}
+	r.many = make([]uint64, (poolSize+63)/64)
+	for n := range r.few {
+		r.many[n/64] |= 1 << (n % 64)
+	}
+	r.few = nil
 }

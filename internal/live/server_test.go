@@ -18,9 +18,6 @@ import (
 
 // fakeServer is an API server in memory: lists by pages and at a state, watches with
 // a history, and faults of both. It shares nothing with the engine. oncetest.Server has
-// neither pages nor the faults of watches. oncetest.Server has
-// neither pages nor the faults of watches. oncetest.Server has
-// neither pages nor the faults of watches. oncetest.Server has
 // neither pages nor the faults of watches.
 type fakeServer struct {
 	*httptest.Server
@@ -59,7 +56,6 @@ type object struct {
 	Namespace, Name, GenerateName string
 	version, created              int64
 	labels                        map[string]string
-	marked                        bool // with a creation ID annotation
 }
 
 func (o object) key() string { return o.Namespace + "/" + o.Name }
@@ -74,9 +70,6 @@ func (o object) json() map[string]any {
 	}
 	if o.GenerateName != "" {
 		meta["generateName"] = o.GenerateName
-	}
-	if o.marked {
-		meta["annotations"] = map[string]string{"genname.dev/creation-id": "one"}
 	}
 	if o.labels != nil {
 		meta["labels"] = o.labels

@@ -1,31 +1,29 @@
 package live
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
+	"iter"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
 var errUncounted = errors.New("not counted yet")
 
-// Snapshot has the counts of a moment, except its rows.
+// Snapshot has the counts of a moment, except its name pools.
 type Snapshot struct {
 	At    time.Time
 	Began time.Time // when all had been counted
 	// Types are all that there are now.
 	Types []census.Resource
-	// Summary is that of a census, but for three differences. Its Requests don't include
-	// watches. Types that are not up to date are skipped. Inconsistent, Unprefixed and Uncounted
-	// are as of the last list of each type, like Small.
+	// Summary is that of a census, but for two differences. Its Requests don't include watches. Types
+	// that are not up to date, or have too many prefixes, are skipped.
 	census.Summary
-	// Small are the prefixes of fewer names than MinCount.
-	Small Small
 	// Watched, Quiet and Unwatched are how many types are followed, only asked for
 	// their number, and counted again and again.
 	Watched, Quiet, Unwatched int
@@ -37,39 +35,33 @@ type Snapshot struct {
 	Resources []ResourceCount
 }
 
-// Small are the prefixes that have fewer names than MinCount, and the names under them.
-type Small struct{ Prefixes, Names int64 }
-
-func (s *Small) add(more Small) {
-	s.Prefixes += more.Prefixes
-	s.Names += more.Names
+// ResourceCount has the totals of one resource type, over all of its prefixes. Creates,
+// Restarts, Events and Gaps never decrease while the type exists.
+type ResourceCount struct {
+	Resource census.Resource
+	// Counted is whether the type has been listed. If not, its numbers are unknown.
+	Counted bool
+	// Names are the names under prefixes. Creates is how many of them were created since
+	// the first list. A gap makes it a lower bound.
+	Names, Creates int64
+	// Crowded is whether the names under new prefixes count together, because there are more than
+	// MaxPrefixes. Other is the number of these names.
+	Crowded bool
+	Other   int64
+	// Restarts is how often a watch failed. Gaps is how often the type was counted again.
+	// Events is how many events were read.
+	Restarts, Events int64
+	Gaps             int
+	// Behind is how long the type has not been followed, because its watch failed.
+	Behind time.Duration
 }
 
-// Row is a name pool and its events.
-type Row struct {
-	Pool census.NamePool
-	// Followed is whether events are counted; without, there is nothing else.
-	Followed         bool
-	Since            time.Time // from when on
-	At               time.Time // that of the Snapshot
-	Creates, Deletes int64
-	// Gaps is how often its type was counted again since. Above 0, creates and deletes are
-	// lower bounds.
-	Gaps int
-	// Failures is how many creates have failed beside those seen, on average: the
-	// sum of the chances of the creates seen.
-	Failures float64
-	// Rates are over Windows.
-	Rates [len(Windows)]Rate
-	// Reused is how many creates took the name of an object that was deleted, nil if
-	// that is not counted.
-	Reused *int64
-}
+// inPart is how many name pools a snapshot takes from a type at once. Events of the type wait
+// meanwhile, and not while the caller uses the name pools.
+const inPart = 1 << 10
 
-// Snapshot returns the counts of now, after it has called each with the name pools that
-// have a counter, in no order: each type as it is when its turn comes. No event of the type
-// counts meanwhile, so that the number of its rows takes no memory. each must not call the
-// engine.
+// Snapshot returns the counts of now, after it has called each with the name pools that count or have
+// had events, in no order. Each part of a type is as it is when its turn comes.
 func (e *Engine) Snapshot(each func(Row)) Snapshot {
 	now := e.source.clock.now()
 	s := Snapshot{At: now, Summary: census.Summary{Requests: e.source.requests.Load()}}
@@ -83,28 +75,80 @@ func (e *Engine) Snapshot(each func(Row)) Snapshot {
 		})
 	}
 	for _, r := range e.types.list() {
-		r.store.addTo(&s, e.Named, each)
+		r.store.eachPool(now, func(p *pools.Pool) { each(rowOf(r.resource, p, now)) })
+		r.store.do(func() { r.store.addTo(&s, e.Named) })
 	}
 	s.Sort()
 	return s
 }
 
-// addTo adds the counts of the type to a snapshot, and calls each with its rows. A type
-// that is gone is skipped if it was named.
-func (s *store) addTo(all *Snapshot, named bool, each func(Row)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for id, c := range s.pools.counters {
-		each(s.row(id, c, all.At))
+// eachPool calls each with the name pools of the type, but for those above the limit.
+func (s *store) eachPool(now time.Time, each func(*pools.Pool)) {
+	var next func() (uint32, *pools.Pool, bool)
+	var stop func()
+	s.do(func() { next, stop = iter.Pull2(s.set.Numbered()) })
+	defer func() { s.do(stop) }()
+	for {
+		var part []*pools.Pool
+		more := false
+		s.do(func() { part, more = s.part(now, next) })
+		for _, pool := range part {
+			each(pool)
+		}
+		if !more {
+			return
+		}
 	}
+}
+
+// part returns the next name pools of the type, and reports whether there may be more.
+func (s *store) part(now time.Time, next func() (uint32, *pools.Pool, bool)) (part []*pools.Pool, more bool) {
+	if s.listedAt.IsZero() {
+		return nil, false
+	}
+	for range inPart {
+		number, found, ok := next()
+		if !ok {
+			return part, false
+		}
+		pool := *found
+		if s.standing.state == watched {
+			pool.Events = s.eventsOf(number, now)
+		}
+		if pool.Prefix != pools.Other && (pool.Names > 0 || pool.Events != nil && pool.Events.Creates > 0) {
+			part = append(part, &pool)
+		}
+	}
+	return part, true
+}
+
+// eventsOf returns the creates and deletes of a name pool.
+func (s *store) eventsOf(number uint32, now time.Time) *pools.Events {
+	a := s.pools[number]
+	if a == nil {
+		return &pools.Events{Since: s.began, Until: now, Gaps: s.totals.gaps - s.gapsBefore}
+	}
+	events := &pools.Events{
+		Since: a.since, Until: now, Creates: a.creates, Deletes: a.deletes, Failures: a.failures,
+		Rates: a.rates.at(now, a.since), Gaps: s.totals.gaps - a.gaps,
+	}
+	if a.reuse != nil {
+		events.Reused = new(a.reuse.count)
+	}
+	return events
+}
+
+// addTo adds the totals of the type to a snapshot. A type that is gone is skipped if it was named.
+func (s *store) addTo(all *Snapshot, named bool) {
 	all.Events += s.totals.events
 	all.Idle += s.totals.idle
 	all.Gaps += s.totals.gaps
 	if s.standing.state == gone && s.standing.isSkipped(census.NotFound) && !named {
 		return
 	}
+	count := s.count()
 	all.Types = append(all.Types, s.resource)
-	all.Resources = append(all.Resources, s.count())
+	all.Resources = append(all.Resources, count)
 	all.Objects += s.totals.objects
 	switch s.standing.state {
 	case watched:
@@ -115,30 +159,33 @@ func (s *store) addTo(all *Snapshot, named bool, each func(Row)) {
 		all.Unwatched++
 	case uncounted, gone:
 	}
-	s.addFacts(all)
-	all.Skipped = append(all.Skipped, s.missing()...)
-}
-
-func (s *store) addFacts(all *Snapshot) {
-	listed := &s.listed
-	all.Small.add(listed.hidden)
-	if unprefixed := listed.objects - listed.prefixed; unprefixed > 0 {
+	if unprefixed := s.totals.objects - count.Names; unprefixed > 0 {
 		all.Unprefixed = append(all.Unprefixed, census.TypeCount{Resource: s.resource, Objects: unprefixed})
 	}
-	if listed.uncounted > 0 {
-		all.Uncounted = append(all.Uncounted, census.TypeCount{Resource: s.resource, Objects: listed.uncounted})
-	}
-	if listed.unsteady {
+	if s.listed.unsteady {
 		all.Inconsistent = append(all.Inconsistent, s.resource)
 	}
+	all.Skipped = append(all.Skipped, s.missing(count)...)
+}
+
+func (s *store) count() ResourceCount {
+	c := ResourceCount{
+		Resource: s.resource, Counted: !s.listedAt.IsZero(), Creates: s.totals.creates, Crowded: s.set.Overflowed(),
+		Restarts: s.standing.restarts, Events: s.totals.events, Gaps: s.totals.gaps,
+	}
+	c.Names, c.Other = s.set.Prefixed()
+	if s.standing.state == watched && s.standing.cause != nil {
+		c.Behind = time.Since(s.standing.behind)
+	}
+	return c
 }
 
 // missing returns the parts of the type that have not been read, or are not up to date.
-func (s *store) missing() []census.Skipped {
+func (s *store) missing(count ResourceCount) []census.Skipped {
 	standing := &s.standing
 	switch {
 	case standing.skipped != nil:
-		return standing.skipped
+		return slices.Clone(standing.skipped)
 	case standing.unverified != nil:
 		return []census.Skipped{*standing.unverified}
 	case standing.state == uncounted, standing.state == gone:
@@ -146,57 +193,23 @@ func (s *store) missing() []census.Skipped {
 	case standing.isBehind():
 		return []census.Skipped{skip(s.resource, census.Unreachable, fmt.Errorf("watch %s: not up to date since %s: %w",
 			s.resource.GroupResource(), standing.behind.UTC().Format(time.RFC3339), standing.cause))}
+	case count.Other > 0:
+		return []census.Skipped{skip(s.resource, census.Failed, fmt.Errorf("count %s: more than %d prefixes: %d names "+
+			"under further prefixes have no row (choose a namespace with -n, or prefixes)",
+			s.resource.GroupResource(), MaxPrefixes, count.Other))}
 	}
 	return nil
 }
 
-func (s *store) row(id namepools.ID, c *counter, now time.Time) Row {
-	row := Row{Pool: c.poolOf(s.resource, id), Followed: s.standing.state == watched, Since: *c.since, At: now}
-	if !row.Followed {
-		return row
-	}
-	row.Gaps = int(c.gaps)
-	if c.seen == nil {
-		return row
-	}
-	row.Creates, row.Deletes, row.Failures = c.seen.creates, c.seen.deletes, c.seen.failures
-	row.Rates = c.seen.rates.at(now, *c.since)
-	if c.seen.reuse != nil {
-		row.Reused = new(c.seen.reuse.count)
-	}
-	return row
-}
-
 // CountReuse begins to count the reuse of names in name pools, which takes up to 1.8 MB each,
-// and ends it in all others. It does not count the reuse of longer suffixes.
+// and ends it in all others.
 func (e *Engine) CountReuse(of []census.NamePool) {
-	chosen := map[schema.GroupResource]map[namepools.ID]bool{}
+	chosen := map[schema.GroupResource][]pools.Key{}
 	for _, pool := range of {
-		if pool.SuffixLength != suffixLength {
-			continue
-		}
-		resource := pool.Resource.GroupResource()
-		if chosen[resource] == nil {
-			chosen[resource] = map[namepools.ID]bool{}
-		}
-		chosen[resource][idOf(pool)] = true
+		r := pool.Resource.GroupResource()
+		chosen[r] = append(chosen[r], pools.Key{GroupResource: r, Namespace: pool.Namespace, Prefix: pool.Prefix})
 	}
 	for _, r := range e.types.list() {
-		r.store.countReuse(chosen[r.resource.GroupResource()])
-	}
-}
-
-// countReuse counts the reuse of names in the chosen name pools only.
-func (s *store) countReuse(chosen map[namepools.ID]bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for id, c := range s.pools.counters {
-		switch {
-		case chosen[id]:
-			seen := c.see(s.clock.now())
-			seen.reuse = cmp.Or(seen.reuse, &reuse{})
-		case c.seen != nil:
-			c.seen.reuse = nil
-		}
+		r.store.do(func() { r.store.countReuse(chosen[r.resource.GroupResource()]) })
 	}
 }

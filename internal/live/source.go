@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
 const (
@@ -28,14 +29,10 @@ type source struct {
 	scanner   census.Scanner
 	watcher   *census.Watcher
 	namespace string
-	recent    []time.Duration
 	clock     clock
 	lists     chan struct{} // a place for each list in progress
 	requests  atomic.Int64
 }
-
-// selects reports whether a selector chooses among the name pools.
-func (s *source) selects() bool { return s.scanner.Selector != nil && !s.scanner.Selector.Empty() }
 
 func (s *source) namespaceOf(r census.Resource) string {
 	if !r.Namespaced {
@@ -46,47 +43,46 @@ func (s *source) namespaceOf(r census.Resource) string {
 
 // scannerFor returns a scanner that hands its lists to listed.
 func (s *source) scannerFor(listed func(census.Listed)) *census.Scanner {
-	scanner, now := s.scanner, s.clock.now()
-	scanner.Since = nil
-	for _, recent := range s.recent {
-		scanner.Since = append(scanner.Since, now.Add(-recent))
-	}
-	scanner.All, scanner.Listed = true, listed
+	scanner := s.scanner
+	scanner.Listed = listed
 	return &scanner
 }
 
-// list lists a type, or one namespace of it if that is not empty, as soon as there is a
-// place. A since that is not zero is one more time from which objects are recent. If
-// something can't be read, the listing has nothing but the time for which objects came.
-func (s *source) list(
-	ctx context.Context, r census.Resource, namespace string, since time.Time, begin func() census.Batch,
-) (list *listing, skipped []census.Skipped) {
+func newListing(l census.Listed, began time.Time) *listing {
+	version, _ := strconv.ParseUint(l.ResourceVersion, 10, 64)
+	return &listing{began: began, version: version, unsteady: l.ResourceVersion == "", objects: l.Objects}
+}
+
+// list lists the type of a store, as soon as there is a place. If something can't be read, the listing
+// has nothing but the time for which objects came.
+func (s *source) list(ctx context.Context, to *store) (list *listing, skipped []census.Skipped) {
 	select {
 	case s.lists <- struct{}{}:
 		defer func() { <-s.lists }()
 	case <-ctx.Done():
-		return &listing{}, []census.Skipped{skip(r, census.Interrupted, ctx.Err())}
+		return &listing{}, []census.Skipped{skip(to.resource, census.Interrupted, ctx.Err())}
 	}
-	began := time.Now()
-	scanner := s.scannerFor(func(l census.Listed) { list = l.Batch.(*batch).complete(l) })
+	began, at := time.Now(), s.clock.now()
+	to.beginSweep()
+	scanner := s.scannerFor(func(l census.Listed) { list = newListing(l, at) })
 	part, objects := &listing{}, int64(0)
 	scanner.Progress = func(p census.Progress) {
 		if p.Objects > objects {
 			part.took, objects = time.Since(began), p.Objects
 		}
 	}
-	if !since.IsZero() {
-		scanner.Since = append(scanner.Since, since)
-	}
-	summary, err := scanner.Scan(ctx, []census.Resource{r}, namespace, begin)
+	begin := func(census.Resource, bool) census.Visitor { return &visitor{store: to} }
+	summary, err := scanner.Visit(ctx, []census.Resource{to.resource}, s.namespace, decode.Asked{}, begin)
 	s.requests.Add(summary.Requests)
 	switch {
 	case err != nil:
-		return part, []census.Skipped{skip(r, census.Failed, err)}
+		return part, []census.Skipped{skip(to.resource, census.Failed, err)}
 	case len(summary.Skipped) > 0:
 		return part, summary.Skipped
 	}
-	list.took = time.Since(began)
+	if list.took = time.Since(began); to.isStale() {
+		return list, []census.Skipped{skip(to.resource, census.Failed, errStale)}
+	}
 	return list, nil
 }
 

@@ -85,11 +85,11 @@ func (s *standing) rest(pause time.Duration) {
 // leaveOut notes that the first count has not read a part of the type, unless the type has
 // been listed again since.
 func (s *store) leaveOut(part census.Skipped) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.listed.took == 0 && s.standing.state != gone {
-		s.standing.skipped = append(s.standing.skipped, part)
-	}
+	s.do(func() {
+		if s.listed.took == 0 && s.standing.state != gone {
+			s.standing.skipped = append(s.standing.skipped, part)
+		}
+	})
 }
 
 // isResting reports whether the type is not asked for its number now.

@@ -3,27 +3,58 @@ package live
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
+	"slices"
 	"strconv"
-	"sync"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
-// store has the counts of one resource type, and how the type is kept.
+// MaxPrefixes is the number of prefixes of a resource type from which on the names of new ones
+// count together. Tests lower it.
+var MaxPrefixes = 100_000
+
+// Policy says which name pools are of interest, and how likely creates are to fail in them.
+type Policy struct {
+	// MinCount is the number of names from which on a prefix without a generateName can be evident,
+	// and by which a type without prefixes must change to be listed again.
+	MinCount int64
+	// Takes reports whether a prefix is of interest; nil takes all.
+	Takes func(resource schema.GroupResource, prefix string) bool
+	// Chance is the probability that the next create in a name pool fails; nil is 0. Several
+	// goroutines call it at once. It must not call the engine.
+	Chance func(census.NamePool) float64
+}
+
+// store has the counts of one resource type, and how the type is kept. A goroutine of its own owns
+// them. All others ask it by do.
 type store struct {
 	resource census.Resource
 	policy   *Policy
-	selects  bool // whether a selector chooses among the name pools
+	rules    *pools.Rules
 	clock    *clock
+	calls    chan func()
+	ended    <-chan struct{}
 
-	mu sync.Mutex // guards the rest
+	// Only the owner uses the rest.
 	outline
-	pools      pools
 	comparison comparison
-	inspection inspection
+	set        *pools.Set
+	// members are the counted objects in name pools, by a hash of their UID. Among a million objects
+	// two have the same hash once in 37 million times.
+	members map[uint64]pools.Member
+	// pools have the creates and deletes of the pools that have had any, by the pool's number.
+	pools map[uint32]*activity
+	// began is from when on creates and deletes are counted, and gapsBefore how many gaps there were.
+	began      time.Time
+	gapsBefore int
+	sweep      *sweep // the list that is being read, or nil
+	crowded    bool   // it was reported that there are too many prefixes
 }
 
 // outline has the facts about a type as a whole.
@@ -31,8 +62,27 @@ type outline struct {
 	standing standing
 	at       position
 	totals   totals
-	listed   facts
-	listedAt time.Time // zero if there was no list
+	listed   listing // the last list
+	listedAt time.Time
+}
+
+// totals are counted apart from the members, so that two objects with one hash don't matter.
+type totals struct {
+	objects int64
+	creates int64 // under prefixes
+	gaps    int
+	// idle are the events that changed no count.
+	events, idle int64
+}
+
+// activity are the creates and deletes in a name pool.
+type activity struct {
+	since            time.Time
+	creates, deletes int64
+	failures         float64
+	gaps             int // how often the type had lost events before
+	rates            rates
+	reuse            *reuse // nil unless it is counted
 }
 
 var (
@@ -41,56 +91,74 @@ var (
 	errMissed    = errors.New("its watch did not deliver every event: the server has another number of objects")
 	errNoNumber  = errors.New("its resourceVersions are no numbers")
 	errNoState   = errors.New("its lists are not of one state")
+	errStale     = errors.New("objects were deleted while the list was read several times")
 )
 
-func newStore(r census.Resource, policy *Policy, selects bool, clock *clock) *store {
-	return &store{
-		resource: r, policy: policy, selects: selects, clock: clock,
-		pools: pools{counters: map[namepools.ID]*counter{}},
+// newStore returns a store whose owner ends with ended. Any goroutine that is the only one may use
+// the store after that.
+func newStore(r census.Resource, policy *Policy, rules *pools.Rules, clock *clock, ended <-chan struct{}) *store {
+	s := &store{resource: r, policy: policy, rules: rules, clock: clock, calls: make(chan func()), ended: ended}
+	s.reset()
+	go s.own()
+	return s
+}
+
+// own runs what others ask for, until the end.
+func (s *store) own() {
+	for {
+		select {
+		case f := <-s.calls:
+			f()
+		case <-s.ended:
+			return
+		}
+	}
+}
+
+// do runs f in the goroutine that owns the store, and waits. f must not call do.
+func (s *store) do(f func()) {
+	done := make(chan struct{})
+	select {
+	case s.calls <- func() { defer close(done); f() }:
+		<-done
+	case <-s.ended:
+		f()
 	}
 }
 
 // look returns the outline of now.
-func (s *store) look() outline {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.outline
+func (s *store) look() (now outline) {
+	s.do(func() { now = s.outline })
+	return now
 }
 
 // update changes how the type is kept.
-func (s *store) update(change func(*standing)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	change(&s.standing)
+func (s *store) update(change func(*standing)) { s.do(func() { change(&s.standing) }) }
+
+// reset drops all counts of objects.
+func (s *store) reset() {
+	s.set = pools.New(s.resource.GroupResource(), s.rules)
+	s.members, s.pools = map[uint64]pools.Member{}, map[uint32]*activity{}
 }
 
 // changed is an event of an object, which happened from one time to another.
 type changed struct {
-	version   uint64
 	what      decode.EventType
-	object    decode.Object
+	object    *decode.Object
 	since, at time.Time
 }
 
-// by is how many objects the event adds.
-func (c *changed) by() int32 {
-	switch c.what {
-	case decode.Added:
-		return 1
-	case decode.Deleted:
-		return -1
-	}
-	return 0
-}
-
 // Apply counts an event.
-func (s *store) Apply(event *decode.Event) error {
+func (s *store) Apply(event *decode.Event) (err error) {
 	version, err := strconv.ParseUint(event.ResourceVersion, 10, 64)
 	if err != nil {
 		return fmt.Errorf("%w: %.64q", errNoNumber, event.ResourceVersion)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.do(func() { err = s.apply(version, event) })
+	return err
+}
+
+func (s *store) apply(version uint64, event *decode.Event) error {
 	now := s.clock.now()
 	since, known, ok := s.at.goTo(version, event, now)
 	if !ok {
@@ -103,12 +171,140 @@ func (s *store) Apply(event *decode.Event) error {
 		return nil
 	}
 	s.totals.events++
-	if event.Type == decode.Modified {
-		s.totals.idle++
-	}
-	s.change(changed{version, event.Type, *event.Object, since, now})
+	s.change(changed{event.Type, event.Object, since, now})
 	s.comparison.note(s.at.version, s.totals.objects)
 	return nil
+}
+
+// change counts an event. An update can move an object into another name pool, which is no create
+// and no delete.
+func (s *store) change(c changed) {
+	s.at.newest = max(s.at.newest, c.object.Created)
+	switch c.what {
+	case decode.Added:
+		s.totals.objects++
+	case decode.Deleted:
+		s.totals.objects--
+	default:
+		s.totals.idle++
+	}
+	if !s.concerns(c.object) {
+		return
+	}
+	key := keyOf(c.object)
+	m, known := s.members[key]
+	switch {
+	case c.what == decode.Deleted:
+		delete(s.members, key)
+		s.deleted(m, c)
+	case known:
+		s.members[key], _ = s.set.Update(m, c.object)
+	case c.what == decode.Added:
+		s.created(key, c)
+	default:
+		s.add(key, c.object)
+	}
+}
+
+// concerns reports whether an object is in a name pool of interest, or in none.
+func (s *store) concerns(o *decode.Object) bool {
+	if s.policy.Takes == nil {
+		return true
+	}
+	prefix, _, _ := pools.Of(o)
+	return prefix == "" || s.policy.Takes(s.resource.GroupResource(), prefix)
+}
+
+// add counts an object that exists. It reports whether the object is in a name pool.
+func (s *store) add(key uint64, o *decode.Object) (pools.Member, bool) {
+	m := s.set.Add(o)
+	_, ok := m.In()
+	if ok {
+		s.members[key] = m
+	}
+	return m, ok
+}
+
+// created counts a new object. Its create fails with the chance of the name pool before it.
+func (s *store) created(key uint64, c changed) {
+	prefix, isGenerated, _ := pools.Of(c.object)
+	before, counts := s.set.Get(c.object.Namespace, prefix)
+	m, ok := s.add(key, c.object)
+	if !ok {
+		return
+	}
+	number, _ := m.In()
+	isNew := s.set.Names(number) == 1 && s.pools[number] == nil
+	a := s.activityOf(number, c.at)
+	if isNew { // one is no rate yet: rates are of the names after it
+		a.since, a.gaps = c.since, s.totals.gaps
+		a.creates++
+	} else {
+		a.happened(c.since, c.at, 1, 0)
+	}
+	if counts || isGenerated || s.counts(c.object) {
+		s.totals.creates++
+	}
+	if counts && (isGenerated || before.ClientGenerated) && s.policy.Chance != nil {
+		a.failures += s.policy.Chance(poolOf(s.resource, &before))
+	}
+	if a.reuse != nil && m.Taken() {
+		a.reuse.created(c.object.Name)
+	}
+}
+
+// counts reports whether the name pool of an object counts.
+func (s *store) counts(o *decode.Object) bool {
+	prefix, _, _ := pools.Of(o)
+	_, counts := s.set.Get(o.Namespace, prefix)
+	return counts
+}
+
+// deleted counts that an object was deleted.
+func (s *store) deleted(m pools.Member, c changed) {
+	s.set.Remove(m, c.object)
+	number, ok := m.In()
+	if !ok {
+		return
+	}
+	a := s.activityOf(number, c.at)
+	if a.happened(c.since, c.at, 0, 1); a.reuse != nil && m.Taken() {
+		a.reuse.removed(c.object.Name)
+	}
+}
+
+func (s *store) activityOf(number uint32, now time.Time) *activity {
+	a := s.pools[number]
+	if a == nil {
+		a = &activity{since: s.began, gaps: s.gapsBefore, rates: rates{last: now}}
+		s.pools[number] = a
+	}
+	return a
+}
+
+// happened counts creates and deletes that came evenly from one time to another. The first may be
+// before the name pool was counted.
+func (a *activity) happened(since, at time.Time, creates, deletes int64) {
+	a.creates += creates
+	a.deletes += deletes
+	if since.Before(a.since) {
+		since = a.since
+	}
+	a.rates.add(since, at, float64(creates), float64(deletes))
+}
+
+// forget drops the name pools that have been empty for an hour.
+func (s *store) forget() {
+	s.do(func() {
+		now := s.clock.now()
+		s.set.Forget(func(number uint32) bool {
+			if a := s.pools[number]; a != nil && now.Sub(a.rates.last) <= time.Hour {
+				return false
+			}
+			delete(s.pools, number)
+			return true
+		})
+	})
 }
 
 // resumesAt returns the state from which a watch goes on, or why there is none.
@@ -125,37 +321,41 @@ func (o *outline) resumesAt() (uint64, error) {
 // resume prepares for the events that came while no watch was open. It reports whether the
 // server has another number of objects, or may have.
 func (s *store) resume(behind backlog, asked census.Estimate) (differs bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.at.backlog = behind
-	if !asked.Known {
-		return time.Since(s.listedAt) > unknownQuiet
+	s.do(func() {
+		s.at.backlog = behind
+		differs = asked.Objects != s.totals.objects
+		if !asked.Known {
+			differs = time.Since(s.listedAt) > unknownQuiet
+		}
+	})
+	return differs
+}
+
+var hashSeed = maphash.MakeSeed()
+
+// keyOf returns a hash of the UID of an object.
+func keyOf(o *decode.Object) uint64 {
+	if o.UID == "" {
+		return maphash.Comparable(hashSeed, [2]string{o.Namespace, o.Name})
 	}
-	return asked.Objects != s.totals.objects
+	return maphash.String(hashSeed, o.UID)
 }
 
-func (s *store) has(id namepools.ID) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.pools.counters[id] != nil
-}
-
-// forget drops the counters of name pools that have been empty for an hour, or for the
-// longest window if they had MinCount names in that time.
-func (s *store) forget() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// countReuse counts the reuse of names in the chosen name pools only.
+func (s *store) countReuse(chosen []pools.Key) {
 	now := s.clock.now()
-	for id, c := range s.pools.counters {
-		if c.pool.Names > 0 || c.seen == nil {
-			continue
+	var numbers []uint32
+	for _, key := range chosen {
+		if number, ok := s.set.Number(key.Namespace, key.Prefix); ok {
+			numbers = append(numbers, number)
+			if a := s.activityOf(number, now); a.reuse == nil {
+				a.reuse = &reuse{}
+			}
 		}
-		after := time.Hour
-		if c.seen.creates >= s.policy.MinCount {
-			after = Windows[len(Windows)-1]
-		}
-		if now.Sub(c.seen.rates.last) > after {
-			delete(s.pools.counters, id)
+	}
+	for number, a := range s.pools {
+		if !slices.Contains(numbers, number) {
+			a.reuse = nil
 		}
 	}
 }

@@ -17,7 +17,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 )
 
 // addRuns adds so many Pods of the prefix run-.
@@ -33,7 +32,7 @@ func addRuns(server *fakeServer, n int) {
 func TestDue(t *testing.T) {
 	t.Run("after a quick list", func(t *testing.T) {
 		k := newTestStore()
-		k.Replace(&listing{facts: facts{objects: 200, took: time.Second}}, quiet)
+		k.replace(&listing{objects: 200, took: time.Second})
 		for after, want := range map[time.Duration]bool{leastQuiet: false, leastQuiet + time.Second: true} {
 			if got := k.isDue(census.Estimate{Objects: 200, Known: true}, k.listedAt.Add(after)); got != want {
 				t.Errorf("after %s: %v", after, got)
@@ -41,12 +40,11 @@ func TestDue(t *testing.T) {
 		}
 	})
 	k := newTestStore()
-	list := &listing{facts: facts{objects: 200, prefixed: 190, took: time.Minute}}
-	k.Replace(list, list.state())
+	k.replace(&listing{objects: 200, took: time.Minute})
 	listed := k.listedAt
 	var shown Snapshot
-	k.addTo(&shown, false, func(Row) {})
-	if len(shown.Unprefixed) != 1 || shown.Unprefixed[0].Objects != 10 || k.standing.state != quiet {
+	k.addTo(&shown, false)
+	if len(shown.Unprefixed) != 1 || shown.Unprefixed[0].Objects != 200 || k.standing.state != quiet {
 		t.Fatalf("%+v", k)
 	}
 	for _, test := range []struct {
@@ -364,8 +362,8 @@ func TestNotCountedYet(t *testing.T) {
 	check("one that has been listed", 1, 0)
 }
 
-// A selector chooses as of the last list: an update that moves an object in or out of it
-// is no create and no delete, and all names of a prefix that is chosen count.
+// A selector chooses a prefix while it matches one of its objects. An update that moves an object in
+// or out of it is no create and no delete, and all names of a prefix that is chosen count.
 func TestSelectorAndUpdates(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
@@ -391,16 +389,15 @@ func TestSelectorAndUpdates(t *testing.T) {
 	e := prepare(server, pods)
 	e.Scanner.Selector = labels.SelectorFromSet(labels.Set{"app": "a"})
 	e.run(t)
-	update(chosen, nil)
-	update(other, map[string]string{"app": "a"})
 	add("other-", false)
 	add("chosen-", false)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/chosen-": 7}) })
+	update(chosen, nil)
+	update(other, map[string]string{"app": "a"})
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/other-": 7}) })
 	if row := e.Snapshot().Rows[0]; row.Creates != 1 || row.Deletes != 0 {
 		t.Errorf("%+v", row)
 	}
-	server.forget() // so that it is listed again
-	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/other-": 7}) })
 	server.mu.Lock()
 	defer server.mu.Unlock()
 	if server.selects > 0 {
@@ -579,52 +576,9 @@ func TestSkippedIsNamed(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, skipped := e.source.list(ctx, jobs, "", time.Time{}, nil); len(skipped) != 1 ||
+	if _, skipped := e.source.list(ctx, e.reflectorOf(t, jobs).store); len(skipped) != 1 ||
 		skipped[0].Group != "batch" || skipped[0].Resource != "jobs" || skipped[0].Reason != census.Interrupted {
 		t.Errorf("%+v", skipped)
-	}
-}
-
-// An object with a generateName can be deleted before its prefix is looked up. Then the next
-// object with this generateName causes another look-up.
-func TestLookedUpTooLate(t *testing.T) {
-	t.Parallel()
-	server := newFakeServer(t, 1)
-	random := rand.New(rand.NewPCG(1, 1))
-	addRuns(server, 1) // so that the type is watched
-	for range 8 {
-		server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("late-", random)})
-	}
-	e := start(t, server, pods)
-	declaring := object{Namespace: "prod", Name: "unexpected", GenerateName: "late-"}
-	server.change("/api/v1/pods", "ADDED", declaring)
-	server.change("/api/v1/pods", "DELETED", declaring)
-	late := namepools.ID{Namespace: "prod", Prefix: "late-", SuffixLength: suffixLength}
-	eventually(t, func() string {
-		s := e.types.list()[0].store
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if _, is := s.inspection.refused[late]; !is {
-			return "it was not refused"
-		}
-		return ""
-	})
-	server.change("/api/v1/pods", "ADDED", declaring)
-	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/late-": 8}) })
-}
-
-// With a selector, an object with a generateName is no reason for a list each time.
-func TestSelects(t *testing.T) {
-	s := &source{}
-	if s.selects() {
-		t.Error("no selector selects")
-	}
-	s.scanner.Selector = labels.Everything()
-	if s.selects() {
-		t.Error("one that chooses all selects")
-	}
-	if s.scanner.Selector = labels.SelectorFromSet(labels.Set{"a": "b"}); !s.selects() {
-		t.Error("one that chooses does not")
 	}
 }
 
@@ -655,8 +609,7 @@ func TestQuietTypeUnreachable(t *testing.T) {
 	}
 }
 
-// An update may change generateName, so that more objects with a generateName go than
-// came. A list shows whether one is left.
+// An update may change generateName. A prefix counts while an object has it.
 func TestChangedGenerateName(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
@@ -692,16 +645,6 @@ func TestChangedGenerateName(t *testing.T) {
 		}
 		return ""
 	})
-}
-
-// One more object with a generateName goes than is known, so a list is read.
-func TestUnsaid(t *testing.T) {
-	c := &counter{pool: tally{Names: 3}, since: &time.Time{}}
-	o := decode.Object{Name: "run-24567", GenerateName: "run-"}
-	id := namepools.ID{Prefix: "run-", SuffixLength: suffixLength}
-	if isLast := c.deleted(id, changed{object: o, version: 1}); !isLast {
-		t.Errorf("%+v", c.pool)
-	}
 }
 
 // The objects that etcd deletes with an ended lease have one resource version. Each counts
@@ -762,7 +705,7 @@ func TestOneRequestAtATime(t *testing.T) {
 	var all sync.WaitGroup
 	for range listsAtOnce {
 		all.Go(func() {
-			e.source.list(t.Context(), jobs, "", time.Time{}, func() census.Batch { return newBatch(&e.Policy, e.Now(), nil, false) })
+			e.source.list(t.Context(), newStore(jobs, &e.Policy, &e.rules, &clock{}, e.ended))
 		})
 		all.Go(func() { e.poll(t.Context()) })
 	}
@@ -809,10 +752,7 @@ func TestStill(t *testing.T) {
 	server.mute = 1 << 30
 	e := start(t, server, pods)
 	eventually(t, func() string {
-		s := e.types.list()[0].store
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if behind := s.standing.behind; !behind.IsZero() {
+		if behind := e.types.list()[0].store.look().standing.behind; !behind.IsZero() {
 			t.Errorf("behind since %v", behind)
 		}
 		server.mu.Lock()
@@ -845,7 +785,8 @@ func TestMute(t *testing.T) {
 
 // All namespaces that were not read are skipped, unless the whole type was read since.
 func TestLeaveOut(t *testing.T) {
-	again, part, never := &store{resource: pods}, &store{resource: jobs}, &store{resource: nodes}
+	again, part, never := newTestStore(), newTestStore(), newTestStore()
+	part.resource, never.resource = jobs, nodes
 	of := func(k *store, namespace string) census.Skipped {
 		return census.Skipped{Group: k.resource.Group, Resource: k.resource.Resource, Namespace: namespace}
 	}
@@ -854,7 +795,7 @@ func TestLeaveOut(t *testing.T) {
 	for i, s := range []*store{again, part, part, never} {
 		s.leaveOut(all[i])
 	}
-	if got := slices.Concat(again.missing(), part.missing(), never.missing()); !slices.Equal(got, all[1:]) {
+	if got := slices.Concat(again.missing(again.count()), part.missing(part.count()), never.missing(never.count())); !slices.Equal(got, all[1:]) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -976,22 +917,9 @@ func TestFailingTypeHoldsNothingUp(t *testing.T) {
 // Where a server does not say how many objects there are, there is not one.
 func TestUnknownNumber(t *testing.T) {
 	k := newTestStore()
-	k.Replace(&listing{facts: facts{objects: 200}}, quiet)
+	k.replace(&listing{objects: 200})
 	if due := k.noteNumber(census.Estimate{Resource: pods, Objects: 1}); due || k.totals.objects != 200 {
 		t.Errorf("%d objects, due: %v", k.totals.objects, due)
-	}
-}
-
-// A snapshot reports the objects with a generateName that no list counts.
-func TestUncounted(t *testing.T) {
-	k := newTestStore()
-	b := newBatch(k.policy, time.Now(), nil, false)
-	k.Replace(b.complete(census.Listed{Objects: 9, Prefixed: 2, Uncounted: 7, ResourceVersion: "3"}), quiet)
-	want := census.TypeCount{Resource: pods, Objects: 7}
-	if s := (Snapshot{}); true {
-		if k.addTo(&s, false, func(Row) {}); len(s.Uncounted) != 1 || s.Uncounted[0] != want {
-			t.Errorf("%+v", s.Uncounted)
-		}
 	}
 }
 
@@ -1019,48 +947,13 @@ func TestNoNumber(t *testing.T) {
 	}
 }
 
-// Where all names of a name pool went in a gap, its deletes are known.
-func TestAllGoneOverAGap(t *testing.T) {
-	id := namepools.ID{Namespace: "prod", Prefix: "run-", SuffixLength: suffixLength}
-	now := time.Unix(1_700_000_000, 0)
-	k := newTestStore()
-	list := &listing{began: now, version: 5}
-	list.counters = map[namepools.ID]*counter{id: newCounter(census.NamePool{Names: 6, Generated: 6})}
-	k.Replace(list, watched)
-	again := &listing{began: now.Add(time.Minute), version: 9}
-	again.counters = map[namepools.ID]*counter{}
-	k.ReplaceAfterGap(again, 0, nil)
-	c := k.pools.counters[id]
-	if c == nil || c.pool.Names != 0 || c.pool.Generated != 0 || c.seen.deletes != 6 || c.gaps != 1 || k.at.version != 9 {
-		t.Errorf("%+v", c)
-	}
-}
-
-// A name pool that gets its generateName while it is inspected, by a list that doesn't have
-// the object, is inspected once more.
-func TestDeclaredWhileInspected(t *testing.T) {
-	k := newTestStore()
-	o := decode.Object{Namespace: "prod", Name: "run-24567", GenerateName: "run-"}
-	id, _ := namepools.Of(&o)
-	f := fly(k, id)
-	k.change(changed{version: 7, what: decode.Added, object: o}) // which begins it
-	k.conclude(f, everything, &listing{version: 6})
-	if c := k.pools.counters[id]; c == nil || c.pool.Names != 1 || k.inspection.asked[id] == nil {
-		t.Errorf("%+v, asked for: %v", c, k.inspection.asked)
-	}
-	k.land(f, 0)
-	k.conclude(k.takeFlight(), everything, &listing{version: 7})
-	if c := k.pools.counters[id]; c != nil || k.pools.few.of(hashOf(id)) != (number{1, 1}) {
-		t.Errorf("%+v, %+v", c, k.pools.few)
-	}
-}
-
 // A different number of objects is an error only if the watch delivered no event after it.
 func TestDiffers(t *testing.T) {
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)
 	r := prepare(server).reflectorOf(t, pods)
-	r.store.Replace(&listing{facts: facts{objects: 5}}, watched)
+	r.store.beginSweep()
+	r.store.Replace(&listing{objects: 5}, watched)
 	trouble := &backoff{before: true, mute: maxMute}
 	for i, want := range []error{nil, errMute} {
 		if err := r.compare(t.Context(), 1, trouble); !errors.Is(err, want) {

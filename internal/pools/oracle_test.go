@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math/bits"
 	"regexp"
 	"slices"
 	"testing"
@@ -124,17 +123,14 @@ func (r oracle) sum(key Key, members []decode.Object, others int) Pool {
 
 func (r oracle) evidence(members []decode.Object, others int) bool {
 	var own []decode.Object
-	symbols := uint32(0)
+	symbols := map[rune]bool{}
 	for _, o := range members {
 		if o.GenerateName != "" {
 			continue
 		}
 		own = append(own, o)
 		for _, c := range o.Name[len(o.Name)-5:] {
-			symbols |= 1 << (c - '2')
-			if c >= 'a' {
-				symbols = symbols&^(1<<(c-'2')) | 1<<(c-'a'+6)
-			}
+			symbols[c] = true
 		}
 		if isHashed(o.Name, o.Creator.Name) {
 			return false
@@ -146,7 +142,7 @@ func (r oracle) evidence(members []decode.Object, others int) bool {
 		up, down = up+max(order, 0), down+max(-order, 0)
 	}
 	n := int64(len(own))
-	return n >= max(10, r.MinCount) && 20*n >= 19*int64(len(members)+others) && bits.OnesCount32(symbols) >= 16 && up <= 3*down
+	return n >= max(10, r.MinCount) && 20*n >= 19*int64(len(members)+others) && len(symbols) >= 16 && up <= 3*down
 }
 
 // some draws objects that often share their prefixes, creators and times. Names are different.
@@ -230,8 +226,8 @@ func TestSetCountsLikeOracle(t *testing.T) {
 		for _, pool := range (oracle{rules}).count(objects) {
 			prefixed += pool.Names
 		}
-		if s.Objects() != int64(len(objects)) || s.Prefixed() != prefixed {
-			t.Fatalf("%d of %d objects in pools, want %d of %d", s.Prefixed(), s.Objects(), prefixed, len(objects))
+		if all, _ := s.Prefixed(); s.Objects() != int64(len(objects)) || all != prefixed {
+			t.Fatalf("%d of %d objects in pools, want %d of %d", all, s.Objects(), prefixed, len(objects))
 		}
 	})
 }
@@ -291,7 +287,7 @@ func TestRemoveAndUpdate(t *testing.T) {
 		if diff := gocmp.Diff(numbers(oracle{rules}.count(left)), numbers(collect(s))); diff != "" {
 			t.Fatalf("numbers after empty pools are gone (-want +got):\n%s", diff)
 		}
-		if s.Objects() != int64(len(left)) || s.declared+s.undeclared != s.Len() || len(s.free)+s.Len() > 1+len(objects) {
+		if s.Objects() != int64(len(left)) || s.declared+s.undeclared != s.Len() || len(s.free)+s.Len() > 2*len(objects) {
 			t.Fatalf("%d objects, %d + %d of %d pools", s.Objects(), s.declared, s.undeclared, s.Len())
 		}
 	})

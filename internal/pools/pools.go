@@ -26,9 +26,10 @@ import (
 const (
 	// Windows is the number of times in Rules.Since.
 	Windows = 2
-	// MaxCreators and MaxRawPrefixes limit the different creators and the different generateNames that
-	// are counted per pool.
-	MaxCreators, MaxRawPrefixes = maxHashes, maxHashes
+	// MaxCreators limits the different creators that are counted per pool.
+	MaxCreators = maxHashes
+	// MaxRawPrefixes limits the different generateNames that are counted per pool.
+	MaxRawPrefixes = maxHashes
 
 	maxHashes = 64
 	// maxGenerateNames limits the generateNames that are kept per pool.

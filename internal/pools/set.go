@@ -89,8 +89,11 @@ func (m Member) Flag(set bool) Member {
 // Flagged reports whether the member has the flag.
 func (m Member) Flagged() bool { return m.is(flagged) }
 
-// Generated reports whether the object has the generateName of its pool.
-func (m Member) Generated() bool { return m.is(generated) }
+// Taken reports whether the suffix of the object has five characters.
+func (m Member) Taken() bool { return m.is(taken) }
+
+// Created returns the creation time of the object in Unix seconds, or 0.
+func (m Member) Created() int64 { return int64(m.created) }
 
 // In returns a number for the pool of the member. It stays the same while the pool is in the set. ok
 // is false if the object is in no pool.
@@ -302,6 +305,18 @@ func (s *Set) Get(namespace, prefix string) (pool Pool, counts bool) {
 	return c.pool(key.key(), clientGenerated), counts && c.chosen > 0
 }
 
+// Number returns the number of a pool, whether it counts or not.
+func (s *Set) Number(namespace, prefix string) (number uint32, ok bool) {
+	number, ok = s.index[ref{s.place(s.resource, namespace), prefix}]
+	return number, ok
+}
+
+// Names returns the number of objects in a pool, whether it counts or not.
+func (s *Set) Names(number uint32) int64 { return int64(s.at(number).names) }
+
+// ForgetOthers forgets the objects in no pool, which are added again.
+func (s *Set) ForgetOthers() { clear(s.others) }
+
 // Forget removes the pools without names for whose number old is true.
 func (s *Set) Forget(old func(pool uint32) bool) {
 	unused := maps.Clone(s.places)
@@ -328,15 +343,19 @@ func (s *Set) Forget(old func(pool uint32) bool) {
 }
 
 // Prefixed returns the number of objects in pools that count, whether the selector chooses them or
-// not.
-func (s *Set) Prefixed() (objects int64) {
+// not, and the number of these that count as Other.
+func (s *Set) Prefixed() (objects, other int64) {
 	for key, i := range s.index {
 		c := s.at(i)
-		if counts, _ := s.decide(key, c); counts {
-			objects += int64(c.names)
+		if counts, _ := s.decide(key, c); !counts {
+			continue
+		}
+		objects += int64(c.names)
+		if key.prefix == Other {
+			other += int64(c.names)
 		}
 	}
-	return objects
+	return objects, other
 }
 
 // decide reports whether a pool counts, and whether its names are client-generated.

@@ -273,6 +273,8 @@ func noticeText(n live.Notice) string {
 		return terminal.Sprintf(messages.Appeared, resource)
 	case live.Vanished:
 		return terminal.Sprintf(messages.Vanished, resource)
+	case live.Crowded:
+		return terminal.Sprintf("%s has more than %d prefixes: new ones have no row", resource, live.MaxPrefixes)
 	case live.Undiscovered:
 		return terminal.Sprintf(messages.Undiscovered, n.Cause)
 	}

@@ -100,6 +100,8 @@ func (o *options) notice(n live.Notice) {
 		o.log(messages.Appeared, resource)
 	case live.Vanished:
 		o.log(messages.Vanished, resource)
+	case live.Crowded:
+		o.log("%s has more than %d prefixes: names under new prefixes count as (other)", resource, live.MaxPrefixes)
 	case live.Undiscovered:
 		o.log(messages.Undiscovered, n.Cause)
 	}
