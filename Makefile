@@ -13,15 +13,17 @@ export GOFLAGS
 export CGO_ENABLED := 0
 WITHC              := CGO_ENABLED=1 GOFLAGS="$(USERFLAGS)"
 
-# ENGINES are the packages with many goroutines. "make test" runs their tests under the
-# race detector. "make race" runs all tests of the plugin's code under it.
+# ENGINES are the packages with many goroutines. "make test" runs their tests once, under
+# the race detector. "make race" runs all tests of the plugin's code under it.
 RACE    := $(WITHC) $(GO) test -race
 ENGINES := $(addprefix ./internal/,census create duplicates exactlyonce exporter live prune serverinfo wait)
 QUICK   := ./pkg/... ./internal/... ./docs/... ./test/docs ./test/offline ./test/lint ./test/prose ./test/schema
-# go test starts packages in this order. test/e2e takes longest, so it is first, and the
-# other packages run beside it. Tests wait for servers, so three packages run at a time,
-# even on two cores.
-ALL      = ./test/e2e $(shell $(GO) list ./... | grep -vE '/test/(e2e|release)$$')
+# The plugin's packages, without the engines, the lab and test/release. go test starts
+# packages in this order. test/e2e takes longest, so it is first.
+COMMA   := ,
+SPACE   := $(subst ,, )
+MODULE  := github.com/kubectl-genname/kubectl-genname
+PLUGIN   = ./test/e2e $(filter-out $(MODULE)/lab/% $(MODULE)/test/e2e $(MODULE)/test/release $(ENGINES:./%=$(MODULE)/%),$(shell $(GO) list ./...))
 
 # A full release needs programs that this Makefile doesn't build: syft for SBOMs, cosign
 # with its service for signatures, and docker with a registry for the image. SKIP leaves
@@ -47,10 +49,10 @@ PUBLIC := ./pkg/once ./pkg/once/oncetest ./pkg/once/oncecr ./pkg/once/names ./pk
 LIBRARY := $(GO) test -C pkg/once
 
 # The modules that need controller-runtime.
-CONTROLLERS := pkg/once/oncecr examples/controller lab/reconcile
+CONTROLLERS := pkg/once/oncecr examples/controller
 
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo test race unit bare release-test cover chance fuzz fuzz-targets lint bench faults churn clock compat foreign figures schemas measure controllers reconcile prune-trial wait-types published admission rules docs apidiff exports release-commit release-snapshot release-twice vulnerabilities release clean
+.PHONY: help build control-plane demo test test-plugin test-engines test-modules lab-test race unit bare release-test cover chance fuzz fuzz-targets lint bench faults churn clock compat foreign figures schemas measure controllers reconcile prune-trial wait-types published admission rules docs apidiff exports release-commit release-snapshot release-twice vulnerabilities release clean
 
 help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,20 +74,29 @@ bare: control-plane ## Run the quick tests, and the tests that run kubectl, with
 	.ci/bare $(GO) test -short -count=1 $(QUICK)
 	.ci/bare $(GO) test -count=1 -run 'Kubectl|Completion' ./test/e2e
 
-test: control-plane build ## Run all tests except those of a release, on a real control plane (7 minutes)
+test: control-plane build ## Run all tests except those of a release, on a real control plane (5 minutes)
 	@echo "Building kube-controller-manager and KWOK: 4 minutes the first time"
 	$(GO) run ./test/controlplane/run --controllers=job-controller --nodes true
-	@echo "Running the tests of the plugin: 6 minutes"
-	$(GO) test -p 3 -timeout 20m -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(ALL)
+	rm -rf bin/coverage && mkdir -p bin/coverage/sessions
+	MAKE='$(MAKE)' .ci/beside test-plugin test-engines test-modules
 	@$(MAKE) --no-print-directory cover
-	@echo "Testing the alerts and the dashboard in the engine of Prometheus: 2 minutes the first time"
-	$(GO) test -C test/monitoring ./...
-	@echo "Testing the library with its lowest versions: a minute the first time"
-	$(LIBRARY) ./...
-	@echo "Testing the modules for controllers: 2 minutes the first time"
-	for module in $(CONTROLLERS); do $(GO) test -C $$module ./... || exit 1; done
-	@echo "Testing the engines under the race detector: 3 minutes the first time"
-	$(RACE) -short -timeout 20m $(ENGINES)
+
+# The parts of test. They run beside each other, so each starts few programs at a time.
+test-plugin: # The plugin, on servers that the packages share
+	GENNAME_COVERAGE=$(CURDIR)/bin/coverage/sessions $(GO) run ./test/controlplane/run --shared \
+	$(GO) test -p 2 -timeout 20m -covermode=atomic -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(PLUGIN)
+
+test-engines: # The packages with many goroutines, under the race detector
+	$(RACE) -p 2 -timeout 20m -covermode=atomic -coverpkg=$(subst $(SPACE),$(COMMA),$(ENGINES)) -coverprofile=bin/coverage/engines.out $(ENGINES)
+
+test-modules: # The other modules: alerts and dashboard in Prometheus' engine, the library with its lowest versions, controllers
+	$(GO) test -C test/monitoring -p 1 ./...
+	$(LIBRARY) -p 1 ./...
+	for module in $(CONTROLLERS); do $(GO) test -C $$module -p 1 ./... || exit 1; done
+
+lab-test: control-plane ## Run the tests of the lab: experiment, faults, exporter, reconcile (8 minutes)
+	$(GO) test -p 2 -timeout 30m ./lab/...
+	$(GO) test -C lab/reconcile ./...
 
 race: control-plane ## Run the tests of the plugin's code under the race detector (10 minutes)
 	$(RACE) -timeout 30m ./pkg/... ./internal/... ./test/e2e ./test/offline ./test/lint ./test/census ./lab/faults ./test/faultproxy
@@ -96,6 +107,8 @@ release-test: control-plane ## Make a release of this platform, and test its fil
 	$(GO) test -timeout 20m ./test/release
 
 cover: # Fail if the coverage of pkg/ and internal/ is too low. Run it after test
+	@$(GO) tool covdata textfmt -i=bin/coverage/sessions -o=bin/coverage/sessions.out
+	@tail -q -n +2 bin/coverage/engines.out bin/coverage/sessions.out >> cover.out
 	@$(GO) tool cover -func=cover.out | awk -v least=$(COVERAGE) '/^total:/ {print "coverage of pkg/ and internal/: " $$3; exit ($$3+0 < least)}'
 
 chance: control-plane ## Run the property tests and fault tests with a random seed (SEED= repeats a seed)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -39,12 +40,17 @@ func TestSessions(t *testing.T) {
 		"history":  sync.OnceValue(func() *controlplane.ControlPlane { return clusterWithHistory(t) }),
 	}
 	path := harness.Path(t)
+	coverage := os.Getenv("GENNAME_COVERAGE") // make cover reads this directory
+	if coverage != "" {
+		path = pluginWithCoverage(t) + string(os.PathListSeparator) + path
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: ".",
 		Setup: func(env *testscript.Env) error {
 			s := &session{servers: servers, dir: env.WorkDir}
 			env.Values[sessionKey{}] = s
 			env.Setenv("PATH", path)
+			env.Setenv("GOCOVERDIR", coverage)
 			env.Setenv("HOME", filepath.Join(env.WorkDir, ".home"))
 			env.Setenv("TERM", "xterm")
 			env.Setenv("LANG", "C.UTF-8")
@@ -56,6 +62,19 @@ func TestSessions(t *testing.T) {
 			"play": play, "pty": pty80, "same": same,
 		},
 	})
+}
+
+// pluginWithCoverage builds the plugin so that it counts the statements that it executes, and returns its directory.
+func pluginWithCoverage(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-cover", "-covermode=atomic",
+		"-coverpkg=./pkg/...,./internal/...", "-o", dir, "./cmd/kubectl-genname")
+	build.Dir = harness.Root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return dir
 }
 
 // clusterWithJobs returns a cluster that runs Jobs on a node simulated by KWOK.
