@@ -15,8 +15,8 @@ var promises = []struct {
 	sentence string
 	tests    string
 }{
-	{"The plugin acts as you, with your kubeconfig.", "TestRoleForCreate TestRoleForAudit TestRoleForPrune TestRoleForDuplicates"},
-	{"[Permissions](docs/reference/permissions.md) lists the verbs that each command needs.", "TestRoleForCreate TestRoleForAudit TestRoleForPrune TestRoleForDuplicates"},
+	{"The plugin acts as you, with your kubeconfig.", "TestRoles"},
+	{"[Permissions](docs/reference/permissions.md) lists the verbs that each command needs.", "TestRoles"},
 	{"`audit`, `report` and their completion request only metadata.", "TestOnlyMetadataIsRequested"},
 	{"RBAC can't grant access to metadata alone, and permission to list Secrets is permission to read them.", "TestOnlyMetadataIsRequested"},
 	{"So the example roles leave Secrets out.", "TestRolesLeaveSecretsOut"},

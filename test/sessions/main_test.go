@@ -69,7 +69,7 @@ func pluginWithCoverage(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	build := exec.CommandContext(t.Context(), "go", "build", "-cover", "-covermode=atomic",
-		"-coverpkg=./pkg/...,./internal/...", "-o", dir, "./cmd/kubectl-genname")
+		"-coverpkg=./cmd/...,./pkg/...,./internal/...", "-o", dir, "./cmd/kubectl-genname")
 	build.Dir = harness.Root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
