@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
 // arrives applies an event of a new name of a prefix, or of a known one.
@@ -31,7 +30,7 @@ func (s *store) replace(list *listing) {
 func (s *store) rowsOf() map[string]Row {
 	rows := map[string]Row{}
 	now := s.clock.now()
-	s.eachPool(now, func(p *pools.Pool) { rows[p.Prefix] = rowOf(s.resource, p, now) })
+	s.eachRow(now, func(r Row) { rows[r.Pool.Prefix] = r })
 	return rows
 }
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -16,7 +15,7 @@ import (
 // Times are those of a clock.
 type rates struct {
 	last             time.Time // until when they are decayed
-	creates, deletes [len(pools.Spans)]float64
+	creates, deletes [len(Windows)]float64
 }
 
 // add counts creates and deletes that came evenly from one time to another, which is not
@@ -24,7 +23,7 @@ type rates struct {
 func (r *rates) add(from, now time.Time, creates, deletes float64) {
 	r.decay(now)
 	lasted := max(r.last.Sub(from).Seconds(), 0)
-	for i, window := range pools.Spans {
+	for i, window := range Windows {
 		weight := 1.0
 		if x := lasted / window.Seconds(); x > 0 {
 			weight = -math.Expm1(-x) / x
@@ -39,7 +38,7 @@ func (r *rates) decay(now time.Time) {
 	if passed <= 0 {
 		return
 	}
-	for i, window := range pools.Spans {
+	for i, window := range Windows {
 		weight := math.Exp(-passed.Seconds() / window.Seconds())
 		r.creates[i] *= weight
 		r.deletes[i] *= weight
@@ -48,16 +47,16 @@ func (r *rates) decay(now time.Time) {
 }
 
 // at returns the rates at a time, of the events since another time.
-func (r *rates) at(now, since time.Time) (all [len(pools.Spans)]pools.Rate) {
+func (r *rates) at(now, since time.Time) (all [len(Windows)]Rate) {
 	passed := now.Sub(since).Seconds()
 	if passed <= 0 {
 		return all
 	}
 	current := *r
 	current.decay(now)
-	for i, window := range pools.Spans {
+	for i, window := range Windows {
 		days := window.Hours() / 24 * -math.Expm1(-passed/window.Seconds())
-		all[i] = pools.Rate{CreatesPerDay: current.creates[i] / days, DeletesPerDay: current.deletes[i] / days}
+		all[i] = Rate{CreatesPerDay: current.creates[i] / days, DeletesPerDay: current.deletes[i] / days}
 	}
 	return all
 }

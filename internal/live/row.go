@@ -9,10 +9,10 @@ import (
 )
 
 // Windows are the times over which rates are reported, the shortest first.
-var Windows = pools.Spans
+var Windows = [...]time.Duration{time.Minute, 10 * time.Minute, time.Hour, 24 * time.Hour}
 
 // Rate is the number of creates and deletes in a day of 24 hours.
-type Rate = pools.Rate
+type Rate struct{ CreatesPerDay, DeletesPerDay float64 }
 
 // Row is a name pool and its events.
 type Row struct {
@@ -35,16 +35,26 @@ type Row struct {
 	Reused *int64
 }
 
-// rowOf returns a name pool as the audit and the exporter take it.
-func rowOf(of census.Resource, p *pools.Pool, now time.Time) Row {
-	row := Row{Pool: poolOf(of, p), At: now}
-	if e := p.Events; e != nil {
-		row.Followed, row.Since, row.Gaps, row.Reused = true, e.Since, e.Gaps, e.Reused
-		row.Creates, row.Deletes, row.Failures, row.Rates = e.Creates, e.Deletes, e.Failures, e.Rates
+// row returns a name pool and its events.
+func (s *store) row(number uint32, p *pools.Pool, now time.Time) Row {
+	row := Row{Pool: poolOf(s.resource, p), At: now}
+	if row.Followed = s.standing.state == watched; !row.Followed {
+		return row
+	}
+	a := s.pools[number]
+	if a == nil {
+		row.Since, row.Gaps = s.began, s.totals.gaps-s.gapsBefore
+		return row
+	}
+	row.Since, row.Gaps, row.Rates = a.since, s.totals.gaps-a.gaps, a.rates.at(now, a.since)
+	row.Creates, row.Deletes, row.Failures = a.creates, a.deletes, a.failures
+	if a.reuse != nil {
+		row.Reused = new(a.reuse.count)
 	}
 	return row
 }
 
+// poolOf returns a name pool as the audit and the exporter take it.
 func poolOf(of census.Resource, p *pools.Pool) census.NamePool {
 	return census.NamePool{
 		Resource: of, Namespace: p.Namespace, Prefix: p.Prefix, SuffixLength: names.SuffixLength,

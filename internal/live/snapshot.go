@@ -75,67 +75,44 @@ func (e *Engine) Snapshot(each func(Row)) Snapshot {
 		})
 	}
 	for _, r := range e.types.list() {
-		r.store.eachPool(now, func(p *pools.Pool) { each(rowOf(r.resource, p, now)) })
+		r.store.eachRow(now, each)
 		r.store.do(func() { r.store.addTo(&s, e.Named) })
 	}
 	s.Sort()
 	return s
 }
 
-// eachPool calls each with the name pools of the type, but for those above the limit.
-func (s *store) eachPool(now time.Time, each func(*pools.Pool)) {
+// eachRow calls each with the name pools of the type, but for those above the limit.
+func (s *store) eachRow(now time.Time, each func(Row)) {
 	var next func() (uint32, *pools.Pool, bool)
 	var stop func()
 	s.do(func() { next, stop = iter.Pull2(s.set.Numbered()) })
 	defer func() { s.do(stop) }()
-	for {
-		var part []*pools.Pool
-		more := false
+	for more := true; more; {
+		var part []Row
 		s.do(func() { part, more = s.part(now, next) })
-		for _, pool := range part {
-			each(pool)
-		}
-		if !more {
-			return
+		for _, row := range part {
+			each(row)
 		}
 	}
 }
 
-// part returns the next name pools of the type, and reports whether there may be more.
-func (s *store) part(now time.Time, next func() (uint32, *pools.Pool, bool)) (part []*pools.Pool, more bool) {
+// part returns the next rows of the type, and reports whether there may be more.
+func (s *store) part(now time.Time, next func() (uint32, *pools.Pool, bool)) (part []Row, more bool) {
 	if s.listedAt.IsZero() {
 		return nil, false
 	}
 	for range inPart {
-		number, found, ok := next()
+		number, pool, ok := next()
 		if !ok {
 			return part, false
 		}
-		pool := *found
-		if s.standing.state == watched {
-			pool.Events = s.eventsOf(number, now)
-		}
-		if pool.Prefix != pools.Other && (pool.Names > 0 || pool.Events != nil && pool.Events.Creates > 0) {
-			part = append(part, &pool)
+		row := s.row(number, pool, now)
+		if pool.Prefix != pools.Other && (pool.Names > 0 || row.Creates > 0) {
+			part = append(part, row)
 		}
 	}
 	return part, true
-}
-
-// eventsOf returns the creates and deletes of a name pool.
-func (s *store) eventsOf(number uint32, now time.Time) *pools.Events {
-	a := s.pools[number]
-	if a == nil {
-		return &pools.Events{Since: s.began, Until: now, Gaps: s.totals.gaps - s.gapsBefore}
-	}
-	events := &pools.Events{
-		Since: a.since, Until: now, Creates: a.creates, Deletes: a.deletes, Failures: a.failures,
-		Rates: a.rates.at(now, a.since), Gaps: s.totals.gaps - a.gaps,
-	}
-	if a.reuse != nil {
-		events.Reused = new(a.reuse.count)
-	}
-	return events
 }
 
 // addTo adds the totals of the type to a snapshot. A type that is gone is skipped if it was named.

@@ -85,8 +85,6 @@ type Pool struct {
 	// it is empty. Owners are then hashes of these controllers, valid in this process.
 	OwnerKind string
 	Owners    []uint64
-	// Events are the creates and deletes, if the pool is watched. Otherwise it is nil.
-	Events *Events
 }
 
 // Creator is the creator of an object. HasCreationID is true if the object has a creation ID of
@@ -94,25 +92,6 @@ type Pool struct {
 type Creator struct {
 	decode.Creator
 	HasCreationID bool
-}
-
-// Rate is a number of creates and deletes in a day of 24 hours.
-type Rate struct{ CreatesPerDay, DeletesPerDay float64 }
-
-// Spans are the times over which Events.Rates are averages, the shortest first.
-var Spans = [...]time.Duration{time.Minute, 10 * time.Minute, time.Hour, 24 * time.Hour}
-
-// Events are the creates and deletes in a pool since a time.
-type Events struct {
-	Since, Until     time.Time
-	Creates, Deletes int64
-	// Failures is the number of creates to expect that failed beside those that were seen.
-	Failures float64
-	Rates    [len(Spans)]Rate
-	// Gaps is how often events were lost. Above 0, Creates and Deletes are lower bounds.
-	Gaps int
-	// Reused is the number of creates with the name of a deleted object. It is nil if not counted.
-	Reused *int64
 }
 
 // Of returns the effective prefix of the pool to which an object belongs. It is empty if the object
