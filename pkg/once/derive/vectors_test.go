@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -202,15 +201,5 @@ func TestIndependentVectors(t *testing.T) {
 	}
 	if label := RunLabel("prod-migrate-4f2a9c1"); label != "v1-e80581cddb0859722841549bab23a498" {
 		t.Error(label)
-	}
-}
-
-// A program in Python, written from the specification, computes the same values.
-func TestVectorsInPython(t *testing.T) {
-	command := exec.Command("python3", "testdata/vectors.py", vectorsFile)
-	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
-	output, err := command.CombinedOutput()
-	if err != nil {
-		t.Fatalf("python3 (3.8 or newer is needed): %v\n%s", err, output)
 	}
 }
