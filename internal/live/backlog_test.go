@@ -1,7 +1,9 @@
 package live
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strconv"
 	"sync/atomic"
 	"testing"
@@ -152,5 +154,34 @@ func TestSinceItsList(t *testing.T) {
 	began := time.Now().Round(0)
 	if since := start(t, server, pods).Snapshot().Rows[0].Since; since.Before(began) || since.After(*asked.Load()) {
 		t.Errorf("since %v, and it was asked for at %v", since, asked.Load())
+	}
+}
+
+// The memory of an object bounds a watch of a million (docs/internals/benchmarks.md).
+func TestMemberMemory(t *testing.T) {
+	const objects = 200_000
+	k := newTestStore()
+	inUse := func() int64 {
+		runtime.GC()
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		return int64(stats.HeapAlloc)
+	}
+	before := inUse()
+	k.beginSweep()
+	v := &visitor{store: k}
+	for i := range objects {
+		prefix := fmt.Sprintf("run-%d-", i%2000)
+		_ = v.Visit(&decode.Object{Namespace: "prod", Name: prefix + suffixOf(i), GenerateName: prefix, Created: 1_790_000_000})
+	}
+	v.Commit()
+	k.Replace(&listing{version: 1, objects: objects}, uncounted)
+	if each := (inUse() - before) / objects; each > 50 {
+		t.Errorf("an object takes %d bytes, want 50 at most", each)
+	} else {
+		t.Logf("%d bytes", each)
+	}
+	if row := k.rowsOf()["run-0-"]; row.Pool.Names != objects/2000 || !row.Followed {
+		t.Errorf("%+v", row)
 	}
 }
