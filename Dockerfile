@@ -6,3 +6,4 @@ RUN CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o /kubectl-genname ./cmd/
 
 FROM scratch
 COPY --from=build /kubectl-genname /usr/bin/kubectl-genname
+USER 65532:65532

@@ -162,7 +162,13 @@ release-snapshot: ## Make a release of all platforms into dist/, and test it (SK
 	$(GO) run ./krew/render dist > dist/genname.yaml
 	$(GO) test -count=1 ./test/release -args -dist=$(CURDIR)/dist
 
-release: # Make a draft release of the current tag, with SBOMs, signatures and the image, and test it (.github/workflows/release.yaml)
+# The Go that compiles a release has the security fixes of the toolchain line, which a bot keeps up to date.
+.PHONY: go-patch
+go-patch: # Fail if this Go is older than the toolchain line of go.mod
+	@want=$$(awk '$$1 == "toolchain" {print $$2}' go.mod) have=$$($(GO) env GOVERSION) && \
+	printf '%s\n' "$$want" "$$have" | sort -C -V || { echo "error: this is $$have, and go.mod has the toolchain $$want. Install $$want" >&2; exit 1; }
+
+release: go-patch # Make a draft release of the current tag, with SBOMs, signatures and the image, and test it (.github/workflows/release.yaml)
 	$(GORELEASER) release --clean
 	$(GO) run ./krew/render dist > dist/genname.yaml
 	$(GO) test -count=1 ./test/release -args -dist=$(CURDIR)/dist

@@ -2,6 +2,8 @@ module github.com/kubectl-genname/kubectl-genname
 
 go 1.26.0
 
+toolchain go1.26.8
+
 require (
 	github.com/creack/pty v1.1.24
 	github.com/go-logr/logr v1.4.3

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -235,5 +236,26 @@ func TestReleaseCommit(t *testing.T) {
 	}
 	for _, module := range []string{"lab/bench", "test/monitoring", "test/outside", "lab/reconcile", "examples/controller"} {
 		w.online().must(filepath.Join(w.repository, module), "go", "list", "-mod=readonly", "./...")
+	}
+}
+
+// A release needs the patches of Go that go.mod has in its toolchain line.
+func TestOldGo(t *testing.T) {
+	text, err := os.ReadFile(root + "go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := regexp.MustCompile(`(?m)^toolchain (go\S+)$`).FindStringSubmatch(string(text))
+	if newest == nil {
+		t.Fatal("go.mod has no toolchain line")
+	}
+	for version, works := range map[string]bool{newest[1]: true, "go1.99.0": true, "go1.26.0": false, "go1.9.9": false} {
+		fake := filepath.Join(t.TempDir(), "go")
+		if err := os.WriteFile(fake, []byte("#!/bin/sh\necho "+version+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := run(nil, "make", "--no-print-directory", "go-patch", "GO="+fake); (err == nil) != works {
+			t.Errorf("%s: %v", version, err)
+		}
 	}
 }
