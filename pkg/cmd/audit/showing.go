@@ -19,28 +19,25 @@ import (
 type showing interface {
 	show(*v1alpha1.AuditReport, live.Snapshot) error
 	notice(text string)
-	resized() <-chan struct{} // may be nil, as quit
-	quit() <-chan struct{}
-	// end gives the terminal back. last prints the last report after that.
-	end()
 	last(report *v1alpha1.AuditReport) error
 }
 
 // newShowing returns the showing for stdout: reports for programs, a screen, or rows in a
-// pipe.
-func (r *run) newShowing() (showing, error) {
+// pipe. A screen must be ended before its last report.
+func (r *run) newShowing() (showing, *painting, error) {
 	prints, out := &r.config.prints, r.streams.Out
 	if prints.forMachines() {
-		return &stream{printer: r.printer, out: out, prints: prints}, nil
+		return &stream{printer: r.printer, out: out, prints: prints}, nil, nil
 	}
 	screen, err := terminal.StartScreen(r.streams.In, out)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if screen != nil {
-		return &painting{printer: r.printer, out: out, prints: prints, screen: screen, duration: r.config.duration}, nil
+		p := &painting{printer: r.printer, out: out, prints: prints, screen: screen, duration: r.config.duration}
+		return p, p, nil
 	}
-	return &appending{printer: r.printer, out: out, prints: prints}, nil
+	return &appending{printer: r.printer, out: out, prints: prints}, nil, nil
 }
 
 // stream prints a report at each interval.
@@ -55,9 +52,6 @@ func (s *stream) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
 }
 func (s *stream) last(r *v1alpha1.AuditReport) error { return s.prints.flags.Print(r, s.out) }
 func (s *stream) notice(text string)                 { s.printer.print(text) }
-func (*stream) resized() <-chan struct{}             { return nil }
-func (*stream) quit() <-chan struct{}                { return nil }
-func (*stream) end()                                 {}
 
 // appending prints the rows that have changed, as kubectl get --watch does. Columns
 // keep the greatest width that they have had.
@@ -117,10 +111,7 @@ func (a *appending) last(r *v1alpha1.AuditReport) error {
 	printQuiet(a.printer, r)
 	return err
 }
-func (a *appending) notice(text string)     { a.printer.print(text) }
-func (*appending) resized() <-chan struct{} { return nil }
-func (*appending) quit() <-chan struct{}    { return nil }
-func (*appending) end()                     {}
+func (a *appending) notice(text string) { a.printer.print(text) }
 
 // printQuiet prints at the end how many prefixes have no row.
 func printQuiet(printer linePrinter, r *v1alpha1.AuditReport) {
@@ -224,10 +215,8 @@ func (p *painting) notice(text string) {
 	}
 	p.notices = append(p.notices, terminal.OneLine(text))
 }
-func (p *painting) resized() <-chan struct{} { return p.screen.Resized() }
-func (p *painting) quit() <-chan struct{}    { return p.screen.Quit() }
 
-// end leaves the screen, and prints the notices that were on it.
+// end gives the terminal back, and prints the notices that were on it.
 func (p *painting) end() {
 	p.screen.End()
 	p.printNotices()

@@ -147,12 +147,18 @@ func (w *watched) reportTo(line func(text string)) {
 }
 
 // follow prints changes until the user quits, or the time is up.
-func (w *watched) follow(ctx context.Context, notices <-chan string) (err error) {
-	if w.shows, err = w.run.newShowing(); err != nil {
+func (w *watched) follow(ctx context.Context, notices <-chan string) error {
+	shows, screen, err := w.run.newShowing()
+	if err != nil {
 		return err
 	}
-	w.bound()
-	defer w.shows.end()
+	w.shows = shows
+	var resized, quit <-chan struct{}
+	if screen != nil {
+		defer screen.end()
+		resized, quit = screen.screen.Resized(), screen.screen.Quit()
+	}
+	w.bound(screen)
 	var up <-chan time.Time
 	if w.run.config.duration > 0 {
 		timer := time.NewTimer(w.run.config.duration)
@@ -172,9 +178,9 @@ func (w *watched) follow(ctx context.Context, notices <-chan string) (err error)
 				w.shows.notice(text)
 			case <-ticker.C:
 				break wait
-			case <-w.shows.resized():
+			case <-resized:
 				break wait
-			case <-w.shows.quit():
+			case <-quit:
 				return nil
 			case <-up:
 				return nil
@@ -186,8 +192,8 @@ func (w *watched) follow(ctx context.Context, notices <-chan string) (err error)
 }
 
 // bound bounds the rows of a screen, unless the user has.
-func (w *watched) bound() {
-	if _, onScreen := w.shows.(*painting); onScreen && !w.run.config.prints.topGiven {
+func (w *watched) bound(screen *painting) {
+	if screen != nil && !w.run.config.prints.topGiven {
 		w.run.config.about.Top = mostPainted
 	}
 }

@@ -285,17 +285,16 @@ func TestEngineOfAGate(t *testing.T) {
 // get all rows.
 func TestBound(t *testing.T) {
 	for name, test := range map[string]struct {
-		shows showing
-		given bool
-		want  int
+		screen *painting
+		given  bool
+		want   int
 	}{
-		"a screen":              {&painting{}, false, mostPainted},
-		"a screen and --top=0":  {&painting{}, true, 0},
-		"a pipe":                {&appending{}, false, 0},
-		"reports for a machine": {&stream{}, false, 0},
+		"a screen":                 {&painting{}, false, mostPainted},
+		"a screen and --top=0":     {&painting{}, true, 0},
+		"a pipe, or for a machine": {nil, false, 0},
 	} {
-		w := &watched{run: &run{config: &config{prints: printing{topGiven: test.given}}}, shows: test.shows}
-		if w.bound(); w.run.config.about.Top != test.want {
+		w := &watched{run: &run{config: &config{prints: printing{topGiven: test.given}}}}
+		if w.bound(test.screen); w.run.config.about.Top != test.want {
 			t.Errorf("%s: %d rows, want %d", name, w.run.config.about.Top, test.want)
 		}
 	}
