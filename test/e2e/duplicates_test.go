@@ -226,6 +226,7 @@ func TestDuplicatesGrades(t *testing.T) {
 		"an attacker copies the creation ID and invents a dependent": {func(p population) string {
 			withID(p, 0, "tool", "a")
 			time.Sleep(2100 * time.Millisecond)
+			p = p.attacker(cp)
 			copied := withID(p, 1, "tool", "b")
 			p.config("attacker", map[string]any{"name": "child", "ownerReferences": []any{reference(copied)}})
 			return ""
@@ -233,6 +234,7 @@ func TestDuplicatesGrades(t *testing.T) {
 		"an attacker copies everything": {func(p population) string {
 			withID(p, 0, "tool", "a")
 			time.Sleep(2100 * time.Millisecond)
+			p = p.attacker(cp)
 			copied := withID(p, 1, "tool", "a")
 			p.config("attacker", map[string]any{"name": "child", "ownerReferences": []any{reference(copied)}})
 			return ""
@@ -321,6 +323,18 @@ func TestDuplicatesGrades(t *testing.T) {
 			}
 		})
 	}
+}
+
+// attacker returns the population for a user who can create, get and list its objects only.
+func (p population) attacker(cp *controlplane.ControlPlane) population {
+	p.t.Helper()
+	harness.Grant(p.t, cp, p.namespace, "attacker", []string{"create", "get", "list"}, "configmaps")
+	client, err := dynamic.NewForConfig(cp.User("attacker"))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.client = client
+	return p
 }
 
 // twoOf creates two Backups of an owner, two seconds apart.
