@@ -24,20 +24,21 @@ const (
 // live measures audit --watch of many objects while objects are created and deleted. It also measures the load on the
 // server while a client watches busy Pods.
 var live = []section{
-	livePart("few", "under forty prefixes", 0, 100*time.Millisecond),
-	livePart("own", "each with a prefix of its own", 1, 100*time.Millisecond),
-	livePart("tens", "ten under each prefix", newNames, 500*time.Millisecond),
+	livePart("few", "under forty prefixes", 0, 130, 100*time.Millisecond),
+	livePart("own", "each with a prefix of its own", 1, 300, 100*time.Millisecond),
+	livePart("tens", "ten under each prefix", newNames, 300, 500*time.Millisecond),
 	{name: "live, pods", measure: func(ctx context.Context, b *bench) (string, error) {
 		return onControlPlane(ctx, b, busyPods)
 	}},
 }
 
-// livePart returns a section about a watch of a million objects that reports in an interval.
-func livePart(name, title string, perPrefix int, interval time.Duration) section {
+// livePart returns a section about a watch of a million objects that reports in an interval. bar is the maximum of its
+// memory in MiB.
+func livePart(name, title string, perPrefix, bar int, interval time.Duration) section {
 	return section{name: "live, " + name, measure: func(ctx context.Context, b *bench) (string, error) {
 		p := population{"configmaps", "ConfigMap", b.size(1_000_000), 2, perPrefix, 0}
 		text, err := onControlPlane(ctx, b, func(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
-			return watchChurn(ctx, b, cp, p, interval)
+			return watchChurn(ctx, b, cp, p, bar, interval)
 		})
 		return fmt.Sprintf("### %s ConfigMaps, %s\n\n%s", humanize.Grouped(p.objects), title, text), err
 	}}
@@ -45,7 +46,7 @@ func livePart(name, title string, perPrefix int, interval time.Duration) section
 
 // watchChurn measures one population and returns its section.
 func watchChurn(
-	ctx context.Context, b *bench, cp *controlplane.ControlPlane, p population, interval time.Duration,
+	ctx context.Context, b *bench, cp *controlplane.ControlPlane, p population, bar int, interval time.Duration,
 ) (string, error) {
 	if err := store(ctx, cp, p); err != nil {
 		return "", err
@@ -66,7 +67,7 @@ func watchChurn(
 	if err != nil {
 		return "", err
 	}
-	text, err := l.watched(ctx, b, w, interval, alone)
+	text, err := l.watched(ctx, b, w, bar, interval, alone)
 	if err != nil {
 		return "", errors.Join(err, w.cmd.Process.Kill())
 	}
@@ -94,7 +95,9 @@ func (b *bench) withoutTop(ctx context.Context) (string, error) {
 
 // watched runs the loads beside a watch, and returns the results. alone is the processor time of the server without a
 // watch.
-func (l *load) watched(ctx context.Context, b *bench, w *watchRun, interval time.Duration, alone float64) (string, error) {
+func (l *load) watched(
+	ctx context.Context, b *bench, w *watchRun, bar int, interval time.Duration, alone float64,
+) (string, error) {
 	before, created := len(l.responses(lagPrefix)), len(l.responses(churnPrefix))
 	beside, err := l.run(ctx, 0)
 	if err != nil {
@@ -125,10 +128,10 @@ func (l *load) watched(ctx context.Context, b *bench, w *watchRun, interval time
 	return fmt.Sprintf("| | lag, median | lag, 99 of 100 | greatest lag | the server's processor time a second, without a watch | with it |\n|---|---|---|---|---|---|\n"+
 		"| %.0f creates and as many deletes a second | %.2f s | %.2f s | %.2f s | %.2f s | %.2f s |\n"+
 		"| the same, and every %v %s creates and as many deletes within %.2f s | %.2f s | %.2f s | %.2f s | | %.2f s |\n\n"+
-		"Peak memory in 100 MiB: %s. Lag, 99 of 100, in a second: %s. With bursts: %s. A report every %v. From the tenth name of a prefix that had few before to its row: %.1f s.\n",
+		"Peak memory in %d MiB: %s. Lag, 99 of 100, in a second: %s. With bursts: %s. A report every %v. From the tenth name of a prefix that had few before to its row: %.1f s.\n",
 		perSecond(float64(created)), median(steady).Seconds(), most(steady).Seconds(), steady[len(steady)-1].Seconds(), perSecond(alone), perSecond(beside),
 		burstEvery, humanize.Grouped(burstSize), l.lasted.Seconds(), median(bursts).Seconds(), most(bursts).Seconds(), bursts[len(bursts)-1].Seconds(), perSecond(bursting),
-		b.verdict(float64(w.memory)/(100<<20), 1), b.verdict(most(steady).Seconds(), 1), b.verdict(most(bursts).Seconds(), 1), interval, passed.Seconds()), nil
+		bar, b.verdict(float64(w.memory)/float64(bar<<20), 1), b.verdict(most(steady).Seconds(), 1), b.verdict(most(bursts).Seconds(), 1), interval, passed.Seconds()), nil
 }
 
 func sorted(lags []time.Duration) []time.Duration {

@@ -28,7 +28,7 @@ type watchRun struct {
 // timed are the prefixes that are timed, and the field that counts each. The field is names if the objects stay. It
 // is creates if they are deleted.
 var timed = []struct{ prefix, field string }{
-	{lagPrefix, "names"}, {burstPrefix, "creates.measured.creates"}, {newPrefix, "names"},
+	{lagPrefix, "names"}, {burstPrefix, "measured.creates"}, {newPrefix, "names"},
 }
 
 // startWatch starts a watch that prints a line at each interval, and waits for the first line.
