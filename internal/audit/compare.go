@@ -33,20 +33,14 @@ type place struct {
 	namespace string
 }
 
-// poolKey identifies a name pool. The length of the suffix is 0 for that of a
-// server.
+// poolKey identifies a name pool.
 type poolKey struct {
 	place
 	prefix string
-	suffix int
 }
 
-func keyOf(pool census.NamePool) poolKey {
-	key := poolKey{place{pool.Resource.GroupResource(), pool.Namespace}, textOf(pool.Prefix), pool.SuffixLength}
-	if key.suffix == names.SuffixLength {
-		key.suffix = 0
-	}
-	return key
+func keyOf(pool *census.NamePool) poolKey {
+	return poolKey{place{pool.Resource.GroupResource(), pool.Namespace}, textOf(pool.Prefix)}
 }
 
 // newBaseline returns an earlier audit that another is compared with, or why they can't be
@@ -84,12 +78,18 @@ func newBaseline(report *v1alpha1.AuditReport, options *Options) (*baseline, err
 	}
 	for _, i := range report.Items {
 		at := place{schema.GroupResource{Group: i.Group, Resource: i.Resource}, i.Namespace}
-		b.names[poolKey{at, i.Prefix, i.SuffixLength}] = i.Names
+		b.names[poolKey{at, i.Prefix}] = i.Names
 	}
 	if len(b.types) == 0 {
 		return nil, errors.New("it read no type")
 	}
 	return b, nil
+}
+
+// Comparable returns why the audits can't be compared, or nil.
+func (o *Options) Comparable() error {
+	_, err := newBaseline(o.Old, o)
+	return err
 }
 
 // LeastAge is the age below which growth since an earlier audit says little about a day: a
@@ -116,28 +116,29 @@ func (b *baseline) covers(key poolKey) bool {
 
 // before returns how many names a name pool had: at least and at most. The first is negative
 // if it is unknown.
-func (b *baseline) before(key poolKey, clientGenerated bool) (least, most int64) {
+func (b *baseline) before(key poolKey, pool *census.NamePool) (least, most int64) {
 	if before, shown := b.names[key]; shown {
 		return before, before
 	}
 	hidden, scope := b.hidden, b.report.Scope
-	switch {
-	case scope.Top == nil && (clientGenerated || key.suffix != 0):
-		return -1, -1 // the first version counted none of these
-	case clientGenerated: // with fewer names it was not evident
+	isNamed := slices.Contains(scope.Prefixes, key.prefix)
+	if pool.Generated == 0 && !pool.ClientGenerated && !isNamed { // the user names it now
+		return -1, -1
+	}
+	if pool.ClientGenerated { // with fewer names it was not evident
 		most = max(scope.MinCount, census.MinEvident) - 1
 	}
 	switch {
 	case hidden.Prefixes == 0:
 		return 0, most
-	case scope.Top == nil, *scope.Top > 0 && len(b.report.Items) >= *scope.Top:
+	case scope.Top > 0 && len(b.report.Items) >= scope.Top:
 		return -1, -1 // --top may have removed it, regardless of its names
 	}
 	return 0, max(most, min(scope.MinCount-1, hidden.Names))
 }
 
 // growthOf returns how a name pool has grown since, nil if that is unknown.
-func (b *baseline) growthOf(pool census.NamePool, options *Options, retries v1alpha1.Retries) *v1alpha1.Growth {
+func (b *baseline) growthOf(pool *census.NamePool, options *Options, retries v1alpha1.Retries) *v1alpha1.Growth {
 	if b == nil {
 		return nil
 	}
@@ -145,7 +146,7 @@ func (b *baseline) growthOf(pool census.NamePool, options *Options, retries v1al
 	if !b.covers(key) {
 		return nil
 	}
-	least, most := b.before(key, pool.ClientGenerated)
+	least, most := b.before(key, pool)
 	growth := &v1alpha1.Growth{
 		Days: b.days, New: most == 0, PerDayMost: float64(pool.Names-max(least, 0)) / b.days,
 	}
@@ -159,13 +160,13 @@ func (b *baseline) growthOf(pool census.NamePool, options *Options, retries v1al
 
 // daysToGate returns the days until a name pool exceeds a gate at a rate of growth, nil if
 // it never does.
-func daysToGate(pool census.NamePool, options *Options, retries v1alpha1.Retries, perDay float64) *float64 {
+func daysToGate(pool *census.NamePool, options *Options, retries v1alpha1.Retries, perDay float64) *float64 {
 	limit := math.Inf(1)
 	if options.FailAboveCount != nil {
 		limit = float64(*options.FailAboveCount)
 	}
 	if options.FailAbove != nil {
-		size, _ := analyze.NamePoolSize(pool.SuffixLength) // that of a name pool that was counted
+		size, _ := analyze.NamePoolSize(names.SuffixLength)
 		limit = min(limit, float64(size)*math.Pow(*options.FailAbove, 1/float64(knownAttempts(retries))))
 	}
 	switch left := limit - float64(pool.Names); {

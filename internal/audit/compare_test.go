@@ -2,7 +2,6 @@ package audit
 
 import (
 	"math"
-	"os"
 	"testing"
 	"time"
 
@@ -15,11 +14,10 @@ import (
 
 // saved is an audit of two days before, of all Jobs and Pods.
 func saved(change func(*v1alpha1.AuditReport)) *v1alpha1.AuditReport {
-	all := 0
 	report := &v1alpha1.AuditReport{
 		Metadata: v1alpha1.AuditMetadata{CreationTimestamp: metav1.NewTime(began.Add(-48 * time.Hour))},
 		Scope: v1alpha1.AuditScope{
-			AllNamespaces: true, Resources: []string{"jobs.batch", "pods"}, MinCount: 10, Top: &all,
+			AllNamespaces: true, Resources: []string{"jobs.batch", "pods"}, MinCount: 10,
 		},
 		Items: []v1alpha1.AuditItem{
 			{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "p-", Names: 100},
@@ -34,7 +32,7 @@ func saved(change func(*v1alpha1.AuditReport)) *v1alpha1.AuditReport {
 }
 
 // hid makes an audit one that hid some prefixes.
-func hid(prefixes, names int64, top *int) func(*v1alpha1.AuditReport) {
+func hid(prefixes, names int64, top int) func(*v1alpha1.AuditReport) {
 	return func(r *v1alpha1.AuditReport) {
 		r.Hidden, r.Scope.Top = v1alpha1.AuditHidden{Prefixes: prefixes, Names: names}, top
 	}
@@ -43,7 +41,6 @@ func hid(prefixes, names int64, top *int) func(*v1alpha1.AuditReport) {
 // Growth starts at the number in the earlier audit. It is a range if the earlier audit
 // hid the prefix (--min-count). It is unknown if --top might have removed the prefix.
 func TestGrowth(t *testing.T) {
-	two, ten := 2, 10
 	n := func(x int64) *int64 { return &x }
 	f := func(x float64) *float64 { return &x }
 	for _, test := range []struct {
@@ -56,19 +53,18 @@ func TestGrowth(t *testing.T) {
 		{"shrunk", saved(nil), pool("p-", 60), &v1alpha1.Growth{Days: 2, Names: n(-40), PerDay: f(-20), PerDayMost: -20}},
 		{"new", saved(nil), pool("new-", 20), &v1alpha1.Growth{Days: 2, Names: n(20), PerDay: f(10), PerDayMost: 10, New: true}},
 		{
-			"hidden by --min-count", saved(hid(3, 24, new(int))), pool("new-", 20),
+			"hidden by --min-count", saved(hid(3, 24, 0)), pool("new-", 20),
 			&v1alpha1.Growth{Days: 2, Names: n(11), PerDay: f(5.5), PerDayMost: 10},
 		},
 		{
-			"hidden with few names", saved(hid(1, 4, new(int))), pool("new-", 20),
+			"hidden with few names", saved(hid(1, 4, 0)), pool("new-", 20),
 			&v1alpha1.Growth{Days: 2, Names: n(16), PerDay: f(8), PerDayMost: 10},
 		},
-		{"cut off by --top", saved(hid(3, 24, &two)), pool("new-", 20), &v1alpha1.Growth{Days: 2, PerDayMost: 10}},
+		{"cut off by --top", saved(hid(3, 24, 2)), pool("new-", 20), &v1alpha1.Growth{Days: 2, PerDayMost: 10}},
 		{
-			"not cut off by a --top that was not reached", saved(hid(3, 24, &ten)), pool("new-", 20),
+			"not cut off by a --top that was not reached", saved(hid(3, 24, 10)), pool("new-", 20),
 			&v1alpha1.Growth{Days: 2, Names: n(11), PerDay: f(5.5), PerDayMost: 10},
 		},
-		{"an audit that does not say its --top", saved(hid(3, 24, nil)), pool("new-", 20), &v1alpha1.Growth{Days: 2, PerDayMost: 10}},
 		{"of what it did not read", saved(func(r *v1alpha1.AuditReport) {
 			r.Skipped = []v1alpha1.Skipped{{Group: "batch", Resource: "jobs", Namespace: "ci"}}
 		}), pool("p-", 150), nil},
@@ -78,25 +74,20 @@ func TestGrowth(t *testing.T) {
 		}), pool("p-", 150), nil},
 		{"of another prefix", saved(func(r *v1alpha1.AuditReport) { r.Scope.Prefixes = []string{"q-"} }), pool("p-", 150), nil},
 	} {
-		c := collector(Options{Old: test.old})
-		if diff := cmp.Diff(test.want, c.old.growthOf(test.of, &c.options, v1alpha1.Retries{})); diff != "" {
+		if diff := cmp.Diff(test.want, growthOf(t, Options{Old: test.old}, test.of)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
 		}
 	}
 }
 
 // Of a prefix that clients name, and that the earlier audit does not show, there were at
-// most as many names as are not evident yet. The first version counted none of these, and
-// no longer suffixes.
+// most as many names as are not evident yet.
 func TestGrowthOfWhatWasNotEvident(t *testing.T) {
 	clients := pool("c-", 20)
 	clients.Generated, clients.ClientGenerated = 0, true
-	long := pool("p-", 20)
-	long.SuffixLength = 8
 	known := func(names int64, most float64) *v1alpha1.Growth {
 		return &v1alpha1.Growth{Days: 2, Names: &names, PerDay: new(float64(names) / 2), PerDayMost: most}
 	}
-	unknown := &v1alpha1.Growth{Days: 2, PerDayMost: 10}
 	for _, test := range []struct {
 		name string
 		old  *v1alpha1.AuditReport
@@ -106,12 +97,9 @@ func TestGrowthOfWhatWasNotEvident(t *testing.T) {
 		{"named by clients", saved(nil), clients, known(11, 10)},
 		{"of an audit of many names", saved(func(r *v1alpha1.AuditReport) { r.Scope.MinCount = 16 }), clients, known(5, 10)},
 		{"of an audit of few", saved(func(r *v1alpha1.AuditReport) { r.Scope.MinCount = 1 }), clients, known(11, 10)},
-		{"of one that hid few names", saved(hid(1, 4, new(int))), clients, known(11, 10)},
-		{"of the first version", saved(hid(0, 0, nil)), clients, unknown},
-		{"longer suffixes, of the first version", saved(hid(0, 0, nil)), long, unknown},
+		{"of one that hid few names", saved(hid(1, 4, 0)), clients, known(11, 10)},
 	} {
-		c := collector(Options{Old: test.old})
-		if diff := cmp.Diff(test.want, c.old.growthOf(test.of, &c.options, v1alpha1.Retries{})); diff != "" {
+		if diff := cmp.Diff(test.want, growthOf(t, Options{Old: test.old}, test.of)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
 		}
 	}
@@ -122,23 +110,22 @@ func TestGrowthOfWhatWasNotEvident(t *testing.T) {
 func TestGrowthOfAWatch(t *testing.T) {
 	hour := saved(func(r *v1alpha1.AuditReport) { r.Metadata.CreationTimestamp = metav1.NewTime(began.Add(-time.Hour)) })
 	limit := 200.0
-	c := collector(Options{Old: hour, AsOf: began.Add(23 * time.Hour), FailAboveGrowth: &limit})
-	add(c, true, pool("p-", 200)) // a hundred more
+	c := building(Options{Old: hour, AsOf: began.Add(23 * time.Hour), FailAboveGrowth: &limit})
+	c.add(pool("p-", 200)) // a hundred more
 	report := finish(t, c).Report
 	growth := report.Items[0].Growth
 	if growth.Days != 1 || *growth.PerDay != 100 || report.Gate.ExceededCount != 0 {
 		t.Errorf("%+v, %+v", growth, report.Gate)
 	}
 	ended := saved(func(r *v1alpha1.AuditReport) { r.Metadata = report.Metadata })
-	later := collector(Options{Old: ended, AsOf: began.Add(24 * time.Hour)})
-	if days := later.old.days * 24; days != 1 {
-		t.Errorf("it is compared with what was %v hours before", days)
+	if growth := growthOf(t, Options{Old: ended, AsOf: began.Add(24 * time.Hour)}, pool("p-", 200)); growth.Days*24 != 1 {
+		t.Errorf("it is compared with what was %v hours before", growth.Days*24)
 	}
 }
 
 // A prefix of the earlier audit is gone if this audit searched for it and found no names.
 func TestGone(t *testing.T) {
-	scan := Scan{Resources: []census.Resource{resource("batch", "jobs"), resource("", "configmaps")}}
+	scan := Coverage{Resources: []census.Resource{resource("batch", "jobs"), resource("", "configmaps")}}
 	for _, test := range []struct {
 		name    string
 		options Options
@@ -153,11 +140,10 @@ func TestGone(t *testing.T) {
 		{"a type that was not read", Options{}, []census.Skipped{{Group: "batch", Resource: "jobs"}}, nil},
 	} {
 		test.options.Old = saved(nil)
-		c := collector(test.options)
-		add(c, true, pool("p-", 150))
-		add(c, false, pool("gone-", 3)) // of a list that failed
+		c := building(test.options)
+		c.add(pool("p-", 150))
 		scan.Summary.Skipped = test.skipped
-		result, err := c.Report(scan)
+		result, err := c.report(scan)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,8 +159,8 @@ func TestGone(t *testing.T) {
 
 // The result lists the types and the namespace that only one of the audits read.
 func TestOnlyInOne(t *testing.T) {
-	c := collector(Options{Old: saved(func(r *v1alpha1.AuditReport) { r.Scope.AllNamespaces, r.Scope.Namespace = false, "ci" })})
-	result, err := c.Report(Scan{Resources: []census.Resource{resource("batch", "jobs"), resource("", "configmaps")}})
+	c := building(Options{Old: saved(func(r *v1alpha1.AuditReport) { r.Scope.AllNamespaces, r.Scope.Namespace = false, "ci" })})
+	result, err := c.report(Coverage{Resources: []census.Resource{resource("batch", "jobs"), resource("", "configmaps")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +180,7 @@ func TestOnlyPrefixes(t *testing.T) {
 		{before, []string{"a-"}, nil},
 		{before, []string{"a-", "c-"}, before},
 	} {
-		c := collector(Options{Prefixes: test.now, Old: saved(func(r *v1alpha1.AuditReport) { r.Scope.Prefixes = test.before })})
+		c := building(Options{Prefixes: test.now, Old: saved(func(r *v1alpha1.AuditReport) { r.Scope.Prefixes = test.before })})
 		if got := finish(t, c).OnlyPrefixes; cmp.Diff(test.want, got) != "" {
 			t.Errorf("%v and then %v: %v", test.before, test.now, got)
 		}
@@ -205,8 +191,8 @@ func TestOnlyPrefixes(t *testing.T) {
 // name pool exceeds the gate, the result reports it as undecided.
 func TestGateOnGrowth(t *testing.T) {
 	limit := 9.0
-	c := collector(Options{Old: saved(hid(3, 24, new(int))), MinCount: 1 << 40, FailAboveGrowth: &limit})
-	add(c, true, pool("p-", 150), pool("new-", 20), pool("few-", 17))
+	c := building(Options{Old: saved(hid(3, 24, 0)), MinCount: 1 << 40, FailAboveGrowth: &limit})
+	c.add(pool("p-", 150), pool("new-", 20), pool("few-", 17))
 	gate := finish(t, c).Report.Gate
 	if len(gate.Exceeded) != 1 || gate.Exceeded[0].Prefix != "p-" || *gate.Exceeded[0].GrowthPerDay != 25 || gate.Undecided != 1 {
 		t.Errorf("%+v", gate)
@@ -234,7 +220,7 @@ func TestDaysToGate(t *testing.T) {
 		{"chance of eight attempts", Options{FailAbove: &chance}, retried, 0, 14348907 * math.Pow(0.001, 0.125), 1},
 		{"the sooner of two", Options{FailAbove: &chance, FailAboveCount: &count}, retried, 0, 1000, 1},
 	} {
-		got := daysToGate(pool("p-", test.names), &test.options, test.retries, test.perDay)
+		got := daysToGate(new(pool("p-", test.names)), &test.options, test.retries, test.perDay)
 		if test.days < 0 != (got == nil) || got != nil && math.Abs(*got-test.days) > 1e-9 {
 			t.Errorf("%s: %v, want %v", test.name, got, test.days)
 		}
@@ -254,31 +240,8 @@ func TestNotComparable(t *testing.T) {
 		"of nothing": {Old: saved(func(r *v1alpha1.AuditReport) { r.Scope.Resources = nil })},
 	} {
 		options.Began = began
-		if _, err := NewCollector(options, retries(8)); err == nil {
+		if err := options.Comparable(); err == nil {
 			t.Errorf("%s: no error", name)
-		}
-	}
-}
-
-// A saved audit of the first version can be compared with.
-func TestCompareWithTheFirstVersion(t *testing.T) {
-	data, err := os.ReadFile("../../pkg/api/v1alpha1/testdata/audit-first-version.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	old, err := v1alpha1.ReadAuditReport(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := NewCollector(Options{Old: old, Began: old.Metadata.CreationTimestamp.Add(day)}, retries(8))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for prefix, perDay := range map[string]float64{"nightly-report-": 79, "new-": 200} {
-		s := pool(prefix, 200)
-		s.Namespace = "default"
-		if got := c.old.growthOf(s, &c.options, v1alpha1.Retries{}); got == nil || *got.PerDay != perDay || got.New != (prefix == "new-") {
-			t.Errorf("%s: %+v", prefix, got)
 		}
 	}
 }

@@ -22,32 +22,22 @@ type fold struct {
 }
 
 // foldOrHide takes a name pool with fewer names than Options.MinCount.
-func (k *kept) foldOrHide(pool *census.NamePool) {
-	if pool.OwnerKind == "" {
-		k.hide(pool)
+func (b *builder) foldOrHide(pool *census.NamePool) {
+	if pool.OwnerKind == "" || len(b.options.Prefixes) > 0 || b.options.Watched {
+		b.hide(pool)
 		return
 	}
-	k.fold(foldKey{place{pool.Resource.GroupResource(), pool.Namespace}, pool.OwnerKind}, &fold{
-		prefixes: 1, names: pool.Names, owners: pool.Owners,
-		last10m: last(pool, Last10m), last24h: last(pool, Last24h),
-	})
-}
-
-// fold adds a fold.
-func (k *kept) fold(key foldKey, more *fold) {
-	if k.folds == nil {
-		k.folds = map[foldKey]*fold{}
-	}
-	f := k.folds[key]
+	key := foldKey{place{pool.Resource.GroupResource(), pool.Namespace}, pool.OwnerKind}
+	f := b.folds[key]
 	if f == nil {
 		f = &fold{}
-		k.folds[key] = f
+		b.folds[key] = f
 	}
-	f.prefixes += more.prefixes
-	f.names += more.names
-	f.last10m += more.last10m
-	f.last24h += more.last24h
-	f.owners = append(f.owners, more.owners...)
+	f.prefixes++
+	f.names += pool.Names
+	f.last10m += last(pool, Last10m)
+	f.last24h += last(pool, Last24h)
+	f.owners = append(f.owners, pool.Owners...)
 	if len(f.owners) >= 2*max(f.distinct, 1<<10) {
 		f.compact()
 	}
@@ -62,12 +52,12 @@ func (f *fold) compact() {
 
 // folded returns the folds that the report shows, in order, and hides those with fewer names
 // than Options.MinCount.
-func (c *Collector) folded() []v1alpha1.AuditFolded {
+func (b *builder) folded() []v1alpha1.AuditFolded {
 	var all []v1alpha1.AuditFolded
-	for key, f := range c.kept.folds {
-		if f.names < c.options.MinCount {
-			c.kept.hidden.Prefixes += f.prefixes
-			c.kept.hidden.Names += f.names
+	for key, f := range b.folds {
+		if f.names < b.options.MinCount {
+			b.hidden.Prefixes += f.prefixes
+			b.hidden.Names += f.names
 			continue
 		}
 		f.compact()
@@ -77,12 +67,12 @@ func (c *Collector) folded() []v1alpha1.AuditFolded {
 			Names: f.names, Last10m: f.last10m, Last24h: f.last24h,
 		})
 	}
-	first := func(f v1alpha1.AuditFolded) int64 { return c.options.Order.Of(f.Names, f.Last10m, f.Last24h) }
-	slices.SortFunc(all, func(a, b v1alpha1.AuditFolded) int {
+	first := func(f v1alpha1.AuditFolded) int64 { return b.options.Order.Of(f.Names, f.Last10m, f.Last24h) }
+	slices.SortFunc(all, func(x, y v1alpha1.AuditFolded) int {
 		return cmp.Or(
-			cmp.Compare(first(b), first(a)), cmp.Compare(b.Names, a.Names),
-			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Group, b.Group),
-			cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.OwnerKind, b.OwnerKind))
+			cmp.Compare(first(y), first(x)), cmp.Compare(y.Names, x.Names),
+			cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Group, y.Group),
+			cmp.Compare(x.Resource, y.Resource), cmp.Compare(x.OwnerKind, y.OwnerKind))
 	})
 	return all
 }

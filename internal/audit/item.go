@@ -8,18 +8,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// roomProbability is the chance of any failure up to which there is room.
-const roomProbability = 0.001
-
 // item returns the item of one name pool.
-func (c *Collector) item(r *row) (v1alpha1.AuditItem, error) {
-	pool := r.NamePool
-	retries, why := c.retries(pool)
+func (b *builder) item(r *row) (v1alpha1.AuditItem, error) {
+	pool := &r.Pool
+	retries, why := b.odds.retries(pool)
 	item := v1alpha1.AuditItem{
 		Group: pool.Resource.Group, Version: pool.Resource.Version, Resource: pool.Resource.Resource,
 		Namespace: pool.Namespace, Prefix: textOf(pool.Prefix),
@@ -28,46 +23,47 @@ func (c *Collector) item(r *row) (v1alpha1.AuditItem, error) {
 		ClientGenerated: pool.ClientGenerated, ReplicaBounded: pool.ReplicaBounded,
 		GenerateNames: slices.Clone(pool.GenerateNames),
 		Creators:      creatorsOf(pool.Creator), CreatorCount: pool.Creators,
-		Retries: retries, Measured: r.measured,
+		Retries: retries, Measured: measured(&r.Row),
 	}
-	if pool.SuffixLength != names.SuffixLength {
-		item.SuffixLength = pool.SuffixLength
-	}
-	item.Growth = c.old.growthOf(pool, &c.options, retries)
-	if err := errors.Join(c.foresee(&item, pool), c.count(&item, &pool)); err != nil {
+	item.Growth = b.old.growthOf(pool, b.options, retries)
+	if err := errors.Join(b.foresee(&item), b.count(&item, pool)); err != nil {
 		return item, err
 	}
 	item.Notes = notes(pool, closeText(item), why)
-	if r.accelerates {
+	if accelerates(&r.Row) {
 		item.Notes = append(item.Notes, "accelerating")
 	}
 	return item, nil
 }
 
 // count sets the numbers of recent creates, and whether the name pool is close to failing.
-func (c *Collector) count(item *v1alpha1.AuditItem, pool *census.NamePool) (err error) {
-	if c.watched {
+func (b *builder) count(item *v1alpha1.AuditItem, pool *census.NamePool) (err error) {
+	if b.options.Watched {
 		return nil
 	}
-	item.Last10m = new(last(pool, Last10m))
-	item.Last24h = new(last(pool, Last24h))
-	_, item.FailsInDays, err = c.closeness(pool, knownAttempts(item.Retries))
+	item.Last10m, item.Last24h = new(last(pool, Last10m)), new(last(pool, Last24h))
+	_, item.FailsInDays, err = closeness(pool, knownAttempts(item.Retries))
 	return err
 }
 
 // foresee sets the chance that the next create fails, and the room.
-func (c *Collector) foresee(item *v1alpha1.AuditItem, pool census.NamePool) error {
+func (b *builder) foresee(item *v1alpha1.AuditItem) error {
 	item.Room.Probability = roomProbability
-	single, err := c.estimate.future(pool, 1)
-	if err != nil {
+	odds := func(attempts int) (chance float64, room int64, err error) {
+		model, err := modelOf(attempts)
+		if err != nil {
+			return 0, 0, err
+		}
+		room, err = b.odds.room(item.Names, attempts)
+		return model.NextFails(item.Names), room, err
+	}
+	single, room, err := odds(1)
+	item.NextCreate.NoRetry, item.Room.NoRetry = single, &room
+	if err != nil || item.Attempts == nil {
 		return err
 	}
-	item.NextCreate.NoRetry, item.Room.NoRetry = single.next, &single.room
-	if item.Attempts == nil {
-		return nil
-	}
-	known, err := c.estimate.future(pool, *item.Attempts)
-	item.NextCreate.ServerRetry, item.Room.ServerRetry = &known.next, &known.room
+	chance, more, err := odds(*item.Attempts)
+	item.NextCreate.ServerRetry, item.Room.ServerRetry = &chance, &more
 	return err
 }
 
@@ -77,15 +73,6 @@ func creatorsOf(m census.Creator) []v1alpha1.Creator {
 		return nil
 	}
 	return []v1alpha1.Creator{{Kind: m.Kind, Name: m.Name, Manager: m.Manager, Guess: m.Kind == "" && !m.Certain}}
-}
-
-// modelOf returns the model of creates in a name pool with a number of attempts.
-func modelOf(pool census.NamePool, attempts int) (analyze.Model, error) {
-	size, err := analyze.NamePoolSize(pool.SuffixLength)
-	if err != nil {
-		return analyze.Model{}, err
-	}
-	return analyze.NewModel(size, attempts)
 }
 
 // timestamp returns the time as a report has it, nil if it is unknown.

@@ -19,12 +19,7 @@ func recent(counts ...int64) (r [census.MaxWindows]int64) {
 // itemOf returns the item of a name pool where a server tries eight names.
 func itemOf(t *testing.T, s census.NamePool) v1alpha1.AuditItem {
 	t.Helper()
-	c := collector(Options{})
-	item, err := c.item(&row{NamePool: s})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return item
+	return finish(t, building(Options{}, s)).Report.Items[0]
 }
 
 // The numbers were computed apart from this project, in Python with mpmath: (k/N)^t.
@@ -60,12 +55,9 @@ func TestItem(t *testing.T) {
 func TestItemWithUnknownRetries(t *testing.T) {
 	s := pool("p-", 100_000)
 	s.Resource = resource("example.dev", "widgets")
-	c := collector(Options{})
+	c := building(Options{}, s)
 	c.retriesOf = ofItsOwn(8)
-	item, err := c.item(&row{NamePool: s})
-	if err != nil {
-		t.Fatal(err)
-	}
+	item := finish(t, c).Report.Items[0]
 	if item.NextCreate.ServerRetry != nil || item.Room.ServerRetry != nil {
 		t.Errorf("something unknown has a value: %+v", item)
 	}
@@ -74,21 +66,13 @@ func TestItemWithUnknownRetries(t *testing.T) {
 	}
 }
 
-// A client that generates its names makes one attempt, regardless of the server. A client
-// with longer suffixes has a larger name pool.
+// A client that generates its names makes one attempt, regardless of the server.
 func TestItemNamedByClients(t *testing.T) {
 	s := pool("p-", 1000)
 	s.ClientGenerated = true
 	if item := itemOf(t, s); *item.Attempts != 1 || item.AttemptsSource != v1alpha1.SourceDefault ||
-		NextFails(item) != item.NextCreate.NoRetry || !item.ClientGenerated || item.SuffixLength != 0 {
+		NextFails(item) != item.NextCreate.NoRetry || !item.ClientGenerated {
 		t.Errorf("%+v", item)
-	}
-	s = pool("p-", 1000)
-	s.SuffixLength = 8
-	item := itemOf(t, s)
-	if want := 1000 / math.Pow(27, 8); *item.Attempts != 16 || item.SuffixLength != 8 ||
-		math.Abs(item.NextCreate.NoRetry/want-1) > 1e-12 {
-		t.Errorf("%+v, want a chance of %g", item, want)
 	}
 }
 
@@ -130,7 +114,7 @@ func TestNamesOfTheUsualGate(t *testing.T) {
 		attempts    int
 		below, over int64
 	}{{8, 6_000_000, 6_100_000}, {1, 14_000, 14_400}} {
-		model, err := modelOf(pool("p-", 1), test.attempts)
+		model, err := modelOf(test.attempts)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,7 @@ const etcdFirst = 1_000_000
 
 // notes returns the notes on a name pool. closeness is the note on the next failure, and why
 // is the note on the server's retries. Both may be empty.
-func notes(pool census.NamePool, closeness, why string) []string {
+func notes(pool *census.NamePool, closeness, why string) []string {
 	notes := []string{}
 	add := func(note string) {
 		if note != "" {
@@ -64,7 +64,9 @@ func notes(pool census.NamePool, closeness, why string) []string {
 	if pool.Names > etcdFirst {
 		add("strains etcd")
 	}
-	add(clientGenerated(pool))
+	if pool.ClientGenerated {
+		add("client-generated")
+	}
 	add(sharedByPrefixes(pool))
 	add(sharedByOwners(pool))
 	add(sharedByChildren(pool))
@@ -88,20 +90,9 @@ func closeText(item v1alpha1.AuditItem) string {
 	return ""
 }
 
-// clientGenerated returns the note that a client picks the names.
-func clientGenerated(pool census.NamePool) string {
-	switch {
-	case pool.ClientGenerated:
-		return "client-generated"
-	case pool.SuffixLength > names.SuffixLength:
-		return fmt.Sprintf("%d-character suffixes", pool.SuffixLength)
-	}
-	return ""
-}
-
 // sharedByPrefixes returns the note that truncation at 58 bytes made prefixes equal, with
 // the ends of those prefixes.
-func sharedByPrefixes(pool census.NamePool) string {
+func sharedByPrefixes(pool *census.NamePool) string {
 	if pool.RawPrefixes <= 1 {
 		return ""
 	}
@@ -125,7 +116,7 @@ func sharedByPrefixes(pool census.NamePool) string {
 
 // sharedByOwners returns the note that the objects of a name pool may be of several owners,
 // which controllers name them after, because the names of those are long.
-func sharedByOwners(pool census.NamePool) string {
+func sharedByOwners(pool *census.NamePool) string {
 	long := len(pool.Prefix) == names.MaxPrefixLength
 	switch resource := pool.Resource.GroupResource(); {
 	case resource == pods && long && indexedPods.MatchString(pool.Prefix):
@@ -144,7 +135,7 @@ func sharedByOwners(pool census.NamePool) string {
 
 // sharedByChildren returns the note that the objects of a name pool have long generated names,
 // after which a controller names others: their prefix is cut like every other.
-func sharedByChildren(pool census.NamePool) string {
+func sharedByChildren(pool *census.NamePool) string {
 	of := children[pool.Resource.GroupResource()]
 	kept := names.MaxPrefixLength - len(pool.Prefix)
 	switch {

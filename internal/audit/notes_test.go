@@ -57,12 +57,12 @@ func TestNotes(t *testing.T) {
 		group := schema.ParseGroupResource(test.resource)
 		pool := census.NamePool{
 			Resource: census.Resource{GroupVersionResource: group.WithVersion("v1")},
-			Prefix:   test.prefix, SuffixLength: 5, RawPrefixes: test.rawPrefixes,
+			Prefix:   test.prefix, RawPrefixes: test.rawPrefixes,
 		}
-		if diff := cmp.Diff(append([]string{}, test.want...), notes(pool, "", "")); diff != "" {
+		if diff := cmp.Diff(append([]string{}, test.want...), notes(&pool, "", "")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if diff := cmp.Diff(append(test.want, "why"), notes(pool, "", "why")); diff != "" {
+		if diff := cmp.Diff(append(test.want, "why"), notes(&pool, "", "why")); diff != "" {
 			t.Errorf("%s, of an API that is not known well (-want +got):\n%s", name, diff)
 		}
 	}
@@ -80,8 +80,8 @@ func TestNotesNameTheSharersOfAPool(t *testing.T) {
 		{[]string{prefix, prefix + "-"}, 2, "…, …-"},
 		{[]string{prefix + "1", prefix + "2"}, 5, "5 prefixes: …1, …2, …"},
 	} {
-		pool := census.NamePool{Prefix: prefix, SuffixLength: 5, RawPrefixes: test.count, GenerateNames: test.names}
-		if got := notes(pool, "", ""); len(got) != 1 || got[0] != "truncated: shared by "+test.want {
+		pool := census.NamePool{Prefix: prefix, RawPrefixes: test.count, GenerateNames: test.names}
+		if got := notes(&pool, "", ""); len(got) != 1 || got[0] != "truncated: shared by "+test.want {
 			t.Errorf("%v: %q", test.names, got)
 		}
 	}
@@ -95,13 +95,12 @@ func TestNotesOfOtherThings(t *testing.T) {
 		closeness string
 		want      []string
 	}{
-		{census.NamePool{SuffixLength: 5, Names: 1_000_000}, "", []string{}},
-		{census.NamePool{SuffixLength: 5, Names: 1_000_001}, "fails in 12d", []string{"fails in 12d", "strains etcd"}},
-		{census.NamePool{SuffixLength: 5, ClientGenerated: true}, "", []string{"client-generated"}},
-		{census.NamePool{SuffixLength: 8, Creators: 1, Creator: ours}, "", []string{"8-character suffixes"}},
-		{census.NamePool{SuffixLength: 5, Creators: 1, Creator: ours}, "", []string{}},
+		{census.NamePool{Names: 1_000_000}, "", []string{}},
+		{census.NamePool{Names: 1_000_001}, "fails in 12d", []string{"fails in 12d", "strains etcd"}},
+		{census.NamePool{ClientGenerated: true}, "", []string{"client-generated"}},
+		{census.NamePool{Creators: 1, Creator: ours}, "", []string{}},
 	} {
-		if diff := cmp.Diff(test.want, notes(test.pool, test.closeness, "")); diff != "" {
+		if diff := cmp.Diff(test.want, notes(&test.pool, test.closeness, "")); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", test.pool, diff)
 		}
 	}

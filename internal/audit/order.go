@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -47,18 +48,18 @@ func (o Order) Of(names, last10m, last24h int64) int64 {
 	}
 }
 
-// setRank sets the number by which the order sorts a row, before its names and its prefix.
-func (c *Collector) setRank(r *row) {
-	switch o := &c.options; o.Order {
+// rank returns the number by which the order sorts a row, before its names and its prefix.
+func (o Order) rank(r *row) float64 {
+	switch o {
 	case ByLast10m, ByLast24h:
-		r.rank = float64(o.Order.Of(r.Names, last(&r.NamePool, Last10m), last(&r.NamePool, Last24h)))
+		return float64(o.Of(r.Pool.Names, last(&r.Pool, Last10m), last(&r.Pool, Last24h)))
 	case ByRate:
-		r.rank = 0
-		if m := r.measured; m != nil && m.RatePerDay != nil {
-			r.rank = *m.RatePerDay
+		if m := measured(&r.Row); m != nil && m.RatePerDay != nil {
+			return *m.RatePerDay
 		}
 	case ByNames, ByPrefix:
 	}
+	return 0
 }
 
 // compare orders two rows that a report may show.
@@ -66,13 +67,42 @@ func (o Order) compare(a, b *row) int {
 	if o == ByPrefix {
 		return byPrefix(a, b)
 	}
-	return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(b.Names, a.Names), byPrefix(a, b))
+	return cmp.Or(cmp.Compare(b.rank, a.rank), cmp.Compare(b.Pool.Names, a.Pool.Names), byPrefix(a, b))
 }
 
 // byPrefix orders name pools by the fields that tell them apart.
 func byPrefix(a, b *row) int {
+	x, y := &a.Pool, &b.Pool
 	return cmp.Or(
-		cmp.Compare(a.Prefix, b.Prefix), cmp.Compare(a.Namespace, b.Namespace),
-		cmp.Compare(a.Resource.Group, b.Resource.Group), cmp.Compare(a.Resource.Resource, b.Resource.Resource),
-		cmp.Compare(a.SuffixLength, b.SuffixLength))
+		cmp.Compare(x.Prefix, y.Prefix), cmp.Compare(x.Namespace, y.Namespace),
+		cmp.Compare(x.Resource.Group, y.Resource.Group), cmp.Compare(x.Resource.Resource, y.Resource.Resource))
+}
+
+// top has the first rows of an order.
+type top struct {
+	order Order
+	limit int // 0 for none
+	rows  []*row
+}
+
+// add takes a row, and returns rows that are certainly not among the first.
+func (t *top) add(r *row) (below []*row) {
+	r.rank = t.order.rank(r)
+	if t.limit > 0 && len(t.rows) >= t.limit && len(t.rows)/2 >= t.limit {
+		below = t.trim()
+	}
+	t.rows = append(t.rows, r)
+	return below
+}
+
+// trim sorts the rows, and returns those that are not among the first.
+func (t *top) trim() (below []*row) {
+	slices.SortFunc(t.rows, t.order.compare)
+	if t.limit == 0 || len(t.rows) <= t.limit {
+		return nil
+	}
+	below = slices.Clone(t.rows[t.limit:])
+	clear(t.rows[t.limit:])
+	t.rows = t.rows[:t.limit]
+	return below
 }

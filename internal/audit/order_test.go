@@ -42,8 +42,8 @@ func TestOrders(t *testing.T) {
 		ByLast24h: {"ci-", "loop-", "old-", "also-"},
 		ByPrefix:  {"also-", "ci-", "loop-", "old-"},
 	} {
-		c := collector(Options{Order: order})
-		add(c, true, of("loop-", 1900, 1900, 1900), of("ci-", 40_000, 30, 5000), of("old-", 90_000, 0, 0), of("also-", 100, 0, 0))
+		c := building(Options{Order: order})
+		c.add(of("loop-", 1900, 1900, 1900), of("ci-", 40_000, 30, 5000), of("old-", 90_000, 0, 0), of("also-", 100, 0, 0))
 		if diff := cmp.Diff(want, prefixes(finish(t, c).Report)); diff != "" {
 			t.Errorf("by %s (-want +got):\n%s", order, diff)
 		}
@@ -52,11 +52,11 @@ func TestOrders(t *testing.T) {
 
 // A small prefix on a server that retries does not hide one that is about to fail.
 func TestVerdictOfUnknownAttempts(t *testing.T) {
-	c := collector(Options{})
+	c := building(Options{})
 	c.retriesOf = ofItsOwn(8)
 	widgets := rated("few-", 15_000, 0)
 	widgets.Resource = resource("example.dev", "widgets")
-	add(c, true, rated("huge-", 2_000_000, 5), widgets)
+	c.add(rated("huge-", 2_000_000, 5), widgets)
 	v := finish(t, c).Report.Verdict
 	if v.CloseToFailing != 1 || v.Closest.Prefix != "few-" || v.Closest.Attempts != 1 ||
 		!slices.Equal(v.AttemptsUnknown, []string{"widgets.example.dev"}) {

@@ -59,8 +59,8 @@ func TestComplete(t *testing.T) {
 		}, false, 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			c := collector(Options{Namespace: test.namespace, TypesNamed: test.named})
-			result, err := c.Report(Scan{
+			c := building(Options{Namespace: test.namespace, TypesNamed: test.named})
+			result, err := c.report(Coverage{
 				Resources: []census.Resource{resource("", "pods"), resource("batch", "jobs")},
 				Skipped:   test.before,
 				Summary:   census.Summary{Skipped: test.during},
@@ -91,7 +91,7 @@ func TestCompleteUnderAGate(t *testing.T) {
 		{Options{FailAboveCount: &limit, AllowUnlisted: true}, true},
 		{Options{FailAboveCount: &limit, AllowUnlisted: true, TypesNamed: true}, false},
 	} {
-		result, err := collector(test.options).Report(Scan{
+		result, err := building(test.options).report(Coverage{
 			Resources: []census.Resource{resource("", "pods"), resource("batch", "jobs")},
 			Summary:   census.Summary{Skipped: []census.Skipped{skipped("pods", "", census.Forbidden)}},
 		})
@@ -105,7 +105,7 @@ func TestCompleteUnderAGate(t *testing.T) {
 func TestUncounted(t *testing.T) {
 	limit := int64(5)
 	for _, gate := range []*int64{nil, &limit} {
-		result, err := collector(Options{FailAboveCount: gate}).Report(Scan{
+		result, err := building(Options{FailAboveCount: gate}).report(Coverage{
 			Resources: []census.Resource{resource("", "pods")},
 			Summary:   census.Summary{Uncounted: []census.TypeCount{{Resource: resource("", "pods"), Objects: 7}}},
 		})
@@ -120,7 +120,7 @@ func TestInconsistentUnderAGate(t *testing.T) {
 	limit := int64(5)
 	for _, gate := range []*int64{nil, &limit} {
 		pods := []census.Resource{resource("", "pods")}
-		result, err := collector(Options{FailAboveCount: gate}).Report(Scan{
+		result, err := building(Options{FailAboveCount: gate}).report(Coverage{
 			Resources: pods, Summary: census.Summary{Inconsistent: pods},
 		})
 		if err != nil || result.Report.Complete != (gate == nil) {
@@ -131,21 +131,21 @@ func TestInconsistentUnderAGate(t *testing.T) {
 
 // A server without any type has nothing that could not be read.
 func TestCompleteWithoutTypes(t *testing.T) {
-	if report := finish(t, collector(Options{})).Report; !report.Complete || report.Summary.ResourceTypes != 0 {
+	if report := finish(t, building(Options{})).Report; !report.Complete || report.Summary.ResourceTypes != 0 {
 		t.Errorf("complete: %v, %d types", report.Complete, report.Summary.ResourceTypes)
 	}
 }
 
 // The report contains the server, the scope, the counts, and the skipped types.
 func TestReport(t *testing.T) {
-	attempts, top := 8, 0
+	attempts := 8
 	server := v1alpha1.AuditServer{
 		GitVersion: "v1.37.1",
 		Retries:    v1alpha1.Retries{Attempts: &attempts, AttemptsSource: v1alpha1.SourceVersion},
 	}
-	c := collector(Options{Namespace: "ci", LabelSelector: "app=x", MinCount: 10})
-	add(c, true, pool("p-", 5))
-	result, err := c.Report(Scan{
+	c := building(Options{Namespace: "ci", LabelSelector: "app=x", MinCount: 10})
+	c.add(pool("p-", 5))
+	result, err := c.report(Coverage{
 		Server: server, Ended: began.Add(1500 * time.Millisecond),
 		Resources: []census.Resource{resource("", "pods"), resource("batch", "jobs"), resource("", "configmaps")},
 		Skipped:   []census.Skipped{skipped("events", "", census.Excluded)},
@@ -162,7 +162,7 @@ func TestReport(t *testing.T) {
 		Metadata: v1alpha1.AuditMetadata{CreationTimestamp: metav1.NewTime(began)},
 		Server:   server,
 		Scope: v1alpha1.AuditScope{
-			Namespace: "ci", Resources: []string{"configmaps", "jobs.batch", "pods"}, LabelSelector: "app=x", MinCount: 10, Top: &top,
+			Namespace: "ci", Resources: []string{"configmaps", "jobs.batch", "pods"}, LabelSelector: "app=x", MinCount: 10,
 		},
 		Summary: v1alpha1.AuditSummary{
 			ResourceTypes: 2, Objects: 7, Prefixes: 1, Requests: 3, Seconds: 1.5, Inconsistent: []string{"jobs.batch"},
@@ -188,7 +188,7 @@ func TestReport(t *testing.T) {
 
 // A script can go through every list of a report: an empty one is not null.
 func TestReportOfNothing(t *testing.T) {
-	report := finish(t, collector(Options{})).Report
+	report := finish(t, building(Options{})).Report
 	if !report.Scope.AllNamespaces || report.Gate != nil {
 		t.Errorf("%+v", report)
 	}
@@ -200,10 +200,10 @@ func TestReportOfNothing(t *testing.T) {
 
 // A server that says nonsense of its attempts makes no report.
 func TestReportFails(t *testing.T) {
-	c := collector(Options{})
+	c := building(Options{})
 	c.retriesOf = retries(-1)
-	add(c, true, pool("p-", 5))
-	if result, err := c.Report(Scan{}); err == nil {
+	c.add(pool("p-", 5))
+	if result, err := c.report(Coverage{}); err == nil {
 		t.Errorf("%+v", result.Report)
 	}
 }

@@ -14,13 +14,13 @@ import (
 func TestPrefixesTruncatedInsideACharacter(t *testing.T) {
 	pods := resource("", "pods")
 	audit := func(options Options) *v1alpha1.AuditReport {
-		c := collector(options)
+		c := building(options)
 		for i, prefix := range []string{"x\xc3", "x\xc4", "x\xe2\x82", "x\ufffd"} {
 			s := pool(prefix, int64(20+i))
 			s.Resource = pods
-			add(c, true, s)
+			c.add(s)
 		}
-		result, err := c.Report(Scan{
+		result, err := c.report(Coverage{
 			Resources: []census.Resource{pods},
 			Server:    v1alpha1.AuditServer{Retries: v1alpha1.Retries{AttemptsSource: v1alpha1.SourceVersion}},
 		})

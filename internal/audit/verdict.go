@@ -32,21 +32,9 @@ const (
 type verdict struct {
 	close       int64
 	closest     *v1alpha1.AuditClosest
-	unknown     set[string] // the resource types with unknown attempts
+	unknown     map[string]bool // the resource types with unknown attempts
 	createdMost []v1alpha1.AuditMostCreated
 	created     int64
-}
-
-// merge adds another verdict.
-func (v *verdict) merge(other *verdict) {
-	v.close += other.close
-	v.created += other.created
-	if other.closest != nil {
-		v.nearer(*other.closest)
-	}
-	v.unknown.add(slices.Collect(maps.Keys(other.unknown))...)
-	v.createdMost = append(v.createdMost, other.createdMost...)
-	v.trim()
 }
 
 // nearer keeps a prefix if it is closer to failing than all others.
@@ -93,16 +81,17 @@ func (v *verdict) trim() {
 	v.createdMost = v.createdMost[:min(len(v.createdMost), mostCreatedShown)]
 }
 
-// addToVerdict adds a name pool to a verdict.
-func (c *Collector) addToVerdict(v *verdict, pool *census.NamePool) error {
-	v.create(c.createdIn(pool))
+// addToVerdict adds a name pool to the verdict.
+func (b *builder) addToVerdict(pool *census.NamePool) error {
+	v := &b.verdict
+	v.create(createdIn(pool))
 	resource := pool.Resource.GroupResource()
-	retries, _ := c.retries(*pool)
+	retries, _ := b.odds.retries(pool)
 	if retries.Attempts == nil {
-		v.unknown.add(resource.String())
+		v.unknown[resource.String()] = true
 	}
 	attempts := knownAttempts(retries)
-	chance, days, err := c.closeness(pool, attempts)
+	chance, days, err := closeness(pool, attempts)
 	if err != nil {
 		return err
 	}
@@ -112,19 +101,16 @@ func (c *Collector) addToVerdict(v *verdict, pool *census.NamePool) error {
 	} else if v.closest != nil && v.closest.Names >= pool.Names && v.closest.Attempts <= attempts {
 		return nil // this one has more room, which takes long to calculate
 	}
-	known, err := c.estimate.future(*pool, attempts)
-	if err != nil {
-		return err
-	}
+	room, err := b.odds.room(pool.Names, attempts)
 	v.nearer(v1alpha1.AuditClosest{
 		Group: resource.Group, Resource: resource.Resource, Namespace: pool.Namespace, Prefix: textOf(pool.Prefix),
-		Names: pool.Names, Attempts: attempts, NextCreate: chance, Room: known.room, FailsInDays: days,
+		Names: pool.Names, Attempts: attempts, NextCreate: chance, Room: room, FailsInDays: days,
 	})
-	return nil
+	return err
 }
 
 // createdIn returns the number of creates in a name pool in the last ten minutes.
-func (c *Collector) createdIn(pool *census.NamePool) v1alpha1.AuditMostCreated {
+func createdIn(pool *census.NamePool) v1alpha1.AuditMostCreated {
 	created := v1alpha1.AuditMostCreated{
 		Group: pool.Resource.Group, Resource: pool.Resource.Resource, Namespace: pool.Namespace,
 		Prefix: textOf(pool.Prefix), Names: pool.Names, Last10m: last(pool, Last10m),
@@ -135,19 +121,11 @@ func (c *Collector) createdIn(pool *census.NamePool) v1alpha1.AuditMostCreated {
 	return created
 }
 
-// knownAttempts returns the attempts per create, 1 if they are unknown.
-func knownAttempts(retries v1alpha1.Retries) int {
-	if retries.Attempts == nil {
-		return 1
-	}
-	return *retries.Attempts
-}
-
 // closeness returns the chance that the next create fails, and the days until one failure is
 // expected if the name pool grows every day by the creates of the last 24 hours. The days are
 // nil if they are more than a year.
-func (c *Collector) closeness(pool *census.NamePool, attempts int) (chance float64, days *float64, err error) {
-	model, err := modelOf(*pool, attempts)
+func closeness(pool *census.NamePool, attempts int) (chance float64, days *float64, err error) {
+	model, err := modelOf(attempts)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -172,17 +150,12 @@ func (c *Collector) closeness(pool *census.NamePool, attempts int) (chance float
 	return chance, &high, nil
 }
 
-// verdict returns the verdict on all name pools. The rows have not been added to it yet.
-func (c *Collector) verdict(folded []v1alpha1.AuditFolded) (*v1alpha1.AuditVerdict, error) {
-	if c.watched {
-		return nil, nil
+// verdictOn returns the verdict on all name pools, whose folds come last.
+func (b *builder) verdictOn(folded []v1alpha1.AuditFolded) *v1alpha1.AuditVerdict {
+	if b.options.Watched {
+		return nil
 	}
-	v := &c.kept.verdict
-	for _, r := range c.kept.rows {
-		if err := c.addToVerdict(v, &r.NamePool); err != nil {
-			return nil, err
-		}
-	}
+	v := &b.verdict
 	for _, f := range folded {
 		v.create(v1alpha1.AuditMostCreated{
 			Group: f.Group, Resource: f.Resource, Namespace: f.Namespace, OwnerKind: f.OwnerKind,
@@ -194,5 +167,5 @@ func (c *Collector) verdict(folded []v1alpha1.AuditFolded) (*v1alpha1.AuditVerdi
 		CloseToFailing: v.close, Closest: v.closest,
 		AttemptsUnknown:  append([]string{}, slices.Sorted(maps.Keys(v.unknown))...),
 		MostCreatedCount: v.created, MostCreated: append([]v1alpha1.AuditMostCreated{}, v.createdMost...),
-	}, nil
+	}
 }

@@ -15,9 +15,9 @@ import (
 // verdictOf returns the verdict on name pools of a server with a number of attempts.
 func verdictOf(t *testing.T, options Options, attempts int, pools ...census.NamePool) *v1alpha1.AuditVerdict {
 	t.Helper()
-	c := collector(options)
+	c := building(options)
 	c.retriesOf = retries(attempts)
-	add(c, true, pools...)
+	c.add(pools...)
 	return finish(t, c).Report.Verdict
 }
 
@@ -31,8 +31,7 @@ func TestCloseByChance(t *testing.T) {
 		close    int64
 	}{{1, 14_348, 0}, {1, 14_349, 1}, {8, eight, 0}, {8, eight + 1, 1}, {0, 14_348, 0}, {0, 14_349, 1}} {
 		for _, options := range []Options{{}, {MinCount: 1 << 40}, {Top: 1}} { // shown, or hidden
-			last := pool("z-", 20_000_000) // fails certainly, and is the first row
-			last.SuffixLength = 11
+			last := pool("z-", 100)
 			v := verdictOf(t, options, test.attempts, rated("p-", test.names, 0), last)
 			if v.CloseToFailing != test.close || v.Closest.Prefix != "p-" {
 				t.Errorf("%d attempts, %d names, %+v: %d close to failing, %+v", test.attempts, test.names, options, v.CloseToFailing, v.Closest)
@@ -109,9 +108,9 @@ func TestFolded(t *testing.T) {
 		s.Recent = recent(1, 2)
 		return s
 	}
-	c := collector(Options{MinCount: 10})
-	add(c, true, pod("a", "x-", "Job", 6, 1), pod("a", "y-0-", "Job", 2, 2), pod("b", "z-", "Job", 9, 9), pod("a", "other-", "", 4))
-	add(c, true, pod("a", "y-1-", "Job", 2, 2), pod("a", "w-", "Workflow", 9, 3, 4), pod("a", "v-", "Workflow", 8, 5), pool("large-", 50))
+	c := building(Options{MinCount: 10})
+	c.add(pod("a", "x-", "Job", 6, 1), pod("a", "y-0-", "Job", 2, 2), pod("b", "z-", "Job", 9, 9), pod("a", "other-", "", 4))
+	c.add(pod("a", "y-1-", "Job", 2, 2), pod("a", "w-", "Workflow", 9, 3, 4), pod("a", "v-", "Workflow", 8, 5), pool("large-", 50))
 	report := finish(t, c).Report
 	want := []v1alpha1.AuditFolded{
 		{Resource: "pods", Namespace: "a", OwnerKind: "Workflow", Owners: 3, Prefixes: 2, Names: 17, Last10m: 2, Last24h: 4},
@@ -125,27 +124,12 @@ func TestFolded(t *testing.T) {
 	}
 }
 
-// However often an owner comes, it counts once, and takes memory once.
-func TestFoldOfOneOwner(t *testing.T) {
-	var f fold
-	k := &kept{folds: map[foldKey]*fold{{}: &f}}
-	for i := range uint64(100_000) {
-		k.fold(foldKey{}, &fold{owners: []uint64{i % 7}})
-		if len(f.owners) > 2<<10 {
-			t.Fatalf("%d owners are kept", len(f.owners))
-		}
-	}
-	if f.compact(); len(f.owners) != 7 {
-		t.Errorf("%d owners", len(f.owners))
-	}
-}
-
 // An earlier audit that folded a prefix does not know how many names it had.
 func TestGrowthOfFolded(t *testing.T) {
 	old := saved(func(r *v1alpha1.AuditReport) {
 		r.Folded = []v1alpha1.AuditFolded{{Group: "batch", Resource: "jobs", Namespace: "ci", Prefixes: 3, Names: 24}}
 	})
-	growth := collector(Options{Old: old}).old.growthOf(pool("new-", 20), &Options{}, v1alpha1.Retries{})
+	growth := growthOf(t, Options{Old: old}, pool("new-", 20))
 	if *growth.Names != 11 || growth.New {
 		t.Errorf("%+v", growth)
 	}

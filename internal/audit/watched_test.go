@@ -26,23 +26,21 @@ func seen(prefix string, names int64, creates, deletes float64) live.Row {
 	return row
 }
 
+// watched is the input of a watch.
+func watched(options Options, rows ...live.Row) *build {
+	options.Watched, options.Fullest = true, 2
+	b := building(options)
+	b.options.Began, b.rows = watchBegan, rows
+	return b
+}
+
 // watchedReport is the report of rows.
 func watchedReport(t *testing.T, rows ...live.Row) *v1alpha1.AuditReport {
 	t.Helper()
-	c, err := NewCollector(Options{
-		MinCount: 10, Order: ByRate, Began: watchBegan,
-	}, retries(8))
-	if err != nil {
-		t.Fatal(err)
-	}
-	watched := c.Watched(0)
-	for _, row := range rows {
-		watched.Add(row)
-	}
-	result, err := watched.Report(live.Snapshot{
-		At: watchBegan.Add(2 * time.Hour), Began: watchBegan, Types: []census.Resource{rows[0].Pool.Resource},
+	result, err := watched(Options{MinCount: 10, Order: ByRate}, rows...).report(Coverage{
+		Ended: watchBegan.Add(2 * time.Hour), Resources: []census.Resource{rows[0].Pool.Resource},
 		Summary: census.Summary{Objects: 77},
-	}, v1alpha1.AuditServer{}, nil)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,12 +79,10 @@ func TestWatchedInPart(t *testing.T) {
 	limit := int64(100)
 	jobs := seen("run-", 20, 0, 0)
 	for _, gate := range []*int64{nil, &limit} {
-		w := collector(Options{FailAboveCount: gate}).Watched(1)
-		w.Add(jobs)
-		result, err := w.Report(live.Snapshot{
-			At: watchBegan, Types: []census.Resource{jobs.Pool.Resource},
-			Summary: census.Summary{Uncounted: []census.TypeCount{{Resource: jobs.Pool.Resource, Objects: 7}}},
-		}, v1alpha1.AuditServer{}, nil)
+		result, err := watched(Options{FailAboveCount: gate}, jobs).report(Coverage{
+			Resources: []census.Resource{jobs.Pool.Resource},
+			Summary:   census.Summary{Uncounted: []census.TypeCount{{Resource: jobs.Pool.Resource, Objects: 7}}},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,10 +95,8 @@ func TestWatchedInPart(t *testing.T) {
 // A prefix of an earlier audit is gone if it has no names left. The report shows it all the
 // same if it had many creates since.
 func TestWatchedGone(t *testing.T) {
-	w := collector(Options{Old: saved(nil), MinCount: 10}).Watched(1)
 	row := seen("gone-", 0, 4800, 4800)
-	w.Add(row)
-	result, err := w.Report(live.Snapshot{At: watchBegan, Types: []census.Resource{row.Pool.Resource}}, v1alpha1.AuditServer{}, nil)
+	result, err := watched(Options{Old: saved(nil), MinCount: 10}, row).report(Coverage{Resources: []census.Resource{row.Pool.Resource}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,20 +127,12 @@ func TestAccelerating(t *testing.T) {
 }
 
 func TestFullest(t *testing.T) {
-	c, err := NewCollector(Options{Order: ByPrefix}, retries(1))
-	if err != nil {
-		t.Fatal(err)
-	}
 	rows := []live.Row{seen("a-", 10, 0, 0), seen("b-", 200_000, 0, 0), seen("c-", 300_000, 0, 0)}
-	watched := c.Watched(2)
-	for _, row := range rows {
-		watched.Add(row)
+	got := finish(t, watched(Options{Order: ByPrefix, Top: 1}, rows...)).Fullest
+	if len(got) != 2 || got[0].Prefix != "c-" || got[1].Prefix != "b-" {
+		t.Errorf("%v", got)
 	}
-	got, err := watched.Fullest()
-	if err != nil || len(got) != 2 || got[0].Prefix != "c-" || got[1].Prefix != "b-" {
-		t.Errorf("%v, %v", got, err)
-	}
-	if chance := c.NextFails(rows[1].Pool); chance < 0.0139 || chance > 0.014 {
+	if chance := NewOdds(retries(1)).NextFails(rows[1].Pool); chance < 0.0139 || chance > 0.014 {
 		t.Errorf("%v", chance)
 	}
 }
@@ -177,8 +163,7 @@ func TestCountsFrom(t *testing.T) {
 	}
 }
 
-// The report has the first of many rows, each with its observed creates. The other rows
-// take no memory, not even for a moment.
+// The report has the first of many rows, each with its observed creates.
 func TestRowsBelowTheTop(t *testing.T) {
 	const many, top = 1_000, 3
 	rows := make([]live.Row, many)
@@ -186,28 +171,7 @@ func TestRowsBelowTheTop(t *testing.T) {
 		n := i * 7919 % many // in no order
 		rows[i] = seen(fmt.Sprintf("p%d-", n), int64(10+n), float64(12*n), 0)
 	}
-	unfollowed := live.Row{Pool: pool("other-", many+10)}
-	var result *Result
-	var fullest []census.NamePool
-	allocations := testing.AllocsPerRun(1, func() {
-		c, err := NewCollector(Options{
-			MinCount: 10, Order: ByNames, Top: top, Began: watchBegan,
-		}, retries(8))
-		if err != nil {
-			t.Fatal(err)
-		}
-		watched := c.Watched(2)
-		for _, row := range rows {
-			watched.Add(row)
-		}
-		watched.Add(unfollowed)
-		if fullest, err = watched.Fullest(); err != nil {
-			t.Fatal(err)
-		}
-		if result, err = watched.Report(live.Snapshot{At: watchBegan.Add(2 * time.Hour)}, v1alpha1.AuditServer{}, nil); err != nil {
-			t.Fatal(err)
-		}
-	})
+	result := finish(t, watched(Options{MinCount: 10, Top: top}, append(rows, live.Row{Pool: pool("other-", many+10)})...))
 	items := result.Report.Items
 	if len(items) != top || items[0].Measured != nil || result.Report.Hidden.Prefixes != many+1-top {
 		t.Fatalf("%+v", items)
@@ -216,11 +180,5 @@ func TestRowsBelowTheTop(t *testing.T) {
 		if m := items[1+i].Measured; items[1+i].Names != 10+want || m.Creates != want {
 			t.Errorf("%+v, %+v", items[1+i], m)
 		}
-	}
-	if len(fullest) != 2 {
-		t.Errorf("%+v", fullest)
-	}
-	if allocations > many {
-		t.Errorf("%.0f allocations for %d rows", allocations, many)
 	}
 }

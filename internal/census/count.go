@@ -70,7 +70,7 @@ func (l *list) countInto(ctx context.Context, batch Batch) (namepools.Count, err
 	if visits, is := batch.(*visits); is {
 		return visits.read(ctx, l)
 	}
-	emit := func(id namepools.ID, t *namepools.Tally) { batch.Add(poolOf(l.resource, id, t)) }
+	emit := func(id namepools.ID, t *namepools.Tally) { batch.Add(tallied(l.resource, id, t)) }
 	if l.unordered {
 		return l.sweep(ctx, namepools.NewSweep(l.scan.rules, emit))
 	}

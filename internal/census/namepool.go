@@ -93,8 +93,8 @@ type Batch interface {
 	Commit()
 }
 
-// poolOf returns the name pool of a tally, as it is reported.
-func poolOf(r Resource, id namepools.ID, t *namepools.Tally) NamePool {
+// tallied returns the name pool of a tally, as it is reported.
+func tallied(r Resource, id namepools.ID, t *namepools.Tally) NamePool {
 	return NamePool{
 		Resource: r, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: id.SuffixLength,
 		Names: t.Names, Generated: t.Generated, Recent: t.Recent,

@@ -174,6 +174,44 @@ func forgetOwners(want, got []NamePool, sweep bool) {
 	}
 }
 
+// Count gives each object to one set, whatever the pages, the order and the faults of a list.
+func TestCount(t *testing.T) {
+	for name, fault := range map[string]func(n int, w http.ResponseWriter, r *http.Request) bool{
+		"no fault": nil,
+		"a busy server": func(n int, w http.ResponseWriter, _ *http.Request) bool {
+			if n == 2 {
+				w.WriteHeader(http.StatusServiceUnavailable)
+			}
+			return n == 2
+		},
+	} {
+		for _, unsorted := range []bool{false, true} {
+			a := &api{unsorted: unsorted, fault: fault}
+			objects := censustest.Population([]string{"a", "b"}, 100)
+			a.set(objects)
+			s := &Scanner{Config: a.start(t), ChunkSize: 30}
+			counts, summary, err := s.Count(t.Context(), []Resource{configMaps}, "")
+			if err != nil || len(summary.Skipped) > 0 {
+				t.Fatal(err, summary)
+			}
+			names := int64(0)
+			for pool := range counts.All() {
+				names += pool.Names
+				if pool.Resource != configMaps || pool.Names != 80 || pool.Generated != 70 {
+					t.Errorf("%+v", pool)
+				}
+			}
+			unprefixed := int64(0)
+			for _, u := range summary.Unprefixed {
+				unprefixed += u.Objects
+			}
+			if total := int64(len(objects)); summary.Objects != total || names == 0 || names+unprefixed != total {
+				t.Errorf("%s: %d names, %d others, %+v", name, names, unprefixed, summary)
+			}
+		}
+	}
+}
+
 // countOf returns the count of ConfigMaps in a summary.
 func countOf(objects int64) []TypeCount {
 	if objects == 0 {

@@ -118,9 +118,9 @@ func (c *counts) addCreator(o *decode.Object, prefix string) {
 		c.alike = c.alike && now.apiVersion == last.apiVersion && now.kind == last.kind
 		creators := &c.more().creators
 		if len(*creators) == 0 {
-			creators.add(last.hash(c.creator))
+			creators.addCreator(last, c.creator)
 		}
-		creators.add(now.hash(from.Name))
+		creators.addCreator(now, from.Name)
 		if secondsOf(o) > c.newest {
 			c.origin, c.creator = unique.Make(now), shared(from.Name, prefix)
 		}
@@ -185,7 +185,7 @@ func (c *counts) mergeCreators(more *counts) {
 	c.bounded = c.bounded && more.bounded
 	c.alike = c.alike && more.alike && first.kind == second.kind && first.apiVersion == second.apiVersion
 	ours, theirs := c.creatorHashes(), more.creatorHashes()
-	if len(ours) == 1 && slices.Equal(ours, theirs) {
+	if first == second && slices.Equal(ours, theirs) {
 		return
 	}
 	all := slices.Clone(ours)
@@ -200,7 +200,9 @@ func (c *counts) creatorHashes() hashes {
 	if c.extra != nil && len(c.creators) > 0 {
 		return c.creators
 	}
-	return hashes{c.origin.Value().hash(c.creator)}
+	var one hashes
+	one.addCreator(c.origin.Value(), c.creator)
+	return one
 }
 
 // pool returns the counts of a pool as it is reported.
@@ -227,9 +229,7 @@ func (c *counts) pool(key Key, clientGenerated bool) Pool {
 		APIVersion: from.apiVersion, Kind: from.kind, Name: c.creator, Manager: from.manager, Certain: from.certain,
 	}, from.hasID}
 	hashes := c.creatorHashes()
-	if from.kind != "" || from.manager != "" || len(hashes) > 1 {
-		p.Creators = len(hashes)
-	}
+	p.Creators = len(hashes)
 	if c.alike && len(hashes) < maxHashes {
 		p.OwnerKind, p.Owners = from.kind, slices.Clone(hashes)
 	}
@@ -252,6 +252,13 @@ func (h *hashes) add(hash uint64) {
 	at, found := slices.BinarySearch(*h, hash)
 	if !found && len(*h) < maxHashes {
 		*h = slices.Insert(*h, at, hash)
+	}
+}
+
+// addCreator adds a creator, unless it is unknown.
+func (h *hashes) addCreator(from origin, name string) {
+	if from.kind != "" || from.manager != "" {
+		h.add(from.hash(name))
 	}
 }
 

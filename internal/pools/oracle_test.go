@@ -105,9 +105,9 @@ func (r oracle) sum(key Key, members []decode.Object, others int) Pool {
 		p.GenerateNames = slices.Sorted(maps.Keys(raw))
 		p.GenerateNames = p.GenerateNames[:min(8, len(raw))]
 	}
-	if len(creators) > 1 || !creators[decode.Creator{}] {
-		p.Creators = len(creators)
-	}
+	known := maps.Clone(creators)
+	delete(known, decode.Creator{})
+	p.Creators = len(known)
 	for k := range kinds {
 		if len(kinds) == 1 && k.kind != "" {
 			p.OwnerKind = k.kind

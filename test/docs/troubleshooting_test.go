@@ -99,7 +99,7 @@ var explainThemselves = map[string]string{
 		FailedCount UnknownCount NotTriedCount GoOn Forbidden MissingPermission
 	`,
 	"pkg/cmd/report/messages": `
-		BadFrom BadAudit NoPrefix NoPrefixOfLength NothingGenerated Interrupted Plot PlotOfAudit
+		BadFrom BadAudit NoPrefix NothingGenerated Interrupted Plot PlotOfAudit
 		PlotOfSeveral GateIncomplete GateNoNames Skipped HiddenByAudit NoNames NoNamesIn
 	`,
 }

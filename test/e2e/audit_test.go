@@ -43,8 +43,8 @@ func populate(t *testing.T, cp *controlplane.ControlPlane, namespace string) {
 	create(metav1.ObjectMeta{Name: "run-aaaaa"})                  // no vowels in a suffix
 	create(metav1.ObjectMeta{Name: "run-bbbbbb"})                 // too long for run-
 	create(metav1.ObjectMeta{Name: "none-bbbbb"})                 // no generateName has this prefix
-	create(metav1.ObjectMeta{Name: "zzz", GenerateName: "late-"}) // has the prefix only in generateName, and comes after its names
-	create(metav1.ObjectMeta{Name: "late-bbbbb"})                 // a name with that prefix
+	create(metav1.ObjectMeta{Name: "zzz", GenerateName: "late-"}) // has the prefix only in generateName
+	create(metav1.ObjectMeta{Name: "late-bbbbb", GenerateName: "late-"})
 	for range 15 {
 		create(metav1.ObjectMeta{GenerateName: "run-"})
 		create(metav1.ObjectMeta{GenerateName: "run-a-"})
@@ -94,35 +94,53 @@ func count(t *testing.T, cp *controlplane.ControlPlane, resource schema.GroupVer
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw := map[string]map[string]bool{} // by effective prefix
+	pools := map[string]*counted{} // by effective prefix
+	raw := map[string]map[string]bool{}
 	for _, o := range list.Items {
-		if prefix := o.GetGenerateName(); prefix != "" {
-			cut := prefix[:min(58, len(prefix))]
-			if raw[cut] == nil {
-				raw[cut] = map[string]bool{}
-			}
+		prefix, generated := poolOf(o.GetName(), o.GetGenerateName())
+		if prefix == "" {
+			continue
+		}
+		if pools[prefix] == nil {
+			pools[prefix], raw[prefix] = &counted{Resource: resource.Resource, Namespace: namespace, Prefix: prefix}, map[string]bool{}
+		}
+		pools[prefix].Names++
+		if generated {
+			pools[prefix].Generated++
+			raw[prefix][o.GetGenerateName()] = true
 		}
 	}
 	counts := []counted{}
-	for prefix := range raw {
-		c := counted{Resource: resource.Resource, Namespace: namespace, Prefix: prefix}
-		name := regexp.MustCompile("^" + regexp.QuoteMeta(prefix) + harness.Suffix + "$")
-		for _, o := range list.Items {
-			if !name.MatchString(o.GetName()) {
-				continue
-			}
-			c.Names++
-			if declared := o.GetGenerateName(); declared != "" && declared[:min(58, len(declared))] == prefix {
-				c.Generated++
-				raw[prefix][declared] = true
-			}
-		}
-		c.RawPrefixes = len(raw[prefix])
-		if c.Names > 0 {
-			counts = append(counts, c)
+	for prefix, c := range pools {
+		if c.RawPrefixes = len(raw[prefix]); c.Generated > 0 {
+			counts = append(counts, *c)
 		}
 	}
 	return counts
+}
+
+// generatedName is a name that ends like a generated one.
+var generatedName = regexp.MustCompile("^(.{1,58})" + harness.Suffix + "$")
+
+// poolOf returns the prefix under which an object counts, and whether its name was generated from its generateName. A
+// name with more than five characters belongs to its generateName, of which creating with a key keeps 53 bytes.
+func poolOf(name, generateName string) (prefix string, generated bool) {
+	if match := generatedName.FindStringSubmatch(name); match != nil {
+		prefix = match[1]
+	}
+	if generateName == "" {
+		return prefix, false
+	}
+	effective, kept := generateName[:min(58, len(generateName))], generateName[:min(53, len(generateName))]
+	more := "{6,}"
+	if kept != generateName {
+		more = "{10}"
+	}
+	longer := regexp.MustCompile("^" + regexp.QuoteMeta(kept) + "[bcdfghjklmnpqrstvwxz2456789]" + more + "$")
+	if prefix == effective || longer.MatchString(name) {
+		return effective, true
+	}
+	return prefix, false
 }
 
 func sorted(counts []counted) []counted {
@@ -199,7 +217,7 @@ func TestAuditTable(t *testing.T) {
 		several+strings.TrimSuffix(harness.Printed(auditmsg.Hidden, `1 prefix`, `10 names`, `is`), `\n`)+` `+others)
 	u.Run("audit", "cm", "-n", ns, "-o", "wide", "--prefix=run-", "--no-headers").Expect(t, 0,
 		`configmaps +run- +17 +17 +17 +e2e.test +1 +\d+ +\d+s +\d+s +fails in 314d\n`, one+`Read .*`)
-	u.Run("audit", "cm", "-n", ns, "--prefix=late-", "--no-headers").Expect(t, 0, `configmaps +late- +1 +1 +1 +\?\n`, none)
+	u.Run("audit", "cm", "-n", ns, "--prefix=late-", "--no-headers").Expect(t, 0, `configmaps +late- +1 +1 +1 +e2e.test\n`, none)
 	u.Run("audit", "cm/late-", "cm/run-", "-n", ns, "--sort-by=prefix", "--no-headers").Expect(t, 0, `configmaps   late- .*\nconfigmaps   run- .*\n`, one)
 	u.Run("audit", "cm", "-n", ns, "--prefix=late-,run").Expect(t, 0,
 		`RESOURCE .* late- .*\n`, none+harness.Printed(auditmsg.NotFound, `run`))

@@ -2,7 +2,6 @@ package v1alpha1
 
 import (
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 
@@ -100,22 +99,6 @@ func TestReadAuditReportRefuses(t *testing.T) {
 				t.Errorf("the error is\n%v\nwant\n%s", err, test.want)
 			}
 		})
-	}
-}
-
-// The report of the first version stays readable, without the fields that came later. An audit of
-// that version saved it on a real server.
-func TestReadTheFirstVersion(t *testing.T) {
-	data, err := os.ReadFile("testdata/audit-first-version.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	report, err := ReadAuditReport(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(report.Items) != 4 || report.Scope.Top != nil || report.Unprefixed != nil || report.Gone != nil {
-		t.Errorf("%+v", report)
 	}
 }
 

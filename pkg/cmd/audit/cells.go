@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 )
 
-// prefixText returns the prefix, in quotes where it would look like another one, and
-// with the length of suffixes that are not a server's. For a fold it is the owners.
+// prefixText returns the prefix, in quotes where it would look like another one. For a fold it
+// is the owners.
 func prefixText(r *row) string {
 	if r.fold != nil {
 		owners := plural(r.fold.OwnerKind)
@@ -26,11 +26,8 @@ func prefixText(r *row) string {
 		return fmt.Sprintf("(%s %s)", humanize.Grouped(r.fold.Owners), owners)
 	}
 	text := r.Prefix
-	if strings.ContainsAny(text, "\\\" \t{(") {
+	if strings.ContainsAny(text, "\\\" \t(") {
 		text = strconv.Quote(text)
-	}
-	if r.SuffixLength != 0 {
-		text += fmt.Sprintf("{%d}", r.SuffixLength)
 	}
 	return text
 }

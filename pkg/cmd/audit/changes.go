@@ -58,6 +58,6 @@ func (c *changes) take(rows []row) (changed []row, gone []exporter.Pool) {
 func poolOf(item *v1alpha1.AuditItem) exporter.Pool {
 	return exporter.Pool{
 		Namespace: item.Namespace, Resource: schema.GroupResource{Group: item.Group, Resource: item.Resource},
-		Prefix: item.Prefix, SuffixLength: item.SuffixLength,
+		Prefix: item.Prefix,
 	}
 }

@@ -85,7 +85,7 @@ func nextSteps(item v1alpha1.AuditItem) (heading string, steps []string) {
 	case owned:
 		owner := strings.ToLower(item.Creators[0].Kind) + "/" + item.Creators[0].Name
 		return messages.RecordNext, append(steps, fmt.Sprintf(messages.NextOwner, reference.In(owner, item.Namespace)))
-	case item.ClientGenerated || item.SuffixLength != 0 || item.RawPrefixes > 1 || item.Generated == 0:
+	case item.ClientGenerated || item.RawPrefixes > 1 || item.Generated == 0:
 		return messages.RecordNext, steps // prune refuses them, or finds none
 	case item.Last24h != nil && *item.Last24h < item.Names:
 		return messages.RecordNextPrune, append(steps, command(messages.NextPruneDay))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
@@ -84,22 +85,27 @@ func (r *run) run(ctx context.Context, attempts *flagvalue.Attempts) error {
 
 // once counts, prints, and evaluates the gates.
 func (r *run) once(ctx context.Context, scanner *census.Scanner, progress *terminal.Progress) error {
-	about := r.config.about
-	collector, err := audit.NewCollector(about, r.cluster.RetriesOf)
-	if err != nil {
+	if err := r.config.about.Comparable(); err != nil {
 		return fmt.Errorf(messages.NotComparable, r.config.compare, err)
 	}
-	scanner.FoldBelow = about.FoldBelow()
 	scanner.Progress = cluster.ShowScan(progress)
 	scanner.Progress(census.Progress{Types: len(r.types)})
-	summary, err := scanner.Scan(ctx, r.types, about.Namespace, collector.Begin)
+	counts, summary, err := scanner.Count(ctx, r.types, r.config.about.Namespace)
 	if err != nil {
 		return err
 	}
 	progress.SetText(messages.Evaluating)
-	result, err := collector.Report(audit.Scan{
+	coverage := &audit.Coverage{
 		Server: r.server(), Ended: time.Now().Add(r.ahead), Resources: r.types, Skipped: r.skipped, Summary: summary,
-	})
+	}
+	rows := func(yield func(live.Row) bool) {
+		for pool := range counts.All() {
+			if !yield(live.Row{Pool: pool}) {
+				return
+			}
+		}
+	}
+	result, err := audit.Build(rows, coverage, r.config.about, audit.NewOdds(r.cluster.RetriesOf))
 	if err != nil {
 		return err
 	}

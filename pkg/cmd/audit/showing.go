@@ -80,7 +80,7 @@ func (a *appending) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
 
 // goneText returns why a row is no longer printed, as far as that is known.
 func goneText(r *v1alpha1.AuditReport) string {
-	if top := *r.Scope.Top; top > 0 && len(r.Items) == top {
+	if top := r.Scope.Top; top > 0 && len(r.Items) == top {
 		return fmt.Sprintf(messages.NotFirst, top)
 	}
 	return fmt.Sprintf(messages.TooFew, humanize.Count(r.Scope.MinCount, "name"))
@@ -183,7 +183,7 @@ func (p *painting) lines(r *v1alpha1.AuditReport, width, height int) (lines []st
 func belowText(r *v1alpha1.AuditReport, below int) string {
 	rows := humanize.Count(below, "row")
 	if r.Hidden.BelowTop > 0 {
-		return fmt.Sprintf(messages.BelowAndTop, rows, *r.Scope.Top)
+		return fmt.Sprintf(messages.BelowAndTop, rows, r.Scope.Top)
 	}
 	return fmt.Sprintf(messages.Below, rows)
 }

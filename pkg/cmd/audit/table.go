@@ -42,8 +42,8 @@ func rowsOf(report *v1alpha1.AuditReport, order audit.Order) []row {
 	if folds > 0 {
 		slices.SortStableFunc(rows, compareRows(order))
 	}
-	if top := report.Scope.Top; top != nil && *top > 0 {
-		rows = rows[:min(len(rows), *top)]
+	if top := report.Scope.Top; top > 0 {
+		rows = rows[:min(len(rows), top)]
 	}
 	return rows
 }

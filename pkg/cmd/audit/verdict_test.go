@@ -172,8 +172,7 @@ func TestPrint(t *testing.T) {
 		Closest:     &v1alpha1.AuditClosest{Resource: "configmaps", Prefix: "a-", FailsInDays: new(1.0)},
 		MostCreated: []v1alpha1.AuditMostCreated{{Resource: "pods", Prefix: "p-", Last10m: 1000}}, MostCreatedCount: 1, CloseToFailing: 1,
 	})
-	top := 1
-	report.Scope.Top, report.Scope.MinCount = &top, 10
+	report.Scope.Top, report.Scope.MinCount = 1, 10
 	report.Items = []v1alpha1.AuditItem{{Resource: "pods", Prefix: "p-", Names: 1000, Last10m: new(int64(1000)), Last24h: new(int64(1000)), Notes: []string{"fails in 24h"}}}
 	report.Folded = []v1alpha1.AuditFolded{{Resource: "pods", OwnerKind: "Job", Owners: 12, Names: 13}}
 	report.Hidden = v1alpha1.AuditHidden{Prefixes: 3, Names: 9, BelowTop: 2}

@@ -32,6 +32,7 @@ type watched struct {
 	run    *run
 	types  *cluster.Types
 	engine *live.Engine
+	odds   *audit.Odds
 	shows  showing
 }
 
@@ -44,8 +45,7 @@ func newWatched(r *run) *watched {
 // start counts, watches, prints changes, and evaluates the gates at the end.
 func (w *watched) start(ctx context.Context, progress *terminal.Progress) error {
 	c, about := w.run.cluster, w.run.config.about
-	collector, err := audit.NewCollector(about, c.RetriesOf)
-	if err != nil {
+	if err := about.Comparable(); err != nil {
 		return fmt.Errorf(messages.NotComparable, w.run.config.compare, err)
 	}
 	// The counts stay in use, and little garbage is made. So four times as many collections
@@ -53,7 +53,8 @@ func (w *watched) start(ctx context.Context, progress *terminal.Progress) error 
 	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
 	c.Retries()                                   // the engine asks for them while all else waits
 	c.Config = connection.Uninterrupted(c.Config) // the counts are verified after an interrupt
-	w.engine = w.newEngine(collector, progress)
+	w.odds = audit.NewOdds(c.RetriesOf)
+	w.engine = w.newEngine(progress)
 	notices := make(chan string, 100)
 	w.reportTo(func(text string) {
 		select {
@@ -125,7 +126,7 @@ func (w *watched) printLeft(notices <-chan string) {
 }
 
 // newEngine returns the engine that the flags ask for.
-func (w *watched) newEngine(collector *audit.Collector, progress *terminal.Progress) *live.Engine {
+func (w *watched) newEngine(progress *terminal.Progress) *live.Engine {
 	r, about := w.run, &w.run.config.about
 	engine := live.New(*r.config.scanner(r.cluster))
 	engine.Scanner.Progress = cluster.ShowScan(progress)
@@ -133,7 +134,7 @@ func (w *watched) newEngine(collector *audit.Collector, progress *terminal.Progr
 	engine.Types, engine.Namespace = r.types, about.Namespace
 	engine.Ahead = r.ahead
 	engine.MinCount, engine.Interval = about.CountsFrom(), r.config.interval
-	engine.Chance = collector.NextFails
+	engine.Chance = w.odds.NextFails
 	engine.Takes = about.Takes
 	engine.Named, engine.Discover = r.config.named(), w.types.Discover
 	return engine
@@ -210,20 +211,15 @@ func (w *watched) show() error {
 // report returns the counts of now, as an audit reports them.
 func (w *watched) report() (snapshot live.Snapshot, result *audit.Result, err error) {
 	about := w.run.config.about
-	about.AsOf = w.engine.Now()
-	collector, err := audit.NewCollector(about, w.run.cluster.RetriesOf)
-	if err != nil {
-		return snapshot, nil, err
+	about.AsOf, about.Watched, about.Fullest = w.engine.Now(), true, reuseOf
+	coverage := &audit.Coverage{Server: w.run.server(), Skipped: w.types.Skipped()}
+	rows := func(yield func(live.Row) bool) {
+		snapshot = w.engine.Snapshot(func(r live.Row) { yield(r) })
+		coverage.Ended, coverage.Resources, coverage.Summary = snapshot.At, snapshot.Types, snapshot.Summary
 	}
-	server := w.run.server()
-	watched := collector.Watched(reuseOf)
-	snapshot = w.engine.Snapshot(watched.Add)
-	fullest, err := watched.Fullest()
-	if err != nil {
-		return snapshot, nil, err
+	if result, err = audit.Build(rows, coverage, about, w.odds); err == nil {
+		w.engine.CountReuse(result.Fullest)
 	}
-	w.engine.CountReuse(fullest)
-	result, err = watched.Report(snapshot, server, w.types.Skipped())
 	return snapshot, result, err
 }
 

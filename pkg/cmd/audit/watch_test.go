@@ -36,7 +36,7 @@ func followed(prefix string, names, creates int64) v1alpha1.AuditItem {
 
 // reportOf returns a report of items, without --top.
 func reportOf(items ...v1alpha1.AuditItem) *v1alpha1.AuditReport {
-	return &v1alpha1.AuditReport{Items: items, Scope: v1alpha1.AuditScope{MinCount: 10, Top: new(int)}}
+	return &v1alpha1.AuditReport{Items: items, Scope: v1alpha1.AuditScope{MinCount: 10}}
 }
 
 // A pipe gets only the changed rows, under one header. Prefixes without changes have no row.
@@ -92,7 +92,7 @@ func TestOvertaken(t *testing.T) {
 	a := &appending{printer: linePrinter{&errOut}, out: io.Discard, prints: &printing{}}
 	for _, items := range [][]v1alpha1.AuditItem{{followed("run-", 20, 1)}, {followed("job-", 30, 2)}, {}} {
 		report := reportOf(items...)
-		report.Scope.Top = new(1)
+		report.Scope.Top = 1
 		if err := a.show(report, live.Snapshot{}); err != nil {
 			t.Fatal(err)
 		}
@@ -272,11 +272,7 @@ func TestEngineOfAGate(t *testing.T) {
 	w := newWatched(&run{cluster: c, config: &config{
 		arguments: []string{"jobs"}, about: audit.Options{MinCount: 10, FailAboveCount: &four},
 	}})
-	collector, err := audit.NewCollector(w.run.config.about, c.RetriesOf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := w.newEngine(collector, terminal.StartProgress(io.Discard)).MinCount; got != 5 {
+	if got := w.newEngine(terminal.StartProgress(io.Discard)).MinCount; got != 5 {
 		t.Errorf("it counts from %d names on", got)
 	}
 }
@@ -306,7 +302,7 @@ func TestBelow(t *testing.T) {
 		belowTop int64
 		want     string
 	}{{0, fmt.Sprintf(messages.Below, "7 rows")}, {1, fmt.Sprintf(messages.BelowAndTop, "7 rows", 30)}} {
-		report := &v1alpha1.AuditReport{Scope: v1alpha1.AuditScope{Top: new(30)}, Hidden: v1alpha1.AuditHidden{BelowTop: test.belowTop}}
+		report := &v1alpha1.AuditReport{Scope: v1alpha1.AuditScope{Top: 30}, Hidden: v1alpha1.AuditHidden{BelowTop: test.belowTop}}
 		if got := belowText(report, 7); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
 		}

@@ -31,16 +31,12 @@ func (o *options) watch(ctx context.Context, collector *exporter.Collector, read
 		return err
 	}
 	types := c.Types(known, skipped, len(o.types) > 0, o.namespace)
-	about := audit.Options{MinCount: o.minCount}
-	meaning, err := audit.NewCollector(about, c.RetriesOf)
-	if err != nil {
-		return err
-	}
+	odds := audit.NewOdds(c.RetriesOf)
 	c.Retries() // the engine asks for them while all else waits
 	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
 	engine := o.newEngine(ctx, c, types)
-	engine.Chance = meaning.NextFails
-	collector.Follow(engine, meaning.Room, types.Skipped)
+	engine.Chance = odds.NextFails
+	collector.Follow(engine, odds.Room, types.Skipped)
 	go func() {
 		select {
 		case <-ctx.Done():

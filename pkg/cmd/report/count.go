@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // wantedPrefix is an effective prefix whose names are to be counted.
@@ -94,39 +93,17 @@ func (p place) count(
 	for prefix := range counts {
 		scanner.Prefixes = append(scanner.Prefixes, prefix)
 	}
-	total := func(pools []census.NamePool) {
-		for _, pool := range pools {
+	counted, summary, err := scanner.Count(ctx, []census.Resource{p.resource}, p.namespace)
+	if err != nil {
+		return summary, err
+	}
+	for pool := range counted.All() {
+		if _, wanted := counts[pool.Prefix]; wanted {
 			counts[pool.Prefix] += pool.Names
 		}
 	}
-	begin := func() census.Batch { return &batch{counts: counts, commit: total} }
-	summary, err := scanner.Scan(ctx, []census.Resource{p.resource}, p.namespace, begin)
-	if err == nil && len(summary.Skipped) > 0 {
+	if len(summary.Skipped) > 0 {
 		err = errors.New(summary.Skipped[0].Message)
 	}
 	return summary, err
 }
-
-// batch takes the name pools of one list. Those under the prefixes that are keys of
-// counts count once the list is whole.
-type batch struct {
-	counts map[string]int64
-	commit func([]census.NamePool)
-	pools  []census.NamePool
-}
-
-// Add implements census.Batch.
-func (b *batch) Add(pool census.NamePool) {
-	if _, wanted := b.counts[pool.Prefix]; wanted && pool.SuffixLength == names.SuffixLength {
-		b.pools = append(b.pools, pool)
-	}
-}
-
-// Begin implements census.Batch.
-func (b *batch) Begin() census.Batch {
-	add := func(pools []census.NamePool) { b.pools = append(b.pools, pools...) }
-	return &batch{counts: b.counts, commit: add}
-}
-
-// Commit implements census.Batch.
-func (b *batch) Commit() { b.commit(b.pools) }

@@ -123,26 +123,14 @@ func (o *options) saved() (subject, error) {
 		},
 		incomplete: !audit.Complete,
 	}
-	other := 0
 	for _, item := range audit.Items {
-		if item.SuffixLength != 0 && item.SuffixLength != o.question.SuffixLength {
-			other++
-			continue
-		}
 		s.populations = append(s.populations, report.Population{
 			Group: item.Group, Resource: item.Resource, Namespace: item.Namespace, Prefix: item.Prefix,
 			Existing: item.Names, Server: o.serverAttempts.Or(serversOwn(item.Retries, audit.Server.Retries)),
 		})
 	}
-	if len(s.populations) == 0 {
-		return subject{}, fmt.Errorf(messages.NoPrefixOfLength, o.from, o.question.SuffixLength)
-	}
 	if s.incomplete {
 		s.warnings = append(s.warnings, messages.IncompleteAudit)
-	}
-	if other > 0 {
-		s.warnings = append(s.warnings, fmt.Sprintf(messages.OtherSuffixes,
-			humanize.Count(other, "prefix"), o.question.SuffixLength))
 	}
 	if inconsistent := audit.Summary.Inconsistent; len(inconsistent) > 0 {
 		s.warnings = append(s.warnings, inconsistentCounts(inconsistent))

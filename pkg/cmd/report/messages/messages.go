@@ -53,8 +53,6 @@ const (
 	// NoPrefix is printed for an audit without prefixes: file.
 	NoPrefix = "--from: %s has no prefix. Save an audit with all prefixes:\n" +
 		"  kubectl genname audit --min-count=1 --top=0 -o json"
-	// NoPrefixOfLength is printed for an audit of other suffixes alone: file, characters.
-	NoPrefixOfLength = "--from: %s has no prefix with suffixes of %d characters"
 	// NothingGenerated is printed for manifests without an object to report on.
 	NothingGenerated = "there is nothing to report on, because no object in the input has a generateName and no name"
 	// Interrupted is printed after an interrupt.
@@ -91,9 +89,6 @@ const (
 	HasName = "it has a name, so the server ignores its generateName"
 	// IncompleteAudit is printed for an audit that could not read everything.
 	IncompleteAudit = "Warning: the audit was incomplete, so its counts and all chances are lower bounds"
-	// OtherSuffixes is printed for prefixes of the audit with other suffixes: number,
-	// characters.
-	OtherSuffixes = "Warning: the report leaves out %s whose suffixes are not %d characters long"
 	// HiddenByAudit is printed for prefixes that the audit hid: prefixes, names.
 	HiddenByAudit = "Warning: the report leaves out %s with %s, because the audit hid them. " +
 		"Save the next audit with all prefixes:\n  kubectl genname audit --min-count=1 --top=0 -o json"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -24,7 +26,7 @@ func resource(group, name string) census.Resource {
 func pool(prefix string, names int64) census.NamePool {
 	return census.NamePool{
 		Resource:  resource("batch", "jobs"),
-		Namespace: "ci", Prefix: prefix, SuffixLength: 5, Names: names, Generated: names, RawPrefixes: 1,
+		Namespace: "ci", Prefix: prefix, Names: names, Generated: names, RawPrefixes: 1,
 		Recent: [census.MaxWindows]int64{names / 10},
 	}
 }
@@ -41,38 +43,55 @@ func retries(attempts int) RetriesOf {
 // began is when the audits of the tests begin.
 var began = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 
-// collector returns a collector for servers that try eight names.
-func collector(options Options) *Collector {
+// build is the input of a Build.
+type build struct {
+	options   Options
+	retriesOf RetriesOf
+	rows      []live.Row
+}
+
+// building returns the input for servers that try eight names.
+func building(options Options, pools ...census.NamePool) *build {
 	options.Began = began
 	if options.Order == "" {
 		options.Order = ByNames
 	}
-	c, err := NewCollector(options, retries(8))
-	if err != nil {
-		panic(err)
-	}
-	return c
+	b := &build{options: options, retriesOf: retries(8)}
+	b.add(pools...)
+	return b
 }
 
-// add gives a list to a collector.
-func add(c *Collector, committed bool, pools ...census.NamePool) {
-	batch := c.Begin()
+func (b *build) add(pools ...census.NamePool) {
 	for _, pool := range pools {
-		batch.Add(pool)
+		b.rows = append(b.rows, live.Row{Pool: pool})
 	}
-	if committed {
-		batch.Commit()
-	}
+}
+
+func (b *build) report(coverage Coverage) (*Result, error) {
+	return Build(slices.Values(b.rows), &coverage, b.options, NewOdds(b.retriesOf))
 }
 
 // finish returns the result of a scan of which no more than its name pools is asked.
-func finish(t *testing.T, c *Collector) *Result {
+func finish(t *testing.T, b *build) *Result {
 	t.Helper()
-	result, err := c.Report(Scan{})
+	result, err := b.report(Coverage{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return result
+}
+
+// growthOf returns the growth of a name pool since the audit of the options.
+func growthOf(t *testing.T, options Options, pool census.NamePool) *v1alpha1.Growth {
+	t.Helper()
+	if options.Began.IsZero() {
+		options.Began = began
+	}
+	old, err := newBaseline(options.Old, &options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return old.growthOf(&pool, &options, v1alpha1.Retries{})
 }
 
 func prefixes(report *v1alpha1.AuditReport) []string {
@@ -155,8 +174,8 @@ func TestCollector(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			c := collector(test.options)
-			add(c, true, many...)
+			c := building(test.options)
+			c.add(many...)
 			report := finish(t, c).Report
 			if diff := cmp.Diff(test.prefixes, prefixes(report)); diff != "" {
 				t.Errorf("prefixes (-want +got):\n%s", diff)
@@ -177,14 +196,13 @@ func TestTopOfManyOrders(t *testing.T) {
 		for i := range all {
 			all[i] = pool(fmt.Sprintf("p%03d-", i*7%many), int64(1+i*i%50)) // many have as many names
 		}
-		c := collector(Options{Order: order})
-		add(c, true, all...)
+		c := building(Options{Order: order})
+		c.add(all...)
 		want := prefixes(finish(t, c).Report)[:top]
 		for seed := range uint64(20) {
 			rand.New(rand.NewPCG(seed, 1)).Shuffle(many, func(i, j int) { all[i], all[j] = all[j], all[i] })
-			c := collector(Options{Order: order, Top: top})
-			add(c, true, all[:many/3]...)
-			add(c, true, all[many/3:]...)
+			c := building(Options{Order: order, Top: top})
+			c.add(all...)
 			report := finish(t, c).Report
 			if diff := cmp.Diff(want, prefixes(report)); diff != "" || report.Hidden.Prefixes != many-top {
 				t.Fatalf("by %s, seed %d: %d hidden (-want +got):\n%s", order, seed, report.Hidden.Prefixes, diff)
@@ -205,31 +223,13 @@ func checkGate(t *testing.T, gate *v1alpha1.AuditGate, exceeded int) {
 	}
 }
 
-// A list that failed on its way leaves no trace.
-func TestCollectorForgetsWhatIsNotCommitted(t *testing.T) {
-	limit := int64(0)
-	c := collector(Options{FailAboveCount: &limit})
-	add(c, false, pool("p-", 5))
-	report := finish(t, c).Report
-	if len(report.Items) != 0 || report.Summary.Prefixes != 0 || len(report.Gate.Exceeded) != 0 {
-		t.Errorf("%+v", report)
-	}
-}
-
 // However many prefixes exceed a gate, the report names the worst, and says how
 // many there are; so does the memory that it takes.
 func TestCollectorKeepsTheWorst(t *testing.T) {
 	limit, all := int64(0), int64(5*maxExceeded)
-	c := collector(Options{MinCount: 1 << 40, FailAboveCount: &limit})
-	for list := range int64(5) { // several lists, the worst in none of them alone
-		b := c.Begin().(*batch)
-		for i := range all / 5 {
-			b.Add(pool(fmt.Sprintf("p%d-", i*5+list), i*5+list+1))
-			if len(b.kept.exceeded) > 2*maxExceeded {
-				t.Fatalf("keeps %d", len(b.kept.exceeded))
-			}
-		}
-		b.Commit()
+	c := building(Options{MinCount: 1 << 40, FailAboveCount: &limit})
+	for i := range all {
+		c.add(pool(fmt.Sprintf("p%d-", i), i*7919%all+1))
 	}
 	gate := finish(t, c).Report.Gate
 	if gate.ExceededCount != all || len(gate.Exceeded) != maxExceeded {
@@ -242,31 +242,11 @@ func TestCollectorKeepsTheWorst(t *testing.T) {
 	}
 }
 
-// The server may take seconds to say how it retries: without a gate or a top,
-// no list waits for that.
-func TestCollectorAsksForRetriesAtTheEnd(t *testing.T) {
-	asked := false
-	c := collector(Options{})
-	c.retriesOf = func(v schema.GroupVersion) (v1alpha1.Retries, string) {
-		asked = true
-		return retries(8)(v)
-	}
-	add(c, true, pool("p-", 5))
-	if asked {
-		t.Error("asked while names are counted")
-	}
-	items := finish(t, c).Report.Items
-	if !asked || len(items) != 1 || *items[0].Attempts != 8 {
-		t.Errorf("asked: %v, %+v", asked, items)
-	}
-}
-
 // A prefix that was asked for is found if a list that came to its end has a
 // name under it, shown or not.
 func TestNotFound(t *testing.T) {
-	c := collector(Options{MinCount: 10, Prefixes: []string{"hidden-", "none-", "lost-", "nonsuch-"}})
-	add(c, true, pool("hidden-", 1), pool("none-", 0), pool("other-", 100))
-	add(c, false, pool("lost-", 100))
+	c := building(Options{MinCount: 10, Prefixes: []string{"hidden-", "none-", "lost-", "nonsuch-"}})
+	c.add(pool("hidden-", 1), pool("none-", 0), pool("other-", 100))
 	if diff := cmp.Diff([]string{"none-", "lost-", "nonsuch-"}, finish(t, c).NotFound); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -274,10 +254,10 @@ func TestNotFound(t *testing.T) {
 
 // One that was asked for of a type is not found because another type has it.
 func TestNotFoundOfTheType(t *testing.T) {
-	c := collector(Options{Prefixes: []string{"a-", "b-"}, PrefixesOf: map[schema.GroupResource][]string{
+	c := building(Options{Prefixes: []string{"a-", "b-"}, PrefixesOf: map[schema.GroupResource][]string{
 		{Group: "batch", Resource: "jobs"}: {"a-"}, {Resource: "pods"}: {"a-", "b-"},
 	}})
-	add(c, true, pool("a-", 5))
+	c.add(pool("a-", 5))
 	if diff := cmp.Diff([]string{"pods/a-", "pods/b-"}, finish(t, c).NotFound); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -285,8 +265,8 @@ func TestNotFoundOfTheType(t *testing.T) {
 
 // One that the earlier audit has is gone, and was not misspelled.
 func TestGoneIsNotNotFound(t *testing.T) {
-	c := collector(Options{Prefixes: []string{"gone-", "nonsuch-"}, Old: saved(nil)})
-	result, err := c.Report(Scan{Resources: []census.Resource{resource("batch", "jobs")}})
+	c := building(Options{Prefixes: []string{"gone-", "nonsuch-"}, Old: saved(nil)})
+	result, err := c.report(Coverage{Resources: []census.Resource{resource("batch", "jobs")}})
 	if err != nil || len(result.Report.Gone) != 1 || cmp.Diff([]string{"nonsuch-"}, result.NotFound) != "" {
 		t.Errorf("%v, %+v", err, result)
 	}

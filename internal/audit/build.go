@@ -1,0 +1,253 @@
+package audit
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// Coverage is what was to be counted, and what was.
+type Coverage struct {
+	Server v1alpha1.AuditServer
+	// Ended is when everything was counted.
+	Ended time.Time
+	// Resources are the types that were to be counted.
+	Resources []census.Resource
+	// Skipped are the types that were left out before the scan.
+	Skipped []census.Skipped
+	// Summary is that of the count. The types that it could not read are in its Skipped.
+	Summary census.Summary
+}
+
+// Result is a finished report, and the facts that a command prints beside it.
+type Result struct {
+	Report *v1alpha1.AuditReport
+	// NotFound are those of the prefixes that were named, as TYPE/PREFIX where they were
+	// named so, that no counted name has; and none that is in Gone.
+	NotFound []string
+	// Uncounted are the objects that have a generateName whose prefix was not counted.
+	Uncounted []v1alpha1.TypeObjects
+	// OnlyBefore and OnlyNow are the types, as RESOURCE.GROUP, that were not
+	// compared, because only the earlier audit read them, or only this one.
+	OnlyBefore, OnlyNow []string
+	// OnlyNamespace is the only namespace that was compared where this audit read
+	// all; else empty.
+	OnlyNamespace string
+	// OtherCluster is true if the earlier audit is of another cluster.
+	OtherCluster bool
+	// Fullest are the name pools with the most names, at most Options.Fullest.
+	Fullest []census.NamePool
+	// OnlyPrefixes are the only ones that were compared where this audit counted all,
+	// or others; else none.
+	OnlyPrefixes []string
+}
+
+// maxExceeded is how many of the name pools that exceed a gate a report lists.
+const maxExceeded = 1000
+
+// Build returns the report on name pools, and reads coverage after them. Its memory grows with the
+// rows that the report shows, not with the name pools. It fails if the options' audits can't be
+// compared, or if pkg/analyze doesn't take the number of attempts.
+func Build(rows iter.Seq[live.Row], coverage *Coverage, options Options, odds *Odds) (*Result, error) {
+	old, err := newBaseline(options.Old, &options)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{
+		options: &options, odds: odds, old: old, folds: map[foldKey]*fold{},
+		found: map[string]bool{}, seen: map[poolKey]bool{}, verdict: verdict{unknown: map[string]bool{}},
+		shown: top{order: options.Order, limit: options.Top}, fullest: top{order: ByNames, limit: options.Fullest},
+	}
+	for r := range rows {
+		b.add(&row{Row: r})
+	}
+	return b.result(coverage)
+}
+
+// builder is a report while name pools are added.
+type builder struct {
+	options *Options
+	odds    *Odds
+	old     *baseline // nil if there is nothing to compare with
+
+	shown, fullest top
+	exceeded       []v1alpha1.AuditExceeded
+	exceededCount  int64
+	undecided      int64 // name pools whose growth may exceed a gate
+	hidden         v1alpha1.AuditHidden
+	folds          map[foldKey]*fold
+	verdict        verdict
+	prefixes       int64
+	found          map[string]bool  // of the prefixes that the user named
+	seen           map[poolKey]bool // of the name pools that the earlier audit shows
+	err            error            // the first
+}
+
+// row is a name pool that the report may show.
+type row struct {
+	live.Row
+	rank float64
+}
+
+// fail remembers the first error.
+func (b *builder) fail(err error) { b.err = cmp.Or(b.err, err) }
+
+// add takes a name pool. There may be a million of them. So items are made at the end, and only of
+// those that the report shows.
+func (b *builder) add(r *row) {
+	options, pool := b.options, &r.Pool
+	isCreated := r.Followed && r.Creates >= max(options.MinCount, 1) // however many of them are left
+	if pool.Names == 0 && !isCreated || !options.Takes(pool.Resource.GroupResource(), pool.Prefix) {
+		return
+	}
+	b.prefixes++
+	if len(options.Prefixes) > 0 {
+		b.found[options.asNamed(pool.Resource.GroupResource(), pool.Prefix)] = true
+	}
+	if b.old != nil && pool.Names > 0 && b.old.names[keyOf(pool)] > 0 {
+		b.seen[keyOf(pool)] = true
+	}
+	b.fail(b.evaluate(pool))
+	if options.Fullest > 0 {
+		b.fullest.add(r)
+	}
+	isHidden := pool.Names < options.MinCount && !isCreated
+	if !options.Watched && (!isHidden || pool.Names >= fewestToCompare) {
+		b.fail(b.addToVerdict(pool))
+	}
+	if isHidden {
+		b.foldOrHide(pool)
+		return
+	}
+	for _, below := range b.shown.add(r) {
+		b.hideBelowTop(below)
+	}
+}
+
+// hide counts a name pool that the report doesn't show.
+func (b *builder) hide(pool *census.NamePool) {
+	b.hidden.Prefixes++
+	b.hidden.Names += pool.Names
+}
+
+// hideBelowTop counts a row that only Options.Top hides.
+func (b *builder) hideBelowTop(r *row) {
+	b.hide(&r.Pool)
+	b.hidden.BelowTop++
+}
+
+// evaluate remembers the name pool if it exceeds a gate.
+func (b *builder) evaluate(pool *census.NamePool) error {
+	options := b.options
+	if !options.Gated() {
+		return nil
+	}
+	exceeds := options.FailAboveCount != nil && pool.Names > *options.FailAboveCount
+	growth := b.old.growthOf(pool, options, v1alpha1.Retries{})
+	if limit := options.FailAboveGrowth; limit != nil && growth != nil {
+		switch {
+		case growth.PerDay != nil && *growth.PerDay > *limit:
+			exceeds = true
+		case growth.PerDayMost > *limit:
+			b.undecided++
+		}
+	}
+	if !exceeds && options.FailAbove == nil {
+		return nil
+	}
+	chance, err := b.odds.nextFails(pool)
+	if err != nil || !exceeds && chance <= *options.FailAbove {
+		return err
+	}
+	exceeded := v1alpha1.AuditExceeded{
+		Resource:  pool.Resource.GroupResource().String(),
+		Namespace: pool.Namespace, Prefix: textOf(pool.Prefix), Names: pool.Names, NextCreate: chance,
+	}
+	if growth != nil {
+		exceeded.GrowthPerDay = growth.PerDay
+	}
+	b.exceededCount++
+	if b.exceeded = append(b.exceeded, exceeded); len(b.exceeded) == 2*maxExceeded {
+		b.trimExceeded()
+	}
+	return nil
+}
+
+// trimExceeded sorts the name pools that exceed a gate, and forgets all but the worst.
+func (b *builder) trimExceeded() {
+	slices.SortFunc(b.exceeded, func(x, y v1alpha1.AuditExceeded) int {
+		return cmp.Or(
+			cmp.Compare(y.NextCreate, x.NextCreate), cmp.Compare(y.Names, x.Names), cmp.Compare(x.Prefix, y.Prefix),
+			cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Resource, y.Resource))
+	})
+	b.exceeded = b.exceeded[:min(len(b.exceeded), maxExceeded)]
+}
+
+// result returns the report of all name pools that were added.
+func (b *builder) result(coverage *Coverage) (*Result, error) {
+	for _, below := range b.shown.trim() {
+		b.hideBelowTop(below)
+	}
+	folded := b.folded()
+	items := make([]v1alpha1.AuditItem, len(b.shown.rows))
+	for i, r := range b.shown.rows {
+		var err error
+		items[i], err = b.item(r)
+		b.fail(err)
+		b.shown.rows[i] = nil // there may be very many
+	}
+	if b.err != nil {
+		return nil, b.err
+	}
+	resources := resourceNames(coverage.Resources)
+	slices.Sort(resources)
+	skipped := slices.Concat(coverage.Skipped, coverage.Summary.Skipped)
+	read := b.whole(coverage)
+	report := &v1alpha1.AuditReport{
+		TypeMeta: v1alpha1.TypeOf("AuditReport"),
+		Metadata: v1alpha1.AuditMetadata{CreationTimestamp: metav1.NewTime(b.options.countedAt())},
+		Server:   coverage.Server,
+		Scope:    b.scope(resources),
+		Summary: v1alpha1.AuditSummary{
+			ResourceTypes: len(read), Objects: coverage.Summary.Objects,
+			Prefixes: b.prefixes, Requests: coverage.Summary.Requests,
+			Seconds:      coverage.Ended.Sub(b.options.Began).Seconds(),
+			Inconsistent: resourceNames(coverage.Summary.Inconsistent),
+		},
+		Verdict:    b.verdictOn(folded),
+		Items:      items,
+		Folded:     folded,
+		Unprefixed: typeObjects(coverage.Summary.Unprefixed),
+		Gone:       b.old.gone(b.seen, func(key poolKey) bool { return b.wasRead(key, read, skipped) }),
+		Hidden:     b.hidden,
+		Skipped:    skippedOf(skipped),
+		Complete:   b.complete(coverage, skipped),
+		Gate:       b.gate(),
+	}
+	result := &Result{
+		Report: report, NotFound: b.notFound(report.Gone), Uncounted: typeObjects(coverage.Summary.Uncounted),
+	}
+	b.fullest.trim()
+	for _, r := range b.fullest.rows {
+		result.Fullest = append(result.Fullest, r.Pool)
+	}
+	b.compared(result, read)
+	return result, nil
+}
+
+// compared sets how far this audit was compared with the earlier one.
+func (b *builder) compared(result *Result, read []census.Resource) {
+	result.OnlyBefore, result.OnlyNow = b.old.onlyIn(read)
+	if b.old != nil && b.options.Namespace == "" {
+		result.OnlyNamespace = b.old.report.Scope.Namespace
+	}
+	result.OtherCluster = b.old.isOfAnother(result.Report.Server.ClusterUID)
+	result.OnlyPrefixes = b.old.onlyPrefixes(b.options.Prefixes)
+}

@@ -1,0 +1,128 @@
+package audit
+
+import (
+	"math"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+)
+
+// RetriesOf returns the attempts per create in one API, and a note about them that may be
+// empty. Several goroutines may call it at once.
+type RetriesOf func(schema.GroupVersion) (retries v1alpha1.Retries, note string)
+
+// Odds calculates whether creates in name pools fail. Several goroutines may use it at once.
+type Odds struct {
+	retriesOf RetriesOf
+
+	mu    sync.Mutex
+	rooms map[roomKey]int64 // most name pools have the numbers of others, and a room takes long
+}
+
+type roomKey struct {
+	attempts int
+	names    int64
+}
+
+// NewOdds returns the odds at the attempts of a server.
+func NewOdds(retriesOf RetriesOf) *Odds { return &Odds{retriesOf: retriesOf} }
+
+// clientAttempts is the default of kubectl genname create for the attempts per object.
+const clientAttempts = 16
+
+// retries returns the attempts per create in a name pool, and a note about them that may be
+// empty. The server doesn't retry client-generated names. kubectl genname create retries
+// them itself, and other clients don't.
+func (o *Odds) retries(pool *census.NamePool) (retries v1alpha1.Retries, why string) {
+	byClient := func(attempts int) v1alpha1.Retries {
+		return v1alpha1.Retries{Attempts: &attempts, AttemptsSource: v1alpha1.SourceDefault}
+	}
+	switch {
+	case pool.ClientGenerated:
+		return byClient(1), ""
+	case pool.Creator.HasCreationID && pool.Creators == 1:
+		return byClient(clientAttempts), ""
+	}
+	return o.retriesOf(pool.Resource.GroupVersion())
+}
+
+// knownAttempts returns the attempts per create, 1 if they are unknown.
+func knownAttempts(retries v1alpha1.Retries) int {
+	if retries.Attempts == nil {
+		return 1
+	}
+	return *retries.Attempts
+}
+
+// modelOf returns the model of creates with a number of attempts.
+func modelOf(attempts int) (analyze.Model, error) {
+	size, err := analyze.NamePoolSize(names.SuffixLength)
+	if err != nil {
+		return analyze.Model{}, err
+	}
+	return analyze.NewModel(size, attempts)
+}
+
+// nextFails returns the chance that the next create in a name pool fails with the attempts
+// in force. Unknown attempts count as one.
+func (o *Odds) nextFails(pool *census.NamePool) (float64, error) {
+	retries, _ := o.retries(pool)
+	model, err := modelOf(knownAttempts(retries))
+	return model.NextFails(pool.Names), err
+}
+
+// NextFails returns the chance that the next create in a name pool fails with the attempts in
+// force. Unknown attempts count as one.
+func (o *Odds) NextFails(pool census.NamePool) float64 {
+	chance, _ := o.nextFails(&pool) // retries that are no number make no report either
+	return chance
+}
+
+// Room returns the attempts per create in a name pool, nil if unknown, and how many more
+// creates are likely to succeed, as AuditItem.Room has it. Unknown attempts count as one.
+func (o *Odds) Room(pool census.NamePool) (attempts *int, room int64, err error) {
+	retries, _ := o.retries(&pool)
+	room, err = o.room(pool.Names, knownAttempts(retries))
+	return retries.Attempts, room, err
+}
+
+// roomProbability is the chance of any failure up to which there is room, and maxRooms the number
+// of rooms that are remembered.
+const roomProbability, maxRooms = 0.001, 1 << 14
+
+func (o *Odds) room(names int64, attempts int) (int64, error) {
+	key := roomKey{attempts, names}
+	o.mu.Lock()
+	room, known := o.rooms[key]
+	o.mu.Unlock()
+	if known {
+		return room, nil
+	}
+	model, err := modelOf(attempts)
+	if err != nil {
+		return 0, err
+	}
+	if room, err = model.Room(names, roomProbability); err != nil {
+		return 0, err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.rooms == nil || len(o.rooms) == maxRooms {
+		o.rooms = map[roomKey]int64{}
+	}
+	o.rooms[key] = room
+	return room, nil
+}
+
+// finite returns x, or nil where JSON has no number for it.
+func finite(x float64) *float64 {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return nil
+	}
+	return &x
+}

@@ -1,0 +1,107 @@
+package census
+
+import (
+	"context"
+	"iter"
+	"sync"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
+)
+
+// Counts are the name pools of a scan. Each list, or each namespace of a divided list, has a set of
+// its own, because no name pool is in two of them.
+type Counts struct {
+	rules pools.Rules
+	mu    sync.Mutex
+	types map[string]Resource // by RESOURCE.GROUP
+	sets  []*pools.Set
+	// unprefixed is the number of objects in no name pool, by type.
+	unprefixed map[Resource]int64
+}
+
+// All returns the name pools that count, in no order.
+func (c *Counts) All() iter.Seq[NamePool] {
+	return func(yield func(NamePool) bool) {
+		for _, set := range c.sets {
+			for pool := range set.All() {
+				if !yield(poolOf(c.types[pool.String()], pool)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Count counts the names of the resources, in one namespace or, if it is empty, in all. Cluster-scoped
+// resources are counted in either case. A list that fails is skipped, and the others go on. When ctx
+// is done, all unfinished lists are skipped. An error is about the configuration, and comes before any
+// request.
+func (s *Scanner) Count(ctx context.Context, resources []Resource, namespace string) (*Counts, Summary, error) {
+	counts := &Counts{rules: s.rules(), types: map[string]Resource{}, unprefixed: map[Resource]int64{}}
+	for _, r := range resources {
+		counts.types[r.GroupResource().String()] = r
+	}
+	begin := func(r Resource, _ bool) Visitor {
+		return &setVisitor{of: counts, resource: r, set: pools.New(r.GroupResource(), &counts.rules)}
+	}
+	summary, err := s.Visit(ctx, resources, namespace, decode.Asked{}, begin)
+	for r, objects := range counts.unprefixed {
+		summary.Unprefixed = append(summary.Unprefixed, TypeCount{r, objects})
+	}
+	summary.Sort()
+	return counts, summary, err
+}
+
+// rules returns the rules of the name pools that count.
+func (s *Scanner) rules() pools.Rules {
+	rules := pools.Rules{Prefixes: map[string]bool{}, MinCount: s.MinCount}
+	if s.Selector != nil && !s.Selector.Empty() {
+		rules.Selector = s.Selector
+	}
+	for _, prefix := range s.Prefixes {
+		rules.Prefixes[prefix] = true
+	}
+	for i, since := range s.Since {
+		rules.Since[i] = since.Unix()
+	}
+	return rules
+}
+
+// setVisitor counts the objects of one list.
+type setVisitor struct {
+	of       *Counts
+	resource Resource
+	set      *pools.Set
+}
+
+// Visit implements Visitor.
+func (v *setVisitor) Visit(o *decode.Object) error {
+	v.set.Add(o)
+	return nil
+}
+
+// Commit implements Visitor.
+func (v *setVisitor) Commit() {
+	v.of.mu.Lock()
+	defer v.of.mu.Unlock()
+	v.of.sets = append(v.of.sets, v.set)
+	prefixed, _ := v.set.Prefixed()
+	if unprefixed := v.set.Objects() - prefixed; unprefixed > 0 {
+		v.of.unprefixed[v.resource] += unprefixed
+	}
+}
+
+func poolOf(r Resource, p *pools.Pool) NamePool {
+	return NamePool{
+		Resource: r, Namespace: p.Namespace, Prefix: p.Prefix, SuffixLength: 5,
+		Names: p.Names, Generated: p.Generated, RawPrefixes: p.RawPrefixes, GenerateNames: p.GenerateNames,
+		Recent: [MaxWindows]int64{p.Recent[0], p.Recent[1]}, Oldest: p.Oldest, Newest: p.Newest,
+		Creator: Creator{
+			Kind: p.Creator.Kind, Name: p.Creator.Name, Manager: p.Creator.Manager,
+			Certain: p.Creator.Certain, HasCreationID: p.Creator.HasCreationID,
+		},
+		Creators: p.Creators, ClientGenerated: p.ClientGenerated, ReplicaBounded: p.ReplicaBounded,
+		OwnerKind: p.OwnerKind, Owners: p.Owners,
+	}
+}
