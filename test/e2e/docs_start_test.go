@@ -138,7 +138,7 @@ func TestFirstMinute(t *testing.T) {
 			if len(commands) < 10 {
 				t.Fatalf("only %q", commands)
 			}
-			r.copies(commands)
+			r.copies(append(commands, "kubectl wait --for=condition=complete jobs --all --timeout=2m > /dev/null")) // endJobs is done
 		})
 	}
 }
