@@ -3,6 +3,7 @@ package create
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"strings"
 	"unicode"
@@ -46,16 +47,17 @@ func (f *ownCreateFlags) readKey() error {
 }
 
 // validateEndsOf returns an error for a key like "migrate-$COMMIT" with an empty variable. Such a key
-// is the same for all commits. The URL of a pipeline can end with a slash.
+// is the same for all commits. The URL of a pipeline can end with a slash, but not one without a host.
 func validateEndsOf(key string) error {
 	separator := func(r rune) bool { return strings.ContainsRune("-_./:", r) || unicode.IsSpace(r) }
 	runes := []rune(key)
 	first, last := runes[0], runes[len(runes)-1]
-	isURL := strings.HasPrefix(key, "https://") || strings.HasPrefix(key, "http://")
+	parsed, err := url.Parse(key)
+	isURL := err == nil && (parsed.Scheme == "https" || parsed.Scheme == "http") && parsed.Host != ""
 	switch {
 	case separator(first):
 		return fmt.Errorf(messages.BadEndOfKey, string(first))
-	case separator(last) && !(isURL && last == '/'):
+	case separator(last) && (!isURL || last != '/'):
 		return fmt.Errorf(messages.BadEndOfKey, string(last))
 	}
 	return nil

@@ -65,6 +65,8 @@ func TestReadKey(t *testing.T) {
 		"underscore":                {args: []string{"--idempotency-key=_secret"}, err: `"_"`},
 		"slash behind another text": {args: []string{"--idempotency-key=secret/"}, err: `"/"`},
 		"a URL that ends with =":    {args: []string{"--idempotency-key=https://ci/?run="}, want: "https://ci/?run="},
+		"a URL without a host":      {args: []string{"--idempotency-key=https://"}, err: `"/"`},
+		"a URL with an empty part":  {args: []string{"--idempotency-key=https:///secret/"}, err: `"/"`},
 		"a URL with an empty port":  {args: []string{"--idempotency-key=https://secret:"}, err: `":"`},
 	} {
 		t.Run(name, func(t *testing.T) {
