@@ -1,12 +1,15 @@
 package prune
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"iter"
+	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
@@ -16,175 +19,149 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// pool is a name pool within one resource type.
-type pool struct{ namespace, prefix string }
-
-// sink receives the decisions of a chooser.
-type sink interface {
-	chosen(o Object)
-	left(of pool, reason Reason, objects int64)
-}
-
-// chooser decides for each object of a list whether to delete it.
-type chooser struct {
+// rules decide about a single object of a target: while it is listed, and again after it has changed.
+type rules struct {
 	resource census.Resource
 	criteria Criteria
-	until    time.Time       // newer objects are left, and Criteria.Keep ignores them
-	prefixes map[string]bool // effective prefixes
-	named    map[string]bool // whole generateNames
-	to       sink
-	sorted   bool
-	newest   map[pool]*newest // for Criteria.Keep
+	selector labels.Selector
+	finishes bool              // the end of the objects is known
+	prefixes map[string]string // effective prefix → the first generateName that has it
+	named    map[string]bool   // whole generateNames
 }
 
-// newChooser returns the chooser of a target. until is the time of the plan.
-func newChooser(target Target, criteria Criteria, until time.Time, to sink) *chooser {
-	c := &chooser{
-		resource: target.Resource, criteria: criteria, until: until,
-		prefixes: map[string]bool{}, named: map[string]bool{}, to: to,
+func newRules(target Target, criteria Criteria) (*rules, error) {
+	selector, err := labels.Parse(criteria.Selector)
+	if err != nil {
+		return nil, err
+	}
+	r := &rules{
+		resource: target.Resource, criteria: criteria, selector: selector,
+		finishes: Finishes(target.Resource), prefixes: map[string]string{},
+		named: map[string]bool{},
 	}
 	for _, prefix := range target.Prefixes {
-		c.prefixes[names.EffectivePrefix(prefix)], c.named[prefix] = true, true
+		effective := names.EffectivePrefix(prefix)
+		r.prefixes[effective], r.named[prefix] = cmp.Or(r.prefixes[effective], prefix), true
 	}
-	return c
+	return r, nil
 }
 
-// asked returns the fields that the decoder must read of each object.
-func (c *chooser) asked() decode.Asked {
-	return decode.Asked{Whole: c.criteria.Finished}
-}
-
-// begin prepares the chooser to read a list from its beginning.
-func (c *chooser) begin(sorted bool) { c.sorted, c.newest = sorted, map[pool]*newest{} }
-
-// visit decides whether to delete an object.
-func (c *chooser) visit(o *decode.Object) {
-	c.leavePools(o.Namespace, o.Name)
-	of, generated, concerned := c.poolOf(o)
-	if !concerned {
-		return
+// prefixOf returns the generateName to which an object belongs: its own if that was named, else the
+// one that its generateName or its name resembles. It returns "" if the object has another prefix.
+func (r *rules) prefixOf(o *decode.Object) string {
+	if r.named[o.GenerateName] {
+		return o.GenerateName
 	}
-	if reason := c.leaves(o, generated); reason != "" {
-		c.to.left(of, reason, 1)
-		return
-	}
-	found := Object{
-		Resource: c.resource, Namespace: of.namespace, Name: o.Name, UID: o.UID,
-		Prefix: of.prefix, Created: time.Unix(o.Created, 0).UTC(),
-	}
-	if c.criteria.Keep != nil {
-		var more bool
-		if found, more = c.keep(of, found); !more {
-			return
-		}
-	}
-	if before := c.criteria.Before; !before.IsZero() && !found.Created.Before(before) {
-		c.to.left(of, TooYoung, 1)
-		return
-	}
-	c.to.chosen(found)
-}
-
-// poolOf returns the name pool of an object. concerned reports whether its prefix is one of the
-// target's. generated reports whether the object's name was generated in the pool by the rule of the
-// census. Then its generateName has the prefix, and its name is the prefix and a suffix.
-func (c *chooser) poolOf(o *decode.Object) (of pool, generated, concerned bool) {
 	in, declared := namepools.Of(o)
-	if c.prefixes[declared.Prefix] {
-		generated = names.GeneratedFrom(o.Name, o.GenerateName) && c.named[o.GenerateName]
-		return pool{o.Namespace, declared.Prefix}, generated, true
+	if prefix := r.prefixes[declared.Prefix]; o.GenerateName != "" && prefix != "" {
+		return prefix
 	}
-	return pool{o.Namespace, in.Prefix}, false, c.prefixes[in.Prefix]
+	return r.prefixes[in.Prefix]
 }
 
-// leaves returns the reason to leave an object, or "".
-func (c *chooser) leaves(o *decode.Object, generated bool) Reason {
+// leaves returns the reason to leave an object whatever the others are, or "". state is empty if the end
+// of the objects isn't known.
+func (r *rules) leaves(o *decode.Object) (reason Reason, state finished.State) {
+	if r.finishes {
+		state = stateOf(r.resource, o.Raw)
+	}
 	switch {
-	case !generated || o.UID == "":
-		return NotGenerated
+	case !r.named[o.GenerateName] || o.UID == "" || !names.GeneratedFrom(o.Name, o.GenerateName):
+		return NotGenerated, state
 	case o.Deleting:
-		return BeingDeleted
-	case !c.criteria.Owned && controlled(o):
-		return Controlled
+		return BeingDeleted, state
+	case !r.criteria.Owned && slices.ContainsFunc(o.Owners, func(o decode.Owner) bool { return o.Controller }):
+		return Controlled, state
 	case o.Created == 0:
-		return UnknownAge
-	case o.Created > c.until.Unix():
-		return TooYoung
-	case c.criteria.Finished && !hasFinished(c.resource, o.Raw):
-		return NotFinished
+		return UnknownAge, state
+	case !r.criteria.Running && state == finished.Running:
+		return NotFinished, state
+	case !r.selector.Matches(labels.Set(o.Labels)):
+		return NotSelected, state
 	}
-	return ""
+	return "", state
 }
 
-// controlled reports whether an object has a controller.
-func controlled(o *decode.Object) bool {
-	for _, owner := range o.Owners {
-		if owner.Controller {
-			return true
-		}
-	}
-	return false
-}
-
-// hasFinished reports whether an object has finished. It sets the kind from the resource type because
-// not all items of a list have one.
-func hasFinished(resource census.Resource, raw []byte) bool {
+// stateOf returns how far an object is. It sets the kind from the resource type because not all items
+// of a list have one.
+func stateOf(resource census.Resource, raw []byte) finished.State {
 	var read struct {
 		Status map[string]any `json:"status"`
 	}
 	if err := json.Unmarshal(raw, &read); err != nil {
-		return false
+		return finished.Running
 	}
 	object := &unstructured.Unstructured{Object: map[string]any{"status": read.Status}}
 	object.SetGroupVersionKind(resource.GroupVersion().WithKind(resource.Kind))
 	status, _ := finished.Of(object)
-	return status.Done()
+	if !status.Done() {
+		return finished.Running
+	}
+	return status.State
 }
 
-// Finishes reports whether the objects of a resource type can be chosen by
-// Criteria.Finished.
+// Finishes reports whether the end of the objects of a resource type is known.
 func Finishes(r census.Resource) bool {
 	return finished.Knows(schema.GroupKind{Group: r.Group, Kind: r.Kind})
 }
 
-// keep adds a candidate to the newest objects of its pool. It returns the object that this pushes out,
-// if any.
-func (c *chooser) keep(of pool, found Object) (Object, bool) {
-	held := c.newest[of]
-	if held == nil {
-		held = &newest{most: *c.criteria.Keep}
-		c.newest[of] = held
-	}
-	return held.add(found)
+// parse reads an object from a response with the decoder of lists, as the only item of a list.
+func parse(raw []byte) (found decode.Object, err error) {
+	list := bytes.Join([][]byte{[]byte(`{"kind":"List","metadata":{},"items":[`), raw, []byte(`]}`)}, nil)
+	_, err = decode.List(bytes.NewReader(list), decode.Asked{Whole: true}, func(o *decode.Object) error {
+		found = *o
+		return nil
+	})
+	return found, err
 }
 
-// leavePools drops the state of the pools that a sorted list has passed when it reaches a name.
-func (c *chooser) leavePools(namespace, name string) {
-	if !c.sorted {
-		return
-	}
-	for of := range c.newest {
-		if of.namespace != namespace || !strings.HasPrefix(name, of.prefix) {
-			c.leavePool(of)
+// Decision is the decision about one object. An empty Reason means that it is to be deleted.
+type Decision struct {
+	Object Object
+	Reason Reason
+}
+
+// Choose decides about the objects of one namespace and prefix that no other rule leaves. It sorts
+// them, the newest first. An object that a list has twice counts once.
+func Choose(objects []Object, criteria Criteria) iter.Seq[Decision] {
+	slices.SortFunc(objects, func(a, b Object) int {
+		return cmp.Or(cmp.Compare(b.Created, a.Created), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
+	})
+	objects = slices.CompactFunc(objects, func(a, b Object) bool { return a.UID == b.UID })
+	return func(yield func(Decision) bool) {
+		all, failed := &newest{keep: criteria.Keep}, &newest{keep: criteria.KeepFailed}
+		for _, o := range objects {
+			among := all
+			if o.failed && failed.keep != nil {
+				among = failed
+			}
+			d := Decision{Object: o}
+			switch {
+			case !o.running && among.has(o):
+				d.Reason = Newest
+			case !criteria.Before.IsZero() && o.Created >= criteria.Before.Unix():
+				d.Reason = TooYoung
+			}
+			if !yield(d) {
+				return
+			}
 		}
 	}
 }
 
-// end reports the kept objects of the remaining pools at the end of the list.
-func (c *chooser) end() {
-	for of := range c.newest {
-		c.leavePool(of)
-	}
+// newest counts the objects that are kept, the newest first.
+type newest struct {
+	keep  *int
+	count int
+	last  int64 // creation time of the last object that is kept
 }
 
-func (c *chooser) leavePool(of pool) {
-	if kept := c.newest[of].heap.Len(); kept > 0 {
-		c.to.left(of, Newest, int64(kept))
+// has reports whether an object is kept: it is one of the newest, or as new as the last of those.
+func (n *newest) has(o Object) bool {
+	if n.keep == nil || n.count >= *n.keep && (n.count == 0 || o.Created != n.last) {
+		return false
 	}
-	delete(c.newest, of)
-}
-
-// olderThan orders objects by creation time, then by name.
-func (o Object) olderThan(other Object) bool {
-	return cmp.Or(o.Created.Compare(other.Created), strings.Compare(o.Name, other.Name)) < 0
+	n.count++
+	n.last = o.Created
+	return true
 }

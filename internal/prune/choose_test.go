@@ -2,7 +2,6 @@ package prune
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -14,31 +13,34 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// decided records the decisions of a chooser. It is a sink.
-type decided struct {
-	names []string
-	why   map[Reason]int64
-}
-
-func (d *decided) chosen(o Object) { d.names = append(d.names, o.Namespace+"/"+o.Name) }
-
-func (d *decided) left(_ pool, reason Reason, objects int64) { d.why[reason] += objects }
-
-// choose returns the decisions of a chooser about objects.
-func choose(objects []decode.Object, sorted bool, target Target, criteria Criteria) (c *chooser, d *decided) {
-	d = &decided{why: map[Reason]int64{}}
-	c = newChooser(target, criteria, time.Unix(1000, 0), d)
-	c.begin(sorted)
-	for _, o := range objects {
-		c.visit(&o)
+// choose returns the names of the objects that a plan has, and the number of the others by reason.
+func choose(t rapid.TB, objects []decode.Object, target Target, criteria Criteria) (chosen []string, left map[Reason]int64) {
+	t.Helper()
+	rules, err := newRules(target, criteria)
+	if err != nil {
+		t.Fatal(err)
 	}
-	c.end()
-	slices.Sort(d.names)
-	return c, d
+	l := &listing{rules: rules}
+	l.Begin(true)
+	for _, o := range objects {
+		l.Visit(&o)
+	}
+	plan := &Plan{Similar: map[census.Resource][]string{}}
+	plan.add(l)
+	left = map[Reason]int64{}
+	for _, pool := range plan.Pools {
+		for reason, n := range pool.Left {
+			left[reason] += n
+		}
+	}
+	for o := range plan.Objects() {
+		chosen = append(chosen, o.Pool.Namespace+"/"+o.Name)
+	}
+	slices.Sort(chosen)
+	return chosen, left
 }
 
 // Each rule by itself.
@@ -72,12 +74,12 @@ func TestChoose(t *testing.T) {
 		"no age":                    {with(func(o *decode.Object) { o.Created = 0 }), Criteria{Keep: &none}, UnknownAge},
 		"old enough":                {run, Criteria{Before: time.Unix(501, 0)}, ""},
 		"of the very second":        {run, Criteria{Before: time.Unix(500, 0)}, TooYoung},
-		"created after the plan":    {with(func(o *decode.Object) { o.Created = 1001 }), Criteria{Keep: &none}, TooYoung},
+		"labels that don't match":   {run, Criteria{Selector: "app=x"}, NotSelected},
 		"keep none":                 {run, Criteria{Keep: &none}, ""},
 	} {
-		_, d := choose([]decode.Object{test.object}, true, Target{configMaps, []string{"run-"}}, test.criteria)
-		if test.want == "" && len(d.names) != 1 || test.want != "" && (len(d.names) != 0 || d.why[test.want] != 1) {
-			t.Errorf("%s: %+v", name, d)
+		chosen, left := choose(t, []decode.Object{test.object}, Target{configMaps, []string{"run-"}}, test.criteria)
+		if test.want == "" && len(chosen) != 1 || test.want != "" && (len(chosen) != 0 || left[test.want] != 1) {
+			t.Errorf("%s: %v %v", name, chosen, left)
 		}
 	}
 }
@@ -97,9 +99,51 @@ func TestChooseFinished(t *testing.T) {
 	} {
 		o := decode.Object{Namespace: "ns", Name: "run-bbbbb", GenerateName: "run-", Created: 5, Raw: []byte(raw)}
 		o.UID = "u"
-		c, d := choose([]decode.Object{o}, true, Target{jobs, []string{"run-"}}, Criteria{Finished: true})
-		if got := len(d.names) == 1; got != want || !c.asked().Whole {
-			t.Errorf("%s: %+v", raw, d)
+		chosen, left := choose(t, []decode.Object{o}, Target{jobs, []string{"run-"}}, Criteria{})
+		if got := len(chosen) == 1; got != want {
+			t.Errorf("%s: %v", raw, left)
+		}
+		if chosen, left := choose(t, []decode.Object{o}, Target{jobs, []string{"run-"}}, Criteria{Running: true}); len(chosen) != 1 {
+			t.Errorf("%s with --running: %v", raw, left)
+		}
+	}
+}
+
+// --keep and --keep-failed count finished objects, the failed ones apart. Objects as old as the last one
+// that is kept are kept, and an object that the list has twice counts once.
+func TestChooseTheNewest(t *testing.T) {
+	pool := &Pool{}
+	object := func(name string, created int64) Object {
+		return Object{Pool: pool, Name: name, UID: name, Created: created}
+	}
+	failed := func(name string, created int64) Object {
+		o := object(name, created)
+		o.failed = true
+		return o
+	}
+	running := object("running", 1)
+	running.running = true
+	two, one := 2, 1
+	for name, test := range map[string]struct {
+		objects  []Object
+		criteria Criteria
+		want     string // to delete
+	}{
+		"ties":            {[]Object{object("a", 9), object("b", 8), object("c", 8), object("d", 8), object("e", 7)}, Criteria{Keep: &two}, "e"},
+		"twice":           {[]Object{object("a", 9), object("c", 7), object("b", 8), object("a", 9)}, Criteria{Keep: &two}, "c"},
+		"failed apart":    {[]Object{failed("a", 9), object("b", 8), failed("c", 7), object("d", 6), object("e", 5)}, Criteria{Keep: &two, KeepFailed: &one}, "c e"},
+		"failed together": {[]Object{failed("a", 9), object("b", 8), failed("c", 7)}, Criteria{Keep: &two}, "c"},
+		"failed only":     {[]Object{failed("a", 9), failed("b", 8), object("c", 7)}, Criteria{KeepFailed: &one}, "b c"},
+		"running":         {[]Object{running, object("a", 9), object("b", 8)}, Criteria{Keep: &two, Running: true}, "running"},
+	} {
+		var got []string
+		for d := range Choose(test.objects, test.criteria) {
+			if d.Reason == "" {
+				got = append(got, d.Object.Name)
+			}
+		}
+		if slices.Sort(got); strings.Join(got, " ") != test.want {
+			t.Errorf("%s: %v, want %s", name, got, test.want)
 		}
 	}
 }
@@ -108,12 +152,6 @@ func TestChooseFinished(t *testing.T) {
 func TestChoiceIsTheOracles(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		objects := drawObjects(rt)
-		sorted := rapid.Bool().Draw(rt, "sorted")
-		if sorted {
-			slices.SortFunc(objects, func(a, b decode.Object) int {
-				return namepools.StorageOrder(a.Namespace, a.Name, b.Namespace, b.Name)
-			})
-		}
 		criteria := Criteria{Owned: rapid.Bool().Draw(rt, "owned")}
 		if rapid.Bool().Draw(rt, "has keep") {
 			keep := rapid.IntRange(0, 4).Draw(rt, "keep")
@@ -123,16 +161,16 @@ func TestChoiceIsTheOracles(t *testing.T) {
 			criteria.Before = time.Unix(rapid.Int64Range(1, 9).Draw(rt, "before"), 0)
 		}
 		prefixes := []string{"b-", "b-b"}
-		c, got := choose(objects, sorted, Target{configMaps, prefixes}, criteria)
-		if diff := gocmp.Diff(oracle(objects, prefixes, criteria), got.names); diff != "" {
+		chosen, left := choose(rt, objects, Target{configMaps, prefixes}, criteria)
+		if diff := gocmp.Diff(oracle(objects, prefixes, criteria), chosen); diff != "" {
 			rt.Fatalf("(-want +got)\n%s", diff)
 		}
 		var total int64
-		for _, n := range got.why {
+		for _, n := range left {
 			total += n
 		}
-		if len(c.newest) != 0 || total+int64(len(got.names)) != concerned(objects, prefixes) {
-			rt.Fatalf("%+v of %d", got, concerned(objects, prefixes))
+		if total+int64(len(chosen)) != concerned(objects, prefixes) {
+			rt.Fatalf("%v %v of %d", chosen, left, concerned(objects, prefixes))
 		}
 	})
 }
@@ -146,7 +184,7 @@ func drawObjects(t *rapid.T) []decode.Object {
 			Name:    prefix + rapid.StringMatching(`[bc]{5,6}`).Draw(t, "suffix"),
 			Created: rapid.Int64Range(0, 9).Draw(t, "created"),
 		}
-		o.UID, o.Deleting = "u", rapid.IntRange(0, 5).Draw(t, "deleting") == 0
+		o.UID, o.Deleting = o.Namespace+"/"+o.Name, rapid.IntRange(0, 5).Draw(t, "deleting") == 0
 		if rapid.IntRange(0, 5).Draw(t, "controlled") == 0 {
 			o.Owners = []decode.Owner{{Kind: "Job", Controller: true}}
 		}
@@ -172,7 +210,11 @@ func oracle(objects []decode.Object, prefixes []string, criteria Criteria) (chos
 			return cmp.Or(cmp.Compare(b.Created, a.Created), strings.Compare(b.Name, a.Name))
 		})
 		if criteria.Keep != nil {
-			all = all[min(len(all), *criteria.Keep):]
+			kept := min(len(all), *criteria.Keep)
+			for 0 < kept && kept < len(all) && all[kept].Created == all[kept-1].Created {
+				kept++
+			}
+			all = all[kept:]
 		}
 		for _, o := range all {
 			if criteria.Before.IsZero() || o.Created < criteria.Before.Unix() {
@@ -193,24 +235,4 @@ func concerned(objects []decode.Object, prefixes []string) (n int64) {
 		}
 	}
 	return n
-}
-
-// The chooser holds only the newest N objects.
-func TestKeepHoldsNoMore(t *testing.T) {
-	keep := 10
-	d := &decided{why: map[Reason]int64{}}
-	c := newChooser(Target{configMaps, []string{"run-"}}, Criteria{Keep: &keep}, time.Unix(1e6, 0), d)
-	c.begin(true)
-	for i := range 5000 {
-		o := decode.Object{Namespace: fmt.Sprintf("ns%05d", i/1000), Name: fmt.Sprintf("run-bbbbb%s", strings.Repeat("b", i%50)), GenerateName: "run-", Created: int64(1 + i*7919%5000)}
-		o.UID = "u"
-		c.visit(&o)
-		if held := len(c.newest); held != 1 || c.newest[pool{o.Namespace, "run-"}].heap.Len() > keep {
-			t.Fatalf("%d pools are held", held)
-		}
-	}
-	c.end()
-	if len(d.names) != 4950 || d.why[Newest] != 50 {
-		t.Errorf("%d deleted, %v left", len(d.names), d.why)
-	}
 }

@@ -16,20 +16,13 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
 // client sends requests about one object, without retries.
 type client struct {
 	rest    rest.Interface
 	limiter flowcontrol.RateLimiter // nil for none
-}
-
-// turn waits until the next request may be sent.
-func (c *client) turn(ctx context.Context) error {
-	if c.limiter == nil {
-		return nil
-	}
-	return c.limiter.Wait(ctx)
 }
 
 // newClient returns a client for all groups.
@@ -41,8 +34,8 @@ func newClient(config *rest.Config) (*client, error) {
 	return &client{rest: made}, err
 }
 
-// object has the fields of an object or a Status that the client reads from a response.
-type object struct {
+// response has the fields of an object or a Status that the client reads from the response to a DELETE.
+type response struct {
 	Kind     string `json:"kind"`
 	Metadata struct {
 		Name              string    `json:"name"`
@@ -52,35 +45,34 @@ type object struct {
 	Details *metav1.StatusDetails `json:"details"`
 }
 
-// delete requests the deletion of an object if it still has its UID. A response about another object
-// counts as a lost response.
-func (c *client) delete(ctx context.Context, o Object) error {
-	if err := c.turn(ctx); err != nil {
-		return err
-	}
+// delete requests the deletion of an object if it still has its UID and its resourceVersion. deleting
+// reports whether the object still exists, because a finalizer or a grace period holds it. A response
+// about another object counts as a lost response.
+func (c *client) delete(ctx context.Context, o Object) (deleting bool, err error) {
 	uid, background := types.UID(o.UID), metav1.DeletePropagationBackground
 	body, err := json.Marshal(metav1.DeleteOptions{
 		TypeMeta:          metav1.TypeMeta{APIVersion: "v1", Kind: "DeleteOptions"},
-		Preconditions:     &metav1.Preconditions{UID: &uid},
+		Preconditions:     &metav1.Preconditions{UID: &uid, ResourceVersion: &o.ResourceVersion},
 		PropagationPolicy: &background,
 	})
 	if err != nil {
-		return err
+		return false, err
 	}
-	response, err := read(ctx, c.rest.Delete().AbsPath(path(o)...).
+	text, err := c.send(ctx, o, c.rest.Delete().SetHeader("Accept", metadataOnly).
 		SetHeader("Content-Type", "application/json").Body(body))
 	if err != nil {
-		return about(err, o)
+		return false, err
 	}
-	if !response.isOf(uid) {
-		return errors.New("the response to the deletion is about another object")
+	var read response
+	if err := json.Unmarshal(text, &read); err != nil || read.Kind == "" || !read.isOf(uid) {
+		return false, errors.Join(errors.New("the response to the deletion is about another object"), err)
 	}
-	return nil
+	return read.Kind != "Status" && read.Metadata.DeletionTimestamp != "", nil
 }
 
 // isOf reports whether a response is about the object with a UID. A Status without a UID is accepted
 // because not every Status names its object.
-func (o object) isOf(uid types.UID) bool {
+func (o response) isOf(uid types.UID) bool {
 	if o.Kind != "Status" {
 		return o.Metadata.UID == uid
 	}
@@ -91,50 +83,47 @@ func (o object) isOf(uid types.UID) bool {
 const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 
 // get reads the object that has the name now, with a quorum read.
-func (c *client) get(ctx context.Context, o Object) (object, error) {
-	if err := c.turn(ctx); err != nil {
-		return object{}, err
+func (c *client) get(ctx context.Context, o Object) (found decode.Object, text []byte, err error) {
+	if text, err = c.send(ctx, o, c.rest.Get()); err != nil {
+		return found, nil, err
 	}
-	found, err := read(ctx, c.rest.Get().AbsPath(path(o)...))
-	if err == nil && (found.Metadata.Name != o.Name || found.Metadata.UID == "") {
+	found, err = parse(text)
+	if err == nil && (found.Name != o.Name || found.UID == "") {
 		err = errors.New("the response is not the object asked for")
 	}
-	return found, about(err, o)
+	return found, text, err
 }
 
-// path returns the URL path of an object.
-func path(o Object) []string {
-	r := o.Resource
+// pathOf returns the URL path of an object.
+func pathOf(o Object) []string {
+	r := o.Pool.Resource
 	path := []string{"apis", r.Group, r.Version}
 	if r.Group == "" {
 		path = []string{"api", r.Version}
 	}
-	if o.Namespace != "" {
-		path = append(path, "namespaces", o.Namespace)
+	if o.Pool.Namespace != "" {
+		path = append(path, "namespaces", o.Pool.Namespace)
 	}
 	return append(path, r.Resource, o.Name)
 }
 
-// maxResponse limits the bytes read of a response, which is the metadata of one object.
-const maxResponse = 2 << 20
+// maxResponse limits the bytes read of a response, which is one object.
+const maxResponse = 4 << 20
 
-// read sends a request and reads the response. It uses Stream because Do logs a truncated response on
-// stderr.
-func read(ctx context.Context, request *rest.Request) (object, error) {
-	body, err := request.MaxRetries(0).SetHeader("Accept", metadataOnly).Stream(ctx)
+// send sends a request about an object when the limiter permits, and returns the response. It uses Stream
+// because Do logs a truncated response on stderr.
+func (c *client) send(ctx context.Context, o Object, request *rest.Request) ([]byte, error) {
+	if c.limiter != nil {
+		if err := c.limiter.Wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+	body, err := request.AbsPath(pathOf(o)...).MaxRetries(0).Stream(ctx)
 	if err != nil {
-		return object{}, err
+		return nil, about(err, o)
 	}
 	defer func() { _ = body.Close() }()
-	text, err := io.ReadAll(io.LimitReader(body, maxResponse))
-	if err != nil {
-		return object{}, err
-	}
-	var read object
-	if err := json.Unmarshal(text, &read); err != nil || read.Kind == "" {
-		return object{}, errors.Join(errors.New("the response is no object"), err)
-	}
-	return read, nil
+	return io.ReadAll(io.LimitReader(body, maxResponse))
 }
 
 // about returns err. If err isn't a response of the API server about this object, the returned error
@@ -147,7 +136,7 @@ func about(err error, o Object) error {
 	details := status.Status().Details
 	foreign := apierrors.IsUnexpectedServerError(err) && apistatus.Code(err) < http.StatusInternalServerError &&
 		!apierrors.IsTooManyRequests(err)
-	if foreign || apierrors.IsNotFound(err) && details != nil && details.Name != "" && details.Name != o.Name {
+	if foreign || apierrors.IsNotFound(err) && (details == nil || details.Name != o.Name) {
 		return fmt.Errorf("not a response of this object: %s", err.Error())
 	}
 	return err

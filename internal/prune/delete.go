@@ -8,8 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 )
 
@@ -22,6 +20,12 @@ const (
 	absentFor = 30 * time.Second
 	// maxUnauthorized limits the retries of one object after a 401.
 	maxUnauthorized = 4
+	// maxConflicts limits how often an object that changes is read and decided about again.
+	maxConflicts = 5
+	// maxGivenUp is the number of objects in a row after whose retries a run stops. After the first of
+	// them, the others are retried for a shorter time.
+	maxGivenUp    = 20
+	shortPatience = 5 * time.Second
 	// grace is how long a request in flight can continue after an interrupt.
 	grace = 3 * time.Second
 )
@@ -29,9 +33,10 @@ const (
 // Outcome is the outcome of one object's deletion.
 type Outcome string
 
-// The outcomes. LeftAlone has the reason Replaced or Gone.
+// The outcomes. LeftAlone has a reason.
 const (
-	Deleted   Outcome = "deleted" // or its deletion has begun and waits for finalizers
+	Deleted   Outcome = "deleted"
+	Deleting  Outcome = "deleting" // its deletion has begun, and a finalizer or a grace period holds it
 	LeftAlone Outcome = "left"
 	Failed    Outcome = "failed"   // it still exists, as far as known
 	Unknown   Outcome = "unknown"  // it may be deleted
@@ -51,8 +56,9 @@ type Result struct {
 // deleter deletes objects one by one. It is safe for concurrent use.
 type deleter struct {
 	client       *client
+	save         func(o Object, json []byte) error
 	retryTimeout time.Duration
-	absent       atomic.Int64 // when a request last got no response, in Unix nanoseconds
+	absent       *atomic.Int64 // when a request last got no response, in Unix nanoseconds
 }
 
 // deletion is the deletion of one object in progress.
@@ -60,11 +66,13 @@ type deletion struct {
 	*deleter
 	object  Object
 	retrier *apistatus.Retrier // nil before the first failure
+	reads   bool               // the next request is a GET
+	cause   error              // of the GET, if a DELETE got no usable response
 	lost    bool               // a DELETE got no usable response and may have taken effect
 	late    bool               // such a DELETE may still take effect
 	settled bool               // a GET has found the object after the last DELETE
 
-	unauthorized int // number of 401 responses to DELETE
+	conflicts, unauthorized int // number of responses to DELETE
 }
 
 // delete deletes an object, and retries until its outcome is known. ctx is done when the user
@@ -72,21 +80,18 @@ type deletion struct {
 func (d *deleter) delete(ctx context.Context, o Object) Result {
 	inFlight, cancel := outlive(ctx)
 	defer cancel()
-	of := &deletion{deleter: d, object: o}
+	of := &deletion{deleter: d, object: o, reads: d.save != nil}
 	for {
-		err := of.note(d.client.delete(inFlight, o))
-		result, final := of.take(err)
-		if !final && of.asksBack(err) {
-			result, final = of.settle(inFlight)
-			if !final && result.Err != nil {
-				err = result.Err
-			}
+		send := of.send
+		if of.reads {
+			send = of.read
 		}
-		if final {
-			return result
+		result, err := send(inFlight)
+		if result == nil && err != nil {
+			result = of.wait(ctx, err)
 		}
-		if result, over := of.wait(ctx, err); over {
-			return result
+		if result != nil {
+			return *result
 		}
 	}
 }
@@ -113,25 +118,68 @@ func (d *deletion) note(err error) error {
 	return err
 }
 
-// take interprets the response to a DELETE, and reports whether it is final. A 404 after a lost
-// response counts as deleted because the earlier DELETE may have taken effect.
-func (d *deletion) take(err error) (Result, bool) {
-	code := apistatus.Code(err)
-	switch {
+// send sends a DELETE. It returns the outcome if it is final, or the reason to wait before the next
+// request. A 404 after a lost response counts as deleted because the earlier DELETE may have taken
+// effect.
+func (d *deletion) send(ctx context.Context) (*Result, error) {
+	deleting, err := d.client.delete(ctx, d.object)
+	switch code := apistatus.Code(d.note(err)); {
+	case err == nil && deleting:
+		return d.is(Deleting), nil
 	case err == nil:
-		return d.is(Deleted), true
+		return d.is(Deleted), nil
 	case code == http.StatusNotFound:
-		return d.absence(), true
+		return d.absence(), nil
 	case code == 0 || code >= http.StatusInternalServerError:
-		d.lost, d.settled = true, false
+		d.lost, d.settled, d.reads, d.cause = true, false, true, err
 		d.late = d.late || code == 0 || code == http.StatusBadGateway || code == http.StatusGatewayTimeout
-		return Result{}, false
-	case code == http.StatusConflict, code == http.StatusTooManyRequests:
-		return Result{}, false
-	case apistatus.AboutPermissions(err) && d.mayPass(code):
-		return Result{}, false
+		return nil, nil
+	case code == http.StatusConflict:
+		d.conflicts++
+		d.reads, d.cause = true, nil
+		return nil, nil
+	default:
+		return d.refused(err)
 	}
-	return d.fails(err), true
+}
+
+// refused returns the outcome after a refusal, or the reason to wait if the refusal may be temporary.
+func (d *deletion) refused(err error) (*Result, error) {
+	code := apistatus.Code(err)
+	if code == 0 || apistatus.Passing(err) || apistatus.AboutPermissions(err) && d.mayPass(code) {
+		return nil, err
+	}
+	return d.fails(err), nil
+}
+
+// read reads the object that has the name now, and decides about it again. It returns the outcome if
+// that is final.
+func (d *deletion) read(ctx context.Context) (*Result, error) {
+	found, text, err := d.client.get(ctx, d.object)
+	switch {
+	case apistatus.Code(d.note(err)) == http.StatusNotFound:
+		return d.absence(), nil
+	case err != nil:
+		return d.refused(err)
+	case found.UID != d.object.UID:
+		return d.leftAs(Replaced), nil
+	case found.Deleting && d.lost:
+		return d.is(Deleting), nil
+	}
+	d.settled, d.reads = true, false
+	if reason, _ := d.object.Pool.rules.leaves(&found); reason != "" {
+		return d.leftAs(reason), nil
+	}
+	if d.conflicts > maxConflicts {
+		return d.leftAs(Changed), nil
+	}
+	d.object.ResourceVersion = found.ResourceVersion
+	if d.save != nil {
+		if err := d.save(d.object, text); err != nil {
+			return d.fails(err), nil
+		}
+	}
+	return nil, d.cause
 }
 
 // mayPass reports whether a 401 or 403 may be temporary: the server has just started, or a credential
@@ -144,39 +192,16 @@ func (d *deletion) mayPass(code int) bool {
 	return again || time.Since(time.Unix(0, d.absent.Load())) < absentFor
 }
 
-// asksBack reports whether only a GET can find the outcome of a DELETE.
-func (d *deletion) asksBack(err error) bool {
-	return d.lost || apistatus.Code(err) == http.StatusConflict
-}
-
-// settle reads the object that has the name now. It returns the outcome if that object determines it.
-func (d *deletion) settle(ctx context.Context) (Result, bool) {
-	found, err := d.client.get(ctx, d.object)
-	err = d.note(err)
-	switch {
-	case apistatus.Code(err) == http.StatusNotFound:
-		return d.absence(), true
-	case err != nil:
-		return Result{Err: err}, false
-	case found.Metadata.UID != types.UID(d.object.UID):
-		return d.leftAs(Replaced), true
-	case found.Metadata.DeletionTimestamp != "" && d.lost:
-		return d.is(Deleted), true
-	}
-	d.settled = true
-	return Result{}, false
-}
-
 // absence returns the outcome of an object that does not exist.
-func (d *deletion) absence() Result {
+func (d *deletion) absence() *Result {
 	if d.lost {
 		return d.is(Deleted)
 	}
 	return d.leftAs(Gone)
 }
 
-// wait waits before the next DELETE. If there is no next DELETE, it returns the outcome.
-func (d *deletion) wait(ctx context.Context, err error) (Result, bool) {
+// wait waits before the next request. If there is none, it returns the outcome.
+func (d *deletion) wait(ctx context.Context, err error) *Result {
 	if d.retrier == nil {
 		d.retrier = apistatus.NewRetrier(firstPause, longestPause, d.retryTimeout)
 	}
@@ -184,30 +209,30 @@ func (d *deletion) wait(ctx context.Context, err error) (Result, bool) {
 	case errors.Is(stop, apistatus.ErrTimeUp):
 		result := d.fails(fmt.Errorf("gave up after %s: %w", d.retryTimeout, apistatus.Brief(err)))
 		result.GaveUp = true
-		return result, true
+		return result
 	case stop == nil:
-		return Result{}, false
+		return nil
 	}
 	if d.open() {
-		return Result{Object: d.object, Outcome: Unknown, Err: apistatus.Brief(err)}, true
+		return &Result{Object: d.object, Outcome: Unknown, Err: apistatus.Brief(err)}
 	}
-	return d.is(NotTried), true
+	return d.is(NotTried)
 }
 
 // open reports whether a DELETE may have taken effect, or still may.
 func (d *deletion) open() bool { return d.late || d.lost && !d.settled }
 
 // fails returns the outcome after a final error: Failed, or Unknown if a DELETE may have taken effect.
-func (d *deletion) fails(err error) Result {
+func (d *deletion) fails(err error) *Result {
 	outcome := Failed
 	if d.open() {
 		outcome = Unknown
 	}
-	return Result{Object: d.object, Outcome: outcome, Err: err}
+	return &Result{Object: d.object, Outcome: outcome, Err: err}
 }
 
-func (d *deletion) is(outcome Outcome) Result { return Result{Object: d.object, Outcome: outcome} }
+func (d *deletion) is(outcome Outcome) *Result { return &Result{Object: d.object, Outcome: outcome} }
 
-func (d *deletion) leftAs(reason Reason) Result {
-	return Result{Object: d.object, Outcome: LeftAlone, Reason: reason}
+func (d *deletion) leftAs(reason Reason) *Result {
+	return &Result{Object: d.object, Outcome: LeftAlone, Reason: reason}
 }

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -72,7 +73,7 @@ func respond(code int, body string) func(http.ResponseWriter) {
 // The responses of the tests' servers. A nil response is a connection that breaks off.
 var (
 	success      = respond(200, `{"kind":"Status","status":"Success","details":{"name":"run-bbbbb","uid":"u1"}}`)
-	held         = respond(200, `{"kind":"PartialObjectMetadata","metadata":{"name":"run-bbbbb","uid":"u1","deletionTimestamp":"2026-11-22T10:00:00Z"}}`)
+	held         = respond(200, `{"kind":"PartialObjectMetadata","metadata":{"name":"run-bbbbb","generateName":"run-","uid":"u1","deletionTimestamp":"2026-11-22T10:00:00Z"}}`)
 	foreign      = respond(200, `{"kind":"Status","status":"Success","details":{"name":"other","uid":"u7"}}`)
 	page         = respond(200, `<html>`)
 	absent       = status(404, "NotFound", `"name":"run-bbbbb"`)
@@ -81,7 +82,11 @@ var (
 	unauthorized = status(401, "Unauthorized", ``)
 	trouble      = status(500, "InternalError", ``)
 	busy         = respond(429, "Too many requests, please try again later.") // as API Priority and Fairness
-	exists       = respond(200, `{"kind":"PartialObjectMetadata","metadata":{"name":"run-bbbbb","uid":"u1"}}`)
+	exists       = respond(200, `{"kind":"PartialObjectMetadata","metadata":{"name":"run-bbbbb","generateName":"run-","uid":"u1","resourceVersion":"8","creationTimestamp":"2026-11-22T10:00:00Z"}}`)
+	adopted      = respond(200, `{"kind":"ConfigMap","metadata":{"name":"run-bbbbb","generateName":"run-","uid":"u1","resourceVersion":"8","creationTimestamp":"2026-11-22T10:00:00Z","ownerReferences":[{"controller":true}]}}`)
+	labeled      = respond(200, `{"kind":"ConfigMap","metadata":{"name":"run-bbbbb","generateName":"run-","uid":"u1","creationTimestamp":"2026-11-22T10:00:00Z","labels":{"app":"y"}}}`)
+	renamed      = respond(200, `{"kind":"ConfigMap","metadata":{"name":"run-bbbbb","generateName":"other-","uid":"u1","creationTimestamp":"2026-11-22T10:00:00Z"}}`)
+	ours         = respond(200, `{"kind":"ConfigMap","metadata":{"name":"run-bbbbb","uid":"u1"}}`)
 	replaced     = respond(200, `{"kind":"PartialObjectMetadata","metadata":{"name":"run-bbbbb","uid":"u2"}}`)
 	ending       = held
 )
@@ -97,16 +102,23 @@ func TestDeleteUntilTheOutcomeIsKnown(t *testing.T) {
 		requests      string
 	}{
 		"deleted":                     {handlers{success}, nil, Deleted, "", false, "DELETE"},
-		"held by a finalizer":         {handlers{held}, nil, Deleted, "", false, "DELETE"},
+		"held by a finalizer":         {handlers{held}, nil, Deleting, "", false, "DELETE"},
+		"gone at once, with a body":   {handlers{ours}, nil, Deleted, "", false, "DELETE"},
+		"adopted meanwhile":           {handlers{conflict}, handlers{adopted}, LeftAlone, Controlled, false, "DELETE GET"},
+		"labels that changed":         {handlers{conflict}, handlers{labeled}, LeftAlone, NotSelected, false, "DELETE GET"},
+		"another generateName":        {handlers{conflict}, handlers{renamed}, LeftAlone, NotGenerated, false, "DELETE GET"},
+		"deleted meanwhile":           {handlers{conflict}, handlers{ending}, LeftAlone, BeingDeleted, false, "DELETE GET"},
+		"changed all the time":        {handlers{conflict}, handlers{exists}, LeftAlone, Changed, false, strings.Repeat("DELETE GET ", maxConflicts) + "DELETE GET"},
+		"a 404 about nothing":         {handlers{status(404, "NotFound", ""), success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE"},
 		"deleted by another":          {handlers{absent}, nil, LeftAlone, Gone, false, "DELETE"},
 		"replaced":                    {handlers{conflict}, handlers{replaced}, LeftAlone, Replaced, false, "DELETE GET"},
 		"gone after a conflict":       {handlers{conflict}, handlers{absent}, LeftAlone, Gone, false, "DELETE GET"},
 		"another conflict":            {handlers{conflict, success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE"},
 		"lost, and gone":              {handlers{nil}, handlers{absent}, Deleted, "", false, "DELETE GET"},
-		"lost, and being deleted":     {handlers{nil}, handlers{ending}, Deleted, "", false, "DELETE GET"},
+		"lost, and being deleted":     {handlers{nil}, handlers{ending}, Deleting, "", false, "DELETE GET"},
 		"lost, and replaced":          {handlers{nil}, handlers{replaced}, LeftAlone, Replaced, false, "DELETE GET"},
 		"lost, and still there":       {handlers{nil, success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE"},
-		"lost, and the GET too":       {handlers{nil, absent}, handlers{nil}, Deleted, "", false, "DELETE GET DELETE"},
+		"lost, and the GET too":       {handlers{nil}, handlers{nil, absent}, Deleted, "", false, "DELETE GET GET"},
 		"500, and gone":               {handlers{trouble}, handlers{absent}, Deleted, "", false, "DELETE GET"},
 		"a page of a proxy":           {handlers{page}, handlers{absent}, Deleted, "", false, "DELETE GET"},
 		"about another object":        {handlers{foreign, success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE"},
@@ -115,7 +127,7 @@ func TestDeleteUntilTheOutcomeIsKnown(t *testing.T) {
 		"a 403 of a proxy":            {handlers{respond(403, "<html>"), success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE"},
 		"busy":                        {handlers{busy, success}, nil, Deleted, "", false, "DELETE DELETE"},
 		"refused":                     {handlers{forbidden}, nil, Failed, "", false, "DELETE"},
-		"refused while it starts":     {handlers{nil, forbidden, success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE GET DELETE"},
+		"refused while it starts":     {handlers{nil, forbidden, success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE DELETE"},
 		"a credential that expires":   {handlers{unauthorized, success}, nil, Deleted, "", false, "DELETE DELETE"},
 		"no credential":               {handlers{unauthorized}, nil, Failed, "", false, "DELETE DELETE DELETE DELETE DELETE"},
 		"invalid":                     {handlers{status(422, "Invalid", "")}, nil, Failed, "", false, "DELETE"},
@@ -128,7 +140,7 @@ func TestDeleteUntilTheOutcomeIsKnown(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := &responses{of: map[string][]func(http.ResponseWriter){"DELETE": test.deletes, "GET": test.gets}}
 				began := time.Now()
-				got := newDeleter(t, server).delete(t.Context(), objectOf("run-bbbbb", "u1"))
+				got := newDeleter(t, server).delete(t.Context(), listed())
 				if got.Outcome != test.want || got.Reason != test.reason || got.GaveUp != test.gaveUp {
 					t.Errorf("%+v", got)
 				}
@@ -158,7 +170,7 @@ func checkDeletions(t *testing.T, server *responses) {
 		if err := json.Unmarshal([]byte(body), &options); err != nil {
 			t.Fatal(err)
 		}
-		if options.Preconditions.UID != "u1" || options.PropagationPolicy != "Background" {
+		if options.Preconditions.UID != "u1" || options.Preconditions.ResourceVersion == "" || options.PropagationPolicy != "Background" {
 			t.Errorf("the options are %s", body)
 		}
 	}
@@ -178,7 +190,7 @@ func TestDeleteInterrupted(t *testing.T) {
 				ctx, interrupt := context.WithCancel(t.Context())
 				server := &responses{of: map[string][]func(http.ResponseWriter){"DELETE": test.deletes}}
 				time.AfterFunc(time.Second/20, interrupt)
-				if got := newDeleter(t, server).delete(ctx, objectOf("run-bbbbb", "u1")); got.Outcome != test.want {
+				if got := newDeleter(t, server).delete(ctx, listed()); got.Outcome != test.want {
 					t.Errorf("%+v", got)
 				}
 			})
@@ -199,7 +211,7 @@ func TestDeleteInFlightOutlivesAnInterruptForAWhile(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
 		interrupt()
 		began := time.Now()
-		got := newDeleter(t, hanging{}).delete(ctx, objectOf("run-bbbbb", "u1"))
+		got := newDeleter(t, hanging{}).delete(ctx, listed())
 		if took := time.Since(began); got.Outcome != Unknown || took != grace {
 			t.Errorf("%+v after %s", got, took)
 		}
@@ -213,9 +225,44 @@ func newDeleter(t *testing.T, server http.RoundTripper) *deleter {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &deleter{client: client, retryTimeout: 30 * time.Second}
+	return &deleter{client: client, retryTimeout: 30 * time.Second, absent: &atomic.Int64{}}
 }
 
-func objectOf(name, uid string) Object {
-	return Object{Resource: configMaps, Namespace: "ns", Name: name, UID: uid, Prefix: "run-"}
+func listed() Object {
+	rules, err := newRules(Target{configMaps, []string{"run-"}}, Criteria{Selector: "app!=y"})
+	if err != nil {
+		panic(err)
+	}
+	pool := &Pool{Resource: configMaps, Namespace: "ns", Prefix: "run-", rules: rules}
+	return Object{Pool: pool, Name: "run-bbbbb", UID: "u1", ResourceVersion: "7"}
+}
+
+// An object is read and saved before its DELETE, which has the resourceVersion of that read.
+func TestDeleteSaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, test := range []struct {
+			err      error
+			want     Outcome
+			requests string
+		}{{nil, Deleted, "GET DELETE"}, {io.ErrShortWrite, Failed, "GET"}} {
+			server := &responses{of: map[string][]func(http.ResponseWriter){"DELETE": {success}, "GET": {exists}}}
+			d, saved := newDeleter(t, server), 0
+			d.save = func(_ Object, text []byte) error {
+				saved++
+				if !json.Valid(text) {
+					t.Errorf("%s", text)
+				}
+				return test.err
+			}
+			got := d.delete(t.Context(), listed())
+			if got.Outcome != test.want || saved != 1 || strings.Join(server.requests, " ") != test.requests {
+				t.Errorf("%+v, %d saved, %v", got, saved, server.requests)
+			}
+			for _, body := range server.bodies {
+				if !strings.Contains(body, `"resourceVersion":"8"`) {
+					t.Error(body)
+				}
+			}
+		}
+	})
 }

@@ -3,219 +3,211 @@ package prune
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 const (
-	// maxFirst limits the objects that a plan names.
-	maxFirst = 5
 	// maxSimilar limits Plan.Similar.
 	maxSimilar = 20
+	// maxCreators limits Pool.Creators. The last one stands for all others.
+	maxCreators = 20
 )
 
-// Ages are the upper limits of the ages that Pool.ByAge counts, in ascending order. The last count of
-// Pool.ByAge covers all older objects.
-var Ages = [3]time.Duration{24 * time.Hour, 7 * 24 * time.Hour, 30 * 24 * time.Hour}
-
-// Pool is the plan for one name pool.
+// Pool is the plan for one generateName in one namespace.
 type Pool struct {
 	Resource          census.Resource
 	Namespace, Prefix string
 
-	Chosen         int64 // objects to delete
-	ByAge          [len(Ages) + 1]int64
-	Oldest, Newest time.Time // creation times of the objects to delete
-	Left           map[Reason]int64
+	Objects  []Object // to delete, the newest first
+	Left     map[Reason]int64
+	Creators []Creator // of the objects that no rule left, in the order of the list
+
+	rules *rules
 }
 
-// Plan lists the objects to delete, as of one time.
-type Plan struct {
-	Time  time.Time // reference time of the ages
-	Pools []Pool    // pools with objects, by resource type, namespace and prefix
-	First []Object  // first objects to delete, in the order of the lists
-	// Chosen counts the objects to delete in all pools. Left counts the other objects by reason.
-	Chosen int64
-	Left   map[Reason]int64
+// Creator is a client or a controller, and its objects of one pool.
+type Creator struct {
+	Name         string
+	Left, Chosen int64
+}
 
+// Plan lists the objects to delete.
+type Plan struct {
+	Pools []*Pool // by resource type, namespace and prefix
 	// Similar has the generateNames that share a truncated prefix with a named one, and were not named.
 	Similar map[census.Resource][]string
-
-	at map[census.Resource]string // the resourceVersion of each list
 }
 
-// Plan reads the objects of the targets and returns the plan of the deletions. It passes the number of
-// objects chosen so far to progress.
-func (p *Pruner) Plan(ctx context.Context, targets []Target, now time.Time, progress func(found int64)) (*Plan, error) {
-	plan := &Plan{
-		Time: now, Left: map[Reason]int64{}, at: map[census.Resource]string{},
-		Similar: map[census.Resource][]string{},
-	}
-	reader, err := p.reader()
-	if err != nil {
-		return nil, err
-	}
-	for _, target := range targets {
-		if err := p.planTarget(ctx, reader, plan, target, progress); err != nil {
-			return nil, err
+// Objects returns the objects to delete, in the order of Pools.
+func (p *Plan) Objects() iter.Seq[Object] {
+	return func(yield func(Object) bool) {
+		for _, pool := range p.Pools {
+			for _, o := range pool.Objects {
+				if !yield(o) {
+					return
+				}
+			}
 		}
 	}
-	return plan, nil
 }
 
-// reader returns the reader of all lists.
-func (p *Pruner) reader() (*census.Reader, error) {
+// Chosen returns the number of objects to delete, and the number of all objects of the pools.
+func (p *Plan) Chosen() (chosen, all int64) {
+	for _, pool := range p.Pools {
+		chosen += int64(len(pool.Objects))
+		for _, n := range pool.Left {
+			all += n
+		}
+	}
+	return chosen, all + chosen
+}
+
+// Plan reads the objects of the targets once, and returns the plan of the deletions. It passes the
+// number of objects that may be deleted to progress.
+func (p *Pruner) Plan(ctx context.Context, targets []Target, progress func(found int64)) (*Plan, error) {
 	scanner := &census.Scanner{
 		Config: p.Lists, Version: p.Version, RetryTimeout: p.RetryTimeout, Absent: p.Absent,
 	}
-	return scanner.Reader()
-}
-
-// planTarget adds one resource type to a plan.
-func (p *Pruner) planTarget(
-	ctx context.Context, reader *census.Reader, plan *Plan, target Target, progress func(int64),
-) error {
-	t := &tally{target: target, now: plan.Time, progress: progress, before: plan.Chosen}
-	t.chooser = newChooser(target, p.Criteria, plan.Time, t)
-	at, err := p.walk(ctx, reader, target.Resource, "", t)
+	reader, err := scanner.Reader()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	t.end()
-	plan.Similar[target.Resource] = slices.Sorted(maps.Keys(t.similar))
-	plan.at[target.Resource] = at
-	plan.add(t)
-	return nil
-}
-
-// walk reads the objects of one resource type.
-func (p *Pruner) walk(
-	ctx context.Context, reader *census.Reader, r census.Resource, at string, to visitor,
-) (string, error) {
-	namespace := p.Namespace
-	if !r.Namespaced {
-		namespace = ""
-	}
-	at, err := reader.Walk(ctx, census.Pages{
-		Resource: r, Namespace: namespace, Selector: p.Criteria.Selector, At: at, Asked: to.asked(),
-	}, to)
-	var stop *stopped
-	if err != nil && !errors.As(err, &stop) {
-		err = fmt.Errorf("list %s: %w", r.GroupResource(), err)
-	}
-	return at, err
-}
-
-// visitor receives the objects of a walk.
-type visitor interface {
-	census.PageVisitor
-	asked() decode.Asked
-}
-
-// add adds the results of one resource type.
-func (p *Plan) add(t *tally) {
-	p.First = append(p.First, t.first...)
-	p.First = p.First[:min(len(p.First), maxFirst)]
-	for _, found := range t.pools {
-		p.Pools = append(p.Pools, *found)
-		p.Chosen += found.Chosen
-		for reason, n := range found.Left {
-			p.Left[reason] += n
+	plan := &Plan{Similar: map[census.Resource][]string{}}
+	for _, target := range targets {
+		l := &listing{progress: progress}
+		if l.rules, err = newRules(target, p.Criteria); err != nil {
+			return nil, err
 		}
+		pages := census.Pages{
+			Resource: target.Resource, Selector: p.Criteria.Selector, Asked: decode.Asked{Whole: l.rules.finishes},
+		}
+		if target.Resource.Namespaced {
+			pages.Namespace = p.Namespace
+		}
+		if _, err := reader.Walk(ctx, pages, l); err != nil {
+			return nil, fmt.Errorf("list %s: %w", target.Resource.GroupResource(), err)
+		}
+		plan.add(l)
 	}
-	slices.SortFunc(p.Pools, func(a, b Pool) int {
+	slices.SortStableFunc(plan.Pools, func(a, b *Pool) int {
 		return cmp.Or(
 			strings.Compare(a.Resource.GroupResource().String(), b.Resource.GroupResource().String()),
 			strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Prefix, b.Prefix),
 		)
 	})
+	return plan, nil
 }
 
-// tally counts the decisions of a chooser. It implements sink and visitor.
-type tally struct {
-	*chooser
-	target   Target
-	now      time.Time
-	progress func(int64)
-	before   int64 // objects chosen in earlier resource types
+// add decides about the objects of one resource type.
+func (p *Plan) add(l *listing) {
+	for _, pool := range l.pools {
+		listed := pool.Objects
+		pool.Objects = listed[:0] // Choose has read an object before it yields it
+		for d := range Choose(listed, l.rules.criteria) {
+			if d.Reason != "" {
+				pool.Left[d.Reason]++
+				pool.Creators[d.Object.creator].Left++
+				continue
+			}
+			pool.Objects = append(pool.Objects, d.Object)
+			pool.Creators[d.Object.creator].Chosen++
+		}
+		p.Pools = append(p.Pools, pool)
+	}
+	if len(l.similar) > 0 {
+		p.Similar[l.rules.resource] = slices.Sorted(maps.Keys(l.similar))
+	}
+}
 
-	pools   map[pool]*Pool
-	first   []Object
-	chose   int64
-	similar map[string]bool // for Plan.Similar
+// listing receives the objects of one resource type. It implements census.PageVisitor.
+type listing struct {
+	rules    *rules
+	progress func(int64)
+
+	pools   map[[2]string]*Pool // by namespace and prefix
+	similar map[string]bool     // for Plan.Similar
+	found   int64
 }
 
 // Begin implements census.PageVisitor.
-func (t *tally) Begin(sorted bool) {
-	t.pools, t.similar, t.first, t.chose = map[pool]*Pool{}, map[string]bool{}, nil, 0
-	t.begin(sorted)
+func (l *listing) Begin(bool) {
+	l.pools, l.similar, l.found = map[[2]string]*Pool{}, map[string]bool{}, 0
 }
 
 // Visit implements census.PageVisitor.
-func (t *tally) Visit(o *decode.Object) {
-	t.see(o.GenerateName)
-	t.visit(o)
+func (l *listing) Visit(o *decode.Object) {
+	prefix := l.rules.prefixOf(o)
+	if prefix == "" {
+		return
+	}
+	if shared := names.EffectivePrefix(o.GenerateName); len(shared) >= names.MaxPrefixLength &&
+		!l.rules.named[o.GenerateName] && l.rules.prefixes[shared] != "" && len(l.similar) < maxSimilar {
+		l.similar[o.GenerateName] = true
+	}
+	pool := l.pool(o.Namespace, prefix)
+	reason, state := l.rules.leaves(o)
+	if reason != "" {
+		pool.Left[reason]++
+		return
+	}
+	pool.add(o, state)
+	l.found++
 }
 
 // EndPage implements census.PageVisitor.
-func (t *tally) EndPage(context.Context) error {
-	if t.progress != nil {
-		t.progress(t.before + t.chose)
+func (l *listing) EndPage(context.Context) error {
+	if l.progress != nil {
+		l.progress(l.found)
 	}
 	return nil
 }
 
-// see records a generateName that shares a truncated prefix.
-func (t *tally) see(generateName string) {
-	prefix := names.EffectivePrefix(generateName)
-	if len(prefix) >= names.MaxPrefixLength && t.prefixes[prefix] && !t.named[generateName] && len(t.similar) < maxSimilar {
-		t.similar[generateName] = true
-	}
-}
-
-func (t *tally) chosen(o Object) {
-	of := t.pool(pool{o.Namespace, o.Prefix})
-	of.Chosen++
-	if of.Oldest.IsZero() || o.Created.Before(of.Oldest) {
-		of.Oldest = o.Created
-	}
-	if o.Created.After(of.Newest) {
-		of.Newest = o.Created
-	}
-	of.ByAge[ageOf(t.now.Sub(o.Created))]++
-	if len(t.first) < maxFirst {
-		t.first = append(t.first, o)
-	}
-	t.chose++
-}
-
-// ageOf returns the index of an age in Pool.ByAge.
-func ageOf(age time.Duration) int {
-	i := 0
-	for i < len(Ages) && age >= Ages[i] {
-		i++
-	}
-	return i
-}
-
-func (t *tally) left(of pool, reason Reason, objects int64) { t.pool(of).Left[reason] += objects }
-
-// pool returns the counts of a name pool, and creates them if needed.
-func (t *tally) pool(of pool) *Pool {
-	found := t.pools[of]
-	if found == nil {
-		found = &Pool{
-			Resource: t.target.Resource, Namespace: of.namespace, Prefix: of.prefix, Left: map[Reason]int64{},
+func (l *listing) pool(namespace, prefix string) *Pool {
+	key := [2]string{namespace, prefix}
+	if l.pools[key] == nil {
+		l.pools[key] = &Pool{
+			Resource: l.rules.resource, Namespace: namespace, Prefix: prefix, Left: map[Reason]int64{}, rules: l.rules,
 		}
-		t.pools[of] = found
 	}
-	return found
+	return l.pools[key]
 }
+
+// add adds an object. Its texts share one allocation, because a plan can have a million objects.
+func (p *Pool) add(o *decode.Object, state finished.State) {
+	text := o.Name + o.UID + o.ResourceVersion
+	uid, version := len(o.Name), len(o.Name)+len(o.UID)
+	p.Objects = append(p.Objects, Object{
+		Pool: p, Name: text[:uid], UID: text[uid:version], ResourceVersion: text[version:], Created: o.Created,
+		creator: p.creator(o.Creator), failed: state == finished.Failed,
+		running: state == finished.Running,
+	})
+}
+
+// creator returns the index of a creator.
+func (p *Pool) creator(c decode.Creator) int8 {
+	name := cmp.Or(c.Manager, "unknown")
+	if c.Kind != "" {
+		name = c.Kind + "/" + c.Name
+	}
+	at := slices.IndexFunc(p.Creators, func(known Creator) bool { return known.Name == name })
+	if at >= 0 {
+		return int8(at)
+	}
+	if len(p.Creators) == maxCreators {
+		p.Creators[maxCreators-1].Name = "others"
+		return maxCreators - 1
+	}
+	p.Creators = append(p.Creators, Creator{Name: name})
+	return int8(len(p.Creators) - 1)
+}
+
+var _ census.PageVisitor = (*listing)(nil)

@@ -1,15 +1,15 @@
 // Package prune deletes objects with generated names by prefix and age. It owns the
 // choice of the objects, the plan, and the deletion of one object until its outcome
-// is known. It lists through internal/census, keeps a page in memory, and prints
-// nothing.
+// is known. It lists through internal/census, keeps the chosen objects in memory, and
+// prints nothing.
 //
 // # Guarantees
 //
 // Prune deletes an object only if it meets all criteria and its name was generated from its own
-// generateName, which must have a prefix that the user named. The plan and the deletions read the same
-// resourceVersion if the server still has it. Each DELETE has the UID as a precondition. This keeps an
-// object that was deleted and created again under its name. If a DELETE gets no response, a GET finds
-// the outcome.
+// generateName, which the user must have named. It lists once, and the plan has each object that is to be
+// deleted. Each DELETE has the UID and the resourceVersion of the object as preconditions. So if an
+// object changes after the list, Prune reads it and decides again. If a DELETE gets no response, a GET
+// finds the outcome.
 package prune
 
 import (
@@ -27,7 +27,7 @@ const MaxKeep = 100_000
 // Target is a resource type, and the prefixes of the objects to delete.
 type Target struct {
 	Resource census.Resource
-	// Prefixes are whole generateNames, or their effective prefixes.
+	// Prefixes are whole generateNames.
 	Prefixes []string
 }
 
@@ -35,11 +35,14 @@ type Target struct {
 type Criteria struct {
 	// Before, if it is set, chooses objects created before it.
 	Before time.Time
-	// Keep, if it is not nil, is the number of newest objects to keep per namespace and prefix. It counts
-	// the objects that meet all criteria except Before.
+	// Keep, if it is not nil, is the number of newest objects to keep per namespace and prefix. Objects
+	// that were created in the same second as the last one are kept, too. It counts the
+	// finished objects that meet all criteria except Before.
 	Keep *int
-	// Finished chooses objects that have finished.
-	Finished bool
+	// KeepFailed is Keep for the objects that have failed. If it is not nil, Keep doesn't count those.
+	KeepFailed *int
+	// Running chooses objects that have not finished, too, of types whose end is known.
+	Running bool
 	// Owned chooses objects that have a controller, too.
 	Owned bool
 	// Selector selects objects by their labels. An empty one selects all.
@@ -53,6 +56,8 @@ type Pruner struct {
 	// Deletions is the configuration for requests about one object. These requests can outlive an
 	// interrupt.
 	Deletions *rest.Config
+	// Save, if set, stores an object before its deletion. json is the object as the server returned it.
+	Save func(o Object, json []byte) error
 	// Version is the server's version. It determines the page size.
 	Version   string
 	Namespace string // empty for all
@@ -69,31 +74,35 @@ type Pruner struct {
 
 // Object is an object to delete.
 type Object struct {
-	Resource        census.Resource
-	Namespace, Name string
-	UID             string
-	Prefix          string // effective prefix
-	Created         time.Time
+	Pool                       *Pool
+	Name, UID, ResourceVersion string
+	Created                    int64 // Unix seconds
+
+	creator         int8 // index in Pool.Creators
+	failed, running bool // false if the end of the objects isn't known
 }
 
 // Reason is the reason to leave an object. The values are part of the report.
 type Reason string
 
-// The reasons. Only a deletion can find Replaced and Gone.
+// The reasons. Only a deletion can find the last three.
 const (
 	NotGenerated Reason = "notGenerated" // the name looks generated from the prefix, but was not
 	BeingDeleted Reason = "beingDeleted"
 	Controlled   Reason = "controlled"
 	NotFinished  Reason = "notFinished"
 	UnknownAge   Reason = "unknownAge" // no creationTimestamp
-	Newest       Reason = "newest"     // kept by Criteria.Keep
+	Newest       Reason = "newest"     // kept by Criteria.Keep or Criteria.KeepFailed
 	TooYoung     Reason = "tooYoung"
+	NotSelected  Reason = "notSelected" // its labels changed after the list
 
 	Replaced Reason = "replaced" // deleted and created again by another client
 	Gone     Reason = "gone"     // deleted by another client
+	Changed  Reason = "changed"  // it changed before each DELETE
 )
 
 // Reasons are all reasons in display order.
 var Reasons = []Reason{
-	TooYoung, Newest, NotFinished, Controlled, BeingDeleted, NotGenerated, UnknownAge, Replaced, Gone,
+	TooYoung, Newest, NotFinished, Controlled, BeingDeleted, NotGenerated, UnknownAge, NotSelected,
+	Replaced, Gone, Changed,
 }

@@ -15,7 +15,6 @@ var toTroubleshoot = regexp.MustCompile(`^(Errors|Warnings|Closing lines)`)
 var notExplained = map[string]string{
 	"pkg/cmd/create/messages: Errors in flags and arguments.": "they name the flag and the fix",
 	"pkg/cmd/lint/messages: Errors in flags and arguments.":   "they name the flag and the fix",
-	"pkg/cmd/prune/messages: Errors in flags and arguments.":  "they name the flag and the fix",
 
 	"pkg/cmd/exporter/messages: Errors in flags and arguments.": "they name the flag and the fix",
 
@@ -93,10 +92,6 @@ var explainThemselves = map[string]string{
 	"pkg/cmd/lint/messages": `
 		BadLevel BadPattern NoPath NothingInDirectory GateExceeded BadResponse Interrupted Idle
 		NoFindingThere Exported Placeholders
-	`,
-	"pkg/cmd/prune/messages": `
-		FutureAge NoNames NeverFinishes NoTime Expired MoreFailures Interrupted Deleted
-		FailedCount UnknownCount NotTriedCount GoOn Forbidden MissingPermission
 	`,
 	"pkg/cmd/report/messages": `
 		BadFrom BadAudit NoPrefix NothingGenerated Interrupted Plot PlotOfAudit

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -18,7 +19,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/prune/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -146,8 +146,8 @@ func TestPruneKeepsTheNewest(t *testing.T) {
 	if !slices.Equal(now, kept) {
 		t.Errorf("left are %q, want %q", now, kept)
 	}
-	u.Run("prune", "configmaps/keep-", "configmaps/keep-a-", "-A", "-l", "app=x", "--keep=1", "--yes", "-o", "name").
-		Expect(t, 0, `(configmap/keep-a-.{5}\n){2}`, `Deleted 2 of 2 objects\. .*\n`)
+	u.Run("prune", "configmaps/keep-", "configmaps/keep-a-", "-A", "-l", "app=x", "--keep=0", "--yes", "-o", "name").
+		Expect(t, 0, `(configmap/keep-a-.{5}\n){4}`, `Deleted 4 of 4 objects\. .*\n`)
 }
 
 // Only finished objects are deleted.
@@ -182,9 +182,13 @@ func TestPruneFinished(t *testing.T) {
 		}
 	}
 	u := harness.As(t, retrying.Admin())
-	u.Run("prune", "jobs/nightly-", "-n", ns, "--finished", "--keep=0", "--yes").Expect(t, 0, ``,
-		`Deleted 3 of 3 objects\. 1 left: 1 not finished\. Failed: 0\.\n`)
-	u.Run("prune", "configmaps/x-", "-n", ns, "--finished", "--keep=0").Expect(t, 1, ``, `error: `+worded(messages.NeverFinishes)+`\n`)
+	u.Run("prune", "jobs/nightly-", "-n", ns, "--keep=0", "--keep-failed=1").Expect(t, 0, `NAMESPACE .*`,
+		`2 objects would be deleted: not among the newest 0 successful and 1 failed ones .*`)
+	u.Run("prune", "jobs/nightly-", "-n", ns, "--keep=0", "--max-delete=2", "--yes").Expect(t, 3, `NAMESPACE .*`,
+		`(?s).*error: the plan deletes 3 of 4 objects, above --max-delete 2\. Nothing was deleted\n`)
+	u.Run("prune", "jobs/nightly-", "-n", ns, "--keep=0", "--max-delete=75%", "--yes").Expect(t, 0, ``,
+		`Deleted 3 of 3 objects\. 1 left: 1 not finished \(--running includes them\)\. Failed: 0\.\n`)
+	u.Run("prune", "jobs/nightly-", "-n", ns, "--keep=0", "--running", "--yes").Expect(t, 0, ``, `Deleted 1 of 1 object\. Failed: 0\.\n`)
 }
 
 // Objects whose generateName has the same first 58 bytes have similar names. prune never deletes them.
@@ -195,7 +199,7 @@ func TestPruneOfASharedPrefix(t *testing.T) {
 	production := createMaps(t, ns, 2, metav1.ObjectMeta{GenerateName: long + "production-"})
 	u := harness.As(t, retrying.Admin())
 	const next = `No name was generated from .*\n` +
-		`The first 58 bytes are also those of another generateName\. Name it if you mean it:\n  configmaps/x{58}production-\n`
+		`Other generateNames have the same first 58 bytes\. Name one if you mean it:\n  configmaps/x{58}production-\n`
 	for _, prefix := range []string{long + "staging-", long} {
 		u.Run("prune", "configmaps/"+prefix, "-n", ns, "--keep=0", "--yes").Expect(t, 0, ``,
 			`Nothing to delete .*\n2 objects left: 2 not generated from the prefix\.\n`+next)
@@ -225,6 +229,95 @@ func TestPruneOfAnyAge(t *testing.T) {
 	}
 }
 
+// An object that changes between the list and its DELETE is decided about again.
+func TestPruneOfObjectsThatChange(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	names := createMaps(t, ns, 6, metav1.ObjectMeta{GenerateName: "change-", Labels: map[string]string{"app": "x"}})
+	maps := harness.Clientset(t, retrying).CoreV1().ConfigMaps(ns)
+	yes := true
+	changes := map[string]func(*corev1.ConfigMap){
+		names[0]: func(m *corev1.ConfigMap) { m.Labels["app"] = "y" },
+		names[1]: func(m *corev1.ConfigMap) {
+			m.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "c", UID: "u", Controller: &yes}}
+		},
+		names[2]: func(m *corev1.ConfigMap) { m.GenerateName = "other-" },
+		names[3]: func(m *corev1.ConfigMap) { m.Labels["seen"] = "1" }, // still to be deleted
+	}
+	changeAlways := func(m *corev1.ConfigMap) { m.Labels["at"] = fmt.Sprint(time.Now().UnixNano()) }
+	var mu sync.Mutex
+	proxy := faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault {
+		mu.Lock()
+		defer mu.Unlock()
+		name := r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
+		change := changes[name]
+		if name == names[4] {
+			change = changeAlways
+		}
+		if !deletes(r) || change == nil {
+			return nil
+		}
+		delete(changes, name)
+		ctx := context.WithoutCancel(r.Context())
+		object, err := maps.Get(ctx, name, metav1.GetOptions{})
+		if err == nil {
+			change(object)
+			_, err = maps.Update(ctx, object, metav1.UpdateOptions{})
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		return nil
+	})
+	harness.As(t, proxy.Config).Run("prune", "configmaps/change-", "-n", ns, "-l", "app=x", "--keep=0", "--qps=50", "--yes").Expect(t, 1, ``,
+		`Deleted 2 of 6 objects\. 4 left: 1 with a controller .*, 1 not generated from the prefix, 1 with other labels by now, 1 changed all the time\. Failed: 0\.\n`+
+			`To go on, run:\n  kubectl genname prune configmaps/change- -n `+ns+` .* --selector app=x --keep 0 --qps 50 --yes\n`)
+	left := []string{names[0], names[1], names[2], names[4]}
+	slices.Sort(left)
+	if now := mapNames(t, ns); !slices.Equal(now, left) {
+		t.Errorf("left are %q, want %q", now, left)
+	}
+}
+
+// Objects with a finalizer are not yet deleted. A plan names the creators of a prefix if there are several.
+func TestPruneReportsWhatIsSo(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	createMaps(t, ns, 1, metav1.ObjectMeta{GenerateName: "hold-", Finalizers: []string{"e2e.test/hold"}})
+	maps := harness.Clientset(t, retrying).CoreV1().ConfigMaps(ns)
+	for _, manager := range []string{"alice", "bob"} {
+		m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "hold-"}}
+		if _, err := maps.Create(t.Context(), m, metav1.CreateOptions{FieldManager: manager}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	u := harness.As(t, retrying.Admin())
+	u.Run("prune", "configmaps/hold-", "-n", ns, "--keep=0", "--dry-run").Expect(t, 0, `NAMESPACE .*`,
+		`3 objects would .*\nWarning: 3 clients create configmaps/hold- in namespace `+ns+`\. To be deleted: .*alice \(1 of 1\).*\nFirst: .*`)
+	u.Run("prune", "configmaps/hold-", "-n", ns, "--keep=0", "--yes").Expect(t, 0, ``,
+		`Deleted 2 of 3 objects\. Deleting: 1 \(held by finalizers or a grace period\)\. Failed: 0\.\n`)
+	u.Run("prune", "configmaps/hold-", "-n", "nonsuch", "--keep=0", "--yes").Expect(t, 1, ``, `Error from server \(NotFound\): namespaces "nonsuch" not found\n`)
+}
+
+// Objects that were created in the same second as the last one that is kept are kept.
+func TestPruneKeepsTies(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	createMaps(t, ns, 20, metav1.ObjectMeta{GenerateName: "tie-"})
+	created := map[int64]int{}
+	for _, m := range harness.ConfigMaps(t, retrying, ns) {
+		created[m.CreationTimestamp.Unix()]++
+	}
+	kept, seconds := 0, slices.Sorted(maps.Keys(created))
+	for i := len(seconds) - 1; i >= 0 && kept < 5; i-- {
+		kept += created[seconds[i]]
+	}
+	harness.As(t, retrying.Admin()).Run("prune", "configmaps/tie-", "-n", ns, "--keep=5", "--yes")
+	if now := len(mapNames(t, ns)); now != kept {
+		t.Errorf("%d are left, want %d", now, kept)
+	}
+}
+
 // Permissions are checked before any list.
 func TestPruneWithoutPermission(t *testing.T) {
 	t.Parallel()
@@ -245,8 +338,8 @@ func roleForPrune(t *testing.T, cp *controlplane.ControlPlane) {
 	admin := harness.As(t, cp.Admin())
 	admin.Run("create", "-f", harness.File(t, "job.yaml", job), "--count=3").Expect(t, 0, `.*`, ``)
 	u := bound(t, cp, "pruner", "prune.yaml", "genname-prune")
-	u.Run("prune", "jobs/report-", "-A", "--keep=1", "--yes").Expect(t, 0, ``, `Deleted 2 of 2 objects\. 1 left: 1 among the newest\. Failed: 0\.\n`)
-	u.Run("prune", "jobs/report-", "--keep=1", "--older-than=0s", "--finished", "--yes").Expect(t, 0, ``, `Nothing to delete .*`)
+	u.Run("prune", "jobs/report-", "-A", "--keep=1", "--running", "--yes").Expect(t, 0, ``, `Deleted 3 of 3 objects\. Failed: 0\.\n`)
+	u.Run("prune", "jobs/report-", "--keep=1", "--older-than=0s", "--yes").Expect(t, 0, ``, `Nothing to delete .*`)
 	u.Run("prune", "secrets/report-", "--keep=1", "--yes").Expect(t, 1, ``, `error: you can't delete secrets in namespace default\n`)
 }
 
@@ -307,8 +400,8 @@ func TestPruneOfAServerThatStops(t *testing.T) {
 	u := harness.As(t, proxy.Config)
 	u.Run("prune", "configmaps/away-", "-n", ns, "--keep=0", "--yes", "--retry-timeout=1s", "--concurrency=2").Expect(t, 4, ``,
 		`Deleted 0 of 20 objects\. Failed: 0\. Unknown: \d\. Not tried: 1\d\.\n`+
-			`(error: it is unknown whether configmap/away-.{5} -n `+ns+` was deleted: gave up after 1s: .*\n){1,2}`+
-			`To go on, run:\n  kubectl genname prune configmaps/away- -n `+ns+` .* --keep 0 --yes\n`)
+			`(error: it is unknown whether configmaps/away-.{5} -n `+ns+` was deleted: .*\n){1,2}`+
+			`To go on, run:\n  kubectl genname prune configmaps/away- -n `+ns+` .* --keep 0 --concurrency 2 --retry-timeout 1s --yes\n`)
 	harness.As(t, retrying.Admin()).Run("prune", "configmaps/away-", "-n", ns, "--keep=0", "--yes").Expect(t, 0, ``, `Deleted 1\d of 1\d objects\. Failed: 0\.\n`)
 }
 
@@ -370,30 +463,33 @@ func TestPruneRefused(t *testing.T) {
 		return nil
 	})
 	harness.As(t, proxy.Config).Run("prune", "configmaps/no-", "-n", ns, "--keep=0", "--yes").Expect(t, 1, ``,
-		`Deleted 4 of 5 objects\. Failed: 1\.\nerror: configmap/`+names[2]+` -n `+ns+` was not deleted: denied by policy\nTo go on, run:\n  kubectl .*\n`)
+		`Deleted 4 of 5 objects\. Failed: 1\.\nerror: configmaps/`+names[2]+` -n `+ns+` was not deleted: denied by policy\nTo go on, run:\n  kubectl .*\n`)
 }
 
 func TestPruneBadInput(t *testing.T) {
 	t.Parallel()
 	u := harness.As(t, retrying.Admin())
 	for _, test := range []struct{ args, message string }{
-		{"", messages.NoTarget},
-		{"jobs --keep=1", messages.NotTarget},
-		{"jobs/ --keep=1", messages.EmptyPrefix},
-		{"jobs/run-* --keep=1", messages.Pattern},
-		{"jobs/run-", messages.NoCriterion},
-		{"jobs/run- --older-than=1y", messages.BadAge},
-		{"jobs/run- --older-than=-1h", messages.NegativeAge},
-		{"jobs/run- --older-than=2099-01-01T00:00:00Z", messages.FutureAge},
-		{"jobs/run- --keep=-1", messages.BadKeep},
-		{"jobs/run- --keep=100001", messages.BadKeep},
-		{"jobs/run- --keep=1 --concurrency=0", messages.BadConcurrency},
-		{"jobs/run- --keep=1 --qps=-1", strings.ReplaceAll(messages.BadQPS, "%g", "%s")},
+		{"", "name what to delete as TYPE/PREFIX, like jobs/nightly-report-"},
+		{"jobs --keep=1", "%q is not TYPE/PREFIX, like jobs/nightly-report-"},
+		{"jobs/ --keep=1", "%q has no prefix.%s"},
+		{"jobs/run-* --keep=1", "%q is a pattern.%s"},
+		{"jobs/run-", "--older-than, --keep or --keep-failed is required, like --older-than 24h"},
+		{"jobs/run- --older-than=1y", "--older-than: %q is neither %s"},
+		{"jobs/run- --older-than=-1h", "--older-than must be 0 or more, not %s"},
+		{"jobs/run- --older-than=2099-01-01T00:00:00Z", "--older-than: %s is in the future. The server's time is %s"},
+		{"jobs/run- --keep=-1", `invalid argument "-1" for "--keep" flag: must be a whole number from 0 to 100000%s`},
+		{"jobs/run- --keep-failed=x", `invalid argument "x" for "--keep-failed" flag: %s`},
+		{"jobs/run- --keep=1 --max-delete=101%", `invalid argument "101%" for "--max-delete" flag: must be a number of objects, or a percentage%s`},
+		{"jobs/run- --keep=1 --dry-run --yes", "--dry-run and --yes can't be used together"},
+		{"configmaps/run- --keep-failed=1", "--keep-failed and --running need %s"},
+		{"jobs/run- --keep=1 --concurrency=0", "--concurrency must be from 1 to %d, not %d"},
+		{"jobs/run- --keep=1 --qps=-1", "--qps must be 0 or more, not %s"},
 		{"jobs/run- --keep=1 --retry-timeout=0s", "--retry-timeout must be positive, not %s"},
 		{"jobs/run- --keep=1 -l a==b==c", "--selector: %s"},
 		{"jobs/run- --keep=1 -n x -A", "--namespace and --all-namespaces can't be used together"},
 		{"nonsuch/run- --keep=1", "the server doesn't have a resource type %s"},
-		{"crds/run- --keep=1", messages.NoNames},
+		{"crds/run- --keep=1", "there is nothing to delete: %s"},
 	} {
 		pattern := strings.ReplaceAll(worded(test.message), "%q", `.*`)
 		u.Run(append([]string{"prune"}, strings.Fields(test.args)...)...).Expect(t, 1, ``, `error: `+pattern+`\n`)

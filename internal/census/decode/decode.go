@@ -44,7 +44,8 @@ type Object struct {
 
 // Identity holds the fields that identify an object, and its owners.
 type Identity struct {
-	UID        string
+	UID, ResourceVersion string
+
 	CreationID string // the value of the creation ID annotation
 	Deleting   bool   // a deletionTimestamp is set
 	Owners     []Owner
@@ -145,7 +146,7 @@ func (d *decoder) read(m *metav1.ObjectMeta) error {
 	d.object = Object{
 		Namespace: m.Namespace, Name: m.Name, GenerateName: m.GenerateName, Labels: m.Labels, HasCreationID: hasID,
 		Identity: Identity{
-			UID: string(m.UID), CreationID: head(id), Deleting: m.DeletionTimestamp != nil, Owners: owners,
+			UID: string(m.UID), ResourceVersion: m.ResourceVersion, CreationID: head(id), Deleting: m.DeletionTimestamp != nil, Owners: owners,
 		},
 	}
 	if !m.CreationTimestamp.IsZero() {

@@ -41,9 +41,12 @@ type PruneCriteria struct {
 	CreatedBefore *metav1.Time `json:"createdBefore"`
 	// Keep is the number of newest objects to keep per namespace and prefix; null if
 	// --keep was not given.
-	Keep *int64 `json:"keep"`
-	// Finished is true if only objects that have finished are chosen.
-	Finished bool `json:"finished"`
+	Keep *int `json:"keep"`
+	// KeepFailed is Keep for objects that have failed; null if --keep-failed was not
+	// given.
+	KeepFailed *int `json:"keepFailed"`
+	// Running is true if objects that have not finished are chosen, too.
+	Running bool `json:"running"`
 	// Owned is true if objects that have a controller are chosen, too.
 	Owned bool `json:"owned"`
 }
@@ -63,10 +66,15 @@ type PruneItem struct {
 	Resource string `json:"resource"`
 	// Namespace is empty for a cluster-scoped resource.
 	Namespace string `json:"namespace"`
-	// Prefix is the effective prefix, the first 58 bytes of generateName.
+	// Prefix is the generateName that was named.
 	Prefix string `json:"prefix"`
 
 	PruneCounts `json:",inline"`
+	// Creators are the creators of the objects, up to 20. Objects that are running, owned
+	// or of another generateName don't count.
+	Creators []PruneCreator `json:"creators"`
+	// First are the names of up to five chosen objects.
+	First []string `json:"first"`
 	// Ages is how old the chosen objects were at the time of the report.
 	Ages PruneAges `json:"ages"`
 	// Oldest is when the oldest chosen object was created; null if there is none.
@@ -75,13 +83,24 @@ type PruneItem struct {
 	Newest *metav1.Time `json:"newest"`
 }
 
+// PruneCreator is a controller or a field manager, and its objects.
+type PruneCreator struct {
+	// Creator is KIND/NAME of a controller, or a field manager, as the creator claims.
+	Creator string `json:"creator"`
+	// Chosen is how many of its objects the plan chose.
+	Chosen int64 `json:"chosen"`
+	// Left is how many of its objects are kept.
+	Left int64 `json:"left"`
+}
+
 // PruneCounts are numbers of objects.
 type PruneCounts struct {
 	// Chosen is the number of objects that the plan chose for deletion.
 	Chosen int64 `json:"chosen"`
-	// Deleted is how many were deleted. The deletion of an object with finalizers has
-	// begun.
+	// Deleted is how many are gone.
 	Deleted int64 `json:"deleted"`
+	// Deleting is how many are being deleted, and wait for a finalizer or a grace period.
+	Deleting int64 `json:"deleting"`
 	// Failed is how many still exist because their deletion failed.
 	Failed int64 `json:"failed"`
 	// Unknown is how many may or may not be deleted.
@@ -103,8 +122,8 @@ type PruneLeft struct {
 // PruneReason is why an object is left.
 type PruneReason string
 
-// The reasons. PruneReplaced and PruneGone are found by a deletion, and so count among
-// the chosen objects.
+// The reasons. PruneReplaced, PruneGone and PruneChanged are found by a deletion, and so
+// count among the chosen objects.
 const (
 	PruneTooYoung     PruneReason = "tooYoung"
 	PruneNewest       PruneReason = "newest"
@@ -113,8 +132,10 @@ const (
 	PruneBeingDeleted PruneReason = "beingDeleted"
 	PruneNotGenerated PruneReason = "notGenerated"
 	PruneUnknownAge   PruneReason = "unknownAge"
+	PruneNotSelected  PruneReason = "notSelected"
 	PruneReplaced     PruneReason = "replaced"
 	PruneGone         PruneReason = "gone"
+	PruneChanged      PruneReason = "changed"
 )
 
 // PruneAges are numbers of objects by age.

@@ -3,15 +3,17 @@ package prune
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/prune"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/prune/messages"
 )
 
 // target is an argument TYPE/PREFIX.
@@ -20,8 +22,8 @@ type target struct{ resource, prefix string }
 // String returns the argument.
 func (t target) String() string { return t.resource + "/" + t.prefix }
 
-// patternCharacters are characters of patterns. No name of an object has one.
-const patternCharacters = "*?[]{}()^$|\\"
+// patternCharacters are characters of patterns that no name has.
+const patternCharacters = "*?{}()^|"
 
 // parseTargets reads the arguments. Each must name a whole prefix, because a command that deletes
 // must not guess.
@@ -30,18 +32,18 @@ func parseTargets(args []string) (targets []target, err error) {
 		resource, prefix, ok := strings.Cut(arg, "/")
 		switch {
 		case ok && prefix == "":
-			return nil, fmt.Errorf(messages.EmptyPrefix, arg)
+			return nil, fmt.Errorf("%q has no prefix. Name a whole generateName, like jobs/nightly-report-", arg)
 		case !ok, resource == "", strings.ContainsAny(resource, ", "), strings.Contains(prefix, "/"):
-			return nil, fmt.Errorf(messages.NotTarget, arg)
+			return nil, fmt.Errorf("%q is not TYPE/PREFIX, like jobs/nightly-report-", arg)
 		case strings.ContainsAny(prefix, patternCharacters):
-			return nil, fmt.Errorf(messages.Pattern, arg)
+			return nil, fmt.Errorf("%q is a pattern. Name a whole generateName, like jobs/nightly-report-", arg)
 		}
 		if t := (target{resource, prefix}); !slices.Contains(targets, t) {
 			targets = append(targets, t)
 		}
 	}
 	if len(targets) == 0 {
-		return nil, errors.New(messages.NoTarget)
+		return nil, errors.New("name what to delete as TYPE/PREFIX, like jobs/nightly-report-")
 	}
 	return targets, nil
 }
@@ -62,13 +64,13 @@ func parseAge(text string) (age, error) {
 	var ago flagvalue.Duration
 	if err := ago.Set(text); err == nil {
 		if a.ago = time.Duration(ago); a.ago < 0 {
-			return a, fmt.Errorf(messages.NegativeAge, text)
+			return a, fmt.Errorf("--older-than must be 0 or more, not %s", text)
 		}
 		return a, nil
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return a, fmt.Errorf(messages.BadAge, text)
+		return a, fmt.Errorf("--older-than: %q is neither a duration like 24h or 30d nor a time like 2026-11-21T08:00:00Z", text)
 	}
 	a.at = at.UTC()
 	return a, nil
@@ -92,18 +94,93 @@ func (a age) before(now time.Time) (time.Time, error) {
 	case a.needsTime():
 		return now.Add(-a.ago).Truncate(time.Second), nil
 	case a.at.After(nextSecond):
-		return time.Time{}, fmt.Errorf(messages.FutureAge, a.at.Format(time.RFC3339), now.Format(time.RFC3339))
+		return time.Time{}, fmt.Errorf("--older-than: %s is in the future. The server's time is %s", a.at.Format(time.RFC3339), now.Format(time.RFC3339))
 	}
 	return a.at, nil
 }
 
-// whichCluster are the flags by which a suggested command reaches the same cluster as
-// the same user. None has a secret.
-var whichCluster = []string{"kubeconfig", "context", "cluster", "server", "user", "as", "as-group", "as-uid"}
+// isAny reports whether it is 0s, which includes objects whose creation times are ahead.
+func (a age) isAny() bool { return a.needsTime() && a.ago == 0 }
 
-// connectionFlags returns those of these flags that were given, as they are written.
-func connectionFlags(cmd *cobra.Command) (words []string) {
-	for _, name := range whichCluster {
+// limit is a number of objects to keep, if one is given.
+type limit struct {
+	given bool
+	count int
+}
+
+// Set implements pflag.Value.
+func (l *limit) Set(text string) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > prune.MaxKeep {
+		return fmt.Errorf("must be a whole number from 0 to %d", prune.MaxKeep)
+	}
+	*l = limit{given: true, count: n}
+	return nil
+}
+
+func (l *limit) String() string {
+	if !l.given {
+		return ""
+	}
+	return strconv.Itoa(l.count)
+}
+
+// Type implements pflag.Value.
+func (l *limit) Type() string { return "number" }
+
+// value returns nil if none is given.
+func (l *limit) value() *int {
+	if !l.given {
+		return nil
+	}
+	return &l.count
+}
+
+// share is a number of objects, or a percentage of them.
+type share struct {
+	text    string // empty for no limit
+	count   int64
+	percent float64 // NaN for a number
+}
+
+// Set implements pflag.Value.
+func (s *share) Set(text string) (err error) {
+	s.text, s.percent = text, math.NaN()
+	if number, is := strings.CutSuffix(text, "%"); is {
+		s.percent, err = strconv.ParseFloat(number, 64)
+	} else {
+		s.count, err = strconv.ParseInt(text, 10, 64)
+	}
+	isNumber := math.IsNaN(s.percent) && !strings.HasSuffix(text, "%")
+	if err != nil || s.count < 0 || !isNumber && !(s.percent >= 0 && s.percent <= 100) {
+		return errors.New("must be a number of objects, or a percentage like 10%")
+	}
+	return nil
+}
+
+func (s *share) String() string { return s.text }
+
+// Type implements pflag.Value.
+func (s *share) Type() string { return "number" }
+
+// exceeded reports whether a number of objects is larger.
+func (s *share) exceeded(chosen, all int64) bool {
+	if s.text == "" || math.IsNaN(s.percent) {
+		return s.text != "" && chosen > s.count
+	}
+	return float64(chosen)*100 > s.percent*float64(all)
+}
+
+// repeatable are the flags of a suggested command: those by which it reaches the same cluster as the
+// same user, and those of prune. None has a secret.
+var repeatable = []string{
+	"kubeconfig", "context", "cluster", "server", "user", "as", "as-group", "as-uid",
+	"selector", "keep", "keep-failed", "running", "owned", "max-delete", "qps", "concurrency", "retry-timeout",
+}
+
+// repeatedFlags returns those of these flags that were given, as they are written.
+func repeatedFlags(cmd *cobra.Command) (words []string) {
+	for _, name := range repeatable {
 		flag := cmd.Flags().Lookup(name)
 		if flag == nil || !flag.Changed {
 			continue
@@ -113,7 +190,10 @@ func connectionFlags(cmd *cobra.Command) (words []string) {
 			values = several.GetSlice()
 		}
 		for _, value := range values {
-			words = append(words, "--"+name, value)
+			words = append(words, "--"+name)
+			if flag.Value.Type() != "bool" {
+				words = append(words, value)
+			}
 		}
 	}
 	return words

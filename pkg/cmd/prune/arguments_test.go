@@ -29,7 +29,6 @@ func TestParseTargets(t *testing.T) {
 		{"jobs/^run-"},
 		{"jobs/run-", "pods"},
 		{"jobs/*"},
-		{"jobs/run-[a-z]"},
 	} {
 		if got, err := parseTargets(args); err == nil {
 			t.Errorf("%q: %v", args, got)
@@ -68,7 +67,7 @@ func TestAge(t *testing.T) {
 }
 
 // A suggested command reaches the same cluster, and has no secret.
-func TestConnectionFlags(t *testing.T) {
+func TestRepeatedFlags(t *testing.T) {
 	cmd := &cobra.Command{}
 	genericclioptions.NewConfigFlags(false).AddFlags(cmd.Flags())
 	err := cmd.ParseFlags([]string{"--token=secret", "--context=it's prod", "--as=alice", "--as-group=a", "--as-group=b", "-n", "x"})
@@ -76,7 +75,28 @@ func TestConnectionFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `--context 'it'\''s prod' --as alice --as-group a --as-group b`
-	if got := reference.Words(connectionFlags(cmd)...); got != want {
+	if got := reference.Words(repeatedFlags(cmd)...); got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestShare(t *testing.T) {
+	for text, want := range map[string][2]bool{ // of 10 and of 11 of 100 objects
+		"10": {false, true}, "10%": {false, true}, "0": {true, true}, "100%": {false, false}, "": {false, false},
+	} {
+		var s share
+		if text != "" {
+			if err := s.Set(text); err != nil {
+				t.Error(err)
+			}
+		}
+		if got := [2]bool{s.exceeded(10, 100), s.exceeded(11, 100)}; got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	for _, text := range []string{"", "-1", "x", "101%", "-1%", "NaN%", "1.5"} {
+		if err := new(share).Set(text); err == nil {
+			t.Errorf("%q is accepted", text)
+		}
 	}
 }

@@ -4,7 +4,6 @@
 package prune
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -21,7 +20,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/prune/messages"
 )
 
 // maxConcurrency is the largest number of deletions in flight.
@@ -37,15 +35,17 @@ type options struct {
 	targets     []target // of the arguments
 	olderThan   string
 	age         age
-	keep        int
-	keepGiven   bool
-	finished    bool
+	keep        limit
+	keepFailed  limit
+	maxDelete   share
+	running     bool
 	owned       bool
 	yes         bool
+	dryRun      bool
 	names       bool // -o name
 	concurrency int
 	qps         float32
-	connection  []string // the flags that select the cluster, as they were given
+	repeated    []string // the flags that a suggested command needs, too
 }
 
 var longHelp = templates.LongDesc(`
@@ -56,16 +56,19 @@ var longHelp = templates.LongDesc(`
 	it would keep, and why. The last line is the command that deletes the objects.
 
 	prune deletes an object only if its own generateName is PREFIX and its name was generated
-	from PREFIX. It keeps objects that have a controller, unless you set --owned. Each delete
-	request has the UID of the object. So if an object was deleted and created again under the
-	same name, prune keeps the new object. Kubernetes deletes dependents in the background, as
-	after kubectl delete.`)
+	from PREFIX. It keeps objects that have a controller, unless you set --owned. It keeps
+	objects that have not finished, unless you set --running: Jobs, Pods, JobSets, Argo
+	Workflows, and Tekton's TaskRuns, PipelineRuns and CustomRuns.
+
+	Each delete request has the UID and the resourceVersion of the object. So if an object
+	changes after the plan, prune reads it and decides again. Kubernetes deletes dependents in
+	the background, as after kubectl delete.`)
 
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
 	o := &options{IOStreams: streams, conn: conn, printFlags: output.NewFlags(formatName)}
 	cmd := &cobra.Command{
-		Use: "prune TYPE/PREFIX... [-n NAMESPACE | -A] (--older-than AGE | --keep N) [--finished] [--yes]",
+		Use: "prune TYPE/PREFIX... [-n NAMESPACE | -A] (--older-than AGE | --keep N | --keep-failed N) [--yes]",
 
 		DisableFlagsInUseLine: true,
 		Short:                 "Delete objects with generated names by prefix and age",
@@ -75,7 +78,10 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			kubectl genname prune configmaps/build-cache- --older-than 24h
 
 			# Delete the finished Jobs of a prefix, except the newest 50 in each namespace
-			kubectl genname prune jobs/nightly-report- -A --finished --keep 50 --yes
+			kubectl genname prune jobs/nightly-report- -A --keep 50 --yes
+
+			# Delete nothing if the plan has more than a tenth of the objects
+			kubectl genname prune jobs/nightly-report- --keep 20 --keep-failed 5 --max-delete 10% --yes
 
 			# Delete the Pods of a prefix that have a label, 20 per second at most
 			kubectl genname prune pods/worker- -l app=demo --older-than 7d --qps 20 --yes`),
@@ -92,12 +98,16 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&o.olderThan, "older-than", "",
 		"Delete only objects older than this age, like 90m, 24h or 30d by the server's clock, "+
 			"or created before this time, like 2026-11-21T08:00:00Z")
-	flags.IntVar(&o.keep, "keep", 0, fmt.Sprintf(
-		"Number of newest objects to keep for each prefix in each namespace (0 to %d)", prune.MaxKeep))
-	flags.BoolVar(&o.finished, "finished", false, "Delete only objects that have finished: Jobs, Pods, JobSets, "+
-		"Argo Workflows, and Tekton's TaskRuns, PipelineRuns and CustomRuns")
+	flags.Var(&o.keep, "keep", fmt.Sprintf("Number of newest objects to keep for each prefix in each namespace "+
+		"(0 to %d). Objects that have not finished don't count", prune.MaxKeep))
+	flags.Var(&o.keepFailed, "keep-failed",
+		"Number of newest failed objects to keep. --keep then counts the other ones")
+	flags.Var(&o.maxDelete, "max-delete",
+		"Delete nothing and exit with code 3 if the plan has more objects than this number or percentage, like 10%")
+	flags.BoolVar(&o.running, "running", false, "Also delete objects that have not finished")
 	flags.BoolVar(&o.owned, "owned", false, "Also delete objects that have a controller")
 	flags.BoolVar(&o.yes, "yes", false, "Delete the objects. Without it, the command prints only the plan")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "Print only the plan, as without --yes")
 	flags.IntVar(&o.concurrency, "concurrency", 8, "Number of objects to delete at the same time")
 	flags.Float32Var(&o.qps, "qps", 0,
 		"Maximum number of deletions per second, 0 for no limit. Throttling by the server always applies")
@@ -108,8 +118,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 // Complete takes the scope and the output format from the command line and the
 // kubeconfig.
 func (o *options) Complete(cmd *cobra.Command, args []string) (err error) {
-	o.keepGiven = cmd.Flags().Changed("keep")
-	o.connection = connectionFlags(cmd)
+	o.repeated = repeatedFlags(cmd)
 	if err := o.printFlags.Check(); err != nil {
 		return err
 	}
@@ -126,32 +135,16 @@ func (o *options) Complete(cmd *cobra.Command, args []string) (err error) {
 // Validate returns an error if the flags are invalid.
 func (o *options) Validate() error {
 	switch {
-	case !o.age.given() && !o.keepGiven:
-		return errors.New(messages.NoCriterion)
-	case o.keep < 0 || o.keep > prune.MaxKeep:
-		return fmt.Errorf(messages.BadKeep, prune.MaxKeep, o.keep)
+	case !o.age.given() && !o.keep.given && !o.keepFailed.given:
+		return errors.New("--older-than, --keep or --keep-failed is required, like --older-than 24h")
+	case o.yes && o.dryRun:
+		return errors.New("--dry-run and --yes can't be used together")
 	case o.concurrency < 1 || o.concurrency > maxConcurrency:
-		return fmt.Errorf(messages.BadConcurrency, maxConcurrency, o.concurrency)
+		return fmt.Errorf("--concurrency must be from 1 to %d, not %d", maxConcurrency, o.concurrency)
 	case !(o.qps >= 0) || math.IsInf(float64(o.qps), 0): // NaN too
-		return fmt.Errorf(messages.BadQPS, o.qps)
+		return fmt.Errorf("--qps must be 0 or more, not %g", o.qps)
 	}
 	return o.scope.Validate()
-}
-
-// Run plans, and deletes with --yes.
-func (o *options) Run(ctx context.Context) error {
-	r, err := o.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer r.session.End()
-	if err := r.makePlan(ctx); err != nil {
-		return err
-	}
-	if !o.yes {
-		return r.printPlan(ctx)
-	}
-	return r.delete(ctx)
 }
 
 // criteria are those of the flags, at the server's time.
@@ -160,9 +153,8 @@ func (o *options) criteria(now time.Time) (prune.Criteria, error) {
 	if err != nil {
 		return prune.Criteria{}, err
 	}
-	c := prune.Criteria{Before: before, Finished: o.finished, Owned: o.owned, Selector: o.scope.Selector}
-	if o.keepGiven {
-		c.Keep = &o.keep
-	}
-	return c, nil
+	return prune.Criteria{
+		Before: before, Keep: o.keep.value(), KeepFailed: o.keepFailed.value(), Running: o.running, Owned: o.owned,
+		Selector: o.scope.Selector,
+	}, nil
 }

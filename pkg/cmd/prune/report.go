@@ -9,78 +9,132 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// report returns the plan with the outcomes so far.
-func (r *run) report() *v1alpha1.PruneReport {
-	total := r.outcomes.total
+const (
+	// maxFailures limits the failures of a report, and maxFirst the names of an item.
+	maxFailures = 100
+	maxFirst    = 5
+)
+
+// newReport returns the report of a plan.
+func (r *run) newReport() *v1alpha1.PruneReport {
+	c := r.pruner.Criteria
 	report := &v1alpha1.PruneReport{
 		TypeMeta: v1alpha1.TypeOf("PruneReport"),
 		Metadata: v1alpha1.PruneMetadata{CreationTimestamp: metav1.NewTime(r.now)},
 		DryRun:   !r.yes,
-		Criteria: r.reportCriteria(),
-		Summary: v1alpha1.PruneSummary{
-			PruneCounts: r.countsOf(r.plan.Chosen, r.plan.Left, &total),
-			Seconds:     time.Since(r.began).Seconds(),
+		Criteria: v1alpha1.PruneCriteria{
+			AllNamespaces: r.scope.AllNamespaces, Namespace: r.scope.Namespace, LabelSelector: c.Selector,
+			CreatedBefore: timeOf(c.Before), Keep: c.Keep, KeepFailed: c.KeepFailed, Running: c.Running, Owned: c.Owned,
 		},
 		Items:    []v1alpha1.PruneItem{},
 		Failures: []v1alpha1.PruneFailure{},
+		Complete: true,
 	}
-	report.Complete = total.failed+total.unknown+report.Summary.NotTried == 0
 	for _, p := range r.plan.Pools {
 		report.Items = append(report.Items, r.itemOf(p))
 	}
-	for _, f := range r.outcomes.failures {
-		o := f.Object
-		report.Failures = append(report.Failures, v1alpha1.PruneFailure{
-			Group: o.Resource.Group, Resource: o.Resource.Resource, Namespace: o.Namespace, Name: o.Name, UID: o.UID,
-			Unknown: f.Outcome == prune.Unknown, Message: f.Err.Error(),
-		})
-	}
+	report.Summary.PruneCounts = sum(report.Items)
 	return report
 }
 
-func (r *run) reportCriteria() v1alpha1.PruneCriteria {
-	c := v1alpha1.PruneCriteria{
-		AllNamespaces: r.scope.AllNamespaces, Namespace: r.scope.Namespace, LabelSelector: r.scope.Selector,
-		CreatedBefore: timeOf(r.pruner.Criteria.Before), Finished: r.finished, Owned: r.owned,
-	}
-	if r.keepGiven {
-		keep := int64(r.keep)
-		c.Keep = &keep
-	}
-	return c
-}
-
-// itemOf returns the item of a report for a name pool.
-func (r *run) itemOf(p prune.Pool) v1alpha1.PruneItem {
-	outcome := r.outcomes.byPool[poolKey{p.Resource.GroupResource().String(), p.Namespace, p.Prefix}]
-	if outcome == nil {
-		outcome = &counts{}
-	}
-	return v1alpha1.PruneItem{
+// itemOf returns the item of a pool.
+func (r *run) itemOf(p *prune.Pool) v1alpha1.PruneItem {
+	item := v1alpha1.PruneItem{
 		Group: p.Resource.Group, Resource: p.Resource.Resource, Namespace: p.Namespace, Prefix: p.Prefix,
-		PruneCounts: r.countsOf(p.Chosen, p.Left, outcome),
-		Ages: v1alpha1.PruneAges{
-			UnderOneDay: p.ByAge[0], UnderOneWeek: p.ByAge[1], UnderOneMonth: p.ByAge[2], Older: p.ByAge[3],
-		},
-		Oldest: timeOf(p.Oldest), Newest: timeOf(p.Newest),
-	}
-}
-
-// countsOf returns the numbers of a plan and of its outcomes.
-func (r *run) countsOf(chosen int64, left map[prune.Reason]int64, outcome *counts) v1alpha1.PruneCounts {
-	c := v1alpha1.PruneCounts{
-		Chosen: chosen, Deleted: outcome.deleted, Failed: outcome.failed, Unknown: outcome.unknown,
-		Left: []v1alpha1.PruneLeft{},
-	}
-	if r.yes {
-		c.NotTried = outcome.notTried(chosen)
+		PruneCounts: v1alpha1.PruneCounts{Chosen: int64(len(p.Objects)), Left: []v1alpha1.PruneLeft{}},
+		Creators:    []v1alpha1.PruneCreator{}, First: []string{},
 	}
 	for _, reason := range prune.Reasons {
-		if n := left[reason] + outcome.left[reason]; n > 0 {
-			c.Left = append(c.Left, v1alpha1.PruneLeft{Reason: v1alpha1.PruneReason(reason), Objects: n})
+		addLeft(&item.PruneCounts, reason, p.Left[reason])
+	}
+	for _, c := range p.Creators {
+		item.Creators = append(item.Creators, v1alpha1.PruneCreator{Creator: c.Name, Chosen: c.Chosen, Left: c.Left})
+	}
+	ages := []*int64{&item.Ages.UnderOneDay, &item.Ages.UnderOneWeek, &item.Ages.UnderOneMonth, &item.Ages.Older}
+	for i, o := range p.Objects {
+		at := 0
+		for _, days := range []int{1, 7, 30} {
+			if r.now.Sub(time.Unix(o.Created, 0)) >= time.Duration(days)*24*time.Hour {
+				at++
+			}
+		}
+		*ages[at]++
+		if i < maxFirst {
+			item.First = append(item.First, o.Name)
 		}
 	}
-	return c
+	if n := len(p.Objects); n > 0 { // the newest is the first
+		item.Newest = timeOf(time.Unix(p.Objects[0].Created, 0))
+		item.Oldest = timeOf(time.Unix(p.Objects[n-1].Created, 0))
+	}
+	return item
+}
+
+// record adds the outcome of an object to its item and to the failures.
+func (r *run) record(result prune.Result) {
+	o := result.Object
+	for _, c := range []*v1alpha1.PruneCounts{&r.items[o.Pool].PruneCounts, &r.report.Summary.PruneCounts} {
+		c.NotTried--
+		switch result.Outcome {
+		case prune.Deleted:
+			c.Deleted++
+		case prune.Deleting:
+			c.Deleting++
+		case prune.Failed:
+			c.Failed++
+		case prune.Unknown:
+			c.Unknown++
+		case prune.NotTried:
+			c.NotTried++
+		case prune.LeftAlone:
+			addLeft(c, result.Reason, 1)
+		}
+	}
+	if result.Err == nil || len(r.report.Failures) == maxFailures {
+		return
+	}
+	of := o.Pool.Resource
+	r.report.Failures = append(r.report.Failures, v1alpha1.PruneFailure{
+		Group: of.Group, Resource: of.Resource, Namespace: o.Pool.Namespace, Name: o.Name, UID: o.UID,
+		Unknown: result.Outcome == prune.Unknown, Message: result.Err.Error(),
+	})
+}
+
+// addLeft counts objects that are left.
+func addLeft(c *v1alpha1.PruneCounts, reason prune.Reason, objects int64) {
+	for i := range c.Left {
+		if c.Left[i].Reason == v1alpha1.PruneReason(reason) {
+			c.Left[i].Objects += objects
+			return
+		}
+	}
+	if objects > 0 {
+		c.Left = append(c.Left, v1alpha1.PruneLeft{Reason: v1alpha1.PruneReason(reason), Objects: objects})
+	}
+}
+
+// leftFor returns the number of objects that are left for a reason.
+func leftFor(c v1alpha1.PruneCounts, reason prune.Reason) int64 {
+	for _, l := range c.Left {
+		if l.Reason == v1alpha1.PruneReason(reason) {
+			return l.Objects
+		}
+	}
+	return 0
+}
+
+// sum returns the sums of the items of a plan.
+func sum(items []v1alpha1.PruneItem) v1alpha1.PruneCounts {
+	total := v1alpha1.PruneCounts{Left: []v1alpha1.PruneLeft{}}
+	for _, reason := range prune.Reasons {
+		for _, item := range items {
+			addLeft(&total, reason, leftFor(item.PruneCounts, reason))
+		}
+	}
+	for _, item := range items {
+		total.Chosen += item.Chosen
+	}
+	return total
 }
 
 // timeOf returns a time of a report. A zero time is null.
@@ -88,6 +142,6 @@ func timeOf(at time.Time) *metav1.Time {
 	if at.IsZero() {
 		return nil
 	}
-	t := metav1.NewTime(at)
+	t := metav1.NewTime(at.UTC())
 	return &t
 }

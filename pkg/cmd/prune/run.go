@@ -12,39 +12,54 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/prune"
-	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/prune/messages"
 )
 
 // run is one run of the command.
 type run struct {
 	*options
-	session  *scan.Session
-	began    time.Time
-	pruner   *prune.Pruner
-	targets  []prune.Target
-	plan     *prune.Plan
-	now      time.Time // the server's
-	outcomes outcomes
+	session *scan.Session
+	pruner  *prune.Pruner
+	targets []prune.Target
+	now     time.Time // the server's
+	plan    *prune.Plan
+	report  *v1alpha1.PruneReport
+	items   map[*prune.Pool]*v1alpha1.PruneItem // of the report
 }
 
-// begin finds the types, the server's time and the permissions.
-func (o *options) begin(ctx context.Context) (*run, error) {
-	r := &run{options: o, began: time.Now()}
-	var err error
-	if r.session, err = o.scope.Open(ctx, o.conn.Factory, o.IOStreams, o.printFlags, nil); err != nil {
-		return nil, err
+// Run plans, and deletes with --yes.
+func (o *options) Run(ctx context.Context) error {
+	session, err := o.scope.Open(ctx, o.conn.Factory, o.IOStreams, o.printFlags, nil)
+	if err != nil {
+		return err
 	}
+	defer session.End()
+	r := &run{options: o, session: session}
 	if err := r.prepare(ctx); err != nil {
-		r.session.End()
-		return nil, err
+		return err
 	}
-	return r, nil
+	began := time.Now()
+	r.plan, err = r.pruner.Plan(ctx, r.targets, func(found int64) {
+		session.SetText("listing: " + humanize.Count(found, "object"))
+	})
+	if err != nil {
+		return err
+	}
+	r.report = r.newReport()
+	view := r.planView()
+	if r.yes && view.Gate == nil && r.report.Summary.Chosen > 0 {
+		stopped := r.delete(ctx)
+		view = r.outcomeView(ctx, stopped)
+	}
+	r.report.Summary.Seconds = time.Since(began).Seconds()
+	return session.Show(r.report, view)
 }
 
+// prepare finds the types, the server's time and the permissions.
 func (r *run) prepare(ctx context.Context) error {
 	if err := r.resolve(ctx); err != nil {
 		return err
@@ -66,7 +81,13 @@ func (r *run) prepare(ctx context.Context) error {
 	if r.pruner.Criteria, err = r.criteria(r.now); err != nil {
 		return err
 	}
-	return r.checkPermissions(ctx)
+	if err := r.checkPermissions(ctx); err != nil {
+		return err
+	}
+	if r.yes && r.scope.Namespace != "" {
+		_, err = r.session.HasNamespace(ctx, r.scope.Namespace)
+	}
+	return err
 }
 
 // resolve finds the types of the arguments, and puts together those of one type.
@@ -77,11 +98,12 @@ func (r *run) resolve(ctx context.Context) error {
 		case err != nil:
 			return err
 		case len(never) > 0:
-			return fmt.Errorf(messages.NoNames, never[0].Message)
+			return fmt.Errorf("there is nothing to delete: %s", never[0].Message)
 		}
 		for _, resource := range found {
-			if r.finished && !prune.Finishes(resource) {
-				return fmt.Errorf(messages.NeverFinishes, resource.GroupResource())
+			if (r.keepFailed.given || r.running) && !prune.Finishes(resource) {
+				return fmt.Errorf("--keep-failed and --running need a type whose end is known, and %s have none",
+					resource.GroupResource())
 			}
 			r.add(resource, t.prefix)
 		}
@@ -99,7 +121,8 @@ func (r *run) add(resource census.Resource, prefix string) {
 	r.targets[at].Prefixes = append(r.targets[at].Prefixes, prefix)
 }
 
-// askTime asks for the server's time. Only a duration needs it.
+// askTime asks for the server's time. Only a duration needs it. If the clocks differ too much for the
+// duration, one of them is wrong, and nobody knows which.
 func (r *run) askTime(ctx context.Context) (err error) {
 	asked := time.Now()
 	r.now, err = r.pruner.Now(ctx)
@@ -108,12 +131,17 @@ func (r *run) askTime(ctx context.Context) (err error) {
 		r.now = asked.UTC()
 		return nil
 	case errors.Is(err, prune.ErrNoTime):
-		return errors.New(messages.NoTime)
+		return errors.New("--older-than: the server doesn't tell its time. Give a time like 2026-11-21T08:00:00Z")
 	case err != nil:
 		return err
 	}
-	if off := asked.Sub(r.now).Abs(); off > cluster.Skew {
-		r.session.Line(cluster.ClockWarning(off.Round(time.Second)))
+	off := asked.Sub(r.now).Abs().Round(time.Second)
+	if r.age.needsTime() && r.age.ago > 0 && off > max(r.age.ago/10, 2*time.Second) {
+		return fmt.Errorf("--older-than: this machine's clock differs from the server's by %s, "+
+			"more than a tenth of %s. Give a time like 2026-11-21T08:00:00Z", off, r.age.text)
+	}
+	if off > cluster.Skew {
+		r.session.Line(cluster.ClockWarning(off))
 	}
 	return nil
 }
@@ -134,28 +162,42 @@ func (r *run) checkPermissions(ctx context.Context) error {
 			where += " in all namespaces"
 		}
 		if r.yes {
-			return fmt.Errorf(messages.Forbidden, m.Verb, where)
+			return fmt.Errorf("you can't %s %s", m.Verb, where)
 		}
-		r.session.Line(fmt.Sprintf(messages.MissingPermission, m.Verb, where))
+		r.session.Line(terminal.Warningf("you can't %s %s", m.Verb, where))
 	}
 	return nil
 }
 
-// makePlan lists the objects.
-func (r *run) makePlan(ctx context.Context) (err error) {
-	r.plan, err = r.pruner.Plan(ctx, r.targets, r.now, func(found int64) {
-		r.session.SetText(fmt.Sprintf(messages.Finding, humanize.Count(found, "object")))
+// delete deletes the objects of the plan, and records the outcomes in the report.
+func (r *run) delete(ctx context.Context) error {
+	r.items = map[*prune.Pool]*v1alpha1.PruneItem{}
+	for i, p := range r.plan.Pools { // in the order of the items
+		r.items[p] = &r.report.Items[i]
+		r.report.Items[i].NotTried = r.report.Items[i].Chosen
+	}
+	total := &r.report.Summary
+	total.NotTried = total.Chosen
+	stopped := r.pruner.Delete(ctx, r.plan, func(result prune.Result) {
+		r.record(result)
+		if r.names && result.Outcome == prune.Deleted {
+			fmt.Fprintln(r.Out, terminal.OneLine(nameOf(result.Object))) // the writer remembers its error
+		}
+		r.session.SetText(fmt.Sprintf("deleting: %s of %s, %s failed", humanize.Grouped(total.Chosen-total.NotTried),
+			humanize.Count(total.Chosen, "object"), humanize.Grouped(total.Failed+total.Unknown)))
 	})
-	return err
+	undone := total.Failed + total.Unknown + total.NotTried + leftFor(total.PruneCounts, prune.Changed)
+	r.report.Complete = stopped == nil && undone == 0
+	return stopped
 }
 
-// printf writes a line to stderr.
-func (r *run) printf(format string, args ...any) {
-	r.session.End()
-	fmt.Fprintln(r.ErrOut, terminal.OneLine(fmt.Sprintf(format, args...)))
-}
-
-// suggest writes a command to stderr.
-func (r *run) suggest(words []string) {
-	fmt.Fprintf(r.ErrOut, messages.Command+"\n", reference.Words(words...))
+// exceeded returns the error of a plan that is larger than --max-delete.
+func (r *run) exceeded() error {
+	chosen, all := r.plan.Chosen()
+	if !r.maxDelete.exceeded(chosen, all) {
+		return nil
+	}
+	return &exitcode.Error{Code: exitcode.Gate, Lines: []string{terminal.Errorf(
+		"the plan deletes %s of %s, above --max-delete %s. Nothing was deleted",
+		humanize.Grouped(chosen), humanize.Count(all, "object"), r.maxDelete.text)}}
 }

@@ -1,0 +1,325 @@
+package prune
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/internal/prune"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+const (
+	// formatName is -o name, as kubectl has it.
+	formatName = "name"
+	// maxRows is how many rows the plan has on a terminal, and maxShown how many failures are shown.
+	maxRows  = 20
+	maxShown = 5
+)
+
+// planView returns the view of a plan.
+func (r *run) planView() scan.View {
+	total := r.report.Summary.PruneCounts
+	criteria := criteriaText(r.report.Criteria)
+	if total.Chosen == 0 {
+		return scan.View{Verdict: r.nothing(criteria)}
+	}
+	v := scan.View{
+		Gate: r.exceeded(),
+	}
+	v.Verdict = []string{
+		terminal.Sprintf("%s would be deleted: %s.", humanize.Count(total.Chosen, "object"), criteria),
+	}
+	v.Warnings = r.planWarnings()
+	if r.names {
+		v.Names = r.objectNames()
+	} else {
+		v.Table, v.Next = r.table()
+	}
+	v.Next = append(v.Next, firstText(r.report), leftText(r.report))
+	v.Next = slices.DeleteFunc(v.Next, func(line string) bool { return line == "" })
+	if v.Gate == nil {
+		objects := "these " + humanize.Count(total.Chosen, "object")
+		if total.Chosen == 1 {
+			objects = "this object"
+		}
+		v.Next = append(v.Next,
+			terminal.Sprintf("Nothing was deleted. To delete %s:", objects), terminal.Hint(r.repeat()...))
+	}
+	return v
+}
+
+// nothing returns the lines of a plan without objects.
+func (r *run) nothing(criteria string) []string {
+	where := ""
+	if r.scope.Namespace != "" {
+		where = " in namespace " + r.scope.Namespace
+	}
+	lines := []string{terminal.Sprintf("Nothing to delete"+where+" with the criteria: %s.", criteria)}
+	total := r.report.Summary.PruneCounts
+	if left := leftText(r.report); left != "" {
+		lines = append(lines, left)
+	}
+	if len(total.Left) > int(min(1, leftFor(total, prune.NotGenerated))) {
+		return lines
+	}
+	var named, similar []string
+	for _, t := range r.options.targets {
+		named = append(named, t.String())
+	}
+	lines = append(lines, terminal.Sprintf(
+		"No name was generated from %s. Name whole generateNames, with a trailing '-' if they have it.",
+		strings.Join(named, ", ")))
+	for _, t := range r.targets {
+		for _, name := range r.plan.Similar[t.Resource] {
+			similar = append(similar, terminal.Hint(t.Resource.GroupResource().String()+"/"+name))
+		}
+	}
+	if len(similar) > 0 {
+		lines = append(lines, "Other generateNames have the same first 58 bytes. Name one if you mean it:")
+	}
+	return append(lines, similar...)
+}
+
+// planWarnings returns the warnings about the consequences of a plan.
+func (r *run) planWarnings() (lines []string) {
+	for _, item := range r.report.Items {
+		if item.Group == "" && item.Resource == "namespaces" && item.Chosen > 0 {
+			lines = append(lines, terminal.Warningf("deleting a namespace deletes all objects in it"))
+		}
+		if len(item.Creators) < 2 || item.Chosen == 0 {
+			continue
+		}
+		var creators []string
+		for _, c := range item.Creators {
+			creators = append(creators, fmt.Sprintf("%s (%s of %s)",
+				c.Creator, humanize.Grouped(c.Chosen), humanize.Grouped(c.Chosen+c.Left)))
+		}
+		prefix := item.Resource + "/" + item.Prefix
+		if item.Namespace != "" {
+			prefix += " in namespace " + item.Namespace
+		}
+		lines = append(lines, terminal.Warningf("%s create %s. To be deleted: %s",
+			humanize.Count(len(creators), "client"), prefix, strings.Join(creators, ", ")))
+	}
+	return lines
+}
+
+// criteriaText returns the criteria in words.
+func criteriaText(c v1alpha1.PruneCriteria) string {
+	var words []string
+	add := func(format string, args ...any) { words = append(words, fmt.Sprintf(format, args...)) }
+	if c.CreatedBefore != nil {
+		add("created before %s", c.CreatedBefore.UTC().Format(time.RFC3339))
+	}
+	switch {
+	case c.KeepFailed != nil && c.Keep != nil:
+		add("not among the newest %s successful and %s failed ones of each namespace and prefix",
+			humanize.Grouped(*c.Keep), humanize.Grouped(*c.KeepFailed))
+	case c.KeepFailed != nil:
+		add("not among the newest %s failed ones of each namespace and prefix", humanize.Grouped(*c.KeepFailed))
+	case c.Keep != nil:
+		add("not among the newest %s of each namespace and prefix", humanize.Grouped(*c.Keep))
+	}
+	if c.LabelSelector != "" {
+		add("matching %s", c.LabelSelector)
+	}
+	return strings.Join(words, ", ")
+}
+
+// firstText names the first objects.
+func firstText(report *v1alpha1.PruneReport) string {
+	var names []string
+	for _, item := range report.Items {
+		names = append(names, item.First...)
+	}
+	names = names[:min(len(names), maxFirst)]
+	more := ""
+	if int64(len(names)) < report.Summary.Chosen {
+		more = ", …"
+	}
+	return terminal.Sprintf("First: %s"+more, strings.Join(names, ", "))
+}
+
+// leftText has the number of remaining objects, and the reasons.
+func leftText(report *v1alpha1.PruneReport) string {
+	why, objects := leftReasons(report)
+	if objects == 0 {
+		return ""
+	}
+	return terminal.Sprintf("%s left: %s.", humanize.Count(objects, "object"), why)
+}
+
+// reasons are the texts of the reasons to leave objects. Arguments: number.
+var reasons = map[v1alpha1.PruneReason]string{
+	v1alpha1.PruneNewest:       "%s among the newest",
+	v1alpha1.PruneNotFinished:  "%s not finished (--running includes them)",
+	v1alpha1.PruneControlled:   "%s with a controller (--owned includes them)",
+	v1alpha1.PruneBeingDeleted: "%s being deleted already",
+	v1alpha1.PruneNotGenerated: "%s not generated from the prefix",
+	v1alpha1.PruneUnknownAge:   "%s of unknown age",
+	v1alpha1.PruneNotSelected:  "%s with other labels by now",
+	v1alpha1.PruneReplaced:     "%s created again under their names",
+	v1alpha1.PruneGone:         "%s deleted by another client",
+	v1alpha1.PruneChanged:      "%s changed all the time",
+	v1alpha1.PruneTooYoung:     "%s too young",
+}
+
+// leftReasons returns why objects are left, and how many.
+func leftReasons(report *v1alpha1.PruneReport) (why string, objects int64) {
+	var all []string
+	for _, reason := range prune.Reasons {
+		n := leftFor(report.Summary.PruneCounts, reason)
+		objects += n
+		switch before := report.Criteria.CreatedBefore; {
+		case n == 0:
+		case reason == prune.TooYoung && before != nil:
+			at := before.UTC().Format(time.RFC3339)
+			all = append(all, fmt.Sprintf("%s created since %s", humanize.Grouped(n), at))
+		default:
+			all = append(all, fmt.Sprintf(reasons[v1alpha1.PruneReason(reason)], humanize.Grouped(n)))
+		}
+	}
+	return strings.Join(all, ", "), objects
+}
+
+// table has a row for each item, the largest first. On a terminal it has the first rows, and hidden is
+// the line about the others.
+func (r *run) table() (t *table.Table, hidden []string) {
+	items := slices.DeleteFunc(slices.Clone(r.report.Items), func(i v1alpha1.PruneItem) bool { return i.Chosen == 0 })
+	slices.SortStableFunc(items, func(a, b v1alpha1.PruneItem) int { return cmp.Compare(b.Chosen, a.Chosen) })
+	if terminal.IsTerminal(r.Out) && len(items) > maxRows {
+		hidden = []string{terminal.Sprintf("%s not shown, see -o json.", humanize.Count(len(items)-maxRows, "row"))}
+		items = items[:maxRows]
+	}
+	t = table.New("NAMESPACE", "RESOURCE", "PREFIX", "DELETE", "UNDER-1D", "1D-7D", "7D-30D", "OVER-30D")
+	for i := 3; i < len(t.Columns); i++ {
+		t.Columns[i].Right = true
+	}
+	for _, i := range items {
+		row := []string{i.Namespace, humanize.Type(i.Group, i.Resource), i.Prefix}
+		ages := i.Ages
+		for _, n := range []int64{i.Chosen, ages.UnderOneDay, ages.UnderOneWeek, ages.UnderOneMonth, ages.Older} {
+			row = append(row, humanize.Grouped(n))
+		}
+		t.Add(row...)
+	}
+	return t, hidden
+}
+
+// objectNames returns the objects as -o name prints them.
+func (r *run) objectNames() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for o := range r.plan.Objects() {
+			if !yield(nameOf(o)) {
+				return
+			}
+		}
+	}
+}
+
+// nameOf returns TYPE/NAME of an object, as kubectl names it.
+func nameOf(o prune.Object) string {
+	kind := schema.GroupResource{Group: o.Pool.Resource.Group, Resource: strings.ToLower(o.Pool.Resource.Kind)}
+	return kind.String() + "/" + o.Name
+}
+
+// outcomeView returns the view of a run that has deleted objects.
+func (r *run) outcomeView(ctx context.Context, stopped error) scan.View {
+	total := r.report.Summary.PruneCounts
+	line := fmt.Sprintf("Deleted %s of %s.", humanize.Grouped(total.Deleted), humanize.Count(total.Chosen, "object"))
+	if total.Deleting > 0 {
+		line += fmt.Sprintf(" Deleting: %s (held by finalizers or a grace period).", humanize.Grouped(total.Deleting))
+	}
+	if why, objects := leftReasons(r.report); objects > 0 {
+		line += fmt.Sprintf(" %s left: %s.", humanize.Grouped(objects), why)
+	}
+	line += fmt.Sprintf(" Failed: %s.", humanize.Grouped(total.Failed))
+	if total.Unknown > 0 {
+		line += fmt.Sprintf(" Unknown: %s.", humanize.Grouped(total.Unknown))
+	}
+	if total.NotTried > 0 {
+		line += fmt.Sprintf(" Not tried: %s.", humanize.Grouped(total.NotTried))
+	}
+	return scan.View{Next: []string{line}, Gate: r.verdict(ctx, stopped)}
+}
+
+// verdict returns the error of a run that is not complete. It has the failures, the reason for stopping,
+// and the next command.
+func (r *run) verdict(ctx context.Context, stopped error) error {
+	if r.report.Complete {
+		return nil
+	}
+	failed := &exitcode.Error{Code: exitcode.Failed, Lines: r.failureLines()}
+	switch {
+	case ctx.Err() != nil:
+		failed.Lines = append(failed.Lines, terminal.Errorf("interrupted"))
+	case stopped != nil && len(r.report.Failures) == 0:
+		failed.Lines = append(failed.Lines, terminal.Errorf("stopped before all objects were deleted: %v", stopped))
+	}
+	if r.report.Summary.Unknown > 0 {
+		failed.Code = exitcode.Unknown
+	}
+	failed.Lines = append(failed.Lines, "To go on, run:", terminal.Hint(r.repeat()...))
+	return failed
+}
+
+// failureLines name the first objects whose deletion failed or is unknown.
+func (r *run) failureLines() (lines []string) {
+	for _, f := range r.report.Failures[:min(len(r.report.Failures), maxShown)] {
+		name := humanize.Type(f.Group, f.Resource) + "/" + f.Name
+		if f.Namespace != "" {
+			name += " -n " + f.Namespace
+		}
+		format := "%s was not deleted: %s"
+		if f.Unknown {
+			format = "it is unknown whether %s was deleted: %s"
+		}
+		lines = append(lines, terminal.Errorf(format, name, f.Message))
+	}
+	total := r.report.Summary
+	if more := total.Failed + total.Unknown - int64(len(lines)); more > 0 {
+		lines = append(lines, terminal.Errorf("%s more, see -o json", humanize.Count(more, "failure")))
+	}
+	return lines
+}
+
+// repeat returns the words of the command that carries out the plan of this run.
+func (r *run) repeat() []string {
+	words := []string{"kubectl", "genname", "prune"}
+	for _, t := range r.options.targets {
+		words = append(words, t.String())
+	}
+	if r.scope.AllNamespaces {
+		words = append(words, "-A")
+	} else {
+		words = append(words, "-n", r.scope.Namespace)
+	}
+	words = append(words, r.repeated...)
+	if before := r.report.Criteria.CreatedBefore; before != nil {
+		at := before.UTC().Format(time.RFC3339)
+		if r.age.isAny() && r.chosenAfter(before.Time) { // no time includes these objects
+			at = r.age.text
+		}
+		words = append(words, "--older-than", at)
+	}
+	return append(words, "--yes")
+}
+
+// chosenAfter reports whether the plan has an object whose creation time is not before a time.
+func (r *run) chosenAfter(at time.Time) bool {
+	return slices.ContainsFunc(r.report.Items, func(i v1alpha1.PruneItem) bool {
+		return i.Newest != nil && !i.Newest.Time.Before(at)
+	})
+}
