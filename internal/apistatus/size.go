@@ -25,7 +25,7 @@ var (
 
 type streamedKey struct{}
 
-// Streamed declares that the requests of a transport are those of a reader that never holds a whole response.
+// Streamed exempts a transport from LimitResponses, because its reader never holds a whole response.
 func Streamed(next http.RoundTripper) http.RoundTripper { return streamed{next} }
 
 type streamed struct{ next http.RoundTripper }
@@ -39,7 +39,7 @@ func (t streamed) WrappedRoundTripper() http.RoundTripper { return t.next }
 
 // LimitResponses makes a response of more than MaxResponse bytes end with ErrTooLarge, because a
 // compressed response of some kilobytes can have gigabytes. It doesn't limit watches, logs that are
-// followed, and requests that Streamed has marked.
+// followed, and requests of Streamed.
 func LimitResponses(next http.RoundTripper) http.RoundTripper { return limited{next} }
 
 type limited struct{ next http.RoundTripper }

@@ -154,11 +154,16 @@ func mappingFor(mapper meta.RESTMapper, name string) (*meta.RESTMapping, error) 
 	case !meta.IsNoMatchError(err):
 		return mapping, err
 	case resource.Group != "":
-		return nil, fmt.Errorf("the server doesn't have a resource type %q in group %q",
-			resource.Resource, resource.Group)
+		return nil, NoSuchType(fmt.Sprintf("the server doesn't have a resource type %q in group %q",
+			resource.Resource, resource.Group))
 	}
-	return nil, fmt.Errorf("the server doesn't have a resource type %q", resource.Resource)
+	return nil, NoSuchType(fmt.Sprintf("the server doesn't have a resource type %q", resource.Resource))
 }
+
+// NoSuchType is the error of a resource type that the server doesn't have.
+type NoSuchType string
+
+func (e NoSuchType) Error() string { return string(e) }
 
 // kindMapping resolves the name of a kind.
 func kindMapping(mapper meta.RESTMapper, name string) (*meta.RESTMapping, error) {

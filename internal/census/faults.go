@@ -75,8 +75,8 @@ func timedOut(err error) bool {
 	return apistatus.Code(err) == http.StatusGatewayTimeout || errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// reasonFor returns the reason of an error as the report has it.
-func reasonFor(err error) Reason {
+// ReasonFor returns the reason of an error as the report has it.
+func ReasonFor(err error) Reason {
 	var bad decode.Malformed
 	switch code := apistatus.Code(err); {
 	case code != 0:

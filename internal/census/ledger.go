@@ -111,7 +111,7 @@ func (l *ledger) skip(ctx context.Context, r Resource, namespace string, err err
 func SkippedBy(ctx context.Context, r Resource, namespace string, err error) Skipped {
 	skipped := Skipped{
 		Group: r.Group, Resource: r.Resource, Namespace: namespace,
-		Reason: reasonFor(err), Message: fmt.Sprintf("list %s: %v", r.GroupResource(), err),
+		Reason: ReasonFor(err), Message: fmt.Sprintf("list %s: %v", r.GroupResource(), err),
 	}
 	if ctx.Err() != nil {
 		skipped.Reason = Interrupted

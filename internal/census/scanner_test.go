@@ -716,7 +716,7 @@ func TestReasonOfStartingAgain(t *testing.T) {
 		&apierrors.StatusError{ErrStatus: metav1.Status{Code: http.StatusGone}}:               Expired,
 		&apierrors.StatusError{ErrStatus: metav1.Status{Code: http.StatusServiceUnavailable}}: Unreachable,
 	} {
-		if got := reasonFor(fmt.Errorf("%w: %w", errStartAgain, cause)); got != want {
+		if got := ReasonFor(fmt.Errorf("%w: %w", errStartAgain, cause)); got != want {
 			t.Errorf("%v: %s, want %s", cause, got, want)
 		}
 	}

@@ -1,6 +1,7 @@
 package exporter
 
 import (
+	"slices"
 	"strconv"
 	"sync"
 
@@ -54,6 +55,7 @@ type Collector struct {
 	selection *selection
 	ledger    *ledger
 	totals    map[schema.GroupResource]*totals
+	ready     bool // everything was counted once
 }
 
 // New returns a collector that has series of at most 2*top prefixes. Those below minCount
@@ -77,17 +79,33 @@ func (c *Collector) Follow(source Source, forecast Forecast, left func() []censu
 // prefixes vary.
 func (c *Collector) Describe(chan<- *prometheus.Desc) {}
 
+// State is how much is counted.
+type State struct {
+	Ready          bool // everything that should be counted was counted once
+	Objects, Types int64
+	Skipped        []census.Skipped // types that are not counted, or not up to date
+	Dropped        int              // prefixes without series, because there are too many
+}
+
 // Refresh takes a snapshot without a scrape, so that the choice of prefixes doesn't depend
 // on how often the exporter is scraped.
-func (c *Collector) Refresh() {
+func (c *Collector) Refresh() State {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.source == nil {
-		return
+		return State{}
 	}
-	rows, _ := c.selection.choose(c.source)
+	rows, snapshot := c.selection.choose(c.source)
 	for _, row := range rows {
 		c.ledger.total(poolOf(&row.Pool), row)
+	}
+	if snapshot.Began.IsZero() {
+		return State{}
+	}
+	c.ready = c.ready || len(missing(snapshot)) == 0
+	return State{
+		Ready: c.ready, Objects: snapshot.Objects, Types: int64(len(snapshot.Types)),
+		Skipped: slices.Concat(c.left(), snapshot.Skipped), Dropped: c.selection.dropped,
 	}
 }
 
@@ -104,8 +122,10 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 		metrics <- gauge(ready, 0)
 		return
 	}
-	metrics <- gauge(ready, 1)
+	c.ready = c.ready || len(missing(snapshot)) == 0
+	metrics <- gauge(ready, map[bool]float64{true: 1}[c.ready])
 	metrics <- gauge(chosen, float64(len(rows)))
+	metrics <- gauge(dropped, float64(c.selection.dropped))
 	shown := map[schema.GroupResource]int64{}
 	for _, row := range rows {
 		shown[row.Pool.Resource.GroupResource()] += row.Pool.Names

@@ -137,13 +137,14 @@ func TestCollect(t *testing.T) {
 		"genname_resource_skipped": {
 			`{group="",reason="forbidden",resource="secrets"} 1`, `{group="dead.example",reason="unreachable",resource=""} 1`,
 		},
-		"genname_watches":              {`{state="watched"} 1`, `{state="quiet"} 0`, `{state="unwatched"} 0`},
-		"genname_watch_gaps_total":     {of + "1"},
-		"genname_watch_restarts_total": {of + "2"},
-		"genname_watch_events_total":   {of + "30"},
-		"genname_watch_lag_seconds":    {of + "90"},
-		"genname_exporter_prefixes":    {" 2"},
-		"genname_exporter_ready":       {" 1"},
+		"genname_watches":                   {`{state="watched"} 1`, `{state="quiet"} 0`, `{state="unwatched"} 0`},
+		"genname_watch_gaps_total":          {of + "1"},
+		"genname_watch_restarts_total":      {of + "2"},
+		"genname_watch_events_total":        {of + "30"},
+		"genname_watch_lag_seconds":         {of + "90"},
+		"genname_exporter_prefixes":         {" 2"},
+		"genname_exporter_prefixes_dropped": {" 0"},
+		"genname_exporter_ready":            {" 1"},
 	} {
 		var all []string
 		for _, s := range got[name] {
@@ -162,6 +163,59 @@ func TestCollect(t *testing.T) {
 	problems, err := testutil.CollectAndLint(c)
 	if err != nil || len(problems) > 0 {
 		t.Errorf("%v %v", problems, err)
+	}
+}
+
+// A server can send any bytes as a namespace, a group, a type or a creator.
+func TestAnyBytes(t *testing.T) {
+	const bytes = "a\xff\n"
+	f := newFakeEngine()
+	f.total.Resource.Group, f.total.Resource.Resource = bytes, bytes
+	f.set("run-", 20, 0)
+	row := f.rows["run-"]
+	row.Pool.Namespace, row.Pool.Resource, row.Pool.Creator.Kind = bytes, f.total.Resource, bytes
+	f.rows["run-"] = row
+	f.skips = []census.Skipped{{Group: bytes, Resource: bytes, Reason: census.Forbidden}}
+	c := New(10, 10)
+	c.Follow(f, noForecast, noneLeft)
+	for name, samples := range gather(t, c) {
+		for _, s := range samples {
+			for label, value := range s.labels {
+				if strings.HasPrefix(value, "a") && value != `a\xff\n` {
+					t.Errorf("%s: %s=%q", name, label, value)
+				}
+			}
+		}
+	}
+}
+
+// Everything is counted if each type was read that may be, and at least one. It stays so.
+func TestReady(t *testing.T) {
+	forbidden := census.Skipped{Resource: "secrets", Reason: census.Forbidden}
+	for name, test := range map[string]struct {
+		counted bool
+		skips   []census.Skipped
+		want    float64
+	}{
+		"all":                         {true, nil, 1},
+		"one is forbidden":            {true, []census.Skipped{forbidden}, 1},
+		"one is missing":              {true, []census.Skipped{{Resource: "x", Reason: census.NotFound}}, 1},
+		"nothing":                     {false, []census.Skipped{forbidden}, 0},
+		"one did not respond in time": {true, []census.Skipped{{Resource: "x", Reason: census.TimedOut}}, 0},
+	} {
+		f := newFakeEngine()
+		f.total.Counted, f.skips = test.counted, test.skips
+		c := New(10, 10)
+		c.Follow(f, noForecast, noneLeft)
+		if got := gather(t, c)["genname_exporter_ready"]; got[0].value != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+		f.total.Counted, f.skips = true, nil
+		gather(t, c)
+		f.skips = []census.Skipped{{Resource: "x", Reason: census.TimedOut}}
+		if got := gather(t, c)["genname_exporter_ready"]; got[0].value != 1 {
+			t.Errorf("%s: no longer ready", name)
+		}
 	}
 }
 
@@ -240,10 +294,9 @@ func TestCountersNeverDecrease(t *testing.T) {
 			row := f.rows[prefix]
 			row.Followed = rapid.Bool().Draw(t, "followed")
 			if row.Followed && rapid.IntRange(0, 3).Draw(t, "restarts") == 0 {
-				row.Since, row.Creates, row.Deletes, row.Failures = f.now, 0, 0, 0
+				row.Since, row.Creates, row.Deletes = f.now, 0, 0
 			}
 			row.Creates += rapid.Int64Range(0, 9).Draw(t, "creates")
-			row.Failures += rapid.Float64Range(0, 1).Draw(t, "failures")
 			if f.rows[prefix] = row; rapid.Bool().Draw(t, "gone") {
 				delete(f.rows, prefix)
 			}

@@ -1,6 +1,8 @@
 package exporter
 
 import (
+	"slices"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -13,9 +15,11 @@ var ofResource = []string{"group", "resource"}
 // The metrics about the watch itself.
 var (
 	ready = prometheus.NewDesc("genname_exporter_ready",
-		"1 once all resource types have been counted, else 0.", nil, nil)
+		"1 once every resource type has been counted that the exporter has permission to list, else 0.", nil, nil)
 	chosen = prometheus.NewDesc("genname_exporter_prefixes",
 		"Prefixes that have series.", nil, nil)
+	dropped = prometheus.NewDesc("genname_exporter_prefixes_dropped",
+		"Prefixes that have no series because others have more names or more creates.", nil, nil)
 	watches = prometheus.NewDesc("genname_watches",
 		"Resource types by how they are counted: watched, quiet (no prefixes, only their number is checked), "+
 			"or unwatched (listed repeatedly, because they can't be watched).", []string{"state"}, nil)
@@ -33,15 +37,31 @@ var (
 		"Events read from the watch of a resource type.", ofResource, nil)
 )
 
+// missing returns why not everything is counted that should be: the types that were not read although
+// nothing forbids it, or all types if none was counted.
+func missing(s live.Snapshot) (all []census.Skipped) {
+	for _, skip := range s.Skipped {
+		switch skip.Reason {
+		case census.Forbidden, census.Unauthorized, census.NotFound, census.NotListable, census.Excluded, census.Undiscovered:
+		default:
+			all = append(all, skip)
+		}
+	}
+	if !slices.ContainsFunc(s.Resources, func(r live.ResourceCount) bool { return r.Counted }) {
+		return append(all, s.Skipped...)
+	}
+	return all
+}
+
 // totals are the counters of one resource type.
 type totals struct{ creates, restarts, gaps, events rising }
 
 func gauge(desc *prometheus.Desc, value float64, labels ...string) prometheus.Metric {
-	return prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
+	return prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labelsOf(labels...)...)
 }
 
 func counter(desc *prometheus.Desc, value float64, labels ...string) prometheus.Metric {
-	return prometheus.MustNewConstMetric(desc, prometheus.CounterValue, value, labels...)
+	return prometheus.MustNewConstMetric(desc, prometheus.CounterValue, value, labelsOf(labels...)...)
 }
 
 // collectResource emits the samples of one resource type, whose prefixes with series have

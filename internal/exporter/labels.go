@@ -49,10 +49,8 @@ func (d PrefixDesc) Metric(kind prometheus.ValueType, value float64, p Pool, mor
 	if prefix == other {
 		prefix = `\` + other // no escaped text begins like this
 	}
-	values := []string{p.Namespace, p.Resource.Group, p.Resource.Resource, prefix}
-	for _, text := range more {
-		values = append(values, Label(text))
-	}
+	values := append(labelsOf(p.Namespace, p.Resource.Group, p.Resource.Resource), prefix)
+	values = append(values, labelsOf(more...)...)
 	if p.SuffixLength == names.SuffixLength || p.SuffixLength == 0 {
 		return prometheus.MustNewConstMetric(d.plain, kind, value, values...)
 	}
@@ -61,7 +59,15 @@ func (d PrefixDesc) Metric(kind prometheus.ValueType, value float64, p Pool, mor
 
 // others returns the sample of all prefixes of a resource type without series.
 func (d PrefixDesc) others(value float64, r schema.GroupResource) prometheus.Metric {
-	return prometheus.MustNewConstMetric(d.plain, prometheus.GaugeValue, value, "", r.Group, r.Resource, other)
+	return prometheus.MustNewConstMetric(d.plain, prometheus.GaugeValue, value, append(labelsOf("", r.Group, r.Resource), other)...)
+}
+
+// labelsOf returns texts as labels can have them. A server can send any bytes, also as a namespace.
+func labelsOf(texts ...string) (labels []string) {
+	for _, text := range texts {
+		labels = append(labels, Label(text))
+	}
+	return labels
 }
 
 // Label returns text as a label can have it. It escapes control characters, the halves of

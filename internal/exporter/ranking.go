@@ -2,7 +2,7 @@ package exporter
 
 import (
 	"cmp"
-	"container/heap"
+	"slices"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 )
@@ -14,40 +14,47 @@ type ranked struct {
 	row   live.Row
 }
 
-// ranking keeps the rows with the largest values, in a heap whose first is the least.
+// ranking keeps the rows with the largest values. If it has to drop rows, a namespace keeps at most
+// half of them, so that its prefixes can't push out those of others.
 type ranking struct {
-	most int
-	rows []ranked
+	most  int
+	rows  []ranked // up to twice as many as are kept
+	floor *ranked  // the least row that is kept, nil while there is room
 }
 
-// offer takes a row if it is among the first.
+// offer takes a row if it may be among the first.
 func (k *ranking) offer(r ranked) {
-	switch {
-	case len(k.rows) < k.most:
-		heap.Push(k, r)
-	case before(k.rows[0], r):
-		k.rows[0] = r
-		heap.Fix(k, 0)
+	if k.floor != nil && compareRanked(r, *k.floor) > 0 {
+		return
+	}
+	if k.rows = append(k.rows, r); len(k.rows) >= 2*k.most {
+		k.first()
 	}
 }
 
-// before reports whether a ranks behind b. Equal values rank by their labels, so that the
-// choice doesn't change between snapshots.
-func before(a, b ranked) bool {
-	return cmp.Or(cmp.Compare(a.value, b.value), ComparePools(b.pool, a.pool)) < 0
+// first drops all rows but the first, and returns them.
+func (k *ranking) first() []ranked {
+	slices.SortFunc(k.rows, compareRanked)
+	if len(k.rows) > k.most {
+		of := map[string]int{}
+		var kept, surplus []ranked
+		for _, r := range k.rows {
+			if of[r.pool.Namespace]++; of[r.pool.Namespace] > (k.most+1)/2 {
+				surplus = append(surplus, r)
+			} else {
+				kept = append(kept, r)
+			}
+		}
+		k.rows = slices.Concat(kept, surplus)[:k.most]
+		slices.SortFunc(k.rows, compareRanked)
+		floor := k.rows[k.most-1]
+		k.floor = &floor
+	}
+	return k.rows
 }
 
-// Len implements heap.Interface.
-func (k *ranking) Len() int { return len(k.rows) }
-
-// Less implements heap.Interface.
-func (k *ranking) Less(i, j int) bool { return before(k.rows[i], k.rows[j]) }
-
-// Swap implements heap.Interface.
-func (k *ranking) Swap(i, j int) { k.rows[i], k.rows[j] = k.rows[j], k.rows[i] }
-
-// Push implements heap.Interface.
-func (k *ranking) Push(r any) { k.rows = append(k.rows, r.(ranked)) }
-
-// Pop implements heap.Interface. Nothing is ever taken out.
-func (k *ranking) Pop() any { return nil }
+// compareRanked orders rows, the largest value first. Equal values rank by their labels, so that the
+// choice doesn't change between snapshots.
+func compareRanked(a, b ranked) int {
+	return cmp.Or(cmp.Compare(b.value, a.value), ComparePools(a.pool, b.pool))
+}

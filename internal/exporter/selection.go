@@ -27,6 +27,7 @@ type selection struct {
 	top      int
 	minCount int64
 	held     map[Pool]time.Time // when each was last in one of the lists
+	dropped  int                // prefixes without series that have enough names or creates
 }
 
 func newSelection(top int, minCount int64) *selection {
@@ -37,26 +38,31 @@ func newSelection(top int, minCount int64) *selection {
 // grows with top, not with the number of rows.
 func (s *selection) choose(source Source) ([]live.Row, live.Snapshot) {
 	names, recent := &ranking{most: s.top}, &ranking{most: (s.top + 1) / 2}
-	rows := map[Pool]live.Row{}
+	rows, eligible := map[Pool]live.Row{}, 0
 	snapshot := source.Snapshot(func(row live.Row) {
 		pool := poolOf(&row.Pool)
+		creates := recentCreates(row)
 		if row.Pool.Names >= s.minCount {
 			names.offer(ranked{float64(row.Pool.Names), pool, row})
 		}
-		if creates := recentCreates(row); creates >= float64(s.minCount) {
+		if creates >= float64(s.minCount) {
 			recent.offer(ranked{creates, pool, row})
+		}
+		if row.Pool.Names >= s.minCount || creates >= float64(s.minCount) {
+			eligible++
 		}
 		if _, held := s.held[pool]; held {
 			rows[pool] = row
 		}
 	})
-	for _, list := range [][]ranked{names.rows, recent.rows} {
+	for _, list := range [][]ranked{names.first(), recent.first()} {
 		for _, r := range list {
 			s.held[r.pool], rows[r.pool] = snapshot.At, r.row
 		}
 	}
 	s.release(snapshot.At)
 	maps.DeleteFunc(rows, func(pool Pool, _ live.Row) bool { return s.held[pool].IsZero() })
+	s.dropped = max(eligible-len(rows), 0)
 	chosen := slices.SortedFunc(maps.Keys(rows), ComparePools)
 	ordered := make([]live.Row, 0, len(chosen))
 	for _, pool := range chosen {

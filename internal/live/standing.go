@@ -62,8 +62,9 @@ func (s *standing) fallBehind(err error) {
 		return
 	}
 	s.restarts++
+	s.cause = err // the latest, because a permission may be gone when the server is back
 	if s.behind.IsZero() {
-		s.behind, s.cause = time.Now(), err
+		s.behind = time.Now()
 	}
 }
 

@@ -242,6 +242,64 @@ func TestExporterWithoutPermission(t *testing.T) {
 	})
 }
 
+// A named type that the server doesn't have doesn't stop the exporter, which reports its scope.
+func TestExporterOfAMissingType(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, single)
+	e := export(t, harness.As(t, single.Admin()), "configmaps,nosuchtypes", "-n", ns)
+	e.ready()
+	e.until(`genname_resource_skipped{group="",reason="notFound",resource="nosuchtypes"}`, 1)
+	e.prints("nosuchtypes")
+	e.prints(`Counting configmaps,nosuchtypes in the namespace "` + ns + `". To count all namespaces, use -A`)
+	if code, page := e.get(e.metrics); code != http.StatusOK || !strings.Contains(page, ns) {
+		t.Errorf("the page at /: %d %s", code, page)
+	}
+}
+
+// An exporter that may list nothing is not ready. A permission that is taken away later is reported as forbidden.
+func TestExporterLosesPermission(t *testing.T) {
+	t.Parallel()
+	cp := controlplane.New(t)
+	ns := harness.Namespace(t, cp)
+	user := "loser-of-" + ns
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "run-"}}
+	if _, err := harness.Clientset(t, cp).CoreV1().ConfigMaps(ns).Create(t.Context(), cm, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	forbidden := `genname_resource_skipped{group="",reason="forbidden",resource="configmaps"}`
+	e := export(t, harness.As(t, cp.User(user)), "configmaps", "-n", ns)
+	e.until(forbidden, 1)
+	if code, _ := e.get(e.health + "/readyz"); code != http.StatusServiceUnavailable || e.scrape()["genname_exporter_ready{}"] != 0 {
+		t.Errorf("ready without permission: %d", code)
+	}
+	harness.Grant(t, cp, ns, user, []string{"list", "watch"}, "configmaps")
+	e = export(t, harness.As(t, cp.User(user)), "configmaps", "-n", ns)
+	e.ready()
+	err := harness.Clientset(t, cp).RbacV1().Roles(ns).DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// An open watch survives the loss of the permission.
+	for _, step := range []func() error{cp.Servers[0].Kill, func() error { return cp.Servers[0].Start(t.Context()) }} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.until(forbidden, 1)
+	e.prints("Warning: 1 type not counted, because the exporter needs permission to list and watch: configmaps")
+}
+
+// prints waits for a text in the log.
+func (e *exporting) prints(text string) {
+	e.t.Helper()
+	harness.Eventually(e.t, func() error {
+		if !strings.Contains(e.printed(), text) {
+			return fmt.Errorf("no %q in\n%s", text, e.printed())
+		}
+		return nil
+	})
+}
+
 // SIGTERM, with which Kubernetes ends a container, is no failure.
 func TestExporterTerminates(t *testing.T) {
 	t.Parallel()

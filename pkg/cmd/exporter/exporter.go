@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,6 +21,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/exporter"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/exporter/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
@@ -56,7 +58,10 @@ type options struct {
 	webConfig      string
 	healthAddress  string
 
-	logging sync.Mutex
+	logging   sync.Mutex
+	isReady   atomic.Bool
+	reporting sync.Mutex               // guards the rest
+	skipped   map[string]census.Reason // of the types in the last report
 }
 
 var longHelp = templates.LongDesc(`
@@ -75,7 +80,7 @@ var longHelp = templates.LongDesc(`
 
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, conn: conn}
+	o := &options{IOStreams: streams, conn: conn, skipped: map[string]census.Reason{}}
 	cmd := &cobra.Command{
 		Use:                   "exporter [TYPE[,TYPE...] ...] [-n NAMESPACE | -A]",
 		DisableFlagsInUseLine: true,
@@ -158,9 +163,9 @@ func (o *options) Run(ctx context.Context) error {
 	}
 	group, running := errgroup.WithContext(ctx)
 	serving.start(running, group)
-	group.Go(func() error { return o.watch(running, collector, serving.ready) })
+	group.Go(func() error { return o.watch(running, collector) })
 	group.Go(func() error {
-		refresh(running, collector)
+		o.refresh(running, collector)
 		return nil
 	})
 	if err := group.Wait(); ctx.Err() == nil {
@@ -169,8 +174,20 @@ func (o *options) Run(ctx context.Context) error {
 	return nil
 }
 
-// refresh keeps the choice of prefixes up to date without a scrape.
-func refresh(ctx context.Context, collector *exporter.Collector) {
+// scope says which objects are counted.
+func (o *options) scope() string {
+	types := "all resource types"
+	if len(o.types) > 0 {
+		types = strings.Join(o.types, ", ")
+	}
+	if o.allNamespaces {
+		return fmt.Sprintf(messages.ScopeAll, types)
+	}
+	return fmt.Sprintf(messages.ScopeOne, types, o.namespace)
+}
+
+// refresh keeps the choice of prefixes up to date without a scrape, and reports changes.
+func (o *options) refresh(ctx context.Context, collector *exporter.Collector) {
 	ticker := time.NewTicker(refreshEvery)
 	defer ticker.Stop()
 	for {
@@ -178,7 +195,7 @@ func refresh(ctx context.Context, collector *exporter.Collector) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			collector.Refresh()
+			o.report(collector.Refresh())
 		}
 	}
 }

@@ -57,7 +57,7 @@ func TestServing(t *testing.T) {
 	check(metrics+"/metrics", http.StatusUnauthorized)
 	check(health+"/healthz", http.StatusOK)
 	check(health+"/readyz", http.StatusServiceUnavailable)
-	s.ready()
+	o.isReady.Store(true)
 	check(health+"/readyz", http.StatusOK)
 	stop()
 	if err := group.Wait(); err != nil {

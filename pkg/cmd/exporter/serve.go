@@ -4,28 +4,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/exporter-toolkit/web"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/exporter/messages"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
 )
 
 const (
-	// scrapesAtOnce is how many scrapes get a response at the same time. Others get 503.
-	scrapesAtOnce = 3
-	// headerTimeout is how long a client may take for the header of a request, and
-	// requestTimeout for a request and its response.
+	// headerTimeout is how long a client may take for the header of a request, requestTimeout for a
+	// request and its response, and idleTimeout for its next request. Prometheus has longer pauses
+	// between scrapes, if at all, and then opens a new connection.
 	headerTimeout  = 5 * time.Second
 	requestTimeout = 30 * time.Second
+	idleTimeout    = 90 * time.Second
+	// streamsAtOnce is the number of requests in flight of a connection with HTTP/2.
+	streamsAtOnce = 10
 	// closeTimeout is how long requests in flight may take at the end.
 	closeTimeout = 2 * time.Second
 )
@@ -36,7 +38,6 @@ type serving struct {
 	metricsAt, healthAt net.Listener
 	flags               *web.FlagConfig
 	logger              *slog.Logger
-	isReady             atomic.Bool
 }
 
 // listen listens on both addresses.
@@ -51,15 +52,15 @@ func (o *options) listen(registry *prometheus.Registry) (*serving, error) {
 		return nil, fmt.Errorf(messages.BadAddress, "--"+healthFlag, err)
 	}
 	s := &serving{
-		metricsAt: metricsAt, healthAt: healthAt,
+		metricsAt: &boundedListener{Listener: metricsAt}, healthAt: &boundedListener{Listener: healthAt},
 		flags:  &web.FlagConfig{WebConfigFile: &o.webConfig},
 		logger: slog.New(slog.NewTextHandler(o.ErrOut, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
-		Registry: registry, EnableOpenMetrics: true, MaxRequestsInFlight: scrapesAtOnce,
-	}))
-	s.metrics, s.health = newServer(mux), newServer(s.healthHandler())
+	mux.Handle("/metrics", &scrapes{gatherer: registry})
+	mux.HandleFunc("/{$}", o.landingPage)
+	s.metrics, s.health = newServer(mux), newServer(o.healthHandler())
+	o.log("%s", o.scope())
 	o.log(messages.Listening, "http://"+metricsAt.Addr().String(), healthAt.Addr().String())
 	return s, nil
 }
@@ -67,16 +68,31 @@ func (o *options) listen(registry *prometheus.Registry) (*serving, error) {
 func newServer(handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, WriteTimeout: requestTimeout,
+		IdleTimeout: idleTimeout, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: streamsAtOnce},
 	}
+}
+
+// landingPage is what a browser shows at the address of the metrics.
+func (o *options) landingPage(w http.ResponseWriter, r *http.Request) {
+	page, err := web.NewLandingPage(web.LandingConfig{
+		Name: "kubectl genname exporter", Version: buildinfo.Version(), Profiling: "false",
+		Description: html.EscapeString(o.scope()),
+		Links:       []web.LandingLinks{{Address: "/metrics", Text: "Metrics"}},
+	})
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	page.ServeHTTP(w, r)
 }
 
 // healthHandler returns the checks of the kubelet. Neither depends on the API server once
 // everything has been counted.
-func (s *serving) healthHandler() http.Handler {
+func (o *options) healthHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	mux.HandleFunc("/readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if !s.isReady.Load() {
+		if !o.isReady.Load() {
 			http.Error(w, "not everything has been counted", http.StatusServiceUnavailable)
 			return
 		}
@@ -84,9 +100,6 @@ func (s *serving) healthHandler() http.Handler {
 	})
 	return mux
 }
-
-// ready makes /readyz succeed.
-func (s *serving) ready() { s.isReady.Store(true) }
 
 // start serves until ctx is done.
 func (s *serving) start(ctx context.Context, group *errgroup.Group) {

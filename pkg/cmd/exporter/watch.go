@@ -2,9 +2,15 @@ package exporter
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"strings"
+	"sync"
+	"time"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/exporter"
@@ -18,34 +24,86 @@ import (
 // in use, and little garbage is made.
 const garbagePercent = 25
 
+// searchEvery is how often named types are searched that the server doesn't have.
+const searchEvery = time.Minute
+
 // watch counts everything, and follows the changes until ctx is done. It waits for a server
-// that is unreachable.
-func (o *options) watch(ctx context.Context, collector *exporter.Collector, ready func()) error {
+// that is unreachable. When a type appears that was named and missing, it counts everything again.
+func (o *options) watch(ctx context.Context, collector *exporter.Collector) error {
 	patience := cluster.Patience{For: cluster.Forever, Print: func(line string) { o.log("%s", line) }}
 	c, err := cluster.New(ctx, o.conn.Factory, &o.serverAttempts, patience)
 	if err != nil {
 		return err
 	}
-	known, skipped, err := c.Resources(ctx, o.types, o.namespace)
+	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
+	for ctx.Err() == nil {
+		if err := o.watchTypes(ctx, c, collector); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// watchTypes counts the types that there are, until ctx is done or another named type appears.
+func (o *options) watchTypes(ctx context.Context, c *cluster.Cluster, collector *exporter.Collector) error {
+	known, skipped, absent, err := o.resolve(ctx, c)
 	if err != nil {
 		return err
 	}
 	types := c.Types(known, skipped, len(o.types) > 0, o.namespace)
 	odds := audit.NewOdds(c.RetriesOf)
 	c.Retries() // the engine asks for them while all else waits
-	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
 	engine := o.newEngine(ctx, c, types)
 	engine.Chance = odds.NextFails
-	collector.Follow(engine, odds.Room, types.Skipped)
-	go func() {
+	collector.Follow(engine, odds.Room, func() []census.Skipped { return slices.Concat(types.Skipped(), absent) })
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	var running sync.WaitGroup
+	defer running.Wait()
+	running.Go(func() {
 		select {
 		case <-ctx.Done():
 		case <-engine.Counted():
-			o.counted(engine, types)
-			ready()
+			o.report(collector.Refresh())
 		}
-	}()
-	return engine.Run(ctx)
+	})
+	running.Go(func() {
+		for len(absent) > 0 && apistatus.Sleep(ctx, searchEvery) == nil {
+			if _, _, still, err := o.resolve(ctx, c); err == nil && len(still) < len(absent) {
+				end()
+			}
+		}
+	})
+	err = engine.Run(ctx)
+	end()
+	return err
+}
+
+// resolve returns the resource types to count, those that discovery leaves out, and the named ones
+// that the server doesn't have. If it has none of them, that is an error.
+func (o *options) resolve(ctx context.Context, c *cluster.Cluster) (known []census.Resource, skipped, absent []census.Skipped, err error) {
+	if len(o.types) == 0 {
+		known, skipped, err = c.Resources(ctx, nil, o.namespace)
+		return known, skipped, nil, err
+	}
+	var missing error
+	for _, name := range strings.Split(strings.Join(o.types, ","), ",") {
+		found, excluded, err := c.Resources(ctx, []string{name}, o.namespace)
+		switch {
+		case errors.As(err, new(census.NoSuchType)):
+			missing = err
+			absent = append(absent, census.Skipped{Resource: name, Reason: census.NotFound, Message: err.Error()})
+		case err != nil:
+			return nil, nil, nil, err
+		default:
+			skipped = append(skipped, excluded...)
+			known = append(known, slices.DeleteFunc(found, func(r census.Resource) bool { return slices.Contains(known, r) })...)
+		}
+	}
+	if len(known) == 0 && missing != nil {
+		return nil, nil, nil, missing
+	}
+	return known, skipped, absent, nil
 }
 
 // newEngine returns the engine of the exporter.
@@ -60,26 +118,40 @@ func (o *options) newEngine(ctx context.Context, c *cluster.Cluster, types *clus
 	return engine
 }
 
-// counted prints that the first count is complete, and the types that it skipped.
-func (o *options) counted(engine *live.Engine, types *cluster.Types) {
-	snapshot := engine.Snapshot(func(live.Row) {})
+// report prints what has changed since the last report: the types that are not counted, those that
+// are counted again, and that everything was counted.
+func (o *options) report(state exporter.State) {
+	o.reporting.Lock()
+	defer o.reporting.Unlock()
+	if state.Types == 0 {
+		return // the first count isn't complete
+	}
+	now := map[string]bool{}
 	var forbidden []string
-	for _, list := range [][]census.Skipped{types.Skipped(), snapshot.Skipped} {
-		for _, s := range list {
-			name := humanize.Scope(s.Group, s.Resource, "")
-			switch s.Reason {
-			case census.Excluded:
-			case census.Forbidden:
-				forbidden = append(forbidden, name)
-			default:
-				o.log(messages.Skipped, name, s.Message)
-			}
+	for _, s := range state.Skipped {
+		name := humanize.Scope(s.Group, s.Resource, "")
+		now[name] = true
+		switch {
+		case s.Reason == census.Excluded, o.skipped[name] == s.Reason:
+		case s.Reason == census.Forbidden:
+			forbidden = append(forbidden, name)
+		default:
+			o.log(messages.Skipped, name, s.Message)
+		}
+		o.skipped[name] = s.Reason
+	}
+	if len(forbidden) > 0 {
+		o.log(messages.Forbidden, humanize.Count(len(forbidden), "type"), strings.Join(forbidden, ", "))
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.skipped)) {
+		if !now[name] {
+			o.log(messages.CountedAgain, name)
+			delete(o.skipped, name)
 		}
 	}
-	if n := len(forbidden); n > 0 {
-		o.log(messages.Forbidden, humanize.Count(n, "type"), strings.Join(forbidden, ", "))
+	if state.Ready && !o.isReady.Swap(true) {
+		o.log(messages.Counted, humanize.Count(state.Objects, "object"), humanize.Count(state.Types, "type"))
 	}
-	o.log(messages.Counted, humanize.Count(snapshot.Objects, "object"), humanize.Count(len(snapshot.Types), "type"))
 }
 
 // notice prints a notice of the engine.

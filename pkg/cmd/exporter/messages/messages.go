@@ -43,8 +43,13 @@ const (
 	// Listening is printed once the exporter listens: address of the metrics, address of
 	// the health checks.
 	Listening = "Serving %s/metrics, and http://%s/healthz and /readyz"
+	// ScopeAll and ScopeOne are the scope: types, namespace.
+	ScopeAll = "Counting %s in all namespaces"
+	ScopeOne = "Counting %s in the namespace %q. To count all namespaces, use -A"
 	// Counted is printed once everything was counted: number of objects, number of types.
 	Counted = "Counted %s of %s. The exporter is ready."
+	// CountedAgain is printed if a type is counted that was not: resource type.
+	CountedAgain = "%s is counted again"
 	// WatchedAgain is printed if a type can be watched that could not: resource type.
 	WatchedAgain = "%s is watched now"
 	// Appeared is printed if a type is new: resource type.
