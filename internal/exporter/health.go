@@ -42,7 +42,8 @@ var (
 func missing(s live.Snapshot) (all []census.Skipped) {
 	for _, skip := range s.Skipped {
 		switch skip.Reason {
-		case census.Forbidden, census.Unauthorized, census.NotFound, census.NotListable, census.Excluded, census.Undiscovered:
+		case census.Forbidden, census.Unauthorized, census.NotFound, census.NotListable,
+			census.Excluded, census.Undiscovered:
 		default:
 			all = append(all, skip)
 		}

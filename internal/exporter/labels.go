@@ -59,7 +59,8 @@ func (d PrefixDesc) Metric(kind prometheus.ValueType, value float64, p Pool, mor
 
 // others returns the sample of all prefixes of a resource type without series.
 func (d PrefixDesc) others(value float64, r schema.GroupResource) prometheus.Metric {
-	return prometheus.MustNewConstMetric(d.plain, prometheus.GaugeValue, value, append(labelsOf("", r.Group, r.Resource), other)...)
+	labels := append(labelsOf("", r.Group, r.Resource), other)
+	return prometheus.MustNewConstMetric(d.plain, prometheus.GaugeValue, value, labels...)
 }
 
 // labelsOf returns texts as labels can have them. A server can send any bytes, also as a namespace.

@@ -83,15 +83,16 @@ func (o response) isOf(uid types.UID) bool {
 const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 
 // get reads the object that has the name now, with a quorum read.
-func (c *client) get(ctx context.Context, o Object) (found decode.Object, text []byte, err error) {
-	if text, err = c.send(ctx, o, c.rest.Get()); err != nil {
-		return found, nil, err
+func (c *client) get(ctx context.Context, o Object) (found decode.Object, err error) {
+	text, err := c.send(ctx, o, c.rest.Get())
+	if err != nil {
+		return found, err
 	}
 	found, err = parse(text)
 	if err == nil && (found.Name != o.Name || found.UID == "") {
 		err = errors.New("the response is not the object asked for")
 	}
-	return found, text, err
+	return found, err
 }
 
 // pathOf returns the URL path of an object.

@@ -56,7 +56,6 @@ type Result struct {
 // deleter deletes objects one by one. It is safe for concurrent use.
 type deleter struct {
 	client       *client
-	save         func(o Object, json []byte) error
 	retryTimeout time.Duration
 	absent       *atomic.Int64 // when a request last got no response, in Unix nanoseconds
 }
@@ -80,7 +79,7 @@ type deletion struct {
 func (d *deleter) delete(ctx context.Context, o Object) Result {
 	inFlight, cancel := outlive(ctx)
 	defer cancel()
-	of := &deletion{deleter: d, object: o, reads: d.save != nil}
+	of := &deletion{deleter: d, object: o}
 	for {
 		send := of.send
 		if of.reads {
@@ -155,7 +154,7 @@ func (d *deletion) refused(err error) (*Result, error) {
 // read reads the object that has the name now, and decides about it again. It returns the outcome if
 // that is final.
 func (d *deletion) read(ctx context.Context) (*Result, error) {
-	found, text, err := d.client.get(ctx, d.object)
+	found, err := d.client.get(ctx, d.object)
 	switch {
 	case apistatus.Code(d.note(err)) == http.StatusNotFound:
 		return d.absence(), nil
@@ -174,11 +173,6 @@ func (d *deletion) read(ctx context.Context) (*Result, error) {
 		return d.leftAs(Changed), nil
 	}
 	d.object.ResourceVersion = found.ResourceVersion
-	if d.save != nil {
-		if err := d.save(d.object, text); err != nil {
-			return d.fails(err), nil
-		}
-	}
 	return nil, d.cause
 }
 

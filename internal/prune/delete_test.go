@@ -236,33 +236,3 @@ func listed() Object {
 	pool := &Pool{Resource: configMaps, Namespace: "ns", Prefix: "run-", rules: rules}
 	return Object{Pool: pool, Name: "run-bbbbb", UID: "u1", ResourceVersion: "7"}
 }
-
-// An object is read and saved before its DELETE, which has the resourceVersion of that read.
-func TestDeleteSaves(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for _, test := range []struct {
-			err      error
-			want     Outcome
-			requests string
-		}{{nil, Deleted, "GET DELETE"}, {io.ErrShortWrite, Failed, "GET"}} {
-			server := &responses{of: map[string][]func(http.ResponseWriter){"DELETE": {success}, "GET": {exists}}}
-			d, saved := newDeleter(t, server), 0
-			d.save = func(_ Object, text []byte) error {
-				saved++
-				if !json.Valid(text) {
-					t.Errorf("%s", text)
-				}
-				return test.err
-			}
-			got := d.delete(t.Context(), listed())
-			if got.Outcome != test.want || saved != 1 || strings.Join(server.requests, " ") != test.requests {
-				t.Errorf("%+v, %d saved, %v", got, saved, server.requests)
-			}
-			for _, body := range server.bodies {
-				if !strings.Contains(body, `"resourceVersion":"8"`) {
-					t.Error(body)
-				}
-			}
-		}
-	})
-}

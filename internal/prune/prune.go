@@ -56,8 +56,6 @@ type Pruner struct {
 	// Deletions is the configuration for requests about one object. These requests can outlive an
 	// interrupt.
 	Deletions *rest.Config
-	// Save, if set, stores an object before its deletion. json is the object as the server returned it.
-	Save func(o Object, json []byte) error
 	// Version is the server's version. It determines the page size.
 	Version   string
 	Namespace string // empty for all

@@ -17,7 +17,7 @@ func (p *Pruner) Delete(ctx context.Context, plan *Plan, done func(Result)) erro
 		return err
 	}
 	client.limiter = p.Limiter
-	r := &run{deleter: deleter{client: client, save: p.Save, retryTimeout: p.RetryTimeout, absent: &atomic.Int64{}}, done: done}
+	r := &run{deleter: deleter{client: client, retryTimeout: p.RetryTimeout, absent: &atomic.Int64{}}, done: done}
 	stop, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	objects := make(chan Object)
@@ -64,7 +64,7 @@ type run struct {
 func (r *run) patient() *deleter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	d := &deleter{client: r.client, save: r.save, retryTimeout: r.retryTimeout, absent: r.absent}
+	d := &deleter{client: r.client, retryTimeout: r.retryTimeout, absent: r.absent}
 	if r.givenUp > 0 {
 		d.retryTimeout = min(d.retryTimeout, shortPatience)
 	}

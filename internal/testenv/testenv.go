@@ -20,15 +20,17 @@ import (
 // programs are the programs of the machine that tests may run, if it has them. link adds go. If a
 // shell prints "command not found" in a test, add the program here.
 var programs = []string{
-	"awk", "basename", "bash", "cat", "chmod", "cp", "curl", "date", "dirname", "dpkg-deb", "env", "false", "fish", "git",
-	"grep", "gzip", "head", "install", "ln", "ls", "make", "mkdir", "mktemp", "mv", "od", "printf", "rm", "sed", "sh", "sha256sum", "shasum",
-	"sleep", "sort", "tail", "tar", "touch", "tr", "true", "uname", "uniq", "wc", "xargs", "zsh",
+	"awk", "basename", "bash", "cat", "chmod", "cp", "curl", "date", "dirname", "dpkg-deb", "env", "false", "fish",
+	"git", "grep", "gzip", "head", "install", "ln", "ls", "make", "mkdir", "mktemp", "mv", "od", "printf", "rm", "sed",
+	"sh", "sha256sum", "shasum", "sleep", "sort", "tail", "tar", "touch", "tr", "true", "uname", "uniq",
+	"wc", "xargs", "zsh",
 }
 
 // kept are the variables that tests inherit: settings for test runs, and the proxies and certificates
 // with which the go command reaches the network.
 var kept = []string{
-	"CI", "GENNAME_CLOCK", "GENNAME_COVERAGE", "GENNAME_SEED", "GENNAME_SHARED_SERVERS", "GOMAXPROCS", "GORACE", "GOTRACEBACK", "RAPID_SEED",
+	"CI", "GENNAME_CLOCK", "GENNAME_COVERAGE", "GENNAME_SEED", "GENNAME_SHARED_SERVERS", "GOMAXPROCS", "GORACE",
+	"GOTRACEBACK", "RAPID_SEED",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_DIR", "SSL_CERT_FILE",
 }
 

@@ -2,9 +2,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"github.com/kubectl-genname/kubectl-genname/internal/serverinfo"
-	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"k8s.io/client-go/rest"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +9,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/serverinfo"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"k8s.io/client-go/rest"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"

@@ -146,7 +146,8 @@ func (d *decoder) read(m *metav1.ObjectMeta) error {
 	d.object = Object{
 		Namespace: m.Namespace, Name: m.Name, GenerateName: m.GenerateName, Labels: m.Labels, HasCreationID: hasID,
 		Identity: Identity{
-			UID: string(m.UID), ResourceVersion: m.ResourceVersion, CreationID: head(id), Deleting: m.DeletionTimestamp != nil, Owners: owners,
+			UID: string(m.UID), ResourceVersion: m.ResourceVersion, CreationID: head(id),
+			Deleting: m.DeletionTimestamp != nil, Owners: owners,
 		},
 	}
 	if !m.CreationTimestamp.IsZero() {

@@ -340,13 +340,14 @@ func (o *options) newPrinter() printer {
 	case *o.PrintFlags.OutputFormat == "name":
 		return printer{o.printName, func(object runtime.Object, _ string) error { return o.printName(object) }}
 	}
+	created := o.PrintFlags.NamePrintFlags.Operation // "created", or "created (dry run)"
 	return printer{
-		created: func(object runtime.Object) error { return o.printLineOf(object, o.PrintFlags.NamePrintFlags.Operation) },
+		created: func(object runtime.Object) error { return o.printLineOf(object, created) },
 		exists: func(object runtime.Object, state string) error {
+			operation := strings.Replace(created, "created", "exists", 1)
 			if state != "" {
-				return o.printLineOf(object, fmt.Sprintf(messages.ExistsIn, state))
+				operation = fmt.Sprintf(messages.ExistsIn, state)
 			}
-			operation := strings.Replace(o.PrintFlags.NamePrintFlags.Operation, "created", "exists", 1) // "created (dry run)"
 			return o.printLineOf(object, operation)
 		},
 	}
@@ -355,7 +356,8 @@ func (o *options) newPrinter() printer {
 // printName prints the object for -o name, whose readers take the name as it is. So it refuses a name
 // that could write to a terminal, or that would be two lines.
 func (o *options) printName(object runtime.Object) error {
-	if metadata, err := meta.Accessor(object); err == nil && terminal.Escaped(metadata.GetName()) != metadata.GetName() {
+	metadata, err := meta.Accessor(object)
+	if err == nil && terminal.Escaped(metadata.GetName()) != metadata.GetName() {
 		return errors.New(messages.NameWithControlCharacters)
 	}
 	return o.PrintObj(object)

@@ -41,7 +41,7 @@ func serve(t *testing.T, registry *prometheus.Registry) string {
 }
 
 // read reads a URL with these headers, and returns the response without its body.
-func read(t *testing.T, url string, headers ...string) (*http.Response, string) {
+func read(t *testing.T, url string, headers ...string) (code int, header http.Header, body string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
@@ -55,11 +55,11 @@ func read(t *testing.T, url string, headers ...string) (*http.Response, string) 
 		t.Fatal(err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
+	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return response, string(body)
+	return response.StatusCode, response.Header, string(text)
 }
 
 // gathered counts how often metrics are gathered.
@@ -85,8 +85,8 @@ func TestFormats(t *testing.T) {
 		{open + ";escaping=dots", "identity", "application/openmetrics-text; version=", "# EOF\n"},
 		{open, "gzip", "application/openmetrics-text; version=", ""},
 	} {
-		response, body := read(t, address+"/metrics", "Accept", test.accept, "Accept-Encoding", test.encoding)
-		if got := response.Header.Get("Content-Type"); !strings.HasPrefix(got, test.contentType) || !strings.HasSuffix(body, test.end) {
+		_, header, body := read(t, address+"/metrics", "Accept", test.accept, "Accept-Encoding", test.encoding)
+		if got := header.Get("Content-Type"); !strings.HasPrefix(got, test.contentType) || !strings.HasSuffix(body, test.end) {
 			t.Errorf("%+v: %s\n%s", test, got, body)
 		}
 		if zipped := strings.HasPrefix(body, "\x1f\x8b"); zipped != (test.encoding == "gzip") {
@@ -97,7 +97,7 @@ func TestFormats(t *testing.T) {
 		t.Errorf("gathered %d times", g.times)
 	}
 	for path, want := range map[string]string{"/": "namespace &#34;&lt;ci&gt;&#34;. To count all namespaces, use -A", "/nothing": "404"} {
-		if _, body := read(t, address+path); !strings.Contains(body, want) {
+		if _, _, body := read(t, address+path); !strings.Contains(body, want) {
 			t.Errorf("%s: no %s in\n%s", path, want, body)
 		}
 	}

@@ -81,7 +81,9 @@ func (o *options) watchTypes(ctx context.Context, c *cluster.Cluster, collector 
 
 // resolve returns the resource types to count, those that discovery leaves out, and the named ones
 // that the server doesn't have. If it has none of them, that is an error.
-func (o *options) resolve(ctx context.Context, c *cluster.Cluster) (known []census.Resource, skipped, absent []census.Skipped, err error) {
+func (o *options) resolve(
+	ctx context.Context, c *cluster.Cluster,
+) (known []census.Resource, skipped, absent []census.Skipped, err error) {
 	if len(o.types) == 0 {
 		known, skipped, err = c.Resources(ctx, nil, o.namespace)
 		return known, skipped, nil, err
@@ -97,7 +99,8 @@ func (o *options) resolve(ctx context.Context, c *cluster.Cluster) (known []cens
 			return nil, nil, nil, err
 		default:
 			skipped = append(skipped, excluded...)
-			known = append(known, slices.DeleteFunc(found, func(r census.Resource) bool { return slices.Contains(known, r) })...)
+			isKnown := func(r census.Resource) bool { return slices.Contains(known, r) }
+			known = append(known, slices.DeleteFunc(found, isKnown)...)
 		}
 	}
 	if len(known) == 0 && missing != nil {

@@ -41,8 +41,9 @@ func (o *options) printGitHub(result *lint.Result) error {
 		}
 	}
 	for _, u := range result.Unreadable {
+		file, text := terminal.Printable(repository.path(u.File)), terminal.OneLine(unreadable(u).Error())
 		fmt.Fprintf(out, "::error file=%s,line=%d,title=genname::%s\n",
-			gitHubProperty.Replace(terminal.Printable(repository.path(u.File))), max(u.Line, 1), gitHubData.Replace(terminal.OneLine(unreadable(u).Error())))
+			gitHubProperty.Replace(file), max(u.Line, 1), gitHubData.Replace(text))
 	}
 	for _, line := range disabled(result) {
 		fmt.Fprintln(out, line)

@@ -70,7 +70,8 @@ func parseAge(text string) (age, error) {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return a, fmt.Errorf("--older-than: %q is neither a duration like 24h or 30d nor a time like 2026-11-21T08:00:00Z", text)
+		return a, fmt.Errorf(
+			"--older-than: %q is neither a duration like 24h or 30d nor a time like 2026-11-21T08:00:00Z", text)
 	}
 	a.at = at.UTC()
 	return a, nil
@@ -94,7 +95,8 @@ func (a age) before(now time.Time) (time.Time, error) {
 	case a.needsTime():
 		return now.Add(-a.ago).Truncate(time.Second), nil
 	case a.at.After(nextSecond):
-		return time.Time{}, fmt.Errorf("--older-than: %s is in the future. The server's time is %s", a.at.Format(time.RFC3339), now.Format(time.RFC3339))
+		return time.Time{}, fmt.Errorf("--older-than: %s is in the future. The server's time is %s",
+			a.at.Format(time.RFC3339), now.Format(time.RFC3339))
 	}
 	return a.at, nil
 }
