@@ -11,17 +11,17 @@ USERFLAGS          := $(shell $(GO) env GOFLAGS)
 GOFLAGS            := $(filter-out -trimpath,$(USERFLAGS)) -trimpath
 export GOFLAGS
 export CGO_ENABLED := 0
-WITHC              := CGO_ENABLED=1 GOFLAGS="$(USERFLAGS)"
+WITHC              := CGO_ENABLED=1 GOFLAGS="$(filter-out -trimpath,$(USERFLAGS))"
 
 # ENGINES are the packages with many goroutines. "make test" runs their tests once, under
 # the race detector. "make race" runs all tests of the plugin's code under it.
 RACE    := $(WITHC) $(GO) test -race
 ENGINES := $(addprefix ./internal/,census create duplicates exactlyonce exporter live prune serverinfo wait)
 QUICK   := ./pkg/... ./internal/... ./docs/... ./test/docs ./test/offline ./test/lint ./test/prose ./test/schema
-# The plugin's packages, without the engines, the lab and test/release. go test starts
-# packages in this order. test/e2e takes longest, so it is first.
+# The plugin's packages, without the engines, the lab, test/release and test/sessions. go
+# test starts packages in this order. test/e2e takes longest, so it is first.
 MODULE  := github.com/kubectl-genname/kubectl-genname
-PLUGIN   = ./test/e2e $(filter-out $(MODULE)/lab/% $(MODULE)/test/e2e $(MODULE)/test/release $(ENGINES:./%=$(MODULE)/%),$(shell $(GO) list ./...))
+PLUGIN   = ./test/e2e $(filter-out $(MODULE)/lab/% $(MODULE)/test/e2e $(MODULE)/test/sessions $(MODULE)/test/release $(ENGINES:./%=$(MODULE)/%),$(shell $(GO) list ./...))
 
 # A full release needs programs that this Makefile doesn't build: syft for SBOMs, cosign
 # with its service for signatures, and docker with a registry for the image. SKIP leaves
@@ -80,9 +80,10 @@ test: control-plane build ## Run all tests except those of a release, on a real 
 	@$(MAKE) --no-print-directory cover
 
 # The parts of test. They run beside each other, so each starts few programs at a time.
-test-plugin: # The plugin, on servers that the packages share
-	GENNAME_COVERAGE=$(CURDIR)/bin/coverage/sessions $(GO) run ./test/controlplane/run --shared \
-	$(GO) test -p 2 -timeout 20m -covermode=atomic -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(PLUGIN)
+test-plugin: # The plugin, on servers that the packages share. A cached run of sessions would count for no coverage
+	GENNAME_COVERAGE=$(CURDIR)/bin/coverage/sessions $(GO) run ./test/controlplane/run --shared sh -c '\
+	$(GO) test -p 2 -timeout 20m -covermode=atomic -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(PLUGIN) && \
+	$(GO) test -count=1 ./test/sessions'
 
 test-engines: # The packages with many goroutines, under the race detector
 	$(RACE) -p 2 -timeout 20m -covermode=atomic -coverpkg=./pkg/...,./internal/... -coverprofile=bin/coverage/engines.out $(ENGINES)
