@@ -74,7 +74,7 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 				id = "y"
 				o.Annotations = map[string]string{"other": "x", "genname.dev/creation-id": id}
 			}
-			identity := Identity{UID: string(o.UID), CreationID: id, Deleting: o.DeletionTimestamp != nil}
+			identity := Identity{UID: string(o.UID), ResourceVersion: o.ResourceVersion, CreationID: id, Deleting: o.DeletionTimestamp != nil}
 			for _, owner := range o.OwnerReferences {
 				is := owner.Controller != nil && *owner.Controller
 				identity.Owners = append(identity.Owners, Owner{owner.APIVersion, owner.Kind, owner.Name, string(owner.UID), is})
