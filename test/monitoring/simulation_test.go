@@ -46,6 +46,8 @@ func sum(a, b over) over { return func(at time.Duration) float64 { return a(at) 
 // pool is a prefix of ConfigMaps. Creates that names doesn't count were deleted.
 type pool struct {
 	prefix         string
+	resource       string // empty for configmaps
+	namespace      string
 	names, creates over
 	attempts       int // 0 for 8
 	generateNames  int
@@ -66,6 +68,8 @@ type simulation struct {
 	skips     []census.Skipped
 
 	notCounted bool
+
+	described map[string]string // the description of each alert that has fired
 
 	at, began time.Duration // now, and when the exporter began to count
 }
@@ -108,8 +112,11 @@ func (p pool) row(at, since time.Duration) live.Row {
 	creates := p.creates(at) - p.creates(since)
 	row := live.Row{Followed: true, Since: epoch.Add(since), Creates: int64(creates)}
 	row.Pool = census.NamePool{
-		Resource: configMaps, Namespace: "ci", Prefix: p.prefix, SuffixLength: 5, Names: int64(p.names(at)),
+		Resource: configMaps, Namespace: p.namespace, Prefix: p.prefix, SuffixLength: 5, Names: int64(p.names(at)),
 		RawPrefixes: max(p.generateNames, 1), Creator: census.Creator{Manager: "leaky-operator"},
+	}
+	if p.resource != "" {
+		row.Pool.Resource.Resource = p.resource
 	}
 	row.Deletes = int64(creates - p.names(at) + p.names(since))
 	row.Failures = creates * math.Pow(p.names(at)/14_348_907, float64(p.attemptsPerCreate()))
@@ -228,7 +235,7 @@ func (s *simulation) run(t *testing.T) (
 	groups := alertRules(t, scraper.TestStorage, ask)
 	instance := "10.0.0.1:9810"
 	registry := s.start()
-	fired = map[string]time.Duration{}
+	fired, s.described = map[string]time.Duration{}, map[string]string{}
 	for s.at = 0; s.at <= s.lasts; s.at += interval {
 		if s.restarted > 0 && s.at == s.restarted {
 			s.began, instance = s.at, "10.0.0.2:9810"
@@ -250,6 +257,7 @@ func (s *simulation) run(t *testing.T) (
 				_, before := fired[rule.Name()]
 				switch fires := rule.State() == rules.StateFiring; {
 				case fires && !before:
+					rule.ForEachActiveAlert(func(a *rules.Alert) { s.described[rule.Name()] = a.Annotations.Get("description") })
 					fired[rule.Name()] = s.at + interval/2
 				case !fires && before:
 					ended = append(ended, rule.Name())
