@@ -56,7 +56,10 @@ func contentOf(seed maphash.Seed, object *unstructured.Unstructured) (*content, 
 		text, _ := json.Marshal(v) // v was decoded from JSON
 		c.status[field] = maphash.Bytes(seed, text)
 	}
-	return c, c.read(seed, object, owned)
+	if err := c.read(seed, object, owned); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // read hashes the owned fields of an object, or all of them if owned is nil.
@@ -73,12 +76,14 @@ func (c *content) read(seed maphash.Seed, object *unstructured.Unstructured, own
 		return nil
 	}
 	of := map[string]bool{}
-	for path := range owned.Leaves().All() {
-		if path.Equals(creationIDPath) { // it is compared separately
+	var invalid error
+	for path := range owned.Leaves().All() { // a loop that ends early makes All panic
+		switch {
+		case invalid != nil, path.Equals(creationIDPath): // the ID is compared separately
 			continue
-		}
-		if !isOfObject(path) {
-			return fmt.Errorf("%s is no field of an object", path)
+		case !isOfObject(path):
+			invalid = fmt.Errorf("%s is no field of an object", path)
+			continue
 		}
 		of[*path[0].FieldName] = true
 		c.fields++
@@ -86,7 +91,7 @@ func (c *content) read(seed maphash.Seed, object *unstructured.Unstructured, own
 		write(&h, own, path.String(), found)
 	}
 	c.of, c.hash = append([]string{}, slices.Sorted(maps.Keys(of))...), h.Sum64()
-	return nil
+	return invalid
 }
 
 var (
