@@ -31,6 +31,7 @@ import (
 // attack is one exploration.
 type attack struct {
 	secret []byte // of the creator; nil for none
+	former []byte // its former secret; nil for none
 	leaked []byte // the secret that the adversary knows
 	quiet  bool   // the adversary does nothing
 	depth  int
@@ -115,7 +116,11 @@ func (h *story) run(t *testing.T) (outcomes string) {
 	t.Helper()
 	var options []once.Option
 	if h.attack.secret != nil {
-		options = append(options, once.WithSecret(h.attack.secret))
+		var former [][]byte
+		if h.attack.former != nil {
+			former = append(former, h.attack.former)
+		}
+		options = append(options, once.WithSecret(h.attack.secret, former...))
 	}
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
@@ -252,19 +257,21 @@ func TestAdversary(t *testing.T) {
 		with := attack{secret: first, depth: 5}.explore(t)
 		without := attack{depth: 5}.explore(t)
 		leaked := attack{secret: first, leaked: first, depth: 5}.explore(t)
-		t.Logf("with a secret: %v\nwithout: %v\nleaked: %v", with, without, leaked)
+		started := attack{secret: first, former: once.NoSecret, depth: 5}.explore(t)
+		changed := attack{secret: second, former: first, depth: 5}.explore(t)
+		t.Logf("with a secret: %v\nwithout: %v\nleaked: %v\nstarted: %v\nchanged: %v", with, without, leaked, started, changed)
 		for class, least := range map[string]int{histories: 300, acted: 10, readTheirs: 10, realID: 10, replay: 10} {
 			if with[class] < least {
 				t.Errorf("with a secret: %d histories have %q, want at least %d", with[class], class, least)
 			}
 		}
 		for _, class := range []string{deceived, lockedOut, twice} {
-			if with[class] != 0 {
-				t.Errorf("with a secret: %d histories have %q", with[class], class)
+			if with[class]+changed[class] != 0 {
+				t.Errorf("with a secret: %d and %d histories have %q", with[class], changed[class], class)
 			}
 		}
-		for name, found := range map[string]findings{"without a secret": without, "leaked": leaked} {
-			for class, least := range map[string]int{deceived: 20, lockedOut: 50, replay: 10} {
+		for name, found := range map[string]findings{"without a secret": without, "leaked": leaked, "without a secret before": started} {
+			for class, least := range map[string]int{deceived: 20, lockedOut: 20, replay: 10} {
 				if found[class] < least {
 					t.Errorf("%s: %d histories have %q, want at least %d", name, found[class], class, least)
 				}

@@ -1,6 +1,7 @@
 package once
 
 import (
+	"bytes"
 	"context"
 	"reflect"
 	"strings"
@@ -41,22 +42,31 @@ type Creator struct {
 // Option changes a Creator.
 type Option func(*Creator)
 
+// NoSecret is the secret of WithSecret for the time without a secret. It isn't nil, so
+// that a secret that is missing by accident is an error.
+var NoSecret = []byte("genname.dev/no-secret")
+
 // WithSecret puts annotations, names and digests under HMAC with the current
 // secret, so that no other user can compute them. The secret has 32 to 1,024
 // printable ASCII characters. A line break at its end is ignored. An unusable secret
 // makes each Create a permanent error.
 //
-// Create reads the name under each former secret first, with one GET each. A
-// former secret that is nil stands for "no secret". Without it, a Creator that had
-// no secret before creates every object again.
+// Create reads the name under each former secret first, with one GET each. NoSecret
+// stands for the time without a secret. Without it, a Creator that had no secret
+// before creates every object again. While NoSecret or a secret that others know is
+// among the former ones, other users can still create an object first. Remove it once
+// the objects from before are gone.
 //
 // Change a secret in two steps. First give all processes the new secret as a former
-// one. Then make it the current one, and the old secret a former one.
+// one: WithSecret(old, new), or WithSecret(NoSecret, new). Then make it the current
+// one, and the old secret a former one. While both steps overlap, two processes that
+// create the same object at one moment can create it twice. A reader that is a cache
+// does this at any time.
 func WithSecret(current []byte, former ...[]byte) Option {
 	return func(c *Creator) {
 		c.secrets = nil
 		for i, text := range append([][]byte{current}, former...) {
-			if i > 0 && text == nil {
+			if bytes.Equal(text, NoSecret) {
 				c.secrets = append(c.secrets, derive.Secret{})
 				continue
 			}
@@ -109,7 +119,7 @@ type Result struct {
 	// call has, for example by an earlier version of the controller. Metadata and
 	// all other fields except status count, as the creator sent them. Later
 	// changes of the object don't count, except for the data of a Secret, which is
-	// compared as the server has it. If there is no digest to compare, Differs is false.
+	// compared as the server has it. Otherwise, Differs is false if Compared is false.
 	Differs bool
 	// Terminating reports that Object is being deleted. After it is gone, Create
 	// creates the object again.

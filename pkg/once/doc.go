@@ -20,7 +20,8 @@
 //
 // Trust: without a secret, a user who can create objects of the type and read the
 // owner can create the object first, with its owner and digest. Create then returns
-// Found with the other user's content. WithSecret prevents this. An object that
+// Found with the other user's content. WithSecret prevents this, unless a former secret
+// is NoSecret or known to that user. An object that
 // was deleted can be created again by anyone who read it, also with a secret. An ID
 // that callers store contains no secret.
 //

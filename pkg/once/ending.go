@@ -47,7 +47,11 @@ func (o *operation) found() (Result, error) {
 	if wanted := o.controller(); wanted != "" && controllerOf(o.metadata()) != wanted {
 		return result, o.failure(ErrNotControlled, nil, "the object of this ID exists")
 	}
-	digest := o.metadata().GetAnnotations()[derive.DigestAnnotation]
+	annotations := o.metadata().GetAnnotations()
+	digest := annotations[derive.DigestAnnotation]
+	if annotations[Annotation] != o.annotation { // something removes annotations
+		digest = ""
+	}
 	result.Compared = derive.Comparable(digest, o.digest)
 	result.Differs = result.Compared && digest != o.digest
 	if result.Differs && o.id.kind == ofKey {

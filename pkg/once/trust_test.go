@@ -78,6 +78,7 @@ func TestUnusableSecrets(t *testing.T) {
 		"two lines":         once.WithSecret(append(append(first, '\n'), second...)),
 		"former":            once.WithSecret(first, second, []byte("hunter2hunter2")),
 		"empty former":      once.WithSecret(first, []byte{}),
+		"nil former":        once.WithSecret(first, nil),
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := creatorFor(server, option).Create(t.Context(), configMap(), idOf(t))
@@ -101,9 +102,9 @@ func TestFormerSecrets(t *testing.T) {
 	}{
 		"the same":      {[]once.Option{once.WithSecret(first)}, []once.Option{once.WithSecret(first)}, once.Found, "create get"},
 		"changed":       {[]once.Option{once.WithSecret(first)}, []once.Option{once.WithSecret(second, first)}, once.Found, "get"},
-		"first of two":  {nil, []once.Option{once.WithSecret(second, nil, first)}, once.Found, "get"},
-		"second of two": {[]once.Option{once.WithSecret(first)}, []once.Option{once.WithSecret(second, nil, first)}, once.Found, "get get"},
-		"none so far":   {nil, []once.Option{once.WithSecret(first, nil)}, once.Found, "get"},
+		"first of two":  {nil, []once.Option{once.WithSecret(second, once.NoSecret, first)}, once.Found, "get"},
+		"second of two": {[]once.Option{once.WithSecret(first)}, []once.Option{once.WithSecret(second, once.NoSecret, first)}, once.Found, "get get"},
+		"none so far":   {nil, []once.Option{once.WithSecret(first, once.NoSecret)}, once.Found, "get"},
 		"forgotten":     {[]once.Option{once.WithSecret(first)}, []once.Option{once.WithSecret(second)}, once.Created, "create"},
 		"nil forgotten": {nil, []once.Option{once.WithSecret(first)}, once.Created, "create"},
 		"already rotated": {

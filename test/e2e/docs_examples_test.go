@@ -84,9 +84,11 @@ func examplesOf(c *cobra.Command) []string {
 // of krew and fish.
 func prepare(t *testing.T, cp *controlplane.ControlPlane, s harness.Shell) {
 	t.Helper()
-	ci := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ci"}}
-	if _, err := harness.Clientset(t, cp).CoreV1().Namespaces().Create(t.Context(), ci, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"batch", "ci"} {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if _, err := harness.Clientset(t, cp).CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, variable := range s.Env {
 		if home, is := strings.CutPrefix(variable, "HOME="); is {

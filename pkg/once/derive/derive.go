@@ -21,6 +21,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unique"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
@@ -41,8 +42,9 @@ const SuffixLength = 10
 
 // Secret puts IDs, names and digests under HMAC-SHA-256, so that only who has
 // the secret can compute them. The zero value is "no secret": anyone who knows the
-// source can compute them. Secrets can be compared with ==, and print as a placeholder.
-type Secret struct{ text string }
+// source can compute them. Secrets can be compared with ==, and print as a placeholder, or as
+// an address where fmt can't call Format: in an unexported field.
+type Secret struct{ text unique.Handle[string] }
 
 // ParseSecret returns the secret of a text of 32 to 1,024 printable ASCII
 // characters. Its errors don't contain the text.
@@ -53,7 +55,7 @@ func ParseSecret(text string) (Secret, error) {
 	case strings.ContainsFunc(text, func(r rune) bool { return r < '!' || r > '~' }):
 		return Secret{}, errors.New("the secret has white space, or characters that are not printable ASCII")
 	}
-	return Secret{text}, nil
+	return Secret{unique.Make(text)}, nil
 }
 
 // Format prints a placeholder, so that a secret is never in a log.
@@ -70,7 +72,11 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(fmt.Sprint(s)), ni
 
 // prk is HKDF-Extract (RFC 5869) with SHA-256 and the version as salt.
 func (s Secret) prk() []byte {
-	return mac([]byte("genname.dev/v1"), []byte(s.text))
+	text := ""
+	if s != (Secret{}) {
+		text = s.text.Value()
+	}
+	return mac([]byte("genname.dev/v1"), []byte(text))
 }
 
 // tag begins each ID. It shows whether the ID was made with a secret.
@@ -206,5 +212,8 @@ func (s Secret) Verifies(source Source, o Object, id, name string) bool {
 	if o.Document, o.Copy, _, ok = ParseID(id); !ok || s.ID(source, o) != id {
 		return false
 	}
-	return o.GenerateName == "" || s.Name(id, o.GenerateName) == name
+	if o.GenerateName == "" {
+		return o.Name == name
+	}
+	return s.Name(id, o.GenerateName) == name
 }

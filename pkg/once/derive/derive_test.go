@@ -45,6 +45,7 @@ func TestSecretIsNotPrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	printed := fmt.Sprintf("%v %+v %#v %s %q %x %d %v %v", s, s, s, s, s, s, s, &s, struct{ S Secret }{s}) + string(inJSON)
+	printed += fmt.Sprintf("%v %+v %#v", struct{ s Secret }{s}, []struct{ s Secret }{{s}}, map[string]struct{ s Secret }{"": {s}})
 	if strings.Contains(printed, text) || strings.Contains(printed, fmt.Sprintf("%x", text)) {
 		t.Error(printed)
 	}
@@ -85,6 +86,7 @@ func TestVerifies(t *testing.T) {
 	o := Object{Group: "batch", Kind: "Job", Namespace: "n", GenerateName: "p-", Document: 3, Copy: 7}
 	id := secret.ID(key, o)
 	name, fixed := secret.Name(id, "p-"), Object{Kind: "ConfigMap", Namespace: "n", Name: "settings"}
+	copied := secret.ID(key, fixed) // to another fixed name
 	unnumbered := Object{Group: "batch", Kind: "Job", Namespace: "n", GenerateName: "p-"}
 	if !secret.Verifies(key, unnumbered, id, name) || !secret.Verifies(key, fixed, secret.ID(key, fixed), "settings") {
 		t.Error("our own object doesn't verify")
@@ -92,6 +94,7 @@ func TestVerifies(t *testing.T) {
 	other := unnumbered
 	other.Namespace = "m"
 	for what, verifies := range map[string]bool{
+		"another fixed name":    secret.Verifies(key, fixed, copied, "other"),
 		"another name":          secret.Verifies(key, unnumbered, id, secret.Name(id+"0", "p-")),
 		"the public name":       secret.Verifies(key, unnumbered, id, Secret{}.Name(id, "p-")),
 		"another namespace":     secret.Verifies(key, other, id, name),
@@ -189,6 +192,10 @@ func TestDigestOfSecret(t *testing.T) {
 	same := map[string]any{"data": map[string]any{"pin": "MTIzNA=="}}
 	if withSecret.Digest("id", o, a) != withSecret.Digest("id", o, same) {
 		t.Error("data and stringData differ")
+	}
+	wrapped := map[string]any{"data": map[string]any{"pin": "MTIz\nNA==\n"}}
+	if withSecret.Digest("id", o, a) != withSecret.Digest("id", o, wrapped) {
+		t.Error("wrapped base64 differs, which the server stores without line breaks")
 	}
 	o.Group = "example.com"
 	if (Secret{}).Digest("id", o, a) == (Secret{}).Digest("id", o, b) {

@@ -99,13 +99,20 @@ func (s Secret) withSecretData(content map[string]any) map[string]any {
 	return content
 }
 
-// SecretData returns the data of a Secret as the server stores it: data, and
-// stringData in base64.
+// SecretData returns the data of a Secret as the server stores it: data without line
+// breaks in its base64, and stringData in base64.
 func SecretData(content map[string]any) map[string]any {
 	data, _ := content["data"].(map[string]any)
 	data = maps.Clone(data)
 	if data == nil {
 		data = map[string]any{}
+	}
+	for key, value := range data {
+		if text, ok := value.(string); ok {
+			if decoded, err := base64.StdEncoding.DecodeString(text); err == nil {
+				data[key] = base64.StdEncoding.EncodeToString(decoded)
+			}
+		}
 	}
 	texts, _ := content["stringData"].(map[string]any)
 	for key, value := range texts {
