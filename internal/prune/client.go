@@ -111,14 +111,17 @@ func pathOf(o Object) []string {
 // maxResponse limits the bytes read of a response, which is one object.
 const maxResponse = 4 << 20
 
-// send sends a request about an object when the limiter permits, and returns the response. It uses Stream
-// because Do logs a truncated response on stderr.
-func (c *client) send(ctx context.Context, o Object, request *rest.Request) ([]byte, error) {
-	if c.limiter != nil {
-		if err := c.limiter.Wait(ctx); err != nil {
-			return nil, err
-		}
+// turn waits until the limiter permits a request.
+func (c *client) turn(ctx context.Context) error {
+	if c.limiter == nil {
+		return ctx.Err()
 	}
+	return c.limiter.Wait(ctx)
+}
+
+// send sends a request about an object, and returns the response. It uses Stream because Do logs a
+// truncated response on stderr.
+func (c *client) send(ctx context.Context, o Object, request *rest.Request) ([]byte, error) {
 	body, err := request.AbsPath(pathOf(o)...).MaxRetries(0).Stream(ctx)
 	if err != nil {
 		return nil, about(err, o)

@@ -81,11 +81,15 @@ func (d *deleter) delete(ctx context.Context, o Object) Result {
 	defer cancel()
 	of := &deletion{deleter: d, object: o}
 	for {
-		send := of.send
+		send, until := of.send, ctx // no DELETE begins after an interrupt
 		if of.reads {
-			send = of.read
+			send, until = of.read, inFlight
 		}
-		result, err := send(inFlight)
+		var result *Result
+		err := d.client.turn(until)
+		if err == nil {
+			result, err = send(inFlight)
+		}
 		if result == nil && err != nil {
 			result = of.wait(ctx, err)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
@@ -209,11 +210,28 @@ func (hanging) RoundTrip(req *http.Request) (*http.Response, error) {
 func TestDeleteInFlightOutlivesAnInterruptForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
-		interrupt()
+		time.AfterFunc(time.Second, interrupt)
 		began := time.Now()
 		got := newDeleter(t, hanging{}).delete(ctx, listed())
-		if took := time.Since(began); got.Outcome != Unknown || took != grace {
+		if took := time.Since(began); got.Outcome != Unknown || took != time.Second+grace {
 			t.Errorf("%+v after %s", got, took)
+		}
+	})
+}
+
+// A deletion that waits for the limiter ends with the interrupt, and nothing is unknown.
+func TestDeleteInterruptedBeforeItsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, interrupt := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, interrupt)
+		server := &responses{of: map[string][]func(http.ResponseWriter){"DELETE": {success}}}
+		d := newDeleter(t, server)
+		d.client.limiter = flowcontrol.NewTokenBucketRateLimiter(0.01, 1)
+		d.client.limiter.Accept()
+		began := time.Now()
+		got := d.delete(ctx, listed())
+		if took := time.Since(began); got.Outcome != NotTried || len(server.requests) != 0 || took != time.Second {
+			t.Errorf("%+v, %v after %s", got, server.requests, took)
 		}
 	})
 }

@@ -60,12 +60,15 @@ func (p *Plan) Objects() iter.Seq[Object] {
 	}
 }
 
-// Chosen returns the number of objects to delete, and the number of all objects of the pools.
+// Chosen returns the number of objects to delete, and the number of all objects of the prefixes. Names that
+// only look like those of a prefix don't count.
 func (p *Plan) Chosen() (chosen, all int64) {
 	for _, pool := range p.Pools {
 		chosen += int64(len(pool.Objects))
-		for _, n := range pool.Left {
-			all += n
+		for reason, n := range pool.Left {
+			if reason != NotGenerated {
+				all += n
+			}
 		}
 	}
 	return chosen, all + chosen

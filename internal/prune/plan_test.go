@@ -84,6 +84,10 @@ func TestPlanAndDelete(t *testing.T) {
 		len(reported) < 2 || reported[len(reported)-1] != 3000 || len(server.deleted) != 0 {
 		t.Errorf("%d of %d, told %v, deleted %d", chosen, all, reported, len(server.deleted))
 	}
+	plan.Pools[0].Left[NotGenerated] = 7000 // other names that begin with the prefix
+	if _, same := plan.Chosen(); same != all {
+		t.Errorf("a share of %d objects, want %d", same, all)
+	}
 	lists := len(server.limits)
 	var names []string
 	for o := range plan.Objects() {

@@ -69,7 +69,7 @@ func parseAge(text string) (age, error) {
 		return a, nil
 	}
 	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
+	if err != nil || at.IsZero() { // which programs print for an unset time
 		return a, fmt.Errorf(
 			"--older-than: %q is neither a duration like 24h or 30d nor a time like 2026-11-21T08:00:00Z", text)
 	}
@@ -192,11 +192,24 @@ func repeatedFlags(cmd *cobra.Command) (words []string) {
 			values = several.GetSlice()
 		}
 		for _, value := range values {
-			words = append(words, "--"+name)
-			if flag.Value.Type() != "bool" {
-				words = append(words, value)
+			switch {
+			case flag.Value.Type() != "bool":
+				words = append(words, "--"+name, value)
+			case value == "true":
+				words = append(words, "--"+name)
 			}
 		}
 	}
 	return words
+}
+
+// emptyFlag returns an error for a flag that chooses objects and is empty. A script whose variable is
+// not set would delete other objects.
+func emptyFlag(cmd *cobra.Command) error {
+	for _, name := range []string{"older-than", "selector", "namespace"} {
+		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed && flag.Value.String() == "" {
+			return fmt.Errorf("--%s is empty. A variable is probably not set", name)
+		}
+	}
+	return nil
 }

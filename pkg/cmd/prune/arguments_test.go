@@ -52,7 +52,7 @@ func TestAge(t *testing.T) {
 			t.Errorf("%s: %s %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"-1h", "yesterday", "2026-11-21", "10", "NaNd"} {
+	for _, text := range []string{"-1h", "yesterday", "2026-11-21", "10", "NaNd", "0001-01-01T00:00:00Z"} {
 		if a, err := parseAge(text); err == nil {
 			t.Errorf("%s: %+v", text, a)
 		}
@@ -77,6 +77,33 @@ func TestRepeatedFlags(t *testing.T) {
 	const want = `--context 'it'\''s prod' --as alice --as-group a --as-group b`
 	if got := reference.Words(repeatedFlags(cmd)...); got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// A switch that is off stays off in a suggested command.
+func TestRepeatedSwitches(t *testing.T) {
+	cmd := &cobra.Command{}
+	cmd.Flags().Bool("running", false, "")
+	cmd.Flags().Bool("owned", false, "")
+	if err := cmd.ParseFlags([]string{"--running=false", "--owned"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := reference.Words(repeatedFlags(cmd)...); got != "--owned" {
+		t.Error(got)
+	}
+}
+
+// A flag that chooses objects is an error if its variable was not set.
+func TestEmptyFlag(t *testing.T) {
+	for _, args := range [][]string{{"--namespace="}, {"-n", ""}, nil, {"-n", "x"}} {
+		cmd := &cobra.Command{}
+		genericclioptions.NewConfigFlags(false).AddFlags(cmd.Flags())
+		if err := cmd.ParseFlags(args); err != nil {
+			t.Fatal(err)
+		}
+		if err := emptyFlag(cmd); (err != nil) != (len(args) > 0 && args[len(args)-1] != "x") {
+			t.Errorf("%q: %v", args, err)
+		}
 	}
 }
 

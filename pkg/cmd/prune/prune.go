@@ -118,6 +118,9 @@ func (o *options) addFlags(cmd *cobra.Command) {
 // Complete takes the scope and the output format from the command line and the
 // kubeconfig.
 func (o *options) Complete(cmd *cobra.Command, args []string) (err error) {
+	if err := emptyFlag(cmd); err != nil {
+		return err
+	}
 	o.repeated = repeatedFlags(cmd)
 	if err := o.printFlags.Check(); err != nil {
 		return err

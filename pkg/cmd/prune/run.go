@@ -51,9 +51,12 @@ func (o *options) Run(ctx context.Context) error {
 	}
 	r.report = r.newReport()
 	view := r.planView()
+	r.report.DryRun = !r.yes || view.Gate != nil
 	if r.yes && view.Gate == nil && r.report.Summary.Chosen > 0 {
+		warnings := view.Warnings
 		stopped := r.delete(ctx)
 		view = r.outcomeView(ctx, stopped)
+		view.Warnings = append(warnings, view.Warnings...)
 	}
 	r.report.Summary.Seconds = time.Since(began).Seconds()
 	return session.Show(r.report, view)

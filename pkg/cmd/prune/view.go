@@ -66,7 +66,7 @@ func (r *run) nothing(criteria string) []string {
 	if r.scope.Namespace != "" {
 		where = " in namespace " + r.scope.Namespace
 	}
-	lines := []string{terminal.Sprintf("Nothing to delete"+where+" with the criteria: %s.", criteria)}
+	lines := []string{terminal.Sprintf("Nothing to delete%s with the criteria: %s.", where, criteria)}
 	total := r.report.Summary.PruneCounts
 	if left := leftText(r.report); left != "" {
 		lines = append(lines, left)
