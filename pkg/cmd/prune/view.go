@@ -62,11 +62,10 @@ func (r *run) planView() scan.View {
 
 // nothing returns the lines of a plan without objects.
 func (r *run) nothing(criteria string) []string {
-	where := ""
+	lines := []string{terminal.Sprintf("Nothing to delete with the criteria: %s.", criteria)}
 	if r.scope.Namespace != "" {
-		where = " in namespace " + r.scope.Namespace
+		lines[0] = terminal.Sprintf("Nothing to delete in namespace %s with the criteria: %s.", r.scope.Namespace, criteria)
 	}
-	lines := []string{terminal.Sprintf("Nothing to delete%s with the criteria: %s.", where, criteria)}
 	total := r.report.Summary.PruneCounts
 	if left := leftText(r.report); left != "" {
 		lines = append(lines, left)
