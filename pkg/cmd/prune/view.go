@@ -63,8 +63,8 @@ func (r *run) planView() scan.View {
 // nothing returns the lines of a plan without objects.
 func (r *run) nothing(criteria string) []string {
 	lines := []string{terminal.Sprintf("Nothing to delete with the criteria: %s.", criteria)}
-	if r.scope.Namespace != "" {
-		lines[0] = terminal.Sprintf("Nothing to delete in namespace %s with the criteria: %s.", r.scope.Namespace, criteria)
+	if namespace := r.scope.Namespace; namespace != "" {
+		lines[0] = terminal.Sprintf("Nothing to delete in namespace %s with the criteria: %s.", namespace, criteria)
 	}
 	total := r.report.Summary.PruneCounts
 	if left := leftText(r.report); left != "" {
