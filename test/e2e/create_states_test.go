@@ -1,9 +1,11 @@
 package e2e
 
 import (
+	"context"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -27,7 +29,10 @@ spec:
 func finishJob(t *testing.T, cp *controlplane.ControlPlane, ns, name string, before, end batchv1.JobConditionType) {
 	t.Helper()
 	jobs, now := harness.Clientset(t, cp).BatchV1().Jobs(ns), metav1.Now()
-	job, err := jobs.Get(t.Context(), name, metav1.GetOptions{})
+	// A test can end before the response arrives, because the plugin's watch has seen the end of the Job.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
+	defer cancel()
+	job, err := jobs.Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +44,7 @@ func finishJob(t *testing.T, cp *controlplane.ControlPlane, ns, name string, bef
 		job.Status.Conditions = append(job.Status.Conditions,
 			batchv1.JobCondition{Type: condition, Status: corev1.ConditionTrue, LastTransitionTime: now})
 	}
-	if _, err := jobs.UpdateStatus(t.Context(), job, metav1.UpdateOptions{}); err != nil {
+	if _, err := jobs.UpdateStatus(ctx, job, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
