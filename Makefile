@@ -80,10 +80,10 @@ test: control-plane build ## Run all tests except those of a release, on a real 
 	@$(MAKE) --no-print-directory cover
 
 # The parts of test. They run beside each other, so each starts few programs at a time.
-test-plugin: # The plugin, on servers that the packages share. A cached run of sessions would count for no coverage
-	GENNAME_COVERAGE=$(CURDIR)/bin/coverage/sessions $(GO) run ./test/controlplane/run --shared sh -c '\
-	$(GO) test -p 2 -timeout 20m -covermode=atomic -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(PLUGIN) && \
-	$(GO) test -count=1 ./test/sessions'
+test-plugin: # The plugin, on servers that the packages share. Sessions print whole clusters, so theirs are their own
+	$(GO) run ./test/controlplane/run --shared \
+	$(GO) test -p 2 -timeout 20m -covermode=atomic -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(PLUGIN)
+	GENNAME_COVERAGE=$(CURDIR)/bin/coverage/sessions $(GO) test -count=1 ./test/sessions # a cached run counts for no coverage
 
 test-engines: # The packages with many goroutines, under the race detector
 	$(RACE) -p 2 -timeout 20m -covermode=atomic -coverpkg=./pkg/...,./internal/... -coverprofile=bin/coverage/engines.out $(ENGINES)
