@@ -10,14 +10,19 @@ import (
 // plain matches text that a shell takes as it is.
 var plain = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
 
-// Quote returns text as one word for a shell (bash, zsh, ksh) that is safe to print on a terminal.
-// A name from a cluster can contain $(…) or an escape sequence.
+// atStart finds the beginning of a line with a workflow command. The runner of GitHub Actions executes
+// "::COMMAND" there, and "##[COMMAND]" anywhere in a line.
+var atStart = regexp.MustCompile(`^( *)::`)
+
+// Quote returns text as one word for a shell (bash, zsh, ksh) that is safe to print on a terminal
+// and in the log of a CI system. A name from a cluster can contain $(…), an escape sequence, or ##[…].
 func Quote(text string) string {
+	unsafe := func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }
 	switch {
+	case atStart.MatchString(text), strings.Contains(text, "##["), strings.ContainsFunc(text, unsafe):
+		return "$'" + escaped(text) + "'"
 	case plain.MatchString(text):
 		return text
-	case strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }):
-		return "$'" + escaped(text) + "'"
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
@@ -45,5 +50,6 @@ func escaped(text string) string {
 			out.WriteByte(b)
 		}
 	}
-	return out.String()
+	inert := strings.ReplaceAll(out.String(), "##[", `\x23#[`)
+	return atStart.ReplaceAllString(inert, `$1\x3a:`)
 }
