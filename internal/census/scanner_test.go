@@ -22,8 +22,8 @@ import (
 	"k8s.io/client-go/rest"
 	"pgregory.net/rapid"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/censustest"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 )
 
 // drawObjects draws objects whose stems nest, collide and come late: with generated names, with fixed

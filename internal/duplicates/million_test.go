@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/censustest"
+	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 )
 
 // podOfMillion is the i-th Pod. Its metadata is as large as that of a Job's Pod. It is three minutes younger than the

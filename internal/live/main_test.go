@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/testenv"
+	"github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 func TestMain(m *testing.M) {

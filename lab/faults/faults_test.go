@@ -13,10 +13,10 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/testenv"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // seeds returns GENNAME_SEED, or the seeds of testdata/seeds, which include those that have failed before. The seeds

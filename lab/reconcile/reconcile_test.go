@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/testenv"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // TestMain also runs the process that reconciles.

@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/censustest"
+	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 )
 
 // A resource type with more than 20,000 objects is read namespace by namespace at the version of a first page. The

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/testenv"
+	"github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // Versions of the programs. The go.mod files of their modules pin the same versions.

@@ -18,7 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/testenv"
+	"github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 const starterEnv = "GENNAME_TEST_STARTER"

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/testenv"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // Root is the repository's directory, relative to a test package in test/.

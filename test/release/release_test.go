@@ -15,7 +15,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/testenv"
+	"github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 const root = "../../"

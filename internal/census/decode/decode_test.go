@@ -17,7 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/randfill"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/censustest"
+	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 )
 
 // decodeAll decodes a page from r.

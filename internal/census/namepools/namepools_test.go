@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/censustest"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 )
 
 func TestStorageOrderIsThatOfKeys(t *testing.T) {
