@@ -3,6 +3,7 @@ package e2e
 import (
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -82,11 +83,6 @@ var expectedOf = map[string]expected{
 	"GOAWAY after":                                  {stderr: readsBack, unknown: true},
 }
 
-var (
-	bothProtocols = []faultproxy.Protocol{faultproxy.HTTP1, faultproxy.HTTP2}
-	theUsual      = []faultproxy.Protocol{faultproxy.HTTP2}
-)
-
 // faultyUser is a user whose first POST has a fault.
 type faultyUser struct {
 	harness.User
@@ -95,28 +91,64 @@ type faultyUser struct {
 	proxy           *faultproxy.Proxy
 }
 
-// eachFault runs test for all faults over the protocols, with a user from configured.
-func eachFault(t *testing.T, protocols []faultproxy.Protocol, configured func(t *testing.T, namespace string) *rest.Config, test func(*testing.T, faultyUser)) {
-	for _, protocol := range protocols {
-		for _, fault := range faultproxy.Faults {
-			if fault.HTTP2Only && protocol != faultproxy.HTTP2 {
+// ways are the ways to create an object. Without a list of faults, a way is tested with each fault.
+var ways = []struct {
+	name   string
+	config func(t *testing.T, namespace string) *rest.Config
+	test   func(*testing.T, faultyUser)
+	faults []string
+}{
+	{name: "all permissions", config: admin, test: endsInOneObject},
+	{name: "no permission to get", config: blindCreator, test: withoutReading},
+	{
+		name: "key", config: admin, test: withAKey,
+		faults: []string{"request dropped", "response dropped", "repeated and the second response passed on"},
+	},
+	{
+		name: "server naming", config: admin, test: serverNaming,
+		faults: []string{
+			"request dropped", "response dropped", "repeated and the first response passed on",
+			"stored and a second copy refused by a quota", "401", "429 with Retry-After", "another object's 404",
+		},
+	},
+}
+
+// Whatever fault hits the POST of an object or its response, one object exists in the end, or the plugin reports that
+// it can't know. kubectl create reports an error for most faults, and running it again creates a duplicate. The ways
+// alternate between HTTP/1.1 and HTTP/2, so each fault is tested over both.
+func TestCreateWithFaults(t *testing.T) {
+	t.Parallel()
+	for i, fault := range faultproxy.Faults {
+		for j, way := range ways {
+			if way.faults != nil && !slices.Contains(way.faults, fault.Name) {
 				continue
 			}
-			t.Run(protocol.String()+"/"+fault.Name, func(t *testing.T) {
+			protocol := faultproxy.HTTP2
+			if (i+j)%2 == 1 && !fault.HTTP2Only {
+				protocol = faultproxy.HTTP1
+			}
+			t.Run(way.name+"/"+fault.Name, func(t *testing.T) {
 				t.Parallel()
 				ns := harness.Namespace(t, single)
-				proxy, err := faultproxy.Start(protocol, configured(t, ns), firstPost(fault.Fault))
+				proxy, err := faultproxy.Start(protocol, way.config(t, ns), firstPost(fault.Fault))
 				if err != nil {
 					t.Fatal(err)
 				}
 				t.Cleanup(proxy.Close)
-				test(t, faultyUser{harness.As(t, proxy.Config), fault, ns, harness.File(t, "cm.yaml", configMap), proxy})
+				way.test(t, faultyUser{harness.As(t, proxy.Config), fault, ns, harness.File(t, "cm.yaml", configMap), proxy})
 			})
 		}
 	}
 }
 
 func admin(*testing.T, string) *rest.Config { return single.Admin() }
+
+// blindCreator returns a user who can create and not get.
+func blindCreator(t *testing.T, namespace string) *rest.Config {
+	t.Helper()
+	harness.Grant(t, single, namespace, "creator", []string{"create"}, "configmaps")
+	return single.User("creator")
+}
 
 // create runs the command, and returns when no request of it is in flight. Late requests arrive within
 // six seconds. Nothing else has a deadline, which a busy machine could miss.
@@ -144,96 +176,76 @@ func (u faultyUser) there(t *testing.T, n int) (name string) {
 
 const oneCreated = `configmap/demo-` + harness.Suffix + ` created\n`
 
-// Whatever fault hits the POST of an object or its response, one object exists in the end. kubectl
-// create reports an error for most faults, and running it again creates a duplicate.
-func TestCreateWithFaultsEndsInOneObject(t *testing.T) {
-	t.Parallel()
-	eachFault(t, bothProtocols, admin, func(t *testing.T, u faultyUser) {
-		want, ok := expectedOf[u.Name]
-		if !ok {
-			t.Fatal("what the plugin does is not in the table")
-		}
-		r := u.create()
-		r.Expect(t, 0, "configmap/"+u.there(t, 1)+` created\n`, want.stderr)
-	})
-}
-
-// An unknown outcome is reported with exit code 4. This user can create the object and can't get it.
-func TestCreateWithFaultsWithoutReading(t *testing.T) {
-	t.Parallel()
-	creator := func(t *testing.T, ns string) *rest.Config {
-		harness.Grant(t, single, ns, "creator", []string{"create"}, "configmaps")
-		return single.User("creator")
+func endsInOneObject(t *testing.T, u faultyUser) {
+	want, ok := expectedOf[u.Name]
+	if !ok {
+		t.Fatal("what the plugin does is not in the table")
 	}
-	eachFault(t, bothProtocols, creator, func(t *testing.T, u faultyUser) {
-		r := u.create()
-		want := expectedOf[u.Name]
-		if n := strings.Count(r.Stderr, "Warning: no permission to get configmaps in "); n > 1 { // none if the review lost its connection
-			t.Errorf("told %d times that nothing can be read back:\n%s", n, r.Stderr)
-		}
-		r.Stderr = regexp.MustCompile(noGet).ReplaceAllString(r.Stderr, "") // it can come at any point
-		switch {
-		case want.unknown:
-			object := `configmap/demo-` + harness.Suffix
-			if u.Carried {
-				object = "configmap/" + u.there(t, 1)
-			} else {
-				u.there(t, 0)
-			}
-			r.Expect(t, 4, ``, retried(object, messages.ReadBack)+
-				unknownOutcome(object+` -n `+u.namespace, `[^\n]*needs get on configmaps[^\n]*`)+checkAlone)
-		case want.refused:
-			u.there(t, 1)
-			r.Expect(t, 1, ``, harness.Printed(messages.Warning+messages.RefusalUnverified, "configmaps")+refusal)
-		case want.twice:
-			u.there(t, 2)
-			r.Expect(t, 0, oneCreated,
-				retried(`configmap/demo-[^\n]*`, messages.NextName)+harness.Printed(messages.Warning+messages.ConflictUnverified, "configmaps"))
-		default:
-			u.there(t, 1)
-			r.Expect(t, 0, oneCreated, want.stderr)
-		}
-	})
+	r := u.create()
+	r.Expect(t, 0, "configmap/"+u.there(t, 1)+` created\n`, want.stderr)
 }
 
-// With a key, a run is repeated to its end. It leaves the objects of the run with the fault, and
-// creates no duplicate.
-func TestCreateWithFaultsAndKey(t *testing.T) {
-	t.Parallel()
-	eachFault(t, theUsual, admin, func(t *testing.T, u faultyUser) {
-		flags := []string{"--idempotency-key=" + u.namespace, "--count=2", "--concurrency=1"}
-		end := closing(u.namespace, "configmaps", u.namespace)
-		u.create(flags...).Expect(t, 0, `(`+oneCreated+`){2}`, expectedOf[u.Name].stderr+end)
-		u.create(flags...).Expect(t, 0, `(configmap/demo-`+harness.Suffix+` exists\n){2}`, end)
-		u.there(t, 2)
-	})
-}
-
-// If the server picks the name, an unknown outcome can't be settled, and the plugin does not send the
-// request again. Certain outcomes are as with client naming. If a proxy repeats the POST, two objects
-// exist.
-func TestCreateWithFaultsServerNaming(t *testing.T) {
-	t.Parallel()
-	eachFault(t, theUsual, admin, func(t *testing.T, u faultyUser) {
-		r := u.create("--naming=server")
-		switch want := expectedOf[u.Name]; {
-		case u.Name == "another object's 404": // without a creation ID, it is kubectl's refusal
+// An unknown outcome is reported with exit code 4.
+func withoutReading(t *testing.T, u faultyUser) {
+	r := u.create()
+	want := expectedOf[u.Name]
+	if n := strings.Count(r.Stderr, "Warning: no permission to get configmaps in "); n > 1 { // none if the review lost its connection
+		t.Errorf("told %d times that nothing can be read back:\n%s", n, r.Stderr)
+	}
+	r.Stderr = regexp.MustCompile(noGet).ReplaceAllString(r.Stderr, "") // it can come at any point
+	switch {
+	case want.unknown:
+		object := `configmap/demo-` + harness.Suffix
+		if u.Carried {
+			object = "configmap/" + u.there(t, 1)
+		} else {
 			u.there(t, 0)
-			r.Expect(t, 1, ``, refusal+`(nothing was created[^\n]*\n)?`)
-		case want.unknown:
-			u.there(t, map[bool]int{true: 1}[u.Carried])
-			r.Expect(t, 4, ``, unknownOutcome(`configmap/demo- -n `+u.namespace, `[^\n]*`)+checkAlone)
-		case want.refused, u.Name == "401":
-			u.there(t, map[bool]int{true: 1}[u.Carried])
-			r.Expect(t, 1, ``, refusal)
-		case strings.HasPrefix(u.Name, "repeated"):
-			u.there(t, 2)
-			r.Expect(t, 0, oneCreated, ``)
-		default:
-			u.there(t, 1)
-			r.Expect(t, 0, oneCreated, want.stderr)
 		}
-	})
+		r.Expect(t, 4, ``, retried(object, messages.ReadBack)+
+			unknownOutcome(object+` -n `+u.namespace, `[^\n]*needs get on configmaps[^\n]*`)+checkAlone)
+	case want.refused:
+		u.there(t, 1)
+		r.Expect(t, 1, ``, harness.Printed(messages.Warning+messages.RefusalUnverified, "configmaps")+refusal)
+	case want.twice:
+		u.there(t, 2)
+		r.Expect(t, 0, oneCreated,
+			retried(`configmap/demo-[^\n]*`, messages.NextName)+harness.Printed(messages.Warning+messages.ConflictUnverified, "configmaps"))
+	default:
+		u.there(t, 1)
+		r.Expect(t, 0, oneCreated, want.stderr)
+	}
+}
+
+// With a key, a run is repeated to its end. It leaves the objects of the run with the fault, and creates no duplicate.
+func withAKey(t *testing.T, u faultyUser) {
+	flags := []string{"--idempotency-key=" + u.namespace, "--count=2", "--concurrency=1"}
+	end := closing(u.namespace, "configmaps", u.namespace)
+	u.create(flags...).Expect(t, 0, `(`+oneCreated+`){2}`, expectedOf[u.Name].stderr+end)
+	u.create(flags...).Expect(t, 0, `(configmap/demo-`+harness.Suffix+` exists\n){2}`, end)
+	u.there(t, 2)
+}
+
+// If the server picks the name, an unknown outcome can't be settled, and the plugin does not send the request again.
+// Certain outcomes are as with client naming. If a proxy repeats the POST, two objects exist.
+func serverNaming(t *testing.T, u faultyUser) {
+	r := u.create("--naming=server")
+	switch want := expectedOf[u.Name]; {
+	case u.Name == "another object's 404": // without a creation ID, it is kubectl's refusal
+		u.there(t, 0)
+		r.Expect(t, 1, ``, refusal+`(nothing was created[^\n]*\n)?`)
+	case want.unknown:
+		u.there(t, map[bool]int{true: 1}[u.Carried])
+		r.Expect(t, 4, ``, unknownOutcome(`configmap/demo- -n `+u.namespace, `[^\n]*`)+checkAlone)
+	case want.refused, u.Name == "401":
+		u.there(t, map[bool]int{true: 1}[u.Carried])
+		r.Expect(t, 1, ``, refusal)
+	case strings.HasPrefix(u.Name, "repeated"):
+		u.there(t, 2)
+		r.Expect(t, 0, oneCreated, ``)
+	default:
+		u.there(t, 1)
+		r.Expect(t, 0, oneCreated, want.stderr)
+	}
 }
 
 // A run that seemed dead continues in parallel to the run that repeats it. Each object exists once,
