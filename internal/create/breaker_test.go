@@ -57,7 +57,7 @@ func TestStalled(t *testing.T) {
 		config.Key = test.key
 		missed := 0
 		var end End
-		for e := range Run(t.Context(), config, input(documents...)) {
+		for e := range begin(t.Context(), config, input(documents...)) {
 			switch e := e.(type) {
 			case NotAttempted:
 				missed += e.Copies
@@ -81,7 +81,7 @@ func TestStalledCopies(t *testing.T) {
 			config.Copies, config.Overlap = 1000, overlap
 			start := time.Now()
 			missed := 0
-			for e := range Run(t.Context(), config, input("configmaps/a/x-", "configmaps/a/y-")) {
+			for e := range begin(t.Context(), config, input("configmaps/a/x-", "configmaps/a/y-")) {
 				if e, is := e.(NotAttempted); is {
 					missed += e.Copies
 				}
@@ -108,7 +108,7 @@ func TestStalledNoMore(t *testing.T) {
 		}
 		return exactlyonce.Result{TimeOver: true}, errUnknown
 	}}
-	reported := words(Run(t.Context(), configOf(c), input(documents...)))
+	reported := words(begin(t.Context(), configOf(c), input(documents...)))
 	// 0 in full, 1 to 4 briefly, 5 is created, 6 in full, 8 to 10 briefly, 11 is
 	// created, 13 in full, and 15 and 17 to 20 briefly.
 	if len(c.sent) != 21 || c.briefly != 4+1+1+3+1+1+1+1+4 {
@@ -129,7 +129,7 @@ func TestRecheckHoldsNothingUp(t *testing.T) {
 		c := &cluster{takes: 10 * time.Millisecond, looks: always, ends: func(string) (exactlyonce.Result, error) { return exactlyonce.Result{}, errForbidden }}
 		start := time.Now()
 		failed := 0
-		for e := range Run(t.Context(), configOf(c), input(documents...)) {
+		for e := range begin(t.Context(), configOf(c), input(documents...)) {
 			if _, is := e.(Failed); is {
 				failed++
 			}
@@ -153,7 +153,7 @@ func TestLookingAgainIsBounded(t *testing.T) {
 		c := &cluster{looks: always, ends: func(string) (exactlyonce.Result, error) { return exactlyonce.Result{}, errForbidden }}
 		looking, most := 0, 0
 		start := time.Now()
-		for e := range Run(t.Context(), configOf(c), input(documents...)) {
+		for e := range begin(t.Context(), configOf(c), input(documents...)) {
 			switch e.(type) {
 			case Retry:
 				looking++
@@ -197,7 +197,7 @@ func TestLookingAgainForACopy(t *testing.T) {
 				}
 				config := configOf(c)
 				config.Copies, config.Concurrency = 3, 1
-				expect(t, words(Run(t.Context(), config, input("configmaps/a/x-", "configmaps/a/y-"))), test.want...)
+				expect(t, words(begin(t.Context(), config, input("configmaps/a/x-", "configmaps/a/y-"))), test.want...)
 			})
 		})
 	}
@@ -210,7 +210,7 @@ func TestReachedAfterLookingAgain(t *testing.T) {
 		config := configOf(c)
 		config.Copies, config.Concurrency = 2, 1
 		sent := 0
-		reported := words(Run(t.Context(), config, func(yield func(Item, error) bool) {
+		reported := words(begin(t.Context(), config, func(yield func(Item, error) bool) {
 			_ = yield(Item{Document: document("configmaps/a/x-")}, nil) &&
 				yield(Item{Reached: func(changed bool) {
 					if sent = len(c.sent); !changed {
@@ -248,7 +248,7 @@ func TestReview(t *testing.T) {
 		}})
 		config.DryRun, config.ServerNaming = test.dryRun, test.server
 		n := 0
-		for _, text := range words(Run(t.Context(), config, input(test.documents...))) {
+		for _, text := range words(begin(t.Context(), config, input(test.documents...))) {
 			if text == warning {
 				n++
 			}
@@ -264,9 +264,9 @@ func TestReviewThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &slowReview{cluster{takes: time.Second}}
 		config := configOf(&c.cluster)
-		config.Cluster = c
+		config.client = c
 		start := time.Now()
-		expect(t, words(Run(t.Context(), config, input("configmaps/a/x-", "configmaps/a/y-"))), "created x-", "created y-", "end 2")
+		expect(t, words(begin(t.Context(), config, input("configmaps/a/x-", "configmaps/a/y-"))), "created x-", "created y-", "end 2")
 		if took := time.Since(start); took != 2*time.Second+reviewPatience {
 			t.Errorf("it took %s", took)
 		}
@@ -286,7 +286,7 @@ func TestDeniedWithConflict(t *testing.T) {
 		config := configOf(c)
 		config.Copies = 1000
 		start := time.Now()
-		words(Run(t.Context(), config, input("configmaps/a/x-")))
+		words(begin(t.Context(), config, input("configmaps/a/x-")))
 		if took := time.Since(start); took > time.Minute {
 			t.Errorf("%d were sent in %s", len(c.sent), took)
 		}
@@ -314,7 +314,7 @@ func TestAsideDoesNotWaitForInput(t *testing.T) {
 		start := time.Now()
 		var second time.Duration
 		seen := 0
-		for e := range Run(t.Context(), config, func(yield func(Item, error) bool) {
+		for e := range begin(t.Context(), config, func(yield func(Item, error) bool) {
 			yield(Item{Document: document("configmaps/a/x-")}, nil)
 			time.Sleep(24 * time.Hour) // a stream
 		}) {
@@ -336,7 +336,7 @@ func TestNamedWaitsForAllBefore(t *testing.T) {
 		c := looksForFirst()
 		config := configOf(c)
 		config.Copies, config.Concurrency = 3, 1
-		expect(t, words(Run(t.Context(), config, input("configmaps/a/x-", "configmaps/a/named"))),
+		expect(t, words(begin(t.Context(), config, input("configmaps/a/x-", "configmaps/a/named"))),
 			"retry", "created x-", "created x-", "created x-", "created named", "end 2")
 	})
 }
@@ -356,7 +356,7 @@ func TestCopiesInFlightAreNoProbes(t *testing.T) {
 		config := configOf(c)
 		config.Copies = 100
 		missed := 0
-		for e := range Run(t.Context(), config, input("configmaps/a/x-")) {
+		for e := range begin(t.Context(), config, input("configmaps/a/x-")) {
 			if e, is := e.(NotAttempted); is {
 				missed += e.Copies
 			}
@@ -389,7 +389,7 @@ func TestLostForGood(t *testing.T) {
 			config := configOf(c)
 			config.Copies = test.copies
 			start := time.Now()
-			words(Run(t.Context(), config, input(documents...)))
+			words(begin(t.Context(), config, input(documents...)))
 			if took := time.Since(start); took > 6*time.Minute || len(c.sent) > test.sent || len(c.sent) < test.least {
 				t.Errorf("%s: %d were sent in %s", name, len(c.sent), took)
 			}
@@ -409,7 +409,7 @@ func TestOneAccident(t *testing.T) {
 		}}
 		config := configOf(c)
 		config.Copies = 100
-		words(Run(t.Context(), config, input("configmaps/a/x-")))
+		words(begin(t.Context(), config, input("configmaps/a/x-")))
 		if len(c.sent) != 100 {
 			t.Errorf("%d were sent", len(c.sent))
 		}
@@ -421,7 +421,7 @@ func TestRenamedInDoubt(t *testing.T) {
 	c := &cluster{ends: func(string) (exactlyonce.Result, error) {
 		return exactlyonce.Result{}, &exactlyonce.Error{Kind: exactlyonce.ErrUnknown, Cause: errRenamed}
 	}}
-	expect(t, words(Run(t.Context(), configOf(c), input("configmaps/a/x-", "configmaps/a/y-"))),
+	expect(t, words(begin(t.Context(), configOf(c), input("configmaps/a/x-", "configmaps/a/y-"))),
 		"unknown x-", "1 not attempted", "end 2")
 }
 
@@ -451,7 +451,7 @@ func TestWhatNeedsGet(t *testing.T) {
 			c.reports = []exactlyonce.Event{{Action: exactlyonce.NextName}}
 		}
 		refusals, conflicts := 0, 0
-		for _, text := range words(Run(t.Context(), configOf(c), input("configmaps/a/x-"))) {
+		for _, text := range words(begin(t.Context(), configOf(c), input("configmaps/a/x-"))) {
 			if text == warningOf(RefusalUnverified, schema.GroupResource{Resource: "configmaps"}) {
 				refusals++
 			}
@@ -477,7 +477,7 @@ func TestUnknownWithAResponse(t *testing.T) {
 		for n := range 20 {
 			documents = append(documents, fmt.Sprintf("configmaps/a/named%d", n))
 		}
-		words(Run(t.Context(), configOf(c), input(documents...)))
+		words(begin(t.Context(), configOf(c), input(documents...)))
 		if len(c.sent) != 20 {
 			t.Errorf("%s: %d were sent", name, len(c.sent))
 		}

@@ -57,7 +57,7 @@ func couldName(d *Document, name string) bool {
 func (k *keyed) compareWith(d *Document, object named) *Change {
 	ctx, cancel := context.WithTimeout(k.ctx, changePatience)
 	defer cancel()
-	stored, err := k.config.Cluster.Get(ctx, d, object.name)
+	stored, err := k.config.client.Get(ctx, d, object.name)
 	if err != nil {
 		return nil
 	}

@@ -23,7 +23,7 @@ import (
 // These tests need no server. They test order, overlap and accounting of the engine. A fake cluster
 // determines the outcomes of creates. Times are those of a synctest bubble.
 
-// cluster is a Cluster that records its requests.
+// cluster replaces a Client, and records its requests.
 type cluster struct {
 	// takes is how long a create takes.
 	takes time.Duration
@@ -58,13 +58,13 @@ type cluster struct {
 	overlapping map[string]bool
 }
 
-func (c *cluster) Create(ctx context.Context, creation Creation) (exactlyonce.Result, error) {
+func (c *cluster) Create(ctx context.Context, n creation) (exactlyonce.Result, error) {
 	if ctx.Err() != nil {
 		return exactlyonce.Result{}, &exactlyonce.Error{Kind: exactlyonce.ErrInterrupted, Cause: exactlyonce.ErrInterrupted}
 	}
-	o := creation.Document.Object
+	o := n.document.Object
 	name := o.GetName() + o.GetGenerateName()
-	c.begin(name, creation)
+	c.begin(name, n)
 	leave := sync.OnceFunc(func() { c.end(name) })
 	defer leave()
 	if c.during != nil {
@@ -72,11 +72,11 @@ func (c *cluster) Create(ctx context.Context, creation Creation) (exactlyonce.Re
 	}
 	time.Sleep(c.takes)
 	for _, e := range c.reports {
-		creation.Events(e)
+		n.events(e)
 	}
 	if c.looks != nil && c.looks(name) {
 		leave()
-		creation.Events(exactlyonce.Event{Action: exactlyonce.Recheck})
+		n.events(exactlyonce.Event{Action: exactlyonce.Recheck})
 		time.Sleep(lookingAgain)
 	}
 	if c.ends != nil {
@@ -90,14 +90,14 @@ func (c *cluster) Create(ctx context.Context, creation Creation) (exactlyonce.Re
 // lookingAgain is how long a refusal is rechecked.
 const lookingAgain = 13 * time.Second
 
-func (c *cluster) begin(name string, creation Creation) {
+func (c *cluster) begin(name string, n creation) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.inFlight == nil {
 		c.inFlight, c.overlapping = map[string]int{}, map[string]bool{}
 	}
-	c.sent, c.ids = append(c.sent, name), append(c.ids, creation.ID)
-	if creation.Briefly {
+	c.sent, c.ids = append(c.sent, name), append(c.ids, n.id)
+	if n.briefly {
 		c.briefly++
 	}
 	c.inFlight[name]++
@@ -139,7 +139,9 @@ func (c *cluster) Find(ctx context.Context, resource schema.GroupVersionResource
 	return existing, c.findErr
 }
 
-func (c *cluster) MayGet(context.Context, schema.GroupVersionResource, string) bool { return !c.noGet }
+func (c *cluster) May(context.Context, string, schema.GroupVersionResource, string) bool {
+	return !c.noGet
+}
 
 func (c *cluster) Get(_ context.Context, _ *Document, name string) (*unstructured.Unstructured, error) {
 	if c.get == nil {
@@ -199,7 +201,12 @@ func input(documents ...string) iter.Seq2[Item, error] {
 }
 
 func configOf(c *cluster) Config {
-	return Config{Cluster: c, Copies: 1, Concurrency: 8, Attempts: 16}
+	return Config{client: c, Copies: 1, Concurrency: 8, Attempts: 16}
+}
+
+// begin runs a new session.
+func begin(ctx context.Context, config Config, input iter.Seq2[Item, error]) iter.Seq[Event] {
+	return (&Session{config: config}).Run(ctx, input)
 }
 
 // words returns one word or phrase per event.
@@ -256,7 +263,7 @@ func expect(t *testing.T, got []string, want ...string) {
 // slowReview is a cluster that does not respond to permission reviews.
 type slowReview struct{ cluster }
 
-func (*slowReview) MayGet(ctx context.Context, _ schema.GroupVersionResource, _ string) bool {
+func (*slowReview) May(ctx context.Context, _ string, _ schema.GroupVersionResource, _ string) bool {
 	<-ctx.Done()
 	return true
 }

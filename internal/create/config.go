@@ -1,11 +1,10 @@
 package create
 
 import (
-	"context"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/digest"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
@@ -15,7 +14,6 @@ import (
 
 // Config configures a run.
 type Config struct {
-	Cluster Cluster
 	// Copies is the number of creates per object with generateName, at least 1.
 	Copies int
 	// Concurrency is the number of creates in flight, at least 1. They are copies of one document. With
@@ -29,12 +27,18 @@ type Config struct {
 	Key idempotency.Key
 	// DryRun decides whether the run sends objects, and whether the server stores them.
 	DryRun DryRun
-	// Attempts is the number of names that the Cluster tries per object.
+	// Attempts is the number of names to try per object.
 	Attempts int
+	// RetryTimeout limits the retries of one object, and of the search for objects of the key.
+	RetryTimeout time.Duration
+	// FieldManager and FieldValidation are those of metav1.CreateOptions.
+	FieldManager, FieldValidation string
 	// Whole makes the run read existing objects, so that they can be printed whole.
 	Whole bool
 	// States reads the states of the first MaxStates objects that exist.
 	States bool
+
+	client requests
 }
 
 // DryRun is the dry-run mode of a run.
@@ -48,36 +52,6 @@ const (
 	// ServerDryRun makes the server check objects without storing them.
 	ServerDryRun
 )
-
-// Cluster is the cluster that gets the objects.
-type Cluster interface {
-	// Create creates an object, as exactlyonce.Creator does.
-	Create(ctx context.Context, c Creation) (exactlyonce.Result, error)
-	// Find lists the objects of a resource type in a namespace that earlier runs with the key created. The
-	// namespace is empty for cluster-scoped objects.
-	Find(ctx context.Context, resource schema.GroupVersionResource, namespace string) ([]idempotency.Existing, error)
-	// Get reads an object of the document's type and namespace, or returns a NotFound error.
-	Get(ctx context.Context, d *Document, name string) (*unstructured.Unstructured, error)
-	// MayGet reports whether the user can read objects of a resource type in a namespace. It is true if
-	// the check fails.
-	MayGet(ctx context.Context, resource schema.GroupVersionResource, namespace string) bool
-	// Verbs returns the verbs of a resource type, or of a subresource ("jobs/status"). It is nil if there
-	// are none, or if discovery failed.
-	Verbs(resource schema.GroupVersionResource) []string
-	// Responds reports whether the server responds.
-	Responds(ctx context.Context) bool
-}
-
-// Creation is an object to create.
-type Creation struct {
-	Document *Document
-	ID       exactlyonce.ID
-	// Briefly sends the object once. If the outcome is unknown, it reads the object back once. It stands
-	// for exactlyonce.WithRetryTimeout(0).
-	Briefly bool
-	// Events is called before every retry.
-	Events func(exactlyonce.Event)
-}
 
 // Item is one step of the input: a document, or a point at which the run waits.
 type Item struct {

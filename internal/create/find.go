@@ -37,7 +37,7 @@ func (k *keyed) find(places []*place) (map[inPlace][]idempotency.Existing, error
 	go func() {
 		for _, at := range places {
 			group.Go(func() error {
-				found, err := k.config.Cluster.Find(ctx, at.resource, at.Namespace)
+				found, err := k.config.client.Find(ctx, at.resource, at.Namespace)
 				lists <- foundAt{at.Place, found, err}
 				return err
 			})

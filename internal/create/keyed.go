@@ -90,7 +90,7 @@ func (k *keyed) digest(d *Document) (digest.Sum, error) {
 	switch {
 	case k.config.hasStatus(d):
 		return digest.Of(d.Object)
-	case len(k.config.Cluster.Verbs(resource)) == 0:
+	case len(k.config.client.Verbs(resource)) == 0:
 		return digest.Sum{}, fmt.Errorf(
 			"discovery does not say whether %s have a status subresource", resource.Resource)
 	}

@@ -44,7 +44,7 @@ func (r *run) noClientNaming(resource schema.GroupVersionResource) NamingReason 
 	if known {
 		return reason
 	}
-	switch verbs := r.config.Cluster.Verbs(resource); {
+	switch verbs := r.config.client.Verbs(resource); {
 	case len(verbs) == 0 || slices.Contains(verbs, "get"):
 	case len(verbs) == 1:
 		reason = NotStored
@@ -59,7 +59,7 @@ func (r *run) noClientNaming(resource schema.GroupVersionResource) NamingReason 
 func (c Config) hasStatus(d *Document) bool {
 	status := d.Mapping.Resource
 	status.Resource += "/status"
-	return len(c.Cluster.Verbs(status)) > 0
+	return len(c.client.Verbs(status)) > 0
 }
 
 // id returns the creation ID of the document's n-th copy (0, 1, …).

@@ -52,7 +52,7 @@ func TestRepeatably(t *testing.T) {
 	c := &cluster{existing: []idempotency.Existing{{Name: "x-11111", ID: idOf(t, 1)}}}
 	config := withKey(c)
 	config.Copies = 2
-	expect(t, words(Run(t.Context(), config, input("configmaps/a/x-", "configmaps/a/x-"))),
+	expect(t, words(begin(t.Context(), config, input("configmaps/a/x-", "configmaps/a/x-"))),
 		"created x-", "exists x-11111", "created x-", "created x-", "end 2")
 	for i, n := range []int{0, 2, 3} {
 		if want := exactlyonce.Derived(idOf(t, n), key.RunLabel()); c.ids[i] != want {
@@ -74,7 +74,7 @@ func TestUnexpected(t *testing.T) {
 	} {
 		c := &cluster{existing: test.existing}
 		var found *UnexpectedError
-		for e := range Run(t.Context(), withKey(c), input("configmaps/a/x-")) {
+		for e := range begin(t.Context(), withKey(c), input("configmaps/a/x-")) {
 			if problem, is := e.(Problem); is {
 				errors.As(problem.Err, &found)
 			}
@@ -116,7 +116,7 @@ func TestChange(t *testing.T) {
 			if d.Object.GetName() != "" {
 				d.Object.SetLabels(map[string]string{"changed": "yes"})
 			}
-			for e := range Run(t.Context(), withKey(c), func(yield func(Item, error) bool) { yield(Item{Document: d}, nil) }) {
+			for e := range begin(t.Context(), withKey(c), func(yield func(Item, error) bool) { yield(Item{Document: d}, nil) }) {
 				if problem, is := e.(Problem); is {
 					errors.As(problem.Err, &found)
 				}
@@ -149,7 +149,7 @@ func TestStateOf(t *testing.T) {
 			}
 			return object, nil
 		}}
-		w := &worker{config: withKey(c), ctx: t.Context()}
+		w := &worker{Session: &Session{config: withKey(c)}, ctx: t.Context()}
 		if got := w.stateOf(document("configmaps/a/x"), "x"); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -171,7 +171,7 @@ func TestStatesAreBounded(t *testing.T) {
 		for n := 1; n < config.Copies; n++ {
 			c.existing = append(c.existing, idempotency.Existing{Name: fmt.Sprint("x-", n), ID: copyOf(t, "Pod/a/x-", n)})
 		}
-		reported := words(Run(t.Context(), config, input("Pod/a/x-")))
+		reported := words(begin(t.Context(), config, input("Pod/a/x-")))
 		if read > MaxStates || len(reported) != config.Copies+1 {
 			t.Errorf("%d states were read, %d events", read, len(reported))
 		}
@@ -184,7 +184,7 @@ func TestOtherIDs(t *testing.T) {
 	c := &cluster{existing: []idempotency.Existing{{Name: name, ID: "v1-other"}}}
 	config := withKey(c)
 	config.Copies = 2
-	expect(t, words(Run(t.Context(), config, input("configmaps/a/x-"))),
+	expect(t, words(begin(t.Context(), config, input("configmaps/a/x-"))),
 		"problem 1 objects of the key have another creation ID, like configmaps/"+name+" -n a", "end 1")
 }
 
@@ -192,7 +192,7 @@ func TestOtherIDs(t *testing.T) {
 func TestRenamedDuplicates(t *testing.T) {
 	id := idOf(t, 0)
 	c := &cluster{existing: []idempotency.Existing{{Name: "a", ID: id}, {Name: "b", ID: id}}}
-	expect(t, words(Run(t.Context(), withKey(c), input("configmaps/a/x-"))),
+	expect(t, words(begin(t.Context(), withKey(c), input("configmaps/a/x-"))),
 		"problem runs with this key have created one object several times: configmaps/a -n a, configmaps/b -n a", "exists a", "end 1")
 }
 
@@ -207,7 +207,7 @@ func TestStoredStatus(t *testing.T) {
 				yield(Item{Document: d}, nil)
 			}
 		}
-		words(Run(t.Context(), withKey(c), documents))
+		words(begin(t.Context(), withKey(c), documents))
 		d := document(resource + "/a/x-")
 		second := key.CreationID(idempotency.Place{Resource: d.Mapping.Resource.GroupResource(), Namespace: "a"}, must(digest.Of(d.Object)), 1)
 		if len(c.ids) != 2 || (c.ids[1].String() == second) == different {
@@ -226,11 +226,11 @@ func must[T any](value T, err error) T {
 // If the input can't be read completely or a list fails, nothing is created.
 func TestNothingIsCreatedInDoubt(t *testing.T) {
 	c := &cluster{}
-	expect(t, words(Run(t.Context(), withKey(c), func(yield func(Item, error) bool) {
+	expect(t, words(begin(t.Context(), withKey(c), func(yield func(Item, error) bool) {
 		_ = yield(Item{Document: document("configmaps/a/x-")}, nil) && yield(Item{Reached: func(bool) {}}, nil) && yield(Item{}, io.EOF)
 	})), "problem EOF", "end 1")
 	c.findErr = errors.New("needs list")
-	expect(t, words(Run(t.Context(), withKey(c), input("configmaps/a/x-"))), "problem needs list", "end 1")
+	expect(t, words(begin(t.Context(), withKey(c), input("configmaps/a/x-"))), "problem needs list", "end 1")
 	if len(c.sent) > 0 {
 		t.Errorf("sent: %q", c.sent)
 	}
@@ -244,7 +244,7 @@ func TestExistsAndWhole(t *testing.T) {
 	c.get = func(name string) (*unstructured.Unstructured, error) {
 		return &unstructured.Unstructured{Object: map[string]any{"data": name}}, nil
 	}
-	for e := range Run(t.Context(), config, input("configmaps/a/x-")) {
+	for e := range begin(t.Context(), config, input("configmaps/a/x-")) {
 		if u, is := e.(Exists); is && u.Object.Object["data"] != "x-11111" {
 			t.Errorf("%+v", u)
 		}
@@ -252,9 +252,9 @@ func TestExistsAndWhole(t *testing.T) {
 	c.get = func(name string) (*unstructured.Unstructured, error) {
 		return nil, apierrors.NewNotFound(schema.GroupResource{}, name)
 	}
-	expect(t, words(Run(t.Context(), config, input("configmaps/a/x-"))), "created x-", "end 1")
+	expect(t, words(begin(t.Context(), config, input("configmaps/a/x-"))), "created x-", "end 1")
 	c.get = func(string) (*unstructured.Unstructured, error) { return nil, io.EOF }
-	for e := range Run(t.Context(), config, input("configmaps/a/x-")) {
+	for e := range begin(t.Context(), config, input("configmaps/a/x-")) {
 		if u, is := e.(Exists); is && !errors.Is(u.Err, io.EOF) {
 			t.Errorf("%+v", u)
 		}
@@ -272,12 +272,12 @@ func TestWarnings(t *testing.T) {
 		{Name: "y"},
 		{Name: "child", Owned: true},
 	}}
-	expect(t, words(Run(t.Context(), withKey(c), input("configmaps/a/x-"))),
+	expect(t, words(begin(t.Context(), withKey(c), input("configmaps/a/x-"))),
 		warningOf(MissingIDs, 2, "configmaps/y -n a"), warningOf(Copied, "configmaps/"+own+" -n a", "configmaps/x-2 -n a"),
 		warningOf(Terminating, "configmaps/"+own), "exists "+own, "end 1")
 	d := document("jobs/a/x-")
 	d.Object.Object["spec"] = map[string]any{"ttlSecondsAfterFinished": int64(1)}
-	got := words(Run(t.Context(), withKey(&cluster{}), func(yield func(Item, error) bool) { yield(Item{Document: d}, nil) }))
+	got := words(begin(t.Context(), withKey(&cluster{}), func(yield func(Item, error) bool) { yield(Item{Document: d}, nil) }))
 	if len(got) != 3 || got[0] != warningOf(Expiring, schema.GroupResource{Resource: "jobs"}) {
 		t.Errorf("%q", got)
 	}
@@ -290,7 +290,7 @@ func TestCopiesOfOthers(t *testing.T) {
 	own := names.Candidate("x-", id, 1, 5)
 	for _, copied := range []string{"a", "zzz"} {
 		c := &cluster{existing: []idempotency.Existing{{Name: copied, ID: id}, {Name: own, ID: id}}}
-		expect(t, words(Run(t.Context(), withKey(c), input("configmaps/a/x-"))),
+		expect(t, words(begin(t.Context(), withKey(c), input("configmaps/a/x-"))),
 			warningOf(Copied, "configmaps/"+own+" -n a", "configmaps/"+copied+" -n a"),
 			"exists "+own, "end 1")
 	}
@@ -306,15 +306,15 @@ func TestTwoRunsAtTheSameMoment(t *testing.T) {
 	copied := warningOf(Copied, "configmaps/"+first+" -n a", "configmaps/copy -n a")
 
 	c := &cluster{later: both}
-	expect(t, words(Run(t.Context(), withKey(c), input("configmaps/a/x-", "configmaps/a/y-"))),
+	expect(t, words(begin(t.Context(), withKey(c), input("configmaps/a/x-", "configmaps/a/y-"))),
 		"created x-", "created y-", several, copied, "end 2")
 	c = &cluster{existing: both}
-	expect(t, words(Run(t.Context(), withKey(c), input("configmaps/a/x-"))), several, copied, "exists "+first, "end 1")
+	expect(t, words(begin(t.Context(), withKey(c), input("configmaps/a/x-"))), several, copied, "exists "+first, "end 1")
 	if !slices.Equal(c.found, []string{"configmaps/a"}) {
 		t.Errorf("looked for in %q", c.found)
 	}
 	c = &cluster{existing: both, later: both}
-	expect(t, words(Run(t.Context(), withKey(c), input("configmaps/a/x-", "configmaps/a/y-"))),
+	expect(t, words(begin(t.Context(), withKey(c), input("configmaps/a/x-", "configmaps/a/y-"))),
 		several, copied, "exists "+first, "created y-", "end 2")
 }
 
@@ -341,7 +341,7 @@ func TestLooking(t *testing.T) {
 				}
 				c := &cluster{findTakes: test.takes}
 				start, late, notAttempted, last := time.Now(), 0, 0, Searching{}
-				for e := range Run(ctx, withKey(c), input(documents...)) {
+				for e := range begin(ctx, withKey(c), input(documents...)) {
 					switch e := e.(type) {
 					case Searching:
 						if last = e; e.Late {
@@ -373,7 +373,7 @@ func TestFoundByName(t *testing.T) {
 	}}
 	unlabelled := 0
 	reported := words(func(yield func(Event) bool) {
-		for e := range Run(t.Context(), withKey(c), input("configmaps/a/x-")) {
+		for e := range begin(t.Context(), withKey(c), input("configmaps/a/x-")) {
 			if e, is := e.(End); is {
 				unlabelled = e.Unlabelled
 			}
@@ -388,7 +388,7 @@ func TestFoundByName(t *testing.T) {
 	c.ends = func(string) (exactlyonce.Result, error) {
 		return exactlyonce.Result{Outcome: exactlyonce.Found, Name: "x-11111", Object: document("configmaps/a/x-").Object}, nil
 	}
-	expect(t, words(Run(t.Context(), withKey(c), input("configmaps/a/x-"))), "created x-11111", "end 1")
+	expect(t, words(begin(t.Context(), withKey(c), input("configmaps/a/x-"))), "created x-11111", "end 1")
 }
 
 // A changed spec is detected only for types with a status subresource.
@@ -401,7 +401,7 @@ func TestGenerations(t *testing.T) {
 	} {
 		id := copyOf(t, document, 0)
 		c := &cluster{existing: []idempotency.Existing{{Name: "n", ID: id, Generation: test.generation}}, verbs: []string{"get", "create"}}
-		for e := range Run(t.Context(), withKey(c), input(document)) {
+		for e := range begin(t.Context(), withKey(c), input(document)) {
 			if e, is := e.(Exists); is && e.Generation != test.want {
 				t.Errorf("%s: %d", document, e.Generation)
 			}
@@ -415,13 +415,13 @@ func TestDryRunsWithAKey(t *testing.T) {
 		c := &cluster{existing: []idempotency.Existing{{Name: "x-11111", ID: idOf(t, 0)}}}
 		config := withKey(c)
 		config.DryRun, config.Copies = dryRun, 2
-		expect(t, words(Run(t.Context(), config, input("configmaps/a/x-"))), "exists x-11111", created, "end 1")
+		expect(t, words(begin(t.Context(), config, input("configmaps/a/x-"))), "exists x-11111", created, "end 1")
 		if len(c.ids) > 0 && c.ids[0] != exactlyonce.Untracked() || len(c.found) != 1 {
 			t.Errorf("sent as %v, looked for in %v", c.ids, c.found)
 		}
 		config.Copies = 1
 		c.existing[0].ID = "v1-other"
-		reported := words(Run(t.Context(), config, input("configmaps/a/x-")))
+		reported := words(begin(t.Context(), config, input("configmaps/a/x-")))
 		if len(reported) != 2 || !strings.HasSuffix(reported[0], "configmaps/x-11111 -n a") {
 			t.Errorf("%q", reported)
 		}
@@ -448,7 +448,7 @@ func TestNaming(t *testing.T) {
 			c := &cluster{verbs: test.verbs}
 			config := configOf(c)
 			config.Key = test.key
-			expect(t, words(Run(t.Context(), config, input(test.document))), test.want...)
+			expect(t, words(begin(t.Context(), config, input(test.document))), test.want...)
 			if len(c.ids) > 0 && (c.ids[0].String() != "") != test.marked {
 				t.Errorf("its id is %q", c.ids[0])
 			}
@@ -461,10 +461,10 @@ func TestNaming(t *testing.T) {
 func TestClientDryRun(t *testing.T) {
 	config := configOf(&cluster{})
 	config.DryRun = ClientDryRun
-	expect(t, words(Run(t.Context(), config, input("configmaps/a/x-"))), "shown x-", "end 1")
+	expect(t, words(begin(t.Context(), config, input("configmaps/a/x-"))), "shown x-", "end 1")
 	config.Key = key
 	id := idOf(t, 0)
-	for e := range Run(t.Context(), config, input("configmaps/a/x-")) {
+	for e := range begin(t.Context(), config, input("configmaps/a/x-")) {
 		if shown, is := e.(Shown); is && (shown.Object.GetName() != names.Candidate("x-", id, 0, 5) || shown.Object.GetAnnotations()[exactlyonce.Annotation] != id) {
 			t.Errorf("%v", shown.Object)
 		}
@@ -480,7 +480,7 @@ func TestExistsAfterRefusal(t *testing.T) {
 		}
 		config := withKey(c)
 		config.Copies, config.Concurrency = 3, 1
-		expect(t, words(Run(t.Context(), config, input("configmaps/a/x-"))), "failed x-", "exists x-1", "exists x-2", "end 1")
+		expect(t, words(begin(t.Context(), config, input("configmaps/a/x-"))), "failed x-", "exists x-1", "exists x-2", "end 1")
 	})
 }
 
@@ -501,7 +501,7 @@ func TestExistsAfterInterrupt(t *testing.T) {
 			if whole {
 				want = []string{"created x-", "3 not attempted", "end 1"}
 			}
-			expect(t, words(Run(ctx, config, input("configmaps/a/x-"))), want...)
+			expect(t, words(begin(ctx, config, input("configmaps/a/x-"))), want...)
 		})
 	}
 }

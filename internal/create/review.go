@@ -24,7 +24,7 @@ func (r *run) review(j job) {
 	at.permission.asked = true
 	r.reviews++
 	go func() {
-		r.scheduler.reports <- reviewed{at, r.config.Cluster.MayGet(r.ctx, at.resource, at.Namespace)}
+		r.scheduler.reports <- reviewed{at, r.config.client.May(r.ctx, "get", at.resource, at.Namespace)}
 	}()
 }
 

@@ -13,17 +13,29 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 )
 
+// Session is one run. New makes it.
+type Session struct {
+	config   Config
+	inFlight inFlight
+}
+
+// New returns the session of a run.
+func New(client *Client, config Config) *Session {
+	config.client = client
+	return &Session{config: config}
+}
+
 // Run creates the objects of the input, and continues after an object that fails. When ctx is done, it
 // sends nothing more, waits briefly for requests in flight, and counts the remaining objects of the
 // input. A document that waits for earlier ones is sent only after their events were handled. The run
 // stops when its caller stops taking events.
-func Run(ctx context.Context, config Config, input iter.Seq2[Item, error]) iter.Seq[Event] {
+func (s *Session) Run(ctx context.Context, input iter.Seq2[Item, error]) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		r := newRun(ctx, stop, config, input, yield)
+		r := newRun(ctx, stop, s, input, yield)
 		defer close(r.scheduler.jobs)
-		if config.Key != "" {
+		if s.config.Key != "" {
 			(&keyed{run: r, numbers: map[equal]int{}, reported: map[inPlace]bool{}}).create()
 		} else {
 			r.inOrder()
@@ -40,11 +52,11 @@ const readGrace = time.Second
 // run is one run. Only the goroutine of the caller accesses it. Workers, reviews and the reader only
 // send to its channels.
 type run struct {
-	config Config
-	ctx    context.Context // done when the user interrupts, or stops taking events
-	stop   context.CancelFunc
-	yield  func(Event) bool // nil once it has returned false
-	end    End
+	*Session
+	ctx   context.Context // done when the user interrupts, or stops taking events
+	stop  context.CancelFunc
+	yield func(Event) bool // nil once it has returned false
+	end   End
 
 	reader    *reader
 	readOver  <-chan time.Time // ends reading after an interrupt, when nothing is in flight anymore
@@ -61,16 +73,16 @@ type run struct {
 }
 
 func newRun(
-	ctx context.Context, stop context.CancelFunc, config Config, input iter.Seq2[Item, error], yield func(Event) bool,
+	ctx context.Context, stop context.CancelFunc, s *Session, input iter.Seq2[Item, error], yield func(Event) bool,
 ) *run {
 	r := &run{
-		config: config, ctx: ctx, stop: stop, yield: yield, reader: read(input),
+		Session: s, ctx: ctx, stop: stop, yield: yield, reader: read(input),
 		placeFor: map[idempotency.Place]*place{}, unreadable: map[schema.GroupVersionResource]NamingReason{},
 	}
 	reports := make(chan report)
 	r.scheduler = scheduler{
-		jobs: make(chan job), reports: reports, take: r.take, limit: config.Concurrency,
-		create: (&worker{config, ctx, reports}).create,
+		jobs: make(chan job), reports: reports, take: r.take, limit: s.config.Concurrency,
+		create: (&worker{s, ctx, reports}).create,
 	}
 	r.breakers = breakers{end: &r.end}
 	return r
@@ -272,6 +284,7 @@ func (r *run) take(taken report) {
 		}
 	case ended:
 		r.emit(t.event)
+		r.inFlight.end(t.job.number)
 		r.scheduler.end(t)
 		r.breakers.report(t, r.ctx.Err() != nil)
 		r.note(t)

@@ -29,7 +29,7 @@ func TestOrder(t *testing.T) {
 			}
 		}
 		var reported []string
-		for e := range Run(t.Context(), configOf(c), input("configmaps/a/x-", "secrets/a/y-", "configmaps/a/z", "configmaps/a/x-")) {
+		for e := range begin(t.Context(), configOf(c), input("configmaps/a/x-", "secrets/a/y-", "configmaps/a/z", "configmaps/a/x-")) {
 			reported = append(reported, word(e))
 			handled++
 		}
@@ -47,7 +47,7 @@ func TestCopiesOverlap(t *testing.T) {
 		config := configOf(c)
 		config.Copies, config.Concurrency = 10, 4
 		start := time.Now()
-		reported := words(Run(t.Context(), config, input("configmaps/a/x-", "configmaps/a/named", "configmaps/a/y-")))
+		reported := words(begin(t.Context(), config, input("configmaps/a/x-", "configmaps/a/named", "configmaps/a/y-")))
 		if len(c.sent) != 21 || len(reported) != 22 || c.most != 4 || len(c.overlapping) > 0 {
 			t.Errorf("%d sent, %d events, %d at once, overlapping: %v", len(c.sent), len(reported), c.most, c.overlapping)
 		}
@@ -64,7 +64,7 @@ func TestOverlap(t *testing.T) {
 		c := &cluster{takes: time.Second}
 		config := configOf(c)
 		config.Overlap = true
-		reported := words(Run(t.Context(), config, input(
+		reported := words(begin(t.Context(), config, input(
 			"configmaps/a/1-", "configmaps/a/2-", "configmaps/b/3-", "configmaps/b/4-", "secrets/b/5-", "secrets/b/named", "secrets/b/6-", "secrets/b/7-")))
 		if len(reported) != 9 {
 			t.Errorf("%q", reported)
@@ -88,7 +88,7 @@ func TestDryRunsDoNotOverlap(t *testing.T) {
 		c := &cluster{takes: time.Second}
 		config := configOf(c)
 		config.Overlap, config.DryRun = true, ServerDryRun
-		expect(t, words(Run(t.Context(), config, input("configmaps/a/1-", "configmaps/a/2-"))), "created 1-", "created 2-", "end 2")
+		expect(t, words(begin(t.Context(), config, input("configmaps/a/1-", "configmaps/a/2-"))), "created 1-", "created 2-", "end 2")
 		if c.most != 1 || c.ids[0] != exactlyonce.Untracked() {
 			t.Errorf("%d at once, %v", c.most, c.ids)
 		}
@@ -121,7 +121,7 @@ func TestInterrupt(t *testing.T) {
 				}
 				config := configOf(c)
 				config.Copies, config.Concurrency = 2, 1
-				expect(t, words(Run(ctx, config, input(documents...))), test.want...)
+				expect(t, words(begin(ctx, config, input(documents...))), test.want...)
 			})
 		})
 	}
@@ -139,7 +139,7 @@ func TestReaderHangs(t *testing.T) {
 		start := time.Now()
 		var end End
 		var reported []string
-		for e := range Run(ctx, configOf(c), func(yield func(Item, error) bool) {
+		for e := range begin(ctx, configOf(c), func(yield func(Item, error) bool) {
 			yield(Item{Document: document("configmaps/a/1-")}, nil)
 			<-hanging
 		}) {
@@ -163,7 +163,7 @@ func TestReaderHangsWhileOneIsInFlight(t *testing.T) {
 		c := &cluster{takes: 5 * time.Second, during: func(string) { interrupt() }}
 		config := configOf(c)
 		config.Overlap = true
-		expect(t, words(Run(ctx, config, func(yield func(Item, error) bool) {
+		expect(t, words(begin(ctx, config, func(yield func(Item, error) bool) {
 			yield(Item{Document: document("configmaps/a/1-")}, nil)
 			<-hanging
 		})), "created 1-", "end 1")
@@ -178,7 +178,7 @@ func TestEndlessInput(t *testing.T) {
 		time.AfterFunc(2500*time.Millisecond, interrupt)
 		start := time.Now()
 		var end End
-		for e := range Run(ctx, configOf(c), func(yield func(Item, error) bool) {
+		for e := range begin(ctx, configOf(c), func(yield func(Item, error) bool) {
 			for yield(Item{Document: document("configmaps/a/1-")}, nil) {
 				time.Sleep(10 * time.Millisecond)
 			}
@@ -195,7 +195,7 @@ func TestEndlessInput(t *testing.T) {
 // Reading continues after an error, and the errors come in order.
 func TestProblemsOfReading(t *testing.T) {
 	c := &cluster{}
-	expect(t, words(Run(t.Context(), configOf(c), func(yield func(Item, error) bool) {
+	expect(t, words(begin(t.Context(), configOf(c), func(yield func(Item, error) bool) {
 		_ = yield(Item{Document: document("configmaps/a/1-")}, nil) &&
 			yield(Item{}, io.ErrUnexpectedEOF) &&
 			yield(Item{Document: document("configmaps/a/2-")}, nil)
@@ -232,7 +232,7 @@ func TestRefusals(t *testing.T) {
 		config := configOf(c)
 		config.Copies, config.Concurrency = 2, 1
 		t.Run(name, func(t *testing.T) {
-			expect(t, words(Run(t.Context(), config, input("configmaps/a/1-", "configmaps/a/2-", "secrets/a/3"))), test.want...)
+			expect(t, words(begin(t.Context(), config, input("configmaps/a/1-", "configmaps/a/2-", "secrets/a/3"))), test.want...)
 		})
 	}
 }
@@ -246,7 +246,7 @@ func TestRenamedInOneNamespace(t *testing.T) {
 		}
 		return exactlyonce.Result{}, nil
 	}}
-	expect(t, words(Run(t.Context(), configOf(c), input("configmaps/a/1-", "configmaps/a/2-", "configmaps/b/3-", "secrets/a/4-"))),
+	expect(t, words(begin(t.Context(), configOf(c), input("configmaps/a/1-", "configmaps/a/2-", "configmaps/b/3-", "secrets/a/4-"))),
 		"failed 1-", "1 not attempted", "created 3-", "created 4-", "end 4")
 }
 
@@ -254,7 +254,7 @@ func TestRenamedInOneNamespace(t *testing.T) {
 func TestNoListener(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{takes: time.Second}
-		for range Run(t.Context(), configOf(c), input("configmaps/a/1-", "configmaps/a/2-", "configmaps/a/3-")) {
+		for range begin(t.Context(), configOf(c), input("configmaps/a/1-", "configmaps/a/2-", "configmaps/a/3-")) {
 			break
 		}
 		if len(c.sent) != 1 {
@@ -270,7 +270,7 @@ func TestCancelledByTheListener(t *testing.T) {
 		defer cancel()
 		c := &cluster{takes: time.Second}
 		var reported []string
-		for e := range Run(ctx, configOf(c), input("configmaps/a/1-", "configmaps/a/2-", "configmaps/a/3-")) {
+		for e := range begin(ctx, configOf(c), input("configmaps/a/1-", "configmaps/a/2-", "configmaps/a/3-")) {
 			reported = append(reported, word(e))
 			cancel()
 		}
@@ -291,7 +291,7 @@ func TestReached(t *testing.T) {
 			yield(Item{Reached: func(changed bool) { reached <- changed }}, nil)
 			changes = append(changes, <-reached)
 		}
-		reported := words(Run(t.Context(), config, func(yield func(Item, error) bool) {
+		reported := words(begin(t.Context(), config, func(yield func(Item, error) bool) {
 			place(yield)
 			yield(Item{Document: document("configmaps/a/1-")}, nil)
 			yield(Item{Document: document("configmaps/a/2-")}, nil)
@@ -323,7 +323,7 @@ func TestReadAhead(t *testing.T) {
 				}
 			}
 		}
-		for e := range Run(t.Context(), configOf(c), documents) {
+		for e := range begin(t.Context(), configOf(c), documents) {
 			synctest.Wait()
 			if read > last {
 				last, wakes = read, wakes+1
@@ -344,14 +344,14 @@ func TestReadAhead(t *testing.T) {
 // A million copies take the memory of a few, and only the goroutines of the creates in flight.
 func TestMemory(t *testing.T) {
 	config := configOf(&cluster{})
-	config.Cluster = counting{}
+	config.client = counting{}
 	config.Copies = 1_000_000
 	if testing.Short() {
 		config.Copies = 100_000
 	}
 	before := heap()
 	created, goroutines := 0, 0
-	for e := range Run(t.Context(), config, input("configmaps/a/x-")) {
+	for e := range begin(t.Context(), config, input("configmaps/a/x-")) {
 		if _, is := e.(Created); is {
 			created++
 		}
@@ -375,13 +375,15 @@ func heap() uint64 {
 }
 
 // counting creates objects and records nothing.
-type counting struct{ Cluster }
+type counting struct{ requests }
 
-func (counting) Create(context.Context, Creation) (exactlyonce.Result, error) {
+func (counting) Create(context.Context, creation) (exactlyonce.Result, error) {
 	return exactlyonce.Result{Outcome: exactlyonce.Created}, nil
 }
-func (counting) MayGet(context.Context, schema.GroupVersionResource, string) bool { return true }
-func (counting) Verbs(schema.GroupVersionResource) []string                       { return nil }
+
+func (counting) May(context.Context, string, schema.GroupVersionResource, string) bool { return true }
+
+func (counting) Verbs(schema.GroupVersionResource) []string { return nil }
 
 // Each object of the input ends in one event. Nothing is sent after an interrupt was reported. Objects
 // with fixed names don't overlap with others.
@@ -423,7 +425,7 @@ func TestEveryObjectEndsOnce(t *testing.T) {
 					want += copies - 1
 				}
 			}
-			for e := range Run(ctx, config, input(documents...)) {
+			for e := range begin(ctx, config, input(documents...)) {
 				switch e := e.(type) {
 				case Created, Failed, Unknown:
 					got++

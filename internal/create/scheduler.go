@@ -15,6 +15,7 @@ type scheduler struct {
 	take    func(report)     // called by the run's goroutine
 	create  func(job) report // called by the workers
 	workers int
+	started int // jobs
 
 	limit      int // limit of inProgress
 	inProgress int // jobs that later jobs may have to wait for
@@ -42,6 +43,8 @@ func (s *scheduler) start(j job) {
 		}()
 	}
 	s.inProgress++
+	s.started++
+	j.number = s.started
 	s.jobs <- j
 }
 
@@ -112,6 +115,7 @@ func (s *scheduler) ready() (ready []deferred) {
 
 // job creates one copy of a document.
 type job struct {
+	number   int
 	document *Document
 	id       exactlyonce.ID
 	existing []idempotency.Existing // objects of the run's list that have the ID

@@ -35,7 +35,7 @@ func (r *run) takesState(j job) bool {
 func (w *worker) stateOf(d *Document, name string) string {
 	ctx, cancel := context.WithTimeout(w.ctx, statePatience)
 	defer cancel()
-	object, err := w.config.Cluster.Get(ctx, d, name)
+	object, err := w.config.client.Get(ctx, d, name)
 	if err != nil {
 		return ""
 	}

@@ -14,7 +14,7 @@ import (
 
 // worker creates one copy of a document. Several goroutines use it, because it has no mutable state.
 type worker struct {
-	config  Config
+	*Session
 	ctx     context.Context
 	reports chan<- report
 }
@@ -44,14 +44,26 @@ func (w *worker) send(j job) report {
 	if w.config.DryRun == ServerDryRun { // nothing is stored, so it needs no ID
 		id = exactlyonce.Untracked()
 	}
-	result, err := w.config.Cluster.Create(w.ctx, Creation{
-		Document: d, ID: id, Briefly: j.probe,
-		Events: func(e exactlyonce.Event) {
-			elsewhere = elsewhere || e.Action == exactlyonce.NextName
+	if w.config.DryRun == NoDryRun {
+		w.inFlight.begin(j.number, d, id)
+	}
+	result, err := w.config.client.Create(w.ctx, creation{
+		document: d, id: id, briefly: j.probe,
+		events: func(e exactlyonce.Event) {
+			if e.Action == exactlyonce.NextName {
+				elsewhere = true
+				w.inFlight.rename(j.number, e.NextName, false)
+			}
 			rechecked = rechecked || e.Action == exactlyonce.Recheck
 			w.reports <- Retry{d, e}
 		},
 	})
+	switch {
+	case err == nil:
+		w.inFlight.rename(j.number, result.Name, true)
+	case !errors.Is(err, exactlyonce.ErrUnknown):
+		w.inFlight.end(j.number)
+	}
 	w.warnOf(d, result, err, elsewhere)
 	return ended{j, w.eventOf(d, id, result, err), rechecked, w.unreachable(result, err)}
 }
@@ -59,7 +71,7 @@ func (w *worker) send(j job) report {
 // unreachable reports whether an object got no response, and the server is unreachable.
 func (w *worker) unreachable(result exactlyonce.Result, err error) bool {
 	lost := result.TimeOver || errors.Is(err, exactlyonce.ErrUnknown) && w.ctx.Err() == nil
-	return lost && !w.config.Cluster.Responds(w.ctx)
+	return lost && !w.config.client.Responds(w.ctx)
 }
 
 // eventOf returns the outcome of a create. If a create finds an object with the run's label, the
@@ -129,7 +141,7 @@ func (w *worker) leave(j job) Event {
 	if !w.config.Whole {
 		return exists
 	}
-	exists.Object, exists.Err = w.config.Cluster.Get(w.ctx, d, existing.Name)
+	exists.Object, exists.Err = w.config.client.Get(w.ctx, d, existing.Name)
 	if apierrors.IsNotFound(exists.Err) {
 		return nil
 	}

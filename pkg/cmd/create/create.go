@@ -52,10 +52,11 @@ type options struct {
 	namespace    string // that of the command
 	flags        ownCreateFlags
 
-	inProgress inProgress
-	saying     sync.Mutex         // guards stderr, and progress
-	progress   *terminal.Progress // on a terminal that does not show the results themselves
-	silent     atomic.Bool        // nothing is printed any more
+	session  atomic.Pointer[create.Session] // nil before the first request
+	counted  atomic.Pointer[totals]         // the objects whose outcome was printed
+	saying   sync.Mutex                     // guards stderr, and progress
+	progress *terminal.Progress             // on a terminal that does not show the results themselves
+	silent   atomic.Bool                    // nothing is printed any more
 }
 
 // New returns the command.
@@ -173,16 +174,18 @@ func (o *options) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cluster, err := o.newCluster()
+	client, err := o.client()
 	if err != nil {
 		return err
 	}
 	results := o.newResults(ctx, stop)
 	if o.flags.wait {
-		results.waiting.checks = newWaitChecks(cluster)
+		results.waiting.checks = newWaitChecks(client, &o.flags)
 		documents = results.waiting.checks.input(ctx, documents)
 	}
-	for event := range create.Run(ctx, o.config(cluster), documents) {
+	session := create.New(client, o.config())
+	o.session.Store(session)
+	for event := range session.Run(ctx, documents) {
 		results.take(event)
 	}
 	if err := results.wait(); err != nil {
@@ -191,17 +194,36 @@ func (o *options) create(ctx context.Context) error {
 	return results.finish()
 }
 
+// client returns the client of the run.
+func (o *options) client() (*create.Client, error) {
+	config, err := o.conn.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	creates, err := o.conn.ToUninterruptedRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	discovered, err := o.conn.Factory.ToDiscoveryClient()
+	if err != nil {
+		return nil, err
+	}
+	return create.NewClient(config, creates, discovered, o.config())
+}
+
 // config returns the configuration of the run.
-func (o *options) config(cluster *cluster) create.Config {
+func (o *options) config() create.Config {
 	return create.Config{
-		Cluster: cluster,
-		Copies:  o.flags.count,
+		Copies: o.flags.count,
 
 		Concurrency: o.flags.concurrency,
 		Overlap:     o.flags.set.Changed("concurrency"),
 
 		ServerNaming: o.flags.naming.Value == namingServer,
 		Attempts:     o.flags.attempts,
+		RetryTimeout: o.flags.retryTimeout,
+
+		FieldManager: o.fieldManager, FieldValidation: o.ValidationDirective,
 
 		Key:    idempotency.Key(o.flags.key),
 		DryRun: dryRuns[o.DryRunStrategy],

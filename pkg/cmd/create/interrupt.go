@@ -58,19 +58,48 @@ func (o *options) interruptible(ctx context.Context, run func(context.Context) e
 
 // printInProgress names the objects that the command waits for after an interrupt.
 func (o *options) printInProgress() {
-	unknown, stored, _ := o.inProgress.left()
+	unknown, stored := o.inFlight()
 	if all := slices.Concat(unknown, stored); len(all) > 0 {
 		o.printInTime(fmt.Sprintf(messages.Waiting, maxStopping, "  "+strings.Join(all, "\n  ")))
 	}
 }
 
+// inFlight returns the objects whose outcome is unknown, and the existing objects that were not printed,
+// as arguments of kubectl.
+func (o *options) inFlight() (unknown, stored []string) {
+	session := o.session.Load()
+	if session == nil {
+		return nil, nil
+	}
+	for _, sent := range session.InFlight() {
+		if argument := sent.Document.Argument(sent.Name); sent.Stored {
+			stored = append(stored, argument)
+		} else {
+			unknown = append(unknown, argument)
+		}
+	}
+	return unknown, stored
+}
+
 // giveUp ends the command while something hangs. It prints the known state of the objects in
 // progress.
 func (o *options) giveUp(why string) error {
-	unknown, stored, counts := o.inProgress.left()
+	unknown, stored := o.inFlight()
+	counts := totals{}
+	if counted := o.counted.Load(); counted != nil {
+		counts = *counted
+	}
+	lines, code := o.lastLines(why, unknown, stored, counts)
+	o.printInTime(strings.Join(lines, "\n"))
+	o.silence()
+	return &exitcode.Error{Code: code}
+}
+
+// lastLines returns the lines of giveUp, and the exit code.
+func (o *options) lastLines(why string, unknown, stored []string, counts totals) (lines []string, code int) {
 	counts.unknown += len(unknown)
 	counts.created += len(stored)
-	var lines, commands []string
+	var commands []string
 	for _, object := range stored {
 		lines = append(lines, "error: "+fmt.Sprintf(messages.NotPrinted, object, messages.Interrupted))
 	}
@@ -85,13 +114,10 @@ func (o *options) giveUp(why string) error {
 	case len(unknown) > 0:
 		lines = append(lines, fmt.Sprintf(messages.Check, strings.Join(commands, "\n")))
 	}
-	o.printInTime(strings.Join(lines, "\n"))
-	o.silence()
-	code := exitcode.Interrupted
 	if counts.unknown > 0 {
-		code = exitcode.Unknown
+		return lines, exitcode.Unknown
 	}
-	return &exitcode.Error{Code: code}
+	return lines, exitcode.Interrupted
 }
 
 // printInTime writes lines on stderr, and does not wait long for a reader.

@@ -92,28 +92,24 @@ func (o *options) newResults(ctx context.Context, stop context.CancelCauseFunc) 
 
 // take prints one event and counts it.
 func (r *results) take(event create.Event) {
-	defer func() { r.inProgress.count(r.totals) }()
+	defer func() { counts := r.totals; r.counted.Store(&counts) }()
 	switch e := event.(type) {
 	case create.Created:
 		r.totals.created++
 		r.begin(e.Document)
 		r.collect(e.Document, "", r.print(e.Document, e.Result.Object))
 		r.awaitCreated(e)
-		r.inProgress.end(sent{e.Document, e.Result.Name})
 	case create.Exists:
 		r.totals.exist++
 		r.await(e.Document, e.Object, e.Name, "")
 		r.rest.begin(e.Document)
 		r.collect(e.Document, "", r.printExisting(e))
-		r.inProgress.end(sent{e.Document, e.Name})
 	case create.Shown:
 		r.collect(e.Document, e.Object.GetName(), r.printer.created(e.Object))
 	case create.Failed:
 		r.fail(e)
-		r.inProgress.end(sent{e.Document, e.Result.Name})
 	case create.Unknown:
 		r.collect(e.Document, e.Result.Name, r.unknown(e))
-		r.inProgress.end(sent{e.Document, e.Result.Name})
 	case create.NotAttempted:
 		r.totals.notAttempted += e.Copies
 		r.rest.leave(e.Document, e.Copies)

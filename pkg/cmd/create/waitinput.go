@@ -20,8 +20,9 @@ import (
 // waitChecks decide which objects --wait waits for, and check before the first POST of
 // a type that it can.
 type waitChecks struct {
-	cluster *cluster
-	any     bool // --for: every type with a status
+	client *create.Client
+	copies int  // of each object with generateName
+	any    bool // --for: every type with a status
 
 	mu     sync.Mutex // the reader and the results ask
 	waits  map[schema.GroupVersionResource]bool
@@ -39,9 +40,9 @@ const (
 	none
 )
 
-func newWaitChecks(c *cluster) *waitChecks {
+func newWaitChecks(client *create.Client, flags *ownCreateFlags) *waitChecks {
 	return &waitChecks{
-		cluster: c, any: len(c.options.flags.waitFor) > 0, waits: map[schema.GroupVersionResource]bool{},
+		client: client, copies: flags.count, any: len(flags.waitFor) > 0, waits: map[schema.GroupVersionResource]bool{},
 		polled: map[idempotency.Place]int{}, access: map[idempotency.Place]access{},
 	}
 }
@@ -57,7 +58,7 @@ func (w *waitChecks) waitsFor(mapping *meta.RESTMapping) bool {
 	if !known {
 		status := mapping.Resource
 		status.Resource += "/status"
-		waits = len(w.cluster.Verbs(status)) > 0
+		waits = len(w.client.Verbs(status)) > 0
 		w.waits[mapping.Resource] = waits
 	}
 	return waits
@@ -187,7 +188,7 @@ func (w *waitChecks) permission(ctx context.Context, d *create.Document) error {
 	case byGet:
 		copies := 1
 		if d.Object.GetName() == "" {
-			copies = w.cluster.options.flags.count
+			copies = w.copies
 		}
 		if w.polled[place] += copies; w.polled[place] > wait.MaxPolled {
 			return ownError(fmt.Sprintf(messages.TooManyToPoll, place, wait.MaxPolled))
@@ -197,7 +198,7 @@ func (w *waitChecks) permission(ctx context.Context, d *create.Document) error {
 }
 
 func (w *waitChecks) accessTo(ctx context.Context, resource schema.GroupVersionResource, namespace string) access {
-	may := func(verb string) bool { return w.cluster.may(ctx, verb, resource, namespace) }
+	may := func(verb string) bool { return w.client.May(ctx, verb, resource, namespace) }
 	switch {
 	case may("list") && may("watch"):
 		return byWatch

@@ -1,0 +1,151 @@
+package create
+
+import (
+	"context"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	authorization "k8s.io/client-go/kubernetes/typed/authorization/v1"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+)
+
+// requests are those of a Client. Tests replace them.
+type requests interface {
+	Create(ctx context.Context, c creation) (exactlyonce.Result, error)
+	Find(ctx context.Context, resource schema.GroupVersionResource, namespace string) ([]idempotency.Existing, error)
+	Get(ctx context.Context, d *Document, name string) (*unstructured.Unstructured, error)
+	May(ctx context.Context, verb string, resource schema.GroupVersionResource, namespace string) bool
+	Verbs(resource schema.GroupVersionResource) []string
+	Responds(ctx context.Context) bool
+}
+
+// creation is an object to create.
+type creation struct {
+	document *Document
+	id       exactlyonce.ID
+	// briefly sends the object once. If the outcome is unknown, it reads the object back once.
+	briefly bool
+	events  func(exactlyonce.Event) // called before every retry
+}
+
+// Client sends the requests of a run to a cluster.
+type Client struct {
+	config    Config
+	creator   *exactlyonce.Creator
+	discovery discovery.CachedDiscoveryInterface
+	uncached  *discovery.DiscoveryClient
+	metadata  metadata.Interface
+	objects   dynamic.Interface
+	reviews   authorization.SelfSubjectAccessReviewsGetter
+}
+
+// NewClient returns a client. creates is for requests that an interrupt must not cut off, and config for
+// all others. discovered is the cache that the mappings of documents have filled.
+func NewClient(config, creates *rest.Config, discovered discovery.CachedDiscoveryInterface, c Config) (*Client, error) {
+	client := &Client{config: c, discovery: discovered}
+	var err error
+	if client.creator, err = exactlyonce.NewForConfig(creates, c.creatorOptions()...); err != nil {
+		return nil, err
+	}
+	if client.uncached, err = discovery.NewDiscoveryClientForConfig(config); err != nil {
+		return nil, err
+	}
+	if client.metadata, err = metadata.NewForConfig(config); err != nil {
+		return nil, err
+	}
+	if client.objects, err = dynamic.NewForConfig(config); err != nil {
+		return nil, err
+	}
+	client.reviews, err = authorization.NewForConfig(config)
+	return client, err
+}
+
+func (c Config) creatorOptions() []exactlyonce.Option {
+	attempts := c.Attempts
+	posted := metav1.CreateOptions{FieldManager: c.FieldManager, FieldValidation: c.FieldValidation}
+	if c.DryRun == ServerDryRun { // nothing is stored: as kubectl
+		attempts, posted.DryRun = 1, []string{metav1.DryRunAll}
+	}
+	options := []exactlyonce.Option{
+		exactlyonce.WithCreateOptions(posted), exactlyonce.WithAttempts(attempts),
+		exactlyonce.WithRetryTimeout(c.RetryTimeout),
+	}
+	if !c.Whole {
+		options = append(options, exactlyonce.WithBriefObjects())
+	}
+	return options
+}
+
+// Create creates an object.
+func (c *Client) Create(ctx context.Context, n creation) (exactlyonce.Result, error) {
+	d := n.document
+	options := []exactlyonce.Option{exactlyonce.WithNamespace(d.Namespace), exactlyonce.WithEvents(n.events)}
+	if d.Copies > 1 {
+		options = append(options, exactlyonce.WithTemplate(&d.Template))
+	}
+	if n.briefly {
+		options = append(options, exactlyonce.WithRetryTimeout(0))
+	}
+	return c.creator.Create(ctx, d.Mapping, d.Object, n.id, options...)
+}
+
+// Find lists the objects of a resource type in a namespace that earlier runs with the key created. The
+// namespace is empty for cluster-scoped objects.
+func (c *Client) Find(
+	ctx context.Context, resource schema.GroupVersionResource, namespace string,
+) ([]idempotency.Existing, error) {
+	return c.config.Key.Find(ctx, c.metadata, resource, namespace, c.config.RetryTimeout)
+}
+
+// Get reads an object of the document's type and namespace, or returns a NotFound error.
+func (c *Client) Get(ctx context.Context, d *Document, name string) (*unstructured.Unstructured, error) {
+	objects := c.objects.Resource(d.Mapping.Resource)
+	if d.Namespaced() {
+		return objects.Namespace(d.Namespace).Get(ctx, name, metav1.GetOptions{})
+	}
+	return objects.Get(ctx, name, metav1.GetOptions{})
+}
+
+// Verbs returns the verbs of a resource type, or of a subresource ("jobs/status"). It is nil if there
+// are none, or if discovery failed.
+func (c *Client) Verbs(resource schema.GroupVersionResource) []string {
+	list, err := c.discovery.ServerResourcesForGroupVersion(resource.GroupVersion().String())
+	if err != nil {
+		return nil
+	}
+	for _, r := range list.APIResources {
+		if r.Name == resource.Resource {
+			return r.Verbs
+		}
+	}
+	return nil
+}
+
+// May reports whether the user has permission for a verb. It is true if the review fails.
+func (c *Client) May(ctx context.Context, verb string, resource schema.GroupVersionResource, namespace string) bool {
+	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: namespace, Verb: verb,
+			Group: resource.Group, Version: resource.Version, Resource: resource.Resource,
+		},
+	}}
+	response, err := c.reviews.SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+	if err != nil || response.Spec.ResourceAttributes == nil { // or it is no response to this
+		return true
+	}
+	return response.Status.Allowed || response.Status.EvaluationError != ""
+}
+
+// Responds reports whether the server responds.
+func (c *Client) Responds(ctx context.Context) bool {
+	return apistatus.Responds(ctx, c.uncached.RESTClient())
+}

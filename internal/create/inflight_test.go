@@ -1,0 +1,64 @@
+package create
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+)
+
+// An object is in flight under the name that was sent last, until its outcome was handled.
+func TestInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &cluster{takes: time.Second, reports: []exactlyonce.Event{{Action: exactlyonce.NextName, NextName: "second"}}}
+		c.ends = func(object string) (exactlyonce.Result, error) {
+			time.Sleep(time.Second)
+			switch object {
+			case "lost":
+				return exactlyonce.Result{Name: "lost"}, errUnknown
+			case "refused":
+				return exactlyonce.Result{}, errForbidden
+			}
+			return exactlyonce.Result{Outcome: exactlyonce.Created, Name: object}, nil
+		}
+		s := &Session{config: configOf(c)}
+		expect := func(want ...string) {
+			t.Helper()
+			var got []string
+			for _, sent := range s.InFlight() {
+				got = append(got, fmt.Sprint(sent.Document.Number, " ", sent.Name, " ", sent.Stored))
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("in flight: %q, want %q", got, want)
+			}
+		}
+		after := func(d time.Duration, want ...string) { time.AfterFunc(d, func() { expect(want...) }) }
+		after(time.Second/2, "1 named false")
+		after(3*time.Second/2, "1 second false") // the next name, as the fake reports it
+		after(5*time.Second/2, "2 lost false")
+		for e := range s.Run(t.Context(), input("configmaps/a/named", "configmaps/a/lost", "configmaps/a/refused")) {
+			switch e.(type) {
+			case Created:
+				expect("1 named true")
+			case Unknown:
+				expect("2 second false")
+			case Failed, End:
+				expect()
+			}
+		}
+	})
+}
+
+// Dry runs store nothing, so nothing of them is in flight.
+func TestNothingInFlightInADryRun(t *testing.T) {
+	s := &Session{config: configOf(&cluster{})}
+	s.config.DryRun = ServerDryRun
+	for range s.Run(t.Context(), input("configmaps/a/x-")) {
+		if got := s.InFlight(); len(got) > 0 {
+			t.Errorf("%v", got)
+		}
+	}
+}
