@@ -32,8 +32,6 @@ type Result struct {
 	// NotFound are those of the prefixes that were named, as TYPE/PREFIX where they were
 	// named so, that no counted name has; and none that is in Gone.
 	NotFound []string
-	// Uncounted are the objects that have a generateName whose prefix was not counted.
-	Uncounted []v1alpha1.TypeObjects
 	// OnlyBefore and OnlyNow are the types, as RESOURCE.GROUP, that were not
 	// compared, because only the earlier audit read them, or only this one.
 	OnlyBefore, OnlyNow []string
@@ -232,7 +230,7 @@ func (b *builder) result(coverage *Coverage) (*Result, error) {
 		Gate:       b.gate(),
 	}
 	result := &Result{
-		Report: report, NotFound: b.notFound(report.Gone), Uncounted: typeObjects(coverage.Summary.Uncounted),
+		Report: report, NotFound: b.notFound(report.Gone),
 	}
 	b.fullest.trim()
 	for _, r := range b.fullest.rows {

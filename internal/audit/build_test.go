@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -27,7 +28,7 @@ func pool(prefix string, names int64) census.NamePool {
 	return census.NamePool{
 		Resource:  resource("batch", "jobs"),
 		Namespace: "ci", Prefix: prefix, Names: names, Generated: names, RawPrefixes: 1,
-		Recent: [census.MaxWindows]int64{names / 10},
+		Recent: [pools.Windows]int64{names / 10},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
@@ -126,7 +127,7 @@ func (b *baseline) before(key poolKey, pool *census.NamePool) (least, most int64
 		return -1, -1
 	}
 	if pool.ClientGenerated { // with fewer names it was not evident
-		most = max(scope.MinCount, census.MinEvident) - 1
+		most = max(scope.MinCount, pools.MinEvident) - 1
 	}
 	switch {
 	case hidden.Prefixes == 0:

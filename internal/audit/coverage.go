@@ -90,8 +90,8 @@ func (b *builder) gate() *v1alpha1.AuditGate {
 // the user can read nothing, so a scan that read no type is never complete. A gate must not
 // pass on an inconsistent list either, which can miss objects.
 func (b *builder) complete(coverage *Coverage, skipped []census.Skipped) bool {
-	missed := len(coverage.Summary.Uncounted) + len(coverage.Summary.Inconsistent)
-	if len(coverage.Resources) > 0 && len(b.whole(coverage)) == 0 || b.options.Gated() && missed > 0 {
+	inconsistent := b.options.Gated() && len(coverage.Summary.Inconsistent) > 0
+	if len(coverage.Resources) > 0 && len(b.whole(coverage)) == 0 || inconsistent {
 		return false
 	}
 	return !slices.ContainsFunc(skipped, func(s census.Skipped) bool { return !b.mayMiss(s) })

@@ -7,11 +7,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
 // recent returns the creates of the last ten minutes and 24 hours.
-func recent(counts ...int64) (r [census.MaxWindows]int64) {
+func recent(counts ...int64) (r [pools.Windows]int64) {
 	copy(r[:], counts)
 	return r
 }

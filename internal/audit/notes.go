@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
@@ -104,7 +105,7 @@ func sharedByPrefixes(pool *census.NamePool) string {
 		return "truncated: shared by " + strings.Join(rest, ", ")
 	}
 	count := fmt.Sprint(pool.RawPrefixes)
-	if pool.RawPrefixes >= census.MaxRawPrefixes {
+	if pool.RawPrefixes >= pools.MaxRawPrefixes {
 		count += " or more"
 	}
 	note := fmt.Sprintf("truncated: shared by %s prefixes", count)

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -51,7 +52,7 @@ func TestNotes(t *testing.T) {
 		}},
 		{"resourceclaims.resource.k8s.io", x(40) + "-" + x(15) + "-", 1, nil},
 		{"resourceclaims.resource.k8s.io", "pod-claim", 1, nil},
-		{"configmaps", x(58), census.MaxRawPrefixes, []string{truncated + "64 or more prefixes"}},
+		{"configmaps", x(58), pools.MaxRawPrefixes, []string{truncated + "64 or more prefixes"}},
 	} {
 		name := fmt.Sprintf("%s %s (%d)", test.resource, test.prefix, test.rawPrefixes)
 		group := schema.ParseGroupResource(test.resource)

@@ -101,20 +101,6 @@ func TestCompleteUnderAGate(t *testing.T) {
 	}
 }
 
-// The result lists uncounted prefixes. With a gate, they make the report incomplete.
-func TestUncounted(t *testing.T) {
-	limit := int64(5)
-	for _, gate := range []*int64{nil, &limit} {
-		result, err := building(Options{FailAboveCount: gate}).report(Coverage{
-			Resources: []census.Resource{resource("", "pods")},
-			Summary:   census.Summary{Uncounted: []census.TypeCount{{Resource: resource("", "pods"), Objects: 7}}},
-		})
-		if err != nil || result.Report.Complete != (gate == nil) || len(result.Uncounted) != 1 || result.Uncounted[0].Objects != 7 {
-			t.Errorf("a gate: %v: %+v, %v", gate != nil, result, err)
-		}
-	}
-}
-
 // A gate doesn't pass on a list that is not consistent.
 func TestInconsistentUnderAGate(t *testing.T) {
 	limit := int64(5)

@@ -74,24 +74,6 @@ func TestWatched(t *testing.T) {
 	}
 }
 
-// The report lists types with uncounted objects. With a gate, the report is incomplete.
-func TestWatchedInPart(t *testing.T) {
-	limit := int64(100)
-	jobs := seen("run-", 20, 0, 0)
-	for _, gate := range []*int64{nil, &limit} {
-		result, err := watched(Options{FailAboveCount: gate}, jobs).report(Coverage{
-			Resources: []census.Resource{jobs.Pool.Resource},
-			Summary:   census.Summary{Uncounted: []census.TypeCount{{Resource: jobs.Pool.Resource, Objects: 7}}},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if result.Report.Complete != (gate == nil) || len(result.Uncounted) != 1 || result.Uncounted[0].Objects != 7 {
-			t.Errorf("%+v, complete: %v", result.Uncounted, result.Report.Complete)
-		}
-	}
-}
-
 // A prefix of an earlier audit is gone if it has no names left. The report shows it all the
 // same if it had many creates since.
 func TestWatchedGone(t *testing.T) {

@@ -1,6 +1,7 @@
 package census
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/base64"
@@ -19,6 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 )
 
@@ -210,103 +213,73 @@ func (a *api) cut(w http.ResponseWriter, r *http.Request, part float64) {
 	panic(http.ErrAbortHandler)
 }
 
-// committed collects the committed name pools.
-type committed struct {
-	mu    sync.Mutex
-	pools []NamePool
-}
-
-func (l *committed) begin() Batch { return &committedBatch{to: l} }
-
-type committedBatch struct {
-	to    *committed
-	pools []NamePool
-}
-
-func (b *committedBatch) Add(s NamePool) { b.pools = append(b.pools, s) }
-
-func (b *committedBatch) Begin() Batch { return &partialBatch{to: b} }
-
-func (b *committedBatch) Commit() {
-	b.to.mu.Lock()
-	defer b.to.mu.Unlock()
-	b.to.pools = append(b.to.pools, b.pools...)
-}
-
-// partialBatch is a batch within a batch.
-type partialBatch struct {
-	committedBatch
-	to *committedBatch
-}
-
-func (b *partialBatch) Commit() { b.to.pools = append(b.to.pools, b.pools...) }
-
-// sorted returns the name pools sorted, with repeated ones.
-func (l *committed) sorted() []NamePool {
-	slices.SortFunc(l.pools, comparePools)
-	return l.pools
-}
-
 func comparePools(a, b NamePool) int {
 	return cmp.Or(
 		cmp.Compare(a.Resource.String(), b.Resource.String()),
 		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Prefix, b.Prefix),
-		cmp.Compare(a.SuffixLength, b.SuffixLength),
 	)
 }
 
-// scanOf scans the ConfigMaps of a, and fails if anything was skipped.
-func scanOf(t testing.TB, a *api, s *Scanner) ([]NamePool, Summary) {
+// countOf counts the ConfigMaps of a, and fails if anything was skipped.
+func countOf(t testing.TB, a *api, s *Scanner) ([]NamePool, Summary) {
 	t.Helper()
-	pools, summary := scanWithFaults(t, a, s)
+	pools, summary := countWithFaults(t, a, s)
 	if len(summary.Skipped) > 0 {
 		t.Fatalf("skipped: %+v", summary.Skipped)
 	}
 	return pools, summary
 }
 
-func scanWithFaults(t testing.TB, a *api, s *Scanner) ([]NamePool, Summary) {
+func countWithFaults(t testing.TB, a *api, s *Scanner) ([]NamePool, Summary) {
 	t.Helper()
 	if s.Config == nil {
 		s.Config = a.start(t)
 	}
-	var l committed
-	summary, err := s.Scan(context.Background(), []Resource{configMaps}, "", l.begin)
+	return count(t, s, "", configMaps)
+}
+
+// count returns the sorted name pools that s counts.
+func count(t require, s *Scanner, namespace string, resources ...Resource) ([]NamePool, Summary) {
+	counts, summary, err := s.Count(t.Context(), resources, namespace)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l.sorted(), summary
+	return slices.SortedFunc(counts.All(), comparePools), summary
 }
 
-// naiveCount returns the oracle's count of a resource type's objects, in the order of storage.
-func naiveCount(resource Resource, objects []metav1.ObjectMeta, s *Scanner) []NamePool {
+// require is a test, or a case of a property.
+type require interface {
+	Context() context.Context
+	Fatal(args ...any)
+}
+
+// naiveCount counts objects in the order of storage without a server.
+func naiveCount(objects []metav1.ObjectMeta, s *Scanner) []NamePool {
 	objects = slices.Clone(objects)
 	slices.SortFunc(objects, func(x, y metav1.ObjectMeta) int { return cmp.Compare(key(x), key(y)) })
-	return poolsOf(resource, oracleOf(s).Count(objects))
+	return countInOrder(objects, s)
 }
 
-func oracleOf(s *Scanner) censustest.Oracle {
-	return censustest.Oracle{Selector: s.Selector, Prefixes: s.Prefixes, Since: s.Since, MinCount: s.MinCount, FoldBelow: s.FoldBelow}
-}
-
-func poolsOf(resource Resource, counted []censustest.NamePool) (pools []NamePool) {
-	for _, c := range counted {
-		var owners []uint64
-		if c.Owners > 0 {
-			owners = make([]uint64, c.Owners)
-		}
-		pools = append(pools, NamePool{
-			Resource: resource, Namespace: c.Namespace, Prefix: c.Prefix, SuffixLength: c.SuffixLength,
-			Names: c.Names, Generated: c.Generated, RawPrefixes: c.RawPrefixes, GenerateNames: c.GenerateNames,
-			Recent: c.Recent, Oldest: c.Oldest, Newest: c.Newest,
-			Creator: Creator{
-				Kind: c.Creator.Kind, Name: c.Creator.Name, Manager: c.Creator.Manager, Certain: c.Creator.Certain, HasCreationID: c.HasCreationID,
-			},
-			Creators: c.Creators, ClientGenerated: c.ClientGenerated, ReplicaBounded: c.ReplicaBounded,
-			OwnerKind: c.OwnerKind, Owners: owners,
-		})
+// countInOrder counts objects without a server. Tests of internal/pools check how it counts.
+func countInOrder(objects []metav1.ObjectMeta, s *Scanner) []NamePool {
+	list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadataList"}}
+	for _, o := range objects {
+		list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: o})
 	}
-	return pools
+	rules := s.rules()
+	set := pools.New(configMaps.GroupResource(), &rules)
+	if _, err := decode.List(bytes.NewReader(censustest.JSON(list)), decode.Asked{}, func(o *decode.Object) error {
+		set.Add(o)
+		return nil
+	}); err != nil {
+		panic(err)
+	}
+	var counted []NamePool
+	for pool := range set.All() {
+		counted = append(counted, PoolOf(configMaps, pool))
+	}
+	slices.SortFunc(counted, comparePools)
+	return counted
 }
 
 var testSince = []time.Time{time.Unix(1_700_000_050, 0), time.Unix(1_700_000_200, 0)}

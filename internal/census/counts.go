@@ -25,7 +25,7 @@ func (c *Counts) All() iter.Seq[NamePool] {
 	return func(yield func(NamePool) bool) {
 		for _, set := range c.sets {
 			for pool := range set.All() {
-				if !yield(poolOf(c.types[pool.String()], pool)) {
+				if !yield(PoolOf(c.types[pool.String()], pool)) {
 					return
 				}
 			}
@@ -89,19 +89,5 @@ func (v *setVisitor) Commit() {
 	prefixed, _ := v.set.Prefixed()
 	if unprefixed := v.set.Objects() - prefixed; unprefixed > 0 {
 		v.of.unprefixed[v.resource] += unprefixed
-	}
-}
-
-func poolOf(r Resource, p *pools.Pool) NamePool {
-	return NamePool{
-		Resource: r, Namespace: p.Namespace, Prefix: p.Prefix, SuffixLength: 5,
-		Names: p.Names, Generated: p.Generated, RawPrefixes: p.RawPrefixes, GenerateNames: p.GenerateNames,
-		Recent: [MaxWindows]int64{p.Recent[0], p.Recent[1]}, Oldest: p.Oldest, Newest: p.Newest,
-		Creator: Creator{
-			Kind: p.Creator.Kind, Name: p.Creator.Name, Manager: p.Creator.Manager,
-			Certain: p.Creator.Certain, HasCreationID: p.Creator.HasCreationID,
-		},
-		Creators: p.Creators, ClientGenerated: p.ClientGenerated, ReplicaBounded: p.ReplicaBounded,
-		OwnerKind: p.OwnerKind, Owners: p.Owners,
 	}
 }

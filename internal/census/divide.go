@@ -24,28 +24,28 @@ var namespaceResource = Resource{
 	Kind:                 "Namespace",
 }
 
-// divide counts a big resource namespace by namespace, or as one list if that is better or the
+// divide reads a big resource namespace by namespace, or as one list if that is better or the
 // only way.
-func (s *scan) divide(ctx context.Context, r Resource, big *tooBig) (listCount, error) {
+func (s *scan) divide(ctx context.Context, r Resource, big *tooBig) (listRead, error) {
 	namespaces, err := s.namespaces(ctx)
 	if err == nil && s.pays(big.objects, int64(len(namespaces))) {
-		count, failed, err := s.countEach(ctx, r, namespaces, big)
+		read, failed, err := s.readEach(ctx, r, namespaces, big)
 		switch {
-		case err != nil && !mustCountAgain(err):
-			return listCount{}, err
+		case err != nil && !mustReadAgain(err):
+			return listRead{}, err
 		case err == nil && len(failed) > 0:
 			for namespace, err := range failed {
 				s.ledger.skip(ctx, r, namespace, err)
 			}
-			return count, nil
-		case err == nil && count.Objects == big.objects:
-			count.at = big.at
-			return count, nil
+			return read, nil
+		case err == nil && read.objects == big.objects:
+			read.at = big.at
+			return read, nil
 		}
 	}
 	whole := s.newList(r, "")
 	whole.size = big.size
-	return whole.count(ctx, s.ledger.newBatch)
+	return whole.read(ctx, s.asked, s.begin)
 }
 
 // pays reports whether reading by namespace is faster. For each page of one list, the server passes
@@ -55,32 +55,26 @@ func (s *scan) pays(objects, namespaces int64) bool {
 	return objects/2*(objects/size) > namespaces*passedPerRequest
 }
 
-// countEach counts r in each namespace at the resourceVersion of big. It uses one batch for all
-// namespaces, which keeps no more than the batch of one namespace. failed has the namespaces that
+// readEach reads r in each namespace at the resourceVersion of big. failed has the namespaces that
 // could not be read. err is an error that concerns all of them.
-func (s *scan) countEach(ctx context.Context, r Resource, namespaces []string, big *tooBig) (
-	total listCount, failed map[string]error, err error,
+func (s *scan) readEach(ctx context.Context, r Resource, namespaces []string, big *tooBig) (
+	total listRead, failed map[string]error, err error,
 ) {
 	var mu sync.Mutex
-	total.batch, failed = s.ledger.newBatch(), map[string]error{}
-	begin := func() Batch {
-		mu.Lock()
-		defer mu.Unlock()
-		return total.batch.Begin()
-	}
+	failed = map[string]error{}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(cap(s.server.slots))
 	for _, namespace := range namespaces {
 		group.Go(func() error {
 			l := s.newList(r, namespace)
 			l.size, l.at, l.pinned = big.size, big.at, true
-			count, err := l.count(ctx, begin)
+			read, err := l.read(ctx, s.asked, s.begin)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
 			case err == nil:
-				total.add(count)
-			case ctx.Err() != nil, s.server.givenUp() != nil, mustCountAgain(err):
+				total.add(read)
+			case ctx.Err() != nil, s.server.givenUp() != nil, mustReadAgain(err):
 				return err
 			default:
 				failed[namespace] = err
@@ -91,13 +85,11 @@ func (s *scan) countEach(ctx context.Context, r Resource, namespaces []string, b
 	return total, failed, group.Wait()
 }
 
-// add adds the count of a namespace, and commits its batch.
-func (c *listCount) add(namespace listCount) {
-	namespace.batch.Commit()
-	c.inconsistent = c.inconsistent || namespace.inconsistent
-	c.Objects += namespace.Objects
-	c.Prefixed += namespace.Prefixed
-	c.Uncounted += namespace.Uncounted
+// add adds the list of a namespace.
+func (r *listRead) add(namespace listRead) {
+	r.visitors = append(r.visitors, namespace.visitors...)
+	r.inconsistent = r.inconsistent || namespace.inconsistent
+	r.objects += namespace.objects
 }
 
 func (s *scan) namespaces(ctx context.Context) ([]string, error) {

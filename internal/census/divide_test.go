@@ -18,7 +18,7 @@ import (
 func TestDivide(t *testing.T) {
 	namespaces := []string{"a", "a-b", "b", "c"}
 	objects := censustest.Population(namespaces, divideAbove/3)
-	want := naiveCount(configMaps, objects, &Scanner{Since: testSince})
+	want := naiveCount(objects, &Scanner{Since: testSince})
 	refuse := func(code int32, path, query string) func(*api, http.ResponseWriter, *http.Request) bool {
 		return func(_ *api, w http.ResponseWriter, r *http.Request) bool {
 			if strings.HasSuffix(r.URL.Path, path) && strings.Contains(r.URL.RawQuery, query) {
@@ -55,7 +55,7 @@ func TestDivide(t *testing.T) {
 			if test.fault != nil {
 				a.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool { return test.fault(a, w, r) }
 			}
-			got, summary := scanOf(t, a, &Scanner{ChunkSize: 2000, Since: testSince})
+			got, summary := countOf(t, a, &Scanner{ChunkSize: 2000, Since: testSince})
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -73,7 +73,7 @@ func TestDivide(t *testing.T) {
 func TestFewObjectsNeedOneRequest(t *testing.T) {
 	a := &api{namespaces: []string{"a"}}
 	a.set(nil)
-	_, summary := scanOf(t, a, &Scanner{})
+	_, summary := countOf(t, a, &Scanner{})
 	if summary.Requests != 1 {
 		t.Errorf("%d requests: %v", summary.Requests, a.requests)
 	}
@@ -93,9 +93,9 @@ func TestDivideSkipsANamespace(t *testing.T) {
 		}
 		return sick
 	}
-	got, summary := scanWithFaults(t, a, &Scanner{ChunkSize: 2000, Since: testSince, RetryTimeout: time.Millisecond})
+	got, summary := countWithFaults(t, a, &Scanner{ChunkSize: 2000, Since: testSince, RetryTimeout: time.Millisecond})
 	healthy := slices.DeleteFunc(objects, func(o metav1.ObjectMeta) bool { return o.Namespace == "b" })
-	if diff := cmp.Diff(naiveCount(configMaps, healthy, &Scanner{Since: testSince}), got); diff != "" {
+	if diff := cmp.Diff(naiveCount(healthy, &Scanner{Since: testSince}), got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if len(summary.Skipped) != 1 || summary.Objects != int64(len(healthy)) {

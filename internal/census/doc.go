@@ -1,18 +1,8 @@
-// Package census counts the generated names that exist, by resource, namespace and effective
-// prefix. It lists metadata only and drops objects at once, so that its memory grows neither
-// with the objects nor with the prefixes. It owns the resource types, the pages and their
-// size, faults, and the decision to list again or to divide a list. Package decode reads
-// pages, and package namepools counts their objects. It knows no probabilities and prints
-// nothing.
-//
-// # How it counts
-//
-// Servers list in the order of "namespace/name". A stem is a name without its last five characters. It
-// is complete as soon as names no longer start with it. The creator of its newest name is known by
-// then, and so is whether a client generated its names. Other prefixes are counted in sweeps, which
-// are further walks over the same list. One sweep counts the prefixes that only objects with other
-// names have as generateName. A server that doesn't sort needs several. Objects that no sweep has
-// counted are among [Summary].Uncounted.
+// Package census reads the objects of a cluster, and counts their names by resource, namespace and
+// effective prefix. It lists metadata only and drops objects at once, so that its memory does not grow
+// with the objects. It owns the resource types, the pages and their size, faults, and the decision to
+// list again or to divide a list. Package decode reads pages, and package pools counts their objects.
+// It knows no probabilities and prints nothing.
 //
 // # Load on the server
 //
@@ -24,13 +14,13 @@
 // # Words
 //
 // A list is one scope: a resource in all namespaces or in one. A walk reads a list once, page
-// by page. A tally is the count of one name pool.
+// by page.
 //
 // # Guarantees
 //
-// The name pools of a list are handed over in a [Batch], which is committed when the list has
-// been read to its end. So every name pool that counts is complete, and none counts twice. A
-// list that fails gives a [Skipped] and no name pools. Without faults the counts of one list
+// The objects of a list go to a [Visitor], which is committed when the list has been read to its
+// end. So every name pool that counts is complete, and no object counts twice. A list that fails
+// gives a [Skipped], and its visitor is never committed. Without faults the counts of one list
 // are consistent. If they can't be, because a continue token expired or a server doesn't
 // sort, its resource is among [Summary].Inconsistent. Lists of different resources are never
 // of the same state.

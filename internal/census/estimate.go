@@ -35,7 +35,7 @@ type Estimate struct {
 func (s *Scanner) Estimate(
 	ctx context.Context, resources []Resource, namespace string,
 ) ([]Estimate, []Skipped, error) {
-	run, err := s.newScan(nil)
+	run, err := s.newScan(decode.Asked{}, nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -29,10 +29,9 @@ func TestEstimate(t *testing.T) {
 			t.Errorf("asked for (-want +got)\n%s", diff)
 		}
 		e := estimates[0]
-		var l committed
-		summary, err := s.Scan(t.Context(), []Resource{configMaps}, "a", l.begin)
-		if err != nil || e.Objects != 12_000 || !e.Known || e.Requests != summary.Requests {
-			t.Errorf("version %s: %+v; a scan made %d requests (%v)", version, e, summary.Requests, err)
+		_, summary := count(t, s, "a", configMaps)
+		if e.Objects != 12_000 || !e.Known || e.Requests != summary.Requests {
+			t.Errorf("version %s: %+v; a scan made %d requests", version, e, summary.Requests)
 		}
 		if e.AtOnce != bigAtOnce || e.Bytes < 12_000*20 {
 			t.Errorf("version %s: %+v", version, e)
@@ -55,7 +54,7 @@ func TestSeats(t *testing.T) {
 		{"v1.34.0", 1_000, 2_000, 20},
 		{"v1.37.1", 25_000, 2_000, 100},
 	} {
-		s, err := (&Scanner{Config: &rest.Config{}, Version: test.version}).newScan(nil)
+		s, err := (&Scanner{Config: &rest.Config{}, Version: test.version}).newScan(decode.Asked{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +95,7 @@ func TestRequestsInDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	requests := func(version string, objects int64) int64 {
-		s, err := (&Scanner{Config: &rest.Config{}, Version: version}).newScan(nil)
+		s, err := (&Scanner{Config: &rest.Config{}, Version: version}).newScan(decode.Asked{}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 )
 
 // Pauses between attempts grow from firstPause to longestPause.
@@ -60,12 +59,12 @@ func isUnreachable(err error) bool {
 // isSignal reports whether err is internal control flow of the census.
 func isSignal(err error) bool {
 	var big *tooBig
-	return mustCountAgain(err) || errors.As(err, &big)
+	return mustReadAgain(err) || errors.As(err, &big)
 }
 
-// mustCountAgain reports whether a list can't be counted as it was begun, but in another way.
-func mustCountAgain(err error) bool {
-	return errors.Is(err, namepools.ErrUnsorted) || errors.Is(err, errStartAgain)
+// mustReadAgain reports whether a list can't be read as it was begun, but in another way.
+func mustReadAgain(err error) bool {
+	return errors.Is(err, errUnsorted) || errors.Is(err, errStartAgain)
 }
 
 // timedOut reports whether a request had no response within its time, or within the time that

@@ -10,7 +10,7 @@ import (
 
 // Progress is the progress of a scan.
 type Progress struct {
-	// Types is the number of resource types to count. Done is the number of finished ones.
+	// Types is the number of resource types to read. Done is the number of finished ones.
 	Types, Done int
 	// Objects is the number of objects read. Objects that were read again count again.
 	Objects int64
@@ -20,19 +20,16 @@ type Progress struct {
 
 // Summary has the sums of a scan.
 type Summary struct {
-	// Objects is the number of objects in the counted lists. Requests is the number of all requests.
+	// Objects is the number of objects in the lists that were read. Requests is the number of all requests.
 	Objects, Requests int64
-	// Skipped are the types that could not be read, in order. None of their name pools was
-	// handed over.
+	// Skipped are the types that could not be read, in order. Their visitors were not
+	// committed.
 	Skipped []Skipped
 	// Inconsistent are the resources whose lists are not of one state.
 	Inconsistent []Resource
-	// Unprefixed are the objects whose names are in no name pool that counts: no object has
-	// their prefix as generateName, and it is not evident. Most first.
+	// Unprefixed are the objects whose names are in no name pool that counts, most first. Only
+	// Scanner.Count sets it.
 	Unprefixed []TypeCount
-	// Uncounted are the objects that have a generateName whose prefix was not counted: too
-	// many prefixes are the generateName of objects of other names only. Most first.
-	Uncounted []TypeCount
 }
 
 // TypeCount is a number of objects of one resource type.
@@ -50,11 +47,9 @@ func (s *Summary) Sort() {
 		)
 	})
 	slices.SortFunc(s.Inconsistent, compareTypes)
-	for _, counts := range [][]TypeCount{s.Unprefixed, s.Uncounted} {
-		slices.SortFunc(counts, func(a, b TypeCount) int {
-			return cmp.Or(cmp.Compare(b.Objects, a.Objects), compareTypes(a.Resource, b.Resource))
-		})
-	}
+	slices.SortFunc(s.Unprefixed, func(a, b TypeCount) int {
+		return cmp.Or(cmp.Compare(b.Objects, a.Objects), compareTypes(a.Resource, b.Resource))
+	})
 }
 
 func compareTypes(a, b Resource) int {
@@ -65,41 +60,28 @@ func compareTypes(a, b Resource) int {
 // functions of the caller, one at a time.
 type ledger struct {
 	mu       sync.Mutex
-	begin    func() Batch
 	report   func(Progress) // may be nil
 	listed   func(Listed)   // may be nil
 	progress Progress
 	summary  Summary // without the requests
 }
 
-func (l *ledger) newBatch() Batch {
+// commit commits the visitors of a resource type, and adds its objects.
+func (l *ledger) commit(r Resource, read listRead) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.begin()
-}
-
-// commit adds the count of a resource.
-func (l *ledger) commit(r Resource, c listCount) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	c.batch.Commit()
+	read.commit()
 	s := &l.summary
-	s.Objects += c.Objects
-	if c.inconsistent {
+	s.Objects += read.objects
+	if read.inconsistent {
 		s.Inconsistent = append(s.Inconsistent, r)
 	}
-	if unprefixed := c.Objects - c.Prefixed; unprefixed > 0 {
-		s.Unprefixed = append(s.Unprefixed, TypeCount{r, unprefixed})
-	}
-	if c.Uncounted > 0 {
-		s.Uncounted = append(s.Uncounted, TypeCount{r, c.Uncounted})
-	}
 	if l.listed != nil {
-		l.listed(Listed{r, c.batch, c.Objects, c.Prefixed, c.Uncounted, c.at})
+		l.listed(Listed{r, read.objects, read.at})
 	}
 }
 
-// skip records that err prevented the count of a resource type.
+// skip records that err kept a resource type from being read.
 func (l *ledger) skip(ctx context.Context, r Resource, namespace string, err error) {
 	skipped := SkippedBy(ctx, r, namespace, err)
 	l.mu.Lock()
@@ -124,7 +106,7 @@ func (l *ledger) pageRead(r Resource, objects int64) {
 	l.advance(func(p *Progress) { p.Objects, p.Current = p.Objects+objects, r })
 }
 
-// typeDone records that a resource type was counted or skipped.
+// typeDone records that a resource type was read or skipped.
 func (l *ledger) typeDone() {
 	l.advance(func(p *Progress) { p.Done++ })
 }

@@ -32,7 +32,7 @@ func TestListsEnd(t *testing.T) {
 			}
 			return n < 5_000
 		}
-		_, summary := scanWithFaults(t, a, &Scanner{})
+		_, summary := countWithFaults(t, a, &Scanner{})
 		if len(summary.Skipped) != 1 || summary.Skipped[0].Reason != Malformed || len(a.requests) != test.requests {
 			t.Errorf("%s: %d requests, %+v", name, len(a.requests), summary)
 		}
@@ -72,7 +72,7 @@ func TestLargeResponses(t *testing.T) {
 			}
 			return true
 		}
-		_, summary := scanWithFaults(t, a, &Scanner{})
+		_, summary := countWithFaults(t, a, &Scanner{})
 		if limits := fmt.Sprint(limitsOf(t, a)); summary.Objects != test.objects || limits != test.limits {
 			t.Errorf("%s: limits %s, %+v", name, limits, summary)
 		}

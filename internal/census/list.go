@@ -11,6 +11,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
+// maxRestarts is how often a list is read again from its beginning.
+const maxRestarts = 5
+
+// errUnsorted is the error of a list that is not in the order of "namespace/name".
+var errUnsorted = errors.New("the list is not sorted")
+
 // errStartAgain is the error of a list that can't be continued.
 var errStartAgain = errors.New("the list must be started again")
 
@@ -50,6 +56,59 @@ type list struct {
 // newList returns a list with its own page size, read at the latest resourceVersion.
 func (s *scan) newList(r Resource, namespace string) *list {
 	return &list{scan: s, resource: r, namespace: namespace, size: newPageSize(s.chunkSize, s.limits)}
+}
+
+// listRead is a list that was read to its end.
+type listRead struct {
+	visitors     []Visitor // not committed yet: one, or one for each namespace
+	objects      int64
+	inconsistent bool
+	at           string // the resourceVersion that was read; empty if it is not unique
+}
+
+// commit commits the visitors.
+func (r *listRead) commit() {
+	for _, visitor := range r.visitors {
+		visitor.Commit()
+	}
+}
+
+// read passes the objects of the list to a visitor. If it must, it reads the list again from the
+// beginning, with a new visitor.
+func (l *list) read(ctx context.Context, asked decode.Asked, begin begin) (listRead, error) {
+	for restarts := 0; ; restarts++ {
+		to := &visit{asked: asked, to: begin(l.resource, !l.unordered), sorted: !l.unordered}
+		err := l.walk(ctx, to)
+		if err == nil {
+			return listRead{[]Visitor{to.to}, to.objects, l.inconsistent, l.state()}, nil
+		}
+		if err := l.restart(ctx, restarts, err); err != nil {
+			return listRead{}, err
+		}
+	}
+}
+
+// state is the state of the list, or empty.
+func (l *list) state() string {
+	if l.inconsistent {
+		return ""
+	}
+	return l.at
+}
+
+// restart prepares the list to be read again after err, or returns why it is not.
+func (l *list) restart(ctx context.Context, restarts int, err error) error {
+	switch {
+	case l.pinned:
+		return err
+	case errors.Is(err, errUnsorted):
+		l.at, l.unordered, l.inconsistent = "", true, true
+		return nil
+	case errors.Is(err, errStartAgain) && restarts < maxRestarts:
+		l.at, l.inconsistent = "", l.unordered
+		return l.scan.server.wait(ctx, l.scan.server.newRetrier(), err)
+	}
+	return err
 }
 
 // get waits for its turn and requests one page. If it fails, it returns the part that was read.

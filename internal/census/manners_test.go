@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -79,9 +78,7 @@ func TestFewBigPagesAtOnce(t *testing.T) {
 		}
 		s := &Scanner{Config: a.start(t), Concurrency: concurrency, Version: "1.34"}
 		types := []Resource{configMaps, configMaps, configMaps, configMaps, configMaps, configMaps}
-		if _, err := s.Scan(t.Context(), types, "", (&committed{}).begin); err != nil {
-			t.Fatal(err)
-		}
+		count(t, s, "", types...)
 		if f.most != want {
 			t.Errorf("concurrency %d: %d big pages at once, want %d", concurrency, f.most, want)
 		}
@@ -109,9 +106,7 @@ func TestPolite(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if _, err := s.Scan(t.Context(), []Resource{configMaps, configMaps}, "", (&committed{}).begin); err != nil {
-		t.Fatal(err)
-	}
+	count(t, s, "", configMaps, configMaps)
 	both.Wait()
 	if len(began) != 7 {
 		t.Fatalf("%d requests", len(began))
@@ -163,132 +158,13 @@ func TestServerComesBack(t *testing.T) {
 		}
 		return true
 	}
-	got, summary := scanOf(t, a, &Scanner{ChunkSize: 70, Since: testSince})
-	if diff := cmp.Diff(naiveCount(configMaps, objects, &Scanner{Since: testSince}), got); diff != "" {
+	got, summary := countOf(t, a, &Scanner{ChunkSize: 70, Since: testSince})
+	if diff := cmp.Diff(naiveCount(objects, &Scanner{Since: testSince}), got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if len(summary.Inconsistent) > 0 || summary.Objects != int64(len(objects)) {
 		t.Errorf("%+v", summary)
 	}
-}
-
-// However many strays users create, there is at most one more walk. The strays that it leaves are
-// reported.
-func TestManyStrays(t *testing.T) {
-	a := &api{}
-	var objects []metav1.ObjectMeta
-	for i := range 100 {
-		objects = append(objects,
-			metav1.ObjectMeta{Namespace: "a", Name: fmt.Sprintf("named-%02d", i), GenerateName: fmt.Sprintf("stray-%02d-", i)},
-			metav1.ObjectMeta{Namespace: "a", Name: fmt.Sprintf("stray-%02d-bbbbb", i)})
-	}
-	a.set(objects)
-	const atOnce = 16
-	counted := func(s *Scanner) ([]NamePool, Summary) {
-		var l committed
-		run, err := s.newScan(l.begin)
-		if err != nil {
-			t.Fatal(err)
-		}
-		run.rules.AtOnce = atOnce
-		run.count(t.Context(), configMaps, "")
-		return l.sorted(), run.summary()
-	}
-	reported := int64(0)
-	s := &Scanner{Config: a.start(t), ChunkSize: 50, Listed: func(l Listed) { reported = l.Uncounted }}
-	got, summary := counted(s)
-	if diff := cmp.Diff(naiveCount(configMaps, objects, s)[:atOnce], got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	if reported != 100-atOnce {
-		t.Errorf("it was reported that %d are not counted", reported)
-	}
-	want := Summary{Objects: 200, Requests: 8, Unprefixed: countOf(200 - atOnce), Uncounted: countOf(100 - atOnce)}
-	if diff := cmp.Diff(want, summary); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-
-	// If the resourceVersion of the first walk is gone, many name pools are kept, and strays stay
-	// uncounted.
-	a.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Query().Has("resourceVersion") {
-			writeStatus(w, &metav1.Status{Status: "Failure", Code: http.StatusGone})
-			return true
-		}
-		return false
-	}
-	for i := range atOnce + 1 {
-		name := fmt.Sprintf("own-%02d-bbbbb", i)
-		objects = append(objects, metav1.ObjectMeta{Namespace: "a", Name: name, GenerateName: name[:7]})
-	}
-	a.set(objects)
-	got, summary = counted(s)
-	if len(got) != atOnce+1 || len(summary.Inconsistent) > 0 || summary.Uncounted[0].Objects != 100 {
-		t.Errorf("%d spaces, %+v", len(got), summary)
-	}
-
-	objects = objects[:200]
-	a.fault, a.unsorted, a.states, a.requests = nil, true, nil, nil
-	objects = append(objects, metav1.ObjectMeta{Namespace: "a", Name: "b"}, metav1.ObjectMeta{Namespace: "a", Name: "a"})
-	a.set(objects[198:])
-	for i := range 200 { // 2 + 200 unsorted name pools
-		objects = append(objects, metav1.ObjectMeta{Namespace: "b", Name: fmt.Sprintf("p%03d-bbbbb", i), GenerateName: fmt.Sprintf("p%03d-", i)})
-	}
-	a.set(objects[198:])
-	got, summary = counted(s)
-	if walks := (maxSweeps - 1) * atOnce; len(got) != walks || summary.Uncounted[0].Objects != int64(201-walks) {
-		t.Errorf("%d spaces, %+v", len(got), summary)
-	}
-}
-
-// With many namespaces, only the batches of those that are being read are kept.
-func TestNamespacesAreBatches(t *testing.T) {
-	var namespaces []string
-	for i := range 10 {
-		namespaces = append(namespaces, fmt.Sprintf("n%02d", i))
-	}
-	objects := censustest.Population(namespaces, divideAbove/len(namespaces)+1)
-	a := &api{namespaces: namespaces}
-	a.set(objects)
-	var counter batches
-	s := &Scanner{Config: a.start(t), ChunkSize: 500}
-	summary, err := s.Scan(t.Context(), []Resource{configMaps}, "", counter.begin)
-	if err != nil || len(summary.Skipped) > 0 || summary.Objects != int64(len(objects)) {
-		t.Fatalf("%+v, %v", summary, err)
-	}
-	if last := a.requests[len(a.requests)-1]; !strings.HasPrefix(last, "/api/v1/namespaces/") {
-		t.Errorf("not divided: %s", last)
-	}
-	// One batch for the first page, one for the type, and one for each list in flight.
-	if counter.most > 2+defaultConcurrency || counter.open != 1 {
-		t.Errorf("%d batches at once, %d never committed", counter.most, counter.open)
-	}
-}
-
-// batches counts open batches and their maximum.
-type batches struct {
-	mu         sync.Mutex
-	open, most int
-}
-
-func (b *batches) begin() Batch {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.open++
-	b.most = max(b.most, b.open)
-	return countedBatch{b}
-}
-
-type countedBatch struct{ of *batches }
-
-func (countedBatch) Add(NamePool) {}
-
-func (b countedBatch) Begin() Batch { return b.of.begin() }
-
-func (b countedBatch) Commit() {
-	b.of.mu.Lock()
-	defer b.of.mu.Unlock()
-	b.of.open--
 }
 
 // Scans that share their turns report an outage and its end once, whichever scan notices it.

@@ -3,68 +3,42 @@ package census
 import (
 	"time"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
-const (
-	// MaxRawPrefixes limits the different generateNames that are counted per name pool.
-	MaxRawPrefixes = namepools.MaxRawPrefixes
-	// MaxCreators limits the different creators that are counted per name pool.
-	MaxCreators = namepools.MaxCreators
-	// MaxWindows limits the number of times in Scanner.Since.
-	MaxWindows = namepools.MaxWindows
-	// MinEvident is the smallest number of names that can show a client's generator.
-	MinEvident = namepools.MinEvident
-)
-
-// NamePool has the names that exist in one name pool.
+// NamePool is a name pool that counts, of a resource type as the server lists it.
 type NamePool struct {
 	Resource  Resource
 	Namespace string // empty for cluster-scoped objects
 	Prefix    string // the effective prefix, at most 58 bytes
-	// SuffixLength is 5, or from 6 to 11 for objects that the plugin created with --suffix-length. They
-	// have their own name pool. Its Prefix is truncated so that names have 63 bytes at most.
-	SuffixLength int
-	// Names is the number of objects whose name is Prefix and five characters of the alphabet, whatever
-	// picked the name, including terminating objects. It is 0 for a prefix that only objects with other
-	// names have as generateName. With a longer suffix it is the number of objects that have a creation ID
-	// annotation and a generateName with the prefix.
+	// Names is the number of objects in the name pool, including terminating ones.
 	Names int64
 	// Generated is the number of them with a generateName that has this prefix. RawPrefixes is the number
-	// of their different generateNames. MaxRawPrefixes means that or more. Only a prefix of 58 bytes can
+	// of their different generateNames. pools.MaxRawPrefixes means that or more. Only a prefix of 58 bytes can
 	// have several. GenerateNames has then the first eight in byte order. Otherwise it is nil.
 	Generated     int64
 	RawPrefixes   int
 	GenerateNames []string
 	// Recent counts the Names created since each time of Scanner.Since.
-	Recent [MaxWindows]int64
+	Recent [pools.Windows]int64
 	// Oldest and Newest are their first and last creationTimestamp, in whole seconds. They are zero if
 	// none has one.
 	Oldest, Newest time.Time
 
 	// Creator is the creator of the newest of them. Creators is the number of different creators seen.
-	// MaxCreators means that or more. Only objects that are newer than all before them in the list are
-	// checked.
+	// pools.MaxCreators means that or more.
 	Creator  Creator
 	Creators int
 	// ClientGenerated is true if none of them has a generateName with the prefix, and the names
 	// evidently come from a client's own generator.
 	ClientGenerated bool
-	// ReplicaBounded is true if the number of replicas limits the number of names. All creators seen are
-	// ReplicaSets, ReplicationControllers or DaemonSets, or Services for EndpointSlices.
+	// ReplicaBounded is true if the number of replicas limits the number of names.
 	ReplicaBounded bool
 
-	// OwnerKind is the kind of the objects' controllers. It is set if all have one kind, and if there are
-	// fewer names than Scanner.FoldBelow. Owners are hashes of these controllers, valid until Batch.Add
-	// returns.
+	// OwnerKind is the kind of the objects' controllers, if each has one and all have one kind. Owners
+	// are then hashes of these controllers, valid in this process.
 	OwnerKind string
 	Owners    []uint64
-
-	// Extra is true for a name pool that is handed over because of Scanner.All only.
-	Extra bool
-	// Members are the objects of a name pool of longer suffixes, as namepools.MemberOf has them.
-	// They are handed over because of Scanner.All only.
-	Members []uint64
 }
 
 // Creator is the creator of an object.
@@ -80,39 +54,17 @@ type Creator struct {
 	HasCreationID bool
 }
 
-// A Batch takes the name pools of one list. One goroutine uses it at a time, but Scan fills
-// several batches at once. The name pools of a batch that is never committed are incomplete,
-// or counted elsewhere. Forget them.
-type Batch interface {
-	Add(NamePool)
-	// Begin makes a batch within this one, for a part of the list. Its Commit adds its name
-	// pools to this one.
-	Begin() Batch
-	// Commit is called when all name pools of the list have been added, and are right. Scan
-	// calls it, and Begin, for one batch at a time.
-	Commit()
-}
-
-// tallied returns the name pool of a tally, as it is reported.
-func tallied(r Resource, id namepools.ID, t *namepools.Tally) NamePool {
+// PoolOf returns a name pool of a resource type.
+func PoolOf(r Resource, p *pools.Pool) NamePool {
 	return NamePool{
-		Resource: r, Namespace: id.Namespace, Prefix: id.Prefix, SuffixLength: id.SuffixLength,
-		Names: t.Names, Generated: t.Generated, Recent: t.Recent,
-		RawPrefixes: t.RawPrefixes(), GenerateNames: t.GenerateNames(),
-		Oldest: TimeOf(t.Oldest), Newest: TimeOf(t.Newest),
+		Resource: r, Namespace: p.Namespace, Prefix: p.Prefix,
+		Names: p.Names, Generated: p.Generated, RawPrefixes: p.RawPrefixes, GenerateNames: p.GenerateNames,
+		Recent: p.Recent, Oldest: p.Oldest, Newest: p.Newest,
 		Creator: Creator{
-			Kind: t.Creator.Kind, Name: t.Creator.Name,
-			Manager: t.Creator.Manager, Certain: t.Creator.Certain, HasCreationID: t.HasCreationID,
+			Kind: p.Creator.Kind, Name: p.Creator.Name, Manager: p.Creator.Manager,
+			Certain: p.Creator.Certain, HasCreationID: p.Creator.HasCreationID,
 		},
-		Creators: t.Creators(), ClientGenerated: t.ClientGenerated, ReplicaBounded: t.ReplicaBounded(),
-		OwnerKind: t.OwnerKind(), Owners: t.Owners(), Extra: t.Extra, Members: t.Members,
+		Creators: p.Creators, ClientGenerated: p.ClientGenerated, ReplicaBounded: p.ReplicaBounded,
+		OwnerKind: p.OwnerKind, Owners: p.Owners,
 	}
-}
-
-// TimeOf returns the time of Unix seconds. It is zero if they are, because the time is unknown then.
-func TimeOf(seconds int64) time.Time {
-	if seconds == 0 {
-		return time.Time{}
-	}
-	return time.Unix(seconds, 0).UTC()
 }

@@ -38,8 +38,8 @@ func (r *Reader) Walk(ctx context.Context, of Pages, to PageVisitor) (at string,
 		to.Begin(sorted)
 		return inPages{to}
 	}
-	count, err := l.count(ctx, func() Batch { return &visits{asked: of.Asked, begin: begin} })
-	return count.at, err
+	read, err := l.read(ctx, of.Asked, begin)
+	return read.at, err
 }
 
 // inPages makes a PageVisitor a Visitor. It has nothing to commit.

@@ -48,7 +48,7 @@ func TestPagesGrow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := &api{}
 			a.set(inOrder(40_000))
-			_, summary := scanOf(t, a, &Scanner{ChunkSize: test.chunkSize, limits: limitsWithTime("v1.34.4", time.Hour)})
+			_, summary := countOf(t, a, &Scanner{ChunkSize: test.chunkSize, limits: limitsWithTime("v1.34.4", time.Hour)})
 			if diff := cmp.Diff(test.want, limitsOf(t, a)); diff != "" || summary.Objects != 40_000 {
 				t.Errorf("%+v, (-want +got)\n%s", summary, diff)
 			}
@@ -73,7 +73,7 @@ func TestPagesShrink(t *testing.T) {
 		}}
 		a.set(inOrder(4000))
 		s := &Scanner{Config: &rest.Config{Transport: a, Timeout: 7 * time.Second}, RetryTimeout: 6 * time.Second}
-		_, summary := scanOf(t, a, s)
+		_, summary := countOf(t, a, s)
 		if summary.Objects != 4000 || slow > len(a.requests)/3 {
 			t.Errorf("%+v, %d of %d requests took too long: %v", summary, slow, len(a.requests), limitsOf(t, a))
 		}
@@ -153,7 +153,7 @@ func TestPagesFromEtcd(t *testing.T) {
 	}
 	a := &api{}
 	a.set(inOrder(9_000))
-	scanOf(t, a, &Scanner{limits: limitsWithTime("v1.33.1", time.Hour)})
+	countOf(t, a, &Scanner{limits: limitsWithTime("v1.33.1", time.Hour)})
 	if largest := slices.Max(limitsOf(t, a)); largest != largestFromEtcd {
 		t.Errorf("a page of %d, want %d", largest, largestFromEtcd)
 	}

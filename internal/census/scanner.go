@@ -6,15 +6,11 @@ import (
 	"errors"
 	"time"
 
-	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
-
-// poolsAtOnce is how many name pools are counted in one sweep. They take some megabytes.
-const poolsAtOnce = 1 << 14
 
 // Scanner counts the names of a cluster. Only Config is required.
 type Scanner struct {
@@ -39,23 +35,17 @@ type Scanner struct {
 	// RetryTimeout limits the retries of a page after throttling, 5xx and broken connections. It also
 	// limits the wait for an unreachable server. 0 is two minutes.
 	RetryTimeout time.Duration
-	// Selector chooses the prefixes of which some object matches it: an object in the name
-	// pool, or one with its generateName. It lowers no counts. nil chooses all.
+	// Selector chooses the name pools in which some object matches it. It lowers no counts. nil
+	// chooses all. Only Count uses it, Prefixes, Since and MinCount.
 	Selector labels.Selector
 	// Prefixes are effective prefixes that are counted even if no object has them as
 	// generateName.
 	Prefixes []string
-	// Since are the times from which on a creation is recent, at most MaxWindows.
+	// Since are the times from which on a creation is recent, at most pools.Windows.
 	Since []time.Time
-	// All hands over name pools that do not count, too: no object has their generateName, the
-	// prefix is not evident, or Selector doesn't choose it. Their NamePool.Extra is true. A
-	// list that is not in order has none of them.
-	All bool
 	// MinCount is the number of names from which on a prefix without a generateName can be evident. It is
 	// 10 at least.
 	MinCount int64
-	// FoldBelow is the number of names below which NamePool.OwnerKind is set. 0 means never.
-	FoldBelow int64
 	// Progress, if set, is called after every page and every type. It is called by one
 	// goroutine at a time.
 	Progress func(Progress)
@@ -66,48 +56,18 @@ type Scanner struct {
 	// Resting, if set, is called before each long pause of a polite scan. It is called by one
 	// goroutine at a time.
 	Resting func(pause time.Duration)
-	// Listed, if set, is called for each type that has been read, after its batch is
-	// committed. It is called by one goroutine at a time.
+	// Listed, if set, is called for each type that has been read, after its visitors
+	// are committed. It is called by one goroutine at a time.
 	Listed func(Listed)
 }
 
 // Listed is a resource type that has been read.
 type Listed struct {
 	Resource Resource
-	Batch    Batch // with its name pools
 	Objects  int64
-	// Prefixed is how many of the objects are in name pools that count.
-	Prefixed int64
-	// Uncounted is how many of the objects have a generateName whose prefix was not counted.
-	Uncounted int64
 	// ResourceVersion is the state of the list, from which a watch goes on. It is empty if the
 	// list is not all of one state.
 	ResourceVersion string
-}
-
-// Scan counts the names of the resources, in one namespace or, if it is empty, in all.
-// Cluster-scoped resources are counted in either case. The name pools of every list come in a
-// batch of their own that begin makes. begin is called by one goroutine at a time. A list that
-// fails is skipped, and the others go on. When ctx is done, all unfinished lists are skipped.
-// An error is about the configuration, and comes before any request.
-func (s *Scanner) Scan(
-	ctx context.Context, resources []Resource, namespace string, begin func() Batch,
-) (Summary, error) {
-	run, err := s.newScan(begin)
-	if err != nil {
-		return Summary{}, err
-	}
-	run.ledger.progress.Types = len(resources)
-	var group errgroup.Group
-	for _, r := range resources {
-		group.Go(func() error {
-			run.count(ctx, r, namespace)
-			run.ledger.typeDone()
-			return nil
-		})
-	}
-	_ = group.Wait()
-	return run.summary(), nil
 }
 
 // scan is one run of a Scanner.
@@ -115,53 +75,41 @@ type scan struct {
 	chunkSize int64
 	limits    pageLimits
 	version   string
-	rules     *namepools.Rules
+	asked     decode.Asked
+	begin     begin
 	server    *server
 	ledger    *ledger
 }
 
-func (s *Scanner) newScan(begin func() Batch) (*scan, error) {
+func (s *Scanner) newScan(asked decode.Asked, begin begin) (*scan, error) {
 	server, err := newServer(s)
 	if err != nil {
 		return nil, err
 	}
-	rules := &namepools.Rules{
-		Prefixes: map[string]bool{}, AtOnce: poolsAtOnce,
-		MinCount: s.MinCount, FoldBelow: s.FoldBelow, All: s.All,
-	}
-	for _, since := range s.Since {
-		rules.Since = append(rules.Since, since.Unix())
-	}
-	if s.Selector != nil && !s.Selector.Empty() {
-		rules.Selector = s.Selector
-	}
-	for _, prefix := range s.Prefixes {
-		rules.Prefixes[prefix] = true
-	}
 	return &scan{
 		chunkSize: s.ChunkSize, limits: cmp.Or(s.limits, limitsFor(s.Version)), version: s.Version,
-		rules: rules, server: server,
-		ledger: &ledger{begin: begin, report: s.Progress, listed: s.Listed},
+		asked: asked, begin: begin, server: server,
+		ledger: &ledger{report: s.Progress, listed: s.Listed},
 	}, nil
 }
 
-// count counts one resource type.
-func (s *scan) count(ctx context.Context, r Resource, namespace string) {
+// read reads one resource type.
+func (s *scan) read(ctx context.Context, r Resource, namespace string) {
 	if !r.Namespaced {
 		namespace = ""
 	}
 	l := s.newList(r, namespace)
 	l.mayDivide = r.Namespaced && namespace == ""
-	count, err := l.count(ctx, s.ledger.newBatch)
+	read, err := l.read(ctx, s.asked, s.begin)
 	var big *tooBig
 	if errors.As(err, &big) {
-		count, err = s.divide(ctx, r, big)
+		read, err = s.divide(ctx, r, big)
 	}
 	if err != nil {
 		s.ledger.skip(ctx, r, namespace, err)
 		return
 	}
-	s.ledger.commit(r, count)
+	s.ledger.commit(r, read)
 }
 
 // summary returns the summary of a finished scan.

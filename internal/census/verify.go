@@ -42,10 +42,11 @@ func (l *list) checkObject(o *decode.Object) error {
 }
 
 // checkLater checks a page after the first one. Pages of one list have one resourceVersion. The API
-// allows remainingItemCount to be an estimate, so a wrong one only makes the list inconsistent.
+// allows remainingItemCount to be an estimate, so a wrong one only makes the list inconsistent. So do
+// pages without a resourceVersion.
 func (w *walk) checkLater(p decode.Page) error {
 	l := w.list
-	if l.at == "" || l.inconsistent {
+	if l.inconsistent = l.inconsistent || l.at == ""; l.inconsistent {
 		return nil
 	}
 	if p.ResourceVersion != l.at {

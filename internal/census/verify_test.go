@@ -50,10 +50,9 @@ func TestResponsesToOtherRequests(t *testing.T) {
 			config := a.start(t)
 			config.Timeout = 10 * time.Second
 			s := Scanner{Config: config, ChunkSize: 40, RetryTimeout: time.Second}
-			var l committed
-			summary, err := s.Scan(t.Context(), []Resource{configMaps}, "a", l.begin)
-			if err != nil || len(l.pools) > 0 || summary.Objects > 0 {
-				t.Errorf("counted %d objects in %v: %v", summary.Objects, l.pools, err)
+			pools, summary := count(t, &s, "a", configMaps)
+			if len(pools) > 0 || summary.Objects > 0 {
+				t.Errorf("counted %d objects in %v", summary.Objects, pools)
 			}
 			if len(summary.Skipped) != 1 || summary.Skipped[0].Reason != Malformed {
 				t.Errorf("%+v", summary.Skipped)
@@ -72,7 +71,7 @@ func TestOneResponseToAnotherRequest(t *testing.T) {
 		}
 		return n == 1
 	}
-	_, summary := scanOf(t, a, &Scanner{ChunkSize: 40})
+	_, summary := countOf(t, a, &Scanner{ChunkSize: 40})
 	if summary.Objects != 100 || len(summary.Inconsistent) > 0 {
 		t.Errorf("%+v", summary)
 	}
@@ -88,7 +87,7 @@ func TestFewerThanAnnounced(t *testing.T) {
 		}
 		return n == 1
 	}
-	_, summary := scanOf(t, a, &Scanner{ChunkSize: 40})
+	_, summary := countOf(t, a, &Scanner{ChunkSize: 40})
 	if summary.Objects != 40 || !slices.Equal(summary.Inconsistent, []Resource{configMaps}) {
 		t.Errorf("%+v", summary)
 	}
@@ -115,7 +114,7 @@ func TestNotFound(t *testing.T) {
 				_, _ = fmt.Fprint(w, test.body)
 				return true
 			}}
-			_, summary := scanWithFaults(t, a, &Scanner{RetryTimeout: time.Millisecond})
+			_, summary := countWithFaults(t, a, &Scanner{RetryTimeout: time.Millisecond})
 			if len(summary.Skipped) != 1 || summary.Skipped[0].Reason != test.want {
 				t.Errorf("%+v, want %s", summary.Skipped, test.want)
 			}

@@ -3,8 +3,9 @@ package census
 import (
 	"context"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 )
 
 // Visitor takes the objects of one list, each once. A visitor whose list fails, or is read
@@ -16,50 +17,38 @@ type Visitor interface {
 	Commit()
 }
 
-// Visit passes every object of the resource types to a visitor. Pages, retries, divided lists and
-// skipped resource types are as in Scan. Scanner.Selector has no effect. begin creates the visitor of
-// one list, or of one namespace of a divided list. Several goroutines call it. sorted reports whether
-// the objects come in the order of "namespace/name".
+// begin makes the visitor of one list. sorted reports whether the objects come in the order of
+// "namespace/name".
+type begin func(r Resource, sorted bool) Visitor
+
+// Visit passes every object of the resource types to a visitor, in one namespace or, if it is empty,
+// in all. Cluster-scoped types are visited in either case. Scanner.Selector has no effect. begin
+// creates the visitor of one list, or of one namespace of a divided list. Several goroutines call it.
+// sorted reports whether the objects come in the order of "namespace/name". A list that fails is
+// skipped, and the others go on. When ctx is done, all unfinished lists are skipped. An error is about
+// the configuration, and comes before any request.
 func (s *Scanner) Visit(
 	ctx context.Context, resources []Resource, namespace string, asked decode.Asked,
 	begin func(r Resource, sorted bool) Visitor,
 ) (Summary, error) {
-	return s.Scan(ctx, resources, namespace, func() Batch { return &visits{asked: asked, begin: begin} })
-}
-
-// visits is the batch of a list whose objects are visited. It has no name pools.
-type visits struct {
-	asked decode.Asked
-	begin func(Resource, bool) Visitor
-	of    *visits   // the batch that contains this one, or nil
-	done  []Visitor // of lists that were read to the end
-}
-
-func (*visits) Add(NamePool) {}
-
-func (v *visits) Begin() Batch { return &visits{asked: v.asked, begin: v.begin, of: v} }
-
-func (v *visits) Commit() {
-	if v.of != nil {
-		v.of.done = append(v.of.done, v.done...)
-		return
+	run, err := s.newScan(asked, begin)
+	if err != nil {
+		return Summary{}, err
 	}
-	for _, visitor := range v.done {
-		visitor.Commit()
+	run.ledger.progress.Types = len(resources)
+	var group errgroup.Group
+	for _, r := range resources {
+		group.Go(func() error {
+			run.read(ctx, r, namespace)
+			run.ledger.typeDone()
+			return nil
+		})
 	}
+	_ = group.Wait()
+	return run.summary(), nil
 }
 
-// read visits the objects of a list.
-func (v *visits) read(ctx context.Context, l *list) (namepools.Count, error) {
-	visit := &visit{asked: v.asked, to: v.begin(l.resource, !l.unordered), sorted: !l.unordered}
-	if err := l.walk(ctx, visit); err != nil {
-		return namepools.Count{}, err
-	}
-	v.done = append(v.done, visit.to)
-	return namepools.Count{Objects: visit.objects, Prefixed: visit.objects}, nil
-}
-
-// visit is the counter of a walk that visits objects.
+// visit is the adder of a walk that passes objects to a visitor.
 type visit struct {
 	asked   decode.Asked
 	to      Visitor
@@ -71,15 +60,15 @@ type visit struct {
 func (v *visit) Add(o *decode.Object) error {
 	at := position{o.Namespace, o.Name}
 	if v.sorted && v.objects > 0 && at.compare(v.last) <= 0 {
-		return namepools.ErrUnsorted
+		return errUnsorted
 	}
 	v.last = at
 	v.objects++
 	return v.to.Visit(o)
 }
 
-// askedBy is what a walk reads of each object for a counter.
-func askedBy(to counter) (asked decode.Asked) {
+// askedBy is what a walk reads of each object for an adder.
+func askedBy(to adder) (asked decode.Asked) {
 	if visit, is := to.(*visit); is {
 		asked = visit.asked
 	}
@@ -92,7 +81,7 @@ type Reader struct{ scan *scan }
 
 // Reader returns a reader. Its requests share the limits of the scanner after a call of ShareTurns.
 func (s *Scanner) Reader() (*Reader, error) {
-	scan, err := s.newScan(func() Batch { return nil })
+	scan, err := s.newScan(decode.Asked{}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -105,11 +94,11 @@ func (r *Reader) List(
 	ctx context.Context, of Resource, namespace string, asked decode.Asked, begin func() Visitor,
 ) error {
 	again := func(Resource, bool) Visitor { return begin() }
-	count, err := r.scan.newList(of, namespace).count(ctx, func() Batch { return &visits{asked: asked, begin: again} })
+	read, err := r.scan.newList(of, namespace).read(ctx, asked, again)
 	if err != nil {
 		return err
 	}
-	count.batch.Commit()
+	read.commit()
 	return nil
 }
 

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
@@ -88,6 +90,19 @@ func TestVisitsEachObjectOnce(t *testing.T) {
 			t.Errorf("%s: %d objects visited, %d counted", name, len(got.names), summary.Objects)
 		}
 	}
+}
+
+// Positions have the order in which servers list.
+func TestPositionsHaveTheOrderOfStorage(t *testing.T) {
+	name, namespace := rapid.StringMatching(`[a-c./-]{0,4}`), rapid.StringMatching(`[ab0-]{1,3}`)
+	rapid.Check(t, func(t *rapid.T) {
+		p := position{namespace.Draw(t, "namespace 1"), name.Draw(t, "name 1")}
+		q := position{namespace.Draw(t, "namespace 2"), name.Draw(t, "name 2")}
+		want := strings.Compare(p.namespace+"/"+p.name, q.namespace+"/"+q.name)
+		if got := p.compare(q); got != want {
+			t.Errorf("%v and %v: %d, want %d", p, q, got, want)
+		}
+	})
 }
 
 // An error of a visitor skips the list, and nothing is committed.

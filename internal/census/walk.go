@@ -1,15 +1,16 @@
 package census
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 )
 
 const (
@@ -20,10 +21,13 @@ const (
 	maxReading = time.Hour
 )
 
+// adder takes the objects of a walk.
+type adder interface{ Add(*decode.Object) error }
+
 // walk reads a list once from its beginning to its end.
 type walk struct {
 	list  *list
-	to    counter
+	to    adder
 	asked decode.Asked
 	token string // of the next page; empty for the first one
 	seen  apistatus.Tokens
@@ -42,12 +46,24 @@ type walk struct {
 // position is the position of an object in a list.
 type position struct{ namespace, name string }
 
+// compare compares two positions in the order of storage, by the bytes of "namespace/name". This is not
+// the order of namespaces: "a-b/" comes before "a/".
 func (p position) compare(q position) int {
-	return namepools.StorageOrder(p.namespace, p.name, q.namespace, q.name)
+	if p.namespace == q.namespace {
+		return strings.Compare(p.name, q.name)
+	}
+	n := min(len(p.namespace), len(q.namespace))
+	if c := strings.Compare(p.namespace[:n], q.namespace[:n]); c != 0 {
+		return c
+	}
+	if len(p.namespace) < len(q.namespace) {
+		return cmp.Compare('/', q.namespace[n])
+	}
+	return cmp.Compare(p.namespace[n], '/')
 }
 
-// walk passes every object of the list to a counter, once.
-func (l *list) walk(ctx context.Context, to counter) error {
+// walk passes every object of the list to an adder, once.
+func (l *list) walk(ctx context.Context, to adder) error {
 	w := &walk{list: l, to: to, asked: askedBy(to)}
 	l.reading = 0
 	for {
@@ -182,7 +198,7 @@ func (w *walk) take(o *decode.Object) error {
 	at := position{o.Namespace, o.Name}
 	if w.again != nil {
 		if at.compare(*w.again) <= 0 {
-			return namepools.ErrUnsorted
+			return errUnsorted
 		}
 		*w.again = at
 		if at.compare(w.last) <= 0 {

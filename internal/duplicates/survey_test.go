@@ -1,6 +1,7 @@
 package duplicates
 
 import (
+	"cmp"
 	"fmt"
 	"hash/maphash"
 	"runtime"
@@ -15,7 +16,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -66,7 +66,7 @@ func drawn(t *rapid.T) []decode.Object {
 		return o
 	})
 	objects := rapid.SliceOfN(one, 0, 60).Draw(t, "objects")
-	slices.SortFunc(objects, func(a, b decode.Object) int { return namepools.StorageOrder(a.Namespace, a.Name, b.Namespace, b.Name) })
+	slices.SortFunc(objects, func(a, b decode.Object) int { return cmp.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
 	return slices.CompactFunc(objects, func(a, b decode.Object) bool { return a.Namespace == b.Namespace && a.Name == b.Name })
 }
 

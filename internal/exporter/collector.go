@@ -15,7 +15,7 @@ import (
 // The metrics of prefixes that an audit has, too.
 var (
 	PrefixNames = NewPrefixDesc("genname_prefix_names",
-		"Names that exist under a prefix. 27^5 = 14348907 are possible, or 27^suffix_length if that label is set.")
+		"Names that exist under a prefix. 27^5 = 14348907 are possible.")
 	PrefixRoom = NewPrefixDesc("genname_prefix_room_creates",
 		"Further creates until the chance of any failure exceeds 0.1%, with the attempts in force.")
 	PrefixAttempts = NewPrefixDesc("genname_prefix_attempts",

@@ -103,9 +103,9 @@ func TestCollect(t *testing.T) {
 	row.Creates, row.Deletes, row.Failures = 7, 3, 0.5
 	row.Pool.Creator = census.Creator{Kind: "CronJob", Name: "nightly"}
 	f.rows["run-"] = row
-	row.Pool.SuffixLength, row.Pool.RawPrefixes, row.Pool.Names = 8, 2, 11
+	row.Pool.Prefix, row.Pool.RawPrefixes, row.Pool.Names = "long-", 2, 11
 	row.Pool.Creator = census.Creator{Manager: "team\n"}
-	f.rows["run-8"] = row
+	f.rows["long-"] = row
 	f.total.Names, f.total.Creates, f.total.Gaps, f.total.Restarts, f.total.Events = 36, 9, 1, 2, 30
 	f.total.Behind = 90 * time.Second
 	f.skips = []census.Skipped{
@@ -118,7 +118,7 @@ func TestCollect(t *testing.T) {
 		return []census.Skipped{{Group: "dead.example", Reason: census.Unreachable}, {Resource: "x", Reason: census.Excluded}}
 	})
 	const run = `{group="batch",namespace="ci",prefix="run-",resource="jobs"} `
-	const long = `{group="batch",namespace="ci",prefix="run-",resource="jobs",suffix_length="8"} `
+	const long = `{group="batch",namespace="ci",prefix="long-",resource="jobs"} `
 	const of = `{group="batch",resource="jobs"} `
 	got := gather(t, c)
 	for name, samples := range map[string][]string{
@@ -130,7 +130,7 @@ func TestCollect(t *testing.T) {
 		"genname_prefix_room_creates":            {run + "1e+06", long + "1e+06"},
 		"genname_prefix_info": {
 			`{creator="CronJob",group="batch",namespace="ci",prefix="run-",resource="jobs",truncated="false"} 1`,
-			`{creator="team\\n",group="batch",namespace="ci",prefix="run-",resource="jobs",suffix_length="8",truncated="true"} 1`,
+			`{creator="team\\n",group="batch",namespace="ci",prefix="long-",resource="jobs",truncated="true"} 1`,
 		},
 		"genname_resource_names":         {of + "36"},
 		"genname_resource_creates_total": {of + "9"},

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // other is the label of the prefixes without series.
@@ -18,29 +17,24 @@ const other = "(other)"
 
 // Pool identifies a name pool in labels.
 type Pool struct {
-	Namespace    string
-	Resource     schema.GroupResource
-	Prefix       string
-	SuffixLength int
+	Namespace string
+	Resource  schema.GroupResource
+	Prefix    string
 }
 
 // poolOf returns the key of a name pool.
 func poolOf(p *census.NamePool) Pool {
-	return Pool{p.Namespace, p.Resource.GroupResource(), p.Prefix, p.SuffixLength}
+	return Pool{p.Namespace, p.Resource.GroupResource(), p.Prefix}
 }
 
-// PrefixDesc describes a metric that has a sample for each prefix. A prefix with longer
-// suffixes has the label suffix_length, because it has a name pool of its own.
-type PrefixDesc struct{ plain, long *prometheus.Desc }
+// PrefixDesc describes a metric that has a sample for each prefix.
+type PrefixDesc struct{ *prometheus.Desc }
 
 // NewPrefixDesc returns the description of a metric with the labels of a prefix and some
 // more.
 func NewPrefixDesc(name, help string, more ...string) PrefixDesc {
 	labels := append([]string{"namespace", "group", "resource", "prefix"}, more...)
-	return PrefixDesc{
-		plain: prometheus.NewDesc(name, help, labels, nil),
-		long:  prometheus.NewDesc(name, help, append(labels, "suffix_length"), nil),
-	}
+	return PrefixDesc{prometheus.NewDesc(name, help, labels, nil)}
 }
 
 // Metric returns the sample of a prefix, with the values of the other labels.
@@ -51,16 +45,13 @@ func (d PrefixDesc) Metric(kind prometheus.ValueType, value float64, p Pool, mor
 	}
 	values := append(labelsOf(p.Namespace, p.Resource.Group, p.Resource.Resource), prefix)
 	values = append(values, labelsOf(more...)...)
-	if p.SuffixLength == names.SuffixLength || p.SuffixLength == 0 {
-		return prometheus.MustNewConstMetric(d.plain, kind, value, values...)
-	}
-	return prometheus.MustNewConstMetric(d.long, kind, value, append(values, strconv.Itoa(p.SuffixLength))...)
+	return prometheus.MustNewConstMetric(d.Desc, kind, value, values...)
 }
 
 // others returns the sample of all prefixes of a resource type without series.
 func (d PrefixDesc) others(value float64, r schema.GroupResource) prometheus.Metric {
 	labels := append(labelsOf("", r.Group, r.Resource), other)
-	return prometheus.MustNewConstMetric(d.plain, prometheus.GaugeValue, value, labels...)
+	return prometheus.MustNewConstMetric(d.Desc, prometheus.GaugeValue, value, labels...)
 }
 
 // labelsOf returns texts as labels can have them. A server can send any bytes, also as a namespace.

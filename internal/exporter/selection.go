@@ -102,6 +102,5 @@ func recentCreates(row live.Row) float64 {
 func ComparePools(a, b Pool) int {
 	return cmp.Or(
 		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Resource.Group, b.Resource.Group),
-		cmp.Compare(a.Resource.Resource, b.Resource.Resource), cmp.Compare(a.Prefix, b.Prefix),
-		cmp.Compare(a.SuffixLength, b.SuffixLength))
+		cmp.Compare(a.Resource.Resource, b.Resource.Resource), cmp.Compare(a.Prefix, b.Prefix))
 }

@@ -56,7 +56,7 @@ func (f *fakeEngine) set(prefix string, names, recent int64) {
 	if !ok {
 		row = live.Row{
 			Followed: true, Since: began,
-			Pool: census.NamePool{Resource: jobs, Namespace: "ci", Prefix: prefix, SuffixLength: 5},
+			Pool: census.NamePool{Resource: jobs, Namespace: "ci", Prefix: prefix},
 		}
 	}
 	f.total.Names += names - row.Pool.Names

@@ -178,7 +178,7 @@ func (f *freshCount) Commit() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for p := range f.set.All() {
-		f.found[labelOf(poolOf(f.of, p))] = p.Names
+		f.found[labelOf(census.PoolOf(f.of, p))] = p.Names
 	}
 }
 

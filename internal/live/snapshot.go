@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 var errUncounted = errors.New("not counted yet")
@@ -222,7 +221,7 @@ type Row struct {
 
 // row returns a name pool and its events.
 func (s *store) row(number uint32, p *pools.Pool, now time.Time) Row {
-	row := Row{Pool: poolOf(s.resource, p), At: now}
+	row := Row{Pool: census.PoolOf(s.resource, p), At: now}
 	if row.Followed = s.standing.state == watched; !row.Followed {
 		return row
 	}
@@ -237,19 +236,4 @@ func (s *store) row(number uint32, p *pools.Pool, now time.Time) Row {
 		row.Reused = new(a.reuse.count)
 	}
 	return row
-}
-
-// poolOf returns a name pool as the audit and the exporter take it.
-func poolOf(of census.Resource, p *pools.Pool) census.NamePool {
-	return census.NamePool{
-		Resource: of, Namespace: p.Namespace, Prefix: p.Prefix, SuffixLength: names.SuffixLength,
-		Names: p.Names, Generated: p.Generated, RawPrefixes: p.RawPrefixes, GenerateNames: p.GenerateNames,
-		Oldest: p.Oldest, Newest: p.Newest,
-		Creator: census.Creator{
-			Kind: p.Creator.Kind, Name: p.Creator.Name, Manager: p.Creator.Manager,
-			Certain: p.Creator.Certain, HasCreationID: p.Creator.HasCreationID,
-		},
-		Creators: p.Creators, ClientGenerated: p.ClientGenerated, ReplicaBounded: p.ReplicaBounded,
-		OwnerKind: p.OwnerKind, Owners: p.Owners,
-	}
 }

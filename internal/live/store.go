@@ -246,7 +246,7 @@ func (s *store) created(key uint64, c changed) {
 		s.totals.creates++
 	}
 	if counts && (isGenerated || before.ClientGenerated) && s.policy.Chance != nil {
-		a.failures += s.policy.Chance(poolOf(s.resource, &before))
+		a.failures += s.policy.Chance(census.PoolOf(s.resource, &before))
 	}
 	if a.reuse != nil && m.Taken() {
 		a.reuse.created(c.object.Name)

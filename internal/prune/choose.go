@@ -14,7 +14,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/namepools"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
@@ -52,11 +51,11 @@ func (r *rules) prefixOf(o *decode.Object) string {
 	if r.named[o.GenerateName] {
 		return o.GenerateName
 	}
-	in, declared := namepools.Of(o)
-	if prefix := r.prefixes[declared.Prefix]; o.GenerateName != "" && prefix != "" {
+	if prefix := r.prefixes[names.EffectivePrefix(o.GenerateName)]; o.GenerateName != "" && prefix != "" {
 		return prefix
 	}
-	return r.prefixes[in.Prefix]
+	in, _, _ := names.Split(o.Name)
+	return r.prefixes[in]
 }
 
 // leaves returns the reason to leave an object whatever the others are, or "". state is empty if the end

@@ -1,6 +1,7 @@
 package census_test
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -14,6 +15,8 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
@@ -115,7 +118,7 @@ func (c *cluster) populate(t *testing.T) {
 }
 
 // createByClients creates objects with client-generated names. Some are named as a generator does, in descending
-// order. Others are named as create --suffix-length does.
+// order. Others are named as create with a key does.
 func (c *cluster) createByClients(t *testing.T, ns string) {
 	t.Helper()
 	suffixes := make([]string, 12)
@@ -132,7 +135,7 @@ func (c *cluster) createByClients(t *testing.T, ns string) {
 			"namespace": ns, "name": "md-" + suffix, "ownerReferences": []any{owner},
 		}})
 		c.create(t, configMaps, map[string]any{"metadata": map[string]any{
-			"namespace": ns, "generateName": "long-", "name": "long-bb" + suffix,
+			"namespace": ns, "generateName": "long-", "name": "long-bbbbb" + suffix,
 			"annotations": map[string]any{"genname.dev/creation-id": "x"},
 		}})
 	}
@@ -154,38 +157,39 @@ func (c *cluster) waitFor(t *testing.T, r census.Resource) {
 	}
 }
 
-// count counts plain lists and sorts the name pools.
+// count counts plain lists, without a Scanner, and sorts the name pools.
 func (c *cluster) count(t *testing.T, s *census.Scanner, namespace string, resources ...census.Resource) []census.NamePool {
 	t.Helper()
-	var pools []census.NamePool
+	rules := pools.Rules{Prefixes: map[string]bool{}, MinCount: s.MinCount, Selector: s.Selector}
+	for _, prefix := range s.Prefixes {
+		rules.Prefixes[prefix] = true
+	}
+	for i, since := range s.Since {
+		rules.Since[i] = since.Unix()
+	}
+	var counted []census.NamePool
 	for _, r := range resources {
 		list, err := c.objects.Resource(r.GroupVersionResource).Namespace(namespace).List(t.Context(), metav1.ListOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var objects []metav1.ObjectMeta
-		for _, o := range list.Items {
-			objects = append(objects, metav1.ObjectMeta{
-				Name: o.GetName(), Namespace: o.GetNamespace(), GenerateName: o.GetGenerateName(),
-				Labels: o.GetLabels(), CreationTimestamp: o.GetCreationTimestamp(),
-				Annotations: o.GetAnnotations(), OwnerReferences: o.GetOwnerReferences(), ManagedFields: o.GetManagedFields(),
-			})
+		whole, err := list.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
 		}
-		oracle := censustest.Oracle{Selector: s.Selector, Prefixes: s.Prefixes, Since: s.Since, MinCount: s.MinCount}
-		for _, c := range oracle.Count(objects) {
-			pools = append(pools, census.NamePool{
-				Resource: r, Namespace: c.Namespace, Prefix: c.Prefix, SuffixLength: c.SuffixLength,
-				Names: c.Names, Generated: c.Generated, RawPrefixes: c.RawPrefixes, GenerateNames: c.GenerateNames,
-				Recent: c.Recent, Oldest: c.Oldest, Newest: c.Newest,
-				Creator: census.Creator{
-					Kind: c.Creator.Kind, Name: c.Creator.Name, Manager: c.Creator.Manager, Certain: c.Creator.Certain,
-					HasCreationID: c.HasCreationID,
-				},
-				Creators: c.Creators, ClientGenerated: c.ClientGenerated, ReplicaBounded: c.ReplicaBounded,
-			})
+		set := pools.New(r.GroupResource(), &rules)
+		_, err = decode.List(bytes.NewReader(whole), decode.Asked{}, func(o *decode.Object) error {
+			set.Add(o)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for pool := range set.All() {
+			counted = append(counted, census.PoolOf(r, pool))
 		}
 	}
-	return sorted(pools)
+	return sorted(counted)
 }
 
 // scan returns the sorted name pools that s finds.
@@ -193,12 +197,11 @@ func scan(
 	t *testing.T, s *census.Scanner, resources []census.Resource, namespace string,
 ) ([]census.NamePool, census.Summary) {
 	t.Helper()
-	var all committed
-	summary, err := s.Scan(t.Context(), resources, namespace, all.begin)
+	counts, summary, err := s.Count(t.Context(), resources, namespace)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sorted(all.pools), summary
+	return sorted(slices.Collect(counts.All())), summary
 }
 
 func sorted(pools []census.NamePool) []census.NamePool {
@@ -206,24 +209,7 @@ func sorted(pools []census.NamePool) []census.NamePool {
 		return cmp.Or(
 			cmp.Compare(a.Resource.String(), b.Resource.String()),
 			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Prefix, b.Prefix),
-			cmp.Compare(a.SuffixLength, b.SuffixLength),
 		)
 	})
 	return pools
 }
-
-// committed collects the name pools of all committed batches. The scanner commits one batch at a time.
-type committed struct{ pools []census.NamePool }
-
-func (c *committed) begin() census.Batch { return &batch{to: c} }
-
-// batch collects the name pools of a list. Commit adds them to all name pools, or to the list that contains this
-// list.
-type batch struct {
-	committed
-	to *committed
-}
-
-func (b *batch) Add(s census.NamePool) { b.pools = append(b.pools, s) }
-func (b *batch) Begin() census.Batch   { return b.begin() }
-func (b *batch) Commit()               { b.to.pools = append(b.to.pools, b.pools...) }

@@ -11,8 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
-// checkCreators compares the creators and clients that the scanner finds with the known population. It doesn't use
-// the oracle.
+// checkCreators compares the creators and clients that the scanner finds with the known population.
 func checkCreators(t *testing.T, got []census.NamePool) {
 	t.Helper()
 	manager := census.Creator{Manager: "census.test", Certain: true}
@@ -22,7 +21,7 @@ func checkCreators(t *testing.T, got []census.NamePool) {
 			continue
 		}
 		switch {
-		case s.Prefix == "job-b" && s.SuffixLength == 5:
+		case s.Prefix == "job-b":
 			found++
 			if s.Creator != manager || s.Creators != 1 || s.ClientGenerated {
 				t.Errorf("%+v", s)
@@ -32,7 +31,7 @@ func checkCreators(t *testing.T, got []census.NamePool) {
 			if want := (census.Creator{Kind: "Set", Name: "md", Certain: true}); s.Creator != want || !s.ClientGenerated || s.Names != 12 {
 				t.Errorf("%+v", s)
 			}
-		case s.Prefix == "long-" && s.SuffixLength == 7:
+		case s.Prefix == "long-":
 			found++
 			if !s.Creator.HasCreationID || s.Names != 12 || s.Generated != 12 {
 				t.Errorf("%+v", s)

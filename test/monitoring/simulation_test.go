@@ -112,7 +112,7 @@ func (p pool) row(at, since time.Duration) live.Row {
 	creates := p.creates(at) - p.creates(since)
 	row := live.Row{Followed: true, Since: epoch.Add(since), Creates: int64(creates)}
 	row.Pool = census.NamePool{
-		Resource: configMaps, Namespace: p.namespace, Prefix: p.prefix, SuffixLength: 5, Names: int64(p.names(at)),
+		Resource: configMaps, Namespace: p.namespace, Prefix: p.prefix, Names: int64(p.names(at)),
 		RawPrefixes: max(p.generateNames, 1), Creator: census.Creator{Manager: "leaky-operator"},
 	}
 	if p.resource != "" {

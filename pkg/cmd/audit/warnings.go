@@ -31,9 +31,6 @@ func (r *run) warn(result *audit.Result) {
 	if inconsistent := report.Summary.Inconsistent; len(inconsistent) > 0 {
 		r.printer.printf(messages.Inconsistent, strings.Join(inconsistent, ", "))
 	}
-	if count, types := typesText(result.Uncounted); count != "" {
-		r.printer.printf(messages.Uncounted, count, types)
-	}
 	if report.Scope.ComparedWith != nil {
 		r.printCompared(result)
 	}
@@ -69,21 +66,6 @@ func (r *run) printCompared(result *audit.Result) {
 	if now := result.OnlyNow; len(now) > 0 {
 		r.printer.printf(messages.NotComparedNow, file, humanize.Few(now))
 	}
-}
-
-// typesText returns how many objects there are, and the resource types with most of them;
-// nothing if there are none.
-func typesText(types []v1alpha1.TypeObjects) (count, names string) {
-	var all int64
-	var named []string
-	for _, t := range types {
-		all += t.Objects
-		named = append(named, fmt.Sprintf("%s (%s)", humanize.Type(t.Group, t.Resource), humanize.Grouped(t.Objects)))
-	}
-	if all == 0 {
-		return "", ""
-	}
-	return humanize.Count(all, "object"), humanize.Few(named)
 }
 
 // printForbidden prints which resource types the user can't list, and the effect on a gate.

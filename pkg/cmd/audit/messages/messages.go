@@ -190,8 +190,6 @@ const (
 	// Inconsistent is printed for counts that are not of one resourceVersion: types.
 	Inconsistent = "Warning: inconsistent counts of %s. Their lists expired or were not sorted, " +
 		"so objects created or deleted during the audit might be missing or included"
-	// Uncounted is printed for objects under more prefixes than are counted: number, types.
-	Uncounted = "Warning: %s have a generateName that was not counted, because there are too many such prefixes: %s"
 	// YoungBaseline is printed for an earlier audit that is too recent: file, age.
 	YoungBaseline = "Warning: %s is only %s old, so the growth per day might come from a short burst"
 	// Gap is printed by --watch for a type whose watch lost events: type, from, to, reason.
