@@ -43,10 +43,10 @@ func startCluster(ctx context.Context, dir string) (*cluster, error) {
 	return c, controlplane.WriteKubeconfig(c.kubeconfig, cp.Admin())
 }
 
-// deploy applies deploy/exporter with kubectl, as in the guide. It checks that the server
+// deploy applies deploy/exporter and its component for ConfigMaps with kubectl. It checks that the server
 // admits the Pod of the Deployment, and writes the files that a Pod finds.
 func (c *cluster) deploy(ctx context.Context) (err error) {
-	if err := c.kubectl(ctx, "apply", "-k", "deploy/exporter"); err != nil {
+	if err := c.kubectl(ctx, "apply", "-k", "lab/exporter"); err != nil {
 		return err
 	}
 	c.deployment, err = c.client.AppsV1().Deployments(exporterNamespace).Get(ctx, "genname-exporter", metav1.GetOptions{})

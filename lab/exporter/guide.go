@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 const (
@@ -50,11 +52,20 @@ func guide(ctx context.Context, s settings) error {
 		if err != nil {
 			return err
 		}
-		n, err := l.names(ctx, "default")
+		n, err := l.jobs(ctx)
 		sleep(ctx, 2*time.Second) // prune leaves objects of the present second
 		logf("guide: the alert fired after %s, with %d objects", time.Since(began).Round(time.Second), n)
 		return errors.Join(err, l.cleanUp(ctx, commands[1]))
 	})
+}
+
+// jobs counts the objects of the leak.
+func (l *lab) jobs(ctx context.Context) (int, error) {
+	list, err := l.client.BatchV1().Jobs("default").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return 0, err
+	}
+	return len(list.Items), nil
 }
 
 // cleanUp runs the guide's last command.
@@ -64,7 +75,7 @@ func (l *lab) cleanUp(ctx context.Context, command string) error {
 		return fmt.Errorf("%s: %w\n%s", command, err, out)
 	}
 	logf("%s", out)
-	n, err := l.names(ctx, "default")
+	n, err := l.jobs(ctx)
 	if err == nil && n != 0 {
 		err = fmt.Errorf("%d objects are left after %s", n, command)
 	}

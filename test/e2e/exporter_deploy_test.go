@@ -11,10 +11,12 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
@@ -115,7 +117,6 @@ func generateEach(t *testing.T, cp *controlplane.ControlPlane, ns string) {
 	t.Helper()
 	const meta = "metadata: {generateName: run-}\n"
 	file := harness.File(t, "each.yaml", strings.Join([]string{
-		"apiVersion: v1\nkind: ConfigMap\n" + meta,
 		"apiVersion: v1\nkind: Pod\n" + meta + "spec: {containers: [{name: a, image: example.com/a}]}\n",
 		"apiVersion: v1\nkind: PersistentVolumeClaim\n" + meta +
 			"spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n",
@@ -169,7 +170,7 @@ func TestExporterManifests(t *testing.T) {
 			t.Errorf("%s is %v", series, value)
 		}
 	}
-	if text := fmt.Sprint(granted(role)); strings.Contains(text, "secrets") || strings.Contains(text, "*") {
+	if text := fmt.Sprint(granted(role)); strings.Contains(text, "secrets") || strings.Contains(text, "configmaps") || strings.Contains(text, "*") {
 		t.Errorf("the role grants too much: %s", text)
 	}
 	checkPodSecurity(t, cp, deployment)
@@ -188,6 +189,57 @@ func checkPodSecurity(t *testing.T, cp *controlplane.ControlPlane, deployment ap
 	pod.Spec.Containers[0].SecurityContext.AllowPrivilegeEscalation = nil
 	if _, err := pods.Create(t.Context(), pod, dryRun); !apierrors.IsForbidden(err) {
 		t.Errorf("a Pod that may escalate privileges is not refused: %v", err)
+	}
+}
+
+// The component adds ConfigMaps to the types of the exporter and to its role, and nothing else.
+func TestExporterConfigMaps(t *testing.T) {
+	t.Parallel()
+	usual, added := deployed(t, "deploy/exporter"), deployed(t, "lab/exporter")
+	types := func(all map[string]*unstructured.Unstructured) string {
+		return as[appsv1.Deployment](t, all["Deployment"]).Spec.Template.Spec.Containers[0].Args[1]
+	}
+	if got, want := types(added), types(usual)+",configmaps"; got != want {
+		t.Errorf("the exporter counts %s, want %s", got, want)
+	}
+	role := as[rbacv1.ClusterRole](t, added["ClusterRole"])
+	want := append(granted(as[rbacv1.ClusterRole](t, usual["ClusterRole"])), "list configmaps", "watch configmaps")
+	slices.Sort(want)
+	if got := granted(role); !slices.Equal(got, want) {
+		t.Errorf("the role grants %q, want %q", got, want)
+	}
+}
+
+// Only a Prometheus in its namespace reaches the metrics, and all Pods of a tenant don't.
+func TestExporterNetworkPolicy(t *testing.T) {
+	t.Parallel()
+	policy := as[networkingv1.NetworkPolicy](t, deployed(t, "deploy/exporter")["NetworkPolicy"]).Spec
+	ingress := []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}
+	if len(policy.Ingress) != 1 || len(policy.Ingress[0].From) != 1 || len(policy.Ingress[0].Ports) != 1 ||
+		!slices.Equal(policy.PolicyTypes, ingress) {
+		t.Fatalf("%+v", policy)
+	}
+	matches := func(selector *metav1.LabelSelector, key, value string) bool {
+		s, err := metav1.LabelSelectorAsSelector(selector)
+		if err != nil || selector == nil {
+			t.Fatalf("%v: %v", selector, err)
+		}
+		return s.Matches(labels.Set{key: value})
+	}
+	for _, test := range []struct {
+		namespace, pod string
+		want           bool
+	}{
+		{"monitoring", "prometheus", true},
+		{"tenant", "prometheus", false},
+		{"monitoring", "grafana", false},
+		{"genname-exporter", "genname-exporter", false},
+	} {
+		from := policy.Ingress[0].From[0]
+		got := matches(from.NamespaceSelector, corev1.LabelMetadataName, test.namespace) && matches(from.PodSelector, "app.kubernetes.io/name", test.pod)
+		if got != test.want {
+			t.Errorf("a Pod %s in %s: %t, want %t", test.pod, test.namespace, got, test.want)
+		}
 	}
 }
 
