@@ -37,6 +37,9 @@ var createExample = templates.Examples(`
 	# Create a job, wait until it has finished, and exit with 5 if it has failed
 	kubectl genname create -f job.yaml --wait
 
+	# Create a job from a cron job, and wait until it has finished
+	kubectl genname create --from=cronjob/nightly --wait
+
 	# Create 100 jobs, 16 at the same time
 	kubectl genname create -f job.yaml --count=100 --concurrency=16
 
@@ -63,7 +66,7 @@ type options struct {
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
 	o := &options{CreateOptions: kubectlcreate.NewCreateOptions(streams), conn: conn}
 	cmd := &cobra.Command{
-		Use:                   "create -f FILENAME",
+		Use:                   "create (-f FILENAME | --from=cronjob/NAME)",
 		DisableFlagsInUseLine: true,
 		Short:                 "Create objects exactly once, even if responses are lost or the step runs again",
 		Long: templates.LongDesc(`
@@ -149,6 +152,9 @@ func (o *options) Validate() error {
 	}
 	if o.flags.wait && o.DryRunStrategy != cmdutil.DryRunNone {
 		return errors.New(messages.WaitAndDryRun)
+	}
+	if o.flags.set.Changed("from") {
+		return o.validateFrom()
 	}
 	return o.CreateOptions.Validate()
 }

@@ -37,6 +37,7 @@ type ownCreateFlags struct {
 	wait         bool
 	waitTimeout  time.Duration
 	waitFor      []string
+	from         string
 
 	set *pflag.FlagSet // the flags themselves
 }
@@ -74,6 +75,8 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.waitFor, "for", nil, "Wait for this condition or value, not for the end of the objects, "+
 		"as kubectl wait does: condition=NAME[=VALUE] or jsonpath=EXPRESSION[=VALUE]. It applies to objects of "+
 		"every type that has a status")
+	flags.StringVar(&f.from, "from", "", "Create a Job from the template of a CronJob (cronjob/NAME), "+
+		"as kubectl create job --from does, with the generateName NAME-run-")
 	_ = flags.SetAnnotation("idempotency-key", "classified", []string{"true"}) // --record redacts it
 	cmd.Flags().AddFlagSet(flags)
 }

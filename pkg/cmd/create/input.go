@@ -23,7 +23,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/manifest"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
@@ -66,7 +65,7 @@ func (o *options) documents(ctx context.Context) (iter.Seq2[create.Item, error],
 		Schema(&waitingValidator{schema, in}).
 		ContinueOnError().
 		NamespaceParam(namespace).DefaultNamespace()
-	builder, err = manifest.FilenameParam(ctx, builder, false, &o.FilenameOptions)
+	builder, err = o.addInput(ctx, builder)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,78 @@
+package create
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/resource"
+	kubectlcreate "k8s.io/kubectl/pkg/cmd/create"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+	"k8s.io/kubectl/pkg/scheme"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/manifest"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+// fromPattern matches a value of --from, which ends with the name of the CronJob.
+var fromPattern = regexp.MustCompile(`^(?:cronjobs?|cj)(?:\.(?:v1\.)?batch)?/([^/]+)$`)
+
+// runInfix follows the name of the CronJob in the generateName of its Jobs. A CronJob's name has at most
+// 52 bytes, so the generateName has at most 57, and a generated name contains all of them.
+const runInfix = "-run-"
+
+// validateFrom returns an error unless --from names a CronJob and is the only input.
+func (o *options) validateFrom() error {
+	switch {
+	case !fromPattern.MatchString(o.flags.from):
+		return fmt.Errorf("--from must be cronjob/NAME, and not %q", o.flags.from)
+	case !cmdutil.IsFilenameSliceEmpty(o.FilenameOptions.Filenames, o.FilenameOptions.Kustomize):
+		return errors.New("only one of -f, -k and --from can be specified")
+	case o.Selector != "" || o.FilenameOptions.Recursive:
+		return errors.New("--from can't be used with -l or -R, which select objects of files")
+	}
+	return nil
+}
+
+// addInput gives the builder the files, or the Job of --from.
+func (o *options) addInput(ctx context.Context, b *resource.Builder) (*resource.Builder, error) {
+	if o.flags.from == "" {
+		return manifest.FilenameParam(ctx, b, false, &o.FilenameOptions)
+	}
+	job, err := o.jobFrom(fromPattern.FindStringSubmatch(o.flags.from)[1])
+	if err != nil {
+		return nil, err
+	}
+	if o.flags.key != "" {
+		o.printLine(terminal.Warningf("the history limits of %s delete its finished Jobs, also those of --from. "+
+			"If they have deleted the Job, a later run with this key creates it again.", o.flags.from))
+	}
+	return b.FilenameParam(false, &resource.FilenameOptions{}).Stream(bytes.NewReader(job), o.flags.from), nil
+}
+
+// jobFrom returns the Job that "kubectl create job --from" would create, but with a generateName. A
+// client's dry run of kubectl makes it from the CronJob, and sends nothing else than the GET.
+func (o *options) jobFrom(cronJob string) (encoded []byte, err error) {
+	kubectls := kubectlcreate.CreateJobOptions{
+		From: "cronjobs.v1.batch/" + cronJob, Builder: o.conn.Factory.NewBuilder(),
+		Namespace: o.namespace, EnforceNamespace: true, DryRunStrategy: cmdutil.DryRunClient,
+		PrintObj: func(object runtime.Object) error {
+			object.(*batchv1.Job).GenerateName = cronJob + runInfix
+			encoded, err = runtime.Encode(scheme.DefaultJSONEncoder(), object)
+			return err
+		},
+	}
+	err = kubectls.Run()
+	if apierrors.IsNotFound(err) {
+		return nil, apistatus.Explain(err, fmt.Sprintf(".\nTo list the CronJobs:\n  kubectl get %s",
+			reference.In("cronjobs", o.namespace)))
+	}
+	return encoded, err
+}

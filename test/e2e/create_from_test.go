@@ -1,0 +1,166 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+// The longest name of a CronJob has 52 bytes. Its generateName has 57.
+var longestCronJob = strings.Repeat("n", 52)
+
+// cronJobs have different templates. The first sets nothing that it need not set, and one is suspended.
+var cronJobs = map[string]string{
+	"plain": `{schedule: "@daily", jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}}}`,
+	longestCronJob: `
+  schedule: "*/5 * * * *"
+  timeZone: Etc/UTC
+  suspend: true
+  concurrencyPolicy: Forbid
+  successfulJobsHistoryLimit: 1
+  jobTemplate:
+    metadata:
+      labels: {app: nightly, app.kubernetes.io/managed-by: Helm}
+      annotations: {cronjob.kubernetes.io/instantiate: by-template, note: "of the template"}
+    spec:
+      activeDeadlineSeconds: 600
+      backoffLimit: 2
+      completions: 3
+      parallelism: 2
+      ttlSecondsAfterFinished: 100
+      podFailurePolicy: {rules: [{action: FailJob, onExitCodes: {operator: In, values: [42]}}]}
+      template:
+        metadata: {labels: {app: nightly}, annotations: {sidecar.istio.io/inject: "false"}}
+        spec:
+          restartPolicy: Never
+          serviceAccountName: backup
+          initContainers: [{name: init, image: i}, {name: proxy, image: i, restartPolicy: Always}]
+          containers:
+          - name: main
+            image: example.com/main@sha256:0000000000000000000000000000000000000000000000000000000000000000
+            command: [sh, -c, "echo $(DATE)"]
+            env: [{name: DATE, value: today}, {name: KEY, valueFrom: {secretKeyRef: {name: s, key: k}}}]
+            resources: {requests: {cpu: 0.5, memory: 1Gi}, limits: {memory: 1073741824}}
+            volumeMounts: [{name: data, mountPath: /data}]
+          volumes: [{name: data, emptyDir: {sizeLimit: 0.5Gi}}]
+          tolerations: [{key: batch, operator: Exists}]
+`,
+}
+
+// withCronJobs creates the CronJobs in a new namespace.
+func withCronJobs(t *testing.T) (namespace string) {
+	t.Helper()
+	ns, u := harness.Namespace(t, retrying), harness.As(t, retrying.Admin())
+	for name, spec := range cronJobs {
+		manifest := fmt.Sprintf("apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: %s}\nspec: %s", name, spec)
+		u.Run("create", "-n", ns, "-f", harness.File(t, name+".yaml", manifest)).Expect(t, 0, `cronjob.batch/.* created\n`, ``)
+	}
+	return ns
+}
+
+// A Job of --from is the Job of "kubectl create job --from", but for its name, and for what the server
+// derives from name, UID and time.
+func TestCreateFromCronJob(t *testing.T) {
+	t.Parallel()
+	ns := withCronJobs(t)
+	u := harness.As(t, retrying.Admin())
+	sh := harness.NewShell(t, u.Kubeconfig)
+	for name := range cronJobs {
+		for i, source := range []string{"cronjob/", "cj/", "cronjobs.batch/", "cronjobs.v1.batch/"} {
+			kubectls := fmt.Sprintf("by-kubectl-%d-%d", i, len(name))
+			want := sh.Run("kubectl", "create", "job", kubectls, "--from", source+name, "-n", ns, "-o", "json")
+			got := u.Run("create", "--from", source+name, "-n", ns, "-o", "json")
+			if want.Code != 0 || got.Code != 0 || got.Stderr != "" {
+				t.Fatalf("%s: %d %s, kubectl %d %s", source+name, got.Code, got.Stderr, want.Code, want.Stderr)
+			}
+			job := decoded(t, got.Stdout)
+			if prefix := name + "-run-"; job.GenerateName != prefix || !strings.HasPrefix(job.Name, prefix) || len(job.Name) != len(prefix)+5 {
+				t.Errorf("%s has generateName %s", job.Name, job.GenerateName)
+			}
+			if diff := cmp.Diff(withoutIdentity(t, decoded(t, want.Stdout)), withoutIdentity(t, job)); diff != "" {
+				t.Errorf("%s (-kubectl +plugin):\n%s", source+name, diff)
+			}
+		}
+	}
+}
+
+func decoded(t *testing.T, text string) (job *batchv1.Job) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &job); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return job
+}
+
+// withoutIdentity returns the fields of a Job without its identity.
+func withoutIdentity(t *testing.T, job *batchv1.Job) (fields map[string]any) {
+	t.Helper()
+	name, uid := job.Name, string(job.UID)
+	job.GenerateName, job.ResourceVersion, job.ManagedFields, job.CreationTimestamp = "", "", nil, metav1.Time{}
+	delete(job.Annotations, exactlyonce.Annotation)
+	text, err := json.Marshal(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = []byte(strings.NewReplacer(`"`+name+`"`, `"NAME"`, uid, "UID").Replace(string(text)))
+	if err := json.Unmarshal(text, &fields); err != nil {
+		t.Fatal(err)
+	}
+	return fields
+}
+
+// A client's dry run prints the Job of kubectl's, too. With a key, a second run finds the Job. Then a
+// warning says that the CronJob can delete it.
+func TestCreateFromCronJobWithFlags(t *testing.T) {
+	t.Parallel()
+	ns := withCronJobs(t)
+	u := harness.As(t, retrying.Admin())
+	create := func(args ...string) harness.Result {
+		return u.Run(append([]string{"create", "-n", ns, "--from=cronjob/plain"}, args...)...)
+	}
+	want := harness.NewShell(t, u.Kubeconfig).Run("kubectl", "create", "job", "NAME", "-n", ns, "--from=cronjob/plain", "--dry-run=client", "-o", "yaml").Stdout
+	want = strings.Replace(want, "  name: NAME\n", "  generateName: plain-run-\n", 1)
+	create("--dry-run=client", "-o", "yaml", "--naming=server").Expect(t, 0, regexp.QuoteMeta(want), ``)
+	create("--dry-run=server").Expect(t, 0, `job.batch/plain-run-`+harness.Suffix+` created \(server dry run\)\n`, ``)
+	create("--count=3", "-o", "name").Expect(t, 0, `(job.batch/plain-run-`+harness.Suffix+`\n){3}`, ``)
+
+	limits := `Warning: the history limits of cronjob/plain delete its finished Jobs, also those of --from. ` +
+		`If they have deleted the Job, a later run with this key creates it again.\n`
+	first := create("--idempotency-key=commit-1")
+	first.Expect(t, 0, `job.batch/plain-run-\w+ created\n`, limits+closing(ns, "jobs.batch", "commit-1"))
+	create("--idempotency-key=commit-1").Expect(t, 0, strings.ReplaceAll(first.Stdout, "created\n", `exists \(Running\)\n`),
+		limits+closing(ns, "jobs.batch", "commit-1"))
+}
+
+// Input that is no CronJob is an error before anything is created.
+func TestCreateFromWrongInput(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	input := harness.File(t, "in.yaml", configMap)
+	for args, want := range map[string]string{
+		"--from=cronjob/missing":                  `Error from server \(NotFound\): cronjobs.batch "missing" not found.\nTo list the CronJobs:\n  kubectl get cronjobs -n ` + ns + `\n`,
+		"--from=deployment/web":                   `error: --from must be cronjob/NAME, and not "deployment/web"\n`,
+		"--from=nightly":                          `error: --from must be cronjob/NAME, and not "nightly"\n`,
+		"--from=cronjob/":                         `error: --from must be cronjob/NAME, and not "cronjob/"\n`,
+		"--from=":                                 `error: --from must be cronjob/NAME, and not ""\n`,
+		"--from=cronjob/a -f " + input:            `error: only one of -f, -k and --from can be specified\n`,
+		"--from=cronjob/a -k .":                   `error: only one of -f, -k and --from can be specified\n`,
+		"--from=cronjob/a -l app=x":               `error: --from can't be used with -l or -R, which select objects of files\n`,
+		"--from=cronjob/a --raw /api -f " + input: `error: .*--from.*--raw.*\n`,
+	} {
+		u.Run(append([]string{"create", "-n", ns}, strings.Fields(args)...)...).Expect(t, 1, ``, want)
+	}
+	harness.Grant(t, retrying, ns, "from", []string{"create", "get"}, "jobs")
+	harness.As(t, retrying.User("from")).Run("create", "-n", ns, "--from=cronjob/a").
+		Expect(t, 1, ``, `Error from server \(Forbidden\): cronjobs.batch "a" is forbidden: User "from" cannot get resource "cronjobs".*\n`)
+}
