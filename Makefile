@@ -115,6 +115,10 @@ chance: control-plane ## Run the property tests and fault tests with a random se
 	RAPID_SEED=$$seed $(GO) test -count=1 $(PROPERTIES) && \
 	GENNAME_SEED=$$seed $(RACE) -count=1 -timeout 20m -run 'TestFaults|TestAuditOfChance' ./lab/faults ./test/e2e
 
+.PHONY: conformance
+conformance: ## Check a program that creates objects: make conformance PROGRAM="path argument"
+	@$(GO) run ./test/conformance $(PROGRAM)
+
 # Each fuzz target is a package and a function in it.
 FUZZ  = $(shell git grep -o '^func Fuzz[A-Za-z]*' -- '*_test.go' | sed -E 's|([^:]*)/[^/]*:func (.*)|./\1/\2|')
 TIME ?= 10s

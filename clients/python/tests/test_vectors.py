@@ -1,0 +1,56 @@
+"""Derives docs/spec/vectors.json with the client's code."""
+
+import hashlib
+import hmac
+import json
+import pathlib
+import unittest
+
+from genname_once import derive
+
+VECTORS = pathlib.Path(__file__).parents[3] / "docs" / "spec" / "vectors.json"
+
+
+class TestVectors(unittest.TestCase):
+    def test_all(self) -> None:
+        vectors = json.loads(VECTORS.read_text("utf-8"))
+        self.assertGreater(len(vectors), 50)
+        for v in vectors:
+            with self.subTest(v["comment"], secret=bool(v["secret"])):
+                self.check(v)
+
+    def check(self, v: derive.Object) -> None:
+        secret = v["secret"]
+        found = derive.derive_id(secret, (v["source"], *v["who"]), v["group"], v["kind"], v["namespace"],
+                                 v["form"], v["value"], v["d"], v["n"])
+        self.assertEqual(v["id"], found)
+        if v["form"] == "generateName":
+            self.assertEqual(v["name"], derive.derive_name(secret, found, v["value"]))
+        manifest = {"apiVersion": v["group"] + "/v1" if v["group"] else "v1", "kind": v["kind"], **v["object"]}
+        self.assertEqual(v["digest"], derive.derive_digest(secret, found, manifest))
+        if v["canonical"] is not None:
+            self.assertEqual(v["canonical"], derive.canonical(manifest, bool(secret)))
+        prk = hmac.new(b"genname.dev/v1", (secret or "").encode(), hashlib.sha256).hexdigest()
+        self.assertEqual(v["prk_hex"], prk)
+
+
+class TestArguments(unittest.TestCase):
+    def test_unusable_secrets(self) -> None:
+        for secret in ("", "short", "a" * 31, "a" * 1025, "a" * 31 + "\n", "a" * 31 + " ", "é" * 32):
+            with self.assertRaises(ValueError) as caught:
+                derive.check_secret(secret)
+            if secret:
+                self.assertNotIn(secret, str(caught.exception))
+        derive.check_secret(None)
+        derive.check_secret("a" * 32)
+
+    def test_keys_with_an_empty_variable(self) -> None:
+        for key in ("", "migrate-", "-1", " a", "a\n", "a:", "a/"):
+            with self.assertRaises(ValueError, msg=repr(key)):
+                derive.check_key(key)
+        for key in ("prod-migrate-4f2a9c1", "https://ci.example.com/runs/17/", "bGFzdA=="):
+            derive.check_key(key)
+
+
+if __name__ == "__main__":
+    unittest.main()

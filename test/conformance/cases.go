@@ -1,0 +1,159 @@
+package main
+
+import (
+	"net/http"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	. "github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest" //nolint:revive,staticcheck // reads like a list of faults
+)
+
+// The claims of a program. A program that doesn't know may claim unknown, but a case
+// that a client can settle accepts no unknown.
+const (
+	created = "created"
+	exists  = "exists"
+	failed  = "failed"
+	unknown = "unknown"
+)
+
+// secret is the secret of the cases that have one.
+const secret = "0123456789abcdef0123456789abcdef"
+
+// A testCase is one history: faults, objects of other users, and one or more runs of the
+// program.
+type testCase struct {
+	name  string
+	setup func(*Server)
+	runs  []run
+	// gone says that the history deletes the object.
+	gone bool
+}
+
+// A run is one call of the program.
+type run struct {
+	claims []string // that are true
+	input  string   // a value in the manifest; runs with equal values have equal manifests
+	secret string
+	bad    bool          // the secret is unusable, so nothing is sent
+	beside bool          // starts together with the next run
+	stop   bool          // interrupted after its first POST has arrived
+	before func(*Server) // called before the run
+}
+
+var (
+	done    = []string{created}
+	settled = []string{created, exists} // a response was lost: both are true
+	refused = []string{failed}
+	lost    = []string{unknown}
+)
+
+// once is a history with one run.
+func once(claims []string) []run { return []run{{claims: claims}} }
+
+func faults(verb string, next ...Fault) func(*Server) {
+	return func(s *Server) { s.Next(verb, "configmaps", next...) }
+}
+
+func all(setups ...func(*Server)) func(*Server) {
+	return func(s *Server) {
+		for _, setup := range setups {
+			setup(s)
+		}
+	}
+}
+
+func always(verb string, fault Fault) func(*Server) {
+	return func(s *Server) { s.Always(verb, "configmaps", fault) }
+}
+
+// cases are all cases, in the order of docs/spec.
+func cases() []testCase {
+	return append(append(responses(), repeats()...), trust()...)
+}
+
+// responses are the cases of one run.
+func responses() []testCase {
+	return []testCase{
+		{name: "no fault", runs: once(done)},
+		{name: "request lost", setup: faults("create", DropRequest), runs: once(settled)},
+		{name: "response lost", setup: faults("create", DropResponse), runs: once(settled)},
+		{name: "response cut", setup: faults("create", CutResponse), runs: once(settled)},
+		{name: "response lost, and lost again", setup: all(faults("create", DropResponse), faults("get", DropRequest, GatewayTimeout)), runs: once(settled)},
+		{name: "500 of etcd after the object was stored", setup: faults("create", AfterStore(EtcdTimeout)), runs: once(settled)},
+		{name: "504 before the object is stored", setup: faults("create", StoreLate(300*time.Millisecond, GatewayTimeout)), runs: once(settled)},
+		{name: "proxy sends the POST twice", setup: faults("create", SendTwice), runs: once(settled)},
+		{name: "proxy's page after the object was stored", setup: faults("create", AfterStore(Respond(502, "text/html", "<html>bad gateway</html>"))), runs: once(settled)},
+		{name: "200 of a proxy, nothing stored", setup: faults("create", Respond(200, "text/html", "<html>log in</html>")), runs: once(settled)},
+		{name: "201 about another object", setup: faults("create", AfterStore(other)), runs: once(settled)},
+		{name: "proxy's 404 on the GET", setup: all(faults("create", DropResponse), faults("get", Respond(404, "text/html", "<html>not found</html>"))), runs: once(settled)},
+		{name: "throttled", setup: faults("create", TooManyRequests(1), TooManyRequests(0)), runs: once(done)},
+		{name: "webhook unreachable once", setup: faults("create", WebhookTimeout), runs: once(settled)},
+		{name: "401 once", setup: faults("create", Unauthorized), runs: once(done)},
+		{name: "response lost, then 401", setup: faults("create", DropResponse, Unauthorized), runs: once(settled)},
+		{name: "401 always", setup: always("create", Unauthorized), runs: once(refused)},
+		{name: "no permission to create", setup: always("create", Forbidden), runs: once(refused)},
+		{name: "denied by a webhook", setup: always("create", WebhookDenied), runs: once(refused)},
+		{name: "first copy lost, quota refuses the second", setup: faults("create", DropResponse, QuotaExceeded), runs: once(settled)},
+		{name: "quota refuses the second copy, the first is stored 2 s later", setup: faults("create", StoreLate(2*time.Second, QuotaExceeded)), runs: once(settled)},
+		{name: "response lost, no permission to get", setup: all(faults("create", DropResponse), always("get", Forbidden)), runs: once(lost)},
+	}
+}
+
+// repeats are the cases of several runs with one key.
+func repeats() []testCase {
+	twice := []run{{claims: done}, {claims: []string{exists}}}
+	return []testCase{
+		{name: "run twice", runs: twice},
+		{name: "two runs at one moment", runs: []run{{claims: settled, beside: true}, {claims: settled}}},
+		{name: "response lost, then run again", setup: faults("create", DropResponse), runs: []run{{claims: settled}, {claims: []string{exists}}}},
+		{name: "interrupted, then run again", setup: faults("create", Delay(time.Second)), runs: []run{{claims: []string{created, exists, unknown}, stop: true}, {claims: settled}}},
+		{name: "other content under the key", runs: []run{{claims: done}, {claims: refused, input: "b"}}},
+		{name: "object deleted between two runs", gone: true, runs: []run{{claims: done}, {claims: done, before: removeAll}}},
+	}
+}
+
+// trust are the cases with a secret, or with another user.
+func trust() []testCase {
+	return []testCase{
+		{name: "with a secret, run twice", runs: []run{{claims: done, secret: secret}, {claims: []string{exists}, secret: secret}}},
+		{name: "with a secret, response lost", setup: faults("create", DropResponse), runs: []run{{claims: settled, secret: secret}}},
+		{name: "secret too short", runs: []run{{claims: refused, secret: "short", bad: true}}},
+		{name: "another client's object has the name", setup: planted(map[string]string{"genname.dev/creation-id": "v1-00000000000000000000000000000000-0-0"}), runs: once(refused)},
+		{name: "an object without an ID has the name", setup: planted(nil), runs: once(lost)},
+	}
+}
+
+// other responds with another object, as a load balancer does that mixes up responses.
+func other(*Request) (*http.Response, error) {
+	const object = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"another","namespace":"default","uid":"1"}}`
+	return Respond(http.StatusCreated, "application/json", object)(nil)
+}
+
+// planted puts an object of another user under the name of the first POST, before the
+// server receives it.
+func planted(annotations map[string]string) func(*Server) {
+	return func(s *Server) {
+		s.Next("create", "configmaps", func(r *Request) (*http.Response, error) {
+			s.Put(theirs(r.Name, annotations))
+			return r.Send()
+		})
+	}
+}
+
+func theirs(name string, annotations map[string]string) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]any{"work": "theirs"},
+	}}
+	object.SetNamespace("default")
+	object.SetName(name)
+	object.SetAnnotations(annotations)
+	return object
+}
+
+func removeAll(s *Server) {
+	for _, object := range s.Objects() {
+		s.Remove(object)
+	}
+}

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
+)
+
+// limit is the time that one call of a program has.
+const limit = 90 * time.Second
+
+// A result is a line of the table.
+type result struct {
+	name           string
+	claims         []string
+	posts, objects int
+	took           time.Duration
+	problems       []string
+}
+
+func (r *result) problem(format string, args ...any) {
+	r.problems = append(r.problems, fmt.Sprintf(format, args...))
+}
+
+// A claim is the last line of a program.
+type claim struct {
+	Outcome string `json:"outcome"`
+	Name    string `json:"name"`
+}
+
+// A player plays one case.
+type player struct {
+	testCase
+	program []string
+	server  *oncetest.Server
+	dir     string
+	posted  chan struct{} // closed when the first POST has arrived
+	result  result
+}
+
+func (c testCase) play(program []string) result {
+	p := &player{testCase: c, program: program, server: oncetest.NewServer(), posted: make(chan struct{})}
+	p.result.name = c.name
+	start := time.Now()
+	if err := p.play(); err != nil {
+		p.result.problem("%v", err)
+	}
+	p.result.took = time.Since(start)
+	return p.result
+}
+
+func (p *player) play() (err error) {
+	if p.dir, err = os.MkdirTemp("", "conformance"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(p.dir)) }()
+	server := httptest.NewServer(p.server)
+	defer server.Close()
+	if err := p.writeKubeconfig(server.URL); err != nil {
+		return err
+	}
+	p.server.Func(p.seen)
+	if p.setup != nil {
+		p.setup(p.server)
+	}
+	claims, err := p.runAll()
+	if err != nil {
+		return err
+	}
+	p.server.Land()
+	p.check(claims)
+	return nil
+}
+
+// seen reports the first POST to a run that is interrupted.
+func (p *player) seen(r *oncetest.Request) oncetest.Fault {
+	if r.Verb == "create" {
+		select {
+		case <-p.posted:
+		default:
+			close(p.posted)
+		}
+	}
+	return nil
+}
+
+// runAll calls the program for each run, and returns the claims.
+func (p *player) runAll() ([]claim, error) {
+	claims, failures := make([]claim, len(p.runs)), make([]error, len(p.runs))
+	var group sync.WaitGroup
+	for i, r := range p.runs {
+		if r.before != nil {
+			r.before(p.server)
+		}
+		group.Go(func() { claims[i], failures[i] = p.call(r) })
+		if !r.beside {
+			group.Wait()
+		}
+	}
+	return claims, errors.Join(failures...)
+}
+
+// call calls the program once.
+func (p *player) call(r run) (claim, error) {
+	manifest, err := p.writeManifest(r.input)
+	if err != nil {
+		return claim{}, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	args := append(slices.Clone(p.program[1:]), filepath.Join(p.dir, "kubeconfig"), manifest)
+	cmd := exec.CommandContext(ctx, p.program[0], args...)
+	cmd.Env = append(os.Environ(), "GENNAME_IDEMPOTENCY_KEY=conformance-17", "HOME="+p.dir)
+	if r.secret != "" {
+		cmd.Env = append(cmd.Env, "GENNAME_IDEMPOTENCY_SECRET="+r.secret)
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt goes to the program of a script, too
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Start(); err != nil {
+		return claim{}, err
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // the claim counts, and not the exit code
+	}()
+	if r.stop {
+		select {
+		case <-p.posted:
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) // fails if the program has just ended
+		case <-ended:
+		}
+	}
+	<-ended
+	if ctx.Err() != nil {
+		return claim{}, fmt.Errorf("did not end within %v", limit)
+	}
+	c, unread := parse(stdout.String())
+	if unread != nil {
+		return claim{}, fmt.Errorf("%w (%s): %s", unread, cmd.ProcessState, lastLine(stderr.String()))
+	}
+	return c, nil
+}
+
+// parse returns the claim in the last line of stdout.
+func parse(stdout string) (claim, error) {
+	var c claim
+	if err := json.Unmarshal([]byte(lastLine(stdout)), &c); err != nil {
+		return c, errors.New("the last line of stdout is no claim")
+	}
+	if !slices.Contains([]string{created, exists, failed, unknown}, c.Outcome) {
+		return c, fmt.Errorf("the claim has the outcome %q", c.Outcome)
+	}
+	return c, nil
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	return lines[len(lines)-1]
+}
+
+// check compares the claims with the objects.
+func (p *player) check(claims []claim) {
+	expected := map[string]oncetest.Outcome{}
+	for i, c := range claims {
+		p.result.claims = append(p.result.claims, c.Outcome)
+		if !slices.Contains(p.runs[i].claims, c.Outcome) {
+			p.result.problem("claimed %s, and the case ends with %s", c.Outcome, strings.Join(p.runs[i].claims, " or "))
+		}
+		if c.Outcome == created || c.Outcome == exists {
+			expected["ours"] = oncetest.Created
+			p.named(c.Name)
+		}
+	}
+	if _, ok := expected["ours"]; !ok {
+		expected["ours"] = oncetest.Failed
+		if slices.ContainsFunc(claims, func(c claim) bool { return c.Outcome == unknown }) {
+			expected["ours"] = oncetest.Unknown
+		}
+	}
+	for _, violation := range p.server.Check(creationOf, expected) {
+		p.result.problem("%s", violation.Problem)
+	}
+	p.count()
+}
+
+// named checks that the object of a claim exists.
+func (p *player) named(name string) {
+	ours := func(o *unstructured.Unstructured) bool { return o.GetName() == name && creationOf(o) == "ours" }
+	if !slices.ContainsFunc(p.server.Objects(), ours) && !p.gone {
+		p.result.problem("claimed the name %q, and the server has no such object", name)
+	}
+}
+
+func (p *player) count() {
+	for _, object := range p.server.Objects() {
+		if creationOf(object) == "ours" {
+			p.result.objects++
+		}
+	}
+	for _, r := range p.server.Requests() {
+		if r.Verb == "create" {
+			p.result.posts++
+		}
+	}
+	if p.runs[0].bad && p.result.posts > 0 {
+		p.result.problem("sent a POST with an unusable secret")
+	}
+}
+
+// creationOf returns whose the object is.
+func creationOf(object metav1.Object) string {
+	whole, ok := object.(*unstructured.Unstructured)
+	if !ok {
+		return ""
+	}
+	work, _, _ := unstructured.NestedString(whole.Object, "data", "work")
+	if work != "ours" {
+		return "" // of another user
+	}
+	return work
+}
+
+const manifestText = `apiVersion: v1
+kind: ConfigMap
+metadata:
+  generateName: once-
+data:
+  work: ours
+  input: %q
+`
+
+func (p *player) writeManifest(input string) (string, error) {
+	path := filepath.Join(p.dir, "manifest"+input+".yaml")
+	return path, os.WriteFile(path, fmt.Appendf(nil, manifestText, input), 0o600)
+}
+
+const kubeconfigText = `apiVersion: v1
+kind: Config
+current-context: conformance
+contexts: [{name: conformance, context: {cluster: conformance, user: conformance, namespace: default}}]
+clusters: [{name: conformance, cluster: {server: %q}}]
+users: [{name: conformance, user: {token: conformance}}]
+`
+
+func (p *player) writeKubeconfig(url string) error {
+	return os.WriteFile(filepath.Join(p.dir, "kubeconfig"), fmt.Appendf(nil, kubeconfigText, url), 0o600)
+}
