@@ -1,15 +1,20 @@
-// Package kustomize builds a directory with the library that kubectl create -k links. It accepts
-// objects with generateName, which that library refuses. It gives them placeholder names before the
-// build, and restores generateName after it. The package reads only through the given file system,
-// and knows no cluster.
+// Package kustomize builds a directory with the library that kubectl create -k links. That library
+// refuses objects with generateName. So it reads them with their generateName as their name, and
+// afterwards the name becomes the generateName again. The package reads only through the given file
+// system, and knows no cluster.
 package kustomize
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
 
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/kustomize/kyaml/resid"
 )
 
 // Build returns the objects of the kustomization in a directory or a remote repository as a stream
@@ -33,26 +38,23 @@ func Build(ctx context.Context, files filesys.FileSystem, dir string) ([]byte, e
 }
 
 func build(files filesys.FileSystem, dir string) ([]byte, error) {
-	t := readTree(files, dir)
-	if t.err != nil {
-		return nil, t.err
+	served := serve(files)
+	objects, err := run(served, dir)
+	if err != nil {
+		return nil, served.explain(err)
 	}
-	if len(t.objects) == 0 && !t.remote {
-		objects, err := run(files, dir)
-		if err != nil {
+	if len(served.generated) > 0 {
+		if err := served.checkUses(); err != nil {
 			return nil, err
 		}
-		return objects.AsYaml()
-	}
-	objects, err := run(&servedFiles{files, t}, dir)
-	if t.err != nil {
-		return nil, t.err
-	}
-	if err != nil {
-		return nil, t.readable(err)
-	}
-	if err := t.restore(objects); err != nil {
-		return nil, err
+		if err := checkReferences(objects); err != nil {
+			return nil, err
+		}
+		for _, object := range objects.Resources() {
+			if err := restore(&object.RNode); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return objects.AsYaml()
 }
@@ -62,4 +64,32 @@ func run(files filesys.FileSystem, dir string) (resmap.ResMap, error) {
 	options := krusty.MakeDefaultOptions()
 	options.Reorder = krusty.ReorderOptionLegacy
 	return krusty.MakeKustomizer(options).Run(files, dir)
+}
+
+// explain adds the solution to an error of kustomize that generateName causes.
+func (f *servedFiles) explain(err error) error {
+	text := err.Error()
+	for path := range f.data {
+		if strings.Contains(text, "missing metadata.name") && strings.Contains(text, "'"+filepath.Base(path)+"'") {
+			return fmt.Errorf("%w\na generator takes %s as data: put the object with generateName into another file",
+				err, filepath.Base(path))
+		}
+	}
+	_, id, registered := strings.Cut(text, "already registered id: ")
+	var twice resid.ResId
+	for _, g := range f.generated {
+		if len(g.Name) > len(twice.Name) && (strings.HasPrefix(id, g.Kind+".") && strings.Contains(id, g.Name) ||
+			strings.Contains(text, " produces ID conflict: ") && strings.Contains(text, `"|`+g.Name)) {
+			twice = g
+		}
+	}
+	if twice.Name == "" {
+		return err
+	}
+	advice := fmt.Sprintf("in one build, only one %s of a namespace can have the generateName %q: "+
+		"build the others apart", twice.Kind, twice.Name)
+	if !registered {
+		return errors.New(advice) // kustomize's error has whole objects, which can be Secrets
+	}
+	return fmt.Errorf("%w\n%s", err, advice)
 }

@@ -2,163 +2,133 @@ package kustomize
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
-	"sigs.k8s.io/kustomize/kyaml/resid"
+	"sigs.k8s.io/kustomize/kyaml/kio"
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// object is one with generateName and no name, as a file has it.
-type object struct {
-	number int
-	id     resid.ResId // with generateName as its name
-	node   *yaml.RNode
-	remote bool // it comes of a remote base
-}
-
-// instance is an object on its way up through the kustomizations, or the unknown objects of a
-// remote base. An object that two paths reach has two instances.
-type instance struct {
-	*object         // nil: of a remote base
-	places  []place // that it has had, the oldest first
-}
-
-// place is where kustomize finds an object.
-type place struct {
-	affix
-	namespace string
-}
-
-// affix is the prefix and suffix that kustomizations have added to a name.
-type affix struct{ prefix, suffix string }
-
-// around returns the name that a generateName, or a placeholder, becomes.
-func (a affix) around(generateName string) string {
-	stem, dashed := strings.CutSuffix(generateName, "-")
-	if a.suffix != "" && dashed {
-		return a.prefix + stem + a.suffix + "-"
-	}
-	return a.prefix + generateName + a.suffix
-}
-
-// current returns where kustomize finds an instance now.
-func (i instance) current() place { return i.places[len(i.places)-1] }
-
-// move records that kustomize gives an instance a namespace, a prefix and a suffix, in this order.
-// Empty ones change nothing.
-func (i *instance) move(namespace, prefix, suffix string) {
-	now := i.current()
-	if namespace != "" {
-		now.namespace = namespace
-		i.places = append(i.places, now)
-	}
-	if prefix != "" {
-		now.prefix = prefix + now.prefix
-		i.places = append(i.places, now)
-	}
-	if suffix != "" {
-		now.suffix += suffix
-		i.places = append(i.places, now)
-	}
-}
-
-// is reports whether an instance has, or had, an id.
-func (i instance) is(id resid.ResId) bool {
-	return i.object != nil && i.id.Gvk.Equals(id.Gvk) && slices.ContainsFunc(i.places, func(p place) bool {
-		return p.around(i.id.Name) == id.Name &&
-			resid.NewResIdWithNamespace(id.Gvk, id.Name, p.namespace).IsNsEquals(id)
-	})
-}
-
-// called reports whether one of an instance's generateNames is, or was, this one.
-func (i instance) called(generateName string) bool {
-	return i.object != nil && slices.ContainsFunc(i.places, func(p place) bool {
-		return p.around(i.id.Name) == generateName
-	})
-}
-
-// generated returns the objects in a document that have generateName and no name. A List has them
-// in its items.
-func generated(document *yaml.RNode) []*yaml.RNode {
-	if !isObject(document) {
-		return nil
-	}
-	if items := document.Field("items"); strings.HasSuffix(document.GetKind(), "List") && items != nil {
-		var found []*yaml.RNode
-		if elements, err := items.Value.Elements(); err == nil {
-			for _, item := range elements {
-				found = append(found, generated(item)...)
-			}
-		}
-		return found
-	}
-	name, generateName := namesOf(document)
-	if name != "" || generateName == "" || strings.Contains(generateName, ",") {
-		return nil // a comma, which no name has, separates names in kustomize's annotations
-	}
-	return []*yaml.RNode{document}
-}
-
-// isObject reports whether a document has the form of an object. That of
-// others, kustomize's own functions cannot read.
-func isObject(document *yaml.RNode) bool {
-	if document.YNode().Kind != yaml.MappingNode || document.GetKind() == "" {
-		return false
-	}
-	metadata := document.Field(yaml.MetadataField)
-	return metadata == nil || yaml.IsMissingOrNull(metadata.Value) || metadata.Value.YNode().Kind == yaml.MappingNode
-}
-
-// idOf returns the id of an object, as kustomize makes it.
-func idOf(document *yaml.RNode) resid.ResId {
-	return resid.NewResIdWithNamespace(resid.GvkFromNode(document), document.GetName(), document.GetNamespace())
-}
-
-// namesOf returns the names in an object. A generateName that isn't a string is empty.
-func namesOf(document *yaml.RNode) (name, generateName string) {
-	metadata := document.Field(yaml.MetadataField)
-	if metadata == nil || yaml.IsMissingOrNull(metadata.Value) {
-		return "", ""
-	}
-	if field := metadata.Value.Field(yaml.NameField); field != nil && !yaml.IsMissingOrNull(field.Value) {
-		name = field.Value.YNode().Value
-		if field.Value.YNode().Kind != yaml.ScalarNode {
-			name = field.Value.MustString() // for kustomize to refuse
-		}
-	}
-	if field := metadata.Value.Field(generateNameField); field != nil && field.Value.IsStringValue() {
-		generateName = field.Value.YNode().Value
-	}
-	return name, generateName
-}
+// affixField is a field of objects whose name is their generateName during a build. Its value is the
+// generateName between two bars. kustomize changes it as it changes the name: it puts prefixes before
+// the first bar and suffixes after the second. The field is not an annotation because patches often
+// add annotations by replacing all of them.
+const affixField = "kubectl-genname"
 
 const generateNameField = "generateName"
 
-// Kustomize's annotations for the earlier ids of an object. With them, patches, replacements and
-// references find an object by its generateName.
-const (
-	previousNames      = "internal.config.kubernetes.io/previousNames"
-	previousNamespaces = "internal.config.kubernetes.io/previousNamespaces"
-	previousKinds      = "internal.config.kubernetes.io/previousKinds"
-)
-
-// placeholder returns the text that replaces one of an instance's names.
-func (t *tree) placeholder(i instance, a affix) string {
-	return a.prefix + t.marker.text(aName, i.number) + a.suffix
+// changeObjects returns documents after a change to their objects, which includes the items of Lists.
+// If no object changes, it returns the same bytes.
+func changeObjects(content []byte, change func(object *yaml.RNode) bool) []byte {
+	documents, err := kio.FromBytes(content)
+	if err != nil {
+		return content // kustomize reports the error
+	}
+	var texts []string
+	changed := false
+	for _, document := range documents {
+		for _, object := range objectsIn(document) {
+			changed = change(object) || changed
+		}
+		text, err := document.String()
+		if err != nil {
+			return content
+		}
+		texts = append(texts, text)
+	}
+	if !changed {
+		return content
+	}
+	return []byte(strings.Join(texts, "---\n"))
 }
 
-// give gives an object its placeholder.
-func (t *tree) give(o *object) error {
-	if err := o.node.SetName(t.marker.text(aName, o.number)); err != nil {
-		return fmt.Errorf("name: %w", err)
+// objectsIn returns the object in a document, or the objects in a List.
+func objectsIn(document *yaml.RNode) []*yaml.RNode {
+	if document.YNode().Kind != yaml.MappingNode || document.GetKind() == "" {
+		return nil
 	}
-	for _, annotation := range []struct{ key, value string }{
-		{previousNames, o.id.Name}, {previousNamespaces, o.id.EffectiveNamespace()}, {previousKinds, o.id.Kind},
-	} {
-		if err := o.node.PipeE(yaml.SetAnnotation(annotation.key, annotation.value)); err != nil {
-			return fmt.Errorf("annotations: %w", err)
+	items := document.Field("items")
+	if items == nil || !strings.HasSuffix(document.GetKind(), "List") {
+		return []*yaml.RNode{document}
+	}
+	var objects []*yaml.RNode
+	if elements, err := items.Value.Elements(); err == nil {
+		for _, element := range elements {
+			objects = append(objects, objectsIn(element)...)
 		}
 	}
-	return nil
+	return objects
+}
+
+// onlyGenerateName returns the generateName of an object without a name. A comma can't be part of it,
+// because kustomize separates names with commas.
+func onlyGenerateName(object *yaml.RNode) (generateName string, ok bool) {
+	metadata := object.Field(yaml.MetadataField)
+	if metadata == nil || metadata.Value.YNode().Kind != yaml.MappingNode {
+		return "", false
+	}
+	if name := metadata.Value.Field(yaml.NameField); name != nil && !yaml.IsMissingOrNull(name.Value) &&
+		(name.Value.YNode().Kind != yaml.ScalarNode || name.Value.YNode().Value != "") {
+		return "", false
+	}
+	field := metadata.Value.Field(generateNameField)
+	if field == nil || !field.Value.IsStringValue() {
+		return "", false
+	}
+	generateName = field.Value.YNode().Value
+	return generateName, generateName != "" && !strings.ContainsAny(generateName, ",|")
+}
+
+// nameObject makes an object's generateName its name, and adds the field.
+func nameObject(object *yaml.RNode) (generateName string, ok bool) {
+	generateName, ok = onlyGenerateName(object)
+	if !ok || object.SetName(generateName) != nil {
+		return "", false
+	}
+	return generateName, object.PipeE(yaml.SetField(affixField, yaml.NewStringRNode("|"+generateName+"|"))) == nil
+}
+
+// namePatch makes the generateName of a strategic patch its name, by which kustomize finds the object.
+func namePatch(patch *yaml.RNode) bool {
+	generateName, ok := onlyGenerateName(patch)
+	return ok && patch.SetName(generateName) == nil &&
+		patch.PipeE(yaml.Lookup(yaml.MetadataField), yaml.Clear(generateNameField)) == nil
+}
+
+// affixesOf returns what kustomize has added to the generateName of an object. All three texts together
+// are the object's name, unless a patch has changed that.
+func affixesOf(object *yaml.RNode) (prefix, generateName, suffix string, ok bool) {
+	field := object.Field(affixField)
+	if field == nil {
+		return "", "", "", false
+	}
+	parts := strings.Split(field.Value.YNode().Value, "|")
+	if len(parts) != 3 {
+		return "", "", "", false
+	}
+	return parts[0], parts[1], parts[2], object.GetName() == strings.Join(parts, "")
+}
+
+// restore makes the name of an object from nameObject its generateName again. If a patch has given a name to the
+// object, it keeps that. If a patch has changed generateName, the object has the new one.
+func restore(object *yaml.RNode) error {
+	prefix, original, suffix, generates := affixesOf(object)
+	if err := object.PipeE(yaml.Clear(affixField)); err != nil || !generates {
+		return err
+	}
+	metadata := object.Field(yaml.MetadataField).Value
+	field := metadata.Field(generateNameField)
+	if field == nil || yaml.IsMissingOrNull(field.Value) || field.Value.YNode().Value == "" {
+		return fmt.Errorf("%s with generateName %q: a patch removes generateName, and gives the object no name",
+			object.GetKind(), original)
+	}
+	generateName := yaml.NewStringRNode(affixed(prefix, field.Value.YNode().Value, suffix))
+	return metadata.PipeE(yaml.Tee(yaml.Clear(yaml.NameField)), yaml.SetField(generateNameField, generateName))
+}
+
+// affixed returns a generateName with a prefix and with a suffix before the dash at its end.
+func affixed(prefix, generateName, suffix string) string {
+	if stem, dashed := strings.CutSuffix(generateName, "-"); dashed && suffix != "" {
+		return prefix + stem + suffix + "-"
+	}
+	return prefix + generateName + suffix
 }

@@ -2,158 +2,157 @@ package kustomize
 
 import (
 	"bytes"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 	"sigs.k8s.io/yaml"
 )
 
-// servedFiles is the file system that kustomize sees. It serves changed content for some files. A
-// changed file has a name with a marker, and the kustomization that refers to it gets that name. Other
-// readers of the file, like a generator, get its original bytes.
+// servedFiles is the file system that kustomize reads, clones of remote bases included. It serves
+// objects with names, and kustomizations that find them.
 type servedFiles struct {
 	filesys.FileSystem
-	tree *tree
+	data      map[string]bool // files whose bytes a generator takes
+	patches   map[string]bool // files with patches
+	generated []resid.ResId   // the objects with generateName that were served, with it as the name
+	uses      []use
 }
 
-// CleanedAbs resolves a path, as that of the file that it stands for.
+func serve(files filesys.FileSystem) *servedFiles {
+	return &servedFiles{FileSystem: files, data: map[string]bool{}, patches: map[string]bool{}}
+}
+
+// affixFile is a file that exists only here. It makes the prefix and the suffix of a kustomization
+// change affixField, too.
+const affixFile = affixField + ".yaml"
+
+// CleanedAbs resolves a path.
 func (f *servedFiles) CleanedAbs(path string) (filesys.ConfirmedDir, string, error) {
-	name, number, _ := f.tree.marker.find(aFile, path)
-	dir, file, err := f.FileSystem.CleanedAbs(name)
-	if err == nil && number >= 0 {
-		file += f.tree.marker.text(aFile, number)
+	if filepath.Base(path) != affixFile {
+		return f.FileSystem.CleanedAbs(path)
 	}
-	return dir, file, err
+	dir, _, err := f.FileSystem.CleanedAbs(filepath.Dir(path))
+	return dir, affixFile, err
 }
 
-// ReadFile returns the served content of a file. A kustomization that the first pass hasn't seen is
-// in the clone of a remote base.
+// ReadFile returns the served content of a file. kustomize reads a kustomization before the files
+// that it lists.
 func (f *servedFiles) ReadFile(path string) ([]byte, error) {
-	dir, file, err := f.CleanedAbs(path)
-	if err == nil && slices.Contains(konfig.RecognizedKustomizationFileNames(), file) && f.Exists(path) {
-		f.tree.discover(dir)
+	if filepath.Base(path) == affixFile {
+		return []byte("namePrefix: [{path: " + affixField + "}]\nnameSuffix: [{path: " + affixField + "}]\n"), nil
 	}
-	if content, served := f.tree.contents[path]; served {
-		return content, nil
+	content, err := f.FileSystem.ReadFile(path)
+	switch {
+	case err != nil || f.data[path]:
+		return content, err
+	case slices.Contains(konfig.RecognizedKustomizationFileNames(), filepath.Base(path)):
+		return f.kustomization(filepath.Dir(path), content), nil
+	case f.patches[path]:
+		return changeObjects(content, namePatch), nil
+	case bytes.Contains(content, []byte(generateNameField)), bytes.Contains(content, []byte("fixTransformer")):
+		return changeObjects(content, f.object), nil
 	}
-	return f.FileSystem.ReadFile(path)
+	return content, nil
 }
 
-// discover reads the clone of a remote base.
-func (t *tree) discover(dir filesys.ConfirmedDir) {
-	if _, known := t.kustomizations[dir.String()]; known {
-		return
+// object changes an object of a file, or the configuration of a transformer.
+func (f *servedFiles) object(object *kyaml.RNode) bool {
+	if strings.HasSuffix(object.GetKind(), "fixTransformer") && object.GetApiVersion() == "builtin" {
+		spec, err := kyaml.Parse("path: " + affixField)
+		return err == nil && object.PipeE(kyaml.Lookup("fieldSpecs"), kyaml.Append(spec.YNode())) == nil
 	}
-	first := len(t.objects)
-	t.visit(dir, nil, nil, false)
-	for _, o := range t.objects[first:] {
-		o.remote = true
+	generateName, ok := nameObject(object)
+	if ok {
+		f.generated = append(f.generated, resid.NewResId(resid.GvkFromNode(object), generateName))
 	}
-	t.serve()
+	return ok
 }
 
-// serve decides which content is served for the files that were read since its last call.
-func (t *tree) serve() {
-	t.names = map[string]string{}
-	for _, i := range t.instances {
-		for _, p := range i.places {
-			if i.object != nil {
-				t.names[t.placeholder(*i, p.affix)] = p.around(i.id.Name)
-			}
-		}
+// kustomization returns the served content of a kustomization.
+func (f *servedFiles) kustomization(dir string, content []byte) []byte {
+	var k types.Kustomization
+	if k.Unmarshal(content) != nil {
+		return content // kustomize reports the error
 	}
-	for _, m := range t.manifests {
-		t.serveManifest(m)
-	}
-	var rest []*kustomization
-	for _, k := range t.kustomizations {
-		if !k.served {
-			rest = append(rest, k)
-			k.served = true
-			t.serveTransformers(k)
-		}
-	}
-	for _, k := range rest {
-		t.serveKustomization(k)
-	}
-}
-
-// serveManifest puts placeholders into a file.
-func (t *tree) serveManifest(m *manifest) {
-	if len(m.objects) == 0 || m.marker != "" {
-		return
-	}
-	for _, o := range m.objects {
-		if t.give(o) != nil {
-			return // for kustomize to refuse
-		}
-	}
-	if content, err := encode(m.documents); err == nil {
-		m.marker = t.serveFile(m.path, content)
-	}
-}
-
-// serveFile serves other content for a file, and returns the marker behind its
-// name under which that is found.
-func (t *tree) serveFile(path string, content []byte) string {
-	marker := t.marker.text(aFile, len(t.contents))
-	t.contents[path+marker] = content
-	return marker
-}
-
-// serveKustomization changes a kustomization if it refers to files with changed content, or selects
-// objects by name.
-func (t *tree) serveKustomization(k *kustomization) {
-	before, err := yaml.Marshal(k.spec)
+	before, err := yaml.Marshal(k)
 	if err != nil {
-		return
+		return content
 	}
-	for _, resources := range [][]string{k.spec.Resources, k.spec.Bases} {
-		for i, resource := range resources {
-			if path, _, err := t.load(k.dir, resource); err == nil && t.manifests[path] != nil {
-				resources[i] += t.manifests[path].marker
+	f.recordData(dir, &k)
+	f.recordUses(dir, &k)
+	f.servePatches(dir, &k)
+	for i, entry := range k.Transformers {
+		k.Transformers[i] = string(changeObjects([]byte(entry), f.object))
+	}
+	if k.NamePrefix != "" || k.NameSuffix != "" {
+		k.Configurations = append(k.Configurations, affixFile)
+	}
+	after, err := yaml.Marshal(k)
+	if err != nil || bytes.Equal(before, after) {
+		return content
+	}
+	return after
+}
+
+// servePatches gives names to inline patches with generateName, and records the files with patches.
+func (f *servedFiles) servePatches(dir string, k *types.Kustomization) {
+	for i, patch := range k.Patches {
+		f.record(f.patches, dir, patch.Path)
+		k.Patches[i].Patch = string(changeObjects([]byte(patch.Patch), namePatch))
+	}
+	for i, patch := range k.PatchesStrategicMerge {
+		f.record(f.patches, dir, string(patch))
+		k.PatchesStrategicMerge[i] = types.PatchStrategicMerge(changeObjects([]byte(patch), namePatch))
+	}
+}
+
+// recordData records the files that a kustomization's generators take as they are.
+func (f *servedFiles) recordData(dir string, k *types.Kustomization) {
+	for _, sources := range generatorsOf(k) {
+		for _, source := range sources.FileSources {
+			if _, name, found := strings.Cut(source, "="); found {
+				source = name
 			}
-		}
-	}
-	t.servePatches(k)
-	for i := range k.spec.PatchesJson6902 {
-		t.serveTarget(&k.spec.PatchesJson6902[i])
-	}
-	t.serveReplacements(k, k.spec.Replacements)
-	var replicas []types.Replica
-	for _, replica := range k.spec.Replicas {
-		for _, name := range t.exactly(k, replica.Name) {
-			replicas = append(replicas, types.Replica{Name: name, Count: replica.Count})
-		}
-	}
-	k.spec.Replicas = replicas
-	for i := range k.spec.Vars {
-		t.serveName(k, &k.spec.Vars[i].ObjRef.Name)
-	}
-	if after, err := yaml.Marshal(k.spec); err == nil && !bytes.Equal(before, after) {
-		t.keepData(k)
-		if after, err = yaml.Marshal(k.spec); err == nil {
-			t.contents[k.path] = after
+			f.record(f.data, dir, source)
 		}
 	}
 }
 
-// keepData lets generators that read the kustomization itself have its bytes.
-func (t *tree) keepData(k *kustomization) {
-	keep := func(sources []string) {
-		for i, source := range sources {
-			key, name := splitSource(source)
-			if path, content, err := t.load(k.dir, name); err == nil && path == k.path {
-				sources[i] = key + "=" + name + t.serveFile(path, content)
-			}
-		}
+// record adds a file to files under its path.
+func (f *servedFiles) record(files map[string]bool, dir, name string) {
+	if path, ok := f.resolve(dir, name); ok {
+		files[path] = true
 	}
-	for _, generator := range k.spec.ConfigMapGenerator {
-		keep(generator.FileSources)
+}
+
+// resolve returns the path with which kustomize reads a file. kustomize refuses files that aren't in
+// or below the directory of the kustomization.
+func (f *servedFiles) resolve(dir, name string) (path string, ok bool) {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
 	}
-	for _, generator := range k.spec.SecretGenerator {
-		keep(generator.FileSources)
+	in, file, err := f.CleanedAbs(name)
+	return in.Join(file), err == nil && file != "" && in.HasPrefix(filesys.ConfirmedDir(dir))
+}
+
+// generatorsOf returns the arguments of a kustomization's generators by the kind that they generate.
+func generatorsOf(k *types.Kustomization) (generators []generator) {
+	for _, c := range k.ConfigMapGenerator {
+		generators = append(generators, generator{"ConfigMap", c.GeneratorArgs})
 	}
+	for _, s := range k.SecretGenerator {
+		generators = append(generators, generator{"Secret", s.GeneratorArgs})
+	}
+	return generators
+}
+
+type generator struct {
+	kind string
+	types.GeneratorArgs
 }

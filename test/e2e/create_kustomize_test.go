@@ -94,11 +94,11 @@ func TestCreateFromAKustomizationWithAKey(t *testing.T) {
 	u := harness.As(t, retrying.Admin())
 	dir := kustomizationOf(t, map[string]string{
 		"kustomization.yaml": "resources: [objects.yaml]\n",
-		"objects.yaml":       strings.ReplaceAll(read(t, kustomization("several")+"/want.yaml"), "namespace: other", "namespace: "+ns),
+		"objects.yaml":       read(t, kustomization("lists")+"/want.yaml"),
 	})
 	run := []string{"create", "-n", ns, "-k", dir, "--idempotency-key=k1"}
 	first := u.Run(run...)
-	if first.Code != 0 || strings.Count(first.Stdout, "created\n") != 5 {
+	if first.Code != 0 || strings.Count(first.Stdout, "created\n") != 6 {
 		t.Fatalf("%+v", first)
 	}
 	second := u.Run(run...)

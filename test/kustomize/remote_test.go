@@ -47,32 +47,34 @@ func dirOf(t *testing.T, files map[string]string) string {
 // kustomize itself clones a remote base. The plugin reads the clone.
 func TestRemoteBase(t *testing.T) {
 	url := repository(t, map[string]string{
-		"job/kustomization.yaml":  "namePrefix: base-\nresources: [job.yaml, ../more]\n",
-		"job/job.yaml":            remoteJob,
-		"more/kustomization.yaml": "resources: [job.yaml]\n",
-		"more/job.yaml":           remoteJob,
-		"none/kustomization.yaml": "resources: [cm.yaml]\n",
-		"none/cm.yaml":            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n",
+		"job/kustomization.yaml":   "namePrefix: base-\nresources: [job.yaml, ../more]\n",
+		"job/job.yaml":             remoteJob,
+		"more/kustomization.yaml":  "resources: [job.yaml]\n",
+		"more/job.yaml":            strings.ReplaceAll(remoteJob, "migrate-", "more-"),
+		"twice/kustomization.yaml": "resources: [../job, job.yaml]\n",
+		"twice/job.yaml":           strings.ReplaceAll(remoteJob, "migrate-", "base-migrate-"),
+		"none/kustomization.yaml":  "resources: [cm.yaml]\n",
+		"none/cm.yaml":             "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n",
 	})
 	top := "namePrefix: top-\nresources: ['" + url + "//job?ref=main']\n"
 	patched := top + "patches:\n- target: {name: NAME}\n  patch: '[{\"op\": \"add\", \"path\": \"/metadata/labels/p\", \"value\": \"q\"}]'\n"
 	job := "apiVersion: batch/v1\nkind: Job\nmetadata:\n  generateName: top-base-migrate-\n  labels:\n    l: a\n"
+	more := strings.ReplaceAll(job, "migrate-", "more-")
 	for _, test := range []struct{ about, kustomization, want, message string }{
-		{"its objects", top, job + "---\n" + job, ""},
-		{"a target by generateName", strings.ReplaceAll(patched, "NAME", "migrate-"), job + "    p: q\n---\n" + job + "    p: q\n", ""},
+		{"its objects", top, job + "---\n" + more, ""},
+		{"a target by generateName", strings.ReplaceAll(patched, "NAME", "migrate-"), job + "    p: q\n---\n" + more, ""},
 		{
-			"a target by a generateName that it has given", strings.ReplaceAll(patched, "NAME", "base-migrate-"), "",
-			`the target "base-migrate-" has missed the Job with generateName "migrate-"`,
+			"a target by a generateName that it has given", strings.ReplaceAll(patched, "NAME", "base-migrate-"),
+			job + "    p: q\n---\n" + more, "",
 		},
-		{"a target that matches nothing", strings.ReplaceAll(patched, "NAME", "other"), job + "---\n" + job, ""},
+		{"a target that matches nothing", strings.ReplaceAll(patched, "NAME", "other"), job + "---\n" + more, ""},
 		{
 			"without generateName", "resources: ['" + url + "//none?ref=main']\n",
 			"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n", "",
 		},
 		{
-			"several by their generateName", top + "patches:\n- patch: |\n    " +
-				strings.ReplaceAll(strings.ReplaceAll(remoteJob, "l: a", "l: b"), "\n", "\n    ") + "\n", "",
-			"multiple matches for Id Job.v1.batch/migrate-.[noNs]",
+			"two with one generateName", strings.ReplaceAll(top, "//job", "//twice"), "",
+			`one Job of a namespace can have the generateName "base-migrate-": build the others apart`,
 		},
 		{"a branch that is not there", strings.ReplaceAll(top, "main", "nope"), "", "nope"},
 	} {
@@ -86,7 +88,7 @@ func TestRemoteBase(t *testing.T) {
 	}
 	t.Run("the root itself", func(t *testing.T) {
 		got, err := ours(filesys.MakeFsOnDisk(), url+"//more?ref=main")
-		if want := strings.ReplaceAll(job, "top-base-", ""); got != want || err != nil {
+		if want := strings.ReplaceAll(more, "top-base-", ""); got != want || err != nil {
 			t.Errorf("got\n%s\nand %v", got, err)
 		}
 	})

@@ -1,0 +1,160 @@
+package kustomize
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
+	"sigs.k8s.io/yaml"
+)
+
+// use is a part of a kustomization that needs the name of an object.
+type use struct {
+	what   string
+	object resid.ResId
+}
+
+// recordUses records the uses in a kustomization: replacements and variables that copy a name, and
+// generators that change an object.
+func (f *servedFiles) recordUses(dir string, k *types.Kustomization) {
+	for _, field := range k.Replacements {
+		for _, r := range f.replacements(dir, field) {
+			if r.Source != nil && (r.Source.FieldPath == "" || r.Source.FieldPath == "metadata.name") {
+				f.uses = append(f.uses, use{"a replacement copies the name of", r.Source.ResId})
+			}
+		}
+	}
+	for _, v := range k.Vars {
+		if v.FieldRef.FieldPath == "" || v.FieldRef.FieldPath == "metadata.name" {
+			id := resid.NewResId(resid.NewGvk(v.ObjRef.Group, v.ObjRef.Version, v.ObjRef.Kind), v.ObjRef.Name)
+			f.uses = append(f.uses, use{"the variable " + v.Name + " copies the name of", id})
+		}
+	}
+	for _, g := range generatorsOf(k) {
+		if g.Behavior == "merge" || g.Behavior == "replace" {
+			gvk := resid.Gvk{Version: "v1", Kind: g.kind}
+			f.uses = append(f.uses, use{"a generator can't " + g.Behavior, resid.NewResId(gvk, g.Name)})
+		}
+	}
+}
+
+// replacements returns the replacements of an entry, which are inline or in a file.
+func (f *servedFiles) replacements(dir string, field types.ReplacementField) (list []types.Replacement) {
+	if field.Path == "" {
+		return []types.Replacement{field.Replacement}
+	}
+	path, ok := f.resolve(dir, field.Path)
+	if !ok {
+		return nil // kustomize reports the error
+	}
+	content, err := f.FileSystem.ReadFile(path)
+	if err != nil {
+		return nil // likewise
+	}
+	var one types.Replacement
+	if yaml.Unmarshal(content, &list) != nil && yaml.Unmarshal(content, &one) == nil {
+		list = append(list, one)
+	}
+	return list
+}
+
+// checkUses returns an error if a kustomization uses the name of an object with generateName.
+func (f *servedFiles) checkUses() error {
+	for _, u := range f.uses {
+		for _, g := range f.generated {
+			// kustomize may have added a prefix, or a suffix with a dash.
+			named := u.object.Name == "" || strings.HasSuffix(u.object.Name, g.Name) ||
+				strings.Contains(u.object.Name, g.Name+"-")
+			if named && g.IsSelected(&u.object.Gvk) {
+				return fmt.Errorf("%s the %s with generateName %q: give it a fixed name", u.what, g.Kind, g.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// kustomize's annotations for earlier ids of an object. References by such an id become the object's
+// name.
+const (
+	previousNames      = "internal.config.kubernetes.io/previousNames"
+	previousNamespaces = "internal.config.kubernetes.io/previousNamespaces"
+	previousKinds      = "internal.config.kubernetes.io/previousKinds"
+)
+
+// checkReferences returns an error if an object refers to an object with generateName. To find out, it
+// builds the objects again with other names: kustomize then changes the references, and only these.
+func checkReferences(objects resmap.ResMap) error {
+	built := objects.DeepCopy()
+	var generated []*kyaml.RNode
+	for _, object := range built.Resources() {
+		if _, _, _, generates := affixesOf(&object.RNode); !generates {
+			continue
+		}
+		id := object.CurId()
+		for _, annotation := range []struct{ key, value string }{
+			{previousNames, id.Name}, {previousNamespaces, id.EffectiveNamespace()}, {previousKinds, id.Kind},
+		} {
+			if err := object.PipeE(kyaml.SetAnnotation(annotation.key, annotation.value)); err != nil {
+				return err
+			}
+		}
+		if err := object.SetName(fmt.Sprintf("%s:%d", affixField, len(generated))); err != nil { // no name has a colon
+			return err
+		}
+		generated = append(generated, &object.RNode)
+	}
+	content, err := built.AsYaml()
+	if err != nil {
+		return err
+	}
+	files := filesys.MakeFsInMemory()
+	if err := files.WriteFile("/kustomization.yaml", []byte("resources: [objects.yaml]\n")); err != nil {
+		return err
+	}
+	if err := files.WriteFile("/objects.yaml", content); err != nil {
+		return err
+	}
+	rebuilt, err := run(files, "/")
+	if err != nil {
+		return fmt.Errorf("references: %w", err)
+	}
+	for _, object := range rebuilt.Resources() {
+		if err := checkFields(&object.RNode, generated, object.YNode(), ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkFields returns an error if a field of an object has the other name of a generated object.
+func checkFields(object *kyaml.RNode, generated []*kyaml.RNode, node *kyaml.Node, path string) error {
+	for i, child := range node.Content {
+		field := strconv.Itoa(i)
+		if node.Kind == kyaml.MappingNode {
+			if i%2 == 0 {
+				continue // a key
+			}
+			field = node.Content[i-1].Value
+		}
+		if err := checkFields(object, generated, child, path+"."+field); err != nil {
+			return err
+		}
+	}
+	number := otherName.FindStringSubmatch(node.Value)
+	if node.Kind != kyaml.ScalarNode || number == nil || path == ".metadata.name" {
+		return nil
+	}
+	n, _ := strconv.Atoi(number[1]) // digits only
+	_, generateName, _, _ := affixesOf(generated[n])
+	return fmt.Errorf("%s %q: %s refers to the %s with generateName %q, whose name is not known before it is created: "+
+		"give it a fixed name", object.GetKind(), object.GetName(), path[1:], generated[n].GetKind(), generateName)
+}
+
+// otherName matches the names that checkReferences gives.
+var otherName = regexp.MustCompile(affixField + `:(\d+)`)
