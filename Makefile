@@ -70,7 +70,7 @@ unit: ## Run the tests that need no control plane (seconds)
 
 bare: control-plane ## Run the quick tests, and the tests that run kubectl, with an empty home and almost no variables
 	.ci/bare $(GO) test -short -count=1 $(QUICK)
-	.ci/bare $(GO) test -count=1 -run 'Kubectl|Completion' ./test/e2e
+	.ci/bare $(GO) test -count=1 -run 'Kubectl|Completion|WholeCluster/completion' ./test/e2e
 
 test: control-plane build ## Run all tests except those of a release, on a real control plane (5 minutes)
 	@echo "Building kube-controller-manager and KWOK: 4 minutes the first time"

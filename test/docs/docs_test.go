@@ -109,7 +109,7 @@ var notRun = []struct{ pattern, reason string }{
 	{`^kubectl get --raw /metrics \| grep `, "run by test/e2e, which takes it from the page"},
 	{`^kubectl genname audit -A -o json > audit.json$`, "run as an example of report by test/e2e"},
 	{`^kubectl genname duplicates `, "run by the session duplicates, in a namespace of its own"},
-	{`^kubectl (apply -k deploy/exporter|rollout status deployment/genname-exporter)`, "needs nodes; TestExporterManifests of test/e2e creates the objects"},
+	{`^kubectl (apply -k deploy/exporter|rollout status deployment/genname-exporter)`, "needs nodes; exporterManifests of test/e2e creates the objects"},
 	{`^kubectl genname prune jobs/leak- `, "run after the leak of the guide by lab/exporter"},
 	{`^kubectl get jobs.batch/migrate-`, "the hint of kubectl genname duplicates, which the session duplicates compares"},
 	{`^kubectl genname audit -A --compare audit.json$`, "run as an example of audit by test/e2e"},

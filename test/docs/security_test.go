@@ -15,8 +15,8 @@ var promises = []struct {
 	sentence string
 	tests    string
 }{
-	{"The plugin acts as you, with your kubeconfig.", "TestRoles"},
-	{"[Permissions](docs/reference/permissions.md) lists the verbs that each command needs.", "TestRoles"},
+	{"The plugin acts as you, with your kubeconfig.", "roles"},
+	{"[Permissions](docs/reference/permissions.md) lists the verbs that each command needs.", "roles"},
 	{"`audit`, `report` and their completion request only metadata.", "TestOnlyMetadataIsRequested"},
 	{"RBAC can't grant access to metadata alone, and permission to list Secrets is permission to read them.", "TestOnlyMetadataIsRequested"},
 	{"So the example roles leave Secrets out.", "TestRolesLeaveSecretsOut"},

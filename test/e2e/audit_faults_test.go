@@ -145,9 +145,7 @@ func compact(t *testing.T, cp *controlplane.ControlPlane) {
 
 // kube-apiserver is killed while a list is read, and started again. The audit waits, and the counts
 // are right.
-func TestAuditOverARestart(t *testing.T) {
-	t.Parallel()
-	cp := controlplane.New(t)
+func auditOverARestart(t *testing.T, cp *controlplane.ControlPlane) {
 	ns := harness.Namespace(t, cp)
 	populate(t, cp, ns)
 	want := count(t, cp, configMapResource, ns)

@@ -45,9 +45,7 @@ const (
 	dir     = ":16"
 )
 
-func TestCompletion(t *testing.T) {
-	t.Parallel()
-	cp := controlplane.New(t)
+func completion(t *testing.T, cp *controlplane.ControlPlane) {
 	u := harness.As(t, cp.Admin())
 	u.Run("create", "-f", harness.File(t, "cm.yaml", configMap+"---\n"+strings.ReplaceAll(configMap, "demo-", "other-")), "--count=3").
 		Expect(t, 0, `(configmap/(demo|other)-`+harness.Suffix+` created\n){6}`, ``)
@@ -95,6 +93,8 @@ func TestCompletion(t *testing.T) {
 			return nil
 		})
 	}
+	// The next tests count all objects.
+	u.Run("prune", "configmaps/demo-", "configmaps/other-", "--older-than=0s", "--yes").Expect(t, 0, ``, `.*`)
 }
 
 // If a server accepts a connection and sends nothing, the user must not wait, and no password prompt

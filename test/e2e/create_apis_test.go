@@ -77,9 +77,7 @@ func createStatuses(t *testing.T, cp *controlplane.ControlPlane) {
 
 // An object of an aggregated API is created once, too. Its server is not kube-apiserver and retries
 // nothing.
-func TestCreateAggregated(t *testing.T) {
-	t.Parallel()
-	cp := controlplane.New(t)
+func createAggregated(t *testing.T, cp *controlplane.ControlPlane) {
 	server := httptest.NewTLSServer(&aggregated{things: map[string]*unstructured.Unstructured{}})
 	t.Cleanup(server.Close)
 	_, port, err := net.SplitHostPort(server.Listener.Addr().String())

@@ -13,9 +13,7 @@ import (
 // etcd is restored from a backup while the API server runs. The API server lists from a cache that
 // still has lost objects. A run with a key does not report them as existing, and creates them after
 // the API server was restarted.
-func TestCreateWithAKeyAfterEtcdWasRestored(t *testing.T) {
-	t.Parallel()
-	cp := controlplane.New(t)
+func keyAfterEtcdWasRestored(t *testing.T, cp *controlplane.ControlPlane) {
 	ns := harness.Namespace(t, cp)
 	u := harness.As(t, cp.Admin())
 	data, backup := filepath.Join(cp.Dir, "etcd-0"), filepath.Join(t.TempDir(), "backup")

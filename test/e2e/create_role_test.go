@@ -23,9 +23,7 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]
 `
 
 // Each ClusterRole of examples/rbac is enough for its command, in a cluster that has only the Jobs of the test.
-func TestRoles(t *testing.T) {
-	t.Parallel()
-	cp := controlplane.New(t)
+func roles(t *testing.T, cp *controlplane.ControlPlane) {
 	for command, test := range map[string]func(*testing.T, *controlplane.ControlPlane){
 		"audit": roleForAudit, "create": roleForCreate, "prune": roleForPrune, "duplicates": roleForDuplicates,
 	} {

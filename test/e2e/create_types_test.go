@@ -24,9 +24,7 @@ import (
 
 // An object of each built-in type is stored as for kubectl, except for its creation ID annotation and
 // label. This holds with and without the object's own labels and annotations.
-func TestCreateStoresWhatKubectlDoes(t *testing.T) {
-	t.Parallel()
-	cp := controlplane.New(t)
+func storesWhatKubectlDoes(t *testing.T, cp *controlplane.ControlPlane) {
 	user := harness.As(t, cp.Admin())
 	shell := harness.NewShell(t, user.Kubeconfig)
 	for _, variant := range []struct {

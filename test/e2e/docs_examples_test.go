@@ -22,9 +22,7 @@ import (
 )
 
 // Every example of every command's help works as printed. They run in order in the directory examples.
-func TestHelpExamples(t *testing.T) {
-	t.Parallel()
-	cp := controlplane.New(t)
+func helpExamples(t *testing.T, cp *controlplane.ControlPlane) {
 	u := harness.As(t, cp.Admin())
 	go finishJobs(t.Context(), t, cp)
 	s := harness.NewShell(t, u.Kubeconfig)

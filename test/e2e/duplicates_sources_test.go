@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -96,12 +95,7 @@ func prefixes(report v1alpha1.DuplicateReport, grade v1alpha1.DuplicateGrade) (f
 }
 
 // If nothing was created twice, no group is likely, whatever controllers create.
-func TestDuplicatesOfCleanPopulations(t *testing.T) {
-	t.Parallel()
-	cp := controlplane.New(t)
-	if err := cp.StartControllers(t.Context(), os.Stderr, "*"); err != nil {
-		t.Fatal(err)
-	}
+func duplicatesOfCleanPopulations(t *testing.T, cp *controlplane.ControlPlane) {
 	u := harness.As(t, cp.Admin())
 	shell := harness.NewShell(t, u.Kubeconfig)
 	harness.Eventually(t, func() error {

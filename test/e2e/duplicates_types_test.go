@@ -3,7 +3,6 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -110,12 +109,7 @@ func briefs(report v1alpha1.DuplicateReport, grades ...v1alpha1.DuplicateGrade) 
 // A pair that kubectl created is found for each type, whatever Kubernetes controllers write into the
 // objects. Secrets are searched only if the user names them. Objects that controllers create for a
 // pair are no duplicates.
-func TestDuplicatesOfEachType(t *testing.T) {
-	t.Parallel()
-	cp := controlplane.New(t)
-	if err := cp.StartControllers(t.Context(), os.Stderr, "*"); err != nil {
-		t.Fatal(err)
-	}
+func duplicatesOfEachType(t *testing.T, cp *controlplane.ControlPlane) {
 	u := harness.As(t, cp.Admin())
 	shell := harness.NewShell(t, u.Kubeconfig)
 	shell.Run("kubectl", "apply", "-f", harness.File(t, "crd.yaml", backups)).Expect(t, 0, `.*created\n`, ``)

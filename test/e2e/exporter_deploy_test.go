@@ -141,9 +141,7 @@ const certificateRequest = "" +
 
 // The server accepts the manifests. The ClusterRole is enough for the arguments of the Deployment, and
 // each of its permissions is used.
-func TestExporterManifests(t *testing.T) {
-	t.Parallel()
-	cp := controlplane.New(t)
+func exporterManifests(t *testing.T, cp *controlplane.ControlPlane) {
 	admin := harness.As(t, cp.Admin())
 	admin.Run("create", "--validate=strict", "-k", harness.Root+"deploy/exporter").Expect(t, 0, `(?:\S+ created\n){7}`, ``)
 	all := deployed(t, "deploy/exporter")
@@ -151,7 +149,7 @@ func TestExporterManifests(t *testing.T) {
 	deployment := as[appsv1.Deployment](t, all["Deployment"])
 	account := deployment.Spec.Template.Spec.ServiceAccountName
 
-	generateEach(t, cp, "default")
+	generateEach(t, cp, "kube-public")
 	user := cp.User("system:serviceaccount:"+deployment.Namespace+":"+account, "system:serviceaccounts", "system:authenticated")
 	used := &permissions{all: map[string]bool{}}
 	proxy := faultproxy.New(t, user, used.note)

@@ -134,9 +134,7 @@ func (e *exporting) until(series string, want float64) {
 
 // The exporter waits for an API server that is unreachable. Then it counts, and watches creates, also
 // after a restart of the server. Its counters never decrease.
-func TestExporter(t *testing.T) {
-	t.Parallel()
-	cp := controlplane.New(t)
+func exporterOverRestarts(t *testing.T, cp *controlplane.ControlPlane) {
 	ns := harness.Namespace(t, cp)
 	add := func(n int) {
 		for range n {
@@ -257,9 +255,7 @@ func TestExporterOfAMissingType(t *testing.T) {
 }
 
 // An exporter that may list nothing is not ready. A permission that is taken away later is reported as forbidden.
-func TestExporterLosesPermission(t *testing.T) {
-	t.Parallel()
-	cp := controlplane.New(t)
+func exporterLosesPermission(t *testing.T, cp *controlplane.ControlPlane) {
 	ns := harness.Namespace(t, cp)
 	user := "loser-of-" + ns
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "run-"}}

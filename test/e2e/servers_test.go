@@ -1,0 +1,58 @@
+package e2e
+
+import (
+	"os"
+	"testing"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// onOneServer runs tests that can't share a server at the same time. Each finds what the ones before it have left.
+type onOneServer []struct {
+	name string
+	test func(*testing.T, *controlplane.ControlPlane)
+}
+
+func (tests onOneServer) run(t *testing.T, cp *controlplane.ControlPlane) {
+	t.Helper()
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) { test.test(t, cp) })
+	}
+}
+
+// Servers that are killed, and etcd that is restored.
+func TestRestarts(t *testing.T) {
+	t.Parallel()
+	onOneServer{
+		{"exporter", exporterOverRestarts}, // it counts all ConfigMaps
+		{"audit", auditOverARestart},
+		{"exporter without permission", exporterLosesPermission},
+		{"key", keyAfterEtcdWasRestored},
+	}.run(t, controlplane.New(t))
+}
+
+// Tests that count all objects of a cluster, or that use fixed names. The order matters.
+func TestWholeCluster(t *testing.T) {
+	t.Parallel()
+	onOneServer{
+		{"roles", roles},
+		{"completion", completion},
+		{"exporter", exporterManifests},
+		{"examples", helpExamples},
+		{"types", storesWhatKubectlDoes},
+		{"aggregated API", createAggregated}, // its server ends with the test, so discovery fails later
+	}.run(t, controlplane.New(t))
+}
+
+// Controllers of Kubernetes create and change the objects.
+func TestBesideControllers(t *testing.T) {
+	t.Parallel()
+	cp := controlplane.New(t)
+	if err := cp.StartControllers(t.Context(), os.Stderr, "*"); err != nil {
+		t.Fatal(err)
+	}
+	onOneServer{
+		{"duplicates of clean populations", duplicatesOfCleanPopulations},
+		{"duplicates of each type", duplicatesOfEachType},
+	}.run(t, cp)
+}
