@@ -1,12 +1,9 @@
 package create
 
 import (
-	"errors"
-
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
-	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 )
 
 // These limits stop a run, or a place of a run, when further requests are useless.
@@ -21,10 +18,10 @@ const (
 	maxStalled = 3
 )
 
-// breakers decide by the circuit breakers of the places. The reasons that stop the whole run are in End.
+// breakers decide by the circuit breakers of the places. The reasons that stop the whole run are in Summary.
 type breakers struct {
 	unauthorized int // objects in a row that got a 401
-	end          *End
+	end          *Summary
 }
 
 // breaker is a circuit breaker for one place. The outcomes of objects at the place decide whether more
@@ -74,23 +71,22 @@ func (b *breakers) report(e ended, interrupted bool) {
 	if e.job.probe {
 		at.probes--
 	}
-	switch event := e.event.(type) {
+	at.renamed = at.renamed || e.renamed
+	switch e.outcome.Kind {
 	case Created:
 		b.succeed(at)
-	case Exists:
-		if len(event.Stripped) > 0 { // it was sent, and found by its name
+	case Existed:
+		if len(e.outcome.Result.Stripped) > 0 { // it was sent, and found by its name
 			b.succeed(at)
 		}
-	case Failed:
-		at.renamed = at.renamed || errors.Is(event.Kind, exactlyonce.ErrRenamed)
-		d.refused = d.refused || apistatus.RefusedForAll(event.Err)
-		b.timeOver(e, event.Result.TimeOver)
-		b.countUnauthorized(apierrors.IsUnauthorized(event.Err))
+	case Failed, Renamed:
+		d.refused = d.refused || apistatus.RefusedForAll(e.outcome.Err)
+		b.timeOver(e)
+		b.countUnauthorized(apierrors.IsUnauthorized(e.outcome.Err))
 	case Unknown:
-		at.renamed = at.renamed || errors.Is(event.Err, exactlyonce.ErrRenamed)
-		b.timeOver(e, event.Result.TimeOver)
+		b.timeOver(e)
 		if !interrupted {
-			b.lost(e, event)
+			b.lost(e)
 		}
 		b.countUnauthorized(false)
 	}
@@ -105,9 +101,9 @@ func (b *breakers) succeed(at *breaker) {
 // timeOver records whether an object used up its retry time. A refusal is a response, so it changes
 // nothing about the time of other objects. Objects that started before the first probe don't count as
 // probes.
-func (b *breakers) timeOver(e ended, over bool) {
+func (b *breakers) timeOver(e ended) {
 	switch {
-	case !over:
+	case !e.outcome.Result.TimeOver:
 	case e.job.probe:
 		b.countLoss(e.job.document)
 	default:
@@ -119,9 +115,9 @@ func (b *breakers) timeOver(e ended, over bool) {
 // probe, because it was sent once and used up no time. Objects that were in progress together count
 // once, because one outage can lose all their responses. An object that got a response doesn't count:
 // it has lost its creation ID, or a conflict can't be checked.
-func (b *breakers) lost(e ended, event Unknown) {
-	result := event.Result
-	if result.TimeOver || result.Object != nil || result.Unverified || errors.Is(event.Err, exactlyonce.ErrRenamed) {
+func (b *breakers) lost(e ended) {
+	result := e.outcome.Result
+	if result.TimeOver || result.Object != nil || result.Unverified || e.renamed {
 		return
 	}
 	if e.job.losses == e.job.document.place.breaker.losses {

@@ -56,14 +56,10 @@ func TestStalled(t *testing.T) {
 		config := configOf(c)
 		config.Key = test.key
 		missed := 0
-		var end End
+		var end Summary
 		for e := range begin(t.Context(), config, input(documents...)) {
-			switch e := e.(type) {
-			case NotAttempted:
-				missed += e.Copies
-			case End:
-				end = e
-			}
+			missed += missedIn(e)
+			end, _ = e.(Summary)
 		}
 		if len(c.sent) != test.sent || c.briefly != test.briefly || len(end.Stalled) != test.stalled || missed != test.missed {
 			t.Errorf("%s: %d sent, %d of them briefly, %d places stalled, %d not attempted: want %+v",
@@ -82,9 +78,7 @@ func TestStalledCopies(t *testing.T) {
 			start := time.Now()
 			missed := 0
 			for e := range begin(t.Context(), config, input("configmaps/a/x-", "configmaps/a/y-")) {
-				if e, is := e.(NotAttempted); is {
-					missed += e.Copies
-				}
+				missed += missedIn(e)
 			}
 			if took := time.Since(start); took > 4*time.Minute || len(c.sent) > 14 || missed != 2000-len(c.sent) {
 				t.Errorf("%d were sent in %s, %d not attempted", len(c.sent), took, missed)
@@ -130,7 +124,7 @@ func TestRecheckHoldsNothingUp(t *testing.T) {
 		start := time.Now()
 		failed := 0
 		for e := range begin(t.Context(), configOf(c), input(documents...)) {
-			if _, is := e.(Failed); is {
+			if endedAs(e, Failed) {
 				failed++
 			}
 		}
@@ -154,11 +148,11 @@ func TestLookingAgainIsBounded(t *testing.T) {
 		looking, most := 0, 0
 		start := time.Now()
 		for e := range begin(t.Context(), configOf(c), input(documents...)) {
-			switch e.(type) {
-			case Retry:
+			if _, is := e.(Retry); is {
 				looking++
 				most = max(most, looking)
-			case Failed:
+			}
+			if endedAs(e, Failed) {
 				looking--
 			}
 		}
@@ -318,7 +312,7 @@ func TestAsideDoesNotWaitForInput(t *testing.T) {
 			yield(Item{Document: document("configmaps/a/x-")}, nil)
 			time.Sleep(24 * time.Hour) // a stream
 		}) {
-			if _, is := e.(Created); is {
+			if endedAs(e, Created) {
 				if seen++; seen == 2 {
 					second = time.Since(start)
 				}
@@ -357,9 +351,7 @@ func TestCopiesInFlightAreNoProbes(t *testing.T) {
 		config.Copies = 100
 		missed := 0
 		for e := range begin(t.Context(), config, input("configmaps/a/x-")) {
-			if e, is := e.(NotAttempted); is {
-				missed += e.Copies
-			}
+			missed += missedIn(e)
 		}
 		if missed > 0 {
 			t.Errorf("%d sent, %d of them as probes, %d not attempted", len(c.sent), c.briefly, missed)

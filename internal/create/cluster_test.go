@@ -221,30 +221,53 @@ func words(events iter.Seq[Event]) (reported []string) {
 
 func word(e Event) string {
 	switch e := e.(type) {
-	case Created:
-		return "created " + e.Result.Name
-	case Exists:
-		return "exists " + e.Name
+	case Outcome:
+		return wordOf(e)
 	case Searching:
 		return ""
-	case Shown:
-		return "shown " + e.Object.GetName() + e.Object.GetGenerateName()
-	case Failed:
-		return "failed " + e.Document.Object.GetName() + e.Document.Object.GetGenerateName()
-	case Unknown:
-		return "unknown " + e.Document.Object.GetName() + e.Document.Object.GetGenerateName()
-	case NotAttempted:
-		return fmt.Sprintf("%d not attempted", e.Copies)
 	case Retry:
 		return "retry"
 	case Warning:
 		return fmt.Sprint("warning ", e)
 	case Problem:
 		return "problem " + e.Err.Error()
-	case End:
+	case Summary:
 		return fmt.Sprintf("end %d", e.Documents)
 	}
 	return fmt.Sprintf("%T", e)
+}
+
+func wordOf(o Outcome) string {
+	sent := o.Document.Object.GetName() + o.Document.Object.GetGenerateName()
+	switch o.Kind {
+	case Created:
+		return "created " + o.Result.Name
+	case Existed:
+		return "exists " + o.Result.Name
+	case Shown:
+		return "shown " + o.Result.Object.GetName() + o.Result.Object.GetGenerateName()
+	case Failed:
+		return "failed " + sent
+	case Renamed:
+		return "renamed " + sent
+	case Unknown:
+		return "unknown " + sent
+	}
+	return fmt.Sprintf("%d not attempted", o.Copies)
+}
+
+// missedIn returns the number of objects that an event reports as not attempted.
+func missedIn(e Event) int {
+	if o, is := e.(Outcome); is && o.Kind == NotAttempted {
+		return o.Copies
+	}
+	return 0
+}
+
+// endedAs reports whether an event is an outcome of the kind.
+func endedAs(e Event, kind Kind) bool {
+	o, is := e.(Outcome)
+	return is && o.Kind == kind
 }
 
 // warningOf returns the text of a warning in words.

@@ -3,70 +3,53 @@ package create
 import (
 	"errors"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 )
 
-// Event is a report of a run. Each object ends in one event: Created, Exists, Shown, Failed, Unknown
-// or NotAttempted.
+// Event is a report of a run: an Outcome, a Retry, a Warning, Searching or a Problem. The last one is the
+// Summary.
 type Event interface{ event() }
 
-// Created is an object that the server has stored.
-type Created struct {
-	Document *Document
-	Result   exactlyonce.Result
-}
+// Kind is how an object has ended.
+type Kind int
 
-// Exists is an object that was created by an earlier run with the key, or by a run at the same time.
-// Later changes to the object are not compared.
-type Exists struct {
+const (
+	// Created is an object that the server has stored.
+	Created Kind = iota
+	// Existed is an object that was created by an earlier run with the key, or by a run at the same time.
+	// Later changes to the object are not compared.
+	Existed
+	// Failed is an object that this run did not store.
+	Failed
+	// Renamed is an object that the server has stored under another name than the run sent.
+	Renamed
+	// Unknown is an object that may exist on the server.
+	Unknown
+	// NotAttempted are copies that were not sent because of an interrupt, or because earlier copies showed
+	// that sending them is useless.
+	NotAttempted
+	// Shown is an object that a client's dry run would send.
+	Shown
+)
+
+// Outcome is the end of an object. Each object ends in one.
+type Outcome struct {
 	Document *Document
-	Name     string
-	// Object is the part of the object that is printed. Without Config.Whole it has only its identity. It
-	// is nil if it could not be read. Err is the reason.
-	Object *unstructured.Unstructured
-	Err    error
-	// State is the state of the object in one word, like Complete, Failed or Running. It is empty if its
-	// type has no state, or if the state was not read.
+	Kind     Kind
+	Copies   int            // number of objects; above 1 only for NotAttempted
+	ID       exactlyonce.ID // the ID that was sent
+	// Result has the name and the object. If the object existed, it has the part that is printed: without
+	// Config.Whole only the identity, and nothing if it could not be read.
+	Result exactlyonce.Result
+	// Err is the error of the server, or the reason why the run gave up or could not read the object.
+	Err error
+	// State is the state of an object that existed in one word, like Complete, Failed or Running. It is
+	// empty if its type has no state, or if the state was not read.
 	State string
-	// Generation is the object's metadata.generation if its spec was changed after the creation. Otherwise
-	// it is 0.
+	// Generation is the metadata.generation of an object that existed, if its spec was changed after the
+	// creation. Otherwise it is 0.
 	Generation int64
-	// Stripped is that of exactlyonce.Result.
-	Stripped []string
-}
-
-// Shown is an object that a client's dry run would send.
-type Shown struct {
-	Document *Document
-	Object   *unstructured.Unstructured
-}
-
-// Failed is an object that this run did not store, or that has another name than the run sent
-// (exactlyonce.ErrRenamed).
-type Failed struct {
-	Document *Document
-	ID       exactlyonce.ID // the ID that was sent
-	Result   exactlyonce.Result
-	Kind     error // an error of exactlyonce; nil if nothing could be sent
-	Err      error // error of the server, or the reason why the run gave up
-}
-
-// Unknown is an object that may exist on the server.
-type Unknown struct {
-	Document *Document
-	ID       exactlyonce.ID // the ID that was sent
-	Result   exactlyonce.Result
-	Err      error
-}
-
-// NotAttempted counts copies that were not sent because of an interrupt, or because earlier copies
-// showed that sending them is useless.
-type NotAttempted struct {
-	Document *Document
-	Copies   int
 }
 
 // Retry is a temporary failure and the reaction to it.
@@ -92,8 +75,9 @@ type Problem struct {
 	After int
 }
 
-// End is the last event.
-type End struct {
+// Summary is the end of a run.
+type Summary struct {
+	Tally
 	// Documents is the number of documents read.
 	Documents int
 	// Unread reports that an interrupt left a part of the input unread. Incomplete reports that a keyed
@@ -113,14 +97,9 @@ type End struct {
 	Unlabelled int
 }
 
-func (Created) event()      {}
-func (Exists) event()       {}
-func (Shown) event()        {}
-func (Failed) event()       {}
-func (Unknown) event()      {}
-func (NotAttempted) event() {}
-func (Retry) event()        {}
-func (Warning) event()      {}
-func (Searching) event()    {}
-func (Problem) event()      {}
-func (End) event()          {}
+func (Outcome) event()   {}
+func (Retry) event()     {}
+func (Warning) event()   {}
+func (Searching) event() {}
+func (Problem) event()   {}
+func (Summary) event()   {}

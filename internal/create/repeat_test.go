@@ -245,8 +245,8 @@ func TestExistsAndWhole(t *testing.T) {
 		return &unstructured.Unstructured{Object: map[string]any{"data": name}}, nil
 	}
 	for e := range begin(t.Context(), config, input("configmaps/a/x-")) {
-		if u, is := e.(Exists); is && u.Object.Object["data"] != "x-11111" {
-			t.Errorf("%+v", u)
+		if o, is := e.(Outcome); is && o.Result.Object.Object["data"] != "x-11111" {
+			t.Errorf("%+v", o)
 		}
 	}
 	c.get = func(name string) (*unstructured.Unstructured, error) {
@@ -255,8 +255,8 @@ func TestExistsAndWhole(t *testing.T) {
 	expect(t, words(begin(t.Context(), config, input("configmaps/a/x-"))), "created x-", "end 1")
 	c.get = func(string) (*unstructured.Unstructured, error) { return nil, io.EOF }
 	for e := range begin(t.Context(), config, input("configmaps/a/x-")) {
-		if u, is := e.(Exists); is && !errors.Is(u.Err, io.EOF) {
-			t.Errorf("%+v", u)
+		if o, is := e.(Outcome); is && !errors.Is(o.Err, io.EOF) {
+			t.Errorf("%+v", o)
 		}
 	}
 }
@@ -347,8 +347,8 @@ func TestLooking(t *testing.T) {
 						if last = e; e.Late {
 							late++
 						}
-					case NotAttempted:
-						notAttempted += e.Copies
+					case Outcome:
+						notAttempted += missedIn(e)
 					case Problem:
 						t.Error(e.Err)
 					}
@@ -374,7 +374,7 @@ func TestFoundByName(t *testing.T) {
 	unlabelled := 0
 	reported := words(func(yield func(Event) bool) {
 		for e := range begin(t.Context(), withKey(c), input("configmaps/a/x-")) {
-			if e, is := e.(End); is {
+			if e, is := e.(Summary); is {
 				unlabelled = e.Unlabelled
 			}
 			yield(e)
@@ -402,7 +402,7 @@ func TestGenerations(t *testing.T) {
 		id := copyOf(t, document, 0)
 		c := &cluster{existing: []idempotency.Existing{{Name: "n", ID: id, Generation: test.generation}}, verbs: []string{"get", "create"}}
 		for e := range begin(t.Context(), withKey(c), input(document)) {
-			if e, is := e.(Exists); is && e.Generation != test.want {
+			if e, is := e.(Outcome); is && e.Generation != test.want {
 				t.Errorf("%s: %d", document, e.Generation)
 			}
 		}
@@ -465,8 +465,8 @@ func TestClientDryRun(t *testing.T) {
 	config.Key = key
 	id := idOf(t, 0)
 	for e := range begin(t.Context(), config, input("configmaps/a/x-")) {
-		if shown, is := e.(Shown); is && (shown.Object.GetName() != names.Candidate("x-", id, 0, 5) || shown.Object.GetAnnotations()[exactlyonce.Annotation] != id) {
-			t.Errorf("%v", shown.Object)
+		if o, is := e.(Outcome); is && (o.Result.Object.GetName() != names.Candidate("x-", id, 0, 5) || o.Result.Object.GetAnnotations()[exactlyonce.Annotation] != id) {
+			t.Errorf("%v", o.Result.Object)
 		}
 	}
 }

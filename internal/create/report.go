@@ -6,8 +6,10 @@ type report interface{ report() }
 
 // ended is the end of a job.
 type ended struct {
-	job   job
-	event Event
+	job     job
+	outcome Outcome
+	// renamed reports that the cluster changed the name.
+	renamed bool
 	// rechecked reports that the object was rechecked after a refusal.
 	rechecked bool
 	// unreachable reports that neither the object nor a check of the server got a response.

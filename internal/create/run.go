@@ -41,6 +41,7 @@ func (s *Session) Run(ctx context.Context, input iter.Seq2[Item, error]) iter.Se
 			r.inOrder()
 		}
 		r.endReviews()
+		r.end.Tally = s.inFlight.tally
 		r.emit(r.end)
 	}
 }
@@ -56,7 +57,7 @@ type run struct {
 	ctx   context.Context // done when the user interrupts, or stops taking events
 	stop  context.CancelFunc
 	yield func(Event) bool // nil once it has returned false
-	end   End
+	end   Summary
 
 	reader    *reader
 	readOver  <-chan time.Time // ends reading after an interrupt, when nothing is in flight anymore
@@ -246,7 +247,9 @@ func (r *run) forgo(d *Document, first int) {
 		r.scheduler.start(r.breakers.start(j))
 	}
 	if missed > 0 {
-		r.emit(NotAttempted{d, missed})
+		o := Outcome{Document: d, Kind: NotAttempted, Copies: missed}
+		r.inFlight.count(0, r.config, o)
+		r.emit(o)
 	}
 }
 
@@ -283,7 +286,8 @@ func (r *run) take(taken report) {
 			r.notRefused(t.Document.place)
 		}
 	case ended:
-		r.emit(t.event)
+		r.inFlight.count(t.job.number, r.config, t.outcome)
+		r.emit(t.outcome)
 		r.inFlight.end(t.job.number)
 		r.scheduler.end(t)
 		r.breakers.report(t, r.ctx.Err() != nil)
@@ -298,17 +302,18 @@ func (r *run) take(taken report) {
 // note updates the run with the outcome of an object.
 func (r *run) note(e ended) {
 	d := e.job.document
-	switch event := e.event.(type) {
+	stripped := e.outcome.Result.Stripped
+	switch e.outcome.Kind {
 	case Created:
 		r.changed, d.place.created = true, true
 		r.notRefused(d.place)
-		r.countLabel(event.Result.Stripped)
-	case Exists:
-		if len(event.Stripped) > 0 {
+		r.countLabel(stripped)
+	case Existed:
+		if len(stripped) > 0 {
 			r.notRefused(d.place)
-			r.countLabel(event.Stripped)
+			r.countLabel(stripped)
 		}
-	case Failed:
+	case Failed, Renamed:
 		if !d.refused {
 			r.notRefused(d.place)
 		}

@@ -137,14 +137,14 @@ func TestReaderHangs(t *testing.T) {
 		c := &cluster{takes: 3 * time.Second}
 		time.AfterFunc(10*time.Second, interrupt)
 		start := time.Now()
-		var end End
+		var end Summary
 		var reported []string
 		for e := range begin(ctx, configOf(c), func(yield func(Item, error) bool) {
 			yield(Item{Document: document("configmaps/a/1-")}, nil)
 			<-hanging
 		}) {
 			reported = append(reported, word(e))
-			end, _ = e.(End)
+			end, _ = e.(Summary)
 		}
 		expect(t, reported, "created 1-", "end 1")
 		if took := time.Since(start); !end.Unread || took != 11*time.Second {
@@ -177,13 +177,13 @@ func TestEndlessInput(t *testing.T) {
 		c := &cluster{takes: time.Second}
 		time.AfterFunc(2500*time.Millisecond, interrupt)
 		start := time.Now()
-		var end End
+		var end Summary
 		for e := range begin(ctx, configOf(c), func(yield func(Item, error) bool) {
 			for yield(Item{Document: document("configmaps/a/1-")}, nil) {
 				time.Sleep(10 * time.Millisecond)
 			}
 		}) {
-			end, _ = e.(End)
+			end, _ = e.(Summary)
 		}
 		if took := time.Since(start); !end.Unread || took > 5*time.Second || len(c.sent) != 3 {
 			t.Errorf("%+v after %s, sent %d", end, took, len(c.sent))
@@ -221,7 +221,7 @@ func TestRefusals(t *testing.T) {
 		"refused":      {refuse("1-", errForbidden, exactlyonce.Result{}), false, []string{"failed 1-", "1 not attempted", "created 2-", "created 2-", "created 3", "end 3"}},
 		"conflict":     {refuse("1-", errConflict, exactlyonce.Result{}), false, []string{"failed 1-", "failed 1-", "created 2-", "created 2-", "created 3", "end 3"}},
 		"unknown":      {refuse("1-", errUnknown, exactlyonce.Result{}), false, []string{"unknown 1-", "unknown 1-", "created 2-", "created 2-", "created 3", "end 3"}},
-		"renamed":      {refuse("1-", errRenamed, renamed), false, []string{"failed 1-", "1 not attempted", "2 not attempted", "created 3", "end 3"}},
+		"renamed":      {refuse("1-", errRenamed, renamed), false, []string{"renamed 1-", "1 not attempted", "2 not attempted", "created 3", "end 3"}},
 		"no answer":    {refuse("1-", errSilence, exactlyonce.Result{TimeOver: true}), true, []string{"failed 1-", "1 not attempted", "2 not attempted", "1 not attempted", "end 3"}},
 		"one unheard":  {refuse("1-", errSilence, exactlyonce.Result{TimeOver: true}), false, []string{"failed 1-", probing("configmaps", "a"), "failed 1-", probing("configmaps", "a"), "created 2-", "created 2-", "created 3", "end 3"}},
 		"401":          {refuse("1-", errDenied, exactlyonce.Result{}), false, []string{"failed 1-", "failed 1-", "created 2-", "created 2-", "created 3", "end 3"}},
@@ -247,7 +247,7 @@ func TestRenamedInOneNamespace(t *testing.T) {
 		return exactlyonce.Result{}, nil
 	}}
 	expect(t, words(begin(t.Context(), configOf(c), input("configmaps/a/1-", "configmaps/a/2-", "configmaps/b/3-", "secrets/a/4-"))),
-		"failed 1-", "1 not attempted", "created 3-", "created 4-", "end 4")
+		"renamed 1-", "1 not attempted", "created 3-", "created 4-", "end 4")
 }
 
 // The run stops if its caller stops taking events, for example because stdout is closed.
@@ -328,7 +328,7 @@ func TestReadAhead(t *testing.T) {
 			if read > last {
 				last, wakes = read, wakes+1
 			}
-			if _, created := e.(Created); created {
+			if endedAs(e, Created) {
 				done++
 			}
 			if done < 900 && read < done+readAhead-readAtOnce {
@@ -352,7 +352,7 @@ func TestMemory(t *testing.T) {
 	before := heap()
 	created, goroutines := 0, 0
 	for e := range begin(t.Context(), config, input("configmaps/a/x-")) {
-		if _, is := e.(Created); is {
+		if endedAs(e, Created) {
 			created++
 		}
 		if created == config.Copies/2 {
@@ -426,11 +426,8 @@ func TestEveryObjectEndsOnce(t *testing.T) {
 				}
 			}
 			for e := range begin(ctx, config, input(documents...)) {
-				switch e := e.(type) {
-				case Created, Failed, Unknown:
-					got++
-				case NotAttempted:
-					got += e.Copies
+				if o, is := e.(Outcome); is {
+					got += o.Copies
 				}
 			}
 			if got != want {

@@ -25,15 +25,16 @@ func (w *worker) warn(code WarningCode, args ...any) { w.reports <- Warning{code
 func (w *worker) create(j job) report {
 	d := j.document
 	if len(j.existing) > 0 {
-		if event := w.leave(j); event != nil {
-			return ended{job: j, event: event}
+		if outcome, exists := w.leave(j); exists {
+			return ended{job: j, outcome: outcome}
 		}
 	}
 	if j.unsent {
-		return ended{job: j, event: NotAttempted{d, 1}}
+		return ended{job: j, outcome: Outcome{Document: d, Kind: NotAttempted, Copies: 1}}
 	}
 	if w.config.DryRun == ClientDryRun {
-		return ended{job: j, event: Shown{d, w.config.stamped(d, j.id)}}
+		shown := exactlyonce.Result{Object: w.config.stamped(d, j.id)}
+		return ended{job: j, outcome: Outcome{Document: d, Kind: Shown, Copies: 1, Result: shown}}
 	}
 	return w.send(j)
 }
@@ -65,7 +66,10 @@ func (w *worker) send(j job) report {
 		w.inFlight.end(j.number)
 	}
 	w.warnOf(d, result, err, elsewhere)
-	return ended{j, w.eventOf(d, id, result, err), rechecked, w.unreachable(result, err)}
+	return ended{
+		job: j, outcome: w.outcomeOf(d, id, result, err), renamed: errors.Is(err, exactlyonce.ErrRenamed),
+		rechecked: rechecked, unreachable: w.unreachable(result, err),
+	}
 }
 
 // unreachable reports whether an object got no response, and the server is unreachable.
@@ -74,27 +78,28 @@ func (w *worker) unreachable(result exactlyonce.Result, err error) bool {
 	return lost && !w.config.client.Responds(w.ctx)
 }
 
-// eventOf returns the outcome of a create. If a create finds an object with the run's label, the
+// outcomeOf returns the outcome of a create. If a create finds an object with the run's label, the
 // object is newer than the run's list, so it counts as created.
-func (w *worker) eventOf(d *Document, id exactlyonce.ID, result exactlyonce.Result, err error) Event {
-	kind, cause := error(nil), err
-	if ended := (*exactlyonce.Error)(nil); errors.As(err, &ended) {
-		kind, cause = ended.Kind, ended.Cause
+func (w *worker) outcomeOf(d *Document, id exactlyonce.ID, result exactlyonce.Result, err error) Outcome {
+	o := Outcome{Document: d, Kind: Failed, Copies: 1, ID: id, Result: result, Err: err}
+	var ended *exactlyonce.Error
+	if errors.As(err, &ended) {
+		o.Err = ended.Cause
 	}
 	switch {
 	case err == nil && slices.Contains(result.Stripped, exactlyonce.RunLabel) && result.Outcome == exactlyonce.Found:
-		return Exists{
-			Document: d, Name: result.Name, Object: result.Object,
-			Generation: w.changed(d, result.Object.GetGeneration()), Stripped: result.Stripped,
-		}
+		o.Kind, o.Generation = Existed, w.changed(d, result.Object.GetGeneration())
 	case err == nil:
-		return Created{d, result}
-	case errors.Is(kind, exactlyonce.ErrInterrupted):
-		return NotAttempted{d, 1}
+		o.Kind = Created
+	case ended == nil:
+	case errors.Is(ended.Kind, exactlyonce.ErrInterrupted):
+		o.Kind = NotAttempted
 	case errors.Is(err, exactlyonce.ErrUnknown):
-		return Unknown{d, id, result, cause}
+		o.Kind = Unknown
+	case errors.Is(ended.Kind, exactlyonce.ErrRenamed) && result.Object != nil:
+		o.Kind = Renamed
 	}
-	return Failed{d, id, result, kind, cause}
+	return o
 }
 
 // warnOf warns if the exactly-once guarantee is weakened. elsewhere reports whether other names were
@@ -119,10 +124,10 @@ func (w *worker) warnOf(d *Document, result exactlyonce.Result, err error, elsew
 	}
 }
 
-// leave returns the event of an object that an earlier run created. Of several objects, it takes the
+// leave returns the outcome of an object that an earlier run created. Of several objects, it takes the
 // object whose name follows from the ID, or is the document's fixed name. With Config.Whole it reads the
-// object. It returns nil if the object no longer exists then.
-func (w *worker) leave(j job) Event {
+// object. It returns false if the object no longer exists then.
+func (w *worker) leave(j job) (o Outcome, exists bool) {
 	d := j.document
 	ranked, _ := w.config.ranked(d, j.id, j.existing)
 	existing := ranked[0]
@@ -134,18 +139,17 @@ func (w *worker) leave(j job) Event {
 	object.SetName(existing.Name)
 	object.SetNamespace(d.Namespace)
 	object.SetUID(existing.UID)
-	exists := Exists{Document: d, Name: existing.Name, Object: object, Generation: w.changed(d, existing.Generation)}
+	o = Outcome{
+		Document: d, Kind: Existed, Copies: 1, Result: exactlyonce.Result{Name: existing.Name, Object: object},
+		Generation: w.changed(d, existing.Generation),
+	}
 	if j.withState {
-		exists.State = w.stateOf(d, existing.Name)
+		o.State = w.stateOf(d, existing.Name)
 	}
-	if !w.config.Whole {
-		return exists
+	if w.config.Whole {
+		o.Result.Object, o.Err = w.config.client.Get(w.ctx, d, existing.Name)
 	}
-	exists.Object, exists.Err = w.config.client.Get(w.ctx, d, existing.Name)
-	if apierrors.IsNotFound(exists.Err) {
-		return nil
-	}
-	return exists
+	return o, !apierrors.IsNotFound(o.Err)
 }
 
 // changed returns the generation if it shows that the object's spec was changed after the creation,

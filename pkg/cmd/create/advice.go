@@ -14,57 +14,23 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 )
 
-// holder is an object without a creation ID that holds a name of a run with a key.
-type holder struct {
-	object string // as arguments of kubectl
-	id     string // the creation ID that it lacks
-}
-
-// hold records, in a run with a key, an object that has the name of another one and may be of this
-// run. Such an object has no creation ID, or it has the run's label.
-func (r *results) hold(d *create.Document, id exactlyonce.ID, result exactlyonce.Result) {
-	if result.Object == nil || result.Object.GetName() != result.Name || r.flags.key == "" ||
-		len(r.holders)+len(r.otherIDs) >= maxShown {
-		return
-	}
-	object := d.Argument(result.Name)
-	run := result.Object.GetLabels()[exactlyonce.RunLabel]
-	switch other := result.Object.GetAnnotations()[exactlyonce.Annotation]; {
-	case other == "":
-		r.holders = append(r.holders, holder{object, id.String()})
-	case other != id.String() && run == idempotency.Key(r.flags.key).RunLabel():
-		r.otherIDs = append(r.otherIDs, object)
-	}
-}
-
-// doubt records the command that checks for an object of a run without a key.
-func (r *results) doubt(e create.Unknown) {
-	if r.flags.key != "" {
-		return
-	}
-	r.maybe.leave(e.Document, 1)
-	if len(r.unknowns) < maxShown {
-		r.unknowns = append(r.unknowns, whereToLook(e))
-	}
-}
-
 // likelyName is the name of an object that may exist. It is the name in the response if that
 // differs from the sent name.
-func likelyName(e create.Unknown) string {
-	if errors.Is(e.Err, exactlyonce.ErrRenamed) && e.Result.Object != nil {
-		return e.Result.Object.GetName()
+func likelyName(o create.Outcome) string {
+	if errors.Is(o.Err, exactlyonce.ErrRenamed) && o.Result.Object != nil {
+		return o.Result.Object.GetName()
 	}
-	return e.Result.Name
+	return o.Result.Name
 }
 
 // whereToLook is the command that shows an object that may exist. If the server was to pick its
 // name, the command lists all objects of its type.
-func whereToLook(e create.Unknown) string {
-	if name := likelyName(e); name != "" {
-		return fmt.Sprintf(messages.Get, e.Document.Argument(name))
+func whereToLook(o create.Outcome) string {
+	if name := likelyName(o); name != "" {
+		return fmt.Sprintf(messages.Get, o.Document.Argument(name))
 	}
-	resource, _, _ := strings.Cut(e.Document.Reference("-"), "/")
-	return fmt.Sprintf(messages.GetNewest, reference.In(resource, e.Document.Namespace))
+	resource, _, _ := strings.Cut(o.Document.Reference("-"), "/")
+	return fmt.Sprintf(messages.GetNewest, reference.In(resource, o.Document.Namespace))
 }
 
 // howToGoOn returns the advice after a run that isn't complete. counted reports whether the closing
@@ -72,13 +38,13 @@ func whereToLook(e create.Unknown) string {
 func (r *results) howToGoOn(counted bool) []string {
 	lines := r.aboutHolders()
 	switch {
-	case r.totals.unknown == 0 && !counted, len(r.otherIDs) > 0:
+	case r.end.Unknown == 0 && !counted, len(r.end.OtherIDs) > 0:
 		return lines
-	case len(r.rest.begun) == 0:
+	case len(r.end.Begun) == 0:
 		return append(lines, r.hint(messages.RunAgain))
 	case r.flags.key != "":
 		return append(lines, r.hint(messages.RunAgainWithKey))
-	case r.again == 0:
+	case r.end.Again == 0:
 		return append(lines, r.hint(messages.RunAgainFixedNames))
 	}
 	advice := append(r.aboutRest(), r.aboutUnknown()...)
@@ -90,7 +56,7 @@ func (r *results) howToGoOn(counted bool) []string {
 
 // hint returns a sentence with advice. If something failed, the sentence begins with fixing that.
 func (r *results) hint(text string) string {
-	if r.totals.failed+r.totals.renamed > 0 || len(r.holders) > 0 {
+	if r.end.Failed+r.end.Renamed > 0 || len(r.end.Holders) > 0 {
 		return messages.AfterFix + text
 	}
 	return capitalized(text)
@@ -99,45 +65,82 @@ func (r *results) hint(text string) string {
 // aboutHolders returns the advice about objects that hold names of the run and may be the run's
 // own.
 func (r *results) aboutHolders() (lines []string) {
-	for _, h := range r.holders {
-		lines = append(lines, fmt.Sprintf(messages.Holder, h.object, h.object, exactlyonce.Annotation, h.id,
-			h.object, exactlyonce.RunLabel, idempotency.Key(r.flags.key).RunLabel(), h.object))
+	for _, o := range r.end.Holders {
+		object := o.Document.Argument(o.Result.Name)
+		lines = append(lines, fmt.Sprintf(messages.Holder, object, object, exactlyonce.Annotation, o.ID.String(),
+			object, exactlyonce.RunLabel, idempotency.Key(r.flags.key).RunLabel(), object))
 	}
-	for _, object := range r.otherIDs {
-		lines = append(lines, fmt.Sprintf(messages.OtherID, object, exactlyonce.Annotation))
+	for _, o := range r.end.OtherIDs {
+		lines = append(lines, fmt.Sprintf(messages.OtherID, o.Document.Argument(o.Result.Name), exactlyonce.Annotation))
 	}
 	return lines
 }
 
 // aboutRest returns the commands that create the rest of a run without a key.
 func (r *results) aboutRest() []string {
-	if r.rest.left == 0 && r.unread() == "" {
+	if r.end.Rest.Left == 0 && r.unread() == "" {
 		return nil
 	}
-	return []string{r.hint(r.rest.command(r.end.Documents, r.unread())), r.notUnchanged()}
+	return []string{r.hint(r.commandOfRest()), r.notUnchanged()}
+}
+
+// commandOfRest returns the command that creates exactly the rest.
+func (r *results) commandOfRest() string {
+	rest := &r.end.Rest
+	if r.end.Documents == 1 && r.unread() == "" {
+		return fmt.Sprintf(messages.RestCount, rest.Left)
+	}
+	if files := rest.Whole(r.end.Begun); len(files) > 0 && len(files) <= maxShown && r.unread() == "" {
+		for i, file := range files {
+			files[i] = "-f " + reference.Quote(file)
+		}
+		return fmt.Sprintf(messages.RestFiles, strings.Join(files, " "))
+	}
+	input := listed(rest)
+	if r.unread() != "" {
+		input = append(input, r.unread())
+	}
+	return fmt.Sprintf(messages.RestObjects, strings.Join(input, "\n"))
+}
+
+// listed returns lines that list the objects of a remainder.
+func listed(r *create.Remainder) (lines []string) {
+	more := r.Left
+	for _, s := range r.Shares() {
+		lines = append(lines, fmt.Sprintf(messages.Left, s.Left, s.Object, s.Source))
+		more -= s.Left
+	}
+	if more > 0 {
+		lines = append(lines, fmt.Sprintf(messages.LeftMore, more))
+	}
+	return lines
 }
 
 // aboutUnknown returns the commands that check the unknown objects of a run without a key, and the
 // next step.
 func (r *results) aboutUnknown() []string {
-	if r.totals.unknown == 0 {
+	if r.end.Unknown == 0 {
 		return nil
 	}
-	slices.Sort(r.unknowns)
-	commands := slices.Compact(slices.Clone(r.unknowns))
-	if n := r.totals.unknown - len(r.unknowns); n > 0 {
+	var commands []string
+	for _, o := range r.end.Unknowns {
+		commands = append(commands, whereToLook(o))
+	}
+	slices.Sort(commands)
+	commands = slices.Compact(commands)
+	if n := r.end.Unknown - len(r.end.Unknowns); n > 0 {
 		commands = append(commands, fmt.Sprintf(messages.CheckMore, n))
 	}
 	lines := []string{fmt.Sprintf(messages.Check, strings.Join(commands, "\n"))}
 	switch {
-	case r.totals.objects() == 1 && r.unread() == "":
+	case r.end.Objects() == 1 && r.unread() == "":
 		return append(lines, messages.MissingOne)
 	case r.end.Documents == 1 && r.unread() == "":
 		lines = append(lines, messages.MissingCount)
 	default:
-		lines = append(lines, fmt.Sprintf(messages.MissingObjects, strings.Join(r.maybe.objects(), "\n")))
+		lines = append(lines, fmt.Sprintf(messages.MissingObjects, strings.Join(listed(&r.end.Maybe), "\n")))
 	}
-	if r.rest.left > 0 {
+	if r.end.Rest.Left > 0 {
 		return lines // it is printed already
 	}
 	return append(lines, r.notUnchanged())
@@ -145,5 +148,5 @@ func (r *results) aboutUnknown() []string {
 
 // notUnchanged warns about running the same command again.
 func (r *results) notUnchanged() string {
-	return fmt.Sprintf(messages.NotUnchanged, humanize.Count(r.again, "object"))
+	return fmt.Sprintf(messages.NotUnchanged, humanize.Count(r.end.Again, "object"))
 }

@@ -17,9 +17,8 @@ import (
 
 // renamed is an object that was stored under a name that was not sent.
 func renamed(d *create.Document, name string) create.Event {
-	return create.Failed{
-		Document: d, Result: exactlyonce.Result{Name: "sent", Object: configMap(name)},
-		Kind: exactlyonce.ErrRenamed, Err: fmt.Errorf("stored as %q", name),
+	return create.Outcome{Kind: create.Renamed,
+		Document: d, Result: exactlyonce.Result{Name: "sent", Object: configMap(name)}, Err: fmt.Errorf("stored as %q", name),
 	}
 }
 
@@ -35,19 +34,19 @@ func (r run) expect(t *testing.T, has, lacks string) {
 func TestRenamedIsSomething(t *testing.T) {
 	d := numbered(1, 5)
 	see(t, "--count=5", fate{}, []create.Event{
-		renamed(d, "picked"), create.NotAttempted{Document: d, Copies: 4}, readTo(1),
+		renamed(d, "picked"), create.Outcome{Kind: create.NotAttempted, Document: d, Copies: 4}, readTo(1),
 	}).expect(t, "--count=4\n"+twice(1), messages.RunAgain)
 	see(t, "", fate{}, []create.Event{
 		created(numbered(1, 1), "demo-1"), renamed(numbered(2, 1), "picked"), readTo(2),
 	}).expect(t, fmt.Sprintf(messages.CountsRenamed, 2, 1, 0, 0, 0, 0), messages.UseKey)
-	see(t, "", fate{}, []create.Event{create.Failed{
-		Document: d, Result: exactlyonce.Result{Name: "sent"}, Kind: exactlyonce.ErrRenamed, Err: apierrors.NewAlreadyExists(configMaps, "picked"),
-	}, create.NotAttempted{Document: d, Copies: 4}, readTo(1)}).expect(t, lines(sum(messages.StoppedAfterFailure, 0, 0, 1, 0, 4), nothing), "")
+	see(t, "", fate{}, []create.Event{create.Outcome{Kind: create.Failed,
+		Document: d, Result: exactlyonce.Result{Name: "sent"}, Err: apierrors.NewAlreadyExists(configMaps, "picked"),
+	}, create.Outcome{Kind: create.NotAttempted, Document: d, Copies: 4}, readTo(1)}).expect(t, lines(sum(messages.StoppedAfterFailure, 0, 0, 1, 0, 4), nothing), "")
 }
 
 // The advice for an unknown object has the name in the response if that differs from the sent name.
 func TestUnknownAndRenamed(t *testing.T) {
-	see(t, "", fate{}, []create.Event{create.Unknown{
+	see(t, "", fate{}, []create.Event{create.Outcome{Kind: create.Unknown,
 		Document: demo(), Result: exactlyonce.Result{Name: "sent", Object: configMap("picked")},
 		Err: fmt.Errorf("%w: picked", exactlyonce.ErrRenamed),
 	}, readTo(1)}).expect(t, fmt.Sprintf(messages.Get, "configmap/picked -n prod"), "configmap/sent")
@@ -74,33 +73,27 @@ func TestWhatIsLeftOfTwoFiles(t *testing.T) {
 		fmt.Sprintf(messages.RestObjects, fmt.Sprintf(messages.Left, 2, "configmap/bad- -n prod", "b.yaml"))+"\n"+twice(8), "document")
 }
 
-// The rest is printed in the order of the input, at most ten lines, and counted in bounded memory.
+// The rest is printed in the order of the input, at most ten lines.
 func TestManyAreLeft(t *testing.T) {
-	var r remainder
+	var many, few create.Tally
 	for n := 200; n > 0; n-- {
 		d := numbered(n, 10)
 		d.Object.SetGenerateName(fmt.Sprintf("demo-%d-", min(n, 100)))
-		for range 10 {
-			r.leave(d, 1)
-		}
+		many.Add(create.Config{}, create.Outcome{Document: d, Kind: create.NotAttempted, Copies: 10})
 	}
-	if len(r.shares) != maxShares || r.left != 2000 {
-		t.Errorf("%d shares, %d left", len(r.shares), r.left)
-	}
-	text := strings.Join(r.objects(), "\n")
+	text := strings.Join(listed(&many.Rest), "\n")
 	if strings.Count(text, "configmap/") != maxShown || !strings.HasSuffix(text, " more") {
 		t.Error(text)
 	}
-	var few remainder
-	few.leave(numbered(2, 1), 1)
 	other := numbered(1, 1)
 	other.Object.SetGenerateName("first-")
-	few.leave(other, 3)
+	few.Add(create.Config{}, create.Outcome{Document: numbered(2, 1), Kind: create.Failed})
+	few.Add(create.Config{}, create.Outcome{Document: other, Kind: create.NotAttempted, Copies: 3})
 	want := []string{
 		fmt.Sprintf(messages.Left, 3, "configmap/first- -n prod", "demo.yaml"),
 		fmt.Sprintf(messages.Left, 1, "configmap/demo- -n prod", "demo.yaml"),
 	}
-	if got := few.objects(); !slices.Equal(got, want) {
+	if got := listed(&few.Rest); !slices.Equal(got, want) {
 		t.Error(got)
 	}
 }
@@ -125,7 +118,7 @@ func TestRestOfAFileThatCannotBeRead(t *testing.T) {
 func TestNothingSuggestsToDelete(t *testing.T) {
 	got := see(t, "--idempotency-key=k", fate{}, []create.Event{
 		exists(numbered(1, 1), "demo-1", 0),
-		create.End{Documents: 2, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
+		create.Summary{Documents: 2, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
 	})
 	if got.code != 0 || strings.Contains(got.stderr, "delete") {
 		t.Errorf("%+v", got)
@@ -137,7 +130,7 @@ func TestNamesInAnotherNamespace(t *testing.T) {
 	in := func(namespace string) create.Event {
 		object := configMap("demo-1")
 		object.SetNamespace(namespace)
-		return create.Created{Document: demo(), Result: exactlyonce.Result{Object: object}}
+		return create.Outcome{Kind: create.Created, Document: demo(), Result: exactlyonce.Result{Object: object}}
 	}
 	for name, test := range map[string]struct {
 		args   string
@@ -164,7 +157,7 @@ func TestNamesCannotHarm(t *testing.T) {
 	const quoted = `$'configmap/\x1b[31m$(touch x)' -n prod`
 	object := configMap(evil)
 	for name, events := range map[string][]create.Event{
-		"a holder":   {create.Failed{Document: demo(), Result: exactlyonce.Result{Name: evil, Object: object}, Kind: exactlyonce.ErrTaken, Err: tooMuch}},
+		"a holder":   {create.Outcome{Kind: create.Failed, Document: demo(), Result: exactlyonce.Result{Name: evil, Object: object}, Err: tooMuch}},
 		"duplicates": {create.Problem{Err: &create.DuplicateError{Objects: []string{"configmap/a", demo().Argument(evil)}}}},
 		"unexpected": {create.Problem{Err: &create.UnexpectedError{Objects: []string{demo().Argument(evil)}}}},
 		"changed":    {exists(demo(), evil, 2)},
@@ -184,7 +177,7 @@ func TestOverwrittenID(t *testing.T) {
 	object.SetAnnotations(map[string]string{exactlyonce.Annotation: "another"})
 	object.SetLabels(map[string]string{exactlyonce.RunLabel: idempotency.Key("k").RunLabel()})
 	see(t, "--idempotency-key=k", fate{}, []create.Event{
-		create.Unknown{Document: demo(), ID: exactlyonce.Derived("v1-1", "r"), Result: exactlyonce.Result{Name: "demo-1", Object: object}, Err: reset}, readTo(1),
+		create.Outcome{Kind: create.Unknown, Document: demo(), ID: exactlyonce.Derived("v1-1", "r"), Result: exactlyonce.Result{Name: "demo-1", Object: object}, Err: reset}, readTo(1),
 	}).expect(t, fmt.Sprintf(messages.OtherID, "configmap/demo-1 -n prod", exactlyonce.Annotation), "again")
 }
 
@@ -205,8 +198,8 @@ func TestUnprintedCopies(t *testing.T) {
 func TestReasonsOfCopies(t *testing.T) {
 	d := numbered(1, 7)
 	taken := func(name string) create.Event {
-		return create.Failed{
-			Document: d, Result: exactlyonce.Result{Name: name}, Kind: exactlyonce.ErrExhausted, Err: apierrors.NewAlreadyExists(configMaps, name),
+		return create.Outcome{Kind: create.Failed,
+			Document: d, Result: exactlyonce.Result{Name: name}, Err: apierrors.NewAlreadyExists(configMaps, name),
 		}
 	}
 	got := see(t, "--count=7", fate{}, []create.Event{

@@ -56,7 +56,6 @@ type options struct {
 	flags        ownCreateFlags
 
 	session  atomic.Pointer[create.Session] // nil before the first request
-	counted  atomic.Pointer[totals]         // the objects whose outcome was printed
 	saying   sync.Mutex                     // guards stderr, and progress
 	progress *terminal.Progress             // on a terminal that does not show the results themselves
 	silent   atomic.Bool                    // nothing is printed any more
@@ -184,13 +183,13 @@ func (o *options) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	results := o.newResults(ctx, stop)
+	session := create.New(client, o.config())
+	o.session.Store(session)
+	results := o.newResults(ctx, stop, session.Totals)
 	if o.flags.wait {
 		results.waiting.checks = newWaitChecks(client, &o.flags)
 		documents = results.waiting.checks.input(ctx, documents)
 	}
-	session := create.New(client, o.config())
-	o.session.Store(session)
 	for event := range session.Run(ctx, documents) {
 		results.take(event)
 	}

@@ -21,22 +21,13 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// totals count the objects of a run by outcome.
-type totals struct {
-	created, exist, failed, unknown, notAttempted int
-
-	renamed int // those of created that have another name than was sent
-}
-
-func (t totals) String() string {
-	if t.renamed > 0 {
-		return fmt.Sprintf(messages.CountsRenamed, t.created, t.renamed, t.exist, t.failed, t.unknown, t.notAttempted)
+// counts returns the text of totals.
+func counts(t create.Totals) string {
+	if t.Renamed > 0 {
+		return fmt.Sprintf(messages.CountsRenamed, t.Created, t.Renamed, t.Existed, t.Failed, t.Unknown, t.NotAttempted)
 	}
-	return fmt.Sprintf(messages.Counts, t.created, t.exist, t.failed, t.unknown, t.notAttempted)
+	return fmt.Sprintf(messages.Counts, t.Created, t.Existed, t.Failed, t.Unknown, t.NotAttempted)
 }
-
-// objects is how many there were.
-func (t totals) objects() int { return t.created + t.exist + t.failed + t.unknown + t.notAttempted }
 
 // finish makes the command's error from the objects that failed, are unknown or were not attempted.
 func (r *results) finish() error {
@@ -65,11 +56,11 @@ func (r *results) finish() error {
 	}
 	lines = append(lines, waited...)
 	switch {
-	case r.totals.unknown > 0:
+	case r.end.Unknown > 0:
 		return &exitcode.Error{Code: exitcode.Unknown, Err: err, Lines: lines}
 	case r.waiting.failed():
 		return &exitcode.Error{Code: exitcode.ObjectFailed, Err: err, Lines: lines}
-	case r.interrupted() && (r.totals.notAttempted > 0 || r.end.Unread || r.waiting.unfinished() > 0):
+	case r.interrupted() && (r.end.NotAttempted > 0 || r.end.Unread || r.waiting.unfinished() > 0):
 		return &exitcode.Error{Code: exitcode.Interrupted, Err: err, Lines: lines}
 	case err == nil && r.end.Documents == 0:
 		return errors.New("no objects passed to create")
@@ -85,7 +76,7 @@ func (r *results) hasObjects() bool {
 	if len(r.end.Places) == 0 || r.DryRunStrategy == cmdutil.DryRunServer {
 		return false
 	}
-	return r.totals.created+r.totals.exist+r.totals.unknown > 0 || r.unexpected || r.dryRun()
+	return r.end.Created+r.end.Existed+r.end.Unknown > 0 || r.unexpected || r.dryRun()
 }
 
 // together returns the errors in the order of the input. It keeps kubectl's words for errors in
@@ -138,10 +129,10 @@ func (r *results) unreadable() bool { return r.problems && r.flags.key == "" }
 // kubectl prints no such lines. In kubectl's words, closing has only the counts that those words
 // leave out.
 func (r *results) closing() []string {
-	t := r.totals
-	counted := t.notAttempted > 0 || r.cutOff() || r.unsaid
+	t := r.end.Totals
+	counted := t.NotAttempted > 0 || r.cutOff() || r.unsaid
 	if !r.flags.kubectlsWords() && !r.dryRun() {
-		counted = counted || t.failed+t.unknown+t.renamed > 0 && t.objects() > 1 || t.objects() > 0 && r.unreadable()
+		counted = counted || t.Failed+t.Unknown+t.Renamed > 0 && t.Objects() > 1 || t.Objects() > 0 && r.unreadable()
 	}
 	var lines []string
 	if counted {
@@ -158,7 +149,7 @@ func (r *results) closing() []string {
 
 // summary has the counts, and the reason for stopping.
 func (r *results) summary() string {
-	line := fmt.Sprintf(messages.Summary, r.why(), r.totals)
+	line := fmt.Sprintf(messages.Summary, r.why(), counts(r.end.Totals))
 	switch {
 	case r.cutOff():
 		return fmt.Sprintf(messages.Unread, line)
@@ -170,9 +161,9 @@ func (r *results) summary() string {
 
 // why is why a run did not do all.
 func (r *results) why() string {
-	switch t := r.totals; {
-	case t.notAttempted == 0 && !r.cutOff():
-		if t.failed+t.unknown+t.renamed == 0 && !r.unreadable() {
+	switch t := r.end.Totals; {
+	case t.NotAttempted == 0 && !r.cutOff():
+		if t.Failed+t.Unknown+t.Renamed == 0 && !r.unreadable() {
 			return messages.NotAllPrinted
 		}
 		return messages.NotAllCreated
@@ -236,7 +227,7 @@ func some(all []string) string {
 }
 
 // maxShown is how many objects a line names.
-const maxShown = 10
+const maxShown = create.MaxNamed
 
 // ofTheRun returns kubectl's commands that get all objects of the run, a line for each namespace.
 // In other namespaces, the same key is another run.

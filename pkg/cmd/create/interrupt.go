@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
@@ -58,47 +59,42 @@ func (o *options) interruptible(ctx context.Context, run func(context.Context) e
 
 // printInProgress names the objects that the command waits for after an interrupt.
 func (o *options) printInProgress() {
-	unknown, stored := o.inFlight()
+	unknown, stored, _ := o.inFlight()
 	if all := slices.Concat(unknown, stored); len(all) > 0 {
 		o.printInTime(fmt.Sprintf(messages.Waiting, maxStopping, "  "+strings.Join(all, "\n  ")))
 	}
 }
 
 // inFlight returns the objects whose outcome is unknown, and the existing objects that were not printed,
-// as arguments of kubectl.
-func (o *options) inFlight() (unknown, stored []string) {
+// as arguments of kubectl. It also returns the totals with them.
+func (o *options) inFlight() (unknown, stored []string, totals create.Totals) {
 	session := o.session.Load()
 	if session == nil {
-		return nil, nil
+		return nil, nil, totals
 	}
-	for _, sent := range session.InFlight() {
+	all, totals := session.InFlight()
+	for _, sent := range all {
 		if argument := sent.Document.Argument(sent.Name); sent.Stored {
 			stored = append(stored, argument)
 		} else {
 			unknown = append(unknown, argument)
 		}
 	}
-	return unknown, stored
+	return unknown, stored, totals
 }
 
 // giveUp ends the command while something hangs. It prints the known state of the objects in
 // progress.
 func (o *options) giveUp(why string) error {
-	unknown, stored := o.inFlight()
-	counts := totals{}
-	if counted := o.counted.Load(); counted != nil {
-		counts = *counted
-	}
-	lines, code := o.lastLines(why, unknown, stored, counts)
+	unknown, stored, totals := o.inFlight()
+	lines, code := o.lastLines(why, unknown, stored, totals)
 	o.printInTime(strings.Join(lines, "\n"))
 	o.silence()
 	return &exitcode.Error{Code: code}
 }
 
 // lastLines returns the lines of giveUp, and the exit code.
-func (o *options) lastLines(why string, unknown, stored []string, counts totals) (lines []string, code int) {
-	counts.unknown += len(unknown)
-	counts.created += len(stored)
+func (o *options) lastLines(why string, unknown, stored []string, totals create.Totals) (lines []string, code int) {
 	var commands []string
 	for _, object := range stored {
 		lines = append(lines, "error: "+fmt.Sprintf(messages.NotPrinted, object, messages.Interrupted))
@@ -107,14 +103,14 @@ func (o *options) lastLines(why string, unknown, stored []string, counts totals)
 		lines = append(lines, fmt.Sprintf(messages.OutcomeUnknown, object, messages.Interrupted))
 		commands = append(commands, fmt.Sprintf(messages.Get, object))
 	}
-	lines = append(lines, fmt.Sprintf(messages.Summary, why, counts))
+	lines = append(lines, fmt.Sprintf(messages.Summary, why, counts(totals)))
 	switch {
 	case o.flags.key != "":
 		lines = append(lines, capitalized(messages.RunAgainWithKey))
 	case len(unknown) > 0:
 		lines = append(lines, fmt.Sprintf(messages.Check, strings.Join(commands, "\n")))
 	}
-	if counts.unknown > 0 {
+	if totals.Unknown > 0 {
 		return lines, exitcode.Unknown
 	}
 	return lines, exitcode.Interrupted

@@ -11,6 +11,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	kubectlcreate "k8s.io/kubectl/pkg/cmd/create"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 )
@@ -28,17 +29,18 @@ func TestGiveUp(t *testing.T) {
 		"unknown":            {"", true, exitcode.Unknown, fmt.Sprintf(messages.Check, fmt.Sprintf(messages.Get, "configmap/b -n prod"))},
 		"with a key":         {"k", true, exitcode.Unknown, capital(messages.RunAgainWithKey)},
 	} {
-		o := &options{}
+		o, totals := &options{}, create.Totals{Created: 4}
 		o.flags.key = test.key
 		want, unknown := []string{"error: " + fmt.Sprintf(messages.NotPrinted, "configmap/a -n prod", messages.Interrupted)}, []string(nil)
 		if test.unknown {
+			totals.Unknown++
 			want, unknown = append(want, lost("b", messages.Interrupted)), []string{"configmap/b -n prod"}
 		}
 		want = append(want, sum(messages.InterruptedTwice, 4, 0, 0, len(unknown), 0))
 		if test.last != "" {
 			want = append(want, test.last)
 		}
-		got, code := o.lastLines(messages.InterruptedTwice, unknown, []string{"configmap/a -n prod"}, totals{created: 3})
+		got, code := o.lastLines(messages.InterruptedTwice, unknown, []string{"configmap/a -n prod"}, totals)
 		if code != test.code || !slices.Equal(got, want) {
 			t.Errorf("%s: %d\n%s", name, code, lines(got...))
 		}

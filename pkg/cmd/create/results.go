@@ -35,8 +35,8 @@ type results struct {
 
 	printer printer
 
-	totals  totals
-	end     create.End
+	totals  func() create.Totals // up to now
+	end     create.Summary
 	errs    []placed
 	printed map[reason]bool
 	unsaid  bool // copies failed in the same way as another one
@@ -44,13 +44,7 @@ type results struct {
 
 	problems bool // the input could not be read, or not all of it
 
-	rest     remainder // of the input
-	maybe    remainder // objects that may exist, without a key
-	unknowns []string  // the first of them, as arguments of kubectl
-	holders  []holder
-	otherIDs []string // objects of the run with another creation ID than was sent
-	changed  []string // existing objects whose spec was changed
-	again    int      // objects that the same command would create a second time, without a key
+	changed []string // existing objects whose spec was changed
 
 	waiting waiting
 
@@ -77,9 +71,11 @@ type placed struct {
 	err error
 }
 
-func (o *options) newResults(ctx context.Context, stop context.CancelCauseFunc) *results {
+func (o *options) newResults(
+	ctx context.Context, stop context.CancelCauseFunc, totals func() create.Totals,
+) *results {
 	r := &results{
-		options: o, ctx: ctx, stop: stop, printer: o.newPrinter(),
+		options: o, ctx: ctx, stop: stop, printer: o.newPrinter(), totals: totals,
 		printed: map[reason]bool{}, warned: map[string]bool{}, namespaces: map[string]bool{},
 	}
 	if !terminal.IsTerminal(o.Out) {
@@ -90,29 +86,11 @@ func (o *options) newResults(ctx context.Context, stop context.CancelCauseFunc) 
 	return r
 }
 
-// take prints one event and counts it.
+// take prints one event.
 func (r *results) take(event create.Event) {
-	defer func() { counts := r.totals; r.counted.Store(&counts) }()
 	switch e := event.(type) {
-	case create.Created:
-		r.totals.created++
-		r.begin(e.Document)
-		r.collect(e.Document, "", r.print(e.Document, e.Result.Object))
-		r.awaitCreated(e)
-	case create.Exists:
-		r.totals.exist++
-		r.await(e.Document, e.Object, e.Name, "")
-		r.rest.begin(e.Document)
-		r.collect(e.Document, "", r.printExisting(e))
-	case create.Shown:
-		r.collect(e.Document, e.Object.GetName(), r.printer.created(e.Object))
-	case create.Failed:
-		r.fail(e)
-	case create.Unknown:
-		r.collect(e.Document, e.Result.Name, r.unknown(e))
-	case create.NotAttempted:
-		r.totals.notAttempted += e.Copies
-		r.rest.leave(e.Document, e.Copies)
+	case create.Outcome:
+		r.collect(e.Document, commonName(e), r.outcome(e))
 	case create.Retry:
 		r.printLine(terminal.OneLine(fmt.Sprintf(messages.Retry,
 			e.Document.Reference(e.Retry.Name), apistatus.Brief(e.Retry.Reason), action(e.Retry))))
@@ -123,42 +101,57 @@ func (r *results) take(event create.Event) {
 		r.warn(textOf(e))
 	case create.Problem:
 		r.problem(e)
-	case create.End:
+	case create.Summary:
 		r.end = e
 	}
 	if r.progress != nil {
-		r.progress.SetText(r.totals.String())
+		r.progress.SetText(counts(r.totals()))
 	}
 }
 
-// begin records that a copy of the document exists, or may exist.
-func (r *results) begin(d *create.Document) {
-	r.rest.begin(d)
-	switch {
-	case d.Object.GetName() == "":
-		r.again++
-	case r.flags.count > 1:
+// outcome prints the outcome of an object, and returns its error.
+func (r *results) outcome(o create.Outcome) error {
+	switch o.Kind {
+	case create.Created:
+		r.warnOfFixedName(o.Document)
+		err := r.print(o.Document, o.Result.Object)
+		r.awaitCreated(o)
+		return err
+	case create.Existed:
+		r.await(o, "")
+		return r.printExisting(o)
+	case create.Shown:
+		return r.printer.created(o.Result.Object)
+	case create.Renamed:
+		r.await(o, "")
+		r.collect(o.Document, "", r.print(o.Document, o.Result.Object))
+		return r.failure(o.Document, o.Err)
+	case create.Failed:
+		return r.failure(o.Document, o.Err)
+	case create.Unknown:
+		return r.unknown(o)
+	}
+	return nil
+}
+
+// commonName returns the name in an error that copies of a document can have in common.
+func commonName(o create.Outcome) string {
+	switch o.Kind {
+	case create.Shown:
+		return o.Result.Object.GetName()
+	case create.Failed:
+		return cmp.Or(o.Result.Name, nameIn(o.Err))
+	case create.Unknown:
+		return o.Result.Name
+	}
+	return ""
+}
+
+// warnOfFixedName warns of --count for an object that is created once.
+func (r *results) warnOfFixedName(d *create.Document) {
+	if d.Object.GetName() != "" && r.flags.count > 1 {
 		r.warn(messages.FixedNames)
 	}
-}
-
-// fail prints and records the failure of an object. If the object exists with another name, fail
-// prints it, and the error has that name.
-func (r *results) fail(e create.Failed) {
-	if errors.Is(e.Kind, exactlyonce.ErrRenamed) && e.Result.Object != nil {
-		r.totals.created++
-		r.totals.renamed++
-		r.await(e.Document, e.Result.Object, "", "")
-		r.collect(e.Document, "", r.print(e.Document, e.Result.Object))
-		r.collect(e.Document, "", r.failure(e.Document, e.Err))
-		r.rest.begin(e.Document)
-		r.again++ // whatever name it was sent under
-		return
-	}
-	r.totals.failed++
-	r.collect(e.Document, cmp.Or(e.Result.Name, nameIn(e.Err)), r.failure(e.Document, e.Err))
-	r.hold(e.Document, e.ID, e.Result)
-	r.rest.leave(e.Document, 1)
 }
 
 // problem notes an error that is not one of an object.
@@ -248,19 +241,19 @@ func (r *results) noteNamespace(namespace string) {
 }
 
 // printExisting prints an object that was there.
-func (r *results) printExisting(e create.Exists) error {
-	r.noteNamespace(e.Document.Namespace)
-	if e.Generation > 0 {
-		r.changed = append(r.changed, e.Document.Argument(e.Name))
+func (r *results) printExisting(o create.Outcome) error {
+	r.noteNamespace(o.Document.Namespace)
+	if o.Generation > 0 {
+		r.changed = append(r.changed, o.Document.Argument(o.Result.Name))
 	}
-	if e.Err != nil {
-		return ownError(fmt.Sprintf(messages.ExistingNotRead, e.Document.Reference(e.Name), e.Err))
+	if o.Err != nil {
+		return ownError(fmt.Sprintf(messages.ExistingNotRead, o.Document.Reference(o.Result.Name), o.Err))
 	}
-	if r.showsWhole() && r.waiting.awaits(e.Document) {
+	if r.showsWhole() && r.waiting.awaits(o.Document) {
 		return nil
 	}
-	if err := r.printer.exists(e.Object, e.State); err != nil {
-		return ownError(fmt.Sprintf(messages.ExistingNotPrinted, e.Document.Reference(e.Name), err))
+	if err := r.printer.exists(o.Result.Object, o.State); err != nil {
+		return ownError(fmt.Sprintf(messages.ExistingNotPrinted, o.Document.Reference(o.Result.Name), err))
 	}
 	return nil
 }
@@ -299,20 +292,16 @@ func (r *results) warnOfAnnotations(err error, object *unstructured.Unstructured
 // unknown prints the line of an object with an unknown outcome at once, because a killed run could
 // not print it later. A dry run counts it as a failure. So does a run in kubectl's words, which
 // prints kubectl's error.
-func (r *results) unknown(e create.Unknown) error {
+func (r *results) unknown(o create.Outcome) error {
 	if r.DryRunStrategy == cmdutil.DryRunServer {
-		r.totals.failed++
-		return r.failure(e.Document, e.Err)
+		return r.failure(o.Document, o.Err)
 	}
-	r.totals.unknown++
-	r.begin(e.Document)
+	r.warnOfFixedName(o.Document)
 	if r.flags.kubectlsWords() {
-		return r.failure(e.Document, e.Err)
+		return r.failure(o.Document, o.Err)
 	}
 	r.printLine(terminal.OneLine(fmt.Sprintf(messages.OutcomeUnknown,
-		e.Document.Argument(likelyName(e)), apistatus.Brief(e.Err))))
-	r.hold(e.Document, e.ID, e.Result)
-	r.doubt(e)
+		o.Document.Argument(likelyName(o)), apistatus.Brief(o.Err))))
 	return nil
 }
 

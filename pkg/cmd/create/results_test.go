@@ -62,11 +62,11 @@ var (
 )
 
 func created(d *create.Document, name string) create.Event {
-	return create.Created{Document: d, Result: exactlyonce.Result{Outcome: exactlyonce.Created, Name: name, Object: configMap(name)}}
+	return create.Outcome{Kind: create.Created, Document: d, Result: exactlyonce.Result{Outcome: exactlyonce.Created, Name: name, Object: configMap(name)}}
 }
 
 func failed(d *create.Document, err error) create.Event {
-	return create.Failed{Document: d, Kind: exactlyonce.ErrRefused, Err: err}
+	return create.Outcome{Kind: create.Failed, Document: d, Err: err}
 }
 
 // numbered returns the n-th document of the input, to be created so often.
@@ -77,11 +77,11 @@ func numbered(n, copies int) *create.Document {
 }
 
 func exists(d *create.Document, name string, generation int64) create.Event {
-	return create.Exists{Document: d, Name: name, Object: configMap(name), Generation: generation}
+	return create.Outcome{Kind: create.Existed, Document: d, Result: exactlyonce.Result{Name: name, Object: configMap(name)}, Generation: generation}
 }
 
 func unknown(d *create.Document, name string) create.Event {
-	return create.Unknown{Document: d, Result: exactlyonce.Result{Name: name}, Err: reset}
+	return create.Outcome{Kind: create.Unknown, Document: d, Result: exactlyonce.Result{Name: name}, Err: reset}
 }
 
 // run is the output and exit code of a run.
@@ -127,8 +127,16 @@ func see(t *testing.T, args string, f fate, events []create.Event) run {
 	}
 	ctx, stop := context.WithCancelCause(t.Context())
 	defer stop(nil)
-	results := o.newResults(ctx, stop)
+	tally := &create.Tally{}
+	results := o.newResults(ctx, stop, func() create.Totals { return tally.Totals })
 	for _, event := range events {
+		switch e := event.(type) {
+		case create.Outcome:
+			tally.Add(o.config(), e)
+		case create.Summary:
+			e.Tally = *tally
+			event = e
+		}
 		results.take(event)
 	}
 	if f.interrupt {
@@ -139,7 +147,7 @@ func see(t *testing.T, args string, f fate, events []create.Event) run {
 }
 
 // readTo is the end of a run that has read so many documents.
-func readTo(documents int) create.Event { return create.End{Documents: documents} }
+func readTo(documents int) create.Event { return create.Summary{Documents: documents} }
 
 // The hints of a run.
 var (
@@ -219,7 +227,7 @@ func TestResults(t *testing.T) {
 		{
 			"shown by a client's dry run", "",
 			fate{dryRun: cmdutil.DryRunClient},
-			[]create.Event{create.Shown{Document: d, Object: configMap("demo-1")}, readTo(1)},
+			[]create.Event{create.Outcome{Kind: create.Shown, Document: d, Result: exactlyonce.Result{Object: configMap("demo-1")}}, readTo(1)},
 			run{"configmap/demo-1 created (dry run)\n", "", 0},
 		},
 		{"nothing passed", "", fate{}, []create.Event{readTo(0)}, run{"", "error: no objects passed to create", 1}},
@@ -234,7 +242,7 @@ func TestResults(t *testing.T) {
 			fate{},
 			[]create.Event{
 				exists(d, "demo-1", 0),
-				create.End{Documents: 1, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
+				create.Summary{Documents: 1, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
 			},
 			run{"configmap/demo-1 exists\n", fmt.Sprintf(messages.RunObjects, selected("configmaps", "prod")) + "\n", 0},
 		},
@@ -243,7 +251,7 @@ func TestResults(t *testing.T) {
 			fate{},
 			[]create.Event{
 				exists(d, "demo-1", 2), exists(other, "demo-2", 3),
-				create.End{Documents: 1, Unlabelled: 1, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
+				create.Summary{Documents: 1, Unlabelled: 1, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
 			},
 			run{
 				"configmap/demo-1 exists\nconfigmap/demo-2 exists\n",
@@ -254,7 +262,7 @@ func TestResults(t *testing.T) {
 		{
 			"exists, in a dry run", "--idempotency-key=k",
 			fate{dryRun: cmdutil.DryRunServer},
-			[]create.Event{exists(d, "demo-1", 0), created(other, "demo-2"), create.End{
+			[]create.Event{exists(d, "demo-1", 0), created(other, "demo-2"), create.Summary{
 				Documents: 2, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}},
 			}},
 			run{"configmap/demo-1 exists (server dry run)\nconfigmap/demo-2 created (server dry run)\n", "", 0},
@@ -270,13 +278,13 @@ func TestResults(t *testing.T) {
 		{
 			"exists, but cannot be shown", "--idempotency-key=k -o yaml",
 			fate{},
-			[]create.Event{create.Exists{Document: d, Name: "demo-1", Err: errors.New("forbidden")}, readTo(1)},
+			[]create.Event{create.Outcome{Kind: create.Existed, Document: d, Result: exactlyonce.Result{Name: "demo-1"}, Err: errors.New("forbidden")}, readTo(1)},
 			run{"", "error: configmap/demo-1 exists, but it can't be read: forbidden", 1},
 		},
 		{
 			"a run with a key names its objects", "--idempotency-key=k",
 			fate{},
-			[]create.Event{created(d, "demo-1"), create.End{Documents: 1, Places: []idempotency.Place{
+			[]create.Event{created(d, "demo-1"), create.Summary{Documents: 1, Places: []idempotency.Place{
 				{Resource: schema.GroupResource{Group: "batch", Resource: "jobs"}, Namespace: "prod"},
 				{Resource: configMaps, Namespace: "prod"},
 			}}},
@@ -285,7 +293,7 @@ func TestResults(t *testing.T) {
 		{
 			"of several namespaces", "--idempotency-key=k",
 			fate{},
-			[]create.Event{created(d, "demo-1"), create.End{Documents: 1, Places: []idempotency.Place{
+			[]create.Event{created(d, "demo-1"), create.Summary{Documents: 1, Places: []idempotency.Place{
 				{Resource: configMaps, Namespace: "prod"}, {Resource: configMaps, Namespace: "dev"},
 			}}},
 			run{"configmap/demo-1 created\n", fmt.Sprintf(messages.RunObjects, lines(selected("configmaps", "dev"), selected("configmaps", "prod"))) + "\n", 0},
@@ -342,14 +350,14 @@ func TestResults(t *testing.T) {
 		{
 			"a name that is held by another, in a run with a key", "--idempotency-key=k",
 			fate{},
-			[]create.Event{create.Failed{Document: own, ID: exactlyonce.Derived("v1-1", "r"), Result: exactlyonce.Result{Name: "demo", Object: configMap("demo")}, Kind: exactlyonce.ErrTaken, Err: taken}, readTo(1)},
+			[]create.Event{create.Outcome{Kind: create.Failed, Document: own, ID: exactlyonce.Derived("v1-1", "r"), Result: exactlyonce.Result{Name: "demo", Object: configMap("demo")}, Err: taken}, readTo(1)},
 			run{"", "Error from server (AlreadyExists): error when creating \"demo.yaml\": configmaps \"demo\" already exists\n" +
 				aboutHolder("demo"), 1},
 		},
 		{
 			"a name that is held by one without a mark, in a run with a key", "--idempotency-key=k",
 			fate{},
-			[]create.Event{create.Unknown{
+			[]create.Event{create.Outcome{Kind: create.Unknown,
 				Document: d, ID: exactlyonce.Derived("v1-1", "r"), Result: exactlyonce.Result{Name: "demo-1", Object: configMap("demo-1")}, Err: errors.New("there"),
 			}, readTo(1)},
 			run{"", lines(lost("demo-1", "there"), aboutHolder("demo-1"), mended), 4},
@@ -358,8 +366,8 @@ func TestResults(t *testing.T) {
 			"stored under another name", "",
 			fate{},
 			[]create.Event{
-				create.Failed{
-					Document: d, Result: exactlyonce.Result{Object: configMap("picked")}, Kind: exactlyonce.ErrRenamed, Err: errors.New("renamed"),
+				create.Outcome{
+					Kind: create.Renamed, Document: d, Result: exactlyonce.Result{Object: configMap("picked")}, Err: errors.New("renamed"),
 				}, readTo(1),
 			},
 			run{"configmap/picked created\n", "error: error when creating \"demo.yaml\": renamed", 1},
@@ -419,7 +427,7 @@ func TestResults(t *testing.T) {
 		{
 			"not attempted after a failure", "--count=10",
 			fate{},
-			[]create.Event{created(tenfold, "demo-1"), failed(tenfold, errors.New("no")), create.NotAttempted{Document: tenfold, Copies: 8}, readTo(1)},
+			[]create.Event{created(tenfold, "demo-1"), failed(tenfold, errors.New("no")), create.Outcome{Kind: create.NotAttempted, Document: tenfold, Copies: 8}, readTo(1)},
 			run{"configmap/demo-1 created\n", lines("error: error when creating \"demo.yaml\": no", sum(messages.StoppedAfterFailure, 1, 0, 1, 0, 8),
 				messages.AfterFix+fmt.Sprintf(messages.RestCount, 9), twice(1)), 1},
 		},
@@ -428,8 +436,8 @@ func TestResults(t *testing.T) {
 			fate{},
 			[]create.Event{
 				created(d, "demo-1"), failed(other, errors.New("no")),
-				create.NotAttempted{Document: tenfold, Copies: 7},
-				create.End{Documents: 8, Unreachable: true},
+				create.Outcome{Kind: create.NotAttempted, Document: tenfold, Copies: 7},
+				create.Summary{Documents: 8, Unreachable: true},
 			},
 			run{"configmap/demo-1 created\n", lines("error: error when creating \"demo.yaml\": no", sum(messages.Unreachable, 1, 0, 1, 0, 7), mended), 1},
 		},
@@ -437,7 +445,7 @@ func TestResults(t *testing.T) {
 			"not attempted, for the credentials are not accepted", "--idempotency-key=k",
 			fate{},
 			[]create.Event{
-				failed(d, errors.New("no")), create.NotAttempted{Document: tenfold, Copies: 7}, create.End{Documents: 8, Unauthorized: true},
+				failed(d, errors.New("no")), create.Outcome{Kind: create.NotAttempted, Document: tenfold, Copies: 7}, create.Summary{Documents: 8, Unauthorized: true},
 			},
 			run{"", lines("error: error when creating \"demo.yaml\": no", sum(messages.Unauthorized, 0, 0, 1, 0, 7), nothing), 1},
 		},
@@ -446,8 +454,8 @@ func TestResults(t *testing.T) {
 			fate{},
 			[]create.Event{
 				unknown(d, "demo-1"),
-				create.NotAttempted{Document: tenfold, Copies: 7},
-				create.End{Documents: 8, Stalled: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
+				create.Outcome{Kind: create.NotAttempted, Document: tenfold, Copies: 7},
+				create.Summary{Documents: 8, Stalled: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
 			},
 			run{"", lines(lost("demo-1", "Post: reset"),
 				sum(fmt.Sprintf(messages.TimedOut, "configmaps in \"prod\""), 0, 0, 0, 1, 7), same), 4},
@@ -456,21 +464,21 @@ func TestResults(t *testing.T) {
 			"interrupted", "",
 			fate{interrupt: true},
 			[]create.Event{
-				created(d, "demo-1"), create.NotAttempted{Document: other, Copies: 1}, create.NotAttempted{Document: numbered(3, 1), Copies: 1}, readTo(3),
+				created(d, "demo-1"), create.Outcome{Kind: create.NotAttempted, Document: other, Copies: 1}, create.Outcome{Kind: create.NotAttempted, Document: numbered(3, 1), Copies: 1}, readTo(3),
 			},
 			run{"configmap/demo-1 created\n", lines(sum(messages.Interrupted, 1, 0, 0, 0, 2), capital(only(2)), twice(1)), 130},
 		},
 		{
 			"interrupted among copies", "--count=10",
 			fate{interrupt: true},
-			[]create.Event{created(tenfold, "demo-1"), create.NotAttempted{Document: tenfold, Copies: 9}, readTo(1)},
+			[]create.Event{created(tenfold, "demo-1"), create.Outcome{Kind: create.NotAttempted, Document: tenfold, Copies: 9}, readTo(1)},
 			run{"configmap/demo-1 created\n", lines(sum(messages.Interrupted, 1, 0, 0, 0, 9),
 				capital(fmt.Sprintf(messages.RestCount, 9)), twice(1)), 130},
 		},
 		{
 			"interrupted before anything was created", "",
 			fate{interrupt: true},
-			[]create.Event{create.NotAttempted{Document: d, Copies: 1}, readTo(1)},
+			[]create.Event{create.Outcome{Kind: create.NotAttempted, Document: d, Copies: 1}, readTo(1)},
 			run{"", lines(sum(messages.Interrupted, 0, 0, 0, 0, 1), capital(messages.RunAgain)), 130},
 		},
 		{
@@ -482,20 +490,20 @@ func TestResults(t *testing.T) {
 		{
 			"unread", "",
 			fate{interrupt: true},
-			[]create.Event{created(d, "demo-1"), create.End{Documents: 1, Unread: true}},
+			[]create.Event{created(d, "demo-1"), create.Summary{Documents: 1, Unread: true}},
 			run{"configmap/demo-1 created\n", lines(fmt.Sprintf(messages.Unread, sum(messages.Interrupted, 1, 0, 0, 0, 0)),
 				capital(fmt.Sprintf(messages.RestObjects, messages.LeftUnread)), twice(1)), 130},
 		},
 		{
 			"incomplete", "--idempotency-key=k",
 			fate{},
-			[]create.Event{create.Problem{Err: errors.New("demo.yaml: no kind")}, create.End{Documents: 1, Incomplete: true}},
+			[]create.Event{create.Problem{Err: errors.New("demo.yaml: no kind")}, create.Summary{Documents: 1, Incomplete: true}},
 			run{"", lines("error: demo.yaml: no kind", messages.NeedsWholeInput), 1},
 		},
 		{
 			"incomplete and unread", "--idempotency-key=k",
 			fate{interrupt: true},
-			[]create.Event{create.End{Documents: 1, Incomplete: true, Unread: true}},
+			[]create.Event{create.Summary{Documents: 1, Incomplete: true, Unread: true}},
 			run{"", lines("error: "+create.ErrUnread.Error(), messages.NeedsWholeInput), 130},
 		},
 		{
@@ -539,7 +547,7 @@ func TestResults(t *testing.T) {
 			fate{},
 			[]create.Event{
 				create.Problem{Err: &create.UnexpectedError{Objects: []string{"configmaps/demo-1 -n prod"}}},
-				create.End{Documents: 1, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
+				create.Summary{Documents: 1, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
 			},
 			run{"", lines(fmt.Sprintf(messages.RunObjects, selected("configmaps", "prod")),
 				"error: "+fmt.Sprintf(messages.Unexpected, "1 object", "configmaps/demo-1 -n prod", messages.UnexpectedCauses)), 1},
@@ -547,7 +555,7 @@ func TestResults(t *testing.T) {
 		{
 			"stdout is gone", "",
 			fate{stdout: gone{}},
-			[]create.Event{created(d, "demo-1"), create.NotAttempted{Document: other, Copies: 4}, readTo(5)},
+			[]create.Event{created(d, "demo-1"), create.Outcome{Kind: create.NotAttempted, Document: other, Copies: 4}, readTo(5)},
 			run{"", lines("error: configmap/demo-1 was created, but it can't be printed: broken pipe",
 				sum(messages.NotWritten, 1, 0, 0, 0, 4), capital(only(4)), twice(1)), 1},
 		},
@@ -567,7 +575,7 @@ func TestResults(t *testing.T) {
 		{
 			"kubectl gives no advice", "--naming=server --attempts=1",
 			fate{interrupt: true},
-			[]create.Event{created(d, "demo-1"), create.NotAttempted{Document: other, Copies: 1}, readTo(2)},
+			[]create.Event{created(d, "demo-1"), create.Outcome{Kind: create.NotAttempted, Document: other, Copies: 1}, readTo(2)},
 			run{
 				"configmap/demo-1 created\n",
 				sum(messages.Interrupted, 1, 0, 0, 0, 1), 130,

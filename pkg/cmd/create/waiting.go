@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
@@ -40,31 +39,32 @@ func (w *waiting) awaits(d *create.Document) bool {
 
 // await notes an object to wait for. state is its resourceVersion if it certainly has
 // not finished at that version.
-func (r *results) await(d *create.Document, object *unstructured.Unstructured, name, state string) {
+func (r *results) await(o create.Outcome, state string) {
+	d, object := o.Document, o.Result.Object
 	if object == nil || !r.waiting.awaits(d) {
 		return
 	}
-	o := wait.Object{
-		Mapping: d.Mapping, Namespace: d.Namespace, Name: cmp.Or(object.GetName(), name), UID: object.GetUID(),
+	awaited := wait.Object{
+		Mapping: d.Mapping, Namespace: d.Namespace, Name: cmp.Or(object.GetName(), o.Result.Name), UID: object.GetUID(),
 	}
 	if len(r.flags.waitFor) == 0 {
-		o.Version = state
+		awaited.Version = state
 	}
 	label := idempotency.Key(r.flags.key).RunLabel()
 	if r.flags.key != "" && object.GetLabels()[exactlyonce.RunLabel] == label {
-		o.Selector = exactlyonce.RunLabel + "=" + label
+		awaited.Selector = exactlyonce.RunLabel + "=" + label
 	}
-	r.waiting.objects = append(r.waiting.objects, o)
+	r.waiting.objects = append(r.waiting.objects, awaited)
 }
 
 // awaitCreated records a created object to wait for. An object that was found after a lost response
 // may have finished already, so it has no version.
-func (r *results) awaitCreated(e create.Created) {
+func (r *results) awaitCreated(o create.Outcome) {
 	version := ""
-	if object := e.Result.Object; object != nil && e.Result.Outcome == exactlyonce.Created {
+	if object := o.Result.Object; object != nil && o.Result.Outcome == exactlyonce.Created {
 		version = object.GetResourceVersion()
 	}
-	r.await(e.Document, e.Result.Object, e.Result.Name, version)
+	r.await(o, version)
 }
 
 // wait waits for the objects.
@@ -270,7 +270,7 @@ func (r *results) aboutRunning() []string {
 	if r.flags.key != "" {
 		return append(lines, messages.WaitAgain)
 	}
-	if r.again == 0 {
+	if r.end.Again == 0 {
 		return lines
 	}
 	return append(lines, messages.DontRunAgain, messages.UseKey)
