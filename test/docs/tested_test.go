@@ -1,0 +1,61 @@
+package docs
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// allListed are directories in which all tests are about properties and adversities.
+var allListed = []string{
+	"lab/faults", "lab/reconcile", "pkg/once/protocol", "test/census", "test/kustomize", "test/monitoring", "test/parity",
+	"test/pruning", "test/waiting",
+}
+
+// docs/internals/tested.md names tests that exist, and all tests of the directories in allListed.
+func TestTested(t *testing.T) {
+	named := map[string][]string{} // by directory
+	row := regexp.MustCompile("(?m)^\\| [^|`]+(?:`[^|]*)? \\| `([^`|]+)` \\| (.*) \\|$")
+	for _, match := range row.FindAllStringSubmatch(read(t, "docs/internals/tested.md"), -1) {
+		named[match[1]] = append(named[match[1]], strings.Fields(strings.ReplaceAll(match[2], "`", ""))...)
+	}
+	if len(named) < 10 {
+		t.Fatalf("the page names tests of %d directories", len(named))
+	}
+	for dir, names := range named {
+		text := goTests(t, dir)
+		for _, name := range names {
+			if !regexp.MustCompile(`(?m)^func ` + name + `\(t `).MatchString(text) {
+				t.Errorf("%s has no test %s. docs/internals/tested.md names it", dir, name)
+			}
+		}
+	}
+	for _, dir := range allListed {
+		for _, match := range regexp.MustCompile(`(?m)^func (Test\w+)\(t `).FindAllStringSubmatch(goTests(t, dir), -1) {
+			if !slices.Contains(named[dir], match[1]) {
+				t.Errorf("docs/internals/tested.md does not have %s of %s", match[1], dir)
+			}
+		}
+	}
+}
+
+// goTests returns the text of the test files in a directory.
+func goTests(t *testing.T, dir string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, dir, "*_test.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s has no tests: %v", dir, err)
+	}
+	var all strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	return all.String()
+}
