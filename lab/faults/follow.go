@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
@@ -116,7 +115,7 @@ func failEvenly(ctx context.Context, cp *controlplane.ControlPlane, s Settings) 
 }
 
 // lostEvents is the part of the warning about a gap that is equal for all types.
-var lostEvents = strings.Split(messages.Gap, "%s")[1]
+var lostEvents = strings.Split("Warning: %s was counted again, because the watch lost events from %s to %s (%v). The names are correct, but creates and deletes are lower bounds", "%s")[1]
 
 // checkReport compares the last report with the objects that were created and deleted.
 func (f *Followed) checkReport(last *v1alpha1.AuditReport, stderr string, counts map[pool]*population) error {

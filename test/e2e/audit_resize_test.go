@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	auditmsg "github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -76,7 +75,7 @@ func TestAuditWatchResized(t *testing.T) {
 		t.Fatalf("no %s in the last of %d frames:\n%q", what, len(frames), append(frames, "")[max(len(frames)-1, 0)])
 		return ""
 	}
-	still := fmt.Sprintf(auditmsg.Quiet, "1 prefix with 1 name")
+	still := fmt.Sprintf("%s: nothing was created or deleted since the watch began.", "1 prefix with 1 name")
 	wait("quiet prefix", func(frame string) bool { return strings.Contains(frame, still) })
 	for i := range 6 {
 		create(fmt.Sprintf("run-%d-of-a-long-prefix-", i), strings.Repeat("監視", 10))

@@ -3,7 +3,6 @@ package e2e
 import (
 	"testing"
 
-	auditmsg "github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -18,7 +17,7 @@ func roleForAudit(t *testing.T, cp *controlplane.ControlPlane) {
 	u := bound(t, cp, "auditor", "audit.yaml", "genname-audit")
 	u.Run("audit", "-A", "-o", "jsonpath={.server.attemptsSource} {.complete}{range .items[*]} {.prefix}={.names}{end}{range .skipped[?(@.reason==\"forbidden\")]} {.resource}{end}").
 		Expect(t, 0, `version true report-=12 secrets`, `.*`)
-	u.Run("audit", "jobs", "-n", "typo", "--fail-above-count=5").Expect(t, 1, ``, harness.Printed("error: "+auditmsg.GateNamespace))
+	u.Run("audit", "jobs", "-n", "typo", "--fail-above-count=5").Expect(t, 1, ``, harness.Printed("error: the gate needs a namespace that exists: %w"))
 	u.Run("create", "-f", harness.File(t, "job.yaml", job)).Expect(t, 1, ``,
 		harness.Printed(messages.Warning+messages.RefusalUnverified, "jobs.batch")+`Error from server \(Forbidden\): .*`)
 }

@@ -21,7 +21,6 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	auditmsg "github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
@@ -205,25 +204,25 @@ func TestAuditTable(t *testing.T) {
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
 	// This server makes one attempt, so 15 creates a day are close to failing.
-	one := harness.Printed(auditmsg.OneClose, `configmaps/run- in `+ns) + `  kubectl genname audit configmaps/run- -n ` + ns + `\n`
-	several := harness.Printed(auditmsg.SeveralClose, `3 prefixes`, `configmaps/x{58} in `+ns) + `  kubectl genname audit configmaps/x{58} -n ` + ns + `\n`
-	none := harness.Printed(auditmsg.NoneClose, `1 name`, `[\d,]+`)
-	others := harness.Printed(auditmsg.Unprefixed, `4 other objects`, `have`)
+	one := harness.Printed("1 prefix is close to failing: %s (%s).", `configmaps/run- in `+ns) + `  kubectl genname audit configmaps/run- -n ` + ns + `\n`
+	several := harness.Printed("%s are close to failing. The closest is %s (%s).", `3 prefixes`, `configmaps/x{58} in `+ns) + `  kubectl genname audit configmaps/x{58} -n ` + ns + `\n`
+	none := harness.Printed("No create is close to failing: the server tries %s, and the fullest prefix has room for %s more creates.", `1 name`, `[\d,]+`)
+	others := harness.Printed("%s %s no generated name.", `4 other objects`, `have`)
 	u.Run("audit", "cm", "-n", ns).Expect(t, 0,
 		`RESOURCE     PREFIX {55}NAMES   LAST-10M   LAST-24H   CREATOR    NOTES\n`+
 			`configmaps   x{58}      30         30         30   e2e.test   fails in 178d; truncated: shared by …-one-, …-two-\n`+
 			`configmaps   run- {57}   17         17         17   e2e.test   fails in 314d\n`+
 			`configmaps   run-a- {55}   15         15         15   e2e.test   fails in 356d\n`,
-		several+strings.TrimSuffix(harness.Printed(auditmsg.Hidden, `1 prefix`, `10 names`, `is`), `\n`)+` `+others)
+		several+strings.TrimSuffix(harness.Printed("%s with fewer than %s %s hidden (--min-count).", `1 prefix`, `10 names`, `is`), `\n`)+` `+others)
 	u.Run("audit", "cm", "-n", ns, "-o", "wide", "--prefix=run-", "--no-headers").Expect(t, 0,
 		`configmaps +run- +17 +17 +17 +e2e.test +1 +\d+ +\d+s +\d+s +fails in 314d\n`, one+`Read .*`)
 	u.Run("audit", "cm", "-n", ns, "--prefix=late-", "--no-headers").Expect(t, 0, `configmaps +late- +1 +1 +1 +e2e.test\n`, none)
 	u.Run("audit", "cm/late-", "cm/run-", "-n", ns, "--sort-by=prefix", "--no-headers").Expect(t, 0, `configmaps   late- .*\nconfigmaps   run- .*\n`, one)
 	u.Run("audit", "cm", "-n", ns, "--prefix=late-,run").Expect(t, 0,
-		`RESOURCE .* late- .*\n`, none+harness.Printed(auditmsg.NotFound, `run`))
+		`RESOURCE .* late- .*\n`, none+harness.Printed("No name has the prefix %s. A prefix is a whole generateName: is a '-' missing?", `run`))
 	u.Run("audit", "cm/run*", "-n", ns).Expect(t, 0, ``,
-		`No generated names .*\n`+harness.Printed(auditmsg.NotFoundPattern, `configmaps/run\*`))
-	u.Run("audit", "cm", "-n", ns, "--prefix=nonsuch-").Expect(t, 0, ``, harness.Printed(auditmsg.EmptyInAll, ns)+harness.Printed(auditmsg.NotFound, `nonsuch-`))
+		`No generated names .*\n`+harness.Printed("No name has the prefix %s. A prefix is a whole generateName, not a pattern.", `configmaps/run\*`))
+	u.Run("audit", "cm", "-n", ns, "--prefix=nonsuch-").Expect(t, 0, ``, harness.Printed("No generated names to show in %s namespace. Use -A for all namespaces.", ns)+harness.Printed("No name has the prefix %s. A prefix is a whole generateName: is a '-' missing?", `nonsuch-`))
 }
 
 // One TYPE/PREFIX is a record, and its next command works. A prefix without a type is
@@ -235,7 +234,7 @@ func TestAuditRecord(t *testing.T) {
 	u := harness.As(t, retrying.Admin())
 	record := u.Run("audit", "cm/run-", "-n", ns)
 	record.Expect(t, 0, `Prefix: +configmaps/run- in `+ns+`\nNames: +17\nCreated: +17 in .*\nCreator: +e2e.test\nAttempts: +8 .*\n`+
-		`Room: +[\d,]+ more .*\nVerdict: +`+auditmsg.RecordFine+`\n`+regexp.QuoteMeta(auditmsg.RecordNextPrune)+`\n  kubectl genname audit .* --watch\n  kubectl genname prune configmaps/run- -n `+ns+` --older-than 1h\n`, ``)
+		`Room: +[\d,]+ more .*\nVerdict: +`+"No problem: no create is close to failing."+`\n`+regexp.QuoteMeta("Next (prune deletes nothing without --yes):")+`\n  kubectl genname audit .* --watch\n  kubectl genname prune configmaps/run- -n `+ns+` --older-than 1h\n`, ``)
 	_, next, _ := strings.Cut(record.Stdout, "kubectl genname prune ")
 	u.Run(append([]string{"prune"}, strings.Fields(next)...)...).Expect(t, 0, `.*`, `.*`)
 	u.Run("audit", "cm/run-", "-n", ns, "--no-headers").Expect(t, 0, `configmaps   run- .*\n`, `No create .*`)
@@ -268,7 +267,7 @@ func TestAuditFolded(t *testing.T) {
 	u := harness.As(t, retrying.Admin())
 	u.Run("audit", "pods", "-n", ns).Expect(t, 0,
 		`RESOURCE +PREFIX .*\npods       \(12 Jobs\)      13         13         13   job-controller\n`,
-		`.*`+harness.Printed(auditmsg.Hidden, `1 prefix`, `10 names`, `is`))
+		`.*`+harness.Printed("%s with fewer than %s %s hidden (--min-count).", `1 prefix`, `10 names`, `is`))
 	report, items := audit(t, u, "pods", "-n", ns)
 	if f := report.Folded; len(items) > 0 || len(f) != 1 || f[0].Owners != 12 || f[0].Prefixes != 12 || f[0].Names != 13 || report.Hidden.Prefixes != 1 {
 		t.Errorf("%+v, %+v", report.Folded, report.Hidden)
@@ -314,9 +313,9 @@ func TestAuditCompare(t *testing.T) {
 	path := harness.File(t, "before.json", before)
 	u.Run("audit", "cm,secrets", "-n", ns, "--compare", path, "--fail-above-count=1000").Expect(t, 0,
 		`RESOURCE +PREFIX +NAMES +LAST-10M +LAST-24H +GROWTH/DAY +CREATOR .*`,
-		`.*`+harness.Printed(auditmsg.NotComparedNow, path, `secrets`)+`.*`)
+		`.*`+harness.Printed("Not compared, because %s has not read them: %s", path, `secrets`)+`.*`)
 	u.Run("audit", "cm", "-n", ns, "--compare", path, "--fail-above-growth=0").Expect(t, 3, `.*`,
-		`.*`+harness.Printed(auditmsg.GateExceeded, `1 prefix`, `--fail-above-growth 0`, `configmaps/run- in namespace "`+ns+`" with 17 names, \+0.00[^\n]* a day`, `configmaps/run- -n `+ns))
+		`.*`+harness.Printed("error: %s above %s: %s\n  kubectl genname audit %s -o wide", `1 prefix`, `--fail-above-growth 0`, `configmaps/run- in namespace "`+ns+`" with 17 names, \+0.00[^\n]* a day`, `configmaps/run- -n `+ns))
 	u.Run("audit", "cm", "-n", ns, "--compare", path, "--prefix=late-", "--fail-above-growth=0").Expect(t, 0, `.*`, `No create .*`)
 	u.Run("audit", "cm", "-n", ns, "--compare", path, "-l", "a=b").Expect(t, 1, ``,
 		`error: --compare: can't compare with `+path+`: its prefixes were chosen with --selector="", not "a=b"\n`)
@@ -393,12 +392,12 @@ func TestAuditCompareWithAShortReport(t *testing.T) {
 	just := at.ReplaceAllString(saved, `"creationTimestamp": "`+time.Now().Add(-3*time.Second).UTC().Format(time.RFC3339)+`"`)
 	path := harness.File(t, "just.json", just)
 	u.Run("audit", "cm", "-n", ns, "--compare", path, "--prefix=run-").Expect(t, 0, `.*`,
-		`.*`+harness.Printed(auditmsg.YoungBaseline, path, `\S+`)+`.*`)
+		`.*`+harness.Printed("Warning: %s is only %s old, so the growth per day might come from a short burst", path, `\S+`)+`.*`)
 	old := harness.File(t, "old.json", at.ReplaceAllString(saved, `"creationTimestamp": "2020-01-01T00:00:00Z"`))
 	u.Run("audit", "cm", "-n", ns, "--compare", old, "--fail-above-growth=5").Expect(t, 0, `.*`,
-		`.*`+harness.Printed(auditmsg.NotComparedPrefixes, old, `run-`)+`.*`)
+		`.*`+harness.Printed("Not compared, because %s has not counted them: prefixes other than %s", old, `run-`)+`.*`)
 	u.Run("audit", "secrets", "-n", ns, "--compare", old, "--fail-above-growth=5").Expect(t, 1, ``,
-		`.*`+harness.Printed("error: "+auditmsg.GateComparedNothing, old))
+		`.*`+harness.Printed("error: --fail-above-growth checked nothing, because %s has none of these resource types", old))
 	for _, limit := range []string{"NaN", "+Inf"} { // no value exceeds these
 		u.Run("audit", "cm", "-n", ns, "--compare", old, "--fail-above-growth="+limit).Expect(t, 1, ``,
 			`error: --fail-above-growth must be a number of names per day, not `+regexp.QuoteMeta(limit)+`\n`)
@@ -419,7 +418,9 @@ func TestAuditGateOfNoPrefix(t *testing.T) {
 		u.Run("audit", "cm", "-n", ns, "-o", "json", "--prefix=run-").Stdout, `"creationTimestamp": "2020`)
 	saved = strings.NewReplacer(`"prefix": "run-"`, `"prefix": "gone-"`, `        "run-"`, `        "gone-"`).Replace(saved)
 	path := harness.File(t, "before.json", saved)
-	nothing := func(prefix string) string { return `.*` + harness.Printed("error: "+auditmsg.GateFoundNoName, prefix) }
+	nothing := func(prefix string) string {
+		return `.*` + harness.Printed("error: the gate checked nothing, because no name has the prefix %s. To let the gate pass without names, add:\n  --ignore-not-found", prefix)
+	}
 	for _, test := range []struct {
 		args   string
 		code   int
@@ -430,12 +431,12 @@ func TestAuditGateOfNoPrefix(t *testing.T) {
 		{"cm/run- secrets/run- --fail-above-count=100", 1, nothing("secrets/run-")},
 		{"cm --prefix=run-,gone- --fail-above-growth=1e9 --compare=" + path, 0, `.*1 prefix gone: .*`},
 		{"cm --prefix=run --fail-above-count=5 --watch --duration=1ms", 1, `.*` + nothing("run")},
-		{"cm --prefix=run --fail-above-count=5 --ignore-not-found", 0, `.*` + harness.Printed(auditmsg.NotFound, `run`) + `.*`},
+		{"cm --prefix=run --fail-above-count=5 --ignore-not-found", 0, `.*` + harness.Printed("No name has the prefix %s. A prefix is a whole generateName: is a '-' missing?", `run`) + `.*`},
 		{"cm --prefix=run,run- --fail-above-count=5", 3, nothing("run") + `error: 1 prefix above .*`},
 		{"cm --prefix=run- --fail-above-count=100", 0, `1 prefix is close .*`},
-		{"cm -l no=such --fail-above-count=5", 1, `.*` + harness.Printed("error: "+auditmsg.GateSelectedNothing, `"no=such"`)},
+		{"cm -l no=such --fail-above-count=5", 1, `.*` + harness.Printed("error: the gate checked nothing, because no prefix matches --selector=%q. To let the gate pass without prefixes, add:\n  --ignore-not-found", `"no=such"`)},
 		{"cm -l no=such --fail-above-count=5 --ignore-not-found", 0, `.*`},
-		{"cm --prefix=run", 0, `.*` + harness.Printed(auditmsg.NotFound, `run`) + `.*`},
+		{"cm --prefix=run", 0, `.*` + harness.Printed("No name has the prefix %s. A prefix is a whole generateName: is a '-' missing?", `run`) + `.*`},
 	} {
 		r := u.Run(append([]string{"audit", "-n", ns}, strings.Fields(test.args)...)...)
 		r.Expect(t, test.code, `.*`, test.stderr)
@@ -448,9 +449,9 @@ func TestAuditGates(t *testing.T) {
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
 	r := u.Run("audit", "cm", "-n", ns, "--fail-above-count=20", "--min-count=1000")
-	r.Expect(t, 3, ``, `.*`+harness.Printed(auditmsg.GateExceeded, `1 prefix`, `--fail-above-count 20`, `configmaps/x{58} in namespace "`+ns+`" with 30 names`))
+	r.Expect(t, 3, ``, `.*`+harness.Printed("error: %s above %s: %s\n  kubectl genname audit %s -o wide", `1 prefix`, `--fail-above-count 20`, `configmaps/x{58} in namespace "`+ns+`" with 30 names`))
 	u.Run("audit", "cm", "-n", ns, "--fail-above=1e-6", "--fail-above-count=1").Expect(t, 3, `.*`,
-		`.*\n`+harness.Printed(auditmsg.GateExceededBySeveral, `3 prefixes`, `--fail-above 1 in 1.0e6 or --fail-above-count 1`, `configmaps/x{58} in namespace "`+ns+`" with 30 names and a chance of 1 in 4.8e5 that the next create fails`, `all`))
+		`.*\n`+harness.Printed("error: %s above %s. The worst is %s. -o json lists %s\n  kubectl genname audit %s -o wide", `3 prefixes`, `--fail-above 1 in 1.0e6 or --fail-above-count 1`, `configmaps/x{58} in namespace "`+ns+`" with 30 names and a chance of 1 in 4.8e5 that the next create fails`, `all`))
 	if r := u.Run("audit", "cm", "-n", ns, "--fail-above=0.001%", "--fail-above-count=30"); r.Code != 0 {
 		t.Errorf("no gate is exceeded: %+v", r)
 	}
@@ -470,7 +471,7 @@ func TestAuditGateOfNoNamespace(t *testing.T) {
 	path := harness.File(t, "before.json", saved)
 	harness.Grant(t, single, ns, "counter", []string{"list"}, "configmaps")
 	counter := harness.As(t, single.User("counter"))
-	missing := harness.Printed("error: "+auditmsg.GateNamespace, `namespaces "typo" not found`)
+	missing := harness.Printed("error: the gate needs a namespace that exists: %w", `namespaces "typo" not found`)
 	for _, test := range []struct {
 		name   string
 		user   harness.User
@@ -484,13 +485,13 @@ func TestAuditGateOfNoNamespace(t *testing.T) {
 		{"a watch", admin, []string{"cm", "-n", "typo", "--watch", "--duration=1s", "--fail-above-count=5"}, 1, missing},
 		{"beside a cluster-scoped type", admin, []string{"cm,namespaces", "-n", "typo", "--fail-above-count=5"}, 1, missing},
 		{"a cluster-scoped type alone", admin, []string{"priorityclasses", "-n", "typo", "--fail-above-count=5"}, 0, `No generated names .*`},
-		{"no gate", admin, []string{"cm", "-n", "typo"}, 0, harness.Printed(auditmsg.EmptyInAll, `typo`) + `.*`},
+		{"no gate", admin, []string{"cm", "-n", "typo"}, 0, harness.Printed("No generated names to show in %s namespace. Use -A for all namespaces.", `typo`) + `.*`},
 		{"all namespaces", admin, []string{"cm", "-A", "--fail-above-count=1000000"}, 0, `.*`},
 		{
 			"no permission to know", counter,
 			[]string{"cm", "-n", ns, "--fail-above-count=5"},
 			0,
-			`.*` + harness.Printed(auditmsg.GateEmptyNamespace, ns) + `.*`,
+			`.*` + harness.Printed("Warning: the gate checked nothing, because namespace %s is empty or doesn't exist. To find out which, you need permission to get namespaces", ns) + `.*`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -512,7 +513,7 @@ func TestAuditGateOfAPart(t *testing.T) {
 	populate(t, single, ns)
 	harness.Grant(t, single, ns, "part", []string{"list"}, "configmaps")
 	harness.As(t, single.User("part")).Run("audit", "cm,secrets", "-n", ns, "--fail-above-count=20").Expect(t, 3, `RESOURCE .*`,
-		`.*Warning: skipped secrets in .*`+harness.Printed("error: "+auditmsg.Incomplete)+`error: 1 prefix above --fail-above-count 20: .*`)
+		`.*Warning: skipped secrets in .*`+harness.Printed("error: the audit could not read everything, so its counts are lower bounds. The warnings above name the missing parts")+`error: 1 prefix above --fail-above-count 20: .*`)
 }
 
 // Hidden prefixes are counted in one line.
@@ -521,7 +522,7 @@ func TestAuditHidden(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	harness.As(t, single.Admin()).Run("audit", "cm,secrets", "-n", ns, "--min-count=1000").Expect(t, 0, ``,
-		`.*`+harness.Printed(auditmsg.EmptyIn, ns)+strings.TrimSuffix(harness.Printed(auditmsg.Hidden, `4 prefixes`, `1,000 names`, `are`), `\n`)+` `+harness.Printed(auditmsg.Unprefixed, `4 other objects`, `have`))
+		`.*`+harness.Printed("No generated names to show in %s namespace.", ns)+strings.TrimSuffix(harness.Printed("%s with fewer than %s %s hidden (--min-count).", `4 prefixes`, `1,000 names`, `are`), `\n`)+` `+harness.Printed("%s %s no generated name.", `4 other objects`, `have`))
 }
 
 func TestAuditBadInput(t *testing.T) {
@@ -554,15 +555,15 @@ func TestAuditBadInput(t *testing.T) {
 		{"prefix", admin, []string{"--prefix=a,"}, 1, ``, `error: --prefix must not be empty\n`},
 		{"concurrency", admin, []string{"--concurrency=1152921504606846976"}, 1, ``, `error: --concurrency must be from 0 to 256, not 1152921504606846976\n`},
 		{"format", admin, []string{"-o", "nope", "cm", "--server=https://127.0.0.1:1"}, 1, ``, `error: unable to match a printer suitable for the output format "nope", allowed formats are: .*json.*wide.*\n`},
-		{"no names of a cluster-scoped type", admin, []string{"priorityclasses"}, 0, ``, harness.Printed(auditmsg.Empty) + harness.Printed(auditmsg.Unprefixed, `2 other objects`, `have`)},
-		{"no names of several types", admin, []string{"priorityclasses,secrets", "-n", "none"}, 0, ``, harness.Printed(auditmsg.EmptyInAll, `none`) + harness.Printed(auditmsg.Unprefixed, `2 other objects`, `have`)},
+		{"no names of a cluster-scoped type", admin, []string{"priorityclasses"}, 0, ``, harness.Printed("No generated names to show.") + harness.Printed("%s %s no generated name.", `2 other objects`, `have`)},
+		{"no names of several types", admin, []string{"priorityclasses,secrets", "-n", "none"}, 0, ``, harness.Printed("No generated names to show in %s namespace. Use -A for all namespaces.", `none`) + harness.Printed("%s %s no generated name.", `2 other objects`, `have`)},
 		{"a deprecated type that is named", admin, []string{"endpoints", "-n", "none", "--warnings-as-errors"}, 1, ``, `Warning: v1 Endpoints is deprecated [^\n]*\nNo generated names .*error: 1 warning received\n`},
 		{"deprecated types among all", admin, []string{"-n", "none", "--warnings-as-errors"}, 0, ``, `No generated names [^\n]*\n`},
 		{"no names of this type", admin, []string{"crds"}, 0, ``, `No generated names to show.*\nWarning: skipped customresourcedefinitions.apiextensions.k8s.io: a CustomResourceDefinition must be named PLURAL.GROUP.*`},
-		{"no permission to list a named type", lister, []string{"secrets", "-n", ns}, 1, ``, harness.Printed(auditmsg.ReadOf, `0`, `1 type`) + harness.Printed(auditmsg.Skipped, `secrets in `+ns, `[^\n]*User "lister" cannot list resource "secrets"[^\n]*`) + `.*` + harness.Printed("error: "+auditmsg.Incomplete)},
-		{"no permission to list the other types", lister, []string{"-n", ns}, 0, ``, harness.Printed(auditmsg.ReadOf, `1`, `\d+ types`) + `No generated names to show .*` + harness.Printed(auditmsg.SkippedForbidden, `\d+ types`, `\w+, \w+, \w+, \w+, \w+ and \d+ more`) + `.*`},
-		{"no permission to list the other types, with a gate", lister, []string{"-n", ns, "--fail-above-count=5"}, 1, ``, harness.Printed(auditmsg.ReadOf, `1`, `\d+ types`) + `No generated names to show .*` + harness.Printed(auditmsg.GateForbidden, `\d+ types`) + harness.Printed(auditmsg.GateEmptyNamespace) + harness.Printed("error: "+auditmsg.Incomplete)},
-		{"the same, allowed", lister, []string{"-n", ns, "--fail-above-count=5", "--allow-unlisted"}, 0, ``, harness.Printed(auditmsg.ReadOf, `1`, `\d+ types`) + `No generated names to show .*` + harness.Printed(auditmsg.GateForbiddenAllowed, `\d+ types`) + harness.Printed(auditmsg.GateEmptyNamespace)},
+		{"no permission to list a named type", lister, []string{"secrets", "-n", ns}, 1, ``, harness.Printed("Only %s of %s could be read.", `0`, `1 type`) + harness.Printed("Warning: skipped %s: %s", `secrets in `+ns, `[^\n]*User "lister" cannot list resource "secrets"[^\n]*`) + `.*` + harness.Printed("error: the audit could not read everything, so its counts are lower bounds. The warnings above name the missing parts")},
+		{"no permission to list the other types", lister, []string{"-n", ns}, 0, ``, harness.Printed("Only %s of %s could be read.", `1`, `\d+ types`) + `No generated names to show .*` + harness.Printed("Warning: skipped %s that you can't list (needs list): %s", `\d+ types`, `\w+, \w+, \w+, \w+, \w+ and \d+ more`) + `.*`},
+		{"no permission to list the other types, with a gate", lister, []string{"-n", ns, "--fail-above-count=5"}, 1, ``, harness.Printed("Only %s of %s could be read.", `1`, `\d+ types`) + `No generated names to show .*` + harness.Printed("Warning: the gate can't check %s that you can't list (needs list): %s. To let the gate pass without them, add:\n  --allow-unlisted", `\d+ types`) + harness.Printed("Warning: the gate checked nothing, because namespace %s is empty or doesn't exist. To find out which, you need permission to get namespaces") + harness.Printed("error: the audit could not read everything, so its counts are lower bounds. The warnings above name the missing parts")},
+		{"the same, allowed", lister, []string{"-n", ns, "--fail-above-count=5", "--allow-unlisted"}, 0, ``, harness.Printed("Only %s of %s could be read.", `1`, `\d+ types`) + `No generated names to show .*` + harness.Printed("Warning: the gate can't check %s that you can't list (needs list): %s", `\d+ types`) + harness.Printed("Warning: the gate checked nothing, because namespace %s is empty or doesn't exist. To find out which, you need permission to get namespaces")},
 		{"no server", admin, []string{"--server=https://127.0.0.1:1", "--retry-timeout=1ms"}, 1, ``, harness.Printed(common.Unreachable, "1ms") + harness.Printed("error: "+common.GaveUp, "1ms", "ask the server for its version: .*connection refused")},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -585,7 +586,7 @@ func TestAuditTableIsSafeForATerminal(t *testing.T) {
 // A gate does not pass if the user can't list anything.
 func TestAuditGateOfWhoMayListNothing(t *testing.T) {
 	harness.As(t, single.User("nobody")).Run("audit", "-A", "--fail-above-count=1").Expect(t, 1, ``,
-		harness.Printed(auditmsg.ReadOf, `0`, `\d+ types`)+harness.Printed(auditmsg.SkippedAllNamespaces, `\d+ types`)+harness.Printed("error: "+auditmsg.Incomplete))
+		harness.Printed("Only %s of %s could be read.", `0`, `\d+ types`)+harness.Printed("Warning: skipped all %s, because you can't list any of them in all namespaces (needs list). Try one namespace:\n  kubectl genname audit -n NAMESPACE", `\d+ types`)+harness.Printed("error: the audit could not read everything, so its counts are lower bounds. The warnings above name the missing parts"))
 }
 
 // An interrupt gives exit code 130. The audit prints the counts so far, and names the other types.
@@ -618,7 +619,7 @@ func TestAuditInterrupted(t *testing.T) {
 	}).Config)
 	u.Context = ctx
 	u.Run("audit", "configmaps,secrets", "-n", ns).Expect(t, 130,
-		`RESOURCE .*configmaps +run- +17 .*`, harness.Printed(auditmsg.ReadOf, `1`, `2 types`)+`.*Warning: skipped secrets in `+ns+`: .*canceled.*`+harness.Printed(auditmsg.InterruptedIncomplete))
+		`RESOURCE .*configmaps +run- +17 .*`, harness.Printed("Only %s of %s could be read.", `1`, `2 types`)+`.*Warning: skipped secrets in `+ns+`: .*canceled.*`+harness.Printed("error: interrupted before the audit had read everything, so its counts are lower bounds"))
 
 	ctx, interrupt = context.WithCancel(t.Context())
 	u = harness.As(t, faultproxy.New(t, single.Admin(), func(*http.Request) faultproxy.Fault {

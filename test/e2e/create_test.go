@@ -14,7 +14,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
-	reportmsg "github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -160,7 +159,7 @@ func TestCreateFromStdinThroughKubectl(t *testing.T) {
 	}
 	run(configMap, "create", "-n", ns, "-f", "-").Expect(t, 0, `configmap/demo-`+harness.Suffix+` created\n`, ``)
 	run("", "create", "-n", ns, "-f", "-").Expect(t, 1, ``, `error: no objects passed to create\n`)
-	run("", "report", "--creates=1000000", "--fail-above=0.001%").Expect(t, 3, reportmsg.NewPrefix+`.*`, harness.Printed(reportmsg.GateExceeded, "0.001%", "1 row"))
+	run("", "report", "--creates=1000000", "--fail-above=0.001%").Expect(t, 3, "A new prefix has no names."+`.*`, harness.Printed("error: the chance that a create fails is above --fail-above %s in %s", "0.001%", "1 row"))
 }
 
 // A document is created as soon as its end is known, however long stdin stays open. The writer may

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
-	reportmsg "github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -26,21 +25,21 @@ func TestReportOfAPrefix(t *testing.T) {
 	u.Run("report", "configmaps/run-", "cm/nobody-says-", "-n", ns, "--creates=10", "-o",
 		`jsonpath={range .items[*]}{.resource} {.prefix} {.existing} {.policies[1].attempts};{end}`).
 		Expect(t, 0, `configmaps run- 17 1;configmaps nobody-says- 0 1;`,
-			harness.Printed(reportmsg.NoNamesIn, "configmaps", ns, "nobody-says-"))
+			harness.Printed("Warning: no object of %s in namespace %s has the prefix %s. A prefix is a whole generateName: is a '-' missing, or is it in another namespace?", "configmaps", ns, "nobody-says-"))
 	u.Run("report", "configmaps/none-", "-n", ns, "--creates=10").Expect(t, 0,
 		reported("configmaps/none-", ns, "1 name")+`.*\nthis server, 1 attempt +1 in 260,000 +168\n.*`, createInstead)
 	u.Run("report", "configmaps/nobody-says-", "-n", ns, "--creates=10").Expect(t, 0,
-		reported("configmaps/nobody-says-", ns, reportmsg.NoNamesYet)+`.*`,
-		harness.Printed(reportmsg.NoNamesIn, "configmaps", ns, "nobody-says-")+createInstead)
+		reported("configmaps/nobody-says-", ns, "no names")+`.*`,
+		harness.Printed("Warning: no object of %s in namespace %s has the prefix %s. A prefix is a whole generateName: is a '-' missing, or is it in another namespace?", "configmaps", ns, "nobody-says-")+createInstead)
 }
 
 // createInstead is the hint about a server without retries.
-var createInstead = harness.Printed(reportmsg.UseCreate, "16 names")
+var createInstead = harness.Printed("To try up to %s per create, use:\n  kubectl genname create -f FILENAME", "16 names")
 
 // reported is the beginning of the verdict about a prefix.
 func reported(prefix, namespace, names string) string {
 	place := regexp.QuoteMeta(prefix + " in " + namespace)
-	words := strings.Fields(strings.ReplaceAll(harness.Printed(reportmsg.Names, place, names), `\n`, ""))
+	words := strings.Fields(strings.ReplaceAll(harness.Printed("%s has %s.", place, names), `\n`, ""))
 	return strings.Join(words, `\s`)
 }
 
@@ -70,10 +69,10 @@ func TestReportOfManifests(t *testing.T) {
 	path := harness.File(t, "objects.yaml", reportedManifests)
 	u.Run("report", "-f", path, "-n", ns, "--creates=10", "-o", countsOf).Expect(t, 0,
 		fmt.Sprintf(`configmaps %[1]s run- 17 1;configmaps %[1]s run-a- 15 1;clusterroles  nobody-has- 0 1;`, ns),
-		harness.Printed(reportmsg.Skipped, path, "configmaps/named", reportmsg.HasName)+
-			harness.Printed(reportmsg.Skipped, path, "configmaps/other", reportmsg.NoGenerateName))
+		harness.Printed("Warning: %s: skipped %s, because %s", path, "configmaps/named", "it has a name, so the server ignores its generateName")+
+			harness.Printed("Warning: %s: skipped %s, because %s", path, "configmaps/other", "it has no generateName"))
 	u.Run("report", "-R", "-f", filepath.Dir(path), "-n", ns, "--creates=10", "--fail-above=1e-9").
-		Expect(t, 3, `.*NAMESPACE +RESOURCE +PREFIX +NAMES +ATTEMPTS +10 +.*`+ns+` +configmaps +run- +17 .*configmaps +run-a- +15 .*nobody-has- +0 .*`, `.*`+harness.Printed(reportmsg.GateExceeded, "1 in 1.0e9", "3 rows"))
+		Expect(t, 3, `.*NAMESPACE +RESOURCE +PREFIX +NAMES +ATTEMPTS +10 +.*`+ns+` +configmaps +run- +17 .*configmaps +run-a- +15 .*nobody-has- +0 .*`, `.*`+harness.Printed("error: the chance that a create fails is above --fail-above %s in %s", "1 in 1.0e9", "3 rows"))
 }
 
 func TestReportOfManifestsBadInput(t *testing.T) {
@@ -83,7 +82,7 @@ func TestReportOfManifestsBadInput(t *testing.T) {
 	u.Run("report", "-n", ns, "-f", "nonsuch.yaml").Expect(t, 1, ``, `error: the path "nonsuch.yaml" does not exist\n`)
 	named := harness.File(t, "named.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: named}\n")
 	u.Run("report", "-n", ns, "-f", named).Expect(t, 1, ``,
-		harness.Printed(reportmsg.Skipped, named, "configmaps/named", reportmsg.NoGenerateName)+harness.Printed("error: "+reportmsg.NothingGenerated))
+		harness.Printed("Warning: %s: skipped %s, because %s", named, "configmaps/named", "it has no generateName")+harness.Printed("error: there is nothing to report on, because no object in the input has a generateName and no name"))
 	unknown := harness.File(t, "unknown.yaml", "apiVersion: example.org/v1\nkind: Nonsuch\nmetadata: {generateName: x-}\n")
 	u.Run("report", "-n", ns, "-f", unknown).Expect(t, 1, ``, `error: .*no matches for kind "Nonsuch" in version "example.org/v1".*\n`)
 	elsewhere := harness.File(t, "elsewhere.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: x-, namespace: elsewhere}\n")
@@ -120,11 +119,11 @@ func TestReportGateOfNoPrefix(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
-	missing := harness.Printed(reportmsg.NoNamesIn, "configmaps", ns, "run")
+	missing := harness.Printed("Warning: no object of %s in namespace %s has the prefix %s. A prefix is a whole generateName: is a '-' missing, or is it in another namespace?", "configmaps", ns, "run")
 	u.Run("report", "cm/run", "-n", ns, "--fail-above=99%", "--creates=10").Expect(t, 1, `.*`,
-		missing+createInstead+harness.Printed("error: "+reportmsg.GateNoNames, "1 prefix"))
+		missing+createInstead+harness.Printed("error: --fail-above is not exceeded, but %s without names might be misspelled. To let the gate pass without names, add:\n  --ignore-not-found", "1 prefix"))
 	u.Run("report", "cm/run", "-n", ns, "--fail-above=99%", "--creates=10", "--ignore-not-found").Expect(t, 0, `.*`, missing+createInstead)
-	u.Run("report", "cm/run", "cm/run-", "-n", ns, "--fail-above=1e-9", "--creates=10").Expect(t, 3, `.*`, missing+createInstead+harness.Printed(reportmsg.GateExceeded, "1 in 1.0e9", "2 rows"))
+	u.Run("report", "cm/run", "cm/run-", "-n", ns, "--fail-above=1e-9", "--creates=10").Expect(t, 3, `.*`, missing+createInstead+harness.Printed("error: the chance that a create fails is above --fail-above %s in %s", "1 in 1.0e9", "2 rows"))
 	u.Run("report", "cm/run-", "-n", ns, "--fail-above=99%", "--creates=10").Expect(t, 0, `.*`, createInstead)
 	path := harness.File(t, "objects.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: run}\n")
 	u.Run("report", "-f", path, "-n", ns, "--fail-above=99%", "--creates=10").Expect(t, 0, `.*`, createInstead)
@@ -193,7 +192,7 @@ func TestReportPlotOfAPrefix(t *testing.T) {
 		t.Errorf("%v\n%s", err, picture)
 	}
 	u.Run("report", "configmaps/run-", "-n", ns, "--plot=-").
-		Expect(t, 0, harness.Printed(reportmsg.PlotTitleOf, "configmaps/run- -n "+ns)+`.*now: 17 names exist\n`, ``)
+		Expect(t, 0, harness.Printed("%s: chance that a create fails", "configmaps/run- -n "+ns)+`.*now: 17 names exist\n`, ``)
 }
 
 // The report of a saved audit has the counts of the audit.

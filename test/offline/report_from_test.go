@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
 // savedAudit is the output of an audit of two prefixes. The server's retries are unknown for the API of one of them.
@@ -64,8 +62,8 @@ ci          jobs.batch            nightly-report-   121     8          –      
             backups.example.com   volume-backup-    200     ?          0.014%   4.76%   62
 
 `
-	verdict := fmt.Sprintf(messages.SeveralRisk, "1", "2 prefixes", "backups.example.com/volume-backup-",
-		fmt.Sprintf(messages.After, "62 more creates", "at most 0.1%")) + " " + fmt.Sprintf(messages.SeveralUnknown, "1 prefix")
+	verdict := fmt.Sprintf("Creates might fail under %s of %s: under %s, %s.", "1", "2 prefixes", "backups.example.com/volume-backup-",
+		fmt.Sprintf("after %s the chance that any has failed is %s", "62 more creates", "at most 0.1%")) + " " + fmt.Sprintf("The server's attempts are unknown for %s. The report assumes 1.", "1 prefix")
 	if first, _, _ := strings.Cut(stdout, "\n\n"); strings.ReplaceAll(first, "\n", " ") != verdict {
 		t.Errorf("verdict %q, want %q", first, verdict)
 	}
@@ -90,8 +88,8 @@ func TestReportOfUnknownAttempts(t *testing.T) {
 	_, last, _ := strings.Cut(items, `"group": "example.com"`)
 	audit = before + `"items": [{"group": "example.com"` + last
 	stdout, stderr, code := runWith(t, audit, "report", "--from=-")
-	verdict := "backups.example.com/volume-backup- has 200 names. " + fmt.Sprintf(messages.Risk,
-		fmt.Sprintf(messages.ServerAttemptsUnknown, "this server (v1.34.4)"), fmt.Sprintf(messages.After, "62 more creates", "at most 0.1%"))
+	verdict := "backups.example.com/volume-backup- has 200 names. " + fmt.Sprintf("Creates might fail: %s, and %s.",
+		fmt.Sprintf("%s tries an unknown number of names per create, at least 1", "this server (v1.34.4)"), fmt.Sprintf("after %s the chance that any has failed is %s", "62 more creates", "at most 0.1%"))
 	const table = `
 AFTER … MORE CREATES            1,000   10,000   100,000   1 million     0.1% AT
 this server, attempts unknown       ?        ?         ?           ?           ?
@@ -110,7 +108,7 @@ without retries                 4.76%    97.3%      100%        100%          62
 func TestReportFromInconsistent(t *testing.T) {
 	inconsistent := strings.Replace(readSavedAudit(t), `"summary": {`, `"summary": {"inconsistent": ["jobs.batch"], `, 1)
 	_, stderr, code := runWith(t, inconsistent, "report", "--from=-", "-o", "json")
-	if want := fmt.Sprintf(messages.Inconsistent+"\n", "jobs.batch"); stderr != want || code != 0 {
+	if want := fmt.Sprintf("Warning: inconsistent counts of %s. Their lists expired or were not sorted, so objects created or deleted during the count might be missing or included\n", "jobs.batch"); stderr != want || code != 0 {
 		t.Errorf("code %d, stderr %q, want %q", code, stderr, want)
 	}
 }
@@ -119,7 +117,7 @@ func TestReportFromInconsistent(t *testing.T) {
 func TestReportFromIncomplete(t *testing.T) {
 	incomplete := strings.Replace(readSavedAudit(t), `"complete": true`, `"complete": false`, 1)
 	incomplete = strings.Replace(incomplete, `"prefixes": 0,`, `"prefixes": 3,`, 1)
-	warnings := messages.IncompleteAudit + "\n" + fmt.Sprintf(messages.HiddenByAudit+"\n", "3 prefixes", "0 names") +
+	warnings := "Warning: the audit was incomplete, so its counts and all chances are lower bounds" + "\n" + fmt.Sprintf("Warning: the report leaves out %s with %s, because the audit hid them. Save the next audit with all prefixes:\n  kubectl genname audit --min-count=1 --top=0 -o json\n", "3 prefixes", "0 names") +
 		useCreate("16 names")
 	for _, test := range []struct {
 		args   string
@@ -127,8 +125,8 @@ func TestReportFromIncomplete(t *testing.T) {
 		stderr string
 	}{
 		{"--creates=10", 0, warnings},
-		{"--creates=10 --fail-above=50%", 1, warnings + failure(messages.GateIncomplete)},
-		{"--creates=10000 --fail-above=50%", 3, warnings + fmt.Sprintf(messages.GateExceeded+"\n", "50%", "1 row")},
+		{"--creates=10 --fail-above=50%", 1, warnings + failure("can't evaluate --fail-above, because the audit was incomplete and a chance might be higher. Save a complete audit, and run report again")},
+		{"--creates=10000 --fail-above=50%", 3, warnings + fmt.Sprintf("error: the chance that a create fails is above --fail-above %s in %s\n", "50%", "1 row")},
 	} {
 		stdout, stderr, code := runWith(t, incomplete, append([]string{"report", "--from=-"}, strings.Fields(test.args)...)...)
 		if stdout == "" || stderr != test.stderr || code != test.code {
@@ -142,13 +140,13 @@ func TestReportFromBadFiles(t *testing.T) {
 	before, _, _ := strings.Cut(whole, `"items"`)
 	empty := before + `"items": []}`
 	for _, test := range []struct{ name, data, message, reason string }{
-		{"empty", "", messages.BadAudit, "is empty"},
-		{"cut short", whole[:len(whole)/2], messages.BadAudit, "is cut short"},
-		{"yaml", "kind: AuditReport\n", messages.BadAudit, "is not a JSON object"},
-		{"another kind", strings.Replace(whole, "AuditReport", "CollisionReport", 1), messages.BadAudit, "is kind CollisionReport of genname.dev/v1alpha1, not AuditReport of genname.dev/v1alpha1"},
-		{"a newer version", strings.Replace(whole, "v1alpha1", "v1", 1), messages.BadAudit, "is of version genname.dev/v1, of which this plugin knows only genname.dev/v1alpha1: a newer plugin may read it"},
-		{"an impossible count", strings.Replace(whole, `"names": 121`, `"names": -121`, 1), messages.BadAudit, "items[0]: names is -121, which is not from 1 to 14348907"},
-		{"no prefix", empty, messages.NoPrefix, ""},
+		{"empty", "", "--from: %s %w", "is empty"},
+		{"cut short", whole[:len(whole)/2], "--from: %s %w", "is cut short"},
+		{"yaml", "kind: AuditReport\n", "--from: %s %w", "is not a JSON object"},
+		{"another kind", strings.Replace(whole, "AuditReport", "CollisionReport", 1), "--from: %s %w", "is kind CollisionReport of genname.dev/v1alpha1, not AuditReport of genname.dev/v1alpha1"},
+		{"a newer version", strings.Replace(whole, "v1alpha1", "v1", 1), "--from: %s %w", "is of version genname.dev/v1, of which this plugin knows only genname.dev/v1alpha1: a newer plugin may read it"},
+		{"an impossible count", strings.Replace(whole, `"names": 121`, `"names": -121`, 1), "--from: %s %w", "items[0]: names is -121, which is not from 1 to 14348907"},
+		{"no prefix", empty, "--from: %s has no prefix. Save an audit with all prefixes:\n  kubectl genname audit --min-count=1 --top=0 -o json", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "audit.json")
@@ -157,7 +155,7 @@ func TestReportFromBadFiles(t *testing.T) {
 			}
 			stdout, stderr, code := run(t, "report", "--from="+path)
 			args := []any{path}
-			if test.message == messages.BadAudit {
+			if test.message == "--from: %s %w" {
 				args = append(args, errors.New(test.reason))
 			}
 			if want := failure(test.message, args...); stdout != "" || stderr != want || code != 1 {

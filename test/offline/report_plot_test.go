@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
 // The commands of docs/internals/kep-4420.md draw the pictures in docs/figures.
@@ -50,7 +49,7 @@ func TestFigures(t *testing.T) {
 func TestReportPlotPNG(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "odds.PNG")
 	stdout, stderr, code := run(t, "report", "--plot", path, "--existing=5000")
-	if !strings.HasPrefix(stdout, fmt.Sprintf(messages.APrefix, "5,000 names")) || stderr != "" || code != 0 {
+	if !strings.HasPrefix(stdout, fmt.Sprintf("A prefix has %s.", "5,000 names")) || stderr != "" || code != 0 {
 		t.Errorf("code %d, stderr %q, stdout\n%s", code, stderr, stdout)
 	}
 	data, err := os.ReadFile(path)
@@ -130,20 +129,20 @@ func TestReportPlotBadInput(t *testing.T) {
 	}
 	nonsuch := filepath.Join(dir, "nonsuch", "odds.svg")
 	for _, test := range []struct{ args, stderr string }{
-		{"--plot=odds.jpg", failure(messages.BadPlotFile, "odds.jpg")},
-		{"--plot=odds", failure(messages.BadPlotFile, "odds")},
-		{"--plot=", failure(messages.BadPlotFile, "")},
-		{"--plot=" + directory, failure(messages.Plot, fmt.Errorf(messages.NoFile, directory))},
-		{"--plot=- -o json", failure(messages.PlotAndOutput)},
+		{"--plot=odds.jpg", failure("--plot must be a file that ends in .svg or .png, or - for the terminal, not %q", "odds.jpg")},
+		{"--plot=odds", failure("--plot must be a file that ends in .svg or .png, or - for the terminal, not %q", "odds")},
+		{"--plot=", failure("--plot must be a file that ends in .svg or .png, or - for the terminal, not %q", "")},
+		{"--plot=" + directory, failure("--plot: %w", fmt.Errorf("%s exists, and is not a file", directory))},
+		{"--plot=- -o json", failure("--plot=- can't be used with -o, because both print on stdout")},
 		{"--plot=- --plot-scale=cubic", "error: invalid argument \"cubic\" for \"--plot-scale\" flag: " + fmt.Sprintf(common.BadWord, "linear, semilog or log") + "\n" + reportHelp},
-		{"--plot-scale=log", failure(messages.PlotFlagsAlone)},
-		{"--plot-retries=0", failure(messages.PlotFlagsAlone)},
-		{"--plot=- --plot-retries=0-16", failure(messages.TooManyCurves, 16, 17)},
-		{"--plot=- --plot-retries=8-0", badValue("plot-retries", "8-0", messages.BadRetries, 1024)},
-		{"--plot=- --plot-retries=-1", badValue("plot-retries", "-1", messages.BadRetries, 1024)},
-		{"--plot=- --plot-retries=0-1000000000", badValue("plot-retries", "0-1000000000", messages.BadRetries, 1024)},
+		{"--plot-scale=log", failure("--plot-scale and --plot-retries need --plot")},
+		{"--plot-retries=0", failure("--plot-scale and --plot-retries need --plot")},
+		{"--plot=- --plot-retries=0-16", failure("--plot-retries can draw at most %d curves, not %d", 16, 17)},
+		{"--plot=- --plot-retries=8-0", badValue("plot-retries", "8-0", "%q is no list of retries below %d, like 0,1 or 0-8", 1024)},
+		{"--plot=- --plot-retries=-1", badValue("plot-retries", "-1", "%q is no list of retries below %d, like 0,1 or 0-8", 1024)},
+		{"--plot=- --plot-retries=0-1000000000", badValue("plot-retries", "0-1000000000", "%q is no list of retries below %d, like 0,1 or 0-8", 1024)},
 		{"--plot=- --existing=14348907", "error: --plot: all 14348907 names exist: there is no curve to draw\n"},
-		{"--plot=- --from=" + savedAudit, failure(messages.PlotOfAudit, savedAudit, 2)},
+		{"--plot=- --from=" + savedAudit, failure("--plot draws one prefix, but %s has %d. Save an audit of one prefix:\n  kubectl genname audit TYPE/PREFIX -o json > audit.json", savedAudit, 2)},
 	} {
 		stdout, stderr, code := run(t, append([]string{"report"}, strings.Fields(test.args)...)...)
 		if stdout != "" || stderr != test.stderr || code != 1 {
@@ -151,7 +150,7 @@ func TestReportPlotBadInput(t *testing.T) {
 		}
 	}
 	stdout, stderr, code := run(t, "report", "--plot="+nonsuch)
-	if stdout != "" || stderr != failure(messages.Plot, fmt.Errorf(messages.NotWritten, nonsuch, syscall.ENOENT)) || code != 1 {
+	if stdout != "" || stderr != failure("--plot: %w", fmt.Errorf("can't write %s: %w", nonsuch, syscall.ENOENT)) || code != 1 {
 		t.Errorf("code %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {

@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
 // The numbers are those of KEP-4420 where it is right: 0.0062% for a million creates. For a chance of 0.1% without
@@ -58,20 +57,22 @@ without retries          21.6%    99.6%      100%        100%           4
 	}
 }
 
-func useCreate(attempts string) string { return fmt.Sprintf(messages.UseCreate+"\n", attempts) }
+func useCreate(attempts string) string {
+	return fmt.Sprintf("To try up to %s per create, use:\n  kubectl genname create -f FILENAME\n", attempts)
+}
 
 // The verdict comes first, and follows from the room that the server's attempts leave.
 func TestReportVerdict(t *testing.T) {
-	const eight, one = messages.AnyServer + " tries 8 names per create", messages.FlagServer + " tries 1 name per create" + messages.ByFlag
+	const eight, one = "a server of Kubernetes 1.32 or later" + " tries 8 names per create", "a server" + " tries 1 name per create" + " (--server-attempts)"
 	for _, test := range []struct {
 		args, state, attempts, chance, hint string
 	}{
-		{"--existing=3000", messages.OK, eight, fmt.Sprintf(messages.After, "1,359,494 more creates", "0.1%"), ""},
-		{"--existing=3000 --server-attempts=1", messages.Risk, one, fmt.Sprintf(messages.After, "4 more creates", "0.1%"), useCreate("16 names")},
-		{"--existing=14000 --server-attempts=1", messages.Risk, one, fmt.Sprintf(messages.After, "1 more create", "0.1%"), useCreate("16 names")},
-		{"--existing=15000 --server-attempts=1", messages.Failing, one, fmt.Sprintf(messages.Next, "0.1%"), useCreate("16 names")},
-		{"--existing=7000000", messages.Failing, eight, fmt.Sprintf(messages.Next, "0.32%"), ""},
-		{"--existing=14348907", messages.Failing, eight, fmt.Sprintf(messages.Next, "100%"), ""},
+		{"--existing=3000", "No problem: %s, and %s.", eight, fmt.Sprintf("after %s the chance that any has failed is %s", "1,359,494 more creates", "0.1%"), ""},
+		{"--existing=3000 --server-attempts=1", "Creates might fail: %s, and %s.", one, fmt.Sprintf("after %s the chance that any has failed is %s", "4 more creates", "0.1%"), useCreate("16 names")},
+		{"--existing=14000 --server-attempts=1", "Creates might fail: %s, and %s.", one, fmt.Sprintf("after %s the chance that any has failed is %s", "1 more create", "0.1%"), useCreate("16 names")},
+		{"--existing=15000 --server-attempts=1", "A problem: %s, and %s.", one, fmt.Sprintf("the next create fails with a chance of %s", "0.1%"), useCreate("16 names")},
+		{"--existing=7000000", "A problem: %s, and %s.", eight, fmt.Sprintf("the next create fails with a chance of %s", "0.32%"), ""},
+		{"--existing=14348907", "A problem: %s, and %s.", eight, fmt.Sprintf("the next create fails with a chance of %s", "100%"), ""},
 	} {
 		stdout, stderr, code := run(t, append([]string{"report"}, strings.Fields(test.args)...)...)
 		verdict, _, _ := strings.Cut(stdout, "\n\n")
@@ -227,7 +228,7 @@ func TestReportFormats(t *testing.T) {
 
 func TestReportJSON(t *testing.T) {
 	stdout, stderr, code := run(t, "report", "--creates=1000000", "--server-attempts=7", "-o", "json", "--fail-above=0.09%")
-	if stderr != fmt.Sprintf(messages.GateExceeded+"\n", "0.09%", "1 row") || code != 3 {
+	if stderr != fmt.Sprintf("error: the chance that a create fails is above --fail-above %s in %s\n", "0.09%", "1 row") || code != 3 {
 		t.Errorf("code %d, stderr %q", code, stderr)
 	}
 	var report v1alpha1.CollisionReport
@@ -271,37 +272,37 @@ const reportHelp = "See 'kubectl genname report --help' for usage.\n"
 
 func TestReportBadInput(t *testing.T) {
 	for _, test := range []struct{ args, stderr string }{
-		{"--existing=-1", failure(messages.NegativeExisting, -1)},
-		{"--existing=14348908", failure(messages.BadExisting, "--existing", "14,348,908 names", "5 characters", "14,348,907")},
-		{"--existing=28 --suffix-length=1", failure(messages.BadExisting, "--existing", "28 names", "1 character", "27")},
+		{"--existing=-1", failure("--existing must be 0 or more, not %d", -1)},
+		{"--existing=14348908", failure("%s: %s can't exist, because a suffix of %s allows only %s", "--existing", "14,348,908 names", "5 characters", "14,348,907")},
+		{"--existing=28 --suffix-length=1", failure("%s: %s can't exist, because a suffix of %s allows only %s", "--existing", "28 names", "1 character", "27")},
 		{"--existing=9223372036854775808", badValue("existing", "9223372036854775808", common.OutOfRange)},
-		{"--suffix-length=0", failure(messages.BadSuffixLength, 11, 0)},
-		{"--suffix-length=40", failure(messages.BadSuffixLength, 11, 40)},
-		{"--creates=0", failure(messages.BadCreates, 0)},
-		{"--creates=1,-5", failure(messages.BadCreates, -5)},
+		{"--suffix-length=0", failure("--suffix-length must be from 1 to %d, not %d", 11, 0)},
+		{"--suffix-length=40", failure("--suffix-length must be from 1 to %d, not %d", 11, 40)},
+		{"--creates=0", failure("--creates must be at least 1, not %d", 0)},
+		{"--creates=1,-5", failure("--creates must be at least 1, not %d", -5)},
 		{"--creates=", badValue("creates", "", common.BadNumber, common.Wholes)},
-		{"--client-attempts=0", failure(messages.BadClientAttempts, 1024, 0)},
-		{"--client-attempts=1025", failure(messages.BadClientAttempts, 1024, 1025)},
-		{"--probability=0", failure(messages.BadProbability, 0.0)},
-		{"--probability=1", failure(messages.BadProbability, 1.0)},
+		{"--client-attempts=0", failure("--client-attempts must be from 1 to %d, not %d", 1024, 0)},
+		{"--client-attempts=1025", failure("--client-attempts must be from 1 to %d, not %d", 1024, 1025)},
+		{"--probability=0", failure("--probability must be above 0 and below 1, not %g", 0.0)},
+		{"--probability=1", failure("--probability must be above 0 and below 1, not %g", 1.0)},
 		{"--probability=2", badValue("probability", "2", common.BadProbability)},
 		{"--probability=NaN", badValue("probability", "NaN", common.BadProbability)},
 		{"--fail-above=101%", badValue("fail-above", "101%", common.BadProbability)},
 		{"--server-attempts=0", badValue("server-attempts", "0", common.BadAttempts, 1024)},
-		{"--rate=0", failure(messages.BadRate, 1e12, 0.0)},
-		{"--rate=-1", failure(messages.BadRate, 1e12, -1.0)},
-		{"--rate=NaN", failure(messages.BadRate, 1e12, math.NaN())},
-		{"--rate=1e300", failure(messages.BadRate, 1e12, 1e300)},
-		{"--for=30d", failure(messages.ForWithoutRate)},
-		{"--rate=1 --for=-1h", failure(messages.BadFor, "-1h0m0s")},
+		{"--rate=0", failure("--rate must be above 0 and at most %g creates per day, not %g", 1e12, 0.0)},
+		{"--rate=-1", failure("--rate must be above 0 and at most %g creates per day, not %g", 1e12, -1.0)},
+		{"--rate=NaN", failure("--rate must be above 0 and at most %g creates per day, not %g", 1e12, math.NaN())},
+		{"--rate=1e300", failure("--rate must be above 0 and at most %g creates per day, not %g", 1e12, 1e300)},
+		{"--for=30d", failure("--for needs --rate")},
+		{"--rate=1 --for=-1h", failure("--for must be positive, not %s", "-1h0m0s")},
 		{"--rate=1 --for=soon", badValue("for", "soon", common.BadDuration)},
-		{"jobs", failure(messages.BadArgument, "jobs")},
-		{"jobs/a/b-", failure(messages.BadArgument, "jobs/a/b-")},
-		{"jobs/", failure(messages.BadArgument, "jobs/")},
-		{"jobs/x --existing=1", failure(messages.SeveralSources, "TYPE/PREFIX and --existing")},
-		{"jobs/x -f job.yaml", failure(messages.SeveralSources, "TYPE/PREFIX and -f or -k")},
-		{"--from=audit.json -k . --existing=0", failure(messages.SeveralSources, "-f or -k and --from and --existing")},
-		{"jobs/x --suffix-length=6", failure(messages.SuffixLengthOfServer, 5)},
+		{"jobs", failure("%q is not TYPE/PREFIX, like jobs/nightly-report-", "jobs")},
+		{"jobs/a/b-", failure("%q is not TYPE/PREFIX, like jobs/nightly-report-", "jobs/a/b-")},
+		{"jobs/", failure("%q is not TYPE/PREFIX, like jobs/nightly-report-", "jobs/")},
+		{"jobs/x --existing=1", failure("%s can't be used together, because each sets the number of existing names", "TYPE/PREFIX and --existing")},
+		{"jobs/x -f job.yaml", failure("%s can't be used together, because each sets the number of existing names", "TYPE/PREFIX and -f or -k")},
+		{"--from=audit.json -k . --existing=0", failure("%s can't be used together, because each sets the number of existing names", "-f or -k and --from and --existing")},
+		{"jobs/x --suffix-length=6", failure("--suffix-length can't be used with counted names, because servers always use %d characters", 5)},
 		{"--from=testdata/nonsuch.json", "error: --from: open testdata/nonsuch.json: no such file or directory\n"},
 		{"-o nope", "error: unable to match a printer suitable for the output format \"nope\", allowed formats are: custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,template,templatefile,wide,yaml\n"},
 		{"-o name", "error: unable to match a printer suitable for the output format \"name\", allowed formats are: custom-columns,custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,template,templatefile,wide,yaml\n"},
@@ -320,7 +321,7 @@ func TestReportInterrupted(t *testing.T) {
 	interrupt()
 	var stdout, stderr bytes.Buffer
 	code := cmd.Execute(ctx, []string{"report"}, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &stdout, ErrOut: &stderr})
-	if code != 130 || stdout.Len() > 0 || stderr.String() != failure(messages.Interrupted) {
+	if code != 130 || stdout.Len() > 0 || stderr.String() != failure("interrupted before the report was complete") {
 		t.Errorf("code %d, stdout %q, stderr %q", code, stdout.String(), stderr.String())
 	}
 }

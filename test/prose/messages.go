@@ -14,7 +14,7 @@ import (
 
 // Message is one constant of a package of messages.
 type Message struct {
-	Package string // like pkg/cmd/audit/messages
+	Package string // like pkg/cmd/create/messages
 	Name    string
 	Text    string
 	Group   string // the comment of its group, like "Errors."
@@ -54,7 +54,7 @@ func Messages(root string) ([]Message, error) {
 }
 
 // Printed returns the string literals of the commands below a root, also with the labels that Errorf and Warningf of
-// package terminal put before them.
+// package terminal put before them. Warnings have a group.
 func Printed(root string) (found []Message, err error) {
 	err = filepath.WalkDir(filepath.Join(root, "pkg", "cmd"), func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
@@ -65,11 +65,20 @@ func Printed(root string) (found []Message, err error) {
 			return err
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
+			if call, is := n.(*ast.CallExpr); is && isWarning(call.Fun) {
+				if text, is := textOf(call.Args[0]); is {
+					found = append(found, Message{Package: packageOf(root, path), Text: "Warning: " + text, Group: "Warnings."})
+					return false
+				}
+			}
 			if value, is := n.(ast.Expr); is {
 				if text, is := textOf(value); is {
-					for _, label := range []string{"", "error: ", "Warning: "} {
-						found = append(found, Message{Package: filepath.ToSlash(filepath.Dir(path)), Text: label + text})
+					group := ""
+					if strings.HasPrefix(text, "Warning: ") {
+						group = "Warnings."
 					}
+					found = append(found, Message{Package: packageOf(root, path), Text: text, Group: group},
+						Message{Package: packageOf(root, path), Text: "error: " + text})
 					return false
 				}
 			}
@@ -78,6 +87,21 @@ func Printed(root string) (found []Message, err error) {
 		return nil
 	})
 	return found, err
+}
+
+// isWarning reports whether a call is one of terminal.Warningf.
+func isWarning(called ast.Expr) bool {
+	selector, is := called.(*ast.SelectorExpr)
+	return is && selector.Sel.Name == "Warningf"
+}
+
+// packageOf returns the directory of a file below a root.
+func packageOf(root, path string) string {
+	relative, err := filepath.Rel(root, filepath.Dir(path))
+	if err != nil {
+		return filepath.ToSlash(path)
+	}
+	return filepath.ToSlash(relative)
 }
 
 // constantsOf returns the constants of a file. All of them must be string literals, so that none is left out.

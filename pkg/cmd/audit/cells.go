@@ -12,7 +12,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 )
 
 // prefixText returns the prefix, in quotes where it would look like another one. For a fold it
@@ -75,7 +74,7 @@ func notesText(r *row, gated bool) string {
 		if *g.DaysToGate == 0 {
 			when = "now"
 		}
-		notes = append([]string{fmt.Sprintf(messages.AboveGate, when)}, notes...)
+		notes = append([]string{fmt.Sprintf("above the gate %s", when)}, notes...)
 	}
 	return strings.Join(notes, "; ")
 }

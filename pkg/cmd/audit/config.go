@@ -14,7 +14,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
@@ -110,7 +109,7 @@ func readOld(path string) (*v1alpha1.AuditReport, error) {
 	}
 	old, err := v1alpha1.ReadAuditReport(data)
 	if err != nil {
-		return nil, fmt.Errorf(messages.BadFile, path, err)
+		return nil, fmt.Errorf("--compare: %s %w", path, err)
 	}
 	return old, nil
 }
@@ -119,21 +118,21 @@ func readOld(path string) (*v1alpha1.AuditReport, error) {
 func (f *flags) validate(given func(flag string) bool) error {
 	switch {
 	case f.about.MinCount < 0:
-		return fmt.Errorf(messages.NegativeNumber, "--min-count", f.about.MinCount)
+		return fmt.Errorf("--min-count must be 0 or more, not %d", f.about.MinCount)
 	case f.about.Top < 0:
-		return fmt.Errorf(messages.NegativeNumber, "--top", f.about.Top)
+		return fmt.Errorf("--top must be 0 or more, not %d", f.about.Top)
 	case f.failAboveCount < 0:
-		return fmt.Errorf(messages.NegativeNumber, "--fail-above-count", f.failAboveCount)
+		return fmt.Errorf("--fail-above-count must be 0 or more, not %d", f.failAboveCount)
 	case math.IsNaN(f.failAboveGrowth) || math.IsInf(f.failAboveGrowth, 0):
-		return fmt.Errorf(messages.BadGrowth, f.failAboveGrowth)
+		return fmt.Errorf("--fail-above-growth must be a number of names per day, not %g", f.failAboveGrowth)
 	case given("fail-above-growth") && f.compare == "":
-		return errors.New(messages.GrowthNeedsCompare)
+		return errors.New("--fail-above-growth needs --compare with an earlier audit")
 	case f.scan.ChunkSize < 0:
-		return fmt.Errorf(messages.NegativeNumber, "--chunk-size", f.scan.ChunkSize)
+		return fmt.Errorf("--chunk-size must be 0 or more, not %d", f.scan.ChunkSize)
 	case f.scan.Concurrency < 0 || f.scan.Concurrency > maxLists:
-		return fmt.Errorf(messages.BadConcurrency, maxLists, f.scan.Concurrency)
+		return fmt.Errorf("--concurrency must be from 0 to %d, not %d", maxLists, f.scan.Concurrency)
 	case given("prefix") && (len(f.prefixes) == 0 || slices.Contains(f.prefixes, "")):
-		return errors.New(messages.EmptyPrefix)
+		return errors.New("--prefix must not be empty")
 	}
 	return errors.Join(f.validateReading(given), f.validateWatching(given))
 }
@@ -143,13 +142,13 @@ func (f *flags) validateReading(given func(flag string) bool) error {
 	gated := f.failAbove.Given() || given("fail-above-count") || given("fail-above-growth")
 	switch {
 	case f.scan.RetryTimeout <= 0:
-		return fmt.Errorf(messages.BadRetryTimeout, flagvalue.Duration(f.scan.RetryTimeout))
+		return fmt.Errorf("--retry-timeout must be positive, not %s", flagvalue.Duration(f.scan.RetryTimeout))
 	case f.scan.Polite && f.scan.Concurrency > 1:
-		return fmt.Errorf(messages.PoliteConcurrency, f.scan.Concurrency)
+		return fmt.Errorf("--polite sends one request at a time, so --concurrency can't be %d", f.scan.Concurrency)
 	case f.estimate && f.prints.flags.ForMachines():
-		return errors.New(messages.EstimateOutput)
+		return errors.New("--estimate prints only a table and takes no --output")
 	case f.estimate && (gated || f.compare != ""):
-		return errors.New(messages.EstimateGate)
+		return errors.New("--estimate doesn't count, so it takes neither --compare nor a gate")
 	}
 	return nil
 }
@@ -159,15 +158,15 @@ func (f *flags) validateWatching(given func(flag string) bool) error {
 	order := f.sortBy.Value
 	switch {
 	case !f.watch && (given("duration") || given("interval")):
-		return errors.New(messages.WatchFlagsAlone)
+		return errors.New("--duration and --interval need --watch")
 	case f.duration < 0:
-		return fmt.Errorf(messages.NegativeDuration, "--duration", flagvalue.Duration(f.duration))
+		return fmt.Errorf("--duration must be 0 or more, not %s", flagvalue.Duration(f.duration))
 	case f.interval <= 0:
-		return fmt.Errorf(messages.BadInterval, flagvalue.Duration(f.interval))
+		return fmt.Errorf("--interval must be positive, not %s", flagvalue.Duration(f.interval))
 	case f.watch && f.estimate:
-		return errors.New(messages.EstimateWatch)
+		return errors.New("--estimate doesn't count, so it can't be used with --watch")
 	case f.watch && (order == audit.ByLast10m || order == audit.ByLast24h):
-		return fmt.Errorf(messages.SortByWatch, order)
+		return fmt.Errorf("--sort-by=%s counts objects of one audit, so it can't be used with --watch", order)
 	}
 	return nil
 }
@@ -178,15 +177,16 @@ func validateArguments(args []string, prefixesGiven bool) error {
 		return nil
 	}
 	if prefixesGiven {
-		return errors.New(messages.PrefixTwice)
+		return errors.New("--prefix and TYPE/PREFIX can't be used together")
 	}
 	for _, argument := range args {
 		resource, prefix, ok := strings.Cut(argument, "/")
 		switch {
 		case !ok:
-			return fmt.Errorf(messages.MixedArguments, argument)
+			return fmt.Errorf("%q is not TYPE/PREFIX, but another argument is. Name a prefix in all arguments, or "+
+				"in none", argument)
 		case resource == "" || prefix == "" || strings.Contains(resource, ",") || isPrefix(prefix):
-			return fmt.Errorf(messages.BadArgument, argument)
+			return fmt.Errorf("%q is not TYPE/PREFIX, like jobs/nightly-report-", argument)
 		}
 	}
 	return nil

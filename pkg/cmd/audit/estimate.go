@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
@@ -16,13 +15,14 @@ import (
 // reportRest returns a function that prints how long a polite scan pauses.
 func reportRest(line func(text string)) func(time.Duration) {
 	return func(pause time.Duration) {
-		line(fmt.Sprintf(messages.Resting, pause.Round(time.Second)))
+		line(fmt.Sprintf("Pausing for %s, nine times as long as the last request took (--polite)",
+			pause.Round(time.Second)))
 	}
 }
 
 // printEstimate prints how much an audit of the types would read.
 func (r *run) printEstimate(ctx context.Context, scanner *census.Scanner, progress *terminal.Progress) error {
-	progress.SetText(messages.Estimating)
+	progress.SetText("reading one object of each resource type")
 	estimates, skipped, err := scanner.Estimate(ctx, r.types, r.config.about.Namespace)
 	if err != nil {
 		return err
@@ -40,10 +40,10 @@ func (r *run) printEstimate(ctx context.Context, scanner *census.Scanner, progre
 			continue
 		}
 		failed++
-		r.printer.printf(messages.EstimateSkipped, s.Message)
+		r.printer.printf("Warning: %s", s.Message)
 	}
 	if forbidden > 0 {
-		r.printer.printf(messages.EstimateForbiddenTypes, humanize.Count(forbidden, "type"))
+		r.printer.printf("Warning: %s that you can't list (needs list)", humanize.Count(forbidden, "type"))
 	}
 	var total census.Estimate
 	for _, e := range estimates {
@@ -51,14 +51,14 @@ func (r *run) printEstimate(ctx context.Context, scanner *census.Scanner, progre
 		total.Requests += e.Requests
 		total.Bytes += e.Bytes
 	}
-	r.printer.printf(messages.Estimated,
+	r.printer.printf("An audit would read %s of %s: about %s and %s of metadata",
 		humanize.Count(total.Objects, "object"), humanize.Count(len(estimates), "type"),
 		humanize.Count(total.Requests, "request"), megabytes(total.Bytes))
 	if len(estimates) == 0 && forbidden > 0 {
-		return errors.New(messages.EstimateForbidden)
+		return errors.New("you can't list any of the resource types (needs list)")
 	}
 	if failed > 0 {
-		return fmt.Errorf(messages.EstimateFailed, humanize.Count(failed, "type"))
+		return fmt.Errorf("%s could not be read", humanize.Count(failed, "type"))
 	}
 	return nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 )
 
 func TestValidate(t *testing.T) {
@@ -20,23 +19,23 @@ func TestValidate(t *testing.T) {
 		"":                                "",
 		"--polite --retry-timeout=1d":     "",
 		"--estimate":                      "",
-		"--retry-timeout=0s":              fmt.Sprintf(messages.BadRetryTimeout, "0s"),
+		"--retry-timeout=0s":              "--retry-timeout must be positive, not 0s",
 		"--polite --concurrency=1":        "",
-		"--polite --concurrency=2":        fmt.Sprintf(messages.PoliteConcurrency, 2),
-		"--estimate --output=json":        messages.EstimateOutput,
-		"--estimate --output=name":        messages.EstimateOutput,
-		"--estimate --fail-above=0.1":     messages.EstimateGate,
-		"--estimate --compare=a.json":     messages.EstimateGate,
-		"--retry-timeout=-1m":             fmt.Sprintf(messages.BadRetryTimeout, "-1m0s"),
-		"--duration=5s":                   messages.WatchFlagsAlone,
-		"--watch --duration=-5s":          fmt.Sprintf(messages.NegativeDuration, "--duration", "-5s"),
-		"--watch --interval=0s":           fmt.Sprintf(messages.BadInterval, "0s"),
-		"--watch --estimate":              messages.EstimateWatch,
+		"--polite --concurrency=2":        "--polite sends one request at a time, so --concurrency can't be 2",
+		"--estimate --output=json":        "--estimate prints only a table and takes no --output",
+		"--estimate --output=name":        "--estimate prints only a table and takes no --output",
+		"--estimate --fail-above=0.1":     "--estimate doesn't count, so it takes neither --compare nor a gate",
+		"--estimate --compare=a.json":     "--estimate doesn't count, so it takes neither --compare nor a gate",
+		"--retry-timeout=-1m":             "--retry-timeout must be positive, not -1m0s",
+		"--duration=5s":                   "--duration and --interval need --watch",
+		"--watch --duration=-5s":          "--duration must be 0 or more, not -5s",
+		"--watch --interval=0s":           "--interval must be positive, not 0s",
+		"--watch --estimate":              "--estimate doesn't count, so it can't be used with --watch",
 		"--watch --interval=1s":           "",
-		"--watch --sort-by=last-10m":      fmt.Sprintf(messages.SortByWatch, audit.ByLast10m),
+		"--watch --sort-by=last-10m":      fmt.Sprintf("--sort-by=%s counts objects of one audit, so it can't be used with --watch", audit.ByLast10m),
 		"--watch --sort-by=names":         "",
 		"--sort-by=last-24h --top=3":      "",
-		"--watch --prefix= --interval=1s": messages.EmptyPrefix,
+		"--watch --prefix= --interval=1s": "--prefix must not be empty",
 	} {
 		cmd := &cobra.Command{}
 		f := newFlags()

@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
@@ -24,15 +23,16 @@ import (
 func (r *run) evaluate(ctx context.Context, result *audit.Result) error {
 	report := result.Report
 	if ctx.Err() != nil {
-		line := messages.Interrupted
+		line := "error: interrupted"
 		if !report.Complete {
-			line = messages.InterruptedIncomplete
+			line = "error: interrupted before the audit had read everything, so its counts are lower bounds"
 		}
 		return &exitcode.Error{Code: exitcode.Interrupted, Lines: []string{line}}
 	}
 	var failed error
 	if !report.Complete {
-		failed = errors.New(messages.Incomplete)
+		failed = errors.New("the audit could not read everything, so its counts are lower bounds. The warnings " +
+			"above name the missing parts")
 	}
 	failed = errors.Join(failed, r.checkedNothing(result))
 	if gate := report.Gate; gate == nil || len(gate.Exceeded) == 0 {
@@ -50,15 +50,18 @@ func (r *run) checkedNothing(result *audit.Result) error {
 	case gate == nil || read == 0:
 		return nil
 	case len(result.NotFound) > 0 && !c.ignoreNotFound:
-		return fmt.Errorf(messages.GateFoundNoName, terminal.OneLine(humanize.Few(result.NotFound)))
+		return fmt.Errorf("the gate checked nothing, because no name has the prefix %s. To let the gate pass "+
+			"without names, add:\n  --ignore-not-found", terminal.OneLine(humanize.Few(result.NotFound)))
 	case c.about.LabelSelector != "" && result.Report.Summary.Prefixes == 0 && !c.ignoreNotFound:
-		return fmt.Errorf(messages.GateSelectedNothing, c.about.LabelSelector)
+		return fmt.Errorf("the gate checked nothing, because no prefix matches --selector=%q. To let the gate pass "+
+			"without prefixes, add:\n  --ignore-not-found", c.about.LabelSelector)
 	case gate.FailAboveGrowth != nil && result.OtherCluster:
-		return fmt.Errorf(messages.GateOtherCluster, c.compare)
+		return fmt.Errorf("--fail-above-growth: %s is an audit of another cluster", c.compare)
 	case gate.FailAboveGrowth != nil && result.OnlyNamespace != "":
-		return fmt.Errorf(messages.GateOneNamespace, result.OnlyNamespace, c.compare)
+		return fmt.Errorf("--fail-above-growth: only namespace %s could be compared, because %s is an audit of that "+
+			"namespace", result.OnlyNamespace, c.compare)
 	case gate.FailAboveGrowth != nil && len(result.OnlyNow) == read:
-		return fmt.Errorf(messages.GateComparedNothing, c.compare)
+		return fmt.Errorf("--fail-above-growth checked nothing, because %s has none of these resource types", c.compare)
 	}
 	return nil
 }
@@ -74,7 +77,7 @@ func (r *run) checkNamespace(ctx context.Context) error {
 	known, err := r.cluster.HasNamespace(ctx, namespace)
 	r.maybeNowhere = !known
 	if err != nil {
-		return fmt.Errorf(messages.GateNamespace, err)
+		return fmt.Errorf("the gate needs a namespace that exists: %w", err)
 	}
 	return nil
 }
@@ -85,7 +88,9 @@ func undecided(gate *v1alpha1.AuditGate) error {
 	if gate == nil || gate.Undecided == 0 {
 		return nil
 	}
-	return fmt.Errorf(messages.GateUndecided, humanize.Count(gate.Undecided, "prefix"))
+	return fmt.Errorf("--fail-above-growth can't check %s, because the earlier audit hid prefixes. Save the next "+
+		"audit with all prefixes:\n  kubectl genname audit --min-count=1 --top=0 -o json",
+		humanize.Count(gate.Undecided, "prefix"))
 }
 
 // exceededText returns how many prefixes are above which limits, and the worst.
@@ -113,9 +118,10 @@ func exceededText(gate *v1alpha1.AuditGate) string {
 	count, above := humanize.Count(gate.ExceededCount, "prefix"), strings.Join(limits, " or ")
 	next := reference.In(worst.Resource+"/"+worst.Prefix, worst.Namespace)
 	if gate.ExceededCount == 1 {
-		return terminal.Sprintf(messages.GateExceeded, count, above, named, next)
+		return terminal.Sprintf("error: %s above %s: %s\n  kubectl genname audit %s -o wide", count, above, named, next)
 	}
-	return terminal.Sprintf(messages.GateExceededBySeveral, count, above, named, listed(gate), next)
+	return terminal.Sprintf("error: %s above %s. The worst is %s. -o json lists %s\n"+
+		"  kubectl genname audit %s -o wide", count, above, named, listed(gate), next)
 }
 
 // worstOf returns the prefix that exceeds a gate by most: by the chance, as the report sorts

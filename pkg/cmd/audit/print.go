@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
@@ -52,7 +51,8 @@ func (r *run) print(result *audit.Result) error {
 	r.warn(result)
 	r.printUnshown(result, all-len(rows))
 	if s := report.Summary; prints.wide {
-		r.printer.printf(messages.Read, humanize.Count(s.Objects, "object"), humanize.Count(s.ResourceTypes, "type"),
+		r.printer.printf("Read %s of %s in %s and %.1f s: %s",
+			humanize.Count(s.Objects, "object"), humanize.Count(s.ResourceTypes, "type"),
 			humanize.Count(s.Requests, "request"), s.Seconds, humanize.Count(s.Prefixes, "prefix"))
 	}
 	return nil
@@ -82,11 +82,11 @@ func (r *run) printEmpty(report *v1alpha1.AuditReport) {
 	switch {
 	case summary.ResourceTypes == 0 && len(report.Scope.Resources) > 0:
 	case namespace == "":
-		r.printer.printf(messages.Empty)
+		r.printer.printf("No generated names to show.")
 	case summary.Prefixes == 0:
-		r.printer.printf(messages.EmptyInAll, namespace)
+		r.printer.printf("No generated names to show in %s namespace. Use -A for all namespaces.", namespace)
 	default:
-		r.printer.printf(messages.EmptyIn, namespace)
+		r.printer.printf("No generated names to show in %s namespace.", namespace)
 	}
 }
 
@@ -98,18 +98,19 @@ func (r *run) printUnshown(result *audit.Result, below int) {
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 	hidden := report.Hidden
 	if below += int(hidden.BelowTop); below > 0 {
-		add(messages.BelowTop, humanize.Count(below, "more row"), verb(below, "is", "are"))
+		add("%s %s not shown (--top=0 shows all).", humanize.Count(below, "more row"), verb(below, "is", "are"))
 	}
 	if few := hidden.Prefixes - hidden.BelowTop; few > 0 {
 		limit := humanize.Count(report.Scope.MinCount, "name")
-		add(messages.Hidden, humanize.Count(few, "prefix"), limit, verb(int(few), "is", "are"))
+		add("%s with fewer than %s %s hidden (--min-count).",
+			humanize.Count(few, "prefix"), limit, verb(int(few), "is", "are"))
 	}
 	var others int64
 	for _, t := range report.Unprefixed {
 		others += t.Objects
 	}
 	if others > 0 && len(report.Scope.Prefixes) == 0 {
-		add(messages.Unprefixed, humanize.Count(others, "other object"), verb(int(others), "has", "have"))
+		add("%s %s no generated name.", humanize.Count(others, "other object"), verb(int(others), "has", "have"))
 	}
 	if len(parts) > 0 {
 		r.printer.print(strings.Join(parts, " "))
@@ -131,7 +132,7 @@ func verb(n int, one, several string) string {
 func notFoundText(prefixes []string) string {
 	isPattern := func(prefix string) bool { return strings.ContainsAny(prefix, "*?[") }
 	if slices.ContainsFunc(prefixes, isPattern) {
-		return messages.NotFoundPattern
+		return "No name has the prefix %s. A prefix is a whole generateName, not a pattern."
 	}
-	return messages.NotFound
+	return "No name has the prefix %s. A prefix is a whole generateName: is a '-' missing?"
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
@@ -31,11 +30,11 @@ func printRecord(out io.Writer, report *v1alpha1.AuditReport) error {
 	line("Prefix", terminal.OneLine(humanize.In(prefix, item.Namespace)))
 	line("Names", humanize.Grouped(item.Names))
 	now := report.Metadata.CreationTimestamp.Time
-	line("Created", fmt.Sprintf(messages.RecordCreated,
+	line("Created", fmt.Sprintf("%s in the last 10 minutes, %s in the last 24 hours (oldest %s ago, newest %s ago)",
 		countText(item.Last10m), countText(item.Last24h), ageText(item.Oldest, now), ageText(item.Newest, now)))
 	line("Creator", terminal.OneLine(creatorText(r)))
 	line("Attempts", attemptsOf(report))
-	line("Room", fmt.Sprintf(messages.RecordRoom, humanize.Room(roomOf(item))))
+	line("Room", fmt.Sprintf("%s more creates until the chance of any failure is 0.1%%", humanize.Room(roomOf(item))))
 	for _, note := range item.Notes {
 		line("Note", terminal.OneLine(note))
 	}
@@ -53,24 +52,26 @@ func attemptsOf(report *v1alpha1.AuditReport) string {
 	item, server := report.Items[0], report.Server
 	switch {
 	case item.Attempts == nil:
-		return messages.AttemptsUnknown
+		return "unknown, so the room and the verdict assume 1 per create"
 	case server.Attempts != nil && *item.Attempts == *server.Attempts:
-		return fmt.Sprintf(messages.AttemptsOfServer, *item.Attempts, terminal.OneLine(server.GitVersion))
+		return fmt.Sprintf("%d names per create (this server, %s)", *item.Attempts, terminal.OneLine(server.GitVersion))
 	}
-	return fmt.Sprintf(messages.AttemptsOfClient, *item.Attempts)
+	return fmt.Sprintf("%d per create (the client, or --server-attempts)", *item.Attempts)
 }
 
 // recordVerdict returns whether the prefix of a record is a problem.
 func recordVerdict(report *v1alpha1.AuditReport) string {
 	switch v := report.Verdict; {
 	case v.CloseToFailing > 0 && v.Closest.FailsInDays != nil:
-		return fmt.Sprintf(messages.RecordClose, spanText(v.Closest.FailsInDays))
+		return fmt.Sprintf("Close to failing: expected in about %s at the pace of the last 24 hours.",
+			spanText(v.Closest.FailsInDays))
 	case v.CloseToFailing > 0:
-		return fmt.Sprintf(messages.RecordFails, humanize.ChanceOf(v.Closest.NextCreate))
+		return fmt.Sprintf("Close to failing: the next create fails with a chance of %s.",
+			humanize.ChanceOf(v.Closest.NextCreate))
 	case v.MostCreatedCount > 0:
-		return messages.RecordMany
+		return "No create is close to failing. Many objects are new. Watch whether they are deleted again."
 	}
-	return messages.RecordFine
+	return "No problem: no create is close to failing."
 }
 
 // nextSteps returns the commands that follow a record, and their heading: to watch the
@@ -79,16 +80,18 @@ func nextSteps(item v1alpha1.AuditItem) (heading string, steps []string) {
 	command := func(format string) string {
 		return commandLine(format, item.Group, item.Resource, item.Prefix, item.Namespace)
 	}
-	steps = []string{command(messages.NextWatch)}
+	steps = []string{command("  kubectl genname audit %s --watch")}
 	owned := slices.ContainsFunc(item.Creators, func(c v1alpha1.Creator) bool { return c.Kind != "" })
 	switch {
 	case owned:
 		owner := strings.ToLower(item.Creators[0].Kind) + "/" + item.Creators[0].Name
-		return messages.RecordNext, append(steps, fmt.Sprintf(messages.NextOwner, reference.In(owner, item.Namespace)))
+		return "Next:", append(steps, fmt.Sprintf("  kubectl get %s", reference.In(owner, item.Namespace)))
 	case item.ClientGenerated || item.RawPrefixes > 1 || item.Generated == 0:
-		return messages.RecordNext, steps // prune refuses them, or finds none
+		return "Next:", steps // prune refuses them, or finds none
 	case item.Last24h != nil && *item.Last24h < item.Names:
-		return messages.RecordNextPrune, append(steps, command(messages.NextPruneDay))
+		return "Next (prune deletes nothing without --yes):",
+			append(steps, command("  kubectl genname prune %s --older-than 24h"))
 	}
-	return messages.RecordNextPrune, append(steps, command(messages.NextPrune))
+	return "Next (prune deletes nothing without --yes):",
+		append(steps, command("  kubectl genname prune %s --older-than 1h"))
 }

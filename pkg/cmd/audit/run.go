@@ -17,7 +17,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -54,7 +53,7 @@ type run struct {
 func (r *run) run(ctx context.Context, attempts *flagvalue.Attempts) error {
 	progress := terminal.StartProgress(r.streams.ErrOut)
 	defer progress.End()
-	progress.SetText(messages.Discovering)
+	progress.SetText("discovering resource types")
 	patience := cluster.Patience{For: r.config.scan.RetryTimeout, Print: progress.Line}
 	var err error
 	if r.cluster, err = cluster.New(ctx, r.factory, attempts, patience); err != nil {
@@ -86,7 +85,7 @@ func (r *run) run(ctx context.Context, attempts *flagvalue.Attempts) error {
 // once counts, prints, and evaluates the gates.
 func (r *run) once(ctx context.Context, scanner *census.Scanner, progress *terminal.Progress) error {
 	if err := r.config.about.Comparable(); err != nil {
-		return fmt.Errorf(messages.NotComparable, r.config.compare, err)
+		return fmt.Errorf("--compare: can't compare with %s: %w", r.config.compare, err)
 	}
 	scanner.Progress = cluster.ShowScan(progress)
 	scanner.Progress(census.Progress{Types: len(r.types)})
@@ -94,7 +93,7 @@ func (r *run) once(ctx context.Context, scanner *census.Scanner, progress *termi
 	if err != nil {
 		return err
 	}
-	progress.SetText(messages.Evaluating)
+	progress.SetText("calculating the report")
 	coverage := &audit.Coverage{
 		Server: r.server(), Ended: time.Now().Add(r.ahead), Resources: r.types, Skipped: r.skipped, Summary: summary,
 	}
@@ -167,5 +166,7 @@ func explainPrefix(args []string, err error) error {
 		return err
 	}
 	prefix := reference.Quote(args[at])
-	return fmt.Errorf(messages.PrefixAlone, err, prefix, prefix)
+	return fmt.Errorf("%w. To audit a prefix, name its type:\n"+
+		"  kubectl genname audit TYPE/%s\nor search all types:\n  kubectl genname audit --prefix %s",
+		err, prefix, prefix)
 }

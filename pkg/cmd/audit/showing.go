@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
@@ -67,13 +66,14 @@ type appending struct {
 func (a *appending) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
 	rows, still := split(r)
 	if !a.began && still.prefixes > 0 {
-		a.printer.print(fmt.Sprintf(messages.QuietYet, quietText(still)))
+		a.printer.print(fmt.Sprintf("Watching %s. A row appears when an object is created or deleted.",
+			quietText(still)))
 	}
 	a.began = true
 	changed, gone := a.seen.take(rows)
 	for _, pool := range gone {
 		prefix := reference.In(pool.Resource.String()+"/"+pool.Prefix, pool.Namespace)
-		a.printer.printf(messages.NotShown, prefix, goneText(r))
+		a.printer.printf("%s is no longer shown, because %s", prefix, goneText(r))
 	}
 	return a.print(changed)
 }
@@ -81,9 +81,10 @@ func (a *appending) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
 // goneText returns why a row is no longer printed, as far as that is known.
 func goneText(r *v1alpha1.AuditReport) string {
 	if top := r.Scope.Top; top > 0 && len(r.Items) == top {
-		return fmt.Sprintf(messages.NotFirst, top)
+		return fmt.Sprintf("it is not among the first %d", top)
 	}
-	return fmt.Sprintf(messages.TooFew, humanize.Count(r.Scope.MinCount, "name"))
+	return fmt.Sprintf("it has fewer than %s, or no object has this generateName",
+		humanize.Count(r.Scope.MinCount, "name"))
 }
 
 // printedAtOnce is of how many rows the text is in memory at the same time.
@@ -117,9 +118,9 @@ func (a *appending) notice(text string) { a.printer.print(text) }
 func printQuiet(printer linePrinter, r *v1alpha1.AuditReport) {
 	switch _, still := split(r); {
 	case len(r.Items) == 0:
-		printer.print(messages.Empty)
+		printer.print("No generated names to show.")
 	case still.prefixes > 0:
-		printer.print(fmt.Sprintf(messages.Quiet, quietText(still)))
+		printer.print(fmt.Sprintf("%s: nothing was created or deleted since the watch began.", quietText(still)))
 	}
 }
 
@@ -172,9 +173,10 @@ func (p *painting) lines(r *v1alpha1.AuditReport, width, height int) (lines []st
 	}
 	switch {
 	case len(r.Items) == 0:
-		lines = []string{messages.Empty}
+		lines = []string{"No generated names to show."}
 	case still.prefixes > 0:
-		lines = append(lines, fmt.Sprintf(messages.Quiet, quietText(still)))
+		lines = append(lines, fmt.Sprintf("%s: nothing was created or deleted since the watch began.",
+			quietText(still)))
 	}
 	return lines, len(rows) - len(shown)
 }
@@ -183,29 +185,29 @@ func (p *painting) lines(r *v1alpha1.AuditReport, width, height int) (lines []st
 func belowText(r *v1alpha1.AuditReport, below int) string {
 	rows := humanize.Count(below, "row")
 	if r.Hidden.BelowTop > 0 {
-		return fmt.Sprintf(messages.BelowAndTop, rows, r.Scope.Top)
+		return fmt.Sprintf("%s below, and the rows after --top=%d", rows, r.Scope.Top)
 	}
-	return fmt.Sprintf(messages.Below, rows)
+	return fmt.Sprintf("%s below", rows)
 }
 
 // statusText returns how long the watch has run, and how complete it is.
 func statusText(s live.Snapshot, duration time.Duration) string {
 	passed := s.At.Sub(s.Began).Round(time.Second).String()
 	if duration > 0 {
-		passed = fmt.Sprintf(messages.Passed, passed, duration)
+		passed = fmt.Sprintf("%s of %s", passed, duration)
 	}
-	watching := fmt.Sprintf(messages.Watching, humanize.Count(s.Watched, "type"), s.Quiet)
+	watching := fmt.Sprintf("%s watched, %d quiet", humanize.Count(s.Watched, "type"), s.Quiet)
 	if s.Unwatched > 0 {
-		watching += fmt.Sprintf(messages.Recounted, s.Unwatched)
+		watching += fmt.Sprintf(", %d counted again", s.Unwatched)
 	}
 	if n := len(s.Skipped); n > 0 {
-		watching += fmt.Sprintf(messages.Unread, n)
+		watching += fmt.Sprintf(", %d not read", n)
 	}
 	parts := []string{passed, watching, humanize.Count(s.Events, "event")}
 	if s.Gaps > 0 {
 		parts = append(parts, humanize.Count(s.Gaps, "gap"))
 	}
-	return strings.Join(append(parts, messages.Quit), "; ")
+	return strings.Join(append(parts, "q quits"), "; ")
 }
 
 func (p *painting) notice(text string) {
@@ -224,7 +226,7 @@ func (p *painting) end() {
 
 func (p *painting) printNotices() {
 	if p.dropped > 0 {
-		p.printer.printf(messages.Dropped, humanize.Count(p.dropped, "notice"))
+		p.printer.printf("%s before the following ones are left out", humanize.Count(p.dropped, "notice"))
 	}
 	for _, text := range p.notices {
 		p.printer.print(text)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 )
 
@@ -274,7 +273,7 @@ func TestGradeGrowth(t *testing.T) {
 	report.Gate.Exceeded = []v1alpha1.AuditExceeded{{Resource: "jobs.batch", Prefix: "p-", Names: 30, GrowthPerDay: days(math.Pi)}}
 	report.Gate.ExceededCount = 1
 	err := r.evaluate(t.Context(), &audit.Result{Report: report})
-	if want := fmt.Sprintf(messages.GateExceeded, "1 prefix", "--fail-above-growth 10", "jobs.batch/p- with 30 names, +3.1 a day", "jobs.batch/p-"); err == nil || err.Error() != want {
+	if want := fmt.Sprintf("error: %s above %s: %s\n  kubectl genname audit %s -o wide", "1 prefix", "--fail-above-growth 10", "jobs.batch/p- with 30 names, +3.1 a day", "jobs.batch/p-"); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

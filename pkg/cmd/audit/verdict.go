@@ -7,7 +7,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
@@ -16,7 +15,7 @@ import (
 func verdictLines(report *v1alpha1.AuditReport) (lines []string) {
 	if read, all := report.Summary.ResourceTypes, len(report.Scope.Resources); read < all {
 		types := humanize.Count(all, "type")
-		lines = append(lines, fmt.Sprintf(messages.ReadOf, humanize.Grouped(read), types))
+		lines = append(lines, fmt.Sprintf("Only %s of %s could be read.", humanize.Grouped(read), types))
 	}
 	v := report.Verdict
 	if v == nil || v.Closest == nil {
@@ -24,13 +23,13 @@ func verdictLines(report *v1alpha1.AuditReport) (lines []string) {
 	}
 	lines = append(lines, closeLine(report))
 	if c := v.Closest; v.CloseToFailing > 0 {
-		lines = append(lines, commandLine(messages.NextAudit, c.Group, c.Resource, c.Prefix, c.Namespace))
+		lines = append(lines, commandLine("  kubectl genname audit %s", c.Group, c.Resource, c.Prefix, c.Namespace))
 	}
 	if len(v.MostCreated) == 0 {
 		return lines
 	}
 	m := v.MostCreated[0]
-	next := commandLine(messages.NextWatch, m.Group, m.Resource, m.Prefix, m.Namespace)
+	next := commandLine("  kubectl genname audit %s --watch", m.Group, m.Resource, m.Prefix, m.Namespace)
 	if m.OwnerKind != "" {
 		next += " --min-count 1"
 	}
@@ -54,17 +53,21 @@ func closeLine(report *v1alpha1.AuditReport) string {
 	where := humanize.In(humanize.Type(c.Group, c.Resource)+"/"+c.Prefix, c.Namespace)
 	switch {
 	case v.CloseToFailing > 1:
-		line = terminal.Sprintf(messages.SeveralClose, humanize.Count(v.CloseToFailing, "prefix"), where, closeness(c))
+		line = terminal.Sprintf("%s are close to failing. The closest is %s (%s).",
+			humanize.Count(v.CloseToFailing, "prefix"), where, closeness(c))
 	case v.CloseToFailing == 1:
-		line = terminal.Sprintf(messages.OneClose, where, closeness(c))
+		line = terminal.Sprintf("1 prefix is close to failing: %s (%s).", where, closeness(c))
 	case server != nil && c.Attempts == *server:
-		line = fmt.Sprintf(messages.NoneClose, humanize.Count(c.Attempts, "name"), humanize.Grouped(c.Room))
+		line = fmt.Sprintf("No create is close to failing: the server tries %s, and the fullest prefix has room for "+
+			"%s more creates.", humanize.Count(c.Attempts, "name"), humanize.Grouped(c.Room))
 	default:
 		attempts := humanize.Count(c.Attempts, "attempt")
-		line = terminal.Sprintf(messages.NoneCloseBut, where, humanize.Grouped(c.Room), attempts)
+		line = terminal.Sprintf("No create is close to failing: the fullest prefix, %s, has room for %s more "+
+			"creates with %s each.", where, humanize.Grouped(c.Room), attempts)
 	}
 	if unknown := v.AttemptsUnknown; len(unknown) > 0 {
-		line += " " + terminal.Sprintf(messages.AssumesOneAttempt, humanize.Count(len(unknown), "resource type"))
+		line += " " + terminal.Sprintf("This assumes one attempt for %s with unknown attempts.",
+			humanize.Count(len(unknown), "resource type"))
 	}
 	return line
 }
@@ -74,9 +77,10 @@ func closeLine(report *v1alpha1.AuditReport) string {
 func closeness(c *v1alpha1.AuditClosest) string {
 	text := humanize.Count(c.Names, "name") + ", " + humanize.Count(c.Attempts, "attempt")
 	if c.FailsInDays != nil {
-		return fmt.Sprintf(messages.ExpectedIn, text, spanText(c.FailsInDays))
+		return fmt.Sprintf("%s, a create fails in about %s at the pace of the last 24 hours",
+			text, spanText(c.FailsInDays))
 	}
-	return fmt.Sprintf(messages.FailsNow, text, humanize.ChanceOf(c.NextCreate))
+	return fmt.Sprintf("%s, the next create fails with a chance of %s", text, humanize.ChanceOf(c.NextCreate))
 }
 
 // createdLine returns the rows with the most recent creates.
@@ -86,16 +90,16 @@ func createdLine(v *v1alpha1.AuditVerdict) string {
 		parts = append(parts, createdText(m))
 	}
 	if others := v.MostCreatedCount - int64(len(parts)); others > 0 {
-		parts = append(parts, fmt.Sprintf(messages.Others, humanize.Count(others, "other row")))
+		parts = append(parts, fmt.Sprintf("and %s", humanize.Count(others, "other row")))
 	}
-	return terminal.Sprintf(messages.MostCreated, strings.Join(parts, "; "))
+	return terminal.Sprintf("Most created in the last 10 minutes: %s.", strings.Join(parts, "; "))
 }
 
 // createdText returns the recent creates under one prefix, or in one fold.
 func createdText(m v1alpha1.AuditMostCreated) string {
 	text := humanize.Grouped(m.Last10m) + " " + humanize.Type(m.Group, m.Resource)
 	if m.OwnerKind != "" {
-		return humanize.In(fmt.Sprintf(messages.CreatedFold, text, plural(m.OwnerKind)), m.Namespace)
+		return humanize.In(fmt.Sprintf("%s of %s", text, plural(m.OwnerKind)), m.Namespace)
 	}
 	text = humanize.In(text+"/"+m.Prefix, m.Namespace)
 	if m.Creator != nil {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 )
 
 // withVerdict returns a report with a verdict, of a server that tries eight names.
@@ -136,7 +135,7 @@ func TestNextSteps(t *testing.T) {
 		"old ones": {
 			v1alpha1.AuditVerdict{},
 			func(i *v1alpha1.AuditItem) { i.Last24h = new(int64(3)) },
-			[]string{messages.RecordFine, "--watch", "prune configmaps/session- -n pay --older-than 24h"},
+			[]string{"No problem: no create is close to failing.", "--watch", "prune configmaps/session- -n pay --older-than 24h"},
 			"kubectl get",
 		},
 		"a controller": {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) {
@@ -146,10 +145,10 @@ func TestNextSteps(t *testing.T) {
 			i.RawPrefixes, i.Notes = 2, []string{"truncated: shared by …a-, …b-", "strains etcd"}
 		}, []string{"Note:      truncated: shared by …a-, …b-\nNote:      strains etcd"}, "prune"},
 		"clients":   {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.ClientGenerated = true }, nil, "prune"},
-		"unknown":   {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.Attempts = nil }, []string{messages.AttemptsUnknown}, "(this server"},
-		"one":       {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.Attempts = new(1) }, []string{fmt.Sprintf(messages.AttemptsOfClient, 1)}, "(this server"},
-		"close":     {v1alpha1.AuditVerdict{CloseToFailing: 1, Closest: closest}, func(*v1alpha1.AuditItem) {}, []string{fmt.Sprintf(messages.RecordClose, "12d")}, ""},
-		"failing":   {v1alpha1.AuditVerdict{CloseToFailing: 1, Closest: &v1alpha1.AuditClosest{NextCreate: 0.5}}, func(*v1alpha1.AuditItem) {}, []string{fmt.Sprintf(messages.RecordFails, "50%")}, ""},
+		"unknown":   {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.Attempts = nil }, []string{"unknown, so the room and the verdict assume 1 per create"}, "(this server"},
+		"one":       {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.Attempts = new(1) }, []string{fmt.Sprintf("%d per create (the client, or --server-attempts)", 1)}, "(this server"},
+		"close":     {v1alpha1.AuditVerdict{CloseToFailing: 1, Closest: closest}, func(*v1alpha1.AuditItem) {}, []string{fmt.Sprintf("Close to failing: expected in about %s at the pace of the last 24 hours.", "12d")}, ""},
+		"failing":   {v1alpha1.AuditVerdict{CloseToFailing: 1, Closest: &v1alpha1.AuditClosest{NextCreate: 0.5}}, func(*v1alpha1.AuditItem) {}, []string{fmt.Sprintf("Close to failing: the next create fails with a chance of %s.", "50%")}, ""},
 		"no longer": {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.Oldest, i.Newest = nil, nil }, []string{"oldest ? ago"}, ""},
 	} {
 		rest := recorded(t, withVerdict(test.verdict), test.change)

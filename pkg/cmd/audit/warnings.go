@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 )
 
 // warn prints warnings, and the results of a comparison other than the growth of each
@@ -19,17 +18,19 @@ func (r *run) warn(result *audit.Result) {
 	report := result.Report
 	for _, s := range report.Skipped {
 		if !r.isQuiet(s) {
-			r.printer.printf(messages.Skipped, humanize.Scope(s.Group, s.Resource, s.Namespace), s.Message)
+			r.printer.printf("Warning: skipped %s: %s", humanize.Scope(s.Group, s.Resource, s.Namespace), s.Message)
 		}
 	}
 	if forbidden := r.forbiddenTypes(report.Skipped); len(forbidden) > 0 {
 		r.printForbidden(forbidden, report)
 	}
 	if s := report.Summary; r.maybeNowhere && s.Objects == 0 && s.ResourceTypes > 0 {
-		r.printer.printf(messages.GateEmptyNamespace, r.config.about.Namespace)
+		r.printer.printf("Warning: the gate checked nothing, because namespace %s is empty or doesn't exist. To "+
+			"find out which, you need permission to get namespaces", r.config.about.Namespace)
 	}
 	if inconsistent := report.Summary.Inconsistent; len(inconsistent) > 0 {
-		r.printer.printf(messages.Inconsistent, strings.Join(inconsistent, ", "))
+		r.printer.printf("Warning: inconsistent counts of %s. Their lists expired or were not sorted, so objects "+
+			"created or deleted during the audit might be missing or included", strings.Join(inconsistent, ", "))
 	}
 	if report.Scope.ComparedWith != nil {
 		r.printCompared(result)
@@ -46,25 +47,27 @@ func (r *run) printCompared(result *audit.Result) {
 		gone = append(gone, fmt.Sprintf("%s (%s)", prefix, humanize.Grouped(g.Names)))
 	}
 	if len(gone) > 0 {
-		r.printer.printf(messages.Gone, humanize.Count(len(gone), "prefix"), humanize.Few(gone))
+		r.printer.printf("%s gone: %s", humanize.Count(len(gone), "prefix"), humanize.Few(gone))
 	}
 	if age := report.Metadata.CreationTimestamp.Sub(report.Scope.ComparedWith.Time); age < audit.LeastAge {
-		r.printer.printf(messages.YoungBaseline, file, age.Round(time.Second))
+		r.printer.printf("Warning: %s is only %s old, so the growth per day might come from a short burst",
+			file, age.Round(time.Second))
 	}
 	if result.OtherCluster {
-		r.printer.printf(messages.OtherCluster, file)
+		r.printer.printf("Warning: %s is an audit of another cluster", file)
 	}
 	if only := result.OnlyPrefixes; len(only) > 0 {
-		r.printer.printf(messages.NotComparedPrefixes, file, strings.Join(only, ", "))
+		r.printer.printf("Not compared, because %s has not counted them: prefixes other than %s",
+			file, strings.Join(only, ", "))
 	}
 	if only := result.OnlyNamespace; only != "" {
-		r.printer.printf(messages.ComparedNamespace, only, file)
+		r.printer.printf("Only namespace %s was compared, because %s has no other", only, file)
 	}
 	if before := result.OnlyBefore; len(before) > 0 {
-		r.printer.printf(messages.NotComparedBefore, file, humanize.Few(before))
+		r.printer.printf("Not compared, because only %s has them: %s", file, humanize.Few(before))
 	}
 	if now := result.OnlyNow; len(now) > 0 {
-		r.printer.printf(messages.NotComparedNow, file, humanize.Few(now))
+		r.printer.printf("Not compared, because %s has not read them: %s", file, humanize.Few(now))
 	}
 }
 
@@ -73,15 +76,17 @@ func (r *run) printForbidden(forbidden []string, report *v1alpha1.AuditReport) {
 	types, list := humanize.Count(len(forbidden), "type"), humanize.Few(forbidden)
 	switch {
 	case len(forbidden) == len(report.Scope.Resources) && report.Scope.AllNamespaces:
-		r.printer.printf(messages.SkippedAllNamespaces, types)
+		r.printer.printf("Warning: skipped all %s, because you can't list any of them in all namespaces (needs "+
+			"list). Try one namespace:\n  kubectl genname audit -n NAMESPACE", types)
 	case len(forbidden) == len(report.Scope.Resources):
-		r.printer.printf(messages.SkippedAll, types)
+		r.printer.printf("Warning: skipped all %s, because you can't list any of them (needs list)", types)
 	case report.Gate != nil && !r.config.about.AllowUnlisted:
-		r.printer.printf(messages.GateForbidden, types, list)
+		r.printer.printf("Warning: the gate can't check %s that you can't list (needs list): %s. To let the gate "+
+			"pass without them, add:\n  --allow-unlisted", types, list)
 	case report.Gate != nil:
-		r.printer.printf(messages.GateForbiddenAllowed, types, list)
+		r.printer.printf("Warning: the gate can't check %s that you can't list (needs list): %s", types, list)
 	default:
-		r.printer.printf(messages.SkippedForbidden, types, list)
+		r.printer.printf("Warning: skipped %s that you can't list (needs list): %s", types, list)
 	}
 }
 

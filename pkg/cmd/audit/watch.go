@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -46,7 +45,7 @@ func newWatched(r *run) *watched {
 func (w *watched) start(ctx context.Context, progress *terminal.Progress) error {
 	c, about := w.run.cluster, w.run.config.about
 	if err := about.Comparable(); err != nil {
-		return fmt.Errorf(messages.NotComparable, w.run.config.compare, err)
+		return fmt.Errorf("--compare: can't compare with %s: %w", w.run.config.compare, err)
 	}
 	// The counts stay in use, and little garbage is made. So four times as many collections
 	// cost little, and leave a quarter of the garbage.
@@ -255,9 +254,10 @@ func watchedText(s live.Snapshot) string {
 	types, gaps := humanize.Count(s.Watched, "type"), humanize.Count(s.Gaps, "gap")
 	events := humanize.Count(s.Events, "event")
 	if s.Events == 0 {
-		return fmt.Sprintf(messages.Watched, types, events, gaps)
+		return fmt.Sprintf("Watched %s: %s, %s", types, events, gaps)
 	}
-	return fmt.Sprintf(messages.WatchedIdle, types, events, 100*float64(s.Idle)/float64(s.Events), gaps)
+	return fmt.Sprintf("Watched %s: %s, %.0f%% of them updates that change no count, %s",
+		types, events, 100*float64(s.Idle)/float64(s.Events), gaps)
 }
 
 // noticeText returns a notice for people.
@@ -266,19 +266,22 @@ func noticeText(n live.Notice) string {
 	switch n.Type {
 	case live.Gap:
 		from, to := n.From.Format(time.TimeOnly), n.To.Format(time.TimeOnly)
-		return terminal.Sprintf(messages.Gap, resource, from, to, n.Cause)
+		return terminal.Sprintf("Warning: %s was counted again, because the watch lost events from %s to %s (%v). "+
+			"The names are correct, but creates and deletes are lower bounds", resource, from, to, n.Cause)
 	case live.Unwatched:
-		return terminal.Sprintf(messages.Unwatched, resource, n.Cause)
+		return terminal.Sprintf("Warning: %s can't be watched, so it is counted again at each interval: %v",
+			resource, n.Cause)
 	case live.Watched:
-		return terminal.Sprintf(messages.WatchedAgain, resource)
+		return terminal.Sprintf("%s is watched now", resource)
 	case live.Appeared:
-		return terminal.Sprintf(messages.Appeared, resource)
+		return terminal.Sprintf("%s is a new resource type", resource)
 	case live.Vanished:
-		return terminal.Sprintf(messages.Vanished, resource)
+		return terminal.Sprintf("%s is no longer a resource type", resource)
 	case live.Crowded:
 		return terminal.Sprintf("%s has more than %d prefixes: new ones have no row", resource, live.MaxPrefixes)
 	case live.Undiscovered:
-		return terminal.Sprintf(messages.Undiscovered, n.Cause)
+		return terminal.Sprintf("Warning: the resource types can't be discovered, so new types aren't counted yet: "+
+			"%v", n.Cause)
 	}
 	return ""
 }

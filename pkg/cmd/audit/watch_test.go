@@ -19,7 +19,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -61,8 +60,8 @@ jobs.batch   run-     +1/h         1         0      10   ?
 	if got := out.String(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	printed := fmt.Sprintf(messages.QuietYet, "1 prefix with 10 names") + "\n" +
-		fmt.Sprintf(messages.NotShown, "jobs.batch/job- -n prod", fmt.Sprintf(messages.TooFew, "10 names")) + "\n"
+	printed := fmt.Sprintf("Watching %s. A row appears when an object is created or deleted.", "1 prefix with 10 names") + "\n" +
+		fmt.Sprintf("%s is no longer shown, because %s", "jobs.batch/job- -n prod", fmt.Sprintf("it has fewer than %s, or no object has this generateName", "10 names")) + "\n"
 	if got := errOut.String(); got != printed {
 		t.Errorf("%q", got)
 	}
@@ -81,7 +80,7 @@ func TestShownReportStaysWhole(t *testing.T) {
 			t.Errorf("%+v", report.Items)
 		}
 	}
-	if !strings.HasSuffix(errOut.String(), fmt.Sprintf(messages.Quiet, "1 prefix with 10 names")+"\n") {
+	if !strings.HasSuffix(errOut.String(), fmt.Sprintf("%s: nothing was created or deleted since the watch began.", "1 prefix with 10 names")+"\n") {
 		t.Errorf("%q", errOut.String())
 	}
 }
@@ -97,8 +96,8 @@ func TestOvertaken(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := fmt.Sprintf(messages.NotShown+"\n", "jobs.batch/run- -n prod", fmt.Sprintf(messages.NotFirst, 1)) +
-		fmt.Sprintf(messages.NotShown+"\n", "jobs.batch/job- -n prod", fmt.Sprintf(messages.TooFew, "10 names"))
+	want := fmt.Sprintf("%s is no longer shown, because %s\n", "jobs.batch/run- -n prod", fmt.Sprintf("it is not among the first %d", 1)) +
+		fmt.Sprintf("%s is no longer shown, because %s\n", "jobs.batch/job- -n prod", fmt.Sprintf("it has fewer than %s, or no object has this generateName", "10 names"))
 	if got := errOut.String(); got != want {
 		t.Errorf("%q", got)
 	}
@@ -141,7 +140,7 @@ func TestRates(t *testing.T) {
 func TestPaintedLines(t *testing.T) {
 	p := &painting{prints: &printing{}}
 	report := reportOf(followed("job-", 20, 5), followed("run-", 30, 3), followed("old-", 4000, 0), followed("older-", 480, 0))
-	still := fmt.Sprintf(messages.Quiet, "2 prefixes with 4,480 names")
+	still := fmt.Sprintf("%s: nothing was created or deleted since the watch began.", "2 prefixes with 4,480 names")
 	for _, test := range []struct{ height, rows, hidden int }{{24, 2, 0}, {4, 1, 1}, {1, 1, 1}} {
 		lines, hidden := p.lines(report, 80, test.height)
 		if len(lines) != test.rows+2 || lines[len(lines)-1] != still || hidden != test.hidden {
@@ -151,7 +150,7 @@ func TestPaintedLines(t *testing.T) {
 	if lines, _ := p.lines(reportOf(followed("old-", 10, 0)), 80, 24); len(lines) != 1 {
 		t.Errorf("%q", lines)
 	}
-	if lines, _ := p.lines(reportOf(), 80, 24); len(lines) != 1 || lines[0] != messages.Empty {
+	if lines, _ := p.lines(reportOf(), 80, 24); len(lines) != 1 || lines[0] != "No generated names to show." {
 		t.Errorf("%q", lines)
 	}
 }
@@ -165,7 +164,7 @@ func TestNotices(t *testing.T) {
 	}
 	p.printNotices()
 	lines := strings.Split(strings.TrimSpace(errOut.String()), "\n")
-	if len(lines) != maxNotices+1 || lines[0] != fmt.Sprintf(messages.Dropped, "3 notices") || lines[1] != "notice 3" || lines[maxNotices] != "notice 102" {
+	if len(lines) != maxNotices+1 || lines[0] != fmt.Sprintf("%s before the following ones are left out", "3 notices") || lines[1] != "notice 3" || lines[maxNotices] != "notice 102" {
 		t.Errorf("%q", lines)
 	}
 }
@@ -178,7 +177,7 @@ func TestPrintLeft(t *testing.T) {
 	notices <- noticeText(live.Notice{Type: live.Appeared, Resource: schema.GroupResource{Resource: "gizmos"}})
 	notices <- noticeText(live.Notice{Type: live.Vanished, Resource: schema.GroupResource{Resource: "gadgets"}})
 	w.printLeft(notices)
-	if got, want := errOut.String(), fmt.Sprintf(messages.Appeared+"\n"+messages.Vanished+"\n", "gizmos", "gadgets"); got != want {
+	if got, want := errOut.String(), fmt.Sprintf("%s is a new resource type\n%s is no longer a resource type\n", "gizmos", "gadgets"); got != want {
 		t.Errorf("%q", got)
 	}
 }
@@ -201,7 +200,7 @@ func TestReportsWhileItCounts(t *testing.T) {
 		t.Errorf("%v, %v", counted, err)
 	}
 	want := fmt.Sprintf(common.Unreachable, "1m0s", `refused\u001b`) + "\n" +
-		fmt.Sprintf(messages.Resting, "1m30s") + "\n" + fmt.Sprintf(messages.Appeared, "gizmos") + "\n"
+		fmt.Sprintf("Pausing for %s, nine times as long as the last request took (--polite)", "1m30s") + "\n" + fmt.Sprintf("%s is a new resource type", "gizmos") + "\n"
 	if got := out.String(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -301,7 +300,7 @@ func TestBelow(t *testing.T) {
 	for _, test := range []struct {
 		belowTop int64
 		want     string
-	}{{0, fmt.Sprintf(messages.Below, "7 rows")}, {1, fmt.Sprintf(messages.BelowAndTop, "7 rows", 30)}} {
+	}{{0, fmt.Sprintf("%s below", "7 rows")}, {1, fmt.Sprintf("%s below, and the rows after --top=%d", "7 rows", 30)}} {
 		report := &v1alpha1.AuditReport{Scope: v1alpha1.AuditScope{Top: 30}, Hidden: v1alpha1.AuditHidden{BelowTop: test.belowTop}}
 		if got := belowText(report, 7); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
@@ -311,10 +310,10 @@ func TestBelow(t *testing.T) {
 
 func TestWatchedText(t *testing.T) {
 	s := live.Snapshot{Watched: 2, Events: 200, Idle: 50}
-	if got, want := watchedText(s), fmt.Sprintf(messages.WatchedIdle, "2 types", "200 events", 25.0, "0 gaps"); got != want {
+	if got, want := watchedText(s), fmt.Sprintf("Watched %s: %s, %.0f%% of them updates that change no count, %s", "2 types", "200 events", 25.0, "0 gaps"); got != want {
 		t.Errorf("%q", got)
 	}
-	if got, want := watchedText(live.Snapshot{Gaps: 1}), fmt.Sprintf(messages.Watched, "0 types", "0 events", "1 gap"); got != want {
+	if got, want := watchedText(live.Snapshot{Gaps: 1}), fmt.Sprintf("Watched %s: %s, %s", "0 types", "0 events", "1 gap"); got != want {
 		t.Errorf("%q", got)
 	}
 }
@@ -323,8 +322,8 @@ func TestStatus(t *testing.T) {
 	began := time.Unix(0, 0)
 	s := live.Snapshot{Began: began, At: began.Add(90 * time.Second), Watched: 3, Quiet: 40, Unwatched: 1, Events: 1234, Gaps: 2}
 	want := strings.Join([]string{
-		fmt.Sprintf(messages.Passed, "1m30s", "2m0s"),
-		fmt.Sprintf(messages.Watching+messages.Recounted, "3 types", 40, 1), "1,234 events", "2 gaps", messages.Quit,
+		fmt.Sprintf("%s of %s", "1m30s", "2m0s"),
+		fmt.Sprintf("%s watched, %d quiet, %d counted again", "3 types", 40, 1), "1,234 events", "2 gaps", "q quits",
 	}, "; ")
 	if got := statusText(s, 2*time.Minute); got != want {
 		t.Errorf("%q", got)

@@ -8,15 +8,14 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
 // printChurn prints the failures of a steady population at the rate of --rate.
 func (o *options) printChurn(report *v1alpha1.CollisionReport) {
 	item := report.Items[0]
-	fmt.Fprintf(o.Out, "\n"+messages.Churn+"\n",
+	fmt.Fprintf(o.Out, "\nWith %s creates and as many deletions a day, for %s:\n",
 		rateText(item.Churn.CreatesPerDay), shortDurations.Replace(o.period.String()))
-	table := numbers("", messages.FailuresPerDay, messages.FirstFailure, messages.AnyFailure)
+	table := numbers("", "FAILURES PER DAY", "FIRST FAILURE AFTER", "ANY FAILURE")
 	for _, row := range rowsOf(report) {
 		p := item.Churn.Policy(row.policy)
 		cells := []string{row.label, humanize.Unknown, humanize.Unknown, humanize.Unknown}
@@ -42,7 +41,7 @@ func perDay(failures float64) string {
 func firstFailure(days *float64) string {
 	const daysOfYear = 365.25
 	if days == nil || *days > 1e6*daysOfYear {
-		return messages.Ages
+		return "over a million years"
 	}
 	return span(math.Log10(*days))
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
 // wantedPrefix is an effective prefix whose names are to be counted.
@@ -81,7 +80,7 @@ func typeOf(ctx context.Context, c *cluster.Cluster, word string) (census.Resour
 	case len(skipped) > 0:
 		return census.Resource{}, fmt.Errorf("%s: %s", word, skipped[0].Message)
 	case len(resources) != 1:
-		return census.Resource{}, fmt.Errorf(messages.NotOneType, word)
+		return census.Resource{}, fmt.Errorf("%q means several resource types. Name one of them", word)
 	}
 	return resources[0], nil
 }

@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
 // writeWhole writes a file at once. It replaces an earlier file, and keeps its permissions. If
@@ -19,7 +17,7 @@ func writeWhole(path string, data []byte) error {
 	}
 	before, err := os.Stat(target)
 	if err == nil && !before.Mode().IsRegular() {
-		return fmt.Errorf(messages.NoFile, path)
+		return fmt.Errorf("%s exists, and is not a file", path)
 	}
 	beside := filepath.Join(filepath.Dir(target), fmt.Sprintf(".genname-plot-%d", os.Getpid()))
 	err = createFile(beside, data)
@@ -31,7 +29,7 @@ func writeWhole(path string, data []byte) error {
 	}
 	if err != nil {
 		_ = os.Remove(beside)
-		return fmt.Errorf(messages.NotWritten, path, cause(err))
+		return fmt.Errorf("can't write %s: %w", path, cause(err))
 	}
 	return nil
 }

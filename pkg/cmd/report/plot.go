@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
 // plotFlags are the flags of the chart.
@@ -36,15 +35,15 @@ func (p *plotFlags) validate(machine bool) error {
 	ending := strings.ToLower(filepath.Ext(p.file))
 	switch {
 	case !p.given && (p.scale.Value != chart.Semilog || len(p.retries) > 0):
-		return errors.New(messages.PlotFlagsAlone)
+		return errors.New("--plot-scale and --plot-retries need --plot")
 	case !p.given:
 		return nil
 	case !p.toTerminal() && ending != ".svg" && ending != ".png":
-		return fmt.Errorf(messages.BadPlotFile, p.file)
+		return fmt.Errorf("--plot must be a file that ends in .svg or .png, or - for the terminal, not %q", p.file)
 	case p.toTerminal() && machine:
-		return errors.New(messages.PlotAndOutput)
+		return errors.New("--plot=- can't be used with -o, because both print on stdout")
 	case len(p.retries) > chart.MaxCurves:
-		return fmt.Errorf(messages.TooManyCurves, chart.MaxCurves, len(p.retries))
+		return fmt.Errorf("--plot-retries can draw at most %d curves, not %d", chart.MaxCurves, len(p.retries))
 	}
 	return nil
 }
@@ -53,16 +52,17 @@ func (p *plotFlags) validate(machine bool) error {
 func (o *options) plot(report *v1alpha1.CollisionReport, populations []report.Population) error {
 	switch {
 	case len(populations) != 1 && o.from != "":
-		return fmt.Errorf(messages.PlotOfAudit, o.from, len(populations))
+		return fmt.Errorf("--plot draws one prefix, but %s has %d. Save an audit of one prefix:\n"+
+			"  kubectl genname audit TYPE/PREFIX -o json > audit.json", o.from, len(populations))
 	case len(populations) != 1:
-		return fmt.Errorf(messages.PlotOfSeveral, len(populations))
+		return fmt.Errorf("--plot draws one prefix, not %d. Name one prefix", len(populations))
 	}
 	c, err := o.chart(report)
 	if err != nil {
-		return fmt.Errorf(messages.Plot, err)
+		return fmt.Errorf("--plot: %w", err)
 	}
 	if err := o.draw(c); err != nil {
-		return fmt.Errorf(messages.Plot, err)
+		return fmt.Errorf("--plot: %w", err)
 	}
 	return nil
 }
@@ -90,13 +90,13 @@ func (o *options) draw(c chart.Chart) error {
 func (o *options) chart(report *v1alpha1.CollisionReport) (chart.Chart, error) {
 	pool, item := report.NamePool, report.Items[0]
 	c := chart.Chart{
-		Title: fmt.Sprintf(messages.PlotTitle,
+		Title: fmt.Sprintf("Chance that a create fails, of %d^%d = %s names",
 			pool.AlphabetSize, pool.SuffixLength, humanize.Grouped(pool.Names)),
 		Scale: o.plotFlags.scale.Value, Existing: item.Existing, Names: pool.Names,
 	}
 	if item.Prefix != "" {
 		subject := subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix)
-		c.Title = terminal.Sprintf(messages.PlotTitleOf, subject)
+		c.Title = terminal.Sprintf("%s: chance that a create fails", subject)
 	}
 	for _, line := range o.plotLines(item) {
 		model, err := analyze.NewModel(pool.Names, line.attempts)

@@ -25,7 +25,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -181,25 +180,25 @@ func (o *options) validateQuestion() error {
 	q := o.question
 	switch {
 	case q.SuffixLength < 1 || q.SuffixLength > maxSuffixLength:
-		return fmt.Errorf(messages.BadSuffixLength, maxSuffixLength, q.SuffixLength)
+		return fmt.Errorf("--suffix-length must be from 1 to %d, not %d", maxSuffixLength, q.SuffixLength)
 	case o.existing < 0:
-		return fmt.Errorf(messages.NegativeExisting, o.existing)
+		return fmt.Errorf("--existing must be 0 or more, not %d", o.existing)
 	case len(q.Creates) == 0:
-		return errors.New(messages.NoCreates)
+		return errors.New("--creates must have a number")
 	case q.ClientAttempts < 1 || q.ClientAttempts > flagvalue.MaxAttempts:
-		return fmt.Errorf(messages.BadClientAttempts, flagvalue.MaxAttempts, q.ClientAttempts)
+		return fmt.Errorf("--client-attempts must be from 1 to %d, not %d", flagvalue.MaxAttempts, q.ClientAttempts)
 	case q.Probability <= 0 || q.Probability >= 1:
-		return fmt.Errorf(messages.BadProbability, q.Probability)
+		return fmt.Errorf("--probability must be above 0 and below 1, not %g", q.Probability)
 	case o.rateGiven && !(o.rate > 0 && o.rate <= maxRate):
-		return fmt.Errorf(messages.BadRate, maxRate, o.rate)
+		return fmt.Errorf("--rate must be above 0 and at most %g creates per day, not %g", maxRate, o.rate)
 	case o.periodGiven && !o.rateGiven:
-		return errors.New(messages.ForWithoutRate)
+		return errors.New("--for needs --rate")
 	case o.period <= 0:
-		return fmt.Errorf(messages.BadFor, o.period.String())
+		return fmt.Errorf("--for must be positive, not %s", o.period.String())
 	}
 	for _, creates := range q.Creates {
 		if creates < 1 {
-			return fmt.Errorf(messages.BadCreates, creates)
+			return fmt.Errorf("--creates must be at least 1, not %d", creates)
 		}
 	}
 	return nil
@@ -219,7 +218,7 @@ func (o *options) Run(ctx context.Context) error {
 	report, err := report.New(ctx, o.question, subject.populations)
 	switch {
 	case ctx.Err() != nil:
-		return errors.New(messages.Interrupted)
+		return errors.New("interrupted before the report was complete")
 	case err != nil:
 		return o.explained(err)
 	}
@@ -253,13 +252,15 @@ func (o *options) evaluate(gate *v1alpha1.CollisionGate, subject subject) error 
 	case gate == nil:
 		return nil
 	case len(gate.Exceeded) > 0:
-		line := fmt.Sprintf(messages.GateExceeded,
+		line := fmt.Sprintf("error: the chance that a create fails is above --fail-above %s in %s",
 			humanize.ChanceOf(gate.FailAbove), humanize.Count(len(gate.Exceeded), "row"))
 		return &exitcode.Error{Code: exitcode.Gate, Lines: []string{line}}
 	case subject.incomplete:
-		return errors.New(messages.GateIncomplete)
+		return errors.New("can't evaluate --fail-above, because the audit was incomplete and a chance might be " +
+			"higher. Save a complete audit, and run report again")
 	case subject.missing > 0 && !o.ignoreNotFound:
-		return fmt.Errorf(messages.GateNoNames, humanize.Count(subject.missing, "prefix"))
+		return fmt.Errorf("--fail-above is not exceeded, but %s without names might be misspelled. To let the gate "+
+			"pass without names, add:\n  --ignore-not-found", humanize.Count(subject.missing, "prefix"))
 	}
 	return nil
 }
@@ -274,6 +275,7 @@ func (o *options) explained(err error) error {
 	if wrong.Prefix != "" {
 		source = subjectOf(wrong.Group, wrong.Resource, wrong.Namespace, wrong.Prefix)
 	}
-	return fmt.Errorf(messages.BadExisting, source, humanize.Count(wrong.Existing, "name"),
+	return fmt.Errorf("%s: %s can't exist, because a suffix of %s allows only %s",
+		source, humanize.Count(wrong.Existing, "name"),
 		humanize.Count(o.question.SuffixLength, "character"), humanize.Grouped(wrong.Names))
 }

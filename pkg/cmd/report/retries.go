@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
 // retriesValue is a flag for numbers of retries: 0,1 or 0-8.
@@ -23,7 +22,7 @@ func (r *retriesValue) Set(text string) error {
 		from, err1 := strconv.Atoi(first)
 		to, err2 := strconv.Atoi(last)
 		if err1 != nil || err2 != nil || from < 0 || to < from || to >= flagvalue.MaxAttempts {
-			return fmt.Errorf(messages.BadRetries, text, flagvalue.MaxAttempts)
+			return fmt.Errorf("%q is no list of retries below %d, like 0,1 or 0-8", text, flagvalue.MaxAttempts)
 		}
 		for retries := from; retries <= to; retries++ {
 			*r = append(*r, retries)

@@ -8,7 +8,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
 // prefixColumn is the column that is shortened if rows don't fit the terminal, and leastPrefix the
@@ -41,12 +40,12 @@ func (o *options) prefixHeaders() []string {
 			headers = append(headers, millions(creates))
 		}
 	}
-	headers = append(headers, fmt.Sprintf(messages.At, humanize.ChanceOf(o.question.Probability)))
+	headers = append(headers, fmt.Sprintf("%s AT", humanize.ChanceOf(o.question.Probability)))
 	if o.wide {
 		headers = append(headers, "CREATE", "NO-RETRIES")
 	}
 	if o.rateGiven {
-		headers = append(headers, messages.FirstFailure)
+		headers = append(headers, "FIRST FAILURE AFTER")
 	}
 	return headers
 }
@@ -54,15 +53,17 @@ func (o *options) prefixHeaders() []string {
 // prefixLegend explains the columns.
 func (o *options) prefixLegend() string {
 	probability := humanize.ChanceOf(o.question.Probability)
-	legend := fmt.Sprintf(messages.Columns, probability)
+	legend := fmt.Sprintf("%[1]s AT is the number of creates after which the chance that any has failed is %[1]s.",
+		probability)
 	if o.showsCreates() {
-		legend += " " + messages.CreatesColumns
+		legend += " The numbered columns show the chance that any of so many creates has failed."
 	}
 	if o.wide {
-		return legend + " " + fmt.Sprintf(messages.MoreColumns, probability)
+		return legend + " " + fmt.Sprintf(
+			"CREATE is %[1]s AT with kubectl genname create, NO-RETRIES is %[1]s AT without retries.", probability)
 	}
 	if o.showsCreates() {
-		legend += " " + fmt.Sprintf(messages.NegligibleCells, humanize.Negligible)
+		legend += fmt.Sprintf(" %s is less than one in 10^9.", humanize.Negligible)
 	}
 	return legend
 }

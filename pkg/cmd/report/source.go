@@ -22,7 +22,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/manifest"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -57,14 +56,16 @@ func (o *options) validateSource() error {
 	}
 	switch {
 	case len(given) > 1:
-		return fmt.Errorf(messages.SeveralSources, strings.Join(given, " and "))
+		return fmt.Errorf("%s can't be used together, because each sets the number of existing names",
+			strings.Join(given, " and "))
 	case len(given) == 1 && !o.existingGiven && o.question.SuffixLength != names.SuffixLength:
-		return fmt.Errorf(messages.SuffixLengthOfServer, names.SuffixLength)
+		return fmt.Errorf("--suffix-length can't be used with counted names, because servers always use %d "+
+			"characters", names.SuffixLength)
 	}
 	for _, argument := range o.prefixes {
 		resource, prefix, ok := strings.Cut(argument, "/")
 		if !ok || resource == "" || prefix == "" || strings.Contains(prefix, "/") {
-			return fmt.Errorf(messages.BadArgument, argument)
+			return fmt.Errorf("%q is not TYPE/PREFIX, like jobs/nightly-report-", argument)
 		}
 	}
 	return nil
@@ -108,14 +109,15 @@ func assumedRetries() v1alpha1.Retries {
 func (o *options) saved() (subject, error) {
 	data, err := o.readSaved()
 	if err != nil {
-		return subject{}, fmt.Errorf(messages.BadFrom, err)
+		return subject{}, fmt.Errorf("--from: %w", err)
 	}
 	audit, err := v1alpha1.ReadAuditReport(data)
 	if err != nil {
-		return subject{}, fmt.Errorf(messages.BadAudit, o.from, err)
+		return subject{}, fmt.Errorf("--from: %s %w", o.from, err)
 	}
 	if len(audit.Items) == 0 {
-		return subject{}, fmt.Errorf(messages.NoPrefix, o.from)
+		return subject{}, fmt.Errorf("--from: %s has no prefix. Save an audit with all prefixes:\n"+
+			"  kubectl genname audit --min-count=1 --top=0 -o json", o.from)
 	}
 	s := subject{
 		server: v1alpha1.CollisionServer{
@@ -130,13 +132,16 @@ func (o *options) saved() (subject, error) {
 		})
 	}
 	if s.incomplete {
-		s.warnings = append(s.warnings, messages.IncompleteAudit)
+		s.warnings = append(s.warnings, "Warning: the audit was incomplete, so its counts and all chances are lower "+
+			"bounds")
 	}
 	if inconsistent := audit.Summary.Inconsistent; len(inconsistent) > 0 {
 		s.warnings = append(s.warnings, inconsistentCounts(inconsistent))
 	}
 	if hidden := audit.Hidden; hidden.Prefixes > 0 {
-		s.warnings = append(s.warnings, fmt.Sprintf(messages.HiddenByAudit,
+		s.warnings = append(s.warnings, fmt.Sprintf("Warning: the report leaves out %s with %s, because the audit "+
+			"hid them. Save the next audit with all prefixes:\n"+
+			"  kubectl genname audit --min-count=1 --top=0 -o json",
 			humanize.Count(hidden.Prefixes, "prefix"), humanize.Count(hidden.Names, "name")))
 	}
 	return s, nil
@@ -155,7 +160,8 @@ func serversOwn(item, server v1alpha1.Retries) v1alpha1.Retries {
 // inconsistentCounts returns the warning about the counts of some types, each as
 // RESOURCE.GROUP.
 func inconsistentCounts(types []string) string {
-	return terminal.Sprintf(messages.Inconsistent, strings.Join(types, ", "))
+	return terminal.Sprintf("Warning: inconsistent counts of %s. Their lists expired or were not sorted, so objects "+
+		"created or deleted during the count might be missing or included", strings.Join(types, ", "))
 }
 
 func (o *options) readSaved() ([]byte, error) {
@@ -172,7 +178,7 @@ func (o *options) counted(
 ) (subject, error) {
 	progress := terminal.StartProgress(o.ErrOut)
 	defer progress.End()
-	progress.SetText(messages.Discovering)
+	progress.SetText("discovering resource types")
 	patience := cluster.Patience{For: census.DefaultRetryTimeout, Print: progress.Line}
 	from, err := cluster.New(ctx, o.factory, &o.serverAttempts, patience)
 	if err != nil {
@@ -216,9 +222,12 @@ func missing(populations []report.Population) (warnings []string) {
 			continue
 		}
 		resource := humanize.Type(p.Group, p.Resource)
-		warning := terminal.Sprintf(messages.NoNames, resource, p.Prefix)
+		warning := terminal.Sprintf(
+			"Warning: no object of %s has the prefix %s. A prefix is a whole generateName: is a '-' missing?",
+			resource, p.Prefix)
 		if p.Namespace != "" {
-			warning = terminal.Sprintf(messages.NoNamesIn, resource, p.Namespace, p.Prefix)
+			warning = terminal.Sprintf("Warning: no object of %s in namespace %s has the prefix %s. A prefix is a "+
+				"whole generateName: is a '-' missing, or is it in another namespace?", resource, p.Namespace, p.Prefix)
 		}
 		warnings = append(warnings, warning)
 	}
@@ -253,7 +262,8 @@ func manifested(objects *resource.Result) (prefixes []wantedPrefix, warnings []s
 		object := info.Object.(*unstructured.Unstructured)
 		if object.GetName() != "" || object.GetGenerateName() == "" {
 			warnings = append(warnings,
-				terminal.Sprintf(messages.Skipped, info.Source, info.ObjectName(), whyNotGenerated(object)))
+				terminal.Sprintf("Warning: %s: skipped %s, because %s",
+					info.Source, info.ObjectName(), whyNotGenerated(object)))
 			return nil
 		}
 		gvr := info.Mapping.Resource
@@ -268,14 +278,14 @@ func manifested(objects *resource.Result) (prefixes []wantedPrefix, warnings []s
 		return nil
 	})
 	if err == nil && len(prefixes) == 0 {
-		err = errors.New(messages.NothingGenerated)
+		err = errors.New("there is nothing to report on, because no object in the input has a generateName and no name")
 	}
 	return prefixes, warnings, err
 }
 
 func whyNotGenerated(object *unstructured.Unstructured) string {
 	if object.GetGenerateName() == "" {
-		return messages.NoGenerateName
+		return "it has no generateName"
 	}
-	return messages.HasName
+	return "it has a name, so the server ignores its generateName"
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
 // print prints the report in the format of -o.
@@ -42,19 +41,19 @@ type row struct {
 // rowsOf returns the rows for the server, for this plugin and without retries. The last is
 // left out if the server doesn't retry.
 func rowsOf(report *v1alpha1.CollisionReport) []row {
-	format := messages.ServerRow
+	format := "this server, %s"
 	if report.Server.GitVersion == nil {
-		format = messages.AnyServerRow
+		format = "a server, %s"
 	}
 	attempts := report.Items[0].Policy(v1alpha1.PolicyServer).Attempts
-	label := messages.AttemptsUnknown
+	label := "attempts unknown"
 	if attempts != nil {
 		label = humanize.Count(*attempts, "attempt")
 	}
 	rows := []row{
 		{v1alpha1.PolicyServer, fmt.Sprintf(format, label)},
-		{v1alpha1.PolicyClient, messages.CreateRow},
-		{v1alpha1.PolicyNone, messages.NoRetriesRow},
+		{v1alpha1.PolicyClient, "kubectl genname create"},
+		{v1alpha1.PolicyNone, "without retries"},
 	}
 	if attempts != nil && *attempts == 1 {
 		rows = rows[:2]
@@ -66,11 +65,11 @@ func rowsOf(report *v1alpha1.CollisionReport) []row {
 // the number of creates at which it reaches --probability.
 func (o *options) printChances(report *v1alpha1.CollisionReport) {
 	probability := humanize.ChanceOf(o.question.Probability)
-	header := []string{messages.Creates}
+	header := []string{"AFTER … MORE CREATES"}
 	for _, creates := range o.question.Creates {
 		header = append(header, millions(creates))
 	}
-	table := numbers(append(header, fmt.Sprintf(messages.At, probability))...)
+	table := numbers(append(header, fmt.Sprintf("%s AT", probability))...)
 	for _, row := range rowsOf(report) {
 		cells := []string{row.label}
 		for _, item := range report.Items {
@@ -79,7 +78,9 @@ func (o *options) printChances(report *v1alpha1.CollisionReport) {
 		table.Add(append(cells, roomOf(report.Items[0].Policy(row.policy)))...)
 	}
 	o.printParts(table)
-	fmt.Fprintf(o.Out, "\n%s\n", terminal.Wrapped(fmt.Sprintf(messages.Legend, humanize.Negligible, probability)))
+	fmt.Fprintf(o.Out, "\n%s\n", terminal.Wrapped(fmt.Sprintf("Cells show the chance that any of these creates has "+
+		"failed. %[1]s is less than one in 10^9. %[2]s AT is the number of creates after which the chance is %[2]s.",
+		humanize.Negligible, probability)))
 }
 
 // millions returns a number with thousands separated, or in millions if it has whole ones.

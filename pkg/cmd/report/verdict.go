@@ -8,15 +8,14 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // states are the verdicts about one prefix.
 var states = map[v1alpha1.CollisionState]string{
-	v1alpha1.CollisionOK:      messages.OK,
-	v1alpha1.CollisionRisk:    messages.Risk,
-	v1alpha1.CollisionFailing: messages.Failing,
+	v1alpha1.CollisionOK:      "No problem: %s, and %s.",
+	v1alpha1.CollisionRisk:    "Creates might fail: %s, and %s.",
+	v1alpha1.CollisionFailing: "A problem: %s, and %s.",
 }
 
 // printVerdict prints whether creates are likely to fail.
@@ -38,7 +37,7 @@ func (o *options) verdictOf(report *v1alpha1.CollisionReport) string {
 	item := report.Items[0]
 	verdict := namesOf(item)
 	if length := report.NamePool.SuffixLength; length != names.SuffixLength {
-		verdict += " " + fmt.Sprintf(messages.Suffixes, humanize.Count(length, "character"))
+		verdict += " " + fmt.Sprintf("Its suffixes have %s.", humanize.Count(length, "character"))
 	}
 	return verdict + " " + fmt.Sprintf(states[report.Verdict.State], attemptsOf(report), o.chanceOf(item))
 }
@@ -49,13 +48,13 @@ func namesOf(item v1alpha1.CollisionItem) string {
 	switch {
 	case item.Prefix != "":
 		if item.Existing == 0 {
-			count = messages.NoNamesYet
+			count = "no names"
 		}
-		return fmt.Sprintf(messages.Names, placeOfNames(item.Group, item.Resource, item.Namespace, item.Prefix), count)
+		return fmt.Sprintf("%s has %s.", placeOfNames(item.Group, item.Resource, item.Namespace, item.Prefix), count)
 	case item.Existing == 0:
-		return messages.NewPrefix
+		return "A new prefix has no names."
 	}
-	return fmt.Sprintf(messages.APrefix, count)
+	return fmt.Sprintf("A prefix has %s.", count)
 }
 
 // placeOfNames returns a prefix as a sentence names it.
@@ -65,20 +64,20 @@ func placeOfNames(group, resource, namespace, prefix string) string {
 
 // attemptsOf returns the number of attempts of the server, for a sentence.
 func attemptsOf(report *v1alpha1.CollisionReport) string {
-	server := messages.AnyServer
+	server := "a server of Kubernetes 1.32 or later"
 	if report.Server.AttemptsSource == v1alpha1.SourceFlag {
-		server = messages.FlagServer
+		server = "a server"
 	}
 	if version := report.Server.GitVersion; version != nil {
-		server = fmt.Sprintf(messages.ThisServer, *version)
+		server = fmt.Sprintf("this server (%s)", *version)
 	}
 	attempts := report.Items[0].Policy(v1alpha1.PolicyServer).Attempts
 	if attempts == nil {
-		return fmt.Sprintf(messages.ServerAttemptsUnknown, server)
+		return fmt.Sprintf("%s tries an unknown number of names per create, at least 1", server)
 	}
-	sentence := fmt.Sprintf(messages.ServerAttempts, server, humanize.Count(*attempts, "name"))
+	sentence := fmt.Sprintf("%s tries %s per create", server, humanize.Count(*attempts, "name"))
 	if report.Server.AttemptsSource == v1alpha1.SourceFlag {
-		sentence += messages.ByFlag
+		sentence += " (--server-attempts)"
 	}
 	return sentence
 }
@@ -88,15 +87,15 @@ func (o *options) chanceOf(item v1alpha1.CollisionItem) string {
 	policy := item.InForce()
 	atMost := func(probability string) string {
 		if item.Policy(v1alpha1.PolicyServer).Attempts == nil {
-			return fmt.Sprintf(messages.AtMost, probability)
+			return fmt.Sprintf("at most %s", probability)
 		}
 		return probability
 	}
 	room := report.RoomOf(policy)
 	if report.StateOf(room) == v1alpha1.CollisionFailing {
-		return fmt.Sprintf(messages.Next, atMost(humanize.Odds(*policy.NextCreateFails)))
+		return fmt.Sprintf("the next create fails with a chance of %s", atMost(humanize.Odds(*policy.NextCreateFails)))
 	}
-	return fmt.Sprintf(messages.After, humanize.Count(room, "more create"),
+	return fmt.Sprintf("after %s the chance that any has failed is %s", humanize.Count(room, "more create"),
 		atMost(humanize.ChanceOf(o.question.Probability)))
 }
 
@@ -105,16 +104,18 @@ func (o *options) verdictOfSeveral(report *v1alpha1.CollisionReport) string {
 	v, c := report.Verdict, report.Verdict.Closest
 	all := len(report.Items) / len(o.question.Creates)
 	closest, chance := placeOfNames(c.Group, c.Resource, c.Namespace, c.Prefix), o.chanceOf(o.closest(report))
-	verdict := fmt.Sprintf(messages.SeveralOK, humanize.Count(all, "prefix"), closest, chance)
+	verdict := fmt.Sprintf("No problem with %s: even under %s, which has the least room, %s.",
+		humanize.Count(all, "prefix"), closest, chance)
 	if v.State != v1alpha1.CollisionOK {
-		format, number := messages.SeveralRisk, v.Risk
+		format, number := "Creates might fail under %s of %s: under %s, %s.", v.Risk
 		if v.State == v1alpha1.CollisionFailing {
-			format, number = messages.SeveralFailing, v.Failing
+			format, number = "A problem with %s of %s: under %s, %s.", v.Failing
 		}
 		verdict = fmt.Sprintf(format, humanize.Grouped(number), humanize.Count(all, "prefix"), closest, chance)
 	}
 	if v.AttemptsUnknown > 0 {
-		verdict += " " + fmt.Sprintf(messages.SeveralUnknown, humanize.Count(v.AttemptsUnknown, "prefix"))
+		verdict += " " + fmt.Sprintf("The server's attempts are unknown for %s. The report assumes 1.",
+			humanize.Count(v.AttemptsUnknown, "prefix"))
 	}
 	return verdict
 }
@@ -141,11 +142,13 @@ func (o *options) hint(r *v1alpha1.CollisionReport) {
 		return
 	}
 	if report.StateOf(report.RoomOf(client)) == v1alpha1.CollisionOK {
-		fmt.Fprintf(o.ErrOut, messages.UseCreate+"\n", humanize.Count(*client.Attempts, "name"))
+		fmt.Fprintf(o.ErrOut, "To try up to %s per create, use:\n  kubectl genname create -f FILENAME\n",
+			humanize.Count(*client.Attempts, "name"))
 	}
 	if r.Verdict.State == v1alpha1.CollisionFailing && item.Prefix != "" {
 		subject := subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix)
-		fmt.Fprintln(o.ErrOut, terminal.Printable(fmt.Sprintf(messages.Prune, subject)))
+		fmt.Fprintln(o.ErrOut, terminal.Printable(fmt.Sprintf(
+			"To see which old objects you can delete, run:\n  kubectl genname prune %s --older-than=24h", subject)))
 	}
 }
 

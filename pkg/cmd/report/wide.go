@@ -9,24 +9,26 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report/messages"
 )
 
 // printWide prints every digit for one population. The items differ only in their numbers of
 // creates.
 func (o *options) printWide(report *v1alpha1.CollisionReport) {
 	items, pool := report.Items, report.NamePool
-	fmt.Fprintf(o.Out, "\n"+messages.Pool+"\n", pool.AlphabetSize, pool.SuffixLength, humanize.Grouped(pool.Names))
+	fmt.Fprintf(o.Out, "\nA prefix can have %d^%d = %s names.\n",
+		pool.AlphabetSize, pool.SuffixLength, humanize.Grouped(pool.Names))
 	o.printOdds(items)
-	o.printByPolicy(messages.Failures, items, expectedFailures)
-	o.printByPolicy(messages.Attempts, items,
+	o.printByPolicy("Expected failures (in brackets: if each create is repeated until it succeeds):",
+		items, expectedFailures)
+	o.printByPolicy("Expected extra attempts (each calls every validating webhook again):", items,
 		func(p v1alpha1.Policy) string { return expectedUnder(p, p.ExpectedExtraAttempts) })
-	o.printByPolicy(messages.Lengths, items, suffixLength)
+	o.printByPolicy("Suffix length with the same chance without retries:", items, suffixLength)
 	o.printPolicies(items[0], report)
 	if items[0].Churn != nil {
 		o.printWideChurn(items[0], pool.Names)
 	}
-	fmt.Fprintf(o.Out, "\n%s\n", messages.Reuse)
+	fmt.Fprint(o.Out, "\nREUSE is the chance that a new object gets the name of a deleted object.\n"+
+		"It assumes one deletion before each create.\n")
 }
 
 // printOdds prints the chance of a failure, and of reuse beside it.
@@ -35,7 +37,7 @@ func (o *options) printOdds(items []v1alpha1.CollisionItem) {
 	row := func(item v1alpha1.CollisionItem) []string {
 		return append(cells(item, anyFails), humanize.ChanceOf(item.Reuse.AnyReuse))
 	}
-	o.printRows(messages.Odds,
+	o.printRows("Chance that any create fails, and that any takes the name of a deleted object:",
 		append(policyNames(items[0]), "REUSE"), items, row)
 }
 
@@ -108,7 +110,8 @@ func suffixLength(p v1alpha1.Policy) string {
 // printPolicies prints the numbers that don't depend on the number of creates, and the
 // meaning of each policy.
 func (o *options) printPolicies(item v1alpha1.CollisionItem, report *v1alpha1.CollisionReport) {
-	fmt.Fprintf(o.Out, "\n"+messages.Policies+"\n", humanize.ChanceOf(o.question.Probability))
+	fmt.Fprintf(o.Out, "\nThe next create, and the creates until the chance of a failure exceeds %s:\n",
+		humanize.ChanceOf(o.question.Probability))
 	t := table.New("POLICY", "ATTEMPTS", "NEXT-FAILS", "ROOM", "MEANING")
 	for _, p := range item.Policies {
 		attempts, next, room := humanize.Unknown, humanize.Unknown, humanize.Unknown
@@ -166,7 +169,7 @@ func logOf(log10 *float64) float64 {
 // printWideChurn prints every digit about the rate of --rate.
 func (o *options) printWideChurn(item v1alpha1.CollisionItem, names int64) {
 	churn := item.Churn
-	fmt.Fprintf(o.Out, "\n"+messages.WideChurn+"\n",
+	fmt.Fprintf(o.Out, "\n%s creates and as many deletions a day, for %s:\n",
 		rateText(churn.CreatesPerDay), shortDurations.Replace(o.period.String()))
 	t := table.New("POLICY", "ATTEMPTS", "FAILURES/DAY", "FAILS-AFTER", "ANY-FAILS")
 	for _, p := range churn.Policies {
@@ -181,7 +184,7 @@ func (o *options) printWideChurn(item v1alpha1.CollisionItem, names int64) {
 		t.Add(row...)
 	}
 	o.printTable(t)
-	fmt.Fprintf(o.Out, messages.Reuses+"\n",
+	fmt.Fprintf(o.Out, "Of %s creates, %s take the name of a deleted object (chance of any: %s).\n",
 		rateText(churn.Creates), humanize.Significant(churn.Reuse.ExpectedReuses),
 		humanize.ChanceOf(churn.Reuse.AnyReuse))
 }
