@@ -78,8 +78,8 @@ func examplesOf(c *cobra.Command) []string {
 	return examples
 }
 
-// prepare creates the prerequisites of the examples: the namespace of a CI system, and the directories
-// of krew and fish.
+// prepare creates the prerequisites of the examples: the namespace of a CI system, a CronJob, and the directories of
+// krew and fish.
 func prepare(t *testing.T, cp *controlplane.ControlPlane, s harness.Shell) {
 	t.Helper()
 	for _, name := range []string{"batch", "ci"} {
@@ -88,6 +88,7 @@ func prepare(t *testing.T, cp *controlplane.ControlPlane, s harness.Shell) {
 			t.Fatal(err)
 		}
 	}
+	s.Run("kubectl", "create", "cronjob", "nightly", "--image=busybox", "--schedule=0 3 * * *").Expect(t, 0, `.*created\n`, ``)
 	for _, variable := range s.Env {
 		if home, is := strings.CutPrefix(variable, "HOME="); is {
 			for _, dir := range []string{".krew/bin", ".config/fish/completions"} {
