@@ -99,10 +99,10 @@ var notRun = []struct{ pattern, reason string }{
 	{`^kubectl genname (create -f job.yaml --count 120|prune jobs/nightly-report- --keep 2)$`, "run by TestFirstMinute of test/e2e"},
 	{`^go (run|test) (-C )?\.?/?(lab|test)/`, "a tool of this repository's own, for a person"},
 	{`^kubectl genname report --plot docs/figures/`, "run by make figures, which takes it from the page"},
-	{`^(sudo dpkg|cosign|sha256sum) `, "needs a published release"},
+	{`^(sudo dpkg|cosign|sha256sum|gh attestation) `, "needs a published release"},
 	{`^git clone https|^sudo install bin/|^kubectl genname version --client$`, "run by TestFirstMinute of test/e2e; test/offline runs version --client"},
 	{`^git (tag|push origin) (pkg/once/|pkg/once/oncecr/)?v0\.1\.0$|^git switch --detach$`, "a release; test/release tags a copy in this order"},
-	{`^helm template `, "needs Helm and the reader's chart"},
+	{`^helm template |^while kubectl create -f leak.json `, "run by TestRecipesOfGuides of test/e2e"},
 	{`^ln -s kubectl-genname `, "run by test/release"},
 	{`^kubectl genname create -n ci -f migration.yaml `, "run by TestPipelineGuide of test/e2e, in a namespace of its own"},
 	{`^kubectl delete job NAME -n ci$`, "run by TestExamplePipelineOfAFailedJob of test/e2e"},
@@ -110,7 +110,8 @@ var notRun = []struct{ pattern, reason string }{
 	{`^kubectl genname audit -A -o json > audit.json$`, "run as an example of report by test/e2e"},
 	{`^kubectl genname duplicates `, "run by the session duplicates, in a namespace of its own"},
 	{`^kubectl (apply -k deploy/exporter|rollout status deployment/genname-exporter)`, "needs nodes; exporterManifests of test/e2e creates the objects"},
-	{`^kubectl genname prune jobs/leak- `, "run after the leak of the guide by lab/exporter"},
+	{`^kubectl genname prune jobs/leak- `, "run after the leak of the guide by TestRecipesOfGuides of test/e2e"},
+	{`^kind (create|delete|load) `, "needs kind, which starts containers"},
 	{`^kubectl get jobs.batch/migrate-`, "the hint of kubectl genname duplicates, which the session duplicates compares"},
 	{`^kubectl genname audit -A --compare audit.json$`, "run as an example of audit by test/e2e"},
 }
@@ -118,7 +119,7 @@ var notRun = []struct{ pattern, reason string }{
 // A command without output is in a recording or matches a pattern of notRun. Every pattern of notRun is used.
 func TestCommandsAreRun(t *testing.T) {
 	recorded, excused := recordings(t), make([]int, len(notRun))
-	command := regexp.MustCompile(`^(name=\$\()?(kubectl|make|go|brew|sudo|curl|cosign|ln|helm|git|tar|sha256sum|jq) `)
+	command := regexp.MustCompile(`^(name=\$\()?(kubectl|make|go|brew|sudo|curl|cosign|ln|helm|git|tar|sha256sum|jq|gh|kind|while|podman|docker) `)
 	for _, p := range pages(t) {
 		if strings.HasPrefix(p.path, "docs/reference/commands/") {
 			continue // test/e2e runs the examples

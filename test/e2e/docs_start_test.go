@@ -144,6 +144,48 @@ func TestFirstMinute(t *testing.T) {
 	}
 }
 
+// commandBlocks returns the blocks without a language in a section of a page. In a list item they are indented.
+func commandBlocks(t *testing.T, page, from, to string) []string {
+	t.Helper()
+	text, err := os.ReadFile(harness.Root + page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "\n## "+from+"\n")
+	section, _, _ = strings.Cut(section, "\n## "+to+"\n")
+	var blocks []string
+	for _, block := range regexp.MustCompile("(?ms)^ *```\n(.*?)^ *```$").FindAllStringSubmatch(section, -1) {
+		blocks = append(blocks, block[1])
+	}
+	return blocks
+}
+
+// The recipes of the guides run as copied: the leak of the guide to monitoring and its end, and a template of Helm.
+func TestRecipesOfGuides(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	r := newReader(t, harness.As(t, retrying.Admin()).Kubeconfig)
+	r.env = append(r.env, "PATH="+harness.Path(t))
+	leak := commandBlocks(t, "docs/guides/monitor.md", "See an alert", "Read the dashboard")
+	helm := commandBlocks(t, "docs/guides/helm-and-argo-cd.md", "Helm", "Argo CD")
+	if len(leak) != 2 || len(helm) != 1 {
+		t.Fatalf("the guides have other recipes: %q %q", leak, helm)
+	}
+	r.copies([]string{
+		"kubectl config set-context --current --namespace=" + ns + " > /dev/null",
+		"sleep() { kubectl() { false; }; }", // so the loop ends after its first round
+		leak[0],
+		"unset -f kubectl",
+		`test "$(kubectl get jobs -o name | grep -c /leak-)" = 20`,
+		"until [ $(date +%s) -gt $(date -d $(kubectl get jobs -o jsonpath='{.items[-1:].metadata.creationTimestamp}') +%s) ]; do :; done",
+		leak[1],
+		`test -z "$(kubectl get jobs -o name)"`,
+		`helm() { [ "$*" = "template my-release ./chart -s templates/job.yaml" ] && cat ` + absolute(t, harness.Root+"examples/hello.yaml") + "; }",
+		helm[0],
+		`test "$(kubectl get jobs -o name | wc -l)" = 1`,
+	})
+}
+
 // The commands of the guide add the library to a module, and a program of the module compiles with it.
 func TestGoGet(t *testing.T) {
 	t.Parallel()

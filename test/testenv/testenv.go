@@ -21,8 +21,8 @@ import (
 // shell prints "command not found" in a test, add the program here.
 var programs = []string{
 	"awk", "basename", "bash", "cat", "chmod", "cp", "curl", "date", "dirname", "dpkg-deb", "env", "false", "fish",
-	"git", "grep", "gzip", "head", "install", "ln", "ls", "make", "mkdir", "mktemp", "mv", "od", "printf", "rm", "sed",
-	"sh", "sha256sum", "shasum", "sleep", "sort", "tail", "tar", "touch", "tr", "true", "uname", "uniq",
+	"git", "grep", "gzip", "head", "install", "ln", "ls", "make", "mkdir", "mktemp", "mv", "od", "paste", "printf",
+	"rm", "sed", "sh", "sha256sum", "shasum", "sleep", "sort", "tail", "tar", "touch", "tr", "true", "uname", "uniq",
 	"wc", "xargs", "zsh",
 }
 
