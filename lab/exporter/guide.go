@@ -17,7 +17,7 @@ import (
 
 const (
 	guidePage = "docs/guides/monitor.md"
-	guideTime = 6 * time.Minute // until its alert
+	guideTime = 30 * time.Minute // until its alert
 )
 
 // guide runs the commands of the guide that create a leak, waits for the alert, and runs the

@@ -2,7 +2,7 @@
 // kube-apiserver, etcd and Prometheus server. It carries out incidents, checks which alerts
 // fire and when, measures, and with -write puts the results into a document.
 //
-//	go run ./lab/exporter -write docs/internals/exporter.md incidents figure guide memory
+//	go run ./lab/exporter -write docs/internals/exporter.md incidents guide memory
 //
 // It needs bin/kubectl-genname, bin/prometheus, and the image that deploy/exporter names ("make
 // image").
@@ -26,19 +26,15 @@ type settings struct {
 	crowd      int // names under each of the 300 prefixes
 	objects    int // of the measurement of memory
 	write      string
-	data       string // of the dashboard
-	figure     string
 }
 
 func main() {
 	var s settings
 	flag.StringVar(&s.container, "container", "podman", "what runs the image: podman or docker")
 	flag.StringVar(&s.prometheus, "prometheus", "bin/prometheus", "the Prometheus server")
-	flag.IntVar(&s.crowd, "crowd", 1000, "names under each of the 300 prefixes; 10,000 need 16 GiB of memory")
+	flag.IntVar(&s.crowd, "crowd", 2000, "names under each of the 300 prefixes; 10,000 need 16 GiB of memory")
 	flag.IntVar(&s.objects, "objects", 1_000_000, "objects under 40 prefixes, for the measurement of memory")
 	flag.StringVar(&s.write, "write", "", "document to write the results into, between its markers")
-	flag.StringVar(&s.data, "data", "bin/dashboard.json", "file of the data of the dashboard's panels")
-	flag.StringVar(&s.figure, "figure", "docs/figures/dashboard.svg", "picture that the part figure draws from the data")
 	flag.Parse()
 	if err := s.runAll(flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -65,12 +61,10 @@ func (s settings) run(ctx context.Context, part string) error {
 		return s.section(part, func() (string, error) { return incidents(ctx, s) })
 	case "memory":
 		return s.section(part, func() (string, error) { return memory(ctx, s) })
-	case "figure":
-		return draw(s)
 	case "guide":
 		return guide(ctx, s)
 	}
-	return fmt.Errorf("there is no part %q, only incidents, figure, guide and memory", part)
+	return fmt.Errorf("there is no part %q, only incidents, guide and memory", part)
 }
 
 // lab is a control plane with the manifests of the exporter, and a container of its image.

@@ -6,25 +6,56 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/prometheus/prometheus/rules"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
-// The times of the simulations.
 const (
 	never = time.Duration(math.MaxInt64)
-	start = 5 * time.Minute // of the incident
+	start = 5 * time.Minute // of an incident
+	day   = 24 * time.Hour
 )
 
+// The alerts.
+const (
+	growsFast = "GeneratedNamesGrowFast"
+	grows     = "GeneratedNamesGrow"
+	typeGrows = "GeneratedNamesOfTypeGrow"
+	churns    = "GeneratedNamesChurn"
+	many      = "GeneratedNamesMany"
+	fails     = "GeneratedNameCreatesFail"
+	truncated = "GeneratedNamePrefixTruncated"
+	missing   = "GeneratedNameExporterMissing"
+	notReady  = "GeneratedNameExporterNotReady"
+	dropped   = "GeneratedNamePrefixesDropped"
+	behind    = "GeneratedNameWatchBehind"
+	skipped   = "GeneratedNameTypeSkipped"
+)
+
+// within is how long after the start of an incident an alert fires at the latest.
+type within map[string]time.Duration
+
+// note adds the names of the alerts to a set.
+func (w within) note(names map[string]bool) {
+	for name := range w {
+		names[name] = true
+	}
+}
+
 // leak returns a pool whose names are created at a constant rate and never deleted.
-func leak(prefix string, before, perSecond float64) pool {
-	names := ramp(start, perSecond, never)
+func leak(prefix string, before, perSecond float64, from time.Duration) pool {
+	names := ramp(from, perSecond, never)
 	return pool{namespace: "ci", prefix: prefix, names: sum(constant(before), names), creates: names}
 }
 
-// burst returns a pool with 3,000 names that are created within 30 s.
+// burst returns a pool that gains 3,000 names within 30 s.
 func burst(prefix string, before float64, from time.Duration) pool {
 	names := ramp(from, 100, 30*time.Second)
 	return pool{namespace: "ci", prefix: prefix, names: sum(constant(before), names), creates: names}
@@ -33,6 +64,39 @@ func burst(prefix string, before float64, from time.Duration) pool {
 // steady returns a pool whose names are created and deleted at a constant rate.
 func steady(prefix string, names, perSecond float64) pool {
 	return pool{namespace: "ci", prefix: prefix, names: constant(names), creates: ramp(0, perSecond, never)}
+}
+
+// sawtooth returns a pool that gains names for a period, and then loses them at once.
+func sawtooth(prefix string, names float64, period time.Duration) pool {
+	phase := func(at time.Duration) float64 { return float64(at%period) / float64(period) }
+	return pool{
+		namespace: "ci", prefix: prefix, names: func(at time.Duration) float64 { return math.Floor(names * phase(at)) },
+		creates: func(at time.Duration) float64 { return math.Floor(names * (float64(at/period) + phase(at))) },
+	}
+}
+
+// bursts returns a pool that from the second day on gains names in ten minutes of each period. They are deleted
+// after a time, or never.
+func bursts(prefix string, before, names float64, period, kept time.Duration) pool {
+	inPeriod := func(at time.Duration) float64 {
+		return math.Floor(names * min(float64(at%period)/float64(10*time.Minute), 1))
+	}
+	creates := func(at time.Duration) float64 {
+		if at -= day; at < 0 {
+			return 0
+		}
+		return names*float64(at/period) + inPeriod(at)
+	}
+	left := creates
+	if kept < period {
+		left = func(at time.Duration) float64 {
+			if at -= day; at < 0 || at%period > kept {
+				return 0
+			}
+			return inPeriod(at)
+		}
+	}
+	return pool{namespace: "ci", prefix: prefix, names: sum(constant(before), left), creates: creates}
 }
 
 // with sets the number of attempts of the server, and the number of generateNames.
@@ -49,116 +113,218 @@ func idle(n int) (all []pool) {
 	return all
 }
 
-// Each alert fires in time in its incident, and in no other.
-func TestAlerts(t *testing.T) {
-	const fast = "GeneratedNamesGrowFast"
-	fires := func(names ...string) []string { return names }
-	quiet := steady("run-", 12, 0.001)
-	tested := map[string]bool{}
-	for name, test := range map[string]struct {
-		simulation
-		fires  []string
-		within time.Duration // after the start of the incident; 0 for any time
-	}{
-		"nothing much":                  {simulation{pools: []pool{quiet}, lasts: time.Hour}, nil, 0},
-		"a leak in a new prefix":        {simulation{pools: []pool{quiet, leak("leak-", 0, 20)}, lasts: 10 * time.Minute}, fires(fast), 5 * time.Minute},
-		"a leak in an old prefix":       {simulation{pools: []pool{leak("leak-", 50_000, 20)}, lasts: 10 * time.Minute}, fires(fast), 5 * time.Minute},
-		"a leak among 300 prefixes":     {simulation{pools: append(idle(300), leak("leak-", 0, 20)), lasts: 10 * time.Minute}, fires(fast), 5 * time.Minute},
-		"a net leak beside deletes":     {simulation{pools: []pool{{namespace: "ci", prefix: "net-", names: ramp(start, 20, never), creates: ramp(start, 60, never)}}, lasts: 10 * time.Minute}, fires(fast), 5 * time.Minute},
-		"a leak and a restart":          {simulation{pools: []pool{leak("leak-", 0, 20)}, lasts: 15 * time.Minute, restarted: start + 6*time.Minute}, fires(fast), 5 * time.Minute},
-		"a leak, long":                  {simulation{pools: []pool{leak("leak-", 0, 20)}, lasts: 100 * time.Minute}, fires(fast, "GeneratedNamesGrow", "GeneratedNamesMany"), 0},
-		"a slow leak":                   {simulation{pools: []pool{leak("leak-", 100, 0.5)}, lasts: time.Hour}, fires("GeneratedNamesGrow"), 22 * time.Minute},
-		"1,050 in ten minutes":          {simulation{pools: []pool{leak("leak-", 50_000, 1.75)}, lasts: 20 * time.Minute}, fires(fast), 6 * time.Minute},
-		"108 in ten minutes":            {simulation{pools: []pool{leak("leak-", 500, 0.18)}, lasts: 40 * time.Minute}, fires("GeneratedNamesGrow"), 22 * time.Minute},
-		"a burst in a new prefix":       {simulation{pools: []pool{quiet, burst("burst-", 0, start)}, lasts: time.Hour}, nil, 0},
-		"a burst in an old prefix":      {simulation{pools: []pool{burst("burst-", 500, start)}, lasts: time.Hour}, nil, 0},
-		"a burst between scrapes":       {simulation{pools: []pool{burst("burst-", 0, start+14*time.Second)}, lasts: time.Hour}, nil, 0},
-		"churn with few names":          {simulation{pools: []pool{steady("churn-", 40, 20)}, lasts: 30 * time.Minute}, fires("GeneratedNamesChurn"), 0},
-		"churn without retries":         {simulation{pools: []pool{steady("churn-", 15_000, 0.5).with(1, 1)}, lasts: time.Hour}, fires("GeneratedNameCreatesFail", "GeneratedNameCreatesWillFail"), 0},
-		"a few creates without retries": {simulation{pools: []pool{steady("few-", 5000, 0.00002).with(1, 1)}, lasts: time.Hour}, nil, 0},
-		"1,000 a day without retries":   {simulation{pools: []pool{steady("day-", 5000, 1000./86_400).with(1, 1)}, lasts: time.Hour}, fires("GeneratedNameCreatesWillFail"), 0},
-		"1,000 a day with retries":      {simulation{pools: []pool{steady("day-", 5000, 1000./86_400)}, lasts: time.Hour}, nil, 0},
-		"a truncated prefix":            {simulation{pools: []pool{steady(strings.Repeat("x", 58), 40, 0).with(8, 2)}, lasts: time.Hour}, fires("GeneratedNamePrefixTruncated"), 0},
-		"300 prefixes":                  {simulation{pools: idle(300), lasts: 2 * time.Hour}, fires("GeneratedNamePrefixesDropped"), 0},
-		"the exporter away":             {simulation{pools: []pool{quiet}, lasts: 30 * time.Minute, down: outage{start, never}}, fires("GeneratedNameExporterMissing"), 0},
-		"the exporter away for a while": {simulation{pools: []pool{quiet}, lasts: 30 * time.Minute, down: outage{start, start + 2*time.Minute}}, nil, 0},
-		"the API server away":           {simulation{pools: []pool{quiet}, lasts: 30 * time.Minute, server: outage{start, never}}, fires("GeneratedNameWatchBehind"), 0},
-		"the API server restarted":      {simulation{pools: []pool{quiet}, lasts: 30 * time.Minute, server: outage{start, start + time.Minute}}, nil, 0},
-		"a type without permission":     {simulation{pools: []pool{quiet}, lasts: 30 * time.Minute, skips: forbidden}, fires("GeneratedNameTypeSkipped"), 0},
-		"never counted":                 {simulation{pools: []pool{quiet}, lasts: 30 * time.Minute, notCounted: true}, fires("GeneratedNameExporterNotReady"), 0},
-	} {
-		for _, alert := range test.fires {
-			tested[alert] = true
+// pattern is a pool, and the alerts that fire for it.
+type pattern struct {
+	pool
+	fires within
+}
+
+// patterns returns patterns that last a week, by a name that is their resource type, too.
+func patterns() map[string]pattern {
+	branches := leak("", 0, 50_000/(6*day).Seconds(), day)
+	branches.small = true
+	netGrowth := leak("net-", 0, 2333./600, day)
+	netGrowth.creates = ramp(day, 5000./600, never)
+	onSawtooth := sawtooth("saw-", 2_333, 10*time.Minute)
+	slowly := ramp(day, 1./60, never)
+	onSawtooth.names, onSawtooth.creates = sum(onSawtooth.names, slowly), sum(onSawtooth.creates, slowly)
+	shared := steady(strings.Repeat("x", 58), 40, 0).with(8, 2)
+	shared.alternates = true
+	leaks := within{growsFast: 35 * time.Minute, grows: day, many: never}
+	return map[string]pattern{
+		"hourly bursts of 120 a minute":        {bursts("cron-", 30_000, 1_200, time.Hour, never), leaks},
+		"hourly bursts of 500 a minute":        {bursts("cron-", 30_000, 5_000, time.Hour, never), leaks},
+		"20 a second":                          {leak("leak-", 50_000, 20, day), within{growsFast: 25 * time.Minute, grows: day, many: 50 * time.Minute}},
+		"20 a second in a new prefix":          {leak("leak-", 0, 20, day), within{growsFast: 25 * time.Minute, grows: day, many: 2 * time.Hour}},
+		"growth beside deletes":                {netGrowth, leaks},
+		"one a minute":                         {leak("one-", 2_000, 1./60, day), within{grows: day}},
+		"one a minute in a new prefix":         {leak("one-", 0, 1./60, day), within{grows: day}},
+		"one a minute on a sawtooth":           {onSawtooth, within{grows: 2 * day, churns: never}},
+		"50,000 branches":                      {branches, within{typeGrows: day}},
+		"a burst":                              {burst("burst-", 500, day), within{growsFast: 25 * time.Minute, grows: day}},
+		"a burst in a new prefix":              {burst("burst-", 0, day), within{growsFast: 25 * time.Minute}},
+		"a sawtooth of 2,333 in ten minutes":   {sawtooth("saw-", 2_333, 10*time.Minute), within{churns: never}},
+		"a sawtooth of 4,000 in 20 minutes":    {sawtooth("saw-", 4_000, 20*time.Minute), within{churns: never}},
+		"a sawtooth of 5,000 in three hours":   {sawtooth("saw-", 5_000, 3*time.Hour), within{growsFast: never}}, // the first three hours
+		"a nightly burst that is cleaned up":   {bursts("night-", 0, 3_000, day, 17*time.Minute), nil},
+		"a nightly burst, kept for four hours": {bursts("night-", 0, 3_000, day, 4*time.Hour), within{growsFast: 30 * time.Minute}}, // the first night
+		"churn with few names":                 {steady("churn-", 40, 20), within{churns: day}},
+		"few creates":                          {steady("run-", 12, 0.001), nil},
+		"15,000 names without retries":         {steady("many-", 15_000, 0.01).with(1, 1), within{fails: day}},
+		"14,000 names without retries":         {steady("many-", 14_000, 0.01).with(1, 1), nil},
+		"50,000 names with retries":            {steady("many-", 50_000, 0.01), nil},
+		"a truncated prefix and two creators":  {shared, within{truncated: day}},
+	}
+}
+
+// In a week with a restart of the exporter, each pattern fires its alerts in time, once, and no others.
+func TestWeek(t *testing.T) {
+	t.Parallel()
+	patterns := patterns()
+	const restart = 3*day + 7*time.Hour
+	s := &simulation{lasts: 7 * day, restarted: restart, down: outage{restart - interval, restart}}
+	for name, pattern := range patterns {
+		pattern.resource = name
+		s.pools = append(s.pools, pattern.pool)
+	}
+	s.run(t)
+	for a := range s.fired {
+		if _, expected := patterns[a.resource].fires[a.name]; !expected {
+			t.Errorf("%s: %s fired %d times, first at %s, at last until %s",
+				a.resource, a.name, s.fired[a].times, s.fired[a].from, s.fired[a].to)
 		}
+	}
+	for name, pattern := range patterns {
+		for fires, latest := range pattern.fires {
+			switch f := s.fired[alert{fires, name}]; {
+			case f.times != 1:
+				t.Errorf("%s: %s fired %d times, first at %s, at last until %s", name, fires, f.times, f.from, f.to)
+			case f.from > day && f.from-day > latest:
+				t.Errorf("%s: %s fired after %s", name, fires, f.from-day)
+			}
+		}
+	}
+}
+
+// incident is a failure of the exporter or of its server, and the alerts that fire.
+type incident struct {
+	simulation
+	fires within
+}
+
+func incidents() map[string]incident {
+	quiet := []pool{steady("run-", 12, 0.001)}
+	return map[string]incident{
+		"nothing":                       {simulation{pools: quiet}, nil},
+		"the exporter away":             {simulation{pools: quiet, down: outage{start, never}}, within{missing: 20 * time.Minute}},
+		"the exporter away for a while": {simulation{pools: quiet, down: outage{start, start + 2*time.Minute}}, nil},
+		"the API server away":           {simulation{pools: quiet, server: outage{start, never}}, within{behind: 7 * time.Minute}},
+		"the API server restarted":      {simulation{pools: quiet, server: outage{start, start + time.Minute}}, nil},
+		"a type without permission":     {simulation{pools: quiet, skips: forbidden}, within{skipped: 20 * time.Minute}},
+		"a type skipped for two reasons in turns": {
+			simulation{pools: quiet, skips: forbidden, reasons: []census.Reason{census.Forbidden, census.Unreachable}}, within{skipped: 20 * time.Minute},
+		},
+		"never counted": {simulation{pools: quiet, notCounted: true}, within{notReady: 20 * time.Minute}},
+		"300 prefixes":  {simulation{pools: idle(300)}, within{dropped: 2 * time.Hour}},
+	}
+}
+
+// Each alert about the exporter fires in time, once and to the end, and in no other incident.
+func TestExporterAlerts(t *testing.T) {
+	t.Parallel()
+	for name, test := range incidents() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := test.simulation
-			fired, ended, _ := s.run(t)
-			if got := slices.Sorted(maps.Keys(fired)); !slices.Equal(got, slices.Sorted(slices.Values(test.fires))) {
-				t.Errorf("fired: %v, want %q", fired, test.fires)
+			s.lasts = 2 * time.Hour
+			s.run(t)
+			for a, f := range s.fired {
+				if latest, expected := test.fires[a.name]; !expected || f.times != 1 || f.to > 0 || f.from-start > latest {
+					t.Errorf("%s fired %d times, first at %s, at last until %s", a.name, f.times, f.from, f.to)
+				}
 			}
-			if len(ended) > 0 {
-				t.Errorf("stopped firing before the end: %q", ended)
-			}
-			for alert, at := range fired {
-				if test.within > 0 && at-start > test.within {
-					t.Errorf("%s fired after %s", alert, at-start)
+			for fires := range test.fires {
+				if !slices.ContainsFunc(slices.Collect(maps.Keys(s.fired)), func(a alert) bool { return a.name == fires }) {
+					t.Errorf("%s did not fire", fires)
 				}
 			}
 		})
 	}
-	var alerts int
-	for _, group := range alertRules(t, nil, nil) {
-		for _, rule := range group.AlertingRules() {
-			if alerts++; !tested[rule.Name()] {
-				t.Errorf("%s fires in no test", rule.Name())
-			}
-		}
+}
+
+// Each alert fires in a test, and has a section in the page that its runbook_url names.
+func TestRunbooks(t *testing.T) {
+	t.Parallel()
+	tested := map[string]bool{}
+	for _, p := range patterns() {
+		p.fires.note(tested)
 	}
-	if alerts == 0 {
-		t.Error("there are no alerts")
+	for _, i := range incidents() {
+		i.fires.note(tested)
+	}
+	page, err := os.ReadFile("../../docs/troubleshooting/alerts.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sections []string
+	for _, rule := range all(alertRules(t, nil, nil)) {
+		alerting, is := rule.(*rules.AlertingRule)
+		if !is {
+			continue
+		}
+		if !tested[rule.Name()] {
+			t.Errorf("%s fires in no test", rule.Name())
+		}
+		const url = "https://github.com/kubectl-genname/kubectl-genname/blob/main/docs/troubleshooting/alerts.md#"
+		if got := alerting.Annotations().Get("runbook_url"); got != url+strings.ToLower(rule.Name()) {
+			t.Errorf("%s: %s", rule.Name(), got)
+		}
+		sections = append(sections, rule.Name())
+	}
+	var has []string
+	for _, match := range regexp.MustCompile(`(?m)^## (.*)$`).FindAllSubmatch(page, -1) {
+		has = append(has, string(match[1]))
+	}
+	if len(has) == 0 || !slices.Equal(has, sections) {
+		t.Errorf("sections %q, alerts %q", has, sections)
 	}
 }
 
 // The command that an alert suggests has no text of a tenant, and finds cluster-scoped objects too.
 func TestSuggestedCommands(t *testing.T) {
+	t.Parallel()
 	const evil = "$(touch PWN)`touch PWN`;touch PWN;"
 	audit := func(arguments ...string) []string {
 		return append(append([]string{"genname", "audit"}, arguments...), "-A", "--top", "20")
 	}
-	for name, test := range map[string]struct {
+	tests := []struct {
 		prefix, namespace, resource string
 		want                        []string
 	}{
-		"hostile prefix":        {evil, "ci", "configmaps", audit("configmaps")},
-		"prefix with an option": {"--yes", "ci", "configmaps", audit("configmaps")},
-		"hostile namespace":     {"run-", evil, "configmaps", audit("configmaps")},
-		"cluster-scoped":        {"run-", "", "certificatesigningrequests", audit("certificatesigningrequests")},
-		"hostile type":          {"run-", "ci", evil, audit()},
-		"type like an option":   {"run-", "ci", "-x", audit()},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := leak(test.prefix, 0, 20)
-			p.namespace, p.resource = test.namespace, test.resource
-			s := &simulation{pools: []pool{p}, lasts: time.Hour}
-			s.run(t)
-			for _, alert := range []string{"GeneratedNamesGrowFast", "GeneratedNamesGrow"} {
-				text, command, found := strings.Cut(s.described[alert], "run: ")
-				if !found || strings.Contains(text, "namespace") != (test.namespace != "") {
-					t.Fatalf("%s: %q", alert, s.described[alert])
-				}
-				dir := t.TempDir()
-				shell := exec.CommandContext(t.Context(), "bash", "-c", `kubectl() { printf '%s\0' "$@"; }`+"\n"+command)
-				shell.Dir = dir
-				out, err := shell.CombinedOutput()
-				if got := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"); err != nil || !slices.Equal(got, test.want) {
-					t.Errorf("%s: %v %q, want %q", alert, err, got, test.want)
-				}
-				if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
-					t.Errorf("%s ran a command of the tenant: %v %v", alert, files, err)
-				}
+		{evil, "ci", "configmaps", audit("configmaps")},
+		{"--yes", "ci", "jobs", audit("jobs")},
+		{"run-", evil, "pods", audit("pods")},
+		{"run-", "", "certificatesigningrequests", audit("certificatesigningrequests")},
+		{"run-", "ci", evil, audit()},
+		{"run-", "ci", "-x", audit()},
+	}
+	s := &simulation{lasts: day}
+	for _, test := range tests {
+		p := burst(test.prefix, 500, 18*time.Hour)
+		p.namespace, p.resource = test.namespace, test.resource
+		s.pools = append(s.pools, p)
+	}
+	branches := leak("", 0, 0.5, 18*time.Hour)
+	branches.small, branches.resource = true, evil+evil
+	s.pools = append(s.pools, branches)
+	s.run(t)
+	for _, test := range tests {
+		for _, name := range []string{growsFast, grows} {
+			description := s.fired[alert{name, test.resource}].description
+			if strings.Contains(description, "in namespace") != (test.namespace != "") {
+				t.Errorf("%s: %q", name, description)
 			}
-		})
+			checkCommand(t, description, test.want)
+		}
+	}
+	checkCommand(t, s.fired[alert{typeGrows, evil + evil}].description, audit())
+}
+
+// checkCommand runs the command of a description in a shell, and compares its arguments.
+func checkCommand(t *testing.T, description string, want []string) {
+	t.Helper()
+	_, command, found := strings.Cut(description, "run: ")
+	if !found {
+		t.Fatalf("no command in %q", description)
+	}
+	dir := t.TempDir()
+	shell := exec.CommandContext(t.Context(), "bash", "-c", `kubectl() { printf '%s\0' "$@"; }`+"\n"+command)
+	shell.Dir = dir
+	out, err := shell.CombinedOutput()
+	if got := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v %q, want %q", err, got, want)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
+		t.Errorf("%q ran a command of the tenant: %v %v", command, files, err)
 	}
 }

@@ -27,8 +27,8 @@ func TestDashboard(t *testing.T) {
 	if err := json.Unmarshal(text, &d); err != nil {
 		t.Fatal(err)
 	}
-	s := &simulation{pools: append(idle(30), leak("leak-", 0, 20), steady("churn-", 40, 20)), lasts: 15 * time.Minute, skips: forbidden}
-	_, _, query := s.run(t)
+	s := &simulation{pools: append(idle(30), leak("leak-", 0, 20, start), steady("churn-", 40, 20)), lasts: 30 * time.Minute, skips: forbidden}
+	query := s.run(t)
 	first := map[string]string{}
 	rows := 0
 	for _, panel := range d.Panels {
@@ -48,9 +48,9 @@ func TestDashboard(t *testing.T) {
 		}
 	}
 	for title, want := range map[string][]string{
-		"Prefixes that grow fast":     {"=> 1 "},
-		"Names gained in ten minutes": {`prefix="leak-"`},
-		"Created by":                  {`prefix="leak-"`, `creator="leaky-operator"`},
+		"Prefixes that grow fast": {"=> 1 "},
+		"Names gained in an hour": {`prefix="leak-"`},
+		"Created by":              {`prefix="leak-"`, `creator="leaky-operator"`},
 	} {
 		for _, text := range want {
 			if !strings.Contains(first[title], text) {

@@ -1,6 +1,7 @@
 package monitoring
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"math"
@@ -28,8 +29,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 )
 
-// interval is the interval of scrapes and of rules.
-const interval = 30 * time.Second
+// interval is the interval of scrapes and of rules. A real Prometheus scrapes more often, which would take a
+// simulation longer.
+const interval = 3 * time.Minute
 
 // over is a quantity by the time since the beginning.
 type over func(at time.Duration) float64
@@ -43,7 +45,7 @@ func ramp(from time.Duration, perSecond float64, lasts time.Duration) over {
 
 func sum(a, b over) over { return func(at time.Duration) float64 { return a(at) + b(at) } }
 
-// pool is a prefix of ConfigMaps. Creates that names doesn't count were deleted.
+// pool is a prefix. Creates that names doesn't count were deleted.
 type pool struct {
 	prefix         string
 	resource       string // empty for configmaps
@@ -51,6 +53,8 @@ type pool struct {
 	names, creates over
 	attempts       int // 0 for 8
 	generateNames  int
+	alternates     bool // between two creators
+	small          bool // many prefixes with few names each
 }
 
 // outage is a period in which a component is unreachable.
@@ -66,12 +70,23 @@ type simulation struct {
 	server    outage        // the API server
 	restarted time.Duration // when the exporter restarts at another address; 0 for never
 	skips     []census.Skipped
+	reasons   []census.Reason // of skips, in turns
 
 	notCounted bool
 
-	described map[string]string // the description of each alert that has fired
+	fired map[alert]firings
 
 	at, began time.Duration // now, and when the exporter began to count
+}
+
+// alert is an alert about a resource type, or about the exporter.
+type alert struct{ name, resource string }
+
+// firings are how often an alert has fired, when first, when it ended, and its last description.
+type firings struct {
+	times       int
+	from, to    time.Duration // to is 0 while it fires
+	description string
 }
 
 // epoch is the beginning.
@@ -86,26 +101,42 @@ var forbidden = []census.Skipped{{Resource: "secrets", Reason: census.Forbidden}
 
 // Snapshot implements exporter.Source.
 func (s *simulation) Snapshot(each func(live.Row)) live.Snapshot {
-	now := epoch.Add(s.at)
-	total := live.ResourceCount{Resource: configMaps, Counted: true}
-	if s.server.at(s.at) {
-		total.Behind = s.at - s.server.from
-	}
+	snapshot := live.Snapshot{At: epoch.Add(s.at)}
+	types := map[string]*live.ResourceCount{}
 	for _, p := range s.pools {
 		row := p.row(s.at, s.began)
-		row.At = now
+		row.At = snapshot.At
+		total := types[p.resource]
+		if total == nil {
+			total = &live.ResourceCount{Resource: row.Pool.Resource, Counted: true}
+			if s.server.at(s.at) {
+				total.Behind = s.at - s.server.from
+			}
+			types[p.resource] = total
+		}
 		total.Names += row.Pool.Names
 		total.Creates += row.Creates
-		each(row)
+		if !p.small {
+			each(row)
+		}
 	}
 	if s.notCounted {
-		return live.Snapshot{At: now}
+		return snapshot
 	}
-	return live.Snapshot{
-		At: now, Began: epoch.Add(s.began), Watched: 1, Summary: census.Summary{Skipped: s.skips},
-		Types: []census.Resource{configMaps}, Resources: []live.ResourceCount{total},
+	snapshot.Began, snapshot.Watched, snapshot.Skipped = epoch.Add(s.began), len(types), slices.Clone(s.skips)
+	for i := range snapshot.Skipped {
+		if len(s.reasons) > 0 {
+			snapshot.Skipped[i].Reason = s.reasons[turn(s.at)%len(s.reasons)]
+		}
 	}
+	for _, total := range types {
+		snapshot.Types, snapshot.Resources = append(snapshot.Types, total.Resource), append(snapshot.Resources, *total)
+	}
+	return snapshot
 }
+
+// turn counts periods of five minutes.
+func turn(at time.Duration) int { return int(at / (5 * time.Minute)) }
 
 // row returns the pool at a time. It counts creates and deletes from the time since.
 func (p pool) row(at, since time.Duration) live.Row {
@@ -118,8 +149,10 @@ func (p pool) row(at, since time.Duration) live.Row {
 	if p.resource != "" {
 		row.Pool.Resource.Resource = p.resource
 	}
+	if p.alternates && turn(at)%2 == 1 {
+		row.Pool.Creator.Manager = "another-operator"
+	}
 	row.Deletes = int64(creates - p.names(at) + p.names(since))
-	row.Failures = creates * math.Pow(p.names(at)/14_348_907, float64(p.attemptsPerCreate()))
 	recent := p.creates(at) - p.creates(max(at-10*time.Minute, since))
 	row.Rates[1].CreatesPerDay = recent * 144 / max(-math.Expm1(-(at-since).Minutes()/10), 1e-9)
 	return row
@@ -134,7 +167,9 @@ func (p pool) attemptsPerCreate() int {
 
 // forecast implements exporter.Forecast.
 func (s *simulation) forecast(of census.NamePool) (*int, int64, error) {
-	at := slices.IndexFunc(s.pools, func(p pool) bool { return p.prefix == of.Prefix })
+	at := slices.IndexFunc(s.pools, func(p pool) bool {
+		return p.prefix == of.Prefix && cmp.Or(p.resource, configMaps.Resource) == of.Resource.Resource
+	})
 	attempts := s.pools[at].attemptsPerCreate()
 	return &attempts, 1000, nil
 }
@@ -223,11 +258,8 @@ func alertRules(t *testing.T, store storage.Storage, query rules.QueryFunc) []*r
 	return all
 }
 
-// run scrapes and evaluates the rules until the end. It returns when each alert first
-// fired, those that stopped firing, and a function that queries the storage at the end.
-func (s *simulation) run(t *testing.T) (
-	fired map[string]time.Duration, ended []string, query func(string) promql.Vector,
-) {
+// run scrapes and evaluates the rules until the end. It returns a function that queries the storage at the end.
+func (s *simulation) run(t *testing.T) (query func(string) promql.Vector) {
 	t.Helper()
 	scraper := &scraper{TestStorage: teststorage.New(t)}
 	engine := promqltest.NewTestEngine(t, false, 0, promqltest.DefaultMaxSamplesPerQuery)
@@ -235,7 +267,7 @@ func (s *simulation) run(t *testing.T) (
 	groups := alertRules(t, scraper.TestStorage, ask)
 	instance := "10.0.0.1:9810"
 	registry := s.start()
-	fired, s.described = map[string]time.Duration{}, map[string]string{}
+	s.fired = map[alert]firings{}
 	for s.at = 0; s.at <= s.lasts; s.at += interval {
 		if s.restarted > 0 && s.at == s.restarted {
 			s.began, instance = s.at, "10.0.0.2:9810"
@@ -248,24 +280,10 @@ func (s *simulation) run(t *testing.T) (
 		scraper.scrape(t, up, epoch.Add(s.at), instance)
 		for _, group := range groups { // between two scrapes
 			group.Eval(t.Context(), epoch.Add(s.at+interval/2))
-			for _, rule := range group.Rules() {
-				if err := rule.LastError(); err != nil {
-					t.Fatalf("%s: %v", rule.Name(), err)
-				}
-			}
-			for _, rule := range group.AlertingRules() {
-				_, before := fired[rule.Name()]
-				switch fires := rule.State() == rules.StateFiring; {
-				case fires && !before:
-					rule.ForEachActiveAlert(func(a *rules.Alert) { s.described[rule.Name()] = a.Annotations.Get("description") })
-					fired[rule.Name()] = s.at + interval/2
-				case !fires && before:
-					ended = append(ended, rule.Name())
-				}
-			}
 		}
+		s.note(t, groups)
 	}
-	return fired, ended, func(text string) promql.Vector {
+	return func(text string) promql.Vector {
 		t.Helper()
 		vector, err := ask(t.Context(), text, epoch.Add(s.lasts+interval/2))
 		if err != nil {
@@ -273,6 +291,51 @@ func (s *simulation) run(t *testing.T) (
 		}
 		return vector
 	}
+}
+
+// note takes the alerts that fire now.
+func (s *simulation) note(t *testing.T, groups []*rules.Group) {
+	t.Helper()
+	now := map[alert]bool{}
+	for _, rule := range all(groups) {
+		if err := rule.LastError(); err != nil {
+			t.Fatalf("%s: %v", rule.Name(), err)
+		}
+		alerting, is := rule.(*rules.AlertingRule)
+		if !is {
+			continue
+		}
+		alerting.ForEachActiveAlert(func(active *rules.Alert) {
+			if active.State != rules.StateFiring {
+				return
+			}
+			a := alert{rule.Name(), active.Labels.Get("resource")}
+			now[a] = true
+			f, before := s.fired[a]
+			if !before {
+				f.from = s.at
+			}
+			if !before || f.to > 0 {
+				f.times++
+			}
+			f.to, f.description = 0, active.Annotations.Get("description")
+			s.fired[a] = f
+		})
+	}
+	for a, f := range s.fired {
+		if !now[a] && f.to == 0 {
+			f.to = s.at
+			s.fired[a] = f
+		}
+	}
+}
+
+// all returns the rules of groups.
+func all(groups []*rules.Group) (of []rules.Rule) {
+	for _, group := range groups {
+		of = append(of, group.Rules()...)
+	}
+	return of
 }
 
 // start returns a registry with a new exporter.
