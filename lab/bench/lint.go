@@ -19,7 +19,7 @@ const (
 	lintSeconds, lintMegabytes = 0.20, 60
 )
 
-// lintedModules are the modules that contain the published manifests, as in make published.
+// lintedModules are the modules that contain the published manifests, as in make -f lab/Makefile published.
 var lintedModules = []string{
 	"github.com/argoproj/argo-workflows/v3@v3.7.0",
 	"github.com/tektoncd/pipeline@v1.6.0",

@@ -1,7 +1,7 @@
 // Command bench measures the plugin beside the tools that people use today, on real API servers. It writes the
 // results into docs/internals/benchmarks.md. Each section is between two markers and names the conditions of its run.
 //
-//	make bench
+//	make -f lab/Makefile bench
 //	go run -C lab/bench . audit
 //	go run -C lab/bench . -scale 0.1 -runs 1 -print audit
 //

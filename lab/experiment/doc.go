@@ -2,6 +2,6 @@
 // pkg/analyze. The server appends two random characters instead of five (controlplane.SuffixLength). A prefix then
 // has 729 names, and conflicts are common. The rest of the server is unchanged.
 //
-// The tests are a small version of the experiment. "make measure" runs the large one and writes
+// The tests are a small version of the experiment. "make -f lab/Makefile measure" runs the large one and writes
 // docs/internals/measured.md and docs/measured/.
 package experiment

@@ -77,7 +77,7 @@ func client(t *testing.T, name string) Client {
 }
 
 // Short fault-injection tests: all promises are kept. kubectl, which promises nothing, creates duplicates. That shows
-// that the test injects faults. "make chance" runs it with another seed.
+// that the test injects faults. "make -f lab/Makefile chance" runs it with another seed.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	cp := controlplane.New(t)

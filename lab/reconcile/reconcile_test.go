@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 
 // pkg/once keeps its promise in the worst scenario, and sends one POST and no read if
 // nothing goes wrong. A controller that only has the cache creates duplicates.
-// "make reconcile" has every way in every scenario.
+// "make -f lab/Makefile reconcile" has every way in every scenario.
 func TestExactlyOnce(t *testing.T) {
 	cp := controlplane.New(t)
 	// None of these ways waits for the cache, which is behind when they reconcile again.

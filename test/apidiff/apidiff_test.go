@@ -117,7 +117,7 @@ func TestAPIDiffOfNothing(t *testing.T) {
 
 // The repository has an export of each public package.
 func TestExports(t *testing.T) {
-	makefile, err := os.ReadFile("../../Makefile")
+	makefile, err := os.ReadFile("../../packaging/Makefile")
 	if err != nil {
 		t.Fatal(err)
 	}

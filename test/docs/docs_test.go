@@ -94,11 +94,11 @@ func TestTerminalsWereRecorded(t *testing.T) {
 
 // notRun are the commands of the documentation that no test runs, and the reasons.
 var notRun = []struct{ pattern, reason string }{
-	{`^make [a-z-]+`, "the Makefile's own targets; .ci/run runs the most of them, and TestTargetsExist looks them up"},
+	{`^make [a-z-]+`, "targets of a Makefile; .ci/run runs the most of them, and TestTargetsExist looks them up"},
 	{`^go (get|mod edit) `, "run by TestGoGet of test/e2e"},
 	{`^kubectl genname (create -f job.yaml --count 120|prune jobs/nightly-report- --keep 2)$`, "run by TestFirstMinute of test/e2e"},
 	{`^go (run|test) (-C )?\.?/?(lab|test)/`, "a tool of this repository's own, for a person"},
-	{`^kubectl genname report --plot docs/figures/`, "run by make figures, which takes it from the page"},
+	{`^kubectl genname report --plot docs/figures/`, "run by make -f lab/Makefile figures, which takes it from the page"},
 	{`^(sudo dpkg|cosign|sha256sum|gh attestation) `, "needs a published release"},
 	{`^git clone https|^sudo install bin/|^kubectl genname version --client$`, "run by TestFirstMinute of test/e2e; test/offline runs version --client"},
 	{`^git (tag|push origin) (pkg/once/|pkg/once/oncecr/)?v0\.1\.0$|^git switch --detach$`, "a release; test/release tags a copy in this order"},
@@ -160,18 +160,17 @@ func reasonNotToRun(command string) int {
 	return -1
 }
 
-// Each "make TARGET" of a page is in the Makefile. Each program or test that a page runs with "go" is in its
+// Each "make TARGET" of a page is in its Makefile. Each program or test that a page runs with "go" is in its
 // directory.
 func TestTargetsExist(t *testing.T) {
-	makefile := read(t, "Makefile")
-	target := regexp.MustCompile("(?m)(?:^ *|`)make ([a-z][a-z-]*)")
+	target := regexp.MustCompile("(?m)(?:^ *|`)make (?:-f ([a-z]+/)Makefile )?([a-z][a-z-]*)")
 	program := regexp.MustCompile("(?m)(?:^ *|`)go (?:run|test) (?:-C )?(?:\\./)?((?:test|docs|krew)/[a-z0-9/]+)")
 	checked := 0
 	for _, p := range pages(t) {
 		for _, match := range target.FindAllStringSubmatch(p.text, -1) {
 			checked++
-			if !strings.Contains(makefile, "\n"+match[1]+":") {
-				t.Errorf("%s: there is no make %s", p.path, match[1])
+			if !strings.Contains(read(t, match[1]+"Makefile"), "\n"+match[2]+":") {
+				t.Errorf("%s: there is no target %s in %sMakefile", p.path, match[2], match[1])
 			}
 		}
 		for _, match := range program.FindAllStringSubmatch(p.text, -1) {

@@ -23,7 +23,7 @@ import (
 )
 
 // seeded returns a random source with GENNAME_SEED, or with a fixed seed. So a check that blocks a
-// merge fails only because of the change. "make chance" uses a new seed.
+// merge fails only because of the change. "make -f lab/Makefile chance" uses a new seed.
 func seeded(t *testing.T) *rand.Rand {
 	t.Helper()
 	seed := uint64(1)

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
 )
 
-// docs/reference/derived-names.md has exactly the rows of the table that the rule uses. "make controllers" writes the
+// docs/reference/derived-names.md has exactly the rows of the table that the rule uses. "make -f lab/Makefile controllers" writes the
 // tables from the observed names of real controllers.
 func TestDerivedNames(t *testing.T) {
 	page, err := os.ReadFile("../../docs/reference/derived-names.md")

@@ -40,7 +40,7 @@ func TestFigures(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(got, want) {
-				t.Errorf("%s differs from what is drawn; make figures draws it", file)
+				t.Errorf("%s differs from what is drawn; make -f lab/Makefile figures draws it", file)
 			}
 		})
 	}

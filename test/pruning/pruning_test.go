@@ -23,7 +23,7 @@ func inProcess(ctx context.Context, args ...string) (code int, stdout, stderr st
 	return code, out.String(), errOut.String()
 }
 
-// Of 2,000 objects exactly the 1,200 old ones are deleted, during all faults. "make prune-trial" uses 100,000
+// Of 2,000 objects exactly the 1,200 old ones are deleted, during all faults. "make -f lab/Makefile prune-trial" uses 100,000
 // objects.
 func TestExactlyTheOldObjectsAreDeleted(t *testing.T) {
 	cp := controlplane.New(t)

@@ -136,7 +136,7 @@ func (w workspace) publish(module, version string) {
 	w.must(dir, "git", archive...)
 }
 
-// release tags and publishes the modules in the order of CONTRIBUTING.md.
+// release tags and publishes the modules in the order of docs/internals/release.md.
 func (w workspace) release() {
 	w.t.Helper()
 	w.must(w.repository, "git", "tag", "pkg/once/"+version)

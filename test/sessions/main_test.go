@@ -1,6 +1,6 @@
 // Package sessions tests what commands print. Each .txt file is a script of testscript
 // (github.com/rogpeppe/go-internal) that plays recorded terminals on a real API server. The pages of the
-// documentation show parts of them. CONTRIBUTING.md says how to add one.
+// documentation show parts of them. docs/internals/testing.md says how to add one.
 package sessions
 
 import (

@@ -1,5 +1,5 @@
 // Command figure draws the figures of docs/internals/measured.md from the results.json
-// that "make measure" wrote.
+// that "make -f lab/Makefile measure" wrote.
 //
 //	go run . ../../../docs/measured
 package main

@@ -1,5 +1,5 @@
 // Command measure runs the experiment on real servers and writes docs/internals/measured.md. It writes the results
-// and the numbers under each prefix into docs/measured/. "make measure" calls it and draws the figures.
+// and the numbers under each prefix into docs/measured/. "make -f lab/Makefile measure" calls it and draws the figures.
 package main
 
 import (

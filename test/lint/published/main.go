@@ -1,6 +1,6 @@
 // Command published lints the manifests of other projects, and writes the findings to
 // test/lint/published/findings.txt. That file shows the effect of a changed rule. The manifests come from Go modules
-// at fixed versions. "make published" calls it.
+// at fixed versions. "make -f lab/Makefile published" calls it.
 package main
 
 import (
