@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 )
 
-// A picture fills the terminal that it is drawn on, and no more.
+// A plot fills the terminal that it is drawn on, and no more.
 func TestPlotFitsTheTerminal(t *testing.T) {
 	for _, columns := range []uint16{60, 80, 160} {
 		ptmx, tty, err := pty.Open()
@@ -27,7 +27,7 @@ func TestPlotFitsTheTerminal(t *testing.T) {
 			all, _ := io.ReadAll(ptmx) // ends with an error after the other end is closed
 			shown <- string(all)
 		}()
-		code := cmd.Execute(t.Context(), []string{"report", "--plot=-", "--kubeconfig=/nonexistent"},
+		code := cmd.Execute(t.Context(), []string{"report", "--plot", "--kubeconfig=/nonexistent"},
 			genericiooptions.IOStreams{In: strings.NewReader(""), Out: tty, ErrOut: tty})
 		_ = tty.Close()
 		got := <-shown

@@ -98,7 +98,6 @@ var notRun = []struct{ pattern, reason string }{
 	{`^go (get|mod edit) `, "run by TestGoGet of test/e2e"},
 	{`^kubectl genname (create -f job.yaml --count 120|prune jobs/nightly-report- --keep 2)$`, "run by TestFirstMinute of test/e2e"},
 	{`^go (run|test) (-C )?\.?/?(lab|test)/`, "a tool of this repository's own, for a person"},
-	{`^kubectl genname report --plot docs/figures/`, "run by make -f lab/Makefile figures, which takes it from the page"},
 	{`^(sudo dpkg|cosign|sha256sum|gh attestation) `, "needs a published release"},
 	{`^git clone https|^sudo install bin/|^kubectl genname version --client$`, "run by TestFirstMinute of test/e2e; test/offline runs version --client"},
 	{`^git (tag|push origin) (pkg/once/|pkg/once/oncecr/)?v0\.1\.0$|^git switch --detach$`, "a release; test/release tags a copy in this order"},

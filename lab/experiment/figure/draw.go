@@ -66,18 +66,25 @@ func (f figure) save(path string) error {
 	if err != nil {
 		return err
 	}
+	return saveSVG(path, func(canvas draw.Canvas) {
+		drawAligned(above, draw.Crop(canvas, 0, 0, height*0.345, 0), below, draw.Crop(canvas, 0, 0, 0, -height*0.635))
+	})
+}
+
+// saveSVG writes a drawing as SVG.
+func saveSVG(path string, drawOn func(draw.Canvas)) error {
 	svg := vgsvg.New(width, height)
 	canvas := draw.New(svg)
 	canvas.SetColor(color.White)
 	canvas.Fill(canvas.Path())
-	canvas = draw.Crop(canvas, margin, -margin, margin, -margin)
-	drawAligned(above, draw.Crop(canvas, 0, 0, height*0.345, 0), below, draw.Crop(canvas, 0, 0, 0, -height*0.635))
+	drawOn(draw.Crop(canvas, margin, -margin, margin, -margin))
 	var text bytes.Buffer
 	if _, err := svg.WriteTo(&text); err != nil {
 		return err
 	}
 	// Viewers without this font use a similar one.
-	drawing := bytes.ReplaceAll(text.Bytes(), []byte("font-family:Liberation Sans"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif"))
+	drawing := bytes.ReplaceAll(text.Bytes(), []byte("font-family:Liberation Sans"),
+		[]byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif"))
 	return os.WriteFile(path, drawing, 0o644)
 }
 

@@ -1,11 +1,13 @@
-// Command figure draws the figures of docs/internals/measured.md from the results.json
-// that "make -f lab/Makefile measure" wrote.
+// Command figure draws the figures of docs/internals/measured.md from the results.json that "make -f lab/Makefile
+// measure" wrote. With -odds it draws the figures of docs/internals/kep-4420.md.
 //
 //	go run . ../../../docs/measured
+//	go run . -odds ../../../docs/figures
 package main
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -31,11 +33,17 @@ type results struct {
 }
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: figure DIRECTORY")
+	odds := flag.Bool("odds", false, "draw the chance of a failure for 0 to 8 retries")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		fmt.Fprintln(os.Stderr, "usage: figure [-odds] DIRECTORY")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1]); err != nil {
+	draw := run
+	if *odds {
+		draw = saveOdds
+	}
+	if err := draw(flag.Arg(0)); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}

@@ -1,174 +1,126 @@
 package report
 
 import (
-	"errors"
 	"fmt"
-	"path/filepath"
+	"math"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/chart"
+	"github.com/guptarohit/asciigraph"
+
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
-	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// plotFlags are the flags of the chart.
-type plotFlags struct {
-	given   bool
-	file    string
-	scale   flagvalue.Enum[chart.Scale]
-	retries retriesValue
+// curve is the chance that any create has failed, under the policies with a number of attempts.
+type curve struct {
+	model    analyze.Model
+	policies []string
 }
 
-// terminalPlot is the file that means the terminal.
-const terminalPlot = "-"
-
-func (p *plotFlags) toTerminal() bool { return p.file == terminalPlot }
-
-// validate returns an error if the flags are invalid. machine is true if stdout is for machines.
-func (p *plotFlags) validate(machine bool) error {
-	ending := strings.ToLower(filepath.Ext(p.file))
-	switch {
-	case !p.given && (p.scale.Value != chart.Semilog || len(p.retries) > 0):
-		return errors.New("--plot-scale and --plot-retries need --plot")
-	case !p.given:
-		return nil
-	case !p.toTerminal() && ending != ".svg" && ending != ".png":
-		return fmt.Errorf("--plot must be a file that ends in .svg or .png, or - for the terminal, not %q", p.file)
-	case p.toTerminal() && machine:
-		return errors.New("--plot=- can't be used with -o, because both print on stdout")
-	case len(p.retries) > chart.MaxCurves:
-		return fmt.Errorf("--plot-retries can draw at most %d curves, not %d", chart.MaxCurves, len(p.retries))
-	}
-	return nil
-}
-
-// plot draws the report's one population, into the file or on stdout.
-func (o *options) plot(report *v1alpha1.CollisionReport, populations []report.Population) error {
-	switch {
-	case len(populations) != 1 && o.from != "":
-		return fmt.Errorf("--plot draws one prefix, but %s has %d. Save an audit of one prefix:\n"+
-			"  kubectl genname audit TYPE/PREFIX -o json > audit.json", o.from, len(populations))
-	case len(populations) != 1:
-		return fmt.Errorf("--plot draws one prefix, not %d. Name one prefix", len(populations))
-	}
-	c, err := o.chart(report)
-	if err != nil {
-		return fmt.Errorf("--plot: %w", err)
-	}
-	if err := o.draw(c); err != nil {
-		return fmt.Errorf("--plot: %w", err)
-	}
-	return nil
-}
-
-// draw writes the chart to the terminal or the file of --plot.
-func (o *options) draw(c chart.Chart) error {
-	if o.plotFlags.toTerminal() {
-		text, err := c.Text(terminal.Width(o.Out))
-		fmt.Fprint(o.Out, text)
-		return err
-	}
-	draw := c.SVG
-	if strings.EqualFold(filepath.Ext(o.plotFlags.file), ".png") {
-		draw = c.PNG
-	}
-	picture, err := draw()
-	if err != nil {
-		return err
-	}
-	return writeWhole(o.plotFlags.file, picture)
-}
-
-// chart returns the chart of the report. It has a curve for each number of retries, or for each
-// policy if no number is given.
-func (o *options) chart(report *v1alpha1.CollisionReport) (chart.Chart, error) {
+// printPlot prints the curves of the report's one prefix, and their legend.
+func (o *options) printPlot(report *v1alpha1.CollisionReport, prefixes int) error {
 	pool, item := report.NamePool, report.Items[0]
-	c := chart.Chart{
-		Title: fmt.Sprintf("Chance that a create fails, of %d^%d = %s names",
-			pool.AlphabetSize, pool.SuffixLength, humanize.Grouped(pool.Names)),
-		Scale: o.plotFlags.scale.Value, Existing: item.Existing, Names: pool.Names,
+	switch {
+	case prefixes != 1 && o.from != "":
+		return fmt.Errorf("--plot draws one prefix, but %s has %d. Save an audit of one prefix:\n"+
+			"  kubectl genname audit TYPE/PREFIX -o json > audit.json", o.from, prefixes)
+	case prefixes != 1:
+		return fmt.Errorf("--plot draws one prefix, not %d. Name one prefix", prefixes)
+	case item.Existing >= pool.Names:
+		return fmt.Errorf("--plot: all %d names exist: there is no curve to draw", pool.Names)
 	}
+	curves, err := curvesOf(item.Policies, pool.Names)
+	if err != nil {
+		return fmt.Errorf("--plot: %w", err)
+	}
+	title := fmt.Sprintf("Chance that a create fails, of %d^%d = %s names",
+		pool.AlphabetSize, pool.SuffixLength, humanize.Grouped(pool.Names))
 	if item.Prefix != "" {
-		subject := subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix)
-		c.Title = terminal.Sprintf("%s: chance that a create fails", subject)
+		title = terminal.Sprintf("%s: chance that a create fails",
+			subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix))
 	}
-	for _, line := range o.plotLines(item) {
-		model, err := analyze.NewModel(pool.Names, line.attempts)
-		if err != nil {
-			return c, err
-		}
-		c.Curves = append(c.Curves, curve(line.label, model, item.Existing))
+	fmt.Fprintf(o.Out, "%s\n\n%s\n%8snames under the prefix (logarithmic)\n\n",
+		title, chart(curves, item.Existing, terminal.Width(o.Out)), "")
+	for i, c := range curves {
+		fmt.Fprintf(o.Out, "%c  %-34s  0.1%% at %s, 50%% at %s\n", 'a'+i, c.label(),
+			humanize.Grouped(c.reaches(item.Existing, 0.001)), humanize.Grouped(c.reaches(item.Existing, 0.5)))
 	}
-	return c, nil
+	if item.Existing > 0 {
+		fmt.Fprintf(o.Out, "now: %s names exist\n", humanize.Grouped(item.Existing))
+	}
+	return nil
 }
 
-// curve returns the curve of a model. Its chances are in their ranges, so that no
-// calculation fails.
-func curve(label string, model analyze.Model, existing int64) chart.Curve {
-	return chart.Curve{
-		Label: label,
-		Log10: func(creates int64) float64 { return model.AnyFails(existing, creates).Log10() },
-		Reaches: func(p float64) int64 {
-			room, _ := model.Room(existing, p)
-			return room + 1
-		},
+// chart draws the curves against the logarithm of the number of names.
+func chart(curves []curve, existing int64, columns int) string {
+	low, high := math.Inf(1), 0.0
+	for _, c := range curves {
+		low = min(low, float64(c.reaches(existing, 0.001)))
+		high = max(high, float64(c.reaches(existing, 0.999)))
 	}
+	columns = max(columns, 40) - 13 // of the axis, and of the last label behind it
+	names := func(place float64) float64 { return low * math.Pow(high/low, place) }
+	var rows [][]float64
+	var letters []asciigraph.CharSet
+	for i, c := range curves {
+		rows = append(rows, c.row(existing, columns, names))
+		letters = append(letters, asciigraph.CreateCharSet(string(rune('a'+i))))
+	}
+	return asciigraph.PlotMany(rows, asciigraph.Height(10), asciigraph.Width(columns),
+		asciigraph.LowerBound(0), asciigraph.UpperBound(100), asciigraph.SeriesChars(letters...),
+		asciigraph.YAxisValueFormatter(func(percent float64) string { return fmt.Sprintf("%4.0f%%", percent) }),
+		asciigraph.XAxisRange(0, 1), asciigraph.XAxisTickCount(columns/15+1),
+		asciigraph.XAxisValueFormatter(func(place float64) string { return humanize.Round(int64(names(place))) }))
 }
 
-// plotLine is a curve's number of attempts, and its name.
-type plotLine struct {
-	attempts int
-	label    string
-}
-
-// plotLines returns the curves that the flags ask for.
-func (o *options) plotLines(item v1alpha1.CollisionItem) []plotLine {
-	var lines []plotLine
-	for _, retries := range o.plotFlags.retries {
-		label := strconv.Itoa(retries) + " retries"
-		switch retries {
-		case 0:
-			label = "no retry"
-		case 1:
-			label = "1 retry"
-		}
-		lines = append(lines, plotLine{retries + 1, label})
-	}
-	if len(lines) == 0 {
-		lines = policyLines(item.Policies)
-	}
-	return lines
-}
-
-// policyLines returns a curve for each known number of attempts.
-func policyLines(policies []v1alpha1.Policy) []plotLine {
-	var lines []plotLine
+// curvesOf returns a curve for each known number of attempts.
+func curvesOf(policies []v1alpha1.Policy, names int64) (curves []curve, err error) {
 	for _, p := range policies {
 		if p.Attempts == nil {
 			continue
 		}
-		same := func(l plotLine) bool { return l.attempts == *p.Attempts }
-		if at := slices.IndexFunc(lines, same); at >= 0 {
-			lines[at].label += ", " + string(p.Name)
-			continue
+		i := slices.IndexFunc(curves, func(c curve) bool { return c.model.Attempts() == *p.Attempts })
+		if i < 0 {
+			model, err := analyze.NewModel(names, *p.Attempts)
+			if err != nil {
+				return nil, err
+			}
+			i, curves = len(curves), append(curves, curve{model: model})
 		}
-		lines = append(lines, plotLine{*p.Attempts, string(p.Name)})
+		curves[i].policies = append(curves[i].policies, string(p.Name))
 	}
-	for i := range lines {
-		lines[i].label += " (" + attemptsText(lines[i].attempts) + ")"
-	}
-	return lines
+	return curves, nil
 }
 
-func attemptsText(attempts int) string {
-	if attempts == 1 {
-		return "1 attempt"
+func (c curve) label() string {
+	return strings.Join(c.policies, ", ") + " (" + humanize.Count(c.model.Attempts(), "attempt") + ")"
+}
+
+// reaches returns the number of names at which the chance is above p, for p between 0 and 1.
+func (c curve) reaches(existing int64, p float64) int64 {
+	room, _ := c.model.Room(existing, p) // p is in its range
+	return min(existing+room+1, c.model.Names())
+}
+
+// row returns the chances in per cent for each column. It leaves out values near the axis and at the
+// top, where all curves are equal.
+func (c curve) row(existing int64, columns int, names func(place float64) float64) []float64 {
+	row := make([]float64, columns)
+	before := 0.0
+	for i := range row {
+		creates := int64(names(float64(i)/float64(columns-1))) - existing
+		chance := 100 * math.Pow(10, c.model.AnyFails(existing, max(creates, 0)).Log10())
+		row[i] = chance
+		switch {
+		case chance < 5 || before > 99.9:
+			row[i] = math.NaN()
+		case before < 5 && i > 0:
+			row[i-1] = 0 // it can rise within a column
+		}
+		before = chance
 	}
-	return strconv.Itoa(attempts) + " attempts"
+	return row
 }

@@ -1,6 +1,6 @@
 // Package report is the command that calculates the probability that creates fail. It owns the
-// flags, the sources of counts, the tables and the pictures. internal/report and pkg/analyze
-// calculate, internal/census counts, and internal/chart draws.
+// flags, the sources of counts, the tables and the plot. internal/report and pkg/analyze calculate,
+// and internal/census counts.
 package report
 
 import (
@@ -15,7 +15,6 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/templates"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/chart"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -54,14 +53,13 @@ type options struct {
 	rateGiven      bool
 	period         flagvalue.Duration
 	periodGiven    bool
-	plotFlags      plotFlags
+	plot           bool
 }
 
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
 	o := &options{IOStreams: streams, factory: conn.Factory, printFlags: output.NewFlags(output.Wide)}
 	o.failAbove.Value = new(float64)
-	o.plotFlags.scale = flagvalue.NewEnum(chart.Semilog, chart.Scales...)
 	o.period = flagvalue.Duration(30 * 24 * time.Hour)
 	o.question = report.Question{
 		SuffixLength: names.SuffixLength, ClientAttempts: flagvalue.ClientAttempts, Probability: 0.001,
@@ -98,9 +96,8 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			# Show the expected failures in a year in which 5,000 objects a day are created and deleted
 			kubectl genname report --existing 100000 --rate 5000 --for 365d
 
-			# Draw the chances to a file, and the chances with 0 to 8 retries in the terminal
-			kubectl genname report --existing 5000 --plot odds.svg
-			kubectl genname report --plot - --plot-retries 0-8`),
+			# Draw the chances with and without retries in the terminal
+			kubectl genname report --existing 5000 --plot`),
 		RunE:              runner.RunE(o),
 		ValidArgsFunction: complete.Prefixes(conn),
 	}
@@ -131,15 +128,8 @@ func (o *options) addFlags(cmd *cobra.Command) {
 		"Let --fail-above pass even if a prefix that you named has no names")
 	flags.Float64Var(&o.rate, "rate", 0, "Report on this number of creates per day, with as many deletes")
 	flags.Var(&o.period, "for", "How long the creates and deletes of --rate go on, like 90m, 12h or 30d")
-	flags.StringVar(&o.plotFlags.file, "plot", "", "Draw a plot of the chance of a failure by the number of names "+
-		"to FILE.svg or FILE.png. - draws it in the terminal instead of the tables")
-	flags.Var(&o.plotFlags.scale, "plot-scale", o.plotFlags.scale.Usage("Axes of --plot", map[chart.Scale]string{
-		chart.Semilog: "a logarithmic number of names",
-		chart.Log:     "both axes logarithmic, for small chances",
-	}))
-	flags.Var(&o.plotFlags.retries, "plot-retries",
-		"Draw a curve for each of these numbers of retries, like 0,1 or 0-8, "+
-			"instead of one curve for each retry policy")
+	flags.BoolVar(&o.plot, "plot", false, "Draw the chance of a failure by the number of names in the terminal, "+
+		"with and without retries, instead of the tables")
 	flagvalue.ReadableNumbers(flags)
 	o.printFlags.AddFlags(cmd)
 }
@@ -150,7 +140,6 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	o.prefixes = args
 	o.existingGiven, o.createsGiven = given("existing"), given("creates")
 	o.rateGiven, o.periodGiven = given("rate"), given("for")
-	o.plotFlags.given = given("plot")
 	if err := o.printFlags.Check(); err != nil { // while it knows all formats
 		return err
 	}
@@ -172,7 +161,10 @@ func (o *options) Validate() error {
 	if err := o.validateSource(); err != nil {
 		return err
 	}
-	return o.plotFlags.validate(o.printFlags.ForMachines())
+	if o.plot && o.printFlags.ForMachines() {
+		return errors.New("--plot can't be used with -o, because both print on stdout")
+	}
+	return nil
 }
 
 // validateQuestion returns an error if a number is out of its range.
@@ -222,16 +214,16 @@ func (o *options) Run(ctx context.Context) error {
 	case err != nil:
 		return o.explained(err)
 	}
-	if o.plotFlags.given {
-		if err := o.plot(report, subject.populations); err != nil {
-			return err
-		}
-	}
 	o.warn(subject)
-	if err := o.print(report); err != nil {
+	if o.plot {
+		err = o.printPlot(report, len(subject.populations))
+	} else {
+		err = o.print(report)
+	}
+	if err != nil {
 		return err
 	}
-	if !o.printFlags.ForMachines() && !o.plotFlags.toTerminal() {
+	if !o.printFlags.ForMachines() && !o.plot {
 		o.hint(report)
 	}
 	return o.evaluate(report.Gate, subject)

@@ -14,8 +14,6 @@ func (o *options) print(report *v1alpha1.CollisionReport) error {
 	switch {
 	case o.printFlags.ForMachines():
 		return o.printFlags.Print(report, o.Out)
-	case o.plotFlags.toTerminal():
-		return nil // the picture replaces the tables
 	case !o.isSingle(report):
 		o.printVerdict(report)
 		o.printPrefixes(report)
