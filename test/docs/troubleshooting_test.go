@@ -56,10 +56,10 @@ var notExplained = map[string]string{
 	"Warning: no object of … in namespace … has the prefix …":                             "it names the cause",
 	"Warning: …: skipped …, because …":                                                    "it names the cause",
 	"Warning: you can't … …":                                                              "it names the permission",
-	"Warning: the history limits of … delete its finished Jobs, also those of --from": "it names the result",
+	"Warning: the history limits of … delete its finished Jobs, also those of --from":     "it names the result",
 
-	"Warning: deleting a namespace deletes all objects in it":                             "prune deletes nothing without --yes",
-	"Warning: … create …":                                                                 "prune deletes nothing without --yes",
+	"Warning: deleting a namespace deletes all objects in it": "prune deletes nothing without --yes",
+	"Warning: … create …":                                     "prune deletes nothing without --yes",
 
 	"pkg/cmd/messages: Clock": "nothing to do: the command uses the server's clock",
 

@@ -122,14 +122,14 @@ func duplicatesOfCleanPopulations(t *testing.T, cp *controlplane.ControlPlane) {
 	for _, run := range []string{"cron-1", "cron-2"} {
 		shell.Run("kubectl", "create", "job", run, "--from=cronjob/cron").Expect(t, 0, `.*created\n`, ``)
 	}
-	u.Run("create", "-f", harness.File(t, "job.yaml", job), "--count=300").Expect(t, 0, `(.* created\n){300}`, `.*`)
+	u.Run("create", "-f", harness.File(t, "job.yaml", job), "--count=40").Expect(t, 0, `(.* created\n){40}`, `.*`)
 	harness.Eventually(t, func() error {
 		var pods metav1.PartialObjectMetadataList
 		r := shell.Run("kubectl", "get", "pods", "-o", "json")
 		if err := json.Unmarshal([]byte(r.Stdout), &pods); err != nil {
 			return err
 		}
-		if len(pods.Items) < 316 {
+		if len(pods.Items) < 56 {
 			return fmt.Errorf("controllers have created %d Pods", len(pods.Items))
 		}
 		return nil
