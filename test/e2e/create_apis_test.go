@@ -1,28 +1,20 @@
 package e2e
 
 import (
-	"encoding/json"
 	"net"
-	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/serverinfo"
-	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/dynamic"
-
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/serverinfo"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -78,7 +70,7 @@ func createStatuses(t *testing.T, cp *controlplane.ControlPlane) {
 // An object of an aggregated API is created once, too. Its server is not kube-apiserver and retries
 // nothing.
 func createAggregated(t *testing.T, cp *controlplane.ControlPlane) {
-	server := httptest.NewTLSServer(&aggregated{things: map[string]*unstructured.Unstructured{}})
+	server := httptest.NewTLSServer(oncetest.NewServer(oncetest.Type{Group: "aggregated.e2e", Version: "v1", Kind: "Thing"}))
 	t.Cleanup(server.Close)
 	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
 	if err != nil {
@@ -151,77 +143,6 @@ func countWithID(t *testing.T, resource dynamic.ResourceInterface) int {
 		}
 	}
 	return len(list.Items)
-}
-
-// aggregated is a small API server that keeps Things in memory.
-type aggregated struct {
-	mu     sync.Mutex
-	things map[string]*unstructured.Unstructured
-	last   int
-}
-
-// ServeHTTP implements http.Handler.
-func (a *aggregated) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	path := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	resource := schema.GroupResource{Group: "aggregated.e2e", Resource: "things"}
-	switch { // /apis/GROUP/v1/namespaces/NAMESPACE/things/NAME
-	case len(path) == 3 && path[0] == "apis":
-		respond(w, http.StatusOK, &metav1.APIResourceList{
-			TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: "aggregated.e2e/v1",
-			APIResources: []metav1.APIResource{{Name: "things", SingularName: "thing", Namespaced: true, Kind: "Thing", Verbs: metav1.Verbs{"create", "get", "list"}}},
-		})
-	case len(path) == 6 && r.Method == http.MethodPost:
-		a.create(w, r, resource)
-	case len(path) == 6:
-		list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "aggregated.e2e/v1", "kind": "ThingList", "metadata": map[string]any{"resourceVersion": "1"}}}
-		selector, err := labels.Parse(r.URL.Query().Get("labelSelector"))
-		if err != nil {
-			refuse(w, apierrors.NewBadRequest(err.Error()))
-			return
-		}
-		for _, thing := range a.things {
-			if selector.Matches(labels.Set(thing.GetLabels())) {
-				list.Items = append(list.Items, *thing)
-			}
-		}
-		respond(w, http.StatusOK, list)
-	case len(path) == 7 && a.things[path[6]] != nil:
-		respond(w, http.StatusOK, a.things[path[6]])
-	default:
-		refuse(w, apierrors.NewNotFound(resource, path[len(path)-1]))
-	}
-}
-
-func (a *aggregated) create(w http.ResponseWriter, r *http.Request, resource schema.GroupResource) {
-	thing := &unstructured.Unstructured{}
-	if err := json.NewDecoder(r.Body).Decode(thing); err != nil {
-		refuse(w, apierrors.NewBadRequest(err.Error()))
-		return
-	}
-	if name := thing.GetName(); a.things[name] != nil {
-		refuse(w, apierrors.NewAlreadyExists(resource, name))
-		return
-	}
-	a.last++
-	thing.SetUID(types.UID(strconv.Itoa(a.last)))
-	thing.SetResourceVersion(strconv.Itoa(a.last))
-	thing.SetCreationTimestamp(metav1.Now())
-	a.things[thing.GetName()] = thing
-	respond(w, http.StatusCreated, thing)
-}
-
-func refuse(w http.ResponseWriter, err *apierrors.StatusError) {
-	status := err.Status()
-	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
-	respond(w, int(status.Code), &status)
-}
-
-func respond(w http.ResponseWriter, code int, object any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(object)
 }
 
 // attemptsAreUnknown tests that the number of attempts of an aggregated API is unknown, whatever kube-apiserver does. A user who
