@@ -2,7 +2,6 @@ package create
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -197,23 +196,18 @@ func TestLookingAgainForACopy(t *testing.T) {
 	}
 }
 
-// A point at which the run waits also waits for rechecks and for deferred copies.
-func TestReachedAfterLookingAgain(t *testing.T) {
+// The end of a batch waits for rechecks and for deferred copies, too.
+func TestBatchWithRechecks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{looks: func(string) bool { return true }}
 		config := configOf(c)
 		config.Copies, config.Concurrency = 2, 1
-		sent := 0
-		reported := words(begin(t.Context(), config, func(yield func(Item, error) bool) {
-			_ = yield(Item{Document: document("configmaps/a/x-")}, nil) &&
-				yield(Item{Reached: func(changed bool) {
-					if sent = len(c.sent); !changed {
-						t.Error("nothing has changed")
-					}
-				}}, nil) && yield(Item{Document: document("configmaps/a/y-")}, nil)
-		}))
-		if sent != 2 || !slices.Contains(reported, "end 2") {
-			t.Errorf("%d sent, %q", sent, reported)
+		s := newSession(t.Context(), config, func(Event) {})
+		if err := s.Create(input("configmaps/a/x-")); err != nil || len(c.sent) != 2 {
+			t.Errorf("%v, %d sent", err, len(c.sent))
+		}
+		if end := s.End(); end.Created != 2 {
+			t.Errorf("%+v", end)
 		}
 	})
 }
@@ -308,8 +302,8 @@ func TestAsideDoesNotWaitForInput(t *testing.T) {
 		start := time.Now()
 		var second time.Duration
 		seen := 0
-		for e := range begin(t.Context(), config, func(yield func(Item, error) bool) {
-			yield(Item{Document: document("configmaps/a/x-")}, nil)
+		for e := range begin(t.Context(), config, func(yield func(*Document, error) bool) {
+			yield(document("configmaps/a/x-"), nil)
 			time.Sleep(24 * time.Hour) // a stream
 		}) {
 			if endedAs(e, Created) {

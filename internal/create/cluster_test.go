@@ -190,10 +190,10 @@ func document(text string) *Document {
 }
 
 // input returns the documents as the input of a run.
-func input(documents ...string) iter.Seq2[Item, error] {
-	return func(yield func(Item, error) bool) {
+func input(documents ...string) iter.Seq2[*Document, error] {
+	return func(yield func(*Document, error) bool) {
 		for _, text := range documents {
-			if !yield(Item{Document: document(text)}, nil) {
+			if !yield(document(text), nil) {
 				return
 			}
 		}
@@ -204,10 +204,16 @@ func configOf(c *cluster) Config {
 	return Config{client: c, Copies: 1, Concurrency: 8, Attempts: 16}
 }
 
-// begin runs a new session.
-func begin(ctx context.Context, config Config, input iter.Seq2[Item, error]) iter.Seq[Event] {
-	return (&Session{config: config}).Run(ctx, input)
+// begin runs a new session with one batch, and returns its events and its Summary.
+func begin(ctx context.Context, config Config, batch iter.Seq2[*Document, error]) iter.Seq[Event] {
+	return func(yield func(Event) bool) {
+		s := newSession(ctx, config, func(e Event) { yield(e) })
+		_ = s.Create(batch) // the Summary has Unread
+		yield(s.End())
+	}
 }
+
+func (Summary) event() {}
 
 // words returns one word or phrase per event.
 func words(events iter.Seq[Event]) (reported []string) {

@@ -53,14 +53,6 @@ const (
 	ServerDryRun
 )
 
-// Item is one step of the input: a document, or a point at which the run waits.
-type Item struct {
-	Document *Document
-	// Reached is called if there is no Document, when nothing earlier is in flight anymore. changed
-	// reports whether the run has created anything since the previous such point.
-	Reached func(changed bool)
-}
-
 // Document is one object of the input. A document with a generated name is created Config.Copies
 // times.
 type Document struct {
@@ -76,7 +68,7 @@ type Document struct {
 	Template exactlyonce.Template
 
 	// Number is the position of the document in the input, from 1. Copies is the number of copies to
-	// create. Run sets both.
+	// create. The session sets both.
 	Number, Copies int
 
 	canCarryID bool // else the server will refuse the object

@@ -7,8 +7,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 )
 
-// Event is a report of a run: an Outcome, a Retry, a Warning, Searching or a Problem. The last one is the
-// Summary.
+// Event is a report of a run: an Outcome, a Retry, a Warning, Searching or a Problem.
 type Event interface{ event() }
 
 // Kind is how an object has ended.
@@ -102,4 +101,3 @@ func (Retry) event()     {}
 func (Warning) event()   {}
 func (Searching) event() {}
 func (Problem) event()   {}
-func (Summary) event()   {}

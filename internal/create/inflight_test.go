@@ -24,7 +24,7 @@ func TestInFlight(t *testing.T) {
 			}
 			return exactlyonce.Result{Outcome: exactlyonce.Created, Name: object}, nil
 		}
-		s := &Session{config: configOf(c)}
+		var s *Session
 		expect := func(want ...string) {
 			t.Helper()
 			var got []string
@@ -43,7 +43,7 @@ func TestInFlight(t *testing.T) {
 		after(time.Second/2, "1 named false")
 		after(3*time.Second/2, "1 second false") // the next name, as the fake reports it
 		after(5*time.Second/2, "2 lost false")
-		for e := range s.Run(t.Context(), input("configmaps/a/named", "configmaps/a/lost", "configmaps/a/refused")) {
+		s = newSession(t.Context(), configOf(c), func(e Event) {
 			switch {
 			case endedAs(e, Created):
 				expect("1 named true")
@@ -52,17 +52,26 @@ func TestInFlight(t *testing.T) {
 			case endedAs(e, Failed):
 				expect()
 			}
+		})
+		if err := s.Create(input("configmaps/a/named", "configmaps/a/lost", "configmaps/a/refused")); err != nil {
+			t.Error(err)
+		}
+		if s.End(); s.Totals().Objects() != 3 {
+			t.Errorf("%+v", s.Totals())
 		}
 	})
 }
 
 // Dry runs store nothing, so nothing of them is in flight.
 func TestNothingInFlightInADryRun(t *testing.T) {
-	s := &Session{config: configOf(&cluster{})}
-	s.config.DryRun = ServerDryRun
-	for range s.Run(t.Context(), input("configmaps/a/x-")) {
+	config := configOf(&cluster{})
+	config.DryRun = ServerDryRun
+	var s *Session
+	s = newSession(t.Context(), config, func(Event) {
 		if got, _ := s.InFlight(); len(got) > 0 {
 			t.Errorf("%v", got)
 		}
-	}
+	})
+	_ = s.Create(input("configmaps/a/x-"))
+	s.End()
 }

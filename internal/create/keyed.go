@@ -13,7 +13,7 @@ import (
 
 // keyed is a run with a key. It can be repeated.
 type keyed struct {
-	*run
+	*Session
 	numbers  map[equal]int
 	reported map[inPlace]bool // IDs whose duplicates were reported
 }
@@ -40,7 +40,7 @@ func (k *keyed) create() {
 	}
 	k.reportDuplicates(documents)
 	for _, d := range documents {
-		k.run.create(d, 0)
+		k.Session.create(d, 0)
 	}
 	k.settle()
 	k.compareAgain(documents)
@@ -49,16 +49,15 @@ func (k *keyed) create() {
 // readAll reads the input, and reports whether all of it is usable.
 func (k *keyed) readAll() (documents []*Document, whole bool) {
 	whole = true
-	k.eachStep(func(s step) {
+	k.eachStep(func(next step) {
+		d := next.document
 		switch {
-		case s.err != nil:
+		case next.err != nil:
 			whole = false
-			k.problem(s.err)
-		case s.item.Document == nil:
-			s.item.Reached(false)
-		case k.prepare(s.item.Document) && k.number(s.item.Document):
-			documents = append(documents, s.item.Document)
-			k.warnOfTTL(s.item.Document)
+			k.problem(next.err)
+		case k.prepare(d) && k.number(d):
+			documents = append(documents, d)
+			k.warnOfTTL(d)
 		default:
 			whole = false
 		}

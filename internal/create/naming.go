@@ -13,22 +13,22 @@ import (
 
 // serverNaming reports whether the server picks the document's name. If the plugin can't pick names,
 // it returns an error for a run with a key.
-func (r *run) serverNaming(d *Document) (bool, error) {
-	if r.config.ServerNaming {
+func (s *Session) serverNaming(d *Document) (bool, error) {
+	if s.config.ServerNaming {
 		return true, nil
 	}
-	if r.config.Key == "" && (!d.generated || r.config.DryRun != NoDryRun) {
+	if s.config.Key == "" && (!d.generated || s.config.DryRun != NoDryRun) {
 		return false, nil
 	}
-	reason := r.noClientNaming(d.Mapping.Resource)
+	reason := s.noClientNaming(d.Mapping.Resource)
 	resource := d.Mapping.Resource.GroupResource()
 	switch {
 	case reason == "":
 		return false, nil
-	case r.config.Key != "":
+	case s.config.Key != "":
 		return false, &NoClientNamingError{resource, reason, d.Source}
 	}
-	r.warn(ServerNames, resource, reason)
+	s.warn(ServerNames, resource, reason)
 	return true, nil
 }
 
@@ -36,22 +36,22 @@ var ipAddresses = schema.GroupResource{Group: "networking.k8s.io", Resource: "ip
 
 // noClientNaming returns the reason why the plugin can't pick names of the resource type, or "". It
 // also returns "" if discovery fails. Then the first GET shows the problem.
-func (r *run) noClientNaming(resource schema.GroupVersionResource) NamingReason {
+func (s *Session) noClientNaming(resource schema.GroupVersionResource) NamingReason {
 	if resource.GroupResource() == ipAddresses {
 		return NamesIgnored
 	}
-	reason, known := r.unreadable[resource]
+	reason, known := s.unreadable[resource]
 	if known {
 		return reason
 	}
-	switch verbs := r.config.client.Verbs(resource); {
+	switch verbs := s.config.client.Verbs(resource); {
 	case len(verbs) == 0 || slices.Contains(verbs, "get"):
 	case len(verbs) == 1:
 		reason = NotStored
 	default:
 		reason = NotReadable
 	}
-	r.unreadable[resource] = reason
+	s.unreadable[resource] = reason
 	return reason
 }
 

@@ -15,14 +15,14 @@ type place struct {
 	permission permission
 }
 
-// placeOf returns the place of a document. r.places has all places, in the order of the input.
-func (r *run) placeOf(d *Document) *place {
+// placeOf returns the place of a document. s.places has all places, in the order of the input.
+func (s *Session) placeOf(d *Document) *place {
 	key := idempotency.Place{Resource: d.Mapping.Resource.GroupResource(), Namespace: d.Namespace}
-	at := r.placeFor[key]
+	at := s.placeFor[key]
 	if at == nil {
 		at = &place{Place: key, resource: d.Mapping.Resource}
-		r.placeFor[key] = at
-		r.places = append(r.places, at)
+		s.placeFor[key] = at
+		s.places = append(s.places, at)
 	}
 	return at
 }

@@ -11,25 +11,25 @@ const (
 	readAtOnce = 8
 )
 
-// reader reads the input in its own goroutine. If reading hangs, items stays empty.
+// reader reads the input in its own goroutine. If reading hangs, documents stays empty.
 type reader struct {
-	items     chan step
+	documents chan step
 	room      chan struct{} // there is room for readAtOnce
 	abandoned chan struct{}
 }
 
-// step is an item of the input, or an error of reading.
+// step is a document of the input, or an error of reading.
 type step struct {
-	item Item
-	err  error
+	document *Document
+	err      error
 }
 
-func read(input iter.Seq2[Item, error]) *reader {
-	r := &reader{items: make(chan step, readAhead), room: make(chan struct{}, 1), abandoned: make(chan struct{})}
+func read(input iter.Seq2[*Document, error]) *reader {
+	r := &reader{documents: make(chan step, readAhead), room: make(chan struct{}, 1), abandoned: make(chan struct{})}
 	go func() {
-		defer close(r.items)
-		for item, err := range input {
-			if !r.hand(step{item, err}) {
+		defer close(r.documents)
+		for document, err := range input {
+			if !r.hand(step{document, err}) {
 				return
 			}
 		}
@@ -37,26 +37,26 @@ func read(input iter.Seq2[Item, error]) *reader {
 	return r
 }
 
-// hand passes on a step, and reports whether the run wants another one. If items is full, it waits for
+// hand passes on a step, and reports whether the run wants another one. If documents is full, it waits for
 // room for readAtOnce steps.
 func (r *reader) hand(s step) bool {
-	if len(r.items) == readAhead {
+	if len(r.documents) == readAhead {
 		select {
 		case <-r.room:
 		case <-r.abandoned:
 		}
 	}
 	select {
-	case r.items <- s:
+	case r.documents <- s:
 		return true
 	case <-r.abandoned:
 		return false
 	}
 }
 
-// taken must be called after each step that is taken from items.
+// taken must be called after each step that is taken from documents.
 func (r *reader) taken() {
-	if len(r.items) == readAhead-readAtOnce {
+	if len(r.documents) == readAhead-readAtOnce {
 		select {
 		case r.room <- struct{}{}:
 		default:
@@ -64,5 +64,5 @@ func (r *reader) taken() {
 	}
 }
 
-// abandon ends the reading at the next item, if any.
+// abandon ends the reading at the next document, if any.
 func (r *reader) abandon() { close(r.abandoned) }

@@ -116,7 +116,7 @@ func TestChange(t *testing.T) {
 			if d.Object.GetName() != "" {
 				d.Object.SetLabels(map[string]string{"changed": "yes"})
 			}
-			for e := range begin(t.Context(), withKey(c), func(yield func(Item, error) bool) { yield(Item{Document: d}, nil) }) {
+			for e := range begin(t.Context(), withKey(c), func(yield func(*Document, error) bool) { yield(d, nil) }) {
 				if problem, is := e.(Problem); is {
 					errors.As(problem.Err, &found)
 				}
@@ -149,7 +149,7 @@ func TestStateOf(t *testing.T) {
 			}
 			return object, nil
 		}}
-		w := &worker{Session: &Session{config: withKey(c)}, ctx: t.Context()}
+		w := &worker{config: withKey(c), ctx: t.Context()}
 		if got := w.stateOf(document("configmaps/a/x"), "x"); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -200,11 +200,11 @@ func TestRenamedDuplicates(t *testing.T) {
 func TestStoredStatus(t *testing.T) {
 	for resource, different := range map[string]bool{"things": true, "jobs": false} {
 		c := &cluster{verbs: []string{"create", "get"}}
-		documents := func(yield func(Item, error) bool) {
+		documents := func(yield func(*Document, error) bool) {
 			for _, phase := range []string{"A", "B"} {
 				d := document(resource + "/a/x-")
 				d.Object.Object["status"] = map[string]any{"phase": phase}
-				yield(Item{Document: d}, nil)
+				yield(d, nil)
 			}
 		}
 		words(begin(t.Context(), withKey(c), documents))
@@ -226,8 +226,8 @@ func must[T any](value T, err error) T {
 // If the input can't be read completely or a list fails, nothing is created.
 func TestNothingIsCreatedInDoubt(t *testing.T) {
 	c := &cluster{}
-	expect(t, words(begin(t.Context(), withKey(c), func(yield func(Item, error) bool) {
-		_ = yield(Item{Document: document("configmaps/a/x-")}, nil) && yield(Item{Reached: func(bool) {}}, nil) && yield(Item{}, io.EOF)
+	expect(t, words(begin(t.Context(), withKey(c), func(yield func(*Document, error) bool) {
+		_ = yield(document("configmaps/a/x-"), nil) && yield(nil, io.EOF)
 	})), "problem EOF", "end 1")
 	c.findErr = errors.New("needs list")
 	expect(t, words(begin(t.Context(), withKey(c), input("configmaps/a/x-"))), "problem needs list", "end 1")
@@ -277,7 +277,7 @@ func TestWarnings(t *testing.T) {
 		warningOf(Terminating, "configmaps/"+own), "exists "+own, "end 1")
 	d := document("jobs/a/x-")
 	d.Object.Object["spec"] = map[string]any{"ttlSecondsAfterFinished": int64(1)}
-	got := words(begin(t.Context(), withKey(&cluster{}), func(yield func(Item, error) bool) { yield(Item{Document: d}, nil) }))
+	got := words(begin(t.Context(), withKey(&cluster{}), func(yield func(*Document, error) bool) { yield(d, nil) }))
 	if len(got) != 3 || got[0] != warningOf(Expiring, schema.GroupResource{Resource: "jobs"}) {
 		t.Errorf("%q", got)
 	}

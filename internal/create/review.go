@@ -16,41 +16,41 @@ type permission struct {
 // parallel to the first create. Otherwise a lost response would be the first sign of a missing
 // permission. A failed review is not reported. An object that is not sent or is never read back needs
 // no review.
-func (r *run) review(j job) {
+func (s *Session) review(j job) {
 	at := j.document.place
-	if at.permission.asked || r.config.DryRun != NoDryRun || j.id.String() == "" || len(j.existing) > 0 {
+	if at.permission.asked || s.config.DryRun != NoDryRun || j.id.String() == "" || len(j.existing) > 0 {
 		return
 	}
 	at.permission.asked = true
-	r.reviews++
+	s.reviews++
 	go func() {
-		r.scheduler.reports <- reviewed{at, r.config.client.May(r.ctx, "get", at.resource, at.Namespace)}
+		s.scheduler.reports <- reviewed{at, s.config.client.May(s.ctx, "get", at.resource, at.Namespace)}
 	}()
 }
 
 // notRefused records that not all creates at the place are refused.
-func (r *run) notRefused(at *place) {
+func (s *Session) notRefused(at *place) {
 	at.permission.taken = true
-	r.warnOfNoGet(at)
+	s.warnOfNoGet(at)
 }
 
 // warnOfNoGet warns, once, of a place where the user can create objects but can't get them.
-func (r *run) warnOfNoGet(at *place) {
+func (s *Session) warnOfNoGet(at *place) {
 	if p := &at.permission; p.taken && p.unreadable {
 		p.unreadable = false
-		r.warn(NoGet, at.Place)
+		s.warn(NoGet, at.Place)
 	}
 }
 
 // endReviews waits for the reviews in progress, for reviewPatience at most.
-func (r *run) endReviews() {
+func (s *Session) endReviews() {
 	over := time.After(reviewPatience)
-	for r.reviews > 0 {
+	for s.reviews > 0 {
 		select {
-		case t := <-r.scheduler.reports:
-			r.take(t)
+		case t := <-s.scheduler.reports:
+			s.take(t)
 		case <-over:
-			r.stop()
+			s.stop()
 		}
 	}
 }

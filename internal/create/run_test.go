@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -139,8 +139,8 @@ func TestReaderHangs(t *testing.T) {
 		start := time.Now()
 		var end Summary
 		var reported []string
-		for e := range begin(ctx, configOf(c), func(yield func(Item, error) bool) {
-			yield(Item{Document: document("configmaps/a/1-")}, nil)
+		for e := range begin(ctx, configOf(c), func(yield func(*Document, error) bool) {
+			yield(document("configmaps/a/1-"), nil)
 			<-hanging
 		}) {
 			reported = append(reported, word(e))
@@ -163,8 +163,8 @@ func TestReaderHangsWhileOneIsInFlight(t *testing.T) {
 		c := &cluster{takes: 5 * time.Second, during: func(string) { interrupt() }}
 		config := configOf(c)
 		config.Overlap = true
-		expect(t, words(begin(ctx, config, func(yield func(Item, error) bool) {
-			yield(Item{Document: document("configmaps/a/1-")}, nil)
+		expect(t, words(begin(ctx, config, func(yield func(*Document, error) bool) {
+			yield(document("configmaps/a/1-"), nil)
 			<-hanging
 		})), "created 1-", "end 1")
 	})
@@ -178,8 +178,8 @@ func TestEndlessInput(t *testing.T) {
 		time.AfterFunc(2500*time.Millisecond, interrupt)
 		start := time.Now()
 		var end Summary
-		for e := range begin(ctx, configOf(c), func(yield func(Item, error) bool) {
-			for yield(Item{Document: document("configmaps/a/1-")}, nil) {
+		for e := range begin(ctx, configOf(c), func(yield func(*Document, error) bool) {
+			for yield(document("configmaps/a/1-"), nil) {
 				time.Sleep(10 * time.Millisecond)
 			}
 		}) {
@@ -195,10 +195,10 @@ func TestEndlessInput(t *testing.T) {
 // Reading continues after an error, and the errors come in order.
 func TestProblemsOfReading(t *testing.T) {
 	c := &cluster{}
-	expect(t, words(begin(t.Context(), configOf(c), func(yield func(Item, error) bool) {
-		_ = yield(Item{Document: document("configmaps/a/1-")}, nil) &&
-			yield(Item{}, io.ErrUnexpectedEOF) &&
-			yield(Item{Document: document("configmaps/a/2-")}, nil)
+	expect(t, words(begin(t.Context(), configOf(c), func(yield func(*Document, error) bool) {
+		_ = yield(document("configmaps/a/1-"), nil) &&
+			yield(nil, io.ErrUnexpectedEOF) &&
+			yield(document("configmaps/a/2-"), nil)
 	})), "created 1-", "problem unexpected EOF", "created 2-", "end 2")
 }
 
@@ -250,19 +250,6 @@ func TestRenamedInOneNamespace(t *testing.T) {
 		"renamed 1-", "1 not attempted", "created 3-", "created 4-", "end 4")
 }
 
-// The run stops if its caller stops taking events, for example because stdout is closed.
-func TestNoListener(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := &cluster{takes: time.Second}
-		for range begin(t.Context(), configOf(c), input("configmaps/a/1-", "configmaps/a/2-", "configmaps/a/3-")) {
-			break
-		}
-		if len(c.sent) != 1 {
-			t.Errorf("sent: %q", c.sent)
-		}
-	})
-}
-
 // If the caller cancels while it handles an event, nothing more is sent.
 func TestCancelledByTheListener(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -278,32 +265,25 @@ func TestCancelledByTheListener(t *testing.T) {
 	})
 }
 
-// Reached is called when all earlier documents have ended. It gets whether anything was created,
-// because a missing mapping may exist by now.
-func TestReached(t *testing.T) {
+// Create returns when all documents of the batch have ended. The next batch belongs to the same run.
+func TestBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{takes: time.Second}
 		config := configOf(c)
 		config.Overlap = true
-		var changes []bool
-		place := func(yield func(Item, error) bool) {
-			reached := make(chan bool)
-			yield(Item{Reached: func(changed bool) { reached <- changed }}, nil)
-			changes = append(changes, <-reached)
-		}
-		reported := words(begin(t.Context(), config, func(yield func(Item, error) bool) {
-			place(yield)
-			yield(Item{Document: document("configmaps/a/1-")}, nil)
-			yield(Item{Document: document("configmaps/a/2-")}, nil)
-			place(yield)
-			if len(c.sent) != 2 || c.inFlight["1-"]+c.inFlight["2-"] > 0 {
-				t.Errorf("sent: %q, in flight: %v", c.sent, c.inFlight)
+		ended := 0
+		s := newSession(t.Context(), config, func(e Event) {
+			if endedAs(e, Created) {
+				ended++
 			}
-			place(yield)
-			yield(Item{Document: document("configmaps/a/3-")}, nil)
-		}))
-		if !slices.Equal(changes, []bool{false, true, false}) || len(reported) != 4 {
-			t.Errorf("%v, %q", changes, reported)
+		})
+		for n, batch := range []iter.Seq2[*Document, error]{input("configmaps/a/1-", "configmaps/a/2-"), input("configmaps/a/3-"), input()} {
+			if err := s.Create(batch); err != nil || ended != min(3, 2+n) || c.inFlight["1-"]+c.inFlight["2-"]+c.inFlight["3-"] > 0 {
+				t.Errorf("%v, %d ended, in flight: %v", err, ended, c.inFlight)
+			}
+		}
+		if end := s.End(); end.Documents != 3 || end.Created != 3 || end.Unread {
+			t.Errorf("%+v", end)
 		}
 	})
 }
@@ -313,9 +293,9 @@ func TestReadAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{takes: time.Hour}
 		done, read, last, wakes := 0, 0, 0, 0
-		documents := func(yield func(Item, error) bool) {
+		documents := func(yield func(*Document, error) bool) {
 			for range 1000 {
-				if read++; !yield(Item{Document: document("configmaps/a/1-")}, nil) {
+				if read++; !yield(document("configmaps/a/1-"), nil) {
 					return
 				}
 				if ahead := read - done; ahead > readAhead+2 {

@@ -22,12 +22,12 @@ const (
 
 // takesState reports whether to read the state of the job's object: the object exists, its type has
 // states, and fewer than MaxStates were read.
-func (r *run) takesState(j job) bool {
+func (s *Session) takesState(j job) bool {
 	kind := j.document.Object.GroupVersionKind().GroupKind()
-	if !r.config.States || r.states == MaxStates || !finished.Knows(kind) || len(j.existing) == 0 {
+	if !s.config.States || s.states == MaxStates || !finished.Knows(kind) || len(j.existing) == 0 {
 		return false
 	}
-	r.states++
+	s.states++
 	return true
 }
 

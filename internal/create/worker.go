@@ -14,9 +14,10 @@ import (
 
 // worker creates one copy of a document. Several goroutines use it, because it has no mutable state.
 type worker struct {
-	*Session
-	ctx     context.Context
-	reports chan<- report
+	config   Config
+	ctx      context.Context
+	inFlight *inFlight
+	reports  chan<- report
 }
 
 func (w *worker) warn(code WarningCode, args ...any) { w.reports <- Warning{code, args} }

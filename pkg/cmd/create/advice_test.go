@@ -17,7 +17,8 @@ import (
 
 // renamed is an object that was stored under a name that was not sent.
 func renamed(d *create.Document, name string) create.Event {
-	return create.Outcome{Kind: create.Renamed,
+	return create.Outcome{
+		Kind:     create.Renamed,
 		Document: d, Result: exactlyonce.Result{Name: "sent", Object: configMap(name)}, Err: fmt.Errorf("stored as %q", name),
 	}
 }
@@ -39,14 +40,16 @@ func TestRenamedIsSomething(t *testing.T) {
 	see(t, "", fate{}, []create.Event{
 		created(numbered(1, 1), "demo-1"), renamed(numbered(2, 1), "picked"), readTo(2),
 	}).expect(t, fmt.Sprintf(messages.CountsRenamed, 2, 1, 0, 0, 0, 0), messages.UseKey)
-	see(t, "", fate{}, []create.Event{create.Outcome{Kind: create.Failed,
+	see(t, "", fate{}, []create.Event{create.Outcome{
+		Kind:     create.Failed,
 		Document: d, Result: exactlyonce.Result{Name: "sent"}, Err: apierrors.NewAlreadyExists(configMaps, "picked"),
 	}, create.Outcome{Kind: create.NotAttempted, Document: d, Copies: 4}, readTo(1)}).expect(t, lines(sum(messages.StoppedAfterFailure, 0, 0, 1, 0, 4), nothing), "")
 }
 
 // The advice for an unknown object has the name in the response if that differs from the sent name.
 func TestUnknownAndRenamed(t *testing.T) {
-	see(t, "", fate{}, []create.Event{create.Outcome{Kind: create.Unknown,
+	see(t, "", fate{}, []create.Event{create.Outcome{
+		Kind:     create.Unknown,
 		Document: demo(), Result: exactlyonce.Result{Name: "sent", Object: configMap("picked")},
 		Err: fmt.Errorf("%w: picked", exactlyonce.ErrRenamed),
 	}, readTo(1)}).expect(t, fmt.Sprintf(messages.Get, "configmap/picked -n prod"), "configmap/sent")
@@ -118,7 +121,7 @@ func TestRestOfAFileThatCannotBeRead(t *testing.T) {
 func TestNothingSuggestsToDelete(t *testing.T) {
 	got := see(t, "--idempotency-key=k", fate{}, []create.Event{
 		exists(numbered(1, 1), "demo-1", 0),
-		create.Summary{Documents: 2, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
+		ended(create.Summary{Documents: 2, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}}),
 	})
 	if got.code != 0 || strings.Contains(got.stderr, "delete") {
 		t.Errorf("%+v", got)
@@ -198,7 +201,8 @@ func TestUnprintedCopies(t *testing.T) {
 func TestReasonsOfCopies(t *testing.T) {
 	d := numbered(1, 7)
 	taken := func(name string) create.Event {
-		return create.Outcome{Kind: create.Failed,
+		return create.Outcome{
+			Kind:     create.Failed,
 			Document: d, Result: exactlyonce.Result{Name: name}, Err: apierrors.NewAlreadyExists(configMaps, name),
 		}
 	}

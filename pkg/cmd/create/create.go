@@ -175,24 +175,27 @@ func (o *options) Run(ctx context.Context) error {
 func (o *options) create(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	documents, err := o.documents(ctx)
-	if err != nil {
-		return err
-	}
 	client, err := o.client()
 	if err != nil {
 		return err
 	}
-	session := create.New(client, o.config())
-	o.session.Store(session)
-	results := o.newResults(ctx, stop, session.Totals)
+	results := o.newResults(ctx, stop)
 	if o.flags.wait {
 		results.waiting.checks = newWaitChecks(client, &o.flags)
-		documents = results.waiting.checks.input(ctx, documents)
 	}
-	for event := range session.Run(ctx, documents) {
-		results.take(event)
+	batches, err := o.batches(ctx, results.waiting.checks)
+	if err != nil {
+		return err
 	}
+	session := create.New(ctx, client, o.config(), results.take)
+	results.totals = session.Totals
+	o.session.Store(session)
+	for batch := range batches {
+		if session.Create(batch) != nil { // the summary has Unread
+			break
+		}
+	}
+	results.end = session.End()
 	if err := results.wait(); err != nil {
 		return err
 	}

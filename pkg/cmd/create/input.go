@@ -30,7 +30,7 @@ import (
 type input struct {
 	options *options
 	ctx     context.Context // done when the user interrupts
-	yield   func(create.Item, error) bool
+	yield   func(*create.Document, error) bool
 	encoder runtime.Encoder
 	// within returns an error for an object in another namespace than --namespace. It is nil if all
 	// namespaces are allowed.
@@ -39,44 +39,82 @@ type input struct {
 
 	prefixes lint.Prefixes
 
-	typesCome    bool // by a document that was handed over
-	typesMayCome bool // by a document that may not have been created yet
-	changed      bool // something was created, and no type was checked again since
+	newTypes bool // the server may have types that it lacked when it was last asked
 }
 
-// documents starts to read the input, as kubectl create does, and returns its documents.
-func (o *options) documents(ctx context.Context) (iter.Seq2[create.Item, error], error) {
+// batch is a part of the input. Its documents bring no types for each other.
+type batch = iter.Seq2[*create.Document, error]
+
+// batches starts to read the input, as kubectl create does.
+func (o *options) batches(ctx context.Context, checks *waitChecks) (iter.Seq[batch], error) {
+	documents, in, err := o.documents(ctx)
+	if checks != nil {
+		documents = checks.input(ctx, documents)
+	}
+	return in.split(documents, o.flags.key != ""), err
+}
+
+// split returns the batches of documents. A batch ends after a document that brings types. The next
+// document is read when the batch was created, because reading maps and validates it. A run with a key has
+// one batch, because it creates nothing before it has read all.
+func (in *input) split(documents batch, keyed bool) iter.Seq[batch] {
+	next, _ := iter.Pull2(documents) // if reading hangs, nothing can stop it
+	more := true
+	one := func(yield func(*create.Document, error) bool) {
+		for {
+			var document *create.Document
+			var err error
+			if document, err, more = next(); !more || !yield(document, err) {
+				return
+			}
+			if !keyed && document != nil && bringsTypes(document) {
+				in.newTypes = true
+				return
+			}
+		}
+	}
+	return func(yield func(batch) bool) {
+		for more {
+			if !yield(one) {
+				return
+			}
+		}
+	}
+}
+
+// documents starts to read the input, and returns its documents.
+func (o *options) documents(ctx context.Context) (batch, *input, error) {
 	factory := o.conn.Factory
 	schema, err := o.validator()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	namespace, enforce, err := factory.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	o.namespace = namespace
-	in := &input{options: o, ctx: ctx, encoder: scheme.DefaultJSONEncoder()}
+	in := &input{options: o, ctx: ctx, encoder: scheme.DefaultJSONEncoder(), newTypes: true}
 	if enforce { // the builder's own check has its errors after those of all documents
 		in.within = resource.RequireNamespace(namespace)
 	}
-	builder := resource.NewBuilder(newWaitingTypes(factory, in)).
+	builder := resource.NewBuilder(newTypes(factory, in)).
 		Unstructured().
-		Schema(&waitingValidator{schema, in}).
+		Schema(schema).
 		ContinueOnError().
 		NamespaceParam(namespace).DefaultNamespace()
 	builder, err = o.addInput(ctx, builder)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	objects := builder.
 		LabelSelectorParam(o.Selector).
 		Flatten().
 		Do()
-	return func(yield func(create.Item, error) bool) {
+	return func(yield func(*create.Document, error) bool) {
 		in.yield = yield
 		in.visit(objects)
-	}, objects.Err()
+	}, in, objects.Err()
 }
 
 // visit hands over the documents in order, and the read errors at the end. It continues after an
@@ -86,41 +124,20 @@ func (in *input) visit(objects *resource.Result) {
 		if in.stopped {
 			return create.ErrUnread
 		}
-		document, err := in.document(info)
-		if bringsTypes[info.Mapping.GroupVersionKind.GroupKind()] {
-			in.typesCome, in.typesMayCome = true, true
-		}
-		in.hand(create.Item{Document: document}, err)
+		in.hand(in.document(info))
 		return nil
 	})
 	if err != nil && in.ctx.Err() != nil { // the error then comes from the interrupt
 		err = create.ErrUnread
 	}
 	if err != nil {
-		in.hand(create.Item{}, err)
+		in.hand(nil, err)
 	}
 }
 
-func (in *input) hand(item create.Item, err error) {
+func (in *input) hand(document *create.Document, err error) {
 	if !in.stopped {
-		in.stopped = !in.yield(item, err)
-	}
-}
-
-// waitForOthers waits until all documents that were handed over have been
-// created, and reports whether any was since it was last called.
-func (in *input) waitForOthers() bool {
-	reached := make(chan bool, 1)
-	in.hand(create.Item{Reached: func(changed bool) { reached <- changed }}, nil)
-	if in.stopped {
-		return false
-	}
-	select {
-	case changed := <-reached:
-		changed, in.changed = changed || in.changed, false
-		return changed
-	case <-in.ctx.Done():
-		return false
+		in.stopped = !in.yield(document, err)
 	}
 }
 

@@ -71,11 +71,9 @@ type placed struct {
 	err error
 }
 
-func (o *options) newResults(
-	ctx context.Context, stop context.CancelCauseFunc, totals func() create.Totals,
-) *results {
+func (o *options) newResults(ctx context.Context, stop context.CancelCauseFunc) *results {
 	r := &results{
-		options: o, ctx: ctx, stop: stop, printer: o.newPrinter(), totals: totals,
+		options: o, ctx: ctx, stop: stop, printer: o.newPrinter(),
 		printed: map[reason]bool{}, warned: map[string]bool{}, namespaces: map[string]bool{},
 	}
 	if !terminal.IsTerminal(o.Out) {
@@ -101,8 +99,6 @@ func (r *results) take(event create.Event) {
 		r.warn(textOf(e))
 	case create.Problem:
 		r.problem(e)
-	case create.Summary:
-		r.end = e
 	}
 	if r.progress != nil {
 		r.progress.SetText(counts(r.totals()))

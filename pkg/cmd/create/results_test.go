@@ -128,14 +128,16 @@ func see(t *testing.T, args string, f fate, events []create.Event) run {
 	ctx, stop := context.WithCancelCause(t.Context())
 	defer stop(nil)
 	tally := &create.Tally{}
-	results := o.newResults(ctx, stop, func() create.Totals { return tally.Totals })
+	results := o.newResults(ctx, stop)
+	results.totals = func() create.Totals { return tally.Totals }
 	for _, event := range events {
 		switch e := event.(type) {
 		case create.Outcome:
 			tally.Add(o.config(), e)
-		case create.Summary:
-			e.Tally = *tally
-			event = e
+		case summary:
+			results.end = e.Summary
+			results.end.Tally = *tally
+			continue
 		}
 		results.take(event)
 	}
@@ -147,7 +149,15 @@ func see(t *testing.T, args string, f fate, events []create.Event) run {
 }
 
 // readTo is the end of a run that has read so many documents.
-func readTo(documents int) create.Event { return create.Summary{Documents: documents} }
+func readTo(documents int) create.Event { return ended(create.Summary{Documents: documents}) }
+
+// summary is the end of a run among its events.
+type summary struct {
+	create.Event
+	create.Summary
+}
+
+func ended(s create.Summary) create.Event { return summary{nil, s} }
 
 // The hints of a run.
 var (
@@ -242,7 +252,7 @@ func TestResults(t *testing.T) {
 			fate{},
 			[]create.Event{
 				exists(d, "demo-1", 0),
-				create.Summary{Documents: 1, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
+				ended(create.Summary{Documents: 1, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}}),
 			},
 			run{"configmap/demo-1 exists\n", fmt.Sprintf(messages.RunObjects, selected("configmaps", "prod")) + "\n", 0},
 		},
@@ -251,7 +261,7 @@ func TestResults(t *testing.T) {
 			fate{},
 			[]create.Event{
 				exists(d, "demo-1", 2), exists(other, "demo-2", 3),
-				create.Summary{Documents: 1, Unlabelled: 1, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
+				ended(create.Summary{Documents: 1, Unlabelled: 1, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}}),
 			},
 			run{
 				"configmap/demo-1 exists\nconfigmap/demo-2 exists\n",
@@ -262,9 +272,9 @@ func TestResults(t *testing.T) {
 		{
 			"exists, in a dry run", "--idempotency-key=k",
 			fate{dryRun: cmdutil.DryRunServer},
-			[]create.Event{exists(d, "demo-1", 0), created(other, "demo-2"), create.Summary{
+			[]create.Event{exists(d, "demo-1", 0), created(other, "demo-2"), ended(create.Summary{
 				Documents: 2, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}},
-			}},
+			})},
 			run{"configmap/demo-1 exists (server dry run)\nconfigmap/demo-2 created (server dry run)\n", "", 0},
 		},
 		{
@@ -284,18 +294,18 @@ func TestResults(t *testing.T) {
 		{
 			"a run with a key names its objects", "--idempotency-key=k",
 			fate{},
-			[]create.Event{created(d, "demo-1"), create.Summary{Documents: 1, Places: []idempotency.Place{
+			[]create.Event{created(d, "demo-1"), ended(create.Summary{Documents: 1, Places: []idempotency.Place{
 				{Resource: schema.GroupResource{Group: "batch", Resource: "jobs"}, Namespace: "prod"},
 				{Resource: configMaps, Namespace: "prod"},
-			}}},
+			}})},
 			run{"configmap/demo-1 created\n", fmt.Sprintf(messages.RunObjects, selected("configmaps,jobs.batch", "prod")) + "\n", 0},
 		},
 		{
 			"of several namespaces", "--idempotency-key=k",
 			fate{},
-			[]create.Event{created(d, "demo-1"), create.Summary{Documents: 1, Places: []idempotency.Place{
+			[]create.Event{created(d, "demo-1"), ended(create.Summary{Documents: 1, Places: []idempotency.Place{
 				{Resource: configMaps, Namespace: "prod"}, {Resource: configMaps, Namespace: "dev"},
-			}}},
+			}})},
 			run{"configmap/demo-1 created\n", fmt.Sprintf(messages.RunObjects, lines(selected("configmaps", "dev"), selected("configmaps", "prod"))) + "\n", 0},
 		},
 		{
@@ -357,7 +367,8 @@ func TestResults(t *testing.T) {
 		{
 			"a name that is held by one without a mark, in a run with a key", "--idempotency-key=k",
 			fate{},
-			[]create.Event{create.Outcome{Kind: create.Unknown,
+			[]create.Event{create.Outcome{
+				Kind:     create.Unknown,
 				Document: d, ID: exactlyonce.Derived("v1-1", "r"), Result: exactlyonce.Result{Name: "demo-1", Object: configMap("demo-1")}, Err: errors.New("there"),
 			}, readTo(1)},
 			run{"", lines(lost("demo-1", "there"), aboutHolder("demo-1"), mended), 4},
@@ -437,7 +448,7 @@ func TestResults(t *testing.T) {
 			[]create.Event{
 				created(d, "demo-1"), failed(other, errors.New("no")),
 				create.Outcome{Kind: create.NotAttempted, Document: tenfold, Copies: 7},
-				create.Summary{Documents: 8, Unreachable: true},
+				ended(create.Summary{Documents: 8, Unreachable: true}),
 			},
 			run{"configmap/demo-1 created\n", lines("error: error when creating \"demo.yaml\": no", sum(messages.Unreachable, 1, 0, 1, 0, 7), mended), 1},
 		},
@@ -445,7 +456,7 @@ func TestResults(t *testing.T) {
 			"not attempted, for the credentials are not accepted", "--idempotency-key=k",
 			fate{},
 			[]create.Event{
-				failed(d, errors.New("no")), create.Outcome{Kind: create.NotAttempted, Document: tenfold, Copies: 7}, create.Summary{Documents: 8, Unauthorized: true},
+				failed(d, errors.New("no")), create.Outcome{Kind: create.NotAttempted, Document: tenfold, Copies: 7}, ended(create.Summary{Documents: 8, Unauthorized: true}),
 			},
 			run{"", lines("error: error when creating \"demo.yaml\": no", sum(messages.Unauthorized, 0, 0, 1, 0, 7), nothing), 1},
 		},
@@ -455,7 +466,7 @@ func TestResults(t *testing.T) {
 			[]create.Event{
 				unknown(d, "demo-1"),
 				create.Outcome{Kind: create.NotAttempted, Document: tenfold, Copies: 7},
-				create.Summary{Documents: 8, Stalled: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
+				ended(create.Summary{Documents: 8, Stalled: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}}),
 			},
 			run{"", lines(lost("demo-1", "Post: reset"),
 				sum(fmt.Sprintf(messages.TimedOut, "configmaps in \"prod\""), 0, 0, 0, 1, 7), same), 4},
@@ -490,20 +501,20 @@ func TestResults(t *testing.T) {
 		{
 			"unread", "",
 			fate{interrupt: true},
-			[]create.Event{created(d, "demo-1"), create.Summary{Documents: 1, Unread: true}},
+			[]create.Event{created(d, "demo-1"), ended(create.Summary{Documents: 1, Unread: true})},
 			run{"configmap/demo-1 created\n", lines(fmt.Sprintf(messages.Unread, sum(messages.Interrupted, 1, 0, 0, 0, 0)),
 				capital(fmt.Sprintf(messages.RestObjects, messages.LeftUnread)), twice(1)), 130},
 		},
 		{
 			"incomplete", "--idempotency-key=k",
 			fate{},
-			[]create.Event{create.Problem{Err: errors.New("demo.yaml: no kind")}, create.Summary{Documents: 1, Incomplete: true}},
+			[]create.Event{create.Problem{Err: errors.New("demo.yaml: no kind")}, ended(create.Summary{Documents: 1, Incomplete: true})},
 			run{"", lines("error: demo.yaml: no kind", messages.NeedsWholeInput), 1},
 		},
 		{
 			"incomplete and unread", "--idempotency-key=k",
 			fate{interrupt: true},
-			[]create.Event{create.Summary{Documents: 1, Incomplete: true, Unread: true}},
+			[]create.Event{ended(create.Summary{Documents: 1, Incomplete: true, Unread: true})},
 			run{"", lines("error: "+create.ErrUnread.Error(), messages.NeedsWholeInput), 130},
 		},
 		{
@@ -547,7 +558,7 @@ func TestResults(t *testing.T) {
 			fate{},
 			[]create.Event{
 				create.Problem{Err: &create.UnexpectedError{Objects: []string{"configmaps/demo-1 -n prod"}}},
-				create.Summary{Documents: 1, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}},
+				ended(create.Summary{Documents: 1, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}}),
 			},
 			run{"", lines(fmt.Sprintf(messages.RunObjects, selected("configmaps", "prod")),
 				"error: "+fmt.Sprintf(messages.Unexpected, "1 object", "configmaps/demo-1 -n prod", messages.UnexpectedCauses)), 1},

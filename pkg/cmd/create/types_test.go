@@ -29,57 +29,67 @@ func (s *server) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.R
 	return &meta.RESTMapping{GroupVersionKind: kind.WithVersion(versions[0])}, nil
 }
 
-// A type is looked up once. A missing type is looked up again after the earlier documents are
-// created.
+// A type is looked up once. Missing types are looked up again once for each batch.
 func TestTypesAreLookedForOnce(t *testing.T) {
 	s := &server{types: []string{"A.v1", "A.v2"}}
-	waited := 0
-	in := &input{ctx: t.Context(), yield: func(item create.Item, _ error) bool {
-		waited++
-		s.types = append(s.types, "B.v1")
-		item.Reached(true)
-		return true
-	}}
-	types := newWaitingTypes(nil, in)
+	in := &input{newTypes: true}
+	types := newTypes(nil, in)
 	types.mapper.RESTMapper = s
-	for _, name := range []string{"A.v1", "A.v1", "A.v2", "B.v1", "B.v1", "A.v1", "A.v1"} {
-		kind, version, _ := strings.Cut(name, ".")
-		asked := schema.GroupVersionKind{Version: version, Kind: kind}
-		mapping, err := types.mapper.RESTMapping(asked.GroupKind(), asked.Version)
-		if err != nil || mapping.GroupVersionKind != asked {
-			t.Errorf("%s: %v, %v", asked, mapping, err)
-		}
-	}
-	if want := []string{"A.v1", "A.v2", "B.v1", "B.v1", "A.v1"}; !slices.Equal(s.asked, want) || s.resets != 1 || waited != 1 {
-		t.Errorf("asked %q, want %q; %d resets, waited %d times", s.asked, want, s.resets, waited)
-	}
-}
-
-// A missing type isn't looked up again for each document, unless a document brings types.
-func TestMissingTypes(t *testing.T) {
-	s := &server{}
-	waited := 0
-	in := &input{ctx: t.Context(), yield: func(item create.Item, _ error) bool {
-		waited++
-		item.Reached(true)
-		return true
-	}}
-	types := newWaitingTypes(nil, in)
-	types.mapper.RESTMapper = s
-	look := func(kinds ...string) {
-		for _, kind := range kinds {
-			if _, err := types.mapper.RESTMapping(schema.GroupKind{Kind: kind}, "v1"); !meta.IsNoMatchError(err) {
-				t.Errorf("%s: %v", kind, err)
+	look := func(found bool, names ...string) {
+		t.Helper()
+		for _, name := range names {
+			kind, version, _ := strings.Cut(name, ".")
+			asked := schema.GroupVersionKind{Version: version, Kind: kind}
+			mapping, err := types.mapper.RESTMapping(asked.GroupKind(), asked.Version)
+			if found && (err != nil || mapping.GroupVersionKind != asked) || !found && !meta.IsNoMatchError(err) {
+				t.Errorf("%s: %v, %v", asked, mapping, err)
 			}
 		}
 	}
-	look("A", "B", "A")
-	if s.resets != 1 || waited != 1 {
-		t.Errorf("%d resets, waited %d times", s.resets, waited)
+	look(true, "A.v1", "A.v1", "A.v2")
+	look(false, "B.v1", "C.v1")
+	if want := []string{"A.v1", "A.v2", "B.v1", "B.v1", "C.v1"}; !slices.Equal(s.asked, want) || s.resets != 1 {
+		t.Errorf("asked %q, want %q; %d resets", s.asked, want, s.resets)
 	}
-	in.typesCome = true
-	look("A", "B")
-	if s.resets != 3 || waited != 3 {
-		t.Errorf("with types that come, %d resets, waited %d times", s.resets, waited)
+	s.types, in.newTypes = append(s.types, "B.v1"), true
+	look(true, "B.v1", "A.v1")
+	look(false, "C.v1", "D.v1")
+	if s.resets != 2 {
+		t.Errorf("%d resets after a batch", s.resets)
+	}
+}
+
+// A batch ends after a document that brings types. A run with a key has one batch.
+func TestBatches(t *testing.T) {
+	kinds := []schema.GroupKind{
+		{Kind: "ConfigMap"},
+		{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"},
+		{Kind: "Secret"},
+		{Kind: "Secret"},
+		{Group: "apiregistration.k8s.io", Kind: "APIService"},
+	}
+	documents := func(yield func(*create.Document, error) bool) {
+		for _, kind := range kinds {
+			d := demo()
+			d.Mapping.GroupVersionKind = kind.WithVersion("v1")
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+	for key, want := range map[string][]int{"": {2, 3, 0}, "k": {5}} {
+		in, got := &input{}, []int(nil)
+		for batch := range in.split(documents, key != "") {
+			n := 0
+			for _, err := range batch {
+				if n++; err != nil {
+					t.Error(err)
+				}
+			}
+			got = append(got, n)
+		}
+		if !slices.Equal(got, want) || in.newTypes != (key == "") {
+			t.Errorf("with the key %q: %v, want %v", key, got, want)
+		}
 	}
 }

@@ -3,7 +3,6 @@ package create
 import (
 	"context"
 	"fmt"
-	"iter"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -23,6 +22,7 @@ type waitChecks struct {
 	client *create.Client
 	copies int  // of each object with generateName
 	any    bool // --for: every type with a status
+	keyed  bool
 
 	mu     sync.Mutex // the reader and the results ask
 	waits  map[schema.GroupVersionResource]bool
@@ -42,7 +42,8 @@ const (
 
 func newWaitChecks(client *create.Client, flags *ownCreateFlags) *waitChecks {
 	return &waitChecks{
-		client: client, copies: flags.count, any: len(flags.waitFor) > 0, waits: map[schema.GroupVersionResource]bool{},
+		client: client, copies: flags.count, any: len(flags.waitFor) > 0, keyed: flags.key != "",
+		waits:  map[schema.GroupVersionResource]bool{},
 		polled: map[idempotency.Place]int{}, access: map[idempotency.Place]access{},
 	}
 }
@@ -64,97 +65,57 @@ func (w *waitChecks) waitsFor(mapping *meta.RESTMapping) bool {
 	return waits
 }
 
-// step is one step of the input.
+// step is a document, or an error of reading.
 type step struct {
-	item create.Item
-	err  error
+	document *create.Document
+	err      error
 }
 
-// input passes the input on from the first document on that can be waited for. Without
-// such a document, it passes on an error instead.
-func (w *waitChecks) input(ctx context.Context, items iter.Seq2[create.Item, error]) iter.Seq2[create.Item, error] {
-	return func(yield func(create.Item, error) bool) {
-		h := &heldInput{yield: yield}
-		for item, err := range items {
-			if item.Reached != nil && h.skip(item) {
+// input passes the input on from the first document on that can be waited for, or that brings types.
+// Without such a document, it passes on the errors, and another one.
+func (w *waitChecks) input(ctx context.Context, documents batch) batch {
+	return func(yield func(*create.Document, error) bool) {
+		var held []step
+		holds, isEmpty := true, true
+		for d, err := range documents {
+			if err == nil && w.waitsFor(d.Mapping) {
+				err = w.check(ctx, d)
+				holds = holds && err != nil
+			} else if err == nil && bringsTypes(d) && !w.keyed {
+				holds = false
+			}
+			if err != nil {
+				d = nil
+			}
+			isEmpty = isEmpty && d == nil
+			held = append(held, step{d, err})
+			if holds {
 				continue
 			}
-			if d := item.Document; d != nil && err == nil && w.waitsFor(d.Mapping) {
-				if err = w.check(ctx, d); err == nil {
-					h.release()
+			for _, s := range held {
+				if !yield(s.document, s.err) {
+					return
 				}
 			}
-			if !h.take(step{item, err}) {
-				return
-			}
+			held = held[:0]
 		}
-		h.end(ctx)
+		if holds {
+			w.endWithoutDocuments(ctx, held, isEmpty, yield)
+		}
 	}
 }
 
-// heldInput holds documents back until one can be waited for.
-type heldInput struct {
-	yield     func(create.Item, error) bool
-	held      []step
-	released  bool
-	stopped   bool
-	documents bool // some are held
-	types     bool // some of them bring types
-}
-
-// skip calls the Reached function of an item if nothing was passed on. It is false if the earlier
-// documents have to be created first.
-func (h *heldInput) skip(item create.Item) bool {
-	if h.types {
-		h.release()
-	}
-	if h.released {
-		return false
-	}
-	item.Reached(false)
-	return true
-}
-
-// take passes a step on, or holds it. It is false if no more is wanted.
-func (h *heldInput) take(s step) bool {
-	if s.err != nil {
-		s.item = create.Item{}
-	}
-	if h.released {
-		h.stopped = h.stopped || !h.yield(s.item, s.err)
-		return !h.stopped
-	}
-	if d := s.item.Document; d != nil {
-		h.documents = true
-		h.types = h.types || bringsTypes[d.Mapping.GroupVersionKind.GroupKind()]
-	}
-	h.held = append(h.held, s)
-	return true
-}
-
-// release passes on all that is held, and from now on everything.
-func (h *heldInput) release() {
-	held := h.held
-	h.released, h.held = true, nil
+// endWithoutDocuments passes on the errors if no document can be waited for.
+func (w *waitChecks) endWithoutDocuments(
+	ctx context.Context, held []step, isEmpty bool, yield func(*create.Document, error) bool,
+) {
 	for _, s := range held {
-		if !h.take(s) {
+		if s.err != nil && !yield(nil, s.err) {
 			return
 		}
 	}
-}
-
-// end passes on the errors if no document could be waited for.
-func (h *heldInput) end(ctx context.Context) {
-	if h.released {
-		return
-	}
-	for _, s := range h.held {
-		if s.err != nil && !h.yield(create.Item{}, s.err) {
-			return
-		}
-	}
-	if h.documents && ctx.Err() == nil {
-		h.yield(create.Item{}, ownError(messages.NothingToWaitFor))
+	if !isEmpty && ctx.Err() == nil {
+		yield(nil, ownError(messages.NothingToWaitFor))
 	}
 }
 
