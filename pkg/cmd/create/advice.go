@@ -35,19 +35,19 @@ func whereToLook(o create.Outcome) string {
 
 // howToGoOn returns the advice after a run that isn't complete. counted reports whether the closing
 // lines have counts.
-func (r *results) howToGoOn(counted bool) []string {
-	lines := r.aboutHolders()
+func (e *ending) howToGoOn(counted bool) []string {
+	lines := e.aboutHolders()
 	switch {
-	case r.end.Unknown == 0 && !counted, len(r.end.OtherIDs) > 0:
+	case e.Unknown == 0 && !counted, len(e.OtherIDs) > 0:
 		return lines
-	case len(r.end.Begun) == 0:
-		return append(lines, r.hint(messages.RunAgain))
-	case r.flags.key != "":
-		return append(lines, r.hint(messages.RunAgainWithKey))
-	case r.end.Again == 0:
-		return append(lines, r.hint(messages.RunAgainFixedNames))
+	case len(e.Begun) == 0:
+		return append(lines, e.hint(messages.RunAgain))
+	case e.flags.key != "":
+		return append(lines, e.hint(messages.RunAgainWithKey))
+	case e.Again == 0:
+		return append(lines, e.hint(messages.RunAgainFixedNames))
 	}
-	advice := append(r.aboutRest(), r.aboutUnknown()...)
+	advice := append(e.aboutRest(), e.aboutUnknown()...)
 	if len(advice) > 0 {
 		advice = append(advice, messages.UseKey)
 	}
@@ -55,8 +55,8 @@ func (r *results) howToGoOn(counted bool) []string {
 }
 
 // hint returns a sentence with advice. If something failed, the sentence begins with fixing that.
-func (r *results) hint(text string) string {
-	if r.end.Failed+r.end.Renamed > 0 || len(r.end.Holders) > 0 {
+func (e *ending) hint(text string) string {
+	if e.Failed+e.Renamed > 0 || len(e.Holders) > 0 {
 		return messages.AfterFix + text
 	}
 	return capitalized(text)
@@ -64,41 +64,41 @@ func (r *results) hint(text string) string {
 
 // aboutHolders returns the advice about objects that hold names of the run and may be the run's
 // own.
-func (r *results) aboutHolders() (lines []string) {
-	for _, o := range r.end.Holders {
+func (e *ending) aboutHolders() (lines []string) {
+	for _, o := range e.Holders {
 		object := o.Document.Argument(o.Result.Name)
 		lines = append(lines, fmt.Sprintf(messages.Holder, object, object, exactlyonce.Annotation, o.ID.String(),
-			object, exactlyonce.RunLabel, idempotency.Key(r.flags.key).RunLabel(), object))
+			object, exactlyonce.RunLabel, idempotency.Key(e.flags.key).RunLabel(), object))
 	}
-	for _, o := range r.end.OtherIDs {
+	for _, o := range e.OtherIDs {
 		lines = append(lines, fmt.Sprintf(messages.OtherID, o.Document.Argument(o.Result.Name), exactlyonce.Annotation))
 	}
 	return lines
 }
 
 // aboutRest returns the commands that create the rest of a run without a key.
-func (r *results) aboutRest() []string {
-	if r.end.Rest.Left == 0 && r.unread() == "" {
+func (e *ending) aboutRest() []string {
+	if e.Rest.Left == 0 && e.unread() == "" {
 		return nil
 	}
-	return []string{r.hint(r.commandOfRest()), r.notUnchanged()}
+	return []string{e.hint(e.commandOfRest()), e.notUnchanged()}
 }
 
 // commandOfRest returns the command that creates exactly the rest.
-func (r *results) commandOfRest() string {
-	rest := &r.end.Rest
-	if r.end.Documents == 1 && r.unread() == "" {
+func (e *ending) commandOfRest() string {
+	rest := &e.Rest
+	if e.Documents == 1 && e.unread() == "" {
 		return fmt.Sprintf(messages.RestCount, rest.Left)
 	}
-	if files := rest.Whole(r.end.Begun); len(files) > 0 && len(files) <= maxShown && r.unread() == "" {
+	if files := rest.Whole(e.Begun); len(files) > 0 && len(files) <= maxShown && e.unread() == "" {
 		for i, file := range files {
 			files[i] = "-f " + reference.Quote(file)
 		}
 		return fmt.Sprintf(messages.RestFiles, strings.Join(files, " "))
 	}
 	input := listed(rest)
-	if r.unread() != "" {
-		input = append(input, r.unread())
+	if e.unread() != "" {
+		input = append(input, e.unread())
 	}
 	return fmt.Sprintf(messages.RestObjects, strings.Join(input, "\n"))
 }
@@ -118,35 +118,35 @@ func listed(r *create.Remainder) (lines []string) {
 
 // aboutUnknown returns the commands that check the unknown objects of a run without a key, and the
 // next step.
-func (r *results) aboutUnknown() []string {
-	if r.end.Unknown == 0 {
+func (e *ending) aboutUnknown() []string {
+	if e.Unknown == 0 {
 		return nil
 	}
 	var commands []string
-	for _, o := range r.end.Unknowns {
+	for _, o := range e.Unknowns {
 		commands = append(commands, whereToLook(o))
 	}
 	slices.Sort(commands)
 	commands = slices.Compact(commands)
-	if n := r.end.Unknown - len(r.end.Unknowns); n > 0 {
+	if n := e.Unknown - len(e.Unknowns); n > 0 {
 		commands = append(commands, fmt.Sprintf(messages.CheckMore, n))
 	}
 	lines := []string{fmt.Sprintf(messages.Check, strings.Join(commands, "\n"))}
 	switch {
-	case r.end.Objects() == 1 && r.unread() == "":
+	case e.Objects() == 1 && e.unread() == "":
 		return append(lines, messages.MissingOne)
-	case r.end.Documents == 1 && r.unread() == "":
+	case e.Documents == 1 && e.unread() == "":
 		lines = append(lines, messages.MissingCount)
 	default:
-		lines = append(lines, fmt.Sprintf(messages.MissingObjects, strings.Join(listed(&r.end.Maybe), "\n")))
+		lines = append(lines, fmt.Sprintf(messages.MissingObjects, strings.Join(listed(&e.Maybe), "\n")))
 	}
-	if r.end.Rest.Left > 0 {
+	if e.Rest.Left > 0 {
 		return lines // it is printed already
 	}
-	return append(lines, r.notUnchanged())
+	return append(lines, e.notUnchanged())
 }
 
 // notUnchanged warns about running the same command again.
-func (r *results) notUnchanged() string {
-	return fmt.Sprintf(messages.NotUnchanged, humanize.Count(r.end.Again, "object"))
+func (e *ending) notUnchanged() string {
+	return fmt.Sprintf(messages.NotUnchanged, humanize.Count(e.Again, "object"))
 }

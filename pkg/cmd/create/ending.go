@@ -42,32 +42,58 @@ func (r *results) finish() error {
 	if r.end.Incomplete && r.end.Unread {
 		r.errs = append(r.errs, placed{2*r.end.Documents + 1, create.ErrUnread})
 	}
-	err := r.together()
-	lines := r.closing()
-	if r.end.Incomplete {
-		lines = append(lines, messages.NeedsWholeInput)
-	}
-	waited := r.waitClosing()
-	if err == nil && len(lines) == 0 && r.waiting.succeeded() {
-		for _, line := range waited {
-			r.printLine(line)
-		}
-		waited = nil
-	}
-	lines = append(lines, waited...)
-	switch {
-	case r.end.Unknown > 0:
-		return &exitcode.Error{Code: exitcode.Unknown, Err: err, Lines: lines}
-	case r.waiting.failed():
-		return &exitcode.Error{Code: exitcode.ObjectFailed, Err: err, Lines: lines}
-	case r.interrupted() && (r.end.NotAttempted > 0 || r.end.Unread || r.waiting.unfinished() > 0):
-		return &exitcode.Error{Code: exitcode.Interrupted, Err: err, Lines: lines}
-	case err == nil && r.end.Documents == 0:
-		return errors.New("no objects passed to create")
-	case len(lines) > 0:
-		return &exitcode.Error{Code: exitcode.Failed, Err: err, Lines: lines}
+	lines, err := r.ending().result()
+	for _, line := range lines {
+		r.printLine(line)
 	}
 	return err
+}
+
+// ending is all that the end of a run depends on.
+type ending struct {
+	create.Summary
+	flags   *ownCreateFlags
+	waiting *waiting
+
+	err                     error // of the objects and the input
+	dryRun                  bool
+	interrupted, notWritten bool // why the run stopped
+	unsaid                  bool // copies failed in the same way as another one
+	unusable                bool // a part of the input
+}
+
+func (r *results) ending() *ending {
+	return &ending{
+		Summary: r.end, flags: &r.flags, waiting: &r.waiting, err: r.together(), dryRun: r.dryRun(),
+		interrupted: r.interrupted(), notWritten: r.ctx.Err() != nil && !r.interrupted(),
+		unsaid: r.unsaid, unusable: r.problems,
+	}
+}
+
+// result returns the error of the command, or the lines to print if all objects have succeeded.
+func (e *ending) result() (printed []string, err error) {
+	lines, waited := e.closing(), e.waitClosing()
+	if e.Incomplete {
+		lines = append(lines, messages.NeedsWholeInput)
+	}
+	if e.err == nil && len(lines) == 0 && e.waiting.succeeded() {
+		printed, waited = waited, nil
+	}
+	lines = append(lines, waited...)
+	code := exitcode.Failed
+	switch {
+	case e.Unknown > 0:
+		code = exitcode.Unknown
+	case e.waiting.failed():
+		code = exitcode.ObjectFailed
+	case e.interrupted && (e.NotAttempted > 0 || e.Unread || e.waiting.unfinished() > 0):
+		code = exitcode.Interrupted
+	case e.err == nil && e.Documents == 0:
+		return printed, errors.New("no objects passed to create")
+	case len(lines) == 0:
+		return printed, e.err
+	}
+	return printed, &exitcode.Error{Code: code, Err: e.err, Lines: lines}
 }
 
 // hasObjects reports whether a run with a key has objects to list. A client's dry run
@@ -108,38 +134,38 @@ func (r *results) dryRun() bool { return r.DryRunStrategy != cmdutil.DryRunNone 
 
 // unread is the line about the part of the input that can't be counted. It is empty if there is
 // none.
-func (r *results) unread() string {
+func (e *ending) unread() string {
 	switch {
-	case r.cutOff():
+	case e.cutOff():
 		return messages.LeftUnread
-	case r.unreadable():
+	case e.unreadable():
 		return messages.LeftUnreadable
 	}
 	return ""
 }
 
 // cutOff reports whether an interrupt has ended the reading of the input.
-func (r *results) cutOff() bool { return r.end.Unread && !r.end.Incomplete }
+func (e *ending) cutOff() bool { return e.Unread && !e.Incomplete }
 
 // unreadable reports whether a part of the input of a run without a key could not be read. A run
 // with a key then creates nothing.
-func (r *results) unreadable() bool { return r.problems && r.flags.key == "" }
+func (e *ending) unreadable() bool { return e.unusable && e.flags.key == "" }
 
 // closing returns the lines at the end of an incomplete run: counts, the reason, and advice.
 // kubectl prints no such lines. In kubectl's words, closing has only the counts that those words
 // leave out.
-func (r *results) closing() []string {
-	t := r.end.Totals
-	counted := t.NotAttempted > 0 || r.cutOff() || r.unsaid
-	if !r.flags.kubectlsWords() && !r.dryRun() {
-		counted = counted || t.Failed+t.Unknown+t.Renamed > 0 && t.Objects() > 1 || t.Objects() > 0 && r.unreadable()
+func (e *ending) closing() []string {
+	t := e.Totals
+	counted := t.NotAttempted > 0 || e.cutOff() || e.unsaid
+	if !e.flags.kubectlsWords() && !e.dryRun {
+		counted = counted || t.Failed+t.Unknown+t.Renamed > 0 && t.Objects() > 1 || t.Objects() > 0 && e.unreadable()
 	}
 	var lines []string
 	if counted {
-		lines = []string{r.summary()}
+		lines = []string{e.summary()}
 	}
-	if !r.flags.kubectlsWords() && !r.dryRun() {
-		lines = append(lines, r.howToGoOn(counted)...)
+	if !e.flags.kubectlsWords() && !e.dryRun {
+		lines = append(lines, e.howToGoOn(counted)...)
 	}
 	for i, line := range lines {
 		lines[i] = terminal.Printable(line)
@@ -148,36 +174,36 @@ func (r *results) closing() []string {
 }
 
 // summary has the counts, and the reason for stopping.
-func (r *results) summary() string {
-	line := fmt.Sprintf(messages.Summary, r.why(), counts(r.end.Totals))
+func (e *ending) summary() string {
+	line := fmt.Sprintf(messages.Summary, e.why(), counts(e.Totals))
 	switch {
-	case r.cutOff():
+	case e.cutOff():
 		return fmt.Sprintf(messages.Unread, line)
-	case r.unreadable():
+	case e.unreadable():
 		return fmt.Sprintf(messages.Unreadable, line)
 	}
 	return line
 }
 
 // why is why a run did not do all.
-func (r *results) why() string {
-	switch t := r.end.Totals; {
-	case t.NotAttempted == 0 && !r.cutOff():
-		if t.Failed+t.Unknown+t.Renamed == 0 && !r.unreadable() {
+func (e *ending) why() string {
+	switch t := e.Totals; {
+	case t.NotAttempted == 0 && !e.cutOff():
+		if t.Failed+t.Unknown+t.Renamed == 0 && !e.unreadable() {
 			return messages.NotAllPrinted
 		}
 		return messages.NotAllCreated
-	case r.interrupted():
+	case e.interrupted:
 		return messages.Interrupted
-	case r.ctx.Err() != nil:
+	case e.notWritten:
 		return messages.NotWritten
-	case r.end.Unreachable:
+	case e.Unreachable:
 		return messages.Unreachable
-	case r.end.Unauthorized:
+	case e.Unauthorized:
 		return messages.Unauthorized
-	case len(r.end.Stalled) > 0:
+	case len(e.Stalled) > 0:
 		var places []string
-		for _, p := range r.end.Stalled {
+		for _, p := range e.Stalled {
 			places = append(places, p.String())
 		}
 		return fmt.Sprintf(messages.TimedOut, strings.Join(places, ", "))

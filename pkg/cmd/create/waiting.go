@@ -239,8 +239,8 @@ func (w *waiting) failed() bool { return w.ended[wait.Failed] > 0 }
 func (w *waiting) succeeded() bool { return w.ended[wait.Succeeded] == len(w.objects) }
 
 // waitClosing returns the lines about the end of the wait, and the advice.
-func (r *results) waitClosing() []string {
-	w := &r.waiting
+func (e *ending) waitClosing() []string {
+	w := e.waiting
 	if w.ended == nil {
 		return nil
 	}
@@ -251,43 +251,43 @@ func (r *results) waitClosing() []string {
 	if n := w.shown - maxShown; n > 0 {
 		lines = append(lines, fmt.Sprintf(messages.MoreEnded, n))
 	}
-	lines = append(lines, r.aboutRunning()...)
-	return append(lines, fmt.Sprintf(messages.NotWaited, r.whyNot(), w.counts()))
+	lines = append(lines, e.aboutRunning()...)
+	return append(lines, fmt.Sprintf(messages.NotWaited, e.whyNot(), w.counts()))
 }
 
 // aboutRunning names the unfinished objects, and the command to wait for them again.
-func (r *results) aboutRunning() []string {
-	n := r.waiting.unfinished()
+func (e *ending) aboutRunning() []string {
+	n := e.waiting.unfinished()
 	if n == 0 {
 		return nil
 	}
-	slices.Sort(r.waiting.running)
-	running := r.waiting.running
+	slices.Sort(e.waiting.running)
+	running := e.waiting.running
 	if more := len(running) - maxShown; more > 0 {
 		running = append(running[:maxShown:maxShown], fmt.Sprintf(messages.RunningMore, more))
 	}
 	lines := []string{fmt.Sprintf(messages.GoesOnRunning, strings.Join(running, "\n"))}
-	if r.flags.key != "" {
+	if e.flags.key != "" {
 		return append(lines, messages.WaitAgain)
 	}
-	if r.end.Again == 0 {
+	if e.Again == 0 {
 		return lines
 	}
 	return append(lines, messages.DontRunAgain, messages.UseKey)
 }
 
 // whyNot is why not all objects have succeeded.
-func (r *results) whyNot() string {
-	w := &r.waiting
+func (e *ending) whyNot() string {
+	w := e.waiting
 	switch {
 	case w.failed():
 		return messages.NotAllSucceeded
-	case w.ended[wait.Interrupted] > 0 && r.interrupted():
+	case w.ended[wait.Interrupted] > 0 && e.interrupted:
 		return messages.Interrupted
 	case w.ended[wait.Interrupted] > 0:
 		return messages.NotWritten
 	case w.ended[wait.OutOfTime] > 0:
-		return fmt.Sprintf(messages.TimeOver, r.flags.waitTimeout)
+		return fmt.Sprintf(messages.TimeOver, e.flags.waitTimeout)
 	}
 	return messages.NotAllKnown
 }

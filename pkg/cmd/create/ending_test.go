@@ -1,0 +1,59 @@
+package create
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/internal/wait"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
+)
+
+// The exit code follows from the summary. An unknown outcome goes before an object that failed, before an
+// interrupt, and before an error.
+func TestExitCodes(t *testing.T) {
+	one := func(totals create.Totals) create.Summary {
+		return create.Summary{Documents: 1, Tally: create.Tally{Totals: totals}}
+	}
+	waited := func(outcome wait.Outcome) waiting {
+		return waiting{objects: make([]wait.Object, 1), ended: map[wait.Outcome]int{outcome: 1}}
+	}
+	no := errors.New("no")
+	for name, test := range map[string]struct {
+		ending  ending
+		waiting waiting
+		want    int
+		printed int // lines
+	}{
+		"created":                 {ending{Summary: one(create.Totals{Created: 1})}, waiting{}, 0, 0},
+		"nothing":                 {ending{}, waiting{}, exitcode.Failed, 0},
+		"failed":                  {ending{Summary: one(create.Totals{Failed: 1}), err: no}, waiting{}, exitcode.Failed, 0},
+		"one of two":              {ending{Summary: one(create.Totals{Created: 1, Failed: 1}), err: no}, waiting{}, exitcode.Failed, 0},
+		"not printed":             {ending{Summary: one(create.Totals{Created: 1}), err: no}, waiting{}, exitcode.Failed, 0},
+		"copies fail alike":       {ending{Summary: one(create.Totals{Failed: 2}), err: no, unsaid: true}, waiting{}, exitcode.Failed, 0},
+		"not attempted":           {ending{Summary: one(create.Totals{NotAttempted: 1})}, waiting{}, exitcode.Failed, 0},
+		"unknown":                 {ending{Summary: one(create.Totals{Unknown: 1})}, waiting{}, exitcode.Unknown, 0},
+		"unknown and interrupted": {ending{Summary: one(create.Totals{Unknown: 1, NotAttempted: 1}), interrupted: true}, waiting{}, exitcode.Unknown, 0},
+		"unknown and has failed":  {ending{Summary: one(create.Totals{Unknown: 1})}, waited(wait.Failed), exitcode.Unknown, 0},
+		"interrupted":             {ending{Summary: one(create.Totals{NotAttempted: 1}), interrupted: true}, waiting{}, exitcode.Interrupted, 0},
+		"interrupted at the end":  {ending{Summary: one(create.Totals{Created: 1}), interrupted: true}, waiting{}, 0, 0},
+		"interrupted wait":        {ending{Summary: one(create.Totals{Created: 1}), interrupted: true}, waited(wait.Interrupted), exitcode.Interrupted, 0},
+		"stdout is gone":          {ending{Summary: one(create.Totals{NotAttempted: 1}), notWritten: true}, waiting{}, exitcode.Failed, 0},
+		"has succeeded":           {ending{Summary: one(create.Totals{Created: 1})}, waited(wait.Succeeded), 0, 1},
+		"has failed":              {ending{Summary: one(create.Totals{Created: 1})}, waited(wait.Failed), exitcode.ObjectFailed, 0},
+		"failed, interrupted":     {ending{Summary: one(create.Totals{Created: 1, NotAttempted: 1}), interrupted: true}, waited(wait.Failed), exitcode.ObjectFailed, 0},
+		"out of time":             {ending{Summary: one(create.Totals{Created: 1})}, waited(wait.OutOfTime), exitcode.Failed, 0},
+		"deleted":                 {ending{Summary: one(create.Totals{Created: 1})}, waited(wait.Deleted), exitcode.Failed, 0},
+	} {
+		e := test.ending
+		e.flags, e.waiting = &ownCreateFlags{}, &test.waiting
+		printed, err := e.result()
+		code := 0
+		if err != nil {
+			_, code = exitcode.Describe(err)
+		}
+		if code != test.want || len(printed) != test.printed {
+			t.Errorf("%s: exit code %d, want %d; %v, printed %q", name, code, test.want, err, printed)
+		}
+	}
+}
