@@ -38,7 +38,7 @@ LIBRARY := $(GO) test -C pkg/once
 CONTROLLERS := pkg/once/oncecr examples/controller
 
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo unit bare test test-plugin test-engines test-modules lab-test race cover conformance fuzz fuzz-targets lint docs schemas rules image clean
+.PHONY: help build control-plane demo unit bare test test-plugin test-engines test-modules lab-test race cover conformance fuzz fuzz-targets lint docs schemas image clean
 
 # Measurements are in lab/Makefile, and releases in packaging/Makefile: make -f lab/Makefile help
 help: ## Show this help
@@ -124,9 +124,6 @@ docs: ## Write the command reference and the pictures of recorded terminals
 
 schemas: ## Write docs/schemas and docs/reference/formats from the Go types
 	$(GO) test ./test/schema -run Generated -update
-
-rules: ## Write docs/rules from the rules of lint
-	$(GO) test ./internal/lint/rules -run Pages -update
 
 # CONTAINER builds the image. CERTIFICATES is the file that is copied into it.
 CONTAINER    ?= $(shell command -v podman || command -v docker)

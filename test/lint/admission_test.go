@@ -156,11 +156,11 @@ func (a *admission) examples(t *testing.T) {
 		if !denied[rule.Name] {
 			continue
 		}
-		for _, example := range rule.Examples {
+		for _, example := range rule.Page().Examples {
 			objects, _ := manifest.Read([]byte(example.Manifest))
 			for _, o := range objects {
 				_, err := a.create(t.Context(), o.Unstructured)
-				if (err != nil) != (len(example.Finds) > 0) {
+				if (err != nil) != (example.Level != "") {
 					t.Errorf("%s: %s: %v", rule.Name, example.About, err)
 				}
 			}

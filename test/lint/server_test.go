@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
+	pages "github.com/kubectl-genname/kubectl-genname/docs/rules"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -83,7 +84,7 @@ func TestServerAgrees(t *testing.T) {
 	s := newServer(t, cp.Admin(), dryRun)
 	t.Run("examples", func(t *testing.T) {
 		for _, rule := range rules.All {
-			for _, example := range rule.Examples {
+			for _, example := range rule.Page().Examples {
 				t.Run(rule.Name+"/"+example.About, func(t *testing.T) { s.compareExample(t, rule, example) })
 			}
 		}
@@ -92,7 +93,7 @@ func TestServerAgrees(t *testing.T) {
 }
 
 // compareExample compares the findings of a rule in an example with the server's responses.
-func (s *server) compareExample(t *testing.T, rule *rules.Rule, example rules.Example) {
+func (s *server) compareExample(t *testing.T, rule *rules.Rule, example pages.Example) {
 	objects, _ := manifest.Read([]byte(example.Manifest))
 	var made []string
 	var refusals []error
@@ -104,13 +105,13 @@ func (s *server) compareExample(t *testing.T, rule *rules.Rule, example rules.Ex
 		}
 		made = append(made, object.GetName())
 	}
-	bad := slices.Contains(example.Finds, v1alpha1.LintError)
+	bad := example.Level == string(v1alpha1.LintError)
 	switch {
 	case rule.Name == "hook-names": // Argo CD picks the names, so the server accepts each
 		if len(refusals) > 0 {
 			t.Errorf("refused: %v", refusals)
 		}
-	case rule.Name == "missing-name" && len(example.Finds) > 0 && example.Finds[0] != v1alpha1.LintWarning:
+	case rule.Name == "missing-name" && example.Level != "" && example.Level != string(v1alpha1.LintWarning):
 		if len(refusals) != 1 || !refersToName(refusals[0]) && !strings.Contains(refusals[0].Error(), "generateName") {
 			t.Errorf("not refused for its name: %v", refusals)
 		}

@@ -12,30 +12,8 @@ import (
 )
 
 var childNames = &Rule{
-	Name:   "child-names",
-	Levels: []v1alpha1.LintLevel{v1alpha1.LintError, v1alpha1.LintWarning},
-	Finds:  "derived names are too long, or lose their random characters",
-	Why: `Controllers derive names of other objects, and values of labels, from the name of an object. Most of
-these have a limit of 63 bytes. A generated name is 5 bytes longer than its prefix. If a derived name is too
-long, the server refuses the create, or the object exists and its controller can't create its children. If
-the derived name is a prefix, the server truncates it to 58 bytes. The random characters of the owner's name
-are at its end, so they are lost first, and the children of all copies share one name pool. The page on
-derived names has a table of the names that each controller derives.`,
-	Fix: "shorten the name",
-	Sources: []derived.Source{
-		{
-			Project: "k8s.io/kubernetes", Version: "v1.34.4",
-			File: "pkg/apis/batch/validation/validation.go", Symbol: "ValidateCronJobCreate",
-		},
-		{
-			Project: "k8s.io/kubernetes", Version: "v1.34.4",
-			File: "pkg/controller/controller_utils.go", Symbol: "getPodsPrefix",
-		},
-		{
-			Project: "k8s.io/kubernetes", Version: "v1.34.4",
-			File: "pkg/controller/statefulset/stateful_set_utils.go", Symbol: "setPodRevision",
-		},
-	},
+	Name:    "child-names",
+	Levels:  []v1alpha1.LintLevel{v1alpha1.LintError, v1alpha1.LintWarning},
 	letters: true,
 	check: func(minor int, o Manifest, report func(Finding)) {
 		for _, row := range derived.Of(o.kind(), minor) {
@@ -47,84 +25,6 @@ derived names has a table of the names that each controller derives.`,
 				return // the rows of a kind are sorted by severity
 			}
 		}
-	},
-	Examples: []Example{
-		{
-			About: "The name of a Job is NAME-MINUTES, so the CronJob's name has at most 52 bytes. This one has 53.",
-			Manifest: `apiVersion: batch/v1
-kind: CronJob
-metadata:
-  generateName: nightly-integration-tests-of-the-payment-system-
-spec:
-  schedule: "0 3 * * *"
-  jobTemplate:
-    spec: {template: {spec: {restartPolicy: Never, containers: [{name: tests, image: example.com/tests}]}}}
-`,
-			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
-		},
-		{
-			About: "The label controller-revision-hash has up to 66 bytes. The limit is 63, so the controller " +
-				"can't create Pods.",
-			Manifest: `apiVersion: apps/v1
-kind: StatefulSet
-metadata:
-  generateName: replicated-store-of-the-payment-service-in-europe-
-spec:
-  serviceName: store
-  selector: {matchLabels: {app: store}}
-  template:
-    metadata: {labels: {app: store}}
-    spec: {containers: [{name: store, image: example.com/store}]}
-`,
-			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
-		},
-		{
-			About: "The host name of a Pod of an Indexed Job is NAME-INDEX. " +
-				"Here it has up to 64 bytes, and the limit is 63.",
-			Manifest: `apiVersion: batch/v1
-kind: Job
-metadata:
-  generateName: nightly-integration-tests-of-the-payment-service-in-eu-
-spec:
-  completionMode: Indexed
-  completions: 1001
-  template: {spec: {restartPolicy: Never, containers: [{name: tests, image: example.com/tests}]}}
-`,
-			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
-		},
-		{
-			About: "The prefix of the Pods is truncated to 58 bytes, so it has none of the Job's random characters.",
-			Manifest: `apiVersion: batch/v1
-kind: Job
-metadata:
-  generateName: nightly-integration-tests-of-the-payment-service-in-europe-
-spec:
-  template: {spec: {restartPolicy: Never, containers: [{name: tests, image: example.com/tests}]}}
-`,
-			Finds: []v1alpha1.LintLevel{v1alpha1.LintWarning},
-		},
-		{
-			About: "The prefix has 53 bytes. So the names of the Pods contain all random characters of the Job's name.",
-			Manifest: `apiVersion: batch/v1
-kind: Job
-metadata:
-  generateName: nightly-integration-tests-of-the-payment-service-eur-
-spec:
-  template: {spec: {restartPolicy: Never, containers: [{name: tests, image: example.com/tests}]}}
-`,
-		},
-		{
-			About: "The prefix has 47 bytes, so the name has 52.",
-			Manifest: `apiVersion: batch/v1
-kind: CronJob
-metadata:
-  generateName: nightly-integration-tests-of-the-payment-syste-
-spec:
-  schedule: "0 3 * * *"
-  jobTemplate:
-    spec: {template: {spec: {restartPolicy: Never, containers: [{name: tests, image: example.com/tests}]}}}
-`,
-		},
 	},
 }
 

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
@@ -16,27 +15,6 @@ import (
 var invalidPrefix = &Rule{
 	Name:   "invalid-prefix",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintError},
-	Finds:  "the server refuses every name with this prefix",
-	Why: `The server validates generateName, and the name that it generates, by the rules of the type. Most
-types need a DNS subdomain. Namespaces, StatefulSets and Services need a DNS label, and before Kubernetes
-1.36 the name of a Service must begin with a letter. The names of RBAC objects, Events and
-PodDisruptionBudgets can have all characters except / and %. If the prefix is invalid, the server refuses the
-create, whatever the random characters are.`,
-	Fix: "use lower case letters, digits and -, and end with -",
-	Sources: []derived.Source{
-		{
-			Project: "k8s.io/apimachinery", Version: "v0.37.2",
-			File: "pkg/api/validation/objectmeta.go", Symbol: "ValidateObjectMetaAccessor",
-		},
-		{
-			Project: "k8s.io/apimachinery", Version: "v0.37.2",
-			File: "pkg/api/validation/generic.go", Symbol: "NameIsDNSSubdomain",
-		},
-		{
-			Project: "k8s.io/kubernetes", Version: "v1.34.4",
-			File: "pkg/apis/core/validation/validation.go", Symbol: "ValidateServiceName",
-		},
-	},
 	compare: func(in *Input, report func(*Object, Finding)) {
 		for _, o := range in.Objects {
 			if o.GenerateName == "" || o.exported || o.Placeholder() || fixedNames[o.kind()].refused {
@@ -50,57 +28,6 @@ create, whatever the random characters are.`,
 				})
 			}
 		}
-	},
-	Examples: []Example{
-		{
-			About: "A DNS name can't have upper case letters or underscores.",
-			Manifest: `apiVersion: v1
-kind: ConfigMap
-metadata:
-  generateName: Build_
-`,
-			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
-		},
-		{
-			About: "The name of a StatefulSet must be a DNS label, and a DNS label can't have dots.",
-			Manifest: `apiVersion: apps/v1
-kind: StatefulSet
-metadata:
-  generateName: web.shop-
-spec:
-  serviceName: web
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec: {containers: [{name: web, image: example.com/web}]}
-`,
-			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
-		},
-		{
-			About: "The server refuses the generated names, because a DNS name can't have - after a dot.",
-			Manifest: `apiVersion: v1
-kind: ConfigMap
-metadata:
-  generateName: web.-
-`,
-			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
-		},
-		{
-			About: "The name of a Role can have upper case letters and colons.",
-			Manifest: `apiVersion: rbac.authorization.k8s.io/v1
-kind: Role
-metadata:
-  generateName: Build:Runner-
-`,
-		},
-		{
-			About: "The name of a ConfigMap must be a DNS subdomain, which can have dots.",
-			Manifest: `apiVersion: v1
-kind: ConfigMap
-metadata:
-  generateName: web.shop-
-`,
-		},
 	},
 }
 

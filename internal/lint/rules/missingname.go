@@ -7,29 +7,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
 var missingName = &Rule{
 	Name:   "missing-name",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintError, v1alpha1.LintWarning, v1alpha1.LintNote},
-	Finds:  "generateName is misspelled, misplaced or not a string, or the object has no name",
-	Why: `The value of metadata.generateName must be a string. YAML reads yes as a boolean and 0123 as a number,
-and the server refuses both. The server ignores fields that it does not know, so an object with a misspelled
-generateName has no name. The server refuses an object that has neither metadata.name nor
-metadata.generateName.`,
-	Fix: "set metadata.generateName to a string",
-	Sources: []derived.Source{
-		{
-			Project: "k8s.io/apimachinery", Version: "v0.37.2",
-			File: "pkg/api/validation/objectmeta.go", Symbol: "name or generateName is required",
-		},
-		{
-			Project: "k8s.io/apimachinery", Version: "v0.37.2",
-			File: "pkg/apis/meta/v1/types.go", Symbol: "ObjectMeta",
-		},
-	},
 	check: func(_ int, o Manifest, report func(Finding)) {
 		metadata := mapAt(o.Unstructured.Object, "metadata")
 		value, given := metadata["generateName"]
@@ -63,53 +46,6 @@ metadata.generateName.`,
 				Path:    []any{"metadata"},
 			})
 		}
-	},
-	Examples: []Example{
-		{
-			About: "YAML reads 0123 as a number.",
-			Manifest: `apiVersion: v1
-kind: ConfigMap
-metadata:
-  generateName: 0123
-`,
-			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
-		},
-		{
-			About: "The server does not know the field generatename.",
-			Manifest: `apiVersion: v1
-kind: ConfigMap
-metadata:
-  generatename: run-
-`,
-			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
-		},
-		{
-			About: "The ConfigMap has a name, and the server ignores generate_name.",
-			Manifest: `apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: run
-  generate_name: run-
-`,
-			Finds: []v1alpha1.LintLevel{v1alpha1.LintWarning},
-		},
-		{
-			About: "The ConfigMap has neither a name nor a generateName.",
-			Manifest: `apiVersion: v1
-kind: ConfigMap
-metadata:
-  labels: {app: run}
-`,
-			Finds: []v1alpha1.LintLevel{v1alpha1.LintNote},
-		},
-		{
-			About: "The value is a string.",
-			Manifest: `apiVersion: v1
-kind: ConfigMap
-metadata:
-  generateName: "0123"
-`,
-		},
 	},
 }
 

@@ -4,21 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 var noSeparator = &Rule{
-	Name:   "no-separator",
-	Levels: []v1alpha1.LintLevel{v1alpha1.LintNote},
-	Finds:  "the prefix does not end with a separator: run gives runx4k2z",
-	Why: `The server appends only random characters to generateName. Without a separator, people and tools that
-split the name at its last dash find the wrong prefix.`,
-	Fix: "end generateName with -",
-	Sources: []derived.Source{{
-		Project: "k8s.io/apiserver", Version: "v0.37.2", File: "pkg/storage/names/generate.go", Symbol: "GenerateName",
-	}},
+	Name:    "no-separator",
+	Levels:  []v1alpha1.LintLevel{v1alpha1.LintNote},
 	letters: true,
 	check: func(minor int, o Manifest, report func(Finding)) {
 		prefix := o.GenerateName
@@ -32,25 +24,6 @@ split the name at its last dash find the wrong prefix.`,
 			Path:    generateName,
 			Help:    separated(o, minor),
 		})
-	},
-	Examples: []Example{
-		{
-			About: "A generated name is runx4k2z.",
-			Manifest: `apiVersion: v1
-kind: ConfigMap
-metadata:
-  generateName: run
-`,
-			Finds: []v1alpha1.LintLevel{v1alpha1.LintNote},
-		},
-		{
-			About: "A generated name is run-x4k2z.",
-			Manifest: `apiVersion: v1
-kind: ConfigMap
-metadata:
-  generateName: run-
-`,
-		},
 	},
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -19,24 +18,6 @@ const (
 var notAppliable = &Rule{
 	Name:   "not-appliable",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintWarning, v1alpha1.LintNote},
-	Finds:  "a tool that needs a fixed name applies this file: kubectl apply, kustomize, Argo CD, Helm",
-	Why: `A tool that applies objects finds them by name. kubectl apply, kustomize and kubectl create -k
-refuse an object without a name. Argo CD accepts such an object only as a hook. Helm creates another object at
-each upgrade, and removes none of them. A file belongs to a kustomization if a kustomization.yaml lists the
-file. It belongs to Helm if it is in the templates directory of a chart.`,
-	Fix: "set metadata.name, or move the object to another file and create it with kubectl genname create",
-	Sources: []derived.Source{
-		{
-			Project: "k8s.io/kubectl", Version: "v0.37.2",
-			File: "pkg/cmd/apply/apply.go", Symbol: "cannot use generate name with apply",
-		},
-		{
-			Project: "sigs.k8s.io/kustomize/api", Version: "v0.21.1",
-			File: "resource/factory.go", Symbol: "missing metadata.name",
-		},
-		{Project: "github.com/helm/helm", Version: "issues 3348, 9488"},
-		{Project: "github.com/argoproj/argo-cd", Version: "issue 1639"},
-	},
 	check: func(_ int, o Manifest, report func(Finding)) {
 		if finding, is := refusedBy[applier(o)]; is && o.generates() {
 			if strings.Contains(finding.Message, "%s") {
@@ -55,51 +36,6 @@ file. It belongs to Helm if it is in the templates directory of a chart.`,
 			finding.Message = fmt.Sprintf(finding.Message, by)
 			report(o, finding)
 		}
-	},
-	Examples: []Example{
-		{
-			About: "The kustomization lists the file.",
-			Tree:  Tree{Kustomization: "kustomization.yaml"},
-			Manifest: `apiVersion: v1
-kind: ConfigMap
-metadata:
-  generateName: run-
-`,
-			Finds: []v1alpha1.LintLevel{v1alpha1.LintWarning},
-		},
-		{
-			About: "The object is in a sync wave, so Argo CD applies it.",
-			Manifest: `apiVersion: batch/v1
-kind: Job
-metadata:
-  generateName: migrate-
-  annotations: {argocd.argoproj.io/sync-wave: "1"}
-spec:
-  template: {spec: {restartPolicy: Never, containers: [{name: migrate, image: example.com/migrate}]}}
-`,
-			Finds: []v1alpha1.LintLevel{v1alpha1.LintWarning},
-		},
-		{
-			About: "Helm creates another object at each upgrade.",
-			Tree:  Tree{Chart: "Chart.yaml"},
-			Manifest: `apiVersion: v1
-kind: ConfigMap
-metadata:
-  generateName: run-
-`,
-			Finds: []v1alpha1.LintLevel{v1alpha1.LintNote},
-		},
-		{
-			About: "Argo CD creates a hook again with each sync, so a hook can have a generated name.",
-			Manifest: `apiVersion: batch/v1
-kind: Job
-metadata:
-  generateName: migrate-
-  annotations: {argocd.argoproj.io/hook: PreSync}
-spec:
-  template: {spec: {restartPolicy: Never, containers: [{name: migrate, image: example.com/migrate}]}}
-`,
-		},
 	},
 }
 

@@ -3,33 +3,12 @@ package rules
 import (
 	"fmt"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
 var onePerCluster = &Rule{
 	Name:   "one-per-cluster",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintWarning},
-	Finds:  "only one object can have this value, so a second copy fails or waits",
-	Why: `A manifest with generateName is usually created more than once. But a node port or a cluster IP can be
-allocated once, a volume is bound to one claim, and one Pod can mount a claim with the access mode
-ReadWriteOncePod. The server refuses the second copy, or the copy waits until the first one is deleted.`,
-	Fix: "remove the field, so that each copy gets its own value",
-	Sources: []derived.Source{
-		{
-			Project: "k8s.io/kubernetes", Version: "v1.34.4",
-			File: "pkg/registry/core/service/storage/alloc.go", Symbol: "allocateCreate",
-		},
-		{
-			Project: "k8s.io/kubernetes", Version: "v1.34.4",
-			File: "pkg/controller/volume/persistentvolume/pv_controller.go", Symbol: "syncUnboundClaim",
-		},
-		{
-			Project: "k8s.io/kubernetes", Version: "v1.34.4",
-			File:   "pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go",
-			Symbol: "ReadWriteOncePod",
-		},
-	},
 	check: func(_ int, o Manifest, report func(Finding)) {
 		if !o.generates() {
 			return
@@ -45,71 +24,6 @@ ReadWriteOncePod. The server refuses the second copy, or the copy waits until th
 				report(r.from, claimed.finding(*r.from))
 			}
 		}
-	},
-	Examples: []Example{
-		{
-			About: "A second Service can't have the same port.",
-			Manifest: `apiVersion: v1
-kind: Service
-metadata:
-  generateName: preview-
-spec:
-  type: NodePort
-  selector: {app: preview}
-  ports:
-  - port: 80
-    nodePort: 30080
-`,
-			Finds: []v1alpha1.LintLevel{v1alpha1.LintWarning},
-		},
-		{
-			About: "Only one Pod can mount the claim, so a second Pod waits.",
-			Manifest: `apiVersion: v1
-kind: PersistentVolumeClaim
-metadata:
-  name: data
-spec:
-  accessModes: [ReadWriteOncePod]
-  resources: {requests: {storage: 1Gi}}
----
-apiVersion: v1
-kind: Pod
-metadata:
-  generateName: import-
-spec:
-  containers: [{name: import, image: example.com/import}]
-  volumes:
-  - name: data
-    persistentVolumeClaim:
-      claimName: data
-`,
-			Finds: []v1alpha1.LintLevel{v1alpha1.LintWarning},
-		},
-		{
-			About: "Each Service gets its own port, and each Pod its own claim.",
-			Manifest: `apiVersion: v1
-kind: Service
-metadata:
-  generateName: preview-
-spec:
-  type: NodePort
-  selector: {app: preview}
-  ports:
-  - port: 80
----
-apiVersion: v1
-kind: Pod
-metadata:
-  generateName: import-
-spec:
-  containers: [{name: import, image: example.com/import}]
-  volumes:
-  - name: data
-    ephemeral:
-      volumeClaimTemplate:
-        spec: {accessModes: [ReadWriteOncePod], resources: {requests: {storage: 1Gi}}}
-`,
-		},
 	},
 }
 

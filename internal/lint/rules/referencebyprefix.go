@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -15,94 +14,12 @@ import (
 var referenceByPrefix = &Rule{
 	Name:   "reference-by-prefix",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintError, v1alpha1.LintNote},
-	Finds:  "another object refers to a generated name by its prefix",
-	Why: `References use names. The name of an object with generateName is known only after the create, and no
-object has the prefix as its name. An object that refers to the prefix waits forever, or the server refuses
-it, because the prefix is not a valid name.`,
-	Fix: "set metadata.name of the object that is referred to, or create it first and insert its generated name",
-	Sources: []derived.Source{
-		{
-			Project: "k8s.io/kubernetes", Version: "v1.34.4",
-			File: "plugin/pkg/admission/serviceaccount/admission.go", Symbol: "getServiceAccount",
-		},
-		{
-			Project: "k8s.io/apimachinery", Version: "v0.37.2",
-			File: "pkg/api/validation/generic.go", Symbol: "NameIsDNSSubdomain",
-		},
-	},
 	compare: func(in *Input, report func(*Object, Finding)) {
 		for _, r := range in.references {
 			if finding, is := in.dangling(r); is && !r.from.exported {
 				report(r.from, finding)
 			}
 		}
-	},
-	Examples: []Example{
-		{
-			About: "The Pod waits for a ConfigMap with the name settings-.",
-			Manifest: `apiVersion: v1
-kind: ConfigMap
-metadata:
-  generateName: settings-
-data: {color: blue}
----
-apiVersion: v1
-kind: Pod
-metadata:
-  generateName: web-
-spec:
-  containers:
-  - name: web
-    image: example.com/web
-    envFrom:
-    - configMapRef:
-        name: settings-
-`,
-			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
-		},
-		{
-			About: "The input has no ConfigMap with the name settings, only one with the generateName settings-.",
-			Manifest: `apiVersion: v1
-kind: ConfigMap
-metadata:
-  generateName: settings-
-data: {color: blue}
----
-apiVersion: v1
-kind: Pod
-metadata:
-  generateName: web-
-spec:
-  containers:
-  - name: web
-    image: example.com/web
-    envFrom:
-    - configMapRef:
-        name: settings
-`,
-			Finds: []v1alpha1.LintLevel{v1alpha1.LintNote},
-		},
-		{
-			About: "The ConfigMap has the name that the Pod refers to.",
-			Manifest: `apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: settings
-data: {color: blue}
----
-apiVersion: v1
-kind: Pod
-metadata:
-  generateName: web-
-spec:
-  containers:
-  - name: web
-    image: example.com/web
-    envFrom:
-    - configMapRef:
-        name: settings
-`,
-		},
 	},
 }
 

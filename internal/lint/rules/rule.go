@@ -3,26 +3,16 @@ package rules
 import (
 	"fmt"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
+	pages "github.com/kubectl-genname/kubectl-genname/docs/rules"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// Rule is one check.
+// Rule is one check. Its page in docs/rules has its texts.
 type Rule struct {
 	Name string
 	// Levels are those of its findings, the worst one first.
 	Levels []v1alpha1.LintLevel
-	// Finds describes the findings in one line.
-	Finds string
-	// Why describes the problem, in paragraphs.
-	Why string
-	// Fix describes the fix.
-	Fix string
-	// Sources are the places that document the behavior.
-	Sources []derived.Source
-	// Examples are manifests with and without findings.
-	Examples []Example
 
 	// letters is true of a rule that needs to know each letter of the name. It leaves
 	// out names with placeholders.
@@ -33,17 +23,8 @@ type Rule struct {
 	compare func(in *Input, report func(*Object, Finding))
 }
 
-// Example is a manifest, and the findings of the rule in it.
-type Example struct {
-	// About is the caption.
-	About string
-	// Manifest is YAML. In the place of TREE stands where the file lies.
-	Manifest string
-	// Tree is where the file lies, if that matters.
-	Tree Tree
-	// Finds are the levels of the findings, by line. A good example has none.
-	Finds []v1alpha1.LintLevel
-}
+// Page returns the page of the rule, which has its texts and examples.
+func (r *Rule) Page() pages.Page { return pages.Of(r.Name) }
 
 // Finding is something wrong with an object.
 type Finding struct {
@@ -113,7 +94,7 @@ func (r *Rule) Compare(in *Input) []Finding {
 func (r *Rule) finding(o Object, f Finding) Finding {
 	f.Rule, f.Object = r, o
 	if f.Help == "" {
-		f.Help = r.Fix
+		f.Help = r.Page().Fix
 	}
 	return f
 }

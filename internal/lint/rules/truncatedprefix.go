@@ -3,7 +3,6 @@ package rules
 import (
 	"fmt"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/lint/derived"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
@@ -11,15 +10,6 @@ import (
 var truncatedPrefix = &Rule{
 	Name:   "truncated-prefix",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintError, v1alpha1.LintWarning},
-	Finds:  "generateName has more than 58 bytes, and the rest is lost",
-	Why: `A generated name has at most 63 bytes: the first 58 bytes of generateName and 5 random characters.
-Bytes after the 58th are not in the name. Two prefixes with the same first 58 bytes share one name pool
-(27^5 names), and the names don't show which prefix an object has. The object keeps its whole generateName.`,
-	Fix: fmt.Sprintf("shorten generateName to %d bytes, with the distinguishing part within them",
-		names.MaxPrefixLength),
-	Sources: []derived.Source{{
-		Project: "k8s.io/apiserver", Version: "v0.37.2", File: "pkg/storage/names/generate.go", Symbol: "GenerateName",
-	}},
 	compare: func(in *Input, report func(*Object, Finding)) {
 		done := map[*Object]bool{}
 		for _, o := range in.Objects {
@@ -42,45 +32,6 @@ Bytes after the 58th are not in the name. Two prefixes with the same first 58 by
 			}
 			report(o, finding)
 		}
-	},
-	Examples: []Example{
-		{
-			About: "The names don't contain the end of the prefix, " +
-				"so they also have no dash before the random characters.",
-			Manifest: `apiVersion: v1
-kind: ConfigMap
-metadata:
-  generateName: nightly-integration-tests-of-the-payment-service-production-eu-
-`,
-			Finds: []v1alpha1.LintLevel{v1alpha1.LintWarning},
-		},
-		{
-			About: "Both prefixes lead to names like nightly-integration-tests-of-the-payment-service-producti2x9kz.",
-			Manifest: `apiVersion: v1
-kind: ConfigMap
-metadata:
-  generateName: nightly-integration-tests-of-the-payment-service-production-eu-
----
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  generateName: nightly-integration-tests-of-the-payment-service-production-us-
-`,
-			Finds: []v1alpha1.LintLevel{v1alpha1.LintError},
-		},
-		{
-			About: "The prefixes differ in their first 58 bytes.",
-			Manifest: `apiVersion: v1
-kind: ConfigMap
-metadata:
-  generateName: eu-nightly-integration-tests-of-the-payment-service-
----
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  generateName: us-nightly-integration-tests-of-the-payment-service-
-`,
-		},
 	},
 }
 

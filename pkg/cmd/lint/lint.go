@@ -254,7 +254,7 @@ func (o *options) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprint(o.Out, rule.Page())
+		_, err = fmt.Fprint(o.Out, rule.Page().Text)
 		return err
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(garbage))

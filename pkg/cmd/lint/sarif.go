@@ -178,11 +178,12 @@ func invocation(r repository, result *lint.Result) sarifInvocation {
 func sarifRules() []sarifRule {
 	var found []sarifRule
 	for _, rule := range rules.All {
+		page := rule.Page()
 		found = append(found, sarifRule{
 			ID: rule.Name, Name: rule.Name,
-			ShortDescription: sarifText{rule.Finds},
-			FullDescription:  sarifText{rule.Reason()},
-			Help:             sarifHelp{rule.Fix, rule.Page()},
+			ShortDescription: sarifText{page.Finds},
+			FullDescription:  sarifText{page.Why},
+			Help:             sarifHelp{page.Fix, page.Text},
 			HelpURI:          homepage + "/blob/main/docs/rules/" + rule.Name + ".md",
 			Default:          sarifDefault{string(rule.Levels[0])},
 			Properties:       map[string]any{"tags": []string{"kubernetes", "names"}, "precision": "very-high"},
