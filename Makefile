@@ -97,6 +97,11 @@ cover: # Fail if the coverage of pkg/ and internal/ is too low. Run it after tes
 conformance: ## Check a program that creates objects: make conformance PROGRAM="path argument"
 	@$(GO) run ./test/conformance $(PROGRAM)
 
+.PHONY: clients
+clients: control-plane build # Write docs/concepts/lost-responses.md. It needs node, npm and python3-kubernetes
+	npm ci --prefix test/conformance/programs/javascript
+	$(GO) run ./test/controlplane/run sh -c 'cd test/conformance && $(GO) run . -page ../../docs/concepts/lost-responses.md'
+
 # Each fuzz target is a package and a function in it.
 FUZZ  = $(shell git grep -o '^func Fuzz[A-Za-z]*' -- '*_test.go' | sed -E 's|([^:]*)/[^/]*:func (.*)|./\1/\2|')
 TIME ?= 10s

@@ -9,6 +9,9 @@
 // claim: {"outcome":"created|exists|failed|unknown","name":"…"}. The API server is in
 // memory and listens on a loopback address.
 //
+// conformance -page PAGE writes the tables of docs/concepts/lost-responses.md, with published
+// clients. It runs in test/conformance.
+//
 // The exit code is 1 if a claim is not true, or if an object exists twice.
 package main
 
@@ -25,6 +28,13 @@ func main() {
 	if len(os.Args) < 2 {
 		fmt.Fprintln(os.Stderr, "error: name a program: conformance PROGRAM [ARG...]")
 		os.Exit(2)
+	}
+	if os.Args[1] == "-page" && len(os.Args) == 3 {
+		if err := writePage(os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, "error:", err)
+			os.Exit(1)
+		}
+		return
 	}
 	ok, err := conformance(os.Stdout, os.Args[1:], cases())
 	if err != nil {

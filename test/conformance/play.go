@@ -29,6 +29,7 @@ const limit = 90 * time.Second
 type result struct {
 	name           string
 	claims         []string
+	report         string // the last line of stderr of the last run
 	posts, objects int
 	took           time.Duration
 	problems       []string
@@ -51,6 +52,7 @@ type player struct {
 	server  *oncetest.Server
 	dir     string
 	posted  chan struct{} // closed when the first POST has arrived
+	mu      sync.Mutex    // guards result.report
 	result  result
 }
 
@@ -153,11 +155,19 @@ func (p *player) call(r run) (claim, error) {
 	if ctx.Err() != nil {
 		return claim{}, fmt.Errorf("did not end within %v", limit)
 	}
+	p.setReport(lastLine(stderr.String()))
 	c, unread := parse(stdout.String())
 	if unread != nil {
 		return claim{}, fmt.Errorf("%w (%s): %s", unread, cmd.ProcessState, lastLine(stderr.String()))
 	}
 	return c, nil
+}
+
+// setReport is called by runs that are beside each other.
+func (p *player) setReport(line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.result.report = line
 }
 
 // parse returns the claim in the last line of stdout.
@@ -257,7 +267,7 @@ const kubeconfigText = `apiVersion: v1
 kind: Config
 current-context: conformance
 contexts: [{name: conformance, context: {cluster: conformance, user: conformance, namespace: default}}]
-clusters: [{name: conformance, cluster: {server: %q}}]
+clusters: [{name: conformance, cluster: {server: %q, insecure-skip-tls-verify: true}}]
 users: [{name: conformance, user: {token: conformance}}]
 `
 

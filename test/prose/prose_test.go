@@ -65,7 +65,8 @@ func TestLengthOfPages(t *testing.T) {
 	const most = 900
 	whole, specification := 0, 0
 	for path, page := range pages(t) {
-		if path != "README.md" && (!strings.HasPrefix(path, "docs/") || strings.HasPrefix(path, "docs/internals/")) {
+		if path != "README.md" && (!strings.HasPrefix(path, "docs/") || strings.HasPrefix(path, "docs/internals/")) ||
+			path == "docs/concepts/lost-responses.md" { // "make clients" writes it
 			continue
 		}
 		sum := &whole
