@@ -40,9 +40,6 @@ func TestInFlight(t *testing.T) {
 			}
 		}
 		after := func(d time.Duration, want ...string) { time.AfterFunc(d, func() { expect(want...) }) }
-		after(time.Second/2, "1 named false")
-		after(3*time.Second/2, "1 second false") // the next name, as the fake reports it
-		after(5*time.Second/2, "2 lost false")
 		s = newSession(t.Context(), configOf(c), func(e Event) {
 			switch {
 			case endedAs(e, Created):
@@ -53,6 +50,9 @@ func TestInFlight(t *testing.T) {
 				expect()
 			}
 		})
+		after(time.Second/2, "1 named false")
+		after(3*time.Second/2, "1 second false") // the next name, as the fake reports it
+		after(5*time.Second/2, "2 lost false")
 		if err := s.Create(input("configmaps/a/named", "configmaps/a/lost", "configmaps/a/refused")); err != nil {
 			t.Error(err)
 		}
