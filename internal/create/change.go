@@ -2,12 +2,9 @@ package create
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/digest"
-	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 const (
@@ -17,8 +14,7 @@ const (
 	changePatience = 10 * time.Second
 )
 
-// Change is a document that was probably changed after a run with the key created an
-// object from it.
+// Change is a document that was changed after a run with the key created an object from it.
 type Change struct {
 	// Document is the document, and Object the object as arguments of kubectl.
 	Document, Object string
@@ -27,42 +23,17 @@ type Change struct {
 	Fields []string
 }
 
-// change finds an unexpected object and a document without an object that could have created it. It
-// returns their differences. It returns nil if there is no such pair, or if the object can't be read.
-func (k *keyed) change(documents []*Document, unexpected []named) *Change {
-	for _, d := range documents {
-		id := k.config.id(d, 0)
-		if id == exactlyonce.Untracked() || len(k.existing[inPlace{d.place.Place, id.String()}]) > 0 {
-			continue
-		}
-		for _, object := range unexpected {
-			if object.place == d.place.Place && couldName(d, object.name) {
-				return k.compareWith(d, object)
-			}
-		}
-	}
-	return nil
-}
-
-// couldName reports whether a document can create an object of a name.
-func couldName(d *Document, name string) bool {
-	if own := d.Object.GetName(); own != "" {
-		return own == name
-	}
-	prefix := names.EffectivePrefix(d.Object.GetGenerateName())
-	return strings.HasPrefix(name, prefix) && len(name) == len(prefix)+names.SuffixLength
-}
-
-// compareWith reads the object, and compares each field of the document with it.
-func (k *keyed) compareWith(d *Document, object named) *Change {
+// changeOf reads the object of a document, and compares each field of the document with it. It
+// returns nil if the object can't be read.
+func (k *keyed) changeOf(d *Document, name string) *Change {
 	ctx, cancel := context.WithTimeout(k.ctx, changePatience)
 	defer cancel()
-	stored, err := k.config.client.Get(ctx, d, object.name)
+	stored, err := k.config.client.Get(ctx, d, name)
 	if err != nil {
 		return nil
 	}
 	return &Change{
-		Document: d.Reference(""), Object: d.Argument(object.name),
+		Document: d.Reference(""), Object: d.Argument(name),
 		Fields: digest.Differences(d.Object, stored, maxFields),
 	}
 }

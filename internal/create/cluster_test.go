@@ -36,11 +36,9 @@ type cluster struct {
 	// during is called while an object is created.
 	during func(object string)
 
-	existing []idempotency.Existing
-	findErr  error
-	// findTakes is how long a list takes. later is the result of lists after the first ones.
-	findTakes time.Duration
-	later     []idempotency.Existing
+	existing  []idempotency.Existing
+	findErr   error
+	findTakes time.Duration // of a list
 	noGet     bool
 	get       func(name string) (*unstructured.Unstructured, error)
 	verbs     []string
@@ -122,10 +120,6 @@ func (c *cluster) Find(ctx context.Context, resource schema.GroupVersionResource
 	c.mu.Lock()
 	c.finds++
 	c.mostFinds = max(c.mostFinds, c.finds)
-	existing := c.existing
-	if slices.Contains(c.found, resource.Resource+"/"+namespace) && c.later != nil {
-		existing = c.later
-	}
 	c.found = append(c.found, resource.Resource+"/"+namespace)
 	c.mu.Unlock()
 	defer func() { c.mu.Lock(); c.finds--; c.mu.Unlock() }()
@@ -136,7 +130,7 @@ func (c *cluster) Find(ctx context.Context, resource schema.GroupVersionResource
 			return nil, ctx.Err()
 		}
 	}
-	return existing, c.findErr
+	return c.existing, c.findErr
 }
 
 func (c *cluster) May(context.Context, string, schema.GroupVersionResource, string) bool {

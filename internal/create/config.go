@@ -6,10 +6,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/digest"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
 // Config configures a run.
@@ -25,6 +25,8 @@ type Config struct {
 	ServerNaming bool
 	// Key makes the run repeatable. It is empty for a run without a key.
 	Key idempotency.Key
+	// Secrets are the secret of the key and its former secrets. It is empty for a run without a secret.
+	Secrets []derive.Secret
 	// DryRun decides whether the run sends objects, and whether the server stores them.
 	DryRun DryRun
 	// Attempts is the number of names to try per object.
@@ -80,8 +82,9 @@ type Document struct {
 
 	// In a run with a key:
 
-	digest digest.Sum
-	first  int // number of the first copy among equal documents
+	identity   derive.Object
+	content    string // canonical, for digests
+	hasContent bool   // else its digests can't be computed
 }
 
 // Namespaced reports whether the object has a namespace.

@@ -15,7 +15,7 @@ const (
 	findPatience = 3 * time.Second
 )
 
-// inPlace is a creation ID at one place. An object with the same ID at another place is a copy.
+// inPlace is a creation ID at one place.
 type inPlace struct {
 	place idempotency.Place
 	id    string
@@ -23,14 +23,14 @@ type inPlace struct {
 
 // foundAt has the objects found at one place, or an error.
 type foundAt struct {
-	place idempotency.Place
+	place *place
 	found []idempotency.Existing
 	err   error
 }
 
-// find lists the objects of the run at the places, and returns them by creation ID. It reports
-// progress. After an error it lists no other place, and returns when all lists have ended.
-func (k *keyed) find(places []*place) (map[inPlace][]idempotency.Existing, error) {
+// find lists the objects with the run's label at the places. It reports progress. After an error it
+// lists no other place, and returns when all lists have ended.
+func (k *keyed) find(places []*place) (objects []*listed, err error) {
 	lists := make(chan foundAt, len(places))
 	group, ctx := errgroup.WithContext(k.ctx)
 	group.SetLimit(findAtOnce)
@@ -38,13 +38,12 @@ func (k *keyed) find(places []*place) (map[inPlace][]idempotency.Existing, error
 		for _, at := range places {
 			group.Go(func() error {
 				found, err := k.config.client.Find(ctx, at.resource, at.Namespace)
-				lists <- foundAt{at.Place, found, err}
+				lists <- foundAt{at, found, err}
 				return err
 			})
 		}
 	}()
 	late := time.After(findPatience)
-	existing := map[inPlace][]idempotency.Existing{}
 	progress, left := Searching{Places: len(places)}, len(places)
 	for k.emit(progress); left > 0; k.emit(progress) {
 		progress.Late = false
@@ -55,12 +54,11 @@ func (k *keyed) find(places []*place) (map[inPlace][]idempotency.Existing, error
 				progress.Done++
 			}
 			for _, e := range l.found {
-				at := inPlace{l.place, e.ID}
-				existing[at] = append(existing[at], e)
+				objects = append(objects, &listed{Existing: e, place: l.place})
 			}
 		case <-late:
 			progress.Late = true
 		}
 	}
-	return existing, group.Wait()
+	return objects, group.Wait()
 }

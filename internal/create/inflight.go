@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // Sent is an object that was sent, and whose outcome the caller has not handled yet.
@@ -30,7 +29,7 @@ type inFlight struct {
 func (f *inFlight) begin(number int, d *Document, id exactlyonce.ID) {
 	name := d.Object.GetName()
 	if name == "" && id.String() != "" {
-		name = names.Candidate(d.Object.GetGenerateName(), id.String(), 0, names.SuffixLength)
+		name = id.Name(d.Object.GetGenerateName(), 0)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

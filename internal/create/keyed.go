@@ -1,27 +1,19 @@
 package create
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
+	"strings"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/digest"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
 // keyed is a run with a key. It can be repeated.
 type keyed struct {
 	*Session
-	numbers  map[equal]int
-	reported map[inPlace]bool // IDs whose duplicates were reported
-}
-
-// equal is the common part of equal documents.
-type equal struct {
-	place  *place
-	digest digest.Sum
+	documents map[derive.Object][]*Document // by identity, without the number
 }
 
 // create creates the objects that the key has not created yet. It reads the whole input first. It
@@ -32,18 +24,15 @@ func (k *keyed) create() {
 		k.end.Incomplete = true
 		return
 	}
-	if err := k.compare(documents); err != nil {
-		if k.ctx.Err() == nil {
-			k.problem(err)
-			return
-		}
+	err := k.compare()
+	if err != nil && k.ctx.Err() == nil {
+		k.problem(err)
+		return
 	}
-	k.reportDuplicates(documents)
 	for _, d := range documents {
 		k.Session.create(d, 0)
 	}
 	k.settle()
-	k.compareAgain(documents)
 }
 
 // readAll reads the input, and reports whether all of it is usable.
@@ -55,7 +44,8 @@ func (k *keyed) readAll() (documents []*Document, whole bool) {
 		case next.err != nil:
 			whole = false
 			k.problem(next.err)
-		case k.prepare(d) && k.number(d):
+		case k.prepare(d):
+			k.number(d)
 			documents = append(documents, d)
 			k.warnOfTTL(d)
 		default:
@@ -65,64 +55,156 @@ func (k *keyed) readAll() (documents []*Document, whole bool) {
 	return documents, whole && !k.end.Unread
 }
 
-// number numbers the copies of the document among those of equal documents. It returns false on
-// failure.
-func (k *keyed) number(d *Document) bool {
-	var err error
-	if d.digest, err = k.digest(d); err != nil {
-		k.problem(fmt.Errorf("error when reading %q: %w", d.Source, err))
-		return false
+// number sets the identity of the document. It numbers documents that differ only in their content.
+func (k *keyed) number(d *Document) {
+	if !d.canCarryID {
+		return
 	}
-	e := equal{d.place, d.digest}
-	d.first = k.numbers[e]
-	k.numbers[e] += d.Copies
-	return true
+	kind := d.Mapping.GroupVersionKind
+	o := derive.Object{Group: kind.Group, Kind: kind.Kind, Namespace: d.Namespace}
+	if o.Name = d.Object.GetName(); o.Name == "" {
+		o.GenerateName = d.Object.GetGenerateName()
+	}
+	d.identity = o
+	d.identity.Document = len(k.documents[o])
+	k.documents[o] = append(k.documents[o], d)
 }
 
-// digest returns the digest of the document's content. If the type has no status subresource, the
-// digest includes the status, because the server stores it.
-func (k *keyed) digest(d *Document) (digest.Sum, error) {
-	if d.Object.Object["status"] == nil {
-		return digest.Of(d.Object)
-	}
-	resource := d.Mapping.Resource
-	switch {
-	case k.config.hasStatus(d):
-		return digest.Of(d.Object)
-	case len(k.config.client.Verbs(resource)) == 0:
-		return digest.Sum{}, fmt.Errorf(
-			"discovery does not say whether %s have a status subresource", resource.Resource)
-	}
-	return digest.WithStatus(d.Object)
-}
-
-// compare finds the objects of the run at all places of the input. It returns an error if the input
-// does not contain all of them.
-func (k *keyed) compare(documents []*Document) (err error) {
+// compare finds the objects of the run at all places of the input, and decides under which secret
+// the run goes on. It returns an error if the input does not contain all of them.
+func (k *keyed) compare() error {
 	for _, at := range k.places {
 		k.end.Places = append(k.end.Places, at.Place)
 	}
-	if k.existing, err = k.find(k.places); err != nil {
-		return &FindError{err}
+	listed, err := k.find(k.places)
+	if err == nil {
+		k.secret, err = k.verify(listed)
+	} else {
+		err = &FindError{err}
 	}
-	k.warnOfNameless()
-	unexpected, err := k.unexpected(documents)
-	if err != nil || len(unexpected) == 0 {
-		return err
+	for _, documents := range k.documents {
+		for _, d := range documents {
+			d.content, d.hasContent = k.secret.Canonical(d.identity, d.Object.Object)
+		}
 	}
-	renumbered, err := k.renumbered(documents, unexpected)
 	if err != nil {
 		return err
 	}
-	change := k.change(documents, unexpected)
-	if len(renumbered) > 0 && (change == nil || len(change.Fields) == 0) {
-		return &OtherIDError{renumbered} // a fixed name matches its document even if other fields were changed
+	k.warnOfOthers(listed)
+	return k.unexpected(listed)
+}
+
+// listed is an object with the run's label.
+type listed struct {
+	idempotency.Existing
+	place    *place
+	identity derive.Object
+	secret   derive.Secret // from which its ID and name follow, if verified
+	verified bool
+}
+
+func (l *listed) argument() string { return l.place.Reference(l.Name) }
+
+// verify sets which objects belong to the run: their IDs follow from the key and a secret, and their
+// names from the IDs. It returns the secret under which the run goes on.
+func (k *keyed) verify(objects []*listed) (secret derive.Secret, err error) {
+	secrets := append(slices.Clone(k.config.Secrets), derive.Secret{})[:max(1, len(k.config.Secrets))]
+	secret = secrets[0]
+	var first *listed
+	for _, l := range objects {
+		for _, s := range secrets {
+			if l.verified = k.verifies(s, l); l.verified {
+				break
+			}
+		}
+		_, _, withSecret, _ := derive.ParseID(l.ID)
+		switch {
+		case l.verified && first == nil:
+			first, secret = l, l.secret
+		case l.verified && l.secret != secret:
+			return secret, &SecretsError{Objects: []string{first.argument(), l.argument()}}
+		case withSecret && len(k.config.Secrets) == 0 && !l.Owned:
+			return secret, &SecretsError{Objects: []string{l.argument()}}
+		}
 	}
-	objects := make([]string, len(unexpected))
-	for i, object := range unexpected {
-		objects[i] = object.argument()
+	return secret, nil
+}
+
+// verifies reports whether the object belongs to the run under the secret, and sets its identity. A
+// backup may have removed the generateName of an object. So its name is also compared with those of
+// the input.
+func (k *keyed) verifies(secret derive.Secret, l *listed) bool {
+	kind := l.place.kind
+	forms := []derive.Object{{GenerateName: l.GenerateName}, {Name: l.Name}}
+	for generateName := range l.place.generateNames {
+		if strings.HasPrefix(generateName, l.Name[:max(0, len(l.Name)-derive.SuffixLength)]) {
+			forms = append(forms, derive.Object{GenerateName: generateName})
+		}
 	}
-	return &UnexpectedError{objects, change}
+	for _, o := range forms {
+		o.Group, o.Kind, o.Namespace = kind.Group, kind.Kind, l.place.Namespace
+		if secret.Verifies(derive.FromKey(string(k.config.Key)), o, l.ID, l.Name) {
+			o.Document, o.Copy, _, _ = derive.ParseID(l.ID)
+			l.identity, l.secret = o, secret
+			return true
+		}
+	}
+	return false
+}
+
+// unexpected records the objects that the input contains. It returns an error if the run has created
+// others, or objects of documents that were changed.
+func (k *keyed) unexpected(objects []*listed) error {
+	k.existing = map[inPlace]*idempotency.Existing{}
+	var unexpected []string
+	var change *Change
+	for _, l := range objects {
+		if !l.verified {
+			continue
+		}
+		d := k.documentOf(l.identity)
+		differs := d != nil && exactlyonce.Differ(l.Digest, k.id(d, l.identity.Copy).Digest)
+		if d == nil || differs {
+			unexpected = append(unexpected, l.argument())
+		}
+		if differs && change == nil {
+			change = k.changeOf(d, l.Name)
+		}
+		k.existing[inPlace{l.place.Place, l.ID}] = &l.Existing
+	}
+	if len(unexpected) == 0 {
+		return nil
+	}
+	slices.Sort(unexpected)
+	return &UnexpectedError{unexpected, change}
+}
+
+// documentOf returns the document of an identity, or nil if the input does not contain it.
+func (k *keyed) documentOf(o derive.Object) *Document {
+	n, copied := o.Document, o.Copy
+	o.Document, o.Copy = 0, 0
+	if documents := k.documents[o]; n < len(documents) && copied < documents[n].Copies {
+		return documents[n]
+	}
+	return nil
+}
+
+// warnOfOthers warns of objects that have the run's label and don't belong to the run. Owned objects
+// are ignored: their controllers copied the label from an object of the input.
+func (k *keyed) warnOfOthers(objects []*listed) {
+	var others []string
+	for _, l := range objects {
+		if !l.verified && !l.Owned {
+			others = append(others, l.argument())
+		}
+	}
+	code := Unverified
+	if len(k.config.Secrets) > 0 {
+		code = OtherSecret
+	}
+	if len(others) > 0 {
+		k.warn(code, len(others), slices.Min(others))
+	}
 }
 
 // FindError reports that the objects of the key could not be listed, so nothing was created.
@@ -146,90 +228,16 @@ func (e *UnexpectedError) Error() string {
 	return fmt.Sprintf("%d unexpected objects of the key, like %s", len(e.Objects), e.Objects[0])
 }
 
-// OtherIDError reports that objects of the run no longer have the creation IDs with which they were
-// created, so nothing was created.
-type OtherIDError struct {
-	// Objects are these objects as sorted arguments of kubectl.
+// SecretsError reports that objects of the key were made with another secret than the run can go on
+// with, so nothing was created.
+type SecretsError struct {
+	// Objects are arguments of kubectl: one object, if it was made with a secret and the run has none.
+	// Otherwise they are two objects that were made with different secrets of the run.
 	Objects []string
 }
 
-func (e *OtherIDError) Error() string {
-	return fmt.Sprintf("%d objects of the key have another creation ID, like %s", len(e.Objects), e.Objects[0])
-}
-
-// named is a name at a place.
-type named struct {
-	place idempotency.Place
-	name  string
-}
-
-func (n named) argument() string { return n.place.Reference(n.name) }
-
-// unexpected returns the objects of the run whose creation IDs are not in the input, one for each ID. It
-// sorts them by their arguments of kubectl.
-func (k *keyed) unexpected(documents []*Document) ([]named, error) {
-	unexpected := map[string]named{} // by creation ID
-	for at, found := range k.existing {
-		if at.id != "" {
-			unexpected[at.id] = named{at.place, found[0].Name}
-		}
-	}
-	err := k.eachCopy(documents, func(_ *Document, id exactlyonce.ID) bool {
-		delete(unexpected, id.String())
-		return len(unexpected) > 0
-	})
-	return slices.SortedFunc(maps.Values(unexpected), func(a, b named) int {
-		return cmp.Compare(a.argument(), b.argument())
-	}), err
-}
-
-// renumbered returns the objects whose names are the first names of copies of the input. The creation
-// IDs of these objects were changed.
-func (k *keyed) renumbered(documents []*Document, objects []named) (renumbered []string, err error) {
-	held := map[named]bool{}
-	for _, object := range objects {
-		held[object] = true
-	}
-	err = k.eachCopy(documents, func(d *Document, id exactlyonce.ID) bool {
-		if object := (named{d.place.Place, k.config.name(d, id, 0)}); held[object] {
-			renumbered = append(renumbered, object.argument())
-		}
-		return true
-	})
-	slices.Sort(renumbered)
-	return renumbered, err
-}
-
-// eachCopy calls do for each copy of the documents, until do returns false.
-func (k *keyed) eachCopy(documents []*Document, do func(*Document, exactlyonce.ID) bool) error {
-	for _, d := range documents {
-		for n := range d.Copies {
-			if err := k.ctx.Err(); err != nil {
-				return err
-			}
-			if !do(d, k.config.id(d, n)) {
-				return nil
-			}
-		}
-	}
-	return nil
-}
-
-// warnOfNameless warns of objects that have the run's label but no creation ID. Either an object of
-// the run lost its ID, or another object got the label. Owned objects are ignored: their controllers
-// copied the label from an object of the input.
-func (k *keyed) warnOfNameless() {
-	var nameless []string
-	for at, found := range k.existing {
-		for _, e := range found {
-			if at.id == "" && !e.Owned {
-				nameless = append(nameless, at.place.Reference(e.Name))
-			}
-		}
-	}
-	if len(nameless) > 0 {
-		k.warn(MissingIDs, len(nameless), slices.Min(nameless))
-	}
+func (e *SecretsError) Error() string {
+	return "other secrets: " + strings.Join(e.Objects, ", ")
 }
 
 // warnOfTTL warns of objects that are deleted after they finish. A later run with the key creates them

@@ -7,8 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
-	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
 // serverNaming reports whether the server picks the document's name. If the plugin can't pick names,
@@ -63,57 +62,52 @@ func (c Config) hasStatus(d *Document) bool {
 }
 
 // id returns the creation ID of the document's n-th copy (0, 1, …).
-func (c Config) id(d *Document, n int) exactlyonce.ID {
+func (s *Session) id(d *Document, n int) exactlyonce.ID {
 	switch {
 	case !d.canCarryID:
 		return exactlyonce.Untracked()
-	case c.Key != "":
-		return exactlyonce.Derived(c.Key.CreationID(d.place.Place, d.digest, d.first+n), c.Key.RunLabel())
-	case !d.generated, d.byServer, c.DryRun != NoDryRun:
+	case s.config.Key != "":
+		return s.derive(d, n)
+	case !d.generated, d.byServer, s.config.DryRun != NoDryRun:
 		return exactlyonce.Untracked()
 	}
 	return exactlyonce.NewID()
 }
 
-// ranked sorts the objects of one ID. Objects whose names follow from the ID come first, in the order
-// of the attempts. follow is their number. The other names were not picked by the plugin.
-func (c Config) ranked(
-	d *Document, id exactlyonce.ID, found []idempotency.Existing,
-) (sorted []idempotency.Existing, follow int) {
-	if len(found) < 2 {
-		return found, len(found)
+// derive returns the creation ID of a copy in a run with a key.
+func (s *Session) derive(d *Document, n int) exactlyonce.ID {
+	o := d.identity
+	o.Copy = n
+	made := exactlyonce.Derivation{
+		Creation: s.secret.ID(derive.FromKey(string(s.config.Key)), o),
+		Secret:   s.secret, Run: s.config.Key.RunLabel(),
 	}
-	rest := slices.Clone(found)
-	for attempt := 0; attempt < c.Attempts && len(rest) > 0; attempt++ {
-		name := c.name(d, id, attempt)
-		for at, e := range rest {
-			if e.Name == name {
-				sorted, rest = append(sorted, e), slices.Delete(rest, at, at+1)
-				break
-			}
-		}
+	if d.hasContent {
+		made.Digest = s.secret.DigestOf(made.Creation, d.content)
 	}
-	return append(sorted, rest...), len(sorted)
+	return exactlyonce.Derive(made)
 }
 
-// name returns the name of an attempt for an object with the ID.
-func (c Config) name(d *Document, id exactlyonce.ID, attempt int) string {
-	if own := d.Object.GetName(); own != "" {
-		return own
-	}
-	return names.Candidate(d.Object.GetGenerateName(), id.String(), uint32(attempt), names.SuffixLength)
-}
+// unknownSuffix is the end of a name in a client dry run, if the name follows from a secret. Who reads
+// the name before the object exists could create the object first.
+const unknownSuffix = "<secret>"
 
 // stamped returns the object that a client dry run prints. For a run with a key, it has its creation
-// ID and the name of the first attempt.
-func (c Config) stamped(d *Document, id exactlyonce.ID) *unstructured.Unstructured {
+// ID and its name. With a secret, both stay secret.
+func stamped(d *Document, id exactlyonce.ID) *unstructured.Unstructured {
 	object := d.Object.DeepCopy()
-	if id.String() == "" {
-		return object
+	generated := object.GetName() == "" && object.GetGenerateName() != ""
+	switch {
+	case id.String() == "":
+	case id.Secret != derive.Secret{}:
+		if generated {
+			object.SetName(object.GetGenerateName() + unknownSuffix)
+		}
+	default:
+		if generated {
+			object.SetName(id.Name(object.GetGenerateName(), 0))
+		}
+		id.Stamp(object)
 	}
-	if object.GetName() == "" && object.GetGenerateName() != "" {
-		object.SetName(c.name(d, id, 0))
-	}
-	id.Stamp(object)
 	return object
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,29 +15,45 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/digest"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
 const key = idempotency.Key("k")
 
-// idOf returns the creation ID of the n-th copy of configmaps/a/x- under the key.
-func idOf(t *testing.T, n int) string {
-	t.Helper()
-	return copyOf(t, "configmaps/a/x-", n)
+// idOf returns the ID of the n-th copy of configmaps/a/x- under the key.
+func idOf(n int) exactlyonce.ID { return copyOf("configmaps/a/x-", 0, n) }
+
+// copyOf returns the ID of a copy of a document, whose number is among those with its name.
+func copyOf(text string, number, copied int, secrets ...derive.Secret) exactlyonce.ID {
+	d := document(text)
+	secret := append(secrets, derive.Secret{})[0]
+	o := derive.Object{
+		Kind: d.Object.GetKind(), Namespace: d.Namespace, GenerateName: d.Object.GetGenerateName(), Name: d.Object.GetName(),
+		Document: number, Copy: copied,
+	}
+	id := secret.ID(derive.FromKey(string(key)), o)
+	return exactlyonce.Derive(exactlyonce.Derivation{
+		Creation: id, Secret: secret, Run: key.RunLabel(), Digest: secret.Digest(id, o, d.Object.Object),
+	})
 }
 
-// copyOf returns the creation ID of the n-th copy of a document.
-func copyOf(t *testing.T, text string, n int) string {
-	t.Helper()
-	d := document(text)
-	sum, err := digest.Of(d.Object)
-	if err != nil {
-		t.Fatal(err)
+// existing returns an object of the run, as a list has it.
+func existing(text string, number, copied int, secrets ...derive.Secret) idempotency.Existing {
+	id, d := copyOf(text, number, copied, secrets...), document(text)
+	e := idempotency.Existing{
+		Name: d.Object.GetName(), GenerateName: d.Object.GetGenerateName(), ID: id.String(), Digest: id.Digest,
 	}
-	return key.CreationID(idempotency.Place{Resource: d.Mapping.Resource.GroupResource(), Namespace: d.Namespace}, sum, n)
+	if e.Name == "" {
+		e.Name = id.Name(e.GenerateName, 0)
+	}
+	return e
+}
+
+// secretOf returns a secret of 32 equal characters.
+func secretOf(character string) derive.Secret {
+	return must(derive.ParseSecret(strings.Repeat(character, 32)))
 }
 
 func withKey(c *cluster) Config {
@@ -47,87 +62,116 @@ func withKey(c *cluster) Config {
 	return config
 }
 
-// A run with a key creates the missing objects. Equal documents are numbered consecutively.
+// A run with a key creates the missing objects. Documents of one generateName are numbered.
 func TestRepeatably(t *testing.T) {
-	c := &cluster{existing: []idempotency.Existing{{Name: "x-11111", ID: idOf(t, 1)}}}
+	there := existing("configmaps/a/x-", 0, 1)
+	c := &cluster{existing: []idempotency.Existing{there}}
 	config := withKey(c)
 	config.Copies = 2
 	expect(t, words(begin(t.Context(), config, input("configmaps/a/x-", "configmaps/a/x-"))),
-		"created x-", "exists x-11111", "created x-", "created x-", "end 2")
-	for i, n := range []int{0, 2, 3} {
-		if want := exactlyonce.Derived(idOf(t, n), key.RunLabel()); c.ids[i] != want {
+		"created x-", "exists "+there.Name, "created x-", "created x-", "end 2")
+	for i, want := range []exactlyonce.ID{idOf(0), copyOf("configmaps/a/x-", 1, 0), copyOf("configmaps/a/x-", 1, 1)} {
+		if c.ids[i] != want {
 			t.Errorf("create %d is under %v, want %v", i, c.ids[i], want)
 		}
 	}
 }
 
-// Nothing is created if the key has created an object that the input does not contain. Objects to
-// which controllers copied the key's label don't count.
-func TestUnexpected(t *testing.T) {
+// The table of docs/concepts/threat-model.md: the meaning of an object with the run's label.
+func TestListedObjects(t *testing.T) {
+	first, second := secretOf("1"), secretOf("2")
+	with := func(e idempotency.Existing, change func(*idempotency.Existing)) idempotency.Existing {
+		change(&e)
+		return e
+	}
+	restored := func(e *idempotency.Existing) { e.GenerateName = "" }
+	moved := func(e *idempotency.Existing) { e.Name = "x-b2c4d5f6g7" }
+	mine, under := existing("configmaps/a/x-", 0, 0), existing("configmaps/a/x-", 0, 0, first)
 	for name, test := range map[string]struct {
+		secrets  []derive.Secret
 		existing []idempotency.Existing
-		want     string
+		want     string // the first event
 	}{
-		"another id": {[]idempotency.Existing{{Name: "y", ID: "v1-other"}}, "configmaps/y -n a"},
-		"no id":      {[]idempotency.Existing{{Name: "y"}}, ""},
-		"a child":    {[]idempotency.Existing{{Name: "y", Owned: true}}, ""},
+		"expected":                         {nil, []idempotency.Existing{mine}, "exists " + mine.Name},
+		"expected, restored":               {nil, []idempotency.Existing{with(mine, restored)}, "exists " + mine.Name},
+		"no digest":                        {nil, []idempotency.Existing{with(mine, func(e *idempotency.Existing) { e.Digest = "" })}, "exists " + mine.Name},
+		"a digest of another version":      {nil, []idempotency.Existing{with(mine, func(e *idempotency.Existing) { e.Digest = "d2-0" })}, "exists " + mine.Name},
+		"another digest":                   {nil, []idempotency.Existing{with(mine, func(e *idempotency.Existing) { e.Digest = "d1-0" })}, "problem 1 unexpected objects of the key, like configmaps/" + mine.Name + " -n a"},
+		"not in the input":                 {nil, []idempotency.Existing{existing("configmaps/a/y-", 0, 0)}, "problem 1 unexpected objects of the key, like configmaps/" + existing("configmaps/a/y-", 0, 0).Name + " -n a"},
+		"a fixed name not in the input":    {nil, []idempotency.Existing{existing("configmaps/a/own", 0, 0)}, "problem 1 unexpected objects of the key, like configmaps/own -n a"},
+		"a copy too many":                  {nil, []idempotency.Existing{existing("configmaps/a/x-", 0, 1)}, "problem 1 unexpected objects of the key, like configmaps/" + existing("configmaps/a/x-", 0, 1).Name + " -n a"},
+		"too many, restored":               {nil, []idempotency.Existing{with(existing("configmaps/a/x-", 1, 0), restored)}, "problem 1 unexpected objects of the key, like configmaps/" + existing("configmaps/a/x-", 1, 0).Name + " -n a"},
+		"the ID under another name":        {nil, []idempotency.Existing{with(mine, moved)}, warningOf(Unverified, 1, "configmaps/x-b2c4d5f6g7 -n a")},
+		"another ID":                       {nil, []idempotency.Existing{with(mine, func(e *idempotency.Existing) { e.ID = "v1-other" })}, warningOf(Unverified, 1, "configmaps/"+mine.Name+" -n a")},
+		"no ID":                            {nil, []idempotency.Existing{{Name: "y"}, {Name: "z"}}, warningOf(Unverified, 2, "configmaps/y -n a")},
+		"of a controller":                  {nil, []idempotency.Existing{{Name: "y", Owned: true}}, "created x-"},
+		"made with a secret":               {nil, []idempotency.Existing{under}, "problem other secrets: configmaps/" + under.Name + " -n a"},
+		"made with this secret":            {[]derive.Secret{first}, []idempotency.Existing{under}, "exists " + under.Name},
+		"made without a secret":            {[]derive.Secret{first}, []idempotency.Existing{mine}, warningOf(OtherSecret, 1, "configmaps/"+mine.Name+" -n a")},
+		"made with another secret":         {[]derive.Secret{second}, []idempotency.Existing{under}, warningOf(OtherSecret, 1, "configmaps/"+under.Name+" -n a")},
+		"made with a former secret":        {[]derive.Secret{second, first}, []idempotency.Existing{under}, "exists " + under.Name},
+		"made with both":                   {[]derive.Secret{second, first}, []idempotency.Existing{under, existing("configmaps/a/y-", 0, 0, second)}, "problem other secrets: configmaps/" + under.Name + " -n a, configmaps/" + existing("configmaps/a/y-", 0, 0, second).Name + " -n a"},
+		"not in the input, former secret":  {[]derive.Secret{second, first}, []idempotency.Existing{existing("configmaps/a/y-", 0, 0, first)}, "problem 1 unexpected objects of the key, like configmaps/" + existing("configmaps/a/y-", 0, 0, first).Name + " -n a"},
+		"another digest, under the secret": {[]derive.Secret{first}, []idempotency.Existing{with(under, func(e *idempotency.Existing) { e.Digest = "d1s-0" })}, "problem 1 unexpected objects of the key, like configmaps/" + under.Name + " -n a"},
 	} {
 		c := &cluster{existing: test.existing}
-		var found *UnexpectedError
-		for e := range begin(t.Context(), withKey(c), input("configmaps/a/x-")) {
-			if problem, is := e.(Problem); is {
-				errors.As(problem.Err, &found)
-			}
+		config := withKey(c)
+		config.Secrets = test.secrets
+		reported := words(begin(t.Context(), config, input("configmaps/a/x-")))
+		if reported[0] != test.want {
+			t.Errorf("%s: %q, want %q", name, reported, test.want)
 		}
-		switch {
-		case test.want == "" && (found != nil || len(c.sent) != 1):
-			t.Errorf("%s: %v, sent %q", name, found, c.sent)
-		case test.want != "" && (found == nil || len(c.sent) > 0 || found.Objects[0] != test.want):
-			t.Errorf("%s: %v, sent %q", name, found, c.sent)
+		creates := strings.HasPrefix(test.want, "warning") || strings.HasPrefix(test.want, "created")
+		if creates != (len(c.sent) == 1) {
+			t.Errorf("%s: sent %q", name, c.sent)
 		}
 	}
 }
 
-// An unexpected object is compared with the document that could have created it, unless that document
-// already has an object.
+// If a run goes on under a former secret, its new objects are made with that secret.
+func TestFormerSecret(t *testing.T) {
+	first, second := secretOf("1"), secretOf("2")
+	c := &cluster{existing: []idempotency.Existing{existing("configmaps/a/x-", 0, 0, first)}}
+	config := withKey(c)
+	config.Secrets = []derive.Secret{second, first}
+	words(begin(t.Context(), config, input("configmaps/a/x-", "configmaps/a/y-")))
+	if want := copyOf("configmaps/a/y-", 0, 0, first); len(c.ids) != 1 || c.ids[0] != want {
+		t.Errorf("created under %v, want %v", c.ids, want)
+	}
+}
+
+// An object whose document was changed is compared with the document.
 func TestChange(t *testing.T) {
+	there := existing("configmaps/a/x-", 0, 0)
 	stored := document("configmaps/a/x-").Object
-	stored.SetName("x-bcdfg")
+	stored.SetName(there.Name)
 	for name, test := range map[string]struct {
-		object, input string
-		get           func(string) (*unstructured.Unstructured, error)
-		want          *Change
+		labels map[string]string
+		get    func(string) (*unstructured.Unstructured, error)
+		want   *Change
 	}{
-		"the same prefix": {"x-bcdfg", "configmaps/a/x-", nil, &Change{Document: "configmaps/x-", Object: "configmaps/x-bcdfg -n a"}},
-		"another prefix":  {"y-bcdfg", "configmaps/a/x-", nil, nil},
-		"a longer name":   {"x-bcdfgh", "configmaps/a/x-", nil, nil},
-		"a fixed name":    {"own", "configmaps/a/own", nil, &Change{Document: "configmaps/own", Object: "configmaps/own -n a", Fields: []string{"metadata.labels"}}},
-		"unreadable": {"x-bcdfg", "configmaps/a/x-", func(string) (*unstructured.Unstructured, error) {
-			return nil, errForbidden
-		}, nil},
+		"added": {
+			map[string]string{"a": "b"},
+			func(string) (*unstructured.Unstructured, error) { return stored, nil },
+			&Change{Document: "configmaps/x-", Object: "configmaps/" + there.Name + " -n a", Fields: []string{"metadata.labels"}},
+		},
+		"unreadable": {map[string]string{"a": "b"}, func(string) (*unstructured.Unstructured, error) { return nil, errForbidden }, nil},
 	} {
-		t.Run(name, func(t *testing.T) {
-			c := &cluster{existing: []idempotency.Existing{{Name: test.object, ID: "v1-other"}}, get: test.get}
-			if c.get == nil {
-				c.get = func(string) (*unstructured.Unstructured, error) { return stored, nil }
+		c := &cluster{existing: []idempotency.Existing{there}, get: test.get}
+		d := document("configmaps/a/x-")
+		d.Object.SetLabels(test.labels)
+		var found *UnexpectedError
+		for e := range begin(t.Context(), withKey(c), func(yield func(*Document, error) bool) { yield(d, nil) }) {
+			if problem, is := e.(Problem); is {
+				errors.As(problem.Err, &found)
 			}
-			var found *UnexpectedError
-			d := document(test.input)
-			if d.Object.GetName() != "" {
-				d.Object.SetLabels(map[string]string{"changed": "yes"})
-			}
-			for e := range begin(t.Context(), withKey(c), func(yield func(*Document, error) bool) { yield(d, nil) }) {
-				if problem, is := e.(Problem); is {
-					errors.As(problem.Err, &found)
-				}
-			}
-			if found == nil {
-				t.Fatal("no error")
-			}
-			if diff := cmp.Diff(test.want, found.Change); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
+		}
+		if found == nil {
+			t.Fatalf("%s: no error", name)
+		}
+		if diff := cmp.Diff(test.want, found.Change); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 
@@ -169,51 +213,13 @@ func TestStatesAreBounded(t *testing.T) {
 		config := withKey(c)
 		config.Copies, config.Concurrency, config.States = 3*MaxStates, 2, true
 		for n := 1; n < config.Copies; n++ {
-			c.existing = append(c.existing, idempotency.Existing{Name: fmt.Sprint("x-", n), ID: copyOf(t, "Pod/a/x-", n)})
+			c.existing = append(c.existing, existing("Pod/a/x-", 0, n))
 		}
 		reported := words(begin(t.Context(), config, input("Pod/a/x-")))
 		if read > MaxStates || len(reported) != config.Copies+1 {
 			t.Errorf("%d states were read, %d events", read, len(reported))
 		}
 	})
-}
-
-// An object whose name follows from the input, but whose ID doesn't, has its own error.
-func TestOtherIDs(t *testing.T) {
-	name := names.Candidate("x-", idOf(t, 1), 0, 5)
-	c := &cluster{existing: []idempotency.Existing{{Name: name, ID: "v1-other"}}}
-	config := withKey(c)
-	config.Copies = 2
-	expect(t, words(begin(t.Context(), config, input("configmaps/a/x-"))),
-		"problem 1 objects of the key have another creation ID, like configmaps/"+name+" -n a", "end 1")
-}
-
-// If no name follows from a shared ID, each object may belong to the run.
-func TestRenamedDuplicates(t *testing.T) {
-	id := idOf(t, 0)
-	c := &cluster{existing: []idempotency.Existing{{Name: "a", ID: id}, {Name: "b", ID: id}}}
-	expect(t, words(begin(t.Context(), withKey(c), input("configmaps/a/x-"))),
-		"problem runs with this key have created one object several times: configmaps/a -n a, configmaps/b -n a", "exists a", "end 1")
-}
-
-// If the server stores a given status, documents with different statuses differ.
-func TestStoredStatus(t *testing.T) {
-	for resource, different := range map[string]bool{"things": true, "jobs": false} {
-		c := &cluster{verbs: []string{"create", "get"}}
-		documents := func(yield func(*Document, error) bool) {
-			for _, phase := range []string{"A", "B"} {
-				d := document(resource + "/a/x-")
-				d.Object.Object["status"] = map[string]any{"phase": phase}
-				yield(d, nil)
-			}
-		}
-		words(begin(t.Context(), withKey(c), documents))
-		d := document(resource + "/a/x-")
-		second := key.CreationID(idempotency.Place{Resource: d.Mapping.Resource.GroupResource(), Namespace: "a"}, must(digest.Of(d.Object)), 1)
-		if len(c.ids) != 2 || (c.ids[1].String() == second) == different {
-			t.Errorf("%s: %v", resource, c.ids)
-		}
-	}
 }
 
 func must[T any](value T, err error) T {
@@ -238,14 +244,15 @@ func TestNothingIsCreatedInDoubt(t *testing.T) {
 
 // With Whole, existing objects are read. An object that is gone by then is created again.
 func TestExistsAndWhole(t *testing.T) {
-	c := &cluster{existing: []idempotency.Existing{{Name: "x-11111", ID: idOf(t, 0)}}}
+	there := existing("configmaps/a/x-", 0, 0)
+	c := &cluster{existing: []idempotency.Existing{there}}
 	config := withKey(c)
 	config.Whole = true
 	c.get = func(name string) (*unstructured.Unstructured, error) {
 		return &unstructured.Unstructured{Object: map[string]any{"data": name}}, nil
 	}
 	for e := range begin(t.Context(), config, input("configmaps/a/x-")) {
-		if o, is := e.(Outcome); is && o.Result.Object.Object["data"] != "x-11111" {
+		if o, is := e.(Outcome); is && o.Result.Object.Object["data"] != there.Name {
 			t.Errorf("%+v", o)
 		}
 	}
@@ -261,61 +268,18 @@ func TestExistsAndWhole(t *testing.T) {
 	}
 }
 
-// The run warns of copies by others, of objects that are being deleted, and of objects without an ID.
+// The run warns of objects that are being deleted, or that a TTL will delete.
 func TestWarnings(t *testing.T) {
-	id := idOf(t, 0)
-	own := names.Candidate("x-", id, 0, 5)
-	c := &cluster{existing: []idempotency.Existing{
-		{Name: own, ID: id, Deleting: true},
-		{Name: "x-2", ID: id},
-		{Name: "z"},
-		{Name: "y"},
-		{Name: "child", Owned: true},
-	}}
-	expect(t, words(begin(t.Context(), withKey(c), input("configmaps/a/x-"))),
-		warningOf(MissingIDs, 2, "configmaps/y -n a"), warningOf(Copied, "configmaps/"+own+" -n a", "configmaps/x-2 -n a"),
-		warningOf(Terminating, "configmaps/"+own), "exists "+own, "end 1")
+	there := existing("configmaps/a/x-", 0, 0)
+	there.Deleting = true
+	expect(t, words(begin(t.Context(), withKey(&cluster{existing: []idempotency.Existing{there}}), input("configmaps/a/x-"))),
+		warningOf(Terminating, "configmaps/"+there.Name), "exists "+there.Name, "end 1")
 	d := document("jobs/a/x-")
 	d.Object.Object["spec"] = map[string]any{"ttlSecondsAfterFinished": int64(1)}
 	got := words(begin(t.Context(), withKey(&cluster{}), func(yield func(*Document, error) bool) { yield(d, nil) }))
 	if len(got) != 3 || got[0] != warningOf(Expiring, schema.GroupResource{Resource: "jobs"}) {
 		t.Errorf("%q", got)
 	}
-}
-
-// If several objects have one ID, the run reports the object whose name follows from the ID, in any
-// order of the list.
-func TestCopiesOfOthers(t *testing.T) {
-	id := idOf(t, 0)
-	own := names.Candidate("x-", id, 1, 5)
-	for _, copied := range []string{"a", "zzz"} {
-		c := &cluster{existing: []idempotency.Existing{{Name: copied, ID: id}, {Name: own, ID: id}}}
-		expect(t, words(begin(t.Context(), withKey(c), input("configmaps/a/x-"))),
-			warningOf(Copied, "configmaps/"+own+" -n a", "configmaps/"+copied+" -n a"),
-			"exists "+own, "end 1")
-	}
-}
-
-// If the names of two objects follow from one ID, two runs with the key created them. The later run
-// reports it at its end, and so does each run after it.
-func TestTwoRunsAtTheSameMoment(t *testing.T) {
-	id := idOf(t, 0)
-	first, second := names.Candidate("x-", id, 0, 5), names.Candidate("x-", id, 1, 5)
-	several := "problem runs with this key have created one object several times: configmaps/" + first + " -n a, configmaps/" + second + " -n a"
-	both := []idempotency.Existing{{Name: second, ID: id}, {Name: "copy", ID: id}, {Name: first, ID: id}}
-	copied := warningOf(Copied, "configmaps/"+first+" -n a", "configmaps/copy -n a")
-
-	c := &cluster{later: both}
-	expect(t, words(begin(t.Context(), withKey(c), input("configmaps/a/x-", "configmaps/a/y-"))),
-		"created x-", "created y-", several, copied, "end 2")
-	c = &cluster{existing: both}
-	expect(t, words(begin(t.Context(), withKey(c), input("configmaps/a/x-"))), several, copied, "exists "+first, "end 1")
-	if !slices.Equal(c.found, []string{"configmaps/a"}) {
-		t.Errorf("looked for in %q", c.found)
-	}
-	c = &cluster{existing: both, later: both}
-	expect(t, words(begin(t.Context(), withKey(c), input("configmaps/a/x-", "configmaps/a/y-"))),
-		several, copied, "exists "+first, "created y-", "end 2")
 }
 
 // Eight places are listed concurrently. A slow search is reported, and an interrupt stops it.
@@ -328,8 +292,8 @@ func TestLooking(t *testing.T) {
 		takes, interruptAfter, want time.Duration
 		late, notAttempted          int
 	}{
-		"soon":        {time.Millisecond, 0, 6 * time.Millisecond, 0, 0}, // before the creates, and again at the end
-		"late":        {2 * time.Second, 0, 12 * time.Second, 2, 0},
+		"soon":        {time.Millisecond, 0, 3 * time.Millisecond, 0, 0},
+		"late":        {2 * time.Second, 0, 6 * time.Second, 1, 0},
 		"interrupted": {time.Hour, time.Minute, time.Minute, 1, 20},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -399,8 +363,9 @@ func TestGenerations(t *testing.T) {
 		"things/a/x":     {2, 0},
 		"configmaps/a/c": {0, 0},
 	} {
-		id := copyOf(t, document, 0)
-		c := &cluster{existing: []idempotency.Existing{{Name: "n", ID: id, Generation: test.generation}}, verbs: []string{"get", "create"}}
+		there := existing(document, 0, 0)
+		there.Generation = test.generation
+		c := &cluster{existing: []idempotency.Existing{there}, verbs: []string{"get", "create"}}
 		for e := range begin(t.Context(), withKey(c), input(document)) {
 			if e, is := e.(Outcome); is && e.Generation != test.want {
 				t.Errorf("%s: %d", document, e.Generation)
@@ -409,21 +374,24 @@ func TestGenerations(t *testing.T) {
 	}
 }
 
-// Dry runs with a key show the outcome of a run, and don't list again at the end.
+// Dry runs with a key show the outcome of a run. With a secret they don't show the names.
 func TestDryRunsWithAKey(t *testing.T) {
-	for dryRun, created := range map[DryRun]string{ClientDryRun: "shown " + names.Candidate("x-", idOf(t, 1), 0, 5) + "x-", ServerDryRun: "created x-"} {
-		c := &cluster{existing: []idempotency.Existing{{Name: "x-11111", ID: idOf(t, 0)}}}
+	for name, test := range map[string]struct {
+		dryRun  DryRun
+		secrets []derive.Secret
+		want    string
+	}{
+		"client":           {ClientDryRun, nil, "shown " + idOf(1).Name("x-", 0) + "x-"},
+		"client, a secret": {ClientDryRun, []derive.Secret{secretOf("1")}, "shown x-<secret>x-"},
+		"server":           {ServerDryRun, nil, "created x-"},
+	} {
+		there := existing("configmaps/a/x-", 0, 0, test.secrets...)
+		c := &cluster{existing: []idempotency.Existing{there}}
 		config := withKey(c)
-		config.DryRun, config.Copies = dryRun, 2
-		expect(t, words(begin(t.Context(), config, input("configmaps/a/x-"))), "exists x-11111", created, "end 1")
+		config.DryRun, config.Copies, config.Secrets = test.dryRun, 2, test.secrets
+		expect(t, words(begin(t.Context(), config, input("configmaps/a/x-"))), "exists "+there.Name, test.want, "end 1")
 		if len(c.ids) > 0 && c.ids[0] != exactlyonce.Untracked() || len(c.found) != 1 {
-			t.Errorf("sent as %v, looked for in %v", c.ids, c.found)
-		}
-		config.Copies = 1
-		c.existing[0].ID = "v1-other"
-		reported := words(begin(t.Context(), config, input("configmaps/a/x-")))
-		if len(reported) != 2 || !strings.HasSuffix(reported[0], "configmaps/x-11111 -n a") {
-			t.Errorf("%q", reported)
+			t.Errorf("%s: sent as %v, listed %v", name, c.ids, c.found)
 		}
 	}
 }
@@ -463,10 +431,16 @@ func TestClientDryRun(t *testing.T) {
 	config.DryRun = ClientDryRun
 	expect(t, words(begin(t.Context(), config, input("configmaps/a/x-"))), "shown x-", "end 1")
 	config.Key = key
-	id := idOf(t, 0)
+	id := idOf(0)
 	for e := range begin(t.Context(), config, input("configmaps/a/x-")) {
-		if o, is := e.(Outcome); is && (o.Result.Object.GetName() != names.Candidate("x-", id, 0, 5) || o.Result.Object.GetAnnotations()[exactlyonce.Annotation] != id) {
+		if o, is := e.(Outcome); is && (o.Result.Object.GetName() != id.Name("x-", 0) || o.Result.Object.GetAnnotations()[exactlyonce.Annotation] != id.String()) {
 			t.Errorf("%v", o.Result.Object)
+		}
+	}
+	config.Secrets = []derive.Secret{secretOf("1")}
+	for e := range begin(t.Context(), config, input("configmaps/a/x-", "configmaps/a/own")) {
+		if o, is := e.(Outcome); is && len(o.Result.Object.GetAnnotations())+len(o.Result.Object.GetLabels()) > 0 {
+			t.Errorf("with a secret: %v", o.Result.Object)
 		}
 	}
 }
@@ -475,12 +449,12 @@ func TestClientDryRun(t *testing.T) {
 func TestExistsAfterRefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{
-			existing: []idempotency.Existing{{Name: "x-1", ID: idOf(t, 1)}, {Name: "x-2", ID: idOf(t, 2)}},
+			existing: []idempotency.Existing{existing("configmaps/a/x-", 0, 1), existing("configmaps/a/x-", 0, 2)},
 			ends:     func(string) (exactlyonce.Result, error) { return exactlyonce.Result{}, errForbidden },
 		}
 		config := withKey(c)
 		config.Copies, config.Concurrency = 3, 1
-		expect(t, words(begin(t.Context(), config, input("configmaps/a/x-"))), "failed x-", "exists x-1", "exists x-2", "end 1")
+		expect(t, words(begin(t.Context(), config, input("configmaps/a/x-"))), "failed x-", "exists "+c.existing[0].Name, "exists "+c.existing[1].Name, "end 1")
 	})
 }
 
@@ -491,13 +465,13 @@ func TestExistsAfterInterrupt(t *testing.T) {
 			ctx, interrupt := context.WithCancel(t.Context())
 			defer interrupt()
 			c := &cluster{
-				existing: []idempotency.Existing{{Name: "x-2", ID: idOf(t, 2)}},
+				existing: []idempotency.Existing{existing("configmaps/a/x-", 0, 2)},
 				during:   func(string) { interrupt() },
 				takes:    time.Second,
 			}
 			config := withKey(c)
 			config.Copies, config.Concurrency, config.Whole = 4, 1, whole
-			want := []string{"created x-", "2 not attempted", "exists x-2", "end 1"}
+			want := []string{"created x-", "2 not attempted", "exists " + c.existing[0].Name, "end 1"}
 			if whole {
 				want = []string{"created x-", "3 not attempted", "end 1"}
 			}

@@ -18,7 +18,7 @@ type permission struct {
 // no review.
 func (s *Session) review(j job) {
 	at := j.document.place
-	if at.permission.asked || s.config.DryRun != NoDryRun || j.id.String() == "" || len(j.existing) > 0 {
+	if at.permission.asked || s.config.DryRun != NoDryRun || j.id.String() == "" || j.existing != nil {
 		return
 	}
 	at.permission.asked = true

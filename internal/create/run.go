@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
 // readGrace is how long reading continues after an interrupt, so that the run can count the objects
@@ -38,7 +39,8 @@ type Session struct {
 	placeFor  map[idempotency.Place]*place
 
 	unreadable map[schema.GroupVersionResource]NamingReason // reasons why the plugin can't pick names; empty if it can
-	existing   map[inPlace][]idempotency.Existing           // objects of earlier runs with the key
+	existing   map[inPlace]*idempotency.Existing            // objects of earlier runs with the key
+	secret     derive.Secret                                // of the key
 	states     int                                          // number of objects whose states are read
 }
 
@@ -70,7 +72,7 @@ func newSession(ctx context.Context, config Config, sink func(Event)) *Session {
 func (s *Session) Create(batch iter.Seq2[*Document, error]) error {
 	s.reader = read(batch)
 	if s.config.Key != "" {
-		(&keyed{Session: s, numbers: map[equal]int{}, reported: map[inPlace]bool{}}).create()
+		(&keyed{Session: s, documents: map[derive.Object][]*Document{}}).create()
 	} else {
 		s.inOrder()
 	}
@@ -209,7 +211,7 @@ func (s *Session) createFrom(d *Document, first int) {
 
 // job returns the job of the document's n-th copy.
 func (s *Session) job(d *Document, n int) job {
-	j := job{document: d, id: s.config.id(d, n)}
+	j := job{document: d, id: s.id(d, n)}
 	if id := j.id.String(); id != "" {
 		j.existing = s.existing[inPlace{d.place.Place, id}]
 	}
@@ -227,7 +229,7 @@ func (s *Session) forgo(d *Document, first int) {
 		if listed {
 			j = s.job(d, n)
 		}
-		if len(j.existing) == 0 {
+		if j.existing == nil {
 			missed++
 			continue
 		}
@@ -294,7 +296,6 @@ func (s *Session) note(e ended) {
 	stripped := e.outcome.Result.Stripped
 	switch e.outcome.Kind {
 	case Created:
-		d.place.created = true
 		s.notRefused(d.place)
 		s.countLabel(stripped)
 	case Existed:

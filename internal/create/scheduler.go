@@ -118,10 +118,10 @@ type job struct {
 	number   int
 	document *Document
 	id       exactlyonce.ID
-	existing []idempotency.Existing // objects of the run's list that have the ID
-	probe    bool                   // Creation.Briefly
-	losses   int                    // breaker.losses at the start of the job
-	unsent   bool                   // report that the object exists, without sending it
+	existing *idempotency.Existing // object of the run's list, or nil
+	probe    bool                  // Creation.Briefly
+	losses   int                   // breaker.losses at the start of the job
+	unsent   bool                  // report that the object exists, without sending it
 	// withState makes the worker read the state of an existing object.
 	withState bool
 }

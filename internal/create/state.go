@@ -24,7 +24,7 @@ const (
 // states, and fewer than MaxStates were read.
 func (s *Session) takesState(j job) bool {
 	kind := j.document.Object.GroupVersionKind().GroupKind()
-	if !s.config.States || s.states == MaxStates || !finished.Knows(kind) || len(j.existing) == 0 {
+	if !s.config.States || s.states == MaxStates || !finished.Knows(kind) || j.existing == nil {
 		return false
 	}
 	s.states++

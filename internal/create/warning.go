@@ -37,18 +37,15 @@ const (
 	LabelRemoved
 	// LabelLost has an object and keys. The object of an earlier run has lost the run's label.
 	LabelLost
-	// MissingIDs has a number of objects and one of them. They have the run's label but no creation ID.
-	MissingIDs
-	// Copied has two objects. They have one creation ID, and only the name of the first follows from it.
-	Copied
+	// Unverified and OtherSecret have a number of objects and one of them. They have the run's label, and
+	// don't follow from the key, or from the key and the secret.
+	Unverified
+	OtherSecret
 	// Expiring has a resource type. Its objects are deleted after they finish, so that a later run with
 	// the key creates them again.
 	Expiring
 	// Terminating has an object of an earlier run that is being deleted.
 	Terminating
-	// NotRechecked has an error. The run could not check whether another run with the key created the
-	// same objects at the same time.
-	NotRechecked
 )
 
 // NamingReason is the reason why the plugin can't pick the names of a resource type.

@@ -25,7 +25,7 @@ func (w *worker) warn(code WarningCode, args ...any) { w.reports <- Warning{code
 // create creates one object, unless the object exists or is only printed.
 func (w *worker) create(j job) report {
 	d := j.document
-	if len(j.existing) > 0 {
+	if j.existing != nil {
 		if outcome, exists := w.leave(j); exists {
 			return ended{job: j, outcome: outcome}
 		}
@@ -34,7 +34,7 @@ func (w *worker) create(j job) report {
 		return ended{job: j, outcome: Outcome{Document: d, Kind: NotAttempted, Copies: 1}}
 	}
 	if w.config.DryRun == ClientDryRun {
-		shown := exactlyonce.Result{Object: w.config.stamped(d, j.id)}
+		shown := exactlyonce.Result{Object: stamped(d, j.id)}
 		return ended{job: j, outcome: Outcome{Document: d, Kind: Shown, Copies: 1, Result: shown}}
 	}
 	return w.send(j)
@@ -125,13 +125,10 @@ func (w *worker) warnOf(d *Document, result exactlyonce.Result, err error, elsew
 	}
 }
 
-// leave returns the outcome of an object that an earlier run created. Of several objects, it takes the
-// object whose name follows from the ID, or is the document's fixed name. With Config.Whole it reads the
-// object. It returns false if the object no longer exists then.
+// leave returns the outcome of an object that an earlier run created. With Config.Whole it
+// reads the object. It returns false if the object no longer exists then.
 func (w *worker) leave(j job) (o Outcome, exists bool) {
-	d := j.document
-	ranked, _ := w.config.ranked(d, j.id, j.existing)
-	existing := ranked[0]
+	d, existing := j.document, j.existing
 	if existing.Deleting {
 		w.warn(Terminating, d.Reference(existing.Name))
 	}

@@ -137,7 +137,7 @@ type group struct {
 func (f *Finder) groups(candidates []*candidate) (groups []*group) {
 	candidates = slices.DeleteFunc(candidates, func(c *candidate) bool { return c.content == nil })
 	slices.SortFunc(candidates, func(a, b *candidate) int {
-		return cmp.Or(cmp.Compare(a.kin, b.kin), cmp.Compare(a.order(), b.order()),
+		return cmp.Or(cmp.Compare(a.kin, b.kin), cmp.Compare(a.hash, b.hash),
 			cmp.Compare(a.created, b.created), cmp.Compare(a.name, b.name))
 	})
 	begin := 0
@@ -153,26 +153,16 @@ func (f *Finder) groups(candidates []*candidate) (groups []*group) {
 	return groups
 }
 
-// together reports whether the next candidate belongs to a group. Names that follow from one creation ID
-// do, and nobody can add other objects with a copy of the ID to several of these. An object that was
-// created after the previous one had failed is an intended retry.
+// together reports whether the next candidate belongs to a group: they have one content, and one
+// creation ID or close times. An object that was created after the previous one had failed is an
+// intended retry, unless it has its ID.
 func (f *Finder) together(group []*candidate, next *candidate) bool {
 	last := group[len(group)-1]
-	if last.kin != next.kin || last.follows && !next.follows && len(group) > 1 {
+	if last.kin != next.kin || last.hash != next.hash {
 		return false
 	}
 	retried := last.failed != 0 && last.failed <= next.created
-	return last.follows && next.follows ||
-		last.hash == next.hash && isWithin(last.created, next.created, f.Within) && !retried
-}
-
-// order returns the number by which candidates with the same kin are sorted. Objects whose names follow
-// from one creation ID come first, whatever their content is.
-func (c *candidate) order() uint64 {
-	if c.follows {
-		return 0
-	}
-	return c.hash
+	return next.kin&hasID != 0 || isWithin(last.created, next.created, f.Within) && !retried
 }
 
 // groupOf returns the group of members that has no grade yet.

@@ -18,7 +18,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // content is the data that the second pass keeps of an object.
@@ -28,13 +27,12 @@ type content struct {
 	fields  int      // number of fields that the manager owns
 	of      []string // their top-level fields
 
-	prefix  string
-	follows bool // its name follows from its creation ID
-	uid     string
-	owners  []metav1.OwnerReference
-	failed  uint32            // when it failed, in Unix seconds, or 0
-	state   string            // in one word, if its status has one
-	status  map[string]uint64 // hashes of the fields of its status
+	prefix string
+	uid    string
+	owners []metav1.OwnerReference
+	failed uint32            // when it failed, in Unix seconds, or 0
+	state  string            // in one word, if its status has one
+	status map[string]uint64 // hashes of the fields of its status
 }
 
 // contentOf returns the content of an object. The fields that the creating manager owns are hashed.
@@ -50,7 +48,10 @@ func contentOf(seed maphash.Seed, object *unstructured.Unstructured) (*content, 
 		manager: manager, uid: string(object.GetUID()), owners: object.GetOwnerReferences(),
 		failed: failedAt(object), state: state(object), status: map[string]uint64{},
 	}
-	c.prefix, c.follows = followsFromID(object)
+	c.prefix, _ = prefixOf(&decode.Object{
+		Name: object.GetName(), GenerateName: object.GetGenerateName(),
+		Identity: decode.Identity{CreationID: object.GetAnnotations()[exactlyonce.Annotation]},
+	})
 	status, _ := object.Object["status"].(map[string]any)
 	for field, v := range status {
 		text, _ := json.Marshal(v) // v was decoded from JSON
@@ -152,24 +153,6 @@ func creation(entries []metav1.ManagedFieldsEntry) (manager string, owned *field
 		}
 	}
 	return manager, owned, nil
-}
-
-// maxAttempts is the number of names of a creation ID that are compared with a name.
-const maxAttempts = 100
-
-// followsFromID returns the prefix of an object's name, and reports whether the name follows from its
-// creation ID.
-func followsFromID(o *unstructured.Unstructured) (prefix string, follows bool) {
-	id := o.GetAnnotations()[exactlyonce.Annotation]
-	prefix, ok := prefixOf(&decode.Object{
-		Name: o.GetName(), GenerateName: o.GetGenerateName(), Identity: decode.Identity{CreationID: id},
-	})
-	for attempt := uint32(0); ok && id != "" && attempt < maxAttempts; attempt++ {
-		if names.Candidate(o.GetGenerateName(), id, attempt, len(o.GetName())-len(prefix)) == o.GetName() {
-			return prefix, true
-		}
-	}
-	return prefix, false
 }
 
 // at returns the value at a path of managedFields.

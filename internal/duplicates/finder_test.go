@@ -118,11 +118,10 @@ func ownedBy(name string) map[string]any {
 
 const id = "v1-00112233445566778899aabbccddeeff"
 
-// withID adds an object for each content, five seconds after each other. They have one creation ID, and
-// names that follow from it.
+// withID adds an object for each content, five seconds after each other. They have one creation ID.
 func (s *shelf) withID(prefix string, contents ...string) {
 	for i, content := range contents {
-		s.add(prefix, names.Candidate(prefix, id, uint32(i), names.SuffixLength), int64(i)*5, map[string]any{
+		s.add(prefix, names.Candidate(prefix, id, uint32(i)), int64(i)*5, map[string]any{
 			"annotations": map[string]any{exactlyonce.Annotation: id}, "spec": map[string]any{"value": content},
 		})
 	}
@@ -166,8 +165,8 @@ func filled() (s *shelf, want map[string]string) {
 	s.podOf(1)
 	s.withID("copied-", "a", "a") // with an invented dependent
 	s.podOf(1)
-	s.withID("hidden-", "a", "a")
-	s.add("hidden-", "hidden-zzzzz", 7, map[string]any{"annotations": map[string]any{exactlyonce.Annotation: id}})
+	s.withID("hidden-", "a", "a", "b") // and a copy of the ID with other content
+	s.podOf(3)
 	slices.SortFunc(s.jobs, func(a, b map[string]any) int { return strings.Compare(nameIn(a), nameIn(b)) })
 	return s, map[string]string{
 		"alone-": "likely ", "older-": "likely  older-ccccc", "younger-": "likely ", "both-": "possible bothReferenced",
@@ -175,8 +174,8 @@ func filled() (s *shelf, want map[string]string) {
 		"claim-": "possible bothReferenced", "env-": "possible bothReferenced", "dependents-": "likely ",
 		"pods-": "likely  pods-ccccc", "unread-": "possible unread", "unmanaged-": "possible noFieldManager",
 		"three-": "possible moreThanTwo", "young-": "likely ", "id-": "confirmed ",
-		"used-":     "confirmed  " + names.Candidate("used-", id, 1, names.SuffixLength),
-		"attacked-": "possible contentDiffers", "copied-": "confirmed ", "hidden-": "confirmed ",
+		"used-":   "confirmed  " + names.Candidate("used-", id, 1),
+		"copied-": "confirmed ", "hidden-": "confirmed  " + names.Candidate("hidden-", id, 1),
 	}
 }
 

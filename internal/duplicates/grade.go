@@ -27,7 +27,6 @@ const (
 	unreferenced   = "unreferenced"   // nothing refers to them
 	bothReferenced = "bothReferenced" // something refers to each of them
 	creators       = "creators"       // several field managers created them
-	contentDiffers = "contentDiffers" // they only have the same creation ID
 	unread         = "unread"         // objects that may refer to them could not be read
 )
 
@@ -91,8 +90,6 @@ func (g *group) notHigh(owned map[string]int) string {
 	switch {
 	case g.confirmed():
 		return ""
-	case !g.isEqual():
-		return contentDiffers
 	case len(g.members) > 2:
 		return moreThanTwo
 	case g.members[0].kin&ownerReplaces != 0:
@@ -105,15 +102,9 @@ func (g *group) notHigh(owned map[string]int) string {
 	return ""
 }
 
-// confirmed reports whether the members have one creation ID, names that follow from it, and one
-// content. Anyone can copy an ID, so the content is compared, too.
-func (g *group) confirmed() bool {
-	return g.isEqual() && !slices.ContainsFunc(g.members, func(m *candidate) bool { return !m.follows })
-}
-
-func (g *group) isEqual() bool {
-	return !slices.ContainsFunc(g.members, func(m *candidate) bool { return m.hash != g.members[0].hash })
-}
+// confirmed reports whether the members have one creation ID. Anyone can copy an ID, but their content
+// is the same, too.
+func (g *group) confirmed() bool { return g.members[0].kin&hasID != 0 }
 
 // inspect reads the references to the groups of a namespace, and grades them.
 func (g *grading) inspect(ctx context.Context, namespace string, groups []*group) {

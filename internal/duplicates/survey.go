@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -172,19 +173,19 @@ func isWithin(earlier, later uint32, within time.Duration) bool {
 }
 
 // prefixOf returns the prefix of a name that was generated from the object's own generateName. The
-// server generated the name, or the plugin did, possibly with a longer suffix.
+// server generated the name, or the plugin did, possibly with ten characters.
 func prefixOf(o *decode.Object) (prefix string, ok bool) {
 	if o.GenerateName == "" {
 		return "", false
 	}
-	most := names.SuffixLength
+	lengths := []int{names.SuffixLength}
 	if o.CreationID != "" {
-		most = names.MaxSuffixLength
+		lengths = append(lengths, derive.SuffixLength)
 	}
-	for length := names.SuffixLength; length <= most; length++ {
-		prefix = names.EffectivePrefix(o.GenerateName)
+	for _, length := range lengths {
+		prefix = o.GenerateName[:min(len(o.GenerateName), names.MaxLength-length)]
 		if length > names.SuffixLength {
-			prefix = strings.ToValidUTF8(prefix[:min(len(prefix), names.MaxLength-length)], "")
+			prefix = strings.ToValidUTF8(prefix, "")
 		}
 		suffix, is := strings.CutPrefix(o.Name, prefix)
 		if is && len(suffix) == length && strings.Trim(suffix, names.Alphabet) == "" {

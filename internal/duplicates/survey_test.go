@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -135,12 +136,15 @@ func TestSurveySelects(t *testing.T) {
 	}
 }
 
-// prefixOf finds the prefix of a name with a suffix of any length.
+// prefixOf finds the prefix of a name that a server or the plugin generated.
 func TestPrefixOf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		prefix := rapid.StringMatching(`[a-z][a-z-]{0,70}`).Draw(t, "prefix")
-		length := rapid.IntRange(names.SuffixLength, names.MaxSuffixLength).Draw(t, "length")
-		o := decode.Object{GenerateName: prefix, Name: names.Candidate(prefix, "id", 3, length)}
+		o := decode.Object{GenerateName: prefix, Name: names.Candidate(prefix, "id", 3)}
+		length := rapid.SampledFrom([]int{names.SuffixLength, derive.SuffixLength}).Draw(t, "length")
+		if length == derive.SuffixLength {
+			o.Name = derive.Secret{}.Name("id", prefix)
+		}
 		if _, ok := prefixOf(&o); ok != (length == names.SuffixLength) {
 			t.Errorf("%q without a creation ID: %v", o.Name, ok)
 		}

@@ -124,7 +124,7 @@ func TestRenamedAfterALostResponse(t *testing.T) {
 	server := oncetest.NewServer()
 	picked := rename("picked")
 	server.Next("create", "*", oncetest.Mutate(func(o *unstructured.Unstructured) { o.SetName("picked") }, oncetest.DropResponse), picked, picked)
-	r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), Derived("v1-x", ""))
+	r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), Derive(Derivation{Creation: "v1-x"}))
 	if !errors.Is(err, ErrUnknown) || !errors.Is(err, ErrRenamed) || r.Object.GetName() != "picked" || only(t, server).GetName() != "picked" {
 		t.Errorf("%+v, %v, %v", r, err, server.Requests())
 	}

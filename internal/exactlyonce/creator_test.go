@@ -405,7 +405,7 @@ func TestBadArguments(t *testing.T) {
 		wantMessage string
 	}{
 		"no ID":        {configMap(), ID{}, none, "the ID is empty"},
-		"no creation":  {configMap(), Derived("", "run"), none, "the ID is empty"},
+		"no creation":  {configMap(), Derive(Derivation{Creation: "", Run: "run"}), none, "the ID is empty"},
 		"no namespace": {homeless, NewID(), none, "configmaps need a namespace"},
 		"slash":        {astray, NewID(), none, `the namespace "a/b" may not contain '/'`},
 		"no name":      {nameless, NewID(), none, "neither a name nor a generateName"},
@@ -436,7 +436,7 @@ func TestConcurrently(t *testing.T) {
 		var group sync.WaitGroup
 		for n := range 60 {
 			group.Go(func() {
-				if _, err := leaders[n%2].Create(ctx, configMapMapping, configMap(), Derived(fmt.Sprint("v1-", n%10), "")); err != nil {
+				if _, err := leaders[n%2].Create(ctx, configMapMapping, configMap(), Derive(Derivation{Creation: fmt.Sprint("v1-", n%10)})); err != nil {
 					t.Error(err)
 				}
 			})

@@ -20,6 +20,10 @@ func (o *operation) finish(ctx context.Context, d protocol.Done) (Result, *Error
 		o.refusal = apistatus.Explain(o.refusal, o.explainRenaming())
 	}
 	switch {
+	case d.Outcome == protocol.Found && o.wanted.id.differs(o.response.object):
+		return Result{Object: o.response.object}, &Error{
+			Kind: ErrMismatch, Cause: fmt.Errorf("%q exists, and another input created it with the same key", o.name),
+		}
 	case d.Outcome == protocol.Created, d.Outcome == protocol.Found:
 		return o.success(d), nil
 	case d.Outcome == protocol.Unknown:
@@ -112,8 +116,8 @@ func (o *operation) success(d protocol.Done) Result {
 // lacks.
 func (w wanted) stripped(found *unstructured.Unstructured) (lost []string) {
 	for _, ours := range []struct{ key, sent, has string }{
-		{Annotation, w.id.creation, idOf(found)},
-		{RunLabel, w.id.run, found.GetLabels()[RunLabel]},
+		{Annotation, w.id.Creation, idOf(found)},
+		{RunLabel, w.id.Run, found.GetLabels()[RunLabel]},
 	} {
 		if ours.sent != "" && ours.has == "" {
 			lost = append(lost, ours.key)
@@ -157,7 +161,7 @@ func (o *operation) kindOf(d protocol.Done) error {
 		return ErrRenamed
 	case d.Refused:
 		return ErrRefused
-	case exhausted(d) && o.wanted.fixed():
+	case exhausted(d) && (o.wanted.fixed() || o.wanted.id.repeated):
 		return ErrTaken
 	case exhausted(d), d.Last == protocol.NotStored:
 		return ErrExhausted

@@ -29,7 +29,7 @@ import (
 // by the checker that users have.
 
 func TestHTTPModel(t *testing.T) {
-	generated := ID{creation: ourID}
+	generated := ID{Derivation: Derivation{Creation: ourID}, names: ourID}
 	for name, test := range map[string]struct {
 		httpModel
 		excused int // at most, of a hundred
@@ -39,9 +39,9 @@ func TestHTTPModel(t *testing.T) {
 		"generated, the server's clock is behind": {httpModel{depth: 2, id: generated, ahead: -time.Hour}, 3},
 		"generated, the server's clock is ahead":  {httpModel{depth: 2, id: generated, ahead: time.Hour}, 3},
 		"named":                                   {httpModel{depth: 2, named: true, id: generated}, 4},
-		"keyed":                                   {httpModel{depth: 2, id: Derived(ourID, "v1-run")}, 2},
-		"keyed, killed":                           {httpModel{depth: 2, id: Derived(ourID, "v1-run"), kills: true}, 2},
-		"named, keyed, killed":                    {httpModel{depth: 2, named: true, id: Derived(ourID, "v1-run"), kills: true}, 4},
+		"keyed":                                   {httpModel{depth: 2, id: Derive(Derivation{Creation: ourID, Run: "v1-run"})}, 2},
+		"keyed, killed":                           {httpModel{depth: 2, id: Derive(Derivation{Creation: ourID, Run: "v1-run"}), kills: true}, 2},
+		"named, keyed, killed":                    {httpModel{depth: 2, named: true, id: Derive(Derivation{Creation: ourID, Run: "v1-run"}), kills: true}, 4},
 		"untracked":                               {httpModel{depth: 3, id: Untracked()}, 56},
 		"untracked, named":                        {httpModel{depth: 3, named: true, id: Untracked()}, 42},
 	} {
@@ -120,7 +120,7 @@ func (m httpModel) run(ctx context.Context, c *choices.Choices) (ending, error) 
 	if h.killed {
 		h.killed, h.behind = false, h.hidden
 		time.Sleep(time.Minute)
-		if m.id.run != "" && slices.ContainsFunc(h.ofOurs(), hasRunLabel) { // a run with a key looks before it creates
+		if m.id.Run != "" && slices.ContainsFunc(h.ofOurs(), hasRunLabel) { // a run with a key looks before it creates
 			result, err = Result{Outcome: Found}, nil
 		} else {
 			result, err = h.create(ctx)

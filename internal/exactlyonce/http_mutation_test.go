@@ -64,7 +64,7 @@ func TestHTTPModelFindsWrongClassifications(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := httpModel{depth: 2, id: ID{creation: ourID}, ahead: -time.Hour}
+			m := httpModel{depth: 2, id: ID{Derivation: Derivation{Creation: ourID}, names: ourID}, ahead: -time.Hour}
 			m.wraps = func(rt http.RoundTripper) http.RoundTripper { return misreading{rt, test.responses, test.are} }
 			if _, err := m.explore(t); err == nil {
 				t.Error("it is not found out")

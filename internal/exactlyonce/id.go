@@ -5,43 +5,62 @@ import (
 	"encoding/hex"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 const (
 	// Annotation holds the creation ID of an object, by which its creator
 	// recognizes it.
-	Annotation = "genname.dev/creation-id"
+	Annotation = derive.IDAnnotation
 	// RunLabel is on the objects of a run that has a key.
-	RunLabel = "genname.dev/run"
+	RunLabel = derive.RunLabelKey
 )
 
 // An ID identifies a creation that happens once: creates under equal IDs make one
-// object. NewID, Derived and Untracked return IDs.
+// object. NewID, Derive and Untracked return IDs.
 type ID struct {
-	creation  string // the value of Annotation
-	run       string // the value of RunLabel; empty for none
+	Derivation
+	names     string // the names of NewID follow from it, and not from Creation
 	untracked bool   // the object has no creation ID
 	repeated  bool   // an earlier process may have sent the object under the same id
 }
 
-// NewID returns an ID that no other create has, of 128 random bits: the object
-// is created once by this call of Create.
-func NewID() ID {
-	var bits [16]byte
-	_, _ = rand.Read(bits[:]) // never fails, by its documentation
-	return ID{creation: version1(bits[:])}
+// Derivation is an ID that the caller computes, so that another process computes it, too.
+type Derivation struct {
+	// Creation is the value of Annotation. An empty one is no ID, and Create refuses it.
+	Creation string
+	// Secret is the secret that Creation was made with. The one name of the object follows
+	// from both.
+	Secret derive.Secret
+	// Digest is the value of derive.DigestAnnotation; empty for none.
+	Digest string
+	// Run is the value of RunLabel; empty for none.
+	Run string
 }
 
-// Derived returns the ID of a creation that the caller computes, so that an earlier
-// process may have used it, with the value of RunLabel or an empty one. The caller
-// lists the objects of earlier runs first, as --idempotency-key does: the ID has next
-// names, and without that list there can be two objects. creation is a label value.
-// An empty one is no ID, and Create refuses it.
-func Derived(creation, run string) ID {
-	if creation == "" {
+// NewID returns an ID that no other create has, of 128 random bits: the object
+// is created once by this call of Create. Its names don't follow from the ID, so who reads
+// the object can't compute them.
+func NewID() ID {
+	return ID{Derivation: Derivation{Creation: "r1-" + random()}, names: random()}
+}
+
+// random returns 128 random bits as hexadecimal digits.
+func random() string {
+	var bits [16]byte
+	_, _ = rand.Read(bits[:]) // never fails, by its documentation
+	return hex.EncodeToString(bits[:])
+}
+
+// Derive returns the ID of a derivation, which an earlier process may have used. It has one
+// name, so creates under it never make two objects.
+func Derive(d Derivation) ID {
+	if d.Creation == "" {
 		return ID{}
 	}
-	return ID{creation: creation, run: run, repeated: true}
+	return ID{Derivation: d, repeated: true}
 }
 
 // Untracked returns the ID of an object that is created as kubectl create does it:
@@ -51,14 +70,29 @@ func Untracked() ID { return ID{untracked: true} }
 
 // String returns the creation id, as the annotation has it; it is empty for
 // Untracked.
-func (id ID) String() string { return id.creation }
+func (id ID) String() string { return id.Creation }
 
-func version1(bits []byte) string { return "v1-" + hex.EncodeToString(bits) }
+// Name returns the name of an attempt (0, 1, …) for an object without a fixed name.
+func (id ID) Name(generateName string, attempt int) string {
+	if id.repeated {
+		return id.Secret.Name(id.Creation, generateName)
+	}
+	return names.Candidate(generateName, id.names, uint32(attempt))
+}
 
 // idOf returns the creation id that an object carries, or an empty one.
 func idOf(object *unstructured.Unstructured) string {
 	return object.GetAnnotations()[Annotation]
 }
+
+// differs reports whether an object with the ID was created with other content.
+func (id ID) differs(object *unstructured.Unstructured) bool {
+	return Differ(object.GetAnnotations()[derive.DigestAnnotation], id.Digest)
+}
+
+// Differ reports whether two digests of one ID show different content. Digests of different
+// versions show nothing.
+func Differ(a, b string) bool { return derive.Comparable(a, b) && a != b }
 
 // prepare makes object ready to be sent, except for its name.
 func (id ID) prepare(object *unstructured.Unstructured) {
@@ -66,17 +100,21 @@ func (id ID) prepare(object *unstructured.Unstructured) {
 	id.Stamp(object)
 }
 
-// Stamp gives the object the creation ID and the run label of id. They replace those
-// that a copied object has. Untracked doesn't change the object.
+// Stamp gives the object the creation ID, the digest and the run label of id. They replace
+// those that a copied object has. Untracked doesn't change the object.
 func (id ID) Stamp(object *unstructured.Unstructured) {
-	if id.creation == "" {
+	if id.Creation == "" {
 		return
 	}
 	metadata := metadataOf(object)
-	entries(metadata, "annotations")[Annotation] = id.creation
-	if id.run != "" {
+	annotations := entries(metadata, "annotations")
+	annotations[Annotation] = id.Creation
+	if delete(annotations, derive.DigestAnnotation); id.Digest != "" {
+		annotations[derive.DigestAnnotation] = id.Digest
+	}
+	if id.Run != "" {
 		inheritLabels(object)
-		entries(metadata, "labels")[RunLabel] = id.run
+		entries(metadata, "labels")[RunLabel] = id.Run
 	} else if labels, ok := metadata["labels"].(map[string]any); ok {
 		delete(labels, RunLabel)
 	}

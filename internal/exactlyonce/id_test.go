@@ -17,7 +17,7 @@ func TestStamp(t *testing.T) {
 		"copied":     {map[string]any{"labels": map[string]any{RunLabel: "v1-old", "a": "b"}}, map[string]any{"labels": map[string]any{"a": "b"}, "annotations": map[string]any{Annotation: "v1-id"}}},
 	} {
 		object := &unstructured.Unstructured{Object: map[string]any{"metadata": test.metadata}}
-		ID{creation: "v1-id"}.Stamp(object)
+		ID{Derivation: Derivation{Creation: "v1-id"}}.Stamp(object)
 		if diff := cmp.Diff(test.want, object.Object["metadata"]); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}

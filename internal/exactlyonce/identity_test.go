@@ -26,7 +26,7 @@ func only(t *testing.T, server *oncetest.Server) *unstructured.Unstructured {
 func TestNameOfItsOwn(t *testing.T) {
 	server := oncetest.NewServer()
 	c := creatorFor(t, server.Config())
-	named, id := configMap(), Derived("v1-x", "")
+	named, id := configMap(), Derive(Derivation{Creation: "v1-x"})
 	named.SetName("mine")
 	for _, want := range []Outcome{Created, Found} {
 		if r, err := c.Create(t.Context(), configMapMapping, named, id); err != nil || r.Outcome != want || r.Name != "mine" {
@@ -49,7 +49,7 @@ func TestNameOfItsOwn(t *testing.T) {
 
 // An outcome that can't be settled for lack of a permission says which one.
 func TestUnknownWithoutPermission(t *testing.T) {
-	for _, id := range []ID{NewID(), Derived("v1-x", "")} {
+	for _, id := range []ID{NewID(), Derive(Derivation{Creation: "v1-x"})} {
 		server := oncetest.NewServer()
 		server.Next("create", "*", oncetest.AfterStore(oncetest.GatewayTimeout))
 		server.Next("get", "*", oncetest.Forbidden)

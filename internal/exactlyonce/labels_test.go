@@ -17,13 +17,13 @@ func TestInheritedLabels(t *testing.T) {
 		id     ID
 		want   map[string]string
 	}{
-		"a Job":                       {"kind: Job\napiVersion: batch/v1\n" + template, Derived("c", "r"), map[string]string{RunLabel: "r", "app": "nightly"}},
-		"a ReplicationController":     {"kind: ReplicationController\napiVersion: v1\n" + template, Derived("c", "r"), map[string]string{RunLabel: "r", "app": "nightly"}},
-		"with labels of its own":      {"kind: Job\napiVersion: batch/v1\nmetadata: {labels: {a: b}}\n" + template, Derived("c", "r"), map[string]string{RunLabel: "r", "a": "b"}},
-		"whose template has none":     {"kind: Job\napiVersion: batch/v1\nspec: {template: {}}", Derived("c", "r"), map[string]string{RunLabel: "r"}},
-		"whose template is no object": {"kind: Job\napiVersion: batch/v1\nspec: {template: 1}", Derived("c", "r"), map[string]string{RunLabel: "r"}},
-		"a Deployment":                {"kind: Deployment\napiVersion: apps/v1\n" + template, Derived("c", "r"), map[string]string{RunLabel: "r"}},
-		"somebody's Job":              {"kind: Job\napiVersion: example.com/v1\n" + template, Derived("c", "r"), map[string]string{RunLabel: "r"}},
+		"a Job":                       {"kind: Job\napiVersion: batch/v1\n" + template, Derive(Derivation{Creation: "c", Run: "r"}), map[string]string{RunLabel: "r", "app": "nightly"}},
+		"a ReplicationController":     {"kind: ReplicationController\napiVersion: v1\n" + template, Derive(Derivation{Creation: "c", Run: "r"}), map[string]string{RunLabel: "r", "app": "nightly"}},
+		"with labels of its own":      {"kind: Job\napiVersion: batch/v1\nmetadata: {labels: {a: b}}\n" + template, Derive(Derivation{Creation: "c", Run: "r"}), map[string]string{RunLabel: "r", "a": "b"}},
+		"whose template has none":     {"kind: Job\napiVersion: batch/v1\nspec: {template: {}}", Derive(Derivation{Creation: "c", Run: "r"}), map[string]string{RunLabel: "r"}},
+		"whose template is no object": {"kind: Job\napiVersion: batch/v1\nspec: {template: 1}", Derive(Derivation{Creation: "c", Run: "r"}), map[string]string{RunLabel: "r"}},
+		"a Deployment":                {"kind: Deployment\napiVersion: apps/v1\n" + template, Derive(Derivation{Creation: "c", Run: "r"}), map[string]string{RunLabel: "r"}},
+		"somebody's Job":              {"kind: Job\napiVersion: example.com/v1\n" + template, Derive(Derivation{Creation: "c", Run: "r"}), map[string]string{RunLabel: "r"}},
 		"without a run":               {"kind: Job\napiVersion: batch/v1\n" + template, NewID(), nil},
 	} {
 		object := &unstructured.Unstructured{}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
@@ -34,7 +33,7 @@ type wanted struct {
 func (w wanted) fixed() bool { return w.name != "" || w.generateName == "" }
 
 // tracked reports whether the object can be recognized.
-func (w wanted) tracked() bool { return w.id.creation != "" }
+func (w wanted) tracked() bool { return w.id.Creation != "" }
 
 // operation is one object on its way to the server: it makes the requests that
 // the protocol asks for.
@@ -54,6 +53,9 @@ type operation struct {
 }
 
 func newOperation(w wanted, to server, s settings) *operation {
+	if w.id.repeated {
+		s.attempts = 1
+	}
 	o := &operation{settings: s, server: to, wanted: w, start: time.Now()}
 	o.config = protocol.Config{
 		Name: o.candidate, Attempts: s.attempts, RetryTimeout: s.retryTimeout, Jitter: rand.Float64,
@@ -70,7 +72,7 @@ func (o *operation) candidate(attempt int) string {
 	if o.wanted.fixed() || !o.wanted.tracked() {
 		return o.wanted.name
 	}
-	return names.Candidate(o.wanted.generateName, o.wanted.id.creation, uint32(attempt), names.SuffixLength)
+	return o.wanted.id.Name(o.wanted.generateName, attempt)
 }
 
 // contexts are those of a create: the caller's, and those of its POSTs and of
@@ -154,7 +156,7 @@ func (o *operation) get(ctx context.Context, name string) protocol.Observation {
 	if object := o.response.object; object != nil {
 		observation.Time = object.GetCreationTimestamp().Time
 		switch id := idOf(object); {
-		case id == o.wanted.id.creation:
+		case id == o.wanted.id.Creation:
 			observation.Finding = protocol.Ours
 		case id != "":
 			observation.Finding = protocol.Foreign

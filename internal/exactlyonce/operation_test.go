@@ -63,7 +63,7 @@ func create(ctx context.Context, to server, options ...Option) (Result, error) {
 	if err := s.apply(options); err != nil {
 		return Result{}, err
 	}
-	return newOperation(wanted{generateName: "p-", id: ID{creation: ourID}}, to, s).run(ctx)
+	return newOperation(wanted{generateName: "p-", id: ID{Derivation: Derivation{Creation: ourID}, names: ourID}}, to, s).run(ctx)
 }
 
 // ending is how a create ended, in one word.
@@ -109,7 +109,7 @@ func TestEveryNameTaken(t *testing.T) {
 			t.Error(err)
 		}
 		for i, name := range server.sent {
-			if want := names.Candidate("p-", ourID, uint32(i), 5); name != want {
+			if want := names.Candidate("p-", ourID, uint32(i)); name != want {
 				t.Errorf("attempt %d sent %q, want %q", i, name, want)
 			}
 		}
@@ -407,7 +407,7 @@ func TestUncheckedConflict(t *testing.T) {
 		post response
 		want bool
 	}{"conflict": {taken(), true}, "lost": {response{finding: protocol.Lost, err: io.EOF}, false}} {
-		w := wanted{generateName: "p-", id: Derived(ourID, ourRun)}
+		w := wanted{generateName: "p-", id: Derive(Derivation{Creation: ourID, Run: ourRun})}
 		server := &script{posts: []response{test.post}, gets: []response{forbidden}}
 		r, err := newOperation(w, server, defaults()).run(t.Context())
 		if !errors.Is(err, ErrUnknown) || r.Unverified != test.want || r.Object != nil {
@@ -490,7 +490,7 @@ func TestIDsLost(t *testing.T) {
 			[]string{Annotation},
 		},
 	} {
-		w := wanted{generateName: "p-", id: Derived(ourID, ourRun)}
+		w := wanted{generateName: "p-", id: Derive(Derivation{Creation: ourID, Run: ourRun})}
 		if r, err := newOperation(w, test.server, defaults()).run(t.Context()); err != nil || !slices.Equal(r.Stripped, test.want) {
 			t.Errorf("%s: %v, %v", name, r.Stripped, err)
 		}

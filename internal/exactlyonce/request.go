@@ -125,7 +125,7 @@ func (r *request) oursAt(ctx context.Context, name string) *unstructured.Unstruc
 		return nil
 	}
 	found := r.get(ctx, name).object
-	if found == nil || idOf(found) != r.id.creation {
+	if found == nil || idOf(found) != r.id.Creation {
 		return nil
 	}
 	return found
@@ -178,10 +178,10 @@ func (r *request) accept(result rest.Result, name string) response {
 	}
 	id := idOf(object)
 	switch {
-	case !r.isHere(object), !r.id.untracked && id != "" && id != r.id.creation:
+	case !r.isHere(object), !r.id.untracked && id != "" && id != r.id.Creation:
 	case object.GetName() == name, r.id.untracked && (object.GetName() == "" || r.mayBePicked(object)):
 		return response{finding: protocol.Stored, object: object}
-	case !r.id.untracked && id == r.id.creation:
+	case !r.id.untracked && id == r.id.Creation:
 		return response{finding: protocol.Renamed, object: object, err: fmt.Errorf("created as %q", object.GetName())}
 	}
 	return response{finding: protocol.Lost, other: true, err: fmt.Errorf(

@@ -41,6 +41,9 @@ var (
 	// An Untracked object is sent again as client-go does it, after a 5xx with
 	// Retry-After; then nothing checks whose the object is.
 	ErrTaken = errors.New("name taken")
+	// ErrMismatch means that the object exists, and was created under this ID with other
+	// content. Result.Object is that object.
+	ErrMismatch = errors.New("created with other content")
 	// ErrExhausted means that nothing was stored, and that all names were
 	// taken, or the time was over.
 	ErrExhausted = errors.New("names or time exhausted")

@@ -57,8 +57,8 @@ func drawObject(t *rapid.T) *unstructured.Unstructured {
 
 func drawID(t *rapid.T) ID {
 	id := NewID()
-	id.creation = rapid.SampledFrom([]string{id.creation, "v1-<&>", `"`}).Draw(t, "creation")
-	id.run = rapid.SampledFrom([]string{"", "v1-run", "v1-<other>"}).Draw(t, "run")
+	id.Creation = rapid.SampledFrom([]string{id.Creation, "v1-<&>", `"`}).Draw(t, "creation")
+	id.Run = rapid.SampledFrom([]string{"", "v1-run", "v1-<other>"}).Draw(t, "run")
 	return id
 }
 

@@ -87,7 +87,7 @@ func TestBriefObjectsReadTheSame(t *testing.T) {
 // The object of a brief response has only the fields that WithBriefObjects
 // promises. An object that was read back is whole.
 func TestCreateBriefly(t *testing.T) {
-	c, id := creatorFor(t, oncetest.NewServer().Config(), WithBriefObjects()), Derived("v1-x", "")
+	c, id := creatorFor(t, oncetest.NewServer().Config(), WithBriefObjects()), Derive(Derivation{Creation: "v1-x"})
 	result, err := c.Create(t.Context(), configMapMapping, configMap(), id)
 	if err != nil || result.Outcome != Created || result.Stripped != nil || result.Object.GetName() != result.Name {
 		t.Fatalf("%+v, %v", result, err)

@@ -17,14 +17,28 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
-// Existing is an object of the run that is there already.
+// Key is the user's name of a run. Only its hashes leave the process.
+type Key string
+
+// RunLabel is the value of the label of all objects of the run.
+func (k Key) RunLabel() string { return derive.RunLabel(string(k)) }
+
+// Place is a resource type, and a namespace unless the type is cluster-scoped.
+type Place struct {
+	Resource  schema.GroupResource
+	Namespace string
+}
+
+// Existing is an object with the run's label. Anyone can give an object this label.
 type Existing struct {
-	Name     string
-	ID       string // its creation id; empty if something removed it
-	Deleting bool
-	Owned    bool // a controller made it
+	Name         string
+	GenerateName string
+	ID, Digest   string // its annotations; empty if something removed them
+	Deleting     bool
+	Owned        bool // a controller made it
 	// Generation is its metadata.generation, 0 if its type has none.
 	Generation int64
 
@@ -130,8 +144,12 @@ func (k Key) list(ctx context.Context, objects metadata.ResourceInterface) (foun
 		}
 		for i := range page.Items {
 			item := &page.Items[i]
+			if item.Labels[exactlyonce.RunLabel] != k.RunLabel() {
+				continue // an aggregated API may ignore the selector
+			}
 			found = append(found, Existing{
-				Name: item.Name, ID: item.Annotations[exactlyonce.Annotation],
+				Name: item.Name, GenerateName: item.GenerateName,
+				ID: item.Annotations[derive.IDAnnotation], Digest: item.Annotations[derive.DigestAnnotation],
 				Deleting: item.DeletionTimestamp != nil, Owned: metav1.GetControllerOf(item) != nil,
 				Generation: item.Generation, UID: item.UID, version: item.ResourceVersion,
 			})

@@ -45,9 +45,12 @@ func (m inMemory) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 }
 
 const (
+	label    = `"labels":{"genname.dev/run":"v1-3c3fb7ab94c74cd273d0c1d2084409a5"}`
 	somePods = `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","items":[
-		{"metadata":{"name":"a","uid":"a","resourceVersion":"9","annotations":{"genname.dev/creation-id":"1"}}},
-		{"metadata":{"name":"b","uid":"b","resourceVersion":"10","deletionTimestamp":"2026-01-01T00:00:00Z","ownerReferences":[{"uid":"u","controller":true}]}}]}`
+		{"metadata":{"name":"a","generateName":"g-","uid":"a","resourceVersion":"9",` + label + `,
+			"annotations":{"genname.dev/creation-id":"1","genname.dev/creation-digest":"d"}}},
+		{"metadata":{"name":"the selector was ignored","resourceVersion":"11"}},
+		{"metadata":{"name":"b",` + label + `,"uid":"b","resourceVersion":"10","deletionTimestamp":"2026-01-01T00:00:00Z","ownerReferences":[{"uid":"u","controller":true}]}}]}`
 	podB   = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"b","uid":"b"}}`
 	status = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":%q,"message":"told so","code":%d}`
 )
@@ -85,7 +88,7 @@ func TestFind(t *testing.T) {
 				_, _ = w.Write([]byte(somePods))
 			})
 			want := []Existing{
-				{Name: "a", ID: "1", UID: "a", version: "9"},
+				{Name: "a", GenerateName: "g-", ID: "1", Digest: "d", UID: "a", version: "9"},
 				{Name: "b", Deleting: true, Owned: true, UID: "b", version: "10"},
 			}
 			if diff := cmp.Diff(want, found, cmp.AllowUnexported(Existing{})); err != nil || diff != "" {

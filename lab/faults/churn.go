@@ -205,7 +205,7 @@ func (c *churn) newName(prefix string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for {
-		name := names.Candidate(prefix, strconv.FormatUint(c.seed, 10), c.tried, names.SuffixLength)
+		name := names.Candidate(prefix, strconv.FormatUint(c.seed, 10), c.tried)
 		if c.tried++; !c.taken[name] {
 			c.taken[name] = true
 			return name

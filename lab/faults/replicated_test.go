@@ -88,7 +88,7 @@ func (a *audits) create(t *testing.T, prefix string) {
 	t.Helper()
 	a.made++
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
-		GenerateName: prefix, Name: names.Candidate(prefix, "audits", a.made, names.SuffixLength),
+		GenerateName: prefix, Name: names.Candidate(prefix, "audits", a.made),
 	}}
 	harness.Eventually(t, func() error {
 		_, err := a.client.CoreV1().ConfigMaps("default").Create(t.Context(), object, metav1.CreateOptions{})

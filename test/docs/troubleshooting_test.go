@@ -18,8 +18,7 @@ var notExplained = map[string]string{
 
 	"pkg/cmd/exporter/messages: Errors in flags and arguments.": "they name the flag and the fix",
 
-	"pkg/cmd/create/messages: Error":  "it begins other errors",
-	"pkg/cmd/create/messages: Delete": "a part of Duplicate",
+	"pkg/cmd/create/messages: Error": "it begins other errors",
 
 	"pkg/cmd/create/messages: UnexpectedCauses": "a part of Unexpected",
 
@@ -70,7 +69,7 @@ var notExplained = map[string]string{
 // step.
 var explainThemselves = map[string]string{
 	"pkg/cmd/create/messages": `
-		StaleList Unexpected OtherIDs Duplicate NamesIgnored NotStored NotReadable
+		StaleList Unexpected NeedsSecret SeveralSecrets NamesIgnored NotStored NotReadable
 		NothingToWaitFor PodRestarts ForManyValues ForNested NotAllSucceeded NotAllKnown
 		MoreEnded GoesOnRunning WaitAgain DontRunAgain BadPrefix FixedNames
 		AnnotationsTooLong Counts NotAllPrinted NotAllCreated Interrupted NotWritten

@@ -63,8 +63,8 @@ func (r Result) Expect(t *testing.T, code int, stdout, stderr string) {
 	}
 }
 
-// Suffix matches the random part of a generated name.
-const Suffix = "[bcdfghjklmnpqrstvwxz2456789]{5}"
+// Suffix matches the end of a generated name: five characters, or ten in a run with a key.
+const Suffix = "[bcdfghjklmnpqrstvwxz2456789]{5}(?:[bcdfghjklmnpqrstvwxz2456789]{5})?"
 
 // File writes content under name into a directory of the test and returns the path.
 func File(t *testing.T, name, content string) string {

@@ -10,8 +10,7 @@ import (
 type DuplicateGrade string
 
 const (
-	// DuplicateConfirmed means that all objects have one creation ID and the same content,
-	// and that every name follows from the ID.
+	// DuplicateConfirmed means that all objects have one creation ID and the same content.
 	DuplicateConfirmed DuplicateGrade = "confirmed"
 	// DuplicateLikely means that exactly one object of a pair is referred to, or that one
 	// field manager created a pair without owners.
@@ -92,8 +91,7 @@ type DuplicateItem struct {
 	// Reason is why a group is only possible, and empty for the others: moreThanTwo,
 	// otherGroups (of the same owner), replicas (of a workload controller),
 	// noFieldManager (managedFields are missing), unreferenced (nothing refers to them),
-	// bothReferenced, creators (several), contentDiffers (they only have the same creation
-	// ID), unread (references could not be read).
+	// bothReferenced, creators (several), unread (references could not be read).
 	Reason string `json:"reason"`
 	// Group is the API group, or empty for the core group.
 	Group string `json:"group"`

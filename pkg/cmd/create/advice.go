@@ -38,6 +38,8 @@ func whereToLook(o create.Outcome) string {
 func (e *ending) howToGoOn(counted bool) []string {
 	lines := e.aboutHolders()
 	switch {
+	case e.flags.key != "" && e.Renamed > 0:
+		return append(lines, e.hint(messages.RunAgainRenamed))
 	case e.Unknown == 0 && !counted, len(e.OtherIDs) > 0:
 		return lines
 	case len(e.Begun) == 0:

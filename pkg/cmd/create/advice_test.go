@@ -161,7 +161,7 @@ func TestNamesCannotHarm(t *testing.T) {
 	object := configMap(evil)
 	for name, events := range map[string][]create.Event{
 		"a holder":   {create.Outcome{Kind: create.Failed, Document: demo(), Result: exactlyonce.Result{Name: evil, Object: object}, Err: tooMuch}},
-		"duplicates": {create.Problem{Err: &create.DuplicateError{Objects: []string{"configmap/a", demo().Argument(evil)}}}},
+		"secrets":    {create.Problem{Err: &create.SecretsError{Objects: []string{"configmap/a", demo().Argument(evil)}}}},
 		"unexpected": {create.Problem{Err: &create.UnexpectedError{Objects: []string{demo().Argument(evil)}}}},
 		"changed":    {exists(demo(), evil, 2)},
 	} {
@@ -180,7 +180,7 @@ func TestOverwrittenID(t *testing.T) {
 	object.SetAnnotations(map[string]string{exactlyonce.Annotation: "another"})
 	object.SetLabels(map[string]string{exactlyonce.RunLabel: idempotency.Key("k").RunLabel()})
 	see(t, "--idempotency-key=k", fate{}, []create.Event{
-		create.Outcome{Kind: create.Unknown, Document: demo(), ID: exactlyonce.Derived("v1-1", "r"), Result: exactlyonce.Result{Name: "demo-1", Object: object}, Err: reset}, readTo(1),
+		create.Outcome{Kind: create.Unknown, Document: demo(), ID: exactlyonce.Derive(exactlyonce.Derivation{Creation: "v1-1", Run: "r"}), Result: exactlyonce.Result{Name: "demo-1", Object: object}, Err: reset}, readTo(1),
 	}).expect(t, fmt.Sprintf(messages.OtherID, "configmap/demo-1 -n prod", exactlyonce.Annotation), "again")
 }
 

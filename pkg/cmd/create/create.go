@@ -233,8 +233,9 @@ func (o *options) config() create.Config {
 
 		FieldManager: o.fieldManager, FieldValidation: o.ValidationDirective,
 
-		Key:    idempotency.Key(o.flags.key),
-		DryRun: dryRuns[o.DryRunStrategy],
+		Key:     idempotency.Key(o.flags.key),
+		Secrets: o.flags.secrets,
+		DryRun:  dryRuns[o.DryRunStrategy],
 
 		Whole:  o.showsWhole(),
 		States: *o.PrintFlags.OutputFormat == "" && !o.showsWhole() && o.DryRunStrategy == cmdutil.DryRunNone,

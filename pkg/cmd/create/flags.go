@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
 // naming is who picks the names of objects with generateName.
@@ -29,7 +30,7 @@ type ownCreateFlags struct {
 	attempts     int
 	retryTimeout time.Duration
 	key          string
-	keyFile      string
+	secrets      []derive.Secret // of the key: the current one, and former ones
 	count        int
 	concurrency  int
 	qps          float32
@@ -59,7 +60,10 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 		"input leaves existing objects as they are. It finds objects only in the resource types and namespaces "+
 		"of the input. Other users of the machine can read the arguments of a process. "+
 		"$GENNAME_IDEMPOTENCY_KEY is the default")
-	flags.StringVar(&f.keyFile, "idempotency-key-file", "", "File with the idempotency key in its only line")
+	flags.Var(new(path), "idempotency-key-file", "File with the idempotency key in its only line")
+	flags.Var(new(path), "idempotency-secret-file", "File with a secret of 32 to 1,024 characters. Users without the "+
+		"secret can't create objects that a run with the key takes for its own. Further lines are former secrets. "+
+		"$GENNAME_IDEMPOTENCY_SECRET is the default")
 	flags.IntVar(&f.count, "count", 1, "Number of copies to create of every object with generateName")
 	flags.IntVar(&f.concurrency, "concurrency", 8, "Number of copies of one document to create at the same time. "+
 		"If set, documents with generateName are created at the same time, too. A document with a fixed name waits "+

@@ -14,7 +14,8 @@ import (
 
 // ownFlags are those that kubectl create does not have.
 var ownFlags = map[string]bool{
-	"naming": true, "attempts": true, "retry-timeout": true, "idempotency-key": true, "idempotency-key-file": true, "count": true,
+	"naming": true, "attempts": true, "retry-timeout": true, "idempotency-key": true, "idempotency-key-file": true,
+	"idempotency-secret-file": true, "count": true,
 	"concurrency": true, "qps": true, "burst": true, "wait": true, "wait-timeout": true, "for": true, "from": true,
 }
 

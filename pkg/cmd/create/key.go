@@ -5,45 +5,102 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
-// keyVariable holds the key of runs without a flag for it. Unlike an argument, other users of the
-// machine can't read it.
-const keyVariable = "GENNAME_IDEMPOTENCY_KEY"
+// These variables hold the key and the secret of runs without flags for them. Unlike arguments, other
+// users of the machine can't read them.
+const (
+	keyVariable    = "GENNAME_IDEMPOTENCY_KEY"
+	secretVariable = "GENNAME_IDEMPOTENCY_SECRET"
+)
 
-// readKey sets the key from its flag, its file or its variable. An empty key is an error, because
-// the run would create every object again.
+// readKey sets the key and its secrets from their flags, files or variables. An empty one is an error,
+// because the run would create every object again.
 func (f *ownCreateFlags) readKey() error {
+	secret, secretSource, err := f.readValue("idempotency-secret-file", secretVariable)
+	if err != nil {
+		return err
+	}
+	// Credential plugins inherit the environment.
+	_ = os.Unsetenv(secretVariable)
 	source := "--idempotency-key"
-	switch inFlag, inFile := f.set.Changed("idempotency-key"), f.set.Changed("idempotency-key-file"); {
-	case inFlag && inFile:
+	if !f.set.Changed("idempotency-key") {
+		if f.key, source, err = f.readValue("idempotency-key-file", keyVariable); err != nil {
+			return err
+		}
+	} else if f.set.Changed("idempotency-key-file") {
 		return errors.New(messages.TwoKeys)
-	case inFlag:
-	case inFile:
-		source = "--idempotency-key-file " + f.keyFile
-		text, err := os.ReadFile(f.keyFile)
-		if err != nil {
-			return fmt.Errorf("--idempotency-key-file: %w", err)
-		}
-		f.key = strings.TrimRight(string(text), "\r\n")
-	default:
-		var isSet bool
-		if f.key, isSet = os.LookupEnv(keyVariable); !isSet {
-			return nil
-		}
-		source = "$" + keyVariable
 	}
 	switch {
+	case source == "" && f.set.Changed("idempotency-secret-file"):
+		return errors.New(messages.SecretWithoutKey)
+	case source == "":
+		return nil
 	case strings.TrimSpace(f.key) == "":
 		return fmt.Errorf(messages.EmptyKey, source)
-	case f.keyFile != "" && strings.ContainsAny(f.key, "\r\n"):
-		return fmt.Errorf(messages.KeyOfManyLines, f.keyFile)
+	case strings.ContainsAny(f.key, "\r\n"):
+		return fmt.Errorf(messages.KeyOfManyLines, source)
 	}
-	return validateEndsOf(f.key)
+	if err := validateEndsOf(f.key); err != nil || secretSource == "" {
+		return err
+	}
+	return f.parseSecrets(secret, secretSource)
+}
+
+// readValue returns the content of the file that a flag names, or else of the variable, without line
+// breaks at its end. source is where it was read, or empty if there is neither.
+func (f *ownCreateFlags) readValue(flag, variable string) (value, source string, err error) {
+	if f.set.Changed(flag) {
+		file := f.set.Lookup(flag).Value.String()
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return "", "", fmt.Errorf("--%s: %w", flag, err)
+		}
+		return strings.TrimRight(string(text), "\r\n"), "--" + flag + " " + file, nil
+	}
+	value, isSet := os.LookupEnv(variable)
+	if !isSet {
+		return "", "", nil
+	}
+	return strings.TrimRight(value, "\r\n"), "$" + variable, nil
+}
+
+// path is the value of a flag that can be given once.
+type path string
+
+func (p *path) String() string { return string(*p) }
+func (p *path) Type() string   { return "string" }
+
+func (p *path) Set(value string) error {
+	if *p != "" {
+		return errors.New("it is given twice")
+	}
+	*p = path(value)
+	return nil
+}
+
+// parseSecrets sets the secrets from the lines of a text: the secret, and former secrets.
+func (f *ownCreateFlags) parseSecrets(text, source string) error {
+	if text == "" {
+		return fmt.Errorf(messages.EmptyKey, source)
+	}
+	for i, line := range strings.Split(text, "\n") {
+		secret, err := derive.ParseSecret(strings.TrimSuffix(line, "\r"))
+		switch {
+		case err != nil:
+			return fmt.Errorf(messages.BadSecret, source, i+1, err)
+		case slices.Contains(f.secrets, secret):
+			return fmt.Errorf(messages.RepeatedSecret, source, i+1)
+		}
+		f.secrets = append(f.secrets, secret)
+	}
+	return nil
 }
 
 // validateEndsOf returns an error for a key like "migrate-$COMMIT" with an empty variable. Such a key

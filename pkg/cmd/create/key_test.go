@@ -3,10 +3,13 @@ package create
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
 // read parses args, and reads the key with the variable set to value unless it is nil.
@@ -78,5 +81,79 @@ func TestReadKey(t *testing.T) {
 				t.Errorf("%v, want %q", err, test.err)
 			}
 		})
+	}
+}
+
+// A secret has a line in its file or variable, and former secrets have further lines. An empty or short
+// secret is an error, because the run would create every object again. No error shows a secret. The
+// variable is removed, because credential plugins inherit the environment.
+func TestReadSecret(t *testing.T) {
+	const a, b = "secret-0123456789abcdef0123456789", "secret-abcdefghijklmnopqrstuvwxyz!"
+	file := func(content string) string {
+		path := filepath.Join(t.TempDir(), "secret")
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return "--idempotency-secret-file=" + path
+	}
+	text := func(s string) *string { return &s }
+	key := "--idempotency-key=k"
+	for name, test := range map[string]struct {
+		variable *string
+		args     []string
+		want     []string
+		err      string
+	}{
+		"none":                   {args: []string{key}},
+		"file":                   {args: []string{key, file(a + "\r\n")}, want: []string{a}},
+		"variable":               {variable: text(a + "\n"), args: []string{key}, want: []string{a}},
+		"file before variable":   {variable: text(b), args: []string{key, file(a)}, want: []string{a}},
+		"former":                 {args: []string{key, file(a + "\n" + b + "\n")}, want: []string{a, b}},
+		"variable without a key": {variable: text(a)},
+		"empty, without a key":   {variable: text("")},
+		"file without a key":     {args: []string{file(a)}, err: "--idempotency-secret-file needs --idempotency-key"},
+		"empty file":             {args: []string{key, file("\n")}, err: "must not be empty"},
+		"empty variable":         {variable: text(""), args: []string{key}, err: "$GENNAME_IDEMPOTENCY_SECRET must not be empty"},
+		"no file":                {args: []string{key, "--idempotency-secret-file=/nonexistent/s"}, err: "--idempotency-secret-file: open /nonexistent/s"},
+		"too short":              {args: []string{key, file("secret-too-short")}, err: "line 1: the secret has 16 characters, and needs 32 to 1,024"},
+		"too long":               {args: []string{key, file(strings.Repeat("secret", 200))}, err: "has 1200 characters"},
+		"a space":                {args: []string{key, file(a + " ")}, err: "white space"},
+		"not ASCII":              {args: []string{key, file(a + "é")}, err: "not printable ASCII"},
+		"an empty line":          {args: []string{key, file(a + "\n\n" + b)}, err: "line 2: the secret has 0 characters"},
+		"one secret twice":       {args: []string{key, file(a + "\n" + a)}, err: "line 2: the secret is given twice"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if test.variable != nil {
+				t.Setenv(secretVariable, *test.variable)
+			}
+			f, cmd := ownCreateFlags{}, &cobra.Command{}
+			f.addTo(cmd)
+			if err := cmd.ParseFlags(test.args); err != nil {
+				t.Fatal(err)
+			}
+			err := f.readKey()
+			var want []derive.Secret
+			for _, text := range test.want {
+				secret, err := derive.ParseSecret(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want = append(want, secret)
+			}
+			switch {
+			case test.err == "" && (err != nil || !slices.Equal(f.secrets, want)):
+				t.Errorf("%d secrets, %v, want %d", len(f.secrets), err, len(want))
+			case test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err) || strings.Contains(err.Error(), "secret-0")):
+				t.Errorf("%v, want %q", err, test.err)
+			}
+			if _, isSet := os.LookupEnv(secretVariable); isSet {
+				t.Error("the variable is still set")
+			}
+		})
+	}
+	cmd := &cobra.Command{}
+	(&ownCreateFlags{}).addTo(cmd)
+	if err := cmd.ParseFlags([]string{file(a), file(b)}); err == nil || !strings.Contains(err.Error(), "given twice") {
+		t.Errorf("two files: %v", err)
 	}
 }

@@ -360,7 +360,7 @@ func TestResults(t *testing.T) {
 		{
 			"a name that is held by another, in a run with a key", "--idempotency-key=k",
 			fate{},
-			[]create.Event{create.Outcome{Kind: create.Failed, Document: own, ID: exactlyonce.Derived("v1-1", "r"), Result: exactlyonce.Result{Name: "demo", Object: configMap("demo")}, Err: taken}, readTo(1)},
+			[]create.Event{create.Outcome{Kind: create.Failed, Document: own, ID: exactlyonce.Derive(exactlyonce.Derivation{Creation: "v1-1", Run: "r"}), Result: exactlyonce.Result{Name: "demo", Object: configMap("demo")}, Err: taken}, readTo(1)},
 			run{"", "Error from server (AlreadyExists): error when creating \"demo.yaml\": configmaps \"demo\" already exists\n" +
 				aboutHolder("demo"), 1},
 		},
@@ -369,7 +369,7 @@ func TestResults(t *testing.T) {
 			fate{},
 			[]create.Event{create.Outcome{
 				Kind:     create.Unknown,
-				Document: d, ID: exactlyonce.Derived("v1-1", "r"), Result: exactlyonce.Result{Name: "demo-1", Object: configMap("demo-1")}, Err: errors.New("there"),
+				Document: d, ID: exactlyonce.Derive(exactlyonce.Derivation{Creation: "v1-1", Run: "r"}), Result: exactlyonce.Result{Name: "demo-1", Object: configMap("demo-1")}, Err: errors.New("there"),
 			}, readTo(1)},
 			run{"", lines(lost("demo-1", "there"), aboutHolder("demo-1"), mended), 4},
 		},

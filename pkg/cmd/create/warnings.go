@@ -31,11 +31,10 @@ var warningTexts = map[create.WarningCode]string{
 	create.IDRemoved:          messages.IDRemoved,
 	create.LabelRemoved:       messages.LabelRemoved,
 	create.LabelLost:          messages.LabelLost,
-	create.MissingIDs:         messages.MissingIDs,
-	create.Copied:             messages.Copied,
+	create.Unverified:         messages.Unverified,
+	create.OtherSecret:        messages.OtherSecret,
 	create.Expiring:           messages.Expiring,
 	create.Terminating:        messages.Terminating,
-	create.NotRechecked:       messages.NotRechecked,
 }
 
 // textOf returns the text of a warning.
@@ -99,19 +98,12 @@ func explain(err error) error {
 		return ownError(fmt.Sprintf(messages.Unexpected,
 			humanize.Count(len(unexpected.Objects), "object"), some(unexpected.Objects), causeOf(unexpected.Change)))
 	}
-	var otherID *create.OtherIDError
-	if errors.As(err, &otherID) {
-		return ownError(fmt.Sprintf(messages.OtherIDs,
-			humanize.Count(len(otherID.Objects), "object"), otherID.Objects[0]))
-	}
-	var duplicate *create.DuplicateError
-	if errors.As(err, &duplicate) {
-		var commands []string
-		for _, object := range duplicate.Objects[1:] {
-			commands = append(commands, fmt.Sprintf(messages.Delete, object))
+	var secrets *create.SecretsError
+	if errors.As(err, &secrets) {
+		if len(secrets.Objects) == 1 {
+			return ownError(fmt.Sprintf(messages.NeedsSecret, secrets.Objects[0]))
 		}
-		return ownError(fmt.Sprintf(messages.Duplicate,
-			len(duplicate.Objects), some(duplicate.Objects), strings.Join(commands, "\n")))
+		return ownError(fmt.Sprintf(messages.SeveralSecrets, secrets.Objects[0], secrets.Objects[1]))
 	}
 	return err
 }

@@ -1,7 +1,6 @@
 package create
 
 import (
-	"io"
 	"strings"
 	"testing"
 
@@ -22,13 +21,12 @@ func TestWarningTexts(t *testing.T) {
 		create.IDRemoved:          {configMaps, exactlyonce.Annotation},
 		create.LabelRemoved:       {configMaps, exactlyonce.RunLabel},
 		create.LabelLost:          {object, exactlyonce.RunLabel},
-		create.MissingIDs:         {2, object},
-		create.Copied:             {object, object},
+		create.Unverified:         {2, object},
+		create.OtherSecret:        {2, object},
 		create.Expiring:           {configMaps},
 		create.Terminating:        {object},
-		create.NotRechecked:       {io.EOF},
 	}
-	for code := range create.NotRechecked + 1 {
+	for code := range create.Terminating + 1 {
 		text := textOf(create.Warning{Code: code, Args: values[code]})
 		if text == "" || values[code] == nil || strings.Contains(text, "%!") {
 			t.Errorf("%d: %q", code, text)

@@ -62,7 +62,7 @@ var longHelp = templates.LongDesc(`
 
 	Each group has a grade.
 
-	* confirmed: The objects have the same creation ID, and their names are calculated from it.
+	* confirmed: The objects have the same creation ID and the same content.
 	* likely: The group has two objects. Either something refers to only one of them, or they
 	  have no owner and one field manager created both.
 	* possible: All other groups. The table has them with -o wide only.

@@ -189,10 +189,7 @@ func row(report *v1alpha1.DuplicateReport, item v1alpha1.DuplicateItem, i int, w
 
 // equalText returns how much is equal in a group.
 func equalText(item v1alpha1.DuplicateItem) string {
-	switch {
-	case item.Reason == "contentDiffers":
-		return "creation ID"
-	case item.Fields > 0:
+	if item.Fields > 0 {
 		return humanize.Count(item.Fields, "field")
 	}
 	return "spec, data"

@@ -24,7 +24,13 @@ func (s Secret) Digest(id string, o Object, content map[string]any) string {
 	if !ok {
 		return ""
 	}
-	return "d" + strings.TrimPrefix(s.tag(), "v") + hex128(s.prf("digest", id, text))
+	return s.DigestOf(id, text)
+}
+
+// DigestOf returns the digest of canonical content, for callers that create many objects with
+// one content.
+func (s Secret) DigestOf(id, canonical string) string {
+	return "d" + strings.TrimPrefix(s.tag(), "v") + hex128(s.prf("digest", id, canonical))
 }
 
 // Comparable reports whether two digests are of one version, so that different

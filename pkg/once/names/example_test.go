@@ -8,24 +8,21 @@ import (
 
 // A name as the server makes it, and taken apart.
 func Example() {
-	name := names.Candidate("nightly-backup-", "v1-0123456789abcdef", 0, names.SuffixLength)
+	name := names.Candidate("nightly-backup-", "v1-0123456789abcdef", 0)
 	prefix, suffix, ok := names.Split(name)
 	fmt.Println(name, prefix, suffix, ok)
 	// Output: nightly-backup-zx6t2 nightly-backup- zx6t2 true
 }
 
-// The names to try for one object follow from its id, so that another process
-// tries the same ones.
+// The names to try for one object follow from a seed.
 func ExampleCandidate() {
 	for attempt := range uint32(3) {
-		fmt.Println(names.Candidate("demo-", "v1-0123456789abcdef", attempt, names.SuffixLength))
+		fmt.Println(names.Candidate("demo-", "v1-0123456789abcdef", attempt))
 	}
-	fmt.Println(names.Candidate("demo-", "v1-0123456789abcdef", 0, 10))
 	// Output:
 	// demo-zx6t2
 	// demo-mf2d4
 	// demo-xc5vw
-	// demo-zx6t2f6bs9
 }
 
 // The server keeps 58 bytes of a generateName.

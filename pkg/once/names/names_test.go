@@ -68,20 +68,17 @@ func TestCandidateVectors(t *testing.T) {
 	for _, v := range []struct {
 		generateName, id string
 		attempt          uint32
-		length           int
 		want             string
 	}{
-		{"job-", "v1-00000000000000000000000000000000", 0, 5, "job-74r6t"},
-		{"job-", "v1-00000000000000000000000000000000", 1, 5, "job-gc9r6"},
-		{"job-", "v1-0123456789abcdef0123456789abcdef", 0, 5, "job-v895x"},
-		{strings.Repeat("x", 70), "v1-0123456789abcdef0123456789abcdef", 15, 5, strings.Repeat("x", 58) + "dx2vf"},
-		{"a", "", 4294967295, 5, "agvkwc"},
-		{strings.Repeat("x", 57) + "é-", "v1-0123456789abcdef0123456789abcdef", 15, 5, strings.Repeat("x", 57) + "dx2vf"},
-		{"job-", "v1-00000000000000000000000000000000", 0, 11, "job-74r6tk2fd4g"},
-		{strings.Repeat("x", 70), "v1-0123456789abcdef0123456789abcdef", 15, 11, strings.Repeat("x", 52) + "dx2vfckn8gm"},
+		{"job-", "v1-00000000000000000000000000000000", 0, "job-74r6t"},
+		{"job-", "v1-00000000000000000000000000000000", 1, "job-gc9r6"},
+		{"job-", "v1-0123456789abcdef0123456789abcdef", 0, "job-v895x"},
+		{strings.Repeat("x", 70), "v1-0123456789abcdef0123456789abcdef", 15, strings.Repeat("x", 58) + "dx2vf"},
+		{"a", "", 4294967295, "agvkwc"},
+		{strings.Repeat("x", 57) + "é-", "v1-0123456789abcdef0123456789abcdef", 15, strings.Repeat("x", 57) + "dx2vf"},
 	} {
-		if got := Candidate(v.generateName, v.id, v.attempt, v.length); got != v.want {
-			t.Errorf("Candidate(%q, %q, %d, %d) = %q, want %q", v.generateName, v.id, v.attempt, v.length, got, v.want)
+		if got := Candidate(v.generateName, v.id, v.attempt); got != v.want {
+			t.Errorf("Candidate(%q, %q, %d) = %q, want %q", v.generateName, v.id, v.attempt, got, v.want)
 		}
 	}
 }
@@ -89,7 +86,7 @@ func TestCandidateVectors(t *testing.T) {
 func TestCandidatesAreGeneratedNames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		generateName := rapid.StringN(1, 100, 100).Draw(t, "generateName")
-		name := Candidate(generateName, rapid.String().Draw(t, "id"), rapid.Uint32().Draw(t, "attempt"), SuffixLength)
+		name := Candidate(generateName, rapid.String().Draw(t, "id"), rapid.Uint32().Draw(t, "attempt"))
 		prefix, _, ok := Split(name)
 		want := strings.ToValidUTF8(EffectivePrefix(generateName), "")
 		if !utf8.ValidString(name) || (prefix != "" && !ok) || prefix != want {
@@ -109,7 +106,7 @@ func TestCandidateIsUnbiased(t *testing.T) {
 		seen[i] = map[byte]float64{}
 	}
 	for attempt := range uint32(n) {
-		name := Candidate("p", "v1-unbiased", attempt, SuffixLength)
+		name := Candidate("p", "v1-unbiased", attempt)
 		for i := range seen {
 			seen[i][name[1+i]]++
 		}
@@ -136,18 +133,4 @@ func FuzzSplit(f *testing.F) {
 			t.Fatalf("Split(%q) = %q, %q", name, prefix, suffix)
 		}
 	})
-}
-
-// A length that no suffix has is the caller's mistake, and not an endless loop.
-func TestCandidateOfNoLength(t *testing.T) {
-	for _, length := range []int{-1, 0, MaxSuffixLength + 1, MaxLength + 1} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("a suffix of %d characters", length)
-				}
-			}()
-			Candidate("p-", "v1-id", 0, length)
-		}()
-	}
 }

@@ -201,7 +201,7 @@ func (s *Server) record(c change) {
 // pick returns the next generated name.
 func (s *Server) pick(generateName string) string {
 	s.picked++
-	return names.Candidate(generateName, "oncetest", s.picked, names.SuffixLength)
+	return names.Candidate(generateName, "oncetest", s.picked)
 }
 
 // alreadyExists is a conflict in kube-apiserver's words, which reports also for

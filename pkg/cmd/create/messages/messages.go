@@ -8,12 +8,18 @@ const (
 	BadAttempts = "--attempts must be from 1 to %d, not %d"
 	// BadRetryTimeout is for a negative --retry-timeout.
 	BadRetryTimeout = "--retry-timeout must be 0 or more, not %s"
-	// EmptyKey is for a key without a value. The argument is the flag or variable.
+	// EmptyKey is for a key or a secret without a value. The argument is the flag or variable.
 	EmptyKey = "%s must not be empty"
 	// TwoKeys is for a key as an argument and in a file.
 	TwoKeys = "--idempotency-key and --idempotency-key-file cannot be used together"
 	// KeyOfManyLines is for a file with more than the key.
-	KeyOfManyLines = "--idempotency-key-file %s: must have one line"
+	KeyOfManyLines = "%s: must have one line"
+	// BadSecret is for a secret that is too short, for example: source, line, reason.
+	BadSecret = "%s, line %d: %w. Print a new one with: openssl rand -hex 32"
+	// RepeatedSecret is for a secret that is on two lines: source, line.
+	RepeatedSecret = "%s, line %d: the secret is given twice"
+	// SecretWithoutKey is for a secret without a key.
+	SecretWithoutKey = "--idempotency-secret-file needs --idempotency-key or --idempotency-key-file"
 	// BadEndOfKey is for a key that begins or ends with a separator.
 	BadEndOfKey = "the idempotency key begins or ends with %q. A variable in it was probably empty"
 	// KeyAndServerNaming is for a key together with --naming=server.
@@ -69,24 +75,21 @@ const (
 	Unexpected = "the key was used for a different input, so nothing was created. " +
 		"Earlier runs with the key created %s from documents that are not in this input: %s\n" +
 		"%s\n" +
-		"Run the command with the earlier input, or use a new key to create all objects again."
-	// UnexpectedCauses is the cause of Unexpected if no document has the object's prefix.
-	UnexpectedCauses = "Either a document was changed or removed, or --count was lowered, " +
-		"or a backup was restored into another namespace."
+		"Run the command with the earlier input."
+	// UnexpectedCauses is the cause of Unexpected if no document was only changed.
+	UnexpectedCauses = "Either a document was removed, or its name, generateName or order was changed, " +
+		"or --count was lowered."
 	// Differs is the cause if a document was changed: document, object, fields.
 	Differs = "%s in the input differs from %s in these fields, or a field was removed:\n%s"
 	// Removed is the cause if a document lacks a field: document, object.
 	Removed = "A field was removed from %s in the input. All other fields are the same in %s."
-	// OtherIDs is for objects of the key whose creation ID is another one.
-	OtherIDs = "nothing was created, because the creation ID of %s of this key was changed, for example of %s\n" +
-		"Something changes the annotation genname.dev/creation-id, for example a webhook. " +
-		"Make it keep the annotation. Then use a new key, which creates all objects again."
-	// Duplicate is for an object that runs with the key created more than once.
-	Duplicate = "the key created one object %d times: %s\n" +
-		"Two runs with the key overlapped, or a webhook or policy picks names.\n" +
-		"Later runs with the key use the first object. Delete the others:\n%s"
-	// Delete is one command of Duplicate.
-	Delete = "  kubectl delete %s"
+	// NeedsSecret is for an object that was made with a secret, in a run without one.
+	NeedsSecret = "nothing was created, because an earlier run with the key used a secret and created %s\n" +
+		"Give the same secret with --idempotency-secret-file."
+	// SeveralSecrets is for two objects that were made with different secrets.
+	SeveralSecrets = "nothing was created, because runs with this key used different secrets. " +
+		"They created %s with one, and %s with another.\n" +
+		"Keep the objects of one secret, delete the others, and run the command again."
 	// NoClientNaming is for a resource type that cannot be created with a key.
 	NoClientNaming = "--idempotency-key cannot be used for %s in %s, because %s"
 	// NamesIgnored, NotStored and NotReadable are reasons of NoClientNaming and
@@ -209,22 +212,22 @@ const (
 		"The list of the objects of this run leaves them out."
 	// LabelLost is for an object of an earlier run that has lost the run's label.
 	LabelLost = "%s was created with this key, and no longer has %s."
-	// MissingIDs is for objects with the run's label and without a creation ID.
-	MissingIDs = "%s with this run's label and without a creation ID, like %s. " +
-		"The label was copied, or the annotation was removed."
+	// Unverified is for objects with the run's label that don't belong to the run.
+	Unverified = "the run ignores %s with its label, like %s. " +
+		"Another user created the object, or something changed its name or annotations."
+	// OtherSecret is Unverified for a run with a secret.
+	OtherSecret = "the run ignores %s with its label, like %s. " +
+		"Another user created the object, or the secret was changed. " +
+		"If it was changed, add the former secret as the second line of the secret's file."
 	// AnnotationsTooLong is for annotations that are too long only together with the
 	// plugin's.
 	AnnotationsTooLong = "the object has %d bytes of annotations, and the plugin adds %s. " +
 		"Together they are longer than the server allows."
-	// Copied is for two objects with one creation ID.
-	Copied = "%s and %s have the same creation ID. The second is a copy of the first."
 	// Expiring is for objects that are deleted after they finish.
 	Expiring = "%s with ttlSecondsAfterFinished are deleted after they finish. " +
 		"A later run with this key creates them again."
 	// Terminating is for an object of an earlier run that is being deleted.
 	Terminating = "%s is being deleted. A later run with this key creates it again."
-	// NotRechecked is for objects of the key that cannot be listed at the end.
-	NotRechecked = "the plugin can't check whether another run with this key created the same objects: %v"
 	// SpecChanged is for existing objects with another spec than at their creation.
 	SpecChanged = "the spec of objects was changed after they were created (metadata.generation is above 1): %s"
 )
@@ -303,6 +306,9 @@ const (
 	RunAgain = "run the same command again. Nothing was created."
 	// RunAgainWithKey is for a run with a key.
 	RunAgainWithKey = "run the same command again. It leaves existing objects as they are."
+	// RunAgainRenamed is for a run with a key whose objects were renamed.
+	RunAgainRenamed = "delete the renamed objects, and run the same command again. " +
+		"A run with a key doesn't recognize them."
 	// RunAgainFixedNames is for a run without a key that created only fixed names.
 	RunAgainFixedNames = "run the same command again. " +
 		"It reports AlreadyExists for existing objects, and creates the rest."
