@@ -32,6 +32,8 @@ type Result struct {
 	// NotFound are those of the prefixes that were named, as TYPE/PREFIX where they were
 	// named so, that no counted name has; and none that is in Gone.
 	NotFound []string
+	// Nearest has the prefix that is most like one that was not found, by the text in NotFound.
+	Nearest map[string]Near
 	// OnlyBefore and OnlyNow are the types, as RESOURCE.GROUP, that were not
 	// compared, because only the earlier audit read them, or only this one.
 	OnlyBefore, OnlyNow []string
@@ -60,8 +62,9 @@ func Build(rows iter.Seq[live.Row], coverage *Coverage, options Options, odds *O
 	}
 	b := &builder{
 		options: &options, odds: odds, old: old, folds: map[foldKey]*fold{},
-		found: map[string]bool{}, seen: map[poolKey]bool{}, verdict: verdict{unknown: map[string]bool{}},
-		shown: top{order: options.Order, limit: options.Top}, fullest: top{order: ByNames, limit: options.Fullest},
+		found: map[string]bool{}, near: nearest{}, seen: map[poolKey]bool{},
+		verdict: verdict{unknown: map[string]bool{}},
+		shown:   top{order: options.Order, limit: options.Top}, fullest: top{order: ByNames, limit: options.Fullest},
 	}
 	for r := range rows {
 		b.add(&row{Row: r})
@@ -85,7 +88,9 @@ type builder struct {
 	prefixes       int64
 	found          map[string]bool  // of the prefixes that the user named
 	seen           map[poolKey]bool // of the name pools that the earlier audit shows
-	err            error            // the first
+	near           nearest
+	newest         time.Time // creationTimestamp
+	err            error     // the first
 }
 
 // row is a name pool that the report may show.
@@ -102,10 +107,18 @@ func (b *builder) fail(err error) { b.err = cmp.Or(b.err, err) }
 func (b *builder) add(r *row) {
 	options, pool := b.options, &r.Pool
 	isCreated := r.Followed && r.Creates >= max(options.MinCount, 1) // however many of them are left
-	if pool.Names == 0 && !isCreated || !options.Takes(pool.Resource.GroupResource(), pool.Prefix) {
+	b.near.add(options, pool)
+	if !options.Takes(pool.Resource.GroupResource(), pool.Prefix) {
+		return
+	}
+	if pool.Names == 0 && !isCreated {
+		b.foldOrHide(r)
 		return
 	}
 	b.prefixes++
+	if pool.Newest.After(b.newest) {
+		b.newest = pool.Newest
+	}
 	if len(options.Prefixes) > 0 {
 		b.found[options.asNamed(pool.Resource.GroupResource(), pool.Prefix)] = true
 	}
@@ -121,7 +134,7 @@ func (b *builder) add(r *row) {
 		b.fail(b.addToVerdict(pool))
 	}
 	if isHidden {
-		b.foldOrHide(pool)
+		b.foldOrHide(r)
 		return
 	}
 	for _, below := range b.shown.add(r) {
@@ -218,6 +231,7 @@ func (b *builder) result(coverage *Coverage) (*Result, error) {
 			Prefixes: b.prefixes, Requests: coverage.Summary.Requests,
 			Seconds:      coverage.Ended.Sub(b.options.Began).Seconds(),
 			Inconsistent: resourceNames(coverage.Summary.Inconsistent),
+			AheadSeconds: b.aheadOf(coverage.Ended),
 		},
 		Verdict:    b.verdictOn(folded),
 		Items:      items,
@@ -230,7 +244,7 @@ func (b *builder) result(coverage *Coverage) (*Result, error) {
 		Gate:       b.gate(),
 	}
 	result := &Result{
-		Report: report, NotFound: b.notFound(report.Gone),
+		Report: report, NotFound: b.notFound(report.Gone), Nearest: b.near,
 	}
 	b.fullest.trim()
 	for _, r := range b.fullest.rows {
@@ -238,6 +252,18 @@ func (b *builder) result(coverage *Coverage) (*Result, error) {
 	}
 	b.compared(result, read)
 	return result, nil
+}
+
+// toleratedAhead is how far a creationTimestamp may be ahead of the server's clock.
+const toleratedAhead = time.Minute
+
+// aheadOf returns by how many seconds the newest creationTimestamp is after the end of the audit. Another
+// API server whose clock is ahead has set it.
+func (b *builder) aheadOf(ended time.Time) float64 {
+	if ahead := b.newest.Sub(ended); !b.newest.IsZero() && ahead > toleratedAhead {
+		return ahead.Truncate(time.Second).Seconds()
+	}
+	return 0
 }
 
 // compared sets how far this audit was compared with the earlier one.

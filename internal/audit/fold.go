@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
@@ -19,19 +20,37 @@ type fold struct {
 	prefixes, names, last10m, last24h int64
 	owners                            []uint64 // hashes, each at least once
 	distinct                          int      // how many of these are sorted, and different
+	managers                          map[v1alpha1.Creator]int64
+	watched                           changes
 }
 
-// foldOrHide takes a name pool with fewer names than Options.MinCount.
-func (b *builder) foldOrHide(pool *census.NamePool) {
-	if pool.OwnerKind == "" || len(b.options.Prefixes) > 0 || b.options.Watched {
-		b.hide(pool)
+// maxManagers is how many field managers a fold tells apart.
+const maxManagers = 1000
+
+// shownManagers is how many of them a report has.
+const shownManagers = 3
+
+// foldOrHide takes a name pool with fewer names than Options.MinCount. Emptied ones only have changes.
+func (b *builder) foldOrHide(r *row) {
+	pool := &r.Pool
+	if pool.OwnerKind == "" || len(b.options.Prefixes) > 0 {
+		if pool.Names > 0 {
+			b.hide(pool)
+		}
 		return
 	}
 	key := foldKey{place{pool.Resource.GroupResource(), pool.Namespace}, pool.OwnerKind}
 	f := b.folds[key]
 	if f == nil {
-		f = &fold{}
+		f = &fold{managers: map[v1alpha1.Creator]int64{}}
 		b.folds[key] = f
+	}
+	f.watched.add(&r.Row)
+	if manager := managerOf(pool.Creator); manager != nil && len(f.managers) < maxManagers {
+		f.managers[*manager] += max(pool.Names, 1)
+	}
+	if pool.Names == 0 {
+		return
 	}
 	f.prefixes++
 	f.names += pool.Names
@@ -43,6 +62,14 @@ func (b *builder) foldOrHide(pool *census.NamePool) {
 	}
 }
 
+// managerOf returns the field manager of a creator, also if it has a controller, or nil.
+func managerOf(m census.Creator) *v1alpha1.Creator {
+	if m.Manager == "" {
+		return nil
+	}
+	return &v1alpha1.Creator{Manager: m.Manager}
+}
+
 // compact forgets owners that are there twice.
 func (f *fold) compact() {
 	slices.Sort(f.owners)
@@ -50,27 +77,41 @@ func (f *fold) compact() {
 	f.distinct = len(f.owners)
 }
 
+// creators returns the managers with the most names.
+func (f *fold) creators() []v1alpha1.Creator {
+	all := slices.AppendSeq([]v1alpha1.Creator{}, maps.Keys(f.managers))
+	slices.SortFunc(all, func(x, y v1alpha1.Creator) int {
+		return cmp.Or(cmp.Compare(f.managers[y], f.managers[x]), cmp.Compare(x.Manager, y.Manager))
+	})
+	return all[:min(len(all), shownManagers)]
+}
+
 // folded returns the folds that the report shows, in order, and hides those with fewer names
 // than Options.MinCount.
 func (b *builder) folded() []v1alpha1.AuditFolded {
 	var all []v1alpha1.AuditFolded
 	for key, f := range b.folds {
-		if f.names < b.options.MinCount {
+		if f.names < b.options.MinCount && f.watched.creates < max(b.options.MinCount, 1) {
 			b.hidden.Prefixes += f.prefixes
 			b.hidden.Names += f.names
 			continue
 		}
 		f.compact()
-		all = append(all, v1alpha1.AuditFolded{
+		folded := v1alpha1.AuditFolded{
 			Group: key.resource.Group, Resource: key.resource.Resource, Namespace: key.namespace,
 			OwnerKind: key.ownerKind, Owners: int64(len(f.owners)), Prefixes: f.prefixes,
-			Names: f.names, Last10m: f.last10m, Last24h: f.last24h,
-		})
+			Names: f.names, Creators: f.creators(),
+		}
+		if b.options.Watched {
+			folded.Measured = f.watched.measured()
+		} else {
+			folded.Last10m, folded.Last24h = &f.last10m, &f.last24h
+		}
+		all = append(all, folded)
 	}
-	first := func(f v1alpha1.AuditFolded) int64 { return b.options.Order.Of(f.Names, f.Last10m, f.Last24h) }
 	slices.SortFunc(all, func(x, y v1alpha1.AuditFolded) int {
 		return cmp.Or(
-			cmp.Compare(first(y), first(x)), cmp.Compare(y.Names, x.Names),
+			cmp.Compare(b.options.Order.OfFold(y), b.options.Order.OfFold(x)), cmp.Compare(y.Names, x.Names),
 			cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Group, y.Group),
 			cmp.Compare(x.Resource, y.Resource), cmp.Compare(x.OwnerKind, y.OwnerKind))
 	})

@@ -72,7 +72,10 @@ func creatorsOf(m census.Creator) []v1alpha1.Creator {
 	if m.Kind == "" && m.Manager == "" {
 		return nil
 	}
-	return []v1alpha1.Creator{{Kind: m.Kind, Name: m.Name, Manager: m.Manager, Guess: m.Kind == "" && !m.Certain}}
+	if m.Kind != "" {
+		return []v1alpha1.Creator{{Kind: m.Kind, Name: m.Name}}
+	}
+	return []v1alpha1.Creator{{Manager: m.Manager, Guess: !m.Certain}}
 }
 
 // timestamp returns the time as a report has it, nil if it is unknown.

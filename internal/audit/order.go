@@ -36,23 +36,32 @@ const (
 var Orders = []Order{ByNames, ByLast10m, ByLast24h, ByPrefix}
 
 // Of returns the number by which the order sorts a prefix or a fold first: its names, unless the
-// order is by recent objects.
-func (o Order) Of(names, last10m, last24h int64) int64 {
-	switch o {
-	case ByLast10m:
-		return last10m
-	case ByLast24h:
-		return last24h
+// order is by recent objects or by the rate. Those may be unknown.
+func (o Order) Of(names int64, last10m, last24h *int64, watched *v1alpha1.Measured) float64 {
+	switch {
+	case o == ByLast10m && last10m != nil:
+		return float64(*last10m)
+	case o == ByLast24h && last24h != nil:
+		return float64(*last24h)
+	case o == ByRate && watched != nil && watched.RatePerDay != nil:
+		return *watched.RatePerDay
+	case o == ByRate:
+		return 0
 	default:
-		return names
+		return float64(names)
 	}
+}
+
+// OfFold returns the number by which the order sorts a fold first.
+func (o Order) OfFold(f v1alpha1.AuditFolded) float64 {
+	return o.Of(f.Names, f.Last10m, f.Last24h, f.Measured)
 }
 
 // rank returns the number by which the order sorts a row, before its names and its prefix.
 func (o Order) rank(r *row) float64 {
 	switch o {
 	case ByLast10m, ByLast24h:
-		return float64(o.Of(r.Pool.Names, last(&r.Pool, Last10m), last(&r.Pool, Last24h)))
+		return o.Of(r.Pool.Names, new(last(&r.Pool, Last10m)), new(last(&r.Pool, Last24h)), nil)
 	case ByRate:
 		if m := measured(&r.Row); m != nil && m.RatePerDay != nil {
 			return *m.RatePerDay

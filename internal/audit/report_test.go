@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -97,6 +98,42 @@ func TestCompleteUnderAGate(t *testing.T) {
 		})
 		if err != nil || result.Report.Complete != test.complete {
 			t.Errorf("%+v: complete %v, %v", test.options, result.Report.Complete, err)
+		}
+	}
+}
+
+// A creationTimestamp that is ahead of the server's clock is in the report, because it makes recent objects
+// too many.
+func TestAhead(t *testing.T) {
+	ended := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for ahead, want := range map[time.Duration]float64{-time.Hour: 0, time.Minute: 0, 30 * time.Minute: 1800} {
+		p := pool("run-", 20)
+		p.Newest = ended.Add(ahead)
+		b := building(Options{})
+		b.add(p)
+		result, err := b.report(Coverage{Resources: []census.Resource{p.Resource}, Ended: ended})
+		if err != nil || result.Report.Summary.AheadSeconds != want {
+			t.Errorf("%s: %v, %v", ahead, result.Report.Summary.AheadSeconds, err)
+		}
+	}
+}
+
+// For a named prefix without names, the report has the nearest prefix. For the name of an object, it has its prefix.
+func TestNearest(t *testing.T) {
+	jobs := resource("batch", "jobs").GroupResource()
+	for named, want := range map[string]Near{
+		"nightly-report":       {Prefix: "nightly-report-"},
+		"nightli-report-":      {Prefix: "nightly-report-"},
+		"nightly-report-x7k2":  {},
+		"nightly-report-x7k2p": {Prefix: "nightly-report-", IsObject: true},
+		"backup-":              {},
+	} {
+		b := building(Options{Prefixes: []string{named}, PrefixesOf: map[schema.GroupResource][]string{jobs: {named}}})
+		b.add(pool("nightly-report-", 20), pool("nightly-cleanup-", 30))
+		result := finish(t, b)
+		got := result.Nearest["jobs.batch/"+named]
+		if len(result.NotFound) != 1 || got.Prefix != want.Prefix || got.IsObject != want.IsObject {
+			t.Errorf("%s: %+v, not found: %q", named, got, result.NotFound)
 		}
 	}
 }

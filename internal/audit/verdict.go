@@ -157,10 +157,14 @@ func (b *builder) verdictOn(folded []v1alpha1.AuditFolded) *v1alpha1.AuditVerdic
 	}
 	v := &b.verdict
 	for _, f := range folded {
-		v.create(v1alpha1.AuditMostCreated{
+		created := v1alpha1.AuditMostCreated{
 			Group: f.Group, Resource: f.Resource, Namespace: f.Namespace, OwnerKind: f.OwnerKind,
-			Names: f.Names, Last10m: f.Last10m,
-		})
+			Names: f.Names, Last10m: *f.Last10m,
+		}
+		if len(f.Creators) > 0 {
+			created.Creator = &f.Creators[0]
+		}
+		v.create(created)
 	}
 	v.trim()
 	return &v1alpha1.AuditVerdict{

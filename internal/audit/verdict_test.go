@@ -100,12 +100,16 @@ func TestMostCreated(t *testing.T) {
 
 // Small prefixes whose objects have controllers of one kind are one entry for each
 // namespace, type and kind. An owner of two prefixes counts once. Entries that are still
-// too small are hidden.
+// too small are hidden. Their creators are the field managers.
 func TestFolded(t *testing.T) {
 	pod := func(namespace, prefix, kind string, names int64, owners ...uint64) census.NamePool {
 		s := pool(prefix, names)
 		s.Resource, s.Namespace, s.OwnerKind, s.Owners = resource("", "pods"), namespace, kind, owners
 		s.Recent = recent(1, 2)
+		s.Creator = census.Creator{Kind: kind, Name: prefix, Manager: "kube-controller-manager", Certain: true}
+		if kind == "Workflow" {
+			s.Creator.Manager = "argo-" + prefix
+		}
 		return s
 	}
 	c := building(Options{MinCount: 10})
@@ -113,8 +117,14 @@ func TestFolded(t *testing.T) {
 	c.add(pod("a", "y-1-", "Job", 2, 2), pod("a", "w-", "Workflow", 9, 3, 4), pod("a", "v-", "Workflow", 8, 5), pool("large-", 50))
 	report := finish(t, c).Report
 	want := []v1alpha1.AuditFolded{
-		{Resource: "pods", Namespace: "a", OwnerKind: "Workflow", Owners: 3, Prefixes: 2, Names: 17, Last10m: 2, Last24h: 4},
-		{Resource: "pods", Namespace: "a", OwnerKind: "Job", Owners: 2, Prefixes: 3, Names: 10, Last10m: 3, Last24h: 6},
+		{
+			Resource: "pods", Namespace: "a", OwnerKind: "Workflow", Owners: 3, Prefixes: 2, Names: 17, Last10m: new(int64(2)), Last24h: new(int64(4)),
+			Creators: []v1alpha1.Creator{{Manager: "argo-w-"}, {Manager: "argo-v-"}},
+		},
+		{
+			Resource: "pods", Namespace: "a", OwnerKind: "Job", Owners: 2, Prefixes: 3, Names: 10, Last10m: new(int64(3)), Last24h: new(int64(6)),
+			Creators: []v1alpha1.Creator{{Manager: "kube-controller-manager"}},
+		},
 	}
 	if diff := cmp.Diff(want, report.Folded); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

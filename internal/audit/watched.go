@@ -30,6 +30,55 @@ func measured(r *live.Row) *v1alpha1.Measured {
 	}
 }
 
+// changes are the creates and deletes of several name pools. The windows have sums of weights, as those
+// of live.
+type changes struct {
+	creates, deletes int64
+	gaps             int
+	seconds          float64 // since the watch began
+	weighed          [len(live.Windows)]live.Rate
+}
+
+// add adds a row.
+func (c *changes) add(r *live.Row) {
+	if !r.Followed {
+		return
+	}
+	c.creates, c.deletes = c.creates+r.Creates, c.deletes+r.Deletes
+	c.gaps, c.seconds = max(c.gaps, r.Gaps), max(c.seconds, r.At.Sub(r.Began).Seconds())
+	for i, rate := range r.Rates {
+		ago := r.At.Sub(r.Since)
+		days := daysOf(live.Windows[i], ago)
+		c.weighed[i].CreatesPerDay += rate.CreatesPerDay * days
+		c.weighed[i].DeletesPerDay += rate.DeletesPerDay * days
+		if r.Since.After(r.Began) {
+			c.weighed[i].CreatesPerDay += math.Exp(-ago.Seconds() / live.Windows[i].Seconds())
+		}
+	}
+}
+
+// measured returns the changes as a report has them, nil if no row is watched.
+func (c *changes) measured() *v1alpha1.Measured {
+	if c.seconds <= 0 {
+		return nil
+	}
+	rates := c.weighed
+	for i := range rates {
+		days := daysOf(live.Windows[i], time.Duration(c.seconds*float64(time.Second)))
+		rates[i].CreatesPerDay /= days
+		rates[i].DeletesPerDay /= days
+	}
+	return &v1alpha1.Measured{
+		Creates: c.creates, Deletes: c.deletes, Seconds: c.seconds, Gaps: c.gaps,
+		RatePerDay: finite(ratePerDay(rates[:], c.seconds)),
+	}
+}
+
+// daysOf returns the sum of the weights of a decaying window that began some time ago, in days.
+func daysOf(window, ago time.Duration) float64 {
+	return window.Hours() / 24 * -math.Expm1(-ago.Seconds()/window.Seconds())
+}
+
 const (
 	// leastWatched is how many seconds a name pool is watched before it has a rate.
 	leastWatched = 10

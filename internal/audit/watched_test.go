@@ -74,6 +74,34 @@ func TestWatched(t *testing.T) {
 	}
 }
 
+// A watch folds small prefixes, as the audit does that suggests it. The rate of a fold has the first create
+// of each new prefix, and emptied prefixes.
+func TestWatchedFolds(t *testing.T) {
+	at := watchBegan.Add(10 * time.Minute)
+	var rows []live.Row
+	for i := range 60 { // a Job with one Pod each ten seconds; the Pods of the first half are deleted
+		r := live.Row{
+			Followed: true, Began: watchBegan, Since: watchBegan.Add(time.Duration(10*i+5) * time.Second), At: at, Creates: 1,
+			Pool: pool(fmt.Sprintf("job-%d-", i), 1),
+		}
+		if r.Pool.OwnerKind, r.Pool.Owners = "Job", []uint64{uint64(i)}; i < 30 {
+			r.Pool.Names, r.Deletes = 0, 1
+		}
+		rows = append(rows, r)
+	}
+	report := watchedReport(t, rows...)
+	if len(report.Folded) != 1 || report.Hidden.Prefixes != 0 {
+		t.Fatalf("%+v", report)
+	}
+	f := report.Folded[0]
+	if f.Names != 30 || f.Measured.Creates != 60 || f.Measured.Deletes != 30 || f.Last10m != nil {
+		t.Errorf("%+v, %+v", f, f.Measured)
+	}
+	if rate := *f.Measured.RatePerDay; rate < 8000 || rate > 9500 { // 6 a minute are 8,640 a day
+		t.Errorf("%v a day", rate)
+	}
+}
+
 // A prefix of an earlier audit is gone if it has no names left. The report shows it all the
 // same if it had many creates since.
 func TestWatchedGone(t *testing.T) {

@@ -203,7 +203,8 @@ type Row struct {
 	Pool census.NamePool
 	// Followed is whether events are counted; without, there is nothing else.
 	Followed bool
-	Since    time.Time // from when on
+	Since    time.Time // from when on; the first create of a new name pool is not in Rates
+	Began    time.Time // when the type was counted; before Since for a new name pool
 	At       time.Time // that of the Snapshot
 	// Creates and Deletes are lower bounds if Gaps, the number of times that the type was counted again
 	// since, is above 0.
@@ -221,7 +222,7 @@ type Row struct {
 
 // row returns a name pool and its events.
 func (s *store) row(number uint32, p *pools.Pool, now time.Time) Row {
-	row := Row{Pool: census.PoolOf(s.resource, p), At: now}
+	row := Row{Pool: census.PoolOf(s.resource, p), At: now, Began: s.began}
 	if row.Followed = s.standing.state == watched; !row.Followed {
 		return row
 	}

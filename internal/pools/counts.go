@@ -265,7 +265,11 @@ func (h *hashes) addCreator(from origin, name string) {
 // seed is that of all hashes, so that sets can be merged.
 var seed = maphash.MakeSeed()
 
+// hash returns that of a controller, or else of a manager.
 func (o origin) hash(name string) uint64 {
+	if o.kind != "" {
+		o.manager = ""
+	}
 	return maphash.Comparable(seed, [4]string{o.apiVersion, o.kind, name, o.manager})
 }
 

@@ -219,10 +219,10 @@ func TestAuditTable(t *testing.T) {
 	u.Run("audit", "cm", "-n", ns, "--prefix=late-", "--no-headers").Expect(t, 0, `configmaps +late- +1 +1 +1 +e2e.test\n`, none)
 	u.Run("audit", "cm/late-", "cm/run-", "-n", ns, "--sort-by=prefix", "--no-headers").Expect(t, 0, `configmaps   late- .*\nconfigmaps   run- .*\n`, one)
 	u.Run("audit", "cm", "-n", ns, "--prefix=late-,run").Expect(t, 0,
-		`RESOURCE .* late- .*\n`, none+harness.Printed("No name has the prefix %s. A prefix is a whole generateName: is a '-' missing?", `run`))
+		`RESOURCE .* late- .*\n`, none+harness.Printed("No name has the prefix %s. The nearest prefix is %s.", `run`, `run-`))
 	u.Run("audit", "cm/run*", "-n", ns).Expect(t, 0, ``,
 		`No generated names .*\n`+harness.Printed("No name has the prefix %s. A prefix is a whole generateName, not a pattern.", `configmaps/run\*`))
-	u.Run("audit", "cm", "-n", ns, "--prefix=nonsuch-").Expect(t, 0, ``, harness.Printed("No generated names to show in %s namespace. Use -A for all namespaces.", ns)+harness.Printed("No name has the prefix %s. A prefix is a whole generateName: is a '-' missing?", `nonsuch-`))
+	u.Run("audit", "cm", "-n", ns, "--prefix=nonsuch-").Expect(t, 0, ``, harness.Printed("No generated names to show in %s namespace. Use -A for all namespaces.", ns)+harness.Printed("No name has the prefix %s. A prefix is a whole generateName.", `nonsuch-`))
 }
 
 // One TYPE/PREFIX is a record, and its next command works. A prefix without a type is
@@ -431,12 +431,12 @@ func TestAuditGateOfNoPrefix(t *testing.T) {
 		{"cm/run- secrets/run- --fail-above-count=100", 1, nothing("secrets/run-")},
 		{"cm --prefix=run-,gone- --fail-above-growth=1e9 --compare=" + path, 0, `.*1 prefix gone: .*`},
 		{"cm --prefix=run --fail-above-count=5 --watch --duration=1ms", 1, `.*` + nothing("run")},
-		{"cm --prefix=run --fail-above-count=5 --ignore-not-found", 0, `.*` + harness.Printed("No name has the prefix %s. A prefix is a whole generateName: is a '-' missing?", `run`) + `.*`},
+		{"cm --prefix=run --fail-above-count=5 --ignore-not-found", 0, `.*` + harness.Printed("No name has the prefix %s. The nearest prefix is %s.", `run`, `run-`) + `.*`},
 		{"cm --prefix=run,run- --fail-above-count=5", 3, nothing("run") + `error: 1 prefix above .*`},
 		{"cm --prefix=run- --fail-above-count=100", 0, `1 prefix is close .*`},
 		{"cm -l no=such --fail-above-count=5", 1, `.*` + harness.Printed("error: the gate checked nothing, because no prefix matches --selector=%q. To let the gate pass without prefixes, add:\n  --ignore-not-found", `"no=such"`)},
 		{"cm -l no=such --fail-above-count=5 --ignore-not-found", 0, `.*`},
-		{"cm --prefix=run", 0, `.*` + harness.Printed("No name has the prefix %s. A prefix is a whole generateName: is a '-' missing?", `run`) + `.*`},
+		{"cm --prefix=run", 0, `.*` + harness.Printed("No name has the prefix %s. The nearest prefix is %s.", `run`, `run-`) + `.*`},
 	} {
 		r := u.Run(append([]string{"audit", "-n", ns}, strings.Fields(test.args)...)...)
 		r.Expect(t, test.code, `.*`, test.stderr)

@@ -11,20 +11,28 @@ import (
 type Creator struct {
 	APIVersion, Kind, Name string // of the controller
 
+	// Manager is the field manager that created the object, also beside a controller.
 	Manager string
 	// Certain is true for a controller, and for a Manager that owns the object's generateName. It is false
 	// if Manager is only that of the oldest entry of managedFields.
 	Certain bool
 }
 
-// creator returns the first controller of an object. Without one, it returns the first manager that
-// owns generateName, else the oldest. Of managers with equal times, the first counts.
+// creator returns the first controller of an object, and the manager that created it.
 func (d *decoder) creator(owners []Owner, managed []metav1.ManagedFieldsEntry) Creator {
+	creator := d.manager(managed)
 	for _, o := range owners {
 		if o.Controller && o.Kind != "" {
-			return Creator{APIVersion: o.APIVersion, Kind: o.Kind, Name: o.Name, Certain: true}
+			creator.APIVersion, creator.Kind, creator.Name, creator.Certain = o.APIVersion, o.Kind, o.Name, true
+			return creator
 		}
 	}
+	return creator
+}
+
+// manager returns the first manager that owns generateName, else the oldest. Of managers with equal
+// times, the first counts.
+func (d *decoder) manager(managed []metav1.ManagedFieldsEntry) Creator {
 	var oldest *metav1.ManagedFieldsEntry
 	for i := range managed {
 		entry := &managed[i]

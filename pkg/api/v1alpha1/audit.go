@@ -92,6 +92,10 @@ type AuditSummary struct {
 	// counted no object twice, but it might have missed or included objects that were
 	// created or deleted during the audit.
 	Inconsistent []string `json:"inconsistent"`
+	// AheadSeconds is by how many seconds the newest creationTimestamp is after the end of the audit
+	// by the server's clock. It is absent up to a minute. If it is present, the numbers of recent
+	// objects are too high.
+	AheadSeconds float64 `json:"aheadSeconds,omitempty"`
 }
 
 // AuditVerdict reports whether a create is close to failing, and which prefixes have the most
@@ -152,7 +156,8 @@ type AuditMostCreated struct {
 	Names int64 `json:"names"`
 	// Last10m is the number of these that were created in the last ten minutes.
 	Last10m int64 `json:"last10m"`
-	// Creator is the creator of the newest object; null if unknown, and for a folded entry.
+	// Creator is the creator of the newest object, or for a folded entry the field manager with the
+	// most names; null if unknown.
 	Creator *Creator `json:"creator"`
 }
 
@@ -172,10 +177,18 @@ type AuditFolded struct {
 	Prefixes int64 `json:"prefixes"`
 	// Names is the number of names that exist under these prefixes.
 	Names int64 `json:"names"`
-	// Last10m is the number of these that were created in the last ten minutes.
-	Last10m int64 `json:"last10m"`
-	// Last24h is the number of these that were created in the last 24 hours.
-	Last24h int64 `json:"last24h"`
+	// Last10m is the number of these that were created in the last ten minutes; null with
+	// --watch.
+	Last10m *int64 `json:"last10m"`
+	// Last24h is the number of these that were created in the last 24 hours; null with
+	// --watch.
+	Last24h *int64 `json:"last24h"`
+	// Creators are the field managers that created the objects, at most three. Those with the most
+	// names come first.
+	Creators []Creator `json:"creators"`
+	// Measured holds the creates and deletes that a watch observed; null without --watch. It
+	// leaves out prefixes that have been empty for an hour.
+	Measured *Measured `json:"measured,omitempty"`
 }
 
 // AuditItem is one prefix: a resource type, a namespace, and an effective prefix.

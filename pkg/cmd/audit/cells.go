@@ -41,9 +41,6 @@ func countText(n *int64) string {
 
 // creatorText returns the creator of the newest object, and the number of other creators.
 func creatorText(r *row) string {
-	if r.fold != nil {
-		return strings.ToLower(r.fold.OwnerKind) + "-controller"
-	}
 	if len(r.Creators) == 0 {
 		return humanize.Unknown
 	}

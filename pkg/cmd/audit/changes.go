@@ -38,6 +38,9 @@ func (c *changes) take(rows []row) (changed []row, gone []exporter.Pool) {
 			now.creates, now.deletes = m.Creates, m.Deletes
 		}
 		pool := poolOf(&r.AuditItem)
+		if r.fold != nil {
+			pool.Prefix = "(" + plural(r.fold.OwnerKind) + ")"
+		}
 		before, known := c.rows[pool]
 		if before.round = c.round; !known || before != now {
 			changed = append(changed, *r)

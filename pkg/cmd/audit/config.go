@@ -46,6 +46,7 @@ type printing struct {
 	noHeaders  bool
 	namespaces bool // the table has a column for them
 	topGiven   bool
+	order      audit.Order
 }
 
 // forMachines reports whether the output is for programs.
@@ -80,6 +81,7 @@ func (f *flags) complete(args []string, namespace string, given func(flag string
 	if f.watch && !given("sort-by") {
 		about.Order = audit.ByRate
 	}
+	prints.order = about.Order
 	if (given("prefix") || slices.ContainsFunc(args, isPrefix)) && !given("min-count") {
 		about.MinCount = 1 // who names a prefix wants to see it
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
@@ -115,8 +116,10 @@ func (r *run) printUnshown(result *audit.Result, below int) {
 	if len(parts) > 0 {
 		r.printer.print(strings.Join(parts, " "))
 	}
-	if none := result.NotFound; len(none) > 0 && report.Summary.ResourceTypes > 0 {
-		r.printer.printf(notFoundText(none), strings.Join(none, " or "))
+	if report.Summary.ResourceTypes > 0 {
+		for _, line := range notFoundLines(result, r.config.about.Namespace) {
+			fmt.Fprintln(r.printer.out, line)
+		}
 	}
 }
 
@@ -128,11 +131,43 @@ func verb(n int, one, several string) string {
 	return several
 }
 
-// notFoundText returns the message for prefixes without names.
-func notFoundText(prefixes []string) string {
-	isPattern := func(prefix string) bool { return strings.ContainsAny(prefix, "*?[") }
-	if slices.ContainsFunc(prefixes, isPattern) {
-		return "No name has the prefix %s. A prefix is a whole generateName, not a pattern."
+// notFoundLines returns the lines about prefixes without names: the nearest prefix that has some, or else
+// the rule that a prefix follows.
+func notFoundLines(result *audit.Result, namespace string) (lines []string) {
+	var others []string
+	for _, named := range result.NotFound {
+		near, known := result.Nearest[named]
+		resource, prefix, ofType := strings.Cut(named, "/")
+		if !ofType {
+			prefix = named
+		}
+		switch {
+		case !known, strings.ContainsAny(prefix, "*?["):
+			others = append(others, named)
+			continue
+		case near.IsObject:
+			line := terminal.Sprintf("%s is the name of an object with the prefix %s.", prefix, near.Prefix)
+			lines = append(lines, line)
+		default:
+			line := terminal.Sprintf("No name has the prefix %s. The nearest prefix is %s.", named, near.Prefix)
+			lines = append(lines, line)
+		}
+		if ofType {
+			lines = append(lines, "  kubectl genname audit "+reference.In(resource+"/"+near.Prefix, namespace))
+		}
 	}
-	return "No name has the prefix %s. A prefix is a whole generateName: is a '-' missing?"
+	if len(others) == 0 {
+		return lines
+	}
+	line := terminal.Sprintf("No name has the prefix %s. A prefix is a whole generateName",
+		strings.Join(others, " or "))
+	switch {
+	case slices.ContainsFunc(others, func(prefix string) bool { return strings.ContainsAny(prefix, "*?[") }):
+		line += ", not a pattern."
+	case slices.ContainsFunc(others, func(prefix string) bool { return !strings.HasSuffix(prefix, "-") }):
+		line += ": is a '-' missing?"
+	default:
+		line += "."
+	}
+	return append(lines, line)
 }

@@ -3,6 +3,7 @@ package audit
 import (
 	"math"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -75,16 +76,19 @@ func watchColumns(rows []row, p *printing) []column {
 // quiet are prefixes under which nothing was created or deleted since the start.
 type quiet struct{ prefixes, names int64 }
 
-// split returns the rows of a report, and the quiet prefixes. Prefixes that can't be watched
+// split returns the rows of a report in an order, and the quiet prefixes. Prefixes that can't be watched
 // are rows.
-func split(report *v1alpha1.AuditReport) (rows []row, still quiet) {
-	for _, item := range report.Items {
-		if m := item.Measured; m != nil && m.Creates == 0 && m.Deletes == 0 {
+func split(report *v1alpha1.AuditReport, order audit.Order) (rows []row, still quiet) {
+	for _, r := range rowsOf(report, order) {
+		if m := r.Measured; m != nil && m.Creates == 0 && m.Deletes == 0 {
+			still.names += r.Names
 			still.prefixes++
-			still.names += item.Names
+			if r.fold != nil {
+				still.prefixes += r.fold.Prefixes - 1
+			}
 			continue
 		}
-		rows = append(rows, row{AuditItem: item})
+		rows = append(rows, r)
 	}
 	return rows, still
 }

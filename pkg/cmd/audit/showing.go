@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
@@ -64,7 +65,7 @@ type appending struct {
 }
 
 func (a *appending) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
-	rows, still := split(r)
+	rows, still := split(r, a.prints.order)
 	if !a.began && still.prefixes > 0 {
 		a.printer.print(fmt.Sprintf("Watching %s. A row appears when an object is created or deleted.",
 			quietText(still)))
@@ -116,8 +117,8 @@ func (a *appending) notice(text string) { a.printer.print(text) }
 
 // printQuiet prints at the end how many prefixes have no row.
 func printQuiet(printer linePrinter, r *v1alpha1.AuditReport) {
-	switch _, still := split(r); {
-	case len(r.Items) == 0:
+	switch _, still := split(r, audit.ByNames); {
+	case len(r.Items)+len(r.Folded) == 0:
 		printer.print("No generated names to show.")
 	case still.prefixes > 0:
 		printer.print(fmt.Sprintf("%s: nothing was created or deleted since the watch began.", quietText(still)))
@@ -158,7 +159,7 @@ func (p *painting) show(r *v1alpha1.AuditReport, s live.Snapshot) error {
 
 // lines returns the table as it fits on a screen, and how many rows don't.
 func (p *painting) lines(r *v1alpha1.AuditReport, width, height int) (lines []string, hidden int) {
-	rows, still := split(r)
+	rows, still := split(r, p.prints.order)
 	room := max(height-3, 1) // the header, the quiet prefixes, and the line at the bottom
 	if p.prints.noHeaders {
 		room++
@@ -172,7 +173,7 @@ func (p *painting) lines(r *v1alpha1.AuditReport, width, height int) (lines []st
 		lines = t.Lines(t.Widths(nil), !p.prints.noHeaders)
 	}
 	switch {
-	case len(r.Items) == 0:
+	case len(r.Items)+len(r.Folded) == 0:
 		lines = []string{"No generated names to show."}
 	case still.prefixes > 0:
 		lines = append(lines, fmt.Sprintf("%s: nothing was created or deleted since the watch began.",
@@ -234,7 +235,7 @@ func (p *painting) printNotices() {
 }
 
 func (p *painting) last(r *v1alpha1.AuditReport) (err error) {
-	if rows, _ := split(r); len(rows) > 0 {
+	if rows, _ := split(r, p.prints.order); len(rows) > 0 {
 		_, err = p.prints.table(watchColumns(rows, p.prints), rows, p.out)
 	}
 	printQuiet(p.printer, r)

@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
@@ -17,6 +18,7 @@ const (
 	prefixColumn    = "PREFIX"
 	creatorColumn   = "CREATOR"
 	notesColumn     = "NOTES"
+	last24hColumn   = "LAST-24H"
 )
 
 // row is a row of the table: a prefix, or the fold of several.
@@ -31,8 +33,9 @@ func rowsOf(report *v1alpha1.AuditReport, order audit.Order) []row {
 	for i := range report.Folded {
 		f := &report.Folded[i]
 		rows = append(rows, row{fold: f, AuditItem: v1alpha1.AuditItem{
-			Group: f.Group, Resource: f.Resource, Namespace: f.Namespace,
-			Names: f.Names, Last10m: &f.Last10m, Last24h: &f.Last24h,
+			Group: f.Group, Resource: f.Resource, Namespace: f.Namespace, Names: f.Names,
+			Last10m: f.Last10m, Last24h: f.Last24h, Measured: f.Measured,
+			Creators: f.Creators, CreatorCount: len(f.Creators),
 		}})
 	}
 	folds := len(rows)
@@ -53,7 +56,7 @@ func compareRows(order audit.Order) func(a, b row) int {
 	if order == audit.ByPrefix {
 		return func(a, b row) int { return cmp.Compare(a.Prefix, b.Prefix) }
 	}
-	first := func(r row) int64 { return order.Of(r.Names, *r.Last10m, *r.Last24h) }
+	first := func(r row) float64 { return order.Of(r.Names, r.Last10m, r.Last24h, r.Measured) }
 	return func(a, b row) int { return cmp.Or(cmp.Compare(first(b), first(a)), cmp.Compare(b.Names, a.Names)) }
 }
 
@@ -69,7 +72,7 @@ func auditColumns(report *v1alpha1.AuditReport, p *printing) []column {
 	columns := append(p.placeColumns(),
 		column{"NAMES", true, func(r *row) string { return humanize.Grouped(r.Names) }},
 		column{"LAST-10M", true, func(r *row) string { return countText(r.Last10m) }},
-		column{"LAST-24H", true, func(r *row) string { return countText(r.Last24h) }})
+		column{last24hColumn, true, func(r *row) string { return countText(r.Last24h) }})
 	if report.Scope.ComparedWith != nil {
 		columns = append(columns, column{"GROWTH/DAY", true, func(r *row) string { return growthText(r.Growth) }})
 	}
@@ -132,18 +135,41 @@ const (
 )
 
 // givingWay are the columns that are shortened, in this order. Notes are never shortened.
-var givingWay = []string{creatorColumn, resourceColumn, namespaceColumn, prefixColumn}
+var givingWay = []string{namespaceColumn, resourceColumn, creatorColumn, prefixColumn}
 
-// fit returns the table with cells shortened so that rows fit into a width, if they can. If rows
-// are still too wide, the notes go below their rows, and then the creators go.
+// fit returns the table so that rows fit into a width, if they can: first without API groups and
+// LAST-24H, then with the notes below their rows, then with shorter cells, and last without creators.
 func fit(t *table.Table, width int) *table.Table {
-	fitted := t.Shorten(width, givingWay, leastCell)
-	if fitted.Width() > width {
-		t = t.Below(notesColumn)
-		fitted = t.Shorten(width, givingWay, leastCell, narrow)
+	if t.Width() > width {
+		t = withoutGroups(t)
 	}
+	if t.Width() > width {
+		t = t.Without(last24hColumn)
+	}
+	if t.Width() > width {
+		t = t.Below(notesColumn)
+	}
+	fitted := t.Shorten(width, givingWay, leastCell, narrow)
 	if fitted.Width() > width {
 		fitted = t.Without(creatorColumn).Shorten(width, givingWay, leastCell, narrow)
 	}
 	return fitted
+}
+
+// withoutGroups returns the table with types as jobs, not jobs.batch, unless that makes two types one.
+func withoutGroups(t *table.Table) *table.Table {
+	at := slices.IndexFunc(t.Columns, func(c table.Column) bool { return c.Name == resourceColumn })
+	short := &table.Table{Columns: t.Columns}
+	types := map[string]string{}
+	for _, cells := range t.Rows {
+		cells = slices.Clone(cells)
+		whole := cells[at]
+		cells[at], _, _ = strings.Cut(whole, ".")
+		if other, known := types[cells[at]]; known && other != whole {
+			return t
+		}
+		types[cells[at]] = whole
+		short.Rows = append(short.Rows, cells)
+	}
+	return short
 }

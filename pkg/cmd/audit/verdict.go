@@ -11,7 +11,7 @@ import (
 )
 
 // verdictLines returns the verdict of a report, at most five lines: whether all types were
-// read, whether a create is close to failing, and the rows with the most recent creates.
+// read, the rows with the most recent creates, and whether a create is close to failing.
 func verdictLines(report *v1alpha1.AuditReport) (lines []string) {
 	if read, all := report.Summary.ResourceTypes, len(report.Scope.Resources); read < all {
 		types := humanize.Count(all, "type")
@@ -21,19 +21,16 @@ func verdictLines(report *v1alpha1.AuditReport) (lines []string) {
 	if v == nil || v.Closest == nil {
 		return lines
 	}
+	if len(v.MostCreated) > 0 {
+		m := v.MostCreated[0]
+		lines = append(lines, createdLine(v),
+			commandLine("  kubectl genname audit %s --watch", m.Group, m.Resource, m.Prefix, m.Namespace))
+	}
 	lines = append(lines, closeLine(report))
 	if c := v.Closest; v.CloseToFailing > 0 {
 		lines = append(lines, commandLine("  kubectl genname audit %s", c.Group, c.Resource, c.Prefix, c.Namespace))
 	}
-	if len(v.MostCreated) == 0 {
-		return lines
-	}
-	m := v.MostCreated[0]
-	next := commandLine("  kubectl genname audit %s --watch", m.Group, m.Resource, m.Prefix, m.Namespace)
-	if m.OwnerKind != "" {
-		next += " --min-count 1"
-	}
-	return append(lines, createdLine(v), next)
+	return lines
 }
 
 // commandLine returns a command about a prefix, or about a type if the prefix is empty.
@@ -99,9 +96,10 @@ func createdLine(v *v1alpha1.AuditVerdict) string {
 func createdText(m v1alpha1.AuditMostCreated) string {
 	text := humanize.Grouped(m.Last10m) + " " + humanize.Type(m.Group, m.Resource)
 	if m.OwnerKind != "" {
-		return humanize.In(fmt.Sprintf("%s of %s", text, plural(m.OwnerKind)), m.Namespace)
+		text = humanize.In(fmt.Sprintf("%s of %s", text, plural(m.OwnerKind)), m.Namespace)
+	} else {
+		text = humanize.In(text+"/"+m.Prefix, m.Namespace)
 	}
-	text = humanize.In(text+"/"+m.Prefix, m.Namespace)
 	if m.Creator != nil {
 		text += ", by " + creatorName(*m.Creator)
 	}

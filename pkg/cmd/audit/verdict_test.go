@@ -26,14 +26,14 @@ func withVerdict(v v1alpha1.AuditVerdict) *v1alpha1.AuditReport {
 	}
 }
 
-// The verdict has at most five lines: one on whether a create is close to failing, and
-// one on the prefixes with the most creates, each with a command. Before them is a line on
+// The verdict has at most five lines: one on the prefixes with the most creates, and
+// one on whether a create is close to failing, each with a command. Before them is a line on
 // the types that could not be read.
 func TestVerdictLines(t *testing.T) {
 	fine := v1alpha1.AuditClosest{Resource: "configmaps", Namespace: "default", Prefix: "build-", Names: 3000, Attempts: 8, Room: 1_359_494}
 	most := []v1alpha1.AuditMostCreated{
 		{Resource: "configmaps", Namespace: "pay", Prefix: "session-$(x)-", Last10m: 1502, Creator: &v1alpha1.Creator{Manager: "leaky"}},
-		{Resource: "pods", Namespace: "batch", OwnerKind: "Job", Last10m: 404},
+		{Resource: "pods", Namespace: "batch", OwnerKind: "Job", Last10m: 404, Creator: &v1alpha1.Creator{Manager: "kube-controller-manager"}},
 		{Resource: "clusterroles", Group: "rbac.authorization.k8s.io", Prefix: "evil\x1b-", Last10m: 100},
 	}
 	one := fine
@@ -65,15 +65,15 @@ func TestVerdictLines(t *testing.T) {
 			"  kubectl genname audit configmaps/build- -n default",
 		}},
 		"created": {withVerdict(v1alpha1.AuditVerdict{Closest: &fine, MostCreated: most, MostCreatedCount: 5}), []string{
-			"No create is close to failing: the server tries 8 names, and the fullest prefix has room for 1,359,494 more creates.",
-			"Most created in the last 10 minutes: 1,502 configmaps/session-$(x)- in pay, by leaky; 404 pods of Jobs in batch; " +
+			"Most created in the last 10 minutes: 1,502 configmaps/session-$(x)- in pay, by leaky; 404 pods of Jobs in batch, by kube-controller-manager; " +
 				`100 clusterroles.rbac.authorization.k8s.io/evil\u001b-; and 2 other rows.`,
 			"  kubectl genname audit 'configmaps/session-$(x)-' -n pay --watch",
+			"No create is close to failing: the server tries 8 names, and the fullest prefix has room for 1,359,494 more creates.",
 		}},
 		"a fold": {withVerdict(v1alpha1.AuditVerdict{Closest: &fine, MostCreated: most[1:2], MostCreatedCount: 1}), []string{
+			"Most created in the last 10 minutes: 404 pods of Jobs in batch, by kube-controller-manager.",
+			"  kubectl genname audit pods -n batch --watch",
 			"No create is close to failing: the server tries 8 names, and the fullest prefix has room for 1,359,494 more creates.",
-			"Most created in the last 10 minutes: 404 pods of Jobs in batch.",
-			"  kubectl genname audit pods -n batch --watch --min-count 1",
 		}},
 	} {
 		if diff := cmp.Diff(test.want, verdictLines(test.report)); diff != "" {
@@ -120,6 +120,39 @@ Next (prune deletes nothing without --yes):
 `
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A record beside exit code 3 doesn't say that there is no problem.
+func TestRecordAboveTheGate(t *testing.T) {
+	report := withVerdict(v1alpha1.AuditVerdict{})
+	report.Gate = &v1alpha1.AuditGate{Exceeded: []v1alpha1.AuditExceeded{{Prefix: "session-"}}}
+	got := recorded(t, report, func(*v1alpha1.AuditItem) {})
+	if strings.Contains(got, "No problem") || !strings.Contains(got, "Verdict:   Above the gate.\n") {
+		t.Error(got)
+	}
+}
+
+// A prefix that nothing is like has the rule about prefixes, and a name has its prefix.
+func TestNotFoundLines(t *testing.T) {
+	near := map[string]audit.Near{
+		"jobs.batch/run":       {Prefix: "run-"},
+		"jobs.batch/run*":      {Prefix: "run-"},
+		"jobs.batch/run-x7k2p": {Prefix: "run-", IsObject: true},
+		"rum-":                 {Prefix: "run-"},
+	}
+	const command = "  kubectl genname audit jobs.batch/run- -n ci"
+	for named, want := range map[string][]string{
+		"nonsuch-":             {"No name has the prefix nonsuch-. A prefix is a whole generateName."},
+		"nonsuch":              {"No name has the prefix nonsuch. A prefix is a whole generateName: is a '-' missing?"},
+		"jobs.batch/run*":      {"No name has the prefix jobs.batch/run*. A prefix is a whole generateName, not a pattern."},
+		"jobs.batch/run":       {"No name has the prefix jobs.batch/run. The nearest prefix is run-.", command},
+		"jobs.batch/run-x7k2p": {"run-x7k2p is the name of an object with the prefix run-.", command},
+		"rum-":                 {"No name has the prefix rum-. The nearest prefix is run-."},
+	} {
+		if diff := cmp.Diff(want, notFoundLines(&audit.Result{NotFound: []string{named}, Nearest: near}, "ci")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", named, diff)
+		}
 	}
 }
 

@@ -32,6 +32,10 @@ func (r *run) warn(result *audit.Result) {
 		r.printer.printf("Warning: inconsistent counts of %s. Their lists expired or were not sorted, so objects "+
 			"created or deleted during the audit might be missing or included", strings.Join(inconsistent, ", "))
 	}
+	if ahead := report.Summary.AheadSeconds; ahead > 0 && !r.config.watch {
+		r.printer.printf("Warning: objects were created up to %s in the future by this server's clock, so LAST-10M "+
+			"and LAST-24H are too high. Check the clocks of the API servers", time.Duration(ahead)*time.Second)
+	}
 	if report.Scope.ComparedWith != nil {
 		r.printCompared(result)
 	}

@@ -1,0 +1,77 @@
+package audit
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+)
+
+// Near is the prefix most like a named one that has no names.
+type Near struct {
+	Prefix string
+	// IsObject is true if the named prefix is the name of an object with the prefix.
+	IsObject bool
+
+	distance int
+	names    int64
+}
+
+// nearest are prefixes by the names that the user gave.
+type nearest map[string]Near
+
+// farthest is the number of typing errors up to which a prefix is near.
+const farthest = 2
+
+// add remembers a name pool if it is nearer to a named prefix than all others.
+func (n nearest) add(options *Options, pool *census.NamePool) {
+	resource := pool.Resource.GroupResource()
+	named := options.Prefixes
+	if options.PrefixesOf != nil {
+		named = options.PrefixesOf[resource]
+	}
+	for _, prefix := range named {
+		near := Near{Prefix: pool.Prefix, distance: distance(prefix, pool.Prefix), names: pool.Names}
+		if in, _, generated := names.Split(prefix); generated && in == pool.Prefix {
+			near.IsObject, near.distance = true, -1
+		}
+		if prefix == pool.Prefix || pool.Names == 0 || near.distance > min(farthest, len(prefix)/3) {
+			continue
+		}
+		key := options.asNamed(resource, prefix)
+		before, known := n[key]
+		if !known || cmp.Or(cmp.Compare(before.distance, near.distance), cmp.Compare(near.names, before.names)) > 0 {
+			n[key] = near
+		}
+	}
+}
+
+// distance returns how many bytes differ between two prefixes, or farthest+1 if more do. A dash at the end
+// doesn't count.
+func distance(named, prefix string) int {
+	if difference := len(named) - len(prefix); difference > farthest || difference < -farthest {
+		return farthest + 1
+	}
+	if strings.TrimRight(named, "-.") == strings.TrimRight(prefix, "-.") {
+		return 0
+	}
+	before := make([]int, len(prefix)+1)
+	for j := range before {
+		before[j] = j
+	}
+	for i := range len(named) {
+		diagonal := before[0]
+		before[0] = i + 1
+		for j := range len(prefix) {
+			above := before[j+1]
+			differs := 1
+			if named[i] == prefix[j] {
+				differs = 0
+			}
+			before[j+1] = min(above+1, before[j]+1, diagonal+differs)
+			diagonal = above
+		}
+	}
+	return before[len(prefix)]
+}
