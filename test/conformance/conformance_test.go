@@ -40,6 +40,13 @@ func TestLibrary(t *testing.T) {
 	}
 }
 
+func TestCreate(t *testing.T) {
+	t.Setenv("KUBECTL_GENNAME", build(t, "../../cmd/kubectl-genname"))
+	if table, ok := play(t, "programs/kubectl-genname"); !ok {
+		t.Errorf("kubectl genname create:\n%s", table)
+	}
+}
+
 // The client in Python needs Debian's python3-kubernetes.
 func TestPython(t *testing.T) {
 	if table, ok := play(t, "../../clients/python/conformance"); !ok {
@@ -50,6 +57,36 @@ func TestPython(t *testing.T) {
 	unit.Env = append(os.Environ(), "PYTHONPATH=.", "PYTHONDONTWRITEBYTECODE=1")
 	if output, err := unit.CombinedOutput(); err != nil {
 		t.Errorf("tests of clients/python: %v\n%s", err, output)
+	}
+}
+
+// Each program finds the objects of the others.
+func TestOneProgramAfterAnother(t *testing.T) {
+	t.Setenv("KUBECTL_GENNAME", build(t, "../../cmd/kubectl-genname"))
+	python, err := filepath.Abs("../../clients/python/conformance")
+	if err != nil {
+		t.Fatal(err)
+	}
+	create, err := filepath.Abs("programs/kubectl-genname")
+	if err != nil {
+		t.Fatal(err)
+	}
+	programs := []string{create, build(t, "./programs/once"), python}
+	var twice []testCase
+	for _, c := range cases() {
+		if strings.HasSuffix(c.name, "run twice") || c.name == "other content under the key" {
+			twice = append(twice, c)
+		}
+	}
+	for i, first := range programs {
+		second := programs[(i+1)%len(programs)]
+		// The home directory belongs to the case.
+		script := `if [ -e "$HOME/ran" ]; then exec ` + second + ` "$@"; fi; touch "$HOME/ran"; exec ` + first + ` "$@"`
+		var out bytes.Buffer
+		ok, err := conformance(&out, []string{"sh", "-c", script, "-"}, twice)
+		if err != nil || !ok || len(twice) != 3 {
+			t.Errorf("%s, then %s: %v\n%s", first, second, err, out.String())
+		}
 	}
 }
 
