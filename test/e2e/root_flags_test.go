@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -26,13 +25,6 @@ func TestGlobalFlagsAreKubectls(t *testing.T) {
 	if diff := cmp.Diff(string(kubectls), ours.Stdout); diff != "" {
 		t.Errorf("the options differ (-kubectl's +ours):\n%s", diff)
 	}
-}
-
-// Underscores in flags are hyphens, as everywhere in Kubernetes.
-func TestFlagsWithUnderscores(t *testing.T) {
-	harness.As(t, retrying.Admin()).Run("create", "-f", harness.File(t, "cm.yaml", configMap), "--dry_run=client", "--idempotency_key=k").
-		Expect(t, 0, `configmap/demo-`+harness.Suffix+` created \(dry run\)\n`,
-			harness.Printed(messages.RunObjects, `  kubectl get configmaps -n default -l genname.dev/run=v1-[0-9a-f]{32}`))
 }
 
 // --profile writes a profile, even if the run fails.
