@@ -1,0 +1,88 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+const (
+	firstSecret  = "0123456789abcdef0123456789abcdef"
+	secondSecret = "fedcba9876543210fedcba9876543210"
+)
+
+// The attacker can create, get and list in the namespace. With a secret, no object of the attacker counts
+// for a run, and the run creates its own. The attacker knows the key and the manifest, and has read the
+// run's objects.
+func TestAttackerAgainstASecret(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	harness.Grant(t, retrying, ns, "attacker", []string{"create", "get", "list"}, "jobs", "configmaps")
+	u, attacker := harness.As(t, retrying.Admin()), harness.As(t, retrying.User("attacker"))
+	forge := harness.NewShell(t, attacker.Kubeconfig)
+	input := harness.File(t, "job.yaml", job)
+	withKey := []string{"create", "-n", ns, "-f", input, "--idempotency-key=commit-1"}
+	withSecret := append(withKey, "--idempotency-secret-file="+harness.File(t, "secret", firstSecret+"\n"))
+
+	// The name and the ID without a secret are known before the first run.
+	planned := attacker.Run(append(withKey, "--dry-run=client", "-o", "json")...)
+	planted := harness.File(t, "planted.json", strings.ReplaceAll(planned.Stdout, `"image": "i"`, `"image": "another"`))
+	forge.Run("kubectl", "create", "-n", ns, "-f", planted).Expect(t, 0, `job.batch/report-`+harness.Suffix+` created\n`, ``)
+	if r := attacker.Run(append(withKey, "--dry-run=client", "-o", "name", "--idempotency-secret-file="+harness.File(t, "guess", secondSecret))...); !strings.Contains(r.Stdout, "report-<secret>") {
+		t.Errorf("a dry run with a secret prints %q", r.Stdout)
+	}
+	r := u.Run(withSecret...)
+	r.Expect(t, 0, `job.batch/report-`+harness.Suffix+` created\n`, harness.Printed(messages.Warning+messages.OtherSecret, "1 object", `jobs.batch/report-`+harness.Suffix+` -n `+ns)+`.*`)
+	name := strings.TrimSuffix(strings.TrimPrefix(r.Stdout, "job.batch/"), " created\n")
+
+	// The ID and the label of the run's object are copied to another name.
+	read := func(field string) string {
+		return forge.Run("kubectl", "get", "job", name, "-n", ns, "-o", "jsonpath={.metadata."+field+"}").Stdout
+	}
+	id, label := read(`annotations.genname\.dev/creation-id`), read(`labels.genname\.dev/run`)
+	if !strings.HasPrefix(id, "v1s-") {
+		t.Fatalf("the ID is %q", id)
+	}
+	copied := harness.File(t, "copied.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: copied\n"+
+		"  annotations: {genname.dev/creation-id: "+id+"}\n  labels: {genname.dev/run: "+label+"}\n")
+	forge.Run("kubectl", "create", "-n", ns, "-f", copied).Expect(t, 0, `configmap/copied created\n`, ``)
+	u.Run(withSecret...).Expect(t, 0, `job.batch/`+name+` exists \(Running\)\n`, `.*`)
+	both := harness.File(t, "both.yaml", job+"---"+configMap)
+	withBoth := append([]string{"create", "-n", ns, "-f", both}, withSecret[5:]...)
+	u.Run(withBoth...).Expect(t, 0, `job.batch/`+name+` exists \(Running\)\nconfigmap/demo-`+harness.Suffix+` created\n`,
+		harness.Printed(messages.Warning+messages.OtherSecret, "2 objects", `configmaps/copied -n `+ns)+`.*`)
+}
+
+// The secret is missing, changed, or on the second line of the file.
+func TestSecretsOfRuns(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	args := func(secret string) []string {
+		args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=k"}
+		if secret != "" {
+			args = append(args, "--idempotency-secret-file="+harness.File(t, "secret", secret))
+		}
+		return args
+	}
+	created := u.Run(args(firstSecret)...)
+	created.Expect(t, 0, oneCreated, `.*`)
+	exists := strings.ReplaceAll(created.Stdout, "created", "exists")
+	object := `configmaps/demo-` + harness.Suffix + ` -n ` + ns
+	u.Run(args("")...).Expect(t, 1, ``, `.*`+harness.Printed("error: "+messages.NeedsSecret, object))
+	u.Run(args(secondSecret+"\n"+firstSecret+"\n")...).Expect(t, 0, exists, `.*`)
+	u.Run(args("short")...).Expect(t, 1, ``, `error: --idempotency-secret-file [^\n]*, line 1: the secret has 5 characters[^\n]*\n`)
+	expectConfigMapsOf(t, ns, 1)
+	u.Run(args(secondSecret)...).Expect(t, 0, oneCreated, harness.Printed(messages.Warning+messages.OtherSecret, "1 object", object)+`.*`)
+	u.Run(args(secondSecret+"\n"+firstSecret)...).Expect(t, 1, ``, `.*`+harness.Printed("error: "+messages.SeveralSecrets, object, object))
+	expectConfigMapsOf(t, ns, 2)
+}
+
+func expectConfigMapsOf(t *testing.T, ns string, want int) {
+	t.Helper()
+	if n := len(harness.ConfigMaps(t, retrying, ns)); n != want {
+		t.Errorf("%d objects are there, want %d", n, want)
+	}
+}
