@@ -25,7 +25,8 @@ func TestArchitecture(t *testing.T) {
 	}
 	for name, imported := range imports {
 		for _, other := range imported {
-			if layer[other] <= layer[name] {
+			isPage := strings.HasPrefix(other, "docs/") // a package that only embeds pages
+			if layer[other] <= layer[name] && !isPage {
 				t.Errorf("%s of layer %d imports %s of layer %d", name, layer[name], other, layer[other])
 			}
 		}

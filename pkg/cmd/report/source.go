@@ -31,9 +31,9 @@ type subject struct {
 	populations []report.Population
 	// warnings are about the counts, ready to be printed.
 	warnings []string
-	// missing is the number of named prefixes without any names.
+	// incomplete is true if the audit of --from could not read everything.
 	incomplete bool
-	// missing is how many of the prefixes that were named nothing has.
+	// missing is the number of named prefixes without names.
 	missing int
 }
 
