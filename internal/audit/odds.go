@@ -76,13 +76,6 @@ func (o *Odds) nextFails(pool *census.NamePool) (float64, error) {
 	return model.NextFails(pool.Names), err
 }
 
-// NextFails returns the chance that the next create in a name pool fails with the attempts in
-// force. Unknown attempts count as one.
-func (o *Odds) NextFails(pool census.NamePool) float64 {
-	chance, _ := o.nextFails(&pool) // retries that are no number make no report either
-	return chance
-}
-
 // Room returns the attempts per create in a name pool, nil if unknown, and how many more
 // creates are likely to succeed, as AuditItem.Room has it. Unknown attempts count as one.
 func (o *Odds) Room(pool census.NamePool) (attempts *int, room int64, err error) {

@@ -32,9 +32,6 @@ var (
 		"Names created under a prefix since the exporter counts it.")
 	prefixDeletes = NewPrefixDesc("genname_prefix_deletes_total",
 		"Names deleted under a prefix since the exporter counts it.")
-	prefixFailures = NewPrefixDesc("genname_prefix_expected_failures_total",
-		"Mean number of failed creates to expect beside the creates that were counted. "+
-			"If the attempts are unknown, it assumes no retries.")
 
 	resourceNames = prometheus.NewDesc("genname_resource_names",
 		"Names under all prefixes of a resource type.", []string{"group", "resource"}, nil)
@@ -53,18 +50,13 @@ type Collector struct {
 	forecast  Forecast
 	left      func() []census.Skipped
 	selection *selection
-	ledger    *ledger
-	totals    map[schema.GroupResource]*totals
 	ready     bool // everything was counted once
 }
 
 // New returns a collector that has series of at most 2*top prefixes. Those below minCount
 // names have none.
 func New(top int, minCount int64) *Collector {
-	return &Collector{
-		selection: newSelection(top, minCount), ledger: newLedger(),
-		totals: map[schema.GroupResource]*totals{},
-	}
+	return &Collector{selection: newSelection(top, minCount)}
 }
 
 // Follow makes the collector read an engine, and interpret its counts by forecast. left
@@ -95,10 +87,7 @@ func (c *Collector) Refresh() State {
 	if c.source == nil {
 		return State{}
 	}
-	rows, snapshot := c.selection.choose(c.source)
-	for _, row := range rows {
-		c.ledger.total(poolOf(&row.Pool), row)
-	}
+	_, snapshot := c.selection.choose(c.source)
 	if snapshot.Began.IsZero() {
 		return State{}
 	}
@@ -132,7 +121,7 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 		c.collectPrefix(metrics, row)
 	}
 	for _, count := range snapshot.Resources {
-		c.collectResource(metrics, count, shown[count.Resource.GroupResource()])
+		collectResource(metrics, count, shown[count.Resource.GroupResource()])
 	}
 	collectHealth(metrics, snapshot, c.left())
 }
@@ -153,8 +142,8 @@ func (c *Collector) collectPrefix(metrics chan<- prometheus.Metric, row live.Row
 		creator = counted.Creator.Manager
 	}
 	metrics <- prefixInfo.Metric(prometheus.GaugeValue, 1, pool, creator, strconv.FormatBool(counted.RawPrefixes > 1))
-	total := c.ledger.total(pool, row)
-	metrics <- prefixCreates.Metric(prometheus.CounterValue, float64(total.creates), pool)
-	metrics <- prefixDeletes.Metric(prometheus.CounterValue, float64(total.deletes), pool)
-	metrics <- prefixFailures.Metric(prometheus.CounterValue, total.failures, pool)
+	if row.Followed { // else they would be 0 until the watch works again
+		metrics <- prefixCreates.Metric(prometheus.CounterValue, float64(row.Creates), pool)
+		metrics <- prefixDeletes.Metric(prometheus.CounterValue, float64(row.Deletes), pool)
+	}
 }

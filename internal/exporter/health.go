@@ -54,9 +54,6 @@ func missing(s live.Snapshot) (all []census.Skipped) {
 	return all
 }
 
-// totals are the counters of one resource type.
-type totals struct{ creates, restarts, gaps, events rising }
-
 func gauge(desc *prometheus.Desc, value float64, labels ...string) prometheus.Metric {
 	return prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labelsOf(labels...)...)
 }
@@ -67,22 +64,17 @@ func counter(desc *prometheus.Desc, value float64, labels ...string) prometheus.
 
 // collectResource emits the samples of one resource type, whose prefixes with series have
 // some of its names.
-func (c *Collector) collectResource(metrics chan<- prometheus.Metric, count live.ResourceCount, shown int64) {
+func collectResource(metrics chan<- prometheus.Metric, count live.ResourceCount, shown int64) {
 	r := count.Resource.GroupResource()
-	t := c.totals[r]
-	if t == nil {
-		t = &totals{}
-		c.totals[r] = t
-	}
 	if count.Counted {
 		metrics <- PrefixNames.others(float64(max(count.Names-shown, 0)), r)
 		metrics <- gauge(resourceNames, float64(count.Names), r.Group, r.Resource)
 	}
-	metrics <- counter(resourceCreates, t.creates.at(count.Creates), r.Group, r.Resource)
+	metrics <- counter(resourceCreates, float64(count.Creates), r.Group, r.Resource)
 	metrics <- gauge(lag, count.Behind.Seconds(), r.Group, r.Resource)
-	metrics <- counter(restarts, t.restarts.at(count.Restarts), r.Group, r.Resource)
-	metrics <- counter(gaps, t.gaps.at(int64(count.Gaps)), r.Group, r.Resource)
-	metrics <- counter(events, t.events.at(count.Events), r.Group, r.Resource)
+	metrics <- counter(restarts, float64(count.Restarts), r.Group, r.Resource)
+	metrics <- counter(gaps, float64(count.Gaps), r.Group, r.Resource)
+	metrics <- counter(events, float64(count.Events), r.Group, r.Resource)
 }
 
 // collectHealth emits the samples about all resource types.

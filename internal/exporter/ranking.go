@@ -19,12 +19,19 @@ type ranked struct {
 type ranking struct {
 	most  int
 	rows  []ranked // up to twice as many as are kept
-	floor *ranked  // the least row that is kept, nil while there is room
+	least *ranked  // of the rows that were kept last, nil while there is room
+	// of are how many rows of each namespace were ranked last. isShared is whether those above its half
+	// were dropped. Until then, a row of another namespace is kept, however small it is.
+	of       map[string]int
+	isShared bool
 }
+
+// half is how many rows a namespace keeps if others need the rest.
+func (k *ranking) half() int { return (k.most + 1) / 2 }
 
 // offer takes a row if it may be among the first.
 func (k *ranking) offer(r ranked) {
-	if k.floor != nil && compareRanked(r, *k.floor) > 0 {
+	if k.least != nil && compareRanked(r, *k.least) > 0 && (k.isShared || k.of[r.pool.Namespace] >= k.half()) {
 		return
 	}
 	if k.rows = append(k.rows, r); len(k.rows) >= 2*k.most {
@@ -36,19 +43,20 @@ func (k *ranking) offer(r ranked) {
 func (k *ranking) first() []ranked {
 	slices.SortFunc(k.rows, compareRanked)
 	if len(k.rows) > k.most {
-		of := map[string]int{}
+		k.of = map[string]int{}
 		var kept, surplus []ranked
 		for _, r := range k.rows {
-			if of[r.pool.Namespace]++; of[r.pool.Namespace] > (k.most+1)/2 {
+			if k.of[r.pool.Namespace]++; k.of[r.pool.Namespace] > k.half() {
 				surplus = append(surplus, r)
 			} else {
 				kept = append(kept, r)
 			}
 		}
+		k.isShared = len(kept) >= k.most
 		k.rows = slices.Concat(kept, surplus)[:k.most]
 		slices.SortFunc(k.rows, compareRanked)
-		floor := k.rows[k.most-1]
-		k.floor = &floor
+		least := k.rows[k.most-1]
+		k.least = &least
 	}
 	return k.rows
 }

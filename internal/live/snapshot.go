@@ -210,9 +210,6 @@ type Row struct {
 	// since, is above 0.
 	Creates, Deletes int64
 	Gaps             int
-	// Failures is how many creates have failed beside those seen, on average: the
-	// sum of the chances of the creates seen.
-	Failures float64
 	// Rates are over Windows.
 	Rates [len(Windows)]Rate
 	// Reused is how many creates took the name of an object that was deleted, nil if
@@ -232,7 +229,7 @@ func (s *store) row(number uint32, p *pools.Pool, now time.Time) Row {
 		return row
 	}
 	row.Since, row.Gaps, row.Rates = a.since, s.totals.gaps-a.gaps, a.rates.at(now, a.since)
-	row.Creates, row.Deletes, row.Failures = a.creates, a.deletes, a.failures
+	row.Creates, row.Deletes = a.creates, a.deletes
 	if a.reuse != nil {
 		row.Reused = new(a.reuse.count)
 	}

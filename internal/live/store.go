@@ -19,16 +19,13 @@ import (
 // count together. Tests lower it.
 var MaxPrefixes = 100_000
 
-// Policy says which name pools are of interest, and how likely creates are to fail in them.
+// Policy says which name pools are of interest.
 type Policy struct {
 	// MinCount is the number of names from which on a prefix without a generateName can be evident,
 	// and by which a type without prefixes must change to be listed again.
 	MinCount int64
 	// Takes reports whether a prefix is of interest; nil takes all.
 	Takes func(resource schema.GroupResource, prefix string) bool
-	// Chance is the probability that the next create in a name pool fails; nil is 0. Several
-	// goroutines call it at once. It must not call the engine.
-	Chance func(census.NamePool) float64
 }
 
 // store has the counts of one resource type, and how the type is kept. A goroutine of its own owns
@@ -79,7 +76,6 @@ type totals struct {
 type activity struct {
 	since            time.Time
 	creates, deletes int64
-	failures         float64
 	gaps             int // how often the type had lost events before
 	rates            rates
 	reuse            *reuse // nil unless it is counted
@@ -228,7 +224,7 @@ func (s *store) add(key uint64, o *decode.Object) (pools.Member, bool) {
 // created counts a new object. Its create fails with the chance of the name pool before it.
 func (s *store) created(key uint64, c changed) {
 	prefix, isGenerated, _ := pools.Of(c.object)
-	before, counts := s.set.Get(c.object.Namespace, prefix)
+	_, counts := s.set.Get(c.object.Namespace, prefix)
 	m, ok := s.add(key, c.object)
 	if !ok {
 		return
@@ -244,9 +240,6 @@ func (s *store) created(key uint64, c changed) {
 	}
 	if counts || isGenerated || s.counts(c.object) {
 		s.totals.creates++
-	}
-	if counts && (isGenerated || before.ClientGenerated) && s.policy.Chance != nil {
-		a.failures += s.policy.Chance(census.PoolOf(s.resource, &before))
 	}
 	if a.reuse != nil && m.Taken() {
 		a.reuse.created(c.object.Name)

@@ -16,8 +16,6 @@ var notExplained = map[string]string{
 	"pkg/cmd/create/messages: Errors in flags and arguments.": "they name the flag and the fix",
 	"pkg/cmd/lint/messages: Errors in flags and arguments.":   "they name the flag and the fix",
 
-	"pkg/cmd/exporter/messages: Errors in flags and arguments.": "they name the flag and the fix",
-
 	"pkg/cmd/create/messages: Error": "it begins other errors",
 
 	"pkg/cmd/create/messages: UnexpectedCauses": "a part of Unexpected",
@@ -34,11 +32,13 @@ var notExplained = map[string]string{
 	"pkg/cmd/lint/messages: SkippedFile":     "no problem: a line of --show-skipped",
 	"pkg/cmd/lint/messages: DisabledFinding": "no problem: a line of --show-skipped",
 
-	"pkg/cmd/exporter/messages: Gap":          "nothing to do: it names the lower bounds",
-	"pkg/cmd/exporter/messages: Undiscovered": "nothing to do: the exporter retries",
-
 	"pkg/cmd/create/messages: WaitRetry": "nothing to do: the wait retries",
 	"pkg/cmd/create/messages: TimeOver":  "the lines before it have the next step",
+
+	"Warning: … was counted again, and its creates and deletes are lower bounds, because the watch lost events: …": "nothing to do",
+	"Warning: … is not counted: …": "it names the reason",
+	"Warning: … not counted, because the exporter needs permission to list and watch: …": "it names the permission",
+	"Warning: … has more than … prefixes, and names under new prefixes count as (other)": "it names the result",
 
 	"Warning:":   "it begins other warnings",
 	"Warning: …": "it has the words of the reason only",
@@ -76,7 +76,6 @@ var explainThemselves = map[string]string{
 		StoppedAfterFailure Unread Unreadable NeedsWholeInput NoWatch TooManyToPoll
 		Expiring NameWithControlCharacters NameAndGenerateName NoClientNaming
 	`,
-	"pkg/cmd/exporter/messages": `Stopped Skipped Forbidden`,
 	"pkg/cmd/lint/messages": `
 		BadLevel BadPattern NoPath NothingInDirectory GateExceeded BadResponse Interrupted Idle
 		NoFindingThere Exported Placeholders

@@ -133,7 +133,6 @@ func (w *watched) newEngine(progress *terminal.Progress) *live.Engine {
 	engine.Types, engine.Namespace = r.types, about.Namespace
 	engine.Ahead = r.ahead
 	engine.MinCount, engine.Interval = about.CountsFrom(), r.config.interval
-	engine.Chance = w.odds.NextFails
 	engine.Takes = about.Takes
 	engine.Named, engine.Discover = r.config.named(), w.types.Discover
 	return engine

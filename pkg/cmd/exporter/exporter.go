@@ -23,7 +23,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/exporter"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/exporter/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/complete"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
@@ -136,16 +135,16 @@ func (o *options) Validate() error {
 	at := slices.IndexFunc(o.types, func(argument string) bool { return strings.Contains(argument, "/") })
 	switch {
 	case at >= 0:
-		return fmt.Errorf(messages.Prefix, o.types[at])
+		return fmt.Errorf("%q names a prefix. The exporter takes only resource types, like jobs", o.types[at])
 	case o.bothScopes:
-		return errors.New(messages.TwoScopes)
+		return errors.New("--namespace and --all-namespaces can't be used together")
 	case o.top < 1:
-		return fmt.Errorf(messages.BadTop, o.top)
+		return fmt.Errorf("--top must be 1 or more, not %d", o.top)
 	case o.minCount < 1:
-		return fmt.Errorf(messages.BadMinCount, o.minCount)
+		return fmt.Errorf("--min-count must be 1 or more, not %d", o.minCount)
 	}
 	if err := web.Validate(o.webConfig); err != nil {
-		return fmt.Errorf(messages.BadWebConfig, err)
+		return fmt.Errorf("--%s: %w", configFlag, err)
 	}
 	return nil
 }
@@ -181,9 +180,9 @@ func (o *options) scope() string {
 		types = strings.Join(o.types, ", ")
 	}
 	if o.allNamespaces {
-		return fmt.Sprintf(messages.ScopeAll, types)
+		return fmt.Sprintf("Counting %s in all namespaces", types)
 	}
-	return fmt.Sprintf(messages.ScopeOne, types, o.namespace)
+	return fmt.Sprintf("Counting %s in the namespace %q. To count all namespaces, use -A", types, o.namespace)
 }
 
 // refresh keeps the choice of prefixes up to date without a scrape, and reports changes.
@@ -209,8 +208,8 @@ func buildInfo() prometheus.Collector {
 }
 
 // log prints a line. Several goroutines may call it at once.
-func (o *options) log(format string, values ...any) {
+func (o *options) log(line string) {
 	o.logging.Lock()
 	defer o.logging.Unlock()
-	fmt.Fprintln(o.ErrOut, terminal.OneLine(terminal.Sprintf(format, values...)))
+	fmt.Fprintln(o.ErrOut, terminal.OneLine(line))
 }

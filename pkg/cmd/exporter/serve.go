@@ -15,8 +15,8 @@ import (
 	"github.com/prometheus/exporter-toolkit/web"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/exporter/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
 const (
@@ -44,12 +44,12 @@ type serving struct {
 func (o *options) listen(registry *prometheus.Registry) (*serving, error) {
 	metricsAt, err := net.Listen("tcp", o.metricsAddress)
 	if err != nil {
-		return nil, fmt.Errorf(messages.BadAddress, "--"+metricsFlag, err)
+		return nil, fmt.Errorf("--%s: %w", metricsFlag, err)
 	}
 	healthAt, err := net.Listen("tcp", o.healthAddress)
 	if err != nil {
 		_ = metricsAt.Close()
-		return nil, fmt.Errorf(messages.BadAddress, "--"+healthFlag, err)
+		return nil, fmt.Errorf("--%s: %w", healthFlag, err)
 	}
 	s := &serving{
 		metricsAt: &boundedListener{Listener: metricsAt}, healthAt: &boundedListener{Listener: healthAt},
@@ -60,8 +60,9 @@ func (o *options) listen(registry *prometheus.Registry) (*serving, error) {
 	mux.Handle("/metrics", &scrapes{gatherer: registry})
 	mux.HandleFunc("/{$}", o.landingPage)
 	s.metrics, s.health = newServer(mux), newServer(o.healthHandler())
-	o.log("%s", o.scope())
-	o.log(messages.Listening, "http://"+metricsAt.Addr().String(), healthAt.Addr().String())
+	o.log(o.scope())
+	o.log(terminal.Sprintf("Serving http://%s/metrics, and http://%s/healthz and /readyz",
+		metricsAt.Addr(), healthAt.Addr()))
 	return s, nil
 }
 
@@ -120,5 +121,5 @@ func stopped(flag string, err error) error {
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
-	return fmt.Errorf(messages.Stopped, "--"+flag, err)
+	return fmt.Errorf("the HTTP server of --%s stopped: %w", flag, err)
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/exporter"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/exporter/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
 // garbagePercent is the limit of garbage, in percent of the memory in use. The counts stay
@@ -30,7 +30,7 @@ const searchEvery = time.Minute
 // watch counts everything, and follows the changes until ctx is done. It waits for a server
 // that is unreachable. When a type appears that was named and missing, it counts everything again.
 func (o *options) watch(ctx context.Context, collector *exporter.Collector) error {
-	patience := cluster.Patience{For: cluster.Forever, Print: func(line string) { o.log("%s", line) }}
+	patience := cluster.Patience{For: cluster.Forever, Print: o.log}
 	c, err := cluster.New(ctx, o.conn.Factory, &o.serverAttempts, patience)
 	if err != nil {
 		return err
@@ -54,7 +54,6 @@ func (o *options) watchTypes(ctx context.Context, c *cluster.Cluster, collector 
 	odds := audit.NewOdds(c.RetriesOf)
 	c.Retries() // the engine asks for them while all else waits
 	engine := o.newEngine(ctx, c, types)
-	engine.Chance = odds.NextFails
 	collector.Follow(engine, odds.Room, func() []census.Skipped { return slices.Concat(types.Skipped(), absent) })
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -113,7 +112,7 @@ func (o *options) resolve(
 func (o *options) newEngine(ctx context.Context, c *cluster.Cluster, types *cluster.Types) *live.Engine {
 	engine := live.New(census.Scanner{
 		Config: c.Config, Version: c.ListsLike(), MinCount: o.minCount,
-		Absent: cluster.Patience{For: cluster.Forever, Print: func(line string) { o.log("%s", line) }}.Report,
+		Absent: cluster.Patience{For: cluster.Forever, Print: o.log}.Report,
 	})
 	engine.Types, engine.Namespace, engine.Named = types.Known(), o.namespace, len(o.types) > 0
 	engine.MinCount, engine.Discover, engine.Ahead = o.minCount, types.Discover, c.Ahead(ctx)
@@ -139,21 +138,23 @@ func (o *options) report(state exporter.State) {
 		case s.Reason == census.Forbidden:
 			forbidden = append(forbidden, name)
 		default:
-			o.log(messages.Skipped, name, s.Message)
+			o.log(terminal.Warningf("%s is not counted: %s", name, s.Message))
 		}
 		o.skipped[name] = s.Reason
 	}
 	if len(forbidden) > 0 {
-		o.log(messages.Forbidden, humanize.Count(len(forbidden), "type"), strings.Join(forbidden, ", "))
+		o.log(terminal.Warningf("%s not counted, because the exporter needs permission to list and watch: %s",
+			humanize.Count(len(forbidden), "type"), strings.Join(forbidden, ", ")))
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.skipped)) {
 		if !now[name] {
-			o.log(messages.CountedAgain, name)
+			o.log(terminal.Sprintf("%s is counted again", name))
 			delete(o.skipped, name)
 		}
 	}
 	if state.Ready && !o.isReady.Swap(true) {
-		o.log(messages.Counted, humanize.Count(state.Objects, "object"), humanize.Count(state.Types, "type"))
+		o.log(terminal.Sprintf("Counted %s of %s. The exporter is ready.",
+			humanize.Count(state.Objects, "object"), humanize.Count(state.Types, "type")))
 	}
 }
 
@@ -162,18 +163,21 @@ func (o *options) notice(n live.Notice) {
 	resource := n.Resource.String()
 	switch n.Type {
 	case live.Gap:
-		o.log(messages.Gap, resource, n.Cause)
+		o.log(terminal.Warningf("%s was counted again, and its creates and deletes are lower bounds, "+
+			"because the watch lost events: %v", resource, n.Cause))
 	case live.Unwatched:
-		o.log(messages.Unwatched, resource, n.Cause)
+		o.log(terminal.Warningf("%s is listed repeatedly and has no counters, because it can't be watched: %v",
+			resource, n.Cause))
 	case live.Watched:
-		o.log(messages.WatchedAgain, resource)
+		o.log(terminal.Sprintf("%s is watched now", resource))
 	case live.Appeared:
-		o.log(messages.Appeared, resource)
+		o.log(terminal.Sprintf("%s is a new resource type", resource))
 	case live.Vanished:
-		o.log(messages.Vanished, resource)
+		o.log(terminal.Sprintf("%s is no longer a resource type", resource))
 	case live.Crowded:
-		o.log("%s has more than %d prefixes: names under new prefixes count as (other)", resource, live.MaxPrefixes)
+		o.log(terminal.Warningf("%s has more than %d prefixes, and names under new prefixes count as (other)",
+			resource, live.MaxPrefixes))
 	case live.Undiscovered:
-		o.log(messages.Undiscovered, n.Cause)
+		o.log(terminal.Warningf("the resource types can't be discovered, so new types aren't counted yet: %v", n.Cause))
 	}
 }
