@@ -31,6 +31,7 @@ var runBy = map[string]string{
 	"packaging/action/run.sh":                   "test/e2e/action_test.go TestActionRuns",
 	"packaging/kubectl_complete-genname":        "test/offline/shim_test.go TestCompletionShim",
 	"packaging/kubectl_complete-genname.cmd":    "test/offline/shim_test.go TestCompletionShim", // on Windows
+	"packaging/publish":                         "test/release/publish_test.go TestPublish",
 	"test/conformance/programs/kubectl":         "test/scripts/scripts_test.go TestConformancePrograms",
 	"test/conformance/programs/kubectl-genname": "test/scripts/scripts_test.go TestConformancePrograms",
 }
