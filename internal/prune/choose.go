@@ -136,7 +136,7 @@ func Choose(objects []Object, criteria Criteria) iter.Seq[Decision] {
 			}
 			d := Decision{Object: o}
 			switch {
-			case !o.running && among.has(o):
+			case !o.Running && among.has(o):
 				d.Reason = Newest
 			case !criteria.Before.IsZero() && o.Created >= criteria.Before.Unix():
 				d.Reason = TooYoung

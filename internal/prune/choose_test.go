@@ -2,6 +2,7 @@ package prune
 
 import (
 	"cmp"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -109,6 +110,34 @@ func TestChooseFinished(t *testing.T) {
 	}
 }
 
+// An object that was running when it was chosen, and has finished before its DELETE, is one that --keep counts.
+// Nobody has announced its deletion as a finished object.
+func TestDeleteOfAnObjectThatFinishes(t *testing.T) {
+	jobs := census.Resource{
+		GroupVersionResource: schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}, Kind: "Job", Namespaced: true,
+	}
+	one := 1
+	for name, test := range map[string]struct {
+		criteria Criteria
+		want     Outcome
+	}{
+		"with --keep": {Criteria{Running: true, Keep: &one}, LeftAlone}, "without": {Criteria{Running: true}, Deleted},
+	} {
+		finished := respond(200, `{"kind":"Job","metadata":{"name":"run-bbbbb","generateName":"run-","uid":"u1","resourceVersion":"9",`+
+			`"creationTimestamp":"2026-11-22T10:00:00Z"},"status":{"conditions":[{"type":"Complete","status":"True"}]}}`)
+		server := &responses{of: map[string][]func(http.ResponseWriter){"DELETE": {conflict, success}, "GET": {finished}}}
+		o := listed()
+		rules, err := newRules(Target{jobs, []string{"run-"}}, test.criteria)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Pool, o.Running = &Pool{Resource: jobs, Namespace: "ns", Prefix: "run-", rules: rules}, true
+		if got := newDeleter(t, server).delete(t.Context(), o); got.Outcome != test.want {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
 // --keep and --keep-failed count finished objects, the failed ones apart. Objects as old as the last one
 // that is kept are kept, and an object that the list has twice counts once.
 func TestChooseTheNewest(t *testing.T) {
@@ -122,7 +151,7 @@ func TestChooseTheNewest(t *testing.T) {
 		return o
 	}
 	running := object("running", 1)
-	running.running = true
+	running.Running = true
 	two, one := 2, 1
 	for name, test := range map[string]struct {
 		objects  []Object

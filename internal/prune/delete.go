@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 )
 
 const (
@@ -71,7 +72,8 @@ type deletion struct {
 	late    bool               // such a DELETE may still take effect
 	settled bool               // a GET has found the object after the last DELETE
 
-	conflicts, unauthorized int // number of responses to DELETE
+	conflict                error // of the last DELETE, if its preconditions may have failed
+	conflicts, unauthorized int   // number of responses to DELETE
 }
 
 // delete deletes an object, and retries until its outcome is known. ctx is done when the user
@@ -139,7 +141,7 @@ func (d *deletion) send(ctx context.Context) (*Result, error) {
 		return nil, nil
 	case code == http.StatusConflict:
 		d.conflicts++
-		d.reads, d.cause = true, nil
+		d.reads, d.cause, d.conflict = true, nil, err
 		return nil, nil
 	default:
 		return d.refused(err)
@@ -170,12 +172,18 @@ func (d *deletion) read(ctx context.Context) (*Result, error) {
 		return d.is(Deleting), nil
 	}
 	d.settled, d.reads = true, false
-	if reason, _ := d.object.Pool.rules.leaves(&found); reason != "" {
+	rules := d.object.Pool.rules
+	reason, state := rules.leaves(&found)
+	counts := rules.criteria.Keep != nil || rules.criteria.KeepFailed != nil
+	switch {
+	case reason != "":
 		return d.leftAs(reason), nil
-	}
-	if d.conflicts > maxConflicts {
+	case d.conflicts > maxConflicts, d.object.Running && state != finished.Running && counts:
 		return d.leftAs(Changed), nil
+	case d.conflict != nil && found.ResourceVersion == d.object.ResourceVersion: // not because of a precondition
+		return d.fails(d.conflict), nil
 	}
+	d.conflict = nil
 	d.object.ResourceVersion = found.ResourceVersion
 	return nil, d.cause
 }

@@ -94,6 +94,15 @@ var (
 
 type handlers = []func(http.ResponseWriter)
 
+// versions responds with another version of the object each time.
+func versions(n int) (all handlers) {
+	for i := range n {
+		all = append(all, respond(200, fmt.Sprintf(`{"kind":"ConfigMap","metadata":{"name":"run-bbbbb","generateName":"run-","uid":"u1",`+
+			`"resourceVersion":"%d","creationTimestamp":"2026-11-22T10:00:00Z"}}`, 100+i)))
+	}
+	return all
+}
+
 func TestDeleteUntilTheOutcomeIsKnown(t *testing.T) {
 	for name, test := range map[string]struct {
 		deletes, gets handlers
@@ -109,7 +118,8 @@ func TestDeleteUntilTheOutcomeIsKnown(t *testing.T) {
 		"labels that changed":         {handlers{conflict}, handlers{labeled}, LeftAlone, NotSelected, false, "DELETE GET"},
 		"another generateName":        {handlers{conflict}, handlers{renamed}, LeftAlone, NotGenerated, false, "DELETE GET"},
 		"deleted meanwhile":           {handlers{conflict}, handlers{ending}, LeftAlone, BeingDeleted, false, "DELETE GET"},
-		"changed all the time":        {handlers{conflict}, handlers{exists}, LeftAlone, Changed, false, strings.Repeat("DELETE GET ", maxConflicts) + "DELETE GET"},
+		"a conflict of a webhook":     {handlers{conflict}, handlers{exists}, Failed, "", false, "DELETE GET DELETE GET"},
+		"changed all the time":        {handlers{conflict}, versions(maxConflicts + 1), LeftAlone, Changed, false, strings.Repeat("DELETE GET ", maxConflicts) + "DELETE GET"},
 		"a 404 about nothing":         {handlers{status(404, "NotFound", ""), success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE"},
 		"deleted by another":          {handlers{absent}, nil, LeftAlone, Gone, false, "DELETE"},
 		"replaced":                    {handlers{conflict}, handlers{replaced}, LeftAlone, Replaced, false, "DELETE GET"},

@@ -191,7 +191,7 @@ func (p *Pool) add(o *decode.Object, state finished.State) {
 	p.Objects = append(p.Objects, Object{
 		Pool: p, Name: text[:uid], UID: text[uid:version], ResourceVersion: text[version:], Created: o.Created,
 		creator: p.creator(o.Creator), failed: state == finished.Failed,
-		running: state == finished.Running,
+		Running: state == finished.Running,
 	})
 }
 

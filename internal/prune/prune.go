@@ -76,8 +76,10 @@ type Object struct {
 	Name, UID, ResourceVersion string
 	Created                    int64 // Unix seconds
 
-	creator         int8 // index in Pool.Creators
-	failed, running bool // false if the end of the objects isn't known
+	Running bool // it has not finished. False if the end of the objects isn't known
+
+	creator int8 // index in Pool.Creators
+	failed  bool
 }
 
 // Reason is the reason to leave an object. The values are part of the report.
@@ -96,7 +98,7 @@ const (
 
 	Replaced Reason = "replaced" // deleted and created again by another client
 	Gone     Reason = "gone"     // deleted by another client
-	Changed  Reason = "changed"  // it changed before each DELETE
+	Changed  Reason = "changed"  // it changed before each DELETE, or finished, so that Criteria.Keep counts it
 )
 
 // Reasons are all reasons in display order.

@@ -59,6 +59,8 @@ var notExplained = map[string]string{
 
 	"Warning: deleting a namespace deletes all objects in it": "prune deletes nothing without --yes",
 	"Warning: … create …":                                     "prune deletes nothing without --yes",
+	"Warning: 1 of these objects has not finished":            "prune deletes nothing without --yes",
+	"Warning: … of these objects have not finished":           "prune deletes nothing without --yes",
 
 	"pkg/cmd/messages: Clock": "nothing to do: the command uses the server's clock",
 

@@ -182,13 +182,16 @@ func TestPruneFinished(t *testing.T) {
 		}
 	}
 	u := harness.As(t, retrying.Admin())
-	u.Run("prune", "jobs/nightly-", "-n", ns, "--keep=0", "--keep-failed=1").Expect(t, 0, `NAMESPACE .*`,
-		`2 objects would be deleted: not among the newest 0 successful and 1 failed ones .*`)
+	u.Run("prune", "jobs/nightly-", "-n", ns, "--keep=0", "--keep-failed=1", "--max-delete=50%").Expect(t, 0, `NAMESPACE .*`,
+		`2 objects would be deleted: not among the newest 0 successful and 1 failed ones (?s).*--keep 0 --keep-failed 1 --max-delete 2 --yes\n`)
+	u.Run("prune", "jobs/nightly-", "-n", ns, "--older-than=0s", "--running").Expect(t, 0, `NAMESPACE .*`,
+		`(?s).*\nWarning: 1 of these objects has not finished\n.*`)
 	u.Run("prune", "jobs/nightly-", "-n", ns, "--keep=0", "--max-delete=2", "--yes").Expect(t, 3, `NAMESPACE .*`,
 		`(?s).*error: the plan deletes 3 of 4 objects, above --max-delete 2\. Nothing was deleted\n`)
 	u.Run("prune", "jobs/nightly-", "-n", ns, "--keep=0", "--max-delete=75%", "--yes").Expect(t, 0, ``,
 		`Deleted 3 of 3 objects\. 1 left: 1 not finished \(--running includes them\)\. Failed: 0\.\n`)
-	u.Run("prune", "jobs/nightly-", "-n", ns, "--keep=0", "--running", "--yes").Expect(t, 0, ``, `Deleted 1 of 1 object\. Failed: 0\.\n`)
+	u.Run("prune", "jobs/nightly-", "-n", ns, "--keep=0", "--running", "--yes").Expect(t, 0, ``,
+		`Warning: 1 of these objects has not finished\nDeleted 1 of 1 object\. Failed: 0\.\n`)
 }
 
 // Objects whose generateName has the same first 58 bytes have similar names. prune never deletes them.
@@ -270,8 +273,8 @@ func TestPruneOfObjectsThatChange(t *testing.T) {
 		return nil
 	})
 	harness.As(t, proxy.Config).Run("prune", "configmaps/change-", "-n", ns, "-l", "app=x", "--keep=0", "--qps=50", "--yes").Expect(t, 1, ``,
-		`Deleted 2 of 6 objects\. 4 left: 1 with a controller .*, 1 not generated from the prefix, 1 with other labels by now, 1 changed all the time\. Failed: 0\.\n`+
-			`To go on, run:\n  kubectl genname prune configmaps/change- -n `+ns+` .* --selector app=x --keep 0 --qps 50 --yes\n`)
+		`Deleted 2 of 6 objects\. 4 left: 1 with a controller .*, 1 not generated from the prefix, 1 with other labels by now, 1 changed after the plan\. Failed: 0\.\n`+
+			`To go on, run:\n  kubectl genname prune configmaps/change- -n `+ns+` .* --selector app=x --keep 0 --qps 50 --max-delete 6 --yes\n`)
 	left := []string{names[0], names[1], names[2], names[4]}
 	slices.Sort(left)
 	if now := mapNames(t, ns); !slices.Equal(now, left) {
@@ -401,7 +404,7 @@ func TestPruneOfAServerThatStops(t *testing.T) {
 	u.Run("prune", "configmaps/away-", "-n", ns, "--keep=0", "--yes", "--retry-timeout=1s", "--concurrency=2").Expect(t, 4, ``,
 		`Deleted 0 of 20 objects\. Failed: 0\. Unknown: \d\. Not tried: 1\d\.\n`+
 			`(error: it is unknown whether configmaps/away-.{5} -n `+ns+` was deleted: .*\n){1,2}`+
-			`To go on, run:\n  kubectl genname prune configmaps/away- -n `+ns+` .* --keep 0 --concurrency 2 --retry-timeout 1s --yes\n`)
+			`To go on, run:\n  kubectl genname prune configmaps/away- -n `+ns+` .* --keep 0 --concurrency 2 --retry-timeout 1s --max-delete 20 --yes\n`)
 	harness.As(t, retrying.Admin()).Run("prune", "configmaps/away-", "-n", ns, "--keep=0", "--yes").Expect(t, 0, ``, `Deleted 1\d of 1\d objects\. Failed: 0\.\n`)
 }
 
@@ -474,7 +477,8 @@ func TestPruneBadInput(t *testing.T) {
 		{"jobs --keep=1", "%q is not TYPE/PREFIX, like jobs/nightly-report-"},
 		{"jobs/ --keep=1", "%q has no prefix.%s"},
 		{"jobs/run-* --keep=1", "%q is a pattern.%s"},
-		{"jobs/run-", "--older-than, --keep or --keep-failed is required, like --older-than 24h"},
+		{"jobs/run-", "--older-than or --keep is required, like --older-than 24h"},
+		{"jobs/run- --keep-failed=3", "--keep-failed 3 alone deletes all successful objects. Add --keep or --older-than"},
 		{"jobs/run- --older-than=1y", "--older-than: %q is neither %s"},
 		{"jobs/run- --older-than=-1h", "--older-than must be 0 or more, not %s"},
 		{"jobs/run- --older-than=2099-01-01T00:00:00Z", "--older-than: %s is in the future. The server's time is %s"},
@@ -482,7 +486,7 @@ func TestPruneBadInput(t *testing.T) {
 		{"jobs/run- --keep-failed=x", `invalid argument "x" for "--keep-failed" flag: %s`},
 		{"jobs/run- --keep=1 --max-delete=101%", `invalid argument "101%" for "--max-delete" flag: must be a number of objects, or a percentage%s`},
 		{"jobs/run- --keep=1 --dry-run --yes", "--dry-run and --yes can't be used together"},
-		{"configmaps/run- --keep-failed=1", "--keep-failed and --running need %s"},
+		{"configmaps/run- --keep=1 --keep-failed=1", "--keep-failed and --running need %s"},
 		{"jobs/run- --keep=1 --concurrency=0", "--concurrency must be from 1 to %d, not %d"},
 		{"jobs/run- --keep=1 --qps=-1", "--qps must be 0 or more, not %s"},
 		{"jobs/run- --keep=1 --retry-timeout=0s", "--retry-timeout must be positive, not %s"},

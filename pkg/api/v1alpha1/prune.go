@@ -97,6 +97,8 @@ type PruneCreator struct {
 type PruneCounts struct {
 	// Chosen is the number of objects that the plan chose for deletion.
 	Chosen int64 `json:"chosen"`
+	// Running is how many of the chosen objects had not finished when the plan was made.
+	Running int64 `json:"running"`
 	// Deleted is how many are gone.
 	Deleted int64 `json:"deleted"`
 	// Deleting is how many are being deleted, and wait for a finalizer or a grace period.

@@ -101,9 +101,6 @@ func (a age) before(now time.Time) (time.Time, error) {
 	return a.at, nil
 }
 
-// isAny reports whether it is 0s, which includes objects whose creation times are ahead.
-func (a age) isAny() bool { return a.needsTime() && a.ago == 0 }
-
 // limit is a number of objects to keep, if one is given.
 type limit struct {
 	given bool
@@ -177,7 +174,7 @@ func (s *share) exceeded(chosen, all int64) bool {
 // same user, and those of prune. None has a secret.
 var repeatable = []string{
 	"kubeconfig", "context", "cluster", "server", "user", "as", "as-group", "as-uid",
-	"selector", "keep", "keep-failed", "running", "owned", "max-delete", "qps", "concurrency", "retry-timeout",
+	"selector", "keep", "keep-failed", "running", "owned", "qps", "concurrency", "retry-timeout",
 }
 
 // repeatedFlags returns those of these flags that were given, as they are written.

@@ -68,7 +68,7 @@ var longHelp = templates.LongDesc(`
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
 	o := &options{IOStreams: streams, conn: conn, printFlags: output.NewFlags(formatName)}
 	cmd := &cobra.Command{
-		Use: "prune TYPE/PREFIX... [-n NAMESPACE | -A] (--older-than AGE | --keep N | --keep-failed N) [--yes]",
+		Use: "prune TYPE/PREFIX... [-n NAMESPACE | -A] (--older-than AGE | --keep N) [--yes]",
 
 		DisableFlagsInUseLine: true,
 		Short:                 "Delete objects with generated names by prefix and age",
@@ -138,8 +138,11 @@ func (o *options) Complete(cmd *cobra.Command, args []string) (err error) {
 // Validate returns an error if the flags are invalid.
 func (o *options) Validate() error {
 	switch {
-	case !o.age.given() && !o.keep.given && !o.keepFailed.given:
-		return errors.New("--older-than, --keep or --keep-failed is required, like --older-than 24h")
+	case !o.age.given() && !o.keep.given && o.keepFailed.given:
+		return fmt.Errorf("--keep-failed %d alone deletes all successful objects. Add --keep or --older-than",
+			o.keepFailed.count)
+	case !o.age.given() && !o.keep.given:
+		return errors.New("--older-than or --keep is required, like --older-than 24h")
 	case o.yes && o.dryRun:
 		return errors.New("--dry-run and --yes can't be used together")
 	case o.concurrency < 1 || o.concurrency > maxConcurrency:

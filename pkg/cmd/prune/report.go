@@ -21,7 +21,6 @@ func (r *run) newReport() *v1alpha1.PruneReport {
 	report := &v1alpha1.PruneReport{
 		TypeMeta: v1alpha1.TypeOf("PruneReport"),
 		Metadata: v1alpha1.PruneMetadata{CreationTimestamp: metav1.NewTime(r.now)},
-		DryRun:   !r.yes,
 		Criteria: v1alpha1.PruneCriteria{
 			AllNamespaces: r.scope.AllNamespaces, Namespace: r.scope.Namespace, LabelSelector: c.Selector,
 			CreatedBefore: timeOf(c.Before), Keep: c.Keep, KeepFailed: c.KeepFailed, Running: c.Running, Owned: c.Owned,
@@ -59,6 +58,9 @@ func (r *run) itemOf(p *prune.Pool) v1alpha1.PruneItem {
 			}
 		}
 		*ages[at]++
+		if o.Running {
+			item.Running++
+		}
 		if i < maxFirst {
 			item.First = append(item.First, o.Name)
 		}
@@ -133,6 +135,7 @@ func sum(items []v1alpha1.PruneItem) v1alpha1.PruneCounts {
 	}
 	for _, item := range items {
 		total.Chosen += item.Chosen
+		total.Running += item.Running
 	}
 	return total
 }

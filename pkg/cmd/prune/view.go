@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -93,6 +94,11 @@ func (r *run) nothing(criteria string) []string {
 
 // planWarnings returns the warnings about the consequences of a plan.
 func (r *run) planWarnings() (lines []string) {
+	if n := r.report.Summary.Running; n == 1 {
+		lines = append(lines, terminal.Warningf("1 of these objects has not finished"))
+	} else if n > 1 {
+		lines = append(lines, terminal.Warningf("%s of these objects have not finished", humanize.Grouped(n)))
+	}
 	for _, item := range r.report.Items {
 		if item.Group == "" && item.Resource == "namespaces" && item.Chosen > 0 {
 			lines = append(lines, terminal.Warningf("deleting a namespace deletes all objects in it"))
@@ -171,7 +177,7 @@ var reasons = map[v1alpha1.PruneReason]string{
 	v1alpha1.PruneNotSelected:  "%s with other labels by now",
 	v1alpha1.PruneReplaced:     "%s created again under their names",
 	v1alpha1.PruneGone:         "%s deleted by another client",
-	v1alpha1.PruneChanged:      "%s changed all the time",
+	v1alpha1.PruneChanged:      "%s changed after the plan",
 	v1alpha1.PruneTooYoung:     "%s too young",
 }
 
@@ -294,7 +300,8 @@ func (r *run) failureLines() (lines []string) {
 	return lines
 }
 
-// repeat returns the words of the command that carries out the plan of this run.
+// repeat returns the words of the command that carries out the plan of this run. The command plans again. With --keep,
+// new objects make others older than the newest, so the command refuses a larger plan.
 func (r *run) repeat() []string {
 	words := []string{"kubectl", "genname", "prune"}
 	for _, t := range r.options.targets {
@@ -307,18 +314,10 @@ func (r *run) repeat() []string {
 	}
 	words = append(words, r.repeated...)
 	if before := r.report.Criteria.CreatedBefore; before != nil {
-		at := before.UTC().Format(time.RFC3339)
-		if r.age.isAny() && r.chosenAfter(before.Time) { // no time includes these objects
-			at = r.age.text
-		}
-		words = append(words, "--older-than", at)
+		words = append(words, "--older-than", before.UTC().Format(time.RFC3339))
+	}
+	if r.keep.given || r.keepFailed.given || r.maxDelete.text != "" {
+		words = append(words, "--max-delete", strconv.FormatInt(r.report.Summary.Chosen, 10))
 	}
 	return append(words, "--yes")
-}
-
-// chosenAfter reports whether the plan has an object whose creation time is not before a time.
-func (r *run) chosenAfter(at time.Time) bool {
-	return slices.ContainsFunc(r.report.Items, func(i v1alpha1.PruneItem) bool {
-		return i.Newest != nil && !i.Newest.Time.Before(at)
-	})
 }
