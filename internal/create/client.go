@@ -2,6 +2,7 @@ package create
 
 import (
 	"context"
+	"strings"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -132,10 +133,11 @@ func (c *Client) Verbs(resource schema.GroupVersionResource) []string {
 
 // May reports whether the user has permission for a verb. It is true if the review fails.
 func (c *Client) May(ctx context.Context, verb string, resource schema.GroupVersionResource, namespace string) bool {
+	name, subresource, _ := strings.Cut(resource.Resource, "/")
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
 			Namespace: namespace, Verb: verb,
-			Group: resource.Group, Version: resource.Version, Resource: resource.Resource,
+			Group: resource.Group, Version: resource.Version, Resource: name, Subresource: subresource,
 		},
 	}}
 	response, err := c.reviews.SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})

@@ -34,6 +34,7 @@ type ControlPlane struct {
 	network     *network // nil for a single member
 	controllers *process // nil unless they were started
 	nodes       *process // nil unless they were started
+	kubelet     *process // nil unless it was started
 }
 
 // Start builds missing programs and runs a control plane with the options. It returns when the servers are ready.
@@ -70,7 +71,7 @@ func (cp *ControlPlane) start(ctx context.Context, o Option) error {
 
 // Stop ends the servers. It keeps Dir because of the logs. Remove deletes Dir.
 func (cp *ControlPlane) Stop() error {
-	errs := []error{cp.nodes.kill(), cp.controllers.kill()}
+	errs := []error{cp.nodes.kill(), cp.kubelet.kill(), cp.controllers.kill()}
 	for _, s := range cp.Servers {
 		errs = append(errs, s.Kill())
 	}

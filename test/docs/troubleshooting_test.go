@@ -55,6 +55,7 @@ var notExplained = map[string]string{
 	"Warning: no object of … in namespace … has the prefix …":                             "it names the cause",
 	"Warning: …: skipped …, because …":                                                    "it names the cause",
 	"Warning: you can't … …":                                                              "it names the permission",
+	"Warning: lines of … may be missing … (…)":                                            "it names the times and the cause",
 	"Warning: the history limits of … delete its finished Jobs, also those of --from":     "it names the result",
 
 	"Warning: deleting a namespace deletes all objects in it": "prune deletes nothing without --yes",

@@ -38,6 +38,8 @@ type ownCreateFlags struct {
 	wait         bool
 	waitTimeout  time.Duration
 	waitFor      []string
+	logs         bool
+	logRequests  int
 	from         string
 
 	set *pflag.FlagSet // the flags themselves
@@ -79,6 +81,9 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.waitFor, "for", nil, "Wait for this condition or value, not for the end of the objects, "+
 		"as kubectl wait does: condition=NAME[=VALUE] or jsonpath=EXPRESSION[=VALUE]. It applies to objects of "+
 		"every type that has a status")
+	flags.BoolVar(&f.logs, "logs", false, "With --wait, print the logs of all containers of Jobs and Pods on stderr")
+	flags.IntVar(&f.logRequests, "max-log-requests", 10, "Maximum number of containers to follow at the same time "+
+		"with --logs. The logs of other containers follow later")
 	flags.StringVar(&f.from, "from", "", "Create a Job from the template of a CronJob (cronjob/NAME), "+
 		"as kubectl create job --from does, with the generateName NAME-run-")
 	_ = flags.SetAnnotation("idempotency-key", "classified", []string{"true"}) // --record redacts it
@@ -121,10 +126,13 @@ func (f *ownCreateFlags) validate() error {
 
 // validateWait returns an error if the flags of the wait are invalid.
 func (f *ownCreateFlags) validateWait() error {
-	for _, name := range []string{"wait-timeout", "for"} {
+	for _, name := range []string{"wait-timeout", "for", "logs", "max-log-requests"} {
 		if f.set.Changed(name) && !f.wait {
 			return fmt.Errorf(messages.NeedsWait, name)
 		}
+	}
+	if f.logRequests < 1 {
+		return fmt.Errorf("--max-log-requests must be at least 1, and not %d", f.logRequests)
 	}
 	_, err := conditions(f.waitFor)
 	return err

@@ -30,6 +30,8 @@ type waiting struct {
 	suspended map[wait.Object]bool // of those that run
 	shown     int                  // objects whose end without success was printed
 	running   []string             // arguments of kubectl, as far as they are shown
+	pods      podSources           // of the objects
+	logs      *logStreams          // nil without --logs
 }
 
 // awaits reports whether the run waits for the document's objects.
@@ -55,6 +57,7 @@ func (r *results) await(o create.Outcome, state string) {
 		awaited.Selector = exactlyonce.RunLabel + "=" + label
 	}
 	r.waiting.objects = append(r.waiting.objects, awaited)
+	r.waiting.pods.add(awaited, d.Object)
 }
 
 // awaitCreated records a created object to wait for. An object that was found after a lost response
@@ -86,6 +89,9 @@ func (r *results) wait() error {
 		return err
 	}
 	r.showProgress()
+	if err := r.streamLogs(config); err != nil {
+		return err
+	}
 	r.waiting.ended, r.waiting.suspended = map[wait.Outcome]int{}, map[wait.Object]bool{}
 	for event := range wait.Run(r.ctx, wait.Config{
 		Client: client, For: condition, Whole: r.showsWhole(),
@@ -93,6 +99,7 @@ func (r *results) wait() error {
 	}, r.waiting.objects) {
 		r.takeWait(event)
 	}
+	r.waiting.logs.drain()
 	return nil
 }
 
@@ -150,7 +157,7 @@ func (r *results) printEnd(e wait.Ended) {
 		text = fmt.Sprintf(messages.WaitAbandoned, nameOf(e.Object), apistatus.Brief(e.Err), argument)
 	}
 	if r.waiting.shown++; r.waiting.shown <= maxShown {
-		r.printLine(terminal.Printable(text))
+		r.waiting.logs.afterwards(func() { r.printLine(terminal.Printable(text)) })
 	}
 }
 

@@ -23,11 +23,14 @@ type waitChecks struct {
 	copies int  // of each object with generateName
 	any    bool // --for: every type with a status
 	keyed  bool
+	logs   bool // --logs
 
 	mu     sync.Mutex // the reader and the results ask
 	waits  map[schema.GroupVersionResource]bool
 	polled map[idempotency.Place]int // copies of places where list or watch is not allowed
 	access map[idempotency.Place]access
+
+	readable map[string]bool // namespaces whose logs can be read
 }
 
 // access is how objects of a place can be waited for.
@@ -45,6 +48,7 @@ func newWaitChecks(client *create.Client, flags *ownCreateFlags) *waitChecks {
 		client: client, copies: flags.count, any: len(flags.waitFor) > 0, keyed: flags.key != "",
 		waits:  map[schema.GroupVersionResource]bool{},
 		polled: map[idempotency.Place]int{}, access: map[idempotency.Place]access{},
+		logs: flags.logs, readable: map[string]bool{},
 	}
 }
 
@@ -124,7 +128,26 @@ func (w *waitChecks) check(ctx context.Context, d *create.Document) error {
 	if !w.any && restarts(d.Object) {
 		return ownError(fmt.Sprintf(messages.PodRestarts, d.Reference("")))
 	}
-	return w.permission(ctx, d)
+	if err := w.permission(ctx, d); err != nil || !w.logs || !hasPods(d.Mapping.GroupVersionKind.GroupKind()) {
+		return err
+	}
+	return w.logPermission(ctx, d.Namespace)
+}
+
+// logPermission returns an error unless the user can read the logs of Pods in the namespace.
+func (w *waitChecks) logPermission(ctx context.Context, namespace string) error {
+	if w.readable[namespace] {
+		return nil
+	}
+	pods := schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+	log := schema.GroupVersionResource{Version: "v1", Resource: "pods/log"}
+	may := w.client.May
+	if !may(ctx, "list", pods, namespace) || !may(ctx, "watch", pods, namespace) || !may(ctx, "get", log, namespace) {
+		return ownError(fmt.Sprintf(
+			"--logs needs permission to list and watch pods, and to get pods/log, in %q", namespace))
+	}
+	w.readable[namespace] = true
+	return nil
 }
 
 // restarts reports whether an object is a Pod that never finishes by itself.

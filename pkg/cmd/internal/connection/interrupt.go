@@ -69,9 +69,9 @@ func (t *boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) 
 }
 
 // bound returns the context of a request. A watch has no deadline, because its timeoutSeconds
-// limits it, and its reader closes a watch without events.
+// limits it, and its reader closes a watch without events. Neither has a stream of logs.
 func (t *boundedTransport) bound(req *http.Request) (context.Context, context.CancelFunc) {
-	if req.URL.Query().Get("watch") == "true" {
+	if query := req.URL.Query(); query.Get("watch") == "true" || query.Get("follow") == "true" {
 		return context.WithCancel(req.Context())
 	}
 	return context.WithTimeout(req.Context(), t.timeout)

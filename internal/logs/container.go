@@ -1,0 +1,264 @@
+package logs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+)
+
+const (
+	firstPause, longestPause = 100 * time.Millisecond, 2 * time.Second
+	// lingering is how long the stream of an ended container can be silent before it is closed.
+	lingering = 5 * time.Second
+	// tailLines and tailBytes bound the last lines that are kept of a container.
+	tailLines, tailBytes = 20, 1024
+)
+
+// container follows one container through its restarts. Only its own goroutine uses it.
+type container struct {
+	Container
+	follower *Follower
+	pod      *pod
+
+	run   int // number of restarts before the run that is read
+	begun int // the last run whose restart was reported
+	read  position
+	quiet bool     // the last complete response had no further lines
+	tail  []string // the last lines of all runs
+}
+
+// state is what the cluster last reported of a container.
+type state struct {
+	corev1.ContainerStatus
+	ended   bool // the Pod has ended
+	gone    bool
+	leaves  bool // the Pod is being deleted
+	changed <-chan struct{}
+}
+
+// state returns the present state.
+func (c *container) state() state {
+	c.follower.mu.Lock()
+	defer c.follower.mu.Unlock()
+	p := c.pod
+	s := state{gone: p.gone, leaves: p.latest.DeletionTimestamp != nil, changed: p.changed}
+	s.ended = p.gone || p.latest.Status.Phase == corev1.PodSucceeded || p.latest.Status.Phase == corev1.PodFailed
+	for _, status := range slices.Concat(p.latest.Status.InitContainerStatuses, p.latest.Status.ContainerStatuses) {
+		if status.Name == c.Name {
+			s.ContainerStatus = status
+		}
+	}
+	return s
+}
+
+// terminated returns how a run ended, or nil if it hasn't. A container that waits for its next run still has
+// the number of the last one.
+func (s state) terminated(run int) *corev1.ContainerStateTerminated {
+	switch waits := s.State.Running == nil && s.State.Terminated == nil; {
+	case int(s.RestartCount) == run && !waits:
+		return s.State.Terminated
+	case int(s.RestartCount) == run, int(s.RestartCount) == run+1 && !waits:
+		return s.LastTerminationState.Terminated
+	}
+	return nil
+}
+
+// follow reads all runs of the container.
+func (c *container) follow() {
+	for s, more := c.next(); more; s, more = c.next() {
+		if !c.follower.acquire(c) {
+			break
+		}
+		more = c.readRun(s)
+		c.follower.release()
+		if !more {
+			break
+		}
+	}
+	c.follower.mu.Lock()
+	defer c.follower.mu.Unlock()
+	c.pod.open--
+	c.follower.reportFailure(c.pod)
+}
+
+// next waits for a run that was not read. It is false if none will come.
+func (c *container) next() (state, bool) {
+	for ended := c.follower.ended; ; {
+		s := c.state()
+		switch {
+		case int(s.RestartCount) >= c.run && started(s.ContainerStatus):
+			return s, true
+		case s.ended, ended == nil && !s.leaves:
+			return s, false
+		}
+		select {
+		case <-s.changed:
+		case <-ended:
+			ended = nil
+		case <-c.follower.ctx.Done():
+			return s, false
+		}
+	}
+}
+
+// readRun reads the present run to its end, or the rest of an earlier run. It is false if the container is
+// not followed any longer.
+func (c *container) readRun(s state) bool {
+	later := int(s.RestartCount) - c.run
+	if later == 0 {
+		return c.readPresent()
+	}
+	ended := s.terminated(c.run)
+	switch {
+	case later == 1 && ended != nil: // the kubelet has the lines of one earlier run
+		_ = c.readRest(true) // it has reported a gap
+	default:
+		c.gap(time.Time{}, fmt.Sprintf("it was restarted %d times", later))
+	}
+	c.endRun(int(s.RestartCount))
+	return c.follower.ctx.Err() == nil
+}
+
+// endRun records that the next run to read is another one.
+func (c *container) endRun(next int) { c.run, c.read, c.quiet = next, position{}, false }
+
+// readPresent follows the present run until it has ended or another run begins.
+func (c *container) readPresent() bool {
+	if c.run > c.begun {
+		c.begun = c.run
+		c.follower.config.Event(Restart{c.Container, c.state().LastTerminationState.Terminated})
+	}
+	var pauses *apistatus.Retrier
+	for c.follower.ctx.Err() == nil {
+		s := c.state()
+		switch {
+		case int(s.RestartCount) > c.run:
+			return true
+		case s.terminated(c.run) != nil || s.ended && !s.gone:
+			if !errors.Is(c.readRest(false), errOtherRun) {
+				c.endRun(c.run + 1)
+			}
+			return true
+		case s.gone:
+			if !c.quiet {
+				c.gap(time.Time{}, "the Pod was deleted")
+			}
+			return false
+		case c.over(s):
+			return false
+		}
+		before := c.read
+		err := c.stream()
+		if pauses == nil || c.read != before {
+			pauses = apistatus.NewRetrier(firstPause, longestPause, time.Hour)
+		}
+		_ = pauses.Wait(c.follower.ctx, err)
+	}
+	return false
+}
+
+// over reports whether the container runs on although nobody waits for it any more.
+func (c *container) over(s state) bool {
+	select {
+	case <-c.follower.ended:
+		return !s.leaves
+	default:
+		return false
+	}
+}
+
+// readRest reads the lines that are left of an ended run. A response that ends early looks complete, so it
+// reads until a response has no further lines.
+func (c *container) readRest(previous bool) error {
+	retrier := apistatus.NewRetrier(firstPause, longestPause, c.follower.config.RetryTimeout)
+	for missing := 0; ; {
+		err := c.request(c.follower.ctx, corev1.PodLogOptions{Previous: previous}, nil)
+		if errors.Is(err, errNotThere) {
+			missing++
+		}
+		final := apierrors.IsNotFound(err) || apierrors.IsBadRequest(err) || missing == 3
+		switch {
+		case err == nil && c.quiet:
+			c.passRest()
+			return nil
+		case err == nil:
+		case errors.Is(err, errOtherRun):
+			return err
+		case final && c.quiet:
+			return nil
+		case final || retrier.Wait(c.follower.ctx, err) != nil:
+			c.gap(time.Time{}, apistatus.Brief(err).Error())
+			return err
+		}
+	}
+}
+
+// stream follows the present run until the connection ends.
+func (c *container) stream() error {
+	ctx, cancel := context.WithCancel(c.follower.ctx)
+	defer cancel()
+	var lines atomic.Int64
+	go c.supervise(ctx, cancel, &lines)
+	return c.request(ctx, corev1.PodLogOptions{Follow: true}, &lines)
+}
+
+// supervise cancels a stream whose run has ended and that is silent, because a connection can be dead. It
+// also cancels the stream of a container that runs on at the end.
+func (c *container) supervise(ctx context.Context, cancel context.CancelFunc, lines *atomic.Int64) {
+	ended := c.follower.ended
+	for ctx.Err() == nil {
+		s, before := c.state(), lines.Load()
+		var silence <-chan time.Time
+		if s.gone || int(s.RestartCount) > c.run || s.terminated(c.run) != nil {
+			silence = time.After(lingering)
+		} else if ended == nil && !s.leaves {
+			cancel()
+		}
+		select {
+		case <-silence:
+			if lines.Load() == before {
+				cancel()
+			}
+		case <-s.changed:
+		case <-ended:
+			ended = nil
+		case <-ctx.Done():
+		}
+	}
+}
+
+// gap reports lines that may be missing after the last one.
+func (c *container) gap(to time.Time, reason string) {
+	if c.follower.ctx.Err() == nil {
+		c.follower.config.Event(Gap{c.Container, c.read.latest, to, reason})
+	}
+}
+
+// recheck gets the Pod, and returns errOtherRun if the last request has read another run than intended.
+func (c *container) recheck(ctx context.Context, previous bool) error {
+	c.follower.mu.Lock()
+	uid := c.pod.latest.UID
+	c.follower.mu.Unlock()
+	pod, err := c.follower.config.Client.Pods(c.Namespace).Get(ctx, c.Pod, metav1.GetOptions{})
+	if err != nil || pod.UID != uid {
+		return err
+	}
+	c.follower.update(Source{Has: func(*corev1.Pod) bool { return true }}, pod, false)
+	expected := c.run
+	if previous {
+		expected++
+	}
+	if int(c.state().RestartCount) > expected {
+		return errOtherRun
+	}
+	return nil
+}

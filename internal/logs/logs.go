@@ -1,0 +1,289 @@
+// Package logs follows the logs of Pods and of all their containers. It owns the streams: their number,
+// the recovery from broken connections, and which lines were read. It never prints.
+package logs
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+)
+
+const (
+	// patience is how long Drain waits for the next line.
+	patience = 30 * time.Second
+	// waitersAfter is how long a container waits for a stream before it is reported.
+	waitersAfter = time.Second
+)
+
+// Config is how to follow.
+type Config struct {
+	// Client makes the requests. Its streams must have no deadline.
+	Client typedcore.PodsGetter
+	// Streams is the maximum number of streams at a time. Other containers wait for one.
+	Streams int
+	// RetryTimeout is how long the rest of the lines of an ended container is requested.
+	RetryTimeout time.Duration
+	// Line takes a line without its line break, and Event a report. They can block, and are called by
+	// several goroutines at a time. The lines of one container come in order.
+	Line  func(c Container, text []byte)
+	Event func(Event)
+}
+
+// Container is a container of a Pod.
+type Container struct{ Namespace, Pod, Name string }
+
+// Event is a report of a follower: Gap, Restart, Waiters or Failure.
+type Event interface{ event() }
+
+// Gap reports that lines of a container may be missing. They were written after From and before To, or
+// before the end of the container if To is zero.
+type Gap struct {
+	Container Container
+	From, To  time.Time
+	Reason    string
+}
+
+// Restart reports that a container was restarted, and why it had ended.
+type Restart struct {
+	Container Container
+	Ended     *corev1.ContainerStateTerminated // nil if unknown
+}
+
+// Waiters reports Pods whose logs follow when other streams end.
+type Waiters struct{ Pods []string }
+
+// Failure reports the end of a failed Pod, and the last lines of its containers. The lines are cut.
+type Failure struct {
+	Pod  *corev1.Pod
+	Tail map[string][]string // by container
+}
+
+func (Gap) event()     {}
+func (Restart) event() {}
+func (Waiters) event() {}
+func (Failure) event() {}
+
+// Source selects Pods of a namespace.
+type Source struct {
+	Namespace string
+	Options   metav1.ListOptions // label and field selectors
+	Has       func(*corev1.Pod) bool
+}
+
+// Follower follows the logs of Pods.
+type Follower struct {
+	config  Config
+	ctx     context.Context
+	stop    context.CancelFunc
+	sources []Source
+	slots   chan struct{}
+	ended   chan struct{} // closed when no more Pods come
+	heard   chan struct{} // has an element after a line
+	streams sync.WaitGroup
+
+	mu      sync.Mutex
+	pods    map[types.UID]*pod
+	waiting []string // Pods that wait for a stream, since their last report
+}
+
+// pod is a Pod and the containers that are followed.
+type pod struct {
+	latest     *corev1.Pod
+	gone       bool
+	changed    chan struct{} // closed after a change
+	containers map[string]*container
+	open       int // of the containers
+	reported   bool
+}
+
+// Start starts to follow the Pods of the sources, until ctx is done or Drain returns.
+func Start(ctx context.Context, config Config, sources []Source) *Follower {
+	ctx, stop := context.WithCancel(ctx)
+	f := &Follower{
+		config: config, ctx: ctx, stop: stop, sources: sources,
+		slots: make(chan struct{}, config.Streams), ended: make(chan struct{}), heard: make(chan struct{}, 1),
+		pods: map[types.UID]*pod{},
+	}
+	for _, s := range sources {
+		f.watch(s)
+	}
+	return f
+}
+
+// watch follows the Pods of a source. The informer survives everything that breaks its watch.
+func (f *Follower) watch(s Source) {
+	pods := f.config.Client.Pods(s.Namespace)
+	informer := cache.NewSharedInformer(&cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			options.LabelSelector, options.FieldSelector = s.Options.LabelSelector, s.Options.FieldSelector
+			return pods.List(ctx, options)
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			options.LabelSelector, options.FieldSelector = s.Options.LabelSelector, s.Options.FieldSelector
+			return pods.Watch(ctx, options)
+		},
+	}, &corev1.Pod{}, 0)
+	// The setters fail only after the start. internal/wait reports a server that is unreachable.
+	_ = informer.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {})
+	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(object any) { f.update(s, object, false) },
+		UpdateFunc: func(_, object any) { f.update(s, object, false) },
+		DeleteFunc: func(object any) { f.update(s, object, true) },
+	})
+	go informer.RunWithContext(f.ctx)
+}
+
+// update takes the state of a Pod, and starts to follow containers that have started.
+func (f *Follower) update(s Source, object any, gone bool) {
+	if last, is := object.(cache.DeletedFinalStateUnknown); is {
+		object = last.Obj
+	}
+	latest, is := object.(*corev1.Pod)
+	if !is || !s.Has(latest) {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	p := f.pods[latest.UID]
+	if p == nil {
+		p = &pod{containers: map[string]*container{}, changed: make(chan struct{})}
+		f.pods[latest.UID] = p
+	}
+	p.latest, p.gone = latest, p.gone || gone
+	close(p.changed)
+	p.changed = make(chan struct{})
+	for _, status := range slices.Concat(latest.Status.InitContainerStatuses, latest.Status.ContainerStatuses) {
+		if p.containers[status.Name] == nil && started(status) {
+			c := &container{Container: Container{latest.Namespace, latest.Name, status.Name}, follower: f, pod: p}
+			p.containers[status.Name], p.open = c, p.open+1
+			f.streams.Go(c.follow)
+		}
+	}
+	f.reportFailure(p)
+}
+
+// started reports whether a container has run.
+func started(s corev1.ContainerStatus) bool {
+	return s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil
+}
+
+// reportFailure reports a Pod that has failed, when all of its lines are read. The caller has the mutex.
+func (f *Follower) reportFailure(p *pod) {
+	if p.open > 0 || p.reported || p.latest.Status.Phase != corev1.PodFailed {
+		return
+	}
+	p.reported = true
+	failure := Failure{Pod: p.latest, Tail: map[string][]string{}}
+	for name, c := range p.containers {
+		failure.Tail[name], c.tail = c.tail, nil
+	}
+	f.streams.Go(func() { f.config.Event(failure) })
+}
+
+// Drain returns when the Pods that have ended, or that are being deleted, are read to the end. It ends the
+// streams of the others.
+func (f *Follower) Drain() {
+	defer f.stop()
+	for _, s := range f.sources {
+		f.list(s)
+	}
+	close(f.ended)
+	done := make(chan struct{})
+	go func() {
+		f.streams.Wait()
+		close(done)
+	}()
+	for {
+		select {
+		case <-done:
+			return
+		case <-f.ctx.Done():
+			return
+		case <-f.heard:
+		case <-time.After(patience):
+			f.stop()
+			<-done
+			return
+		}
+	}
+}
+
+// list reads all Pods again, because the informer can be late.
+func (f *Follower) list(s Source) {
+	retrier := apistatus.NewRetrier(100*time.Millisecond, time.Second, f.config.RetryTimeout)
+	for {
+		pods, err := f.config.Client.Pods(s.Namespace).List(f.ctx, s.Options)
+		if err == nil {
+			for i := range pods.Items {
+				f.update(s, &pods.Items[i], false)
+			}
+			return
+		}
+		if retrier.Wait(f.ctx, err) != nil {
+			return
+		}
+	}
+}
+
+// acquire waits for a stream. It is false if the follower ends before.
+func (f *Follower) acquire(c *container) bool {
+	select {
+	case f.slots <- struct{}{}:
+		return true
+	default:
+	}
+	f.mu.Lock()
+	if len(f.waiting) == 0 {
+		time.AfterFunc(waitersAfter, f.reportWaiters)
+	}
+	f.waiting = append(f.waiting, c.Pod)
+	f.mu.Unlock()
+	select {
+	case f.slots <- struct{}{}:
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if i := slices.Index(f.waiting, c.Pod); i >= 0 {
+			f.waiting = slices.Delete(f.waiting, i, i+1)
+		}
+		return true
+	case <-f.ctx.Done():
+		return false
+	}
+}
+
+func (f *Follower) release() { <-f.slots }
+
+// reportWaiters names the Pods that have begun to wait.
+func (f *Follower) reportWaiters() {
+	f.mu.Lock()
+	pods := f.waiting
+	f.waiting = nil
+	f.mu.Unlock()
+	slices.Sort(pods)
+	if pods = slices.Compact(pods); len(pods) > 0 && f.ctx.Err() == nil {
+		f.config.Event(Waiters{pods})
+	}
+}
+
+// line passes a line on.
+func (f *Follower) line(c Container, text []byte) {
+	f.config.Line(c, text)
+	select {
+	case f.heard <- struct{}{}:
+	default:
+	}
+}
+
+func (c Container) String() string { return fmt.Sprintf("pod/%s/%s", c.Pod, c.Name) }

@@ -1,0 +1,200 @@
+package logs
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const (
+	// maxLine bounds the part of a line in memory. A longer line is passed on in parts.
+	maxLine    = 1 << 20
+	bufferSize = 64 << 10
+)
+
+var (
+	errOtherRun = errors.New("the container was restarted")
+	errNotThere = errors.New("the response doesn't have the last line that was read")
+	seed        = maphash.MakeSeed()
+)
+
+// position is the last line that was passed on of a run. A request resumes at a whole second, so its
+// response has earlier lines again, up to that one.
+type position struct {
+	last   fingerprint
+	latest time.Time // the latest time of a line
+	rest   string    // the unterminated end of the last response
+}
+
+// fingerprint identifies a line by its time in nanoseconds, and by the texts of all lines in a row with that time.
+type fingerprint struct {
+	at   time.Time
+	hash uint64
+}
+
+// next returns the fingerprint of the line after m.
+func (m fingerprint) next(at time.Time, text []byte) fingerprint {
+	var hash maphash.Hash
+	hash.SetSeed(seed)
+	if m.at.Equal(at) {
+		fmt.Fprint(&hash, m.hash, " ")
+	}
+	_, _ = hash.Write(text)
+	return fingerprint{at, hash.Sum64()}
+}
+
+// request passes on the lines of one response that follow the position.
+func (c *container) request(ctx context.Context, options corev1.PodLogOptions, lines *atomic.Int64) error {
+	options.Container, options.Timestamps = c.Name, true
+	if !c.read.last.at.IsZero() {
+		// Lines of stdout and stderr can be in another order than their times.
+		options.SinceTime = &metav1.Time{Time: c.read.last.at.Truncate(time.Second).Add(-time.Second)}
+	}
+	body, err := c.follower.config.Client.Pods(c.Namespace).GetLogs(c.Pod, &options).Stream(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = body.Close() }()
+	before := c.read
+	r := &reader{container: c, ctx: ctx, previous: options.Previous, lines: lines, skips: !c.read.last.at.IsZero()}
+	err = r.readAll(bufio.NewReaderSize(body, bufferSize))
+	if c.read != before {
+		c.quiet = false
+	} else if err == nil {
+		c.quiet = true
+	}
+	return err
+}
+
+// reader reads one response.
+type reader struct {
+	container *container
+	ctx       context.Context
+	previous  bool
+	lines     *atomic.Int64 // nil if nobody counts them
+	seen      fingerprint   // of the last line of the response
+	skips     bool          // the position is still to come
+	printing  bool          // the line whose parts are read is passed on
+}
+
+// readAll reads until the response ends.
+func (r *reader) readAll(in *bufio.Reader) error {
+	for begins := true; ; {
+		part, ends, err := readPart(in)
+		switch {
+		case errors.Is(err, io.EOF) && !ends && len(part) > 0 && begins:
+			r.container.read.rest = string(part)
+			return nil
+		case errors.Is(err, io.EOF) && r.skips:
+			return errNotThere
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := r.take(part, begins); err != nil {
+			return err
+		}
+		begins = ends
+	}
+}
+
+// readPart reads a line without its end, or as much of it as fits into memory.
+func readPart(in *bufio.Reader) (part []byte, ends bool, err error) {
+	for len(part) < maxLine {
+		more, err := in.ReadSlice('\n')
+		part = append(part, more...)
+		switch {
+		case err == nil:
+			return part[:len(part)-1], true, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return part, false, err
+		}
+	}
+	return part, false, nil
+}
+
+// take passes on a part of a line, unless the line was passed on before.
+func (r *reader) take(part []byte, begins bool) error {
+	c := r.container
+	if !begins {
+		if r.printing {
+			c.follower.line(c.Container, part)
+		}
+		return nil
+	}
+	at, text, err := split(part)
+	if err != nil {
+		return err
+	}
+	r.seen = r.seen.next(at, text)
+	if r.printing, err = r.isNew(); err != nil || !r.printing {
+		return err
+	}
+	if r.lines != nil {
+		r.lines.Add(1)
+	}
+	c.pass(r.seen, text)
+	return nil
+}
+
+// split returns the time and the text of a line. A line without a time is an error of the kubelet, which
+// has no other way to report it after the response has begun.
+func split(line []byte) (time.Time, []byte, error) {
+	stamp, text, found := bytes.Cut(line, []byte(" "))
+	at, err := time.Parse(time.RFC3339Nano, string(stamp))
+	if err != nil || !found {
+		return time.Time{}, nil, fmt.Errorf("the kubelet reports: %s", line)
+	}
+	return at.UTC(), text, nil
+}
+
+// isNew reports whether a line comes after the position. If the position isn't there, it reports a gap, or
+// it returns errOtherRun.
+func (r *reader) isNew() (bool, error) {
+	c := r.container
+	switch {
+	case !r.skips:
+		return true, nil
+	case r.seen == c.read.last:
+		r.skips = false
+		return false, nil
+	case !r.seen.at.After(c.read.latest):
+		return false, nil
+	}
+	if err := c.recheck(r.ctx, r.previous); err != nil {
+		return false, err
+	}
+	r.skips = false
+	c.gap(r.seen.at, "the log was rotated")
+	return true, nil
+}
+
+// pass passes a line on, and records it as the last one.
+func (c *container) pass(m fingerprint, text []byte) {
+	c.follower.line(c.Container, text)
+	if len(c.tail) == tailLines {
+		c.tail = c.tail[1:]
+	}
+	c.tail = append(c.tail, string(text[:min(len(text), tailBytes)]))
+	c.read.last, c.read.rest = m, ""
+	if m.at.After(c.read.latest) {
+		c.read.latest = m.at
+	}
+}
+
+// passRest passes on the last line of an ended run, if it has no line break.
+func (c *container) passRest() {
+	if at, text, err := split([]byte(c.read.rest)); err == nil {
+		c.pass(c.read.last.next(at, text), text)
+	}
+}

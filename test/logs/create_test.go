@@ -1,0 +1,159 @@
+package logs
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+const job = `
+apiVersion: batch/v1
+kind: Job
+metadata: {generateName: migrate-}
+spec:
+  backoffLimit: 1
+  template: {spec: {restartPolicy: Never, containers: [{name: main, image: i}]}}
+`
+
+// theJob waits for the Job of a namespace.
+func theJob(t *testing.T, namespace string) (found *batchv1.Job) {
+	t.Helper()
+	harness.Eventually(t, func() error {
+		jobs, err := onNode(t).client.BatchV1().Jobs(namespace).List(t.Context(), metav1.ListOptions{})
+		if err != nil || len(jobs.Items) == 0 {
+			return fmt.Errorf("no Job: %w", err)
+		}
+		found = &jobs.Items[0]
+		return nil
+	})
+	return found
+}
+
+// podOf creates a Pod as the Job controller does.
+func podOf(t *testing.T, owner *batchv1.Job) *pod {
+	t.Helper()
+	p := newPod(t, owner.Namespace, owner.Name, "main")
+	pods := p.node.client.CoreV1().Pods(p.namespace)
+	object, err := pods.Get(t.Context(), p.name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	object.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, batchv1.SchemeGroupVersion.WithKind("Job"))}
+	if _, err := pods.Update(t.Context(), object, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// finish writes the end of a Job.
+func finish(t *testing.T, owner *batchv1.Job, before, end batchv1.JobConditionType) {
+	t.Helper()
+	now := metav1.Now()
+	owner.Status.StartTime = &now
+	if end == batchv1.JobComplete {
+		owner.Status.CompletionTime, owner.Status.Succeeded = &now, 1
+	}
+	for _, condition := range []batchv1.JobConditionType{before, end} {
+		owner.Status.Conditions = append(owner.Status.Conditions, batchv1.JobCondition{Type: condition, Status: corev1.ConditionTrue})
+	}
+	if _, err := onNode(t).client.BatchV1().Jobs(owner.Namespace).UpdateStatus(t.Context(), owner, metav1.UpdateOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// create runs create --wait --logs in another goroutine.
+func create(t *testing.T, namespace, manifest string, args ...string) <-chan harness.Result {
+	t.Helper()
+	u, input, result := harness.As(t, onNode(t).Admin()), harness.File(t, "in.yaml", manifest), make(chan harness.Result, 1)
+	go func() {
+		result <- u.Run(append([]string{"create", "-n", namespace, "-f", input, "--wait", "--logs"}, args...)...)
+	}()
+	return result
+}
+
+// The logs of a Job are on stderr, with those of the Pod that replaces a failed one. They end before the result.
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, onNode(t).ControlPlane)
+	result := create(t, ns, job, "-o", "name")
+	owner := theJob(t, ns)
+	first := podOf(t, owner)
+	first.run("main", 2, "step 1", "\x1b[31mno\x1b[0m")
+	first.phase(corev1.PodFailed)
+	second := podOf(t, owner)
+	second.run("main", 0, texts("line", 200)...)
+	second.phase(corev1.PodSucceeded)
+	finish(t, owner, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+
+	var want strings.Builder
+	for _, line := range texts("line", 200) {
+		fmt.Fprintf(&want, "[pod/%s/main] %s\n", second.name, line)
+	}
+	got := <-result
+	// The lines of the first Pod can be between those of the second one, and then they have names, too.
+	for _, line := range []string{
+		`step 1\n`, `\x1b\[31mno\x1b\[0m\n`, `pod/` + first.name + ` has failed.\n  main ended with exit code 2.\n(  Its last lines \(2\):\n.*?\n.*?\n)?`,
+	} {
+		found := regexp.MustCompile(`(?m)^(\[pod/` + first.name + `/main\] )?` + line).FindStringIndex(got.Stderr)
+		if found == nil {
+			t.Fatalf("%s is not in\n%s", line, got.Stderr)
+		}
+		got.Stderr = got.Stderr[:found[0]] + got.Stderr[found[1]:]
+	}
+	got.Expect(t, 0, `job.batch/`+owner.Name+`\n`, regexp.QuoteMeta(want.String())+
+		`Waited for 1 object: 1 succeeded, 0 failed, 0 running.\n`)
+}
+
+// The logs of a Pod with several containers have their names. The end of the Pod comes after the last line.
+func TestCreatePod(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, onNode(t).ControlPlane)
+	result := create(t, ns, `
+apiVersion: v1
+kind: Pod
+metadata: {generateName: two-}
+spec:
+  nodeName: logs
+  restartPolicy: Never
+  initContainers: [{name: init, image: i}]
+  containers: [{name: main, image: i}]
+`)
+	p := &pod{t: t, node: onNode(t), namespace: ns, wrote: map[string][]string{}}
+	harness.Eventually(t, func() error {
+		pods, err := p.node.client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{})
+		if err != nil || len(pods.Items) == 0 {
+			return fmt.Errorf("no Pod: %w", err)
+		}
+		p.name = pods.Items[0].Name
+		return nil
+	})
+	p.run("init", 0, "ready")
+	p.run("main", 1, "a", "b")
+	p.phase(corev1.PodFailed)
+	(<-result).Expect(t, 5, `pod/`+p.name+` created\n`, fmt.Sprintf(`\[pod/%[1]s/init\] ready\n\[pod/%[1]s/main\] a\n\[pod/%[1]s/main\] b\n`+
+		`pod/%[1]s has failed.\n  main ended with exit code 1.\n  Its last lines \(2\):\n    a\n    b\n`+
+		`error: pod/%[1]s has failed\n  kubectl logs pod/%[1]s -n `+ns+`\nerror: not all objects succeeded: .*`, p.name))
+}
+
+// Permissions are checked before anything is created.
+func TestPermissions(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, onNode(t).ControlPlane)
+	harness.Grant(t, onNode(t).ControlPlane, ns, "reader", []string{"create", "get", "list", "watch"}, "jobs", "pods")
+	input := harness.File(t, "in.yaml", job)
+	harness.As(t, onNode(t).User("reader")).Run("create", "-n", ns, "-f", input, "--wait", "--logs").
+		Expect(t, 1, ``, `error: --logs needs permission to list and watch pods, and to get pods/log, in "`+ns+`"\n`)
+	for args, want := range map[string]string{
+		"--logs":                       `error: --logs needs --wait\n`,
+		"--wait --max-log-requests=-1": `error: --max-log-requests must be at least 1, and not -1\n`,
+	} {
+		harness.As(t, onNode(t).Admin()).Run(append([]string{"create", "-n", ns, "-f", input}, strings.Fields(args)...)...).Expect(t, 1, ``, want)
+	}
+}

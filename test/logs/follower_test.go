@@ -1,0 +1,275 @@
+package logs
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/logs"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+// recorder records what a follower reports.
+type recorder struct {
+	mu     sync.Mutex
+	lines  map[logs.Container][]string
+	order  []string
+	events []string
+	came   map[string]chan struct{}
+}
+
+func newRecorder() *recorder {
+	return &recorder{lines: map[logs.Container][]string{}, came: map[string]chan struct{}{}}
+}
+
+func (r *recorder) line(c logs.Container, text []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lines[c] = append(r.lines[c], string(text))
+	r.order = append(r.order, c.Name)
+	if came := r.came[string(text)]; came != nil {
+		close(came)
+		delete(r.came, string(text))
+	}
+}
+
+func (r *recorder) event(event logs.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	text := ""
+	switch e := event.(type) {
+	case logs.Gap:
+		text = fmt.Sprintf("gap in %s, from %v, to %v: %s", e.Container.Name, !e.From.IsZero(), !e.To.IsZero(), e.Reason)
+	case logs.Restart:
+		text = fmt.Sprintf("restart of %s after exit code %d", e.Container.Name, e.Ended.ExitCode)
+	case logs.Waiters:
+		text = fmt.Sprintf("%d waiting", len(e.Pods))
+	case logs.Failure:
+		text = fmt.Sprintf("failure, %v", e.Tail)
+	}
+	r.events = append(r.events, text)
+}
+
+// expect waits for a line.
+func (r *recorder) expect(t *testing.T, line string) {
+	t.Helper()
+	r.mu.Lock()
+	for _, lines := range r.lines {
+		if slices.Contains(lines, line) {
+			r.mu.Unlock()
+			return
+		}
+	}
+	came := make(chan struct{})
+	r.came[line] = came
+	r.mu.Unlock()
+	select {
+	case <-came:
+	case <-time.After(time.Minute):
+		t.Fatalf("the line %q doesn't come", line)
+	}
+}
+
+// follow starts a follower of the Pods of a Job.
+func follow(t *testing.T, r *recorder, namespace string) *logs.Follower {
+	t.Helper()
+	return logs.Start(t.Context(), logs.Config{
+		Client: onNode(t).client.CoreV1(), Streams: 10, RetryTimeout: 20 * time.Second, Line: r.line, Event: r.event,
+	}, []logs.Source{{
+		Namespace: namespace, Options: metav1.ListOptions{LabelSelector: "job-name=j"}, Has: func(*corev1.Pod) bool { return true },
+	}})
+}
+
+// compare compares the lines of Pods with what was written, byte for byte.
+func (r *recorder) compare(t *testing.T, events []string, pods ...*pod) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range pods {
+		for container, want := range p.wrote {
+			got := r.lines[logs.Container{Namespace: p.namespace, Pod: p.name, Name: container}]
+			if !slices.Equal(got, want) {
+				at := 0
+				for at < min(len(got), len(want)) && got[at] == want[at] {
+					at++
+				}
+				t.Errorf("%s of %s has %d lines, want %d; they differ from line %d on: %.80q, want %.80q",
+					container, p.name, len(got), len(want), at, got[at:min(at+2, len(got))], want[at:min(at+2, len(want))])
+			}
+		}
+	}
+	if slices.Sort(r.events); !slices.Equal(r.events, events) {
+		t.Errorf("events %q, want %q", r.events, events)
+	}
+}
+
+// texts returns n lines of different lengths.
+func texts(prefix string, n int) []string {
+	lines := make([]string, n)
+	for i := range lines {
+		lines[i] = fmt.Sprintf("%s %d %s", prefix, i, strings.Repeat("ü", i%30))
+	}
+	return lines
+}
+
+// All containers are read, also those that ended before the follower began.
+func TestContainers(t *testing.T) {
+	t.Parallel()
+	ns, r := harness.Namespace(t, onNode(t).ControlPlane), newRecorder()
+	p := newPod(t, ns, "j", "init", "main", "sidecar")
+	p.run("init", 0, texts("init", 5)...)
+	f := follow(t, r, ns)
+	p.write("sidecar", 0, "ready")
+	p.running("sidecar", 0)
+	long := strings.Repeat("x", 40<<10)
+	p.run("main", 0, append(texts("main", 100), "", long, "a\rb\x00\xff", "", "")...)
+	r.expect(t, long)
+	p.write("sidecar", 0, "bye")
+	p.done("sidecar", 0)
+	p.ended("sidecar", 0, 0)
+	p.phase(corev1.PodSucceeded)
+	f.Drain()
+	r.compare(t, nil, p)
+}
+
+// Broken connections cost no line, and no line comes twice.
+func TestBrokenConnections(t *testing.T) {
+	ns, r, n := harness.Namespace(t, onNode(t).ControlPlane), newRecorder(), onNode(t)
+	f := follow(t, r, ns)
+	var pods []*pod
+	var writers sync.WaitGroup
+	for range 4 {
+		p := newPod(t, ns, "j", "main")
+		pods = append(pods, p)
+		p.write("main", 0)
+		p.running("main", 0)
+		writers.Go(func() {
+			for i := range 100 {
+				p.write("main", 0, texts(fmt.Sprint("block ", i), 1+rand.IntN(40))...)
+				time.Sleep(time.Duration(rand.IntN(80)) * time.Millisecond)
+			}
+			p.done("main", 0)
+			p.ended("main", 0, 0)
+			p.phase(corev1.PodSucceeded)
+		})
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var breaker sync.WaitGroup
+	breaker.Go(func() {
+		for cuts := 0; ctx.Err() == nil; cuts++ {
+			time.Sleep(time.Duration(100+rand.IntN(400)) * time.Millisecond)
+			n.link.cut(cuts%5 == 4)
+		}
+		n.link.cut(false)
+	})
+	writers.Wait()
+	stop()
+	breaker.Wait()
+	f.Drain()
+	r.compare(t, nil, pods...)
+}
+
+// The rest of a run that has ended is read after the container has started again.
+func TestRestarts(t *testing.T) {
+	t.Parallel()
+	ns, r := harness.Namespace(t, onNode(t).ControlPlane), newRecorder()
+	f := follow(t, r, ns)
+	p := newPod(t, ns, "j", "restarts")
+	p.run("restarts", 3, texts("first", 50)...)
+	r.expect(t, "first 20 "+strings.Repeat("ü", 20))
+	p.write("restarts", 0, "the last line") // and the status of the next run comes before it is read
+	p.write("restarts", 1, texts("second", 50)...)
+	p.running("restarts", 1)
+	p.write("restarts", 1, texts("third", 50)...)
+	p.done("restarts", 1)
+	p.ended("restarts", 1, 0)
+	p.phase(corev1.PodSucceeded)
+	f.Drain()
+	r.compare(t, []string{"restart of restarts after exit code 3"}, p)
+}
+
+// Lines that a kubelet no longer has are a gap, and so are those of a Pod that is deleted.
+func TestGaps(t *testing.T) {
+	ns, r, n := harness.Namespace(t, onNode(t).ControlPlane), newRecorder(), onNode(t)
+	f := follow(t, r, ns)
+	p := newPod(t, ns, "j", "main")
+	p.write("main", 0, "before")
+	p.running("main", 0)
+	r.expect(t, "before")
+	n.link.cut(true)
+	p.write("main", 0, "lost")
+	p.rotate("main", 0)
+	p.write("main", 0, "after")
+	n.link.cut(false)
+	r.expect(t, "after")
+	n.link.cut(true)
+	p.write("main", 0, "unread")
+	if err := n.client.CoreV1().Pods(ns).Delete(t.Context(), p.name, *metav1.NewDeleteOptions(0)); err != nil {
+		t.Fatal(err)
+	}
+	n.link.cut(false)
+	f.Drain()
+	p.wrote["main"] = []string{"before", "after"}
+	r.compare(t, []string{
+		"gap in main, from true, to false: the Pod was deleted",
+		"gap in main, from true, to true: the log was rotated",
+	}, p)
+}
+
+// With fewer streams than containers, the others are named and follow later.
+func TestStreams(t *testing.T) {
+	t.Parallel()
+	ns, r := harness.Namespace(t, onNode(t).ControlPlane), newRecorder()
+	f := follow(t, r, ns)
+	var pods []*pod
+	for i := range 20 {
+		p := newPod(t, ns, "j", "main")
+		pods = append(pods, p)
+		p.write("main", 0, texts(fmt.Sprint("begin ", i), 20)...)
+		p.running("main", 0)
+	}
+	harness.Eventually(t, func() error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if len(r.events) == 0 || len(r.lines) != 10 {
+			return fmt.Errorf("%d containers are read, and the events are %q", len(r.lines), r.events)
+		}
+		return nil
+	})
+	r.events = nil
+	for _, p := range pods {
+		p.write("main", 0, texts("end", 20)...)
+		p.done("main", 0)
+		p.ended("main", 0, 1)
+		p.phase(corev1.PodFailed)
+	}
+	f.Drain()
+	failure := "failure, map[main:[" + strings.Join(texts("end", 20), " ") + "]]"
+	r.compare(t, slices.Repeat([]string{failure}, 20), pods...)
+}
+
+// Containers that run on are left at the end.
+func TestRunningOn(t *testing.T) {
+	t.Parallel()
+	ns, r := harness.Namespace(t, onNode(t).ControlPlane), newRecorder()
+	p := newPod(t, ns, "j", "init", "main")
+	f := follow(t, r, ns)
+	p.run("init", 0, "ready")
+	p.write("main", 0, "it runs")
+	p.running("main", 0)
+	r.expect(t, "it runs")
+	began := time.Now()
+	f.Drain()
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("the end took %s", took)
+	}
+	r.compare(t, nil, p)
+}
