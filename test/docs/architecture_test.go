@@ -56,7 +56,7 @@ func packages(t *testing.T) map[string][]string {
 	t.Helper()
 	imports := map[string][]string{}
 	format := "-f={{.ImportPath}} {{join .Imports \" \"}}"
-	lines := golist(t, format, "./pkg/...", "./internal/...", "./cmd/...")
+	lines := golist(t, format, "./pkg/...", "./internal/...", "./cmd/...", "./docs/rules")
 	for _, line := range append(lines, golist(t, "-C=pkg/once", format, "./...")...) {
 		fields := strings.Fields(line)
 		name := strings.TrimPrefix(fields[0], module)
