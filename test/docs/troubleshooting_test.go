@@ -13,27 +13,12 @@ var toTroubleshoot = regexp.MustCompile(`^(Errors|Warnings|Closing lines)`)
 
 // notExplained are the groups and messages that the page leaves out, with the reasons.
 var notExplained = map[string]string{
-	"pkg/cmd/create/messages: Errors in flags and arguments.": "they name the flag and the fix",
-	"pkg/cmd/lint/messages: Errors in flags and arguments.":   "they name the flag and the fix",
-
-	"pkg/cmd/create/messages: Error": "it begins other errors",
-
-	"pkg/cmd/create/messages: UnexpectedCauses": "a part of Unexpected",
-
-	"pkg/cmd/create/messages: Warning": "it begins other warnings",
-	"pkg/cmd/create/messages: Summary": "it joins a reason and Counts",
-
-	"pkg/cmd/create/messages: NotWaited":        "it joins a reason and WaitCounts",
-	"pkg/cmd/create/messages: RunningSuspended": "a part of GoesOnRunning",
-	"pkg/cmd/create/messages: RunningMore":      "a part of GoesOnRunning",
+	"pkg/cmd/lint/messages: Errors in flags and arguments.": "they name the flag and the fix",
 
 	"pkg/cmd/lint/messages: BadConfig":       "it joins the file and the reason",
 	"pkg/cmd/lint/messages: Summary":         "no problem: a total",
 	"pkg/cmd/lint/messages: SkippedFile":     "no problem: a line of --show-skipped",
 	"pkg/cmd/lint/messages: DisabledFinding": "no problem: a line of --show-skipped",
-
-	"pkg/cmd/create/messages: WaitRetry": "nothing to do: the wait retries",
-	"pkg/cmd/create/messages: TimeOver":  "the lines before it have the next step",
 
 	"Warning: … was counted again, and its creates and deletes are lower bounds, because the watch lost events: …": "nothing to do",
 	"Warning: … is not counted: …": "it names the reason",
@@ -71,14 +56,6 @@ var notExplained = map[string]string{
 // explainThemselves are the other messages that the pages leave out, by package. They name the cause and the next
 // step.
 var explainThemselves = map[string]string{
-	"pkg/cmd/create/messages": `
-		StaleList Unexpected NeedsSecret SeveralSecrets NamesIgnored NotStored NotReadable
-		NothingToWaitFor PodRestarts ForManyValues ForNested NotAllSucceeded NotAllKnown
-		MoreEnded GoesOnRunning WaitAgain DontRunAgain BadPrefix FixedNames
-		AnnotationsTooLong Counts NotAllPrinted NotAllCreated Interrupted NotWritten
-		StoppedAfterFailure Unread Unreadable NeedsWholeInput NoWatch TooManyToPoll
-		Expiring NameWithControlCharacters NameAndGenerateName NoClientNaming
-	`,
 	"pkg/cmd/lint/messages": `
 		BadLevel BadPattern NoPath NothingInDirectory GateExceeded BadResponse Interrupted Idle
 		NoFindingThere Exported Placeholders

@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -59,7 +58,7 @@ func TestCreateWhilePermissionsEnd(t *testing.T) {
 	}
 	proxy := faultproxy.New(t, single.User("leaving"), firstPost(twice))
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 1, ``,
-		`(`+noGet+`)?`+harness.Printed(messages.Warning+messages.RefusalUnverified, "configmaps")+
+		`(`+noGet+`)?`+harness.Printed("Warning: "+"the server refused a create, and the plugin can't get %s to check the object. If a proxy repeated the request, the first copy may have created the object.", "configmaps")+
 			`Error from server \(Forbidden\): [^\n]*\n`)
 	if n := len(harness.ConfigMaps(t, single, ns)); n != 1 {
 		t.Errorf("%d objects are there, want 1", n)
@@ -88,7 +87,7 @@ func TestCreateWhileTheCredentialEnds(t *testing.T) {
 			if r := harness.As(t, proxy.Config).Run(args...); lost {
 				r.Expect(t, 4, ``, `(configmap/demo-[^\n]*\n)+`+unknownOutcome(`configmap/demo-[^\n]*`, `[^\n]*`)+checkAlone)
 			} else {
-				r.Expect(t, 1, ``, sendsAgain+harness.Printed(messages.Warning+messages.RefusalUnverified, "configmaps")+
+				r.Expect(t, 1, ``, sendsAgain+harness.Printed("Warning: "+"the server refused a create, and the plugin can't get %s to check the object. If a proxy repeated the request, the first copy may have created the object.", "configmaps")+
 					`error: [^\n]*(Unauthorized|logged in)[^\n]*\n`)
 			}
 			if n := len(harness.ConfigMaps(t, single, ns)); n != 1 {

@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -104,12 +103,12 @@ func TestAdviceAboutALostResponse(t *testing.T) {
 			input := harness.File(t, "cm.yaml", configMap)
 			lost := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input, "--retry-timeout=0")
 			u := harness.As(t, single.Admin())
-			checked := follow(t, u, advised(t, lost, harness.Printed(messages.Check, `  (kubectl get [^\n]*)`)))
+			checked := follow(t, u, advised(t, lost, harness.Printed("Check whether the object exists. It may still be created within a minute:\n%s", `  (kubectl get [^\n]*)`)))
 			if lost.Code != 4 || (checked.Code == 0) != test.there {
 				t.Errorf("%+v, then %+v", lost, checked)
 			}
 			if checked.Code != 0 {
-				advised(t, lost, `(`+harness.Printed(messages.MissingOne)+`)`)
+				advised(t, lost, `(`+harness.Printed("If the object does not exist, run the same command again.")+`)`)
 				u.Run("create", "-n", ns, "-f", input).Expect(t, 0, oneCreated, ``)
 			}
 			expectConfigMaps(t, ns, 1)
@@ -133,7 +132,7 @@ func TestAdviceAfterAnInterrupt(t *testing.T) {
 	u.Context = ctx
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)}
 	r := u.Run(append(args, "--count=10", "--concurrency=1")...)
-	rest := advised(t, r, `  (--count=\d+)\n`+harness.Printed(messages.NotUnchanged, "3 objects"))
+	rest := advised(t, r, `  (--count=\d+)\n`+harness.Printed("Don't run the command unchanged. It would create up to %s a second time.", "3 objects"))
 	if r.Code != 130 || rest != "--count=7" {
 		t.Errorf("%+v", r)
 	}
@@ -156,7 +155,7 @@ func TestAdviceAfterAFailure(t *testing.T) {
 	good, bad := harness.File(t, "good.yaml", configMap), harness.File(t, "bad.yaml", strings.ReplaceAll(configMap, "demo-", "bad-"))
 	r := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", good, "-f", bad)
 	r.Expect(t, 1, oneCreated, `Error from server \(BadRequest\): [^\n]*\n`+
-		sum(messages.NotAllCreated, 1, 0, 1, 0, 0)+theRest(messages.RestFiles, `-f [^\n ]*bad.yaml`))
+		sum("not all objects were created", 1, 0, 1, 0, 0)+theRest("create the rest with the same command and these files:\n  %s", `-f [^\n ]*bad.yaml`))
 	args := strings.Fields(advised(t, r, `\n  (-f \S+)\n`))
 	harness.As(t, single.Admin()).Run(append([]string{"create", "-n", ns}, args...)...).Expect(t, 0, `configmap/bad-`+harness.Suffix+` created\n`, ``)
 	expectConfigMaps(t, ns, 2)
@@ -199,7 +198,7 @@ func TestALoadBalancerWithoutAServer(t *testing.T) {
 			})
 			input := harness.File(t, "cm.yaml", strings.Repeat(configMap+"---", 40))
 			r := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input, "--retry-timeout=300ms")
-			if want := sum(messages.Unreachable, 0, 0, 0, 1, 39); r.Code != 4 || !regexp.MustCompile(want).MatchString(r.Stderr) {
+			if want := sum("stopped, because the server is unreachable", 0, 0, 0, 1, 39); r.Code != 4 || !regexp.MustCompile(want).MatchString(r.Stderr) {
 				t.Errorf("%+v", r)
 			}
 		})
@@ -231,7 +230,7 @@ func TestATypeThatDoesNotGetThrough(t *testing.T) {
 			})
 		}
 		r := harness.As(t, proxy.Config).Run(args...)
-		want := sum(fmt.Sprintf(messages.TimedOut, fmt.Sprintf("configmaps in %q", ns)), 1, 0, 0, 6, 34)
+		want := sum(fmt.Sprintf("stopped, because several objects in a row timed out (%s)", fmt.Sprintf("configmaps in %q", ns)), 1, 0, 0, 6, 34)
 		if r.Code != 4 || !regexp.MustCompile(want).MatchString(r.Stderr) || !regexp.MustCompile(`^secret/demo-`+harness.Suffix+` created\n$`).MatchString(r.Stdout) {
 			t.Errorf("%+v", r)
 		}

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -47,8 +46,8 @@ type brim struct {
 func (b *brim) askTooMuch() {
 	const asked = 40
 	r := b.create("--count=40")
-	account := sum(messages.NotAllCreated, b.there, 0, asked-b.there, 0, 0) +
-		theRest(messages.RestCount, strconv.Itoa(asked-b.there)) + "$"
+	account := sum("not all objects were created", b.there, 0, asked-b.there, 0, 0) +
+		theRest("create the rest with the same command and this flag:\n  --count=%d", strconv.Itoa(asked-b.there)) + "$"
 	if failures := gaveUp.FindAllString(r.Stderr, -1); r.Code != 1 || len(failures) != 1 || !regexp.MustCompile(account).MatchString(r.Stderr) {
 		b.t.Errorf("exit code %d, want 1, %d failures, want 1, and the end of stderr is\n%s\nwant\n%s", r.Code, len(failures), end(r.Stderr), account)
 	}
@@ -69,7 +68,7 @@ func (b *brim) fill(attempts int) {
 func (b *brim) askForOneMore() {
 	conflict := `configmaps "demo-." already exists, the server was not able to generate a unique name for the object`
 	failure := `Error from server \(AlreadyExists\): error when creating ".*/cm.yaml": ` + conflict
-	b.create().Expect(b.t, 1, ``, `(`+harness.Printed(messages.Retry, "configmap/demo-", conflict, messages.NextServerName)+`){15}`+failure+`; gave up after 16 attempts\n`)
+	b.create().Expect(b.t, 1, ``, `(`+harness.Printed("%s: %v (%s)", "configmap/demo-", conflict, "asking for another name")+`){15}`+failure+`; gave up after 16 attempts\n`)
 	b.create("--attempts=1").Expect(b.t, 1, ``, failure+`\n`)
 	if b.there != smallPool {
 		b.t.Errorf("%d objects are there, want %d", b.there, smallPool)

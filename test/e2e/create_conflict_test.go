@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -35,12 +34,12 @@ func TestCreateConflict(t *testing.T) {
 		{
 			name: "another id", holder: map[string]string{exactlyonce.Annotation: "v1-another"}, code: 0,
 			stdout: `configmap/demo-` + harness.Suffix + ` created\n`,
-			stderr: retried(`configmap/demo-`+harness.Suffix, messages.NextName),
+			stderr: retried(`configmap/demo-`+harness.Suffix, "trying %s"),
 		},
 		{
 			name: "older", age: 2 * time.Hour, code: 0,
 			stdout: `configmap/demo-` + harness.Suffix + ` created\n`,
-			stderr: retried(`configmap/demo-`+harness.Suffix, messages.NextName),
+			stderr: retried(`configmap/demo-`+harness.Suffix, "trying %s"),
 		},
 		{
 			name: "too young to tell", code: 4,
@@ -102,6 +101,6 @@ func TestCreateConflictThatCannotBeReadBack(t *testing.T) {
 	}))
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 0,
 		`configmap/demo-`+harness.Suffix+` created\n`,
-		retried(`configmap/demo-[^\n]*`, messages.NextName)+noGet+
-			harness.Printed(messages.Warning+messages.ConflictUnverified, "configmaps"))
+		retried(`configmap/demo-[^\n]*`, "trying %s")+noGet+
+			harness.Printed("Warning: "+"no permission to get %s. A name was taken, so the plugin tried another one. If a proxy repeated the first request, two objects exist.", "configmaps"))
 }

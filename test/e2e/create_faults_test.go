@@ -11,7 +11,6 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -29,9 +28,9 @@ func firstPost(fault faultproxy.Fault) func(*http.Request) faultproxy.Fault {
 
 // Messages about retries of one object.
 var (
-	readsBack  = retried(`configmap/demo-[^\n]*`, messages.ReadBack)
-	sendsAgain = retried(`configmap/demo-[^\n]*`, messages.Resend)
-	rechecks   = retried(`configmap/demo-[^\n]*`, messages.Recheck)
+	readsBack  = retried(`configmap/demo-[^\n]*`, "checking whether it exists")
+	sendsAgain = retried(`configmap/demo-[^\n]*`, "sending it again in %s")
+	rechecks   = retried(`configmap/demo-[^\n]*`, "checking for %s whether it exists")
 	notThere   = readsBack + sendsAgain
 	refusal    = `[Ee]rror[^\n]*error when creating "[^\n]*\n`
 )
@@ -201,15 +200,15 @@ func withoutReading(t *testing.T, u faultyUser) {
 		} else {
 			u.there(t, 0)
 		}
-		r.Expect(t, 4, ``, retried(object, messages.ReadBack)+
+		r.Expect(t, 4, ``, retried(object, "checking whether it exists")+
 			unknownOutcome(object+` -n `+u.namespace, `[^\n]*needs get on configmaps[^\n]*`)+checkAlone)
 	case want.refused:
 		u.there(t, 1)
-		r.Expect(t, 1, ``, harness.Printed(messages.Warning+messages.RefusalUnverified, "configmaps")+refusal)
+		r.Expect(t, 1, ``, harness.Printed("Warning: "+"the server refused a create, and the plugin can't get %s to check the object. If a proxy repeated the request, the first copy may have created the object.", "configmaps")+refusal)
 	case want.twice:
 		u.there(t, 2)
 		r.Expect(t, 0, oneCreated,
-			retried(`configmap/demo-[^\n]*`, messages.NextName)+harness.Printed(messages.Warning+messages.ConflictUnverified, "configmaps"))
+			retried(`configmap/demo-[^\n]*`, "trying %s")+harness.Printed("Warning: "+"no permission to get %s. A name was taken, so the plugin tried another one. If a proxy repeated the first request, two objects exist.", "configmaps"))
 	default:
 		u.there(t, 1)
 		r.Expect(t, 0, oneCreated, want.stderr)
@@ -315,7 +314,7 @@ func TestCreateWhileCredentialsExpire(t *testing.T) {
 		return nil
 	})
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=12").
-		Expect(t, 0, `(`+oneCreated+`){12}`, `(`+harness.Printed(messages.Retry, `configmap/demo-[^\n]*`, "Unauthorized", `sending it again in [^\n]*`)+`){3}`)
+		Expect(t, 0, `(`+oneCreated+`){12}`, `(`+harness.Printed("%s: %v (%s)", `configmap/demo-[^\n]*`, "Unauthorized", `sending it again in [^\n]*`)+`){3}`)
 	if n := len(harness.ConfigMaps(t, single, ns)); n != 12 {
 		t.Errorf("%d objects are there, want 12", n)
 	}
@@ -337,7 +336,7 @@ func TestCreateWithACredentialThatExpiresBeforeReadingBack(t *testing.T) {
 		return nil
 	})
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).
-		Expect(t, 0, oneCreated, retried(`configmap/demo-[^\n]*`, messages.ReadBackIn))
+		Expect(t, 0, oneCreated, retried(`configmap/demo-[^\n]*`, "checking whether it exists in %s"))
 	if n := len(harness.ConfigMaps(t, single, ns)); n != 1 {
 		t.Errorf("%d objects are there, want 1", n)
 	}
@@ -355,7 +354,7 @@ func TestCreateWithoutAValidCredential(t *testing.T) {
 	})
 	input := strings.Repeat("---\n"+configMap, 10)
 	r := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", input))
-	want := sum(messages.Unauthorized, 0, 0, 3, 0, 7) + nothingCreated + `$`
+	want := sum("stopped, because the server does not accept the credentials", 0, 0, 3, 0, 7) + nothingCreated + `$`
 	if r.Code != 1 || !regexp.MustCompile(want).MatchString(r.Stderr) {
 		t.Errorf("exit code %d, stderr\n%s", r.Code, r.Stderr)
 	}

@@ -18,7 +18,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -103,7 +102,7 @@ func (p *process) ends(within time.Duration, code int) {
 }
 
 // waiting matches the message that an interrupt prints at once.
-var waiting = harness.Printed(messages.Waiting, `\d+s`, `(  configmap/demo-[^\n]*\n?)+`)
+var waiting = harness.Printed("Interrupted. Waiting up to %s for the responses of these creates. To stop now, interrupt again:\n%s", `\d+s`, `(  configmap/demo-[^\n]*\n?)+`)
 
 // withoutWaiting returns the result without the objects that were in progress at the
 // interrupt, if they did not end at the same moment.
@@ -144,13 +143,13 @@ func TestInterruptWhileACredentialPluginHangs(t *testing.T) {
 	withPlugin(t, kubeconfig, `[ ! -e `+hang+` ] || exec sleep 60
 echo '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"t","expirationTimestamp":"2020-01-01T00:00:00Z"}}'`)
 	p := startCreate(t, kubeconfig, nil, "-n", ns, "-f", harness.File(t, "cm.yaml", configMap))
-	p.prints(time.Minute, retried(`configmap/demo-[^\n]*`, messages.ReadBack))
+	p.prints(time.Minute, retried(`configmap/demo-[^\n]*`, "checking whether it exists"))
 	p.signal(syscall.SIGTERM)
 	p.prints(2*time.Second, waiting)
 	p.ends(stopsWithin, 4)
 	object := `configmap/` + harness.ConfigMaps(t, single, ns)[0].Name + ` -n ` + ns
-	p.prints(0, unknownOutcome(object, messages.Interrupted)+sum(messages.NoResponse, 0, 0, 0, 1, 0)+
-		harness.Printed(messages.Check, `  kubectl get `+object)+`$`)
+	p.prints(0, unknownOutcome(object, "interrupted")+sum("interrupted, and a credential plugin or the reader of the output does not respond", 0, 0, 0, 1, 0)+
+		harness.Printed("Check whether the object exists. It may still be created within a minute:\n%s", `  kubectl get `+object)+`$`)
 }
 
 // withPlugin makes the users of a kubeconfig get their credentials from a script.
@@ -235,6 +234,6 @@ func TestSecondInterrupt(t *testing.T) {
 	time.Sleep(1100 * time.Millisecond) // a signal within a second belongs to the first
 	p.signal(syscall.SIGINT)
 	p.ends(time.Second, 4)
-	p.prints(0, unknownOutcome(`configmap/demo-`+harness.Suffix+` -n `+ns, messages.Interrupted)+
-		sum(messages.InterruptedTwice, 0, 0, 0, 1, 0)+sameAgain+`$`)
+	p.prints(0, unknownOutcome(`configmap/demo-`+harness.Suffix+` -n `+ns, "interrupted")+
+		sum("interrupted again", 0, 0, 0, 1, 0)+sameAgain+`$`)
 }

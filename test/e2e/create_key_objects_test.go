@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -75,7 +74,7 @@ func TestDryRunWithAKey(t *testing.T) {
 			`configmap/demo-`+harness.Suffix+` exists`+suffix+`configmap/demo-`+harness.Suffix+` created`+suffix, `.*`)
 		selector := closing(ns, "configmaps", "k")
 		u.Run(append(args, other, dry)...).Expect(t, 1, ``,
-			`(?:`+selector+`)?`+harness.Printed("error: "+messages.Unexpected, "1 object", `configmaps/demo-`+harness.Suffix+` -n `+ns)+`.*`)
+			`(?:`+selector+`)?`+harness.Printed("error: "+"the key was used for a different input, so nothing was created. Earlier runs with the key created %s from documents that are not in this input: %s\n%s\nRun the command with the earlier input.", "1 object", `configmaps/demo-`+harness.Suffix+` -n `+ns)+`.*`)
 	}
 	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 1 {
 		t.Errorf("%d objects are there, want 1", n)

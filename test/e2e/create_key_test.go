@@ -12,15 +12,14 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
 // closing matches the last line of a run with a key.
 func closing(ns, resources, key string) string {
-	return harness.Printed(messages.RunObjects,
-		strings.TrimSuffix(harness.Printed(messages.Get, resources+` -n `+ns+` -l genname.dev/run=`+idempotency.Key(key).RunLabel()), `\n`))
+	return harness.Printed("List the objects of this run:\n%s",
+		strings.TrimSuffix(harness.Printed("  kubectl get %s", resources+` -n `+ns+` -l genname.dev/run=`+idempotency.Key(key).RunLabel()), `\n`))
 }
 
 // A run with a key can be repeated. It leaves existing objects alone, and creates missing ones.
@@ -51,11 +50,11 @@ func TestCreateWithAKey(t *testing.T) {
 	u.Run("create", "-n", ns, "-f", input, "--idempotency-key=k2").Expect(t, 1,
 		`(configmap/demo-`+harness.Suffix+` created\n){2}`,
 		closing(ns, "configmaps", "k2")+`Error from server \(AlreadyExists\): error when creating ".*in.yaml": configmaps "own" already exists\n`+
-			sum(messages.NotAllCreated, 2, 0, 1, 0, 0)+fixAndAgain)
+			sum("not all objects were created", 2, 0, 1, 0, 0)+fixAndAgain)
 
 	one := u.Run("create", "-n", ns, "-f", harness.File(t, "one.yaml", named), "--idempotency-key=k1", "-o", "yaml")
 	one.Expect(t, 1, ``, closing(ns, "configmaps", "k1")+
-		harness.Printed("error: "+messages.Unexpected, "4 objects", `(configmaps/demo-`+harness.Suffix+` -n `+ns+`(, )?){4}`))
+		harness.Printed("error: "+"the key was used for a different input, so nothing was created. Earlier runs with the key created %s from documents that are not in this input: %s\n%s\nRun the command with the earlier input.", "4 objects", `(configmaps/demo-`+harness.Suffix+` -n `+ns+`(, )?){4}`))
 }
 
 // Existing objects are printed whole in every format.
@@ -86,21 +85,21 @@ func TestCreateWithAKeyRefuses(t *testing.T) {
 	broken := harness.File(t, "b.yaml", configMap+"---\na: [\n")
 	review := harness.File(t, "r.yaml", "{apiVersion: authentication.k8s.io/v1, kind: SelfSubjectReview, metadata: {generateName: r-}}")
 	address := harness.File(t, "ip.yaml", "{apiVersion: networking.k8s.io/v1, kind: IPAddress, metadata: {generateName: 10.0.0.7}, spec: {parentRef: {resource: services, name: x, namespace: default}}}")
-	whole := harness.Printed(messages.NeedsWholeInput)
+	whole := harness.Printed("error: nothing was created, because a run with a key needs its whole input")
 	for _, test := range []struct {
 		name   string
 		user   harness.User
 		args   []string
 		stderr string
 	}{
-		{"no list", noList, []string{"-f", input}, harness.Printed("error: "+messages.NothingCreated, `a run with a key needs list on configmaps in "`+ns+`": configmaps is forbidden: [^\n]*`)},
+		{"no list", noList, []string{"-f", input}, harness.Printed("error: "+"nothing was created: %v", `a run with a key needs list on configmaps in "`+ns+`": configmaps is forbidden: [^\n]*`)},
 		{"broken input", admin, []string{"-f", broken}, `error: error parsing .*b.yaml: error converting YAML to JSON: [^\n]*\n` + whole},
-		{"empty key", admin, []string{"-f", input, "--idempotency-key="}, harness.Printed("error: " + messages.EmptyKey)},
-		{"server naming", admin, []string{"-f", input, "--naming=server"}, harness.Printed("error: " + messages.KeyAndServerNaming)},
-		{"edit", admin, []string{"-f", input, "--edit"}, harness.Printed("error: "+messages.OnlyKubectl, "idempotency-key", "--edit")},
-		{"raw", admin, []string{"-f", input, "--raw=/api/v1/namespaces/x/configmaps"}, harness.Printed("error: "+messages.OnlyKubectl, "idempotency-key", "--raw")},
-		{"no get", admin, []string{"-f", review}, harness.Printed("error: "+messages.NoClientNaming, "selfsubjectreviews.authentication.k8s.io", `[^\n]*r.yaml`, messages.NotStored) + whole},
-		{"no chosen name", admin, []string{"-f", address}, harness.Printed("error: "+messages.NoClientNaming, "ipaddresses.networking.k8s.io", `[^\n]*`, messages.NamesIgnored) + whole},
+		{"empty key", admin, []string{"-f", input, "--idempotency-key="}, harness.Printed("error: " + "%s must not be empty")},
+		{"server naming", admin, []string{"-f", input, "--naming=server"}, harness.Printed("error: " + "--idempotency-key cannot be used with --naming=server, because only the plugin can repeat a name")},
+		{"edit", admin, []string{"-f", input, "--edit"}, harness.Printed("error: "+"--%s cannot be used with %s, which is passed on to kubectl create", "idempotency-key", "--edit")},
+		{"raw", admin, []string{"-f", input, "--raw=/api/v1/namespaces/x/configmaps"}, harness.Printed("error: "+"--%s cannot be used with %s, which is passed on to kubectl create", "idempotency-key", "--raw")},
+		{"no get", admin, []string{"-f", review}, harness.Printed("error: "+"--idempotency-key cannot be used for %s in %s, because %s", "selfsubjectreviews.authentication.k8s.io", `[^\n]*r.yaml`, "the server does not store them") + whole},
+		{"no chosen name", admin, []string{"-f", address}, harness.Printed("error: "+"--idempotency-key cannot be used for %s in %s, because %s", "ipaddresses.networking.k8s.io", `[^\n]*`, "the server uses generateName itself as the name") + whole},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.user.T = t
@@ -141,7 +140,7 @@ spec:
   template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}
 `)
 	harness.As(t, retrying.Admin()).Run("create", "-n", ns, "-f", job, "--idempotency-key=k").Expect(t, 0, `job.batch/ttl-`+harness.Suffix+` created\n`,
-		harness.Printed(messages.Warning+messages.Expiring, "jobs.batch")+closing(ns, "jobs.batch", "k"))
+		harness.Printed("Warning: "+"%s with ttlSecondsAfterFinished are deleted after they finish. A later run with this key creates them again.", "jobs.batch")+closing(ns, "jobs.batch", "k"))
 }
 
 // A run reports a copy of one of its objects, and an object that is being deleted.
@@ -166,16 +165,16 @@ func TestCreateWithAKeyReportsOddities(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.Run(args...).Expect(t, 0, `configmap/`+cm.Name+` exists\n`,
-		harness.Printed(messages.Warning+messages.Unverified, "1 object", "configmaps/zz-copy -n "+ns)+
-			harness.Printed(messages.Warning+messages.Terminating, "configmap/"+cm.Name)+closing(ns, "configmaps", "k"))
+		harness.Printed("Warning: "+"the run ignores %s with its label, like %s. Another user created the object, or something changed its name or annotations.", "1 object", "configmaps/zz-copy -n "+ns)+
+			harness.Printed("Warning: "+"%s is being deleted. A later run with this key creates it again.", "configmap/"+cm.Name)+closing(ns, "configmaps", "k"))
 	cm.Annotations = nil
 	duplicate.Annotations = nil
 	if _, err := client.Update(t.Context(), duplicate, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	u.Run(args...).Expect(t, 0, `configmap/`+cm.Name+` exists\n`,
-		harness.Printed(messages.Warning+messages.Unverified, "1 object", "configmaps/zz-copy -n "+ns)+
-			harness.Printed(messages.Warning+messages.Terminating, "configmap/"+cm.Name)+closing(ns, "configmaps", "k"))
+		harness.Printed("Warning: "+"the run ignores %s with its label, like %s. Another user created the object, or something changed its name or annotations.", "1 object", "configmaps/zz-copy -n "+ns)+
+			harness.Printed("Warning: "+"%s is being deleted. A later run with this key creates it again.", "configmap/"+cm.Name)+closing(ns, "configmaps", "k"))
 }
 
 // An object that can't carry a creation ID is sent as it is, and the server refuses it. No part of the
@@ -238,7 +237,7 @@ func TestCreateWithAKeyShowsWhatItMay(t *testing.T) {
 	harness.As(t, retrying.Admin()).Run(args...)
 	name := harness.ConfigMaps(t, retrying, ns)[0].Name
 	harness.As(t, retrying.User("no-get")).Run(append(args, "--count=10", "-o", "jsonpath={.kind}")...).Expect(t, 1, `(ConfigMap){9}`,
-		noGet+closing(ns, "configmaps", "k")+harness.Printed("error: "+messages.ExistingNotRead, "configmap/"+name, `configmaps "`+name+`" is forbidden: [^\n]*`))
+		noGet+closing(ns, "configmaps", "k")+harness.Printed("error: "+"%s exists, but it can't be read: %v", "configmap/"+name, `configmaps "`+name+`" is forbidden: [^\n]*`))
 	if found := harness.ConfigMaps(t, retrying, ns); len(found) != 10 {
 		t.Errorf("%d objects are there, want 10", len(found))
 	}
@@ -265,7 +264,7 @@ func TestCreateWithAKeyIsNotMisledByCopies(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ignored := harness.Printed(messages.Warning+messages.Unverified, "1 object", "secrets/labels-and-annotations -n "+ns)
+	ignored := harness.Printed("Warning: "+"the run ignores %s with its label, like %s. Another user created the object, or something changed its name or annotations.", "1 object", "secrets/labels-and-annotations -n "+ns)
 	u.Run(args...).Expect(t, 0, `configmap/`+cm.Name+` exists\nsecret/other-`+harness.Suffix+` exists\n`, ignored+closing(ns, "configmaps,secrets", "k"))
 
 	export := fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: demo-, labels: {genname.dev/run: %s}}\n", cm.Labels[exactlyonce.RunLabel])

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -20,7 +19,7 @@ func TestCountOfANamedObject(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, single)
 	harness.As(t, single.Admin()).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", ownConfigMap), "--count=2").Expect(t, 0,
-		`configmap/own created\n`, harness.Printed(messages.Warning+messages.FixedNames))
+		`configmap/own created\n`, harness.Printed("Warning: "+"--count applies to objects with generateName. An object with a fixed name is created once."))
 }
 
 // An object with a fixed name and without a key is created as by kubectl. If the server sends

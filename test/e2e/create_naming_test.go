@@ -19,7 +19,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -116,7 +115,7 @@ func TestWebhookThatStripsAnnotations(t *testing.T) {
 	webhook(t, retrying, ns, true, patch(`[{"op":"add","path":"/metadata/annotations","value":{}}]`))
 	harness.As(t, retrying.Admin()).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=3").Expect(t, 0,
 		`(configmap/demo-`+harness.Suffix+` created\n){3}`,
-		harness.Printed(messages.Warning+messages.IDRemoved, "configmaps", exactlyonce.Annotation))
+		harness.Printed("Warning: "+"%s are stored without %s, for example because a webhook removes it. If a response is lost, the plugin can't recognize the object.", "configmaps", exactlyonce.Annotation))
 }
 
 // A webhook that responds with AlreadyExists denies the object. It does not mean that the name is
@@ -131,7 +130,7 @@ func TestWebhookThatReportsAlreadyExists(t *testing.T) {
 	})
 	asked.Store(0)
 	harness.As(t, single.Admin()).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 1, ``,
-		retried(`configmap/demo-`+harness.Suffix, messages.Recheck)+
+		retried(`configmap/demo-`+harness.Suffix, "checking for %s whether it exists")+
 			`Error from server \(AlreadyExists\): error when creating "[^"]*": admission webhook "test.example.com" denied the request: no more of these\n`)
 	if n := asked.Load(); n != 1 {
 		t.Errorf("the webhook was asked %d times, want 1", n)
@@ -146,7 +145,7 @@ func TestQuotaConflict(t *testing.T) {
 		`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","code":409,"details":{"name":"q","kind":"resourcequotas"},"message":"Operation cannot be fulfilled on resourcequotas \"q\": the object has been modified; please apply your changes to the latest version and try again"}`)
 	proxy := faultproxy.New(t, single.Admin(), harness.First(2, conflict)())
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 0, `configmap/demo-`+harness.Suffix+` created\n`,
-		`(`+harness.Printed(messages.Retry, `configmap/demo-`+harness.Suffix, `Operation cannot be fulfilled on resourcequotas [^\n]*`, `sending it again in [^\n]*`)+`){2}`)
+		`(`+harness.Printed("%s: %v (%s)", `configmap/demo-`+harness.Suffix, `Operation cannot be fulfilled on resourcequotas [^\n]*`, `sending it again in [^\n]*`)+`){2}`)
 }
 
 // The first POST uses up a quota, and its response is lost. It arrives only when the second POST is in
@@ -178,7 +177,7 @@ func TestQuotaUsedUpByTheFirstPost(t *testing.T) {
 		}
 	})
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 0, `configmap/demo-`+harness.Suffix+` created\n`,
-		`(configmap/demo-`+harness.Suffix+`: [^\n]*\n){2}`+retried(`configmap/demo-`+harness.Suffix, messages.ReadBackIn))
+		`(configmap/demo-`+harness.Suffix+`: [^\n]*\n){2}`+retried(`configmap/demo-`+harness.Suffix, "checking whether it exists in %s"))
 	if found := harness.ConfigMaps(t, single, ns); len(found) != 1 {
 		t.Errorf("%d objects are there, want 1", len(found))
 	}
@@ -190,7 +189,7 @@ func TestReviewsAreNamedByTheServer(t *testing.T) {
 	review := "{apiVersion: authentication.k8s.io/v1, kind: SelfSubjectReview, metadata: {generateName: r-}}\n"
 	harness.As(t, retrying.Admin()).Run("create", "-f", harness.File(t, "r.yaml", review+"---\n"+review), "-o", "jsonpath={.status.userInfo.username} ").Expect(t, 0,
 		`admin admin `,
-		harness.Printed(messages.Warning+messages.ServerNames, "selfsubjectreviews.authentication.k8s.io", messages.NotStored))
+		harness.Printed("Warning: "+"the server picks the names of %s, because %s. If a response is lost, the plugin can't find out whether the object was created.", "selfsubjectreviews.authentication.k8s.io", "the server does not store them"))
 }
 
 // The server uses the generateName of an IPAddress as its name. If it is taken, no other name is
@@ -201,7 +200,7 @@ func TestIPAddressesAreNamedByTheServer(t *testing.T) {
 	var posts atomic.Int64
 	proxy := faultproxy.New(t, retrying.Admin(), countPosts(&posts, nil))
 	u := harness.As(t, proxy.Config)
-	warning := harness.Printed(messages.Warning+messages.ServerNames, "ipaddresses.networking.k8s.io", messages.NamesIgnored)
+	warning := harness.Printed("Warning: "+"the server picks the names of %s, because %s. If a response is lost, the plugin can't find out whether the object was created.", "ipaddresses.networking.k8s.io", "the server uses generateName itself as the name")
 	u.Run("create", "-f", address).Expect(t, 0, `ipaddress.networking.k8s.io/10.9.8.7 created\n`, warning)
 	u.Run("create", "-f", address).Expect(t, 1, ``, warning+
 		`Error from server \(AlreadyExists\): error when creating "[^"]*": ipaddresses.networking.k8s.io "10.9.8.7" already exists[^\n]*\n`)
@@ -225,7 +224,7 @@ func TestServerNaming(t *testing.T) {
 		stdout, stderr string
 	}{
 		{"no fault", nil, nil, 0, 1, `configmap/demo-` + harness.Suffix + ` created\n`, ``},
-		{"conflict", conflicting, nil, 0, 1, `configmap/demo-` + harness.Suffix + ` created\n`, retried("configmap/demo-", messages.NextServerName)},
+		{"conflict", conflicting, nil, 0, 1, `configmap/demo-` + harness.Suffix + ` created\n`, retried("configmap/demo-", "asking for another name")},
 		{"conflict in one attempt", conflicting, []string{"--attempts=1"}, 1, 0, ``, `Error from server \(AlreadyExists\): error when creating "[^"]*": configmaps "demo-bbbbb" already exists, the server was not able to generate a unique name for the object\n`},
 		{"another's name", elsewhere, nil, 4, 0, ``, unknownOutcome(`configmap/demo- -n [^\n]*`, `configmaps "fixed" already exists \(the response is about another object\)`) + checkAlone},
 		{"response lost", faultproxy.DropResponse, nil, 4, 1, ``, unknownOutcome(`configmap/demo- -n [^\n]*`, `[^\n]*`) + checkAlone},
@@ -293,7 +292,7 @@ func TestNamesWithControlCharacters(t *testing.T) {
 			continue // printable
 		}
 		r := admin.Run("create", "-n", harness.Namespace(t, retrying), "-f", file, "-o", "name")
-		if r.Code != 1 || r.Stdout != "" || !strings.Contains(r.Stderr, messages.NameWithControlCharacters) {
+		if r.Code != 1 || r.Stdout != "" || !strings.Contains(r.Stderr, "its name has control characters, which -o name doesn't escape. Use -o json") {
 			t.Errorf("-o name of %q: %+v", test.name, r)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -16,7 +15,7 @@ func TestCreateWarnsOfPrefixes(t *testing.T) {
 	of := func(prefix string) string { return strings.ReplaceAll(configMap, "demo-", prefix) }
 	long := strings.Repeat("a", 60)
 	warning := func(prefix, rule string) string {
-		return harness.Printed(messages.Warning+messages.BadPrefix, "configmap/"+prefix, `[^\n]*`, `[^\n]*`, rule)
+		return harness.Printed("Warning: "+"%s: %s. To fix this, %s (lint rule %s).", "configmap/"+prefix, `[^\n]*`, `[^\n]*`, rule)
 	}
 	input := harness.File(t, "in.yaml", of(long+"-one-")+"---"+of(long+"-two-")+"---"+of(long+"-two-"))
 	u.Run("create", "-n", ns, "-f", input, "--count=2").Expect(t, 0, `(configmap/a{58}\w{5} created\n){6}`, warning(long+"-two-", "truncated-prefix"))

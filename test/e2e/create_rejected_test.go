@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -24,7 +23,7 @@ const (
 	stands = `.*(invalid|Forbidden|NotFound|BadRequest|Invalid)[^\n]*\n`
 )
 
-var sought = retried(`[a-z]+/demo-`+harness.Suffix, messages.Recheck)
+var sought = retried(`[a-z]+/demo-`+harness.Suffix, "checking for %s whether it exists")
 
 // Some refusals of a server are final at once. Others may be due to a first copy of the POST, so the
 // object is rechecked.

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -34,7 +33,7 @@ func keyAfterEtcdWasRestored(t *testing.T, cp *controlplane.ControlPlane) {
 		}
 		return os.Rename(backup, data)
 	})
-	u.Run(args...).Expect(t, 1, ``, harness.Printed("error: "+messages.StaleList, `configmaps/demo-[^\n]*`))
+	u.Run(args...).Expect(t, 1, ``, harness.Printed("error: "+"nothing was created, because the server lists %s, and can't find it. Its cache is newer than etcd, for example after etcd was restored from a backup.\nRestart the API servers. Then run the same command again.", `configmaps/demo-[^\n]*`))
 	for _, step := range []func() error{cp.Servers[0].Kill, func() error { return cp.Servers[0].Start(t.Context()) }} {
 		if err := step(); err != nil {
 			t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -52,7 +51,7 @@ func roleForCreate(t *testing.T, cp *controlplane.ControlPlane) {
 		}
 	}
 	u.Run("create", "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 1, ``,
-		harness.Printed(messages.Warning+messages.RefusalUnverified, "configmaps")+`Error from server \(Forbidden\): .*cannot create resource "configmaps".*\n`)
+		harness.Printed("Warning: "+"the server refused a create, and the plugin can't get %s to check the object. If a proxy repeated the request, the first copy may have created the object.", "configmaps")+`Error from server \(Forbidden\): .*cannot create resource "configmaps".*\n`)
 }
 
 // bound returns a user with one ClusterRole of examples/rbac and permission to list Jobs.

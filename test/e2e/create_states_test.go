@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -116,22 +115,22 @@ func TestCreateWithAKeyOfAChangedManifest(t *testing.T) {
 	}
 	name := strings.Fields(u.Run(args(job)...).Stdout)[0]
 	for _, test := range []struct{ name, from, to, cause string }{
-		{"one field", "image: i}", "image: s3cret}", harness.Printed(messages.Differs, "job.batch/state-", name+" -n "+ns, `  spec\.template\.spec\.containers\[0\]\.image`)},
+		{"one field", "image: i}", "image: s3cret}", harness.Printed("%s in the input differs from %s in these fields, or a field was removed:\n%s", "job.batch/state-", name+" -n "+ns, `  spec\.template\.spec\.containers\[0\]\.image`)},
 		{"several", "backoffLimit: 2", "{parallelism: 3, completions: 4, backoffLimit: 5, activeDeadlineSeconds: 6}", ""},
-		{"a removed field", "  backoffLimit: 2\n", "", harness.Printed(messages.Removed, "job.batch/state-", name+" -n "+ns)},
-		{"a quantity and a field", "name: c, image: i}", `name: c, image: i, resources: {limits: {cpu: 1000m}}}`, harness.Printed(messages.Differs, "job.batch/state-", name+" -n "+ns, `  spec\.template\.spec\.containers\[0\]\.resources\.limits`)},
+		{"a removed field", "  backoffLimit: 2\n", "", harness.Printed("A field was removed from %s in the input. All other fields are the same in %s.", "job.batch/state-", name+" -n "+ns)},
+		{"a quantity and a field", "name: c, image: i}", `name: c, image: i, resources: {limits: {cpu: 1000m}}}`, harness.Printed("%s in the input differs from %s in these fields, or a field was removed:\n%s", "job.batch/state-", name+" -n "+ns, `  spec\.template\.spec\.containers\[0\]\.resources\.limits`)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			u.T = t
 			changed := strings.ReplaceAll(job, test.from, test.to)
 			if test.cause == "" {
 				changed = strings.ReplaceAll(job, "  backoffLimit: 2\n", "  parallelism: 3\n  completions: 4\n  backoffLimit: 5\n  activeDeadlineSeconds: 6\n")
-				test.cause = harness.Printed(messages.Differs, "job.batch/state-", name+" -n "+ns,
+				test.cause = harness.Printed("%s in the input differs from %s in these fields, or a field was removed:\n%s", "job.batch/state-", name+" -n "+ns,
 					`  spec\.activeDeadlineSeconds\n  spec\.backoffLimit\n  spec\.completions`)
 			}
 			r := u.Run(args(changed)...)
 			r.Expect(t, 1, ``, closing(ns, "jobs.batch", "k")+
-				harness.Printed("error: "+messages.Unexpected, "1 object", `jobs.batch/`+strings.TrimPrefix(name, "job.batch/")+` -n `+ns, strings.TrimSuffix(test.cause, `\n`)))
+				harness.Printed("error: "+"the key was used for a different input, so nothing was created. Earlier runs with the key created %s from documents that are not in this input: %s\n%s\nRun the command with the earlier input.", "1 object", `jobs.batch/`+strings.TrimPrefix(name, "job.batch/")+` -n `+ns, strings.TrimSuffix(test.cause, `\n`)))
 			if strings.Contains(r.Stderr, "s3cret") {
 				t.Errorf("stderr has a value:\n%s", r.Stderr)
 			}
@@ -149,8 +148,8 @@ func TestCreateWithAKeyOfAChangedFixedName(t *testing.T) {
 		return []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", text), "--idempotency-key=k"}
 	}
 	u.Run(args("b")...).Expect(t, 0, `configmap/own created\n`, `.*`)
-	u.Run(args("c")...).Expect(t, 1, ``, closing(ns, "configmaps", "k")+harness.Printed("error: "+messages.Unexpected,
-		"1 object", "configmaps/own -n "+ns, strings.TrimSuffix(harness.Printed(messages.Differs, "configmap/own", "configmap/own -n "+ns, `  data\.a`), `\n`)))
+	u.Run(args("c")...).Expect(t, 1, ``, closing(ns, "configmaps", "k")+harness.Printed("error: "+"the key was used for a different input, so nothing was created. Earlier runs with the key created %s from documents that are not in this input: %s\n%s\nRun the command with the earlier input.",
+		"1 object", "configmaps/own -n "+ns, strings.TrimSuffix(harness.Printed("%s in the input differs from %s in these fields, or a field was removed:\n%s", "configmap/own", "configmap/own -n "+ns, `  data\.a`), `\n`)))
 }
 
 // Names in another namespace are printed with the flag that the next command needs.
@@ -165,7 +164,7 @@ func TestCreateNamesInAnotherNamespace(t *testing.T) {
 		}
 		return harness.File(t, "in.yaml", text)
 	}
-	u.Run("create", "-o", "name", "-f", in(ns)).Expect(t, 0, `configmap/demo-\w+\n`, harness.Printed(messages.Namespace, ns))
-	u.Run("create", "-o", "name", "-f", in(ns, other)).Expect(t, 0, `(configmap/demo-\w+\n){2}`, harness.Printed(messages.Namespaces))
+	u.Run("create", "-o", "name", "-f", in(ns)).Expect(t, 0, `configmap/demo-\w+\n`, harness.Printed("The objects are not in the current namespace. Use this flag with the printed names:\n  -n %s", ns))
+	u.Run("create", "-o", "name", "-f", in(ns, other)).Expect(t, 0, `(configmap/demo-\w+\n){2}`, harness.Printed("The names are in several namespaces. Print them with their namespaces:\n"+`  -o jsonpath='{.kind}/{.metadata.name} -n {.metadata.namespace}{"\n"}'`))
 	u.Run("create", "-o", "name", "-f", in(ns), "-n", ns).Expect(t, 0, `configmap/demo-\w+\n`, ``)
 }

@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -46,8 +45,8 @@ func TestCreateInterrupted(t *testing.T) {
 	ns := harness.Namespace(t, retrying)
 	u := interruptedAtFirstPost(t)
 	withoutWaiting(u.Run("create", "-n", ns, "-f", harness.File(t, "three.yaml", strings.Repeat(configMap+"---", 3)))).Expect(t, 130,
-		`configmap/demo-`+harness.Suffix+` created\n`, sum(messages.Interrupted, 1, 0, 0, 0, 2)+
-			theRest(messages.RestObjects, left("2", "configmap/demo- -n "+ns, `[^\n]*three.yaml`)))
+		`configmap/demo-`+harness.Suffix+` created\n`, sum("interrupted", 1, 0, 0, 0, 2)+
+			theRest("create the rest with the same command and only this input:\n%s", left("2", "configmap/demo- -n "+ns, `[^\n]*three.yaml`)))
 	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 1 {
 		t.Errorf("%d objects are there, want 1", n)
 	}
@@ -71,8 +70,8 @@ func TestRefusalStopsTheCopies(t *testing.T) {
 	var posts atomic.Int64
 	proxy := faultproxy.New(t, single.User("nobody"), countPosts(&posts, nil))
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=100", "--concurrency=1").Expect(t, 1, ``,
-		harness.Printed(messages.Warning+messages.RefusalUnverified, "configmaps")+
-			`Error from server \(Forbidden\): [^\n]*\n`+sum(messages.StoppedAfterFailure, 0, 0, 1, 0, 99)+nothingCreated)
+		harness.Printed("Warning: "+"the server refused a create, and the plugin can't get %s to check the object. If a proxy repeated the request, the first copy may have created the object.", "configmaps")+
+			`Error from server \(Forbidden\): [^\n]*\n`+sum("stopped after a failure", 0, 0, 1, 0, 99)+nothingCreated)
 	if posts.Load() != 1 {
 		t.Errorf("%d POSTs, want 1", posts.Load())
 	}
@@ -80,46 +79,46 @@ func TestRefusalStopsTheCopies(t *testing.T) {
 
 // Advice at the end of a run.
 var (
-	check          = harness.Printed(messages.Check, `  kubectl get [^\n]*`)
-	checkAlone     = check + harness.Printed(messages.MissingOne) + useKey
-	useKey         = harness.Printed(messages.UseKey)
-	sameAgain      = harness.Printed(harness.Capital(messages.RunAgainWithKey))
-	fixAndAgain    = harness.Printed(messages.AfterFix + messages.RunAgainWithKey)
-	nothingCreated = harness.Printed(messages.AfterFix + messages.RunAgain)
-	fixedNames     = harness.Printed(harness.Capital(messages.RunAgainFixedNames))
+	check          = harness.Printed("Check whether the object exists. It may still be created within a minute:\n%s", `  kubectl get [^\n]*`)
+	checkAlone     = check + harness.Printed("If the object does not exist, run the same command again.") + useKey
+	useKey         = harness.Printed("A run with --idempotency-key can be repeated unchanged.")
+	sameAgain      = harness.Printed(harness.Capital("run the same command again. It leaves existing objects as they are."))
+	fixAndAgain    = harness.Printed("Fix the cause. Then " + "run the same command again. It leaves existing objects as they are.")
+	nothingCreated = harness.Printed("Fix the cause. Then " + "run the same command again. Nothing was created.")
+	fixedNames     = harness.Printed(harness.Capital("run the same command again. It reports AlreadyExists for existing objects, and creates the rest."))
 	// noGet is printed to a user who has permission to create and not to get.
-	noGet = harness.Printed(messages.Warning+messages.NoGet, `configmaps in "[^\n]*"`)
+	noGet = harness.Printed("Warning: "+"no permission to get %s. If a response is lost, the plugin can't find out whether the object was created.", `configmaps in "[^\n]*"`)
 )
 
 // sum is the line with the counts of created, existing, failed, unknown and not attempted objects.
 func sum(why string, counts ...any) string {
-	return regexp.QuoteMeta(fmt.Sprintf(messages.Summary, why, fmt.Sprintf(messages.Counts, counts...))) + `\n`
+	return regexp.QuoteMeta(fmt.Sprintf("error: %s: %s", why, fmt.Sprintf("%d created, %d exist, %d failed, %d unknown, %d not attempted", counts...))) + `\n`
 }
 
 // left is a line about a remaining part of the input.
 func left(n, object, source string) string {
-	return strings.TrimSuffix(harness.Printed(messages.Left, n, object, source), `\n`)
+	return strings.TrimSuffix(harness.Printed("  %d of %s in %s", n, object, source), `\n`)
 }
 
 // theRest is the advice to create the rest of a run without a key.
 func theRest(message, rest string) string {
-	return `(` + harness.Printed(messages.AfterFix+message, rest) + `|` + harness.Printed(harness.Capital(message), rest) + `)` +
-		harness.Printed(messages.NotUnchanged, `\d+ objects?`) + `(` + useKey + `)?`
+	return `(` + harness.Printed("Fix the cause. Then "+message, rest) + `|` + harness.Printed(harness.Capital(message), rest) + `)` +
+		harness.Printed("Don't run the command unchanged. It would create up to %s a second time.", `\d+ objects?`) + `(` + useKey + `)?`
 }
 
 // missing is the advice to create objects of unknown outcome that don't exist.
 func missing(objects string) string {
-	return harness.Printed(messages.MissingObjects, objects) + `(` + harness.Printed(messages.NotUnchanged, `\d+ objects?`) + `)?` + useKey
+	return harness.Printed("Create the missing objects with the same command and only the documents of missing objects in this input:\n%s", objects) + `(` + harness.Printed("Don't run the command unchanged. It would create up to %s a second time.", `\d+ objects?`) + `)?` + useKey
 }
 
 // retried is the line about a retry of an object.
 func retried(object, action string) string {
-	return harness.Printed(messages.Retry, object, `[^\n]*`, strings.TrimSuffix(harness.Printed(action), `\n`))
+	return harness.Printed("%s: %v (%s)", object, `[^\n]*`, strings.TrimSuffix(harness.Printed(action), `\n`))
 }
 
 // unknownOutcome is the line about an object with an unknown outcome.
 func unknownOutcome(object, why string) string {
-	return harness.Printed(messages.OutcomeUnknown, object, why)
+	return harness.Printed("error: outcome unknown: %s: %v", object, why)
 }
 
 // If the server does not respond, the run stops instead of trying one object after the other.
@@ -140,7 +139,7 @@ func TestDeadServerStopsTheRun(t *testing.T) {
 	input := harness.File(t, "cm.yaml", strings.Repeat(configMap+"---", 20))
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input, "--retry-timeout=1s").Expect(t, 4, ``,
 		`(configmap/demo-[^\n]*\n)*`+unknownOutcome(`configmap/demo-`+harness.Suffix+` -n `+ns, `[^\n]*`)+
-			sum(messages.Unreachable, 0, 0, 0, 1, 19)+theRest(messages.RestObjects, left("19", "configmap/demo- -n "+ns, `[^\n]*`))+
+			sum("stopped, because the server is unreachable", 0, 0, 0, 1, 19)+theRest("create the rest with the same command and only this input:\n%s", left("19", "configmap/demo- -n "+ns, `[^\n]*`))+
 			check+missing(left("1", "configmap/demo- -n "+ns, `[^\n]*`)))
 	if posts.Load() > 20 {
 		t.Errorf("%d requests for one object", posts.Load())
@@ -160,8 +159,8 @@ func TestOneObjectThatDoesNotGetThrough(t *testing.T) {
 	input := harness.File(t, "cm.yaml", configMap+"---"+strings.ReplaceAll(configMap, "demo-", "bad-")+"---"+configMap)
 	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input, "--retry-timeout=1s").Expect(t, 4, `(configmap/demo-`+harness.Suffix+` created\n){2}`,
 		`(configmap/bad-[^\n]*\n)*`+unknownOutcome(`configmap/bad-`+harness.Suffix+` -n `+ns, `[^\n]*`)+
-			harness.Printed(messages.Warning+messages.SentOnce, `configmaps in "`+ns+`"`)+
-			sum(messages.NotAllCreated, 2, 0, 0, 1, 0)+check+missing(left("1", "configmap/bad- -n "+ns, `[^\n]*`)))
+			harness.Printed("Warning: "+"an object of %s used up its --retry-timeout. Until the server creates one, the plugin sends each of the next objects once, without retries.", `configmaps in "`+ns+`"`)+
+			sum("not all objects were created", 2, 0, 0, 1, 0)+check+missing(left("1", "configmap/bad- -n "+ns, `[^\n]*`)))
 }
 
 // After an interrupt all objects are counted, with and without a generated name.
@@ -172,8 +171,8 @@ func TestInterruptBeforeAnotherKind(t *testing.T) {
 	secret := strings.ReplaceAll(configMap, "ConfigMap", "Secret")
 	role := "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {generateName: role-}\n"
 	withoutWaiting(u.Run("create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap+"---\n"+role+"---"+secret+"---\n"+role))).Expect(t, 130,
-		`configmap/demo-`+harness.Suffix+` created\n`, harness.Printed(messages.Summary, messages.Interrupted, `1 created, 0 exist, 0 failed, 0 unknown, \d not attempted[^\n]*`)+
-			theRest(messages.RestObjects, `(  [^\n]*\n?)+`))
+		`configmap/demo-`+harness.Suffix+` created\n`, harness.Printed("error: %s: %s", "interrupted", `1 created, 0 exist, 0 failed, 0 unknown, \d not attempted[^\n]*`)+
+			theRest("create the rest with the same command and only this input:\n%s", `(  [^\n]*\n?)+`))
 }
 
 // An interrupt ends discovery and reading of the input if they hang before anything is created.
@@ -187,8 +186,8 @@ func TestInterruptWhileNothingIsCreated(t *testing.T) {
 			<-r.Context().Done()
 		})
 	}
-	interruptedUnread := harness.Printed(messages.Unread, strings.TrimSuffix(sum(messages.Interrupted, 0, 0, 0, 0, 0), `\n`)) +
-		harness.Printed(harness.Capital(messages.RunAgain))
+	interruptedUnread := harness.Printed("%s. The rest of the input was not read.", strings.TrimSuffix(sum("interrupted", 0, 0, 0, 0, 0), `\n`)) +
+		harness.Printed(harness.Capital("run the same command again. Nothing was created."))
 	done := make(chan struct{})
 	defer close(done)
 	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -237,7 +236,7 @@ func TestInterruptedPostIsReadBack(t *testing.T) {
 	u := harness.As(t, proxy.Config)
 	u.Context = ctx
 	withoutWaiting(u.Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap))).Expect(t, 0,
-		`configmap/demo-`+harness.Suffix+` created\n`, retried(`configmap/demo-`+harness.Suffix, messages.ReadBack))
+		`configmap/demo-`+harness.Suffix+` created\n`, retried(`configmap/demo-`+harness.Suffix, "checking whether it exists"))
 }
 
 // If the reader of stdout is gone, nothing more is created, and all created objects are counted.
@@ -264,7 +263,7 @@ func TestClosedPipe(t *testing.T) {
 	}
 	ended, stderr := run("create", "-f", harness.File(t, "cm.yaml", configMap), "--count=50", "--concurrency=1")
 	want := "error: configmap/demo-"
-	if ended.ExitCode() != 1 || !strings.Contains(stderr, want) || !strings.Contains(stderr, fmt.Sprintf(messages.Summary, messages.NotWritten, "1 created")) {
+	if ended.ExitCode() != 1 || !strings.Contains(stderr, want) || !strings.Contains(stderr, fmt.Sprintf("error: %s: %s", "stopped, because the results can't be written", "1 created")) {
 		t.Errorf("%v, stderr\n%s", ended, stderr)
 	}
 	// Commands that only read end without an error, like kubectl get before head. An audit prints its
@@ -297,5 +296,5 @@ func TestNamedObjectWithALostResponse(t *testing.T) {
 // run with a key.
 func aboutHolder(name, ns string) string {
 	object := `configmap/` + name + ` -n ` + ns
-	return harness.Printed(messages.Holder, object, object, exactlyonce.Annotation, `[^\n ]*`, object, exactlyonce.RunLabel, `[^\n ]*`, object)
+	return harness.Printed("%s has the name of an object of this run, and no creation ID.\nIf an earlier run created it, restore its annotation and label:\n  kubectl annotate %s %s=%s && kubectl label %s %s=%s\nOtherwise remove it from the input, or delete it:\n  kubectl delete %s", object, object, exactlyonce.Annotation, `[^\n ]*`, object, exactlyonce.RunLabel, `[^\n ]*`, object)
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -72,12 +71,12 @@ func TestCreateBadInput(t *testing.T) {
 		stdout, stderr string
 	}{
 		{"stray argument", []string{"x"}, ``, `error: Unexpected args: \[x\]\nSee 'kubectl genname create -h' for help and examples\n`},
-		{"no attempts", []string{"--attempts=0", "-f", "-"}, ``, harness.Printed("error: "+messages.BadAttempts, `\d+`, "0")},
-		{"too many attempts", []string{"--attempts=100001", "-f", "-"}, ``, harness.Printed("error: "+messages.BadAttempts, "100000", "100001")},
-		{"negative time", []string{"--retry-timeout=-1s", "-f", "-"}, ``, harness.Printed("error: "+messages.BadRetryTimeout, "-1s")},
+		{"no attempts", []string{"--attempts=0", "-f", "-"}, ``, harness.Printed("error: "+"--attempts must be from 1 to %d, not %d", `\d+`, "0")},
+		{"too many attempts", []string{"--attempts=100001", "-f", "-"}, ``, harness.Printed("error: "+"--attempts must be from 1 to %d, not %d", "100000", "100001")},
+		{"negative time", []string{"--retry-timeout=-1s", "-f", "-"}, ``, harness.Printed("error: "+"--retry-timeout must be 0 or more, not %s", "-1s")},
 		{"broken second document", []string{"-f", harness.File(t, "b.yaml", configMap+"---\na: [\n---"+configMap)}, created, `error: error parsing .*b.yaml: error converting YAML to JSON: [^\n]*\n` + partUnused},
 		{"unknown kind", []string{"-f", harness.File(t, "u.yaml", strings.ReplaceAll(configMap, "ConfigMap", "Nope")+"---"+configMap)}, created, `error: resource mapping not found for name: "" namespace: "" from ".*u.yaml": no matches for kind "Nope" in version "v1"\nensure CRDs are installed first\n` + partUnused},
-		{"invalid generateName", []string{"-f", harness.File(t, "i.yaml", strings.ReplaceAll(configMap, "demo-", "Demo_"))}, ``, harness.Printed(messages.Warning+messages.BadPrefix, "configmap/Demo_") + `The ConfigMap "Demo_` + harness.Suffix + `" is invalid: \n\* metadata.generateName: Invalid value: "Demo_".*`},
+		{"invalid generateName", []string{"-f", harness.File(t, "i.yaml", strings.ReplaceAll(configMap, "demo-", "Demo_"))}, ``, harness.Printed("Warning: "+"%s: %s. To fix this, %s (lint rule %s).", "configmap/Demo_") + `The ConfigMap "Demo_` + harness.Suffix + `" is invalid: \n\* metadata.generateName: Invalid value: "Demo_".*`},
 		{"no such namespace", []string{"-n", "nonsuch", "-f", harness.File(t, "n.yaml", configMap)}, ``, `Error from server \(NotFound\): error when creating ".*n.yaml": namespaces "nonsuch" not found\n`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -147,5 +146,5 @@ func TestCreateFromAPipeThatStaysOpen(t *testing.T) {
 
 // partUnused matches the end of a run without a key that created one object and could not use the rest
 // of its input.
-var partUnused = harness.Printed(messages.Unreadable, strings.TrimSuffix(sum(messages.NotAllCreated, 1, 0, 0, 0, 0), `\n`)) +
-	theRest(messages.RestObjects, messages.LeftUnreadable)
+var partUnused = harness.Printed("%s. A part of the input could not be used.", strings.TrimSuffix(sum("not all objects were created", 1, 0, 0, 0, 0), `\n`)) +
+	theRest("create the rest with the same command and only this input:\n%s", "  the input that could not be used")

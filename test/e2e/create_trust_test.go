@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -34,7 +33,7 @@ func TestAttackerAgainstASecret(t *testing.T) {
 		t.Errorf("a dry run with a secret prints %q", r.Stdout)
 	}
 	r := u.Run(withSecret...)
-	r.Expect(t, 0, `job.batch/report-`+harness.Suffix+` created\n`, harness.Printed(messages.Warning+messages.OtherSecret, "1 object", `jobs.batch/report-`+harness.Suffix+` -n `+ns)+`.*`)
+	r.Expect(t, 0, `job.batch/report-`+harness.Suffix+` created\n`, harness.Printed("Warning: "+"the run ignores %s with its label, like %s. Another user created the object, or the secret was changed. If it was changed, add the former secret as the second line of the secret's file.", "1 object", `jobs.batch/report-`+harness.Suffix+` -n `+ns)+`.*`)
 	name := strings.TrimSuffix(strings.TrimPrefix(r.Stdout, "job.batch/"), " created\n")
 
 	// The ID and the label of the run's object are copied to another name.
@@ -52,7 +51,7 @@ func TestAttackerAgainstASecret(t *testing.T) {
 	both := harness.File(t, "both.yaml", job+"---"+configMap)
 	withBoth := append([]string{"create", "-n", ns, "-f", both}, withSecret[5:]...)
 	u.Run(withBoth...).Expect(t, 0, `job.batch/`+name+` exists \(Running\)\nconfigmap/demo-`+harness.Suffix+` created\n`,
-		harness.Printed(messages.Warning+messages.OtherSecret, "2 objects", `configmaps/copied -n `+ns)+`.*`)
+		harness.Printed("Warning: "+"the run ignores %s with its label, like %s. Another user created the object, or the secret was changed. If it was changed, add the former secret as the second line of the secret's file.", "2 objects", `configmaps/copied -n `+ns)+`.*`)
 }
 
 // The secret is missing, changed, or on the second line of the file.
@@ -71,12 +70,12 @@ func TestSecretsOfRuns(t *testing.T) {
 	created.Expect(t, 0, oneCreated, `.*`)
 	exists := strings.ReplaceAll(created.Stdout, "created", "exists")
 	object := `configmaps/demo-` + harness.Suffix + ` -n ` + ns
-	u.Run(args("")...).Expect(t, 1, ``, `.*`+harness.Printed("error: "+messages.NeedsSecret, object))
+	u.Run(args("")...).Expect(t, 1, ``, `.*`+harness.Printed("error: "+"nothing was created, because an earlier run with the key used a secret and created %s\nGive the same secret with --idempotency-secret-file.", object))
 	u.Run(args(secondSecret+"\n"+firstSecret+"\n")...).Expect(t, 0, exists, `.*`)
 	u.Run(args("short")...).Expect(t, 1, ``, `error: --idempotency-secret-file [^\n]*, line 1: the secret has 5 characters[^\n]*\n`)
 	expectConfigMapsOf(t, ns, 1)
-	u.Run(args(secondSecret)...).Expect(t, 0, oneCreated, harness.Printed(messages.Warning+messages.OtherSecret, "1 object", object)+`.*`)
-	u.Run(args(secondSecret+"\n"+firstSecret)...).Expect(t, 1, ``, `.*`+harness.Printed("error: "+messages.SeveralSecrets, object, object))
+	u.Run(args(secondSecret)...).Expect(t, 0, oneCreated, harness.Printed("Warning: "+"the run ignores %s with its label, like %s. Another user created the object, or the secret was changed. If it was changed, add the former secret as the second line of the secret's file.", "1 object", object)+`.*`)
+	u.Run(args(secondSecret+"\n"+firstSecret)...).Expect(t, 1, ``, `.*`+harness.Printed("error: "+"nothing was created, because runs with this key used different secrets. They created %s with one, and %s with another.\nKeep the objects of one secret, delete the others, and run the command again.", object, object))
 	expectConfigMapsOf(t, ns, 2)
 }
 

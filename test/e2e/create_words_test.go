@@ -10,7 +10,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -20,8 +19,8 @@ func TestRenamedWithAKey(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	webhook(t, single, ns, true, patch(`[{"op":"add","path":"/metadata/name","value":"picked"}]`))
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--idempotency-key=k", "--retry-timeout=2s"}
-	harness.As(t, single.Admin()).Run(args...).Expect(t, 1, `configmap/picked created\n`, `.*`+harness.Printed(messages.AfterFix+messages.RunAgainRenamed))
-	harness.As(t, single.Admin()).Run(args...).Expect(t, 1, `.*`, harness.Printed(messages.Warning+messages.Unverified, "1 object", `configmaps/picked -n `+ns)+`.*`)
+	harness.As(t, single.Admin()).Run(args...).Expect(t, 1, `configmap/picked created\n`, `.*`+harness.Printed("Fix the cause. Then "+"delete the renamed objects, and run the same command again. A run with a key doesn't recognize them."))
+	harness.As(t, single.Admin()).Run(args...).Expect(t, 1, `.*`, harness.Printed("Warning: "+"the run ignores %s with its label, like %s. Another user created the object, or something changed its name or annotations.", "1 object", `configmaps/picked -n `+ns)+`.*`)
 }
 
 // A webhook overwrites the creation ID. A second run doesn't recognize its object, and creates no other.
@@ -32,8 +31,8 @@ func TestWebhookThatOverwritesTheID(t *testing.T) {
 	u := harness.As(t, single.Admin())
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--idempotency-key=k", "--retry-timeout=2s"}
 	object := `configmap/demo-` + harness.Suffix + ` -n ` + ns
-	u.Run(args...).Expect(t, 4, ``, `.*`+harness.Printed(messages.OtherID, object, exactlyonce.Annotation))
-	u.Run(args...).Expect(t, 1, ``, harness.Printed(messages.Warning+messages.Unverified, "1 object", `configmaps/demo-`+harness.Suffix+` -n `+ns)+`.*`+harness.Printed(messages.OtherID, object, exactlyonce.Annotation))
+	u.Run(args...).Expect(t, 4, ``, `.*`+harness.Printed("%s is an object of this run, and has another creation ID than the plugin sent.\nSomething changes the annotation %s, for example a webhook. Runs with a key fail until nothing changes the annotation.", object, exactlyonce.Annotation))
+	u.Run(args...).Expect(t, 1, ``, harness.Printed("Warning: "+"the run ignores %s with its label, like %s. Another user created the object, or something changed its name or annotations.", "1 object", `configmaps/demo-`+harness.Suffix+` -n `+ns)+`.*`+harness.Printed("%s is an object of this run, and has another creation ID than the plugin sent.\nSomething changes the annotation %s, for example a webhook. Runs with a key fail until nothing changes the annotation.", object, exactlyonce.Annotation))
 	if n := len(harness.ConfigMaps(t, single, ns)); n != 1 {
 		t.Errorf("%d objects, want 1", n)
 	}
@@ -45,7 +44,7 @@ func TestAnnotationsAtTheLimit(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	const limit = 256 << 10
 	for size, warning := range map[int]string{
-		limit:     harness.Printed(messages.Warning+messages.AnnotationsTooLong, fmt.Sprint(limit), exactlyonce.Annotation),
+		limit:     harness.Printed("Warning: "+"the object has %d bytes of annotations, and the plugin adds %s. Together they are longer than the server allows.", fmt.Sprint(limit), exactlyonce.Annotation),
 		limit + 1: "",
 	} {
 		input := "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: demo-, annotations: {a: " + strings.Repeat("x", size-1) + "}}\n"

@@ -3,18 +3,16 @@ package offline
 import (
 	"fmt"
 	"testing"
-
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 )
 
 // If create gets unexpected words, it explains the likely intention. Otherwise it refuses them as kubectl does.
 func TestCreateExplainsArguments(t *testing.T) {
 	const usage = "\nSee 'kubectl genname create -h' for help and examples\n"
 	file := func(name string) string {
-		return "error: " + fmt.Sprintf(messages.FileAsArgument, name, "kubectl genname create", name) + usage
+		return "error: " + fmt.Sprintf("unexpected argument %q. Name each file with -f, like %s -f %s", name, "kubectl genname create", name) + usage
 	}
 	subcommand := func(name string) string {
-		return "error: " + fmt.Sprintf(messages.NoSubcommands, "kubectl genname create", "create "+name, "kubectl genname create") + "\n"
+		return "error: " + fmt.Sprintf("%s has no subcommands. Pipe the output of kubectl into it:\n  kubectl %s … --dry-run=client -o yaml | %s -f -", "kubectl genname create", "create "+name, "kubectl genname create") + "\n"
 	}
 	for _, test := range []struct {
 		args   []string

@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -166,7 +165,7 @@ func quotaOfTwo(t *testing.T, namespace string) {
 // mayDoNothing returns the plugin's output for a user without permissions. Before kubectl's refusal, the plugin warns
 // that it can't check the refusal.
 func mayDoNothing(user string) *harness.Result {
-	return &harness.Result{Code: 1, Stderr: harness.Printed(messages.Warning+messages.RefusalUnverified, "configmaps") +
+	return &harness.Result{Code: 1, Stderr: harness.Printed("Warning: "+"the server refused a create, and the plugin can't get %s to check the object. If a proxy repeated the request, the first copy may have created the object.", "configmaps") +
 		`Error from server \(Forbidden\): error when creating "one.yaml": configmaps is forbidden: User "` + user +
 		`" cannot create resource "configmaps" in API group "" in the namespace "NAMESPACE"\n`}
 }

@@ -25,7 +25,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -77,10 +76,10 @@ func TestParity(t *testing.T) {
 
 // added matches output that the plugin prints by default and kubectl never prints. Examples are a check of a refusal,
 // an error found by lint, and the next step at the end.
-var added = regexp.MustCompile(`(?m:^` + harness.Printed(messages.Retry, `\S+`, `.*`, `checking for 13s[^\n]*`) + `)|(?m:^` +
-	harness.Printed(messages.Warning+messages.BadPrefix) + `)|(?ms:^(` +
-	`error: (` + messages.NotAllCreated + `|` + messages.StoppedAfterFailure + `): |` +
-	harness.Printed(messages.AfterFix+messages.RunAgain) + `|` + harness.Printed(harness.Capital(messages.RunAgain)) + `).*\z)`)
+var added = regexp.MustCompile(`(?m:^` + harness.Printed("%s: %v (%s)", `\S+`, `.*`, `checking for 13s[^\n]*`) + `)|(?m:^` +
+	harness.Printed("Warning: "+"%s: %s. To fix this, %s (lint rule %s).") + `)|(?ms:^(` +
+	`error: (` + "not all objects were created" + `|` + "stopped after a failure" + `): |` +
+	harness.Printed("Fix the cause. Then "+"run the same command again. Nothing was created.") + `|` + harness.Printed(harness.Capital("run the same command again. Nothing was created.")) + `).*\z)`)
 
 // parity is shared by the cases.
 type parity struct {

@@ -14,7 +14,7 @@ import (
 
 // Message is one constant of a package of messages.
 type Message struct {
-	Package string // like pkg/cmd/create/messages
+	Package string // like pkg/cmd/lint/messages
 	Name    string
 	Text    string
 	Group   string // the comment of its group, like "Errors."

@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -38,7 +37,7 @@ func TestKilledServer(t *testing.T) {
 	if err := <-killed; err != nil {
 		t.Fatal(err)
 	}
-	result.Expect(t, 0, created(runs), `(`+`Warning: `+harness.Printed(messages.WaitRetry)+`)*`+waited("1 object", counts(1, 0, 0)))
+	result.Expect(t, 0, created(runs), `(`+`Warning: `+harness.Printed("can't read %s: %v. Retrying for up to %s.")+`)*`+waited("1 object", counts(1, 0, 0)))
 }
 
 // release lets the Pods of a namespace end.
@@ -83,7 +82,7 @@ func TestBrokenWatches(t *testing.T) {
 			})
 			ns := harness.Namespace(t, server)
 			waitIn(harness.As(t, proxy.Config), ns, job(succeeds)).Expect(t, 0, created(succeeds),
-				`(`+`Warning: `+harness.Printed(messages.WaitRetry)+`)?`+waited("1 object", counts(1, 0, 0)))
+				`(`+`Warning: `+harness.Printed("can't read %s: %v. Retrying for up to %s.")+`)?`+waited("1 object", counts(1, 0, 0)))
 			if watches.Load() < 2 {
 				t.Errorf("%d watches", watches.Load())
 			}
@@ -103,14 +102,14 @@ func TestPermissions(t *testing.T) {
 		code           int
 	}{
 		"all":         {[]string{"create", "get", "list", "watch"}, nil, created(succeeds), waited("1 object", counts(1, 0, 0)), 0},
-		"without get": {[]string{"create", "list", "watch"}, nil, created(succeeds), `Warning: ` + harness.Printed(messages.NoGet) + waited("1 object", counts(1, 0, 0)), 0},
+		"without get": {[]string{"create", "list", "watch"}, nil, created(succeeds), `Warning: ` + harness.Printed("no permission to get %s. If a response is lost, the plugin can't find out whether the object was created.") + waited("1 object", counts(1, 0, 0)), 0},
 		"get":         {[]string{"create", "get"}, []string{"--count=3"}, `(` + created(succeeds) + `){3}`, waited("3 objects", counts(3, 0, 0)), 0},
 		"get and list": {
 			[]string{"create", "get", "list"}, nil, created(succeeds), waited("1 object", counts(1, 0, 0)), 0,
 		},
-		"none":         {[]string{"create"}, nil, "", `error: ` + harness.Printed(messages.NoWatch, `jobs\.batch in "`+ns+`"`), 1},
-		"list":         {[]string{"create", "list"}, nil, "", `error: ` + harness.Printed(messages.NoWatch, `jobs\.batch in "`+ns+`"`), 1},
-		"get too many": {[]string{"create", "get"}, []string{"--count=21"}, "", `error: ` + harness.Printed(messages.TooManyToPoll, `jobs\.batch in "`+ns+`"`, "20"), 1},
+		"none":         {[]string{"create"}, nil, "", `error: ` + harness.Printed("--wait needs permission to list and watch %s, or to get them", `jobs\.batch in "`+ns+`"`), 1},
+		"list":         {[]string{"create", "list"}, nil, "", `error: ` + harness.Printed("--wait needs permission to list and watch %s, or to get them", `jobs\.batch in "`+ns+`"`), 1},
+		"get too many": {[]string{"create", "get"}, []string{"--count=21"}, "", `error: ` + harness.Printed("--wait needs permission to list and watch %s. With permission to get, it can wait for up to %d objects.", `jobs\.batch in "`+ns+`"`, "20"), 1},
 	} {
 		user := "waits-" + strings.ReplaceAll(name, " ", "-")
 		harness.Grant(t, server, ns, user, test.verbs, "jobs")
@@ -139,8 +138,8 @@ func TestInterrupt(t *testing.T) {
 	jobs := harness.Clientset(t, server).BatchV1().Jobs(ns)
 	go func() { _ = onceThere(ctx, jobs.List, func(*batchJob) error { interrupt(); return nil }) }()
 	waitIn(u, ns, job(runs), "--idempotency-key=k").Expect(t, 130, created(runs), `(?s:.*)`+
-		harness.Printed(messages.GoesOnRunning, `  kubectl get --watch job\.batch/runs-[^\n]*`)+
-		harness.Printed(messages.WaitAgain)+notWaited(messages.Interrupted, counts(0, 0, 1)))
+		harness.Printed("These objects go on running:\n%s", `  kubectl get --watch job\.batch/runs-[^\n]*`)+
+		harness.Printed("Run the same command again. It creates nothing twice, and goes on waiting.")+notWaited("interrupted", counts(0, 0, 1)))
 }
 
 // An unknown outcome has priority over a failed object. The command doesn't wait for an object with an unknown

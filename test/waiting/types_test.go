@@ -18,7 +18,6 @@ import (
 	"k8s.io/client-go/dynamic"
 	"sigs.k8s.io/yaml"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -112,8 +111,8 @@ func TestTypes(t *testing.T) {
 			ns, name := harness.Namespace(t, server), strings.ToLower(custom.kind)+"."+custom.resource.Group
 			for status, last := range map[string]string{
 				custom.good: waited("1 object", counts(1, 0, 0)),
-				custom.bad: harness.Printed(messages.HasFailed, name+`/x-`+harness.Suffix, custom.pattern(), `kubectl describe `+name+`/[^\n]*`) +
-					notWaited(messages.NotAllSucceeded, counts(0, 1, 0)),
+				custom.bad: harness.Printed("error: %s has failed%s\n  %s", name+`/x-`+harness.Suffix, custom.pattern(), `kubectl describe `+name+`/[^\n]*`) +
+					notWaited("not all objects succeeded", counts(0, 1, 0)),
 			} {
 				controlled := make(chan error, 1)
 				go func() { controlled <- custom.control(t.Context(), ns, status) }()

@@ -12,32 +12,31 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
 // created matches the line of a Job with this kind of Pod.
 func created(pod string) string { return `job\.batch/` + pod + `-` + harness.Suffix + ` created\n` }
 
-// counts is messages.WaitCounts with numbers.
+// counts is "%d succeeded, %d failed, %d running" with numbers.
 func counts(succeeded, failed, running int) string {
-	return fmt.Sprintf(messages.WaitCounts, succeeded, failed, running)
+	return fmt.Sprintf("%d succeeded, %d failed, %d running", succeeded, failed, running)
 }
 
 func waited(objects string, counts string) string {
-	return harness.Printed(messages.Waited, objects, counts)
+	return harness.Printed("Waited for %s: %s.", objects, counts)
 }
 
-func notWaited(why, counts string) string { return harness.Printed(messages.NotWaited, why, counts) }
+func notWaited(why, counts string) string { return harness.Printed("error: %s: %s", why, counts) }
 
 const backoff = ` \(BackoffLimitExceeded\): Job has reached the specified backoff limit`
 
-// notWithin matches messages.TimeOver.
-var notWithin = strings.TrimSuffix(harness.Printed(messages.TimeOver, `\w+`), `\n`)
+// notWithin matches "not all objects finished within --wait-timeout=%s".
+var notWithin = strings.TrimSuffix(harness.Printed("not all objects finished within --wait-timeout=%s", `\w+`), `\n`)
 
 // failed matches the lines of a Job that has failed.
 func failed() string {
-	return harness.Printed(messages.HasFailed, `job\.batch/fails-`+harness.Suffix, backoff,
+	return harness.Printed("error: %s has failed%s\n  %s", `job\.batch/fails-`+harness.Suffix, backoff,
 		`kubectl logs job/fails-`+harness.Suffix+` -n e2e-`+harness.Suffix)
 }
 
@@ -49,15 +48,15 @@ func TestJobs(t *testing.T) {
 		code                  int
 	}{
 		"one succeeds":     {job(succeeds), created(succeeds), waited("1 object", counts(1, 0, 0)), 0},
-		"one fails":        {job(fails), created(fails), failed() + notWaited(messages.NotAllSucceeded, counts(0, 1, 0)), 5},
-		"of each":          {job(fails) + job(succeeds), created(fails) + created(succeeds), failed() + notWaited(messages.NotAllSucceeded, counts(1, 1, 0)), 5},
+		"one fails":        {job(fails), created(fails), failed() + notWaited("not all objects succeeded", counts(0, 1, 0)), 5},
+		"of each":          {job(fails) + job(succeeds), created(fails) + created(succeeds), failed() + notWaited("not all objects succeeded", counts(1, 1, 0)), 5},
 		"beside others":    {configMap + job(succeeds), `configmap/settings-` + harness.Suffix + ` created\n` + created(succeeds), waited("1 object", counts(1, 0, 0)), 0},
 		"beside a failure": {"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: BAD}\n" + job(succeeds), created(succeeds), `(?s:.*)is invalid(?s:.*)` + waited("1 object", counts(1, 0, 0)), 1},
 		"a TTL of zero":    {job(succeeds, "ttlSecondsAfterFinished: 0"), created(succeeds), waited("1 object", counts(1, 0, 0)), 0},
 		"a deadline": {
 			job(runs, "activeDeadlineSeconds: 1"), created(runs),
 			`error: job\.batch/runs-` + harness.Suffix + ` has failed \(DeadlineExceeded\): Job was active longer than specified deadline\n  kubectl logs [^\n]*\n` +
-				notWaited(messages.NotAllSucceeded, counts(0, 1, 0)), 5,
+				notWaited("not all objects succeeded", counts(0, 1, 0)), 5,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,8 +80,8 @@ func TestOutOfTimeAndAgain(t *testing.T) {
 	for _, timeout := range []string{"0", "1s"} {
 		result := waitIn(u, ns, job(runs), "--idempotency-key=k", "--wait-timeout="+timeout)
 		result.Expect(t, 1, `job\.batch/runs-`+harness.Suffix+` (created|exists \(Running\))\n`, `(?s:.*)`+
-			harness.Printed(messages.GoesOnRunning, `  kubectl get --watch job\.batch/runs-[^\n]*`)+
-			harness.Printed(messages.WaitAgain)+notWaited(notWithin, counts(0, 0, 1)))
+			harness.Printed("These objects go on running:\n%s", `  kubectl get --watch job\.batch/runs-[^\n]*`)+
+			harness.Printed("Run the same command again. It creates nothing twice, and goes on waiting.")+notWaited(notWithin, counts(0, 0, 1)))
 	}
 	jobs := harness.Clientset(t, server).BatchV1().Jobs(ns)
 	list, err := jobs.List(t.Context(), metav1.ListOptions{})
@@ -107,7 +106,7 @@ func TestOutOfTimeAndAgain(t *testing.T) {
 			`job\.batch/`+list.Items[0].Name+` exists \((Running|Complete)\)\n`, `(?s:.*)`+waited("1 object", counts(1, 0, 0)))
 	}
 	waitIn(u, ns, job(runs), "--wait-timeout=0").Expect(t, 1, created(runs), `(?s:.*)`+
-		harness.Printed(messages.DontRunAgain)+harness.Printed(messages.UseKey)+`error: [^\n]*\n`)
+		harness.Printed("Don't run the command again to go on waiting. It would create the objects a second time.")+harness.Printed("A run with --idempotency-key can be repeated unchanged.")+`error: [^\n]*\n`)
 }
 
 // Formats that print the object print it after it has finished.
@@ -140,15 +139,15 @@ func TestNothingToWaitFor(t *testing.T) {
 		input, stderr string
 		args          []string
 	}{
-		"others":              {configMap + configMap, "error: " + harness.Printed(messages.NothingToWaitFor), nil},
-		"without a status":    {configMap, "error: " + harness.Printed(messages.NothingToWaitFor), []string{"--for=condition=Ready"}},
-		"restarts by default": {pod(""), "error: " + harness.Printed(messages.PodRestarts, "pod/p-"), nil},
+		"others":              {configMap + configMap, "error: " + harness.Printed("nothing was created, because the input contains no object that --wait can wait for. Without --for, these are Jobs, Pods, Tekton runs, Argo Workflows and JobSets."), nil},
+		"without a status":    {configMap, "error: " + harness.Printed("nothing was created, because the input contains no object that --wait can wait for. Without --for, these are Jobs, Pods, Tekton runs, Argo Workflows and JobSets."), []string{"--for=condition=Ready"}},
+		"restarts by default": {pod(""), "error: " + harness.Printed("--wait cannot wait for %s, because a Pod with restartPolicy Always never finishes. Set restartPolicy to Never or OnFailure, or use --for=condition=Ready.", "pod/p-"), nil},
 		"restarts": {
 			configMap + pod("restartPolicy: Always, "),
-			"error: " + harness.Printed(messages.PodRestarts, "pod/p-") + "error: " + harness.Printed(messages.NothingToWaitFor), nil,
+			"error: " + harness.Printed("--wait cannot wait for %s, because a Pod with restartPolicy Always never finishes. Set restartPolicy to Never or OnFailure, or use --for=condition=Ready.", "pod/p-") + "error: " + harness.Printed("nothing was created, because the input contains no object that --wait can wait for. Without --for, these are Jobs, Pods, Tekton runs, Argo Workflows and JobSets."), nil,
 		},
 		"with a key": {
-			configMap, "error: " + harness.Printed(messages.NothingToWaitFor) + harness.Printed(messages.NeedsWholeInput),
+			configMap, "error: " + harness.Printed("nothing was created, because the input contains no object that --wait can wait for. Without --for, these are Jobs, Pods, Tekton runs, Argo Workflows and JobSets.") + harness.Printed("error: nothing was created, because a run with a key needs its whole input"),
 			[]string{"--idempotency-key=k"},
 		},
 		"nothing": {"# empty\n", "error: no objects passed to create\n", nil},
@@ -174,7 +173,7 @@ func TestFor(t *testing.T) {
 		{pod, []string{"--for=condition=Ready"}, 0, waited("1 object", counts(1, 0, 0))},
 		{pod, []string{"--for=jsonpath={.status.phase}=Running", "--for=condition=ready=true"}, 0, waited("1 object", counts(1, 0, 0))},
 		{service + job(succeeds), []string{"--for=jsonpath=.metadata.name"}, 0, waited("2 objects", counts(2, 0, 0))},
-		{job(fails), []string{"--for=condition=Complete"}, 5, notWaited(messages.NotAllSucceeded, counts(0, 1, 0))},
+		{job(fails), []string{"--for=condition=Complete"}, 5, notWaited("not all objects succeeded", counts(0, 1, 0))},
 		{job(fails), []string{"--for=condition=Failed"}, 0, waited("1 object", counts(1, 0, 0))},
 		{job(runs), []string{"--for=condition=Complete", "--wait-timeout=1s"}, 1, notWaited(notWithin, counts(0, 0, 1))},
 	} {
@@ -186,7 +185,7 @@ func TestFor(t *testing.T) {
 func TestSuspended(t *testing.T) {
 	t.Parallel()
 	wait(t, job(succeeds, "suspend: true"), "--wait-timeout=10s").Expect(t, 1, created(succeeds),
-		harness.Printed(messages.Suspended, `job\.batch/[^ ]*`)+`(?s:.*)`+`  kubectl get --watch [^\n]*  # suspended\n`+
+		harness.Printed("%s is suspended. The wait goes on until it is resumed and has finished.", `job\.batch/[^ ]*`)+`(?s:.*)`+`  kubectl get --watch [^\n]*  # suspended\n`+
 			`(?s:.*)`+notWaited(notWithin, counts(0, 0, 1)+` \(1 suspended\)`))
 }
 
@@ -194,7 +193,7 @@ func TestSuspended(t *testing.T) {
 func TestExpiring(t *testing.T) {
 	t.Parallel()
 	result := wait(t, job(succeeds, "ttlSecondsAfterFinished: 1"), "--idempotency-key=k")
-	result.Expect(t, 0, created(succeeds), `Warning: `+harness.Printed(messages.Expiring, `jobs\.batch`)+`(?s:.*)`+waited("1 object", counts(1, 0, 0)))
+	result.Expect(t, 0, created(succeeds), `Warning: `+harness.Printed("%s with ttlSecondsAfterFinished are deleted after they finish. A later run with this key creates them again.", `jobs\.batch`)+`(?s:.*)`+waited("1 object", counts(1, 0, 0)))
 }
 
 // An object that is deleted or replaced before it has finished is no success.
@@ -219,13 +218,13 @@ func TestDeletedAndReplaced(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
-		ending := notWaited(messages.NotAllKnown, `[^\n]*, 1 deleted`)
+		ending := notWaited("not all results are known", `[^\n]*, 1 deleted`)
 		if !replace {
-			result.Expect(t, 1, created(runs), harness.Printed(messages.WasDeleted)+ending)
+			result.Expect(t, 1, created(runs), harness.Printed("error: %s was deleted before its result was known")+ending)
 			continue
 		}
 		// The watch can report the deletion before the other object exists.
-		result.Expect(t, 1, created(runs), `(`+harness.Printed(messages.WasReplaced)+`|`+harness.Printed(messages.WasDeleted)+`)`+ending)
+		result.Expect(t, 1, created(runs), `(`+harness.Printed("error: %s was deleted before its result was known, and another object has its name\n  kubectl get %s")+`|`+harness.Printed("error: %s was deleted before its result was known")+`)`+ending)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 )
 
 // likelyName is the name of an object that may exist. It is the name in the response if that
@@ -27,10 +26,11 @@ func likelyName(o create.Outcome) string {
 // name, the command lists all objects of its type.
 func whereToLook(o create.Outcome) string {
 	if name := likelyName(o); name != "" {
-		return fmt.Sprintf(messages.Get, o.Document.Argument(name))
+		return fmt.Sprintf(textGet, o.Document.Argument(name))
 	}
 	resource, _, _ := strings.Cut(o.Document.Reference("-"), "/")
-	return fmt.Sprintf(messages.GetNewest, reference.In(resource, o.Document.Namespace))
+	return fmt.Sprintf("  kubectl get %s "+
+		"--sort-by=.metadata.creationTimestamp", reference.In(resource, o.Document.Namespace))
 }
 
 // howToGoOn returns the advice after a run that isn't complete. counted reports whether the closing
@@ -39,19 +39,21 @@ func (e *ending) howToGoOn(counted bool) []string {
 	lines := e.aboutHolders()
 	switch {
 	case e.flags.key != "" && e.Renamed > 0:
-		return append(lines, e.hint(messages.RunAgainRenamed))
+		return append(lines, e.hint("delete the renamed objects, and run the same command again. "+
+			"A run with a key doesn't recognize them."))
 	case e.Unknown == 0 && !counted, len(e.OtherIDs) > 0:
 		return lines
 	case len(e.Begun) == 0:
-		return append(lines, e.hint(messages.RunAgain))
+		return append(lines, e.hint("run the same command again. Nothing was created."))
 	case e.flags.key != "":
-		return append(lines, e.hint(messages.RunAgainWithKey))
+		return append(lines, e.hint(textRunAgainWithKey))
 	case e.Again == 0:
-		return append(lines, e.hint(messages.RunAgainFixedNames))
+		return append(lines, e.hint("run the same command again. "+
+			"It reports AlreadyExists for existing objects, and creates the rest."))
 	}
 	advice := append(e.aboutRest(), e.aboutUnknown()...)
 	if len(advice) > 0 {
-		advice = append(advice, messages.UseKey)
+		advice = append(advice, textUseKey)
 	}
 	return append(lines, advice...)
 }
@@ -59,7 +61,7 @@ func (e *ending) howToGoOn(counted bool) []string {
 // hint returns a sentence with advice. If something failed, the sentence begins with fixing that.
 func (e *ending) hint(text string) string {
 	if e.Failed+e.Renamed > 0 || len(e.Holders) > 0 {
-		return messages.AfterFix + text
+		return "Fix the cause. Then " + text
 	}
 	return capitalized(text)
 }
@@ -69,11 +71,19 @@ func (e *ending) hint(text string) string {
 func (e *ending) aboutHolders() (lines []string) {
 	for _, o := range e.Holders {
 		object := o.Document.Argument(o.Result.Name)
-		lines = append(lines, fmt.Sprintf(messages.Holder, object, object, exactlyonce.Annotation, o.ID.String(),
+		lines = append(lines, fmt.Sprintf("%s has the name of an object of this run, and no creation ID.\n"+
+			"If an earlier run created it, restore its annotation and label:\n"+
+			"  kubectl annotate %s %s=%s && kubectl label %s %s=%s\n"+
+			"Otherwise remove it from the input, or delete it:\n"+
+			"  kubectl delete %s", object, object, exactlyonce.Annotation, o.ID.String(),
 			object, exactlyonce.RunLabel, idempotency.Key(e.flags.key).RunLabel(), object))
 	}
 	for _, o := range e.OtherIDs {
-		lines = append(lines, fmt.Sprintf(messages.OtherID, o.Document.Argument(o.Result.Name), exactlyonce.Annotation))
+		lines = append(lines, fmt.Sprintf("%s is an object of this run, and has another creation ID than the "+
+			"plugin sent.\n"+
+			"Something changes the annotation %s, for example a webhook. "+
+			"Runs with a key fail until nothing changes the "+
+			"annotation.", o.Document.Argument(o.Result.Name), exactlyonce.Annotation))
 	}
 	return lines
 }
@@ -90,30 +100,30 @@ func (e *ending) aboutRest() []string {
 func (e *ending) commandOfRest() string {
 	rest := &e.Rest
 	if e.Documents == 1 && e.unread() == "" {
-		return fmt.Sprintf(messages.RestCount, rest.Left)
+		return fmt.Sprintf("create the rest with the same command and this flag:\n  --count=%d", rest.Left)
 	}
 	if files := rest.Whole(e.Begun); len(files) > 0 && len(files) <= maxShown && e.unread() == "" {
 		for i, file := range files {
 			files[i] = "-f " + reference.Quote(file)
 		}
-		return fmt.Sprintf(messages.RestFiles, strings.Join(files, " "))
+		return fmt.Sprintf("create the rest with the same command and these files:\n  %s", strings.Join(files, " "))
 	}
 	input := listed(rest)
 	if e.unread() != "" {
 		input = append(input, e.unread())
 	}
-	return fmt.Sprintf(messages.RestObjects, strings.Join(input, "\n"))
+	return fmt.Sprintf("create the rest with the same command and only this input:\n%s", strings.Join(input, "\n"))
 }
 
 // listed returns lines that list the objects of a remainder.
 func listed(r *create.Remainder) (lines []string) {
 	more := r.Left
 	for _, s := range r.Shares() {
-		lines = append(lines, fmt.Sprintf(messages.Left, s.Left, s.Object, s.Source))
+		lines = append(lines, fmt.Sprintf("  %d of %s in %s", s.Left, s.Object, s.Source))
 		more -= s.Left
 	}
 	if more > 0 {
-		lines = append(lines, fmt.Sprintf(messages.LeftMore, more))
+		lines = append(lines, fmt.Sprintf("  %d more", more))
 	}
 	return lines
 }
@@ -131,16 +141,17 @@ func (e *ending) aboutUnknown() []string {
 	slices.Sort(commands)
 	commands = slices.Compact(commands)
 	if n := e.Unknown - len(e.Unknowns); n > 0 {
-		commands = append(commands, fmt.Sprintf(messages.CheckMore, n))
+		commands = append(commands, fmt.Sprintf("  (%d more, listed above)", n))
 	}
-	lines := []string{fmt.Sprintf(messages.Check, strings.Join(commands, "\n"))}
+	lines := []string{fmt.Sprintf(textCheck, strings.Join(commands, "\n"))}
 	switch {
 	case e.Objects() == 1 && e.unread() == "":
-		return append(lines, messages.MissingOne)
+		return append(lines, "If the object does not exist, run the same command again.")
 	case e.Documents == 1 && e.unread() == "":
-		lines = append(lines, messages.MissingCount)
+		lines = append(lines, "Create the missing objects with the same command and their number:\n  --count=NUMBER")
 	default:
-		lines = append(lines, fmt.Sprintf(messages.MissingObjects, strings.Join(listed(&e.Maybe), "\n")))
+		lines = append(lines, fmt.Sprintf("Create the missing objects with the same command "+
+			"and only the documents of missing objects in this input:\n%s", strings.Join(listed(&e.Maybe), "\n")))
 	}
 	if e.Rest.Left > 0 {
 		return lines // it is printed already
@@ -150,5 +161,6 @@ func (e *ending) aboutUnknown() []string {
 
 // notUnchanged warns about running the same command again.
 func (e *ending) notUnchanged() string {
-	return fmt.Sprintf(messages.NotUnchanged, humanize.Count(e.Again, "object"))
+	return fmt.Sprintf("Don't run the command unchanged. It would create up to %s a second "+
+		"time.", humanize.Count(e.Again, "object"))
 }

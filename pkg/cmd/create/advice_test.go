@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 )
 
 // renamed is an object that was stored under a name that was not sent.
@@ -36,14 +35,14 @@ func TestRenamedIsSomething(t *testing.T) {
 	d := numbered(1, 5)
 	see(t, "--count=5", fate{}, []create.Event{
 		renamed(d, "picked"), create.Outcome{Kind: create.NotAttempted, Document: d, Copies: 4}, readTo(1),
-	}).expect(t, "--count=4\n"+twice(1), messages.RunAgain)
+	}).expect(t, "--count=4\n"+twice(1), "run the same command again. Nothing was created.")
 	see(t, "", fate{}, []create.Event{
 		created(numbered(1, 1), "demo-1"), renamed(numbered(2, 1), "picked"), readTo(2),
-	}).expect(t, fmt.Sprintf(messages.CountsRenamed, 2, 1, 0, 0, 0, 0), messages.UseKey)
+	}).expect(t, fmt.Sprintf("%d created (%d renamed by a webhook or policy), %d exist, %d failed, %d unknown, %d not attempted", 2, 1, 0, 0, 0, 0), textUseKey)
 	see(t, "", fate{}, []create.Event{create.Outcome{
 		Kind:     create.Failed,
 		Document: d, Result: exactlyonce.Result{Name: "sent"}, Err: apierrors.NewAlreadyExists(configMaps, "picked"),
-	}, create.Outcome{Kind: create.NotAttempted, Document: d, Copies: 4}, readTo(1)}).expect(t, lines(sum(messages.StoppedAfterFailure, 0, 0, 1, 0, 4), nothing), "")
+	}, create.Outcome{Kind: create.NotAttempted, Document: d, Copies: 4}, readTo(1)}).expect(t, lines(sum("stopped after a failure", 0, 0, 1, 0, 4), nothing), "")
 }
 
 // The advice for an unknown object has the name in the response if that differs from the sent name.
@@ -52,7 +51,7 @@ func TestUnknownAndRenamed(t *testing.T) {
 		Kind:     create.Unknown,
 		Document: demo(), Result: exactlyonce.Result{Name: "sent", Object: configMap("picked")},
 		Err: fmt.Errorf("%w: picked", exactlyonce.ErrRenamed),
-	}, readTo(1)}).expect(t, fmt.Sprintf(messages.Get, "configmap/picked -n prod"), "configmap/sent")
+	}, readTo(1)}).expect(t, fmt.Sprintf(textGet, "configmap/picked -n prod"), "configmap/sent")
 }
 
 // Documents have no numbers, because a file's numbers differ from the order in which documents are
@@ -73,7 +72,7 @@ func TestWhatIsLeftOfTwoFiles(t *testing.T) {
 		}
 	}
 	see(t, "", fate{}, append(events, readTo(10))).expect(t,
-		fmt.Sprintf(messages.RestObjects, fmt.Sprintf(messages.Left, 2, "configmap/bad- -n prod", "b.yaml"))+"\n"+twice(8), "document")
+		fmt.Sprintf("create the rest with the same command and only this input:\n%s", fmt.Sprintf("  %d of %s in %s", 2, "configmap/bad- -n prod", "b.yaml"))+"\n"+twice(8), "document")
 }
 
 // The rest is printed in the order of the input, at most ten lines.
@@ -93,8 +92,8 @@ func TestManyAreLeft(t *testing.T) {
 	few.Add(create.Config{}, create.Outcome{Document: numbered(2, 1), Kind: create.Failed})
 	few.Add(create.Config{}, create.Outcome{Document: other, Kind: create.NotAttempted, Copies: 3})
 	want := []string{
-		fmt.Sprintf(messages.Left, 3, "configmap/first- -n prod", "demo.yaml"),
-		fmt.Sprintf(messages.Left, 1, "configmap/demo- -n prod", "demo.yaml"),
+		fmt.Sprintf("  %d of %s in %s", 3, "configmap/first- -n prod", "demo.yaml"),
+		fmt.Sprintf("  %d of %s in %s", 1, "configmap/demo- -n prod", "demo.yaml"),
 	}
 	if got := listed(&few.Rest); !slices.Equal(got, want) {
 		t.Error(got)
@@ -109,12 +108,12 @@ func TestRestOfAFileThatCannotBeRead(t *testing.T) {
 	}
 	got := see(t, "", fate{}, events)
 	got.expect(t, lines("error parsing demo.yaml",
-		fmt.Sprintf(messages.Unreadable, sum(messages.NotAllCreated, 1, 0, 0, 0, 0)),
-		capital(fmt.Sprintf(messages.RestObjects, messages.LeftUnreadable)), twice(1)), "")
+		fmt.Sprintf("%s. A part of the input could not be used.", sum("not all objects were created", 1, 0, 0, 0, 0)),
+		capital(fmt.Sprintf("create the rest with the same command and only this input:\n%s", "  the input that could not be used")), twice(1)), "")
 	if got.code != 1 {
 		t.Errorf("exit code %d", got.code)
 	}
-	see(t, "--naming=server --attempts=1", fate{}, events).expect(t, "error parsing demo.yaml", messages.NotAllCreated)
+	see(t, "--naming=server --attempts=1", fate{}, events).expect(t, "error parsing demo.yaml", "not all objects were created")
 }
 
 // After a run in which all was well, nothing suggests to delete anything.
@@ -140,11 +139,11 @@ func TestNamesInAnotherNamespace(t *testing.T) {
 		events []create.Event
 		want   string
 	}{
-		"elsewhere":      {"-o name", []create.Event{in("it's")}, fmt.Sprintf(messages.Namespace, `'it'\''s'`) + "\n"},
+		"elsewhere":      {"-o name", []create.Event{in("it's")}, fmt.Sprintf("The objects are not in the current namespace. Use this flag with the printed names:\n  -n %s", `'it'\''s'`) + "\n"},
 		"here":           {"-o name", []create.Event{in("prod")}, ""},
 		"of the cluster": {"-o name", []create.Event{in("")}, ""},
-		"both":           {"-o name", []create.Event{in("prod"), in("dev")}, messages.Namespaces + "\n"},
-		"two others":     {"-o name", []create.Event{in("a"), in("b")}, messages.Namespaces + "\n"},
+		"both":           {"-o name", []create.Event{in("prod"), in("dev")}, "The names are in several namespaces. Print them with their namespaces:\n" + `  -o jsonpath='{.kind}/{.metadata.name} -n {.metadata.namespace}{"\n"}'` + "\n"},
+		"two others":     {"-o name", []create.Event{in("a"), in("b")}, "The names are in several namespaces. Print them with their namespaces:\n" + `  -o jsonpath='{.kind}/{.metadata.name} -n {.metadata.namespace}{"\n"}'` + "\n"},
 		"another format": {"-o yaml", []create.Event{in("dev")}, ""},
 		"kubectl's":      {"-o name --naming=server --attempts=1", []create.Event{in("dev")}, ""},
 	} {
@@ -181,7 +180,7 @@ func TestOverwrittenID(t *testing.T) {
 	object.SetLabels(map[string]string{exactlyonce.RunLabel: idempotency.Key("k").RunLabel()})
 	see(t, "--idempotency-key=k", fate{}, []create.Event{
 		create.Outcome{Kind: create.Unknown, Document: demo(), ID: exactlyonce.Derive(exactlyonce.Derivation{Creation: "v1-1", Run: "r"}), Result: exactlyonce.Result{Name: "demo-1", Object: object}, Err: reset}, readTo(1),
-	}).expect(t, fmt.Sprintf(messages.OtherID, "configmap/demo-1 -n prod", exactlyonce.Annotation), "again")
+	}).expect(t, fmt.Sprintf("%s is an object of this run, and has another creation ID than the plugin sent.\nSomething changes the annotation %s, for example a webhook. Runs with a key fail until nothing changes the annotation.", "configmap/demo-1 -n prod", exactlyonce.Annotation), "again")
 }
 
 // Each copy that is there and could not be printed is named.
@@ -190,10 +189,10 @@ func TestUnprintedCopies(t *testing.T) {
 	events := []create.Event{created(d, "demo-1"), created(d, "demo-2"), created(d, "demo-3"), readTo(1)}
 	got := see(t, "--count=3", fate{stdout: gone{}}, events)
 	for _, name := range []string{"demo-1", "demo-2", "demo-3"} {
-		got.expect(t, "configmap/"+name+" was created, but it can't be printed", messages.NotAllCreated)
+		got.expect(t, "configmap/"+name+" was created, but it can't be printed", "not all objects were created")
 	}
 	see(t, "--count=3 --naming=server --attempts=1", fate{stdout: gone{}}, events).expect(t,
-		sum(messages.NotAllPrinted, 3, 0, 0, 0, 0), messages.NotAllCreated)
+		sum("not all results could be printed", 3, 0, 0, 0, 0), "not all objects were created")
 }
 
 // Copies that fail for different reasons print each reason and each picked name. Copies whose

@@ -10,8 +10,6 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 	kubectlcreate "k8s.io/kubectl/pkg/cmd/create"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
-
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 )
 
 // explainArguments returns a better error than kubectl's for unexpected arguments: files, or a
@@ -21,12 +19,13 @@ func (o *options) explainArguments(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if isFile(args[0]) {
-		return cmdutil.UsageErrorf(cmd, messages.FileAsArgument,
+		return cmdutil.UsageErrorf(cmd, "unexpected argument %q. Name each file with -f, like %s -f %s",
 			args[0], cmd.CommandPath(), args[0])
 	}
 	kubectls := kubectlcreate.NewCmdCreate(o.conn.Factory, o.IOStreams)
 	if sub, _, err := kubectls.Find(args); err == nil && sub != kubectls {
-		return fmt.Errorf(messages.NoSubcommands,
+		return fmt.Errorf("%s has no subcommands. Pipe the output of kubectl into it:\n"+
+			"  kubectl %s … --dry-run=client -o yaml | %s -f -",
 			cmd.CommandPath(), sub.CommandPath(), cmd.CommandPath())
 	}
 	return nil

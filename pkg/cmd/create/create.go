@@ -20,7 +20,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
@@ -150,7 +149,7 @@ func (o *options) Validate() error {
 		return o.validateKubectlsOwn()
 	}
 	if o.flags.wait && o.DryRunStrategy != cmdutil.DryRunNone {
-		return errors.New(messages.WaitAndDryRun)
+		return errors.New("--wait cannot be used with --dry-run, because nothing is created")
 	}
 	if o.flags.set.Changed("from") {
 		return o.validateFrom()

@@ -16,17 +16,34 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+// Texts that are printed in several places.
+const (
+	textEmptyKey        = "%s must not be empty"
+	textBadEndOfKey     = "the idempotency key begins or ends with %q. A variable in it was probably empty"
+	textNotPrinted      = "%s was created, but it can't be printed: %v"
+	textWaitProgress    = "waiting: %s"
+	textOutcomeUnknown  = "error: outcome unknown: %s: %v"
+	textSummary         = "error: %s: %s"
+	textInterrupted     = "interrupted"
+	textNotWritten      = "stopped, because the results can't be written"
+	textRunAgainWithKey = "run the same command again. It leaves existing objects as they are."
+	textUseKey          = "A run with --idempotency-key can be repeated unchanged."
+	textCheck           = "Check whether the object exists. It may still be created within a minute:\n%s"
+	textGet             = "  kubectl get %s"
 )
 
 // counts returns the text of totals.
 func counts(t create.Totals) string {
 	if t.Renamed > 0 {
-		return fmt.Sprintf(messages.CountsRenamed, t.Created, t.Renamed, t.Existed, t.Failed, t.Unknown, t.NotAttempted)
+		return fmt.Sprintf("%d created (%d renamed by a webhook or policy), %d exist, %d failed, %d unknown, %d "+
+			"not attempted", t.Created, t.Renamed, t.Existed, t.Failed, t.Unknown, t.NotAttempted)
 	}
-	return fmt.Sprintf(messages.Counts, t.Created, t.Existed, t.Failed, t.Unknown, t.NotAttempted)
+	return fmt.Sprintf("%d created, %d exist, %d failed, %d unknown, %d not "+
+		"attempted", t.Created, t.Existed, t.Failed, t.Unknown, t.NotAttempted)
 }
 
 // finish makes the command's error from the objects that failed, are unknown or were not attempted.
@@ -74,7 +91,7 @@ func (r *results) ending() *ending {
 func (e *ending) result() (printed []string, err error) {
 	lines, waited := e.closing(), e.waitClosing()
 	if e.Incomplete {
-		lines = append(lines, messages.NeedsWholeInput)
+		lines = append(lines, "error: nothing was created, because a run with a key needs its whole input")
 	}
 	if e.err == nil && len(lines) == 0 && e.waiting.succeeded() {
 		printed, waited = waited, nil
@@ -112,7 +129,7 @@ func (r *results) together() error {
 	var errs []error
 	for _, e := range r.errs {
 		if own := ownError(""); len(r.errs) > 1 && errors.As(e.err, &own) { // kubectl adds it to one error only
-			e.err = fmt.Errorf(messages.Error, own)
+			e.err = fmt.Errorf("error: %w", own)
 		}
 		errs = append(errs, e.err)
 	}
@@ -137,9 +154,9 @@ func (r *results) dryRun() bool { return r.DryRunStrategy != cmdutil.DryRunNone 
 func (e *ending) unread() string {
 	switch {
 	case e.cutOff():
-		return messages.LeftUnread
+		return "  the input that was not read"
 	case e.unreadable():
-		return messages.LeftUnreadable
+		return "  the input that could not be used"
 	}
 	return ""
 }
@@ -175,12 +192,12 @@ func (e *ending) closing() []string {
 
 // summary has the counts, and the reason for stopping.
 func (e *ending) summary() string {
-	line := fmt.Sprintf(messages.Summary, e.why(), counts(e.Totals))
+	line := fmt.Sprintf(textSummary, e.why(), counts(e.Totals))
 	switch {
 	case e.cutOff():
-		return fmt.Sprintf(messages.Unread, line)
+		return fmt.Sprintf("%s. The rest of the input was not read.", line)
 	case e.unreadable():
-		return fmt.Sprintf(messages.Unreadable, line)
+		return fmt.Sprintf("%s. A part of the input could not be used.", line)
 	}
 	return line
 }
@@ -190,33 +207,33 @@ func (e *ending) why() string {
 	switch t := e.Totals; {
 	case t.NotAttempted == 0 && !e.cutOff():
 		if t.Failed+t.Unknown+t.Renamed == 0 && !e.unreadable() {
-			return messages.NotAllPrinted
+			return "not all results could be printed"
 		}
-		return messages.NotAllCreated
+		return "not all objects were created"
 	case e.interrupted:
-		return messages.Interrupted
+		return textInterrupted
 	case e.notWritten:
-		return messages.NotWritten
+		return textNotWritten
 	case e.Unreachable:
-		return messages.Unreachable
+		return "stopped, because the server is unreachable"
 	case e.Unauthorized:
-		return messages.Unauthorized
+		return "stopped, because the server does not accept the credentials"
 	case len(e.Stalled) > 0:
 		var places []string
 		for _, p := range e.Stalled {
 			places = append(places, p.String())
 		}
-		return fmt.Sprintf(messages.TimedOut, strings.Join(places, ", "))
+		return fmt.Sprintf("stopped, because several objects in a row timed out (%s)", strings.Join(places, ", "))
 	}
-	return messages.StoppedAfterFailure
+	return "stopped after a failure"
 }
 
 // objectsOfTheRun returns the hint with the command that lists them.
 func (r *results) objectsOfTheRun() string {
 	if n := r.end.Unlabelled; n > 0 {
-		return fmt.Sprintf(messages.RunObjectsBut, n, r.ofTheRun())
+		return fmt.Sprintf("List the objects of this run, without the %d that lack its label:\n%s", n, r.ofTheRun())
 	}
-	return fmt.Sprintf(messages.RunObjects, r.ofTheRun())
+	return fmt.Sprintf("List the objects of this run:\n%s", r.ofTheRun())
 }
 
 // printNamespaces prints the namespaces of the objects, if the output has only names and the next
@@ -228,18 +245,21 @@ func (r *results) printNamespaces() {
 		return
 	}
 	if len(r.namespaces) > 1 || r.here {
-		r.printLine(messages.Namespaces)
+		r.printLine("The names are in several namespaces. Print them with their namespaces:\n" +
+			`  -o jsonpath='{.kind}/{.metadata.name} -n {.metadata.namespace}{"\n"}'`)
 		return
 	}
 	for namespace := range r.namespaces {
-		r.printLine(fmt.Sprintf(messages.Namespace, reference.Quote(namespace)))
+		r.printLine(fmt.Sprintf("The objects are not in the current namespace. Use this flag with the printed "+
+			"names:\n  -n %s", reference.Quote(namespace)))
 	}
 }
 
 // warnChanged warns about existing objects whose spec was changed after their creation.
 func (r *results) warnChanged() {
 	if len(r.changed) > 0 {
-		r.warn(fmt.Sprintf(messages.SpecChanged, some(r.changed)))
+		r.warn(fmt.Sprintf("the spec of objects was changed after they were created (metadata.generation is above "+
+			"1): %s", some(r.changed)))
 	}
 }
 
@@ -267,7 +287,7 @@ func (r *results) ofTheRun() string {
 	for _, namespace := range slices.Sorted(maps.Keys(resources)) {
 		slices.Sort(resources[namespace])
 		types := strings.Join(slices.Compact(resources[namespace]), ",")
-		commands = append(commands, fmt.Sprintf(messages.Get, reference.In(types, namespace)+selector))
+		commands = append(commands, fmt.Sprintf(textGet, reference.In(types, namespace)+selector))
 	}
 	return strings.Join(commands, "\n")
 }

@@ -11,7 +11,6 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
@@ -107,19 +106,20 @@ func (f *ownCreateFlags) kubectlsWords() bool {
 func (f *ownCreateFlags) validate() error {
 	switch {
 	case f.attempts < 1, f.attempts > maxAttempts:
-		return fmt.Errorf(messages.BadAttempts, maxAttempts, f.attempts)
+		return fmt.Errorf("--attempts must be from 1 to %d, not %d", maxAttempts, f.attempts)
 	case f.retryTimeout < 0:
-		return fmt.Errorf(messages.BadRetryTimeout, f.retryTimeout)
+		return fmt.Errorf("--retry-timeout must be 0 or more, not %s", f.retryTimeout)
 	case f.key != "" && f.naming.Value == namingServer:
-		return errors.New(messages.KeyAndServerNaming)
+		return errors.New("--idempotency-key cannot be used with --naming=server, " +
+			"because only the plugin can repeat a name")
 	case f.count < 1:
-		return fmt.Errorf(messages.BadCount, f.count)
+		return fmt.Errorf("--count must be at least 1, not %d", f.count)
 	case f.concurrency < 1:
-		return fmt.Errorf(messages.BadConcurrency, f.concurrency)
+		return fmt.Errorf("--concurrency must be at least 1, not %d", f.concurrency)
 	case !(f.qps >= 0): // NaN too
-		return fmt.Errorf(messages.BadQPS, f.qps)
+		return fmt.Errorf("--qps must be 0 or more, not %g", f.qps)
 	case f.burst < 0, f.burst > 0 && f.qps == 0:
-		return errors.New(messages.BadBurst)
+		return errors.New("--burst must be 0 or more, and needs --qps")
 	}
 	return f.validateWait()
 }
@@ -128,7 +128,7 @@ func (f *ownCreateFlags) validate() error {
 func (f *ownCreateFlags) validateWait() error {
 	for _, name := range []string{"wait-timeout", "for", "logs", "max-log-requests"} {
 		if f.set.Changed(name) && !f.wait {
-			return fmt.Errorf(messages.NeedsWait, name)
+			return fmt.Errorf("--%s needs --wait", name)
 		}
 	}
 	if f.logRequests < 1 {
@@ -153,17 +153,17 @@ func (o *options) validateKubectlsOwn() error {
 	var ignored error
 	o.flags.set.VisitAll(func(own *pflag.Flag) {
 		if own.Changed && !slices.Contains(heeded, own.Name) {
-			ignored = fmt.Errorf(messages.OnlyKubectl, own.Name, flag)
+			ignored = fmt.Errorf("--%s cannot be used with %s, which is passed on to kubectl create", own.Name, flag)
 		}
 	})
 	if ignored == nil && o.flags.key != "" {
-		ignored = fmt.Errorf(messages.VariableAndKubectl, keyVariable, flag)
+		ignored = fmt.Errorf("$%s cannot be used with %s, which is passed on to kubectl create", keyVariable, flag)
 	}
 	if ignored != nil {
 		return ignored
 	}
 	if o.EditBeforeCreate && o.DryRunStrategy != cmdutil.DryRunNone {
-		return errors.New(messages.DryRunAndEdit)
+		return errors.New("--dry-run cannot be used with --edit, because kubectl create would create the object")
 	}
 	return o.CreateOptions.Validate()
 }

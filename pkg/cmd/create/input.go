@@ -21,7 +21,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
@@ -167,7 +166,7 @@ func (in *input) warnOfPrefix(object *unstructured.Unstructured, mapping *meta.R
 		return
 	}
 	for _, found := range in.prefixes.Errors(object) {
-		in.options.printLine(messages.Warning + terminal.OneLine(fmt.Sprintf(messages.BadPrefix,
+		in.options.printLine(terminal.Warningf("%s", fmt.Sprintf("%s: %s. To fix this, %s (lint rule %s).",
 			reference.Name(mapping, object.GetGenerateName()), found.Message, found.Help, found.Rule.Name)))
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 )
 
@@ -48,10 +47,10 @@ func (o *options) interruptible(ctx context.Context, run func(context.Context) e
 		case err := <-done:
 			return err
 		case <-over:
-			return o.giveUp(messages.NoResponse)
+			return o.giveUp("interrupted, and a credential plugin or the reader of the output does not respond")
 		case <-again:
 			if time.Since(began) > sameInterrupt {
-				return o.giveUp(messages.InterruptedTwice)
+				return o.giveUp("interrupted again")
 			}
 		}
 	}
@@ -61,7 +60,8 @@ func (o *options) interruptible(ctx context.Context, run func(context.Context) e
 func (o *options) printInProgress() {
 	unknown, stored, _ := o.inFlight()
 	if all := slices.Concat(unknown, stored); len(all) > 0 {
-		o.printInTime(fmt.Sprintf(messages.Waiting, maxStopping, "  "+strings.Join(all, "\n  ")))
+		o.printInTime(fmt.Sprintf("Interrupted. Waiting up to %s for the responses of these creates. To stop now, "+
+			"interrupt again:\n%s", maxStopping, "  "+strings.Join(all, "\n  ")))
 	}
 }
 
@@ -97,18 +97,18 @@ func (o *options) giveUp(why string) error {
 func (o *options) lastLines(why string, unknown, stored []string, totals create.Totals) (lines []string, code int) {
 	var commands []string
 	for _, object := range stored {
-		lines = append(lines, "error: "+fmt.Sprintf(messages.NotPrinted, object, messages.Interrupted))
+		lines = append(lines, "error: "+fmt.Sprintf(textNotPrinted, object, textInterrupted))
 	}
 	for _, object := range unknown {
-		lines = append(lines, fmt.Sprintf(messages.OutcomeUnknown, object, messages.Interrupted))
-		commands = append(commands, fmt.Sprintf(messages.Get, object))
+		lines = append(lines, fmt.Sprintf(textOutcomeUnknown, object, textInterrupted))
+		commands = append(commands, fmt.Sprintf(textGet, object))
 	}
-	lines = append(lines, fmt.Sprintf(messages.Summary, why, counts(totals)))
+	lines = append(lines, fmt.Sprintf(textSummary, why, counts(totals)))
 	switch {
 	case o.flags.key != "":
-		lines = append(lines, capitalized(messages.RunAgainWithKey))
+		lines = append(lines, capitalized(textRunAgainWithKey))
 	case len(unknown) > 0:
-		lines = append(lines, fmt.Sprintf(messages.Check, strings.Join(commands, "\n")))
+		lines = append(lines, fmt.Sprintf(textCheck, strings.Join(commands, "\n")))
 	}
 	if totals.Unknown > 0 {
 		return lines, exitcode.Unknown

@@ -12,7 +12,6 @@ import (
 	kubectlcreate "k8s.io/kubectl/pkg/cmd/create"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 )
 
@@ -26,27 +25,27 @@ func TestGiveUp(t *testing.T) {
 		last    string
 	}{
 		"nothing is unknown": {"", false, exitcode.Interrupted, ""},
-		"unknown":            {"", true, exitcode.Unknown, fmt.Sprintf(messages.Check, fmt.Sprintf(messages.Get, "configmap/b -n prod"))},
-		"with a key":         {"k", true, exitcode.Unknown, capital(messages.RunAgainWithKey)},
+		"unknown":            {"", true, exitcode.Unknown, fmt.Sprintf(textCheck, fmt.Sprintf(textGet, "configmap/b -n prod"))},
+		"with a key":         {"k", true, exitcode.Unknown, capital(textRunAgainWithKey)},
 	} {
 		o, totals := &options{}, create.Totals{Created: 4}
 		o.flags.key = test.key
-		want, unknown := []string{"error: " + fmt.Sprintf(messages.NotPrinted, "configmap/a -n prod", messages.Interrupted)}, []string(nil)
+		want, unknown := []string{"error: " + fmt.Sprintf(textNotPrinted, "configmap/a -n prod", textInterrupted)}, []string(nil)
 		if test.unknown {
 			totals.Unknown++
-			want, unknown = append(want, lost("b", messages.Interrupted)), []string{"configmap/b -n prod"}
+			want, unknown = append(want, lost("b", textInterrupted)), []string{"configmap/b -n prod"}
 		}
-		want = append(want, sum(messages.InterruptedTwice, 4, 0, 0, len(unknown), 0))
+		want = append(want, sum("interrupted again", 4, 0, 0, len(unknown), 0))
 		if test.last != "" {
 			want = append(want, test.last)
 		}
-		got, code := o.lastLines(messages.InterruptedTwice, unknown, []string{"configmap/a -n prod"}, totals)
+		got, code := o.lastLines("interrupted again", unknown, []string{"configmap/a -n prod"}, totals)
 		if code != test.code || !slices.Equal(got, want) {
 			t.Errorf("%s: %d\n%s", name, code, lines(got...))
 		}
 	}
 	o := &options{CreateOptions: kubectlcreate.NewCreateOptions(genericiooptions.IOStreams{ErrOut: &stderr})}
-	err := o.giveUp(messages.InterruptedTwice)
+	err := o.giveUp("interrupted again")
 	printed := stderr.String()
 	o.printLine("later")
 	var exit *exitcode.Error

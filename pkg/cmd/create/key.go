@@ -9,7 +9,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
@@ -35,17 +34,17 @@ func (f *ownCreateFlags) readKey() error {
 			return err
 		}
 	} else if f.set.Changed("idempotency-key-file") {
-		return errors.New(messages.TwoKeys)
+		return errors.New("--idempotency-key and --idempotency-key-file cannot be used together")
 	}
 	switch {
 	case source == "" && f.set.Changed("idempotency-secret-file"):
-		return errors.New(messages.SecretWithoutKey)
+		return errors.New("--idempotency-secret-file needs --idempotency-key or --idempotency-key-file")
 	case source == "":
 		return nil
 	case strings.TrimSpace(f.key) == "":
-		return fmt.Errorf(messages.EmptyKey, source)
+		return fmt.Errorf(textEmptyKey, source)
 	case strings.ContainsAny(f.key, "\r\n"):
-		return fmt.Errorf(messages.KeyOfManyLines, source)
+		return fmt.Errorf("%s: must have one line", source)
 	}
 	if err := validateEndsOf(f.key); err != nil || secretSource == "" {
 		return err
@@ -88,15 +87,15 @@ func (p *path) Set(value string) error {
 // parseSecrets sets the secrets from the lines of a text: the secret, and former secrets.
 func (f *ownCreateFlags) parseSecrets(text, source string) error {
 	if text == "" {
-		return fmt.Errorf(messages.EmptyKey, source)
+		return fmt.Errorf(textEmptyKey, source)
 	}
 	for i, line := range strings.Split(text, "\n") {
 		secret, err := derive.ParseSecret(strings.TrimSuffix(line, "\r"))
 		switch {
 		case err != nil:
-			return fmt.Errorf(messages.BadSecret, source, i+1, err)
+			return fmt.Errorf("%s, line %d: %w. Print a new one with: openssl rand -hex 32", source, i+1, err)
 		case slices.Contains(f.secrets, secret):
-			return fmt.Errorf(messages.RepeatedSecret, source, i+1)
+			return fmt.Errorf("%s, line %d: the secret is given twice", source, i+1)
 		}
 		f.secrets = append(f.secrets, secret)
 	}
@@ -113,9 +112,9 @@ func validateEndsOf(key string) error {
 	isURL := err == nil && (parsed.Scheme == "https" || parsed.Scheme == "http") && parsed.Host != ""
 	switch {
 	case separator(first):
-		return fmt.Errorf(messages.BadEndOfKey, string(first))
+		return fmt.Errorf(textBadEndOfKey, string(first))
 	case separator(last) && (!isURL || last != '/'):
-		return fmt.Errorf(messages.BadEndOfKey, string(last))
+		return fmt.Errorf(textBadEndOfKey, string(last))
 	}
 	return nil
 }

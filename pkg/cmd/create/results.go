@@ -18,7 +18,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
@@ -90,7 +89,7 @@ func (r *results) take(event create.Event) {
 	case create.Outcome:
 		r.collect(e.Document, commonName(e), r.outcome(e))
 	case create.Retry:
-		r.printLine(terminal.OneLine(fmt.Sprintf(messages.Retry,
+		r.printLine(terminal.OneLine(fmt.Sprintf("%s: %v (%s)",
 			e.Document.Reference(e.Retry.Name), apistatus.Brief(e.Retry.Reason), action(e.Retry))))
 	case create.Searching:
 		r.searching(e)
@@ -146,7 +145,7 @@ func commonName(o create.Outcome) string {
 // warnOfFixedName warns of --count for an object that is created once.
 func (r *results) warnOfFixedName(d *create.Document) {
 	if d.Object.GetName() != "" && r.flags.count > 1 {
-		r.warn(messages.FixedNames)
+		r.warn("--count applies to objects with generateName. An object with a fixed name is created once.")
 	}
 }
 
@@ -170,7 +169,7 @@ func nameIn(err error) string {
 // searching prints the progress of the search for objects of a key. Without a terminal it prints
 // only if the search takes long.
 func (r *results) searching(e create.Searching) {
-	text := fmt.Sprintf(messages.Searching, e.Done, humanize.Count(e.Places, "list"))
+	text := fmt.Sprintf("searching for objects of this key: %d of %s read", e.Done, humanize.Count(e.Places, "list"))
 	if r.progress != nil {
 		r.progress.SetText(text)
 	}
@@ -201,7 +200,7 @@ func (r *results) collect(d *create.Document, name string, err error) {
 func (r *results) warn(text string) {
 	if !r.warned[text] {
 		r.warned[text] = true
-		r.printLine(messages.Warning + terminal.OneLine(text))
+		r.printLine(terminal.Warningf("%s", text))
 	}
 }
 
@@ -222,7 +221,7 @@ func (r *results) print(d *create.Document, object *unstructured.Unstructured) e
 		r.stop(errNotWritten)
 	}
 	if err != nil && !r.flags.kubectlsWords() {
-		err = ownError(fmt.Sprintf(messages.NotPrinted, d.Reference(object.GetName()), err))
+		err = ownError(fmt.Sprintf(textNotPrinted, d.Reference(object.GetName()), err))
 	}
 	return err
 }
@@ -243,13 +242,13 @@ func (r *results) printExisting(o create.Outcome) error {
 		r.changed = append(r.changed, o.Document.Argument(o.Result.Name))
 	}
 	if o.Err != nil {
-		return ownError(fmt.Sprintf(messages.ExistingNotRead, o.Document.Reference(o.Result.Name), o.Err))
+		return ownError(fmt.Sprintf("%s exists, but it can't be read: %v", o.Document.Reference(o.Result.Name), o.Err))
 	}
 	if r.showsWhole() && r.waiting.awaits(o.Document) {
 		return nil
 	}
 	if err := r.printer.exists(o.Result.Object, o.State); err != nil {
-		return ownError(fmt.Sprintf(messages.ExistingNotPrinted, o.Document.Reference(o.Result.Name), err))
+		return ownError(fmt.Sprintf("%s exists, but it can't be printed: %v", o.Document.Reference(o.Result.Name), err))
 	}
 	return nil
 }
@@ -269,7 +268,7 @@ func explainBoth(err error, object *unstructured.Unstructured) error {
 	if object.GetGenerateName() == "" || object.GetName() == "" || !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	return apistatus.Explain(err, messages.NameAndGenerateName)
+	return apistatus.Explain(err, " (the object has a name and a generateName, and the server uses the name)")
 }
 
 // warnOfAnnotations warns where annotations are refused that only together with the
@@ -281,7 +280,8 @@ func (r *results) warnOfAnnotations(err error, object *unstructured.Unstructured
 	}
 	tooLong := apierrors.IsInvalid(err) && strings.Contains(err.Error(), "metadata.annotations: Too long")
 	if tooLong && size <= validation.TotalAnnotationSizeLimitB {
-		r.warn(fmt.Sprintf(messages.AnnotationsTooLong, size, exactlyonce.Annotation))
+		r.warn(fmt.Sprintf("the object has %d bytes of annotations, and the plugin adds %s. "+
+			"Together they are longer than the server allows.", size, exactlyonce.Annotation))
 	}
 }
 
@@ -296,7 +296,7 @@ func (r *results) unknown(o create.Outcome) error {
 	if r.flags.kubectlsWords() {
 		return r.failure(o.Document, o.Err)
 	}
-	r.printLine(terminal.OneLine(fmt.Sprintf(messages.OutcomeUnknown,
+	r.printLine(terminal.OneLine(fmt.Sprintf(textOutcomeUnknown,
 		o.Document.Argument(likelyName(o)), apistatus.Brief(o.Err))))
 	return nil
 }
@@ -327,7 +327,7 @@ func (o *options) newPrinter() printer {
 		exists: func(object runtime.Object, state string) error {
 			operation := strings.Replace(created, "created", "exists", 1)
 			if state != "" {
-				operation = fmt.Sprintf(messages.ExistsIn, state)
+				operation = fmt.Sprintf("exists (%s)", state)
 			}
 			return o.printLineOf(object, operation)
 		},
@@ -339,7 +339,7 @@ func (o *options) newPrinter() printer {
 func (o *options) printName(object runtime.Object) error {
 	metadata, err := meta.Accessor(object)
 	if err == nil && terminal.Escaped(metadata.GetName()) != metadata.GetName() {
-		return errors.New(messages.NameWithControlCharacters)
+		return errors.New("its name has control characters, which -o name doesn't escape. Use -o json")
 	}
 	return o.PrintObj(object)
 }

@@ -27,7 +27,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 )
@@ -161,10 +160,10 @@ func ended(s create.Summary) create.Event { return summary{nil, s} }
 
 // The hints of a run.
 var (
-	same    = capital(messages.RunAgainWithKey)
-	mended  = messages.AfterFix + messages.RunAgainWithKey
-	nothing = messages.AfterFix + messages.RunAgain
-	check   = fmt.Sprintf(messages.Check, fmt.Sprintf(messages.Get, "configmap/demo-1 -n prod"))
+	same    = capital(textRunAgainWithKey)
+	mended  = "Fix the cause. Then " + textRunAgainWithKey
+	nothing = "Fix the cause. Then " + "run the same command again. Nothing was created."
+	check   = fmt.Sprintf(textCheck, fmt.Sprintf(textGet, "configmap/demo-1 -n prod"))
 )
 
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
@@ -174,35 +173,35 @@ func lines(texts ...string) string { return strings.Join(texts, "\n") }
 
 // sum is the line with the counts: created, exist, failed, unknown, not attempted.
 func sum(why string, counts ...any) string {
-	return fmt.Sprintf(messages.Summary, why, fmt.Sprintf(messages.Counts, counts...))
+	return fmt.Sprintf(textSummary, why, fmt.Sprintf("%d created, %d exist, %d failed, %d unknown, %d not attempted", counts...))
 }
 
 // only is the hint to create n objects of demo.yaml that are left.
 func only(n int) string {
-	return fmt.Sprintf(messages.RestObjects, fmt.Sprintf(messages.Left, n, "configmap/demo- -n prod", "demo.yaml"))
+	return fmt.Sprintf("create the rest with the same command and only this input:\n%s", fmt.Sprintf("  %d of %s in %s", n, "configmap/demo- -n prod", "demo.yaml"))
 }
 
 // twice is the warning about running the same command again, and the hint to use a key.
 func twice(n int) string {
-	return lines(fmt.Sprintf(messages.NotUnchanged, humanize.Count(n, "object")), messages.UseKey)
+	return lines(fmt.Sprintf("Don't run the command unchanged. It would create up to %s a second time.", humanize.Count(n, "object")), textUseKey)
 }
 
 // lost is the line of an object whose outcome is unknown.
 func lost(name, why string) string {
-	return fmt.Sprintf(messages.OutcomeUnknown, "configmap/"+name+" -n prod", why)
+	return fmt.Sprintf(textOutcomeUnknown, "configmap/"+name+" -n prod", why)
 }
 
 const forbidden = "Error from server (Forbidden): error when creating \"demo.yaml\": configmaps is forbidden: exceeded quota"
 
 // selected is how the objects of a run in a namespace are got.
 func selected(resources, namespace string) string {
-	return fmt.Sprintf(messages.Get, resources+" -n "+namespace+" -l "+exactlyonce.RunLabel+"="+idempotency.Key("k").RunLabel())
+	return fmt.Sprintf(textGet, resources+" -n "+namespace+" -l "+exactlyonce.RunLabel+"="+idempotency.Key("k").RunLabel())
 }
 
 // aboutHolder is the advice about an object without a creation ID.
 func aboutHolder(name string) string {
 	object := "configmap/" + name + " -n prod"
-	return fmt.Sprintf(messages.Holder, object, object, exactlyonce.Annotation, "v1-1", object, exactlyonce.RunLabel,
+	return fmt.Sprintf("%s has the name of an object of this run, and no creation ID.\nIf an earlier run created it, restore its annotation and label:\n  kubectl annotate %s %s=%s && kubectl label %s %s=%s\nOtherwise remove it from the input, or delete it:\n  kubectl delete %s", object, object, exactlyonce.Annotation, "v1-1", object, exactlyonce.RunLabel,
 		idempotency.Key("k").RunLabel(), object)
 }
 
@@ -254,7 +253,7 @@ func TestResults(t *testing.T) {
 				exists(d, "demo-1", 0),
 				ended(create.Summary{Documents: 1, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}}),
 			},
-			run{"configmap/demo-1 exists\n", fmt.Sprintf(messages.RunObjects, selected("configmaps", "prod")) + "\n", 0},
+			run{"configmap/demo-1 exists\n", fmt.Sprintf("List the objects of this run:\n%s", selected("configmaps", "prod")) + "\n", 0},
 		},
 		{
 			"all exist, one without the label, others changed", "--idempotency-key=k",
@@ -265,8 +264,8 @@ func TestResults(t *testing.T) {
 			},
 			run{
 				"configmap/demo-1 exists\nconfigmap/demo-2 exists\n",
-				lines(fmt.Sprintf(messages.RunObjectsBut, 1, selected("configmaps", "prod")),
-					messages.Warning+fmt.Sprintf(messages.SpecChanged, "configmap/demo-1 -n prod, configmap/demo-2 -n prod"), ""), 0,
+				lines(fmt.Sprintf("List the objects of this run, without the %d that lack its label:\n%s", 1, selected("configmaps", "prod")),
+					"Warning: "+fmt.Sprintf("the spec of objects was changed after they were created (metadata.generation is above 1): %s", "configmap/demo-1 -n prod, configmap/demo-2 -n prod"), ""), 0,
 			},
 		},
 		{
@@ -298,7 +297,7 @@ func TestResults(t *testing.T) {
 				{Resource: schema.GroupResource{Group: "batch", Resource: "jobs"}, Namespace: "prod"},
 				{Resource: configMaps, Namespace: "prod"},
 			}})},
-			run{"configmap/demo-1 created\n", fmt.Sprintf(messages.RunObjects, selected("configmaps,jobs.batch", "prod")) + "\n", 0},
+			run{"configmap/demo-1 created\n", fmt.Sprintf("List the objects of this run:\n%s", selected("configmaps,jobs.batch", "prod")) + "\n", 0},
 		},
 		{
 			"of several namespaces", "--idempotency-key=k",
@@ -306,7 +305,7 @@ func TestResults(t *testing.T) {
 			[]create.Event{created(d, "demo-1"), ended(create.Summary{Documents: 1, Places: []idempotency.Place{
 				{Resource: configMaps, Namespace: "prod"}, {Resource: configMaps, Namespace: "dev"},
 			}})},
-			run{"configmap/demo-1 created\n", fmt.Sprintf(messages.RunObjects, lines(selected("configmaps", "dev"), selected("configmaps", "prod"))) + "\n", 0},
+			run{"configmap/demo-1 created\n", fmt.Sprintf("List the objects of this run:\n%s", lines(selected("configmaps", "dev"), selected("configmaps", "prod"))) + "\n", 0},
 		},
 		{
 			"failed", "",
@@ -319,20 +318,20 @@ func TestResults(t *testing.T) {
 			fate{},
 			[]create.Event{failed(d, tooMuch), created(other, "demo-2"), readTo(2)},
 			run{"configmap/demo-2 created\n", lines(forbidden,
-				sum(messages.NotAllCreated, 1, 0, 1, 0, 0), messages.AfterFix+only(1), twice(1)), 1},
+				sum("not all objects were created", 1, 0, 1, 0, 0), "Fix the cause. Then "+only(1), twice(1)), 1},
 		},
 		{
 			"failed, in another file", "",
 			fate{},
 			[]create.Event{created(d, "demo-1"), failed(elsewhere, tooMuch), readTo(2)},
 			run{"configmap/demo-1 created\n", lines(strings.Replace(forbidden, "demo", "other", 1),
-				sum(messages.NotAllCreated, 1, 0, 1, 0, 0), messages.AfterFix+fmt.Sprintf(messages.RestFiles, "-f other.yaml"), twice(1)), 1},
+				sum("not all objects were created", 1, 0, 1, 0, 0), "Fix the cause. Then "+fmt.Sprintf("create the rest with the same command and these files:\n  %s", "-f other.yaml"), twice(1)), 1},
 		},
 		{
 			"failed, and what was created has a name of its own", "",
 			fate{},
 			[]create.Event{created(own, "demo"), failed(other, tooMuch), readTo(2)},
-			run{"configmap/demo created\n", lines(forbidden, sum(messages.NotAllCreated, 1, 0, 1, 0, 0), messages.AfterFix+messages.RunAgainFixedNames), 1},
+			run{"configmap/demo created\n", lines(forbidden, sum("not all objects were created", 1, 0, 1, 0, 0), "Fix the cause. Then "+"run the same command again. It reports AlreadyExists for existing objects, and creates the rest."), 1},
 		},
 		{
 			"errors come in the order of the input", "",
@@ -341,21 +340,21 @@ func TestResults(t *testing.T) {
 				create.Problem{Err: errors.New("third"), After: 2}, failed(other, errors.New("second")), failed(d, errors.New("first")), readTo(2),
 			},
 			run{"", lines("error when creating \"demo.yaml\": first", "error when creating \"demo.yaml\": second", "third",
-				fmt.Sprintf(messages.Unreadable, sum(messages.NotAllCreated, 0, 0, 2, 0, 0)), nothing), 1},
+				fmt.Sprintf("%s. A part of the input could not be used.", sum("not all objects were created", 0, 0, 2, 0, 0)), nothing), 1},
 		},
 		{
 			"copies fail in the same way", "--count=3",
 			fate{},
 			[]create.Event{created(tenfold, "demo-1"), failed(tenfold, tooMuch), failed(tenfold, tooMuch), readTo(1)},
-			run{"configmap/demo-1 created\n", lines(forbidden, sum(messages.NotAllCreated, 1, 0, 2, 0, 0),
-				messages.AfterFix+fmt.Sprintf(messages.RestCount, 2), twice(1)), 1},
+			run{"configmap/demo-1 created\n", lines(forbidden, sum("not all objects were created", 1, 0, 2, 0, 0),
+				"Fix the cause. Then "+fmt.Sprintf("create the rest with the same command and this flag:\n  --count=%d", 2), twice(1)), 1},
 		},
 		{
 			"copies fail in the same way, under names that the server picked", "--count=2 --naming=server",
 			fate{},
 			[]create.Event{failed(twofold, apierrors.NewAlreadyExists(configMaps, "demo-1")), failed(twofold, apierrors.NewAlreadyExists(configMaps, "demo-2")), readTo(1)},
 			run{"", "Error from server (AlreadyExists): error when creating \"demo.yaml\": configmaps \"demo-1\" already exists\n" +
-				lines(sum(messages.NotAllCreated, 0, 0, 2, 0, 0), nothing), 1},
+				lines(sum("not all objects were created", 0, 0, 2, 0, 0), nothing), 1},
 		},
 		{
 			"a name that is held by another, in a run with a key", "--idempotency-key=k",
@@ -387,27 +386,27 @@ func TestResults(t *testing.T) {
 			"unknown", "",
 			fate{},
 			[]create.Event{unknown(d, "demo-1"), readTo(1)},
-			run{"", lines(lost("demo-1", "Post: reset"), check, messages.MissingOne, messages.UseKey), 4},
+			run{"", lines(lost("demo-1", "Post: reset"), check, "If the object does not exist, run the same command again.", textUseKey), 4},
 		},
 		{
 			"unknown, with a name of its own", "",
 			fate{},
 			[]create.Event{unknown(own, "demo-1"), readTo(1)},
-			run{"", lines(lost("demo-1", "Post: reset"), capital(messages.RunAgainFixedNames)), 4},
+			run{"", lines(lost("demo-1", "Post: reset"), capital("run the same command again. It reports AlreadyExists for existing objects, and creates the rest.")), 4},
 		},
 		{
 			"unknown, under a name that the server picks", "",
 			fate{},
 			[]create.Event{unknown(d, ""), readTo(1)},
 			run{"", lines(lost("demo-", "Post: reset"),
-				fmt.Sprintf(messages.Check, fmt.Sprintf(messages.GetNewest, "configmap -n prod")), messages.MissingOne, messages.UseKey), 4},
+				fmt.Sprintf(textCheck, fmt.Sprintf("  kubectl get %s --sort-by=.metadata.creationTimestamp", "configmap -n prod")), "If the object does not exist, run the same command again.", textUseKey), 4},
 		},
 		{
 			"one copy of many is unknown", "--count=10",
 			fate{},
 			[]create.Event{created(tenfold, "demo-2"), unknown(tenfold, "demo-1"), created(tenfold, "demo-3"), readTo(1)},
 			run{"configmap/demo-2 created\nconfigmap/demo-3 created\n", lines(lost("demo-1", "Post: reset"),
-				sum(messages.NotAllCreated, 2, 0, 0, 1, 0), check, messages.MissingCount, twice(3)), 4},
+				sum("not all objects were created", 2, 0, 0, 1, 0), check, "Create the missing objects with the same command and their number:\n  --count=NUMBER", twice(3)), 4},
 		},
 		{
 			"unknown, in a run that can be repeated", "--idempotency-key=k",
@@ -420,8 +419,8 @@ func TestResults(t *testing.T) {
 			fate{},
 			[]create.Event{unknown(d, "demo-1"), failed(other, errors.New("no")), readTo(2)},
 			run{"", lines(lost("demo-1", "Post: reset"), "error: error when creating \"demo.yaml\": no",
-				sum(messages.NotAllCreated, 0, 0, 1, 1, 0), messages.AfterFix+only(1), fmt.Sprintf(messages.NotUnchanged, "1 object"), check,
-				fmt.Sprintf(messages.MissingObjects, fmt.Sprintf(messages.Left, 1, "configmap/demo- -n prod", "demo.yaml")), messages.UseKey), 4},
+				sum("not all objects were created", 0, 0, 1, 1, 0), "Fix the cause. Then "+only(1), fmt.Sprintf("Don't run the command unchanged. It would create up to %s a second time.", "1 object"), check,
+				fmt.Sprintf("Create the missing objects with the same command and only the documents of missing objects in this input:\n%s", fmt.Sprintf("  %d of %s in %s", 1, "configmap/demo- -n prod", "demo.yaml")), textUseKey), 4},
 		},
 		{
 			"unknown, in a dry run", "",
@@ -439,8 +438,8 @@ func TestResults(t *testing.T) {
 			"not attempted after a failure", "--count=10",
 			fate{},
 			[]create.Event{created(tenfold, "demo-1"), failed(tenfold, errors.New("no")), create.Outcome{Kind: create.NotAttempted, Document: tenfold, Copies: 8}, readTo(1)},
-			run{"configmap/demo-1 created\n", lines("error: error when creating \"demo.yaml\": no", sum(messages.StoppedAfterFailure, 1, 0, 1, 0, 8),
-				messages.AfterFix+fmt.Sprintf(messages.RestCount, 9), twice(1)), 1},
+			run{"configmap/demo-1 created\n", lines("error: error when creating \"demo.yaml\": no", sum("stopped after a failure", 1, 0, 1, 0, 8),
+				"Fix the cause. Then "+fmt.Sprintf("create the rest with the same command and this flag:\n  --count=%d", 9), twice(1)), 1},
 		},
 		{
 			"not attempted, for nothing answers", "--idempotency-key=k",
@@ -450,7 +449,7 @@ func TestResults(t *testing.T) {
 				create.Outcome{Kind: create.NotAttempted, Document: tenfold, Copies: 7},
 				ended(create.Summary{Documents: 8, Unreachable: true}),
 			},
-			run{"configmap/demo-1 created\n", lines("error: error when creating \"demo.yaml\": no", sum(messages.Unreachable, 1, 0, 1, 0, 7), mended), 1},
+			run{"configmap/demo-1 created\n", lines("error: error when creating \"demo.yaml\": no", sum("stopped, because the server is unreachable", 1, 0, 1, 0, 7), mended), 1},
 		},
 		{
 			"not attempted, for the credentials are not accepted", "--idempotency-key=k",
@@ -458,7 +457,7 @@ func TestResults(t *testing.T) {
 			[]create.Event{
 				failed(d, errors.New("no")), create.Outcome{Kind: create.NotAttempted, Document: tenfold, Copies: 7}, ended(create.Summary{Documents: 8, Unauthorized: true}),
 			},
-			run{"", lines("error: error when creating \"demo.yaml\": no", sum(messages.Unauthorized, 0, 0, 1, 0, 7), nothing), 1},
+			run{"", lines("error: error when creating \"demo.yaml\": no", sum("stopped, because the server does not accept the credentials", 0, 0, 1, 0, 7), nothing), 1},
 		},
 		{
 			"not attempted, for others ran out of time", "--idempotency-key=k",
@@ -469,7 +468,7 @@ func TestResults(t *testing.T) {
 				ended(create.Summary{Documents: 8, Stalled: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}}),
 			},
 			run{"", lines(lost("demo-1", "Post: reset"),
-				sum(fmt.Sprintf(messages.TimedOut, "configmaps in \"prod\""), 0, 0, 0, 1, 7), same), 4},
+				sum(fmt.Sprintf("stopped, because several objects in a row timed out (%s)", "configmaps in \"prod\""), 0, 0, 0, 1, 7), same), 4},
 		},
 		{
 			"interrupted", "",
@@ -477,20 +476,20 @@ func TestResults(t *testing.T) {
 			[]create.Event{
 				created(d, "demo-1"), create.Outcome{Kind: create.NotAttempted, Document: other, Copies: 1}, create.Outcome{Kind: create.NotAttempted, Document: numbered(3, 1), Copies: 1}, readTo(3),
 			},
-			run{"configmap/demo-1 created\n", lines(sum(messages.Interrupted, 1, 0, 0, 0, 2), capital(only(2)), twice(1)), 130},
+			run{"configmap/demo-1 created\n", lines(sum(textInterrupted, 1, 0, 0, 0, 2), capital(only(2)), twice(1)), 130},
 		},
 		{
 			"interrupted among copies", "--count=10",
 			fate{interrupt: true},
 			[]create.Event{created(tenfold, "demo-1"), create.Outcome{Kind: create.NotAttempted, Document: tenfold, Copies: 9}, readTo(1)},
-			run{"configmap/demo-1 created\n", lines(sum(messages.Interrupted, 1, 0, 0, 0, 9),
-				capital(fmt.Sprintf(messages.RestCount, 9)), twice(1)), 130},
+			run{"configmap/demo-1 created\n", lines(sum(textInterrupted, 1, 0, 0, 0, 9),
+				capital(fmt.Sprintf("create the rest with the same command and this flag:\n  --count=%d", 9)), twice(1)), 130},
 		},
 		{
 			"interrupted before anything was created", "",
 			fate{interrupt: true},
 			[]create.Event{create.Outcome{Kind: create.NotAttempted, Document: d, Copies: 1}, readTo(1)},
-			run{"", lines(sum(messages.Interrupted, 0, 0, 0, 0, 1), capital(messages.RunAgain)), 130},
+			run{"", lines(sum(textInterrupted, 0, 0, 0, 0, 1), capital("run the same command again. Nothing was created.")), 130},
 		},
 		{
 			"interrupted when all was done", "",
@@ -502,20 +501,20 @@ func TestResults(t *testing.T) {
 			"unread", "",
 			fate{interrupt: true},
 			[]create.Event{created(d, "demo-1"), ended(create.Summary{Documents: 1, Unread: true})},
-			run{"configmap/demo-1 created\n", lines(fmt.Sprintf(messages.Unread, sum(messages.Interrupted, 1, 0, 0, 0, 0)),
-				capital(fmt.Sprintf(messages.RestObjects, messages.LeftUnread)), twice(1)), 130},
+			run{"configmap/demo-1 created\n", lines(fmt.Sprintf("%s. The rest of the input was not read.", sum(textInterrupted, 1, 0, 0, 0, 0)),
+				capital(fmt.Sprintf("create the rest with the same command and only this input:\n%s", "  the input that was not read")), twice(1)), 130},
 		},
 		{
 			"incomplete", "--idempotency-key=k",
 			fate{},
 			[]create.Event{create.Problem{Err: errors.New("demo.yaml: no kind")}, ended(create.Summary{Documents: 1, Incomplete: true})},
-			run{"", lines("error: demo.yaml: no kind", messages.NeedsWholeInput), 1},
+			run{"", lines("error: demo.yaml: no kind", "error: nothing was created, because a run with a key needs its whole input"), 1},
 		},
 		{
 			"incomplete and unread", "--idempotency-key=k",
 			fate{interrupt: true},
 			[]create.Event{ended(create.Summary{Documents: 1, Incomplete: true, Unread: true})},
-			run{"", lines("error: "+create.ErrUnread.Error(), messages.NeedsWholeInput), 130},
+			run{"", lines("error: "+create.ErrUnread.Error(), "error: nothing was created, because a run with a key needs its whole input"), 130},
 		},
 		{
 			"looking for what there is", "--idempotency-key=k",
@@ -526,7 +525,7 @@ func TestResults(t *testing.T) {
 				create.Searching{Places: 9, Done: 3, Late: true},
 				created(d, "demo-1"), readTo(1),
 			},
-			run{"configmap/demo-1 created\n", fmt.Sprintf(messages.Searching, 3, "9 lists") + "\n", 0},
+			run{"configmap/demo-1 created\n", fmt.Sprintf("searching for objects of this key: %d of %s read", 3, "9 lists") + "\n", 0},
 		},
 		{
 			"a retry", "",
@@ -537,8 +536,8 @@ func TestResults(t *testing.T) {
 				created(d, "demo-1"), readTo(1),
 			},
 			run{"configmap/demo-1 created\n", lines(
-				fmt.Sprintf(messages.Retry, "configmap/demo-1", "Post: reset", messages.ReadBack),
-				fmt.Sprintf(messages.Retry, "configmap/demo-1", "configmaps is forbidden: exceeded quota", fmt.Sprintf(messages.Resend, "1s")), ""), 0},
+				fmt.Sprintf("%s: %v (%s)", "configmap/demo-1", "Post: reset", "checking whether it exists"),
+				fmt.Sprintf("%s: %v (%s)", "configmap/demo-1", "configmaps is forbidden: exceeded quota", fmt.Sprintf("sending it again in %s", "1s")), ""), 0},
 		},
 		{
 			"a warning comes once, and cannot harm a terminal", "",
@@ -550,8 +549,8 @@ func TestResults(t *testing.T) {
 				created(d, "demo-1"), readTo(1),
 			},
 			run{"configmap/demo-1 created\n", lines(
-				messages.Warning+fmt.Sprintf(messages.Terminating, `configmap/\u001b[31m`),
-				messages.Warning+fmt.Sprintf(messages.Terminating, "configmap/demo"), ""), 0},
+				"Warning: "+fmt.Sprintf("%s is being deleted. A later run with this key creates it again.", `configmap/\u001b[31m`),
+				"Warning: "+fmt.Sprintf("%s is being deleted. A later run with this key creates it again.", "configmap/demo"), ""), 0},
 		},
 		{
 			"unexpected objects", "--idempotency-key=k",
@@ -560,15 +559,15 @@ func TestResults(t *testing.T) {
 				create.Problem{Err: &create.UnexpectedError{Objects: []string{"configmaps/demo-1 -n prod"}}},
 				ended(create.Summary{Documents: 1, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}}),
 			},
-			run{"", lines(fmt.Sprintf(messages.RunObjects, selected("configmaps", "prod")),
-				"error: "+fmt.Sprintf(messages.Unexpected, "1 object", "configmaps/demo-1 -n prod", messages.UnexpectedCauses)), 1},
+			run{"", lines(fmt.Sprintf("List the objects of this run:\n%s", selected("configmaps", "prod")),
+				"error: "+fmt.Sprintf("the key was used for a different input, so nothing was created. Earlier runs with the key created %s from documents that are not in this input: %s\n%s\nRun the command with the earlier input.", "1 object", "configmaps/demo-1 -n prod", "Either a document was removed, or its name, generateName or order was changed, or --count was lowered.")), 1},
 		},
 		{
 			"stdout is gone", "",
 			fate{stdout: gone{}},
 			[]create.Event{created(d, "demo-1"), create.Outcome{Kind: create.NotAttempted, Document: other, Copies: 4}, readTo(5)},
 			run{"", lines("error: configmap/demo-1 was created, but it can't be printed: broken pipe",
-				sum(messages.NotWritten, 1, 0, 0, 0, 4), capital(only(4)), twice(1)), 1},
+				sum(textNotWritten, 1, 0, 0, 0, 4), capital(only(4)), twice(1)), 1},
 		},
 		{
 			"an object that cannot be printed", "--output=yaml",
@@ -589,7 +588,7 @@ func TestResults(t *testing.T) {
 			[]create.Event{created(d, "demo-1"), create.Outcome{Kind: create.NotAttempted, Document: other, Copies: 1}, readTo(2)},
 			run{
 				"configmap/demo-1 created\n",
-				sum(messages.Interrupted, 1, 0, 0, 0, 1), 130,
+				sum(textInterrupted, 1, 0, 0, 0, 1), 130,
 			},
 		},
 	} {
@@ -628,7 +627,7 @@ func TestFailureOfBothNames(t *testing.T) {
 	d := demo()
 	d.Object.SetName("demo")
 	taken := apierrors.NewAlreadyExists(configMaps, "demo")
-	for args, want := range map[string]string{"": messages.NameAndGenerateName, "--naming=server --attempts=1": ""} {
+	for args, want := range map[string]string{"": " (the object has a name and a generateName, and the server uses the name)", "--naming=server --attempts=1": ""} {
 		got := see(t, args, fate{}, []create.Event{failed(d, taken), readTo(1)})
 		want = "Error from server (AlreadyExists): error when creating \"demo.yaml\": configmaps \"demo\" already exists" + want
 		if got.stderr != want || got.code != 1 {

@@ -11,7 +11,6 @@ import (
 	cmdget "k8s.io/kubectl/pkg/cmd/get"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 )
 
 // conditions parses the values of --for. kubectl wait does not export its own code, so
@@ -26,10 +25,11 @@ func conditions(values []string) (all []wait.Condition, err error) {
 		case "jsonpath":
 			condition, err = pathCondition(what)
 		default:
-			err = errors.New(messages.UnknownFor)
+			err = errors.New("the value must be condition=NAME[=VALUE] or jsonpath=EXPRESSION[=VALUE], " +
+				"as for kubectl wait")
 		}
 		if err != nil {
-			return nil, fmt.Errorf(messages.BadFor, value, err)
+			return nil, fmt.Errorf("--for=%s: %w", value, err)
 		}
 		all = append(all, condition)
 	}
@@ -43,7 +43,7 @@ func statusCondition(text string) (wait.Condition, error) {
 		value = "true"
 	}
 	if name == "" {
-		return nil, errors.New(messages.ForWithoutName)
+		return nil, errors.New("the condition has no name")
 	}
 	return func(object *unstructured.Unstructured) (bool, error) {
 		entries, _, err := unstructured.NestedSlice(object.Object, "status", "conditions")
@@ -73,7 +73,8 @@ func outdated(object *unstructured.Unstructured, condition map[string]any) bool 
 func pathCondition(text string) (wait.Condition, error) {
 	parts := splitSingle(text)
 	if len(parts) > 2 {
-		return nil, errors.New(messages.ForManyParts)
+		return nil, errors.New("the expression contains more than one equals sign. " +
+			"An equals sign in an expression is ==")
 	}
 	relaxed, err := cmdget.RelaxedJSONPathExpression(parts[0])
 	if err != nil {
@@ -85,9 +86,9 @@ func pathCondition(text string) (wait.Condition, error) {
 	}
 	switch {
 	case relaxed == "":
-		return nil, errors.New(messages.ForWithoutPath)
+		return nil, errors.New("the JSONPath expression is empty")
 	case given && value == "":
-		return nil, errors.New(messages.ForWithoutValue)
+		return nil, errors.New("the value after the equals sign is empty")
 	}
 	path := jsonpath.New("wait").AllowMissingKeys(true)
 	if err := path.Parse(relaxed); err != nil {
@@ -99,7 +100,7 @@ func pathCondition(text string) (wait.Condition, error) {
 			return false, err
 		}
 		if len(results) > 1 || len(results[0]) > 1 {
-			return false, errors.New(messages.ForManyValues)
+			return false, errors.New("the JSONPath expression of --for matches more than one value")
 		}
 		if !given {
 			return true, nil
@@ -122,7 +123,7 @@ func splitSingle(text string) []string {
 func equals(field reflect.Value, value string) (bool, error) {
 	switch field.Interface().(type) {
 	case map[string]any, []any:
-		return false, errors.New(messages.ForNested)
+		return false, errors.New("the JSONPath expression of --for leads to an object or a list")
 	}
 	return strings.TrimSpace(fmt.Sprint(field.Interface())) == strings.TrimSpace(value), nil
 }

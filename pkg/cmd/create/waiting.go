@@ -16,7 +16,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
@@ -111,7 +110,7 @@ func (r *results) showProgress() {
 	}
 	r.progress = terminal.StartProgress(r.ErrOut)
 	r.saying.Unlock()
-	r.progress.SetText(fmt.Sprintf(messages.WaitProgress, r.waiting.counts()))
+	r.progress.SetText(fmt.Sprintf(textWaitProgress, r.waiting.counts()))
 }
 
 // takeWait prints one event of the wait and counts it.
@@ -121,17 +120,19 @@ func (r *results) takeWait(event wait.Event) {
 	case wait.Suspension:
 		w.suspended[e.Object] = e.Suspended
 		if e.Suspended {
-			r.printLine(fmt.Sprintf(messages.Suspended, nameOf(e.Object)))
+			r.printLine(fmt.Sprintf("%s is suspended. The wait goes on until it is resumed and has "+
+				"finished.", nameOf(e.Object)))
 		}
 	case wait.Retry:
-		r.warn(fmt.Sprintf(messages.WaitRetry, nameOf(e.Object), apistatus.Brief(e.Err), r.flags.retryTimeout))
+		r.warn(fmt.Sprintf("can't read %s: %v. Retrying for up to "+
+			"%s.", nameOf(e.Object), apistatus.Brief(e.Err), r.flags.retryTimeout))
 	case wait.Ended:
 		w.ended[e.Outcome]++
 		r.printEnd(e)
 		w.suspended[e.Object] = e.Status.Suspended
 		r.printFinal(e)
 	}
-	r.progress.SetText(fmt.Sprintf(messages.WaitProgress, w.counts()))
+	r.progress.SetText(fmt.Sprintf(textWaitProgress, w.counts()))
 }
 
 // printEnd prints how the wait for an object has ended, unless it has succeeded.
@@ -143,18 +144,20 @@ func (r *results) printEnd(e wait.Ended) {
 		return
 	case wait.OutOfTime, wait.Interrupted:
 		if e.Status.Suspended {
-			argument += messages.RunningSuspended
+			argument += "  # suspended"
 		}
 		r.waiting.running = append(r.waiting.running, "  kubectl get --watch "+argument)
 		return
 	case wait.Failed:
-		text = fmt.Sprintf(messages.HasFailed, nameOf(e.Object), why(e), nextCommand(e.Object))
+		text = fmt.Sprintf("error: %s has failed%s\n  %s", nameOf(e.Object), why(e), nextCommand(e.Object))
 	case wait.Deleted:
-		text = fmt.Sprintf(messages.WasDeleted, nameOf(e.Object))
+		text = fmt.Sprintf("error: %s was deleted before its result was known", nameOf(e.Object))
 	case wait.Replaced:
-		text = fmt.Sprintf(messages.WasReplaced, nameOf(e.Object), argument)
+		text = fmt.Sprintf("error: %s was deleted before its result was known, and another object has its name\n  "+
+			"kubectl get %s", nameOf(e.Object), argument)
 	case wait.Abandoned:
-		text = fmt.Sprintf(messages.WaitAbandoned, nameOf(e.Object), apistatus.Brief(e.Err), argument)
+		text = fmt.Sprintf("error: the wait for %s ended without a result: %v\n  kubectl get "+
+			"%s", nameOf(e.Object), apistatus.Brief(e.Err), argument)
 	}
 	if r.waiting.shown++; r.waiting.shown <= maxShown {
 		r.waiting.logs.afterwards(func() { r.printLine(terminal.Printable(text)) })
@@ -187,7 +190,7 @@ func (r *results) printFinal(e wait.Ended) {
 		r.stop(errNotWritten)
 	}
 	if err != nil {
-		err = ownError(fmt.Sprintf(messages.NotPrinted, nameOf(e.Object), err))
+		err = ownError(fmt.Sprintf(textNotPrinted, nameOf(e.Object), err))
 		r.errs = append(r.errs, placed{2 * r.end.Documents, err})
 	}
 }
@@ -220,14 +223,14 @@ func (w *waiting) counts() string {
 			suspended++
 		}
 	}
-	text := fmt.Sprintf(messages.WaitCounts, w.ended[wait.Succeeded], w.ended[wait.Failed], left)
+	text := fmt.Sprintf("%d succeeded, %d failed, %d running", w.ended[wait.Succeeded], w.ended[wait.Failed], left)
 	for _, more := range []struct {
 		format string
 		count  int
 	}{
-		{messages.CountSuspended, suspended},
-		{messages.CountDeleted, w.ended[wait.Deleted] + w.ended[wait.Replaced]},
-		{messages.CountAbandoned, w.ended[wait.Abandoned]},
+		{" (%d suspended)", suspended},
+		{", %d deleted", w.ended[wait.Deleted] + w.ended[wait.Replaced]},
+		{", %d unknown", w.ended[wait.Abandoned]},
 	} {
 		if more.count > 0 {
 			text += fmt.Sprintf(more.format, more.count)
@@ -252,14 +255,14 @@ func (e *ending) waitClosing() []string {
 		return nil
 	}
 	if w.succeeded() {
-		return []string{fmt.Sprintf(messages.Waited, humanize.Count(len(w.objects), "object"), w.counts())}
+		return []string{fmt.Sprintf("Waited for %s: %s.", humanize.Count(len(w.objects), "object"), w.counts())}
 	}
 	var lines []string
 	if n := w.shown - maxShown; n > 0 {
-		lines = append(lines, fmt.Sprintf(messages.MoreEnded, n))
+		lines = append(lines, fmt.Sprintf("error: %d more objects failed, were deleted, or could not be read", n))
 	}
 	lines = append(lines, e.aboutRunning()...)
-	return append(lines, fmt.Sprintf(messages.NotWaited, e.whyNot(), w.counts()))
+	return append(lines, fmt.Sprintf("error: %s: %s", e.whyNot(), w.counts()))
 }
 
 // aboutRunning names the unfinished objects, and the command to wait for them again.
@@ -271,16 +274,17 @@ func (e *ending) aboutRunning() []string {
 	slices.Sort(e.waiting.running)
 	running := e.waiting.running
 	if more := len(running) - maxShown; more > 0 {
-		running = append(running[:maxShown:maxShown], fmt.Sprintf(messages.RunningMore, more))
+		running = append(running[:maxShown:maxShown], fmt.Sprintf("  (%d more)", more))
 	}
-	lines := []string{fmt.Sprintf(messages.GoesOnRunning, strings.Join(running, "\n"))}
+	lines := []string{fmt.Sprintf("These objects go on running:\n%s", strings.Join(running, "\n"))}
 	if e.flags.key != "" {
-		return append(lines, messages.WaitAgain)
+		return append(lines, "Run the same command again. It creates nothing twice, and goes on waiting.")
 	}
 	if e.Again == 0 {
 		return lines
 	}
-	return append(lines, messages.DontRunAgain, messages.UseKey)
+	return append(lines, "Don't run the command again to go on waiting. It would create the objects a second "+
+		"time.", textUseKey)
 }
 
 // whyNot is why not all objects have succeeded.
@@ -288,13 +292,13 @@ func (e *ending) whyNot() string {
 	w := e.waiting
 	switch {
 	case w.failed():
-		return messages.NotAllSucceeded
+		return "not all objects succeeded"
 	case w.ended[wait.Interrupted] > 0 && e.interrupted:
-		return messages.Interrupted
+		return textInterrupted
 	case w.ended[wait.Interrupted] > 0:
-		return messages.NotWritten
+		return textNotWritten
 	case w.ended[wait.OutOfTime] > 0:
-		return fmt.Sprintf(messages.TimeOver, e.flags.waitTimeout)
+		return fmt.Sprintf("not all objects finished within --wait-timeout=%s", e.flags.waitTimeout)
 	}
-	return messages.NotAllKnown
+	return "not all results are known"
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 )
 
 // waitChecks decide which objects --wait waits for, and check before the first POST of
@@ -119,14 +118,17 @@ func (w *waitChecks) endWithoutDocuments(
 		}
 	}
 	if !isEmpty && ctx.Err() == nil {
-		yield(nil, ownError(messages.NothingToWaitFor))
+		yield(nil, ownError("nothing was created, because the input contains no object that --wait can wait for. "+
+			"Without --for, these are Jobs, Pods, Tekton runs, Argo Workflows and JobSets."))
 	}
 }
 
 // check returns why the wait for the document's objects could not succeed.
 func (w *waitChecks) check(ctx context.Context, d *create.Document) error {
 	if !w.any && restarts(d.Object) {
-		return ownError(fmt.Sprintf(messages.PodRestarts, d.Reference("")))
+		return ownError(fmt.Sprintf("--wait cannot wait for %s, because a Pod with restartPolicy Always "+
+			"never finishes. "+
+			"Set restartPolicy to Never or OnFailure, or use --for=condition=Ready.", d.Reference("")))
 	}
 	if err := w.permission(ctx, d); err != nil || !w.logs || !hasPods(d.Mapping.GroupVersionKind.GroupKind()) {
 		return err
@@ -168,14 +170,15 @@ func (w *waitChecks) permission(ctx context.Context, d *create.Document) error {
 	}
 	switch w.access[place] {
 	case none:
-		return ownError(fmt.Sprintf(messages.NoWatch, place))
+		return ownError(fmt.Sprintf("--wait needs permission to list and watch %s, or to get them", place))
 	case byGet:
 		copies := 1
 		if d.Object.GetName() == "" {
 			copies = w.copies
 		}
 		if w.polled[place] += copies; w.polled[place] > wait.MaxPolled {
-			return ownError(fmt.Sprintf(messages.TooManyToPoll, place, wait.MaxPolled))
+			return ownError(fmt.Sprintf("--wait needs permission to list and watch %s. "+
+				"With permission to get, it can wait for up to %d objects.", place, wait.MaxPolled))
 		}
 	}
 	return nil

@@ -11,30 +11,40 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create/messages"
 )
 
 // reasons are the words for why the plugin can't pick names.
 var reasons = map[create.NamingReason]string{
-	create.NamesIgnored: messages.NamesIgnored,
-	create.NotStored:    messages.NotStored,
-	create.NotReadable:  messages.NotReadable,
+	create.NamesIgnored: "the server uses generateName itself as the name",
+	create.NotStored:    "the server does not store them",
+	create.NotReadable:  "their API has no verb get",
 }
 
 // warningTexts are the texts of the engine's warnings.
 var warningTexts = map[create.WarningCode]string{
-	create.ServerNames:        messages.ServerNames,
-	create.NoGet:              messages.NoGet,
-	create.Probing:            messages.SentOnce,
-	create.RefusalUnverified:  messages.RefusalUnverified,
-	create.ConflictUnverified: messages.ConflictUnverified,
-	create.IDRemoved:          messages.IDRemoved,
-	create.LabelRemoved:       messages.LabelRemoved,
-	create.LabelLost:          messages.LabelLost,
-	create.Unverified:         messages.Unverified,
-	create.OtherSecret:        messages.OtherSecret,
-	create.Expiring:           messages.Expiring,
-	create.Terminating:        messages.Terminating,
+	create.ServerNames: "the server picks the names of %s, because %s. " +
+		"If a response is lost, the plugin can't find out whether the object was created.",
+	create.NoGet: "no permission to get %s. " +
+		"If a response is lost, the plugin can't find out whether the object was created.",
+	create.Probing: "an object of %s used up its --retry-timeout. " +
+		"Until the server creates one, the plugin sends each of the next objects once, without retries.",
+	create.RefusalUnverified: "the server refused a create, and the plugin can't get %s to check the object. " +
+		"If a proxy repeated the request, the first copy may have created the object.",
+	create.ConflictUnverified: "no permission to get %s. A name was taken, so the plugin tried another one. " +
+		"If a proxy repeated the first request, two objects exist.",
+	create.IDRemoved: "%s are stored without %s, for example because a webhook removes it. " +
+		"If a response is lost, the plugin can't recognize the object.",
+	create.LabelRemoved: "%s are stored without %s, for example because a webhook removes it. " +
+		"The list of the objects of this run leaves them out.",
+	create.LabelLost: "%s was created with this key, and no longer has %s.",
+	create.Unverified: "the run ignores %s with its label, like %s. " +
+		"Another user created the object, or something changed its name or annotations.",
+	create.OtherSecret: "the run ignores %s with its label, like %s. " +
+		"Another user created the object, or the secret was changed. " +
+		"If it was changed, add the former secret as the second line of the secret's file.",
+	create.Expiring: "%s with ttlSecondsAfterFinished are deleted after they finish. " +
+		"A later run with this key creates them again.",
+	create.Terminating: "%s is being deleted. A later run with this key creates it again.",
 }
 
 // textOf returns the text of a warning.
@@ -55,55 +65,69 @@ func textOf(w create.Warning) string {
 func action(e exactlyonce.Event) string {
 	switch {
 	case e.Action == exactlyonce.NextName && e.NextName == "":
-		return messages.NextServerName
+		return "asking for another name"
 	case e.Action == exactlyonce.NextName:
-		return fmt.Sprintf(messages.NextName, e.NextName)
+		return fmt.Sprintf("trying %s", e.NextName)
 	case e.Action == exactlyonce.Recheck:
-		return fmt.Sprintf(messages.Recheck, e.Wait.Round(time.Second))
+		return fmt.Sprintf("checking for %s whether it exists", e.Wait.Round(time.Second))
 	case e.Action == exactlyonce.Resend:
-		return fmt.Sprintf(messages.Resend, e.Wait.Round(time.Millisecond))
+		return fmt.Sprintf("sending it again in %s", e.Wait.Round(time.Millisecond))
 	case e.Wait > 0:
-		return fmt.Sprintf(messages.ReadBackIn, e.Wait.Round(time.Millisecond))
+		return fmt.Sprintf("checking whether it exists in %s", e.Wait.Round(time.Millisecond))
 	}
-	return messages.ReadBack
+	return "checking whether it exists"
 }
 
 // causeOf returns why objects of the key are unexpected.
 func causeOf(change *create.Change) string {
 	switch {
 	case change == nil:
-		return messages.UnexpectedCauses
+		return "Either a document was removed, or its name, generateName or order was changed, " +
+			"or --count was lowered."
 	case len(change.Fields) == 0:
-		return fmt.Sprintf(messages.Removed, change.Document, change.Object)
+		return fmt.Sprintf("A field was removed from %s in the input. All other fields are the same in "+
+			"%s.", change.Document, change.Object)
 	}
-	return fmt.Sprintf(messages.Differs, change.Document, change.Object, "  "+strings.Join(change.Fields, "\n  "))
+	return fmt.Sprintf("%s in the input differs from %s in these fields, or a field was "+
+		"removed:\n%s", change.Document, change.Object, "  "+strings.Join(change.Fields, "\n  "))
 }
 
 // explain rewords an error of the whole run, with the next command.
 func explain(err error) error {
 	var stale *idempotency.StaleListError
 	if errors.As(err, &stale) {
-		return ownError(fmt.Sprintf(messages.StaleList, stale.Object))
+		return ownError(fmt.Sprintf("nothing was created, because the server lists %s, and can't find it. "+
+			"Its cache is newer than etcd, for example after etcd was restored from a backup.\n"+
+			"Restart the API servers. Then run the same command again.", stale.Object))
 	}
 	var find *create.FindError
 	if errors.As(err, &find) {
-		return ownError(fmt.Sprintf(messages.NothingCreated, find.Err))
+		return ownError(fmt.Sprintf("nothing was created: %v", find.Err))
 	}
 	var naming *create.NoClientNamingError
 	if errors.As(err, &naming) {
-		return ownError(fmt.Sprintf(messages.NoClientNaming, naming.Resource, naming.Source, reasons[naming.Reason]))
+		return ownError(fmt.Sprintf("--idempotency-key cannot be used for %s in %s, because "+
+			"%s", naming.Resource, naming.Source, reasons[naming.Reason]))
 	}
 	var unexpected *create.UnexpectedError
 	if errors.As(err, &unexpected) {
-		return ownError(fmt.Sprintf(messages.Unexpected,
+		return ownError(fmt.Sprintf("the key was used for a different input, so nothing was created. "+
+			"Earlier runs with the key created %s from documents that are not in this input: %s\n"+
+			"%s\n"+
+			"Run the command with the earlier input.",
 			humanize.Count(len(unexpected.Objects), "object"), some(unexpected.Objects), causeOf(unexpected.Change)))
 	}
 	var secrets *create.SecretsError
 	if errors.As(err, &secrets) {
 		if len(secrets.Objects) == 1 {
-			return ownError(fmt.Sprintf(messages.NeedsSecret, secrets.Objects[0]))
+			return ownError(fmt.Sprintf("nothing was created, because an earlier run with the key used a secret and "+
+				"created %s\n"+
+				"Give the same secret with --idempotency-secret-file.", secrets.Objects[0]))
 		}
-		return ownError(fmt.Sprintf(messages.SeveralSecrets, secrets.Objects[0], secrets.Objects[1]))
+		return ownError(fmt.Sprintf("nothing was created, because runs with this key used different secrets. "+
+			"They created %s with one, and %s with another.\n"+
+			"Keep the objects of one secret, delete the others, and run the command "+
+			"again.", secrets.Objects[0], secrets.Objects[1]))
 	}
 	return err
 }
