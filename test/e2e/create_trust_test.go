@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,7 +24,7 @@ func TestAttackerAgainstASecret(t *testing.T) {
 	forge := harness.NewShell(t, attacker.Kubeconfig)
 	input := harness.File(t, "job.yaml", job)
 	withKey := []string{"create", "-n", ns, "-f", input, "--idempotency-key=commit-1"}
-	withSecret := append(withKey, "--idempotency-secret-file="+harness.File(t, "secret", firstSecret+"\n"))
+	withSecret := append(slices.Clone(withKey), "--idempotency-secret-file="+harness.File(t, "secret", firstSecret+"\n"))
 
 	// The name and the ID without a secret are known before the first run.
 	planned := attacker.Run(append(withKey, "--dry-run=client", "-o", "json")...)
