@@ -50,14 +50,13 @@ func TestEveryFlagCompletes(t *testing.T) {
 // The words of a flag are those that it takes, in the order of its help.
 func TestWordsOfFlags(t *testing.T) {
 	for line, want := range map[string]string{
-		"create --naming=":   "client server",
-		"create --dry-run=":  "none client server",
-		"create --output=":   "json yaml kyaml name " + templates,
-		"audit --sort-by=":   "names last-10m last-24h prefix",
-		"audit --output=":    "wide json yaml kyaml " + templates + " custom-columns custom-columns-file",
-		"report --output=":   "wide json yaml kyaml " + templates + " custom-columns custom-columns-file",
-		"version --output=":  "json yaml kyaml " + templates + " custom-columns custom-columns-file",
-		"version --profile=": "none cpu heap goroutine threadcreate block mutex trace",
+		"create --naming=":  "client server",
+		"create --dry-run=": "none client server",
+		"create --output=":  "json yaml kyaml name " + templates,
+		"audit --sort-by=":  "names last-10m last-24h prefix",
+		"audit --output=":   "wide json yaml kyaml " + templates + " custom-columns custom-columns-file",
+		"report --output=":  "wide json yaml kyaml " + templates + " custom-columns custom-columns-file",
+		"version --output=": "json yaml kyaml " + templates + " custom-columns custom-columns-file",
 	} {
 		var out, errOut bytes.Buffer
 		args := append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Fields(line)...)

@@ -42,7 +42,7 @@ func Execute(ctx context.Context, args []string, streams genericiooptions.IOStre
 		klog.SetLogger(logr.Discard()) // errors would disturb the completion
 	}
 	out := &output.CheckedWriter{Writer: streams.Out}
-	kubectl, conn := newKubectl(genericiooptions.IOStreams{In: streams.In, Out: out, ErrOut: streams.ErrOut})
+	kubectl := newKubectl(genericiooptions.IOStreams{In: streams.In, Out: out, ErrOut: streams.ErrOut})
 	kubectl.SetContext(ctx)
 	kubectl.SetArgs(underKubectl(args))
 	kubectl.SetIn(streams.In)
@@ -51,9 +51,6 @@ func Execute(ctx context.Context, args []string, streams genericiooptions.IOStre
 	err := cli.RunNoErrOutput(kubectl)
 	if err == nil && out.Err() != nil {
 		err = fmt.Errorf(messages.NotWritten, out.Err())
-	}
-	if failure := conn.FinishProfile(); err == nil {
-		err = failure
 	}
 	message, code := exitcode.Describe(err)
 	if code == exitcode.Failed && ctx.Err() != nil {
@@ -85,7 +82,7 @@ func Arguments(argv []string) []string {
 
 // NewCommand returns the plugin's command, without streams. The reference is generated from it.
 func NewCommand() *cobra.Command {
-	kubectl, _ := newKubectl(genericiooptions.NewTestIOStreamsDiscard())
+	kubectl := newKubectl(genericiooptions.NewTestIOStreamsDiscard())
 	genname, _, err := kubectl.Find([]string{buildinfo.Name})
 	if err != nil {
 		panic(err) // it is there
@@ -95,7 +92,7 @@ func NewCommand() *cobra.Command {
 
 // newKubectl returns a root command named kubectl, so that help, errors, completion and request
 // headers have "kubectl genname".
-func newKubectl(streams genericiooptions.IOStreams) (*cobra.Command, *connection.Connection) {
+func newKubectl(streams genericiooptions.IOStreams) *cobra.Command {
 	kubectl := &cobra.Command{Use: "kubectl", CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true}}
 	genname := &cobra.Command{
 		Use:   buildinfo.Name,
@@ -138,7 +135,7 @@ func newKubectl(streams genericiooptions.IOStreams) (*cobra.Command, *connection
 		}
 		return usage(cmd, err)
 	})
-	return kubectl, conn
+	return kubectl
 }
 
 // asksForCompletions reports whether args begin with the hidden command that shells

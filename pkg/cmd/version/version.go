@@ -18,7 +18,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/version/messages"
 )
 
 // options are the values of the flags.
@@ -101,31 +100,31 @@ func (o *options) print(report *v1alpha1.VersionReport) error {
 	if o.printFlags.ForMachines() {
 		return o.printFlags.Print(report, o.Out)
 	}
-	fmt.Fprintf(o.Out, messages.Client+"\n", report.Client.GitVersion)
+	fmt.Fprintf(o.Out, "Client Version: %s\n", report.Client.GitVersion)
 	if report.Server == nil {
 		return nil
 	}
 	emulated := ""
 	if s := report.Server; s.EmulationMinor != "" && s.EmulationMinor != s.Minor {
-		emulated = fmt.Sprintf(messages.Emulates, s.EmulationMajor, s.EmulationMinor)
+		emulated = fmt.Sprintf(" (emulates %s.%s)", s.EmulationMajor, s.EmulationMinor)
 	}
-	fmt.Fprintln(o.Out, terminal.OneLine(fmt.Sprintf(messages.Server, report.Server.GitVersion, emulated)))
-	_, err := fmt.Fprintf(o.Out, messages.Attempts+"\n", describeRetries(report.Server.Retries))
+	fmt.Fprintln(o.Out, terminal.OneLine(fmt.Sprintf("Server Version: %s%s", report.Server.GitVersion, emulated)))
+	_, err := fmt.Fprintf(o.Out, "Names tried per create: %s\n", describeRetries(report.Server.Retries))
 	return err
 }
 
 // describeRetries returns the number of attempts and how it is known.
 func describeRetries(r v1alpha1.Retries) string {
 	if r.Attempts == nil {
-		return messages.Unknown
+		return "unknown"
 	}
 	how := map[v1alpha1.AttemptsSource]string{
-		v1alpha1.SourceMetric:  messages.FromMetric,
-		v1alpha1.SourceVersion: messages.FromVersion,
-		v1alpha1.SourceDefault: messages.FromDefault,
-		v1alpha1.SourceFlag:    messages.FromFlag,
+		v1alpha1.SourceMetric:  "from the server's metric kubernetes_feature_enabled",
+		v1alpha1.SourceVersion: "the server's version supports no other number",
+		v1alpha1.SourceDefault: "the default of the server's version, which an administrator can change",
+		v1alpha1.SourceFlag:    "as given by --server-attempts",
 	}[r.AttemptsSource]
-	return fmt.Sprintf(messages.Known, *r.Attempts, how)
+	return fmt.Sprintf("%d (%s)", *r.Attempts, how)
 }
 
 // noArguments refuses arguments.

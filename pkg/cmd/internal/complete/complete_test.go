@@ -34,7 +34,7 @@ func TestFlags(t *testing.T) {
 	color := flagvalue.NewEnum("red", "red", "green")
 	root.Flags().Var(&color, "dry-run", "")
 	child.Flags().String("validate", "", "")
-	child.Flags().String("plot", "", "")
+	child.Flags().String("from", "", "")
 	child.Flags().String("cache-dir", "", "")
 	child.Flags().String("kubeconfig", "", "")
 	child.Flags().Int("count", 0, "One of: (not, words).")
@@ -52,7 +52,7 @@ func TestFlags(t *testing.T) {
 	}{
 		{root, "dry-run", []string{"red", "green"}, cobra.ShellCompDirectiveNoFileComp},
 		{child, "validate", []string{"strict", "warn", "ignore"}, cobra.ShellCompDirectiveNoFileComp},
-		{child, "plot", []string{"svg", "png"}, cobra.ShellCompDirectiveFilterFileExt},
+		{child, "from", []string{"json"}, cobra.ShellCompDirectiveFilterFileExt},
 		{child, "cache-dir", nil, cobra.ShellCompDirectiveFilterDirs},
 		{child, "kubeconfig", nil, cobra.ShellCompDirectiveDefault},
 		{child, "count", nil, cobra.ShellCompDirectiveNoFileComp},

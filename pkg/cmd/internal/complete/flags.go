@@ -21,7 +21,6 @@ type enum interface{ Words() []string }
 // --server-attempts.
 var kubectlsWords = map[string][]string{
 	"dry-run":         {"none", "client", "server"},
-	"profile":         {"none", "cpu", "heap", "goroutine", "threadcreate", "block", "mutex", "trace"},
 	"server-attempts": {"auto", "1", "8"},
 	"validate":        {"strict", "warn", "ignore"},
 }
@@ -34,8 +33,6 @@ var fileExtensions = map[string][]string{
 	"from":                  {"json"},
 	"kubeconfig":            nil,
 	"kuberc":                nil,
-	"plot":                  {"svg", "png"},
-	"profile-output":        nil,
 	"web.config.file":       {"yml", "yaml"},
 }
 

@@ -41,7 +41,6 @@ type Connection struct {
 	matchVersion     *cmdutil.MatchVersionFlags
 	warnings         warningCounter
 	warningsAsErrors bool
-	profile          profiling
 	headers          genericclioptions.CommandHeaderRoundTripper
 	pluginPolicy     clientcmdapi.PluginPolicy
 	ctx              context.Context // done when the user interrupts
@@ -78,16 +77,12 @@ func (c *Connection) AddTo(root *cobra.Command) {
 	c.flags.AddFlags(flags)
 	c.matchVersion.AddFlags(flags)
 	kuberc.NewPreferences().AddFlags(flags)
-	c.profile.addTo(flags)
 	flags.BoolVar(&c.warningsAsErrors, "warnings-as-errors", false,
 		"Treat warnings received from the server as errors and exit with a non-zero exit code")
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		initLogs() // component-base's own call is in a hook of kubectl's, which this one hides
 		c.ctx = cmd.Context()
 		c.headers.ParseCommandHeaders(cmd, args)
-		if err := c.profile.start(); err != nil {
-			return err
-		}
 		return c.ReadPluginPolicy(cmd)
 	}
 	root.PersistentPostRunE = func(*cobra.Command, []string) error { return c.checkWarnings() }
@@ -154,6 +149,3 @@ func (c *Connection) AskNothing() {
 		c.flags.Password = nil
 	}
 }
-
-// FinishProfile writes the profile, if the user asked for one.
-func (c *Connection) FinishProfile() error { return c.profile.finish() }
