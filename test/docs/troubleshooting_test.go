@@ -13,12 +13,6 @@ var toTroubleshoot = regexp.MustCompile(`^(Errors|Warnings|Closing lines)`)
 
 // notExplained are the groups and messages that the page leaves out, with the reasons.
 var notExplained = map[string]string{
-	"pkg/cmd/lint/messages: Errors in flags and arguments.": "they name the flag and the fix",
-
-	"pkg/cmd/lint/messages: BadConfig":       "it joins the file and the reason",
-	"pkg/cmd/lint/messages: Summary":         "no problem: a total",
-	"pkg/cmd/lint/messages: SkippedFile":     "no problem: a line of --show-skipped",
-	"pkg/cmd/lint/messages: DisabledFinding": "no problem: a line of --show-skipped",
 
 	"Warning: … was counted again, and its creates and deletes are lower bounds, because the watch lost events: …": "nothing to do",
 	"Warning: … is not counted: …": "it names the reason",
@@ -41,6 +35,7 @@ var notExplained = map[string]string{
 	"Warning: …: skipped …, because …":                                                    "it names the cause",
 	"Warning: you can't … …":                                                              "it names the permission",
 	"Warning: lines of … may be missing … (…)":                                            "it names the times and the cause",
+	"Warning: …: genname:disable … has no effect: …":                                      "it names the comment and the cause",
 	"Warning: the history limits of … delete its finished Jobs, also those of --from":     "it names the result",
 
 	"Warning: deleting a namespace deletes all objects in it": "prune deletes nothing without --yes",
@@ -55,12 +50,7 @@ var notExplained = map[string]string{
 
 // explainThemselves are the other messages that the pages leave out, by package. They name the cause and the next
 // step.
-var explainThemselves = map[string]string{
-	"pkg/cmd/lint/messages": `
-		BadLevel BadPattern NoPath NothingInDirectory GateExceeded BadResponse Interrupted Idle
-		NoFindingThere Exported Placeholders
-	`,
-}
+var explainThemselves = map[string]string{}
 
 // shownBeginning matches the beginning of a message on a page.
 var shownBeginning = regexp.MustCompile("`([^`]+)`")

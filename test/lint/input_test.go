@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
 )
 
 // tree creates a repository of the files, and changes into it.
@@ -195,7 +194,7 @@ func TestNotChecked(t *testing.T) {
 	if report.Summary.Exported != 1 || report.Summary.Placeholders != 1 || report.Summary.Objects != 2 {
 		t.Errorf("%+v", report.Summary)
 	}
-	for _, line := range []string{fmt.Sprintf(messages.Exported, "1 object"), fmt.Sprintf(messages.Placeholders, "1 object")} {
+	for _, line := range []string{fmt.Sprintf("Not checked: %s with metadata.resourceVersion, which only a server sets.", "1 object"), fmt.Sprintf("Length and characters not checked: %s with a variable in the name.", "1 object")} {
 		if !strings.Contains(stderr, line) {
 			t.Errorf("%q is not in %s", line, stderr)
 		}
@@ -230,10 +229,10 @@ func TestFixes(t *testing.T) {
 func TestNothing(t *testing.T) {
 	tree(t, map[string]string{"docs/a.yaml": configMap("generateName: a-"), "empty/a.txt": ""})
 	_, stderr, code := run(t, "", "-f", ".")
-	if want := fmt.Sprintf(messages.NothingInDirectory, ".", "."); code != 1 || !strings.Contains(stderr, want) {
+	if want := fmt.Sprintf("the directory %q has no .json, .yaml or .yml files\nTo read the directories below it, use -R:\n  kubectl genname lint -R -f %s", ".", "."); code != 1 || !strings.Contains(stderr, want) {
 		t.Errorf("code %d, %s", code, stderr)
 	}
-	if _, stderr, code := run(t, "", "-R", "-f", "empty"); code != 1 || !regexp.MustCompile(like(messages.NothingInTree)).MatchString(stderr) {
+	if _, stderr, code := run(t, "", "-R", "-f", "empty"); code != 1 || !regexp.MustCompile(like("the directory %q and the directories below it have no .json, .yaml or .yml files")).MatchString(stderr) {
 		t.Errorf("code %d, %s", code, stderr)
 	}
 }
@@ -368,9 +367,9 @@ func TestConfiguration(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"levels: {nonsuch: error}\n":    `levels: there is no rule "nonsuch"`,
-		"levels: {no-separator: bad}\n": fmt.Sprintf(messages.BadLevel, "no-separator", "bad"),
+		"levels: {no-separator: bad}\n": fmt.Sprintf("levels: %s must be error, warning, note or off, and not %q", "no-separator", "bad"),
 		"excludes: [a]\n":               `unknown field "excludes"`,
-		"exclude: [\"[\"]\n":            fmt.Sprintf(messages.BadExclude, "exclude", "["),
+		"exclude: [\"[\"]\n":            fmt.Sprintf("%s: pattern %q is not valid", "exclude", "["),
 		"kubernetesVersion: new\n":      "kubernetesVersion must be",
 	} {
 		if err := os.WriteFile("../.genname.yaml", []byte(text), 0o644); err != nil {

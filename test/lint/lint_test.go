@@ -22,7 +22,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/schema"
 )
 
@@ -218,7 +217,7 @@ func TestGitHubDrops(t *testing.T) {
 	if !strings.HasPrefix(lines[0], "::error file=stdin,line=52,col=12,title=genname invalid-prefix::the server refuses generateName: ") {
 		t.Errorf("the error is not the first:\n%s", stdout)
 	}
-	if last := lines[len(lines)-1]; last != fmt.Sprintf(messages.GitHubDropped, 10, "2 notes") || len(lines) != 14 {
+	if last := lines[len(lines)-1]; last != fmt.Sprintf("GitHub shows the first %d findings of each level. Only this log has the other %s.", 10, "2 notes") || len(lines) != 14 {
 		t.Errorf("%d lines, the last %q", len(lines), last)
 	}
 }
@@ -232,7 +231,7 @@ func like(format string) string {
 
 // summary returns a regular expression for the counts.
 func summary(count ...any) string {
-	return "^" + regexp.QuoteMeta(fmt.Sprintf(messages.Summary, count...)) + "\n"
+	return "^" + regexp.QuoteMeta(fmt.Sprintf("%s, %s and %s in %s of %s.", count...)) + "\n"
 }
 
 // Exit codes, and the messages about files that can't be read.
@@ -245,29 +244,29 @@ func TestExitCodes(t *testing.T) {
 		stderr   string
 	}{
 		{"nothing to say", plain, []string{"-f", "-"}, 0, summary("0 errors", "0 warnings", "0 notes", "1 object", "1 file") + "$"},
-		{"errors", "", []string{"-f", "deploy/services.json"}, 3, summary("1 error", "1 warning", "0 notes", "1 object", "1 file") + like(messages.GateExceeded) + "\n$"},
+		{"errors", "", []string{"-f", "deploy/services.json"}, 3, summary("1 error", "1 warning", "0 notes", "1 object", "1 file") + like("error: %s at level %s or above (--fail-on)") + "\n$"},
 		{"a rule less", "", []string{"-f", "deploy/services.json", "--disable=invalid-prefix"}, 0, summary("0 errors", "1 warning", "0 notes", "1 object", "1 file") + "$"},
 		{"of another level", "", []string{"-f", "deploy/services.json", "--disable=invalid-prefix", "--fail-on=warning"}, 3, ``},
 		{"never", "", []string{"-f", "deploy/services.json", "--fail-on=never"}, 0, ``},
 		{"a broken file", "", []string{"-f", "deploy/broken.yaml"}, 1, `error: deploy/broken.yaml:4: can't be read: did not find`},
 		{"a broken file, and findings", "", []string{"-f", "deploy/broken.yaml,deploy/services.json"}, 3, `error: deploy/broken.yaml:4: can't be read`},
-		{"a template", "", []string{"-f", "chart/templates/job.yaml"}, 1, like(messages.Unreadable)},
+		{"a template", "", []string{"-f", "chart/templates/job.yaml"}, 1, like("%s:%d: can't be read: %w")},
 		{"no object", "a: b\n", []string{"-f", "-"}, 1, `error: -:1: can't be read: no Kubernetes object`},
-		{"no file", "", []string{"-f", "nonsuch.yaml"}, 1, "error: " + like(messages.NoPath)},
-		{"a directory without manifests", "", []string{"-f", "."}, 0, regexp.QuoteMeta(fmt.Sprintf(messages.Skipped, "1 file"))},
+		{"no file", "", []string{"-f", "nonsuch.yaml"}, 1, "error: " + like("the path %q does not exist")},
+		{"a directory without manifests", "", []string{"-f", "."}, 0, regexp.QuoteMeta(fmt.Sprintf("%s skipped. To list them, use --show-skipped.", "1 file"))},
 		{"a pattern", "", []string{"-f", "deploy/serv*.json"}, 3, ``},
 		{"kustomize", "", []string{"-k", "overlay"}, 3, summary("1 error", "0 warnings", "0 notes", "1 object", "1 file")},
 		{"no kustomization", "", []string{"-k", "deploy"}, 1, `error: unable to find one of`},
-		{"no flags", "", nil, 1, "error: " + like(messages.NoInput)},
-		{"both", "", []string{"-f", "x", "-k", "x"}, 1, "error: " + like(messages.TwoInputs)},
-		{"-k and -R", "", []string{"-R", "-k", "x"}, 1, "error: " + like(messages.RecursiveKustomization)},
+		{"no flags", "", nil, 1, "error: " + like("must specify one of -f and -k")},
+		{"both", "", []string{"-f", "x", "-k", "x"}, 1, "error: " + like("only one of -f or -k can be specified")},
+		{"-k and -R", "", []string{"-R", "-k", "x"}, 1, "error: " + like("the -k flag can't be used with -f or -R")},
 		{"an unknown rule", "", []string{"-f", "-", "--disable=nonsuch"}, 1, `error: --disable: there is no rule "nonsuch"`},
 		{"an unknown level", "", []string{"-f", "-", "--fail-on=bad"}, 1, `must be error, warning, note or never`},
 		{"an unknown rule to explain", "", []string{"--explain=bad"}, 1, `must be both-names,`},
 		{"an unknown format", "", []string{"-f", "-", "-o", "nonsuch"}, 1, `sarif`},
-		{"no version", "", []string{"-f", "-", "--kubernetes-version=latest"}, 1, like(messages.BadVersion)},
-		{"an old version", "", []string{"-f", "-", "--kubernetes-version=1.27"}, 1, like(messages.BadVersion)},
-		{"an argument", "", []string{"job.yaml"}, 1, like(messages.UnexpectedArguments)},
+		{"no version", "", []string{"-f", "-", "--kubernetes-version=latest"}, 1, like("%s must be a version like 1.%d, at least 1.%d, and not %q")},
+		{"an old version", "", []string{"-f", "-", "--kubernetes-version=1.27"}, 1, like("%s must be a version like 1.%d, at least 1.%d, and not %q")},
+		{"an argument", "", []string{"job.yaml"}, 1, like("Unexpected args: %v")},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, stderr, code := run(t, test.in, test.args...)

@@ -13,7 +13,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
 )
 
 // A pipe in a directory is skipped. A pipe that is named as an argument can be interrupted.
@@ -38,7 +37,7 @@ func TestPipes(t *testing.T) {
 		time.AfterFunc(50*time.Millisecond, cancel)
 		select {
 		case got := <-code:
-			if output := errOut.String(); got != 130 || output != messages.Interrupted+"\n" {
+			if output := errOut.String(); got != 130 || output != "error: interrupted"+"\n" {
 				t.Errorf("%v: code %d, stderr %q", args, got, output)
 			}
 		case <-time.After(time.Minute):

@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
 )
 
 // configName is the name of the configuration of a repository.
@@ -45,7 +44,7 @@ func readConfig() (config, error) {
 		switch {
 		case err == nil:
 			if err := yaml.UnmarshalStrict(text, &c); err != nil {
-				return config{}, fmt.Errorf(messages.BadConfig, c.file, err)
+				return config{}, fmt.Errorf("%s: %w", c.file, err)
 			}
 			return c, c.check()
 		case !errors.Is(err, fs.ErrNotExist):
@@ -61,20 +60,20 @@ func readConfig() (config, error) {
 func (c config) check() error {
 	for name, level := range c.Levels {
 		if _, err := rules.Named(name); err != nil {
-			return fmt.Errorf(messages.BadConfig, c.file, fmt.Errorf("levels: %w", err))
+			return fmt.Errorf("%s: levels: %w", c.file, err)
 		}
 		switch level {
 		case string(v1alpha1.LintError), string(v1alpha1.LintWarning), string(v1alpha1.LintNote), off:
 		default:
-			return fmt.Errorf(messages.BadConfig, c.file, fmt.Errorf(messages.BadLevel, name, level))
+			return fmt.Errorf("%s: levels: %s must be error, warning, note or off, and not %q", c.file, name, level)
 		}
 	}
 	if _, wrong := newIgnoreList(filepath.Dir(c.file), c.Exclude); wrong != "" {
-		return fmt.Errorf(messages.BadConfig, c.file, fmt.Errorf(messages.BadExclude, "exclude", wrong))
+		return fmt.Errorf("%s: exclude: pattern %q is not valid", c.file, wrong)
 	}
 	if _, ok := minorOf(c.KubernetesVersion); c.KubernetesVersion != "" && !ok {
-		return fmt.Errorf(messages.BadConfig, c.file,
-			fmt.Errorf(messages.BadVersion, "kubernetesVersion", newestMinor, oldestMinor, c.KubernetesVersion))
+		return fmt.Errorf("%s: %w", c.file,
+			fmt.Errorf(badVersion, "kubernetesVersion", newestMinor, oldestMinor, c.KubernetesVersion))
 	}
 	return nil
 }

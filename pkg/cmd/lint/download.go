@@ -6,8 +6,6 @@ import (
 	"io"
 	"net/http"
 	"time"
-
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
 )
 
 // A URL is read as kubectl reads it. A response of 500 or above is requested again.
@@ -47,7 +45,7 @@ func get(ctx context.Context, url string) (content []byte, again bool, err error
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
 		again = response.StatusCode >= http.StatusInternalServerError
-		return nil, again, fmt.Errorf(messages.BadResponse, url, response.Status)
+		return nil, again, fmt.Errorf("unable to read URL %q, server reported %s", url, response.Status)
 	}
 	content, err = io.ReadAll(response.Body)
 	return content, true, err

@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/lint"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
 )
 
 // shownByGitHub is the number of annotations of a level that GitHub shows for a step. It drops the
@@ -34,7 +33,7 @@ func (o *options) printGitHub(result *lint.Result) error {
 			}
 			count[level]++
 			lines := append([]string{terminal.OneLine(f.Message + " (" + title(f.Object) + ")")}, related(f)...)
-			lines = append(lines, terminal.OneLine(fmt.Sprintf(messages.Help, f.Help)))
+			lines = append(lines, terminal.OneLine(fmt.Sprintf("help: %s", f.Help)))
 			fmt.Fprintf(out, "::%s file=%s,line=%d,col=%d,title=%s::%s\n", gitHubKinds[level],
 				gitHubProperty.Replace(terminal.Printable(repository.path(f.Object.File))), f.Line, f.Column,
 				gitHubProperty.Replace("genname "+f.Rule.Name), gitHubData.Replace(strings.Join(lines, "\n")))
@@ -55,7 +54,8 @@ func (o *options) printGitHub(result *lint.Result) error {
 		}
 	}
 	if len(dropped) > 0 {
-		fmt.Fprintf(out, messages.GitHubDropped+"\n", shownByGitHub, strings.Join(dropped, ", "))
+		fmt.Fprintf(out, "GitHub shows the first %d findings of each level. Only this log has the other %s.\n",
+			shownByGitHub, strings.Join(dropped, ", "))
 	}
 	return out.Flush()
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/kustomize"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
 )
 
 const stdin = "-"
@@ -67,10 +66,10 @@ func (o *options) expand(in *input, name string) error {
 	paths := []string{name}
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
 		if paths, err = filepath.Glob(name); err != nil {
-			return fmt.Errorf(messages.BadPattern, name, err)
+			return fmt.Errorf("pattern %q is not valid: %w", name, err)
 		}
 		if len(paths) == 0 {
-			return fmt.Errorf(messages.NoPath, name)
+			return fmt.Errorf("the path %q does not exist", name)
 		}
 	}
 	var failure error
@@ -164,9 +163,10 @@ func readable(path string) bool {
 // nothing returns the error of a directory without manifests.
 func (o *options) nothing(root string) error {
 	if o.Recursive {
-		return fmt.Errorf(messages.NothingInTree, root)
+		return fmt.Errorf("the directory %q and the directories below it have no .json, .yaml or .yml files", root)
 	}
-	return fmt.Errorf(messages.NothingInDirectory, root, root)
+	return fmt.Errorf("the directory %q has no .json, .yaml or .yml files\n"+
+		"To read the directories below it, use -R:\n  kubectl genname lint -R -f %s", root, root)
 }
 
 // kustomized returns the objects that kustomize builds of a directory.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
 )
 
 // The part of JUnit's XML that GitLab and Jenkins read.
@@ -95,7 +94,7 @@ func (o *options) junitCaseOf(f lint.Finding) junitCase {
 	file := f.Object.File
 	lines := []string{fmt.Sprintf("%s: %s (%s)", placeOf(file, f.Position), f.Message, title(f.Object))}
 	lines = append(lines, related(f)...)
-	text := strings.Join(append(lines, fmt.Sprintf(messages.Help, f.Help)), "\n")
+	text := strings.Join(append(lines, fmt.Sprintf("help: %s", f.Help)), "\n")
 	one := junitCase{
 		Name:      terminal.OneLine(fmt.Sprintf("%s: %s, line %d", f.Rule.Name, title(f.Object), f.Line)),
 		ClassName: file, File: file, Time: "0",

@@ -28,7 +28,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
 // gate is the least level that makes the command fail.
@@ -158,7 +158,7 @@ func ruleNames() []string {
 // Complete takes the format from the command line.
 func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return cmdutil.UsageErrorf(cmd, messages.UnexpectedArguments, args)
+		return cmdutil.UsageErrorf(cmd, "Unexpected args: %v", args)
 	}
 	if err := o.printFlags.Check(); err != nil {
 		return err
@@ -215,7 +215,7 @@ func (o *options) configure(cmd *cobra.Command) error {
 	}
 	flags, wrong := newIgnoreList(here, o.exclude)
 	if wrong != "" {
-		return fmt.Errorf(messages.BadExclude, "--exclude", wrong)
+		return fmt.Errorf("--exclude: pattern %q is not valid", wrong)
 	}
 	list, _ := newIgnoreList(filepath.Dir(c.file), c.Exclude) // it has been checked
 	o.excludes = []ignoreList{flags, list}
@@ -226,23 +226,23 @@ func (o *options) configure(cmd *cobra.Command) error {
 func (o *options) Validate() error {
 	for _, name := range o.disable {
 		if _, err := rules.Named(name); err != nil {
-			return fmt.Errorf(messages.UnknownRule, "--disable", err)
+			return fmt.Errorf("--disable: %w", err)
 		}
 	}
 	minor, ok := minorOf(o.kubernetes)
 	if !ok {
-		return fmt.Errorf(messages.BadVersion, "--kubernetes-version", newestMinor, oldestMinor, o.kubernetes)
+		return fmt.Errorf(badVersion, "--kubernetes-version", newestMinor, oldestMinor, o.kubernetes)
 	}
 	o.settings.Minor = minor
 	switch {
 	case o.explain.Value != "":
 		return nil
 	case len(o.Filenames) == 0 && o.Kustomize == "":
-		return errors.New(messages.NoInput)
+		return errors.New("must specify one of -f and -k")
 	case len(o.Filenames) > 0 && o.Kustomize != "":
-		return errors.New(messages.TwoInputs)
+		return errors.New("only one of -f or -k can be specified")
 	case o.Kustomize != "" && o.Recursive:
-		return errors.New(messages.RecursiveKustomization)
+		return errors.New("the -k flag can't be used with -f or -R")
 	}
 	return nil
 }
@@ -261,7 +261,7 @@ func (o *options) Run(ctx context.Context) error {
 	in := o.input()
 	result, err := lint.Run(ctx, in.sources, o.settings)
 	if ctx.Err() != nil {
-		return &exitcode.Error{Code: exitcode.Interrupted, Lines: []string{messages.Interrupted}}
+		return &exitcode.Error{Code: exitcode.Interrupted, Lines: []string{"error: interrupted"}}
 	}
 	if err != nil {
 		return err
@@ -277,12 +277,14 @@ func (o *options) Run(ctx context.Context) error {
 		failure = errors.Join(failure, unreadable(u))
 	}
 	if files := len(unchecked(result, true)); files > 0 && o.failOnSkipped {
-		failure = errors.Join(failure, fmt.Errorf(messages.SkippedFiles, humanize.Count(files, "file")))
+		failure = errors.Join(failure, fmt.Errorf("%s not checked (--fail-on-skipped). "+
+			"To leave files out on purpose, use --exclude", humanize.Count(files, "file")))
 	}
 	if o.count(result) == 0 {
 		return failure
 	}
-	exceeded := fmt.Sprintf(messages.GateExceeded, humanize.Count(o.count(result), "finding"), o.failOn.Value)
+	exceeded := terminal.Errorf("%s at level %s or above (--fail-on)",
+		humanize.Count(o.count(result), "finding"), string(o.failOn.Value))
 	return &exitcode.Error{Code: exitcode.Gate, Err: failure, Lines: []string{exceeded}}
 }
 
@@ -318,5 +320,8 @@ func unreadable(u lint.Unreadable) error {
 	if u.Line == 0 { // its own words name it
 		return u.Err
 	}
-	return fmt.Errorf(messages.Unreadable, u.File, u.Line, u.Err)
+	return fmt.Errorf("%s:%d: can't be read: %w", u.File, u.Line, u.Err)
 }
+
+// badVersion is the error of a version in a flag or the configuration.
+const badVersion = "%s must be a version like 1.%d, at least 1.%d, and not %q"

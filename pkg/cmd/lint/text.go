@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -26,17 +25,17 @@ func (o *options) printText(result *lint.Result) error {
 			continue
 		}
 		place := terminal.OneLine(placeOf(f.Object.File, f.Position))
-		fmt.Fprintf(out, messages.Finding+"\n", place, paint(f.Level),
+		fmt.Fprintf(out, "%s: %s: %s (%s) [%s]\n", place, paint(f.Level),
 			terminal.OneLine(f.Message), terminal.OneLine(title(f.Object)), f.Rule.Name)
 		for _, line := range related(f) {
-			fmt.Fprintln(out, messages.Indent+line)
+			fmt.Fprintln(out, "  "+line)
 		}
-		help := terminal.OneLine(fmt.Sprintf(messages.Help, f.Help))
+		help := terminal.OneLine(fmt.Sprintf("help: %s", f.Help))
 		if onTerminal && seen[help] {
 			continue // a person reads it once
 		}
 		seen[help] = true
-		fmt.Fprintln(out, messages.Indent+help)
+		fmt.Fprintln(out, "  "+help)
 	}
 	return out.Flush()
 }
@@ -63,7 +62,7 @@ func placeOf(file string, at manifest.Position) string {
 func related(f lint.Finding) []string {
 	var lines []string
 	for _, r := range f.Related {
-		lines = append(lines, terminal.OneLine(fmt.Sprintf(messages.Related,
+		lines = append(lines, terminal.OneLine(fmt.Sprintf("also: %s: %s (%s)",
 			placeOf(r.Object.File, r.Position), title(r.Object), r.About)))
 	}
 	return lines
@@ -77,7 +76,7 @@ func title(o rules.Object) string {
 	prefix := o.GenerateName
 	kept := names.EffectivePrefix(prefix)
 	if kept != prefix {
-		kept += messages.Truncation + strings.TrimPrefix(prefix, kept)
+		kept += "|" + strings.TrimPrefix(prefix, kept)
 	}
 	return o.Kind.Kind + " " + kept
 }
@@ -87,37 +86,35 @@ func (o *options) printCounts(result *lint.Result) {
 	for _, s := range result.Idle {
 		why := s.Trouble
 		if why == "" {
-			why = messages.NoFindingThere
+			why = "these rules find nothing there"
 		}
-		fmt.Fprintln(o.ErrOut, terminal.OneLine(fmt.Sprintf(messages.Idle,
-			placeOf(s.File, s.Position), strings.Join(s.Rules, ","), why)))
+		fmt.Fprintln(o.ErrOut, terminal.Warningf("%s: genname:disable %s has no effect: %s",
+			placeOf(s.File, s.Position), strings.Join(s.Rules, ","), why))
 	}
 	if !o.showSkips {
 		for _, s := range unchecked(result, o.failOnSkipped) {
-			fmt.Fprintln(o.ErrOut, terminal.OneLine(fmt.Sprintf(messages.NotChecked, s.File, s.Reason)))
+			fmt.Fprintln(o.ErrOut, terminal.Warningf("%s is not checked: %s", s.File, s.Reason))
 		}
 	}
 	count := countLevels(result)
-	lines := []string{fmt.Sprintf(messages.Summary,
+	lines := []string{fmt.Sprintf("%s, %s and %s in %s of %s.",
 		humanize.Count(count.Error, "error"), humanize.Count(count.Warning, "warning"),
 		humanize.Count(count.Note, "note"),
 		humanize.Count(result.Objects, "object"), humanize.Count(len(result.Read), "file"))}
-	if silenced := len(result.Findings) - count.Error - count.Warning - count.Note; silenced > 0 {
-		lines = append(lines, fmt.Sprintf(messages.Disabled, humanize.Count(silenced, "finding")))
+	add := func(count int, format, noun string) {
+		if count > 0 {
+			lines = append(lines, fmt.Sprintf(format, humanize.Count(count, noun)))
+		}
 	}
-	if skipped := len(result.Skipped); skipped > 0 {
-		lines = append(lines, fmt.Sprintf(messages.Skipped, humanize.Count(skipped, "file")))
-	}
-	if result.Exported > 0 {
-		lines = append(lines, fmt.Sprintf(messages.Exported, humanize.Count(result.Exported, "object")))
-	}
-	if result.Placeholders > 0 {
-		lines = append(lines, fmt.Sprintf(messages.Placeholders, humanize.Count(result.Placeholders, "object")))
-	}
+	add(len(result.Findings)-count.Error-count.Warning-count.Note,
+		"%s disabled by comments and annotations.", "finding")
+	add(len(result.Skipped), "%s skipped. To list them, use --show-skipped.", "file")
+	add(result.Exported, "Not checked: %s with metadata.resourceVersion, which only a server sets.", "object")
+	add(result.Placeholders, "Length and characters not checked: %s with a variable in the name.", "object")
 	if o.showSkips {
 		lines = append(lines, disabled(result)...)
 		for _, s := range result.Skipped {
-			lines = append(lines, terminal.OneLine(fmt.Sprintf(messages.SkippedFile, s.File, s.Reason)))
+			lines = append(lines, terminal.OneLine(fmt.Sprintf("skipped: %s: %s", s.File, s.Reason)))
 		}
 	}
 	fmt.Fprintln(o.ErrOut, strings.Join(lines, "\n"))
@@ -128,7 +125,7 @@ func disabled(result *lint.Result) []string {
 	var lines []string
 	for _, f := range result.Findings {
 		if f.Silence != nil {
-			lines = append(lines, terminal.OneLine(fmt.Sprintf(messages.DisabledFinding,
+			lines = append(lines, terminal.OneLine(fmt.Sprintf("disabled: %s: %s (%s) [%s]: %s",
 				placeOf(f.Object.File, f.Position), f.Message, title(f.Object), f.Rule.Name, f.Silence.Reason)))
 		}
 	}
