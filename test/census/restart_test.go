@@ -28,7 +28,7 @@ func checkCreators(t *testing.T, got []census.NamePool) {
 			}
 		case s.Prefix == "md-":
 			found++
-			if want := (census.Creator{Kind: "Set", Name: "md", Certain: true}); s.Creator != want || !s.ClientGenerated || s.Names != 12 {
+			if want := (census.Creator{Kind: "Set", Name: "md", Manager: "census.test", Certain: true}); s.Creator != want || !s.ClientGenerated || s.Names != 12 {
 				t.Errorf("%+v", s)
 			}
 		case s.Prefix == "long-":

@@ -241,7 +241,7 @@ func TestAuditRecord(t *testing.T) {
 	u.Run("audit", "run-", "-n", ns).Expect(t, 1, ``, `error: the server doesn't have a resource type "run-"\. .*\n  kubectl genname audit --prefix run-\n`)
 }
 
-// Pods of Jobs, each with its own prefix, are one row. JSON has it beside the items.
+// Pods of Jobs, each with its own prefix, are one row, with the manager that created them. JSON has it beside the items.
 func TestAuditFolded(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
@@ -266,7 +266,7 @@ func TestAuditFolded(t *testing.T) {
 	create("Workflow", "few")   // too few of them
 	u := harness.As(t, retrying.Admin())
 	u.Run("audit", "pods", "-n", ns).Expect(t, 0,
-		`RESOURCE +PREFIX .*\npods       \(12 Jobs\)      13         13         13   job-controller\n`,
+		`RESOURCE +PREFIX .*\npods       \(12 Jobs\)      13         13         13   e2e.test\n`,
 		`.*`+harness.Printed("%s with fewer than %s %s hidden (--min-count).", `1 prefix`, `10 names`, `is`))
 	report, items := audit(t, u, "pods", "-n", ns)
 	if f := report.Folded; len(items) > 0 || len(f) != 1 || f[0].Owners != 12 || f[0].Prefixes != 12 || f[0].Names != 13 || report.Hidden.Prefixes != 1 {

@@ -46,25 +46,6 @@ spec:
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 `)).Expect(t, 0, `customresourcedefinition.apiextensions.k8s.io/things.custom.e2e created\n`, ``)
 	createThings(t, cp, "custom.e2e")
-	createStatuses(t, cp)
-}
-
-// createStatuses creates Things that differ only in their status. Their type has no status
-// subresource, so the server stores the status.
-func createStatuses(t *testing.T, cp *controlplane.ControlPlane) {
-	t.Helper()
-	ns := harness.Namespace(t, cp)
-	u := harness.As(t, cp.Admin())
-	in := func(phases ...string) string {
-		text := ""
-		for _, phase := range phases {
-			text += strings.ReplaceAll(thing, "GROUP", "custom.e2e") + "status: {phase: " + phase + "}\n---"
-		}
-		return harness.File(t, "things.yaml", text)
-	}
-	args := []string{"create", "-n", ns, "--idempotency-key=k", "-o", "jsonpath={.status.phase}", "-f"}
-	u.Run(append(args, in("A"))...).Expect(t, 0, "A", `.*`)
-	u.Run(append(args, in("B", "A"))...).Expect(t, 0, "BA", `.*`)
 }
 
 // An object of an aggregated API is created once, too. Its server is not kube-apiserver and retries

@@ -50,7 +50,7 @@ func TestCreate(t *testing.T) {
 		t.Fatalf("%d objects are there, want 2", len(found))
 	}
 	for _, cm := range found {
-		if cm.GenerateName != "demo-" || !strings.HasPrefix(cm.Annotations[exactlyonce.Annotation], "v1-") {
+		if cm.GenerateName != "demo-" || !strings.HasPrefix(cm.Annotations[exactlyonce.Annotation], "r1-") {
 			t.Errorf("generateName %q, annotations %v", cm.GenerateName, cm.Annotations)
 		}
 		if manager := cm.ManagedFields[0].Manager; manager != "kubectl-create" {

@@ -341,7 +341,7 @@ func roleForPrune(t *testing.T, cp *controlplane.ControlPlane) {
 	admin := harness.As(t, cp.Admin())
 	admin.Run("create", "-f", harness.File(t, "job.yaml", job), "--count=3").Expect(t, 0, `.*`, ``)
 	u := bound(t, cp, "pruner", "prune.yaml", "genname-prune")
-	u.Run("prune", "jobs/report-", "-A", "--keep=1", "--running", "--yes").Expect(t, 0, ``, `Deleted 3 of 3 objects\. Failed: 0\.\n`)
+	u.Run("prune", "jobs/report-", "-A", "--keep=1", "--running", "--yes").Expect(t, 0, ``, `Warning: 3 of these objects have not finished\nDeleted 3 of 3 objects\. Failed: 0\.\n`)
 	u.Run("prune", "jobs/report-", "--keep=1", "--older-than=0s", "--yes").Expect(t, 0, ``, `Nothing to delete .*`)
 	u.Run("prune", "secrets/report-", "--keep=1", "--yes").Expect(t, 1, ``, `error: you can't delete secrets in namespace default\n`)
 }
