@@ -13,7 +13,6 @@ var toTroubleshoot = regexp.MustCompile(`^(Errors|Warnings|Closing lines)`)
 
 // notExplained are the groups and messages that the page leaves out, with the reasons.
 var notExplained = map[string]string{
-
 	"Warning: … was counted again, and its creates and deletes are lower bounds, because the watch lost events: …": "nothing to do",
 	"Warning: … is not counted: …": "it names the reason",
 	"Warning: … not counted, because the exporter needs permission to list and watch: …": "it names the permission",
