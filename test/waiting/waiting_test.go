@@ -184,7 +184,7 @@ func TestFor(t *testing.T) {
 // A suspended Job counts as running, and the command prints that it is suspended.
 func TestSuspended(t *testing.T) {
 	t.Parallel()
-	wait(t, job(succeeds, "suspend: true"), "--wait-timeout=10s").Expect(t, 1, created(succeeds),
+	wait(t, job(succeeds, "suspend: true"), "--wait-timeout=20s").Expect(t, 1, created(succeeds),
 		harness.Printed("%s is suspended. The wait goes on until it is resumed and has finished.", `job\.batch/[^ ]*`)+`(?s:.*)`+`  kubectl get --watch [^\n]*  # suspended\n`+
 			`(?s:.*)`+notWaited(notWithin, counts(0, 0, 1)+` \(1 suspended\)`))
 }
