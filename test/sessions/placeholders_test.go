@@ -16,7 +16,7 @@ type placeholder struct {
 
 var placeholders = []placeholder{
 	{pattern: regexp.MustCompile(`(-|re)` + harness.Suffix + `\b`), by: `${1}xxxxx`},
-	{pattern: regexp.MustCompile(`\b(v1s?)-[0-9a-f]{32}\b`), by: `$1-id`},
+	{pattern: regexp.MustCompile(`\b(v1s?|r1)-[0-9a-f]{32}\b`), by: `$1-id`},
 	{pattern: regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`), by: `uid`},
 	{pattern: regexp.MustCompile(`(Client Version:) \S+`), by: `$1 version`},
 	{pattern: regexp.MustCompile(`\b\d{4}-\d\d-\d\dT[\d:.]+Z`), by: `time`},
