@@ -110,12 +110,21 @@ func (l *listed) argument() string { return l.place.Reference(l.Name) }
 func (k *keyed) verify(objects []*listed) (secret derive.Secret, err error) {
 	secrets := append(slices.Clone(k.config.Secrets), derive.Secret{})[:max(1, len(k.config.Secrets))]
 	secret = secrets[0]
-	var first *listed
+	current := map[derive.Object]bool{} // the objects that were made with the current secret
 	for _, l := range objects {
 		for _, s := range secrets {
 			if l.verified = k.verifies(s, l); l.verified {
 				break
 			}
+		}
+		if l.verified && l.secret == secret {
+			current[l.identity] = true
+		}
+	}
+	var first, claimed *listed
+	for _, l := range objects {
+		if l.verified && l.secret != secrets[0] && current[l.identity] {
+			l.verified = false // such as a copy of an object that was made with the former secret, and deleted
 		}
 		_, _, withSecret, _ := derive.ParseID(l.ID)
 		switch {
@@ -123,12 +132,19 @@ func (k *keyed) verify(objects []*listed) (secret derive.Secret, err error) {
 			first, secret = l, l.secret
 		case l.verified && l.secret != secret:
 			return secret, &SecretsError{Objects: []string{first.argument(), l.argument()}}
-		case withSecret && len(k.config.Secrets) == 0 && !l.Owned:
-			return secret, &SecretsError{Objects: []string{l.argument()}}
+		case withSecret && len(k.config.Secrets) == 0 && !l.copied() && claimed == nil:
+			claimed = l
 		}
+	}
+	if claimed != nil && first == nil { // with an object of the run, the key was used without a secret
+		return secret, &SecretsError{Objects: []string{claimed.argument()}}
 	}
 	return secret, nil
 }
+
+// copied reports whether a controller created the object, and copied the label from an object of the
+// input.
+func (l *listed) copied() bool { return l.Owned && !l.place.generateNames[l.GenerateName] }
 
 // verifies reports whether the object belongs to the run under the secret, and sets its identity. A
 // backup may have removed the generateName of an object. So its name is also compared with those of
@@ -189,12 +205,11 @@ func (k *keyed) documentOf(o derive.Object) *Document {
 	return nil
 }
 
-// warnOfOthers warns of objects that have the run's label and don't belong to the run. Owned objects
-// are ignored: their controllers copied the label from an object of the input.
+// warnOfOthers warns of objects that have the run's label and don't belong to the run.
 func (k *keyed) warnOfOthers(objects []*listed) {
 	var others []string
 	for _, l := range objects {
-		if !l.verified && !l.Owned {
+		if !l.verified && !l.copied() {
 			others = append(others, l.argument())
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -106,6 +107,9 @@ func TestListedObjects(t *testing.T) {
 		"no ID":                            {nil, []idempotency.Existing{{Name: "y"}, {Name: "z"}}, warningOf(Unverified, 2, "configmaps/y -n a")},
 		"of a controller":                  {nil, []idempotency.Existing{{Name: "y", Owned: true}}, "created x-"},
 		"made with a secret":               {nil, []idempotency.Existing{under}, "problem other secrets: configmaps/" + under.Name + " -n a"},
+		"claims a secret, beside ours":     {nil, []idempotency.Existing{under, mine}, warningOf(Unverified, 1, "configmaps/"+under.Name+" -n a")},
+		"made with a secret, and adopted":  {nil, []idempotency.Existing{with(under, func(e *idempotency.Existing) { e.Owned = true })}, "problem other secrets: configmaps/" + under.Name + " -n a"},
+		"a copy of a former object":        {[]derive.Secret{second, first}, []idempotency.Existing{under, existing("configmaps/a/x-", 0, 0, second)}, warningOf(OtherSecret, 1, "configmaps/"+under.Name+" -n a")},
 		"made with this secret":            {[]derive.Secret{first}, []idempotency.Existing{under}, "exists " + under.Name},
 		"made without a secret":            {[]derive.Secret{first}, []idempotency.Existing{mine}, warningOf(OtherSecret, 1, "configmaps/"+mine.Name+" -n a")},
 		"made with another secret":         {[]derive.Secret{second}, []idempotency.Existing{under}, warningOf(OtherSecret, 1, "configmaps/"+under.Name+" -n a")},
@@ -122,6 +126,7 @@ func TestListedObjects(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, reported, test.want)
 		}
 		creates := strings.HasPrefix(test.want, "warning") || strings.HasPrefix(test.want, "created")
+		creates = creates && !slices.ContainsFunc(reported, func(line string) bool { return strings.HasPrefix(line, "exists ") })
 		if creates != (len(c.sent) == 1) {
 			t.Errorf("%s: sent %q", name, c.sent)
 		}

@@ -34,7 +34,7 @@ func TestAttackerAgainstASecret(t *testing.T) {
 		t.Errorf("a dry run with a secret prints %q", r.Stdout)
 	}
 	r := u.Run(withSecret...)
-	r.Expect(t, 0, `job.batch/report-`+harness.Suffix+` created\n`, harness.Printed("Warning: "+"the run ignores %s with its label, like %s. Another user created the object, or the secret was changed. If it was changed, add the former secret as the second line of the secret's file.", "1 object", `jobs.batch/report-`+harness.Suffix+` -n `+ns)+`.*`)
+	r.Expect(t, 0, `job.batch/report-`+harness.Suffix+` created\n`, harness.Printed("Warning: "+"the run ignores %s with its label, like %s. Another user created the object, or an earlier run used another secret or none. This run creates its own objects. If the secret was changed, and has not leaked, add the former one as the second line of the secret's file.", "1 object", `jobs.batch/report-`+harness.Suffix+` -n `+ns)+`.*`)
 	name := strings.TrimSuffix(strings.TrimPrefix(r.Stdout, "job.batch/"), " created\n")
 
 	// The ID and the label of the run's object are copied to another name.
@@ -52,7 +52,16 @@ func TestAttackerAgainstASecret(t *testing.T) {
 	both := harness.File(t, "both.yaml", job+"---"+configMap)
 	withBoth := append([]string{"create", "-n", ns, "-f", both}, withSecret[5:]...)
 	u.Run(withBoth...).Expect(t, 0, `job.batch/`+name+` exists \(Running\)\nconfigmap/demo-`+harness.Suffix+` created\n`,
-		harness.Printed("Warning: "+"the run ignores %s with its label, like %s. Another user created the object, or the secret was changed. If it was changed, add the former secret as the second line of the secret's file.", "2 objects", `configmaps/copied -n `+ns)+`.*`)
+		harness.Printed("Warning: "+"the run ignores %s with its label, like %s. Another user created the object, or an earlier run used another secret or none. This run creates its own objects. If the secret was changed, and has not leaked, add the former one as the second line of the secret's file.", "2 objects", `configmaps/copied -n `+ns)+`.*`)
+
+	// An object without an ID takes a fixed name. The message has no ID that the attacker could copy.
+	const own = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: own}\n"
+	forge.Run("kubectl", "create", "-n", ns, "-f", harness.File(t, "own.yaml", own)).Expect(t, 0, `configmap/own created\n`, ``)
+	withOwn := harness.File(t, "with-own.yaml", job+"---"+configMap+"---\n"+own)
+	r = u.Run(append([]string{"create", "-n", ns, "-f", withOwn}, withSecret[5:]...)...)
+	if r.Code != 1 || !strings.Contains(r.Stderr, "kubectl delete") || strings.Contains(r.Stdout+r.Stderr, "v1s-") {
+		t.Errorf("%+v", r)
+	}
 }
 
 // The secret is missing, changed, or on the second line of the file.
@@ -71,12 +80,13 @@ func TestSecretsOfRuns(t *testing.T) {
 	created.Expect(t, 0, oneCreated, `.*`)
 	exists := strings.ReplaceAll(created.Stdout, "created", "exists")
 	object := `configmaps/demo-` + harness.Suffix + ` -n ` + ns
-	u.Run(args("")...).Expect(t, 1, ``, `.*`+harness.Printed("error: "+"nothing was created, because an earlier run with the key used a secret and created %s\nGive the same secret with --idempotency-secret-file.", object))
+	u.Run(args("")...).Expect(t, 1, ``, `.*`+harness.Printed("error: "+"nothing was created, because %s says that it was created with the key and a secret.\nIf your runs use a secret, give it with --idempotency-secret-file. Otherwise another user created the object: delete it, or have it deleted.", object))
 	u.Run(args(secondSecret+"\n"+firstSecret+"\n")...).Expect(t, 0, exists, `.*`)
 	u.Run(args("short")...).Expect(t, 1, ``, `error: --idempotency-secret-file [^\n]*, line 1: the secret has 5 characters[^\n]*\n`)
 	expectConfigMapsOf(t, ns, 1)
-	u.Run(args(secondSecret)...).Expect(t, 0, oneCreated, harness.Printed("Warning: "+"the run ignores %s with its label, like %s. Another user created the object, or the secret was changed. If it was changed, add the former secret as the second line of the secret's file.", "1 object", object)+`.*`)
-	u.Run(args(secondSecret+"\n"+firstSecret)...).Expect(t, 1, ``, `.*`+harness.Printed("error: "+"nothing was created, because runs with this key used different secrets. They created %s with one, and %s with another.\nKeep the objects of one secret, delete the others, and run the command again.", object, object))
+	u.Run(args(secondSecret)...).Expect(t, 0, oneCreated, harness.Printed("Warning: "+"the run ignores %s with its label, like %s. Another user created the object, or an earlier run used another secret or none. This run creates its own objects. If the secret was changed, and has not leaked, add the former one as the second line of the secret's file.", "1 object", object)+`.*`)
+	// Both exist, as after a copy of the first: the one that was made with the current secret counts.
+	u.Run(args(secondSecret+"\n"+firstSecret)...).Expect(t, 0, `configmap/demo-`+harness.Suffix+` exists\n`, harness.Printed("Warning: "+"the run ignores %s with its label, like %s. Another user created the object, or an earlier run used another secret or none. This run creates its own objects. If the secret was changed, and has not leaked, add the former one as the second line of the secret's file.", "1 object", object)+`.*`)
 	expectConfigMapsOf(t, ns, 2)
 }
 

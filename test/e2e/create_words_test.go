@@ -31,8 +31,8 @@ func TestWebhookThatOverwritesTheID(t *testing.T) {
 	u := harness.As(t, single.Admin())
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--idempotency-key=k", "--retry-timeout=2s"}
 	object := `configmap/demo-` + harness.Suffix + ` -n ` + ns
-	u.Run(args...).Expect(t, 4, ``, `.*`+harness.Printed("%s is an object of this run, and has another creation ID than the plugin sent.\nSomething changes the annotation %s, for example a webhook. Runs with a key fail until nothing changes the annotation.", object, exactlyonce.Annotation))
-	u.Run(args...).Expect(t, 1, ``, harness.Printed("Warning: "+"the run ignores %s with its label, like %s. Another user created the object, or something changed its name or annotations.", "1 object", `configmaps/demo-`+harness.Suffix+` -n `+ns)+`.*`+harness.Printed("%s is an object of this run, and has another creation ID than the plugin sent.\nSomething changes the annotation %s, for example a webhook. Runs with a key fail until nothing changes the annotation.", object, exactlyonce.Annotation))
+	u.Run(args...).Expect(t, 4, ``, `.*`+harness.Printed("%s has the name of an object of this run, and another creation ID.\nAnother user created it, or something changes the annotation %s, for example a webhook. Check it. If it isn't yours, delete it or have it deleted.", object, exactlyonce.Annotation))
+	u.Run(args...).Expect(t, 1, ``, harness.Printed("Warning: "+"the run ignores %s with its label, like %s. Another user created the object, or something changed its name or annotations.", "1 object", `configmaps/demo-`+harness.Suffix+` -n `+ns)+`.*`+harness.Printed("%s has the name of an object of this run, and another creation ID.\nAnother user created it, or something changes the annotation %s, for example a webhook. Check it. If it isn't yours, delete it or have it deleted.", object, exactlyonce.Annotation))
 	if n := len(harness.ConfigMaps(t, single, ns)); n != 1 {
 		t.Errorf("%d objects, want 1", n)
 	}

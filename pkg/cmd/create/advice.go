@@ -71,6 +71,12 @@ func (e *ending) hint(text string) string {
 func (e *ending) aboutHolders() (lines []string) {
 	for _, o := range e.Holders {
 		object := o.Document.Argument(o.Result.Name)
+		if len(e.flags.secrets) > 0 { // an ID made with the secret proves that an object is ours, so no log shows it
+			lines = append(lines, fmt.Sprintf("%s has the name of an object of this run, and no creation ID.\n"+
+				"Another user created it, or something removed its ID. Check it, and delete it:\n"+
+				"  kubectl delete %s", object, object))
+			continue
+		}
 		lines = append(lines, fmt.Sprintf("%s has the name of an object of this run, and no creation ID.\n"+
 			"If an earlier run created it, restore its annotation and label:\n"+
 			"  kubectl annotate %s %s=%s && kubectl label %s %s=%s\n"+
@@ -79,11 +85,9 @@ func (e *ending) aboutHolders() (lines []string) {
 			object, exactlyonce.RunLabel, idempotency.Key(e.flags.key).RunLabel(), object))
 	}
 	for _, o := range e.OtherIDs {
-		lines = append(lines, fmt.Sprintf("%s is an object of this run, and has another creation ID than the "+
-			"plugin sent.\n"+
-			"Something changes the annotation %s, for example a webhook. "+
-			"Runs with a key fail until nothing changes the "+
-			"annotation.", o.Document.Argument(o.Result.Name), exactlyonce.Annotation))
+		lines = append(lines, fmt.Sprintf("%s has the name of an object of this run, and another creation ID.\n"+
+			"Another user created it, or something changes the annotation %s, for example a webhook. "+
+			"Check it. If it isn't yours, delete it or have it deleted.", o.Document.Argument(o.Result.Name), exactlyonce.Annotation))
 	}
 	return lines
 }

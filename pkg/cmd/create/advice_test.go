@@ -180,7 +180,7 @@ func TestOverwrittenID(t *testing.T) {
 	object.SetLabels(map[string]string{exactlyonce.RunLabel: idempotency.Key("k").RunLabel()})
 	see(t, "--idempotency-key=k", fate{}, []create.Event{
 		create.Outcome{Kind: create.Unknown, Document: demo(), ID: exactlyonce.Derive(exactlyonce.Derivation{Creation: "v1-1", Run: "r"}), Result: exactlyonce.Result{Name: "demo-1", Object: object}, Err: reset}, readTo(1),
-	}).expect(t, fmt.Sprintf("%s is an object of this run, and has another creation ID than the plugin sent.\nSomething changes the annotation %s, for example a webhook. Runs with a key fail until nothing changes the annotation.", "configmap/demo-1 -n prod", exactlyonce.Annotation), "again")
+	}).expect(t, fmt.Sprintf("%s has the name of an object of this run, and another creation ID.\nAnother user created it, or something changes the annotation %s, for example a webhook. Check it. If it isn't yours, delete it or have it deleted.", "configmap/demo-1 -n prod", exactlyonce.Annotation), "again")
 }
 
 // Each copy that is there and could not be printed is named.

@@ -58,6 +58,10 @@ func (f *ownCreateFlags) readValue(flag, variable string) (value, source string,
 	if f.set.Changed(flag) {
 		file := f.set.Lookup(flag).Value.String()
 		text, err := os.ReadFile(file)
+		if path := (*os.PathError)(nil); errors.As(err, &path) {
+			// The value can be the secret itself, given where its file belongs.
+			return "", "", fmt.Errorf("--%s must be the path of a readable file: %w", flag, path.Err)
+		}
 		if err != nil {
 			return "", "", fmt.Errorf("--%s: %w", flag, err)
 		}

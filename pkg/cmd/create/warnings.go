@@ -40,8 +40,9 @@ var warningTexts = map[create.WarningCode]string{
 	create.Unverified: "the run ignores %s with its label, like %s. " +
 		"Another user created the object, or something changed its name or annotations.",
 	create.OtherSecret: "the run ignores %s with its label, like %s. " +
-		"Another user created the object, or the secret was changed. " +
-		"If it was changed, add the former secret as the second line of the secret's file.",
+		"Another user created the object, or an earlier run used another secret or none. " +
+		"This run creates its own objects. If the secret was changed, and has not leaked, " +
+		"add the former one as the second line of the secret's file.",
 	create.Expiring: "%s with ttlSecondsAfterFinished are deleted after they finish. " +
 		"A later run with this key creates them again.",
 	create.Terminating: "%s is being deleted. A later run with this key creates it again.",
@@ -120,14 +121,14 @@ func explain(err error) error {
 	var secrets *create.SecretsError
 	if errors.As(err, &secrets) {
 		if len(secrets.Objects) == 1 {
-			return ownError(fmt.Sprintf("nothing was created, because an earlier run with the key used a secret and "+
-				"created %s\n"+
-				"Give the same secret with --idempotency-secret-file.", secrets.Objects[0]))
+			return ownError(fmt.Sprintf("nothing was created, because %s says that it was created with the key and a secret.\n"+
+				"If your runs use a secret, give it with --idempotency-secret-file. Otherwise another user created "+
+				"the object: delete it, or have it deleted.", secrets.Objects[0]))
 		}
 		return ownError(fmt.Sprintf("nothing was created, because runs with this key used different secrets. "+
 			"They created %s with one, and %s with another.\n"+
-			"Keep the objects of one secret, delete the others, and run the command "+
-			"again.", secrets.Objects[0], secrets.Objects[1]))
+			"One of them may be another user's copy. Check both, keep the objects of one secret, delete the "+
+			"others, and run the command again.", secrets.Objects[0], secrets.Objects[1]))
 	}
 	return err
 }
