@@ -17,6 +17,7 @@ import (
 
 const (
 	firstPause, longestPause = 100 * time.Millisecond, 2 * time.Second
+	forever                  = 100 * 365 * 24 * time.Hour
 	// lingering is how long the stream of an ended container can be silent before it is closed.
 	lingering = 5 * time.Second
 	// tailLines and tailBytes bound the last lines that are kept of a container.
@@ -120,7 +121,10 @@ func (c *container) readRun(s state) bool {
 	ended := s.terminated(c.run)
 	switch {
 	case later == 1 && ended != nil: // the kubelet has the lines of one earlier run
-		_ = c.readRest(true) // it has reported a gap
+		if err := c.readRest(true); errors.Is(err, errNotThere) { // the position is already one of the present run
+			c.run, c.quiet = int(s.RestartCount), false
+			return c.follower.ctx.Err() == nil
+		}
 	default:
 		c.gap(time.Time{}, fmt.Sprintf("it was restarted %d times", later))
 	}
@@ -159,7 +163,7 @@ func (c *container) readPresent() bool {
 		before := c.read
 		err := c.stream()
 		if pauses == nil || c.read != before {
-			pauses = apistatus.NewRetrier(firstPause, longestPause, time.Hour)
+			pauses = apistatus.NewRetrier(firstPause, longestPause, forever)
 		}
 		_ = pauses.Wait(c.follower.ctx, err)
 	}
@@ -180,10 +184,15 @@ func (c *container) over(s state) bool {
 // reads until a response has no further lines.
 func (c *container) readRest(previous bool) error {
 	retrier := apistatus.NewRetrier(firstPause, longestPause, c.follower.config.RetryTimeout)
+	c.quiet = false // an earlier response says nothing about lines after it
 	for missing := 0; ; {
+		before := c.read
 		err := c.request(c.follower.ctx, corev1.PodLogOptions{Previous: previous}, nil)
 		if errors.Is(err, errNotThere) {
 			missing++
+		}
+		if c.read != before {
+			retrier = apistatus.NewRetrier(firstPause, longestPause, c.follower.config.RetryTimeout)
 		}
 		final := apierrors.IsNotFound(err) || apierrors.IsBadRequest(err) || missing == 3
 		switch {
@@ -207,18 +216,18 @@ func (c *container) stream() error {
 	ctx, cancel := context.WithCancel(c.follower.ctx)
 	defer cancel()
 	var lines atomic.Int64
-	go c.supervise(ctx, cancel, &lines)
+	go c.supervise(ctx, cancel, c.run, &lines)
 	return c.request(ctx, corev1.PodLogOptions{Follow: true}, &lines)
 }
 
 // supervise cancels a stream whose run has ended and that is silent, because a connection can be dead. It
 // also cancels the stream of a container that runs on at the end.
-func (c *container) supervise(ctx context.Context, cancel context.CancelFunc, lines *atomic.Int64) {
+func (c *container) supervise(ctx context.Context, cancel context.CancelFunc, run int, lines *atomic.Int64) {
 	ended := c.follower.ended
 	for ctx.Err() == nil {
 		s, before := c.state(), lines.Load()
 		var silence <-chan time.Time
-		if s.gone || int(s.RestartCount) > c.run || s.terminated(c.run) != nil {
+		if s.gone || int(s.RestartCount) > run || s.terminated(run) != nil {
 			silence = time.After(lingering)
 		} else if ended == nil && !s.leaves {
 			cancel()
@@ -238,7 +247,7 @@ func (c *container) supervise(ctx context.Context, cancel context.CancelFunc, li
 
 // gap reports lines that may be missing after the last one.
 func (c *container) gap(to time.Time, reason string) {
-	if c.follower.ctx.Err() == nil {
+	if c.follower.caller.Err() == nil {
 		c.follower.config.Event(Gap{c.Container, c.read.latest, to, reason})
 	}
 }
@@ -249,8 +258,11 @@ func (c *container) recheck(ctx context.Context, previous bool) error {
 	uid := c.pod.latest.UID
 	c.follower.mu.Unlock()
 	pod, err := c.follower.config.Client.Pods(c.Namespace).Get(ctx, c.Pod, metav1.GetOptions{})
-	if err != nil || pod.UID != uid {
+	switch {
+	case err != nil:
 		return err
+	case pod.UID != uid:
+		return apierrors.NewNotFound(corev1.Resource("pods"), c.Pod)
 	}
 	c.follower.update(Source{Has: func(*corev1.Pod) bool { return true }}, pod, false)
 	expected := c.run

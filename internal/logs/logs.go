@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -87,6 +88,8 @@ type Follower struct {
 	config  Config
 	ctx     context.Context
 	stop    context.CancelFunc
+	caller  context.Context // of Start: only its end makes missing lines uninteresting
+	busy    atomic.Int64    // lines that are being printed
 	sources []Source
 	slots   chan struct{}
 	ended   chan struct{} // closed when no more Pods come
@@ -96,6 +99,8 @@ type Follower struct {
 	mu      sync.Mutex
 	pods    map[types.UID]*pod
 	waiting []string // Pods that wait for a stream, since their last report
+	// draining is set when no more containers are followed.
+	draining bool
 }
 
 // pod is a Pod and the containers that are followed.
@@ -110,9 +115,9 @@ type pod struct {
 
 // Start starts to follow the Pods of the sources, until ctx is done or Drain returns.
 func Start(ctx context.Context, config Config, sources []Source) *Follower {
-	ctx, stop := context.WithCancel(ctx)
+	inner, stop := context.WithCancel(ctx)
 	f := &Follower{
-		config: config, ctx: ctx, stop: stop, sources: sources,
+		config: config, ctx: inner, stop: stop, caller: ctx, sources: sources,
 		slots: make(chan struct{}, config.Streams), ended: make(chan struct{}), heard: make(chan struct{}, 1),
 		pods: map[types.UID]*pod{},
 	}
@@ -165,13 +170,15 @@ func (f *Follower) update(s Source, object any, gone bool) {
 	close(p.changed)
 	p.changed = make(chan struct{})
 	for _, status := range slices.Concat(latest.Status.InitContainerStatuses, latest.Status.ContainerStatuses) {
-		if p.containers[status.Name] == nil && started(status) {
+		if p.containers[status.Name] == nil && started(status) && !f.draining {
 			c := &container{Container: Container{latest.Namespace, latest.Name, status.Name}, follower: f, pod: p}
 			p.containers[status.Name], p.open = c, p.open+1
 			f.streams.Go(c.follow)
 		}
 	}
-	f.reportFailure(p)
+	if !f.draining { // else the last stream of the Pod reports it
+		f.reportFailure(p)
+	}
 }
 
 // started reports whether a container has run.
@@ -199,6 +206,9 @@ func (f *Follower) Drain() {
 	for _, s := range f.sources {
 		f.list(s)
 	}
+	f.mu.Lock()
+	f.draining = true
+	f.mu.Unlock()
 	close(f.ended)
 	done := make(chan struct{})
 	go func() {
@@ -212,7 +222,10 @@ func (f *Follower) Drain() {
 		case <-f.ctx.Done():
 			return
 		case <-f.heard:
-		case <-time.After(patience):
+		case <-time.After(max(patience, f.config.RetryTimeout)):
+			if f.busy.Load() > 0 { // a pager, for example, is no silence
+				continue
+			}
 			f.stop()
 			<-done
 			return
@@ -279,7 +292,9 @@ func (f *Follower) reportWaiters() {
 
 // line passes a line on.
 func (f *Follower) line(c Container, text []byte) {
+	f.busy.Add(1)
 	f.config.Line(c, text)
+	f.busy.Add(-1)
 	select {
 	case f.heard <- struct{}{}:
 	default:

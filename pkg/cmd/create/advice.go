@@ -87,7 +87,8 @@ func (e *ending) aboutHolders() (lines []string) {
 	for _, o := range e.OtherIDs {
 		lines = append(lines, fmt.Sprintf("%s has the name of an object of this run, and another creation ID.\n"+
 			"Another user created it, or something changes the annotation %s, for example a webhook. "+
-			"Check it. If it isn't yours, delete it or have it deleted.", o.Document.Argument(o.Result.Name), exactlyonce.Annotation))
+			"Check it. If it isn't yours, delete it or have it deleted.",
+			o.Document.Argument(o.Result.Name), exactlyonce.Annotation))
 	}
 	return lines
 }

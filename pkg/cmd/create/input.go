@@ -2,6 +2,7 @@ package create
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -38,7 +39,26 @@ type input struct {
 
 	prefixes lint.Prefixes
 
-	newTypes bool // the server may have types that it lacked when it was last asked
+	keyed     bool // nothing is created before all is read
+	asked     bool // the server was asked again for a missing type
+	typesCome bool // a document that brings types was handed over
+}
+
+// errSettle ends a batch before the next document: a missing type may come with the earlier ones.
+var errSettle = errors.New("the earlier documents come first")
+
+// askAgain reports whether the server is asked again for a missing type. Before, the earlier documents are
+// created. It does so once, as kubectl, because discovery takes longer than a create. After a document that
+// brings types it does so for each missing type.
+func (in *input) askAgain() bool {
+	if in.asked && !in.typesCome {
+		return false
+	}
+	in.asked = true
+	if !in.keyed {
+		in.hand(nil, errSettle)
+	}
+	return !in.stopped
 }
 
 // batch is a part of the input. Its documents bring no types for each other.
@@ -50,24 +70,25 @@ func (o *options) batches(ctx context.Context, checks *waitChecks) (iter.Seq[bat
 	if checks != nil {
 		documents = checks.input(ctx, documents)
 	}
-	return in.split(documents, o.flags.key != ""), err
+	return in.split(documents), err
 }
 
-// split returns the batches of documents. A batch ends after a document that brings types. The next
+// split returns the batches of documents. A batch ends after a document that brings types, and before one
+// whose type is missing. The next
 // document is read when the batch was created, because reading maps and validates it. A run with a key has
 // one batch, because it creates nothing before it has read all.
-func (in *input) split(documents batch, keyed bool) iter.Seq[batch] {
+func (in *input) split(documents batch) iter.Seq[batch] {
 	next, _ := iter.Pull2(documents) // if reading hangs, nothing can stop it
 	more := true
 	one := func(yield func(*create.Document, error) bool) {
 		for {
 			var document *create.Document
 			var err error
-			if document, err, more = next(); !more || !yield(document, err) {
+			if document, err, more = next(); !more || errors.Is(err, errSettle) || !yield(document, err) {
 				return
 			}
-			if !keyed && document != nil && bringsTypes(document) {
-				in.newTypes = true
+			if !in.keyed && document != nil && bringsTypes(document) {
+				in.typesCome = true
 				return
 			}
 		}
@@ -93,7 +114,7 @@ func (o *options) documents(ctx context.Context) (batch, *input, error) {
 		return nil, nil, err
 	}
 	o.namespace = namespace
-	in := &input{options: o, ctx: ctx, encoder: scheme.DefaultJSONEncoder(), newTypes: true}
+	in := &input{options: o, ctx: ctx, encoder: scheme.DefaultJSONEncoder(), keyed: o.flags.key != ""}
 	if enforce { // the builder's own check has its errors after those of all documents
 		in.within = resource.RequireNamespace(namespace)
 	}

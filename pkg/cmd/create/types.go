@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 )
 
-// types is a RESTClientGetter for the reading of documents. If the server lacks a type, it asks the server
-// again after each batch, because a document can bring the type.
+// types is a RESTClientGetter for the reading of documents. If the server lacks a type, it may ask again,
+// because a document can bring the type.
 type types struct {
 	genericclioptions.RESTClientGetter
 	mapper mapper
@@ -45,16 +45,14 @@ type kindIn struct {
 	versions string
 }
 
-// RESTMapping returns the mapping of a type. If the type is missing, it asks the server again. It does so
-// once for all missing types of a batch, because discovery takes longer than a create.
+// RESTMapping returns the mapping of a type. If the type is missing, it may ask the server again.
 func (m *mapper) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
 	at := kindIn{kind, strings.Join(versions, ",")}
 	if mapping := m.known[at]; mapping != nil {
 		return mapping, nil
 	}
 	mapping, err := m.RESTMapper.RESTMapping(kind, versions...)
-	if meta.IsNoMatchError(err) && m.input.newTypes {
-		m.input.newTypes = false
+	if meta.IsNoMatchError(err) && m.input.askAgain() {
 		meta.MaybeResetRESTMapper(m.RESTMapper)
 		clear(m.known)
 		mapping, err = m.RESTMapper.RESTMapping(kind, versions...)

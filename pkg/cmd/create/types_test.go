@@ -1,6 +1,7 @@
 package create
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -29,10 +30,17 @@ func (s *server) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.R
 	return &meta.RESTMapping{GroupVersionKind: kind.WithVersion(versions[0])}, nil
 }
 
-// A type is looked up once. Missing types are looked up again once for each batch.
+// A type is looked up once. One missing type is looked up again, and after a document that brings types each
+// of them. The earlier documents are created before.
 func TestTypesAreLookedForOnce(t *testing.T) {
 	s := &server{types: []string{"A.v1", "A.v2"}}
-	in := &input{newTypes: true}
+	settled := 0
+	in := &input{yield: func(_ *create.Document, err error) bool {
+		if errors.Is(err, errSettle) {
+			settled++
+		}
+		return true
+	}}
 	types := newTypes(nil, in)
 	types.mapper.RESTMapper = s
 	look := func(found bool, names ...string) {
@@ -51,15 +59,21 @@ func TestTypesAreLookedForOnce(t *testing.T) {
 	if want := []string{"A.v1", "A.v2", "B.v1", "B.v1", "C.v1"}; !slices.Equal(s.asked, want) || s.resets != 1 {
 		t.Errorf("asked %q, want %q; %d resets", s.asked, want, s.resets)
 	}
-	s.types, in.newTypes = append(s.types, "B.v1"), true
+	s.types, in.typesCome = append(s.types, "B.v1"), true
 	look(true, "B.v1", "A.v1")
 	look(false, "C.v1", "D.v1")
-	if s.resets != 2 {
-		t.Errorf("%d resets after a batch", s.resets)
+	if s.resets != 3 || settled != 3 {
+		t.Errorf("%d resets after a document that brings types, and %d batches ended", s.resets, settled)
+	}
+	in.keyed = true
+	look(false, "E.v1")
+	if settled != 3 {
+		t.Error("a run with a key ended a batch, before it had read all")
 	}
 }
 
-// A batch ends after a document that brings types. A run with a key has one batch.
+// A batch ends after a document that brings types, and before one whose type is missing. A run with a key has one
+// batch.
 func TestBatches(t *testing.T) {
 	kinds := []schema.GroupKind{
 		{Kind: "ConfigMap"},
@@ -68,8 +82,12 @@ func TestBatches(t *testing.T) {
 		{Kind: "Secret"},
 		{Group: "apiregistration.k8s.io", Kind: "APIService"},
 	}
+	var in *input
 	documents := func(yield func(*create.Document, error) bool) {
-		for _, kind := range kinds {
+		for i, kind := range kinds {
+			if i == 3 && !in.keyed && !yield(nil, errSettle) { // its type is missing
+				return
+			}
 			d := demo()
 			d.Mapping.GroupVersionKind = kind.WithVersion("v1")
 			if !yield(d, nil) {
@@ -77,9 +95,10 @@ func TestBatches(t *testing.T) {
 			}
 		}
 	}
-	for key, want := range map[string][]int{"": {2, 3, 0}, "k": {5}} {
-		in, got := &input{}, []int(nil)
-		for batch := range in.split(documents, key != "") {
+	for key, want := range map[string][]int{"": {2, 1, 2, 0}, "k": {5}} {
+		var got []int
+		in = &input{keyed: key != ""}
+		for batch := range in.split(documents) {
 			n := 0
 			for _, err := range batch {
 				if n++; err != nil {
@@ -88,7 +107,7 @@ func TestBatches(t *testing.T) {
 			}
 			got = append(got, n)
 		}
-		if !slices.Equal(got, want) || in.newTypes != (key == "") {
+		if !slices.Equal(got, want) || in.typesCome != (key == "") {
 			t.Errorf("with the key %q: %v, want %v", key, got, want)
 		}
 	}

@@ -2,6 +2,7 @@ package create
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -79,16 +80,23 @@ type step struct {
 func (w *waitChecks) input(ctx context.Context, documents batch) batch {
 	return func(yield func(*create.Document, error) bool) {
 		var held []step
-		holds, isEmpty := true, true
+		holds, isEmpty, awaits, failed := true, true, false, false
 		for d, err := range documents {
+			if errors.Is(err, errSettle) {
+				if !holds && !yield(nil, err) {
+					return
+				}
+				continue
+			}
 			if err == nil && w.waitsFor(d.Mapping) {
 				err = w.check(ctx, d)
 				holds = holds && err != nil
+				awaits = awaits || err == nil
 			} else if err == nil && bringsTypes(d) && !w.keyed {
 				holds = false
 			}
 			if err != nil {
-				d = nil
+				d, failed = nil, true
 			}
 			isEmpty = isEmpty && d == nil
 			held = append(held, step{d, err})
@@ -102,11 +110,17 @@ func (w *waitChecks) input(ctx context.Context, documents batch) batch {
 			}
 			held = held[:0]
 		}
-		if holds {
+		switch {
+		case holds:
 			w.endWithoutDocuments(ctx, held, isEmpty, yield)
+		case !awaits && !failed && ctx.Err() == nil:
+			yield(nil, ownError(textNothingAwaited))
 		}
 	}
 }
+
+const textNothingAwaited = "the input contains no object that --wait can wait for. " +
+	"Without --for, these are Jobs, Pods, Tekton runs, Argo Workflows and JobSets."
 
 // endWithoutDocuments passes on the errors if no document can be waited for.
 func (w *waitChecks) endWithoutDocuments(
@@ -118,8 +132,7 @@ func (w *waitChecks) endWithoutDocuments(
 		}
 	}
 	if !isEmpty && ctx.Err() == nil {
-		yield(nil, ownError("nothing was created, because the input contains no object that --wait can wait for. "+
-			"Without --for, these are Jobs, Pods, Tekton runs, Argo Workflows and JobSets."))
+		yield(nil, ownError("nothing was created, because "+textNothingAwaited))
 	}
 }
 

@@ -121,7 +121,8 @@ func explain(err error) error {
 	var secrets *create.SecretsError
 	if errors.As(err, &secrets) {
 		if len(secrets.Objects) == 1 {
-			return ownError(fmt.Sprintf("nothing was created, because %s says that it was created with the key and a secret.\n"+
+			return ownError(fmt.Sprintf("nothing was created, because %s says that it was created with the key and a "+
+				"secret.\n"+
 				"If your runs use a secret, give it with --idempotency-secret-file. Otherwise another user created "+
 				"the object: delete it, or have it deleted.", secrets.Objects[0]))
 		}

@@ -1,0 +1,206 @@
+package logs
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+)
+
+// kubelet serves one Pod and its log. test/logs has a real API server. These are the histories whose moments
+// it can't choose.
+type kubelet struct {
+	mu     sync.Mutex // guards the fields below
+	pod    *corev1.Pod
+	logs   int // requests of the log
+	lines  []string
+	events []Event
+
+	log func(w http.ResponseWriter, r *http.Request, n int)
+}
+
+func (k *kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	k.mu.Lock()
+	if strings.HasSuffix(r.URL.Path, "/log") {
+		k.logs++
+		n := k.logs
+		k.mu.Unlock()
+		k.log(w, r, n)
+		return
+	}
+	defer k.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(k.pod)
+}
+
+// follow starts a follower whose informer is the test.
+func follow(t *testing.T, k *kubelet) *Follower {
+	t.Helper()
+	server := httptest.NewServer(k)
+	t.Cleanup(server.CloseClientConnections)
+	client, err := typedcore.NewForConfig(&rest.Config{Host: server.URL, QPS: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Start(t.Context(), Config{
+		Client: client, Streams: 10, RetryTimeout: 3 * time.Second,
+		Line: func(_ Container, text []byte) {
+			k.mu.Lock()
+			defer k.mu.Unlock()
+			k.lines = append(k.lines, string(text))
+		},
+		Event: func(e Event) {
+			k.mu.Lock()
+			defer k.mu.Unlock()
+			k.events = append(k.events, e)
+		},
+	}, nil)
+}
+
+// set is a state of the Pod that the API server and the informer have.
+func (k *kubelet) set(f *Follower, pod *corev1.Pod) {
+	k.mu.Lock()
+	k.pod = pod
+	k.mu.Unlock()
+	f.update(Source{Has: func(*corev1.Pod) bool { return true }}, pod, false)
+}
+
+// requested waits for the nth request of the log.
+func (k *kubelet) requested(t *testing.T, n int) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		k.mu.Lock()
+		logs := k.logs
+		k.mu.Unlock()
+		if logs >= n {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d requests of the log, want %d", logs, n)
+		}
+	}
+}
+
+func (k *kubelet) gaps() (gaps []Gap) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, e := range k.events {
+		if gap, is := e.(Gap); is {
+			gaps = append(gaps, gap)
+		}
+	}
+	return gaps
+}
+
+var (
+	runs = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+	ends = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}
+)
+
+func podIn(uid types.UID, state corev1.ContainerState, phase corev1.PodPhase) *corev1.Pod {
+	return &corev1.Pod{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: uid},
+		Status: corev1.PodStatus{
+			Phase: phase, ContainerStatuses: []corev1.ContainerStatus{{Name: "main", State: state}},
+		},
+	}
+}
+
+// line is a line of a log, written so many seconds after its beginning.
+func line(second int, text string) string {
+	begin := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	return begin.Add(time.Duration(second)*time.Second).Format(time.RFC3339Nano) + " " + text + "\n"
+}
+
+func refuse(w http.ResponseWriter, err *apierrors.StatusError) {
+	status := err.Status()
+	status.APIVersion, status.Kind = "v1", "Status"
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(int(status.Code))
+	_ = json.NewEncoder(w).Encode(status)
+}
+
+// Another user's Pod has the name of ours before the informer reports it. None of its lines is printed.
+func TestAnotherPodOfTheName(t *testing.T) {
+	t.Parallel()
+	k := &kubelet{}
+	k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
+		if n == 1 {
+			k.mu.Lock()
+			k.pod = podIn("theirs", runs, corev1.PodRunning)
+			k.mu.Unlock()
+			fmt.Fprint(w, line(1, "ours"))
+			return
+		}
+		fmt.Fprint(w, line(10, "theirs"))
+	}
+	f := follow(t, k)
+	k.set(f, podIn("ours", runs, corev1.PodRunning))
+	k.requested(t, 3)
+	f.update(Source{Has: func(*corev1.Pod) bool { return true }}, podIn("ours", ends, corev1.PodSucceeded), true)
+	f.Drain()
+	if want := []string{"ours"}; !slices.Equal(k.lines, want) {
+		t.Errorf("%q, want %q", k.lines, want)
+	}
+}
+
+// An empty response before an outage proves nothing about the lines that were written during it.
+func TestGapAfterAnOutage(t *testing.T) {
+	t.Parallel()
+	k := &kubelet{}
+	k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
+		switch {
+		case n < 3:
+			fmt.Fprint(w, line(1, "first"))
+		case n < 5:
+			refuse(w, apierrors.NewInternalError(errors.New("the kubelet is unreachable")))
+		default:
+			refuse(w, apierrors.NewNotFound(corev1.Resource("pods"), "p"))
+		}
+	}
+	f := follow(t, k)
+	k.set(f, podIn("ours", runs, corev1.PodRunning))
+	k.requested(t, 4)
+	k.set(f, podIn("ours", ends, corev1.PodFailed))
+	f.Drain()
+	if gaps := k.gaps(); len(k.lines) != 1 || len(gaps) != 1 {
+		t.Errorf("lines %q, gaps %+v, want one of each", k.lines, gaps)
+	}
+}
+
+// The rest of a log is read for as long as requests bring lines, and no line is printed twice.
+func TestRestWithBrokenResponses(t *testing.T) {
+	t.Parallel()
+	k := &kubelet{}
+	const responses = 30
+	k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
+		for i := range min(n, responses) * 10 {
+			fmt.Fprint(w, line(i, fmt.Sprint("line ", i)))
+		}
+		_ = http.NewResponseController(w).Flush()
+		if n < responses {
+			time.Sleep(200 * time.Millisecond) // all of them take longer than RetryTimeout
+			panic(http.ErrAbortHandler)
+		}
+	}
+	f := follow(t, k)
+	k.set(f, podIn("ours", ends, corev1.PodSucceeded))
+	f.Drain()
+	if gaps := k.gaps(); len(k.lines) != responses*10 || len(gaps) > 0 {
+		t.Errorf("%d lines, gaps %+v", len(k.lines), gaps)
+	}
+}
