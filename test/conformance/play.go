@@ -19,11 +19,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
 // limit is the time that one call of a program has.
 const limit = 90 * time.Second
+
+// key is the key of all runs.
+const key = "conformance-17"
 
 // A result is a line of the table.
 type result struct {
@@ -128,7 +132,7 @@ func (p *player) call(r run) (claim, error) {
 	defer cancel()
 	args := append(slices.Clone(p.program[1:]), filepath.Join(p.dir, "kubeconfig"), manifest)
 	cmd := exec.CommandContext(ctx, p.program[0], args...)
-	cmd.Env = append(os.Environ(), "GENNAME_IDEMPOTENCY_KEY=conformance-17", "HOME="+p.dir)
+	cmd.Env = append(os.Environ(), "GENNAME_IDEMPOTENCY_KEY="+key, "HOME="+p.dir)
 	if r.secret != "" {
 		cmd.Env = append(cmd.Env, "GENNAME_IDEMPOTENCY_SECRET="+r.secret)
 	}
@@ -224,6 +228,7 @@ func (p *player) count() {
 	for _, object := range p.server.Objects() {
 		if creationOf(object) == "ours" {
 			p.result.objects++
+			p.derived(object)
 		}
 	}
 	for _, r := range p.server.Requests() {
@@ -233,6 +238,24 @@ func (p *player) count() {
 	}
 	if p.runs[0].bad && p.result.posts > 0 {
 		p.result.problem("sent a POST with an unusable secret")
+	}
+}
+
+// derived checks the ID and the name of an object.
+func (p *player) derived(object *unstructured.Unstructured) {
+	var with derive.Secret
+	if text := p.runs[0].secret; text != "" && !p.runs[0].bad {
+		var err error
+		if with, err = derive.ParseSecret(text); err != nil {
+			p.result.problem("%v", err)
+		}
+	}
+	const prefix = "once-"
+	place := derive.Object{Kind: "ConfigMap", Namespace: "default", GenerateName: prefix}
+	id := object.GetAnnotations()[derive.IDAnnotation]
+	if !with.Verifies(derive.FromKey(key), place, id, object.GetName()) || object.GetGenerateName() != prefix {
+		p.result.problem("the object %s has the ID %q and the generateName %q, which is not as specified",
+			object.GetName(), id, object.GetGenerateName())
 	}
 }
 

@@ -90,7 +90,7 @@ def create_once(client: ApiClient, manifest: Object, key: str, secret: Optional[
 class _Create:
     name = ""
     in_doubt = False  # the response of a POST was lost, so the object may be stored
-    posted = False
+    unsettled = False  # no read has shown whether the last POST stored the object
     unauthorized = False
     others = 0  # responses about other objects
 
@@ -103,7 +103,7 @@ class _Create:
         while True:
             response = self.request("POST", self.path, self.manifest)
             finding = self.of_post(response)
-            self.posted = self.posted or response.sent
+            self.unsettled = finding not in ("not stored", "unauthorized")
             if finding == "stored":
                 return Result("created", self.name, response.body)
             if finding == "unauthorized" and self.unauthorized:
@@ -233,7 +233,7 @@ class _Create:
         if time.monotonic() + seconds < self.deadline:
             return time.sleep(seconds)
         text = "the time is over. The last response: " + response.message
-        raise Unknown(self.name, text) if self.posted or not self.name else Failed(self.name, text)
+        raise (Unknown if self.in_doubt or self.unsettled or not self.name else Failed)(self.name, text)
 
     def request(self, method: str, path: str, body: Optional[Object] = None) -> _Response:
         """Sends one request, and returns its response, whatever it is."""
