@@ -47,7 +47,7 @@ func TestPreCommitHooks(t *testing.T) {
 	}
 }
 
-// The Dockerfile uses the module's version of Go, and builds an existing program.
+// The Dockerfile uses the module's version of Go, by digest, and builds an existing program.
 func TestImage(t *testing.T) {
 	image, err := os.ReadFile(harness.Root + "Dockerfile")
 	if err != nil {
@@ -58,7 +58,7 @@ func TestImage(t *testing.T) {
 		t.Fatal(err)
 	}
 	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(module)
-	from := regexp.MustCompile(`(?m)^FROM golang:(\S+) `).FindSubmatch(image)
+	from := regexp.MustCompile(`(?m)^FROM golang:(\d+\.\d+)\S*@sha256:[0-9a-f]{64} `).FindSubmatch(image)
 	if version == nil || from == nil || string(version[1]) != string(from[1]) {
 		t.Errorf("the image is built by Go %s, the module says %s", from, version)
 	}
