@@ -252,19 +252,21 @@ func (c *container) gap(to time.Time, reason string) {
 	}
 }
 
-// recheck gets the Pod, and returns errOtherRun if the last request has read another run than intended.
+// recheck reads the Pod, and returns errOtherRun if the last request has read another run than intended. It
+// lists, because that permission was checked.
 func (c *container) recheck(ctx context.Context, previous bool) error {
 	c.follower.mu.Lock()
 	uid := c.pod.latest.UID
 	c.follower.mu.Unlock()
-	pod, err := c.follower.config.Client.Pods(c.Namespace).Get(ctx, c.Pod, metav1.GetOptions{})
+	byName := metav1.ListOptions{FieldSelector: "metadata.name=" + c.Pod}
+	pods, err := c.follower.config.Client.Pods(c.Namespace).List(ctx, byName)
 	switch {
 	case err != nil:
 		return err
-	case pod.UID != uid:
+	case len(pods.Items) != 1 || pods.Items[0].UID != uid:
 		return apierrors.NewNotFound(corev1.Resource("pods"), c.Pod)
 	}
-	c.follower.update(Source{Has: func(*corev1.Pod) bool { return true }}, pod, false)
+	c.follower.update(Source{Has: func(*corev1.Pod) bool { return true }}, &pods.Items[0], false)
 	expected := c.run
 	if previous {
 		expected++

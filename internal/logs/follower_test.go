@@ -29,6 +29,8 @@ type kubelet struct {
 	lines  []string
 	events []Event
 
+	forbidden bool // the Pods can't be listed
+
 	log func(w http.ResponseWriter, r *http.Request, n int)
 }
 
@@ -43,7 +45,13 @@ func (k *kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer k.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(k.pod)
+	list := corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}}
+	if !k.forbidden {
+		list.Items = append(list.Items, *k.pod)
+		_ = json.NewEncoder(w).Encode(list)
+		return
+	}
+	refuse(w, apierrors.NewForbidden(corev1.Resource("pods"), "", errors.New("no")))
 }
 
 // follow starts a follower whose informer is the test.
@@ -91,6 +99,37 @@ func (k *kubelet) requested(t *testing.T, n int) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d requests of the log, want %d", logs, n)
 		}
+	}
+}
+
+// Pods that can't be listed are reported.
+func TestUnlisted(t *testing.T) {
+	t.Parallel()
+	k := &kubelet{forbidden: true}
+	f := follow(t, k)
+	f.sources = []Source{{Namespace: "ns"}}
+	f.Drain()
+	if len(k.events) != 1 || !apierrors.IsForbidden(k.events[0].(Unlisted).Err) {
+		t.Errorf("%+v", k.events)
+	}
+}
+
+// A response that ends within a line that is longer than maxLine is a gap.
+func TestLongLine(t *testing.T) {
+	t.Parallel()
+	k := &kubelet{}
+	k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
+		long := line(1, strings.Repeat("x", 3*maxLine))
+		if n == 1 {
+			long = long[:5*maxLine/2]
+		}
+		fmt.Fprint(w, long)
+	}
+	f := follow(t, k)
+	k.set(f, podIn("ours", ends, corev1.PodSucceeded))
+	f.Drain()
+	if len(k.gaps()) != 1 {
+		t.Errorf("%d parts, gaps %+v", len(k.lines), k.gaps())
 	}
 }
 

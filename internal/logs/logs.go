@@ -45,7 +45,7 @@ type Config struct {
 // Container is a container of a Pod.
 type Container struct{ Namespace, Pod, Name string }
 
-// Event is a report of a follower: Gap, Restart, Waiters or Failure.
+// Event is a report of a follower: Gap, Restart, Waiters, Failure or Unlisted.
 type Event interface{ event() }
 
 // Gap reports that lines of a container may be missing. They were written after From and before To, or
@@ -65,16 +65,23 @@ type Restart struct {
 // Waiters reports Pods whose logs follow when other streams end.
 type Waiters struct{ Pods []string }
 
+// Unlisted reports that the Pods of a namespace could not be listed at the end, so some may be missing.
+type Unlisted struct {
+	Namespace string
+	Err       error
+}
+
 // Failure reports the end of a failed Pod, and the last lines of its containers. The lines are cut.
 type Failure struct {
 	Pod  *corev1.Pod
 	Tail map[string][]string // by container
 }
 
-func (Gap) event()     {}
-func (Restart) event() {}
-func (Waiters) event() {}
-func (Failure) event() {}
+func (Gap) event()      {}
+func (Restart) event()  {}
+func (Waiters) event()  {}
+func (Unlisted) event() {}
+func (Failure) event()  {}
 
 // Source selects Pods of a namespace.
 type Source struct {
@@ -245,6 +252,9 @@ func (f *Follower) list(s Source) {
 			return
 		}
 		if retrier.Wait(f.ctx, err) != nil {
+			if f.caller.Err() == nil {
+				f.config.Event(Unlisted{s.Namespace, err})
+			}
 			return
 		}
 	}

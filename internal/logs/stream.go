@@ -90,6 +90,10 @@ type reader struct {
 func (r *reader) readAll(in *bufio.Reader) error {
 	for begins := true; ; {
 		part, ends, err := readPart(in)
+		if err != nil && !begins && r.printing {
+			r.container.follower.line(r.container.Container, part)
+			r.container.gap(time.Time{}, "the response ended within a long line")
+		}
 		switch {
 		case errors.Is(err, io.EOF) && !ends && len(part) > 0 && begins:
 			r.container.read.rest = string(part)

@@ -59,6 +59,18 @@ var jobs = &meta.RESTMapping{
 func (s *server) create(name string, labels ...string) Object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.add(name, labels...)
+}
+
+// replace deletes a Job and creates another one, before any request sees the server without it.
+func (s *server) replace(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.send("DELETED", s.jobs[name])
+	s.add(name)
+}
+
+func (s *server) add(name string, labels ...string) Object {
 	metadata := map[string]any{"name": name, "namespace": "ns", "uid": fmt.Sprintf("uid-%d", s.version)}
 	if len(labels) > 0 {
 		metadata["labels"] = map[string]any{"run": labels[0]}

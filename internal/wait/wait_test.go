@@ -187,7 +187,7 @@ func TestDeleted(t *testing.T) {
 	}{
 		"while it ran":   {func(s *server) { s.remove("a") }, "a deleted"},
 		"as it finished": {func(s *server) { finish("Complete")(s.jobs["a"]); s.remove("a") }, "a succeeded Why: because"},
-		"and replaced":   {func(s *server) { s.remove("a"); s.create("a") }, "a replaced"},
+		"and replaced":   {func(s *server) { s.replace("a") }, "a replaced"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

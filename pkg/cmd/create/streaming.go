@@ -199,6 +199,9 @@ func (l *logStreams) event(event logs.Event) {
 			some(e.Pods), l.options.flags.logRequests))
 	case logs.Failure:
 		l.failure(e)
+	case logs.Unlisted:
+		l.options.printLine(terminal.Warningf("logs of Pods in %s may be missing, because the Pods can't be listed: %v",
+			e.Namespace, e.Err))
 	}
 }
 
