@@ -34,6 +34,7 @@ var notExplained = map[string]string{
 	"Warning: …: skipped …, because …":                                                    "it names the cause",
 	"Warning: you can't … …":                                                              "it names the permission",
 	"Warning: lines of … may be missing … (…)":                                            "it names the times and the cause",
+	"Warning: logs of Pods in … may be missing, because the Pods can't be listed: …":      "it names the cause",
 	"Warning: …: genname:disable … has no effect: …":                                      "it names the comment and the cause",
 	"Warning: the history limits of … delete its finished Jobs, also those of --from":     "it names the result",
 
