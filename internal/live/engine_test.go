@@ -50,6 +50,17 @@ type started struct {
 }
 
 func (s *started) notices(what NoticeType) (found []Notice) {
+	if what == Gap { // the engine counts a gap before it reports it
+		for counted, deadline := s.Snapshot().Gaps, time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+			if len(s.reportedOf(Gap)) >= counted {
+				break
+			}
+		}
+	}
+	return s.reportedOf(what)
+}
+
+func (s *started) reportedOf(what NoticeType) (found []Notice) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, n := range s.reported {

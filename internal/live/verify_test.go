@@ -163,14 +163,8 @@ func TestLostEvents(t *testing.T) {
 	server.mu.Unlock()
 	addRuns(server, 50)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 56}) })
-	eventually(t, func() string { // the numbers are right before the gap is reported
-		if len(e.notices(Gap)) == 0 {
-			return "no gap is reported"
-		}
-		return ""
-	})
 	row := e.Snapshot().Rows[0]
-	if reported := e.notices(Gap); !errors.Is(reported[0].Cause, errMissed) && !errors.Is(reported[0].Cause, errMute) || row.Creates > 50 {
+	if reported := e.notices(Gap); len(reported) == 0 || !errors.Is(reported[0].Cause, errMissed) && !errors.Is(reported[0].Cause, errMute) || row.Creates > 50 {
 		t.Errorf("%+v, reported %+v", row, reported)
 	}
 }
