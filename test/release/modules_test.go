@@ -254,7 +254,7 @@ func TestOldGo(t *testing.T) {
 		if err := os.WriteFile(fake, []byte("#!/bin/sh\necho "+version+"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := run(nil, "make", "--no-print-directory", "go-patch", "GO="+fake); (err == nil) != works {
+		if _, err := run(nil, "make", "--no-print-directory", "-f", "packaging/Makefile", "go-patch", "GO="+fake); (err == nil) != works {
 			t.Errorf("%s: %v", version, err)
 		}
 	}
