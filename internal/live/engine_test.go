@@ -196,8 +196,16 @@ func labelOf(s census.NamePool) string {
 	return fmt.Sprintf("%s %s/%s", s.Resource.GroupResource(), s.Namespace, s.Prefix)
 }
 
-// differs returns the differences between the names of an engine and a fresh count.
+// differs returns the differences between the names of an engine and a fresh count. While a list is
+// read, its objects are counted one by one, and a gap is not counted yet.
 func (s *started) differs(want map[string]int64) string {
+	for _, r := range s.types.list() {
+		reads := false
+		r.store.do(func() { reads = r.store.sweep != nil })
+		if reads {
+			return r.resource.Resource + " is being listed"
+		}
+	}
 	got := map[string]int64{}
 	for _, row := range s.Snapshot().Rows {
 		got[labelOf(row.Pool)] = row.Pool.Names
