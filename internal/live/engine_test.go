@@ -419,6 +419,12 @@ func TestGapIsExact(t *testing.T) {
 	e := start(t, server, pods)
 	down.Store(true)
 	server.wake()
+	eventually(t, func() string {
+		if e.Snapshot().Resources[0].Behind == 0 {
+			return "the watch is still open"
+		}
+		return ""
+	})
 	for range 8 {
 		created := add("run-", 200)
 		server.end("/api/v1/pods", created[:100]...) // lived in the gap only
