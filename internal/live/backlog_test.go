@@ -157,7 +157,7 @@ func TestSinceItsList(t *testing.T) {
 	}
 }
 
-// The memory of an object bounds a watch of a million (docs/internals/benchmarks.md).
+// The memory of an object bounds a watch of a million (lab/benchmarks.md).
 func TestMemberMemory(t *testing.T) {
 	const objects = 200_000
 	k := newTestStore()

@@ -50,7 +50,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// The memory of a pool bounds an audit of a million prefixes (docs/internals/benchmarks.md).
+// The memory of a pool bounds an audit of a million prefixes (lab/benchmarks.md).
 func TestMemory(t *testing.T) {
 	const prefixes = 100_000
 	s := New(jobs, &Rules{})

@@ -1,5 +1,5 @@
 // Command bench measures the plugin beside the tools that people use today, on real API servers. It writes the
-// results into docs/internals/benchmarks.md. Each section is between two markers and names the conditions of its run.
+// results into lab/benchmarks.md. Each section is between two markers and names the conditions of its run.
 //
 //	make -f lab/Makefile bench
 //	go run -C lab/bench . audit
@@ -24,7 +24,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// section is the text between two markers of docs/internals/benchmarks.md.
+// section is the text between two markers of lab/benchmarks.md.
 type section struct {
 	name    string
 	measure func(context.Context, *bench) (string, error)
@@ -56,7 +56,7 @@ type bench struct {
 }
 
 const (
-	page      = "../../docs/internals/benchmarks.md"
+	page      = "../benchmarks.md"
 	pluginDir = "../../cmd/kubectl-genname"
 )
 
@@ -68,7 +68,7 @@ func main() {
 	flag.StringVar(&b.server, "server", controlplane.ServerVersion, "version of kube-apiserver for all but the parts old and oldtenants")
 	flag.StringVar(&b.old, "old", controlplane.ServerVersions[0], "version of kube-apiserver for the parts old and oldtenants")
 	flag.StringVar(&b.earlier, "earlier", "8b13d2e", "commit that the section earlier compares create with")
-	printOnly := flag.Bool("print", false, "print the sections, do not write docs/internals/benchmarks.md")
+	printOnly := flag.Bool("print", false, "print the sections, do not write lab/benchmarks.md")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := b.run(ctx, flag.Args(), *printOnly)

@@ -3,5 +3,5 @@
 // has 729 names, and conflicts are common. The rest of the server is unchanged.
 //
 // The tests are a small version of the experiment. "make -f lab/Makefile measure" runs the large one and writes
-// docs/internals/measured.md and docs/measured/.
+// README.md and measured/.
 package experiment

@@ -20,9 +20,9 @@ type Seen struct {
 //go:embed page.md.tmpl
 var page string
 
-// Write writes the page internals/measured.md into docs, and its data into docs/measured. The data are results.json
-// and the number of creates under each prefix.
-func Write(docs string, r Results, seen []Seen) error {
+// Write writes the page README.md into dir, and its data into dir/measured. The data are results.json and the number
+// of creates under each prefix.
+func Write(dir string, r Results, seen []Seen) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
@@ -35,14 +35,14 @@ func Write(docs string, r Results, seen []Seen) error {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(docs, "measured")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	measured := filepath.Join(dir, "measured")
+	if err := os.MkdirAll(measured, 0o755); err != nil {
 		return err
 	}
 	for path, content := range map[string][]byte{
-		filepath.Join(docs, "internals", "measured.md"): text,
-		filepath.Join(dir, "results.json"):              append(data, '\n'),
-		filepath.Join(dir, "first-failures.csv"):        table,
+		filepath.Join(dir, "README.md"):               text,
+		filepath.Join(measured, "results.json"):       append(data, '\n'),
+		filepath.Join(measured, "first-failures.csv"): table,
 	} {
 		if err := os.WriteFile(path, content, 0o644); err != nil {
 			return err
@@ -52,7 +52,7 @@ func Write(docs string, r Results, seen []Seen) error {
 }
 
 func (r Results) page() ([]byte, error) {
-	t, err := template.New("measured.md").Parse(page)
+	t, err := template.New("README.md").Parse(page)
 	if err != nil {
 		return nil, err
 	}

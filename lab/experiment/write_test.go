@@ -13,9 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-var update = flag.Bool("update", false, "write docs/internals/measured.md from docs/measured/results.json")
-
-const docs = "../../docs"
+var update = flag.Bool("update", false, "write README.md from measured/results.json")
 
 // The page is up to date with results.json.
 func TestPage(t *testing.T) {
@@ -24,16 +22,16 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if *update {
-		if err := os.WriteFile(docs+"/internals/measured.md", got, 0o644); err != nil {
+		if err := os.WriteFile("README.md", got, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(docs + "/internals/measured.md")
+	want, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("docs/internals/measured.md is not what the results make (go test ./lab/experiment -run TestPage -update writes it):\n%s", cmp.Diff(string(want), string(got)))
+		t.Errorf("README.md is not what the results make (go test ./lab/experiment -run TestPage -update writes it):\n%s", cmp.Diff(string(want), string(got)))
 	}
 }
 
@@ -58,13 +56,13 @@ func TestResults(t *testing.T) {
 	}
 	got.Conclude()
 	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(1e-9, 1e-9)); diff != "" {
-		t.Errorf("docs/measured/results.json (-) is not what follows (+):\n%s", diff)
+		t.Errorf("measured/results.json (-) is not what follows (+):\n%s", diff)
 	}
 }
 
 func published(t *testing.T) (r Results) {
 	t.Helper()
-	data, err := os.ReadFile(docs + "/measured/results.json")
+	data, err := os.ReadFile("measured/results.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +75,7 @@ func published(t *testing.T) (r Results) {
 // publishedSeen reads the file that table wrote.
 func publishedSeen(t *testing.T) (seen []Seen) {
 	t.Helper()
-	data, err := os.ReadFile(docs + "/measured/first-failures.csv")
+	data, err := os.ReadFile("measured/first-failures.csv")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func (r *Result) String() string {
 		r.runs, r.clientKills, r.serverKills, r.Faults, r.Requests, r.Took.Round(time.Second))
 }
 
-// Section returns the results as the text of a section of docs/internals/benchmarks.md.
+// Section returns the results as the text of a section of lab/benchmarks.md.
 func Section(s Settings, results []*Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Measured on %s with seed %d over %s: %g%% of all requests with a fault, %s, "+

@@ -1,7 +1,7 @@
-// Command figure draws the figures of docs/internals/measured.md from the results.json that "make -f lab/Makefile
+// Command figure draws the figures of lab/experiment/README.md from the results.json that "make -f lab/Makefile
 // measure" wrote. With -odds it draws the figures of docs/internals/kep-4420.md.
 //
-//	go run . ../../../docs/measured
+//	go run . ../measured
 //	go run . -odds ../../../docs/figures
 package main
 

@@ -1,5 +1,5 @@
-// Command measure runs the experiment on real servers and writes docs/internals/measured.md. It writes the results
-// and the numbers under each prefix into docs/measured/. "make -f lab/Makefile measure" calls it and draws the figures.
+// Command measure runs the experiment on real servers and writes lab/experiment/README.md. It writes the results
+// and the numbers under each prefix into lab/experiment/measured/. "make -f lab/Makefile measure" calls it and draws the figures.
 package main
 
 import (
@@ -20,7 +20,7 @@ import (
 var (
 	relativeError = flag.Float64("error", 0.01, "relative standard error of the mean number of creates to the first failure")
 	rateCreates   = flag.Int("creates", 5000, "creates per population, for the failure rate")
-	docs          = flag.String("docs", "docs", "directory to write to")
+	dir           = flag.String("dir", "lab/experiment", "directory to write to")
 )
 
 // populations are the numbers of existing names at which the failure rate is measured, by the attempts of the
@@ -61,7 +61,7 @@ func run() error {
 		Minutes:    int(time.Since(start).Minutes() + 0.5),
 	}
 	r.Conclude()
-	return experiment.Write(*docs, r.Results, r.seen)
+	return experiment.Write(*dir, r.Results, r.seen)
 }
 
 // record contains the measurements so far.

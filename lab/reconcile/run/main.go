@@ -1,5 +1,5 @@
 // Command run runs every way in every scenario on its own control plane, and prints the results. With -write it also
-// writes them into the pages.
+// writes them into a page.
 //
 //	go run -C lab/reconcile ./run -only once -in all -purposes 200 -seed 7
 package main
@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -29,7 +28,7 @@ func main() {
 	version := flag.String("version", controlplane.ServerVersion, "kube-apiserver's")
 	only := flag.String("only", "", "ways, separated by commas (default all)")
 	in := flag.String("in", "", "scenarios, separated by commas (default all)")
-	write := flag.String("write", "", "directory docs, whose pages get the results")
+	write := flag.String("write", "", "page that gets the results")
 	flag.Parse()
 	if err := run(s, *version, *only, *in, *write); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -64,7 +63,7 @@ func run(s reconcile.Settings, version, only, in, write string) (err error) {
 	text := reconcile.Section(s, version, results)
 	fmt.Print(document.Section(reconcile.SectionName, text))
 	if write != "" && broken == nil {
-		return document.Write(filepath.Join(write, "internals/reconcile.md"), reconcile.SectionName, text)
+		return document.Write(write, reconcile.SectionName, text)
 	}
 	return broken
 }
