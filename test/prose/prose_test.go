@@ -56,8 +56,11 @@ var longPages = map[string]int{
 // program writes.
 const wholeWords, specificationWords = 12_000, 2_500
 
-// codeAndResults matches code, and tables between the markers of a program.
-var codeAndResults = regexp.MustCompile("(?ms)^ *```.*?^ *```$|^<!-- \\w+: begin -->.*?^<!-- \\w+: end -->$|^ {4,}\\S.*?$")
+// blocks matches the code of a page, and results the sections that a program has written.
+var (
+	blocks  = regexp.MustCompile("(?ms)^ *```.*?^ *```$|^ {4,}\\S.*?$")
+	results = regexp.MustCompile(`(?ms)^<!-- [\w, ]+: begin -->.*?^<!-- [\w, ]+: end -->$`)
+)
 
 // A page for users has up to 900 words, including code and tables. Generated pages and pages for contributors can be
 // longer.
@@ -73,7 +76,7 @@ func TestLengthOfPages(t *testing.T) {
 		if strings.HasPrefix(path, "docs/spec/") {
 			sum = &specification
 		}
-		*sum += wordsIn(codeAndResults.ReplaceAllString(page, ""))
+		*sum += wordsIn(blocks.ReplaceAllString(results.ReplaceAllString(page, ""), ""))
 		if words, limit := wordsIn(page), cmp.Or(longPages[path], most); words > limit {
 			t.Errorf("%s has %d words, above the limit of %d", path, words, limit)
 		}
@@ -108,7 +111,7 @@ func allTexts(t *testing.T) map[string]text {
 	t.Helper()
 	texts := map[string]text{"Go comments": comments(t)}
 	for path, page := range pages(t) {
-		texts[path] = textOfSentences(Sentences(page), barsOf(path))
+		texts[path] = textOfSentences(Sentences(results.ReplaceAllString(page, "")), Bars)
 	}
 	byPackage := map[string][]string{}
 	for _, m := range messages(t) {
@@ -141,18 +144,6 @@ func messages(t *testing.T) []Message {
 	return found
 }
 
-// barsOf returns the bars of a page. They are doubled for contributors' pages.
-func barsOf(path string) Values {
-	if !strings.HasPrefix(path, "docs/internals/") {
-		return Bars
-	}
-	doubled := Values{}
-	for measure, bar := range Bars {
-		doubled[measure] = 2 * bar
-	}
-	return doubled
-}
-
 // generated matches the pages that programs write. The tests measure the help and the rules that they are written
 // from.
 var generated = regexp.MustCompile(`^docs/(reference/(commands|formats)/.*|rules/.*)\.md$`)
@@ -161,7 +152,7 @@ var generated = regexp.MustCompile(`^docs/(reference/(commands|formats)/.*|rules
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	for _, dir := range []string{"docs", "examples", "."} {
+	for _, dir := range []string{"docs", "examples", "lab", "clients", "."} {
 		err := filepath.WalkDir(root+dir, func(path string, entry fs.DirEntry, err error) error {
 			relative := filepath.ToSlash(strings.TrimPrefix(path, filepath.FromSlash(root)))
 			relative = strings.TrimPrefix(relative, "./")
