@@ -13,11 +13,18 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 )
 
+// smallLists returns limits with which a list of 2,000 objects is big.
+func smallLists() pageLimits {
+	limits := limitsFor("v1.34.4")
+	limits.undivided = 2_000
+	return limits
+}
+
 // A big type is read namespace by namespace if that is possible. The counts are those of the first
 // page's resourceVersion, whatever happens meanwhile.
 func TestDivide(t *testing.T) {
 	namespaces := []string{"a", "a-b", "b", "c"}
-	objects := censustest.Population(namespaces, divideAbove/3)
+	objects := censustest.Population(namespaces, 600)
 	want := naiveCount(objects, &Scanner{Since: testSince})
 	refuse := func(code int32, path, query string) func(*api, http.ResponseWriter, *http.Request) bool {
 		return func(_ *api, w http.ResponseWriter, r *http.Request) bool {
@@ -44,7 +51,7 @@ func TestDivide(t *testing.T) {
 		"the version expires between namespaces": {listed: namespaces, fault: refuse(http.StatusGone, "/c/configmaps", atVersion)},
 		"objects are created and deleted": {listed: namespaces, divided: true, fault: func(a *api, _ http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Query().Has("resourceVersionMatch") {
-				a.set(censustest.Population(namespaces[1:], divideAbove/2))
+				a.set(censustest.Population(namespaces[1:], 900))
 			}
 			return false
 		}},
@@ -55,7 +62,7 @@ func TestDivide(t *testing.T) {
 			if test.fault != nil {
 				a.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool { return test.fault(a, w, r) }
 			}
-			got, summary := countOf(t, a, &Scanner{ChunkSize: 2000, Since: testSince})
+			got, summary := countOf(t, a, &Scanner{ChunkSize: 20, limits: smallLists(), Since: testSince})
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -82,7 +89,7 @@ func TestFewObjectsNeedOneRequest(t *testing.T) {
 // A namespace that can't be read is skipped. The others count.
 func TestDivideSkipsANamespace(t *testing.T) {
 	namespaces := []string{"a", "a-b", "b", "c"}
-	objects := censustest.Population(namespaces, divideAbove/3)
+	objects := censustest.Population(namespaces, 600)
 	const cause = "unable to transform key"
 	a := &api{namespaces: namespaces}
 	a.set(objects)
@@ -93,7 +100,7 @@ func TestDivideSkipsANamespace(t *testing.T) {
 		}
 		return sick
 	}
-	got, summary := countWithFaults(t, a, &Scanner{ChunkSize: 2000, Since: testSince, RetryTimeout: time.Millisecond})
+	got, summary := countWithFaults(t, a, &Scanner{ChunkSize: 20, limits: smallLists(), Since: testSince, RetryTimeout: time.Millisecond})
 	healthy := slices.DeleteFunc(objects, func(o metav1.ObjectMeta) bool { return o.Namespace == "b" })
 	if diff := cmp.Diff(naiveCount(healthy, &Scanner{Since: testSince}), got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

@@ -105,7 +105,7 @@ func (s *scan) estimateOf(l *list, p decode.Page) *Estimate {
 	if e.Requests > 1 {
 		e.AtOnce = cap(s.server.big)
 	}
-	if e.Objects > divideAbove && l.namespace == "" && l.resource.Namespaced {
+	if e.Objects > s.limits.undivided && l.namespace == "" && l.resource.Namespaced {
 		e.Requests += 2 // the first page twice, and the namespaces
 	}
 	e.Seats = s.seats(min(page, e.Objects), each)

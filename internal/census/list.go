@@ -125,7 +125,7 @@ func (l *list) get(
 		return decode.Page{}, err
 	}
 	defer func() { _ = body.Close(); l.reading += time.Since(turn.began) }()
-	took, read := time.Since(turn.began), &meter{r: apistatus.NewLimitedReader(body, largestRead)}
+	took, read := time.Since(turn.began), &meter{r: apistatus.NewLimitedReader(body, l.scan.limits.read)}
 	p, err := decode.List(read, asked, func(o *decode.Object) error {
 		if err := l.checkObject(o); err != nil {
 			return err

@@ -39,19 +39,21 @@ const (
 // versions read all pages, or all but the first, from etcd as whole objects.
 var fromCache = version.MustParseGeneric("1.34.0")
 
-// pageLimits limit the size of pages.
+// pageLimits limit the size of pages, and of lists that are read as a whole.
 type pageLimits struct {
 	objects, bytes int64
 	time           time.Duration
+	read           int64 // bytes, as largestRead
+	undivided      int64 // objects, as divideAbove
 }
 
 // limitsFor returns the limits for a server version.
 func limitsFor(serverVersion string) pageLimits {
 	v, err := version.ParseGeneric(serverVersion)
 	if err != nil || v.LessThan(fromCache) {
-		return pageLimits{largestFromEtcd, largestBodyFromEtcd, pageTime}
+		return pageLimits{largestFromEtcd, largestBodyFromEtcd, pageTime, largestRead, divideAbove}
 	}
-	return pageLimits{largestPage, largestBody, pageTime}
+	return pageLimits{largestPage, largestBody, pageTime, largestRead, divideAbove}
 }
 
 // pageSize is the number of objects per request for one resource type. For each page the server passes

@@ -19,8 +19,8 @@ type Scanner struct {
 	Config *rest.Config
 	// ChunkSize is the number of objects per request. 0 chooses it by the size of the objects.
 	ChunkSize int64
-	// limits are the limits of pages. The zero value uses those of Version. Tests on a busy machine set
-	// them.
+	// limits are the limits of pages. The zero value uses those of Version. Tests set them, for a busy
+	// machine and for small lists.
 	limits pageLimits
 	// Concurrency is the number of requests in flight. 0 is four, of which two are for more
 	// than a first page.

@@ -108,7 +108,7 @@ func (w *walk) check(p decode.Page) error {
 		l.inconsistent = true // asked for a state and given another one
 	}
 	w.record(p)
-	if total := w.objects + p.Remaining; l.mayDivide && l.at != "" && total > divideAbove {
+	if total := w.objects + p.Remaining; l.mayDivide && l.at != "" && total > l.scan.limits.undivided {
 		return &tooBig{total, l.at, l.size}
 	}
 	return nil
