@@ -32,6 +32,7 @@ const (
 
 var (
 	errMissing = errors.New("a list does not contain an object that exists")
+	errNoGet   = errors.New("no permission to get the object")
 	errCutOff  = errors.New("the watch was closed before it delivered an event")
 )
 
@@ -50,6 +51,8 @@ type follower struct {
 	client  dynamic.ResourceInterface
 	options metav1.ListOptions
 	version string // where to watch from; empty if a list has to come first
+	broken  string // where the last watch broke off, until the next list
+	resumed bool   // the watch began where an earlier one broke off, and no object has ended since
 	pending map[string]*followed
 	polls   bool // by GET, because neither list nor watch is allowed
 	worked  bool // a list or a watch has succeeded
@@ -73,10 +76,9 @@ func (f *follower) follow(ctx context.Context) {
 		case f.mustPoll(err):
 			f.polls = true
 		case watches: // the list after it shows whether requests fail
-			f.version = ""
+			f.breakOff(err)
 			f.pause(ctx, err)
 		default:
-			f.version = ""
 			f.retry(ctx, err)
 		}
 	}
@@ -116,9 +118,10 @@ func (f *follower) poll(ctx context.Context) error {
 	return nil
 }
 
-// list reads the state of all objects, and the version from which to watch them.
+// list reads the state of all objects, and the version from which to watch them. If objects are
+// missing, the server may still have the events of their end, so the watch resumes where it broke off.
 func (f *follower) list(ctx context.Context) error {
-	options, listed := f.options, map[string]bool{}
+	options, listed, version := f.options, map[string]bool{}, ""
 	err := apistatus.Pages(ctx, pageSize, func(ctx context.Context, limit int64, token string) (string, error) {
 		options.Limit, options.Continue = limit, token
 		page, err := f.client.List(ctx, options)
@@ -134,13 +137,19 @@ func (f *follower) list(ctx context.Context) error {
 				}
 			}
 		}
-		f.version = page.GetResourceVersion()
+		version = page.GetResourceVersion()
 		return page.GetContinue(), nil
 	})
 	if err != nil {
 		return err
 	}
 	f.succeeded()
+	missing := func(name string) bool { return !listed[name] }
+	if f.broken != "" && slices.ContainsFunc(slices.Collect(maps.Keys(f.pending)), missing) {
+		f.version, f.broken, f.resumed = f.broken, "", true
+		return nil
+	}
+	f.version, f.broken = version, ""
 	for name, o := range f.pending {
 		if !listed[name] {
 			if err := f.missing(ctx, o); err != nil {
@@ -158,7 +167,12 @@ func (f *follower) see(ctx context.Context, o *followed, object *unstructured.Un
 		o.uid = object.GetUID()
 	}
 	if object.GetUID() != o.uid {
-		return f.check(ctx, o)
+		err := f.check(ctx, o)
+		if errors.Is(err, errNoGet) && f.version == "" { // a list has only present objects
+			f.end(o, Ended{Outcome: Replaced})
+			return nil
+		}
+		return err
 	}
 	f.evaluate(o, object)
 	return nil
@@ -181,10 +195,14 @@ func (f *follower) evaluate(o *followed, object *unstructured.Unstructured) (end
 // missing handles an object that a list doesn't contain, or that the watch reports as deleted. The
 // object may only have lost the label of the selector. Then it gets a watch by its name.
 func (f *follower) missing(ctx context.Context, o *followed) error {
-	if err := f.check(ctx, o); err != nil || f.pending[o.Name] == nil {
+	err := f.check(ctx, o)
+	switch {
+	case errors.Is(err, errNoGet) && f.group.selector == "":
+		f.end(o, Ended{Outcome: Deleted}) // the list or the watch has to be enough
+		return nil
+	case err != nil && !errors.Is(err, errNoGet), f.pending[o.Name] == nil:
 		return err
-	}
-	if f.group.selector == "" {
+	case f.group.selector == "":
 		return errMissing
 	}
 	delete(f.pending, o.Name)
@@ -199,7 +217,7 @@ func (f *follower) check(ctx context.Context, o *followed) error {
 	case apierrors.IsNotFound(err):
 		f.end(o, Ended{Outcome: Deleted})
 	case apierrors.IsForbidden(err) && !f.polls, apierrors.IsMethodNotSupported(err) && !f.polls:
-		f.end(o, Ended{Outcome: Deleted}) // the list or the watch has to be enough
+		return errNoGet
 	case err != nil:
 		return err
 	case o.uid != "" && object.GetUID() != o.uid:
@@ -211,8 +229,19 @@ func (f *follower) check(ctx context.Context, o *followed) error {
 	return nil
 }
 
+// breakOff makes the next request a list. It notes where the watch broke off, unless the server has
+// the events since then no longer, or the watch was resumed in vain.
+func (f *follower) breakOff(err error) {
+	f.broken, f.version = f.version, ""
+	if f.resumed || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+		f.broken = ""
+	}
+	f.resumed = false
+}
+
 // end reports the end of an object.
 func (f *follower) end(o *followed, end Ended) {
+	f.resumed = false
 	delete(f.pending, o.Name)
 	end.Object = o.Object
 	f.run.send(end)

@@ -44,8 +44,8 @@ type Config struct {
 	// Client makes the requests. They need deadlines, and its watches must have none.
 	Client dynamic.Interface
 	// For are the conditions to meet, one after the other. Without any, an object is
-	// waited for until it has finished by the table of package finished. A failure by
-	// that table always ends the wait.
+	// waited for until it has finished by the table of package finished. An object that has
+	// finished by that table and doesn't meet the conditions has failed.
 	For []Condition
 	// Timeout is how long to wait: 0 checks each object once, and a negative value
 	// sets no limit.
@@ -214,7 +214,7 @@ func (r *run) verdict(object *unstructured.Unstructured, met int) (end Ended, no
 		end.Outcome, end.Err = Abandoned, err
 	case done:
 		end.Outcome = Succeeded
-	case end.Status.State == finished.Failed:
+	case end.Status.Done(): // it will not meet the conditions
 		end.Outcome = Failed
 	default:
 		now = at

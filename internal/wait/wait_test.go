@@ -415,7 +415,7 @@ func TestConditions(t *testing.T) {
 			s.update("c", annotate("broken"))
 			s.update("d", annotate("second"))
 			s.update("d", finish("Complete"))
-		}), "a succeeded", "b failed Why: because", "c abandoned", "d out of time")
+		}), "a succeeded", "b failed Why: because", "c abandoned", "d failed Why: because")
 	})
 }
 
@@ -453,4 +453,24 @@ func TestOldest(t *testing.T) {
 			t.Errorf("%q: %q", versions, got)
 		}
 	}
+}
+
+// A watch that is resumed in vain is resumed once. A list is then enough, also without permission to get.
+func TestResumedInVain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		a, b := s.create("a"), s.create("b")
+		s.missed = true
+		s.fault = func(what string) error {
+			if what == "get" {
+				return forbidden
+			}
+			return nil
+		}
+		expect(t, s, Config{Timeout: time.Hour, RetryTimeout: time.Second}, []Object{a, b}, after(time.Second, func() {
+			s.breakWatches(io.ErrUnexpectedEOF)
+			s.remove("a")
+			s.replace("b")
+		}), "a deleted", "b replaced")
+	})
 }

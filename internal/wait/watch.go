@@ -37,7 +37,7 @@ func (f *follower) watch(ctx context.Context) error {
 		err = f.takeAll(ctx, events, quiet)
 	}
 	if errors.Is(context.Cause(ctx), errSilent) {
-		f.version = ""
+		f.breakOff(errSilent)
 		return nil
 	}
 	return err

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+	batchv1client "k8s.io/client-go/kubernetes/typed/batch/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -157,4 +159,82 @@ func TestUnknownAndFailed(t *testing.T) {
 	if result.Code != 4 || !strings.Contains(result.Stderr, counts(0, 1, 0)) {
 		t.Errorf("exit code %d\n%s", result.Code, result.Stderr)
 	}
+}
+
+// A Job that finished and was deleted while the watch was broken has its result, because the server still has the
+// events. If the server has them no longer, the result is unknown.
+func TestFinishedAndDeletedUnseen(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		later faultproxy.Fault // of all watches after the broken one
+		code  int
+		last  string
+	}{
+		"events are there": {nil, 0, waited("1 object", counts(1, 0, 0))},
+		"events are gone": {
+			faultproxy.Respond(http.StatusGone, http.Header{"Content-Type": {"application/json"}},
+				`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,"message":"too old resource version"}`),
+			1, notWaited("not all results are known", counts(0, 0, 0)+", 1 deleted"),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ns := harness.Namespace(t, server)
+			jobs := harness.Clientset(t, server).BatchV1().Jobs(ns)
+			var watches atomic.Int64
+			proxy := faultproxy.New(t, server.Admin(), func(r *http.Request) faultproxy.Fault {
+				switch {
+				case !strings.HasSuffix(r.URL.Path, "/jobs"), r.URL.Query().Get("watch") == "":
+				case watches.Add(1) > 1:
+					return test.later
+				default:
+					if err := deleteFinished(t.Context(), jobs); err != nil {
+						t.Error(err)
+					}
+					return faultproxy.DropRequest
+				}
+				return nil
+			})
+			result := waitIn(harness.As(t, proxy.Config), ns, job(succeeds), "--wait-timeout=2m")
+			result.Expect(t, test.code, created(succeeds), `(?s:.*)`+test.last)
+		})
+	}
+}
+
+// deleteFinished deletes the Job of a namespace after it has finished.
+func deleteFinished(ctx context.Context, jobs batchv1client.JobInterface) error {
+	for ; ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
+		list, err := jobs.List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		if len(list.Items) > 0 && list.Items[0].Status.CompletionTime != nil {
+			return jobs.Delete(ctx, list.Items[0].Name, metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})
+		}
+	}
+	return ctx.Err()
+}
+
+// Without permission to get, a Job that lost the label of its run is waited for with list and watch.
+func TestUnlabelledWithoutGet(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, server)
+	harness.Grant(t, server, ns, "waits-unlabelled", []string{"create", "list", "watch"}, "jobs")
+	client := harness.Clientset(t, server)
+	jobs := client.BatchV1().Jobs(ns)
+	done := make(chan error, 1)
+	go func() {
+		done <- onceThere(t.Context(), jobs.List, func(found *batchJob) error {
+			unlabel := []byte(`{"metadata":{"labels":{"genname.dev/run":null}}}`)
+			if _, err := jobs.Patch(t.Context(), found.Name, types.MergePatchType, unlabel, metav1.PatchOptions{}); err != nil {
+				return err
+			}
+			return release(t.Context(), client, ns)
+		})
+	}()
+	result := waitIn(harness.As(t, server.User("waits-unlabelled")), ns, job(runs), "--idempotency-key=k", "--wait-timeout=2m")
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	result.Expect(t, 0, created(runs), `(?s:.*)`+waited("1 object", counts(1, 0, 0)))
 }

@@ -175,6 +175,7 @@ func TestFor(t *testing.T) {
 		{service + job(succeeds), []string{"--for=jsonpath=.metadata.name"}, 0, waited("2 objects", counts(2, 0, 0))},
 		{job(fails), []string{"--for=condition=Complete"}, 5, notWaited("not all objects succeeded", counts(0, 1, 0))},
 		{job(fails), []string{"--for=condition=Failed"}, 0, waited("1 object", counts(1, 0, 0))},
+		{job(succeeds), []string{"--for=condition=Failed"}, 5, harness.Printed("error: %s has succeeded without meeting --for\n  %s", `job\.batch/succeeds-`+harness.Suffix, `kubectl get [^\n]* -o yaml`) + notWaited("not all objects succeeded", counts(0, 1, 0))},
 		{job(runs), []string{"--for=condition=Complete", "--wait-timeout=1s"}, 1, notWaited(notWithin, counts(0, 0, 1))},
 	} {
 		wait(t, test.input, test.args...).Expect(t, test.code, `(?s:.*)created\n`, `(?s:.*)`+test.last)

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
@@ -150,6 +151,10 @@ func (r *results) printEnd(e wait.Ended) {
 		return
 	case wait.Failed:
 		text = fmt.Sprintf("error: %s has failed%s\n  %s", nameOf(e.Object), why(e), nextCommand(e.Object))
+		if e.Status.State == finished.Succeeded {
+			text = fmt.Sprintf("error: %s has succeeded without meeting --for\n  kubectl get %s -o yaml",
+				nameOf(e.Object), argument)
+		}
 	case wait.Deleted:
 		text = fmt.Sprintf("error: %s was deleted before its result was known", nameOf(e.Object))
 	case wait.Replaced:
