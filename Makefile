@@ -13,10 +13,10 @@ export GOFLAGS
 export CGO_ENABLED := 0
 WITHC              := CGO_ENABLED=1 GOFLAGS="$(filter-out -trimpath,$(USERFLAGS))"
 
-# ENGINES are the packages with many goroutines. "make test" runs their tests once, under
+# ENGINES are the packages that start goroutines. "make test" runs their tests once, under
 # the race detector. "make race" runs all tests of the plugin's code under it.
 RACE    := $(WITHC) $(GO) test -race
-ENGINES := $(addprefix ./internal/,census create duplicates exactlyonce exporter live logs prune serverinfo wait)
+ENGINES := $(addprefix ./internal/,census create duplicates exporter live logs prune serverinfo wait)
 QUICK   := ./pkg/... ./internal/... ./docs/... ./test/docs ./test/offline ./test/lint ./test/prose ./test/schema
 # The plugin's packages, without the engines, the lab, test/release and test/sessions. go
 # test starts packages in this order. test/e2e takes longest, so it is first.
@@ -74,7 +74,7 @@ test-plugin: # The plugin, on servers that the packages share. Sessions print wh
 	$(GO) test -p 2 -timeout 20m -covermode=atomic -coverpkg=./pkg/...,./internal/... -coverprofile=cover.out $(PLUGIN)
 	GENNAME_COVERAGE=$(CURDIR)/bin/coverage/sessions $(GO) test -count=1 ./test/sessions # a cached run counts for no coverage
 
-test-engines: # The packages with many goroutines, under the race detector
+test-engines: # The packages that start goroutines, under the race detector
 	$(RACE) -p 2 -timeout 20m -covermode=atomic -coverpkg=./pkg/...,./internal/... -coverprofile=bin/coverage/engines.out $(ENGINES)
 
 test-modules: # The other modules: alerts and dashboard in Prometheus' engine, the library with its lowest versions, controllers

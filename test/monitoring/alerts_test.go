@@ -119,7 +119,7 @@ type pattern struct {
 	fires within
 }
 
-// patterns returns patterns that last a week, by a name that is their resource type, too.
+// patterns returns patterns that last some days, by a name that is their resource type, too.
 func patterns() map[string]pattern {
 	branches := leak("", 0, 50_000/(6*day).Seconds(), day)
 	branches.small = true
@@ -157,12 +157,12 @@ func patterns() map[string]pattern {
 	}
 }
 
-// In a week with a restart of the exporter, each pattern fires its alerts in time, once, and no others.
-func TestWeek(t *testing.T) {
+// In five days with a restart of the exporter, each pattern fires its alerts in time, once, and no others.
+func TestPatterns(t *testing.T) {
 	t.Parallel()
 	patterns := patterns()
-	const restart = 3*day + 7*time.Hour
-	s := &simulation{lasts: 7 * day, restarted: restart, down: outage{restart - interval, restart}}
+	const restart = 2*day + 7*time.Hour
+	s := &simulation{lasts: 5 * day, unannotated: true, restarted: restart, down: outage{restart - interval, restart}}
 	for name, pattern := range patterns {
 		pattern.resource = name
 		s.pools = append(s.pools, pattern.pool)
@@ -247,7 +247,7 @@ func TestRunbooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	var sections []string
-	for _, rule := range all(alertRules(t, nil, nil)) {
+	for _, rule := range all(alertRules(t, nil, nil, true)) {
 		alerting, is := rule.(*rules.AlertingRule)
 		if !is {
 			continue
