@@ -1,12 +1,8 @@
 package exactlyonce
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -15,9 +11,10 @@ import (
 )
 
 // finish returns the result of a create that has ended.
-func (o *operation) finish(ctx context.Context, d protocol.Done) (Result, *Error) {
+func (o *operation) finish(d protocol.Done) (Result, *Error) {
 	if d.Last == protocol.Renamed {
-		o.refusal = apistatus.Explain(o.refusal, o.explainRenaming())
+		d.Refusal = apistatus.Explain(d.Refusal, o.explainRenaming())
+		d.Err = d.Refusal
 	}
 	switch {
 	case d.Outcome == protocol.Found && o.wanted.id.differs(o.response.object):
@@ -27,13 +24,13 @@ func (o *operation) finish(ctx context.Context, d protocol.Done) (Result, *Error
 	case d.Outcome == protocol.Created, d.Outcome == protocol.Found:
 		return o.success(d), nil
 	case d.Outcome == protocol.Unknown:
-		failure := o.unknown(o.whyUnknown(ctx, d))
+		failure := &Error{Kind: ErrUnknown, Cause: d.Doubt()}
 		if d.Last == protocol.Renamed {
 			failure.Cause = renaming{failure.Cause}
 		}
 		return Result{Object: o.other(d.Last), TimeOver: timeOver(d)}, failure
 	case d.Stopped != "":
-		return Result{TimeOver: timeOver(d)}, o.abandoned(ctx, d)
+		return Result{TimeOver: timeOver(d)}, abandoned(d)
 	}
 	return Result{Object: o.other(d.Last)}, o.failure(d)
 }
@@ -56,54 +53,12 @@ func (o *operation) other(f protocol.Finding) *unstructured.Unstructured {
 
 // abandoned is the error of an object that is not there, and is not sent any
 // more.
-func (o *operation) abandoned(ctx context.Context, d protocol.Done) *Error {
-	why := o.whyStopped(ctx, d)
+func abandoned(d protocol.Done) *Error {
+	why := d.WhyStopped()
 	if d.Stopped == protocol.Interrupted {
 		return &Error{Kind: ErrInterrupted, Cause: why}
 	}
-	return &Error{Kind: ErrExhausted, Cause: apistatus.Explain(o.refusal, "; "+why.Error())}
-}
-
-// whyStopped says why no other POST is sent.
-func (o *operation) whyStopped(ctx context.Context, d protocol.Done) error {
-	most := o.settings.retryTimeout
-	switch d.Stopped {
-	case protocol.Interrupted:
-		return interruption{context.Cause(ctx)}
-	case protocol.WaitTooLong:
-		return fmt.Errorf("the server asks to wait %s, longer than the time for one object (%s)", d.RetryAfter, most)
-	}
-	return fmt.Errorf("not settled in %s", max(most, time.Since(o.start)).Round(time.Millisecond))
-}
-
-// interruption is ErrInterrupted, with the error of the context.
-type interruption struct{ cause error }
-
-func (i interruption) Error() string   { return ErrInterrupted.Error() }
-func (i interruption) Unwrap() []error { return []error{ErrInterrupted, i.cause} }
-
-// whyUnknown says why the last observation does not settle the outcome.
-func (o *operation) whyUnknown(ctx context.Context, d protocol.Done) error {
-	const there = "an object of that name is there, without a creation id"
-	switch {
-	case d.Last == protocol.GivenUp:
-		return o.whyStopped(ctx, d)
-	case d.Last == protocol.Renamed:
-		return o.refusal
-	case d.Last == protocol.Foreign:
-		return errors.New("the name is held by another object")
-	case d.Last == protocol.Unclear && o.wanted.id.repeated:
-		return errors.New(there + ": it may be what an earlier run has made")
-	case d.Last == protocol.Unclear:
-		return errors.New(there + ", and is not certainly older than this one")
-	case d.Last == protocol.Absent && d.Others >= protocol.MaxOthers:
-		return fmt.Errorf(
-			"%d responses were about other objects: something picks names, or mixes up responses", d.Others)
-	case d.Last == protocol.Absent:
-		return fmt.Errorf("no such object is there (read %d times): "+
-			"the API may serve reads from an older state", d.Absences)
-	}
-	return o.response.err
+	return &Error{Kind: ErrExhausted, Cause: apistatus.Explain(d.Refusal, "; "+why.Error())}
 }
 
 // success is the result of an object that is there.
@@ -129,7 +84,7 @@ func (w wanted) stripped(found *unstructured.Unstructured) (lost []string) {
 // failure is the error of an object that was refused. It adds facts that the server
 // leaves out.
 func (o *operation) failure(d protocol.Done) *Error {
-	cause := o.refusal
+	cause := d.Refusal
 	if exhausted(d) && !o.wanted.fixed() && o.settings.attempts > 1 {
 		cause = apistatus.Explain(cause, fmt.Sprintf("; gave up after %d %s", o.settings.attempts, o.whatIsTried()))
 	}
@@ -177,22 +132,4 @@ func (o *operation) explainRenaming() string {
 	}
 	return fmt.Sprintf(" (the server responded with this name although %s was sent: "+
 		"a webhook or policy picks names)", sent)
-}
-
-// unknown is the error of an object that may be there: the reasons of the first
-// lost POST and of the last one, and why they could not be settled.
-func (o *operation) unknown(why error) *Error {
-	var reasons []string
-	for _, err := range []error{o.loss, o.refusal, why} {
-		if err == nil {
-			continue
-		}
-		if text := apistatus.Brief(err).Error(); !slices.Contains(reasons, text) {
-			reasons = append(reasons, text)
-		}
-	}
-	if len(reasons) == 1 {
-		return &Error{Kind: ErrUnknown, Cause: why}
-	}
-	return &Error{Kind: ErrUnknown, Cause: errors.New(strings.Join(reasons, "; "))}
 }

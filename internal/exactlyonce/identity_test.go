@@ -54,7 +54,7 @@ func TestUnknownWithoutPermission(t *testing.T) {
 		server.Next("create", "*", oncetest.AfterStore(oncetest.GatewayTimeout))
 		server.Next("get", "*", oncetest.Forbidden)
 		_, err := creatorFor(t, server.Config(), WithRetryTimeout(0)).Create(t.Context(), configMapMapping, configMap(), id)
-		if !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "needs get on configmaps") {
+		if !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "needs the permission get") {
 			t.Error(err)
 		}
 	}

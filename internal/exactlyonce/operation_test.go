@@ -41,13 +41,15 @@ func (s *script) get(ctx context.Context, _ string) response {
 	s.read++
 	s.until, _ = ctx.Deadline()
 	if len(s.gets) == 0 {
-		return response{finding: protocol.Absent, err: errors.New("not found")}
+		return because(protocol.Absent, errors.New("not found"))
 	}
 	return take(&s.gets)
 }
 
 // now is not told.
-func (s *script) now(context.Context) (time.Time, error) { return time.Time{}, nil }
+func (s *script) now(context.Context) protocol.Observation {
+	return protocol.Observation{Finding: protocol.ServerTime, Time: time.Time{}}
+}
 
 func take(responses *[]response) response {
 	first := (*responses)[0]
@@ -92,13 +94,13 @@ func endingOf(r Result, err error) ending {
 }
 
 func taken() response {
-	return response{finding: protocol.Conflict, err: apierrors.NewAlreadyExists(configMaps, "x")}
+	return because(protocol.Conflict, apierrors.NewAlreadyExists(configMaps, "x"))
 }
 
 func anothers() response {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetAnnotations(map[string]string{Annotation: "v1-another"})
-	return response{finding: protocol.Anonymous, object: object}
+	return response{Observation: protocol.Observation{Finding: protocol.Anonymous}, object: object}
 }
 
 func TestEveryNameTaken(t *testing.T) {
@@ -121,7 +123,7 @@ func TestEveryNameTaken(t *testing.T) {
 
 // The pursuit ends in time: without a doubt as a failure, else as unknown.
 func TestRetryTimeout(t *testing.T) {
-	throttled := response{finding: protocol.NotStored, err: apierrors.NewTooManyRequests("slow down", 7), retryAfter: 7 * time.Second}
+	throttled := response{Observation: protocol.Observation{Finding: protocol.NotStored, Err: apierrors.NewTooManyRequests("slow down", 7), RetryAfter: 7 * time.Second}}
 	for _, test := range []struct {
 		name        string
 		server      *script
@@ -129,9 +131,9 @@ func TestRetryTimeout(t *testing.T) {
 		wantMessage string
 	}{
 		{"throttled", &script{posts: []response{throttled}}, ErrExhausted, "slow down; not settled in 1m0s"},
-		{"lost, never read", &script{posts: []response{{finding: protocol.Lost, err: io.EOF}}, gets: []response{{finding: protocol.Unread, err: errors.New("reset")}}}, ErrUnknown, "EOF; not settled in 1m0s"},
-		{"lost, then refused", &script{posts: []response{{finding: protocol.Lost, err: io.EOF}, {finding: protocol.Denied, err: errors.New("quota")}}, gets: []response{{finding: protocol.Absent, err: errors.New("not found")}}}, ErrUnknown, "EOF; quota; not settled in 1m0s"},
-		{"a conflict never read", &script{posts: []response{taken()}, gets: []response{{finding: protocol.Unread, err: io.EOF}}}, ErrUnknown, "not settled in 1m0s"},
+		{"lost, never read", &script{posts: []response{because(protocol.Lost, io.EOF)}, gets: []response{because(protocol.Unread, errors.New("reset"))}}, ErrUnknown, "EOF; not settled in 1m0s"},
+		{"lost, then refused", &script{posts: []response{because(protocol.Lost, io.EOF), because(protocol.Denied, errors.New("quota"))}, gets: []response{because(protocol.Absent, errors.New("not found"))}}, ErrUnknown, "EOF; quota; not settled in 1m0s"},
+		{"a conflict never read", &script{posts: []response{taken()}, gets: []response{because(protocol.Unread, io.EOF)}}, ErrUnknown, "not settled in 1m0s"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -155,7 +157,7 @@ func TestRetryTimeout(t *testing.T) {
 func TestRetryAfterThatIsTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		server := &script{posts: []response{{finding: protocol.NotStored, err: errors.New("throttled"), retryAfter: 5 * time.Minute}}}
+		server := &script{posts: []response{{Observation: protocol.Observation{Finding: protocol.NotStored, Err: errors.New("throttled"), RetryAfter: 5 * time.Minute}}}}
 		r, err := create(t.Context(), server, WithRetryTimeout(2*time.Minute))
 		if !errors.Is(err, ErrExhausted) || r.TimeOver || len(server.sent) != 1 || time.Since(start) > 0 ||
 			!strings.HasSuffix(err.Error(), "; the server asks to wait 5m0s, longer than the time for one object (2m0s)") {
@@ -171,8 +173,8 @@ func TestRenamedInDoubt(t *testing.T) {
 		picked := found(Annotation, ourID).object
 		picked.SetName("picked-2")
 		r, err := create(t.Context(), &script{posts: []response{
-			{finding: protocol.Lost, err: io.EOF},
-			{finding: protocol.Renamed, object: picked, err: errors.New(`created as "picked-2"`)},
+			because(protocol.Lost, io.EOF),
+			{Observation: protocol.Observation{Finding: protocol.Renamed, Err: errors.New(`created as "picked-2"`)}, object: picked},
 		}})
 		var ended *Error
 		if !errors.As(err, &ended) || !errors.Is(ended.Kind, ErrUnknown) || !errors.Is(ended.Cause, ErrRenamed) || r.Object != picked {
@@ -190,8 +192,8 @@ func TestRenamedInDoubt(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		done := response{finding: protocol.Stored, object: &unstructured.Unstructured{Object: map[string]any{}}}
-		server := &script{posts: []response{{finding: protocol.NotStored, err: io.EOF, retryAfter: 7 * time.Second}, done}}
+		done := response{Observation: protocol.Observation{Finding: protocol.Stored}, object: &unstructured.Unstructured{Object: map[string]any{}}}
+		server := &script{posts: []response{{Observation: protocol.Observation{Finding: protocol.NotStored, Err: io.EOF, RetryAfter: 7 * time.Second}}, done}}
 		var events []Event
 		r, err := create(t.Context(), server, WithAttempts(1), WithRetryTimeout(time.Minute), WithEvents(func(e Event) { events = append(events, e) }))
 		if err != nil || r.Outcome != Created || !slices.Equal(r.Stripped, []string{Annotation}) || time.Since(start) != 7*time.Second {
@@ -212,12 +214,12 @@ func TestInterrupt(t *testing.T) {
 		kind        error
 		wantMessage string
 	}{
-		{"throttled", response{finding: protocol.NotStored, err: io.EOF}, nil, ErrInterrupted, "interrupted"},
-		{"throttled, not read in time", response{finding: protocol.NotStored, err: io.EOF}, []response{{finding: protocol.Unread, err: errors.New("reset")}}, ErrUnknown, "EOF; interrupted"},
-		{"denied", response{finding: protocol.Denied, err: errors.New("quota")}, nil, ErrUnknown, "quota; interrupted"},
-		{"rejected", response{finding: protocol.Rejected, err: errors.New("no")}, nil, ErrRefused, "no"},
-		{"lost, not there", response{finding: protocol.Lost, err: io.EOF}, []response{{finding: protocol.Absent, err: errors.New("not found")}}, ErrUnknown, "EOF; interrupted"},
-		{"lost, not read in time", response{finding: protocol.Lost, err: io.EOF}, []response{{finding: protocol.Unread, err: errors.New("reset")}}, ErrUnknown, "EOF; interrupted"},
+		{"throttled", because(protocol.NotStored, io.EOF), nil, ErrInterrupted, "interrupted"},
+		{"throttled, not read in time", because(protocol.NotStored, io.EOF), []response{because(protocol.Unread, errors.New("reset"))}, ErrUnknown, "EOF; interrupted"},
+		{"denied", because(protocol.Denied, errors.New("quota")), nil, ErrUnknown, "quota; interrupted"},
+		{"rejected", because(protocol.Rejected, errors.New("no")), nil, ErrRefused, "no"},
+		{"lost, not there", because(protocol.Lost, io.EOF), []response{because(protocol.Absent, errors.New("not found"))}, ErrUnknown, "EOF; interrupted"},
+		{"lost, not read in time", because(protocol.Lost, io.EOF), []response{because(protocol.Unread, errors.New("reset"))}, ErrUnknown, "EOF; interrupted"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -254,7 +256,7 @@ func (s *interrupting) post(until, ctx context.Context, name string) response {
 func TestInterruptDuringAPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
-		server := &script{posts: []response{{finding: protocol.NotStored, err: io.EOF, retryAfter: 20 * time.Second}}}
+		server := &script{posts: []response{{Observation: protocol.Observation{Finding: protocol.NotStored, Err: io.EOF, RetryAfter: 20 * time.Second}}}}
 		time.AfterFunc(2*time.Second, interrupt)
 		_, err := create(ctx, server, WithAttempts(3), WithRetryTimeout(time.Hour))
 		if !errors.Is(err, ErrInterrupted) || len(server.sent) != 1 {
@@ -272,10 +274,10 @@ func TestWithoutTime(t *testing.T) {
 			gets []response
 			kind error
 		}{
-			"lost, found":     {response{finding: protocol.Lost, err: io.EOF}, []response{found(Annotation, ourID)}, nil},
-			"lost, not there": {response{finding: protocol.Lost, err: io.EOF}, nil, ErrUnknown},
-			"lost, not read":  {response{finding: protocol.Lost, err: io.EOF}, []response{{finding: protocol.Unread, err: io.EOF}}, ErrUnknown},
-			"throttled":       {response{finding: protocol.NotStored, err: io.EOF}, nil, ErrExhausted},
+			"lost, found":     {because(protocol.Lost, io.EOF), []response{found(Annotation, ourID)}, nil},
+			"lost, not there": {because(protocol.Lost, io.EOF), nil, ErrUnknown},
+			"lost, not read":  {because(protocol.Lost, io.EOF), []response{because(protocol.Unread, io.EOF)}, ErrUnknown},
+			"throttled":       {because(protocol.NotStored, io.EOF), nil, ErrExhausted},
 			"taken":           {taken(), []response{anothers()}, ErrExhausted},
 		} {
 			server := &script{posts: []response{test.post}, gets: test.gets}
@@ -311,8 +313,8 @@ func causeOf(err error) string {
 // A credential that has just expired is another one at the second POST; one that
 // is no good is not tried a third time.
 func TestUnauthorized(t *testing.T) {
-	denied := response{finding: protocol.Unauthorized, err: apierrors.NewUnauthorized("who")}
-	done := response{finding: protocol.Stored, object: &unstructured.Unstructured{Object: map[string]any{}}}
+	denied := because(protocol.Unauthorized, apierrors.NewUnauthorized("who"))
+	done := response{Observation: protocol.Observation{Finding: protocol.Stored}, object: &unstructured.Unstructured{Object: map[string]any{}}}
 	synctest.Test(t, func(t *testing.T) {
 		server := &script{posts: []response{denied, done}}
 		if r, err := create(t.Context(), server); err != nil || r.Outcome != Created || server.sent[0] != server.sent[1] {
@@ -333,7 +335,7 @@ func TestUnauthorizedOnReadingBack(t *testing.T) {
 		ours.SetAnnotations(map[string]string{Annotation: ourID})
 		server := &script{
 			posts: []response{taken()},
-			gets:  []response{{finding: findings.OfGet(apierrors.NewUnauthorized("who"), true), err: apierrors.NewUnauthorized("who")}, {finding: protocol.Anonymous, object: ours}},
+			gets:  []response{because(findings.OfGet(apierrors.NewUnauthorized("who"), true), apierrors.NewUnauthorized("who")), {Observation: protocol.Observation{Finding: protocol.Anonymous}, object: ours}},
 		}
 		if r, err := create(t.Context(), server); err != nil || r.Outcome != Created || len(server.sent) != 1 {
 			t.Errorf("%+v, %v, sent %q", r, err, server.sent)
@@ -345,14 +347,14 @@ func TestUnauthorizedOnReadingBack(t *testing.T) {
 func found(key, value string) response {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetAnnotations(map[string]string{key: value})
-	return response{finding: protocol.Anonymous, object: object}
+	return response{Observation: protocol.Observation{Finding: protocol.Anonymous}, object: object}
 }
 
 // A refusal stands only after the object was read: once if no copy of the
 // POST can be to blame, else for 13 seconds.
 func TestRefusalIsLookedFor(t *testing.T) {
-	no, gone := errors.New("no"), response{finding: protocol.Absent, err: errors.New("not found")}
-	forbidden := response{finding: protocol.NoPermission, err: errors.New("forbidden")}
+	no, gone := errors.New("no"), because(protocol.Absent, errors.New("not found"))
+	forbidden := because(protocol.NoPermission, errors.New("forbidden"))
 	for name, test := range map[string]struct {
 		post   response
 		gets   []response
@@ -362,26 +364,26 @@ func TestRefusalIsLookedFor(t *testing.T) {
 		took   time.Duration
 		events string
 	}{
-		"rejected":                {post: response{finding: protocol.Rejected, err: no}, kind: ErrRefused, reads: 1},
-		"rejected, there":         {post: response{finding: protocol.Rejected, err: no}, gets: []response{found(Annotation, ourID)}, want: Result{Outcome: Created}, reads: 1},
-		"rejected, another there": {post: response{finding: protocol.Rejected, err: no}, gets: []response{anothers()}, kind: ErrRefused, reads: 1},
-		"rejected, no permission": {post: response{finding: protocol.Rejected, err: no}, gets: []response{forbidden}, want: Result{Unverified: true}, kind: ErrRefused, reads: 1},
+		"rejected":                {post: because(protocol.Rejected, no), kind: ErrRefused, reads: 1},
+		"rejected, there":         {post: because(protocol.Rejected, no), gets: []response{found(Annotation, ourID)}, want: Result{Outcome: Created}, reads: 1},
+		"rejected, another there": {post: because(protocol.Rejected, no), gets: []response{anothers()}, kind: ErrRefused, reads: 1},
+		"rejected, no permission": {post: because(protocol.Rejected, no), gets: []response{forbidden}, want: Result{Unverified: true}, kind: ErrRefused, reads: 1},
 		"rejected, untracked there": {
-			post: response{finding: protocol.Rejected, err: no}, gets: []response{found("x", "y")}, kind: ErrUnknown, reads: 1,
+			post: because(protocol.Rejected, no), gets: []response{found("x", "y")}, kind: ErrUnknown, reads: 1,
 		},
 		"denied": {
-			post: response{finding: protocol.Denied, err: no}, kind: ErrRefused, reads: 4, took: 13 * time.Second,
+			post: because(protocol.Denied, no), kind: ErrRefused, reads: 4, took: 13 * time.Second,
 			events: "no; Recheck for 13s\n",
 		},
 		"denied, there late": {
-			post: response{finding: protocol.Denied, err: no}, gets: []response{gone, gone, gone, found(Annotation, ourID)},
+			post: because(protocol.Denied, no), gets: []response{gone, gone, gone, found(Annotation, ourID)},
 			want: Result{Outcome: Created}, reads: 4, took: 13 * time.Second, events: "no; Recheck for 13s\n",
 		},
 		"denied, no permission": {
-			post: response{finding: protocol.Denied, err: no}, gets: []response{gone, forbidden},
+			post: because(protocol.Denied, no), gets: []response{gone, forbidden},
 			want: Result{Unverified: true}, kind: ErrRefused, reads: 2, took: time.Second, events: "no; Recheck for 13s\n",
 		},
-		"never sent": {post: response{finding: protocol.Rejected, err: no, unsent: true}, kind: ErrRefused},
+		"never sent": {post: response{Observation: protocol.Observation{Finding: protocol.Rejected, Err: no, Unsent: true}}, kind: ErrRefused},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -402,11 +404,11 @@ func TestRefusalIsLookedFor(t *testing.T) {
 // A conflict that can't be read back is unverified, also if its outcome is unknown
 // because there is no other name to try. A lost response is no conflict.
 func TestUncheckedConflict(t *testing.T) {
-	forbidden := response{finding: protocol.NoPermission, err: errors.New("forbidden")}
+	forbidden := because(protocol.NoPermission, errors.New("forbidden"))
 	for name, test := range map[string]struct {
 		post response
 		want bool
-	}{"conflict": {taken(), true}, "lost": {response{finding: protocol.Lost, err: io.EOF}, false}} {
+	}{"conflict": {taken(), true}, "lost": {because(protocol.Lost, io.EOF), false}} {
 		w := wanted{generateName: "p-", id: Derive(Derivation{Creation: ourID, Run: ourRun})}
 		server := &script{posts: []response{test.post}, gets: []response{forbidden}}
 		r, err := newOperation(w, server, defaults()).run(t.Context())
@@ -421,7 +423,7 @@ func TestUncheckedConflict(t *testing.T) {
 func TestRefusalThatIsNotLookedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, server := time.Now(), &script{
-			posts: []response{{finding: protocol.Denied, err: errors.New("exceeded quota")}}, gets: []response{{finding: protocol.Unread, err: io.EOF}},
+			posts: []response{because(protocol.Denied, errors.New("exceeded quota"))}, gets: []response{because(protocol.Unread, io.EOF)},
 		}
 		_, err := create(t.Context(), server, WithRetryTimeout(time.Minute))
 		if !errors.Is(err, ErrUnknown) || causeOf(err) != "exceeded quota; not settled in 1m0s" || time.Since(start) > time.Minute {
@@ -435,7 +437,7 @@ func TestInterruptWhileLooking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
 		time.AfterFunc(2*time.Second, interrupt)
-		server := &script{posts: []response{{finding: protocol.Denied, err: errors.New("exceeded quota")}}}
+		server := &script{posts: []response{because(protocol.Denied, errors.New("exceeded quota"))}}
 		if _, err := create(ctx, server); !errors.Is(err, ErrUnknown) || causeOf(err) != "exceeded quota; interrupted" {
 			t.Error(err)
 		}
@@ -447,7 +449,7 @@ func TestInterruptWhileLooking(t *testing.T) {
 func TestUnauthorizedPermanently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		who := apierrors.NewUnauthorized("who")
-		server := &script{posts: []response{{finding: protocol.Unauthorized, err: who}}, gets: []response{{finding: protocol.Unauthorized, err: who}}}
+		server := &script{posts: []response{because(protocol.Unauthorized, who)}, gets: []response{because(protocol.Unauthorized, who)}}
 		r, err := create(t.Context(), server)
 		if !errors.Is(err, ErrRefused) || !apierrors.IsUnauthorized(err) || !r.Unverified || len(server.sent) != 2 || server.read != 1 {
 			t.Errorf("%+v, %v after %d POSTs and %d GETs", r, err, len(server.sent), server.read)
@@ -461,7 +463,7 @@ func TestConflictsWithoutAnObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &script{posts: []response{taken()}}
 		_, err := create(t.Context(), server)
-		if !errors.Is(err, ErrUnknown) || !strings.Contains(causeOf(err), "no such object is there (read 3 times): the API may") || server.read != 3 {
+		if !errors.Is(err, ErrUnknown) || !strings.Contains(causeOf(err), "its object was not found (read 3 times)") || server.read != 3 {
 			t.Errorf("%v after %d GETs", err, server.read)
 		}
 	})
@@ -482,11 +484,11 @@ func TestIDsLost(t *testing.T) {
 		server *script
 		want   []string
 	}{
-		"all are there":   {&script{posts: []response{{finding: protocol.Stored, object: object}}}, nil},
-		"no label":        {&script{posts: []response{{finding: protocol.Stored, object: unlabelled}}}, []string{RunLabel}},
-		"no label, found": {&script{posts: []response{taken()}, gets: []response{{finding: protocol.Anonymous, object: unlabelled}}}, []string{RunLabel}},
+		"all are there":   {&script{posts: []response{{Observation: protocol.Observation{Finding: protocol.Stored}, object: object}}}, nil},
+		"no label":        {&script{posts: []response{{Observation: protocol.Observation{Finding: protocol.Stored}, object: unlabelled}}}, []string{RunLabel}},
+		"no label, found": {&script{posts: []response{taken()}, gets: []response{{Observation: protocol.Observation{Finding: protocol.Anonymous}, object: unlabelled}}}, []string{RunLabel}},
 		"no annotations": {
-			&script{posts: []response{{finding: protocol.Stored, object: without(func(o *unstructured.Unstructured) { o.SetAnnotations(nil) })}}},
+			&script{posts: []response{{Observation: protocol.Observation{Finding: protocol.Stored}, object: without(func(o *unstructured.Unstructured) { o.SetAnnotations(nil) })}}},
 			[]string{Annotation},
 		},
 	} {
@@ -507,11 +509,11 @@ func TestFirstPost(t *testing.T) {
 			young.SetCreationTimestamp(metav1.NewTime(time.Now().Add(20 * time.Second)))
 			server := &script{
 				posts: []response{
-					{finding: protocol.NotStored, err: io.EOF, unsent: unsent, retryAfter: 30 * time.Second},
+					{Observation: protocol.Observation{Finding: protocol.NotStored, Err: io.EOF, Unsent: unsent, RetryAfter: 30 * time.Second}},
 					taken(),
-					{finding: protocol.Stored, object: &unstructured.Unstructured{Object: map[string]any{}}},
+					{Observation: protocol.Observation{Finding: protocol.Stored}, object: &unstructured.Unstructured{Object: map[string]any{}}},
 				},
-				gets: []response{{finding: protocol.Anonymous, object: young}},
+				gets: []response{{Observation: protocol.Observation{Finding: protocol.Anonymous}, object: young}},
 			}
 			_, err := create(t.Context(), ticking{server})
 			if (err == nil) != unsent || err != nil && !errors.Is(err, ErrUnknown) || len(server.sent) != want {
@@ -524,4 +526,6 @@ func TestFirstPost(t *testing.T) {
 // ticking is a server that knows the time.
 type ticking struct{ server }
 
-func (ticking) now(context.Context) (time.Time, error) { return time.Now(), nil }
+func (ticking) now(context.Context) protocol.Observation {
+	return protocol.Observation{Finding: protocol.ServerTime, Time: time.Now()}
+}

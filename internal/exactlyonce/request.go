@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -44,10 +44,10 @@ func (r *request) wanted() wanted {
 func (r *request) post(until, ctx context.Context, name string) response {
 	body, err := r.encode(name)
 	if err != nil {
-		return response{finding: protocol.Rejected, err: err, unsent: true}
+		return unsent(protocol.Rejected, err)
 	}
 	if err := r.throttle(until); err != nil {
-		return response{finding: protocol.NotStored, err: err, unsent: true}
+		return unsent(protocol.NotStored, err)
 	}
 	request := r.target(r.client.Post()).Throttle(nil).SetHeader("Content-Type", "application/json").Body(body)
 	for parameter, values := range r.parameters {
@@ -58,13 +58,13 @@ func (r *request) post(until, ctx context.Context, name string) response {
 	x := exchange{until: until}
 	result := request.Do(x.observe(ctx))
 	a := r.postResponse(ctx, result, &x, name)
-	a.unsent = !x.sent() && result.Error() != nil && apistatus.Code(result.Error()) == 0 || r.parameters.Has("dryRun")
-	if a.finding == protocol.Lost && a.unsent { // a dry run
-		a.finding = protocol.NotStored
+	a.Unsent = !x.sent() && result.Error() != nil && apistatus.Code(result.Error()) == 0 || r.parameters.Has("dryRun")
+	if a.Finding == protocol.Lost && a.Unsent { // a dry run
+		a.Finding = protocol.NotStored
 	}
 	// No server stores an object under a name that no path can have. A webhook that
 	// picks names may store it under another name, so a lost response stays lost.
-	a.unsent = a.unsent || pathError(name) != nil
+	a.Unsent = a.Unsent || pathError(name) != nil
 	return a
 }
 
@@ -75,9 +75,15 @@ func (r *request) throttle(until context.Context) error {
 	if limiter == nil {
 		return until.Err()
 	}
-	ctx, cancel := outlive(until, 0)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(until))
 	defer cancel()
+	defer context.AfterFunc(until, cancel)()
 	return limiter.Wait(ctx)
+}
+
+// unsent is the response to a POST that can't have stored anything.
+func unsent(f protocol.Finding, err error) response {
+	return response{Observation: protocol.Observation{Finding: f, Err: err, Unsent: true}}
 }
 
 // postResponse classifies the response to a POST.
@@ -87,9 +93,12 @@ func (r *request) postResponse(ctx context.Context, result rest.Result, x *excha
 		return r.accept(result, name)
 	}
 	connected := x.sent() || apistatus.Code(err) > 0
-	a = response{err: err, finding: findings.OfPost(err, connected), retryAfter: findings.RetryAfter(err)}
+	a.Observation = protocol.Observation{
+		Err: err, Finding: findings.OfPost(err, connected), RetryAfter: findings.RetryAfter(err),
+	}
+	a.Permission = a.Finding == protocol.Rejected && apierrors.IsForbidden(err)
 	if x.retryAfter != nil {
-		a.resend, a.retryAfter = true, max(a.retryAfter, findings.Seconds(*x.retryAfter))
+		a.Resend, a.RetryAfter = true, max(a.RetryAfter, findings.Seconds(*x.retryAfter))
 	}
 	if details := findings.Details(err); r.isOther(details, name) {
 		return r.ofOther(ctx, a, details.Name)
@@ -102,20 +111,20 @@ func (r *request) postResponse(ctx context.Context, result rest.Result, x *excha
 // nothing can be proved: refusals that are no conflicts are taken as kubectl
 // takes them.
 func (r *request) ofOther(ctx context.Context, a response, other string) response {
-	switch a.finding {
+	switch a.Finding {
 	case protocol.Conflict, protocol.Rejected, protocol.Denied, protocol.Unauthorized:
 	default:
 		return a
 	}
-	if r.id.untracked && a.finding != protocol.Conflict {
+	if r.id.untracked && a.Finding != protocol.Conflict {
 		return a
 	}
 	if a.object = r.oursAt(ctx, other); a.object != nil {
-		a.finding = protocol.Renamed
+		a.Finding = protocol.Renamed
 		return a
 	}
-	a.finding, a.other = protocol.Lost, true
-	a.err = apistatus.Explain(a.err, " (the response is about another object)")
+	a.Finding, a.Other = protocol.Lost, true
+	a.Err = apistatus.Explain(a.Err, " (the response is about another object)")
 	return a
 }
 
@@ -174,18 +183,19 @@ func (r *request) accept(result rest.Result, name string) response {
 	}
 	object, err := objectOf(result, read)
 	if err != nil {
-		return response{finding: protocol.Lost, err: err}
+		return because(protocol.Lost, err)
 	}
 	id := idOf(object)
 	switch {
 	case !r.isHere(object), !r.id.untracked && id != "" && id != r.id.Creation:
 	case object.GetName() == name, r.id.untracked && (object.GetName() == "" || r.mayBePicked(object)):
-		return response{finding: protocol.Stored, object: object}
+		return response{protocol.Observation{Finding: protocol.Stored}, object}
 	case !r.id.untracked && id == r.id.Creation:
-		return response{finding: protocol.Renamed, object: object, err: fmt.Errorf("created as %q", object.GetName())}
+		err := fmt.Errorf("created as %q", object.GetName())
+		return response{protocol.Observation{Finding: protocol.Renamed, Err: err}, object}
 	}
-	return response{finding: protocol.Lost, other: true, err: fmt.Errorf(
-		"the response is a %s %q that was not sent", object.GetKind(), object.GetName())}
+	return response{Observation: protocol.Observation{Finding: protocol.Lost, Other: true, Err: fmt.Errorf(
+		"the response is a %s %q that was not sent", object.GetKind(), object.GetName())}}
 }
 
 // mayBePicked reports whether the server, or a webhook that keeps the prefix, can
@@ -217,7 +227,7 @@ var errNotAsked = errors.New("the response is not the object asked for")
 // get reads the object back. Without a resourceVersion it is a quorum read.
 func (r *request) get(ctx context.Context, name string) response {
 	if err := pathError(name); err != nil {
-		return response{finding: protocol.Absent, err: err}
+		return because(protocol.Absent, err)
 	}
 	var x exchange
 	result := r.target(r.client.Get()).Name(name).Do(x.observe(ctx))
@@ -225,18 +235,18 @@ func (r *request) get(ctx context.Context, name string) response {
 	if err == nil {
 		var object *unstructured.Unstructured
 		if object, err = objectOf(result, decode); err == nil && object.GetName() == name && r.isHere(object) {
-			return response{finding: protocol.Anonymous, object: object}
+			return response{protocol.Observation{Finding: protocol.Anonymous}, object}
 		}
-		return response{finding: protocol.Unread, err: errors.Join(errNotAsked, err)}
+		return because(protocol.Unread, errors.Join(errNotAsked, err))
 	}
-	a := response{finding: findings.OfGet(err, x.audited), err: err, retryAfter: findings.RetryAfter(err)}
+	a := because(findings.OfGet(err, x.audited), err)
+	a.RetryAfter = findings.RetryAfter(err)
 	if r.isOther(findings.Details(err), name) {
-		a.finding, a.err = protocol.Unread, errNotAsked
+		a.Finding, a.Err = protocol.Unread, errNotAsked
 	}
-	if a.finding == protocol.NoPermission {
+	if a.Finding == protocol.NoPermission {
 		mapping := r.mapping
-		a.err = fmt.Errorf("it cannot be read back (needs get on %s): %w; to settle it: kubectl get %s",
-			mapping.Resource.GroupResource(), err, reference.Argument(mapping, r.namespace, name))
+		a.Err = fmt.Errorf("%w; to settle it: kubectl get %s", err, reference.Argument(mapping, r.namespace, name))
 	}
 	return a
 }
@@ -244,23 +254,23 @@ func (r *request) get(ctx context.Context, name string) response {
 // now sends a SelfSubjectReview. Its response has the server's time, every user has
 // permission for it, and it is stored nowhere. If the server doesn't serve it, the time
 // is unknown.
-func (r *request) now(ctx context.Context) (time.Time, error) {
+func (r *request) now(ctx context.Context) protocol.Observation {
 	result := r.client.Post().MaxRetries(0).
 		AbsPath("/apis/authentication.k8s.io/v1/selfsubjectreviews").
 		SetHeader("Content-Type", "application/json").
 		Body([]byte(`{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`)).
 		Do(ctx)
 	if apistatus.RefusedForAll(result.Error()) {
-		return time.Time{}, nil
+		return protocol.Observation{Finding: protocol.ServerTime}
 	}
 	review, err := objectOf(result, decode)
 	if err == nil && review.GetKind() != "SelfSubjectReview" {
 		err = errNotAsked
 	}
 	if err != nil {
-		return time.Time{}, fmt.Errorf("read the server's time: %w", err)
+		return because(protocol.Unread, fmt.Errorf("read the server's time: %w", err)).Observation
 	}
-	return review.GetCreationTimestamp().Time, nil
+	return protocol.Observation{Finding: protocol.ServerTime, Time: review.GetCreationTimestamp().Time}
 }
 
 func (r *request) target(to *rest.Request) *rest.Request {

@@ -17,20 +17,22 @@ import (
 // finish returns the result of a create that has ended.
 func (o *operation) finish(ctx context.Context, d protocol.Done) (Result, error) {
 	switch {
+	case errors.Is(d.Err, errInvalid):
+		return Result{}, d.Err
 	case d.Last == protocol.Stored:
 		return o.created(), nil
 	case d.Last == protocol.Ours:
 		return o.found()
 	case d.Outcome == protocol.Unknown, d.Last == protocol.Renamed:
-		return Result{}, o.unknown(ctx, d)
+		return Result{}, o.unknown(ctx, d.Doubt())
 	case d.Last == protocol.Foreign:
 		return o.held(), o.failure(ErrTaken, nil, "another object has the name")
 	case d.Stopped == protocol.Interrupted:
 		return Result{}, o.failure(ErrInterrupted, ctx.Err(), textOf(context.Cause(ctx)))
-	case !isResponse(o.refusal) && !meta.IsNoMatchError(o.refusal):
-		return Result{}, o.unknown(ctx, d)
+	case !isResponse(d.Refusal) && !meta.IsNoMatchError(d.Refusal):
+		return Result{}, o.unknown(ctx, d.Refusal)
 	}
-	return Result{}, o.failure(ErrRefused, o.refusal, "")
+	return Result{}, o.failure(ErrRefused, d.Refusal, "")
 }
 
 func (o *operation) created() Result {
@@ -95,31 +97,12 @@ func (o *operation) metadata() metav1.Object {
 // unknown returns the error of an object that may exist. It has the texts of
 // responses, but doesn't wrap them: apierrors.IsForbidden would mean that the
 // object was refused.
-func (o *operation) unknown(ctx context.Context, d protocol.Done) error {
-	var reasons []string
-	for _, reason := range []string{textOf(o.loss), o.whyUnknown(d), textOf(context.Cause(ctx))} {
-		if reason != "" && !strings.Contains(strings.Join(reasons, "; "), reason) {
-			reasons = append(reasons, reason)
-		}
+func (o *operation) unknown(ctx context.Context, doubt error) error {
+	text := doubt.Error()
+	if ctx.Err() != nil {
+		text += ": " + context.Cause(ctx).Error()
 	}
-	return o.failure(ErrUnknown, ctx.Err(), strings.Join(reasons, "; "))
-}
-
-// noAnnotation explains an object of our name without an ID.
-const noAnnotation = "an object has the name, but no annotation " + Annotation + ": something removes annotations"
-
-// whyUnknown explains why the last response doesn't settle the outcome.
-func (o *operation) whyUnknown(d protocol.Done) string {
-	switch {
-	case d.Last == protocol.Unclear:
-		return noAnnotation
-	case d.Last == protocol.Absent && d.Absences > 0:
-		return fmt.Sprintf("the name is taken, but its object was not found (read %d times): "+
-			"the reader may be a cache", d.Absences)
-	case d.Last == protocol.NoPermission:
-		return "the object can't be read (needs the permission get): " + textOf(o.err)
-	}
-	return textOf(o.err)
+	return o.failure(ErrUnknown, ctx.Err(), text)
 }
 
 // failure returns an error of the kind. Without a text, the text is the cause's.

@@ -38,10 +38,7 @@ type operation struct {
 	place                    derive.Object // set by identify
 	annotation, name, digest string        // set by use
 
-	response runtime.Object // of the last request
-	err      error          // why the last request has none
-	loss     error          // of the first POST without a response
-	refusal  error          // of the last POST
+	response runtime.Object // the last one that was an object of our name
 }
 
 func (o *operation) run(ctx context.Context) (Result, error) {
@@ -111,19 +108,20 @@ func (o *operation) find(ctx context.Context, former derive.Secret) (Result, err
 	o.use(former)
 	limited, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	switch finding := o.get(limited).Finding; {
-	case finding == protocol.Ours:
+	switch seen := o.get(limited); {
+	case seen.Finding == protocol.Ours:
 		return o.found()
-	case finding == protocol.Absent, finding == protocol.Foreign:
+	case seen.Finding == protocol.Absent, seen.Finding == protocol.Foreign:
 		return Result{}, nil
 	case ctx.Err() != nil:
 		return Result{}, o.failure(ErrInterrupted, ctx.Err(), textOf(context.Cause(ctx)))
-	case errors.Is(o.err, errInvalid):
-		return Result{}, o.err
-	case finding == protocol.Anonymous:
-		return Result{}, o.failure(ErrUnknown, nil, noAnnotation)
+	case errors.Is(seen.Err, errInvalid):
+		return Result{}, seen.Err
+	case seen.Finding == protocol.Anonymous:
+		return Result{}, o.failure(ErrUnknown, nil, protocol.ErrNoID.Error())
+	default:
+		return Result{}, o.failure(ErrUnknown, nil, "the object of a former secret can't be read: "+seen.Err.Error())
 	}
-	return Result{}, o.failure(ErrUnknown, nil, "the object of a former secret can't be read: "+textOf(o.err))
 }
 
 // create creates the object under the current secret.
@@ -132,54 +130,24 @@ func (o *operation) create(ctx context.Context) (Result, error) {
 		Name: func(int) string { return o.name }, Attempts: 1, Tracked: true, Reused: true, TrustRefusals: true,
 		RetryTimeout: retryTimeout, Jitter: rand.Float64,
 	}, time.Now())
-	for {
-		if ctx.Err() != nil {
-			machine.Interrupt(true)
-		}
-		action := machine.Next(time.Now())
-		switch a := action.(type) {
-		case protocol.Done:
-			return o.finish(ctx, a)
-		case protocol.Wait:
-			sleep(ctx, time.Until(a.Until))
-			continue
-		}
-		observation := o.send(ctx, action)
-		if errors.Is(o.err, errInvalid) {
-			return Result{}, o.err
-		}
-		machine.Observe(time.Now(), observation)
-	}
+	return o.finish(ctx, protocol.Run(ctx, machine, o.exchange, protocol.Options{Timeout: requestTimeout}))
 }
 
-// send makes the request, and returns the observation.
-func (o *operation) send(ctx context.Context, action protocol.Action) protocol.Observation {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	if get, ok := action.(protocol.Get); ok {
-		if get.Timeout > 0 {
-			ctx, cancel = context.WithTimeout(ctx, get.Timeout)
-			defer cancel()
-		}
-		return o.get(ctx)
+// exchange makes the request, and returns the observation. The protocol doesn't ask
+// for the time, because an ID has one name.
+func (o *operation) exchange(ctx context.Context, request protocol.Action) protocol.Observation {
+	if _, is := request.(protocol.Post); is {
+		return o.post(ctx)
 	}
-	return o.post(ctx)
+	return o.get(ctx)
 }
 
 func (o *operation) post(ctx context.Context) protocol.Observation {
 	sent := o.object.DeepCopyObject()
-	o.response, o.err = nil, o.client.Create(ctx, sent)
-	var observation protocol.Observation
-	if o.err == nil {
-		observation = o.accept(sent)
-	} else {
-		observation = o.refused()
+	if err := o.client.Create(ctx, sent); err != nil {
+		return o.refused(err)
 	}
-	o.refusal = o.err
-	if observation.Finding == protocol.Lost && o.loss == nil {
-		o.loss = o.err
-	}
-	return observation
+	return o.accept(sent)
 }
 
 // accept returns the observation of a 2xx. Only an object under the name that was
@@ -187,8 +155,7 @@ func (o *operation) post(ctx context.Context) protocol.Observation {
 func (o *operation) accept(response runtime.Object) protocol.Observation {
 	got, err := meta.Accessor(response)
 	if err != nil {
-		o.err = err
-		return protocol.Observation{Finding: protocol.Lost}
+		return protocol.Observation{Finding: protocol.Lost, Err: err}
 	}
 	id := got.GetAnnotations()[Annotation]
 	elsewhere := o.place.Namespace != "" && got.GetNamespace() != "" && got.GetNamespace() != o.place.Namespace
@@ -197,27 +164,26 @@ func (o *operation) accept(response runtime.Object) protocol.Observation {
 		o.response = response
 		return protocol.Observation{Finding: protocol.Stored}
 	case id == o.annotation:
-		o.err = &renamed{got.GetNamespace(), got.GetName()}
-		return protocol.Observation{Finding: protocol.Renamed}
+		return protocol.Observation{Finding: protocol.Renamed, Err: &renamed{got.GetNamespace(), got.GetName()}}
 	}
-	o.err = &otherResponse{got.GetNamespace(), got.GetName()}
-	return protocol.Observation{Finding: protocol.Lost, Other: true}
+	return protocol.Observation{Finding: protocol.Lost, Other: true, Err: &otherResponse{got.GetNamespace(), got.GetName()}}
 }
 
 // refused returns the observation of the error of a POST.
-func (o *operation) refused() protocol.Observation {
+func (o *operation) refused(err error) protocol.Observation {
 	var unsent *notSent
 	switch {
-	case errors.As(o.err, &unsent):
-		return protocol.Observation{Finding: protocol.NotStored, Unsent: true}
-	case meta.IsNoMatchError(o.err):
-		return protocol.Observation{Finding: protocol.Rejected, Unsent: true}
-	case runtime.IsNotRegisteredError(o.err), runtime.IsMissingKind(o.err), runtime.IsMissingVersion(o.err):
-		o.err = &failure{kind: errInvalid, cause: o.err, text: o.err.Error()}
-	case o.isOther(findings.Details(o.err)):
-		return protocol.Observation{Finding: protocol.Lost, Other: true}
+	case errors.As(err, &unsent):
+		return protocol.Observation{Finding: protocol.NotStored, Unsent: true, Err: err}
+	case meta.IsNoMatchError(err), errors.Is(err, errInvalid):
+		return protocol.Observation{Finding: protocol.Rejected, Unsent: true, Err: err}
+	case runtime.IsNotRegisteredError(err), runtime.IsMissingKind(err), runtime.IsMissingVersion(err):
+		err = &failure{kind: errInvalid, cause: err, text: err.Error()}
+		return protocol.Observation{Finding: protocol.Rejected, Unsent: true, Err: err}
+	case o.isOther(findings.Details(err)):
+		return protocol.Observation{Finding: protocol.Lost, Other: true, Err: err}
 	}
-	return protocol.Observation{Finding: findings.OfPost(o.err, true), RetryAfter: findings.RetryAfter(o.err)}
+	return protocol.Observation{Finding: findings.OfPost(err, true), RetryAfter: findings.RetryAfter(err), Err: err}
 }
 
 // isOther reports whether details of a Status name another object than the one
@@ -231,20 +197,19 @@ func (o *operation) isOther(details *metav1.StatusDetails) bool {
 func (o *operation) get(ctx context.Context) protocol.Observation {
 	object := reflect.New(reflect.TypeOf(o.object).Elem()).Interface().(runtime.Object)
 	object.GetObjectKind().SetGroupVersionKind(o.object.GetObjectKind().GroupVersionKind())
-	o.response, o.err = nil, o.client.Get(ctx, o.place.Namespace, o.name, object)
-	if o.err != nil {
-		finding := findings.OfGet(o.err, false)
-		if o.isOther(findings.Details(o.err)) {
+	if err := o.client.Get(ctx, o.place.Namespace, o.name, object); err != nil {
+		finding := findings.OfGet(err, false)
+		if o.isOther(findings.Details(err)) {
 			finding = protocol.Unread
 		}
-		return protocol.Observation{Finding: finding, RetryAfter: findings.RetryAfter(o.err)}
+		return protocol.Observation{Finding: finding, RetryAfter: findings.RetryAfter(err), Err: err}
 	}
 	got, err := meta.Accessor(object)
 	if err == nil && got.GetName() != o.name {
 		err = &otherResponse{got.GetNamespace(), got.GetName()}
 	}
-	if o.err = err; err != nil {
-		return protocol.Observation{Finding: protocol.Unread}
+	if err != nil {
+		return protocol.Observation{Finding: protocol.Unread, Err: err}
 	}
 	o.response = object
 	return protocol.Observation{Finding: o.holder(got)}
@@ -276,14 +241,4 @@ func controllerOf(object metav1.Object) types.UID {
 		return controller.UID
 	}
 	return ""
-}
-
-// sleep waits for d, or until ctx is done.
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }

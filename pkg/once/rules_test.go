@@ -60,7 +60,7 @@ func TestConflictWithoutObject(t *testing.T) {
 			prepare(server)
 			before := len(verbsOf(server))
 			result, err := creatorFor(server).Create(t.Context(), object, idOf(t))
-			wantError(t, object, result, err, once.ErrUnknown, "the reader may be a cache")
+			wantError(t, object, result, err, once.ErrUnknown, "its object was not found (read 3 times)")
 			if verbs := strings.TrimSpace(verbsOf(server)[before:]); verbs != "create get create get create get" {
 				t.Errorf("requests: %s", verbs)
 			}

@@ -201,7 +201,7 @@ func withoutReading(t *testing.T, u faultyUser) {
 			u.there(t, 0)
 		}
 		r.Expect(t, 4, ``, retried(object, "checking whether it exists")+
-			unknownOutcome(object+` -n `+u.namespace, `[^\n]*needs get on configmaps[^\n]*`)+checkAlone)
+			unknownOutcome(object+` -n `+u.namespace, `[^\n]*needs the permission get[^\n]*`)+checkAlone)
 	case want.refused:
 		u.there(t, 1)
 		r.Expect(t, 1, ``, harness.Printed("Warning: "+"the server refused a create, and the plugin can't get %s to check the object. If a proxy repeated the request, the first copy may have created the object.", "configmaps")+refusal)

@@ -55,6 +55,12 @@ type Done struct {
 	// Absences is how often a name was taken, and its object not there when
 	// read. Others is how many responses were about other objects.
 	Absences, Others int
+	// Loss is the error of the first lost POST, Refusal that of the last POST, and
+	// Err that of the last request.
+	Loss, Refusal, Err error
+
+	cause       error // of the end of the context
+	limit, took time.Duration
 }
 
 func (Post) action()    {}

@@ -22,6 +22,9 @@ type Config struct {
 	// RetryTimeout is the time for retries, from the start. With 0, one POST is
 	// sent, and read back once if its outcome is unknown.
 	RetryTimeout time.Duration
+	// Rechecks are the pauses before a denied object is read again, because the first
+	// copy of its POST may still be in progress; nil for 1, 3 and 9 seconds.
+	Rechecks []time.Duration
 	// Jitter returns a number from 0 to 1, by the half of which each pause is
 	// longer; nil for 0.
 	Jitter func() float64
@@ -44,6 +47,8 @@ type Machine struct {
 
 	posted      time.Time // the last POST
 	attempt     int
+	loss        error // of the first lost POST
+	refusal     error // of the last POST
 	name        name
 	counts      counts
 	stopped     Stop
@@ -89,16 +94,22 @@ const (
 	maxResent = 10
 )
 
-// recheckPauses are those before a denied object is read again: the first copy of
-// its POST may still be on its way through the server.
-var recheckPauses = []time.Duration{time.Second, 3 * time.Second, 9 * time.Second}
+// rechecks are the pauses of Config.Rechecks by default.
+var rechecks = []time.Duration{time.Second, 3 * time.Second, 9 * time.Second}
 
 // RecheckTime is how long a denied object is rechecked.
-func RecheckTime() (all time.Duration) {
-	for _, pause := range recheckPauses {
+func (c Config) RecheckTime() (all time.Duration) {
+	for _, pause := range c.rechecks() {
 		all += pause
 	}
 	return all
+}
+
+func (c Config) rechecks() []time.Duration {
+	if c.Rechecks == nil {
+		return rechecks
+	}
+	return c.Rechecks
 }
 
 // New returns a machine that starts now.
@@ -121,7 +132,7 @@ func (m *Machine) Next(now time.Time) Action {
 	}
 	switch {
 	case m.step >= created:
-		return m.done()
+		return m.done(now)
 	case now.Before(m.due):
 		return Wait{m.due, m.request(now)}
 	}
@@ -183,6 +194,12 @@ func (m *Machine) giveUp(why Stop) {
 // Observe takes the observation of the request that Next has returned.
 func (m *Machine) Observe(now time.Time, o Observation) {
 	m.last = o
+	if m.step.posts() {
+		m.refusal = o.Err
+		if o.Finding == Lost && m.loss == nil {
+			m.loss = o.Err
+		}
+	}
 	switch {
 	case m.step == askTime:
 		m.end = m.age(now, o)
@@ -203,13 +220,15 @@ func (m *Machine) Observe(now time.Time, o Observation) {
 	m.due = now.Add(m.pause())
 }
 
-func (m *Machine) done() Done {
+func (m *Machine) done(now time.Time) Done {
 	d := Done{
 		Outcome: Failed, Last: m.end, Stopped: m.stopped, RetryAfter: m.asked,
 		Name: m.config.Name(m.attempt), Attempts: m.attempt + 1,
 		Refused:    m.name.state == wasRejected || m.name.state == wasDenied,
 		Unverified: m.unverified || m.end == NoPermission && m.name.state != inDoubt,
 		Absences:   m.name.absences, Others: m.counts.others,
+		Loss: m.loss, Refusal: m.refusal, Err: m.last.Err,
+		limit: m.config.RetryTimeout, took: now.Sub(m.deadline.Add(-m.config.RetryTimeout)),
 	}
 	switch {
 	case m.step == unknown:

@@ -104,11 +104,10 @@ func wrongRules(t *testing.T, m model, of cell, right step, mutate func(wrong st
 // Rechecking once, or for less time, is not enough where a first copy may be on
 // its way.
 func TestModelFindsTooFewRechecks(t *testing.T) {
-	pauses := recheckPauses
-	defer func() { recheckPauses = pauses }()
-	for _, few := range [][]time.Duration{nil, pauses[:1], pauses[:2]} {
-		recheckPauses = few
-		if _, err := (model{depth: 6, config: generated}).explore(); err == nil {
+	for _, few := range [][]time.Duration{{}, rechecks[:1], rechecks[:2]} {
+		config := generated
+		config.Rechecks = few
+		if _, err := (model{depth: 6, config: config}).explore(); err == nil {
 			t.Errorf("the pauses %v are not found out", few)
 		}
 	}

@@ -6,6 +6,8 @@ import "time"
 // was no response.
 type Observation struct {
 	Finding Finding
+	// Err says why the request didn't bring the object.
+	Err error
 	// Unsent: the POST can't have stored anything, because nothing of it left,
 	// it was a dry run, or no path can carry the name.
 	Unsent bool

@@ -83,7 +83,7 @@ func (m *Machine) stepAfter(f Finding) step {
 		return unknown
 	case (f == Rejected || f == Denied || f == GivenUp) && !n.sent, m.trusts(f), f == GivenUp && m.config.TrustRefusals:
 		return failed
-	case s == recheck && m.counts.rechecks == len(recheckPauses):
+	case s == recheck && m.counts.rechecks == len(m.config.rechecks()):
 		return failed
 	case s == postLater && m.counts.others >= MaxOthers:
 		return m.afterOthers()
@@ -160,7 +160,7 @@ func (m *Machine) pause() time.Duration {
 	switch {
 	case m.step == recheck:
 		m.counts.rechecks++
-		return recheckPauses[m.counts.rechecks-1]
+		return m.config.rechecks()[m.counts.rechecks-1]
 	case m.step != postLater && m.step != readLater:
 		return 0
 	case m.config.Plain():

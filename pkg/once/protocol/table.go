@@ -8,7 +8,7 @@ const (
 	postLater             // the same, after a pause
 	read                  // GET the current name
 	readLater             // the same, after a pause
-	recheck               // the same, after the next of recheckPauses; after the last, failed
+	recheck               // the same, after the next pause of Config.Rechecks; after the last, failed
 	nextName              // POST the next candidate name
 	askTime               // ask the server for its time
 
