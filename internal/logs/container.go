@@ -266,7 +266,7 @@ func (c *container) recheck(ctx context.Context, previous bool) error {
 	case len(pods.Items) != 1 || pods.Items[0].UID != uid:
 		return apierrors.NewNotFound(corev1.Resource("pods"), c.Pod)
 	}
-	c.follower.update(Source{Has: func(*corev1.Pod) bool { return true }}, &pods.Items[0], false)
+	c.follower.update(&pods.Items[0], false)
 	expected := c.run
 	if previous {
 		expected++

@@ -18,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/pods"
 )
 
 // kubelet serves one Pod and its log. test/logs has a real API server. These are the histories whose moments
@@ -83,7 +85,7 @@ func (k *kubelet) set(f *Follower, pod *corev1.Pod) {
 	k.mu.Lock()
 	k.pod = pod
 	k.mu.Unlock()
-	f.update(Source{Has: func(*corev1.Pod) bool { return true }}, pod, false)
+	f.update(pod, false)
 }
 
 // requested waits for the nth request of the log.
@@ -107,7 +109,7 @@ func TestUnlisted(t *testing.T) {
 	t.Parallel()
 	k := &kubelet{forbidden: true}
 	f := follow(t, k)
-	f.sources = []Source{{Namespace: "ns"}}
+	f.sources = []pods.Source{{Namespace: "ns"}}
 	f.Drain()
 	if len(k.events) != 1 || !apierrors.IsForbidden(k.events[0].(Unlisted).Err) {
 		t.Errorf("%+v", k.events)
@@ -190,7 +192,7 @@ func TestAnotherPodOfTheName(t *testing.T) {
 	f := follow(t, k)
 	k.set(f, podIn("ours", runs, corev1.PodRunning))
 	k.requested(t, 3)
-	f.update(Source{Has: func(*corev1.Pod) bool { return true }}, podIn("ours", ends, corev1.PodSucceeded), true)
+	f.update(podIn("ours", ends, corev1.PodSucceeded), true)
 	f.Drain()
 	if want := []string{"ours"}; !slices.Equal(k.lines, want) {
 		t.Errorf("%q, want %q", k.lines, want)

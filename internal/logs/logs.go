@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/internal/pods"
 )
 
 const (
@@ -83,13 +84,6 @@ func (Waiters) event()  {}
 func (Unlisted) event() {}
 func (Failure) event()  {}
 
-// Source selects Pods of a namespace.
-type Source struct {
-	Namespace string
-	Options   metav1.ListOptions // label and field selectors
-	Has       func(*corev1.Pod) bool
-}
-
 // Follower follows the logs of Pods.
 type Follower struct {
 	config  Config
@@ -97,7 +91,7 @@ type Follower struct {
 	stop    context.CancelFunc
 	caller  context.Context // of Start: only its end makes missing lines uninteresting
 	busy    atomic.Int64    // lines that are being printed
-	sources []Source
+	sources []pods.Source
 	slots   chan struct{}
 	ended   chan struct{} // closed when no more Pods come
 	heard   chan struct{} // has an element after a line
@@ -121,7 +115,7 @@ type pod struct {
 }
 
 // Start starts to follow the Pods of the sources, until ctx is done or Drain returns.
-func Start(ctx context.Context, config Config, sources []Source) *Follower {
+func Start(ctx context.Context, config Config, sources []pods.Source) *Follower {
 	inner, stop := context.WithCancel(ctx)
 	f := &Follower{
 		config: config, ctx: inner, stop: stop, caller: ctx, sources: sources,
@@ -135,37 +129,40 @@ func Start(ctx context.Context, config Config, sources []Source) *Follower {
 }
 
 // watch follows the Pods of a source. The informer survives everything that breaks its watch.
-func (f *Follower) watch(s Source) {
-	pods := f.config.Client.Pods(s.Namespace)
+func (f *Follower) watch(s pods.Source) {
+	client := f.config.Client.Pods(s.Namespace)
 	informer := cache.NewSharedInformer(&cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			options.LabelSelector, options.FieldSelector = s.Options.LabelSelector, s.Options.FieldSelector
-			return pods.List(ctx, options)
+			return client.List(ctx, options)
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			options.LabelSelector, options.FieldSelector = s.Options.LabelSelector, s.Options.FieldSelector
-			return pods.Watch(ctx, options)
+			return client.Watch(ctx, options)
 		},
 	}, &corev1.Pod{}, 0)
 	// The setters fail only after the start. internal/wait reports a server that is unreachable.
 	_ = informer.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {})
 	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(object any) { f.update(s, object, false) },
-		UpdateFunc: func(_, object any) { f.update(s, object, false) },
-		DeleteFunc: func(object any) { f.update(s, object, true) },
+		AddFunc:    func(object any) { f.see(s, object, false) },
+		UpdateFunc: func(_, object any) { f.see(s, object, false) },
+		DeleteFunc: func(object any) { f.see(s, object, true) },
 	})
 	go informer.RunWithContext(f.ctx)
 }
 
-// update takes the state of a Pod, and starts to follow containers that have started.
-func (f *Follower) update(s Source, object any, gone bool) {
+// see takes an object of the informer.
+func (f *Follower) see(s pods.Source, object any, gone bool) {
 	if last, is := object.(cache.DeletedFinalStateUnknown); is {
 		object = last.Obj
 	}
-	latest, is := object.(*corev1.Pod)
-	if !is || !s.Has(latest) {
-		return
+	if latest, is := object.(*corev1.Pod); is && s.Of(latest) != nil {
+		f.update(latest, gone)
 	}
+}
+
+// update takes the state of a Pod, and starts to follow containers that have started.
+func (f *Follower) update(latest *corev1.Pod, gone bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p := f.pods[latest.UID]
@@ -241,13 +238,13 @@ func (f *Follower) Drain() {
 }
 
 // list reads all Pods again, because the informer can be late.
-func (f *Follower) list(s Source) {
+func (f *Follower) list(s pods.Source) {
 	retrier := apistatus.NewRetrier(100*time.Millisecond, time.Second, f.config.RetryTimeout)
 	for {
-		pods, err := f.config.Client.Pods(s.Namespace).List(f.ctx, s.Options)
+		list, err := f.config.Client.Pods(s.Namespace).List(f.ctx, s.Options)
 		if err == nil {
-			for i := range pods.Items {
-				f.update(s, &pods.Items[i], false)
+			for i := range list.Items {
+				f.see(s, &list.Items[i], false)
 			}
 			return
 		}

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/logs"
+	"github.com/kubectl-genname/kubectl-genname/internal/pods"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -83,8 +84,9 @@ func follow(t *testing.T, r *recorder, namespace string) *logs.Follower {
 	t.Helper()
 	return logs.Start(t.Context(), logs.Config{
 		Client: onNode(t).client.CoreV1(), Streams: 10, RetryTimeout: 20 * time.Second, Line: r.line, Event: r.event,
-	}, []logs.Source{{
-		Namespace: namespace, Options: metav1.ListOptions{LabelSelector: "job-name=j"}, Has: func(*corev1.Pod) bool { return true },
+	}, []pods.Source{{
+		Namespace: namespace, Options: metav1.ListOptions{LabelSelector: "job-name=j"},
+		Of: func(*corev1.Pod) *pods.Owner { return &pods.Owner{} },
 	}})
 }
 

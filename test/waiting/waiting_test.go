@@ -55,7 +55,8 @@ func TestJobs(t *testing.T) {
 		"a TTL of zero":    {job(succeeds, "ttlSecondsAfterFinished: 0"), created(succeeds), waited("1 object", counts(1, 0, 0)), 0},
 		"a deadline": {
 			job(runs, "activeDeadlineSeconds: 1"), created(runs),
-			`error: job\.batch/runs-` + harness.Suffix + ` has failed \(DeadlineExceeded\): Job was active longer than specified deadline\n  kubectl logs [^\n]*\n` +
+			`error: job\.batch/runs-` + harness.Suffix + ` has failed \(DeadlineExceeded\): Job was active longer than specified deadline\n` +
+				`Kubernetes has deleted the unfinished Pods of this Job, and their logs\.\n  kubectl describe job/runs-` + harness.Suffix + ` -n [^\n]*\n` +
 				notWaited("not all objects succeeded", counts(0, 1, 0)), 5,
 		},
 	} {

@@ -25,7 +25,6 @@ const (
 	textEmptyKey        = "%s must not be empty"
 	textBadEndOfKey     = "the idempotency key begins or ends with %q. A variable in it was probably empty"
 	textNotPrinted      = "%s was created, but it can't be printed: %v"
-	textWaitProgress    = "waiting: %s"
 	textOutcomeUnknown  = "error: outcome unknown: %s: %v"
 	textSummary         = "error: %s: %s"
 	textInterrupted     = "interrupted"

@@ -2,22 +2,20 @@ package create
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	apitypes "k8s.io/apimachinery/pkg/types"
-	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/logs"
+	"github.com/kubectl-genname/kubectl-genname/internal/pods"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -38,25 +36,15 @@ var logCommands = map[schema.GroupKind]string{
 	{Group: "argoproj.io", Kind: "Workflow"}:   "argo logs -f ",
 }
 
-// podSources are the places of the Pods of a run's objects.
-type podSources struct {
-	places  map[podPlace]map[apitypes.UID]string // names by UID
-	several bool                                 // more than one container can run
-	objects int
+// awaitedPods are the Pods of a run's objects.
+type awaitedPods struct {
+	owners  []pods.Owner
+	several bool     // more than one container can run
 	hints   []string // commands for the logs of other objects
 }
 
-// podPlace has Jobs or Pods of a namespace.
-type podPlace struct {
-	namespace string
-	jobs      bool
-}
-
-// maxNamed is how many Jobs a selector of Pods names.
-const maxNamed = 20
-
 // add adds an object that is waited for.
-func (p *podSources) add(o wait.Object, object *unstructured.Unstructured) {
+func (p *awaitedPods) add(o wait.Object, object *unstructured.Unstructured) {
 	kind := o.Mapping.GroupVersionKind.GroupKind()
 	if command := logCommands[kind]; command != "" && len(p.hints) < maxShown {
 		p.hints = append(p.hints, "  "+command+reference.In(o.Name, o.Namespace))
@@ -64,50 +52,43 @@ func (p *podSources) add(o wait.Object, object *unstructured.Unstructured) {
 	if !hasPods(kind) {
 		return
 	}
-	at, spec := podPlace{o.Namespace, kind == jobKind}, []string{"spec"}
-	if at.jobs {
+	owner, spec := ownerOf(o), []string{"spec"}
+	if owner.Job {
 		spec = []string{"spec", "template", "spec"}
 		for _, field := range []string{"parallelism", "completions"} {
 			n, _, _ := unstructured.NestedInt64(object.Object, "spec", field)
 			p.several = p.several || n > 1
 		}
+		owner.Selector = manualSelector(object)
 	}
 	containers, _, _ := unstructured.NestedSlice(object.Object, append(spec, "containers")...)
 	inits, _, _ := unstructured.NestedSlice(object.Object, append(spec, "initContainers")...)
-	p.objects++
-	p.several = p.several || p.objects > 1 || len(containers)+len(inits) > 1
-	if p.places == nil {
-		p.places = map[podPlace]map[apitypes.UID]string{}
-	}
-	if p.places[at] == nil {
-		p.places[at] = map[apitypes.UID]string{}
-	}
-	p.places[at][o.UID] = o.Name
+	p.owners = append(p.owners, owner)
+	p.several = p.several || len(p.owners) > 1 || len(containers)+len(inits) > 1
 }
 
-// sources returns how to select the Pods.
-func (p *podSources) sources() (sources []logs.Source) {
-	for at, objects := range p.places {
-		s := logs.Source{Namespace: at.namespace, Has: func(pod *corev1.Pod) bool {
-			uid := pod.UID
-			if owner := metav1.GetControllerOf(pod); at.jobs && owner != nil {
-				uid = owner.UID
-			}
-			_, has := objects[uid]
-			return has
-		}}
-		names := slices.Sorted(maps.Values(objects))
-		switch {
-		case at.jobs && len(names) <= maxNamed:
-			s.Options.LabelSelector = "job-name in (" + strings.Join(names, ",") + ")"
-		case at.jobs:
-			s.Options.LabelSelector = "job-name"
-		case len(names) == 1:
-			s.Options.FieldSelector = fields.OneTermEqualSelector("metadata.name", names[0]).String()
-		}
-		sources = append(sources, s)
+// ownerOf returns the owner of the Pods of a Job or a Pod.
+func ownerOf(o wait.Object) pods.Owner {
+	return pods.Owner{
+		Namespace: o.Namespace, Name: o.Name, UID: o.UID, Job: o.Mapping.GroupVersionKind.GroupKind() == jobKind,
 	}
-	return sources
+}
+
+// manualSelector returns the selector of a Job whose Pods don't get the label of their Job.
+func manualSelector(object *unstructured.Unstructured) string {
+	if manual, _, _ := unstructured.NestedBool(object.Object, "spec", "manualSelector"); !manual {
+		return ""
+	}
+	var job batchv1.Job
+	err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &job)
+	if err != nil {
+		return ""
+	}
+	selector, err := metav1.LabelSelectorAsSelector(job.Spec.Selector)
+	if err != nil {
+		return ""
+	}
+	return selector.String()
 }
 
 // logStreams prints the logs of a run's Pods on stderr.
@@ -123,24 +104,20 @@ type logStreams struct {
 }
 
 // streamLogs starts to print the logs of the objects that are waited for.
-func (r *results) streamLogs(config *rest.Config) error {
+func (r *results) streamLogs() {
 	if !r.flags.logs {
-		return nil
+		return
 	}
-	pods := &r.waiting.pods
-	if len(pods.hints) > 0 {
-		r.printLine("Other tools print the logs of these objects:\n" + strings.Join(pods.hints, "\n"))
+	awaited := &r.waiting.pods
+	if len(awaited.hints) > 0 {
+		r.printLine("Other tools print the logs of these objects:\n" + strings.Join(awaited.hints, "\n"))
 	}
-	client, err := typedcore.NewForConfig(config)
-	if err != nil {
-		return err
-	}
-	l := &logStreams{options: r.options, escapes: terminal.IsTerminal(r.ErrOut), names: pods.several}
+	l := &logStreams{options: r.options, escapes: terminal.IsTerminal(r.ErrOut), names: awaited.several}
 	l.follower = logs.Start(r.ctx, logs.Config{
-		Client: client, Streams: r.flags.logRequests, RetryTimeout: r.flags.retryTimeout, Line: l.line, Event: l.event,
-	}, pods.sources())
+		Client: r.waiting.why.client, Streams: r.flags.logRequests, RetryTimeout: r.flags.retryTimeout,
+		Line: l.line, Event: l.event,
+	}, r.waiting.why.sources)
 	r.waiting.logs = l
-	return nil
 }
 
 // drain waits for the last lines, and then prints what has to follow them.

@@ -2,12 +2,16 @@ package create
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	apitypes "k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
@@ -15,6 +19,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/internal/pods"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
@@ -30,8 +35,11 @@ type waiting struct {
 	suspended map[wait.Object]bool // of those that run
 	shown     int                  // objects whose end without success was printed
 	running   []string             // arguments of kubectl, as far as they are shown
-	pods      podSources           // of the objects
 	logs      *logStreams          // nil without --logs
+
+	pods  awaitedPods // of the objects
+	why   podReasons
+	began time.Time
 }
 
 // awaits reports whether the run waits for the document's objects.
@@ -88,19 +96,63 @@ func (r *results) wait() error {
 	if err != nil {
 		return err
 	}
-	r.showProgress()
-	if err := r.streamLogs(config); err != nil {
+	if err := r.waiting.start(config); err != nil {
 		return err
 	}
-	r.waiting.ended, r.waiting.suspended = map[wait.Outcome]int{}, map[wait.Object]bool{}
-	for event := range wait.Run(r.ctx, wait.Config{
-		Client: client, For: condition, Whole: r.showsWhole(),
-		Timeout: r.flags.waitTimeout, RetryTimeout: r.flags.retryTimeout,
-	}, r.waiting.objects) {
-		r.takeWait(event)
+	r.showProgress()
+	r.streamLogs()
+	in, events := queue[wait.Event]()
+	go func() {
+		defer close(in)
+		for event := range wait.Run(r.ctx, wait.Config{
+			Client: client, For: condition, Whole: r.showsWhole(),
+			Timeout: r.flags.waitTimeout, RetryTimeout: r.flags.retryTimeout,
+		}, r.waiting.objects) {
+			in <- event
+		}
+	}()
+	r.takeAll(events)
+	if r.waiting.unfinished() > 0 {
+		r.waiting.why.recheck(r.ctx)
 	}
 	r.waiting.logs.drain()
 	return nil
+}
+
+// start prepares the wait.
+func (w *waiting) start(config *rest.Config) (err error) {
+	w.ended, w.suspended, w.began = map[wait.Outcome]int{}, map[wait.Object]bool{}, time.Now()
+	w.why.last, w.why.ended = map[apitypes.UID]pods.Reason{}, map[apitypes.UID]bool{}
+	w.why.sources = pods.Sources(w.pods.owners)
+	w.why.client, err = typedcore.NewForConfig(config)
+	return err
+}
+
+// takeAll prints the events of the wait, and why nothing runs.
+func (r *results) takeAll(events <-chan wait.Event) {
+	ctx, cancel := context.WithCancel(r.ctx)
+	defer cancel()
+	w, second, report := &r.waiting, time.NewTicker(time.Second), time.NewTicker(reportEvery)
+	defer second.Stop()
+	defer report.Stop()
+	reasons := w.why.list(ctx)
+	for {
+		select {
+		case event, more := <-events:
+			if !more {
+				return
+			}
+			r.takeWait(event)
+		case all := <-reasons:
+			w.why.note(all)
+		case <-report.C:
+			if line := w.report(); line != "" && !terminal.IsTerminal(r.ErrOut) {
+				r.printLine(line)
+			}
+		case <-second.C:
+		}
+		r.progress.SetText(w.progress())
+	}
 }
 
 // showProgress starts the line with the counts.
@@ -111,7 +163,7 @@ func (r *results) showProgress() {
 	}
 	r.progress = terminal.StartProgress(r.ErrOut)
 	r.saying.Unlock()
-	r.progress.SetText(fmt.Sprintf(textWaitProgress, r.waiting.counts()))
+	r.progress.SetText(r.waiting.progress())
 }
 
 // takeWait prints one event of the wait and counts it.
@@ -128,12 +180,13 @@ func (r *results) takeWait(event wait.Event) {
 		r.warn(fmt.Sprintf("can't read %s: %v. Retrying for up to "+
 			"%s.", nameOf(e.Object), apistatus.Brief(e.Err), r.flags.retryTimeout))
 	case wait.Ended:
-		w.ended[e.Outcome]++
+		if w.ended[e.Outcome]++; e.Outcome != wait.OutOfTime && e.Outcome != wait.Interrupted {
+			w.why.end(e.Object.UID)
+		}
 		r.printEnd(e)
 		w.suspended[e.Object] = e.Status.Suspended
 		r.printFinal(e)
 	}
-	r.progress.SetText(fmt.Sprintf(textWaitProgress, w.counts()))
 }
 
 // printEnd prints how the wait for an object has ended, unless it has succeeded.
@@ -150,7 +203,7 @@ func (r *results) printEnd(e wait.Ended) {
 		r.waiting.running = append(r.waiting.running, "  kubectl get --watch "+argument)
 		return
 	case wait.Failed:
-		text = fmt.Sprintf("error: %s has failed%s\n  %s", nameOf(e.Object), why(e), nextCommand(e.Object))
+		text = fmt.Sprintf("error: %s has failed%s", nameOf(e.Object), why(e))
 		if e.Status.State == finished.Succeeded {
 			text = fmt.Sprintf("error: %s has succeeded without meeting --for\n  kubectl get %s -o yaml",
 				nameOf(e.Object), argument)
@@ -165,7 +218,12 @@ func (r *results) printEnd(e wait.Ended) {
 			"%s", nameOf(e.Object), apistatus.Brief(e.Err), argument)
 	}
 	if r.waiting.shown++; r.waiting.shown <= maxShown {
-		r.waiting.logs.afterwards(func() { r.printLine(terminal.Printable(text)) })
+		r.waiting.logs.afterwards(func() {
+			if e.Outcome == wait.Failed && e.Status.State == finished.Failed {
+				text += r.afterFailure(e)
+			}
+			r.printLine(terminal.Printable(text))
+		})
 	}
 }
 
@@ -203,32 +261,15 @@ func (r *results) printFinal(e wait.Ended) {
 // nameOf names an object in a sentence.
 func nameOf(o wait.Object) string { return terminal.OneLine(reference.Name(o.Mapping, o.Name)) }
 
-// nextCommand is the command to run after a failure.
-func nextCommand(o wait.Object) string {
-	switch o.Mapping.GroupVersionKind.GroupKind() {
-	case schema.GroupKind{Group: "batch", Kind: "Job"}:
-		return "kubectl logs " + reference.In("job/"+o.Name, o.Namespace)
-	case schema.GroupKind{Kind: "Pod"}:
-		return "kubectl logs " + reference.In("pod/"+o.Name, o.Namespace)
-	}
-	return "kubectl describe " + reference.Argument(o.Mapping, o.Namespace, o.Name)
-}
-
 // counts is how the objects have ended so far.
 func (w *waiting) counts() string {
-	left := len(w.objects)
-	for outcome, n := range w.ended {
-		if outcome != wait.OutOfTime && outcome != wait.Interrupted {
-			left -= n
-		}
-	}
 	suspended := 0
 	for _, is := range w.suspended {
 		if is {
 			suspended++
 		}
 	}
-	text := fmt.Sprintf("%d succeeded, %d failed, %d running", w.ended[wait.Succeeded], w.ended[wait.Failed], left)
+	text := fmt.Sprintf("%d succeeded, %d failed, %d running", w.ended[wait.Succeeded], w.ended[wait.Failed], w.left())
 	for _, more := range []struct {
 		format string
 		count  int
@@ -242,6 +283,17 @@ func (w *waiting) counts() string {
 		}
 	}
 	return text
+}
+
+// left is the number of objects that have not ended.
+func (w *waiting) left() int {
+	left := len(w.objects)
+	for outcome, n := range w.ended {
+		if outcome != wait.OutOfTime && outcome != wait.Interrupted {
+			left -= n
+		}
+	}
+	return left
 }
 
 // unfinished is the number of objects that were still running at the end.
@@ -281,7 +333,8 @@ func (e *ending) aboutRunning() []string {
 	if more := len(running) - maxShown; more > 0 {
 		running = append(running[:maxShown:maxShown], fmt.Sprintf("  (%d more)", more))
 	}
-	lines := []string{fmt.Sprintf("These objects go on running:\n%s", strings.Join(running, "\n"))}
+	lines := append([]string{fmt.Sprintf("These objects go on running:\n%s", strings.Join(running, "\n"))},
+		reasonLines(e.waiting.why.now)...)
 	if e.flags.key != "" {
 		return append(lines, "Run the same command again. It creates nothing twice, and goes on waiting.")
 	}
