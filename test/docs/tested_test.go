@@ -11,8 +11,8 @@ import (
 
 // allListed are directories in which all tests are about properties and adversities.
 var allListed = []string{
-	"lab/faults", "lab/reconcile", "pkg/once/protocol", "test/census", "test/kustomize", "test/monitoring", "test/parity",
-	"test/pruning", "test/waiting",
+	"lab/faults", "lab/reconcile", "pkg/once/protocol", "test/census", "test/e2e", "test/kustomize", "test/logs",
+	"test/monitoring", "test/parity", "test/pruning", "test/waiting",
 }
 
 // docs/internals/tested.md names tests that exist, and all tests of the directories in allListed.
@@ -34,12 +34,25 @@ func TestTested(t *testing.T) {
 		}
 	}
 	for _, dir := range allListed {
-		for _, match := range regexp.MustCompile(`(?m)^func (Test\w+)\(t `).FindAllStringSubmatch(goTests(t, dir), -1) {
-			if !slices.Contains(named[dir], match[1]) {
-				t.Errorf("docs/internals/tested.md does not have %s of %s", match[1], dir)
+		for _, name := range testsIn(goTests(t, dir)) {
+			if !slices.Contains(named[dir], name) {
+				t.Errorf("docs/internals/tested.md does not have %s of %s", name, dir)
 			}
 		}
 	}
+}
+
+// testsIn returns the names of the tests and of the steps of onOneServer.
+func testsIn(text string) (names []string) {
+	for _, match := range regexp.MustCompile(`(?m)^func (Test\w+)\(t `).FindAllStringSubmatch(text, -1) {
+		names = append(names, match[1])
+	}
+	for _, steps := range regexp.MustCompile(`(?s)\bonOneServer\{\n.*?\n\t\}\.run`).FindAllString(text, -1) {
+		for _, match := range regexp.MustCompile(`", (\w+)\},`).FindAllStringSubmatch(steps, -1) {
+			names = append(names, match[1])
+		}
+	}
+	return names
 }
 
 // goTests returns the text of the test files in a directory.
