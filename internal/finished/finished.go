@@ -5,6 +5,7 @@ package finished
 
 import (
 	"cmp"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -30,6 +31,8 @@ type Status struct {
 	// Reason and Message are from the condition or the phase that ended the object. They come from
 	// the cluster, and can be empty.
 	Reason, Message string
+	// Ended is when the object finished. It is zero if the object doesn't tell.
+	Ended time.Time
 	// Suspended is whether a running object waits to be resumed.
 	Suspended bool
 }
@@ -66,6 +69,7 @@ func (k kind) byPhase(object *unstructured.Unstructured) Status {
 		State: state, Word: phase,
 		Reason:  text(object.Object, "status", "reason"),
 		Message: text(object.Object, "status", "message"),
+		Ended:   k.ended(object.Object),
 	}
 }
 
@@ -79,10 +83,19 @@ func (k kind) byCondition(object *unstructured.Unstructured) Status {
 			return Status{
 				State: end.state, Word: cmp.Or(end.word, is.condition),
 				Reason: text(condition, "reason"), Message: text(condition, "message"),
+				Ended: cmp.Or(k.ended(object.Object), timeIn(condition, "lastTransitionTime")),
 			}
 		}
 	}
 	return k.running(object)
+}
+
+// ended returns when an object finished, if the kind has a field for it.
+func (k kind) ended(object map[string]any) time.Time {
+	if k.end == nil {
+		return time.Time{}
+	}
+	return k.end(object)
 }
 
 // running is the status of an object that has not finished.
@@ -92,6 +105,34 @@ func (k kind) running(object *unstructured.Unstructured) Status {
 		s.Suspended, _, _ = unstructured.NestedBool(object.Object, k.suspend...)
 	}
 	return s
+}
+
+// lastTermination returns when the last container of a Pod terminated.
+func lastTermination(pod map[string]any) (last time.Time) {
+	for _, field := range []string{"containerStatuses", "initContainerStatuses"} {
+		statuses, _, _ := unstructured.NestedSlice(pod, "status", field)
+		for _, raw := range statuses {
+			status, _ := raw.(map[string]any)
+			if at := timeIn(status, "state", "terminated", "finishedAt"); at.After(last) {
+				last = at
+			}
+		}
+	}
+	return last
+}
+
+// timeAt returns a function that reads the time of a field.
+func timeAt(path ...string) func(map[string]any) time.Time {
+	return func(object map[string]any) time.Time { return timeIn(object, path...) }
+}
+
+// timeIn returns the time of a field, or the zero time if there is none.
+func timeIn(object map[string]any, path ...string) time.Time {
+	at, err := time.Parse(time.RFC3339, text(object, path...))
+	if err != nil {
+		return time.Time{}
+	}
+	return at.UTC()
 }
 
 // text returns the text of a field, or "" if there is none.

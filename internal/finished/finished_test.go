@@ -2,6 +2,7 @@ package finished
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -45,9 +46,9 @@ status:
   completionTime: "2026-11-22T10:00:05Z"
   conditions:
   - {type: SuccessCriteriaMet, status: "True", reason: CompletionsReached, message: Reached expected number of succeeded pods}
-  - {type: Complete, status: "True", reason: CompletionsReached, message: Reached expected number of succeeded pods}
+  - {type: Complete, status: "True", reason: CompletionsReached, message: Reached expected number of succeeded pods, lastTransitionTime: "2026-11-22T10:00:06Z"}
   succeeded: 1
-`, Status{State: Succeeded, Word: "Complete", Reason: "CompletionsReached", Message: "Reached expected number of succeeded pods"}},
+`, Status{State: Succeeded, Word: "Complete", Reason: "CompletionsReached", Message: "Reached expected number of succeeded pods", Ended: ended(6)}},
 	{"a Job that is complete, before 1.31", `
 apiVersion: batch/v1
 kind: Job
@@ -74,7 +75,16 @@ status:
 	{"a Pod that waits", `{apiVersion: v1, kind: Pod, status: {phase: Pending}}`, Status{State: Running}},
 	{"a Pod that runs", `{apiVersion: v1, kind: Pod, status: {phase: Running}}`, Status{State: Running}},
 	{"a Pod whose node is lost", `{apiVersion: v1, kind: Pod, status: {phase: Unknown, reason: NodeLost}}`, Status{State: Running}},
-	{"a Pod that has succeeded", `{apiVersion: v1, kind: Pod, status: {phase: Succeeded}}`, Status{State: Succeeded, Word: "Succeeded"}},
+	{"a Pod that has succeeded", `
+apiVersion: v1
+kind: Pod
+status:
+  phase: Succeeded
+  initContainerStatuses: [{name: i, state: {terminated: {exitCode: 0, finishedAt: "2026-11-22T10:00:01Z"}}}]
+  containerStatuses:
+  - {name: a, state: {terminated: {exitCode: 0, finishedAt: "2026-11-22T10:00:07Z"}}}
+  - {name: b, state: {terminated: {exitCode: 0, finishedAt: "2026-11-22T10:00:03Z"}}}
+`, Status{State: Succeeded, Word: "Succeeded", Ended: ended(7)}},
 	{"a Pod that was evicted", `
 apiVersion: v1
 kind: Pod
@@ -88,8 +98,10 @@ status: {conditions: [{type: Succeeded, status: Unknown, reason: Running, messag
 	{"a TaskRun that has succeeded", `
 apiVersion: tekton.dev/v1
 kind: TaskRun
-status: {conditions: [{type: Succeeded, status: "True", reason: Succeeded, message: All Steps have completed executing}]}
-`, Status{State: Succeeded, Word: "Succeeded", Reason: "Succeeded", Message: "All Steps have completed executing"}},
+status:
+  completionTime: "2026-11-22T10:00:04Z"
+  conditions: [{type: Succeeded, status: "True", reason: Succeeded, message: All Steps have completed executing, lastTransitionTime: "2026-11-22T10:00:05Z"}]
+`, Status{State: Succeeded, Word: "Succeeded", Reason: "Succeeded", Message: "All Steps have completed executing", Ended: ended(4)}},
 	{"a TaskRun that has timed out", `
 apiVersion: tekton.dev/v1
 kind: TaskRun
@@ -131,8 +143,8 @@ status: {phase: Running, progress: 1/2}
 	{"a Workflow that has succeeded", `
 apiVersion: argoproj.io/v1alpha1
 kind: Workflow
-status: {phase: Succeeded, progress: 1/1, conditions: [{type: Completed, status: "True"}]}
-`, Status{State: Succeeded, Word: "Succeeded"}},
+status: {phase: Succeeded, progress: 1/1, finishedAt: "2026-11-22T10:00:08Z", conditions: [{type: Completed, status: "True"}]}
+`, Status{State: Succeeded, Word: "Succeeded", Ended: ended(8)}},
 	{"a Workflow that has failed", `
 apiVersion: argoproj.io/v1alpha1
 kind: Workflow
@@ -167,6 +179,9 @@ status:
 	{"a status of another form", `{apiVersion: batch/v1, kind: Job, status: {conditions: [text, 1, {type: 7, status: true}]}}`, Status{State: Running}},
 	{"a phase of another form", `{apiVersion: v1, kind: Pod, status: {phase: [Failed]}}`, Status{State: Running}},
 }
+
+// ended is a number of seconds after 10:00.
+func ended(seconds int) time.Time { return time.Date(2026, 11, 22, 10, 0, seconds, 0, time.UTC) }
 
 func TestStatusesAsControllersWriteThem(t *testing.T) {
 	seen := map[schema.GroupKind]map[State]bool{}

@@ -58,45 +58,44 @@ func (r *rules) prefixOf(o *decode.Object) string {
 	return r.prefixes[in]
 }
 
-// leaves returns the reason to leave an object whatever the others are, or "". state is empty if the end
+// leaves returns the reason to leave an object whatever the others are, or "". The state is empty if the end
 // of the objects isn't known.
-func (r *rules) leaves(o *decode.Object) (reason Reason, state finished.State) {
+func (r *rules) leaves(o *decode.Object) (reason Reason, status finished.Status) {
 	if r.finishes {
-		state = stateOf(r.resource, o.Raw)
+		status = statusOf(r.resource, o.Raw)
 	}
 	switch {
 	case !r.named[o.GenerateName] || o.UID == "" || !names.GeneratedFrom(o.Name, o.GenerateName):
-		return NotGenerated, state
+		return NotGenerated, status
 	case o.Deleting:
-		return BeingDeleted, state
+		return BeingDeleted, status
 	case !r.criteria.Owned && slices.ContainsFunc(o.Owners, func(o decode.Owner) bool { return o.Controller }):
-		return Controlled, state
+		return Controlled, status
 	case o.Created == 0:
-		return UnknownAge, state
-	case !r.criteria.Running && state == finished.Running:
-		return NotFinished, state
+		return UnknownAge, status
+	case !r.criteria.Running && status.State == finished.Running:
+		return NotFinished, status
+	case !r.criteria.EndedBefore.IsZero() && status.Ended.IsZero():
+		return UnknownEnd, status
 	case !r.selector.Matches(labels.Set(o.Labels)):
-		return NotSelected, state
+		return NotSelected, status
 	}
-	return "", state
+	return "", status
 }
 
-// stateOf returns how far an object is. It sets the kind from the resource type because not all items
+// statusOf returns how far an object is. It sets the kind from the resource type because not all items
 // of a list have one.
-func stateOf(resource census.Resource, raw []byte) finished.State {
+func statusOf(resource census.Resource, raw []byte) finished.Status {
 	var read struct {
 		Status map[string]any `json:"status"`
 	}
 	if err := json.Unmarshal(raw, &read); err != nil {
-		return finished.Running
+		return finished.Status{State: finished.Running}
 	}
 	object := &unstructured.Unstructured{Object: map[string]any{"status": read.Status}}
 	object.SetGroupVersionKind(resource.GroupVersion().WithKind(resource.Kind))
 	status, _ := finished.Of(object)
-	if !status.Done() {
-		return finished.Running
-	}
-	return status.State
+	return status
 }
 
 // Finishes reports whether the end of the objects of a resource type is known.
@@ -138,14 +137,25 @@ func Choose(objects []Object, criteria Criteria) iter.Seq[Decision] {
 			switch {
 			case !o.Running && among.has(o):
 				d.Reason = Newest
-			case !criteria.Before.IsZero() && o.Created >= criteria.Before.Unix():
-				d.Reason = TooYoung
+			default:
+				d.Reason = criteria.tooYoung(o.Created, o.ended)
 			}
 			if !yield(d) {
 				return
 			}
 		}
 	}
+}
+
+// tooYoung returns the reason to leave an object because of its age, or "".
+func (c *Criteria) tooYoung(created, ended int64) Reason {
+	switch {
+	case !c.Before.IsZero() && created >= c.Before.Unix():
+		return TooYoung
+	case !c.EndedBefore.IsZero() && ended >= c.EndedBefore.Unix():
+		return JustFinished
+	}
+	return ""
 }
 
 // newest counts the objects that are kept, the newest first.

@@ -2,6 +2,7 @@ package prune
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -110,6 +111,39 @@ func TestChooseFinished(t *testing.T) {
 	}
 }
 
+// The age of the end counts, not that of the object. An object without an end time stays.
+func TestChooseByTheEnd(t *testing.T) {
+	jobs := census.Resource{GroupVersionResource: schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}, Kind: "Job", Namespaced: true}
+	two := 2
+	var objects []decode.Object
+	for i, ended := range []string{"null", `"2026-11-22T10:00:03Z"`, `"2026-11-22T10:00:02Z"`, `"2026-11-22T10:00:04Z"`, `"2026-11-22T10:00:01Z"`} {
+		o := decode.Object{
+			Namespace: "ns", Name: "run-bbbb" + string("bcdfg"[i]), GenerateName: "run-", Created: int64(9 - i),
+			Raw: fmt.Appendf(nil, `{"status":{"conditions":[{"type":"Complete","status":"True","lastTransitionTime":%s}]}}`, ended),
+		}
+		o.UID = o.Name
+		objects = append(objects, o)
+	}
+	before := time.Date(2026, 11, 22, 10, 0, 3, 0, time.UTC)
+	for name, test := range map[string]struct {
+		criteria Criteria
+		chosen   []string
+		left     map[Reason]int64
+	}{
+		"alone": {
+			Criteria{EndedBefore: before}, []string{"ns/run-bbbbd", "ns/run-bbbbg"}, map[Reason]int64{UnknownEnd: 1, JustFinished: 2},
+		},
+		"among the kept, objects that finished recently count": {
+			Criteria{EndedBefore: before, Keep: &two}, []string{"ns/run-bbbbg"}, map[Reason]int64{UnknownEnd: 1, JustFinished: 1, Newest: 2},
+		},
+	} {
+		chosen, left := choose(t, slices.Clone(objects), Target{jobs, []string{"run-"}}, test.criteria)
+		if diff := gocmp.Diff(test.chosen, chosen) + gocmp.Diff(test.left, left); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
 // An object that was running when it was chosen, and has finished before its DELETE, is one that --keep counts.
 // Nobody has announced its deletion as a finished object.
 func TestDeleteOfAnObjectThatFinishes(t *testing.T) {
@@ -119,19 +153,22 @@ func TestDeleteOfAnObjectThatFinishes(t *testing.T) {
 	one := 1
 	for name, test := range map[string]struct {
 		criteria Criteria
+		running  bool
 		want     Outcome
 	}{
-		"with --keep": {Criteria{Running: true, Keep: &one}, LeftAlone}, "without": {Criteria{Running: true}, Deleted},
+		"with --keep": {Criteria{Running: true, Keep: &one}, true, LeftAlone}, "without": {Criteria{Running: true}, true, Deleted},
+		"finished again":     {Criteria{EndedBefore: time.Date(2026, 11, 22, 10, 0, 1, 0, time.UTC)}, false, LeftAlone},
+		"not finished again": {Criteria{EndedBefore: time.Date(2026, 11, 22, 10, 0, 2, 0, time.UTC)}, false, Deleted},
 	} {
 		finished := respond(200, `{"kind":"Job","metadata":{"name":"run-bbbbb","generateName":"run-","uid":"u1","resourceVersion":"9",`+
-			`"creationTimestamp":"2026-11-22T10:00:00Z"},"status":{"conditions":[{"type":"Complete","status":"True"}]}}`)
+			`"creationTimestamp":"2026-11-22T10:00:00Z"},"status":{"conditions":[{"type":"Complete","status":"True","lastTransitionTime":"2026-11-22T10:00:01Z"}]}}`)
 		server := &responses{of: map[string][]func(http.ResponseWriter){"DELETE": {conflict, success}, "GET": {finished}}}
 		o := listed()
 		rules, err := newRules(Target{jobs, []string{"run-"}}, test.criteria)
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Pool, o.Running = &Pool{Resource: jobs, Namespace: "ns", Prefix: "run-", rules: rules}, true
+		o.Pool, o.Running = &Pool{Resource: jobs, Namespace: "ns", Prefix: "run-", rules: rules}, test.running
 		if got := newDeleter(t, server).delete(t.Context(), o); got.Outcome != test.want {
 			t.Errorf("%s: %+v", name, got)
 		}

@@ -173,12 +173,15 @@ func (d *deletion) read(ctx context.Context) (*Result, error) {
 	}
 	d.settled, d.reads = true, false
 	rules := d.object.Pool.rules
-	reason, state := rules.leaves(&found)
+	reason, status := rules.leaves(&found)
+	if reason == "" {
+		reason = rules.criteria.tooYoung(found.Created, status.Ended.Unix())
+	}
 	counts := rules.criteria.Keep != nil || rules.criteria.KeepFailed != nil
 	switch {
 	case reason != "":
 		return d.leftAs(reason), nil
-	case d.conflicts > maxConflicts, d.object.Running && state != finished.Running && counts:
+	case d.conflicts > maxConflicts, d.object.Running && status.State != finished.Running && counts:
 		return d.leftAs(Changed), nil
 	case d.conflict != nil && found.ResourceVersion == d.object.ResourceVersion: // not because of a precondition
 		return d.fails(d.conflict), nil

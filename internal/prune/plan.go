@@ -157,12 +157,12 @@ func (l *listing) Visit(o *decode.Object) {
 		l.similar[o.GenerateName] = true
 	}
 	pool := l.pool(o.Namespace, prefix)
-	reason, state := l.rules.leaves(o)
+	reason, status := l.rules.leaves(o)
 	if reason != "" {
 		pool.Left[reason]++
 		return
 	}
-	pool.add(o, state)
+	pool.add(o, status)
 	l.found++
 }
 
@@ -185,13 +185,13 @@ func (l *listing) pool(namespace, prefix string) *Pool {
 }
 
 // add adds an object. Its texts share one allocation, because a plan can have a million objects.
-func (p *Pool) add(o *decode.Object, state finished.State) {
+func (p *Pool) add(o *decode.Object, status finished.Status) {
 	text := o.Name + o.UID + o.ResourceVersion
 	uid, version := len(o.Name), len(o.Name)+len(o.UID)
 	p.Objects = append(p.Objects, Object{
 		Pool: p, Name: text[:uid], UID: text[uid:version], ResourceVersion: text[version:], Created: o.Created,
-		creator: p.creator(o.Creator), failed: state == finished.Failed,
-		Running: state == finished.Running,
+		creator: p.creator(o.Creator), failed: status.State == finished.Failed,
+		Running: status.State == finished.Running, ended: status.Ended.Unix(),
 	})
 }
 

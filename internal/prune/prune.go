@@ -35,9 +35,11 @@ type Target struct {
 type Criteria struct {
 	// Before, if it is set, chooses objects created before it.
 	Before time.Time
+	// EndedBefore, if it is set, chooses objects that finished before it. It needs a type whose end is known.
+	EndedBefore time.Time
 	// Keep, if it is not nil, is the number of newest objects to keep per namespace and prefix. Objects
 	// that were created in the same second as the last one are kept, too. It counts the
-	// finished objects that meet all criteria except Before.
+	// finished objects that meet all criteria except Before and EndedBefore.
 	Keep *int
 	// KeepFailed is Keep for the objects that have failed. If it is not nil, Keep doesn't count those.
 	KeepFailed *int
@@ -80,6 +82,7 @@ type Object struct {
 
 	creator int8 // index in Pool.Creators
 	failed  bool
+	ended   int64 // Unix seconds, if Criteria.EndedBefore is set
 }
 
 // Reason is the reason to leave an object. The values are part of the report.
@@ -91,8 +94,10 @@ const (
 	BeingDeleted Reason = "beingDeleted"
 	Controlled   Reason = "controlled"
 	NotFinished  Reason = "notFinished"
-	UnknownAge   Reason = "unknownAge" // no creationTimestamp
-	Newest       Reason = "newest"     // kept by Criteria.Keep or Criteria.KeepFailed
+	JustFinished Reason = "justFinished" // not before Criteria.EndedBefore
+	UnknownEnd   Reason = "unknownEnd"   // no end time
+	UnknownAge   Reason = "unknownAge"   // no creationTimestamp
+	Newest       Reason = "newest"       // kept by Criteria.Keep or Criteria.KeepFailed
 	TooYoung     Reason = "tooYoung"
 	NotSelected  Reason = "notSelected" // its labels changed after the list
 
@@ -103,6 +108,7 @@ const (
 
 // Reasons are all reasons in display order.
 var Reasons = []Reason{
-	TooYoung, Newest, NotFinished, Controlled, BeingDeleted, NotGenerated, UnknownAge, NotSelected,
+	TooYoung, Newest, NotFinished, JustFinished, UnknownEnd,
+	Controlled, BeingDeleted, NotGenerated, UnknownAge, NotSelected,
 	Replaced, Gone, Changed,
 }

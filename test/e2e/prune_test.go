@@ -167,10 +167,12 @@ func TestPruneFinished(t *testing.T) {
 		now := metav1.Now()
 		created.Status.StartTime = &now
 		switch i {
-		case 0, 1:
-			created.Status.CompletionTime = &now
+		case 0, 1: // ended now, and an hour ago
+			ended := metav1.NewTime(now.Add(-time.Duration(i) * time.Hour))
+			created.Status.StartTime, created.Status.CompletionTime = &ended, &ended
 			created.Status.Conditions = []batchv1.JobCondition{
-				{Type: batchv1.JobSuccessCriteriaMet, Status: corev1.ConditionTrue}, {Type: batchv1.JobComplete, Status: corev1.ConditionTrue},
+				{Type: batchv1.JobSuccessCriteriaMet, Status: corev1.ConditionTrue},
+				{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: ended},
 			}
 		case 2:
 			created.Status.Conditions = []batchv1.JobCondition{
@@ -184,6 +186,9 @@ func TestPruneFinished(t *testing.T) {
 	u := harness.As(t, retrying.Admin())
 	u.Run("prune", "jobs/nightly-", "-n", ns, "--keep=0", "--keep-failed=1", "--max-delete=50%").Expect(t, 0, `NAMESPACE .*`,
 		`2 objects would be deleted: not among the newest 0 successful and 1 failed ones (?s).*--keep 0 --keep-failed 1 --max-delete 2 --yes\n`)
+	u.Run("prune", "jobs/nightly-", "-n", ns, "--finished-for=30m").Expect(t, 0, `NAMESPACE .*`,
+		`1 object would be deleted: finished before \S+\.\n(?s).*`+
+			`3 objects left: 1 not finished .*, 1 finished since .*, 1 without an end time\.\n.* --finished-for \S+ --yes\n`)
 	u.Run("prune", "jobs/nightly-", "-n", ns, "--older-than=0s", "--running").Expect(t, 0, `NAMESPACE .*`,
 		`(?s).*\nWarning: 1 of these objects has not finished\n.*`)
 	u.Run("prune", "jobs/nightly-", "-n", ns, "--keep=0", "--max-delete=2", "--yes").Expect(t, 3, `NAMESPACE .*`,
@@ -477,8 +482,8 @@ func TestPruneBadInput(t *testing.T) {
 		{"jobs --keep=1", "%q is not TYPE/PREFIX, like jobs/nightly-report-"},
 		{"jobs/ --keep=1", "%q has no prefix.%s"},
 		{"jobs/run-* --keep=1", "%q is a pattern.%s"},
-		{"jobs/run-", "--older-than or --keep is required, like --older-than 24h"},
-		{"jobs/run- --keep-failed=3", "--keep-failed 3 alone deletes all successful objects. Add --keep or --older-than"},
+		{"jobs/run-", "--older-than, --finished-for or --keep is required, like --older-than 24h"},
+		{"jobs/run- --keep-failed=3", "--keep-failed 3 alone deletes all successful objects. Add --keep or --finished-for"},
 		{"jobs/run- --older-than=1y", "--older-than: %q is neither %s"},
 		{"jobs/run- --older-than=-1h", "--older-than must be 0 or more, not %s"},
 		{"jobs/run- --older-than=2099-01-01T00:00:00Z", "--older-than: %s is in the future. The server's time is %s"},
@@ -486,7 +491,11 @@ func TestPruneBadInput(t *testing.T) {
 		{"jobs/run- --keep-failed=x", `invalid argument "x" for "--keep-failed" flag: %s`},
 		{"jobs/run- --keep=1 --max-delete=101%", `invalid argument "101%" for "--max-delete" flag: must be a number of objects, or a percentage%s`},
 		{"jobs/run- --keep=1 --dry-run --yes", "--dry-run and --yes can't be used together"},
-		{"configmaps/run- --keep=1 --keep-failed=1", "--keep-failed and --running need %s"},
+		{"configmaps/run- --keep=1 --keep-failed=1", "--keep-failed, --finished-for and --running need %s"},
+		{"configmaps/run- --finished-for=1h", "--keep-failed, --finished-for and --running need %s"},
+		{"jobs/run- --finished-for=1h --running", "--finished-for and --running can't be used together%s"},
+		{"jobs/run- --finished-for=1y", "--finished-for: %q is neither %s"},
+		{"jobs/run- --keep=1 --finished-for=", "--finished-for is empty. A variable is probably not set"},
 		{"jobs/run- --keep=1 --concurrency=0", "--concurrency must be from 1 to %d, not %d"},
 		{"jobs/run- --keep=1 --qps=-1", "--qps must be 0 or more, not %s"},
 		{"jobs/run- --keep=1 --retry-timeout=0s", "--retry-timeout must be positive, not %s"},

@@ -39,6 +39,8 @@ type PruneCriteria struct {
 	LabelSelector string `json:"labelSelector"`
 	// CreatedBefore is the time of --older-than; null if it was not given.
 	CreatedBefore *metav1.Time `json:"createdBefore"`
+	// FinishedBefore is the time of --finished-for; null if it was not given.
+	FinishedBefore *metav1.Time `json:"finishedBefore"`
 	// Keep is the number of newest objects to keep per namespace and prefix; null if
 	// --keep was not given.
 	Keep *int `json:"keep"`
@@ -130,6 +132,8 @@ const (
 	PruneTooYoung     PruneReason = "tooYoung"
 	PruneNewest       PruneReason = "newest"
 	PruneNotFinished  PruneReason = "notFinished"
+	PruneJustFinished PruneReason = "justFinished"
+	PruneUnknownEnd   PruneReason = "unknownEnd"
 	PruneControlled   PruneReason = "controlled"
 	PruneBeingDeleted PruneReason = "beingDeleted"
 	PruneNotGenerated PruneReason = "notGenerated"

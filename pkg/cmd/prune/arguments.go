@@ -48,30 +48,31 @@ func parseTargets(args []string) (targets []target, err error) {
 	return targets, nil
 }
 
-// age is the value of --older-than, a duration or a time.
+// age is the value of --older-than or --finished-for, a duration or a time.
 type age struct {
+	flag string // its name
 	text string
 	ago  time.Duration
 	at   time.Time
 }
 
-// parseAge reads --older-than.
-func parseAge(text string) (age, error) {
-	a := age{text: text}
+// parseAge reads the value of a flag.
+func parseAge(flag, text string) (age, error) {
+	a := age{flag: flag, text: text}
 	if text == "" {
 		return a, nil
 	}
 	var ago flagvalue.Duration
 	if err := ago.Set(text); err == nil {
 		if a.ago = time.Duration(ago); a.ago < 0 {
-			return a, fmt.Errorf("--older-than must be 0 or more, not %s", text)
+			return a, fmt.Errorf("--%s must be 0 or more, not %s", flag, text)
 		}
 		return a, nil
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil || at.IsZero() { // which programs print for an unset time
 		return a, fmt.Errorf(
-			"--older-than: %q is neither a duration like 24h or 30d nor a time like 2026-11-21T08:00:00Z", text)
+			"--%s: %q is neither a duration like 24h or 30d nor a time like 2026-11-21T08:00:00Z", flag, text)
 	}
 	a.at = at.UTC()
 	return a, nil
@@ -82,8 +83,8 @@ func (a age) given() bool { return a.text != "" }
 // needsTime reports whether it counts back from the server's time.
 func (a age) needsTime() bool { return a.given() && a.at.IsZero() }
 
-// before is the time before which objects were created. It is zero without --older-than.
-// Creation times are whole seconds, so 0s includes the second of now: it chooses all objects
+// before is the time before which objects were created or finished. It is zero without the flag.
+// These times are whole seconds, so 0s includes the second of now: it chooses all objects
 // that exist.
 func (a age) before(now time.Time) (time.Time, error) {
 	nextSecond := now.Truncate(time.Second).Add(time.Second)
@@ -95,8 +96,8 @@ func (a age) before(now time.Time) (time.Time, error) {
 	case a.needsTime():
 		return now.Add(-a.ago).Truncate(time.Second), nil
 	case a.at.After(nextSecond):
-		return time.Time{}, fmt.Errorf("--older-than: %s is in the future. The server's time is %s",
-			a.at.Format(time.RFC3339), now.Format(time.RFC3339))
+		return time.Time{}, fmt.Errorf("--%s: %s is in the future. The server's time is %s",
+			a.flag, a.at.Format(time.RFC3339), now.Format(time.RFC3339))
 	}
 	return a.at, nil
 }
@@ -203,7 +204,7 @@ func repeatedFlags(cmd *cobra.Command) (words []string) {
 // emptyFlag returns an error for a flag that chooses objects and is empty. A script whose variable is
 // not set would delete other objects.
 func emptyFlag(cmd *cobra.Command) error {
-	for _, name := range []string{"older-than", "selector", "namespace"} {
+	for _, name := range []string{"older-than", "finished-for", "selector", "namespace"} {
 		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed && flag.Value.String() == "" {
 			return fmt.Errorf("--%s is empty. A variable is probably not set", name)
 		}

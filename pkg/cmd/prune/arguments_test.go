@@ -43,7 +43,7 @@ func TestAge(t *testing.T) {
 		"2026-11-21T08:00:00Z": "2026-11-21T08:00:00Z", "2026-11-21T08:00:00+02:00": "2026-11-21T06:00:00Z",
 		"2026-11-22T10:00:01Z": "2026-11-22T10:00:01Z", // as the plan of 0s suggests it
 	} {
-		a, err := parseAge(text)
+		a, err := parseAge("older-than", text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,15 +53,15 @@ func TestAge(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"-1h", "yesterday", "2026-11-21", "10", "NaNd", "0001-01-01T00:00:00Z"} {
-		if a, err := parseAge(text); err == nil {
+		if a, err := parseAge("older-than", text); err == nil {
 			t.Errorf("%s: %+v", text, a)
 		}
 	}
-	future, err := parseAge("2026-11-22T10:00:02Z")
+	future, err := parseAge("older-than", "2026-11-22T10:00:02Z")
 	if _, late := future.before(now); err != nil || late == nil {
 		t.Errorf("a time in the future is taken: %v", err)
 	}
-	if none, err := parseAge(""); err != nil || none.given() || none.needsTime() {
+	if none, err := parseAge("older-than", ""); err != nil || none.given() || none.needsTime() {
 		t.Errorf("%+v %v", none, err)
 	}
 }

@@ -34,7 +34,9 @@ type options struct {
 	scope       scan.Flags
 	targets     []target // of the arguments
 	olderThan   string
-	age         age
+	finishedFor string
+	age         age // of --older-than
+	end         age // of --finished-for
 	keep        limit
 	keepFailed  limit
 	maxDelete   share
@@ -68,7 +70,7 @@ var longHelp = templates.LongDesc(`
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
 	o := &options{IOStreams: streams, conn: conn, printFlags: output.NewFlags(formatName)}
 	cmd := &cobra.Command{
-		Use: "prune TYPE/PREFIX... [-n NAMESPACE | -A] (--older-than AGE | --keep N) [--yes]",
+		Use: "prune TYPE/PREFIX... [-n NAMESPACE | -A] (--older-than AGE | --finished-for AGE | --keep N) [--yes]",
 
 		DisableFlagsInUseLine: true,
 		Short:                 "Delete objects with generated names by prefix and age",
@@ -98,6 +100,8 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&o.olderThan, "older-than", "",
 		"Delete only objects older than this age, like 90m, 24h or 30d by the server's clock, "+
 			"or created before this time, like 2026-11-21T08:00:00Z")
+	flags.StringVar(&o.finishedFor, "finished-for", "",
+		"Delete only objects that finished this long ago, or before this time. It counts from the end of a Job or Pod")
 	flags.Var(&o.keep, "keep", fmt.Sprintf("Number of newest objects to keep for each prefix in each namespace "+
 		"(0 to %d). Objects that have not finished don't count", prune.MaxKeep))
 	flags.Var(&o.keepFailed, "keep-failed",
@@ -129,7 +133,10 @@ func (o *options) Complete(cmd *cobra.Command, args []string) (err error) {
 	if o.targets, err = parseTargets(args); err != nil {
 		return err
 	}
-	if o.age, err = parseAge(o.olderThan); err != nil {
+	if o.age, err = parseAge("older-than", o.olderThan); err != nil {
+		return err
+	}
+	if o.end, err = parseAge("finished-for", o.finishedFor); err != nil {
 		return err
 	}
 	return o.scope.Complete(cmd, o.conn.Factory)
@@ -137,12 +144,15 @@ func (o *options) Complete(cmd *cobra.Command, args []string) (err error) {
 
 // Validate returns an error if the flags are invalid.
 func (o *options) Validate() error {
+	chooses := o.age.given() || o.end.given() || o.keep.given
 	switch {
-	case !o.age.given() && !o.keep.given && o.keepFailed.given:
-		return fmt.Errorf("--keep-failed %d alone deletes all successful objects. Add --keep or --older-than",
+	case !chooses && o.keepFailed.given:
+		return fmt.Errorf("--keep-failed %d alone deletes all successful objects. Add --keep or --finished-for",
 			o.keepFailed.count)
-	case !o.age.given() && !o.keep.given:
-		return errors.New("--older-than or --keep is required, like --older-than 24h")
+	case !chooses:
+		return errors.New("--older-than, --finished-for or --keep is required, like --older-than 24h")
+	case o.running && o.end.given():
+		return errors.New("--finished-for and --running can't be used together, because running objects have no end")
 	case o.yes && o.dryRun:
 		return errors.New("--dry-run and --yes can't be used together")
 	case o.concurrency < 1 || o.concurrency > maxConcurrency:
@@ -159,8 +169,12 @@ func (o *options) criteria(now time.Time) (prune.Criteria, error) {
 	if err != nil {
 		return prune.Criteria{}, err
 	}
+	ended, err := o.end.before(now)
+	if err != nil {
+		return prune.Criteria{}, err
+	}
 	return prune.Criteria{
-		Before: before, Keep: o.keep.value(), KeepFailed: o.keepFailed.value(), Running: o.running, Owned: o.owned,
-		Selector: o.scope.Selector,
+		Before: before, EndedBefore: ended, Keep: o.keep.value(), KeepFailed: o.keepFailed.value(),
+		Running: o.running, Owned: o.owned, Selector: o.scope.Selector,
 	}, nil
 }

@@ -23,7 +23,8 @@ func (r *run) newReport() *v1alpha1.PruneReport {
 		Metadata: v1alpha1.PruneMetadata{CreationTimestamp: metav1.NewTime(r.now)},
 		Criteria: v1alpha1.PruneCriteria{
 			AllNamespaces: r.scope.AllNamespaces, Namespace: r.scope.Namespace, LabelSelector: c.Selector,
-			CreatedBefore: timeOf(c.Before), Keep: c.Keep, KeepFailed: c.KeepFailed, Running: c.Running, Owned: c.Owned,
+			CreatedBefore: timeOf(c.Before), FinishedBefore: timeOf(c.EndedBefore),
+			Keep: c.Keep, KeepFailed: c.KeepFailed, Running: c.Running, Owned: c.Owned,
 		},
 		Items:    []v1alpha1.PruneItem{},
 		Failures: []v1alpha1.PruneFailure{},

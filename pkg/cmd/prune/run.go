@@ -104,9 +104,9 @@ func (r *run) resolve(ctx context.Context) error {
 			return fmt.Errorf("there is nothing to delete: %s", never[0].Message)
 		}
 		for _, resource := range found {
-			if (r.keepFailed.given || r.running) && !prune.Finishes(resource) {
-				return fmt.Errorf("--keep-failed and --running need a type whose end is known, and %s have none",
-					resource.GroupResource())
+			if (r.keepFailed.given || r.end.given() || r.running) && !prune.Finishes(resource) {
+				return fmt.Errorf("--keep-failed, --finished-for and --running need a type whose end is known, "+
+					"and %s have none", resource.GroupResource())
 			}
 			r.add(resource, t.prefix)
 		}
@@ -129,19 +129,24 @@ func (r *run) add(resource census.Resource, prefix string) {
 func (r *run) askTime(ctx context.Context) (err error) {
 	asked := time.Now()
 	r.now, err = r.pruner.Now(ctx)
-	switch {
-	case errors.Is(err, prune.ErrNoTime) && !r.age.needsTime():
-		r.now = asked.UTC()
-		return nil
-	case errors.Is(err, prune.ErrNoTime):
-		return errors.New("--older-than: the server doesn't tell its time. Give a time like 2026-11-21T08:00:00Z")
-	case err != nil:
+	unknown := errors.Is(err, prune.ErrNoTime)
+	if err != nil && !unknown {
 		return err
 	}
 	off := asked.Sub(r.now).Abs().Round(time.Second)
-	if r.age.needsTime() && r.age.ago > 0 && off > max(r.age.ago/10, 2*time.Second) {
-		return fmt.Errorf("--older-than: this machine's clock differs from the server's by %s, "+
-			"more than a tenth of %s. Give a time like 2026-11-21T08:00:00Z", off, r.age.text)
+	for _, a := range []age{r.age, r.end} {
+		switch {
+		case !a.needsTime():
+		case unknown:
+			return fmt.Errorf("--%s: the server doesn't tell its time. Give a time like 2026-11-21T08:00:00Z", a.flag)
+		case a.ago > 0 && off > max(a.ago/10, 2*time.Second):
+			return fmt.Errorf("--%s: this machine's clock differs from the server's by %s, "+
+				"more than a tenth of %s. Give a time like 2026-11-21T08:00:00Z", a.flag, off, a.text)
+		}
+	}
+	if unknown {
+		r.now = asked.UTC()
+		return nil
 	}
 	if off > cluster.Skew {
 		r.session.Line(cluster.ClockWarning(off))

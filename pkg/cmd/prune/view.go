@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
@@ -126,7 +127,10 @@ func criteriaText(c v1alpha1.PruneCriteria) string {
 	var words []string
 	add := func(format string, args ...any) { words = append(words, fmt.Sprintf(format, args...)) }
 	if c.CreatedBefore != nil {
-		add("created before %s", c.CreatedBefore.UTC().Format(time.RFC3339))
+		add("created before %s", textOf(c.CreatedBefore))
+	}
+	if c.FinishedBefore != nil {
+		add("finished before %s", textOf(c.FinishedBefore))
 	}
 	switch {
 	case c.KeepFailed != nil && c.Keep != nil:
@@ -141,6 +145,14 @@ func criteriaText(c v1alpha1.PruneCriteria) string {
 		add("matching %s", c.LabelSelector)
 	}
 	return strings.Join(words, ", ")
+}
+
+// textOf returns a time of a report as flags take it. A null time is empty.
+func textOf(at *metav1.Time) string {
+	if at == nil {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339)
 }
 
 // firstText names the first objects.
@@ -170,6 +182,7 @@ func leftText(report *v1alpha1.PruneReport) string {
 var reasons = map[v1alpha1.PruneReason]string{
 	v1alpha1.PruneNewest:       "%s among the newest",
 	v1alpha1.PruneNotFinished:  "%s not finished (--running includes them)",
+	v1alpha1.PruneUnknownEnd:   "%s without an end time",
 	v1alpha1.PruneControlled:   "%s with a controller (--owned includes them)",
 	v1alpha1.PruneBeingDeleted: "%s being deleted already",
 	v1alpha1.PruneNotGenerated: "%s not generated from the prefix",
@@ -178,20 +191,21 @@ var reasons = map[v1alpha1.PruneReason]string{
 	v1alpha1.PruneReplaced:     "%s created again under their names",
 	v1alpha1.PruneGone:         "%s deleted by another client",
 	v1alpha1.PruneChanged:      "%s changed after the plan",
-	v1alpha1.PruneTooYoung:     "%s too young",
 }
 
 // leftReasons returns why objects are left, and how many.
 func leftReasons(report *v1alpha1.PruneReport) (why string, objects int64) {
 	var all []string
+	c := report.Criteria
 	for _, reason := range prune.Reasons {
 		n := leftFor(report.Summary.PruneCounts, reason)
 		objects += n
-		switch before := report.Criteria.CreatedBefore; {
+		switch {
 		case n == 0:
-		case reason == prune.TooYoung && before != nil:
-			at := before.UTC().Format(time.RFC3339)
-			all = append(all, fmt.Sprintf("%s created since %s", humanize.Grouped(n), at))
+		case reason == prune.TooYoung:
+			all = append(all, fmt.Sprintf("%s created since %s", humanize.Grouped(n), textOf(c.CreatedBefore)))
+		case reason == prune.JustFinished:
+			all = append(all, fmt.Sprintf("%s finished since %s", humanize.Grouped(n), textOf(c.FinishedBefore)))
 		default:
 			all = append(all, fmt.Sprintf(reasons[v1alpha1.PruneReason(reason)], humanize.Grouped(n)))
 		}
@@ -314,7 +328,10 @@ func (r *run) repeat() []string {
 	}
 	words = append(words, r.repeated...)
 	if before := r.report.Criteria.CreatedBefore; before != nil {
-		words = append(words, "--older-than", before.UTC().Format(time.RFC3339))
+		words = append(words, "--older-than", textOf(before))
+	}
+	if ended := r.report.Criteria.FinishedBefore; ended != nil {
+		words = append(words, "--finished-for", textOf(ended))
 	}
 	if r.keep.given || r.keepFailed.given || r.maxDelete.text != "" {
 		words = append(words, "--max-delete", strconv.FormatInt(r.report.Summary.Chosen, 10))
