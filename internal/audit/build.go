@@ -13,13 +13,13 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// Coverage is what was to be counted, and what was.
-type Coverage struct {
+// Counted is what was to be counted, and what was.
+type Counted struct {
 	Server v1alpha1.AuditServer
 	// Ended is when everything was counted.
 	Ended time.Time
-	// Resources are the types that were to be counted.
-	Resources []census.Resource
+	// Types are those that were to be counted.
+	Types []census.Resource
 	// Skipped are the types that were left out before the scan.
 	Skipped []census.Skipped
 	// Summary is that of the count. The types that it could not read are in its Skipped.
@@ -29,6 +29,8 @@ type Coverage struct {
 // Result is a finished report, and the facts that a command prints beside it.
 type Result struct {
 	Report *v1alpha1.AuditReport
+	// Coverage is the part of the scope that was read.
+	Coverage census.Coverage
 	// NotFound are those of the prefixes that were named, as TYPE/PREFIX where they were
 	// named so, that no counted name has; and none that is in Gone.
 	NotFound []string
@@ -52,10 +54,10 @@ type Result struct {
 // maxExceeded is how many of the name pools that exceed a gate a report lists.
 const maxExceeded = 1000
 
-// Build returns the report on name pools, and reads coverage after them. Its memory grows with the
+// Build returns the report on name pools, and reads counted after them. Its memory grows with the
 // rows that the report shows, not with the name pools. It fails if the options' audits can't be
 // compared, or if pkg/analyze doesn't take the number of attempts.
-func Build(rows iter.Seq[live.Row], coverage *Coverage, options Options, odds *Odds) (*Result, error) {
+func Build(rows iter.Seq[live.Row], counted *Counted, options Options, odds *Odds) (*Result, error) {
 	old, err := newBaseline(options.Old, &options)
 	if err != nil {
 		return nil, err
@@ -69,7 +71,7 @@ func Build(rows iter.Seq[live.Row], coverage *Coverage, options Options, odds *O
 	for r := range rows {
 		b.add(&row{Row: r})
 	}
-	return b.result(coverage)
+	return b.result(counted)
 }
 
 // builder is a report while name pools are added.
@@ -202,7 +204,7 @@ func (b *builder) trimExceeded() {
 }
 
 // result returns the report of all name pools that were added.
-func (b *builder) result(coverage *Coverage) (*Result, error) {
+func (b *builder) result(counted *Counted) (*Result, error) {
 	for _, below := range b.shown.trim() {
 		b.hideBelowTop(below)
 	}
@@ -217,34 +219,39 @@ func (b *builder) result(coverage *Coverage) (*Result, error) {
 	if b.err != nil {
 		return nil, b.err
 	}
-	resources := resourceNames(coverage.Resources)
+	resources := resourceNames(counted.Types)
 	slices.Sort(resources)
-	skipped := slices.Concat(coverage.Skipped, coverage.Summary.Skipped)
-	read := b.whole(coverage)
+	coverage := census.Coverage{
+		Types: counted.Types, Skipped: slices.Concat(counted.Skipped, counted.Summary.Skipped),
+		Namespace: b.options.Namespace, Named: b.options.TypesNamed,
+		Gated: b.options.Gated(), AllowUnlisted: b.options.AllowUnlisted,
+	}
+	read := coverage.Read()
 	report := &v1alpha1.AuditReport{
 		TypeMeta: v1alpha1.TypeOf("AuditReport"),
 		Metadata: v1alpha1.AuditMetadata{CreationTimestamp: metav1.NewTime(b.options.countedAt())},
-		Server:   coverage.Server,
+		Server:   counted.Server,
 		Scope:    b.scope(resources),
 		Summary: v1alpha1.AuditSummary{
-			ResourceTypes: len(read), Objects: coverage.Summary.Objects,
-			Prefixes: b.prefixes, Requests: coverage.Summary.Requests,
-			Seconds:      coverage.Ended.Sub(b.options.Began).Seconds(),
-			Inconsistent: resourceNames(coverage.Summary.Inconsistent),
-			AheadSeconds: b.aheadOf(coverage.Ended),
+			ResourceTypes: len(read), Objects: counted.Summary.Objects,
+			Prefixes: b.prefixes, Requests: counted.Summary.Requests,
+			Seconds:      counted.Ended.Sub(b.options.Began).Seconds(),
+			Inconsistent: resourceNames(counted.Summary.Inconsistent),
+			AheadSeconds: b.aheadOf(counted.Ended),
 		},
 		Verdict:    b.verdictOn(folded),
 		Items:      items,
 		Folded:     folded,
-		Unprefixed: typeObjects(coverage.Summary.Unprefixed),
-		Gone:       b.old.gone(b.seen, func(key poolKey) bool { return b.wasRead(key, read, skipped) }),
+		Unprefixed: typeObjects(counted.Summary.Unprefixed),
+		Gone:       b.old.gone(b.seen, func(key poolKey) bool { return b.wasRead(key, read, coverage.Skipped) }),
 		Hidden:     b.hidden,
-		Skipped:    skippedOf(skipped),
-		Complete:   b.complete(coverage, skipped),
-		Gate:       b.gate(),
+		Skipped:    append([]v1alpha1.Skipped{}, coverage.Skipped...),
+		// A gate must not pass on an inconsistent list, which can miss objects.
+		Complete: coverage.Complete() && (!coverage.Gated || len(counted.Summary.Inconsistent) == 0),
+		Gate:     b.gate(),
 	}
 	result := &Result{
-		Report: report, NotFound: b.notFound(report.Gone), Nearest: b.near,
+		Report: report, Coverage: coverage, NotFound: b.notFound(report.Gone), Nearest: b.near,
 	}
 	b.fullest.trim()
 	for _, r := range b.fullest.rows {

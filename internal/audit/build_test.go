@@ -68,14 +68,14 @@ func (b *build) add(pools ...census.NamePool) {
 	}
 }
 
-func (b *build) report(coverage Coverage) (*Result, error) {
-	return Build(slices.Values(b.rows), &coverage, b.options, NewOdds(b.retriesOf))
+func (b *build) report(counted Counted) (*Result, error) {
+	return Build(slices.Values(b.rows), &counted, b.options, NewOdds(b.retriesOf))
 }
 
 // finish returns the result of a scan of which no more than its name pools is asked.
 func finish(t *testing.T, b *build) *Result {
 	t.Helper()
-	result, err := b.report(Coverage{})
+	result, err := b.report(Counted{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +267,7 @@ func TestNotFoundOfTheType(t *testing.T) {
 // One that the earlier audit has is gone, and was not misspelled.
 func TestGoneIsNotNotFound(t *testing.T) {
 	c := building(Options{Prefixes: []string{"gone-", "nonsuch-"}, Old: saved(nil)})
-	result, err := c.report(Coverage{Resources: []census.Resource{resource("batch", "jobs")}})
+	result, err := c.report(Counted{Types: []census.Resource{resource("batch", "jobs")}})
 	if err != nil || len(result.Report.Gone) != 1 || cmp.Diff([]string{"nonsuch-"}, result.NotFound) != "" {
 		t.Errorf("%v, %+v", err, result)
 	}

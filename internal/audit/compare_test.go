@@ -125,7 +125,7 @@ func TestGrowthOfAWatch(t *testing.T) {
 
 // A prefix of the earlier audit is gone if this audit searched for it and found no names.
 func TestGone(t *testing.T) {
-	scan := Coverage{Resources: []census.Resource{resource("batch", "jobs"), resource("", "configmaps")}}
+	scan := Counted{Types: []census.Resource{resource("batch", "jobs"), resource("", "configmaps")}}
 	for _, test := range []struct {
 		name    string
 		options Options
@@ -160,7 +160,7 @@ func TestGone(t *testing.T) {
 // The result lists the types and the namespace that only one of the audits read.
 func TestOnlyInOne(t *testing.T) {
 	c := building(Options{Old: saved(func(r *v1alpha1.AuditReport) { r.Scope.AllNamespaces, r.Scope.Namespace = false, "ci" })})
-	result, err := c.report(Coverage{Resources: []census.Resource{resource("batch", "jobs"), resource("", "configmaps")}})
+	result, err := c.report(Counted{Types: []census.Resource{resource("batch", "jobs"), resource("", "configmaps")}})
 	if err != nil {
 		t.Fatal(err)
 	}

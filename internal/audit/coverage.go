@@ -39,15 +39,6 @@ func (b *builder) scope(resources []string) v1alpha1.AuditScope {
 	return scope
 }
 
-// whole returns the types of which at least a part was read.
-func (b *builder) whole(coverage *Coverage) []census.Resource {
-	return slices.DeleteFunc(slices.Clone(coverage.Resources), func(r census.Resource) bool {
-		return slices.ContainsFunc(coverage.Summary.Skipped, func(s census.Skipped) bool {
-			return s.Group == r.Group && s.Resource == r.Resource && !b.isPart(s)
-		})
-	})
-}
-
 // wasRead reports whether all names of a name pool of the earlier audit were read now.
 func (b *builder) wasRead(key poolKey, read []census.Resource, skipped []census.Skipped) bool {
 	if b.options.Namespace != "" && key.namespace != "" && key.namespace != b.options.Namespace ||
@@ -84,60 +75,6 @@ func (b *builder) gate() *v1alpha1.AuditGate {
 		ExceededCount: b.exceededCount,
 		Exceeded:      append([]v1alpha1.AuditExceeded{}, b.exceeded...),
 	}
-}
-
-// complete reports whether everything in the scope was counted. A gate must not pass because
-// the user can read nothing, so a scan that read no type is never complete. A gate must not
-// pass on an inconsistent list either, which can miss objects.
-func (b *builder) complete(coverage *Coverage, skipped []census.Skipped) bool {
-	inconsistent := b.options.Gated() && len(coverage.Summary.Inconsistent) > 0
-	if len(coverage.Resources) > 0 && len(b.whole(coverage)) == 0 || inconsistent {
-		return false
-	}
-	return !slices.ContainsFunc(skipped, func(s census.Skipped) bool { return !b.mayMiss(s) })
-}
-
-// uncounted are the API groups of other servers that have no type whose objects can be
-// created: measurements (k8s.io/metrics), and lists that are computed on request. A report is
-// complete without them if their server is unreachable.
-var uncounted = map[string]bool{
-	"metrics.k8s.io":                true,
-	"custom.metrics.k8s.io":         true,
-	"external.metrics.k8s.io":       true,
-	"packages.operators.coreos.com": true,
-	"visibility.kueue.x-k8s.io":     true,
-	"subresources.kubevirt.io":      true,
-}
-
-// mayMiss reports whether a report is complete without a skipped type: one that never has
-// generated names or, without a gate, one that a scan of all types can't list.
-func (b *builder) mayMiss(s census.Skipped) bool {
-	switch s.Reason {
-	case census.Excluded:
-		return true
-	case census.Undiscovered, census.Unreachable:
-		return s.Resource == "" && uncounted[s.Group]
-	case census.Forbidden, census.NotListable:
-		return !b.options.TypesNamed && !b.isPart(s) && (!b.options.Gated() || b.options.AllowUnlisted)
-	}
-	return false
-}
-
-// isPart reports whether one namespace of a type was skipped where all were to
-// be counted.
-func (b *builder) isPart(s census.Skipped) bool {
-	return b.options.Namespace == "" && s.Namespace != ""
-}
-
-// skippedOf returns the skipped types as the report has them.
-func skippedOf(skipped []census.Skipped) []v1alpha1.Skipped {
-	result := make([]v1alpha1.Skipped, len(skipped))
-	for i, s := range skipped {
-		result[i] = v1alpha1.Skipped{
-			Group: s.Group, Resource: s.Resource, Namespace: s.Namespace, Reason: string(s.Reason), Message: s.Message,
-		}
-	}
-	return result
 }
 
 // resourceNames returns the resources as RESOURCE.GROUP.

@@ -61,10 +61,10 @@ func TestComplete(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := building(Options{Namespace: test.namespace, TypesNamed: test.named})
-			result, err := c.report(Coverage{
-				Resources: []census.Resource{resource("", "pods"), resource("batch", "jobs")},
-				Skipped:   test.before,
-				Summary:   census.Summary{Skipped: test.during},
+			result, err := c.report(Counted{
+				Types:   []census.Resource{resource("", "pods"), resource("batch", "jobs")},
+				Skipped: test.before,
+				Summary: census.Summary{Skipped: test.during},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -92,9 +92,9 @@ func TestCompleteUnderAGate(t *testing.T) {
 		{Options{FailAboveCount: &limit, AllowUnlisted: true}, true},
 		{Options{FailAboveCount: &limit, AllowUnlisted: true, TypesNamed: true}, false},
 	} {
-		result, err := building(test.options).report(Coverage{
-			Resources: []census.Resource{resource("", "pods"), resource("batch", "jobs")},
-			Summary:   census.Summary{Skipped: []census.Skipped{skipped("pods", "", census.Forbidden)}},
+		result, err := building(test.options).report(Counted{
+			Types:   []census.Resource{resource("", "pods"), resource("batch", "jobs")},
+			Summary: census.Summary{Skipped: []census.Skipped{skipped("pods", "", census.Forbidden)}},
 		})
 		if err != nil || result.Report.Complete != test.complete {
 			t.Errorf("%+v: complete %v, %v", test.options, result.Report.Complete, err)
@@ -111,7 +111,7 @@ func TestAhead(t *testing.T) {
 		p.Newest = ended.Add(ahead)
 		b := building(Options{})
 		b.add(p)
-		result, err := b.report(Coverage{Resources: []census.Resource{p.Resource}, Ended: ended})
+		result, err := b.report(Counted{Types: []census.Resource{p.Resource}, Ended: ended})
 		if err != nil || result.Report.Summary.AheadSeconds != want {
 			t.Errorf("%s: %v, %v", ahead, result.Report.Summary.AheadSeconds, err)
 		}
@@ -143,8 +143,8 @@ func TestInconsistentUnderAGate(t *testing.T) {
 	limit := int64(5)
 	for _, gate := range []*int64{nil, &limit} {
 		pods := []census.Resource{resource("", "pods")}
-		result, err := building(Options{FailAboveCount: gate}).report(Coverage{
-			Resources: pods, Summary: census.Summary{Inconsistent: pods},
+		result, err := building(Options{FailAboveCount: gate}).report(Counted{
+			Types: pods, Summary: census.Summary{Inconsistent: pods},
 		})
 		if err != nil || result.Report.Complete != (gate == nil) {
 			t.Errorf("a gate: %v: %+v, %v", gate != nil, result, err)
@@ -168,10 +168,10 @@ func TestReport(t *testing.T) {
 	}
 	c := building(Options{Namespace: "ci", LabelSelector: "app=x", MinCount: 10})
 	c.add(pool("p-", 5))
-	result, err := c.report(Coverage{
+	result, err := c.report(Counted{
 		Server: server, Ended: began.Add(1500 * time.Millisecond),
-		Resources: []census.Resource{resource("", "pods"), resource("batch", "jobs"), resource("", "configmaps")},
-		Skipped:   []census.Skipped{skipped("events", "", census.Excluded)},
+		Types:   []census.Resource{resource("", "pods"), resource("batch", "jobs"), resource("", "configmaps")},
+		Skipped: []census.Skipped{skipped("events", "", census.Excluded)},
 		Summary: census.Summary{
 			Objects: 7, Requests: 3, Inconsistent: []census.Resource{resource("batch", "jobs")},
 			Skipped: []census.Skipped{skipped("pods", "ci", census.Forbidden)},
@@ -226,7 +226,7 @@ func TestReportFails(t *testing.T) {
 	c := building(Options{})
 	c.retriesOf = retries(-1)
 	c.add(pool("p-", 5))
-	if result, err := c.report(Coverage{}); err == nil {
+	if result, err := c.report(Counted{}); err == nil {
 		t.Errorf("%+v", result.Report)
 	}
 }

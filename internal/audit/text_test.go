@@ -20,9 +20,9 @@ func TestPrefixesTruncatedInsideACharacter(t *testing.T) {
 			s.Resource = pods
 			c.add(s)
 		}
-		result, err := c.report(Coverage{
-			Resources: []census.Resource{pods},
-			Server:    v1alpha1.AuditServer{Retries: v1alpha1.Retries{AttemptsSource: v1alpha1.SourceVersion}},
+		result, err := c.report(Counted{
+			Types:  []census.Resource{pods},
+			Server: v1alpha1.AuditServer{Retries: v1alpha1.Retries{AttemptsSource: v1alpha1.SourceVersion}},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -37,8 +37,8 @@ func watched(options Options, rows ...live.Row) *build {
 // watchedReport is the report of rows.
 func watchedReport(t *testing.T, rows ...live.Row) *v1alpha1.AuditReport {
 	t.Helper()
-	result, err := watched(Options{MinCount: 10, Order: ByRate}, rows...).report(Coverage{
-		Ended: watchBegan.Add(2 * time.Hour), Resources: []census.Resource{rows[0].Pool.Resource},
+	result, err := watched(Options{MinCount: 10, Order: ByRate}, rows...).report(Counted{
+		Ended: watchBegan.Add(2 * time.Hour), Types: []census.Resource{rows[0].Pool.Resource},
 		Summary: census.Summary{Objects: 77},
 	})
 	if err != nil {
@@ -106,7 +106,7 @@ func TestWatchedFolds(t *testing.T) {
 // same if it had many creates since.
 func TestWatchedGone(t *testing.T) {
 	row := seen("gone-", 0, 4800, 4800)
-	result, err := watched(Options{Old: saved(nil), MinCount: 10}, row).report(Coverage{Resources: []census.Resource{row.Pool.Resource}})
+	result, err := watched(Options{Old: saved(nil), MinCount: 10}, row).report(Counted{Types: []census.Resource{row.Pool.Resource}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -194,9 +194,6 @@ func groupOf(members []*candidate) *group {
 	return g
 }
 
-// Incomparable is the reason for objects whose managedFields are invalid.
-const Incomparable census.Reason = "incomparable"
-
 // skips are the types and objects that were skipped. It is safe for concurrent use.
 type skips struct {
 	mu      sync.Mutex
@@ -243,7 +240,7 @@ func (s *skips) list() []census.Skipped {
 	for key, names := range s.objects {
 		slices.Sort(names)
 		s.all = append(s.all, census.Skipped{
-			Group: key.resource.Group, Resource: key.resource.Resource, Namespace: key.namespace, Reason: Incomparable,
+			Group: key.resource.Group, Resource: key.resource.Resource, Namespace: key.namespace, Reason: census.Incomparable,
 			Message: "managedFields are invalid in " + humanize.Few(slices.Compact(names)),
 		})
 	}

@@ -388,10 +388,13 @@ type Skipped struct {
 	// Reason is one word for scripts: excluded, undiscovered, unauthorized, forbidden,
 	// notFound, notListable, throttled, unreachable, timeout, malformed, expired,
 	// interrupted or failed. In a DuplicateReport, incomparable stands for single objects.
-	Reason string `json:"reason"`
+	Reason SkipReason `json:"reason"`
 	// Message is the cause.
 	Message string `json:"message"`
 }
+
+// SkipReason is a reason to skip a resource type.
+type SkipReason string
 
 // AuditGate holds the limits of the --fail-above flags, and the prefixes above them. A limit
 // is null if you did not set it.

@@ -3,7 +3,7 @@
 package audit
 
 import (
-	"context"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,25 +18,40 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 )
 
-// command is the command line.
-type command struct {
-	streams genericiooptions.IOStreams
-	factory cmdutil.Factory
-	flags   flags
-	invalid error // of the flags
-}
+// maxLists is the largest number of lists in flight; each has a connection and a
+// buffer.
+const maxLists = 256
 
-// flags are the values of the flags. Most are those of the config.
-type flags struct {
-	config
+// options are the values of the flags.
+type options struct {
+	genericiooptions.IOStreams
+	factory    cmdutil.Factory
+	printFlags *output.Flags
+	wide       bool
+	noHeaders  bool
+
+	arguments []string // TYPE[,TYPE...] or TYPE/PREFIX
+	scope     scan.Flags
+	lists     census.Scanner // how the server is read
+	about     audit.Options
+	topGiven  bool
+	compare   string // the file of the earlier audit
+	estimate  bool   // print an estimate of an audit's requests
+	watch     bool
+	// duration is how long an audit goes on, and interval how often it shows the counts.
+	duration, interval time.Duration
+
 	prefixes        []string
 	sortBy          flagvalue.Enum[audit.Order]
 	serverAttempts  flagvalue.Attempts
 	failAbove       flagvalue.Probability
 	failAboveCount  int64
 	failAboveGrowth float64
+	ignoreNotFound  bool // lets a gate pass that found no name
+	given           func(flag string) bool
 }
 
 var longHelp = templates.LongDesc(`
@@ -75,7 +90,7 @@ var longHelp = templates.LongDesc(`
 
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
-	c := &command{streams: streams, factory: conn.Factory, flags: newFlags()}
+	o := newOptions(conn.Factory, streams)
 	cmd := &cobra.Command{
 		Use:                   "audit [TYPE[,TYPE...] | TYPE/PREFIX ...] [-n NAMESPACE | -A] [-l SELECTOR]",
 		DisableFlagsInUseLine: true,
@@ -103,104 +118,106 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 
 			# Fail a CI job if a prefix has more than 100,000 names
 			kubectl genname audit -A --fail-above-count 100000`),
-		RunE:              runner.RunE(c),
+		RunE:              runner.RunE(o),
 		ValidArgsFunction: complete.TypesOrPrefixes(conn),
 	}
-	c.flags.add(cmd)
+	o.addFlags(cmd)
 	// It fails only for a flag that is not there.
 	_ = cmd.RegisterFlagCompletionFunc("prefix", complete.PrefixesOfTypes(conn))
 	return cmd
 }
 
-// newFlags returns the defaults.
-func newFlags() flags {
-	return flags{
-		config: config{
-			scan:     census.Scanner{RetryTimeout: census.DefaultRetryTimeout},
-			interval: 5 * time.Second,
-			prints:   printing{flags: output.NewFlags(output.Wide)},
-		},
-		failAbove: flagvalue.Probability{Value: new(float64)},
-		sortBy:    flagvalue.NewEnum(audit.ByNames, audit.Orders...),
+// newOptions returns the defaults.
+func newOptions(factory cmdutil.Factory, streams genericiooptions.IOStreams) *options {
+	return &options{
+		IOStreams: streams, factory: factory, printFlags: output.NewFlags(output.Wide),
+		interval: 5 * time.Second, failAbove: flagvalue.Probability{Value: new(float64)},
+		sortBy: flagvalue.NewEnum(audit.ByNames, audit.Orders...),
 	}
 }
 
-func (f *flags) add(cmd *cobra.Command) {
+func (o *options) addFlags(cmd *cobra.Command) {
 	set := cmd.Flags()
-	set.BoolVarP(&f.prints.namespaces, "all-namespaces", "A", false,
-		"Count objects of all namespaces, and cluster-scoped objects")
-	set.StringVarP(&f.about.LabelSelector, "selector", "l", "",
+	o.scope.Bind(set, "Count objects of all namespaces, and cluster-scoped objects",
 		"Show only prefixes with an object that matches this label selector. The counts of these prefixes still "+
 			"include all objects")
-	set.StringSliceVar(&f.prefixes, "prefix", nil,
+	set.StringSliceVar(&o.prefixes, "prefix", nil,
 		"Count only these prefixes. A prefix is a whole generateName, like run-, not a pattern")
-	set.Int64Var(&f.about.MinCount, "min-count", 10,
+	set.Int64Var(&o.about.MinCount, "min-count", 10,
 		"Hide prefixes with fewer names than this. The default is 1 if you name a prefix")
-	set.IntVar(&f.about.Top, "top", 0, "Number of rows to show, in the order of --sort-by. 0 shows all. "+
+	set.IntVar(&o.about.Top, "top", 0, "Number of rows to show, in the order of --sort-by. 0 shows all. "+
 		"Without this flag, a terminal shows 20, and with --watch as many as fit")
-	set.Var(&f.sortBy, "sort-by", f.sortBy.Usage("Order", nil)+
+	set.Var(&o.sortBy, "sort-by", o.sortBy.Usage("Order", nil)+
 		". The largest comes first. With --watch, the default is the fastest growth")
-	set.StringVar(&f.compare, "compare", "", "File with an earlier audit to compare with (from audit -o json)")
-	set.Var(&f.serverAttempts, "server-attempts",
+	set.StringVar(&o.compare, "compare", "", "File with an earlier audit to compare with (from audit -o json)")
+	set.Var(&o.serverAttempts, "server-attempts",
 		"Number of names that the server tries per create. With auto, audit asks the server")
-	set.Var(&f.failAbove, "fail-above",
+	set.Var(&o.failAbove, "fail-above",
 		"Exit with code 3 if the next create under a prefix fails with a chance above this value, like 0.001 or 0.1%. "+
 			"With 8 attempts per create, the chance is 0.1% at 6 million names. "+
 			"For a lower limit, use --fail-above-count")
-	set.Int64Var(&f.failAboveCount, "fail-above-count", 0,
+	set.Int64Var(&o.failAboveCount, "fail-above-count", 0,
 		"Exit with code 3 if a prefix has more names than this, also if the table hides the prefix")
-	set.Float64Var(&f.failAboveGrowth, "fail-above-growth", 0,
+	set.Float64Var(&o.failAboveGrowth, "fail-above-growth", 0,
 		"Exit with code 3 if a prefix has grown by more names per day than this since the audit of --compare")
-	set.BoolVar(&f.about.AllowUnlisted, "allow-unlisted", false,
+	set.BoolVar(&o.about.AllowUnlisted, "allow-unlisted", false,
 		"Let a gate pass even if there are resource types that you can't list")
-	set.BoolVar(&f.ignoreNotFound, "ignore-not-found", false,
+	set.BoolVar(&o.ignoreNotFound, "ignore-not-found", false,
 		"Let a gate pass even if a prefix that you named has no names, or --selector matches no object")
-	set.Int64Var(&f.scan.ChunkSize, "chunk-size", 0, "Number of objects per request. 0 chooses it automatically")
-	set.IntVar(&f.scan.Concurrency, "concurrency", 0,
+	set.Int64Var(&o.lists.ChunkSize, "chunk-size", 0, "Number of objects per request. 0 chooses it automatically")
+	set.IntVar(&o.lists.Concurrency, "concurrency", 0,
 		"Number of lists to read at the same time. 0 chooses it automatically")
-	set.BoolVar(&f.scan.Polite, "polite", false,
+	set.BoolVar(&o.lists.Polite, "polite", false,
 		"Send one request at a time. After each request, pause nine times as long as it took")
-	set.Var((*flagvalue.Duration)(&f.scan.RetryTimeout), "retry-timeout",
-		"How long to retry one request while the server throttles it, fails or is unreachable")
-	set.BoolVar(&f.estimate, "estimate", false,
+	set.BoolVar(&o.estimate, "estimate", false,
 		"Print how many objects an audit would read, and don't count names. "+
 			"This reads one object of each resource type")
-	set.BoolVarP(&f.watch, "watch", "w", false, "After counting, watch the objects and update counts and rates "+
+	set.BoolVarP(&o.watch, "watch", "w", false, "After counting, watch the objects and update counts and rates "+
 		"until you press q, interrupt, or --duration ends. The gates are evaluated at the end")
-	set.Var((*flagvalue.Duration)(&f.duration), "duration",
+	set.Var((*flagvalue.Duration)(&o.duration), "duration",
 		"How long to --watch after the first count, like 90s or 1h. 0 has no end")
-	set.Var((*flagvalue.Duration)(&f.interval), "interval", "How often --watch prints changes")
-	set.BoolVar(&f.prints.noHeaders, "no-headers", false, "Print the table without headers")
+	set.Var((*flagvalue.Duration)(&o.interval), "interval", "How often --watch prints changes")
+	set.BoolVar(&o.noHeaders, "no-headers", false, "Print the table without headers")
 	flagvalue.ReadableNumbers(set)
-	f.prints.flags.AddFlags(cmd)
+	o.printFlags.AddFlags(cmd)
 }
 
-// Complete takes the scope and the output format from the command line and the
+// Complete takes the scope, the rows, the gates and the output format from the command line and the
 // kubeconfig.
-func (c *command) Complete(cmd *cobra.Command, args []string) error {
-	given := cmd.Flags().Changed
-	if err := c.flags.prints.flags.Check(); err != nil { // before anything is counted
+func (o *options) Complete(cmd *cobra.Command, args []string) (err error) {
+	o.arguments, o.given = args, cmd.Flags().Changed
+	if err := o.printFlags.Check(); err != nil { // before anything is counted
 		return err
 	}
-	c.invalid = c.flags.validate(given)
-	if c.invalid == nil {
-		c.invalid = validateArguments(args, given("prefix"))
+	o.wide = o.printFlags.Take(output.Wide)
+	if err := o.scope.Complete(cmd, o.factory); err != nil {
+		return err
 	}
-	namespace := ""
-	if !c.flags.prints.namespaces {
-		var err error
-		if namespace, _, err = c.factory.ToRawKubeConfigLoader().Namespace(); err != nil {
-			return err
-		}
-	}
-	return c.flags.complete(args, namespace, given)
+	o.completeAbout()
+	return nil
 }
 
-// Validate returns an error for wrong flags or arguments.
-func (c *command) Validate() error { return c.invalid }
-
-// Run counts, prints, and evaluates the gates.
-func (c *command) Run(ctx context.Context) error {
-	r := &run{config: &c.flags.config, streams: c.streams, factory: c.factory, printer: linePrinter{c.streams.ErrOut}}
-	return r.run(ctx, &c.flags.serverAttempts)
+// completeAbout sets the scope, the rows and the gates.
+func (o *options) completeAbout() {
+	about := &o.about
+	about.Namespace, about.LabelSelector, about.TypesNamed = o.scope.Namespace, o.scope.Selector, o.named()
+	o.topGiven, about.Order = o.given("top"), o.sortBy.Value
+	if o.watch && !o.given("sort-by") {
+		about.Order = audit.ByRate
+	}
+	if (o.given("prefix") || slices.ContainsFunc(o.arguments, isPrefix)) && !o.given("min-count") {
+		about.MinCount = 1 // who names a prefix wants to see it
+	}
+	for _, prefix := range o.prefixes {
+		about.Prefixes = withPrefix(about.Prefixes, prefix)
+	}
+	if o.failAbove.Given() {
+		about.FailAbove = o.failAbove.Value
+	}
+	if o.given("fail-above-count") {
+		about.FailAboveCount = &o.failAboveCount
+	}
+	if o.given("fail-above-growth") {
+		about.FailAboveGrowth = &o.failAboveGrowth
+	}
 }

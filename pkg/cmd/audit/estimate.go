@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
@@ -15,35 +16,27 @@ import (
 // reportRest returns a function that prints how long a polite scan pauses.
 func reportRest(line func(text string)) func(time.Duration) {
 	return func(pause time.Duration) {
-		line(fmt.Sprintf("Pausing for %s, nine times as long as the last request took (--polite)",
+		line(terminal.Sprintf("Pausing for %s, nine times as long as the last request took (--polite)",
 			pause.Round(time.Second)))
 	}
 }
 
-// printEstimate prints how much an audit of the types would read.
-func (r *run) printEstimate(ctx context.Context, scanner *census.Scanner, progress *terminal.Progress) error {
-	progress.SetText("reading one object of each resource type")
-	estimates, skipped, err := scanner.Estimate(ctx, r.types, r.config.about.Namespace)
+// showEstimate shows how much an audit of the types would read.
+func (r *run) showEstimate(ctx context.Context) error {
+	r.session.SetText("reading one object of each resource type")
+	estimates, skipped, err := r.scanner().Estimate(ctx, r.types, r.about.Namespace)
 	if err != nil {
 		return err
 	}
-	progress.End()
-	if len(estimates) > 0 {
-		if err := estimateTable(estimates).Print(r.streams.Out, !r.config.prints.noHeaders); err != nil {
-			return err
-		}
+	view := scan.View{Table: estimateTable(estimates), NoHeaders: r.noHeaders}
+	coverage := census.Coverage{Types: r.types, Skipped: skipped, Namespace: r.about.Namespace, Named: r.named()}
+	failed, forbidden := coverage.Warned()
+	for _, s := range failed {
+		view.Warnings = append(view.Warnings, terminal.Warningf("%s", s.Message))
 	}
-	failed, forbidden := 0, 0
-	for _, s := range skipped {
-		if s.Reason == census.Forbidden && !r.config.named() {
-			forbidden++
-			continue
-		}
-		failed++
-		r.printer.printf("Warning: %s", s.Message)
-	}
-	if forbidden > 0 {
-		r.printer.printf("Warning: %s that you can't list (needs list)", humanize.Count(forbidden, "type"))
+	if n := len(forbidden); n > 0 {
+		view.Warnings = append(view.Warnings,
+			terminal.Warningf("%s that you can't list (needs list)", humanize.Count(n, "type")))
 	}
 	var total census.Estimate
 	for _, e := range estimates {
@@ -51,16 +44,16 @@ func (r *run) printEstimate(ctx context.Context, scanner *census.Scanner, progre
 		total.Requests += e.Requests
 		total.Bytes += e.Bytes
 	}
-	r.printer.printf("An audit would read %s of %s: about %s and %s of metadata",
+	view.Next = []string{terminal.Sprintf("An audit would read %s of %s: about %s and %s of metadata",
 		humanize.Count(total.Objects, "object"), humanize.Count(len(estimates), "type"),
-		humanize.Count(total.Requests, "request"), megabytes(total.Bytes))
-	if len(estimates) == 0 && forbidden > 0 {
-		return errors.New("you can't list any of the resource types (needs list)")
+		humanize.Count(total.Requests, "request"), megabytes(total.Bytes))}
+	switch {
+	case len(estimates) == 0 && len(forbidden) > 0:
+		view.Gate = errors.New("you can't list any of the resource types (needs list)")
+	case len(failed) > 0:
+		view.Gate = fmt.Errorf("%s could not be read", humanize.Count(len(failed), "type"))
 	}
-	if failed > 0 {
-		return fmt.Errorf("%s could not be read", humanize.Count(failed, "type"))
-	}
-	return nil
+	return r.session.Show(nil, view)
 }
 
 // estimateTable has a row for each type that has objects.

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
@@ -23,7 +25,6 @@ func TestValidate(t *testing.T) {
 		"--polite --concurrency=1":        "",
 		"--polite --concurrency=2":        "--polite sends one request at a time, so --concurrency can't be 2",
 		"--estimate --output=json":        "--estimate prints only a table and takes no --output",
-		"--estimate --output=name":        "--estimate prints only a table and takes no --output",
 		"--estimate --fail-above=0.1":     "--estimate doesn't count, so it takes neither --compare nor a gate",
 		"--estimate --compare=a.json":     "--estimate doesn't count, so it takes neither --compare nor a gate",
 		"--retry-timeout=-1m":             "--retry-timeout must be positive, not -1m0s",
@@ -37,20 +38,27 @@ func TestValidate(t *testing.T) {
 		"--sort-by=last-24h --top=3":      "",
 		"--watch --prefix= --interval=1s": "--prefix must not be empty",
 	} {
-		cmd := &cobra.Command{}
-		f := newFlags()
-		f.add(cmd)
-		err := cmd.Flags().Parse(strings.Fields(line))
-		if err == nil {
-			err = f.validate(cmd.Flags().Changed)
-		}
+		_, err := parsed(strings.Fields(line)...)
 		if want == "" && err != nil || want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%s: %v, want %q", line, err, want)
 		}
 	}
-	if f := newFlags(); f.scan.RetryTimeout != 2*time.Minute {
-		t.Errorf("--retry-timeout is %s", f.scan.RetryTimeout)
+}
+
+// parsed returns the options of a command line, with or without an error of Validate.
+func parsed(args ...string) (*options, error) {
+	cmd, flags := &cobra.Command{}, genericclioptions.NewConfigFlags(false)
+	*flags.Namespace = "ns"
+	o := newOptions(cmdutil.NewFactory(flags), genericiooptions.NewTestIOStreamsDiscard())
+	o.addFlags(cmd)
+	cmd.Flags().String("namespace", "", "")
+	if err := cmd.Flags().Parse(args); err != nil {
+		return o, err
 	}
+	if err := o.Complete(cmd, cmd.Flags().Args()); err != nil {
+		return o, err
+	}
+	return o, o.Validate()
 }
 
 // The config combines flags that affect each other.
@@ -64,16 +72,9 @@ func TestConfig(t *testing.T) {
 		"--fail-above-growth=.5": {MinCount: 10, Order: audit.ByNames, FailAboveGrowth: new(0.5)},
 		"--fail-above=50%":       {MinCount: 10, Order: audit.ByNames, FailAbove: new(0.5)},
 	} {
-		f, cmd := newFlags(), &cobra.Command{}
-		f.add(cmd)
-		if err := cmd.Flags().Parse(strings.Fields(line)); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.complete(nil, "ns", cmd.Flags().Changed); err != nil {
-			t.Fatal(err)
-		}
+		o, _ := parsed(strings.Fields(line)...)
 		want.Namespace = "ns"
-		if diff := cmp.Diff(want, f.about); diff != "" {
+		if diff := cmp.Diff(want, o.about); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", line, diff)
 		}
 	}

@@ -23,9 +23,9 @@ import (
 func (r *run) evaluate(ctx context.Context, result *audit.Result) error {
 	report := result.Report
 	if ctx.Err() != nil {
-		line := "error: interrupted"
+		line := terminal.Errorf("interrupted")
 		if !report.Complete {
-			line = "error: interrupted before the audit had read everything, so its counts are lower bounds"
+			line = terminal.Errorf("interrupted before the audit had read everything, so its counts are lower bounds")
 		}
 		return &exitcode.Error{Code: exitcode.Interrupted, Lines: []string{line}}
 	}
@@ -45,23 +45,23 @@ func (r *run) evaluate(ctx context.Context, result *audit.Result) error {
 // checkedNothing returns an error if a gate had nothing to check: a prefix can be
 // misspelled, and an earlier audit can have other resource types.
 func (r *run) checkedNothing(result *audit.Result) error {
-	gate, read, c := result.Report.Gate, result.Report.Summary.ResourceTypes, r.config
+	gate, read := result.Report.Gate, result.Report.Summary.ResourceTypes
 	switch {
 	case gate == nil || read == 0:
 		return nil
-	case len(result.NotFound) > 0 && !c.ignoreNotFound:
+	case len(result.NotFound) > 0 && !r.ignoreNotFound:
 		return fmt.Errorf("the gate checked nothing, because no name has the prefix %s. To let the gate pass "+
 			"without names, add:\n  --ignore-not-found", terminal.OneLine(humanize.Few(result.NotFound)))
-	case c.about.LabelSelector != "" && result.Report.Summary.Prefixes == 0 && !c.ignoreNotFound:
+	case r.about.LabelSelector != "" && result.Report.Summary.Prefixes == 0 && !r.ignoreNotFound:
 		return fmt.Errorf("the gate checked nothing, because no prefix matches --selector=%q. To let the gate pass "+
-			"without prefixes, add:\n  --ignore-not-found", c.about.LabelSelector)
+			"without prefixes, add:\n  --ignore-not-found", r.about.LabelSelector)
 	case gate.FailAboveGrowth != nil && result.OtherCluster:
-		return fmt.Errorf("--fail-above-growth: %s is an audit of another cluster", c.compare)
+		return fmt.Errorf("--fail-above-growth: %s is an audit of another cluster", r.compare)
 	case gate.FailAboveGrowth != nil && result.OnlyNamespace != "":
 		return fmt.Errorf("--fail-above-growth: only namespace %s could be compared, because %s is an audit of that "+
-			"namespace", result.OnlyNamespace, c.compare)
+			"namespace", result.OnlyNamespace, r.compare)
 	case gate.FailAboveGrowth != nil && len(result.OnlyNow) == read:
-		return fmt.Errorf("--fail-above-growth checked nothing, because %s has none of these resource types", c.compare)
+		return fmt.Errorf("--fail-above-growth checked nothing, because %s has none of these resource types", r.compare)
 	}
 	return nil
 }
@@ -71,10 +71,10 @@ func (r *run) checkedNothing(result *audit.Result) error {
 // user has no permission to know, explain prints it.
 func (r *run) checkNamespace(ctx context.Context) error {
 	namespace := r.onlyNamespace()
-	if !r.config.about.Gated() || namespace == "" {
+	if !r.about.Gated() || namespace == "" {
 		return nil
 	}
-	known, err := r.cluster.HasNamespace(ctx, namespace)
+	known, err := r.session.HasNamespace(ctx, namespace)
 	r.maybeNowhere = !known
 	if err != nil {
 		return fmt.Errorf("the gate needs a namespace that exists: %w", err)
@@ -118,9 +118,9 @@ func exceededText(gate *v1alpha1.AuditGate) string {
 	count, above := humanize.Count(gate.ExceededCount, "prefix"), strings.Join(limits, " or ")
 	next := reference.In(worst.Resource+"/"+worst.Prefix, worst.Namespace)
 	if gate.ExceededCount == 1 {
-		return terminal.Sprintf("error: %s above %s: %s\n  kubectl genname audit %s -o wide", count, above, named, next)
+		return terminal.Errorf("%s above %s: %s\n  kubectl genname audit %s -o wide", count, above, named, next)
 	}
-	return terminal.Sprintf("error: %s above %s. The worst is %s. -o json lists %s\n"+
+	return terminal.Errorf("%s above %s. The worst is %s. -o json lists %s\n"+
 		"  kubectl genname audit %s -o wide", count, above, named, listed(gate), next)
 }
 

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -10,6 +11,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
@@ -20,80 +23,74 @@ const (
 	wideColumns = 160
 )
 
-// print prints the result of an audit. People get the verdict first, on stderr, then a table
-// or a record, then the rest.
-func (r *run) print(result *audit.Result) error {
-	report, prints := result.Report, &r.config.prints
-	if prints.forMachines() {
-		err := prints.flags.Print(report, r.streams.Out)
-		r.warn(result)
-		return err
+// view returns a result as people read it: the verdict, then a table or a record, then the rest.
+func (r *run) view(ctx context.Context, result *audit.Result) scan.View {
+	report := result.Report
+	v := scan.View{
+		Verdict: verdictLines(report), NoHeaders: r.noHeaders,
+		Coverage: result.Coverage, Command: command,
+		Warnings: r.warnings(result), Gate: r.evaluate(ctx, result),
 	}
-	record := r.config.isRecord(report)
-	for _, line := range verdictLines(report) {
-		if !record {
-			fmt.Fprintln(r.printer.out, line)
-		}
-	}
-	rows := rowsOf(report, r.config.about.Order)
-	all := len(report.Items) + len(report.Folded)
-	var err error
+	rows, below := rowsOf(report, r.about.Order), 0
 	switch {
 	case len(rows) == 0:
-		r.printEmpty(report)
-	case record:
-		err = printRecord(r.streams.Out, report)
+		v.Verdict = append(v.Verdict, r.emptyLines(report)...)
+	case r.isRecord(report):
+		v.Verdict, v.Text = nil, func(out io.Writer) error { return printRecord(out, report) }
 	default:
-		rows, err = prints.table(auditColumns(report, prints), rows, r.streams.Out)
+		v.Table, below = r.table(r.auditColumns(report), rows)
 	}
-	if err != nil {
-		return err
-	}
-	r.warn(result)
-	r.printUnshown(result, all-len(rows))
-	if s := report.Summary; prints.wide {
-		r.printer.printf("Read %s of %s in %s and %.1f s: %s",
+	v.Next = r.unshownLines(result, len(report.Items)+len(report.Folded)-len(rows)+below)
+	if s := report.Summary; r.wide {
+		v.Next = append(v.Next, terminal.Sprintf("Read %s of %s in %s and %.1f s: %s",
 			humanize.Count(s.Objects, "object"), humanize.Count(s.ResourceTypes, "type"),
-			humanize.Count(s.Requests, "request"), s.Seconds, humanize.Count(s.Prefixes, "prefix"))
+			humanize.Count(s.Requests, "request"), s.Seconds, humanize.Count(s.Prefixes, "prefix")))
 	}
-	return nil
+	return v
 }
 
-// table prints rows, on a terminal no more than it shows, and returns those.
-func (p *printing) table(columns []column, rows []row, out io.Writer) ([]row, error) {
-	onTerminal := terminal.IsTerminal(out)
-	if onTerminal && !p.topGiven {
-		rows = rows[:min(len(rows), rowsOnTerminal)]
+// table returns the table of rows, on a terminal of no more than it shows, and the number of the others.
+func (o *options) table(columns []column, rows []row) (t *table.Table, below int) {
+	onTerminal := terminal.IsTerminal(o.Out)
+	if onTerminal && !o.topGiven {
+		below = max(len(rows)-rowsOnTerminal, 0)
+		rows = rows[:len(rows)-below]
 	}
-	t := tableOf(columns, rows)
+	t = tableOf(columns, rows)
 	if onTerminal {
-		width := terminal.Width(out)
-		if p.wide {
+		width := terminal.Width(o.Out)
+		if o.wide {
 			width = max(width, wideColumns)
 		}
 		t = fit(t, width)
 	}
-	return rows, t.Print(out, !p.noHeaders)
+	return t, below
 }
 
-// printEmpty prints why there is no table, unless nothing could be read, which the warnings
+// emptyLines returns why there is no table, unless nothing could be read, which the warnings
 // and the error say.
-func (r *run) printEmpty(report *v1alpha1.AuditReport) {
+func (r *run) emptyLines(report *v1alpha1.AuditReport) []string {
 	summary, namespace := report.Summary, r.onlyNamespace()
 	switch {
 	case summary.ResourceTypes == 0 && len(report.Scope.Resources) > 0:
+		return nil
 	case namespace == "":
-		r.printer.printf("No generated names to show.")
+		return []string{nothingToShow}
 	case summary.Prefixes == 0:
-		r.printer.printf("No generated names to show in %s namespace. Use -A for all namespaces.", namespace)
-	default:
-		r.printer.printf("No generated names to show in %s namespace.", namespace)
+		return []string{terminal.Sprintf("No generated names to show in %s namespace. Use -A for all namespaces.",
+			namespace)}
 	}
+	return []string{terminal.Sprintf("No generated names to show in %s namespace.", namespace)}
 }
 
-// printUnshown prints in one line which rows, prefixes and objects are not in the table, and
+// command is the command without flags.
+var command = []string{"kubectl", "genname", "audit"}
+
+const nothingToShow = "No generated names to show."
+
+// unshownLines returns in one line which rows, prefixes and objects are not in the table, and
 // then which named prefixes have no names.
-func (r *run) printUnshown(result *audit.Result, below int) {
+func (r *run) unshownLines(result *audit.Result, below int) (lines []string) {
 	report := result.Report
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
@@ -114,13 +111,12 @@ func (r *run) printUnshown(result *audit.Result, below int) {
 		add("%s %s no generated name.", humanize.Count(others, "other object"), verb(int(others), "has", "have"))
 	}
 	if len(parts) > 0 {
-		r.printer.print(strings.Join(parts, " "))
+		lines = append(lines, strings.Join(parts, " "))
 	}
 	if report.Summary.ResourceTypes > 0 {
-		for _, line := range notFoundLines(result, r.config.about.Namespace) {
-			fmt.Fprintln(r.printer.out, line)
-		}
+		lines = append(lines, notFoundLines(result, r.about.Namespace)...)
 	}
+	return lines
 }
 
 // verb returns the form of a verb for a number of things.

@@ -58,9 +58,9 @@ func sinceText(r *row, count func(*v1alpha1.Measured) int64) string {
 
 // watchColumns returns the columns of a table of a watch, of which the rates have the unit of
 // the fastest row.
-func watchColumns(rows []row, p *printing) []column {
+func (o *options) watchColumns(rows []row) []column {
 	unit := unitOf(rows)
-	columns := append(p.placeColumns(),
+	columns := append(o.placeColumns(),
 		column{"RATE", true, unit.text},
 		column{"CREATED", true, func(r *row) string {
 			return sinceText(r, func(m *v1alpha1.Measured) int64 { return m.Creates })

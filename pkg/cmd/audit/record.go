@@ -15,9 +15,9 @@ import (
 
 // isRecord reports whether a report is printed as a record: one TYPE/PREFIX was named, and it
 // has names in one place.
-func (c *config) isRecord(report *v1alpha1.AuditReport) bool {
-	return len(c.arguments) == 1 && isPrefix(c.arguments[0]) && len(report.Items) == 1 &&
-		report.Scope.ComparedWith == nil && !c.prints.wide && !c.prints.noHeaders
+func (o *options) isRecord(report *v1alpha1.AuditReport) bool {
+	return len(o.arguments) == 1 && isPrefix(o.arguments[0]) && len(report.Items) == 1 &&
+		report.Scope.ComparedWith == nil && !o.wide && !o.noHeaders
 }
 
 // printRecord prints the only prefix of a report.

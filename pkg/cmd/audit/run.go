@@ -3,44 +3,25 @@ package audit
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
-	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 )
-
-// linePrinter prints lines on stderr.
-type linePrinter struct{ out io.Writer }
-
-// print prints a line.
-func (t linePrinter) print(text string) { fmt.Fprintln(t.out, terminal.OneLine(text)) }
-
-// printf prints a message.
-func (t linePrinter) printf(format string, args ...any) {
-	fmt.Fprintln(t.out, terminal.Sprintf(format, args...))
-}
 
 // run is one audit of a cluster.
 type run struct {
-	config  *config
-	streams genericiooptions.IOStreams
-	factory cmdutil.Factory
-	printer linePrinter
+	*options
+	session *scan.Session
 
-	cluster *cluster.Cluster
 	types   []census.Resource
 	skipped []census.Skipped // by discovery
 	uid     string           // of the cluster
@@ -49,53 +30,47 @@ type run struct {
 	maybeNowhere bool
 }
 
-// run reaches the cluster, and counts once, or watches.
-func (r *run) run(ctx context.Context, attempts *flagvalue.Attempts) error {
-	progress := terminal.StartProgress(r.streams.ErrOut)
-	defer progress.End()
-	progress.SetText("discovering resource types")
-	patience := cluster.Patience{For: r.config.scan.RetryTimeout, Print: progress.Line}
-	var err error
-	if r.cluster, err = cluster.New(ctx, r.factory, attempts, patience); err != nil {
+// Run counts once, or watches, and evaluates the gates.
+func (o *options) Run(ctx context.Context) (err error) {
+	if o.about.Old, err = readOld(o.compare); err != nil {
 		return err
 	}
+	r := &run{options: o}
+	if r.session, err = o.scope.Open(ctx, o.factory, o.IOStreams, o.printFlags, &o.serverAttempts); err != nil {
+		return err
+	}
+	defer r.session.End()
 	if err := r.resolve(ctx); err != nil {
 		return err
 	}
 	if err := r.checkNamespace(ctx); err != nil {
 		return err
 	}
-	r.uid, r.ahead = r.cluster.UID(ctx), r.cluster.Ahead(ctx)
-	if r.ahead != 0 {
-		progress.Line(cluster.ClockWarning(r.ahead))
-	}
-	about := &r.config.about
-	about.Began = time.Now().Add(r.ahead) // the windows end now, however long the server was unreachable
-	scanner := r.config.scanner(r.cluster)
-	scanner.Absent, scanner.Resting = patience.Report, reportRest(progress.Line)
+	r.uid, r.ahead = r.session.UID(ctx), r.session.Ahead(ctx)
+	o.about.Began = time.Now().Add(r.ahead) // the windows end now, however long the server was unreachable
 	switch {
-	case r.config.estimate:
-		return r.printEstimate(ctx, scanner, progress)
-	case r.config.watch:
-		return newWatched(r).start(ctx, progress)
+	case o.estimate:
+		return r.showEstimate(ctx)
+	case o.watch:
+		return newWatched(r).start(ctx)
 	}
-	return r.once(ctx, scanner, progress)
+	return r.once(ctx)
 }
 
 // once counts, prints, and evaluates the gates.
-func (r *run) once(ctx context.Context, scanner *census.Scanner, progress *terminal.Progress) error {
-	if err := r.config.about.Comparable(); err != nil {
-		return fmt.Errorf("--compare: can't compare with %s: %w", r.config.compare, err)
+func (r *run) once(ctx context.Context) error {
+	if err := r.comparable(); err != nil {
+		return err
 	}
-	scanner.Progress = cluster.ShowScan(progress)
+	scanner := r.scanner()
 	scanner.Progress(census.Progress{Types: len(r.types)})
-	counts, summary, err := scanner.Count(ctx, r.types, r.config.about.Namespace)
+	counts, summary, err := scanner.Count(ctx, r.types, r.about.Namespace)
 	if err != nil {
 		return err
 	}
-	progress.SetText("calculating the report")
-	coverage := &audit.Coverage{
-		Server: r.server(), Ended: time.Now().Add(r.ahead), Resources: r.types, Skipped: r.skipped, Summary: summary,
+	r.session.SetText("calculating the report")
+	counted := &audit.Counted{
+		Server: r.server(), Ended: time.Now().Add(r.ahead), Types: r.types, Skipped: r.skipped, Summary: summary,
 	}
 	rows := func(yield func(live.Row) bool) {
 		for pool := range counts.All() {
@@ -104,21 +79,37 @@ func (r *run) once(ctx context.Context, scanner *census.Scanner, progress *termi
 			}
 		}
 	}
-	result, err := audit.Build(rows, coverage, r.config.about, audit.NewOdds(r.cluster.RetriesOf))
+	result, err := audit.Build(rows, counted, r.about, audit.NewOdds(r.session.RetriesOf))
 	if err != nil {
 		return err
 	}
-	progress.End()
-	if err := r.print(result); err != nil {
-		return err
+	return r.session.Show(result.Report, r.view(ctx, result))
+}
+
+// comparable returns an error if the audit of --compare can't be compared with.
+func (r *run) comparable() error {
+	if err := r.about.Comparable(); err != nil {
+		return fmt.Errorf("--compare: can't compare with %s: %w", r.compare, err)
 	}
-	return r.evaluate(ctx, result)
+	return nil
+}
+
+// scanner returns the scanner of an audit.
+func (r *run) scanner() *census.Scanner {
+	scanner := r.session.Scanner()
+	scanner.ChunkSize, scanner.Concurrency, scanner.Polite = r.lists.ChunkSize, r.lists.Concurrency, r.lists.Polite
+	scanner.Selector, scanner.Prefixes, scanner.MinCount = r.scope.Labels, r.about.Prefixes, r.about.CountsFrom()
+	scanner.Resting = reportRest(r.session.Line)
+	for _, window := range audit.Recent {
+		scanner.Since = append(scanner.Since, r.about.Began.Add(-window))
+	}
+	return scanner
 }
 
 // server returns the part of a report about the server.
 func (r *run) server() v1alpha1.AuditServer {
 	return v1alpha1.AuditServer{
-		GitVersion: r.cluster.GitVersion(), ClusterUID: r.uid, Retries: r.cluster.Retries(),
+		GitVersion: r.session.GitVersion(), ClusterUID: r.uid, Retries: r.session.Retries(),
 	}
 }
 
@@ -127,21 +118,21 @@ func (r *run) onlyNamespace() string {
 	if namespaced := func(t census.Resource) bool { return t.Namespaced }; !slices.ContainsFunc(r.types, namespaced) {
 		return ""
 	}
-	return r.config.about.Namespace
+	return r.about.Namespace
 }
 
 // resolve finds the types to count, and for TYPE/PREFIX the prefixes that are counted of
 // each.
 func (r *run) resolve(ctx context.Context) (err error) {
-	about, args := &r.config.about, r.config.arguments
+	about, args := &r.about, r.arguments
 	if !slices.ContainsFunc(args, isPrefix) {
-		r.types, r.skipped, err = r.cluster.Resources(ctx, args, about.Namespace)
+		r.types, r.skipped, err = r.session.Resources(ctx, args, about.Namespace)
 		return explainPrefix(args, err)
 	}
 	about.PrefixesOf = map[schema.GroupResource][]string{}
 	for _, argument := range args {
 		word, prefix, _ := strings.Cut(argument, "/")
-		found, skipped, err := r.cluster.Resources(ctx, []string{word}, about.Namespace)
+		found, skipped, err := r.session.Resources(ctx, []string{word}, about.Namespace)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
@@ -19,62 +20,58 @@ import (
 type showing interface {
 	show(*v1alpha1.AuditReport, live.Snapshot) error
 	notice(text string)
-	last(report *v1alpha1.AuditReport) error
+	last(report *v1alpha1.AuditReport) scan.View
 }
 
 // newShowing returns the showing for stdout: reports for programs, a screen, or rows in a
 // pipe. A screen must be ended before its last report.
 func (r *run) newShowing() (showing, *painting, error) {
-	prints, out := &r.config.prints, r.streams.Out
-	if prints.forMachines() {
-		return &stream{printer: r.printer, out: out, prints: prints}, nil, nil
+	if r.printFlags.ForMachines() {
+		return &stream{options: r.options, line: r.session.Line}, nil, nil
 	}
-	screen, err := terminal.StartScreen(r.streams.In, out)
+	screen, err := terminal.StartScreen(r.In, r.Out)
 	if err != nil {
 		return nil, nil, err
 	}
 	if screen != nil {
-		p := &painting{printer: r.printer, out: out, prints: prints, screen: screen, duration: r.config.duration}
+		p := &painting{options: r.options, line: r.session.Line, screen: screen}
 		return p, p, nil
 	}
-	return &appending{printer: r.printer, out: out, prints: prints}, nil, nil
+	return &appending{options: r.options, line: r.session.Line}, nil, nil
 }
 
 // stream prints a report at each interval.
 type stream struct {
-	printer linePrinter
-	out     io.Writer
-	prints  *printing
+	*options
+	line func(text string) // prints a line on stderr
 }
 
 func (s *stream) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
-	return s.prints.flags.Print(r, s.out)
+	return s.printFlags.Print(r, s.Out)
 }
-func (s *stream) last(r *v1alpha1.AuditReport) error { return s.prints.flags.Print(r, s.out) }
-func (s *stream) notice(text string)                 { s.printer.print(text) }
+func (s *stream) last(*v1alpha1.AuditReport) scan.View { return scan.View{} }
+func (s *stream) notice(text string)                   { s.line(text) }
 
 // appending prints the rows that have changed, as kubectl get --watch does. Columns
 // keep the greatest width that they have had.
 type appending struct {
-	printer linePrinter
-	out     io.Writer
-	prints  *printing
-	began   bool
-	seen    changes
-	widths  []int
+	*options
+	line   func(text string)
+	began  bool
+	seen   changes
+	widths []int
 }
 
 func (a *appending) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
-	rows, still := split(r, a.prints.order)
+	rows, still := split(r, a.about.Order)
 	if !a.began && still.prefixes > 0 {
-		a.printer.print(fmt.Sprintf("Watching %s. A row appears when an object is created or deleted.",
-			quietText(still)))
+		a.line(terminal.Sprintf("Watching %s. A row appears when an object is created or deleted.", quietText(still)))
 	}
 	a.began = true
 	changed, gone := a.seen.take(rows)
 	for _, pool := range gone {
 		prefix := reference.In(pool.Resource.String()+"/"+pool.Prefix, pool.Namespace)
-		a.printer.printf("%s is no longer shown, because %s", prefix, goneText(r))
+		a.line(terminal.Sprintf("%s is no longer shown, because %s", prefix, goneText(r)))
 	}
 	return a.print(changed)
 }
@@ -94,13 +91,13 @@ const printedAtOnce = 1000
 // print prints rows, after the header if they are the first. Their text is made twice,
 // because it takes much memory, and the first line has to be as wide as the last.
 func (a *appending) print(rows []row) error {
-	columns, header := watchColumns(rows, a.prints), a.widths == nil && !a.prints.noHeaders
+	columns, header := a.watchColumns(rows), a.widths == nil && !a.noHeaders
 	for some := range slices.Chunk(rows, printedAtOnce) {
 		a.widths = tableOf(columns, some).Widths(a.widths)
 	}
 	for some := range slices.Chunk(rows, printedAtOnce) {
 		lines := tableOf(columns, some).Lines(a.widths, header)
-		if _, err := fmt.Fprintln(a.out, strings.Join(lines, "\n")); err != nil {
+		if _, err := fmt.Fprintln(a.Out, strings.Join(lines, "\n")); err != nil {
 			return err
 		}
 		header = false
@@ -108,21 +105,23 @@ func (a *appending) print(rows []row) error {
 	return nil
 }
 
-func (a *appending) last(r *v1alpha1.AuditReport) error {
-	err := a.show(r, live.Snapshot{})
-	printQuiet(a.printer, r)
-	return err
+func (a *appending) last(r *v1alpha1.AuditReport) scan.View {
+	return scan.View{
+		Text:     func(io.Writer) error { return a.show(r, live.Snapshot{}) },
+		Warnings: quietLines(r),
+	}
 }
-func (a *appending) notice(text string) { a.printer.print(text) }
+func (a *appending) notice(text string) { a.line(text) }
 
-// printQuiet prints at the end how many prefixes have no row.
-func printQuiet(printer linePrinter, r *v1alpha1.AuditReport) {
+// quietLines return at the end how many prefixes have no row.
+func quietLines(r *v1alpha1.AuditReport) []string {
 	switch _, still := split(r, audit.ByNames); {
 	case len(r.Items)+len(r.Folded) == 0:
-		printer.print("No generated names to show.")
+		return []string{nothingToShow}
 	case still.prefixes > 0:
-		printer.print(fmt.Sprintf("%s: nothing was created or deleted since the watch began.", quietText(still)))
+		return []string{quietText(still) + ": nothing was created or deleted since the watch began."}
 	}
+	return nil
 }
 
 // quietText returns how many prefixes are quiet.
@@ -135,13 +134,11 @@ const maxNotices = 100
 
 // painting paints the table on a screen again and again.
 type painting struct {
-	printer  linePrinter
-	out      io.Writer
-	prints   *printing
-	screen   *terminal.Screen
-	duration time.Duration
-	notices  []string // the last ones
-	dropped  int      // how many came before
+	*options
+	line    func(text string)
+	screen  *terminal.Screen
+	notices []string // the last ones
+	dropped int      // how many came before
 }
 
 func (p *painting) show(r *v1alpha1.AuditReport, s live.Snapshot) error {
@@ -159,26 +156,20 @@ func (p *painting) show(r *v1alpha1.AuditReport, s live.Snapshot) error {
 
 // lines returns the table as it fits on a screen, and how many rows don't.
 func (p *painting) lines(r *v1alpha1.AuditReport, width, height int) (lines []string, hidden int) {
-	rows, still := split(r, p.prints.order)
+	rows, _ := split(r, p.about.Order)
 	room := max(height-3, 1) // the header, the quiet prefixes, and the line at the bottom
-	if p.prints.noHeaders {
+	if p.noHeaders {
 		room++
 	}
 	shown := rows[:min(len(rows), room)]
 	if len(shown) > 0 {
-		t := tableOf(watchColumns(shown, p.prints), shown)
-		if !p.prints.wide {
+		t := tableOf(p.watchColumns(shown), shown)
+		if !p.wide {
 			t = fit(t, width)
 		}
-		lines = t.Lines(t.Widths(nil), !p.prints.noHeaders)
+		lines = t.Lines(t.Widths(nil), !p.noHeaders)
 	}
-	switch {
-	case len(r.Items)+len(r.Folded) == 0:
-		lines = []string{"No generated names to show."}
-	case still.prefixes > 0:
-		lines = append(lines, fmt.Sprintf("%s: nothing was created or deleted since the watch began.",
-			quietText(still)))
-	}
+	lines = append(lines, quietLines(r)...)
 	return lines, len(rows) - len(shown)
 }
 
@@ -216,7 +207,7 @@ func (p *painting) notice(text string) {
 		p.notices = slices.Delete(p.notices, 0, 1)
 		p.dropped++
 	}
-	p.notices = append(p.notices, terminal.OneLine(text))
+	p.notices = append(p.notices, text)
 }
 
 // end gives the terminal back, and prints the notices that were on it.
@@ -227,17 +218,17 @@ func (p *painting) end() {
 
 func (p *painting) printNotices() {
 	if p.dropped > 0 {
-		p.printer.printf("%s before the following ones are left out", humanize.Count(p.dropped, "notice"))
+		p.line(humanize.Count(p.dropped, "notice") + " before the following ones are left out")
 	}
 	for _, text := range p.notices {
-		p.printer.print(text)
+		p.line(text)
 	}
 }
 
-func (p *painting) last(r *v1alpha1.AuditReport) (err error) {
-	if rows, _ := split(r, p.prints.order); len(rows) > 0 {
-		_, err = p.prints.table(watchColumns(rows, p.prints), rows, p.out)
+func (p *painting) last(r *v1alpha1.AuditReport) (v scan.View) {
+	if rows, _ := split(r, p.about.Order); len(rows) > 0 {
+		v.Table, _ = p.table(p.watchColumns(rows), rows)
 	}
-	printQuiet(p.printer, r)
-	return err
+	v.Warnings = quietLines(r)
+	return v
 }

@@ -68,8 +68,8 @@ type column struct {
 }
 
 // auditColumns returns the columns of an audit's table.
-func auditColumns(report *v1alpha1.AuditReport, p *printing) []column {
-	columns := append(p.placeColumns(),
+func (o *options) auditColumns(report *v1alpha1.AuditReport) []column {
+	columns := append(o.placeColumns(),
 		column{"NAMES", true, func(r *row) string { return humanize.Grouped(r.Names) }},
 		column{"LAST-10M", true, func(r *row) string { return countText(r.Last10m) }},
 		column{last24hColumn, true, func(r *row) string { return countText(r.Last24h) }})
@@ -77,7 +77,7 @@ func auditColumns(report *v1alpha1.AuditReport, p *printing) []column {
 		columns = append(columns, column{"GROWTH/DAY", true, func(r *row) string { return growthText(r.Growth) }})
 	}
 	columns = append(columns, column{creatorColumn, false, creatorText})
-	if p.wide {
+	if o.wide {
 		now := report.Metadata.CreationTimestamp.Time
 		columns = append(columns,
 			column{"ATTEMPTS", true, ofPrefix(attemptsText)},
@@ -100,12 +100,12 @@ func ofPrefix(text func(*row) string) func(*row) string {
 }
 
 // placeColumns returns the columns that say which prefix a row is about.
-func (p *printing) placeColumns() []column {
+func (o *options) placeColumns() []column {
 	columns := []column{
 		{resourceColumn, false, func(r *row) string { return humanize.Type(r.Group, r.Resource) }},
 		{prefixColumn, false, prefixText},
 	}
-	if p.namespaces {
+	if o.scope.AllNamespaces {
 		columns = slices.Insert(columns, 0, column{namespaceColumn, false, func(r *row) string { return r.Namespace }})
 	}
 	return columns

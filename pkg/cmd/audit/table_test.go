@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 )
 
@@ -133,9 +134,11 @@ func cells(most int) *rapid.Generator[string] {
 // rows with different identifying columns look different.
 func TestFitOfAnyTable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		columns := auditColumns(&v1alpha1.AuditReport{
+		columns := (&options{
+			scope: scan.Flags{AllNamespaces: rapid.Bool().Draw(t, "namespaces")}, wide: rapid.Bool().Draw(t, "wide"),
+		}).auditColumns(&v1alpha1.AuditReport{
 			Scope: v1alpha1.AuditScope{ComparedWith: rapid.SampledFrom([]*metav1.Time{nil, {}}).Draw(t, "compared")},
-		}, &printing{namespaces: rapid.Bool().Draw(t, "namespaces"), wide: rapid.Bool().Draw(t, "wide")})
+		})
 		whole := tableOf(columns, nil)
 		most := map[string]int{
 			namespaceColumn: 63, resourceColumn: 50, prefixColumn: 58, "LAST-10M": 8, "LAST-24H": 9, "GROWTH/DAY": 12, "NAMES": 9,
@@ -210,7 +213,7 @@ func TestFitOf80Columns(t *testing.T) {
 		"paym…ing    conf…aps   prefix-p…prefix-         120        502   kubectl-create",
 		"  truncated: shared by …lease-1-, …lease-2-",
 	}
-	fitted := fit(tableOf(auditColumns(&v1alpha1.AuditReport{}, &printing{namespaces: true}), rows), 80)
+	fitted := fit(tableOf((&options{scope: scan.Flags{AllNamespaces: true}}).auditColumns(&v1alpha1.AuditReport{}), rows), 80)
 	if got := fitted.Lines(fitted.Widths(nil), true); !cmp.Equal(want, got) {
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}
@@ -241,7 +244,7 @@ func TestRowsOf(t *testing.T) {
 	if len(rows) != 2 || creatorText(&rows[1]) != "kube-controller-manager" {
 		t.Errorf("%+v", rows)
 	}
-	for _, c := range auditColumns(report, &printing{wide: true}) {
+	for _, c := range (&options{wide: true}).auditColumns(report) {
 		if text := c.cell(&rows[1]); slices.Contains([]string{"ATTEMPTS", "ROOM", "OLDEST", "NEWEST"}, c.name) && text != "" {
 			t.Errorf("%s of a fold: %s", c.name, text)
 		}
@@ -266,7 +269,7 @@ func TestPrefixText(t *testing.T) {
 // An undecided gate is an error. The error of an exceeded gate has priority.
 func TestGradeGrowth(t *testing.T) {
 	limit := 10.0
-	r := &run{config: &config{}}
+	r := &run{options: &options{}}
 	report := &v1alpha1.AuditReport{Complete: true, Gate: &v1alpha1.AuditGate{FailAboveGrowth: &limit, Undecided: 2}}
 	if err := r.evaluate(t.Context(), &audit.Result{Report: report}); err == nil || !strings.Contains(err.Error(), "2 prefixes") {
 		t.Errorf("%v", err)

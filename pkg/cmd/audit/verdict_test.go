@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -209,16 +207,13 @@ func TestPrint(t *testing.T) {
 	report.Folded = []v1alpha1.AuditFolded{{Resource: "pods", OwnerKind: "Job", Owners: 12, Names: 13}}
 	report.Hidden = v1alpha1.AuditHidden{Prefixes: 3, Names: 9, BelowTop: 2}
 	report.Unprefixed = []v1alpha1.TypeObjects{{Resource: "pods", Objects: 195}}
-	var out, errOut bytes.Buffer
-	flags := newFlags()
-	flags.add(&cobra.Command{})
-	r := &run{
-		config:  &config{about: audit.Options{Order: audit.ByNames}, prints: flags.prints},
-		streams: genericiooptions.IOStreams{Out: &out, ErrOut: &errOut}, printer: linePrinter{&errOut},
-	}
-	if err := r.print(&audit.Result{Report: report}); err != nil {
+	r := newRun(t)
+	view := r.view(t.Context(), &audit.Result{Report: report})
+	view.Gate = nil
+	if err := r.session.Show(report, view); err != nil {
 		t.Fatal(err)
 	}
+	out, errOut := r.Out.(*bytes.Buffer), r.ErrOut.(*bytes.Buffer)
 	wantOut := `RESOURCE   PREFIX   NAMES   LAST-10M   LAST-24H   CREATOR   NOTES
 pods       p-       1,000      1,000      1,000   ?         fails in 24h
 `

@@ -37,23 +37,23 @@ type watched struct {
 
 // newWatched returns a watch that has not started.
 func newWatched(r *run) *watched {
-	types := r.cluster.Types(r.types, r.skipped, r.config.named(), r.config.about.Namespace)
+	types := r.session.Types(r.types, r.skipped, r.named(), r.about.Namespace)
 	return &watched{run: r, types: types}
 }
 
 // start counts, watches, prints changes, and evaluates the gates at the end.
-func (w *watched) start(ctx context.Context, progress *terminal.Progress) error {
-	c, about := w.run.cluster, w.run.config.about
-	if err := about.Comparable(); err != nil {
-		return fmt.Errorf("--compare: can't compare with %s: %w", w.run.config.compare, err)
+func (w *watched) start(ctx context.Context) error {
+	if err := w.run.comparable(); err != nil {
+		return err
 	}
+	c := w.run.session
 	// The counts stay in use, and little garbage is made. So four times as many collections
 	// cost little, and leave a quarter of the garbage.
 	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
 	c.Retries()                                   // the engine asks for them while all else waits
 	c.Config = connection.Uninterrupted(c.Config) // the counts are verified after an interrupt
 	w.odds = audit.NewOdds(c.RetriesOf)
-	w.engine = w.newEngine(progress)
+	w.engine = w.newEngine()
 	notices := make(chan string, 100)
 	w.reportTo(func(text string) {
 		select {
@@ -65,9 +65,9 @@ func (w *watched) start(ctx context.Context, progress *terminal.Progress) error 
 	ended := make(chan error, 1)
 	go func() { ended <- w.engine.Run(running) }()
 	early := context.AfterFunc(ctx, stop)
-	counted, err := w.counts(ended, notices, progress)
+	counted, err := w.counts(ended, notices)
 	if counted && early() {
-		progress.End()
+		c.End()
 		err = w.follow(ctx, notices)
 		w.verify(ctx)
 	}
@@ -75,7 +75,7 @@ func (w *watched) start(ctx context.Context, progress *terminal.Progress) error 
 	if counted {
 		err = errors.Join(err, <-ended)
 	}
-	progress.End()
+	c.End()
 	w.printLeft(notices)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ const verifiedWithin = 4 * time.Second
 // verify compares the counts with the server at the end. An interrupt leaves it little
 // time.
 func (w *watched) verify(ctx context.Context) {
-	verifying, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.run.config.scan.RetryTimeout)
+	verifying, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.run.session.Patience.For)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(verifiedWithin, cancel) })()
 	w.engine.Verify(verifying)
@@ -97,13 +97,11 @@ func (w *watched) verify(ctx context.Context) {
 
 // counts prints the notices that come until all is counted, and reports whether it is: the
 // engine may have ended before.
-func (w *watched) counts(
-	ended <-chan error, notices <-chan string, progress *terminal.Progress,
-) (counted bool, err error) {
+func (w *watched) counts(ended <-chan error, notices <-chan string) (counted bool, err error) {
 	for {
 		select {
 		case text := <-notices:
-			progress.Line(terminal.OneLine(text))
+			w.run.session.Line(text)
 		case err := <-ended:
 			return false, err
 		case <-w.engine.Counted():
@@ -117,7 +115,7 @@ func (w *watched) printLeft(notices <-chan string) {
 	for {
 		select {
 		case text := <-notices:
-			w.run.printer.print(text)
+			w.run.session.Line(text)
 		default:
 			return
 		}
@@ -125,22 +123,19 @@ func (w *watched) printLeft(notices <-chan string) {
 }
 
 // newEngine returns the engine that the flags ask for.
-func (w *watched) newEngine(progress *terminal.Progress) *live.Engine {
-	r, about := w.run, &w.run.config.about
-	engine := live.New(*r.config.scanner(r.cluster))
-	engine.Scanner.Progress = cluster.ShowScan(progress)
+func (w *watched) newEngine() *live.Engine {
+	r := w.run
+	engine := live.New(*r.scanner())
 	engine.Scanner.Progress(census.Progress{Types: len(r.types)})
-	engine.Types, engine.Namespace = r.types, about.Namespace
-	engine.Ahead = r.ahead
-	engine.MinCount, engine.Interval = about.CountsFrom(), r.config.interval
-	engine.Takes = about.Takes
-	engine.Named, engine.Discover = r.config.named(), w.types.Discover
+	engine.Types, engine.Namespace, engine.Ahead = r.types, r.about.Namespace, r.ahead
+	engine.MinCount, engine.Interval, engine.Takes = r.about.CountsFrom(), r.interval, r.about.Takes
+	engine.Named, engine.Discover = r.named(), w.types.Discover
 	return engine
 }
 
 // reportTo makes the engine report events that a user should know at once.
 func (w *watched) reportTo(line func(text string)) {
-	patience := cluster.Patience{For: w.run.config.scan.RetryTimeout, Print: line}
+	patience := cluster.Patience{For: w.run.session.Patience.For, Print: line}
 	w.engine.Scanner.Absent, w.engine.Scanner.Resting = patience.Report, reportRest(line)
 	w.engine.Notify = func(n live.Notice) { line(noticeText(n)) }
 }
@@ -159,12 +154,12 @@ func (w *watched) follow(ctx context.Context, notices <-chan string) error {
 	}
 	w.bound(screen)
 	var up <-chan time.Time
-	if w.run.config.duration > 0 {
-		timer := time.NewTimer(w.run.config.duration)
+	if w.run.duration > 0 {
+		timer := time.NewTimer(w.run.duration)
 		defer timer.Stop()
 		up = timer.C
 	}
-	ticker := time.NewTicker(w.run.config.interval)
+	ticker := time.NewTicker(w.run.interval)
 	defer ticker.Stop()
 	for {
 		if err := w.show(); err != nil {
@@ -192,8 +187,8 @@ func (w *watched) follow(ctx context.Context, notices <-chan string) error {
 
 // bound bounds the rows of a screen, unless the user has.
 func (w *watched) bound(screen *painting) {
-	if screen != nil && !w.run.config.prints.topGiven {
-		w.run.config.about.Top = mostPainted
+	if screen != nil && !w.run.topGiven {
+		w.run.about.Top = mostPainted
 	}
 }
 
@@ -208,43 +203,41 @@ func (w *watched) show() error {
 
 // report returns the counts of now, as an audit reports them.
 func (w *watched) report() (snapshot live.Snapshot, result *audit.Result, err error) {
-	about := w.run.config.about
+	about := w.run.about
 	about.AsOf, about.Watched, about.Fullest = w.engine.Now(), true, reuseOf
-	coverage := &audit.Coverage{Server: w.run.server(), Skipped: w.types.Skipped()}
+	counted := &audit.Counted{Server: w.run.server(), Skipped: w.types.Skipped()}
 	rows := func(yield func(live.Row) bool) {
 		snapshot = w.engine.Snapshot(func(r live.Row) { yield(r) })
-		coverage.Ended, coverage.Resources, coverage.Summary = snapshot.At, snapshot.Types, snapshot.Summary
+		counted.Ended, counted.Types, counted.Summary = snapshot.At, snapshot.Types, snapshot.Summary
 	}
-	if result, err = audit.Build(rows, coverage, about, w.odds); err == nil {
+	if result, err = audit.Build(rows, counted, about, w.odds); err == nil {
 		w.engine.CountReuse(result.Fullest)
 	}
 	return snapshot, result, err
 }
 
-// finish prints the last report, and evaluates the gates. An interrupt after the first count
+// finish shows the last report, and evaluates the gates. An interrupt after the first count
 // is no failure.
 func (w *watched) finish(ctx context.Context) error {
 	snapshot, result, err := w.report()
 	if err != nil {
 		return err
 	}
+	r := w.run
 	if w.shows == nil {
-		return w.run.evaluate(ctx, result) // interrupted before all was counted
+		return r.evaluate(ctx, result) // interrupted before all was counted
 	}
-	if !w.run.config.prints.forMachines() {
-		for _, line := range verdictLines(result.Report) {
-			fmt.Fprintln(w.run.printer.out, line)
-		}
+	v := w.shows.last(result.Report)
+	v.Verdict, v.NoHeaders = verdictLines(result.Report), r.noHeaders
+	v.Coverage, v.Command = result.Coverage, command
+	v.Warnings = append(v.Warnings, r.warnings(result)...)
+	v.Next = r.unshownLines(result, 0)
+	if r.printFlags.ForMachines() {
+		v.Warnings = append(v.Warnings, watchedText(snapshot)) // it shows whether there were gaps
 	}
-	if err := w.shows.last(result.Report); err != nil {
-		return err
-	}
-	w.run.warn(result)
-	if !w.run.config.prints.forMachines() {
-		w.run.printUnshown(result, 0)
-	}
-	w.run.printer.print(watchedText(snapshot)) // also beside JSON: it shows whether there were gaps
-	return w.run.evaluate(context.WithoutCancel(ctx), result)
+	v.Next = append(v.Next, watchedText(snapshot))
+	v.Gate = r.evaluate(context.WithoutCancel(ctx), result)
+	return r.session.Show(result.Report, v)
 }
 
 // watchedText returns how many types and events were watched, and the share of events that
@@ -265,10 +258,10 @@ func noticeText(n live.Notice) string {
 	switch n.Type {
 	case live.Gap:
 		from, to := n.From.Format(time.TimeOnly), n.To.Format(time.TimeOnly)
-		return terminal.Sprintf("Warning: %s was counted again, because the watch lost events from %s to %s (%v). "+
+		return terminal.Warningf("%s was counted again, because the watch lost events from %s to %s (%v). "+
 			"The names are correct, but creates and deletes are lower bounds", resource, from, to, n.Cause)
 	case live.Unwatched:
-		return terminal.Sprintf("Warning: %s can't be watched, so it is counted again at each interval: %v",
+		return terminal.Warningf("%s can't be watched, so it is counted again at each interval: %v",
 			resource, n.Cause)
 	case live.Watched:
 		return terminal.Sprintf("%s is watched now", resource)
@@ -279,7 +272,7 @@ func noticeText(n live.Notice) string {
 	case live.Crowded:
 		return terminal.Sprintf("%s has more than %d prefixes: new ones have no row", resource, live.MaxPrefixes)
 	case live.Undiscovered:
-		return terminal.Sprintf("Warning: the resource types can't be discovered, so new types aren't counted yet: "+
+		return terminal.Warningf("the resource types can't be discovered, so new types aren't counted yet: "+
 			"%v", n.Cause)
 	}
 	return ""

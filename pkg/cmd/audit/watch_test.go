@@ -7,11 +7,14 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
@@ -21,6 +24,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
@@ -38,11 +42,30 @@ func reportOf(items ...v1alpha1.AuditItem) *v1alpha1.AuditReport {
 	return &v1alpha1.AuditReport{Items: items, Scope: v1alpha1.AuditScope{MinCount: 10}}
 }
 
+// newRun returns a run whose session reaches no cluster.
+func newRun(t *testing.T) *run {
+	t.Helper()
+	o := newOptions(nil, genericiooptions.IOStreams{Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}})
+	o.addFlags(&cobra.Command{})
+	return &run{options: o, session: &scan.Session{
+		IOStreams: o.IOStreams, Progress: terminal.StartProgress(o.ErrOut), Prints: o.printFlags,
+		Patience: cluster.Patience{For: time.Minute},
+	}}
+}
+
+// appendingTo returns a showing for a pipe.
+func appendingTo(out, errOut io.Writer) *appending {
+	return &appending{
+		options: &options{IOStreams: genericiooptions.IOStreams{Out: out}},
+		line:    func(text string) { fmt.Fprintln(errOut, text) },
+	}
+}
+
 // A pipe gets only the changed rows, under one header. Prefixes without changes have no row.
 // A message on stderr names the prefixes that are no longer shown.
 func TestAppending(t *testing.T) {
 	var out, errOut bytes.Buffer
-	a := &appending{printer: linePrinter{&errOut}, out: &out, prints: &printing{}}
+	a := appendingTo(&out, &errOut)
 	for _, items := range [][]v1alpha1.AuditItem{
 		{followed("run-", 10, 0), followed("job-", 20, 5)},
 		{followed("run-", 10, 0), followed("job-", 20, 5)},
@@ -69,26 +92,28 @@ jobs.batch   run-     +1/h         1         0      10   ?
 
 // A report that has been shown is whole: the gates are evaluated with it.
 func TestShownReportStaysWhole(t *testing.T) {
-	var errOut bytes.Buffer
-	a := &appending{printer: linePrinter{&errOut}, out: io.Discard, prints: &printing{}}
+	var quiet []string
+	a := appendingTo(io.Discard, io.Discard)
 	for range 2 {
 		report := reportOf(followed("run-", 10, 0), followed("job-", 20, 5))
-		if err := a.last(report); err != nil {
+		last := a.last(report)
+		if err := last.Text(nil); err != nil {
 			t.Fatal(err)
 		}
+		quiet = last.Warnings
 		if len(report.Items) != 2 || report.Items[0].Prefix != "run-" || report.Items[1].Prefix != "job-" {
 			t.Errorf("%+v", report.Items)
 		}
 	}
-	if !strings.HasSuffix(errOut.String(), fmt.Sprintf("%s: nothing was created or deleted since the watch began.", "1 prefix with 10 names")+"\n") {
-		t.Errorf("%q", errOut.String())
+	if want := []string{"1 prefix with 10 names: nothing was created or deleted since the watch began."}; !slices.Equal(quiet, want) {
+		t.Errorf("%q", quiet)
 	}
 }
 
 // With --top, a message reports that other rows have overtaken a row.
 func TestOvertaken(t *testing.T) {
 	var errOut bytes.Buffer
-	a := &appending{printer: linePrinter{&errOut}, out: io.Discard, prints: &printing{}}
+	a := appendingTo(io.Discard, &errOut)
 	for _, items := range [][]v1alpha1.AuditItem{{followed("run-", 20, 1)}, {followed("job-", 30, 2)}, {}} {
 		report := reportOf(items...)
 		report.Scope.Top = 1
@@ -138,7 +163,7 @@ func TestRates(t *testing.T) {
 
 // A screen has the rows that change, and the quiet prefixes in one line.
 func TestPaintedLines(t *testing.T) {
-	p := &painting{prints: &printing{}}
+	p := &painting{options: &options{}}
 	report := reportOf(followed("job-", 20, 5), followed("run-", 30, 3), followed("old-", 4000, 0), followed("older-", 480, 0))
 	still := fmt.Sprintf("%s: nothing was created or deleted since the watch began.", "2 prefixes with 4,480 names")
 	for _, test := range []struct{ height, rows, hidden int }{{24, 2, 0}, {4, 1, 1}, {1, 1, 1}} {
@@ -158,7 +183,7 @@ func TestPaintedLines(t *testing.T) {
 // A screen shows the newest notice, however many came, and at the end the last ones.
 func TestNotices(t *testing.T) {
 	var errOut bytes.Buffer
-	p := &painting{printer: linePrinter{&errOut}}
+	p := &painting{line: func(text string) { fmt.Fprintln(&errOut, text) }}
 	for i := range maxNotices + 3 {
 		p.notice(fmt.Sprint("notice ", i))
 	}
@@ -171,13 +196,13 @@ func TestNotices(t *testing.T) {
 
 // The last notices are printed, too.
 func TestPrintLeft(t *testing.T) {
-	var errOut bytes.Buffer
-	w := &watched{run: &run{printer: linePrinter{&errOut}}}
+	r := newRun(t)
+	w := &watched{run: r}
 	notices := make(chan string, 3)
 	notices <- noticeText(live.Notice{Type: live.Appeared, Resource: schema.GroupResource{Resource: "gizmos"}})
 	notices <- noticeText(live.Notice{Type: live.Vanished, Resource: schema.GroupResource{Resource: "gadgets"}})
 	w.printLeft(notices)
-	if got, want := errOut.String(), fmt.Sprintf("%s is a new resource type\n%s is no longer a resource type\n", "gizmos", "gadgets"); got != want {
+	if got, want := r.ErrOut.(*bytes.Buffer).String(), fmt.Sprintf("%s is a new resource type\n%s is no longer a resource type\n", "gizmos", "gadgets"); got != want {
 		t.Errorf("%q", got)
 	}
 }
@@ -186,7 +211,7 @@ func TestPrintLeft(t *testing.T) {
 // do: above the progress of the first count, and later in the place of the watch.
 func TestReportsWhileItCounts(t *testing.T) {
 	notices := make(chan string) // nothing stays in it
-	w := &watched{run: &run{config: &config{scan: census.Scanner{RetryTimeout: time.Minute}}}, engine: live.New(census.Scanner{})}
+	w := &watched{run: newRun(t), engine: live.New(census.Scanner{})}
 	w.reportTo(func(text string) { notices <- text })
 	ended := make(chan error)
 	go func() {
@@ -195,13 +220,12 @@ func TestReportsWhileItCounts(t *testing.T) {
 		w.engine.Notify(live.Notice{Type: live.Appeared, Resource: schema.GroupResource{Resource: "gizmos"}})
 		ended <- io.EOF
 	}()
-	var out bytes.Buffer
-	if counted, err := w.counts(ended, notices, terminal.StartProgress(&out)); counted || !errors.Is(err, io.EOF) {
+	if counted, err := w.counts(ended, notices); counted || !errors.Is(err, io.EOF) {
 		t.Errorf("%v, %v", counted, err)
 	}
 	want := fmt.Sprintf(common.Unreachable, "1m0s", `refused\u001b`) + "\n" +
 		fmt.Sprintf("Pausing for %s, nine times as long as the last request took (--polite)", "1m30s") + "\n" + fmt.Sprintf("%s is a new resource type", "gizmos") + "\n"
-	if got := out.String(); got != want {
+	if got := w.run.ErrOut.(*bytes.Buffer).String(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -231,10 +255,9 @@ func fakeCluster(t *testing.T) *cluster.Cluster {
 // The date of a report is the time of its counts, however long ago the watch began.
 func TestReportIsDated(t *testing.T) {
 	now := time.Now()
-	w := newWatched(&run{
-		config:  &config{about: audit.Options{Began: now.Add(-24 * time.Hour), Order: audit.ByRate}},
-		cluster: fakeCluster(t),
-	})
+	r := newRun(t)
+	r.about, r.session.Cluster = audit.Options{Began: now.Add(-24 * time.Hour), Order: audit.ByRate}, fakeCluster(t)
+	w := newWatched(r)
 	w.engine = live.New(census.Scanner{})
 	_, result, err := w.report()
 	if err != nil {
@@ -246,9 +269,10 @@ func TestReportIsDated(t *testing.T) {
 	}
 }
 
-// With a gate, the scan counts smaller prefixes, too.
+// With a gate, the scan counts smaller prefixes, too, and so does a watch.
 func TestScannerOfAGate(t *testing.T) {
-	c := fakeCluster(t)
+	r := newRun(t)
+	r.session.Cluster = fakeCluster(t)
 	four := int64(4)
 	for name, test := range map[string]struct {
 		about    audit.Options
@@ -258,21 +282,10 @@ func TestScannerOfAGate(t *testing.T) {
 		"a gate":   {audit.Options{MinCount: 1000, FailAboveCount: &four}, 5},
 		"compared": {audit.Options{MinCount: 1000, Old: &v1alpha1.AuditReport{}}, 1},
 	} {
-		if got := (&config{about: test.about}).scanner(c); got.MinCount != test.minCount {
-			t.Errorf("%s: from %d names on", name, got.MinCount)
+		r.about = test.about
+		if once, watch := r.scanner().MinCount, newWatched(r).newEngine().MinCount; once != test.minCount || watch != test.minCount {
+			t.Errorf("%s: from %d and %d names on", name, once, watch)
 		}
-	}
-}
-
-// The engine counts all prefixes that the gates evaluate, hidden or not.
-func TestEngineOfAGate(t *testing.T) {
-	c := fakeCluster(t)
-	four := int64(4)
-	w := newWatched(&run{cluster: c, config: &config{
-		arguments: []string{"jobs"}, about: audit.Options{MinCount: 10, FailAboveCount: &four},
-	}})
-	if got := w.newEngine(terminal.StartProgress(io.Discard)).MinCount; got != 5 {
-		t.Errorf("it counts from %d names on", got)
 	}
 }
 
@@ -288,9 +301,9 @@ func TestBound(t *testing.T) {
 		"a screen and --top=0":     {&painting{}, true, 0},
 		"a pipe, or for a machine": {nil, false, 0},
 	} {
-		w := &watched{run: &run{config: &config{prints: printing{topGiven: test.given}}}}
-		if w.bound(test.screen); w.run.config.about.Top != test.want {
-			t.Errorf("%s: %d rows, want %d", name, w.run.config.about.Top, test.want)
+		w := &watched{run: &run{options: &options{topGiven: test.given}}}
+		if w.bound(test.screen); w.run.about.Top != test.want {
+			t.Errorf("%s: %d rows, want %d", name, w.run.about.Top, test.want)
 		}
 	}
 }

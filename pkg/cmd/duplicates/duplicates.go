@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
@@ -150,18 +149,20 @@ func (o *options) Run(ctx context.Context) error {
 		return err
 	}
 	defer s.End()
-	report, err := o.search(ctx, s)
+	report, coverage, err := o.search(ctx, s)
 	if err != nil {
 		return err
 	}
-	return s.Show(report, o.view(ctx, report))
+	return s.Show(report, o.view(ctx, report, coverage))
 }
 
-// search returns the report of a search.
-func (o *options) search(ctx context.Context, s *scan.Session) (*v1alpha1.DuplicateReport, error) {
+// search returns the report of a search, and its coverage.
+func (o *options) search(
+	ctx context.Context, s *scan.Session,
+) (report *v1alpha1.DuplicateReport, coverage census.Coverage, err error) {
 	resources, skipped, err := s.Resources(ctx, o.arguments, o.Namespace)
 	if err != nil {
-		return nil, err
+		return nil, coverage, err
 	}
 	if len(o.arguments) == 0 {
 		resources = slices.DeleteFunc(resources, func(r census.Resource) bool { return r.GroupResource() == secrets })
@@ -170,19 +171,22 @@ func (o *options) search(ctx context.Context, s *scan.Session) (*v1alpha1.Duplic
 	began := time.Now().Add(ahead)
 	finder, err := o.finder(s, resources, began)
 	if err != nil {
-		return nil, err
+		return nil, coverage, err
 	}
 	result, err := finder.Find(ctx)
 	if err != nil {
-		return nil, err
+		return nil, coverage, err
 	}
 	if o.Namespace != "" && result.Objects == 0 && ctx.Err() == nil { // a namespace that doesn't exist has no objects
 		if _, err := s.HasNamespace(ctx, o.Namespace); err != nil {
-			return nil, err
+			return nil, coverage, err
 		}
 	}
-	result.Skipped = append(skipped, result.Skipped...)
-	return o.report(result, resources, began, time.Now().Add(ahead)), nil
+	coverage = census.Coverage{
+		Types: resources, Skipped: slices.Concat(skipped, result.Skipped),
+		Namespace: o.Namespace, Named: len(o.arguments) > 0,
+	}
+	return o.report(result, coverage, began, time.Now().Add(ahead)), coverage, nil
 }
 
 // secrets are compared only if the user names them, so others need no permission to read them.
@@ -194,14 +198,10 @@ func (o *options) finder(s *scan.Session, resources []census.Resource, now time.
 	if err != nil {
 		return nil, err
 	}
-	selector, err := labels.Parse(o.Selector)
-	if err != nil {
-		return nil, err
-	}
 	scanner := s.Scanner()
 	scanner.ShareTurns()
 	return &duplicates.Finder{
-		Scanner: scanner, Resources: resources, Namespace: o.Namespace, Selector: selector,
+		Scanner: scanner, Resources: resources, Namespace: o.Namespace, Selector: o.Labels,
 		Within: time.Duration(o.within), Since: now.Add(-time.Duration(o.since)), Now: now,
 		ResourceOf: func(kind schema.GroupVersionKind) (census.Resource, error) {
 			return census.ResourceOf(mapper, kind)

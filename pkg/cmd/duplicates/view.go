@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
@@ -21,12 +22,13 @@ import (
 )
 
 // view returns the report as people read it.
-func (o *options) view(ctx context.Context, report *v1alpha1.DuplicateReport) scan.View {
-	coverage := o.coverage(report)
+func (o *options) view(
+	ctx context.Context, report *v1alpha1.DuplicateReport, coverage census.Coverage,
+) scan.View {
 	view := scan.View{
 		Verdict:  verdict(report, o.wide, o.names),
-		Warnings: coverage.Lines("kubectl", "genname", "duplicates"),
-		Gate:     evaluate(ctx, report),
+		Coverage: coverage, Command: []string{"kubectl", "genname", "duplicates"},
+		Gate: evaluate(ctx, report),
 	}
 	if types := report.Summary.Inconsistent; len(types) > 0 {
 		view.Warnings = append(view.Warnings, terminal.Warningf(

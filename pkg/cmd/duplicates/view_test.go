@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 )
@@ -67,9 +68,8 @@ func TestTextFromTheCluster(t *testing.T) {
 			Objects: []v1alpha1.DuplicateObject{{Name: bad, Creator: bad, State: bad, UID: bad, Proposed: true}},
 		}},
 		Summary: v1alpha1.DuplicateSummary{Likely: 1, Inconsistent: []string{bad}},
-		Skipped: []v1alpha1.Skipped{{Resource: bad, Reason: "forbidden", Message: bad}, {Message: bad}},
 	}
-	view := (&options{wide: true, arguments: []string{"jobs"}}).view(t.Context(), report)
+	view := (&options{wide: true}).view(t.Context(), report, census.Coverage{Named: true})
 	lines := slices.Concat(view.Verdict, view.Warnings)
 	for _, row := range view.Table.Rows {
 		lines = append(lines, row...)

@@ -4,33 +4,54 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
+// Whether a report is complete, and the warnings about all that was not read.
 func TestCoverage(t *testing.T) {
-	forbidden := v1alpha1.Skipped{Resource: "secrets", Reason: "forbidden", Message: "f"}
-	inOne := v1alpha1.Skipped{Resource: "secrets", Namespace: "a", Reason: "forbidden", Message: "f"}
-	excluded := v1alpha1.Skipped{Resource: "nodes", Reason: "excluded", Message: "e"}
-	late := v1alpha1.Skipped{Group: "batch", Resource: "jobs", Reason: "timeout", Message: "late\x1b"}
+	of := func(resources ...string) (types []census.Resource) {
+		for _, r := range resources {
+			types = append(types, census.Resource{GroupVersionResource: schema.GroupVersionResource{Resource: r}})
+		}
+		return types
+	}
+	both, one := of("secrets", "pods"), of("secrets")
+	list := func(s ...census.Skipped) []census.Skipped { return s }
+	forbidden := list(census.Skipped{Resource: "secrets", Reason: census.Forbidden, Message: "f"})
+	inOne := list(census.Skipped{Resource: "secrets", Namespace: "a", Reason: census.Forbidden, Message: "f"})
+	excluded := list(census.Skipped{Resource: "nodes", Reason: census.Excluded, Message: "e"})
+	late := list(census.Skipped{Group: "batch", Resource: "jobs", Reason: census.TimedOut, Message: "late\x1b"})
+	metrics := list(census.Skipped{Group: "metrics.k8s.io", Reason: census.Unreachable, Message: "down"})
+	group := list(census.Skipped{Group: "example.com", Reason: census.Unreachable, Message: "down"})
+	object := list(census.Skipped{Resource: "secrets", Namespace: "a", Reason: census.Incomparable, Message: "o"})
+	const line, gate = "Warning: skipped 1 type that you can't list (needs list): secrets",
+		"Warning: the gate can't check 1 type that you can't list (needs list): secrets"
 	for name, test := range map[string]struct {
-		Coverage
+		census.Coverage
 		complete bool
+		read     int
 		lines    string
 	}{
-		"all":               {Coverage{Types: 2}, true, ""},
-		"excluded":          {Coverage{Types: 2, Skipped: []v1alpha1.Skipped{excluded}}, true, ""},
-		"excluded, named":   {Coverage{Types: 2, Named: true, Skipped: []v1alpha1.Skipped{excluded}}, true, "Warning: skipped nodes: e"},
-		"one forbidden":     {Coverage{Types: 2, Skipped: []v1alpha1.Skipped{forbidden}}, true, "Warning: skipped 1 type that you can't list (needs list): secrets"},
-		"a gate":            {Coverage{Types: 2, Gated: true, Skipped: []v1alpha1.Skipped{forbidden}}, false, "Warning: skipped 1 type that you can't list (needs list): secrets"},
-		"named":             {Coverage{Types: 2, Named: true, Skipped: []v1alpha1.Skipped{forbidden}}, false, "Warning: skipped secrets: f"},
-		"all forbidden":     {Coverage{Types: 1, Skipped: []v1alpha1.Skipped{forbidden}}, false, "Warning: skipped all 1 type, because you can't list any of them in all namespaces (needs list). Try one namespace:\n  kubectl genname audit -n NAMESPACE"},
-		"all of one":        {Coverage{Types: 1, Namespace: "a", Skipped: []v1alpha1.Skipped{inOne}}, false, "Warning: skipped all 1 type, because you can't list any of them (needs list)"},
-		"in one of several": {Coverage{Types: 2, Skipped: []v1alpha1.Skipped{inOne}}, true, "Warning: skipped secrets in a: f"},
-		"late":              {Coverage{Types: 2, Skipped: []v1alpha1.Skipped{late}}, false, `Warning: skipped jobs.batch: late\u001b`},
+		"all":                {census.Coverage{Types: both}, true, 2, ""},
+		"excluded":           {census.Coverage{Types: both, Skipped: excluded}, true, 2, ""},
+		"excluded, named":    {census.Coverage{Types: both, Named: true, Skipped: excluded}, true, 2, "Warning: skipped nodes: e"},
+		"one forbidden":      {census.Coverage{Types: both, Skipped: forbidden}, true, 1, line},
+		"a gate":             {census.Coverage{Types: both, Gated: true, Skipped: forbidden}, false, 1, gate + ". To let the gate pass without them, add:\n  --allow-unlisted"},
+		"a gate that allows": {census.Coverage{Types: both, Gated: true, AllowUnlisted: true, Skipped: forbidden}, true, 1, gate},
+		"named":              {census.Coverage{Types: both, Named: true, Skipped: forbidden}, false, 1, "Warning: skipped secrets: f"},
+		"all forbidden":      {census.Coverage{Types: one, Skipped: forbidden}, false, 0, "Warning: skipped all 1 type, because you can't list any of them in all namespaces (needs list). Try one namespace:\n  kubectl genname audit -n NAMESPACE"},
+		"all of one":         {census.Coverage{Types: one, Namespace: "a", Skipped: inOne}, false, 0, "Warning: skipped all 1 type, because you can't list any of them (needs list)"},
+		"in one of several":  {census.Coverage{Types: both, Skipped: inOne}, false, 2, "Warning: skipped secrets in a: f"},
+		"an object":          {census.Coverage{Types: both, Namespace: "a", Skipped: object}, false, 2, "Warning: skipped secrets in a: o"},
+		"late":               {census.Coverage{Types: both, Skipped: late}, false, 2, `Warning: skipped jobs.batch: late\u001b`},
+		"measurements":       {census.Coverage{Types: both, Skipped: metrics}, true, 2, "Warning: skipped metrics.k8s.io: down"},
+		"another group":      {census.Coverage{Types: both, Skipped: group}, false, 2, "Warning: skipped example.com: down"},
 	} {
-		lines := strings.Join(test.Lines("kubectl", "genname", "audit"), "\n")
-		if test.Complete() != test.complete || lines != test.lines {
-			t.Errorf("%s: %v %s", name, test.Complete(), lines)
+		lines := strings.Join(skippedLines(test.Coverage, "kubectl", "genname", "audit"), "\n")
+		if test.Complete() != test.complete || len(test.Read()) != test.read || lines != test.lines {
+			t.Errorf("%s: %v, %d read: %s", name, test.Complete(), len(test.Read()), lines)
 		}
 	}
 }

@@ -35,6 +35,7 @@ type Flags struct {
 	AllNamespaces bool
 	Namespace     string // set by Complete; empty with AllNamespaces
 	Selector      string
+	Labels        labels.Selector // of Selector, set by Complete
 	RetryTimeout  flagvalue.Duration
 
 	bothScopes bool
@@ -53,6 +54,9 @@ func (f *Flags) Bind(flags *pflag.FlagSet, allNamespaces, selector string) {
 // Complete takes the namespace from the command line and the kubeconfig.
 func (f *Flags) Complete(cmd *cobra.Command, factory cmdutil.Factory) (err error) {
 	f.bothScopes = f.AllNamespaces && cmd.Flags().Changed("namespace")
+	if f.Labels, err = labels.Parse(f.Selector); err != nil {
+		return fmt.Errorf("--selector: %w", err)
+	}
 	if !f.AllNamespaces {
 		f.Namespace, _, err = factory.ToRawKubeConfigLoader().Namespace()
 	}
@@ -61,14 +65,11 @@ func (f *Flags) Complete(cmd *cobra.Command, factory cmdutil.Factory) (err error
 
 // Validate returns an error if a flag is invalid.
 func (f *Flags) Validate() error {
-	_, err := labels.Parse(f.Selector)
 	switch {
 	case f.bothScopes:
 		return errors.New("--namespace and --all-namespaces can't be used together")
 	case f.RetryTimeout <= 0:
 		return fmt.Errorf("--retry-timeout must be positive, not %s", f.RetryTimeout.String())
-	case err != nil:
-		return fmt.Errorf("--selector: %w", err)
 	}
 	return nil
 }
@@ -80,8 +81,8 @@ type Session struct {
 	*terminal.Progress
 	genericiooptions.IOStreams
 
+	Prints   *output.Flags
 	Patience cluster.Patience
-	prints   *output.Flags
 }
 
 // Open reaches the cluster, and waits for it. attempts is nil if nothing depends on the attempts of the
@@ -90,7 +91,7 @@ func (f *Flags) Open(
 	ctx context.Context, factory cmdutil.Factory, streams genericiooptions.IOStreams, prints *output.Flags,
 	attempts *flagvalue.Attempts,
 ) (*Session, error) {
-	s := &Session{IOStreams: streams, Progress: terminal.StartProgress(streams.ErrOut), prints: prints}
+	s := &Session{IOStreams: streams, Progress: terminal.StartProgress(streams.ErrOut), Prints: prints}
 	s.SetText("discovering resource types")
 	s.Patience = cluster.Patience{For: time.Duration(f.RetryTimeout), Print: s.Line}
 	var err error

@@ -2,10 +2,12 @@ package scan
 
 import (
 	"fmt"
+	"io"
 	"iter"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
@@ -13,38 +15,46 @@ import (
 // View is a report as people read it. The functions of package terminal format its lines, and
 // escape the values.
 type View struct {
-	Verdict   []string         // the first lines
-	Table     *table.Table     // nil for none
-	NoHeaders bool             // of the table
-	Names     iter.Seq[string] // instead of a table, for -o name
-	Warnings  []string         // printed beside a report for machines, too
-	Next      []string         // the last lines: numbers, and the next commands
-	Gate      error            // the error that has the exit code
+	Verdict   []string                  // the first lines
+	Table     *table.Table              // nil for none
+	NoHeaders bool                      // of the table
+	Names     iter.Seq[string]          // instead of a table, for -o name
+	Text      func(out io.Writer) error // instead of a table
+	Coverage  census.Coverage           // whose lines come before the warnings
+	Command   []string                  // without flags, for the lines of Coverage
+	Warnings  []string                  // printed beside a report for machines, too
+	Next      []string                  // the last lines: numbers, and the next commands
+	Gate      error                     // the error that has the exit code
 }
 
 // Show prints a report in the format of -o, or else its view, and returns the error of the command.
-// Only the report, the table and names go to stdout.
+// Only the report, the table, names and text go to stdout.
 func (s *Session) Show(report runtime.Object, v View) error {
 	s.End()
-	if s.prints.ForMachines() {
-		if err := s.prints.Print(report, s.Out); err != nil {
+	skipped := skippedLines(v.Coverage, v.Command...)
+	if s.Prints.ForMachines() {
+		if err := s.Prints.Print(report, s.Out); err != nil {
 			return err
 		}
-		s.lines(v.Warnings)
+		s.Lines(skipped)
+		s.Lines(v.Warnings)
 		return v.Gate
 	}
-	s.lines(v.Verdict)
+	s.Lines(v.Verdict)
 	if err := s.result(v); err != nil {
 		return err
 	}
-	s.lines(v.Warnings)
-	s.lines(v.Next)
+	s.Lines(skipped)
+	s.Lines(v.Warnings)
+	s.Lines(v.Next)
 	return v.Gate
 }
 
 // result prints the part of a view that goes to stdout.
 func (s *Session) result(v View) error {
 	switch {
+	case v.Text != nil:
+		return v.Text(s.Out)
 	case v.Names != nil:
 		for name := range v.Names {
 			if _, err := fmt.Fprintln(s.Out, terminal.OneLine(name)); err != nil {
@@ -57,7 +67,8 @@ func (s *Session) result(v View) error {
 	return nil
 }
 
-func (s *Session) lines(lines []string) {
+// Lines prints lines on stderr.
+func (s *Session) Lines(lines []string) {
 	for _, line := range lines {
 		s.Line(line)
 	}
