@@ -187,15 +187,21 @@ func (r *request) accept(result rest.Result, name string) response {
 	}
 	id := idOf(object)
 	switch {
+	case r.id.untracked && r.respondsWith(object):
+		return stored(object)
 	case !r.isHere(object), !r.id.untracked && id != "" && id != r.id.Creation:
 	case object.GetName() == name, r.id.untracked && (object.GetName() == "" || r.mayBePicked(object)):
-		return response{protocol.Observation{Finding: protocol.Stored}, object}
+		return stored(object)
 	case !r.id.untracked && id == r.id.Creation:
 		err := fmt.Errorf("created as %q", object.GetName())
 		return response{protocol.Observation{Finding: protocol.Renamed, Err: err}, object}
 	}
 	return response{Observation: protocol.Observation{Finding: protocol.Lost, Other: true, Err: fmt.Errorf(
 		"the response is a %s %q that was not sent", object.GetKind(), object.GetName())}}
+}
+
+func stored(object *unstructured.Unstructured) response {
+	return response{protocol.Observation{Finding: protocol.Stored}, object}
 }
 
 // mayBePicked reports whether the server, or a webhook that keeps the prefix, can
@@ -205,12 +211,22 @@ func (r *request) mayBePicked(object *unstructured.Unstructured) bool {
 	return !r.fixed && (object.GetGenerateName() == prefix || names.GeneratedFrom(object.GetName(), prefix))
 }
 
+// respondsWith reports whether the object is of another kind than the one sent. Some APIs respond so to a
+// create: a Binding with a Status, OpenShift's ProjectRequest with a Project.
+func (r *request) respondsWith(object *unstructured.Unstructured) bool {
+	status, _, _ := unstructured.NestedString(object.Object, "status")
+	return !r.isKind(object) && (object.GetKind() != "Status" || status == metav1.StatusSuccess)
+}
+
+func (r *request) isKind(object *unstructured.Unstructured) bool {
+	return object.GroupVersionKind().GroupKind() == r.object.GroupVersionKind().GroupKind()
+}
+
 // isHere reports whether the object is of the type and in the namespace of the
 // one sent.
 func (r *request) isHere(object *unstructured.Unstructured) bool {
 	namespace := object.GetNamespace()
-	return object.GroupVersionKind().GroupKind() == r.object.GroupVersionKind().GroupKind() &&
-		(!r.namespaced || namespace == "" || namespace == r.namespace)
+	return r.isKind(object) && (!r.namespaced || namespace == "" || namespace == r.namespace)
 }
 
 // pathError returns why no path can carry the name, or nil.

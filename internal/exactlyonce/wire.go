@@ -33,7 +33,8 @@ func decodeBriefly(body []byte) (*unstructured.Unstructured, error) {
 			Annotations       map[string]any `json:"annotations"`
 		} `json:"metadata"`
 	}
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, &brief); err != nil || brief.Kind == "" {
+	err := kjson.UnmarshalCaseSensitivePreserveInts(body, &brief)
+	if err != nil || brief.Kind == "" || brief.Kind == "Status" { // which has no metadata, and more that counts
 		return decode(body)
 	}
 	got := brief.Metadata

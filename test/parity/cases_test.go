@@ -1,7 +1,10 @@
 package parity
 
 import (
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,6 +35,9 @@ var cases = []parityCase{
 	{args: "-f generatename-too-long.yaml", code: 1, prints: "metadata.generateName: Invalid value"},
 	{args: "-f resource-version.yaml", prints: "a-SUFFIX created\n"},
 	{args: "-f widget-good.yaml -o json", prints: `"size": 5`},
+	{args: "-f binding.yaml", prepare: unboundPod, prints: "status/<unknown> created\n"},
+	{args: "-f widget-request.yaml", faults: harness.First(1, asAnotherKind), prints: "created\n"},
+	{args: "-f widget-request.yaml -o name", faults: harness.First(1, asAnotherKind), prints: "gadget.parity.example.com/requested\n"},
 	{args: "-f review.yaml -o jsonpath={.status.userInfo.username}", prints: "admin"},
 	{args: "-f cluster.yaml", prints: "clusterrole.rbac.authorization.k8s.io/parity-SUFFIX created\n"},
 	{args: "-f namespace.yaml", prints: "configmap/in-SUFFIX created\n"},
@@ -137,6 +143,29 @@ func holdName(t *testing.T, namespace string) {
 	if _, err := harness.Clientset(t, retrying).CoreV1().ConfigMaps(namespace).Create(t.Context(), holder, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// unboundPod creates the Pod of binding.yaml.
+func unboundPod(t *testing.T, namespace string) {
+	t.Helper()
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "unbound"},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Image: "x"}}},
+	}
+	if _, err := harness.Clientset(t, retrying).CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// asAnotherKind responds to the create of a Widget with a Gadget.
+func asAnotherKind(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		response := httptest.NewRecorder()
+		next.ServeHTTP(response, r)
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(response.Code)
+		_, _ = io.WriteString(w, strings.Replace(response.Body.String(), `"kind":"Widget"`, `"kind":"Gadget"`, 1))
+	})
 }
 
 // endHolder takes the name "named" with an object that is being deleted.
