@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -70,7 +71,27 @@ func writeReference(genname *cobra.Command, dir string) error {
 		}
 		return page
 	}
-	return doc.GenMarkdownTreeCustom(genname, dir, func(string) string { return "" }, link)
+	if err := doc.GenMarkdownTreeCustom(genname, dir, func(string) string { return "" }, link); err != nil {
+		return err
+	}
+	return linkGlobalOptions(dir)
+}
+
+// globalOptions matches the list of the flags that all commands have.
+var globalOptions = regexp.MustCompile("(?s)### Options inherited from parent commands\n\n```.*?```\n")
+
+// linkGlobalOptions replaces the list by a link on all pages but that of "options".
+func linkGlobalOptions(dir string) error {
+	pages, err := filepath.Glob(filepath.Join(dir, "kubectl_genname_*.md"))
+	for _, page := range pages {
+		if filepath.Base(page) == "kubectl_genname_options.md" {
+			continue
+		}
+		text, readErr := os.ReadFile(page)
+		text = globalOptions.ReplaceAll(text, []byte("[Options of all commands](kubectl_genname_options.md)\n"))
+		err = errors.Join(err, readErr, os.WriteFile(page, text, 0o644))
+	}
+	return err
 }
 
 func undated(cmd *cobra.Command) {

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// All global flags of kubectl exist, with the same shorthands, defaults and help, except for those of profiles. There
-// are no others.
+// All global flags of kubectl exist, with the same shorthands, defaults and help. The exceptions are the flags of
+// profiles, --match-server-version, and the help of --request-timeout. There are no others.
 func TestGlobalFlagsAreKubectls(t *testing.T) {
 	kubectls, err := exec.CommandContext(t.Context(), retrying.Binaries.Kubectl, "options").Output()
 	if err != nil {
@@ -22,8 +22,9 @@ func TestGlobalFlagsAreKubectls(t *testing.T) {
 	if !strings.Contains(string(kubectls), "--vmodule") || ours.Code != 0 {
 		t.Fatalf("kubectl options says %s, kubectl genname options %+v", kubectls, ours)
 	}
-	want := regexp.MustCompile(`(?m)^ +--profile(-output)?=.*\n(\t.*\n)*\n?`).ReplaceAllString(string(kubectls), "")
-	if diff := cmp.Diff(want, ours.Stdout); diff != "" {
+	others := regexp.MustCompile(`(?m)^ +--(profile|profile-output|match-server-version|request-timeout)=.*\n(\t.*\n)*\n?`)
+	want, got := others.ReplaceAllString(string(kubectls), ""), others.ReplaceAllString(ours.Stdout, "")
+	if diff := cmp.Diff(want, got); diff != "" || !strings.Contains(ours.Stdout, "0 is one minute") {
 		t.Errorf("the options differ (-kubectl's +ours):\n%s", diff)
 	}
 }

@@ -153,7 +153,7 @@ a server, 8 attempts                    –   over a million years             �
 kubectl genname create                  –   over a million years             –
 without retries                        35                 41 min          100%
 `
-	stdout, stderr, code := run(t, "report", "--existing=100000", "--rate=5000", "--for=365d")
+	stdout, stderr, code := run(t, "report", "--existing=100000", "--rate=5000", "--over=365d")
 	if !strings.HasSuffix(stdout, want) || stderr != "" || code != 0 {
 		t.Errorf("code %d, stderr %q, stdout\n%s\nwant at its end\n%s", code, stderr, stdout, want)
 	}
@@ -166,11 +166,11 @@ client          16         1.5e-31        1.8e28 years    1 in 1.8e28
 server+client   128        4.2e-273       6.5e269 years   1 in 6.5e269
 Of 1,825,000 creates, 112,039 take the name of a deleted object (chance of any: 100%).
 `
-	stdout, stderr, code = run(t, "report", "--existing=100000", "--rate=5000", "--for=365d", "-o", "wide")
+	stdout, stderr, code = run(t, "report", "--existing=100000", "--rate=5000", "--over=365d", "-o", "wide")
 	if !strings.Contains(stdout, wide) || stderr != "" || code != 0 {
 		t.Errorf("code %d, stderr %q, stdout\n%s\nwant in it\n%s", code, stderr, stdout, wide)
 	}
-	stdout, _, _ = run(t, "report", "--rate=0.5", "--for=12h", "-o", "wide")
+	stdout, _, _ = run(t, "report", "--rate=0.5", "--over=12h", "-o", "wide")
 	for _, want := range []string{"0.5 creates and as many deletions a day, for 12h:\n", "none            1          0              never         0\n"} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q is not in\n%s", want, stdout)
@@ -179,7 +179,7 @@ Of 1,825,000 creates, 112,039 take the name of a deleted object (chance of any: 
 }
 
 func TestReportChurnJSON(t *testing.T) {
-	stdout, _, code := run(t, "report", "--existing=1000000", "--rate=86400", "--for=365d", "--creates=1", "-o", "json")
+	stdout, _, code := run(t, "report", "--existing=1000000", "--rate=86400", "--over=365d", "--creates=1", "-o", "json")
 	var report v1alpha1.CollisionReport
 	if err := json.Unmarshal([]byte(stdout), &report); err != nil || code != 0 {
 		t.Fatal(err, code)
@@ -293,9 +293,9 @@ func TestReportBadInput(t *testing.T) {
 		{"--rate=-1", failure("--rate must be above 0 and at most %g creates per day, not %g", 1e12, -1.0)},
 		{"--rate=NaN", failure("--rate must be above 0 and at most %g creates per day, not %g", 1e12, math.NaN())},
 		{"--rate=1e300", failure("--rate must be above 0 and at most %g creates per day, not %g", 1e12, 1e300)},
-		{"--for=30d", failure("--for needs --rate")},
-		{"--rate=1 --for=-1h", failure("--for must be positive, not %s", "-1h0m0s")},
-		{"--rate=1 --for=soon", badValue("for", "soon", common.BadDuration)},
+		{"--over=30d", failure("--over needs --rate")},
+		{"--rate=1 --over=-1h", failure("--over must be positive, not %s", "-1h0m0s")},
+		{"--rate=1 --over=soon", badValue("over", "soon", common.BadDuration)},
 		{"jobs", failure("%q is not TYPE/PREFIX, like jobs/nightly-report-", "jobs")},
 		{"jobs/a/b-", failure("%q is not TYPE/PREFIX, like jobs/nightly-report-", "jobs/a/b-")},
 		{"jobs/", failure("%q is not TYPE/PREFIX, like jobs/nightly-report-", "jobs/")},

@@ -194,7 +194,7 @@ type Reuse struct {
 type Churn struct {
 	// CreatesPerDay is the value of --rate.
 	CreatesPerDay float64 `json:"createsPerDay"`
-	// Days is the value of --for, in days of 24 hours.
+	// Days is the value of --over, in days of 24 hours.
 	Days float64 `json:"days"`
 	// Creates is the number of creates: CreatesPerDay times Days.
 	Creates float64 `json:"creates"`

@@ -90,7 +90,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			kubectl genname exporter -A
 
 			# Watch Jobs and Pods of one namespace, on another port
-			kubectl genname exporter jobs,pods -n ci --web.listen-address=localhost:9100
+			kubectl genname exporter jobs,pods -n ci --web.listen-address=localhost:9810
 
 			# Serve the metrics with TLS and authentication, which a file configures
 			kubectl genname exporter -A --web.config.file=web.yml`),

@@ -94,7 +94,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			kubectl genname report --from audit.json
 
 			# Show the expected failures in a year in which 5,000 objects a day are created and deleted
-			kubectl genname report --existing 100000 --rate 5000 --for 365d
+			kubectl genname report --existing 100000 --rate 5000 --over 365d
 
 			# Draw the chances with and without retries in the terminal
 			kubectl genname report --existing 5000 --plot`),
@@ -127,7 +127,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.ignoreNotFound, "ignore-not-found", false,
 		"Let --fail-above pass even if a prefix that you named has no names")
 	flags.Float64Var(&o.rate, "rate", 0, "Report on this number of creates per day, with as many deletes")
-	flags.Var(&o.period, "for", "How long the creates and deletes of --rate go on, like 90m, 12h or 30d")
+	flags.Var(&o.period, "over", "How long the creates and deletes of --rate go on, like 90m, 12h or 30d")
 	flags.BoolVar(&o.plot, "plot", false, "Draw the chance of a failure by the number of names in the terminal, "+
 		"with and without retries, instead of the tables")
 	flagvalue.ReadableNumbers(flags)
@@ -139,7 +139,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	given := cmd.Flags().Changed
 	o.prefixes = args
 	o.existingGiven, o.createsGiven = given("existing"), given("creates")
-	o.rateGiven, o.periodGiven = given("rate"), given("for")
+	o.rateGiven, o.periodGiven = given("rate"), given("over")
 	if err := o.printFlags.Check(); err != nil { // while it knows all formats
 		return err
 	}
@@ -184,9 +184,9 @@ func (o *options) validateQuestion() error {
 	case o.rateGiven && !(o.rate > 0 && o.rate <= maxRate):
 		return fmt.Errorf("--rate must be above 0 and at most %g creates per day, not %g", maxRate, o.rate)
 	case o.periodGiven && !o.rateGiven:
-		return errors.New("--for needs --rate")
+		return errors.New("--over needs --rate")
 	case o.period <= 0:
-		return fmt.Errorf("--for must be positive, not %s", o.period.String())
+		return fmt.Errorf("--over must be positive, not %s", o.period.String())
 	}
 	for _, creates := range q.Creates {
 		if creates < 1 {

@@ -38,7 +38,6 @@ type Connection struct {
 
 	streams          genericiooptions.IOStreams
 	flags            *genericclioptions.ConfigFlags
-	matchVersion     *cmdutil.MatchVersionFlags
 	warnings         warningCounter
 	warningsAsErrors bool
 	headers          genericclioptions.CommandHeaderRoundTripper
@@ -63,8 +62,7 @@ func New(streams genericiooptions.IOStreams) *Connection {
 	c.warnings = rest.NewWarningWriter(streams.ErrOut, rest.WarningWriterOptions{
 		Deduplicate: true, Color: printers.AllowsColorOutput(streams.ErrOut),
 	})
-	c.matchVersion = cmdutil.NewMatchVersionFlags(c.flags)
-	c.Factory = cmdutil.NewFactory(c.matchVersion)
+	c.Factory = cmdutil.NewFactory(c.flags)
 	return c
 }
 
@@ -75,7 +73,8 @@ var initLogs = sync.OnceFunc(logs.InitLogs)
 func (c *Connection) AddTo(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	c.flags.AddFlags(flags)
-	c.matchVersion.AddFlags(flags)
+	timeout := flags.Lookup("request-timeout")
+	timeout.Usage, timeout.DefValue = "How long to wait for the response to one request, like 5s or 2m. 0 is one minute", "0"
 	kuberc.NewPreferences().AddFlags(flags)
 	flags.BoolVar(&c.warningsAsErrors, "warnings-as-errors", false,
 		"Treat warnings received from the server as errors and exit with a non-zero exit code")

@@ -42,6 +42,7 @@ func (f *Flags) AddFlags(cmd *cobra.Command) {
 	f.kubectls.AddFlags(cmd)
 	const name = "output"
 	cmd.Flags().Lookup(name).Usage = fmt.Sprintf("Output format. One of: (%s).", strings.Join(f.formats(), ", "))
+	cmd.Flags().Lookup("show-managed-fields").Hidden = true // a report has none
 	offer := cobra.FixedCompletions(f.formats(), cobra.ShellCompDirectiveNoFileComp)
 	_ = cmd.RegisterFlagCompletionFunc(name, offer) // fails only for a flag that is not there
 }
