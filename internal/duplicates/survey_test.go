@@ -158,7 +158,7 @@ func TestPrefixOf(t *testing.T) {
 
 // The first pass keeps at most 100 bytes of each recent object, and nothing of the others.
 func TestSurveyMemory(t *testing.T) {
-	const objects = 200_000
+	const objects = 40_000
 	for name, test := range map[string]struct {
 		prefix func(i int) string
 		every  int64 // seconds between creates
