@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -97,8 +96,8 @@ func completion(t *testing.T, cp *controlplane.ControlPlane) {
 	u.Run("prune", "configmaps/demo-", "configmaps/other-", "--older-than=0s", "--yes").Expect(t, 0, ``, `.*`)
 }
 
-// If a server accepts a connection and sends nothing, the user must not wait, and no password prompt
-// appears on the terminal.
+// If a server accepts a connection and sends nothing, nothing is offered, and no password prompt appears
+// on the terminal. TestInTimeWithoutResponse has the time, by a fake clock.
 func TestCompletionWithoutResponse(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
@@ -108,13 +107,9 @@ func TestCompletionWithoutResponse(t *testing.T) {
 	defer func() { _ = silent.Close() }()
 	s := harness.NewShell(t, filepath.Join(t.TempDir(), "none"))
 	for _, words := range [][]string{{"audit", ""}, {"audit", "-n", ""}, {"report", "jobs/"}} {
-		start := time.Now()
 		got, directive := completions(s, append([]string{words[0], "--server=https://" + silent.Addr().String()}, words[1:]...)...)
 		if len(got) > 0 || !strings.HasPrefix(directive, ":4") && directive != slash {
 			t.Errorf("%q: %q %s", words, got, directive)
-		}
-		if took := time.Since(start); took > 40*time.Second { // 1.5 s on an idle machine; a request has a minute
-			t.Errorf("%q took %s", words, took)
 		}
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
@@ -212,11 +211,7 @@ func TestInterruptWhileNothingIsCreated(t *testing.T) {
 			}
 			u := harness.As(t, config)
 			u.Context, interrupt = context.WithCancel(t.Context())
-			start := time.Now()
 			u.Run("create", "-n", ns, "-f", test.input).Expect(t, 130, ``, test.stderr)
-			if took := time.Since(start); took > 40*time.Second { // a request has a minute
-				t.Errorf("it took %s", took)
-			}
 		})
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
@@ -308,9 +307,9 @@ func TestExporterTerminates(t *testing.T) {
 			if name == "waiting" {
 				want = strings.SplitN(common.UnreachableForever, "%", 2)[0]
 			}
-			p.prints(time.Minute, regexp.QuoteMeta(want))
+			p.prints(regexp.QuoteMeta(want))
 			p.signal(syscall.SIGTERM)
-			p.ends(10*time.Second, 0)
+			p.ends(0)
 		})
 	}
 }

@@ -129,12 +129,12 @@ func UntilAllowed(t *testing.T, cp *controlplane.ControlPlane, user string, righ
 	})
 }
 
-// Eventually repeats try until it succeeds, for at least 30 s. It counts attempts and not the time, because the
+// Eventually repeats try until it succeeds, for at least a minute. It counts attempts and not the time, because the
 // machine might be paused.
 func Eventually(t *testing.T, try func() error) {
 	t.Helper()
 	var err error
-	for range 300 {
+	for range 600 {
 		if err = try(); err == nil {
 			return
 		}

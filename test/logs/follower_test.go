@@ -268,10 +268,6 @@ func TestRunningOn(t *testing.T) {
 	p.write("main", 0, "it runs")
 	p.running("main", 0)
 	r.expect(t, "it runs")
-	began := time.Now()
 	f.Drain()
-	if took := time.Since(began); took > 20*time.Second {
-		t.Errorf("the end took %s", took)
-	}
 	r.compare(t, nil, p)
 }

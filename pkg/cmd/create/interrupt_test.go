@@ -61,7 +61,7 @@ func TestPrintInTime(t *testing.T) {
 	o := &options{CreateOptions: kubectlcreate.NewCreateOptions(genericiooptions.IOStreams{ErrOut: block})}
 	began := time.Now()
 	o.printInTime("a line")
-	if took := time.Since(began); took < maxPrinting || took > time.Minute {
+	if took := time.Since(began); took < maxPrinting {
 		t.Errorf("it took %s", took)
 	}
 }
