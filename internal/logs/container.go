@@ -88,7 +88,7 @@ func (c *container) follow() {
 	c.follower.mu.Lock()
 	defer c.follower.mu.Unlock()
 	c.pod.open--
-	c.follower.reportFailure(c.pod)
+	c.follower.settle(c.pod)
 }
 
 // next waits for a run that was not read. It is false if none will come.
@@ -266,6 +266,7 @@ func (c *container) recheck(ctx context.Context, previous bool) error {
 	case len(pods.Items) != 1 || pods.Items[0].UID != uid:
 		return apierrors.NewNotFound(corev1.Resource("pods"), c.Pod)
 	}
+	trim(&pods.Items[0])
 	c.follower.update(&pods.Items[0], false)
 	expected := c.run
 	if previous {

@@ -194,6 +194,10 @@ func TestAnotherPodOfTheName(t *testing.T) {
 	k.requested(t, 3)
 	f.update(podIn("ours", ends, corev1.PodSucceeded), true)
 	f.Drain()
+	f.update(podIn("ours", runs, corev1.PodRunning), false) // from a list that is late
+	if known, is := f.pods["ours"]; known != nil || !is {
+		t.Errorf("a Pod that is gone is kept: %+v", known)
+	}
 	if want := []string{"ours"}; !slices.Equal(k.lines, want) {
 		t.Errorf("%q, want %q", k.lines, want)
 	}

@@ -98,8 +98,8 @@ type Follower struct {
 	streams sync.WaitGroup
 
 	mu      sync.Mutex
-	pods    map[types.UID]*pod
-	waiting []string // Pods that wait for a stream, since their last report
+	pods    map[types.UID]*pod // nil for a Pod that is gone and read
+	waiting []string           // Pods that wait for a stream, since their last report
 	// draining is set when no more containers are followed.
 	draining bool
 }
@@ -143,12 +143,23 @@ func (f *Follower) watch(s pods.Source) {
 	}, &corev1.Pod{}, 0)
 	// The setters fail only after the start. internal/wait reports a server that is unreachable.
 	_ = informer.SetWatchErrorHandlerWithContext(func(context.Context, *cache.Reflector, error) {})
+	_ = informer.SetTransform(func(object any) (any, error) {
+		if pod, is := object.(*corev1.Pod); is {
+			trim(pod)
+		}
+		return object, nil
+	})
 	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(object any) { f.see(s, object, false) },
 		UpdateFunc: func(_, object any) { f.see(s, object, false) },
 		DeleteFunc: func(object any) { f.see(s, object, true) },
 	})
 	go informer.RunWithContext(f.ctx)
+}
+
+// trim removes what isn't needed, because there can be many Pods.
+func trim(pod *corev1.Pod) {
+	pod.ManagedFields, pod.Annotations, pod.Spec = nil, nil, corev1.PodSpec{}
 }
 
 // see takes an object of the informer.
@@ -165,8 +176,11 @@ func (f *Follower) see(s pods.Source, object any, gone bool) {
 func (f *Follower) update(latest *corev1.Pod, gone bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	p := f.pods[latest.UID]
-	if p == nil {
+	p, known := f.pods[latest.UID]
+	switch {
+	case known && p == nil:
+		return
+	case !known:
 		p = &pod{containers: map[string]*container{}, changed: make(chan struct{})}
 		f.pods[latest.UID] = p
 	}
@@ -180,8 +194,8 @@ func (f *Follower) update(latest *corev1.Pod, gone bool) {
 			f.streams.Go(c.follow)
 		}
 	}
-	if !f.draining { // else the last stream of the Pod reports it
-		f.reportFailure(p)
+	if !f.draining { // else the last stream of the Pod does it
+		f.settle(p)
 	}
 }
 
@@ -190,17 +204,27 @@ func started(s corev1.ContainerStatus) bool {
 	return s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil
 }
 
-// reportFailure reports a Pod that has failed, when all of its lines are read. The caller has the mutex.
-func (f *Follower) reportFailure(p *pod) {
-	if p.open > 0 || p.reported || p.latest.Status.Phase != corev1.PodFailed {
+// settle reports a Pod that has failed, when all of its lines are read, and forgets what isn't needed any longer. The
+// caller has the mutex.
+func (f *Follower) settle(p *pod) {
+	phase := p.latest.Status.Phase
+	if p.open > 0 || phase != corev1.PodFailed && phase != corev1.PodSucceeded && !p.gone {
 		return
 	}
-	p.reported = true
-	failure := Failure{Pod: p.latest, Tail: map[string][]string{}}
-	for name, c := range p.containers {
-		failure.Tail[name], c.tail = c.tail, nil
+	if phase == corev1.PodFailed && !p.reported {
+		p.reported = true
+		failure := Failure{Pod: p.latest, Tail: map[string][]string{}}
+		for name, c := range p.containers {
+			failure.Tail[name] = c.tail
+		}
+		f.streams.Go(func() { f.config.Event(failure) })
 	}
-	f.streams.Go(func() { f.config.Event(failure) })
+	for _, c := range p.containers {
+		c.tail = nil
+	}
+	if p.gone {
+		f.pods[p.latest.UID] = nil
+	}
 }
 
 // Drain returns when the Pods that have ended, or that are being deleted, are read to the end. It ends the
@@ -244,6 +268,7 @@ func (f *Follower) list(s pods.Source) {
 		list, err := f.config.Client.Pods(s.Namespace).List(f.ctx, s.Options)
 		if err == nil {
 			for i := range list.Items {
+				trim(&list.Items[i])
 				f.see(s, &list.Items[i], false)
 			}
 			return

@@ -40,16 +40,24 @@ func theJob(t *testing.T, namespace string) (found *batchv1.Job) {
 func podOf(t *testing.T, owner *batchv1.Job) *pod {
 	t.Helper()
 	p := newPod(t, owner.Namespace, owner.Name, "main")
-	pods := p.node.client.CoreV1().Pods(p.namespace)
-	object, err := pods.Get(t.Context(), p.name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	object.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, batchv1.SchemeGroupVersion.WithKind("Job"))}
-	if _, err := pods.Update(t.Context(), object, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	p.labels(map[string]string{"job-name": owner.Name}, metav1.NewControllerRef(owner, batchv1.SchemeGroupVersion.WithKind("Job")))
 	return p
+}
+
+// labels sets the labels and the controller of a Pod.
+func (p *pod) labels(labels map[string]string, controller *metav1.OwnerReference) {
+	p.t.Helper()
+	pods := p.node.client.CoreV1().Pods(p.namespace)
+	object, err := pods.Get(p.t.Context(), p.name, metav1.GetOptions{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if object.Labels = labels; controller != nil {
+		object.OwnerReferences = []metav1.OwnerReference{*controller}
+	}
+	if _, err := pods.Update(p.t.Context(), object, metav1.UpdateOptions{}); err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 // finish writes the end of a Job.

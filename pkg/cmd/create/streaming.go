@@ -97,6 +97,8 @@ type logStreams struct {
 	follower *logs.Follower
 	escapes  bool // stderr is a terminal
 	later    []func()
+	messages chan<- string // to be printed; nil at the end
+	printed  chan struct{} // closed when all of them are
 
 	mu    sync.Mutex
 	names bool           // lines have the name of their container
@@ -117,7 +119,25 @@ func (r *results) streamLogs() {
 		Client: r.waiting.why.client, Streams: r.flags.logRequests, RetryTimeout: r.flags.retryTimeout,
 		Line: l.line, Event: l.event,
 	}, r.waiting.why.sources)
+	messages, out := queue[string]()
+	l.messages, l.printed = messages, make(chan struct{})
+	go func() {
+		defer close(l.printed)
+		for text := range out {
+			r.options.printLine(text)
+		}
+	}()
 	r.waiting.logs = l
+}
+
+// printLine prints lines on stderr. Beside logs it doesn't wait for the reader of stderr, because the wait and
+// the results on stdout go on without one.
+func (r *results) printLine(text string) {
+	if l := r.waiting.logs; l != nil && l.messages != nil {
+		l.messages <- text
+		return
+	}
+	r.options.printLine(text)
 }
 
 // drain waits for the last lines, and then prints what has to follow them.
@@ -126,6 +146,9 @@ func (l *logStreams) drain() {
 		return
 	}
 	l.follower.Drain()
+	close(l.messages)
+	<-l.printed
+	l.messages = nil
 	for _, do := range l.later {
 		do()
 	}

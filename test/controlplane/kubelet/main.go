@@ -59,7 +59,10 @@ func (k kubelet) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	path := filepath.Join(dir, strconv.Itoa(run))
 	w.WriteHeader(http.StatusOK)
-	out := flusher{w}
+	var out io.Writer = w
+	if options.Follow {
+		out = flusher{w}
+	}
 	if err := logs.ReadLogs(r.Context(), path+".log", path, options, runtimeService{}, out, out); err != nil {
 		fmt.Fprint(out, err) // the status is sent
 	}

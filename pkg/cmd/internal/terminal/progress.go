@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,14 +23,16 @@ type Progress struct {
 	ended   chan struct{}
 	stopped sync.WaitGroup
 
-	mu    sync.Mutex // guards the fields below, and the terminal
-	text  string
+	text atomic.Pointer[string] // without a lock, because the terminal can be stopped
+
+	mu    sync.Mutex // guards shown, and the terminal
 	shown bool
 }
 
 // StartProgress starts to show the text of SetText after a second, if out is a terminal.
 func StartProgress(out io.Writer) *Progress {
 	p := &Progress{out: out, ended: make(chan struct{})}
+	p.SetText("")
 	if IsTerminal(out) {
 		p.stopped.Go(p.show)
 	}
@@ -37,11 +40,7 @@ func StartProgress(out io.Writer) *Progress {
 }
 
 // SetText sets the text of the line.
-func (p *Progress) SetText(text string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.text = text
-}
+func (p *Progress) SetText(text string) { p.text.Store(&text) }
 
 // Line writes a permanent line above the progress line.
 func (p *Progress) Line(text string) {
@@ -79,7 +78,7 @@ func (p *Progress) show() {
 			return
 		case <-time.After(wait):
 			p.mu.Lock()
-			p.rewrite(p.text)
+			p.rewrite(*p.text.Load())
 			p.shown = true
 			p.mu.Unlock()
 		}

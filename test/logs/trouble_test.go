@@ -1,0 +1,206 @@
+package logs
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/logs"
+	"github.com/kubectl-genname/kubectl-genname/internal/pods"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+// If the API server is killed while it streams, no line is lost, and no line comes twice.
+func TestKilledServer(t *testing.T) {
+	ns, r, n := harness.Namespace(t, onNode(t).ControlPlane), newRecorder(), onNode(t)
+	f := follow(t, r, ns)
+	p := newPod(t, ns, "j", "main")
+	p.write("main", 0)
+	p.running("main", 0)
+	p.write("main", 0, texts("before", 100)...)
+	r.expect(t, "before 60 ")
+	if err := n.Servers[0].Kill(); err != nil {
+		t.Fatal(err)
+	}
+	p.write("main", 0, texts("meanwhile", 100)...)
+	if err := n.Servers[0].Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.write("main", 0, texts("after", 100)...)
+	p.done("main", 0)
+	p.ended("main", 0, 0)
+	p.phase(corev1.PodSucceeded)
+	f.Drain()
+	r.compare(t, nil, p)
+}
+
+// A million lines need no more memory than a few. Their reader is slow at the beginning.
+func TestMillionLines(t *testing.T) {
+	const lines = 1_000_000
+	ns, n := harness.Namespace(t, onNode(t).ControlPlane), onNode(t)
+	p := newPod(t, ns, "j", "main")
+	p.write("main", 0)
+	writeMany(t, p.path("main", 0, "log"), lines)
+	p.done("main", 0)
+	p.running("main", 0)
+	p.ended("main", 0, 0)
+	p.phase(corev1.PodSucceeded)
+
+	read, highest, wrong := 0, uint64(0), ""
+	var memory runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&memory)
+	before := memory.HeapAlloc
+	f := logs.Start(t.Context(), logs.Config{
+		Client: n.client.CoreV1(), Streams: 10, RetryTimeout: 20 * time.Second,
+		Line: func(_ logs.Container, text []byte) {
+			if wrong == "" && string(text) != manyLine(read) {
+				wrong = fmt.Sprintf("line %d is %q", read, text)
+			}
+			if read++; read%50_000 == 0 {
+				runtime.GC()
+				runtime.ReadMemStats(&memory)
+				highest = max(highest, memory.HeapAlloc)
+			}
+			if read < 1000 {
+				time.Sleep(time.Millisecond)
+			}
+		},
+		Event: func(e logs.Event) { wrong = fmt.Sprintf("%+v", e) },
+	}, []pods.Source{{
+		Namespace: ns, Options: metav1.ListOptions{LabelSelector: "job-name=j"},
+		Of: func(*corev1.Pod) *pods.Owner { return &pods.Owner{} },
+	}})
+	f.Drain()
+	if read != lines || wrong != "" {
+		t.Errorf("%d lines; %s", read, wrong)
+	}
+	if used := int64(highest) - int64(before); used > 16<<20 {
+		t.Errorf("%d MiB", used>>20)
+	}
+}
+
+func manyLine(i int) string { return fmt.Sprintf("line %d %s", i, strings.Repeat("x", i%100)) }
+
+// writeMany writes the log of a container with many lines.
+func writeMany(t *testing.T, path string, lines int) {
+	t.Helper()
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := bufio.NewWriter(file)
+	begin := time.Now().UTC()
+	for i := range lines {
+		fmt.Fprintf(out, "%s stdout F %s\n", begin.Add(time.Duration(i)*time.Microsecond).Format(time.RFC3339Nano), manyLine(i))
+	}
+	if err := out.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pipe is a stderr whose reader waits until it is opened.
+type pipe struct {
+	opened chan struct{}
+	mu     sync.Mutex
+	text   bytes.Buffer
+}
+
+func (p *pipe) Write(data []byte) (int, error) {
+	<-p.opened
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.Write(data)
+}
+
+func (p *pipe) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.String()
+}
+
+// A reader that takes nothing from stderr holds up neither the wait nor stdout. It gets all lines when it reads again.
+func TestBlockedStderr(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, onNode(t).ControlPlane)
+	out, errOut := &pipe{opened: make(chan struct{})}, &pipe{opened: make(chan struct{})}
+	close(out.opened)
+	u, input, code := harness.As(t, onNode(t).Admin()), harness.File(t, "in.yaml", job), make(chan int, 1)
+	go func() {
+		code <- cmd.Execute(t.Context(), []string{
+			"create", "-n", ns, "-f", input, "--wait", "--logs", "-o", "json",
+			"--kubeconfig=" + u.Kubeconfig, "--cache-dir=" + filepath.Dir(u.Kubeconfig),
+		}, genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: errOut})
+	}()
+	owner := theJob(t, ns)
+	p := podOf(t, owner)
+	p.run("main", 0, texts("line", 2000)...)
+	p.phase(corev1.PodSucceeded)
+	for _, suspend := range []bool{true, false} { // which is a message
+		owner.Spec.Suspend = &suspend
+		var err error
+		if owner, err = onNode(t).client.BatchV1().Jobs(ns).Update(t.Context(), owner, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	finish(t, owner, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+	harness.Eventually(t, func() error {
+		if !strings.Contains(out.String(), `"type": "Complete"`) {
+			return fmt.Errorf("stdout is %q", out.String())
+		}
+		return nil
+	})
+	close(errOut.opened)
+	if got := <-code; got != 0 {
+		t.Errorf("exit code %d", got)
+	}
+	want := strings.Join(texts("line", 2000), "\n") + "\nWaited for 1 object: 1 succeeded, 0 failed, 0 running.\n"
+	message := regexp.MustCompile(`(?m)^job\.batch/.* is suspended\..*\n`)
+	if got := errOut.String(); !message.MatchString(got) || message.ReplaceAllString(got, "") != want {
+		t.Errorf("%d bytes, want %d: %.400s ... %s", len(got), len(want), got, got[max(0, len(got)-300):])
+	}
+}
+
+// Pods of a Job with a selector of its own don't have the label of their Job.
+func TestManualSelector(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, onNode(t).ControlPlane)
+	result := create(t, ns, `
+apiVersion: batch/v1
+kind: Job
+metadata: {generateName: manual-}
+spec:
+  manualSelector: true
+  selector: {matchLabels: {app: manual}, matchExpressions: [{key: tier, operator: In, values: [a, b]}]}
+  template:
+    metadata: {labels: {app: manual, tier: a}}
+    spec: {restartPolicy: Never, containers: [{name: main, image: i}]}
+`)
+	owner := theJob(t, ns)
+	other := newPod(t, ns, "other", "main")
+	other.labels(map[string]string{"app": "manual", "tier": "a"}, nil)
+	other.run("main", 0, "of another Job")
+	p := newPod(t, ns, "manual", "main")
+	p.labels(map[string]string{"app": "manual", "tier": "a"}, metav1.NewControllerRef(owner, batchv1.SchemeGroupVersion.WithKind("Job")))
+	p.run("main", 0, "ours")
+	p.phase(corev1.PodSucceeded)
+	finish(t, owner, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+	(<-result).Expect(t, 0, `job.batch/manual-`+harness.Suffix+` created\n`, regexp.QuoteMeta("ours\nWaited for 1 object: 1 succeeded, 0 failed, 0 running.\n"))
+}
