@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/transport"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
 )
 
 // Creator creates objects, each exactly once under its ID. It keeps nothing
@@ -114,10 +116,16 @@ func (c *Creator) newRequest(
 	}
 	if s.template != nil && !id.untracked && object.GetName() == "" && !r.isIPAddress() {
 		r.template = s.template
-		return r, nil
+	} else {
+		r.stamp()
 	}
-	r.stamp()
-	r.fixed = r.object.GetName() != ""
+	r.sent = findings.Sent{
+		GroupKind: object.GroupVersionKind().GroupKind(), Resource: mapping.Resource.Resource,
+		Prefix: r.object.GetGenerateName(), Fixed: r.object.GetName() != "", ID: id.Creation,
+	}
+	if namespaced {
+		r.sent.Namespace = namespace
+	}
 	return r, nil
 }
 

@@ -12,10 +12,6 @@ import (
 
 // finish returns the result of a create that has ended.
 func (o *operation) finish(d protocol.Done) (Result, *Error) {
-	if d.Last == protocol.Renamed {
-		d.Refusal = apistatus.Explain(d.Refusal, o.explainRenaming())
-		d.Err = d.Refusal
-	}
 	switch {
 	case d.Outcome == protocol.Found && o.wanted.id.differs(o.response.object):
 		return Result{Object: o.response.object}, &Error{
@@ -122,14 +118,4 @@ func (o *operation) kindOf(d protocol.Done) error {
 		return ErrExhausted
 	}
 	return ErrRefused
-}
-
-// explainRenaming says why a response is about another object.
-func (o *operation) explainRenaming() string {
-	sent := fmt.Sprintf("%q", o.name)
-	if o.name == "" {
-		sent = fmt.Sprintf("generateName %q", o.wanted.generateName)
-	}
-	return fmt.Sprintf(" (the server responded with this name although %s was sent: "+
-		"a webhook or policy picks names)", sent)
 }

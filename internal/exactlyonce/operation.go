@@ -76,7 +76,6 @@ func (o *operation) run(caller context.Context) (Result, error) {
 			o.name, o.response = r.Name, o.server.post(caller, ctx, r.Name)
 		case protocol.Get:
 			o.response = o.server.get(ctx, r.Name)
-			o.recognize()
 		default:
 			o.response.Observation = o.server.now(ctx)
 		}
@@ -90,21 +89,6 @@ func (o *operation) run(caller context.Context) (Result, error) {
 		return result, err
 	}
 	return result, nil
-}
-
-// recognize finds out whose object was read.
-func (o *operation) recognize() {
-	r := &o.response
-	if r.object == nil {
-		return
-	}
-	r.Time = r.object.GetCreationTimestamp().Time
-	switch id := idOf(r.object); {
-	case id == o.wanted.id.Creation:
-		r.Finding = protocol.Ours
-	case id != "":
-		r.Finding = protocol.Foreign
-	}
 }
 
 // report sends an event before a retry. There is none before the first request,

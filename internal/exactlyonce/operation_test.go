@@ -100,7 +100,7 @@ func taken() response {
 func anothers() response {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetAnnotations(map[string]string{Annotation: "v1-another"})
-	return response{Observation: protocol.Observation{Finding: protocol.Anonymous}, object: object}
+	return response{protocol.Observation{Finding: protocol.Foreign}, object}
 }
 
 func TestEveryNameTaken(t *testing.T) {
@@ -174,14 +174,13 @@ func TestRenamedInDoubt(t *testing.T) {
 		picked.SetName("picked-2")
 		r, err := create(t.Context(), &script{posts: []response{
 			because(protocol.Lost, io.EOF),
-			{Observation: protocol.Observation{Finding: protocol.Renamed, Err: errors.New(`created as "picked-2"`)}, object: picked},
+			{Observation: protocol.Observation{Finding: protocol.Renamed, Err: errors.New(`created as "picked-2" (elsewhere)`)}, object: picked},
 		}})
 		var ended *Error
 		if !errors.As(err, &ended) || !errors.Is(ended.Kind, ErrUnknown) || !errors.Is(ended.Cause, ErrRenamed) || r.Object != picked {
 			t.Errorf("%v, %+v", err, r)
 		}
-		want := fmt.Sprintf("outcome unknown: EOF; created as \"picked-2\" (the server responded with this name although %q "+
-			"was sent: a webhook or policy picks names)", r.Name)
+		want := `outcome unknown: EOF; created as "picked-2" (elsewhere)`
 		if err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
@@ -335,7 +334,7 @@ func TestUnauthorizedOnReadingBack(t *testing.T) {
 		ours.SetAnnotations(map[string]string{Annotation: ourID})
 		server := &script{
 			posts: []response{taken()},
-			gets:  []response{because(findings.OfGet(apierrors.NewUnauthorized("who"), true), apierrors.NewUnauthorized("who")), {Observation: protocol.Observation{Finding: protocol.Anonymous}, object: ours}},
+			gets:  []response{because(findings.OfGet(apierrors.NewUnauthorized("who"), true), apierrors.NewUnauthorized("who")), {Observation: protocol.Observation{Finding: protocol.Ours}, object: ours}},
 		}
 		if r, err := create(t.Context(), server); err != nil || r.Outcome != Created || len(server.sent) != 1 {
 			t.Errorf("%+v, %v, sent %q", r, err, server.sent)
@@ -347,7 +346,11 @@ func TestUnauthorizedOnReadingBack(t *testing.T) {
 func found(key, value string) response {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetAnnotations(map[string]string{key: value})
-	return response{Observation: protocol.Observation{Finding: protocol.Anonymous}, object: object}
+	finding := protocol.Anonymous
+	if key == Annotation {
+		finding = protocol.Ours
+	}
+	return response{protocol.Observation{Finding: finding}, object}
 }
 
 // A refusal stands only after the object was read: once if no copy of the
@@ -486,7 +489,7 @@ func TestIDsLost(t *testing.T) {
 	}{
 		"all are there":   {&script{posts: []response{{Observation: protocol.Observation{Finding: protocol.Stored}, object: object}}}, nil},
 		"no label":        {&script{posts: []response{{Observation: protocol.Observation{Finding: protocol.Stored}, object: unlabelled}}}, []string{RunLabel}},
-		"no label, found": {&script{posts: []response{taken()}, gets: []response{{Observation: protocol.Observation{Finding: protocol.Anonymous}, object: unlabelled}}}, []string{RunLabel}},
+		"no label, found": {&script{posts: []response{taken()}, gets: []response{{Observation: protocol.Observation{Finding: protocol.Ours}, object: unlabelled}}}, []string{RunLabel}},
 		"no annotations": {
 			&script{posts: []response{{Observation: protocol.Observation{Finding: protocol.Stored}, object: without(func(o *unstructured.Unstructured) { o.SetAnnotations(nil) })}}},
 			[]string{Annotation},
@@ -513,7 +516,7 @@ func TestFirstPost(t *testing.T) {
 					taken(),
 					{Observation: protocol.Observation{Finding: protocol.Stored}, object: &unstructured.Unstructured{Object: map[string]any{}}},
 				},
-				gets: []response{{Observation: protocol.Observation{Finding: protocol.Anonymous}, object: young}},
+				gets: []response{{Observation: protocol.Observation{Finding: protocol.Anonymous, Time: young.GetCreationTimestamp().Time}, object: young}},
 			}
 			_, err := create(t.Context(), ticking{server})
 			if (err == nil) != unsent || err != nil && !errors.Is(err, ErrUnknown) || len(server.sent) != want {

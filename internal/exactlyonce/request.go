@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
 )
@@ -32,7 +30,7 @@ type request struct {
 	template   *Template // nil for none: then object is a copy that is stamped
 	parameters url.Values
 	brief      bool // WithBriefObjects was given
-	fixed      bool // the object has a fixed name
+	sent       findings.Sent
 }
 
 func (r *request) wanted() wanted {
@@ -86,81 +84,26 @@ func unsent(f protocol.Finding, err error) response {
 	return response{Observation: protocol.Observation{Finding: f, Err: err, Unsent: true}}
 }
 
-// postResponse classifies the response to a POST.
+// postResponse classifies the response to a POST. If a refusal names another object, that
+// object is read, because its creation ID proves that something picks names.
 func (r *request) postResponse(ctx context.Context, result rest.Result, x *exchange, name string) (a response) {
 	err := result.Error()
 	if err == nil {
 		return r.accept(result, name)
 	}
-	connected := x.sent() || apistatus.Code(err) > 0
-	a.Observation = protocol.Observation{
-		Err: err, Finding: findings.OfPost(err, connected), RetryAfter: findings.RetryAfter(err),
-	}
-	a.Permission = a.Finding == protocol.Rejected && apierrors.IsForbidden(err)
+	var other string
+	a.Observation, other = r.sent.Refused(name, err, x.sent() || apistatus.Code(err) > 0)
 	if x.retryAfter != nil {
 		a.Resend, a.RetryAfter = true, max(a.RetryAfter, findings.Seconds(*x.retryAfter))
 	}
-	if details := findings.Details(err); r.isOther(details, name) {
-		return r.ofOther(ctx, a, details.Name)
+	if other == "" || r.id.untracked {
+		return a
+	}
+	if found := r.get(ctx, other); found.object != nil && idOf(found.object) == r.id.Creation {
+		a.Finding, a.Other, a.Err = protocol.Renamed, false, apistatus.Explain(err, r.sent.Renamed(name))
+		a.object = found.object
 	}
 	return a
-}
-
-// ofOther returns the meaning of a refusal that names another object. It is a
-// lost response, unless that object carries our creation ID. Without an ID
-// nothing can be proved: refusals that are no conflicts are taken as kubectl
-// takes them.
-func (r *request) ofOther(ctx context.Context, a response, other string) response {
-	switch a.Finding {
-	case protocol.Conflict, protocol.Rejected, protocol.Denied, protocol.Unauthorized:
-	default:
-		return a
-	}
-	if r.id.untracked && a.Finding != protocol.Conflict {
-		return a
-	}
-	if a.object = r.oursAt(ctx, other); a.object != nil {
-		a.Finding = protocol.Renamed
-		return a
-	}
-	a.Finding, a.Other = protocol.Lost, true
-	a.Err = apistatus.Explain(a.Err, " (the response is about another object)")
-	return a
-}
-
-// oursAt returns the object of that name if it carries our creation ID.
-func (r *request) oursAt(ctx context.Context, name string) *unstructured.Unstructured {
-	if r.id.untracked {
-		return nil
-	}
-	found := r.get(ctx, name).object
-	if found == nil || idOf(found) != r.id.Creation {
-		return nil
-	}
-	return found
-}
-
-// isOther reports whether details name another object than the one sent under
-// name; without a name, the server makes one of the object's generateName. A
-// generated name distinguishes an object of any type from all others.
-func (r *request) isOther(details *metav1.StatusDetails, name string) bool {
-	switch {
-	case details == nil, details.Name == "",
-		details.Kind == "namespaces" && r.namespaced && details.Name == r.namespace:
-		return false
-	case name == "":
-		prefix := r.object.GetGenerateName()
-		return details.Name != prefix && !names.GeneratedFrom(details.Name, prefix)
-	}
-	return details.Name != name || r.fixed && !r.isType(details.Kind)
-}
-
-// isType reports whether a Status may call the object's type so: servers say the
-// resource or the kind.
-func (r *request) isType(called string) bool {
-	mapping := r.mapping
-	return called == "" || strings.EqualFold(called, mapping.Resource.Resource) ||
-		strings.EqualFold(called, mapping.GroupVersionKind.Kind) || called == mapping.Resource.GroupResource().String()
 }
 
 // encode returns the object as it is sent under name; empty: it has its own, or
@@ -185,48 +128,22 @@ func (r *request) accept(result rest.Result, name string) response {
 	if err != nil {
 		return because(protocol.Lost, err)
 	}
-	id := idOf(object)
-	switch {
-	case r.id.untracked && r.respondsWith(object):
-		return stored(object)
-	case !r.isHere(object), !r.id.untracked && id != "" && id != r.id.Creation:
-	case object.GetName() == name, r.id.untracked && (object.GetName() == "" || r.mayBePicked(object)):
-		return stored(object)
-	case !r.id.untracked && id == r.id.Creation:
-		err := fmt.Errorf("created as %q", object.GetName())
-		return response{protocol.Observation{Finding: protocol.Renamed, Err: err}, object}
+	kind := object.GroupVersionKind().GroupKind()
+	if r.id.untracked && kind != r.sent.GroupKind && respondsWith(object) {
+		return response{protocol.Observation{Finding: protocol.Stored}, object}
 	}
-	return response{Observation: protocol.Observation{Finding: protocol.Lost, Other: true, Err: fmt.Errorf(
-		"the response is a %s %q that was not sent", object.GetKind(), object.GetName())}}
+	seen := r.sent.Stored(name, kind, object)
+	if seen.Finding == protocol.Lost {
+		object = nil
+	}
+	return response{seen, object}
 }
 
-func stored(object *unstructured.Unstructured) response {
-	return response{protocol.Observation{Finding: protocol.Stored}, object}
-}
-
-// mayBePicked reports whether the server, or a webhook that keeps the prefix, can
-// have named an object without a fixed name so.
-func (r *request) mayBePicked(object *unstructured.Unstructured) bool {
-	prefix := r.object.GetGenerateName()
-	return !r.fixed && (object.GetGenerateName() == prefix || names.GeneratedFrom(object.GetName(), prefix))
-}
-
-// respondsWith reports whether the object is of another kind than the one sent. Some APIs respond so to a
-// create: a Binding with a Status, OpenShift's ProjectRequest with a Project.
-func (r *request) respondsWith(object *unstructured.Unstructured) bool {
+// respondsWith reports whether an API can respond so to the create of an object of another kind: to
+// a Binding with a Status, and OpenShift to a ProjectRequest with a Project.
+func respondsWith(object *unstructured.Unstructured) bool {
 	status, _, _ := unstructured.NestedString(object.Object, "status")
-	return !r.isKind(object) && (object.GetKind() != "Status" || status == metav1.StatusSuccess)
-}
-
-func (r *request) isKind(object *unstructured.Unstructured) bool {
-	return object.GroupVersionKind().GroupKind() == r.object.GroupVersionKind().GroupKind()
-}
-
-// isHere reports whether the object is of the type and in the namespace of the
-// one sent.
-func (r *request) isHere(object *unstructured.Unstructured) bool {
-	namespace := object.GetNamespace()
-	return r.isKind(object) && (!r.namespaced || namespace == "" || namespace == r.namespace)
+	return object.GetKind() != "Status" || status == metav1.StatusSuccess
 }
 
 // pathError returns why no path can carry the name, or nil.
@@ -237,9 +154,6 @@ func pathError(name string) error {
 	return nil
 }
 
-// errNotAsked is why a response to a GET says nothing.
-var errNotAsked = errors.New("the response is not the object asked for")
-
 // get reads the object back. Without a resourceVersion it is a quorum read.
 func (r *request) get(ctx context.Context, name string) response {
 	if err := pathError(name); err != nil {
@@ -249,20 +163,19 @@ func (r *request) get(ctx context.Context, name string) response {
 	result := r.target(r.client.Get()).Name(name).Do(x.observe(ctx))
 	err := result.Error()
 	if err == nil {
-		var object *unstructured.Unstructured
-		if object, err = objectOf(result, decode); err == nil && object.GetName() == name && r.isHere(object) {
-			return response{protocol.Observation{Finding: protocol.Anonymous}, object}
+		object, err := objectOf(result, decode)
+		if err != nil {
+			return because(protocol.Unread, err)
 		}
-		return because(protocol.Unread, errors.Join(errNotAsked, err))
+		seen := r.sent.Held(name, object.GroupVersionKind().GroupKind(), object)
+		if seen.Finding == protocol.Unread {
+			object = nil
+		}
+		return response{seen, object}
 	}
-	a := because(findings.OfGet(err, x.audited), err)
-	a.RetryAfter = findings.RetryAfter(err)
-	if r.isOther(findings.Details(err), name) {
-		a.Finding, a.Err = protocol.Unread, errNotAsked
-	}
+	a := response{Observation: r.sent.NotHeld(name, err, x.audited)}
 	if a.Finding == protocol.NoPermission {
-		mapping := r.mapping
-		a.Err = fmt.Errorf("%w; to settle it: kubectl get %s", err, reference.Argument(mapping, r.namespace, name))
+		a.Err = fmt.Errorf("%w; to settle it: kubectl get %s", err, reference.Argument(r.mapping, r.namespace, name))
 	}
 	return a
 }
@@ -281,7 +194,7 @@ func (r *request) now(ctx context.Context) protocol.Observation {
 	}
 	review, err := objectOf(result, decode)
 	if err == nil && review.GetKind() != "SelfSubjectReview" {
-		err = errNotAsked
+		err = errors.New("the response is not a SelfSubjectReview")
 	}
 	if err != nil {
 		return because(protocol.Unread, fmt.Errorf("read the server's time: %w", err)).Observation

@@ -141,17 +141,3 @@ func textOf(err error) string {
 	}
 	return err.Error()
 }
-
-// renamed is a response about our object under another name.
-type renamed struct{ namespace, name string }
-
-func (r *renamed) Error() string {
-	return fmt.Sprintf("the server stored the object as %q: a webhook or policy picks names", r.name)
-}
-
-// otherResponse is a response about an object that was not asked for.
-type otherResponse struct{ namespace, name string }
-
-func (r *otherResponse) Error() string {
-	return fmt.Sprintf("the response is about the object %q, which was not requested", r.name)
-}

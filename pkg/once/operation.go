@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
@@ -38,7 +39,7 @@ type operation struct {
 	place                    derive.Object // set by identify
 	annotation, name, digest string        // set by use
 
-	response runtime.Object // the last one that was an object of our name
+	response runtime.Object // the last object that a response had
 }
 
 func (o *operation) run(ctx context.Context) (Result, error) {
@@ -150,23 +151,22 @@ func (o *operation) post(ctx context.Context) protocol.Observation {
 	return o.accept(sent)
 }
 
-// accept returns the observation of a 2xx. Only an object under the name that was
-// sent is a success.
+// sent is the object as responses are compared with it.
+func (o *operation) sent() findings.Sent {
+	return findings.Sent{
+		GroupKind: schema.GroupKind{Group: o.place.Group, Kind: o.place.Kind}, Namespace: o.place.Namespace,
+		Prefix: o.generateName, ID: o.annotation,
+	}
+}
+
+// accept returns the observation of a 2xx.
 func (o *operation) accept(response runtime.Object) protocol.Observation {
 	got, err := meta.Accessor(response)
 	if err != nil {
 		return protocol.Observation{Finding: protocol.Lost, Err: err}
 	}
-	id := got.GetAnnotations()[Annotation]
-	elsewhere := o.place.Namespace != "" && got.GetNamespace() != "" && got.GetNamespace() != o.place.Namespace
-	switch {
-	case got.GetName() == o.name && !elsewhere && (id == "" || id == o.annotation):
-		o.response = response
-		return protocol.Observation{Finding: protocol.Stored}
-	case id == o.annotation:
-		return protocol.Observation{Finding: protocol.Renamed, Err: &renamed{got.GetNamespace(), got.GetName()}}
-	}
-	return protocol.Observation{Finding: protocol.Lost, Other: true, Err: &otherResponse{got.GetNamespace(), got.GetName()}}
+	o.response = response
+	return o.sent().Stored(o.name, kindOf(response), got)
 }
 
 // refused returns the observation of the error of a POST.
@@ -180,17 +180,9 @@ func (o *operation) refused(err error) protocol.Observation {
 	case runtime.IsNotRegisteredError(err), runtime.IsMissingKind(err), runtime.IsMissingVersion(err):
 		err = &failure{kind: errInvalid, cause: err, text: err.Error()}
 		return protocol.Observation{Finding: protocol.Rejected, Unsent: true, Err: err}
-	case o.isOther(findings.Details(err)):
-		return protocol.Observation{Finding: protocol.Lost, Other: true, Err: err}
 	}
-	return protocol.Observation{Finding: findings.OfPost(err, true), RetryAfter: findings.RetryAfter(err), Err: err}
-}
-
-// isOther reports whether details of a Status name another object than the one
-// sent, or its namespace.
-func (o *operation) isOther(details *metav1.StatusDetails) bool {
-	return details != nil && details.Name != "" && details.Name != o.name &&
-		(details.Kind != "namespaces" || details.Name != o.place.Namespace) && details.Kind != "resourcequotas"
+	seen, _ := o.sent().Refused(o.name, err, true)
+	return seen
 }
 
 // get reads the object of the name, and whose it is.
@@ -198,35 +190,25 @@ func (o *operation) get(ctx context.Context) protocol.Observation {
 	object := reflect.New(reflect.TypeOf(o.object).Elem()).Interface().(runtime.Object)
 	object.GetObjectKind().SetGroupVersionKind(o.object.GetObjectKind().GroupVersionKind())
 	if err := o.client.Get(ctx, o.place.Namespace, o.name, object); err != nil {
-		finding := findings.OfGet(err, false)
-		if o.isOther(findings.Details(err)) {
-			finding = protocol.Unread
-		}
-		return protocol.Observation{Finding: finding, RetryAfter: findings.RetryAfter(err), Err: err}
+		return o.sent().NotHeld(o.name, err, false)
 	}
 	got, err := meta.Accessor(object)
-	if err == nil && got.GetName() != o.name {
-		err = &otherResponse{got.GetNamespace(), got.GetName()}
-	}
 	if err != nil {
 		return protocol.Observation{Finding: protocol.Unread, Err: err}
 	}
 	o.response = object
-	return protocol.Observation{Finding: o.holder(got)}
+	seen := o.sent().Held(o.name, kindOf(object), got)
+	// Something may have removed the annotation. Then the object is ours only if it has
+	// the controller that was sent.
+	if seen.Finding == protocol.Anonymous && o.controller() != "" && controllerOf(got) == o.controller() {
+		seen.Finding = protocol.Ours
+	}
+	return seen
 }
 
-// holder returns whose the object of our name is. Something may have removed its
-// annotation. Then it is ours only if it has the controller that was sent.
-func (o *operation) holder(got metav1.Object) protocol.Finding {
-	switch id := got.GetAnnotations()[Annotation]; {
-	case id == o.annotation:
-		return protocol.Ours
-	case id != "":
-		return protocol.Foreign
-	case o.controller() != "" && controllerOf(got) == o.controller():
-		return protocol.Ours
-	}
-	return protocol.Anonymous
+// kindOf returns the group and kind of object, which is empty for many typed ones.
+func kindOf(object runtime.Object) schema.GroupKind {
+	return object.GetObjectKind().GroupVersionKind().GroupKind()
 }
 
 // controller returns the UID of the controller that the object was sent with.

@@ -1,0 +1,144 @@
+package findings
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
+)
+
+// Sent is the object that a create sends, as responses are compared with it.
+type Sent struct {
+	schema.GroupKind
+	Resource  string // of the type; empty if it isn't known
+	Namespace string // empty for a cluster-scoped object
+	Prefix    string // the generateName
+	Fixed     bool   // the object has a fixed name
+	// ID is the creation ID; empty for an object that can't be recognized.
+	ID string
+}
+
+// Stored returns the observation of a 2xx to the POST under the name: empty if the
+// server picks it. Only an object that was sent proves something. kind is that of the
+// object, or empty if it isn't known.
+func (s Sent) Stored(name string, kind schema.GroupKind, got metav1.Object) protocol.Observation {
+	id := got.GetAnnotations()[derive.IDAnnotation]
+	switch {
+	case !s.isHere(kind, got), s.ID != "" && id != "" && id != s.ID:
+	case got.GetName() == name, s.ID == "" && (got.GetName() == "" || s.mayBePicked(got)):
+		return protocol.Observation{Finding: protocol.Stored}
+	case s.ID != "" && id == s.ID:
+		return protocol.Observation{Finding: protocol.Renamed, Err: fmt.Errorf("created as %q%s", got.GetName(), s.Renamed(name))}
+	}
+	return protocol.Observation{Finding: protocol.Lost, Other: true, Err: notSent(got)}
+}
+
+// Renamed explains a response about the object under another name.
+func (s Sent) Renamed(name string) string {
+	sent := fmt.Sprintf("%q", name)
+	if name == "" {
+		sent = fmt.Sprintf("generateName %q", s.Prefix)
+	}
+	return fmt.Sprintf(" (the server responded with this name although %s was sent: "+
+		"a webhook or policy picks names)", sent)
+}
+
+func notSent(got metav1.Object) error {
+	return fmt.Errorf("the response is about the object %q, which was not requested", got.GetName())
+}
+
+// Refused returns the observation of the error of the POST under the name, and the name
+// of the other object that the error is about, if any. Then the response is lost. If that
+// object has the ID, the finding is Renamed instead. connected reports whether the POST may have
+// left.
+//
+// Without an ID nothing can be proved: refusals that are no conflicts are taken as kubectl
+// takes them.
+func (s Sent) Refused(name string, err error, connected bool) (seen protocol.Observation, other string) {
+	seen = protocol.Observation{Finding: OfPost(err, connected), Err: err, RetryAfter: RetryAfter(err)}
+	seen.Permission = seen.Finding == protocol.Rejected && apierrors.IsForbidden(err)
+	details := Details(err)
+	switch seen.Finding {
+	case protocol.Rejected, protocol.Denied, protocol.Unauthorized:
+		if s.ID == "" {
+			return seen, ""
+		}
+	case protocol.Conflict:
+	default:
+		return seen, ""
+	}
+	if !s.isOther(details, name) {
+		return seen, ""
+	}
+	return protocol.Observation{
+		Finding: protocol.Lost, Other: true, RetryAfter: seen.RetryAfter,
+		Err: fmt.Errorf("%w (the response is about another object)", err),
+	}, details.Name
+}
+
+// Held returns the observation of the object that a GET of the name brought.
+func (s Sent) Held(name string, kind schema.GroupKind, got metav1.Object) protocol.Observation {
+	if got.GetName() != name || !s.isHere(kind, got) {
+		return protocol.Observation{Finding: protocol.Unread, Err: notSent(got)}
+	}
+	seen := protocol.Observation{Finding: protocol.Anonymous, Time: got.GetCreationTimestamp().Time}
+	switch id := got.GetAnnotations()[derive.IDAnnotation]; {
+	case id == s.ID && id != "":
+		seen.Finding = protocol.Ours
+	case id != "":
+		seen.Finding = protocol.Foreign
+	}
+	return seen
+}
+
+// errOther is the error of a GET that returned an error about another object.
+var errOther = errors.New("the response is about another object")
+
+// NotHeld returns the observation of the error of a GET of the name. audited is that of
+// OfGet.
+func (s Sent) NotHeld(name string, err error, audited bool) protocol.Observation {
+	if s.isOther(Details(err), name) {
+		return protocol.Observation{Finding: protocol.Unread, Err: errOther}
+	}
+	return protocol.Observation{Finding: OfGet(err, audited), Err: err, RetryAfter: RetryAfter(err)}
+}
+
+// isHere reports whether the object is of the type and in the namespace of the one sent.
+func (s Sent) isHere(kind schema.GroupKind, got metav1.Object) bool {
+	namespace := got.GetNamespace()
+	return (kind.Empty() || kind == s.GroupKind) && (s.Namespace == "" || namespace == "" || namespace == s.Namespace)
+}
+
+// mayBePicked reports whether the server, or a webhook that keeps the prefix, can have
+// named an object without a fixed name so.
+func (s Sent) mayBePicked(got metav1.Object) bool {
+	return !s.Fixed && (got.GetGenerateName() == s.Prefix || names.GeneratedFrom(got.GetName(), s.Prefix))
+}
+
+// isOther reports whether details name another object than the one sent under name.
+// Without a name, the server makes one of the object's generateName. A generated name
+// distinguishes an object of any type from all others.
+func (s Sent) isOther(details *metav1.StatusDetails, name string) bool {
+	switch {
+	case details == nil, details.Name == "",
+		details.Kind == "namespaces" && s.Namespace != "" && details.Name == s.Namespace:
+		return false
+	case name == "":
+		return details.Name != s.Prefix && !names.GeneratedFrom(details.Name, s.Prefix)
+	}
+	return details.Name != name || s.Fixed && !s.isType(details.Kind)
+}
+
+// isType reports whether a Status may call the object's type so: servers say the
+// resource or the kind.
+func (s Sent) isType(called string) bool {
+	return called == "" || strings.EqualFold(called, s.Resource) || strings.EqualFold(called, s.Kind) ||
+		called == schema.GroupResource{Group: s.Group, Resource: s.Resource}.String()
+}
