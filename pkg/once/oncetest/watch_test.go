@@ -55,7 +55,7 @@ func TestWatch(t *testing.T) {
 	fresh, stale := started(t, server.Config()), started(t, config)
 	expect := func(lister corelisters.ConfigMapLister, want string) {
 		t.Helper()
-		got, deadline := "", time.Now().Add(10*time.Second)
+		got, deadline := "", time.Now().Add(time.Minute)
 		for got != want && time.Now().Before(deadline) {
 			objects, err := lister.List(labels.Everything())
 			if err != nil {
