@@ -2,12 +2,40 @@ package once_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
+
+// A reconcile that handles each error. Only permanent errors end it: another call with the same arguments fails, too.
+func ExampleCreator_Create() {
+	creator := once.New(dynamicFor(oncetest.NewServer()))
+	id, _ := once.FromKey("order-17")
+	for _, value := range []string{"a", "a", "b"} {
+		object := configMap()
+		object.Data["value"] = value
+		result, err := creator.Create(context.Background(), object, id)
+		switch {
+		case errors.Is(err, once.ErrMismatch):
+			fmt.Println("use another key, or keep the object with", result.Object.(*corev1.ConfigMap).Data["value"])
+		case once.IsPermanent(err):
+			fmt.Println("permanent:", err) // reconcile.TerminalError(err)
+		case err != nil:
+			fmt.Println("reconcile again:", err) // return the error
+		default:
+			fmt.Println(result.Outcome)
+		}
+	}
+	// Output:
+	// Created
+	// Found
+	// use another key, or keep the object with a
+}
 
 // A controller that ran without a secret until now. Without NoSecret, it would create
 // every object again.
