@@ -2,7 +2,7 @@
 // kube-apiserver, etcd and Prometheus server. It carries out incidents, checks which alerts
 // fire and when, measures, and with -write puts the results into a document.
 //
-//	go run ./lab/exporter -write docs/internals/exporter.md incidents guide memory
+//	go run ./lab/exporter -write lab/exporter/README.md incidents guide memory
 //
 // It needs bin/kubectl-genname, bin/prometheus, and the image that deploy/exporter names ("make
 // image").
