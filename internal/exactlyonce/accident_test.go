@@ -3,6 +3,7 @@ package exactlyonce
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -40,8 +41,9 @@ const (
 	landsLate
 	// nameGiven: something picks names.
 	nameGiven
-	// stripped: something removes annotations. A named object that is there
-	// without a creation ID is taken for another's, as by kubectl.
+	// stripped: something removes or overwrites annotations. A named object that is
+	// there without a creation ID is taken for another's, as by kubectl. So is an object
+	// with another ID under the one name of a key.
 	stripped
 )
 
@@ -61,6 +63,11 @@ func refusedField(why string) oncetest.Fault {
 	return oncetest.Refuse(apierrors.NewInvalid(configMapKind, "", field.ErrorList{
 		field.Invalid(field.NewPath("data"), "x", why),
 	}))
+}
+
+// overwrite is a webhook that writes its own annotations.
+func overwrite(o *unstructured.Unstructured) {
+	o.SetAnnotations(map[string]string{Annotation: "webhook"})
 }
 
 func strip(o *unstructured.Unstructured) { o.SetAnnotations(nil) }
@@ -112,11 +119,12 @@ var postAccidents = []accident{
 	{name: "labels stripped", fault: stripLabels},
 	{name: "stripped, response lost", fault: oncetest.Mutate(strip, oncetest.DropResponse), hides: behindTheResponse | stripped},
 	{name: "stripped, sent twice", fault: oncetest.Mutate(strip, oncetest.SendTwice), hides: behindTheResponse | stripped},
+	{name: "ID overwritten, sent twice", fault: oncetest.Mutate(overwrite, oncetest.SendTwice), hides: behindTheResponse | stripped},
 	{name: "renamed", fault: rename("renamed"), hides: nameGiven},
 
 	{name: "young unexpected object", before: unexpected(0, "")},
 	{name: "old unexpected object", before: unexpected(24*time.Hour, "")},
-	{name: "unexpected object with another ID", before: unexpected(0, "v1-theirs")},
+	{name: "unexpected object with another ID", before: unexpected(0, "r1-"+strings.Repeat("0", 32))},
 }
 
 // getAccidents are those of a GET.

@@ -121,7 +121,7 @@ func (c *Creator) newRequest(
 	}
 	r.sent = findings.Sent{
 		GroupKind: object.GroupVersionKind().GroupKind(), Resource: mapping.Resource.Resource,
-		Prefix: r.object.GetGenerateName(), Fixed: r.object.GetName() != "", ID: id.Creation,
+		Prefix: r.object.GetGenerateName(), Fixed: r.object.GetName() != "", ID: id.Creation, Once: !id.repeated,
 	}
 	if namespaced {
 		r.sent.Namespace = namespace

@@ -38,12 +38,12 @@ func TestHTTPModel(t *testing.T) {
 		"generated, interrupted": {httpModel{depth: 2, id: generated, interrupts: true}, 2},
 		"generated, the server's clock is behind": {httpModel{depth: 2, id: generated, ahead: -time.Hour}, 3},
 		"generated, the server's clock is ahead":  {httpModel{depth: 2, id: generated, ahead: time.Hour}, 3},
-		"named":                                   {httpModel{depth: 2, named: true, id: generated}, 4},
-		"keyed":                                   {httpModel{depth: 2, id: Derive(Derivation{Creation: ourID, Run: "v1-run"})}, 2},
-		"keyed, killed":                           {httpModel{depth: 2, id: Derive(Derivation{Creation: ourID, Run: "v1-run"}), kills: true}, 2},
-		"named, keyed, killed":                    {httpModel{depth: 2, named: true, id: Derive(Derivation{Creation: ourID, Run: "v1-run"}), kills: true}, 4},
+		"named":                                   {httpModel{depth: 2, named: true, id: generated}, 6},
+		"keyed":                                   {httpModel{depth: 2, id: Derive(Derivation{Creation: ourID, Run: "v1-run"})}, 3},
+		"keyed, killed":                           {httpModel{depth: 2, id: Derive(Derivation{Creation: ourID, Run: "v1-run"}), kills: true}, 3},
+		"named, keyed, killed":                    {httpModel{depth: 2, named: true, id: Derive(Derivation{Creation: ourID, Run: "v1-run"}), kills: true}, 5},
 		"untracked":                               {httpModel{depth: 3, id: Untracked()}, 56},
-		"untracked, named":                        {httpModel{depth: 3, named: true, id: Untracked()}, 42},
+		"untracked, named":                        {httpModel{depth: 3, named: true, id: Untracked()}, 44},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -227,7 +227,7 @@ const failedButExists = "failed, but an object exists"
 // excuses reports whether no client could have kept the promise.
 func (h *history) excuses(v oncetest.Violation, r Result, err error) bool {
 	switch {
-	case h.hidden&nameGiven > 0, h.hidden&stripped > 0 && h.model.named && errors.Is(err, ErrTaken):
+	case h.hidden&nameGiven > 0, h.hidden&stripped > 0 && (h.model.named || h.model.id.repeated) && errors.Is(err, ErrTaken):
 		return true
 	case h.model.id.untracked:
 		return h.hidden&behindTheResponse > 0

@@ -53,43 +53,43 @@ const (
 	// Pauses between requests grow from the first to the longest.
 	firstPause   = 100 * time.Millisecond
 	longestPause = 5 * time.Second
-	// staleLists is the number of lists in a row that may have an object that doesn't exist. An
-	// object that is deleted in between is only in the first of them.
-	staleLists = 4
 )
 
-// StaleListError means that a list has an object that doesn't exist. The list comes from a cache
-// that is newer than etcd, which was restored from a backup.
+// StaleListError means that lists have an object, or a version of it, that doesn't exist. They come
+// from a cache that is newer than etcd, which was restored from a backup.
 type StaleListError struct {
 	// Object is the object as arguments of kubectl.
 	Object string
+
+	uid types.UID
 }
+
+func (e *StaleListError) isAbout(o Existing) bool { return o.UID == e.uid }
 
 func (e *StaleListError) Error() string { return e.Object + " is listed, and does not exist" }
 
 // Find lists the metadata of the objects with the run's label, of one resource type in one
 // namespace (empty for a cluster-scoped type). Then it gets the newest of them, because a list can
-// come from a cache and a GET can't. Find needs permission to list, and its error names that
-// permission. Without permission to get, it trusts the list. It retries temporary errors until
-// timeout.
+// come from a cache and a GET can't. If they disagree, it repeats both until timeout. Find needs
+// permission to list, and its error names that permission. Without permission to get, it trusts the
+// list. It retries temporary errors until timeout.
 func (k Key) Find(ctx context.Context, client metadata.Interface, resource schema.GroupVersionResource,
 	namespace string, timeout time.Duration,
 ) ([]Existing, error) {
 	retrier := apistatus.NewRetrier(firstPause, longestPause, timeout)
 	objects, place := client.Resource(resource).Namespace(namespace), Place{resource.GroupResource(), namespace}
-	for stale := 0; ; {
+	for doubt := (*StaleListError)(nil); ; {
 		found, err := k.list(ctx, objects)
 		if err == nil {
-			err = confirm(ctx, objects, place, found)
+			if doubt != nil && !slices.ContainsFunc(found, doubt.isAbout) {
+				return found, nil // the object was deleted, and the list follows
+			}
+			err = confirm(ctx, objects, place, found, doubt)
 		}
 		if err == nil {
 			return found, nil
 		}
-		if errors.As(err, new(*StaleListError)) {
-			if stale++; stale == staleLists {
-				return nil, err
-			}
-		}
+		errors.As(err, &doubt)
 		if !apistatus.Final(err) {
 			wait := retrier.Wait(ctx, err)
 			if wait == nil {
@@ -103,26 +103,37 @@ func (k Key) Find(ctx context.Context, client metadata.Interface, resource schem
 	}
 }
 
-// confirm gets the newest of the listed objects, and returns an error if it doesn't exist.
-func confirm(ctx context.Context, objects metadata.ResourceInterface, place Place, found []Existing) error {
+// confirm gets the newest of the listed objects, or the one in doubt. It returns a StaleListError if
+// the object doesn't exist, or only in an older version.
+func confirm(
+	ctx context.Context, objects metadata.ResourceInterface, place Place, found []Existing, doubt *StaleListError,
+) error {
 	if len(found) == 0 {
 		return nil
 	}
-	newest := slices.MaxFunc(found, func(a, b Existing) int {
-		order, err := resourceversion.CompareResourceVersion(a.version, b.version)
-		if err != nil { // of an aggregated API
-			return 0
-		}
-		return order
-	})
-	object, err := objects.Get(ctx, newest.Name, metav1.GetOptions{})
+	listed := slices.MaxFunc(found, func(a, b Existing) int { return compareVersions(a.version, b.version) })
+	if doubt != nil {
+		listed = found[slices.IndexFunc(found, doubt.isAbout)]
+	}
+	object, err := objects.Get(ctx, listed.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err):
 		return nil
-	case apierrors.IsNotFound(err), err == nil && object.UID != newest.UID:
-		return &StaleListError{place.Reference(newest.Name)}
+	case apierrors.IsNotFound(err),
+		err == nil && (object.UID != listed.UID || compareVersions(object.ResourceVersion, listed.version) < 0):
+		return &StaleListError{place.Reference(listed.Name), listed.UID}
 	}
 	return err
+}
+
+// compareVersions compares two resourceVersions. Those of an aggregated API can have no order, and
+// are equal then.
+func compareVersions(a, b string) int {
+	order, err := resourceversion.CompareResourceVersion(a, b)
+	if err != nil {
+		return 0
+	}
+	return order
 }
 
 // explain adds the place to the error of a list, and the missing permission if that is the cause.

@@ -134,38 +134,55 @@ func TestFindFails(t *testing.T) {
 	}
 }
 
-// A list with an object that doesn't exist is read again, and in the end is an error.
+// A list that a GET contradicts is read again. If it still has the object, that is an error in the end. If
+// it no longer has the object, it was deleted in between, as objects with a TTL are all the time.
 func TestFindConfirms(t *testing.T) {
+	gone := func(w http.ResponseWriter, _ int32) { writeStatus(w, http.StatusNotFound, "NotFound") }
+	respond := func(body string) func(http.ResponseWriter, int32) {
+		return func(w http.ResponseWriter, _ int32) { _, _ = io.WriteString(w, body) }
+	}
 	for name, test := range map[string]struct {
 		get   func(w http.ResponseWriter, n int32)
-		gets  int32
-		stale bool
+		later string // the lists after the first GET; empty for no change
+		found int    // -1 for an error
+		gets  int32  // at least
 	}{
-		"gone": {func(w http.ResponseWriter, _ int32) { writeStatus(w, http.StatusNotFound, "NotFound") }, staleLists, true},
-		"another": {func(w http.ResponseWriter, _ int32) {
-			_, _ = io.WriteString(w, strings.Replace(podB, `"uid":"b"`, `"uid":"c"`, 1))
-		}, staleLists, true},
-		"forbidden": {func(w http.ResponseWriter, _ int32) { writeStatus(w, http.StatusForbidden, "Forbidden") }, 1, false},
-		"deleted in between": {func(w http.ResponseWriter, n int32) {
+		"gone":             {gone, "", -1, 5},
+		"another":          {respond(strings.Replace(podB, `"uid":"b"`, `"uid":"c"`, 1)), "", -1, 5},
+		"an older version": {respond(strings.Replace(podB, `"uid":"b"`, `"uid":"b","resourceVersion":"9"`, 1)), "", -1, 5},
+		"a newer version":  {respond(strings.Replace(podB, `"uid":"b"`, `"uid":"b","resourceVersion":"100"`, 1)), "", 2, 1},
+		"gone, and another is newer": {
+			gone, strings.Replace(somePods, `"resourceVersion":"9"`, `"resourceVersion":"99"`, 1), -1, 5,
+		},
+		"deleted":             {gone, strings.Replace(somePods, `"uid":"b"`, `"uid":"later"`, 1), 2, 1},
+		"all that is deleted": {gone, `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","items":[]}`, 0, 1},
+		"forbidden": {
+			func(w http.ResponseWriter, _ int32) { writeStatus(w, http.StatusForbidden, "Forbidden") }, "", 2, 1,
+		},
+		"a GET that lags": {func(w http.ResponseWriter, n int32) {
 			if n > 1 {
 				_, _ = io.WriteString(w, podB)
 				return
 			}
-			writeStatus(w, http.StatusNotFound, "NotFound")
-		}, 2, false},
+			gone(w, n)
+		}, "", 2, 2},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var gets atomic.Int32
 			found, err := find(t.Context(), t, time.Minute, func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "application/json")
-				if strings.HasSuffix(r.URL.Path, "/pods/b") {
+				switch {
+				case strings.HasSuffix(r.URL.Path, "/pods/b"):
 					test.get(w, gets.Add(1))
-					return
+				case test.later != "" && gets.Load() > 0:
+					_, _ = io.WriteString(w, test.later)
+				default:
+					_, _ = io.WriteString(w, somePods)
 				}
-				_, _ = io.WriteString(w, somePods)
 			})
 			var stale *StaleListError
-			if errors.As(err, &stale) != test.stale || test.stale && stale.Object != "pods/b -n ns" || !test.stale && len(found) != 2 || gets.Load() != test.gets {
+			switch isStale := errors.As(err, &stale); {
+			case isStale != (test.found < 0), isStale && stale.Object != "pods/b -n ns", !isStale && len(found) != test.found, gets.Load() < test.gets:
 				t.Errorf("%s: %v, %v after %d GETs", name, found, err, gets.Load())
 			}
 		})

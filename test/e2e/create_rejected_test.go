@@ -5,13 +5,19 @@ import (
 	"strings"
 	"testing"
 
+	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/restmapper"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -55,6 +61,45 @@ func TestCreateRejectedOrDenied(t *testing.T) {
 			}
 			u.Run("create", "-n", ns, "-f", harness.File(t, "in.yaml", test.input)).Expect(t, 1, ``, test.stderr)
 		})
+	}
+}
+
+// An object refers to a missing object. The server, or a webhook, returns the error of its own read, with
+// the name of the missing object. With a key and without, and in the library, this is a refusal.
+func TestCreateOfAReferenceToAMissingObject(t *testing.T) {
+	t.Parallel()
+	roleBinding := "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {generateName: demo-}\n" +
+		"roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: missing}\n"
+	binds, denied := harness.Namespace(t, single), harness.Namespace(t, single)
+	harness.Grant(t, single, binds, "binder", []string{"create", "get", "list"}, "rolebindings")
+	webhook(t, single, denied, false, func() *admissionv1.AdmissionResponse {
+		err := apierrors.NewNotFound(corev1.Resource("configmaps"), "missing")
+		return &admissionv1.AdmissionResponse{Result: &err.ErrStatus}
+	})
+	for _, test := range []struct{ input, namespace, user string }{{roleBinding, binds, "binder"}, {configMap, denied, "admin"}} {
+		u := harness.As(t, single.User(test.user))
+		if test.user == "admin" {
+			u = harness.As(t, single.Admin())
+		}
+		for _, key := range [][]string{nil, {"--idempotency-key=k"}} {
+			args := append([]string{"create", "-n", test.namespace, "-f", harness.File(t, "in.yaml", test.input)}, key...)
+			u.Run(args...).Expect(t, 1, ``, `(?s:.*)Error from server \(NotFound\): [^\n]*"missing" not found\n.*`)
+		}
+	}
+	client, err := dynamic.NewForConfig(single.Admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := once.FromKey("missing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"generateName": "demo-", "namespace": denied},
+	}}
+	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(harness.Clientset(t, single).Discovery()))
+	if _, err := once.New(once.Dynamic(client, mapper)).Create(t.Context(), object, id); !errors.Is(err, once.ErrRefused) {
+		t.Errorf("the library: %v", err)
 	}
 }
 

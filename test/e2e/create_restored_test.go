@@ -1,17 +1,24 @@
 package e2e
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
 // etcd is restored from a backup while the API server runs. The API server lists from a cache that
-// still has lost objects. A run with a key does not report them as existing, and creates them after
-// the API server was restarted.
+// still has lost objects, and a later version of an object that the backup has. A run with a key does not
+// report lost objects as existing, and creates them after the API server was restarted.
 func keyAfterEtcdWasRestored(t *testing.T, cp *controlplane.ControlPlane) {
 	ns := harness.Namespace(t, cp)
 	u := harness.As(t, cp.Admin())
@@ -24,23 +31,59 @@ func keyAfterEtcdWasRestored(t *testing.T, cp *controlplane.ControlPlane) {
 			}
 		}
 	}
+	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=k", "--count=3", "--retry-timeout=3s"}
+	older := append(slices.Clone(args), "--idempotency-key=older")
+	u.Run(append(older, "--count=1")...).Expect(t, 0, oneCreated, `.*`)
 	restart(func() error { return os.CopyFS(backup, os.DirFS(data)) })
-	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=k", "--count=3"}
-	u.Run(args...).Expect(t, 0, `(`+oneCreated+`){3}`, `.*`)
+	changed := harness.ConfigMaps(t, cp, ns)[0]
+	for _, run := range [][]string{args, older} {
+		u.Run(run...).Expect(t, 0, `(configmap/demo-`+harness.Suffix+` (created|exists)\n){3}`, `.*`)
+	}
+	changed.Data = map[string]string{"changed": "last"}
+	if _, err := harness.Clientset(t, cp).CoreV1().ConfigMaps(ns).Update(t.Context(), &changed, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 	restart(func() error {
 		if err := os.RemoveAll(data); err != nil {
 			return err
 		}
 		return os.Rename(backup, data)
 	})
-	u.Run(args...).Expect(t, 1, ``, harness.Printed("error: "+"nothing was created, because the server lists %s, and can't find it. Its cache is newer than etcd, for example after etcd was restored from a backup.\nRestart the API servers. Then run the same command again.", `configmaps/demo-[^\n]*`))
+	for _, run := range [][]string{args, older} {
+		u.Run(run...).Expect(t, 1, ``, `(?s:.*)`+harness.Printed("error: nothing was created, because the server lists %s, and can't find it, or only an older version. Its cache is newer than etcd, for example after etcd was restored from a backup.\nTell the administrator of the cluster. Then run the same command again.", `configmaps/demo-[^\n]*`))
+	}
 	for _, step := range []func() error{cp.Servers[0].Kill, func() error { return cp.Servers[0].Start(t.Context()) }} {
 		if err := step(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	u.Run(args...).Expect(t, 0, `(`+oneCreated+`){3}`, `.*`)
-	if n := len(harness.ConfigMaps(t, cp, ns)); n != 3 {
-		t.Errorf("%d objects are there, want 3", n)
+	for _, run := range [][]string{args, older} {
+		u.Run(run...).Expect(t, 0, `(configmap/demo-`+harness.Suffix+` (created|exists)\n){3}`, `.*`)
+	}
+	if n := len(harness.ConfigMaps(t, cp, ns)); n != 6 {
+		t.Errorf("%d objects are there, want 6", n)
+	}
+}
+
+// etcd's quota is used up. The server refuses the object at once.
+func createWhileEtcdIsFull(t *testing.T, cp *controlplane.ControlPlane) {
+	ns := harness.Namespace(t, cp)
+	alarm := func(action string) {
+		t.Helper()
+		body := strings.NewReader(`{"action": "` + action + `", "memberID": 0, "alarm": "NOSPACE"}`)
+		resp, err := http.Post(cp.Members[0].URL+"/v3/maintenance/alarm", "application/json", body)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Fatal(resp, err)
+		}
+		_ = resp.Body.Close()
+	}
+	alarm("ACTIVATE")
+	defer alarm("DEACTIVATE")
+	var posts atomic.Int64
+	u := harness.As(t, faultproxy.New(t, cp.Admin(), countPosts(&posts, nil)).Config)
+	u.Run("create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap)).Expect(t, 1, ``,
+		`Error from server: error when creating "[^"]*": etcdserver: mvcc: database space exceeded\n`)
+	if n := posts.Load(); n != 1 {
+		t.Errorf("%d POSTs, want 1", n)
 	}
 }

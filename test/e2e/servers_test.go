@@ -27,6 +27,7 @@ func TestRestarts(t *testing.T) {
 		{"exporter", exporterOverRestarts}, // it counts all ConfigMaps
 		{"audit", auditOverARestart},
 		{"exporter without permission", exporterLosesPermission},
+		{"full etcd", createWhileEtcdIsFull},
 		{"key", keyAfterEtcdWasRestored},
 	}.run(t, controlplane.New(t))
 }

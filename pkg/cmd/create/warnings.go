@@ -97,9 +97,9 @@ func causeOf(change *create.Change) string {
 func explain(err error) error {
 	var stale *idempotency.StaleListError
 	if errors.As(err, &stale) {
-		return ownError(fmt.Sprintf("nothing was created, because the server lists %s, and can't find it. "+
-			"Its cache is newer than etcd, for example after etcd was restored from a backup.\n"+
-			"Restart the API servers. Then run the same command again.", stale.Object))
+		return ownError(fmt.Sprintf("nothing was created, because the server lists %s, and can't find it, "+
+			"or only an older version. Its cache is newer than etcd, for example after etcd was restored from a "+
+			"backup.\nTell the administrator of the cluster. Then run the same command again.", stale.Object))
 	}
 	var find *create.FindError
 	if errors.As(err, &find) {

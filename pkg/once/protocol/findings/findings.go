@@ -37,7 +37,7 @@ func OfPost(err error, connected bool) protocol.Finding {
 		return protocol.Conflict
 	case code == http.StatusTooManyRequests, rejectedEarly(s):
 		return protocol.NotStored
-	case tooLarge(s):
+	case tooLarge(s), s.Message == "etcdserver: mvcc: database space exceeded":
 		return protocol.Rejected
 	case code == http.StatusRequestTimeout, code == statusClientClosedRequest, code < 400, code >= 500:
 		return protocol.Lost
@@ -49,6 +49,14 @@ func OfPost(err error, connected bool) protocol.Finding {
 		return protocol.Rejected
 	}
 	return protocol.Denied
+}
+
+// mayNameAnother reports whether the refusal of a POST is about the object that was sent,
+// even if its details name another one. A webhook, and the server itself, read objects
+// that the object refers to, and return the error of that read.
+func mayNameAnother(err error) bool {
+	var status *apierrors.StatusError
+	return errors.As(err, &status) && (deniedByAdmission(status.Status()) || apierrors.IsNotFound(err))
 }
 
 // deniedByAdmission reports whether s is the denial of a webhook or policy,

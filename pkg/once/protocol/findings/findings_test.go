@@ -66,6 +66,7 @@ func TestOfPost(t *testing.T) {
 		{"500", apierrors.NewInternalError(errors.New("conversion webhook failed")), protocol.Lost},
 		{"502", status(502, "bad gateway"), protocol.Lost},
 		{"503 of an aggregator", apierrors.NewServiceUnavailable("error trying to reach service"), protocol.Lost},
+		{"etcd's quota", status(500, "etcdserver: mvcc: database space exceeded"), protocol.Rejected},
 		{"408", status(408, "request timeout"), protocol.Lost},
 		{"499", status(499, "client closed request"), protocol.Lost},
 

@@ -3,6 +3,7 @@ package findings
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -23,6 +24,8 @@ type Sent struct {
 	Fixed     bool   // the object has a fixed name
 	// ID is the creation ID; empty for an object that can't be recognized.
 	ID string
+	// Once: no other process has sent an object with the ID.
+	Once bool
 }
 
 // Stored returns the observation of a 2xx to the POST under the name: empty if the
@@ -67,7 +70,7 @@ func (s Sent) Refused(name string, err error, connected bool) (seen protocol.Obs
 	details := Details(err)
 	switch seen.Finding {
 	case protocol.Rejected, protocol.Denied, protocol.Unauthorized:
-		if s.ID == "" {
+		if s.ID == "" || mayNameAnother(err) {
 			return seen, ""
 		}
 	case protocol.Conflict:
@@ -83,7 +86,9 @@ func (s Sent) Refused(name string, err error, connected bool) (seen protocol.Obs
 	}, details.Name
 }
 
-// Held returns the observation of the object that a GET of the name brought.
+// Held returns the observation of the object that a GET of the name brought. An ID that no
+// client makes may be one that a webhook wrote over ours. Then it counts as none, but not if another
+// process may have sent the object.
 func (s Sent) Held(name string, kind schema.GroupKind, got metav1.Object) protocol.Observation {
 	if got.GetName() != name || !s.isHere(kind, got) {
 		return protocol.Observation{Finding: protocol.Unread, Err: notSent(got)}
@@ -92,11 +97,14 @@ func (s Sent) Held(name string, kind schema.GroupKind, got metav1.Object) protoc
 	switch id := got.GetAnnotations()[derive.IDAnnotation]; {
 	case id == s.ID && id != "":
 		seen.Finding = protocol.Ours
-	case id != "":
+	case id != "" && (!s.Once || ofClient.MatchString(id)):
 		seen.Finding = protocol.Foreign
 	}
 	return seen
 }
+
+// ofClient matches the creation IDs that clients make.
+var ofClient = regexp.MustCompile(`^(r1-[0-9a-f]{32}|v1s?-[0-9a-f]{32}-\d+-\d+)$`)
 
 // errOther is the error of a GET that returned an error about another object.
 var errOther = errors.New("the response is about another object")
