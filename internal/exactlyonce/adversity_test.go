@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,7 +19,6 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // changed responses with the object that a create sent, after a change.
@@ -104,42 +102,6 @@ func TestRefusalThatNamesAnotherObject(t *testing.T) {
 				t.Errorf("%s: %+v, %v, %v", name, r, err, server.Requests())
 			}
 		})
-	}
-}
-
-// If the request was lost as well, the object is sent again.
-func TestResponseOfAnotherRequestBeforeStorage(t *testing.T) {
-	for name, response := range otherResponses {
-		if slices.Contains(refusals, name) {
-			continue
-		}
-		server := oncetest.NewServer()
-		server.Next("create", "*", response)
-		r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
-		if err != nil || r.Outcome != Created || r.Object.GetName() != only(t, server).GetName() || asked(server, "create") != 2 {
-			t.Errorf("%s: %+v, %v, %v", name, r, err, server.Requests())
-		}
-	}
-}
-
-// Nothing proves that something picks names, and every response names another
-// object: a third POST is the last one, since each may have made an object.
-func TestResponsesOfOtherRequestsPermanently(t *testing.T) {
-	for name, response := range otherResponses {
-		if slices.Contains(refusals, name) {
-			continue
-		}
-		server := oncetest.NewServer()
-		server.Func(func(r *oncetest.Request) oncetest.Fault {
-			if r.Verb == "create" {
-				return response
-			}
-			return nil
-		})
-		r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
-		if !errors.Is(err, ErrUnknown) || errors.Is(err, ErrRenamed) || asked(server, "create") != protocol.MaxOthers {
-			t.Errorf("%s: %+v, %v, %v", name, r, err, server.Requests())
-		}
 	}
 }
 
@@ -276,45 +238,6 @@ func TestRefusedAtOnce(t *testing.T) {
 				t.Errorf("%s: %v after %s, %v", name, err, time.Since(start), server.Requests())
 			}
 		})
-	}
-}
-
-// A credential or a permission that ends between two copies of a POST: the
-// refusal stands, and the result says that nothing could be checked. After a
-// lost response it is unknown.
-func TestCredentialThatEnds(t *testing.T) {
-	for name, test := range map[string]struct{ post, get oncetest.Fault }{
-		"403":           {oncetest.Forbidden, oncetest.Forbidden},
-		"401":           {oncetest.Unauthorized, oncetest.Unauthorized},
-		"403, then 401": {oncetest.Forbidden, oncetest.Unauthorized},
-		"401, then 403": {oncetest.Unauthorized, oncetest.Forbidden},
-	} {
-		for _, lost := range []bool{false, true} {
-			synctest.Test(t, func(t *testing.T) {
-				server, first := oncetest.NewServer(), true
-				server.Func(func(r *oncetest.Request) oncetest.Fault {
-					switch {
-					case r.Verb == "get":
-						return test.get
-					case lost && first:
-						first = false
-						return oncetest.DropResponse
-					case first:
-						first = false
-						return oncetest.AfterStore(test.post)
-					}
-					return test.post
-				})
-				start := time.Now()
-				r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
-				switch {
-				case lost && !errors.Is(err, ErrUnknown):
-					t.Errorf("%s, lost: %+v, %v", name, r, err)
-				case !lost && (!errors.Is(err, ErrRefused) || !r.Unverified || time.Since(start) > 2*time.Second):
-					t.Errorf("%s: %+v, %v after %s", name, r, err, time.Since(start))
-				}
-			})
-		}
 	}
 }
 

@@ -107,21 +107,6 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// A lost response is read back, and not sent again.
-func TestLostResponse(t *testing.T) {
-	server := oncetest.NewServer()
-	server.Next("create", "*", oncetest.DropResponse)
-	var events []Event
-	result, err := creatorFor(t, server.Config(), WithEvents(func(e Event) { events = append(events, e) })).
-		Create(t.Context(), configMapMapping, configMap(), NewID())
-	if err != nil || result.Outcome != Created || asked(server, "create") != 1 || len(server.Objects()) != 1 {
-		t.Errorf("%+v, %v", result, err)
-	}
-	if len(events) != 1 || events[0].Action != ReadBack || events[0].Name != result.Name {
-		t.Errorf("%+v", events)
-	}
-}
-
 // Over a network, too, a request that certainly was not sent leaves no doubt.
 func TestOverANetwork(t *testing.T) {
 	server := oncetest.NewServer()
@@ -191,14 +176,6 @@ func TestNoSilentResending(t *testing.T) {
 }
 
 var exceeded = oncetest.Refuse(apierrors.NewForbidden(configMaps, "", errors.New("exceeded quota")))
-
-// A refusal keeps the server's words and type.
-func TestRefused(t *testing.T) {
-	_, err := creatorFor(t, always(exceeded).Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
-	if !errors.Is(err, ErrRefused) || !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "exceeded quota") {
-		t.Error(err)
-	}
-}
 
 // A dry run stores nothing: a refusal stands, and nothing is read.
 func TestDryRun(t *testing.T) {
@@ -334,22 +311,6 @@ func TestIPAddress(t *testing.T) {
 	_, err := creatorFor(t, server.Config()).Create(t.Context(), mapping, address, Untracked())
 	if !errors.Is(err, ErrTaken) || causeOf(err) != taken.Error() || sent != 1 {
 		t.Errorf("%v after %d POSTs", err, sent)
-	}
-}
-
-// Without a creation ID, Create behaves like kubectl. The server picks the name, and
-// nothing is read back.
-func TestUntracked(t *testing.T) {
-	server := oncetest.NewServer()
-	server.Next("create", "*", oncetest.DropResponse)
-	named := configMap()
-	named.SetName("mine")
-	_, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, named, Untracked())
-	if !errors.Is(err, ErrUnknown) || len(server.Requests()) != 1 {
-		t.Errorf("%v after %v", err, server.Requests())
-	}
-	if annotations := only(t, server).GetAnnotations(); annotations != nil {
-		t.Errorf("it has annotations: %v", annotations)
 	}
 }
 

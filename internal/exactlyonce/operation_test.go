@@ -17,7 +17,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
 )
 
 const ourID, ourRun = "v1-ours", "v1-run"
@@ -251,19 +250,6 @@ func (s *interrupting) post(until, ctx context.Context, name string) response {
 	return s.script.post(until, ctx, name)
 }
 
-// A pause that is interrupted ends without another POST.
-func TestInterruptDuringAPause(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, interrupt := context.WithCancel(t.Context())
-		server := &script{posts: []response{{Observation: protocol.Observation{Finding: protocol.NotStored, Err: io.EOF, RetryAfter: 20 * time.Second}}}}
-		time.AfterFunc(2*time.Second, interrupt)
-		_, err := create(ctx, server, WithAttempts(3), WithRetryTimeout(time.Hour))
-		if !errors.Is(err, ErrInterrupted) || len(server.sent) != 1 {
-			t.Errorf("%v after %d POSTs", err, len(server.sent))
-		}
-	})
-}
-
 // Without time to retry there is one POST. If it is lost, it is read back once,
 // within half a minute.
 func TestWithoutTime(t *testing.T) {
@@ -307,39 +293,6 @@ func causeOf(err error) string {
 		return ""
 	}
 	return failure.Cause.Error()
-}
-
-// A credential that has just expired is another one at the second POST; one that
-// is no good is not tried a third time.
-func TestUnauthorized(t *testing.T) {
-	denied := because(protocol.Unauthorized, apierrors.NewUnauthorized("who"))
-	done := response{Observation: protocol.Observation{Finding: protocol.Stored}, object: &unstructured.Unstructured{Object: map[string]any{}}}
-	synctest.Test(t, func(t *testing.T) {
-		server := &script{posts: []response{denied, done}}
-		if r, err := create(t.Context(), server); err != nil || r.Outcome != Created || server.sent[0] != server.sent[1] {
-			t.Errorf("%+v, %v, sent %q", r, err, server.sent)
-		}
-		server = &script{posts: []response{denied}}
-		if _, err := create(t.Context(), server); !errors.Is(err, ErrRefused) || !apierrors.IsUnauthorized(err) || len(server.sent) != 2 {
-			t.Errorf("%v after %d POSTs", err, len(server.sent))
-		}
-	})
-}
-
-// After a conflict that may be a repeated POST of ours, a 401 on the GET does not
-// lead to another name, which would be a second object.
-func TestUnauthorizedOnReadingBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ours := &unstructured.Unstructured{Object: map[string]any{}}
-		ours.SetAnnotations(map[string]string{Annotation: ourID})
-		server := &script{
-			posts: []response{taken()},
-			gets:  []response{because(findings.OfGet(apierrors.NewUnauthorized("who"), true), apierrors.NewUnauthorized("who")), {Observation: protocol.Observation{Finding: protocol.Ours}, object: ours}},
-		}
-		if r, err := create(t.Context(), server); err != nil || r.Outcome != Created || len(server.sent) != 1 {
-			t.Errorf("%+v, %v, sent %q", r, err, server.sent)
-		}
-	})
 }
 
 // found is an object with an annotation.
@@ -443,31 +396,6 @@ func TestInterruptWhileLooking(t *testing.T) {
 		server := &script{posts: []response{because(protocol.Denied, errors.New("exceeded quota"))}}
 		if _, err := create(ctx, server); !errors.Is(err, ErrUnknown) || causeOf(err) != "exceeded quota; interrupted" {
 			t.Error(err)
-		}
-	})
-}
-
-// An invalid credential can neither create nor read. The third 401 ends the create,
-// and the result is unverified.
-func TestUnauthorizedPermanently(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		who := apierrors.NewUnauthorized("who")
-		server := &script{posts: []response{because(protocol.Unauthorized, who)}, gets: []response{because(protocol.Unauthorized, who)}}
-		r, err := create(t.Context(), server)
-		if !errors.Is(err, ErrRefused) || !apierrors.IsUnauthorized(err) || !r.Unverified || len(server.sent) != 2 || server.read != 1 {
-			t.Errorf("%+v, %v after %d POSTs and %d GETs", r, err, len(server.sent), server.read)
-		}
-	})
-}
-
-// A conflict with an object that can't be found may be with our own object, because
-// an API may serve reads from an older state.
-func TestConflictsWithoutAnObject(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := &script{posts: []response{taken()}}
-		_, err := create(t.Context(), server)
-		if !errors.Is(err, ErrUnknown) || !strings.Contains(causeOf(err), "its object was not found (read 3 times)") || server.read != 3 {
-			t.Errorf("%v after %d GETs", err, server.read)
 		}
 	})
 }
