@@ -80,7 +80,7 @@ func TestVisitsEachObjectOnce(t *testing.T) {
 	} {
 		a.namespaces = []string{"a", "b"}
 		a.set(objects)
-		s := &Scanner{Config: a.start(t), ChunkSize: 40, RetryTimeout: 5 * time.Second}
+		s := &Scanner{Config: a.start(t), ChunkSize: 40, RetryTimeout: time.Minute}
 		var got visited
 		summary, err := s.Visit(t.Context(), []Resource{configMaps}, "", decode.Asked{}, got.begin)
 		if err != nil || len(summary.Skipped) > 0 {
