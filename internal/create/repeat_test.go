@@ -325,7 +325,7 @@ func TestLooking(t *testing.T) {
 				if took := time.Since(start); took != test.want || c.mostFinds != findAtOnce {
 					t.Errorf("it took %s, %d at once", took, c.mostFinds)
 				}
-				if late != test.late || notAttempted != test.notAttempted || last.Places != 20 {
+				if late != test.late || notAttempted != test.notAttempted || last != (Searching{Places: 20, Done: 20 - notAttempted}) {
 					t.Errorf("%d times late, %d not attempted, at last %+v", late, notAttempted, last)
 				}
 			})
