@@ -5,6 +5,7 @@ package finished
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -58,18 +59,28 @@ func Of(object *unstructured.Unstructured) (Status, bool) {
 	return kind.byCondition(object), true
 }
 
-// byPhase reads status.phase.
+// byPhase reads the phase, by default status.phase. The reason and the message are beside it.
 func (k kind) byPhase(object *unstructured.Unstructured) Status {
-	phase := text(object.Object, "status", "phase")
-	state, ended := k.phases[phase]
-	if !ended {
-		return k.running(object)
+	path := append([]string{"status"}, k.phase...)
+	if k.phase == nil {
+		path = append(path, "phase")
 	}
+	phase, parent := text(object.Object, path...), path[:len(path)-1]
+	detail := text(object.Object, "status", k.detail)
+	state, ended := k.phases[phase+" "+detail]
+	if ended {
+		phase = detail
+	} else {
+		state, ended = k.phases[phase]
+	}
+	if !ended {
+		s := k.running(object)
+		s.Suspended = s.Suspended || k.suspended != "" && phase == k.suspended
+		return s
+	}
+	beside := func(field string) string { return text(object.Object, append(slices.Clone(parent), field)...) }
 	return Status{
-		State: state, Word: phase,
-		Reason:  text(object.Object, "status", "reason"),
-		Message: text(object.Object, "status", "message"),
-		Ended:   k.ended(object.Object),
+		State: state, Word: phase, Reason: beside("reason"), Message: beside("message"), Ended: k.ended(object.Object),
 	}
 }
 
@@ -78,8 +89,13 @@ func (k kind) byCondition(object *unstructured.Unstructured) Status {
 	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
 	for _, raw := range conditions {
 		condition, _ := raw.(map[string]any)
-		is := outcome{text(condition, "type"), text(condition, "status")}
-		if end, ended := k.conditions[is]; ended {
+		is := outcome{text(condition, "type"), text(condition, "status"), text(condition, "reason")}
+		end, ended := k.conditions[is]
+		if !ended {
+			is.reason = ""
+			end, ended = k.conditions[is]
+		}
+		if ended {
 			return Status{
 				State: end.state, Word: cmp.Or(end.word, is.condition),
 				Reason: text(condition, "reason"), Message: text(condition, "message"),

@@ -176,6 +176,108 @@ status:
   - {type: StartupPolicyCompleted, status: "False"}
   - {type: Failed, status: "True", reason: FailedJobs, message: "jobset failed due to one or more job failures"}
 `, Status{State: Failed, Word: "Failed", Reason: "FailedJobs", Message: "jobset failed due to one or more job failures"}},
+	{"a Workload that is admitted", `
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: Workload
+status: {conditions: [{type: QuotaReserved, status: "True", reason: QuotaReserved}, {type: Admitted, status: "True", reason: Admitted}]}
+`, Status{State: Running}},
+	{"a Workload whose Job has succeeded", `
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: Workload
+status: {conditions: [{type: Finished, status: "True", reason: Succeeded, message: Job finished successfully, lastTransitionTime: "2026-11-22T10:00:09Z"}]}
+`, Status{State: Succeeded, Word: "Succeeded", Reason: "Succeeded", Message: "Job finished successfully", Ended: ended(9)}},
+	{"a Workload that can't start", `
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: Workload
+status: {conditions: [{type: Finished, status: "True", reason: FailedToStart, message: invalid admission check PodSetUpdate}]}
+`, Status{State: Failed, Word: "Failed", Reason: "FailedToStart", Message: "invalid admission check PodSetUpdate"}},
+	{"a TrainJob that was resumed", `
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+spec: {suspend: false}
+status: {conditions: [{type: Suspended, status: "False", reason: Resumed, message: TrainJob is resumed}]}
+`, Status{State: Running}},
+	{"a TrainJob that is complete", `
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+status: {conditions: [{type: Complete, status: "True", reason: AllJobsCompleted, message: jobset completed successfully}]}
+`, Status{State: Succeeded, Word: "Complete", Reason: "AllJobsCompleted", Message: "jobset completed successfully"}},
+	{"a TrainJob that has failed", `
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+status: {conditions: [{type: Failed, status: "True", reason: FailedJobs, message: jobset failed due to one or more job failures}]}
+`, Status{State: Failed, Word: "Failed", Reason: "FailedJobs", Message: "jobset failed due to one or more job failures"}},
+	{"an MPIJob that is suspended", `
+apiVersion: kubeflow.org/v2beta1
+kind: MPIJob
+spec: {runPolicy: {suspend: true}}
+status: {conditions: [{type: Created, status: "True", reason: MPIJobCreated}, {type: Suspended, status: "True", reason: MPIJobSuspended}]}
+`, Status{State: Running, Suspended: true}},
+	{"an MPIJob that has succeeded", `
+apiVersion: kubeflow.org/v2beta1
+kind: MPIJob
+status:
+  completionTime: "2026-11-22T10:00:03Z"
+  conditions:
+  - {type: Created, status: "True", reason: MPIJobCreated, message: MPIJob default/test is created.}
+  - {type: Running, status: "False", reason: MPIJobRunning, message: MPIJob default/test is running.}
+  - {type: Succeeded, status: "True", reason: MPIJobSucceeded, message: MPIJob default/test successfully completed.}
+`, Status{State: Succeeded, Word: "Succeeded", Reason: "MPIJobSucceeded", Message: "MPIJob default/test successfully completed.", Ended: ended(3)}},
+	{"an MPIJob that has failed", `
+apiVersion: kubeflow.org/v2beta1
+kind: MPIJob
+status:
+  conditions:
+  - {type: Failed, status: "True", reason: BackoffLimitExceeded/FailedReason2, message: "Job has reached the specified backoff limit: second message"}
+`, Status{State: Failed, Word: "Failed", Reason: "BackoffLimitExceeded/FailedReason2", Message: "Job has reached the specified backoff limit: second message"}},
+	{"a RayJob that runs", `{apiVersion: ray.io/v1, kind: RayJob, status: {jobDeploymentStatus: Running, jobStatus: RUNNING}}`, Status{State: Running}},
+	{"a RayJob that starts again after a failure", `{apiVersion: ray.io/v1, kind: RayJob, status: {jobDeploymentStatus: Retrying, jobStatus: FAILED, failed: 1}}`, Status{State: Running}},
+	{"a RayJob that has succeeded", `
+apiVersion: ray.io/v1
+kind: RayJob
+status: {jobDeploymentStatus: Complete, jobStatus: SUCCEEDED, message: Job finished successfully., endTime: "2026-11-22T10:00:02Z"}
+`, Status{State: Succeeded, Word: "Complete", Message: "Job finished successfully.", Ended: ended(2)}},
+	{"a RayJob that was stopped", `
+apiVersion: ray.io/v1
+kind: RayJob
+status: {jobDeploymentStatus: Complete, jobStatus: STOPPED, message: Job was intentionally stopped.}
+`, Status{State: Failed, Word: "STOPPED", Message: "Job was intentionally stopped."}},
+	{"a RayJob that was out of time", `
+apiVersion: ray.io/v1
+kind: RayJob
+status: {jobDeploymentStatus: Failed, jobStatus: RUNNING, reason: DeadlineExceeded, message: The RayJob has passed the activeDeadlineSeconds.}
+`, Status{State: Failed, Word: "Failed", Reason: "DeadlineExceeded", Message: "The RayJob has passed the activeDeadlineSeconds."}},
+	{"a Volcano Job that runs", `{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, status: {state: {phase: Running}, running: 1}}`, Status{State: Running}},
+	{"a Volcano Job that was aborted, and can be resumed", `
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+status: {state: {phase: Aborted}}
+`, Status{State: Running, Suspended: true}},
+	{"a Volcano Job that has completed", `
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+status: {state: {phase: Completed, lastTransitionTime: "2026-11-22T10:00:01Z"}, succeeded: 1}
+`, Status{State: Succeeded, Word: "Completed", Ended: ended(1)}},
+	{"a Volcano Job that has failed", `
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+status: {state: {phase: Failed, reason: MaxRetry, message: tried 3 times}}
+`, Status{State: Failed, Word: "Failed", Reason: "MaxRetry", Message: "tried 3 times"}},
+	{"an EphemeralRunner that runs", `
+apiVersion: actions.github.com/v1alpha1
+kind: EphemeralRunner
+status: {phase: Running, ready: true}
+`, Status{State: Running}},
+	{"an EphemeralRunner that has finished", `
+apiVersion: actions.github.com/v1alpha1
+kind: EphemeralRunner
+status: {phase: Succeeded, ready: true}
+`, Status{State: Succeeded, Word: "Succeeded"}},
+	{"an EphemeralRunner that can't start", `
+apiVersion: actions.github.com/v1alpha1
+kind: EphemeralRunner
+status: {phase: Failed, reason: TooManyPodFailures, message: Pod has failed to start more than 5 times}
+`, Status{State: Failed, Word: "Failed", Reason: "TooManyPodFailures", Message: "Pod has failed to start more than 5 times"}},
 	{"a status of another form", `{apiVersion: batch/v1, kind: Job, status: {conditions: [text, 1, {type: 7, status: true}]}}`, Status{State: Running}},
 	{"a phase of another form", `{apiVersion: v1, kind: Pod, status: {phase: [Failed]}}`, Status{State: Running}},
 }
@@ -211,7 +313,7 @@ func TestStatusesAsControllersWriteThem(t *testing.T) {
 func TestOtherKinds(t *testing.T) {
 	for _, text := range []string{
 		`{apiVersion: v1, kind: ConfigMap}`,
-		`{apiVersion: batch.volcano.sh/v1alpha1, kind: Job, status: {conditions: [{type: Complete, status: "True"}]}}`,
+		`{apiVersion: batch.example.com/v1alpha1, kind: Job, status: {conditions: [{type: Complete, status: "True"}]}}`,
 		`{apiVersion: v1, kind: Job, status: {conditions: [{type: Complete, status: "True"}]}}`,
 		`{}`,
 	} {

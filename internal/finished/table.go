@@ -8,15 +8,18 @@ import (
 
 // kind describes the end of the objects of one kind, by phases or by conditions.
 type kind struct {
-	phases     map[string]State // by status.phase
+	phases     map[string]State // by the phase, or by the phase and the detail
+	phase      []string         // the path of the phase, without status: {"phase"} by default
+	detail     string           // a field of the status that can change what a phase means
 	conditions map[outcome]end  // by an entry of status.conditions
 	suspend    []string         // the path of the field that suspends an object, if the kind has one
+	suspended  string           // the phase of an object that waits to be resumed, if the kind has one
 	// end reads when an object finished. Without it, that is the lastTransitionTime of the condition.
 	end func(object map[string]any) time.Time
 }
 
-// outcome is a condition with its status.
-type outcome struct{ condition, status string }
+// outcome is a condition with its status. With a reason it goes before one without.
+type outcome struct{ condition, status, reason string }
 
 // end is the meaning of an outcome.
 type end struct {
@@ -29,7 +32,7 @@ type end struct {
 var table = map[schema.GroupKind]kind{
 	// k8s.io/api/batch/v1: JobComplete, JobFailed.
 	{Group: "batch", Kind: "Job"}: {
-		conditions: map[outcome]end{{"Complete", "True"}: {state: Succeeded}, {"Failed", "True"}: {state: Failed}},
+		conditions: ends("Complete"),
 		suspend:    []string{"spec", "suspend"},
 	},
 	// k8s.io/api/core/v1: PodPhase.
@@ -46,14 +49,53 @@ var table = map[schema.GroupKind]kind{
 	},
 	// sigs.k8s.io/jobset/api/jobset/v1alpha2: JobSetCompleted, JobSetFailed.
 	{Group: "jobset.x-k8s.io", Kind: "JobSet"}: {
-		conditions: map[outcome]end{{"Completed", "True"}: {state: Succeeded}, {"Failed", "True"}: {state: Failed}},
+		conditions: ends("Completed"),
 		suspend:    []string{"spec", "suspend"},
 	},
+	// sigs.k8s.io/kueue/apis/kueue/v1beta1: WorkloadFinished and its reasons.
+	{Group: "kueue.x-k8s.io", Kind: "Workload"}: {conditions: map[outcome]end{
+		{"Finished", "True", "Succeeded"}: {state: Succeeded, word: "Succeeded"},
+		{"Finished", "True", ""}:          {state: Failed, word: "Failed"},
+	}},
+	// github.com/kubeflow/trainer/pkg/apis/trainer/v1alpha1: TrainJobComplete, TrainJobFailed.
+	{Group: "trainer.kubeflow.org", Kind: "TrainJob"}: {
+		conditions: ends("Complete"),
+		suspend:    []string{"spec", "suspend"},
+	},
+	// github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/v2beta1: JobSucceeded, JobFailed.
+	{Group: "kubeflow.org", Kind: "MPIJob"}: {
+		conditions: ends("Succeeded"),
+		suspend:    []string{"spec", "runPolicy", "suspend"},
+		end:        timeAt("status", "completionTime"),
+	},
+	// github.com/ray-project/kuberay/ray-operator/apis/ray/v1: JobDeploymentStatus, JobStatus.
+	{Group: "ray.io", Kind: "RayJob"}: {
+		phase: []string{"jobDeploymentStatus"}, detail: "jobStatus",
+		phases:  map[string]State{"Complete": Succeeded, "Complete STOPPED": Failed, "Failed": Failed},
+		suspend: []string{"spec", "suspend"},
+		end:     timeAt("status", "endTime"),
+	},
+	// volcano.sh/apis/pkg/apis/batch/v1alpha1: JobPhase. An aborted Job can be resumed.
+	{Group: "batch.volcano.sh", Kind: "Job"}: {
+		phase:     []string{"state", "phase"},
+		phases:    map[string]State{"Completed": Succeeded, "Failed": Failed, "Terminated": Failed},
+		suspended: "Aborted",
+		end:       timeAt("status", "state", "lastTransitionTime"),
+	},
+	// github.com/actions/actions-runner-controller/apis/actions.github.com/v1alpha1: EphemeralRunnerStatus.
+	{Group: "actions.github.com", Kind: "EphemeralRunner"}: {
+		phases: map[string]State{"Succeeded": Succeeded, "Failed": Failed},
+	},
+}
+
+// ends are the condition Failed and its opposite, if they become True.
+func ends(succeeded string) map[outcome]end {
+	return map[outcome]end{{succeeded, "True", ""}: {state: Succeeded}, {"Failed", "True", ""}: {state: Failed}}
 }
 
 // succeeded are the ends of Tekton's runs, which have one condition. A run that was
 // canceled or timed out has failed, too.
 var succeeded = map[outcome]end{
-	{"Succeeded", "True"}:  {state: Succeeded},
-	{"Succeeded", "False"}: {state: Failed, word: "Failed"},
+	{"Succeeded", "True", ""}:  {state: Succeeded},
+	{"Succeeded", "False", ""}: {state: Failed, word: "Failed"},
 }

@@ -39,7 +39,26 @@ const (
 	argo    = "github.com/argoproj/argo-workflows/v3@v3.7.0"
 	podName = "podName: x-pod, "
 	jobSet  = "sigs.k8s.io/jobset@v0.10.1"
+	kueue   = "sigs.k8s.io/kueue@v0.10.1"
+	trainer = "github.com/kubeflow/trainer/v2@v2.0.0"
+	mpi     = "github.com/kubeflow/mpi-operator@v0.6.0"
+	ray     = "github.com/ray-project/kuberay/ray-operator@v1.3.0"
+	volcano = "volcano.sh/volcano@v1.10.0"
+	runners = "github.com/actions/actions-runner-controller@v0.27.6"
 )
+
+// sums are the checksums of the modules, as in a go.sum file. All of them have the Apache License 2.0.
+var sums = map[string]string{
+	tekton:  "h1:A+D+jzOVl2QNl/yiNT7csVgBUy2wpz6K6+/D4q5lfss=",
+	argo:    "h1:TDijZztm6dLruB7yZLH+Ps4OJKRwu0YSAJ4/NvceON0=",
+	jobSet:  "h1:u8QKifNsrWVrlRFe6w2ofYTqFT9ma2DRHxfeB2m9xyU=",
+	kueue:   "h1:td+Nae1z9L4IrkqJKOIMsKp2TmwUAvk/hWKhSaFupwk=",
+	trainer: "h1:mnQSR9iPKItxyUR8mq66XsmxqKNVHwr9YYOB7BTU9dU=",
+	mpi:     "h1:RzzG03oyQIiHe/SH2k19N+Hp4QkxEsG2l9G1T7US+ys=",
+	ray:     "h1:c7PKkepTtkDpnAXhZVt5MxSVZC8Jh2s2BvKUvtgCwR0=",
+	volcano: "h1:+GzQinGgeV0j58WpWpxByOXgF+YfUPW55zghM8GqjF0=",
+	runners: "h1:Uklv1+6+/BQuhV6HoXIgPZrnAW9/HWo3j9O7IcnzGXU=",
+}
 
 // tektonCondition is the status of a run of Tekton. The CRD of TaskRuns requires more.
 func tektonCondition(status, reason, message string, more ...string) string {
@@ -95,6 +114,65 @@ var customTypes = []customType{
 		bad:     `{phase: Error, message: pods is forbidden}`,
 		why:     ": pods is forbidden", withoutSubresources: true,
 	},
+	{
+		module: kueue, crd: "config/components/crd/bases/kueue.x-k8s.io_workloads.yaml",
+		resource: schema.GroupVersionResource{Group: "kueue.x-k8s.io", Version: "v1beta1", Resource: "workloads"},
+		kind:     "Workload", spec: "{podSets: [{name: main, count: 1, template: {spec: {containers: [{name: c, image: x}]}}}]}",
+		running: condition("Admitted", "Admitted", "The workload is admitted"),
+		good:    condition("Finished", "Succeeded", "Job finished successfully"),
+		bad:     condition("Finished", "FailedToStart", "invalid admission check PodSetUpdate"),
+		why:     " (FailedToStart): invalid admission check PodSetUpdate",
+	},
+	{
+		module: trainer, crd: "manifests/base/crds/trainer.kubeflow.org_trainjobs.yaml",
+		resource: schema.GroupVersionResource{Group: "trainer.kubeflow.org", Version: "v1alpha1", Resource: "trainjobs"},
+		kind:     "TrainJob", spec: "{runtimeRef: {name: torch-distributed}}",
+		running: condition("Created", "Created", "created"),
+		good:    condition("Complete", "AllJobsCompleted", "jobset completed successfully"),
+		bad:     condition("Failed", "FailedJobs", "jobset failed due to one or more job failures"),
+		why:     " (FailedJobs): jobset failed due to one or more job failures",
+	},
+	{
+		module: mpi, crd: "manifests/base/kubeflow.org_mpijobs.yaml",
+		resource: schema.GroupVersionResource{Group: "kubeflow.org", Version: "v2beta1", Resource: "mpijobs"},
+		kind:     "MPIJob", spec: "{mpiReplicaSpecs: {Launcher: {replicas: 1, template: {spec: {containers: [{name: c, image: x}]}}}}}",
+		running: condition("Running", "MPIJobRunning", "MPIJob x is running."),
+		good:    condition("Succeeded", "MPIJobSucceeded", "MPIJob x successfully completed."),
+		bad:     condition("Failed", "BackoffLimitExceeded/FailedReason2", "Job has reached the specified backoff limit"),
+		why:     " (BackoffLimitExceeded/FailedReason2): Job has reached the specified backoff limit",
+	},
+	{
+		module: ray, crd: "config/crd/bases/ray.io_rayjobs.yaml",
+		resource: schema.GroupVersionResource{Group: "ray.io", Version: "v1", Resource: "rayjobs"},
+		kind:     "RayJob", spec: "{entrypoint: python main.py, clusterSelector: {ray.io/cluster: c}}",
+		running: `{jobDeploymentStatus: Running, jobStatus: RUNNING}`,
+		good:    `{jobDeploymentStatus: Complete, jobStatus: SUCCEEDED, message: Job finished successfully.}`,
+		bad:     `{jobDeploymentStatus: Failed, jobStatus: FAILED, reason: AppFailed, message: exit code 1}`,
+		why:     " (AppFailed): exit code 1",
+	},
+	{
+		module: volcano, crd: "config/crd/volcano/bases/batch.volcano.sh_jobs.yaml",
+		resource: schema.GroupVersionResource{Group: "batch.volcano.sh", Version: "v1alpha1", Resource: "jobs"},
+		kind:     "Job", spec: "{minAvailable: 1, tasks: [{name: t, replicas: 1, template: {spec: {containers: [{name: c, image: x}]}}}]}",
+		running: `{state: {phase: Running}, running: 1}`,
+		good:    `{state: {phase: Completed, lastTransitionTime: "2026-11-22T10:00:00Z"}, succeeded: 1}`,
+		bad:     `{state: {phase: Failed, lastTransitionTime: "2026-11-22T10:00:00Z"}, failed: 1}`,
+	},
+	{
+		module: runners, crd: "config/crd/bases/actions.github.com_ephemeralrunners.yaml",
+		resource: schema.GroupVersionResource{Group: "actions.github.com", Version: "v1alpha1", Resource: "ephemeralrunners"},
+		kind:     "EphemeralRunner", spec: "{githubConfigUrl: https://github.com/o/r, githubConfigSecret: s, runnerScaleSetId: 1, spec: {containers: [{name: c, image: x}]}}",
+		running: `{phase: Running, ready: true}`,
+		good:    `{phase: Succeeded, ready: true}`,
+		bad:     `{phase: Failed, ready: false, reason: TooManyPodFailures, message: Pod has failed to start more than 5 times}`,
+		why:     " (TooManyPodFailures): Pod has failed to start more than 5 times",
+	},
+}
+
+// condition is a status with one condition.
+func condition(kind, reason, message string) string {
+	return fmt.Sprintf(`{conditions: [{type: %s, status: "True", reason: %s, message: "%s", lastTransitionTime: "2026-11-22T10:00:00Z"}]}`,
+		kind, reason, message)
 }
 
 // Custom resources finish with a status like those of their controllers.
@@ -122,7 +200,7 @@ func TestTypes(t *testing.T) {
 				}
 				input := fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {generateName: x-}\nspec: %s\n",
 					custom.resource.GroupVersion(), custom.kind, custom.spec)
-				waitIn(harness.As(t, server.Admin()), ns, input, "--wait-timeout=30s").
+				waitIn(harness.As(t, server.Admin()), ns, input).
 					Expect(t, code, name+`/x-`+harness.Suffix+` created\n`, last)
 				if err := <-controlled; err != nil {
 					t.Error(err)
@@ -146,9 +224,12 @@ func (c customType) install(t *testing.T) {
 	if err != nil {
 		t.Fatalf("download %s: %v\n%s", c.module, err, out)
 	}
-	var module struct{ Dir string }
+	var module struct{ Dir, Sum string }
 	if err := json.Unmarshal(out, &module); err != nil {
 		t.Fatal(err)
+	}
+	if module.Sum != sums[c.module] {
+		t.Fatalf("%s has the sum %s, want %s", c.module, module.Sum, sums[c.module])
 	}
 	data, err := os.ReadFile(filepath.Join(module.Dir, c.crd))
 	if err != nil {

@@ -81,8 +81,9 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			and the same input leaves existing objects as they are, and creates the rest.
 
 			Use --wait where the next step needs the result. The command then waits until Jobs, Pods,
-			Tekton runs, Argo Workflows and JobSets have finished. To wait for objects of other types,
-			set --for. If you repeat a run with a key, it finds the objects and goes on waiting.`),
+			and the runs of Tekton, Argo Workflows, JobSet, Kueue, Kubeflow, Ray, Volcano and GitHub
+			Actions have finished. To wait for objects of other types, set --for.
+			If you repeat a run with a key, it finds the objects and goes on waiting.`),
 		Example: createExample,
 		RunE:    runner.RunE(o),
 	}

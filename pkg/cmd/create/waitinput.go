@@ -120,7 +120,8 @@ func (w *waitChecks) input(ctx context.Context, documents batch) batch {
 }
 
 const textNothingAwaited = "the input contains no object that --wait can wait for. " +
-	"Without --for, these are Jobs, Pods, Tekton runs, Argo Workflows and JobSets."
+	"Without --for, these are Jobs, Pods, and the runs of Tekton, Argo Workflows, JobSet, Kueue, Kubeflow, Ray, " +
+	"Volcano and GitHub Actions."
 
 // endWithoutDocuments passes on the errors if no document can be waited for.
 func (w *waitChecks) endWithoutDocuments(

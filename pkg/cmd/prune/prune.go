@@ -59,8 +59,8 @@ var longHelp = templates.LongDesc(`
 
 	prune deletes an object only if its own generateName is PREFIX and its name was generated
 	from PREFIX. It keeps objects that have a controller, unless you set --owned. It keeps
-	objects that have not finished, unless you set --running: Jobs, Pods, JobSets, Argo
-	Workflows, and Tekton's TaskRuns, PipelineRuns and CustomRuns.
+	objects that have not finished, unless you set --running: Jobs, Pods, and the
+	runs of Tekton, Argo Workflows, JobSet, Kueue, Kubeflow, Ray, Volcano and GitHub Actions.
 
 	Each delete request has the UID and the resourceVersion of the object. So if an object
 	changes after the plan, prune reads it and decides again. Kubernetes deletes dependents in
