@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // changed responses with the object that a create sent, after a change.
@@ -102,6 +103,27 @@ func TestRefusalThatNamesAnotherObject(t *testing.T) {
 				t.Errorf("%s: %+v, %v, %v", name, r, err, server.Requests())
 			}
 		})
+	}
+}
+
+// Nothing proves that something picks names, and every response names another
+// object: a third POST is the last one, since each may have made an object.
+func TestResponsesOfOtherRequestsPermanently(t *testing.T) {
+	for name, response := range otherResponses {
+		if slices.Contains(refusals, name) {
+			continue
+		}
+		server := oncetest.NewServer()
+		server.Func(func(r *oncetest.Request) oncetest.Fault {
+			if r.Verb == "create" {
+				return response
+			}
+			return nil
+		})
+		r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
+		if !errors.Is(err, ErrUnknown) || errors.Is(err, ErrRenamed) || asked(server, "create") != protocol.MaxOthers {
+			t.Errorf("%s: %+v, %v, %v", name, r, err, server.Requests())
+		}
 	}
 }
 
