@@ -8,7 +8,7 @@ namespace=$1 commit=$2
 
 for pause in ${PAUSES:-10 30 60} end; do # seconds
 	kubectl genname create -n "$namespace" -f migration.yaml \
-		--idempotency-key="migrate-$commit" --wait --wait-timeout=30m -o name
+		--idempotency-key="prod-migrate-$commit" --wait --wait-timeout=30m -o name
 	code=$?
 	[ "$code" -eq 4 ] && [ "$pause" != end ] || exit "$code" # 0: the migration has succeeded
 	echo "The outcome is unknown. With the same key, the step is safe to repeat. Next try in $pause s." >&2

@@ -3,16 +3,10 @@ package create
 import (
 	"context"
 	"time"
-
-	"github.com/kubectl-genname/kubectl-genname/internal/digest"
 )
 
-const (
-	// maxFields is the number of fields of a Change.
-	maxFields = 3
-	// changePatience is the time to read the object of a Change.
-	changePatience = 10 * time.Second
-)
+// changePatience is the time to read the object of a Change.
+const changePatience = 10 * time.Second
 
 // Change is a document that was changed after a run with the key created an object from it.
 type Change struct {
@@ -34,6 +28,6 @@ func (k *keyed) changeOf(d *Document, name string) *Change {
 	}
 	return &Change{
 		Document: d.Reference(""), Object: d.Argument(name),
-		Fields: digest.Differences(d.Object, stored, maxFields),
+		Fields: d.differences(stored),
 	}
 }

@@ -35,9 +35,9 @@ type Config struct {
 	RetryTimeout time.Duration
 	// FieldManager and FieldValidation are those of metav1.CreateOptions.
 	FieldManager, FieldValidation string
-	// Whole makes the run read existing objects, so that they can be printed whole.
+	// Whole makes the run read existing objects, so that they can be printed whole and compared.
 	Whole bool
-	// States reads the states of the first MaxStates objects that exist.
+	// States reads the first MaxStates existing objects of types that have states.
 	States bool
 
 	client requests

@@ -17,7 +17,6 @@ const (
 	// Created is an object that the server has stored.
 	Created Kind = iota
 	// Existed is an object that was created by an earlier run with the key, or by a run at the same time.
-	// Later changes to the object are not compared.
 	Existed
 	// Failed is an object that this run did not store.
 	Failed
@@ -46,6 +45,9 @@ type Outcome struct {
 	// State is the state of an object that existed in one word, like Complete, Failed or Running. It is
 	// empty if its type has no state, or if the state was not read.
 	State string
+	// Changes are the paths of the first fields of the document that an object lacks or has with another value.
+	// They are empty if the object was not read.
+	Changes []string
 	// Generation is the metadata.generation of an object that existed, if its spec was changed after the
 	// creation. Otherwise it is 0.
 	Generation int64

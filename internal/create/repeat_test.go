@@ -189,17 +189,10 @@ func TestStateOf(t *testing.T) {
 		}}
 	}
 	for want, object := range map[string]*unstructured.Unstructured{
-		"Running": job(false), "Suspended": job(true), "": nil,
+		"Running": job(false), "Suspended": job(true),
 		"Failed": job(false, map[string]any{"type": "Failed", "status": "True"}),
 	} {
-		c := &cluster{get: func(string) (*unstructured.Unstructured, error) {
-			if object == nil {
-				return nil, errForbidden
-			}
-			return object, nil
-		}}
-		w := &worker{config: withKey(c), ctx: t.Context()}
-		if got := w.stateOf(document("configmaps/a/x"), "x"); got != want {
+		if got := stateOf(object); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -1,8 +1,9 @@
 package create
 
 import (
-	"context"
 	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 )
@@ -31,14 +32,8 @@ func (s *Session) takesState(j job) bool {
 	return true
 }
 
-// stateOf reads the state of an object that exists. It returns "" if the object can't be read.
-func (w *worker) stateOf(d *Document, name string) string {
-	ctx, cancel := context.WithTimeout(w.ctx, statePatience)
-	defer cancel()
-	object, err := w.config.client.Get(ctx, d, name)
-	if err != nil {
-		return ""
-	}
+// stateOf returns the state of an object.
+func stateOf(object *unstructured.Unstructured) string {
 	switch status, _ := finished.Of(object); {
 	case status.Done():
 		return status.Word

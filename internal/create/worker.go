@@ -90,6 +90,9 @@ func (w *worker) outcomeOf(d *Document, id exactlyonce.ID, result exactlyonce.Re
 	switch {
 	case err == nil && slices.Contains(result.Stripped, exactlyonce.RunLabel) && result.Outcome == exactlyonce.Found:
 		o.Kind, o.Generation = Existed, w.changed(d, result.Object.GetGeneration())
+		if w.config.Whole { // otherwise the object has only its identity
+			o.Changes = d.changes(result.Object)
+		}
 	case err == nil:
 		o.Kind = Created
 	case ended == nil:
@@ -125,8 +128,8 @@ func (w *worker) warnOf(d *Document, result exactlyonce.Result, err error, elsew
 	}
 }
 
-// leave returns the outcome of an object that an earlier run created. With Config.Whole it
-// reads the object. It returns false if the object no longer exists then.
+// leave returns the outcome of an object that an earlier run created. It returns false if it reads the
+// object, and the object no longer exists.
 func (w *worker) leave(j job) (o Outcome, exists bool) {
 	d, existing := j.document, j.existing
 	if existing.Deleting {
@@ -141,13 +144,31 @@ func (w *worker) leave(j job) (o Outcome, exists bool) {
 		Document: d, Kind: Existed, Copies: 1, Result: exactlyonce.Result{Name: existing.Name, Object: object},
 		Generation: w.changed(d, existing.Generation),
 	}
-	if j.withState {
-		o.State = w.stateOf(d, existing.Name)
-	}
-	if w.config.Whole {
-		o.Result.Object, o.Err = w.config.client.Get(w.ctx, d, existing.Name)
+	if w.config.Whole || j.withState {
+		w.read(&o, j.withState)
 	}
 	return o, !apierrors.IsNotFound(o.Err)
+}
+
+// read reads an object that exists, and compares it with its document. Only with Config.Whole, the outcome
+// has the object, or the error.
+func (w *worker) read(o *Outcome, withState bool) {
+	ctx, cancel := w.ctx, context.CancelFunc(func() {})
+	if !w.config.Whole {
+		ctx, cancel = context.WithTimeout(ctx, statePatience)
+	}
+	defer cancel()
+	stored, err := w.config.client.Get(ctx, o.Document, o.Result.Name)
+	if w.config.Whole {
+		o.Result.Object, o.Err = stored, err
+	}
+	if err != nil {
+		return
+	}
+	o.Changes = o.Document.changes(stored)
+	if withState {
+		o.State = stateOf(stored)
+	}
 }
 
 // changed returns the generation if it shows that the object's spec was changed after the creation,

@@ -42,7 +42,7 @@ func ExampleCreator_Create() {
 func ExampleWithSecret() {
 	server := oncetest.NewServer()
 	client := dynamicFor(server)
-	secret := []byte(strings.Repeat("s", 32)) // from: openssl rand -hex 32
+	secret := []byte(strings.Repeat("s", 32)) // from: head -c 32 /dev/urandom | base64
 
 	before := once.New(client)
 	creator := once.New(client, once.WithSecret(secret, once.NoSecret))

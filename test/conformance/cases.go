@@ -2,9 +2,12 @@ package main
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	. "github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest" //nolint:revive,staticcheck // reads like a list of faults
 )
@@ -27,8 +30,10 @@ type testCase struct {
 	name  string
 	setup func(*Server)
 	runs  []run
-	// gone says that the history deletes the object.
-	gone bool
+	// gone says that the history deletes the object, and renamed that it is stored under another name.
+	gone, renamed bool
+	// pause is the least time between the first two POSTs.
+	pause time.Duration
 }
 
 // A run is one call of the program.
@@ -70,7 +75,7 @@ func always(verb string, fault Fault) func(*Server) {
 
 // cases are all cases, in the order of docs/spec.
 func cases() []testCase {
-	return append(append(responses(), repeats()...), trust()...)
+	return slices.Concat(responses(), doubts(), repeats(), trust())
 }
 
 // responses are the cases of one run.
@@ -87,8 +92,8 @@ func responses() []testCase {
 		{name: "proxy's page after the object was stored", setup: faults("create", AfterStore(Respond(502, "text/html", "<html>bad gateway</html>"))), runs: once(settled)},
 		{name: "200 of a proxy, nothing stored", setup: faults("create", Respond(200, "text/html", "<html>log in</html>")), runs: once(settled)},
 		{name: "201 about another object", setup: faults("create", AfterStore(other)), runs: once(settled)},
-		{name: "proxy's 404 on the GET", setup: all(faults("create", DropResponse), faults("get", Respond(404, "text/html", "<html>not found</html>"))), runs: once(settled)},
-		{name: "throttled", setup: faults("create", TooManyRequests(1), TooManyRequests(0)), runs: once(done)},
+		{name: "proxy's 404 on the GET", setup: all(faults("create", DropResponse), faults("get", notFound)), runs: once(settled)},
+		{name: "throttled", setup: faults("create", TooManyRequests(2), TooManyRequests(0)), runs: once(done), pause: 2 * time.Second},
 		{name: "webhook unreachable once", setup: faults("create", WebhookTimeout), runs: once(settled)},
 		{name: "401 once", setup: faults("create", Unauthorized), runs: once(done)},
 		{name: "response lost, then 401", setup: faults("create", DropResponse, Unauthorized), runs: once(settled)},
@@ -99,6 +104,42 @@ func responses() []testCase {
 		{name: "quota refuses the second copy, the first is stored 2 s later", setup: faults("create", StoreLate(2*time.Second, QuotaExceeded)), runs: once(settled)},
 		{name: "response lost, no permission to get", setup: all(faults("create", DropResponse), always("get", Forbidden)), runs: once(lost)},
 	}
+}
+
+// doubts are the cases in which an earlier copy of the POST, or nothing, was stored, and the last
+// response shows neither.
+func doubts() []testCase {
+	invalid := Refuse(apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "another", nil))
+	rename := Mutate(func(o *unstructured.Unstructured) { o.SetName("renamed") }, nil)
+	return []testCase{
+		{name: "first copy stored, no permission for the second", setup: faults("create", AfterStore(Forbidden)), runs: once(settled)},
+		{name: "first copy late, no permission for the next", setup: lateAndForbidden, runs: once(settled)},
+		{name: "first copy stored, quota refuses the second, proxy's 404s", setup: all(faults("create", AfterStore(QuotaExceeded)),
+			faults("get", notFound, notFound, notFound, notFound, notFound)), runs: once(settled)},
+		{name: "refusal of another object", setup: faults("create", invalid), runs: once(settled)},
+		{name: "request lost, then another client takes the name", setup: lostAndTaken, runs: once(lost)},
+		{name: "request lost, then a webhook changes the name", setup: all(faults("create", DropRequest), always("create", rename)), runs: once(lost), renamed: true},
+	}
+}
+
+// notFound is the page of a proxy that doesn't know the path.
+var notFound = Respond(http.StatusNotFound, "text/html", "<html>not found</html>")
+
+// lateAndForbidden stores the first copy when the third arrives.
+func lateAndForbidden(s *Server) {
+	s.Next("create", "configmaps", StoreLate(time.Hour, GatewayTimeout), Forbidden, func(r *Request) (*http.Response, error) {
+		s.Land()
+		return Forbidden(r)
+	})
+}
+
+// lostAndTaken loses the first POST, and puts another client's object before the client reads.
+func lostAndTaken(s *Server) {
+	s.Next("create", "configmaps", DropRequest)
+	s.Next("get", "configmaps", func(r *Request) (*http.Response, error) {
+		s.Put(theirs(r.Name, anotherID))
+		return r.Send()
+	})
 }
 
 // repeats are the cases of several runs with one key.
@@ -120,10 +161,12 @@ func trust() []testCase {
 		{name: "with a secret, run twice", runs: []run{{claims: done, secret: secret}, {claims: []string{exists}, secret: secret}}},
 		{name: "with a secret, response lost", setup: faults("create", DropResponse), runs: []run{{claims: settled, secret: secret}}},
 		{name: "secret too short", runs: []run{{claims: refused, secret: "short", bad: true}}},
-		{name: "another client's object has the name", setup: planted(map[string]string{"genname.dev/creation-id": "v1-00000000000000000000000000000000-0-0"}), runs: once(refused)},
+		{name: "another client's object has the name", setup: planted(anotherID), runs: once(refused)},
 		{name: "an object without an ID has the name", setup: planted(nil), runs: once(lost)},
 	}
 }
+
+var anotherID = map[string]string{"genname.dev/creation-id": "v1-00000000000000000000000000000000-0-0"}
 
 // other responds with another object, as a load balancer does that mixes up responses.
 func other(*Request) (*http.Response, error) {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,6 +111,59 @@ func TestWrongPrograms(t *testing.T) {
 			}
 			if ok || !strings.Contains(out.String(), test.want) {
 				t.Errorf("the run passed, or has no %q:\n%s", test.want, out.String())
+			}
+		})
+	}
+}
+
+// Each variant of the Python client breaks one rule of the specification. A case finds it.
+func TestWrongVariants(t *testing.T) {
+	const inDoubt = "(Unknown if self.in_doubt else Failed)"
+	for _, test := range []struct{ name, file, from, to, in string }{
+		{
+			"another client's object in doubt is a failure", "client.py", inDoubt + `(self.name, f"{self.name} is`, `Failed(self.name, f"{self.name} is`,
+			"request lost, then another client takes the name",
+		},
+		{
+			"a renamed object in doubt is a failure", "client.py", "error = Unknown if self.in_doubt else Failed", "error = Failed",
+			"request lost, then a webhook changes the name",
+		},
+		{
+			"a refusal in doubt is a failure", "client.py", "if not refusal or self.in_doubt:", "if not refusal:",
+			"first copy late, no permission for the next",
+		},
+		{
+			"a refused POST is not read back", "client.py", "            refusal = response if", "            if finding == \"rejected\":\n" +
+				"                raise Failed(self.name, response.message)\n            refusal = response if",
+			"first copy stored, no permission for the second",
+		},
+		{
+			"any 404 is absent", "client.py", `if response.reason == "NotFound" and response.status == 404 and`, "if response.status == 404 and",
+			"first copy stored, quota refuses the second, proxy's 404s",
+		},
+		{"a refusal of another object counts", "client.py", "if not known and status != 404 and not admission:", "if False:", "refusal of another object"},
+		{"Retry-After is ignored", "client.py", "max(response.retry_after, min(", "max(0, min(", "throttled"},
+		{"the digest has the apiVersion", "derive.py", `("apiVersion", "kind", "status")`, `("kind", "status")`, "no fault"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS("../../clients/python")); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(dir, "genname_once", test.file)
+			source, err := os.ReadFile(path)
+			if err != nil || strings.Count(string(source), test.from) != 1 {
+				t.Fatalf("%s has %q not once: %v", path, test.from, err)
+			}
+			if err := os.WriteFile(path, []byte(strings.Replace(string(source), test.from, test.to, 1)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			only := slices.DeleteFunc(cases(), func(c testCase) bool { return c.name != test.in })
+			var out bytes.Buffer
+			ok, err := conformance(&out, []string{"sh", filepath.Join(dir, "conformance")}, only)
+			if err != nil || ok || len(only) != 1 {
+				t.Errorf("the variant passes: %v\n%s", err, out.String())
 			}
 		})
 	}

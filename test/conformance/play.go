@@ -231,17 +231,22 @@ func (p *player) count() {
 			p.derived(object)
 		}
 	}
+	var posts []time.Time
 	for _, r := range p.server.Requests() {
 		if r.Verb == "create" {
-			p.result.posts++
+			posts = append(posts, r.Time)
 		}
 	}
-	if p.runs[0].bad && p.result.posts > 0 {
+	p.result.posts = len(posts)
+	if p.runs[0].bad && len(posts) > 0 {
 		p.result.problem("sent a POST with an unusable secret")
+	}
+	if len(posts) > 1 && posts[1].Sub(posts[0]) < p.pause {
+		p.result.problem("sent the second POST after %v, and Retry-After is %v", posts[1].Sub(posts[0]), p.pause)
 	}
 }
 
-// derived checks the ID and the name of an object.
+// derived checks the ID, the name and the digest of an object.
 func (p *player) derived(object *unstructured.Unstructured) {
 	var with derive.Secret
 	if text := p.runs[0].secret; text != "" && !p.runs[0].bad {
@@ -253,9 +258,17 @@ func (p *player) derived(object *unstructured.Unstructured) {
 	const prefix = "once-"
 	place := derive.Object{Kind: "ConfigMap", Namespace: "default", GenerateName: prefix}
 	id := object.GetAnnotations()[derive.IDAnnotation]
-	if !with.Verifies(derive.FromKey(key), place, id, object.GetName()) || object.GetGenerateName() != prefix {
+	name := object.GetName()
+	if p.renamed {
+		name = with.Name(id, prefix)
+	}
+	if !with.Verifies(derive.FromKey(key), place, id, name) || object.GetGenerateName() != prefix {
 		p.result.problem("the object %s has the ID %q and the generateName %q, which is not as specified",
 			object.GetName(), id, object.GetGenerateName())
+	}
+	digest, specified := object.GetAnnotations()[derive.DigestAnnotation], with.Digest(id, place, object.Object)
+	if digest != "" && digest != specified {
+		p.result.problem("the object %s has the digest %s, and not %s", object.GetName(), digest, specified)
 	}
 }
 

@@ -49,13 +49,13 @@ func TestCreateWithAKeyFindsAPlantedObject(t *testing.T) {
 	planted := harness.File(t, "planted.json", strings.ReplaceAll(planned.Stdout, `"image": "i"`, `"image": "another"`))
 	harness.NewShell(t, u.Kubeconfig).Run("kubectl", "create", "-n", ns, "-f", planted).Expect(t, 0, `job.batch/report-`+harness.Suffix+` created\n`, ``)
 	r := u.Run(args...)
-	r.Expect(t, 0, `job.batch/report-`+harness.Suffix+` exists \(Running\)\n`, `.*`)
-	name := strings.TrimSuffix(strings.TrimPrefix(r.Stdout, "job.batch/"), " exists (Running)\n")
+	r.Expect(t, 0, `job.batch/report-`+harness.Suffix+` exists \(Running\), differs\n`, `.*`)
+	name := strings.TrimSuffix(strings.TrimPrefix(r.Stdout, "job.batch/"), " exists (Running), differs\n")
 	suspend := []byte(`{"spec":{"suspend":true}}`)
 	if _, err := harness.Clientset(t, retrying).BatchV1().Jobs(ns).Patch(t.Context(), name, types.MergePatchType, suspend, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	u.Run(args...).Expect(t, 0, `job.batch/`+name+` exists \(Suspended\)\n`, `.*Warning: [^\n]*generation[^\n]*job.batch/`+name+`[^\n]*\n.*`)
+	u.Run(args...).Expect(t, 0, `job.batch/`+name+` exists \(Suspended\), differs\n`, `.*Warning: [^\n]*generation[^\n]*job.batch/`+name+`[^\n]*\n.*`)
 }
 
 // A dry run with a key prints the results of a run, and changes nothing.

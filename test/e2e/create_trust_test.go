@@ -1,9 +1,12 @@
 package e2e
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -62,6 +65,32 @@ func TestAttackerAgainstASecret(t *testing.T) {
 	if r.Code != 1 || !strings.Contains(r.Stderr, "kubectl delete") || strings.Contains(r.Stdout+r.Stderr, "v1s-") {
 		t.Errorf("%+v", r)
 	}
+}
+
+// Without a secret, the attacker creates a Job without work first. The run takes it for its own, and prints
+// that it differs. With --fail-on-difference, the run fails before it waits.
+func TestDifferencesOfExistingObjects(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	harness.Grant(t, retrying, ns, "attacker-of-waits", []string{"create", "get", "list"}, "jobs")
+	u, attacker := harness.As(t, retrying.Admin()), harness.As(t, retrying.User("attacker-of-waits"))
+	args := []string{"create", "-n", ns, "-f", harness.File(t, "job.yaml", stateJob), "--idempotency-key=k"}
+	planned := attacker.Run(append(args, "--dry-run=client", "-o", "json")...)
+	forged := strings.Replace(strings.ReplaceAll(planned.Stdout, `"image": "i"`, `"image": "j"`), `"spec": {`, `"spec": {"completions": 0,`, 1)
+	harness.NewShell(t, attacker.Kubeconfig).Run("kubectl", "create", "-n", ns, "-f", harness.File(t, "forged.json", forged)).
+		Expect(t, 0, `job.batch/state-`+harness.Suffix+` created\n`, ``)
+	name := regexp.MustCompile("state-" + harness.Suffix).FindString(planned.Stdout)
+	object := `job.batch/` + name + ` -n ` + ns
+
+	const fields = `spec\.completions, spec\.template\.spec\.containers\[0\]\.image`
+	args = append(args, "--wait-timeout=2m")
+	u.Run(append(args, "--wait", "--fail-on-difference")...).Expect(t, 1, ``,
+		closing(ns, "jobs.batch", "k")+harness.Printed("error: %s exists, and differs from the input in %s", object, fields))
+	finishJob(t, retrying, ns, name, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+	warning := harness.Printed("Warning: existing objects differ from the input: %s (%s). Something changed them, a webhook "+
+		"changes such objects, or another user created them.", object, fields)
+	u.Run(append(args, "--wait")...).Expect(t, 0, `job.batch/`+name+` exists \(Complete\), differs\n`, warning+`.*`)
+	u.Run(append(args, "--wait", "-o", "json")...).Expect(t, 0, `.*`, warning+`.*`)
 }
 
 // The secret is missing, changed, or on the second line of the file.

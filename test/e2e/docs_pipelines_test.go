@@ -138,19 +138,45 @@ func pipelineSteps(t *testing.T) map[string]string {
 	return steps
 }
 
-// The steps of the guide, run as by the CI systems, create one Job in all.
+// The steps of the guide, run as by the CI systems, create one Job in all: without a secret, and with the
+// guide's secret.
 func TestPipelineGuide(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
 	endJobs(t, ns, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+	environment := []string{"GITHUB_SHA=4f1d2e8", "CI_COMMIT_SHA=4f1d2e8", "GIT_COMMIT=4f1d2e8"}
+	runPipelineSteps(t, u, ns, environment)
+	secret, _ := inShell(t, u.Kubeconfig, nil, "-c", secretRecipe(t))
+	withSecret := harness.Namespace(t, retrying)
+	endJobs(t, withSecret, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+	job := runPipelineSteps(t, u, withSecret, append(environment, "GENNAME_IDEMPOTENCY_SECRET="+strings.TrimSpace(secret)))
+	if id := job.Annotations["genname.dev/creation-id"]; !strings.HasPrefix(id, "v1s-") {
+		t.Errorf("with a secret, the ID is %q", id)
+	}
+}
+
+// secretRecipe returns the command of the guide that makes a secret.
+func secretRecipe(t *testing.T) string {
+	t.Helper()
+	page, err := os.ReadFile(harness.Root + "docs/guides/create-safely.md")
+	recipe := regexp.MustCompile("--idempotency-secret-file` with a file from `([^`]*)`").FindSubmatch(page)
+	if err != nil || recipe == nil {
+		t.Fatalf("the page has no recipe of a secret: %v", err)
+	}
+	return string(recipe[1])
+}
+
+// runPipelineSteps runs the steps of all CI systems in a namespace, and returns the only Job.
+func runPipelineSteps(t *testing.T, u harness.User, ns string, environment []string) batchv1.Job {
+	t.Helper()
 	steps := pipelineSteps(t)
 	for _, system := range []string{"github", "gitlab", "jenkins", "tekton"} {
 		if !strings.Contains(steps[system], " -n ci ") {
 			t.Fatalf("the page has no step for %s: %q", system, steps)
 		}
 		script := strings.ReplaceAll(steps[system], " -n ci ", " -n "+ns+" ")
-		out, code := inShell(t, u.Kubeconfig, []string{"GITHUB_SHA=4f1d2e8", "CI_COMMIT_SHA=4f1d2e8", "GIT_COMMIT=4f1d2e8"}, "-c", script)
+		out, code := inShell(t, u.Kubeconfig, environment, "-c", script)
 		want := ` (created|exists \(Complete\))\n$`
 		if code != 0 || !regexp.MustCompile(`^job.batch/migrate-`+harness.Suffix+want).MatchString(out) {
 			t.Errorf("%s: exit code %d, %q", system, code, out)
@@ -158,6 +184,7 @@ func TestPipelineGuide(t *testing.T) {
 	}
 	jobs, err := harness.Clientset(t, retrying).BatchV1().Jobs(ns).List(t.Context(), metav1.ListOptions{})
 	if err != nil || len(jobs.Items) != 1 {
-		t.Errorf("%d jobs are there, want 1: %v", len(jobs.Items), err)
+		t.Fatalf("%d jobs are there, want 1: %v", len(jobs.Items), err)
 	}
+	return jobs.Items[0]
 }

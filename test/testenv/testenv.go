@@ -20,10 +20,10 @@ import (
 // programs are the programs of the machine that tests may run, if it has them. link adds go. If a
 // shell prints "command not found" in a test, add the program here.
 var programs = []string{
-	"awk", "basename", "bash", "cat", "chmod", "cp", "curl", "date", "dirname", "dpkg-deb", "env", "false", "fish",
-	"git", "grep", "gzip", "head", "install", "ln", "ls", "make", "mkdir", "mktemp", "mv", "od", "paste", "printf",
-	"rm", "sed", "sh", "sha256sum", "shasum", "sleep", "sort", "tail", "tar", "touch", "tr", "true", "uname", "uniq",
-	"wc", "xargs", "zsh",
+	"awk", "base64", "basename", "bash", "cat", "chmod", "cp", "curl", "date", "dirname", "dpkg-deb", "env", "false",
+	"fish", "git", "grep", "gzip", "head", "install", "ln", "ls", "make", "mkdir", "mktemp", "mv", "od", "paste",
+	"printf", "rm", "sed", "sh", "sha256sum", "shasum", "sleep", "sort", "tail", "tar", "touch", "tr", "true", "uname",
+	"uniq", "wc", "xargs", "zsh",
 }
 
 // kept are the variables that tests inherit: settings for test runs, and the proxies and certificates

@@ -196,6 +196,10 @@ func (o *options) create(ctx context.Context) error {
 		}
 	}
 	results.end = session.End()
+	results.warnDiffering()
+	if o.flags.strict && len(results.differing) > 0 {
+		return results.finish()
+	}
 	if err := results.wait(); err != nil {
 		return err
 	}
@@ -237,7 +241,7 @@ func (o *options) config() create.Config {
 		Secrets: o.flags.secrets,
 		DryRun:  dryRuns[o.DryRunStrategy],
 
-		Whole:  o.showsWhole(),
+		Whole:  o.showsWhole() || o.flags.strict,
 		States: *o.PrintFlags.OutputFormat == "" && !o.showsWhole() && o.DryRunStrategy == cmdutil.DryRunNone,
 	}
 }

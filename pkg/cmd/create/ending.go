@@ -262,6 +262,14 @@ func (r *results) warnChanged() {
 	}
 }
 
+// warnDiffering warns about existing objects that differ from the input.
+func (r *results) warnDiffering() {
+	if len(r.differing) > 0 && !r.flags.strict {
+		r.warn(fmt.Sprintf("existing objects differ from the input: %s. Something changed them, a webhook changes "+
+			"such objects, or another user created them.", some(r.differing)))
+	}
+}
+
 // some names some of many.
 func some(all []string) string {
 	shown, more := all, ""

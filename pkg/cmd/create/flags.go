@@ -40,6 +40,7 @@ type ownCreateFlags struct {
 	logs         bool
 	logRequests  int
 	from         string
+	strict       bool // a difference is an error
 
 	set *pflag.FlagSet // the flags themselves
 }
@@ -83,6 +84,9 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 	flags.BoolVar(&f.logs, "logs", false, "With --wait, print the logs of all containers of Jobs and Pods on stderr")
 	flags.IntVar(&f.logRequests, "max-log-requests", 10, "Maximum number of containers to follow at the same time "+
 		"with --logs. The logs of other containers follow later")
+	flags.BoolVar(&f.strict, "fail-on-difference", false, "With a key, read every existing object, and fail before "+
+		"waiting if one differs from the input. This finds accidents, not attacks. Without the flag, the command "+
+		"prints a warning for the objects that it reads")
 	flags.StringVar(&f.from, "from", "", "Create a Job from the template of a CronJob (cronjob/NAME), "+
 		"as kubectl create job --from does, with the generateName NAME-run-")
 	_ = flags.SetAnnotation("idempotency-key", "classified", []string{"true"}) // --record redacts it
@@ -112,6 +116,8 @@ func (f *ownCreateFlags) validate() error {
 	case f.key != "" && f.naming.Value == namingServer:
 		return errors.New("--idempotency-key cannot be used with --naming=server, " +
 			"because only the plugin can repeat a name")
+	case f.strict && f.key == "":
+		return errors.New("--fail-on-difference needs --idempotency-key, because without a key no object exists before")
 	case f.count < 1:
 		return fmt.Errorf("--count must be at least 1, not %d", f.count)
 	case f.concurrency < 1:

@@ -43,7 +43,8 @@ type results struct {
 
 	problems bool // the input could not be read, or not all of it
 
-	changed []string // existing objects whose spec was changed
+	changed   []string // existing objects whose spec was changed
+	differing []string // existing objects that differ from the input, and their fields
 
 	waiting waiting
 
@@ -244,11 +245,24 @@ func (r *results) printExisting(o create.Outcome) error {
 	if o.Err != nil {
 		return ownError(fmt.Sprintf("%s exists, but it can't be read: %v", o.Document.Reference(o.Result.Name), o.Err))
 	}
-	if r.showsWhole() && r.waiting.awaits(o.Document) {
+	if err := r.compare(o); err != nil || r.showsWhole() && r.waiting.awaits(o.Document) {
+		return err
+	}
+	if err := r.printer.exists(o); err != nil {
+		return ownError(fmt.Sprintf("%s exists, but it can't be printed: %v", o.Document.Reference(o.Result.Name), err))
+	}
+	return nil
+}
+
+// compare notes an object that differs from its document. With --fail-on-difference it returns an error.
+func (r *results) compare(o create.Outcome) error {
+	if len(o.Changes) == 0 {
 		return nil
 	}
-	if err := r.printer.exists(o.Result.Object, o.State); err != nil {
-		return ownError(fmt.Sprintf("%s exists, but it can't be printed: %v", o.Document.Reference(o.Result.Name), err))
+	object, fields := o.Document.Argument(o.Result.Name), strings.Join(o.Changes, ", ")
+	r.differing = append(r.differing, fmt.Sprintf("%s (%s)", object, fields))
+	if r.flags.strict {
+		return ownError(fmt.Sprintf("%s exists, and differs from the input in %s", object, fields))
 	}
 	return nil
 }
@@ -304,7 +318,7 @@ func (r *results) unknown(o create.Outcome) error {
 // printer prints objects in the format that the user asked for.
 type printer struct {
 	created func(runtime.Object) error
-	exists  func(object runtime.Object, state string) error
+	exists  func(create.Outcome) error
 }
 
 // showsWhole reports whether the format shows more of an object than its name.
@@ -314,22 +328,25 @@ func (o *options) showsWhole() bool {
 }
 
 func (o *options) newPrinter() printer {
-	whole := func(object runtime.Object, _ string) error { return o.PrintObj(object) }
+	whole := func(existing create.Outcome) error { return o.PrintObj(existing.Result.Object) }
 	switch {
 	case o.showsWhole():
 		return printer{o.PrintObj, whole}
 	case *o.PrintFlags.OutputFormat == "name":
-		return printer{o.printName, func(object runtime.Object, _ string) error { return o.printName(object) }}
+		return printer{o.printName, func(existing create.Outcome) error { return o.printName(existing.Result.Object) }}
 	}
 	created := o.PrintFlags.NamePrintFlags.Operation // "created", or "created (dry run)"
 	return printer{
 		created: func(object runtime.Object) error { return o.printLineOf(object, created) },
-		exists: func(object runtime.Object, state string) error {
+		exists: func(existing create.Outcome) error {
 			operation := strings.Replace(created, "created", "exists", 1)
-			if state != "" {
-				operation = fmt.Sprintf("exists (%s)", state)
+			if existing.State != "" {
+				operation = fmt.Sprintf("exists (%s)", existing.State)
 			}
-			return o.printLineOf(object, operation)
+			if len(existing.Changes) > 0 {
+				operation += ", differs"
+			}
+			return o.printLineOf(existing.Result.Object, operation)
 		},
 	}
 }

@@ -48,18 +48,38 @@ var leftOut = []string{
 
 // Canonical returns the content as it is hashed: JSON as RFC 8785 writes it.
 func (s Secret) Canonical(o Object, content map[string]any) (text string, ok bool) {
-	content = maps.Clone(content)
-	for _, field := range []string{"apiVersion", "kind", "status"} {
-		delete(content, field)
-	}
-	if o.Group == "" && o.Kind == "Secret" {
-		content = s.withSecretData(content)
-	}
-	if metadata, isMap := content["metadata"].(map[string]any); isMap {
-		content["metadata"] = contentOf(metadata)
+	content = Content(o, content)
+	if s == (Secret{}) && o.isSecret() {
+		delete(content, "data")
 	}
 	buffer, ok := appendCanonical(nil, content)
 	return string(buffer), ok
+}
+
+// isSecret reports whether the object is a Secret of the core group.
+func (o Object) isSecret() bool { return o.Group == "" && o.Kind == "Secret" }
+
+// Content returns the content of an object: its JSON without apiVersion, kind, status, the identity
+// of the object and all that servers and tools write. The stringData of a Secret is part of data, as
+// the server stores it.
+func Content(o Object, object map[string]any) map[string]any {
+	content := maps.Clone(object)
+	for _, field := range []string{"apiVersion", "kind", "status"} {
+		delete(content, field)
+	}
+	if o.isSecret() {
+		delete(content, "data")
+		delete(content, "stringData")
+		if data := SecretData(object); len(data) > 0 {
+			content["data"] = data
+		}
+	}
+	if metadata, isMap := content["metadata"].(map[string]any); isMap {
+		if content["metadata"] = contentOf(metadata); content["metadata"] == nil {
+			delete(content, "metadata")
+		}
+	}
+	return content
 }
 
 // contentOf returns the content of metadata, or nil if there is none.
@@ -74,7 +94,7 @@ func contentOf(metadata map[string]any) any {
 			continue
 		}
 		entries = maps.Clone(entries)
-		maps.DeleteFunc(entries, func(key string, value any) bool { return value == nil || ByTool(key) })
+		maps.DeleteFunc(entries, func(key string, value any) bool { return value == nil || byTool(key) })
 		if metadata[field] = any(entries); len(entries) == 0 {
 			delete(metadata, field)
 		}
@@ -86,23 +106,11 @@ func contentOf(metadata map[string]any) any {
 	return metadata
 }
 
-// ByTool reports whether a tool writes the label or annotation: the plugin and pkg/once,
+// byTool reports whether a tool writes the label or annotation: the plugin and pkg/once,
 // or kubectl.
-func ByTool(key string) bool {
+func byTool(key string) bool {
 	return strings.HasPrefix(key, "genname.dev/") ||
 		key == "kubectl.kubernetes.io/last-applied-configuration" || key == "kubernetes.io/change-cause"
-}
-
-// withSecretData returns the content of a Secret. With a secret, its stringData is
-// part of data, as the server stores it. Without one, both are left out.
-func (s Secret) withSecretData(content map[string]any) map[string]any {
-	if data := SecretData(content); s != (Secret{}) && len(data) > 0 {
-		content["data"] = data
-	} else {
-		delete(content, "data")
-	}
-	delete(content, "stringData")
-	return content
 }
 
 // SecretData returns the data of a Secret as the server stores it: data without line

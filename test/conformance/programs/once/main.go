@@ -73,14 +73,21 @@ func create(ctx context.Context, kubeconfig, manifest string) (result once.Resul
 	}
 	mapper := restmapper.NewDiscoveryRESTMapper(groups)
 	creator := once.New(once.Dynamic(client, mapper), options...)
+	var doubt error // of an earlier call
 	for _, pause := range []time.Duration{time.Second, 3 * time.Second, 0} {
 		result, err = creator.Create(ctx, object.DeepCopy(), id)
-		if err == nil || once.IsPermanent(err) || ctx.Err() != nil {
+		if err == nil {
+			return result, nil
+		}
+		if once.IsPermanent(err) || ctx.Err() != nil {
 			break
+		}
+		if errors.Is(err, once.ErrUnknown) {
+			doubt = err
 		}
 		time.Sleep(pause)
 	}
-	return result, err
+	return result, errors.Join(err, doubt)
 }
 
 func read(manifest string) (*unstructured.Unstructured, error) {

@@ -1,0 +1,228 @@
+package create
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
+)
+
+// maxFields is the number of fields that a comparison names.
+const maxFields = 3
+
+// differences returns the paths of the document's fields that a stored object lacks or has with another
+// value, at most maxFields. It ignores fields that only the stored object has, because a server adds
+// defaults. So it can't detect that a field was removed from the document.
+func (d *Document) differences(stored *unstructured.Unstructured) []string {
+	c := comparison{most: maxFields}
+	c.compare("", d.contentOf(d.Object), d.contentOf(stored))
+	return c.paths
+}
+
+// changes is differences for an object that exists. It also compares defaults of Jobs and Pods that decide
+// whether the object does its work. It ignores finalizers, and the suspend of runs, which queues such as
+// Kueue set.
+func (d *Document) changes(stored *unstructured.Unstructured) []string {
+	wanted, has := d.contentOf(d.Object), d.contentOf(stored)
+	delete(mapOf(wanted, "metadata"), "finalizers")
+	kind := d.Mapping.GroupVersionKind.GroupKind()
+	if spec := maps.Clone(mapOf(wanted, "spec")); finished.Knows(kind) && spec != nil {
+		delete(spec, "suspend")
+		addDefaults(kind, spec)
+		wanted["spec"] = spec
+	}
+	c := comparison{most: maxFields}
+	c.compare("", wanted, has)
+	return c.paths
+}
+
+func (d *Document) contentOf(object *unstructured.Unstructured) map[string]any {
+	kind := d.Mapping.GroupVersionKind
+	content := derive.Content(derive.Object{Group: kind.Group, Kind: kind.Kind}, object.Object)
+	if content["metadata"] == nil {
+		content["metadata"] = map[string]any{}
+	}
+	return content
+}
+
+func mapOf(content map[string]any, field string) map[string]any {
+	value, _ := content[field].(map[string]any)
+	return value
+}
+
+// addDefaults adds fields that are absent in the spec of a Job or a Pod, as the server stores them. A field
+// that must stay absent is nil.
+func addDefaults(kind schema.GroupKind, spec map[string]any) {
+	add := func(field string, value any) {
+		if spec[field] == nil {
+			spec[field] = value
+		}
+	}
+	switch kind {
+	case schema.GroupKind{Group: "batch", Kind: "Job"}:
+		if spec["parallelism"] == nil {
+			add("completions", int64(1))
+		}
+		add("parallelism", int64(1))
+		add("completions", nil)
+		add("activeDeadlineSeconds", nil)
+	case schema.GroupKind{Kind: "Pod"}:
+		add("activeDeadlineSeconds", nil)
+	}
+}
+
+// comparison collects paths.
+type comparison struct {
+	paths []string
+	most  int
+}
+
+// compare compares a value of the manifest with the stored one.
+func (c *comparison) compare(path string, wanted, stored any) {
+	if len(c.paths) == c.most || isEmpty(wanted) && isEmpty(stored) {
+		return
+	}
+	switch w := wanted.(type) {
+	case map[string]any:
+		if s, ok := stored.(map[string]any); ok {
+			c.compareMaps(path, w, s)
+			return
+		}
+	case []any:
+		if s, ok := stored.([]any); ok && (isListOfMaps(s) || len(s) == len(w)) {
+			c.compareLists(path, w, s)
+			return
+		}
+	default:
+		if isSame(wanted, stored) {
+			return
+		}
+	}
+	c.add(path)
+}
+
+func (c *comparison) add(path string) {
+	if len(c.paths) < c.most {
+		c.paths = append(c.paths, path)
+	}
+}
+
+// compareMaps compares the fields of the manifest's map.
+func (c *comparison) compareMaps(path string, wanted, stored map[string]any) {
+	var keys []string
+	for key := range wanted {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		c.compare(join(path, key), wanted[key], stored[key])
+	}
+}
+
+// compareLists compares the items of the manifest's list. A stored list of maps can have more items, such as
+// injected containers. Items with a name are compared with the stored items of this name.
+func (c *comparison) compareLists(path string, wanted, stored []any) {
+	next := 0 // the first stored item that can be the next one without a name
+	for i, item := range wanted {
+		at := path + "[" + strconv.Itoa(i) + "]"
+		candidates, name := stored[min(next, len(stored)):], nameOf(item)
+		if name != "" {
+			candidates = stored
+		}
+		is := slices.IndexFunc(candidates, func(s any) bool { return nameOf(s) == name && isContained(item, s) })
+		other := slices.IndexFunc(candidates, func(s any) bool { return name != "" && nameOf(s) == name })
+		switch {
+		case is >= 0:
+			next += is + 1
+		case other >= 0:
+			c.compare(at, item, candidates[other])
+		case len(wanted) == len(stored):
+			c.compare(at, item, stored[i])
+		default:
+			c.add(at)
+		}
+	}
+}
+
+// isContained reports whether a stored value has all fields of a wanted one.
+func isContained(wanted, stored any) bool {
+	c := comparison{most: 1}
+	c.compare("", wanted, stored)
+	return len(c.paths) == 0
+}
+
+// nameOf returns the name of an item of a list, or "".
+func nameOf(item any) string {
+	fields, _ := item.(map[string]any)
+	name, _ := fields["name"].(string)
+	return name
+}
+
+func isListOfMaps(list []any) bool {
+	return !slices.ContainsFunc(list, func(item any) bool { _, ok := item.(map[string]any); return !ok })
+}
+
+// simple is a key that needs no brackets in a path.
+var simple = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+
+// join returns the path of a field.
+func join(path, key string) string {
+	switch {
+	case !simple.MatchString(key):
+		return path + "[" + strconv.Quote(key) + "]"
+	case path == "":
+		return key
+	}
+	return path + "." + key
+}
+
+// isEmpty reports whether a server drops a value.
+func isEmpty(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		for _, each := range v {
+			if !isEmpty(each) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		return len(v) == 0
+	}
+	return reflect.ValueOf(value).IsZero()
+}
+
+// isSame reports whether two values mean the same. Servers rewrite quantities and
+// durations: 1000m is 1, and 60m is 1h0m0s.
+func isSame(wanted, stored any) bool {
+	if reflect.DeepEqual(wanted, stored) {
+		return true
+	}
+	if wanted == nil || stored == nil {
+		return false
+	}
+	w, s := fmt.Sprint(wanted), fmt.Sprint(stored)
+	if w == s {
+		return true
+	}
+	if a, err := resource.ParseQuantity(w); err == nil {
+		if b, err := resource.ParseQuantity(s); err == nil {
+			return a.Cmp(b) == 0
+		}
+	}
+	a, err1 := time.ParseDuration(w)
+	b, err2 := time.ParseDuration(s)
+	return err1 == nil && err2 == nil && a == b
+}

@@ -1,0 +1,119 @@
+package create
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"sigs.k8s.io/yaml"
+)
+
+// parsed returns a document of a manifest.
+func parsed(t *testing.T, text string) *Document {
+	t.Helper()
+	var o unstructured.Unstructured
+	data, err := yaml.YAMLToJSON([]byte(text))
+	if err == nil {
+		err = json.Unmarshal(data, &o.Object) // with whole numbers as a client has them
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Document{Object: &o, Mapping: &meta.RESTMapping{GroupVersionKind: o.GroupVersionKind()}}
+}
+
+func TestDifferences(t *testing.T) {
+	for name, test := range map[string]struct {
+		manifest, stored string
+		want             []string
+	}{
+		"what a server adds": {
+			`{kind: Job, metadata: {generateName: a-}, spec: {template: {spec: {containers: [{name: c, image: i}]}}}}`,
+			`{kind: Job, metadata: {generateName: a-, name: a-x, uid: u, creationTimestamp: t, labels: {genname.dev/run: r}},
+			  spec: {backoffLimit: 6, template: {spec: {dnsPolicy: ClusterFirst, containers: [{name: c, image: i, imagePullPolicy: Always}]}}}, status: {active: 1}}`,
+			nil,
+		},
+		"values": {
+			`{spec: {image: b, list: [{a: 1}, {a: 3}], flag: true}}`, `{spec: {image: a, list: [{a: 1}, {a: 2}], flag: false}}`,
+			[]string{"spec.flag", "spec.image", "spec.list[1].a"},
+		},
+		"at most three":  {`{a: 1, b: 1, c: 1, d: 1}`, `{}`, []string{"a", "b", "c"}},
+		"a missing map":  {`{spec: {a: {b: c}}}`, `{spec: {}}`, []string{"spec.a"}},
+		"another length": {`{args: [a, b]}`, `{args: [a]}`, []string{"args"}},
+		"injected items": {
+			`{c: [{name: a, image: i}, {name: b}], tolerations: [{key: x}], none: []}`,
+			`{c: [{name: proxy}, {name: b}, {name: a, image: i}], tolerations: [{key: y}, {key: x, effect: z}], none: [{a: 1}]}`, nil,
+		},
+		"names that occur twice": {
+			`{mounts: [{name: a, path: /x}, {name: a, path: /y}]}`, `{mounts: [{name: a, path: /y}, {name: a, path: /x}]}`, nil,
+		},
+		"a changed item":         {`{c: [{name: a, image: i}]}`, `{c: [{name: z}, {name: a, image: j}]}`, []string{"c[0].image"}},
+		"missing items":          {`{c: [{name: a}, {b: 1}]}`, `{c: [{name: z}, {d: 1}, {d: 2}]}`, []string{"c[0]", "c[1]"}},
+		"items in another order": {`{c: [{a: 1}, {a: 2}]}`, `{c: [{a: 2}, {a: 1}]}`, []string{"c[1].a"}},
+		"names that are no text": {`{c: [{name: {}}]}`, `{c: [{name: {}}]}`, nil},
+		"another type":           {`{a: [1]}`, `{a: {b: 1}}`, []string{"a"}},
+		"what a server drops":    {`{a: null, b: {}, c: [], d: {e: null}, f: "", g: false, h: 0}`, `{}`, nil},
+		"a removed field":        {`{a: 1}`, `{a: 1, b: 2}`, nil},
+		"quantities":             {`{cpu: 1000m, memory: 1024Mi, n: 0.5}`, `{cpu: "1", memory: 1Gi, n: 500m}`, nil},
+		"another quantity":       {`{cpu: 100m}`, `{cpu: 200m}`, []string{"cpu"}},
+		"durations":              {`{wait: 60m}`, `{wait: 1h0m0s}`, nil},
+		"another duration":       {`{wait: 2h30m}`, `{wait: 1h0m0s}`, []string{"wait"}},
+		"a value that is gone":   {`{a: x}`, `{a: null}`, []string{"a"}},
+		"keys with dots": {
+			`{metadata: {annotations: {example.com/a: x}, labels: {app: b}}}`, `{metadata: {annotations: {example.com/a: y}, labels: {app: a}}}`,
+			[]string{`metadata.annotations["example.com/a"]`, "metadata.labels.app"},
+		},
+		"the plugin's and kubectl's": {
+			`{metadata: {annotations: {` + genericclioptions.ChangeCauseAnnotation + `: x, genname.dev/creation-id: y, genname.dev/lint-disable: z}}}`,
+			`{metadata: {}}`, nil,
+		},
+		"stringData":         {`{apiVersion: v1, kind: Secret, stringData: {a: x}, data: {b: eQ==}}`, `{apiVersion: v1, kind: Secret, data: {a: eA==, b: eQ==}}`, nil},
+		"another stringData": {`{apiVersion: v1, kind: Secret, stringData: {a: z}}`, `{apiVersion: v1, kind: Secret, data: {a: eA==}}`, []string{"data.a"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, parsed(t, test.manifest).differences(parsed(t, test.stored).Object)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// An object that exists is compared with the defaults of Jobs and Pods, too. Queues set suspend, and
+// controllers remove finalizers.
+func TestChanges(t *testing.T) {
+	const job = `apiVersion: batch/v1, kind: Job, metadata: {generateName: a-, finalizers: [x]}`
+	for name, test := range map[string]struct {
+		manifest, stored string
+		want             []string
+	}{
+		"as stored":              {`{` + job + `, spec: {}}`, `{` + job + `, spec: {completions: 1, parallelism: 1, suspend: false}}`, nil},
+		"a Job without work":     {`{` + job + `, spec: {}}`, `{` + job + `, spec: {completions: 0, parallelism: 1}}`, []string{"spec.completions"}},
+		"a Job that can't start": {`{` + job + `, spec: {}}`, `{` + job + `, spec: {completions: 1, parallelism: 0}}`, []string{"spec.parallelism"}},
+		"a short deadline": {
+			`{` + job + `, spec: {}}`, `{` + job + `, spec: {completions: 1, parallelism: 1, activeDeadlineSeconds: 1}}`, []string{"spec.activeDeadlineSeconds"},
+		},
+		"its own deadline":      {`{` + job + `, spec: {activeDeadlineSeconds: 1}}`, `{` + job + `, spec: {completions: 1, parallelism: 1, activeDeadlineSeconds: 1}}`, nil},
+		"a work queue":          {`{` + job + `, spec: {parallelism: 2}}`, `{` + job + `, spec: {parallelism: 2}}`, nil},
+		"a bounded work queue":  {`{` + job + `, spec: {parallelism: 2}}`, `{` + job + `, spec: {parallelism: 2, completions: 1}}`, []string{"spec.completions"}},
+		"Kueue":                 {`{` + job + `, spec: {suspend: true}}`, `{` + job + `, spec: {completions: 1, parallelism: 1, suspend: false}}`, nil},
+		"a CronJob":             {`{apiVersion: batch/v1, kind: CronJob, spec: {suspend: true}}`, `{spec: {suspend: false}}`, []string{"spec.suspend"}},
+		"a deadline of a Pod":   {`{apiVersion: v1, kind: Pod, spec: {}}`, `{spec: {activeDeadlineSeconds: 5}}`, []string{"spec.activeDeadlineSeconds"}},
+		"another type":          {`{apiVersion: v1, kind: ConfigMap, data: {a: x}}`, `{data: {a: y}}`, []string{"data.a"}},
+		"a finalizer":           {`{` + job + `}`, `{spec: {}}`, nil},
+		"the owner was removed": {`{metadata: {ownerReferences: [{uid: a}]}}`, `{metadata: {}}`, []string{"metadata.ownerReferences"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := parsed(t, test.manifest)
+			before := d.Object.DeepCopy()
+			if diff := cmp.Diff(test.want, d.changes(parsed(t, test.stored).Object)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(before, d.Object); diff != "" {
+				t.Errorf("the document was changed:\n%s", diff)
+			}
+		})
+	}
+}
