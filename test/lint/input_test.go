@@ -351,11 +351,62 @@ func TestExcludes(t *testing.T) {
 	}
 }
 
+// Only findings that the baseline doesn't have fail a run, wherever they are in the file now. A repeated finding counts
+// as often as it was saved.
+func TestBaseline(t *testing.T) {
+	bad := configMap("generateName: A_")
+	tree(t, map[string]string{"a.yaml": bad, "b.yaml": configMap("generateName: b-"), "broken.json": "{"})
+	if _, stderr, code := run(t, "", "-f", "a.yaml", "-f", "b.yaml", "--write-baseline=base.json"); code != 0 ||
+		!strings.Contains(stderr, "Wrote 1 finding to base.json") {
+		t.Fatalf("code %d, %s", code, stderr)
+	}
+	for name, test := range map[string]struct {
+		a, stderr string
+		code      int
+	}{
+		"the same": {bad, "1 finding disabled", 0},
+		"moved":    {"# a comment\n" + bad, "1 finding disabled", 0},
+		"twice":    {bad + "---\n" + bad, "1 finding at level error", 3},
+		"another":  {configMap("generateName: Z_"), "1 finding at level error", 3},
+		"gone":     {configMap("generateName: b-"), "Gone since the baseline: 1 finding", 0},
+	} {
+		if err := os.WriteFile("a.yaml", []byte(test.a), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, stderr, code := run(t, "", "-f", "a.yaml", "-f", "b.yaml", "--baseline=base.json")
+		if code != test.code || !strings.Contains(stderr, test.stderr) {
+			t.Errorf("%s: code %d, %s", name, code, stderr)
+		}
+	}
+	for args, want := range map[string]string{
+		"--baseline=nothing.json":                         "--baseline: open nothing.json",
+		"--baseline=broken.json":                          "--baseline: broken.json: the file is cut short",
+		"--baseline=base.json --write-baseline=base.json": "only one of --baseline or --write-baseline",
+		"--write-baseline=no/base.json":                   "--write-baseline: open no/base.json",
+	} {
+		if _, stderr, code := run(t, "", append(strings.Fields(args), "-f", "a.yaml")...); code != 1 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: code %d, %s", args, code, stderr)
+		}
+	}
+}
+
+// Many findings are counted by rule.
+func TestSummaryByRule(t *testing.T) {
+	tree(t, map[string]string{"a.yaml": strings.Repeat(configMap("generateName: A_")+"---\n", 9) + configMap("generateName: run")})
+	if _, stderr, _ := run(t, "", "-f", "a.yaml"); strings.Contains(stderr, "By rule") {
+		t.Errorf("for ten findings: %s", stderr)
+	}
+	_, stderr, _ := run(t, "", "-f", "a.yaml", "-f", "a.yaml")
+	if !strings.Contains(stderr, "By rule: ") || !strings.Contains(stderr, "no-separator ") || !strings.Contains(stderr, "invalid-prefix ") {
+		t.Error(stderr)
+	}
+}
+
 // lint uses the configuration of the repository. Flags override it.
 func TestConfiguration(t *testing.T) {
 	service := "apiVersion: v1\nkind: Service\nmetadata: {generateName: 1st-}\n"
 	tree(t, map[string]string{
-		".genname.yaml": "kubernetesVersion: \"1.35\"\nlevels: {no-separator: \"off\"}\n",
+		".genname.yaml": "kubernetesVersion: \"1.35\"\nlevels: {no-separator: off}\n",
 		"d/a.yaml":      service + "---\n" + configMap("generateName: run"),
 	})
 	t.Chdir("d")
@@ -368,7 +419,7 @@ func TestConfiguration(t *testing.T) {
 	for text, want := range map[string]string{
 		"levels: {nonsuch: error}\n":    `levels: there is no rule "nonsuch"`,
 		"levels: {no-separator: bad}\n": fmt.Sprintf("levels: %s must be error, warning, note or off, and not %q", "no-separator", "bad"),
-		"excludes: [a]\n":               `unknown field "excludes"`,
+		"excludes: [a]\n":               `unknown field "excludes" (the fields are exclude, levels and kubernetesVersion)`,
 		"exclude: [\"[\"]\n":            fmt.Sprintf("%s: pattern %q is not valid", "exclude", "["),
 		"kubernetesVersion: new\n":      "kubernetesVersion must be",
 	} {

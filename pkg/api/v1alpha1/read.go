@@ -36,6 +36,16 @@ func ReadAuditReport(data []byte) (*AuditReport, error) {
 	return report, report.check()
 }
 
+// ReadLintReport reads a LintReport that was saved as JSON. It returns an error if the report is
+// truncated, or has another kind or version. It ignores fields that this version doesn't know.
+func ReadLintReport(data []byte) (*LintReport, error) {
+	report := &LintReport{}
+	if err := decode(data, report); err != nil {
+		return nil, err
+	}
+	return report, checkKind(report.TypeMeta, "LintReport")
+}
+
 // decode reads one JSON value, in which no field may be repeated.
 func decode(data []byte, into any) error {
 	data = bytes.TrimSpace(data)

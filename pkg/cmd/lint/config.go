@@ -44,7 +44,7 @@ func readConfig() (config, error) {
 		switch {
 		case err == nil:
 			if err := yaml.UnmarshalStrict(text, &c); err != nil {
-				return config{}, fmt.Errorf("%s: %w", c.file, err)
+				return config{}, fmt.Errorf("%s: %w (the fields are exclude, levels and kubernetesVersion)", c.file, err)
 			}
 			return c, c.check()
 		case !errors.Is(err, fs.ErrNotExist):
@@ -64,6 +64,8 @@ func (c config) check() error {
 		}
 		switch level {
 		case string(v1alpha1.LintError), string(v1alpha1.LintWarning), string(v1alpha1.LintNote), off:
+		case "false": // off without quotes, in YAML 1.1
+			c.Levels[name] = off
 		default:
 			return fmt.Errorf("%s: levels: %s must be error, warning, note or off, and not %q", c.file, name, level)
 		}

@@ -74,9 +74,12 @@ type options struct {
 	noInline      bool
 	failOnSkipped bool
 	kubernetes    string
+	baseline      string
+	writeBaseline string
 
 	excludes []ignoreList
 	settings lint.Config
+	known    baseline
 }
 
 // New returns the command.
@@ -141,6 +144,10 @@ func (o *options) addFlags(cmd *cobra.Command) {
 		"Exit with code 1 if files of directories can't be checked, such as symbolic links, templates and invalid YAML")
 	flags.BoolVar(&o.noInline, "no-inline-disable", false,
 		"Ignore comments and annotations that disable rules, for manifests of authors that you don't trust")
+	flags.StringVar(&o.baseline, "baseline", "",
+		"File of --write-baseline. Its findings count as disabled, so that only new findings fail the run")
+	flags.StringVar(&o.writeBaseline, "write-baseline", "",
+		"Write the findings to this file, and exit with code 0. Run lint with the same arguments and --baseline then")
 	o.printFlags.AddFlags(cmd)
 	offer := cobra.FixedCompletions(ruleNames(), cobra.ShellCompDirectiveNoFileComp)
 	_ = cmd.RegisterFlagCompletionFunc("disable", offer) // fails only for a flag that is not there
@@ -219,7 +226,10 @@ func (o *options) configure(cmd *cobra.Command) error {
 	}
 	list, _ := newIgnoreList(filepath.Dir(c.file), c.Exclude) // it has been checked
 	o.excludes = []ignoreList{flags, list}
-	return nil
+	if o.baseline != "" {
+		o.known, err = readBaseline(o.baseline)
+	}
+	return err
 }
 
 // Validate returns an error if the flags are invalid.
@@ -241,6 +251,8 @@ func (o *options) Validate() error {
 		return errors.New("must specify one of -f and -k")
 	case len(o.Filenames) > 0 && o.Kustomize != "":
 		return errors.New("only one of -f or -k can be specified")
+	case o.baseline != "" && o.writeBaseline != "":
+		return errors.New("only one of --baseline or --write-baseline can be specified")
 	case o.Kustomize != "" && o.Recursive:
 		return errors.New("the -k flag can't be used with -f or -R")
 	}
@@ -268,11 +280,19 @@ func (o *options) Run(ctx context.Context) error {
 	}
 	result.Unreadable = append(in.missing, result.Unreadable...)
 	result.Skipped = append(result.Skipped, in.skipped...)
+	gone := o.known.silence(result)
 	if err := o.print(result); err != nil {
 		return err
 	}
 	o.printCounts(result)
+	if gone > 0 {
+		fmt.Fprintf(o.ErrOut, "Gone since the baseline: %s. To write it again, use --write-baseline.\n",
+			humanize.Count(gone, "finding"))
+	}
 	var failure error
+	if o.writeBaseline != "" {
+		failure = o.saveBaseline(result)
+	}
 	for _, u := range result.Unreadable {
 		failure = errors.Join(failure, unreadable(u))
 	}
@@ -280,7 +300,7 @@ func (o *options) Run(ctx context.Context) error {
 		failure = errors.Join(failure, fmt.Errorf("%s not checked (--fail-on-skipped). "+
 			"To leave files out on purpose, use --exclude", humanize.Count(files, "file")))
 	}
-	if o.count(result) == 0 {
+	if o.count(result) == 0 || o.writeBaseline != "" {
 		return failure
 	}
 	exceeded := terminal.Errorf("%s at level %s or above (--fail-on)",

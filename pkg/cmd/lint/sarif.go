@@ -139,7 +139,11 @@ func (o *options) printSARIF(result *lint.Result) error {
 			Fingerprints: map[string]string{"primaryLocationLineHash": fmt.Sprintf("%s:%d", hash, seen[hash])},
 		}
 		if f.Silence != nil {
-			one.Suppressions = []sarifSuppression{{"inSource", f.Silence.Reason}}
+			kind := "inSource"
+			if f.Silence.File == "" { // a baseline
+				kind = "external"
+			}
+			one.Suppressions = []sarifSuppression{{kind, f.Silence.Reason}}
 		}
 		run.Results = append(run.Results, one)
 	}

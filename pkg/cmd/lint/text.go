@@ -101,13 +101,14 @@ func (o *options) printCounts(result *lint.Result) {
 		humanize.Count(count.Error, "error"), humanize.Count(count.Warning, "warning"),
 		humanize.Count(count.Note, "note"),
 		humanize.Count(result.Objects, "object"), humanize.Count(len(result.Read), "file"))}
+	lines = append(lines, byRule(result)...)
 	add := func(count int, format, noun string) {
 		if count > 0 {
 			lines = append(lines, fmt.Sprintf(format, humanize.Count(count, noun)))
 		}
 	}
 	add(len(result.Findings)-count.Error-count.Warning-count.Note,
-		"%s disabled by comments and annotations.", "finding")
+		"%s disabled by comments, annotations or the baseline.", "finding")
 	add(len(result.Skipped), "%s skipped. To list them, use --show-skipped.", "file")
 	add(result.Exported, "Not checked: %s with metadata.resourceVersion, which only a server sets.", "object")
 	add(result.Placeholders, "Length and characters not checked: %s with a variable in the name.", "object")
@@ -120,7 +121,31 @@ func (o *options) printCounts(result *lint.Result) {
 	fmt.Fprintln(o.ErrOut, strings.Join(lines, "\n"))
 }
 
-// disabled returns a line for each finding that a comment or an annotation disables.
+// countable is the number of findings that a person counts by rule without help.
+const countable = 10
+
+// byRule returns a line with the number of findings of each rule if there are many.
+func byRule(result *lint.Result) []string {
+	count := map[string]int{}
+	for _, f := range result.Findings {
+		if f.Silence == nil {
+			count[f.Rule.Name]++
+		}
+	}
+	var parts []string
+	total := 0
+	for _, name := range ruleNames() {
+		if n := count[name]; n > 0 {
+			parts, total = append(parts, fmt.Sprintf("%s %d", name, n)), total+n
+		}
+	}
+	if total <= countable {
+		return nil
+	}
+	return []string{"By rule: " + strings.Join(parts, ", ") + "."}
+}
+
+// disabled returns a line for each finding that a comment, an annotation or the baseline disables.
 func disabled(result *lint.Result) []string {
 	var lines []string
 	for _, f := range result.Findings {

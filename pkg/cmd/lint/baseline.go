@@ -1,0 +1,70 @@
+package lint
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/internal/lint"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// known is what a finding and an entry of a baseline have in common. Lines change too often.
+type known struct {
+	rule, file string
+	object     v1alpha1.LintObject
+}
+
+// baseline has the number of findings that a saved LintReport has of each kind. A nil baseline has
+// none.
+type baseline map[known]int
+
+// readBaseline reads the file of --baseline.
+func readBaseline(file string) (baseline, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("--baseline: %w", err)
+	}
+	saved, err := v1alpha1.ReadLintReport(data)
+	if err != nil {
+		return nil, fmt.Errorf("--baseline: %s: the file %w", file, err)
+	}
+	b := baseline{}
+	for _, item := range saved.Items {
+		b[known{item.Rule, item.File, item.Object}]++
+	}
+	return b, nil
+}
+
+// silence disables the findings of a result that the baseline has. It returns how many of the
+// baseline the result doesn't have.
+func (b baseline) silence(result *lint.Result) (gone int) {
+	for i := range result.Findings {
+		f := &result.Findings[i]
+		k := known{f.Rule.Name, f.Object.File, objectOf(f.Object)}
+		if f.Silence == nil && b[k] > 0 {
+			b[k]--
+			f.Silence = &lint.Silence{Reason: "in the baseline"}
+		}
+	}
+	for _, n := range b {
+		gone += n
+	}
+	return gone
+}
+
+// saveBaseline writes the findings of a result to the file of --write-baseline.
+func (o *options) saveBaseline(result *lint.Result) error {
+	saved := report(result)
+	data, err := json.MarshalIndent(saved, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(o.writeBaseline, append(data, '\n'), 0o644); err != nil {
+		return fmt.Errorf("--write-baseline: %w", err)
+	}
+	_, err = fmt.Fprintf(o.ErrOut, "Wrote %s to %s. They are no findings with --baseline %[2]s.\n",
+		humanize.Count(len(saved.Items), "finding"), o.writeBaseline)
+	return err
+}
