@@ -123,15 +123,18 @@ func (k kind) running(object *unstructured.Unstructured) Status {
 	return s
 }
 
-// lastTermination returns when the last container of a Pod terminated.
+// lastTermination returns when the last container of a Pod terminated. That is unknown if a container
+// has no such time, because it never started, or its node was lost while it ran.
 func lastTermination(pod map[string]any) (last time.Time) {
-	for _, field := range []string{"containerStatuses", "initContainerStatuses"} {
-		statuses, _, _ := unstructured.NestedSlice(pod, "status", field)
-		for _, raw := range statuses {
-			status, _ := raw.(map[string]any)
-			if at := timeIn(status, "state", "terminated", "finishedAt"); at.After(last) {
-				last = at
-			}
+	statuses, _, _ := unstructured.NestedSlice(pod, "status", "containerStatuses")
+	for _, raw := range statuses {
+		status, _ := raw.(map[string]any)
+		at := timeIn(status, "state", "terminated", "finishedAt")
+		if at.IsZero() {
+			return at
+		}
+		if at.After(last) {
+			last = at
 		}
 	}
 	return last

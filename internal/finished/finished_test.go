@@ -85,6 +85,26 @@ status:
   - {name: a, state: {terminated: {exitCode: 0, finishedAt: "2026-11-22T10:00:07Z"}}}
   - {name: b, state: {terminated: {exitCode: 0, finishedAt: "2026-11-22T10:00:03Z"}}}
 `, Status{State: Succeeded, Word: "Succeeded", Ended: ended(7)}},
+	{"a Pod whose node was lost while a container ran", `
+apiVersion: v1
+kind: Pod
+status:
+  phase: Failed
+  reason: NodeLost
+  initContainerStatuses: [{name: i, state: {terminated: {exitCode: 0, finishedAt: "2026-11-12T10:00:01Z"}}}]
+  containerStatuses:
+  - {name: a, state: {terminated: {exitCode: 0, finishedAt: "2026-11-12T10:00:07Z"}}}
+  - {name: b, state: {running: {startedAt: "2026-11-12T10:00:03Z"}}}
+`, Status{State: Failed, Word: "Failed", Reason: "NodeLost"}},
+	{"a Pod whose container has an unknown end", `
+apiVersion: v1
+kind: Pod
+status:
+  phase: Failed
+  containerStatuses:
+  - {name: a, state: {terminated: {exitCode: 0, finishedAt: "2026-11-12T10:00:07Z"}}}
+  - {name: b, state: {terminated: {exitCode: 137, reason: ContainerStatusUnknown, finishedAt: null}}}
+`, Status{State: Failed, Word: "Failed"}},
 	{"a Pod that was evicted", `
 apiVersion: v1
 kind: Pod

@@ -79,6 +79,7 @@ func (f *follower) follow(ctx context.Context) {
 			f.breakOff(err)
 			f.pause(ctx, err)
 		default:
+			f.version = "" // a watch would not report an object that was missing
 			f.retry(ctx, err)
 		}
 	}

@@ -474,3 +474,20 @@ func TestResumedInVain(t *testing.T) {
 		}), "a deleted", "b replaced")
 	})
 }
+
+// A GET that fails is repeated, for an object that the list doesn't contain. No event reports such an object.
+func TestMissingAndAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		a := s.create("a")
+		a.Version = ""
+		s.remove("a")
+		s.fault = func(what string) error {
+			if what == "get" && len(s.requests) < 3 {
+				return overloaded
+			}
+			return nil
+		}
+		expect(t, s, Config{Timeout: 30 * time.Second, RetryTimeout: time.Minute}, []Object{a}, nil, "a deleted", "retry a")
+	})
+}
