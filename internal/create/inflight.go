@@ -2,8 +2,10 @@ package create
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 )
@@ -14,15 +16,45 @@ type Sent struct {
 	Name     string // the name that was sent last; empty if the server picks it
 	Stored   bool   // the object exists
 
-	counted bool // in the tally
+	outcome *Outcome // of the create; nil until it ends
+	counted bool     // in the tally
 }
 
 // inFlight has the objects in flight by the number of their job, and the tally of all that have ended. Its
 // zero value is ready for use.
 type inFlight struct {
-	mu    sync.Mutex
-	sent  map[int]Sent
-	tally Tally
+	mu        sync.Mutex
+	sent      map[int]Sent
+	tally     Tally
+	left      map[*Document]int // copies that are not in the tally
+	documents int
+	reader    *reader
+	abandoned bool // the tally is final
+}
+
+// expect numbers the next document of the input, and records its copies.
+func (f *inFlight) expect(d *Document) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.left == nil {
+		f.left = map[*Document]int{}
+	}
+	f.documents++
+	d.Number, f.left[d] = f.documents, d.Copies
+}
+
+// drop forgets a document that can't be created.
+func (f *inFlight) drop(d *Document) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.left, d)
+}
+
+// readBy records the reader of the input.
+func (f *inFlight) readBy(r *reader) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.reader = r
 }
 
 // begin records an object that is sent, under its first name.
@@ -43,50 +75,125 @@ func (f *inFlight) begin(number int, d *Document, id exactlyonce.ID) {
 func (f *inFlight) count(number int, c Config, o Outcome) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.tally.Add(c, o)
+	f.add(c, o)
 	if sent, is := f.sent[number]; is {
 		sent.counted = true
 		f.sent[number] = sent
 	}
 }
 
-// rename records the name of the next attempt, or of the stored object.
-func (f *inFlight) rename(number int, name string, stored bool) {
+// add adds an outcome to the tally.
+func (f *inFlight) add(c Config, o Outcome) {
+	if f.abandoned {
+		return
+	}
+	f.tally.Add(c, o)
+	if f.left[o.Document] -= o.Copies; f.left[o.Document] <= 0 {
+		delete(f.left, o.Document)
+	}
+}
+
+// rename records the name of the next attempt.
+func (f *inFlight) rename(number int, name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if sent, is := f.sent[number]; is {
-		sent.Name, sent.Stored = name, stored
+		sent.Name = name
 		f.sent[number] = sent
 	}
 }
 
-// end removes an object whose outcome was handled, or that was not stored.
+// finish records the outcome of a create, which the run counts and prints later.
+func (f *inFlight) finish(number int, o Outcome) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if sent, is := f.sent[number]; is {
+		sent.outcome = &o
+		sent.Stored = o.Kind == Created || o.Kind == Existed || o.Kind == Renamed
+		switch {
+		case sent.Stored && o.Result.Object != nil:
+			sent.Name = o.Result.Object.GetName()
+		case sent.Stored:
+			sent.Name = o.Result.Name
+		}
+		f.sent[number] = sent
+	}
+}
+
+// end removes an object whose outcome was handled.
 func (f *inFlight) end(number int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.sent, number)
 }
 
-// InFlight returns the objects in flight in the order of the input, and the totals with them. Any goroutine
-// can call it, also while the run hangs.
-func (s *Session) InFlight() (all []Sent, totals Totals) {
+// InFlight returns the objects that exist or may exist, and whose outcome the caller has not handled yet, in
+// the order of the input. Any goroutine can call it, also while the run hangs.
+func (s *Session) InFlight() []Sent {
 	s.inFlight.mu.Lock()
 	defer s.inFlight.mu.Unlock()
-	totals = s.inFlight.tally.Totals
-	for _, sent := range s.inFlight.sent {
-		all = append(all, sent)
-		switch {
-		case sent.counted:
-		case sent.Stored:
-			totals.Created++
-		default:
-			totals.Unknown++
+	return s.inFlight.objects()
+}
+
+func (f *inFlight) objects() (all []Sent) {
+	for _, sent := range f.sent {
+		if sent.Stored || sent.outcome == nil || sent.outcome.Kind == Unknown {
+			all = append(all, sent)
 		}
 	}
 	slices.SortFunc(all, func(a, b Sent) int {
 		return cmp.Or(cmp.Compare(a.Document.Number, b.Document.Number), cmp.Compare(a.Name, b.Name))
 	})
-	return all, totals
+	return all
+}
+
+// Abandon returns the summary of a run that hangs, and the objects of InFlight. Creates in progress count as
+// unknown, and all other copies of the documents that were read as not attempted. Any goroutine can call it.
+// The run counts nothing afterwards.
+func (s *Session) Abandon() ([]Sent, Summary) {
+	f := &s.inFlight
+	unread := s.readRest()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := f.objects()
+	for _, sent := range f.sent {
+		o := Outcome{Document: sent.Document, Kind: Unknown, Copies: 1, Result: exactlyonce.Result{Name: sent.Name}}
+		if sent.outcome != nil {
+			o = *sent.outcome
+		}
+		if !sent.counted {
+			f.add(s.config, o)
+		}
+	}
+	left := slices.SortedFunc(maps.Keys(f.left), func(a, b *Document) int { return cmp.Compare(a.Number, b.Number) })
+	for _, d := range left {
+		f.add(s.config, Outcome{Document: d, Kind: NotAttempted, Copies: f.left[d]})
+	}
+	f.abandoned = true
+	return all, Summary{Tally: f.tally, Documents: f.documents, Unread: unread}
+}
+
+// readRest reads the rest of the batch of a run that hangs. It reports whether reading takes too long.
+func (s *Session) readRest() (unread bool) {
+	s.inFlight.mu.Lock()
+	r := s.inFlight.reader
+	s.inFlight.mu.Unlock()
+	if r == nil {
+		return true
+	}
+	for over := time.After(readGrace); ; {
+		select {
+		case next, more := <-r.documents:
+			if !more {
+				return false
+			}
+			if r.taken(); next.document != nil {
+				s.expect(next.document)
+			}
+		case <-over:
+			return true
+		}
+	}
 }
 
 // Totals counts the outcomes up to now.

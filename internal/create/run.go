@@ -71,6 +71,7 @@ func newSession(ctx context.Context, config Config, sink func(Event)) *Session {
 // an interrupt left a part of the batch unread. The batch of a run with a key is its whole input.
 func (s *Session) Create(batch iter.Seq2[*Document, error]) error {
 	s.reader = read(batch)
+	s.inFlight.readBy(s.reader)
 	if s.config.Key != "" {
 		(&keyed{Session: s, documents: map[derive.Object][]*Document{}}).create()
 	} else {
@@ -87,6 +88,8 @@ func (s *Session) End() Summary {
 	s.endReviews()
 	s.stop()
 	close(s.scheduler.jobs)
+	s.inFlight.mu.Lock()
+	defer s.inFlight.mu.Unlock()
 	s.end.Tally = s.inFlight.tally
 	return s.end
 }
@@ -156,20 +159,27 @@ func (s *Session) nextStep() (next step, more bool) {
 
 // prepare decides how to create the document. It returns false if the document can't be created.
 func (s *Session) prepare(d *Document) bool {
-	s.end.Documents++
-	d.Number, d.Copies = s.end.Documents, 1
+	s.expect(d)
+	s.end.Documents = d.Number
 	d.place = s.placeOf(d)
+	var err error
+	d.byServer, err = s.serverNaming(d)
+	if err != nil {
+		s.inFlight.drop(d)
+		s.problem(err)
+	}
+	return err == nil
+}
+
+// expect counts the document and its copies. Any goroutine can call it.
+func (s *Session) expect(d *Document) {
+	d.Copies = 1
 	d.canCarryID = exactlyonce.CanCarry(d.Object)
 	d.generated = d.canCarryID && d.Object.GetName() == ""
 	if d.generated {
 		d.Copies = s.config.Copies
 	}
-	var err error
-	d.byServer, err = s.serverNaming(d)
-	if err != nil {
-		s.problem(err)
-	}
-	return err == nil
+	s.inFlight.expect(d)
 }
 
 // create starts to create the copies of a document, beginning with the copy first. A document that does

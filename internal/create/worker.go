@@ -54,21 +54,17 @@ func (w *worker) send(j job) report {
 		events: func(e exactlyonce.Event) {
 			if e.Action == exactlyonce.NextName {
 				elsewhere = true
-				w.inFlight.rename(j.number, e.NextName, false)
+				w.inFlight.rename(j.number, e.NextName)
 			}
 			rechecked = rechecked || e.Action == exactlyonce.Recheck
 			w.reports <- Retry{d, e}
 		},
 	})
-	switch {
-	case err == nil:
-		w.inFlight.rename(j.number, result.Name, true)
-	case !errors.Is(err, exactlyonce.ErrUnknown):
-		w.inFlight.end(j.number)
-	}
+	outcome := w.outcomeOf(d, id, result, err)
+	w.inFlight.finish(j.number, outcome)
 	w.warnOf(d, result, err, elsewhere)
 	return ended{
-		job: j, outcome: w.outcomeOf(d, id, result, err), renamed: errors.Is(err, exactlyonce.ErrRenamed),
+		job: j, outcome: outcome, renamed: errors.Is(err, exactlyonce.ErrRenamed),
 		rechecked: rechecked, unreachable: w.unreachable(result, err),
 	}
 }

@@ -148,7 +148,8 @@ echo '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","s
 	p.ends(4)
 	object := `configmap/` + harness.ConfigMaps(t, single, ns)[0].Name + ` -n ` + ns
 	p.prints(unknownOutcome(object, "interrupted") + sum("interrupted, and a credential plugin or the reader of the output does not respond", 0, 0, 0, 1, 0) +
-		harness.Printed("Check whether the object exists. It may still be created within a minute:\n%s", `  kubectl get `+object) + `$`)
+		harness.Printed("Check whether the object exists. It may still be created within a minute:\n%s", `  kubectl get `+object) +
+		harness.Printed("If the object does not exist, run the same command again.\nA run with --idempotency-key can be repeated unchanged.") + `$`)
 }
 
 // withPlugin makes the users of a kubeconfig get their credentials from a script.
@@ -234,5 +235,5 @@ func TestSecondInterrupt(t *testing.T) {
 	p.signal(syscall.SIGINT)
 	p.ends(4)
 	p.prints(unknownOutcome(`configmap/demo-`+harness.Suffix+` -n `+ns, "interrupted") +
-		sum("interrupted again", 0, 0, 0, 1, 0) + sameAgain + `$`)
+		sum("interrupted again", 0, 0, 0, 1, 2) + sameAgain + `$`)
 }

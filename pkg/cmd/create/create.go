@@ -54,10 +54,11 @@ type options struct {
 	namespace    string // that of the command
 	flags        ownCreateFlags
 
-	session  atomic.Pointer[create.Session] // nil before the first request
-	saying   sync.Mutex                     // guards stderr, and progress
-	progress *terminal.Progress             // on a terminal that does not show the results themselves
-	silent   atomic.Bool                    // nothing is printed any more
+	session   atomic.Pointer[create.Session] // nil before the first request
+	inputRead atomic.Bool                    // to the end
+	saying    sync.Mutex                     // guards stderr, and progress
+	progress  *terminal.Progress             // on a terminal that does not show the results themselves
+	silent    atomic.Bool                    // nothing is printed any more
 }
 
 // New returns the command.

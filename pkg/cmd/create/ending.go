@@ -73,9 +73,10 @@ type ending struct {
 
 	err                     error // of the objects and the input
 	dryRun                  bool
-	interrupted, notWritten bool // why the run stopped
-	unsaid                  bool // copies failed in the same way as another one
-	unusable                bool // a part of the input
+	interrupted, notWritten bool   // why the run stopped
+	hangs                   string // after an interrupt, why the rest is not known
+	unsaid                  bool   // copies failed in the same way as another one
+	unusable                bool   // a part of the input
 }
 
 func (r *results) ending() *ending {
@@ -172,7 +173,7 @@ func (e *ending) unreadable() bool { return e.unusable && e.flags.key == "" }
 // leave out.
 func (e *ending) closing() []string {
 	t := e.Totals
-	counted := t.NotAttempted > 0 || e.cutOff() || e.unsaid
+	counted := t.NotAttempted > 0 || e.cutOff() || e.unsaid || e.hangs != ""
 	if !e.flags.kubectlsWords() && !e.dryRun {
 		counted = counted || t.Failed+t.Unknown+t.Renamed > 0 && t.Objects() > 1 || t.Objects() > 0 && e.unreadable()
 	}
@@ -204,6 +205,8 @@ func (e *ending) summary() string {
 // why is why a run did not do all.
 func (e *ending) why() string {
 	switch t := e.Totals; {
+	case e.hangs != "":
+		return e.hangs
 	case t.NotAttempted == 0 && !e.cutOff():
 		if t.Failed+t.Unknown+t.Renamed == 0 && !e.unreadable() {
 			return "not all results could be printed"

@@ -85,6 +85,7 @@ func (in *input) split(documents batch) iter.Seq[batch] {
 			var document *create.Document
 			var err error
 			if document, err, more = next(); !more || errors.Is(err, errSettle) || !yield(document, err) {
+				in.options.inputRead.Store(!more)
 				return
 			}
 			if !in.keyed && document != nil && bringsTypes(document) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -58,21 +57,19 @@ func (o *options) interruptible(ctx context.Context, run func(context.Context) e
 
 // printInProgress names the objects that the command waits for after an interrupt.
 func (o *options) printInProgress() {
-	unknown, stored, _ := o.inFlight()
-	if all := slices.Concat(unknown, stored); len(all) > 0 {
+	session := o.session.Load()
+	if session == nil {
+		return
+	}
+	if unknown, stored := arguments(session.InFlight()); len(unknown)+len(stored) > 0 {
 		o.printInTime(fmt.Sprintf("Interrupted. Waiting up to %s for the responses of these creates. To stop now, "+
-			"interrupt again:\n%s", maxStopping, "  "+strings.Join(all, "\n  ")))
+			"interrupt again:\n%s", maxStopping, "  "+strings.Join(append(unknown, stored...), "\n  ")))
 	}
 }
 
-// inFlight returns the objects whose outcome is unknown, and the existing objects that were not printed,
-// as arguments of kubectl. It also returns the totals with them.
-func (o *options) inFlight() (unknown, stored []string, totals create.Totals) {
-	session := o.session.Load()
-	if session == nil {
-		return nil, nil, totals
-	}
-	all, totals := session.InFlight()
+// arguments returns the objects whose outcome is unknown, and the existing objects that were not printed,
+// as arguments of kubectl.
+func arguments(all []create.Sent) (unknown, stored []string) {
 	for _, sent := range all {
 		if argument := sent.Document.Argument(sent.Name); sent.Stored {
 			stored = append(stored, argument)
@@ -80,40 +77,37 @@ func (o *options) inFlight() (unknown, stored []string, totals create.Totals) {
 			unknown = append(unknown, argument)
 		}
 	}
-	return unknown, stored, totals
+	return unknown, stored
 }
 
 // giveUp ends the command while something hangs. It prints the known state of the objects in
 // progress.
 func (o *options) giveUp(why string) error {
-	unknown, stored, totals := o.inFlight()
-	lines, code := o.lastLines(why, unknown, stored, totals)
-	o.printInTime(strings.Join(lines, "\n"))
+	e := &ending{flags: &o.flags, waiting: &waiting{}, interrupted: true, hangs: why}
+	var all []create.Sent
+	if session := o.session.Load(); session != nil {
+		all, e.Summary = session.Abandon()
+		e.Unread = e.Unread || !o.inputRead.Load()
+		e.Incomplete = e.Unread && o.flags.key != ""
+	}
+	o.printInTime(strings.Join(e.lastLines(all), "\n"))
 	o.silence()
-	return &exitcode.Error{Code: code}
+	if e.Unknown > 0 {
+		return &exitcode.Error{Code: exitcode.Unknown}
+	}
+	return &exitcode.Error{Code: exitcode.Interrupted}
 }
 
-// lastLines returns the lines of giveUp, and the exit code.
-func (o *options) lastLines(why string, unknown, stored []string, totals create.Totals) (lines []string, code int) {
-	var commands []string
+// lastLines returns the lines of giveUp.
+func (e *ending) lastLines(all []create.Sent) (lines []string) {
+	unknown, stored := arguments(all)
 	for _, object := range stored {
 		lines = append(lines, "error: "+fmt.Sprintf(textNotPrinted, object, textInterrupted))
 	}
 	for _, object := range unknown {
 		lines = append(lines, fmt.Sprintf(textOutcomeUnknown, object, textInterrupted))
-		commands = append(commands, fmt.Sprintf(textGet, object))
 	}
-	lines = append(lines, fmt.Sprintf(textSummary, why, counts(totals)))
-	switch {
-	case o.flags.key != "":
-		lines = append(lines, capitalized(textRunAgainWithKey))
-	case len(unknown) > 0:
-		lines = append(lines, fmt.Sprintf(textCheck, strings.Join(commands, "\n")))
-	}
-	if totals.Unknown > 0 {
-		return lines, exitcode.Unknown
-	}
-	return lines, exitcode.Interrupted
+	return append(lines, e.closing()...)
 }
 
 // printInTime writes lines on stderr, and does not wait long for a reader.

@@ -35,7 +35,7 @@ func (s *server) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.R
 func TestTypesAreLookedForOnce(t *testing.T) {
 	s := &server{types: []string{"A.v1", "A.v2"}}
 	settled := 0
-	in := &input{yield: func(_ *create.Document, err error) bool {
+	in := &input{options: &options{}, yield: func(_ *create.Document, err error) bool {
 		if errors.Is(err, errSettle) {
 			settled++
 		}
@@ -97,7 +97,7 @@ func TestBatches(t *testing.T) {
 	}
 	for key, want := range map[string][]int{"": {2, 1, 2, 0}, "k": {5}} {
 		var got []int
-		in = &input{keyed: key != ""}
+		in = &input{options: &options{}, keyed: key != ""}
 		for batch := range in.split(documents) {
 			n := 0
 			for _, err := range batch {
