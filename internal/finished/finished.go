@@ -47,6 +47,9 @@ func Knows(kind schema.GroupKind) bool {
 	return known
 }
 
+// SuspendField returns the path of the field that suspends the objects of a kind, or nil if there is none.
+func SuspendField(kind schema.GroupKind) []string { return table[kind].suspend }
+
 // Of returns the status of an object, and reports whether the table has its kind.
 func Of(object *unstructured.Unstructured) (Status, bool) {
 	kind, known := table[object.GroupVersionKind().GroupKind()]

@@ -50,13 +50,16 @@ type Result struct {
 	Outcome Outcome
 	Reason  Reason // of LeftAlone
 	Err     error  // of Failed and Unknown
-	// GaveUp reports whether RetryTimeout ended the retries.
+	// GaveUp reports whether RetryTimeout ended the retries, or the object could not be saved.
 	GaveUp bool
+	// Saved reports whether the object is in a file.
+	Saved bool
 }
 
 // deleter deletes objects one by one. It is safe for concurrent use.
 type deleter struct {
 	client       *client
+	saver        *Saver // nil for none
 	retryTimeout time.Duration
 	absent       *atomic.Int64 // when a request last got no response, in Unix nanoseconds
 }
@@ -71,6 +74,7 @@ type deletion struct {
 	lost    bool               // a DELETE got no usable response and may have taken effect
 	late    bool               // such a DELETE may still take effect
 	settled bool               // a GET has found the object after the last DELETE
+	saved   string             // the resourceVersion in the object's file
 
 	conflict                error // of the last DELETE, if its preconditions may have failed
 	conflicts, unauthorized int   // number of responses to DELETE
@@ -81,7 +85,7 @@ type deletion struct {
 func (d *deleter) delete(ctx context.Context, o Object) Result {
 	inFlight, cancel := outlive(ctx)
 	defer cancel()
-	of := &deletion{deleter: d, object: o}
+	of := &deletion{deleter: d, object: o, reads: d.saver != nil}
 	for {
 		send, until := of.send, ctx // no DELETE begins after an interrupt
 		if of.reads {
@@ -96,6 +100,7 @@ func (d *deleter) delete(ctx context.Context, o Object) Result {
 			result = of.wait(ctx, err)
 		}
 		if result != nil {
+			result.Saved = of.saved != ""
 			return *result
 		}
 	}
@@ -188,7 +193,21 @@ func (d *deletion) read(ctx context.Context) (*Result, error) {
 	}
 	d.conflict = nil
 	d.object.ResourceVersion = found.ResourceVersion
-	return nil, d.cause
+	return d.save(found.Raw), d.cause
+}
+
+// save writes the object that was read into its file. It returns the outcome if that fails.
+func (d *deletion) save(raw []byte) *Result {
+	if d.saver == nil || d.saved == d.object.ResourceVersion {
+		return nil
+	}
+	if err := d.saver.save(d.object, raw); err != nil {
+		result := d.fails(fmt.Errorf("save it: %w", err))
+		result.GaveUp = true // the next object is saved in the same directory
+		return result
+	}
+	d.saved = d.object.ResourceVersion
+	return nil
 }
 
 // mayPass reports whether a 401 or 403 may be temporary: the server has just started, or a credential

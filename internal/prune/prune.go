@@ -64,6 +64,8 @@ type Pruner struct {
 	Criteria  Criteria
 	// Concurrency is the number of deletions in flight.
 	Concurrency int
+	// Saver, if set, writes each object before its DELETE.
+	Saver *Saver
 	// Limiter, if set, limits the requests about one object.
 	Limiter flowcontrol.RateLimiter
 	// RetryTimeout limits the time for retries of one request.

@@ -17,7 +17,8 @@ func (p *Pruner) Delete(ctx context.Context, plan *Plan, done func(Result)) erro
 		return err
 	}
 	client.limiter = p.Limiter
-	r := &run{deleter: deleter{client: client, retryTimeout: p.RetryTimeout, absent: &atomic.Int64{}}, done: done}
+	each := deleter{client: client, saver: p.Saver, retryTimeout: p.RetryTimeout, absent: &atomic.Int64{}}
+	r := &run{deleter: each, done: done}
 	stop, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	objects := make(chan Object)
@@ -64,11 +65,11 @@ type run struct {
 func (r *run) patient() *deleter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	d := &deleter{client: r.client, retryTimeout: r.retryTimeout, absent: r.absent}
+	d := r.deleter
 	if r.givenUp > 0 {
 		d.retryTimeout = min(d.retryTimeout, shortPatience)
 	}
-	return d
+	return &d
 }
 
 // note reports a result to done. It returns the reason to stop the run, or nil. A server that doesn't

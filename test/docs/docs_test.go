@@ -109,6 +109,7 @@ var notRun = []struct{ pattern, reason string }{
 	{`^kubectl genname audit -A -o json > audit.json$`, "run as an example of report by test/e2e"},
 	{`^kubectl genname duplicates `, "run by the session duplicates, in a namespace of its own"},
 	{`^kubectl (apply -k deploy/exporter|rollout status deployment/genname-exporter)`, "needs nodes; exporterManifests of test/e2e creates the objects"},
+	{`^kubectl (genname prune jobs/nightly-report- --keep 2 --save backup|create -f backup|patch job NAME --type merge)`, "run by TestPruneSaves of test/e2e with other names"},
 	{`^kubectl genname prune jobs/leak- `, "run after the leak of the guide by TestRecipesOfGuides of test/e2e"},
 	{`^kind (create|delete|load) `, "needs kind, which starts containers"},
 	{`^kubectl get jobs.batch/migrate-`, "the hint of kubectl genname duplicates, which the session duplicates compares"},

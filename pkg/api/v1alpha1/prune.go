@@ -101,6 +101,8 @@ type PruneCounts struct {
 	Chosen int64 `json:"chosen"`
 	// Running is how many of the chosen objects had not finished when the plan was made.
 	Running int64 `json:"running"`
+	// Saved is how many were written to files by --save.
+	Saved int64 `json:"saved"`
 	// Deleted is how many are gone.
 	Deleted int64 `json:"deleted"`
 	// Deleting is how many are being deleted, and wait for a finalizer or a grace period.

@@ -171,16 +171,18 @@ func (s *share) exceeded(chosen, all int64) bool {
 	return float64(chosen)*100 > s.percent*float64(all)
 }
 
-// repeatable are the flags of a suggested command: those by which it reaches the same cluster as the
-// same user, and those of prune. None has a secret.
-var repeatable = []string{
-	"kubeconfig", "context", "cluster", "server", "user", "as", "as-group", "as-uid",
-	"selector", "keep", "keep-failed", "running", "owned", "qps", "concurrency", "retry-timeout",
-}
+// The flags of a suggested command: those by which it and kubectl reach the same cluster as the same
+// user, and those of prune. None has a secret.
+var (
+	reachingFlags = []string{"kubeconfig", "context", "cluster", "server", "user", "as", "as-group", "as-uid"}
+	prunesFlags   = []string{
+		"selector", "keep", "keep-failed", "running", "owned", "save", "qps", "concurrency", "retry-timeout",
+	}
+)
 
-// repeatedFlags returns those of these flags that were given, as they are written.
-func repeatedFlags(cmd *cobra.Command) (words []string) {
-	for _, name := range repeatable {
+// repeatedFlags returns those of some flags that were given, as they are written.
+func repeatedFlags(cmd *cobra.Command, names []string) (words []string) {
+	for _, name := range names {
 		flag := cmd.Flags().Lookup(name)
 		if flag == nil || !flag.Changed {
 			continue
@@ -204,7 +206,7 @@ func repeatedFlags(cmd *cobra.Command) (words []string) {
 // emptyFlag returns an error for a flag that chooses objects and is empty. A script whose variable is
 // not set would delete other objects.
 func emptyFlag(cmd *cobra.Command) error {
-	for _, name := range []string{"older-than", "finished-for", "selector", "namespace"} {
+	for _, name := range []string{"older-than", "finished-for", "save", "selector", "namespace"} {
 		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed && flag.Value.String() == "" {
 			return fmt.Errorf("--%s is empty. A variable is probably not set", name)
 		}

@@ -40,6 +40,7 @@ type options struct {
 	keep        limit
 	keepFailed  limit
 	maxDelete   share
+	save        string
 	running     bool
 	owned       bool
 	yes         bool
@@ -47,7 +48,8 @@ type options struct {
 	names       bool // -o name
 	concurrency int
 	qps         float32
-	repeated    []string // the flags that a suggested command needs, too
+	reaching    []string // the flags that a suggested command needs, too, to reach the cluster
+	repeated    []string // those of prune
 }
 
 var longHelp = templates.LongDesc(`
@@ -108,13 +110,15 @@ func (o *options) addFlags(cmd *cobra.Command) {
 		"Number of newest failed objects to keep. --keep then counts the other ones")
 	flags.Var(&o.maxDelete, "max-delete",
 		"Delete nothing and exit with code 3 if the plan has more objects than this number or percentage, like 10%")
+	flags.StringVar(&o.save, "save", "",
+		"Write each object to a file in this directory before it is deleted, so that kubectl create -f can restore it")
 	flags.BoolVar(&o.running, "running", false, "Also delete objects that have not finished")
 	flags.BoolVar(&o.owned, "owned", false, "Also delete objects that have a controller")
 	flags.BoolVar(&o.yes, "yes", false, "Delete the objects. Without it, the command prints only the plan")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "Print only the plan, as without --yes")
 	flags.IntVar(&o.concurrency, "concurrency", 8, "Number of objects to delete at the same time")
 	flags.Float32Var(&o.qps, "qps", 0,
-		"Maximum number of deletions per second, 0 for no limit. Throttling by the server always applies")
+		"Maximum number of requests about objects per second, 0 for no limit. Throttling by the server always applies")
 	flagvalue.ReadableNumbers(flags)
 	o.printFlags.AddFlags(cmd)
 }
@@ -125,7 +129,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) (err error) {
 	if err := emptyFlag(cmd); err != nil {
 		return err
 	}
-	o.repeated = repeatedFlags(cmd)
+	o.reaching, o.repeated = repeatedFlags(cmd, reachingFlags), repeatedFlags(cmd, prunesFlags)
 	if err := o.printFlags.Check(); err != nil {
 		return err
 	}

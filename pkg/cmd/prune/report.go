@@ -78,6 +78,9 @@ func (r *run) record(result prune.Result) {
 	o := result.Object
 	for _, c := range []*v1alpha1.PruneCounts{&r.items[o.Pool].PruneCounts, &r.report.Summary.PruneCounts} {
 		c.NotTried--
+		if result.Saved {
+			c.Saved++
+		}
 		switch result.Outcome {
 		case prune.Deleted:
 			c.Deleted++

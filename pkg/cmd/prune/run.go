@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
@@ -75,6 +77,9 @@ func (r *run) prepare(ctx context.Context) error {
 		Lists: r.session.Config, Deletions: deletions, Version: r.session.ListsLike(), Namespace: r.scope.Namespace,
 		Concurrency: r.concurrency, RetryTimeout: r.session.Patience.For, Absent: r.session.Patience.Report,
 	}
+	if err := r.openSaver(); err != nil {
+		return err
+	}
 	if r.qps > 0 {
 		r.pruner.Limiter = flowcontrol.NewTokenBucketRateLimiter(r.qps, max(1, int(r.qps)))
 	}
@@ -108,8 +113,31 @@ func (r *run) resolve(ctx context.Context) error {
 				return fmt.Errorf("--keep-failed, --finished-for and --running need a type whose end is known, "+
 					"and %s have none", resource.GroupResource())
 			}
+			if r.save != "" && resource.GroupResource() == (schema.GroupResource{Resource: "namespaces"}) {
+				return errors.New("--save can't save the objects in a namespace. Use a backup tool")
+			}
 			r.add(resource, t.prefix)
 		}
+	}
+	return nil
+}
+
+// openSaver checks the directory of --save.
+func (r *run) openSaver() (err error) {
+	if r.save == "" {
+		return nil
+	}
+	r.pruner.Saver, err = prune.NewSaver(r.save)
+	if err == nil && r.yes {
+		err = r.pruner.Saver.Try()
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return &exitcode.Error{Code: exitcode.Failed, Lines: []string{
+			terminal.Errorf("--save: %v. Create the directory:", err), terminal.Hint("mkdir", "-m", "700", r.save),
+		}}
+	}
+	if err != nil {
+		return fmt.Errorf("--save: %w", err)
 	}
 	return nil
 }

@@ -51,6 +51,10 @@ func (r *run) planView() scan.View {
 	}
 	v.Next = append(v.Next, firstText(r.report), leftText(r.report))
 	v.Next = slices.DeleteFunc(v.Next, func(line string) bool { return line == "" })
+	if r.save != "" {
+		v.Next = append(v.Next, terminal.Sprintf("Each object is saved in %s first. "+
+			"Objects that Kubernetes deletes with it, like the Pods of a Job, are not saved.", r.save))
+	}
 	if v.Gate == nil {
 		objects := "these " + humanize.Count(total.Chosen, "object")
 		if total.Chosen == 1 {
@@ -271,7 +275,13 @@ func (r *run) outcomeView(ctx context.Context, stopped error) scan.View {
 	if total.NotTried > 0 {
 		line += fmt.Sprintf(" Not tried: %s.", humanize.Grouped(total.NotTried))
 	}
-	return scan.View{Next: []string{line}, Gate: r.verdict(ctx, stopped)}
+	lines := []string{line}
+	if total.Saved > 0 {
+		saved := humanize.Count(total.Saved, "object")
+		lines = append(lines, terminal.Sprintf("Saved %s in %s. To restore all:", saved, r.save),
+			terminal.Hint(append([]string{"kubectl", "create", "-f", r.save}, r.reaching...)...))
+	}
+	return scan.View{Next: lines, Gate: r.verdict(ctx, stopped)}
 }
 
 // verdict returns the error of a run that is not complete. It has the failures, the reason for stopping,
@@ -326,7 +336,7 @@ func (r *run) repeat() []string {
 	} else {
 		words = append(words, "-n", r.scope.Namespace)
 	}
-	words = append(words, r.repeated...)
+	words = slices.Concat(words, r.reaching, r.repeated)
 	if before := r.report.Criteria.CreatedBefore; before != nil {
 		words = append(words, "--older-than", textOf(before))
 	}

@@ -1,0 +1,158 @@
+package prune
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"unicode/utf8"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	decodejson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+)
+
+// Saver writes objects into the files of a directory, from which kubectl create restores them. It is safe
+// for concurrent use.
+type Saver struct{ dir string }
+
+// NewSaver returns a Saver for a directory that exists.
+func NewSaver(dir string) (*Saver, error) {
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = &fs.PathError{Op: "open", Path: dir, Err: errors.New("not a directory")}
+	}
+	return &Saver{dir: dir}, err
+}
+
+// Try returns an error if no file can be written.
+func (s *Saver) Try() error {
+	file, err := os.CreateTemp(s.dir, ".genname-*.part")
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name()))
+}
+
+// save writes an object, and returns when the file is on the disk. Another file of the same object, from
+// an interrupted run, is replaced. No other file can have its name, because the name has the UID.
+func (s *Saver) save(o Object, raw []byte) error {
+	name, err := fileName(o)
+	if err != nil {
+		return err
+	}
+	text, err := restorable(schema.GroupKind{Group: o.Pool.Resource.Group, Kind: o.Pool.Resource.Kind}, raw)
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(s.dir, name+".*.part") // its mode is 0600
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		err = os.Rename(file.Name(), filepath.Join(s.dir, name))
+	}
+	if err != nil {
+		_ = os.Remove(file.Name())
+		return err
+	}
+	return s.sync()
+}
+
+// sync writes the directory, so that a new name is still there after a power failure.
+func (s *Saver) sync() error {
+	if runtime.GOOS == "windows" { // it has no such request for directories
+		return nil
+	}
+	dir, err := os.Open(s.dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+var (
+	// noYAML is a character that JSON can have, and YAML can't. JSONToYAML reads the JSON as YAML.
+	noYAML          = regexp.MustCompile(`[\x7f-\x9f\x{feff}\x{fffe}\x{ffff}]`)
+	unsafeCharacter = regexp.MustCompile(`[^A-Za-z0-9.-]`)
+	// uids are the UIDs of Kubernetes. A server that isn't Kubernetes' own could send a path.
+	uids = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
+)
+
+// fileName returns the name of an object's file. It has at most 233 characters, because a generated
+// name has at most 63.
+func fileName(o Object) (string, error) {
+	if !uids.MatchString(o.UID) {
+		return "", fmt.Errorf("the UID %q can't be part of a file name", o.UID)
+	}
+	name := o.Pool.Resource.Resource
+	for _, part := range []string{o.Pool.Namespace, o.Name, o.UID} {
+		if part != "" {
+			name += "_" + unsafeCharacter.ReplaceAllString(part, "_")
+		}
+	}
+	return name + ".yaml", nil
+}
+
+// restorable returns an object in YAML as kubectl create accepts it. It checks that the YAML has the same
+// content.
+func restorable(kind schema.GroupKind, raw []byte) ([]byte, error) {
+	object := &unstructured.Unstructured{}
+	if err := decodejson.Unmarshal(raw, &object.Object); err != nil {
+		return nil, err
+	}
+	header := "# Saved by kubectl genname prune. To restore the object, run kubectl create -f with this file.\n"
+	if finished.Knows(kind) {
+		header += fmt.Sprintf("# Restoring this %s starts it again.\n", kind.Kind)
+	}
+	if path := finished.SuspendField(kind); path != nil {
+		header += "# It is saved with suspend: true, so it starts when you set suspend: false.\n"
+		if err := unstructured.SetNestedField(object.Object, true, path...); err != nil {
+			return nil, err
+		}
+	}
+	if kind == (schema.GroupKind{Group: batchv1.GroupName, Kind: "Job"}) {
+		forgetUID(object)
+	}
+	text, err := json.Marshal(object.Object)
+	if err != nil {
+		return nil, err
+	}
+	made, err := yaml.JSONToYAML(noYAML.ReplaceAllFunc(text, func(character []byte) []byte {
+		at, _ := utf8.DecodeRune(character)
+		return fmt.Appendf(nil, `\u%04x`, at)
+	}))
+	if err != nil {
+		return nil, err
+	}
+	again, err := yaml.YAMLToJSON(made)
+	if err != nil || !bytes.Equal(again, text) {
+		return nil, errors.Join(errors.New("the object can't be written as YAML"), err)
+	}
+	return append([]byte(header), made...), nil
+}
+
+// forgetUID removes the selector and the labels that the server has derived from the UID and the name of a
+// Job. The server refuses a Job with those of another UID, and makes new ones.
+func forgetUID(job *unstructured.Unstructured) {
+	if manual, _, _ := unstructured.NestedBool(job.Object, "spec", "manualSelector"); manual {
+		return
+	}
+	unstructured.RemoveNestedField(job.Object, "spec", "selector")
+	for _, label := range []string{
+		batchv1.ControllerUidLabel, batchv1.JobNameLabel, "controller-uid", "job-name", // the last two are older
+	} {
+		unstructured.RemoveNestedField(job.Object, "metadata", "labels", label)
+		unstructured.RemoveNestedField(job.Object, "spec", "template", "metadata", "labels", label)
+	}
+}
