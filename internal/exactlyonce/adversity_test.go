@@ -114,17 +114,19 @@ func TestResponsesOfOtherRequestsPermanently(t *testing.T) {
 		if slices.Contains(refusals, name) {
 			continue
 		}
-		server := oncetest.NewServer()
-		server.Func(func(r *oncetest.Request) oncetest.Fault {
-			if r.Verb == "create" {
-				return response
+		synctest.Test(t, func(t *testing.T) {
+			server := oncetest.NewServer()
+			server.Func(func(r *oncetest.Request) oncetest.Fault {
+				if r.Verb == "create" {
+					return response
+				}
+				return nil
+			})
+			r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
+			if !errors.Is(err, ErrUnknown) || errors.Is(err, ErrRenamed) || asked(server, "create") != protocol.MaxOthers {
+				t.Errorf("%s: %+v, %v, %v", name, r, err, server.Requests())
 			}
-			return nil
 		})
-		r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
-		if !errors.Is(err, ErrUnknown) || errors.Is(err, ErrRenamed) || asked(server, "create") != protocol.MaxOthers {
-			t.Errorf("%s: %+v, %v, %v", name, r, err, server.Requests())
-		}
 	}
 }
 

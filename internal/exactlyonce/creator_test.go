@@ -274,25 +274,29 @@ func TestAge(t *testing.T) {
 		"a server that is not":   {0, nil, ErrUnknown},
 		"no time":                {time.Hour, oncetest.Respond(http.StatusCreated, "application/json", `{"kind":"SelfSubjectReview"}`), ErrUnknown},
 		"no such API":            {time.Hour, text(http.StatusNotFound), ErrUnknown},
+		"another kind": {time.Hour, oncetest.Respond(http.StatusCreated, "application/json",
+			`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"creationTimestamp":"2999-01-01T00:00:00Z"}}`), ErrUnknown},
 	} {
-		server := oncetest.NewServer()
-		c := creatorFor(t, server.Config())
-		server.Func(func(r *oncetest.Request) oncetest.Fault {
-			if r.Verb == "" {
-				return test.review
+		synctest.Test(t, func(t *testing.T) {
+			server := oncetest.NewServer()
+			c := creatorFor(t, server.Config())
+			server.Func(func(r *oncetest.Request) oncetest.Fault {
+				if r.Verb == "" {
+					return test.review
+				}
+				return nil
+			})
+			server.Next("create", "*", func(r *oncetest.Request) (*http.Response, error) {
+				theirs := r.Object.DeepCopy() // another is faster
+				theirs.SetAnnotations(nil)
+				server.Put(theirs)
+				server.SetClock(func() time.Time { return time.Now().Add(test.ahead) })
+				return withHeader((*oncetest.Request).Send, "Date", time.Now().Add(24*time.Hour).UTC().Format(http.TimeFormat))(r)
+			})
+			if r, err := c.Create(t.Context(), configMapMapping, configMap(), NewID()); !errors.Is(err, test.want) {
+				t.Errorf("%s: %+v, %v", name, r, err)
 			}
-			return nil
 		})
-		server.Next("create", "*", func(r *oncetest.Request) (*http.Response, error) {
-			theirs := r.Object.DeepCopy() // another is faster
-			theirs.SetAnnotations(nil)
-			server.Put(theirs)
-			server.SetClock(func() time.Time { return time.Now().Add(test.ahead) })
-			return withHeader((*oncetest.Request).Send, "Date", time.Now().Add(24*time.Hour).UTC().Format(http.TimeFormat))(r)
-		})
-		if r, err := c.Create(t.Context(), configMapMapping, configMap(), NewID()); !errors.Is(err, test.want) {
-			t.Errorf("%s: %+v, %v", name, r, err)
-		}
 	}
 }
 
