@@ -29,7 +29,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/lint"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/prune"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/version"
@@ -50,7 +49,7 @@ func Execute(ctx context.Context, args []string, streams genericiooptions.IOStre
 	kubectl.SetErr(streams.ErrOut)
 	err := cli.RunNoErrOutput(kubectl)
 	if err == nil && out.Err() != nil {
-		err = fmt.Errorf(messages.NotWritten, out.Err())
+		err = fmt.Errorf("can't write the results: %w", out.Err())
 	}
 	message, code := exitcode.Describe(err)
 	if code == exitcode.Failed && ctx.Err() != nil {
@@ -159,11 +158,11 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	hint := fmt.Sprintf(messages.SeeHelp, cmd.CommandPath())
+	hint := fmt.Sprintf("\nSee '%s --help' for usage.", cmd.CommandPath())
 	if similar := cmd.SuggestionsFor(args[0]); len(similar) > 0 {
-		hint = fmt.Sprintf(messages.DidYouMean, strings.Join(similar, "\n\t"))
+		hint = fmt.Sprintf("\n\nDid you mean this?\n\t%s", strings.Join(similar, "\n\t"))
 	}
-	return fmt.Errorf(messages.UnknownCommand, args[0], cmd.CommandPath(), hint)
+	return fmt.Errorf("unknown command %q for %q%s", args[0], cmd.CommandPath(), hint)
 }
 
 func newHelpCommand() *cobra.Command {

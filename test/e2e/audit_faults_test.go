@@ -15,7 +15,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -187,11 +186,11 @@ func TestAuditWaitsForTheServer(t *testing.T) {
 		asked.Store(0)
 		u := harness.As(t, droppedUntil(3).Config)
 		u.Run(append([]string{"audit", "-n", ns, "--no-headers"}, args...)...).Expect(t, 0, `.*configmaps +run- +17 .*`,
-			harness.Printed(common.Unreachable, "2m0s")+harness.Printed(common.Reachable, `\d+`)+`.*`)
+			harness.Printed("Warning: the server is unreachable, so requests are retried for up to %s: %v", "2m0s")+harness.Printed("The server is reachable again after %.0f s", `\d+`)+`.*`)
 	}
 	asked.Store(0)
 	harness.As(t, droppedUntil(1<<40).Config).Run("audit", "cm", "-n", ns, "--retry-timeout=100ms", "--fail-above-count=5").Expect(t, 1, ``,
-		harness.Printed(common.Unreachable, "100ms")+harness.Printed("error: "+common.GaveUp, "100ms", "ask the server for its version: .*"))
+		harness.Printed("Warning: the server is unreachable, so requests are retried for up to %s: %v", "100ms")+harness.Printed("error: "+"the server was unreachable for %s: %w", "100ms", "ask the server for its version: .*"))
 }
 
 // Lists from a remote server are compressed.

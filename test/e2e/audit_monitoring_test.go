@@ -14,7 +14,6 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -32,7 +31,7 @@ func TestAuditWithoutAPIServices(t *testing.T) {
 	})
 	u := harness.As(t, proxy.Config)
 	u.Run("audit", "-n", "default").Expect(t, 1, `.*`,
-		`.*`+harness.Printed("Warning: skipped %s: %s", "apiregistration.k8s.io", regexp.QuoteMeta(strings.TrimSuffix(common.APIsUnknown, "%v"))+"list apiservices: .*")+`.*`+harness.Printed("error: the audit could not read everything, so its counts are lower bounds. The warnings above name the missing parts"))
+		`.*`+harness.Printed("Warning: skipped %s: %s", "apiregistration.k8s.io", regexp.QuoteMeta(strings.TrimSuffix("can't find out which APIs other servers serve: %v", "%v"))+"list apiservices: .*")+`.*`+harness.Printed("error: the audit could not read everything, so its counts are lower bounds. The warnings above name the missing parts"))
 	if r := u.Run("audit", "configmaps", "-n", "default"); r.Code != 0 {
 		t.Errorf("types that were named do not depend on it: %+v", r)
 	}

@@ -13,7 +13,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -78,7 +77,7 @@ func TestAuditOnATerminal(t *testing.T) {
 	}
 	defer func() { _ = terminal.Close() }()
 	shown := shownOn(terminal)
-	nothingYet := "\r" + fmt.Sprintf(messages.Scanning, 0, "1 type", "0 objects") + "  "
+	nothingYet := "\r" + fmt.Sprintf("%d of %s, %s", 0, "1 type", "0 objects") + "  "
 	u := harness.As(t, faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
 		if !strings.HasSuffix(r.URL.Path, "/configmaps") {
 			return nil

@@ -21,7 +21,6 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -365,7 +364,7 @@ func TestAuditByTheTimeOfTheServer(t *testing.T) {
 	now := time.Now().Add(time.Hour)
 	u := harness.As(t, faultproxy.New(t, single.Admin(), reviewsAhead(time.Hour)).Config)
 	result := u.Run("audit", "cm", "-n", ns, "-o", "json")
-	result.Expect(t, 0, `.*`, `.*`+harness.Printed(common.Clock, `(1h\d+m\d+s|[45]\dm\d+s)`)+`.*`)
+	result.Expect(t, 0, `.*`, `.*`+harness.Printed("Warning: this machine's clock differs from the server's by %s. The command uses the server's clock.", `(1h\d+m\d+s|[45]\dm\d+s)`)+`.*`)
 	var report v1alpha1.AuditReport
 	if err := json.Unmarshal([]byte(result.Stdout), &report); err != nil {
 		t.Fatal(err)
@@ -550,7 +549,7 @@ func TestAuditBadInput(t *testing.T) {
 		{"TYPE/PREFIX and --prefix", admin, []string{"cm/x-", "--prefix=y-"}, 1, ``, `error: --prefix and TYPE/PREFIX can't be used together\n`},
 		{"growth since when", admin, []string{"--fail-above-growth=5"}, 1, ``, `error: --fail-above-growth needs --compare .*\n`},
 		{"compare with nothing", admin, []string{"--compare=nonsuch.json"}, 1, ``, `error: --compare: open nonsuch.json: no such file or directory\n`},
-		{"duration", admin, []string{"--duration=soon"}, 1, ``, `error: invalid argument "soon" for "--duration" flag: ` + harness.Printed(common.BadDuration, `"soon"`) + seeHelp},
+		{"duration", admin, []string{"--duration=soon"}, 1, ``, `error: invalid argument "soon" for "--duration" flag: ` + harness.Printed("%q is not a duration, like 90m, 24h or 30d", `"soon"`) + seeHelp},
 		{"probability", admin, []string{"--fail-above=2"}, 1, ``, `error: invalid argument "2" for "--fail-above" flag: .*` + seeHelp},
 		{"prefix", admin, []string{"--prefix=a,"}, 1, ``, `error: --prefix must not be empty\n`},
 		{"concurrency", admin, []string{"--concurrency=1152921504606846976"}, 1, ``, `error: --concurrency must be from 0 to 256, not 1152921504606846976\n`},
@@ -564,7 +563,7 @@ func TestAuditBadInput(t *testing.T) {
 		{"no permission to list the other types", lister, []string{"-n", ns}, 0, ``, harness.Printed("Only %s of %s could be read.", `1`, `\d+ types`) + `No generated names to show .*` + harness.Printed("Warning: skipped %s that you can't list (needs list): %s", `\d+ types`, `\w+, \w+, \w+, \w+, \w+ and \d+ more`) + `.*`},
 		{"no permission to list the other types, with a gate", lister, []string{"-n", ns, "--fail-above-count=5"}, 1, ``, harness.Printed("Only %s of %s could be read.", `1`, `\d+ types`) + `No generated names to show .*` + harness.Printed("Warning: the gate can't check %s that you can't list (needs list): %s. To let the gate pass without them, add:\n  --allow-unlisted", `\d+ types`) + harness.Printed("Warning: the gate checked nothing, because namespace %s is empty or doesn't exist. To find out which, you need permission to get namespaces") + harness.Printed("error: the audit could not read everything, so its counts are lower bounds. The warnings above name the missing parts")},
 		{"the same, allowed", lister, []string{"-n", ns, "--fail-above-count=5", "--allow-unlisted"}, 0, ``, harness.Printed("Only %s of %s could be read.", `1`, `\d+ types`) + `No generated names to show .*` + harness.Printed("Warning: the gate can't check %s that you can't list (needs list): %s", `\d+ types`) + harness.Printed("Warning: the gate checked nothing, because namespace %s is empty or doesn't exist. To find out which, you need permission to get namespaces")},
-		{"no server", admin, []string{"--server=https://127.0.0.1:1", "--retry-timeout=1ms"}, 1, ``, harness.Printed(common.Unreachable, "1ms") + harness.Printed("error: "+common.GaveUp, "1ms", "ask the server for its version: .*connection refused")},
+		{"no server", admin, []string{"--server=https://127.0.0.1:1", "--retry-timeout=1ms"}, 1, ``, harness.Printed("Warning: the server is unreachable, so requests are retried for up to %s: %v", "1ms") + harness.Printed("error: "+"the server was unreachable for %s: %w", "1ms", "ask the server for its version: .*connection refused")},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.user.T = t

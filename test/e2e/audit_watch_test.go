@@ -26,7 +26,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
-	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -480,9 +479,9 @@ func TestAuditWatchReportsAnAbsence(t *testing.T) {
 			return nil
 		})
 	}
-	prints(fmt.Sprintf(common.Unreachable, "2m0s", ""))
+	prints(fmt.Sprintf("Warning: the server is unreachable, so requests are retried for up to %s: %v", "2m0s", ""))
 	back.Store(true)
-	reachable, _, _ := strings.Cut(common.Reachable, "%")
+	reachable, _, _ := strings.Cut("The server is reachable again after %.0f s", "%")
 	prints(reachable)
 	w.expect(t, "run-", 20)
 	w.end(t, 0)

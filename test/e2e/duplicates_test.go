@@ -19,7 +19,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
@@ -451,7 +450,7 @@ func TestDuplicatesByTheClockOfTheServer(t *testing.T) {
 		since, last string // --since without the pair, and with it
 		age         string
 	}{
-		"ahead":    {time.Hour, fmt.Sprintf(common.Clock, `(1h\d+m\d+s|[45]\dm\d+s)`), "20m0s", "2h", `[4-7]\dm`},
+		"ahead":    {time.Hour, fmt.Sprintf("Warning: this machine's clock differs from the server's by %s. The command uses the server's clock.", `(1h\d+m\d+s|[45]\dm\d+s)`), "20m0s", "2h", `[4-7]\dm`},
 		"the same": {0, "", "1ms", "30m", `\S+`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -20,7 +20,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
-	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -198,7 +197,7 @@ func exporterOverRestarts(t *testing.T, cp *controlplane.ControlPlane) {
 	if code := <-e.code; code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	unreachable, _, _ := strings.Cut(common.UnreachableForever, "%")
+	unreachable, _, _ := strings.Cut("Warning: the server is unreachable, so requests are retried until it responds: %v", "%")
 	if !strings.Contains(e.printed(), unreachable) {
 		t.Errorf("no word of the server that was unreachable:\n%s", e.printed())
 	}
@@ -305,7 +304,7 @@ func TestExporterTerminates(t *testing.T) {
 				"--web.listen-address=127.0.0.1:0", "--health.listen-address=127.0.0.1:0")
 			want := "Counted "
 			if name == "waiting" {
-				want = strings.SplitN(common.UnreachableForever, "%", 2)[0]
+				want = strings.SplitN("Warning: the server is unreachable, so requests are retried until it responds: %v", "%", 2)[0]
 			}
 			p.prints(regexp.QuoteMeta(want))
 			p.signal(syscall.SIGTERM)

@@ -12,7 +12,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -106,7 +105,7 @@ func TestReportWaitsForTheServer(t *testing.T) {
 			return nil
 		}).Config)
 		u.Run(append([]string{"report", "-n", ns, "--creates=10"}, args...)...).Expect(t, 0, reported("configmaps/run-", ns, "17 names")+`.*`,
-			harness.Printed(common.Unreachable, "2m0s")+harness.Printed(common.Reachable, `\d`)+createInstead)
+			harness.Printed("Warning: the server is unreachable, so requests are retried for up to %s: %v", "2m0s")+harness.Printed("The server is reachable again after %.0f s", `\d`)+createInstead)
 	}
 	harness.As(t, single.Admin()).Run("report", "-f", "nonsuch.yaml", "--server=https://127.0.0.1:1").
 		Expect(t, 1, ``, `error: the path "nonsuch.yaml" does not exist\n`)

@@ -12,7 +12,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 	"github.com/kubectl-genname/kubectl-genname/test/schema"
 )
 
@@ -34,7 +33,7 @@ func runWith(t *testing.T, stdin string, args ...string) (stdout, stderr string,
 
 func TestUnknownCommand(t *testing.T) {
 	stdout, stderr, code := run(t, "reprt")
-	if stdout != "" || stderr != failure(messages.UnknownCommand, "reprt", "kubectl genname", fmt.Sprintf(messages.DidYouMean, "report")) || code != 1 {
+	if stdout != "" || stderr != failure("unknown command %q for %q%s", "reprt", "kubectl genname", fmt.Sprintf("\n\nDid you mean this?\n\t%s", "report")) || code != 1 {
 		t.Errorf("code %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }

@@ -14,7 +14,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
-	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 // The numbers are those of KEP-4420 where it is right: 0.0062% for a million creates. For a chance of 0.1% without
@@ -226,6 +225,19 @@ func TestReportFormats(t *testing.T) {
 	}
 }
 
+// A verdict beside exit code 3 doesn't say that there is no problem, for one prefix and for several.
+func TestReportAboveTheGate(t *testing.T) {
+	for _, args := range [][]string{
+		{"--creates=1000000", "--server-attempts=7", "--fail-above=0.09%"},
+		{"--from=-", "--creates=1000000", "--server-attempts=16", "--fail-above=0.0000000000000001"},
+	} {
+		stdout, stderr, code := runWith(t, readSavedAudit(t), append([]string{"report"}, args...)...)
+		if code != 3 || strings.Contains(stdout, "No problem") || !strings.Contains(stdout, "Above the gate: ") {
+			t.Errorf("%s: code %d, stderr %q\n%s", args, code, stderr, stdout)
+		}
+	}
+}
+
 func TestReportJSON(t *testing.T) {
 	stdout, stderr, code := run(t, "report", "--creates=1000000", "--server-attempts=7", "-o", "json", "--fail-above=0.09%")
 	if stderr != fmt.Sprintf("error: the chance that a create fails is above --fail-above %s in %s\n", "0.09%", "1 row") || code != 3 {
@@ -275,27 +287,27 @@ func TestReportBadInput(t *testing.T) {
 		{"--existing=-1", failure("--existing must be 0 or more, not %d", -1)},
 		{"--existing=14348908", failure("%s: %s can't exist, because a suffix of %s allows only %s", "--existing", "14,348,908 names", "5 characters", "14,348,907")},
 		{"--existing=28 --suffix-length=1", failure("%s: %s can't exist, because a suffix of %s allows only %s", "--existing", "28 names", "1 character", "27")},
-		{"--existing=9223372036854775808", badValue("existing", "9223372036854775808", common.OutOfRange)},
+		{"--existing=9223372036854775808", badValue("existing", "9223372036854775808", "%q is too large or too small")},
 		{"--suffix-length=0", failure("--suffix-length must be from 1 to %d, not %d", 11, 0)},
 		{"--suffix-length=40", failure("--suffix-length must be from 1 to %d, not %d", 11, 40)},
 		{"--creates=0", failure("--creates must be at least 1, not %d", 0)},
 		{"--creates=1,-5", failure("--creates must be at least 1, not %d", -5)},
-		{"--creates=", badValue("creates", "", common.BadNumber, common.Wholes)},
+		{"--creates=", badValue("creates", "", "%q is not %s", "a whole number or a list of whole numbers, like 100,1000")},
 		{"--client-attempts=0", failure("--client-attempts must be from 1 to %d, not %d", 1024, 0)},
 		{"--client-attempts=1025", failure("--client-attempts must be from 1 to %d, not %d", 1024, 1025)},
 		{"--probability=0", failure("--probability must be above 0 and below 1, not %g", 0.0)},
 		{"--probability=1", failure("--probability must be above 0 and below 1, not %g", 1.0)},
-		{"--probability=2", badValue("probability", "2", common.BadProbability)},
-		{"--probability=NaN", badValue("probability", "NaN", common.BadProbability)},
-		{"--fail-above=101%", badValue("fail-above", "101%", common.BadProbability)},
-		{"--server-attempts=0", badValue("server-attempts", "0", common.BadAttempts, 1024)},
+		{"--probability=2", badValue("probability", "2", "%q is not a probability, like 0.001 or 0.1%%")},
+		{"--probability=NaN", badValue("probability", "NaN", "%q is not a probability, like 0.001 or 0.1%%")},
+		{"--fail-above=101%", badValue("fail-above", "101%", "%q is not a probability, like 0.001 or 0.1%%")},
+		{"--server-attempts=0", badValue("server-attempts", "0", "%q is neither auto nor a number from 1 to %d", 1024)},
 		{"--rate=0", failure("--rate must be above 0 and at most %g creates per day, not %g", 1e12, 0.0)},
 		{"--rate=-1", failure("--rate must be above 0 and at most %g creates per day, not %g", 1e12, -1.0)},
 		{"--rate=NaN", failure("--rate must be above 0 and at most %g creates per day, not %g", 1e12, math.NaN())},
 		{"--rate=1e300", failure("--rate must be above 0 and at most %g creates per day, not %g", 1e12, 1e300)},
 		{"--over=30d", failure("--over needs --rate")},
 		{"--rate=1 --over=-1h", failure("--over must be positive, not %s", "-1h0m0s")},
-		{"--rate=1 --over=soon", badValue("over", "soon", common.BadDuration)},
+		{"--rate=1 --over=soon", badValue("over", "soon", "%q is not a duration, like 90m, 24h or 30d")},
 		{"jobs", failure("%q is not TYPE/PREFIX, like jobs/nightly-report-", "jobs")},
 		{"jobs/a/b-", failure("%q is not TYPE/PREFIX, like jobs/nightly-report-", "jobs/a/b-")},
 		{"jobs/", failure("%q is not TYPE/PREFIX, like jobs/nightly-report-", "jobs/")},

@@ -1,7 +1,6 @@
 package prose
 
 import (
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -12,49 +11,15 @@ import (
 	"strings"
 )
 
-// Message is one constant of a package of messages.
+// Message is a text of a command.
 type Message struct {
-	Package string // like pkg/cmd/lint/messages
-	Name    string
+	Package string // like pkg/cmd/lint
 	Text    string
-	Group   string // the comment of its group, like "Errors."
-}
-
-// Messages returns the string constants of all packages of messages below a root, in
-// the order of their files.
-func Messages(root string) ([]Message, error) {
-	var found []Message
-	var paths []string
-	for _, pattern := range []string{"pkg/cmd/messages/*.go", "pkg/cmd/*/messages/*.go", "pkg/cmd/internal/*/messages/*.go"} {
-		matches, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil {
-			return nil, err
-		}
-		paths = append(paths, matches...)
-	}
-	for _, path := range paths {
-		if strings.HasSuffix(path, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
-		if err != nil {
-			return nil, err
-		}
-		relative, err := filepath.Rel(root, filepath.Dir(path))
-		if err != nil {
-			return nil, err
-		}
-		constants, err := constantsOf(file, filepath.ToSlash(relative))
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, constants...)
-	}
-	return found, nil
+	Warns   bool
 }
 
 // Printed returns the string literals of the commands below a root, also with the labels that Errorf and Warningf of
-// package terminal put before them. Warnings have a group.
+// package terminal put before them.
 func Printed(root string) (found []Message, err error) {
 	err = filepath.WalkDir(filepath.Join(root, "pkg", "cmd"), func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
@@ -67,17 +32,14 @@ func Printed(root string) (found []Message, err error) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			if call, is := n.(*ast.CallExpr); is && isWarning(call.Fun) {
 				if text, is := textOf(call.Args[0]); is {
-					found = append(found, Message{Package: packageOf(root, path), Text: "Warning: " + text, Group: "Warnings."})
+					found = append(found, Message{Package: packageOf(root, path), Text: "Warning: " + text, Warns: true})
 					return false
 				}
 			}
 			if value, is := n.(ast.Expr); is {
 				if text, is := textOf(value); is {
-					group := ""
-					if strings.HasPrefix(text, "Warning: ") {
-						group = "Warnings."
-					}
-					found = append(found, Message{Package: packageOf(root, path), Text: text, Group: group},
+					warns := strings.HasPrefix(text, "Warning: ")
+					found = append(found, Message{Package: packageOf(root, path), Text: text, Warns: warns},
 						Message{Package: packageOf(root, path), Text: "error: " + text})
 					return false
 				}
@@ -102,29 +64,6 @@ func packageOf(root, path string) string {
 		return filepath.ToSlash(path)
 	}
 	return filepath.ToSlash(relative)
-}
-
-// constantsOf returns the constants of a file. All of them must be string literals, so that none is left out.
-func constantsOf(file *ast.File, pkg string) ([]Message, error) {
-	var found []Message
-	for _, d := range file.Decls {
-		group, ok := d.(*ast.GenDecl)
-		if !ok || group.Tok != token.CONST {
-			continue
-		}
-		for _, spec := range group.Specs {
-			spec := spec.(*ast.ValueSpec)
-			for i, value := range spec.Values {
-				name := spec.Names[i].Name
-				text, ok := textOf(value)
-				if !ok {
-					return nil, fmt.Errorf("%s: %s is not written as a string", pkg, name)
-				}
-				found = append(found, Message{pkg, name, text, strings.TrimSpace(group.Doc.Text())})
-			}
-		}
-	}
-	return found, nil
 }
 
 // textOf returns the value of a literal, or of several that are joined by +.

@@ -113,13 +113,11 @@ func allTexts(t *testing.T) map[string]text {
 	for path, page := range pages(t) {
 		texts[path] = textOfSentences(Sentences(results.ReplaceAllString(page, "")), Bars)
 	}
-	byPackage := map[string][]string{}
-	for _, m := range messages(t) {
-		byPackage[m.Package] = append(byPackage[m.Package], m.Sentences()...)
+	var warned []string
+	for _, m := range warnings(t) {
+		warned = append(warned, m.Sentences()...)
 	}
-	for pkg, sentences := range byPackage {
-		texts[pkg] = textOfSentences(sentences, Bars)
-	}
+	texts["warnings"] = textOfSentences(warned, Bars)
 	for name, help := range helpOf(cmd.NewCommand()) {
 		texts["help of "+name] = textOfSentences(help, Bars)
 	}
@@ -135,11 +133,13 @@ func textOfSentences(sentences []string, bars Values) text {
 	return text{Of(sentences), bars, worst}
 }
 
-func messages(t *testing.T) []Message {
+// warnings returns the warnings of all commands.
+func warnings(t *testing.T) []Message {
 	t.Helper()
-	found, err := Messages(root)
+	found, err := Printed(root)
+	found = slices.DeleteFunc(found, func(m Message) bool { return !m.Warns })
 	if err != nil || len(found) == 0 {
-		t.Fatalf("%d messages, %v", len(found), err)
+		t.Fatalf("%d warnings, %v", len(found), err)
 	}
 	return found
 }

@@ -30,8 +30,8 @@ func TestWords(t *testing.T) {
 			}
 		}
 	}
-	for _, m := range messages(t) {
-		check(m.Package+" "+m.Name, m.Text)
+	for _, m := range warnings(t) {
+		check(m.Package, m.Text)
 	}
 	for name, help := range helpOf(cmd.NewCommand()) {
 		check("help of "+name, strings.Join(help, "\n"))

@@ -26,7 +26,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
-	common "github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 // followed is a row that has been followed for an hour.
@@ -223,7 +222,7 @@ func TestReportsWhileItCounts(t *testing.T) {
 	if counted, err := w.counts(ended, notices); counted || !errors.Is(err, io.EOF) {
 		t.Errorf("%v, %v", counted, err)
 	}
-	want := fmt.Sprintf(common.Unreachable, "1m0s", `refused\u001b`) + "\n" +
+	want := fmt.Sprintf("Warning: the server is unreachable, so requests are retried for up to %s: %v", "1m0s", `refused\u001b`) + "\n" +
 		fmt.Sprintf("Pausing for %s, nine times as long as the last request took (--polite)", "1m30s") + "\n" + fmt.Sprintf("%s is a new resource type", "gizmos") + "\n"
 	if got := w.run.ErrOut.(*bytes.Buffer).String(); got != want {
 		t.Errorf("%q, want %q", got, want)

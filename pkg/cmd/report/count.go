@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 )
 
 // wantedPrefix is an effective prefix whose names are to be counted.
@@ -22,15 +23,15 @@ type place struct {
 }
 
 // count counts the names under the prefixes, in their order. Those of one
-// resource and namespace are counted in one scan by scanner. It also returns the
+// resource and namespace are counted in one scan. It also returns the
 // types, sorted, whose counts are inconsistent.
 func count(
-	ctx context.Context, c *cluster.Cluster, scanner census.Scanner, prefixes []wantedPrefix,
+	ctx context.Context, s *scan.Session, prefixes []wantedPrefix,
 ) (populations []report.Population, inconsistent []string, err error) {
 	counted := map[place]map[string]int64{} // names by prefix
 	places := make([]place, 0, len(prefixes))
 	for _, p := range prefixes {
-		at, err := placeOf(ctx, c, p)
+		at, err := placeOf(ctx, s.Cluster, p)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -41,7 +42,7 @@ func count(
 		places = append(places, at)
 	}
 	for at, names := range counted {
-		summary, err := at.count(ctx, scanner, names)
+		summary, err := at.count(ctx, s.Scanner(), names)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -53,7 +54,7 @@ func count(
 	populations = make([]report.Population, 0, len(prefixes))
 	for i, at := range places {
 		prefix := prefixes[i].prefix
-		server, _ := c.RetriesOf(at.resource.GroupVersion())
+		server, _ := s.RetriesOf(at.resource.GroupVersion())
 		populations = append(populations, report.Population{
 			Group: at.resource.Group, Resource: at.resource.Resource, Namespace: at.namespace, Prefix: prefix,
 			Existing: counted[at][prefix], Server: server,
@@ -87,7 +88,7 @@ func typeOf(ctx context.Context, c *cluster.Cluster, word string) (census.Resour
 
 // count counts the names of the prefixes that are the keys of counts.
 func (p place) count(
-	ctx context.Context, scanner census.Scanner, counts map[string]int64,
+	ctx context.Context, scanner *census.Scanner, counts map[string]int64,
 ) (census.Summary, error) {
 	for prefix := range counts {
 		scanner.Prefixes = append(scanner.Prefixes, prefix)

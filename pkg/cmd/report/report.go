@@ -24,6 +24,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -54,6 +56,8 @@ type options struct {
 	period         flagvalue.Duration
 	periodGiven    bool
 	plot           bool
+
+	session *scan.Session
 }
 
 // New returns the command.
@@ -199,11 +203,13 @@ func (o *options) validateQuestion() error {
 // maxRate keeps the creates of the longest duration within an int64.
 const maxRate = 1e12
 
-// Run makes the report and prints it. An exceeded gate is exit code 3.
+// Run makes the report and shows it. An exceeded gate is exit code 3.
 func (o *options) Run(ctx context.Context) error {
+	o.session = scan.Offline(o.IOStreams, o.printFlags)
+	defer func() { o.session.End() }()
 	subject, err := o.subject(ctx)
 	if err != nil {
-		o.warn(subject)
+		o.session.Lines(subject.warnings)
 		return err
 	}
 	o.question.Server = subject.server
@@ -214,26 +220,7 @@ func (o *options) Run(ctx context.Context) error {
 	case err != nil:
 		return o.explained(err)
 	}
-	o.warn(subject)
-	if o.plot {
-		err = o.printPlot(report, len(subject.populations))
-	} else {
-		err = o.print(report)
-	}
-	if err != nil {
-		return err
-	}
-	if !o.printFlags.ForMachines() && !o.plot {
-		o.hint(report)
-	}
-	return o.evaluate(report.Gate, subject)
-}
-
-// warn prints the warnings about the counts.
-func (o *options) warn(s subject) {
-	for _, warning := range s.warnings {
-		fmt.Fprintln(o.ErrOut, warning)
-	}
+	return o.session.Show(report, o.view(report, subject))
 }
 
 // evaluate returns the error with the exit code, which is 3 if the gate is exceeded. If the gate
@@ -244,7 +231,7 @@ func (o *options) evaluate(gate *v1alpha1.CollisionGate, subject subject) error 
 	case gate == nil:
 		return nil
 	case len(gate.Exceeded) > 0:
-		line := fmt.Sprintf("error: the chance that a create fails is above --fail-above %s in %s",
+		line := terminal.Errorf("the chance that a create fails is above --fail-above %s in %s",
 			humanize.ChanceOf(gate.FailAbove), humanize.Count(len(gate.Exceeded), "row"))
 		return &exitcode.Error{Code: exitcode.Gate, Lines: []string{line}}
 	case subject.incomplete:

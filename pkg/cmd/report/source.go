@@ -18,9 +18,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/internal/serverinfo"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/manifest"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
@@ -132,14 +132,14 @@ func (o *options) saved() (subject, error) {
 		})
 	}
 	if s.incomplete {
-		s.warnings = append(s.warnings, "Warning: the audit was incomplete, so its counts and all chances are lower "+
-			"bounds")
+		s.warnings = append(s.warnings, terminal.Warningf(
+			"the audit was incomplete, so its counts and all chances are lower bounds"))
 	}
 	if inconsistent := audit.Summary.Inconsistent; len(inconsistent) > 0 {
 		s.warnings = append(s.warnings, inconsistentCounts(inconsistent))
 	}
 	if hidden := audit.Hidden; hidden.Prefixes > 0 {
-		s.warnings = append(s.warnings, fmt.Sprintf("Warning: the report leaves out %s with %s, because the audit "+
+		s.warnings = append(s.warnings, terminal.Warningf("the report leaves out %s with %s, because the audit "+
 			"hid them. Save the next audit with all prefixes:\n"+
 			"  kubectl genname audit --min-count=1 --top=0 -o json",
 			humanize.Count(hidden.Prefixes, "prefix"), humanize.Count(hidden.Names, "name")))
@@ -160,7 +160,7 @@ func serversOwn(item, server v1alpha1.Retries) v1alpha1.Retries {
 // inconsistentCounts returns the warning about the counts of some types, each as
 // RESOURCE.GROUP.
 func inconsistentCounts(types []string) string {
-	return terminal.Sprintf("Warning: inconsistent counts of %s. Their lists expired or were not sorted, so objects "+
+	return terminal.Warningf("inconsistent counts of %s. Their lists expired or were not sorted, so objects "+
 		"created or deleted during the count might be missing or included", strings.Join(types, ", "))
 }
 
@@ -176,31 +176,27 @@ func (o *options) readSaved() ([]byte, error) {
 func (o *options) counted(
 	ctx context.Context, wanted func() (prefixes []wantedPrefix, warnings []string, err error),
 ) (subject, error) {
-	progress := terminal.StartProgress(o.ErrOut)
-	defer progress.End()
-	progress.SetText("discovering resource types")
-	patience := cluster.Patience{For: census.DefaultRetryTimeout, Print: progress.Line}
-	from, err := cluster.New(ctx, o.factory, &o.serverAttempts, patience)
+	flags := scan.Flags{RetryTimeout: flagvalue.Duration(census.DefaultRetryTimeout)}
+	session, err := flags.Open(ctx, o.factory, o.IOStreams, o.printFlags, &o.serverAttempts)
 	if err != nil {
 		return subject{}, err
 	}
+	o.session.End()
+	o.session = session
 	prefixes, warnings, err := wanted()
 	if err != nil {
 		return subject{warnings: warnings}, err
 	}
-	scanner := census.Scanner{
-		Config: from.Config, Version: from.ListsLike(), Progress: cluster.ShowScan(progress), Absent: patience.Report,
-	}
-	populations, inconsistent, err := count(ctx, from, scanner, prefixes)
+	populations, inconsistent, err := count(ctx, session, prefixes)
 	if err != nil {
 		return subject{}, err
 	}
 	if len(inconsistent) > 0 {
 		warnings = append(warnings, inconsistentCounts(inconsistent))
 	}
-	version := from.GitVersion()
+	version := session.GitVersion()
 	return subject{
-		server:      v1alpha1.CollisionServer{GitVersion: &version, Retries: from.Retries()},
+		server:      v1alpha1.CollisionServer{GitVersion: &version, Retries: session.Retries()},
 		populations: populations, warnings: warnings,
 	}, nil
 }
@@ -222,11 +218,11 @@ func missing(populations []report.Population) (warnings []string) {
 			continue
 		}
 		resource := humanize.Type(p.Group, p.Resource)
-		warning := terminal.Sprintf(
-			"Warning: no object of %s has the prefix %s. A prefix is a whole generateName: is a '-' missing?",
+		warning := terminal.Warningf(
+			"no object of %s has the prefix %s. A prefix is a whole generateName: is a '-' missing?",
 			resource, p.Prefix)
 		if p.Namespace != "" {
-			warning = terminal.Sprintf("Warning: no object of %s in namespace %s has the prefix %s. A prefix is a "+
+			warning = terminal.Warningf("no object of %s in namespace %s has the prefix %s. A prefix is a "+
 				"whole generateName: is a '-' missing, or is it in another namespace?", resource, p.Namespace, p.Prefix)
 		}
 		warnings = append(warnings, warning)
@@ -262,7 +258,7 @@ func manifested(objects *resource.Result) (prefixes []wantedPrefix, warnings []s
 		object := info.Object.(*unstructured.Unstructured)
 		if object.GetName() != "" || object.GetGenerateName() == "" {
 			warnings = append(warnings,
-				terminal.Sprintf("Warning: %s: skipped %s, because %s",
+				terminal.Warningf("%s: skipped %s, because %s",
 					info.Source, info.ObjectName(), whyNotGenerated(object)))
 			return nil
 		}

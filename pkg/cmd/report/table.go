@@ -2,24 +2,40 @@ package report
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// print prints the report in the format of -o.
-func (o *options) print(report *v1alpha1.CollisionReport) error {
-	switch {
-	case o.printFlags.ForMachines():
-		return o.printFlags.Print(report, o.Out)
-	case !o.isSingle(report):
-		o.printVerdict(report)
+// view returns the report as people read it. All of it but warnings and hints goes to stdout.
+func (o *options) view(report *v1alpha1.CollisionReport, subject subject) scan.View {
+	v := scan.View{Gate: o.evaluate(report.Gate, subject)}
+	if o.printFlags.ForMachines() {
+		v.Warnings = subject.warnings
+		return v
+	}
+	v.Verdict = subject.warnings
+	v.Text = func(io.Writer) error { return o.print(report, len(subject.populations)) }
+	if !o.plot {
+		v.Next = o.hints(report)
+	}
+	return v
+}
+
+// print prints the report for people. A writer below keeps its errors.
+func (o *options) print(report *v1alpha1.CollisionReport, prefixes int) error {
+	if o.plot {
+		return o.printPlot(report, prefixes)
+	}
+	o.printVerdict(report)
+	if !o.isSingle(report) {
 		o.printPrefixes(report)
 		return nil
 	}
-	o.printVerdict(report)
 	o.printChances(report)
 	switch {
 	case o.wide:

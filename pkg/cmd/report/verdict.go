@@ -39,7 +39,16 @@ func (o *options) verdictOf(report *v1alpha1.CollisionReport) string {
 	if length := report.NamePool.SuffixLength; length != names.SuffixLength {
 		verdict += " " + fmt.Sprintf("Its suffixes have %s.", humanize.Count(length, "character"))
 	}
-	return verdict + " " + fmt.Sprintf(states[report.Verdict.State], attemptsOf(report), o.chanceOf(item))
+	state := states[report.Verdict.State]
+	if aboveGate(report) && report.Verdict.State == v1alpha1.CollisionOK {
+		state = "Above the gate: %s, and %s."
+	}
+	return verdict + " " + fmt.Sprintf(state, attemptsOf(report), o.chanceOf(item))
+}
+
+// aboveGate reports whether the gate is exceeded. Then the verdict is never that there is no problem.
+func aboveGate(report *v1alpha1.CollisionReport) bool {
+	return report.Gate != nil && len(report.Gate.Exceeded) > 0
 }
 
 // namesOf returns the sentence about the names of a prefix.
@@ -106,6 +115,10 @@ func (o *options) verdictOfSeveral(report *v1alpha1.CollisionReport) string {
 	closest, chance := placeOfNames(c.Group, c.Resource, c.Namespace, c.Prefix), o.chanceOf(o.closest(report))
 	verdict := fmt.Sprintf("No problem with %s: even under %s, which has the least room, %s.",
 		humanize.Count(all, "prefix"), closest, chance)
+	if aboveGate(report) {
+		verdict = fmt.Sprintf("Above the gate: under %s, which has the least room of %s, %s.",
+			closest, humanize.Count(all, "prefix"), chance)
+	}
 	if v.State != v1alpha1.CollisionOK {
 		format, number := "Creates might fail under %s of %s: under %s, %s.", v.Risk
 		if v.State == v1alpha1.CollisionFailing {
@@ -134,22 +147,22 @@ func (o *options) closest(report *v1alpha1.CollisionReport) v1alpha1.CollisionIt
 	return report.Items[0]
 }
 
-// hint prints how to avoid failures if they are likely.
-func (o *options) hint(r *v1alpha1.CollisionReport) {
+// hints return how to avoid failures if they are likely.
+func (o *options) hints(r *v1alpha1.CollisionReport) (lines []string) {
 	item := o.closest(r)
 	client := item.Policy(v1alpha1.PolicyClient)
 	if r.Verdict.State == v1alpha1.CollisionOK {
-		return
+		return nil
 	}
 	if report.StateOf(report.RoomOf(client)) == v1alpha1.CollisionOK {
-		fmt.Fprintf(o.ErrOut, "To try up to %s per create, use:\n  kubectl genname create -f FILENAME\n",
-			humanize.Count(*client.Attempts, "name"))
+		lines = append(lines, terminal.Sprintf("To try up to %s per create, use:",
+			humanize.Count(*client.Attempts, "name")), "  kubectl genname create -f FILENAME")
 	}
 	if r.Verdict.State == v1alpha1.CollisionFailing && item.Prefix != "" {
-		subject := subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix)
-		fmt.Fprintln(o.ErrOut, terminal.Printable(fmt.Sprintf(
-			"To see which old objects you can delete, run:\n  kubectl genname prune %s --older-than=24h", subject)))
+		lines = append(lines, "To see which old objects you can delete, run:",
+			"  kubectl genname prune "+subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix)+" --older-than=24h")
 	}
+	return lines
 }
 
 // subjectOf returns a prefix as arguments of a command.

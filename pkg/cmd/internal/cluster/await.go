@@ -16,7 +16,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 // Pauses between attempts grow from the first to the longest.
@@ -53,7 +52,7 @@ func (c *Cluster) Await(ctx context.Context, ask func() error) error {
 		case ctx.Err() != nil, c.patience.For <= 0, !unreachable:
 			return err
 		case timeUp:
-			return fmt.Errorf(messages.GaveUp, c.patience.For, err)
+			return fmt.Errorf("the server was unreachable for %s: %w", c.patience.For, err)
 		case !waits:
 			c.patience.Report(err, 0)
 			retrier = apistatus.NewRetrier(firstPause, longestPause, c.patience.For)
@@ -95,17 +94,17 @@ func (c *Cluster) readyz(ctx context.Context) error {
 // reachable again after a time.
 func (p Patience) Report(cause error, after time.Duration) {
 	if cause == nil {
-		p.Print(fmt.Sprintf(messages.Reachable, after.Seconds()))
+		p.Print(fmt.Sprintf("The server is reachable again after %.0f s", after.Seconds()))
 		return
 	}
 	if request := (*url.Error)(nil); errors.As(cause, &request) {
 		cause = request.Err // the URL of the first failed request isn't part of the cause
 	}
 	if p.For >= Forever {
-		p.Print(terminal.Sprintf(messages.UnreachableForever, cause))
+		p.Print(terminal.Warningf("the server is unreachable, so requests are retried until it responds: %v", cause))
 		return
 	}
-	p.Print(terminal.Sprintf(messages.Unreachable, p.For, cause))
+	p.Print(terminal.Warningf("the server is unreachable, so requests are retried for up to %s: %v", p.For, cause))
 }
 
 // mayRecover reports whether err is from a server that may soon be reachable. Such a server can't be

@@ -24,7 +24,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 // comingBack is a server that first fails as many dials and requests as the fields state, and then
@@ -87,8 +86,8 @@ func TestNewWaitsForTheServer(t *testing.T) {
 	if !slices.Equal(back.asked[:3], []string{"/readyz", "/readyz", "/version"}) {
 		t.Errorf("asked for %s", back.asked)
 	}
-	reachable, _, _ := strings.Cut(messages.Reachable, "%")
-	if len(printed) != 2 || !strings.HasPrefix(printed[0], fmt.Sprintf(messages.Unreachable, "1m0s", "dial tcp")) ||
+	reachable, _, _ := strings.Cut("The server is reachable again after %.0f s", "%")
+	if len(printed) != 2 || !strings.HasPrefix(printed[0], fmt.Sprintf("Warning: the server is unreachable, so requests are retried for up to %s: %v", "1m0s", "dial tcp")) ||
 		!strings.HasSuffix(printed[0], "connection refused") || !strings.HasPrefix(printed[1], reachable) {
 		t.Errorf("%q", printed)
 	}
@@ -97,7 +96,7 @@ func TestNewWaitsForTheServer(t *testing.T) {
 // When the time is up, New returns the error of the last request. Without patience, and for a
 // server that the kubeconfig doesn't name, it doesn't wait.
 func TestNewGivesUp(t *testing.T) {
-	unreachable := strings.TrimSuffix(messages.GaveUp, "%w")
+	unreachable := strings.TrimSuffix("the server was unreachable for %s: %w", "%w")
 	for _, test := range []struct {
 		host     string
 		patience time.Duration

@@ -21,7 +21,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 // Cluster is a cluster whose names are counted, and the attempts of its server.
@@ -169,7 +168,7 @@ func (c *Cluster) unavailable(known []census.Skipped) []census.Skipped {
 	if err := c.server.Unanswered(); err != nil {
 		skipped = append(skipped, census.Skipped{
 			Group: "apiregistration.k8s.io", Reason: census.Unreachable,
-			Message: fmt.Sprintf(messages.APIsUnknown, err),
+			Message: fmt.Sprintf("can't find out which APIs other servers serve: %v", err),
 		})
 	}
 	for _, u := range c.server.Unavailable() {
@@ -177,7 +176,7 @@ func (c *Cluster) unavailable(known []census.Skipped) []census.Skipped {
 		if !slices.ContainsFunc(known, isGroup) {
 			skipped = append(skipped, census.Skipped{
 				Group: u.API.Group, Reason: census.Unreachable,
-				Message: fmt.Sprintf(messages.APIUnavailable, u.API, u.Message),
+				Message: fmt.Sprintf("discover %s: the server behind this API is unavailable: %s", u.API, u.Message),
 			})
 		}
 	}
@@ -189,9 +188,9 @@ func ShowScan(progress *terminal.Progress) func(census.Progress) {
 	return func(at census.Progress) {
 		types, objects := humanize.Count(at.Types, "type"), humanize.Count(at.Objects, "object")
 		if at.Objects == 0 {
-			progress.SetText(fmt.Sprintf(messages.Scanning, at.Done, types, objects))
+			progress.SetText(fmt.Sprintf("%d of %s, %s", at.Done, types, objects))
 			return
 		}
-		progress.SetText(fmt.Sprintf(messages.ScanningType, at.Done, types, objects, at.Current.GroupResource()))
+		progress.SetText(fmt.Sprintf("%d of %s, %s: %s", at.Done, types, objects, at.Current.GroupResource()))
 	}
 }

@@ -2,13 +2,12 @@ package cluster
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
 // identityTimeout bounds the requests of this file, which a report can do without.
@@ -58,5 +57,6 @@ func (c *Cluster) Ahead(ctx context.Context) time.Duration {
 
 // ClockWarning returns the warning that the clocks of the server and of this computer differ.
 func ClockWarning(difference time.Duration) string {
-	return fmt.Sprintf(messages.Clock, difference.Abs())
+	return terminal.Warningf("this machine's clock differs from the server's by %s. The command uses the server's clock.",
+		difference.Abs())
 }

@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 const (
@@ -26,7 +25,7 @@ func (a *Attempts) Set(text string) error {
 	}
 	attempts, err := strconv.Atoi(text)
 	if err != nil || attempts < 1 || attempts > MaxAttempts {
-		return fmt.Errorf(messages.BadAttempts, text, MaxAttempts)
+		return fmt.Errorf("%q is neither auto nor a number from 1 to %d", text, MaxAttempts)
 	}
 	a.attempts = attempts
 	return nil

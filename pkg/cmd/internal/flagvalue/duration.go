@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 // Duration is a flag for a duration in which days are allowed: 30d,
@@ -21,7 +19,7 @@ func (d *Duration) Set(text string) error {
 	if before, after, ok := strings.Cut(text, "d"); ok {
 		var err error
 		if days, err = strconv.ParseFloat(before, 64); err != nil || math.IsNaN(days) || math.Abs(days) > maxDays {
-			return fmt.Errorf(messages.BadDuration, text)
+			return fmt.Errorf("%q is not a duration, like 90m, 24h or 30d", text)
 		}
 		rest = after
 	}
@@ -29,7 +27,7 @@ func (d *Duration) Set(text string) error {
 	if rest != "" || text == "" {
 		duration, err := time.ParseDuration(rest)
 		if err != nil {
-			return fmt.Errorf(messages.BadDuration, text)
+			return fmt.Errorf("%q is not a duration, like 90m, 24h or 30d", text)
 		}
 		value += duration
 	}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 // Enum is a flag that takes one of a few words. Help, completion and the error
@@ -23,7 +21,7 @@ func NewEnum[T ~string](value T, words ...T) Enum[T] { return Enum[T]{Value: val
 // Set takes one of the words.
 func (e *Enum[T]) Set(text string) error {
 	if !slices.Contains(e.words, T(text)) {
-		return fmt.Errorf(messages.BadWord, alternatives(e.Words()))
+		return fmt.Errorf("must be %s", alternatives(e.Words()))
 	}
 	e.Value = T(text)
 	return nil

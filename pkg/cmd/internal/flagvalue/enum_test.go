@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
-
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 type color string
@@ -46,7 +44,7 @@ func TestEnum(t *testing.T) {
 
 func TestEnumOfTwo(t *testing.T) {
 	e := NewEnum("client", "client", "server")
-	if err := e.Set("both"); err == nil || err.Error() != fmt.Sprintf(messages.BadWord, "client or server") {
+	if err := e.Set("both"); err == nil || err.Error() != fmt.Sprintf("must be %s", "client or server") {
 		t.Error(err)
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 // numberValue is one of pflag's flags for numbers that takes them as our tables
@@ -29,14 +27,15 @@ func (n numberValue) Set(text string) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, strconv.ErrRange):
-		return fmt.Errorf(messages.OutOfRange, text)
+		return fmt.Errorf("%q is too large or too small", text)
 	}
-	return fmt.Errorf(messages.BadNumber, text, numbersOf[n.Type()])
+	return fmt.Errorf("%q is not %s", text, numbersOf[n.Type()])
 }
 
 // numbersOf describe the values of pflag's types.
 var numbersOf = map[string]string{
-	"int": messages.Whole, "int64": messages.Whole, "float64": messages.Fraction, "int64Slice": messages.Wholes,
+	"int": "a whole number", "int64": "a whole number", "float64": "a number",
+	"int64Slice": "a whole number or a list of whole numbers, like 100,1000",
 }
 
 // ReadableNumbers makes the flags that take numbers numberValues.

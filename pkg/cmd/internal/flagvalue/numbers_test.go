@@ -7,8 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
-
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 func TestNumberValue(t *testing.T) {
@@ -21,13 +19,13 @@ func TestNumberValue(t *testing.T) {
 		{"--float=1,000", ""},
 		{"--float=0.5", ""},
 		{"--list=1,500,20", ""}, // commas separate the items of a list
-		{"--int=ten", fmt.Sprintf(messages.BadNumber, "ten", messages.Whole)},
-		{"--int=", fmt.Sprintf(messages.BadNumber, "", messages.Whole)},
-		{"--int64=1.5", fmt.Sprintf(messages.BadNumber, "1.5", messages.Whole)},
-		{"--int64=20,00", fmt.Sprintf(messages.BadNumber, "20,00", messages.Whole)},
-		{"--int64=9223372036854775808", fmt.Sprintf(messages.OutOfRange, "9223372036854775808")},
-		{"--float=x", fmt.Sprintf(messages.BadNumber, "x", messages.Fraction)},
-		{"--list=1,x", fmt.Sprintf(messages.BadNumber, "1,x", messages.Wholes)},
+		{"--int=ten", fmt.Sprintf("%q is not %s", "ten", "a whole number")},
+		{"--int=", fmt.Sprintf("%q is not %s", "", "a whole number")},
+		{"--int64=1.5", fmt.Sprintf("%q is not %s", "1.5", "a whole number")},
+		{"--int64=20,00", fmt.Sprintf("%q is not %s", "20,00", "a whole number")},
+		{"--int64=9223372036854775808", fmt.Sprintf("%q is too large or too small", "9223372036854775808")},
+		{"--float=x", fmt.Sprintf("%q is not %s", "x", "a number")},
+		{"--list=1,x", fmt.Sprintf("%q is not %s", "1,x", "a whole number or a list of whole numbers, like 100,1000")},
 	} {
 		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 		flags.Int("int", 0, "")

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 // Probability is a flag for a probability: 0.001 or 0.1%.
@@ -23,7 +21,7 @@ func (p *Probability) Set(text string) error {
 		value /= 100
 	}
 	if err != nil || !(value >= 0 && value <= 1) {
-		return fmt.Errorf(messages.BadProbability, text)
+		return fmt.Errorf("%q is not a probability, like 0.001 or 0.1%%", text)
 	}
 	*p.Value, p.given = value, true
 	return nil

@@ -91,7 +91,7 @@ func (f *Flags) Open(
 	ctx context.Context, factory cmdutil.Factory, streams genericiooptions.IOStreams, prints *output.Flags,
 	attempts *flagvalue.Attempts,
 ) (*Session, error) {
-	s := &Session{IOStreams: streams, Progress: terminal.StartProgress(streams.ErrOut), Prints: prints}
+	s := Offline(streams, prints)
 	s.SetText("discovering resource types")
 	s.Patience = cluster.Patience{For: time.Duration(f.RetryTimeout), Print: s.Line}
 	var err error
@@ -100,6 +100,11 @@ func (f *Flags) Open(
 		return nil, err
 	}
 	return s, nil
+}
+
+// Offline returns a session that reaches no cluster. The caller calls End.
+func Offline(streams genericiooptions.IOStreams, prints *output.Flags) *Session {
+	return &Session{IOStreams: streams, Progress: terminal.StartProgress(streams.ErrOut), Prints: prints}
 }
 
 // Scanner returns a scanner that shows its progress, and warns while the server is unreachable.

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/messages"
 )
 
 // The control sequences of xterm, which all later terminals understand.
@@ -46,13 +45,13 @@ func StartScreen(in io.Reader, out io.Writer) (*Screen, error) {
 	s := &Screen{out: file, quit: make(chan struct{})}
 	showsSequences, err := understand(file)
 	if err != nil {
-		return nil, fmt.Errorf(messages.NoScreen, err)
+		return nil, fmt.Errorf("can't use the terminal: %w", err)
 	}
 	s.restore = showsSequences
 	if keys, ok := in.(*os.File); ok && term.IsTerminal(int(keys.Fd())) {
 		before, err := term.MakeRaw(int(keys.Fd()))
 		if err != nil {
-			return nil, fmt.Errorf(messages.NoScreen, err)
+			return nil, fmt.Errorf("can't use the terminal: %w", err)
 		}
 		s.in = keys
 		s.restore = func() {
