@@ -15,7 +15,7 @@ import (
 )
 
 // pageSize bounds the objects in memory while a list is read.
-const pageSize = 100
+const pageSize = 500
 
 // Reason is why a Pod doesn't run, or why a Job has none.
 type Reason struct {

@@ -21,6 +21,8 @@ import (
 const (
 	// Pods are listed after pauses from the first to the longest.
 	firstPending, longestPending = 2 * time.Second, 10 * time.Second
+	// restOfTime is how many times longer a pause is than the list before it, because many Pods are a load.
+	restOfTime = 20
 	// reportEvery is how often a line reports why nothing runs. On a terminal, the line of the progress does.
 	reportEvery = 30 * time.Second
 	// lastPending bounds the lists at the end of the wait.
@@ -43,8 +45,10 @@ func (p *podReasons) list(ctx context.Context) <-chan []pods.Reason {
 		return nil
 	}
 	go func() {
-		for pause := firstPending; apistatus.Sleep(ctx, pause) == nil; pause = min(2*pause, longestPending) {
+		for pause := firstPending; apistatus.Sleep(ctx, pause) == nil; {
+			began := time.Now()
 			all, err := pods.Reasons(ctx, p.client, p.sources)
+			pause = max(min(2*pause, longestPending), restOfTime*time.Since(began))
 			switch {
 			case apierrors.IsForbidden(err):
 				return
