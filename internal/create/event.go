@@ -1,7 +1,9 @@
 package create
 
 import (
+	"context"
 	"errors"
+	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
@@ -103,3 +105,57 @@ func (Retry) event()     {}
 func (Warning) event()   {}
 func (Searching) event() {}
 func (Problem) event()   {}
+
+// report is a report of a worker or of a permission review to the run. It is a Warning, a Retry, ended
+// or reviewed.
+type report interface{ report() }
+
+// ended is the end of a job.
+type ended struct {
+	job     job
+	outcome Outcome
+	// renamed reports that the cluster changed the name.
+	renamed bool
+	// rechecked reports that the object was rechecked after a refusal.
+	rechecked bool
+	// unreachable reports that neither the object nor a check of the server got a response.
+	unreachable bool
+}
+
+// reviewed reports whether the user has permission to get objects at a place.
+type reviewed struct {
+	place    *place
+	readable bool
+}
+
+func (Warning) report()  {}
+func (Retry) report()    {}
+func (ended) report()    {}
+func (reviewed) report() {}
+
+// changePatience is the time to read the object of a Change.
+const changePatience = 10 * time.Second
+
+// Change is a document that was changed after a run with the key created an object from it.
+type Change struct {
+	// Document is the document, and Object the object as arguments of kubectl.
+	Document, Object string
+	// Fields are the paths of the first fields of the document that the object lacks or
+	// has with another value. If there are none, a field was removed from the document.
+	Fields []string
+}
+
+// changeOf reads the object of a document, and compares each field of the document with it. It
+// returns nil if the object can't be read.
+func (k *keyed) changeOf(d *Document, name string) *Change {
+	ctx, cancel := context.WithTimeout(k.ctx, changePatience)
+	defer cancel()
+	stored, err := k.config.client.Get(ctx, d, name)
+	if err != nil {
+		return nil
+	}
+	return &Change{
+		Document: d.Reference(""), Object: d.Argument(name),
+		Fields: d.differences(stored),
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
@@ -136,3 +138,16 @@ func (o *operation) conflict(refusal error) error {
 // notGenerated is the end of a conflict's message, also where the server was not
 // asked to generate a name.
 const notGenerated = ", the server was not able to generate a unique name for the object"
+
+// response is the response to one request, as the protocol takes it, and as the
+// caller of Create gets it.
+type response struct {
+	protocol.Observation
+	// object is the one that the server stored (POST) or has (GET), if known.
+	object *unstructured.Unstructured
+}
+
+// because is a response without an object.
+func because(f protocol.Finding, err error) response {
+	return response{Observation: protocol.Observation{Finding: f, Err: err}}
+}

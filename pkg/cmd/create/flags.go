@@ -3,11 +3,15 @@ package create
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/resource"
+	kubectlcreate "k8s.io/kubectl/pkg/cmd/create"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
@@ -172,4 +176,31 @@ func (o *options) validateKubectlsOwn() error {
 		return errors.New("--dry-run cannot be used with --edit, because kubectl create would create the object")
 	}
 	return o.CreateOptions.Validate()
+}
+
+// explainArguments returns a better error than kubectl's for unexpected arguments: files, or a
+// subcommand that only kubectl has.
+func (o *options) explainArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 || o.flags.kubectlsWords() {
+		return nil
+	}
+	if isFile(args[0]) {
+		return cmdutil.UsageErrorf(cmd, "unexpected argument %q. Name each file with -f, like %s -f %s",
+			args[0], cmd.CommandPath(), args[0])
+	}
+	kubectls := kubectlcreate.NewCmdCreate(o.conn.Factory, o.IOStreams)
+	if sub, _, err := kubectls.Find(args); err == nil && sub != kubectls {
+		return fmt.Errorf("%s has no subcommands. Pipe the output of kubectl into it:\n"+
+			"  kubectl %s … --dry-run=client -o yaml | %s -f -",
+			cmd.CommandPath(), sub.CommandPath(), cmd.CommandPath())
+	}
+	return nil
+}
+
+// isFile reports whether the user means a file, a directory, or stdin.
+func isFile(argument string) bool {
+	if _, err := os.Stat(argument); err == nil || argument == "-" {
+		return true
+	}
+	return slices.Contains(resource.FileExtensions, filepath.Ext(argument))
 }

@@ -38,7 +38,8 @@ func (s Sent) Stored(name string, kind schema.GroupKind, got metav1.Object) prot
 	case got.GetName() == name, s.ID == "" && (got.GetName() == "" || s.mayBePicked(got)):
 		return protocol.Observation{Finding: protocol.Stored}
 	case s.ID != "" && id == s.ID:
-		return protocol.Observation{Finding: protocol.Renamed, Err: fmt.Errorf("created as %q%s", got.GetName(), s.Renamed(name))}
+		err := fmt.Errorf("created as %q%s", got.GetName(), s.Renamed(name))
+		return protocol.Observation{Finding: protocol.Renamed, Err: err}
 	}
 	return protocol.Observation{Finding: protocol.Lost, Other: true, Err: notSent(got)}
 }
