@@ -32,7 +32,7 @@ func TestCreateConflict(t *testing.T) {
 		stdout, stderr string
 	}{
 		{
-			name: "another id", holder: map[string]string{exactlyonce.Annotation: "v1-another"}, code: 0,
+			name: "another id", holder: map[string]string{exactlyonce.Annotation: "v1-00112233445566778899aabbccddeeff-0-0"}, code: 0,
 			stdout: `configmap/demo-` + harness.Suffix + ` created\n`,
 			stderr: retried(`configmap/demo-`+harness.Suffix, "trying %s"),
 		},
