@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"syscall"
 	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -17,7 +16,7 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), cmd.Signals()...)
 	// A second signal ends the program at once. It must come at least a second after the first,
 	// because some runners signal all processes.
 	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) })

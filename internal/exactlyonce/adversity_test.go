@@ -2,11 +2,14 @@ package exactlyonce
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -401,5 +404,17 @@ func TestResponseWithoutAName(t *testing.T) {
 		if r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, object, Untracked()); err != nil || r.Outcome != Created {
 			t.Errorf("%q: %+v, %v", name, r, err)
 		}
+	}
+}
+
+// The certificate of the server is not trusted, so nothing is sent, and nothing is retried.
+func TestCertificateThatIsNotTrusted(t *testing.T) {
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	defer server.Close()
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	creator := creatorFor(t, &rest.Config{Host: server.URL})
+	_, err := creator.Create(t.Context(), configMapMapping, configMap(), NewID())
+	if !errors.Is(err, ErrRefused) || !errors.As(err, new(*tls.CertificateVerificationError)) {
+		t.Error(err)
 	}
 }

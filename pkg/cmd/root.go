@@ -5,6 +5,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,6 +34,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/version"
 )
+
+// Signals returns the signals that interrupt a command.
+func Signals() []os.Signal { return exitcode.Signals() }
 
 // Execute runs the command line args (without the program's name) and returns the exit code. When
 // ctx is done, it ends early, and the command prints the unfinished work.

@@ -237,3 +237,33 @@ func TestSecondInterrupt(t *testing.T) {
 	p.prints(unknownOutcome(`configmap/demo-`+harness.Suffix+` -n `+ns, "interrupted") +
 		sum("interrupted again", 0, 0, 0, 1, 2) + sameAgain + `$`)
 }
+
+// A parent process such as nohup ignores SIGHUP, and so does the command.
+func TestCreateUnderNohup(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, single)
+	var posts atomic.Int64
+	hangUp := make(chan *os.Process, 1)
+	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+		if harness.Creates(r) && posts.Add(1) == 3 {
+			if err := (<-hangUp).Signal(syscall.SIGHUP); err != nil {
+				t.Error(err)
+			}
+		}
+		return nil
+	})
+	u := harness.As(t, proxy.Config)
+	file := harness.File(t, "in.yaml", strings.Repeat("---\n"+configMap, 8))
+	command := exec.CommandContext(t.Context(), "sh", "-c", `trap "" HUP; exec "$@"`, "sh", harness.Plugin(t),
+		"create", "-n", ns, "-f", file, "--kubeconfig="+u.Kubeconfig, "--cache-dir="+t.TempDir())
+	var stderr strings.Builder
+	command.Stderr = &stderr
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	hangUp <- command.Process
+	err := command.Wait()
+	if n := len(harness.ConfigMaps(t, single, ns)); err != nil || n != 8 {
+		t.Errorf("%v, %d objects, want 8; stderr is\n%s", err, n, stderr.String())
+	}
+}

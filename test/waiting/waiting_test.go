@@ -129,6 +129,16 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// An object whose wait ends early is printed as it was created.
+func TestFormatOfAnObjectThatRuns(t *testing.T) {
+	t.Parallel()
+	result := wait(t, job(runs), "-o", "json", "--wait-timeout=1s")
+	var object batchv1.Job
+	if err := json.Unmarshal([]byte(result.Stdout), &object); err != nil || object.UID == "" || result.Code != 1 {
+		t.Errorf("%v, exit code %d, stdout is\n%s", err, result.Code, result.Stdout)
+	}
+}
+
 // If the command can't wait for the objects, it creates nothing.
 func TestNothingToWaitFor(t *testing.T) {
 	t.Parallel()

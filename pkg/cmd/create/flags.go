@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -78,10 +79,11 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 		"Maximum number of requests per second, 0 for no limit. Throttling by the server always applies")
 	flags.IntVar(&f.burst, "burst", 0,
 		"Number of requests that can be sent at once before --qps limits them. The default is the value of --qps")
-	flags.BoolVar(&f.wait, "wait", false, "Wait until the objects have finished. "+
+	flags.Var((*waitSwitch)(&f.wait), "wait", "Wait until the objects have finished. "+
 		"The exit code is 5 if one of them has failed")
-	flags.DurationVar(&f.waitTimeout, "wait-timeout", defaultWait,
-		"How long to wait. 0 checks the objects once, and a negative value sets no limit")
+	flags.Lookup("wait").NoOptDefVal = "true"
+	flags.DurationVar(&f.waitTimeout, "wait-timeout", defaultWait, "How long to wait. 0 checks the objects once, "+
+		"and a negative value sets no limit. The wait also ends if the server is unreachable for --retry-timeout")
 	flags.StringArrayVar(&f.waitFor, "for", nil, "Wait for this condition or value, not for the end of the objects, "+
 		"as kubectl wait does: condition=NAME[=VALUE] or jsonpath=EXPRESSION[=VALUE]. It applies to objects of "+
 		"every type that has a status")
@@ -95,6 +97,22 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 		"as kubectl create job --from does, with the generateName NAME-run-")
 	_ = flags.SetAnnotation("idempotency-key", "classified", []string{"true"}) // --record redacts it
 	cmd.Flags().AddFlagSet(flags)
+}
+
+// waitSwitch is the value of --wait. Its error says how to set a time limit.
+type waitSwitch bool
+
+func (w *waitSwitch) String() string   { return strconv.FormatBool(bool(*w)) }
+func (w *waitSwitch) Type() string     { return "bool" }
+func (w *waitSwitch) IsBoolFlag() bool { return true }
+
+func (w *waitSwitch) Set(value string) error {
+	is, err := strconv.ParseBool(value)
+	if err != nil {
+		return fmt.Errorf("it takes no time limit. Use --wait --wait-timeout=%s", value)
+	}
+	*w = waitSwitch(is)
+	return nil
 }
 
 // defaultWait is how long --wait waits.

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
@@ -37,7 +36,7 @@ func (o *options) interruptible(ctx context.Context, run func(context.Context) e
 	case <-ctx.Done():
 	}
 	again := make(chan os.Signal, 1)
-	signal.Notify(again, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(again, exitcode.Signals()...)
 	defer signal.Stop(again)
 	began, over := time.Now(), time.After(maxStopping)
 	o.printInProgress()

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apitypes "k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -30,6 +31,7 @@ import (
 type waiting struct {
 	checks  *waitChecks // nil without --wait
 	objects []wait.Object
+	whole   map[wait.Object]*unstructured.Unstructured // as created, if the format shows whole objects
 
 	ended     map[wait.Outcome]int
 	suspended map[wait.Object]bool // of those that run
@@ -65,6 +67,12 @@ func (r *results) await(o create.Outcome, state string) {
 		awaited.Selector = exactlyonce.RunLabel + "=" + label
 	}
 	r.waiting.objects = append(r.waiting.objects, awaited)
+	if r.waiting.whole == nil {
+		r.waiting.whole = map[wait.Object]*unstructured.Unstructured{}
+	}
+	if r.showsWhole() {
+		r.waiting.whole[awaited] = object
+	}
 	r.waiting.pods.add(awaited, d.Object)
 }
 
@@ -239,11 +247,16 @@ func why(e wait.Ended) string {
 	return strings.TrimRight(terminal.Printable(strings.ReplaceAll(text, "\n", " ")), " ")
 }
 
-// printFinal prints an object that has finished, if the format shows whole objects.
+// printFinal prints an object when the wait for it ends, if the format shows whole objects. An object that
+// has not finished is printed as it was created.
 func (r *results) printFinal(e wait.Ended) {
-	if e.Final == nil || !r.showsWhole() {
+	if !r.showsWhole() {
 		return
 	}
+	if e.Final == nil {
+		e.Final = r.waiting.whole[e.Object]
+	}
+	delete(r.waiting.whole, e.Object)
 	if terminal.IsTerminal(r.Out) { // the line with the counts must not be in between
 		r.progress.End()
 		defer r.showProgress()

@@ -4,8 +4,11 @@ package exitcode
 
 import (
 	"errors"
+	"os"
+	"os/signal"
 	"strings"
 	"sync"
+	"syscall"
 
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 )
@@ -19,6 +22,16 @@ const (
 	ObjectFailed = 5   // an object that the command waited for has failed
 	Interrupted  = 130 // stopped by SIGINT, SIGTERM or SIGHUP, with a shell's code for SIGINT
 )
+
+// Signals returns the signals that interrupt a command. SIGHUP stays ignored if the parent
+// process ignores it, as nohup does.
+func Signals() (all []os.Signal) {
+	all = []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		all = append(all, syscall.SIGHUP)
+	}
+	return all
+}
 
 // Error is an error with an exit code, and with lines to print after the error without a prefix.
 // Err can be nil.

@@ -6,6 +6,7 @@
 package findings
 
 import (
+	"crypto/tls"
 	"errors"
 	"math"
 	"net/http"
@@ -26,6 +27,8 @@ import (
 func OfPost(err error, connected bool) protocol.Finding {
 	var status *apierrors.StatusError
 	switch {
+	case errors.As(err, new(*tls.CertificateVerificationError)): // before anything is sent
+		return protocol.Rejected
 	case !connected:
 		return protocol.NotStored
 	case !errors.As(err, &status):
