@@ -15,11 +15,11 @@ var allListed = []string{
 	"test/monitoring", "test/parity", "test/pruning", "test/waiting",
 }
 
-// docs/internals/tested.md names tests that exist, and all tests of the directories in allListed.
+// test/README.md names tests that exist, and all tests of the directories in allListed.
 func TestTested(t *testing.T) {
 	named := map[string][]string{} // by directory
 	row := regexp.MustCompile("(?m)^\\| [^|`]+(?:`[^|]*)? \\| `([^`|]+)` \\| (.*) \\|$")
-	for _, match := range row.FindAllStringSubmatch(read(t, "docs/internals/tested.md"), -1) {
+	for _, match := range row.FindAllStringSubmatch(read(t, "test/README.md"), -1) {
 		named[match[1]] = append(named[match[1]], strings.Fields(strings.ReplaceAll(match[2], "`", ""))...)
 	}
 	if len(named) < 10 {
@@ -29,14 +29,14 @@ func TestTested(t *testing.T) {
 		text := goTests(t, dir)
 		for _, name := range names {
 			if !regexp.MustCompile(`(?m)^func ` + name + `\(t `).MatchString(text) {
-				t.Errorf("%s has no test %s. docs/internals/tested.md names it", dir, name)
+				t.Errorf("%s has no test %s. test/README.md names it", dir, name)
 			}
 		}
 	}
 	for _, dir := range allListed {
 		for _, name := range testsIn(goTests(t, dir)) {
 			if !slices.Contains(named[dir], name) {
-				t.Errorf("docs/internals/tested.md does not have %s of %s", name, dir)
+				t.Errorf("test/README.md does not have %s of %s", name, dir)
 			}
 		}
 	}
