@@ -38,6 +38,10 @@ func (d *Document) changes(stored *unstructured.Unstructured) []string {
 	kind := d.Mapping.GroupVersionKind.GroupKind()
 	if spec := maps.Clone(mapOf(wanted, "spec")); finished.Knows(kind) && spec != nil {
 		delete(spec, "suspend")
+		if policy := maps.Clone(mapOf(spec, "runPolicy")); policy != nil { // of an MPIJob
+			delete(policy, "suspend")
+			spec["runPolicy"] = policy
+		}
 		addDefaults(kind, spec)
 		wanted["spec"] = spec
 	}

@@ -99,6 +99,7 @@ func TestChanges(t *testing.T) {
 		"a work queue":          {`{` + job + `, spec: {parallelism: 2}}`, `{` + job + `, spec: {parallelism: 2}}`, nil},
 		"a bounded work queue":  {`{` + job + `, spec: {parallelism: 2}}`, `{` + job + `, spec: {parallelism: 2, completions: 1}}`, []string{"spec.completions"}},
 		"Kueue":                 {`{` + job + `, spec: {suspend: true}}`, `{` + job + `, spec: {completions: 1, parallelism: 1, suspend: false}}`, nil},
+		"Kueue and MPI":         {`{apiVersion: kubeflow.org/v2beta1, kind: MPIJob, spec: {runPolicy: {suspend: true, a: 1}}}`, `{spec: {runPolicy: {suspend: false, a: 1}}}`, nil},
 		"a CronJob":             {`{apiVersion: batch/v1, kind: CronJob, spec: {suspend: true}}`, `{spec: {suspend: false}}`, []string{"spec.suspend"}},
 		"a deadline of a Pod":   {`{apiVersion: v1, kind: Pod, spec: {}}`, `{spec: {activeDeadlineSeconds: 5}}`, []string{"spec.activeDeadlineSeconds"}},
 		"another type":          {`{apiVersion: v1, kind: ConfigMap, data: {a: x}}`, `{data: {a: y}}`, []string{"data.a"}},

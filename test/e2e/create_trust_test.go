@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -124,4 +126,78 @@ func expectConfigMapsOf(t *testing.T, ns string, want int) {
 	if n := len(harness.ConfigMaps(t, retrying, ns)); n != want {
 		t.Errorf("%d objects are there, want %d", n, want)
 	}
+}
+
+// Without a secret, the ID, the name and the digest of a Secret don't depend on its data. So they don't show a
+// PIN, and a changed PIN is noticed only where the Secret is read. With a secret, the digest shows the change.
+func TestDataOfSecretsIsInNoID(t *testing.T) {
+	t.Parallel()
+	ns, other := harness.Namespace(t, retrying), harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	args := func(ns, pin string, more ...string) []string {
+		manifest := "apiVersion: v1\nkind: Secret\nmetadata: {generateName: pin-}\nstringData: {pin: \"" + pin + "\"}\n"
+		return append([]string{"create", "-n", ns, "-f", harness.File(t, "pin.yaml", manifest), "--idempotency-key=k"}, more...)
+	}
+	planned := func(pin string) string {
+		return u.Run(args(ns, pin, "--dry-run=client", "-o", "jsonpath={.metadata}")...).Stdout
+	}
+	if a, b := planned("1234"), planned("4321"); a != b || !strings.Contains(a, "genname.dev/creation-digest") {
+		t.Errorf("the metadata depends on the PIN, or has no digest:\n%s\n%s", a, b)
+	}
+	created := u.Run(args(ns, "1234")...)
+	created.Expect(t, 0, `secret/pin-`+harness.Suffix+` created\n`, `.*`)
+	u.Run(args(ns, "4321")...).Expect(t, 0, strings.ReplaceAll(created.Stdout, "created", "exists"), `.*`)
+	u.Run(args(ns, "4321", "--fail-on-difference")...).Expect(t, 1, ``,
+		`.*error: secret/pin-\w+ -n `+ns+` exists, and differs from the input in data\.pin\n`)
+
+	secret := "--idempotency-secret-file=" + harness.File(t, "secret", firstSecret)
+	u.Run(args(other, "1234", secret)...).Expect(t, 0, `secret/pin-`+harness.Suffix+` created\n`, `.*`)
+	u.Run(args(other, "4321", secret)...).Expect(t, 1, ``, `.*the key was used for a different input, so nothing was created.*`)
+}
+
+// The same key, secret and namespace in two clusters give the same name and ID. Another user reads them in
+// one cluster, and creates the object in the other one first. A key with the environment prevents this.
+func TestOneSecretInTwoClusters(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	staging, production := harness.Clientset(t, single).CoreV1(), harness.Clientset(t, retrying).CoreV1()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}
+	if _, err := staging.Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	input, secret := harness.File(t, "in.yaml", configMap), "--idempotency-secret-file="+harness.File(t, "secret", firstSecret)
+	args := func(key string) []string {
+		return []string{"create", "-n", ns, "-f", input, secret, "--idempotency-key=" + key}
+	}
+	harness.As(t, single.Admin()).Run(args("migrate")...).Expect(t, 0, oneCreated, `.*`)
+	read := harness.ConfigMaps(t, single, ns)[0]
+	read.UID, read.ResourceVersion, read.Data = "", "", map[string]string{"a": "forged"}
+	if _, err := production.ConfigMaps(ns).Create(t.Context(), &read, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	u := harness.As(t, retrying.Admin())
+	u.Run(args("migrate")...).Expect(t, 0, `configmap/`+read.Name+` exists\n`, `.*`)
+	u.Run(args("prod-migrate")...).Expect(t, 0, oneCreated, `.*`)
+}
+
+// A backup tool restores an object without its generateName and owners. The run finds it.
+func TestRestoredObjectOfARun(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	u, maps := harness.As(t, retrying.Admin()), harness.Clientset(t, retrying).CoreV1().ConfigMaps(ns)
+	args := []string{
+		"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=k",
+		"--idempotency-secret-file=" + harness.File(t, "secret", firstSecret),
+	}
+	created := u.Run(args...)
+	created.Expect(t, 0, oneCreated, `.*`)
+	saved := harness.ConfigMaps(t, retrying, ns)[0]
+	if err := maps.Delete(t.Context(), saved.Name, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	saved.UID, saved.ResourceVersion, saved.GenerateName, saved.OwnerReferences = "", "", "", nil
+	if _, err := maps.Create(t.Context(), &saved, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	u.Run(args...).Expect(t, 0, strings.ReplaceAll(created.Stdout, "created", "exists"), `.*`)
 }
