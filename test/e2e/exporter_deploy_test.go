@@ -171,15 +171,15 @@ func exporterManifests(t *testing.T, cp *controlplane.ControlPlane) {
 	if text := fmt.Sprint(granted(role)); strings.Contains(text, "secrets") || strings.Contains(text, "configmaps") || strings.Contains(text, "*") {
 		t.Errorf("the role grants too much: %s", text)
 	}
-	checkPodSecurity(t, cp, deployment)
+	checkPodSecurity(t, cp, deployment.Namespace, deployment.Spec.Template.Spec)
 }
 
-// checkPodSecurity makes the real admission check the Pod of the Deployment, and a Pod that is not
-// allowed, in the namespace of the kustomization.
-func checkPodSecurity(t *testing.T, cp *controlplane.ControlPlane, deployment appsv1.Deployment) {
+// checkPodSecurity makes the real admission of a restricted namespace check a Pod, and a Pod that is not
+// allowed.
+func checkPodSecurity(t *testing.T, cp *controlplane.ControlPlane, namespace string, spec corev1.PodSpec) {
 	t.Helper()
-	pods := harness.Clientset(t, cp).CoreV1().Pods(deployment.Namespace)
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: "exporter-"}, Spec: deployment.Spec.Template.Spec}
+	pods := harness.Clientset(t, cp).CoreV1().Pods(namespace)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: "checked-"}, Spec: spec}
 	dryRun := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 	if _, err := pods.Create(t.Context(), pod, dryRun); err != nil {
 		t.Error(err)

@@ -39,6 +39,7 @@ func TestWholeCluster(t *testing.T) {
 		{"roles", roles},
 		{"completion", completion},
 		{"exporter", exporterManifests},
+		{"prune", pruneManifests}, // after the exporter, whose namespace is restricted
 		{"examples", helpExamples},
 		{"types", storesWhatKubectlDoes},
 		{"aggregated API", createAggregated}, // its server ends with the test, so discovery fails later

@@ -55,17 +55,24 @@ func newPublisher(t *testing.T, r release) publisher {
 	return p
 }
 
-// deployed returns the name and the tag of the image in deploy/exporter.
+// deployed returns the name and the tag of the image in deploy/exporter and in deploy/prune, which is the same.
 func deployed(t *testing.T, repository string) (name, tag string) {
 	t.Helper()
-	var kustomization struct {
-		Images []struct{ Name, NewTag string }
+	for _, directory := range []string{"deploy/exporter/base", "deploy/prune"} {
+		var kustomization struct {
+			Images []struct{ Name, NewTag string }
+		}
+		text := file(t, filepath.Join(repository, directory, "kustomization.yaml"))
+		if err := yaml.Unmarshal([]byte(text), &kustomization); err != nil || len(kustomization.Images) != 1 {
+			t.Fatalf("%v: %d images in\n%s", err, len(kustomization.Images), text)
+		}
+		image := kustomization.Images[0]
+		if name != "" && (image.Name != name || image.NewTag != tag) {
+			t.Errorf("%s has the image of %s:%s, and deploy/exporter %s:%s", directory, image.Name, image.NewTag, name, tag)
+		}
+		name, tag = image.Name, image.NewTag
 	}
-	text := file(t, filepath.Join(repository, "deploy/exporter/base/kustomization.yaml"))
-	if err := yaml.Unmarshal([]byte(text), &kustomization); err != nil || len(kustomization.Images) != 1 {
-		t.Fatalf("%v: %d images in\n%s", err, len(kustomization.Images), text)
-	}
-	return kustomization.Images[0].Name, kustomization.Images[0].NewTag
+	return name, tag
 }
 
 func file(t *testing.T, path string) string {
