@@ -240,7 +240,8 @@ func (s *skips) list() []census.Skipped {
 	for key, names := range s.objects {
 		slices.Sort(names)
 		s.all = append(s.all, census.Skipped{
-			Group: key.resource.Group, Resource: key.resource.Resource, Namespace: key.namespace, Reason: census.Incomparable,
+			Group: key.resource.Group, Resource: key.resource.Resource, Namespace: key.namespace,
+			Reason:  census.Incomparable,
 			Message: "managedFields are invalid in " + humanize.Few(slices.Compact(names)),
 		})
 	}

@@ -8,9 +8,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/prose"
 )
 
-// toTroubleshoot matches the groups of messages that the page explains.
-var toTroubleshoot = regexp.MustCompile(`^(Errors|Warnings|Closing lines)`)
-
 // notExplained are the groups and messages that the page leaves out, with the reasons.
 var notExplained = map[string]string{
 	"Warning: … was counted again, and its creates and deletes are lower bounds, because the watch lost events: …": "nothing to do",

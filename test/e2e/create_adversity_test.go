@@ -143,7 +143,7 @@ func TestCreateOfAnObjectTooLargeForEtcd(t *testing.T) {
 	for size, why := range map[int]string{1700: "etcdserver: request is too large", 2500: "trying to send message larger than max"} {
 		ns := harness.Namespace(t, single)
 		var posts atomic.Int64
-		proxy := faultproxy.New(t, single.Admin(), countPosts(&posts, nil))
+		proxy := faultproxy.New(t, single.Admin(), countPosts(&posts))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		u := harness.As(t, proxy.Config)

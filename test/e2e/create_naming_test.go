@@ -198,7 +198,7 @@ func TestIPAddressesAreNamedByTheServer(t *testing.T) {
 	t.Parallel()
 	address := harness.File(t, "ip.yaml", "{apiVersion: networking.k8s.io/v1, kind: IPAddress, metadata: {generateName: 10.9.8.7}, spec: {parentRef: {resource: services, name: x, namespace: default}}}")
 	var posts atomic.Int64
-	proxy := faultproxy.New(t, retrying.Admin(), countPosts(&posts, nil))
+	proxy := faultproxy.New(t, retrying.Admin(), countPosts(&posts))
 	u := harness.As(t, proxy.Config)
 	warning := harness.Printed("Warning: "+"the server picks the names of %s, because %s. If a response is lost, the plugin can't find out whether the object was created.", "ipaddresses.networking.k8s.io", "the server uses generateName itself as the name")
 	u.Run("create", "-f", address).Expect(t, 0, `ipaddress.networking.k8s.io/10.9.8.7 created\n`, warning)

@@ -80,7 +80,7 @@ func createWhileEtcdIsFull(t *testing.T, cp *controlplane.ControlPlane) {
 	alarm("ACTIVATE")
 	defer alarm("DEACTIVATE")
 	var posts atomic.Int64
-	u := harness.As(t, faultproxy.New(t, cp.Admin(), countPosts(&posts, nil)).Config)
+	u := harness.As(t, faultproxy.New(t, cp.Admin(), countPosts(&posts)).Config)
 	u.Run("create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap)).Expect(t, 1, ``,
 		`Error from server: error when creating "[^"]*": etcdserver: mvcc: database space exceeded\n`)
 	if n := posts.Load(); n != 1 {

@@ -146,7 +146,8 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	set.Int64Var(&o.about.MinCount, "min-count", 10,
 		"Leave out prefixes with fewer names than this, in all formats. The default is 1 if you name a prefix")
 	set.IntVar(&o.about.Top, "top", 0, "Number of prefixes to print in all formats, "+
-		"in the order of --sort-by. 0 prints all. Without this flag, a table in a terminal has 20, and with --watch as many as fit")
+		"in the order of --sort-by. 0 prints all. Without this flag, a table in a terminal has 20, "+
+		"and with --watch as many as fit")
 	set.Var(&o.sortBy, "sort-by", o.sortBy.Usage("Order", nil)+
 		". The largest comes first. With --watch, the default is the fastest growth")
 	set.StringVar(&o.compare, "compare", "", "File with an earlier audit to compare with (from audit -o json)")

@@ -97,7 +97,8 @@ func (f *ownCreateFlags) parseSecrets(text, source string) error {
 		secret, err := derive.ParseSecret(strings.TrimSuffix(line, "\r"))
 		switch {
 		case err != nil:
-			return fmt.Errorf("%s, line %d: %w. Print a new one with: head -c 32 /dev/urandom | base64", source, i+1, err)
+			return fmt.Errorf("%s, line %d: %w. Print a new one with: head -c 32 /dev/urandom | base64",
+				source, i+1, err)
 		case slices.Contains(f.secrets, secret):
 			return fmt.Errorf("%s, line %d: the secret is given twice", source, i+1)
 		}

@@ -44,7 +44,8 @@ func readConfig() (config, error) {
 		switch {
 		case err == nil:
 			if err := yaml.UnmarshalStrict(text, &c); err != nil {
-				return config{}, fmt.Errorf("%s: %w (the fields are exclude, levels and kubernetesVersion)", c.file, err)
+				return config{}, fmt.Errorf("%s: %w (the fields are exclude, levels and kubernetesVersion)",
+					c.file, err)
 			}
 			return c, c.check()
 		case !errors.Is(err, fs.ErrNotExist):

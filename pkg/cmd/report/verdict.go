@@ -160,7 +160,8 @@ func (o *options) hints(r *v1alpha1.CollisionReport) (lines []string) {
 	}
 	if r.Verdict.State == v1alpha1.CollisionFailing && item.Prefix != "" {
 		lines = append(lines, "To see which old objects you can delete, run:",
-			"  kubectl genname prune "+subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix)+" --older-than=24h")
+			"  kubectl genname prune "+
+				subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix)+" --older-than=24h")
 	}
 	return lines
 }

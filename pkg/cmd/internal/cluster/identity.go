@@ -57,6 +57,7 @@ func (c *Cluster) Ahead(ctx context.Context) time.Duration {
 
 // ClockWarning returns the warning that the clocks of the server and of this computer differ.
 func ClockWarning(difference time.Duration) string {
-	return terminal.Warningf("this machine's clock differs from the server's by %s. The command uses the server's clock.",
+	return terminal.Warningf("this machine's clock differs from the server's by %s. "+
+		"The command uses the server's clock.",
 		difference.Abs())
 }

@@ -74,7 +74,7 @@ func (c *Connection) AddTo(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	c.flags.AddFlags(flags)
 	timeout := flags.Lookup("request-timeout")
-	timeout.Usage, timeout.DefValue = "How long to wait for the response to one request, like 5s or 2m. 0 is one minute", "0"
+	timeout.Usage = "How long to wait for the response to one request, like 5s or 2m. 0 is one minute"
 	kuberc.NewPreferences().AddFlags(flags)
 	flags.BoolVar(&c.warningsAsErrors, "warnings-as-errors", false,
 		"Treat warnings received from the server as errors and exit with a non-zero exit code")
