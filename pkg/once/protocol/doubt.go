@@ -52,7 +52,8 @@ func (d Done) unsettled() error {
 	case d.Last == Unclear:
 		return ErrNoID
 	case d.Last == Absent && d.Others >= MaxOthers:
-		return fmt.Errorf("%d responses were about other objects: something picks names, or mixes up responses", d.Others)
+		return fmt.Errorf(
+			"%d responses were about other objects: something picks names, or mixes up responses", d.Others)
 	case d.Last == Absent:
 		return fmt.Errorf("the name is taken, but its object was not found (read %d times): "+
 			"the reads may come from a cache", d.Absences)
