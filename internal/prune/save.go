@@ -111,12 +111,7 @@ func restorable(kind schema.GroupKind, raw []byte) ([]byte, error) {
 	if err := decodejson.Unmarshal(raw, &object.Object); err != nil {
 		return nil, err
 	}
-	header := "# Saved by kubectl genname prune. To restore the object, run kubectl create -f with this file.\n"
-	if finished.Knows(kind) {
-		header += fmt.Sprintf("# Restoring this %s starts it again.\n", kind.Kind)
-	}
 	if path := finished.SuspendField(kind); path != nil {
-		header += "# It is saved with suspend: true, so it starts when you set suspend: false.\n"
 		if err := unstructured.SetNestedField(object.Object, true, path...); err != nil {
 			return nil, err
 		}
@@ -139,7 +134,24 @@ func restorable(kind schema.GroupKind, raw []byte) ([]byte, error) {
 	if err != nil || !bytes.Equal(again, text) {
 		return nil, errors.Join(errors.New("the object can't be written as YAML"), err)
 	}
-	return append([]byte(header), made...), nil
+	return append([]byte(comment(kind)), made...), nil
+}
+
+// comment is the beginning of a file, which tells what a restore does. The server drops the status of a new
+// object, except that of a Workflow, whose type has no status subresource.
+func comment(kind schema.GroupKind) string {
+	text := "# Saved by kubectl genname prune. To restore the object, run kubectl create -f with this file.\n"
+	switch {
+	case kind == (schema.GroupKind{Group: "argoproj.io", Kind: "Workflow"}):
+		return text + "# Restoring this Workflow keeps its status. If it has finished, it does not start again.\n" +
+			"# It is saved with suspend: true.\n"
+	case finished.Knows(kind):
+		text += fmt.Sprintf("# Restoring this %s starts it again.\n", kind.Kind)
+	}
+	if finished.SuspendField(kind) != nil {
+		text += "# It is saved with suspend: true, so it starts when you set suspend: false.\n"
+	}
+	return text
 }
 
 // forgetUID removes the selector and the labels that the server has derived from the UID and the name of a

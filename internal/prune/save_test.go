@@ -152,6 +152,29 @@ func TestFileName(t *testing.T) {
 	}
 }
 
+// The comment of a file promises what its restore does. Workflows have no status subresource, so that a create keeps
+// their status, and a finished one is never started again.
+func TestCommentOfASavedRun(t *testing.T) {
+	for kind, want := range map[schema.GroupKind]string{
+		{Group: "batch", Kind: "Job"}: `# Restoring this Job starts it again.
+# It is saved with suspend: true, so it starts when you set suspend: false.
+`,
+		{Kind: "Pod"}: `# Restoring this Pod starts it again.
+`,
+		{Group: "argoproj.io", Kind: "Workflow"}: `# Restoring this Workflow keeps its status. If it has finished, it does not start again.
+# It is saved with suspend: true.
+`,
+		{Kind: "ConfigMap"}: ``,
+	} {
+		text, err := restorable(kind, []byte(`{"apiVersion":"v1","status":{"phase":"Succeeded"}}`))
+		_, rest, _ := strings.Cut(string(text), "with this file.\n")
+		comment, object, _ := strings.Cut(rest, "apiVersion:")
+		if err != nil || comment != want || !strings.Contains(object, "status:\n  phase: Succeeded\n") {
+			t.Errorf("%s: %v\n%s", kind, err, text)
+		}
+	}
+}
+
 // Any content is the same when it is read from the file.
 func TestSavedContentIsTheSame(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

@@ -278,7 +278,7 @@ func (r *run) outcomeView(ctx context.Context, stopped error) scan.View {
 	lines := []string{line}
 	if total.Saved > 0 {
 		saved := humanize.Count(total.Saved, "object")
-		lines = append(lines, terminal.Sprintf("Saved %s in %s. To restore all:", saved, r.save),
+		lines = append(lines, terminal.Sprintf("Saved %s in %s. To restore all files in %s:", saved, r.save, r.save),
 			terminal.Hint(append([]string{"kubectl", "create", "-f", r.save}, r.reaching...)...))
 	}
 	return scan.View{Next: lines, Gate: r.verdict(ctx, stopped)}
