@@ -70,19 +70,20 @@ func (e *StaleListError) Error() string { return e.Object + " is listed, and doe
 
 // Find lists the metadata of the objects with the run's label, of one resource type in one
 // namespace (empty for a cluster-scoped type). Then it gets the newest of them, because a list can
-// come from a cache and a GET can't. If they disagree, it repeats both until timeout. Find needs
-// permission to list, and its error names that permission. Without permission to get, it trusts the
-// list. It retries temporary errors until timeout.
+// come from a cache and a GET can't. If they disagree, it repeats both until timeout, and at least
+// once. Find needs permission to list, and its error names that permission. Without permission to
+// get, it trusts the list. It retries temporary errors until timeout.
 func (k Key) Find(ctx context.Context, client metadata.Interface, resource schema.GroupVersionResource,
 	namespace string, timeout time.Duration,
 ) ([]Existing, error) {
 	retrier := apistatus.NewRetrier(firstPause, longestPause, timeout)
 	objects, place := client.Resource(resource).Namespace(namespace), Place{resource.GroupResource(), namespace}
-	for doubt := (*StaleListError)(nil); ; {
+	var doubt *StaleListError
+	for last := false; ; {
 		found, err := k.list(ctx, objects)
 		if err == nil {
 			if doubt != nil && !slices.ContainsFunc(found, doubt.isAbout) {
-				return found, nil // the object was deleted, and the list follows
+				doubt = nil // the object was deleted, and the list follows
 			}
 			err = confirm(ctx, objects, place, found, doubt)
 		}
@@ -92,6 +93,9 @@ func (k Key) Find(ctx context.Context, client metadata.Interface, resource schem
 		errors.As(err, &doubt)
 		if !apistatus.Final(err) {
 			wait := retrier.Wait(ctx, err)
+			if errors.Is(wait, apistatus.ErrTimeUp) && doubt != nil && !last {
+				last, wait = true, apistatus.Sleep(ctx, firstPause)
+			}
 			if wait == nil {
 				continue
 			}

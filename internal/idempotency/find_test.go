@@ -141,6 +141,16 @@ func TestFindConfirms(t *testing.T) {
 	respond := func(body string) func(http.ResponseWriter, int32) {
 		return func(w http.ResponseWriter, _ int32) { _, _ = io.WriteString(w, body) }
 	}
+	goneThen := func(body string) func(http.ResponseWriter, int32) {
+		return func(w http.ResponseWriter, n int32) {
+			if n > 1 {
+				_, _ = io.WriteString(w, body)
+				return
+			}
+			gone(w, n)
+		}
+	}
+	replaced := strings.Replace(somePods, `"uid":"b"`, `"uid":"later"`, 1)
 	for name, test := range map[string]struct {
 		get   func(w http.ResponseWriter, n int32)
 		later string // the lists after the first GET; empty for no change
@@ -154,18 +164,13 @@ func TestFindConfirms(t *testing.T) {
 		"gone, and another is newer": {
 			gone, strings.Replace(somePods, `"resourceVersion":"9"`, `"resourceVersion":"99"`, 1), -1, 5,
 		},
-		"deleted":             {gone, strings.Replace(somePods, `"uid":"b"`, `"uid":"later"`, 1), 2, 1},
-		"all that is deleted": {gone, `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","items":[]}`, 0, 1},
+		"deleted": {goneThen(strings.Replace(podB, `"uid":"b"`, `"uid":"later"`, 1)), replaced, 2, 2},
+		"deleted, and the next list is stale, too": {gone, replaced, -1, 5},
+		"all that is deleted":                      {gone, `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","items":[]}`, 0, 1},
 		"forbidden": {
 			func(w http.ResponseWriter, _ int32) { writeStatus(w, http.StatusForbidden, "Forbidden") }, "", 2, 1,
 		},
-		"a GET that lags": {func(w http.ResponseWriter, n int32) {
-			if n > 1 {
-				_, _ = io.WriteString(w, podB)
-				return
-			}
-			gone(w, n)
-		}, "", 2, 2},
+		"a GET that lags": {goneThen(podB), "", 2, 2},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var gets atomic.Int32
@@ -184,6 +189,36 @@ func TestFindConfirms(t *testing.T) {
 			switch isStale := errors.As(err, &stale); {
 			case isStale != (test.found < 0), isStale && stale.Object != "pods/b -n ns", !isStale && len(found) != test.found, gets.Load() < test.gets:
 				t.Errorf("%s: %v, %v after %d GETs", name, found, err, gets.Load())
+			}
+		})
+	}
+}
+
+// Without a time for retries, a list that a GET contradicts is nevertheless read again, once.
+func TestFindConfirmsWithoutRetries(t *testing.T) {
+	for name, test := range map[string]struct {
+		later string
+		lists int32
+		stale bool
+	}{
+		"deleted": {`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","items":[]}`, 2, false},
+		"stale":   {somePods, 2, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var lists atomic.Int32
+			_, err := find(t.Context(), t, 0, func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				switch {
+				case !strings.HasSuffix(r.URL.Path, "/pods"):
+					writeStatus(w, http.StatusNotFound, "NotFound")
+				case lists.Add(1) == 1:
+					_, _ = io.WriteString(w, somePods)
+				default:
+					_, _ = io.WriteString(w, test.later)
+				}
+			})
+			if isStale := errors.As(err, new(*StaleListError)); isStale != test.stale || !isStale && err != nil || lists.Load() != test.lists {
+				t.Errorf("%s: %v after %d lists", name, err, lists.Load())
 			}
 		})
 	}
