@@ -409,9 +409,10 @@ func TestResponseWithoutAName(t *testing.T) {
 
 // The certificate of the server is not trusted, so nothing is sent, and nothing is retried.
 func TestCertificateThatIsNotTrusted(t *testing.T) {
-	server := httptest.NewTLSServer(http.NotFoundHandler())
-	defer server.Close()
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	defer server.Close()
 	creator := creatorFor(t, &rest.Config{Host: server.URL})
 	_, err := creator.Create(t.Context(), configMapMapping, configMap(), NewID())
 	if !errors.Is(err, ErrRefused) || !errors.As(err, new(*tls.CertificateVerificationError)) {

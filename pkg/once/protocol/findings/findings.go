@@ -40,7 +40,7 @@ func OfPost(err error, connected bool) protocol.Finding {
 		return protocol.Conflict
 	case code == http.StatusTooManyRequests, rejectedEarly(s):
 		return protocol.NotStored
-	case tooLarge(s), s.Message == "etcdserver: mvcc: database space exceeded":
+	case tooLarge(s), isFull(err):
 		return protocol.Rejected
 	case code == http.StatusRequestTimeout, code == statusClientClosedRequest, code < 400, code >= 500:
 		return protocol.Lost
@@ -109,6 +109,13 @@ const statusClientClosedRequest = 499
 func tooLarge(s metav1.Status) bool {
 	const byClient = "rpc error: code = ResourceExhausted desc = trying to send message larger than max ("
 	return s.Message == "etcdserver: request is too large" || strings.HasPrefix(s.Message, byClient)
+}
+
+// isFull reports whether etcd's quota is used up. etcd may have carried out the write that it refuses so.
+// If it has, it did so before the response, and a GET shows it.
+func isFull(err error) bool {
+	var status *apierrors.StatusError
+	return errors.As(err, &status) && status.ErrStatus.Message == "etcdserver: mvcc: database space exceeded"
 }
 
 // rejectedEarly reports whether s is a response that kube-apiserver gives before it

@@ -126,6 +126,17 @@ func TestOfPost(t *testing.T) {
 	}
 }
 
+// etcd may have stored the object of a write that it refuses because its quota is used up. A tracked object is read
+// after the refusal. An untracked one can't be recognized, so its outcome is unknown.
+func TestRefusedByEtcdsQuota(t *testing.T) {
+	full := status(http.StatusInternalServerError, "etcdserver: mvcc: database space exceeded")
+	for id, want := range map[string]protocol.Finding{"r1-1": protocol.Rejected, "": protocol.Lost} {
+		if seen, _ := (Sent{ID: id}).Refused("x", full, true); seen.Finding != want || !errors.Is(seen.Err, full) {
+			t.Errorf("ID %q: %+v, want %d", id, seen, want)
+		}
+	}
+}
+
 // Only the API itself can report that an object is not there, or that the user can't read it.
 func TestOfGet(t *testing.T) {
 	proxys := func(code int) error {

@@ -67,6 +67,9 @@ func notSent(got metav1.Object) error {
 // takes them.
 func (s Sent) Refused(name string, err error, connected bool) (seen protocol.Observation, other string) {
 	seen = protocol.Observation{Finding: OfPost(err, connected), Err: err, RetryAfter: RetryAfter(err)}
+	if s.ID == "" && seen.Finding == protocol.Rejected && isFull(err) {
+		seen.Finding = protocol.Lost // it may be stored, and can't be read back
+	}
 	seen.Permission = seen.Finding == protocol.Rejected && apierrors.IsForbidden(err)
 	details := Details(err)
 	switch seen.Finding {
