@@ -92,21 +92,29 @@ func (k kind) byCondition(object *unstructured.Unstructured) Status {
 	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
 	for _, raw := range conditions {
 		condition, _ := raw.(map[string]any)
-		is := outcome{text(condition, "type"), text(condition, "status"), text(condition, "reason")}
-		end, ended := k.conditions[is]
-		if !ended {
-			is.reason = ""
-			end, ended = k.conditions[is]
-		}
-		if ended {
+		end, ended := k.outcome(condition)
+		at := k.ended(object.Object)
+		if ended && (!end.timed || !at.IsZero()) {
 			return Status{
-				State: end.state, Word: cmp.Or(end.word, is.condition),
+				State: end.state, Word: cmp.Or(end.word, text(condition, "type")),
 				Reason: text(condition, "reason"), Message: text(condition, "message"),
-				Ended: cmp.Or(k.ended(object.Object), timeIn(condition, "lastTransitionTime")),
+				Ended: cmp.Or(at, timeIn(condition, "lastTransitionTime")),
 			}
 		}
 	}
 	return k.running(object)
+}
+
+// outcome returns the end that a condition means, if it means one.
+func (k kind) outcome(condition map[string]any) (means end, ended bool) {
+	reason := text(condition, "reason")
+	for _, reason := range []string{reason + ": " + text(condition, "message"), reason, ""} {
+		means, ended = k.conditions[outcome{text(condition, "type"), text(condition, "status"), reason}]
+		if ended {
+			break
+		}
+	}
+	return means, ended
 }
 
 // ended returns when an object finished, if the kind has a field for it.
@@ -129,18 +137,47 @@ func (k kind) running(object *unstructured.Unstructured) Status {
 // lastTermination returns when the last container of a Pod terminated. That is unknown if a container
 // has no such time, because it never started, or its node was lost while it ran.
 func lastTermination(pod map[string]any) (last time.Time) {
-	statuses, _, _ := unstructured.NestedSlice(pod, "status", "containerStatuses")
-	for _, raw := range statuses {
-		status, _ := raw.(map[string]any)
+	for _, status := range containers(pod, "containerStatuses") {
 		at := timeIn(status, "state", "terminated", "finishedAt")
 		if at.IsZero() {
-			return at
+			return initFailure(pod)
 		}
-		if at.After(last) {
-			last = at
+		last = later(last, at)
+	}
+	return last
+}
+
+// initFailure returns when the init container terminated whose failure kept all containers from starting.
+func initFailure(pod map[string]any) (last time.Time) {
+	for _, status := range containers(pod, "containerStatuses") {
+		if text(status, "state", "waiting", "reason") != "PodInitializing" {
+			return time.Time{}
+		}
+	}
+	for _, status := range containers(pod, "initContainerStatuses") {
+		code, _, _ := unstructured.NestedInt64(status, "state", "terminated", "exitCode")
+		if code != 0 {
+			last = later(last, timeIn(status, "state", "terminated", "finishedAt"))
 		}
 	}
 	return last
+}
+
+// containers returns the statuses in a field of a Pod's status.
+func containers(pod map[string]any, field string) (statuses []map[string]any) {
+	list, _, _ := unstructured.NestedSlice(pod, "status", field)
+	for _, raw := range list {
+		status, _ := raw.(map[string]any)
+		statuses = append(statuses, status)
+	}
+	return statuses
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // timeAt returns a function that reads the time of a field.

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/yaml"
+	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
 // Statuses as the controllers write them. Each kind of the table has at least one object that runs,
@@ -95,6 +95,39 @@ status:
   containerStatuses:
   - {name: a, state: {terminated: {exitCode: 0, finishedAt: "2026-11-12T10:00:07Z"}}}
   - {name: b, state: {running: {startedAt: "2026-11-12T10:00:03Z"}}}
+`, Status{State: Failed, Word: "Failed", Reason: "NodeLost"}},
+	{"a Pod whose init container has failed", `
+apiVersion: v1
+kind: Pod
+status:
+  phase: Failed
+  initContainerStatuses:
+  - {name: i, state: {terminated: {exitCode: 0, finishedAt: "2026-11-22T10:00:01Z"}}}
+  - {name: j, state: {terminated: {exitCode: 3, finishedAt: "2026-11-22T10:00:04Z"}}}
+  - {name: k, state: {waiting: {reason: PodInitializing}}}
+  containerStatuses:
+  - {name: a, state: {waiting: {reason: PodInitializing}}}
+  - {name: b, state: {waiting: {reason: PodInitializing}}}
+`, Status{State: Failed, Word: "Failed", Ended: ended(4)}},
+	{"a Pod that was evicted after its init container", `
+apiVersion: v1
+kind: Pod
+status:
+  phase: Failed
+  reason: Evicted
+  initContainerStatuses: [{name: i, state: {terminated: {exitCode: 0, finishedAt: "2026-11-22T10:00:01Z"}}}]
+  containerStatuses: [{name: a, state: {waiting: {reason: PodInitializing}}}]
+`, Status{State: Failed, Word: "Failed", Reason: "Evicted"}},
+	{"a Pod whose node was lost after an init container had failed once", `
+apiVersion: v1
+kind: Pod
+status:
+  phase: Failed
+  reason: NodeLost
+  initContainerStatuses: [{name: i, state: {terminated: {exitCode: 3, finishedAt: "2026-11-22T10:00:01Z"}}}]
+  containerStatuses:
+  - {name: a, state: {waiting: {reason: PodInitializing}}}
+  - {name: b, state: {running: {startedAt: "2026-11-22T10:00:03Z"}}}
 `, Status{State: Failed, Word: "Failed", Reason: "NodeLost"}},
 	{"a Pod whose container has an unknown end", `
 apiVersion: v1
@@ -211,6 +244,21 @@ apiVersion: kueue.x-k8s.io/v1beta1
 kind: Workload
 status: {conditions: [{type: Finished, status: "True", reason: FailedToStart, message: invalid admission check PodSetUpdate}]}
 `, Status{State: Failed, Word: "Failed", Reason: "FailedToStart", Message: "invalid admission check PodSetUpdate"}},
+	{"a Workload whose Job has succeeded, before 0.7", `
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: Workload
+status: {conditions: [{type: Finished, status: "True", reason: JobFinished, message: Job finished successfully}]}
+`, Status{State: Succeeded, Word: "Succeeded", Reason: "JobFinished", Message: "Job finished successfully"}},
+	{"a Workload whose Job has failed, before 0.7", `
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: Workload
+status: {conditions: [{type: Finished, status: "True", reason: JobFinished, message: Job failed}]}
+`, Status{State: Failed, Word: "Failed", Reason: "JobFinished", Message: "Job failed"}},
+	{"a Workload whose JobSet has succeeded, before 0.7", `
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: Workload
+status: {conditions: [{type: Finished, status: "True", reason: JobSetFinished, message: JobSet finished successfully}]}
+`, Status{State: Succeeded, Word: "Succeeded", Reason: "JobSetFinished", Message: "JobSet finished successfully"}},
 	{"a TrainJob that was resumed", `
 apiVersion: trainer.kubeflow.org/v1alpha1
 kind: TrainJob
@@ -250,6 +298,22 @@ status:
   conditions:
   - {type: Failed, status: "True", reason: BackoffLimitExceeded/FailedReason2, message: "Job has reached the specified backoff limit: second message"}
 `, Status{State: Failed, Word: "Failed", Reason: "BackoffLimitExceeded/FailedReason2", Message: "Job has reached the specified backoff limit: second message"}},
+	{"an MPIJob that goes on without an evicted worker", `
+apiVersion: kubeflow.org/v2beta1
+kind: MPIJob
+status:
+  conditions:
+  - {type: Running, status: "False", reason: MPIJobRunning, message: MPIJob default/test is running.}
+  - {type: Failed, status: "True", reason: MPIJobEvicted, message: 1/2 workers are evicted}
+`, Status{State: Running}},
+	{"an MPIJob that has failed with an evicted worker", `
+apiVersion: kubeflow.org/v2beta1
+kind: MPIJob
+status:
+  completionTime: "2026-11-22T10:00:05Z"
+  conditions:
+  - {type: Failed, status: "True", reason: MPIJobEvicted, message: 1/2 workers are evicted}
+`, Status{State: Failed, Word: "Failed", Reason: "MPIJobEvicted", Message: "1/2 workers are evicted", Ended: ended(5)}},
 	{"a RayJob that runs", `{apiVersion: ray.io/v1, kind: RayJob, status: {jobDeploymentStatus: Running, jobStatus: RUNNING}}`, Status{State: Running}},
 	{"a RayJob that starts again after a failure", `{apiVersion: ray.io/v1, kind: RayJob, status: {jobDeploymentStatus: Retrying, jobStatus: FAILED, failed: 1}}`, Status{State: Running}},
 	{"a RayJob that has succeeded", `
@@ -257,6 +321,11 @@ apiVersion: ray.io/v1
 kind: RayJob
 status: {jobDeploymentStatus: Complete, jobStatus: SUCCEEDED, message: Job finished successfully., endTime: "2026-11-22T10:00:02Z"}
 `, Status{State: Succeeded, Word: "Complete", Message: "Job finished successfully.", Ended: ended(2)}},
+	{"a RayJob that has failed, by an older KubeRay", `
+apiVersion: ray.io/v1
+kind: RayJob
+status: {jobDeploymentStatus: Complete, jobStatus: FAILED, message: Job entrypoint command failed with exit code 1}
+`, Status{State: Failed, Word: "FAILED", Message: "Job entrypoint command failed with exit code 1"}},
 	{"a RayJob that was stopped", `
 apiVersion: ray.io/v1
 kind: RayJob

@@ -18,13 +18,15 @@ type kind struct {
 	end func(object map[string]any) time.Time
 }
 
-// outcome is a condition with its status. With a reason it goes before one without.
+// outcome is a condition with its status. With a reason it goes before one without. A reason can have
+// the message, as in "Reason: message".
 type outcome struct{ condition, status, reason string }
 
 // end is the meaning of an outcome.
 type end struct {
 	state State
 	word  string // "" for the type of the condition
+	timed bool   // the object has finished only if kind.end finds a time
 }
 
 // table has the kinds whose objects finish. A kind needs a test that has the status as its
@@ -52,26 +54,37 @@ var table = map[schema.GroupKind]kind{
 		conditions: ends("Completed"),
 		suspend:    []string{"spec", "suspend"},
 	},
-	// sigs.k8s.io/kueue/apis/kueue/v1beta1: WorkloadFinished and its reasons.
+	// sigs.k8s.io/kueue/apis/kueue/v1beta1: WorkloadFinished and its reasons. Before 0.7, a reason of
+	// pkg/controller/jobs had both results, and only the message told them apart.
 	{Group: "kueue.x-k8s.io", Kind: "Workload"}: {conditions: map[outcome]end{
-		{"Finished", "True", "Succeeded"}: {state: Succeeded, word: "Succeeded"},
-		{"Finished", "True", ""}:          {state: Failed, word: "Failed"},
+		{"Finished", "True", "Succeeded"}:                                    {state: Succeeded, word: "Succeeded"},
+		{"Finished", "True", "JobFinished: Job finished successfully"}:       {state: Succeeded, word: "Succeeded"},
+		{"Finished", "True", "JobSetFinished: JobSet finished successfully"}: {state: Succeeded, word: "Succeeded"},
+		{"Finished", "True", ""}:                                             {state: Failed, word: "Failed"},
 	}},
 	// github.com/kubeflow/trainer/pkg/apis/trainer/v1alpha1: TrainJobComplete, TrainJobFailed.
 	{Group: "trainer.kubeflow.org", Kind: "TrainJob"}: {
 		conditions: ends("Complete"),
 		suspend:    []string{"spec", "suspend"},
 	},
-	// github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/v2beta1: JobSucceeded, JobFailed.
+	// github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/v2beta1: JobSucceeded, JobFailed. The controller
+	// goes on after an eviction of a worker until there is a completionTime.
 	{Group: "kubeflow.org", Kind: "MPIJob"}: {
-		conditions: ends("Succeeded"),
-		suspend:    []string{"spec", "runPolicy", "suspend"},
-		end:        timeAt("status", "completionTime"),
+		conditions: map[outcome]end{
+			{"Succeeded", "True", ""}:           {state: Succeeded},
+			{"Failed", "True", ""}:              {state: Failed},
+			{"Failed", "True", "MPIJobEvicted"}: {state: Failed, timed: true},
+		},
+		suspend: []string{"spec", "runPolicy", "suspend"},
+		end:     timeAt("status", "completionTime"),
 	},
-	// github.com/ray-project/kuberay/ray-operator/apis/ray/v1: JobDeploymentStatus, JobStatus.
+	// github.com/ray-project/kuberay/ray-operator/apis/ray/v1: JobDeploymentStatus, JobStatus. Older
+	// controllers write Complete after a failure, too.
 	{Group: "ray.io", Kind: "RayJob"}: {
 		phase: []string{"jobDeploymentStatus"}, detail: "jobStatus",
-		phases:  map[string]State{"Complete": Succeeded, "Complete STOPPED": Failed, "Failed": Failed},
+		phases: map[string]State{
+			"Complete": Succeeded, "Complete STOPPED": Failed, "Complete FAILED": Failed, "Failed": Failed,
+		},
 		suspend: []string{"spec", "suspend"},
 		end:     timeAt("status", "endTime"),
 	},
