@@ -144,10 +144,11 @@ func (f *follower) list(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	f.succeeded()
+	f.worked = true
 	missing := func(name string) bool { return !listed[name] }
 	if f.broken != "" && slices.ContainsFunc(slices.Collect(maps.Keys(f.pending)), missing) {
 		f.version, f.broken, f.resumed = f.broken, "", true
+		f.succeeded()
 		return nil
 	}
 	f.version, f.broken = version, ""
@@ -158,6 +159,7 @@ func (f *follower) list(ctx context.Context) error {
 			}
 		}
 	}
+	f.succeeded()
 	return nil
 }
 

@@ -491,3 +491,20 @@ func TestMissingAndAFailure(t *testing.T) {
 		expect(t, s, Config{Timeout: 30 * time.Second, RetryTimeout: time.Minute}, []Object{a}, nil, "a deleted", "retry a")
 	})
 }
+
+// A GET that goes on failing ends the wait, although the lists before it succeed.
+func TestMissingAndFailures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		a := s.create("a")
+		a.Version = ""
+		s.remove("a")
+		s.fault = func(what string) error {
+			if what == "get" {
+				return overloaded
+			}
+			return nil
+		}
+		expect(t, s, Config{Timeout: time.Hour, RetryTimeout: time.Minute}, []Object{a}, nil, "a abandoned", "retry a")
+	})
+}
