@@ -23,6 +23,8 @@ const (
 	firstPending, longestPending = 2 * time.Second, 10 * time.Second
 	// restOfTime is how many times longer a pause is than the list before it, because many Pods are a load.
 	restOfTime = 20
+	// longestRest bounds such a pause.
+	longestRest = time.Minute
 	// reportEvery is how often a line reports why nothing runs. On a terminal, the line of the progress does.
 	reportEvery = 30 * time.Second
 	// lastPending bounds the lists at the end of the wait.
@@ -48,13 +50,15 @@ func (p *podReasons) list(ctx context.Context) <-chan []pods.Reason {
 		for pause := firstPending; apistatus.Sleep(ctx, pause) == nil; {
 			began := time.Now()
 			all, err := pods.Reasons(ctx, p.client, p.sources)
-			pause = max(min(2*pause, longestPending), restOfTime*time.Since(began))
+			took := time.Since(began)
+			pause = min(2*pause, longestPending)
 			switch {
 			case apierrors.IsForbidden(err):
 				return
 			case err != nil:
 				continue
 			}
+			pause = max(pause, min(restOfTime*took, longestRest))
 			select {
 			case reasons <- all:
 			case <-ctx.Done():

@@ -3,6 +3,8 @@ package create
 import (
 	"bytes"
 	"context"
+	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apitypes "k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
 	kubectlcreate "k8s.io/kubectl/pkg/cmd/create"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
@@ -153,5 +157,56 @@ func TestQueue(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%d", got)
+	}
+}
+
+// roundTrip responds to requests in place of a server.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// The pause after a slow list is at most a minute, and after a slow failure it is as short as always.
+func TestPausesOfSlowLists(t *testing.T) {
+	for _, test := range []struct {
+		took, pause time.Duration
+		code        int
+	}{
+		{time.Millisecond, longestPending, http.StatusOK},
+		{time.Second, 20 * time.Second, http.StatusOK},
+		{10 * time.Second, time.Minute, http.StatusOK},
+		{10 * time.Second, longestPending, http.StatusInternalServerError},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			var ended time.Time
+			var pauses []time.Duration
+			server := roundTrip(func(r *http.Request) (*http.Response, error) {
+				if pauses = append(pauses, time.Since(ended)); len(pauses) == 5 {
+					cancel()
+					return nil, ctx.Err()
+				}
+				time.Sleep(test.took)
+				ended = time.Now()
+				return &http.Response{
+					StatusCode: test.code, Header: http.Header{"Content-Type": {"application/json"}},
+					Body: io.NopCloser(strings.NewReader(`{"apiVersion":"v1","kind":"PodList"}`)), Request: r,
+				}, nil
+			})
+			client, err := typedcore.NewForConfig(&rest.Config{Host: "http://server", Transport: server, QPS: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			why := podReasons{client: client, sources: pods.Sources([]pods.Owner{{Namespace: "ci", Name: "a", UID: "a"}})}
+			reasons := why.list(ctx)
+			for ctx.Err() == nil {
+				select {
+				case <-reasons:
+				case <-ctx.Done():
+				}
+			}
+			if got := pauses[len(pauses)-1]; got != test.pause {
+				t.Errorf("after %s and %d: the pauses are %s, want %s", test.took, test.code, pauses[1:], test.pause)
+			}
+		})
 	}
 }
