@@ -2,7 +2,6 @@ package create
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -25,7 +24,7 @@ const maxFields = 3
 // defaults. So it can't detect that a field was removed from the document.
 func (d *Document) differences(stored *unstructured.Unstructured) []string {
 	c := comparison{most: maxFields}
-	c.compare("", d.contentOf(d.Object), d.contentOf(stored))
+	c.compare("", given("", d.contentOf(d.Object)), d.contentOf(stored))
 	return c.paths
 }
 
@@ -33,20 +32,16 @@ func (d *Document) differences(stored *unstructured.Unstructured) []string {
 // whether the object does its work. It ignores finalizers, and the suspend of runs, which queues such as
 // Kueue set.
 func (d *Document) changes(stored *unstructured.Unstructured) []string {
-	wanted, has := d.contentOf(d.Object), d.contentOf(stored)
+	wanted := given("", d.contentOf(d.Object))
 	delete(mapOf(wanted, "metadata"), "finalizers")
 	kind := d.Mapping.GroupVersionKind.GroupKind()
-	if spec := maps.Clone(mapOf(wanted, "spec")); finished.Knows(kind) && spec != nil {
+	if spec := mapOf(wanted, "spec"); finished.Knows(kind) && spec != nil {
 		delete(spec, "suspend")
-		if policy := maps.Clone(mapOf(spec, "runPolicy")); policy != nil { // of an MPIJob
-			delete(policy, "suspend")
-			spec["runPolicy"] = policy
-		}
+		delete(mapOf(spec, "runPolicy"), "suspend") // of an MPIJob
 		addDefaults(kind, spec)
-		wanted["spec"] = spec
 	}
 	c := comparison{most: maxFields}
-	c.compare("", wanted, has)
+	c.compare("", wanted, d.contentOf(stored))
 	return c.paths
 }
 
@@ -59,8 +54,44 @@ func (d *Document) contentOf(object *unstructured.Unstructured) map[string]any {
 	return content
 }
 
-func mapOf(content map[string]any, field string) map[string]any {
-	value, _ := content[field].(map[string]any)
+func mapOf(content any, field string) map[string]any {
+	fields, _ := content.(map[string]any)
+	value, _ := fields[field].(map[string]any)
+	return value
+}
+
+// Fields of API types that are maps. A server drops them if they are empty.
+const (
+	textMaps = "annotations|labels|matchLabels|nodeSelector|selector|data|binaryData|stringData|options|parameters|" +
+		"volumeAttributes|attributes"
+	quantityMaps = "limits|requests|overhead|capacity|hard|min|max|default|defaultRequest|maxLimitRequestRatio"
+)
+
+var (
+	mapPath = regexp.MustCompile(`(^|\.)(` + textMaps + `|` + quantityMaps + `)$`)
+	// textPath is the path of a value that a server stores as it is: in a map of text, in a list, or a value of a
+	// parameter or of an environment variable.
+	textPath = regexp.MustCompile(`(^|\.)((` + textMaps + `)(\.[\w-]+|\["[^]]*"\])|value)$|\[\d+\]$`)
+)
+
+// given returns a copy of a manifest's value without nulls and empty strings, which a server replaces by defaults.
+func given(path string, value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		kept := map[string]any{}
+		for key, each := range v {
+			if at := join(path, key); each != nil && (each != "" || textPath.MatchString(at)) {
+				kept[key] = given(at, each)
+			}
+		}
+		return kept
+	case []any:
+		kept := slices.Clone(v)
+		for i, each := range v {
+			kept[i] = given(path+"[0]", each)
+		}
+		return kept
+	}
 	return value
 }
 
@@ -108,7 +139,7 @@ func (c *comparison) compare(path string, wanted, stored any) {
 			return
 		}
 	default:
-		if isSame(wanted, stored) {
+		if isSame(path, wanted, stored) {
 			return
 		}
 	}
@@ -121,7 +152,8 @@ func (c *comparison) add(path string) {
 	}
 }
 
-// compareMaps compares the fields of the manifest's map.
+// compareMaps compares the fields of the manifest's map. A missing map is a difference even if it is empty, because
+// emptyDir: {} is not the same as hostPath.
 func (c *comparison) compareMaps(path string, wanted, stored map[string]any) {
 	var keys []string
 	for key := range wanted {
@@ -129,7 +161,12 @@ func (c *comparison) compareMaps(path string, wanted, stored map[string]any) {
 	}
 	slices.Sort(keys)
 	for _, key := range keys {
-		c.compare(join(path, key), wanted[key], stored[key])
+		at := join(path, key)
+		if _, is := wanted[key].(map[string]any); is && stored[key] == nil && !mapPath.MatchString(at) {
+			c.add(at)
+			continue
+		}
+		c.compare(at, wanted[key], stored[key])
 	}
 }
 
@@ -143,9 +180,10 @@ func (c *comparison) compareLists(path string, wanted, stored []any) {
 		if name != "" {
 			candidates = stored
 		}
-		is := slices.IndexFunc(candidates, func(s any) bool { return nameOf(s) == name && isContained(item, s) })
+		is := slices.IndexFunc(candidates, func(s any) bool { return nameOf(s) == name && isContained(at, item, s) })
 		other := slices.IndexFunc(candidates, func(s any) bool { return name != "" && nameOf(s) == name })
 		switch {
+		case is >= 0 && name != "":
 		case is >= 0:
 			next += is + 1
 		case other >= 0:
@@ -159,9 +197,9 @@ func (c *comparison) compareLists(path string, wanted, stored []any) {
 }
 
 // isContained reports whether a stored value has all fields of a wanted one.
-func isContained(wanted, stored any) bool {
+func isContained(path string, wanted, stored any) bool {
 	c := comparison{most: 1}
-	c.compare("", wanted, stored)
+	c.compare(path, wanted, stored)
 	return len(c.paths) == 0
 }
 
@@ -208,25 +246,24 @@ func isEmpty(value any) bool {
 	return reflect.ValueOf(value).IsZero()
 }
 
-// isSame reports whether two values mean the same. Servers rewrite quantities and
-// durations: 1000m is 1, and 60m is 1h0m0s.
-func isSame(wanted, stored any) bool {
-	if reflect.DeepEqual(wanted, stored) {
-		return true
-	}
-	if wanted == nil || stored == nil {
-		return false
-	}
+// isSame reports whether two values mean the same. Servers rewrite quantities and durations to one
+// notation: 1000m is 1, and 60m is 1h0m0s. They don't rewrite text: 1.10 is not 1.1.
+func isSame(path string, wanted, stored any) bool {
 	w, s := fmt.Sprint(wanted), fmt.Sprint(stored)
-	if w == s {
+	switch {
+	case reflect.DeepEqual(wanted, stored):
 		return true
+	case wanted == nil || stored == nil:
+		return false
+	case w == s || textPath.MatchString(path):
+		return w == s
 	}
 	if a, err := resource.ParseQuantity(w); err == nil {
 		if b, err := resource.ParseQuantity(s); err == nil {
-			return a.Cmp(b) == 0
+			_, isText := stored.(string)
+			return a.Cmp(b) == 0 && (!isText || b.String() == s)
 		}
 	}
-	a, err1 := time.ParseDuration(w)
-	b, err2 := time.ParseDuration(s)
-	return err1 == nil && err2 == nil && a == b
+	a, err := time.ParseDuration(w)
+	return err == nil && a.String() == s
 }
