@@ -39,6 +39,9 @@ type Config struct {
 	Whole bool
 	// States reads the first MaxStates existing objects of types that have states.
 	States bool
+	// Awaits reports whether the caller waits for objects of a type, and so reads them anyway. The run compares
+	// those that exist. It is nil if the caller does not wait.
+	Awaits func(*meta.RESTMapping) bool
 
 	client requests
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -218,6 +219,35 @@ func TestStatesAreBounded(t *testing.T) {
 			t.Errorf("%d states were read, %d events", read, len(reported))
 		}
 	})
+}
+
+// Objects that the caller waits for are compared, also if there are many, and if their type has no states.
+func TestAwaitedObjectsAreCompared(t *testing.T) {
+	c := &cluster{get: func(string) (*unstructured.Unstructured, error) { return document("Pod/a/other").Object, nil }}
+	config, documents := withKey(c), []string{"Pod/a/x-", "Other/a/y-", "Secret/a/z-"}
+	config.Copies, config.Awaits = 2*MaxStates, func(m *meta.RESTMapping) bool { return m.Resource.Resource != "Secret" }
+	for _, text := range documents {
+		for n := range config.Copies {
+			e := existing(text, 0, n)
+			e.Digest = ""
+			c.existing = append(c.existing, e)
+		}
+	}
+	compared := map[string]int{}
+	for e := range begin(t.Context(), config, func(yield func(*Document, error) bool) {
+		for _, text := range documents {
+			d := document(text)
+			d.Object.Object["data"] = map[string]any{"a": "x"}
+			_ = yield(d, nil)
+		}
+	}) {
+		if o, is := e.(Outcome); is && len(o.Changes) > 0 {
+			compared[o.Document.Mapping.Resource.Resource+o.State]++
+		}
+	}
+	if diff := cmp.Diff(map[string]int{"Pod" + running: config.Copies, "Other": config.Copies}, compared); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }
 
 func must[T any](value T, err error) T {

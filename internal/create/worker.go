@@ -164,7 +164,7 @@ func (w *worker) read(o *Outcome, withState bool) {
 		return
 	}
 	o.Changes = o.Document.changes(stored)
-	if withState {
+	if withState && finished.Knows(o.Document.Mapping.GroupVersionKind.GroupKind()) {
 		o.State = stateOf(stored)
 	}
 }
@@ -180,7 +180,7 @@ func (w *worker) changed(d *Document, generation int64) int64 {
 }
 
 const (
-	// MaxStates is the number of objects whose states are read.
+	// MaxStates is the number of objects whose states are read without a wait.
 	MaxStates = 20
 	// statePatience is the time to read one state.
 	statePatience = 5 * time.Second
@@ -192,9 +192,12 @@ const (
 	suspended = "Suspended"
 )
 
-// takesState reports whether to read the state of the job's object: the object exists, its type has
-// states, and fewer than MaxStates were read.
+// takesState reports whether to read the state of the job's object: the object exists, and the caller waits for
+// it. Without a wait, its type has states, and fewer than MaxStates were read.
 func (s *Session) takesState(j job) bool {
+	if s.config.Awaits != nil {
+		return j.existing != nil && s.config.Awaits(j.document.Mapping)
+	}
 	kind := j.document.Object.GroupVersionKind().GroupKind()
 	if !s.config.States || s.states == MaxStates || !finished.Knows(kind) || j.existing == nil {
 		return false

@@ -93,6 +93,7 @@ func TestDifferencesOfExistingObjects(t *testing.T) {
 		"changes such objects, or another user created them.", object, fields)
 	u.Run(append(args, "--wait")...).Expect(t, 0, `job.batch/`+name+` exists \(Complete\), differs\n`, warning+`.*`)
 	u.Run(append(args, "--wait", "-o", "json")...).Expect(t, 0, `.*`, warning+`.*`)
+	u.Run(append(args, "--wait", "-o", "name")...).Expect(t, 0, `job.batch/`+name+`\n`, warning+`.*`)
 }
 
 // The secret is missing, changed, or on the second line of the file.

@@ -188,7 +188,11 @@ func (o *options) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	session := create.New(ctx, client, o.config(), results.take)
+	config := o.config()
+	if o.flags.wait {
+		config.Awaits = results.waiting.checks.waitsFor
+	}
+	session := create.New(ctx, client, config, results.take)
 	results.totals = session.Totals
 	o.session.Store(session)
 	for batch := range batches {
@@ -197,14 +201,7 @@ func (o *options) create(ctx context.Context) error {
 		}
 	}
 	results.end = session.End()
-	results.warnDiffering()
-	if o.flags.strict && len(results.differing) > 0 {
-		return results.finish()
-	}
-	if err := results.wait(); err != nil {
-		return err
-	}
-	return results.finish()
+	return results.conclude()
 }
 
 // client returns the client of the run.

@@ -147,7 +147,7 @@ func (r *results) interrupted() bool {
 	return r.ctx.Err() != nil && !errors.Is(context.Cause(r.ctx), errNotWritten)
 }
 
-func (r *results) dryRun() bool { return r.DryRunStrategy != cmdutil.DryRunNone }
+func (o *options) dryRun() bool { return o.DryRunStrategy != cmdutil.DryRunNone }
 
 // unread is the line about the part of the input that can't be counted. It is empty if there is
 // none.

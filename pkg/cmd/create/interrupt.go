@@ -82,7 +82,7 @@ func arguments(all []create.Sent) (unknown, stored []string) {
 // giveUp ends the command while something hangs. It prints the known state of the objects in
 // progress.
 func (o *options) giveUp(why string) error {
-	e := &ending{flags: &o.flags, waiting: &waiting{}, interrupted: true, hangs: why}
+	e := &ending{flags: &o.flags, waiting: &waiting{}, dryRun: o.dryRun(), interrupted: true, hangs: why}
 	var all []create.Sent
 	if session := o.session.Load(); session != nil {
 		all, e.Summary = session.Abandon()

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	kubectlcreate "k8s.io/kubectl/pkg/cmd/create"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
@@ -47,10 +48,17 @@ func TestGiveUp(t *testing.T) {
 		}
 	}
 	o := &options{CreateOptions: kubectlcreate.NewCreateOptions(genericiooptions.IOStreams{ErrOut: &stderr})}
+	session := create.New(t.Context(), &create.Client{}, create.Config{}, func(create.Event) {})
+	defer session.End()
+	o.session.Store(session)
+	o.DryRunStrategy = cmdutil.DryRunServer // it needs no advice
 	err := o.giveUp("interrupted again")
 	printed := stderr.String()
 	o.printLine("later")
 	var exit *exitcode.Error
+	if want := sum("interrupted again", 0, 0, 0, 0, 0) + ". The rest of the input was not read.\n"; printed != want {
+		t.Errorf("%q, want %q", printed, want)
+	}
 	if !errors.As(err, &exit) || exit.Code != exitcode.Interrupted || len(exit.Lines) > 0 || stderr.String() != printed {
 		t.Errorf("%v\n%s", err, stderr.String())
 	}

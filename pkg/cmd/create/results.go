@@ -114,7 +114,9 @@ func (r *results) outcome(o create.Outcome) error {
 		r.awaitCreated(o)
 		return err
 	case create.Existed:
-		r.await(o, "")
+		if len(o.Changes) == 0 || !r.flags.strict {
+			r.await(o, "")
+		}
 		return r.printExisting(o)
 	case create.Shown:
 		return r.printer.created(o.Result.Object)

@@ -129,6 +129,9 @@ func see(t *testing.T, args string, f fate, events []create.Event) run {
 	tally := &create.Tally{}
 	results := o.newResults(ctx, stop)
 	results.totals = func() create.Totals { return tally.Totals }
+	if o.flags.wait {
+		results.waiting.checks = newWaitChecks(nil, &o.flags)
+	}
 	for _, event := range events {
 		switch e := event.(type) {
 		case create.Outcome:
@@ -143,8 +146,29 @@ func see(t *testing.T, args string, f fate, events []create.Event) run {
 	if f.interrupt {
 		stop(nil)
 	}
-	message, code := exitcode.Describe(results.finish())
+	message, code := exitcode.Describe(results.conclude())
 	return run{stdout.String(), stderr.String() + strings.TrimSuffix(message, "\n"), code}
+}
+
+// If an object differs with --fail-on-difference, the run doesn't wait. It prints what it has created.
+func TestNoWaitAfterADifference(t *testing.T) {
+	d := demo()
+	d.Mapping.GroupVersionKind = schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "Job"}
+	differs := exists(d, "demo-1", 0).(create.Outcome)
+	differs.Changes = []string{"spec.a"}
+	for format, want := range map[string]string{
+		"{.metadata.name}": "demo-2demo-3", // the format of whole objects
+		"":                 "configmap/demo-2 created\nconfigmap/demo-3 exists\n",
+	} {
+		args := "--wait --idempotency-key=k --fail-on-difference"
+		if format != "" {
+			args += " -o=jsonpath=" + format
+		}
+		got := see(t, args, fate{}, []create.Event{differs, created(d, "demo-2"), exists(d, "demo-3", 0), readTo(3)})
+		if got.stdout != want || !strings.Contains(got.stderr, "demo-1 -n prod exists, and differs from the input in spec.a") || got.code != exitcode.Failed {
+			t.Errorf("%s: %+v", format, got)
+		}
+	}
 }
 
 // readTo is the end of a run that has read so many documents.

@@ -86,6 +86,22 @@ func (r *results) awaitCreated(o create.Outcome) {
 	r.await(o, version)
 }
 
+// conclude waits for the objects, and ends the run. With --fail-on-difference, it does not wait if an object differs,
+// and prints the objects as they were created.
+func (r *results) conclude() error {
+	r.warnDiffering()
+	if r.flags.strict && len(r.differing) > 0 {
+		for _, object := range r.waiting.objects {
+			r.printWhole(object, r.waiting.whole[object])
+		}
+		return r.finish()
+	}
+	if err := r.wait(); err != nil {
+		return err
+	}
+	return r.finish()
+}
+
 // wait waits for the objects.
 func (r *results) wait() error {
 	if len(r.waiting.objects) == 0 {
@@ -261,12 +277,20 @@ func (r *results) printFinal(e wait.Ended) {
 		r.progress.End()
 		defer r.showProgress()
 	}
-	err := r.printer.created(e.Final)
+	r.printWhole(e.Object, e.Final)
+}
+
+// printWhole prints an object whose print was deferred to the end of the wait.
+func (r *results) printWhole(object wait.Object, stored *unstructured.Unstructured) {
+	if !r.showsWhole() {
+		return
+	}
+	err := r.printer.created(stored)
 	if out, ok := r.Out.(*output.CheckedWriter); ok && out.Err() != nil {
 		r.stop(errNotWritten)
 	}
 	if err != nil {
-		err = ownError(fmt.Sprintf(textNotPrinted, nameOf(e.Object), err))
+		err = ownError(fmt.Sprintf(textNotPrinted, nameOf(object), err))
 		r.errs = append(r.errs, placed{2 * r.end.Documents, err})
 	}
 }
