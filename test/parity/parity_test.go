@@ -238,12 +238,12 @@ func plainer(namespace, dir string) func(string) string {
 		strings.NewReplacer(namespace, "NAMESPACE", dir, "DIR", "kubectl genname create", "kubectl create").Replace,
 		replace(`https://127\.0\.0\.1:\d+`, "SERVER"),
 		replace(`http://127\.0\.0\.1:\d+`, "FILES"),
+		replace(`kubectl(-genname)?-edit-\d+`, "EDIT"), // before SUFFIX, which such a number can match
 		replace(`-`+harness.Suffix+`\b`, "-SUFFIX"),
 		replace(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`, "UID"),
 		replace(`(resourceVersion\\?"?: ?\\?"?)\d+`, "${1}N"),
 		replace(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`, "TIME"),
 		replace(`(?m)^([WE])\d{4} [\d:.]+ +\d+ `, "$1 "), // klog
-		replace(`kubectl(-genname)?-edit-\d+`, "EDIT"),
 		replace(`manager(\\?"?: ?\\?"?)kubectl-genname\b`, "manager${1}kubectl"), // for --raw, from the User-Agent
 		replace(` --(attempts=1|naming=server)`, ""),                             // in a change-cause
 	}
