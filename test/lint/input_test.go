@@ -364,8 +364,8 @@ func TestBaseline(t *testing.T) {
 		a, stderr string
 		code      int
 	}{
-		"the same": {bad, "1 finding disabled", 0},
-		"moved":    {"# a comment\n" + bad, "1 finding disabled", 0},
+		"the same": {bad, "Not counted: 1 finding of the baseline.", 0},
+		"moved":    {"# a comment\n" + bad, "Not counted: 1 finding of the baseline.", 0},
 		"twice":    {bad + "---\n" + bad, "1 finding at level error", 3},
 		"another":  {configMap("generateName: Z_"), "1 finding at level error", 3},
 		"gone":     {configMap("generateName: b-"), "Gone since the baseline: 1 finding", 0},

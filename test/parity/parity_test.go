@@ -243,7 +243,7 @@ func plainer(namespace, dir string) func(string) string {
 		replace(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`, "UID"),
 		replace(`(resourceVersion\\?"?: ?\\?"?)\d+`, "${1}N"),
 		replace(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`, "TIME"),
-		replace(`(?m)^([WE])\d{4} [\d:.]+ +\d+ `, "$1 "), // klog
+		replace(`(?m)^([WE])\d{4} [\d:.]+ +\d+ `, "$1 "),                         // klog
 		replace(`manager(\\?"?: ?\\?"?)kubectl-genname\b`, "manager${1}kubectl"), // for --raw, from the User-Agent
 		replace(` --(attempts=1|naming=server)`, ""),                             // in a change-cause
 	}

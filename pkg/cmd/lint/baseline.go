@@ -54,6 +54,19 @@ func (b baseline) silence(result *lint.Result) (gone int) {
 	return gone
 }
 
+// inBaseline returns how many findings of a result the baseline has.
+func inBaseline(result *lint.Result) (count int) {
+	for _, f := range result.Findings {
+		if isKnown(f) {
+			count++
+		}
+	}
+	return count
+}
+
+// isKnown reports whether the baseline has a finding. Comments and annotations have a place.
+func isKnown(f lint.Finding) bool { return f.Silence != nil && f.Silence.File == "" }
+
 // saveBaseline writes the findings of a result to the file of --write-baseline.
 func (o *options) saveBaseline(result *lint.Result) error {
 	saved := report(result)

@@ -140,7 +140,7 @@ func (o *options) printSARIF(result *lint.Result) error {
 		}
 		if f.Silence != nil {
 			kind := "inSource"
-			if f.Silence.File == "" { // a baseline
+			if isKnown(f) {
 				kind = "external"
 			}
 			one.Suppressions = []sarifSuppression{{kind, f.Silence.Reason}}

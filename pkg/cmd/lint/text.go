@@ -107,8 +107,10 @@ func (o *options) printCounts(result *lint.Result) {
 			lines = append(lines, fmt.Sprintf(format, humanize.Count(count, noun)))
 		}
 	}
-	add(len(result.Findings)-count.Error-count.Warning-count.Note,
-		"%s disabled by comments, annotations or the baseline.", "finding")
+	saved := inBaseline(result)
+	add(len(result.Findings)-count.Error-count.Warning-count.Note-saved,
+		"%s disabled by comments and annotations.", "finding")
+	add(saved, "Not counted: %s of the baseline.", "finding")
 	add(len(result.Skipped), "%s skipped. To list them, use --show-skipped.", "file")
 	add(result.Exported, "Not checked: %s with metadata.resourceVersion, which only a server sets.", "object")
 	add(result.Placeholders, "Length and characters not checked: %s with a variable in the name.", "object")
