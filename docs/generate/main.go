@@ -87,9 +87,14 @@ func linkGlobalOptions(dir string) error {
 		if filepath.Base(page) == "kubectl_genname_options.md" {
 			continue
 		}
-		text, readErr := os.ReadFile(page)
+		text, err := os.ReadFile(page)
+		if err != nil {
+			return err
+		}
 		text = globalOptions.ReplaceAll(text, []byte("[Options of all commands](kubectl_genname_options.md)\n"))
-		err = errors.Join(err, readErr, os.WriteFile(page, text, 0o644))
+		if err := os.WriteFile(page, text, 0o644); err != nil {
+			return err
+		}
 	}
 	return err
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// Counted is what was to be counted, and what was.
+// Counted has the types that an audit counts, and its counts.
 type Counted struct {
 	Server v1alpha1.AuditServer
 	// Ended is when everything was counted.

@@ -33,7 +33,7 @@ const (
 // Coverage is the part of a scope that was read.
 type Coverage struct {
 	Types         []Resource // of the scope
-	Skipped       []Skipped  // what was not read, and why
+	Skipped       []Skipped  // with the reasons
 	Namespace     string     // of the scope; empty for all
 	Named         bool       // the user named the types
 	Gated         bool       // a gate depends on the report, and all types must be read for it
@@ -90,8 +90,8 @@ func (c Coverage) isPart(s Skipped) bool {
 	return s.Reason == Incomparable || c.Namespace == "" && s.Namespace != ""
 }
 
-// Warned returns what is worth a warning of its own, and the types of which the user, who named none, can
-// list no object.
+// Warned returns the skipped types that get a warning of their own. If the user named no type, it also
+// returns the types of which the user can list no object.
 func (c Coverage) Warned() (each, forbidden []Skipped) {
 	for _, s := range c.Skipped {
 		switch {

@@ -75,7 +75,7 @@ func TestNothingInFlightInADryRun(t *testing.T) {
 	s.End()
 }
 
-// The run hangs, because nobody reads its results. Its summary has the outcomes that were not handled, the
+// The run hangs, because no program reads its results. Its summary has the outcomes that were not handled, the
 // creates in progress, and the copies and documents that were not attempted.
 func TestAbandon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -170,7 +170,7 @@ func (c *container) readPresent() bool {
 	return false
 }
 
-// over reports whether the container runs on although nobody waits for it any more.
+// over reports whether the container runs on after the wait for it has ended.
 func (c *container) over(s state) bool {
 	select {
 	case <-c.follower.ended:

@@ -80,7 +80,7 @@ type reader struct {
 	container *container
 	ctx       context.Context
 	previous  bool
-	lines     *atomic.Int64 // nil if nobody counts them
+	lines     *atomic.Int64 // nil if they are not counted
 	seen      fingerprint   // of the last line of the response
 	skips     bool          // the position is still to come
 	printing  bool          // the line whose parts are read is passed on

@@ -87,7 +87,7 @@ func TestInterruptAfterSaving(t *testing.T) {
 	})
 }
 
-// What is not saved is not deleted.
+// An object that is not saved is not deleted.
 func TestNothingIsDeletedUnsaved(t *testing.T) {
 	missing := saver(t)
 	if err := os.Remove(missing.dir); err != nil {
