@@ -3,7 +3,10 @@
 package reference
 
 import (
+	"fmt"
+	"regexp"
 	"strings"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -28,4 +31,51 @@ func In(object, namespace string) string {
 		return Quote(object)
 	}
 	return Quote(object) + " -n " + Quote(namespace)
+}
+
+// plain matches text that a shell takes as it is.
+var plain = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
+
+// atStart finds the beginning of a line with a workflow command. The runner of GitHub Actions executes
+// "::COMMAND" there, and "##[COMMAND]" anywhere in a line.
+var atStart = regexp.MustCompile(`^( *)::`)
+
+// Quote returns text as one word for a shell (bash, zsh, ksh) that is safe to print on a terminal
+// and in the log of a CI system. A name from a cluster can contain $(…), an escape sequence, or ##[…].
+func Quote(text string) string {
+	unsafe := func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }
+	switch {
+	case atStart.MatchString(text), strings.Contains(text, "##["), strings.ContainsFunc(text, unsafe):
+		return "$'" + escaped(text) + "'"
+	case plain.MatchString(text):
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// Words returns words for a shell.
+func Words(words ...string) string {
+	var quoted []string
+	for _, word := range words {
+		quoted = append(quoted, Quote(word))
+	}
+	return strings.Join(quoted, " ")
+}
+
+// escaped returns text for the quotes of $'…'.
+func escaped(text string) string {
+	var out strings.Builder
+	for _, b := range []byte(text) {
+		switch {
+		case b == '\'' || b == '\\':
+			out.WriteByte('\\')
+			out.WriteByte(b)
+		case b < ' ' || b > '~':
+			fmt.Fprintf(&out, `\x%02x`, b)
+		default:
+			out.WriteByte(b)
+		}
+	}
+	inert := strings.ReplaceAll(out.String(), "##[", `\x23#[`)
+	return atStart.ReplaceAllString(inert, `$1\x3a:`)
 }

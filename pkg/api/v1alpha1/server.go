@@ -1,6 +1,19 @@
+// Package v1alpha1 is the machine-readable output of kubectl genname, the
+// kinds AuditReport, CollisionReport, DuplicateReport, LintReport and VersionReport of
+// genname.dev/v1alpha1.
+//
+// Fields are a promise to scripts: numbers are numbers, probabilities are from
+// 0 to 1, and null stands for an unknown or infinite value.
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"encoding/json"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
 
 // AttemptsSource is the source of the number of attempts per create.
 type AttemptsSource string
@@ -71,4 +84,34 @@ type ServerVersion struct {
 	Platform string `json:"platform,omitempty"`
 
 	Retries `json:",inline"`
+}
+
+// GroupVersion is the apiVersion of all kinds here.
+var GroupVersion = schema.GroupVersion{Group: "genname.dev", Version: "v1alpha1"}
+
+// TypeOf returns the TypeMeta of a kind.
+func TypeOf(kind string) metav1.TypeMeta {
+	return metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: kind}
+}
+
+// DeepCopyObject implements runtime.Object, by which kubectl's printers print.
+func (r *AuditReport) DeepCopyObject() runtime.Object { return copyOf(r) }
+
+// DeepCopyObject implements runtime.Object, by which kubectl's printers print.
+func (r *CollisionReport) DeepCopyObject() runtime.Object { return copyOf(r) }
+
+// DeepCopyObject implements runtime.Object, by which kubectl's printers print.
+func (r *VersionReport) DeepCopyObject() runtime.Object { return copyOf(r) }
+
+// copyOf returns a copy made through JSON, which has the whole of a report.
+func copyOf[T any](in *T) *T {
+	out := new(T)
+	data, err := json.Marshal(in)
+	if err == nil {
+		err = json.Unmarshal(data, out)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("a %T is not JSON: %v", in, err)) // a programming error: no field can fail
+	}
+	return out
 }

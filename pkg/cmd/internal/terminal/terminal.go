@@ -3,20 +3,149 @@
 package terminal
 
 import (
+	"bytes"
+	"fmt"
 	"io"
+	"os"
+	"sync"
 
+	"golang.org/x/term"
 	"k8s.io/cli-runtime/pkg/printers"
-	"k8s.io/kubectl/pkg/util/term"
+	kubectlterm "k8s.io/kubectl/pkg/util/term"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 )
 
+// The control sequences of xterm, which all later terminals understand.
+const (
+	// The other screen has no cursor. Its lines don't wrap, because some characters are two
+	// columns wide, and because the terminal can become smaller while it is painted.
+	enterScreen = "\x1b[?1049h\x1b[?25l\x1b[?7l"
+	leaveScreen = "\x1b[?7h\x1b[?25h\x1b[?1049l"
+	beginUpdate = "\x1b[?2026h\x1b[H" // nothing is shown until the end, where the terminal knows that
+	restOfLine  = "\x1b[K"
+	endUpdate   = "\x1b[?2026l"
+)
+
+// Screen is a whole terminal that is painted repeatedly. Its earlier content comes back at the end.
+type Screen struct {
+	in, out  *os.File
+	quit     chan struct{} // closed when the user wants to
+	quitOnce sync.Once
+	resized  <-chan struct{}
+	restore  func()
+}
+
+// StartScreen takes over the terminal of in and out. It returns nil if out isn't a terminal, or is
+// a dumb one. If in is a terminal, keys are read without Enter.
+func StartScreen(in io.Reader, out io.Writer) (*Screen, error) {
+	if checked, ok := out.(*output.CheckedWriter); ok {
+		out = checked.Writer
+	}
+	file, ok := out.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) || os.Getenv("TERM") == "dumb" {
+		return nil, nil
+	}
+	s := &Screen{out: file, quit: make(chan struct{})}
+	showsSequences, err := understand(file)
+	if err != nil {
+		return nil, fmt.Errorf("can't use the terminal: %w", err)
+	}
+	s.restore = showsSequences
+	if keys, ok := in.(*os.File); ok && term.IsTerminal(int(keys.Fd())) {
+		before, err := term.MakeRaw(int(keys.Fd()))
+		if err != nil {
+			return nil, fmt.Errorf("can't use the terminal: %w", err)
+		}
+		s.in = keys
+		s.restore = func() {
+			_ = term.Restore(int(keys.Fd()), before) // it is the one that was changed
+			showsSequences()
+		}
+	}
+	var stop func()
+	s.resized, stop = watchSize()
+	restore := s.restore
+	s.restore = func() { stop(); restore() }
+	if _, err := io.WriteString(s.out, enterScreen); err != nil {
+		s.restore()
+		return nil, err
+	}
+	if s.in != nil {
+		go s.readKeys()
+	}
+	return s, nil
+}
+
+// readKeys waits for a q or an interrupt, which is a character in raw mode. It ends with the
+// process, because nothing wakes it from a read.
+func (s *Screen) readKeys() {
+	var key [1]byte
+	for {
+		if n, err := s.in.Read(key[:]); err != nil || n == 0 {
+			return
+		}
+		switch key[0] {
+		case 'q', 'Q', 3, 4: // Ctrl-C, Ctrl-D
+			s.quitOnce.Do(func() { close(s.quit) })
+		}
+	}
+}
+
+// Quit is closed when the user presses q or Ctrl-C.
+func (s *Screen) Quit() <-chan struct{} { return s.quit }
+
+// Resized receives when the size of the terminal may have changed.
+func (s *Screen) Resized() <-chan struct{} { return s.resized }
+
+// Size returns how many columns and lines the screen has.
+func (s *Screen) Size() (width, height int) {
+	width, height, err := term.GetSize(int(s.out.Fd()))
+	if err != nil || width <= 0 || height <= 0 {
+		return lineWidth, 24
+	}
+	return width, height
+}
+
+// Paint shows lines, and last at the bottom, in one write so that nothing flickers. It cuts off
+// text that doesn't fit.
+func (s *Screen) Paint(lines []string, last string) error {
+	width, height := s.Size()
+	var all bytes.Buffer
+	all.WriteString(beginUpdate)
+	for i := range height - 1 {
+		line := ""
+		if i < len(lines) {
+			line = lines[i]
+		}
+		all.WriteString(fill(line, width) + "\r\n")
+	}
+	all.WriteString(fill(last, width) + endUpdate)
+	_, err := s.out.Write(all.Bytes())
+	return err
+}
+
+// fill returns the text that replaces a line of the screen. A full line leaves the cursor on its
+// last character, so the rest must not be erased then.
+func fill(line string, width int) string {
+	if runes := []rune(line); len(runes) >= width {
+		return string(runes[:width])
+	}
+	return line + restOfLine
+}
+
+// End gives the terminal back as it was.
+func (s *Screen) End() {
+	_, _ = io.WriteString(s.out, leaveScreen) // an error could not be shown
+	s.restore()
+}
+
 // ttyOf returns kubectl's view of the terminal that w writes to.
-func ttyOf(w io.Writer) term.TTY {
+func ttyOf(w io.Writer) kubectlterm.TTY {
 	if checked, ok := w.(*output.CheckedWriter); ok {
 		w = checked.Writer
 	}
-	return term.TTY{Out: w}
+	return kubectlterm.TTY{Out: w}
 }
 
 // IsTerminal reports whether w writes to a terminal.

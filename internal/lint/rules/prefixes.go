@@ -114,3 +114,124 @@ func withoutPattern(reason string) string {
 	text, _, _ := strings.Cut(reason, " (e.g. ")
 	return text
 }
+
+var ignoredPrefix = &Rule{
+	Name:   "ignored-prefix",
+	Levels: []v1alpha1.LintLevel{v1alpha1.LintNote},
+	check: func(_ int, o Manifest, report func(Finding)) {
+		content := o.Unstructured.Object
+		for _, template := range templatesOf(o.kind()) {
+			if stringAt(content, append(template[:len(template):len(template)], "metadata", "generateName")...) != "" {
+				report(ignored(o, pathOf(template, "metadata", "generateName")))
+			}
+		}
+		for i, item := range listAt(content, "spec", "volumeClaimTemplates") {
+			claim, _ := item.(map[string]any)
+			if o.Kind.Kind == "StatefulSet" && stringAt(claim, "metadata", "generateName") != "" {
+				report(ignored(o, []any{"spec", "volumeClaimTemplates", i, "metadata", "generateName"}))
+			}
+		}
+	},
+}
+
+func ignored(o Manifest, path []any) Finding {
+	return Finding{
+		Level: v1alpha1.LintNote,
+		Message: fmt.Sprintf("generateName in the template of a %s has no effect: the controller derives the names",
+			o.Kind.Kind),
+		Path: path,
+	}
+}
+
+// templatesOf returns the paths of the templates of a kind.
+func templatesOf(kind schema.GroupKind) [][]string {
+	pods := podTemplates[kind]
+	if len(pods) == 0 { // a Pod is none
+		return nil
+	}
+	if kind.Kind == "CronJob" {
+		return [][]string{{"spec", "jobTemplate"}, pods}
+	}
+	return [][]string{pods}
+}
+
+var noSeparator = &Rule{
+	Name:    "no-separator",
+	Levels:  []v1alpha1.LintLevel{v1alpha1.LintNote},
+	letters: true,
+	check: func(minor int, o Manifest, report func(Finding)) {
+		prefix := o.GenerateName
+		if !o.generates() || o.hook() || len(prefix) > names.MaxPrefixLength || fixedNames[o.kind()].is != "" ||
+			strings.ContainsAny(prefix[len(prefix)-1:], "-.:_/") {
+			return
+		}
+		report(Finding{
+			Level:   v1alpha1.LintNote,
+			Message: "generateName does not end with -, so the random characters follow it directly",
+			Path:    generateName,
+			Help:    separated(o, minor),
+		})
+	},
+}
+
+// separated returns the fix if a separator does not fit.
+func separated(o Manifest, minor int) string {
+	limit := tightest(o, minor) - names.SuffixLength
+	if len(o.GenerateName) < limit {
+		return ""
+	}
+	return fmt.Sprintf("shorten generateName to %d bytes, and end it with -", limit)
+}
+
+var truncatedPrefix = &Rule{
+	Name:   "truncated-prefix",
+	Levels: []v1alpha1.LintLevel{v1alpha1.LintError, v1alpha1.LintWarning},
+	compare: func(in *Input, report func(*Object, Finding)) {
+		done := map[*Object]bool{}
+		for _, o := range in.Objects {
+			if !o.Truncated() || done[o] {
+				continue
+			}
+			finding := Finding{
+				Level: v1alpha1.LintWarning,
+				Message: fmt.Sprintf("generateName has %d bytes, and the server truncates it to %d",
+					len(o.GenerateName), names.MaxPrefixLength),
+				Path: generateName,
+			}
+			if others := in.sharing(o); len(others) > 0 {
+				finding.Level = v1alpha1.LintError
+				finding.Message += ", so other prefixes have the same names"
+				for _, other := range others {
+					finding.Related = append(finding.Related, Related{*other, "same first 58 bytes"})
+					done[other] = true
+				}
+			}
+			report(o, finding)
+		}
+	},
+}
+
+// Truncated reports whether the server truncates the prefix of an object, so that names
+// of other prefixes can be the same.
+func (o *Object) Truncated() bool {
+	return o.generates() && len(o.GenerateName) > names.MaxPrefixLength &&
+		!o.exported && !o.hook() && !o.Placeholder() && !fixedNames[o.kind()].refused
+}
+
+// sharing returns the other objects in the name pool of o that can exist beside it: objects of one
+// namespace, file or kustomization. It returns none if all have the same prefix.
+func (in *Input) sharing(o *Object) []*Object {
+	var others []*Object
+	differ := false
+	for _, other := range in.pools[in.poolOf(o)] {
+		if other == o || !other.Truncated() || in.namespaceOf(o) == "" && !o.together(other) {
+			continue
+		}
+		others = append(others, other)
+		differ = differ || other.GenerateName != o.GenerateName
+	}
+	if !differ {
+		return nil
+	}
+	return others
+}

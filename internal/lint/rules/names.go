@@ -1,0 +1,211 @@
+package rules
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+var missingName = &Rule{
+	Name:   "missing-name",
+	Levels: []v1alpha1.LintLevel{v1alpha1.LintError, v1alpha1.LintWarning, v1alpha1.LintNote},
+	check: func(_ int, o Manifest, report func(Finding)) {
+		metadata := mapAt(o.Unstructured.Object, "metadata")
+		value, given := metadata["generateName"]
+		_, isText := value.(string)
+		misspelled, path := misspelledIn(o)
+		switch {
+		case given && value != nil && !isText:
+			report(Finding{
+				Level:   v1alpha1.LintError,
+				Message: fmt.Sprintf("generateName is a %s, and the server needs a string", typeOf(value)),
+				Help:    "quote the value",
+				Path:    generateName,
+			})
+		case misspelled != "" && !isText:
+			finding := Finding{
+				Level:   v1alpha1.LintWarning,
+				Message: fmt.Sprintf("the server ignores the field %s", misspelled),
+				Help:    "use metadata.generateName",
+				Path:    path,
+			}
+			if o.Name == "" {
+				finding.Level = v1alpha1.LintError
+				finding.Message += ", so the object has no name"
+			}
+			report(finding)
+		case o.Name == "" && o.GenerateName == "" && known(o):
+			report(Finding{
+				Level:   v1alpha1.LintNote, // in most such files a program sets the name
+				Message: "the object has neither name nor generateName, and the server refuses it",
+				Help:    "set metadata.name or metadata.generateName",
+				Path:    []any{"metadata"},
+			})
+		}
+	},
+}
+
+// separators removes the characters that separate words in misspelled fields. It is made once, because it
+// has a table of all bytes, and create checks every prefix.
+var separators = strings.NewReplacer("_", "", "-", "")
+
+// misspelledIn returns a field that was meant as generateName, and its path.
+func misspelledIn(o Manifest) (field string, path []any) {
+	for _, place := range [][]string{{"metadata"}, {}} {
+		fields := o.Unstructured.Object
+		if len(place) > 0 {
+			fields = mapAt(fields, place...)
+		}
+		var found []string
+		for name := range fields {
+			like := strings.EqualFold(separators.Replace(name), "generateName")
+			if like && (len(place) == 0 || name != "generateName") {
+				found = append(found, name)
+			}
+		}
+		if len(found) > 0 {
+			slices.Sort(found)
+			return strings.Join(append(place, found[0]), "."), pathOf(place, found[0])
+		}
+	}
+	return "", nil
+}
+
+// typeOf returns the type of a value in YAML.
+func typeOf(value any) string {
+	switch value.(type) {
+	case bool:
+		return "boolean"
+	case map[string]any:
+		return "mapping"
+	case []any:
+		return "list"
+	}
+	return "number"
+}
+
+// known reports whether a server stores objects of the kind under a name. Many files have a kind
+// that only a tool reads.
+func known(o Manifest) bool {
+	_, pods := podTemplates[o.kind()]
+	_, refers := inKinds[o.kind()]
+	return pods || refers || stored[o.kind()]
+}
+
+// stored are kinds that a server stores, besides those of other tables.
+var stored = map[schema.GroupKind]bool{
+	configMap: true, secret: true, service: true, serviceAccount: true, namespace: true, volume: true,
+	{Group: rbac, Kind: "Role"}: true, {Group: rbac, Kind: "ClusterRole"}: true,
+	{Group: rbac, Kind: "RoleBinding"}: true, {Group: rbac, Kind: "ClusterRoleBinding"}: true,
+}
+
+var bothNames = &Rule{
+	Name:   "both-names",
+	Levels: []v1alpha1.LintLevel{v1alpha1.LintWarning},
+	check: func(_ int, o Manifest, report func(Finding)) {
+		if o.Name == "" || o.GenerateName == "" {
+			return
+		}
+		report(Finding{
+			Level:   v1alpha1.LintWarning,
+			Message: "generateName has no effect next to metadata.name, and a second create fails",
+			Path:    generateName,
+			Help:    keepName(o),
+		})
+	},
+}
+
+// keepName returns the fix if the object needs its name. Without the name, another rule would have
+// a finding.
+func keepName(o Manifest) string {
+	if applier(o) == "" && fixedNames[o.kind()].is == "" {
+		return ""
+	}
+	return "remove metadata.generateName"
+}
+
+var fixedName = &Rule{
+	Name:   "fixed-name",
+	Levels: []v1alpha1.LintLevel{v1alpha1.LintError, v1alpha1.LintWarning},
+	check: func(_ int, o Manifest, report func(Finding)) {
+		fixed, is := fixedNames[o.kind()]
+		if !is || !o.generates() {
+			return
+		}
+		finding := Finding{
+			Level:   v1alpha1.LintWarning,
+			Message: fmt.Sprintf("the name of this object must be %s, and a generated name matches nothing", fixed.is),
+			Path:    generateName,
+		}
+		switch {
+		case fixed.refused && isAddress(o.Object):
+			finding.Message = "the server adds no random characters for an IPAddress: the name is generateName"
+		case fixed.refused:
+			finding.Level = v1alpha1.LintError
+			finding.Message = fmt.Sprintf(
+				"the name of this object must be %s, and the server refuses a generated one", fixed.is)
+		}
+		report(finding)
+	},
+}
+
+type fixed struct {
+	is      string // the meaning of the name
+	refused bool   // another one by the server
+}
+
+var fixedNames = map[schema.GroupKind]fixed{
+	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}: {"PLURAL.GROUP", true},
+	{Group: "apiregistration.k8s.io", Kind: "APIService"}:             {"VERSION.GROUP", true},
+	{Group: "networking.k8s.io", Kind: "IPAddress"}:                   {"the address", true},
+	{Kind: "Node"}: {"the name of the machine", false},
+	{Group: "storage.k8s.io", Kind: "CSINode"}:   {"the name of the Node", false},
+	{Group: "storage.k8s.io", Kind: "CSIDriver"}: {"the name that the driver registers", false},
+	{Kind: "Endpoints"}:                          {"the name of the Service", false},
+}
+
+// isAddress reports whether generateName is a valid name of an IPAddress.
+func isAddress(o Object) bool {
+	address, err := netip.ParseAddr(o.GenerateName)
+	return o.Kind.Kind == "IPAddress" && err == nil && address.String() == o.GenerateName
+}
+
+var hookNames = &Rule{
+	Name:   "hook-names",
+	Levels: []v1alpha1.LintLevel{v1alpha1.LintError},
+	compare: func(in *Input, report func(*Object, Finding)) {
+		done := map[*Object]bool{}
+		for _, o := range in.Objects {
+			if !o.hook() || o.exported || done[o] {
+				continue
+			}
+			finding := Finding{
+				Level:   v1alpha1.LintError,
+				Message: "Argo CD generates the same name for two hooks of one phase",
+				Path:    generateName,
+			}
+			for _, other := range in.generating[prefixKey{o.kind(), o.GenerateName}] {
+				if other != o && in.meet(o, other) {
+					done[other] = true
+					finding.Related = append(finding.Related, Related{*other, "same phase and generateName"})
+				}
+			}
+			if len(finding.Related) > 0 {
+				report(o, finding)
+			}
+		}
+	},
+}
+
+// meet reports whether one sync creates two hooks in one phase.
+func (in *Input) meet(o, other *Object) bool {
+	near := o.together(other) || o.distance(other) == 1
+	return near && in.namespaceOf(o) == in.namespaceOf(other) && slices.ContainsFunc(o.phases, func(phase string) bool {
+		return slices.Contains(other.phases, phase)
+	})
+}

@@ -1,0 +1,231 @@
+// Package flagvalue owns the types of flag values: words, probabilities, durations with days,
+// numbers of attempts, and numbers as people write them. It knows no command.
+package flagvalue
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// Enum is a flag that takes one of a few words. Help, completion and the error
+// of any other word have them from here.
+type Enum[T ~string] struct {
+	Value T
+
+	words []T
+}
+
+// NewEnum returns an Enum with a default, and all words in the order in which
+// they are shown.
+func NewEnum[T ~string](value T, words ...T) Enum[T] { return Enum[T]{Value: value, words: words} }
+
+// Set takes one of the words.
+func (e *Enum[T]) Set(text string) error {
+	if !slices.Contains(e.words, T(text)) {
+		return fmt.Errorf("must be %s", alternatives(e.Words()))
+	}
+	e.Value = T(text)
+	return nil
+}
+
+func (e *Enum[T]) String() string { return string(e.Value) }
+
+// Type names the value in help.
+func (e *Enum[T]) Type() string { return "string" }
+
+// Words returns the values that the flag takes.
+func (e *Enum[T]) Words() []string {
+	words := make([]string, 0, len(e.words))
+	for _, word := range e.words {
+		words = append(words, string(word))
+	}
+	return words
+}
+
+// Usage returns the flag's help. It has a description and the words, each with its meaning if
+// meanings has one.
+func (e *Enum[T]) Usage(what string, meanings map[T]string) string {
+	words := e.Words()
+	for i, word := range e.words {
+		if meaning := meanings[word]; meaning != "" {
+			words[i] += " (" + meaning + ")"
+		}
+	}
+	return what + ": " + alternatives(words)
+}
+
+// alternatives returns "a or b" or "a, b or c".
+func alternatives(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// Probability is a flag for a probability: 0.001 or 0.1%.
+type Probability struct {
+	Value *float64
+
+	given bool
+}
+
+// Set parses a fraction or a percentage.
+func (p *Probability) Set(text string) error {
+	digits, percent := strings.CutSuffix(text, "%")
+	value, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+	if percent {
+		value /= 100
+	}
+	if err != nil || !(value >= 0 && value <= 1) {
+		return fmt.Errorf("%q is not a probability, like 0.001 or 0.1%%", text)
+	}
+	*p.Value, p.given = value, true
+	return nil
+}
+
+func (p *Probability) String() string { return strconv.FormatFloat(*p.Value, 'g', -1, 64) }
+
+// Given reports whether the user set a probability.
+func (p *Probability) Given() bool { return p.given }
+
+// Type names the value in help.
+func (p *Probability) Type() string { return "probability" }
+
+// Duration is a flag for a duration in which days are allowed: 30d,
+// 1d12h, 90m.
+type Duration time.Duration
+
+// Set parses a duration that can have days, like "1d12h".
+func (d *Duration) Set(text string) error {
+	rest := text
+	var days float64
+	if before, after, ok := strings.Cut(text, "d"); ok {
+		var err error
+		if days, err = strconv.ParseFloat(before, 64); err != nil || math.IsNaN(days) || math.Abs(days) > maxDays {
+			return fmt.Errorf("%q is not a duration, like 90m, 24h or 30d", text)
+		}
+		rest = after
+	}
+	value := time.Duration(days * 24 * float64(time.Hour))
+	if rest != "" || text == "" {
+		duration, err := time.ParseDuration(rest)
+		if err != nil {
+			return fmt.Errorf("%q is not a duration, like 90m, 24h or 30d", text)
+		}
+		value += duration
+	}
+	*d = Duration(value)
+	return nil
+}
+
+// maxDays keeps a number of days within a time.Duration of 292 years.
+const maxDays = 100_000
+
+func (d Duration) String() string {
+	const day = 24 * time.Hour
+	if value := time.Duration(d); value != 0 && value%day == 0 {
+		return fmt.Sprintf("%dd", value/day)
+	}
+	return time.Duration(d).String()
+}
+
+// Type names the value in help.
+func (d *Duration) Type() string { return "duration" }
+
+const (
+	// MaxAttempts keeps numbers of attempts, and products of two, sane.
+	MaxAttempts = 1024
+	// ClientAttempts is the default of create's --attempts. Reports count with it.
+	ClientAttempts = 16
+)
+
+// Attempts is the flag --server-attempts: auto, or a number of attempts.
+type Attempts struct{ attempts int }
+
+// Set parses auto or a number of attempts.
+func (a *Attempts) Set(text string) error {
+	if text == "auto" {
+		a.attempts = 0
+		return nil
+	}
+	attempts, err := strconv.Atoi(text)
+	if err != nil || attempts < 1 || attempts > MaxAttempts {
+		return fmt.Errorf("%q is neither auto nor a number from 1 to %d", text, MaxAttempts)
+	}
+	a.attempts = attempts
+	return nil
+}
+
+func (a *Attempts) String() string {
+	if a.attempts == 0 {
+		return "auto"
+	}
+	return strconv.Itoa(a.attempts)
+}
+
+// Type names the value in help.
+func (a *Attempts) Type() string { return "auto|N" }
+
+// Given reports whether the user set a number.
+func (a *Attempts) Given() bool { return a.attempts != 0 }
+
+// Retries returns the value of the flag.
+func (a *Attempts) Retries() v1alpha1.Retries {
+	return v1alpha1.Retries{Attempts: &a.attempts, AttemptsSource: v1alpha1.SourceFlag}
+}
+
+// Or returns the value of the flag if it is set, else known.
+func (a *Attempts) Or(known v1alpha1.Retries) v1alpha1.Retries {
+	if a.Given() {
+		return a.Retries()
+	}
+	return known
+}
+
+// numberValue is one of pflag's flags for numbers that takes them as our tables
+// print them, with thousands separated, and whose errors are for people.
+type numberValue struct{ pflag.Value }
+
+// withThousands is a number as humanize.Grouped writes it.
+var withThousands = regexp.MustCompile(`^-?[0-9]{1,3}(,[0-9]{3})+$`)
+
+func (n numberValue) Set(text string) error {
+	digits := text
+	if n.Type() != "int64Slice" && withThousands.MatchString(text) {
+		digits = strings.ReplaceAll(text, ",", "")
+	}
+	err := n.Value.Set(digits)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, strconv.ErrRange):
+		return fmt.Errorf("%q is too large or too small", text)
+	}
+	return fmt.Errorf("%q is not %s", text, numbersOf[n.Type()])
+}
+
+// numbersOf describe the values of pflag's types.
+var numbersOf = map[string]string{
+	"int": "a whole number", "int64": "a whole number", "float64": "a number",
+	"int64Slice": "a whole number or a list of whole numbers, like 100,1000",
+}
+
+// ReadableNumbers makes the flags that take numbers numberValues.
+func ReadableNumbers(flags *pflag.FlagSet) {
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if numbersOf[flag.Value.Type()] != "" {
+			flag.Value = numberValue{flag.Value}
+		}
+	})
+}
