@@ -9,7 +9,10 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -96,36 +99,82 @@ func TestDifferencesOfExistingObjects(t *testing.T) {
 	u.Run(append(args, "--wait", "-o", "name")...).Expect(t, 0, `job.batch/`+name+`\n`, warning+`.*`)
 }
 
-// The secret is missing, changed, or on the second line of the file.
+// The secret is empty, short, given twice, missing, changed, or on the second line of the file, or only one of
+// two runs has it. No run creates objects again without a word.
 func TestSecretsOfRuns(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
-	args := func(secret string) []string {
-		args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=k"}
-		if secret != "" {
-			args = append(args, "--idempotency-secret-file="+harness.File(t, "secret", secret))
-		}
-		return args
-	}
-	created := u.Run(args(firstSecret)...)
-	created.Expect(t, 0, oneCreated, `.*`)
-	exists := strings.ReplaceAll(created.Stdout, "created", "exists")
+	const file, created, exists = `error: --idempotency-secret-file [^\n]*`, oneCreated, `configmap/demo-` + harness.Suffix + ` exists\n`
 	object := `configmaps/demo-` + harness.Suffix + ` -n ` + ns
-	u.Run(args("")...).Expect(t, 1, ``, `.*`+harness.Printed("error: "+"nothing was created, because %s says that it was created with the key and a secret.\nIf your runs use a secret, give it with --idempotency-secret-file. Otherwise another user created the object: delete it, or have it deleted.", object))
-	u.Run(args(secondSecret+"\n"+firstSecret+"\n")...).Expect(t, 0, exists, `.*`)
-	u.Run(args("short")...).Expect(t, 1, ``, `error: --idempotency-secret-file [^\n]*, line 1: the secret has 5 characters[^\n]*\n`)
-	expectConfigMapsOf(t, ns, 1)
-	u.Run(args(secondSecret)...).Expect(t, 0, oneCreated, harness.Printed("Warning: "+"the run ignores %s with its label, like %s. Another user created the object, or an earlier run used another secret or none. This run creates its own objects. If the secret was changed, and has not leaked, add the former one as the second line of the secret's file.", "1 object", object)+`.*`)
-	// Both exist, as after a copy of the first: the one that was made with the current secret counts.
-	u.Run(args(secondSecret+"\n"+firstSecret)...).Expect(t, 0, `configmap/demo-`+harness.Suffix+` exists\n`, harness.Printed("Warning: "+"the run ignores %s with its label, like %s. Another user created the object, or an earlier run used another secret or none. This run creates its own objects. If the secret was changed, and has not leaked, add the former one as the second line of the secret's file.", "1 object", object)+`.*`)
-	expectConfigMapsOf(t, ns, 2)
+	ignores := harness.Printed("Warning: the run ignores %s with its label, like %s. Another user created the object, or an "+
+		"earlier run used another secret or none. This run creates its own objects. If the secret was changed, and has not "+
+		"leaked, add the former one as the second line of the secret's file.", "1 object", object) + `.*`
+	another := harness.Printed("error: nothing was created, because %s says that it was created with the key and a secret.\n"+
+		"If your runs use a secret, give it with --idempotency-secret-file. Otherwise another user created the object: "+
+		"delete it, or have it deleted.", object)
+	for _, run := range []struct {
+		name, key, secret string // no flag without a secret
+		code              int
+		stdout, stderr    string
+		objects           int // of all runs so far
+	}{
+		{"an empty file", "k", "\n", 1, ``, file + `must not be empty\n`, 0},
+		{"too short", "k", "short", 1, ``, file + `, line 1: the secret has 5 characters[^\n]*\n`, 0},
+		{"a former one is empty", "k", firstSecret + "\n\n" + secondSecret, 1, ``, file + `, line 2: the secret has 0 characters[^\n]*\n`, 0},
+		{"given twice", "k", firstSecret + "\n" + firstSecret, 1, ``, file + `, line 2: the secret is given twice\n`, 0},
+		{"the first run", "k", firstSecret, 0, created, `.*`, 1},
+		{"missing", "k", "", 1, ``, `.*` + another, 1},
+		{"rotated", "k", secondSecret + "\n" + firstSecret + "\n", 0, exists, `.*`, 1},
+		{"the former one is forgotten", "k", secondSecret, 0, created, ignores, 2},
+		{"both exist as after a copy", "k", secondSecret + "\n" + firstSecret, 0, exists, ignores, 2},
+		{"two former ones and a new one", "k", "a-third-" + firstSecret + "\n" + secondSecret + "\n" + firstSecret, 1, ``, `.*different secrets.*`, 2},
+		{"without a secret first", "other", "", 0, created, `.*`, 3},
+		{"with one later", "other", firstSecret, 0, created, ignores, 4},
+		{"and without one again", "other", "", 0, exists, `.*`, 4},
+	} {
+		t.Run(run.name, func(t *testing.T) {
+			u.T = t
+			args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=" + run.key}
+			if run.secret != "" {
+				args = append(args, "--idempotency-secret-file="+harness.File(t, "secret", run.secret))
+			}
+			u.Run(args...).Expect(t, run.code, run.stdout, run.stderr)
+			if n := len(harness.ConfigMaps(t, retrying, ns)); n != run.objects {
+				t.Errorf("%d objects are there, want %d", n, run.objects)
+			}
+		})
+	}
 }
 
-func expectConfigMapsOf(t *testing.T, ns string, want int) {
-	t.Helper()
-	if n := len(harness.ConfigMaps(t, retrying, ns)); n != want {
-		t.Errorf("%d objects are there, want %d", n, want)
+// Another user floods the prefix with objects without IDs, some with the run's label. A run with a key has names
+// of another length, so it meets none of them. It warns of those with its label, and creates its object once.
+func TestFloodUnderThePrefix(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	harness.Grant(t, retrying, ns, "flooding", []string{"create", "get", "list"}, "configmaps")
+	attacker, err := kubernetes.NewForConfig(retrying.User("flooding"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 300 {
+		object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "demo-"}}
+		if i < 200 {
+			object.Labels = map[string]string{exactlyonce.RunLabel: idempotency.Key([]string{"plain", "secret"}[i%2]).RunLabel()}
+		}
+		if _, err := attacker.CoreV1().ConfigMaps(ns).Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	u := harness.As(t, retrying.Admin())
+	ignores := `Warning: the run ignores 100 objects with its label, like configmaps/demo-\w{5} -n ` + ns + `\. [^\n]*\n`
+	for key, secret := range map[string][]string{
+		"plain": nil, "secret": {"--idempotency-secret-file=" + harness.File(t, "secret", firstSecret)},
+	} {
+		args := append([]string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=" + key}, secret...)
+		first := u.Run(args...)
+		first.Expect(t, 0, `configmap/demo-\w{10} created\n`, ignores+`.*`)
+		u.Run(args...).Expect(t, 0, strings.ReplaceAll(first.Stdout, "created", "exists"), ignores+`.*`)
 	}
 }
 

@@ -304,3 +304,41 @@ func TestOnceOrphan(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
+
+// A webhook strips the digest. A controller that deletes the object when it differs doesn't repeat its
+// work forever: a missing digest is no difference, also after a new version of the controller changed
+// the content, and no key is a mismatch.
+func TestOnceStrippedDigest(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	webhook(t, retrying, ns, true, patch(`[{"op":"remove","path":"/metadata/annotations/genname.dev~1creation-digest"}]`))
+	byKey, err := once.FromKey("order-17")
+	if err != nil {
+		t.Fatal(err)
+	}
+	configMaps := harness.Clientset(t, retrying).CoreV1().ConfigMaps(ns)
+	creator := onceCreator(t)
+	for name, id := range map[string]once.ID{"random": once.NewID(), "key": byKey} {
+		t.Run(name, func(t *testing.T) {
+			made := map[types.UID]bool{}
+			for n := range 6 {
+				object := &corev1.ConfigMap{
+					TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+					ObjectMeta: metav1.ObjectMeta{GenerateName: name + "-", Namespace: ns}, Data: map[string]string{"version": fmt.Sprint(n / 3)},
+				}
+				r, err := creator.Create(t.Context(), object, id)
+				if err != nil || r.Compared || (r.Outcome == once.Created) != (n == 0) {
+					t.Errorf("reconcile %d: %+v, %v", n, r, err)
+				}
+				if made[object.UID] = true; r.Differs {
+					if err := configMaps.Delete(t.Context(), object.Name, metav1.DeleteOptions{}); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if len(made) != 1 {
+				t.Errorf("%d objects were made, want 1", len(made))
+			}
+		})
+	}
+}

@@ -16,7 +16,9 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
@@ -148,6 +150,76 @@ func TestPruneKeepsTheNewest(t *testing.T) {
 	}
 	u.Run("prune", "configmaps/keep-", "configmaps/keep-a-", "-A", "-l", "app=x", "--keep=0", "--yes", "-o", "name").
 		Expect(t, 0, `(configmap/keep-a-.{5}\n){4}`, `Deleted 4 of 4 objects\. .*\n`)
+}
+
+// Another user can create, get and list objects, and not delete them. Newer objects of that user push out
+// the ones that --keep would keep, and the plan prints the creators. A creator is what the client claims,
+// so nothing shows a user with the same field manager. An invented controller protects an object, which
+// takes no place among the newest.
+func TestPruneBesideAnAttacker(t *testing.T) {
+	t.Parallel()
+	const (
+		chosen = `3 objects would be deleted: not among the newest 3 of each namespace and prefix\.\n`
+		listed = `First: backup-\w+, backup-\w+, backup-\w+\n3 objects left: 3 among the newest\.\n` +
+			`Nothing was deleted\. To delete these 3 objects:\n  kubectl [^\n]*--keep 3 [^\n]*--yes\n`
+	)
+	for name, test := range map[string]struct {
+		manager    string // that the attacker claims
+		controlled bool   // by an invented controller
+		chosen     int    // of our objects
+		plan       string
+	}{
+		"another manager": {"mallory", false, 3, chosen + `Warning: 2 clients create configmaps/backup- in namespace \S+\. ` +
+			`To be deleted: (backup-tool \(3 of 3\), mallory \(0 of 3\)|mallory \(0 of 3\), backup-tool \(3 of 3\))\n` + listed},
+		"the same manager": {"backup-tool", false, 3, chosen + listed},
+		"an invented controller": {
+			"mallory", true, 0,
+			`Nothing to delete [^\n]*\n6 objects left: 3 among the newest, 3 with a controller \(--owned includes them\)\.\n`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ns := harness.Namespace(t, retrying)
+			harness.Grant(t, retrying, ns, "attacker-"+ns, []string{"create", "get", "list"}, "configmaps")
+			attacker, err := kubernetes.NewForConfig(retrying.User("attacker-" + ns))
+			if err != nil {
+				t.Fatal(err)
+			}
+			backups := func(client kubernetes.Interface, manager string, owners ...metav1.OwnerReference) (names []string) {
+				for range 3 {
+					object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "backup-", OwnerReferences: owners}}
+					created, err := client.CoreV1().ConfigMaps(ns).Create(t.Context(), object, metav1.CreateOptions{FieldManager: manager})
+					if err != nil {
+						t.Fatal(err)
+					}
+					names = append(names, created.Name)
+				}
+				slices.Sort(names)
+				return names
+			}
+			ours := backups(harness.Clientset(t, retrying), "backup-tool")
+			aSecondLater()
+			var owners []metav1.OwnerReference
+			if yes := true; test.controlled {
+				owners = append(owners, metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: "invented", UID: "invented", Controller: &yes})
+			}
+			backups(attacker, test.manager, owners...)
+			if err := attacker.CoreV1().ConfigMaps(ns).Delete(t.Context(), ours[0], metav1.DeleteOptions{}); !apierrors.IsForbidden(err) {
+				t.Errorf("the attacker can delete: %v", err)
+			}
+
+			u := harness.As(t, retrying.Admin())
+			args := []string{"prune", "configmaps/backup-", "-n", ns, "--keep=3"}
+			u.Run(args...).Expect(t, 0, `.*`, test.plan)
+			named := strings.Fields(strings.ReplaceAll(u.Run(append(args, "-o", "name")...).Stdout, "configmap/", ""))
+			slices.Sort(named)
+			if !slices.Equal(named, ours[:test.chosen]) {
+				t.Errorf("the plan names %q, want %q", named, ours[:test.chosen])
+			}
+			if test.controlled {
+				u.Run("prune", "configmaps/backup-", "-n", ns, "--keep=0", "--owned", "--yes").Expect(t, 0, ``, `(Warning: 2 clients [^\n]*\n)Deleted 6 of 6 objects\. Failed: 0\.\n`)
+			}
+		})
+	}
 }
 
 // Only finished objects are deleted.
