@@ -538,22 +538,31 @@ func TestTypesDoNotWaitForEachOther(t *testing.T) {
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7, "jobs.batch prod/b-": 2}) })
 }
 
-// A type without prefixes is not watched, until it has some.
+// A type without prefixes is not watched, until it has some. The objects that gave it its prefix
+// count as creates, and older ones don't.
 func TestQuietTypes(t *testing.T) {
 	server := newFakeServer(t, 1)
 	random := rand.New(rand.NewPCG(1, 1))
-	server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: "one"})
+	server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random)})
 	e := &started{Engine: New(census.Scanner{Config: server.config()})}
 	e.Types, e.MinCount = []census.Resource{pods}, 5
 	found := []census.Resource{pods, jobs} // one is new
 	e.Discover = func(context.Context) ([]census.Resource, error) { return found, nil }
 	e.Notify = func(n Notice) { e.mu.Lock(); e.reported = append(e.reported, n); e.mu.Unlock() }
 	e.run(t)
+	server.mu.Lock()
+	server.clock++
+	server.mu.Unlock()
 	for range 7 {
 		server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
 		server.change("/apis/batch/v1/jobs", "ADDED", object{Namespace: "prod", Name: generated("b-", random), GenerateName: "b-"})
 	}
-	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7, "jobs.batch prod/b-": 7}) })
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 8, "jobs.batch prod/b-": 7}) })
+	for _, row := range e.Snapshot().Rows {
+		if row.Pool.Prefix == "run-" && (row.Creates != 7 || row.Gaps == 0 || row.Rates[0].CreatesPerDay == 0) {
+			t.Errorf("%+v", row)
+		}
+	}
 	if len(e.notices(Appeared)) != 1 || len(e.notices(Watched)) != 1 {
 		t.Errorf("%+v", e.reported)
 	}

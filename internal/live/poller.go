@@ -103,6 +103,9 @@ func (s *store) noteNumber(number census.Estimate) (due bool) {
 	s.do(func() {
 		due = s.isDue(number, time.Now())
 		if !due && s.standing.skipped == nil && number.Known {
+			if s.totals.objects == number.Objects {
+				s.at.heard = s.clock.now() // a burst came after it
+			}
 			s.totals.objects = number.Objects
 		}
 		switch s.standing.state {

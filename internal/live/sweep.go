@@ -125,13 +125,20 @@ func (s *store) isStale() (is bool) {
 }
 
 // Replace makes a list that was read the counts of the type, which is kept as a state from then on.
-// Without one, it is watched if it has prefixes.
+// Without one, it is watched if it has prefixes. A quiet type has dropped its objects, so only objects
+// that are newer than all of them count as creates.
 func (s *store) Replace(list *listing, kept state) {
 	s.do(func() {
 		s.leave(func(pools.Member) {})
-		s.pools, s.began, s.gapsBefore = map[uint32]*activity{}, list.began, s.totals.gaps
+		wasQuiet := kept == uncounted && s.standing.state == quiet
 		if kept == uncounted {
 			kept = s.kept()
+		}
+		if wasQuiet && kept == watched {
+			s.arrive(s.at.heard, list.began, true)
+			s.totals.gaps++
+		} else {
+			s.pools, s.began, s.gapsBefore = map[uint32]*activity{}, list.began, s.totals.gaps
 		}
 		if kept == quiet {
 			s.reset() // no event needs them
