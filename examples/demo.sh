@@ -52,8 +52,8 @@ say "Check manifests before you create them."
 fails kubectl genname lint -f both.yaml -f long-prefixes.yaml -f job.yaml
 
 say "Create once per key, wait for the result, and exit by it. A step of a pipeline can run again."
-run kubectl genname create -f migration.yaml --idempotency-key commit-4f1d2e8 --wait
-run kubectl genname create -f migration.yaml --idempotency-key commit-4f1d2e8 --wait
+run kubectl genname create -f migration.yaml --idempotency-key prod-migrate-4f1d2e8 --wait
+run kubectl genname create -f migration.yaml --idempotency-key prod-migrate-4f1d2e8 --wait
 
 say "A Job whose Pods the Job controller makes, with generated names."
 run kubectl create -f render.yaml

@@ -68,7 +68,7 @@ func read(t *testing.T, path string) string {
 func recordings(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
-	for _, path := range glob(t, "test/sessions/*.txt") {
+	for _, path := range append(glob(t, "test/sessions/*.txt"), "test/logs/testdata/readme.txt") {
 		all.WriteString(read(t, path))
 	}
 	return all.String()
@@ -82,7 +82,7 @@ func TestTerminalsWereRecorded(t *testing.T) {
 			if b.language == "console" {
 				shown++
 				if !strings.Contains(recorded, b.text) {
-					t.Errorf("%s:%d: no session of test/sessions has this block:\n%s", p.path, b.line, b.text)
+					t.Errorf("%s:%d: no recording has this block:\n%s", p.path, b.line, b.text)
 				}
 			}
 		}

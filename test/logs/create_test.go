@@ -1,11 +1,15 @@
 package logs
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -60,15 +64,12 @@ func (p *pod) labels(labels map[string]string, controller *metav1.OwnerReference
 	}
 }
 
-// finish writes the end of a Job.
-func finish(t *testing.T, owner *batchv1.Job, before, end batchv1.JobConditionType) {
+// finish completes a Job.
+func finish(t *testing.T, owner *batchv1.Job) {
 	t.Helper()
 	now := metav1.Now()
-	owner.Status.StartTime = &now
-	if end == batchv1.JobComplete {
-		owner.Status.CompletionTime, owner.Status.Succeeded = &now, 1
-	}
-	for _, condition := range []batchv1.JobConditionType{before, end} {
+	owner.Status.StartTime, owner.Status.CompletionTime, owner.Status.Succeeded = &now, &now, 1
+	for _, condition := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete} {
 		owner.Status.Conditions = append(owner.Status.Conditions, batchv1.JobCondition{Type: condition, Status: corev1.ConditionTrue})
 	}
 	if _, err := onNode(t).client.BatchV1().Jobs(owner.Namespace).UpdateStatus(t.Context(), owner, metav1.UpdateOptions{}); err != nil {
@@ -98,7 +99,7 @@ func TestCreate(t *testing.T) {
 	second := podOf(t, owner)
 	second.run("main", 0, texts("line", 200)...)
 	second.phase(corev1.PodSucceeded)
-	finish(t, owner, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+	finish(t, owner)
 
 	var want strings.Builder
 	for _, line := range texts("line", 200) {
@@ -163,5 +164,40 @@ func TestPermissions(t *testing.T) {
 		"--wait --max-log-requests=-1": `error: --max-log-requests must be at least 1, and not -1\n`,
 	} {
 		harness.As(t, onNode(t).Admin()).Run(append([]string{"create", "-n", ns, "-f", input}, strings.Fields(args)...)...).Expect(t, 1, ``, want)
+	}
+}
+
+// The first example of README prints what README shows.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	recorded, err := os.ReadFile("testdata/readme.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := os.ReadFile(harness.Root + "examples/migration.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := regexp.MustCompile(`--idempotency-key (\S+)`).FindStringSubmatch(string(recorded))[1]
+	result := create(t, "default", string(manifest), "--idempotency-key", key)
+	owner := theJob(t, "default")
+	p := podOf(t, owner)
+	t.Cleanup(func() { // for -count
+		client, now := onNode(t).client, metav1.DeleteOptions{GracePeriodSeconds: new(int64), PropagationPolicy: new(metav1.DeletePropagationBackground)}
+		if err := errors.Join(client.BatchV1().Jobs("default").Delete(context.Background(), owner.Name, now),
+			client.CoreV1().Pods("default").Delete(context.Background(), p.name, now)); err != nil {
+			t.Error(err)
+		}
+	})
+	p.run("main", 0, "migrating")
+	p.phase(corev1.PodSucceeded)
+	finish(t, owner)
+
+	command := "$ kubectl genname create -f migration.yaml --idempotency-key " + key + " --wait --logs\n"
+	first := <-result
+	again := <-create(t, "default", string(manifest), "--idempotency-key", key)
+	got := command + first.Stdout + first.Stderr + command + again.Stdout + again.Stderr
+	if diff := cmp.Diff(string(recorded), got); diff != "" {
+		t.Errorf("-recorded +got\n%s", diff)
 	}
 }
