@@ -102,6 +102,7 @@ var notRun = []struct{ pattern, reason string }{
 	{`^git clone https|^sudo install bin/|^kubectl genname version --client$`, "run by TestFirstMinute of test/e2e; test/offline runs version --client"},
 	{`^git (tag|push origin) (pkg/once/|pkg/once/oncecr/)?v0\.1\.0$|^git switch --detach$`, "a release; test/release tags a copy in this order"},
 	{`^helm template `, "run by TestRecipesOfGuides of test/e2e"},
+	{`^helm install genname-exporter deploy/chart `, "TestChartEqualsTheKustomizations of test/monitoring renders the chart"},
 	{`^ln -s kubectl-genname `, "run by test/release"},
 	{`^kubectl genname create -n ci -f migration.yaml `, "run by TestPipelineGuide of test/e2e, in a namespace of its own"},
 	{`^kubectl delete job NAME -n ci$`, "run by TestExamplePipelineOfAFailedJob of test/e2e"},

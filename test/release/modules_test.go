@@ -54,6 +54,10 @@ func (w workspace) copyRepository() {
 		w.t.Fatal(err)
 	}
 	for name := range strings.SplitSeq(strings.TrimSuffix(files, "\x00"), "\x00") {
+		if target, err := os.Readlink(root + name); err == nil { // deploy/chart/exporter
+			w.link(filepath.Join(w.repository, name), target)
+			continue
+		}
 		data, err := os.ReadFile(root + name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -69,6 +73,13 @@ func (w workspace) copyRepository() {
 	w.must(w.repository, "go", "mod", "edit", "-replace="+library+"=..", "pkg/once/oncecr/go.mod")
 	w.must(w.repository, "git", "init", "--quiet")
 	w.commit()
+}
+
+func (w workspace) link(path, target string) {
+	w.t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.Symlink(target, path)); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 func (w workspace) commit() {

@@ -55,7 +55,8 @@ func newPublisher(t *testing.T, r release) publisher {
 	return p
 }
 
-// deployed returns the name and the tag of the image in deploy/exporter and in deploy/prune, which is the same.
+// deployed returns the name and the tag of the image in deploy/exporter and in deploy/prune, which is the same. The
+// chart has the same version.
 func deployed(t *testing.T, repository string) (name, tag string) {
 	t.Helper()
 	for _, directory := range []string{"deploy/exporter/base", "deploy/prune"} {
@@ -71,6 +72,9 @@ func deployed(t *testing.T, repository string) (name, tag string) {
 			t.Errorf("%s has the image of %s:%s, and deploy/exporter %s:%s", directory, image.Name, image.NewTag, name, tag)
 		}
 		name, tag = image.Name, image.NewTag
+	}
+	if chart := file(t, filepath.Join(repository, "deploy/chart/Chart.yaml")); !strings.Contains(chart, "\nversion: "+strings.TrimPrefix(tag, "v")+"\n") {
+		t.Errorf("the chart has not the version %s:\n%s", tag, chart)
 	}
 	return name, tag
 }

@@ -1,0 +1,138 @@
+package monitoring
+
+import (
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	"helm.sh/helm/v3/pkg/lint"
+	"helm.sh/helm/v3/pkg/lint/support"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/kustomize"
+)
+
+const chart = "../../deploy/chart"
+
+// objects returns the objects of a text by kind, without the Namespace, which helm install --create-namespace makes.
+func objects(t *testing.T, text string) map[string]*unstructured.Unstructured {
+	t.Helper()
+	all := map[string]*unstructured.Unstructured{}
+	for document := range strings.SplitSeq(text, "\n---\n") {
+		o := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(document), &o.Object); err != nil {
+			t.Fatalf("%v in\n%s", err, document)
+		}
+		if o.Object != nil && o.GetKind() != "Namespace" {
+			all[o.GetKind()] = o
+		}
+	}
+	return all
+}
+
+// rendered returns the objects of the chart with some values, as helm install prints them with --dry-run.
+func rendered(t *testing.T, namespace, values string) map[string]*unstructured.Unstructured {
+	t.Helper()
+	c, err := loader.Load(chart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	given, err := chartutil.ReadValues([]byte(values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := chartutil.ReleaseOptions{Name: "any", Namespace: namespace, IsInstall: true}
+	all, err := chartutil.ToRenderValues(c, given, release, chartutil.DefaultCapabilities)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts, err := engine.Engine{Strict: true}.Render(c, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objects(t, texts["genname-exporter/templates/exporter.yaml"])
+}
+
+// The chart has the objects of the kustomizations.
+func TestChartEqualsTheKustomizations(t *testing.T) {
+	t.Parallel()
+	for directory, values := range map[string]string{
+		".": "", "with-prometheus-operator": "prometheusOperator: {enabled: true}",
+	} {
+		text, err := kustomize.Build(t.Context(), filesys.MakeFsOnDisk(), filepath.Join("../../deploy/exporter", directory))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, want := rendered(t, "genname-exporter", values), objects(t, string(text))
+		if len(got) != len(want) {
+			t.Errorf("%s: the chart has %d objects, and the kustomization %d", directory, len(got), len(want))
+		}
+		for kind, object := range want {
+			if !reflect.DeepEqual(got[kind], object) {
+				t.Errorf("%s: the chart has\n%v\nand the kustomization\n%v", directory, got[kind], object)
+			}
+		}
+	}
+}
+
+// Each value of the chart reaches its fields.
+func TestChartValues(t *testing.T) {
+	t.Parallel()
+	all := rendered(t, "elsewhere", `{image: example.com/e:1, types: [secrets, workflows.argoproj.io], resources: {limits: {memory: 1Gi}},
+		prometheusNamespace: observe, prometheusOperator: {enabled: true, labels: {release: mine}}}`)
+	container := field(t, all["Deployment"], "spec", "template", "spec", "containers").([]any)[0].(map[string]any)
+	rules := field(t, all["ClusterRole"], "rules").([]any)
+	for _, test := range []struct {
+		got  any
+		want string
+	}{
+		{container["image"], `example.com/e:1`},
+		{container["args"], `[exporter, "secrets,workflows.argoproj.io", --all-namespaces]`},
+		{container["resources"], `{limits: {memory: 1Gi}}`},
+		{rules[0], `{apiGroups: [""], resources: [secrets], verbs: [list, watch]}`},
+		{rules[1], `{apiGroups: [argoproj.io], resources: [workflows], verbs: [list, watch]}`},
+		{rules[2], `{apiGroups: [apiregistration.k8s.io], resources: [apiservices], verbs: [list]}`},
+		{field(t, all["ClusterRoleBinding"], "subjects"), `[{kind: ServiceAccount, name: genname-exporter, namespace: elsewhere}]`},
+		{field(t, all["NetworkPolicy"], "spec", "ingress").([]any)[0].(map[string]any)["from"].([]any)[0].(map[string]any)["namespaceSelector"],
+			`{matchLabels: {kubernetes.io/metadata.name: observe}}`},
+		{field(t, all["ServiceMonitor"], "metadata", "labels"), `{app.kubernetes.io/name: genname-exporter, release: mine}`},
+		{field(t, all["PrometheusRule"], "metadata", "labels"), `{app.kubernetes.io/name: genname-exporter, release: mine}`},
+	} {
+		var want any
+		if err := yaml.Unmarshal([]byte(test.want), &want); err != nil || !reflect.DeepEqual(test.got, want) {
+			t.Errorf("%v, want %s (%v)", test.got, test.want, err)
+		}
+	}
+	for kind, object := range all {
+		if got := object.GetNamespace(); (got == "elsewhere") == strings.HasPrefix(kind, "ClusterRole") {
+			t.Errorf("%s is in namespace %q", kind, got)
+		}
+	}
+}
+
+// field returns a field of an object.
+func field(t *testing.T, o *unstructured.Unstructured, path ...string) any {
+	t.Helper()
+	value, found, err := unstructured.NestedFieldNoCopy(o.Object, path...)
+	if err != nil || !found {
+		t.Fatalf("no %s: %v", path, err)
+	}
+	return value
+}
+
+// "helm lint" finds nothing. It suggests an icon, which no other page of the project has.
+func TestChartLint(t *testing.T) {
+	t.Parallel()
+	messages := lint.All(chart, nil, "genname-exporter", true).Messages
+	found := slices.DeleteFunc(messages, func(m support.Message) bool { return strings.Contains(m.Error(), "icon is recommended") })
+	if len(found) > 0 {
+		t.Error(found)
+	}
+}
