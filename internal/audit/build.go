@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -45,7 +46,7 @@ type Result struct {
 	// OtherCluster is true if the earlier audit is of another cluster.
 	OtherCluster bool
 	// Fullest are the name pools with the most names, at most Options.Fullest.
-	Fullest []census.NamePool
+	Fullest []pools.Key
 	// OnlyPrefixes are the only ones that were compared where this audit counted all,
 	// or others; else none.
 	OnlyPrefixes []string
@@ -64,7 +65,7 @@ func Build(rows iter.Seq[live.Row], counted *Counted, options Options, odds *Odd
 	}
 	b := &builder{
 		options: &options, odds: odds, old: old, folds: map[foldKey]*fold{},
-		found: map[string]bool{}, near: nearest{}, seen: map[poolKey]bool{},
+		found: map[string]bool{}, near: nearest{}, seen: map[pools.Key]bool{},
 		verdict: verdict{unknown: map[string]bool{}},
 		shown:   top{order: options.Order, limit: options.Top}, fullest: top{order: ByNames, limit: options.Fullest},
 	}
@@ -88,8 +89,8 @@ type builder struct {
 	folds          map[foldKey]*fold
 	verdict        verdict
 	prefixes       int64
-	found          map[string]bool  // of the prefixes that the user named
-	seen           map[poolKey]bool // of the name pools that the earlier audit shows
+	found          map[string]bool    // of the prefixes that the user named
+	seen           map[pools.Key]bool // of the name pools that the earlier audit shows
 	near           nearest
 	newest         time.Time // creationTimestamp
 	err            error     // the first
@@ -110,7 +111,7 @@ func (b *builder) add(r *row) {
 	options, pool := b.options, &r.Pool
 	isCreated := r.Followed && r.Creates >= max(options.MinCount, 1) // however many of them are left
 	b.near.add(options, pool)
-	if !options.Takes(pool.Resource.GroupResource(), pool.Prefix) {
+	if !options.Takes(pool.GroupResource, pool.Prefix) {
 		return
 	}
 	if pool.Names == 0 && !isCreated {
@@ -122,7 +123,7 @@ func (b *builder) add(r *row) {
 		b.newest = pool.Newest
 	}
 	if len(options.Prefixes) > 0 {
-		b.found[options.asNamed(pool.Resource.GroupResource(), pool.Prefix)] = true
+		b.found[options.asNamed(pool.GroupResource, pool.Prefix)] = true
 	}
 	if b.old != nil && pool.Names > 0 && b.old.names[keyOf(pool)] > 0 {
 		b.seen[keyOf(pool)] = true
@@ -145,7 +146,7 @@ func (b *builder) add(r *row) {
 }
 
 // hide counts a name pool that the report doesn't show.
-func (b *builder) hide(pool *census.NamePool) {
+func (b *builder) hide(pool *pools.Pool) {
 	b.hidden.Prefixes++
 	b.hidden.Names += pool.Names
 }
@@ -157,7 +158,7 @@ func (b *builder) hideBelowTop(r *row) {
 }
 
 // evaluate remembers the name pool if it exceeds a gate.
-func (b *builder) evaluate(pool *census.NamePool) error {
+func (b *builder) evaluate(pool *pools.Pool) error {
 	options := b.options
 	if !options.Gated() {
 		return nil
@@ -180,7 +181,7 @@ func (b *builder) evaluate(pool *census.NamePool) error {
 		return err
 	}
 	exceeded := v1alpha1.AuditExceeded{
-		Resource:  pool.Resource.GroupResource().String(),
+		Resource:  pool.String(),
 		Namespace: pool.Namespace, Prefix: textOf(pool.Prefix), Names: pool.Names, NextCreate: chance,
 	}
 	if growth != nil {
@@ -243,7 +244,7 @@ func (b *builder) result(counted *Counted) (*Result, error) {
 		Items:      items,
 		Folded:     folded,
 		Unprefixed: typeObjects(counted.Summary.Unprefixed),
-		Gone:       b.old.gone(b.seen, func(key poolKey) bool { return b.wasRead(key, read, coverage.Skipped) }),
+		Gone:       b.old.gone(b.seen, func(key pools.Key) bool { return b.wasRead(key, read, coverage.Skipped) }),
 		Hidden:     b.hidden,
 		Skipped:    append([]v1alpha1.Skipped{}, coverage.Skipped...),
 		// A gate must not pass on an inconsistent list, which can miss objects.
@@ -255,7 +256,7 @@ func (b *builder) result(counted *Counted) (*Result, error) {
 	}
 	b.fullest.trim()
 	for _, r := range b.fullest.rows {
-		result.Fullest = append(result.Fullest, r.Pool)
+		result.Fullest = append(result.Fullest, r.Pool.Key)
 	}
 	b.compared(result, read)
 	return result, nil

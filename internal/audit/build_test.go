@@ -24,10 +24,10 @@ func resource(group, name string) census.Resource {
 	}
 }
 
-func pool(prefix string, names int64) census.NamePool {
-	return census.NamePool{
-		Resource:  resource("batch", "jobs"),
-		Namespace: "ci", Prefix: prefix, Names: names, Generated: names, RawPrefixes: 1,
+func pool(prefix string, names int64) pools.Pool {
+	return pools.Pool{
+		Key:     pools.Key{GroupResource: schema.GroupResource{Group: "batch", Resource: "jobs"}, Namespace: "ci", Prefix: prefix},
+		Version: "v1", Names: names, Generated: names, RawPrefixes: 1,
 		Recent: [pools.Windows]int64{names / 10},
 	}
 }
@@ -52,7 +52,7 @@ type build struct {
 }
 
 // building returns the input for servers that try eight names.
-func building(options Options, pools ...census.NamePool) *build {
+func building(options Options, pools ...pools.Pool) *build {
 	options.Began = began
 	if options.Order == "" {
 		options.Order = ByNames
@@ -62,7 +62,7 @@ func building(options Options, pools ...census.NamePool) *build {
 	return b
 }
 
-func (b *build) add(pools ...census.NamePool) {
+func (b *build) add(pools ...pools.Pool) {
 	for _, pool := range pools {
 		b.rows = append(b.rows, live.Row{Pool: pool})
 	}
@@ -83,7 +83,7 @@ func finish(t *testing.T, b *build) *Result {
 }
 
 // growthOf returns the growth of a name pool since the audit of the options.
-func growthOf(t *testing.T, options Options, pool census.NamePool) *v1alpha1.Growth {
+func growthOf(t *testing.T, options Options, pool pools.Pool) *v1alpha1.Growth {
 	t.Helper()
 	if options.Began.IsZero() {
 		options.Began = began
@@ -104,7 +104,7 @@ func prefixes(report *v1alpha1.AuditReport) []string {
 }
 
 func TestCollector(t *testing.T) {
-	many := make([]census.NamePool, 100)
+	many := make([]pools.Pool, 100)
 	for i := range many {
 		many[i] = pool(fmt.Sprintf("p%02d-", i), int64(1+i*7%100))
 	}
@@ -193,7 +193,7 @@ func TestCollector(t *testing.T) {
 func TestTopOfManyOrders(t *testing.T) {
 	const many, top = 200, 7
 	for _, order := range Orders {
-		all := make([]census.NamePool, many)
+		all := make([]pools.Pool, many)
 		for i := range all {
 			all[i] = pool(fmt.Sprintf("p%03d-", i*7%many), int64(1+i*i%50)) // many have as many names
 		}

@@ -23,25 +23,14 @@ type baseline struct {
 	report *v1alpha1.AuditReport
 	hidden v1alpha1.AuditHidden // and folded
 	days   float64              // from it to the audit that is compared with it
-	names  map[poolKey]int64
+	names  map[pools.Key]int64
 	types  map[schema.GroupResource]bool // that it read, in some namespace at least
-	holes  map[place]bool                // that it did not read; in all namespaces if that is empty
+	holes  map[pools.Key]bool            // that it did not read, without a prefix
 }
 
-// place is a resource in a namespace.
-type place struct {
-	resource  schema.GroupResource
-	namespace string
-}
-
-// poolKey identifies a name pool.
-type poolKey struct {
-	place
-	prefix string
-}
-
-func keyOf(pool *census.NamePool) poolKey {
-	return poolKey{place{pool.Resource.GroupResource(), pool.Namespace}, textOf(pool.Prefix)}
+// keyOf returns the key of a name pool as reports have it.
+func keyOf(pool *pools.Pool) pools.Key {
+	return pools.Key{GroupResource: pool.GroupResource, Namespace: pool.Namespace, Prefix: textOf(pool.Prefix)}
 }
 
 // newBaseline returns an earlier audit that another is compared with, or why they can't be
@@ -65,7 +54,7 @@ func newBaseline(report *v1alpha1.AuditReport, options *Options) (*baseline, err
 	}
 	b := &baseline{
 		report: report, days: age.Hours() / day.Hours(), hidden: report.Hidden,
-		names: map[poolKey]int64{}, types: map[schema.GroupResource]bool{}, holes: map[place]bool{},
+		names: map[pools.Key]int64{}, types: map[schema.GroupResource]bool{}, holes: map[pools.Key]bool{},
 	}
 	for _, name := range report.Scope.Resources {
 		b.types[schema.ParseGroupResource(name)] = true
@@ -78,8 +67,8 @@ func newBaseline(report *v1alpha1.AuditReport, options *Options) (*baseline, err
 		b.hidden.Names += f.Names
 	}
 	for _, i := range report.Items {
-		at := place{schema.GroupResource{Group: i.Group, Resource: i.Resource}, i.Namespace}
-		b.names[poolKey{at, i.Prefix}] = i.Names
+		resource := schema.GroupResource{Group: i.Group, Resource: i.Resource}
+		b.names[pools.Key{GroupResource: resource, Namespace: i.Namespace, Prefix: i.Prefix}] = i.Names
 	}
 	if len(b.types) == 0 {
 		return nil, errors.New("it read no type")
@@ -104,25 +93,26 @@ func (b *baseline) skip(s v1alpha1.Skipped) {
 		delete(b.types, resource)
 		return
 	}
-	b.holes[place{resource, s.Namespace}] = true
+	b.holes[pools.Key{GroupResource: resource, Namespace: s.Namespace}] = true
 }
 
 // covers reports whether the earlier audit counted the objects of a name pool.
-func (b *baseline) covers(key poolKey) bool {
+func (b *baseline) covers(key pools.Key) bool {
 	scope := b.report.Scope
-	return b.types[key.resource] && !b.holes[key.place] &&
-		(scope.AllNamespaces || key.namespace == scope.Namespace || key.namespace == "") &&
-		(len(scope.Prefixes) == 0 || slices.Contains(scope.Prefixes, key.prefix))
+	return b.types[key.GroupResource] &&
+		!b.holes[pools.Key{GroupResource: key.GroupResource, Namespace: key.Namespace}] &&
+		(scope.AllNamespaces || key.Namespace == scope.Namespace || key.Namespace == "") &&
+		(len(scope.Prefixes) == 0 || slices.Contains(scope.Prefixes, key.Prefix))
 }
 
 // before returns how many names a name pool had: at least and at most. The first is negative
 // if it is unknown.
-func (b *baseline) before(key poolKey, pool *census.NamePool) (least, most int64) {
+func (b *baseline) before(key pools.Key, pool *pools.Pool) (least, most int64) {
 	if before, shown := b.names[key]; shown {
 		return before, before
 	}
 	hidden, scope := b.hidden, b.report.Scope
-	isNamed := slices.Contains(scope.Prefixes, key.prefix)
+	isNamed := slices.Contains(scope.Prefixes, key.Prefix)
 	if pool.Generated == 0 && !pool.ClientGenerated && !isNamed { // the user names it now
 		return -1, -1
 	}
@@ -139,7 +129,7 @@ func (b *baseline) before(key poolKey, pool *census.NamePool) (least, most int64
 }
 
 // growthOf returns how a name pool has grown since, nil if that is unknown.
-func (b *baseline) growthOf(pool *census.NamePool, options *Options, retries v1alpha1.Retries) *v1alpha1.Growth {
+func (b *baseline) growthOf(pool *pools.Pool, options *Options, retries v1alpha1.Retries) *v1alpha1.Growth {
 	if b == nil {
 		return nil
 	}
@@ -161,7 +151,7 @@ func (b *baseline) growthOf(pool *census.NamePool, options *Options, retries v1a
 
 // daysToGate returns the days until a name pool exceeds a gate at a rate of growth, nil if
 // it never does.
-func daysToGate(pool *census.NamePool, options *Options, retries v1alpha1.Retries, perDay float64) *float64 {
+func daysToGate(pool *pools.Pool, options *Options, retries v1alpha1.Retries, perDay float64) *float64 {
 	limit := math.Inf(1)
 	if options.FailAboveCount != nil {
 		limit = float64(*options.FailAboveCount)
@@ -182,7 +172,7 @@ func daysToGate(pool *census.NamePool, options *Options, retries v1alpha1.Retrie
 
 // gone returns the prefixes that the earlier audit had and that have no names now. seen are
 // those that have names, and read reports whether a place was read.
-func (b *baseline) gone(seen map[poolKey]bool, read func(poolKey) bool) []v1alpha1.AuditGone {
+func (b *baseline) gone(seen map[pools.Key]bool, read func(pools.Key) bool) []v1alpha1.AuditGone {
 	if b == nil {
 		return nil
 	}
@@ -190,8 +180,8 @@ func (b *baseline) gone(seen map[poolKey]bool, read func(poolKey) bool) []v1alph
 	for key, before := range b.names {
 		if before > 0 && b.covers(key) && !seen[key] && read(key) {
 			gone = append(gone, v1alpha1.AuditGone{
-				Group: key.resource.Group, Resource: key.resource.Resource, Namespace: key.namespace,
-				Prefix: key.prefix, Names: before,
+				Group: key.Group, Resource: key.Resource, Namespace: key.Namespace,
+				Prefix: key.Prefix, Names: before,
 			})
 		}
 	}

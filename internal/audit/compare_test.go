@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -46,7 +47,7 @@ func TestGrowth(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		old  *v1alpha1.AuditReport
-		of   census.NamePool
+		of   pools.Pool
 		want *v1alpha1.Growth
 	}{
 		{"grown", saved(nil), pool("p-", 150), &v1alpha1.Growth{Days: 2, Names: n(50), PerDay: f(25), PerDayMost: 25}},
@@ -91,7 +92,7 @@ func TestGrowthOfWhatWasNotEvident(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		old  *v1alpha1.AuditReport
-		of   census.NamePool
+		of   pools.Pool
 		want *v1alpha1.Growth
 	}{
 		{"named by clients", saved(nil), clients, known(11, 10)},

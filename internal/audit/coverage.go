@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -40,15 +41,15 @@ func (b *builder) scope(resources []string) v1alpha1.AuditScope {
 }
 
 // wasRead reports whether all names of a name pool of the earlier audit were read now.
-func (b *builder) wasRead(key poolKey, read []census.Resource, skipped []census.Skipped) bool {
-	if b.options.Namespace != "" && key.namespace != "" && key.namespace != b.options.Namespace ||
-		!b.options.Takes(key.resource, key.prefix) {
+func (b *builder) wasRead(key pools.Key, read []census.Resource, skipped []census.Skipped) bool {
+	if b.options.Namespace != "" && key.Namespace != "" && key.Namespace != b.options.Namespace ||
+		!b.options.Takes(key.GroupResource, key.Prefix) {
 		return false
 	}
 	hole := func(s census.Skipped) bool {
-		return s.Group == key.resource.Group && s.Resource == key.resource.Resource && s.Namespace == key.namespace
+		return s.Group == key.Group && s.Resource == key.Resource && s.Namespace == key.Namespace
 	}
-	isType := func(r census.Resource) bool { return r.GroupResource() == key.resource }
+	isType := func(r census.Resource) bool { return r.GroupResource() == key.GroupResource }
 	return slices.ContainsFunc(read, isType) && !slices.ContainsFunc(skipped, hole)
 }
 

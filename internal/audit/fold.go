@@ -5,13 +5,14 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
 // foldKey is the place and the kind of owner that the prefixes of one fold share.
 type foldKey struct {
-	place
+	pools.Key // without a prefix
 	ownerKind string
 }
 
@@ -39,7 +40,7 @@ func (b *builder) foldOrHide(r *row) {
 		}
 		return
 	}
-	key := foldKey{place{pool.Resource.GroupResource(), pool.Namespace}, pool.OwnerKind}
+	key := foldKey{pools.Key{GroupResource: pool.GroupResource, Namespace: pool.Namespace}, pool.OwnerKind}
 	f := b.folds[key]
 	if f == nil {
 		f = &fold{managers: map[v1alpha1.Creator]int64{}}
@@ -63,7 +64,7 @@ func (b *builder) foldOrHide(r *row) {
 }
 
 // managerOf returns the field manager of a creator, also if it has a controller, or nil.
-func managerOf(m census.Creator) *v1alpha1.Creator {
+func managerOf(m decode.Creator) *v1alpha1.Creator {
 	if m.Manager == "" {
 		return nil
 	}
@@ -98,7 +99,7 @@ func (b *builder) folded() []v1alpha1.AuditFolded {
 		}
 		f.compact()
 		folded := v1alpha1.AuditFolded{
-			Group: key.resource.Group, Resource: key.resource.Resource, Namespace: key.namespace,
+			Group: key.Group, Resource: key.Resource, Namespace: key.Namespace,
 			OwnerKind: key.ownerKind, Owners: int64(len(f.owners)), Prefixes: f.prefixes,
 			Names: f.names, Creators: f.creators(),
 		}

@@ -7,7 +7,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -16,7 +17,7 @@ func (b *builder) item(r *row) (v1alpha1.AuditItem, error) {
 	pool := &r.Pool
 	retries, why := b.odds.retries(pool)
 	item := v1alpha1.AuditItem{
-		Group: pool.Resource.Group, Version: pool.Resource.Version, Resource: pool.Resource.Resource,
+		Group: pool.Group, Version: pool.Version, Resource: pool.Resource,
 		Namespace: pool.Namespace, Prefix: textOf(pool.Prefix),
 		Names: pool.Names, Generated: pool.Generated, RawPrefixes: pool.RawPrefixes,
 		Oldest: timestamp(pool.Oldest), Newest: timestamp(pool.Newest),
@@ -37,7 +38,7 @@ func (b *builder) item(r *row) (v1alpha1.AuditItem, error) {
 }
 
 // count sets the numbers of recent creates, and whether the name pool is close to failing.
-func (b *builder) count(item *v1alpha1.AuditItem, pool *census.NamePool) (err error) {
+func (b *builder) count(item *v1alpha1.AuditItem, pool *pools.Pool) (err error) {
 	if b.options.Watched {
 		return nil
 	}
@@ -68,7 +69,7 @@ func (b *builder) foresee(item *v1alpha1.AuditItem) error {
 }
 
 // creatorsOf returns the creator as a report has it.
-func creatorsOf(m census.Creator) []v1alpha1.Creator {
+func creatorsOf(m decode.Creator) []v1alpha1.Creator {
 	if m.Kind == "" && m.Manager == "" {
 		return nil
 	}

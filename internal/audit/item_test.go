@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -18,7 +18,7 @@ func recent(counts ...int64) (r [pools.Windows]int64) {
 }
 
 // itemOf returns the item of a name pool where a server tries eight names.
-func itemOf(t *testing.T, s census.NamePool) v1alpha1.AuditItem {
+func itemOf(t *testing.T, s pools.Pool) v1alpha1.AuditItem {
 	t.Helper()
 	return finish(t, building(Options{}, s)).Report.Items[0]
 }
@@ -55,7 +55,7 @@ func TestItem(t *testing.T) {
 // If the attempts are unknown, the values that depend on them are null.
 func TestItemWithUnknownRetries(t *testing.T) {
 	s := pool("p-", 100_000)
-	s.Resource = resource("example.dev", "widgets")
+	s.Group, s.Resource = "example.dev", "widgets"
 	c := building(Options{}, s)
 	c.retriesOf = ofItsOwn(8)
 	item := finish(t, c).Report.Items[0]
@@ -82,7 +82,7 @@ func TestItemNamedByClients(t *testing.T) {
 func TestItemCreatedByThePlugin(t *testing.T) {
 	s := pool("p-", 1000)
 	for creators, want := range map[int]int{1: 16, 2: 8} {
-		s.Creator, s.Creators = census.Creator{Manager: "kubectl-create", Certain: true, HasCreationID: true}, creators
+		s.Creator, s.HasCreationID, s.Creators = decode.Creator{Manager: "kubectl-create", Certain: true}, true, creators
 		if item := itemOf(t, s); *item.Attempts != want {
 			t.Errorf("%d creators: %d attempts, want %d", creators, *item.Attempts, want)
 		}
@@ -93,13 +93,13 @@ func TestItemCreatedByThePlugin(t *testing.T) {
 // guess.
 func TestCreatedBy(t *testing.T) {
 	for _, test := range []struct {
-		creator census.Creator
+		creator decode.Creator
 		want    []v1alpha1.Creator
 	}{
-		{census.Creator{}, nil},
-		{census.Creator{Kind: "PipelineRun", Name: "x"}, []v1alpha1.Creator{{Kind: "PipelineRun", Name: "x"}}},
-		{census.Creator{Manager: "argo", Certain: true}, []v1alpha1.Creator{{Manager: "argo"}}},
-		{census.Creator{Manager: "argo"}, []v1alpha1.Creator{{Manager: "argo", Guess: true}}},
+		{decode.Creator{}, nil},
+		{decode.Creator{Kind: "PipelineRun", Name: "x"}, []v1alpha1.Creator{{Kind: "PipelineRun", Name: "x"}}},
+		{decode.Creator{Manager: "argo", Certain: true}, []v1alpha1.Creator{{Manager: "argo"}}},
+		{decode.Creator{Manager: "argo"}, []v1alpha1.Creator{{Manager: "argo", Guess: true}}},
 	} {
 		s := pool("p-", 10)
 		s.Creator, s.Creators = test.creator, 3

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -25,11 +25,10 @@ type nearest map[string]Near
 const farthest = 2
 
 // add remembers a name pool if it is nearer to a named prefix than all others.
-func (n nearest) add(options *Options, pool *census.NamePool) {
-	resource := pool.Resource.GroupResource()
+func (n nearest) add(options *Options, pool *pools.Pool) {
 	named := options.Prefixes
 	if options.PrefixesOf != nil {
-		named = options.PrefixesOf[resource]
+		named = options.PrefixesOf[pool.GroupResource]
 	}
 	for _, prefix := range named {
 		near := Near{Prefix: pool.Prefix, distance: distance(prefix, pool.Prefix), names: pool.Names}
@@ -39,7 +38,7 @@ func (n nearest) add(options *Options, pool *census.NamePool) {
 		if prefix == pool.Prefix || pool.Names == 0 || near.distance > min(farthest, len(prefix)/3) {
 			continue
 		}
-		key := options.asNamed(resource, prefix)
+		key := options.asNamed(pool.GroupResource, prefix)
 		before, known := n[key]
 		if !known || cmp.Or(cmp.Compare(before.distance, near.distance), cmp.Compare(near.names, before.names)) > 0 {
 			n[key] = near

@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -54,7 +53,7 @@ const etcdFirst = 1_000_000
 
 // notes returns the notes on a name pool. closeness is the note on the next failure, and why
 // is the note on the server's retries. Both may be empty.
-func notes(pool *census.NamePool, closeness, why string) []string {
+func notes(pool *pools.Pool, closeness, why string) []string {
 	notes := []string{}
 	add := func(note string) {
 		if note != "" {
@@ -93,7 +92,7 @@ func closeText(item v1alpha1.AuditItem) string {
 
 // sharedByPrefixes returns the note that truncation at 58 bytes made prefixes equal, with
 // the ends of those prefixes.
-func sharedByPrefixes(pool *census.NamePool) string {
+func sharedByPrefixes(pool *pools.Pool) string {
 	if pool.RawPrefixes <= 1 {
 		return ""
 	}
@@ -117,9 +116,9 @@ func sharedByPrefixes(pool *census.NamePool) string {
 
 // sharedByOwners returns the note that the objects of a name pool may be of several owners,
 // which controllers name them after, because the names of those are long.
-func sharedByOwners(pool *census.NamePool) string {
+func sharedByOwners(pool *pools.Pool) string {
 	long := len(pool.Prefix) == names.MaxPrefixLength
-	switch resource := pool.Resource.GroupResource(); {
+	switch resource := pool.GroupResource; {
 	case resource == pods && long && indexedPods.MatchString(pool.Prefix):
 		shared := len(pool.Prefix) - len(indexedPods.FindString(pool.Prefix))
 		return fmt.Sprintf("truncated: shared by Indexed Jobs with the same first %d bytes", shared)
@@ -136,14 +135,14 @@ func sharedByOwners(pool *census.NamePool) string {
 
 // sharedByChildren returns the note that the objects of a name pool have long generated names,
 // after which a controller names others: their prefix is cut like every other.
-func sharedByChildren(pool *census.NamePool) string {
-	of := children[pool.Resource.GroupResource()]
+func sharedByChildren(pool *pools.Pool) string {
+	of := children[pool.GroupResource]
 	kept := names.MaxPrefixLength - len(pool.Prefix)
 	switch {
 	case of == "" || kept >= names.SuffixLength:
 		return ""
 	case kept <= 0:
-		return fmt.Sprintf("%s of these %s share one name pool", of, pool.Resource.Resource)
+		return fmt.Sprintf("%s of these %s share one name pool", of, pool.Resource)
 	}
-	return fmt.Sprintf("%s of these %s share %d^%d name pools", of, pool.Resource.Resource, analyze.AlphabetSize, kept)
+	return fmt.Sprintf("%s of these %s share %d^%d name pools", of, pool.Resource, analyze.AlphabetSize, kept)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -56,9 +56,9 @@ func TestNotes(t *testing.T) {
 	} {
 		name := fmt.Sprintf("%s %s (%d)", test.resource, test.prefix, test.rawPrefixes)
 		group := schema.ParseGroupResource(test.resource)
-		pool := census.NamePool{
-			Resource: census.Resource{GroupVersionResource: group.WithVersion("v1")},
-			Prefix:   test.prefix, RawPrefixes: test.rawPrefixes,
+		pool := pools.Pool{
+			Key:         pools.Key{GroupResource: group, Prefix: test.prefix},
+			RawPrefixes: test.rawPrefixes,
 		}
 		if diff := cmp.Diff(append([]string{}, test.want...), notes(&pool, "", "")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -81,7 +81,7 @@ func TestNotesNameTheSharersOfAPool(t *testing.T) {
 		{[]string{prefix, prefix + "-"}, 2, "…, …-"},
 		{[]string{prefix + "1", prefix + "2"}, 5, "5 prefixes: …1, …2, …"},
 	} {
-		pool := census.NamePool{Prefix: prefix, RawPrefixes: test.count, GenerateNames: test.names}
+		pool := pools.Pool{Key: pools.Key{Prefix: prefix}, RawPrefixes: test.count, GenerateNames: test.names}
 		if got := notes(&pool, "", ""); len(got) != 1 || got[0] != "truncated: shared by "+test.want {
 			t.Errorf("%v: %q", test.names, got)
 		}
@@ -90,16 +90,16 @@ func TestNotesNameTheSharersOfAPool(t *testing.T) {
 
 // Notes have the other special properties of a name pool.
 func TestNotesOfOtherThings(t *testing.T) {
-	ours := census.Creator{Manager: "kubectl-create", Certain: true, HasCreationID: true}
+	ours := decode.Creator{Manager: "kubectl-create", Certain: true}
 	for _, test := range []struct {
-		pool      census.NamePool
+		pool      pools.Pool
 		closeness string
 		want      []string
 	}{
-		{census.NamePool{Names: 1_000_000}, "", []string{}},
-		{census.NamePool{Names: 1_000_001}, "fails in 12d", []string{"fails in 12d", "strains etcd"}},
-		{census.NamePool{ClientGenerated: true}, "", []string{"client-generated"}},
-		{census.NamePool{Creators: 1, Creator: ours}, "", []string{}},
+		{pools.Pool{Names: 1_000_000}, "", []string{}},
+		{pools.Pool{Names: 1_000_001}, "fails in 12d", []string{"fails in 12d", "strains etcd"}},
+		{pools.Pool{ClientGenerated: true}, "", []string{"client-generated"}},
+		{pools.Pool{Creators: 1, Creator: ours, HasCreationID: true}, "", []string{}},
 	} {
 		if diff := cmp.Diff(test.want, notes(&test.pool, test.closeness, "")); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", test.pool, diff)

@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
@@ -38,17 +38,17 @@ const clientAttempts = 16
 // retries returns the attempts per create in a name pool, and a note about them that may be
 // empty. The server doesn't retry client-generated names. kubectl genname create retries
 // them itself, and other clients don't.
-func (o *Odds) retries(pool *census.NamePool) (retries v1alpha1.Retries, why string) {
+func (o *Odds) retries(pool *pools.Pool) (retries v1alpha1.Retries, why string) {
 	byClient := func(attempts int) v1alpha1.Retries {
 		return v1alpha1.Retries{Attempts: &attempts, AttemptsSource: v1alpha1.SourceDefault}
 	}
 	switch {
 	case pool.ClientGenerated:
 		return byClient(1), ""
-	case pool.Creator.HasCreationID && pool.Creators == 1:
+	case pool.HasCreationID && pool.Creators == 1:
 		return byClient(clientAttempts), ""
 	}
-	return o.retriesOf(pool.Resource.GroupVersion())
+	return o.retriesOf(schema.GroupVersion{Group: pool.Group, Version: pool.Version})
 }
 
 // knownAttempts returns the attempts per create, 1 if they are unknown.
@@ -70,7 +70,7 @@ func modelOf(attempts int) (analyze.Model, error) {
 
 // nextFails returns the chance that the next create in a name pool fails with the attempts
 // in force. Unknown attempts count as one.
-func (o *Odds) nextFails(pool *census.NamePool) (float64, error) {
+func (o *Odds) nextFails(pool *pools.Pool) (float64, error) {
 	retries, _ := o.retries(pool)
 	model, err := modelOf(knownAttempts(retries))
 	return model.NextFails(pool.Names), err
@@ -78,7 +78,7 @@ func (o *Odds) nextFails(pool *census.NamePool) (float64, error) {
 
 // Room returns the attempts per create in a name pool, nil if unknown, and how many more
 // creates are likely to succeed, as AuditItem.Room has it. Unknown attempts count as one.
-func (o *Odds) Room(pool census.NamePool) (attempts *int, room int64, err error) {
+func (o *Odds) Room(pool pools.Pool) (attempts *int, room int64, err error) {
 	retries, _ := o.retries(&pool)
 	room, err = o.room(pool.Names, knownAttempts(retries))
 	return retries.Attempts, room, err

@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
@@ -72,7 +72,7 @@ const (
 var Recent = []time.Duration{Last10m, Last24h}
 
 // last returns how many names of a name pool were created in one of these times.
-func last(pool *census.NamePool, length time.Duration) int64 {
+func last(pool *pools.Pool, length time.Duration) int64 {
 	return pool.Recent[slices.Index(Recent, length)]
 }
 

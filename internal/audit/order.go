@@ -84,7 +84,7 @@ func byPrefix(a, b *row) int {
 	x, y := &a.Pool, &b.Pool
 	return cmp.Or(
 		cmp.Compare(x.Prefix, y.Prefix), cmp.Compare(x.Namespace, y.Namespace),
-		cmp.Compare(x.Resource.Group, y.Resource.Group), cmp.Compare(x.Resource.Resource, y.Resource.Resource))
+		cmp.Compare(x.Group, y.Group), cmp.Compare(x.Resource, y.Resource))
 }
 
 // top has the first rows of an order.

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -23,7 +23,7 @@ func ofItsOwn(attempts int) RetriesOf {
 }
 
 // rated is a name pool of which so many names are created a day, always.
-func rated(prefix string, names, perDay int64) census.NamePool {
+func rated(prefix string, names, perDay int64) pools.Pool {
 	s := pool(prefix, names)
 	s.Recent = recent(perDay/144, perDay)
 	return s
@@ -31,7 +31,7 @@ func rated(prefix string, names, perDay int64) census.NamePool {
 
 // The largest number of the chosen column comes first, then the most names.
 func TestOrders(t *testing.T) {
-	of := func(prefix string, names, last10m, last24h int64) census.NamePool {
+	of := func(prefix string, names, last10m, last24h int64) pools.Pool {
 		s := pool(prefix, names)
 		s.Recent = recent(last10m, last24h)
 		return s
@@ -55,7 +55,7 @@ func TestVerdictOfUnknownAttempts(t *testing.T) {
 	c := building(Options{})
 	c.retriesOf = ofItsOwn(8)
 	widgets := rated("few-", 15_000, 0)
-	widgets.Resource = resource("example.dev", "widgets")
+	widgets.Group, widgets.Resource = "example.dev", "widgets"
 	c.add(rated("huge-", 2_000_000, 5), widgets)
 	v := finish(t, c).Report.Verdict
 	if v.CloseToFailing != 1 || v.Closest.Prefix != "few-" || v.Closest.Attempts != 1 ||

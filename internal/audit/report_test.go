@@ -111,7 +111,7 @@ func TestAhead(t *testing.T) {
 		p.Newest = ended.Add(ahead)
 		b := building(Options{})
 		b.add(p)
-		result, err := b.report(Counted{Types: []census.Resource{p.Resource}, Ended: ended})
+		result, err := b.report(Counted{Types: []census.Resource{resource("batch", "jobs")}, Ended: ended})
 		if err != nil || result.Report.Summary.AheadSeconds != want {
 			t.Errorf("%s: %v, %v", ahead, result.Report.Summary.AheadSeconds, err)
 		}

@@ -17,7 +17,7 @@ func TestPrefixesTruncatedInsideACharacter(t *testing.T) {
 		c := building(options)
 		for i, prefix := range []string{"x\xc3", "x\xc4", "x\xe2\x82", "x\ufffd"} {
 			s := pool(prefix, int64(20+i))
-			s.Resource = pods
+			s.GroupResource = pods.GroupResource()
 			c.add(s)
 		}
 		result, err := c.report(Counted{

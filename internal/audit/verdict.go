@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -82,13 +82,12 @@ func (v *verdict) trim() {
 }
 
 // addToVerdict adds a name pool to the verdict.
-func (b *builder) addToVerdict(pool *census.NamePool) error {
+func (b *builder) addToVerdict(pool *pools.Pool) error {
 	v := &b.verdict
 	v.create(createdIn(pool))
-	resource := pool.Resource.GroupResource()
 	retries, _ := b.odds.retries(pool)
 	if retries.Attempts == nil {
-		v.unknown[resource.String()] = true
+		v.unknown[pool.String()] = true
 	}
 	attempts := knownAttempts(retries)
 	chance, days, err := closeness(pool, attempts)
@@ -103,16 +102,16 @@ func (b *builder) addToVerdict(pool *census.NamePool) error {
 	}
 	room, err := b.odds.room(pool.Names, attempts)
 	v.nearer(v1alpha1.AuditClosest{
-		Group: resource.Group, Resource: resource.Resource, Namespace: pool.Namespace, Prefix: textOf(pool.Prefix),
+		Group: pool.Group, Resource: pool.Resource, Namespace: pool.Namespace, Prefix: textOf(pool.Prefix),
 		Names: pool.Names, Attempts: attempts, NextCreate: chance, Room: room, FailsInDays: days,
 	})
 	return err
 }
 
 // createdIn returns the number of creates in a name pool in the last ten minutes.
-func createdIn(pool *census.NamePool) v1alpha1.AuditMostCreated {
+func createdIn(pool *pools.Pool) v1alpha1.AuditMostCreated {
 	created := v1alpha1.AuditMostCreated{
-		Group: pool.Resource.Group, Resource: pool.Resource.Resource, Namespace: pool.Namespace,
+		Group: pool.Group, Resource: pool.Resource, Namespace: pool.Namespace,
 		Prefix: textOf(pool.Prefix), Names: pool.Names, Last10m: last(pool, Last10m),
 	}
 	if creators := creatorsOf(pool.Creator); len(creators) > 0 {
@@ -124,7 +123,7 @@ func createdIn(pool *census.NamePool) v1alpha1.AuditMostCreated {
 // closeness returns the chance that the next create fails, and the days until one failure is
 // expected if the name pool grows every day by the creates of the last 24 hours. The days are
 // nil if they are more than a year.
-func closeness(pool *census.NamePool, attempts int) (chance float64, days *float64, err error) {
+func closeness(pool *pools.Pool, attempts int) (chance float64, days *float64, err error) {
 	model, err := modelOf(attempts)
 	if err != nil {
 		return 0, nil, err

@@ -7,13 +7,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
 // verdictOf returns the verdict on name pools of a server with a number of attempts.
-func verdictOf(t *testing.T, options Options, attempts int, pools ...census.NamePool) *v1alpha1.AuditVerdict {
+func verdictOf(t *testing.T, options Options, attempts int, pools ...pools.Pool) *v1alpha1.AuditVerdict {
 	t.Helper()
 	c := building(options)
 	c.retriesOf = retries(attempts)
@@ -62,7 +63,7 @@ func TestCloseByGrowth(t *testing.T) {
 // Many objects of the last ten minutes are worth a line: at least 1,000, or at least 100 that
 // are a tenth of the names.
 func TestMostCreated(t *testing.T) {
-	of := func(names, last10m int64) census.NamePool {
+	of := func(names, last10m int64) pools.Pool {
 		s := pool("p-", names)
 		s.Recent = recent(last10m, last10m)
 		return s
@@ -80,7 +81,7 @@ func TestMostCreated(t *testing.T) {
 			t.Errorf("%d of %d names: %+v", test.last10m, test.names, v)
 		}
 	}
-	var many []census.NamePool
+	var many []pools.Pool
 	for i := range int64(2000) {
 		s := of(5000, 1000+i*7%2000)
 		s.Prefix = fmt.Sprintf("p%04d-", i)
@@ -102,11 +103,11 @@ func TestMostCreated(t *testing.T) {
 // namespace, type and kind. An owner of two prefixes counts once. Entries that are still
 // too small are hidden. Their creators are the field managers.
 func TestFolded(t *testing.T) {
-	pod := func(namespace, prefix, kind string, names int64, owners ...uint64) census.NamePool {
+	pod := func(namespace, prefix, kind string, names int64, owners ...uint64) pools.Pool {
 		s := pool(prefix, names)
-		s.Resource, s.Namespace, s.OwnerKind, s.Owners = resource("", "pods"), namespace, kind, owners
+		s.Key, s.OwnerKind, s.Owners = pools.Key{GroupResource: pods, Namespace: namespace, Prefix: prefix}, kind, owners
 		s.Recent = recent(1, 2)
-		s.Creator = census.Creator{Kind: kind, Name: prefix, Manager: "kube-controller-manager", Certain: true}
+		s.Creator = decode.Creator{Kind: kind, Name: prefix, Manager: "kube-controller-manager", Certain: true}
 		if kind == "Workflow" {
 			s.Creator.Manager = "argo-" + prefix
 		}

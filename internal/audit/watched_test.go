@@ -38,7 +38,7 @@ func watched(options Options, rows ...live.Row) *build {
 func watchedReport(t *testing.T, rows ...live.Row) *v1alpha1.AuditReport {
 	t.Helper()
 	result, err := watched(Options{MinCount: 10, Order: ByRate}, rows...).report(Counted{
-		Ended: watchBegan.Add(2 * time.Hour), Types: []census.Resource{rows[0].Pool.Resource},
+		Ended: watchBegan.Add(2 * time.Hour), Types: []census.Resource{resource("batch", "jobs")},
 		Summary: census.Summary{Objects: 77},
 	})
 	if err != nil {
@@ -106,7 +106,7 @@ func TestWatchedFolds(t *testing.T) {
 // same if it had many creates since.
 func TestWatchedGone(t *testing.T) {
 	row := seen("gone-", 0, 4800, 4800)
-	result, err := watched(Options{Old: saved(nil), MinCount: 10}, row).report(Counted{Types: []census.Resource{row.Pool.Resource}})
+	result, err := watched(Options{Old: saved(nil), MinCount: 10}, row).report(Counted{Types: []census.Resource{resource("batch", "jobs")}})
 	if err != nil {
 		t.Fatal(err)
 	}

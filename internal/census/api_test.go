@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -213,15 +214,8 @@ func (a *api) cut(w http.ResponseWriter, r *http.Request, part float64) {
 	panic(http.ErrAbortHandler)
 }
 
-func comparePools(a, b NamePool) int {
-	return cmp.Or(
-		cmp.Compare(a.Resource.String(), b.Resource.String()),
-		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Prefix, b.Prefix),
-	)
-}
-
 // countOf counts the ConfigMaps of a, and fails if anything was skipped.
-func countOf(t testing.TB, a *api, s *Scanner) ([]NamePool, Summary) {
+func countOf(t testing.TB, a *api, s *Scanner) ([]pools.Pool, Summary) {
 	t.Helper()
 	pools, summary := countWithFaults(t, a, s)
 	if len(summary.Skipped) > 0 {
@@ -230,7 +224,7 @@ func countOf(t testing.TB, a *api, s *Scanner) ([]NamePool, Summary) {
 	return pools, summary
 }
 
-func countWithFaults(t testing.TB, a *api, s *Scanner) ([]NamePool, Summary) {
+func countWithFaults(t testing.TB, a *api, s *Scanner) ([]pools.Pool, Summary) {
 	t.Helper()
 	if s.Config == nil {
 		s.Config = a.start(t)
@@ -239,12 +233,12 @@ func countWithFaults(t testing.TB, a *api, s *Scanner) ([]NamePool, Summary) {
 }
 
 // count returns the sorted name pools that s counts.
-func count(t require, s *Scanner, namespace string, resources ...Resource) ([]NamePool, Summary) {
+func count(t require, s *Scanner, namespace string, resources ...Resource) ([]pools.Pool, Summary) {
 	counts, summary, err := s.Count(t.Context(), resources, namespace)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.SortedFunc(counts.All(), comparePools), summary
+	return sorted(counts.All()), summary
 }
 
 // require is a test, or a case of a property.
@@ -254,32 +248,35 @@ type require interface {
 }
 
 // naiveCount counts objects in the order of storage without a server.
-func naiveCount(objects []metav1.ObjectMeta, s *Scanner) []NamePool {
+func naiveCount(objects []metav1.ObjectMeta, s *Scanner) []pools.Pool {
 	objects = slices.Clone(objects)
 	slices.SortFunc(objects, func(x, y metav1.ObjectMeta) int { return cmp.Compare(key(x), key(y)) })
 	return countInOrder(objects, s)
 }
 
 // countInOrder counts objects without a server. Tests of internal/pools check how it counts.
-func countInOrder(objects []metav1.ObjectMeta, s *Scanner) []NamePool {
+func countInOrder(objects []metav1.ObjectMeta, s *Scanner) []pools.Pool {
 	list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadataList"}}
 	for _, o := range objects {
 		list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: o})
 	}
 	rules := s.rules()
-	set := pools.New(configMaps.GroupResource(), &rules)
+	set := pools.New(configMaps.GroupVersionResource, &rules)
 	if _, err := decode.List(bytes.NewReader(censustest.JSON(list)), decode.Asked{}, func(o *decode.Object) error {
 		set.Add(o)
 		return nil
 	}); err != nil {
 		panic(err)
 	}
-	var counted []NamePool
-	for pool := range set.All() {
-		counted = append(counted, PoolOf(configMaps, pool))
+	return sorted(set.All())
+}
+
+func sorted(all iter.Seq[*pools.Pool]) (sorted []pools.Pool) {
+	for pool := range all {
+		sorted = append(sorted, *pool)
 	}
-	slices.SortFunc(counted, comparePools)
-	return counted
+	slices.SortFunc(sorted, func(a, b pools.Pool) int { return a.Compare(b.Key) })
+	return sorted
 }
 
 var testSince = []time.Time{time.Unix(1_700_000_050, 0), time.Unix(1_700_000_200, 0)}

@@ -14,18 +14,17 @@ import (
 type Counts struct {
 	rules pools.Rules
 	mu    sync.Mutex
-	types map[string]Resource // by RESOURCE.GROUP
 	sets  []*pools.Set
 	// unprefixed is the number of objects in no name pool, by type.
 	unprefixed map[Resource]int64
 }
 
-// All returns the name pools that count, in no order.
-func (c *Counts) All() iter.Seq[NamePool] {
-	return func(yield func(NamePool) bool) {
+// All returns the name pools that count, in no order. A pool is valid until the next one.
+func (c *Counts) All() iter.Seq[*pools.Pool] {
+	return func(yield func(*pools.Pool) bool) {
 		for _, set := range c.sets {
 			for pool := range set.All() {
-				if !yield(PoolOf(c.types[pool.String()], pool)) {
+				if !yield(pool) {
 					return
 				}
 			}
@@ -38,12 +37,9 @@ func (c *Counts) All() iter.Seq[NamePool] {
 // is done, all unfinished lists are skipped. An error is about the configuration, and comes before any
 // request.
 func (s *Scanner) Count(ctx context.Context, resources []Resource, namespace string) (*Counts, Summary, error) {
-	counts := &Counts{rules: s.rules(), types: map[string]Resource{}, unprefixed: map[Resource]int64{}}
-	for _, r := range resources {
-		counts.types[r.GroupResource().String()] = r
-	}
+	counts := &Counts{rules: s.rules(), unprefixed: map[Resource]int64{}}
 	begin := func(r Resource, _ bool) Visitor {
-		return &setVisitor{of: counts, resource: r, set: pools.New(r.GroupResource(), &counts.rules)}
+		return &setVisitor{of: counts, resource: r, set: pools.New(r.GroupVersionResource, &counts.rules)}
 	}
 	summary, err := s.Visit(ctx, resources, namespace, decode.Asked{}, begin)
 	for r, objects := range counts.unprefixed {

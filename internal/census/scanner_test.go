@@ -95,7 +95,7 @@ func TestCount(t *testing.T) {
 			names := int64(0)
 			for pool := range counts.All() {
 				names += pool.Names
-				if pool.Resource != configMaps || pool.Names != 80 || pool.Generated != 70 {
+				if pool.GroupResource != configMaps.GroupResource() || pool.Names != 80 || pool.Generated != 70 {
 					t.Errorf("%+v", pool)
 				}
 			}
@@ -390,7 +390,7 @@ func TestInterrupted(t *testing.T) {
 	if err != nil || len(summary.Skipped) != 1 {
 		t.Fatal(summary, err)
 	}
-	if counted := slices.Collect(counts.All()); len(counted) != 1 || counted[0].Resource != configMaps {
+	if counted := sorted(counts.All()); len(counted) != 1 || counted[0].GroupResource != configMaps.GroupResource() {
 		t.Errorf("%+v", counted)
 	}
 	skipped := summary.Skipped[0]

@@ -10,27 +10,24 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
-)
-
-// The metrics of prefixes that an audit has, too.
-var (
-	PrefixNames = NewPrefixDesc("genname_prefix_names",
-		"Names that exist under a prefix. 27^5 = 14348907 are possible.")
-	PrefixRoom = NewPrefixDesc("genname_prefix_room_creates",
-		"Further creates until the chance of any failure exceeds 0.1%, with the attempts in force.")
-	PrefixAttempts = NewPrefixDesc("genname_prefix_attempts",
-		"Attempts per create, by the server or by the client that picks the names. Absent if unknown.")
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
 // The metrics of prefixes and of resource types.
 var (
-	prefixInfo = NewPrefixDesc("genname_prefix_info",
+	prefixNames = newPrefixDesc("genname_prefix_names",
+		"Names that exist under a prefix. 27^5 = 14348907 are possible.")
+	prefixRoom = newPrefixDesc("genname_prefix_room_creates",
+		"Further creates until the chance of any failure exceeds 0.1%, with the attempts in force.")
+	prefixAttempts = newPrefixDesc("genname_prefix_attempts",
+		"Attempts per create, by the server or by the client that picks the names. Absent if unknown.")
+	prefixInfo = newPrefixDesc("genname_prefix_info",
 		"Always 1. The creator is the kind of the controller or the field manager of the newest object. "+
 			"Truncated is true if several generateNames share the prefix because the server truncates them.",
 		"creator", "truncated")
-	prefixCreates = NewPrefixDesc("genname_prefix_creates_total",
+	prefixCreates = newPrefixDesc("genname_prefix_creates_total",
 		"Names created under a prefix since the exporter counts it.")
-	prefixDeletes = NewPrefixDesc("genname_prefix_deletes_total",
+	prefixDeletes = newPrefixDesc("genname_prefix_deletes_total",
 		"Names deleted under a prefix since the exporter counts it.")
 
 	resourceNames = prometheus.NewDesc("genname_resource_names",
@@ -40,7 +37,7 @@ var (
 )
 
 // Forecast returns the attempts per create in a name pool, nil if unknown, and the room.
-type Forecast func(census.NamePool) (attempts *int, room int64, err error)
+type Forecast func(pools.Pool) (attempts *int, room int64, err error)
 
 // Collector is a prometheus.Collector over the snapshots of an engine. It has series only
 // once the engine has counted everything.
@@ -117,7 +114,7 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 	metrics <- gauge(dropped, float64(c.selection.dropped))
 	shown := map[schema.GroupResource]int64{}
 	for _, row := range rows {
-		shown[row.Pool.Resource.GroupResource()] += row.Pool.Names
+		shown[row.Pool.GroupResource] += row.Pool.Names
 		c.collectPrefix(metrics, row)
 	}
 	for _, count := range snapshot.Resources {
@@ -128,22 +125,22 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 
 // collectPrefix emits the samples of one prefix.
 func (c *Collector) collectPrefix(metrics chan<- prometheus.Metric, row live.Row) {
-	pool, counted := poolOf(&row.Pool), row.Pool
-	metrics <- PrefixNames.Metric(prometheus.GaugeValue, float64(counted.Names), pool)
+	pool, counted := row.Pool.Key, row.Pool
+	metrics <- prefixNames.metric(prometheus.GaugeValue, float64(counted.Names), pool)
 	attempts, room, err := c.forecast(counted)
 	if err == nil { // else the number of attempts is none that a create can have
-		metrics <- PrefixRoom.Metric(prometheus.GaugeValue, float64(room), pool)
+		metrics <- prefixRoom.metric(prometheus.GaugeValue, float64(room), pool)
 	}
 	if attempts != nil {
-		metrics <- PrefixAttempts.Metric(prometheus.GaugeValue, float64(*attempts), pool)
+		metrics <- prefixAttempts.metric(prometheus.GaugeValue, float64(*attempts), pool)
 	}
 	creator := counted.Creator.Kind
 	if creator == "" {
 		creator = counted.Creator.Manager
 	}
-	metrics <- prefixInfo.Metric(prometheus.GaugeValue, 1, pool, creator, strconv.FormatBool(counted.RawPrefixes > 1))
+	metrics <- prefixInfo.metric(prometheus.GaugeValue, 1, pool, creator, strconv.FormatBool(counted.RawPrefixes > 1))
 	if row.Followed { // else they would be 0 until the watch works again
-		metrics <- prefixCreates.Metric(prometheus.CounterValue, float64(row.Creates), pool)
-		metrics <- prefixDeletes.Metric(prometheus.CounterValue, float64(row.Deletes), pool)
+		metrics <- prefixCreates.metric(prometheus.CounterValue, float64(row.Creates), pool)
+		metrics <- prefixDeletes.metric(prometheus.CounterValue, float64(row.Deletes), pool)
 	}
 }

@@ -12,10 +12,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
-func noForecast(census.NamePool) (*int, int64, error) { return nil, 1, nil }
+func noForecast(pools.Pool) (*int, int64, error) { return nil, 1, nil }
 
 func noneLeft() []census.Skipped { return nil }
 
@@ -100,10 +102,10 @@ func TestCollect(t *testing.T) {
 	f.set("run-", 20, 0)
 	row := f.rows["run-"]
 	row.Creates, row.Deletes = 7, 3
-	row.Pool.Creator = census.Creator{Kind: "CronJob", Name: "nightly"}
+	row.Pool.Creator = decode.Creator{Kind: "CronJob", Name: "nightly"}
 	f.rows["run-"] = row
 	row.Pool.Prefix, row.Pool.RawPrefixes, row.Pool.Names = "long-", 2, 11
-	row.Pool.Creator = census.Creator{Manager: "team\n"}
+	row.Pool.Creator = decode.Creator{Manager: "team\n"}
 	f.rows["long-"] = row
 	f.total.Names, f.total.Creates, f.total.Gaps, f.total.Restarts, f.total.Events = 36, 9, 1, 2, 30
 	f.total.Behind = 90 * time.Second
@@ -111,7 +113,7 @@ func TestCollect(t *testing.T) {
 		{Resource: "secrets", Reason: census.Forbidden, Namespace: "a"}, {Resource: "secrets", Reason: census.Forbidden, Namespace: "b"},
 	}
 	attempts := 8
-	forecast := func(census.NamePool) (*int, int64, error) { return &attempts, 1e6, nil }
+	forecast := func(pools.Pool) (*int, int64, error) { return &attempts, 1e6, nil }
 	c := New(10, 10)
 	c.Follow(f, forecast, func() []census.Skipped {
 		return []census.Skipped{{Group: "dead.example", Reason: census.Unreachable}, {Resource: "x", Reason: census.Excluded}}
@@ -171,7 +173,7 @@ func TestAnyBytes(t *testing.T) {
 	f.total.Resource.Group, f.total.Resource.Resource = bytes, bytes
 	f.set("run-", 20, 0)
 	row := f.rows["run-"]
-	row.Pool.Namespace, row.Pool.Resource, row.Pool.Creator.Kind = bytes, f.total.Resource, bytes
+	row.Pool.Namespace, row.Pool.GroupResource, row.Pool.Creator.Kind = bytes, f.total.Resource.GroupResource(), bytes
 	f.rows["run-"] = row
 	f.skips = []census.Skipped{{Group: bytes, Resource: bytes, Reason: census.Forbidden}}
 	c := New(10, 10)

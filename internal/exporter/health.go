@@ -67,7 +67,7 @@ func counter(desc *prometheus.Desc, value float64, labels ...string) prometheus.
 func collectResource(metrics chan<- prometheus.Metric, count live.ResourceCount, shown int64) {
 	r := count.Resource.GroupResource()
 	if count.Counted {
-		metrics <- PrefixNames.others(float64(max(count.Names-shown, 0)), r)
+		metrics <- prefixNames.others(float64(max(count.Names-shown, 0)), r)
 		metrics <- gauge(resourceNames, float64(count.Names), r.Group, r.Resource)
 	}
 	metrics <- counter(resourceCreates, float64(count.Creates), r.Group, r.Resource)

@@ -10,7 +10,6 @@ import (
 // ranked is a row and the value that it is ranked by.
 type ranked struct {
 	value float64
-	pool  Pool
 	row   live.Row
 }
 
@@ -31,7 +30,7 @@ func (k *ranking) half() int { return (k.most + 1) / 2 }
 
 // offer takes a row if it may be among the first.
 func (k *ranking) offer(r ranked) {
-	if k.least != nil && compareRanked(r, *k.least) > 0 && (k.isShared || k.of[r.pool.Namespace] >= k.half()) {
+	if k.least != nil && compareRanked(r, *k.least) > 0 && (k.isShared || k.of[r.row.Pool.Namespace] >= k.half()) {
 		return
 	}
 	if k.rows = append(k.rows, r); len(k.rows) >= 2*k.most {
@@ -46,7 +45,7 @@ func (k *ranking) first() []ranked {
 		k.of = map[string]int{}
 		var kept, surplus []ranked
 		for _, r := range k.rows {
-			if k.of[r.pool.Namespace]++; k.of[r.pool.Namespace] > k.half() {
+			if k.of[r.row.Pool.Namespace]++; k.of[r.row.Pool.Namespace] > k.half() {
 				surplus = append(surplus, r)
 			} else {
 				kept = append(kept, r)
@@ -64,5 +63,5 @@ func (k *ranking) first() []ranked {
 // compareRanked orders rows, the largest value first. Equal values rank by their labels, so that the
 // choice doesn't change between snapshots.
 func compareRanked(a, b ranked) int {
-	return cmp.Or(cmp.Compare(b.value, a.value), ComparePools(a.pool, b.pool))
+	return cmp.Or(cmp.Compare(b.value, a.value), a.row.Pool.Compare(b.row.Pool.Key))
 }

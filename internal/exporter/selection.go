@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
 // keeps is how long a prefix has series after it was last in one of the two lists.
@@ -26,44 +27,43 @@ type Source interface {
 type selection struct {
 	top      int
 	minCount int64
-	held     map[Pool]time.Time // when each was last in one of the lists
-	dropped  int                // prefixes without series that have enough names or creates
+	held     map[pools.Key]time.Time // when each was last in one of the lists
+	dropped  int                     // prefixes without series that have enough names or creates
 }
 
 func newSelection(top int, minCount int64) *selection {
-	return &selection{top: top, minCount: minCount, held: map[Pool]time.Time{}}
+	return &selection{top: top, minCount: minCount, held: map[pools.Key]time.Time{}}
 }
 
 // choose takes a snapshot, and returns the rows of the chosen prefixes in order. Its memory
 // grows with top, not with the number of rows.
 func (s *selection) choose(source Source) ([]live.Row, live.Snapshot) {
 	names, recent := &ranking{most: s.top}, &ranking{most: (s.top + 1) / 2}
-	rows, eligible := map[Pool]live.Row{}, 0
+	rows, eligible := map[pools.Key]live.Row{}, 0
 	snapshot := source.Snapshot(func(row live.Row) {
-		pool := poolOf(&row.Pool)
 		creates := recentCreates(row)
 		if row.Pool.Names >= s.minCount {
-			names.offer(ranked{float64(row.Pool.Names), pool, row})
+			names.offer(ranked{float64(row.Pool.Names), row})
 		}
 		if creates >= float64(s.minCount) {
-			recent.offer(ranked{creates, pool, row})
+			recent.offer(ranked{creates, row})
 		}
 		if row.Pool.Names >= s.minCount || creates >= float64(s.minCount) {
 			eligible++
 		}
-		if _, held := s.held[pool]; held {
-			rows[pool] = row
+		if _, held := s.held[row.Pool.Key]; held {
+			rows[row.Pool.Key] = row
 		}
 	})
 	for _, list := range [][]ranked{names.first(), recent.first()} {
 		for _, r := range list {
-			s.held[r.pool], rows[r.pool] = snapshot.At, r.row
+			s.held[r.row.Pool.Key], rows[r.row.Pool.Key] = snapshot.At, r.row
 		}
 	}
 	s.release(snapshot.At)
-	maps.DeleteFunc(rows, func(pool Pool, _ live.Row) bool { return s.held[pool].IsZero() })
+	maps.DeleteFunc(rows, func(pool pools.Key, _ live.Row) bool { return s.held[pool].IsZero() })
 	s.dropped = max(eligible-len(rows), 0)
-	chosen := slices.SortedFunc(maps.Keys(rows), ComparePools)
+	chosen := slices.SortedFunc(maps.Keys(rows), pools.Key.Compare)
 	ordered := make([]live.Row, 0, len(chosen))
 	for _, pool := range chosen {
 		ordered = append(ordered, rows[pool])
@@ -74,13 +74,13 @@ func (s *selection) choose(source Source) ([]live.Row, live.Snapshot) {
 // release drops the prefixes whose hour is over, and if more than 2*top are left, those
 // that were in neither list for the longest time.
 func (s *selection) release(now time.Time) {
-	maps.DeleteFunc(s.held, func(_ Pool, last time.Time) bool { return now.Sub(last) > keeps })
+	maps.DeleteFunc(s.held, func(_ pools.Key, last time.Time) bool { return now.Sub(last) > keeps })
 	excess := len(s.held) - 2*s.top
 	if excess <= 0 {
 		return
 	}
-	longest := slices.SortedFunc(maps.Keys(s.held), func(a, b Pool) int {
-		return cmp.Or(s.held[a].Compare(s.held[b]), ComparePools(a, b))
+	longest := slices.SortedFunc(maps.Keys(s.held), func(a, b pools.Key) int {
+		return cmp.Or(s.held[a].Compare(s.held[b]), a.Compare(b))
 	})
 	for _, pool := range longest[:excess] {
 		delete(s.held, pool)
@@ -96,11 +96,4 @@ func recentCreates(row live.Row) float64 {
 	window := live.Windows[lately]
 	weights := -math.Expm1(-row.At.Sub(row.Since).Seconds() / window.Seconds())
 	return row.Rates[lately].CreatesPerDay * window.Hours() / 24 * max(weights, 0)
-}
-
-// ComparePools orders name pools by their labels.
-func ComparePools(a, b Pool) int {
-	return cmp.Or(
-		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Resource.Group, b.Resource.Group),
-		cmp.Compare(a.Resource.Resource, b.Resource.Resource), cmp.Compare(a.Prefix, b.Prefix))
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
 var (
@@ -56,7 +57,7 @@ func (f *fakeEngine) set(prefix string, names, recent int64) {
 	if !ok {
 		row = live.Row{
 			Followed: true, Since: began,
-			Pool: census.NamePool{Resource: jobs, Namespace: "ci", Prefix: prefix},
+			Pool: pools.Pool{Key: pools.Key{GroupResource: jobs.GroupResource(), Namespace: "ci", Prefix: prefix}},
 		}
 	}
 	f.total.Names += names - row.Pool.Names
@@ -188,7 +189,7 @@ func (f *fakeEngine) firsts(most int, value func(live.Row) float64) []string {
 		case d > 0:
 			return 1
 		}
-		return ComparePools(poolOf(&rowA.Pool), poolOf(&rowB.Pool))
+		return rowA.Pool.Compare(rowB.Pool.Key)
 	})
 	return all[:min(most, len(all))]
 }

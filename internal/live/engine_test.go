@@ -164,7 +164,7 @@ func fresh(t *testing.T, server *fakeServer, types ...census.Resource) map[strin
 	scanner := census.Scanner{Config: server.config(), Version: "v1.36.0"}
 	var mu sync.Mutex
 	summary, err := scanner.Visit(t.Context(), types, "", decode.Asked{}, func(of census.Resource, _ bool) census.Visitor {
-		return &freshCount{of: of, mu: &mu, found: found, set: pools.New(of.GroupResource(), &pools.Rules{})}
+		return &freshCount{mu: &mu, found: found, set: pools.New(of.GroupVersionResource, &pools.Rules{})}
 	})
 	if err != nil || len(summary.Skipped) > 0 {
 		t.Fatalf("%v, %+v", err, summary.Skipped)
@@ -173,7 +173,6 @@ func fresh(t *testing.T, server *fakeServer, types ...census.Resource) map[strin
 }
 
 type freshCount struct {
-	of    census.Resource
 	set   *pools.Set
 	mu    *sync.Mutex
 	found map[string]int64
@@ -188,12 +187,12 @@ func (f *freshCount) Commit() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for p := range f.set.All() {
-		f.found[labelOf(census.PoolOf(f.of, p))] = p.Names
+		f.found[labelOf(p.Key)] = p.Names
 	}
 }
 
-func labelOf(s census.NamePool) string {
-	return fmt.Sprintf("%s %s/%s", s.Resource.GroupResource(), s.Namespace, s.Prefix)
+func labelOf(key pools.Key) string {
+	return fmt.Sprintf("%s %s/%s", key.GroupResource, key.Namespace, key.Prefix)
 }
 
 // differs returns the differences between the names of an engine and a fresh count. While a list is
@@ -208,7 +207,7 @@ func (s *started) differs(want map[string]int64) string {
 	}
 	got := map[string]int64{}
 	for _, row := range s.Snapshot().Rows {
-		got[labelOf(row.Pool)] = row.Pool.Names
+		got[labelOf(row.Pool.Key)] = row.Pool.Names
 	}
 	var wrong []string
 	for label, n := range want {
@@ -281,7 +280,7 @@ func (c *churn) step(deletes int) {
 
 func (c *churn) count(in map[string]int64, path string, o object) {
 	if prefix, _, ok := names.Split(o.Name); ok {
-		in[labelOf(census.NamePool{Resource: paths[path], Namespace: o.Namespace, Prefix: prefix})]++
+		in[labelOf(pools.Key{GroupResource: paths[path].GroupResource(), Namespace: o.Namespace, Prefix: prefix})]++
 	}
 }
 
@@ -336,7 +335,7 @@ func check(t *testing.T, e *started, c *churn, before map[string]int64, counted 
 	}
 	seen := 0
 	for _, row := range snapshot.Rows {
-		label := labelOf(row.Pool)
+		label := labelOf(row.Pool.Key)
 		was, is := before[label]
 		if !is || was < e.MinCount || row.Since.After(counted) {
 			continue // counted later
@@ -617,7 +616,7 @@ func TestReuse(t *testing.T) {
 	if rows[0].Reused != nil {
 		t.Error("counted before it was asked for")
 	}
-	e.CountReuse([]census.NamePool{rows[0].Pool})
+	e.CountReuse([]pools.Key{rows[0].Pool.Key})
 	for range 2 {
 		server.change("/api/v1/pods", "DELETED", all[0])
 		server.change("/api/v1/pods", "ADDED", all[0])

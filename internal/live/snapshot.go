@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
@@ -181,14 +179,9 @@ func (s *store) missing(count ResourceCount) []census.Skipped {
 
 // CountReuse begins to count the reuse of names in name pools, which takes up to 1.8 MB each,
 // and ends it in all others.
-func (e *Engine) CountReuse(of []census.NamePool) {
-	chosen := map[schema.GroupResource][]pools.Key{}
-	for _, pool := range of {
-		r := pool.Resource.GroupResource()
-		chosen[r] = append(chosen[r], pools.Key{GroupResource: r, Namespace: pool.Namespace, Prefix: pool.Prefix})
-	}
+func (e *Engine) CountReuse(of []pools.Key) {
 	for _, r := range e.types.list() {
-		r.store.do(func() { r.store.countReuse(chosen[r.resource.GroupResource()]) })
+		r.store.do(func() { r.store.countReuse(of) })
 	}
 }
 
@@ -200,7 +193,7 @@ type Rate struct{ CreatesPerDay, DeletesPerDay float64 }
 
 // Row is a name pool and its events.
 type Row struct {
-	Pool census.NamePool
+	Pool pools.Pool
 	// Followed is whether events are counted; without, there is nothing else.
 	Followed bool
 	Since    time.Time // from when on; the first create of a new name pool is not in Rates
@@ -219,7 +212,7 @@ type Row struct {
 
 // row returns a name pool and its events.
 func (s *store) row(number uint32, p *pools.Pool, now time.Time) Row {
-	row := Row{Pool: census.PoolOf(s.resource, p), At: now, Began: s.began}
+	row := Row{Pool: *p, At: now, Began: s.began}
 	if row.Followed = s.standing.state == watched; !row.Followed {
 		return row
 	}

@@ -1,10 +1,10 @@
 package live
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"slices"
 	"strconv"
 	"time"
 
@@ -133,7 +133,7 @@ func (s *store) update(change func(*standing)) { s.do(func() { change(&s.standin
 
 // reset drops all counts of objects.
 func (s *store) reset() {
-	s.set = pools.New(s.resource.GroupResource(), s.rules)
+	s.set = pools.New(s.resource.GroupVersionResource, s.rules)
 	s.members, s.pools = map[uint64]pools.Member{}, map[uint32]*activity{}
 }
 
@@ -336,19 +336,19 @@ func keyOf(o *decode.Object) uint64 {
 
 // countReuse counts the reuse of names in the chosen name pools only.
 func (s *store) countReuse(chosen []pools.Key) {
-	now := s.clock.now()
-	var numbers []uint32
-	for _, key := range chosen {
-		if number, ok := s.set.Number(key.Namespace, key.Prefix); ok {
-			numbers = append(numbers, number)
-			if a := s.activityOf(number, now); a.reuse == nil {
-				a.reuse = &reuse{}
-			}
+	now, before := s.clock.now(), map[*activity]*reuse{}
+	for _, a := range s.pools {
+		if a.reuse != nil {
+			before[a], a.reuse = a.reuse, nil
 		}
 	}
-	for number, a := range s.pools {
-		if !slices.Contains(numbers, number) {
-			a.reuse = nil
+	for _, key := range chosen {
+		if key.GroupResource != s.resource.GroupResource() {
+			continue
+		}
+		if number, ok := s.set.Number(key.Namespace, key.Prefix); ok {
+			a := s.activityOf(number, now)
+			a.reuse = cmp.Or(before[a], &reuse{})
 		}
 	}
 }

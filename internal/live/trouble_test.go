@@ -845,7 +845,7 @@ func TestNewVersion(t *testing.T) {
 	eventually(t, func() string { return e.differs(map[string]int64{"jobs.batch prod/run-": 8}) })
 	add("/apis/batch/v1/jobs", 1)
 	eventually(t, func() string { return e.differs(map[string]int64{"jobs.batch prod/run-": 9}) })
-	if rows := e.Snapshot().Rows; !rows[0].Followed || rows[0].Pool.Resource.Version != "v1" {
+	if rows := e.Snapshot().Rows; !rows[0].Followed || rows[0].Pool.Version != "v1" {
 		t.Errorf("%+v", rows)
 	}
 }

@@ -145,56 +145,6 @@ func (e *extra) addGenerateName(generateName string) {
 	e.generateNames = e.generateNames[:min(len(e.generateNames), maxGenerateNames)]
 }
 
-// merge adds the counts of the same pool in another set.
-func (c *counts) merge(more *counts) {
-	if more.names > 0 {
-		c.mergeCreators(more)
-	}
-	c.names += more.names
-	c.taken += more.taken
-	c.generated += more.generated
-	c.chosen += more.chosen
-	for i := range c.recent {
-		c.recent[i] += more.recent[i]
-	}
-	if more.newest > c.newest {
-		c.origin, c.creator = more.origin, more.creator
-	}
-	if c.oldest == 0 || more.oldest != 0 && more.oldest < c.oldest {
-		c.oldest = more.oldest
-	}
-	c.newest = max(c.newest, more.newest)
-	if more.extra == nil {
-		return
-	}
-	extra := c.more()
-	extra.evidence.merge(&more.evidence)
-	for _, hash := range more.raw {
-		extra.raw.add(hash)
-	}
-	for _, generateName := range more.generateNames {
-		extra.addGenerateName(generateName)
-	}
-}
-
-func (c *counts) mergeCreators(more *counts) {
-	if c.names == 0 {
-		c.origin, c.creator, c.bounded, c.alike = more.origin, more.creator, more.bounded, more.alike
-	}
-	first, second := c.origin.Value(), more.origin.Value()
-	c.bounded = c.bounded && more.bounded
-	c.alike = c.alike && more.alike && first.kind == second.kind && first.apiVersion == second.apiVersion
-	ours, theirs := c.creatorHashes(), more.creatorHashes()
-	if first == second && slices.Equal(ours, theirs) {
-		return
-	}
-	all := slices.Clone(ours)
-	for _, hash := range theirs {
-		all.add(hash)
-	}
-	c.more().creators = all
-}
-
 // creatorHashes returns a hash of each creator.
 func (c *counts) creatorHashes() hashes {
 	if c.extra != nil && len(c.creators) > 0 {
@@ -205,10 +155,10 @@ func (c *counts) creatorHashes() hashes {
 	return one
 }
 
-// pool returns the counts of a pool as it is reported.
-func (c *counts) pool(key Key, clientGenerated bool) Pool {
+// pool returns a pool without its key.
+func (c *counts) pool(clientGenerated bool) Pool {
 	p := Pool{
-		Key: key, Names: int64(c.names), Taken: int64(c.taken), Generated: int64(c.generated),
+		Names: int64(c.names), Taken: int64(c.taken), Generated: int64(c.generated),
 		Oldest: timeOf(c.oldest), Newest: timeOf(c.newest),
 		ClientGenerated: clientGenerated, ReplicaBounded: c.bounded,
 	}
@@ -225,9 +175,10 @@ func (c *counts) pool(key Key, clientGenerated bool) Pool {
 		return p
 	}
 	from := c.origin.Value()
-	p.Creator = Creator{decode.Creator{
+	p.HasCreationID = from.hasID
+	p.Creator = decode.Creator{
 		APIVersion: from.apiVersion, Kind: from.kind, Name: c.creator, Manager: from.manager, Certain: from.certain,
-	}, from.hasID}
+	}
 	hashes := c.creatorHashes()
 	p.Creators = len(hashes)
 	if c.alike && len(hashes) < maxHashes {

@@ -55,14 +55,6 @@ func (e *evidence) add(o *decode.Object) {
 	e.created, e.suffix = created, suffix
 }
 
-func (e *evidence) merge(more *evidence) {
-	e.others += more.others
-	e.symbols |= more.symbols
-	e.rises += more.rises
-	e.declines += more.declines
-	e.hashed = e.hashed || more.hashed
-}
-
 // convinces reports whether so many names come from a client's own generator. others is the number
 // of names that begin the same, and end in five letters and digits of another alphabet.
 func (e *evidence) convinces(count, others, minCount int64) bool {

@@ -58,6 +58,8 @@ func (k Key) Compare(other Key) int {
 // Pool is a name pool that counts.
 type Pool struct {
 	Key
+	// Version is the API version that was read.
+	Version string
 	// Names is the number of objects in the pool, including terminating ones. Taken is the number of
 	// them whose suffix has five characters. Only these use up the room of the pool.
 	Names, Taken int64
@@ -71,10 +73,11 @@ type Pool struct {
 	Recent [Windows]int64
 	// Oldest and Newest are their first and last creationTimestamp. They are zero if unknown.
 	Oldest, Newest time.Time
-	// Creator is the creator of the newest object. Creators is the number of different creators.
-	// MaxCreators means that or more.
-	Creator  Creator
-	Creators int
+	// Creator is the creator of the newest object. HasCreationID is true if that object has a creation
+	// ID of this plugin. Creators is the number of different creators. MaxCreators means that or more.
+	Creator       decode.Creator
+	HasCreationID bool
+	Creators      int
 	// ClientGenerated is true if no object has a generateName with the prefix, and the names show that
 	// a client generated them.
 	ClientGenerated bool
@@ -85,13 +88,6 @@ type Pool struct {
 	// it is empty. Owners are then hashes of these controllers, valid in this process.
 	OwnerKind string
 	Owners    []uint64
-}
-
-// Creator is the creator of an object. HasCreationID is true if the object has a creation ID of
-// this plugin.
-type Creator struct {
-	decode.Creator
-	HasCreationID bool
 }
 
 // Of returns the effective prefix of the pool to which an object belongs. It is empty if the object

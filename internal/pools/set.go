@@ -3,9 +3,9 @@ package pools
 import (
 	"hash/maphash"
 	"iter"
-	"maps"
 	"math"
 	"strings"
+	"unique"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -25,14 +25,12 @@ type Rules struct {
 	Limit int
 }
 
-// Set counts the objects of name pools. A set from New is of one resource type. Merge adds sets of
-// any types. One goroutine may use a set at a time.
+// Set counts the objects of one resource type by name pool. One goroutine may use a set at a time.
 type Set struct {
 	rules    *Rules
-	resource schema.GroupResource
+	resource schema.GroupVersionResource
 	objects  int64
-	places   map[Key]*place // of keys without a prefix
-	last     *place
+	last     unique.Handle[string] // the namespace of the last object
 	index    map[ref]uint32
 	chunks   [][]counts
 	free     []uint32
@@ -44,16 +42,10 @@ type Set struct {
 	overflowed           bool
 }
 
-// place is what the pools of one namespace share.
-type place struct {
-	schema.GroupResource
-	namespace string
-}
-
 // ref is a key in 24 bytes.
 type ref struct {
-	*place
-	prefix string
+	namespace unique.Handle[string]
+	prefix    string
 }
 
 // chunk is the number of pools that are allocated at once. A growing slice would need twice the memory.
@@ -100,18 +92,15 @@ func (m Member) Created() int64 { return int64(m.created) }
 func (m Member) In() (pool uint32, ok bool) { return m.index(), m.pool>>properties != 0 }
 
 // New returns an empty set of a resource type.
-func New(resource schema.GroupResource, rules *Rules) *Set {
+func New(resource schema.GroupVersionResource, rules *Rules) *Set {
 	return &Set{
-		rules: rules, resource: resource,
-		places: map[Key]*place{}, index: map[ref]uint32{}, others: map[uint64]int32{},
+		rules: rules, resource: resource, last: unique.Make(""),
+		index: map[ref]uint32{}, others: map[uint64]int32{},
 	}
 }
 
 // Objects returns the number of objects that were added and not removed, in a pool or not.
 func (s *Set) Objects() int64 { return s.objects }
-
-// Len returns the number of pools, whether they count or not.
-func (s *Set) Len() int { return len(s.index) }
 
 // Overflowed reports whether an object counts as Other, because there were too many prefixes.
 func (s *Set) Overflowed() bool { return s.overflowed }
@@ -174,21 +163,22 @@ func (s *Set) member(o *decode.Object) (m Member, created string) {
 // find returns the index of a pool, which may be that of Other, and its prefix if it has created it.
 // Above the limit, a pool for which no object has a generateName is not created.
 func (s *Set) find(namespace, prefix string, isDeclared bool) (i uint32, created string, ok bool) {
-	in := s.place(s.resource, namespace)
-	if i, ok = s.index[ref{in, prefix}]; ok {
+	in := s.ref(namespace, prefix)
+	if i, ok = s.index[in]; ok {
 		return i, "", true
 	}
 	limit := s.rules.Limit
 	switch {
 	case limit == 0, isDeclared && s.declared < limit, !isDeclared && s.undeclared < limit:
 		created = strings.Clone(prefix)
-		return s.create(ref{in, created}, isDeclared), created, true
+		return s.create(ref{in.namespace, created}, isDeclared), created, true
 	case !isDeclared:
 		return 0, "", false
 	}
 	s.overflowed = true
-	if i, ok = s.index[ref{in, Other}]; !ok {
-		i = s.create(ref{in, Other}, true)
+	in.prefix = Other
+	if i, ok = s.index[in]; !ok {
+		i = s.create(in, true)
 	}
 	return i, "", true
 }
@@ -217,17 +207,12 @@ func (s *Set) create(key ref, isDeclared bool) (i uint32) {
 
 func (s *Set) at(i uint32) *counts { return &s.chunks[i/chunk][i%chunk] }
 
-func (s *Set) place(resource schema.GroupResource, namespace string) *place {
-	if s.last != nil && s.last.namespace == namespace && s.last.GroupResource == resource {
-		return s.last
+// ref returns the key of a pool. The objects of one namespace follow each other in a list.
+func (s *Set) ref(namespace, prefix string) ref {
+	if s.last.Value() != namespace {
+		s.last = unique.Make(namespace)
 	}
-	key := Key{GroupResource: resource, Namespace: namespace}
-	if s.last = s.places[key]; s.last == nil {
-		key.Namespace = strings.Clone(namespace)
-		s.last = &place{resource, key.Namespace}
-		s.places[key] = s.last
-	}
-	return s.last
+	return ref{s.last, prefix}
 }
 
 // addOther counts the name of an object in no pool, which may show that others aren't generated.
@@ -236,32 +221,14 @@ func (s *Set) addOther(o *decode.Object, by int32) {
 	if stem == "" {
 		return
 	}
-	hash := s.otherOf(s.resource, o.Namespace, stem)
+	hash := otherOf(o.Namespace, stem)
 	if s.others[hash] += by; s.others[hash] <= 0 {
 		delete(s.others, hash)
 	}
 }
 
-func (*Set) otherOf(resource schema.GroupResource, namespace, stem string) uint64 {
-	return maphash.Comparable(seed, Key{resource, namespace, stem})
-}
-
-// Merge adds the counts of another set, which is not to be used any more. Steps of the evidence
-// between objects of both sets don't count.
-func (s *Set) Merge(more *Set) {
-	s.objects += more.objects
-	s.overflowed = s.overflowed || more.overflowed
-	for hash, n := range more.others {
-		s.others[hash] += n
-	}
-	for key, i := range more.index {
-		from, own := more.at(i), ref{s.place(key.GroupResource, key.namespace), key.prefix}
-		at, ok := s.index[own]
-		if !ok {
-			at = s.create(own, from.declared)
-		}
-		s.at(at).merge(from)
-	}
+func otherOf(namespace, stem string) uint64 {
+	return maphash.Comparable(seed, [2]string{namespace, stem})
 }
 
 // All returns the pools that count and have names, in no order. A pool is valid until the next one.
@@ -285,7 +252,7 @@ func (s *Set) Numbered() iter.Seq2[uint32, *Pool] {
 			if c.names > 0 && (!counts || c.chosen == 0) {
 				continue
 			}
-			pool = c.pool(key.key(), clientGenerated)
+			pool = s.pool(key, c, clientGenerated)
 			if !yield(i, &pool) {
 				return
 			}
@@ -295,19 +262,19 @@ func (s *Set) Numbered() iter.Seq2[uint32, *Pool] {
 
 // Get returns a pool, and reports whether it counts.
 func (s *Set) Get(namespace, prefix string) (pool Pool, counts bool) {
-	key := ref{s.place(s.resource, namespace), prefix}
+	key := s.ref(namespace, prefix)
 	i, ok := s.index[key]
 	if !ok {
 		return pool, false
 	}
 	c := s.at(i)
 	counts, clientGenerated := s.decide(key, c)
-	return c.pool(key.key(), clientGenerated), counts && c.chosen > 0
+	return s.pool(key, c, clientGenerated), counts && c.chosen > 0
 }
 
 // Number returns the number of a pool, whether it counts or not.
 func (s *Set) Number(namespace, prefix string) (number uint32, ok bool) {
-	number, ok = s.index[ref{s.place(s.resource, namespace), prefix}]
+	number, ok = s.index[s.ref(namespace, prefix)]
 	return number, ok
 }
 
@@ -319,17 +286,9 @@ func (s *Set) ForgetOthers() { clear(s.others) }
 
 // Forget removes the pools without names for whose number old is true.
 func (s *Set) Forget(old func(pool uint32) bool) {
-	unused := maps.Clone(s.places)
-	s.last = nil
-	defer func() {
-		for key := range unused {
-			delete(s.places, key)
-		}
-	}()
 	for key, i := range s.index {
 		c := s.at(i)
 		if c.names > 0 || !old(i) {
-			delete(unused, key.place.key())
 			continue
 		}
 		if delete(s.index, key); c.declared {
@@ -364,15 +323,18 @@ func (s *Set) decide(key ref, c *counts) (counts, clientGenerated bool) {
 	case c.generated > 0:
 		return true, false
 	case c.extra != nil && c.names >= MinEvident:
-		others := s.others[s.otherOf(key.GroupResource, key.namespace, key.prefix)]
+		others := s.others[otherOf(key.namespace.Value(), key.prefix)]
 		clientGenerated = c.evidence.convinces(int64(c.names), int64(others), s.rules.MinCount)
 	}
 	return clientGenerated || s.rules.Prefixes[key.prefix], clientGenerated
 }
 
-func (p *place) key() Key { return Key{GroupResource: p.GroupResource, Namespace: p.namespace} }
-
-func (r ref) key() Key { return Key{r.GroupResource, r.namespace, r.prefix} }
+// pool returns a pool as it is reported.
+func (s *Set) pool(key ref, c *counts, clientGenerated bool) Pool {
+	p := c.pool(clientGenerated)
+	p.Key, p.Version = Key{s.resource.GroupResource(), key.namespace.Value(), key.prefix}, s.resource.Version
+	return p
+}
 
 // secondsOf returns the creation time of an object in 32 bits, which end in 2106.
 func secondsOf(o *decode.Object) uint32 {

@@ -2,7 +2,6 @@ package census_test
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -158,7 +157,7 @@ func (c *cluster) waitFor(t *testing.T, r census.Resource) {
 }
 
 // count counts plain lists, without a Scanner, and sorts the name pools.
-func (c *cluster) count(t *testing.T, s *census.Scanner, namespace string, resources ...census.Resource) []census.NamePool {
+func (c *cluster) count(t *testing.T, s *census.Scanner, namespace string, resources ...census.Resource) []pools.Pool {
 	t.Helper()
 	rules := pools.Rules{Prefixes: map[string]bool{}, MinCount: s.MinCount, Selector: s.Selector}
 	for _, prefix := range s.Prefixes {
@@ -167,7 +166,7 @@ func (c *cluster) count(t *testing.T, s *census.Scanner, namespace string, resou
 	for i, since := range s.Since {
 		rules.Since[i] = since.Unix()
 	}
-	var counted []census.NamePool
+	var counted []pools.Pool
 	for _, r := range resources {
 		list, err := c.objects.Resource(r.GroupVersionResource).Namespace(namespace).List(t.Context(), metav1.ListOptions{})
 		if err != nil {
@@ -177,7 +176,7 @@ func (c *cluster) count(t *testing.T, s *census.Scanner, namespace string, resou
 		if err != nil {
 			t.Fatal(err)
 		}
-		set := pools.New(r.GroupResource(), &rules)
+		set := pools.New(r.GroupVersionResource, &rules)
 		_, err = decode.List(bytes.NewReader(whole), decode.Asked{}, func(o *decode.Object) error {
 			set.Add(o)
 			return nil
@@ -186,7 +185,7 @@ func (c *cluster) count(t *testing.T, s *census.Scanner, namespace string, resou
 			t.Fatal(err)
 		}
 		for pool := range set.All() {
-			counted = append(counted, census.PoolOf(r, pool))
+			counted = append(counted, *pool)
 		}
 	}
 	return sorted(counted)
@@ -195,21 +194,22 @@ func (c *cluster) count(t *testing.T, s *census.Scanner, namespace string, resou
 // scan returns the sorted name pools that s finds.
 func scan(
 	t *testing.T, s *census.Scanner, resources []census.Resource, namespace string,
-) ([]census.NamePool, census.Summary) {
+) ([]pools.Pool, census.Summary) {
 	t.Helper()
 	counts, summary, err := s.Count(t.Context(), resources, namespace)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sorted(slices.Collect(counts.All())), summary
+	var counted []pools.Pool
+	for pool := range counts.All() {
+		counted = append(counted, *pool)
+	}
+	return sorted(counted), summary
 }
 
-func sorted(pools []census.NamePool) []census.NamePool {
-	slices.SortFunc(pools, func(a, b census.NamePool) int {
-		return cmp.Or(
-			cmp.Compare(a.Resource.String(), b.Resource.String()),
-			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Prefix, b.Prefix),
-		)
+func sorted(all []pools.Pool) []pools.Pool {
+	slices.SortFunc(all, func(a, b pools.Pool) int {
+		return a.Compare(b.Key)
 	})
-	return pools
+	return all
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
 // The user has permission to list widgets everywhere, and ConfigMaps only in one namespace.
@@ -38,7 +39,7 @@ func testFewPermissions(t *testing.T, c *cluster) {
 	resources := []census.Resource{widgets, configMaps}
 	for namespace, skips := range map[string]int{"": 1, "team": 0} {
 		want := c.count(t, &s, namespace, resources[:2-skips]...)
-		got, summary := eventually(t, func() ([]census.NamePool, census.Summary, bool) {
+		got, summary := eventually(t, func() ([]pools.Pool, census.Summary, bool) {
 			pools, summary := scan(t, &s, resources, namespace)
 			return pools, summary, len(summary.Skipped) == skips
 		})
@@ -53,7 +54,7 @@ func testFewPermissions(t *testing.T, c *cluster) {
 }
 
 // eventually repeats the scan until the result is as expected, because new permissions take a moment.
-func eventually(t *testing.T, scan func() ([]census.NamePool, census.Summary, bool)) ([]census.NamePool, census.Summary) {
+func eventually(t *testing.T, scan func() ([]pools.Pool, census.Summary, bool)) ([]pools.Pool, census.Summary) {
 	t.Helper()
 	for {
 		pools, summary, ok := scan()

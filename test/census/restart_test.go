@@ -9,15 +9,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
 // checkCreators compares the creators and clients that the scanner finds with the known population.
-func checkCreators(t *testing.T, got []census.NamePool) {
+func checkCreators(t *testing.T, got []pools.Pool) {
 	t.Helper()
-	manager := census.Creator{Manager: "census.test", Certain: true}
+	manager := decode.Creator{Manager: "census.test", Certain: true}
 	found := 0
 	for _, s := range got {
-		if s.Namespace != "team" || s.Resource != configMaps {
+		if s.Namespace != "team" || s.GroupResource != configMaps.GroupResource() {
 			continue
 		}
 		switch {
@@ -28,12 +30,12 @@ func checkCreators(t *testing.T, got []census.NamePool) {
 			}
 		case s.Prefix == "md-":
 			found++
-			if want := (census.Creator{Kind: "Set", Name: "md", Manager: "census.test", Certain: true}); s.Creator != want || !s.ClientGenerated || s.Names != 12 {
+			if want := (decode.Creator{Kind: "Set", Name: "md", Manager: "census.test", Certain: true}); s.Creator != want || !s.ClientGenerated || s.Names != 12 {
 				t.Errorf("%+v", s)
 			}
 		case s.Prefix == "long-":
 			found++
-			if !s.Creator.HasCreationID || s.Names != 12 || s.Generated != 12 {
+			if !s.HasCreationID || s.Names != 12 || s.Generated != 12 {
 				t.Errorf("%+v", s)
 			}
 		case strings.HasPrefix(s.Prefix, "long-long-"):

@@ -25,8 +25,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/exporter"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
 // interval is the interval of scrapes and of rules. A real Prometheus scrapes more often, which would take a
@@ -93,8 +95,8 @@ type firings struct {
 // epoch is the beginning.
 var epoch = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-var configMaps = census.Resource{
-	GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}, Namespaced: true,
+func resourceOf(name string) census.Resource {
+	return census.Resource{GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: name}, Namespaced: true}
 }
 
 // forbidden are resource types that the user has no permission to list.
@@ -109,7 +111,7 @@ func (s *simulation) Snapshot(each func(live.Row)) live.Snapshot {
 		row.At = snapshot.At
 		total := types[p.resource]
 		if total == nil {
-			total = &live.ResourceCount{Resource: row.Pool.Resource, Counted: true}
+			total = &live.ResourceCount{Resource: resourceOf(row.Pool.Resource), Counted: true}
 			if s.server.at(s.at) {
 				total.Behind = s.at - s.server.from
 			}
@@ -143,13 +145,11 @@ func turn(at time.Duration) int { return int(at / (5 * time.Minute)) }
 func (p pool) row(at, since time.Duration) live.Row {
 	creates := p.creates(at) - p.creates(since)
 	row := live.Row{Followed: true, Since: epoch.Add(since), Creates: int64(creates)}
-	row.Pool = census.NamePool{
-		Resource: configMaps, Namespace: p.namespace, Prefix: p.prefix, Names: int64(p.names(at)),
-		RawPrefixes: max(p.generateNames, 1), Creator: census.Creator{Manager: "leaky-operator"},
+	row.Pool = pools.Pool{
+		Key: pools.Key{Namespace: p.namespace, Prefix: p.prefix}, Names: int64(p.names(at)),
+		RawPrefixes: max(p.generateNames, 1), Creator: decode.Creator{Manager: "leaky-operator"},
 	}
-	if p.resource != "" {
-		row.Pool.Resource.Resource = p.resource
-	}
+	row.Pool.Resource = cmp.Or(p.resource, "configmaps")
 	if p.alternates && turn(at)%2 == 1 {
 		row.Pool.Creator.Manager = "another-operator"
 	}
@@ -167,9 +167,9 @@ func (p pool) attemptsPerCreate() int {
 }
 
 // forecast implements exporter.Forecast.
-func (s *simulation) forecast(of census.NamePool) (*int, int64, error) {
+func (s *simulation) forecast(of pools.Pool) (*int, int64, error) {
 	at := slices.IndexFunc(s.pools, func(p pool) bool {
-		return p.prefix == of.Prefix && cmp.Or(p.resource, configMaps.Resource) == of.Resource.Resource
+		return p.prefix == of.Prefix && cmp.Or(p.resource, "configmaps") == of.Resource
 	})
 	attempts := s.pools[at].attemptsPerCreate()
 	return &attempts, 1000, nil

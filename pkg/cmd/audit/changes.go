@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/exporter"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -20,15 +20,15 @@ type rowState struct {
 
 // changes remembers the rows that were printed.
 type changes struct {
-	rows  map[exporter.Pool]rowState
+	rows  map[pools.Key]rowState
 	round int
 }
 
 // take returns the rows that have changed since it was called last, and the name pools of rows
 // that are not there any more.
-func (c *changes) take(rows []row) (changed []row, gone []exporter.Pool) {
+func (c *changes) take(rows []row) (changed []row, gone []pools.Key) {
 	if c.rows == nil {
-		c.rows = map[exporter.Pool]rowState{}
+		c.rows = map[pools.Key]rowState{}
 	}
 	c.round++
 	for i := range rows {
@@ -53,14 +53,14 @@ func (c *changes) take(rows []row) (changed []row, gone []exporter.Pool) {
 			gone = append(gone, pool)
 		}
 	}
-	slices.SortFunc(gone, exporter.ComparePools)
+	slices.SortFunc(gone, pools.Key.Compare)
 	return changed, gone
 }
 
 // poolOf returns the name pool of an item.
-func poolOf(item *v1alpha1.AuditItem) exporter.Pool {
-	return exporter.Pool{
-		Namespace: item.Namespace, Resource: schema.GroupResource{Group: item.Group, Resource: item.Resource},
+func poolOf(item *v1alpha1.AuditItem) pools.Key {
+	return pools.Key{
+		Namespace: item.Namespace, GroupResource: schema.GroupResource{Group: item.Group, Resource: item.Resource},
 		Prefix: item.Prefix,
 	}
 }

@@ -74,7 +74,7 @@ func (r *run) once(ctx context.Context) error {
 	}
 	rows := func(yield func(live.Row) bool) {
 		for pool := range counts.All() {
-			if !yield(live.Row{Pool: pool}) {
+			if !yield(live.Row{Pool: *pool}) {
 				return
 			}
 		}

@@ -70,7 +70,7 @@ func (a *appending) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
 	a.began = true
 	changed, gone := a.seen.take(rows)
 	for _, pool := range gone {
-		prefix := reference.In(pool.Resource.String()+"/"+pool.Prefix, pool.Namespace)
+		prefix := reference.In(pool.String()+"/"+pool.Prefix, pool.Namespace)
 		a.line(terminal.Sprintf("%s is no longer shown, because %s", prefix, goneText(r)))
 	}
 	return a.print(changed)
