@@ -13,7 +13,7 @@ import (
 // finish returns the result of a create that has ended.
 func (o *operation) finish(d protocol.Done) (Result, *Error) {
 	switch {
-	case d.Outcome == protocol.Found && o.wanted.id.differs(o.response.object):
+	case d.Last == protocol.Ours && o.wanted.id.differs(o.response.object): // also after a POST that was lost
 		return Result{Object: o.response.object}, &Error{
 			Kind: ErrMismatch, Cause: fmt.Errorf("%q exists, and another input created it with the same key", o.name),
 		}

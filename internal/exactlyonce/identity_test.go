@@ -2,6 +2,7 @@ package exactlyonce
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -57,5 +58,32 @@ func TestUnknownWithoutPermission(t *testing.T) {
 		if !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "needs the permission get") {
 			t.Error(err)
 		}
+	}
+}
+
+// A run with other content and the same key has created the object. That is a mismatch even if this POST was lost,
+// so that a GET finds the object after a request that could have stored it.
+func TestMismatchAfterALostRequest(t *testing.T) {
+	for name, test := range map[string]struct {
+		digest string
+		want   error
+	}{
+		"other content": {"d1-other", ErrMismatch}, "the same": {"d1-ours", nil}, "stripped": {"", nil}, "another version": {"d2-other", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := oncetest.NewServer()
+			id := Derive(Derivation{Creation: "v1-x", Digest: "d1-ours"})
+			server.Next("create", "*", func(r *oncetest.Request) (*http.Response, error) {
+				theirs := r.Object.DeepCopy()
+				Derive(Derivation{Creation: "v1-x", Digest: test.digest}).Stamp(theirs)
+				server.Put(theirs)
+				return oncetest.DropRequest(r)
+			})
+			r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), id)
+			if !errors.Is(err, test.want) || r.Object == nil {
+				t.Errorf("%+v, %v, want %v", r, err, test.want)
+			}
+			only(t, server)
+		})
 	}
 }
