@@ -84,7 +84,7 @@ func (o *operation) failure(d protocol.Done) *Error {
 	if exhausted(d) && !o.wanted.fixed() && o.settings.attempts > 1 {
 		cause = apistatus.Explain(cause, fmt.Sprintf("; gave up after %d %s", o.settings.attempts, o.whatIsTried()))
 	}
-	if !o.config.Plain() && d.Attempts > 1 && strings.Contains(cause.Error(), "exceeded quota") {
+	if d.Attempts > 1 && strings.Contains(cause.Error(), "exceeded quota") {
 		cause = apistatus.Explain(cause, fmt.Sprintf(
 			" (the server charges quota for every name tried, here %d, and corrects that only later)", d.Attempts))
 	}

@@ -120,6 +120,29 @@ func TestEveryNameTaken(t *testing.T) {
 	})
 }
 
+// If a quota refuses an object after several names, the error has their number, because the server charges the
+// quota for each.
+func TestQuotaAfterSeveralNames(t *testing.T) {
+	quota := because(protocol.Rejected, errors.New("exceeded quota"))
+	const charged = " (the server charges quota for every name tried, here 2, and corrects that only later)"
+	for name, test := range map[string]struct {
+		posts []response
+		want  string
+	}{
+		"one name":        {[]response{quota}, "exceeded quota"},
+		"two names":       {[]response{taken(), quota}, "exceeded quota" + charged},
+		"another refusal": {[]response{taken(), because(protocol.Rejected, errors.New("invalid"))}, "invalid"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			server := &script{posts: test.posts, gets: []response{anothers()}}
+			_, err := create(t.Context(), server, WithAttempts(2))
+			if !errors.Is(err, ErrRefused) || causeOf(err) != test.want || len(server.sent) != len(test.posts) {
+				t.Errorf("%s: %v after %q", name, err, server.sent)
+			}
+		})
+	}
+}
+
 // The pursuit ends in time: without a doubt as a failure, else as unknown.
 func TestRetryTimeout(t *testing.T) {
 	throttled := response{Observation: protocol.Observation{Finding: protocol.NotStored, Err: apierrors.NewTooManyRequests("slow down", 7), RetryAfter: 7 * time.Second}}
