@@ -94,8 +94,8 @@ cover: # Fail if the coverage of pkg/ and internal/ is too low. Run it after tes
 	@tail -q -n +2 bin/coverage/engines.out bin/coverage/sessions.out | grep -v '/cmd/kubectl-genname/' >> cover.out
 	@$(GO) tool cover -func=cover.out | awk -v least=$(COVERAGE) '/^total:/ {print "coverage of pkg/ and internal/: " $$3; exit ($$3+0 < least)}'
 
-conformance: ## Check a program that creates objects: make conformance PROGRAM="path argument"
-	@$(GO) run ./test/conformance $(PROGRAM)
+conformance: $(if $(SERVER),control-plane) ## Check a program that creates objects: make conformance PROGRAM="path argument" (SERVER=real: not in memory)
+	@$(if $(SERVER),$(GO) run ./test/controlplane/run sh -c '$(GO) run ./test/conformance -kubeconfig "$$KUBECONFIG" "$$@"' -,$(GO) run ./test/conformance) $(PROGRAM)
 
 .PHONY: clients
 clients: control-plane build # Write docs/concepts/lost-responses.md. It needs node, npm and python3-kubernetes

@@ -28,7 +28,7 @@ const secret = "0123456789abcdef0123456789abcdef"
 // program.
 type testCase struct {
 	name  string
-	setup func(*Server)
+	setup func(server)
 	runs  []run
 	// gone says that the history deletes the object, and renamed that it is stored under another name.
 	gone, renamed bool
@@ -41,10 +41,10 @@ type run struct {
 	claims []string // that are true
 	input  string   // a value in the manifest; runs with equal values have equal manifests
 	secret string
-	bad    bool          // the secret is unusable, so nothing is sent
-	beside bool          // starts together with the next run
-	stop   bool          // interrupted after its first POST has arrived
-	before func(*Server) // called before the run
+	bad    bool         // the secret is unusable, so nothing is sent
+	beside bool         // starts together with the next run
+	stop   bool         // interrupted after its first POST has arrived
+	before func(server) // called before the run
 }
 
 var (
@@ -57,20 +57,20 @@ var (
 // once is a history with one run.
 func once(claims []string) []run { return []run{{claims: claims}} }
 
-func faults(verb string, next ...Fault) func(*Server) {
-	return func(s *Server) { s.Next(verb, "configmaps", next...) }
+func faults(verb string, next ...Fault) func(server) {
+	return func(s server) { s.Next(verb, "configmaps", next...) }
 }
 
-func all(setups ...func(*Server)) func(*Server) {
-	return func(s *Server) {
+func all(setups ...func(server)) func(server) {
+	return func(s server) {
 		for _, setup := range setups {
 			setup(s)
 		}
 	}
 }
 
-func always(verb string, fault Fault) func(*Server) {
-	return func(s *Server) { s.Always(verb, "configmaps", fault) }
+func always(verb string, fault Fault) func(server) {
+	return func(s server) { s.Always(verb, "configmaps", fault) }
 }
 
 // cases are all cases, in the order of docs/spec.
@@ -126,7 +126,7 @@ func doubts() []testCase {
 var notFound = Respond(http.StatusNotFound, "text/html", "<html>not found</html>")
 
 // lateAndForbidden stores the first copy when the third arrives.
-func lateAndForbidden(s *Server) {
+func lateAndForbidden(s server) {
 	s.Next("create", "configmaps", StoreLate(time.Hour, GatewayTimeout), Forbidden, func(r *Request) (*http.Response, error) {
 		s.Land()
 		return Forbidden(r)
@@ -134,7 +134,7 @@ func lateAndForbidden(s *Server) {
 }
 
 // lostAndTaken loses the first POST, and puts another client's object before the client reads.
-func lostAndTaken(s *Server) {
+func lostAndTaken(s server) {
 	s.Next("create", "configmaps", DropRequest)
 	s.Next("get", "configmaps", func(r *Request) (*http.Response, error) {
 		s.Put(theirs(r.Name, anotherID))
@@ -176,8 +176,8 @@ func other(*Request) (*http.Response, error) {
 
 // planted puts an object of another user under the name of the first POST, before the
 // server receives it.
-func planted(annotations map[string]string) func(*Server) {
-	return func(s *Server) {
+func planted(annotations map[string]string) func(server) {
+	return func(s server) {
 		s.Next("create", "configmaps", func(r *Request) (*http.Response, error) {
 			s.Put(theirs(r.Name, annotations))
 			return r.Send()
@@ -187,7 +187,7 @@ func planted(annotations map[string]string) func(*Server) {
 
 func theirs(name string, annotations map[string]string) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]any{"work": "theirs"},
+		"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]any{"work": theirWork},
 	}}
 	object.SetNamespace("default")
 	object.SetName(name)
@@ -195,7 +195,7 @@ func theirs(name string, annotations map[string]string) *unstructured.Unstructur
 	return object
 }
 
-func removeAll(s *Server) {
+func removeAll(s server) {
 	for _, object := range s.Objects() {
 		s.Remove(object)
 	}

@@ -108,7 +108,7 @@ func writeTables(out *bytes.Buffer, all []client) error {
 	for _, h := range histories() {
 		fmt.Fprintf(out, "\n### %s\n\n| client | POSTs | objects | reports | last line of its error |\n|---|--:|--:|---|---|\n", h.name)
 		for _, c := range all {
-			r := h.play(c.program)
+			r := h.play(c.program, inMemory)
 			if len(r.claims) == 0 {
 				return fmt.Errorf("%s: %s", c.name, strings.Join(r.problems, "; "))
 			}

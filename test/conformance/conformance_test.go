@@ -9,10 +9,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-genname/kubectl-genname/test/testenv"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-func TestMain(m *testing.M) { os.Exit(testenv.Run(m.Run)) }
+var plane *controlplane.ControlPlane
+
+func TestMain(m *testing.M) {
+	os.Exit(harness.Main(m, harness.Server{ControlPlane: &plane, Shared: "retrying"}))
+}
 
 // build builds a program of this repository.
 func build(t *testing.T, pkg string) string {
@@ -28,7 +35,7 @@ func build(t *testing.T, pkg string) string {
 func play(t *testing.T, program ...string) (table string, ok bool) {
 	t.Helper()
 	var out bytes.Buffer
-	ok, err := conformance(&out, program, cases())
+	ok, err := conformance(&out, program, cases(), inMemory)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,6 +68,32 @@ func TestPython(t *testing.T) {
 	}
 }
 
+// The same faults before a real server. A workflow runs all cases there each night.
+func TestRealServer(t *testing.T) {
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := controlplane.WriteKubeconfig(kubeconfig, plane.Admin()); err != nil {
+		t.Fatal(err)
+	}
+	open, err := on(kubeconfig, corev1.SchemeGroupVersion.WithResource("configmaps"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	few := named("response cut", "object deleted between two runs", "an object without an ID has the name")
+	var out bytes.Buffer
+	if ok, err := conformance(&out, []string{build(t, "./programs/once")}, few, open); err != nil || !ok || len(few) != 3 {
+		t.Errorf("pkg/once: %v\n%s", err, out.String())
+	}
+	without := []string{build(t, "./programs/client-go")}
+	if ok, err := conformance(&out, without, few[:1], open); err != nil || ok {
+		t.Errorf("a client without keys passes: %v\n%s", err, out.String())
+	}
+}
+
+// named returns the cases of these names.
+func named(names ...string) []testCase {
+	return slices.DeleteFunc(cases(), func(c testCase) bool { return !slices.Contains(names, c.name) })
+}
+
 // Each program finds the objects of the others.
 func TestOneProgramAfterAnother(t *testing.T) {
 	t.Setenv("KUBECTL_GENNAME", build(t, "../../cmd/kubectl-genname"))
@@ -73,18 +106,13 @@ func TestOneProgramAfterAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	programs := []string{create, build(t, "./programs/once"), python}
-	var twice []testCase
-	for _, c := range cases() {
-		if strings.HasSuffix(c.name, "run twice") || c.name == "other content under the key" {
-			twice = append(twice, c)
-		}
-	}
+	twice := named("run twice", "with a secret, run twice", "other content under the key")
 	for i, first := range programs {
 		second := programs[(i+1)%len(programs)]
 		// The home directory belongs to the case.
 		script := `if [ -e "$HOME/ran" ]; then exec ` + second + ` "$@"; fi; touch "$HOME/ran"; exec ` + first + ` "$@"`
 		var out bytes.Buffer
-		ok, err := conformance(&out, []string{"sh", "-c", script, "-"}, twice)
+		ok, err := conformance(&out, []string{"sh", "-c", script, "-"}, twice, inMemory)
 		if err != nil || !ok || len(twice) != 3 {
 			t.Errorf("%s, then %s: %v\n%s", first, second, err, out.String())
 		}
@@ -105,7 +133,7 @@ func TestWrongPrograms(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			ok, err := conformance(&out, []string{"sh", "-c", test.script}, cases()[:1])
+			ok, err := conformance(&out, []string{"sh", "-c", test.script}, cases()[:1], inMemory)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -159,9 +187,9 @@ func TestWrongVariants(t *testing.T) {
 			if err := os.WriteFile(path, []byte(strings.Replace(string(source), test.from, test.to, 1)), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			only := slices.DeleteFunc(cases(), func(c testCase) bool { return c.name != test.in })
+			only := named(test.in)
 			var out bytes.Buffer
-			ok, err := conformance(&out, []string{"sh", filepath.Join(dir, "conformance")}, only)
+			ok, err := conformance(&out, []string{"sh", filepath.Join(dir, "conformance")}, only, inMemory)
 			if err != nil || ok || len(only) != 1 {
 				t.Errorf("the variant passes: %v\n%s", err, out.String())
 			}

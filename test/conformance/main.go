@@ -2,41 +2,40 @@
 // compares the objects on the server with the program's claims. docs/spec says what a
 // program has to do. Usage:
 //
-//	conformance PROGRAM [ARG...]
+//	conformance [-kubeconfig FILE] PROGRAM [ARG...]
 //
 // It calls PROGRAM ARG... KUBECONFIG MANIFEST for each run. The key and the secret are in
 // GENNAME_IDEMPOTENCY_KEY and GENNAME_IDEMPOTENCY_SECRET. The last line of stdout is the
 // claim: {"outcome":"created|exists|failed|unknown","name":"…"}. The API server is in
-// memory and listens on a loopback address.
+// memory, or that of FILE. A proxy on a loopback address injects the same faults before both.
+// On the server of FILE, the run creates and deletes ConfigMaps in the namespace default.
 //
-// conformance -page PAGE writes the tables of docs/concepts/lost-responses.md, with published
-// clients. It runs in test/conformance.
+//	conformance -page PAGE
+//
+// It writes the tables of docs/concepts/lost-responses.md, with published clients. It runs in
+// test/conformance.
 //
 // The exit code is 1 if a claim is not true, or if an object exists twice.
 package main
 
 import (
+	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"sync"
 	"text/tabwriter"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
 func main() {
-	if len(os.Args) < 2 {
-		fmt.Fprintln(os.Stderr, "error: name a program: conformance PROGRAM [ARG...]")
-		os.Exit(2)
-	}
-	if os.Args[1] == "-page" && len(os.Args) == 3 {
-		if err := writePage(os.Args[2]); err != nil {
-			fmt.Fprintln(os.Stderr, "error:", err)
-			os.Exit(1)
-		}
-		return
-	}
-	ok, err := conformance(os.Stdout, os.Args[1:], cases())
+	kubeconfig := flag.String("kubeconfig", "", "run on the API server of this file, and not in memory")
+	page := flag.String("page", "", "measure published clients, and write the tables of this page")
+	flag.Parse()
+	ok, err := start(*kubeconfig, *page, flag.Args())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 	}
@@ -45,8 +44,24 @@ func main() {
 	}
 }
 
+func start(kubeconfig, page string, program []string) (ok bool, err error) {
+	if page != "" {
+		return true, writePage(page)
+	}
+	if len(program) == 0 {
+		return false, errors.New("name a program: conformance [-kubeconfig FILE] PROGRAM [ARG...]")
+	}
+	open := opener(inMemory)
+	if kubeconfig != "" {
+		if open, err = on(kubeconfig, corev1.SchemeGroupVersion.WithResource("configmaps")); err != nil {
+			return false, err
+		}
+	}
+	return conformance(os.Stdout, program, cases(), open)
+}
+
 // conformance runs all cases, several at once, and prints a table.
-func conformance(out io.Writer, program []string, all []testCase) (ok bool, err error) {
+func conformance(out io.Writer, program []string, all []testCase, open opener) (ok bool, err error) {
 	results := make([]result, len(all))
 	places := make(chan struct{}, 8) // programs mostly wait
 	var group sync.WaitGroup
@@ -54,7 +69,7 @@ func conformance(out io.Writer, program []string, all []testCase) (ok bool, err 
 		group.Go(func() {
 			places <- struct{}{}
 			defer func() { <-places }()
-			results[i] = c.play(program)
+			results[i] = c.play(program, open)
 		})
 	}
 	group.Wait()

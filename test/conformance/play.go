@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,9 +26,6 @@ import (
 
 // limit is the time that one call of a program has.
 const limit = 90 * time.Second
-
-// key is the key of all runs.
-const key = "conformance-17"
 
 // A result is a line of the table.
 type result struct {
@@ -53,15 +51,18 @@ type claim struct {
 type player struct {
 	testCase
 	program []string
-	server  *oncetest.Server
+	open    opener
+	server  server
+	key     string // of all runs of the case
 	dir     string
 	posted  chan struct{} // closed when the first POST has arrived
 	mu      sync.Mutex    // guards result.report
 	result  result
 }
 
-func (c testCase) play(program []string) result {
-	p := &player{testCase: c, program: program, server: oncetest.NewServer(), posted: make(chan struct{})}
+func (c testCase) play(program []string, open opener) result {
+	p := &player{testCase: c, program: program, open: open, posted: make(chan struct{})}
+	p.key = "conformance-" + strings.ToLower(rand.Text()[:8])
 	p.result.name = c.name
 	start := time.Now()
 	if err := p.play(); err != nil {
@@ -76,6 +77,9 @@ func (p *player) play() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(p.dir)) }()
+	if p.server, err = p.open(p.key); err != nil {
+		return err
+	}
 	server := httptest.NewServer(p.server)
 	defer server.Close()
 	if err := p.writeKubeconfig(server.URL); err != nil {
@@ -91,6 +95,7 @@ func (p *player) play() (err error) {
 	}
 	p.server.Land()
 	p.check(claims)
+	removeAll(p.server)
 	return nil
 }
 
@@ -132,7 +137,7 @@ func (p *player) call(r run) (claim, error) {
 	defer cancel()
 	args := append(slices.Clone(p.program[1:]), filepath.Join(p.dir, "kubeconfig"), manifest)
 	cmd := exec.CommandContext(ctx, p.program[0], args...)
-	cmd.Env = append(os.Environ(), "GENNAME_IDEMPOTENCY_KEY="+key, "HOME="+p.dir)
+	cmd.Env = append(os.Environ(), "GENNAME_IDEMPOTENCY_KEY="+p.key, "HOME="+p.dir)
 	if r.secret != "" {
 		cmd.Env = append(cmd.Env, "GENNAME_IDEMPOTENCY_SECRET="+r.secret)
 	}
@@ -262,7 +267,7 @@ func (p *player) derived(object *unstructured.Unstructured) {
 	if p.renamed {
 		name = with.Name(id, prefix)
 	}
-	if !with.Verifies(derive.FromKey(key), place, id, name) || object.GetGenerateName() != prefix {
+	if !with.Verifies(derive.FromKey(p.key), place, id, name) || object.GetGenerateName() != prefix {
 		p.result.problem("the object %s has the ID %q and the generateName %q, which is not as specified",
 			object.GetName(), id, object.GetGenerateName())
 	}
@@ -272,31 +277,34 @@ func (p *player) derived(object *unstructured.Unstructured) {
 	}
 }
 
-// creationOf returns whose the object is.
+// creationOf returns whose the object is: ours, or "" for another user's.
 func creationOf(object metav1.Object) string {
-	whole, ok := object.(*unstructured.Unstructured)
-	if !ok {
-		return ""
+	if whole, ok := object.(*unstructured.Unstructured); ok {
+		if work, _, _ := unstructured.NestedString(whole.Object, "data", "work"); work == theirWork {
+			return ""
+		}
 	}
-	work, _, _ := unstructured.NestedString(whole.Object, "data", "work")
-	if work != "ours" {
-		return "" // of another user
-	}
-	return work
+	return "ours"
 }
+
+// theirWork is the value of data.work in an object of another user.
+const theirWork = "theirs"
+
+// caseLabel is on the objects of a case. Its value is the key.
+const caseLabel = "conformance"
 
 const manifestText = `apiVersion: v1
 kind: ConfigMap
 metadata:
   generateName: once-
+  labels: {%s: %q}
 data:
-  work: ours
   input: %q
 `
 
 func (p *player) writeManifest(input string) (string, error) {
 	path := filepath.Join(p.dir, "manifest"+input+".yaml")
-	return path, os.WriteFile(path, fmt.Appendf(nil, manifestText, input), 0o600)
+	return path, os.WriteFile(path, fmt.Appendf(nil, manifestText, caseLabel, p.key, input), 0o600)
 }
 
 const kubeconfigText = `apiVersion: v1
