@@ -1,8 +1,8 @@
 package create
 
 import (
-	"bytes"
 	"encoding/json"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -15,8 +15,7 @@ import (
 
 // serverValidation is kubectl's validation with a faster check. kubectl checks for each document
 // whether the server validates its fields, and validates them only if it doesn't. serverValidation
-// checks that once for each type, in the part of the server's OpenAPI that has it, because parsing
-// the whole takes longer than a create. It leaves everything but a plain yes to kubectl's own code.
+// checks that once for each group and version. It leaves everything but a plain yes to kubectl's own code.
 type serverValidation struct {
 	validation.Schema
 	openAPI openapi.Client
@@ -76,24 +75,24 @@ func (v *serverValidation) by(version schema.GroupVersion) operations {
 	return v.served[path]
 }
 
-// validated returns the operations of an OpenAPI v3 document that take the parameter for the
-// validation of fields. It searches the text, because parsing all of it takes ten times as long. A
-// string of JSON can't contain the key, because its quotes would be escaped.
+// validated returns the operations of an OpenAPI v3 document that take the parameter for the validation of fields.
 func validated(document []byte) operations {
-	found := operations{}
-	key := []byte(`"patch":`)
-	for _, rest, more := bytes.Cut(document, key); more; _, rest, more = bytes.Cut(rest, key) {
-		var patch struct {
-			Kind       schema.GroupVersionKind `json:"x-kubernetes-group-version-kind"`
-			Parameters []struct{ Name, In string }
-		}
-		if json.NewDecoder(bytes.NewReader(rest)).Decode(&patch) != nil {
-			continue
-		}
-		for _, p := range patch.Parameters {
-			if p.Name == string(resource.QueryParamFieldValidation) && p.In == "query" {
-				found[patch.Kind] = true
+	type parameter struct{ Name, In string }
+	var openAPI struct {
+		Paths map[string]struct {
+			Patch struct {
+				Kind       schema.GroupVersionKind `json:"x-kubernetes-group-version-kind"`
+				Parameters []parameter
 			}
+		}
+	}
+	if json.Unmarshal(document, &openAPI) != nil {
+		return nil
+	}
+	found := operations{}
+	for _, path := range openAPI.Paths {
+		if slices.Contains(path.Patch.Parameters, parameter{string(resource.QueryParamFieldValidation), "query"}) {
+			found[path.Patch.Kind] = true
 		}
 	}
 	return found

@@ -1,15 +1,10 @@
 package create
 
 import (
-	"encoding/json"
 	"errors"
-	"maps"
-	"slices"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/openapi"
-	"pgregory.net/rapid"
 )
 
 // asked is kubectl's validation, which refuses all that it is asked about.
@@ -91,66 +86,4 @@ func TestServerValidation(t *testing.T) {
 			}
 		}
 	}
-}
-
-// parsed returns the same as validated, from the parsed document.
-func parsed(t *rapid.T, document []byte) operations {
-	var read struct {
-		Paths map[string]struct {
-			Patch struct {
-				Kind       schema.GroupVersionKind `json:"x-kubernetes-group-version-kind"`
-				Parameters []struct{ Name, In string }
-			}
-		}
-	}
-	if err := json.Unmarshal(document, &read); err != nil {
-		t.Fatal(err)
-	}
-	found := operations{}
-	for _, path := range read.Paths {
-		if slices.Contains(path.Patch.Parameters, struct{ Name, In string }{"fieldValidation", "query"}) {
-			found[path.Patch.Kind] = true
-		}
-	}
-	return found
-}
-
-// Searching a document finds the same operations as parsing it, whatever its texts and field names
-// are.
-func TestValidatedFindsWhatIsParsed(t *testing.T) {
-	text := rapid.SampledFrom([]string{"", "fieldValidation", "query", "patch", `"patch":` + patch("", "Job", "fieldValidation", "query")})
-	parameter := rapid.Custom(func(t *rapid.T) any {
-		return map[string]any{
-			"name": rapid.SampledFrom([]string{"fieldValidation", "force"}).Draw(t, "name"),
-			"in":   rapid.SampledFrom([]string{"query", "header"}).Draw(t, "in"), "description": text.Draw(t, "said of it"),
-		}
-	})
-	operation := rapid.Custom(func(t *rapid.T) any {
-		return map[string]any{
-			"description": text.Draw(t, "description"), "parameters": rapid.SliceOfN(parameter, 0, 3).Draw(t, "parameters"),
-			"x-kubernetes-group-version-kind": map[string]any{
-				"group": "g", "version": "v1", "kind": rapid.SampledFrom([]string{"A", "B", "C"}).Draw(t, "kind"),
-			},
-		}
-	})
-	field := rapid.Custom(func(t *rapid.T) any {
-		return map[string]any{
-			"type": "object", "description": text.Draw(t, "description"), "required": []string{"patch"},
-			"properties": map[string]any{"patch": map[string]any{"type": text.Draw(t, "type")}},
-		}
-	})
-	name := rapid.SampledFrom([]string{"patch", "get", "parameters", "x"})
-	rapid.Check(t, func(t *rapid.T) {
-		document, err := json.Marshal(map[string]any{
-			"openapi": "3.0.0", "info": map[string]any{"title": text.Draw(t, "title")},
-			"paths":      rapid.MapOfN(name, rapid.MapOfN(rapid.SampledFrom([]string{"patch", "get"}), operation, 0, 2), 0, 4).Draw(t, "paths"),
-			"components": map[string]any{"schemas": rapid.MapOfN(name, field, 0, 3).Draw(t, "schemas")},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if found, want := validated(document), parsed(t, document); !maps.Equal(found, want) {
-			t.Errorf("%s:\n%v, want %v", document, found, want)
-		}
-	})
 }

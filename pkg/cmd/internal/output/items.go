@@ -2,22 +2,35 @@ package output
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"reflect"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/printers"
 	"sigs.k8s.io/yaml"
 )
 
-// itemsPrinter prints the same as one of kubectl's printers, but item by item. The whole text of
+// itemsPrinter prints the same as kubectl's printer of JSON or YAML, but item by item. The whole text of
 // 100,000 items takes a gigabyte.
 type itemsPrinter struct {
-	whole               printers.ResourcePrinter
-	none                string // printed instead of begin, items and end if there are no items
-	begin, between, end string
-	item                func(any) ([]byte, error)
+	separator     string // before all objects but the first
+	sorted        bool   // fields
+	fields, items list
+	field         func(field) ([]byte, error)
+	item          func(any) ([]byte, error)
+
+	more bool
+}
+
+// field is a field of an object, with its value as JSON.
+type field struct {
+	name  string
+	value json.RawMessage
 }
 
 // byItem returns the printer of a format that prints items one by one, where it can.
@@ -26,57 +39,86 @@ func byItem(format string, whole printers.ResourcePrinter) printers.ResourcePrin
 	case "json":
 		const indent, line = "    ", "\n    "
 		return &itemsPrinter{
-			whole: whole, none: line + `"items": []`,
-			begin: line + `"items": [` + line + indent, between: "," + line + indent, end: line + "]",
+			fields: list{"{" + line, "," + line, "\n}\n"},
+			items:  list{`"items": [` + line + indent, "," + line + indent, line + "]"},
+			field: func(f field) ([]byte, error) {
+				text, err := json.MarshalIndent(f.value, indent, indent)
+				return fmt.Appendf(nil, "%q: %s", f.name, text), err
+			},
 			item: func(item any) ([]byte, error) { return json.MarshalIndent(item, indent+indent, indent) },
 		}
 	case "yaml":
 		return &itemsPrinter{
-			whole: whole, none: "\nitems: []\n", begin: "\nitems:\n",
-			item: func(item any) ([]byte, error) { return yaml.Marshal([]any{item}) },
+			separator: "---\n", sorted: true, items: list{begin: "items:\n"},
+			field: func(f field) ([]byte, error) { return yaml.Marshal(map[string]any{f.name: f.value}) },
+			item:  func(item any) ([]byte, error) { return yaml.Marshal([]any{item}) },
 		}
 	}
 	return whole
 }
 
-func (p *itemsPrinter) PrintObj(object runtime.Object, out io.Writer) error {
-	empty, items := takeItems(object)
-	if items == nil {
-		return p.whole.PrintObj(object, out)
-	}
-	var text bytes.Buffer
-	if err := p.whole.PrintObj(empty, &text); err != nil {
+func (p *itemsPrinter) PrintObj(object runtime.Object, to io.Writer) error {
+	fields, items, err := fieldsOf(object)
+	if err != nil {
 		return err
 	}
-	before, after, _ := bytes.Cut(text.Bytes(), []byte(p.none))
-	if _, err := out.Write(append(before[:len(before):len(before)], p.begin...)); err != nil {
-		return err
+	if p.sorted {
+		slices.SortFunc(fields, func(a, b field) int { return cmp.Compare(a.name, b.name) })
 	}
-	for i := range items.Len() {
-		text, err := p.item(items.Index(i).Addr().Interface())
-		if err != nil {
-			return err
-		}
-		if i > 0 {
-			text = append([]byte(p.between), text...)
-		}
-		if _, err := out.Write(text); err != nil {
-			return err
-		}
+	out := &CheckedWriter{Writer: to}
+	if p.more {
+		_, _ = io.WriteString(out, p.separator)
 	}
-	_, err := out.Write(append([]byte(p.end), after...))
-	return err
+	p.more = true
+	return p.fields.print(out, len(fields), func(i int) ([]byte, error) {
+		if fields[i].name != "items" || !items.IsValid() || items.Len() == 0 {
+			return p.field(fields[i])
+		}
+		return nil, p.items.print(out, items.Len(), func(i int) ([]byte, error) {
+			return p.item(items.Index(i).Addr().Interface())
+		})
+	})
 }
 
-// takeItems returns an object without its items, and the items. They are nil if there are none.
-func takeItems(object runtime.Object) (empty runtime.Object, items *reflect.Value) {
-	of := reflect.ValueOf(object).Elem()
-	all := of.FieldByName("Items")
-	if !all.IsValid() || all.Len() == 0 {
-		return object, nil
+// fieldsOf returns the fields of an object in their order, and its items. The field of the items is empty.
+func fieldsOf(object runtime.Object) (fields []field, items reflect.Value, err error) {
+	empty := reflect.New(reflect.TypeOf(object).Elem())
+	empty.Elem().Set(reflect.ValueOf(object).Elem())
+	items = reflect.ValueOf(object).Elem().FieldByName("Items")
+	if items.IsValid() {
+		empty.Elem().FieldByName("Items").Set(reflect.MakeSlice(items.Type(), 0, 0))
 	}
-	copied := reflect.New(of.Type())
-	copied.Elem().Set(of)
-	copied.Elem().FieldByName("Items").Set(reflect.MakeSlice(all.Type(), 0, 0))
-	return copied.Interface().(runtime.Object), &all
+	text, err := json.Marshal(empty.Interface())
+	if err != nil {
+		return nil, items, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	_, err = decoder.Token()
+	for err == nil && decoder.More() {
+		var f field
+		name, tokenErr := decoder.Token()
+		f.name = fmt.Sprint(name)
+		err = errors.Join(tokenErr, decoder.Decode(&f.value))
+		fields = append(fields, f)
+	}
+	return fields, items, err
+}
+
+// list is the text around the elements of a list.
+type list struct{ begin, between, end string }
+
+// print prints n elements.
+func (l list) print(out *CheckedWriter, n int, element func(i int) ([]byte, error)) error {
+	before := l.begin
+	for i := range n {
+		_, _ = io.WriteString(out, before)
+		text, err := element(i)
+		_, _ = out.Write(text)
+		if err := errors.Join(err, out.Err()); err != nil {
+			return err
+		}
+		before = l.between
+	}
+	_, err := io.WriteString(out, l.end)
+	return err
 }
