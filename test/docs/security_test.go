@@ -22,7 +22,7 @@ var promises = []struct {
 	{"So the example roles leave Secrets out.", "TestRolesLeaveSecretsOut"},
 	{"The plugin prints no token.", "TestVerboseOutput"},
 	{"It prints and sends no idempotency key and no secret of a key.", "TestTheKeyStaysHere TestVerboseOutput"},
-	{"Objects carry hashes of them.", "TestCreateWithAKey"},
+	{"Objects carry hashes of them.", "TestTheKeyStaysHere TestSessions"},
 	{"With `-o json`, `-o yaml` and `-v=8` or higher it prints the objects that you create, Secrets with their content, as kubectl does.", "TestVerboseOutput"},
 	{"So don't use these flags for Secrets if others can read the log.", "TestVerboseOutput"},
 	{"In tables and messages it escapes control characters, and commands for a CI system.", "TestText TestRunnerCommands"},

@@ -52,17 +52,6 @@ func TestAgainAfterAFailureAmongCopies(t *testing.T) {
 	expectConfigMaps(t, ns, 5)
 }
 
-// A run that created nothing can be repeated.
-func TestAgainWhenNothingWasCreated(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	u := harness.As(t, faultproxy.New(t, single.Admin(), firstPost(forbidden)).Config)
-	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--count=3", "--concurrency=1"}
-	u.Run(args...).Expect(t, 1, ``, `.*`+nothingCreated)
-	u.Run(args...).Expect(t, 0, `(`+oneCreated+`){3}`, ``)
-	expectConfigMaps(t, ns, 3)
-}
-
 // The example of a pipeline repeats a run with an unknown outcome, and finds the existing Job.
 func TestExamplePipelineAfterALostResponse(t *testing.T) {
 	t.Parallel()

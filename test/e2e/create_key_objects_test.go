@@ -17,26 +17,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// The run label of an object was removed. A run with the key finds the object by its name, warns, and
-// does not report it as created.
-func TestCreateWithAKeyWhoseLabelIsGone(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, retrying)
-	u := harness.As(t, retrying.Admin())
-	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap+"---"+ownConfigMap), "--idempotency-key=k"}
-	u.Run(args...)
-	for _, cm := range harness.ConfigMaps(t, retrying, ns) {
-		delete(cm.Labels, exactlyonce.RunLabel)
-		if _, err := harness.Clientset(t, retrying).CoreV1().ConfigMaps(ns).Update(t.Context(), &cm, metav1.UpdateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	u.Run(args...).Expect(t, 0, `configmap/demo-`+harness.Suffix+` exists\nconfigmap/own exists\n`, `.*Warning: [^\n]*genname.dev/run[^\n]*\n.*`)
-	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 2 {
-		t.Errorf("%d objects are there, want 2", n)
-	}
-}
-
 // A user with permission to create who knows the key and the manifest can create the object first.
 // Then the run finds this object, and reports that its spec was changed.
 func TestCreateWithAKeyFindsAPlantedObject(t *testing.T) {
@@ -56,29 +36,6 @@ func TestCreateWithAKeyFindsAPlantedObject(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.Run(args...).Expect(t, 0, `job.batch/`+name+` exists \(Suspended\), differs\n`, `.*Warning: [^\n]*generation[^\n]*job.batch/`+name+`[^\n]*\n.*`)
-}
-
-// A dry run with a key prints the results of a run, and changes nothing.
-func TestDryRunWithAKey(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, retrying)
-	u := harness.As(t, retrying.Admin())
-	one := harness.File(t, "one.yaml", configMap)
-	args := []string{"create", "-n", ns, "--idempotency-key=k", "-f"}
-	u.Run(append(args, one)...)
-	other := harness.File(t, "other.yaml", strings.ReplaceAll(configMap, "demo-", "other-"))
-	for mode, suffix := range map[string]string{"client": "dry run", "server": "server dry run"} {
-		dry := "--dry-run=" + mode
-		suffix = ` \(` + suffix + `\)\n`
-		u.Run(append(args, one, dry, "--count=2")...).Expect(t, 0,
-			`configmap/demo-`+harness.Suffix+` exists`+suffix+`configmap/demo-`+harness.Suffix+` created`+suffix, `.*`)
-		selector := closing(ns, "configmaps", "k")
-		u.Run(append(args, other, dry)...).Expect(t, 1, ``,
-			`(?:`+selector+`)?`+harness.Printed("error: "+"the key was used for a different input, so nothing was created. Earlier runs with the key created %s from documents that are not in this input: %s\n%s\nRun the command with the earlier input.", "1 object", `configmaps/demo-`+harness.Suffix+` -n `+ns)+`.*`)
-	}
-	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 1 {
-		t.Errorf("%d objects are there, want 1", n)
-	}
 }
 
 // Endpoints get the labels of their Service, including the run's label. The run does not treat them as

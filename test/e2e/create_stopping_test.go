@@ -61,29 +61,13 @@ func countPosts(posts *atomic.Int64) func(*http.Request) faultproxy.Fault {
 	}
 }
 
-// If one copy is refused, the other copies are not tried.
-func TestRefusalStopsTheCopies(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	var posts atomic.Int64
-	proxy := faultproxy.New(t, single.User("nobody"), countPosts(&posts))
-	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=100", "--concurrency=1").Expect(t, 1, ``,
-		harness.Printed("Warning: "+"the server refused a create, and the plugin can't get %s to check the object. If a proxy repeated the request, the first copy may have created the object.", "configmaps")+
-			`Error from server \(Forbidden\): [^\n]*\n`+sum("stopped after a failure", 0, 0, 1, 0, 99)+nothingCreated)
-	if posts.Load() != 1 {
-		t.Errorf("%d POSTs, want 1", posts.Load())
-	}
-}
-
 // Advice at the end of a run.
 var (
 	check          = harness.Printed("Check whether the object exists. It may still be created within a minute:\n%s", `  kubectl get [^\n]*`)
 	checkAlone     = check + harness.Printed("If the object does not exist, run the same command again.") + useKey
 	useKey         = harness.Printed("A run with --idempotency-key can be repeated unchanged.")
 	sameAgain      = harness.Printed(harness.Capital("run the same command again. It leaves existing objects as they are."))
-	fixAndAgain    = harness.Printed("Fix the cause. Then " + "run the same command again. It leaves existing objects as they are.")
 	nothingCreated = harness.Printed("Fix the cause. Then " + "run the same command again. Nothing was created.")
-	fixedNames     = harness.Printed(harness.Capital("run the same command again. It reports AlreadyExists for existing objects, and creates the rest."))
 	// noGet is printed to a user who has permission to create and not to get.
 	noGet = harness.Printed("Warning: "+"no permission to get %s. If a response is lost, the plugin can't find out whether the object was created.", `configmaps in "[^\n]*"`)
 )
@@ -274,16 +258,6 @@ func TestClosedPipe(t *testing.T) {
 	if n := len(harness.ConfigMaps(t, single, ns)); n != 1 {
 		t.Errorf("%d objects are there, want 1", n)
 	}
-}
-
-// An object with a fixed name and without a key is created as by kubectl, but a lost response is
-// reported as an unknown outcome.
-func TestNamedObjectWithALostResponse(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	proxy := faultproxy.New(t, single.Admin(), firstPost(faultproxy.DropResponse))
-	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", strings.ReplaceAll(configMap, "generateName: demo-", "name: own"))).
-		Expect(t, 4, ``, unknownOutcome(`configmap/own -n `+ns, `[^\n]*`)+fixedNames)
 }
 
 // aboutHolder is the advice about an object without a creation ID that has the name of an object of a

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"io"
 	"os/exec"
@@ -21,17 +20,6 @@ func TestCreateSplitCharacter(t *testing.T) {
 	role := "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {generateName: " + strings.Repeat("r", 57) + "é-}\n"
 	harness.As(t, single.Admin()).Run("create", "-f", harness.File(t, "role.yaml", role)).
 		Expect(t, 0, `clusterrole.rbac.authorization.k8s.io/r{57}`+harness.Suffix+` created\n`, ``)
-}
-
-func TestWarningsAsErrors(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, retrying)
-	u := harness.As(t, retrying.Admin())
-	misspelled := harness.File(t, "f.yaml", configMap+"nope: 1\n")
-	warning := `Warning: unknown field "nope"\n`
-	u.Run("create", "-n", ns, "-f", misspelled, "--validate=warn").Expect(t, 0, `configmap/demo-`+harness.Suffix+` created\n`, warning)
-	u.Run("create", "-n", ns, "-f", misspelled, "--validate=warn", "--warnings-as-errors").Expect(t, 1,
-		`configmap/demo-`+harness.Suffix+` created\n`, warning+`error: 1 warning received\n`)
 }
 
 const configMap = `
@@ -57,55 +45,6 @@ func TestCreate(t *testing.T) {
 			t.Errorf("field manager %q, want kubectl's", manager)
 		}
 	}
-}
-
-// Errors of the input have kubectl's words. Objects created before an error stay on stdout. TestParity has more errors.
-func TestCreateBadInput(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, retrying)
-	admin := harness.As(t, retrying.Admin())
-	created := `configmap/demo-` + harness.Suffix + ` created\n`
-	for _, test := range []struct {
-		name           string
-		args           []string
-		stdout, stderr string
-	}{
-		{"stray argument", []string{"x"}, ``, `error: Unexpected args: \[x\]\nSee 'kubectl genname create -h' for help and examples\n`},
-		{"no attempts", []string{"--attempts=0", "-f", "-"}, ``, harness.Printed("error: "+"--attempts must be from 1 to %d, not %d", `\d+`, "0")},
-		{"too many attempts", []string{"--attempts=100001", "-f", "-"}, ``, harness.Printed("error: "+"--attempts must be from 1 to %d, not %d", "100000", "100001")},
-		{"negative time", []string{"--retry-timeout=-1s", "-f", "-"}, ``, harness.Printed("error: "+"--retry-timeout must be 0 or more, not %s", "-1s")},
-		{"broken second document", []string{"-f", harness.File(t, "b.yaml", configMap+"---\na: [\n---"+configMap)}, created, `error: error parsing .*b.yaml: error converting YAML to JSON: [^\n]*\n` + partUnused},
-		{"unknown kind", []string{"-f", harness.File(t, "u.yaml", strings.ReplaceAll(configMap, "ConfigMap", "Nope")+"---"+configMap)}, created, `error: resource mapping not found for name: "" namespace: "" from ".*u.yaml": no matches for kind "Nope" in version "v1"\nensure CRDs are installed first\n` + partUnused},
-		{"invalid generateName", []string{"-f", harness.File(t, "i.yaml", strings.ReplaceAll(configMap, "demo-", "Demo_"))}, ``, harness.Printed("Warning: "+"%s: %s. To fix this, %s (lint rule %s).", "configmap/Demo_") + `The ConfigMap "Demo_` + harness.Suffix + `" is invalid: \n\* metadata.generateName: Invalid value: "Demo_".*`},
-		{"no such namespace", []string{"-n", "nonsuch", "-f", harness.File(t, "n.yaml", configMap)}, ``, `Error from server \(NotFound\): error when creating ".*n.yaml": namespaces "nonsuch" not found\n`},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			admin.T = t
-			admin.Run(append([]string{"create", "-n", ns}, test.args...)...).Expect(t, 1, test.stdout, test.stderr)
-		})
-	}
-	t.Run("no kubeconfig", func(t *testing.T) {
-		harness.User{T: t, Kubeconfig: "/nonexistent", Context: t.Context()}.Run("create", "-f", "x.yaml").Expect(t, 1, ``, `error: stat /nonexistent: no such file or directory\n`)
-	})
-}
-
-// Objects from stdin are created. kubectl's builder reads the stdin of the process, so this runs
-// through kubectl.
-func TestCreateFromStdinThroughKubectl(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, retrying)
-	u := harness.As(t, retrying.Admin())
-	run := func(in string, args ...string) harness.Result {
-		cmd := exec.CommandContext(t.Context(), retrying.Binaries.Kubectl, append([]string{"genname"}, args...)...)
-		cmd.Env = harness.Environment(t, u.Kubeconfig)
-		var stdout, stderr bytes.Buffer
-		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(in), &stdout, &stderr
-		_ = cmd.Run() // the exit code is compared
-		return harness.Result{Stdout: stdout.String(), Stderr: stderr.String(), Code: cmd.ProcessState.ExitCode()}
-	}
-	run(configMap, "create", "-n", ns, "-f", "-").Expect(t, 0, `configmap/demo-`+harness.Suffix+` created\n`, ``)
-	run("", "create", "-n", ns, "-f", "-").Expect(t, 1, ``, `error: no objects passed to create\n`)
-	run("", "report", "--creates=1000000", "--fail-above=0.001%").Expect(t, 3, "A new prefix has no names."+`.*`, harness.Printed("error: the chance that a create fails is above --fail-above %s in %s", "0.001%", "1 row"))
 }
 
 // A document is created as soon as its end is known, however long stdin stays open. The writer may
@@ -143,8 +82,3 @@ func TestCreateFromAPipeThatStaysOpen(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// partUnused matches the end of a run without a key that created one object and could not use the rest
-// of its input.
-var partUnused = harness.Printed("%s. A part of the input could not be used.", strings.TrimSuffix(sum("not all objects were created", 1, 0, 0, 0, 0), `\n`)) +
-	theRest("create the rest with the same command and only this input:\n%s", "  the input that could not be used")

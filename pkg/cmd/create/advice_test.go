@@ -100,59 +100,6 @@ func TestManyAreLeft(t *testing.T) {
 	}
 }
 
-// The unreadable rest of a file isn't counted. The same command would create the documents before
-// it a second time.
-func TestRestOfAFileThatCannotBeRead(t *testing.T) {
-	events := []create.Event{
-		created(numbered(1, 1), "demo-1"), create.Problem{Err: errors.New("error parsing demo.yaml"), After: 1}, readTo(1),
-	}
-	got := see(t, "", fate{}, events)
-	got.expect(t, lines("error parsing demo.yaml",
-		fmt.Sprintf("%s. A part of the input could not be used.", sum("not all objects were created", 1, 0, 0, 0, 0)),
-		capital(fmt.Sprintf("create the rest with the same command and only this input:\n%s", "  the input that could not be used")), twice(1)), "")
-	if got.code != 1 {
-		t.Errorf("exit code %d", got.code)
-	}
-	see(t, "--naming=server --attempts=1", fate{}, events).expect(t, "error parsing demo.yaml", "not all objects were created")
-}
-
-// After a run in which all was well, nothing suggests to delete anything.
-func TestNothingSuggestsToDelete(t *testing.T) {
-	got := see(t, "--idempotency-key=k", fate{}, []create.Event{
-		exists(numbered(1, 1), "demo-1", 0),
-		ended(create.Summary{Documents: 2, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}}),
-	})
-	if got.code != 0 || strings.Contains(got.stderr, "delete") {
-		t.Errorf("%+v", got)
-	}
-}
-
-// Names alone that are elsewhere than the next command looks need its -n.
-func TestNamesInAnotherNamespace(t *testing.T) {
-	in := func(namespace string) create.Event {
-		object := configMap("demo-1")
-		object.SetNamespace(namespace)
-		return create.Outcome{Kind: create.Created, Document: demo(), Result: exactlyonce.Result{Object: object}}
-	}
-	for name, test := range map[string]struct {
-		args   string
-		events []create.Event
-		want   string
-	}{
-		"elsewhere":      {"-o name", []create.Event{in("it's")}, fmt.Sprintf("The objects are not in the current namespace. Use this flag with the printed names:\n  -n %s", `'it'\''s'`) + "\n"},
-		"here":           {"-o name", []create.Event{in("prod")}, ""},
-		"of the cluster": {"-o name", []create.Event{in("")}, ""},
-		"both":           {"-o name", []create.Event{in("prod"), in("dev")}, "The names are in several namespaces. Print them with their namespaces:\n" + `  -o jsonpath='{.kind}/{.metadata.name} -n {.metadata.namespace}{"\n"}'` + "\n"},
-		"two others":     {"-o name", []create.Event{in("a"), in("b")}, "The names are in several namespaces. Print them with their namespaces:\n" + `  -o jsonpath='{.kind}/{.metadata.name} -n {.metadata.namespace}{"\n"}'` + "\n"},
-		"another format": {"-o yaml", []create.Event{in("dev")}, ""},
-		"kubectl's":      {"-o name --naming=server --attempts=1", []create.Event{in("dev")}, ""},
-	} {
-		if got := see(t, test.args, fate{}, append(test.events, readTo(1))); got.stderr != test.want || got.code != 0 {
-			t.Errorf("%s: %+v", name, got)
-		}
-	}
-}
-
 // Names of RBAC objects can contain text that a shell or a terminal would interpret.
 func TestNamesCannotHarm(t *testing.T) {
 	const evil = "\x1b[31m$(touch x)"

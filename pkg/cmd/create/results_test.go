@@ -9,7 +9,6 @@ import (
 	goruntime "runtime"
 	"strings"
 	"testing"
-	"time"
 	"weak"
 
 	"github.com/google/go-cmp/cmp"
@@ -184,8 +183,6 @@ func ended(s create.Summary) create.Event { return summary{nil, s} }
 
 // The hints of a run.
 var (
-	same    = capital(textRunAgainWithKey)
-	mended  = "Fix the cause. Then " + textRunAgainWithKey
 	nothing = "Fix the cause. Then " + "run the same command again. Nothing was created."
 	check   = fmt.Sprintf(textCheck, fmt.Sprintf(textGet, "configmap/demo-1 -n prod"))
 )
@@ -222,22 +219,12 @@ func selected(resources, namespace string) string {
 	return fmt.Sprintf(textGet, resources+" -n "+namespace+" -l "+exactlyonce.RunLabel+"="+idempotency.Key("k").RunLabel())
 }
 
-// aboutHolder is the advice about an object without a creation ID.
-func aboutHolder(name string) string {
-	object := "configmap/" + name + " -n prod"
-	return fmt.Sprintf("%s has the name of an object of this run, and no creation ID.\nIf an earlier run created it, restore its annotation and label:\n  kubectl annotate %s %s=%s && kubectl label %s %s=%s\nOtherwise remove it from the input, or delete it:\n  kubectl delete %s", object, object, exactlyonce.Annotation, "v1-1", object, exactlyonce.RunLabel,
-		idempotency.Key("k").RunLabel(), object)
-}
-
 // The outcome of each object is on stdout. The outcome of the run is on stderr and in the exit
 // code.
 func TestResults(t *testing.T) {
 	d, other, tenfold := numbered(1, 1), numbered(2, 1), numbered(1, 10)
-	elsewhere, own := numbered(2, 1), numbered(1, 1)
-	elsewhere.Source = "other.yaml"
+	own := numbered(1, 1)
 	own.Object.SetName("demo")
-	taken := apierrors.NewAlreadyExists(configMaps, "demo")
-	twofold := numbered(1, 2)
 	own.Object.SetGenerateName("")
 	for _, test := range []struct {
 		name, args string
@@ -246,110 +233,12 @@ func TestResults(t *testing.T) {
 		want       run
 	}{
 		{
-			"created", "",
-			fate{},
-			[]create.Event{created(d, "demo-1"), created(other, "demo-2"), readTo(2)},
-			run{"configmap/demo-1 created\nconfigmap/demo-2 created\n", "", 0},
-		},
-		{
-			"created, in another format", "-o name",
-			fate{},
-			[]create.Event{created(d, "demo-1"), readTo(1)},
-			run{"configmap/demo-1\n", "", 0},
-		},
-		{
-			"shown by a client's dry run", "",
-			fate{dryRun: cmdutil.DryRunClient},
-			[]create.Event{create.Outcome{Kind: create.Shown, Document: d, Result: exactlyonce.Result{Object: configMap("demo-1")}}, readTo(1)},
-			run{"configmap/demo-1 created (dry run)\n", "", 0},
-		},
-		{"nothing passed", "", fate{}, []create.Event{readTo(0)}, run{"", "error: no objects passed to create", 1}},
-		{
-			"nothing passed, for what could not be read", "",
-			fate{},
-			[]create.Event{create.Problem{Err: errors.New("no such file")}, readTo(0)},
-			run{"", "error: no such file", 1},
-		},
-		{
-			"all exists", "--idempotency-key=k",
-			fate{},
-			[]create.Event{
-				exists(d, "demo-1", 0),
-				ended(create.Summary{Documents: 1, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}}),
-			},
-			run{"configmap/demo-1 exists\n", fmt.Sprintf("List the objects of this run:\n%s", selected("configmaps", "prod")) + "\n", 0},
-		},
-		{
-			"all exist, one without the label, others changed", "--idempotency-key=k",
-			fate{},
-			[]create.Event{
-				exists(d, "demo-1", 2), exists(other, "demo-2", 3),
-				ended(create.Summary{Documents: 1, Unlabelled: 1, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}}),
-			},
-			run{
-				"configmap/demo-1 exists\nconfigmap/demo-2 exists\n",
-				lines(fmt.Sprintf("List the objects of this run, without the %d that lack its label:\n%s", 1, selected("configmaps", "prod")),
-					"Warning: "+fmt.Sprintf("the spec of objects was changed after they were created (metadata.generation is above 1): %s", "configmap/demo-1 -n prod, configmap/demo-2 -n prod"), ""), 0,
-			},
-		},
-		{
-			"exists, in a dry run", "--idempotency-key=k",
-			fate{dryRun: cmdutil.DryRunServer},
-			[]create.Event{exists(d, "demo-1", 0), created(other, "demo-2"), ended(create.Summary{
-				Documents: 2, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}},
-			})},
-			run{"configmap/demo-1 exists (server dry run)\nconfigmap/demo-2 created (server dry run)\n", "", 0},
-		},
-		{
-			"exists", "--idempotency-key=k",
-			fate{},
-			[]create.Event{
-				exists(d, "demo-1", 0), created(other, "demo-2"), readTo(2),
-			},
-			run{"configmap/demo-1 exists\nconfigmap/demo-2 created\n", "", 0},
-		},
-		{
-			"exists, but cannot be shown", "--idempotency-key=k -o yaml",
-			fate{},
-			[]create.Event{create.Outcome{Kind: create.Existed, Document: d, Result: exactlyonce.Result{Name: "demo-1"}, Err: errors.New("forbidden")}, readTo(1)},
-			run{"", "error: configmap/demo-1 exists, but it can't be read: forbidden", 1},
-		},
-		{
-			"a run with a key names its objects", "--idempotency-key=k",
-			fate{},
-			[]create.Event{created(d, "demo-1"), ended(create.Summary{Documents: 1, Places: []idempotency.Place{
-				{Resource: schema.GroupResource{Group: "batch", Resource: "jobs"}, Namespace: "prod"},
-				{Resource: configMaps, Namespace: "prod"},
-			}})},
-			run{"configmap/demo-1 created\n", fmt.Sprintf("List the objects of this run:\n%s", selected("configmaps,jobs.batch", "prod")) + "\n", 0},
-		},
-		{
 			"of several namespaces", "--idempotency-key=k",
 			fate{},
 			[]create.Event{created(d, "demo-1"), ended(create.Summary{Documents: 1, Places: []idempotency.Place{
 				{Resource: configMaps, Namespace: "prod"}, {Resource: configMaps, Namespace: "dev"},
 			}})},
 			run{"configmap/demo-1 created\n", fmt.Sprintf("List the objects of this run:\n%s", lines(selected("configmaps", "dev"), selected("configmaps", "prod"))) + "\n", 0},
-		},
-		{
-			"failed", "",
-			fate{},
-			[]create.Event{failed(d, tooMuch), readTo(1)},
-			run{"", forbidden, 1},
-		},
-		{
-			"failed, and others were created", "",
-			fate{},
-			[]create.Event{failed(d, tooMuch), created(other, "demo-2"), readTo(2)},
-			run{"configmap/demo-2 created\n", lines(forbidden,
-				sum("not all objects were created", 1, 0, 1, 0, 0), "Fix the cause. Then "+only(1), twice(1)), 1},
-		},
-		{
-			"failed, in another file", "",
-			fate{},
-			[]create.Event{created(d, "demo-1"), failed(elsewhere, tooMuch), readTo(2)},
-			run{"configmap/demo-1 created\n", lines(strings.Replace(forbidden, "demo", "other", 1),
-				sum("not all objects were created", 1, 0, 1, 0, 0), "Fix the cause. Then "+fmt.Sprintf("create the rest with the same command and these files:\n  %s", "-f other.yaml"), twice(1)), 1},
 		},
 		{
 			"failed, and what was created has a name of its own", "",
@@ -374,51 +263,6 @@ func TestResults(t *testing.T) {
 				"Fix the cause. Then "+fmt.Sprintf("create the rest with the same command and this flag:\n  --count=%d", 2), twice(1)), 1},
 		},
 		{
-			"copies fail in the same way, under names that the server picked", "--count=2 --naming=server",
-			fate{},
-			[]create.Event{failed(twofold, apierrors.NewAlreadyExists(configMaps, "demo-1")), failed(twofold, apierrors.NewAlreadyExists(configMaps, "demo-2")), readTo(1)},
-			run{"", "Error from server (AlreadyExists): error when creating \"demo.yaml\": configmaps \"demo-1\" already exists\n" +
-				lines(sum("not all objects were created", 0, 0, 2, 0, 0), nothing), 1},
-		},
-		{
-			"a name that is held by another, in a run with a key", "--idempotency-key=k",
-			fate{},
-			[]create.Event{create.Outcome{Kind: create.Failed, Document: own, ID: exactlyonce.Derive(exactlyonce.Derivation{Creation: "v1-1", Run: "r"}), Result: exactlyonce.Result{Name: "demo", Object: configMap("demo")}, Err: taken}, readTo(1)},
-			run{"", "Error from server (AlreadyExists): error when creating \"demo.yaml\": configmaps \"demo\" already exists\n" +
-				aboutHolder("demo"), 1},
-		},
-		{
-			"a name that is held by one without a mark, in a run with a key", "--idempotency-key=k",
-			fate{},
-			[]create.Event{create.Outcome{
-				Kind:     create.Unknown,
-				Document: d, ID: exactlyonce.Derive(exactlyonce.Derivation{Creation: "v1-1", Run: "r"}), Result: exactlyonce.Result{Name: "demo-1", Object: configMap("demo-1")}, Err: errors.New("there"),
-			}, readTo(1)},
-			run{"", lines(lost("demo-1", "there"), aboutHolder("demo-1"), mended), 4},
-		},
-		{
-			"stored under another name", "",
-			fate{},
-			[]create.Event{
-				create.Outcome{
-					Kind: create.Renamed, Document: d, Result: exactlyonce.Result{Object: configMap("picked")}, Err: errors.New("renamed"),
-				}, readTo(1),
-			},
-			run{"configmap/picked created\n", "error: error when creating \"demo.yaml\": renamed", 1},
-		},
-		{
-			"unknown", "",
-			fate{},
-			[]create.Event{unknown(d, "demo-1"), readTo(1)},
-			run{"", lines(lost("demo-1", "Post: reset"), check, "If the object does not exist, run the same command again.", textUseKey), 4},
-		},
-		{
-			"unknown, with a name of its own", "",
-			fate{},
-			[]create.Event{unknown(own, "demo-1"), readTo(1)},
-			run{"", lines(lost("demo-1", "Post: reset"), capital("run the same command again. It reports AlreadyExists for existing objects, and creates the rest.")), 4},
-		},
-		{
 			"unknown, under a name that the server picks", "",
 			fate{},
 			[]create.Event{unknown(d, ""), readTo(1)},
@@ -433,12 +277,6 @@ func TestResults(t *testing.T) {
 				sum("not all objects were created", 2, 0, 0, 1, 0), check, "Create the missing objects with the same command and their number:\n  --count=NUMBER", twice(3)), 4},
 		},
 		{
-			"unknown, in a run that can be repeated", "--idempotency-key=k",
-			fate{},
-			[]create.Event{unknown(d, "demo-1"), readTo(1)},
-			run{"", lines(lost("demo-1", "Post: reset"), same), 4},
-		},
-		{
 			"unknown goes before what failed", "",
 			fate{},
 			[]create.Event{unknown(d, "demo-1"), failed(other, errors.New("no")), readTo(2)},
@@ -447,79 +285,10 @@ func TestResults(t *testing.T) {
 				fmt.Sprintf("Create the missing objects with the same command and only the documents of missing objects in this input:\n%s", fmt.Sprintf("  %d of %s in %s", 1, "configmap/demo- -n prod", "demo.yaml")), textUseKey), 4},
 		},
 		{
-			"unknown, in a dry run", "",
-			fate{dryRun: cmdutil.DryRunServer},
-			[]create.Event{unknown(d, "demo-1"), readTo(1)},
-			run{"", "error: error when creating \"demo.yaml\": Post \"https://10.0.0.1/api/v1/namespaces/prod/configmaps\": reset", 1},
-		},
-		{
-			"unknown, in kubectl's words", "--naming=server --attempts=1",
-			fate{},
-			[]create.Event{unknown(d, ""), readTo(1)},
-			run{"", "error: error when creating \"demo.yaml\": Post \"https://10.0.0.1/api/v1/namespaces/prod/configmaps\": reset", 4},
-		},
-		{
-			"not attempted after a failure", "--count=10",
-			fate{},
-			[]create.Event{created(tenfold, "demo-1"), failed(tenfold, errors.New("no")), create.Outcome{Kind: create.NotAttempted, Document: tenfold, Copies: 8}, readTo(1)},
-			run{"configmap/demo-1 created\n", lines("error: error when creating \"demo.yaml\": no", sum("stopped after a failure", 1, 0, 1, 0, 8),
-				"Fix the cause. Then "+fmt.Sprintf("create the rest with the same command and this flag:\n  --count=%d", 9), twice(1)), 1},
-		},
-		{
-			"not attempted, for nothing answers", "--idempotency-key=k",
-			fate{},
-			[]create.Event{
-				created(d, "demo-1"), failed(other, errors.New("no")),
-				create.Outcome{Kind: create.NotAttempted, Document: tenfold, Copies: 7},
-				ended(create.Summary{Documents: 8, Unreachable: true}),
-			},
-			run{"configmap/demo-1 created\n", lines("error: error when creating \"demo.yaml\": no", sum("stopped, because the server is unreachable", 1, 0, 1, 0, 7), mended), 1},
-		},
-		{
-			"not attempted, for the credentials are not accepted", "--idempotency-key=k",
-			fate{},
-			[]create.Event{
-				failed(d, errors.New("no")), create.Outcome{Kind: create.NotAttempted, Document: tenfold, Copies: 7}, ended(create.Summary{Documents: 8, Unauthorized: true}),
-			},
-			run{"", lines("error: error when creating \"demo.yaml\": no", sum("stopped, because the server does not accept the credentials", 0, 0, 1, 0, 7), nothing), 1},
-		},
-		{
-			"not attempted, for others ran out of time", "--idempotency-key=k",
-			fate{},
-			[]create.Event{
-				unknown(d, "demo-1"),
-				create.Outcome{Kind: create.NotAttempted, Document: tenfold, Copies: 7},
-				ended(create.Summary{Documents: 8, Stalled: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}}),
-			},
-			run{"", lines(lost("demo-1", "Post: reset"),
-				sum(fmt.Sprintf("stopped, because several objects in a row timed out (%s)", "configmaps in \"prod\""), 0, 0, 0, 1, 7), same), 4},
-		},
-		{
-			"interrupted", "",
-			fate{interrupt: true},
-			[]create.Event{
-				created(d, "demo-1"), create.Outcome{Kind: create.NotAttempted, Document: other, Copies: 1}, create.Outcome{Kind: create.NotAttempted, Document: numbered(3, 1), Copies: 1}, readTo(3),
-			},
-			run{"configmap/demo-1 created\n", lines(sum(textInterrupted, 1, 0, 0, 0, 2), capital(only(2)), twice(1)), 130},
-		},
-		{
-			"interrupted among copies", "--count=10",
-			fate{interrupt: true},
-			[]create.Event{created(tenfold, "demo-1"), create.Outcome{Kind: create.NotAttempted, Document: tenfold, Copies: 9}, readTo(1)},
-			run{"configmap/demo-1 created\n", lines(sum(textInterrupted, 1, 0, 0, 0, 9),
-				capital(fmt.Sprintf("create the rest with the same command and this flag:\n  --count=%d", 9)), twice(1)), 130},
-		},
-		{
 			"interrupted before anything was created", "",
 			fate{interrupt: true},
 			[]create.Event{create.Outcome{Kind: create.NotAttempted, Document: d, Copies: 1}, readTo(1)},
 			run{"", lines(sum(textInterrupted, 0, 0, 0, 0, 1), capital("run the same command again. Nothing was created.")), 130},
-		},
-		{
-			"interrupted when all was done", "",
-			fate{interrupt: true},
-			[]create.Event{created(d, "demo-1"), readTo(1)},
-			run{"configmap/demo-1 created\n", "", 0},
 		},
 		{
 			"unread", "",
@@ -527,12 +296,6 @@ func TestResults(t *testing.T) {
 			[]create.Event{created(d, "demo-1"), ended(create.Summary{Documents: 1, Unread: true})},
 			run{"configmap/demo-1 created\n", lines(fmt.Sprintf("%s. The rest of the input was not read.", sum(textInterrupted, 1, 0, 0, 0, 0)),
 				capital(fmt.Sprintf("create the rest with the same command and only this input:\n%s", "  the input that was not read")), twice(1)), 130},
-		},
-		{
-			"incomplete", "--idempotency-key=k",
-			fate{},
-			[]create.Event{create.Problem{Err: errors.New("demo.yaml: no kind")}, ended(create.Summary{Documents: 1, Incomplete: true})},
-			run{"", lines("error: demo.yaml: no kind", "error: nothing was created, because a run with a key needs its whole input"), 1},
 		},
 		{
 			"incomplete and unread", "--idempotency-key=k",
@@ -552,18 +315,6 @@ func TestResults(t *testing.T) {
 			run{"configmap/demo-1 created\n", fmt.Sprintf("searching for objects of this key: %d of %s read", 3, "9 lists") + "\n", 0},
 		},
 		{
-			"a retry", "",
-			fate{},
-			[]create.Event{
-				create.Retry{Document: d, Retry: exactlyonce.Event{Name: "demo-1", Reason: reset, Action: exactlyonce.ReadBack}},
-				create.Retry{Document: d, Retry: exactlyonce.Event{Name: "demo-1", Reason: tooMuch, Action: exactlyonce.Resend, Wait: time.Second}},
-				created(d, "demo-1"), readTo(1),
-			},
-			run{"configmap/demo-1 created\n", lines(
-				fmt.Sprintf("%s: %v (%s)", "configmap/demo-1", "Post: reset", "checking whether it exists"),
-				fmt.Sprintf("%s: %v (%s)", "configmap/demo-1", "configmaps is forbidden: exceeded quota", fmt.Sprintf("sending it again in %s", "1s")), ""), 0},
-		},
-		{
 			"a warning comes once, and cannot harm a terminal", "",
 			fate{},
 			[]create.Event{
@@ -577,34 +328,11 @@ func TestResults(t *testing.T) {
 				"Warning: "+fmt.Sprintf("%s is being deleted. A later run with this key creates it again.", "configmap/demo"), ""), 0},
 		},
 		{
-			"unexpected objects", "--idempotency-key=k",
-			fate{},
-			[]create.Event{
-				create.Problem{Err: &create.UnexpectedError{Objects: []string{"configmaps/demo-1 -n prod"}}},
-				ended(create.Summary{Documents: 1, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}}),
-			},
-			run{"", lines(fmt.Sprintf("List the objects of this run:\n%s", selected("configmaps", "prod")),
-				"error: "+fmt.Sprintf("the key was used for a different input, so nothing was created. Earlier runs with the key created %s from documents that are not in this input: %s\n%s\nRun the command with the earlier input.", "1 object", "configmaps/demo-1 -n prod", "Either a document was removed, or its name, generateName or order was changed, or --count was lowered.")), 1},
-		},
-		{
 			"stdout is gone", "",
 			fate{stdout: gone{}},
 			[]create.Event{created(d, "demo-1"), create.Outcome{Kind: create.NotAttempted, Document: other, Copies: 4}, readTo(5)},
 			run{"", lines("error: configmap/demo-1 was created, but it can't be printed: broken pipe",
 				sum(textNotWritten, 1, 0, 0, 0, 4), capital(only(4)), twice(1)), 1},
-		},
-		{
-			"an object that cannot be printed", "--output=yaml",
-			fate{printer: func(runtime.Object) error { return errors.New("no column") }},
-			[]create.Event{created(d, "demo-1"), created(other, "demo-2"), readTo(2)},
-			run{"", lines("error: configmap/demo-1 was created, but it can't be printed: no column",
-				"error: configmap/demo-2 was created, but it can't be printed: no column"), 1},
-		},
-		{
-			"in kubectl's words", "--naming=server --attempts=1",
-			fate{stdout: gone{}},
-			[]create.Event{created(d, "demo-1"), readTo(1)},
-			run{"", "error: broken pipe", 1},
 		},
 		{
 			"kubectl gives no advice", "--naming=server --attempts=1",
@@ -642,21 +370,6 @@ func TestUnexpectedObjectsAreCounted(t *testing.T) {
 	}
 	if err := errors.New("another"); !errors.Is(explain(err), err) {
 		t.Error(explain(err))
-	}
-}
-
-// For an object with a name and a generateName, the server reports that it could not generate a
-// name. In kubectl's words that error stays.
-func TestFailureOfBothNames(t *testing.T) {
-	d := demo()
-	d.Object.SetName("demo")
-	taken := apierrors.NewAlreadyExists(configMaps, "demo")
-	for args, want := range map[string]string{"": " (the object has a name and a generateName, and the server uses the name)", "--naming=server --attempts=1": ""} {
-		got := see(t, args, fate{}, []create.Event{failed(d, taken), readTo(1)})
-		want = "Error from server (AlreadyExists): error when creating \"demo.yaml\": configmaps \"demo\" already exists" + want
-		if got.stderr != want || got.code != 1 {
-			t.Errorf("%q: %+v, want %s", args, got, want)
-		}
 	}
 }
 
