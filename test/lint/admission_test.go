@@ -5,6 +5,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/kustomize"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
@@ -33,6 +35,21 @@ type admission struct {
 	cp       *controlplane.ControlPlane
 	mutex    sync.Mutex
 	warnings []string
+}
+
+// newAdmission starts a server without policies.
+func newAdmission(t *testing.T, options ...controlplane.Option) *admission {
+	t.Helper()
+	a := &admission{t: t, cp: controlplane.New(t, append(options, controlplane.Version(*serverVersion))...)}
+	config := rest.CopyConfig(a.cp.Admin())
+	a.server = newServer(t, config, dryRun)
+	config.WarningHandler = a
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.client = client
+	return a
 }
 
 // HandleWarningHeader collects the warnings of the server.
@@ -54,12 +71,22 @@ func (a *admission) apply(directory string) {
 	if err != nil {
 		a.t.Fatal(err)
 	}
+	a.put(text, 6)
+}
+
+// put creates or replaces the n objects of a text.
+func (a *admission) put(text []byte, n int) {
+	a.t.Helper()
 	objects, broken := manifest.Read(text)
-	if len(objects) != 6 || len(broken) > 0 {
+	if len(objects) != n || len(broken) > 0 {
 		a.t.Fatalf("%d objects, %v", len(objects), broken)
 	}
 	for _, o := range objects {
-		resource := a.resources[o.GroupVersionKind()]
+		resource, has := a.resources[o.GroupVersionKind()]
+		if !has { // before Kubernetes 1.36
+			o.SetAPIVersion("admissionregistration.k8s.io/v1beta1")
+			resource = a.resources[o.GroupVersionKind()]
+		}
 		client := a.client.Resource(schema.GroupVersionResource{Group: resource.Group, Version: resource.Version, Resource: resource.Name})
 		_, err := client.Apply(a.t.Context(), o.GetName(), o.Unstructured, metav1.ApplyOptions{FieldManager: "test", Force: true})
 		if err != nil {
@@ -98,16 +125,7 @@ func statefulSet(length int) *unstructured.Unstructured {
 // The policies refuse the findings of the lint rules, and nothing else. A Deployment with a name of 58 bytes gets its
 // Pods, although their prefix is truncated.
 func TestAdmissionPolicies(t *testing.T) {
-	cp := controlplane.New(t, controlplane.Version(*serverVersion))
-	a := &admission{t: t, cp: cp}
-	config := rest.CopyConfig(cp.Admin())
-	a.server = newServer(t, config, dryRun)
-	config.WarningHandler = a
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.client = client
+	a := newAdmission(t)
 	a.apply("examples/admission/warn")
 	t.Run("warn", a.warn)
 	a.apply("examples/admission/deny")
@@ -231,4 +249,69 @@ func (a *admission) deployment(t *testing.T) {
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
+}
+
+// ttlJobs are Jobs, by the TTL that they get.
+var ttlJobs = []struct {
+	metadata, spec string
+	warned         bool
+	ttl            int64
+}{
+	{"generateName: run-", "", true, 604_800},
+	{"generateName: run-, labels: {app: a}", "", true, 604_800},
+	{"generateName: run-", "ttlSecondsAfterFinished: 5, ", false, 5},
+	{"generateName: run-, labels: {" + exactlyonce.RunLabel + ": v1-0}", "", false, 0},
+	{"generateName: run-, ownerReferences: [{apiVersion: v1, kind: Pod, name: p, uid: u, controller: true}]", "", false, 0},
+	{"name: run", "", false, 0},
+}
+
+// Jobs with a generateName get a TTL, or a warning that they have none, but for Jobs of a run with a key and of a
+// controller.
+func TestDefaultTTL(t *testing.T) {
+	var options []controlplane.Option
+	if *serverVersion == controlplane.ServerVersion { // in which these policies are beta
+		options = append(options, controlplane.APIServerArgs(
+			"--feature-gates=MutatingAdmissionPolicy=true", "--runtime-config=admissionregistration.k8s.io/v1beta1=true"))
+	}
+	a := newAdmission(t, options...)
+	for _, variant := range []string{"default-ttl-warn.yaml", "default-ttl.yaml"} {
+		text, err := os.ReadFile(harness.Root + "examples/admission/" + variant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mutates := variant == "default-ttl.yaml"
+		a.put(text, 2)
+		harness.Eventually(t, func() error {
+			if ttl, warned := a.ttl(t, 0); mutates && ttl == 0 || !mutates && !warned {
+				return fmt.Errorf("%s has no effect: TTL %d, %q", variant, ttl, a.warnings)
+			}
+			return nil
+		})
+		for i, job := range ttlJobs {
+			want := job.ttl
+			if !mutates && job.warned {
+				want = 0
+			}
+			// A warned Job that gets a TTL has no warning, because the server validates after it has mutated.
+			if ttl, warned := a.ttl(t, i); ttl != want || warned != (job.warned && !mutates) {
+				t.Errorf("%s: {%s} has a TTL of %d, warnings %q", variant, job.metadata, ttl, a.warnings)
+			}
+		}
+	}
+}
+
+// ttl creates one of ttlJobs, and returns its TTL and whether the server warned.
+func (a *admission) ttl(t *testing.T, i int) (ttl int64, warned bool) {
+	t.Helper()
+	a.warnings = nil
+	o, err := a.create(t.Context(), one("apiVersion: batch/v1\nkind: Job\nmetadata: {"+ttlJobs[i].metadata+"}\nspec: {"+ttlJobs[i].spec+
+		"template: {spec: {restartPolicy: Never, containers: [{name: a, image: example.com/a}]}}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ttl, _, err = unstructured.NestedInt64(o.Object, "spec", "ttlSecondsAfterFinished")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ttl, len(a.warnings) > 0
 }

@@ -88,6 +88,8 @@ func TestChartValues(t *testing.T) {
 	all := rendered(t, "elsewhere", `{image: example.com/e:1, types: [secrets, workflows.argoproj.io], resources: {limits: {memory: 1Gi}},
 		prometheusNamespace: observe, prometheusOperator: {enabled: true, labels: {release: mine}}}`)
 	container := field(t, all["Deployment"], "spec", "template", "spec", "containers").([]any)[0].(map[string]any)
+	ingress := field(t, all["NetworkPolicy"], "spec", "ingress").([]any)[0].(map[string]any)
+	peer := ingress["from"].([]any)[0].(map[string]any)
 	rules := field(t, all["ClusterRole"], "rules").([]any)
 	for _, test := range []struct {
 		got  any
@@ -100,8 +102,7 @@ func TestChartValues(t *testing.T) {
 		{rules[1], `{apiGroups: [argoproj.io], resources: [workflows], verbs: [list, watch]}`},
 		{rules[2], `{apiGroups: [apiregistration.k8s.io], resources: [apiservices], verbs: [list]}`},
 		{field(t, all["ClusterRoleBinding"], "subjects"), `[{kind: ServiceAccount, name: genname-exporter, namespace: elsewhere}]`},
-		{field(t, all["NetworkPolicy"], "spec", "ingress").([]any)[0].(map[string]any)["from"].([]any)[0].(map[string]any)["namespaceSelector"],
-			`{matchLabels: {kubernetes.io/metadata.name: observe}}`},
+		{peer["namespaceSelector"], `{matchLabels: {kubernetes.io/metadata.name: observe}}`},
 		{field(t, all["ServiceMonitor"], "metadata", "labels"), `{app.kubernetes.io/name: genname-exporter, release: mine}`},
 		{field(t, all["PrometheusRule"], "metadata", "labels"), `{app.kubernetes.io/name: genname-exporter, release: mine}`},
 	} {
