@@ -26,47 +26,6 @@ func mustCreate(t *testing.T, creator *once.Creator, object runtime.Object, id o
 	return result
 }
 
-// Another user who knows the owner and the repository creates the object first. Without a
-// secret the creator finds it: nothing tells it from ours. With a secret, the attacker
-// can't compute the name.
-func TestAnotherUserIsFirst(t *testing.T) {
-	for name, secret := range map[string][]byte{"without a secret": nil, "with a secret": first} {
-		t.Run(name, func(t *testing.T) {
-			server := oncetest.NewServer()
-			var options []once.Option
-			if secret != nil {
-				options = append(options, once.WithSecret(secret))
-			}
-			byAttacker := configMap()
-			byAttacker.Data["value"] = "of the attacker"
-			byAttacker.OwnerReferences = ownedBy(owner.UID, true)
-			mustCreate(t, creatorFor(server), byAttacker, idOf(t), once.Created)
-			object := configMap()
-			object.OwnerReferences = ownedBy(owner.UID, true)
-			result, err := creatorFor(server, options...).Create(t.Context(), object, idOf(t))
-			if err != nil || (result.Outcome == once.Created) != (secret != nil) || (object.Data["value"] == "a") != (secret != nil) {
-				t.Errorf("%+v, %v, %v", result, err, object.Data)
-			}
-		})
-	}
-}
-
-// An annotation and digest that are copied to another name change nothing.
-func TestCopiedAnnotations(t *testing.T) {
-	server := oncetest.NewServer()
-	creator := creatorFor(server, once.WithSecret(first))
-	ours := configMap()
-	mustCreate(t, creator, ours, idOf(t), once.Created)
-	theirs := server.Objects()[0]
-	theirs.SetName("demo-copied")
-	theirs.SetUID("theirs")
-	server.Put(theirs)
-	again := configMap()
-	if mustCreate(t, creator, again, idOf(t), once.Found); again.UID != ours.UID {
-		t.Errorf("found %s, want %s", again.UID, ours.UID)
-	}
-}
-
 // A secret that can't be used is a permanent error, which doesn't show it.
 func TestUnusableSecrets(t *testing.T) {
 	server := oncetest.NewServer()
