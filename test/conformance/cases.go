@@ -6,6 +6,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -100,11 +101,17 @@ func responses() []testCase {
 		{name: "401 always", setup: always("create", Unauthorized), runs: once(refused)},
 		{name: "no permission to create", setup: always("create", Forbidden), runs: once(refused)},
 		{name: "denied by a webhook", setup: always("create", WebhookDenied), runs: once(refused)},
+		{name: "etcd is full", setup: always("create", full), runs: once(refused)},
 		{name: "first copy lost, quota refuses the second", setup: faults("create", DropResponse, QuotaExceeded), runs: once(settled)},
 		{name: "quota refuses the second copy, the first is stored 2 s later", setup: faults("create", StoreLate(2*time.Second, QuotaExceeded)), runs: once(settled)},
 		{name: "response lost, no permission to get", setup: all(faults("create", DropResponse), always("get", Forbidden)), runs: once(lost)},
 	}
 }
+
+// full is the error of an etcd that has used up its quota.
+var full = Refuse(&apierrors.StatusError{ErrStatus: metav1.Status{
+	Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: "etcdserver: mvcc: database space exceeded",
+}})
 
 // doubts are the cases in which an earlier copy of the POST, or nothing, was stored, and the last
 // response shows neither.

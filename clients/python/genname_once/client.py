@@ -15,6 +15,8 @@ from kubernetes.client.exceptions import ApiException
 from . import derive
 from .derive import DIGEST_ANNOTATION, ID_ANNOTATION, Object
 
+BY_ETCD = ("etcdserver: request is too large", "etcdserver: mvcc: database space exceeded",
+           "rpc error: code = ResourceExhausted desc = trying to send message larger than max (")
 RECHECKS = {"rejected": (0,), "denied": (0, 1, 3, 9)}  # seconds before each GET after a refusal
 
 
@@ -174,7 +176,7 @@ class _Create:
                 or message == "apiserver is shutting down" \
                 or message.startswith("Internal error occurred: failed calling webhook "):
             return "not stored"
-        if message == "etcdserver: request is too large":
+        if message.startswith(BY_ETCD):
             return "rejected"
         if not 400 <= status < 500 or status in (408, 499):
             return "lost"

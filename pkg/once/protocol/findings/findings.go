@@ -23,7 +23,7 @@ import (
 
 // OfPost returns the meaning of the error of a POST, if it is about the
 // object that was sent. connected reports whether the POST may have left. The
-// rules are those of docs/internals/create-protocol.md, "Findings".
+// rules are those of docs/spec/README.md, "Responses".
 func OfPost(err error, connected bool) protocol.Finding {
 	var status *apierrors.StatusError
 	switch {
