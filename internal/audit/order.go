@@ -57,7 +57,7 @@ func (o Order) OfFold(f v1alpha1.AuditFolded) float64 {
 	return o.Of(f.Names, f.Last10m, f.Last24h, f.Measured)
 }
 
-// rank returns the number by which the order sorts a row, before its names and its prefix.
+// rank returns the first number by which the order sorts a row. Among equal ones, rows with more names are first.
 func (o Order) rank(r *row) float64 {
 	switch o {
 	case ByLast10m, ByLast24h:

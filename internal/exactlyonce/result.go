@@ -36,10 +36,10 @@ var (
 	// sent: a webhook or policy picks names. Result.Object is the stored object, if
 	// the server sent it.
 	ErrRenamed = errors.New("stored under another name")
-	// ErrTaken means that another object has the fixed name. Result.Object is that
-	// object, if it was read. An object without a creation ID is another object, too.
-	// An Untracked object is sent again as client-go does it, after a 5xx with
-	// Retry-After; then nothing checks whose the object is.
+	// ErrTaken means that another object has the fixed name, or the one name that
+	// follows from a key. Result.Object is that object, if it was read. An object
+	// without a creation ID is another object, too. That of an Untracked object may be
+	// its own: like client-go, Create repeats its POST after a 5xx with Retry-After.
 	ErrTaken = errors.New("name taken")
 	// ErrMismatch means that the object exists, and was created under this ID with other
 	// content. Result.Object is that object.

@@ -61,12 +61,12 @@ func Get(ctx context.Context, config *rest.Config) (*Server, error) {
 	return s, nil
 }
 
-// Retries returns the attempts that kube-apiserver itself makes. Aggregated APIs can differ, see
+// Retries returns how many names kube-apiserver tries per create. Aggregated APIs can differ, see
 // RetriesOf. The first call may request /metrics, which has megabytes and takes a big server
 // seconds, at most ten. Concurrent calls wait for it.
 func (s *Server) Retries() v1alpha1.Retries { return s.retries() }
 
-// RetriesOf returns the attempts that the server of one API makes. They equal Retries if
+// RetriesOf returns how many names the server of one API tries per create. They equal Retries if
 // kube-apiserver serves the API. Otherwise they are unknown, and why is the reason.
 func (s *Server) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, why string) {
 	known := s.known()

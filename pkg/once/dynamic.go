@@ -38,7 +38,7 @@ type dynamicClient struct {
 	reset time.Time // the last reset for a resource type that was not found
 }
 
-// resetInterval is the time between two resets for types that are not found.
+// resetInterval is the least time between two resets of the RESTMapper because a type was not found.
 const resetInterval = 10 * time.Second
 
 // notSent is why a request was not sent.

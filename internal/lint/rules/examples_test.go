@@ -30,8 +30,8 @@ func check(t *testing.T, rule *Rule, text string, tree Tree) []Finding {
 
 // places are the places of files in examples that need one.
 var places = map[string]Tree{
-	"The kustomization lists the file.":            {Kustomization: "kustomization.yaml"},
-	"Helm creates another object at each upgrade.": {Chart: "Chart.yaml"},
+	"The kustomization lists the file.":        {Kustomization: "kustomization.yaml"},
+	"The file is in the templates of a chart.": {Chart: "Chart.yaml"},
 }
 
 // Every page has a good example and a bad example of each level of the rule. The examples have the

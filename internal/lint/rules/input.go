@@ -115,7 +115,7 @@ func (in *Input) isClusterScoped(kind schema.GroupKind) bool {
 // ClusterScoped reports whether objects of a kind of Kubernetes have no namespace.
 func ClusterScoped(kind schema.GroupKind) bool { return clusterScoped[kind] }
 
-// clusterScoped are the kinds of Kubernetes whose objects have no namespace.
+// clusterScoped are kinds of Kubernetes whose objects have no namespace.
 var clusterScoped = map[schema.GroupKind]bool{
 	namespace: true, volume: true, priorityClass: true, storageClass: true, {Kind: "Node"}: true,
 	{Group: rbac, Kind: "ClusterRole"}: true, {Group: rbac, Kind: "ClusterRoleBinding"}: true,
@@ -131,6 +131,12 @@ var clusterScoped = map[schema.GroupKind]bool{
 	{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"}:                       true,
 	{Group: "flowcontrol.apiserver.k8s.io", Kind: "PriorityLevelConfiguration"}:       true,
 	{Group: "networking.k8s.io", Kind: "IngressClass"}:                                true,
+	{Group: "networking.k8s.io", Kind: "IPAddress"}:                                   true,
+	{Group: "networking.k8s.io", Kind: "ServiceCIDR"}:                                 true,
+	{Group: "storage.k8s.io", Kind: "CSIDriver"}:                                      true,
+	{Group: "storage.k8s.io", Kind: "CSINode"}:                                        true,
+	{Group: "storage.k8s.io", Kind: "VolumeAttachment"}:                               true,
+	{Group: "storage.k8s.io", Kind: "VolumeAttributesClass"}:                          true,
 	{Group: "node.k8s.io", Kind: "RuntimeClass"}:                                      true,
 	{Group: "resource.k8s.io", Kind: "DeviceClass"}:                                   true,
 	{Group: "resource.k8s.io", Kind: "ResourceSlice"}:                                 true,

@@ -17,7 +17,7 @@ const (
 
 var notAppliable = &Rule{
 	Name:   "not-appliable",
-	Levels: []v1alpha1.LintLevel{v1alpha1.LintWarning, v1alpha1.LintNote},
+	Levels: []v1alpha1.LintLevel{v1alpha1.LintWarning},
 	check: func(_ int, o Manifest, report func(Finding)) {
 		if finding, is := refusedBy[applier(o)]; is && o.generates() {
 			if strings.Contains(finding.Message, "%s") {
@@ -67,9 +67,8 @@ var refusedBy = map[applying]Finding{
 		Help:    useName + ", or make the object a hook with the annotation " + argoHook,
 	},
 	byHelm: {
-		Level:   v1alpha1.LintNote,
-		Message: "each helm upgrade creates another object, and Helm removes none of them",
-		Help:    useName + ", or make the object a hook with the annotation helm.sh/hook",
+		Message: "Helm refuses an object without a name",
+		Help:    useName + ", or move the object out of the chart and create it with kubectl genname create",
 	},
 	byDirectory: {
 		Message: "%s applies all files of this directory, and needs names",
@@ -79,10 +78,7 @@ var refusedBy = map[applying]Finding{
 
 func init() {
 	for by, finding := range refusedBy {
-		finding.Path = generateName
-		if finding.Level == "" {
-			finding.Level = v1alpha1.LintWarning
-		}
+		finding.Path, finding.Level = generateName, v1alpha1.LintWarning
 		refusedBy[by] = finding
 	}
 }

@@ -70,7 +70,7 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 	flags.Var(new(path), "idempotency-key-file", "File with the idempotency key in its only line")
 	flags.Var(new(path), "idempotency-secret-file", "File with a secret of 32 to 1,024 characters. Users without the "+
 		"secret can't create objects that a run with the key takes for its own. Further lines are former secrets. "+
-		"$GENNAME_IDEMPOTENCY_SECRET is the default")
+		"Without the flag, $GENNAME_IDEMPOTENCY_SECRET has the secret")
 	flags.IntVar(&f.count, "count", 1, "Number of copies to create of every object with generateName")
 	flags.IntVar(&f.concurrency, "concurrency", 8, "Number of copies of one document to create at the same time. "+
 		"If set, documents with generateName are created at the same time, too. A document with a fixed name waits "+

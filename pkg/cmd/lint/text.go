@@ -123,7 +123,7 @@ func (o *options) printCounts(result *lint.Result) {
 	fmt.Fprintln(o.ErrOut, strings.Join(lines, "\n"))
 }
 
-// countable is the number of findings that a person counts by rule without help.
+// countable is the largest number of findings without a line that counts them by rule.
 const countable = 10
 
 // byRule returns a line with the number of findings of each rule if there are many.

@@ -324,8 +324,9 @@ func (r *run) failureLines() (lines []string) {
 	return lines
 }
 
-// repeat returns the words of the command that carries out the plan of this run. The command plans again. With --keep,
-// new objects make others older than the newest, so the command refuses a larger plan.
+// repeat returns the words of the command that carries out the plan of this run. That command
+// plans again. With --keep, objects created meanwhile push others out of the kept ones, so its --max-delete is the
+// size of this plan.
 func (r *run) repeat() []string {
 	words := []string{"kubectl", "genname", "prune"}
 	for _, t := range r.options.targets {

@@ -24,6 +24,6 @@
 // doesn't validate, set defaults, run controllers or webhooks, or know users. It
 // refuses patches, apply and protobuf. Test on a real server if your code needs those.
 //
-// A Server works in a bubble of testing/synctest. The same requests in the same order
-// get the same responses: uids and generated names are counted.
+// A Server can be used in a bubble of testing/synctest, too. The same requests in the
+// same order get the same responses, because uids and generated names come from counters.
 package oncetest

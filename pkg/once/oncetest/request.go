@@ -96,8 +96,8 @@ func (r *Request) outgoing(ctx context.Context) (*http.Request, error) {
 	return req, nil
 }
 
-// sentKey is the key of the object as the client sent it, in the context of a
-// request. A Server recognizes a creation by it after a fault has changed the object.
+// sentKey is the key of a context. Its value is the object as the client sent it, by
+// which a Server recognizes a creation even if a fault has changed the request.
 type sentKey struct{}
 
 // target is parsed from the path and the method of a request.
