@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -466,25 +465,6 @@ func TestDuplicatesByTheClockOfTheServer(t *testing.T) {
 				Expect(t, 0, `GRADE.*\nlikely +configmaps/c-\S+ +`+test.age+` .*\n.*\n`, warning+`Searched .*: 2 objects created .*\nFound 1 group (.*\n)*`)
 		})
 	}
-}
-
-// Invalid flags are errors that name the flag. A namespace that doesn't exist passes no gate.
-func TestDuplicatesBadInput(t *testing.T) {
-	t.Parallel()
-	u := harness.As(t, retrying.Admin())
-	for args, want := range map[string]string{
-		"-A -o name":                      "-o name prints no namespaces, so it can't be used with --all-namespaces",
-		"--within=0s":                     "--within must be positive, not 0s",
-		"--since=-1s":                     "--since must be positive, not -1s",
-		"--retry-timeout=0s":              "--retry-timeout must be positive, not 0s",
-		"--fail-above-count=-1":           "--fail-above-count must be 0 or more, not -1",
-		"nonsuch":                         `the server doesn't have a resource type "nonsuch"`,
-		"-n nonsuch --fail-above-count 0": `Error from server (NotFound): namespaces "nonsuch" not found`,
-		"-n nonsuch configmaps -o name":   `Error from server (NotFound): namespaces "nonsuch" not found`,
-	} {
-		u.Run(append([]string{"duplicates"}, strings.Fields(args)...)...).Expect(t, 1, ``, "(error: )?"+regexp.QuoteMeta(want)+"\n")
-	}
-	u.Run("duplicates", "-l", "((").Expect(t, 1, ``, `error: --selector: .*\n`)
 }
 
 const incomplete = `not everything could be compared, so groups might be missing\n`

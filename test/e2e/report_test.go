@@ -74,21 +74,6 @@ func TestReportOfManifests(t *testing.T) {
 		Expect(t, 3, `.*NAMESPACE +RESOURCE +PREFIX +NAMES +ATTEMPTS +10 +.*`+ns+` +configmaps +run- +17 .*configmaps +run-a- +15 .*nobody-has- +0 .*`, `.*`+harness.Printed("error: the chance that a create fails is above --fail-above %s in %s", "1 in 1.0e9", "3 rows"))
 }
 
-func TestReportOfManifestsBadInput(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	u := harness.As(t, single.Admin())
-	u.Run("report", "-n", ns, "-f", "nonsuch.yaml").Expect(t, 1, ``, `error: the path "nonsuch.yaml" does not exist\n`)
-	named := harness.File(t, "named.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: named}\n")
-	u.Run("report", "-n", ns, "-f", named).Expect(t, 1, ``,
-		harness.Printed("Warning: %s: skipped %s, because %s", named, "configmaps/named", "it has no generateName")+harness.Printed("error: there is nothing to report on, because no object in the input has a generateName and no name"))
-	unknown := harness.File(t, "unknown.yaml", "apiVersion: example.org/v1\nkind: Nonsuch\nmetadata: {generateName: x-}\n")
-	u.Run("report", "-n", ns, "-f", unknown).Expect(t, 1, ``, `error: .*no matches for kind "Nonsuch" in version "example.org/v1".*\n`)
-	elsewhere := harness.File(t, "elsewhere.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: x-, namespace: elsewhere}\n")
-	u.Run("report", "-n", ns, "-f", elsewhere).Expect(t, 1, ``, `error: the namespace from the provided object "elsewhere" does not match the namespace "`+ns+`".*\n`)
-	u.Run("report", "-n", ns, "nonsuches/x-").Expect(t, 1, ``, `error: the server doesn't have a resource type "nonsuches"\n`)
-}
-
 // The report waits for a server that is unreachable, like an audit. Errors of the command line are
 // reported at once.
 func TestReportWaitsForTheServer(t *testing.T) {
@@ -168,14 +153,6 @@ func TestReportOfSeveralVersions(t *testing.T) {
 	for _, word := range []string{"samples", "sample", "samples.v1.versions.example.org", "samples.v2.versions.example.org"} {
 		u.Run("report", word+"/s-", "-n", ns).Expect(t, 0, reported("samples.versions.example.org/s-", ns, "3 names")+`.*\nthis server, 8 attempts .*`, ``)
 	}
-}
-
-// A user without permission to list gets an error, and no report.
-func TestReportOfWhoMayNotList(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	harness.As(t, single.User("nobody")).Run("report", "secrets/x-", "-n", ns).
-		Expect(t, 1, ``, `error: .*cannot list resource "secrets".*\n`)
 }
 
 // The plot shows the current number of names.
