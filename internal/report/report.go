@@ -1,8 +1,12 @@
+// Package report calculates the probabilities for further creates. It applies the mathematics of
+// pkg/analyze to populations of names, under each retry policy, and returns the CollisionReport of
+// pkg/api/v1alpha1. It sends no request, reads no clock and prints nothing.
 package report
 
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -138,4 +142,92 @@ func (q Question) gate(items []v1alpha1.CollisionItem) *v1alpha1.CollisionGate {
 		}
 	}
 	return gate
+}
+
+// churn returns the failures of a steady population at the rate of the question. It is nil without
+// a rate.
+func (q Question) churn(p Population, policies []policy) (*v1alpha1.Churn, error) {
+	if q.PerDay == nil {
+		return nil, nil
+	}
+	churn := &v1alpha1.Churn{CreatesPerDay: *q.PerDay, Days: q.Days, Creates: *q.PerDay * q.Days}
+	for _, each := range policies {
+		expected, err := each.churn(p.Existing, *q.PerDay, q.Days)
+		if err != nil {
+			return nil, err
+		}
+		churn.Policies = append(churn.Policies, expected)
+	}
+	return churn, nil
+}
+
+// churn returns the failures of a rate of creates, for a number of days.
+func (p policy) churn(existing int64, perDay, days float64) (v1alpha1.ChurnPolicy, error) {
+	if p.attempts == nil {
+		return v1alpha1.ChurnPolicy{Name: p.name}, nil
+	}
+	expected, err := p.model.Churn(existing, perDay, days)
+	return v1alpha1.ChurnPolicy{
+		Name: p.name, Attempts: p.attempts,
+		FailuresPerDay:     finite(expected.FailuresPerDay),
+		DaysToFirstFailure: finite(expected.DaysToFirstFailure),
+		AnyFails:           finite(expected.AnyFails.Float64()),
+		AnyFailsLog10:      finite(expected.AnyFails.Log10()),
+	}, err
+}
+
+// whole returns a number of creates as an integer, clamped to the largest.
+func whole(creates float64) int64 {
+	if creates >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(math.Round(creates))
+}
+
+// Safe is the room from which a prefix is no problem, because so many creates are unlikely to fail.
+const Safe = 1000
+
+// verdict returns the state of the prefix with the least room, and the number of prefixes in each
+// state. The items of one prefix differ only in their numbers of creates.
+func (q Question) verdict(items []v1alpha1.CollisionItem) v1alpha1.CollisionVerdict {
+	verdict := v1alpha1.CollisionVerdict{State: v1alpha1.CollisionOK}
+	for at := 0; at < len(items); at += len(q.Creates) {
+		item := items[at]
+		room := RoomOf(item.InForce())
+		switch StateOf(room) {
+		case v1alpha1.CollisionRisk:
+			verdict.Risk++
+		case v1alpha1.CollisionFailing:
+			verdict.Failing++
+		}
+		if item.Policy(v1alpha1.PolicyServer).Attempts == nil {
+			verdict.AttemptsUnknown++
+		}
+		if at == 0 || room < verdict.Closest.Room {
+			verdict.State = StateOf(room)
+			verdict.Closest = v1alpha1.CollisionClosest{
+				Group: item.Group, Resource: item.Resource, Namespace: item.Namespace, Prefix: item.Prefix, Room: room,
+			}
+		}
+	}
+	return verdict
+}
+
+// RoomOf returns the room of a policy whose attempts are known.
+func RoomOf(p *v1alpha1.Policy) int64 {
+	if p.Room.Creates == nil {
+		return math.MaxInt64
+	}
+	return *p.Room.Creates
+}
+
+// StateOf returns the state of a prefix with so much room.
+func StateOf(room int64) v1alpha1.CollisionState {
+	switch {
+	case room == 0:
+		return v1alpha1.CollisionFailing
+	case room < Safe:
+		return v1alpha1.CollisionRisk
+	}
+	return v1alpha1.CollisionOK
 }
