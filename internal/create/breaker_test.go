@@ -1,6 +1,7 @@
 package create
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -414,6 +415,8 @@ func TestRenamedInDoubt(t *testing.T) {
 // A refusal that could not be checked causes a warning, whether the object, the user or the credential
 // was refused. An unchecked conflict causes a warning only if another name was tried.
 func TestWhatNeedsGet(t *testing.T) {
+	mayNotCreate := &exactlyonce.Error{Kind: exactlyonce.ErrRefused, Cause: apierrors.NewForbidden(
+		schema.GroupResource{Resource: "configmaps"}, "", errors.New(`User "nobody" cannot create resource "configmaps" in API group ""`))}
 	interrupted := &exactlyonce.Error{Kind: exactlyonce.ErrInterrupted, Cause: exactlyonce.ErrInterrupted}
 	for name, test := range map[string]struct {
 		err                 error
@@ -421,6 +424,7 @@ func TestWhatNeedsGet(t *testing.T) {
 		refusals, conflicts int
 	}{
 		"refused":                      {errForbidden, false, 1, 0},
+		"no permission":                {mayNotCreate, false, 0, 0},
 		"no credential":                {errDenied, false, 1, 0},
 		"interrupted":                  {interrupted, false, 0, 0},
 		"given up":                     {errSilence, false, 0, 0},

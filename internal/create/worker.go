@@ -119,11 +119,17 @@ func (w *worker) warnOf(d *Document, result exactlyonce.Result, err error, elsew
 	}
 	switch {
 	case !result.Unverified:
-	case errors.Is(err, exactlyonce.ErrRefused):
+	case errors.Is(err, exactlyonce.ErrRefused) && !lacksPermission(err):
 		w.warn(RefusalUnverified, resource)
 	case elsewhere:
 		w.warn(ConflictUnverified, resource)
 	}
+}
+
+// lacksPermission reports whether err is the refusal of an authorizer. It would be the same without an earlier
+// copy of the request.
+func lacksPermission(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), `" cannot create resource "`)
 }
 
 // leave returns the outcome of an object that an earlier run created. It returns false if it reads the

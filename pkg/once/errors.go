@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// The errors of Create. An error is one of these by errors.Is, or it is about an
-// argument. It also wraps the server's response if that is the reason, so
+// The errors of Create. An error is one of these by errors.Is. It also wraps the server's response if that is the reason, so
 // apierrors.IsForbidden and similar functions work.
 var (
 	// ErrUnknown means that the object may exist. Create with the same ID again.
@@ -28,23 +27,23 @@ var (
 	// ErrInterrupted means that the context was done before a request was sent or
 	// accepted. The error is the context's error, too.
 	ErrInterrupted = errors.New("interrupted")
+	// ErrInvalid means that an argument can't be used, and that nothing was sent. A
+	// Client returns it for an object that it can't send.
+	ErrInvalid = errors.New("invalid argument")
 )
 
-// errInvalid is an error about an argument.
-var errInvalid = errors.New("invalid argument")
-
 // IsPermanent reports whether a later call with the same arguments fails, too,
-// unless the cluster changes. It is true for ErrTaken, ErrMismatch and errors about
-// an argument. ErrRefused is never permanent, because a quota, a policy or a
+// unless the cluster changes. It is true for ErrTaken, ErrMismatch and ErrInvalid.
+// ErrRefused is never permanent, because a quota, a policy or a
 // permission can change. ErrNotControlled is not permanent, because the garbage
 // collector deletes an object whose owner is gone.
 func IsPermanent(err error) bool {
-	return errors.Is(err, errInvalid) || errors.Is(err, ErrTaken) || errors.Is(err, ErrMismatch)
+	return errors.Is(err, ErrInvalid) || errors.Is(err, ErrTaken) || errors.Is(err, ErrMismatch)
 }
 
 // invalid returns an error about an argument.
 func invalid(format string, values ...any) error {
-	return &failure{kind: errInvalid, text: fmt.Sprintf(format, values...)}
+	return &failure{kind: ErrInvalid, text: fmt.Sprintf(format, values...)}
 }
 
 // failure is an error of a kind, with its reason.

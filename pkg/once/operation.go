@@ -72,10 +72,10 @@ func (o *operation) identify(ctx context.Context) error {
 		return invalid("the object has no namespace, and a %s needs one", kind)
 	case err == nil:
 		return nil
-	case errors.Is(err, errInvalid):
+	case errors.Is(err, ErrInvalid):
 		return err
 	case runtime.IsNotRegisteredError(err), runtime.IsMissingKind(err), runtime.IsMissingVersion(err):
-		return &failure{kind: errInvalid, cause: err, text: err.Error()}
+		return &failure{kind: ErrInvalid, cause: err, text: err.Error()}
 	case meta.IsNoMatchError(err):
 		return o.failure(ErrRefused, err, "")
 	case ctx.Err() != nil:
@@ -116,7 +116,7 @@ func (o *operation) find(ctx context.Context, former derive.Secret) (Result, err
 		return Result{}, nil
 	case ctx.Err() != nil:
 		return Result{}, o.failure(ErrInterrupted, ctx.Err(), textOf(context.Cause(ctx)))
-	case errors.Is(seen.Err, errInvalid):
+	case errors.Is(seen.Err, ErrInvalid):
 		return Result{}, seen.Err
 	case seen.Finding == protocol.Anonymous:
 		return Result{}, o.failure(ErrUnknown, nil, protocol.ErrNoID.Error())
@@ -175,10 +175,10 @@ func (o *operation) refused(err error) protocol.Observation {
 	switch {
 	case errors.As(err, &unsent):
 		return protocol.Observation{Finding: protocol.NotStored, Unsent: true, Err: err}
-	case meta.IsNoMatchError(err), errors.Is(err, errInvalid):
+	case meta.IsNoMatchError(err), errors.Is(err, ErrInvalid):
 		return protocol.Observation{Finding: protocol.Rejected, Unsent: true, Err: err}
 	case runtime.IsNotRegisteredError(err), runtime.IsMissingKind(err), runtime.IsMissingVersion(err):
-		err = &failure{kind: errInvalid, cause: err, text: err.Error()}
+		err = &failure{kind: ErrInvalid, cause: err, text: err.Error()}
 		return protocol.Observation{Finding: protocol.Rejected, Unsent: true, Err: err}
 	}
 	seen, _ := o.sent().Refused(o.name, err, true)

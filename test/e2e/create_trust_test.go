@@ -202,7 +202,7 @@ func TestDataOfSecretsIsInNoID(t *testing.T) {
 
 	secret := "--idempotency-secret-file=" + harness.File(t, "secret", firstSecret)
 	u.Run(args(other, "1234", secret)...).Expect(t, 0, `secret/pin-`+harness.Suffix+` created\n`, `.*`)
-	u.Run(args(other, "4321", secret)...).Expect(t, 1, ``, `.*the key was used for a different input, so nothing was created.*`)
+	u.Run(args(other, "4321", secret)...).Expect(t, 1, ``, `.*error: nothing was created, because .*A key belongs to the input of its first run.*`)
 }
 
 // The same key, secret and namespace in two clusters give the same name and ID. Another user reads them in

@@ -3,13 +3,16 @@ package logs
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +24,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/logs"
 	"github.com/kubectl-genname/kubectl-genname/internal/pods"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -161,12 +165,7 @@ func TestBlockedStderr(t *testing.T) {
 		}
 	}
 	finish(t, owner)
-	harness.Eventually(t, func() error {
-		if !strings.Contains(out.String(), `"type": "Complete"`) {
-			return fmt.Errorf("stdout is %q", out.String())
-		}
-		return nil
-	})
+	until(t, out, `"type": "Complete"`)
 	close(errOut.opened)
 	if got := <-code; got != 0 {
 		t.Errorf("exit code %d", got)
@@ -176,6 +175,61 @@ func TestBlockedStderr(t *testing.T) {
 	if got := errOut.String(); !message.MatchString(got) || message.ReplaceAllString(got, "") != want {
 		t.Errorf("%d bytes, want %d: %.400s ... %s", len(got), len(want), got, got[max(0, len(got)-300):])
 	}
+}
+
+// An interrupt while the Pods are listed a last time is no success, because lines may be missing.
+func TestInterruptInTheLastList(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, onNode(t).ControlPlane)
+	var hangs atomic.Bool
+	proxy := faultproxy.New(t, onNode(t).Admin(), func(r *http.Request) faultproxy.Fault {
+		if !hangs.Load() || !strings.HasSuffix(r.URL.Path, "/pods") || r.URL.Query().Has("watch") {
+			return nil
+		}
+		return func(http.Handler) http.Handler {
+			return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		}
+	})
+	ctx, interrupt := context.WithCancel(t.Context())
+	out, errOut := &pipe{opened: make(chan struct{})}, &pipe{opened: make(chan struct{})}
+	close(out.opened)
+	close(errOut.opened)
+	u, input, code := harness.As(t, proxy.Config), harness.File(t, "in.yaml", job), make(chan int, 1)
+	go func() {
+		code <- cmd.Execute(ctx, []string{
+			"create", "-n", ns, "-f", input, "--wait", "--logs", "-o", "json",
+			"--kubeconfig=" + u.Kubeconfig, "--cache-dir=" + filepath.Dir(u.Kubeconfig),
+		}, genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: errOut})
+	}()
+	owner := theJob(t, ns)
+	p := podOf(t, owner)
+	p.run("main", 0, "first", "last")
+	p.phase(corev1.PodSucceeded)
+	until(t, errOut, "last\n")
+	hangs.Store(true)
+	finish(t, owner)
+	until(t, out, `"type": "Complete"`)
+	interrupt()
+	if got := <-code; got != 130 {
+		t.Errorf("exit code %d", got)
+	}
+	want := "first\nlast\nWarning: interrupted before all logs were read, so lines may be missing:\n" +
+		"  kubectl logs job/" + owner.Name + " -n " + ns + "\n" +
+		"Waited for 1 object: 1 succeeded, 0 failed, 0 running.\n"
+	if got := errOut.String(); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// until waits for a text.
+func until(t *testing.T, p *pipe, text string) {
+	t.Helper()
+	harness.Eventually(t, func() error {
+		if !strings.Contains(p.String(), text) {
+			return fmt.Errorf("it has %q, and not %q", p.String(), text)
+		}
+		return nil
+	})
 }
 
 // Pods of a Job with a selector of its own don't have the label of their Job.

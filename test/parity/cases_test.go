@@ -92,7 +92,7 @@ var cases = []parityCase{
 	{args: "-f three.yaml", prepare: quotaOfTwo, code: 1, prints: "exceeded quota: two, requested: count/configmaps=1, used: count/configmaps=2, limited: count/configmaps=2"},
 	{args: "-f named.yaml", prepare: holdName, code: 1, prints: `configmaps "named" already exists`},
 	{args: "-f named.yaml", prepare: endHolder, code: 1, prints: `object is being deleted: configmaps "named" already exists`},
-	{args: "-f one.yaml", user: "nobody", code: 1, prints: `Error from server (Forbidden): error when creating "one.yaml": configmaps is forbidden: User "nobody" cannot create resource "configmaps" in API group "" in the namespace "NAMESPACE"`, client: mayDoNothing("nobody")},
+	{args: "-f one.yaml", user: "nobody", code: 1, prints: `Error from server (Forbidden): error when creating "one.yaml": configmaps is forbidden: User "nobody" cannot create resource "configmaps" in API group "" in the namespace "NAMESPACE"`},
 	{args: "-f one.yaml --as=someone", user: "nobody", code: 1, prints: "failed to download openapi: unknown"},
 	{
 		args: "-f both.yaml -f both.yaml", code: 1, prints: `the server was not able to generate a unique name`,
@@ -127,7 +127,7 @@ var cases = []parityCase{
 	},
 	{
 		args: "-f one.yaml", faults: harness.First(2, faultproxy.Respond(429, http.Header{"Retry-After": {"1"}}, "busy")), prints: "one-SUFFIX created\n",
-		client: &harness.Result{Stdout: `configmap/one-SUFFIX created\n`, Stderr: `(configmap/one-SUFFIX: [^\n]* \(sending it again in 1s\)\n){2}`},
+		client: &harness.Result{Stdout: `configmap/one-SUFFIX created\n`, Stderr: `(configmap/one-SUFFIX: [^\n]* \(sending it again in [^)]*\)\n){2}`},
 	},
 	{
 		args: "-f one.yaml", faults: harness.First(1, faultproxy.Respond(503, nil, "busy")), code: 1, unknown: true, prints: `the server is currently unable to handle the request (post configmaps)`,
@@ -189,12 +189,4 @@ func endNamespace(t *testing.T, namespace string) {
 func quotaOfTwo(t *testing.T, namespace string) {
 	t.Helper()
 	harness.Quota(t, retrying, namespace, "two", 2)
-}
-
-// mayDoNothing returns the plugin's output for a user without permissions. Before kubectl's refusal, the plugin warns
-// that it can't check the refusal.
-func mayDoNothing(user string) *harness.Result {
-	return &harness.Result{Code: 1, Stderr: harness.Printed("Warning: "+"the server refused a create, and the plugin can't get %s to check the object. If a proxy repeated the request, the first copy may have created the object.", "configmaps") +
-		`Error from server \(Forbidden\): error when creating "one.yaml": configmaps is forbidden: User "` + user +
-		`" cannot create resource "configmaps" in API group "" in the namespace "NAMESPACE"\n`}
 }

@@ -103,7 +103,7 @@ func (e *ending) result() (printed []string, err error) {
 		code = exitcode.Unknown
 	case e.waiting.failed():
 		code = exitcode.ObjectFailed
-	case e.interrupted && (e.NotAttempted > 0 || e.Unread || e.waiting.unfinished() > 0):
+	case e.interrupted && (e.NotAttempted > 0 || e.Unread || e.waiting.unfinished() > 0 || e.waiting.logsUnread):
 		code = exitcode.Interrupted
 	case e.err == nil && e.Documents == 0:
 		return printed, errors.New("no objects passed to create")

@@ -39,6 +39,8 @@ type waiting struct {
 	running   []string             // arguments of kubectl, as far as they are shown
 	logs      *logStreams          // nil without --logs
 
+	logsUnread bool // an interrupt has ended the logs
+
 	pods  awaitedPods // of the objects
 	why   podReasons
 	began time.Time
@@ -140,7 +142,29 @@ func (r *results) wait() error {
 		r.waiting.why.recheck(r.ctx)
 	}
 	r.waiting.logs.drain()
+	r.warnOfUnreadLogs()
 	return nil
+}
+
+// warnOfUnreadLogs warns that an interrupt has ended the logs of objects that have ended.
+func (r *results) warnOfUnreadLogs() {
+	if r.waiting.logs == nil || !r.interrupted() || r.waiting.unfinished() > 0 {
+		return
+	}
+	r.waiting.logsUnread = true
+	var commands []string
+	for _, o := range r.waiting.pods.owners {
+		argument := "pod/" + o.Name
+		if o.Job {
+			argument = "job/" + o.Name
+		}
+		commands = append(commands, "  kubectl logs "+reference.In(argument, o.Namespace))
+	}
+	if more := len(commands) - maxShown; more > 0 {
+		commands = append(commands[:maxShown], fmt.Sprintf("  (%d more)", more))
+	}
+	r.warn("interrupted before all logs were read, so lines may be missing:")
+	r.printLine(terminal.Printable(strings.Join(commands, "\n")))
 }
 
 // start prepares the wait.

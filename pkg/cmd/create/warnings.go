@@ -79,18 +79,26 @@ func action(e exactlyonce.Event) string {
 	return "checking whether it exists"
 }
 
-// causeOf returns why objects of the key are unexpected.
-func causeOf(change *create.Change) string {
-	switch {
-	case change == nil:
-		return "Either a document was removed, or its name, generateName or order was changed, " +
-			"or --count was lowered."
-	case len(change.Fields) == 0:
-		return fmt.Sprintf("A field was removed from %s in the input. All other fields are the same in "+
-			"%s.", change.Document, change.Object)
+// otherInput returns the error of a run whose input doesn't contain all objects of the key.
+func otherInput(e *create.UnexpectedError) error {
+	object, text := e.Objects[0], fmt.Sprintf("the input lacks %s that this key created: %s\nA document was removed, "+
+		"its name, generateName or order was changed, or --count was lowered.",
+		humanize.Count(len(e.Objects), "object"), some(e.Objects))
+	if c := e.Change; c != nil {
+		object, text = c.Object, fmt.Sprintf("a field was removed from %s in the input, "+
+			"and this key created %s with it", c.Document, c.Object)
+		if len(c.Fields) > 0 {
+			text = fmt.Sprintf("%s in the input differs from %s, which this key created. "+
+				"These fields differ, or a field was removed:\n  %s",
+				c.Document, c.Object, strings.Join(c.Fields, "\n  "))
+		}
+		if more := len(e.Objects) - 1; more > 0 {
+			text += fmt.Sprintf("\nThe input doesn't match %s of the key either.", humanize.Count(more, "other object"))
+		}
 	}
-	return fmt.Sprintf("%s in the input differs from %s in these fields, or a field was "+
-		"removed:\n%s", change.Document, change.Object, "  "+strings.Join(change.Fields, "\n  "))
+	return ownError(fmt.Sprintf("nothing was created, because %s\n"+
+		"A key belongs to the input of its first run. Run the command with that input. "+
+		"To see what it was, print the object:\n  kubectl get %s -o yaml", text, object))
 }
 
 // explain rewords an error of the whole run, with the next command.
@@ -112,11 +120,7 @@ func explain(err error) error {
 	}
 	var unexpected *create.UnexpectedError
 	if errors.As(err, &unexpected) {
-		return ownError(fmt.Sprintf("the key was used for a different input, so nothing was created. "+
-			"Earlier runs with the key created %s from documents that are not in this input: %s\n"+
-			"%s\n"+
-			"Run the command with the earlier input.",
-			humanize.Count(len(unexpected.Objects), "object"), some(unexpected.Objects), causeOf(unexpected.Change)))
+		return otherInput(unexpected)
 	}
 	var secrets *create.SecretsError
 	if errors.As(err, &secrets) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -103,7 +104,19 @@ func (a adapter) Create(ctx context.Context, object runtime.Object) error {
 	if err != nil {
 		return err
 	}
-	return a.client.Create(ctx, o)
+	err = a.client.Create(ctx, o)
+	if isOtherNamespace(err) {
+		return fmt.Errorf("%w: %w", once.ErrInvalid, err)
+	}
+	return err
+}
+
+// isOtherNamespace reports whether err is the one of a client.NewNamespacedClient for an object of
+// another namespace. It has no type.
+func isOtherNamespace(err error) bool {
+	var status apierrors.APIStatus
+	return err != nil && !errors.As(err, &status) &&
+		strings.Contains(err.Error(), "does not match the namespace") && strings.HasSuffix(err.Error(), "on the client")
 }
 
 func (a adapter) Get(ctx context.Context, namespace, name string, object runtime.Object) error {

@@ -157,6 +157,19 @@ func TestNilClients(t *testing.T) {
 	}
 }
 
+// An object of another namespace than the client's is a permanent error, and nothing is sent.
+func TestOtherNamespace(t *testing.T) {
+	server := oncetest.NewServer()
+	c := clientOf(t, server)
+	creator := oncecr.New(client.NewNamespacedClient(c, "other"), c)
+	if result, err := creator.Create(t.Context(), configMap("a"), once.NewID()); !once.IsPermanent(err) {
+		t.Errorf("%+v, %v", result, err)
+	}
+	if all := server.Requests(); len(all) != 0 {
+		t.Errorf("requests: %v", all)
+	}
+}
+
 // Create reads with the reader, and never with the writer's cache.
 func TestReadsWithReader(t *testing.T) {
 	server, other := oncetest.NewServer(), oncetest.NewServer()
