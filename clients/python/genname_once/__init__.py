@@ -15,8 +15,9 @@ same key.
 
 from .client import Failed, Mismatch, OnceError, Result, Unknown, create_once
 from .derive import ID_ANNOTATION, canonical, derive_digest, derive_id, derive_name
+from .manifest import read_manifest
 
 __all__ = [
     "Failed", "ID_ANNOTATION", "Mismatch", "OnceError", "Result", "Unknown",
-    "canonical", "create_once", "derive_digest", "derive_id", "derive_name",
+    "canonical", "create_once", "derive_digest", "derive_id", "derive_name", "read_manifest",
 ]

@@ -5,10 +5,9 @@ import os
 import signal
 import sys
 
-import yaml
 from kubernetes import client, config
 
-from . import OnceError, Unknown, create_once
+from . import OnceError, Unknown, create_once, read_manifest
 
 
 def claim(outcome: str, name: str) -> None:
@@ -19,7 +18,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with open(sys.argv[2], encoding="utf-8") as manifest:
-            document = yaml.safe_load(manifest)
+            document = read_manifest(manifest.read())
         config.load_kube_config(sys.argv[1])
         result = create_once(client.ApiClient(), document, os.environ.get("GENNAME_IDEMPOTENCY_KEY", ""),
                              os.environ.get("GENNAME_IDEMPOTENCY_SECRET"))

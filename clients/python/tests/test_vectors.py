@@ -6,7 +6,7 @@ import json
 import pathlib
 import unittest
 
-from genname_once import derive
+from genname_once import derive, read_manifest
 
 VECTORS = pathlib.Path(__file__).parents[3] / "docs" / "spec" / "vectors.json"
 
@@ -26,6 +26,8 @@ class TestVectors(unittest.TestCase):
         self.assertEqual(v["id"], found)
         if v["form"] == "generateName":
             self.assertEqual(v["name"], derive.derive_name(secret, found, v["value"]))
+        if v["yaml"]:
+            self.assertEqual(v["object"], read_manifest(v["yaml"]))
         manifest = {"apiVersion": v["group"] + "/v1" if v["group"] else "v1", "kind": v["kind"], **v["object"]}
         self.assertEqual(v["digest"], derive.derive_digest(secret, found, manifest))
         if v["canonical"] is not None:

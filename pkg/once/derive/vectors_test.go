@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	kubejson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
 )
 
 const vectorsFile = "../../../docs/spec/vectors.json"
@@ -30,6 +31,7 @@ type vector struct {
 	Value     string          `json:"value"`
 	D         int             `json:"d"`
 	N         int             `json:"n"`
+	YAML      *string         `json:"yaml"`
 	Object    json.RawMessage `json:"object"`
 
 	PRK       string  `json:"prk_hex"`
@@ -46,7 +48,7 @@ type input struct {
 	comment string
 	source  Source
 	object  Object
-	content string
+	content string // in JSON, or in YAML if the comment begins with YAML
 }
 
 var job = Object{Group: "batch", Kind: "Job", Namespace: "shop", GenerateName: "migrate-"}
@@ -97,6 +99,15 @@ func inputs() []input {
 			Object{Kind: "Secret", Namespace: "shop", GenerateName: "pin-"},
 			`{"data":{"a":"MTIzNA=="},"stringData":{"b":"5678"},"type":"Opaque"}`,
 		},
+		{"YAML: numbers", key, configMap, "spec: {octal: 0644, octal12: 0o644, hex: 0x1F, binary: 0b11, decimal: 08, " +
+			"plus: +7, zero: -0, integer: 1.0, dot: 1., exponent: 1e3, signed: 1E+3, separated: 1_000}\n"},
+		{"YAML: a fraction has no digest", key, configMap, "spec: {a: .5}\n"},
+		{"YAML: booleans", key, configMap, "spec: {a: yes, b: off, c: y, d: N, e: TRUE, f: False, g: On, h: 'yes', i: yEs}\n"},
+		{"YAML: null, absent and empty", key, configMap, "spec: {a: ~, b: null, c: , d: '', e: {}, f: [], g: [~], h: 'null'}\n"},
+		{"YAML: text that looks like another type", key, configMap, "data:\n  quoted: \"0644\"\n  single: '1e3'\n  date: 2026-11-05\n" +
+			"  time: 2026-11-05T03:04:05Z\n  clock: 12:30:45\n  version: 1.2.3\n  hash: 4f2a9c1\n"},
+		{"YAML: keys are strings", key, configMap, "data: {17: a, yes: b, 0644: c}\n"},
+		{"YAML: blocks, anchors and merged maps", key, configMap, "data: &d\n  literal: |\n    a\n    b\n  folded: >-\n    a\n    b\nspec:\n  <<: *d\n  own: \"\\u00e9\"\n"},
 	}
 }
 
@@ -130,6 +141,13 @@ func vectorOf(t *testing.T, secret Secret, in input) vector {
 		PRK: hex.EncodeToString(secret.prk()), IDInput: hex.EncodeToString(encode("id", append(parts, o.parts()...)...)),
 		ID: secret.ID(in.source, o), Name: o.Name,
 	}
+	if strings.HasPrefix(in.comment, "YAML: ") {
+		object, err := yaml.YAMLToJSON([]byte(in.content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.YAML, v.Object = &in.content, object
+	}
 	if o.GenerateName != "" {
 		v.Name = secret.Name(v.ID, o.GenerateName)
 	}
@@ -138,7 +156,7 @@ func vectorOf(t *testing.T, secret Secret, in input) vector {
 		v.Label = &label
 	}
 	var content map[string]any
-	if err := kubejson.Unmarshal([]byte(in.content), &content); err != nil {
+	if err := kubejson.Unmarshal(v.Object, &content); err != nil {
 		t.Fatal(err)
 	}
 	if canonical, ok := secret.Canonical(o, content); ok {
