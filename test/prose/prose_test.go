@@ -164,7 +164,8 @@ func pages(t *testing.T) map[string]string {
 		err := filepath.WalkDir(root+dir, func(path string, entry fs.DirEntry, err error) error {
 			relative := filepath.ToSlash(strings.TrimPrefix(path, filepath.FromSlash(root)))
 			relative = strings.TrimPrefix(relative, "./")
-			if err == nil && dir == "." && entry.IsDir() && filepath.Clean(path) != filepath.Clean(root) {
+			below := err == nil && dir == "." && entry.IsDir() && filepath.Clean(path) != filepath.Clean(root)
+			if below || filepath.Base(path) == "node_modules" {
 				return fs.SkipDir
 			}
 			if err != nil || filepath.Ext(path) != ".md" || generated.MatchString(relative) {
