@@ -2,11 +2,9 @@ package waiting
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -218,20 +216,7 @@ func (c customType) pattern() string {
 // install creates the CRD. Its webhook, which converts between versions, does not run.
 func (c customType) install(t *testing.T) {
 	t.Helper()
-	download := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", c.module)
-	download.Dir = t.TempDir()
-	out, err := download.Output()
-	if err != nil {
-		t.Fatalf("download %s: %v\n%s", c.module, err, out)
-	}
-	var module struct{ Dir, Sum string }
-	if err := json.Unmarshal(out, &module); err != nil {
-		t.Fatal(err)
-	}
-	if module.Sum != sums[c.module] {
-		t.Fatalf("%s has the sum %s, want %s", c.module, module.Sum, sums[c.module])
-	}
-	data, err := os.ReadFile(filepath.Join(module.Dir, c.crd))
+	data, err := os.ReadFile(filepath.Join(harness.Module(t, c.module, sums[c.module]), c.crd))
 	if err != nil {
 		t.Fatal(err)
 	}

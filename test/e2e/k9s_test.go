@@ -1,0 +1,169 @@
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+	"github.com/google/jsonschema-go/jsonschema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+// k9s is the source of k9s.
+func k9s(t *testing.T) string {
+	t.Helper()
+	return harness.Module(t, "github.com/derailed/k9s@v0.51.0", "h1:do0fkB1JuN9uURg6bH99I/6phINeFmaGJcldWn8GwSY=")
+}
+
+// k9sPlugin is a plugin of k9s.
+type k9sPlugin struct {
+	ShortCut, Command string
+	Args              []string
+}
+
+// k9sPlugins returns the plugins of deploy/k9s, as text and decoded.
+func k9sPlugins(t *testing.T) (any, map[string]k9sPlugin) {
+	t.Helper()
+	text, err := os.ReadFile(harness.Root + "deploy/k9s/plugins.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file any
+	var decoded struct{ Plugins map[string]k9sPlugin }
+	if err := errors.Join(yaml.Unmarshal(text, &file), yaml.Unmarshal(text, &decoded)); err != nil {
+		t.Fatal(err)
+	}
+	return file, decoded.Plugins
+}
+
+// The plugins conform to the schema of k9s. Their keys are free in each of its views.
+func TestK9sPluginsConform(t *testing.T) {
+	t.Parallel()
+	file, plugins := k9sPlugins(t)
+	text, err := os.ReadFile(filepath.Join(k9s(t), "internal/config/json/schemas/plugins.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := resolved.Validate(file); err != nil {
+		t.Error(err)
+	}
+	if resolved.Validate(map[string]any{"plugins": map[string]any{"a": map[string]any{"shortCut": "a"}}}) == nil {
+		t.Error("the schema allows anything")
+	}
+	views, err := filepath.Glob(filepath.Join(k9s(t), "internal/view/*.go"))
+	if err != nil || len(views) == 0 {
+		t.Fatalf("%d files: %v", len(views), err)
+	}
+	used := map[string]bool{}
+	for _, path := range views {
+		source, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range regexp.MustCompile(`ui\.KeyShift([A-Z])\b`).FindAllSubmatch(source, -1) {
+			used["Shift-"+string(key[1])] = true
+		}
+	}
+	for name, p := range plugins {
+		if used[p.ShortCut] || !strings.HasPrefix(p.ShortCut, "Shift-") || len(used) < 5 {
+			t.Errorf("%s has the key %s, which k9s uses", name, p.ShortCut)
+		}
+		used[p.ShortCut] = true
+	}
+}
+
+// variable matches a variable that k9s replaces in an argument (internal/view/env.go).
+var variable = regexp.MustCompile(`\$(!?)([\w\-]+)|\$\{(!?)([\w\-%/: ]+)}`)
+
+// run runs a plugin for an object that is selected in k9s, and returns the output when it has a text. Its pager is cat.
+func (p k9sPlugin) run(t *testing.T, selected map[string]string, has string) {
+	t.Helper()
+	args := []string{}
+	for _, arg := range p.Args {
+		args = append(args, variable.ReplaceAllStringFunc(arg, func(name string) string {
+			if value, is := selected[strings.Trim(name, "${}")]; is {
+				return value
+			}
+			return name
+		}))
+	}
+	u := harness.As(t, retrying.Admin())
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "less"), []byte("#!/bin/sh\nexec cat\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), p.Command, args...)
+	cmd.Env = append(harness.Environment(t, u.Kubeconfig), "PATH="+bin+":"+harness.Path(t))
+	if p.Command == "kubectl" {
+		cmd.Path, cmd.Err = harness.Kubectl(t), nil
+	}
+	terminal, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := shownOn(terminal)
+	harness.Eventually(t, func() error {
+		if !strings.Contains(out.String(), has) {
+			return fmt.Errorf("%s prints %s", args, out)
+		}
+		return nil
+	})
+	_ = cmd.Process.Kill() // of a watch
+	_ = cmd.Wait()
+	_ = terminal.Close()
+}
+
+// The plugins print the names of the selected type, and the names and the plan of its prefix. The object is in a
+// namespace and a group, only in a namespace, or in a group. A shell executes no part of a prefix.
+func TestK9sPluginsRun(t *testing.T) {
+	t.Parallel()
+	_, plugins := k9sPlugins(t)
+	ns := harness.Namespace(t, retrying)
+	prefix := ns + "-$(touch PWN)-"
+	manifest := harness.File(t, "k9s.yaml", "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {generateName: "+prefix+
+		"}\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {generateName: "+prefix+
+		"}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: "+ns+"-}\n")
+	created := harness.As(t, retrying.Admin()).Run("create", "-n", ns, "-f", manifest, "-o", "name")
+	if created.Code != 0 {
+		t.Fatal(created.Stderr)
+	}
+	for typeAndName := range strings.SplitSeq(strings.TrimSpace(created.Stdout), "\n") {
+		kind, name, _ := strings.Cut(typeAndName, "/")
+		resource, group, _ := strings.Cut(strings.ToLower(kind), ".")
+		selected := map[string]string{
+			"RESOURCE_NAME": resource + "s", "RESOURCE_GROUP": group, "NAME": name, "NAMESPACE": ns, "CONTEXT": "test",
+		}
+		plan := "is a pattern"
+		switch resource {
+		case "clusterrole":
+			selected["NAMESPACE"] = "-"
+		case "configmap":
+			plan = "Nothing to delete"
+		}
+		for plugin, has := range map[string]string{
+			"genname-audit": "--min-count", "genname-watch": "1 type watched", "genname-prefix": "Creator:", "genname-prune": plan,
+		} {
+			plugins[plugin].run(t, selected, has)
+		}
+	}
+	if _, err := os.Stat("PWN"); err == nil {
+		t.Error("a plugin executed a name")
+	}
+}
