@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
@@ -21,9 +22,6 @@ type Near struct {
 // nearest are prefixes by the names that the user gave.
 type nearest map[string]Near
 
-// farthest is the number of typing errors up to which a prefix is near.
-const farthest = 2
-
 // add remembers a name pool if it is nearer to a named prefix than all others.
 func (n nearest) add(options *Options, pool *pools.Pool) {
 	named := options.Prefixes
@@ -35,7 +33,7 @@ func (n nearest) add(options *Options, pool *pools.Pool) {
 		if in, _, generated := names.Split(prefix); generated && in == pool.Prefix {
 			near.IsObject, near.distance = true, -1
 		}
-		if prefix == pool.Prefix || pool.Names == 0 || near.distance > min(farthest, len(prefix)/3) {
+		if prefix == pool.Prefix || pool.Names == 0 || near.distance > min(humanize.Farthest, len(prefix)/3) {
 			continue
 		}
 		key := options.asNamed(pool.GroupResource, prefix)
@@ -46,31 +44,10 @@ func (n nearest) add(options *Options, pool *pools.Pool) {
 	}
 }
 
-// distance returns how many bytes differ between two prefixes, or farthest+1 if more do. A dash at the end
-// doesn't count.
+// distance returns how many bytes differ between two prefixes. A dash at the end doesn't count.
 func distance(named, prefix string) int {
-	if difference := len(named) - len(prefix); difference > farthest || difference < -farthest {
-		return farthest + 1
-	}
 	if strings.TrimRight(named, "-.") == strings.TrimRight(prefix, "-.") {
 		return 0
 	}
-	before := make([]int, len(prefix)+1)
-	for j := range before {
-		before[j] = j
-	}
-	for i := range len(named) {
-		diagonal := before[0]
-		before[0] = i + 1
-		for j := range len(prefix) {
-			above := before[j+1]
-			differs := 1
-			if named[i] == prefix[j] {
-				differs = 0
-			}
-			before[j+1] = min(above+1, before[j]+1, diagonal+differs)
-			diagonal = above
-		}
-	}
-	return before[len(prefix)]
+	return humanize.Distance(named, prefix)
 }

@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 )
 
 // unmentioned are the types that are counted only if they are named. Their names are not made
@@ -150,20 +152,30 @@ func mappingFor(mapper meta.RESTMapper, name string) (*meta.RESTMapping, error) 
 		return mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	}
 	mapping, err := kindMapping(mapper, name)
-	switch {
-	case !meta.IsNoMatchError(err):
+	if !meta.IsNoMatchError(err) {
 		return mapping, err
-	case resource.Group != "":
-		return nil, NoSuchType(fmt.Sprintf("the server doesn't have a resource type %q in group %q",
-			resource.Resource, resource.Group))
 	}
-	return nil, NoSuchType(fmt.Sprintf("the server doesn't have a resource type %q", resource.Resource))
+	return nil, NoSuchType{GroupResource: resource}
 }
 
 // NoSuchType is the error of a resource type that the server doesn't have.
-type NoSuchType string
+type NoSuchType struct {
+	schema.GroupResource
+	didYouMean string
+}
 
-func (e NoSuchType) Error() string { return string(e) }
+func (e NoSuchType) Error() string {
+	text := fmt.Sprintf("the server doesn't have a resource type %q", e.Resource)
+	if e.Group != "" {
+		text += fmt.Sprintf(" in group %q", e.Group)
+	}
+	return text + e.didYouMean
+}
+
+// Nearest adds the type that is most like the unknown one.
+func (e NoSuchType) Nearest(types []string) NoSuchType {
+	return NoSuchType{e.GroupResource, humanize.DidYouMean(strings.ToLower(e.Resource), types)}
+}
 
 // kindMapping resolves the name of a kind.
 func kindMapping(mapper meta.RESTMapper, name string) (*meta.RESTMapping, error) {

@@ -4,6 +4,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,12 +13,14 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/component-base/cli"
 	"k8s.io/klog/v2"
 	"k8s.io/kubectl/pkg/cmd/options"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/audit"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/completion"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/create"
@@ -135,6 +138,16 @@ func newKubectl(streams genericiooptions.IOStreams) *cobra.Command {
 		// The command may be unknown, not its flags.
 		if args := cmd.Flags().Args(); cmd == genname && len(args) > 0 {
 			return noSuchCommand(cmd, args)
+		}
+		var unknown *pflag.NotExistError
+		if errors.As(err, &unknown) {
+			var known []string
+			cmd.Flags().VisitAll(func(f *pflag.Flag) {
+				if !f.Hidden {
+					known = append(known, "--"+f.Name)
+				}
+			})
+			err = fmt.Errorf("%w%s", err, humanize.DidYouMean("--"+unknown.GetSpecifiedName(), known))
 		}
 		return usage(cmd, err)
 	})

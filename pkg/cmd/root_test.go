@@ -18,6 +18,7 @@ func TestUnknownCommands(t *testing.T) {
 		"craete -f job.yaml":      "error: unknown command \"craete\" for \"kubectl genname\"\n\nDid you mean this?\n\tcreate\n",
 		"-n x nonsuch --count=3":  "error: unknown command \"nonsuch\" for \"kubectl genname\"\nSee 'kubectl genname --help' for usage.\n",
 		"--nope":                  "error: unknown flag: --nope\nSee 'kubectl genname --help' for usage.\n",
+		"audit --min-cout=3":      "error: unknown flag: --min-cout. Did you mean --min-count?\nSee 'kubectl genname audit --help' for usage.\n",
 		"create --nope -f x.yaml": "error: unknown flag: --nope\nSee 'kubectl genname create --help' for usage.\n",
 	} {
 		var out, errOut bytes.Buffer

@@ -4,8 +4,10 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -112,7 +114,8 @@ func (c *Cluster) resources(named []string, namespace string) ([]census.Resource
 		if err != nil {
 			return nil, nil, err
 		}
-		return census.Resolve(mapper, named)
+		found, skipped, err := census.Resolve(mapper, named)
+		return found, skipped, c.withNearest(err)
 	}
 	if _, silent := c.Config.WarningHandler.(rest.NoWarnings); !silent {
 		c.Config = rest.CopyConfig(c.Config)        // c.Config may be in use
@@ -138,6 +141,24 @@ func (c *Cluster) resources(named []string, namespace string) ([]census.Resource
 		}
 	}
 	return namespaced, skipped, nil
+}
+
+// withNearest adds the type that is most like an unknown one.
+func (c *Cluster) withNearest(err error) error {
+	var unknown census.NoSuchType
+	if !errors.As(err, &unknown) || strings.HasSuffix(unknown.Resource, "-") { // which is a prefix
+		return err
+	}
+	client, failure := c.factory.ToDiscoveryClient()
+	if failure != nil {
+		return err
+	}
+	found, _, _ := census.Discover(client) // without a response, there is no suggestion
+	var names []string
+	for _, r := range found {
+		names = append(names, r.Resource)
+	}
+	return unknown.Nearest(names)
 }
 
 // HasNamespace returns an error unless the namespace exists. It reports whether the user has
