@@ -6,11 +6,13 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
@@ -43,6 +45,42 @@ func (d *Document) changes(stored *unstructured.Unstructured) []string {
 	c := comparison{most: maxFields}
 	c.compare("", wanted, d.contentOf(stored))
 	return c.paths
+}
+
+var (
+	idPath  = fieldpath.MakePathOrDie("metadata", "annotations", derive.IDAnnotation)
+	indices = regexp.MustCompile(`\[\d+\]`)
+)
+
+// changedBy returns the field managers that have written all of the paths since the creation, or nil. They help to
+// find the cause, and prove nothing: a client claims a manager, and can write managedFields itself.
+func changedBy(stored *unstructured.Unstructured, paths []string) (managers []string) {
+	written := map[string]bool{}
+	for _, entry := range stored.GetManagedFields() {
+		owned := &fieldpath.Set{}
+		if entry.FieldsV1 == nil || owned.FromJSON(entry.FieldsV1.GetRawReader()) != nil || owned.Has(idPath) {
+			continue // the last one is the creation
+		}
+		owned.Iterate(func(p fieldpath.Path) {
+			at := ""
+			for _, element := range p {
+				if element.FieldName != nil {
+					at = join(at, *element.FieldName)
+				}
+			}
+			for _, path := range paths {
+				if strings.HasPrefix(at+".", indices.ReplaceAllString(path, "")+".") {
+					written[path] = true
+					managers = append(managers, entry.Manager)
+				}
+			}
+		})
+	}
+	if len(written) < len(paths) {
+		return nil
+	}
+	slices.Sort(managers)
+	return slices.Compact(managers)
 }
 
 func (d *Document) contentOf(object *unstructured.Unstructured) map[string]any {

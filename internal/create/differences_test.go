@@ -132,3 +132,33 @@ func TestChanges(t *testing.T) {
 		})
 	}
 }
+
+// Field managers are named if each path was written by one that is not the creation's.
+func TestChangedBy(t *testing.T) {
+	entry := func(manager, fields string) string { return `{manager: ` + manager + `, fieldsV1: ` + fields + `}` }
+	const creation = `{manager: kubectl-create, fieldsV1: {"f:metadata": {"f:annotations": {"f:genname.dev/creation-id": {}}}, "f:data": {".": {}, "f:a": {}}}}`
+	image := `{"f:spec": {"f:containers": {"k:{\"name\":\"c\"}": {"f:image": {}}}}}`
+	for name, test := range map[string]struct {
+		entries string
+		paths   []string
+		want    []string
+	}{
+		"the creator":           {creation, []string{"data.a"}, nil},
+		"an editor":             {creation + `, ` + entry("editor", `{"f:data": {"f:a": {}}}`), []string{"data.a"}, []string{"editor"}},
+		"only another field":    {creation + `, ` + entry("editor", `{"f:data": {"f:ab": {}}}`), []string{"data.a"}, nil},
+		"only the parent":       {creation + `, ` + entry("editor", `{"f:data": {".": {}}}`), []string{"data.a"}, nil},
+		"one of two fields":     {creation + `, ` + entry("editor", `{"f:data": {"f:b": {}}}`), []string{"data.a", "data.b"}, nil},
+		"two managers":          {creation + `, ` + entry("second", `{"f:data": {"f:b": {}}}`) + `, ` + entry("first", `{"f:data": {"f:a": {}}}`), []string{"data.a", "data.b"}, []string{"first", "second"}},
+		"an item of a list":     {creation + `, ` + entry("editor", image), []string{"spec.containers[0].image"}, []string{"editor"}},
+		"a map":                 {creation + `, ` + entry("editor", `{"f:data": {"f:a": {}}}`), []string{"data"}, []string{"editor"}},
+		"a key with brackets":   {creation + `, ` + entry("editor", `{"f:data": {"f:a.b": {}}}`), []string{`data["a.b"]`}, []string{"editor"}},
+		"invalid fields":        {creation + `, ` + entry("editor", `{"f:data": {"i:x": {}}}`), []string{"data.a"}, nil},
+		"no managers":           {``, []string{"data.a"}, nil},
+		"no field that differs": {creation, nil, nil},
+	} {
+		stored := parsed(t, `{metadata: {managedFields: [`+test.entries+`]}}`).Object
+		if diff := cmp.Diff(test.want, changedBy(stored, test.paths)); diff != "" {
+			t.Errorf("%s: (-want +got):\n%s", name, diff)
+		}
+	}
+}

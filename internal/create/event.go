@@ -50,6 +50,8 @@ type Outcome struct {
 	// Changes are the paths of the first fields of the document that an object lacks or has with another value.
 	// They are empty if the object was not read.
 	Changes []string
+	// ChangedBy are the field managers that have written Changes since the creation, if all of them are known.
+	ChangedBy []string
 	// Generation is the metadata.generation of an object that existed, if its spec was changed after the
 	// creation. Otherwise it is 0.
 	Generation int64

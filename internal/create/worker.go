@@ -89,7 +89,7 @@ func (w *worker) outcomeOf(d *Document, id exactlyonce.ID, result exactlyonce.Re
 	case err == nil && slices.Contains(result.Stripped, exactlyonce.RunLabel) && result.Outcome == exactlyonce.Found:
 		o.Kind, o.Generation = Existed, w.changed(d, result.Object.GetGeneration())
 		if w.config.Whole { // otherwise the object has only its identity
-			o.Changes = d.changes(result.Object)
+			o.compare(result.Object)
 		}
 	case err == nil:
 		o.Kind = Created
@@ -169,10 +169,16 @@ func (w *worker) read(o *Outcome, withState bool) {
 	if err != nil {
 		return
 	}
-	o.Changes = o.Document.changes(stored)
+	o.compare(stored)
 	if withState && finished.Knows(o.Document.Mapping.GroupVersionKind.GroupKind()) {
 		o.State = stateOf(stored)
 	}
+}
+
+// compare compares a stored object with the document.
+func (o *Outcome) compare(stored *unstructured.Unstructured) {
+	o.Changes = o.Document.changes(stored)
+	o.ChangedBy = changedBy(stored, o.Changes)
 }
 
 // changed returns the generation if it shows that the object's spec was changed after the creation,

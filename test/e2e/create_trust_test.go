@@ -9,6 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
@@ -97,6 +98,24 @@ func TestDifferencesOfExistingObjects(t *testing.T) {
 	u.Run(append(args, "--wait")...).Expect(t, 0, `job.batch/`+name+` exists \(Complete\), differs\n`, warning+`.*`)
 	u.Run(append(args, "--wait", "-o", "json")...).Expect(t, 0, `.*`, warning+`.*`)
 	u.Run(append(args, "--wait", "-o", "name")...).Expect(t, 0, `job.batch/`+name+`\n`, warning+`.*`)
+}
+
+// A difference names the field manager that wrote the field after the creation.
+func TestDifferencesNameTheManager(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap+"data: {a: b}\n"), "--idempotency-key=k"}
+	u.Run(args...).Expect(t, 0, oneCreated, `.*`)
+	args = append(args, "--fail-on-difference")
+	u.Run(args...).Expect(t, 0, `configmap/demo-`+harness.Suffix+` exists\n`, `.*`)
+	held := harness.ConfigMaps(t, retrying, ns)[0]
+	_, err := harness.Clientset(t, retrying).CoreV1().ConfigMaps(ns).Patch(t.Context(), held.Name, types.MergePatchType,
+		[]byte(`{"data":{"a":"changed"}}`), metav1.PatchOptions{FieldManager: "editor"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Run(args...).Expect(t, 1, ``, `.*error: configmap/`+held.Name+` -n `+ns+` exists, and differs from the input in data\.a, changed since by editor\n`)
 }
 
 // The secret is empty, short, given twice, missing, changed, or on the second line of the file, or only one of

@@ -262,6 +262,9 @@ func (r *results) compare(o create.Outcome) error {
 		return nil
 	}
 	object, fields := o.Document.Argument(o.Result.Name), strings.Join(o.Changes, ", ")
+	if len(o.ChangedBy) > 0 {
+		fields += ", changed since by " + terminal.OneLine(strings.Join(o.ChangedBy, " and "))
+	}
 	r.differing = append(r.differing, fmt.Sprintf("%s (%s)", object, fields))
 	if r.flags.strict {
 		return ownError(fmt.Sprintf("%s exists, and differs from the input in %s", object, fields))
