@@ -1,0 +1,345 @@
+package pruning
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+var jobs = flag.Int("jobs", 360, "Jobs of TestExactlyTheAnnouncedJobsAreDeleted")
+
+const (
+	keep, keepFailed = 10, 5
+	finalizer        = "example.com/hold"
+	waves            = 3 // of creates, a second apart, because objects of one second are kept together
+)
+
+// states are those of the Jobs, in turn.
+var states = []string{"succeeded", "succeeded", "failed", "running", "suspended", "held", "owned", "other"}
+
+// Of Jobs in every state exactly those are deleted that the plan announces. Faults are injected, and the command and the
+// API server are killed. A Job is saved as it was, and starts again after its restore.
+func TestExactlyTheAnnouncedJobsAreDeleted(t *testing.T) {
+	cp := controlplane.New(t)
+	if err := cp.StartControllers(t.Context(), t.Output(), "job-controller"); err != nil {
+		t.Fatal(err)
+	}
+	config := rest.CopyConfig(cp.Admin())
+	config.QPS = -1
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	createJobs(t, client, *jobs)
+	before := listJobs(t, client)
+	gone, held := chosen(before)
+	if len(gone) == 0 || len(held) == 0 {
+		t.Fatalf("nothing is to be deleted of %d Jobs", len(before))
+	}
+
+	dir := t.TempDir()
+	plan := harness.As(t, cp.Admin()).Run("prune", "jobs/"+prefix, "-A", fmt.Sprint("--keep=", keep), fmt.Sprint("--keep-failed=", keepFailed))
+	if !strings.Contains(plan.Stderr, fmt.Sprintf("%d objects would be deleted", len(gone)+len(held))) {
+		t.Errorf("%d and %d are to be deleted, and the plan is\n%s", len(gone), len(held), plan.Stderr)
+	}
+	pruneWithKills(t, cp, dir, len(gone)+len(held))
+	after := listJobs(t, client)
+	for uid, job := range before {
+		now, exists := after[uid]
+		switch {
+		case gone[uid] == exists:
+			t.Errorf("%s %s/%s exists: %t", job.Labels["state"], job.Namespace, job.Name, exists)
+		case exists && held[uid] == now.DeletionTimestamp.IsZero():
+			t.Errorf("%s %s/%s is being deleted: %t", job.Labels["state"], job.Namespace, job.Name, !now.DeletionTimestamp.IsZero())
+		}
+	}
+	t.Logf("%d Jobs, %d deleted, %d wait for a finalizer", len(before), len(gone), len(held))
+
+	saved := readSaved(t, dir)
+	for uid := range gone {
+		was := forComparison(before[uid])
+		if diff := gocmp.Diff(was, forComparison(saved[uid])); diff != "" {
+			t.Errorf("%s/%s (-before +saved)\n%s", was.Namespace, was.Name, diff)
+		}
+	}
+	restoreOne(t, cp, client, dir, before[slices.Min(slices.Collect(maps.Keys(gone)))])
+}
+
+// createJobs creates n Jobs in four namespaces.
+func createJobs(t *testing.T, client kubernetes.Interface, n int) {
+	t.Helper()
+	for i := range 4 {
+		object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("pruning-", i)}}
+		if _, err := client.CoreV1().Namespaces().Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for wave := range waves {
+		group, ctx := errgroup.WithContext(t.Context())
+		group.SetLimit(16)
+		for i := wave; i < n; i += waves {
+			group.Go(func() error {
+				return createJob(ctx, client, fmt.Sprint("pruning-", i/len(states)%4), states[i%len(states)])
+			})
+		}
+		if err := group.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(1100 * time.Millisecond) // creationTimestamp has seconds
+	}
+}
+
+// createJob creates a Job, and writes its status if it has ended. Only Jobs that run have Pods.
+func createJob(ctx context.Context, client kubernetes.Interface, namespace, state string) error {
+	none := int32(0)
+	job := &batchv1.Job{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: prefix, Labels: map[string]string{"state": state}},
+		Spec: batchv1.JobSpec{Parallelism: &none, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}},
+		}}},
+	}
+	switch state {
+	case "running":
+		job.Spec.Parallelism = nil
+	case "suspended":
+		job.Spec.Suspend = new(true)
+	case "held":
+		job.Finalizers = []string{finalizer}
+	case "owned":
+		job.OwnerReferences = []metav1.OwnerReference{{
+			APIVersion: "batch/v1", Kind: "CronJob", Name: "nightly", UID: types.UID("nightly-" + namespace), Controller: new(true),
+		}}
+	case "other":
+		job.GenerateName = prefix + "er-"
+	}
+	made, err := client.BatchV1().Jobs(namespace).Create(ctx, job, metav1.CreateOptions{})
+	if err != nil || state == "running" || state == "suspended" {
+		return err
+	}
+	return retry.OnError(retry.DefaultBackoff, func(error) bool { return true }, func() error { // the controller writes, too
+		job, err := client.BatchV1().Jobs(namespace).Get(ctx, made.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		end(job, state == "failed")
+		_, err = client.BatchV1().Jobs(namespace).UpdateStatus(ctx, job, metav1.UpdateOptions{})
+		return err
+	})
+}
+
+// end writes the status of a Job that has ended.
+func end(job *batchv1.Job, failed bool) {
+	now := metav1.Now()
+	types := []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete}
+	if job.Status.StartTime == nil {
+		job.Status.StartTime = &now
+	}
+	if failed {
+		types = []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed}
+	} else {
+		job.Status.CompletionTime = &now
+	}
+	for _, condition := range types {
+		job.Status.Conditions = append(job.Status.Conditions, batchv1.JobCondition{
+			Type: condition, Status: corev1.ConditionTrue, LastTransitionTime: now,
+		})
+	}
+}
+
+func listJobs(t *testing.T, client kubernetes.Interface) map[types.UID]*batchv1.Job {
+	t.Helper()
+	list, err := client.BatchV1().Jobs("").List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[types.UID]*batchv1.Job{}
+	for i := range list.Items {
+		all[list.Items[i].UID] = &list.Items[i]
+	}
+	return all
+}
+
+// chosen returns the Jobs that prune deletes, and those that it deletes and that a finalizer holds.
+func chosen(all map[types.UID]*batchv1.Job) (gone, held map[types.UID]bool) {
+	gone, held = map[types.UID]bool{}, map[types.UID]bool{}
+	groups := map[string][]*batchv1.Job{}
+	for _, job := range all {
+		switch state := job.Labels["state"]; state {
+		case "succeeded", "held":
+			groups[job.Namespace] = append(groups[job.Namespace], job)
+		case "failed":
+			groups[job.Namespace+" failed"] = append(groups[job.Namespace+" failed"], job)
+		}
+	}
+	for name, group := range groups {
+		n := keep
+		if strings.HasSuffix(name, " failed") {
+			n = keepFailed
+		}
+		if len(group) <= n {
+			continue
+		}
+		slices.SortFunc(group, func(a, b *batchv1.Job) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) })
+		for _, job := range group[n:] {
+			switch {
+			case job.CreationTimestamp.Equal(&group[n-1].CreationTimestamp): // kept with the last one
+			case len(job.Finalizers) > 0:
+				held[job.UID] = true
+			default:
+				gone[job.UID] = true
+			}
+		}
+	}
+	return gone, held
+}
+
+// pruneWithKills runs the command until it succeeds. It kills the first two runs and the API server while objects are
+// deleted, and injects faults.
+func pruneWithKills(t *testing.T, cp *controlplane.ControlPlane, dir string, announced int) {
+	t.Helper()
+	mix := &faultproxy.Mix{Seed: 1, Rate: 0.1, Of: faults()}
+	var deletes atomic.Int64
+	var fatal atomic.Pointer[func()]
+	var kills atomic.Int32
+	proxy, err := faultproxy.Start(faultproxy.HTTP2, cp.Admin(), func(r *http.Request) faultproxy.Fault {
+		if kill := fatal.Load(); r.Method == http.MethodDelete && deletes.Add(1)%int64(max(3, announced/4)) == 0 && kill != nil {
+			(*kill)()
+		}
+		return mix.Choose(r)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer proxy.Close()
+	kubeconfig := filepath.Join(cp.Dir, "jobs.kubeconfig")
+	if err := controlplane.WriteKubeconfig(kubeconfig, proxy.Config); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{
+		"prune", "jobs/" + prefix, "-A", fmt.Sprint("--keep=", keep), fmt.Sprint("--keep-failed=", keepFailed), "--save=" + dir, "--yes",
+		"--request-timeout=2s", "--retry-timeout=1m", "--kubeconfig=" + kubeconfig, "--cache-dir=" + cp.Dir,
+	}
+	for run := range maxRuns {
+		var stderr bytes.Buffer
+		command := exec.CommandContext(t.Context(), harness.Plugin(t), args...)
+		command.Stderr = &stderr
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if run < 2 {
+			kill := sync.OnceFunc(func() { kills.Add(1); _ = command.Process.Kill() })
+			fatal.Store(&kill)
+		} else {
+			restart := sync.OnceFunc(func() { kills.Add(1); restart(t, cp) })
+			fatal.Store(&restart)
+		}
+		err := command.Wait()
+		fatal.Store(nil)
+		t.Logf("run %d: %v\n%s", run+1, err, stderr.String())
+		if err == nil {
+			if kills.Load() < 3 {
+				t.Errorf("%d kills", kills.Load())
+			}
+			return
+		}
+	}
+	t.Fatalf("no run of %d succeeded", maxRuns)
+}
+
+// restart kills the API server, and starts it again.
+func restart(t *testing.T, cp *controlplane.ControlPlane) {
+	if err := cp.Servers[0].Kill(); err != nil {
+		t.Error(err)
+	}
+	if err := cp.Servers[0].Start(context.WithoutCancel(t.Context())); err != nil {
+		t.Error(err)
+	}
+}
+
+// readSaved reads the files of a directory.
+func readSaved(t *testing.T, dir string) map[types.UID]*batchv1.Job {
+	t.Helper()
+	saved := map[types.UID]*batchv1.Job{}
+	paths, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		job := &batchv1.Job{}
+		if err := yaml.UnmarshalStrict(text, job); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		saved[job.UID] = job
+	}
+	return saved
+}
+
+// forComparison returns a Job without the fields that a file doesn't have or has with another value.
+func forComparison(job *batchv1.Job) *batchv1.Job {
+	if job == nil {
+		return &batchv1.Job{}
+	}
+	job = job.DeepCopy()
+	job.TypeMeta, job.Spec.Suspend, job.Spec.Selector = metav1.TypeMeta{}, nil, nil
+	job.Spec.Template.Labels = nil
+	job.Labels = map[string]string{"state": job.Labels["state"]}
+	return job
+}
+
+// restoreOne restores a Job from its file, and waits until the controller has made its Pod.
+func restoreOne(t *testing.T, cp *controlplane.ControlPlane, client kubernetes.Interface, dir string, job *batchv1.Job) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*_"+string(job.UID)+".yaml"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v %v", files, err)
+	}
+	u := harness.As(t, cp.Admin())
+	u.Run("create", "-f", files[0]).Expect(t, 0, `job.batch/`+job.Name+` created\n`, `.*`)
+	jobs := client.BatchV1().Jobs(job.Namespace)
+	restored, err := jobs.Get(t.Context(), job.Name, metav1.GetOptions{})
+	if err != nil || restored.Spec.Suspend == nil || !*restored.Spec.Suspend || restored.Status.CompletionTime != nil {
+		t.Fatalf("%+v %v", restored, err)
+	}
+	patch := []byte(`{"spec":{"suspend":false,"parallelism":1}}`)
+	if _, err := jobs.Patch(t.Context(), job.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, func() error {
+		pods, err := client.CoreV1().Pods(job.Namespace).List(t.Context(), metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job.Name})
+		if err == nil && len(pods.Items) != 1 {
+			err = fmt.Errorf("%d Pods of the restored Job", len(pods.Items))
+		}
+		return err
+	})
+}
