@@ -68,7 +68,7 @@ func Build(rows iter.Seq[live.Row], counted *Counted, options Options, odds *Odd
 	}
 	b := &builder{
 		options: &options, odds: odds, old: old, folds: map[foldKey]*fold{},
-		found: map[string]bool{}, near: nearest{}, seen: map[pools.Key]bool{},
+		found: map[string]bool{}, near: nearest{}, seen: map[v1alpha1.PrefixRef]bool{},
 		verdict: verdict{unknown: map[string]bool{}},
 		shown:   top{order: options.Order, limit: options.Top}, fullest: top{order: ByNames, limit: options.Fullest},
 	}
@@ -92,8 +92,8 @@ type builder struct {
 	folds          map[foldKey]*fold
 	verdict        verdict
 	prefixes       int64
-	found          map[string]bool    // of the prefixes that the user named
-	seen           map[pools.Key]bool // of the name pools that the earlier audit shows
+	found          map[string]bool             // of the prefixes that the user named
+	seen           map[v1alpha1.PrefixRef]bool // of the name pools that the earlier audit shows
 	near           nearest
 	newest         time.Time // creationTimestamp
 	err            error     // the first
@@ -128,8 +128,8 @@ func (b *builder) add(r *row) {
 	if len(options.Prefixes) > 0 {
 		b.found[options.asNamed(pool.GroupResource, pool.Prefix)] = true
 	}
-	if b.old != nil && pool.Names > 0 && b.old.names[keyOf(pool)] > 0 {
-		b.seen[keyOf(pool)] = true
+	if b.old != nil && pool.Names > 0 && b.old.names[refOf(pool)] > 0 {
+		b.seen[refOf(pool)] = true
 	}
 	b.fail(b.evaluate(pool))
 	if options.Fullest > 0 {
@@ -247,9 +247,11 @@ func (b *builder) result(counted *Counted) (*Result, error) {
 		Items:      items,
 		Folded:     folded,
 		Unprefixed: typeObjects(counted.Summary.Unprefixed),
-		Gone:       b.old.gone(b.seen, func(key pools.Key) bool { return b.wasRead(key, read, coverage.Skipped) }),
-		Hidden:     b.hidden,
-		Skipped:    append([]v1alpha1.Skipped{}, coverage.Skipped...),
+		Gone: b.old.gone(b.seen, func(key v1alpha1.PrefixRef) bool {
+			return b.wasRead(key, read, coverage.Skipped)
+		}),
+		Hidden:  b.hidden,
+		Skipped: append([]v1alpha1.Skipped{}, coverage.Skipped...),
 		// A gate must not pass on an inconsistent list, which can miss objects.
 		Complete: coverage.Complete() && (!coverage.Gated || len(counted.Summary.Inconsistent) == 0),
 		Gate:     b.gate(),

@@ -23,14 +23,16 @@ type baseline struct {
 	report *v1alpha1.AuditReport
 	hidden v1alpha1.AuditHidden // and folded
 	days   float64              // from it to the audit that is compared with it
-	names  map[pools.Key]int64
+	names  map[v1alpha1.PrefixRef]int64
 	types  map[schema.GroupResource]bool // that it read, in some namespace at least
-	holes  map[pools.Key]bool            // that it did not read, without a prefix
+	holes  map[v1alpha1.PrefixRef]bool   // that it did not read, without a prefix
 }
 
-// keyOf returns the key of a name pool as reports have it.
-func keyOf(pool *pools.Pool) pools.Key {
-	return pools.Key{GroupResource: pool.GroupResource, Namespace: pool.Namespace, Prefix: textOf(pool.Prefix)}
+// refOf returns a name pool as reports name it.
+func refOf(pool *pools.Pool) v1alpha1.PrefixRef {
+	return v1alpha1.PrefixRef{
+		Group: pool.Group, Resource: pool.Resource, Namespace: pool.Namespace, Prefix: textOf(pool.Prefix),
+	}
 }
 
 // newBaseline returns an earlier audit that another is compared with, or why they can't be
@@ -54,7 +56,8 @@ func newBaseline(report *v1alpha1.AuditReport, options *Options) (*baseline, err
 	}
 	b := &baseline{
 		report: report, days: age.Hours() / day.Hours(), hidden: report.Hidden,
-		names: map[pools.Key]int64{}, types: map[schema.GroupResource]bool{}, holes: map[pools.Key]bool{},
+		names: map[v1alpha1.PrefixRef]int64{}, types: map[schema.GroupResource]bool{},
+		holes: map[v1alpha1.PrefixRef]bool{},
 	}
 	for _, name := range report.Scope.Resources {
 		b.types[schema.ParseGroupResource(name)] = true
@@ -67,8 +70,7 @@ func newBaseline(report *v1alpha1.AuditReport, options *Options) (*baseline, err
 		b.hidden.Names += f.Names
 	}
 	for _, i := range report.Items {
-		resource := schema.GroupResource{Group: i.Group, Resource: i.Resource}
-		b.names[pools.Key{GroupResource: resource, Namespace: i.Namespace, Prefix: i.Prefix}] = i.Names
+		b.names[i.PrefixRef] = i.Names
 	}
 	if len(b.types) == 0 {
 		return nil, errors.New("it read no type")
@@ -93,21 +95,21 @@ func (b *baseline) skip(s v1alpha1.Skipped) {
 		delete(b.types, resource)
 		return
 	}
-	b.holes[pools.Key{GroupResource: resource, Namespace: s.Namespace}] = true
+	b.holes[v1alpha1.PrefixRef{Group: s.Group, Resource: s.Resource, Namespace: s.Namespace}] = true
 }
 
 // covers reports whether the earlier audit counted the objects of a name pool.
-func (b *baseline) covers(key pools.Key) bool {
+func (b *baseline) covers(key v1alpha1.PrefixRef) bool {
 	scope := b.report.Scope
-	return b.types[key.GroupResource] &&
-		!b.holes[pools.Key{GroupResource: key.GroupResource, Namespace: key.Namespace}] &&
+	hole := v1alpha1.PrefixRef{Group: key.Group, Resource: key.Resource, Namespace: key.Namespace}
+	return b.types[key.GroupResource()] && !b.holes[hole] &&
 		(scope.AllNamespaces || key.Namespace == scope.Namespace || key.Namespace == "") &&
 		(len(scope.Prefixes) == 0 || slices.Contains(scope.Prefixes, key.Prefix))
 }
 
 // before returns how many names a name pool had: at least and at most. The first is negative
 // if it is unknown.
-func (b *baseline) before(key pools.Key, pool *pools.Pool) (least, most int64) {
+func (b *baseline) before(key v1alpha1.PrefixRef, pool *pools.Pool) (least, most int64) {
 	if before, shown := b.names[key]; shown {
 		return before, before
 	}
@@ -133,7 +135,7 @@ func (b *baseline) growthOf(pool *pools.Pool, options *Options, retries v1alpha1
 	if b == nil {
 		return nil
 	}
-	key := keyOf(pool)
+	key := refOf(pool)
 	if !b.covers(key) {
 		return nil
 	}
@@ -172,17 +174,14 @@ func daysToGate(pool *pools.Pool, options *Options, retries v1alpha1.Retries, pe
 
 // gone returns the prefixes that the earlier audit had and that have no names now. seen are
 // those that have names, and read reports whether a place was read.
-func (b *baseline) gone(seen map[pools.Key]bool, read func(pools.Key) bool) []v1alpha1.AuditGone {
+func (b *baseline) gone(seen map[v1alpha1.PrefixRef]bool, read func(v1alpha1.PrefixRef) bool) []v1alpha1.AuditGone {
 	if b == nil {
 		return nil
 	}
 	var gone []v1alpha1.AuditGone
 	for key, before := range b.names {
 		if before > 0 && b.covers(key) && !seen[key] && read(key) {
-			gone = append(gone, v1alpha1.AuditGone{
-				Group: key.Group, Resource: key.Resource, Namespace: key.Namespace,
-				Prefix: key.Prefix, Names: before,
-			})
+			gone = append(gone, v1alpha1.AuditGone{PrefixRef: key, Names: before})
 		}
 	}
 	slices.SortFunc(gone, func(x, y v1alpha1.AuditGone) int {

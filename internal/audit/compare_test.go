@@ -21,9 +21,9 @@ func saved(change func(*v1alpha1.AuditReport)) *v1alpha1.AuditReport {
 			AllNamespaces: true, Resources: []string{"jobs.batch", "pods"}, MinCount: 10,
 		},
 		Items: []v1alpha1.AuditItem{
-			{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "p-", Names: 100},
-			{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "gone-", Names: 40},
-			{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "had-gone-"}, // that a watch saw
+			{PrefixRef: v1alpha1.PrefixRef{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "p-"}, Names: 100},
+			{PrefixRef: v1alpha1.PrefixRef{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "gone-"}, Names: 40},
+			{PrefixRef: v1alpha1.PrefixRef{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "had-gone-"}}, // that a watch saw
 		},
 	}
 	if change != nil {

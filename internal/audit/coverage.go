@@ -3,10 +3,7 @@ package audit
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -14,7 +11,7 @@ import (
 // they had names in the earlier audit.
 func (b *builder) notFound(gone []v1alpha1.AuditGone) (missing []string) {
 	for _, g := range gone {
-		b.found[b.options.asNamed(schema.GroupResource{Group: g.Group, Resource: g.Resource}, g.Prefix)] = true
+		b.found[b.options.asNamed(g.GroupResource(), g.Prefix)] = true
 	}
 	for _, n := range b.options.named() {
 		if !b.found[n] {
@@ -41,15 +38,15 @@ func (b *builder) scope(resources []string) v1alpha1.AuditScope {
 }
 
 // wasRead reports whether all names of a name pool of the earlier audit were read now.
-func (b *builder) wasRead(key pools.Key, read []census.Resource, skipped []census.Skipped) bool {
+func (b *builder) wasRead(key v1alpha1.PrefixRef, read []census.Resource, skipped []census.Skipped) bool {
 	if b.options.Namespace != "" && key.Namespace != "" && key.Namespace != b.options.Namespace ||
-		!b.options.Takes(key.GroupResource, key.Prefix) {
+		!b.options.Takes(key.GroupResource(), key.Prefix) {
 		return false
 	}
 	hole := func(s census.Skipped) bool {
 		return s.Group == key.Group && s.Resource == key.Resource && s.Namespace == key.Namespace
 	}
-	isType := func(r census.Resource) bool { return r.GroupResource() == key.GroupResource }
+	isType := func(r census.Resource) bool { return r.GroupResource() == key.GroupResource() }
 	return slices.ContainsFunc(read, isType) && !slices.ContainsFunc(skipped, hole)
 }
 

@@ -6,14 +6,13 @@ import (
 	"slices"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
 // foldKey is the place and the kind of owner that the prefixes of one fold share.
 type foldKey struct {
-	pools.Key // without a prefix
-	ownerKind string
+	v1alpha1.PrefixRef // without a prefix
+	ownerKind          string
 }
 
 // fold is a number of prefixes with few names, whose objects have controllers of one kind.
@@ -40,7 +39,8 @@ func (b *builder) foldOrHide(r *row) {
 		}
 		return
 	}
-	key := foldKey{pools.Key{GroupResource: pool.GroupResource, Namespace: pool.Namespace}, pool.OwnerKind}
+	key := foldKey{refOf(pool), pool.OwnerKind}
+	key.Prefix = ""
 	f := b.folds[key]
 	if f == nil {
 		f = &fold{managers: map[v1alpha1.Creator]int64{}}

@@ -20,8 +20,7 @@ func (b *builder) item(r *row) (v1alpha1.AuditItem, error) {
 	pool := &r.Pool
 	retries, why := b.odds.retries(pool)
 	item := v1alpha1.AuditItem{
-		Group: pool.Group, Version: pool.Version, Resource: pool.Resource,
-		Namespace: pool.Namespace, Prefix: textOf(pool.Prefix),
+		PrefixRef: refOf(pool), Version: pool.Version,
 		Names: pool.Names, Generated: pool.Generated, RawPrefixes: pool.RawPrefixes,
 		Oldest: timestamp(pool.Oldest), Newest: timestamp(pool.Newest),
 		ClientGenerated: pool.ClientGenerated, ReplicaBounded: pool.ReplicaBounded,

@@ -102,18 +102,15 @@ func (b *builder) addToVerdict(pool *pools.Pool) error {
 	}
 	room, err := b.odds.room(pool.Names, attempts)
 	v.nearer(v1alpha1.AuditClosest{
-		Group: pool.Group, Resource: pool.Resource, Namespace: pool.Namespace, Prefix: textOf(pool.Prefix),
-		Names: pool.Names, Attempts: attempts, NextCreate: chance, Room: room, FailsInDays: days,
+		PrefixRef: refOf(pool), Names: pool.Names, Attempts: attempts,
+		NextCreate: chance, Room: room, FailsInDays: days,
 	})
 	return err
 }
 
 // createdIn returns the number of creates in a name pool in the last ten minutes.
 func createdIn(pool *pools.Pool) v1alpha1.AuditMostCreated {
-	created := v1alpha1.AuditMostCreated{
-		Group: pool.Group, Resource: pool.Resource, Namespace: pool.Namespace,
-		Prefix: textOf(pool.Prefix), Names: pool.Names, Last10m: last(pool, Last10m),
-	}
+	created := v1alpha1.AuditMostCreated{PrefixRef: refOf(pool), Names: pool.Names, Last10m: last(pool, Last10m)}
 	if creators := creatorsOf(pool.Creator); len(creators) > 0 {
 		created.Creator = &creators[0]
 	}
@@ -157,8 +154,8 @@ func (b *builder) verdictOn(folded []v1alpha1.AuditFolded) *v1alpha1.AuditVerdic
 	v := &b.verdict
 	for _, f := range folded {
 		created := v1alpha1.AuditMostCreated{
-			Group: f.Group, Resource: f.Resource, Namespace: f.Namespace, OwnerKind: f.OwnerKind,
-			Names: f.Names, Last10m: *f.Last10m,
+			PrefixRef: v1alpha1.PrefixRef{Group: f.Group, Resource: f.Resource, Namespace: f.Namespace},
+			OwnerKind: f.OwnerKind, Names: f.Names, Last10m: *f.Last10m,
 		}
 		if len(f.Creators) > 0 {
 			created.Creator = &f.Creators[0]

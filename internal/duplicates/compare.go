@@ -169,8 +169,11 @@ func (f *Finder) together(group []*candidate, next *candidate) bool {
 func groupOf(members []*candidate) *group {
 	first := members[0]
 	g := &group{members: members, DuplicateItem: v1alpha1.DuplicateItem{
-		Group: first.resource.Group, Resource: first.resource.Resource, Namespace: first.namespace,
-		Prefix: first.prefix, Owners: []string{}, Fields: first.fields, Compared: first.of,
+		PrefixRef: v1alpha1.PrefixRef{
+			Group: first.resource.Group, Resource: first.resource.Resource,
+			Namespace: first.namespace, Prefix: first.prefix,
+		},
+		Owners: []string{}, Fields: first.fields, Compared: first.of,
 	}}
 	for _, owner := range first.owners {
 		g.Owners = append(g.Owners, nameOf(owner))

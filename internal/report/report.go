@@ -37,8 +37,7 @@ type Question struct {
 // Population is the names that exist under one prefix. Its text is empty where
 // no cluster was asked.
 type Population struct {
-	Group, Resource, Namespace, Prefix string
-
+	v1alpha1.PrefixRef
 	Existing int64
 	Server   v1alpha1.Retries
 }
@@ -105,8 +104,7 @@ func (q Question) items(p Population, names int64) ([]v1alpha1.CollisionItem, er
 	var items []v1alpha1.CollisionItem
 	for _, creates := range q.Creates {
 		item := v1alpha1.CollisionItem{
-			Group: p.Group, Resource: p.Resource, Namespace: p.Namespace, Prefix: p.Prefix,
-			Existing: p.Existing, Creates: creates,
+			PrefixRef: p.PrefixRef, Existing: p.Existing, Creates: creates,
 			Reuse: reuse(single, p.Existing, creates),
 			Churn: churn,
 		}
@@ -205,9 +203,7 @@ func (q Question) verdict(items []v1alpha1.CollisionItem) v1alpha1.CollisionVerd
 		}
 		if at == 0 || room < verdict.Closest.Room {
 			verdict.State = StateOf(room)
-			verdict.Closest = v1alpha1.CollisionClosest{
-				Group: item.Group, Resource: item.Resource, Namespace: item.Namespace, Prefix: item.Prefix, Room: room,
-			}
+			verdict.Closest = v1alpha1.CollisionClosest{PrefixRef: item.PrefixRef, Room: room}
 		}
 	}
 	return verdict

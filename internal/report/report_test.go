@@ -19,7 +19,7 @@ func question() Question {
 // population is a population with the server's attempts. 0 attempts are unknown.
 func population(existing int64, attempts int) Population {
 	p := Population{
-		Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "p-", Existing: existing,
+		PrefixRef: v1alpha1.PrefixRef{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: "p-"}, Existing: existing,
 		Server: v1alpha1.Retries{AttemptsSource: v1alpha1.SourceUnknown},
 	}
 	if attempts > 0 {
@@ -145,7 +145,7 @@ func TestVerdict(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			want := test.want
 			if test.closest != "" {
-				want.Closest = v1alpha1.CollisionClosest{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: test.closest, Room: test.room}
+				want.Closest = v1alpha1.CollisionClosest{PrefixRef: v1alpha1.PrefixRef{Group: "batch", Resource: "jobs", Namespace: "ci", Prefix: test.closest}, Room: test.room}
 			}
 			q := question()
 			q.Creates = []int64{10, 20}

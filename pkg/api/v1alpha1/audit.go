@@ -120,14 +120,7 @@ type AuditVerdict struct {
 
 // AuditClosest is the prefix that is closest to failing.
 type AuditClosest struct {
-	// Group is the API group; empty for the core group.
-	Group string `json:"group"`
-	// Resource is the resource type, in the plural: jobs.
-	Resource string `json:"resource"`
-	// Namespace is empty for a cluster-scoped resource.
-	Namespace string `json:"namespace"`
-	// Prefix is the effective prefix.
-	Prefix string `json:"prefix"`
+	PrefixRef `json:",inline"`
 	// Names is the number of names that exist under the prefix.
 	Names int64 `json:"names"`
 	// Attempts is the number of names that are tried per create, 1 if that is unknown.
@@ -142,14 +135,7 @@ type AuditClosest struct {
 
 // AuditMostCreated is a prefix, or a folded entry, with many objects of the last ten minutes.
 type AuditMostCreated struct {
-	// Group is the API group; empty for the core group.
-	Group string `json:"group"`
-	// Resource is the resource type, in the plural: jobs.
-	Resource string `json:"resource"`
-	// Namespace is empty for a cluster-scoped resource.
-	Namespace string `json:"namespace"`
-	// Prefix is the effective prefix; empty for a folded entry.
-	Prefix string `json:"prefix"`
+	PrefixRef `json:",inline"`
 	// OwnerKind is the kind of the controllers of a folded entry; empty for a prefix.
 	OwnerKind string `json:"ownerKind,omitempty"`
 	// Names is the number of names that exist.
@@ -193,16 +179,9 @@ type AuditFolded struct {
 
 // AuditItem is one prefix: a resource type, a namespace, and an effective prefix.
 type AuditItem struct {
-	// Group is the API group; empty for the core group.
-	Group string `json:"group"`
+	PrefixRef `json:",inline"`
 	// Version is the API version that the audit listed.
 	Version string `json:"version"`
-	// Resource is the resource type, in the plural: jobs.
-	Resource string `json:"resource"`
-	// Namespace is empty for a cluster-scoped resource.
-	Namespace string `json:"namespace"`
-	// Prefix is the effective prefix: the first 58 bytes of generateName.
-	Prefix string `json:"prefix"`
 
 	// Names is the number of names that exist under the prefix, whether the server
 	// generated them or not.
@@ -323,14 +302,7 @@ func (g *Growth) Exactly() *float64 {
 
 // AuditGone is a prefix of an earlier audit that has no names now.
 type AuditGone struct {
-	// Group is the API group; empty for the core group.
-	Group string `json:"group"`
-	// Resource is the resource type, in the plural: jobs.
-	Resource string `json:"resource"`
-	// Namespace is empty for a cluster-scoped resource.
-	Namespace string `json:"namespace"`
-	// Prefix is the effective prefix.
-	Prefix string `json:"prefix"`
+	PrefixRef `json:",inline"`
 	// Names is the number of names in the earlier audit.
 	Names int64 `json:"names"`
 }

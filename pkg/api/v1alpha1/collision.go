@@ -54,14 +54,7 @@ type CollisionVerdict struct {
 // CollisionClosest is the prefix with the least room. Group, resource, namespace and prefix
 // are empty if the report contacted no cluster.
 type CollisionClosest struct {
-	// Group is the API group; empty for the core group.
-	Group string `json:"group"`
-	// Resource is the resource type, in the plural: jobs.
-	Resource string `json:"resource"`
-	// Namespace is empty for a cluster-scoped resource.
-	Namespace string `json:"namespace"`
-	// Prefix is the effective prefix.
-	Prefix string `json:"prefix"`
+	PrefixRef `json:",inline"`
 	// Room is the number of creates until the probability that any fails exceeds
 	// --probability.
 	Room int64 `json:"room"`
@@ -87,14 +80,7 @@ type NamePool struct {
 // CollisionItem is one prefix and one number of further creates. Group, resource, namespace
 // and prefix are empty if the report contacted no cluster.
 type CollisionItem struct {
-	// Group is the API group; empty for the core group.
-	Group string `json:"group"`
-	// Resource is the resource type, in the plural: jobs.
-	Resource string `json:"resource"`
-	// Namespace is empty for a cluster-scoped resource.
-	Namespace string `json:"namespace"`
-	// Prefix is the effective prefix: the first 58 bytes of generateName.
-	Prefix string `json:"prefix"`
+	PrefixRef `json:",inline"`
 
 	// Existing is the number of names that exist.
 	Existing int64 `json:"existing"`

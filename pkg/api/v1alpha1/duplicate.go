@@ -92,15 +92,8 @@ type DuplicateItem struct {
 	// otherGroups (of the same owner), replicas (of a workload controller),
 	// noFieldManager (managedFields are missing), unreferenced (nothing refers to them),
 	// bothReferenced, creators (several), unread (references could not be read).
-	Reason string `json:"reason"`
-	// Group is the API group, or empty for the core group.
-	Group string `json:"group"`
-	// Resource is the type, in the plural: jobs.
-	Resource string `json:"resource"`
-	// Namespace is empty for a cluster-scoped resource.
-	Namespace string `json:"namespace"`
-	// Prefix is the common part of the names before the random characters.
-	Prefix string `json:"prefix"`
+	Reason    string `json:"reason"`
+	PrefixRef `json:",inline"`
 	// Owners are the owners of all objects, as KIND.GROUP/NAME.
 	Owners []string `json:"owners"`
 	// Fields is the number of equal fields that the creating manager owns, or 0 without

@@ -62,15 +62,7 @@ type PruneSummary struct {
 
 // PruneItem is one name pool.
 type PruneItem struct {
-	// Group is the API group; empty for the core group.
-	Group string `json:"group"`
-	// Resource is the type, in the plural: jobs.
-	Resource string `json:"resource"`
-	// Namespace is empty for a cluster-scoped resource.
-	Namespace string `json:"namespace"`
-	// Prefix is the generateName that was named.
-	Prefix string `json:"prefix"`
-
+	PrefixRef   `json:",inline"`
 	PruneCounts `json:",inline"`
 	// Creators are the creators of the objects, up to 20. Objects that are running, owned
 	// or of another generateName don't count.

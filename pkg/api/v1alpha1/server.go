@@ -7,12 +7,15 @@
 package v1alpha1
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 )
 
 // AttemptsSource is the source of the number of attempts per create.
@@ -92,6 +95,49 @@ var GroupVersion = schema.GroupVersion{Group: "genname.dev", Version: "v1alpha1"
 // TypeOf returns the TypeMeta of a kind.
 func TypeOf(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: kind}
+}
+
+// PrefixRef is a prefix: a resource type, a namespace, and an effective prefix.
+type PrefixRef struct {
+	// Group is the API group; empty for the core group.
+	Group string `json:"group"`
+	// Resource is the resource type, in the plural: jobs.
+	Resource string `json:"resource"`
+	// Namespace is empty for a cluster-scoped resource.
+	Namespace string `json:"namespace"`
+	// Prefix is the effective prefix: the first 58 bytes of generateName. It is empty if
+	// the entry is not about one prefix.
+	Prefix string `json:"prefix"`
+}
+
+// GroupResource returns the resource type.
+func (p PrefixRef) GroupResource() schema.GroupResource {
+	return schema.GroupResource{Group: p.Group, Resource: p.Resource}
+}
+
+// Argument returns the prefix as arguments of a command: jobs.batch/run- -n prod.
+func (p PrefixRef) Argument() string { return reference.In(p.name(), p.Namespace) }
+
+// String returns the prefix for a sentence: jobs.batch/run- in prod.
+func (p PrefixRef) String() string {
+	if p.Namespace == "" {
+		return p.name()
+	}
+	return p.name() + " in " + p.Namespace
+}
+
+func (p PrefixRef) name() string {
+	if p.Prefix == "" {
+		return p.GroupResource().String()
+	}
+	return p.GroupResource().String() + "/" + p.Prefix
+}
+
+// Compare orders prefixes by namespace, group, resource type and prefix.
+func (p PrefixRef) Compare(other PrefixRef) int {
+	return cmp.Or(
+		cmp.Compare(p.Namespace, other.Namespace), cmp.Compare(p.Group, other.Group),
+		cmp.Compare(p.Resource, other.Resource), cmp.Compare(p.Prefix, other.Prefix))
 }
 
 // DeepCopyObject implements runtime.Object, by which kubectl's printers print.

@@ -4,9 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -20,15 +17,15 @@ type rowState struct {
 
 // changes remembers the rows that were printed.
 type changes struct {
-	rows  map[pools.Key]rowState
+	rows  map[v1alpha1.PrefixRef]rowState
 	round int
 }
 
 // take returns the rows that have changed since it was called last, and the name pools of rows
 // that are not there any more.
-func (c *changes) take(rows []row) (changed []row, gone []pools.Key) {
+func (c *changes) take(rows []row) (changed []row, gone []v1alpha1.PrefixRef) {
 	if c.rows == nil {
-		c.rows = map[pools.Key]rowState{}
+		c.rows = map[v1alpha1.PrefixRef]rowState{}
 	}
 	c.round++
 	for i := range rows {
@@ -37,7 +34,7 @@ func (c *changes) take(rows []row) (changed []row, gone []pools.Key) {
 		if m := r.Measured; m != nil {
 			now.creates, now.deletes = m.Creates, m.Deletes
 		}
-		pool := poolOf(&r.AuditItem)
+		pool := r.PrefixRef
 		if r.fold != nil {
 			pool.Prefix = "(" + plural(r.fold.OwnerKind) + ")"
 		}
@@ -53,14 +50,6 @@ func (c *changes) take(rows []row) (changed []row, gone []pools.Key) {
 			gone = append(gone, pool)
 		}
 	}
-	slices.SortFunc(gone, pools.Key.Compare)
+	slices.SortFunc(gone, v1alpha1.PrefixRef.Compare)
 	return changed, gone
-}
-
-// poolOf returns the name pool of an item.
-func poolOf(item *v1alpha1.AuditItem) pools.Key {
-	return pools.Key{
-		Namespace: item.Namespace, GroupResource: schema.GroupResource{Group: item.Group, Resource: item.Resource},
-		Prefix: item.Prefix,
-	}
 }

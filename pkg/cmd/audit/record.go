@@ -26,7 +26,7 @@ func printRecord(out io.Writer, report *v1alpha1.AuditReport) error {
 	r := &row{AuditItem: item}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(name, value string) { fmt.Fprintf(w, "%s:\t%s\n", name, value) }
-	prefix := humanize.Type(item.Group, item.Resource) + "/" + prefixText(r)
+	prefix := item.GroupResource().String() + "/" + prefixText(r)
 	line("Prefix", terminal.OneLine(humanize.In(prefix, item.Namespace)))
 	line("Names", humanize.Grouped(item.Names))
 	now := report.Metadata.CreationTimestamp.Time
@@ -79,10 +79,7 @@ func recordVerdict(report *v1alpha1.AuditReport) string {
 // nextSteps returns the commands that follow a record, and their heading: to watch the
 // prefix, and to delete objects if prune takes them, or to read their owner.
 func nextSteps(item v1alpha1.AuditItem) (heading string, steps []string) {
-	command := func(format string) string {
-		return commandLine(format, item.Group, item.Resource, item.Prefix, item.Namespace)
-	}
-	steps = []string{command("  kubectl genname audit %s --watch")}
+	steps = []string{"  kubectl genname audit " + item.Argument() + " --watch"}
 	owned := slices.ContainsFunc(item.Creators, func(c v1alpha1.Creator) bool { return c.Kind != "" })
 	switch {
 	case owned:
@@ -90,10 +87,11 @@ func nextSteps(item v1alpha1.AuditItem) (heading string, steps []string) {
 		return "Next:", append(steps, fmt.Sprintf("  kubectl get %s", reference.In(owner, item.Namespace)))
 	case item.ClientGenerated || item.RawPrefixes > 1 || item.Generated == 0:
 		return "Next:", steps // prune refuses them, or finds none
-	case item.Last24h != nil && *item.Last24h < item.Names:
-		return "Next (prune deletes nothing without --yes):",
-			append(steps, command("  kubectl genname prune %s --older-than 24h"))
+	}
+	age := "1h"
+	if item.Last24h != nil && *item.Last24h < item.Names {
+		age = "24h"
 	}
 	return "Next (prune deletes nothing without --yes):",
-		append(steps, command("  kubectl genname prune %s --older-than 1h"))
+		append(steps, "  kubectl genname prune "+item.Argument()+" --older-than "+age)
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
-	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -70,8 +69,7 @@ func (a *appending) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
 	a.began = true
 	changed, gone := a.seen.take(rows)
 	for _, pool := range gone {
-		prefix := reference.In(pool.String()+"/"+pool.Prefix, pool.Namespace)
-		a.line(terminal.Sprintf("%s is no longer shown, because %s", prefix, goneText(r)))
+		a.line(terminal.Sprintf("%s is no longer shown, because %s", pool.Argument(), goneText(r)))
 	}
 	return a.print(changed)
 }

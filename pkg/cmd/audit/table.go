@@ -33,7 +33,7 @@ func rowsOf(report *v1alpha1.AuditReport, order audit.Order) []row {
 	for i := range report.Folded {
 		f := &report.Folded[i]
 		rows = append(rows, row{fold: f, AuditItem: v1alpha1.AuditItem{
-			Group: f.Group, Resource: f.Resource, Namespace: f.Namespace, Names: f.Names,
+			PrefixRef: v1alpha1.PrefixRef{Group: f.Group, Resource: f.Resource, Namespace: f.Namespace}, Names: f.Names,
 			Last10m: f.Last10m, Last24h: f.Last24h, Measured: f.Measured,
 			Creators: f.Creators, CreatorCount: len(f.Creators),
 		}})

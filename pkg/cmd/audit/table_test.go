@@ -198,11 +198,16 @@ func TestFitOf80Columns(t *testing.T) {
 	}
 	rows := []row{
 		of(v1alpha1.AuditItem{
-			Namespace: "payments-production", Group: "tekton.dev", Resource: "pipelineruns", Prefix: "nightly-report-",
+			PrefixRef: v1alpha1.PrefixRef{
+				Namespace: "payments-production", Group: "tekton.dev", Resource: "pipelineruns", Prefix: "nightly-report-",
+			},
 			Names: 1_362_194, Notes: []string{"strains etcd"},
 		}, "EventListener/main"),
 		of(v1alpha1.AuditItem{
-			Namespace: "payments-staging", Resource: "configmaps", Prefix: strings.Repeat("prefix-", 8), Names: 120,
+			PrefixRef: v1alpha1.PrefixRef{
+				Namespace: "payments-staging", Resource: "configmaps", Prefix: strings.Repeat("prefix-", 8),
+			},
+			Names: 120,
 			Notes: []string{"truncated: shared by …lease-1-, …lease-2-"},
 		}, "kubectl-create"),
 	}
@@ -224,7 +229,8 @@ func TestRowsOf(t *testing.T) {
 	n := func(x int64) *int64 { return &x }
 	report := &v1alpha1.AuditReport{
 		Items: []v1alpha1.AuditItem{
-			{Prefix: "a-", Names: 500, Last10m: n(1), Last24h: n(9)}, {Prefix: "b-", Names: 80, Last10m: n(0), Last24h: n(0)},
+			{PrefixRef: v1alpha1.PrefixRef{Prefix: "a-"}, Names: 500, Last10m: n(1), Last24h: n(9)},
+			{PrefixRef: v1alpha1.PrefixRef{Prefix: "b-"}, Names: 80, Last10m: n(0), Last24h: n(0)},
 		},
 		Folded: []v1alpha1.AuditFolded{{Resource: "pods", OwnerKind: "Job", Owners: 404, Names: 404, Last10m: new(int64(7)), Last24h: new(int64(404)), Creators: []v1alpha1.Creator{{Manager: "kube-controller-manager"}}}},
 	}
@@ -260,7 +266,7 @@ func TestPrefixText(t *testing.T) {
 	for prefix, want := range map[string]string{
 		"run-": "run-", "a b-": `"a b-"`, "a  b-": `"a  b-"`, `\u001b`: `"\\u001b"`, "(404 Jobs)": `"(404 Jobs)"`,
 	} {
-		if got := prefixText(&row{AuditItem: v1alpha1.AuditItem{Prefix: prefix}}); got != want {
+		if got := prefixText(&row{AuditItem: v1alpha1.AuditItem{PrefixRef: v1alpha1.PrefixRef{Prefix: prefix}}}); got != want {
 			t.Errorf("%q is shown as %s", prefix, got)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
-	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
@@ -24,22 +23,13 @@ func verdictLines(report *v1alpha1.AuditReport) (lines []string) {
 	if len(v.MostCreated) > 0 {
 		m := v.MostCreated[0]
 		lines = append(lines, createdLine(v),
-			commandLine("  kubectl genname audit %s --watch", m.Group, m.Resource, m.Prefix, m.Namespace))
+			"  kubectl genname audit "+m.Argument()+" --watch")
 	}
 	lines = append(lines, closeLine(report))
 	if c := v.Closest; v.CloseToFailing > 0 {
-		lines = append(lines, commandLine("  kubectl genname audit %s", c.Group, c.Resource, c.Prefix, c.Namespace))
+		lines = append(lines, "  kubectl genname audit "+c.Argument())
 	}
 	return lines
-}
-
-// commandLine returns a command about a prefix, or about a type if the prefix is empty.
-func commandLine(format, group, resource, prefix, namespace string) string {
-	argument := humanize.Type(group, resource)
-	if prefix != "" {
-		argument += "/" + prefix
-	}
-	return fmt.Sprintf(format, reference.In(argument, namespace))
 }
 
 // closeLine returns whether a create is close to failing, and for how many types it assumes
@@ -47,7 +37,7 @@ func commandLine(format, group, resource, prefix, namespace string) string {
 func closeLine(report *v1alpha1.AuditReport) string {
 	v, server := report.Verdict, report.Server.Attempts
 	c, line := v.Closest, ""
-	where := humanize.In(humanize.Type(c.Group, c.Resource)+"/"+c.Prefix, c.Namespace)
+	where := c.String()
 	switch {
 	case v.CloseToFailing > 1:
 		line = terminal.Sprintf("%s are close to failing. The closest is %s (%s).",
@@ -94,11 +84,10 @@ func createdLine(v *v1alpha1.AuditVerdict) string {
 
 // createdText returns the recent creates under one prefix, or in one fold.
 func createdText(m v1alpha1.AuditMostCreated) string {
-	text := humanize.Grouped(m.Last10m) + " " + humanize.Type(m.Group, m.Resource)
+	text := humanize.Grouped(m.Last10m) + " " + m.String()
 	if m.OwnerKind != "" {
-		text = humanize.In(fmt.Sprintf("%s of %s", text, plural(m.OwnerKind)), m.Namespace)
-	} else {
-		text = humanize.In(text+"/"+m.Prefix, m.Namespace)
+		text = fmt.Sprintf("%s %s of %s", humanize.Grouped(m.Last10m), m.GroupResource(), plural(m.OwnerKind))
+		text = humanize.In(text, m.Namespace)
 	}
 	if m.Creator != nil {
 		text += ", by " + creatorName(*m.Creator)

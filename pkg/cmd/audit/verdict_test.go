@@ -28,11 +28,11 @@ func withVerdict(v v1alpha1.AuditVerdict) *v1alpha1.AuditReport {
 // one on whether a create is close to failing, each with a command. Before them is a line on
 // the types that could not be read.
 func TestVerdictLines(t *testing.T) {
-	fine := v1alpha1.AuditClosest{Resource: "configmaps", Namespace: "default", Prefix: "build-", Names: 3000, Attempts: 8, Room: 1_359_494}
+	fine := v1alpha1.AuditClosest{PrefixRef: v1alpha1.PrefixRef{Resource: "configmaps", Namespace: "default", Prefix: "build-"}, Names: 3000, Attempts: 8, Room: 1_359_494}
 	most := []v1alpha1.AuditMostCreated{
-		{Resource: "configmaps", Namespace: "pay", Prefix: "session-$(x)-", Last10m: 1502, Creator: &v1alpha1.Creator{Manager: "leaky"}},
-		{Resource: "pods", Namespace: "batch", OwnerKind: "Job", Last10m: 404, Creator: &v1alpha1.Creator{Manager: "kube-controller-manager"}},
-		{Resource: "clusterroles", Group: "rbac.authorization.k8s.io", Prefix: "evil\x1b-", Last10m: 100},
+		{PrefixRef: v1alpha1.PrefixRef{Resource: "configmaps", Namespace: "pay", Prefix: "session-$(x)-"}, Last10m: 1502, Creator: &v1alpha1.Creator{Manager: "leaky"}},
+		{PrefixRef: v1alpha1.PrefixRef{Resource: "pods", Namespace: "batch"}, OwnerKind: "Job", Last10m: 404, Creator: &v1alpha1.Creator{Manager: "kube-controller-manager"}},
+		{PrefixRef: v1alpha1.PrefixRef{Resource: "clusterroles", Group: "rbac.authorization.k8s.io", Prefix: "evil\x1b-"}, Last10m: 100},
 	}
 	one := fine
 	one.Attempts, one.Room = 1, 160
@@ -87,7 +87,7 @@ func recorded(t *testing.T, report *v1alpha1.AuditReport, change func(*v1alpha1.
 	ago := func(d time.Duration) *metav1.Time { return &metav1.Time{Time: at.Add(-d)} }
 	eight := 8
 	item := v1alpha1.AuditItem{
-		Resource: "configmaps", Namespace: "pay", Prefix: "session-", Names: 1240, Generated: 1240, RawPrefixes: 1,
+		PrefixRef: v1alpha1.PrefixRef{Resource: "configmaps", Namespace: "pay", Prefix: "session-"}, Names: 1240, Generated: 1240, RawPrefixes: 1,
 		Last10m: new(int64(502)), Last24h: new(int64(1240)), Oldest: ago(26 * time.Hour), Newest: ago(3 * time.Second),
 		Creators: []v1alpha1.Creator{{Manager: "leaky"}}, CreatorCount: 1,
 		Retries: v1alpha1.Retries{Attempts: &eight}, Room: v1alpha1.AuditRoom{ServerRetry: new(int64(1_359_494)), NoRetry: new(int64(3))},
@@ -199,11 +199,11 @@ func TestNextSteps(t *testing.T) {
 // At most six lines are on stderr if nothing failed, and the table is all of stdout.
 func TestPrint(t *testing.T) {
 	report := withVerdict(v1alpha1.AuditVerdict{
-		Closest:     &v1alpha1.AuditClosest{Resource: "configmaps", Prefix: "a-", FailsInDays: new(1.0)},
-		MostCreated: []v1alpha1.AuditMostCreated{{Resource: "pods", Prefix: "p-", Last10m: 1000}}, MostCreatedCount: 1, CloseToFailing: 1,
+		Closest:     &v1alpha1.AuditClosest{PrefixRef: v1alpha1.PrefixRef{Resource: "configmaps", Prefix: "a-"}, FailsInDays: new(1.0)},
+		MostCreated: []v1alpha1.AuditMostCreated{{PrefixRef: v1alpha1.PrefixRef{Resource: "pods", Prefix: "p-"}, Last10m: 1000}}, MostCreatedCount: 1, CloseToFailing: 1,
 	})
 	report.Scope.Top, report.Scope.MinCount = 1, 10
-	report.Items = []v1alpha1.AuditItem{{Resource: "pods", Prefix: "p-", Names: 1000, Last10m: new(int64(1000)), Last24h: new(int64(1000)), Notes: []string{"fails in 24h"}}}
+	report.Items = []v1alpha1.AuditItem{{PrefixRef: v1alpha1.PrefixRef{Resource: "pods", Prefix: "p-"}, Names: 1000, Last10m: new(int64(1000)), Last24h: new(int64(1000)), Notes: []string{"fails in 24h"}}}
 	report.Folded = []v1alpha1.AuditFolded{{Resource: "pods", OwnerKind: "Job", Owners: 12, Names: 13}}
 	report.Hidden = v1alpha1.AuditHidden{Prefixes: 3, Names: 9, BelowTop: 2}
 	report.Unprefixed = []v1alpha1.TypeObjects{{Resource: "pods", Objects: 195}}

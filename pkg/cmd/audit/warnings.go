@@ -7,7 +7,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
-	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
@@ -42,7 +41,7 @@ func (r *run) compared(result *audit.Result) (lines []string) {
 	add := func(format string, args ...any) { lines = append(lines, terminal.Sprintf(format, args...)) }
 	var gone []string
 	for _, g := range report.Gone {
-		prefix := reference.In(humanize.Type(g.Group, g.Resource)+"/"+g.Prefix, g.Namespace)
+		prefix := g.Argument()
 		gone = append(gone, fmt.Sprintf("%s (%s)", prefix, humanize.Grouped(g.Names)))
 	}
 	if len(gone) > 0 {

@@ -30,7 +30,7 @@ import (
 
 // followed is a row that has been followed for an hour.
 func followed(prefix string, names, creates int64) v1alpha1.AuditItem {
-	i := v1alpha1.AuditItem{Resource: "jobs", Group: "batch", Namespace: "prod", Prefix: prefix, Names: names}
+	i := v1alpha1.AuditItem{PrefixRef: v1alpha1.PrefixRef{Resource: "jobs", Group: "batch", Namespace: "prod", Prefix: prefix}, Names: names}
 	perDay := float64(creates) * 24
 	i.Measured = &v1alpha1.Measured{Creates: creates, Seconds: 3600, RatePerDay: &perDay}
 	return i

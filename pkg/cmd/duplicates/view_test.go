@@ -64,7 +64,8 @@ func TestTextFromTheCluster(t *testing.T) {
 	report := &v1alpha1.DuplicateReport{
 		Scope: v1alpha1.DuplicateScope{Namespace: bad, Resources: []string{bad}},
 		Items: []v1alpha1.DuplicateItem{{
-			Grade: v1alpha1.DuplicateLikely, Resource: bad, Namespace: bad, Owners: []string{bad}, StatusDiffers: []string{bad},
+			PrefixRef: v1alpha1.PrefixRef{Resource: bad, Namespace: bad},
+			Grade:     v1alpha1.DuplicateLikely, Owners: []string{bad}, StatusDiffers: []string{bad},
 			Objects: []v1alpha1.DuplicateObject{{Name: bad, Creator: bad, State: bad, UID: bad, Proposed: true}},
 		}},
 		Summary: v1alpha1.DuplicateSummary{Likely: 1, Inconsistent: []string{bad}},

@@ -40,7 +40,9 @@ func (r *run) newReport() *v1alpha1.PruneReport {
 // itemOf returns the item of a pool.
 func (r *run) itemOf(p *prune.Pool) v1alpha1.PruneItem {
 	item := v1alpha1.PruneItem{
-		Group: p.Resource.Group, Resource: p.Resource.Resource, Namespace: p.Namespace, Prefix: p.Prefix,
+		PrefixRef: v1alpha1.PrefixRef{
+			Group: p.Resource.Group, Resource: p.Resource.Resource, Namespace: p.Namespace, Prefix: p.Prefix,
+		},
 		PruneCounts: v1alpha1.PruneCounts{Chosen: int64(len(p.Objects)), Left: []v1alpha1.PruneLeft{}},
 		Creators:    []v1alpha1.PruneCreator{}, First: []string{},
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 )
@@ -56,7 +57,9 @@ func count(
 		prefix := prefixes[i].prefix
 		server, _ := s.RetriesOf(at.resource.GroupVersion())
 		populations = append(populations, report.Population{
-			Group: at.resource.Group, Resource: at.resource.Resource, Namespace: at.namespace, Prefix: prefix,
+			PrefixRef: v1alpha1.PrefixRef{
+				Group: at.resource.Group, Resource: at.resource.Resource, Namespace: at.namespace, Prefix: prefix,
+			},
 			Existing: counted[at][prefix], Server: server,
 		})
 	}

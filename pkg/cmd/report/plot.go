@@ -39,8 +39,7 @@ func (o *options) printPlot(report *v1alpha1.CollisionReport, prefixes int) erro
 	title := fmt.Sprintf("Chance that a create fails, of %d^%d = %s names",
 		pool.AlphabetSize, pool.SuffixLength, humanize.Grouped(pool.Names))
 	if item.Prefix != "" {
-		title = terminal.Sprintf("%s: chance that a create fails",
-			subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix))
+		title = terminal.Sprintf("%s: chance that a create fails", item.Argument())
 	}
 	fmt.Fprintf(o.Out, "%s\n\n%s\n%8snames under the prefix (logarithmic)\n\n",
 		title, chart(curves, item.Existing, terminal.Width(o.Out)), "")

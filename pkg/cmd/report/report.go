@@ -252,7 +252,7 @@ func (o *options) explained(err error) error {
 	}
 	source := "--existing"
 	if wrong.Prefix != "" {
-		source = subjectOf(wrong.Group, wrong.Resource, wrong.Namespace, wrong.Prefix)
+		source = wrong.Argument()
 	}
 	return fmt.Errorf("%s: %s can't exist, because a suffix of %s allows only %s",
 		source, humanize.Count(wrong.Existing, "name"),

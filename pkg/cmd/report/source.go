@@ -127,8 +127,8 @@ func (o *options) saved() (subject, error) {
 	}
 	for _, item := range audit.Items {
 		s.populations = append(s.populations, report.Population{
-			Group: item.Group, Resource: item.Resource, Namespace: item.Namespace, Prefix: item.Prefix,
-			Existing: item.Names, Server: o.serverAttempts.Or(serversOwn(item.Retries, audit.Server.Retries)),
+			PrefixRef: item.PrefixRef, Existing: item.Names,
+			Server: o.serverAttempts.Or(serversOwn(item.Retries, audit.Server.Retries)),
 		})
 	}
 	if s.incomplete {
@@ -217,7 +217,7 @@ func missing(populations []report.Population) (warnings []string) {
 		if p.Existing > 0 {
 			continue
 		}
-		resource := humanize.Type(p.Group, p.Resource)
+		resource := p.GroupResource()
 		warning := terminal.Warningf(
 			"no object of %s has the prefix %s. A prefix is a whole generateName: is a '-' missing?",
 			resource, p.Prefix)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
-	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -59,16 +58,11 @@ func namesOf(item v1alpha1.CollisionItem) string {
 		if item.Existing == 0 {
 			count = "no names"
 		}
-		return fmt.Sprintf("%s has %s.", placeOfNames(item.Group, item.Resource, item.Namespace, item.Prefix), count)
+		return fmt.Sprintf("%s has %s.", item.PrefixRef, count)
 	case item.Existing == 0:
 		return "A new prefix has no names."
 	}
 	return fmt.Sprintf("A prefix has %s.", count)
-}
-
-// placeOfNames returns a prefix as a sentence names it.
-func placeOfNames(group, resource, namespace, prefix string) string {
-	return humanize.In(humanize.Type(group, resource)+"/"+prefix, namespace)
 }
 
 // attemptsOf returns the number of attempts of the server, for a sentence.
@@ -112,7 +106,7 @@ func (o *options) chanceOf(item v1alpha1.CollisionItem) string {
 func (o *options) verdictOfSeveral(report *v1alpha1.CollisionReport) string {
 	v, c := report.Verdict, report.Verdict.Closest
 	all := len(report.Items) / len(o.question.Creates)
-	closest, chance := placeOfNames(c.Group, c.Resource, c.Namespace, c.Prefix), o.chanceOf(o.closest(report))
+	closest, chance := c.String(), o.chanceOf(o.closest(report))
 	verdict := fmt.Sprintf("No problem with %s: even under %s, which has the least room, %s.",
 		humanize.Count(all, "prefix"), closest, chance)
 	if aboveGate(report) {
@@ -137,10 +131,7 @@ func (o *options) verdictOfSeveral(report *v1alpha1.CollisionReport) string {
 func (o *options) closest(report *v1alpha1.CollisionReport) v1alpha1.CollisionItem {
 	c := report.Verdict.Closest
 	for _, item := range report.Items {
-		of := v1alpha1.CollisionClosest{
-			Group: item.Group, Resource: item.Resource, Namespace: item.Namespace, Prefix: item.Prefix, Room: c.Room,
-		}
-		if of == c {
+		if item.PrefixRef == c.PrefixRef {
 			return item
 		}
 	}
@@ -160,13 +151,7 @@ func (o *options) hints(r *v1alpha1.CollisionReport) (lines []string) {
 	}
 	if r.Verdict.State == v1alpha1.CollisionFailing && item.Prefix != "" {
 		lines = append(lines, "To see which old objects you can delete, run:",
-			"  kubectl genname prune "+
-				subjectOf(item.Group, item.Resource, item.Namespace, item.Prefix)+" --older-than=24h")
+			"  kubectl genname prune "+item.Argument()+" --older-than=24h")
 	}
 	return lines
-}
-
-// subjectOf returns a prefix as arguments of a command.
-func subjectOf(group, resource, namespace, prefix string) string {
-	return reference.In(humanize.Type(group, resource)+"/"+prefix, namespace)
 }

@@ -119,7 +119,7 @@ func TestItems(t *testing.T) {
 		r := &v1alpha1.AuditReport{TypeMeta: v1alpha1.TypeOf("AuditReport"), Items: []v1alpha1.AuditItem{}}
 		r.Scope.LabelSelector = "\n    \"items\": []\nitems: []\n"
 		for i := range items {
-			r.Items = append(r.Items, v1alpha1.AuditItem{Prefix: "<run>\n- ", Names: int64(i), Notes: []string{"a: b", "items: []"}})
+			r.Items = append(r.Items, v1alpha1.AuditItem{PrefixRef: v1alpha1.PrefixRef{Prefix: "<run>\n- "}, Names: int64(i), Notes: []string{"a: b", "items: []"}})
 		}
 		return r
 	}
