@@ -113,7 +113,7 @@ var notRun = []struct{ pattern, reason string }{
 	{`^kubectl (genname prune jobs/nightly-report- --keep 2 --save backup|create -f backup|patch job NAME --type merge)`, "run by TestPruneSaves of test/e2e with other names"},
 	{`^kubectl genname prune jobs/leak- `, "run after the leak of the guide by TestRecipesOfGuides of test/e2e"},
 	{`^kind (create|delete|load) `, "needs kind, which starts containers"},
-	{`^kubectl genname lint -R -f \. --(write-)?baseline lint\.json$`, "run by TestBaseline of test/lint"},
+	{`^kubectl genname lint -R -f \. --(write-)?baseline lint\.json$`, "run by lint-files.txt of test/sessions"},
 	{`^kubectl get jobs.batch/migrate-`, "the hint of kubectl genname duplicates, which the session duplicates compares"},
 	{`^kubectl genname audit -A --compare audit.json$`, "run as an example of audit by test/e2e"},
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -184,23 +182,6 @@ func relatedFiles(item v1alpha1.LintItem) string {
 	return strings.Join(names, " ")
 }
 
-// Objects that are not checked are counted.
-func TestNotChecked(t *testing.T) {
-	tree(t, map[string]string{
-		"a.yaml": configMap(`generateName: a-, resourceVersion: "1"`) + "---\n" + configMap(`generateName: "${A}"`),
-	})
-	_, report := found(t)
-	_, stderr, _ := run(t, "", "-f", "a.yaml")
-	if report.Summary.Exported != 1 || report.Summary.Placeholders != 1 || report.Summary.Objects != 2 {
-		t.Errorf("%+v", report.Summary)
-	}
-	for _, line := range []string{fmt.Sprintf("Not checked: %s with metadata.resourceVersion, which only a server sets.", "1 object"), fmt.Sprintf("Length and characters not checked: %s with a variable in the name.", "1 object")} {
-		if !strings.Contains(stderr, line) {
-			t.Errorf("%q is not in %s", line, stderr)
-		}
-	}
-}
-
 // A fix does not lead to the next finding.
 func TestFixes(t *testing.T) {
 	tree(t, map[string]string{
@@ -225,85 +206,6 @@ func TestFixes(t *testing.T) {
 	}
 }
 
-// A directory without manifests is an error with the next command.
-func TestNothing(t *testing.T) {
-	tree(t, map[string]string{"docs/a.yaml": configMap("generateName: a-"), "empty/a.txt": ""})
-	_, stderr, code := run(t, "", "-f", ".")
-	if want := fmt.Sprintf("the directory %q has no .json, .yaml or .yml files\nTo read the directories below it, use -R:\n  kubectl genname lint -R -f %s", ".", "."); code != 1 || !strings.Contains(stderr, want) {
-		t.Errorf("code %d, %s", code, stderr)
-	}
-	if _, stderr, code := run(t, "", "-R", "-f", "empty"); code != 1 || !regexp.MustCompile(like("the directory %q and the directories below it have no .json, .yaml or .yml files")).MatchString(stderr) {
-		t.Errorf("code %d, %s", code, stderr)
-	}
-}
-
-// A broken manifest is an error, even if it contains template actions. Other files are skipped with a reason. Those that
-// can hide objects cause a warning, and with --fail-on-skipped an error.
-func TestSkippedFiles(t *testing.T) {
-	const broken = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a\ndata:\n  a: \"{{ not a template }}\"\n"
-	const template = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Name }}\n{{- if .Data }}\ndata: {{ .Data }}\n{{- end }}\n"
-	tree(t, map[string]string{
-		"broken.yaml": broken, "template.yaml": template,
-		"chart/Chart.yaml": "name: c\n", "chart/templates/a.yaml": broken, "flow.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {\n",
-		"two.yaml": configMap("generateName: b-") + "---\nname: c\n",
-	})
-	if err := os.Symlink("chart", "link"); err != nil {
-		t.Fatal(err)
-	}
-	_, report := found(t)
-	if len(report.Unreadable) != 1 || report.Unreadable[0].File != "broken.yaml" || report.Unreadable[0].Line != 3 {
-		t.Errorf("%+v", report.Unreadable)
-	}
-	want := []v1alpha1.LintSkipped{
-		{File: "chart/Chart.yaml", Reason: "no Kubernetes object"},
-		{File: "chart/templates/a.yaml", Reason: "template"},
-		{File: "flow.yaml", Reason: "invalid YAML"},
-		{File: "template.yaml", Reason: "template"},
-		{File: "link", Reason: "symbolic link to a directory"},
-	}
-	if !slices.Equal(report.SkippedFiles, want) {
-		t.Errorf("skipped %q", report.SkippedFiles)
-	}
-	const warnings = "Warning: flow.yaml is not checked: invalid YAML\n"
-	_, stderr, _ := run(t, "", "-R", "-f", ".")
-	if !strings.HasPrefix(stderr, warnings+"Warning: link is not checked: symbolic link to a directory\n") {
-		t.Error(stderr)
-	}
-	if err := os.Remove("broken.yaml"); err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct {
-		args string
-		code int
-	}{
-		{"", 0},
-		{"--fail-on-skipped", 1},
-		{"--fail-on-skipped --exclude chart --exclude link --exclude flow.yaml", 1},
-		{"--fail-on-skipped --exclude chart --exclude link --exclude flow.yaml --exclude template.yaml", 0},
-	} {
-		if _, stderr, code := run(t, "", append([]string{"-R", "-f", "."}, strings.Fields(test.args)...)...); code != test.code {
-			t.Errorf("%s: exit code %d, %s", test.args, code, stderr)
-		}
-	}
-}
-
-// With --no-inline-disable, the author of a manifest can't disable a rule in it.
-func TestNoInlineDisable(t *testing.T) {
-	tree(t, map[string]string{
-		"a.yaml": "# genname:disable both-names: on purpose\n" + configMap("name: a, generateName: a-"),
-		"b.yaml": configMap(`name: a, generateName: a-, annotations: {genname.dev/lint-disable: "both-names: on purpose"}`),
-	})
-	if lines, report := found(t); len(lines) != 0 || len(report.Disabled) != 2 {
-		t.Errorf("%v", report.Items)
-	}
-	if lines, report := found(t, "--no-inline-disable"); len(lines) != 2 || len(report.Disabled) != 0 {
-		t.Errorf("%q %v", lines, report.Items)
-	}
-	if _, stderr, code := run(t, "", "-R", "-f", ".", "--fail-on", "warning", "--no-inline-disable"); code != 3 {
-		t.Errorf("exit code %d, %s", code, stderr)
-	}
-}
-
 // Every format contains unreadable files and disabled findings.
 func TestEveryFormat(t *testing.T) {
 	tree(t, map[string]string{
@@ -323,116 +225,6 @@ func TestEveryFormat(t *testing.T) {
 	stdout, _, _ := run(t, "", "-f", "nonsuch.yaml", "-o", "json")
 	if !strings.Contains(stdout, "nonsuch.yaml") {
 		t.Error(stdout)
-	}
-}
-
-// --exclude, the configuration and .gitignore exclude files.
-func TestExcludes(t *testing.T) {
-	files := map[string]string{
-		".gitignore":        "build/\n/top.yaml\n*.tmp.yaml\n!keep.tmp.yaml\n",
-		"deeper/.gitignore": "b.yaml\n",
-		".genname.yaml":     "exclude: [\"**/testdata/**\"]\nlevels: {no-separator: error}\n",
-	}
-	for _, name := range []string{
-		"a.yaml", "top.yaml", "build/a.yaml", "x.tmp.yaml", "keep.tmp.yaml", "deeper/a.yaml", "deeper/b.yaml",
-		"deeper/top.yaml", "deeper/testdata/a.yaml", "deeper/build/a.yaml", "vendor/a.yaml",
-	} {
-		files[name] = configMap("generateName: run")
-	}
-	tree(t, files)
-	lines, _ := found(t, "--exclude=vendor")
-	const rest = ":3 error no-separator"
-	want := strings.Join([]string{"a.yaml", "deeper/a.yaml", "deeper/top.yaml", "keep.tmp.yaml"}, rest+"\n") + rest
-	if got := strings.Join(lines, "\n"); got != want {
-		t.Errorf("found\n%s\nwant\n%s", got, want)
-	}
-	if _, _, code := run(t, "", "-f", "vendor/a.yaml"); code != 3 {
-		t.Errorf("a file that is named is left out: code %d", code)
-	}
-}
-
-// Only findings that the baseline doesn't have fail a run, wherever they are in the file now. A repeated finding counts
-// as often as it was saved.
-func TestBaseline(t *testing.T) {
-	bad := configMap("generateName: A_")
-	tree(t, map[string]string{"a.yaml": bad, "b.yaml": configMap("generateName: b-"), "broken.json": "{"})
-	if _, stderr, code := run(t, "", "-f", "a.yaml", "-f", "b.yaml", "--write-baseline=base.json"); code != 0 ||
-		!strings.Contains(stderr, "Wrote 1 finding to base.json") {
-		t.Fatalf("code %d, %s", code, stderr)
-	}
-	for name, test := range map[string]struct {
-		a, stderr string
-		code      int
-	}{
-		"the same": {bad, "Not counted: 1 finding of the baseline.", 0},
-		"moved":    {"# a comment\n" + bad, "Not counted: 1 finding of the baseline.", 0},
-		"twice":    {bad + "---\n" + bad, "1 finding at level error", 3},
-		"another":  {configMap("generateName: Z_"), "1 finding at level error", 3},
-		"gone":     {configMap("generateName: b-"), "Gone since the baseline: 1 finding", 0},
-	} {
-		if err := os.WriteFile("a.yaml", []byte(test.a), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		_, stderr, code := run(t, "", "-f", "a.yaml", "-f", "b.yaml", "--baseline=base.json")
-		if code != test.code || !strings.Contains(stderr, test.stderr) {
-			t.Errorf("%s: code %d, %s", name, code, stderr)
-		}
-	}
-	for args, want := range map[string]string{
-		"--baseline=nothing.json":                         "--baseline: open nothing.json",
-		"--baseline=broken.json":                          "--baseline: broken.json: the file is cut short",
-		"--baseline=base.json --write-baseline=base.json": "only one of --baseline or --write-baseline",
-		"--write-baseline=no/base.json":                   "--write-baseline: open no/base.json",
-	} {
-		if _, stderr, code := run(t, "", append(strings.Fields(args), "-f", "a.yaml")...); code != 1 || !strings.Contains(stderr, want) {
-			t.Errorf("%s: code %d, %s", args, code, stderr)
-		}
-	}
-}
-
-// Many findings are counted by rule.
-func TestSummaryByRule(t *testing.T) {
-	tree(t, map[string]string{"a.yaml": strings.Repeat(configMap("generateName: A_")+"---\n", 9) + configMap("generateName: run")})
-	if _, stderr, _ := run(t, "", "-f", "a.yaml"); strings.Contains(stderr, "By rule") {
-		t.Errorf("for ten findings: %s", stderr)
-	}
-	_, stderr, _ := run(t, "", "-f", "a.yaml", "-f", "a.yaml")
-	if !strings.Contains(stderr, "By rule: ") || !strings.Contains(stderr, "no-separator ") || !strings.Contains(stderr, "invalid-prefix ") {
-		t.Error(stderr)
-	}
-}
-
-// lint uses the configuration of the repository. Flags override it.
-func TestConfiguration(t *testing.T) {
-	service := "apiVersion: v1\nkind: Service\nmetadata: {generateName: 1st-}\n"
-	tree(t, map[string]string{
-		".genname.yaml": "kubernetesVersion: \"1.35\"\nlevels: {no-separator: off}\n",
-		"d/a.yaml":      service + "---\n" + configMap("generateName: run"),
-	})
-	t.Chdir("d")
-	if lines, _ := found(t); strings.Join(lines, "\n") != "a.yaml:3 error invalid-prefix" {
-		t.Error(lines)
-	}
-	if lines, _ := found(t, "--kubernetes-version=1.36"); len(lines) != 0 {
-		t.Error(lines)
-	}
-	for text, want := range map[string]string{
-		"levels: {nonsuch: error}\n":    `levels: there is no rule "nonsuch"`,
-		"levels: {no-separator: bad}\n": fmt.Sprintf("levels: %s must be error, warning, note or off, and not %q", "no-separator", "bad"),
-		"excludes: [a]\n":               `unknown field "excludes" (the fields are exclude, levels and kubernetesVersion)`,
-		"exclude: [\"[\"]\n":            fmt.Sprintf("%s: pattern %q is not valid", "exclude", "["),
-		"kubernetesVersion: new\n":      "kubernetesVersion must be",
-	} {
-		if err := os.WriteFile("../.genname.yaml", []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		_, stderr, code := run(t, "", "-f", "a.yaml")
-		if code != 1 || !strings.Contains(stderr, ".genname.yaml") || !strings.Contains(stderr, want) {
-			t.Errorf("%s: code %d, %s", text, code, stderr)
-		}
-	}
-	if _, stderr, code := run(t, "", "-f", "a.yaml", "--explain=both-names"); code != 0 {
-		t.Errorf("a broken configuration keeps --explain from printing: %s", stderr)
 	}
 }
 

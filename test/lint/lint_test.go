@@ -224,69 +224,6 @@ func TestGitHubDrops(t *testing.T) {
 
 const plain = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  generateName: run-\n"
 
-// like returns a regular expression for a text of the command.
-func like(format string) string {
-	return regexp.MustCompile(`%\w`).ReplaceAllString(regexp.QuoteMeta(format), ".*")
-}
-
-// summary returns a regular expression for the counts.
-func summary(count ...any) string {
-	return "^" + regexp.QuoteMeta(fmt.Sprintf("%s, %s and %s in %s of %s.", count...)) + "\n"
-}
-
-// Exit codes, and the messages about files that can't be read.
-func TestExitCodes(t *testing.T) {
-	repository(t)
-	for _, test := range []struct {
-		name, in string
-		args     []string
-		code     int
-		stderr   string
-	}{
-		{"nothing to say", plain, []string{"-f", "-"}, 0, summary("0 errors", "0 warnings", "0 notes", "1 object", "1 file") + "$"},
-		{"errors", "", []string{"-f", "deploy/services.json"}, 3, summary("1 error", "1 warning", "0 notes", "1 object", "1 file") + like("error: %s at level %s or above (--fail-on)") + "\n$"},
-		{"a rule less", "", []string{"-f", "deploy/services.json", "--disable=invalid-prefix"}, 0, summary("0 errors", "1 warning", "0 notes", "1 object", "1 file") + "$"},
-		{"of another level", "", []string{"-f", "deploy/services.json", "--disable=invalid-prefix", "--fail-on=warning"}, 3, ``},
-		{"never", "", []string{"-f", "deploy/services.json", "--fail-on=never"}, 0, ``},
-		{"a broken file", "", []string{"-f", "deploy/broken.yaml"}, 1, `error: deploy/broken.yaml:4: can't be read: did not find`},
-		{"a broken file, and findings", "", []string{"-f", "deploy/broken.yaml,deploy/services.json"}, 3, `error: deploy/broken.yaml:4: can't be read`},
-		{"a template", "", []string{"-f", "chart/templates/job.yaml"}, 1, like("%s:%d: can't be read: %w")},
-		{"no object", "a: b\n", []string{"-f", "-"}, 1, `error: -:1: can't be read: no Kubernetes object`},
-		{"no file", "", []string{"-f", "nonsuch.yaml"}, 1, "error: " + like("the path %q does not exist")},
-		{"a directory without manifests", "", []string{"-f", "."}, 0, regexp.QuoteMeta(fmt.Sprintf("%s skipped. To list them, use --show-skipped.", "1 file"))},
-		{"a pattern", "", []string{"-f", "deploy/serv*.json"}, 3, ``},
-		{"kustomize", "", []string{"-k", "overlay"}, 3, summary("1 error", "0 warnings", "0 notes", "1 object", "1 file")},
-		{"no kustomization", "", []string{"-k", "deploy"}, 1, `error: unable to find one of`},
-		{"no flags", "", nil, 1, "error: " + like("must specify one of -f and -k")},
-		{"both", "", []string{"-f", "x", "-k", "x"}, 1, "error: " + like("only one of -f or -k can be specified")},
-		{"-k and -R", "", []string{"-R", "-k", "x"}, 1, "error: " + like("the -k flag can't be used with -f or -R")},
-		{"an unknown rule", "", []string{"-f", "-", "--disable=nonsuch"}, 1, `error: --disable: there is no rule "nonsuch"`},
-		{"an unknown level", "", []string{"-f", "-", "--fail-on=bad"}, 1, `must be error, warning, note or never`},
-		{"an unknown rule to explain", "", []string{"--explain=bad"}, 1, `must be both-names,`},
-		{"an unknown format", "", []string{"-f", "-", "-o", "nonsuch"}, 1, `sarif`},
-		{"no version", "", []string{"-f", "-", "--kubernetes-version=latest"}, 1, like("%s must be a version like 1.%d, at least 1.%d, and not %q")},
-		{"an old version", "", []string{"-f", "-", "--kubernetes-version=1.27"}, 1, like("%s must be a version like 1.%d, at least 1.%d, and not %q")},
-		{"an argument", "", []string{"job.yaml"}, 1, like("Unexpected args: %v")},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			_, stderr, code := run(t, test.in, test.args...)
-			if code != test.code || !regexp.MustCompile(test.stderr).MatchString(stderr) {
-				t.Errorf("code %d, stderr\n%s", code, stderr)
-			}
-		})
-	}
-}
-
-// From Kubernetes 1.36, the name of a Service can begin with a digit.
-func TestKubernetesVersion(t *testing.T) {
-	const manifest = "apiVersion: v1\nkind: Service\nmetadata: {generateName: 1st-}\n"
-	for version, want := range map[string]int{"1.35": 3, "v1.35.4": 3, "1.36": 0, "1.37": 0} {
-		if _, _, code := run(t, manifest, "-f", "-", "--kubernetes-version="+version); code != want {
-			t.Errorf("%s: code %d, want %d", version, code, want)
-		}
-	}
-}
-
 func TestURL(t *testing.T) {
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -306,17 +243,6 @@ func TestURL(t *testing.T) {
 	}
 	if _, stderr, code := run(t, "", "-f", server.URL+"/nonsuch"); code != 1 || !strings.Contains(stderr, "404") {
 		t.Errorf("code %d: %s", code, stderr)
-	}
-}
-
-// Text from a manifest is escaped before it reaches a terminal.
-func TestEscapes(t *testing.T) {
-	manifest := "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: \"\\e[31mred\\n\"}\n"
-	for _, format := range []string{"", "-o=github", "-o=junit"} {
-		stdout, stderr, _ := run(t, manifest, strings.Fields("-f - "+format)...)
-		if strings.Contains(stdout+stderr, "\x1b") || !strings.Contains(stdout, "red") {
-			t.Errorf("%s: %q %q", format, stdout, stderr)
-		}
 	}
 }
 
