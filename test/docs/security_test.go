@@ -10,54 +10,109 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// promises are the sentences of SECURITY.md about the program, and the tests of each.
+// promise is a sentence about the program, and the tests of it.
+type promise struct{ sentence, tests string }
+
+// promises are those of a section of a page, which begins with a heading.
 var promises = []struct {
-	sentence string
-	tests    string
+	page, heading string
+	promises      []promise
 }{
-	{"The plugin acts as you, with your kubeconfig.", "roles"},
-	{"[Permissions](docs/reference/permissions.md) lists the verbs that each command needs.", "roles"},
-	{"`audit`, `report` and their completion request only metadata.", "TestOnlyMetadataIsRequested"},
-	{"RBAC can't grant access to metadata alone, and permission to list Secrets is permission to read them.", "TestOnlyMetadataIsRequested"},
-	{"So the example roles leave Secrets out.", "TestRolesLeaveSecretsOut"},
-	{"The plugin prints no token.", "TestVerboseOutput"},
-	{"It prints and sends no idempotency key and no secret of a key.", "TestTheKeyStaysHere TestVerboseOutput"},
-	{"Objects carry hashes of them.", "TestTheKeyStaysHere TestSessions"},
-	{"With `-o json`, `-o yaml` and `-v=8` or higher it prints the objects that you create, Secrets with their content, as kubectl does.", "TestVerboseOutput"},
-	{"So don't use these flags for Secrets if others can read the log.", "TestVerboseOutput"},
-	{"In tables and messages it escapes control characters, and commands for a CI system.", "TestText TestRunnerCommands"},
-	{"It doesn't run credential plugins that your kuberc forbids, also not for completion.", "TestCredentialPluginPolicyIsHonored TestCompletionHonorsCredentialPluginPolicy"},
-	{"It connects to your API server, and to the addresses that you name, as kubectl does.", "TestConnections"},
-	{"These are the URL of `-f`, a remote base of a kustomization, and the OIDC issuer or credential plugin of your kubeconfig.", "TestConnections"},
-	{"It doesn't check for updates, and sends no usage data.", "TestConnections"},
+	{"SECURITY.md", "## Access of the plugin", []promise{
+		{"The plugin acts as you, with your kubeconfig.", "roles"},
+		{"[Permissions](docs/reference/permissions.md) lists the verbs that each command needs.", "roles"},
+		{"`audit`, `report` and their completion request only metadata.", "TestOnlyMetadataIsRequested"},
+		{"RBAC can't grant access to metadata alone, and permission to list Secrets is permission to read them.", "TestOnlyMetadataIsRequested"},
+		{"So the example roles leave Secrets out.", "TestRolesLeaveSecretsOut"},
+		{"The plugin prints no token.", "TestVerboseOutput"},
+		{"It prints and sends no idempotency key and no secret of a key.", "TestTheKeyStaysHere TestVerboseOutput"},
+		{"Objects carry hashes of them.", "TestTheKeyStaysHere TestSessions"},
+		{"With `-o json`, `-o yaml` and `-v=8` or higher it prints the objects that you create, Secrets with their content, as kubectl does.", "TestVerboseOutput"},
+		{"So don't use these flags for Secrets if others can read the log.", "TestVerboseOutput"},
+		{"In tables and messages it escapes control characters, and commands for a CI system.", "TestText TestRunnerCommands"},
+		{"It doesn't run credential plugins that your kuberc forbids, also not for completion.", "TestCredentialPluginPolicyIsHonored TestCompletionHonorsCredentialPluginPolicy"},
+		{"It connects to your API server, and to the addresses that you name, as kubectl does.", "TestConnections"},
+		{"These are the URL of `-f`, a remote base of a kustomization, and the OIDC issuer or credential plugin of your kubeconfig.", "TestConnections"},
+		{"It doesn't check for updates, and sends no usage data.", "TestConnections"},
+	}},
+	{"SECURITY.md", "## Idempotency keys", []promise{
+		{"With `--idempotency-key` alone, the name and the ID of an object follow from the key, the type, the namespace and the generateName.", "TestVectors"},
+		{"Another user with permission to create objects in the namespace can guess the key, and create the object first, with other content.", "TestDifferencesOfExistingObjects TestAdversary"},
+		{"The run takes it for its own, prints `exists`, and exits with 0.", "TestDifferencesOfExistingObjects"},
+		{"This isn't possible from outside the namespace.", "TestVectors"},
+		{"If other users can create objects in the namespace, use `--idempotency-secret-file`.", "TestAttackerAgainstASecret"},
+		{"Then other users can't compute the name or the ID.", "TestAttackerAgainstASecret TestMutants"},
+		{"[The threat model](docs/concepts/threat-model.md) lists the remaining risks.", "TestAdversary"},
+		{"Objects carry a hash of the key in the label `genname.dev/run`, also with a secret.", "TestVectors TestAttackerAgainstASecret"},
+		{"It doesn't show the key, but it allows tests of guesses.", "TestTheKeyStaysHere TestVectors"},
+	}},
+	{"docs/concepts/threat-model.md", "# Threat model", []promise{
+		{"Another user can create, get and list objects in your namespace.", "TestAttackerAgainstASecret TestOnceAnotherUserIsFirst TestPruneBesideAnAttacker"},
+	}},
+	{"docs/concepts/threat-model.md", "## create with a key", []promise{ // and a table, which TestAdversary writes
+		{"Other users can copy annotations and labels.", "TestAttackerAgainstASecret"},
+		{"So an object belongs to a run only if its ID follows from the key, and its name from the ID.", "TestCreateWithAKeyIsNotMisledByCopies TestAdversary TestMutants"},
+		{"With `--idempotency-secret-file`, both also follow from the secret.", "TestVectors TestAttackerAgainstASecret"},
+		{"These are the results of your run:", "TestAdversary"},
+		{"Keep Jobs longer than you repeat pipelines.", "TestAdversary"},
+		{"Messages about failed and unknown objects print names, and `-v=8` prints IDs.", "TestAdviceAboutATakenName TestVerboseOutput"},
+		{"Former secrets are as strong as the current one.", "TestAdversary TestSecretsOfRuns"},
+		{"Remove a leaked secret, and use a new key.", "TestAdversary"},
+	}},
+	{"docs/concepts/threat-model.md", "## Other commands", []promise{
+		{"do the same as with a key.", "TestAdversary TestOnceAnotherUserIsFirst"},
+		{"The UID of an owner is public.", "TestOnceAnotherUserIsFirst"},
+		{"[Use a secret](../guides/controllers.md)", "TestOnceAnotherUserIsFirst"},
+		{"create newer objects, so that `--keep` deletes yours.", "TestPruneBesideAnAttacker"},
+		{"The plan prints the creators, as clients claim them.", "TestPruneBesideAnAttacker"},
+		{"Without `--owned`, objects with an invented controller stay", "TestPruneBesideAnAttacker"},
+		{"copy your object.", "TestDuplicatesGrades"},
+		{"Only the younger object of a pair is proposed", "TestDuplicatesGrades TestDuplicatesTimes"},
+	}},
+	{"docs/concepts/threat-model.md", "## Permissions", []promise{
+		{"Only permissions protect you from users with permission to delete or update your objects, or to read the secret.", "TestAdversary"},
+		{"If a custom resource has no status subresource, `create` sets the status, too.", "TestCreateCustomResources"},
+	}},
 }
 
 // Each sentence about the program has a test. A new sentence needs one.
 func TestPromisesOfSecurity(t *testing.T) {
-	_, section, _ := strings.Cut(read(t, "SECURITY.md"), "\n## Access of the plugin\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	var sentences []string
-	for line := range strings.Lines(section) {
+	for _, section := range promises {
+		_, text, _ := strings.Cut(read(t, section.page), section.heading+"\n")
+		text, _, _ = strings.Cut(text, "\n## ")
+		sentences := sentencesOf(regexp.MustCompile(`(?s)<!-- .*-->`).ReplaceAllString(text, ""))
+		for i, p := range section.promises {
+			if i >= len(sentences) || sentences[i] != p.sentence {
+				t.Fatalf("sentence %d of %s is not %q, but one of %q", i, section.page, p.sentence, sentences)
+			}
+			for _, name := range strings.Fields(p.tests) {
+				if exec.Command("git", "-C", root, "grep", "-q", "--untracked", "^func "+name+"(t ", "--", "*_test.go").Run() != nil {
+					t.Errorf("there is no %s, the test of %q", name, p.sentence)
+				}
+			}
+		}
+		if more := sentences[len(section.promises):]; len(more) > 0 {
+			t.Errorf("%s: no test is named for %q", section.page, more)
+		}
+	}
+}
+
+// sentencesOf returns the sentences of paragraphs, lists, and the last cells of tables.
+func sentencesOf(text string) (sentences []string) {
+	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(strings.TrimPrefix(line, "- "))
-		for _, sentence := range regexp.MustCompile(`\. `).Split(line, -1) {
+		if cells := strings.Split(line, " | "); strings.HasPrefix(line, "|") {
+			if line = strings.TrimSuffix(cells[len(cells)-1], " |"); len(cells) < 2 || line == "the other user can" {
+				continue
+			}
+		}
+		for _, sentence := range strings.SplitAfter(line, ". ") {
 			if sentence != "" {
-				sentences = append(sentences, strings.TrimSuffix(sentence, ".")+".")
+				sentences = append(sentences, strings.TrimSpace(sentence))
 			}
 		}
 	}
-	for i, p := range promises {
-		if i >= len(sentences) || sentences[i] != p.sentence {
-			t.Fatalf("sentence %d of SECURITY.md is not %q, but one of %q", i, p.sentence, sentences)
-		}
-		for _, name := range strings.Fields(p.tests) {
-			if exec.Command("git", "-C", root, "grep", "-q", "--untracked", "^func "+name+"(t ", "--", "*_test.go").Run() != nil {
-				t.Errorf("there is no %s, the test of %q", name, p.sentence)
-			}
-		}
-	}
-	if len(sentences) != len(promises) {
-		t.Errorf("no test is named for %q", sentences[len(promises):])
-	}
+	return sentences
 }
 
 // A role that can list Secrets can read them.

@@ -46,6 +46,9 @@ spec:
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 `)).Expect(t, 0, `customresourcedefinition.apiextensions.k8s.io/things.custom.e2e created\n`, ``)
 	createThings(t, cp, "custom.e2e")
+	// Without a status subresource, a client sets the status when it creates the object.
+	admin.Run("create", "-n", "default", "-o", "jsonpath={.status.phase}", "-f", harness.File(t, "forged.yaml",
+		"apiVersion: custom.e2e/v1\nkind: Thing\nmetadata: {generateName: forged-}\nstatus: {phase: Done}\n")).Expect(t, 0, `Done`, ``)
 }
 
 // An object of an aggregated API is created once, too. Its server is not kube-apiserver and retries
