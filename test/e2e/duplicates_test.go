@@ -27,6 +27,8 @@ import (
 var (
 	backupType = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "backups"}
 	configType = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
+	claimType  = schema.GroupVersionResource{Version: "v1", Resource: "persistentvolumeclaims"}
+	podType    = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 )
 
 // population creates the objects of a search in its own namespace.
@@ -39,7 +41,7 @@ type population struct {
 // create creates an object as a field manager.
 func (p population) create(manager string, of schema.GroupVersionResource, object map[string]any) *unstructured.Unstructured {
 	p.t.Helper()
-	kinds := map[string]string{"backups": "Backup", "configmaps": "ConfigMap", "pods": "Pod", "serviceaccounts": "ServiceAccount"}
+	kinds := map[string]string{"backups": "Backup", "configmaps": "ConfigMap", "pods": "Pod", "serviceaccounts": "ServiceAccount", "persistentvolumeclaims": "PersistentVolumeClaim"}
 	sent := &unstructured.Unstructured{Object: object}
 	sent.SetGroupVersionKind(of.GroupVersion().WithKind(kinds[of.Resource]))
 	stored, err := p.client.Resource(of).Namespace(p.namespace).Create(p.t.Context(), sent, metav1.CreateOptions{FieldManager: manager})
@@ -74,9 +76,15 @@ func (p population) owner(name string) *unstructured.Unstructured {
 // status writes the status of an owner.
 func (p population) status(owner *unstructured.Unstructured, status map[string]any) {
 	p.t.Helper()
+	p.statusOf(backupType, owner.GetName(), status)
+}
+
+// statusOf writes the status of an object.
+func (p population) statusOf(of schema.GroupVersionResource, name string, status map[string]any) {
+	p.t.Helper()
 	patch, _ := json.Marshal(map[string]any{"status": status})
-	_, err := p.client.Resource(backupType).Namespace(p.namespace).
-		Patch(p.t.Context(), owner.GetName(), types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	_, err := p.client.Resource(of).Namespace(p.namespace).
+		Patch(p.t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -143,6 +151,22 @@ func TestDuplicatesGrades(t *testing.T) {
 			p.status(owner, map[string]any{"message": "volume " + older.GetName() + " is lost"})
 			return ""
 		}, []string{"possible unreferenced"}},
+		"the owner's text says that the other volume is lost": {func(p population) string {
+			owner := p.owner("owner")
+			older, _ := p.claims(owner)
+			p.status(owner, map[string]any{"message": "volume " + older.GetName() + " is lost"})
+			return ""
+		}, []string{"possible unreferenced"}},
+		"a running Pod mounts the volume of the replica": {func(p population) string {
+			owner := p.owner("owner")
+			older, younger := p.claims(owner)
+			p.status(owner, map[string]any{"primary": older.GetName()})
+			p.pod(map[string]any{"volumes": []any{map[string]any{
+				"name": "v", "persistentVolumeClaim": map[string]any{"claimName": younger.GetName()},
+			}}})
+			p.statusOf(podType, "user", map[string]any{"phase": "Running"})
+			return ""
+		}, []string{"possible bothReferenced"}},
 		"a Pod mounts the younger": {func(p population) string {
 			owner := p.owner("owner")
 			older, younger := p.twoOf(owner)
@@ -342,14 +366,30 @@ func (p population) twoOf(owner *unstructured.Unstructured) (older, younger *uns
 	return older, p.backup("run-", owner)
 }
 
+// claims creates two bound PersistentVolumeClaims of an owner, two seconds apart.
+func (p population) claims(owner *unstructured.Unstructured) (older, younger *unstructured.Unstructured) {
+	claim := func() *unstructured.Unstructured {
+		o := p.create("controller", claimType, map[string]any{
+			"metadata": map[string]any{"generateName": "data-", "ownerReferences": []any{reference(owner)}},
+			"spec": map[string]any{
+				"accessModes": []any{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}},
+			},
+		})
+		p.statusOf(claimType, o.GetName(), map[string]any{"phase": "Bound"})
+		return o
+	}
+	older = claim()
+	time.Sleep(2100 * time.Millisecond) // times of objects are in seconds
+	return older, claim()
+}
+
 // pod creates a Pod.
 func (p population) pod(spec map[string]any) {
 	p.create("user", schema.GroupVersionResource{Version: "v1", Resource: "serviceaccounts"}, map[string]any{"metadata": map[string]any{"name": "default"}})
 	if spec["containers"] == nil {
 		spec["containers"] = []any{map[string]any{"name": "c", "image": "i"}}
 	}
-	p.create("user", schema.GroupVersionResource{Version: "v1", Resource: "pods"},
-		map[string]any{"metadata": map[string]any{"name": "user"}, "spec": spec})
+	p.create("user", podType, map[string]any{"metadata": map[string]any{"name": "user"}, "spec": spec})
 }
 
 func (p population) patch(object *unstructured.Unstructured, patch string) {
