@@ -98,7 +98,7 @@ conformance: $(if $(SERVER),control-plane) ## Check a program that creates objec
 	@$(if $(SERVER),$(GO) run ./test/controlplane/run sh -c '$(GO) run ./test/conformance -kubeconfig "$$KUBECONFIG" "$$@"' -,$(GO) run ./test/conformance) $(PROGRAM)
 
 .PHONY: clients
-clients: control-plane build # Write docs/concepts/lost-responses.md. It needs node, npm and python3-kubernetes
+clients: control-plane build # Write docs/concepts/lost-responses.md (10 minutes). It needs node, npm, ansible and python3-kubernetes
 	npm ci --prefix test/conformance/programs/javascript
 	$(GO) run ./test/controlplane/run sh -c 'cd test/conformance && $(GO) run . -page ../../docs/concepts/lost-responses.md'
 

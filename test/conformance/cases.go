@@ -35,6 +35,8 @@ type testCase struct {
 	gone, renamed bool
 	// pause is the least time between the first two POSTs.
 	pause time.Duration
+	// resource is the resource of the objects. Empty means configmaps.
+	resource string
 }
 
 // A run is one call of the program.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,8 +13,10 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	. "github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest" //nolint:revive,staticcheck // reads like a list of faults
 )
@@ -23,43 +26,64 @@ type client struct {
 	name    string
 	version []string // the command that prints the version
 	program []string
+	objects schema.GroupVersionResource // that it creates
 }
+
+var (
+	configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
+	workflows  = schema.GroupVersionResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "workflows"}
+)
+
+// The command lines that are Go modules. Tekton's tkn isn't among them: v0.42.0 requires github.com/tektoncd/hub v1.22.2,
+// which the module proxy refused.
+var (
+	helm = module{path: "helm.sh/helm/v4", version: "v4.3.1", program: "helm"}
+	argo = module{path: "github.com/argoproj/argo-workflows/v3", version: "v3.7.0", program: "argo"}
+)
 
 // clients are the clients of the page. The programs are below test/conformance, built into dir.
 func clients(dir string) []client {
-	module := func(name, dir string) []string {
+	required := func(name, dir string) []string {
 		return []string{"go", "list", "-C", dir, "-m", "-f", "{{.Version}}", name}
 	}
+	const collection = "/usr/lib/python3/dist-packages/ansible_collections/kubernetes/core/MANIFEST.json"
+	this := []string{"echo", "this repository"}
 	return []client{
-		{"kubectl create", []string{"kubectl", "version", "--client"}, []string{"programs/kubectl"}},
-		{"client-go", module("k8s.io/client-go", "."), []string{filepath.Join(dir, "client-go")}},
-		{"controller-runtime", module("sigs.k8s.io/controller-runtime", "programs/controller-runtime"), []string{filepath.Join(dir, "controller-runtime")}},
-		{"kubernetes (Python)", []string{"/usr/bin/python3", "-c", "import kubernetes; print(kubernetes.__version__)"}, []string{"programs/python-kubernetes"}},
-		{"@kubernetes/client-node", []string{"node", "-p", `require("./programs/javascript/package-lock.json").packages["node_modules/@kubernetes/client-node"].version`}, []string{"programs/javascript/main.js"}},
-		{"kubectl genname create", []string{"echo", "this repository"}, []string{"programs/kubectl-genname"}},
-		{"pkg/once", []string{"echo", "this repository"}, []string{filepath.Join(dir, "once")}},
-		{"clients/python", []string{"echo", "this repository"}, []string{"../../clients/python/conformance"}},
+		{"kubectl create", []string{"kubectl", "version", "--client"}, []string{"programs/kubectl"}, configMaps},
+		{"helm install --server-side=false", []string{"echo", helm.version}, []string{"programs/helm"}, configMaps},
+		{"argo submit", []string{"echo", argo.version}, []string{"programs/argo"}, workflows},
+		{"kubernetes.core.k8s (Ansible)", []string{"sed", "-n", `s/.*"version": "\(.*\)",/\1/p`, collection}, []string{"programs/ansible"}, configMaps},
+		{"client-go", required("k8s.io/client-go", "."), []string{filepath.Join(dir, "client-go")}, configMaps},
+		{"controller-runtime", required("sigs.k8s.io/controller-runtime", "programs/controller-runtime"), []string{filepath.Join(dir, "controller-runtime")}, configMaps},
+		{"kubernetes (Python)", []string{"/usr/bin/python3", "-c", "import kubernetes; print(kubernetes.__version__)"}, []string{"programs/python-kubernetes"}, configMaps},
+		{"@kubernetes/client-node", []string{"node", "-p", `require("./programs/javascript/package-lock.json").packages["node_modules/@kubernetes/client-node"].version`}, []string{"programs/javascript/main.js"}, configMaps},
+		{"kubectl genname create", this, []string{"programs/kubectl-genname"}, configMaps},
+		{"pkg/once", this, []string{filepath.Join(dir, "once")}, configMaps},
+		{"clients/python", this, []string{"../../clients/python/conformance"}, configMaps},
 	}
 }
 
-// histories are the faults of the page. Each loses the response of a create, or refuses one.
-func histories() []testCase {
+// histories are the faults of the page, in creates of a resource. Each loses the response of a create, or refuses one.
+func histories(resource string) []testCase {
+	create := func(fault Fault) func(server) {
+		return func(s server) { s.Next("create", resource, fault) }
+	}
 	busy := apierrors.NewServiceUnavailable("the server is currently unable to handle the request")
 	busy.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: 1}
 	return []testCase{
-		{name: "The connection is lost after the object was stored", setup: faults("create", DropResponse), runs: once(settled)},
-		{name: "504 of the API server, and the object was stored", setup: faults("create", AfterStore(GatewayTimeout)), runs: once(settled)},
-		{name: "502 of a proxy, and the object was stored", setup: faults("create", AfterStore(Respond(http.StatusBadGateway, "text/html", "<html>bad gateway</html>"))), runs: once(settled)},
-		{name: "503 with Retry-After, and the object was stored", setup: faults("create", AfterStore(Refuse(busy))), runs: once(settled)},
-		{name: "429 with Retry-After, and nothing was stored", setup: faults("create", TooManyRequests(1)), runs: once(done)},
-		{name: "504, and the object is stored a second later", setup: faults("create", StoreLate(time.Second, GatewayTimeout)), runs: once(settled)},
+		{name: "The connection is lost after the object was stored", setup: create(DropResponse), runs: once(settled)},
+		{name: "504 of the API server, and the object was stored", setup: create(AfterStore(GatewayTimeout)), runs: once(settled)},
+		{name: "502 of a proxy, and the object was stored", setup: create(AfterStore(Respond(http.StatusBadGateway, "text/html", "<html>bad gateway</html>"))), runs: once(settled)},
+		{name: "503 with Retry-After, and the object was stored", setup: create(AfterStore(Refuse(busy))), runs: once(settled)},
+		{name: "429 with Retry-After, and nothing was stored", setup: create(TooManyRequests(1)), runs: once(done)},
+		{name: "504, and the object is stored a second later", setup: create(StoreLate(time.Second, GatewayTimeout)), runs: once(settled)},
 	}
 }
 
 // generated is the part of the page that this program writes.
 var generated = regexp.MustCompile(`(?s)(<!-- clients: begin -->\n).*(<!-- clients: end -->)`)
 
-// writePage runs each client in each history, and writes the tables into the page.
+// writePage runs each client in each history, on the server of $KUBECONFIG, and writes the tables into the page.
 func writePage(page string) error {
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -76,6 +100,9 @@ func writePage(page string) error {
 	if err := buildPrograms(dir); err != nil {
 		return err
 	}
+	if err := os.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH")); err != nil {
+		return err
+	}
 	var tables bytes.Buffer
 	if err := writeTables(&tables, clients(dir)); err != nil {
 		return err
@@ -86,13 +113,49 @@ func writePage(page string) error {
 func buildPrograms(dir string) error {
 	var failures []error
 	for _, name := range []string{"once", "client-go", "controller-runtime"} {
-		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, name), ".")
-		cmd.Dir = filepath.Join("programs", name)
-		if output, err := cmd.CombinedOutput(); err != nil {
-			failures = append(failures, fmt.Errorf("go build of %s: %w\n%s", name, err, output))
-		}
+		failures = append(failures, command("go", "build", "-C", filepath.Join("programs", name), "-o", filepath.Join(dir, name), "."))
 	}
+	for _, m := range []module{helm, argo} {
+		failures = append(failures, m.build(dir))
+	}
+	crd := filepath.Join(dir, argo.program+"-source", "manifests/base/crds/minimal/argoproj.io_workflows.yaml")
+	failures = append(failures, command("kubectl", "apply", "-f", crd),
+		command("kubectl", "wait", "--for=condition=Established", "-f", crd))
 	return errors.Join(failures...)
+}
+
+// A module is the Go module of a published command line.
+type module struct{ path, version, program string }
+
+// build builds the program into dir with the versions that the module has chosen. So it builds in a copy of the module,
+// DIR/PROGRAM-source.
+func (m module) build(dir string) error {
+	downloaded, err := exec.Command("go", "mod", "download", "-json", m.path+"@"+m.version).Output()
+	if err != nil {
+		return fmt.Errorf("download %s@%s: %w", m.path, m.version, err)
+	}
+	var cached struct{ Dir string }
+	if err := json.Unmarshal(downloaded, &cached); err != nil {
+		return err
+	}
+	source := filepath.Join(dir, m.program+"-source")
+	if err := os.CopyFS(source, os.DirFS(cached.Dir)); err != nil {
+		return err
+	}
+	// The program argo embeds the web interface, which isn't in the module.
+	page := filepath.Join(source, "ui", "dist", "app", "index.html")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(page), 0o700), os.WriteFile(page, nil, 0o600)); err != nil {
+		return err
+	}
+	return command("go", "build", "-C", source, "-mod=mod", "-o", filepath.Join(dir, m.program), "./cmd/"+m.program)
+}
+
+// command runs a program. Its output is part of the error.
+func command(name string, args ...string) error {
+	if output, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, output)
+	}
+	return nil
 }
 
 func writeTables(out *bytes.Buffer, all []client) error {
@@ -105,10 +168,16 @@ func writeTables(out *bytes.Buffer, all []client) error {
 		first, _, _ := strings.Cut(string(version), "\n")
 		fmt.Fprintf(out, "| %s | %s |\n", c.name, strings.TrimPrefix(first, "Client Version: "))
 	}
-	for _, h := range histories() {
+	for i, h := range histories("") {
 		fmt.Fprintf(out, "\n### %s\n\n| client | POSTs | objects | reports | last line of its error |\n|---|--:|--:|---|---|\n", h.name)
 		for _, c := range all {
-			r := h.play(c.program, inMemory)
+			open, err := on(os.Getenv("KUBECONFIG"), c.objects)
+			if err != nil {
+				return err
+			}
+			history := histories(c.objects.Resource)[i]
+			history.resource = c.objects.Resource
+			r := history.play(c.program, open)
 			if len(r.claims) == 0 {
 				return fmt.Errorf("%s: %s", c.name, strings.Join(r.problems, "; "))
 			}

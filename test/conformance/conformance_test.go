@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -74,7 +72,7 @@ func TestRealServer(t *testing.T) {
 	if err := controlplane.WriteKubeconfig(kubeconfig, plane.Admin()); err != nil {
 		t.Fatal(err)
 	}
-	open, err := on(kubeconfig, corev1.SchemeGroupVersion.WithResource("configmaps"))
+	open, err := on(kubeconfig, configMaps)
 	if err != nil {
 		t.Fatal(err)
 	}

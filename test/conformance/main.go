@@ -12,8 +12,8 @@
 //
 //	conformance -page PAGE
 //
-// It writes the tables of docs/concepts/lost-responses.md, with published clients. It runs in
-// test/conformance.
+// It writes the tables of docs/concepts/lost-responses.md, with published clients, on the server of
+// $KUBECONFIG. It runs in test/conformance.
 //
 // The exit code is 1 if a claim is not true, or if an object exists twice.
 package main
@@ -27,8 +27,6 @@ import (
 	"strings"
 	"sync"
 	"text/tabwriter"
-
-	corev1 "k8s.io/api/core/v1"
 )
 
 func main() {
@@ -53,7 +51,7 @@ func start(kubeconfig, page string, program []string) (ok bool, err error) {
 	}
 	open := opener(inMemory)
 	if kubeconfig != "" {
-		if open, err = on(kubeconfig, corev1.SchemeGroupVersion.WithResource("configmaps")); err != nil {
+		if open, err = on(kubeconfig, configMaps); err != nil {
 			return false, err
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -238,7 +239,7 @@ func (p *player) count() {
 	}
 	var posts []time.Time
 	for _, r := range p.server.Requests() {
-		if r.Verb == "create" {
+		if r.Verb == "create" && r.Resource.Resource == cmp.Or(p.resource, configMaps.Resource) {
 			posts = append(posts, r.Time)
 		}
 	}

@@ -40,6 +40,9 @@ var runBy = map[string]string{
 var notRun = map[string]string{
 	"test/conformance/programs/javascript/main.js": "needs packages of npm. The target of the Makefile that measures the published clients runs it",
 	"test/conformance/programs/python-kubernetes":  "needs Python's package kubernetes. The same target runs it",
+	"test/conformance/programs/ansible":            "needs Debian's package ansible. The same target runs it",
+	"test/conformance/programs/argo":               "needs argo, which takes minutes to build. The same target runs it",
+	"test/conformance/programs/helm":               "needs helm, which takes minutes to build. The same target runs it",
 	"pkg/analyze/testdata/extra.py":                "needs mpmath, which is no Go module. TestReferenceRows compares the numbers that it wrote",
 }
 
