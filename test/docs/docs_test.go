@@ -101,6 +101,7 @@ var notRun = []struct{ pattern, reason string }{
 	{`^(sudo dpkg|cosign|sha256sum|gh attestation) `, "needs a published release"},
 	{`^git clone https|^sudo install bin/|^kubectl genname version --client$`, "run by TestFirstMinute of test/e2e; test/offline runs version --client"},
 	{`^git (tag|push origin) (pkg/once/|pkg/once/oncecr/)?v0\.1\.0$|^git switch --detach$`, "a release; test/release tags a copy in this order"},
+	{`^jq -r 'select\(\.verb == "create" `, "run by TestAuditLog of test/e2e"},
 	{`^helm template `, "run by TestRecipesOfGuides of test/e2e"},
 	{`^helm install genname-exporter deploy/chart `, "TestChartEqualsTheKustomizations of test/monitoring renders the chart"},
 	{`^ln -s kubectl-genname `, "run by test/release"},
