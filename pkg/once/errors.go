@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// The errors of Create. An error is one of these by errors.Is. It also wraps the server's response if that is the reason, so
-// apierrors.IsForbidden and similar functions work.
+// The errors of Create. An error is one of these by errors.Is. It also wraps the
+// server's response if that is the reason, so apierrors.IsForbidden and similar
+// functions work.
 var (
 	// ErrUnknown means that the object may exist. Create with the same ID again.
 	ErrUnknown = errors.New("outcome unknown")
