@@ -20,6 +20,7 @@ const (
 	Forbidden    Reason = "forbidden"
 	NotFound     Reason = "notFound"     // the type no longer exists
 	NotListable  Reason = "notListable"  // no list verb, or no metadata
+	Crowded      Reason = "crowded"      // too many prefixes to have a row each
 	Throttled    Reason = "throttled"    // 429 until RetryTimeout
 	Unreachable  Reason = "unreachable"  // no response, or 502, 503, 504, until RetryTimeout
 	TimedOut     Reason = "timeout"      // responses took too long

@@ -201,6 +201,7 @@ func TestReady(t *testing.T) {
 		"one is forbidden":            {true, []census.Skipped{forbidden}, 1},
 		"one is missing":              {true, []census.Skipped{{Resource: "x", Reason: census.NotFound}}, 1},
 		"nothing":                     {false, []census.Skipped{forbidden}, 0},
+		"one has too many prefixes":   {true, []census.Skipped{{Resource: "x", Reason: census.Crowded}}, 1},
 		"one did not respond in time": {true, []census.Skipped{{Resource: "x", Reason: census.TimedOut}}, 0},
 	} {
 		f := newFakeEngine()

@@ -43,7 +43,7 @@ func missing(s live.Snapshot) (all []census.Skipped) {
 	for _, skip := range s.Skipped {
 		switch skip.Reason {
 		case census.Forbidden, census.Unauthorized, census.NotFound, census.NotListable,
-			census.Excluded, census.Undiscovered:
+			census.Excluded, census.Undiscovered, census.Crowded:
 		default:
 			all = append(all, skip)
 		}

@@ -107,10 +107,12 @@ func (k kind) byCondition(object *unstructured.Unstructured) Status {
 
 // outcome returns the end that a condition means, if it means one.
 func (k kind) outcome(condition map[string]any) (means end, ended bool) {
-	reason := text(condition, "reason")
-	for _, reason := range []string{reason + ": " + text(condition, "message"), reason, ""} {
-		means, ended = k.conditions[outcome{text(condition, "type"), text(condition, "status"), reason}]
-		if ended {
+	exact := outcome{
+		text(condition, "type"), text(condition, "status"), text(condition, "reason"), text(condition, "message"),
+	}
+	byReason := outcome{exact.condition, exact.status, exact.reason, ""}
+	for _, o := range []outcome{exact, byReason, {exact.condition, exact.status, "", ""}} {
+		if means, ended = k.conditions[o]; ended {
 			break
 		}
 	}

@@ -18,9 +18,9 @@ type kind struct {
 	end func(object map[string]any) time.Time
 }
 
-// outcome is a condition with its status. With a reason it goes before one without. A reason can have
-// the message, as in "Reason: message".
-type outcome struct{ condition, status, reason string }
+// outcome is a condition with its status. One with a message goes before one with a reason only, and that
+// before one without.
+type outcome struct{ condition, status, reason, message string }
 
 // end is the meaning of an outcome.
 type end struct {
@@ -57,10 +57,10 @@ var table = map[schema.GroupKind]kind{
 	// sigs.k8s.io/kueue/apis/kueue/v1beta1: WorkloadFinished and its reasons. Before 0.7, a reason of
 	// pkg/controller/jobs had both results, and only the message told them apart.
 	{Group: "kueue.x-k8s.io", Kind: "Workload"}: {conditions: map[outcome]end{
-		{"Finished", "True", "Succeeded"}:                                    {state: Succeeded, word: "Succeeded"},
-		{"Finished", "True", "JobFinished: Job finished successfully"}:       {state: Succeeded, word: "Succeeded"},
-		{"Finished", "True", "JobSetFinished: JobSet finished successfully"}: {state: Succeeded, word: "Succeeded"},
-		{"Finished", "True", ""}:                                             {state: Failed, word: "Failed"},
+		{"Finished", "True", "Succeeded", ""}:                                  {state: Succeeded, word: "Succeeded"},
+		{"Finished", "True", "JobFinished", "Job finished successfully"}:       {state: Succeeded, word: "Succeeded"},
+		{"Finished", "True", "JobSetFinished", "JobSet finished successfully"}: {state: Succeeded, word: "Succeeded"},
+		{"Finished", "True", "", ""}:                                           {state: Failed, word: "Failed"},
 	}},
 	// github.com/kubeflow/trainer/pkg/apis/trainer/v1alpha1: TrainJobComplete, TrainJobFailed.
 	{Group: "trainer.kubeflow.org", Kind: "TrainJob"}: {
@@ -71,9 +71,9 @@ var table = map[schema.GroupKind]kind{
 	// goes on after an eviction of a worker until there is a completionTime.
 	{Group: "kubeflow.org", Kind: "MPIJob"}: {
 		conditions: map[outcome]end{
-			{"Succeeded", "True", ""}:           {state: Succeeded},
-			{"Failed", "True", ""}:              {state: Failed},
-			{"Failed", "True", "MPIJobEvicted"}: {state: Failed, timed: true},
+			{"Succeeded", "True", "", ""}:           {state: Succeeded},
+			{"Failed", "True", "", ""}:              {state: Failed},
+			{"Failed", "True", "MPIJobEvicted", ""}: {state: Failed, timed: true},
 		},
 		suspend: []string{"spec", "runPolicy", "suspend"},
 		end:     timeAt("status", "completionTime"),
@@ -103,12 +103,12 @@ var table = map[schema.GroupKind]kind{
 
 // ends are the condition Failed and its opposite, if they become True.
 func ends(succeeded string) map[outcome]end {
-	return map[outcome]end{{succeeded, "True", ""}: {state: Succeeded}, {"Failed", "True", ""}: {state: Failed}}
+	return map[outcome]end{{succeeded, "True", "", ""}: {state: Succeeded}, {"Failed", "True", "", ""}: {state: Failed}}
 }
 
 // succeeded are the ends of Tekton's runs, which have one condition. A run that was
 // canceled or timed out has failed, too.
 var succeeded = map[outcome]end{
-	{"Succeeded", "True", ""}:  {state: Succeeded},
-	{"Succeeded", "False", ""}: {state: Failed, word: "Failed"},
+	{"Succeeded", "True", "", ""}:  {state: Succeeded},
+	{"Succeeded", "False", "", ""}: {state: Failed, word: "Failed"},
 }

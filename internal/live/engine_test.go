@@ -449,6 +449,27 @@ func TestGapIsExact(t *testing.T) {
 	}
 }
 
+// A visitor keeps objects, and asks the owner of the store only once for many.
+func TestVisitorPassesOnMany(t *testing.T) {
+	t.Parallel()
+	s, reached, release := newTestStore(), make(chan struct{}), make(chan struct{})
+	s.beginSweep()
+	go s.do(func() { close(reached); <-release })
+	<-reached
+	v, random := &visitor{store: s}, rand.New(rand.NewPCG(1, 1))
+	visit := func() {
+		_ = v.Visit(&decode.Object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
+	}
+	for range atOnce - 1 {
+		visit() // which would wait for the owner
+	}
+	close(release)
+	visit()
+	if v.flagged != atOnce || len(v.objects) != 0 {
+		t.Errorf("%d objects were passed on, %d are kept", v.flagged, len(v.objects))
+	}
+}
+
 // The names under prefixes above the limit count together. The engine reports it, and the type is
 // incomplete.
 func TestTooManyPrefixes(t *testing.T) {

@@ -2,7 +2,6 @@ package live
 
 import (
 	"errors"
-	"maps"
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
@@ -56,10 +55,7 @@ func (s *store) beginSweep() {
 // Visit implements census.Visitor.
 func (v *visitor) Visit(o *decode.Object) error {
 	kept := *o
-	kept.Labels, kept.Owners, kept.Raw = nil, nil, nil
-	if v.store.rules.Selector != nil {
-		kept.Labels = maps.Clone(o.Labels)
-	}
+	kept.Owners = nil // the decoder uses them again
 	if v.objects = append(v.objects, kept); len(v.objects) == atOnce {
 		v.flush()
 	}

@@ -358,7 +358,7 @@ type Skipped struct {
 	// Namespace is the namespace that was skipped; empty for all.
 	Namespace string `json:"namespace"`
 	// Reason is one word for scripts: excluded, undiscovered, unauthorized, forbidden,
-	// notFound, notListable, throttled, unreachable, timeout, malformed, expired,
+	// notFound, notListable, crowded, throttled, unreachable, timeout, malformed, expired,
 	// interrupted or failed. In a DuplicateReport, incomparable stands for single objects.
 	Reason SkipReason `json:"reason"`
 	// Message is the cause.

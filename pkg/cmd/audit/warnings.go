@@ -48,11 +48,11 @@ func (r *run) compared(result *audit.Result) (lines []string) {
 		add("%s gone: %s", humanize.Count(len(gone), "prefix"), humanize.Few(gone))
 	}
 	if age := report.Metadata.CreationTimestamp.Sub(report.Scope.ComparedWith.Time); age < audit.LeastAge {
-		add("Warning: %s is only %s old, so the growth per day might come from a short burst",
-			file, age.Round(time.Second))
+		lines = append(lines, terminal.Warningf(
+			"%s is only %s old, so the growth per day might come from a short burst", file, age.Round(time.Second)))
 	}
 	if result.OtherCluster {
-		add("Warning: %s is an audit of another cluster", file)
+		lines = append(lines, terminal.Warningf("%s is an audit of another cluster", file))
 	}
 	if only := result.OnlyPrefixes; len(only) > 0 {
 		add("Not compared, because %s has not counted them: prefixes other than %s",

@@ -5,7 +5,6 @@ package exporter
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,6 +27,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
@@ -47,9 +47,7 @@ type options struct {
 	conn *connection.Connection
 
 	types          []string
-	namespace      string
-	allNamespaces  bool
-	bothScopes     bool
+	scope          scan.Flags
 	top            int
 	minCount       int64
 	serverAttempts flagvalue.Attempts
@@ -103,8 +101,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 
 func (o *options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false,
-		"Count objects of all namespaces, and cluster-scoped objects")
+	o.scope.BindNamespaces(flags, "Count objects of all namespaces, and cluster-scoped objects")
 	flags.IntVar(&o.top, "top", 200, "Number of prefixes that have series because they have the most names. "+
 		"Half as many have series because they have the most recent creates")
 	flags.Int64Var(&o.minCount, "min-count", 10,
@@ -120,14 +117,9 @@ func (o *options) addFlags(cmd *cobra.Command) {
 }
 
 // Complete takes the scope from the command line and the kubeconfig.
-func (o *options) Complete(cmd *cobra.Command, args []string) (err error) {
+func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	o.types = args
-	o.bothScopes = o.allNamespaces && cmd.Flags().Changed("namespace")
-	if o.allNamespaces {
-		return nil
-	}
-	o.namespace, _, err = o.conn.Factory.ToRawKubeConfigLoader().Namespace()
-	return err
+	return o.scope.Complete(cmd, o.conn.Factory)
 }
 
 // Validate returns an error for the first invalid flag or argument.
@@ -136,12 +128,13 @@ func (o *options) Validate() error {
 	switch {
 	case at >= 0:
 		return fmt.Errorf("%q names a prefix. The exporter takes only resource types, like jobs", o.types[at])
-	case o.bothScopes:
-		return errors.New("--namespace and --all-namespaces can't be used together")
 	case o.top < 1:
 		return fmt.Errorf("--top must be 1 or more, not %d", o.top)
 	case o.minCount < 1:
 		return fmt.Errorf("--min-count must be 1 or more, not %d", o.minCount)
+	}
+	if err := o.scope.Validate(); err != nil {
+		return err
 	}
 	if err := web.Validate(o.webConfig); err != nil {
 		return fmt.Errorf("--%s: %w", configFlag, err)
@@ -173,16 +166,16 @@ func (o *options) Run(ctx context.Context) error {
 	return nil
 }
 
-// scope says which objects are counted.
-func (o *options) scope() string {
+// scopeText says which objects are counted.
+func (o *options) scopeText() string {
 	types := "all resource types"
 	if len(o.types) > 0 {
 		types = strings.Join(o.types, ", ")
 	}
-	if o.allNamespaces {
+	if o.scope.AllNamespaces {
 		return fmt.Sprintf("Counting %s in all namespaces", types)
 	}
-	return fmt.Sprintf("Counting %s in the namespace %q. To count all namespaces, use -A", types, o.namespace)
+	return fmt.Sprintf("Counting %s in the namespace %q. To count all namespaces, use -A", types, o.scope.Namespace)
 }
 
 // refresh keeps the choice of prefixes up to date without a scrape, and reports changes.

@@ -17,6 +17,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 )
 
 // The authentication of the metrics doesn't cover the health checks.
@@ -29,6 +30,7 @@ func TestServing(t *testing.T) {
 	o := &options{
 		IOStreams:      genericiooptions.IOStreams{ErrOut: io.Discard},
 		metricsAddress: "127.0.0.1:0", healthAddress: "127.0.0.1:0", webConfig: config, top: 1, minCount: 1,
+		scope: scan.Flags{RetryTimeout: 1},
 	}
 	if err := o.Validate(); err != nil {
 		t.Fatal(err)

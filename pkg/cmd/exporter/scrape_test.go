@@ -10,6 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 )
 
 // largeRegistry returns a registry with some hundred kilobytes of metrics.
@@ -28,7 +30,7 @@ func serve(t *testing.T, registry *prometheus.Registry) string {
 	t.Helper()
 	o := &options{
 		IOStreams:      genericiooptions.IOStreams{ErrOut: io.Discard},
-		metricsAddress: "127.0.0.1:0", healthAddress: "127.0.0.1:0", namespace: "<ci>",
+		metricsAddress: "127.0.0.1:0", healthAddress: "127.0.0.1:0", scope: scan.Flags{Namespace: "<ci>"},
 	}
 	s, err := o.listen(registry)
 	if err != nil {

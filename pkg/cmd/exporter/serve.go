@@ -60,7 +60,7 @@ func (o *options) listen(registry *prometheus.Registry) (*serving, error) {
 	mux.Handle("/metrics", &scrapes{gatherer: registry})
 	mux.HandleFunc("/{$}", o.landingPage)
 	s.metrics, s.health = newServer(mux), newServer(o.healthHandler())
-	o.log(o.scope())
+	o.log(o.scopeText())
 	o.log(terminal.Sprintf("Serving http://%s/metrics, and http://%s/healthz and /readyz",
 		metricsAt.Addr(), healthAt.Addr()))
 	return s, nil
@@ -77,7 +77,7 @@ func newServer(handler http.Handler) *http.Server {
 func (o *options) landingPage(w http.ResponseWriter, r *http.Request) {
 	page, err := web.NewLandingPage(web.LandingConfig{
 		Name: "kubectl genname exporter", Version: buildinfo.Version(), Profiling: "false",
-		Description: html.EscapeString(o.scope()),
+		Description: html.EscapeString(o.scopeText()),
 		Links:       []web.LandingLinks{{Address: "/metrics", Text: "Metrics"}},
 	})
 	if err != nil {

@@ -50,7 +50,7 @@ func (o *options) watchTypes(ctx context.Context, c *cluster.Cluster, collector 
 	if err != nil {
 		return err
 	}
-	types := c.Types(known, skipped, len(o.types) > 0, o.namespace)
+	types := c.Types(known, skipped, len(o.types) > 0, o.scope.Namespace)
 	odds := audit.NewOdds(c.RetriesOf)
 	c.Retries() // the engine asks for them while all else waits
 	engine := o.newEngine(ctx, c, types)
@@ -84,12 +84,12 @@ func (o *options) resolve(
 	ctx context.Context, c *cluster.Cluster,
 ) (known []census.Resource, skipped, absent []census.Skipped, err error) {
 	if len(o.types) == 0 {
-		known, skipped, err = c.Resources(ctx, nil, o.namespace)
+		known, skipped, err = c.Resources(ctx, nil, o.scope.Namespace)
 		return known, skipped, nil, err
 	}
 	var missing error
 	for _, name := range strings.Split(strings.Join(o.types, ","), ",") {
-		found, excluded, err := c.Resources(ctx, []string{name}, o.namespace)
+		found, excluded, err := c.Resources(ctx, []string{name}, o.scope.Namespace)
 		switch {
 		case errors.As(err, new(census.NoSuchType)):
 			missing = err
@@ -114,7 +114,7 @@ func (o *options) newEngine(ctx context.Context, c *cluster.Cluster, types *clus
 		Config: c.Config, Version: c.ListsLike(), MinCount: o.minCount,
 		Absent: cluster.Patience{For: cluster.Forever, Print: o.log}.Report,
 	})
-	engine.Types, engine.Namespace, engine.Named = types.Known(), o.namespace, len(o.types) > 0
+	engine.Types, engine.Namespace, engine.Named = types.Known(), o.scope.Namespace, len(o.types) > 0
 	engine.MinCount, engine.Discover, engine.Ahead = o.minCount, types.Discover, c.Ahead(ctx)
 	engine.Notify = o.notice
 	return engine
@@ -134,7 +134,7 @@ func (o *options) report(state exporter.State) {
 		name := humanize.Scope(s.Group, s.Resource, "")
 		now[name] = true
 		switch {
-		case s.Reason == census.Excluded, o.skipped[name] == s.Reason:
+		case s.Reason == census.Excluded, s.Reason == census.Crowded, o.skipped[name] == s.Reason:
 		case s.Reason == census.Forbidden:
 			forbidden = append(forbidden, name)
 		default:

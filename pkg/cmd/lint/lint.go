@@ -273,7 +273,7 @@ func (o *options) Run(ctx context.Context) error {
 	in := o.input()
 	result, err := lint.Run(ctx, in.sources, o.settings)
 	if ctx.Err() != nil {
-		return &exitcode.Error{Code: exitcode.Interrupted, Lines: []string{"error: interrupted"}}
+		return &exitcode.Error{Code: exitcode.Interrupted, Lines: []string{terminal.Errorf("interrupted")}}
 	}
 	if err != nil {
 		return err

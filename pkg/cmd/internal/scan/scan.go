@@ -44,11 +44,16 @@ type Flags struct {
 // Bind adds -A, -l and --retry-timeout. kubectl's own flags have -n. Arguments: the usage of -A, and
 // that of -l.
 func (f *Flags) Bind(flags *pflag.FlagSet, allNamespaces, selector string) {
-	f.RetryTimeout = flagvalue.Duration(census.DefaultRetryTimeout)
-	flags.BoolVarP(&f.AllNamespaces, "all-namespaces", "A", false, allNamespaces)
+	f.BindNamespaces(flags, allNamespaces)
 	flags.StringVarP(&f.Selector, "selector", "l", "", selector)
 	flags.Var(&f.RetryTimeout, "retry-timeout",
 		"How long to retry one request while the server throttles it, fails or is unreachable")
+}
+
+// BindNamespaces adds -A with its usage. Requests are retried for the default time.
+func (f *Flags) BindNamespaces(flags *pflag.FlagSet, usage string) {
+	f.RetryTimeout = flagvalue.Duration(census.DefaultRetryTimeout)
+	flags.BoolVarP(&f.AllNamespaces, "all-namespaces", "A", false, usage)
 }
 
 // Complete takes the namespace from the command line and the kubeconfig.
