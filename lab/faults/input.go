@@ -16,8 +16,8 @@ func (w want) objects() int {
 	return n
 }
 
-// prefixOf returns the generateName of a generated name.
-func prefixOf(name string) string { return name[:max(0, len(name)-5)] }
+// prefixOf returns the generateName of a generated name, which has five characters after it, or ten in a run with a key.
+func prefixOf(name string) string { return name[:strings.LastIndex(name, "-")+1] }
 
 // manifest returns a document for each generateName (they end in a dash) or name, in their order.
 func manifest(names []string) string {

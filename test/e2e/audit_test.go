@@ -206,29 +206,30 @@ func TestAuditTable(t *testing.T) {
 		`configmaps +run- +17 +17 +17 +e2e.test +1 +\d+ +\S+ +\S+ +fails in 314d\n`, `1 prefix is close to failing: .*Read .*`)
 }
 
+// podOf creates a Pod with the prefix of its owner.
+func podOf(t *testing.T, ns, kind, owner string) {
+	t.Helper()
+	yes := true
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: owner + "-", OwnerReferences: []metav1.OwnerReference{
+			{APIVersion: "batch/v1", Kind: kind, Name: owner, UID: "1", Controller: &yes},
+		}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+	}
+	if _, err := harness.Clientset(t, retrying).CoreV1().Pods(ns).Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Pods of Jobs, each with its own prefix, are one row, with the manager that created them. JSON has it beside the items.
 func TestAuditFolded(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
-	pods := harness.Clientset(t, retrying).CoreV1().Pods(ns)
-	yes := true
-	create := func(kind, owner string) {
-		t.Helper()
-		pod := &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{GenerateName: owner + "-", OwnerReferences: []metav1.OwnerReference{
-				{APIVersion: "batch/v1", Kind: kind, Name: owner, UID: "1", Controller: &yes},
-			}},
-			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
-		}
-		if _, err := pods.Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
 	for i := range 12 {
-		create("Job", fmt.Sprintf("job%d-bcdfg", i))
+		podOf(t, ns, "Job", fmt.Sprintf("job%d-bcdfg", i))
 	}
-	create("Job", "job1-bcdfg") // its second
-	create("Workflow", "few")   // too few of them
+	podOf(t, ns, "Job", "job1-bcdfg") // its second
+	podOf(t, ns, "Workflow", "few")   // too few of them
 	u := harness.As(t, retrying.Admin())
 	u.Run("audit", "pods", "-n", ns).Expect(t, 0,
 		`RESOURCE +PREFIX .*\npods       \(12 Jobs\)      13         13         13   e2e.test\n`,

@@ -538,3 +538,39 @@ func TestConflictsOfTheServer(t *testing.T) {
 	r := harness.NewShell(t, u.Kubeconfig).Run("sh", "-c", command)
 	r.Expect(t, 0, `apiserver_request_total\{[^\n]*code="409"[^\n]*resource="jobs"[^\n]*\} \d+\n`, ``)
 }
+
+// The command that the verdict suggests for many new prefixes shows their creates: a watch has them in one row, too.
+func TestAuditWatchFolds(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	for i := range 110 { // a verdict about fewer new objects suggests nothing
+		podOf(t, ns, "Job", fmt.Sprintf("job%d-bcdfg", i))
+	}
+	u := harness.As(t, retrying.Admin())
+	printed := u.Run("audit", "pods", "-n", ns).Stderr
+	command := regexp.MustCompile(`(?m)^  kubectl genname audit (.*) --watch$`).FindStringSubmatch(printed)
+	if command == nil {
+		t.Fatalf("no command in\n%s", printed)
+	}
+	w := watch(t, u, strings.Fields(command[1])...)
+	folded := func(creates int64) {
+		t.Helper()
+		harness.Eventually(t, func() error {
+			all := w.reports(t)
+			if len(all) == 0 {
+				return fmt.Errorf("no report: %s", w.stderr())
+			}
+			f := all[len(all)-1].Folded
+			if len(f) != 1 || f[0].Prefixes != 110+creates || f[0].Measured == nil || f[0].Measured.Creates != creates {
+				return fmt.Errorf("%+v, want %d creates", f, creates)
+			}
+			return nil
+		})
+	}
+	folded(0)
+	for i := range 12 {
+		podOf(t, ns, "Job", fmt.Sprintf("later%d-bcdfg", i))
+	}
+	folded(12)
+	w.end(t, 0)
+}

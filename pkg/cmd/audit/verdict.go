@@ -17,13 +17,16 @@ func verdictLines(report *v1alpha1.AuditReport) (lines []string) {
 		lines = append(lines, fmt.Sprintf("Only %s of %s could be read.", humanize.Grouped(read), types))
 	}
 	v := report.Verdict
-	if v == nil || v.Closest == nil {
+	if v == nil {
 		return lines
 	}
 	if len(v.MostCreated) > 0 {
 		m := v.MostCreated[0]
 		lines = append(lines, createdLine(v),
 			"  kubectl genname audit "+m.Argument()+" --watch")
+	}
+	if v.Closest == nil { // all rows are folds
+		return lines
 	}
 	lines = append(lines, closeLine(report))
 	if c := v.Closest; v.CloseToFailing > 0 {
