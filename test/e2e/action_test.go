@@ -18,6 +18,8 @@ import (
 	"strings"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -275,6 +277,19 @@ func TestAction(t *testing.T) {
 	if r.code != 0 || r.outputs["exit-code"] != "0" || !want.MatchString(r.outputs["names"]) {
 		t.Errorf("create: exit code %d, outputs %q, and printed\n%s", r.code, r.outputs, r.printed)
 	}
+	endJobs(t, ns, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+	r.inputs["args"], r.inputs["key"], r.inputs["wait"] = "-n "+ns+" -f "+examples+"/migration.yaml", "deploy-4f1d2e8", "true"
+	r.inputs["secret"] = strings.Repeat("s", 32)
+	r.run()
+	first := r.outputs["names"]
+	r.run()
+	if r.code != 0 || r.outputs["names"] != first || !strings.HasPrefix(first, "job.batch/migrate-") {
+		t.Errorf("create with a key: exit code %d, names %q and %q, and printed\n%s", r.code, first, r.outputs["names"], r.printed)
+	}
+	job, err := harness.Clientset(t, retrying).BatchV1().Jobs(ns).Get(t.Context(), strings.TrimPrefix(first, "job.batch/"), metav1.GetOptions{})
+	if err != nil || !strings.HasPrefix(job.Annotations["genname.dev/creation-id"], "v1s-") || strings.Contains(r.printed, r.inputs["secret"]) {
+		t.Errorf("the secret has no effect, or was printed: %v %v\n%s", err, job.Annotations, r.printed)
+	}
 }
 
 // The action outputs names and the exit code. It executes nothing in its inputs, and the runner executes nothing in the
@@ -285,17 +300,22 @@ func TestActionRuns(t *testing.T) {
 	for _, test := range []struct {
 		command, args, names string
 		code                 int
+		key, wait, logs      string
+		added                string
 	}{
-		{"lint", "-f $(touch x) *", "", 3},
-		{"lint", "-o json -f a", "", 3},
-		{"create", "-f job.yaml", hostile, 4},
+		{command: "lint", args: "-f $(touch x) *", code: 3},
+		{command: "lint", args: "-o json -f a", code: 3, key: "k", wait: "true", logs: "true"},
+		{command: "create", args: "-f job.yaml", names: hostile, code: 4},
+		{command: "create", args: "-f job.yaml", names: hostile, code: 4, key: "$(touch x)-*", wait: "true", added: " --idempotency-key=$(touch x)-* --wait"},
+		{command: "create", args: "-f job.yaml", names: hostile, code: 4, logs: "true", added: " --wait --logs"},
 	} {
 		_, r := serve(t, []byte("#!/bin/sh\nprintf '%s\\n' \"$@\" > asked\nprintf '%s\\n' '"+hostile+"'; printf '%s\\n' '"+hostile+"' >&2\n[ $1 = create ] && exit 4\nexit 3\n"))
 		r.inputs["command"], r.inputs["args"] = test.command, test.args
+		r.inputs["key"], r.inputs["wait"], r.inputs["logs"] = test.key, test.wait, test.logs
 		r.run()
 		asked, _ := os.ReadFile(filepath.Join(r.dir, "asked"))
 		words := strings.TrimSuffix(strings.Join(strings.Fields(string(asked)), " "), " -o name")
-		if _, err := os.Stat(filepath.Join(r.dir, "x")); err == nil || words != test.command+" "+test.args {
+		if _, err := os.Stat(filepath.Join(r.dir, "x")); err == nil || words != test.command+" "+test.args+test.added {
 			t.Errorf("the program got %q", words)
 		}
 		if r.code != test.code || r.outputs["exit-code"] != fmt.Sprint(test.code) || r.outputs["names"] != test.names || len(r.commands) > 0 {
