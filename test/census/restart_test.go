@@ -18,6 +18,10 @@ func checkCreators(t *testing.T, got []pools.Pool) {
 	t.Helper()
 	manager := decode.Creator{Manager: "census.test", Certain: true}
 	found := 0
+	wrong := func(s pools.Pool) { // %+v prints only the GroupResource
+		t.Errorf("%s: %+v, creators %d, names %d, generated %d, client-generated %v, with an ID %v, generateNames %q",
+			s.Prefix, s.Creator, s.Creators, s.Names, s.Generated, s.ClientGenerated, s.HasCreationID, s.GenerateNames)
+	}
 	for _, s := range got {
 		if s.Namespace != "team" || s.GroupResource != configMaps.GroupResource() {
 			continue
@@ -26,27 +30,29 @@ func checkCreators(t *testing.T, got []pools.Pool) {
 		case s.Prefix == "job-b":
 			found++
 			if s.Creator != manager || s.Creators != 1 || s.ClientGenerated {
-				t.Errorf("%+v", s)
+				wrong(s)
 			}
 		case s.Prefix == "md-":
 			found++
-			if want := (decode.Creator{Kind: "Set", Name: "md", Manager: "census.test", Certain: true}); s.Creator != want || !s.ClientGenerated || s.Names != 12 {
-				t.Errorf("%+v", s)
+			controller := manager
+			controller.APIVersion, controller.Kind, controller.Name = "example.dev/v1", "Set", "md"
+			if s.Creator != controller || !s.ClientGenerated || s.Names != 12 {
+				wrong(s)
 			}
 		case s.Prefix == "long-":
 			found++
 			if !s.HasCreationID || s.Names != 12 || s.Generated != 12 {
-				t.Errorf("%+v", s)
+				wrong(s)
 			}
 		case strings.HasPrefix(s.Prefix, "long-long-"):
 			found++
 			if len(s.GenerateNames) != 3 || s.RawPrefixes != 3 {
-				t.Errorf("%+v", s)
+				wrong(s)
 			}
 		}
 	}
 	if found != 4 {
-		t.Errorf("%d of 4 spaces in %+v", found, got)
+		t.Errorf("%d of 4 pools", found)
 	}
 }
 
