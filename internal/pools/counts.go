@@ -13,11 +13,11 @@ import (
 // counts are the counts of one pool. There may be a million pools, so their key is in the index only,
 // most need no extra, and times are Unix seconds. No server has two billion objects.
 type counts struct {
-	names, taken, generated, chosen int32
-	recent                          [Windows]int32
-	oldest, newest                  uint32 // 0 if unknown
-	origin                          unique.Handle[origin]
-	creator                         string // name of the controller of the newest object
+	names, generated, chosen int32
+	recent                   [Windows]int32
+	oldest, newest           uint32 // 0 if unknown
+	origin                   unique.Handle[origin]
+	creator                  string // name of the controller of the newest object
 	*extra
 	// bounded and alike are true while all creators are bounded by replicas, or are controllers of
 	// one kind.
@@ -50,9 +50,6 @@ func (c *counts) more() *extra {
 func (c *counts) add(r *Rules, o *decode.Object, created string, m Member) {
 	c.addCreator(o, created)
 	c.names++
-	if m.is(taken) {
-		c.taken++
-	}
 	if m.is(generated) {
 		c.generated++
 		c.addRaw(o.GenerateName)
@@ -80,9 +77,6 @@ func (c *counts) add(r *Rules, o *decode.Object, created string, m Member) {
 // were removed.
 func (c *counts) remove(r *Rules, m Member) {
 	c.names--
-	if m.is(taken) {
-		c.taken--
-	}
 	if m.is(generated) {
 		c.generated--
 	} else {
@@ -158,7 +152,7 @@ func (c *counts) creatorHashes() hashes {
 // pool returns a pool without its key.
 func (c *counts) pool(clientGenerated bool) Pool {
 	p := Pool{
-		Names: int64(c.names), Taken: int64(c.taken), Generated: int64(c.generated),
+		Names: int64(c.names), Generated: int64(c.generated),
 		Oldest: timeOf(c.oldest), Newest: timeOf(c.newest),
 		ClientGenerated: clientGenerated, ReplicaBounded: c.bounded,
 	}

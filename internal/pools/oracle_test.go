@@ -76,11 +76,6 @@ func (r oracle) sum(key Key, members []decode.Object, others int) Pool {
 	p := Pool{Key: key, Version: jobs.Version, Names: int64(len(members)), ReplicaBounded: true}
 	raw, creators, kinds, evidence := map[string]bool{}, map[decode.Creator]bool{}, map[kind]bool{}, r.evidence(members, others)
 	for _, o := range members {
-		match := five.FindStringSubmatch(o.Name)
-		isTaken := match != nil && match[1] == key.Prefix
-		if isTaken {
-			p.Taken++
-		}
 		if cut(o.GenerateName, 58) == key.Prefix {
 			p.Generated++
 			raw[o.GenerateName] = true
@@ -272,7 +267,7 @@ func TestRemoveAndUpdate(t *testing.T) {
 // numbers are what removing an object keeps exact.
 func numbers(pools []Pool) (all []string) {
 	for _, p := range pools {
-		all = append(all, fmt.Sprint(p.Key, p.Names, p.Taken, p.Generated, p.Recent))
+		all = append(all, fmt.Sprint(p.Key, p.Names, p.Generated, p.Recent))
 	}
 	return all
 }

@@ -60,9 +60,9 @@ type Pool struct {
 	Key
 	// Version is the API version that was read.
 	Version string
-	// Names is the number of objects in the pool, including terminating ones. Taken is the number of
-	// them whose suffix has five characters. Only these use up the room of the pool.
-	Names, Taken int64
+	// Names is the number of objects in the pool, including terminating ones, whatever the length of
+	// their suffixes.
+	Names int64
 	// Generated is the number of Names whose generateName has the prefix. RawPrefixes is the number of
 	// their different generateNames. MaxRawPrefixes means that or more. Only a prefix of 58 bytes can
 	// have several. GenerateNames has then the first eight in byte order. Otherwise it is nil.
