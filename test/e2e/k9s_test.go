@@ -13,6 +13,8 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/google/jsonschema-go/jsonschema"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -92,7 +94,8 @@ func TestK9sPluginsConform(t *testing.T) {
 // variable matches a variable that k9s replaces in an argument (internal/view/env.go).
 var variable = regexp.MustCompile(`\$(!?)([\w\-]+)|\$\{(!?)([\w\-%/: ]+)}`)
 
-// run runs a plugin for an object that is selected in k9s, and returns the output when it has a text. Its pager is cat.
+// run runs a plugin for an object that is selected in k9s, and returns the output when it has a text. Its pager
+// begins each line with a word. The shell must execute no part of a prefix, which would create a file.
 func (p k9sPlugin) run(t *testing.T, selected map[string]string, has string) {
 	t.Helper()
 	args := []string{}
@@ -106,10 +109,11 @@ func (p k9sPlugin) run(t *testing.T, selected map[string]string, has string) {
 	}
 	u := harness.As(t, retrying.Admin())
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "less"), []byte("#!/bin/sh\nexec cat\n"), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(bin, "less"), []byte("#!/bin/sh\nexec sed 's/^/paged: /'\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), p.Command, args...)
+	cmd.Dir = t.TempDir()
 	cmd.Env = append(harness.Environment(t, u.Kubeconfig), "PATH="+bin+":"+harness.Path(t))
 	if p.Command == "kubectl" {
 		cmd.Path, cmd.Err = harness.Kubectl(t), nil
@@ -128,10 +132,14 @@ func (p k9sPlugin) run(t *testing.T, selected map[string]string, has string) {
 	_ = cmd.Process.Kill() // of a watch
 	_ = cmd.Wait()
 	_ = terminal.Close()
+	if _, err := os.Stat(filepath.Join(cmd.Dir, "PWN")); err == nil {
+		t.Errorf("%s executes a prefix", args)
+	}
 }
 
 // The plugins print the names of the selected type, and the names and the plan of its prefix. The object is in a
-// namespace and a group, only in a namespace, or in a group. A shell executes no part of a prefix.
+// namespace and a group, only in a namespace, or in a group. One has a name like
+// an option, and one was deleted.
 func TestK9sPluginsRun(t *testing.T) {
 	t.Parallel()
 	_, plugins := k9sPlugins(t)
@@ -144,7 +152,11 @@ func TestK9sPluginsRun(t *testing.T) {
 	if created.Code != 0 {
 		t.Fatal(created.Stderr)
 	}
-	for typeAndName := range strings.SplitSeq(strings.TrimSpace(created.Stdout), "\n") {
+	option := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "--v=9", GenerateName: prefix}}
+	if _, err := harness.Clientset(t, retrying).RbacV1().Roles(ns).Create(t.Context(), option, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for typeAndName := range strings.SplitSeq(created.Stdout+"role.rbac.authorization.k8s.io/"+option.Name, "\n") {
 		kind, name, _ := strings.Cut(typeAndName, "/")
 		resource, group, _ := strings.Cut(strings.ToLower(kind), ".")
 		selected := map[string]string{
@@ -163,7 +175,8 @@ func TestK9sPluginsRun(t *testing.T) {
 			plugins[plugin].run(t, selected, has)
 		}
 	}
-	if _, err := os.Stat("PWN"); err == nil {
-		t.Error("a plugin executed a name")
+	deleted := map[string]string{"RESOURCE_NAME": "configmaps", "RESOURCE_GROUP": "", "NAME": "deleted", "NAMESPACE": ns, "CONTEXT": "test"}
+	for _, plugin := range []string{"genname-prefix", "genname-prune"} {
+		plugins[plugin].run(t, deleted, "paged: Error from server (NotFound)")
 	}
 }
