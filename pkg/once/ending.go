@@ -17,7 +17,7 @@ import (
 // finish returns the result of a create that has ended.
 func (o *operation) finish(ctx context.Context, d protocol.Done) (Result, error) {
 	switch {
-	case errors.Is(d.Err, ErrInvalid):
+	case d.Outcome != protocol.Unknown && errors.Is(d.Err, ErrInvalid):
 		return Result{}, d.Err
 	case d.Last == protocol.Stored:
 		return o.created(), nil

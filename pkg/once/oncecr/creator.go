@@ -104,19 +104,18 @@ func (a adapter) Create(ctx context.Context, object runtime.Object) error {
 	if err != nil {
 		return err
 	}
-	err = a.client.Create(ctx, o)
-	if isOtherNamespace(err) {
+	return typed(a.client.Create(ctx, o))
+}
+
+// typed returns err as once.ErrInvalid if it is the one of a client.NewNamespacedClient for an object
+// of another namespace. That has no type.
+func typed(err error) error {
+	var status apierrors.APIStatus
+	if err != nil && !errors.As(err, &status) &&
+		strings.Contains(err.Error(), "does not match the namespace") && strings.HasSuffix(err.Error(), "on the client") {
 		return fmt.Errorf("%w: %w", once.ErrInvalid, err)
 	}
 	return err
-}
-
-// isOtherNamespace reports whether err is the one of a client.NewNamespacedClient for an object of
-// another namespace. It has no type.
-func isOtherNamespace(err error) bool {
-	var status apierrors.APIStatus
-	return err != nil && !errors.As(err, &status) &&
-		strings.Contains(err.Error(), "does not match the namespace") && strings.HasSuffix(err.Error(), "on the client")
 }
 
 func (a adapter) Get(ctx context.Context, namespace, name string, object runtime.Object) error {
@@ -124,7 +123,7 @@ func (a adapter) Get(ctx context.Context, namespace, name string, object runtime
 	if err != nil {
 		return err
 	}
-	return a.reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, o)
+	return typed(a.reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, o))
 }
 
 func objectOf(object runtime.Object) (client.Object, error) {

@@ -157,16 +157,30 @@ func TestNilClients(t *testing.T) {
 	}
 }
 
-// An object of another namespace than the client's is a permanent error, and nothing is sent.
+// An object of another namespace than the client's or the reader's is a permanent error if nothing was
+// sent.
 func TestOtherNamespace(t *testing.T) {
 	server := oncetest.NewServer()
 	c := clientOf(t, server)
-	creator := oncecr.New(client.NewNamespacedClient(c, "other"), c)
-	if result, err := creator.Create(t.Context(), configMap("a"), once.NewID()); !once.IsPermanent(err) {
-		t.Errorf("%+v, %v", result, err)
+	other := client.NewNamespacedClient(c, "other")
+	secret := once.WithSecret([]byte("a-secret-of-at-least-32-characters"), once.NoSecret)
+	for name, creator := range map[string]*oncecr.Creator{
+		"client": oncecr.New(other, c),
+		"reader": oncecr.New(c, other, secret), // it reads the name without a secret first
+	} {
+		if result, err := creator.Create(t.Context(), configMap("a"), once.NewID()); !once.IsPermanent(err) {
+			t.Errorf("%s: %+v, %v", name, result, err)
+		}
 	}
 	if all := server.Requests(); len(all) != 0 {
 		t.Errorf("requests: %v", all)
+	}
+	id := once.NewID()
+	if _, err := oncecr.New(c, c).Create(t.Context(), configMap("a"), id); err != nil {
+		t.Fatal(err)
+	}
+	if result, err := oncecr.New(c, other).Create(t.Context(), configMap("a"), id); !errors.Is(err, once.ErrUnknown) || once.IsPermanent(err) {
+		t.Errorf("after a POST: %+v, %v", result, err)
 	}
 }
 
