@@ -48,39 +48,76 @@ func (d *Document) changes(stored *unstructured.Unstructured) []string {
 }
 
 var (
-	idPath  = fieldpath.MakePathOrDie("metadata", "annotations", derive.IDAnnotation)
-	indices = regexp.MustCompile(`\[\d+\]`)
+	idPath = fieldpath.MakePathOrDie("metadata", "annotations", derive.IDAnnotation)
+	// elements matches the elements of a path: ["a.b"], [0] and a.
+	elements = regexp.MustCompile(`\["(?:[^"\\]|\\.)*"\]|\[\d+\]|[^.\[\]]+`)
 )
 
 // changedBy returns the field managers that have written all of the paths since the creation, or nil. They help to
 // find the cause, and prove nothing: a client claims a manager, and can write managedFields itself.
-func changedBy(stored *unstructured.Unstructured, paths []string) (managers []string) {
+func (d *Document) changedBy(stored *unstructured.Unstructured, paths []string) (managers []string) {
+	if len(paths) == 0 {
+		return nil
+	}
 	written := map[string]bool{}
 	for _, entry := range stored.GetManagedFields() {
 		owned := &fieldpath.Set{}
 		if entry.FieldsV1 == nil || owned.FromJSON(entry.FieldsV1.GetRawReader()) != nil || owned.Has(idPath) {
 			continue // the last one is the creation
 		}
-		owned.Iterate(func(p fieldpath.Path) {
-			at := ""
-			for _, element := range p {
-				if element.FieldName != nil {
-					at = join(at, *element.FieldName)
-				}
+		for _, path := range paths {
+			if owns(owned, d.managedPath(path)) {
+				written[path] = true
+				managers = append(managers, entry.Manager)
 			}
-			for _, path := range paths {
-				if strings.HasPrefix(at+".", indices.ReplaceAllString(path, "")+".") {
-					written[path] = true
-					managers = append(managers, entry.Manager)
-				}
-			}
-		})
+		}
 	}
 	if len(written) < len(paths) {
 		return nil
 	}
 	slices.Sort(managers)
 	return slices.Compact(managers)
+}
+
+// managedPath returns a path as managedFields has it, which identifies items of most lists by name. It returns nil
+// if an item has no name.
+func (d *Document) managedPath(path string) (managed fieldpath.Path) {
+	var value any = d.Object.Object
+	for _, element := range elements.FindAllString(path, -1) {
+		if list, is := value.([]any); is {
+			i, err := strconv.Atoi(strings.Trim(element, "[]"))
+			if err != nil || i >= len(list) || nameOf(list[i]) == "" {
+				return nil
+			}
+			value = list[i]
+			managed = append(managed, fieldpath.PathElement{Key: fieldpath.KeyByFields("name", nameOf(value))})
+			continue
+		}
+		if quoted, err := strconv.Unquote(strings.Trim(element, "[]")); err == nil {
+			element = quoted
+		}
+		managed = append(managed, fieldpath.FieldNameElement(element))
+		fields, _ := value.(map[string]any)
+		value = fields[element]
+	}
+	return managed
+}
+
+// owns reports whether a set has the path or fields below it. It doesn't read the rest of the set, because other
+// users write sets of any size and depth.
+func owns(set *fieldpath.Set, path fieldpath.Path) bool {
+	for len(path) > 1 {
+		below, has := set.Children.Get(path[0])
+		if !has {
+			return false
+		}
+		set, path = below, path[1:]
+	}
+	if len(path) == 0 {
+		return false
+	}
+	_, has := set.Children.Get(path[0])
+	return has || set.Members.Has(path[0])
 }
 
 func (d *Document) contentOf(object *unstructured.Unstructured) map[string]any {

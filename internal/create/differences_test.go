@@ -1,6 +1,7 @@
 package create
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -137,7 +138,12 @@ func TestChanges(t *testing.T) {
 func TestChangedBy(t *testing.T) {
 	entry := func(manager, fields string) string { return `{manager: ` + manager + `, fieldsV1: ` + fields + `}` }
 	const creation = `{manager: kubectl-create, fieldsV1: {"f:metadata": {"f:annotations": {"f:genname.dev/creation-id": {}}}, "f:data": {".": {}, "f:a": {}}}}`
-	image := `{"f:spec": {"f:containers": {"k:{\"name\":\"c\"}": {"f:image": {}}}}}`
+	image := func(container string) string {
+		return `{"f:spec": {"f:containers": {"k:{\"name\":\"` + container + `\"}": {"f:image": {}}}}}`
+	}
+	const levels = 4000 // other users write managedFields, so the work must not depend on their depth
+	deep := strings.Repeat(`{".": {}, "f:data": `, levels) + "{}" + strings.Repeat("}", levels)
+	d := parsed(t, `{spec: {containers: [{name: c, image: i}, {name: sidecar, image: i}], tolerations: [{key: k}], args: [a]}}`)
 	for name, test := range map[string]struct {
 		entries string
 		paths   []string
@@ -149,7 +155,12 @@ func TestChangedBy(t *testing.T) {
 		"only the parent":       {creation + `, ` + entry("editor", `{"f:data": {".": {}}}`), []string{"data.a"}, nil},
 		"one of two fields":     {creation + `, ` + entry("editor", `{"f:data": {"f:b": {}}}`), []string{"data.a", "data.b"}, nil},
 		"two managers":          {creation + `, ` + entry("second", `{"f:data": {"f:b": {}}}`) + `, ` + entry("first", `{"f:data": {"f:a": {}}}`), []string{"data.a", "data.b"}, []string{"first", "second"}},
-		"an item of a list":     {creation + `, ` + entry("editor", image), []string{"spec.containers[0].image"}, []string{"editor"}},
+		"an item of a list":     {creation + `, ` + entry("editor", image("c")), []string{"spec.containers[0].image"}, []string{"editor"}},
+		"another item":          {creation + `, ` + entry("editor", image("sidecar")), []string{"spec.containers[0].image"}, nil},
+		"two items":             {creation + `, ` + entry("editor", image("c")) + `, ` + entry("injector", image("sidecar")), []string{"spec.containers[1].image"}, []string{"injector"}},
+		"an item without name":  {creation + `, ` + entry("editor", `{"f:spec": {"f:tolerations": {}}}`), []string{"spec.tolerations[0].key"}, nil},
+		"an item that is text":  {creation + `, ` + entry("editor", `{"f:spec": {"f:args": {}}}`), []string{"spec.args[0]"}, nil},
+		"many levels":           {creation + `, ` + entry("editor", deep), []string{"data.data"}, []string{"editor"}},
 		"a map":                 {creation + `, ` + entry("editor", `{"f:data": {"f:a": {}}}`), []string{"data"}, []string{"editor"}},
 		"a key with brackets":   {creation + `, ` + entry("editor", `{"f:data": {"f:a.b": {}}}`), []string{`data["a.b"]`}, []string{"editor"}},
 		"invalid fields":        {creation + `, ` + entry("editor", `{"f:data": {"i:x": {}}}`), []string{"data.a"}, nil},
@@ -157,7 +168,7 @@ func TestChangedBy(t *testing.T) {
 		"no field that differs": {creation, nil, nil},
 	} {
 		stored := parsed(t, `{metadata: {managedFields: [`+test.entries+`]}}`).Object
-		if diff := cmp.Diff(test.want, changedBy(stored, test.paths)); diff != "" {
+		if diff := cmp.Diff(test.want, d.changedBy(stored, test.paths)); diff != "" {
 			t.Errorf("%s: (-want +got):\n%s", name, diff)
 		}
 	}

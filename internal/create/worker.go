@@ -178,7 +178,7 @@ func (w *worker) read(o *Outcome, withState bool) {
 // compare compares a stored object with the document.
 func (o *Outcome) compare(stored *unstructured.Unstructured) {
 	o.Changes = o.Document.changes(stored)
-	o.ChangedBy = changedBy(stored, o.Changes)
+	o.ChangedBy = o.Document.changedBy(stored, o.Changes)
 }
 
 // changed returns the generation if it shows that the object's spec was changed after the creation,
