@@ -417,6 +417,8 @@ func TestRenamedInDoubt(t *testing.T) {
 func TestWhatNeedsGet(t *testing.T) {
 	mayNotCreate := &exactlyonce.Error{Kind: exactlyonce.ErrRefused, Cause: apierrors.NewForbidden(
 		schema.GroupResource{Resource: "configmaps"}, "", errors.New(`User "nobody" cannot create resource "configmaps" in API group ""`))}
+	quotes := &exactlyonce.Error{Kind: exactlyonce.ErrRefused, Cause: apierrors.NewForbidden(
+		schema.GroupResource{Resource: "configmaps"}, "x", errors.New(`admission webhook "w" denied the request: User "x" cannot create resource "configmaps"`))}
 	interrupted := &exactlyonce.Error{Kind: exactlyonce.ErrInterrupted, Cause: exactlyonce.ErrInterrupted}
 	for name, test := range map[string]struct {
 		err                 error
@@ -425,6 +427,7 @@ func TestWhatNeedsGet(t *testing.T) {
 	}{
 		"refused":                      {errForbidden, false, 1, 0},
 		"no permission":                {mayNotCreate, false, 0, 0},
+		"a webhook that plays RBAC":    {quotes, false, 1, 0},
 		"no credential":                {errDenied, false, 1, 0},
 		"interrupted":                  {interrupted, false, 0, 0},
 		"given up":                     {errSilence, false, 0, 0},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
 )
 
 // worker creates one copy of a document. Several goroutines use it, because it has no mutable state.
@@ -119,17 +120,11 @@ func (w *worker) warnOf(d *Document, result exactlyonce.Result, err error, elsew
 	}
 	switch {
 	case !result.Unverified:
-	case errors.Is(err, exactlyonce.ErrRefused) && !lacksPermission(err):
+	case errors.Is(err, exactlyonce.ErrRefused) && !findings.LacksPermission(err):
 		w.warn(RefusalUnverified, resource)
 	case elsewhere:
 		w.warn(ConflictUnverified, resource)
 	}
-}
-
-// lacksPermission reports whether err is the refusal of an authorizer. It would be the same without an earlier
-// copy of the request.
-func lacksPermission(err error) bool {
-	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), `" cannot create resource "`)
 }
 
 // leave returns the outcome of an object that an earlier run created. It returns false if it reads the

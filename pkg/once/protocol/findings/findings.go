@@ -76,18 +76,27 @@ func cannotBeACopys(s metav1.Status) bool {
 		http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType:
 		return true
 	case http.StatusForbidden:
-		return forbidden.MatchString(s.Message)
+		return unpermitted.MatchString(s.Message) || forbidden.MatchString(s.Message)
 	case http.StatusUnprocessableEntity:
 		return s.Details != nil && len(s.Details.Causes) > 0 && !slices.ContainsFunc(s.Details.Causes, mayBeInUse)
 	}
 	return false
 }
 
-// forbidden matches the messages of the authorizers, NamespaceLifecycle and PodSecurity.
-// They check only the request and the namespace.
+// LacksPermission reports whether the error of a POST is the refusal of an authorizer.
+// It would be the same without an earlier copy of the request.
+func LacksPermission(err error) bool {
+	var status *apierrors.StatusError
+	return apierrors.IsForbidden(err) && errors.As(err, &status) && unpermitted.MatchString(status.Status().Message)
+}
+
+// unpermitted matches the messages of the authorizers. They check only the request.
+var unpermitted = regexp.MustCompile(`^[^"]* is forbidden: User "[^"]*" cannot create resource "`)
+
+// forbidden matches the messages of NamespaceLifecycle and PodSecurity. They check
+// only the request and the namespace.
 var forbidden = regexp.MustCompile(
-	`^[^"]* is forbidden: User "[^"]*" cannot create resource "|` +
-		` is forbidden: unable to create new content in namespace \S+ because it is being terminated$|` +
+	` is forbidden: unable to create new content in namespace \S+ because it is being terminated$|` +
 		` is forbidden: violates PodSecurity "`)
 
 // mayBeInUse reports whether the cause of an invalid object may be another
