@@ -291,6 +291,25 @@ func TestResults(t *testing.T) {
 			run{"", lines(sum(textInterrupted, 0, 0, 0, 0, 1), capital("run the same command again. Nothing was created.")), 130},
 		},
 		{
+			"interrupted when all was done", "",
+			fate{interrupt: true},
+			[]create.Event{created(d, "demo-1"), readTo(1)},
+			run{"configmap/demo-1 created\n", "", 0},
+		},
+		{
+			"all exist, one without the label, others changed", "--idempotency-key=k",
+			fate{},
+			[]create.Event{
+				exists(d, "demo-1", 2), exists(other, "demo-2", 3),
+				ended(create.Summary{Documents: 1, Unlabelled: 1, Places: []idempotency.Place{{Resource: configMaps, Namespace: "prod"}}}),
+			},
+			run{
+				"configmap/demo-1 exists\nconfigmap/demo-2 exists\n",
+				lines(fmt.Sprintf("List the objects of this run, without the %d that lack its label:\n%s", 1, selected("configmaps", "prod")),
+					"Warning: the spec of objects was changed after they were created (metadata.generation is above 1): configmap/demo-1 -n prod, configmap/demo-2 -n prod", ""), 0,
+			},
+		},
+		{
 			"unread", "",
 			fate{interrupt: true},
 			[]create.Event{created(d, "demo-1"), ended(create.Summary{Documents: 1, Unread: true})},
