@@ -106,7 +106,7 @@ func TestExamplePipelineOfAFailedJob(t *testing.T) {
 }
 
 // pipelineSteps returns the scripts of the guide for CI systems: the values of run and
-// script in YAML, and of sh in Groovy.
+// script in YAML, and of sh in Groovy. TestPipelineSteps of test/scripts runs the Task.
 func pipelineSteps(t *testing.T) map[string]string {
 	t.Helper()
 	page, err := os.ReadFile(harness.Root + "docs/guides/pipelines.md")
@@ -125,12 +125,7 @@ func pipelineSteps(t *testing.T) map[string]string {
 		}
 		switch c := content.(type) {
 		case []any:
-			step := c[0].(map[string]any)
-			if run, is := step["run"].(string); is {
-				steps["github"] = run
-				continue
-			}
-			steps["tekton"] = strings.ReplaceAll(step["script"].(string), "$(params.commit)", "4f1d2e8")
+			steps["github"] = c[0].(map[string]any)["run"].(string)
 		case map[string]any:
 			steps["gitlab"] = c["migrate"].(map[string]any)["script"].([]any)[0].(string)
 		}
@@ -171,7 +166,7 @@ func secretRecipe(t *testing.T) string {
 func runPipelineSteps(t *testing.T, u harness.User, ns string, environment []string) batchv1.Job {
 	t.Helper()
 	steps := pipelineSteps(t)
-	for _, system := range []string{"github", "gitlab", "jenkins", "tekton"} {
+	for _, system := range []string{"github", "gitlab", "jenkins"} {
 		if !strings.Contains(steps[system], " -n ci ") {
 			t.Fatalf("the page has no step for %s: %q", system, steps)
 		}

@@ -208,6 +208,28 @@ func TestTypes(t *testing.T) {
 	}
 }
 
+// A server with the CRD that Tekton publishes stores the Task of deploy/tekton, and knows each field in it.
+func TestTektonTask(t *testing.T) {
+	t.Parallel()
+	task := customType{
+		module: tekton, crd: "config/300-crds/300-task.yaml",
+		resource: schema.GroupVersionResource{Group: "tekton.dev", Version: "v1", Resource: "tasks"},
+	}
+	task.install(t)
+	text, err := os.ReadFile(harness.Root + "deploy/tekton/create.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := &unstructured.Unstructured{}
+	if err := yaml.UnmarshalStrict(text, &object.Object); err != nil {
+		t.Fatal(err)
+	}
+	tasks := dynamicClient(t).Resource(task.resource).Namespace(harness.Namespace(t, server))
+	if _, err := tasks.Create(t.Context(), object, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict}); err != nil {
+		t.Error(err)
+	}
+}
+
 // pattern matches the reason of the failure.
 func (c customType) pattern() string {
 	return strings.NewReplacer("(", `\(`, ")", `\)`).Replace(c.why)
