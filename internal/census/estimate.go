@@ -25,8 +25,8 @@ type Estimate struct {
 	ResourceVersion string
 	// Requests and Bytes are the cost of reading the objects. Bytes are before compression.
 	Requests, Bytes int64
-	// Seats is the smallest number of API Priority and Fairness seats that the largest request takes, for
-	// a user who is not exempt. AtOnce is the number of such requests in flight.
+	// Seats is a lower bound of the API Priority and Fairness seats that the largest request takes, for a
+	// user who is not exempt. AtOnce is the number of such requests in flight.
 	Seats, AtOnce int
 }
 

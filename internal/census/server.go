@@ -37,7 +37,7 @@ type server struct {
 	gone        *abandoned // set when the scan gives up the server
 }
 
-// absence is the time without responses, as far as it was reported.
+// absence reports when the server has not responded for a while, and when it responds again.
 type absence struct {
 	report func(cause error, after time.Duration) // may be nil
 

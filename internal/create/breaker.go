@@ -14,7 +14,7 @@ const (
 	// maxProbes is the number of objects in a row that are sent once and get no conclusive response before
 	// the breaker of their place opens.
 	maxProbes = 5
-	// maxStalled is the number of open places at which the run stops.
+	// maxStalled is the number of places with open breakers from which on the whole run stops.
 	maxStalled = 3
 )
 

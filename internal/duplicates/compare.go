@@ -238,7 +238,7 @@ func (s *skips) incomparable(key listKey, name string) {
 	s.objects[key] = append(s.objects[key], name)
 }
 
-// list returns everything that was skipped, in order.
+// list returns everything that was skipped, sorted.
 func (s *skips) list() []census.Skipped {
 	for key, names := range s.objects {
 		slices.Sort(names)

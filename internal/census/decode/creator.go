@@ -52,7 +52,8 @@ func (d *decoder) manager(managed []metav1.ManagedFieldsEntry) Creator {
 	return Creator{Manager: head(oldest.Manager)}
 }
 
-// maxOwns limits the number of FieldsV1 whose result is kept, and maxFields their length.
+// maxOwns is the number of results of ownsGenerateName that are kept, and maxFields the length of a FieldsV1 up to
+// which its result is kept.
 const maxOwns, maxFields = 256, 4 << 10
 
 // ownsGenerateName reports whether a FieldsV1 has metadata.generateName. Most objects of a list have

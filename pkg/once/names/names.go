@@ -50,9 +50,8 @@ func Split(name string) (prefix, suffix string, ok bool) {
 }
 
 // GeneratedFrom reports whether a server can have made name from generateName:
-// whether nothing but characters of Alphabet follows the effective prefix, at
-// least one and however many, so that a server that generates longer suffixes is
-// understood.
+// whether one or more characters of Alphabet, and nothing else, follow the effective
+// prefix. So longer suffixes are accepted, too.
 func GeneratedFrom(name, generateName string) bool {
 	suffix, ok := strings.CutPrefix(name, EffectivePrefix(generateName))
 	return ok && suffix != "" && strings.Trim(suffix, Alphabet) == ""

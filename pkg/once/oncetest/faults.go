@@ -214,8 +214,8 @@ func (f *Faults) sendLater(d time.Duration, r *Request) {
 	time.AfterFunc(d, f.sendDue)
 }
 
-// sendDue sends the late requests that are due. A request calls it, too, so that
-// none is sent before a late one that was due.
+// sendDue sends the late requests that are due. Send calls it first, so that no request
+// overtakes a late one.
 func (f *Faults) sendDue() {
 	now := time.Now()
 	f.sendUntil(func(l late) bool { return !l.due.After(now) })
