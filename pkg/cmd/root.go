@@ -140,7 +140,7 @@ func newKubectl(streams genericiooptions.IOStreams) *cobra.Command {
 			return noSuchCommand(cmd, args)
 		}
 		var unknown *pflag.NotExistError
-		if errors.As(err, &unknown) {
+		if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" { // one letter is like any other
 			var known []string
 			cmd.Flags().VisitAll(func(f *pflag.Flag) {
 				if !f.Hidden {

@@ -19,6 +19,7 @@ func TestUnknownCommands(t *testing.T) {
 		"-n x nonsuch --count=3":  "error: unknown command \"nonsuch\" for \"kubectl genname\"\nSee 'kubectl genname --help' for usage.\n",
 		"--nope":                  "error: unknown flag: --nope\nSee 'kubectl genname --help' for usage.\n",
 		"audit --min-cout=3":      "error: unknown flag: --min-cout. Did you mean --min-count?\nSee 'kubectl genname audit --help' for usage.\n",
+		"report -A":               "error: unknown shorthand flag: 'A' in -A\nSee 'kubectl genname report --help' for usage.\n",
 		"create --nope -f x.yaml": "error: unknown flag: --nope\nSee 'kubectl genname create --help' for usage.\n",
 	} {
 		var out, errOut bytes.Buffer

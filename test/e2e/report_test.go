@@ -24,12 +24,12 @@ func TestReportOfAPrefix(t *testing.T) {
 	u.Run("report", "configmaps/run-", "cm/nobody-says-", "-n", ns, "--creates=10", "-o",
 		`jsonpath={range .items[*]}{.resource} {.prefix} {.existing} {.policies[1].attempts};{end}`).
 		Expect(t, 0, `configmaps run- 17 1;configmaps nobody-says- 0 1;`,
-			harness.Printed("Warning: no object of %s in namespace %s has the prefix %s. A prefix is a whole generateName: is a '-' missing, or is it in another namespace?", "configmaps", ns, "nobody-says-"))
+			harness.Printed("Warning: no object of %s in namespace %s has the prefix %s. A prefix is a whole generateName: is a '-' missing, or is it in another namespace?\n  kubectl genname audit configmaps/nobody-says- -A", "configmaps", ns, "nobody-says-"))
 	u.Run("report", "configmaps/none-", "-n", ns, "--creates=10").Expect(t, 0,
 		reported("configmaps/none-", ns, "1 name")+`.*\nthis server, 1 attempt +1 in 260,000 +168\n.*`, createInstead)
 	u.Run("report", "configmaps/nobody-says-", "-n", ns, "--creates=10").Expect(t, 0,
 		reported("configmaps/nobody-says-", ns, "no names")+`.*`,
-		harness.Printed("Warning: no object of %s in namespace %s has the prefix %s. A prefix is a whole generateName: is a '-' missing, or is it in another namespace?", "configmaps", ns, "nobody-says-")+createInstead)
+		harness.Printed("Warning: no object of %s in namespace %s has the prefix %s. A prefix is a whole generateName: is a '-' missing, or is it in another namespace?\n  kubectl genname audit configmaps/nobody-says- -A", "configmaps", ns, "nobody-says-")+createInstead)
 }
 
 // createInstead is the hint about a server without retries.
@@ -103,7 +103,7 @@ func TestReportGateOfNoPrefix(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
-	missing := harness.Printed("Warning: no object of %s in namespace %s has the prefix %s. A prefix is a whole generateName: is a '-' missing, or is it in another namespace?", "configmaps", ns, "run")
+	missing := harness.Printed("Warning: no object of %s in namespace %s has the prefix %s. A prefix is a whole generateName: is a '-' missing, or is it in another namespace?\n  kubectl genname audit configmaps/run -A", "configmaps", ns, "run")
 	u.Run("report", "cm/run", "-n", ns, "--fail-above=99%", "--creates=10").Expect(t, 1, `.*`,
 		missing+createInstead+harness.Printed("error: --fail-above is not exceeded, but %s without names might be misspelled. To let the gate pass without names, add:\n  --ignore-not-found", "1 prefix"))
 	u.Run("report", "cm/run", "-n", ns, "--fail-above=99%", "--creates=10", "--ignore-not-found").Expect(t, 0, `.*`, missing+createInstead)

@@ -149,7 +149,11 @@ func notFoundLines(result *audit.Result, namespace string) (lines []string) {
 			lines = append(lines, line)
 		}
 		if ofType {
-			lines = append(lines, "  kubectl genname audit "+reference.In(resource+"/"+near.Prefix, namespace))
+			next := "  kubectl genname audit " + reference.In(resource+"/"+near.Prefix, namespace)
+			if namespace == "" {
+				next += " -A"
+			}
+			lines = append(lines, next)
 		}
 	}
 	if len(others) == 0 {

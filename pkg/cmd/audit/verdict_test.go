@@ -152,6 +152,10 @@ func TestNotFoundLines(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", named, diff)
 		}
 	}
+	everywhere := notFoundLines(&audit.Result{NotFound: []string{"jobs.batch/run"}, Nearest: near}, "")
+	if got := everywhere[len(everywhere)-1]; got != "  kubectl genname audit jobs.batch/run- -A" {
+		t.Errorf("%s: an audit of all namespaces needs -A", got)
+	}
 }
 
 // prune is suggested only where it deletes something.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
 const (
@@ -129,7 +131,12 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 
 // Validate returns an error if the flags are invalid.
 func (o *options) Validate() error {
+	at := slices.IndexFunc(o.arguments, func(argument string) bool { return strings.Contains(argument, "/") })
 	switch {
+	case at >= 0:
+		resource, _, _ := strings.Cut(o.arguments[at], "/")
+		return fmt.Errorf("%q names a prefix. The command takes only resource types:\n%s", o.arguments[at],
+			terminal.Hint("kubectl", "genname", "duplicates", resource))
 	case o.within <= 0:
 		return fmt.Errorf("--within must be positive, not %s", o.within.String())
 	case o.since <= 0:

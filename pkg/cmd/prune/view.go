@@ -93,8 +93,10 @@ func (r *run) nothing(criteria string) []string {
 	}
 	if len(similar) > 0 {
 		lines = append(lines, "Other generateNames have the same first 58 bytes. Name one if you mean it:")
+		return append(lines, similar...)
 	}
-	return append(lines, similar...)
+	words := slices.Concat([]string{"kubectl", "genname", "audit"}, named, []string{"-A"}, r.reaching)
+	return append(lines, "To find the nearest prefix:", terminal.Hint(words...))
 }
 
 // planWarnings returns the warnings about the consequences of a plan.

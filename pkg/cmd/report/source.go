@@ -225,7 +225,8 @@ func missing(populations []report.Population) (warnings []string) {
 			warning = terminal.Warningf("no object of %s in namespace %s has the prefix %s. A prefix is a "+
 				"whole generateName: is a '-' missing, or is it in another namespace?", resource, p.Namespace, p.Prefix)
 		}
-		warnings = append(warnings, warning)
+		search := terminal.Hint("kubectl", "genname", "audit", resource.String()+"/"+p.Prefix, "-A")
+		warnings = append(warnings, warning+"\n"+search)
 	}
 	return warnings
 }
