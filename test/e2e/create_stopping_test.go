@@ -61,6 +61,19 @@ func countPosts(posts *atomic.Int64) func(*http.Request) faultproxy.Fault {
 	}
 }
 
+// If one copy is refused, the other copies are not tried.
+func TestRefusalStopsTheCopies(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, single)
+	var posts atomic.Int64
+	proxy := faultproxy.New(t, single.User("nobody"), countPosts(&posts))
+	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=100", "--concurrency=1").
+		Expect(t, 1, ``, `.*`+sum("stopped after a failure", 0, 0, 1, 0, 99)+nothingCreated)
+	if n := posts.Load(); n != 1 {
+		t.Errorf("%d POSTs, want 1", n)
+	}
+}
+
 // Advice at the end of a run.
 var (
 	check          = harness.Printed("Check whether the object exists. It may still be created within a minute:\n%s", `  kubectl get [^\n]*`)
