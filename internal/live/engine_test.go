@@ -578,15 +578,15 @@ func TestQuietTypes(t *testing.T) {
 		server.change("/apis/batch/v1/jobs", "ADDED", object{Namespace: "prod", Name: generated("b-", random), GenerateName: "b-"})
 	}
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 8, "jobs.batch prod/b-": 7}) })
-	for _, row := range e.Snapshot().Rows {
-		if row.Pool.Prefix == "run-" && (row.Creates != 7 || row.Gaps == 0 || row.Rates[0].CreatesPerDay == 0) {
-			t.Errorf("%+v", row)
+	eventually(t, func() string { // the counts can show the names before the rates, the notices and the watch
+		for _, row := range e.Snapshot().Rows {
+			if row.Pool.Prefix == "run-" && (row.Creates != 7 || row.Gaps == 0 || row.Rates[0].CreatesPerDay == 0) {
+				return fmt.Sprintf("%+v", row)
+			}
 		}
-	}
-	if len(e.notices(Appeared)) != 1 || len(e.notices(Watched)) != 1 {
-		t.Errorf("%+v", e.reported)
-	}
-	eventually(t, func() string { // the list can show the names before the watch is open
+		if appeared, watched := e.notices(Appeared), e.notices(Watched); len(appeared) != 1 || len(watched) != 1 {
+			return fmt.Sprintf("%+v, %+v", appeared, watched)
+		}
 		server.mu.Lock()
 		defer server.mu.Unlock()
 		if server.watches["/api/v1/pods"] == 0 {
@@ -594,6 +594,34 @@ func TestQuietTypes(t *testing.T) {
 		}
 		return ""
 	})
+}
+
+// A prefix with objects from before the burst isn't new, so its creates have no time of its own.
+func TestBurstUnderAnOldPrefix(t *testing.T) {
+	k := newTestStore()
+	k.beginSweep()
+	visit(k, &decode.Object{Namespace: "prod", Name: "old-bcdfg", Created: 10})
+	k.Replace(&listing{began: k.clock.now()}, uncounted)
+	began, heard := k.began, k.clock.now()
+	if k.standing.state != quiet {
+		t.Fatalf("%+v", k.standing)
+	}
+	k.noteNumber(census.Estimate{Resource: pods, Known: true}, heard)
+	k.beginSweep()
+	visit(k, &decode.Object{Namespace: "prod", Name: "old-bcdfg", Created: 10})
+	for _, name := range []string{"bcdfh", "bcdfj"} {
+		for _, prefix := range []string{"old-", "new-"} {
+			visit(k, &decode.Object{Namespace: "prod", Name: prefix + name, GenerateName: prefix, Created: 20})
+		}
+	}
+	k.Replace(&listing{began: k.clock.now()}, uncounted)
+	rows := k.rowsOf()
+	if row := rows["old-"]; !row.Since.Equal(began) || row.Creates != 2 || row.Gaps != 1 {
+		t.Errorf("%+v, want since %v", row, began)
+	}
+	if row := rows["new-"]; !row.Since.Equal(heard) || row.Creates != 2 || row.Gaps != 1 {
+		t.Errorf("%+v, want since %v", row, heard)
+	}
 }
 
 // A type that can't be watched is counted repeatedly, and the engine reports it.

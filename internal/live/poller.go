@@ -44,7 +44,7 @@ func (s *shared) poll(ctx context.Context) {
 }
 
 func (s *shared) ask(ctx context.Context, types []census.Resource, patience time.Duration) {
-	began := time.Now()
+	began, asked := time.Now(), s.source.clock.now()
 	for _, r := range s.types.list() {
 		r.store.expectNumber()
 	}
@@ -59,7 +59,7 @@ func (s *shared) ask(ctx context.Context, types []census.Resource, patience time
 	}
 	for _, number := range numbers {
 		if r := s.types.of(number.Resource.GroupResource()); r != nil && !r.compareNumber(number) {
-			r.listIfDue(ctx, number)
+			r.listIfDue(ctx, number, asked)
 		}
 	}
 }
@@ -74,10 +74,10 @@ func (r *reflector) noteFailure(ctx context.Context, skipped census.Skipped, sin
 }
 
 // listIfDue lists a type if its number of objects is a reason to, and follows it if it has
-// prefixes.
-func (r *reflector) listIfDue(ctx context.Context, number census.Estimate) {
+// prefixes. It was asked for the number at asked.
+func (r *reflector) listIfDue(ctx context.Context, number census.Estimate, asked time.Time) {
 	before := r.store.look()
-	if due := r.store.noteNumber(number); !due {
+	if due := r.store.noteNumber(number, asked); !due {
 		return
 	}
 	began := time.Now()
@@ -97,14 +97,14 @@ func (r *reflector) listIfDue(ctx context.Context, number census.Estimate) {
 	}
 }
 
-// noteNumber notes the number of objects of a type that is not watched. It reports whether
-// the type is to be listed.
-func (s *store) noteNumber(number census.Estimate) (due bool) {
+// noteNumber notes the number of objects of a type that is not watched, and when it was asked for
+// it. It reports whether the type is to be listed.
+func (s *store) noteNumber(number census.Estimate, asked time.Time) (due bool) {
 	s.do(func() {
 		due = s.isDue(number, time.Now())
 		if !due && s.standing.skipped == nil && number.Known {
 			if s.totals.objects == number.Objects {
-				s.at.heard = s.clock.now() // a burst came after it
+				s.at.heard = asked // a burst came after it
 			}
 			s.totals.objects = number.Objects
 		}

@@ -190,16 +190,15 @@ func (s *store) leave(deleted func(pools.Member)) {
 
 // arrive counts the creates of the members that have appeared between two times.
 func (s *store) arrive(from, to time.Time, restored bool) {
-	creates, all := map[uint32]int64{}, map[uint32]int64{}
+	creates := map[uint32]int64{}
 	for key := range s.sweep.appeared {
 		m := s.members[key]
-		number, _ := m.In()
-		if all[number]++; !restored || m.Created() > s.sweep.newest {
+		if number, _ := m.In(); !restored || m.Created() > s.sweep.newest {
 			creates[number]++
 		}
 	}
 	for number, n := range creates {
-		isNew := s.pools[number] == nil && s.set.Names(number) == all[number]
+		isNew := s.pools[number] == nil && s.set.Names(number) == n
 		a := s.activityOf(number, to)
 		if isNew {
 			a.since, a.gaps = from, s.totals.gaps

@@ -358,7 +358,7 @@ func TestNotCountedYet(t *testing.T) {
 		check("one that is listed", 1, 1)
 		return 0
 	}
-	e.types.of(pods.GroupResource()).listIfDue(t.Context(), census.Estimate{Resource: pods, Known: true})
+	e.types.of(pods.GroupResource()).listIfDue(t.Context(), census.Estimate{Resource: pods, Known: true}, e.Now())
 	check("one that has been listed", 1, 0)
 }
 
@@ -907,9 +907,26 @@ func TestFailingTypeHoldsNothingUp(t *testing.T) {
 	}
 	e.source.scanner.RetryTimeout = time.Millisecond
 	began := time.Now()
-	failing.listIfDue(t.Context(), census.Estimate{Resource: pods, Known: true})
+	failing.listIfDue(t.Context(), census.Estimate{Resource: pods, Known: true}, e.Now())
 	if rests := failing.store.standing.rests.Sub(began); rests < (1+listPauses)*takes {
 		t.Errorf("it is listed again after %v", rests)
+	}
+}
+
+// A burst can come as soon as the server has responded with the number of objects, before the type has its turn.
+func TestNumberIsFromBeforeTheBurst(t *testing.T) {
+	server := newFakeServer(t, 1)
+	e := prepare(server)
+	quietType := e.reflectorOf(t, pods).store
+	quietType.standing.state, quietType.listedAt = quiet, time.Now()
+	var responded time.Time
+	server.refuses = func(string, bool) int {
+		responded = e.Now()
+		return 0
+	}
+	e.poll(t.Context())
+	if heard := quietType.at.heard; heard.IsZero() || heard.After(responded) {
+		t.Errorf("the number is of %v, and the server responded at %v", heard, responded)
 	}
 }
 
@@ -917,7 +934,7 @@ func TestFailingTypeHoldsNothingUp(t *testing.T) {
 func TestUnknownNumber(t *testing.T) {
 	k := newTestStore()
 	k.replace(&listing{objects: 200})
-	if due := k.noteNumber(census.Estimate{Resource: pods, Objects: 1}); due || k.totals.objects != 200 {
+	if due := k.noteNumber(census.Estimate{Resource: pods, Objects: 1}, k.clock.now()); due || k.totals.objects != 200 {
 		t.Errorf("%d objects, due: %v", k.totals.objects, due)
 	}
 }
