@@ -308,21 +308,26 @@ var (
 	}
 )
 
-// The model finds no violation with a secret, and exactly the attacks of the page about the threat model. The
-// page has their results.
+// The model finds exactly the attacks of the page about the threat model, and with a secret only those that the
+// page lists with one. The page has their results, which are compared if all explorations ran.
 func TestAdversary(t *testing.T) {
 	var mu sync.Mutex
 	columns := map[string]effects{"without": {}, "with": {}} // of the command
+	ran, all := 0, 0
 	t.Run("explore", func(t *testing.T) {
 		for group, explorations := range map[string]map[string]exploration{
 			"with": withSecret, "without": withoutHelp, "another cluster": elsewhere, "a name in a log": inLogs,
 		} {
+			all += len(explorations)
 			for name, x := range explorations {
 				t.Run(group+"/"+name, func(t *testing.T) {
 					t.Parallel()
 					x.budget += *deeper
 					found := x.explore(t)
 					x.least.check(t, found.notes)
+					mu.Lock()
+					ran++
+					mu.Unlock()
 					for _, property := range []string{p1, p2, p3, p4, p5} {
 						if n := found.notes[property]; n > 0 && x.least[property] == 0 {
 							t.Errorf("%d histories have %q", n, property)
@@ -346,7 +351,9 @@ func TestAdversary(t *testing.T) {
 			}
 		}
 	})
-	comparePage(t, columns["without"], columns["with"])
+	if ran == all {
+		comparePage(t, columns["without"], columns["with"])
+	}
 }
 
 // comparePage compares the table of the page with the results of the attacks, or writes it.
