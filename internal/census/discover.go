@@ -174,7 +174,7 @@ func (e NoSuchType) Error() string {
 
 // Nearest adds the type that is most like the unknown one.
 func (e NoSuchType) Nearest(types []string) NoSuchType {
-	return NoSuchType{e.GroupResource, humanize.DidYouMean(strings.ToLower(e.Resource), types)}
+	return NoSuchType{e.GroupResource, humanize.DidYouMean("", strings.ToLower(e.Resource), types)}
 }
 
 // kindMapping resolves the name of a kind.

@@ -3,8 +3,9 @@ package humanize
 // Farthest is the number of typing errors up to which a word is near another one.
 const Farthest = 2
 
-// DidYouMean returns a question for the word that is most like a misspelled one, or "" if no word is near.
-func DidYouMean(misspelled string, words []string) string {
+// DidYouMean returns a question for the word that is most like a misspelled one, or "" if no word is near. Of
+// several such words, it is the first. The prefix comes before the word.
+func DidYouMean(prefix, misspelled string, words []string) string {
 	nearest, best := "", min(Farthest, len(misspelled)/3)+1
 	for _, word := range words {
 		if d := Distance(misspelled, word); d < best {
@@ -14,10 +15,11 @@ func DidYouMean(misspelled string, words []string) string {
 	if nearest == "" {
 		return ""
 	}
-	return ". Did you mean " + nearest + "?"
+	return ". Did you mean " + prefix + nearest + "?"
 }
 
-// Distance returns how many bytes differ between two words, or Farthest+1 if more do.
+// Distance returns how many bytes to insert, delete or replace to get from one word to another. It is Farthest+1 if
+// their lengths differ by more than Farthest.
 func Distance(a, b string) int {
 	if difference := len(a) - len(b); difference > Farthest || difference < -Farthest {
 		return Farthest + 1

@@ -144,10 +144,10 @@ func newKubectl(streams genericiooptions.IOStreams) *cobra.Command {
 			var known []string
 			cmd.Flags().VisitAll(func(f *pflag.Flag) {
 				if !f.Hidden {
-					known = append(known, "--"+f.Name)
+					known = append(known, f.Name)
 				}
 			})
-			err = fmt.Errorf("%w%s", err, humanize.DidYouMean("--"+unknown.GetSpecifiedName(), known))
+			err = fmt.Errorf("%w%s", err, humanize.DidYouMean("--", unknown.GetSpecifiedName(), known))
 		}
 		return usage(cmd, err)
 	})

@@ -20,6 +20,8 @@ func TestUnknownCommands(t *testing.T) {
 		"--nope":                  "error: unknown flag: --nope\nSee 'kubectl genname --help' for usage.\n",
 		"audit --min-cout=3":      "error: unknown flag: --min-cout. Did you mean --min-count?\nSee 'kubectl genname audit --help' for usage.\n",
 		"report -A":               "error: unknown shorthand flag: 'A' in -A\nSee 'kubectl genname report --help' for usage.\n",
+		"audit --aa=3":            "error: unknown flag: --aa\nSee 'kubectl genname audit --help' for usage.\n",
+		"audit -a":                "error: unknown shorthand flag: 'a' in -a\nSee 'kubectl genname audit --help' for usage.\n",
 		"create --nope -f x.yaml": "error: unknown flag: --nope\nSee 'kubectl genname create --help' for usage.\n",
 	} {
 		var out, errOut bytes.Buffer

@@ -152,17 +152,14 @@ func TestSecretsOfRuns(t *testing.T) {
 		{"with one later", "other", firstSecret, 0, created, ignores, 4},
 		{"and without one again", "other", "", 0, exists, `.*`, 4},
 	} {
-		t.Run(run.name, func(t *testing.T) {
-			u.T = t
-			args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=" + run.key}
-			if run.secret != "" {
-				args = append(args, "--idempotency-secret-file="+harness.File(t, "secret", run.secret))
-			}
-			u.Run(args...).Expect(t, run.code, run.stdout, run.stderr)
-			if n := len(harness.ConfigMaps(t, retrying, ns)); n != run.objects {
-				t.Errorf("%d objects are there, want %d", n, run.objects)
-			}
-		})
+		args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=" + run.key}
+		if run.secret != "" {
+			args = append(args, "--idempotency-secret-file="+harness.File(t, "secret", run.secret))
+		}
+		u.Run(args...).Expect(t, run.code, run.stdout, run.stderr)
+		if n := len(harness.ConfigMaps(t, retrying, ns)); n != run.objects || t.Failed() {
+			t.Fatalf("%s: %d objects are there, want %d", run.name, n, run.objects)
+		}
 	}
 }
 

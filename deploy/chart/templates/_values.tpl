@@ -35,6 +35,6 @@
 {{- end }}
 
 {{- define "genname-exporter.ServiceMonitor" }}
-{{- $_ := set (last .).metadata "labels" (merge (first .).Values.prometheusOperator.labels (last .).metadata.labels) }}
+{{- $_ := set (last .).metadata "labels" (merge (dict) (first .).Values.prometheusOperator.labels (last .).metadata.labels) }}
 {{- end }}
 {{- define "genname-exporter.PrometheusRule" }}{{ include "genname-exporter.ServiceMonitor" . }}{{ end }}

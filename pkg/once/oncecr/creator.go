@@ -111,8 +111,8 @@ func (a adapter) Create(ctx context.Context, object runtime.Object) error {
 // of another namespace. That has no type.
 func typed(err error) error {
 	var status apierrors.APIStatus
-	if err != nil && !errors.As(err, &status) &&
-		strings.Contains(err.Error(), "does not match the namespace") && strings.HasSuffix(err.Error(), "on the client") {
+	if err != nil && !errors.As(err, &status) && strings.HasSuffix(err.Error(), "on the client") &&
+		strings.Contains(err.Error(), "does not match the namespace") {
 		return fmt.Errorf("%w: %w", once.ErrInvalid, err)
 	}
 	return err

@@ -1,0 +1,46 @@
+package humanize
+
+import "testing"
+
+// The distance is symmetric.
+func TestDistance(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0},
+		{"", "ab", 2},
+		{"jobs", "jobs", 0},
+		{"jobs", "job", 1},
+		{"jobs", "jbos", 2},
+		{"kitten", "sitin", 3},
+		{"abcdef", "ghijkl", 6}, // of the same length
+		{"abc", "abcdef", Farthest + 1},
+		{"", "abcdef", Farthest + 1},
+	} {
+		if there, back := Distance(test.a, test.b), Distance(test.b, test.a); there != test.want || back != test.want {
+			t.Errorf("%s, %s: %d and %d, want %d", test.a, test.b, there, back, test.want)
+		}
+	}
+}
+
+func TestDidYouMean(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		misspelled string
+		words      []string
+		want       string
+	}{
+		{"confgmaps", []string{"configmaps", "secrets"}, ". Did you mean --configmaps?"},
+		{"pots", []string{"pods", "ports"}, ". Did you mean --pods?"}, // the first of those that are as near
+		{"pots", []string{"ports", "pods"}, ". Did you mean --ports?"},
+		{"pots", []string{"pvs"}, ""}, // two errors in four bytes
+		{"as", []string{"ps"}, ""},
+		{"pots", nil, ""},
+	} {
+		if got := DidYouMean("--", test.misspelled, test.words); got != test.want {
+			t.Errorf("%s of %s: %q", test.misspelled, test.words, got)
+		}
+	}
+}
