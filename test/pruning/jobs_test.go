@@ -28,6 +28,7 @@ import (
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -66,7 +67,7 @@ func TestExactlyTheAnnouncedJobsAreDeleted(t *testing.T) {
 
 	dir := t.TempDir()
 	plan := harness.As(t, cp.Admin()).Run("prune", "jobs/"+prefix, "-A", fmt.Sprint("--keep=", keep), fmt.Sprint("--keep-failed=", keepFailed))
-	if !strings.Contains(plan.Stderr, fmt.Sprintf("%d objects would be deleted", len(gone)+len(held))) {
+	if !strings.Contains(plan.Stderr, humanize.Count(int64(len(gone)+len(held)), "object")+" would be deleted") {
 		t.Errorf("%d and %d are to be deleted, and the plan is\n%s", len(gone), len(held), plan.Stderr)
 	}
 	pruneWithKills(t, cp, dir, len(gone)+len(held))
