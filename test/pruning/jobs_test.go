@@ -336,11 +336,15 @@ func restoreOne(t *testing.T, cp *controlplane.ControlPlane, client kubernetes.I
 	if _, err := jobs.Patch(t.Context(), job.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	harness.Eventually(t, func() error {
-		pods, err := client.CoreV1().Pods(job.Namespace).List(t.Context(), metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job.Name})
-		if err == nil && len(pods.Items) != 1 {
-			err = fmt.Errorf("%d Pods of the restored Job", len(pods.Items))
+	options := metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job.Name}
+	for tries := 0; ; tries++ { // the controller sends 20 requests per second, and may still be busy with the other Jobs
+		pods, err := client.CoreV1().Pods(job.Namespace).List(t.Context(), options)
+		switch {
+		case err == nil && len(pods.Items) == 1:
+			return
+		case tries == 3000:
+			t.Fatalf("%+v, %v", pods, err)
 		}
-		return err
-	})
+		time.Sleep(100 * time.Millisecond)
+	}
 }
