@@ -337,12 +337,12 @@ func restoreOne(t *testing.T, cp *controlplane.ControlPlane, client kubernetes.I
 		t.Fatal(err)
 	}
 	options := metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job.Name}
-	for tries := 0; ; tries++ { // the controller sends 20 requests per second, and may still be busy with the other Jobs
+	for asked := 0; ; asked++ { // the controller sends 20 requests per second, and may still be busy with the other Jobs
 		pods, err := client.CoreV1().Pods(job.Namespace).List(t.Context(), options)
 		switch {
 		case err == nil && len(pods.Items) == 1:
 			return
-		case tries == 3000:
+		case asked == 3000:
 			t.Fatalf("%+v, %v", pods, err)
 		}
 		time.Sleep(100 * time.Millisecond)
