@@ -99,9 +99,9 @@ var Faults = []NamedFault{
 	{Name: "GOAWAY after", Fault: GoAwaySeen, Carried: true, HTTP2Only: true},
 }
 
-// FaultsBut returns Faults without the one called name.
-func FaultsBut(name string) []NamedFault {
-	return slices.DeleteFunc(slices.Clone(Faults), func(i NamedFault) bool { return i.Name == name })
+// FaultsBut returns Faults without those called names.
+func FaultsBut(names ...string) []NamedFault {
+	return slices.DeleteFunc(slices.Clone(Faults), func(i NamedFault) bool { return slices.Contains(names, i.Name) })
 }
 
 // Mix injects faults into a share of all requests. All faults are equally frequent.
