@@ -25,9 +25,7 @@ const maxFields = 3
 // value, at most maxFields. It ignores fields that only the stored object has, because a server adds
 // defaults. So it can't detect that a field was removed from the document.
 func (d *Document) differences(stored *unstructured.Unstructured) []string {
-	c := comparison{most: maxFields}
-	c.compare("", given("", d.contentOf(d.Object)), d.contentOf(stored))
-	return c.paths
+	return firstDifferences(given("", d.contentOf(d.Object)), d.contentOf(stored))
 }
 
 // changes is differences for an object that exists. It also compares defaults of Jobs and Pods that decide
@@ -42,8 +40,12 @@ func (d *Document) changes(stored *unstructured.Unstructured) []string {
 		delete(mapOf(spec, "runPolicy"), "suspend") // of an MPIJob
 		addDefaults(kind, spec)
 	}
+	return firstDifferences(wanted, d.contentOf(stored))
+}
+
+func firstDifferences(wanted, stored any) []string {
 	c := comparison{most: maxFields}
-	c.compare("", wanted, d.contentOf(stored))
+	c.compare("", wanted, stored)
 	return c.paths
 }
 
@@ -59,14 +61,17 @@ func (d *Document) changedBy(stored *unstructured.Unstructured, paths []string) 
 	if len(paths) == 0 {
 		return nil
 	}
-	written := map[string]bool{}
+	written, managed := map[string]bool{}, map[string]fieldpath.Path{}
+	for _, path := range paths {
+		managed[path] = d.managedPath(path)
+	}
 	for _, entry := range stored.GetManagedFields() {
 		owned := &fieldpath.Set{}
 		if entry.FieldsV1 == nil || owned.FromJSON(entry.FieldsV1.GetRawReader()) != nil || owned.Has(idPath) {
 			continue // the last one is the creation
 		}
-		for _, path := range paths {
-			if owns(owned, d.managedPath(path)) {
+		for path, is := range managed {
+			if owns(owned, is) {
 				written[path] = true
 				managers = append(managers, entry.Manager)
 			}
