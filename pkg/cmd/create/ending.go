@@ -25,8 +25,7 @@ const (
 	textEmptyKey        = "%s must not be empty"
 	textBadEndOfKey     = "the idempotency key begins or ends with %q. A variable in it was probably empty"
 	textNotPrinted      = "%s was created, but it can't be printed: %v"
-	textOutcomeUnknown  = "error: outcome unknown: %s: %v"
-	textSummary         = "error: %s: %s"
+	textOutcomeUnknown  = "outcome unknown: %s: %v"
 	textInterrupted     = "interrupted"
 	textNotWritten      = "stopped, because the results can't be written"
 	textRunAgainWithKey = "run the same command again. It leaves existing objects as they are."
@@ -91,7 +90,7 @@ func (r *results) ending() *ending {
 func (e *ending) result() (printed []string, err error) {
 	lines, waited := e.closing(), e.waitClosing()
 	if e.Incomplete {
-		lines = append(lines, "error: nothing was created, because a run with a key needs its whole input")
+		lines = append(lines, terminal.Errorf("nothing was created, because a run with a key needs its whole input"))
 	}
 	if e.err == nil && len(lines) == 0 && e.waiting.succeeded() {
 		printed, waited = waited, nil
@@ -128,7 +127,7 @@ func (r *results) together() error {
 	slices.SortStableFunc(r.errs, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
 	var errs []error
 	for _, e := range r.errs {
-		if own := ownError(""); len(r.errs) > 1 && errors.As(e.err, &own) { // kubectl adds it to one error only
+		if own := ownError(""); len(r.errs) > 1 && errors.As(e.err, &own) { // kubectl adds it to a single error only
 			e.err = fmt.Errorf("error: %w", own)
 		}
 		errs = append(errs, e.err)
@@ -192,7 +191,7 @@ func (e *ending) closing() []string {
 
 // summary has the counts, and the reason for stopping.
 func (e *ending) summary() string {
-	line := fmt.Sprintf(textSummary, e.why(), counts(e.Totals))
+	line := terminal.Errorf("%s: %s", e.why(), counts(e.Totals))
 	switch {
 	case e.cutOff():
 		return fmt.Sprintf("%s. The rest of the input was not read.", line)

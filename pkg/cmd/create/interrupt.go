@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
 const (
@@ -101,10 +102,10 @@ func (o *options) giveUp(why string) error {
 func (e *ending) lastLines(all []create.Sent) (lines []string) {
 	unknown, stored := arguments(all)
 	for _, object := range stored {
-		lines = append(lines, "error: "+fmt.Sprintf(textNotPrinted, object, textInterrupted))
+		lines = append(lines, terminal.Errorf(textNotPrinted, object, textInterrupted))
 	}
 	for _, object := range unknown {
-		lines = append(lines, fmt.Sprintf(textOutcomeUnknown, object, textInterrupted))
+		lines = append(lines, terminal.Errorf(textOutcomeUnknown, object, textInterrupted))
 	}
 	return append(lines, e.closing()...)
 }

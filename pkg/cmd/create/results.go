@@ -315,8 +315,7 @@ func (r *results) unknown(o create.Outcome) error {
 	if r.flags.kubectlsWords() {
 		return r.failure(o.Document, o.Err)
 	}
-	r.printLine(terminal.OneLine(fmt.Sprintf(textOutcomeUnknown,
-		o.Document.Argument(likelyName(o)), apistatus.Brief(o.Err))))
+	r.printLine(terminal.Errorf(textOutcomeUnknown, o.Document.Argument(likelyName(o)), apistatus.Brief(o.Err)))
 	return nil
 }
 

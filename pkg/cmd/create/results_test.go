@@ -28,6 +28,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
 // configMap returns one as the server stores it, under name.
@@ -194,7 +195,7 @@ func lines(texts ...string) string { return strings.Join(texts, "\n") }
 
 // sum is the line with the counts: created, exist, failed, unknown, not attempted.
 func sum(why string, counts ...any) string {
-	return fmt.Sprintf(textSummary, why, fmt.Sprintf("%d created, %d exist, %d failed, %d unknown, %d not attempted", counts...))
+	return terminal.Errorf("%s: %s", why, fmt.Sprintf("%d created, %d exist, %d failed, %d unknown, %d not attempted", counts...))
 }
 
 // only is the hint to create n objects of demo.yaml that are left.
@@ -209,7 +210,7 @@ func twice(n int) string {
 
 // lost is the line of an object whose outcome is unknown.
 func lost(name, why string) string {
-	return fmt.Sprintf(textOutcomeUnknown, "configmap/"+name+" -n prod", why)
+	return terminal.Errorf(textOutcomeUnknown, "configmap/"+name+" -n prod", why)
 }
 
 const forbidden = "Error from server (Forbidden): error when creating \"demo.yaml\": configmaps is forbidden: exceeded quota"

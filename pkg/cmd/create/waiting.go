@@ -251,19 +251,19 @@ func (r *results) printEnd(e wait.Ended) {
 		r.waiting.running = append(r.waiting.running, "  kubectl get --watch "+argument)
 		return
 	case wait.Failed:
-		text = fmt.Sprintf("error: %s has failed%s", nameOf(e.Object), why(e))
+		text = terminal.Errorf("%s has failed", nameOf(e.Object)) + why(e)
 		if e.Status.State == finished.Succeeded {
-			text = fmt.Sprintf("error: %s has succeeded without meeting --for\n  kubectl get %s -o yaml",
-				nameOf(e.Object), argument)
+			text = terminal.Errorf("%s has succeeded without meeting --for", nameOf(e.Object)) +
+				"\n  kubectl get " + argument + " -o yaml"
 		}
 	case wait.Deleted:
-		text = fmt.Sprintf("error: %s was deleted before its result was known", nameOf(e.Object))
+		text = terminal.Errorf("%s was deleted before its result was known", nameOf(e.Object))
 	case wait.Replaced:
-		text = fmt.Sprintf("error: %s was deleted before its result was known, and another object has its name\n  "+
-			"kubectl get %s", nameOf(e.Object), argument)
+		text = terminal.Errorf("%s was deleted before its result was known, and another object has its name",
+			nameOf(e.Object)) + "\n  kubectl get " + argument
 	case wait.Abandoned:
-		text = fmt.Sprintf("error: the wait for %s ended without a result: %v\n  kubectl get "+
-			"%s", nameOf(e.Object), apistatus.Brief(e.Err), argument)
+		text = terminal.Errorf("the wait for %s ended without a result: %v", nameOf(e.Object), apistatus.Brief(e.Err)) +
+			"\n  kubectl get " + argument
 	}
 	if r.waiting.shown++; r.waiting.shown <= maxShown {
 		r.waiting.logs.afterwards(func() {
@@ -377,10 +377,10 @@ func (e *ending) waitClosing() []string {
 	}
 	var lines []string
 	if n := w.shown - maxShown; n > 0 {
-		lines = append(lines, fmt.Sprintf("error: %d more objects failed, were deleted, or could not be read", n))
+		lines = append(lines, terminal.Errorf("%d more objects failed, were deleted, or could not be read", n))
 	}
 	lines = append(lines, e.aboutRunning()...)
-	return append(lines, fmt.Sprintf("error: %s: %s", e.whyNot(), w.counts()))
+	return append(lines, terminal.Errorf("%s: %s", e.whyNot(), w.counts()))
 }
 
 // aboutRunning names the unfinished objects, and the command to wait for them again.
