@@ -81,27 +81,27 @@ func (k kep) claims() [][]string {
 		{
 			"0.1% at only 500 names",
 			fmt.Sprintf("0.1%% by %s; %s at 500", thousands(k.threshold(5, 1, 0.001)), percent(k.chance(5, 1, 500))),
-			k.holds("**wrong**: it is 8.7 times as likely", math.Abs(k.chance(5, 1, 500)/0.001-8.7) < 0.05),
+			k.holds("**wrong**: the chance is 8.7 times as high", math.Abs(k.chance(5, 1, 500)/0.001-8.7) < 0.05),
 		},
 		{
 			"With up to 7 retries, a million names before 0.1%",
 			fmt.Sprintf("8 attempts: 0.1%% by %s; %s at a million", thousands(k.threshold(5, 8, 0.001)), percent(k.chance(5, 8, million))),
-			k.holds("right, and modest: the server is 16 times better than that", math.Round(0.001/k.chance(5, 8, million)) == 16),
+			k.holds("right. The exact chance is 16 times smaller", math.Round(0.001/k.chance(5, 8, million)) == 16),
 		},
 		{
 			"After 7 attempts, a million entries drop below 0.1%",
 			fmt.Sprintf("7 attempts: 0.1%% by %s; %.4f%% at a million", thousands(k.threshold(5, 7, 0.001)), 100*k.chance(5, 7, million)),
-			k.holds("right by a hair; the million comes from 7 attempts, the server makes 8", k.chance(5, 7, million) < 0.001 && k.chance(5, 7, million) > 0.00099),
+			k.holds("just right for 7 attempts. The server makes 8", k.chance(5, 7, million) < 0.001 && k.chance(5, 7, million) > 0.00099),
 		},
 		{
 			"With at most 100,000 names, a chance of 1 in 1.6×10^13",
 			fmt.Sprintf("8 attempts: %s; 7 attempts: %s", percent(k.chance(5, 8, 100_000)), percent(k.chance(5, 7, 100_000))),
-			k.holds("right for 8 attempts, so that the text mixes 7 and 8", math.Abs(1.6e13*k.chance(5, 8, 100_000)-1) < 0.02),
+			k.holds("right for 8 attempts. The claim above uses 7", math.Abs(1.6e13*k.chance(5, 8, 100_000)-1) < 0.02),
 		},
 		{
 			"7 retries are roughly as good as 11 characters",
 			fmt.Sprintf("at a million: 8 attempts %s, 11 characters %s", percent(k.chance(5, 8, million)), percent(k.chance(11, 1, million))),
-			k.holds("right near a million only (below)", math.Abs(equivalent(million)-11) < 0.2 && equivalent(100_000) > 15 && equivalent(2*million) < 10),
+			k.holds("right only near a million ([below](#retries-in-characters))", math.Abs(equivalent(million)-11) < 0.2 && equivalent(100_000) > 15 && equivalent(2*million) < 10),
 		},
 		{
 			"11 characters are needed for 0.1% to exceed a million names",
@@ -111,12 +111,12 @@ func (k kep) claims() [][]string {
 		{
 			"Retries are very rare, even for 100,000 to a million names",
 			fmt.Sprintf("the next create is retried with %s at 100,000, %s at a million", percent(retried(100_000)), percent(retried(million))),
-			k.holds("right at 100,000, hardly at a million", retried(100_000) < 0.01 && retried(million) > 0.05),
+			k.holds("right at 100,000. At a million, they are not rare", retried(100_000) < 0.01 && retried(million) > 0.05),
 		},
 		{
 			"Up to 7 times the CPU with millions of names",
 			fmt.Sprintf("%.3f attempts per create at a million names, %.2f at 5 million, at most 8", attempts(million), attempts(5*million)),
-			k.holds("right as 7 attempts *more*", attempts(server.Names()) == 8),
+			k.holds("right if 7 means the extra attempts", attempts(server.Names()) == 8),
 		},
 	}
 }
