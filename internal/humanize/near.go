@@ -18,28 +18,30 @@ func DidYouMean(prefix, misspelled string, words []string) string {
 	return ". Did you mean " + prefix + nearest + "?"
 }
 
-// Distance returns how many bytes to insert, delete or replace to get from one word to another. It is Farthest+1 if
-// their lengths differ by more than Farthest.
+// Distance returns how many bytes to insert, delete or replace, or neighboring bytes to swap, to get from one word to
+// another (optimal string alignment). It is Farthest+1 if their lengths differ by more than Farthest.
 func Distance(a, b string) int {
 	if difference := len(a) - len(b); difference > Farthest || difference < -Farthest {
 		return Farthest + 1
 	}
-	before := make([]int, len(b)+1)
-	for j := range before {
-		before[j] = j
+	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
+	now, before, earlier := rows[0], rows[1], rows[2] // for one byte of a fewer, and for two
+	for j := range now {
+		now[j] = j
 	}
 	for i := range len(a) {
-		diagonal := before[0]
-		before[0] = i + 1
+		now, before, earlier = earlier, now, before
+		now[0] = i + 1
 		for j := range len(b) {
-			above := before[j+1]
 			differs := 1
 			if a[i] == b[j] {
 				differs = 0
 			}
-			before[j+1] = min(above+1, before[j]+1, diagonal+differs)
-			diagonal = above
+			now[j+1] = min(before[j+1]+1, now[j]+1, before[j]+differs)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				now[j+1] = min(now[j+1], earlier[j-1]+1)
+			}
 		}
 	}
-	return before[len(b)]
+	return now[len(b)]
 }

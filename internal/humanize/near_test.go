@@ -13,7 +13,9 @@ func TestDistance(t *testing.T) {
 		{"", "ab", 2},
 		{"jobs", "jobs", 0},
 		{"jobs", "job", 1},
-		{"jobs", "jbos", 2},
+		{"jobs", "jbos", 1},
+		{"jobs", "jbso", 2},
+		{"jobs", "ojsb", 2},
 		{"kitten", "sitin", 3},
 		{"abcdef", "ghijkl", 6}, // of the same length
 		{"abc", "abcdef", Farthest + 1},
@@ -35,6 +37,7 @@ func TestDidYouMean(t *testing.T) {
 		{"confgmaps", []string{"configmaps", "secrets"}, ". Did you mean --configmaps?"},
 		{"pots", []string{"pods", "ports"}, ". Did you mean --pods?"}, // the first of those that are as near
 		{"pots", []string{"ports", "pods"}, ". Did you mean --ports?"},
+		{"jbos", []string{"pods", "jobs"}, ". Did you mean --jobs?"},
 		{"pots", []string{"pvs"}, ""}, // two errors in four bytes
 		{"as", []string{"ps"}, ""},
 		{"pots", nil, ""},

@@ -454,7 +454,7 @@ func TestAuditBadInput(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		{"misspelled type", admin, []string{"confgmaps"}, 1, ``, `error: the server doesn't have a resource type "confgmaps"\. Did you mean configmaps\?\n`},
+		{"misspelled type", admin, []string{"cnofigmaps"}, 1, ``, `error: the server doesn't have a resource type "cnofigmaps"\. Did you mean configmaps\?\n`},
 		{"a deprecated type that is named", admin, []string{"endpoints", "-n", "none", "--warnings-as-errors"}, 1, ``, `Warning: v1 Endpoints is deprecated [^\n]*\nNo generated names .*error: 1 warning received\n`},
 		{"deprecated types among all", admin, []string{"-n", "none", "--warnings-as-errors"}, 0, ``, `No generated names [^\n]*\n`},
 		{"no permission to list the other types", lister, []string{"-n", ns}, 0, ``, harness.Printed("Only %s of %s could be read.", `1`, `\d+ types`) + `No generated names to show .*` + harness.Printed("Warning: skipped %s that you can't list (needs list): %s", `\d+ types`, `\w+, \w+, \w+, \w+, \w+ and \d+ more`) + `.*`},
