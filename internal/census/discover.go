@@ -1,6 +1,7 @@
 package census
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -33,9 +34,12 @@ var excluded = map[schema.GroupResource]string{
 // Discover returns every type that can be listed and created, in its preferred version, except
 // Events, Leases and excluded types. Groups that can't be discovered are skipped. It is an
 // error if no group can be.
-func Discover(d discovery.ServerResourcesInterface) ([]Resource, []Skipped, error) {
-	lists, err := d.ServerPreferredResources()
+func Discover(ctx context.Context, d discovery.ServerResourcesInterfaceWithContext) ([]Resource, []Skipped, error) {
+	lists, err := d.ServerPreferredResourcesWithContext(ctx)
 	skipped, err := undiscovered(err)
+	if ctx.Err() != nil {
+		err, lists = ctx.Err(), nil // some groups may be missing
+	}
 	if err != nil && len(lists) == 0 {
 		return nil, nil, fmt.Errorf("discover the types of the server: %w", err)
 	}

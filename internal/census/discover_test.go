@@ -1,6 +1,7 @@
 package census
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -12,12 +13,12 @@ import (
 
 // preferred is a fake discovery with fixed results.
 type preferred struct {
-	discovery.ServerResourcesInterface
+	discovery.ServerResourcesInterfaceWithContext
 	lists []*metav1.APIResourceList
 	err   error
 }
 
-func (p preferred) ServerPreferredResources() ([]*metav1.APIResourceList, error) {
+func (p preferred) ServerPreferredResourcesWithContext(context.Context) ([]*metav1.APIResourceList, error) {
 	return p.lists, p.err
 }
 
@@ -25,7 +26,7 @@ func (p preferred) ServerPreferredResources() ([]*metav1.APIResourceList, error)
 func TestDiscoverInPart(t *testing.T) {
 	dead := schema.GroupVersion{Group: "dead.example.dev", Version: "v1"}
 	verbs := metav1.Verbs{"list", "create"}
-	found, skipped, err := Discover(preferred{
+	found, skipped, err := Discover(t.Context(), preferred{
 		lists: []*metav1.APIResourceList{
 			{GroupVersion: "v1", APIResources: []metav1.APIResource{
 				{Name: "configmaps", Kind: "ConfigMap", Namespaced: true, Verbs: verbs},
@@ -54,7 +55,7 @@ func TestDiscoverInPart(t *testing.T) {
 
 func TestDiscoverNothing(t *testing.T) {
 	refused := errors.New("connection refused")
-	if _, _, err := Discover(preferred{err: refused}); !errors.Is(err, refused) {
+	if _, _, err := Discover(t.Context(), preferred{err: refused}); !errors.Is(err, refused) {
 		t.Error(err)
 	}
 }

@@ -77,7 +77,7 @@ func uncompressed(config *rest.Config) *rest.Config {
 }
 
 func testDiscover(t *testing.T, c *cluster) {
-	found, skipped, err := census.Discover(discovery.NewDiscoveryClientForConfigOrDie(c.Admin()))
+	found, skipped, err := census.Discover(t.Context(), discovery.NewDiscoveryClientForConfigOrDie(c.Admin()))
 	if err != nil {
 		t.Fatal(err)
 	}

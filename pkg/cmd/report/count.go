@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 )
 
@@ -32,7 +31,7 @@ func count(
 	counted := map[place]map[string]int64{} // names by prefix
 	places := make([]place, 0, len(prefixes))
 	for _, p := range prefixes {
-		at, err := placeOf(ctx, s.Cluster, p)
+		at, err := placeOf(ctx, s, p)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -67,8 +66,8 @@ func count(
 }
 
 // placeOf returns where the names under a prefix are.
-func placeOf(ctx context.Context, c *cluster.Cluster, p wantedPrefix) (place, error) {
-	resource, err := typeOf(ctx, c, p.resource)
+func placeOf(ctx context.Context, s *scan.Session, p wantedPrefix) (place, error) {
+	resource, err := typeOf(ctx, s, p.resource)
 	if err != nil || !resource.Namespaced {
 		return place{resource: resource}, err
 	}
@@ -76,8 +75,8 @@ func placeOf(ctx context.Context, c *cluster.Cluster, p wantedPrefix) (place, er
 }
 
 // typeOf returns the type that the user's word means.
-func typeOf(ctx context.Context, c *cluster.Cluster, word string) (census.Resource, error) {
-	resources, skipped, err := c.Resources(ctx, []string{word}, "")
+func typeOf(ctx context.Context, s *scan.Session, word string) (census.Resource, error) {
+	resources, skipped, err := s.Resources(ctx, []string{word}, "")
 	switch {
 	case err != nil:
 		return census.Resource{}, err

@@ -101,21 +101,22 @@ func (c *Cluster) Resources(
 	ctx context.Context, named []string, namespace string,
 ) (found []census.Resource, skipped []census.Skipped, err error) {
 	err = c.Await(ctx, func() error {
-		found, skipped, err = c.resources(named, namespace)
+		found, skipped, err = c.resources(ctx, named, namespace)
 		return err
 	})
 	return found, skipped, err
 }
 
 // resources returns the resource types of now.
-func (c *Cluster) resources(named []string, namespace string) ([]census.Resource, []census.Skipped, error) {
+func (c *Cluster) resources(
+	ctx context.Context, named []string, namespace string,
+) ([]census.Resource, []census.Skipped, error) {
 	if len(named) > 0 {
 		mapper, err := c.factory.ToRESTMapper()
 		if err != nil {
 			return nil, nil, err
 		}
-		found, skipped, err := census.Resolve(mapper, named)
-		return found, skipped, c.withNearest(err)
+		return census.Resolve(mapper, named)
 	}
 	if _, silent := c.Config.WarningHandler.(rest.NoWarnings); !silent {
 		c.Config = rest.CopyConfig(c.Config)        // c.Config may be in use
@@ -126,7 +127,7 @@ func (c *Cluster) resources(named []string, namespace string) ([]census.Resource
 	if err != nil {
 		return nil, nil, err
 	}
-	found, skipped, err := census.Discover(client)
+	found, skipped, err := census.Discover(ctx, client)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -143,8 +144,11 @@ func (c *Cluster) resources(named []string, namespace string) ([]census.Resource
 	return namespaced, skipped, nil
 }
 
-// withNearest adds the type that is most like an unknown one.
-func (c *Cluster) withNearest(err error) error {
+// suggestTime limits the requests for a suggestion.
+const suggestTime = 5 * time.Second
+
+// Suggest adds the type that is most like an unknown one to an error of Resources.
+func (c *Cluster) Suggest(ctx context.Context, err error) error {
 	var unknown census.NoSuchType
 	if !errors.As(err, &unknown) || strings.HasSuffix(unknown.Resource, "-") { // which is a prefix
 		return err
@@ -153,7 +157,9 @@ func (c *Cluster) withNearest(err error) error {
 	if failure != nil {
 		return err
 	}
-	found, _, _ := census.Discover(client) // without a response, there is no suggestion
+	ctx, cancel := context.WithTimeout(ctx, suggestTime)
+	defer cancel()
+	found, _, _ := census.Discover(ctx, discovery.ToDiscoveryInterfaceWithContext(client)) // without a response, there is no suggestion
 	var names []string
 	for _, r := range found {
 		names = append(names, r.Resource)

@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/rest"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
@@ -19,6 +21,11 @@ type factory struct {
 }
 
 func (f factory) ToRESTConfig() (*rest.Config, error) { return f.config, nil }
+
+func (f factory) ToDiscoveryClient() (discovery.CachedDiscoveryInterface, error) {
+	client, err := discovery.NewDiscoveryClientForConfig(f.config)
+	return memory.NewMemCacheClient(client), err
+}
 
 // Resources runs again while lists are in flight, so it must not write to a configuration that
 // others have.

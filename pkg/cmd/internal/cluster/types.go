@@ -25,7 +25,7 @@ type findFunc func(context.Context) ([]census.Resource, []census.Skipped, error)
 func (c *Cluster) Types(known []census.Resource, skipped []census.Skipped, named bool, namespace string) *Types {
 	find := func(ctx context.Context) ([]census.Resource, []census.Skipped, error) {
 		c.AskAgain(ctx)
-		return c.resources(nil, namespace)
+		return c.resources(ctx, nil, namespace)
 	}
 	return &Types{find: find, named: named, known: known, skipped: skipped}
 }
@@ -45,28 +45,13 @@ func (t *Types) Skipped() []census.Skipped {
 }
 
 // Discover finds the types that there are now. A known type stays if its group can't be
-// discovered. Of named types it finds the versions that the server has now. It ends with
-// ctx, although discovery itself takes none.
+// discovered. Of named types it finds the versions that the server has now.
 func (t *Types) Discover(ctx context.Context) ([]census.Resource, error) {
-	type result struct {
-		found   []census.Resource
-		skipped []census.Skipped
-		err     error
+	found, skipped, err := t.find(ctx)
+	if err != nil {
+		return nil, err
 	}
-	results := make(chan result, 1)
-	go func() {
-		found, skipped, err := t.find(ctx)
-		results <- result{found, skipped, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case r := <-results:
-		if r.err != nil {
-			return nil, r.err
-		}
-		return t.take(r.found, r.skipped), nil
-	}
+	return t.take(found, skipped), nil
 }
 
 // take stores the discovered types, and returns those that exist.

@@ -3,11 +3,14 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
@@ -72,28 +75,35 @@ func TestDiscoverNamed(t *testing.T) {
 	}
 }
 
-// Discovery ends with its context even if the server doesn't respond. client-go's discovery takes
-// no context.
+// Discovery, and a suggestion, end with their context even if the server doesn't respond.
 func TestDiscoverIsInterrupted(t *testing.T) {
-	hangs := make(chan struct{})
-	defer close(hangs)
-	types := &Types{find: func(context.Context) ([]census.Resource, []census.Skipped, error) {
-		<-hangs
-		return nil, nil, nil
-	}}
 	ctx, stop := context.WithCancel(t.Context())
-	stop()
-	ended := make(chan error, 1)
-	go func() {
-		_, err := types.Discover(ctx)
-		ended <- err
-	}()
-	select {
-	case err := <-ended:
-		if !errors.Is(err, context.Canceled) {
-			t.Error(err)
+	asked := make(chan struct{}, 100)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/version":
+			fmt.Fprint(w, `{"gitVersion":"v1.36.0"}`)
+		case "/api":
+			asked <- struct{}{}
+			<-r.Context().Done()
+		default:
+			http.NotFound(w, r)
 		}
-	case <-time.After(time.Minute):
-		t.Error("it waits for the server")
+	}))
+	defer server.Close()
+	c, err := New(ctx, factory{config: &rest.Config{Host: server.URL}}, nil, Patience{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		<-asked
+		stop()
+	}()
+	if _, err := c.Types(nil, nil, false, "").Discover(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	unknown := census.NoSuchType{GroupResource: schema.GroupResource{Resource: "jbos"}}
+	if err := c.Suggest(ctx, unknown); err != unknown {
+		t.Error(err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -76,17 +77,17 @@ func gather(ctx context.Context, found <-chan string, word string) []cobra.Compl
 // Types returns the completer of TYPE[,TYPE...].
 func Types(conn *connection.Connection) cobra.CompletionFunc {
 	return inTime(conn, cobra.ShellCompDirectiveNoFileComp,
-		func(_ context.Context, conn *connection.Connection, word string, offer func(string)) error {
+		func(ctx context.Context, conn *connection.Connection, word string, offer func(string)) error {
 			before := word[:strings.LastIndex(word, ",")+1]
-			return findTypes(conn, func(resource string) { offer(before + resource) })
+			return findTypes(ctx, conn, func(resource string) { offer(before + resource) })
 		})
 }
 
 // Prefixes returns the completer of TYPE/PREFIX.
 func Prefixes(conn *connection.Connection) cobra.CompletionFunc {
 	types := inTime(conn, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace,
-		func(_ context.Context, conn *connection.Connection, _ string, offer func(string)) error {
-			return findTypes(conn, func(resource string) { offer(resource + "/") })
+		func(ctx context.Context, conn *connection.Connection, _ string, offer func(string)) error {
+			return findTypes(ctx, conn, func(resource string) { offer(resource + "/") })
 		})
 	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if !strings.Contains(word, "/") {
@@ -126,8 +127,8 @@ func PrefixesOfTypes(conn *connection.Connection) cobra.CompletionFunc {
 }
 
 // findTypes offers the types that an audit counts.
-func findTypes(conn *connection.Connection, offer func(string)) error {
-	resources, err := typesOf(conn, nil)
+func findTypes(ctx context.Context, conn *connection.Connection, offer func(string)) error {
+	resources, err := typesOf(ctx, conn, nil)
 	for _, r := range resources {
 		offer(r.GroupResource().String())
 	}
@@ -139,7 +140,7 @@ func findTypes(conn *connection.Connection, offer func(string)) error {
 func findPrefixes(
 	ctx context.Context, conn *connection.Connection, cmd *cobra.Command, types []string, offer func(string),
 ) error {
-	found, err := typesOf(conn, types)
+	found, err := typesOf(ctx, conn, types)
 	if err != nil {
 		return err
 	}
@@ -168,13 +169,13 @@ func findPrefixes(
 }
 
 // typesOf returns the types that are named, or all that an audit counts.
-func typesOf(conn *connection.Connection, named []string) ([]census.Resource, error) {
+func typesOf(ctx context.Context, conn *connection.Connection, named []string) ([]census.Resource, error) {
 	if len(named) == 0 {
 		client, err := conn.Factory.ToDiscoveryClient()
 		if err != nil {
 			return nil, err
 		}
-		found, _, err := census.Discover(client)
+		found, _, err := census.Discover(ctx, discovery.ToDiscoveryInterfaceWithContext(client))
 		return found, err
 	}
 	mapper, err := conn.Factory.ToRESTMapper()

@@ -112,6 +112,14 @@ func Offline(streams genericiooptions.IOStreams, prints *output.Flags) *Session 
 	return &Session{IOStreams: streams, Progress: terminal.StartProgress(streams.ErrOut), Prints: prints}
 }
 
+// Resources returns the types of cluster.Resources. The error of an unknown type suggests another one.
+func (s *Session) Resources(
+	ctx context.Context, named []string, namespace string,
+) ([]census.Resource, []census.Skipped, error) {
+	found, skipped, err := s.Cluster.Resources(ctx, named, namespace)
+	return found, skipped, s.Suggest(ctx, err)
+}
+
 // Scanner returns a scanner that shows its progress, and warns while the server is unreachable.
 func (s *Session) Scanner() *census.Scanner {
 	return &census.Scanner{
