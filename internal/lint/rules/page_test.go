@@ -28,8 +28,8 @@ func TestPages(t *testing.T) {
 		}
 		begin := "# " + rule.Name + "\n\n" + strings.ToUpper(heading[:1]) + heading[1:] + ": " + page.Finds + ".\n\n" +
 			page.Why + "\n\nFix: " + page.Fix + ".\n\n## Bad: "
-		disable := "Write the comment `# genname:disable " + rule.Name + ": REASON` at the line of the field, above it, or before the " +
-			"first field of the document. Or set the annotation `genname.dev/lint-disable: \"" + rule.Name + ": REASON\"`.\n"
+		disable := "Write a comment above the field, or [elsewhere](../guides/lint.md#disable-a-finding):\n\n```yaml\n# genname:disable " +
+			rule.Name + ": REASON\n```\n"
 		if !strings.HasPrefix(page.Text, begin) || !strings.HasSuffix(page.Text, "\n## Disable the rule\n\n"+disable) ||
 			!strings.Contains(page.Text, "\n\n## Sources\n\n- ") {
 			t.Errorf("the page of %s differs from the form of the others:\n%s", rule.Name, page.Text)
