@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/test/censustest"
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
 // smallLists returns limits with which a list of 2,000 objects is big.
@@ -26,10 +27,10 @@ func TestDivide(t *testing.T) {
 	namespaces := []string{"a", "a-b", "b", "c"}
 	objects := censustest.Population(namespaces, 600)
 	want := naiveCount(objects, &Scanner{Since: testSince})
-	refuse := func(code int32, path, query string) func(*api, http.ResponseWriter, *http.Request) bool {
-		return func(_ *api, w http.ResponseWriter, r *http.Request) bool {
+	refuse := func(code int, path, query string) func(*fakeapi.Server, http.ResponseWriter, *http.Request) bool {
+		return func(_ *fakeapi.Server, w http.ResponseWriter, r *http.Request) bool {
 			if strings.HasSuffix(r.URL.Path, path) && strings.Contains(r.URL.RawQuery, query) {
-				writeStatus(w, &metav1.Status{Status: "Failure", Code: code})
+				fakeapi.Fail(w, code, "")
 				return true
 			}
 			return false
@@ -38,7 +39,7 @@ func TestDivide(t *testing.T) {
 	const atVersion = "resourceVersionMatch=Exact"
 	for name, test := range map[string]struct {
 		listed  []string // the namespaces that the server lists
-		fault   func(*api, http.ResponseWriter, *http.Request) bool
+		fault   func(*fakeapi.Server, http.ResponseWriter, *http.Request) bool
 		divided bool
 	}{
 		"all is well": {listed: namespaces, divided: true},
@@ -49,18 +50,18 @@ func TestDivide(t *testing.T) {
 		"no permission to list namespaces":       {fault: refuse(http.StatusForbidden, "/namespaces", "")},
 		"no lists at a version":                  {listed: namespaces, fault: refuse(http.StatusBadRequest, "/configmaps", atVersion)},
 		"the version expires between namespaces": {listed: namespaces, fault: refuse(http.StatusGone, "/c/configmaps", atVersion)},
-		"objects are created and deleted": {listed: namespaces, divided: true, fault: func(a *api, _ http.ResponseWriter, r *http.Request) bool {
+		"objects are created and deleted": {listed: namespaces, divided: true, fault: func(a *fakeapi.Server, _ http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Query().Has("resourceVersionMatch") {
-				a.set(censustest.Population(namespaces[1:], 900))
+				a.Set(censustest.Population(namespaces[1:], 900))
 			}
 			return false
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := &api{namespaces: test.listed}
-			a.set(objects)
+			a := &fakeapi.Server{Namespaces: test.listed}
+			a.Set(objects)
 			if test.fault != nil {
-				a.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool { return test.fault(a, w, r) }
+				a.Fault = func(_ int, w http.ResponseWriter, r *http.Request) bool { return test.fault(a, w, r) }
 			}
 			got, summary := countOf(t, a, &Scanner{ChunkSize: 20, limits: smallLists(), Since: testSince})
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -69,7 +70,7 @@ func TestDivide(t *testing.T) {
 			if summary.Objects != int64(len(objects)) {
 				t.Errorf("%d objects, want %d", summary.Objects, len(objects))
 			}
-			last := a.requests[len(a.requests)-1]
+			last := a.Requests[len(a.Requests)-1]
 			if divided := strings.HasPrefix(last, "/api/v1/namespaces/"); divided != test.divided {
 				t.Errorf("divided: %v; the last request was %s", divided, last)
 			}
@@ -78,11 +79,11 @@ func TestDivide(t *testing.T) {
 }
 
 func TestFewObjectsNeedOneRequest(t *testing.T) {
-	a := &api{namespaces: []string{"a"}}
-	a.set(nil)
+	a := &fakeapi.Server{Namespaces: []string{"a"}}
+	a.Set(nil)
 	_, summary := countOf(t, a, &Scanner{})
 	if summary.Requests != 1 {
-		t.Errorf("%d requests: %v", summary.Requests, a.requests)
+		t.Errorf("%d requests: %v", summary.Requests, a.Requests)
 	}
 }
 
@@ -91,12 +92,12 @@ func TestDivideSkipsANamespace(t *testing.T) {
 	namespaces := []string{"a", "a-b", "b", "c"}
 	objects := censustest.Population(namespaces, 600)
 	const cause = "unable to transform key"
-	a := &api{namespaces: namespaces}
-	a.set(objects)
-	a.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+	a := &fakeapi.Server{Namespaces: namespaces}
+	a.Set(objects)
+	a.Fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
 		sick := strings.Contains(r.URL.Path, "/namespaces/b/")
 		if sick {
-			writeStatus(w, &metav1.Status{Status: "Failure", Code: http.StatusInternalServerError, Message: cause})
+			fakeapi.Fail(w, http.StatusInternalServerError, cause)
 		}
 		return sick
 	}

@@ -9,18 +9,18 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
 // An estimate requests one object, and is close to the requests of a scan.
 func TestEstimate(t *testing.T) {
 	for _, version := range []string{"1.34", "v1.30.14"} {
-		a := &api{}
-		a.set(inOrder(12_000))
-		s := &Scanner{Config: a.start(t), Version: version, limits: limitsWithTime(version, time.Hour)}
+		a := &fakeapi.Server{}
+		a.Set(inOrder(12_000))
+		s := &Scanner{Config: a.Start(t), Version: version, limits: limitsWithTime(version, time.Hour)}
 		estimates, skipped, err := s.Estimate(t.Context(), []Resource{configMaps}, "a")
 		if err != nil || len(skipped) != 0 || len(estimates) != 1 {
 			t.Fatalf("%+v, %+v, %v", estimates, skipped, err)
@@ -67,18 +67,18 @@ func TestSeats(t *testing.T) {
 // A type that can't be listed is skipped. If the server reports no number of objects, the estimate is
 // not Known.
 func TestEstimateOfLittle(t *testing.T) {
-	a := &api{noCounts: true}
-	a.set(inOrder(3))
+	a := &fakeapi.Server{NoCounts: true}
+	a.Set(inOrder(3))
 	forbidden := configMaps
 	forbidden.Resource = "secrets"
-	a.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+	a.Fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != "/api/v1/secrets" {
 			return false
 		}
-		writeStatus(w, &metav1.Status{Status: "Failure", Code: http.StatusForbidden})
+		fakeapi.Fail(w, http.StatusForbidden, "")
 		return true
 	}
-	s := &Scanner{Config: a.start(t)}
+	s := &Scanner{Config: a.Start(t)}
 	estimates, skipped, err := s.Estimate(t.Context(), []Resource{forbidden, configMaps}, "")
 	if err != nil || len(estimates) != 1 || len(skipped) != 1 || skipped[0].Reason != Forbidden {
 		t.Fatalf("%+v, %+v, %v", estimates, skipped, err)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
 // A list whose pages don't end is skipped.
@@ -19,22 +21,22 @@ func TestListsEnd(t *testing.T) {
 		"tokens in a circle":        {func(n int) int { return n % 3 }, true, 4},
 		"pages without any objects": {func(n int) int { return n }, false, 1_001},
 	} {
-		a := &api{}
-		a.set(named("a"))
-		a.fault = func(n int, w http.ResponseWriter, _ *http.Request) bool {
+		a := &fakeapi.Server{}
+		a.Set(named("a"))
+		a.Fault = func(n int, w http.ResponseWriter, _ *http.Request) bool {
 			list := &metav1.PartialObjectMetadataList{}
 			list.ResourceVersion, list.Continue = "1", fmt.Sprint("t", test.next(n))
 			if test.items {
 				list.Items = []metav1.PartialObjectMetadata{{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: fmt.Sprintf("n%06d", n)}}}
 			}
 			if n < 5_000 { // else the list ends, so that the test does
-				a.write(w, list)
+				a.Write(w, list)
 			}
 			return n < 5_000
 		}
 		_, summary := countWithFaults(t, a, &Scanner{})
-		if len(summary.Skipped) != 1 || summary.Skipped[0].Reason != Malformed || len(a.requests) != test.requests {
-			t.Errorf("%s: %d requests, %+v", name, len(a.requests), summary)
+		if len(summary.Skipped) != 1 || summary.Skipped[0].Reason != Malformed || len(a.Requests) != test.requests {
+			t.Errorf("%s: %d requests, %+v", name, len(a.Requests), summary)
 		}
 	}
 }
@@ -67,9 +69,9 @@ func TestLargeResponses(t *testing.T) {
 		"a large page":     {32 << 10, 300, "[1000 500]"},
 		"too large object": {4 << 20, 0, "[1000]"},
 	} {
-		a := &api{}
-		a.set(named("a"))
-		a.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		a := &fakeapi.Server{}
+		a.Set(named("a"))
+		a.Fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Query().Get("limit") == "500" {
 				padded(w, 300, 1<<10)
 			} else {

@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/test/censustest"
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
 // inFlight counts the concurrent requests of a server, and their maximum.
@@ -63,9 +63,9 @@ func (f *inFlight) waitFor(n int) {
 func TestFewBigPagesAtOnce(t *testing.T) {
 	for concurrency, want := range map[int]int{0: bigAtOnce, 1: 1, 3: 3} {
 		f := inFlight{changed: make(chan struct{})}
-		a := &api{}
-		a.set(inOrder(3 * firstPage))
-		a.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		a := &fakeapi.Server{}
+		a.Set(inOrder(3 * firstPage))
+		a.Fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Query().Get("continue") == "" {
 				return false
 			}
@@ -73,10 +73,10 @@ func TestFewBigPagesAtOnce(t *testing.T) {
 			defer f.leave()
 			f.waitFor(want)
 			time.Sleep(20 * time.Millisecond) // time for more requests to arrive
-			a.list(w, r)
+			a.Serve(w, r)
 			return true
 		}
-		s := &Scanner{Config: a.start(t), Concurrency: concurrency, Version: "1.34"}
+		s := &Scanner{Config: a.Start(t), Concurrency: concurrency, Version: "1.34"}
 		types := []Resource{configMaps, configMaps, configMaps, configMaps, configMaps, configMaps}
 		count(t, s, "", types...)
 		if f.most != want {
@@ -90,14 +90,14 @@ func TestFewBigPagesAtOnce(t *testing.T) {
 func TestPolite(t *testing.T) {
 	const takes = 10 * time.Millisecond
 	var began []time.Time
-	a := &api{}
-	a.set(inOrder(50))
-	a.fault = func(int, http.ResponseWriter, *http.Request) bool {
+	a := &fakeapi.Server{}
+	a.Set(inOrder(50))
+	a.Fault = func(int, http.ResponseWriter, *http.Request) bool {
 		began = append(began, time.Now()) // the race detector reports concurrent requests
 		time.Sleep(takes)
 		return false
 	}
-	s := &Scanner{Config: a.start(t), Polite: true, ChunkSize: 20}
+	s := &Scanner{Config: a.Start(t), Polite: true, ChunkSize: 20}
 	s.ShareTurns()
 	copied := *s
 	var both sync.WaitGroup
@@ -144,15 +144,15 @@ func TestReportsALongPause(t *testing.T) {
 // the part that was read is kept.
 func TestServerComesBack(t *testing.T) {
 	objects := censustest.Population([]string{"a", "b"}, 300)
-	a := &api{}
-	a.set(objects)
-	a.fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
+	a := &fakeapi.Server{}
+	a.Set(objects)
+	a.Fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
 		switch n {
 		case 7: // in the middle of the list
-			a.cut(w, r, 0.5)
+			a.Cut(w, r, 0.5)
 		case 8, 9:
-			codes := []int32{http.StatusForbidden, http.StatusUnauthorized}
-			writeStatus(w, &metav1.Status{Status: "Failure", Code: codes[n-8]})
+			codes := []int{http.StatusForbidden, http.StatusUnauthorized}
+			fakeapi.Fail(w, codes[n-8], "")
 		default:
 			return false
 		}

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
 // paged records the pages of a list.
@@ -39,9 +40,9 @@ func (p *paged) EndPage(context.Context) error {
 }
 
 // walkPages walks the ConfigMaps of a server, in pages of three.
-func walkPages(t *testing.T, a *api, of Pages, to PageVisitor) (string, error) {
+func walkPages(t *testing.T, a *fakeapi.Server, of Pages, to PageVisitor) (string, error) {
 	t.Helper()
-	reader, err := (&Scanner{Config: a.start(t), ChunkSize: 3}).Reader()
+	reader, err := (&Scanner{Config: a.Start(t), ChunkSize: 3}).Reader()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,11 +60,11 @@ func named(names ...string) (objects []metav1.ObjectMeta) {
 
 // A page ends after its last object. A page that broke off is not visited twice.
 func TestWalkPages(t *testing.T) {
-	a := &api{}
-	a.set(named("a", "b", "c", "d", "e"))
-	a.fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
+	a := &fakeapi.Server{}
+	a.Set(named("a", "b", "c", "d", "e"))
+	a.Fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
 		if n == 1 {
-			a.cut(w, r, 0.7)
+			a.Cut(w, r, 0.7)
 		}
 		return false
 	}
@@ -73,7 +74,7 @@ func TestWalkPages(t *testing.T) {
 	if err != nil || at == "" || p.begun != 1 || !p.sorted || !slices.EqualFunc(p.pages, want, slices.Equal) {
 		t.Errorf("%+v at %q: %v", p, at, err)
 	}
-	for _, uri := range a.requests {
+	for _, uri := range a.Requests {
 		if !strings.Contains(uri, "labelSelector=app+in+%28x%2Cy%29") {
 			t.Errorf("a request without the selector: %s", uri)
 		}
@@ -83,16 +84,17 @@ func TestWalkPages(t *testing.T) {
 // A walk can read an earlier resourceVersion. If it has expired, the walk reads the latest one.
 func TestWalkPagesAtAState(t *testing.T) {
 	for _, expired := range []bool{false, true} {
-		a := &api{}
-		a.set(named("a", "b"))
+		a := &fakeapi.Server{}
+		a.Set(named("a", "b"))
 		first, err := walkPages(t, a, Pages{}, &paged{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		a.set(named("b", "c"))
+		a.Set(named("b", "c"))
 		want := []string{"a", "b"}
 		if expired {
-			a.compact, want = 1, []string{"b", "c"}
+			a.Expire()
+			want = []string{"b", "c"}
 		}
 		var p paged
 		if _, err := walkPages(t, a, Pages{At: first}, &p); err != nil || !slices.Equal(slices.Concat(p.pages...), want) {
@@ -103,13 +105,13 @@ func TestWalkPagesAtAState(t *testing.T) {
 
 // While the visitor handles a page, objects are deleted, and its token may expire.
 func TestWalkPagesWhileObjectsAreDeleted(t *testing.T) {
-	a := &api{}
-	a.set(named("a", "b", "c", "d", "e", "f", "g"))
+	a := &fakeapi.Server{}
+	a.Set(named("a", "b", "c", "d", "e", "f", "g"))
 	p := paged{}
 	p.end = func() error {
 		if len(p.pages) == 1 {
-			a.set(named("e", "f", "g"))
-			a.compact = 1
+			a.Set(named("e", "f", "g"))
+			a.Expire()
 		}
 		return nil
 	}
@@ -121,10 +123,10 @@ func TestWalkPagesWhileObjectsAreDeleted(t *testing.T) {
 
 // An error of EndPage ends the walk without a retry.
 func TestWalkPagesEndsByAnError(t *testing.T) {
-	a := &api{}
-	a.set(named("a", "b", "c", "d", "e"))
+	a := &fakeapi.Server{}
+	a.Set(named("a", "b", "c", "d", "e"))
 	boom := errors.New("boom")
-	if _, err := walkPages(t, a, Pages{}, &paged{end: func() error { return boom }}); !errors.Is(err, boom) || len(a.requests) != 1 {
-		t.Errorf("%v after %d requests", err, len(a.requests))
+	if _, err := walkPages(t, a, Pages{}, &paged{end: func() error { return boom }}); !errors.Is(err, boom) || len(a.Requests) != 1 {
+		t.Errorf("%v after %d requests", err, len(a.Requests))
 	}
 }

@@ -13,11 +13,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
-func limitsOf(t *testing.T, a *api) (limits []int64) {
+func limitsOf(t *testing.T, a *fakeapi.Server) (limits []int64) {
 	t.Helper()
-	for _, request := range a.requests {
+	for _, request := range a.Requests {
 		u, err := url.Parse(request)
 		if err != nil {
 			t.Fatal(err)
@@ -46,8 +48,8 @@ func TestPagesGrow(t *testing.T) {
 		"given":  {15_000, []int64{15000, 15000, 15000, 15000, 15000}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := &api{}
-			a.set(inOrder(40_000))
+			a := &fakeapi.Server{}
+			a.Set(inOrder(40_000))
 			_, summary := countOf(t, a, &Scanner{ChunkSize: test.chunkSize, limits: limitsWithTime("v1.34.4", time.Hour)})
 			if diff := cmp.Diff(test.want, limitsOf(t, a)); diff != "" || summary.Objects != 40_000 {
 				t.Errorf("%+v, (-want +got)\n%s", summary, diff)
@@ -62,7 +64,7 @@ func TestPagesShrink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const inTime = 300
 		slow := 0
-		a := &api{fault: func(_ int, _ http.ResponseWriter, r *http.Request) bool {
+		a := &fakeapi.Server{Fault: func(_ int, _ http.ResponseWriter, r *http.Request) bool {
 			limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
 			if limit <= inTime {
 				return false
@@ -71,11 +73,11 @@ func TestPagesShrink(t *testing.T) {
 			<-r.Context().Done()
 			return true
 		}}
-		a.set(inOrder(4000))
+		a.Set(inOrder(4000))
 		s := &Scanner{Config: &rest.Config{Transport: a, Timeout: 7 * time.Second}, RetryTimeout: 6 * time.Second}
 		_, summary := countOf(t, a, s)
-		if summary.Objects != 4000 || slow > len(a.requests)/3 {
-			t.Errorf("%+v, %d of %d requests took too long: %v", summary, slow, len(a.requests), limitsOf(t, a))
+		if summary.Objects != 4000 || slow > len(a.Requests)/3 {
+			t.Errorf("%+v, %d of %d requests took too long: %v", summary, slow, len(a.Requests), limitsOf(t, a))
 		}
 	})
 }
@@ -151,8 +153,8 @@ func TestPagesFromEtcd(t *testing.T) {
 			t.Errorf("version %q: pages of %d, want %d", version, got, want)
 		}
 	}
-	a := &api{}
-	a.set(inOrder(9_000))
+	a := &fakeapi.Server{}
+	a.Set(inOrder(9_000))
 	countOf(t, a, &Scanner{limits: limitsWithTime("v1.33.1", time.Hour)})
 	if largest := slices.Max(limitsOf(t, a)); largest != largestFromEtcd {
 		t.Errorf("a page of %d, want %d", largest, largestFromEtcd)

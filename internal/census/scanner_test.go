@@ -22,6 +22,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-genname/kubectl-genname/test/censustest"
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
 // drawObjects draws objects whose prefixes nest: with generated names, with fixed names, and with a
@@ -44,19 +45,18 @@ func drawObjects(t *rapid.T) []metav1.ObjectMeta {
 			o.Labels = map[string]string{"app": "x", "other": "y"}
 		}
 		return o
-	}), 0, 60, key).Draw(t, "objects")
+	}), 0, 60, fakeapi.Key).Draw(t, "objects")
 }
 
 // For any objects in any order and any pages, the counts are those of the same objects in one set.
 func TestCountsAnyList(t *testing.T) {
-	var a api
-	config := a.start(t)
+	var a fakeapi.Server
+	config := a.Start(t)
 	rapid.Check(t, func(rt *rapid.T) {
-		a.unsorted = rapid.Bool().Draw(rt, "unsorted")
-		a.jsonOnly = rapid.Bool().Draw(rt, "json")
-		a.noVersions = rapid.Bool().Draw(rt, "noVersions")
-		a.states = nil
-		a.set(drawObjects(rt))
+		a.Unsorted = rapid.Bool().Draw(rt, "unsorted")
+		a.JSON = rapid.Bool().Draw(rt, "json")
+		a.NoVersions = rapid.Bool().Draw(rt, "noVersions")
+		a.Set(drawObjects(rt))
 		s := &Scanner{Config: config, ChunkSize: rapid.Int64Range(1, 70).Draw(rt, "chunk"), Since: []time.Time{time.Unix(5, 0)}}
 		if rapid.Bool().Draw(rt, "select") {
 			s.Selector = labels.SelectorFromSet(labels.Set{"app": "x"})
@@ -65,8 +65,8 @@ func TestCountsAnyList(t *testing.T) {
 			s.Prefixes = []string{"b", "bc"}
 		}
 		got, summary := count(rt, s, "", configMaps)
-		want := countInOrder(a.states[0], s)
-		if diff := cmp.Diff(want, got); diff != "" || len(summary.Skipped) > 0 || summary.Objects != int64(len(a.states[0])) {
+		want := countInOrder(a.Objects(fakeapi.ConfigMaps), s)
+		if diff := cmp.Diff(want, got); diff != "" || len(summary.Skipped) > 0 || summary.Objects != int64(len(a.Objects(fakeapi.ConfigMaps))) {
 			rt.Fatalf("%+v; (-want +got)\n%s", summary, diff)
 		}
 	})
@@ -84,10 +84,10 @@ func TestCount(t *testing.T) {
 		},
 	} {
 		for _, unsorted := range []bool{false, true} {
-			a := &api{unsorted: unsorted, fault: fault}
+			a := &fakeapi.Server{Unsorted: unsorted, Fault: fault}
 			objects := censustest.Population([]string{"a", "b"}, 100)
-			a.set(objects)
-			s := &Scanner{Config: a.start(t), ChunkSize: 30}
+			a.Set(objects)
+			s := &Scanner{Config: a.Start(t), ChunkSize: 30}
 			counts, summary, err := s.Count(t.Context(), []Resource{configMaps}, "")
 			if err != nil || len(summary.Skipped) > 0 {
 				t.Fatal(err, summary)
@@ -114,76 +114,76 @@ func TestFaults(t *testing.T) {
 	objects := censustest.Population([]string{"a", "b"}, 300)
 	want := naiveCount(objects, &Scanner{Since: testSince})
 	status := func(w http.ResponseWriter, code int) {
-		writeStatus(w, &metav1.Status{Status: "Failure", Code: int32(code)})
+		fakeapi.Fail(w, code, "")
 	}
 	for name, test := range map[string]struct {
-		api   *api
+		api   *fakeapi.Server
 		chunk int64
-		fault func(a *api, n int, w http.ResponseWriter, r *http.Request) bool
+		fault func(a *fakeapi.Server, n int, w http.ResponseWriter, r *http.Request) bool
 		// inconsistent reports whether the counts may be inconsistent.
 		inconsistent bool
 	}{
 		"none":             {},
-		"JSON only":        {api: &api{jsonOnly: true}},
-		"unsorted":         {api: &api{unsorted: true}, inconsistent: true},
-		"no versions":      {api: &api{noVersions: true}, inconsistent: true},
-		"no counts":        {api: &api{noCounts: true}},
+		"JSON only":        {api: &fakeapi.Server{JSON: true}},
+		"unsorted":         {api: &fakeapi.Server{Unsorted: true}, inconsistent: true},
+		"no versions":      {api: &fakeapi.Server{NoVersions: true}, inconsistent: true},
+		"no counts":        {api: &fakeapi.Server{NoCounts: true}},
 		"limit is ignored": {chunk: 100_000},
-		"503 now and then": {fault: func(_ *api, n int, w http.ResponseWriter, _ *http.Request) bool {
+		"503 now and then": {fault: func(_ *fakeapi.Server, n int, w http.ResponseWriter, _ *http.Request) bool {
 			if n%5 == 2 {
 				status(w, http.StatusServiceUnavailable)
 			}
 			return n%5 == 2
 		}},
-		"429 with Retry-After": {fault: func(_ *api, n int, w http.ResponseWriter, _ *http.Request) bool {
+		"429 with Retry-After": {fault: func(_ *fakeapi.Server, n int, w http.ResponseWriter, _ *http.Request) bool {
 			if n == 3 {
 				w.Header().Set("Retry-After", "1")
 				http.Error(w, "Too many requests, please try again later.", http.StatusTooManyRequests)
 			}
 			return n == 3
 		}},
-		"first page cut": {fault: func(a *api, n int, w http.ResponseWriter, r *http.Request) bool {
+		"first page cut": {fault: func(a *fakeapi.Server, n int, w http.ResponseWriter, r *http.Request) bool {
 			if n == 0 {
-				a.cut(w, r, 0.7)
+				a.Cut(w, r, 0.7)
 			}
 			return false
 		}},
-		"first page cut, no versions": {api: &api{noVersions: true}, inconsistent: true, fault: func(
-			a *api, n int, w http.ResponseWriter, r *http.Request,
+		"first page cut, no versions": {api: &fakeapi.Server{NoVersions: true}, inconsistent: true, fault: func(
+			a *fakeapi.Server, n int, w http.ResponseWriter, r *http.Request,
 		) bool {
 			if n == 0 {
-				a.cut(w, r, 0.7)
+				a.Cut(w, r, 0.7)
 			}
 			return false
 		}},
-		"pages cut again and again": {fault: func(a *api, n int, w http.ResponseWriter, r *http.Request) bool {
+		"pages cut again and again": {fault: func(a *fakeapi.Server, n int, w http.ResponseWriter, r *http.Request) bool {
 			if n%3 == 1 {
-				a.cut(w, r, float64(n%10)/10)
+				a.Cut(w, r, float64(n%10)/10)
 			}
 			return false
 		}},
-		"JSON pages cut": {api: &api{jsonOnly: true}, fault: func(a *api, n int, w http.ResponseWriter, r *http.Request) bool {
+		"JSON pages cut": {api: &fakeapi.Server{JSON: true}, fault: func(a *fakeapi.Server, n int, w http.ResponseWriter, r *http.Request) bool {
 			if n%4 == 1 {
-				a.cut(w, r, 0.5)
+				a.Cut(w, r, 0.5)
 			}
 			return false
 		}},
-		"unsorted pages cut": {api: &api{unsorted: true}, inconsistent: true, fault: func(
-			a *api, n int, w http.ResponseWriter, r *http.Request,
+		"unsorted pages cut": {api: &fakeapi.Server{Unsorted: true}, inconsistent: true, fault: func(
+			a *fakeapi.Server, n int, w http.ResponseWriter, r *http.Request,
 		) bool {
 			if n == 1 || n == 14 {
-				a.cut(w, r, 0.5)
+				a.Cut(w, r, 0.5)
 			}
 			return false
 		}},
-		"expired with a token": {inconsistent: true, fault: func(a *api, n int, _ http.ResponseWriter, _ *http.Request) bool {
+		"expired with a token": {inconsistent: true, fault: func(a *fakeapi.Server, n int, _ http.ResponseWriter, _ *http.Request) bool {
 			if n == 2 {
-				a.set(a.states[0])
-				a.compact = 1
+				a.Set(a.Objects(fakeapi.ConfigMaps))
+				a.Expire()
 			}
 			return false
 		}},
-		"expired without a token": {fault: func(_ *api, n int, w http.ResponseWriter, _ *http.Request) bool {
+		"expired without a token": {fault: func(_ *fakeapi.Server, n int, w http.ResponseWriter, _ *http.Request) bool {
 			if n == 2 {
 				status(w, http.StatusGone)
 			}
@@ -194,11 +194,11 @@ func TestFaults(t *testing.T) {
 			t.Parallel()
 			a := test.api
 			if a == nil {
-				a = &api{}
+				a = &fakeapi.Server{}
 			}
-			a.set(objects)
+			a.Set(objects)
 			if test.fault != nil {
-				a.fault = func(n int, w http.ResponseWriter, r *http.Request) bool { return test.fault(a, n, w, r) }
+				a.Fault = func(n int, w http.ResponseWriter, r *http.Request) bool { return test.fault(a, n, w, r) }
 			}
 			if test.chunk == 0 {
 				test.chunk = 70
@@ -207,13 +207,13 @@ func TestFaults(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
-			if summary.Objects != int64(len(objects)) || summary.Requests != int64(len(a.requests)) {
-				t.Errorf("%+v after %d requests", summary, len(a.requests))
+			if summary.Objects != int64(len(objects)) || summary.Requests != int64(len(a.Requests)) {
+				t.Errorf("%+v after %d requests", summary, len(a.Requests))
 			}
 			if inconsistent := len(summary.Inconsistent) > 0; inconsistent != test.inconsistent {
 				t.Errorf("inconsistent: %v", summary.Inconsistent)
 			}
-			for _, uri := range a.requests {
+			for _, uri := range a.Requests {
 				if strings.Contains(uri, "resourceVersion=0") {
 					t.Errorf("a list from the cache: %s", uri)
 				}
@@ -229,11 +229,11 @@ func TestUnsortedPageCut(t *testing.T) {
 	for _, name := range []string{"job-bbbbb", "job-ddddd", "job-ccccc", "job-fffff"} {
 		objects = append(objects, metav1.ObjectMeta{Namespace: "a", Name: name, GenerateName: "job-"})
 	}
-	a := &api{unsorted: true}
-	a.set(objects)
-	a.fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
+	a := &fakeapi.Server{Unsorted: true}
+	a.Set(objects)
+	a.Fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
 		if n == 0 {
-			a.cut(w, r, 0.72) // after two objects
+			a.Cut(w, r, 0.72) // after two objects
 		}
 		return false
 	}
@@ -245,12 +245,12 @@ func TestUnsortedPageCut(t *testing.T) {
 
 // A list that continued at a later resourceVersion is reported as inconsistent.
 func TestExpiredListIsInconsistent(t *testing.T) {
-	a := &api{}
-	a.set([]metav1.ObjectMeta{{Namespace: "a", Name: "job-bbbbb", GenerateName: "job-"}, {Namespace: "a", Name: "job-ccccc"}})
-	a.fault = func(n int, _ http.ResponseWriter, _ *http.Request) bool {
+	a := &fakeapi.Server{}
+	a.Set([]metav1.ObjectMeta{{Namespace: "a", Name: "job-bbbbb", GenerateName: "job-"}, {Namespace: "a", Name: "job-ccccc"}})
+	a.Fault = func(n int, _ http.ResponseWriter, _ *http.Request) bool {
 		if n == 1 {
-			a.set([]metav1.ObjectMeta{{Namespace: "a", Name: "job-ccccc"}, {Namespace: "a", Name: "job-ddddd"}})
-			a.compact = 1
+			a.Set([]metav1.ObjectMeta{{Namespace: "a", Name: "job-ccccc"}, {Namespace: "a", Name: "job-ddddd"}})
+			a.Expire()
 		}
 		return false
 	}
@@ -263,15 +263,15 @@ func TestExpiredListIsInconsistent(t *testing.T) {
 // Objects are created and deleted while a list is read and swept. The counts are those of the first
 // page's resourceVersion.
 func TestCountsAreConsistent(t *testing.T) {
-	var a api
-	config := a.start(t)
+	var a fakeapi.Server
+	config := a.Start(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		before, after := drawObjects(rt), drawObjects(rt)
-		a.states, a.requests = nil, nil
-		a.set(before)
-		a.fault = func(n int, _ http.ResponseWriter, _ *http.Request) bool {
+		a.Requests = nil
+		a.Set(before)
+		a.Fault = func(n int, _ http.ResponseWriter, _ *http.Request) bool {
 			if n > 0 {
-				a.set(after[:n%(len(after)+1)])
+				a.Set(after[:n%(len(after)+1)])
 			}
 			return false
 		}
@@ -286,15 +286,15 @@ func TestCountsAreConsistent(t *testing.T) {
 
 // A type that can't be listed is skipped with a reason, and none of its objects counts.
 func TestSkipped(t *testing.T) {
-	respond := func(code int, body string) func(*api, http.ResponseWriter, *http.Request) {
-		return func(_ *api, w http.ResponseWriter, _ *http.Request) {
+	respond := func(code int, body string) func(*fakeapi.Server, http.ResponseWriter, *http.Request) {
+		return func(_ *fakeapi.Server, w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Audit-Id", "1") // the header of an API server
 			w.WriteHeader(code)
 			_, _ = w.Write([]byte(body))
 		}
 	}
 	for name, test := range map[string]struct {
-		fault  func(*api, http.ResponseWriter, *http.Request)
+		fault  func(*fakeapi.Server, http.ResponseWriter, *http.Request)
 		reason Reason
 	}{
 		"401":       {respond(http.StatusUnauthorized, ""), Unauthorized},
@@ -310,23 +310,23 @@ func TestSkipped(t *testing.T) {
 		"no list":   {respond(http.StatusOK, `{"kind":"Status","items":[]}`), Malformed},
 		"no JSON":   {respond(http.StatusOK, "<html>"), Malformed},
 		"too short": {respond(http.StatusOK, `{"kind":"List","items":[`), Unreachable},
-		"hung up": {func(*api, http.ResponseWriter, *http.Request) {
+		"hung up": {func(*fakeapi.Server, http.ResponseWriter, *http.Request) {
 			panic(http.ErrAbortHandler)
 		}, Unreachable},
-		"broken off": {func(a *api, w http.ResponseWriter, r *http.Request) {
-			a.cut(w, r, 0.5)
+		"broken off": {func(a *fakeapi.Server, w http.ResponseWriter, r *http.Request) {
+			a.Cut(w, r, 0.5)
 		}, Unreachable},
-		"the same page again": {func(a *api, w http.ResponseWriter, _ *http.Request) {
-			list := a.pageOf(1, "", "", "10")
+		"the same page again": {func(a *fakeapi.Server, w http.ResponseWriter, _ *http.Request) {
+			list := a.Page(fakeapi.ConfigMaps, "", 1, "", 10)
 			list.Continue = "again"
-			a.write(w, list)
+			a.Write(w, list)
 		}, Malformed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := &api{}
-			a.set(censustest.Population([]string{"a"}, 100))
-			a.fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
+			a := &fakeapi.Server{}
+			a.Set(censustest.Population([]string{"a"}, 100))
+			a.Fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
 				if n == 0 {
 					return false // the first page has no fault
 				}
@@ -350,11 +350,11 @@ func TestSkipped(t *testing.T) {
 }
 
 func TestSkippedByTimeout(t *testing.T) {
-	a := &api{fault: func(_ int, _ http.ResponseWriter, r *http.Request) bool {
+	a := &fakeapi.Server{Fault: func(_ int, _ http.ResponseWriter, r *http.Request) bool {
 		<-r.Context().Done()
 		return true
 	}}
-	config := a.start(t)
+	config := a.Start(t)
 	config.Timeout = 50 * time.Millisecond
 	_, summary := countWithFaults(t, a, &Scanner{Config: config, RetryTimeout: time.Millisecond})
 	if len(summary.Skipped) != 1 || summary.Skipped[0].Reason != TimedOut {
@@ -366,7 +366,7 @@ func TestSkippedByTimeout(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	a := &api{fault: func(_ int, _ http.ResponseWriter, r *http.Request) bool {
+	a := &fakeapi.Server{Fault: func(_ int, _ http.ResponseWriter, r *http.Request) bool {
 		if strings.Contains(r.URL.Path, "configmaps") {
 			return false
 		}
@@ -374,13 +374,13 @@ func TestInterrupted(t *testing.T) {
 		<-r.Context().Done()
 		return true
 	}}
-	a.set(censustest.Population([]string{"a"}, 100))
+	a.Set(censustest.Population([]string{"a"}, 100))
 	secrets := Resource{schema.GroupVersionResource{Version: "v1", Resource: "secrets"}, "Secret", true}
-	s := Scanner{Config: a.start(t), Concurrency: 2}
+	s := Scanner{Config: a.Start(t), Concurrency: 2}
 	read := make(chan struct{})
 	s.Listed = func(Listed) { close(read) }
-	inner := a.fault
-	a.fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
+	inner := a.Fault
+	a.Fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
 		if strings.Contains(r.URL.Path, "secrets") {
 			<-read
 		}
@@ -400,8 +400,8 @@ func TestInterrupted(t *testing.T) {
 }
 
 func TestProgressNeverGoesBack(t *testing.T) {
-	a := &api{}
-	a.set(censustest.Population([]string{"a"}, 300))
+	a := &fakeapi.Server{}
+	a.Set(censustest.Population([]string{"a"}, 300))
 	var seen []int64
 	var last Progress
 	countOf(t, a, &Scanner{ChunkSize: 100, Progress: func(p Progress) {
@@ -418,19 +418,19 @@ func TestProgressNeverGoesBack(t *testing.T) {
 
 // A server that hangs delays a scan for a few requests, not for each type.
 func TestServerHangs(t *testing.T) {
-	a := &api{fault: func(n int, _ http.ResponseWriter, r *http.Request) bool {
+	a := &fakeapi.Server{Fault: func(n int, _ http.ResponseWriter, r *http.Request) bool {
 		if n > 0 {
 			<-r.Context().Done()
 		}
 		return n > 0
 	}}
-	a.set(censustest.Population([]string{"a"}, 10))
+	a.Set(censustest.Population([]string{"a"}, 10))
 	var resources []Resource
 	for i := range 300 {
 		name := schema.GroupVersionResource{Group: "example.dev", Version: "v1", Resource: fmt.Sprintf("type%03d", i)}
 		resources = append(resources, Resource{name, "T", true})
 	}
-	s := Scanner{Config: a.start(t), RetryTimeout: 300 * time.Millisecond}
+	s := Scanner{Config: a.Start(t), RetryTimeout: 300 * time.Millisecond}
 	s.Config.Timeout = 100 * time.Millisecond
 	_, summary := count(t, &s, "", resources...)
 	if len(summary.Skipped) < 299 {
@@ -449,18 +449,18 @@ func TestServerHangs(t *testing.T) {
 // An aggregated server that can't produce metadata sends whole objects.
 func TestServerWithoutMetadata(t *testing.T) {
 	objects := censustest.Population([]string{"a", "b"}, 100)
-	a := &api{}
-	a.set(objects)
-	a.fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+	a := &fakeapi.Server{}
+	a.Set(objects)
+	a.Fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
 		plain := false
 		for clause := range strings.SplitSeq(r.Header.Get("Accept"), ",") {
 			plain = plain || strings.TrimSpace(clause) == "application/json"
 		}
 		if !plain {
-			writeStatus(w, &metav1.Status{Status: "Failure", Code: http.StatusNotAcceptable})
+			fakeapi.Fail(w, http.StatusNotAcceptable, "")
 			return true
 		}
-		list := a.pageOf(1, "", "", "")
+		list := a.Page(fakeapi.ConfigMaps, "", 1, "", 0)
 		items := []any{}
 		for _, item := range list.Items {
 			spec := map[string]any{"metadata": map[string]any{"name": "no"}}
@@ -483,8 +483,8 @@ func TestNoHTTP2(t *testing.T) {
 		mu.Lock()
 		protocols[r.Proto]++
 		mu.Unlock()
-		a := &api{}
-		a.write(w, &metav1.PartialObjectMetadataList{})
+		a := &fakeapi.Server{}
+		a.Write(w, &metav1.PartialObjectMetadataList{})
 	}))
 	server.EnableHTTP2 = true
 	server.StartTLS()

@@ -10,24 +10,25 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/test/censustest"
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
 // A response that belongs to another request is not counted, and the type is skipped.
 func TestResponsesToOtherRequests(t *testing.T) {
-	writes := func(body string) func(*api, http.ResponseWriter) {
-		return func(_ *api, w http.ResponseWriter) {
+	writes := func(body string) func(*fakeapi.Server, http.ResponseWriter) {
+		return func(_ *fakeapi.Server, w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write([]byte(body))
 		}
 	}
 	for name, test := range map[string]struct {
 		first int // the first request that gets the wrong response
-		write func(*api, http.ResponseWriter)
+		write func(*fakeapi.Server, http.ResponseWriter)
 	}{
-		"a later page of another state, without items": {1, func(a *api, w http.ResponseWriter) {
-			list := a.pageOf(1, "", "", "10")
+		"a later page of another state, without items": {1, func(a *fakeapi.Server, w http.ResponseWriter) {
+			list := a.Page(fakeapi.ConfigMaps, "", 1, "", 10)
 			list.ResourceVersion, list.Continue, list.RemainingItemCount, list.Items = "77", "", nil, nil
-			a.write(w, list)
+			a.Write(w, list)
 		}},
 		"no kind":      {0, writes(`{"items":[]}`)},
 		"another kind": {0, writes(`{"kind":"SecretList","metadata":{"resourceVersion":"1"},"items":[]}`)},
@@ -38,16 +39,16 @@ func TestResponsesToOtherRequests(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := &api{}
-			a.set(censustest.Population([]string{"a"}, 100))
-			a.fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
+			a := &fakeapi.Server{}
+			a.Set(censustest.Population([]string{"a"}, 100))
+			a.Fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
 				if n < test.first || test.first > 0 && r.URL.Query().Get("continue") == "" {
 					return false
 				}
 				test.write(a, w)
 				return true
 			}
-			config := a.start(t)
+			config := a.Start(t)
 			config.Timeout = 10 * time.Second
 			s := Scanner{Config: config, ChunkSize: 40, RetryTimeout: time.Second}
 			pools, summary := count(t, &s, "a", configMaps)
@@ -63,11 +64,11 @@ func TestResponsesToOtherRequests(t *testing.T) {
 
 // A single response to another request makes the scan read the list again.
 func TestOneResponseToAnotherRequest(t *testing.T) {
-	a := &api{}
-	a.set(censustest.Population([]string{"a"}, 100))
-	a.fault = func(n int, w http.ResponseWriter, _ *http.Request) bool {
+	a := &fakeapi.Server{}
+	a.Set(censustest.Population([]string{"a"}, 100))
+	a.Fault = func(n int, w http.ResponseWriter, _ *http.Request) bool {
 		if n == 1 {
-			a.write(w, &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: "77"}})
+			a.Write(w, &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: "77"}})
 		}
 		return n == 1
 	}
@@ -79,11 +80,11 @@ func TestOneResponseToAnotherRequest(t *testing.T) {
 
 // A page with fewer objects than the page before it announced makes a list inconsistent.
 func TestFewerThanAnnounced(t *testing.T) {
-	a := &api{}
-	a.set(censustest.Population([]string{"a"}, 100))
-	a.fault = func(n int, w http.ResponseWriter, _ *http.Request) bool {
+	a := &fakeapi.Server{}
+	a.Set(censustest.Population([]string{"a"}, 100))
+	a.Fault = func(n int, w http.ResponseWriter, _ *http.Request) bool {
 		if n == 1 {
-			a.write(w, &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}})
+			a.Write(w, &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}})
 		}
 		return n == 1
 	}
@@ -108,7 +109,7 @@ func TestNotFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := &api{fault: func(_ int, w http.ResponseWriter, _ *http.Request) bool {
+			a := &fakeapi.Server{Fault: func(_ int, w http.ResponseWriter, _ *http.Request) bool {
 				w.Header().Set(test.header, test.value)
 				w.WriteHeader(http.StatusNotFound)
 				_, _ = fmt.Fprint(w, test.body)

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
 // visited records the results of committed visitors.
@@ -64,23 +65,23 @@ func owned(n int) (objects []metav1.ObjectMeta, want []string) {
 // With any fault, a committed visitor has seen every object of its list once.
 func TestVisitsEachObjectOnce(t *testing.T) {
 	objects, want := owned(300)
-	for name, a := range map[string]*api{
+	for name, a := range map[string]*fakeapi.Server{
 		"no fault": {},
-		"JSON":     {jsonOnly: true},
-		"unsorted": {unsorted: true},
-		"cut": {fault: func(n int, _ http.ResponseWriter, _ *http.Request) bool {
+		"JSON":     {JSON: true},
+		"unsorted": {Unsorted: true},
+		"cut": {Fault: func(n int, _ http.ResponseWriter, _ *http.Request) bool {
 			return n == 1
 		}},
-		"expired": {fault: func(n int, w http.ResponseWriter, _ *http.Request) bool {
+		"expired": {Fault: func(n int, w http.ResponseWriter, _ *http.Request) bool {
 			if n == 2 {
-				writeStatus(w, &metav1.Status{Status: "Failure", Code: http.StatusGone, Reason: metav1.StatusReasonExpired})
+				fakeapi.Fail(w, http.StatusGone, "")
 			}
 			return n == 2
 		}},
 	} {
-		a.namespaces = []string{"a", "b"}
-		a.set(objects)
-		s := &Scanner{Config: a.start(t), ChunkSize: 40, RetryTimeout: time.Minute}
+		a.Namespaces = []string{"a", "b"}
+		a.Set(objects)
+		s := &Scanner{Config: a.Start(t), ChunkSize: 40, RetryTimeout: time.Minute}
 		var got visited
 		summary, err := s.Visit(t.Context(), []Resource{configMaps}, "", decode.Asked{}, got.begin)
 		if err != nil || len(summary.Skipped) > 0 {
@@ -107,14 +108,14 @@ func TestPositionsHaveTheOrderOfStorage(t *testing.T) {
 
 // An error of a visitor skips the list, and nothing is committed.
 func TestVisitorFails(t *testing.T) {
-	a := &api{}
+	a := &fakeapi.Server{}
 	objects, _ := owned(10)
-	a.set(objects)
+	a.Set(objects)
 	var got visited
 	failing := func(r Resource, sorted bool) Visitor {
 		return failingVisitor{got.begin(r, sorted)}
 	}
-	s := &Scanner{Config: a.start(t), RetryTimeout: time.Second}
+	s := &Scanner{Config: a.Start(t), RetryTimeout: time.Second}
 	summary, err := s.Visit(t.Context(), []Resource{configMaps}, "", decode.Asked{}, failing)
 	if err != nil || len(summary.Skipped) != 1 || len(got.names) > 0 {
 		t.Errorf("%v %+v, %d committed", err, summary, len(got.names))
@@ -128,13 +129,13 @@ func (failingVisitor) Visit(*decode.Object) error { return decode.Malformed("no"
 // A reader requests whole objects, by name or all of a namespace.
 func TestReader(t *testing.T) {
 	var asked []string
-	config := (&api{fault: func(_ int, w http.ResponseWriter, r *http.Request) bool {
+	config := (&fakeapi.Server{Fault: func(_ int, w http.ResponseWriter, r *http.Request) bool {
 		asked = append(asked, r.Header.Get("Accept")+" "+r.URL.Query().Get("fieldSelector"))
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = fmt.Fprint(w, `{"kind":"ConfigMapList","metadata":{"resourceVersion":"1"},"items":[`+
 			`{"metadata":{"name":"one","namespace":"a"},"data":{"k":"v"}},{"metadata":{"name":"two","namespace":"a"}}]}`)
 		return true
-	}}).start(t)
+	}}).Start(t)
 	reader, err := (&Scanner{Config: config, RetryTimeout: time.Second}).Reader()
 	if err != nil {
 		t.Fatal(err)

@@ -121,7 +121,7 @@ func TestBacklogIsAsked(t *testing.T) {
 	r := e.reflectorOf(t, pods)
 	now := e.Now()
 	before := now.Add(-time.Minute)
-	asked := func(since time.Time) backlog { return backlog{since, uint64(server.version)} }
+	asked := func(since time.Time) backlog { return backlog{since, uint64(server.Version)} }
 	for name, test := range map[string]struct {
 		heard  time.Time
 		before backlog
@@ -145,12 +145,12 @@ func TestSinceItsList(t *testing.T) {
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)
 	var asked atomic.Pointer[time.Time]
-	server.refuses = func(_ string, watch bool) int {
+	server.Fault = refuse(func(_ string, watch bool) int {
 		if now := time.Now(); !watch && asked.CompareAndSwap(nil, &now) {
 			time.Sleep(50 * time.Millisecond)
 		}
 		return 0
-	}
+	})
 	began := time.Now().Round(0)
 	if since := start(t, server, pods).Snapshot().Rows[0].Since; since.Before(began) || since.After(*asked.Load()) {
 		t.Errorf("since %v, and it was asked for at %v", since, asked.Load())

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -12,12 +13,14 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
 func resource(group, name string, namespaced bool) census.Resource {
@@ -72,7 +75,7 @@ func (s *started) reportedOf(what NoticeType) (found []Notice) {
 }
 
 // start runs an engine with a MinCount of 5 until all has been counted, and then beside the test.
-func start(t *testing.T, server *fakeServer, types ...census.Resource) *started {
+func start(t *testing.T, server *fakeapi.Server, types ...census.Resource) *started {
 	t.Helper()
 	s := prepare(server, types...)
 	s.run(t)
@@ -80,8 +83,8 @@ func start(t *testing.T, server *fakeServer, types ...census.Resource) *started 
 }
 
 // prepare returns that engine before it runs.
-func prepare(server *fakeServer, types ...census.Resource) *started {
-	s := &started{Engine: New(census.Scanner{Config: server.config(), Version: "v1.36.0"})}
+func prepare(server *fakeapi.Server, types ...census.Resource) *started {
+	s := &started{Engine: New(census.Scanner{Config: server.Config, Version: "v1.36.0"})}
 	s.Types, s.MinCount, s.Interval = types, 5, 100*time.Millisecond
 	s.Notify = func(n Notice) {
 		s.mu.Lock()
@@ -158,10 +161,10 @@ func eventually(t *testing.T, check func() string) {
 }
 
 // fresh counts the server's objects again.
-func fresh(t *testing.T, server *fakeServer, types ...census.Resource) map[string]int64 {
+func fresh(t *testing.T, server *fakeapi.Server, types ...census.Resource) map[string]int64 {
 	t.Helper()
 	found := map[string]int64{}
-	scanner := census.Scanner{Config: server.config(), Version: "v1.36.0"}
+	scanner := census.Scanner{Config: server.Config, Version: "v1.36.0"}
 	var mu sync.Mutex
 	summary, err := scanner.Visit(t.Context(), types, "", decode.Asked{}, func(of census.Resource, _ bool) census.Visitor {
 		return &freshCount{mu: &mu, found: found, set: pools.New(of.GroupVersionResource, &pools.Rules{})}
@@ -226,13 +229,13 @@ func (s *started) differs(want map[string]int64) string {
 
 // churn makes random creates and deletes, and counts them.
 type churn struct {
-	server           *fakeServer
+	server           *fakeapi.Server
 	random           *rand.Rand
 	alive            map[string][]object // by path
 	creates, deletes map[string]int64    // by label
 }
 
-func newChurn(server *fakeServer, seed uint64) *churn {
+func newChurn(server *fakeapi.Server, seed uint64) *churn {
 	return &churn{
 		server: server, random: rand.New(rand.NewPCG(seed, 2)), alive: map[string][]object{},
 		creates: map[string]int64{}, deletes: map[string]int64{},
@@ -252,7 +255,7 @@ func (c *churn) step(deletes int) {
 		for _, o := range ended {
 			c.count(c.deletes, path, o)
 		}
-		c.server.end(path, ended...)
+		c.server.End(path, ended...)
 		return
 	}
 	prefix := prefixes[min(c.random.IntN(len(prefixes)), c.random.IntN(len(prefixes)))]
@@ -269,12 +272,12 @@ func (c *churn) step(deletes int) {
 	if paths[path].Namespaced {
 		o.Namespace = []string{"prod", "prod-a", "test"}[c.random.IntN(3)]
 	}
-	o.created = c.server.clock
+	o.CreationTimestamp = metav1.Unix(c.server.Clock, 0)
 	c.alive[path] = append(c.alive[path], o)
 	c.count(c.creates, path, o)
-	c.server.change(path, "ADDED", o)
+	c.server.Change(path, "ADDED", o)
 	if c.random.IntN(3) == 0 {
-		c.server.change(path, "MODIFIED", o)
+		c.server.Change(path, "MODIFIED", o)
 	}
 }
 
@@ -286,7 +289,7 @@ func (c *churn) count(in map[string]int64, path string, o object) {
 
 // Objects are created and deleted while watches break, end in the middle of an event, or
 // expire, and while a server shows earlier states. The names agree with a fresh count. The
-// creates and deletes are never too many, and add up. They are exact without a gap.
+// creates and deletes are never too many. They add up, unless a watch was mute or lost events, and are exact without a gap.
 func TestChurn(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -304,21 +307,21 @@ func TestChurn(t *testing.T) {
 			if wrong := e.differs(before); wrong != "" {
 				t.Fatal(wrong)
 			}
-			server.mu.Lock()
-			server.faults = seed > 1 // without them, there is no gap
-			server.mu.Unlock()
+			server.Lock()
+			server.Faults = seed > 1 // without them, there is no gap
+			server.Unlock()
 			for i := range 1200 {
 				c.step(45)
 				if i%40 == 0 {
 					time.Sleep(10 * time.Millisecond)
 				}
 				if seed > 3 && i%400 == 399 {
-					server.forget()
+					server.Forget()
 				}
 			}
-			server.mu.Lock()
-			server.faults = false
-			server.mu.Unlock()
+			server.Lock()
+			server.Faults = false
+			server.Unlock()
 			want := fresh(t, server, pods, jobs, nodes)
 			eventually(t, func() string { return e.differs(want) })
 			check(t, e, c, before, counted, seed <= 1)
@@ -333,7 +336,9 @@ func check(t *testing.T, e *started, c *churn, before map[string]int64, counted 
 	if reported := e.notices(Gap); len(reported) != snapshot.Gaps || exact && len(reported) > 0 {
 		t.Errorf("%d gaps, %d reported", snapshot.Gaps, len(reported))
 	}
-	seen := 0
+	seen, asAfterABackup := 0, slices.ContainsFunc(e.notices(Gap), func(n Notice) bool { // then not all objects count
+		return errors.Is(n.Cause, errMissed) || errors.Is(n.Cause, errMute)
+	})
 	for _, row := range snapshot.Rows {
 		label := labelOf(row.Pool.Key)
 		was, is := before[label]
@@ -341,7 +346,7 @@ func check(t *testing.T, e *started, c *churn, before map[string]int64, counted 
 			continue // counted later
 		}
 		seen++
-		if row.Pool.Names != was+row.Creates-row.Deletes {
+		if row.Pool.Names != was+row.Creates-row.Deletes && (row.Gaps == 0 || !asAfterABackup) {
 			t.Errorf("%s: %d names after %d, %d creates, %d deletes", label, row.Pool.Names, was, row.Creates, row.Deletes)
 		}
 		creates, deletes := c.creates[label], c.deletes[label]
@@ -366,7 +371,7 @@ func TestPassage(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	add := func(name, generateName string) object {
 		o := object{Namespace: "prod", Name: name, GenerateName: generateName}
-		server.change("/api/v1/pods", "ADDED", o)
+		server.Change("/api/v1/pods", "ADDED", o)
 		return o
 	}
 	add(generated("other-", random), "other-") // so that the type is watched
@@ -383,13 +388,11 @@ func TestPassage(t *testing.T) {
 			t.Errorf("%+v", row)
 		}
 	}
-	server.change("/api/v1/pods", "DELETED", declaring)
-	server.change("/api/v1/pods", "DELETED", object{Namespace: "prod", Name: "late-x7k2px7k2p", GenerateName: "late-"})
+	server.Change("/api/v1/pods", "DELETED", declaring)
+	server.Change("/api/v1/pods", "DELETED", object{Namespace: "prod", Name: "late-x7k2px7k2p", GenerateName: "late-"})
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/other-": 1}) })
-	server.mu.Lock()
-	defer server.mu.Unlock()
-	if reported := e.notices(Gap); len(reported) > 0 || server.lists != 1 {
-		t.Errorf("%+v, %d lists", reported, server.lists)
+	if reported, lists := e.notices(Gap), requests(server, false); len(reported) > 0 || lists != 1 {
+		t.Errorf("%+v, %d lists", reported, lists)
 	}
 }
 
@@ -402,22 +405,22 @@ func TestGapIsExact(t *testing.T) {
 	add := func(prefix string, n int) (all []object) {
 		for range n {
 			o := object{Namespace: "prod", Name: generated(prefix, random), GenerateName: prefix}
-			server.change("/api/v1/pods", "ADDED", o)
+			server.Change("/api/v1/pods", "ADDED", o)
 			all = append(all, o)
 		}
 		return all
 	}
 	old := add("run-", 500)
 	var down atomic.Bool
-	server.refuses = func(string, bool) int {
+	server.Fault = refuse(func(string, bool) int {
 		if down.Load() {
 			return http.StatusServiceUnavailable
 		}
 		return 0
-	}
+	})
 	e := start(t, server, pods)
 	down.Store(true)
-	server.wake()
+	server.Restart()
 	eventually(t, func() string {
 		if e.Snapshot().Resources[0].Behind == 0 {
 			return "the watch is still open"
@@ -426,12 +429,12 @@ func TestGapIsExact(t *testing.T) {
 	})
 	for range 8 {
 		created := add("run-", 200)
-		server.end("/api/v1/pods", created[:100]...) // lived in the gap only
-		server.end("/api/v1/pods", old[:30]...)
+		server.End("/api/v1/pods", created[:100]...) // lived in the gap only
+		server.End("/api/v1/pods", old[:30]...)
 		old = old[30:]
 	}
 	add("new-", 40)
-	server.forget()
+	server.Forget()
 	down.Store(false)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 1060, "pods prod/new-": 40}) })
 	for _, row := range e.Snapshot().Rows {
@@ -481,7 +484,7 @@ func TestTooManyPrefixes(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for i := range 5 {
 		prefix := fmt.Sprintf("new-%d-", i)
-		server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated(prefix, random), GenerateName: prefix})
+		server.Change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated(prefix, random), GenerateName: prefix})
 	}
 	eventually(t, func() string {
 		s := e.Snapshot()
@@ -499,9 +502,9 @@ func TestTotals(t *testing.T) {
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)
 	few := object{Namespace: "prod", Name: "few-24567", GenerateName: "few-"}
-	server.change("/api/v1/pods", "ADDED", few)
-	server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: "plain"})
-	restore := server.backup()
+	server.Change("/api/v1/pods", "ADDED", few)
+	server.Change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: "plain"})
+	restore := server.Backup()
 	e := start(t, server, pods)
 	totals := func(names, least, most int64, gaps int) func() string {
 		return func() string {
@@ -514,10 +517,10 @@ func TestTotals(t *testing.T) {
 	}
 	eventually(t, totals(7, 0, 0, 0))
 	addRuns(server, 10)
-	server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: "plain-too"})
-	server.change("/api/v1/pods", "DELETED", few)
+	server.Change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: "plain-too"})
+	server.Change("/api/v1/pods", "DELETED", few)
 	eventually(t, totals(16, 10, 10, 0))
-	restore()
+	restore(0)
 	addRuns(server, 1)
 	eventually(t, totals(8, 10, 11, 1))
 }
@@ -529,7 +532,7 @@ func TestTypesDoNotWaitForEachOther(t *testing.T) {
 	addRuns(server, 6)
 	random := rand.New(rand.NewPCG(1, 1))
 	addJob := func() {
-		server.change("/apis/batch/v1/jobs", "ADDED", object{Namespace: "prod", Name: generated("b-", random), GenerateName: "b-"})
+		server.Change("/apis/batch/v1/jobs", "ADDED", object{Namespace: "prod", Name: generated("b-", random), GenerateName: "b-"})
 	}
 	addJob()
 	e := prepare(server, pods, jobs)
@@ -563,19 +566,19 @@ func TestTypesDoNotWaitForEachOther(t *testing.T) {
 func TestQuietTypes(t *testing.T) {
 	server := newFakeServer(t, 1)
 	random := rand.New(rand.NewPCG(1, 1))
-	server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random)})
-	e := &started{Engine: New(census.Scanner{Config: server.config()})}
+	server.Change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random)})
+	e := &started{Engine: New(census.Scanner{Config: server.Config})}
 	e.Types, e.MinCount = []census.Resource{pods}, 5
 	found := []census.Resource{pods, jobs} // one is new
 	e.Discover = func(context.Context) ([]census.Resource, error) { return found, nil }
 	e.Notify = func(n Notice) { e.mu.Lock(); e.reported = append(e.reported, n); e.mu.Unlock() }
 	e.run(t)
-	server.mu.Lock()
-	server.clock++
-	server.mu.Unlock()
+	server.Lock()
+	server.Clock++
+	server.Unlock()
 	for range 7 {
-		server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
-		server.change("/apis/batch/v1/jobs", "ADDED", object{Namespace: "prod", Name: generated("b-", random), GenerateName: "b-"})
+		server.Change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
+		server.Change("/apis/batch/v1/jobs", "ADDED", object{Namespace: "prod", Name: generated("b-", random), GenerateName: "b-"})
 	}
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 8, "jobs.batch prod/b-": 7}) })
 	eventually(t, func() string { // the counts can show the names before the rates, the notices and the watch
@@ -587,9 +590,7 @@ func TestQuietTypes(t *testing.T) {
 		if appeared, watched := e.notices(Appeared), e.notices(Watched); len(appeared) != 1 || len(watched) != 1 {
 			return fmt.Sprintf("%+v, %+v", appeared, watched)
 		}
-		server.mu.Lock()
-		defer server.mu.Unlock()
-		if server.watches["/api/v1/pods"] == 0 {
+		if requests(server, true) == 0 {
 			return "it is not watched"
 		}
 		return ""
@@ -628,14 +629,14 @@ func TestBurstUnderAnOldPrefix(t *testing.T) {
 func TestUnwatchable(t *testing.T) {
 	server := newFakeServer(t, 1)
 	random := rand.New(rand.NewPCG(1, 1))
-	server.refuses = func(_ string, watch bool) int {
+	server.Fault = refuse(func(_ string, watch bool) int {
 		if watch {
 			return http.StatusMethodNotAllowed
 		}
 		return 0
-	}
+	})
 	add := func() {
-		server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
+		server.Change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
 	}
 	for range 6 {
 		add()
@@ -658,7 +659,7 @@ func TestReuse(t *testing.T) {
 	for range 6 {
 		o := object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"}
 		all = append(all, o)
-		server.change("/api/v1/pods", "ADDED", o)
+		server.Change("/api/v1/pods", "ADDED", o)
 	}
 	e := start(t, server, pods)
 	rows := e.Snapshot().Rows
@@ -667,10 +668,10 @@ func TestReuse(t *testing.T) {
 	}
 	e.CountReuse([]pools.Key{rows[0].Pool.Key})
 	for range 2 {
-		server.change("/api/v1/pods", "DELETED", all[0])
-		server.change("/api/v1/pods", "ADDED", all[0])
+		server.Change("/api/v1/pods", "DELETED", all[0])
+		server.Change("/api/v1/pods", "ADDED", all[0])
 	}
-	server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
+	server.Change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
 	eventually(t, func() string {
 		row := e.Snapshot().Rows[0]
 		if row.Reused == nil || *row.Reused != 2 || row.Creates != 3 || row.Pool.Names != 7 {

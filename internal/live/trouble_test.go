@@ -7,23 +7,26 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
 // addRuns adds so many Pods of the prefix run-.
-func addRuns(server *fakeServer, n int) {
+func addRuns(server *fakeapi.Server, n int) {
 	random := rand.New(rand.NewPCG(7, uint64(n)))
 	for range n {
-		server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
+		server.Change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
 	}
 }
 
@@ -80,11 +83,11 @@ func TestRestored(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)
-	restore := server.backup()
+	restore := server.Backup()
 	e := start(t, server, pods)
 	addRuns(server, 10)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 16}) })
-	restore()
+	restore(0)
 	addRuns(server, 1)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
 	addRuns(server, 2)
@@ -104,17 +107,17 @@ func TestOneServerForgets(t *testing.T) {
 		server := newFakeServer(t, 1)
 		addRuns(server, 6)
 		var refuses atomic.Int32
-		server.refuses = func(_ string, watch bool) int {
+		server.Fault = refuse(func(_ string, watch bool) int {
 			if watch && refuses.Add(-1) >= 0 {
 				return http.StatusGone
 			}
 			return 0
-		}
+		})
 		e := start(t, server, pods)
 		addRuns(server, 1)
 		eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
 		refuses.Store(opens)
-		server.wake()
+		server.Restart()
 		addRuns(server, 2)
 		eventually(t, func() string {
 			if left := refuses.Load(); left > 0 {
@@ -140,13 +143,13 @@ func TestWatchedAgain(t *testing.T) {
 	var refuses atomic.Bool
 	var refused atomic.Int32
 	refuses.Store(true)
-	server.refuses = func(_ string, watch bool) int {
+	server.Fault = refuse(func(_ string, watch bool) int {
 		if watch && refuses.Load() {
 			refused.Add(1)
 			return http.StatusForbidden
 		}
 		return 0
-	}
+	})
 	e := start(t, server, pods)
 	eventually(t, func() string {
 		if n := refused.Load(); n < firstOpens+2 {
@@ -170,14 +173,14 @@ func TestWatchedAgain(t *testing.T) {
 }
 
 // removable makes a type of a server one that can be taken away.
-func removable(server *fakeServer) (removed *atomic.Bool) {
+func removable(server *fakeapi.Server) (removed *atomic.Bool) {
 	removed = &atomic.Bool{}
-	server.refuses = func(path string, _ bool) int {
+	server.Fault = refuse(func(path string, _ bool) int {
 		if removed.Load() && path == "/api/v1/pods" {
 			return http.StatusNotFound
 		}
 		return 0
-	}
+	})
 	return removed
 }
 
@@ -195,19 +198,20 @@ func TestRemoved(t *testing.T) {
 			server := newFakeServer(t, 1)
 			addRuns(server, test.objects)
 			removed := removable(server)
-			found := server.refuses
-			server.refuses = func(path string, watch bool) int {
-				if code := found(path, watch); code != 0 || !watch {
-					return code
+			found := server.Fault
+			unwatched := refuse(func(_ string, watch bool) int {
+				if watch {
+					return test.watch
 				}
-				return test.watch
-			}
+				return 0
+			})
+			server.Fault = func(n int, w http.ResponseWriter, r *http.Request) bool { return found(n, w, r) || unwatched(n, w, r) }
 			e := start(t, server, pods)
-			for _, o := range server.at("/api/v1/pods", "", 1<<40) {
-				server.change("/api/v1/pods", "DELETED", o)
+			for _, o := range server.Objects("/api/v1/pods") {
+				server.Change("/api/v1/pods", "DELETED", o)
 			}
 			removed.Store(true)
-			server.wake()
+			server.Restart()
 			eventually(t, func() string {
 				if n := len(e.notices(Vanished)); n != 1 {
 					return fmt.Sprintf("it was reported %d times that it is gone: %+v", n, e.Snapshot().Skipped)
@@ -217,13 +221,9 @@ func TestRemoved(t *testing.T) {
 			if s := e.Snapshot(); len(s.Skipped) > 0 || len(s.Types) > 0 || len(s.Rows) > 0 || s.Objects > 0 {
 				t.Errorf("%+v", s)
 			}
-			server.mu.Lock()
-			lists := server.lists
-			server.mu.Unlock()
+			lists := requests(server, false)
 			time.Sleep(2 * quietEvery)
-			server.mu.Lock()
-			more := server.lists - lists
-			server.mu.Unlock()
+			more := requests(server, false) - lists
 			if reported := e.notices(Vanished); more > 0 || len(reported) > 1 {
 				t.Errorf("%d lists since, and reported %+v", more, reported)
 			}
@@ -292,13 +292,13 @@ func TestInstalledAgain(t *testing.T) {
 			server := newFakeServer(t, 1)
 			addRuns(server, 6)
 			var refusal atomic.Int32
-			server.refuses = func(string, bool) int { return int(refusal.Load()) }
+			server.Fault = refuse(func(string, bool) int { return int(refusal.Load()) })
 			e := prepare(server, pods)
 			e.Scanner.RetryTimeout = time.Millisecond
 			e.Discover = func(context.Context) ([]census.Resource, error) { return []census.Resource{pods}, nil }
 			e.run(t)
 			refusal.Store(http.StatusNotFound)
-			server.wake()
+			server.Restart()
 			eventually(t, func() string {
 				if n := len(e.notices(Vanished)); n != 1 {
 					return fmt.Sprintf("it was reported %d times that it is gone", n)
@@ -354,10 +354,10 @@ func TestNotCountedYet(t *testing.T) {
 	check("one that is discovered again", 1, 1)
 	noteFailure()
 	check("one that is gone all the same", 0, 0)
-	server.refuses = func(string, bool) int {
+	server.Fault = refuse(func(string, bool) int {
 		check("one that is listed", 1, 1)
 		return 0
-	}
+	})
 	e.types.of(pods.GroupResource()).listIfDue(t.Context(), census.Estimate{Resource: pods, Known: true}, e.Now())
 	check("one that has been listed", 1, 0)
 }
@@ -371,15 +371,15 @@ func TestSelectorAndUpdates(t *testing.T) {
 	add := func(prefix string, in bool) object {
 		o := object{Namespace: "prod", Name: generated(prefix, random), GenerateName: prefix}
 		if in {
-			o.labels = map[string]string{"app": "a"}
+			o.Labels = map[string]string{"app": "a"}
 		}
-		server.change("/api/v1/pods", "ADDED", o)
-		o.created = server.clock
+		server.Change("/api/v1/pods", "ADDED", o)
+		o.CreationTimestamp = metav1.Unix(server.Clock, 0)
 		return o
 	}
 	update := func(o object, labels map[string]string) {
-		o.labels = labels
-		server.change("/api/v1/pods", "MODIFIED", o)
+		o.Labels = labels
+		server.Change("/api/v1/pods", "MODIFIED", o)
 	}
 	chosen, other := add("chosen-", true), add("other-", false)
 	for range 5 {
@@ -398,10 +398,10 @@ func TestSelectorAndUpdates(t *testing.T) {
 	if row := e.Snapshot().Rows[0]; row.Creates != 1 || row.Deletes != 0 {
 		t.Errorf("%+v", row)
 	}
-	server.mu.Lock()
-	defer server.mu.Unlock()
-	if server.selects > 0 {
-		t.Errorf("%d requests with a selector", server.selects)
+	server.Lock()
+	defer server.Unlock()
+	if uris := strings.Join(server.Requests, " "); strings.Contains(uris, "Selector=") {
+		t.Errorf("requests with a selector: %s", uris)
 	}
 }
 
@@ -412,7 +412,7 @@ func TestPassageOfClusterScoped(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	add := func(n int) {
 		for range n {
-			server.change("/api/v1/nodes", "ADDED", object{Name: generated("few-", random), GenerateName: "few-"})
+			server.Change("/api/v1/nodes", "ADDED", object{Name: generated("few-", random), GenerateName: "few-"})
 		}
 	}
 	add(4)
@@ -425,16 +425,23 @@ func TestPassageOfClusterScoped(t *testing.T) {
 
 // If the watches of a server never succeed, its types are not listed without end.
 func TestCountedInVain(t *testing.T) {
-	for name, inject := range map[string]func(*fakeServer){
-		"all states are gone": func(s *fakeServer) {
-			s.refuses = func(_ string, watch bool) int {
+	for name, inject := range map[string]func(*fakeapi.Server){
+		"all states are gone": func(s *fakeapi.Server) {
+			s.Fault = refuse(func(_ string, watch bool) int {
 				if watch {
 					return http.StatusGone
 				}
 				return 0
-			}
+			})
 		},
-		"each watch begins at an earlier state": func(s *fakeServer) { s.lies = true },
+		"each watch begins at an earlier state": func(s *fakeapi.Server) {
+			s.Fault = ofWatches(all, func(w http.ResponseWriter, _ *http.Request) {
+				fakeapi.Open(w)
+				o := s.Objects("/api/v1/pods")[0]
+				o.ResourceVersion = "99"
+				fakeapi.Send(w, "MODIFIED", o)
+			})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -493,7 +500,19 @@ func TestRestBetweenTornLists(t *testing.T) {
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)
 	const takes = 40 * time.Millisecond
-	server.torn = takes
+	var mu sync.Mutex
+	var begins []time.Time
+	server.Fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.URL.Query().Has("continue") {
+			fakeapi.Fail(w, http.StatusBadRequest, "torn")
+			return true
+		}
+		begins = append(begins, time.Now())
+		time.Sleep(takes)
+		return false
+	}
 	e := prepare(server, pods)
 	e.Scanner.ChunkSize = 5
 	ctx, stop := context.WithCancel(t.Context())
@@ -501,9 +520,9 @@ func TestRestBetweenTornLists(t *testing.T) {
 	r := e.reflectorOf(t, pods)
 	go func() { listed <- r.listAgain(ctx, true) }()
 	begun := func() []time.Time {
-		server.mu.Lock()
-		defer server.mu.Unlock()
-		return slices.Clone(server.begun)
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(begins)
 	}
 	eventually(t, func() string {
 		if n := len(begun()); n < 3 {
@@ -526,12 +545,12 @@ func TestFirstOpenRefused(t *testing.T) {
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)
 	var refused atomic.Int32
-	server.refuses = func(_ string, watch bool) int {
+	server.Fault = refuse(func(_ string, watch bool) int {
 		if watch && refused.Add(1) < firstOpens {
 			return http.StatusForbidden
 		}
 		return 0
-	}
+	})
 	e := start(t, server, pods)
 	addRuns(server, 1)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
@@ -547,7 +566,7 @@ func TestEndInAList(t *testing.T) {
 	addRuns(server, 6)
 	var hangs atomic.Bool
 	reached, release := make(chan struct{}, 100), make(chan struct{})
-	server.refuses = func(_ string, watch bool) int {
+	server.Fault = refuse(func(_ string, watch bool) int {
 		if watch {
 			return http.StatusMethodNotAllowed
 		}
@@ -556,7 +575,7 @@ func TestEndInAList(t *testing.T) {
 			<-release
 		}
 		return 0
-	}
+	})
 	e := start(t, server, pods)
 	hangs.Store(true)
 	<-reached
@@ -586,14 +605,14 @@ func TestSkippedIsNamed(t *testing.T) {
 func TestQuietTypeUnreachable(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
-	server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: "one"})
+	server.Change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: "one"})
 	var removed atomic.Bool
-	server.refuses = func(string, bool) int {
+	server.Fault = refuse(func(string, bool) int {
 		if removed.Load() {
 			return http.StatusServiceUnavailable
 		}
 		return 0
-	}
+	})
 	e := prepare(server, pods)
 	e.Scanner.RetryTimeout = time.Millisecond
 	e.run(t)
@@ -621,14 +640,14 @@ func TestChangedGenerateName(t *testing.T) {
 			o.GenerateName = "run-"
 		}
 		all = append(all, o)
-		server.change("/api/v1/pods", "ADDED", o)
+		server.Change("/api/v1/pods", "ADDED", o)
 	}
 	e := start(t, server, pods)
 	for i := range 3 {
 		all[i].GenerateName = "run-"
-		server.change("/api/v1/pods", "MODIFIED", all[i])
+		server.Change("/api/v1/pods", "MODIFIED", all[i])
 	}
-	remove := func(i int) { server.change("/api/v1/pods", "DELETED", all[i]) }
+	remove := func(i int) { server.Change("/api/v1/pods", "DELETED", all[i]) }
 	remove(2)
 	eventually(t, func() string {
 		row := e.Snapshot().Rows[0]
@@ -688,7 +707,7 @@ func TestOneRequestAtATime(t *testing.T) {
 	addRuns(server, 6)
 	var one sync.Mutex
 	var two atomic.Bool
-	server.refuses = func(_ string, watch bool) int {
+	server.Fault = refuse(func(_ string, watch bool) int {
 		switch {
 		case watch:
 		case !one.TryLock():
@@ -698,7 +717,7 @@ func TestOneRequestAtATime(t *testing.T) {
 			one.Unlock()
 		}
 		return 0
-	}
+	})
 	e := prepare(server, pods, jobs, nodes)
 	e.Scanner.Concurrency = 1
 	e.run(t)
@@ -717,7 +736,7 @@ func TestOneRequestAtATime(t *testing.T) {
 
 // followsOneMore starts an engine on six names of run-, with a server that has a fault
 // before, and waits until it has counted a seventh.
-func followsOneMore(t *testing.T, inject func(*fakeServer)) *started {
+func followsOneMore(t *testing.T, inject func(*fakeapi.Server)) *started {
 	t.Helper()
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)
@@ -730,9 +749,9 @@ func followsOneMore(t *testing.T, inject func(*fakeServer)) *started {
 
 // A watch without a response or without events is given up, and nothing is lost by that.
 func TestSilence(t *testing.T) {
-	for name, inject := range map[string]func(*fakeServer){
-		"no response": func(s *fakeServer) { s.hung = 1 },
-		"no events":   func(s *fakeServer) { s.mute = 1 },
+	for name, inject := range map[string]func(*fakeapi.Server){
+		"no response": func(s *fakeapi.Server) { s.Fault = ofWatches(1, hung) },
+		"no events":   func(s *fakeapi.Server) { s.Fault = ofWatches(1, mute) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -749,15 +768,13 @@ func TestStill(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)
-	server.mute = 1 << 30
+	server.Fault = ofWatches(all, mute)
 	e := start(t, server, pods)
 	eventually(t, func() string {
 		if behind := e.types.list()[0].store.look().standing.behind; !behind.IsZero() {
 			t.Errorf("behind since %v", behind)
 		}
-		server.mu.Lock()
-		defer server.mu.Unlock()
-		if n := server.watches["/api/v1/pods"]; n < maxMute+2 {
+		if n := requests(server, true); n < maxMute+2 {
 			return fmt.Sprintf("%d watches", n)
 		}
 		return ""
@@ -769,9 +786,11 @@ func TestStill(t *testing.T) {
 
 // The engine checks watches that deliver no events.
 func TestMute(t *testing.T) {
-	for name, inject := range map[string]func(*fakeServer){
-		"they end":  func(s *fakeServer) { s.empty = true },
-		"they last": func(s *fakeServer) { s.mute = 1 << 30 },
+	for name, inject := range map[string]func(*fakeapi.Server){
+		"they end": func(s *fakeapi.Server) {
+			s.Fault = ofWatches(all, func(w http.ResponseWriter, _ *http.Request) { fakeapi.Open(w) })
+		},
+		"they last": func(s *fakeapi.Server) { s.Fault = ofWatches(all, mute) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -803,12 +822,12 @@ func TestLeaveOut(t *testing.T) {
 // How long is watched is reckoned from when all had been counted.
 func TestBegan(t *testing.T) {
 	server := newFakeServer(t, 1)
-	server.refuses = func(_ string, watch bool) int {
+	server.Fault = refuse(func(_ string, watch bool) int {
 		if !watch {
 			time.Sleep(30 * time.Millisecond)
 		}
 		return 0
-	}
+	})
 	before := time.Now()
 	if counted := start(t, server, pods).Snapshot().Began.Sub(before); counted < 30*time.Millisecond {
 		t.Errorf("it began to watch after %v", counted)
@@ -824,24 +843,24 @@ func TestNewVersion(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	add := func(path string, n int) {
 		for range n {
-			server.change(path, "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
+			server.Change(path, "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
 		}
 	}
 	add("/apis/batch/v1beta1/jobs", 6)
 	var served atomic.Pointer[census.Resource]
 	served.Store(&beta)
-	server.refuses = func(path string, _ bool) int {
+	server.Fault = refuse(func(path string, _ bool) int {
 		if path == "/apis/batch/v1beta1/jobs" && served.Load() != &beta {
 			return http.StatusNotFound
 		}
 		return 0
-	}
+	})
 	e := prepare(server, beta)
 	e.Discover = func(context.Context) ([]census.Resource, error) { return []census.Resource{*served.Load()}, nil }
 	e.run(t)
 	add("/apis/batch/v1/jobs", 8)
 	served.Store(&jobs)
-	server.wake() // its watches end
+	server.Restart() // its watches end
 	eventually(t, func() string { return e.differs(map[string]int64{"jobs.batch prod/run-": 8}) })
 	add("/apis/batch/v1/jobs", 1)
 	eventually(t, func() string { return e.differs(map[string]int64{"jobs.batch prod/run-": 9}) })
@@ -857,12 +876,12 @@ func TestForbiddenForAWhile(t *testing.T) {
 	addRuns(server, 6)
 	var allowed atomic.Bool
 	var asked atomic.Int32
-	server.refuses = func(string, bool) int {
+	server.Fault = refuse(func(string, bool) int {
 		if asked.Add(1); allowed.Load() {
 			return 0
 		}
 		return http.StatusForbidden
-	}
+	})
 	e := start(t, server, pods)
 	eventually(t, func() string {
 		if n := asked.Load(); n < 4 {
@@ -887,14 +906,14 @@ func TestFailingTypeHoldsNothingUp(t *testing.T) {
 	server := newFakeServer(t, 1)
 	const takes = 10 * time.Millisecond
 	var asked []string
-	server.refuses = func(path string, _ bool) int {
+	server.Fault = refuse(func(path string, _ bool) int {
 		asked = append(asked, path) // a race, were there two at once
 		if path == "/api/v1/pods" {
 			time.Sleep(takes)
 			return http.StatusServiceUnavailable
 		}
 		return 0
-	}
+	})
 	e := prepare(server)
 	e.Scanner.RetryTimeout = time.Minute
 	failing := e.reflectorOf(t, pods)
@@ -920,10 +939,10 @@ func TestNumberIsFromBeforeTheBurst(t *testing.T) {
 	quietType := e.reflectorOf(t, pods).store
 	quietType.standing.state, quietType.listedAt = quiet, time.Now()
 	var responded time.Time
-	server.refuses = func(string, bool) int {
+	server.Fault = refuse(func(string, bool) int {
 		responded = e.Now()
 		return 0
-	}
+	})
 	e.poll(t.Context())
 	if heard := quietType.at.heard; heard.IsZero() || heard.After(responded) {
 		t.Errorf("the number is of %v, and the server responded at %v", heard, responded)
@@ -943,12 +962,12 @@ func TestUnknownNumber(t *testing.T) {
 func TestNoNumber(t *testing.T) {
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)
-	server.wordy = true
+	server.Wordy = true
 	r := prepare(server).reflectorOf(t, pods)
 	for lists, must := range []bool{false, true} {
 		list := r.listAgain(t.Context(), must)
-		if list == nil || list.objects != 6 || server.lists != lists+1 {
-			t.Errorf("%+v, %d lists", list, server.lists)
+		if n := requests(server, false); list == nil || list.objects != 6 || n != lists+1 {
+			t.Errorf("%+v, %d lists", list, n)
 		}
 	}
 	e := start(t, server, pods)
@@ -989,10 +1008,10 @@ func TestAskTime(t *testing.T) {
 	server := newFakeServer(t, 1)
 	ctx, release := context.WithTimeout(t.Context(), time.Minute)
 	defer release()
-	server.refuses = func(string, bool) int {
+	server.Fault = refuse(func(string, bool) int {
 		<-ctx.Done()
 		return 0
-	}
+	})
 	e := prepare(server, pods)
 	e.Scanner.Config.Timeout = 0
 	// The response would be an earlier state.

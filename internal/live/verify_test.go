@@ -12,11 +12,12 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
 // pod adds a Pod with the name and the generateName.
-func pod(server *fakeServer, name, generateName string) {
-	server.change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: name, GenerateName: generateName})
+func pod(server *fakeapi.Server, name, generateName string) {
+	server.Change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: name, GenerateName: generateName})
 }
 
 // verified verifies the counts of an engine, and returns them.
@@ -49,7 +50,7 @@ func TestVerifyHeldBack(t *testing.T) {
 	slowly(t)
 	server := newFakeServer(t, 1)
 	addRuns(server, 20)
-	server.mute = 1 << 30
+	server.Fault = ofWatches(all, mute)
 	e := start(t, server, pods)
 	addRuns(server, 500)
 	s := verified(t, e)
@@ -82,10 +83,10 @@ func TestVerifyWhatFills(t *testing.T) {
 			if len(test.found) > 1 {
 				path = "/apis/batch/v1/jobs"
 			}
-			server.end(path, server.at(path, "", 1<<40)...)
+			server.End(path, server.Objects(path)...)
 			for range 60 {
 				o := object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"}
-				server.change(path, "ADDED", o)
+				server.Change(path, "ADDED", o)
 			}
 			if s := verified(t, e); namesOf(s) != 60 || len(s.Skipped) > 0 {
 				t.Errorf("%+v", s)
@@ -112,12 +113,12 @@ func TestVerifyInVain(t *testing.T) {
 			server := newFakeServer(t, 1)
 			addRuns(server, 6)
 			var refusal atomic.Int32
-			server.refuses = func(_ string, watch bool) int {
+			server.Fault = refuse(func(_ string, watch bool) int {
 				if watch {
 					return 0
 				}
 				return int(refusal.Load())
-			}
+			})
 			e := prepare(server, pods)
 			e.Scanner.RetryTimeout = time.Millisecond
 			e.Discover = func(context.Context) ([]census.Resource, error) { return []census.Resource{pods}, test.err }
@@ -158,9 +159,9 @@ func TestLostEvents(t *testing.T) {
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)
 	e := start(t, server, pods)
-	server.mu.Lock()
-	server.loses = 10
-	server.mu.Unlock()
+	server.Lock()
+	server.Loses = 10
+	server.Unlock()
 	addRuns(server, 50)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 56}) })
 	row := e.Snapshot().Rows[0]
@@ -175,19 +176,13 @@ func TestRestoredAndAhead(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
 	addRuns(server, 60)
-	restore := server.backup()
+	restore := server.Backup()
 	e := start(t, server, pods)
 	for i := range 50 {
 		pod(server, generated("run-", rand.New(rand.NewPCG(5, uint64(i)))), "run-")
 	}
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 110}) })
-	server.mu.Lock()
-	before, version := server.restarts, server.version
-	server.mu.Unlock()
-	restore()
-	server.mu.Lock()
-	server.restarts, server.version = before, version+100 // the watches stay open
-	server.mu.Unlock()
+	restore(100)
 	addRuns(server, 10)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 70}) })
 	row := e.Snapshot().Rows[0]
@@ -201,16 +196,16 @@ func TestRestoredObjectsAreNotCreated(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
 	addRuns(server, 60)
-	restore := server.backup()
-	server.end("/api/v1/pods", server.at("/api/v1/pods", "", 1<<40)[10:]...)
+	restore := server.Backup()
+	server.End("/api/v1/pods", server.Objects("/api/v1/pods")[10:]...)
 	e := start(t, server, pods)
-	server.mu.Lock()
-	server.clock++
-	server.mu.Unlock()
-	restore()
-	server.mu.Lock()
-	server.clock += 10
-	server.mu.Unlock()
+	server.Lock()
+	server.Clock++
+	server.Unlock()
+	restore(0)
+	server.Lock()
+	server.Clock += 10
+	server.Unlock()
 	for i := range 5 {
 		pod(server, generated("run-", rand.New(rand.NewPCG(9, uint64(i)))), "run-")
 	}
@@ -270,7 +265,7 @@ func TestNamedTypeIsGone(t *testing.T) {
 	}
 	e.run(t)
 	removed.Store(true)
-	server.wake()
+	server.Restart()
 	gone := func() string {
 		if s := e.Snapshot(); len(s.Skipped) != 1 || s.Skipped[0].Reason != census.NotFound || len(s.Types) != 1 {
 			return fmt.Sprintf("%+v", s)

@@ -9,9 +9,7 @@ import (
 	"path"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,38 +17,39 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-genname/kubectl-genname/test/censustest"
+	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
-// paged is a server of a long list of ConfigMaps, which accepts every DELETE.
-type paged struct {
-	censustest.Pages
-
-	mu      sync.Mutex
-	limits  []int
+// prunable is a server of ConfigMaps which accepts every DELETE.
+type prunable struct {
+	fakeapi.Server
 	deleted []string
 }
 
-func (p *paged) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if r.Method == http.MethodDelete {
-		p.deleted = append(p.deleted, r.URL.Path)
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, `{"kind":"Status","status":"Success"}`)
-		return
+func serve(n int, object func(i int) metav1.ObjectMeta) *prunable {
+	objects, p := make([]metav1.ObjectMeta, n), &prunable{}
+	for i := range objects {
+		objects[i] = object(i)
 	}
-	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
-	p.limits = append(p.limits, limit)
-	p.Pages.ServeHTTP(w, r)
+	p.Set(objects)
+	p.Fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodDelete {
+			return false
+		}
+		p.Lock()
+		defer p.Unlock()
+		p.deleted = append(p.deleted, r.URL.Path)
+		respond(200, `{"kind":"Status","status":"Success"}`)(w)
+		return true
+	}
+	return p
 }
 
 // pruner returns a Pruner of that server.
-func (p *paged) pruner(t testing.TB, criteria Criteria) *Pruner {
+func (p *prunable) pruner(t testing.TB, criteria Criteria) *Pruner {
 	t.Helper()
-	server := httptest.NewServer(p)
-	t.Cleanup(server.Close)
-	config := &rest.Config{Host: server.URL, QPS: -1}
+	config := p.Start(t)
+	config.QPS = -1
 	return &Pruner{
 		Lists: config, Deletions: config, Version: "v1.34.4", Criteria: criteria,
 		Concurrency: 8, RetryTimeout: time.Second,
@@ -72,7 +71,7 @@ func generated(i int) metav1.ObjectMeta {
 }
 
 func TestPlanAndDelete(t *testing.T) {
-	server := &paged{Pages: censustest.Pages{Objects: 3000, Object: generated}}
+	server := serve(3000, generated)
 	p := server.pruner(t, Criteria{Before: time.Unix(2001, 0)})
 	var reported []int64
 	plan, err := p.Plan(t.Context(), []Target{{configMaps, []string{"run-"}}}, func(found int64) { reported = append(reported, found) })
@@ -88,7 +87,7 @@ func TestPlanAndDelete(t *testing.T) {
 	if _, same := plan.Chosen(); same != all {
 		t.Errorf("a share of %d objects, want %d", same, all)
 	}
-	lists := len(server.limits)
+	lists := len(server.Requests)
 	var names []string
 	for o := range plan.Objects() {
 		names = append(names, o.Name)
@@ -103,8 +102,8 @@ func TestPlanAndDelete(t *testing.T) {
 	}
 	slices.Sort(names)
 	slices.Sort(gone)
-	if !slices.Equal(names, gone) || results != 2000 || len(server.limits) != lists {
-		t.Errorf("%d named, %d deleted, %d results, %d more lists", len(names), len(gone), results, len(server.limits)-lists)
+	if !slices.Equal(names, gone) || results != 2000 || len(server.Requests) != lists+2000 {
+		t.Errorf("%d named, %d deleted, %d results, %d more lists", len(names), len(gone), results, len(server.Requests)-lists-2000)
 	}
 }
 
@@ -112,11 +111,11 @@ func TestPlanAndDelete(t *testing.T) {
 func TestPlanOfATruncatedPrefix(t *testing.T) {
 	long := strings.Repeat("x", 58)
 	declared := []string{long + "-one-", long + "-one-", long + "-two-"}
-	server := &paged{Pages: censustest.Pages{Objects: len(declared), Object: func(i int) metav1.ObjectMeta {
+	server := serve(len(declared), func(i int) metav1.ObjectMeta {
 		return metav1.ObjectMeta{
 			Namespace: "ns", Name: long + "bbbb" + string("bcd"[i]), GenerateName: declared[i], UID: types.UID("bcd"[i : i+1]), CreationTimestamp: metav1.Unix(1, 0),
 		}
-	}}}
+	})
 	p := server.pruner(t, Criteria{Before: time.Unix(5, 0)})
 	for _, test := range []struct {
 		named, similar []string
@@ -138,7 +137,7 @@ func TestPlanOfATruncatedPrefix(t *testing.T) {
 
 // Refusals don't stop a run. If the server fails for one object after the other, the run stops.
 func TestDeleteStops(t *testing.T) {
-	server := &paged{Pages: censustest.Pages{Objects: 300, Object: generated}}
+	server := serve(300, generated)
 	p := server.pruner(t, Criteria{Before: time.Unix(5000, 0)})
 	plan, err := p.Plan(t.Context(), []Target{{configMaps, []string{"run-"}}}, nil)
 	if err != nil {
@@ -179,7 +178,7 @@ func TestDeleteStops(t *testing.T) {
 
 // BenchmarkMillion plans the deletion of a million objects, and reports the memory that the plan needs.
 func BenchmarkMillion(b *testing.B) {
-	server := &paged{Pages: censustest.Pages{Objects: 1_000_000, Object: generated}}
+	server := serve(1_000_000, generated)
 	p := server.pruner(b, Criteria{Before: time.Unix(1<<40, 0)})
 	for b.Loop() {
 		var before, after runtime.MemStats

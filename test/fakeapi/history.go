@@ -1,0 +1,161 @@
+package fakeapi
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ConfigMaps is the path of the list that Set sets.
+const ConfigMaps = "/api/v1/configmaps"
+
+// change is a change of one object, or the new objects of a list.
+type change struct {
+	version int64
+	path    string // of the list of all namespaces
+	what    string // ADDED, MODIFIED or DELETED, or empty for all objects of the list
+	object  metav1.ObjectMeta
+	all     []metav1.ObjectMeta
+}
+
+// Key returns the position of an object in a list.
+func Key(o metav1.ObjectMeta) string { return o.Namespace + "/" + o.Name }
+
+func byKey(a, b metav1.ObjectMeta) int { return cmp.Compare(Key(a), Key(b)) }
+
+// Set makes objects all ConfigMaps of a new state.
+func (s *Server) Set(objects []metav1.ObjectMeta) {
+	objects = slices.Clone(objects)
+	if !s.Unsorted {
+		slices.SortFunc(objects, byKey)
+	}
+	s.Lock()
+	defer s.Unlock()
+	s.Version++
+	s.log = append(s.log, change{version: s.Version, path: ConfigMaps, all: objects})
+}
+
+// Change makes a change of an object in the list of a path.
+func (s *Server) Change(path, what string, o metav1.ObjectMeta) {
+	s.Lock()
+	defer s.Unlock()
+	s.Version++
+	if s.Random != nil {
+		s.Version += s.Random.Int64N(3)
+		s.Clock += s.Random.Int64N(2)
+	}
+	if what == "ADDED" {
+		o.CreationTimestamp = metav1.Unix(s.Clock, 0)
+	}
+	s.record(path, what, o)
+}
+
+// End deletes objects at one state, as etcd does when a lease ends.
+func (s *Server) End(path string, objects ...metav1.ObjectMeta) {
+	s.Lock()
+	defer s.Unlock()
+	s.Version++
+	for _, o := range objects {
+		s.record(path, "DELETED", o)
+	}
+}
+
+func (s *Server) record(path, what string, o metav1.ObjectMeta) {
+	o.ResourceVersion = strconv.FormatInt(s.Version, 10)
+	s.log = append(s.log, change{version: s.Version, path: path, what: what, object: o})
+	s.wake()
+}
+
+// Expire makes all earlier states expire.
+func (s *Server) Expire() {
+	s.Lock()
+	defer s.Unlock()
+	s.oldest = s.Version
+}
+
+// Forget drops all history, including events that no watch has received.
+func (s *Server) Forget() {
+	s.Lock()
+	defer s.Unlock()
+	s.Version++
+	s.oldest = s.Version
+	s.restart()
+}
+
+// Restart ends all watches.
+func (s *Server) Restart() {
+	s.Lock()
+	defer s.Unlock()
+	s.restart()
+}
+
+func (s *Server) restart() {
+	s.restarts++
+	s.wake()
+}
+
+func (s *Server) wake() {
+	if s.changed != nil {
+		close(s.changed)
+		s.changed = nil
+	}
+}
+
+// Backup returns a function that restores the current objects, as a restored etcd does. Later changes are lost. If ahead
+// is 0, the state is that of the backup, and all watches end. If not, they stay open, and the state is so much later.
+func (s *Server) Backup() (restore func(ahead int64)) {
+	s.Lock()
+	defer s.Unlock()
+	version, log := s.Version, slices.Clone(s.log)
+	return func(ahead int64) {
+		s.Lock()
+		defer s.Unlock()
+		s.log = log
+		if s.Version += ahead; ahead == 0 {
+			s.Version = version
+			s.restart()
+		}
+	}
+}
+
+// Objects returns the current objects in the list of a path.
+func (s *Server) Objects(path string) []metav1.ObjectMeta {
+	s.Lock()
+	defer s.Unlock()
+	return s.at(path, "", s.Version)
+}
+
+// at returns the objects of a list at a state, in order.
+func (s *Server) at(path, namespace string, version int64) (all []metav1.ObjectMeta) {
+	if path == "/api/v1/namespaces" {
+		for _, name := range s.Namespaces {
+			all = append(all, metav1.ObjectMeta{Name: name})
+		}
+		return all
+	}
+	found := map[string]metav1.ObjectMeta{}
+	for _, c := range s.log {
+		switch {
+		case c.version > version || c.path != path:
+		case c.what == "":
+			all = c.all
+		case c.what == "DELETED":
+			delete(found, Key(c.object))
+		default:
+			found[Key(c.object)] = c.object
+		}
+	}
+	if namespace == "" && len(found) == 0 {
+		return all
+	}
+	all = slices.Clone(all)
+	for _, o := range found {
+		all = append(all, o)
+	}
+	if !s.Unsorted {
+		slices.SortFunc(all, byKey)
+	}
+	return slices.DeleteFunc(all, func(o metav1.ObjectMeta) bool { return namespace != "" && o.Namespace != namespace })
+}
