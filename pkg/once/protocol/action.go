@@ -2,64 +2,63 @@ package protocol
 
 import "time"
 
-// An Action is the caller's next step: Post, Get, AskTime, Wait or Done.
+// An Action is the next step that the machine asks for: Post, Get, AskTime, Wait or Done.
 type Action interface{ action() }
 
-// Post sends the object, and observes the response.
+// Post asks the caller to send a POST of the object.
 type Post struct {
-	// Name is the name to send; empty if the server picks it.
+	// Name is the name to send. It is empty if the server picks the name.
 	Name string
-	// NextName: the name before this one is taken.
+	// NextName is true for the first POST of another name, because the name before it was taken.
 	NextName bool
 }
 
-// Get reads the object of that name from the server's storage, not from a cache,
-// and observes the response.
+// Get asks the caller to read the object with this name from the server's storage, not from a cache.
 type Get struct {
 	Name string
-	// Recheck: the object was refused, and may still come.
+	// Recheck is true if the server refused the object. An earlier copy of the POST might still store it.
 	Recheck bool
-	// Timeout bounds the request; 0 for no bound beside the caller's own.
+	// Timeout limits the request. With 0, only the caller's own limit applies.
 	Timeout time.Duration
 }
 
-// AskTime asks the server for its time, and observes it as ServerTime.
+// AskTime asks the caller to request the server's time. The observation has the finding ServerTime.
 type AskTime struct {
 	Timeout time.Duration
 }
 
-// Wait waits until a time or an interrupt, and then asks for the next action.
+// Wait asks the caller to wait until a time or an interrupt, and then to call Machine.Next again.
 type Wait struct {
 	Until time.Time
-	// Then is the request that comes after the pause, if nothing interrupts it.
+	// Then is the request that follows the pause if nothing interrupts it.
 	Then Action
 }
 
-// Done ends the create.
+// Done has the result of the create. It is the last action.
 type Done struct {
 	Outcome Outcome
-	// Last is the observation that settled the outcome, or GivenUp.
+	// Last is the finding that decided the outcome, or GivenUp.
 	Last Finding
-	// Stopped is why no other POST is sent; empty if it was not stopped.
+	// Stopped is the reason why the machine gave up. It is empty if it didn't.
 	Stopped Stop
-	// RetryAfter is how long the server asked to wait then.
+	// RetryAfter is the pause that the server requested in the last response before the machine gave up.
 	RetryAfter time.Duration
-	// Refused: the last POST was refused.
+	// Refused reports that the server refused the last POST.
 	Refused bool
-	// Unverified: without permission to read, a conflict or a refusal was
-	// believed.
+	// Unverified reports that the user has no permission to read the object. So the machine could not check
+	// whether a conflict or a refusal was caused by an earlier copy of the POST.
 	Unverified bool
-	// Name is the last name tried, and Attempts the number of names.
+	// Name is the last name that was sent. Attempts is the number of names that were sent.
 	Name     string
 	Attempts int
-	// Absences is how often a name was taken, and its object not there when
-	// read. Others is how many responses were about other objects.
+	// Absences is the number of conflicts after which a GET found no object of the name. Others is the number of
+	// responses about other objects.
 	Absences, Others int
-	// Loss is the error of the first lost POST, Refusal that of the last POST, and
-	// Err that of the last request.
+	// Loss is the error of the first lost POST, Refusal the error of the last POST, and Err the error of the last
+	// request.
 	Loss, Refusal, Err error
 
-	cause       error // of the end of the context
+	cause       error // why the context ended
 	limit, took time.Duration
 }
 
@@ -69,28 +68,28 @@ func (AskTime) action() {}
 func (Wait) action()    {}
 func (Done) action()    {}
 
-// Outcome is how a create ends.
+// Outcome is the result of a create.
 type Outcome string
 
 // The outcomes.
 const (
 	Created Outcome = "Created"
-	// Found: the object was there, and nothing of this create has made it.
+	// Found means that the object exists, and that an earlier process created it.
 	Found Outcome = "Found"
-	// Failed: nothing of this create is on the server.
+	// Failed means that no request of this create stored the object.
 	Failed Outcome = "Failed"
-	// Unknown: the object may be there.
+	// Unknown means that a request of this create might have stored the object.
 	Unknown Outcome = "Unknown"
 )
 
-// Stop is why no other POST is sent.
+// Stop is the reason why the machine sends no other POST.
 type Stop string
 
 // The reasons.
 const (
-	// TimeOver: the time for retries is used up.
+	// TimeOver means that Config.RetryTimeout is over.
 	TimeOver Stop = "TimeOver"
-	// WaitTooLong: the server asks to wait for longer than that time.
+	// WaitTooLong means that the server requests a pause that is longer than Config.RetryTimeout.
 	WaitTooLong Stop = "WaitTooLong"
 	Interrupted Stop = "Interrupted"
 )

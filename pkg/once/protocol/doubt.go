@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// ErrNoID is the reason for an unknown outcome if the object of the name can't be
-// recognized.
+// ErrNoID is the reason for an unknown outcome if an object has the name, but no creation ID. Nothing shows
+// whether it is ours.
 var ErrNoID = errors.New("an object has the name, but no creation ID: something may remove annotations")
 
-// Doubt returns the reasons for an unknown outcome: the errors of the first lost POST
-// and of the last POST, and why the last observation settles nothing. It wraps that
-// reason only if there is no other one.
+// Doubt returns the reasons for an unknown outcome. These are the error of the first lost POST, the error of the
+// last POST, and the reason why the last observation doesn't decide the outcome. If the last reason is the only
+// one, Doubt returns it unchanged. Otherwise the error wraps nothing.
 func (d Done) Doubt() error {
 	var texts []string
 	why := d.unsettled()
@@ -33,7 +33,7 @@ func (d Done) Doubt() error {
 	return errors.New(strings.Join(texts, "; "))
 }
 
-// briefly returns the text of err without the address of the request.
+// briefly returns the text of err without the URL of the request.
 func briefly(err error) string {
 	var request *url.Error
 	if errors.As(err, &request) {
@@ -42,7 +42,7 @@ func briefly(err error) string {
 	return err.Error()
 }
 
-// unsettled returns why the last observation doesn't settle the outcome.
+// unsettled returns the reason why the last observation doesn't decide the outcome.
 func (d Done) unsettled() error {
 	switch {
 	case d.Last == GivenUp:
@@ -63,7 +63,7 @@ func (d Done) unsettled() error {
 	return d.Err
 }
 
-// WhyStopped returns why no other POST was sent.
+// WhyStopped returns the reason why the machine sent no other POST.
 func (d Done) WhyStopped() error {
 	switch d.Stopped {
 	case Interrupted:
@@ -74,7 +74,7 @@ func (d Done) WhyStopped() error {
 	return fmt.Errorf("not settled in %s", max(d.limit, d.took).Round(time.Millisecond))
 }
 
-// interruption wraps the error of the context.
+// interruption wraps the cause of the context's end.
 type interruption struct{ cause error }
 
 func (i interruption) Error() string { return "interrupted" }

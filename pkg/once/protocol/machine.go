@@ -2,74 +2,71 @@ package protocol
 
 import "time"
 
-// Config is the object to create, as far as the rules need it, and its limits.
+// Config describes the object to create, and the limits.
 type Config struct {
-	// Name returns the name of an attempt (0, 1, …); empty if the server picks
-	// it.
+	// Name returns the name of an attempt (0, 1, …). It is empty if the server picks the name.
 	Name func(attempt int) string
-	// Attempts is how many names to try, at least 1.
+	// Attempts is the number of names that the machine can send, at least 1.
 	Attempts int
-	// Fixed: there is no name to pick.
+	// Fixed means that the object has a fixed name.
 	Fixed bool
-	// Tracked: the object carries a creation ID, by which it is known again.
+	// Tracked means that the object carries a creation ID. So a GET can show whether an object is ours.
 	Tracked bool
-	// Reused: an earlier process may have used the creation ID.
+	// Reused means that an earlier process might have sent an object with the same creation ID.
 	Reused bool
-	// TrustRefusals: a refusal ends the create at once, and so does the end of
-	// its time, unless a POST was lost. Nothing is read back then. It is for
-	// callers that create again under the same ID, which settles it.
+	// TrustRefusals means that a refusal ends the create at once, and so does the end of RetryTimeout. The machine
+	// then sends no GET, unless a POST was lost. Set it only if the caller calls again with the same ID after an
+	// error. The later create finds an object that an earlier copy of the POST stored.
 	TrustRefusals bool
-	// RetryTimeout is the time for retries, from the start. With 0, one POST is
-	// sent, and read back once if its outcome is unknown.
+	// RetryTimeout limits the time for retries. With 0, the machine sends one POST, and one GET if the outcome is
+	// unknown.
 	RetryTimeout time.Duration
-	// Rechecks are the pauses before a denied object is read again, because the first
-	// copy of its POST may still be in progress; nil for 1, 3 and 9 seconds.
+	// Rechecks are the pauses between the GETs of a denied object, because an earlier copy of its POST might still
+	// be in flight. With nil, they are 1, 3 and 9 seconds.
 	Rechecks []time.Duration
-	// Jitter returns a number from 0 to 1, by the half of which each pause is
-	// longer; nil for 0.
+	// Jitter returns a random number from 0 to 1. With 1, a pause is longer by half. With nil, there is no jitter.
 	Jitter func() float64
 }
 
-// Plain reports whether the object is sent as kubectl sends it: it can't be
-// known again, and there is one name to try.
+// Plain reports whether the object is sent as kubectl sends it. It has no creation ID, and only one name.
 func (c Config) Plain() bool { return !c.Tracked && (c.Attempts == 1 || c.Fixed) }
 
-// Machine is one object on its way to the server.
+// Machine decides the requests of one create.
 type Machine struct {
 	config   Config
 	deadline time.Time
 	backoff  time.Duration
 
 	step step
-	due  time.Time // of step
+	due  time.Time // when step is due
 	last Observation
-	end  Finding // the last observation's, as the rules take it
+	end  Finding // the last finding, as the rules read it
 
-	posted      time.Time // the last POST
+	posted      time.Time // time of the last POST
 	attempt     int
-	loss        error // of the first lost POST
-	refusal     error // of the last POST
+	loss        error // error of the first lost POST
+	refusal     error // error of the last POST
 	name        name
 	counts      counts
 	stopped     Stop
-	asked       time.Duration // to wait, when it was stopped
+	asked       time.Duration // pause that the server requested when the machine gave up
 	interrupted bool
-	over        bool // after an interrupt, the time to read back is over
-	unverified  bool // for want of a permission, something was not read back
-	forbidden   bool // the last POST, for a missing permission
+	over        bool // the time for GETs after an interrupt is over
+	unverified  bool // see Done.Unverified
+	forbidden   bool // the last POST lacked a permission
 }
 
-// name holds the known facts about the current name.
+// name is the state of the current name.
 type name struct {
 	state     state
-	sent      bool      // a POST may have come to storage
-	firstPost time.Time // of those that may have come to storage
-	created   time.Time // of an object without an ID
-	conflict  bool      // the last POST ended so
-	absences  int       // conflicts whose holder was not there when read
+	sent      bool      // a POST of the name might have reached the server
+	firstPost time.Time // time of the first such POST
+	created   time.Time // creationTimestamp of the object with the name, if it has no ID
+	conflict  bool      // the last POST ended with a conflict
+	absences  int       // conflicts after which a GET found no object of the name
 }
 
-// counts are of all names.
+// counts count over all names of the object.
 type counts struct {
 	rechecks, unauthorized, others, resent int
 }
@@ -77,27 +74,26 @@ type counts struct {
 // The limits of the rules.
 const (
 	firstPause, longestPause = 50 * time.Millisecond, 5 * time.Second
-	// lateTimeout bounds a GET that is made when the time of the object is over.
+	// lateTimeout limits a GET that is sent after RetryTimeout.
 	lateTimeout = 30 * time.Second
-	// clockMargin is how far apart the clocks of a cluster's API servers may be. It
-	// includes the fraction of a second that a creationTimestamp drops.
+	// clockMargin is the largest expected difference between the clocks of a cluster's API servers. It includes
+	// the fraction of a second that a creationTimestamp doesn't have.
 	clockMargin = 5 * time.Second
-	// maxAbsences is how many conflicts without a holder are believed: others may
-	// delete the holder of a name, but hardly three times within the pauses
-	// between.
+	// maxAbsences limits the conflicts after which a GET finds no object of the name. Another client can delete
+	// its object between a POST and the GET, but hardly three times. So something else is wrong, such as a GET
+	// from a cache.
 	maxAbsences = 3
-	// MaxOthers is how many POSTs of an object may get responses about other
-	// objects: if something picks names and removes annotations, each makes
-	// another object.
+	// MaxOthers limits the responses about other objects. If a webhook renames objects and removes annotations,
+	// each POST creates another object.
 	MaxOthers = 3
-	// maxResent is client-go's, of rest.Request.
+	// maxResent is the limit of client-go's rest.Request.
 	maxResent = 10
 )
 
-// rechecks are the pauses of Config.Rechecks by default.
+// rechecks is the default of Config.Rechecks.
 var rechecks = []time.Duration{time.Second, 3 * time.Second, 9 * time.Second}
 
-// RecheckTime is how long a denied object is rechecked.
+// RecheckTime returns the time for which a denied object is rechecked.
 func (c Config) RecheckTime() (all time.Duration) {
 	for _, pause := range c.rechecks() {
 		all += pause
@@ -112,16 +108,16 @@ func (c Config) rechecks() []time.Duration {
 	return c.Rechecks
 }
 
-// New returns a machine that starts now.
+// New returns a machine whose RetryTimeout begins now.
 func New(c Config, now time.Time) *Machine {
 	return &Machine{config: c, deadline: now.Add(c.RetryTimeout), backoff: firstPause}
 }
 
-// Interrupt ends the sending: no POST and no recheck comes after it. Over is true
-// when the time to read back is over, too: then nothing comes.
+// Interrupt tells the machine to send no other POST, and no recheck. With over, it sends no GET either, and the
+// next action is Done.
 func (m *Machine) Interrupt(over bool) { m.interrupted, m.over = true, m.over || over }
 
-// Next returns the next action.
+// Next returns the next action. The caller passes the response of a request to Observe.
 func (m *Machine) Next(now time.Time) Action {
 	for m.step < created {
 		why := m.limit(now)
@@ -139,7 +135,7 @@ func (m *Machine) Next(now time.Time) Action {
 	return m.request(now)
 }
 
-// request returns the request of the step.
+// request returns the request of the current step.
 func (m *Machine) request(now time.Time) Action {
 	timeout := time.Duration(0)
 	if !now.Before(m.deadline) {
@@ -158,7 +154,7 @@ func (m *Machine) request(now time.Time) Action {
 	return Post{m.config.Name(m.attempt), false}
 }
 
-// limit returns why the step must not be taken, or nothing.
+// limit returns the reason why the machine must give up instead of taking the step, or "".
 func (m *Machine) limit(now time.Time) Stop {
 	late := now
 	if m.due.After(now) {
@@ -167,8 +163,7 @@ func (m *Machine) limit(now time.Time) Stop {
 	switch {
 	case m.over, m.interrupted && (m.step.posts() || m.step == recheck):
 		return Interrupted
-	// A lost POST is read back once, however late. A denied object is
-	// rechecked as long as it takes.
+	// After a lost POST there is one GET, even if the time is over. Rechecks have their own time.
 	case m.step == post, m.step == read, m.step == askTime, m.step == recheck, late.Before(m.deadline):
 		return ""
 	case m.last.RetryAfter > m.config.RetryTimeout:
@@ -177,7 +172,7 @@ func (m *Machine) limit(now time.Time) Stop {
 	return TimeOver
 }
 
-// giveUp replaces the step, which must not be taken.
+// giveUp replaces the step after a limit was reached.
 func (m *Machine) giveUp(why Stop) {
 	m.stopped, m.asked, m.due = why, m.last.RetryAfter, time.Time{}
 	posts := m.step.posts()
@@ -191,7 +186,7 @@ func (m *Machine) giveUp(why Stop) {
 	}
 }
 
-// Observe takes the observation of the request that Next has returned.
+// Observe records the observation of the response to the request that Next returned.
 func (m *Machine) Observe(now time.Time, o Observation) {
 	m.last = o
 	if m.step.posts() {

@@ -2,77 +2,78 @@ package protocol
 
 import "time"
 
-// An Observation holds the facts that the caller has read from a response, or that there
-// was no response.
+// An Observation has the facts that the rules need about a response, or about a missing response.
 type Observation struct {
 	Finding Finding
-	// Err says why the request didn't bring the object.
+	// Err is the error of the request, or nil.
 	Err error
-	// Unsent: the POST can't have stored anything, because nothing of it left,
-	// it was a dry run, or no path can carry the name.
+	// Unsent reports that the POST can't have stored anything. There was no connection, it was a dry run, or the
+	// name can't be part of a URL path.
 	Unsent bool
-	// Other: the response is about another object, and nothing proves that
-	// something picks names. Such a response is Lost.
+	// Other reports that the response is about another object, and that no object shows that a webhook renames
+	// objects. The finding is Lost.
 	Other bool
-	// Permission: the POST was refused for a missing permission.
+	// Permission reports that the user lacks the permission for the POST.
 	Permission bool
-	// RetryAfter is how long the server asks to wait.
+	// RetryAfter is the pause that the server requests.
 	RetryAfter time.Duration
-	// Resend: client-go sends a request again after such a response.
+	// Resend reports that client-go sends a request again after such a response.
 	Resend bool
-	// Time is the creationTimestamp of an Anonymous object, or a ServerTime; zero
-	// if the response has no time.
+	// Time is the creationTimestamp of an Anonymous object, or the time of ServerTime. It is zero if the response
+	// has no time.
 	Time time.Time
 }
 
-// A Finding is the meaning of one response.
+// A Finding is the class of a response. docs/spec/README.md defines the classes.
 type Finding int
 
 // The findings.
 const (
-	// After a POST:
+	// Findings about a POST:
 
-	// Stored is a 2xx with the object that was sent.
+	// Stored means that the response is a 2xx with the object that was sent.
 	Stored Finding = iota
-	// Conflict: the name is taken.
+	// Conflict means that an object with the name exists.
 	Conflict
-	// Rejected is a refusal that no copy of the POST can have caused.
-	Rejected
-	// Denied is a refusal that the success of a copy of the POST may have
+	// Rejected means that the server refused the POST for a reason that an earlier copy of the POST can't have
 	// caused.
+	Rejected
+	// Denied means that the server refused the POST for a reason that an earlier copy of the POST might have
+	// caused, such as a used-up quota.
 	Denied
-	// NotStored: the POST was not sent, or rejected before storage.
+	// NotStored means that the POST wasn't sent, or that the server refused it before it stored anything.
 	NotStored
-	// Lost: there is no response, or one that may follow the commit.
+	// Lost means that there is no response, or a response that the server or a proxy can send after the object was
+	// stored.
 	Lost
-	// Renamed: our object is there under another name.
+	// Renamed means that our object exists under another name.
 	Renamed
-	// Unauthorized is a 401, after a GET, too: the credential may just have
-	// expired.
+	// Unauthorized means that the response is a 401, to a POST or a GET. The credential might have expired just
+	// now.
 	Unauthorized
-	// GivenUp is no observation: no other POST is sent.
+	// GivenUp isn't the class of a response. It means that the machine sends no other POST.
 	GivenUp
 
-	// After a GET of the name:
+	// Findings about a GET of the name:
 
-	// Ours carries our creation ID.
+	// Ours means that the object has our creation ID.
 	Ours
-	// Foreign carries another ID, or is older than our first POST.
+	// Foreign means that the object has another creation ID, or is older than our first POST.
 	Foreign
-	// Unclear carries no ID, and is not certainly older.
+	// Unclear means that the object has no creation ID, and isn't certainly older than our first POST.
 	Unclear
-	// Absent: it is not there.
+	// Absent means that no object has the name.
 	Absent
-	// NoPermission: reading is forbidden.
+	// NoPermission means that the user can't read the object.
 	NoPermission
-	// Unread: the GET itself failed.
+	// Unread means that the GET failed for another reason.
 	Unread
-	// Anonymous carries no ID. The machine makes it Foreign or Unclear.
+	// Anonymous means that the object has no creation ID. The machine changes this finding to Foreign or Unclear.
 	Anonymous
 
-	// After AskTime:
+	// The finding about AskTime:
 
-	// ServerTime is the server's time, or zero if the response has none. If the request
-	// failed, that is Unread.
+	// ServerTime means that the response has the server's time, or zero if it has none. If the request failed, the
+	// finding is Unread.
 	ServerTime
 )

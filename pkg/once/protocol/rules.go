@@ -2,8 +2,7 @@ package protocol
 
 import "time"
 
-// afterPost notes the observation of a POST, and returns it as the rules take
-// it.
+// afterPost records the observation of a POST. It returns the finding that the rules apply to.
 func (m *Machine) afterPost(o Observation) Finding {
 	n := &m.name
 	if !o.Unsent {
@@ -36,15 +35,15 @@ func (m *Machine) afterPost(o Observation) Finding {
 	return found
 }
 
-// afterGet notes the observation of a GET, and returns it as the rules take it.
-// An object without an ID that holds the one name there is to try is another's,
-// as with kubectl. The age of an object whose name follows from an ID proves
-// nothing if an earlier process may have made it: something may have removed its
-// ID.
+// afterGet records the observation of a GET. It returns the finding that the rules apply to.
+//
+// An Anonymous object that has the fixed name of our object is foreign, as with kubectl. If an earlier process
+// might have sent our object under a derived name, an Anonymous object is unclear whatever its age. A webhook
+// might have removed its ID.
 func (m *Machine) afterGet(o Observation) Finding {
 	switch {
 	case o.Finding == Unauthorized:
-		// The third 401 of an object: the credential is no good.
+		// After the third 401, the credential is considered invalid.
 		if m.counts.unauthorized++; m.counts.unauthorized > 2 && m.forbidden && m.name.state == wasRejected {
 			return NoPermission
 		}
@@ -59,10 +58,9 @@ func (m *Machine) afterGet(o Observation) Finding {
 	return o.Finding
 }
 
-// age returns whether an object without an ID was there before our first POST,
-// by the server's time: a POST of ours can have been carried out since then. The
-// monotonic clock stops while a computer sleeps, and the other one may be set
-// back.
+// age returns Foreign if the object was created before our first POST, and Unclear otherwise. It compares times of
+// the server's clock. The monotonic clock stops while a computer sleeps, and the wall clock can be set back. So
+// age uses the longer of the two durations.
 func (m *Machine) age(now time.Time, o Observation) Finding {
 	if o.Finding != ServerTime {
 		return Unread
@@ -74,12 +72,12 @@ func (m *Machine) age(now time.Time, o Observation) Finding {
 	return Unclear
 }
 
-// stepAfter returns the step after f: that of the rules, while it leads on.
+// stepAfter returns the next step. It is the step of the tables, with the exceptions.
 func (m *Machine) stepAfter(f Finding) step {
 	n, s := &m.name, ruleFor(f, m.config.Tracked, m.name.state)
 	switch {
-	case f == GivenUp && n.state == inDoubt, // of an untracked object, too: it was sent again as client-go does
-		f == GivenUp && n.absences > 0: // who had the name is not known
+	case f == GivenUp && n.state == inDoubt, // also for an untracked object, which was sent again as client-go does
+		f == GivenUp && n.absences > 0: // nothing shows whose object had the name
 		return unknown
 	case (f == Rejected || f == Denied || f == GivenUp) && !n.sent, m.trusts(f), f == GivenUp && m.config.TrustRefusals:
 		return failed
@@ -97,13 +95,13 @@ func (m *Machine) stepAfter(f Finding) step {
 	return s
 }
 
-// trusts reports whether f is a refusal that ends the create.
+// trusts reports whether f is a refusal that ends the create because of TrustRefusals.
 func (m *Machine) trusts(f Finding) bool {
 	return m.config.TrustRefusals && (f == Rejected || f == Denied)
 }
 
-// afterOthers returns the end of an object whose responses are about others: in
-// a dry run, nothing is in doubt.
+// afterOthers returns the last step after MaxOthers responses about other objects. In a dry run, the object is not
+// in doubt.
 func (m *Machine) afterOthers() step {
 	if m.name.state == inDoubt {
 		return unknown
@@ -111,8 +109,7 @@ func (m *Machine) afterOthers() step {
 	return failed
 }
 
-// afterAbsence returns s, unless the server keeps saying that a name is taken,
-// and there is no object of that name.
+// afterAbsence returns s, or unknown after maxAbsences conflicts without an object of the name.
 func (m *Machine) afterAbsence(s step) step {
 	if m.name.absences++; m.name.absences < maxAbsences {
 		return s
@@ -120,7 +117,7 @@ func (m *Machine) afterAbsence(s step) step {
 	return unknown
 }
 
-// beforeNextName returns nextName, while there is one.
+// beforeNextName returns nextName if there is another name.
 func (m *Machine) beforeNextName(f Finding) step {
 	more := !m.config.Fixed && m.attempt+1 < m.config.Attempts
 	if f == NoPermission && m.config.Reused {
@@ -129,18 +126,17 @@ func (m *Machine) beforeNextName(f Finding) step {
 	switch {
 	case more:
 		m.unverified = m.unverified || f == NoPermission
-		m.name.sent = false // the name need not be read again
+		m.name.sent = false // a GET of this name is not needed any more
 		return nextName
 	case f == NoPermission:
-		return unknown // a proxy, or an earlier process, may have repeated the POST
+		return unknown // a proxy or an earlier process might have sent the POST before
 	}
 	return failed
 }
 
-// asClientGo returns the step of kubectl's client: it sends a POST again, up to
-// ten times, when a 429 or 5xx has a Retry-After, and never else. A lost one
-// could make a second object where the server picks the name: there it is the
-// end.
+// asClientGo returns the step that client-go takes in kubectl. It sends a POST again, up to ten times, if a 429 or
+// 5xx has a Retry-After. If the server picks the name, a lost POST could create a second object. Then it is not
+// sent again.
 func (m *Machine) asClientGo(f Finding, s step) step {
 	switch {
 	case m.last.Resend && m.counts.resent < maxResent && (f == NotStored || m.config.Fixed):
@@ -152,10 +148,9 @@ func (m *Machine) asClientGo(f Finding, s step) step {
 	return s
 }
 
-// pause returns the time to wait before the step: an exponential backoff with
-// jitter, or longer if the server asks for it. The pauses of apistatus.Retrier in
-// the plugin are the same, but it sleeps and has random numbers. The machine has
-// neither, so that the model can explore it.
+// pause returns the time to wait before the step. It is an exponential backoff with jitter, or longer if the
+// server requests it. apistatus.Retrier in the plugin uses the same pauses, but sleeps and reads random numbers.
+// The machine does neither, so that the model can explore it.
 func (m *Machine) pause() time.Duration {
 	switch {
 	case m.step == recheck:

@@ -6,24 +6,23 @@ import (
 	"time"
 )
 
-// Exchange makes a request, which is a Post, a Get or an AskTime, and returns the
-// observation of its response.
+// Exchange sends the request of a Post, Get or AskTime, and returns the observation of its response.
 type Exchange func(ctx context.Context, request Action) Observation
 
-// Options change how Run makes requests.
+// Options change how Run sends requests.
 type Options struct {
-	// PostGrace and Grace are how long a POST and any other request may go on after
-	// the context is done. Grace is at least PostGrace.
+	// PostGrace is the time that a POST in flight gets after the context has ended. Grace is the time for other
+	// requests, and at least PostGrace.
 	PostGrace, Grace time.Duration
-	// Timeout bounds each request; 0 for no bound.
+	// Timeout limits each request. With 0, there is no limit.
 	Timeout time.Duration
-	// Before is called before each request, and before the pause that comes first. refusal
-	// is the error of the last POST.
+	// Before is called before each request, and before a pause if one comes first. refusal is the error of the
+	// last POST.
 	Before func(next Action, refusal error)
 }
 
-// Run makes the requests that the machine asks for, until the outcome is certain or
-// can't be known. Once ctx is done, it sends no other POST.
+// Run sends the requests that the machine asks for, until the outcome is known or can't be known. After the end of
+// ctx, it sends no other POST.
 func Run(ctx context.Context, m *Machine, exchange Exchange, o Options) Done {
 	posts, cancelPosts := outlive(ctx, o.PostGrace)
 	defer cancelPosts()
@@ -58,7 +57,7 @@ func Run(ctx context.Context, m *Machine, exchange Exchange, o Options) Done {
 	}
 }
 
-// within makes a request, which has that much time, or any if timeout is 0.
+// within sends a request with a time limit, or without one if timeout is 0.
 func within(ctx context.Context, timeout time.Duration, exchange Exchange, request Action) Observation {
 	if timeout > 0 {
 		var cancel context.CancelFunc
@@ -68,7 +67,7 @@ func within(ctx context.Context, timeout time.Duration, exchange Exchange, reque
 	return exchange(ctx, request)
 }
 
-// outlive returns a context that is done that long after ctx is.
+// outlive returns a context that ends later than ctx, by the grace time.
 func outlive(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
 	if grace == 0 {
 		return ctx, func() {}
@@ -78,8 +77,7 @@ func outlive(ctx context.Context, grace time.Duration) (context.Context, context
 	return longer, func() { stop(); cancel() }
 }
 
-// sleep waits until a time. The end of ctx ends the pause. If ctx was done before, only
-// the end of the requests' time does.
+// sleep waits until a time. The end of ctx ends the pause. If ctx has already ended, the end of requests does.
 func sleep(ctx, requests context.Context, until time.Time) {
 	if ctx.Err() != nil {
 		ctx = requests

@@ -1,47 +1,45 @@
 package protocol
 
-// A step is the next request, or the end.
+// A step is the next request, or the outcome.
 type step int
 
 const (
-	post      step = iota // POST the current name
-	postLater             // the same, after a pause
-	read                  // GET the current name
-	readLater             // the same, after a pause
-	recheck               // the same, after the next pause of Config.Rechecks; after the last, failed
-	nextName              // POST the next candidate name
-	askTime               // ask the server for its time
+	post      step = iota // POST of the current name
+	postLater             // the same after a pause
+	read                  // GET of the current name
+	readLater             // the same after a pause
+	recheck               // the same after the next pause of Config.Rechecks, or failed after the last one
+	nextName              // POST of the next name
+	askTime               // request for the server's time
 
-	// The ends:
+	// The outcomes:
 
 	created
-	failed  // nothing of the object is on the server by this create
-	unknown // it may be there, under the current name
+	failed  // no request of this create stored the object
+	unknown // a request might have stored the object under the current name
 )
 
-// posts reports whether the step sends a POST.
 func (s step) posts() bool { return s == post || s == postLater || s == nextName }
 
-// A state holds the known facts about an object with a creation ID, under its current
-// name.
+// A state is what the machine knows about an object with a creation ID, under its current name.
 type state int
 
 const (
-	// clean: no response shows that it may be there. It may be nevertheless:
-	// something on the way may have sent a POST twice.
+	// clean means that no POST was lost or refused. The object can exist nevertheless, because a proxy might have
+	// sent a POST twice.
 	clean state = iota
-	// wasRejected and wasDenied: so the last POST has ended, or (wasRejected)
-	// it is given up. No other is sent. The object has failed if it is not there.
+	// wasRejected and wasDenied mean that the server refused the last POST. wasRejected also means that the
+	// machine gave up. The machine sends no other POST, and the object has failed if a GET finds no object.
 	wasRejected
 	wasDenied
-	// inDoubt: a POST of it was lost. Only a 2xx or the object read back
-	// settles it, and its name never changes.
+	// inDoubt means that a POST was lost. Only a 2xx or the object itself shows that the object was created. Its
+	// name never changes.
 	inDoubt
 )
 
-// The rules: the step after a finding, by the object's state. An object without
-// a creation ID (untracked) is created as kubectl does it: it can't be known
-// again, so nothing is read back, and a lost response is the end.
+// The rules have the next step for each finding and state. An untracked object has no creation ID, and is created
+// as kubectl does. A GET can't show whether an object is ours, so the machine sends none, and a lost response ends
+// the create.
 var (
 	afterPost = map[Finding]struct{ clean, inDoubt, untracked step }{
 		Stored:    {created, created, created},
@@ -52,12 +50,12 @@ var (
 		Lost:      {read, read, unknown},
 		Renamed:   {failed, unknown, failed},
 
-		Unauthorized: {postLater, postLater, failed}, // once; then it is rejected
+		Unauthorized: {postLater, postLater, failed}, // the first time; the next one is Rejected
 		GivenUp:      {read, unknown, failed},
 	}
 	afterGet = map[Finding]struct{ clean, wasRejected, wasDenied, inDoubt step }{
 		Ours:         {created, created, created, created},
-		Foreign:      {nextName, failed, failed, unknown}, // in doubt: it may be deleted, or land once the name is free
+		Foreign:      {nextName, failed, failed, unknown}, // in doubt: a copy of our POST can come after it
 		Unclear:      {unknown, unknown, unknown, unknown},
 		Absent:       {postLater, failed, recheck, postLater},
 		NoPermission: {nextName, failed, failed, unknown},
@@ -65,7 +63,7 @@ var (
 	}
 )
 
-// ruleFor returns the rule for f.
+// ruleFor returns the step of the tables.
 func ruleFor(f Finding, tracked bool, in state) step {
 	if f >= Ours {
 		to := afterGet[f]

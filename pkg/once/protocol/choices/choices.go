@@ -1,10 +1,10 @@
-// Package choices enumerates the histories of a model, for the tests of the protocol
-// and of its clients. Like the protocol, it makes no compatibility promise.
+// Package choices enumerates the histories of a model, for the tests of the protocol and of its clients. Like the
+// protocol, its names can change before v1.
 package choices
 
-// Choices replays a prefix of choices and takes the first alternative from
-// there on; Advance moves to the next prefix, depth first. After depth choices
-// the first alternative, which is the truth, is taken.
+// Choices enumerates all sequences of choices, depth first. In each run of the model, it repeats a prefix of
+// choices from the run before, and chooses the first alternative from there on. Advance moves to the next prefix.
+// After Depth choices, it chooses the first alternative, which is the behavior without a fault.
 type Choices struct {
 	Depth        int
 	Taken, width []int
@@ -23,7 +23,7 @@ func (c *Choices) Choose(n int) int {
 	return c.Taken[c.at-1]
 }
 
-// Advance reports whether there is another history, and begins it.
+// Advance starts the next history. It reports whether there is one.
 func (c *Choices) Advance() bool {
 	c.Taken, c.width = c.Taken[:c.at], c.width[:c.at]
 	c.at = 0

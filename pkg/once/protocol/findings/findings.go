@@ -1,8 +1,7 @@
-// Package findings classifies responses for the protocol. It returns the finding of an
-// error that client-go returns. It sends nothing.
+// Package findings classifies responses as findings of the protocol, from the errors of client-go. It sends
+// nothing.
 //
-// There is no promise of compatibility before v1: the package is exported
-// because pkg/once and the kubectl plugin share it.
+// The package is exported only because pkg/once and the kubectl plugin share it. Before v1, its names can change.
 package findings
 
 import (
@@ -21,13 +20,13 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// OfPost returns the meaning of the error of a POST, if it is about the
-// object that was sent. connected reports whether the POST may have left. The
-// rules are those of docs/spec/README.md, "Responses".
+// OfPost returns the finding for the error of a POST. It assumes that the response is about the object that was
+// sent. connected reports whether there was a connection, so that the server might have received the POST.
+// docs/spec/README.md has the rules ("Responses to a POST").
 func OfPost(err error, connected bool) protocol.Finding {
 	var status *apierrors.StatusError
 	switch {
-	case errors.As(err, new(*tls.CertificateVerificationError)): // before anything is sent
+	case errors.As(err, new(*tls.CertificateVerificationError)): // the handshake failed, so nothing was sent
 		return protocol.Rejected
 	case !connected:
 		return protocol.NotStored
@@ -54,22 +53,21 @@ func OfPost(err error, connected bool) protocol.Finding {
 	return protocol.Denied
 }
 
-// mayNameAnother reports whether the refusal of a POST is about the object that was sent,
-// even if its details name another one. A webhook, and the server itself, read objects
-// that the object refers to, and return the error of that read.
+// mayNameAnother reports whether a refusal is about the object that was sent, although its details name another
+// object. The server and webhooks read objects that the object refers to, and return the error of that read.
 func mayNameAnother(err error) bool {
 	var status *apierrors.StatusError
 	return errors.As(err, &status) && (deniedByAdmission(status.Status()) || apierrors.IsNotFound(err))
 }
 
-// deniedByAdmission reports whether s is the denial of a webhook or policy,
-// which chooses its code and reason.
+// deniedByAdmission reports whether s is the denial of a webhook or policy. Webhooks and policies choose the code
+// and the reason.
 func deniedByAdmission(s metav1.Status) bool {
 	return strings.HasPrefix(s.Message, "admission webhook ") || strings.Contains(s.Message, " denied request: ")
 }
 
-// cannotBeACopys reports whether s refuses a POST for a reason that no stored copy of
-// this POST can have caused. A stored copy can use up quota, a port or an address.
+// cannotBeACopys reports whether s refuses a POST for a reason that an earlier copy of the POST can't have caused.
+// An earlier copy can have used up a quota, a port or an address.
 func cannotBeACopys(s metav1.Status) bool {
 	switch s.Code {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed,
@@ -83,24 +81,24 @@ func cannotBeACopys(s metav1.Status) bool {
 	return false
 }
 
-// LacksPermission reports whether the error of a POST is the refusal of an authorizer.
-// It would be the same without an earlier copy of the request.
+// LacksPermission reports whether the server refused a POST because the user lacks a permission. An earlier copy
+// of the request can't have caused that.
 func LacksPermission(err error) bool {
 	var status *apierrors.StatusError
 	return apierrors.IsForbidden(err) && errors.As(err, &status) && unpermitted.MatchString(status.Status().Message)
 }
 
-// unpermitted matches the messages of the authorizers. They check only the request.
+// unpermitted matches the messages of authorizers. Authorizers see only the request.
 var unpermitted = regexp.MustCompile(`^[^"]* is forbidden: User "[^"]*" cannot create resource "`)
 
-// forbidden matches the messages of NamespaceLifecycle and PodSecurity. They check
-// only the request and the namespace.
+// forbidden matches the messages of NamespaceLifecycle and PodSecurity. They see only the request and the
+// namespace.
 var forbidden = regexp.MustCompile(
 	` is forbidden: unable to create new content in namespace \S+ because it is being terminated$|` +
 		` is forbidden: violates PodSecurity "`)
 
-// mayBeInUse reports whether the cause of an invalid object may be another
-// object. A policy's cause has no type.
+// mayBeInUse reports whether another object can be the reason why an object is invalid. The causes in a policy's
+// response have no type.
 func mayBeInUse(cause metav1.StatusCause) bool {
 	return !strings.HasPrefix(string(cause.Type), "FieldValue") ||
 		cause.Type == metav1.CauseTypeFieldValueDuplicate || inUse.MatchString(cause.Message)
@@ -109,42 +107,42 @@ func mayBeInUse(cause metav1.StatusCause) bool {
 // inUse matches the messages of the allocators of ports and addresses.
 var inUse = regexp.MustCompile(`(?i)allocat|already|in use`)
 
-// statusClientClosedRequest is a status of nginx and others. They log it, and sometimes
-// send it, when the client has closed the connection.
+// statusClientClosedRequest is a status of nginx and other proxies. They log it, and sometimes send it, after the
+// client has closed the connection.
 const statusClientClosedRequest = 499
 
-// tooLarge reports whether s means that etcd, or kube-apiserver's client of etcd,
-// takes no request of this size. Both refuse it before anything is written.
+// tooLarge reports whether the request is too large for etcd, or for kube-apiserver's client of etcd. Both refuse
+// it before anything is written.
 func tooLarge(s metav1.Status) bool {
 	const byClient = "rpc error: code = ResourceExhausted desc = trying to send message larger than max ("
 	return s.Message == "etcdserver: request is too large" || strings.HasPrefix(s.Message, byClient)
 }
 
-// isFull reports whether etcd's quota is used up. etcd may have carried out the write that it refuses so.
-// If it has, it did so before the response, and a GET shows it.
+// isFull reports whether etcd refuses writes because its database is full. etcd might have stored the object
+// nevertheless. Then it did so before the response, and a GET shows the object.
 func isFull(err error) bool {
 	var status *apierrors.StatusError
 	return errors.As(err, &status) && status.ErrStatus.Message == "etcdserver: mvcc: database space exceeded"
 }
 
-// rejectedEarly reports whether s is a response that kube-apiserver gives before it
-// stores anything, under codes that elsewhere may follow the commit.
+// rejectedEarly reports whether kube-apiserver sent s before it stored anything. The codes of these responses
+// usually don't show that.
 func rejectedEarly(s metav1.Status) bool {
 	switch s.Reason {
-	case metav1.StatusReasonConflict: // ResourceQuota's own update lost a race
+	case metav1.StatusReasonConflict: // two updates of the ResourceQuota collided
 		return s.Details != nil && s.Details.Kind == "resourcequotas"
 	case metav1.StatusReasonServiceUnavailable:
 		return s.Message == "apiserver is shutting down"
-	case metav1.StatusReasonInternalError: // admission precedes storage
+	case metav1.StatusReasonInternalError: // admission comes before storage
 		return strings.HasPrefix(s.Message, "Internal error occurred: failed calling webhook ")
 	}
 	return false
 }
 
-// OfGet returns the meaning of the error of a GET. Only a response of the
-// API itself proves that the object is not there, or that there is no permission
-// to see it: a Status, or the text with which an API server (audited) says that
-// it doesn't serve the type. A proxy's 404 or 403 proves nothing.
+// OfGet returns the finding for the error of a GET. Only a response of the API proves that the object doesn't
+// exist, or that the user can't read it. Such a response is a Status. It can also be the plain text of a server
+// that doesn't serve the type, if audited is true because the response has an Audit-Id. The 404 or 403 of a proxy
+// proves nothing.
 func OfGet(err error, audited bool) protocol.Finding {
 	switch {
 	case apierrors.IsUnexpectedServerError(err):
@@ -162,8 +160,7 @@ func OfGet(err error, audited bool) protocol.Finding {
 	return protocol.Unread
 }
 
-// notServed reports whether err is the text that Go's own handler writes where
-// no path is served.
+// notServed reports whether err is the plain text that Go's HTTP server sends for an unknown path.
 func notServed(err error) bool {
 	details := Details(err)
 	if !apierrors.IsNotFound(err) || details == nil {
@@ -174,7 +171,7 @@ func notServed(err error) bool {
 	})
 }
 
-// Details returns the details of the Status that err is made of, or nil.
+// Details returns the details of the Status in err, or nil.
 func Details(err error) *metav1.StatusDetails {
 	var status *apierrors.StatusError
 	if !errors.As(err, &status) {
@@ -183,13 +180,13 @@ func Details(err error) *metav1.StatusDetails {
 	return status.ErrStatus.Details
 }
 
-// RetryAfter returns how long the server asks to wait, or zero.
+// RetryAfter returns the pause that the server requests, or zero.
 func RetryAfter(err error) time.Duration {
 	seconds, _ := apierrors.SuggestsClientDelay(err)
 	return Seconds(seconds)
 }
 
-// Seconds is a duration that a server asks for, as far as durations go.
+// Seconds returns n seconds, or the longest duration if n is too large for one.
 func Seconds(n int) time.Duration {
 	return time.Duration(max(0, min(n, math.MaxInt32))) * time.Second
 }

@@ -15,22 +15,22 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// Sent is the object that a create sends, as responses are compared with it.
+// Sent describes the object that was sent. Its methods compare responses with it.
 type Sent struct {
 	schema.GroupKind
-	Resource  string // of the type; empty if it isn't known
+	Resource  string // empty if it isn't known
 	Namespace string // empty for a cluster-scoped object
-	Prefix    string // the generateName
+	Prefix    string // generateName
 	Fixed     bool   // the object has a fixed name
-	// ID is the creation ID; empty for an object that can't be recognized.
+	// ID is the creation ID. It is empty for an untracked object.
 	ID string
-	// Once: no other process has sent an object with the ID.
+	// Once means that no other process has sent an object with the ID.
 	Once bool
 }
 
-// Stored returns the observation of a 2xx to the POST under the name: empty if the
-// server picks it. Only an object that was sent proves something. kind is that of the
-// object, or empty if it isn't known.
+// Stored returns the observation of a 2xx to a POST of the name, which is empty if the server picks it. kind is
+// the kind of the object in the response, or empty if it isn't known. If that object isn't the one that was sent,
+// the response counts as lost.
 func (s Sent) Stored(name string, kind schema.GroupKind, got metav1.Object) protocol.Observation {
 	id := got.GetAnnotations()[derive.IDAnnotation]
 	switch {
@@ -44,7 +44,7 @@ func (s Sent) Stored(name string, kind schema.GroupKind, got metav1.Object) prot
 	return protocol.Observation{Finding: protocol.Lost, Other: true, Err: notSent(got)}
 }
 
-// Renamed explains a response about the object under another name.
+// Renamed returns the explanation in messages that the object has another name than the one that was sent.
 func (s Sent) Renamed(name string) string {
 	sent := fmt.Sprintf("%q", name)
 	if name == "" {
@@ -58,17 +58,15 @@ func notSent(got metav1.Object) error {
 	return fmt.Errorf("the response is about the object %q, which was not requested", got.GetName())
 }
 
-// Refused returns the observation of the error of the POST under the name, and the name
-// of the other object that the error is about, if any. Then the response is lost. If that
-// object has the ID, the finding is Renamed instead. connected reports whether the POST may have
-// left.
+// Refused returns the observation of the error of a POST of the name. If the error is about another object, the
+// response is lost, and other is the name of that object. The caller then reads that object. If it has the ID, the
+// finding is Renamed. connected is that of OfPost.
 //
-// Without an ID nothing can be proved: refusals that are no conflicts are taken as kubectl
-// takes them.
+// An object without an ID can't be recognized. Its refusals count as with kubectl, except for conflicts.
 func (s Sent) Refused(name string, err error, connected bool) (seen protocol.Observation, other string) {
 	seen = protocol.Observation{Finding: OfPost(err, connected), Err: err, RetryAfter: RetryAfter(err)}
 	if s.ID == "" && seen.Finding == protocol.Rejected && isFull(err) {
-		seen.Finding = protocol.Lost // it may be stored, and can't be read back
+		seen.Finding = protocol.Lost // the object might be stored, and can't be recognized
 	}
 	seen.Permission = seen.Finding == protocol.Rejected && apierrors.IsForbidden(err)
 	details := Details(err)
@@ -90,9 +88,8 @@ func (s Sent) Refused(name string, err error, connected bool) (seen protocol.Obs
 	}, details.Name
 }
 
-// Held returns the observation of the object that a GET of the name brought. An ID that no
-// client makes may be one that a webhook wrote over ours. Then it counts as none, but not if another
-// process may have sent the object.
+// Held returns the observation of the object that a GET of the name returned. An ID that no client generates might
+// be one that a webhook wrote over ours. It counts as no ID if no other process has sent the object.
 func (s Sent) Held(name string, kind schema.GroupKind, got metav1.Object) protocol.Observation {
 	if got.GetName() != name || !s.isHere(kind, got) {
 		return protocol.Observation{Finding: protocol.Unread, Err: notSent(got)}
@@ -107,14 +104,13 @@ func (s Sent) Held(name string, kind schema.GroupKind, got metav1.Object) protoc
 	return seen
 }
 
-// ofClient matches the creation IDs that clients make.
+// ofClient matches the creation IDs that clients generate.
 var ofClient = regexp.MustCompile(`^(r1-[0-9a-f]{32}|v1s?-[0-9a-f]{32}-\d+-\d+)$`)
 
-// errOther is the error of a GET that returned an error about another object.
+// errOther is the error of a GET whose response is about another object.
 var errOther = errors.New("the response is about another object")
 
-// NotHeld returns the observation of the error of a GET of the name. audited is that of
-// OfGet.
+// NotHeld returns the observation of the error of a GET of the name. audited is that of OfGet.
 func (s Sent) NotHeld(name string, err error, audited bool) protocol.Observation {
 	if s.isOther(Details(err), name) {
 		return protocol.Observation{Finding: protocol.Unread, Err: errOther}
@@ -122,21 +118,21 @@ func (s Sent) NotHeld(name string, err error, audited bool) protocol.Observation
 	return protocol.Observation{Finding: OfGet(err, audited), Err: err, RetryAfter: RetryAfter(err)}
 }
 
-// isHere reports whether the object is of the type and in the namespace of the one sent.
+// isHere reports whether got has the type and the namespace of the object that was sent.
 func (s Sent) isHere(kind schema.GroupKind, got metav1.Object) bool {
 	namespace := got.GetNamespace()
 	return (kind.Empty() || kind == s.GroupKind) && (s.Namespace == "" || namespace == "" || namespace == s.Namespace)
 }
 
-// mayBePicked reports whether the server, or a webhook that keeps the prefix, can have
-// named an object without a fixed name so.
+// mayBePicked reports whether the server, or a webhook that keeps the prefix, can have picked this name for an
+// object without a fixed name.
 func (s Sent) mayBePicked(got metav1.Object) bool {
 	return !s.Fixed && (got.GetGenerateName() == s.Prefix || names.GeneratedFrom(got.GetName(), s.Prefix))
 }
 
-// isOther reports whether details name another object than the one sent under name.
-// Without a name, the server makes one of the object's generateName. A generated name
-// distinguishes an object of any type from all others.
+// isOther reports whether details name another object than the one that was sent under name. If name is empty, the
+// server generates the name from the object's generateName. Objects of different types can have the same fixed
+// name, but hardly the same generated name. So the type matters only for a fixed name.
 func (s Sent) isOther(details *metav1.StatusDetails, name string) bool {
 	switch {
 	case details == nil, details.Name == "",
@@ -148,8 +144,7 @@ func (s Sent) isOther(details *metav1.StatusDetails, name string) bool {
 	return details.Name != name || s.Fixed && !s.isType(details.Kind)
 }
 
-// isType reports whether a Status may call the object's type so: servers say the
-// resource or the kind.
+// isType reports whether called is the object's type. The details of a Status have the resource or the kind.
 func (s Sent) isType(called string) bool {
 	return called == "" || strings.EqualFold(called, s.Resource) || strings.EqualFold(called, s.Kind) ||
 		called == schema.GroupResource{Group: s.Group, Resource: s.Resource}.String()
