@@ -14,16 +14,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// audit compares the audit with a bare download of the same objects, with kubectl, sort and uniq, and with discovery
-// alone. It also measures the load that the audit causes on an old server. Each part is a section.
+// audit compares the audit with a bare download of the same objects. It also measures the load that the audit causes
+// on an old server, beside kubectl. Each part is a section.
 var audit = []section{
 	auditPart("namespaces", manyNamespaces),
 	auditPart("namespace", oneNamespace),
 	auditPart("ownprefixes", ownPrefixes),
-	auditPart("tenants", manyTenants),
-	auditPart("kubectl", besideKubectl),
-	auditPart("types", manyTypes),
-	auditPart("far", distant),
 	auditPart("old", inOneNamespace),
 	auditPart("oldtenants", inManyNamespaces),
 }
@@ -141,28 +137,11 @@ func oneNamespace(ctx context.Context, b *bench, cp *controlplane.ControlPlane) 
 		b.memoryVerdict(c.memory[1], c.memory[2])), nil
 }
 
-// ownPrefixes measures a million objects in 900 namespaces, each with another prefix. The audit shows 100 of the
-// prefixes.
+// ownPrefixes measures the memory of the audit of a million objects in 900 namespaces, each with another prefix. The
+// audit shows 100 of the prefixes. A tenth of the objects is in 40 namespaces.
 func ownPrefixes(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
-	text, err := b.spread(ctx, cp, b.size(900), 1)
-	return fmt.Sprintf("### %s ConfigMaps over %s namespaces, each with a prefix of its own\n\n%s",
-		humanize.Grouped(b.size(1_000_000)), humanize.Grouped(b.size(900)), text), err
-}
-
-// manyTenants measures a million objects in 20,000 namespaces.
-func manyTenants(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
-	text, err := b.spread(ctx, cp, b.size(20_000), 0)
-	return fmt.Sprintf("### %s ConfigMaps over %s namespaces\n\n%s",
-		humanize.Grouped(b.size(1_000_000)), humanize.Grouped(b.size(20_000)), text), err
-}
-
-// spread measures the memory of the audit with objects and prefixes in many namespaces. It compares with a tenth of
-// the objects in 40 namespaces.
-func (b *bench) spread(
-	ctx context.Context, cp *controlplane.ControlPlane, namespaces, perPrefix int,
-) (string, error) {
-	many := population{"configmaps", "ConfigMap", b.size(1_000_000), namespaces, perPrefix, 0}
-	few := population{"secrets", "Secret", b.size(100_000), 40, perPrefix, 0}
+	many := population{"configmaps", "ConfigMap", b.size(1_000_000), b.size(900), 1, 0}
+	few := population{"secrets", "Secret", b.size(100_000), 40, 1, 0}
 	if err := store(ctx, cp, many, few); err != nil {
 		return "", err
 	}
@@ -175,43 +154,14 @@ func (b *bench) spread(
 	if err := c.run(ctx, min(b.runs, 3)); err != nil {
 		return "", err
 	}
-	return c.table(true) + "\n" + b.memoryVerdict(c.memory[0], c.memory[1]), nil
+	return fmt.Sprintf("### %s ConfigMaps over %s namespaces, each with a prefix of its own\n\n%s\n%s",
+		humanize.Grouped(many.objects), humanize.Grouped(many.namespaces), c.table(true), b.memoryVerdict(c.memory[0], c.memory[1])), nil
 }
 
 // memoryVerdict compares the peak memory for many objects with the peak memory for few.
 func (b *bench) memoryVerdict(many, few series) string {
 	return fmt.Sprintf("Peak memory in 80 MiB: %s. Peak memory in that for a tenth of the objects: %s.\n",
 		b.verdict(many.median()/(80*mebibyte), 1), b.verdict(many.median()/few.median(), 1.1))
-}
-
-// besideKubectl measures 200,000 objects, which kubectl, sort and uniq count, too.
-func besideKubectl(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
-	p := population{"configmaps", "ConfigMap", b.size(200_000), 40, 0, 0}
-	if err := store(ctx, cp, p); err != nil {
-		return "", err
-	}
-	// The regular expression removes the suffix.
-	pipe := func(flags string) []string {
-		return []string{"sh", "-c", fmt.Sprintf("%s get configmaps -A -o name %s | sed -E 's/.{5}$//' | sort | uniq -c | sort -rn", cp.Binaries.Kubectl, flags)}
-	}
-	want := func(stdout string) error {
-		if !strings.Contains(stdout, "configmap/nightly-report-") {
-			return errors.New("no counts")
-		}
-		return nil
-	}
-	var c contest
-	c.add("`kubectl get configmaps -A -o name \\| sed … \\| sort \\| uniq -c`", b.command(want, pipe("")...))
-	c.add("the same, `--chunk-size=25000`", b.command(want, pipe("--chunk-size=25000")...))
-	c.add("`kubectl genname audit configmaps -A`", b.audits(p.objects, "configmaps", "-A"))
-	if err := c.run(ctx, min(b.runs, 3)); err != nil {
-		return "", err
-	}
-	time, memory := c.seconds[2].median(), c.memory[2].median()
-	return fmt.Sprintf("### %s ConfigMaps, beside kubectl\n\n%s\nTime of the audit in kubectl's: %s. With kubectl's pages as large: %.3f. Memory in kubectl's: %s. With pages as large: %.4f. kubectl counts wrong, too: any five characters are a suffix to `sed`, and namespaces are one.\n",
-		humanize.Grouped(p.objects), c.table(true),
-		b.verdict(time/c.seconds[0].median(), 1./20), time/c.seconds[1].median(),
-		b.verdict(memory/c.memory[0].median(), 1./30), memory/c.memory[1].median()), nil
 }
 
 // table formats the contest in Markdown.

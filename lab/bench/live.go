@@ -21,15 +21,11 @@ const (
 	newNames = 10
 )
 
-// live measures audit --watch of many objects while objects are created and deleted. It also measures the load on the
-// server while a client watches busy Pods.
+// live measures audit --watch of many objects while objects are created and deleted.
 var live = []section{
 	livePart("few", "under forty prefixes", 0, 130, 100*time.Millisecond),
 	livePart("own", "each with a prefix of its own", 1, 300, 100*time.Millisecond),
 	livePart("tens", "ten under each prefix", newNames, 300, 500*time.Millisecond),
-	{name: "live, pods", measure: func(ctx context.Context, b *bench) (string, error) {
-		return onControlPlane(ctx, b, busyPods)
-	}},
 }
 
 // livePart returns a section about a watch of a million objects that reports in an interval. bar is the maximum of its

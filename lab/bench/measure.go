@@ -153,3 +153,10 @@ func (b *bench) comparedWith(ratio, bar float64, isKept bool) string {
 	}
 	return fmt.Sprintf("%.3f (bar %.3f, %s)", ratio, bar, kept(isKept))
 }
+
+func kept(is bool) string {
+	if is {
+		return "kept"
+	}
+	return "**missed**"
+}

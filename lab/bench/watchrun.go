@@ -114,17 +114,6 @@ func (w *watchRun) lags(prefix string, responseTimes []time.Time) (lags []time.D
 	return lags, nil
 }
 
-// events returns the number of events that the watch reports at its end, and the percentage of them that changed no
-// count.
-func (w *watchRun) events() (events, percent int, err error) {
-	_, summary, _ := strings.Cut(w.err.String(), "Watched 1 type: ")
-	summary = strings.ReplaceAll(summary, ",", "")
-	if _, err := fmt.Sscanf(summary, "%d events of which %d%% changed no count", &events, &percent); err != nil {
-		return 0, 0, fmt.Errorf("%w: %s", err, w.err.String())
-	}
-	return events, percent, nil
-}
-
 // highWater returns the peak memory of a process in bytes, or 0 if it has ended. wait4(2) is no alternative, because
 // its value for a child includes the memory of the process that started it.
 func highWater(pid int) int64 {

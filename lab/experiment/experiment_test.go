@@ -1,133 +1,150 @@
+// Package experiment compares failures on a real kube-apiserver, whose prefixes have 729 names, with the model of
+// pkg/analyze. README.md has a larger measurement.
 package experiment
 
 import (
+	"context"
+	"fmt"
+	"math"
 	"os"
+	"sync/atomic"
 	"testing"
 
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+	"github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
-// tail bounds false alarms. If the model is right, each count of a test has a known exact distribution. A test fails
-// if its count lies in a tail of this probability, on either side. With four counts and two sides, a run has a false
-// alarm with a probability below 8e-7, which is less than one in a million. TestPower shows which wrong servers the
-// counts detect.
-const tail = 1e-7
+func TestMain(m *testing.M) { os.Exit(testenv.Run(m.Run)) }
 
-// count is a number to measure on a server that makes that many attempts per create.
-type count struct {
-	name     string
-	attempts int
-	// expected is the distribution of the number under the model of the server.
-	expected func(analyze.Model) distribution
-	measure  func(*testing.T, *Server) int
+const (
+	poolSize = int64(27 * 27)
+	prefixes = 4
+	// tail bounds false alarms. If the model is right, the number of failures lies in a tail of this probability, on
+	// either side. With two numbers and two sides, fewer than one run in two million fails by chance.
+	tail = 1e-7
+)
+
+// failures are the creates that fail with a number of existing names. creates is the number for all prefixes.
+type failures struct {
+	attempts, existing, creates int
+	options                     []controlplane.Option
 }
 
-var counts = []count{
-	firstFailures(1, 40),
-	firstFailures(8, 8),
-	failures(1, 182, 125),
-	failures(8, 569, 1500), // with about this many names, one attempt more or less shows best
+var measured = []failures{
+	{1, 182, 500, []controlplane.Option{controlplane.WithoutServerRetries}},
+	{8, 569, 6000, nil}, // with about this many names, one attempt more or less shows best
 }
 
-// firstFailures measures the sum, over all prefixes, of the creates up to and including the first that fails.
-func firstFailures(attempts, prefixes int) count {
-	return count{
-		"creates to the first failure", attempts,
-		func(m analyze.Model) distribution { return firstFailure(m).sum(prefixes) },
-		func(t *testing.T, s *Server) (sum int) {
-			seen, err := s.FirstFailures(t.Context(), prefixes, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, n := range seen {
-				sum += n
-			}
-			return sum
-		},
-	}
-}
-
-// failures counts the failures of creates under four prefixes, each with the given number of existing names.
-func failures(attempts, existing, creates int) count {
-	const prefixes = 4
-	return count{
-		"failures", attempts,
-		func(m analyze.Model) distribution { return binomial(prefixes*creates, m.NextFails(int64(existing))) },
-		func(t *testing.T, s *Server) int {
-			seen, err := s.Failures(t.Context(), []int{existing}, prefixes, creates)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return seen[0]
-		},
-	}
-}
-
-// Real servers, with and without retries, make the expected number of attempts, and have as many failures as the
-// model predicts. (KEP-4420 calls this not testable end to end.)
+// Real servers, with and without retries, have as many failures as the model predicts. (KEP-4420 calls this not
+// testable end to end.)
 func TestServersFollowTheModel(t *testing.T) {
 	controlplane.SkipIfShort(t)
-	for _, attempts := range []int{1, 8} {
-		server, err := Start(t.Context(), os.Stderr, attempts)
-		if err != nil {
+	for _, f := range measured {
+		cp := controlplane.New(t, append(f.options, controlplane.SuffixLength(2))...)
+		secrets := harness.Clientset(t, cp).CoreV1().Secrets(harness.Namespace(t, cp))
+		var failed atomic.Int64
+		var group errgroup.Group
+		for i := range prefixes {
+			group.Go(func() error { return f.under(t.Context(), secrets, fmt.Sprintf("rate-%d-", i), &failed) })
+		}
+		if err := group.Wait(); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() {
-			if err := server.Stop(); err != nil {
-				t.Error(err)
-			}
-		})
-		if made, err := server.Attempts(t.Context()); err != nil || made != attempts {
-			t.Errorf("a create under a full prefix makes %d attempts (%v), want %d", made, err, attempts)
-		}
-		for _, c := range counts {
-			if c.attempts != attempts {
-				continue
-			}
-			d := c.expected(mustModel(t, attempts))
-			low, high := d.bounds(tail)
-			n := c.measure(t, server)
-			t.Logf("%d attempts: %d %s, expected %.0f, bounds %d and %d", attempts, n, c.name, d.mean(), low, high)
-			if n < low || n > high {
-				t.Errorf("%d attempts: %d %s, want %d to %d", attempts, n, c.name, low, high)
-			}
+		low, high := f.bounds()
+		t.Logf("%d attempts: %d failures, bounds %d and %d", f.attempts, failed.Load(), low, high)
+		if n := int(failed.Load()); n < low || n > high {
+			t.Errorf("%d attempts: %d failures, want %d to %d", f.attempts, n, low, high)
 		}
 	}
 }
 
-// TestPower bounds the probability that a server with a wrong number of attempts passes a count. The failure rate
-// alone detects 7 attempts instead of 8 in 99.9% of runs and 9 in 96%. It detects any other number almost always. In
-// addition, TestServersFollowTheModel compares the number of attempts under a full prefix exactly. A kube-apiserver
-// built with maxNameGenerationCreateAttempts = 7 failed both.
+// under creates objects under a prefix, one after the other. It deletes each before the next create, so that all
+// creates have the same chance. The model does not depend on which names exist.
+func (f failures) under(ctx context.Context, secrets typedcorev1.SecretInterface, prefix string, failed *atomic.Int64) error {
+	for i := range f.existing {
+		name := prefix + string([]byte{names.Alphabet[i/27], names.Alphabet[i%27]})
+		object := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if _, err := secrets.Create(ctx, object, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+	}
+	for range f.creates / prefixes {
+		object := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix}}
+		created, err := secrets.Create(ctx, object, metav1.CreateOptions{})
+		switch {
+		case apierrors.IsAlreadyExists(err):
+			failed.Add(1)
+			continue
+		case err == nil:
+			err = secrets.Delete(ctx, created.Name, metav1.DeleteOptions{})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// probability returns the probability of each number of failures, of creates that make some attempts.
+func (f failures) probability(attempts int) []float64 {
+	m, err := analyze.NewModel(poolSize, attempts)
+	if err != nil {
+		panic(err) // the arguments are constants
+	}
+	p := m.NextFails(int64(f.existing))
+	lnFactorial := func(n int) float64 {
+		ln, _ := math.Lgamma(float64(n + 1))
+		return ln
+	}
+	d, n := make([]float64, f.creates+1), f.creates
+	for i := range d {
+		d[i] = math.Exp(lnFactorial(n) - lnFactorial(i) - lnFactorial(n-i) + float64(i)*math.Log(p) + float64(n-i)*math.Log1p(-p))
+	}
+	return d
+}
+
+// bounds returns the narrowest range outside of which each side has a probability of at most tail.
+func (f failures) bounds() (low, high int) {
+	d := f.probability(f.attempts)
+	high = len(d) - 1
+	for below := d[0]; below <= tail; below += d[low] {
+		low++
+	}
+	for above := d[high]; above <= tail; above += d[high] {
+		high--
+	}
+	return low, high
+}
+
+// TestPower bounds the probability that a server with a wrong number of attempts passes.
 func TestPower(t *testing.T) {
 	for _, test := range []struct {
-		count
+		failures
 		wrong int // attempts
 		most  float64
 	}{
-		{counts[0], 2, 1e-12},
-		{counts[1], 4, 0.01},
-		{counts[2], 2, 1e-12},
-		{counts[3], 6, 1e-20},
-		{counts[3], 7, 0.001},
-		{counts[3], 9, 0.04},
-		{counts[3], 10, 1e-9},
+		{measured[0], 2, 1e-12},
+		{measured[1], 6, 1e-20},
+		{measured[1], 7, 0.001},
+		{measured[1], 9, 0.04},
+		{measured[1], 10, 1e-9},
 	} {
-		low, high := test.expected(mustModel(t, test.attempts)).bounds(tail)
-		passes := test.expected(mustModel(t, test.wrong)).within(low, high)
-		t.Logf("%s: %d attempts instead of %d pass with probability %.1e", test.name, test.wrong, test.attempts, passes)
+		low, high := test.bounds()
+		passes := 0.0
+		for _, p := range test.probability(test.wrong)[low : high+1] {
+			passes += p
+		}
 		if !(passes <= test.most) {
-			t.Errorf("%s: %d attempts instead of %d pass with probability %g, want %g at most", test.name, test.wrong, test.attempts, passes, test.most)
+			t.Errorf("%d attempts instead of %d pass with probability %g, want %g at most", test.wrong, test.attempts, passes, test.most)
 		}
 	}
-}
-
-func mustModel(t *testing.T, attempts int) analyze.Model {
-	t.Helper()
-	m, err := newModel(attempts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
 }

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -94,12 +93,6 @@ func (c *cluster) kubectl(ctx context.Context, args ...string) error {
 	return nil
 }
 
-func (c *cluster) makeNamespace(ctx context.Context, name string) error {
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	_, err := c.client.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{})
-	return err
-}
-
 // names counts the ConfigMaps of a namespace.
 func (c *cluster) names(ctx context.Context, namespace string) (n int, err error) {
 	list, err := c.client.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{Limit: 1, ResourceVersion: ""})
@@ -111,23 +104,4 @@ func (c *cluster) names(ctx context.Context, namespace string) (n int, err error
 		n += int(*list.RemainingItemCount)
 	}
 	return n, nil
-}
-
-// serverSeconds is the processor time that kube-apiserver has used.
-func (c *cluster) serverSeconds(ctx context.Context) (float64, error) {
-	text, err := c.client.CoreV1().RESTClient().Get().AbsPath("/metrics").Do(ctx).Raw()
-	if err != nil {
-		return 0, err
-	}
-	return metric(text, "process_cpu_seconds_total")
-}
-
-// metric is the value of a series in an exposition.
-func metric(text []byte, name string) (float64, error) {
-	for line := range strings.SplitSeq(string(text), "\n") {
-		if value, is := strings.CutPrefix(line, name+" "); is {
-			return strconv.ParseFloat(value, 64)
-		}
-	}
-	return 0, fmt.Errorf("there is no metric %s", name)
 }

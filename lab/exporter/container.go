@@ -24,14 +24,12 @@ import (
 // readyTimeout limits the time of a first count.
 const readyTimeout = 5 * time.Minute
 
-// exporter is a container of the image, as in the Deployment. A new one takes another
-// address of the loopback network, as a new Pod has another IP.
+// exporter is a container of the image, as in the Deployment.
 type exporter struct {
-	lab     *lab
-	spec    corev1.Container
-	flags   []string // of the container runtime
-	name    string   // of the container
-	started int
+	lab   *lab
+	spec  corev1.Container
+	flags []string // of the container runtime
+	name  string   // of the container; empty before it has been started
 }
 
 func newExporter(l *lab) (*exporter, error) {
@@ -86,8 +84,7 @@ func runFlags(pod corev1.PodSpec) (flags []string, err error) {
 
 // start starts a new container.
 func (e *exporter) start(ctx context.Context) error {
-	e.started++
-	e.name = fmt.Sprintf("genname-exporter-%d-%d", os.Getpid(), e.started)
+	e.name = fmt.Sprintf("genname-exporter-%d", os.Getpid())
 	server, err := url.Parse(e.lab.Servers[0].URL)
 	if err != nil {
 		return err
@@ -126,47 +123,45 @@ func (e *exporter) stop(ctx context.Context) error {
 	return err
 }
 
-// remove ends all containers, and keeps their logs.
+// remove removes the container, and keeps its log.
 func (e *exporter) remove() error {
-	if e == nil {
+	if e == nil || e.name == "" {
 		return nil
 	}
-	var errs []error
-	for n := 1; n <= e.started; n++ {
-		name := strings.TrimSuffix(e.name, strconv.Itoa(e.started)) + strconv.Itoa(n)
-		logs, _ := e.runtime(context.Background(), "logs", name)
-		_, err := e.runtime(context.Background(), "rm", "--force", name)
-		errs = append(errs, err, os.WriteFile(e.lab.path(name+".log"), []byte(logs), 0o600))
+	logs, _ := e.runtime(context.Background(), "logs", e.name)
+	_, err := e.runtime(context.Background(), "rm", "--force", e.name)
+	return errors.Join(err, os.WriteFile(e.lab.path(e.name+".log"), []byte(logs), 0o600))
+}
+
+// get requests a path of a named port.
+func (e *exporter) get(ctx context.Context, port, path string) ([]byte, error) {
+	at := slices.IndexFunc(e.spec.Ports, func(p corev1.ContainerPort) bool { return p.Name == port })
+	address := fmt.Sprintf("http://127.0.0.1:%d%s", e.spec.Ports[at].ContainerPort, path)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
 	}
-	return errors.Join(errs...)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: status code %d", address, response.StatusCode)
+	}
+	return body, err
 }
 
-// host is the address of the loopback network by which this container is reached.
-func (e *exporter) host() string { return fmt.Sprintf("127.0.0.%d", e.started) }
-
-// port is the number of a named port.
-func (e *exporter) port(name string) int32 {
-	at := slices.IndexFunc(e.spec.Ports, func(p corev1.ContainerPort) bool { return p.Name == name })
-	return e.spec.Ports[at].ContainerPort
-}
-
-// address is where Prometheus scrapes.
-func (e *exporter) address() string { return fmt.Sprintf("%s:%d", e.host(), e.port("metrics")) }
-
-// probe sends a probe like a kubelet, and returns the status code.
-func (e *exporter) probe(ctx context.Context, p *corev1.Probe) (int, error) {
-	address := fmt.Sprintf("http://%s:%d%s", e.host(), e.port(p.HTTPGet.Port.StrVal), p.HTTPGet.Path)
-	code, _, err := get(ctx, address)
-	return code, err
-}
-
-// waitReady polls the readiness probe, and returns how long that took.
+// waitReady polls the probes as a kubelet does, and returns how long that took.
 func (e *exporter) waitReady(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
-	err := eventually(ctx, readyTimeout, func() error {
-		code, err := e.probe(ctx, e.spec.ReadinessProbe)
-		if err == nil && code != http.StatusOK {
-			err = fmt.Errorf("readiness: status code %d", code)
+	err := eventually(ctx, readyTimeout, func() (err error) {
+		for _, p := range []*corev1.Probe{e.spec.LivenessProbe, e.spec.ReadinessProbe} {
+			_, failed := e.get(ctx, p.HTTPGet.Port.StrVal, p.HTTPGet.Path)
+			err = errors.Join(err, failed)
 		}
 		return err
 	})
@@ -176,10 +171,7 @@ func (e *exporter) waitReady(ctx context.Context) (time.Duration, error) {
 // scrape returns the exposition, and how long it took.
 func (e *exporter) scrape(ctx context.Context) ([]byte, time.Duration, error) {
 	began := time.Now()
-	code, text, err := get(ctx, "http://"+e.address()+"/metrics")
-	if err == nil && code != http.StatusOK {
-		err = fmt.Errorf("scrape: status code %d", code)
-	}
+	text, err := e.get(ctx, "metrics", "/metrics")
 	return text, time.Since(began), err
 }
 
@@ -197,22 +189,6 @@ func (e *exporter) highWater(ctx context.Context) (int64, error) {
 	var kilobytes int64
 	_, err = fmt.Sscan(rest, &kilobytes)
 	return kilobytes << 10, err
-}
-
-func get(ctx context.Context, address string) (int, []byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return 0, nil, err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	body, err := io.ReadAll(response.Body)
-	return response.StatusCode, body, err
 }
 
 // eventually repeats try until it succeeds, for so long.

@@ -34,7 +34,8 @@ func (c crowd) n() int { return c.prefixes * c.names }
 // API server, which is stopped in that time.
 func (c crowd) store(ctx context.Context, cl *cluster) error {
 	began := time.Now()
-	if err := cl.makeNamespace(ctx, c.namespace); err != nil {
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.namespace}}
+	if _, err := cl.client.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil {
 		return err
 	}
 	if err := cl.Servers[0].Kill(); err != nil {

@@ -1,11 +1,10 @@
-// Command exporter runs the image of the exporter as in deploy/exporter, beside a real
-// kube-apiserver, etcd and Prometheus server. It carries out incidents, checks which alerts
-// fire and when, measures, and with -write puts the results into a document.
+// Command exporter runs the image of the exporter as in deploy/exporter, beside a real kube-apiserver
+// and etcd with many ConfigMaps. It measures the exporter's memory and its scrapes, and with -write
+// puts the results into a document.
 //
-//	go run ./lab/exporter -write lab/exporter/README.md incidents guide memory
+//	go run ./lab/exporter -write lab/exporter/README.md
 //
-// It needs bin/kubectl-genname, bin/prometheus, and the image that deploy/exporter names ("make
-// image").
+// It needs the image that deploy/exporter names ("make image").
 package main
 
 import (
@@ -16,67 +15,76 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
 	"syscall"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/lab/document"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// settings are the flags.
-type settings struct {
-	container  string // podman or docker
-	prometheus string
-	crowd      int // names under each of the 300 prefixes
-	objects    int // of the measurement of memory
-	write      string
-}
+const (
+	objects   = 1_000_000
+	prefixes  = 40
+	memoryBar = 150 << 20
+	scrapeBar = 100 * time.Millisecond
+	scrapes   = 20
+)
 
 func main() {
-	var s settings
-	flag.StringVar(&s.container, "container", "podman", "what runs the image: podman or docker")
-	flag.StringVar(&s.prometheus, "prometheus", "bin/prometheus", "the Prometheus server")
-	flag.IntVar(&s.crowd, "crowd", 2000, "names under each of the 300 prefixes; 10,000 need 16 GiB of memory")
-	flag.IntVar(&s.objects, "objects", 1_000_000, "objects under 40 prefixes, for the measurement of memory")
-	flag.StringVar(&s.write, "write", "", "document to write the results into, between its markers")
+	container := flag.String("container", "podman", "what runs the image: podman or docker")
+	write := flag.String("write", "", "document to write the results into, between its markers")
 	flag.Parse()
-	if err := s.runAll(flag.Args()); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, *container, *write)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-// runAll carries out the parts in their order.
-func (s settings) runAll(parts []string) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	for _, part := range parts {
-		if err := s.run(ctx, part); err != nil {
-			return fmt.Errorf("%s: %w", part, err)
+// run measures, prints the results, and writes them into the document. Results that miss a bar are printed only.
+func run(ctx context.Context, container, write string) error {
+	const section = "memory"
+	if write != "" {
+		if err := document.Check(write, section); err != nil {
+			return err
 		}
 	}
-	return nil
-}
-
-// run carries out one part.
-func (s settings) run(ctx context.Context, part string) error {
-	switch part {
-	case "incidents":
-		return s.section(part, func() (string, error) { return incidents(ctx, s) })
-	case "memory":
-		return s.section(part, func() (string, error) { return memory(ctx, s) })
-	case "guide":
-		return guide(ctx, s)
+	text := fmt.Sprintf("Measured on %s at commit %s with kube-apiserver %s. The machine has %d cores. "+
+		"Its load average was %s at the start.\n\n",
+		time.Now().UTC().Format(time.DateOnly), document.Commit(), controlplane.ServerVersion, runtime.NumCPU(), document.LoadAverage()) +
+		"| objects | prefixes | first count | peak of resident memory | heap in use | scrape, median | scrape, slowest | bytes |\n" +
+		"|--:|--:|--:|--:|--:|--:|--:|--:|\n"
+	var err error
+	for _, n := range []int{objects / 10, objects} { // a tenth of the objects, and all of them
+		err = errors.Join(err, onLab(ctx, container, func(l *lab) error {
+			row, err := l.measure(ctx, crowd{"crowd", prefixes, n / prefixes})
+			text += row
+			return err
+		}))
 	}
-	return fmt.Errorf("there is no part %q, only incidents, guide and memory", part)
+	fmt.Print(text)
+	if err != nil || write == "" {
+		return err
+	}
+	return document.Write(write, section, text)
 }
 
 // lab is a control plane with the manifests of the exporter, and a container of its image.
 type lab struct {
-	settings
 	*cluster
-	exporter *exporter
-	dir      string // of the files of this run
+	container string // podman or docker
+	exporter  *exporter
+	dir       string // of the files of this run
 }
 
 // onLab runs a function on a new lab, and takes the lab down.
-func onLab(ctx context.Context, s settings, run func(*lab) error) (err error) {
+func onLab(ctx context.Context, container string, run func(*lab) error) (err error) {
 	dir, err := os.MkdirTemp("", "genname-exporter-")
 	if err != nil {
 		return err
@@ -85,7 +93,7 @@ func onLab(ctx context.Context, s settings, run func(*lab) error) (err error) {
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
-	l := &lab{settings: s, cluster: c, dir: dir}
+	l := &lab{cluster: c, container: container, dir: dir}
 	defer func() {
 		err = errors.Join(err, l.exporter.remove(), c.Stop())
 		if err != nil {
@@ -97,12 +105,74 @@ func onLab(ctx context.Context, s settings, run func(*lab) error) (err error) {
 	if err := c.deploy(ctx); err != nil {
 		return err
 	}
-	l.exporter, err = newExporter(l)
-	if err != nil {
+	if l.exporter, err = newExporter(l); err != nil {
 		return err
 	}
 	return run(l)
 }
+
+// measure returns the row of one population. It fails if a bar is missed.
+func (l *lab) measure(ctx context.Context, c crowd) (string, error) {
+	if err := c.store(ctx, l.cluster); err != nil {
+		return "", err
+	}
+	if err := l.exporter.start(ctx); err != nil {
+		return "", err
+	}
+	counted, err := l.exporter.waitReady(ctx)
+	if err != nil {
+		return "", err
+	}
+	took, text, err := l.scrapes(ctx)
+	if err != nil {
+		return "", err
+	}
+	heap, err := metric(text, "go_memstats_heap_inuse_bytes")
+	names, err2 := metric(text, `genname_resource_names{group="",resource="configmaps"}`)
+	peak, err3 := l.exporter.highWater(ctx)
+	if err := errors.Join(err, err2, err3, l.exporter.stop(ctx)); err != nil {
+		return "", err
+	}
+	if int(names) != c.n() {
+		return "", fmt.Errorf("the exporter has counted %.0f of %d ConfigMaps", names, c.n())
+	}
+	median, slowest := took[len(took)/2], took[len(took)-1]
+	row := fmt.Sprintf("| %s | %d | %.0f s | %d MiB | %d MiB | %.1f ms | %.1f ms | %s |\n",
+		humanize.Grouped(c.n()), c.prefixes, counted.Seconds(), peak>>20, int64(heap)>>20,
+		milliseconds(median), milliseconds(slowest), humanize.Grouped(len(text)))
+	if peak > memoryBar || median > scrapeBar {
+		return row, fmt.Errorf("%d objects need %d MiB and %s per scrape, the bars are %d MiB and %s",
+			c.n(), peak>>20, median, memoryBar>>20, scrapeBar)
+	}
+	return row, nil
+}
+
+// scrapes scrapes repeatedly. It returns the sorted times, and the last exposition.
+func (l *lab) scrapes(ctx context.Context) (took []time.Duration, text []byte, err error) {
+	for range scrapes {
+		var d time.Duration
+		if text, d, err = l.exporter.scrape(ctx); err != nil {
+			return nil, nil, err
+		}
+		took = append(took, d)
+		sleep(ctx, 200*time.Millisecond)
+	}
+	slices.Sort(took)
+	return took, text, nil
+}
+
+// metric is the value of a series in an exposition.
+func metric(text []byte, name string) (value float64, err error) {
+	for line := range strings.Lines(string(text)) {
+		if number, is := strings.CutPrefix(line, name+" "); is {
+			_, err := fmt.Sscan(number, &value)
+			return value, err
+		}
+	}
+	return 0, fmt.Errorf("there is no metric %s", name)
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 func (l *lab) path(name string) string { return filepath.Join(l.dir, name) }
 
