@@ -15,53 +15,48 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
-// Client sends the requests of a Creator. Dynamic returns one for a dynamic
-// client, and package oncecr has one for controller-runtime.
+// Client sends the requests of a Creator. Dynamic returns a Client for a dynamic client, and package oncecr has a
+// Client for controller-runtime.
 //
-// Create and Get return the errors of the server as client-go does, and send
-// nothing once ctx is done.
+// Create and Get return the errors of the server as client-go does. They send nothing after ctx has ended.
 type Client interface {
-	// Identify returns the group and kind of object, and whether objects of this
-	// kind have a namespace. It may read the server's resource types.
+	// Identify returns the group and kind of object, and whether objects of this kind have a namespace. It can
+	// read the resource types of the server.
 	Identify(ctx context.Context, object runtime.Object) (kind schema.GroupKind, namespaced bool, err error)
 	// Create sends object, and fills it with the response.
 	Create(ctx context.Context, object runtime.Object) error
-	// Get reads an object of the type of object into it, from the server and
-	// not from a cache.
+	// Get reads an object into the argument object, which has the same type. It reads from the server and not from
+	// a cache.
 	Get(ctx context.Context, namespace, name string, object runtime.Object) error
 }
 
-// Creator creates objects, each exactly once under its ID. Several goroutines may
-// use it.
+// Creator creates objects, each exactly once under its ID. Several goroutines can use it.
 type Creator struct {
 	client  Client
-	secrets []derive.Secret // the current one, and then the former ones
-	invalid error           // of an option
+	secrets []derive.Secret // the current secret, and then the former ones
+	invalid error           // error of an option
 }
 
 // Option changes a Creator.
 type Option func(*Creator)
 
-// NoSecret is the secret of WithSecret for the time without a secret. It isn't nil, so
-// that a secret that is missing by accident is an error.
+// NoSecret is an argument of WithSecret that means "no secret". It isn't nil, so that a secret that is missing by
+// accident is an error.
 var NoSecret = []byte("genname.dev/no-secret")
 
-// WithSecret puts annotations, names and digests under HMAC with the current
-// secret, so that no other user can compute them. The secret has 32 to 1,024
-// printable ASCII characters. A line break at its end is ignored. An unusable secret
-// makes each Create a permanent error.
+// WithSecret derives annotations, names and digests with HMAC and the current secret, so that other users can't
+// compute them. A secret has 32 to 1,024 printable ASCII characters. A line break at its end is ignored. With an
+// unusable secret, each Create returns a permanent error.
 //
-// Create reads the name under each former secret first, with one GET each. NoSecret
-// stands for the time without a secret. Without it, a Creator that had no secret
-// before creates every object again. While NoSecret or a secret that others know is
-// among the former ones, other users can still create an object first. Remove it once
-// the objects from before are gone.
+// Create first reads the object under the name of each former secret, with one GET each. If the Creator had no
+// secret before, pass NoSecret as a former secret. Otherwise it creates every object again. Remove NoSecret, and
+// former secrets that other users know, when the objects from before are deleted. Until then, other users can
+// still create an object first.
 //
-// Change a secret in two steps. First give all processes the new secret as a former
-// one: WithSecret(old, new), or WithSecret(NoSecret, new). Then make it the current
-// one, and the old secret a former one. While both steps overlap, two processes that
-// create the same object at one moment can create it twice. A reader that is a cache
-// does this at any time.
+// Change a secret in two steps. First pass the new secret as a former one to all processes: WithSecret(old, new),
+// or WithSecret(NoSecret, new). Then make it the current secret, and the old secret a former one. While some
+// processes are in the first step and others in the second, two processes can create the same object at the same
+// moment, and then it exists twice. This can happen at any time if the Client reads from a cache.
 func WithSecret(current []byte, former ...[]byte) Option {
 	return func(c *Creator) {
 		c.secrets = nil
@@ -88,14 +83,14 @@ func New(client Client, options ...Option) *Creator {
 	return c
 }
 
-// Outcome says how a Create without an error ended.
+// Outcome is the outcome of a Create without an error.
 type Outcome string
 
 const (
 	// Created means that this call received the server's 201.
 	Created Outcome = "Created"
-	// Found means that the object exists with this ID. An earlier call created it,
-	// or a copy of a request of this call.
+	// Found means that the object with this ID exists. An earlier call created it, or a request of this call whose
+	// response was lost.
 	Found Outcome = "Found"
 )
 
@@ -103,37 +98,32 @@ const (
 type Result struct {
 	// Outcome is empty if there is an error.
 	Outcome Outcome
-	// Name is the name that follows from the ID. It is set if a request was sent.
+	// Name is the name that is derived from the ID. It is empty if no request was sent.
 	Name string
-	// Object is the object as the server has it. It is the object given to Create
-	// if there is no error, the other object for ErrTaken, ErrNotControlled and
-	// ErrMismatch, and nil otherwise.
+	// Object is the object as the server has it. Without an error, it is the object that was passed to Create.
+	// With ErrTaken, ErrNotControlled and ErrMismatch, it is the other object. With other errors, it is nil.
 	Object runtime.Object
-	// DryRun reports that the response had no resourceVersion: the client makes dry
-	// runs, and nothing was stored.
+	// DryRun reports that the client makes dry runs, so nothing was stored. The response then has no
+	// resourceVersion.
 	DryRun bool
-	// Compared reports that the content could be compared: the object has the
-	// annotation with the digest, of this version and secret.
+	// Compared reports that Create could compare the content. This needs the annotation with the digest, made by
+	// the same version and with the same secret.
 	Compared bool
-	// Differs reports that the object was created with other content than the
-	// call has, for example by an earlier version of the controller. Metadata and
-	// all other fields except status count, as the creator sent them. Later
-	// changes of the object don't count, except for the data of a Secret, which is
-	// compared as the server has it. Otherwise, Differs is false if Compared is false.
+	// Differs reports that the object was created with other content than that of this call, for example by an
+	// earlier version of the controller. Create compares the content as it was sent: metadata and all other fields
+	// except status. So later changes of the object don't count, with one exception: the data of a Secret is
+	// compared as the server has it. Without Compared, only that data can make Differs true.
 	Differs bool
-	// Terminating reports that Object is being deleted. After it is gone, Create
-	// creates the object again.
+	// Terminating reports that Object is being deleted. After it is deleted, Create creates the object again.
 	Terminating bool
 }
 
-// Create creates object once under id, or finds it. The object has a
-// generateName and no name. It is a typed object or an
-// *unstructured.Unstructured. Create fills it with the response of the server if
-// there is no error, and doesn't change it otherwise.
+// Create creates object under id, or finds it. The object has a generateName and no name. It is a typed object or
+// an *unstructured.Unstructured. Without an error, Create fills it with the response of the server. With an error,
+// Create doesn't change it.
 //
-// Create returns as soon as the outcome is known. It repeats requests without a
-// clear response for up to 5 seconds, and sends nothing once ctx is done. The
-// errors are those of this package.
+// Create retries requests without a clear response for up to 5 seconds, and returns as soon as the outcome is
+// known. It sends nothing after ctx has ended. The errors are those of this package.
 func (c *Creator) Create(ctx context.Context, object runtime.Object, id ID) (Result, error) {
 	o, err := c.newOperation(ctx, object, id)
 	if err != nil {
@@ -148,7 +138,7 @@ func (c *Creator) Create(ctx context.Context, object runtime.Object, id ID) (Res
 	return result, err
 }
 
-// newOperation checks the arguments, and makes the copy of object that is sent.
+// newOperation checks the arguments, and copies the object.
 func (c *Creator) newOperation(ctx context.Context, object runtime.Object, id ID) (*operation, error) {
 	switch {
 	case isNil(ctx):
@@ -184,8 +174,8 @@ func (c *Creator) newOperation(ctx context.Context, object runtime.Object, id ID
 	}, nil
 }
 
-// copyOf returns a copy of object. An unstructured object can't be copied if it has
-// values that JSON decoding doesn't make, such as int.
+// copyOf returns a copy of object. It fails if an unstructured object has values that the JSON decoder doesn't
+// make, such as int.
 func copyOf(object runtime.Object) (copied runtime.Object, err error) {
 	defer func() {
 		if why := recover(); why != nil {

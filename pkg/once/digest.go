@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// contentOf returns the content of object as JSON values. It is the same for a typed
-// and an unstructured object, and from one version of a library to the next.
+// contentOf returns the content of object as JSON values. A typed and an unstructured object have the same
+// content, and so do objects of two versions of a library.
 func contentOf(object runtime.Object) (map[string]any, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {
@@ -21,11 +21,10 @@ func contentOf(object runtime.Object) (map[string]any, error) {
 	return content, nil
 }
 
-// withoutZeroStructs removes from content, as which value is encoded, the fields
-// of structs that are structs and zero, however deep. The tags of a library's
-// version decide whether an encoder writes them. Without them two contents stay
-// different, because no other value of the field is encoded as nothing. A pointer
-// to a zero struct is kept, because it is another value than nil.
+// withoutZeroStructs removes from content all fields whose value is a zero struct, at every depth. content is the
+// encoding of value. Whether an encoder writes a zero struct depends on the tags in the version of the library.
+// The removal can't make two different contents equal, because no other value of the field is encoded as nothing.
+// A pointer to a zero struct is kept, because it differs from nil.
 func withoutZeroStructs(value reflect.Value, content any) {
 	for value.Kind() == reflect.Pointer || value.Kind() == reflect.Interface {
 		value = value.Elem()
@@ -51,12 +50,11 @@ func withoutZeroStructs(value reflect.Value, content any) {
 	}
 }
 
-// withoutZeroStruct is withoutZeroStructs for one field of a struct, which is
-// encoded as content.
+// withoutZeroStruct does the same for one field of a struct. content is the encoding of the struct.
 func withoutZeroStruct(field reflect.StructField, in reflect.Value, content any) {
 	fields, _ := content.(map[string]any)
 	switch name := jsonName(field); {
-	case !field.IsExported() && !field.Anonymous: // never encoded
+	case !field.IsExported() && !field.Anonymous: // encoding/json never encodes it
 	case name == "":
 		withoutZeroStructs(in, content)
 	case in.Kind() == reflect.Struct && in.IsZero():
@@ -66,14 +64,12 @@ func withoutZeroStruct(field reflect.StructField, in reflect.Value, content any)
 	}
 }
 
-// encodesItself reports whether the fields of a type need not be those of its
-// encoding.
+// encodesItself reports whether a type has its own encoder, so its JSON can have other fields than the type.
 func encodesItself(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]())
 }
 
-// jsonName returns the name of a struct's field in JSON. It is empty for an inline
-// field.
+// jsonName returns the JSON name of a struct's field. It is empty for an inline field.
 func jsonName(field reflect.StructField) string {
 	name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 	switch {

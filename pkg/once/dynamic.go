@@ -18,11 +18,11 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
 )
 
-// Dynamic returns the Client of a dynamic client. mapper finds the resources of
-// objects, such as that of restmapper.NewDeferredDiscoveryRESTMapper. If a
-// resource type is new or is gone, and mapper can be reset, the client resets it.
+// Dynamic returns the Client of a dynamic client. mapper finds the resource of a kind. An example is
+// restmapper.NewDeferredDiscoveryRESTMapper. If the server has a new resource type, or no longer has one, the
+// Client resets mapper, if mapper has a Reset method.
 //
-// Objects need an apiVersion and a kind, also typed ones.
+// Objects need an apiVersion and a kind. This includes typed objects.
 func Dynamic(client dynamic.Interface, mapper meta.RESTMapper) Client {
 	if isNil(client) || isNil(mapper) {
 		return nil
@@ -35,13 +35,13 @@ type dynamicClient struct {
 	mapper meta.RESTMapper
 
 	mu    sync.Mutex
-	reset time.Time // the last reset for a resource type that was not found
+	reset time.Time // time of the last reset after a resource type was not found
 }
 
-// resetInterval is the least time between two resets of the RESTMapper because a type was not found.
+// resetInterval is the minimum time between two resets of the RESTMapper because a type was not found.
 const resetInterval = 10 * time.Second
 
-// notSent is why a request was not sent.
+// notSent is the error of a request that was not sent.
 type notSent struct{ error }
 
 func (n *notSent) Unwrap() error { return n.error }
@@ -105,7 +105,7 @@ func (c *dynamicClient) resource(
 	return c.client.Resource(mapping.Resource).Namespace(namespace), nil
 }
 
-// mapping is find, until ctx is done: a mapper knows no context.
+// mapping calls find, and returns when ctx ends. A RESTMapper doesn't take a context.
 func (c *dynamicClient) mapping(ctx context.Context, kind schema.GroupVersionKind) (*meta.RESTMapping, error) {
 	type result struct {
 		mapping *meta.RESTMapping
@@ -127,8 +127,8 @@ func (c *dynamicClient) mapping(ctx context.Context, kind schema.GroupVersionKin
 	}
 }
 
-// find returns the resource of a kind. If there is none, it searches once more after
-// a reset.
+// find returns the resource of a kind. If the mapper doesn't know the kind, find resets the mapper and tries
+// again.
 func (c *dynamicClient) find(kind schema.GroupVersionKind) (*meta.RESTMapping, error) {
 	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	if !meta.IsNoMatchError(err) || !c.mayReset() {
@@ -148,15 +148,15 @@ func (c *dynamicClient) mayReset() bool {
 	return true
 }
 
-// forget resets the mapper if err means that the server doesn't serve the
-// resource: it may have another name now.
+// forget resets the mapper if err means that the server doesn't serve the resource. The resource might have
+// another name now.
 func (c *dynamicClient) forget(err error) {
 	if details := findings.Details(err); apierrors.IsNotFound(err) && (details == nil || details.Name == "") {
 		meta.MaybeResetRESTMapper(c.mapper)
 	}
 }
 
-// toUnstructured returns object as the dynamic client takes it.
+// toUnstructured converts object for the dynamic client.
 func toUnstructured(object runtime.Object) (*unstructured.Unstructured, error) {
 	u, ok := object.(*unstructured.Unstructured)
 	if !ok {
@@ -172,7 +172,7 @@ func toUnstructured(object runtime.Object) (*unstructured.Unstructured, error) {
 	return u, nil
 }
 
-// fill makes object the one of the response.
+// fill copies the response into object.
 func fill(object runtime.Object, response *unstructured.Unstructured) error {
 	if u, ok := object.(*unstructured.Unstructured); ok {
 		u.Object = response.Object

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// finish returns the result of a create that has ended.
+// finish returns the result of the operation.
 func (o *operation) finish(ctx context.Context, d protocol.Done) (Result, error) {
 	switch {
 	case d.Outcome != protocol.Unknown && errors.Is(d.Err, ErrInvalid):
@@ -42,8 +42,8 @@ func (o *operation) created() Result {
 	return result
 }
 
-// found returns the result of an object that exists with our ID. An annotation can
-// be copied, so its controller must be the one that was sent, too.
+// found returns the result of an object that exists with our ID. Other users can copy the annotation. So the
+// object must also have the controller of the object that was sent.
 func (o *operation) found() (Result, error) {
 	result := o.held()
 	if wanted := o.controller(); wanted != "" && controllerOf(o.metadata()) != wanted {
@@ -51,7 +51,7 @@ func (o *operation) found() (Result, error) {
 	}
 	annotations := o.metadata().GetAnnotations()
 	digest := annotations[derive.DigestAnnotation]
-	if annotations[Annotation] != o.annotation { // something removes annotations
+	if annotations[Annotation] != o.annotation { // the annotations were removed
 		digest = ""
 	}
 	result.Compared = derive.Comparable(digest, o.digest)
@@ -64,8 +64,8 @@ func (o *operation) found() (Result, error) {
 	return result, nil
 }
 
-// hasOtherSecretData reports whether the object is a Secret that lacks data that was
-// sent, or has other data. Keys that only the server has don't count.
+// hasOtherSecretData reports whether the object is a Secret whose data lacks a key that was sent, or has another
+// value for it. Other keys on the server don't count.
 func (o *operation) hasOtherSecretData() bool {
 	if o.place.Group != "" || o.place.Kind != "Secret" {
 		return false
@@ -83,20 +83,19 @@ func (o *operation) hasOtherSecretData() bool {
 	return false
 }
 
-// held is a result with the object that the server has.
+// held returns a result with the server's object.
 func (o *operation) held() Result {
 	return Result{Object: o.response, Terminating: o.metadata().GetDeletionTimestamp() != nil}
 }
 
-// metadata returns the metadata of the last response, which is an object.
+// metadata returns the metadata of the object in the last response.
 func (o *operation) metadata() metav1.Object {
-	metadata, _ := meta.Accessor(o.response) // was read before
+	metadata, _ := meta.Accessor(o.response) // no error: it was read before
 	return metadata
 }
 
-// unknown returns the error of an object that may exist. It has the texts of
-// responses, but doesn't wrap them: apierrors.IsForbidden would mean that the
-// object was refused.
+// unknown returns the error of an object that might exist. Its text contains the texts of responses, but it
+// doesn't wrap them. Otherwise apierrors.IsForbidden would be true, and mean that the object was refused.
 func (o *operation) unknown(ctx context.Context, doubt error) error {
 	text := doubt.Error()
 	if ctx.Err() != nil {
@@ -105,7 +104,7 @@ func (o *operation) unknown(ctx context.Context, doubt error) error {
 	return o.failure(ErrUnknown, ctx.Err(), text)
 }
 
-// failure returns an error of the kind. Without a text, the text is the cause's.
+// failure returns an error of a kind. If text is empty, the text is that of the cause.
 func (o *operation) failure(kind, cause error, text string) error {
 	if text == "" && cause != nil {
 		text = cause.Error()
@@ -113,7 +112,7 @@ func (o *operation) failure(kind, cause error, text string) error {
 	return &failure{kind, cause, kind.Error() + ": " + o.reference() + ": " + text}
 }
 
-// reference names the object for a message.
+// reference names the object in a message.
 func (o *operation) reference() string {
 	kind := o.object.GetObjectKind().GroupVersionKind().Kind
 	if kind == "" {

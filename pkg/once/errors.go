@@ -5,39 +5,35 @@ import (
 	"fmt"
 )
 
-// The errors of Create. An error is one of these by errors.Is. It also wraps the
-// server's response if that is the reason, so apierrors.IsForbidden and similar
-// functions work.
+// The errors of Create. Compare with errors.Is. An error also wraps the server's response if that is the reason,
+// so apierrors.IsForbidden and similar functions work.
 var (
-	// ErrUnknown means that the object may exist. Create with the same ID again.
+	// ErrUnknown means that the object might exist. Call Create with the same ID again.
 	ErrUnknown = errors.New("outcome unknown")
-	// ErrRefused means that the server refused the last request that got a response.
-	// It does not mean that the object doesn't exist: client-go repeats some
-	// requests, and an earlier copy may have created it.
+	// ErrRefused means that the server refused the last request that got a response. The object can exist
+	// nevertheless. client-go repeats some requests, and an earlier copy might have created the object.
 	ErrRefused = errors.New("refused")
-	// ErrTaken means that another object has the name. Result.Object is that
-	// object.
+	// ErrTaken means that another object has the name. Result.Object is that object.
 	ErrTaken = errors.New("name taken")
-	// ErrNotControlled means that the object of the ID has another controller than
-	// the object given to Create, or none. It was orphaned, restored or adopted, or
-	// another user created it. Don't use its content. Result.Object is that object.
+	// ErrNotControlled means that the object with the ID has another controller than the object that was passed to
+	// Create, or none. It was orphaned, restored or adopted, or another user created it. Don't use its content.
+	// Result.Object is that object.
 	ErrNotControlled = errors.New("not controlled by the owner")
-	// ErrMismatch means that the object of a FromKey ID exists, and was created
-	// with other content. Result.Object is that object.
+	// ErrMismatch means that the object of a FromKey ID exists, and was created with other content. Result.Object
+	// is that object.
 	ErrMismatch = errors.New("created with other content")
-	// ErrInterrupted means that the context was done before a request was sent or
-	// accepted. The error is the context's error, too.
+	// ErrInterrupted means that the context ended before the server accepted a request. The error wraps the
+	// context's error.
 	ErrInterrupted = errors.New("interrupted")
-	// ErrInvalid means that an argument can't be used, and that nothing was sent. A
-	// Client returns it for an object that it can't send.
+	// ErrInvalid means that an argument is invalid, and that nothing was sent. A Client returns it for an object
+	// that it can't send.
 	ErrInvalid = errors.New("invalid argument")
 )
 
-// IsPermanent reports whether a later call with the same arguments fails, too,
-// unless the cluster changes. It is true for ErrTaken, ErrMismatch and ErrInvalid.
-// ErrRefused is never permanent, because a quota, a policy or a
-// permission can change. ErrNotControlled is not permanent, because the garbage
-// collector deletes an object whose owner is gone.
+// IsPermanent reports whether a later call with the same arguments fails again, unless the cluster changes. It is
+// true for ErrTaken, ErrMismatch and ErrInvalid. ErrRefused is never permanent, because a quota, a policy or a
+// permission can change. ErrNotControlled is not permanent, because the garbage collector deletes an object whose
+// owner is deleted.
 func IsPermanent(err error) bool {
 	return errors.Is(err, ErrInvalid) || errors.Is(err, ErrTaken) || errors.Is(err, ErrMismatch)
 }
@@ -50,15 +46,15 @@ func invalid(format string, values ...any) error {
 // failure is an error of a kind, with its reason.
 type failure struct {
 	kind  error
-	cause error  // of the server, the client or the context; may be nil
-	text  string // the message, which has the text of the cause
+	cause error  // error of the server, the client or the context; can be nil
+	text  string // the message, which includes the text of the cause
 }
 
 func (f *failure) Error() string {
 	return f.text
 }
 
-// Unwrap returns the kind and the cause, as far as it is known.
+// Unwrap returns the kind, and the cause if there is one.
 func (f *failure) Unwrap() []error {
 	if f.cause == nil {
 		return []error{f.kind}

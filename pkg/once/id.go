@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
-// Annotation is the annotation of a created object. Its value follows from the
-// secret, the ID, and the object's kind, namespace and generateName.
+// Annotation is the annotation by which Create recognizes its object. Its value is derived from the secret, the
+// ID, and the object's kind, namespace and generateName.
 const Annotation = derive.IDAnnotation
 
 // ID identifies one object, together with its kind, namespace and generateName. IDs
@@ -28,10 +28,9 @@ const (
 	ofRandom = "random"
 )
 
-// ForOwner returns the ID of the object that owner needs for a purpose, such as
-// "worker-3". It follows from the owner's UID. An owner of the same name that is
-// created again has another UID, and so its own objects. ForOwner returns an
-// error if owner is nil or has no UID.
+// ForOwner returns the ID of the object that owner needs for a purpose, such as "worker-3". The ID is derived from
+// the owner's UID. If the owner is deleted and created again with the same name, it has another UID, so it gets
+// its own objects. ForOwner returns an error if owner is nil or has no UID.
 //
 // Create doesn't set an owner reference, and doesn't check that the owner exists.
 func ForOwner(owner metav1.Object, purpose string) (ID, error) {
@@ -44,12 +43,11 @@ func ForOwner(owner metav1.Object, purpose string) (ID, error) {
 	return ID{ofOwner, string(owner.GetUID()), purpose}, nil
 }
 
-// FromKey returns the ID of the object for a key, such as an order number. The
-// key must not be empty. The object carries a hash of the key, not the key. Without
-// a secret, anyone who guesses the key can verify the guess.
+// FromKey returns the ID of the object for a key, such as an order number. The key must not be empty. The object
+// carries a hash of the key, not the key. Without a secret, other users can test a guess of the key against the
+// hash.
 //
-// If the object exists and was created with other content, Create returns
-// ErrMismatch.
+// If the object exists and was created with other content, Create returns ErrMismatch.
 func FromKey(key string) (ID, error) {
 	if key == "" {
 		return ID{}, invalid("the key is empty")
@@ -57,12 +55,12 @@ func FromKey(key string) (ID, error) {
 	return ID{ofKey, key, ""}, nil
 }
 
-// NewID returns an ID of 128 random bits. Store it before you create the object:
-// after a restart, only the same ID finds it. Without a secret, a user who reads the
-// stored ID can take the object's name before you create it.
+// NewID returns an ID of 128 random bits. Store it before you create the object, because only the same ID finds
+// the object after a restart. Without a secret, a user who reads the stored ID can take the object's name before
+// you create the object.
 func NewID() ID {
 	var bits [16]byte
-	_, _ = rand.Read(bits[:]) // never fails, by its documentation
+	_, _ = rand.Read(bits[:]) // never fails, as its documentation says
 	return ID{ofRandom, hex.EncodeToString(bits[:]), ""}
 }
 
@@ -101,7 +99,7 @@ func ParseID(text string) (ID, error) {
 	return id, nil
 }
 
-// source returns the source of the object's derivation.
+// source returns the input of the derivation.
 func (id ID) source() derive.Source {
 	switch id.kind {
 	case ofOwner:

@@ -19,27 +19,25 @@ import (
 )
 
 const (
-	// retryTimeout is short, because the controller's work queue tries again, and
-	// other objects wait for the worker.
+	// retryTimeout is short, because the controller's work queue retries, and other objects wait for the worker.
 	retryTimeout = 5 * time.Second
-	// requestTimeout bounds one request; kube-apiserver gives a create 34 s.
+	// requestTimeout limits one request. kube-apiserver needs at most 34 s for a create.
 	requestTimeout = time.Minute
 )
 
-// operation is one object on its way to the server: it makes the requests that
-// the protocol asks for.
+// operation is one call of Create. It sends the requests that the protocol asks for.
 type operation struct {
 	client       Client
 	secrets      []derive.Secret
 	id           ID
 	generateName string
 	content      map[string]any
-	object       runtime.Object // as it is sent
+	object       runtime.Object // with the name and the annotations
 
 	place                    derive.Object // set by identify
 	annotation, name, digest string        // set by use
 
-	response runtime.Object // the last object that a response had
+	response runtime.Object // the object in the last response that had one
 }
 
 func (o *operation) run(ctx context.Context) (Result, error) {
@@ -55,7 +53,7 @@ func (o *operation) run(ctx context.Context) (Result, error) {
 	return o.create(ctx)
 }
 
-// identify sets the place of the object. The name follows from it.
+// identify finds out the group, kind and namespace of the object. The name is derived from them.
 func (o *operation) identify(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return o.failure(ErrInterrupted, ctx.Err(), textOf(context.Cause(ctx)))
@@ -64,7 +62,7 @@ func (o *operation) identify(ctx context.Context) error {
 	defer cancel()
 	kind, namespaced, err := o.client.Identify(limited, o.object)
 	o.place = derive.Object{Group: kind.Group, Kind: kind.Kind, GenerateName: o.generateName}
-	if metadata, _ := meta.Accessor(o.object); namespaced { // was read before
+	if metadata, _ := meta.Accessor(o.object); namespaced { // no error: it was read before
 		o.place.Namespace = metadata.GetNamespace()
 	}
 	switch {
@@ -81,30 +79,29 @@ func (o *operation) identify(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return o.failure(ErrInterrupted, ctx.Err(), textOf(context.Cause(ctx)))
 	}
-	return o.failure(ErrUnknown, nil, err.Error()) // an earlier call may have created the object
+	return o.failure(ErrUnknown, nil, err.Error()) // an earlier call might have created the object
 }
 
-// use derives the identity of the object under the secret, and writes it into the object.
+// use derives the annotation, the name and the digest under the secret, and writes them into the object.
 func (o *operation) use(secret derive.Secret) {
 	o.annotation = secret.ID(o.id.source(), o.place)
 	o.name = secret.Name(o.annotation, o.generateName)
 	o.digest = secret.Digest(o.annotation, o.place, o.content)
-	metadata, _ := meta.Accessor(o.object) // was read before
+	metadata, _ := meta.Accessor(o.object) // no error: it was read before
 	metadata.SetName(o.name)
 	annotations := map[string]string{}
 	for key, value := range metadata.GetAnnotations() {
 		annotations[key] = value
 	}
 	annotations[Annotation] = o.annotation
-	delete(annotations, derive.DigestAnnotation) // of an object that was copied
+	delete(annotations, derive.DigestAnnotation) // the object can be a copy with a digest
 	if o.digest != "" {
 		annotations[derive.DigestAnnotation] = o.digest
 	}
 	metadata.SetAnnotations(annotations)
 }
 
-// find reads the object under a former secret. The result is empty if no such
-// object exists.
+// find reads the object under a former secret. The result is empty if no such object exists.
 func (o *operation) find(ctx context.Context, former derive.Secret) (Result, error) {
 	o.use(former)
 	limited, cancel := context.WithTimeout(ctx, requestTimeout)
@@ -134,8 +131,8 @@ func (o *operation) create(ctx context.Context) (Result, error) {
 	return o.finish(ctx, protocol.Run(ctx, machine, o.exchange, protocol.Options{Timeout: requestTimeout}))
 }
 
-// exchange makes the request, and returns the observation. The protocol doesn't ask
-// for the time, because an ID has one name.
+// exchange sends the request, and returns the observation of the response. The protocol never asks for the
+// server's time here, because an ID has only one name.
 func (o *operation) exchange(ctx context.Context, request protocol.Action) protocol.Observation {
 	if _, is := request.(protocol.Post); is {
 		return o.post(ctx)
@@ -151,7 +148,7 @@ func (o *operation) post(ctx context.Context) protocol.Observation {
 	return o.accept(sent)
 }
 
-// sent is the object as responses are compared with it.
+// sent returns the description of the object that responses are compared with.
 func (o *operation) sent() findings.Sent {
 	return findings.Sent{
 		GroupKind: schema.GroupKind{Group: o.place.Group, Kind: o.place.Kind}, Namespace: o.place.Namespace,
@@ -185,7 +182,7 @@ func (o *operation) refused(err error) protocol.Observation {
 	return seen
 }
 
-// get reads the object of the name, and whose it is.
+// get reads the object of the name, and returns the observation.
 func (o *operation) get(ctx context.Context) protocol.Observation {
 	object := reflect.New(reflect.TypeOf(o.object).Elem()).Interface().(runtime.Object)
 	object.GetObjectKind().SetGroupVersionKind(o.object.GetObjectKind().GroupVersionKind())
@@ -198,22 +195,22 @@ func (o *operation) get(ctx context.Context) protocol.Observation {
 	}
 	o.response = object
 	seen := o.sent().Held(o.name, kindOf(object), got)
-	// Something may have removed the annotation. Then the object is ours only if it has
-	// the controller that was sent.
+	// A webhook might have removed the annotation. Then the object is ours only if it has the controller that was
+	// sent.
 	if seen.Finding == protocol.Anonymous && o.controller() != "" && controllerOf(got) == o.controller() {
 		seen.Finding = protocol.Ours
 	}
 	return seen
 }
 
-// kindOf returns the group and kind of object, which is empty for many typed ones.
+// kindOf returns the group and kind of object. Many typed objects have none.
 func kindOf(object runtime.Object) schema.GroupKind {
 	return object.GetObjectKind().GroupVersionKind().GroupKind()
 }
 
-// controller returns the UID of the controller that the object was sent with.
+// controller returns the UID of the controller of the object that was sent.
 func (o *operation) controller() types.UID {
-	sent, _ := meta.Accessor(o.object) // was read before
+	sent, _ := meta.Accessor(o.object) // no error: it was read before
 	return controllerOf(sent)
 }
 

@@ -1,13 +1,11 @@
-// Package derive computes the ID, the name, the run label and the digest of an
-// object that is created once. All of them follow from a source, such as the
-// user's key, and from an optional secret. It is pure: it reads nothing and sends
-// nothing.
+// Package derive computes the ID, the name, the run label and the digest of an object that is created once. The
+// input is a source, such as the user's key, and an optional secret. The package reads nothing and sends nothing.
 //
-// A derivation is permanent. Another version gives other names, so it can't find
-// the objects of this one. docs/spec/vectors.json has test vectors.
+// A derivation never changes. Another derivation would give other names, and so not find objects that exist.
+// docs/spec/vectors.json has test vectors.
 //
-// There is no promise of compatibility of the Go names before v1: the package is
-// exported because pkg/once and the kubectl plugin share it.
+// The package is exported only because pkg/once and the kubectl plugin share it. Before v1, its Go names can
+// change.
 package derive
 
 import (
@@ -36,18 +34,17 @@ const (
 	RunLabelKey = "genname.dev/run"
 )
 
-// SuffixLength is the number of characters that follow the prefix in a derived
-// name. There are 27^10 such suffixes (2^47.5).
+// SuffixLength is the number of characters after the prefix in a derived name. There are 27^10 such suffixes
+// (2^47.5).
 const SuffixLength = 10
 
-// Secret puts IDs, names and digests under HMAC-SHA-256, so that only who has
-// the secret can compute them. The zero value is "no secret": anyone who knows the
-// source can compute them. Secrets can be compared with ==, and print as a placeholder, or as
-// an address where fmt can't call Format: in an unexported field.
+// Secret is the key of the HMAC-SHA-256 that computes IDs, names and digests. The zero value is "no secret". Then
+// everyone who knows the source can compute them. Secrets can be compared with ==. A secret prints as a
+// placeholder. In an unexported field, where fmt can't call Format, it prints as an address.
 type Secret struct{ text unique.Handle[string] }
 
-// ParseSecret returns the secret of a text of 32 to 1,024 printable ASCII
-// characters. Its errors don't contain the text.
+// ParseSecret returns the secret with a text of 32 to 1,024 printable ASCII characters. Its errors don't contain
+// the text.
 func ParseSecret(text string) (Secret, error) {
 	switch {
 	case len(text) < 32 || len(text) > 1024:
@@ -70,7 +67,7 @@ func (s Secret) Format(f fmt.State, _ rune) {
 // MarshalText returns the placeholder, so that a secret is never in JSON or YAML.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(fmt.Sprint(s)), nil }
 
-// prk is HKDF-Extract (RFC 5869) with SHA-256 and the version as salt.
+// prk returns the pseudorandom key of HKDF-Extract (RFC 5869) with SHA-256 and the version as salt.
 func (s Secret) prk() []byte {
 	text := ""
 	if s != (Secret{}) {
@@ -79,7 +76,7 @@ func (s Secret) prk() []byte {
 	return mac([]byte("genname.dev/v1"), []byte(text))
 }
 
-// tag begins each ID. It shows whether the ID was made with a secret.
+// tag is the beginning of each ID. It shows whether the ID was computed with a secret.
 func (s Secret) tag() string {
 	if s == (Secret{}) {
 		return "v1-"
@@ -87,8 +84,8 @@ func (s Secret) tag() string {
 	return "v1s-"
 }
 
-// prf is F of the specification: a pseudorandom function of a label and parts. The
-// lengths before the parts make the encoding injective.
+// prf is F of the specification, a pseudorandom function of a label and parts. Each part has its length before it,
+// so different parts never have the same encoding.
 func (s Secret) prf(label string, parts ...string) []byte {
 	return mac(s.prk(), encode(label, parts...))
 }
@@ -116,19 +113,19 @@ func hex128(hash []byte) string { return hex.EncodeToString(hash[:16]) }
 // Sources can be compared.
 type Source struct{ kind, first, second string }
 
-// FromKey is the source of the objects of a key.
+// FromKey returns the source of the objects of a key.
 func FromKey(key string) Source { return Source{"key", key, ""} }
 
-// FromOwner is the source of the object that an owner needs for a purpose.
+// FromOwner returns the source of the object that an owner needs for a purpose.
 func FromOwner(uid, purpose string) Source { return Source{"owner", uid, purpose} }
 
-// FromRandom is the source of one object, with 32 random hexadecimal digits.
+// FromRandom returns the source of one object, from 32 random hexadecimal digits.
 func FromRandom(digits string) Source { return Source{"random", digits, ""} }
 
 // IsKey reports whether the source is a key.
 func (s Source) IsKey() bool { return s.kind == "key" }
 
-// parts returns the source as parts of the ID's input.
+// parts returns the parts of the ID's input that describe the source.
 func (s Source) parts() []string {
 	if s.kind == "owner" {
 		return []string{s.kind, s.first, s.second}
@@ -136,7 +133,7 @@ func (s Source) parts() []string {
 	return []string{s.kind, s.first}
 }
 
-// Object identifies the object that an ID is for.
+// Object describes an object as far as its ID depends on it.
 type Object struct {
 	// Group is the API group, empty for the core group. The version is no part of
 	// the ID.
@@ -148,14 +145,14 @@ type Object struct {
 	// GenerateName is all of metadata.generateName, or empty if the object has a
 	// fixed name.
 	GenerateName string
-	// Name is the fixed name. It counts only without a GenerateName.
+	// Name is the fixed name. It is ignored if there is a GenerateName.
 	Name string
-	// Document is the number (0, 1, …) of the document among the documents of the
-	// input with equal fields above, and Copy the number of its copy.
+	// Document is the number (0, 1, …) of the document among the documents of the input whose fields above are
+	// equal. Copy is the number of the copy of that document.
 	Document, Copy int
 }
 
-// parts returns the object as parts of the ID's input.
+// parts returns the parts of the ID's input that describe the object.
 func (o Object) parts() []string {
 	form, value := "name", o.Name
 	if o.GenerateName != "" {
@@ -164,15 +161,15 @@ func (o Object) parts() []string {
 	return []string{o.Group, o.Kind, o.Namespace, form, value, strconv.Itoa(o.Document), strconv.Itoa(o.Copy)}
 }
 
-// ID returns the ID of an object. Its content is no part of the ID.
+// ID returns the ID of an object. It doesn't depend on the content.
 func (s Secret) ID(source Source, o Object) string {
 	hash := s.prf("id", append(source.parts(), o.parts()...)...)
 	return s.tag() + hex128(hash) + "-" + strconv.Itoa(o.Document) + "-" + strconv.Itoa(o.Copy)
 }
 
-// Name returns the one name of an object with the ID: the first 53 bytes of
-// generateName without an incomplete last character, and ten characters that
-// follow from the ID and all of generateName. The bias of a character is below 2^-80.
+// Name returns the only name of an object with the ID. It has the first 53 bytes of generateName, without an
+// incomplete last character, and ten characters that are derived from the ID and the whole generateName. The bias
+// of a character is below 2^-80.
 func (s Secret) Name(id, generateName string) string {
 	hash := s.prf("name", id, generateName, "0", strconv.Itoa(SuffixLength))
 	rest, base, digit := new(big.Int).SetBytes(hash[:16]), big.NewInt(int64(len(names.Alphabet))), new(big.Int)
@@ -184,16 +181,16 @@ func (s Secret) Name(id, generateName string) string {
 	return string(name)
 }
 
-// RunLabel returns the value of RunLabelKey for the objects of a key. It
-// needs no secret: the label finds objects, and proves nothing.
+// RunLabel returns the value of RunLabelKey for the objects of a key. It doesn't use the secret, because the label
+// only finds objects.
 func RunLabel(key string) string {
 	return "v1-" + hex128(Secret{}.prf("run", key))
 }
 
 var idText = regexp.MustCompile(`^v1(s?)-[0-9a-f]{32}-(0|[1-9][0-9]{0,8})-(0|[1-9][0-9]{0,8})$`)
 
-// ParseID returns the numbers in an ID, and whether it was made with a secret. ok
-// is false if the text is not an ID with numbers.
+// ParseID returns the numbers in an ID, and whether the ID was computed with a secret. ok is false if the text is
+// not an ID with numbers.
 func ParseID(id string) (document, copied int, secret, ok bool) {
 	parts := idText.FindStringSubmatch(id)
 	if parts == nil {
@@ -204,9 +201,8 @@ func ParseID(id string) (document, copied int, secret, ok bool) {
 	return document, copied, parts[1] == "s", true
 }
 
-// Verifies reports whether an object with the name and the ID belongs to the
-// source: its ID and its name follow from the source under the secret. The numbers
-// are those in the ID, so o needs none.
+// Verifies reports whether an object with the name and the ID belongs to the source. Then its ID is derived from
+// the source under the secret, and its name from the ID. Verifies reads the numbers from the ID, so o needs none.
 func (s Secret) Verifies(source Source, o Object, id, name string) bool {
 	var ok bool
 	if o.Document, o.Copy, _, ok = ParseID(id); !ok || s.ID(source, o) != id {

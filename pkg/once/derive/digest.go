@@ -11,14 +11,13 @@ import (
 	"unicode/utf8"
 )
 
-// Digest returns the digest of the content of an object with the ID, or "" if the
-// content has no digest: a number that is not an integer below 2^53, or text that is
-// not UTF-8. The digest of the ID's other versions can't be compared with it.
+// Digest returns the digest of the content of an object with the ID. It returns "" if the content has no digest,
+// because it has a number that is not an integer below 2^53, or text that is not UTF-8. Digests of different
+// versions can't be compared.
 //
-// The content is the object's JSON as it is sent. Digest leaves out apiVersion, kind,
-// status, the identity of the object and all that servers and tools write. Without
-// a secret, it leaves out the data and stringData of a Secret, too, because a short
-// password could be found from its digest.
+// The content is the object's JSON as it is sent, without apiVersion, kind, status, the identity of the object,
+// and all fields that servers and tools write. Without a secret, Digest also ignores the data and stringData of a
+// Secret, because a short password can be found from its digest.
 func (s Secret) Digest(id string, o Object, content map[string]any) string {
 	text, ok := s.Canonical(o, content)
 	if !ok {
@@ -33,8 +32,8 @@ func (s Secret) DigestOf(id, canonical string) string {
 	return "d" + strings.TrimPrefix(s.tag(), "v") + hex128(s.prf("digest", id, canonical))
 }
 
-// Comparable reports whether two digests are of one version, so that different
-// values mean different content.
+// Comparable reports whether two digests have the same version. Only then do different digests mean different
+// content.
 func Comparable(a, b string) bool {
 	version := func(digest string) string { before, _, _ := strings.Cut(digest, "-"); return before }
 	return a != "" && b != "" && version(a) == version(b)
@@ -46,7 +45,7 @@ var leftOut = []string{
 	"deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "selfLink",
 }
 
-// Canonical returns the content as it is hashed: JSON as RFC 8785 writes it.
+// Canonical returns the text that is hashed: the content as JSON in the form of RFC 8785.
 func (s Secret) Canonical(o Object, content map[string]any) (text string, ok bool) {
 	content = Content(o, content)
 	if s == (Secret{}) && o.isSecret() {
@@ -59,9 +58,9 @@ func (s Secret) Canonical(o Object, content map[string]any) (text string, ok boo
 // isSecret reports whether the object is a Secret of the core group.
 func (o Object) isSecret() bool { return o.Group == "" && o.Kind == "Secret" }
 
-// Content returns the content of an object: its JSON without apiVersion, kind, status, the identity
-// of the object and all that servers and tools write. The stringData of a Secret is part of data, as
-// the server stores it.
+// Content returns the content of an object. That is its JSON without apiVersion, kind, status, the identity of the
+// object, and all fields that servers and tools write. The stringData of a Secret is merged into data, as the
+// server does it.
 func Content(o Object, object map[string]any) map[string]any {
 	content := maps.Clone(object)
 	for _, field := range []string{"apiVersion", "kind", "status"} {
@@ -106,15 +105,14 @@ func contentOf(metadata map[string]any) any {
 	return metadata
 }
 
-// byTool reports whether a tool writes the label or annotation: the plugin and pkg/once,
-// or kubectl.
+// byTool reports whether a label or annotation is written by the plugin, by pkg/once or by kubectl.
 func byTool(key string) bool {
 	return strings.HasPrefix(key, "genname.dev/") ||
 		key == "kubectl.kubernetes.io/last-applied-configuration" || key == "kubernetes.io/change-cause"
 }
 
-// SecretData returns the data of a Secret as the server stores it: data without line
-// breaks in its base64, and stringData in base64.
+// SecretData returns the data of a Secret as the server stores it. It removes line breaks from base64, and merges
+// stringData in base64.
 func SecretData(content map[string]any) map[string]any {
 	data, _ := content["data"].(map[string]any)
 	data = maps.Clone(data)
@@ -138,8 +136,8 @@ func SecretData(content map[string]any) map[string]any {
 	return data
 }
 
-// appendCanonical appends a value as RFC 8785 writes it, without the null members of
-// maps. It returns false for a value that has no digest.
+// appendCanonical appends a value in the form of RFC 8785, without the null members of maps. It returns false for
+// a value that has no digest.
 func appendCanonical(to []byte, value any) ([]byte, bool) {
 	switch v := value.(type) {
 	case nil:
@@ -191,19 +189,18 @@ func appendMap(to []byte, members map[string]any) (_ []byte, ok bool) {
 	return append(to, '}'), true
 }
 
-// byUTF16 compares two texts by their UTF-16 code units. Go compares bytes, which differs for
-// characters above U+FFFF.
+// byUTF16 compares two texts by their UTF-16 code units. The order differs from that of bytes for characters above
+// U+FFFF.
 func byUTF16(a, b string) int {
 	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
 }
 
-// escapes are the characters with an escape of their own.
+// escapes are the characters with a short escape sequence.
 var escapes = map[byte]string{
 	'\b': `\b`, '\t': `\t`, '\n': `\n`, '\f': `\f`, '\r': `\r`, '"': `\"`, '\\': `\\`,
 }
 
-// appendString appends a text. Package encoding/json can't be used: it always escapes U+2028 and
-// U+2029.
+// appendString appends a text. It doesn't use encoding/json, which always escapes U+2028 and U+2029.
 func appendString(to []byte, text string) ([]byte, bool) {
 	to = append(to, '"')
 	for i := range len(text) {
@@ -221,11 +218,11 @@ func appendString(to []byte, text string) ([]byte, bool) {
 	return append(to, '"'), utf8.ValidString(text)
 }
 
-// maxInteger is the bound of the integers that all JSON libraries read exactly.
+// maxInteger is the limit below which all JSON libraries read integers exactly.
 const maxInteger = 1 << 53
 
-// appendNumber appends an integer below 2^53. Other numbers have no canonical form here, because
-// languages write them differently.
+// appendNumber appends an integer below 2^53. Other numbers have no digest, because programming languages write
+// them differently.
 func appendNumber(to []byte, value any) ([]byte, bool) {
 	var n int64
 	switch v := value.(type) {

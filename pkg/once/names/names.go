@@ -1,11 +1,11 @@
-// Package names is the rules of generated names: how Kubernetes makes one from
-// metadata.generateName, how a name is taken apart again, and which names the
-// plugin tries for one object. It is pure and never talks to a cluster.
+// Package names has the rules of generated names. It computes how Kubernetes generates a name from
+// metadata.generateName, splits a name into prefix and suffix, and computes the names that the plugin sends for
+// one object. It never talks to a cluster.
 //
-// The server's rules are those of k8s.io/apiserver/pkg/storage/names
-// (SimpleNameGenerator) and k8s.io/apimachinery/pkg/util/rand (String), which
-// are the same in Kubernetes 1.27 to 1.37 and for every kind, custom resources
-// included; IPAddress of networking.k8s.io alone generates nothing.
+// The server's rules are in k8s.io/apiserver/pkg/storage/names (SimpleNameGenerator) and
+// k8s.io/apimachinery/pkg/util/rand (String). They are the same in Kubernetes 1.27 to 1.37, and for all kinds,
+// including custom resources. The only exception is the kind IPAddress of networking.k8s.io, for which the server
+// generates no names.
 package names
 
 import (
@@ -15,27 +15,26 @@ import (
 )
 
 const (
-	// Alphabet holds the characters of a suffix: no vowels and no characters
-	// that look like them, so that no words come out.
+	// Alphabet has the characters of a suffix. It has no vowels, and no characters that look like vowels, so that
+	// a suffix is never a word.
 	Alphabet = "bcdfghjklmnpqrstvwxz2456789"
-	// SuffixLength is the number of random characters, each one of Alphabet.
+	// SuffixLength is the number of random characters of Alphabet that the server appends.
 	SuffixLength = 5
-	// MaxLength is the length in bytes that a generated name never exceeds.
+	// MaxLength is the largest length of a generated name in bytes.
 	MaxLength = 63
-	// MaxPrefixLength is the number of bytes of generateName that are kept.
+	// MaxPrefixLength is the number of bytes that the server keeps of a generateName.
 	MaxPrefixLength = MaxLength - SuffixLength
 )
 
-// EffectivePrefix returns the start of each name that is generated from generateName:
-// its first MaxPrefixLength (58) bytes. Prefixes with the same effective prefix share one name pool.
+// EffectivePrefix returns the beginning of all names that are generated from generateName: its first
+// MaxPrefixLength (58) bytes. Prefixes with the same effective prefix share one name pool.
 func EffectivePrefix(generateName string) string {
 	return generateName[:min(len(generateName), MaxPrefixLength)]
 }
 
-// Split takes a name apart into the effective prefix and the suffix that it
-// would have if it was generated. ok is false if the name does not end in five
-// characters of Alphabet, has nothing before them, or is longer than a
-// generated name can be. True does not mean that the name was generated.
+// Split splits a name into the effective prefix and the suffix that it would have if it was generated. ok is false
+// if the name can't be generated: it doesn't end in five characters of Alphabet, has nothing before them, or is
+// too long. If ok is true, the name can still be a fixed name.
 func Split(name string) (prefix, suffix string, ok bool) {
 	cut := len(name) - SuffixLength
 	if cut < 1 || len(name) > MaxLength {
@@ -49,9 +48,8 @@ func Split(name string) (prefix, suffix string, ok bool) {
 	return name[:cut], name[cut:], true
 }
 
-// GeneratedFrom reports whether a server can have made name from generateName:
-// whether one or more characters of Alphabet, and nothing else, follow the effective
-// prefix. So longer suffixes are accepted, too.
+// GeneratedFrom reports whether a server can have generated name from generateName. The effective prefix must be
+// followed by one or more characters of Alphabet, and by nothing else. So it also accepts longer suffixes.
 func GeneratedFrom(name, generateName string) bool {
 	suffix, ok := strings.CutPrefix(name, EffectivePrefix(generateName))
 	return ok && suffix != "" && strings.Trim(suffix, Alphabet) == ""
@@ -65,20 +63,17 @@ var inAlphabet = func() (table [256]bool) {
 	return table
 }()
 
-// candidateDomain separates these hashes from all others, and versions them: a
-// change of the derivation is a new version.
+// candidateDomain separates these hashes from all others. It has the version of the derivation.
 const candidateDomain = "genname.dev/candidate/v1\x00"
 
-// Candidate returns a name as the server generates it: the first MaxPrefixLength bytes of
-// generateName, and SuffixLength characters of Alphabet that follow from seed and attempt. If
-// the cut splits a character of several bytes, the rest of the character is dropped, because
-// JSON can't carry it. Names of RBAC's kinds can have such characters. Over seeds, every
-// suffix is equally likely.
+// Candidate returns a name in the server's format: the first MaxPrefixLength bytes of generateName, and
+// SuffixLength characters of Alphabet that are derived from seed and attempt. For a random seed, all suffixes have
+// the same probability. If the cut splits a character of several bytes, Candidate drops the rest of that
+// character, because JSON can't contain it. Names of RBAC objects can have such characters.
 //
-// The suffix is read from SHA-256(domain ‖ attempt ‖ block ‖ seed) for block 0,
-// 1, …, with attempt and block as 32-bit big-endian integers: of each byte
-// below 243 = 9·27 the remainder modulo 27 is an index into Alphabet, other
-// bytes are passed over, which leaves no bias.
+// The suffix is derived from the bytes of SHA-256(domain ‖ attempt ‖ block ‖ seed) for block 0, 1, …, where
+// attempt and block are 32-bit big-endian integers. A byte below 243 = 9·27 gives the character of Alphabet with
+// the index byte mod 27. Other bytes are skipped, so there is no bias.
 func Candidate(generateName, seed string, attempt uint32) string {
 	name := make([]byte, 0, MaxLength)
 	name = append(name, strings.ToValidUTF8(EffectivePrefix(generateName), "")...)
@@ -96,7 +91,7 @@ func Candidate(generateName, seed string, attempt uint32) string {
 	}
 }
 
-// candidateBlock returns one block of the bytes that a suffix is read from.
+// candidateBlock returns one block of bytes for the suffix.
 func candidateBlock(seed string, attempt, block uint32) [sha256.Size]byte {
 	data := make([]byte, 0, len(candidateDomain)+8+len(seed))
 	data = append(data, candidateDomain...)

@@ -16,11 +16,10 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 )
 
-// Creator creates objects, each exactly once under its ID. Several goroutines may
-// use it.
+// Creator creates objects, each exactly once under its ID. Several goroutines can use it.
 type Creator struct {
 	creator *once.Creator
-	client  client.Client // nil if New got none
+	client  client.Client // nil if New got nil
 	creates *prometheus.CounterVec
 }
 
@@ -107,8 +106,8 @@ func (a adapter) Create(ctx context.Context, object runtime.Object) error {
 	return typed(a.client.Create(ctx, o))
 }
 
-// typed returns err as once.ErrInvalid if it is the one of a client.NewNamespacedClient for an object
-// of another namespace. That has no type.
+// typed returns err as once.ErrInvalid if client.NewNamespacedClient refuses an object of another namespace. That
+// error has no type of its own.
 func typed(err error) error {
 	var status apierrors.APIStatus
 	if err != nil && !errors.As(err, &status) && strings.HasSuffix(err.Error(), "on the client") &&
@@ -141,7 +140,7 @@ func newCounter() *prometheus.CounterVec {
 	}, []string{"kind", "outcome"})
 }
 
-// outcomes are the labels of errors.
+// outcomes are the values of the label outcome for errors.
 var outcomes = []struct {
 	err   error
 	label string
@@ -154,7 +153,7 @@ var outcomes = []struct {
 	{once.ErrInterrupted, "interrupted"},
 }
 
-// outcomeOf returns the label of a create.
+// outcomeOf returns the value of the label outcome.
 func outcomeOf(result once.Result, err error) string {
 	if err == nil {
 		return strings.ToLower(string(result.Outcome))

@@ -13,8 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// An Outcome is the outcome of a creation that a test expects, or that the code under
-// test reports.
+// An Outcome is the outcome of a creation. A test expects it, or the code under test reports it.
 type Outcome string
 
 const (
@@ -22,7 +21,7 @@ const (
 	Created Outcome = "created"
 	// Failed means that the object doesn't exist.
 	Failed Outcome = "failed"
-	// Unknown means that the object can exist. There is at most one.
+	// Unknown means that the object might exist. At most one exists.
 	Unknown Outcome = "unknown"
 )
 
@@ -35,7 +34,7 @@ const (
 	nothing    = "nothing was created"
 )
 
-// A Violation is a creation whose objects aren't as expected.
+// A Violation is a creation that breaks an expectation of the test.
 type Violation struct {
 	// Creation is the creation, as creationOf returned it. It is empty if nothing was
 	// created at all.
@@ -64,15 +63,14 @@ func (v Violation) String() string {
 	return text.String()
 }
 
-// Check returns the creations of which more than one object existed at the same time,
-// and those that aren't as expected. Late requests are sent first.
+// Check returns the creations that had more than one object at the same time, and those whose outcome isn't as
+// expected. It first sends the late requests.
 //
-// creationOf returns the creation of an object: for example its owner's UID and the
-// index of the worker. It returns "" for objects that the test ignores. It gets each
-// object as an *unstructured.Unstructured.
+// creationOf returns the creation that an object belongs to, for example its owner's UID and the index of the
+// worker. It returns "" for objects that the test ignores. It gets each object as an *unstructured.Unstructured.
 //
-// expected has the outcome of each creation. Other objects are violations. If expected
-// is nil, all creations are fine, but it is a violation if there is none.
+// expected has the outcome of each creation. Objects of other creations are violations. If expected is nil, only
+// duplicates are violations, and that nothing was created at all.
 func (s *Server) Check(creationOf func(metav1.Object) string, expected map[string]Outcome) []Violation {
 	s.Land()
 	found := tally{}
@@ -81,7 +79,7 @@ func (s *Server) Check(creationOf func(metav1.Object) string, expected map[strin
 		uid := c.object.GetUID()
 		if c.stored {
 			of[uid] = creationOf(c.object)
-			if c.sent != nil { // a fault may have changed the object
+			if c.sent != nil { // a fault might have changed the object
 				of[uid] = cmp.Or(creationOf(c.sent), of[uid])
 			}
 		}
@@ -92,9 +90,8 @@ func (s *Server) Check(creationOf func(metav1.Object) string, expected map[strin
 	return s.violations(found, creationOf, expected)
 }
 
-// CheckList is Server.Check for the objects of a list from any server, like a
-// *batchv1.JobList. It doesn't see objects that were deleted before. It returns an
-// error if list isn't a list of objects.
+// CheckList is Server.Check for a list of objects from any server, such as a *batchv1.JobList. It doesn't see
+// objects that were deleted before the list. It returns an error if list isn't a list of objects.
 func (f *Faults) CheckList(
 	list runtime.Object, creationOf func(metav1.Object) string, expected map[string]Outcome,
 ) ([]Violation, error) {
@@ -150,7 +147,7 @@ func (t tally) of(creation string) *count {
 	return t[creation]
 }
 
-// count is how many objects of a creation exist, and how many existed at most.
+// count has the number of objects of a creation that exist, and the largest number that existed at the same time.
 type count struct {
 	now, most int
 	objects   []metav1.Object

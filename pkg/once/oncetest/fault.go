@@ -11,12 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// A Fault handles one request in the place of the network. It sends the request to
-// the server with Request.Send, or doesn't. It returns the client's response, or the
-// error of a connection that was lost. You can write your own.
+// A Fault handles one request in place of the network. It can send the request to the server with Request.Send. It
+// returns the response that the client gets, or the error of a lost connection. You can write your own faults.
 //
-// The faults that respond by themselves, like GatewayTimeout, don't send the request.
-// Combine them with AfterStore or StoreLate if the server is to store the object.
+// Faults that respond themselves, such as GatewayTimeout, don't send the request. Combine them with AfterStore or
+// StoreLate if the server is to store the object.
 type Fault func(*Request) (*http.Response, error)
 
 // DropRequest loses the connection before the server receives the request.
@@ -41,11 +40,11 @@ func CutResponse(r *Request) (*http.Response, error) {
 	return resp, err
 }
 
-// SendTwice sends the request twice, as a proxy does that retries. The client gets
-// the second response: AlreadyExists for a create under a name.
+// SendTwice sends the request twice, as a proxy that retries. The client gets the second response. For the create
+// of a named object, that is AlreadyExists.
 func SendTwice(r *Request) (*http.Response, error) { return AfterStore((*Request).Send)(r) }
 
-// AfterStore sends the request, and then injects the fault given.
+// AfterStore sends the request, and then injects the fault.
 func AfterStore(then Fault) Fault {
 	return func(r *Request) (*http.Response, error) {
 		resp, err := r.Send()
@@ -60,8 +59,8 @@ func AfterStore(then Fault) Fault {
 	}
 }
 
-// StoreLate injects the fault given, and sends the request after d, as a proxy does
-// that has given up waiting.
+// StoreLate injects the fault now, and sends the request after d. A proxy that no longer waits for the server does
+// this.
 func StoreLate(d time.Duration, now Fault) Fault {
 	return func(r *Request) (*http.Response, error) {
 		r.SendLater(d)
@@ -85,8 +84,8 @@ func Delay(d time.Duration) Fault {
 	}
 }
 
-// Mutate changes the object before the server receives it, as a webhook does, and
-// then injects the fault given. A nil fault only sends the request.
+// Mutate changes the object before the server receives it, as a webhook does, and then injects the fault. If the
+// fault is nil, it only sends the request.
 func Mutate(change func(*unstructured.Unstructured), then Fault) Fault {
 	return func(r *Request) (*http.Response, error) {
 		if r.Object != nil {

@@ -12,17 +12,15 @@ import (
 	"time"
 )
 
-// Faults injects faults into requests, and records them. The zero value injects
-// none. Several goroutines can use it.
+// Faults injects faults into requests, and records the requests. The zero value injects none. Several goroutines
+// can use it.
 //
-// Next, Always, Random and Func add rules. The first rule that has a fault for a
-// request decides.
+// Next, Always, Random and Func add rules. The first rule with a fault for a request decides.
 //
-// A verb is that of RBAC: create, get, list, watch, update, patch, delete. A
-// resource is its plural name (jobs), also with its group (jobs.batch) or a
-// subresource (jobs/status). For both, "*" is any.
+// A verb is a verb of RBAC: create, get, list, watch, update, patch, delete. A resource is a plural name (jobs).
+// It can have a group (jobs.batch) or a subresource (jobs/status). The verb or resource "*" matches all.
 type Faults struct {
-	now func() time.Time // the time of responses that no server has sent
+	now func() time.Time // time in responses that no server has sent
 
 	mu      sync.Mutex // guards rules and records
 	rules   []rule
@@ -43,9 +41,8 @@ type rule func(*Request) (fault Fault, decides bool)
 // The transport lies below client-go's own retries.
 func (f *Faults) Wrap(below http.RoundTripper) http.RoundTripper { return injector{f, below} }
 
-// Next injects faults into the next requests of the verb and resource, one fault
-// each. A nil fault leaves a request alone, so Next(verb, resource, nil, fault)
-// is for the second request.
+// Next injects faults into the next requests with the verb and resource, one fault for each request. A nil fault
+// leaves a request alone. For example, Next(verb, resource, nil, fault) injects a fault into the second request.
 func (f *Faults) Next(verb, resource string, faults ...Fault) {
 	var mu sync.Mutex
 	matches, left := matcher(verb, resource), slices.Clone(faults)
@@ -67,9 +64,9 @@ func (f *Faults) Always(verb, resource string, fault Fault) {
 	f.add(func(r *Request) (Fault, bool) { return fault, matches(r) })
 }
 
-// Func injects the fault that choose returns. A nil fault leaves the request to
-// later rules. Requests that aren't about objects, like discovery, have an empty
-// Verb. No other rule applies to them. Several goroutines can call choose.
+// Func injects the fault that choose returns. If it returns nil, later rules can inject a fault. Requests that
+// aren't about objects, such as discovery, have an empty Verb. Only Func can inject faults into them. Several
+// goroutines can call choose at the same time.
 func (f *Faults) Func(choose func(*Request) Fault) {
 	f.add(func(r *Request) (Fault, bool) {
 		fault := choose(r)
@@ -170,7 +167,7 @@ func (f *Faults) begin(r *Request) Fault {
 	}
 	rules := f.rules[:len(f.rules):len(f.rules)]
 	f.mu.Unlock()
-	for _, rule := range rules { // a rule of Func can send requests of its own
+	for _, rule := range rules { // a rule of Func can send requests itself
 		if fault, decides := rule(r); decides {
 			f.mu.Lock()
 			defer f.mu.Unlock()
@@ -181,8 +178,7 @@ func (f *Faults) begin(r *Request) Fault {
 	return nil
 }
 
-// end records the response of the client. It gives the response the headers that
-// each server sends.
+// end records the response that the client gets. It adds the headers that every server sends.
 func (f *Faults) end(r *Request, resp *http.Response, err error) {
 	response := r.describe(resp, err)
 	f.mu.Lock()
@@ -201,7 +197,7 @@ func (f *Faults) end(r *Request, resp *http.Response, err error) {
 	resp.Request = r.http
 }
 
-// late is a request that the server receives at a time.
+// late is a request that the server receives later.
 type late struct {
 	due     time.Time
 	request *Request
@@ -214,8 +210,8 @@ func (f *Faults) sendLater(d time.Duration, r *Request) {
 	time.AfterFunc(d, f.sendDue)
 }
 
-// sendDue sends the late requests that are due. Send calls it first, so that no request
-// overtakes a late one.
+// sendDue sends the late requests that are due. Send calls it first, so that no new request overtakes a late
+// request.
 func (f *Faults) sendDue() {
 	now := time.Now()
 	f.sendUntil(func(l late) bool { return !l.due.After(now) })

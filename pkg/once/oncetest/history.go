@@ -9,8 +9,8 @@ import (
 
 // A change is one event in the life of an object.
 type change struct {
-	// stored: the object was created. deleted: it was deleted. With neither, it was
-	// updated, by Put, an update, or a delete that waits for finalizers.
+	// stored means that the object was created, and deleted that it was deleted. If both are false, the object was
+	// updated by Put, by an update, or by a delete that waits for finalizers.
 	stored, deleted bool
 	object          *unstructured.Unstructured
 	serial          int // its resourceVersion
@@ -40,10 +40,9 @@ func (s *Server) history() []change {
 	return s.changes[:len(s.changes):len(s.changes)]
 }
 
-// Put stores or replaces an object as another client would. No fault applies, and no
-// record is made. The object keeps its uid and creationTimestamp. If it has none, it
-// gets those of the object that it replaces, or new ones, and object itself doesn't
-// change. Put panics if the server doesn't have the type.
+// Put stores or replaces an object as another client would. No fault applies, and no request is recorded. If
+// object has no uid and creationTimestamp, the stored object gets those of the object that it replaces, or new
+// ones. Put doesn't change object. It panics if the server doesn't have the type.
 func (s *Server) Put(object *unstructured.Unstructured) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,14 +9,13 @@ import (
 	"time"
 )
 
-// Random injects faults into a share of the requests of the verb and resource. rate
-// is from 0 to 1. It leaves watches alone. If you give no faults, it injects those
-// that occur in a network on any day: requests and responses that are dropped, cut,
-// sent twice or stored late, rate limits, timeouts, and errors of load balancers.
+// Random injects faults into a share of the requests with the verb and resource. rate is from 0 to 1. Random never
+// changes watches. Without the argument faults, it injects common network faults: requests and responses that are
+// dropped, cut, sent twice or stored late, rate limits, timeouts, and errors of load balancers.
 //
-// The seed, the request's verb, resource, namespace and name (or generateName), and
-// the number of such requests before it decide. The order of concurrent requests
-// doesn't.
+// The fault of a request depends on the seed, on the request's verb, resource, namespace and name (or
+// generateName), and on the number of such requests before it. It doesn't depend on the order of concurrent
+// requests.
 func (f *Faults) Random(verb, resource string, seed uint64, rate float64, faults ...Fault) {
 	if len(faults) == 0 {
 		faults = everyday
@@ -56,12 +55,12 @@ var everyday = []Fault{
 	html(http.StatusBadGateway), AfterStore(html(http.StatusOK)),
 }
 
-// text is a load balancer's response.
+// text returns the response of a load balancer.
 func text(code int) Fault {
 	return Respond(code, "text/plain", "upstream connect error or disconnect/reset before headers")
 }
 
-// html is a proxy's response.
+// html returns the response of a proxy.
 func html(code int) Fault {
 	return Respond(code, "text/html", fmt.Sprintf("<html><body>%d %s</body></html>\n", code, http.StatusText(code)))
 }

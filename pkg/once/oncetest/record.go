@@ -27,10 +27,9 @@ type Record struct {
 	Sent *unstructured.Unstructured
 	// Faulted reports whether a fault was injected.
 	Faulted bool
-	// Sends has the server's response to each copy of the request that was sent to
-	// the server. It is empty if the server received none.
+	// Sends has the server's response to each copy of the request. It is empty if the server received none.
 	Sends []string
-	// Response is the response of the client: the code and the message, or an error.
+	// Response is the response that the client got: the code and the message, or an error.
 	Response string
 }
 
@@ -66,7 +65,7 @@ func (r *Request) describe(resp *http.Response, err error) string {
 	if err != nil {
 		return err.Error()
 	}
-	if r.Verb == "" || r.Verb == "watch" || r.Subresource != "" && r.Subresource != "status" { // may be a stream
+	if r.Verb == "" || r.Verb == "watch" || r.Subresource != "" && r.Subresource != "status" { // can be a stream
 		return fmt.Sprint(resp.StatusCode)
 	}
 	body, err := bodyOf(resp)

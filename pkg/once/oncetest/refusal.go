@@ -54,7 +54,7 @@ func Forbidden(r *Request) (*http.Response, error) {
 		where = fmt.Sprintf(" in the namespace %q", r.Namespace)
 	}
 	name := r.Name
-	if r.Verb == "create" { // RBAC doesn't see the body, which has the name
+	if r.Verb == "create" { // RBAC doesn't see the name, which is in the body
 		name = ""
 	}
 	why := fmt.Sprintf("User \"oncetest\" cannot %s resource %q in API group %q%s",
@@ -68,12 +68,12 @@ func TooManyRequests(retryAfter int) Fault {
 	return Refuse(apierrors.NewTooManyRequests("too many requests, please try again later", retryAfter))
 }
 
-// EtcdTimeout responds 500 as a server does whose etcd is slow.
+// EtcdTimeout responds 500, as a server whose etcd is slow.
 func EtcdTimeout(*Request) (*http.Response, error) {
 	return refuse(statusError(http.StatusInternalServerError, "", "etcdserver: request timed out")), nil
 }
 
-// GatewayTimeout responds 504 as a server does that wasn't done in time.
+// GatewayTimeout responds 504, as a server that needs too long.
 func GatewayTimeout(*Request) (*http.Response, error) {
 	return refuse(apierrors.NewTimeoutError("request did not complete within the allotted timeout", 0)), nil
 }

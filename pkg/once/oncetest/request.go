@@ -39,7 +39,7 @@ type Request struct {
 	body   []byte
 	below  http.RoundTripper
 	faults *Faults
-	record *Record // its Sent is a copy of Object before any change
+	record *Record // its Sent is a copy of the unchanged Object
 }
 
 // Send sends the request to the server and returns the response. A fault can call
@@ -75,8 +75,8 @@ func (r *Request) send(ctx context.Context) (*http.Response, error) {
 	return resp, err
 }
 
-// outgoing returns the request for the server. Its body is the client's, unless a
-// fault has changed the object.
+// outgoing returns the request to the server. Its body is that of the client, unless a fault has changed the
+// object.
 func (r *Request) outgoing(ctx context.Context) (*http.Request, error) {
 	req := r.http.Clone(context.WithValue(ctx, sentKey{}, r.record.Sent))
 	if r.http.Body == nil {
@@ -96,17 +96,17 @@ func (r *Request) outgoing(ctx context.Context) (*http.Request, error) {
 	return req, nil
 }
 
-// sentKey is the key of a context. Its value is the object as the client sent it, by
-// which a Server recognizes a creation even if a fault has changed the request.
+// sentKey is the key of a value in a context. The value is the object as the client sent it. A Server recognizes a
+// creation by this object, even if a fault has changed the request.
 type sentKey struct{}
 
-// target is parsed from the path and the method of a request.
+// target is the result of parsing the path and the method of a request.
 type target struct {
 	verb, subresource, namespace, name string
 	resource                           schema.GroupVersionResource
 }
 
-// reviews are the groups whose resources are questions and no objects.
+// reviews are the API groups whose resources are reviews, which aren't stored.
 var reviews = []string{"authentication.k8s.io", "authorization.k8s.io"}
 
 // targetOf parses a path: [prefix]/api/v1/… or [prefix]/apis/GROUP/VERSION/….
@@ -157,8 +157,8 @@ func verbOf(method, name string, query url.Values) string {
 	return "get"
 }
 
-// decode returns the object of a body in JSON, or in protobuf if the type is one of
-// Kubernetes' own. It returns nil if the body has no such object.
+// decode returns the object in a body of JSON. It also decodes protobuf if Kubernetes defines the type. It returns
+// nil if the body has no such object.
 func decode(body []byte) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	if object.UnmarshalJSON(body) == nil {

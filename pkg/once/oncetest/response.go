@@ -51,8 +51,8 @@ func refuse(err *apierrors.StatusError) *http.Response {
 	return resp
 }
 
-// bodyOf returns the body of the response and the error that cuts it. Both can
-// still be read afterwards.
+// bodyOf returns the body of the response, and the error at its end. The caller can read both from the response
+// again.
 func bodyOf(resp *http.Response) ([]byte, error) {
 	body, err := io.ReadAll(resp.Body)
 	_ = resp.Body.Close()
@@ -69,7 +69,7 @@ func withBody(resp *http.Response, body []byte) *http.Response {
 	return resp
 }
 
-// failing is the end of a body: EOF, or the error that cuts it.
+// failing is the end of a body: EOF, or an error.
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) {

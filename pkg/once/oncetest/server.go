@@ -91,8 +91,8 @@ func (m memory) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// ServeHTTP implements http.Handler, for httptest.NewServer. A lost connection is
-// closed. Clients use Config with the Host of that server and without the Transport.
+// ServeHTTP implements http.Handler, for httptest.NewServer. If a fault loses the connection, ServeHTTP closes it.
+// To configure a client, use Config, set the Host to that server, and remove the Transport.
 func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	resp, err := s.RoundTrip(req)
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		w.Header()[name] = values
 	}
 	w.WriteHeader(resp.StatusCode)
-	_, err = flushing{w}.Write(nil) // a watch without events has a header
+	_, err = flushing{w}.Write(nil) // sends the header of a watch without events
 	if _, copyErr := io.Copy(flushing{w}, resp.Body); errors.Join(err, copyErr) != nil {
 		panic(http.ErrAbortHandler)
 	}

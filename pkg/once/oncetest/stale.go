@@ -12,12 +12,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// StaleRead hides objects from gets, lists and watches until their creation is age
-// ago, like a cache that lags. With an hour, a started cache doesn't see objects that
-// are created during a test. Creation times are whole seconds. Deleted objects don't
-// come back. Use it on watches for a cache that lags. On gets it makes the uncached
-// reader stale, which no kube-apiserver does. A stale cache makes a duplicate only in a
-// second reconcile.
+// StaleRead hides an object from gets, lists and watches until the object is as old as age. Use it on watches for
+// a cache that lags. With an age of an hour, a cache that has started doesn't see any object that is created
+// during the test. On gets, it makes the uncached reader stale, which no kube-apiserver does.
+//
+// Creation times are whole seconds. Deleted objects don't come back. A stale cache causes a duplicate only if the
+// controller reconciles a second time.
 func StaleRead(age time.Duration) Fault {
 	return func(r *Request) (*http.Response, error) {
 		r.http = r.http.Clone(r.Context())
@@ -42,13 +42,13 @@ func StaleRead(age time.Duration) Fault {
 	}
 }
 
-// view shows objects that are old enough.
+// view decides when an object is visible.
 type view struct {
-	age, ahead time.Duration // ahead is how far the server's clock is ahead
+	age, ahead time.Duration // ahead is the time by which the server's clock is ahead
 }
 
-// shownAt returns the time from which an object is shown. It is the same for all events
-// of an object, which keeps them in order.
+// shownAt returns the time from which an object is visible. It is the same for all events of an object, so they
+// stay in order.
 func (v view) shownAt(object json.RawMessage) time.Time {
 	var o metav1.PartialObjectMetadata
 	if json.Unmarshal(object, &o) != nil || o.CreationTimestamp.IsZero() {
@@ -84,13 +84,13 @@ func (v view) list(resp *http.Response) (*http.Response, error) {
 	return withBody(resp, body), nil
 }
 
-// event is an event of a watch that is shown at a time.
+// event is an event of a watch, and the time when it becomes visible.
 type event struct {
 	due time.Time
 	raw json.RawMessage
 }
 
-// watch returns the watch with each event delayed until its object is shown.
+// watch returns the watch, in which each event is delayed until its object is visible.
 func (v view) watch(below io.ReadCloser) io.ReadCloser {
 	shown, out := io.Pipe()
 	events := make(chan event)
@@ -119,21 +119,21 @@ func (v view) watch(below io.ReadCloser) io.ReadCloser {
 	}}
 }
 
-// event returns the event, and false for a bookmark that is only a checkpoint: it
-// can be ahead of hidden events.
+// event returns the event. It returns false for a bookmark that is only a checkpoint, because the bookmark can be
+// ahead of delayed events.
 func (v view) event(raw json.RawMessage) (event, bool) {
 	var e struct {
 		Type   string          `json:"type"`
 		Object json.RawMessage `json:"object"`
 	}
-	_ = json.Unmarshal(raw, &e) // the decoder has read it
+	_ = json.Unmarshal(raw, &e) // no error: the decoder has read it
 	if e.Type == "BOOKMARK" {
 		return event{time.Time{}, raw}, strings.Contains(string(e.Object), metav1.InitialEventsAnnotationKey)
 	}
 	return event{v.shownAt(e.Object), raw}, true
 }
 
-// showInTime writes each event when it is due, until there are no more events.
+// showInTime writes each event when it becomes visible, until there are no more events.
 func showInTime(events <-chan event, out io.Writer) error {
 	var waiting []event
 	timer := time.NewTimer(time.Hour)
@@ -160,7 +160,7 @@ func showInTime(events <-chan event, out io.Writer) error {
 	}
 }
 
-// watchBody is the body of a watch: closing it ends the watch below, too.
+// watchBody is the body of a watch. Close also ends the watch of the server.
 type watchBody struct {
 	*io.PipeReader
 	end func() error

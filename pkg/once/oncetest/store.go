@@ -23,24 +23,23 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// attempts is how many names the server tries for a generateName, as
-// kube-apiserver does since 1.31.
+// attempts is the number of names that the server tries for a generateName. kube-apiserver does this since 1.31.
 const attempts = 8
 
-// key is the place of an object.
+// key identifies an object.
 type key struct {
 	resource        schema.GroupVersionResource
 	namespace, name string
 }
 
-// served is one request at the server in memory.
+// served is one request that the server handles.
 type served struct {
 	target
 	server *Server
 	kind   Type
 	http   *http.Request
 	body   []byte
-	object *unstructured.Unstructured // of a create or update
+	object *unstructured.Unstructured // object of a create or update
 }
 
 func (r *served) key() key { return key{r.resource, r.namespace, r.name} }
@@ -72,7 +71,7 @@ func (r *served) respond() *http.Response {
 	return refuse(apierrors.NewMethodNotSupported(r.resource.GroupResource(), strings.ToLower(r.http.Method)))
 }
 
-// known reports whether the server has the resource, and decodes the object.
+// known reports whether the server has the resource type. It decodes the object.
 func (r *served) known() bool {
 	for _, t := range r.server.types {
 		if t.resource() == r.resource && (r.subresource == "" || r.subresource == "status" && r.verb == "update") {
@@ -86,7 +85,7 @@ func (r *served) known() bool {
 	return false
 }
 
-// reviewPath is where a client asks who it is. The response has the server's time.
+// reviewPath is the path of SelfSubjectReviews. The response has the server's time.
 const reviewPath = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 
 func (r *served) review() *http.Response {
@@ -103,7 +102,7 @@ func (r *served) create() *http.Response {
 		return refuse(err)
 	}
 	object := r.object.DeepCopy()
-	object.SetNamespace(r.namespace) // none for a cluster-scoped object, as a server does it
+	object.SetNamespace(r.namespace) // removed from a cluster-scoped object, as kube-apiserver does
 	picks := object.GetName() == ""
 	for attempt := 1; ; attempt++ {
 		if picks {
@@ -120,7 +119,7 @@ func (r *served) create() *http.Response {
 	}
 }
 
-// malformed returns why the object cannot be stored at all, or nil.
+// malformed returns the reason why the object can't be stored, or nil.
 func (r *served) malformed() *apierrors.StatusError {
 	object := r.object
 	switch {
@@ -146,7 +145,7 @@ func (r *served) malformed() *apierrors.StatusError {
 	return nil
 }
 
-// store puts the object in its place, unless that is a dry run.
+// store stores the object, except in a dry run.
 func (r *served) store(at key, object *unstructured.Unstructured) *http.Response {
 	object.SetUID("")
 	object.SetCreationTimestamp(metav1.Time{})
@@ -161,10 +160,10 @@ func (r *served) store(at key, object *unstructured.Unstructured) *http.Response
 	return respondJSON(http.StatusCreated, r.shown(stored))
 }
 
-// dryRun reports whether nothing is to be stored.
+// dryRun reports whether the request is a dry run.
 func (r *served) dryRun(values []string) bool { return slices.Contains(values, metav1.DryRunAll) }
 
-// stamp sets the fields that a server sets, unless the object has them.
+// stamp sets the fields that a server sets, if the object lacks them.
 func (s *Server) stamp(object *unstructured.Unstructured) *unstructured.Unstructured {
 	s.serial++
 	if object.GetUID() == "" {
@@ -177,14 +176,14 @@ func (s *Server) stamp(object *unstructured.Unstructured) *unstructured.Unstruct
 	return object
 }
 
-// put writes the object and the history, with the object as the client sent it.
+// put stores the object, and adds it to the history with the object that the client sent.
 func (s *Server) put(at key, object, sent *unstructured.Unstructured) {
 	held := s.objects[at]
 	s.objects[at] = object
 	s.record(change{stored: held == nil || held.GetUID() != object.GetUID(), object: object, at: at, sent: sent})
 }
 
-// drop deletes the object. Its last state has a resourceVersion of its own, for watches.
+// drop deletes the object. As on a real server, the delete has its own resourceVersion.
 func (s *Server) drop(at key) {
 	last := s.stamp(s.objects[at].DeepCopy())
 	delete(s.objects, at)
@@ -204,8 +203,8 @@ func (s *Server) pick(generateName string) string {
 	return names.Candidate(generateName, "oncetest", s.picked)
 }
 
-// alreadyExists is a conflict in kube-apiserver's words, which reports also for
-// names that were not generated that none could be generated.
+// alreadyExists returns a conflict with the message of kube-apiserver. If the object has a generateName, the message is
+// that no name could be generated, even if the client sent the name.
 func alreadyExists(of schema.GroupResource, held *unstructured.Unstructured, generated bool) *apierrors.StatusError {
 	err := apierrors.NewAlreadyExists(of, held.GetName())
 	if generated {
@@ -217,7 +216,7 @@ func alreadyExists(of schema.GroupResource, held *unstructured.Unstructured, gen
 	return err
 }
 
-// update replaces the object, or with the subresource its status.
+// update replaces the object. With the subresource status, it replaces only the status.
 func (r *served) update() *http.Response {
 	held := r.server.objects[r.key()]
 	switch {
@@ -251,12 +250,12 @@ func (r *served) update() *http.Response {
 func (r *served) remove() *http.Response {
 	held := r.server.objects[r.key()]
 	var options metav1.DeleteOptions
-	_ = json.Unmarshal(r.body, &options) // without a body there are none
+	_ = json.Unmarshal(r.body, &options) // without a body, there are no options
 	switch p := options.Preconditions; {
 	case held == nil:
 		return refuse(apierrors.NewNotFound(r.resource.GroupResource(), r.name))
 	case p != nil && p.UID != nil && *p.UID != held.GetUID():
-		kind := schema.GroupResource{Group: r.kind.Group, Resource: r.kind.Kind} // as kube-apiserver calls it here
+		kind := schema.GroupResource{Group: r.kind.Group, Resource: r.kind.Kind} // kube-apiserver names the kind here
 		return refuse(apierrors.NewConflict(kind, r.name, fmt.Errorf("the UID in the precondition (%s) does not match "+
 			"the UID in record (%s). The object might have been deleted and then recreated", *p.UID, held.GetUID())))
 	}
@@ -309,12 +308,12 @@ func (r *served) read() *http.Response {
 	})
 }
 
-// covers reports whether the path of a list or watch covers the place.
+// covers reports whether a list or watch with the request's path includes the object.
 func (r *served) covers(at key) bool {
 	return at.resource == r.resource && (r.namespace == "" || at.namespace == r.namespace)
 }
 
-// selection returns which objects a list asks for.
+// selection returns a function that selects the objects of a list.
 func (r *served) selection() (func(*unstructured.Unstructured) bool, error) {
 	query := r.http.URL.Query()
 	byLabel, err := labels.Parse(query.Get("labelSelector"))
@@ -334,12 +333,12 @@ func (r *served) selection() (func(*unstructured.Unstructured) bool, error) {
 	}, nil
 }
 
-// metadataOnly reports whether the client asks for metadata alone.
+// metadataOnly reports whether the client requests only metadata.
 func (r *served) metadataOnly() bool {
 	return strings.Contains(r.http.Header.Get("Accept"), "as=PartialObjectMetadata")
 }
 
-// shown returns the fields of the object that the client gets.
+// shown returns the object as the client gets it.
 func (r *served) shown(object *unstructured.Unstructured) map[string]any {
 	if !r.metadataOnly() {
 		return object.Object
@@ -350,8 +349,8 @@ func (r *served) shown(object *unstructured.Unstructured) map[string]any {
 	}
 }
 
-// listed returns the object as an item of a list. Lists of kube-apiserver's own types
-// don't repeat kind and apiVersion in each item.
+// listed returns the object as an item of a list. In lists of Kubernetes' own types, items have no kind and
+// apiVersion.
 func (r *served) listed(object *unstructured.Unstructured) map[string]any {
 	shown := r.shown(object)
 	if !r.metadataOnly() && slices.Contains(builtin, r.kind) {

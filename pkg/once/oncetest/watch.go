@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// watch responds with the changes after the resourceVersion of the request. Without
-// one, or if the client asks for them, the objects that exist come first.
+// watch responds with the changes after the resourceVersion of the request. If the request has none, or requests
+// initial events, the existing objects come first.
 func (r *served) watch() *http.Response {
 	wanted, err := r.selection()
 	if err != nil {
@@ -77,7 +77,7 @@ func (w *watching) Close() error {
 	return nil
 }
 
-// fill encodes the changes since the last ones. The server is locked.
+// fill encodes the changes that the watch hasn't sent yet. The server is locked.
 func (w *watching) fill() {
 	for ; w.next < len(w.server.changes); w.next++ {
 		c := w.server.changes[w.next]
@@ -103,7 +103,7 @@ func (w *watching) listObjects() {
 	}
 }
 
-// bookmark shows the end of the initial events.
+// bookmark encodes the bookmark at the end of the initial events.
 func (w *watching) bookmark(serial int) {
 	w.encode(watch.Bookmark, map[string]any{
 		"kind": w.kind.Kind, "apiVersion": w.kind.groupVersion().String(),
@@ -115,5 +115,5 @@ func (w *watching) bookmark(serial int) {
 }
 
 func (w *watching) encode(kind watch.EventType, object map[string]any) {
-	_ = json.NewEncoder(&w.pending).Encode(map[string]any{"type": kind, "object": object}) // of a decoded object
+	_ = json.NewEncoder(&w.pending).Encode(map[string]any{"type": kind, "object": object}) // was decoded
 }
