@@ -106,8 +106,8 @@ type Result struct {
 	// DryRun reports that the client makes dry runs, so nothing was stored. The response then has no
 	// resourceVersion.
 	DryRun bool
-	// Compared reports that Create could compare the content. This needs the annotation with the digest, made by
-	// the same version and with the same secret.
+	// Compared reports that Create could compare the content. This needs the annotation with the digest, computed by
+	// the same version with the same secret.
 	Compared bool
 	// Differs reports that the object was created with other content than that of this call, for example by an
 	// earlier version of the controller. Create compares the content as it was sent: metadata and all other fields
