@@ -243,24 +243,21 @@ func TestCollectorKeepsTheWorst(t *testing.T) {
 	}
 }
 
-// A prefix that was asked for is found if a list that came to its end has a
-// name under it, shown or not.
+// A prefix that was asked for is found if a list that came to its end has a name under it, shown or not. One that was
+// asked for of a type is not found because another type has it.
 func TestNotFound(t *testing.T) {
-	c := building(Options{MinCount: 10, Prefixes: []string{"hidden-", "none-", "lost-", "nonsuch-"}})
-	c.add(pool("hidden-", 1), pool("none-", 0), pool("other-", 100))
-	if diff := cmp.Diff([]string{"none-", "lost-", "nonsuch-"}, finish(t, c).NotFound); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-// One that was asked for of a type is not found because another type has it.
-func TestNotFoundOfTheType(t *testing.T) {
-	c := building(Options{Prefixes: []string{"a-", "b-"}, PrefixesOf: map[schema.GroupResource][]string{
-		{Group: "batch", Resource: "jobs"}: {"a-"}, {Resource: "pods"}: {"a-", "b-"},
-	}})
-	c.add(pool("a-", 5))
-	if diff := cmp.Diff([]string{"pods/a-", "pods/b-"}, finish(t, c).NotFound); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+	of := map[schema.GroupResource][]string{{Group: "batch", Resource: "jobs"}: {"a-"}, {Resource: "pods"}: {"a-", "b-"}}
+	for _, test := range []struct {
+		options Options
+		want    []string
+	}{
+		{Options{MinCount: 10, Prefixes: []string{"a-", "none-", "lost-", "nonsuch-"}}, []string{"none-", "lost-", "nonsuch-"}},
+		{Options{Prefixes: []string{"a-", "b-"}, PrefixesOf: of}, []string{"pods/a-", "pods/b-"}},
+	} {
+		result := finish(t, building(test.options, pool("a-", 5), pool("none-", 0), pool("other-", 100)))
+		if diff := cmp.Diff(test.want, result.NotFound); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
 	}
 }
 

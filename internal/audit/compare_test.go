@@ -40,10 +40,19 @@ func hid(prefixes, names int64, top int) func(*v1alpha1.AuditReport) {
 }
 
 // Growth starts at the number in the earlier audit. It is a range if the earlier audit
-// hid the prefix (--min-count). It is unknown if --top might have removed the prefix.
+// hid the prefix (--min-count) or folded it. It is unknown if --top might have removed the prefix. Of a prefix that
+// clients name, and that the earlier audit does not show, there were at most as many names as are not evident yet.
 func TestGrowth(t *testing.T) {
 	n := func(x int64) *int64 { return &x }
 	f := func(x float64) *float64 { return &x }
+	known := func(names int64) *v1alpha1.Growth {
+		return &v1alpha1.Growth{Days: 2, Names: &names, PerDay: f(float64(names) / 2), PerDayMost: 10}
+	}
+	minCount := func(n int64) func(*v1alpha1.AuditReport) {
+		return func(r *v1alpha1.AuditReport) { r.Scope.MinCount = n }
+	}
+	clients := pool("c-", 20)
+	clients.Generated, clients.ClientGenerated = 0, true
 	for _, test := range []struct {
 		name string
 		old  *v1alpha1.AuditReport
@@ -53,19 +62,17 @@ func TestGrowth(t *testing.T) {
 		{"grown", saved(nil), pool("p-", 150), &v1alpha1.Growth{Days: 2, Names: n(50), PerDay: f(25), PerDayMost: 25}},
 		{"shrunk", saved(nil), pool("p-", 60), &v1alpha1.Growth{Days: 2, Names: n(-40), PerDay: f(-20), PerDayMost: -20}},
 		{"new", saved(nil), pool("new-", 20), &v1alpha1.Growth{Days: 2, Names: n(20), PerDay: f(10), PerDayMost: 10, New: true}},
-		{
-			"hidden by --min-count", saved(hid(3, 24, 0)), pool("new-", 20),
-			&v1alpha1.Growth{Days: 2, Names: n(11), PerDay: f(5.5), PerDayMost: 10},
-		},
-		{
-			"hidden with few names", saved(hid(1, 4, 0)), pool("new-", 20),
-			&v1alpha1.Growth{Days: 2, Names: n(16), PerDay: f(8), PerDayMost: 10},
-		},
+		{"hidden by --min-count", saved(hid(3, 24, 0)), pool("new-", 20), known(11)},
+		{"hidden with few names", saved(hid(1, 4, 0)), pool("new-", 20), known(16)},
 		{"cut off by --top", saved(hid(3, 24, 2)), pool("new-", 20), &v1alpha1.Growth{Days: 2, PerDayMost: 10}},
-		{
-			"not cut off by a --top that was not reached", saved(hid(3, 24, 10)), pool("new-", 20),
-			&v1alpha1.Growth{Days: 2, Names: n(11), PerDay: f(5.5), PerDayMost: 10},
-		},
+		{"not cut off by a --top that was not reached", saved(hid(3, 24, 10)), pool("new-", 20), known(11)},
+		{"folded", saved(func(r *v1alpha1.AuditReport) {
+			r.Folded = []v1alpha1.AuditFolded{{Group: "batch", Resource: "jobs", Namespace: "ci", Prefixes: 3, Names: 24}}
+		}), pool("new-", 20), known(11)},
+		{"named by clients", saved(nil), clients, known(11)},
+		{"named by clients, in an audit of many names", saved(minCount(16)), clients, known(5)},
+		{"named by clients, in an audit of few", saved(minCount(1)), clients, known(11)},
+		{"named by clients, in one that hid few names", saved(hid(1, 4, 0)), clients, known(11)},
 		{"of what it did not read", saved(func(r *v1alpha1.AuditReport) {
 			r.Skipped = []v1alpha1.Skipped{{Group: "batch", Resource: "jobs", Namespace: "ci"}}
 		}), pool("p-", 150), nil},
@@ -74,31 +81,6 @@ func TestGrowth(t *testing.T) {
 			r.Scope.AllNamespaces, r.Scope.Namespace = false, "prod"
 		}), pool("p-", 150), nil},
 		{"of another prefix", saved(func(r *v1alpha1.AuditReport) { r.Scope.Prefixes = []string{"q-"} }), pool("p-", 150), nil},
-	} {
-		if diff := cmp.Diff(test.want, growthOf(t, Options{Old: test.old}, test.of)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", test.name, diff)
-		}
-	}
-}
-
-// Of a prefix that clients name, and that the earlier audit does not show, there were at
-// most as many names as are not evident yet.
-func TestGrowthOfWhatWasNotEvident(t *testing.T) {
-	clients := pool("c-", 20)
-	clients.Generated, clients.ClientGenerated = 0, true
-	known := func(names int64, most float64) *v1alpha1.Growth {
-		return &v1alpha1.Growth{Days: 2, Names: &names, PerDay: new(float64(names) / 2), PerDayMost: most}
-	}
-	for _, test := range []struct {
-		name string
-		old  *v1alpha1.AuditReport
-		of   pools.Pool
-		want *v1alpha1.Growth
-	}{
-		{"named by clients", saved(nil), clients, known(11, 10)},
-		{"of an audit of many names", saved(func(r *v1alpha1.AuditReport) { r.Scope.MinCount = 16 }), clients, known(5, 10)},
-		{"of an audit of few", saved(func(r *v1alpha1.AuditReport) { r.Scope.MinCount = 1 }), clients, known(11, 10)},
-		{"of one that hid few names", saved(hid(1, 4, 0)), clients, known(11, 10)},
 	} {
 		if diff := cmp.Diff(test.want, growthOf(t, Options{Old: test.old}, test.of)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)

@@ -135,17 +135,6 @@ func TestFolded(t *testing.T) {
 	}
 }
 
-// An earlier audit that folded a prefix does not know how many names it had.
-func TestGrowthOfFolded(t *testing.T) {
-	old := saved(func(r *v1alpha1.AuditReport) {
-		r.Folded = []v1alpha1.AuditFolded{{Group: "batch", Resource: "jobs", Namespace: "ci", Prefixes: 3, Names: 24}}
-	})
-	growth := growthOf(t, Options{Old: old}, pool("new-", 20))
-	if *growth.Names != 11 || growth.New {
-		t.Errorf("%+v", growth)
-	}
-}
-
 // A rate is that of the shortest window with enough changes, and not before ten seconds.
 func TestRatePerDay(t *testing.T) {
 	windows := func(rates ...float64) (all []live.Rate) {

@@ -10,11 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
@@ -138,33 +136,6 @@ func TestReportsALongPause(t *testing.T) {
 			t.Errorf("reported %v", reported)
 		}
 	})
-}
-
-// A restarted server may send 401 or 403 before it has loaded its rules. These don't end the list, and
-// the part that was read is kept.
-func TestServerComesBack(t *testing.T) {
-	objects := censustest.Population([]string{"a", "b"}, 300)
-	a := &fakeapi.Server{}
-	a.Set(objects)
-	a.Fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
-		switch n {
-		case 7: // in the middle of the list
-			a.Cut(w, r, 0.5)
-		case 8, 9:
-			codes := []int{http.StatusForbidden, http.StatusUnauthorized}
-			fakeapi.Fail(w, codes[n-8], "")
-		default:
-			return false
-		}
-		return true
-	}
-	got, summary := countOf(t, a, &Scanner{ChunkSize: 70, Since: testSince})
-	if diff := cmp.Diff(naiveCount(objects, &Scanner{Since: testSince}), got); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	if len(summary.Inconsistent) > 0 || summary.Objects != int64(len(objects)) {
-		t.Errorf("%+v", summary)
-	}
 }
 
 // Scans that share their turns report an outage and its end once, whichever scan notices it.

@@ -73,53 +73,30 @@ func TestCountsAnyList(t *testing.T) {
 }
 
 // Count gives each object to one set, whatever the pages, the order and the faults of a list.
-func TestCount(t *testing.T) {
-	for name, fault := range map[string]func(n int, w http.ResponseWriter, r *http.Request) bool{
-		"no fault": nil,
-		"a busy server": func(n int, w http.ResponseWriter, _ *http.Request) bool {
-			if n == 2 {
-				w.WriteHeader(http.StatusServiceUnavailable)
-			}
-			return n == 2
-		},
-	} {
-		for _, unsorted := range []bool{false, true} {
-			a := &fakeapi.Server{Unsorted: unsorted, Fault: fault}
-			objects := censustest.Population([]string{"a", "b"}, 100)
-			a.Set(objects)
-			s := &Scanner{Config: a.Start(t), ChunkSize: 30}
-			counts, summary, err := s.Count(t.Context(), []Resource{configMaps}, "")
-			if err != nil || len(summary.Skipped) > 0 {
-				t.Fatal(err, summary)
-			}
-			names := int64(0)
-			for pool := range counts.All() {
-				names += pool.Names
-				if pool.GroupResource != configMaps.GroupResource() || pool.Names != 80 || pool.Generated != 70 {
-					t.Errorf("%+v", pool)
-				}
-			}
-			unprefixed := int64(0)
-			for _, u := range summary.Unprefixed {
-				unprefixed += u.Objects
-			}
-			if total := int64(len(objects)); summary.Objects != total || names == 0 || names+unprefixed != total {
-				t.Errorf("%s: %d names, %d others, %+v", name, names, unprefixed, summary)
-			}
-		}
-	}
-}
-
 func TestFaults(t *testing.T) {
 	objects := censustest.Population([]string{"a", "b"}, 300)
 	want := naiveCount(objects, &Scanner{Since: testSince})
-	status := func(w http.ResponseWriter, code int) {
-		fakeapi.Fail(w, code, "")
+	type faultOf = func(a *fakeapi.Server, n int, w http.ResponseWriter, r *http.Request) bool
+	fails := func(code int, requests ...int) faultOf {
+		return func(_ *fakeapi.Server, n int, w http.ResponseWriter, _ *http.Request) bool {
+			if slices.Contains(requests, n) {
+				fakeapi.Fail(w, code, "")
+			}
+			return slices.Contains(requests, n)
+		}
+	}
+	cut := func(part float64, requests ...int) faultOf {
+		return func(a *fakeapi.Server, n int, w http.ResponseWriter, r *http.Request) bool {
+			if slices.Contains(requests, n) {
+				a.Cut(w, r, part)
+			}
+			return false
+		}
 	}
 	for name, test := range map[string]struct {
 		api   *fakeapi.Server
 		chunk int64
-		fault func(a *fakeapi.Server, n int, w http.ResponseWriter, r *http.Request) bool
+		fault faultOf
 		// inconsistent reports whether the counts may be inconsistent.
 		inconsistent bool
 	}{
@@ -129,12 +106,7 @@ func TestFaults(t *testing.T) {
 		"no versions":      {api: &fakeapi.Server{NoVersions: true}, inconsistent: true},
 		"no counts":        {api: &fakeapi.Server{NoCounts: true}},
 		"limit is ignored": {chunk: 100_000},
-		"503 now and then": {fault: func(_ *fakeapi.Server, n int, w http.ResponseWriter, _ *http.Request) bool {
-			if n%5 == 2 {
-				status(w, http.StatusServiceUnavailable)
-			}
-			return n%5 == 2
-		}},
+		"503 now and then": {fault: fails(http.StatusServiceUnavailable, 2, 7, 12)},
 		"429 with Retry-After": {fault: func(_ *fakeapi.Server, n int, w http.ResponseWriter, _ *http.Request) bool {
 			if n == 3 {
 				w.Header().Set("Retry-After", "1")
@@ -142,40 +114,11 @@ func TestFaults(t *testing.T) {
 			}
 			return n == 3
 		}},
-		"first page cut": {fault: func(a *fakeapi.Server, n int, w http.ResponseWriter, r *http.Request) bool {
-			if n == 0 {
-				a.Cut(w, r, 0.7)
-			}
-			return false
-		}},
-		"first page cut, no versions": {api: &fakeapi.Server{NoVersions: true}, inconsistent: true, fault: func(
-			a *fakeapi.Server, n int, w http.ResponseWriter, r *http.Request,
-		) bool {
-			if n == 0 {
-				a.Cut(w, r, 0.7)
-			}
-			return false
-		}},
-		"pages cut again and again": {fault: func(a *fakeapi.Server, n int, w http.ResponseWriter, r *http.Request) bool {
-			if n%3 == 1 {
-				a.Cut(w, r, float64(n%10)/10)
-			}
-			return false
-		}},
-		"JSON pages cut": {api: &fakeapi.Server{JSON: true}, fault: func(a *fakeapi.Server, n int, w http.ResponseWriter, r *http.Request) bool {
-			if n%4 == 1 {
-				a.Cut(w, r, 0.5)
-			}
-			return false
-		}},
-		"unsorted pages cut": {api: &fakeapi.Server{Unsorted: true}, inconsistent: true, fault: func(
-			a *fakeapi.Server, n int, w http.ResponseWriter, r *http.Request,
-		) bool {
-			if n == 1 || n == 14 {
-				a.Cut(w, r, 0.5)
-			}
-			return false
-		}},
+		"first page cut":              {fault: cut(0.7, 0)},
+		"first page cut, no versions": {api: &fakeapi.Server{NoVersions: true}, inconsistent: true, fault: cut(0.7, 0)},
+		"pages cut again and again":   {fault: cut(0.4, 1, 4, 7, 10, 13)},
+		"JSON pages cut":              {api: &fakeapi.Server{JSON: true}, fault: cut(0.5, 1, 5, 9)},
+		"unsorted pages cut":          {api: &fakeapi.Server{Unsorted: true}, inconsistent: true, fault: cut(0.5, 1, 14)},
 		"expired with a token": {inconsistent: true, fault: func(a *fakeapi.Server, n int, _ http.ResponseWriter, _ *http.Request) bool {
 			if n == 2 {
 				a.Set(a.Objects(fakeapi.ConfigMaps))
@@ -183,12 +126,16 @@ func TestFaults(t *testing.T) {
 			}
 			return false
 		}},
-		"expired without a token": {fault: func(_ *fakeapi.Server, n int, w http.ResponseWriter, _ *http.Request) bool {
-			if n == 2 {
-				status(w, http.StatusGone)
-			}
-			return n == 2
+		"cut, and 401 and 403 of a server that starts": {fault: func(a *fakeapi.Server, n int, w http.ResponseWriter, r *http.Request) bool {
+			return cut(0.5, 7)(a, n, w, r) || fails(http.StatusForbidden, 8)(a, n, w, r) || fails(http.StatusUnauthorized, 9)(a, n, w, r)
 		}},
+		"a response to another request": {fault: func(a *fakeapi.Server, n int, w http.ResponseWriter, _ *http.Request) bool {
+			if n == 1 {
+				a.Write(w, &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: "77"}})
+			}
+			return n == 1
+		}},
+		"expired without a token": {fault: fails(http.StatusGone, 2)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -207,8 +154,15 @@ func TestFaults(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
-			if summary.Objects != int64(len(objects)) || summary.Requests != int64(len(a.Requests)) {
-				t.Errorf("%+v after %d requests", summary, len(a.Requests))
+			counted := int64(0)
+			for _, pool := range got {
+				counted += pool.Names
+			}
+			for _, u := range summary.Unprefixed {
+				counted += u.Objects
+			}
+			if n := int64(len(objects)); counted != n || summary.Objects != n || summary.Requests != int64(len(a.Requests)) {
+				t.Errorf("%d objects, %+v after %d requests", counted, summary, len(a.Requests))
 			}
 			if inconsistent := len(summary.Inconsistent) > 0; inconsistent != test.inconsistent {
 				t.Errorf("inconsistent: %v", summary.Inconsistent)
@@ -286,30 +240,38 @@ func TestCountsAreConsistent(t *testing.T) {
 
 // A type that can't be listed is skipped with a reason, and none of its objects counts.
 func TestSkipped(t *testing.T) {
-	respond := func(code int, body string) func(*fakeapi.Server, http.ResponseWriter, *http.Request) {
+	send := func(header, value string, code int, body string) func(*fakeapi.Server, http.ResponseWriter, *http.Request) {
 		return func(_ *fakeapi.Server, w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Audit-Id", "1") // the header of an API server
+			w.Header().Set(header, value)
 			w.WriteHeader(code)
 			_, _ = w.Write([]byte(body))
 		}
+	}
+	respond := func(code int, body string) func(*fakeapi.Server, http.ResponseWriter, *http.Request) {
+		return send("Audit-Id", "1", code, body) // the header of an API server
 	}
 	for name, test := range map[string]struct {
 		fault  func(*fakeapi.Server, http.ResponseWriter, *http.Request)
 		reason Reason
 	}{
-		"401":       {respond(http.StatusUnauthorized, ""), Unauthorized},
-		"403":       {respond(http.StatusForbidden, ""), Forbidden},
-		"404":       {respond(http.StatusNotFound, "404 page not found"), NotFound},
-		"405":       {respond(http.StatusMethodNotAllowed, ""), NotListable},
-		"406":       {respond(http.StatusNotAcceptable, ""), NotListable},
-		"422":       {respond(http.StatusUnprocessableEntity, ""), Failed},
-		"429":       {respond(http.StatusTooManyRequests, ""), Throttled},
-		"500":       {respond(http.StatusInternalServerError, ""), Failed},
-		"503":       {respond(http.StatusServiceUnavailable, ""), Unreachable},
-		"410":       {respond(http.StatusGone, ""), Expired},
-		"no list":   {respond(http.StatusOK, `{"kind":"Status","items":[]}`), Malformed},
-		"no JSON":   {respond(http.StatusOK, "<html>"), Malformed},
-		"too short": {respond(http.StatusOK, `{"kind":"List","items":[`), Unreachable},
+		"401": {respond(http.StatusUnauthorized, ""), Unauthorized},
+		"403": {respond(http.StatusForbidden, ""), Forbidden},
+		"404": {respond(http.StatusNotFound, "404 page not found"), NotFound},
+		// Only an API server knows that a type is gone. A 404 of a load balancer is an unreachable server.
+		"404 with a Status":      {send("Content-Type", "application/json", http.StatusNotFound, `{"kind":"Status","apiVersion":"v1","code":404}`), NotFound},
+		"404 of a balancer":      {send("Content-Type", "text/plain", http.StatusNotFound, "404 page not found"), Unreachable},
+		"404 page of a balancer": {send("Content-Type", "text/html", http.StatusNotFound, "<html>Not Found</html>"), Unreachable},
+		"404 JSON of a balancer": {send("Content-Type", "application/json", http.StatusNotFound, `{"error":"no route"}`), Unreachable},
+		"405":                    {respond(http.StatusMethodNotAllowed, ""), NotListable},
+		"406":                    {respond(http.StatusNotAcceptable, ""), NotListable},
+		"422":                    {respond(http.StatusUnprocessableEntity, ""), Failed},
+		"429":                    {respond(http.StatusTooManyRequests, ""), Throttled},
+		"500":                    {respond(http.StatusInternalServerError, ""), Failed},
+		"503":                    {respond(http.StatusServiceUnavailable, ""), Unreachable},
+		"410":                    {respond(http.StatusGone, ""), Expired},
+		"no list":                {respond(http.StatusOK, `{"kind":"Status","items":[]}`), Malformed},
+		"no JSON":                {respond(http.StatusOK, "<html>"), Malformed},
+		"too short":              {respond(http.StatusOK, `{"kind":"List","items":[`), Unreachable},
 		"hung up": {func(*fakeapi.Server, http.ResponseWriter, *http.Request) {
 			panic(http.ErrAbortHandler)
 		}, Unreachable},
@@ -346,19 +308,6 @@ func TestSkipped(t *testing.T) {
 				t.Errorf("%+v, want %s", skipped, test.reason)
 			}
 		})
-	}
-}
-
-func TestSkippedByTimeout(t *testing.T) {
-	a := &fakeapi.Server{Fault: func(_ int, _ http.ResponseWriter, r *http.Request) bool {
-		<-r.Context().Done()
-		return true
-	}}
-	config := a.Start(t)
-	config.Timeout = 50 * time.Millisecond
-	_, summary := countWithFaults(t, a, &Scanner{Config: config, RetryTimeout: time.Millisecond})
-	if len(summary.Skipped) != 1 || summary.Skipped[0].Reason != TimedOut {
-		t.Errorf("%+v", summary.Skipped)
 	}
 }
 

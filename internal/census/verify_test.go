@@ -1,7 +1,6 @@
 package census
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"testing"
@@ -62,22 +61,6 @@ func TestResponsesToOtherRequests(t *testing.T) {
 	}
 }
 
-// A single response to another request makes the scan read the list again.
-func TestOneResponseToAnotherRequest(t *testing.T) {
-	a := &fakeapi.Server{}
-	a.Set(censustest.Population([]string{"a"}, 100))
-	a.Fault = func(n int, w http.ResponseWriter, _ *http.Request) bool {
-		if n == 1 {
-			a.Write(w, &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: "77"}})
-		}
-		return n == 1
-	}
-	_, summary := countOf(t, a, &Scanner{ChunkSize: 40})
-	if summary.Objects != 100 || len(summary.Inconsistent) > 0 {
-		t.Errorf("%+v", summary)
-	}
-}
-
 // A page with fewer objects than the page before it announced makes a list inconsistent.
 func TestFewerThanAnnounced(t *testing.T) {
 	a := &fakeapi.Server{}
@@ -91,34 +74,5 @@ func TestFewerThanAnnounced(t *testing.T) {
 	_, summary := countOf(t, a, &Scanner{ChunkSize: 40})
 	if summary.Objects != 40 || !slices.Equal(summary.Inconsistent, []Resource{configMaps}) {
 		t.Errorf("%+v", summary)
-	}
-}
-
-// Only an API server knows that a type is gone: a 404 of a load balancer is an
-// unreachable server.
-func TestNotFound(t *testing.T) {
-	for name, test := range map[string]struct {
-		header, value, body string
-		want                Reason
-	}{
-		"a Status":             {"Content-Type", "application/json", `{"kind":"Status","apiVersion":"v1","code":404}`, NotFound},
-		"text of a server":     {"Audit-Id", "47b2fb57", "404 page not found\n", NotFound},
-		"text of a balancer":   {"Content-Type", "text/plain", "404 page not found\n", Unreachable},
-		"a page of a balancer": {"Content-Type", "text/html", "<html>Not Found</html>", Unreachable},
-		"JSON of a balancer":   {"Content-Type", "application/json", `{"error":"no route"}`, Unreachable},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			a := &fakeapi.Server{Fault: func(_ int, w http.ResponseWriter, _ *http.Request) bool {
-				w.Header().Set(test.header, test.value)
-				w.WriteHeader(http.StatusNotFound)
-				_, _ = fmt.Fprint(w, test.body)
-				return true
-			}}
-			_, summary := countWithFaults(t, a, &Scanner{RetryTimeout: time.Millisecond})
-			if len(summary.Skipped) != 1 || summary.Skipped[0].Reason != test.want {
-				t.Errorf("%+v, want %s", summary.Skipped, test.want)
-			}
-		})
 	}
 }

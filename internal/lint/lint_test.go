@@ -77,17 +77,3 @@ func TestSilenceOfALine(t *testing.T) {
 		}
 	}
 }
-
-// A thousand files of 2.8 kB, as published examples have on the average.
-func BenchmarkRun(b *testing.B) {
-	text := prefixed + "data:\n" + strings.Repeat("  key:\n  - {name: value, other: 1}\n  - text of a line, with some words\n", 40)
-	var sources []Source
-	for i := range 1000 {
-		sources = append(sources, source(fmt.Sprintf("%d.yaml", i), text))
-	}
-	for b.Loop() {
-		if _, err := Run(b.Context(), sources, Config{Minor: 37}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

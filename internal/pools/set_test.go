@@ -76,23 +76,3 @@ func heap() int64 {
 	runtime.ReadMemStats(&stats)
 	return int64(stats.HeapAlloc)
 }
-
-func BenchmarkAdd(b *testing.B) {
-	for _, prefixes := range []int{100, 1_000_000} {
-		b.Run(fmt.Sprint(prefixes), func(b *testing.B) {
-			s := New(jobs, &Rules{})
-			var objects [1 << 12]decode.Object
-			for i := range objects {
-				prefix := fmt.Sprintf("import-%07d-", i*prefixes/len(objects))
-				objects[i] = decode.Object{
-					Namespace: "n", GenerateName: prefix, Name: prefix + "x7k2p", Created: 1_790_000_000,
-					Creator: decode.Creator{Manager: "curl", Certain: true},
-				}
-			}
-			b.ReportAllocs()
-			for i := range b.N {
-				s.Add(&objects[i%len(objects)])
-			}
-		})
-	}
-}

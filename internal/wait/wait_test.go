@@ -217,32 +217,24 @@ func TestDeletedUnseen(t *testing.T) {
 // A watch that breaks, ends or expires loses nothing. Neither does a server that is temporarily
 // unreachable, which is reported once.
 func TestTrouble(t *testing.T) {
-	refused := errors.New("connection refused")
+	fails := func(err error) func(s *server) {
+		return func(s *server) {
+			s.fail(err)
+			s.breakWatches(io.ErrUnexpectedEOF)
+			time.Sleep(10 * time.Second)
+			s.fail(nil)
+		}
+	}
 	for name, test := range map[string]struct {
 		happens func(*server)
 		want    []string
 	}{
-		"broken":  {func(s *server) { s.breakWatches(io.ErrUnexpectedEOF) }, nil},
-		"ended":   {func(s *server) { s.breakWatches(io.EOF) }, nil},
-		"expired": {func(s *server) { s.breakWatches(io.EOF); s.create("b") }, nil},
-		"away": {func(s *server) {
-			s.fail(refused)
-			s.breakWatches(io.ErrUnexpectedEOF)
-			time.Sleep(10 * time.Second)
-			s.fail(nil)
-		}, []string{"retry a"}},
-		"errors": {func(s *server) {
-			s.fail(overloaded)
-			s.breakWatches(io.EOF)
-			time.Sleep(10 * time.Second)
-			s.fail(nil)
-		}, []string{"retry a"}},
-		"permissions of a server that starts": {func(s *server) {
-			s.fail(forbidden)
-			s.breakWatches(io.EOF)
-			time.Sleep(10 * time.Second)
-			s.fail(nil)
-		}, []string{"retry a"}},
+		"broken":                              {func(s *server) { s.breakWatches(io.ErrUnexpectedEOF) }, nil},
+		"ended":                               {func(s *server) { s.breakWatches(io.EOF) }, nil},
+		"expired":                             {func(s *server) { s.breakWatches(io.EOF); s.create("b") }, nil},
+		"away":                                {fails(errors.New("connection refused")), []string{"retry a"}},
+		"errors":                              {fails(overloaded), []string{"retry a"}},
+		"permissions of a server that starts": {fails(forbidden), []string{"retry a"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -475,36 +467,22 @@ func TestResumedInVain(t *testing.T) {
 	})
 }
 
-// A GET that fails is repeated, for an object that the list doesn't contain. No event reports such an object.
-func TestMissingAndAFailure(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
-		a := s.create("a")
-		a.Version = ""
-		s.remove("a")
-		s.fault = func(what string) error {
-			if what == "get" && len(s.requests) < 3 {
-				return overloaded
-			}
-			return nil
-		}
-		expect(t, s, Config{Timeout: 30 * time.Second, RetryTimeout: time.Minute}, []Object{a}, nil, "a deleted", "retry a")
-	})
-}
-
-// A GET that goes on failing ends the wait, although the lists before it succeed.
+// A GET that fails is repeated, for an object that the list doesn't contain. No event reports such an object. If the GET
+// goes on failing, the wait ends, although the lists before it succeed.
 func TestMissingAndFailures(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
-		a := s.create("a")
-		a.Version = ""
-		s.remove("a")
-		s.fault = func(what string) error {
-			if what == "get" {
-				return overloaded
+	for want, most := range map[string]int{"a deleted": 3, "a abandoned": 1 << 30} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer()
+			a := s.create("a")
+			a.Version = ""
+			s.remove("a")
+			s.fault = func(what string) error {
+				if what == "get" && len(s.requests) < most {
+					return overloaded
+				}
+				return nil
 			}
-			return nil
-		}
-		expect(t, s, Config{Timeout: time.Hour, RetryTimeout: time.Minute}, []Object{a}, nil, "a abandoned", "retry a")
-	})
+			expect(t, s, Config{Timeout: time.Hour, RetryTimeout: time.Minute}, []Object{a}, nil, want, "retry a")
+		})
+	}
 }

@@ -206,3 +206,42 @@ func TestKEPDocument(t *testing.T) {
 		t.Errorf("%s is not what is calculated (-update writes it); it should be\n%s", kepDocument, want)
 	}
 }
+
+// The recursion that KEP-4420 prints, with its missing parentheses: C_n =
+// C_(n-1) + (1-C_(n-1)) ((n-1)/N)^t.
+func kepRecursion(names int64, attempts int, existing, creates int64) float64 {
+	var c float64
+	for i := existing; i < existing+creates; i++ {
+		c += (1 - c) * math.Pow(float64(i)/float64(names), float64(attempts))
+	}
+	return c
+}
+
+func TestKEPRecursion(t *testing.T) {
+	const recursionError = 2e-14
+	names, err := NamePoolSize(SuffixLength)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		attempts          int
+		existing, creates int64
+	}{
+		{1, 0, 500},
+		{1, 0, 5000},
+		{1, 100_000, 100},
+		{1, names - 10, 10},
+		{7, 0, 1_000_000},
+		{8, 0, 1_000_000},
+		{8, 500_000, 30_000},
+		{8, 5_000_000, 1000},
+		{16, 3_000_000, 400_000},
+		{64, 10_000_000, 200_000},
+		{1024, 14_200_000, 140_000},
+	} {
+		got := newModel(t, names, c.attempts).AnyFails(c.existing, c.creates).Float64()
+		if want := kepRecursion(names, c.attempts, c.existing, c.creates); !near(got, want, recursionError) {
+			t.Errorf("%+v: %v, by the KEP's recursion %v", c, got, want)
+		}
+	}
+}

@@ -219,6 +219,16 @@ func isCount(t *testing.T, got int64, want decimal) bool {
 	return math.Abs(float64(got-exact)) <= math.Floor(2e-12*float64(exact))
 }
 
+// threshold returns the smallest number of creates into an empty pool that fail with probability p.
+func threshold(t *testing.T, m Model, p float64) int64 {
+	t.Helper()
+	room, err := m.Room(0, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return room + 1
+}
+
 func TestReferenceThresholds(t *testing.T) {
 	seen := errors{}
 	for _, row := range loadReference(t).Thresholds {
