@@ -1,10 +1,9 @@
-// Package exactlyonce creates objects, each exactly once. It owns the transport of
-// the command, the meaning of responses for the state machine of
-// pkg/once/protocol, and the annotations and labels by which it recognizes
-// objects. It never reads files and never prints.
+// Package exactlyonce creates objects for the plugin, each exactly once. It sends the requests that the state
+// machine of pkg/once/protocol asks for, classifies the responses, and writes the annotations and labels by which
+// it recognizes objects. It never reads files and never prints.
 //
-// docs/internals/create-protocol.md explains why it neither loses nor duplicates an
-// object, and the limits of any client. Controllers use pkg/once.
+// docs/internals/create-protocol.md explains why an object is neither lost nor duplicated, and what no client can
+// prevent. Controllers use pkg/once.
 package exactlyonce
 
 import (
@@ -28,8 +27,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
 )
 
-// Creator creates objects, each exactly once under its ID. It keeps nothing
-// of an object after its create. Several goroutines may use it.
+// Creator creates objects, each exactly once under its ID. It keeps nothing of an object after its create. Several
+// goroutines can use it.
 type Creator struct {
 	config   *rest.Config
 	client   *http.Client
@@ -39,13 +38,12 @@ type Creator struct {
 	clients map[schema.GroupVersion]rest.Interface
 }
 
-// NewForConfig returns a Creator for the server of config. It makes its own
-// transport, below the wrappers of config: every POST is sent once, and only this
-// package repeats requests. config bounds the time of a request.
-// QPS and Burst hold for each API version, and are 5 and 10 by default, as for all
-// clients of client-go. A RateLimiter holds for all.
+// NewForConfig returns a Creator for the server of config. It puts its own transport below the wrappers of config.
+// This transport sends every POST once, so only this package repeats requests. config limits the time of a
+// request. QPS and Burst of config limit the requests of each API version, with the defaults 5 and 10 of
+// client-go. A RateLimiter of config limits all requests together.
 //
-// The error is about config or an option. NewForConfig sends no request.
+// An error is about config or an option. NewForConfig sends no request.
 func NewForConfig(config *rest.Config, options ...Option) (*Creator, error) {
 	c := &Creator{settings: defaults(), clients: map[schema.GroupVersion]rest.Interface{}}
 	if err := c.settings.apply(options); err != nil {
@@ -62,24 +60,22 @@ func NewForConfig(config *rest.Config, options ...Option) (*Creator, error) {
 	return c, err
 }
 
-// statuses decodes the Status that a server returns instead of an object. Objects
-// are decoded without a scheme.
+// statuses decodes the Status that a server returns instead of an object. The package decodes objects without a
+// scheme.
 var statuses = func() runtime.NegotiatedSerializer {
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
 	return serializer.NewCodecFactory(scheme).WithoutConversion()
 }()
 
-// Create creates object once under id. It retries until the outcome is certain,
-// its names or its time are used up, or ctx is done. Then it goes on for Grace with
-// requests that are in flight. Create doesn't change object. mapping is that of
-// its type. options override those of the Creator.
+// Create creates object once under id. It retries until the outcome is known, until its names or its time are used
+// up, or until ctx ends. After the end of ctx, requests in flight have the time Grace. Create doesn't change
+// object. mapping is the mapping of object's type. options override the options of the Creator.
 //
-// Without an error, the object is on the server, once, and the Result has it. If
-// Stripped contains Annotation, something removes annotations, and no later call
-// can recognize the object (ErrUnknown).
-// The error is an *Error if the object may have been sent. Any other error is
-// about the arguments, and nothing was sent.
+// Without an error, the object exists once on the server, and the Result has it. If Stripped contains Annotation,
+// a webhook or policy has removed the annotation. Then no later call can recognize the object (ErrUnknown). If the
+// object might have been sent, the error is an *Error. Any other error is about the arguments, and nothing was
+// sent.
 func (c *Creator) Create(
 	ctx context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, id ID, options ...Option,
 ) (Result, error) {
@@ -94,7 +90,7 @@ func (c *Creator) Create(
 	return newOperation(r.wanted(), r, s).run(ctx)
 }
 
-// newRequest checks the arguments, and stamps a copy of the object.
+// newRequest checks the arguments, and prepares a copy of the object.
 func (c *Creator) newRequest(
 	mapping *meta.RESTMapping, object *unstructured.Unstructured, id ID, s settings,
 ) (*request, error) {
@@ -136,7 +132,7 @@ func (c *Creator) newRequest(
 	return r, nil
 }
 
-// stamp replaces the object by a copy that is ready to be sent.
+// stamp replaces the object by a copy with the creation ID and the labels.
 func (r *request) stamp() {
 	r.object = r.object.DeepCopy()
 	if r.isIPAddress() && r.object.GetName() == "" {
@@ -145,15 +141,14 @@ func (r *request) stamp() {
 	r.id.prepare(r.object)
 }
 
-// isIPAddress reports whether the server generates no names for the type: it uses
-// the generateName of an IPAddress unchanged.
+// isIPAddress reports whether the type is IPAddress. For this type, the server generates no name and uses the
+// generateName unchanged.
 func (r *request) isIPAddress() bool {
 	resource := r.mapping.Resource
 	return resource.Group == "networking.k8s.io" && resource.Resource == "ipaddresses"
 }
 
-// clientFor returns the client of an API version. It is made once, because each
-// client has its own rate limiter.
+// clientFor returns the client of an API version. It keeps each client, because a client has its own rate limiter.
 func (c *Creator) clientFor(version schema.GroupVersion) (rest.Interface, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,10 +10,10 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// finish returns the result of a create that has ended.
+// finish returns the result of the operation.
 func (o *operation) finish(d protocol.Done) (Result, *Error) {
 	switch {
-	case d.Last == protocol.Ours && o.wanted.id.differs(o.response.object): // also after a POST that was lost
+	case d.Last == protocol.Ours && o.wanted.id.differs(o.response.object): // also after a lost POST
 		return Result{Object: o.response.object}, &Error{
 			Kind: ErrMismatch, Cause: fmt.Errorf("%q exists, and another input created it with the same key", o.name),
 		}
@@ -33,13 +33,13 @@ func (o *operation) finish(d protocol.Done) (Result, *Error) {
 
 func timeOver(d protocol.Done) bool { return d.Stopped == protocol.TimeOver }
 
-// renaming is the reason for an unknown outcome, and ErrRenamed.
+// renaming is the reason for an unknown outcome if the object might have another name. It is also ErrRenamed.
 type renaming struct{ error }
 
 func (r renaming) Unwrap() []error { return []error{ErrRenamed, r.error} }
 
-// other returns the holder of the name, if that is not certainly the object sent,
-// or the object that came under another one.
+// other returns the object that has the name, if it might not be ours. If our object was stored under another
+// name, other returns our object.
 func (o *operation) other(f protocol.Finding) *unstructured.Unstructured {
 	if f == protocol.Foreign || f == protocol.Unclear || f == protocol.Renamed {
 		return o.response.object
@@ -47,8 +47,7 @@ func (o *operation) other(f protocol.Finding) *unstructured.Unstructured {
 	return nil
 }
 
-// abandoned is the error of an object that is not there, and is not sent any
-// more.
+// abandoned returns the error of an object that doesn't exist, and that is not sent again.
 func abandoned(d protocol.Done) *Error {
 	why := d.WhyStopped()
 	if d.Stopped == protocol.Interrupted {
@@ -57,14 +56,13 @@ func abandoned(d protocol.Done) *Error {
 	return &Error{Kind: ErrExhausted, Cause: apistatus.Explain(d.Refusal, "; "+why.Error())}
 }
 
-// success is the result of an object that is there.
+// success returns the result of an object that exists.
 func (o *operation) success(d protocol.Done) Result {
 	found := o.response.object
 	return Result{Outcome: Outcome(d.Outcome), Object: found, Stripped: o.wanted.stripped(found)}
 }
 
-// stripped returns the keys of the labels and annotations of ours that found
-// lacks.
+// stripped returns the keys of our labels and annotations that found lacks.
 func (w wanted) stripped(found *unstructured.Unstructured) (lost []string) {
 	for _, ours := range []struct{ key, sent, has string }{
 		{Annotation, w.id.Creation, idOf(found)},
@@ -77,8 +75,7 @@ func (w wanted) stripped(found *unstructured.Unstructured) (lost []string) {
 	return lost
 }
 
-// failure is the error of an object that was refused. It adds facts that the server
-// leaves out.
+// failure returns the error of a refused object. It adds facts that the server's response lacks.
 func (o *operation) failure(d protocol.Done) *Error {
 	cause := d.Refusal
 	if exhausted(d) && !o.wanted.fixed() && o.settings.attempts > 1 {
@@ -91,13 +88,13 @@ func (o *operation) failure(d protocol.Done) *Error {
 	return &Error{Kind: o.kindOf(d), Cause: cause}
 }
 
-// exhausted reports whether every name was taken.
+// exhausted reports whether other objects have all names.
 func exhausted(d protocol.Done) bool {
 	return !d.Refused && (d.Last == protocol.Conflict || d.Last == protocol.Foreign)
 }
 
-// whatIsTried returns the unit of attempts: a server that picks names may try
-// several in one attempt.
+// whatIsTried returns the unit of the attempts in a message. If the server picks names, the plugin counts
+// requests, because the server can try several names in one request.
 func (o *operation) whatIsTried() string {
 	if !o.wanted.tracked() {
 		return "attempts"
@@ -105,7 +102,7 @@ func (o *operation) whatIsTried() string {
 	return "names"
 }
 
-// kindOf returns which error an object that failed has.
+// kindOf returns the kind of error of a failed object.
 func (o *operation) kindOf(d protocol.Done) error {
 	switch {
 	case d.Last == protocol.Renamed:

@@ -9,28 +9,27 @@ import (
 	"sync/atomic"
 )
 
-// exchange is the part of a request that the transport sees.
+// exchange has the facts about a request that only the transport sees.
 type exchange struct {
-	// until ends the time in which a POST may be sent; nil for a GET. A request
-	// may be held up before it comes to the connection: by a rate limiter, or by
-	// a credential plugin.
+	// until ends when the POST must not be sent any more. It is nil for a GET. A rate limiter or a credential
+	// plugin can delay a request before it reaches the connection.
 	until context.Context
-	// wrapped: the request came to the user's own transport wrapper.
+	// wrapped is true after the request has reached the user's own transport wrapper.
 	wrapped atomic.Bool
-	// connected: a connection was had, so bytes may have left.
+	// connected is true after the request got a connection, so the server might have received it.
 	connected atomic.Bool
 	trips     atomic.Int32
-	// retryAfter is the time in seconds that the last response asks to wait, if
-	// client-go sends a request again after such a response.
+	// retryAfter is the Retry-After of the last response in seconds, if client-go would send the request again.
+	// Otherwise it is nil.
 	retryAfter *int
-	// audited: kube-apiserver gives each of its responses an audit ID, also those
-	// of other servers that it passes on.
+	// audited is true if the response has an audit ID. kube-apiserver adds it to all responses, including those of
+	// other servers behind it.
 	audited bool
 }
 
 type exchangeKey struct{}
 
-// observe is a context under which a request fills in the exchange.
+// observe returns a context that makes the transport fill in the exchange.
 func (x *exchange) observe(ctx context.Context) context.Context {
 	ctx = context.WithValue(ctx, exchangeKey{}, x)
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
@@ -38,8 +37,8 @@ func (x *exchange) observe(ctx context.Context) context.Context {
 	})
 }
 
-// sent reports whether the request may have left the process. A wrapper that
-// doesn't call the transport below it shows nothing: its requests may have left.
+// sent reports whether the server might have received the request. If a wrapper doesn't call the transport below
+// it, nothing is known, so it might have.
 func (x *exchange) sent() bool {
 	return x.connected.Load() || x.wrapped.Load() && x.trips.Load() == 0
 }
@@ -50,15 +49,14 @@ func exchangeOf(req *http.Request) *exchange {
 }
 
 var (
-	// errSentAgain ends a POST that something between Create and the connection
-	// sends a second time.
+	// errSentAgain ends a POST that the transport of the configuration sends a second time.
 	errSentAgain = errors.New("the configuration's transport sends requests again by itself")
-	// errTooLate ends a POST that comes to the connection after an interrupt.
+	// errTooLate ends a POST that reaches the connection only after an interrupt.
 	errTooLate = errors.New("not sent: interrupted before")
 )
 
-// marker is the outermost part of a Creator's transport, above the user's
-// wrapper and below credential plugins.
+// marker is the outermost part of a Creator's transport. It is above the user's wrapper, and below credential
+// plugins.
 type marker struct{ below http.RoundTripper }
 
 func (m marker) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -68,15 +66,14 @@ func (m marker) RoundTrip(req *http.Request) (*http.Response, error) {
 	return m.below.RoundTrip(req)
 }
 
-// WrappedRoundTripper lets client-go reach the transport below.
+// WrappedRoundTripper gives client-go access to the transport below.
 func (m marker) WrappedRoundTripper() http.RoundTripper { return m.below }
 
-// observer is the innermost part of a Creator's transport: it sees all requests
-// that go to the server.
+// observer is the innermost part of a Creator's transport. It sees all requests to the server.
 type observer struct {
 	below http.RoundTripper
-	// untraced: below is not net/http's own, and might not report its
-	// connections, so that every request may have been sent
+	// untraced means that below isn't net/http's own transport, and might not report its connections. Then every
+	// request might have been sent.
 	untraced bool
 }
 
@@ -98,7 +95,7 @@ func (o observer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// admit returns why a request must not be sent, or nil.
+// admit returns the reason why a request must not be sent, or nil.
 func (x *exchange) admit() error {
 	trips := x.trips.Add(1)
 	switch {
@@ -112,17 +109,17 @@ func (x *exchange) admit() error {
 	return nil
 }
 
-// note keeps the facts of a response that are not in its body.
+// note records the facts of a response that are not in its body.
 func (x *exchange) note(resp *http.Response) {
 	x.retryAfter = resendAfter(resp)
 	x.audited = resp.Header.Get("Audit-Id") != ""
 	if resp.StatusCode >= http.StatusMultipleChoices && resp.StatusCode < http.StatusBadRequest {
-		x.trips.Store(0) // a redirect: nothing was carried out, and the client follows
+		x.trips.Store(0) // a redirect: the server did nothing, and the client follows it
 	}
 }
 
-// resendAfter returns after how many seconds client-go sends a request again
-// that got this response, or nil: it does after a 429 or 5xx with a whole number.
+// resendAfter returns the Retry-After of a response in seconds if client-go sends the request again, or nil.
+// client-go does this after a 429 or 5xx whose Retry-After is an integer.
 func resendAfter(resp *http.Response) *int {
 	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode < http.StatusInternalServerError {
 		return nil
@@ -134,5 +131,5 @@ func resendAfter(resp *http.Response) *int {
 	return &seconds
 }
 
-// WrappedRoundTripper lets client-go reach the transport below.
+// WrappedRoundTripper gives client-go access to the transport below.
 func (o observer) WrappedRoundTripper() http.RoundTripper { return o.below }

@@ -13,38 +13,35 @@ import (
 )
 
 const (
-	// Annotation holds the creation ID of an object, by which its creator
-	// recognizes it.
+	// Annotation is the annotation with the creation ID, by which Create recognizes its object.
 	Annotation = derive.IDAnnotation
-	// RunLabel is on the objects of a run that has a key.
+	// RunLabel is the label of all objects of a run with a key.
 	RunLabel = derive.RunLabelKey
 )
 
-// An ID identifies a creation that happens once: creates under equal IDs make one
-// object. NewID, Derive and Untracked return IDs.
+// An ID identifies one object to create. All creates with equal IDs together make one object. NewID, Derive and
+// Untracked return IDs.
 type ID struct {
 	Derivation
-	names     string // the names of NewID follow from it, and not from Creation
+	names     string // seed of the names of NewID, which are independent of Creation
 	untracked bool   // the object has no creation ID
-	repeated  bool   // an earlier process may have sent the object under the same id
+	repeated  bool   // an earlier process might have sent an object with the ID
 }
 
-// Derivation is an ID that the caller computes, so that another process computes it, too.
+// Derivation has the parts of an ID that another process can compute, too.
 type Derivation struct {
-	// Creation is the value of Annotation. An empty one is no ID, and Create refuses it.
+	// Creation is the value of Annotation. Create refuses an empty one.
 	Creation string
-	// Secret is the secret that Creation was made with. The one name of the object follows
-	// from both.
+	// Secret is the secret that Creation was computed with. The name of the object is derived from both.
 	Secret derive.Secret
-	// Digest is the value of derive.DigestAnnotation; empty for none.
+	// Digest is the value of derive.DigestAnnotation, or empty for none.
 	Digest string
-	// Run is the value of RunLabel; empty for none.
+	// Run is the value of RunLabel, or empty for none.
 	Run string
 }
 
-// NewID returns an ID that no other create has, of 128 random bits: the object
-// is created once by this call of Create. Its names don't follow from the ID, so who reads
-// the object can't compute them.
+// NewID returns an ID of 128 random bits that no other create has. Its names are independent of the ID, so users
+// who read the object can't compute them.
 func NewID() ID {
 	return ID{Derivation: Derivation{Creation: "r1-" + random()}, names: random()}
 }
@@ -52,12 +49,12 @@ func NewID() ID {
 // random returns 128 random bits as hexadecimal digits.
 func random() string {
 	var bits [16]byte
-	_, _ = rand.Read(bits[:]) // never fails, by its documentation
+	_, _ = rand.Read(bits[:]) // never fails, as its documentation says
 	return hex.EncodeToString(bits[:])
 }
 
-// Derive returns the ID of a derivation, which an earlier process may have used. It has one
-// name, so creates under it never make two objects.
+// Derive returns the ID of a derivation, which an earlier process might have used. The ID has one name, so creates
+// with it never make two objects.
 func Derive(d Derivation) ID {
 	if d.Creation == "" {
 		return ID{}
@@ -65,13 +62,11 @@ func Derive(d Derivation) ID {
 	return ID{Derivation: d, repeated: true}
 }
 
-// Untracked returns the ID of an object that is created as kubectl create does it:
-// without an annotation, and with a generated name of the server. A lost response
-// ends the create with ErrUnknown.
+// Untracked returns the ID of an object that is created as kubectl create does it. It has no annotation, and the
+// server generates its name. A lost response ends the create with ErrUnknown.
 func Untracked() ID { return ID{untracked: true} }
 
-// String returns the creation id, as the annotation has it; it is empty for
-// Untracked.
+// String returns the creation ID. It is empty for Untracked.
 func (id ID) String() string { return id.Creation }
 
 // Name returns the name of an attempt (0, 1, …) for an object without a fixed name.
@@ -82,7 +77,7 @@ func (id ID) Name(generateName string, attempt int) string {
 	return names.Candidate(generateName, id.names, uint32(attempt))
 }
 
-// idOf returns the creation id that an object carries, or an empty one.
+// idOf returns the creation ID of an object, or "".
 func idOf(object *unstructured.Unstructured) string {
 	return object.GetAnnotations()[Annotation]
 }
@@ -92,18 +87,18 @@ func (id ID) differs(object *unstructured.Unstructured) bool {
 	return Differ(object.GetAnnotations()[derive.DigestAnnotation], id.Digest)
 }
 
-// Differ reports whether two digests of one ID show different content. Digests of different
-// versions show nothing.
+// Differ reports whether two digests of one ID show that the contents differ. Digests of different versions show
+// nothing.
 func Differ(a, b string) bool { return derive.Comparable(a, b) && a != b }
 
 // prepare makes object ready to be sent, except for its name.
 func (id ID) prepare(object *unstructured.Unstructured) {
-	object.SetResourceVersion("") // a server refuses it in a new object
+	object.SetResourceVersion("") // a server refuses a new object with one
 	id.Stamp(object)
 }
 
-// Stamp gives the object the creation ID, the digest and the run label of id. They replace
-// those that a copied object has. Untracked doesn't change the object.
+// Stamp writes the creation ID, the digest and the run label of id into the object. They replace existing values,
+// for example in a copied object. With Untracked, Stamp doesn't change the object.
 func (id ID) Stamp(object *unstructured.Unstructured) {
 	if id.Creation == "" {
 		return
@@ -122,7 +117,7 @@ func (id ID) Stamp(object *unstructured.Unstructured) {
 	}
 }
 
-// metadataOf returns the object's metadata, which are made if there are none.
+// metadataOf returns the object's metadata. It adds an empty map if there is none.
 func metadataOf(object *unstructured.Unstructured) map[string]any {
 	if object.Object == nil {
 		object.Object = map[string]any{}
@@ -130,8 +125,8 @@ func metadataOf(object *unstructured.Unstructured) map[string]any {
 	return entries(object.Object, "metadata")
 }
 
-// entries returns the map called field, which is made if there is none. Its values
-// stay, also those that the server will refuse.
+// entries returns the map in a field. It adds an empty map if there is none. It keeps all values, including values
+// that the server will refuse.
 func entries(in map[string]any, field string) map[string]any {
 	found, ok := in[field].(map[string]any)
 	if !ok {
@@ -141,9 +136,8 @@ func entries(in map[string]any, field string) map[string]any {
 	return found
 }
 
-// CanCarry reports whether the object can have a creation ID and a name: it has a name
-// or a prefix, and its labels and annotations are maps or absent. The server refuses
-// all others; send them with Untracked.
+// CanCarry reports whether an object can have a creation ID and a name. It needs a name or a prefix, and its
+// labels and annotations must be maps or absent. The server refuses other objects. Send them with Untracked.
 func CanCarry(object *unstructured.Unstructured) bool {
 	metadata, ok := object.Object["metadata"].(map[string]any)
 	if !ok || object.GetName()+object.GetGenerateName() == "" {
@@ -165,16 +159,15 @@ func CanCarry(object *unstructured.Unstructured) bool {
 	return true
 }
 
-// labelledByTemplate are the types whose objects a server gives the labels of
-// their Pod template if they have no labels (SetDefaults_Job,
-// SetDefaults_ReplicationController). Other defaults do not ask for labels.
+// labelledByTemplate are the types whose objects get the labels of their Pod template from the server if they have
+// no labels (SetDefaults_Job, SetDefaults_ReplicationController).
 var labelledByTemplate = map[schema.GroupKind]bool{
 	{Group: "batch", Kind: "Job"}:   true,
 	{Kind: "ReplicationController"}: true,
 }
 
-// inheritLabels gives an object without labels those that a server would give
-// it, because it will not once the object carries a label of ours.
+// inheritLabels adds the labels that the server would add to an object without labels. The server doesn't add them
+// to an object that has our label.
 func inheritLabels(object *unstructured.Unstructured) {
 	if !labelledByTemplate[object.GroupVersionKind().GroupKind()] || len(object.GetLabels()) > 0 {
 		return

@@ -12,40 +12,38 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// server sends one object under the name given (empty: the server picks one),
-// and reads it back.
+// server sends the requests about one object. The argument name is empty if the server picks the name.
 type server interface {
-	// post is not sent once until is done.
+	// post sends no POST after the end of until.
 	post(until, ctx context.Context, name string) response
 	get(ctx context.Context, name string) response
-	// now returns a time that the server's clock showed before now returned, or
-	// zero if the server doesn't serve it.
+	// now returns a time of the server's clock, read before now returns. The time is zero if the server doesn't
+	// offer it.
 	now(ctx context.Context) protocol.Observation
 }
 
-// wanted is the object to create, as far as the rules need it.
+// wanted describes the object to create, as far as the rules need it.
 type wanted struct {
-	name         string // a fixed one
+	name         string // the fixed name, or empty
 	generateName string
 	id           ID
 }
 
-// fixed reports whether there is no name to pick.
+// fixed reports whether the plugin can't pick a name.
 func (w wanted) fixed() bool { return w.name != "" || w.generateName == "" }
 
-// tracked reports whether the object can be recognized.
+// tracked reports whether the object has a creation ID.
 func (w wanted) tracked() bool { return w.id.Creation != "" }
 
-// operation is one object on its way to the server: it makes the requests that
-// the protocol asks for.
+// operation is one call of Create. It sends the requests that the protocol asks for.
 type operation struct {
 	settings  settings
 	server    server
 	wanted    wanted
 	config    protocol.Config
-	name      string   // the last one sent
-	response  response // the last one
-	rechecked bool     // there was an event for it
+	name      string   // the last name that was sent
+	response  response // the last response
+	rechecked bool     // there was a Recheck event
 }
 
 func newOperation(w wanted, to server, s settings) *operation {
@@ -61,8 +59,7 @@ func newOperation(w wanted, to server, s settings) *operation {
 	return o
 }
 
-// candidate returns the name to send in an attempt: empty if the server picks
-// it.
+// candidate returns the name of an attempt. It is empty if the server picks it.
 func (o *operation) candidate(attempt int) string {
 	if o.wanted.fixed() || !o.wanted.tracked() {
 		return o.wanted.name
@@ -70,7 +67,7 @@ func (o *operation) candidate(attempt int) string {
 	return o.wanted.id.Name(o.wanted.generateName, attempt)
 }
 
-// run makes requests until the outcome is certain or can't be known.
+// run sends requests until the outcome is known or can't be known.
 func (o *operation) run(caller context.Context) (Result, error) {
 	exchange := func(ctx context.Context, request protocol.Action) protocol.Observation {
 		switch r := request.(type) {
@@ -93,9 +90,8 @@ func (o *operation) run(caller context.Context) (Result, error) {
 	return result, nil
 }
 
-// report sends an event before a retry. There is none before the first request,
-// before the object of a conflict or a refusal is read back, which mostly ends in a
-// next name or in nothing, and before requests that kubectl repeats silently, too.
+// report sends an event before a retry. There is no event before the first request, before the first GET after a
+// conflict or a refusal, and before requests that kubectl also repeats without a message.
 func (o *operation) report(action protocol.Action, refusal error) {
 	if o.config.Plain() {
 		return
@@ -110,7 +106,7 @@ func (o *operation) report(action protocol.Action, refusal error) {
 		if a.NextName {
 			e.Action, e.Reason, e.NextName = NextName, o.conflict(refusal), a.Name
 		} else if e.Reason == nil {
-			return // the first one
+			return // no event for the first request
 		}
 	case protocol.Get:
 		e.Action = ReadBack
@@ -127,7 +123,7 @@ func (o *operation) report(action protocol.Action, refusal error) {
 	o.settings.events(e)
 }
 
-// conflict is the reason of a next name.
+// conflict returns the reason for a new name.
 func (o *operation) conflict(refusal error) error {
 	if !o.wanted.tracked() {
 		return refusal
@@ -135,19 +131,18 @@ func (o *operation) conflict(refusal error) error {
 	return errors.New(strings.TrimSuffix(refusal.Error(), notGenerated))
 }
 
-// notGenerated is the end of a conflict's message, also where the server was not
-// asked to generate a name.
+// notGenerated is the end of a conflict's message. kube-apiserver also writes it if the client sent the name.
 const notGenerated = ", the server was not able to generate a unique name for the object"
 
-// response is the response to one request, as the protocol takes it, and as the
-// caller of Create gets it.
+// response is the response to one request, as an observation for the protocol, and as an object for the caller of
+// Create.
 type response struct {
 	protocol.Observation
-	// object is the one that the server stored (POST) or has (GET), if known.
+	// object is the object that the server stored (POST) or has (GET). It is nil if it isn't known.
 	object *unstructured.Unstructured
 }
 
-// because is a response without an object.
+// because returns a response without an object.
 func because(f protocol.Finding, err error) response {
 	return response{Observation: protocol.Observation{Finding: f, Err: err}}
 }

@@ -10,24 +10,23 @@ import (
 )
 
 const (
-	// DefaultAttempts is the number of names tried per object.
+	// DefaultAttempts is the number of names that Create tries for an object.
 	DefaultAttempts = 16
 	// DefaultRetryTimeout is the time for retries of one object.
 	DefaultRetryTimeout = 2 * time.Minute
-	// Grace is how long Create goes on with requests in flight after its context
-	// is done. A POST has three fifths of it, so that the rest is left to read the
-	// object back. No other POST is sent.
+	// Grace is the time that requests in flight have after the end of the context. A POST has three fifths of it.
+	// The rest is for reading the object. Create sends no other POST in this time.
 	Grace = 5 * time.Second
 )
 
-// An Option changes how objects are created: all of a Creator, or one.
+// An Option changes how a Creator, or one call of Create, creates objects.
 type Option func(*settings)
 
 type settings struct {
 	attempts     int
 	retryTimeout time.Duration
 	namespace    string
-	parameters   url.Values // of a POST
+	parameters   url.Values // parameters of a POST
 	brief        bool
 	template     *Template
 	events       func(Event)
@@ -39,16 +38,16 @@ func defaults() settings {
 	}
 }
 
-// WithAttempts sets the number of names tried per object, at least 1. It doesn't
-// apply to objects with a fixed name.
+// WithAttempts sets the number of names that Create tries for an object, at least 1. It doesn't apply to objects
+// with a fixed name.
 func WithAttempts(n int) Option { return func(s *settings) { s.attempts = n } }
 
-// WithRetryTimeout bounds the retries of one object after throttling, dropped
-// connections and unknown outcomes. A request that is in flight then still has its own
-// time. 0 sends one POST and, where its outcome is unknown,
-// reads the object back once, for at most 30 s. How long a refused object is
-// rechecked (ErrRefused) doesn't depend on it. A deadline of ctx ends that, too. The
-// error is ErrUnknown then, and apierrors.IsForbidden and the like are not true of it.
+// WithRetryTimeout limits the time for retries of one object after throttling, dropped connections and unknown
+// outcomes. A request in flight can take longer. With 0, Create sends one POST. If the outcome is unknown, it
+// reads the object once, for at most 30 s.
+//
+// Rechecks of a refused object (ErrRefused) have their own time. A deadline of ctx ends them, too. The error is
+// then ErrUnknown, and apierrors.IsForbidden and similar functions return false.
 func WithRetryTimeout(d time.Duration) Option { return func(s *settings) { s.retryTimeout = d } }
 
 // WithNamespace sets the namespace of an object that has none. Cluster-scoped objects
@@ -59,18 +58,17 @@ func WithNamespace(namespace string) Option { return func(s *settings) { s.names
 // of the POST.
 func WithCreateOptions(o metav1.CreateOptions) Option {
 	o.TypeMeta = metav1.TypeMeta{}
-	parameters, _ := queryparams.Convert(&o) // fails only for other types than structs
+	parameters, _ := queryparams.Convert(&o) // fails only for types that are no structs
 	return func(s *settings) { s.parameters = parameters }
 }
 
-// WithBriefObjects reads no more of a stored object than its
-// apiVersion, kind, name, namespace, uid, resourceVersion, generation,
-// creationTimestamp, labels and annotations. The Result.Object of ErrRenamed, or of
-// no error, may lack the rest. Reading takes a third of the time.
+// WithBriefObjects makes Create decode only these fields of a stored object: apiVersion, kind, name, namespace,
+// uid, resourceVersion, generation, creationTimestamp, labels and annotations. Result.Object can lack the other
+// fields if there is no error, or with ErrRenamed. Decoding then takes a third of the time.
 func WithBriefObjects() Option { return func(s *settings) { s.brief = true } }
 
-// WithTemplate encodes the object once for all creates with t. It is an option of
-// Create, for an object that is not changed after its first create with t.
+// WithTemplate encodes the object once for all creates with t. Don't change the object after the first create with
+// t. It is an option of Create.
 func WithTemplate(t *Template) Option { return func(s *settings) { s.template = t } }
 
 // WithEvents calls f before every retry, in the goroutine that called Create.
@@ -94,34 +92,32 @@ func (s *settings) apply(options []Option) error {
 	return nil
 }
 
-// Action is the step that follows a fault.
+// Action is the next step after a fault.
 type Action string
 
 const (
-	// Resend sends the object again, under the same name.
+	// Resend means that Create sends the object again under the same name.
 	Resend Action = "Resend"
-	// ReadBack reads the object of the name that was sent.
+	// ReadBack means that Create reads the object with the name that was sent.
 	ReadBack Action = "ReadBack"
-	// NextName sends the object under another name.
+	// NextName means that Create sends the object under another name.
 	NextName Action = "NextName"
-	// Recheck reads the object of a name whose POST was refused, several
-	// times over some seconds, because the refusal may be due to the success
-	// of a first copy of it. There is one event, before the first pause. Its Wait
-	// is the sum of the pauses. The object is not sent again, so a caller that waits
-	// for it before it goes on with others can stop waiting.
+	// Recheck means that Create reads a refused object several times during some seconds, because an earlier copy
+	// of the POST might be the reason for the refusal. There is one event, before the first pause. Its Wait is the
+	// sum of the pauses. Create doesn't send the object again. So a caller that sends objects in order can
+	// continue with the next object.
 	Recheck Action = "Recheck"
 )
 
-// Event is one retry, reported before it is made.
+// Event is one retry. Create reports it before the retry.
 type Event struct {
-	// Name is the name that was sent; empty if the server picks it.
+	// Name is the name that was sent. It is empty if the server picks it.
 	Name string
-	// Reason is the server's response, or why there is none.
+	// Reason is the server's response, or the reason why there is none.
 	Reason error
 	Action Action
-	// Wait is the pause before the action. It is zero for NextName, and for the
-	// first reading back.
+	// Wait is the pause before the action. It is zero for NextName, and for the first ReadBack.
 	Wait time.Duration
-	// NextName is the name to be tried; empty if the server picks it.
+	// NextName is the next name to send. It is empty if the server picks it.
 	NextName string
 }

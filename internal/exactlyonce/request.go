@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
 )
 
-// request makes the requests of one object. It implements server. client-go's
-// silent resending is switched off: every POST is an operation's own.
+// request sends the requests about one object. It implements server. It switches off client-go's own retries, so
+// that each POST is one of the operation.
 type request struct {
 	client     rest.Interface
 	mapping    *meta.RESTMapping
@@ -28,9 +28,9 @@ type request struct {
 	namespace  string
 	object     *unstructured.Unstructured
 	id         ID
-	template   *Template // nil for none: then object is a copy that is stamped
+	template   *Template // nil if there is none; otherwise object is a copy
 	parameters url.Values
-	brief      bool // WithBriefObjects was given
+	brief      bool // set by WithBriefObjects
 	sent       findings.Sent
 }
 
@@ -38,8 +38,8 @@ func (r *request) wanted() wanted {
 	return wanted{name: r.object.GetName(), generateName: r.object.GetGenerateName(), id: r.id}
 }
 
-// post sends the object under name. It is not sent once until is done, however
-// long it waits for the client's rate limiter or for a credential.
+// post sends the object under name. It sends nothing after the end of until, even if the client's rate limiter or
+// a credential plugin delays the request.
 func (r *request) post(until, ctx context.Context, name string) response {
 	body, err := r.encode(name)
 	if err != nil {
@@ -58,17 +58,17 @@ func (r *request) post(until, ctx context.Context, name string) response {
 	result := request.Do(x.observe(ctx))
 	a := r.postResponse(ctx, result, &x, name)
 	a.Unsent = !x.sent() && result.Error() != nil && apistatus.Code(result.Error()) == 0 || r.parameters.Has("dryRun")
-	if a.Finding == protocol.Lost && a.Unsent { // a dry run
+	if a.Finding == protocol.Lost && a.Unsent { // dry run
 		a.Finding = protocol.NotStored
 	}
-	// No server stores an object under a name that no path can have. A webhook that
-	// picks names may store it under another name, so a lost response stays lost.
+	// The server can't store an object under a name that can't be part of a path. A webhook can change the name,
+	// and then the server can store it. So a lost response stays lost.
 	a.Unsent = a.Unsent || pathError(name) != nil
 	return a
 }
 
-// throttle waits for the client's rate limiter. The limiter sees no deadline,
-// because it would give up at once where it sees that the time will not do.
+// throttle waits for the client's rate limiter. It hides the deadline from the limiter, because the limiter would
+// fail at once if the deadline is too early.
 func (r *request) throttle(until context.Context) error {
 	limiter := r.client.GetRateLimiter()
 	if limiter == nil {
@@ -80,13 +80,13 @@ func (r *request) throttle(until context.Context) error {
 	return limiter.Wait(ctx)
 }
 
-// unsent is the response to a POST that can't have stored anything.
+// unsent returns the response to a POST that can't have stored anything.
 func unsent(f protocol.Finding, err error) response {
 	return response{Observation: protocol.Observation{Finding: f, Err: err, Unsent: true}}
 }
 
-// postResponse classifies the response to a POST. If a refusal names another object, that
-// object is read, because its creation ID proves that something picks names.
+// postResponse classifies the response to a POST. If a refusal names another object, postResponse reads that
+// object. If it has our creation ID, a webhook renames objects.
 func (r *request) postResponse(ctx context.Context, result rest.Result, x *exchange, name string) (a response) {
 	err := result.Error()
 	if err == nil {
@@ -107,8 +107,7 @@ func (r *request) postResponse(ctx context.Context, result rest.Result, x *excha
 	return a
 }
 
-// encode returns the object as it is sent under name; empty: it has its own, or
-// none.
+// encode returns the encoded object with the name. If name is empty, the object has its own name or none.
 func (r *request) encode(name string) ([]byte, error) {
 	if r.template != nil {
 		return r.template.encode(r.object, r.id, name)
@@ -119,7 +118,7 @@ func (r *request) encode(name string) ([]byte, error) {
 	return r.object.MarshalJSON()
 }
 
-// accept reads the body of a 2xx. An object that was not sent proves nothing.
+// accept reads the body of a 2xx. If the object in it isn't ours, the response counts as lost.
 func (r *request) accept(result rest.Result, name string) response {
 	read := decode
 	if r.brief {
@@ -140,14 +139,14 @@ func (r *request) accept(result rest.Result, name string) response {
 	return response{seen, object}
 }
 
-// respondsWith reports whether an API can respond so to the create of an object of another kind: to
-// a Binding with a Status, and OpenShift to a ProjectRequest with a Project.
+// respondsWith reports whether an API can respond with this object to the create of another kind. The response to
+// a Binding is a Status. OpenShift responds to a ProjectRequest with a Project.
 func respondsWith(object *unstructured.Unstructured) bool {
 	status, _, _ := unstructured.NestedString(object.Object, "status")
 	return object.GetKind() != "Status" || status == metav1.StatusSuccess
 }
 
-// pathError returns why no path can carry the name, or nil.
+// pathError returns the reason why the name can't be part of a URL path, or nil.
 func pathError(name string) error {
 	if why := rest.IsValidPathSegmentName(name); len(why) > 0 {
 		return fmt.Errorf("no object can be named %q: a name %s", name, strings.Join(why, ", "))
@@ -155,7 +154,7 @@ func pathError(name string) error {
 	return nil
 }
 
-// get reads the object back. Without a resourceVersion it is a quorum read.
+// get reads the object from etcd. It sends no resourceVersion, so the server doesn't use its cache.
 func (r *request) get(ctx context.Context, name string) response {
 	if err := pathError(name); err != nil {
 		return because(protocol.Absent, err)
@@ -181,9 +180,8 @@ func (r *request) get(ctx context.Context, name string) response {
 	return a
 }
 
-// now sends a SelfSubjectReview. Its response has the server's time, every user has
-// permission for it, and it is stored nowhere. If the server doesn't serve it, the time
-// is unknown.
+// now sends a SelfSubjectReview. The response has the server's time. Every user has the permission for it, and the
+// server doesn't store it. If the server doesn't serve it, the time is unknown.
 func (r *request) now(ctx context.Context) protocol.Observation {
 	result := r.client.Post().MaxRetries(0).
 		AbsPath("/apis/authentication.k8s.io/v1/selfsubjectreviews").
@@ -229,8 +227,7 @@ func decode(body []byte) (*unstructured.Unstructured, error) {
 	return &object, nil
 }
 
-// decodeBriefly reads the fields of WithBriefObjects, as decode does. Anything
-// unexpected is left to decode.
+// decodeBriefly reads only the fields of WithBriefObjects. If the body has anything unexpected, it calls decode.
 func decodeBriefly(body []byte) (*unstructured.Unstructured, error) {
 	var brief struct {
 		APIVersion string `json:"apiVersion"`
@@ -247,7 +244,7 @@ func decodeBriefly(body []byte) (*unstructured.Unstructured, error) {
 		} `json:"metadata"`
 	}
 	err := kjson.UnmarshalCaseSensitivePreserveInts(body, &brief)
-	if err != nil || brief.Kind == "" || brief.Kind == "Status" { // which has no metadata, and more that counts
+	if err != nil || brief.Kind == "" || brief.Kind == "Status" { // a Status has no metadata, and its other fields count
 		return decode(body)
 	}
 	got := brief.Metadata

@@ -8,56 +8,53 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Outcome is how a create without an error has ended.
+// Outcome is the outcome of a create without an error.
 type Outcome string
 
 const (
-	// Created means that this call created the object. After a lost response, an
-	// earlier call under the same ID may have created it. In a dry run, nothing is
-	// stored.
+	// Created means that this call created the object. After a lost response, an earlier call with the same ID
+	// might have created it. In a dry run, nothing is stored.
 	Created Outcome = "Created"
-	// Found means that the object existed. Another call under the same ID created
-	// it, or a copy of this call's POST that a proxy sent.
+	// Found means that the object already existed. Another call with the same ID created it, or a copy of this
+	// call's POST that a proxy sent.
 	Found Outcome = "Found"
 )
 
-// The errors that an *Error is, by errors.Is.
+// The kinds of an *Error. Compare with errors.Is.
 var (
-	// ErrUnknown means that the object may exist, under Result.Name. If the error
-	// is ErrRenamed, too, it may exist under any name. Check before you create it
-	// again: the same ID may come to a next name.
+	// ErrUnknown means that the object might exist under Result.Name. If the error is also ErrRenamed, the object
+	// might exist under any name. Check before you create it again. A create with the same ID can use another
+	// name.
 	ErrUnknown = errors.New("outcome unknown")
-	// ErrRefused means that the server refused the object. Unless it is Untracked,
-	// Create read it back, and it doesn't exist. If an earlier copy of the POST can be
-	// the reason of the refusal (a quota, a port, a webhook), Create rechecked for 13
-	// seconds.
+	// ErrRefused means that the server refused the object, and that a GET found no object (except for Untracked).
+	// If an earlier copy of the POST can be the reason for the refusal (a quota, a port, a webhook), Create has
+	// rechecked for 13 seconds.
 	ErrRefused = errors.New("refused")
-	// ErrRenamed means that the server stored the object under a name that was not
-	// sent: a webhook or policy picks names. Result.Object is the stored object, if
-	// the server sent it.
+	// ErrRenamed means that the server stored the object under a name that was not sent, because a webhook or
+	// policy picks names. Result.Object is the stored object, if the server sent it.
 	ErrRenamed = errors.New("stored under another name")
-	// ErrTaken means that another object has the fixed name, or the one name that
-	// follows from a key. Result.Object is that object, if it was read. An object
-	// without a creation ID is another object, too. That of an Untracked object may be
-	// its own: like client-go, Create repeats its POST after a 5xx with Retry-After.
+	// ErrTaken means that another object has the fixed name, or the only name that is derived from a key.
+	// Result.Object is that object, if Create could read it. An object without a creation ID counts as another
+	// object. With Untracked, that object can nevertheless be the caller's, because Create repeats a POST after a
+	// 5xx with Retry-After, as client-go does.
 	ErrTaken = errors.New("name taken")
-	// ErrMismatch means that the object exists, and was created under this ID with other
-	// content. Result.Object is that object.
+	// ErrMismatch means that the object exists, and was created with this ID and other content. Result.Object is
+	// that object.
 	ErrMismatch = errors.New("created with other content")
-	// ErrExhausted means that nothing was stored, and that all names were
-	// taken, or the time was over.
+	// ErrExhausted means that nothing was stored, because other objects have all names, or because the time is
+	// over.
 	ErrExhausted = errors.New("names or time exhausted")
-	// ErrInterrupted means that the context was done, and nothing was stored.
-	// The Error is the context's error too.
+	// ErrInterrupted means that the context ended, and that nothing was stored. The Error wraps the context's
+	// error.
 	ErrInterrupted = errors.New("interrupted")
 )
 
-// Error is the error of an object that was not created. If the server's response is
-// the reason, apierrors.IsForbidden and the like are true of it, too.
+// Error is the error of an object that was not created. If the server's response is the reason,
+// apierrors.IsForbidden and similar functions work.
 type Error struct {
 	// Kind is one of the errors above.
 	Kind error
-	// Cause wraps the server's last response, if that alone is the reason.
+	// Cause wraps the server's last response if that response is the only reason.
 	Cause error
 }
 
@@ -71,30 +68,28 @@ func (e *Error) Error() string {
 	return strings.Join(texts, ": ")
 }
 
-// Unwrap returns the kind and the cause, as far as they are known.
+// Unwrap returns the kind, and the cause if there is one.
 func (e *Error) Unwrap() []error {
 	return slices.DeleteFunc([]error{e.Kind, e.Cause}, func(err error) bool { return err == nil })
 }
 
-// Result has the facts about an object after its create, also if there is an error.
+// Result has the facts about an object after its create. It is also set if there is an error.
 type Result struct {
 	// Outcome is empty if there is an error.
 	Outcome Outcome
-	// Name is the name of the last attempt; empty if the server picks it.
+	// Name is the name of the last attempt. It is empty if the server picks it.
 	Name string
-	// Object is the object on the server, if it is known. If there is an error, it may
-	// be another object that has the name, or ours under another name.
+	// Object is the object on the server, if it is known. With an error, it can be another object that has the
+	// name, or our object under another name.
 	Object *unstructured.Unstructured
-	// Stripped has Annotation and RunLabel, if they were sent and the object came
-	// back without them: something removes them. Without its Annotation, Create can't
-	// recognize the object after a lost response. Without its RunLabel, a later run
-	// with the key doesn't find it.
+	// Stripped has Annotation and RunLabel if they were sent and the server returned the object without them. Then
+	// a webhook or policy removes them. Without Annotation, Create can't recognize the object after a lost
+	// response. Without RunLabel, a later run with the key doesn't find it.
 	Stripped []string
-	// Unverified reports that Create couldn't read the object back after a conflict or
-	// a refusal, for lack of permission. After a conflict it used another name, or the
-	// outcome is unknown. If a proxy repeated the POST, an object may exist that
-	// nothing knows about.
+	// Unverified reports that Create had no permission to read the object after a conflict or a refusal. After a
+	// conflict, it then used another name, or the outcome is unknown. If a proxy repeated the POST, an object
+	// might exist that no output names.
 	Unverified bool
-	// TimeOver reports that the time of WithRetryTimeout was used up.
+	// TimeOver reports that the time of WithRetryTimeout is over.
 	TimeOver bool
 }

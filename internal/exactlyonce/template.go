@@ -10,19 +10,18 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// A Template is the encoded object without the digest, the creation ID and the name: the part
-// that all creates of one object have in common. The zero value is ready to use. Several
-// goroutines may use it.
+// A Template is an encoded object without the digest, the creation ID and the name. All creates of copies of the
+// object can share it. The zero value is ready for use. Several goroutines can use it.
 type Template struct {
 	mu     sync.Mutex
-	object *unstructured.Unstructured // that it was made of
-	run    string                     // of the IDs that it was made for
-	digest bool                       // they have digests
-	parts  [][]byte                   // around the digest, the creation ID and the name
+	object *unstructured.Unstructured // the object that was encoded
+	run    string                     // the run label of the IDs
+	digest bool                       // the IDs have digests
+	parts  [][]byte                   // the text before, between and after the three values
 }
 
-// encode returns the object, stamped and named, as it is encoded without a
-// template: keys are sorted, so that a value changes nothing but its own place.
+// encode returns the object with its ID and name, encoded. The result is the same as without a template. JSON keys
+// are sorted, so a value changes only its own place.
 func (t *Template) encode(object *unstructured.Unstructured, id ID, name string) ([]byte, error) {
 	parts, err := t.around(object, id)
 	if err != nil {
@@ -39,8 +38,8 @@ func (t *Template) encode(object *unstructured.Unstructured, id ID, name string)
 	return encoded, nil
 }
 
-// valuesOf returns the values that differ among creates of one object, in the order in which
-// they are encoded: annotations come before the name.
+// valuesOf returns the values that differ between creates of one object, in the order of the encoding. Annotations
+// come before the name.
 func valuesOf(id ID, name string) []string {
 	if id.Digest == "" {
 		return []string{id.Creation, name}
@@ -48,15 +47,14 @@ func valuesOf(id ID, name string) []string {
 	return []string{id.Digest, id.Creation, name}
 }
 
-// around returns the parts for objects like this one, which it makes if they are
-// those of another.
+// around returns the parts for this object. It encodes the object if the template has the parts of another one.
 func (t *Template) around(object *unstructured.Unstructured, id ID) ([][]byte, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.object == object && t.run == id.Run && t.digest == (id.Digest != "") {
 		return t.parts, nil
 	}
-	// They have 128 random bits each, so nothing else in the object is equal.
+	// These values have 128 random bits each, so no other text in the object is equal to them.
 	placeholder, name := NewID(), random()
 	placeholder.Run = id.Run
 	if id.Digest != "" {
