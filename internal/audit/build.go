@@ -39,7 +39,7 @@ type Result struct {
 	// named so, that no counted name has; and none that is in Gone.
 	NotFound []string
 	// Nearest has the prefix that is most like one that was not found, by the text in NotFound.
-	Nearest map[string]Near
+	Nearest map[string]pools.Near
 	// OnlyBefore and OnlyNow are the types, as RESOURCE.GROUP, that were not
 	// compared, because only the earlier audit read them, or only this one.
 	OnlyBefore, OnlyNow []string

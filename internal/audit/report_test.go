@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -121,7 +122,7 @@ func TestAhead(t *testing.T) {
 // For a named prefix without names, the report has the nearest prefix. For the name of an object, it has its prefix.
 func TestNearest(t *testing.T) {
 	jobs := resource("batch", "jobs").GroupResource()
-	for named, want := range map[string]Near{
+	for named, want := range map[string]pools.Near{
 		"nightly-report":       {Prefix: "nightly-report-"},
 		"nightli-report-":      {Prefix: "nightly-report-"},
 		"nightly-report-x7k2":  {},

@@ -30,7 +30,7 @@ func choose(t rapid.TB, objects []decode.Object, target Target, criteria Criteri
 	for _, o := range objects {
 		l.Visit(&o)
 	}
-	plan := &Plan{Similar: map[census.Resource][]string{}}
+	plan := newPlan()
 	plan.add(l)
 	left = map[Reason]int64{}
 	for _, pool := range plan.Pools {

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -45,6 +46,12 @@ type Plan struct {
 	Pools []*Pool // by resource type, namespace and prefix
 	// Similar has the generateNames that share a truncated prefix with a named one, and were not named.
 	Similar map[census.Resource][]string
+	// Nearest has the generateNames most like the named ones, by resource type and named prefix.
+	Nearest map[census.Resource]map[string]*pools.Near
+}
+
+func newPlan() *Plan {
+	return &Plan{Similar: map[census.Resource][]string{}, Nearest: map[census.Resource]map[string]*pools.Near{}}
 }
 
 // Objects returns the objects to delete, in the order of Pools.
@@ -84,7 +91,7 @@ func (p *Pruner) Plan(ctx context.Context, targets []Target, progress func(found
 	if err != nil {
 		return nil, err
 	}
-	plan := &Plan{Similar: map[census.Resource][]string{}}
+	plan := newPlan()
 	for _, target := range targets {
 		l := &listing{progress: progress}
 		if l.rules, err = newRules(target, p.Criteria); err != nil {
@@ -126,6 +133,7 @@ func (p *Plan) add(l *listing) {
 		}
 		p.Pools = append(p.Pools, pool)
 	}
+	p.Nearest[l.rules.resource] = l.nearest
 	if len(l.similar) > 0 {
 		p.Similar[l.rules.resource] = slices.Sorted(maps.Keys(l.similar))
 	}
@@ -138,18 +146,25 @@ type listing struct {
 
 	pools   map[[2]string]*Pool // by namespace and prefix
 	similar map[string]bool     // for Plan.Similar
+	nearest map[string]*pools.Near
+	other   string // the last generateName that no named one is like
 	found   int64
 }
 
 // Begin implements census.PageVisitor.
 func (l *listing) Begin(bool) {
-	l.pools, l.similar, l.found = map[[2]string]*Pool{}, map[string]bool{}, 0
+	l.pools, l.similar, l.found, l.other = map[[2]string]*Pool{}, map[string]bool{}, 0, ""
+	l.nearest = map[string]*pools.Near{}
+	for named := range l.rules.named {
+		l.nearest[named] = &pools.Near{}
+	}
 }
 
 // Visit implements census.PageVisitor.
 func (l *listing) Visit(o *decode.Object) {
 	prefix := l.rules.prefixOf(o)
 	if prefix == "" {
+		l.compare(o.GenerateName)
 		return
 	}
 	if shared := names.EffectivePrefix(o.GenerateName); len(shared) >= names.MaxPrefixLength &&
@@ -164,6 +179,17 @@ func (l *listing) Visit(o *decode.Object) {
 	}
 	pool.add(o, status)
 	l.found++
+}
+
+// compare offers another generateName as the nearest of the named ones. A list has equal ones in a row.
+func (l *listing) compare(other string) {
+	if other == "" || other == l.other {
+		return
+	}
+	l.other = other
+	for named, near := range l.nearest {
+		near.Offer(named, other, 1)
+	}
 }
 
 // EndPage implements census.PageVisitor.

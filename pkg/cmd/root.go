@@ -133,6 +133,7 @@ func newKubectl(streams genericiooptions.IOStreams) *cobra.Command {
 	}
 	kubectl.AddCommand(genname)
 	templates.ActsAsRootCommand(kubectl, []string{"options"})
+	genname.SetHelpFunc(printHelp)
 	usage := genname.FlagErrorFunc()
 	genname.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		// The command may be unknown, not its flags.
@@ -191,7 +192,8 @@ func newHelpCommand() *cobra.Command {
 			if err != nil || len(rest) > 0 {
 				return noSuchCommand(cmd.Parent(), args)
 			}
-			return about.Help()
+			cmd.Root().HelpFunc()(about, nil) // kubectl's
+			return nil
 		},
 	}
 }

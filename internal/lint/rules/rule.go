@@ -5,8 +5,10 @@ package rules
 
 import (
 	"fmt"
+	"strings"
 
 	pages "github.com/kubectl-genname/kubectl-genname/docs/rules"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -63,14 +65,19 @@ var All = []*Rule{
 	notAppliable, hookNames, onePerCluster, noSeparator, ignoredPrefix,
 }
 
-// Named returns the rule with a name, or an error that lists all rules.
+// Named returns the rule with a name, or an error that has the nearest one, or else all rules.
 func Named(name string) (*Rule, error) {
+	var others []string
 	for _, rule := range All {
 		if rule.Name == name {
 			return rule, nil
 		}
+		others = append(others, rule.Name)
 	}
-	return nil, fmt.Errorf("there is no rule %q", name)
+	if nearest := humanize.DidYouMean("", name, others); nearest != "" {
+		return nil, fmt.Errorf("there is no rule %q%s", name, nearest)
+	}
+	return nil, fmt.Errorf("there is no rule %q. The rules are %s", name, strings.Join(others, ", "))
 }
 
 // Check returns the findings of the rule in one object.

@@ -138,45 +138,42 @@ func newOptions(factory cmdutil.Factory, streams genericiooptions.IOStreams) *op
 
 func (o *options) addFlags(cmd *cobra.Command) {
 	set := cmd.Flags()
-	o.scope.Bind(set, "Count objects of all namespaces, and cluster-scoped objects",
-		"Show only prefixes with an object that matches this label selector. The counts of these prefixes still "+
-			"include all objects")
+	o.scope.Bind(set, "Count all namespaces, and cluster-scoped objects",
+		"Show prefixes with an object that has these labels. The counts of these prefixes still include all objects")
 	set.StringSliceVar(&o.prefixes, "prefix", nil,
 		"Count only these prefixes. A prefix is a whole generateName, like run-, not a pattern")
 	set.Int64Var(&o.about.MinCount, "min-count", 10,
-		"Leave out prefixes with fewer names than this, in all formats. The default is 1 if you name a prefix")
-	set.IntVar(&o.about.Top, "top", 0, "Number of prefixes to print in all formats, "+
-		"in the order of --sort-by. 0 prints all. Without this flag, a table in a terminal has 20, "+
-		"and with --watch as many as fit")
+		"Leave out prefixes with fewer names. This applies to all formats. The default is 1 if you name a prefix")
+	set.IntVar(&o.about.Top, "top", 0, "Number of prefixes to print in all formats. They have the order of "+
+		"--sort-by. 0 prints all. Without this flag, a table in a terminal has 20, and with --watch as many as fit")
 	set.Var(&o.sortBy, "sort-by", o.sortBy.Usage("Order", nil)+
 		". The largest comes first. With --watch, the default is the fastest growth")
-	set.StringVar(&o.compare, "compare", "", "File with an earlier audit to compare with (from audit -o json)")
+	set.StringVar(&o.compare, "compare", "", "Compare with an earlier audit (a file of -o json)")
 	set.Var(&o.serverAttempts, "server-attempts",
 		"Number of names that the server tries per create. With auto, audit asks the server")
 	set.Var(&o.failAbove, "fail-above",
-		"Exit with code 3 if the next create under a prefix fails with a chance above this value, like 0.001 or 0.1%. "+
-			"With 8 attempts per create, the chance is 0.1% at 6 million names. "+
+		"Gate: exit with 3 above this chance of a failure. It is the chance that the next create under a prefix fails, "+
+			"like 0.001 or 0.1%. With 8 attempts per create, the chance is 0.1% at 6 million names. "+
 			"For a lower limit, use --fail-above-count")
 	set.Int64Var(&o.failAboveCount, "fail-above-count", 0,
-		"Exit with code 3 if a prefix has more names than this, also if the table hides the prefix")
+		"Gate: exit with 3 if a prefix has more names. This applies to prefixes that the table hides, too")
 	set.Float64Var(&o.failAboveGrowth, "fail-above-growth", 0,
-		"Exit with code 3 if a prefix has grown by more names per day than this since the audit of --compare")
+		"Gate: exit with 3 if a prefix grows faster per day. The growth is that since the audit of --compare")
 	set.BoolVar(&o.about.AllowUnlisted, "allow-unlisted", false,
-		"Let a gate pass even if there are resource types that you can't list")
+		"Let a gate pass without types that you can't list")
 	set.BoolVar(&o.ignoreNotFound, "ignore-not-found", false,
-		"Let a gate pass even if a prefix that you named has no names, or --selector matches no object")
+		"Let a gate pass if a named prefix has no names. It also passes if --selector matches no object")
 	set.Int64Var(&o.lists.ChunkSize, "chunk-size", 0, "Number of objects per request. 0 chooses it automatically")
 	set.IntVar(&o.lists.Concurrency, "concurrency", 0,
 		"Number of lists to read at the same time. 0 chooses it automatically")
 	set.BoolVar(&o.lists.Polite, "polite", false,
 		"Send one request at a time. After each request, pause nine times as long as it took")
 	set.BoolVar(&o.estimate, "estimate", false,
-		"Print how many objects an audit would read, and don't count names. "+
-			"This reads one object of each resource type")
-	set.BoolVarP(&o.watch, "watch", "w", false, "After counting, watch the objects and update counts and rates "+
-		"until you press q, interrupt, or --duration ends. The gates are evaluated at the end")
+		"Print how many objects an audit would read. This counts no names, and reads one object of each resource type")
+	set.BoolVarP(&o.watch, "watch", "w", false, "After counting, watch, and update counts and rates. The watch ends "+
+		"if you press q, interrupt, or --duration ends. Then the gates are evaluated")
 	set.Var((*flagvalue.Duration)(&o.duration), "duration",
-		"How long to --watch after the first count, like 90s or 1h. 0 has no end")
+		"How long to --watch, like 90s or 1h. The time begins after the first count. 0 has no end")
 	set.Var((*flagvalue.Duration)(&o.interval), "interval", "How often --watch prints changes")
 	set.BoolVar(&o.noHeaders, "no-headers", false, "Print the table without headers")
 	flagvalue.ReadableNumbers(set)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
-	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
@@ -34,7 +33,7 @@ func (r *run) view(ctx context.Context, result *audit.Result) scan.View {
 	rows, below := rowsOf(report, r.about.Order), 0
 	switch {
 	case len(rows) == 0:
-		v.Verdict = append(v.Verdict, r.emptyLines(report)...)
+		v.Verdict = append(v.Verdict, r.emptyLines(ctx, report)...)
 	case r.isRecord(report):
 		v.Verdict, v.Text = nil, func(out io.Writer) error { return printRecord(out, report) }
 	default:
@@ -69,7 +68,7 @@ func (o *options) table(columns []column, rows []row) (t *table.Table, below int
 
 // emptyLines returns why there is no table, unless nothing could be read, which the warnings
 // and the error say.
-func (r *run) emptyLines(report *v1alpha1.AuditReport) []string {
+func (r *run) emptyLines(ctx context.Context, report *v1alpha1.AuditReport) []string {
 	summary, namespace := report.Summary, r.onlyNamespace()
 	switch {
 	case summary.ResourceTypes == 0 && len(report.Scope.Resources) > 0:
@@ -77,8 +76,8 @@ func (r *run) emptyLines(report *v1alpha1.AuditReport) []string {
 	case namespace == "":
 		return []string{nothingToShow}
 	case summary.Prefixes == 0:
-		return []string{terminal.Sprintf("No generated names to show in %s namespace. Use -A for all namespaces.",
-			namespace)}
+		line := terminal.Sprintf("No generated names to show in %s namespace. Use -A for all namespaces.", namespace)
+		return append(r.session.NoNamespace(ctx, namespace), line)
 	}
 	return []string{terminal.Sprintf("No generated names to show in %s namespace.", namespace)}
 }
@@ -133,28 +132,15 @@ func notFoundLines(result *audit.Result, namespace string) (lines []string) {
 	var others []string
 	for _, named := range result.NotFound {
 		near, known := result.Nearest[named]
-		resource, prefix, ofType := strings.Cut(named, "/")
+		_, prefix, ofType := strings.Cut(named, "/")
 		if !ofType {
 			prefix = named
 		}
-		switch {
-		case !known, strings.ContainsAny(prefix, "*?["):
+		if !known || strings.ContainsAny(prefix, "*?[") {
 			others = append(others, named)
 			continue
-		case near.IsObject:
-			line := terminal.Sprintf("%s is the name of an object with the prefix %s.", prefix, near.Prefix)
-			lines = append(lines, line)
-		default:
-			line := terminal.Sprintf("No name has the prefix %s. The nearest prefix is %s.", named, near.Prefix)
-			lines = append(lines, line)
 		}
-		if ofType {
-			next := "  kubectl genname audit " + reference.In(resource+"/"+near.Prefix, namespace)
-			if namespace == "" {
-				next += " -A"
-			}
-			lines = append(lines, next)
-		}
+		lines = append(lines, scan.Nearest(named, namespace, near)...)
 	}
 	if len(others) == 0 {
 		return lines

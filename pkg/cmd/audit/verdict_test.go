@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -133,7 +134,7 @@ func TestRecordAboveTheGate(t *testing.T) {
 
 // A prefix that nothing is like has the rule about prefixes, and a name has its prefix.
 func TestNotFoundLines(t *testing.T) {
-	near := map[string]audit.Near{
+	near := map[string]pools.Near{
 		"jobs.batch/run":       {Prefix: "run-"},
 		"jobs.batch/run*":      {Prefix: "run-"},
 		"jobs.batch/run-x7k2p": {Prefix: "run-", IsObject: true},

@@ -22,6 +22,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
@@ -136,7 +137,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 		o.conn.Limiter = flowcontrol.NewTokenBucketRateLimiter(o.flags.qps, burst)
 	}
 	if err := o.CreateOptions.Complete(o.conn.Factory, cmd, args); err != nil {
-		return err
+		return output.WithNearest(err)
 	}
 	o.recordAsPlugin()
 	return nil

@@ -59,9 +59,9 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 		namingServer: "the server, so that a lost response can lead to a second object",
 	}))
 	flags.IntVar(&f.attempts, "attempts", exactlyonce.DefaultAttempts, fmt.Sprintf(
-		"Number of names to try for an object before it fails (1 to %d)", maxAttempts))
+		"Number of names to try for an object (1 to %d). After them, the object fails", maxAttempts))
 	flags.DurationVar(&f.retryTimeout, "retry-timeout", exactlyonce.DefaultRetryTimeout,
-		"How long to retry one object after throttling, lost responses and connection errors. "+
+		"How long to retry one object. It is retried after throttling, lost responses and connection errors. "+
 			"A request in progress has its own limit, --request-timeout or one minute")
 	flags.StringVar(&f.key, "idempotency-key", "", "Make the run repeatable. A later run with the same key and "+
 		"input leaves existing objects as they are. It finds objects only in the resource types and namespaces "+
@@ -71,30 +71,30 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 	flags.Var(new(path), "idempotency-secret-file", "File with a secret of 32 to 1,024 characters. Users without the "+
 		"secret can't create objects that a run with the key takes for its own. Further lines are former secrets. "+
 		"Without the flag, $GENNAME_IDEMPOTENCY_SECRET has the secret")
-	flags.IntVar(&f.count, "count", 1, "Number of copies to create of every object with generateName")
-	flags.IntVar(&f.concurrency, "concurrency", 8, "Number of copies of one document to create at the same time. "+
+	flags.IntVar(&f.count, "count", 1, "Number of copies of every object with generateName")
+	flags.IntVar(&f.concurrency, "concurrency", 8, "Number of copies to create at the same time. "+
 		"If set, documents with generateName are created at the same time, too. A document with a fixed name waits "+
 		"for all earlier documents, and later documents wait for it")
 	flags.Float32Var(&f.qps, "qps", 0,
-		"Maximum number of requests per second, 0 for no limit. Throttling by the server always applies")
+		"Maximum number of requests per second. 0 sets no limit. Throttling by the server always applies")
 	flags.IntVar(&f.burst, "burst", 0,
-		"Number of requests that can be sent at once before --qps limits them. The default is the value of --qps")
+		"Number of requests that --qps lets pass at once. The default is the value of --qps")
 	flags.Var((*waitSwitch)(&f.wait), "wait", "Wait until the objects have finished. "+
 		"The exit code is 5 if one of them has failed")
 	flags.Lookup("wait").NoOptDefVal = "true"
 	flags.DurationVar(&f.waitTimeout, "wait-timeout", defaultWait, "How long to wait. 0 checks the objects once, "+
 		"and a negative value sets no limit. The wait also ends if the server is unreachable for --retry-timeout")
-	flags.StringArrayVar(&f.waitFor, "for", nil, "Wait for this condition or value, not for the end of the objects, "+
-		"as kubectl wait does: condition=NAME[=VALUE] or jsonpath=EXPRESSION[=VALUE]. It applies to objects of "+
-		"every type that has a status")
-	flags.BoolVar(&f.logs, "logs", false, "With --wait, print the logs of all containers of Jobs and Pods on stderr")
-	flags.IntVar(&f.logRequests, "max-log-requests", 10, "Maximum number of containers to follow at the same time "+
-		"with --logs. The logs of other containers follow later")
-	flags.BoolVar(&f.strict, "fail-on-difference", false, "With a key, read every existing object, and fail before "+
-		"waiting if one differs from the input. This finds accidents, not attacks. Without the flag, the command "+
+	flags.StringArrayVar(&f.waitFor, "for", nil, "Wait for a condition or value, as kubectl wait does. "+
+		"It is condition=NAME[=VALUE] or jsonpath=EXPRESSION[=VALUE], and replaces the end of the objects. "+
+		"It applies to objects of every type that has a status")
+	flags.BoolVar(&f.logs, "logs", false, "With --wait, print the logs of Jobs and Pods. The logs of all containers go to stderr")
+	flags.IntVar(&f.logRequests, "max-log-requests", 10, "Maximum number of containers for --logs. "+
+		"They are followed at the same time, and the logs of other containers follow later")
+	flags.BoolVar(&f.strict, "fail-on-difference", false, "Fail if an existing object differs from the input. With a "+
+		"key, this reads every existing object, and fails before waiting. It finds accidents, not attacks. Without the flag, the command "+
 		"prints a warning for the objects that it reads")
-	flags.StringVar(&f.from, "from", "", "Create a Job from the template of a CronJob (cronjob/NAME), "+
-		"as kubectl create job --from does, with the generateName NAME-run-")
+	flags.StringVar(&f.from, "from", "", "Create a Job from a CronJob, like cronjob/NAME. It has "+
+		"the template of the CronJob, as with kubectl create job --from, and the generateName NAME-run-")
 	_ = flags.SetAnnotation("idempotency-key", "classified", []string{"true"}) // --record redacts it
 	cmd.Flags().AddFlagSet(flags)
 }

@@ -52,7 +52,7 @@ func (o *options) Run(ctx context.Context) error {
 		return err
 	}
 	r.report = r.newReport()
-	view := r.planView()
+	view := r.planView(ctx)
 	r.report.DryRun = !r.yes || view.Gate != nil
 	if r.yes && view.Gate == nil && r.report.Summary.Chosen > 0 {
 		warnings := view.Warnings

@@ -31,11 +31,11 @@ const (
 )
 
 // planView returns the view of a plan.
-func (r *run) planView() scan.View {
+func (r *run) planView(ctx context.Context) scan.View {
 	total := r.report.Summary.PruneCounts
 	criteria := criteriaText(r.report.Criteria)
 	if total.Chosen == 0 {
-		return scan.View{Verdict: r.nothing(criteria)}
+		return scan.View{Verdict: r.nothing(ctx, criteria)}
 	}
 	v := scan.View{
 		Gate: r.exceeded(),
@@ -67,7 +67,7 @@ func (r *run) planView() scan.View {
 }
 
 // nothing returns the lines of a plan without objects.
-func (r *run) nothing(criteria string) []string {
+func (r *run) nothing(ctx context.Context, criteria string) []string {
 	lines := []string{terminal.Sprintf("Nothing to delete with the criteria: %s.", criteria)}
 	if namespace := r.scope.Namespace; namespace != "" {
 		lines[0] = terminal.Sprintf("Nothing to delete in namespace %s with the criteria: %s.", namespace, criteria)
@@ -79,24 +79,43 @@ func (r *run) nothing(criteria string) []string {
 	if len(total.Left) > int(min(1, leftFor(total, prune.NotGenerated))) {
 		return lines
 	}
-	var named, similar []string
-	for _, t := range r.options.targets {
-		named = append(named, t.String())
+	if namespace := r.scope.Namespace; namespace != "" {
+		lines = append(lines, r.session.NoNamespace(ctx, namespace)...)
 	}
-	lines = append(lines, terminal.Sprintf(
-		"No name was generated from %s. Name whole generateNames, with a trailing '-' if they have it.",
-		strings.Join(named, ", ")))
+	return append(lines, r.notFound()...)
+}
+
+// notFound returns the lines about prefixes without names.
+func (r *run) notFound() (lines []string) {
+	var unlike, similar []string
 	for _, t := range r.targets {
+		resource := t.Resource.GroupResource().String()
+		for _, prefix := range t.Prefixes {
+			named := resource + "/" + prefix
+			if near := r.plan.Nearest[t.Resource][prefix]; near.Prefix != "" {
+				lines = append(lines, scan.Nearest(named, r.scope.Namespace, *near, r.reaching...)...)
+			} else {
+				unlike = append(unlike, named)
+			}
+		}
 		for _, name := range r.plan.Similar[t.Resource] {
-			similar = append(similar, terminal.Hint(t.Resource.GroupResource().String()+"/"+name))
+			similar = append(similar, terminal.Hint(resource+"/"+name))
 		}
 	}
-	if len(similar) > 0 {
-		lines = append(lines, "Other generateNames have the same first 58 bytes. Name one if you mean it:")
-		return append(lines, similar...)
+	if len(unlike) > 0 {
+		lines = append(lines, terminal.Sprintf(
+			"No name was generated from %s. Name whole generateNames, with a trailing '-' if they have it.",
+			strings.Join(unlike, ", ")))
 	}
-	words := slices.Concat([]string{"kubectl", "genname", "audit"}, named, []string{"-A"}, r.reaching)
-	return append(lines, "To find the nearest prefix:", terminal.Hint(words...))
+	switch {
+	case len(similar) > 0:
+		lines = append(lines, "Other generateNames have the same first 58 bytes. Name one if you mean it:")
+		lines = append(lines, similar...)
+	case len(unlike) > 0:
+		words := slices.Concat([]string{"kubectl", "genname", "audit"}, unlike, []string{"-A"}, r.reaching)
+		lines = append(lines, "To find the nearest prefix:", terminal.Hint(words...))
+	}
+	return lines
 }
 
 // planWarnings returns the warnings about the consequences of a plan.

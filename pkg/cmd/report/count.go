@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
@@ -22,29 +23,35 @@ type place struct {
 	namespace string
 }
 
+// tally is the number of names of a prefix, and the nearest other prefix.
+type tally struct {
+	names   int64
+	nearest pools.Near
+}
+
 // count counts the names under the prefixes, in their order. Those of one
-// resource and namespace are counted in one scan. It also returns the
-// types, sorted, whose counts are inconsistent.
+// resource and namespace are counted in one scan. It also returns the nearest prefixes of
+// the same order, and the types, sorted, whose counts are inconsistent.
 func count(
 	ctx context.Context, s *scan.Session, prefixes []wantedPrefix,
-) (populations []report.Population, inconsistent []string, err error) {
-	counted := map[place]map[string]int64{} // names by prefix
+) (populations []report.Population, nearest []pools.Near, inconsistent []string, err error) {
+	counted := map[place]map[string]*tally{} // by prefix
 	places := make([]place, 0, len(prefixes))
 	for _, p := range prefixes {
 		at, err := placeOf(ctx, s, p)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		if counted[at] == nil {
-			counted[at] = map[string]int64{}
+			counted[at] = map[string]*tally{}
 		}
-		counted[at][p.prefix] = 0
+		counted[at][p.prefix] = &tally{}
 		places = append(places, at)
 	}
-	for at, names := range counted {
-		summary, err := at.count(ctx, s.Scanner(), names)
+	for at, tallies := range counted {
+		summary, err := at.count(ctx, s.Scanner(), tallies)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		for _, r := range summary.Inconsistent {
 			inconsistent = append(inconsistent, r.GroupResource().String())
@@ -59,10 +66,11 @@ func count(
 			PrefixRef: v1alpha1.PrefixRef{
 				Group: at.resource.Group, Resource: at.resource.Resource, Namespace: at.namespace, Prefix: prefix,
 			},
-			Existing: counted[at][prefix], Server: server,
+			Existing: counted[at][prefix].names, Server: server,
 		})
+		nearest = append(nearest, counted[at][prefix].nearest)
 	}
-	return populations, slices.Compact(inconsistent), nil
+	return populations, nearest, slices.Compact(inconsistent), nil
 }
 
 // placeOf returns where the names under a prefix are.
@@ -88,11 +96,11 @@ func typeOf(ctx context.Context, s *scan.Session, word string) (census.Resource,
 	return resources[0], nil
 }
 
-// count counts the names of the prefixes that are the keys of counts.
+// count counts the names of the prefixes that are the keys of tallies.
 func (p place) count(
-	ctx context.Context, scanner *census.Scanner, counts map[string]int64,
+	ctx context.Context, scanner *census.Scanner, tallies map[string]*tally,
 ) (census.Summary, error) {
-	for prefix := range counts {
+	for prefix := range tallies {
 		scanner.Prefixes = append(scanner.Prefixes, prefix)
 	}
 	counted, summary, err := scanner.Count(ctx, []census.Resource{p.resource}, p.namespace)
@@ -100,8 +108,11 @@ func (p place) count(
 		return summary, err
 	}
 	for pool := range counted.All() {
-		if _, wanted := counts[pool.Prefix]; wanted {
-			counts[pool.Prefix] += pool.Names
+		for prefix, t := range tallies {
+			if prefix == pool.Prefix {
+				t.names += pool.Names
+			}
+			t.nearest.Offer(prefix, pool.Prefix, pool.Names)
 		}
 	}
 	if len(summary.Skipped) > 0 {

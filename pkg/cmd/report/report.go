@@ -97,7 +97,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			kubectl genname audit -A -o json > audit.json
 			kubectl genname report --from audit.json
 
-			# Show the expected failures in a year in which 5,000 objects a day are created and deleted
+			# Show the expected failures of a year with 5,000 creates and deletes a day
 			kubectl genname report --existing 100000 --rate 5000 --over 365d
 
 			# Draw the chances with and without retries in the terminal

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/internal/serverinfo"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -33,6 +34,8 @@ type subject struct {
 	warnings []string
 	// incomplete is true if the audit of --from could not read everything.
 	incomplete bool
+	// nearest are the prefixes most like those of populations. Only counted ones have them.
+	nearest []pools.Near
 	// missing is the number of named prefixes without names.
 	missing int
 }
@@ -82,8 +85,9 @@ func (o *options) subject(ctx context.Context) (subject, error) {
 			return subject{}, err
 		}
 		s, err := o.counted(ctx, func() ([]wantedPrefix, []string, error) { return prefixes, nil, nil })
-		nobodys := missing(s.populations)
-		s.warnings, s.missing = append(s.warnings, nobodys...), len(nobodys)
+		if err == nil {
+			o.warnMissing(ctx, &s)
+		}
 		return s, err
 	case !cmdutil.IsFilenameSliceEmpty(o.manifests.Filenames, o.manifests.Kustomize):
 		objects, err := o.objects(ctx)
@@ -187,7 +191,7 @@ func (o *options) counted(
 	if err != nil {
 		return subject{warnings: warnings}, err
 	}
-	populations, inconsistent, err := count(ctx, session, prefixes)
+	populations, nearest, inconsistent, err := count(ctx, session, prefixes)
 	if err != nil {
 		return subject{}, err
 	}
@@ -197,7 +201,7 @@ func (o *options) counted(
 	version := session.GitVersion()
 	return subject{
 		server:      v1alpha1.CollisionServer{GitVersion: &version, Retries: session.Retries()},
-		populations: populations, warnings: warnings,
+		populations: populations, nearest: nearest, warnings: warnings,
 	}, nil
 }
 
@@ -211,13 +215,22 @@ func (o *options) named() (prefixes []wantedPrefix, err error) {
 	return prefixes, err
 }
 
-// missing returns warnings about named prefixes without any names, because they may be misspelled.
-func missing(populations []report.Population) (warnings []string) {
-	for _, p := range populations {
+// warnMissing adds warnings about named prefixes without any names, because they may be misspelled.
+func (o *options) warnMissing(ctx context.Context, s *subject) {
+	for i, p := range s.populations {
 		if p.Existing > 0 {
 			continue
 		}
+		if s.missing++; s.missing == 1 && p.Namespace != "" {
+			s.warnings = append(s.warnings, o.session.NoNamespace(ctx, p.Namespace)...)
+		}
 		resource := p.GroupResource()
+		if near := s.nearest[i]; near.Prefix != "" {
+			lines := scan.Nearest(resource.String()+"/"+p.Prefix, p.Namespace, near)
+			lines[0] = terminal.Warningf("%s", lines[0])
+			s.warnings = append(s.warnings, lines...)
+			continue
+		}
 		warning := terminal.Warningf(
 			"no object of %s has the prefix %s. A prefix is a whole generateName: is a '-' missing?",
 			resource, p.Prefix)
@@ -226,9 +239,8 @@ func missing(populations []report.Population) (warnings []string) {
 				"whole generateName: is a '-' missing, or is it in another namespace?", resource, p.Namespace, p.Prefix)
 		}
 		search := terminal.Hint("kubectl", "genname", "audit", resource.String()+"/"+p.Prefix, "-A")
-		warnings = append(warnings, warning+"\n"+search)
+		s.warnings = append(s.warnings, warning+"\n"+search)
 	}
-	return warnings
 }
 
 // objects returns the objects of -f or -k, which are not read yet. It returns an error if the flags

@@ -178,10 +178,37 @@ func (c *Cluster) HasNamespace(ctx context.Context, name string) (known bool, er
 		_, err := client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
 		return err
 	})
-	if apierrors.IsForbidden(err) {
+	switch {
+	case apierrors.IsForbidden(err):
 		return false, nil
+	case !apierrors.IsNotFound(err):
+		return true, err
 	}
-	return true, err
+	// Without a list there is no suggestion.
+	list, failure := client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{Limit: maxNamespaces})
+	if failure != nil {
+		return true, err
+	}
+	var others []string
+	for _, namespace := range list.Items {
+		others = append(others, namespace.Name)
+	}
+	var status *apierrors.StatusError
+	errors.As(err, &status)
+	nearest := &apierrors.StatusError{ErrStatus: status.ErrStatus} // kubectl's words are for the type
+	nearest.ErrStatus.Message += humanize.DidYouMean("", name, others)
+	return true, nearest
+}
+
+// maxNamespaces limits the namespaces that are compared with a misspelled one.
+const maxNamespaces = 2_000
+
+// NoNamespace returns a warning if a namespace in which nothing was found doesn't exist.
+func (c *Cluster) NoNamespace(ctx context.Context, name string) []string {
+	if _, err := c.HasNamespace(ctx, name); apierrors.IsNotFound(err) {
+		return []string{terminal.Warningf("%v", err)}
+	}
+	return nil
 }
 
 // AskAgain makes Resources and RetriesOf return the present state of the APIs of other servers. It

@@ -34,8 +34,10 @@ func TestEnum(t *testing.T) {
 	if err := flags.Parse([]string{"--color=blue"}); err != nil || e.Value != blue || e.String() != "blue" {
 		t.Errorf("%v, %q", err, e.Value)
 	}
-	for _, word := range []string{"", "Red", "pink", "red,green"} {
-		want := `invalid argument "` + word + `" for "--color" flag: must be red, green or blue`
+	for word, nearest := range map[string]string{
+		"": "", "Red": ". Did you mean red?", "pink": "", "red,green": "", "gren": ". Did you mean green?",
+	} {
+		want := `invalid argument "` + word + `" for "--color" flag: must be red, green or blue` + nearest
 		if err := flags.Parse([]string{"--color=" + word}); err == nil || err.Error() != want || e.Value != blue {
 			t.Errorf("%v, want %s, and %q", err, want, e.Value)
 		}

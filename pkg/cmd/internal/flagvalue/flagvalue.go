@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -32,7 +33,7 @@ func NewEnum[T ~string](value T, words ...T) Enum[T] { return Enum[T]{Value: val
 // Set takes one of the words.
 func (e *Enum[T]) Set(text string) error {
 	if !slices.Contains(e.words, T(text)) {
-		return fmt.Errorf("must be %s", alternatives(e.Words()))
+		return fmt.Errorf("must be %s%s", alternatives(e.Words()), humanize.DidYouMean("", text, e.Words()))
 	}
 	e.Value = T(text)
 	return nil

@@ -15,6 +15,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/kubectl/pkg/cmd/get"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 )
 
 // Wide is the format of a table with all its columns.
@@ -111,11 +113,20 @@ func (f *Flags) printer() (printers.ResourcePrinter, error) {
 	switch {
 	case errors.As(err, &none):
 		none.AllowedFormats = f.formats()
-		return nil, none
+		return nil, WithNearest(none)
 	case strings.HasPrefix(*f.kubectls.OutputFormat, "jsonpath"):
 		return contentPrinter{printer}, err
 	}
 	return byItem(*f.kubectls.OutputFormat, printer), err
+}
+
+// WithNearest adds the format that is most like an unknown one to kubectl's error.
+func WithNearest(err error) error {
+	var none genericclioptions.NoCompatiblePrinterError
+	if !errors.As(err, &none) || none.OutputFormat == nil {
+		return err
+	}
+	return fmt.Errorf("%w%s", err, humanize.DidYouMean("-o ", *none.OutputFormat, none.AllowedFormats))
 }
 
 // contentPrinter prints the content of our objects as kubectl's printers print objects of a

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
@@ -66,6 +69,28 @@ func (s *Session) result(v View) error {
 		return v.Table.Print(s.Out, !v.NoHeaders)
 	}
 	return nil
+}
+
+// Nearest returns the lines about a prefix without names, TYPE/PREFIX or PREFIX: the nearest prefix, and the
+// command that shows it, with the flags that reach the cluster.
+func Nearest(named, namespace string, near pools.Near, reaching ...string) []string {
+	resource, prefix, ofType := strings.Cut(named, "/")
+	line := terminal.Sprintf("No name has the prefix %s. The nearest prefix is %s.", named, near.Prefix)
+	switch {
+	case near.IsObject && ofType:
+		line = terminal.Sprintf("%s is the name of an object with the prefix %s.", prefix, near.Prefix)
+	case near.IsObject:
+		line = terminal.Sprintf("%s is the name of an object with the prefix %s.", named, near.Prefix)
+	}
+	if !ofType {
+		return []string{line}
+	}
+	where := []string{"-n", namespace}
+	if namespace == "" {
+		where = []string{"-A"}
+	}
+	words := []string{"kubectl", "genname", "audit", resource + "/" + near.Prefix}
+	return []string{line, terminal.Hint(slices.Concat(words, where, reaching)...)}
 }
 
 // Lines prints lines on stderr.
