@@ -21,13 +21,14 @@ import (
 
 // Versions of the programs. The go.mod files of their modules pin the same versions.
 const (
-	ServerVersion  = "v1.34.4"
-	KubectlVersion = "v1.37.2"
+	ServerVersion       = "v1.34.4"
+	NewestServerVersion = "v1.37.1"
+	KubectlVersion      = "v1.37.2"
 )
 
 // ServerVersions are the kube-apiservers that Build can build, oldest first. They differ in the reaction to a
 // conflict, or in how they read lists.
-var ServerVersions = []string{"v1.30.14", "v1.31.0", "v1.33.13", ServerVersion, "v1.37.1"}
+var ServerVersions = []string{"v1.30.14", "v1.31.0", "v1.33.13", ServerVersion, NewestServerVersion}
 
 // KubectlVersions are the kubectls that Build can build, oldest first. One is a minor version older than the plugin's
 // libraries, and one has their version. No newer one has been released.

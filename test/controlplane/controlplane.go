@@ -28,7 +28,8 @@ type ControlPlane struct {
 	Members []*Member
 	Servers []*Server
 
-	attached    bool // it belongs to another process
+	version     string // of kube-apiserver
+	attached    bool   // it belongs to another process
 	authority   *authority
 	ports       []*port
 	network     *network // nil for a single member
@@ -48,8 +49,9 @@ func Start(ctx context.Context, log io.Writer, options ...Option) (*ControlPlane
 	if err != nil {
 		return nil, err
 	}
-	cp := &ControlPlane{Binaries: binaries, Dir: dir}
-	if err := cp.start(ctx, together(options)); err != nil {
+	all := together(options)
+	cp := &ControlPlane{Binaries: binaries, Dir: dir, version: all.version}
+	if err := cp.start(ctx, all); err != nil {
 		return nil, errors.Join(err, cp.Stop())
 	}
 	return cp, nil
