@@ -6,38 +6,37 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 )
 
-// These limits stop a run, or a place of a run, when further requests are useless.
+// These limits end creates when further requests would probably fail.
 
 const (
-	// maxUnauthorized is the number of objects in a row that get a 401 before the run stops.
+	// maxUnauthorized is the number of objects in a row with a 401 after which the run stops.
 	maxUnauthorized = 3
-	// maxProbes is the number of objects in a row that are sent once and get no conclusive response before
-	// the breaker of their place opens.
+	// maxProbes is the number of probes in a row without a conclusive response after which the circuit breaker of
+	// their place opens.
 	maxProbes = 5
-	// maxStalled is the number of places with open breakers from which on the whole run stops.
+	// maxStalled is the number of places with an open circuit breaker at which the whole run stops.
 	maxStalled = 3
 )
 
-// breakers decide by the circuit breakers of the places. The reasons that stop the whole run are in Summary.
+// breakers decides from the outcomes of objects whether the run sends more objects.
 type breakers struct {
 	unauthorized int // objects in a row that got a 401
 	end          *Summary
 }
 
-// breaker is a circuit breaker for one place. The outcomes of objects at the place decide whether more
-// objects are sent there.
+// breaker is the circuit breaker of a place.
 type breaker struct {
-	// probing means that an object has used up its retry time. The next objects are probes: they are sent
-	// once each, until one of them is created.
+	// probing is true after an object has used up its retry time. The next objects are then probes: the run sends
+	// each of them only once. Probing ends when the server stores a probe.
 	probing bool
 	probes  int  // probes in progress
-	losses  int  // objects in a row that were sent once and have an unknown outcome
-	open    bool // too many losses: nothing more is sent
-	renamed bool // the cluster changes names at this place
+	losses  int  // probes in a row with an unknown outcome
+	open    bool // the run sends nothing more to this place
+	renamed bool // a webhook or policy renames objects at this place
 }
 
-// allow reports whether another copy can be sent: no earlier copy was refused, the place keeps names,
-// and requests are useful.
+// allow reports whether the run can send another copy of the document. It can't if the server has refused a copy,
+// if objects are renamed, or if a circuit breaker is open.
 func (b *breakers) allow(d *Document) bool {
 	return !d.refused && !d.place.breaker.renamed && b.allowRequests(d)
 }
@@ -47,7 +46,7 @@ func (b *breakers) allowRequests(d *Document) bool {
 	return !b.end.Unreachable && !b.end.Unauthorized && len(b.end.Stalled) < maxStalled && !d.place.breaker.open
 }
 
-// uncertain reports whether the probes in progress could open the breaker of the document's place.
+// uncertain reports whether the circuit breaker of the document's place opens if all probes in progress fail.
 func (b *breakers) uncertain(d *Document) bool {
 	at := &d.place.breaker
 	return at.probing && at.probes > 0 && at.losses+at.probes >= maxProbes
@@ -98,9 +97,8 @@ func (b *breakers) succeed(at *breaker) {
 	b.countUnauthorized(false)
 }
 
-// timeOver records whether an object used up its retry time. A refusal is a response, so it changes
-// nothing about the time of other objects. Objects that started before the first probe don't count as
-// probes.
+// timeOver handles an object that has used up its retry time: it starts probing, or counts the loss of a probe. A
+// refusal isn't handled, because it is a response. Objects that started before probing began are not probes.
 func (b *breakers) timeOver(e ended) {
 	switch {
 	case !e.outcome.Result.TimeOver:
@@ -111,10 +109,9 @@ func (b *breakers) timeOver(e ended) {
 	}
 }
 
-// lost records an object whose response was lost and that could not be read back. It counts like a
-// probe, because it was sent once and used up no time. Objects that were in progress together count
-// once, because one outage can lose all their responses. An object that got a response doesn't count:
-// it has lost its creation ID, or a conflict can't be checked.
+// lost counts an object with a lost response that could not be read. It counts like a probe, because it was sent
+// once and used up no time. Objects that were in progress together count once, because one outage can lose all
+// their responses. If the object's outcome is unknown despite a response, it doesn't count.
 func (b *breakers) lost(e ended) {
 	result := e.outcome.Result
 	if result.TimeOver || result.Object != nil || result.Unverified || e.renamed {

@@ -12,7 +12,7 @@ import (
 // Event is a report of a run: an Outcome, a Retry, a Warning, Searching or a Problem.
 type Event interface{ event() }
 
-// Kind is how an object has ended.
+// Kind is the kind of an outcome.
 type Kind int
 
 const (
@@ -33,44 +33,44 @@ const (
 	Shown
 )
 
-// Outcome is the end of an object. Each object ends in one.
+// Outcome is the result of an object's create. The run reports one for each object.
 type Outcome struct {
 	Document *Document
 	Kind     Kind
-	Copies   int            // number of objects; above 1 only for NotAttempted
+	Copies   int            // number of objects, which is above 1 only for NotAttempted
 	ID       exactlyonce.ID // the ID that was sent
-	// Result has the name and the object. If the object existed, it has the part that is printed: without
-	// Config.Whole only the identity, and nothing if it could not be read.
+	// Result has the name and the object. If the object existed, it has only the identity of the object, unless
+	// Config.Whole is set. It has nothing if the object could not be read.
 	Result exactlyonce.Result
 	// Err is the error of the server, or the reason why the run gave up or could not read the object.
 	Err error
-	// State is the state of an object that existed in one word, like Complete, Failed or Running. It is
-	// empty if its type has no state, or if the state was not read.
+	// State is the state of an object that existed, in one word such as Complete, Failed or Running. It is empty
+	// if the type has no states, or if the run did not read the state.
 	State string
 	// Changes are the paths of the first fields of the document that an object lacks or has with another value.
 	// They are empty if the object was not read.
 	Changes []string
-	// ChangedBy are the field managers that have written Changes since the creation, if all of them are known.
+	// ChangedBy are the field managers that wrote Changes after the create. It is empty if any of them is unknown.
 	ChangedBy []string
 	// Generation is the metadata.generation of an object that existed, if its spec was changed after the
 	// creation. Otherwise it is 0.
 	Generation int64
 }
 
-// Retry is a temporary failure and the reaction to it.
+// Retry reports a temporary failure, and the retry that follows.
 type Retry struct {
 	Document *Document
 	Retry    exactlyonce.Event
 }
 
-// Searching reports how many places of a keyed run were listed. Late is true once, when listing has
-// taken findPatience.
+// Searching reports the progress of a run with a key: the number of places whose objects it has listed. Late is
+// true once, after findPatience.
 type Searching struct {
 	Done, Places int
 	Late         bool
 }
 
-// ErrUnread is the error of an input that an interrupt has cut off.
+// ErrUnread means that the rest of the input was not read because of an interrupt.
 var ErrUnread = errors.New("the rest of the input was not read")
 
 // Problem is an error of the input or of the whole run.
@@ -80,25 +80,24 @@ type Problem struct {
 	After int
 }
 
-// Summary is the end of a run.
+// Summary is the result of a run.
 type Summary struct {
 	Tally
 	// Documents is the number of documents read.
 	Documents int
-	// Unread reports that an interrupt left a part of the input unread. Incomplete reports that a keyed
-	// run created nothing because of a Problem.
+	// Unread reports that the run did not read a part of the input because of an interrupt. Incomplete reports
+	// that a run with a key created nothing because of a Problem.
 	Unread, Incomplete bool
 	// Unreachable reports that the run stopped because the server was unreachable.
 	Unreachable bool
 	// Unauthorized reports that the run stopped because the server rejected the credential (401) for three
 	// objects in a row.
 	Unauthorized bool
-	// Stalled are the places whose circuit breaker is open: too many objects in a row had an unknown
-	// outcome.
+	// Stalled are the places whose circuit breaker is open.
 	Stalled []idempotency.Place
-	// Places are the places of the objects of a keyed run.
+	// Places are the places of the objects, for a run with a key.
 	Places []idempotency.Place
-	// Unlabelled counts the objects of a keyed run that lack its label.
+	// Unlabelled is the number of objects of a run with a key that lack the run's label.
 	Unlabelled int
 }
 
@@ -112,11 +111,11 @@ func (Problem) event()   {}
 // or reviewed.
 type report interface{ report() }
 
-// ended is the end of a job.
+// ended is the result of a job.
 type ended struct {
 	job     job
 	outcome Outcome
-	// renamed reports that the cluster changed the name.
+	// renamed reports that a webhook or policy changed the name.
 	renamed bool
 	// rechecked reports that the object was rechecked after a refusal.
 	rechecked bool
@@ -124,7 +123,7 @@ type ended struct {
 	unreachable bool
 }
 
-// reviewed reports whether the user has permission to get objects at a place.
+// reviewed is the result of a permission review: whether the user can get objects at a place.
 type reviewed struct {
 	place    *place
 	readable bool

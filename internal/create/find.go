@@ -16,7 +16,7 @@ const (
 	findPatience = 3 * time.Second
 )
 
-// inPlace is a creation ID at one place.
+// inPlace identifies an object of a run with a key: its creation ID and its place.
 type inPlace struct {
 	place idempotency.Place
 	id    string
@@ -64,12 +64,12 @@ func (k *keyed) find(places []*place) (objects []*listed, err error) {
 	return objects, group.Wait()
 }
 
-// place is the state of a run at one place.
+// place is the state of a run for one place, which is a resource type in a namespace.
 type place struct {
 	idempotency.Place
-	resource schema.GroupVersionResource // of the first document
+	resource schema.GroupVersionResource // resource of the first document
 	kind     schema.GroupKind
-	// generateNames are those of the input.
+	// generateNames are the generateNames in the input.
 	generateNames map[string]bool
 	breaker       breaker
 	permission    permission

@@ -16,7 +16,7 @@ type Sent struct {
 	Name     string // the name that was sent last; empty if the server picks it
 	Stored   bool   // the object exists
 
-	outcome *Outcome // of the create; nil until it ends
+	outcome *Outcome // outcome of the create, nil until it has ended
 	counted bool     // in the tally
 }
 
@@ -26,7 +26,7 @@ type inFlight struct {
 	mu        sync.Mutex
 	sent      map[int]Sent
 	tally     Tally
-	left      map[*Document]int // copies that are not in the tally
+	left      map[*Document]int // number of copies that are not in the tally yet
 	documents int
 	reader    *reader
 	abandoned bool // the tally is final

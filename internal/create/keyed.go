@@ -13,7 +13,7 @@ import (
 // keyed is a run with a key. It can be repeated.
 type keyed struct {
 	*Session
-	documents map[derive.Object][]*Document // by identity, without the number
+	documents map[derive.Object][]*Document // by their identity without the number
 }
 
 // create creates the objects that the key has not created yet. It reads the whole input first. It
@@ -99,18 +99,18 @@ type listed struct {
 	idempotency.Existing
 	place    *place
 	identity derive.Object
-	secret   derive.Secret // from which its ID and name follow, if verified
+	secret   derive.Secret // the secret that the ID was computed with, if verified
 	verified bool
 }
 
 func (l *listed) argument() string { return l.place.Reference(l.Name) }
 
-// verify sets which objects belong to the run: their IDs follow from the key and a secret, and their
-// names from the IDs. It returns the secret under which the run goes on.
+// verify finds the objects that belong to the run. The ID of such an object is derived from the key and a secret,
+// and its name from the ID. verify returns the secret with which the run continues.
 func (k *keyed) verify(objects []*listed) (secret derive.Secret, err error) {
 	secrets := append(slices.Clone(k.config.Secrets), derive.Secret{})[:max(1, len(k.config.Secrets))]
 	secret = secrets[0]
-	current := map[derive.Object]bool{} // the objects that were made with the current secret
+	current := map[derive.Object]bool{} // objects whose ID was computed with the current secret
 	for _, l := range objects {
 		for _, s := range secrets {
 			if l.verified = k.verifies(s, l); l.verified {
@@ -124,7 +124,7 @@ func (k *keyed) verify(objects []*listed) (secret derive.Secret, err error) {
 	var first, claimed *listed
 	for _, l := range objects {
 		if l.verified && l.secret != secrets[0] && current[l.identity] {
-			l.verified = false // such as a copy of an object that was made with the former secret, and deleted
+			l.verified = false // such as a copy of a deleted object whose ID was computed with a former secret
 		}
 		_, _, withSecret, _ := derive.ParseID(l.ID)
 		switch {
@@ -136,7 +136,7 @@ func (k *keyed) verify(objects []*listed) (secret derive.Secret, err error) {
 			claimed = l
 		}
 	}
-	if claimed != nil && first == nil { // with an object of the run, the key was used without a secret
+	if claimed != nil && first == nil { // an object of the run shows that the key was used without a secret
 		return secret, &SecretsError{Objects: []string{claimed.argument()}}
 	}
 	return secret, nil
@@ -243,11 +243,11 @@ func (e *UnexpectedError) Error() string {
 	return fmt.Sprintf("%d unexpected objects of the key, like %s", len(e.Objects), e.Objects[0])
 }
 
-// SecretsError reports that objects of the key were made with another secret than the run can go on
-// with, so nothing was created.
+// SecretsError reports that the IDs of the key's objects were computed with another secret than the run can use.
+// Nothing was created.
 type SecretsError struct {
-	// Objects are arguments of kubectl: one object, if it was made with a secret and the run has none.
-	// Otherwise they are two objects that were made with different secrets of the run.
+	// Objects are arguments of kubectl. If an ID was computed with a secret and the run has none, it is that
+	// object. Otherwise they are two objects whose IDs were computed with different secrets of the run.
 	Objects []string
 }
 

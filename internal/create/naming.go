@@ -88,8 +88,8 @@ func (s *Session) derive(d *Document, n int) exactlyonce.ID {
 	return exactlyonce.Derive(made)
 }
 
-// unknownSuffix is the end of a name in a client dry run, if the name follows from a secret. Who reads
-// the name before the object exists could create the object first.
+// unknownSuffix replaces the end of a name in a client dry run if the name is derived from a secret. A user who
+// reads the name before the object exists could create the object first.
 const unknownSuffix = "<secret>"
 
 // stamped returns the object that a client dry run prints. For a run with a key, it has its creation

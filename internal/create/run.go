@@ -1,9 +1,12 @@
-// Package create is the run of creates. Its Session takes batches of documents, and reports the outcome
-// of each object as an event. Reading runs ahead of the creates. Copies and neighboring documents
-// overlap as far as the order allows. The package owns this order, the requests, the circuit breakers, the
-// choice between client and server naming, and the creation IDs. It also compares a run with a key with the
-// objects of earlier runs, and sums up the outcomes. pkg/once creates a single object once. The package
-// knows no flags and no streams.
+// Package create is the engine of the command create. Its Session takes batches of documents, and reports the
+// outcome of each object as an event. It reads documents ahead of the creates. Several creates run at the same
+// time if the order of the documents permits it. The package decides this order, sends the requests, and chooses
+// whether the plugin or the server picks a name. It compares a run with a key with the objects of earlier runs.
+// internal/exactlyonce creates a single object. The package knows no flags and no streams.
+//
+// A place is a resource type in a namespace. A probe is an object that is sent only once, because an earlier
+// object of the place has used up its retry time. To recheck an object is to read it after a refusal, because an
+// earlier copy of its POST might have been stored.
 package create
 
 import (

@@ -12,18 +12,19 @@ import (
 type scheduler struct {
 	jobs    chan job
 	reports chan report
-	take    func(report)     // called by the run's goroutine
-	create  func(job) report // called by the workers
+	take    func(report)     // the run's goroutine calls it
+	create  func(job) report // the workers call it
 	workers int
 	started int // jobs
 
 	limit      int // limit of inProgress
-	inProgress int // jobs that later jobs may have to wait for
+	inProgress int // jobs that later jobs might have to wait for
 	rechecking int // jobs that are only rechecked after a refusal; no job waits for them
 	deferred   []deferred
 }
 
-// deferred are the copies of a document, from the first on, that wait because a copy is rechecked.
+// deferred are the copies of a document that wait while an earlier copy is rechecked. It begins with the copy
+// first.
 type deferred struct {
 	document *Document
 	first    int
@@ -48,7 +49,7 @@ func (s *scheduler) start(j job) {
 	s.jobs <- j
 }
 
-// recheck records that a job in progress is only rechecked from now on.
+// recheck records that a job in progress now only rechecks a refused object.
 func (s *scheduler) recheck(d *Document) {
 	s.inProgress--
 	s.rechecking++
@@ -119,9 +120,9 @@ type job struct {
 	document *Document
 	id       exactlyonce.ID
 	existing *idempotency.Existing // object of the run's list, or nil
-	probe    bool                  // Creation.Briefly
+	probe    bool                  // see creation.briefly
 	losses   int                   // breaker.losses at the start of the job
-	unsent   bool                  // report that the object exists, without sending it
+	unsent   bool                  // the worker only reports that the object exists
 	// withState makes the worker read the state of an existing object.
 	withState bool
 }

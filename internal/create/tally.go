@@ -14,7 +14,7 @@ const MaxNamed = 10
 type Totals struct {
 	Created, Existed, Failed, Unknown, NotAttempted int
 
-	Renamed int // those of Created that have another name than was sent
+	Renamed int // number of Created objects that were renamed
 }
 
 // Objects returns the number of objects.
@@ -25,15 +25,15 @@ type Tally struct {
 	Totals
 
 	Rest  Remainder // the objects that failed or were not attempted
-	Maybe Remainder // without a key: the objects that may exist
-	// Begun has the sources with an object that exists or may exist.
+	Maybe Remainder // without a key: the objects that might exist
+	// Begun are the sources with at least one object that exists or might exist.
 	Begun map[string]bool
 	// Again counts the objects that the same command without a key would create a second time.
 	Again int
 	// Unknowns are the first outcomes that are unknown, without a key.
 	Unknowns []Outcome
-	// Holders are outcomes with an object that holds the name and has no creation ID. OtherIDs have an object of
-	// the run with another creation ID than was sent. Both are those of a run with a key.
+	// Holders and OtherIDs are for runs with a key. Holders are outcomes where an object without a creation ID has
+	// the name. OtherIDs are outcomes where an object of the run has another creation ID than the run sent.
 	Holders, OtherIDs []Outcome
 }
 
@@ -50,7 +50,7 @@ func (t *Tally) Add(c Config, o Outcome) {
 		t.Created++
 		t.Renamed++
 		t.exists(o)
-		t.Again++ // whatever name it was sent under
+		t.Again++ // whatever its name
 	case Unknown:
 		t.addUnknown(c, o)
 	case Failed:
@@ -95,7 +95,7 @@ func (t *Tally) exists(o Outcome) {
 	t.Begun[o.Document.Source] = true
 }
 
-// hold records an object that has the name of another one and may be of this run. Such an object has no
+// hold records an outcome where another object has the name, and might belong to this run. That object has no
 // creation ID, or it has the run's label.
 func (t *Tally) hold(c Config, o Outcome) {
 	object := o.Result.Object
@@ -110,22 +110,22 @@ func (t *Tally) hold(c Config, o Outcome) {
 	}
 }
 
-// Remainder is a part of a run's input. It doesn't number documents, because a user counts the
-// documents of a file differently.
+// Remainder is the rest of a run's input. It has no numbers of documents, because users count the documents of a
+// file differently.
 type Remainder struct {
 	Left   int
-	shares []Share        // by object and source
-	index  map[Share]int  // of shares, by their object and source
-	files  map[string]int // by source, the number of the first document that is left
+	shares []Share        // one for each object and source
+	index  map[Share]int  // index of a share by its object and source
+	files  map[string]int // number of the first remaining document, by source
 }
 
-// Share is the rest of the similar documents of one source.
+// Share is the rest of similar documents of one source.
 type Share struct {
 	Object, Source string // Object is an argument of kubectl
 	First, Left    int    // the number of the first document, and the number of objects
 }
 
-// maxShares is the number of shares that a remainder tells apart.
+// maxShares is the largest number of different shares that a remainder keeps.
 const maxShares = 64
 
 // leave adds n copies of a document.

@@ -10,42 +10,42 @@ import (
 // Warning is an event that the user should know about, although nothing failed. A warning can repeat.
 type Warning struct {
 	Code WarningCode
-	// Args are the values that the comment of the code lists, in this order.
+	// Args are the arguments that the comment of the code lists, in this order.
 	Args []any
 }
 
 // WarningCode is the subject of a warning.
 type WarningCode int
 
-// The subjects of warnings, and their values. A name of an object is an argument of kubectl.
+// The subjects of warnings, and their arguments. An argument that names an object is an argument of kubectl.
 const (
-	// ServerNames has a resource type and a NamingReason. The server picks the names of the type.
+	// ServerNames: the server picks the names of the type. Arguments: the resource type, a NamingReason.
 	ServerNames WarningCode = iota
-	// NoGet has a place. The user has no permission to get its objects.
+	// NoGet: the user has no permission to get the objects of a place. Arguments: the place.
 	NoGet
-	// Probing has a place. The run sends the next objects of the place once each.
+	// Probing: the run sends each of the next objects of the place only once. Arguments: the place.
 	Probing
-	// RefusalUnverified has a resource type. The plugin could not check whether an earlier copy of a
-	// refused request was carried out. The user has no permission to get the object.
+	// RefusalUnverified: without permission to get the object, the plugin could not check whether an earlier copy
+	// of a refused request was stored. Arguments: the resource type.
 	RefusalUnverified
-	// ConflictUnverified has a resource type. The plugin tried another name without checking which object
-	// has the first name. The user has no permission to get that object.
+	// ConflictUnverified: without permission to get the object with the first name, the plugin tried another name.
+	// Arguments: the resource type.
 	ConflictUnverified
-	// IDRemoved has a resource type, and keys of annotations and labels. Stored objects lack these keys,
-	// and the creation ID is one of them.
+	// IDRemoved: stored objects lack labels or annotations, including the creation ID. Arguments: the resource
+	// type, the missing keys.
 	IDRemoved
-	// LabelRemoved has a resource type and a key. Stored objects lack the run's label.
+	// LabelRemoved: stored objects lack the run's label. Arguments: the resource type, the key of the label.
 	LabelRemoved
-	// LabelLost has an object and keys. The object of an earlier run has lost the run's label.
+	// LabelLost: an object of an earlier run has lost the run's label. Arguments: the object, the missing keys.
 	LabelLost
-	// Unverified and OtherSecret have a number of objects and one of them. They have the run's label, and
-	// don't follow from the key, or from the key and the secret.
+	// Unverified and OtherSecret: objects have the run's label, but their IDs are not derived from the key, or not
+	// with this secret. Arguments: the number of objects, one of them.
 	Unverified
 	OtherSecret
-	// Expiring has a resource type. Its objects are deleted after they finish, so that a later run with
-	// the key creates them again.
+	// Expiring: objects of the type are deleted after they finish, so a later run with the key creates them again.
+	// Arguments: the resource type.
 	Expiring
-	// Terminating has an object of an earlier run that is being deleted.
+	// Terminating: an object of an earlier run is being deleted. Arguments: the object.
 	Terminating
 )
 
@@ -54,9 +54,9 @@ type NamingReason string
 
 // The reasons.
 const (
-	NamesIgnored NamingReason = "names ignored"  // the server uses generateName as the name
-	NotStored    NamingReason = "not stored"     // the API responds and stores nothing
-	NotReadable  NamingReason = "no verb to get" // the API has no get verb
+	NamesIgnored NamingReason = "names ignored"  // the server uses the generateName as the name
+	NotStored    NamingReason = "not stored"     // the API responds without storing an object
+	NotReadable  NamingReason = "no verb to get" // the API doesn't support get
 )
 
 // NoClientNamingError reports that a document can't be created with a key.
@@ -77,13 +77,12 @@ const reviewPatience = time.Second
 type permission struct {
 	asked      bool
 	unreadable bool // the user can't get objects
-	taken      bool // not all creates are refused, so the permission to get objects matters
+	taken      bool // a create was not refused, so the permission to get matters
 }
 
-// review checks, once for each place, whether the user has permission to get objects there. It runs in
-// parallel to the first create. Otherwise a lost response would be the first sign of a missing
-// permission. A failed review is not reported. An object that is not sent or is never read back needs
-// no review.
+// review checks whether the user can get objects, once for each place and in parallel to the first create. Without
+// this check, the user would learn of a missing permission only after a lost response. A failed review is not
+// reported. Objects that are not sent or never read need no review.
 func (s *Session) review(j job) {
 	at := j.document.place
 	if at.permission.asked || s.config.DryRun != NoDryRun || j.id.String() == "" || j.existing != nil {

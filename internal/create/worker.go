@@ -46,7 +46,7 @@ func (w *worker) create(j job) report {
 // send creates the object.
 func (w *worker) send(j job) report {
 	d, id, rechecked, elsewhere := j.document, j.id, false, false
-	if w.config.DryRun == ServerDryRun { // nothing is stored, so it needs no ID
+	if w.config.DryRun == ServerDryRun { // nothing is stored, so no ID is needed
 		id = exactlyonce.Untracked()
 	}
 	if w.config.DryRun == NoDryRun {
@@ -105,8 +105,7 @@ func (w *worker) outcomeOf(d *Document, id exactlyonce.ID, result exactlyonce.Re
 	return o
 }
 
-// warnOf warns if the exactly-once guarantee is weakened. elsewhere reports whether other names were
-// tried.
+// warnOf warns if the outcome is less certain than usual. elsewhere reports whether other names were tried.
 func (w *worker) warnOf(d *Document, result exactlyonce.Result, err error, elsewhere bool) {
 	resource := d.Mapping.Resource.GroupResource()
 	switch lost := strings.Join(result.Stripped, ", "); {
@@ -127,8 +126,8 @@ func (w *worker) warnOf(d *Document, result exactlyonce.Result, err error, elsew
 	}
 }
 
-// leave returns the outcome of an object that an earlier run created. It returns false if it reads the
-// object, and the object no longer exists.
+// leave returns the outcome of an object of an earlier run, without creating it. If leave reads the object and it
+// no longer exists, leave returns false.
 func (w *worker) leave(j job) (o Outcome, exists bool) {
 	d, existing := j.document, j.existing
 	if existing.Deleting {
@@ -149,8 +148,8 @@ func (w *worker) leave(j job) (o Outcome, exists bool) {
 	return o, !apierrors.IsNotFound(o.Err)
 }
 
-// read reads an object that exists, and compares it with its document. Only with Config.Whole, the outcome
-// has the object, or the error.
+// read reads an existing object, and compares it with its document. With Config.Whole, the outcome gets the object
+// or the error.
 func (w *worker) read(o *Outcome, withState bool) {
 	ctx, cancel := w.ctx, context.CancelFunc(func() {})
 	if !w.config.Whole {
@@ -176,9 +175,9 @@ func (o *Outcome) compare(stored *unstructured.Unstructured) {
 	o.ChangedBy = o.Document.changedBy(stored, o.Changes)
 }
 
-// changed returns the generation if it shows that the object's spec was changed after the creation,
-// else 0. It returns 0 for types without a status subresource, because status updates change their
-// generation, too.
+// changed returns the generation if it shows that the object's spec was changed after the create. Otherwise it
+// returns 0. It also returns 0 for types without a status subresource, because their generation also changes with
+// the status.
 func (w *worker) changed(d *Document, generation int64) int64 {
 	if generation <= 1 || !w.config.hasStatus(d) {
 		return 0
@@ -199,8 +198,9 @@ const (
 	suspended = "Suspended"
 )
 
-// takesState reports whether to read the state of the job's object: the object exists, and the caller waits for
-// it. Without a wait, its type has states, and fewer than MaxStates were read.
+// takesState reports whether the run reads the state of the job's object. The object must exist. If the caller
+// waits for objects, their states are always read. Otherwise, the type must have states, and fewer than MaxStates
+// were read.
 func (s *Session) takesState(j job) bool {
 	if s.config.Awaits != nil {
 		return j.existing != nil && s.config.Awaits(j.document.Mapping)
