@@ -86,21 +86,3 @@ func takeName(t *testing.T, cp *controlplane.ControlPlane, namespace string, r *
 		t.Error(err)
 	}
 }
-
-// Without the permission to get the object of a conflict, the plugin tries the next name and prints a
-// warning.
-func TestCreateConflictThatCannotBeReadBack(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	harness.Grant(t, single, ns, "creator", []string{"create"}, "configmaps")
-	proxy := faultproxy.New(t, single.User("creator"), firstPost(func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			takeName(t, single, ns, r, nil)
-			next.ServeHTTP(w, r)
-		})
-	}))
-	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 0,
-		`configmap/demo-`+harness.Suffix+` created\n`,
-		retried(`configmap/demo-[^\n]*`, "trying %s")+noGet+
-			harness.Printed("Warning: "+"no permission to get %s. A name was taken, so the plugin tried another one. If a proxy repeated the first request, two objects exist.", "configmaps"))
-}

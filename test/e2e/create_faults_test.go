@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -292,72 +291,3 @@ func TestCreateTwoRunsWithOneKey(t *testing.T) {
 
 // expired is kube-apiserver's response to a credential that has just expired.
 var expired = faultproxy.Respond(http.StatusUnauthorized, http.Header{"Content-Type": {"application/json"}}, faultproxy.Unauthorized)
-
-// A credential that expires between copies costs one POST and no object. A second expired POST of the
-// same object would cost the object.
-func TestCreateWhileCredentialsExpire(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	var mu sync.Mutex
-	sent := map[string]bool{}
-	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
-		if !harness.Creates(r) {
-			return nil
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		object := string(faultproxy.Body(r)) // has its name and its creation ID
-		if again := sent[object]; again {
-			return nil
-		}
-		if sent[object] = true; len(sent)%4 == 3 {
-			return expired
-		}
-		return nil
-	})
-	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=12").
-		Expect(t, 0, `(`+oneCreated+`){12}`, `(`+harness.Printed("%s: %v (%s)", `configmap/demo-[^\n]*`, "Unauthorized", `sending it again in [^\n]*`)+`){3}`)
-	if n := len(harness.ConfigMaps(t, single, ns)); n != 12 {
-		t.Errorf("%d objects are there, want 12", n)
-	}
-}
-
-// A 401 to the GET after a POST does not count as a missing permission. If the plugin tried another
-// name, a POST that a proxy repeated would create two objects.
-func TestCreateWithACredentialThatExpiresBeforeReadingBack(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	var posts, gets atomic.Int32
-	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
-		switch {
-		case harness.Creates(r) && posts.Add(1) == 1:
-			return faultproxy.RepeatSecond
-		case r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/configmaps/demo-") && gets.Add(1) == 1:
-			return expired
-		}
-		return nil
-	})
-	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).
-		Expect(t, 0, oneCreated, retried(`configmap/demo-[^\n]*`, "checking whether it exists in %s"))
-	if n := len(harness.ConfigMaps(t, single, ns)); n != 1 {
-		t.Errorf("%d objects are there, want 1", n)
-	}
-}
-
-// An invalid credential stops the run at the third object.
-func TestCreateWithoutAValidCredential(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
-		if harness.Creates(r) {
-			return expired
-		}
-		return nil
-	})
-	input := strings.Repeat("---\n"+configMap, 10)
-	r := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", input))
-	want := sum("stopped, because the server does not accept the credentials", 0, 0, 3, 0, 7) + nothingCreated + `$`
-	if r.Code != 1 || !regexp.MustCompile(want).MatchString(r.Stderr) {
-		t.Errorf("exit code %d, stderr\n%s", r.Code, r.Stderr)
-	}
-}

@@ -140,12 +140,3 @@ func TestCreateFromCronJobWithFlags(t *testing.T) {
 	create("--idempotency-key=commit-1").Expect(t, 0, strings.ReplaceAll(first.Stdout, "created\n", `exists \(Running\)\n`),
 		limits+closing(ns, "jobs.batch", "commit-1"))
 }
-
-// The CronJob is read, so --from needs the permission.
-func TestCreateFromWithoutPermission(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, retrying)
-	harness.Grant(t, retrying, ns, "from", []string{"create", "get"}, "jobs")
-	harness.As(t, retrying.User("from")).Run("create", "-n", ns, "--from=cronjob/a").
-		Expect(t, 1, ``, `Error from server \(Forbidden\): cronjobs.batch "a" is forbidden: User "from" cannot get resource "cronjobs".*\n`)
-}

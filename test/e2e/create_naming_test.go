@@ -1,15 +1,12 @@
 package e2e
 
 import (
-	"context"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -116,97 +113,6 @@ func TestWebhookThatStripsAnnotations(t *testing.T) {
 	harness.As(t, retrying.Admin()).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=3").Expect(t, 0,
 		`(configmap/demo-`+harness.Suffix+` created\n){3}`,
 		harness.Printed("Warning: "+"%s are stored without %s, for example because a webhook removes it. If a response is lost, the plugin can't recognize the object.", "configmaps", exactlyonce.Annotation))
-}
-
-// A webhook that responds with AlreadyExists denies the object. It does not mean that the name is
-// taken.
-func TestWebhookThatReportsAlreadyExists(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	var asked atomic.Int64
-	webhook(t, single, ns, false, func() *admissionv1.AdmissionResponse {
-		asked.Add(1)
-		return &admissionv1.AdmissionResponse{Result: &metav1.Status{Reason: metav1.StatusReasonAlreadyExists, Code: http.StatusConflict, Message: "no more of these"}}
-	})
-	asked.Store(0)
-	harness.As(t, single.Admin()).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 1, ``,
-		retried(`configmap/demo-`+harness.Suffix, "checking for %s whether it exists")+
-			`Error from server \(AlreadyExists\): error when creating "[^"]*": admission webhook "test.example.com" denied the request: no more of these\n`)
-	if n := asked.Load(); n != 1 {
-		t.Errorf("the webhook was asked %d times, want 1", n)
-	}
-}
-
-// A quota could not be charged because of concurrent requests (409 Conflict). The request is repeated.
-func TestQuotaConflict(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	conflict := faultproxy.Respond(409, http.Header{"Content-Type": {"application/json"}},
-		`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","code":409,"details":{"name":"q","kind":"resourcequotas"},"message":"Operation cannot be fulfilled on resourcequotas \"q\": the object has been modified; please apply your changes to the latest version and try again"}`)
-	proxy := faultproxy.New(t, single.Admin(), harness.First(2, conflict)())
-	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 0, `configmap/demo-`+harness.Suffix+` created\n`,
-		`(`+harness.Printed("%s: %v (%s)", `configmap/demo-`+harness.Suffix, `Operation cannot be fulfilled on resourcequotas [^\n]*`, `sending it again in [^\n]*`)+`){2}`)
-}
-
-// The first POST uses up a quota, and its response is lost. It arrives only when the second POST is in
-// flight. The second POST is refused because of the first one's success. The object exists, so it is
-// reported as created.
-func TestQuotaUsedUpByTheFirstPost(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	harness.Quota(t, single, ns, "limit", 1)
-	var mu sync.Mutex
-	var held *http.Request
-	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
-		if !harness.Creates(r) {
-			return nil
-		}
-		return func(next http.Handler) http.Handler {
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				mu.Lock()
-				defer mu.Unlock()
-				if held == nil {
-					body, _ := io.ReadAll(r.Body)
-					held = r.Clone(context.WithoutCancel(r.Context()))
-					held.Body = io.NopCloser(strings.NewReader(string(body)))
-					panic(http.ErrAbortHandler)
-				}
-				next.ServeHTTP(httptest.NewRecorder(), held)
-				next.ServeHTTP(w, r)
-			})
-		}
-	})
-	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).Expect(t, 0, `configmap/demo-`+harness.Suffix+` created\n`,
-		`(configmap/demo-`+harness.Suffix+`: [^\n]*\n){2}`+retried(`configmap/demo-`+harness.Suffix, "checking whether it exists in %s"))
-	if found := harness.ConfigMaps(t, single, ns); len(found) != 1 {
-		t.Errorf("%d objects are there, want 1", len(found))
-	}
-}
-
-// The server responds to a review and never stores it, so it can't be read back.
-func TestReviewsAreNamedByTheServer(t *testing.T) {
-	t.Parallel()
-	review := "{apiVersion: authentication.k8s.io/v1, kind: SelfSubjectReview, metadata: {generateName: r-}}\n"
-	harness.As(t, retrying.Admin()).Run("create", "-f", harness.File(t, "r.yaml", review+"---\n"+review), "-o", "jsonpath={.status.userInfo.username} ").Expect(t, 0,
-		`admin admin `,
-		harness.Printed("Warning: "+"the server picks the names of %s, because %s. If a response is lost, the plugin can't find out whether the object was created.", "selfsubjectreviews.authentication.k8s.io", "the server does not store them"))
-}
-
-// The server uses the generateName of an IPAddress as its name. If it is taken, no other name is
-// tried.
-func TestIPAddressesAreNamedByTheServer(t *testing.T) {
-	t.Parallel()
-	address := harness.File(t, "ip.yaml", "{apiVersion: networking.k8s.io/v1, kind: IPAddress, metadata: {generateName: 10.9.8.7}, spec: {parentRef: {resource: services, name: x, namespace: default}}}")
-	var posts atomic.Int64
-	proxy := faultproxy.New(t, retrying.Admin(), countPosts(&posts))
-	u := harness.As(t, proxy.Config)
-	warning := harness.Printed("Warning: "+"the server picks the names of %s, because %s. If a response is lost, the plugin can't find out whether the object was created.", "ipaddresses.networking.k8s.io", "the server uses generateName itself as the name")
-	u.Run("create", "-f", address).Expect(t, 0, `ipaddress.networking.k8s.io/10.9.8.7 created\n`, warning)
-	u.Run("create", "-f", address).Expect(t, 1, ``, warning+
-		`Error from server \(AlreadyExists\): error when creating "[^"]*": ipaddresses.networking.k8s.io "10.9.8.7" already exists[^\n]*\n`)
-	if n := posts.Load(); n != 2 {
-		t.Errorf("%d POSTs for two creates, want 2", n)
-	}
 }
 
 // --naming=server works like kubectl, but retries after a conflict. After a lost response nothing is sent again.

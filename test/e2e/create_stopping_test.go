@@ -15,7 +15,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -61,26 +60,12 @@ func countPosts(posts *atomic.Int64) func(*http.Request) faultproxy.Fault {
 	}
 }
 
-// If one copy is refused, the other copies are not tried.
-func TestRefusalStopsTheCopies(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	var posts atomic.Int64
-	proxy := faultproxy.New(t, single.User("nobody"), countPosts(&posts))
-	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=100", "--concurrency=1").
-		Expect(t, 1, ``, `.*`+sum("stopped after a failure", 0, 0, 1, 0, 99)+nothingCreated)
-	if n := posts.Load(); n != 1 {
-		t.Errorf("%d POSTs, want 1", n)
-	}
-}
-
 // Advice at the end of a run.
 var (
-	check          = harness.Printed("Check whether the object exists. It may still be created within a minute:\n%s", `  kubectl get [^\n]*`)
-	checkAlone     = check + harness.Printed("If the object does not exist, run the same command again.") + useKey
-	useKey         = harness.Printed("A run with --idempotency-key can be repeated unchanged.")
-	sameAgain      = harness.Printed(harness.Capital("run the same command again. It leaves existing objects as they are."))
-	nothingCreated = harness.Printed("Fix the cause. Then " + "run the same command again. Nothing was created.")
+	check      = harness.Printed("Check whether the object exists. It may still be created within a minute:\n%s", `  kubectl get [^\n]*`)
+	checkAlone = check + harness.Printed("If the object does not exist, run the same command again.") + useKey
+	useKey     = harness.Printed("A run with --idempotency-key can be repeated unchanged.")
+	sameAgain  = harness.Printed(harness.Capital("run the same command again. It leaves existing objects as they are."))
 	// noGet is printed to a user who has permission to create and not to get.
 	noGet = harness.Printed("Warning: "+"no permission to get %s. If a response is lost, the plugin can't find out whether the object was created.", `configmaps in "[^\n]*"`)
 )
@@ -116,28 +101,36 @@ func unknownOutcome(object, why string) string {
 	return harness.Printed("error: outcome unknown: %s: %v", object, why)
 }
 
-// If the server does not respond, the run stops instead of trying one object after the other.
+// If the server does not respond, the run stops instead of trying one object after the other. A load balancer without
+// a backend responds in any format.
 func TestDeadServerStopsTheRun(t *testing.T) {
 	t.Parallel()
-	ns := harness.Namespace(t, single)
-	var posts atomic.Int64
-	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
-		if strings.Contains(r.URL.Path, "configmaps") {
-			posts.Add(1)
-			return faultproxy.DropRequest
-		}
-		if r.URL.Path == "/version" {
-			return faultproxy.DropRequest
-		}
-		return nil
-	})
-	input := harness.File(t, "cm.yaml", strings.Repeat(configMap+"---", 20))
-	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input, "--retry-timeout=1s").Expect(t, 4, ``,
-		`(configmap/demo-[^\n]*\n)*`+unknownOutcome(`configmap/demo-`+harness.Suffix+` -n `+ns, `[^\n]*`)+
-			sum("stopped, because the server is unreachable", 0, 0, 0, 1, 19)+theRest("create the rest with the same command and only this input:\n%s", left("19", "configmap/demo- -n "+ns, `[^\n]*`))+
-			check+missing(left("1", "configmap/demo- -n "+ns, `[^\n]*`)))
-	if posts.Load() > 20 {
-		t.Errorf("%d requests for one object", posts.Load())
+	unavailable := func(contentType, body string) faultproxy.Fault {
+		return faultproxy.Respond(http.StatusServiceUnavailable, http.Header{"Content-Type": {contentType}}, body)
+	}
+	for name, dead := range map[string]faultproxy.Fault{
+		"nothing": faultproxy.DropRequest,
+		"a page":  unavailable("text/html", "<html><body>503</body></html>"),
+		"text":    unavailable("text/plain", "no healthy upstream"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ns := harness.Namespace(t, single)
+			var began atomic.Bool
+			proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+				if began.Load() || harness.Creates(r) {
+					began.Store(true)
+					return dead
+				}
+				return nil
+			})
+			input := harness.File(t, "cm.yaml", strings.Repeat(configMap+"---", 20))
+			harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", input, "--retry-timeout=1s").Expect(t, 4, ``,
+				`(configmap/demo-[^\n]*\n)*`+unknownOutcome(`configmap/demo-`+harness.Suffix+` -n `+ns, `[^\n]*`)+
+					sum("stopped, because the server is unreachable", 0, 0, 0, 1, 19)+
+					theRest("create the rest with the same command and only this input:\n%s", left("19", "configmap/demo- -n "+ns, `[^\n]*`))+
+					check+missing(left("1", "configmap/demo- -n "+ns, `[^\n]*`)))
+		})
 	}
 }
 
@@ -156,18 +149,6 @@ func TestOneObjectThatDoesNotGetThrough(t *testing.T) {
 		`(configmap/bad-[^\n]*\n)*`+unknownOutcome(`configmap/bad-`+harness.Suffix+` -n `+ns, `[^\n]*`)+
 			harness.Printed("Warning: "+"an object of %s used up its --retry-timeout. Until the server creates one, the plugin sends each of the next objects once, without retries.", `configmaps in "`+ns+`"`)+
 			sum("not all objects were created", 2, 0, 0, 1, 0)+check+missing(left("1", "configmap/bad- -n "+ns, `[^\n]*`)))
-}
-
-// After an interrupt all objects are counted, with and without a generated name.
-func TestInterruptBeforeAnotherKind(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, retrying)
-	u := interruptedAtFirstPost(t)
-	secret := strings.ReplaceAll(configMap, "ConfigMap", "Secret")
-	role := "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {generateName: role-}\n"
-	withoutWaiting(u.Run("create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap+"---\n"+role+"---"+secret+"---\n"+role))).Expect(t, 130,
-		`configmap/demo-`+harness.Suffix+` created\n`, harness.Printed("error: %s: %s", "interrupted", `1 created, 0 exist, 0 failed, 0 unknown, \d not attempted[^\n]*`)+
-			theRest("create the rest with the same command and only this input:\n%s", `(  [^\n]*\n?)+`))
 }
 
 // An interrupt ends discovery and reading of the input if they hang before anything is created.
@@ -212,24 +193,6 @@ func TestInterruptWhileNothingIsCreated(t *testing.T) {
 	}
 }
 
-// If the response of a POST is lost at an interrupt, the object is read back. pkg/once tests that this
-// may hang.
-func TestInterruptedPostIsReadBack(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	ctx, interrupt := context.WithCancel(t.Context())
-	proxy := faultproxy.New(t, single.Admin(), firstPost(func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			interrupt()
-			faultproxy.DropResponse(next).ServeHTTP(w, r)
-		})
-	}))
-	u := harness.As(t, proxy.Config)
-	u.Context = ctx
-	withoutWaiting(u.Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap))).Expect(t, 0,
-		`configmap/demo-`+harness.Suffix+` created\n`, retried(`configmap/demo-`+harness.Suffix, "checking whether it exists"))
-}
-
 // If the reader of stdout is gone, nothing more is created, and all created objects are counted.
 func TestClosedPipe(t *testing.T) {
 	t.Parallel()
@@ -271,11 +234,4 @@ func TestClosedPipe(t *testing.T) {
 	if n := len(harness.ConfigMaps(t, single, ns)); n != 1 {
 		t.Errorf("%d objects are there, want 1", n)
 	}
-}
-
-// aboutHolder is the advice about an object without a creation ID that has the name of an object of a
-// run with a key.
-func aboutHolder(name, ns string) string {
-	object := `configmap/` + name + ` -n ` + ns
-	return harness.Printed("%s has the name of an object of this run, and no creation ID.\nIf an earlier run created it, restore its annotation and label:\n  kubectl annotate %s %s=%s && kubectl label %s %s=%s\nOtherwise remove it from the input, or delete it:\n  kubectl delete %s", object, object, exactlyonce.Annotation, `[^\n ]*`, object, exactlyonce.RunLabel, `[^\n ]*`, object)
 }

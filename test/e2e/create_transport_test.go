@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -11,9 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -122,39 +118,5 @@ func TestCreateThroughAnHTTPProxy(t *testing.T) {
 				t.Errorf("%d objects are there, want 1; %d tunnels", n, way.opened.Load())
 			}
 		})
-	}
-}
-
-const renamingPolicy = `{"apiVersion":"admissionregistration.k8s.io/v1beta1","kind":"MutatingAdmissionPolicy","metadata":{"name":"renames"},"spec":{
-"failurePolicy":"Fail","reinvocationPolicy":"Never",
-"matchConstraints":{"resourceRules":[{"apiGroups":[""],"apiVersions":["v1"],"operations":["CREATE"],"resources":["configmaps"]}]},
-"matchConditions":[{"name":"ours","expression":"has(object.metadata.generateName) && object.metadata.generateName == 'policy-'"}],
-"mutations":[{"patchType":"JSONPatch","jsonPatch":{"expression":"[JSONPatch{op: \"add\", path: \"/metadata/name\", value: \"picked\"}]"}}]}}
----
-{"apiVersion":"admissionregistration.k8s.io/v1beta1","kind":"MutatingAdmissionPolicyBinding","metadata":{"name":"renames"},"spec":{"policyName":"renames"}}`
-
-// A MutatingAdmissionPolicy can pick names as a webhook can.
-func TestCreateUnderAPolicyThatPicksNames(t *testing.T) {
-	t.Parallel()
-	cp := extended(t)
-	ns := harness.Namespace(t, cp)
-	u := harness.As(t, cp.Admin())
-	u.Run("create", "-f", harness.File(t, "policy.yaml", renamingPolicy)).Expect(t, 0, `[^\n]* created\n[^\n]* created\n`, ``)
-	harness.Eventually(t, func() error { // the server has read the policy
-		probe, err := harness.Clientset(t, cp).CoreV1().ConfigMaps(ns).Create(t.Context(),
-			&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "policy-"}}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		if err == nil && probe.Name != "picked" {
-			err = fmt.Errorf("the policy is not in force: %s", probe.Name)
-		}
-		return err
-	})
-	proxy := faultproxy.New(t, cp.Admin(), firstPost(faultproxy.DropResponse))
-	r := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", strings.ReplaceAll(configMap, "demo-", "policy-")))
-	if r.Code != 4 || !strings.Contains(r.Stderr, "configmap/picked") || r.Stdout != "" {
-		t.Errorf("%+v", r)
-	}
-	found := harness.ConfigMaps(t, cp, ns)
-	if len(found) != 1 || found[0].Name != "picked" {
-		t.Errorf("%v", found)
 	}
 }

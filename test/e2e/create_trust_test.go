@@ -1,10 +1,12 @@
 package e2e
 
 import (
+	"context"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -266,4 +269,36 @@ func TestRestoredObjectOfARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	u.Run(args...).Expect(t, 0, strings.ReplaceAll(created.Stdout, "created", "exists"), `.*`)
+}
+
+const stateJob = `
+apiVersion: batch/v1
+kind: Job
+metadata: {generateName: state-}
+spec:
+  template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}
+`
+
+// finishJob writes the status of a Job as the Job controller does.
+func finishJob(t *testing.T, cp *controlplane.ControlPlane, ns, name string, before, end batchv1.JobConditionType) {
+	t.Helper()
+	jobs, now := harness.Clientset(t, cp).BatchV1().Jobs(ns), metav1.Now()
+	// A test can end before the response arrives, because the plugin's watch has seen the end of the Job.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
+	defer cancel()
+	job, err := jobs.Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	job.Status.StartTime = &now
+	if end == batchv1.JobComplete {
+		job.Status.CompletionTime, job.Status.Succeeded = &now, 1
+	}
+	for _, condition := range []batchv1.JobConditionType{before, end} {
+		job.Status.Conditions = append(job.Status.Conditions,
+			batchv1.JobCondition{Type: condition, Status: corev1.ConditionTrue, LastTransitionTime: now})
+	}
+	if _, err := jobs.UpdateStatus(ctx, job, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 }

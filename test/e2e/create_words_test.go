@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -35,20 +34,6 @@ func TestWebhookThatOverwritesTheID(t *testing.T) {
 	u.Run(args...).Expect(t, 1, ``, harness.Printed("Warning: "+"the run ignores %s with its label, like %s. Another user created the object, or something changed its name or annotations.", "1 object", `configmaps/demo-`+harness.Suffix+` -n `+ns)+`.*`+harness.Printed("%s has the name of an object of this run, and another creation ID.\nAnother user created it, or something changes the annotation %s, for example a webhook. Check it. If it isn't yours, delete it or have it deleted.", object, exactlyonce.Annotation))
 	if n := len(harness.ConfigMaps(t, single, ns)); n != 1 {
 		t.Errorf("%d objects, want 1", n)
-	}
-}
-
-// The plugin's annotations exceed the limit of the size of annotations.
-func TestAnnotationsAtTheLimit(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	const limit = 256 << 10
-	for size, warning := range map[int]string{
-		limit:     harness.Printed("Warning: "+"the object has %d bytes of annotations, and the plugin adds %s. Together they are longer than the server allows.", fmt.Sprint(limit), exactlyonce.Annotation),
-		limit + 1: "",
-	} {
-		input := "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: demo-, annotations: {a: " + strings.Repeat("x", size-1) + "}}\n"
-		harness.As(t, single.Admin()).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", input)).Expect(t, 1, ``, warning+`The ConfigMap "[^\n]*Too long[^\n]*bytes\n`)
 	}
 }
 

@@ -14,9 +14,8 @@ import (
 // The two servers (controlplane.Shared).
 var retrying, single *controlplane.ControlPlane
 
-// extended is a server to which tests add custom resources and a MutatingAdmissionPolicy.
-var extended = harness.Lazy(controlplane.APIServerArgs(
-	"--feature-gates=MutatingAdmissionPolicy=true", "--runtime-config=admissionregistration.k8s.io/v1beta1=true"))
+// extended is a server to which tests add custom resources.
+var extended = harness.Lazy()
 
 func TestMain(m *testing.M) {
 	os.Exit(harness.Main(m,
