@@ -10,7 +10,6 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,7 +22,6 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // changed responses with the object that a create sent, after a change.
@@ -104,29 +102,6 @@ func TestRefusalThatNamesAnotherObject(t *testing.T) {
 			server.Always("create", "*", otherResponses[name])
 			r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
 			if !errors.Is(err, ErrRefused) || asked(server, "create") != 1 {
-				t.Errorf("%s: %+v, %v, %v", name, r, err, server.Requests())
-			}
-		})
-	}
-}
-
-// Nothing proves that something picks names, and every response names another
-// object: a third POST is the last one, since each may have made an object.
-func TestResponsesOfOtherRequestsPermanently(t *testing.T) {
-	for name, response := range otherResponses {
-		if slices.Contains(refusals, name) {
-			continue
-		}
-		synctest.Test(t, func(t *testing.T) {
-			server := oncetest.NewServer()
-			server.Func(func(r *oncetest.Request) oncetest.Fault {
-				if r.Verb == "create" {
-					return response
-				}
-				return nil
-			})
-			r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
-			if !errors.Is(err, ErrUnknown) || errors.Is(err, ErrRenamed) || asked(server, "create") != protocol.MaxOthers {
 				t.Errorf("%s: %+v, %v, %v", name, r, err, server.Requests())
 			}
 		})
@@ -216,15 +191,6 @@ func TestResponseOfAnotherRequestUntracked(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// A namespace that is not there, or is being terminated, is the object's own.
-func TestOwnNamespaceIsNoOther(t *testing.T) {
-	server := always(oncetest.Refuse(apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ns")))
-	_, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
-	if !errors.Is(err, ErrRefused) && !errors.Is(err, ErrUnknown) || asked(server, "create") != 1 {
-		t.Errorf("%v, %v", err, server.Requests())
 	}
 }
 

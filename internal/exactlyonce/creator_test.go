@@ -248,20 +248,6 @@ func TestAsClientGo(t *testing.T) {
 	}
 }
 
-// If the server picks the name, a POST is sent again only if it certainly stored
-// nothing. After a lost POST, another one could create a second object.
-func TestServerNamingSendsNothingTwice(t *testing.T) {
-	for code, want := range map[int]int{http.StatusTooManyRequests: 3, http.StatusServiceUnavailable: 1} {
-		server := oncetest.NewServer()
-		fault := withHeader(text(code), "Retry-After", "0")
-		server.Next("create", "*", fault, fault)
-		_, err := creatorFor(t, server.Config(), WithAttempts(1)).Create(t.Context(), configMapMapping, configMap(), Untracked())
-		if sent := asked(server, "create"); sent != want || errors.Is(err, ErrUnknown) != (want == 1) {
-			t.Errorf("%d: %d POSTs, %v", code, sent, err)
-		}
-	}
-}
-
 // An object without its annotations is another client's if the server's own clock proves
 // it. The Date of a response is no proof, because a proxy may have set it.
 func TestAge(t *testing.T) {

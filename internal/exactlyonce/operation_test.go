@@ -155,6 +155,7 @@ func TestRetryTimeout(t *testing.T) {
 		{"throttled", &script{posts: []response{throttled}}, ErrExhausted, "slow down; not settled in 1m0s"},
 		{"lost, never read", &script{posts: []response{because(protocol.Lost, io.EOF)}, gets: []response{because(protocol.Unread, errors.New("reset"))}}, ErrUnknown, "EOF; not settled in 1m0s"},
 		{"lost, then refused", &script{posts: []response{because(protocol.Lost, io.EOF), because(protocol.Denied, errors.New("quota"))}, gets: []response{because(protocol.Absent, errors.New("not found"))}}, ErrUnknown, "EOF; quota; not settled in 1m0s"},
+		{"denied, never read", &script{posts: []response{because(protocol.Denied, errors.New("quota"))}, gets: []response{because(protocol.Unread, io.EOF)}}, ErrUnknown, "quota; not settled in 1m0s"},
 		{"a conflict never read", &script{posts: []response{taken()}, gets: []response{because(protocol.Unread, io.EOF)}}, ErrUnknown, "not settled in 1m0s"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -184,27 +185,6 @@ func TestRetryAfterThatIsTooLong(t *testing.T) {
 		if !errors.Is(err, ErrExhausted) || r.TimeOver || len(server.sent) != 1 || time.Since(start) > 0 ||
 			!strings.HasSuffix(err.Error(), "; the server asks to wait 5m0s, longer than the time for one object (2m0s)") {
 			t.Errorf("%+v, %v, after %s", r, err, time.Since(start))
-		}
-	})
-}
-
-// After a lost response, a response about another name does not settle the outcome of
-// the first POST. The error reports the other object and the reason.
-func TestRenamedInDoubt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		picked := found(Annotation, ourID).object
-		picked.SetName("picked-2")
-		r, err := create(t.Context(), &script{posts: []response{
-			because(protocol.Lost, io.EOF),
-			{Observation: protocol.Observation{Finding: protocol.Renamed, Err: errors.New(`created as "picked-2" (elsewhere)`)}, object: picked},
-		}})
-		var ended *Error
-		if !errors.As(err, &ended) || !errors.Is(ended.Kind, ErrUnknown) || !errors.Is(ended.Cause, ErrRenamed) || r.Object != picked {
-			t.Errorf("%v, %+v", err, r)
-		}
-		want := `outcome unknown: EOF; created as "picked-2" (elsewhere)`
-		if err == nil || err.Error() != want {
-			t.Errorf("%v, want %s", err, want)
 		}
 	})
 }
@@ -395,20 +375,6 @@ func TestUncheckedConflict(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}
-}
-
-// An object that can't be read is read again while there is time. Then its outcome is
-// unknown.
-func TestRefusalThatIsNotLookedFor(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start, server := time.Now(), &script{
-			posts: []response{because(protocol.Denied, errors.New("exceeded quota"))}, gets: []response{because(protocol.Unread, io.EOF)},
-		}
-		_, err := create(t.Context(), server, WithRetryTimeout(time.Minute))
-		if !errors.Is(err, ErrUnknown) || causeOf(err) != "exceeded quota; not settled in 1m0s" || time.Since(start) > time.Minute {
-			t.Errorf("%v after %s", err, time.Since(start))
-		}
-	})
 }
 
 // An interrupt during the rechecks ends it: the rechecks were too short.

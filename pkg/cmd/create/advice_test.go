@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
-	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 )
 
 // renamed is an object that was stored under a name that was not sent.
@@ -52,27 +51,6 @@ func TestUnknownAndRenamed(t *testing.T) {
 		Document: demo(), Result: exactlyonce.Result{Name: "sent", Object: configMap("picked")},
 		Err: fmt.Errorf("%w: picked", exactlyonce.ErrRenamed),
 	}, readTo(1)}).expect(t, fmt.Sprintf(textGet, "configmap/picked -n prod"), "configmap/sent")
-}
-
-// Documents have no numbers, because a file's numbers differ from the order in which documents are
-// handed over.
-func TestWhatIsLeftOfTwoFiles(t *testing.T) {
-	var events []create.Event
-	for n := 1; n <= 10; n++ {
-		d := numbered(n, 1)
-		switch d.Source = "b.yaml"; {
-		case n <= 4:
-			d.Source = "a.yaml"
-			events = append(events, created(d, "demo-a"))
-		case n <= 6:
-			d.Object.SetGenerateName("bad-")
-			events = append(events, failed(d, tooMuch))
-		default:
-			events = append(events, created(d, "demo-b"))
-		}
-	}
-	see(t, "", fate{}, append(events, readTo(10))).expect(t,
-		fmt.Sprintf("create the rest with the same command and only this input:\n%s", fmt.Sprintf("  %d of %s in %s", 2, "configmap/bad- -n prod", "b.yaml"))+"\n"+twice(8), "document")
 }
 
 // The rest is printed in the order of the input, at most ten lines.
@@ -117,17 +95,6 @@ func TestNamesCannotHarm(t *testing.T) {
 		}
 	}
 	see(t, "", fate{}, []create.Event{unknown(demo(), evil), readTo(1)}).expect(t, "kubectl get "+quoted, "\x1b")
-}
-
-// A creation ID that something has overwritten makes every later run fail, so none is
-// advised.
-func TestOverwrittenID(t *testing.T) {
-	object := configMap("demo-1")
-	object.SetAnnotations(map[string]string{exactlyonce.Annotation: "another"})
-	object.SetLabels(map[string]string{exactlyonce.RunLabel: idempotency.Key("k").RunLabel()})
-	see(t, "--idempotency-key=k", fate{}, []create.Event{
-		create.Outcome{Kind: create.Unknown, Document: demo(), ID: exactlyonce.Derive(exactlyonce.Derivation{Creation: "v1-1", Run: "r"}), Result: exactlyonce.Result{Name: "demo-1", Object: object}, Err: reset}, readTo(1),
-	}).expect(t, fmt.Sprintf("%s has the name of an object of this run, and another creation ID.\nAnother user created it, or something changes the annotation %s, for example a webhook. Check it. If it isn't yours, delete it or have it deleted.", "configmap/demo-1 -n prod", exactlyonce.Annotation), "again")
 }
 
 // Each copy that is there and could not be printed is named.

@@ -28,7 +28,7 @@ func TestGiveUp(t *testing.T) {
 	}{
 		"nothing is unknown": {"", false, []string{rest, twice(1)}},
 		"unknown":            {"", true, []string{rest, "Don't run the command unchanged. It would create up to 2 objects a second time.", fmt.Sprintf(textCheck, fmt.Sprintf(textGet, "configmap/b -n prod"))}},
-		"with a key":         {"k", true, []string{capital(textRunAgainWithKey)}},
+		"with a key":         {"k", true, []string{capitalized(textRunAgainWithKey)}},
 	} {
 		e := &ending{flags: &ownCreateFlags{key: test.key}, waiting: &waiting{}, interrupted: true, hangs: "interrupted again"}
 		e.Documents = 2
