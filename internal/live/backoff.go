@@ -11,33 +11,32 @@ import (
 )
 
 const (
-	// Pauses before a broken watch is opened again grow from the first to the longest. A
-	// watch that has ended well is opened again after the first.
+	// The pauses before a broken watch is opened again grow from firstPause to longestPause. After a watch that
+	// ended normally, the pause is firstPause.
 	firstPause   = 50 * time.Millisecond
 	longestPause = 5 * time.Second
 	unlimited    = 100 * 365 * 24 * time.Hour
-	// patience is how long a type that was watched is not given up because of responses
-	// that are final: they may be those of a server that has just started.
+	// patience is the time for which a final error doesn't end the watching of a type. A server that has just
+	// started can send such errors.
 	patience = 2 * time.Minute
-	// maxInVain is how often a type is counted again without an event in between, until it
-	// is one that cannot be watched.
+	// maxInVain is the number of lists in a row without an event in between after which the type is handled as one
+	// that can't be watched.
 	maxInVain = 5
-	// firstOpens is how often the first watch of a type is requested: a response that is
-	// final may be that of one of several servers. goneOpens is how often a type is requested
-	// that is not found any more: for two seconds.
+	// firstOpens is the number of requests for the first watch of a type before a final error counts, because
+	// another API server might respond differently. goneOpens is the number of requests, in about two seconds,
+	// before a type counts as not found.
 	firstOpens, goneOpens = 3, 6
-	// expiredOpens is how often a watch is requested at a state that the server doesn't know
-	// any more. Of several servers, one that has just started doesn't, and others may.
+	// expiredOpens is the number of requests for a watch at an expired state. An API server that has just started
+	// doesn't have old states, but another one might.
 	expiredOpens = 3
-	// maxMute is how many watches in a row may deliver nothing until the number of objects
-	// is compared: if nothing happens and the server has no bookmarks, no watch does.
+	// maxMute is the number of watches in a row without an event or bookmark after which the number of objects is
+	// compared. If nothing changes and the server sends no bookmarks, all watches are like that.
 	maxMute = 3
-	// ahead is for how long types may be counted again at once, before that is done for a
-	// tenth of the time.
+	// ahead is the time by which lists can exceed their share of a tenth of the time.
 	ahead = time.Minute
 )
 
-// verdict is how to go on after a watch.
+// verdict is the reaction to the end of a watch.
 type verdict int
 
 const (
@@ -46,33 +45,33 @@ const (
 	giveUp
 )
 
-// backoff knows how the watches of a type have ended, and how long to wait.
+// backoff records how the watches of a type ended, and decides the next step and its pause.
 type backoff struct {
-	since   time.Time // the first failure after the last watch that was open
-	before  bool      // whether a watch has ever been open
-	ended   int       // watches that broke in a row without an event or a bookmark
-	mute    int       // those of them that were open
+	since   time.Time // first failure since a watch was open, or zero
+	before  bool      // a watch has been open
+	ended   int       // watches in a row that ended without an event or a bookmark
+	mute    int       // how many of these were open
 	differs bool      // the number of objects differed before the last of these
 	retrier *apistatus.Retrier
-	onTrial bool // the type could not be watched, and no event has come since
-	expired int  // watches that were refused because their state was too old
+	onTrial bool // the type could not be watched, and no event has come since then
+	expired int  // requests for a watch in a row that failed because the state had expired
 
-	inVain int       // how often it was counted again without an event or a bookmark since
-	until  time.Time // when the lists so far will have taken a tenth of the time
+	inVain int       // lists since the last event or bookmark
+	until  time.Time // time at which the lists so far took a tenth of the time
 }
 
-// opened notes that a watch is open, which has delivered nothing yet.
+// opened records that a watch is open.
 func (b *backoff) opened() { b.before, b.since, b.mute = true, time.Time{}, b.mute+1 }
 
-// heard notes that an event has counted, or a bookmark has come.
+// heard records that the watch delivered an event that counts, or a bookmark.
 func (b *backoff) heard() {
 	*b = backoff{since: b.since, before: b.before, until: b.until}
 }
 
-// counted notes that the type was counted again, by a list that took so long.
+// counted records that the type was listed again, and the duration of the list.
 func (b *backoff) counted(took time.Duration, now time.Time) {
 	b.inVain++
-	if b.expired > 0 { // the requests at the next state pause as briefly as those at this one
+	if b.expired > 0 { // the first requests at the new state have short pauses again
 		b.expired, b.retrier = 0, nil
 	}
 	if b.until.Before(now) {
@@ -81,12 +80,12 @@ func (b *backoff) counted(took time.Duration, now time.Time) {
 	b.until = b.until.Add(listPauses * took)
 }
 
-// rest waits until the type may be counted again.
+// rest waits until the type can be listed again.
 func (b *backoff) rest(ctx context.Context) {
 	_ = apistatus.Sleep(ctx, time.Until(b.until.Add(-ahead))) // the caller checks ctx
 }
 
-// again returns to count again, unless that was in vain too often.
+// again returns countAgain, or giveUp after maxInVain lists without an event.
 func (b *backoff) again() verdict {
 	if b.inVain >= maxInVain {
 		return giveUp
@@ -94,7 +93,7 @@ func (b *backoff) again() verdict {
 	return countAgain
 }
 
-// after returns how to go on after a watch has ended with err, or nil.
+// after returns the reaction to the end of a watch. err is nil if the watch ended normally.
 func (b *backoff) after(err error, now time.Time) verdict {
 	var status *decode.StatusError
 	var malformed decode.Malformed
@@ -126,7 +125,7 @@ func (b *backoff) after(err error, now time.Time) verdict {
 	return resume
 }
 
-// isFinal reports whether a type that is not watched because of err cannot be.
+// isFinal reports whether err shows that the type can't be watched.
 func (b *backoff) isFinal(err error, now time.Time) bool {
 	code := apistatus.Code(err)
 	switch {
@@ -140,8 +139,8 @@ func (b *backoff) isFinal(err error, now time.Time) bool {
 	return now.Sub(b.since) > patience
 }
 
-// pause waits before the next watch: longer and longer while watches deliver nothing, and
-// briefly after a watch that ended well.
+// pause waits before the next watch. The pause grows as long as watches deliver nothing. It is short after a watch
+// that ended normally.
 func (b *backoff) pause(ctx context.Context, err error) {
 	if b.retrier == nil {
 		b.retrier = apistatus.NewRetrier(firstPause, longestPause, unlimited)

@@ -1,18 +1,19 @@
-// Package live keeps a census up to date while the cluster changes. It counts once, by
-// internal/census, and follows each resource type with a watch of metadata from the state
-// of its list on. It owns the meaning of an event for a count, the rates, and the handling
-// of broken watches. It prints nothing, and knows no probabilities but a chance that its
-// caller calculates. docs/internals/watch-engine.md has its parts.
+// Package live counts the names of a cluster once, with internal/census, and then keeps the counts up to date with
+// watches of metadata. It decides how an event changes the counts, measures rates, and handles broken watches. It
+// prints nothing, and calculates no probabilities. docs/internals/watch-engine.md describes its parts.
+//
+// A state is a state of etcd, which a resourceVersion identifies. The number of objects of a type is the length of
+// a list that the server reports without sending the objects.
 //
 // # Guarantees
 //
-// Names are those of a census at the state that the watch has reached. A watch that breaks
-// is resumed from the last resourceVersion, and loses nothing. If the server does not know
-// the changes after that state, or is at an earlier state, the type is listed again and compared
-// with the objects that were counted (sweep.go). Names are right then. Creates and deletes miss only
-// the objects that were both created and deleted meanwhile, and the gap is reported.
-// A type that cannot be watched is listed again and again. It has names but no rates, and
-// its watch is tried again. A type without prefixes is asked for its number of objects.
+// The names are those of a census at the state that the watch has reached. A broken watch resumes from the last
+// resourceVersion, and loses nothing. If the server no longer has the changes since that state, or is at an
+// earlier state, the engine lists the type again, and compares the list with the objects that it has counted
+// (sweep.go). The names are right then. Creates and deletes miss only objects that were both created and deleted
+// in between. The engine reports this gap. A type that can't be watched is listed at each interval. It has names
+// but no rates, and the engine tries to watch it again. For a type without prefixes, the engine only requests the
+// number of objects.
 package live
 
 import (
@@ -31,49 +32,47 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
-// quietEvery is how often types are asked for their number of objects, and new types are
-// discovered. Tests shorten it.
+// quietEvery is the interval of a round, which requests the number of objects of each type and discovers types.
+// Tests shorten it.
 var quietEvery = time.Minute
 
-// Engine counts the names of a cluster and keeps the counts. Its exported fields are
-// set before Run.
+// Engine counts the names of a cluster, and keeps the counts up to date. Set its exported fields before you call
+// Run.
 type Engine struct {
-	// Scanner lists. Its Listed is the engine's. Its Concurrency and Polite hold for all requests
-	// together, but for watches, which stay open. Its Selector and Prefixes choose name pools.
+	// Scanner reads the lists. The engine sets its field Listed. Its Concurrency and Polite limit all requests
+	// together, except watches, which stay open. Its Selector and Prefixes choose the name pools.
 	Scanner census.Scanner
-	// Types are counted in one Namespace or, if it is empty, in all.
+	// Types are the resource types to count, in one Namespace, or in all if Namespace is empty.
 	Types     []census.Resource
 	Namespace string
 	Policy
-	// Discover finds the types that there are now, those that are there already
-	// included; nil finds none.
+	// Discover returns all types that the server has now. If it is nil, the engine discovers none.
 	Discover func(context.Context) ([]census.Resource, error)
-	// Named is true if a user named the types. One that is gone is skipped then.
+	// Named means that a user named the types. If the server then loses one of them, the type is skipped.
 	Named bool
-	// Interval is how often types are counted that cannot be watched; 0: 5 s.
+	// Interval is the interval of lists of a type that can't be watched. The default is 5 s.
 	Interval time.Duration
-	// Ahead is how far the server's clock is ahead of that of this computer. All times are
-	// the server's.
+	// Ahead is the time by which the server's clock is ahead of the clock of this computer. All times of the
+	// engine are times of the server.
 	Ahead time.Duration
-	// Notify, if set, takes the notices. It is called by one goroutine at a time, and must not
-	// call the engine.
+	// Notify is called with each notice, or is nil. One goroutine calls it at a time. It must not call the engine.
 	Notify func(Notice)
 
 	counted chan struct{}
-	rounds  chan struct{} // a place for one round of discovery and numbers
+	rounds  chan struct{} // held during a round of discovery and numbers
 	shared
 
-	mu           sync.Mutex // guards the rest
+	mu           sync.Mutex // guards the fields below
 	began        time.Time
 	undiscovered error
 }
 
-// Notice is something that a user should know at once.
+// Notice is an event that a user should know about at once.
 type Notice struct {
 	Type     NoticeType
 	Resource schema.GroupResource
-	From, To time.Time // of a Gap, between which not all was seen
-	Cause    error     // of a Gap, or why a type is Unwatched
+	From, To time.Time // start and end of a Gap, in which events were lost
+	Cause    error     // reason for a Gap, or for Unwatched
 }
 
 // NoticeType is the kind of a Notice.
@@ -81,32 +80,31 @@ type NoticeType string
 
 // The kinds of notices.
 const (
-	Gap       NoticeType = "gap"       // a type was counted again, and changes may be missing
-	Unwatched NoticeType = "unwatched" // a type cannot be watched, and is counted again and again
-	Watched   NoticeType = "watched"   // a type that was not watched is
-	Appeared  NoticeType = "appeared"  // a type is new
-	Vanished  NoticeType = "vanished"  // a type is not there any more
+	Gap       NoticeType = "gap"       // a type was listed again, and some changes might not be counted
+	Unwatched NoticeType = "unwatched" // a type can't be watched, and is listed at each interval
+	Watched   NoticeType = "watched"   // a type that could not be watched is watched again
+	Appeared  NoticeType = "appeared"  // the server has a new type
+	Vanished  NoticeType = "vanished"  // the server no longer has a type
 	Crowded   NoticeType = "crowded"   // a type has more than MaxPrefixes prefixes
 
-	Undiscovered NoticeType = "undiscovered" // the types of the server could not be discovered
+	Undiscovered NoticeType = "undiscovered" // the engine could not discover the types
 )
 
-// New returns an engine whose fields are to be set.
+// New returns an engine. The caller then sets its fields.
 func New(scanner census.Scanner) *Engine {
 	e := &Engine{Scanner: scanner, counted: make(chan struct{}), rounds: make(chan struct{}, 1)}
 	e.source.lists, e.ended = make(chan struct{}, listsAtOnce), make(chan struct{})
 	return e
 }
 
-// Now returns the time by the clock of the rates: a step of the calendar doesn't change
-// it.
+// Now returns the time of the clock that rates use. Changes of the computer's clock don't affect it.
 func (e *Engine) Now() time.Time { return e.source.clock.now() }
 
-// Counted is closed once all types have been listed, or skipped, unless Run ends before.
+// Counted is closed after each type has been listed or skipped. It is never closed if Run ends before that.
 func (e *Engine) Counted() <-chan struct{} { return e.counted }
 
-// Run counts all types, and then follows changes, until ctx is done. An error is about the
-// configuration, and comes before any request.
+// Run counts all types, and then keeps the counts up to date until ctx ends. An error is about the configuration.
+// Run returns it before it sends a request.
 func (e *Engine) Run(ctx context.Context) error {
 	defer close(e.ended)
 	if err := e.connect(); err != nil {
@@ -117,7 +115,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		return err
 	}
 	if ctx.Err() != nil {
-		return nil // not all has been counted
+		return nil // some types were not counted
 	}
 	e.mu.Lock()
 	e.began = e.source.clock.now()
@@ -147,7 +145,7 @@ func (e *Engine) connect() (err error) {
 	return err
 }
 
-// countAll lists all types for the first time, and follows each as soon as it is listed.
+// countAll lists all types for the first time. It starts to watch each type as soon as the type was listed.
 func (e *Engine) countAll(ctx context.Context) error {
 	began := e.source.clock.now()
 	for _, r := range e.types.list() {
@@ -156,7 +154,7 @@ func (e *Engine) countAll(ctx context.Context) error {
 	scanner := e.source.scannerFor(func(l census.Listed) {
 		r, list := e.types.of(l.Resource.GroupResource()), newListing(l, began)
 		if r.store.isStale() {
-			list.unsteady, list.version = true, 0 // it is listed again
+			list.unsteady, list.version = true, 0 // the type is listed again
 		}
 		r.store.Replace(list, uncounted)
 		r.follow(ctx)
@@ -181,14 +179,13 @@ func (e *Engine) keep(ctx context.Context) {
 	}
 }
 
-// round discovers types, asks each for its number of objects, and forgets empty name
-// pools.
+// round discovers types, requests the number of objects of each type, and drops empty name pools.
 func (e *Engine) round(ctx context.Context) {
 	select {
 	case e.rounds <- struct{}{}:
 		defer func() { <-e.rounds }()
 	default:
-		return // Verify does this now
+		return // Verify makes a round now
 	}
 	e.discover(ctx)
 	e.poll(ctx)
@@ -198,18 +195,18 @@ func (e *Engine) round(ctx context.Context) {
 	}
 }
 
-// shared are the fields that the engine and all reflectors share.
+// shared has the fields that the engine and all reflectors share.
 type shared struct {
 	source   source
 	types    roster
 	policy   *Policy
 	rules    pools.Rules
-	interval time.Duration  // between the counts of a type that can't be watched
+	interval time.Duration  // interval of lists of a type that can't be watched
 	running  sync.WaitGroup // goroutines
 	ended    chan struct{}  // closed when Run returns
 
 	reporting sync.Mutex
-	notify    func(Notice) // nil for none
+	notify    func(Notice) // can be nil
 }
 
 func (s *shared) report(n Notice) {
@@ -239,7 +236,7 @@ func (r *reflector) reportCrowd() {
 	}
 }
 
-// roster has a reflector for each resource type that is counted.
+// roster has a reflector for each resource type.
 type roster struct{ reflectors sync.Map }
 
 func (r *roster) list() (all []*reflector) {
@@ -258,33 +255,32 @@ func (r *roster) of(resource schema.GroupResource) *reflector {
 
 func (r *roster) add(one *reflector) { r.reflectors.Store(one.resource.GroupResource(), one) }
 
-// replace puts another reflector in the place of one. It reports whether the old one had a
-// place.
+// replace replaces the reflector old by other. It reports whether old was in the roster.
 func (r *roster) replace(old, other *reflector) bool {
 	return r.reflectors.CompareAndSwap(old.resource.GroupResource(), old, other)
 }
 
-// remove reports whether the reflector had a place.
+// remove reports whether the reflector was in the roster.
 func (r *roster) remove(one *reflector) bool {
 	return r.reflectors.CompareAndDelete(one.resource.GroupResource(), one)
 }
 
 func isGone(r *reflector) bool { return r.is(gone) }
 
-// discover finds types that are new, and types that the server doesn't have any more.
+// discover finds new types, and types that the server no longer has.
 func (e *Engine) discover(ctx context.Context) {
 	if e.Discover == nil || e.Named && !slices.ContainsFunc(e.types.list(), isGone) {
 		return
 	}
 	found, err := e.Discover(ctx)
 	if e.noteDiscovery(ctx, err); err != nil {
-		return // in a minute again
+		return // the next round tries again
 	}
 	for _, resource := range found {
 		e.discovered(resource)
 	}
 	if e.Named {
-		return // a watch or a list finds out that a named type is gone
+		return // a watch or a list of a named type fails when the type is gone
 	}
 	for _, lost := range e.lost(ctx, found) {
 		if r := e.types.of(lost); r != nil {
@@ -293,7 +289,7 @@ func (e *Engine) discover(ctx context.Context) {
 	}
 }
 
-// noteDiscovery notes whether the types could be discovered, and reports a first failure.
+// noteDiscovery records the result of a discovery, and reports the first of several failures.
 func (e *Engine) noteDiscovery(ctx context.Context, err error) {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return
@@ -307,7 +303,7 @@ func (e *Engine) noteDiscovery(ctx context.Context, err error) {
 	}
 }
 
-// discovered takes a type that the server has: a new one, or one that was gone.
+// discovered handles a type that the server has. It is new, was gone, or is known.
 func (e *Engine) discovered(resource census.Resource) {
 	r := e.types.of(resource.GroupResource())
 	switch {
@@ -315,9 +311,9 @@ func (e *Engine) discovered(resource census.Resource) {
 		e.types.add(e.newReflector(resource))
 		e.report(Notice{Type: Appeared, Resource: resource.GroupResource()})
 	case isGone(r):
-		back := r.successor(resource) // it may be served in another version
+		back := r.successor(resource) // the server might serve it in another version now
 		if back.store.standing.isSkipped(census.NotFound) {
-			back.store.standing.skipped = nil // it is asked for its number
+			back.store.standing.skipped = nil // the next round requests its number of objects
 		}
 		e.types.replace(r, back)
 	}
@@ -327,14 +323,14 @@ func (e *Engine) drop(r *reflector) {
 	if life := r.life.Load(); life != nil {
 		life.end()
 	}
-	if e.types.remove(r) && !isGone(r) { // which would have been reported
+	if e.types.remove(r) && !isGone(r) { // a gone type was reported before
 		e.report(Notice{Type: Vanished, Resource: r.resource.GroupResource()})
 	}
 }
 
-// lost returns the types that are not among those found. A type that has been listed is
-// lost if it is not found itself, too: a server that has just started doesn't have all of
-// its types.
+// lost returns the types that are not in found. A server that has just started doesn't have all of its types. So
+// if a type was listed before, lost also requests its number of objects, and the type is lost only if the server
+// responds with 404.
 func (e *Engine) lost(ctx context.Context, found []census.Resource) (lost []schema.GroupResource) {
 	var doubtful []census.Resource
 	for _, r := range e.types.list() {

@@ -11,23 +11,23 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
-// A type without prefixes is listed again if it has MinCount objects more or less than at
-// its last list. It is listed again in any case after a hundred times as long as the list
-// took, but after leastQuiet at the earliest and longQuiet at the latest: others may have
-// replaced its objects. If the server doesn't report the number of objects, it is listed
-// again after unknownQuiet. All other lists take a tenth of the time at most.
+// A type without prefixes is listed again if its number of objects has changed by MinCount since its last list.
+// Even without a change, other objects might have replaced them. So it is also listed again after a hundred times
+// the duration of its last list, but not before leastQuiet, and at the latest after longQuiet. If the server
+// doesn't report the number of objects, it is listed again after unknownQuiet. All other lists take at most a
+// tenth of the time.
 const (
 	leastQuiet   = 5 * time.Minute
 	longQuiet    = 30 * time.Minute
 	unknownQuiet = 10 * time.Minute
-	// listPauses is how many times as long as a list took there is none after it, so that
-	// lists take a tenth of the time at most.
+	// listPauses is the pause after a list as a multiple of the list's duration. So lists take at most a tenth of
+	// the time.
 	listPauses = 9
 )
 
-// poll asks types for their numbers of objects. The counts of watched types are compared
-// with them. Other types are listed if they may have prefixes. Types that failed before come
-// last, and are not retried.
+// poll requests the number of objects of each type. The counts of a watched type are compared with it. Other types
+// are listed if the number shows that they might have prefixes. Types whose last request failed come last, and
+// their requests are not retried.
 func (s *shared) poll(ctx context.Context) {
 	var well, failing []census.Resource
 	for _, r := range s.types.list() {
@@ -64,7 +64,7 @@ func (s *shared) ask(ctx context.Context, types []census.Resource, patience time
 	}
 }
 
-// noteFailure notes that the type was asked for its number in vain, since when.
+// noteFailure records that the request for the number of objects failed. The request was sent at since.
 func (r *reflector) noteFailure(ctx context.Context, skipped census.Skipped, since time.Time) {
 	notFound := false
 	r.store.update(func(s *standing) { notFound = s.noteFailure(skipped, since) })
@@ -73,8 +73,8 @@ func (r *reflector) noteFailure(ctx context.Context, skipped census.Skipped, sin
 	}
 }
 
-// listIfDue lists a type if its number of objects is a reason to, and follows it if it has
-// prefixes. It was asked for the number at asked.
+// listIfDue lists a type if its number of objects is a reason to. If the type then has prefixes, it is watched.
+// The request for the number was sent at asked.
 func (r *reflector) listIfDue(ctx context.Context, number census.Estimate, asked time.Time) {
 	before := r.store.look()
 	if due := r.store.noteNumber(number, asked); !due {
@@ -97,20 +97,20 @@ func (r *reflector) listIfDue(ctx context.Context, number census.Estimate, asked
 	}
 }
 
-// noteNumber notes the number of objects of a type that is not watched, and when it was asked for
-// it. It reports whether the type is to be listed.
+// noteNumber records the number of objects of a type that is not watched. The request was sent at asked. It
+// reports whether the type must be listed.
 func (s *store) noteNumber(number census.Estimate, asked time.Time) (due bool) {
 	s.do(func() {
 		due = s.isDue(number, time.Now())
 		if !due && s.standing.skipped == nil && number.Known {
 			if s.totals.objects == number.Objects {
-				s.at.heard = asked // a burst came after it
+				s.at.heard = asked // all objects of a burst came later
 			}
 			s.totals.objects = number.Objects
 		}
 		switch s.standing.state {
 		case gone:
-			s.standing.skipped = nil // which it is while it is listed
+			s.standing.skipped = nil // it is skipped until it is listed
 		case quiet:
 			s.standing.catchUp()
 		default:
@@ -119,7 +119,7 @@ func (s *store) noteNumber(number census.Estimate, asked time.Time) (due bool) {
 	return due
 }
 
-// isDue reports whether the type is to be listed.
+// isDue reports whether the type must be listed.
 func (s *store) isDue(number census.Estimate, now time.Time) bool {
 	age := now.Sub(s.listedAt)
 	changed := number.Objects - s.listed.objects
@@ -136,15 +136,14 @@ func (s *store) isDue(number census.Estimate, now time.Time) bool {
 	return max(changed, -changed) >= s.policy.MinCount || age > min(max(leastQuiet, 100*s.listed.took), longQuiet)
 }
 
-// arrives is how long an event may take from the server to the counts.
+// arrives is the longest expected time from a change on the server to the event.
 const arrives = time.Second
 
 var errUnverified = errors.New("the counts were not compared with the server at the end")
 
-// Verify compares the counts of all types with the server: it discovers the types, asks
-// each for its number of objects, and counts a type again where that differs. It returns
-// when that is done, or ctx is. Types that could not be verified are among
-// Snapshot.Skipped. Run has to be in progress.
+// Verify compares the counts of all types with the server. It discovers the types, requests the number of objects
+// of each type, and lists a type again if the number differs. It returns after that, or when ctx ends. Types that
+// it could not verify are in Snapshot.Skipped. Call it only while Run runs.
 func (e *Engine) Verify(ctx context.Context) {
 	select {
 	case e.rounds <- struct{}{}:
@@ -173,15 +172,15 @@ func (e *Engine) Verify(ctx context.Context) {
 	verifying.Wait()
 }
 
-// isUnverified notes why a type could not be verified, unless it is skipped anyway.
+// isUnverified records the reason why a type could not be verified, unless the type is skipped.
 func (s *standing) isUnverified(why census.Skipped) {
 	if s.skipped == nil {
 		s.unverified = &why
 	}
 }
 
-// verify compares the counts of the type with a response, and counts it again if they
-// differ. The type is not followed after that.
+// verify compares the counts of the type with the server's number, and lists the type again if they differ. The
+// type is no longer watched then.
 func (r *reflector) verify(ctx context.Context, asked census.Estimate) {
 	isWatched := r.is(watched)
 	if isWatched && r.agrees(ctx, asked) || !isWatched && r.store.isUnchanged(asked) {
@@ -194,7 +193,7 @@ func (r *reflector) verify(ctx context.Context, asked census.Estimate) {
 	}
 	list := r.listAgain(ctx, false)
 	switch {
-	case list == nil: // the type is unverified, or skipped
+	case list == nil: // the type stays unverified, or is skipped
 	case isWatched:
 		from := r.store.ReplaceAfterGap(list, errMissed)
 		r.report(Notice{Gap, r.resource.GroupResource(), from, list.began, errMissed})
@@ -202,14 +201,14 @@ func (r *reflector) verify(ctx context.Context, asked census.Estimate) {
 		r.store.Replace(list, uncounted)
 		r.store.update(func(s *standing) {
 			if s.state == watched {
-				s.state = unwatched // too late for rates of its own
+				s.state = unwatched // it is too late to measure rates
 			}
 		})
 	}
 }
 
-// agrees reports whether the counts of a watched type come to the number that the server
-// has, once the events that are on their way have arrived.
+// agrees reports whether the count of a watched type agrees with the server's number. It waits for events that are
+// in flight.
 func (r *reflector) agrees(ctx context.Context, asked census.Estimate) bool {
 	state, err := strconv.ParseUint(asked.ResourceVersion, 10, 64)
 	if err != nil || !asked.Known {
@@ -227,8 +226,8 @@ func (r *reflector) agrees(ctx context.Context, asked census.Estimate) bool {
 	return false
 }
 
-// agreement reports whether the counts come to the number of the server, and whether that
-// is known yet.
+// agreement reports whether the count agrees with the server's number. known is false as long as events before the
+// state of that number might be in flight.
 func (s *store) agreement(number expected, gaps int) (agrees, known bool) {
 	s.do(func() {
 		missed := s.totals.gaps != gaps || errors.Is(s.standing.cause, errMissed)
@@ -238,8 +237,8 @@ func (s *store) agreement(number expected, gaps int) (agrees, known bool) {
 	return agrees, known
 }
 
-// isUnchanged reports whether nothing has come to a type that is not watched since its
-// last list, or too little for a prefix that counts.
+// isUnchanged reports whether a type that is not watched needs no new list. Its state is that of the last list, or
+// it has too few objects for a prefix that is reported.
 func (s *store) isUnchanged(asked census.Estimate) (is bool) {
 	s.do(func() {
 		if s.listedAt.IsZero() || s.standing.skipped != nil || !asked.Known {

@@ -10,35 +10,34 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// position is the state that the counts of a type are of.
+// position is the state of the cluster that the counts of a type agree with.
 type position struct {
 	version uint64
 	ended   ended
-	heard   time.Time // the last time at which the counts were known to be up to date
+	heard   time.Time // last time at which the counts were up to date
 	backlog backlog
-	newest  int64 // the latest creationTimestamp, in Unix seconds
+	newest  int64 // latest creationTimestamp of an object, in Unix seconds
 }
 
-// ended are the objects that the counts have lost at their state. There are several if
-// etcd has ended a lease, as the lease of Events: it deletes their objects at one version.
-// A watch that breaks there resumes from the state before, because it may not have
-// delivered all of them.
+// ended are the objects that were deleted at the current state. There can be several, because etcd deletes all
+// objects of a lease at one version, for example Events. A watch that breaks at such a state resumes from the
+// state before, because it might not have delivered all deletes.
 type ended struct {
 	before uint64
 	names  []string
 }
 
-// backlog are the events that came while no watch was open, up to the state at which the
-// watch was opened. Deletes have no time, and creates have that of another clock. So they
-// are taken to have come evenly since a time.
+// backlog describes the events of the time without a watch, up to the state at which the next watch was opened.
+// The time of these events isn't known. Deletes have no time, and the times of creates are from another clock. So
+// they count as spread evenly from since on.
 type backlog struct {
 	since time.Time
 	until uint64
 }
 
-// goTo goes to the state of an event. It returns the time from which on the event may have
-// come. It reports whether the event was counted before, and whether its state is not an
-// earlier one.
+// goTo moves the position to the state of an event. since is the earliest time at which the event can have
+// happened. known reports whether the event was counted before. ok is false if the state is earlier than the
+// position.
 func (p *position) goTo(version uint64, event *decode.Event, now time.Time) (since time.Time, known, ok bool) {
 	ends := version == p.version && event.Type == decode.Deleted && len(p.ended.names) > 0
 	isBookmark := version == p.version && event.Type == decode.Bookmark
@@ -63,7 +62,7 @@ func (p *position) goTo(version uint64, event *decode.Event, now time.Time) (sin
 	return since, known, true
 }
 
-// resumesAt returns the state from which a watch goes on.
+// resumesAt returns the state from which the next watch starts.
 func (p *position) resumesAt() uint64 {
 	if len(p.ended.names) > 0 {
 		return p.ended.before
@@ -79,32 +78,31 @@ func (p *position) caughtUp() time.Time {
 	return p.heard
 }
 
-// maxTrail bounds the numbers that are kept while the server is asked for its own.
+// maxTrail limits the length of a trail.
 const maxTrail = 1 << 14
 
-// expected is the number of objects at a state.
+// expected is a number of objects at a state.
 type expected struct {
-	version uint64 // 0 for none
+	version uint64 // 0 means none
 	objects int64
 }
 
-// comparison compares the number of objects with the number that the server has at a
-// state, when the watch has passed that state.
+// comparison compares the counted number of objects with the server's number at the same state. It has to wait
+// until the watch has passed that state.
 type comparison struct {
 	due   expected
-	trail []expected // the numbers since the server was asked for its own; nil if it is not
+	trail []expected // counted numbers since the server was asked for its number; nil if it wasn't
 }
 
-// note keeps the number of objects at the state that the counts are at now.
+// note records the counted number of objects at the current state.
 func (c *comparison) note(version uint64, objects int64) {
 	if c.trail != nil && len(c.trail) < maxTrail {
 		c.trail = append(c.trail, expected{version, objects})
 	}
 }
 
-// missed reports whether events were lost: all events up to the state of the server's
-// number have been counted, now that an event of a version has come and doesn't count yet,
-// and come to another number.
+// missed reports whether events were lost. It is called with the version of a new event before that event counts.
+// If all events up to the state of the server's number have been counted, the count must equal that number.
 func (c *comparison) missed(version uint64, what decode.EventType, objects int64) bool {
 	passed := version > c.due.version || what == decode.Bookmark && version == c.due.version
 	if c.due.version == 0 || !passed {
@@ -115,8 +113,8 @@ func (c *comparison) missed(version uint64, what decode.EventType, objects int64
 	return missed
 }
 
-// with compares the numbers with that of the server, if the watch is past its state.
-// Otherwise missed does. A state before the first one of the trail is an error.
+// with compares the counts with the server's number if the watch has passed its state. Otherwise missed compares
+// them later. It returns an error if the state is before the beginning of the trail.
 func (c *comparison) with(server expected, version uint64) error {
 	trail := c.trail
 	c.trail = nil
@@ -134,8 +132,7 @@ func (c *comparison) with(server expected, version uint64) error {
 	return nil
 }
 
-// expectNumber prepares a comparison with the number that the server is about to be asked
-// for.
+// expectNumber prepares a comparison. It is called before the request for the server's number.
 func (s *store) expectNumber() {
 	s.do(func() {
 		s.comparison.trail = nil
@@ -145,8 +142,8 @@ func (s *store) expectNumber() {
 	})
 }
 
-// compare compares the counts with the response of the server, and returns why the watch
-// is not to be trusted. A watch that holds events back is to be opened again.
+// compare compares the counts with the server's number. It returns the reason if the watch must end. If the watch
+// seems to hold back events, it must be opened again.
 func (s *store) compare(asked census.Estimate) (err error) {
 	version, bad := strconv.ParseUint(asked.ResourceVersion, 10, 64)
 	if bad != nil || version == 0 || !asked.Known {

@@ -9,18 +9,17 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// rates counts creates and deletes in exponentially decaying windows (Leskovec,
-// Rajaraman and Ullman, "Mining of Massive Datasets", 4.7). An event that happened a window's
-// length ago weighs 1/e. So a window takes two numbers, however many events there are. The
-// sum of the weights since the beginning makes the rate unbiased from the first second on.
-// Times are those of a clock.
+// rates counts creates and deletes in exponentially decaying windows (Leskovec, Rajaraman and Ullman, "Mining of
+// Massive Datasets", 4.7). An event of one window length ago has the weight 1/e. So a window needs two numbers,
+// independent of the number of events. The rate is divided by the sum of the weights since the beginning, so it is
+// unbiased from the first second on. Times are those of a clock.
 type rates struct {
-	last             time.Time // until when they are decayed
+	last             time.Time // time up to which the numbers are decayed
 	creates, deletes [len(Windows)]float64
 }
 
-// add counts creates and deletes that came evenly from one time to another, which is not
-// before the last one. Each weighs the mean of exp(-t/window) over that time.
+// add counts creates and deletes that are spread evenly over a time, which doesn't begin before the last one. Each
+// event has the mean weight over that time.
 func (r *rates) add(from, now time.Time, creates, deletes float64) {
 	r.decay(now)
 	lasted := max(r.last.Sub(from).Seconds(), 0)
@@ -47,7 +46,7 @@ func (r *rates) decay(now time.Time) {
 	r.last = now
 }
 
-// at returns the rates at a time, of the events since another time.
+// at returns the rates at now. They measure the events since another time.
 func (r *rates) at(now, since time.Time) (all [len(Windows)]Rate) {
 	passed := now.Sub(since).Seconds()
 	if passed <= 0 {
@@ -63,21 +62,21 @@ func (r *rates) at(now, since time.Time) (all [len(Windows)]Rate) {
 }
 
 const (
-	// fewDeleted is up to how many names that were deleted are a set, which takes a
-	// megabyte then; more are bits, which take 1.8 MB.
+	// fewDeleted is the largest number of deleted names that are stored in a map, which needs a megabyte then. For
+	// more names, a bit set of 1.8 MB is used.
 	fewDeleted = 1 << 16
-	// poolSize is the size of a name pool, 27^5, with the suffixes of a server.
+	// poolSize is 27^5, the number of suffixes that a server can generate.
 	poolSize = 14_348_907
 )
 
-// reuse counts the creates under names that have been deleted since it began.
+// reuse counts creates that take the name of an object that was deleted before.
 type reuse struct {
-	few   map[uint32]bool // the names that were deleted, if they are few
-	many  []uint64        // else a bit for each name of a name pool
+	few   map[uint32]bool // the deleted names, as long as they are few
+	many  []uint64        // otherwise a bit for each name of the name pool
 	count int64
 }
 
-// index is the number of a suffix among those of a server.
+// index returns the number of a name's suffix among all suffixes of a server.
 func index(name string) int {
 	n := 0
 	for i := len(name) - names.SuffixLength; i < len(name); i++ {
@@ -113,16 +112,15 @@ func (r *reuse) removed(name string) {
 	r.few = nil
 }
 
-// clock is the time that rates use. It starts with the calendar, and then advances with
-// the time since the computer booted: that counts the time for which the computer sleeps,
-// and ignores every step of the calendar.
+// clock is the clock of the rates. It starts with the time of the computer's clock, and then advances with the
+// computer's uptime. The uptime includes sleep, and ignores changes of the clock.
 type clock struct {
-	uptime func() time.Duration // nil uses that of the computer
-	ahead  time.Duration        // of the calendar of this computer
+	uptime func() time.Duration // nil means the uptime of the computer
+	ahead  time.Duration        // time by which the server's clock is ahead
 
 	once    sync.Once
 	began   time.Time     // without a monotonic reading
-	running time.Duration // the uptime then
+	running time.Duration // uptime at that time
 }
 
 func (c *clock) now() time.Time {
@@ -135,6 +133,6 @@ func (c *clock) now() time.Time {
 	return c.began.Add(c.uptime() - c.running)
 }
 
-// loaded is when the program started. The time since then is without the time for which the
-// computer slept. It replaces the uptime where that is not available.
+// loaded is the start of the program. Where the uptime isn't available, the time since then replaces it. That time
+// doesn't include sleep.
 var loaded = time.Now()

@@ -14,38 +14,37 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// longList is how long a list takes in which so much can come that it is no burst.
+// longList is the duration of a list above which changes during the list don't count as one burst.
 const longList = 5 * time.Second
 
-// askTime is how long the opening of a watch waits for the request before. Tests shorten
-// it.
+// askTime limits the request for the number of objects before a watch is opened. Tests shorten it.
 var askTime = 5 * time.Second
 
-// silence is after which time a watch is given up that has delivered neither an event nor
-// a bookmark; servers send a bookmark each minute. Tests shorten it.
+// silence is the time without an event or a bookmark after which a watch is opened again. Servers send a bookmark
+// each minute. Tests shorten it.
 var silence = 2 * time.Minute
 
 var errSilent = errors.New("neither an event nor a bookmark came for two minutes")
 
-// reflector keeps the store of one resource type up to date: it lists, watches, and lists
-// again.
+// reflector keeps the store of one resource type up to date. It lists the type, watches it, and lists it again if
+// events were lost.
 type reflector struct {
 	*shared
 	resource census.Resource
 	store    *store
-	// life is that of the goroutine; nil if there was none. breaks ends the open watch; nil if none
-	// is open.
+	// life is the life of the goroutine, or nil before it starts. breaks ends the open watch, and is nil if no
+	// watch is open.
 	life   atomic.Pointer[life]
 	breaks atomic.Pointer[context.CancelCauseFunc]
 }
 
-// life is that of a goroutine, which end ends.
+// life ends a goroutine (end), and shows that it has ended (over).
 type life struct {
 	end  context.CancelFunc
 	over chan struct{}
 }
 
-// follow begins to follow a type that has been listed, if it has prefixes.
+// follow starts to watch a type that was listed, if the type has prefixes.
 func (r *reflector) follow(ctx context.Context) {
 	ctx, end := context.WithCancel(ctx)
 	life := &life{end, make(chan struct{})}
@@ -60,7 +59,7 @@ func (r *reflector) follow(ctx context.Context) {
 	})
 }
 
-// run follows the type until ctx is done, or the server doesn't have it any more.
+// run watches the type until ctx ends, or until the server no longer has the type.
 func (r *reflector) run(ctx context.Context) {
 	b := &backoff{}
 	r.listSteadily(ctx)
@@ -95,8 +94,8 @@ func (r *reflector) run(ctx context.Context) {
 	}
 }
 
-// watch follows the type from a state on, as long as one watch lasts. It returns nil if
-// the watch ended as it should.
+// watch opens one watch at a state, and applies its events until it ends. It returns nil if the watch ended
+// normally.
 func (r *reflector) watch(ctx context.Context, from uint64, b *backoff) error {
 	if err := r.compare(ctx, from, b); err != nil {
 		return err
@@ -127,27 +126,31 @@ func (r *reflector) watch(ctx context.Context, from uint64, b *backoff) error {
 		return nil
 	})
 	if err = causeOf(ctx, err); errors.Is(err, errSilent) {
-		return nil // there may be no events, and no bookmarks
+		return nil // there might be no changes, and a server without bookmarks
 	}
 	return err
 }
 
-// compare asks for the state of the server after a watch has broken, and returns why the
-// counts are wrong. A server that was restored from a backup is at an earlier state, and
-// delivers nothing until it has come to the state where the watch begins. A server without
-// watches, or one that holds events back, never delivers anything: that shows by the number
-// of objects, after another watch in vain. Events up to the state come late, and so do
-// events that came while a long list was read. The watch doesn't wait long for a response,
-// or for the turn to ask.
+// compare requests the state and the number of objects of the server before a watch is opened. It returns an error
+// if the counts must be wrong. There are two reasons:
+//
+// A server that was restored from a backup is at an earlier state. It sends no event until it reaches the state of
+// the watch again.
+//
+// A server without watches, or one that holds back events, never sends an event. compare detects this by the
+// number of objects, after maxMute watches without an event.
+//
+// Events up to the server's state were late. The store spreads them over the time since the last event. compare
+// limits its request to askTime.
 func (r *reflector) compare(ctx context.Context, from uint64, b *backoff) error {
 	now := r.store.look()
 	heard := now.at.caughtUp()
 	if !b.before && r.source.clock.now().Sub(heard) < longList || b.expired > 0 {
-		return nil // it was asked before the watch that was refused
+		return nil // compare has asked before the watch that was refused
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	asked, _ := r.source.numbers(ctx, []census.Resource{r.resource}, noRetries) // the next watch asks, too
+	asked, _ := r.source.numbers(ctx, []census.Resource{r.resource}, noRetries) // the next watch asks again
 	if len(asked) == 0 {
 		return nil
 	}
@@ -155,7 +158,7 @@ func (r *reflector) compare(ctx context.Context, from uint64, b *backoff) error 
 	if err == nil && state > 0 && state < from {
 		return fmt.Errorf("%w: %d after %d", errBackwards, state, from)
 	}
-	differed := b.differs // and nothing has come since
+	differed := b.differs // and there was no event since
 	differs := r.store.resume(backlog{heard, state}, asked[0])
 	b.differs = b.mute >= maxMute && differs
 	if b.differs && differed {
@@ -164,9 +167,8 @@ func (r *reflector) compare(ctx context.Context, from uint64, b *backoff) error 
 	return nil
 }
 
-// compareNumber compares the counts of a watched type with the response of the server, and
-// ends its watch if they differ. It reports whether the type is watched. The next watch
-// begins with a comparison if none is open.
+// compareNumber compares the counts of a watched type with the server's number, and ends the watch if they differ.
+// If no watch is open, the next one begins with a comparison. It reports whether the type is watched.
 func (r *reflector) compareNumber(asked census.Estimate) (isWatched bool) {
 	if !r.is(watched) {
 		return false
@@ -179,7 +181,7 @@ func (r *reflector) compareNumber(asked census.Estimate) (isWatched bool) {
 	return true
 }
 
-// causeOf returns why ctx was ended, if it was, else err.
+// causeOf returns the cause of the end of ctx, or err if ctx hasn't ended.
 func causeOf(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return cause
@@ -188,20 +190,19 @@ func causeOf(ctx context.Context, err error) error {
 }
 
 const (
-	// defaultInterval is how often a type is counted that cannot be watched, for a tenth
-	// of the time at most.
+	// defaultInterval is the default interval of lists of a type that can't be watched. The lists take at most a
+	// tenth of the time.
 	defaultInterval = 5 * time.Second
-	// maxUnsteady is how often a list is read again that is not of one state.
+	// maxUnsteady is the number of attempts to read a list whose pages have the same state.
 	maxUnsteady = 3
 )
 
-// tryAgain is after which time a type that cannot be watched is watched once more. Tests
-// shorten it.
+// tryAgain is the time after which a type that can't be watched is watched again. Tests shorten it.
 var tryAgain = 10 * time.Minute
 
-// countAgain lists the type again because of cause, until that succeeds: the changes after
-// its last state can't be had. It returns how long the list took, and reports whether the
-// server has the type.
+// countAgain lists the type again, until a list succeeds, because the server no longer has the changes since its
+// last state. cause is the reason. It returns the duration of the list, and reports whether the server has the
+// type.
 func (r *reflector) countAgain(ctx context.Context, cause error) (took time.Duration, there bool) {
 	list := r.listAgain(ctx, true)
 	if list == nil {
@@ -213,7 +214,7 @@ func (r *reflector) countAgain(ctx context.Context, cause error) (took time.Dura
 	return list.took, true
 }
 
-// listSteadily lists the type again if its first list was not of one state.
+// listSteadily lists the type again if the pages of its first list had different states.
 func (r *reflector) listSteadily(ctx context.Context) {
 	if now := r.store.look(); now.at.version > 0 || !now.listed.unsteady {
 		return
@@ -224,16 +225,16 @@ func (r *reflector) listSteadily(ctx context.Context) {
 	}
 }
 
-// listAgain lists a type that has been listed; nil if it can't be read or ctx is done. A
-// type that must be read is listed until it can be, or is gone, for a tenth of the time at
-// most, and several times if the list is not of one state.
+// listAgain lists a type again. It returns nil if the list fails or if ctx ends. With must, it tries until the
+// list succeeds or the type is gone, for at most a tenth of the time. It then also repeats a list whose pages have
+// different states, up to maxUnsteady times.
 func (r *reflector) listAgain(ctx context.Context, must bool) *listing {
 	retrier := apistatus.NewRetrier(firstPause, longestPause, unlimited)
 	for attempts := 1; ; attempts++ {
 		list, skipped := r.source.list(ctx, r.store)
 		switch {
 		case ctx.Err() != nil:
-			return nil // which is no failure
+			return nil // this is no failure
 		case skipped == nil && (!list.unsteady || !must || attempts >= maxUnsteady):
 			return list
 		case skipped != nil:
@@ -249,8 +250,8 @@ func (r *reflector) listAgain(ctx context.Context, must bool) *listing {
 	}
 }
 
-// countOnly counts the type again and again, because cause keeps it from being watched. It
-// returns when that is to be tried again; false if ctx is done, or the type is gone.
+// countOnly lists the type at each interval, because it can't be watched. cause is the reason. It returns true
+// when the type should be watched again, and false if ctx ends or the type is gone.
 func (r *reflector) countOnly(ctx context.Context, cause error) bool {
 	reported := r.is(unwatched)
 	r.store.update(func(s *standing) { s.state, s.behind, s.cause = unwatched, time.Time{}, cause })
@@ -276,9 +277,9 @@ func (r *reflector) countOnly(ctx context.Context, cause error) bool {
 	}
 }
 
-// leaveIfGone ends the counts of a type that was not found, as that of a
-// CustomResourceDefinition which was removed. It is asked for its number from then on, as
-// types without prefixes are, and counted if it comes back.
+// leaveIfGone ends the counts of a type that was not found, for example because its CustomResourceDefinition was
+// deleted. From then on, each round requests the number of objects of the type, and lists it when the server has
+// it again.
 func (r *reflector) leaveIfGone(ctx context.Context) bool {
 	standing := r.store.look().standing
 	leaves := ctx.Err() == nil && standing.isLost() && r.types.replace(r, r.successor(r.resource))
@@ -288,8 +289,8 @@ func (r *reflector) leaveIfGone(ctx context.Context) bool {
 	return leaves
 }
 
-// successor returns the reflector of a type that the server doesn't have any more, and may
-// have again, be it in another version.
+// successor returns a reflector for a type that the server no longer has. The server can serve the type again
+// later, perhaps in another version.
 func (r *reflector) successor(resource census.Resource) *reflector {
 	before, next := r.store.look(), r.newReflector(resource)
 	next.store.totals = before.totals

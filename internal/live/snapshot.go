@@ -13,53 +13,53 @@ import (
 
 var errUncounted = errors.New("not counted yet")
 
-// Snapshot has the counts of a moment, except its name pools.
+// Snapshot has the counts at one time, without the name pools.
 type Snapshot struct {
 	At    time.Time
-	Began time.Time // when all had been counted
-	// Types are all that there are now.
+	Began time.Time // time at which all types were counted
+	// Types are the types that the server has now.
 	Types []census.Resource
-	// Summary is that of a census, but for two differences. Its Requests don't include watches. Types
-	// that are not up to date, or have too many prefixes, are skipped.
+	// Summary is like that of a census, with two differences. Its Requests don't include watches. Types that are
+	// not up to date, or have too many prefixes, are skipped.
 	census.Summary
-	// Watched, Quiet and Unwatched are how many types are followed, only asked for
-	// their number, and counted again and again.
+	// Watched, Quiet and Unwatched are the numbers of types in these states. A quiet type has no prefixes, and
+	// only its number of objects is requested. An unwatched type can't be watched, and is listed at each interval.
 	Watched, Quiet, Unwatched int
-	// Events are those of all watches. Idle is how many of them changed no count. Gaps is
-	// how often a type was counted again.
+	// Events is the number of events of all watches. Idle is the number of events that changed no count. Gaps is
+	// the number of lists after lost events.
 	Events, Idle int64
 	Gaps         int
 	// Resources has the totals of each of Types, in the same order.
 	Resources []ResourceCount
 }
 
-// ResourceCount has the totals of one resource type, over all of its prefixes. Creates,
-// Restarts, Events and Gaps never decrease while the type exists.
+// ResourceCount has the totals of one resource type. Creates, Restarts, Events and Gaps never decrease while the
+// type exists.
 type ResourceCount struct {
 	Resource census.Resource
-	// Counted is whether the type has been listed. If not, its numbers are unknown.
+	// Counted reports whether the type was listed. Otherwise its numbers are unknown.
 	Counted bool
-	// Names are the names under prefixes. Creates is how many of them were created since
-	// the first list. A gap makes it a lower bound.
+	// Names is the number of names under prefixes. Creates is the number of names that were created since the
+	// first list. After a gap, Creates is a lower bound.
 	Names, Creates int64
-	// Crowded is whether the names under new prefixes count together, because there are more than
-	// MaxPrefixes. Other is the number of these names.
+	// Crowded reports that the type has more than MaxPrefixes prefixes. Names under further prefixes count
+	// together. Other is the number of these names.
 	Crowded bool
 	Other   int64
-	// Restarts is how often a watch failed. Gaps is how often the type was counted again.
-	// Events is how many events were read.
+	// Restarts is the number of watches that failed. Events is the number of events. Gaps is the number of lists
+	// after lost events.
 	Restarts, Events int64
 	Gaps             int
-	// Behind is how long the type has not been followed, because its watch failed.
+	// Behind is the time since the watch failed, if the type is not watched now.
 	Behind time.Duration
 }
 
-// inPart is how many name pools a snapshot takes from a type at once. Events of the type wait
-// meanwhile, and not while the caller uses the name pools.
+// inPart is the number of name pools that a snapshot reads from a type at a time. Events of the type wait while a
+// part is read. They don't wait while the caller uses the name pools.
 const inPart = 1 << 10
 
-// Snapshot returns the counts of now, after it has called each with the name pools that count or have
-// had events, in no order. Each part of a type is as it is when its turn comes.
+// Snapshot returns the current counts. Before that, it calls each with the name pools that are reported, in no
+// order. The parts of a type are read one after another, so they can differ in time.
 func (e *Engine) Snapshot(each func(Row)) Snapshot {
 	now := e.source.clock.now()
 	s := Snapshot{At: now, Summary: census.Summary{Requests: e.source.requests.Load()}}
@@ -80,7 +80,7 @@ func (e *Engine) Snapshot(each func(Row)) Snapshot {
 	return s
 }
 
-// eachRow calls each with the name pools of the type, but for those above the limit.
+// eachRow calls each with the name pools of the type, except those above the limit of prefixes.
 func (s *store) eachRow(now time.Time, each func(Row)) {
 	var next func() (uint32, *pools.Pool, bool)
 	var stop func()
@@ -95,7 +95,7 @@ func (s *store) eachRow(now time.Time, each func(Row)) {
 	}
 }
 
-// part returns the next rows of the type, and reports whether there may be more.
+// part returns the next rows of the type, and reports whether there might be more.
 func (s *store) part(now time.Time, next func() (uint32, *pools.Pool, bool)) (part []Row, more bool) {
 	if s.listedAt.IsZero() {
 		return nil, false
@@ -113,7 +113,7 @@ func (s *store) part(now time.Time, next func() (uint32, *pools.Pool, bool)) (pa
 	return part, true
 }
 
-// addTo adds the totals of the type to a snapshot. A type that is gone is skipped if it was named.
+// addTo adds the totals of the type to a snapshot. A gone type is skipped if a user named it.
 func (s *store) addTo(all *Snapshot, named bool) {
 	all.Events += s.totals.events
 	all.Idle += s.totals.idle
@@ -155,7 +155,7 @@ func (s *store) count() ResourceCount {
 	return c
 }
 
-// missing returns the parts of the type that have not been read, or are not up to date.
+// missing returns the parts of the type that were not read, or are not up to date.
 func (s *store) missing(count ResourceCount) []census.Skipped {
 	standing := &s.standing
 	switch {
@@ -177,36 +177,35 @@ func (s *store) missing(count ResourceCount) []census.Skipped {
 	return nil
 }
 
-// CountReuse begins to count the reuse of names in name pools, which takes up to 1.8 MB each,
-// and ends it in all others.
+// CountReuse starts to count the reuse of names in the given name pools, with up to 1.8 MB for each. It stops in
+// all others.
 func (e *Engine) CountReuse(of []pools.Key) {
 	for _, r := range e.types.list() {
 		r.store.do(func() { r.store.countReuse(of) })
 	}
 }
 
-// Windows are the times over which rates are reported, the shortest first.
+// Windows are the windows of the rates, in increasing order.
 var Windows = [...]time.Duration{time.Minute, 10 * time.Minute, time.Hour, 24 * time.Hour}
 
-// Rate is the number of creates and deletes in a day of 24 hours.
+// Rate is a number of creates and deletes in 24 hours.
 type Rate struct{ CreatesPerDay, DeletesPerDay float64 }
 
-// Row is a name pool and its events.
+// Row has a name pool and its counts.
 type Row struct {
 	Pool pools.Pool
-	// Followed is whether events are counted; without, there is nothing else.
+	// Followed reports whether events are counted. Otherwise all fields except Pool are empty.
 	Followed bool
-	Since    time.Time // from when on; the first create of a new name pool is not in Rates
-	Began    time.Time // when the type was counted; before Since for a new name pool
-	At       time.Time // that of the Snapshot
-	// Creates and Deletes are lower bounds if Gaps, the number of times that the type was counted again
-	// since, is above 0.
+	Since    time.Time // time from which events count; Rates don't include the first create of a new name pool
+	Began    time.Time // when the type was counted, which is before Since for a new name pool
+	At       time.Time // time of the Snapshot
+	// Creates and Deletes count since Since. They are lower bounds if Gaps is above 0. Gaps is the number of lists
+	// after lost events.
 	Creates, Deletes int64
 	Gaps             int
-	// Rates are over Windows.
+	// Rates has a rate for each of Windows.
 	Rates [len(Windows)]Rate
-	// Reused is how many creates took the name of an object that was deleted, nil if
-	// that is not counted.
+	// Reused is the number of creates that took the name of a deleted object. It is nil if reuse isn't counted.
 	Reused *int64
 }
 

@@ -15,22 +15,21 @@ import (
 )
 
 const (
-	// listsAtOnce is how many lists are read at the same time after the first count.
+	// listsAtOnce limits the lists that are read at the same time after the first count.
 	listsAtOnce = 2
 	// A watch lasts from five to ten minutes, as the watches of client-go's reflectors do.
 	leastWatch, mostWatch = 5 * time.Minute, 10 * time.Minute
-	// noRetries is for how long a request is retried that is not to be retried.
+	// noRetries is the time limit for retries of a request that must not be retried.
 	noRetries = time.Millisecond
 )
 
-// source asks the server for lists, numbers of objects and watches. All resource types
-// share it.
+// source sends the requests for lists, numbers of objects and watches. All resource types share it.
 type source struct {
 	scanner   census.Scanner
 	watcher   *census.Watcher
 	namespace string
 	clock     clock
-	lists     chan struct{} // a place for each list in progress
+	lists     chan struct{} // has an element for each list in progress
 	requests  atomic.Int64
 }
 
@@ -41,7 +40,7 @@ func (s *source) namespaceOf(r census.Resource) string {
 	return s.namespace
 }
 
-// scannerFor returns a scanner that hands its lists to listed.
+// scannerFor returns a scanner that calls listed with each list.
 func (s *source) scannerFor(listed func(census.Listed)) *census.Scanner {
 	scanner := s.scanner
 	scanner.Listed = listed
@@ -53,8 +52,8 @@ func newListing(l census.Listed, began time.Time) *listing {
 	return &listing{began: began, version: version, unsteady: l.ResourceVersion == "", objects: l.Objects}
 }
 
-// list lists the type of a store, as soon as there is a place. If something can't be read, the listing
-// has nothing but the time for which objects came.
+// list lists the type of a store, when fewer than listsAtOnce lists are in progress. If a part can't be read, the
+// listing has only its duration.
 func (s *source) list(ctx context.Context, to *store) (list *listing, skipped []census.Skipped) {
 	select {
 	case s.lists <- struct{}{}:
@@ -86,8 +85,8 @@ func (s *source) list(ctx context.Context, to *store) (list *listing, skipped []
 	return list, nil
 }
 
-// numbers asks for the numbers of objects of types, and retries for so long. It returns
-// the types without a response, too.
+// numbers requests the numbers of objects of types. It retries for the time patience. It also returns the types
+// without a response.
 func (s *source) numbers(
 	ctx context.Context, types []census.Resource, patience time.Duration,
 ) ([]census.Estimate, []census.Skipped) {
@@ -96,7 +95,7 @@ func (s *source) numbers(
 	}
 	scanner := s.scanner
 	scanner.Progress, scanner.RetryTimeout = nil, patience
-	estimates, skipped, _ := scanner.Estimate(ctx, types, s.namespace) // Run has found the configuration valid
+	estimates, skipped, _ := scanner.Estimate(ctx, types, s.namespace) // Run has validated the configuration
 	s.requests.Add(int64(len(types)))
 	return estimates, skipped
 }
@@ -108,7 +107,7 @@ func (s *source) watch(ctx context.Context, r census.Resource, from uint64) (io.
 
 func formatVersion(version uint64) string { return strconv.FormatUint(version, 10) }
 
-// skip returns that a type is not read because of err.
+// skip returns a type that is skipped because of err.
 func skip(r census.Resource, reason census.Reason, err error) census.Skipped {
 	return census.Skipped{Group: r.Group, Resource: r.Resource, Reason: reason, Message: err.Error()}
 }

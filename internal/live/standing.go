@@ -8,30 +8,30 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
-// state is how a type is kept.
+// state is the way in which the counts of a type are kept up to date.
 type state int
 
 const (
 	uncounted state = iota // never listed, or skipped
-	quiet                  // has no prefix, and is asked for its number
+	quiet                  // without prefixes: each round requests its number of objects
 	watched
-	unwatched // is counted again and again
-	gone      // the server doesn't have it any more, and is asked for it
+	unwatched // can't be watched, and is listed at each interval
+	gone      // the server no longer has it; each round requests its number of objects
 )
 
-// behindAfter is how long a watch may be broken before its type is not up to date.
+// behindAfter is the time after which a type with a broken watch is reported as not up to date.
 const behindAfter = 5 * time.Second
 
-// standing is how a type is kept, and why it is not up to date.
+// standing has the state of a type, and the reason why it is not up to date.
 type standing struct {
 	state   state
-	rests   time.Time        // the type is not to be listed for its number before
-	skipped []census.Skipped // the parts that are not read: all, or namespaces
-	behind  time.Time        // since when the type is not followed, or zero
-	cause   error            // why it is not
-	// restarts is how often a watch failed.
+	rests   time.Time        // no list because of a number of objects before this time
+	skipped []census.Skipped // parts of the type that could not be read: the whole type, or namespaces
+	behind  time.Time        // time since which the type is not watched, or zero
+	cause   error            // reason for that
+	// restarts is the number of watches that failed.
 	restarts int64
-	// unverified is why the counts could not be compared with the server at the end.
+	// unverified is the reason why Verify could not verify the type.
 	unverified *census.Skipped
 }
 
@@ -40,8 +40,8 @@ func (s *standing) isSkipped(reasons ...census.Reason) bool {
 	return slices.ContainsFunc(s.skipped, func(s census.Skipped) bool { return slices.Contains(reasons, s.Reason) })
 }
 
-// isBehind reports whether a type is not up to date. A type that is only asked for its
-// number is not from its first request without a response, which comes late.
+// isBehind reports whether a type is not up to date. A quiet type is not from the first request without a response
+// on, because these requests are rare.
 func (s *standing) isBehind() bool {
 	switch s.state {
 	case watched:
@@ -53,38 +53,38 @@ func (s *standing) isBehind() bool {
 	}
 }
 
-// isLost reports whether the server has just lost the type.
+// isLost reports whether the server has lost the type since the last call of leaveIfGone.
 func (s *standing) isLost() bool { return s.state != gone && s.isSkipped(census.NotFound) }
 
-// fallBehind notes that a watch failed with err, if it is an error.
+// fallBehind records that a watch failed with err. It does nothing if err is nil.
 func (s *standing) fallBehind(err error) {
 	if err == nil {
 		return
 	}
 	s.restarts++
-	s.cause = err // the latest, because a permission may be gone when the server is back
+	s.cause = err // the latest cause, because a permission might be gone after the server is back
 	if s.behind.IsZero() {
 		s.behind = time.Now()
 	}
 }
 
-// catchUp notes that a watch is open.
+// catchUp records that a watch is open.
 func (s *standing) catchUp() { s.behind, s.cause = time.Time{}, nil }
 
-// fail notes that a list failed, which took so long.
+// fail records that a list failed, and its duration.
 func (s *standing) fail(skipped []census.Skipped, took time.Duration) {
 	s.skipped, s.rests = skipped, time.Now().Add(listPauses*took)
 }
 
-// rest keeps the type from being listed for its number for so long at least.
+// rest prevents lists because of a number of objects, at least for the pause.
 func (s *standing) rest(pause time.Duration) {
 	if rests := time.Now().Add(pause); s.rests.Before(rests) {
 		s.rests = rests
 	}
 }
 
-// leaveOut notes that the first count has not read a part of the type, unless the type has
-// been listed again since.
+// leaveOut records that the first count could not read a part of the type, unless the type has been listed again
+// since then.
 func (s *store) leaveOut(part census.Skipped) {
 	s.do(func() {
 		if s.listed.took == 0 && s.standing.state != gone {
@@ -93,7 +93,7 @@ func (s *store) leaveOut(part census.Skipped) {
 	})
 }
 
-// isResting reports whether the type is not asked for its number now.
+// isResting reports whether the type's number of objects is not requested in this round.
 func (s *standing) isResting() bool {
 	return s.state == unwatched || s.skipped != nil && time.Now().Before(s.rests)
 }
@@ -101,8 +101,8 @@ func (s *standing) isResting() bool {
 // fails reports whether the last list or watch of the type failed.
 func (s *standing) fails() bool { return s.skipped != nil || !s.behind.IsZero() }
 
-// noteFailure notes that the type was asked for its number in vain, since when. It reports
-// whether the type was not found.
+// noteFailure records that the request for the number of objects failed. The request was sent at since. It reports
+// whether the server doesn't have the type.
 func (s *standing) noteFailure(skipped census.Skipped, since time.Time) (notFound bool) {
 	notFound = skipped.Reason == census.NotFound
 	switch {
@@ -111,7 +111,7 @@ func (s *standing) noteFailure(skipped census.Skipped, since time.Time) (notFoun
 	case s.state == gone, s.state == uncounted && s.skipped == nil, notFound:
 		s.skipped = []census.Skipped{skipped}
 	case s.isSkipped(census.Forbidden, census.NotListable):
-		s.rests = time.Now().Add(tryAgain) // permissions may change
+		s.rests = time.Now().Add(tryAgain) // permissions can change
 	case s.state == quiet && s.behind.IsZero():
 		s.behind, s.cause = since, errors.New(skipped.Message)
 	}

@@ -15,21 +15,20 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
-// MaxPrefixes is the number of prefixes of a resource type from which on the names of new ones
-// count together. Tests lower it.
+// MaxPrefixes limits the prefixes of a resource type. Names under further prefixes count together. Tests lower it.
 var MaxPrefixes = 100_000
 
-// Policy says which name pools are of interest.
+// Policy chooses the name pools that are reported.
 type Policy struct {
-	// MinCount is the number of names from which on a prefix without a generateName can be evident,
-	// and by which a type without prefixes must change to be listed again.
+	// MinCount is the smallest number of client-generated names that makes a prefix. A type without prefixes is
+	// listed again if its number of objects changes by MinCount.
 	MinCount int64
-	// Takes reports whether a prefix is of interest; nil takes all.
+	// Takes reports whether a prefix is to be reported. If it is nil, all prefixes are.
 	Takes func(resource schema.GroupResource, prefix string) bool
 }
 
-// store has the counts of one resource type, and how the type is kept. A goroutine of its own owns
-// them. All others ask it by do.
+// store has the counts of one resource type, and its state. The store's own goroutine accesses it. Other
+// goroutines call do.
 type store struct {
 	resource census.Resource
 	policy   *Policy
@@ -38,23 +37,24 @@ type store struct {
 	calls    chan func()
 	ended    <-chan struct{}
 
-	// Only the owner uses the rest.
+	// Only the store's goroutine accesses the fields below.
 	outline
 	comparison comparison
 	set        *pools.Set
-	// members are the counted objects in name pools, by a hash of their UID. Among a million objects
-	// two have the same hash once in 37 million times.
+	// members are the counted objects in name pools, by a hash of their UID. A million objects have two equal
+	// hashes with a probability of 1 in 37 million.
 	members map[uint64]pools.Member
-	// pools have the creates and deletes of the pools that have had any, by the pool's number.
+	// pools have the creates and deletes of name pools, by the number of the pool. A pool without events has no
+	// entry.
 	pools map[uint32]*activity
-	// began is from when on creates and deletes are counted, and gapsBefore how many gaps there were.
+	// began is the time from which creates and deletes count. gapsBefore is the number of gaps before that.
 	began      time.Time
 	gapsBefore int
-	sweep      *sweep // the list that is being read, or nil
-	crowded    bool   // it was reported that there are too many prefixes
+	sweep      *sweep // list that is being read, or nil
+	crowded    bool   // the engine has reported that there are too many prefixes
 }
 
-// outline has the facts about a type as a whole.
+// outline has the facts about the whole type.
 type outline struct {
 	standing standing
 	at       position
@@ -63,22 +63,22 @@ type outline struct {
 	listedAt time.Time
 }
 
-// totals are counted apart from the members, so that two objects with one hash don't matter.
+// totals are counted apart from the members, so that two equal hashes don't change them.
 type totals struct {
 	objects int64
-	creates int64 // under prefixes
+	creates int64 // creates under prefixes
 	gaps    int
-	// idle are the events that changed no count.
+	// idle is the number of events that changed no count.
 	events, idle int64
 }
 
-// activity are the creates and deletes in a name pool.
+// activity has the creates and deletes of a name pool.
 type activity struct {
 	since            time.Time
 	creates, deletes int64
-	gaps             int // how often the type had lost events before
+	gaps             int // number of gaps of the type before since
 	rates            rates
-	reuse            *reuse // nil unless it is counted
+	reuse            *reuse // nil if reuse isn't counted
 }
 
 var (
@@ -90,8 +90,8 @@ var (
 	errStale     = errors.New("objects were deleted while the list was read several times")
 )
 
-// newStore returns a store whose owner ends with ended. Any goroutine that is the only one may use
-// the store after that.
+// newStore returns a store whose goroutine ends when ended is closed. After that, one goroutine at a time can use
+// the store.
 func newStore(r census.Resource, policy *Policy, rules *pools.Rules, clock *clock, ended <-chan struct{}) *store {
 	s := &store{resource: r, policy: policy, rules: rules, clock: clock, calls: make(chan func()), ended: ended}
 	s.reset()
@@ -99,7 +99,7 @@ func newStore(r census.Resource, policy *Policy, rules *pools.Rules, clock *cloc
 	return s
 }
 
-// own runs what others ask for, until the end.
+// own runs the functions that do passes, until the end.
 func (s *store) own() {
 	for {
 		select {
@@ -111,7 +111,7 @@ func (s *store) own() {
 	}
 }
 
-// do runs f in the goroutine that owns the store, and waits. f must not call do.
+// do runs f in the store's goroutine, and waits for its end. f must not call do.
 func (s *store) do(f func()) {
 	done := make(chan struct{})
 	select {
@@ -122,22 +122,22 @@ func (s *store) do(f func()) {
 	}
 }
 
-// look returns the outline of now.
+// look returns a copy of the outline.
 func (s *store) look() (now outline) {
 	s.do(func() { now = s.outline })
 	return now
 }
 
-// update changes how the type is kept.
+// update changes the standing of the type.
 func (s *store) update(change func(*standing)) { s.do(func() { change(&s.standing) }) }
 
-// reset drops all counts of objects.
+// reset drops all counted objects.
 func (s *store) reset() {
 	s.set = pools.New(s.resource.GroupVersionResource, s.rules)
 	s.members, s.pools = map[uint64]pools.Member{}, map[uint32]*activity{}
 }
 
-// changed is an event of an object, which happened from one time to another.
+// changed is an event of an object that happened between two times.
 type changed struct {
 	what      decode.EventType
 	object    *decode.Object
@@ -172,8 +172,8 @@ func (s *store) apply(version uint64, event *decode.Event) error {
 	return nil
 }
 
-// change counts an event. An update can move an object into another name pool, which is no create
-// and no delete.
+// change counts an event. An update can move an object into another name pool. That is neither a create nor a
+// delete.
 func (s *store) change(c changed) {
 	s.at.newest = max(s.at.newest, c.object.Created)
 	switch c.what {
@@ -202,7 +202,8 @@ func (s *store) change(c changed) {
 	}
 }
 
-// concerns reports whether an object is in a name pool of interest, or in none.
+// concerns reports whether an object is to be counted by its name. Its prefix is one that Policy takes, or it
+// might get a prefix later.
 func (s *store) concerns(o *decode.Object) bool {
 	if s.policy.Takes == nil {
 		return true
@@ -221,7 +222,7 @@ func (s *store) add(key uint64, o *decode.Object) (pools.Member, bool) {
 	return m, ok
 }
 
-// created counts a new object. Its create fails with the chance of the name pool before it.
+// created counts a new object.
 func (s *store) created(key uint64, c changed) {
 	prefix, isGenerated, _ := pools.Of(c.object)
 	_, counts := s.set.Get(c.object.Namespace, prefix)
@@ -232,7 +233,7 @@ func (s *store) created(key uint64, c changed) {
 	number, _ := m.In()
 	isNew := s.set.Names(number) == 1 && s.pools[number] == nil
 	a := s.activityOf(number, c.at)
-	if isNew { // one is no rate yet: rates are of the names after it
+	if isNew { // the rates begin after the first create
 		a.since, a.gaps = c.since, s.totals.gaps
 		a.creates++
 	} else {
@@ -246,14 +247,14 @@ func (s *store) created(key uint64, c changed) {
 	}
 }
 
-// counts reports whether the name pool of an object counts.
+// counts reports whether the name pool of an object is reported.
 func (s *store) counts(o *decode.Object) bool {
 	prefix, _, _ := pools.Of(o)
 	_, counts := s.set.Get(o.Namespace, prefix)
 	return counts
 }
 
-// deleted counts that an object was deleted.
+// deleted counts a deleted object.
 func (s *store) deleted(m pools.Member, c changed) {
 	s.set.Remove(m, c.object)
 	number, ok := m.In()
@@ -275,8 +276,8 @@ func (s *store) activityOf(number uint32, now time.Time) *activity {
 	return a
 }
 
-// happened counts creates and deletes that came evenly from one time to another. The first may be
-// before the name pool was counted.
+// happened counts creates and deletes that are spread evenly between two times. since can be before the time from
+// which the name pool counts.
 func (a *activity) happened(since, at time.Time, creates, deletes int64) {
 	a.creates += creates
 	a.deletes += deletes
@@ -286,7 +287,7 @@ func (a *activity) happened(since, at time.Time, creates, deletes int64) {
 	a.rates.add(since, at, float64(creates), float64(deletes))
 }
 
-// forget drops the name pools that have been empty for an hour.
+// forget drops the name pools that have had no object and no event for an hour.
 func (s *store) forget() {
 	s.do(func() {
 		now := s.clock.now()
@@ -300,7 +301,7 @@ func (s *store) forget() {
 	})
 }
 
-// resumesAt returns the state from which a watch goes on, or why there is none.
+// resumesAt returns the state from which the next watch starts, or the reason why there is none.
 func (o *outline) resumesAt() (uint64, error) {
 	switch {
 	case o.at.version > 0:
@@ -311,8 +312,8 @@ func (o *outline) resumesAt() (uint64, error) {
 	return 0, errNoNumber
 }
 
-// resume prepares for the events that came while no watch was open. It reports whether the
-// server has another number of objects, or may have.
+// resume prepares for the events of the time without a watch. It reports whether the server's number of objects
+// differs, or might differ.
 func (s *store) resume(behind backlog, asked census.Estimate) (differs bool) {
 	s.do(func() {
 		s.at.backlog = behind
@@ -334,7 +335,7 @@ func keyOf(o *decode.Object) uint64 {
 	return maphash.String(hashSeed, o.UID)
 }
 
-// countReuse counts the reuse of names in the chosen name pools only.
+// countReuse counts the reuse of names in the chosen name pools, and in no others.
 func (s *store) countReuse(chosen []pools.Key) {
 	now, before := s.clock.now(), map[*activity]*reuse{}
 	for _, a := range s.pools {

@@ -8,30 +8,30 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
-// A list is compared with the counted objects. Each object of the list gets a flag, and those that
-// have none at the end are gone. So all objects that are created or deleted over a gap are known,
-// but for those that were both.
+// If events were lost, a new list is compared with the counted objects. Each object of the list gets a flag.
+// Objects without a flag at the end were deleted. So all creates and deletes in a gap are known, except those of
+// objects that were both created and deleted in the gap.
 
-// listing has the facts of a list.
+// listing describes a list.
 type listing struct {
-	began    time.Time // about the time of its state
+	began    time.Time // about the time of the list's state
 	took     time.Duration
-	version  uint64 // 0 if the list is not of one state, or that is no number
-	unsteady bool   // the list is not of one state
+	version  uint64 // state of the list; 0 if its pages have different states, or if the state is no number
+	unsteady bool   // the pages have different states
 	objects  int64
 }
 
-// sweep is the list of a type that is being read, with all attempts to read it.
+// sweep is the comparison with a list that is being read. It covers all attempts to read the list.
 type sweep struct {
-	appeared map[uint64]bool // members that no event has created
-	newest   int64           // the latest creationTimestamp before
-	flagged  int             // objects in name pools, of the visitors that were committed
+	appeared map[uint64]bool // objects of the list that were not counted before
+	newest   int64           // latest creationTimestamp before the list
+	flagged  int             // number of objects in name pools, in committed visitors
 }
 
-// atOnce is the number of objects that a visitor passes on at once.
+// atOnce is the number of objects that a visitor passes to the store at a time.
 const atOnce = 256
 
-// visitor takes the objects of a list, or of one namespace of it.
+// visitor receives the objects of a list, or of one namespace of the list.
 type visitor struct {
 	store   *store
 	objects []decode.Object
@@ -55,7 +55,7 @@ func (s *store) beginSweep() {
 // Visit implements census.Visitor.
 func (v *visitor) Visit(o *decode.Object) error {
 	kept := *o
-	kept.Owners = nil // the decoder uses them again
+	kept.Owners = nil // the decoder reuses them
 	if v.objects = append(v.objects, kept); len(v.objects) == atOnce {
 		v.flush()
 	}
@@ -81,7 +81,7 @@ func (v *visitor) flush() {
 	v.objects = v.objects[:0]
 }
 
-// see takes an object of a list. It reports whether the object is in a name pool.
+// see handles an object of a list. It reports whether the object is in a name pool.
 func (s *store) see(o *decode.Object) bool {
 	s.at.newest = max(s.at.newest, o.Created)
 	if !s.concerns(o) {
@@ -105,8 +105,8 @@ func (s *store) see(o *decode.Object) bool {
 	return true
 }
 
-// isStale reports whether an attempt to read the list has flagged an object that was deleted before
-// the next attempt. Such an object doesn't show, so the type is to be listed again.
+// isStale reports whether the list must be read again. An earlier attempt to read the list might have flagged an
+// object that was deleted before the next attempt. Then more objects have flags than the last attempt has flagged.
 func (s *store) isStale() (is bool) {
 	s.do(func() {
 		flagged := 0
@@ -120,9 +120,9 @@ func (s *store) isStale() (is bool) {
 	return is
 }
 
-// Replace makes a list that was read the counts of the type, which is kept as a state from then on.
-// Without one, it is watched if it has prefixes. A quiet type has dropped its objects, so only objects
-// that are newer than all of them count as creates.
+// Replace replaces the counts of the type by a list, and sets the state of the type. If kept is uncounted, the
+// type becomes watched if it has prefixes, and quiet otherwise. The store doesn't know the objects of a quiet
+// type. So when it becomes watched, only objects that are newer than all earlier objects count as creates.
 func (s *store) Replace(list *listing, kept state) {
 	s.do(func() {
 		s.leave(func(pools.Member) {})
@@ -137,13 +137,13 @@ func (s *store) Replace(list *listing, kept state) {
 			s.pools, s.began, s.gapsBefore = map[uint32]*activity{}, list.began, s.totals.gaps
 		}
 		if kept == quiet {
-			s.reset() // no event needs them
+			s.reset() // they are needed only for events
 		}
 		s.adopt(list, kept)
 	})
 }
 
-// kept returns how a type is kept that can be watched.
+// kept returns watched if the type has prefixes, and quiet otherwise.
 func (s *store) kept() state {
 	for range s.set.All() {
 		return watched
@@ -151,10 +151,10 @@ func (s *store) kept() state {
 	return quiet
 }
 
-// ReplaceAfterGap makes a list that was read the counts of a watched type, which were those of an
-// earlier state. It returns the time of that state. Objects that appeared were created, and objects
-// that are gone were deleted. But if etcd may have been restored from a backup, objects appear and
-// disappear without a request. Then only objects count that are newer than all before.
+// ReplaceAfterGap replaces the counts of a watched type by a list, after events were lost. It returns the time of
+// the state before. New objects count as creates, and missing objects as deletes. If etcd might have been restored
+// from a backup, objects appear and disappear without a request. Then only objects that are newer than all earlier
+// objects count.
 func (s *store) ReplaceAfterGap(list *listing, cause error) (from time.Time) {
 	s.do(func() {
 		from = s.at.heard
@@ -171,8 +171,8 @@ func (s *store) ReplaceAfterGap(list *listing, cause error) (from time.Time) {
 	return from
 }
 
-// leave removes the members that the list doesn't have. It calls deleted for those that were counted
-// before it.
+// leave removes the members that the list doesn't have. It calls deleted for each member that was counted before
+// the list.
 func (s *store) leave(deleted func(pools.Member)) {
 	for key, m := range s.members {
 		if m.Flagged() {
@@ -188,7 +188,7 @@ func (s *store) leave(deleted func(pools.Member)) {
 	}
 }
 
-// arrive counts the creates of the members that have appeared between two times.
+// arrive counts the new members of the list as creates between two times.
 func (s *store) arrive(from, to time.Time, restored bool) {
 	creates := map[uint32]int64{}
 	for key := range s.sweep.appeared {
@@ -210,7 +210,7 @@ func (s *store) arrive(from, to time.Time, restored bool) {
 	}
 }
 
-// adopt takes the facts of a list.
+// adopt records the facts of a list.
 func (s *store) adopt(list *listing, kept state) {
 	now := time.Now()
 	s.at = position{version: list.version, heard: list.began, newest: s.at.newest}

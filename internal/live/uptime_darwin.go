@@ -2,5 +2,5 @@ package live
 
 import "golang.org/x/sys/unix"
 
-// bootClock counts the time for which the computer sleeps, unlike CLOCK_UPTIME_RAW.
+// bootClock includes the time of sleep, unlike CLOCK_UPTIME_RAW.
 const bootClock = unix.CLOCK_MONOTONIC

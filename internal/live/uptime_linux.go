@@ -2,5 +2,5 @@ package live
 
 import "golang.org/x/sys/unix"
 
-// bootClock counts the time for which the computer sleeps.
+// bootClock includes the time of sleep.
 const bootClock = unix.CLOCK_BOOTTIME
