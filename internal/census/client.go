@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 )
 
-// accept requests metadata only, in protobuf if the server has it. An aggregated server that
-// can't make metadata of its objects, and would respond with 406, sends whole objects. Only
-// their metadata is read. client-go's metadata client requests the same.
+// accept requests only metadata, in protobuf if the server has it. Some aggregated servers can't send metadata
+// alone, and would respond with 406. They send whole objects instead, of which only the metadata is read.
+// client-go's metadata client requests the same.
 const accept = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," +
 	"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," +
 	"application/json"

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
-// Counts are the name pools of a scan. Each list, or each namespace of a divided list, has a set of
-// its own, because no name pool is in two of them.
+// Counts are the name pools of a scan. Each list has its own set, or each namespace of a divided list, because no
+// name pool is in two of them.
 type Counts struct {
 	rules pools.Rules
 	mu    sync.Mutex
@@ -19,7 +19,7 @@ type Counts struct {
 	unprefixed map[Resource]int64
 }
 
-// All returns the name pools that count, in no order. A pool is valid until the next one.
+// All returns the reported name pools, in no order. A pool is valid until the next iteration.
 func (c *Counts) All() iter.Seq[*pools.Pool] {
 	return func(yield func(*pools.Pool) bool) {
 		for _, set := range c.sets {
@@ -32,10 +32,9 @@ func (c *Counts) All() iter.Seq[*pools.Pool] {
 	}
 }
 
-// Count counts the names of the resources, in one namespace or, if it is empty, in all. Cluster-scoped
-// resources are counted in either case. A list that fails is skipped, and the others go on. When ctx
-// is done, all unfinished lists are skipped. An error is about the configuration, and comes before any
-// request.
+// Count counts the names of the resources in one namespace, or in all if namespace is empty. It always counts
+// cluster-scoped resources. If a list fails, Count skips it and continues with the others. When ctx ends, Count
+// skips all unfinished lists. An error is about the configuration. Count returns it before it sends a request.
 func (s *Scanner) Count(ctx context.Context, resources []Resource, namespace string) (*Counts, Summary, error) {
 	counts := &Counts{rules: s.rules(), unprefixed: map[Resource]int64{}}
 	begin := func(r Resource, _ bool) Visitor {

@@ -33,11 +33,11 @@ const (
 
 // Coverage is the part of a scope that was read.
 type Coverage struct {
-	Types         []Resource // of the scope
+	Types         []Resource // types of the scope
 	Skipped       []Skipped  // with the reasons
-	Namespace     string     // of the scope; empty for all
+	Namespace     string     // namespace of the scope; empty for all
 	Named         bool       // the user named the types
-	Gated         bool       // a gate depends on the report, and all types must be read for it
+	Gated         bool       // a gate depends on the report, so all types must be read
 	AllowUnlisted bool       // the gate doesn't depend on types that the user can't list
 }
 
@@ -59,9 +59,8 @@ func (c Coverage) Read() []Resource {
 	})
 }
 
-// uncounted are the API groups of other servers that have no type whose objects can be
-// created: measurements (k8s.io/metrics), and lists that are computed on request. A report is
-// complete without them if their server is unreachable.
+// uncounted are API groups of other servers without objects that anyone can create. They have measurements
+// (k8s.io/metrics), or lists that the server computes for each request. A report without them is complete.
 var uncounted = map[string]bool{
 	"metrics.k8s.io":                true,
 	"custom.metrics.k8s.io":         true,
@@ -71,8 +70,8 @@ var uncounted = map[string]bool{
 	"subresources.kubevirt.io":      true,
 }
 
-// mayMiss reports whether a report is complete without a skipped type: one that never has
-// generated names or, without a gate, one that a scan of all types can't list.
+// mayMiss reports whether a report is complete without a skipped type. This is true for types that never have
+// generated names. Without a gate, it is also true for types that a scan of all types can't list.
 func (c Coverage) mayMiss(s Skipped) bool {
 	switch s.Reason {
 	case Excluded:
@@ -85,8 +84,7 @@ func (c Coverage) mayMiss(s Skipped) bool {
 	return false
 }
 
-// isPart reports whether only a part of a type was skipped: objects, or one namespace where all were to
-// be read.
+// isPart reports whether only a part of a type was skipped: some objects, or one of several namespaces.
 func (c Coverage) isPart(s Skipped) bool {
 	return s.Reason == Incomparable || c.Namespace == "" && s.Namespace != ""
 }

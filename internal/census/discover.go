@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 )
 
-// unmentioned are the types that are counted only if they are named. Their names are not made
-// from generateName, and there are many of them.
+// unmentioned are the types that are counted only if a user names them. Their names are not generated from
+// generateName, and there are many of them.
 var unmentioned = map[schema.GroupResource]bool{
 	{Resource: "events"}:                               true,
 	{Group: "events.k8s.io", Resource: "events"}:       true,
@@ -38,7 +38,7 @@ func Discover(ctx context.Context, d discovery.ServerResourcesInterfaceWithConte
 	lists, err := d.ServerPreferredResourcesWithContext(ctx)
 	skipped, err := undiscovered(err)
 	if ctx.Err() != nil {
-		err, lists = ctx.Err(), nil // some groups may be missing
+		err, lists = ctx.Err(), nil // some groups might be missing
 	}
 	if err != nil && len(lists) == 0 {
 		return nil, nil, fmt.Errorf("discover the types of the server: %w", err)
@@ -82,7 +82,7 @@ func countable(r metav1.APIResource) bool {
 	return !strings.Contains(r.Name, "/") && slices.Contains(r.Verbs, "list") && slices.Contains(r.Verbs, "create")
 }
 
-// resourceOf returns the type of r. group is that of its list, which r can override.
+// resourceOf returns the type of r. group is the group of the list with r. r can have another one.
 func resourceOf(group schema.GroupVersion, r metav1.APIResource) Resource {
 	if r.Group != "" {
 		group.Group = r.Group
@@ -106,10 +106,9 @@ func withoutExcluded(resources []Resource) ([]Resource, []Skipped) {
 	return kept, skipped
 }
 
-// Resolve finds the types that the user names as for kubectl get. One argument can name several,
-// separated by commas. A name is plural, singular or short, and can end in .GROUP or .VERSION.GROUP.
-// Resolve returns each type once. Only excluded types are skipped. The error for an unknown type is
-// that of kubectl.
+// Resolve finds the types that a user names, with the syntax of kubectl get. One argument can have several names,
+// separated by commas. A name is plural, singular or short, and can end in .GROUP or .VERSION.GROUP. Resolve
+// returns each type once. It skips only excluded types. The error for an unknown type is that of kubectl.
 func Resolve(mapper meta.RESTMapper, args []string) ([]Resource, []Skipped, error) {
 	var found []Resource
 	for _, arg := range args {

@@ -13,20 +13,20 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// Estimate is how much a scan would read of one type. Pages have the size that comes quickly,
-// and objects are not all like the first.
+// Estimate is the expected cost of reading one type. It assumes that pages are fast, and that all objects are as
+// large as the first.
 type Estimate struct {
 	Resource Resource
-	// Objects is the number of objects. If Known is false, the server doesn't report how many
-	// there are beside the first.
+	// Objects is the number of objects. If Known is false, the server doesn't report the number, and Objects is 0
+	// or 1.
 	Objects int64
 	Known   bool
 	// ResourceVersion is the current version of the server.
 	ResourceVersion string
 	// Requests and Bytes are the cost of reading the objects. Bytes are before compression.
 	Requests, Bytes int64
-	// Seats is a lower bound of the API Priority and Fairness seats that the largest request takes, for a
-	// user who is not exempt. AtOnce is the number of such requests in flight.
+	// Seats is a lower bound of the seats that the largest request takes in API Priority and Fairness, for a user
+	// who is not exempt. AtOnce is the number of such requests in flight.
 	Seats, AtOnce int
 }
 
@@ -94,7 +94,7 @@ func (s *scan) estimateOf(l *list, p decode.Page) *Estimate {
 	e.Known = p.Continue == "" || p.Remaining > 0
 	each := l.bytes / max(p.Objects, 1)
 	e.Bytes = e.Objects * each
-	// Simulate a list whose pages all meet pageTime.
+	// Simulate a list whose pages all take less than pageTime.
 	pages := newPageSize(s.chunkSize, s.limits)
 	page := pages.current()
 	for left := e.Objects - page; left > 0; left -= page {
@@ -113,10 +113,9 @@ func (s *scan) estimateOf(l *list, p decode.Page) *Estimate {
 }
 
 // These constants define the seats of a list, as in k8s.io/apiserver/pkg/util/flowcontrol/request
-// (list_work_estimator.go). Up to 1.33 a list takes one seat per 100 objects processed, and ten at
-// most. A page from etcd counts each of its objects twice. From 1.34 on a list takes one seat per 100
-// kB of whole objects, and 100 at most. The priority levels of users have fewer seats:
-// docs/internals/audit-engine.md.
+// (list_work_estimator.go). Up to 1.33, a list takes one seat per 100 objects that the server processes, and ten
+// at most. Objects of a page from etcd count twice. From 1.34 on, a list takes one seat per 100 kB of whole
+// objects, and 100 at most. docs/internals/audit-engine.md has the seats of the users' priority levels.
 const (
 	objectsPerSeat  = 100
 	mostSeatsBefore = 10

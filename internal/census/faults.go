@@ -24,7 +24,7 @@ func (s *server) newRetrier() *apistatus.Retrier {
 	return apistatus.NewRetrier(firstPause, longestPause, s.retryTimeout)
 }
 
-// wait waits for the next attempt after cause, or returns why there is none.
+// wait waits before the next attempt. It returns an error if there is no next attempt.
 func (s *server) wait(ctx context.Context, retrier *apistatus.Retrier, cause error) error {
 	switch err := retrier.Wait(ctx, cause); {
 	case errors.Is(err, apistatus.ErrTimeUp):
@@ -49,8 +49,8 @@ func transient(ctx context.Context, err error) bool {
 	return !errors.As(err, &bad) && !errors.As(err, &gone) && !errors.As(err, &untrusted) && !isSignal(err)
 }
 
-// isUnreachable reports whether err is of an unreachable server: no response, or a response of
-// something before it.
+// isUnreachable reports whether err means that the server is unreachable. There was no response, or a response of
+// a proxy or load balancer.
 func isUnreachable(err error) bool {
 	code := apistatus.Code(err)
 	return code == 0 || code == http.StatusBadGateway || code == http.StatusServiceUnavailable

@@ -25,9 +25,9 @@ type Summary struct {
 	// Skipped are the types that could not be read, in order. Their visitors were not
 	// committed.
 	Skipped []Skipped
-	// Inconsistent are the resources whose lists are not of one state.
+	// Inconsistent are the resources whose lists have pages of different states.
 	Inconsistent []Resource
-	// Unprefixed are the objects whose names are in no name pool that counts, most first. Only
+	// Unprefixed has the number of objects without a reported prefix, for each type, in decreasing order. Only
 	// Scanner.Count sets it.
 	Unprefixed []TypeCount
 }
@@ -38,7 +38,7 @@ type TypeCount struct {
 	Objects  int64
 }
 
-// Sort sorts the results, which came in the order of the network.
+// Sort sorts the results. They arrived in a random order.
 func (s *Summary) Sort() {
 	slices.SortFunc(s.Skipped, func(a, b Skipped) int {
 		return cmp.Or(
@@ -60,8 +60,8 @@ func compareTypes(a, b Resource) int {
 // functions of the caller, one at a time.
 type ledger struct {
 	mu       sync.Mutex
-	report   func(Progress) // may be nil
-	listed   func(Listed)   // may be nil
+	report   func(Progress) // can be nil
+	listed   func(Listed)   // can be nil
 	progress Progress
 	summary  Summary // without the requests
 }

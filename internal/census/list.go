@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// maxRestarts is how often a list is read again from its beginning.
+// maxRestarts is the largest number of times that a list is read again from its beginning.
 const maxRestarts = 5
 
 // errUnsorted is the error of a list that is not in the order of "namespace/name".
@@ -37,12 +37,12 @@ type list struct {
 	name      string // name of the only object to read; empty for all
 	selector  string // label selector; empty for all
 	size      *pageSize
-	// at is the resourceVersion to read. Empty means the latest. It is set from a first page, so that
-	// later walks read the same version.
+	// at is the resourceVersion to read, or empty for the latest. The first page sets it, so that later walks read
+	// the same version.
 	at string
-	// pinned is true if the list must be read at that state.
+	// pinned means that the list must be read at this resourceVersion.
 	pinned bool
-	// mayDivide makes a big list end with tooBig.
+	// mayDivide means that a big list ends with the error tooBig, so that it can be divided.
 	mayDivide bool
 	// pageEnd, if set, is called after each page, without a request in flight.
 	pageEnd func(context.Context) error
@@ -58,12 +58,12 @@ func (s *scan) newList(r Resource, namespace string) *list {
 	return &list{scan: s, resource: r, namespace: namespace, size: newPageSize(s.chunkSize, s.limits)}
 }
 
-// listRead is a list that was read to its end.
+// listRead is the result of a complete list.
 type listRead struct {
-	visitors     []Visitor // not committed yet: one, or one for each namespace
+	visitors     []Visitor // not committed yet; one visitor, or one for each namespace
 	objects      int64
 	inconsistent bool
-	at           string // the resourceVersion that was read; empty if it is not unique
+	at           string // resourceVersion of the list; empty if its pages have different ones
 }
 
 // commit commits the visitors.
@@ -96,7 +96,7 @@ func (l *list) state() string {
 	return l.at
 }
 
-// restart prepares the list to be read again after err, or returns why it is not.
+// restart prepares to read the list again after err. It returns an error if the list must not be read again.
 func (l *list) restart(ctx context.Context, restarts int, err error) error {
 	switch {
 	case l.pinned:
@@ -143,9 +143,8 @@ func (l *list) get(
 	return p, err
 }
 
-// isBig reports whether a page belongs to a list that is known to be big. Flow control estimates the
-// cost of such a page by its limit and by the number of all objects of the type. It does so even for a
-// page of one namespace at a resourceVersion.
+// isBig reports whether a request is for a page of a big list. Flow control estimates the cost of a page from its
+// limit and from the number of all objects of the type, even if the page has only one namespace.
 func (l *list) isBig(q pageRequest) bool {
 	return q.token != "" || l.pinned || q.limit > firstPage
 }

@@ -19,18 +19,18 @@ type Pages struct {
 
 // PageVisitor receives the objects of a list page by page.
 type PageVisitor interface {
-	// Begin is called when the list is read from its beginning, for the first time or again.
-	// sorted is whether the objects come in the order of their "namespace/name".
+	// Begin is called when the list is read from its beginning, the first time and again. sorted reports whether
+	// the objects come in the order of their "namespace/name".
 	Begin(sorted bool)
-	// Visit receives an object, which it must not keep.
+	// Visit receives an object, and must not keep it.
 	Visit(*decode.Object)
-	// EndPage is called after each page. No request is open then, so it can take its time. An
-	// error of it ends the list.
+	// EndPage is called after each page, while no request is open. So it can take long. If it returns an error,
+	// the list ends.
 	EndPage(ctx context.Context) error
 }
 
-// Walk visits each object of a list once, and returns the resourceVersion that was read. The
-// resourceVersion is empty if the list is not consistent.
+// Walk visits each object of a list once, and returns the resourceVersion of the list. It is empty if the list is
+// not consistent.
 func (r *Reader) Walk(ctx context.Context, of Pages, to PageVisitor) (at string, err error) {
 	l := r.scan.newList(of.Resource, of.Namespace)
 	l.selector, l.at, l.pageEnd = of.Selector, of.At, to.EndPage
@@ -42,7 +42,7 @@ func (r *Reader) Walk(ctx context.Context, of Pages, to PageVisitor) (at string,
 	return read.at, err
 }
 
-// inPages makes a PageVisitor a Visitor. It has nothing to commit.
+// inPages adapts a PageVisitor to the interface Visitor.
 type inPages struct{ to PageVisitor }
 
 func (p inPages) Visit(o *decode.Object) error {

@@ -11,13 +11,14 @@ const (
 	// firstPage is the size of the first page. Most types have fewer objects. For others, the first page
 	// reports the number of objects.
 	firstPage = 1_000
-	// largestPage is the largest page size, reached while pages come quickly. largestFromEtcd is the limit
-	// for servers that read pages from etcd as whole objects.
+	// largestPage is the largest page size, which needs fast pages. largestFromEtcd is the largest page size for
+	// servers that read pages from etcd as whole objects.
 	largestPage     = 25_000
 	largestFromEtcd = 2_000
-	// slowestPage is the smallest size of slow pages, that of kubectl. The size also stays above a
-	// fortieth of the remaining objects. For each page the server passes over all of them, which takes as
-	// long as a page of that size.
+	// slowestPage and slowestDivisor limit the reduction of the page size after a slow page. The size stays at
+	// least slowestPage, which is kubectl's page size, and at least a fortieth of the remaining objects. For each
+	// page, the server passes over all remaining objects, which takes about as long as reading a page of that
+	// size.
 	slowestPage    = 500
 	slowestDivisor = 40
 	// smallestPage is the smallest size after pages failed.
@@ -56,10 +57,10 @@ func limitsFor(serverVersion string) pageLimits {
 	return pageLimits{largestPage, largestBody, pageTime, largestRead, divideAbove}
 }
 
-// pageSize is the number of objects per request for one resource type. For each page the server passes
-// over the rest of the list, so large pages are fast. But the server holds a whole page in memory, and
-// if the page is not in its cache, whole objects. So a list begins with a small page. Later pages have
-// the size that the server serves in pageTime.
+// pageSize is the number of objects per request for one resource type. The server passes over the remaining list
+// for each page, so large pages are fast. But the server holds a whole page in memory, and even whole objects if
+// the page is not in its cache. So a list begins with a small page. Later pages have the size that the server can
+// serve in pageTime.
 type pageSize struct {
 	limits pageLimits
 	fixed  bool // set by the user
@@ -88,7 +89,7 @@ func (p *pageSize) current() int64 {
 type pageCost struct {
 	limit, objects, bytes, remaining int64
 
-	took time.Duration // until the response began, which is when it is complete at the server
+	took time.Duration // time until the response began, when the server has completed it
 }
 
 // succeeded records the cost of a page. The next page gets the size that would have taken pageTime,
@@ -107,7 +108,7 @@ func (p *pageSize) succeeded(c pageCost) {
 	if c.took > p.limits.time {
 		p.limit = min(p.limit, max(byTime, c.limit/step, slowestPage, c.remaining/slowestDivisor))
 	}
-	if full := c.objects >= c.limit; full && c.limit == p.limit { // a partial page shows nothing about larger ones
+	if full := c.objects >= c.limit; full && c.limit == p.limit { // a page that is not full shows nothing about larger pages
 		larger := step * c.limit
 		if p.failed {
 			larger = c.limit + c.limit/4

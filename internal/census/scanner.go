@@ -51,18 +51,17 @@ type Scanner struct {
 	Config *rest.Config
 	// ChunkSize is the number of objects per request. 0 chooses it by the size of the objects.
 	ChunkSize int64
-	// limits are the limits of pages. The zero value uses those of Version. Tests set them, for a busy
-	// machine and for small lists.
+	// limits are the limits of pages. The zero value means the limits for Version. Tests set them, because
+	// machines are busy and test lists are small.
 	limits pageLimits
 	// Concurrency is the number of requests in flight. 0 is four, of which two are for more
 	// than a first page.
 	Concurrency int
 	// Polite sends one request at a time, and pauses nine times as long as each took.
 	Polite bool
-	turns  *turns // shared turns; nil for its own
-	// Version is that of the server, like v1.34.4, or the one that it emulates. A server below
-	// 1.34, or of an unknown version, reads pages from etcd as whole objects. Its pages are
-	// small.
+	turns  *turns // shared turns, or nil
+	// Version is the version of the server, such as v1.34.4, or the version that it emulates. A server below 1.34,
+	// or of an unknown version, reads pages from etcd as whole objects, so its pages are small.
 	Version string
 	// RetryTimeout limits the retries of a page after throttling, 5xx and broken connections. It also
 	// limits the wait for an unreachable server. 0 is two minutes.
@@ -97,8 +96,8 @@ type Scanner struct {
 type Listed struct {
 	Resource Resource
 	Objects  int64
-	// ResourceVersion is the state of the list, from which a watch goes on. It is empty if the
-	// list is not all of one state.
+	// ResourceVersion is the state of the list. A watch can start from it. It is empty if the pages have different
+	// states.
 	ResourceVersion string
 }
 

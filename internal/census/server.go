@@ -17,15 +17,13 @@ import (
 )
 
 const (
-	// DefaultRetryTimeout is that of a Scanner without a RetryTimeout.
+	// DefaultRetryTimeout is the default of Scanner.RetryTimeout.
 	DefaultRetryTimeout = 2 * time.Minute
-	// reportedAfter is the time without a response after which it is reported. Connections break
-	// now and then.
+	// reportedAfter is the time without a response after which the scan reports it. Shorter times are common.
 	reportedAfter = 2 * time.Second
 )
 
-// server is the state of the server in a scan: when a request can be made, and whether the
-// server responds.
+// server knows whether the server responds, and decides when the scan can send a request.
 type server struct {
 	*turns
 	client       rest.Interface
@@ -39,10 +37,10 @@ type server struct {
 
 // absence reports when the server has not responded for a while, and when it responds again.
 type absence struct {
-	report func(cause error, after time.Duration) // may be nil
+	report func(cause error, after time.Duration) // can be nil
 
 	mu       sync.Mutex
-	since    time.Time // end of the first request without a response after the last response
+	since    time.Time // end of the first request without a response since the last response
 	reported bool
 }
 
@@ -100,8 +98,8 @@ func (s *server) open(ctx context.Context, path []string, q pageRequest) (io.Rea
 	return body, err
 }
 
-// abandoned is the error of a request that is not made, because the server was given up.
-// Hundreds of types must not each wait for an unreachable server.
+// abandoned is the error of a request that was not sent, because the server is considered unreachable. Otherwise
+// each of hundreds of types would wait for the server.
 type abandoned struct{ cause error }
 
 func (a *abandoned) Error() string {
@@ -109,8 +107,8 @@ func (a *abandoned) Error() string {
 }
 func (a *abandoned) Unwrap() error { return a.cause }
 
-// observe notes the result of a request that began then. If there was no response to any for
-// as long as one page is retried, no more are made.
+// observe records the result of a request that began at the given time. If no request had a response for the time
+// in which one page is retried, the server is considered unreachable.
 func (s *server) observe(ctx context.Context, began time.Time, err error) {
 	if ctx.Err() == nil {
 		s.absence.observe(err)
@@ -129,8 +127,7 @@ func (s *server) observe(ctx context.Context, began time.Time, err error) {
 	}
 }
 
-// silent reports whether err ends a time without any response that lasts as long as one page
-// is retried.
+// silent reports whether there has been no response, including err, for the time in which one page is retried.
 func (s *server) silent(ctx context.Context, began time.Time, err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,7 +184,7 @@ const acceptEvents = "application/vnd.kubernetes.protobuf;as=PartialObjectMetada
 // Watcher opens watches of metadata.
 type Watcher struct{ client rest.Interface }
 
-// NewWatcher returns a watcher with a configuration, whose Timeout does not bound watches.
+// NewWatcher returns a Watcher. The Timeout of config doesn't limit watches.
 func NewWatcher(config *rest.Config) (*Watcher, error) {
 	config = rest.CopyConfig(config)
 	config.Timeout = 0
@@ -195,9 +192,9 @@ func NewWatcher(config *rest.Config) (*Watcher, error) {
 	return &Watcher{client}, err
 }
 
-// Open opens a watch with bookmarks of a resource, in one namespace or, if it is empty, in
-// all, from a resourceVersion on. The server ends it after a time. decode.Watch reads the
-// response, which the caller closes. No deadline but that of ctx ends it.
+// Open opens a watch with bookmarks at a resourceVersion, in one namespace, or in all if namespace is empty. The
+// server ends the watch after the given time. The caller reads the response with decode.Watch, and closes it. ctx
+// is the only deadline.
 func (w *Watcher) Open(
 	ctx context.Context, r Resource, namespace, since string, lasts time.Duration,
 ) (io.ReadCloser, error) {

@@ -11,29 +11,29 @@ import (
 
 const (
 	defaultConcurrency = 4
-	// bigAtOnce is the number of pages of big lists in flight. From 1.34 on, each can take up to 15% of
-	// the seats of the user's priority level, which other users share. Earlier versions count up to ten
-	// seats for each, and read whole objects (k8s.io/apiserver/pkg/util/flowcontrol/request).
+	// bigAtOnce is the number of pages of big lists in flight. From 1.34 on, each can take up to 15% of the seats
+	// of the user's priority level, which other users share. Earlier versions count up to ten seats for each page,
+	// and read whole objects (k8s.io/apiserver/pkg/util/flowcontrol/request).
 	bigAtOnce = 2
 	// politePauses is the factor between the duration of a request and the pause of a polite scan after
 	// it.
 	politePauses = 9
 )
 
-// turns bounds the requests in flight, and knows whether any has a response.
+// turns limits the requests in flight, and records whether any of them has a response.
 type turns struct {
 	slots   chan struct{} // one per request that can be in flight
 	big     chan struct{} // a slot for each of them that is a page of a big list
 	polite  bool
-	resting func(pause time.Duration) // may be nil
+	resting func(pause time.Duration) // can be nil
 	absence absence
 
 	pausing sync.Mutex
-	rested  time.Time // the next request of a polite scan must not start earlier; guarded by pausing
+	rested  time.Time // earliest start of the next request of a polite scan; guarded by pausing
 }
 
-// ShareTurns makes all scans and estimates of a scanner, and of its copies, share the limits of
-// Concurrency and Polite. They also share the knowledge that the server is unreachable.
+// ShareTurns makes all scans and estimates of the scanner and its copies share the limits Concurrency and Polite.
+// If one of them finds the server unreachable, the others give up, too.
 func (s *Scanner) ShareTurns() { s.turns = newTurns(s) }
 
 func newTurns(s *Scanner) *turns {
@@ -47,8 +47,8 @@ func newTurns(s *Scanner) *turns {
 	}
 }
 
-// reportedPause is the pause of a polite scan from which on it is reported. Pages aim at a third
-// of a second, so this is one after a server that hung.
+// reportedPause is the pause of a polite scan above which the scan reports it. Pages take about a third of a
+// second, so such a pause follows only a server that hung.
 const reportedPause = 30 * time.Second
 
 // turn is the turn of one request.

@@ -41,9 +41,9 @@ func (l *list) checkObject(o *decode.Object) error {
 	return decode.Malformed(fmt.Sprintf("an object of namespace %.64q in a list %s", o.Namespace, list))
 }
 
-// checkLater checks a page after the first one. Pages of one list have one resourceVersion. The API
-// allows remainingItemCount to be an estimate, so a wrong one only makes the list inconsistent. So do
-// pages without a resourceVersion.
+// checkLater checks a page after the first one. All pages of a list have one resourceVersion. The API permits that
+// remainingItemCount is an estimate. So a wrong count, or a missing resourceVersion, only makes the list
+// inconsistent.
 func (w *walk) checkLater(p decode.Page) error {
 	l := w.list
 	if l.inconsistent = l.inconsistent || l.at == ""; l.inconsistent {

@@ -8,25 +8,23 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// Visitor takes the objects of one list, each once. A visitor whose list fails, or is read
-// again from its beginning, is never committed. Forget it.
+// Visitor receives the objects of one list, each once. If the list fails or is read again from its beginning, the
+// scan drops the visitor without calling Commit.
 type Visitor interface {
-	// Visit receives an object, which it must not keep. An error ends the list.
+	// Visit receives an object, and must not keep it. An error ends the list.
 	Visit(*decode.Object) error
-	// Commit is called when the list has been read to its end, for one visitor at a time.
+	// Commit is called after the whole list was read. It is called for one visitor at a time.
 	Commit()
 }
 
-// begin makes the visitor of one list. sorted reports whether the objects come in the order of
-// "namespace/name".
+// begin creates the visitor of one list. sorted reports whether the objects come in the order of "namespace/name".
 type begin func(r Resource, sorted bool) Visitor
 
-// Visit passes every object of the resource types to a visitor, in one namespace or, if it is empty,
-// in all. Cluster-scoped types are visited in either case. Scanner.Selector has no effect. begin
-// creates the visitor of one list, or of one namespace of a divided list. Several goroutines call it.
-// sorted reports whether the objects come in the order of "namespace/name". A list that fails is
-// skipped, and the others go on. When ctx is done, all unfinished lists are skipped. An error is about
-// the configuration, and comes before any request.
+// Visit passes each object of the resource types to a visitor, in one namespace, or in all if namespace is empty.
+// It always visits cluster-scoped types. It ignores Scanner.Selector. begin creates the visitor of one list, or of
+// one namespace of a divided list. Several goroutines call begin. sorted reports whether the objects come in the
+// order of "namespace/name". If a list fails, Visit skips it and continues with the others. When ctx ends, Visit
+// skips all unfinished lists. An error is about the configuration. Visit returns it before it sends a request.
 func (s *Scanner) Visit(
 	ctx context.Context, resources []Resource, namespace string, asked decode.Asked,
 	begin func(r Resource, sorted bool) Visitor,
@@ -102,8 +100,8 @@ func (r *Reader) List(
 	return nil
 }
 
-// Get visits the object with a name. It sends a list of that name, so it needs only the permission to
-// list. An object that does not exist is not visited.
+// Get visits the object with a name. It sends a list with a field selector, so it needs only the permission to
+// list. If the object doesn't exist, Get visits nothing and returns no error.
 func (r *Reader) Get(
 	ctx context.Context, of Resource, namespace, name string, asked decode.Asked, take func(*decode.Object) error,
 ) error {

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// maxEmpty is how many pages without an object may follow each other. kube-apiserver sends none but
-	// the last one.
+	// maxEmpty is the largest number of pages in a row without an object. kube-apiserver sends an empty page only
+	// at the end.
 	maxEmpty = 1_000
-	// maxReading is the time in which the pages of a list must end.
+	// maxReading is the time limit for all pages of a list.
 	maxReading = time.Hour
 )
 
@@ -29,9 +29,9 @@ type walk struct {
 	list  *list
 	to    adder
 	asked decode.Asked
-	token string // of the next page; empty for the first one
+	token string // token of the next page; empty for the first one
 	seen  apistatus.Tokens
-	empty int // pages without an object since the last one with some
+	empty int // pages in a row without an object
 	// last is the last object visited. If a page is read again, objects up to last are skipped. again is
 	// then the last object read. Otherwise it is nil.
 	last    position
@@ -46,8 +46,8 @@ type walk struct {
 // position is the position of an object in a list.
 type position struct{ namespace, name string }
 
-// compare compares two positions in the order of storage, by the bytes of "namespace/name". This is not
-// the order of namespaces: "a-b/" comes before "a/".
+// compare compares two positions in the order of etcd, which is the order of the bytes of "namespace/name". This
+// is not the order of namespaces, because "a-b/" comes before "a/".
 func (p position) compare(q position) int {
 	if p.namespace == q.namespace {
 		return strings.Compare(p.name, q.name)
@@ -62,7 +62,7 @@ func (p position) compare(q position) int {
 	return cmp.Compare(p.namespace[n], '/')
 }
 
-// walk passes every object of the list to an adder, once.
+// walk passes each object of the list to an adder once.
 func (l *list) walk(ctx context.Context, to adder) error {
 	w := &walk{list: l, to: to, asked: askedBy(to)}
 	l.reading = 0
@@ -105,7 +105,7 @@ func (w *walk) check(p decode.Page) error {
 	}
 	l := w.list
 	if l.at != "" && p.ResourceVersion != l.at {
-		l.inconsistent = true // asked for a state and given another one
+		l.inconsistent = true // the server ignored the requested state
 	}
 	w.record(p)
 	if total := w.objects + p.Remaining; l.mayDivide && l.at != "" && total > l.scan.limits.undivided {
@@ -114,7 +114,7 @@ func (w *walk) check(p decode.Page) error {
 	return nil
 }
 
-// checkEnd returns an error for a list whose pages don't end.
+// checkEnd returns an error if the pages of the list don't end.
 func (w *walk) checkEnd(p decode.Page) error {
 	if w.empty++; p.Objects > 0 {
 		w.empty = 0
@@ -139,8 +139,8 @@ func (w *walk) record(p decode.Page) {
 	}
 }
 
-// page reads one page, and retries. Objects of a page that broke off are not visited twice. A retry
-// reads the same page, by its token or by its state, in the same order.
+// page reads one page, and retries. It visits no object twice if a page breaks off. A retry reads the same page in
+// the same order, with its token or its state.
 func (w *walk) page(ctx context.Context) (decode.Page, error) {
 	server, size := w.list.scan.server, w.list.size
 	var retrier *apistatus.Retrier // from the first failure on
@@ -155,7 +155,7 @@ func (w *walk) page(ctx context.Context) (decode.Page, error) {
 		if err := w.recover(ctx, p, err, smaller); err != nil {
 			return p, err
 		}
-		if smaller { // it may come in time, or be small enough
+		if smaller { // a smaller page might come in time
 			retrier = nil
 			continue
 		}
@@ -168,8 +168,8 @@ func (w *walk) page(ctx context.Context) (decode.Page, error) {
 	}
 }
 
-// recover prepares the walk to read a page again, of which p was read before err, or returns
-// why it is not. smaller is true if fewer objects will be requested.
+// recover prepares the walk to read a page again after err. p is the part of the page that was read. recover
+// returns an error if the page must not be read again. smaller reports that the next request is for fewer objects.
 func (w *walk) recover(ctx context.Context, p decode.Page, err error, smaller bool) error {
 	w.record(p)
 	l, first := w.list, w.token == ""
@@ -179,7 +179,7 @@ func (w *walk) recover(ctx context.Context, p decode.Page, err error, smaller bo
 		w.token, l.inconsistent = token, true
 	case expired, first && l.at != "" && apistatus.Code(err) == http.StatusBadRequest:
 		return fmt.Errorf("%w: %w", errStartAgain, err)
-	case w.wasUnreachable && apistatus.AboutPermissions(err): // a restarted server may not have loaded its rules
+	case w.wasUnreachable && apistatus.AboutPermissions(err): // a server that has just started might not have loaded its RBAC rules
 	case w.token != "" && apistatus.Code(err) == http.StatusUnauthorized: // a credential that has just expired
 	case !transient(ctx, err), errors.Is(err, apistatus.ErrTooLarge) && !smaller:
 		return err
@@ -193,7 +193,7 @@ func (w *walk) recover(ctx context.Context, p decode.Page, err error, smaller bo
 	return nil
 }
 
-// take passes on an object, unless it was visited before.
+// take passes an object to the adder, unless it did so before.
 func (w *walk) take(o *decode.Object) error {
 	at := position{o.Namespace, o.Name}
 	if w.again != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// counts are the counts of one pool. There may be a million pools, so their key is in the index only,
-// most need no extra, and times are Unix seconds. No server has two billion objects.
+// counts are the counts of one pool. Because there can be a million pools, they are small. Their key is only in
+// the index, extra data is allocated on demand, and times are Unix seconds. No server has two billion objects.
 type counts struct {
 	names, generated, chosen int32
 	recent                   [Windows]int32
@@ -33,8 +33,8 @@ type origin struct {
 
 // extra are the counts that few pools have.
 type extra struct {
-	creators      hashes // if there are several
-	raw           hashes // of the generateNames, if they may be truncated
+	creators      hashes // if there are several creators
+	raw           hashes // generateNames, if they can be truncated
 	generateNames []string
 	evidence      evidence
 }
@@ -73,8 +73,8 @@ func (c *counts) add(r *Rules, o *decode.Object, created string, m Member) {
 	c.newest = max(c.newest, m.created)
 }
 
-// remove takes an object out. The times of the oldest and the newest object are unknown after these
-// were removed.
+// remove removes an object from the counts. After the oldest or newest object is removed, the time of the oldest
+// or newest object is unknown.
 func (c *counts) remove(r *Rules, m Member) {
 	c.names--
 	if m.is(generated) {
@@ -207,10 +207,10 @@ func (h *hashes) addCreator(from origin, name string) {
 	}
 }
 
-// seed is that of all hashes, so that sets can be merged.
+// seed is the seed of all hashes, so that sets can be merged.
 var seed = maphash.MakeSeed()
 
-// hash returns that of a controller, or else of a manager.
+// hash returns the hash of a controller, or of a manager if there is no controller.
 func (o origin) hash(name string) uint64 {
 	if o.kind != "" {
 		o.manager = ""

@@ -18,14 +18,14 @@ const (
 	minSymbols = 16
 )
 
-// evidence describes the names of a pool that no object has as generateName. It shows whether a
-// client called the generator of API servers itself and sent only a name. TestFalseAlarms calculates
-// and measures the chance that other names look the same.
+// evidence describes the names of a pool whose objects have no generateName. It shows whether a client has
+// generated the suffixes itself, with the generator that API servers use. TestFalseAlarms calculates and measures
+// how often other names look the same.
 type evidence struct {
 	others          int32  // names of objects with another generateName
 	symbols         uint32 // a bit for each character of the alphabet that was seen
-	created, suffix uint32 // of the last object; the suffix as a number
-	rises, declines int32  // steps between objects whose name and time change in the same direction, or not
+	created, suffix uint32 // creation time and suffix of the last object, both as numbers
+	rises, declines int32  // steps from one object to the next: rises if name and time change in the same direction, else declines
 	hashed          bool   // a name consists of an owner's name and a hash
 }
 
@@ -55,8 +55,8 @@ func (e *evidence) add(o *decode.Object) {
 	e.created, e.suffix = created, suffix
 }
 
-// convinces reports whether so many names come from a client's own generator. others is the number
-// of names that begin the same, and end in five letters and digits of another alphabet.
+// convinces reports whether the names probably come from a client's own generator. others is the number of names
+// with the same beginning whose last five letters and digits are not all in the server's alphabet.
 func (e *evidence) convinces(count, others, minCount int64) bool {
 	own := count - int64(e.others)
 	return own >= max(minCount, MinEvident) &&
@@ -65,13 +65,12 @@ func (e *evidence) convinces(count, others, minCount int64) bool {
 		!e.increase() && !e.hashed
 }
 
-// increase reports whether the names increase with the creation time, as counters and times do: fewer
-// than a quarter of the steps go back. This happens by chance for ten random names once in 75 times,
-// and for twenty once in 33,000.
+// increase reports whether the names increase with the creation time, as counters and times do. Then fewer than a
+// quarter of the steps decrease. Ten random names look like this in 1 of 75 cases, and twenty in 1 of 33,000.
 func (e *evidence) increase() bool { return e.rises > 3*e.declines }
 
-// byteOrder has the rank of each character of the alphabet in the order of bytes. There digits come
-// before letters.
+// byteOrder has the rank of each character of the alphabet in the order of bytes, where digits come before
+// letters.
 var byteOrder = func() (ranks [len(names.Alphabet)]uint32) {
 	for i := range ranks {
 		for j := range ranks {
@@ -104,8 +103,8 @@ func isPlain(text string) bool {
 	return true
 }
 
-// otherStem returns a name without its last five characters, if these are of [a-z0-9]. Otherwise it
-// returns "". The name must not end in five characters of the alphabet.
+// otherStem returns a name without its last five characters, if these are in [a-z0-9]. Otherwise it returns "".
+// The caller has checked that not all five are in the server's alphabet.
 func otherStem(name string) string {
 	cut := len(name) - names.SuffixLength
 	if cut < 1 || len(name) > names.MaxLength || !isPlain(name[cut:]) {

@@ -18,7 +18,7 @@ type Near struct {
 	names    int64
 }
 
-// Offer takes a prefix with a number of names if it is nearer to a named one than all before it.
+// Offer records a prefix with a number of names if it is nearer to a named prefix than all earlier ones.
 func (n *Near) Offer(named, prefix string, count int64) {
 	near := Near{Prefix: prefix, distance: distance(named, prefix), names: count}
 	if in, _, generated := names.Split(named); generated && in == prefix {
@@ -32,7 +32,7 @@ func (n *Near) Offer(named, prefix string, count int64) {
 	}
 }
 
-// distance returns how many bytes differ between two prefixes. A dash at the end doesn't count.
+// distance returns the number of bytes that differ between two prefixes. It ignores a dash at the end.
 func distance(named, prefix string) int {
 	if strings.TrimRight(named, "-.") == strings.TrimRight(prefix, "-.") {
 		return 0

@@ -60,16 +60,15 @@ type Pool struct {
 	Key
 	// Version is the API version that was read.
 	Version string
-	// Names is the number of objects in the pool, including terminating ones, whatever the length of
-	// their suffixes.
+	// Names is the number of objects in the pool. It includes terminating objects, and suffixes of any length.
 	Names int64
-	// Generated is the number of Names whose generateName has the prefix. RawPrefixes is the number of
-	// their different generateNames. MaxRawPrefixes means that or more. Only a prefix of 58 bytes can
-	// have several. GenerateNames has then the first eight in byte order. Otherwise it is nil.
+	// Generated is the number of Names whose generateName has the prefix. RawPrefixes is the number of their
+	// different generateNames, up to MaxRawPrefixes. Only a prefix of 58 bytes can have several. Then
+	// GenerateNames has the first eight of them in byte order. Otherwise it is nil.
 	Generated     int64
 	RawPrefixes   int
 	GenerateNames []string
-	// Recent is the number of Names created since each time of Rules.Since.
+	// Recent has the number of Names created since each time in Rules.Since.
 	Recent [Windows]int64
 	// Oldest and Newest are their first and last creationTimestamp. They are zero if unknown.
 	Oldest, Newest time.Time
@@ -110,8 +109,8 @@ func Of(o *decode.Object) (prefix string, generated, taken bool) {
 	return "", false, false
 }
 
-// isLonger reports whether a name is that of a generateName and more than five characters of the
-// alphabet. A long generateName was truncated to leave room for ten.
+// isLonger reports whether a name is a generateName and more than five characters of the alphabet. A long
+// generateName is truncated to leave room for ten characters.
 func isLonger(name, generateName string) bool {
 	prefix := generateName
 	if cut := names.MaxLength - longerSuffix; len(prefix) > cut {

@@ -15,17 +15,17 @@ import (
 
 // Rules decide which pools count.
 type Rules struct {
-	Selector labels.Selector // chooses pools by their objects; nil chooses all
+	Selector labels.Selector // selects pools by their objects; nil selects all
 	Prefixes map[string]bool // effective prefixes that count even if no generateName has them
 	// MinCount is the number of names from which on a prefix without a generateName can be evident. It
 	// is 10 at least.
 	MinCount int64
-	Since    [Windows]int64 // Unix seconds from which on an object is recent; 0 for none
-	// Limit is the number of prefixes from which on the objects of new ones count as Other; 0 for none.
+	Since    [Windows]int64 // an object that was created since then is recent; Unix seconds, 0 for none
+	// Limit is the largest number of prefixes. Objects with further prefixes count as Other. 0 means no limit.
 	Limit int
 }
 
-// Set counts the objects of one resource type by name pool. One goroutine may use a set at a time.
+// Set counts the objects of one resource type by name pool. One goroutine can use a set at a time.
 type Set struct {
 	rules    *Rules
 	resource schema.GroupVersionResource
@@ -34,8 +34,8 @@ type Set struct {
 	index    map[ref]uint32
 	chunks   [][]counts
 	free     []uint32
-	// others are the names that end in five letters and digits of another alphabet, by a hash of what
-	// comes before.
+	// others counts names that end in five letters and digits which are not all in the server's alphabet. The key
+	// is a hash of the text before these characters.
 	others map[uint64]int32
 	// declared and undeclared are the numbers of pools that were created for a generateName, or not.
 	declared, undeclared int
@@ -87,8 +87,8 @@ func (m Member) Taken() bool { return m.is(taken) }
 // Created returns the creation time of the object in Unix seconds, or 0.
 func (m Member) Created() int64 { return int64(m.created) }
 
-// In returns a number for the pool of the member. It stays the same while the pool is in the set. ok
-// is false if the object is in no pool.
+// In returns a number for the pool of the member. The number is valid while the pool is in the set. ok is false if
+// the object is in no pool.
 func (m Member) In() (pool uint32, ok bool) { return m.index(), m.pool>>properties != 0 }
 
 // New returns an empty set of a resource type.
@@ -102,10 +102,10 @@ func New(resource schema.GroupVersionResource, rules *Rules) *Set {
 // Objects returns the number of objects that were added and not removed, in a pool or not.
 func (s *Set) Objects() int64 { return s.objects }
 
-// Overflowed reports whether an object counts as Other, because there were too many prefixes.
+// Overflowed reports whether objects count as Other because there are too many prefixes.
 func (s *Set) Overflowed() bool { return s.overflowed }
 
-// Add counts an object, of which it keeps no memory.
+// Add counts an object. The set doesn't keep the object.
 func (s *Set) Add(o *decode.Object) Member {
 	s.objects++
 	m, created := s.member(o)
@@ -117,7 +117,7 @@ func (s *Set) Add(o *decode.Object) Member {
 	return m
 }
 
-// Remove takes an object out that Add counted. o is nil if the object isn't known any more.
+// Remove removes an object that Add counted. o is nil if the caller no longer has the object.
 func (s *Set) Remove(m Member, o *decode.Object) {
 	s.objects--
 	if _, ok := m.In(); ok {
@@ -136,7 +136,7 @@ func (s *Set) Update(m Member, o *decode.Object) (now Member, changed bool) {
 	return s.Add(o).Flag(m.Flagged()), true
 }
 
-// member returns how o is to be counted, and the prefix of its pool if it has created that.
+// member returns the description of o in the set. created is the prefix of its pool if the pool is new.
 func (s *Set) member(o *decode.Object) (m Member, created string) {
 	prefix, isGenerated, isTaken := Of(o)
 	m.created = secondsOf(o)
@@ -160,8 +160,8 @@ func (s *Set) member(o *decode.Object) (m Member, created string) {
 	return m, created
 }
 
-// find returns the index of a pool, which may be that of Other, and its prefix if it has created it.
-// Above the limit, a pool for which no object has a generateName is not created.
+// find returns the index of a pool, which can be Other. created is its prefix if find has created the pool. Above
+// the limit, find creates no pool: objects with a generateName count as Other, and ok is false for all others.
 func (s *Set) find(namespace, prefix string, isDeclared bool) (i uint32, created string, ok bool) {
 	in := s.ref(namespace, prefix)
 	if i, ok = s.index[in]; ok {
@@ -207,7 +207,7 @@ func (s *Set) create(key ref, isDeclared bool) (i uint32) {
 
 func (s *Set) at(i uint32) *counts { return &s.chunks[i/chunk][i%chunk] }
 
-// ref returns the key of a pool. The objects of one namespace follow each other in a list.
+// ref returns the key of a pool. It remembers the last namespace, because lists are sorted by namespace.
 func (s *Set) ref(namespace, prefix string) ref {
 	if s.last.Value() != namespace {
 		s.last = unique.Make(namespace)
@@ -215,7 +215,7 @@ func (s *Set) ref(namespace, prefix string) ref {
 	return ref{s.last, prefix}
 }
 
-// addOther counts the name of an object in no pool, which may show that others aren't generated.
+// addOther counts the name of an object without a pool. Such names can show that similar names aren't generated.
 func (s *Set) addOther(o *decode.Object, by int32) {
 	stem := otherStem(o.Name)
 	if stem == "" {
@@ -231,7 +231,7 @@ func otherOf(namespace, stem string) uint64 {
 	return maphash.Comparable(seed, [2]string{namespace, stem})
 }
 
-// All returns the pools that count and have names, in no order. A pool is valid until the next one.
+// All returns the reported pools with names, in no order. A pool is valid until the next iteration.
 func (s *Set) All() iter.Seq[*Pool] {
 	return func(yield func(*Pool) bool) {
 		for _, pool := range s.Numbered() {
@@ -284,7 +284,7 @@ func (s *Set) Names(number uint32) int64 { return int64(s.at(number).names) }
 // ForgetOthers forgets the objects in no pool, which are added again.
 func (s *Set) ForgetOthers() { clear(s.others) }
 
-// Forget removes the pools without names for whose number old is true.
+// Forget removes the pools without names for which old returns true. old gets the number of the pool.
 func (s *Set) Forget(old func(pool uint32) bool) {
 	for key, i := range s.index {
 		c := s.at(i)
@@ -336,7 +336,7 @@ func (s *Set) pool(key ref, c *counts, clientGenerated bool) Pool {
 	return p
 }
 
-// secondsOf returns the creation time of an object in 32 bits, which end in 2106.
+// secondsOf returns the creation time of an object as 32-bit Unix seconds, which end in 2106.
 func secondsOf(o *decode.Object) uint32 {
 	if o.Created < 0 || o.Created > math.MaxUint32 {
 		return 0

@@ -7,14 +7,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Creator is the creator of an object: its controller, or else a field manager.
+// Creator is the creator of an object. It is the controller, or a field manager if there is no controller.
 type Creator struct {
-	APIVersion, Kind, Name string // of the controller
+	APIVersion, Kind, Name string // reference to the controller
 
 	// Manager is the field manager that created the object, also beside a controller.
 	Manager string
-	// Certain is true for a controller, and for a Manager that owns the object's generateName. It is false
-	// if Manager is only that of the oldest entry of managedFields.
+	// Certain is true for a controller, and for a Manager that owns the object's generateName. It is false if
+	// Manager is only the manager of the oldest entry of managedFields.
 	Certain bool
 }
 
@@ -30,8 +30,8 @@ func (d *decoder) creator(owners []Owner, managed []metav1.ManagedFieldsEntry) C
 	return creator
 }
 
-// manager returns the first manager that owns generateName, else the oldest. Of managers with equal
-// times, the first counts.
+// manager returns the first manager that owns generateName, or the oldest manager. Of managers with equal times,
+// it returns the first.
 func (d *decoder) manager(managed []metav1.ManagedFieldsEntry) Creator {
 	var oldest *metav1.ManagedFieldsEntry
 	for i := range managed {
@@ -56,8 +56,8 @@ func (d *decoder) manager(managed []metav1.ManagedFieldsEntry) Creator {
 // which its result is kept.
 const maxOwns, maxFields = 256, 4 << 10
 
-// ownsGenerateName reports whether a FieldsV1 has metadata.generateName. Most objects of a list have
-// the FieldsV1 of others, whose result is known.
+// ownsGenerateName reports whether a FieldsV1 contains metadata.generateName. It remembers results, because most
+// objects of a list have equal FieldsV1.
 func (d *decoder) ownsGenerateName(fields []byte) bool {
 	if !bytes.Contains(fields, []byte(`"f:generateName"`)) {
 		return false

@@ -1,7 +1,6 @@
-// Package decode reads the metadata of objects from a list or a watch, as the response arrives. It
-// owns both formats of Kubernetes. It splits a response into objects, which the generated code of
-// Kubernetes reads, so that the memory of one object is needed at a time. It keeps no object, sends no
-// request, and counts only the objects of a page.
+// Package decode reads the metadata of objects from a list or a watch while the response arrives. It reads
+// protobuf and JSON. It splits a response into objects, and decodes each with the generated code of Kubernetes. So
+// it needs the memory of one object at a time. It keeps no object, and sends no request.
 package decode
 
 import (
@@ -23,7 +22,7 @@ const (
 	maxString = 4 << 10
 	// maxToken is the longest continue token that is accepted.
 	maxToken = 32 << 10
-	// bufferSize is how much of a response is read at once.
+	// bufferSize is the size of the buffer for reading a response.
 	bufferSize = 64 << 10
 )
 
@@ -31,14 +30,14 @@ const (
 type Object struct {
 	Namespace, Name, GenerateName string
 
-	Created int64 // Unix seconds; 0 if unknown
+	Created int64 // Unix seconds, or 0 if unknown
 	Labels  map[string]string
 
 	Creator       Creator
-	HasCreationID bool // it has a creation ID, which may be empty
+	HasCreationID bool // it has a creation ID, which can be empty
 	Identity
 
-	// Raw is the whole object in JSON, if Asked.Whole is set. It is valid until visit returns.
+	// Raw is the whole object in JSON if Asked.Whole is set. It is valid until visit returns.
 	Raw []byte
 }
 
@@ -65,10 +64,10 @@ type Asked struct {
 
 // Page is the metadata of one page of a list.
 type Page struct {
-	Kind            string // of the list; empty if the response has none
+	Kind            string // kind of the list; empty if the response has none
 	ResourceVersion string
 	Continue        string // token of the next page; empty on the last
-	Remaining       int64  // objects after this page; 0 if unknown
+	Remaining       int64  // number of objects after this page; 0 if unknown
 	Objects         int64  // on this page
 }
 
@@ -83,10 +82,10 @@ func malformedf(format string, args ...any) error { return Malformed(fmt.Sprintf
 // (k8s.io/apimachinery/pkg/runtime/serializer/protobuf).
 const protobufMagic = "k8s\x00"
 
-// List reads a PartialObjectMetadataList, or in JSON any list. It calls visit for every object, which
-// visit must not keep. An error of visit ends the reading. A truncated stream gives
-// io.ErrUnexpectedEOF, and a stream that is not a list gives Malformed. With an error, List returns the
-// part of the page that was read.
+// List reads a PartialObjectMetadataList, or any list in JSON. It calls visit for each object. visit must not keep
+// the object. If visit returns an error, List ends. If the stream is truncated, List returns io.ErrUnexpectedEOF.
+// If it is not a list, List returns Malformed. With an error, List also returns the part of the page that it has
+// read.
 func List(r io.Reader, asked Asked, visit func(*Object) error) (Page, error) {
 	d := &decoder{r: bufio.NewReaderSize(r, bufferSize), asked: asked, visit: visit}
 	magic, err := d.r.Peek(len(protobufMagic))
@@ -127,10 +126,10 @@ func (d *decoder) found(raw []byte) error {
 	return d.visit(&d.object)
 }
 
-// creationID is the annotation of objects that the plugin creates, that of pkg/once.
+// creationID is the annotation with the creation ID of pkg/once and the plugin.
 const creationID = "genname.dev/creation-id"
 
-// read makes metadata the current object.
+// read sets the current object to metadata.
 func (d *decoder) read(m *metav1.ObjectMeta) error {
 	if err := bounded(maxString, m.Name, m.GenerateName, m.Namespace); err != nil {
 		return err
@@ -179,7 +178,7 @@ func bounded(limit int, texts ...string) error {
 	return nil
 }
 
-// unexpected returns the error of a reader, for which the end of the stream is unexpected.
+// unexpected replaces io.EOF by io.ErrUnexpectedEOF.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

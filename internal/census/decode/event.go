@@ -29,12 +29,13 @@ const (
 // Event is one event of a watch.
 type Event struct {
 	Type EventType
-	// ResourceVersion is that of the object or the bookmark. A deleted object has that of its deletion.
+	// ResourceVersion is the version of the object or the bookmark. For a deleted object, it is the version of the
+	// deletion.
 	ResourceVersion string
 	Object          *Object // nil for a bookmark
 }
 
-// StatusError is the Status with which a server ends a watch.
+// StatusError is the error if the server ends a watch with a Status.
 type StatusError struct {
 	Code    int // HTTP status code
 	Message string
@@ -49,9 +50,9 @@ func Gone(err error) bool {
 	return errors.As(err, &status) && status.Code == http.StatusGone
 }
 
-// Watch reads the events of a metadata watch, in protobuf or JSON. It calls visit for each event. visit
-// must not keep the object, and its error ends the reading. If the server ends the watch between two
-// events, Watch returns nil. If the server ends it with a Status, Watch returns a StatusError.
+// Watch reads the events of a metadata watch, in protobuf or JSON. It calls visit for each event. visit must not
+// keep the object. If visit returns an error, Watch ends. If the server ends the watch between two events, Watch
+// returns nil. If the server ends it with a Status, Watch returns a StatusError.
 func Watch(r io.Reader, visit func(*Event) error) error {
 	d := &decoder{r: bufio.NewReaderSize(r, bufferSize)}
 	switch first, err := d.r.Peek(1); {
@@ -94,7 +95,7 @@ func (d *decoder) event(what string, object func(into any) error, visit func(*Ev
 	return d.found(nil)
 }
 
-// protobufEvents reads events, each of which follows its length in four bytes
+// protobufEvents reads events. Each event has its length in four bytes before it
 // (k8s.io/apimachinery/pkg/util/framer).
 func (d *decoder) protobufEvents(visit func(*Event) error) error {
 	for {

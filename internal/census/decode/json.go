@@ -15,7 +15,7 @@ type jsonReader struct {
 	json.Decoder
 	r    io.Reader
 	left int
-	err  error // of r, or of the limit
+	err  error // error of r, or of the limit
 }
 
 func newJSONReader(r io.Reader) *jsonReader {

@@ -25,7 +25,8 @@ const (
 // MetadataList is the kind of a list of metadata.
 const MetadataList = "PartialObjectMetadataList"
 
-// protobufList reads the envelope, a runtime.Unknown with the list, to the end of the stream.
+// protobufList reads the envelope to the end of the stream. The envelope is a runtime.Unknown that contains the
+// list.
 func (d *decoder) protobufList() error {
 	_, _ = d.r.Discard(len(protobufMagic))
 	complete := false
@@ -72,7 +73,7 @@ func (d *decoder) listField(number protowire.Number, length int64) error {
 	return d.skip(length)
 }
 
-// listMeta takes the metadata of the list.
+// listMeta records the metadata of the list.
 func (d *decoder) listMeta(meta *metav1.ListMeta) error {
 	d.page.ResourceVersion, d.page.Continue = meta.ResourceVersion, meta.Continue
 	if meta.RemainingItemCount != nil {
@@ -81,8 +82,8 @@ func (d *decoder) listMeta(meta *metav1.ListMeta) error {
 	return bounded(maxToken, meta.ResourceVersion, meta.Continue)
 }
 
-// message calls visit for each field of a message of so many bytes, which must read the field. The
-// length of a field that is a number is negative.
+// message reads a message of the given length. It calls visit for each field, and visit must read the field. For a
+// field that is a number, the length is negative.
 func (d *decoder) message(length int64, visit func(number protowire.Number, length int64) error) error {
 	if length < 0 {
 		return Malformed("a number instead of a message")
@@ -105,8 +106,8 @@ func (d *decoder) message(length int64, visit func(number protowire.Number, leng
 	return nil
 }
 
-// field reads the head of a field, and returns its length. It reads all of a number, whose length is
-// negative then.
+// field reads the head of a field, and returns the length of its content. It reads a number completely, and then
+// returns a negative length.
 func (d *decoder) field() (number protowire.Number, length int64, head int, err error) {
 	tag, n, err := d.varint()
 	if err != nil {
@@ -150,7 +151,7 @@ func (d *decoder) skip(length int64) error {
 	return unexpected(err)
 }
 
-// unmarshal reads so many bytes into a message.
+// unmarshal decodes a message of the given length.
 func (d *decoder) unmarshal(length int64, into interface{ Unmarshal([]byte) error }) error {
 	if length < 0 || length > maxObject {
 		return malformedf("a message of %d bytes", length)
