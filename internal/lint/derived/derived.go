@@ -42,8 +42,10 @@ type Child struct {
 	// Over is the consequence of a name that is too long.
 	Over Consequence
 	// Since is the first minor version of Kubernetes with this behavior, and Until the first
-	// without it. The sources of 1.29, 1.31, 1.33 and 1.34 were compared. 0 means no limit.
+	// without it. The sources of 1.29, 1.31, 1.33, 1.34 and 1.37 were compared. 0 means no limit.
 	Since, Until int
+	// Gate is the feature gate of the behavior, if it is off by default. Rules then don't use the row.
+	Gate string
 	// Source is where that is to be read.
 	Source Source
 	// ReadOnly is true if the row is based only on the source, and no test has run the controller.
@@ -59,11 +61,11 @@ type Source struct {
 // bytes.
 func (c Child) MaxOwner(adds int) int { return c.Limit - c.Adds - adds }
 
-// Of returns the rows of a kind for a minor version of Kubernetes.
+// Of returns the rows of a kind for a minor version of Kubernetes with the default feature gates.
 func Of(kind schema.GroupKind, minor int) []Child {
 	var rows []Child
 	for _, row := range Table {
-		if row.Owner == kind && row.Since <= minor && (row.Until == 0 || minor < row.Until) {
+		if row.Owner == kind && row.Gate == "" && row.Since <= minor && (row.Until == 0 || minor < row.Until) {
 			rows = append(rows, row)
 		}
 	}
@@ -82,6 +84,9 @@ func (c Child) Cells() string {
 		when = fmt.Sprintf("from 1.%d", c.Since)
 	case c.Until > 0:
 		when = fmt.Sprintf("before 1.%d", c.Until)
+	}
+	if c.Gate != "" {
+		when += ", " + c.Gate
 	}
 	return fmt.Sprintf("| %s | %s | %s | %d | %d | %s | %s |",
 		owner, c.Makes, c.Formula, c.Limit, c.MaxOwner(0), c.Over, when)

@@ -12,8 +12,10 @@ const (
 	maxHash      = 10  // of pod-template-hash and controller-revision-hash: a number of 32 bits in decimal digits
 	// maxRayCluster is of a RayCluster's name, which its Service lengthens.
 	maxRayCluster = maxLabel - len("-serve-svc")
-	kueueHash     = 5  // hexadecimal digits of the name of a Workload
-	timeDigits    = 10 // of a time since 1970, which is in seconds or, with room to spare, in minutes
+	kueueHash     = 5 // hexadecimal digits of the name of a Workload
+	// MaxClaim is of the generateName of a ResourceClaim. The controller truncates longer ones.
+	MaxClaim   = maxLabel - len("-") - names.SuffixLength
+	timeDigits = 10 // of a time since 1970, which is in seconds or, with room to spare, in minutes
 )
 
 func batch(kind string) schema.GroupKind { return schema.GroupKind{Group: "batch", Kind: kind} }
@@ -22,7 +24,7 @@ func core(kind string) schema.GroupKind  { return schema.GroupKind{Kind: kind} }
 
 // inKubernetes returns a place in the sources that test/controlplane builds.
 func inKubernetes(file, symbol string) Source {
-	return Source{"k8s.io/kubernetes", "v1.34.4", file, symbol}
+	return Source{"k8s.io/kubernetes", "v1.37.1", file, symbol}
 }
 
 // Table has every row.
@@ -110,9 +112,40 @@ var kubernetes = []Child{
 	{
 		Owner: core("Service"), Controller: "endpointslice", Makes: "EndpointSlice", Formula: "generateName NAME-",
 		Limit: names.MaxPrefixLength, Over: Truncated,
-		Source: Source{"k8s.io/endpointslice", "v0.34.4", "utils.go", "getEndpointSlicePrefix"},
+		Source: Source{"k8s.io/endpointslice", "v0.37.1", "utils.go", "getEndpointSlicePrefix"},
+	},
+	{
+		Owner: core("Pod"), Controller: "resourceclaim", Makes: "ResourceClaim",
+		Formula: "generateName NAME-CLAIM-, of which both are truncated",
+		Adds:    2, Limit: MaxClaim, Over: Truncated, Since: 34,
+		Source: inKubernetes("pkg/controller/resourceclaim/controller.go", "handleClaim"),
+	},
+	{
+		Owner: PodGroup, Controller: "resourceclaim", Makes: "ResourceClaim",
+		Formula: "generateName NAME-CLAIM-, of which both are truncated",
+		Adds:    2, Limit: MaxClaim, Over: Truncated, Since: 36, Gate: "DRAWorkloadResourceClaims",
+		Source: inKubernetes("pkg/controller/resourceclaim/controller.go", "handlePodGroupClaim"),
+	},
+	{
+		Owner: batch("Job"), Controller: "job", Makes: "PodGroupTemplate of its Workload", Formula: "NAME-pgt-0",
+		Adds: len("-pgt-0"), Limit: maxLabel, Over: Broken, Since: 36, Gate: withJob,
+		Source: inKubernetes("pkg/controller/job/job_scheduling_manager.go", "podGroupTemplateName"),
+	},
+	{
+		Owner: batch("Job"), Controller: "job", Makes: "Workload", Formula: "NAME-HASH",
+		Adds: 1 + maxHash, Limit: maxSubdomain, Over: Fits, Since: 36, Gate: withJob,
+		Source: inKubernetes("pkg/controller/job/job_scheduling_manager.go", "computeWorkloadName"),
+	},
+	{
+		Owner: batch("Job"), Controller: "job", Makes: "PodGroup", Formula: "NAME-HASH-NAME-pgt-0-HASH",
+		Adds:  1 + maxHash + len("-") + maxLabel + 1 + maxHash, // NAME-pgt-0 has a limit of its own
+		Limit: maxSubdomain, Over: Fits, Since: 36, Gate: withJob,
+		Source: inKubernetes("pkg/controller/job/job_scheduling_manager.go", "computePodGroupName"),
 	},
 }
+
+// withJob is the feature gate with which a Job gets a Workload and a PodGroup.
+const withJob = "WorkloadWithJob"
 
 // Indexed is the variant of Jobs with completionMode: Indexed.
 const Indexed = "Indexed"
@@ -217,6 +250,15 @@ var others = []Child{
 		},
 	},
 	{
+		Owner: batch("Job"), Controller: "kueue", Makes: "Workload (Kueue's ShortWorkloadNames)",
+		Formula: "job-NAME-HASH, of which NAME is truncated", Adds: len("job-") + 1 + kueueHash, Limit: maxLabel,
+		Over: Fits, ReadOnly: true,
+		Source: Source{
+			"sigs.k8s.io/kueue", "077dcc573ccc",
+			"pkg/controller/jobframework/workload_names.go", "maxWorkloadNameLength",
+		},
+	},
+	{
 		Owner: JobSet, Controller: "jobset", Makes: "Job", Formula: "NAME-REPLICATEDJOB-INDEX",
 		Limit: maxLabel, Over: Refused, ReadOnly: true,
 		Source: Source{"sigs.k8s.io/jobset", "08dfbdfd6827", "pkg/webhooks/jobset_webhook.go", "ValidateCreate"},
@@ -226,6 +268,12 @@ var others = []Child{
 		Makes: "Pod", Formula: "NAME-REPLICATEDJOB-INDEX-INDEX-XXXXX",
 		Limit: maxLabel, Over: Refused, ReadOnly: true,
 		Source: Source{"sigs.k8s.io/jobset", "08dfbdfd6827", "pkg/webhooks/jobset_webhook.go", "ValidateCreate"},
+	},
+	{
+		Owner: JobSet, Controller: "jobset", Makes: "PodGroup",
+		Formula: "NAME-REPLICATEDJOB, shortened with a hash if it is too long", Limit: maxLabel, Over: Fits, Since: 36,
+		ReadOnly: true,
+		Source:   Source{"sigs.k8s.io/jobset", "74eb4831520c", "pkg/controllers/scheduling.go", "podGroupName"},
 	},
 	{
 		Owner: schema.GroupKind{Group: ray, Kind: "RayCluster"}, Controller: "kuberay",
@@ -275,6 +323,7 @@ var others = []Child{
 // Kinds whose own fields lengthen the derived names.
 var (
 	JobSet     = schema.GroupKind{Group: "jobset.x-k8s.io", Kind: "JobSet"}
+	PodGroup   = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PodGroup"}
 	VolcanoJob = schema.GroupKind{Group: "batch.volcano.sh", Kind: "Job"}
 	MPIJob     = schema.GroupKind{Group: "kubeflow.org", Kind: "MPIJob"}
 )

@@ -17,6 +17,8 @@ func added(o Manifest, row derived.Child) (bytes int, applies bool) {
 		return addedByTasks(o)
 	case row.Owner == derived.MPIJob:
 		return addedByWorkers(o)
+	case row.Limit == derived.MaxClaim:
+		return addedByClaims(o)
 	case row.Owner.Kind != "Job":
 		return 0, true
 	case row.Over == derived.Refused && row.Variant == "" && boolAt(o.Unstructured.Object, "spec", "manualSelector"):
@@ -73,6 +75,17 @@ func addedByTasks(o Manifest) (bytes int, applies bool) {
 func addedByWorkers(o Manifest) (bytes int, applies bool) {
 	replicas, _ := numberAt(o.Unstructured.Object, "spec", "mpiReplicaSpecs", "Worker", "replicas")
 	return digits(max(replicas, 1) - 1), o.GetAPIVersion() == derived.MPIJob.Group+"/v2beta1"
+}
+
+// addedByClaims returns the length of the longest name of a claim from a template.
+func addedByClaims(o Manifest) (bytes int, applies bool) {
+	for _, item := range listAt(o.Unstructured.Object, "spec", "resourceClaims") {
+		claim, _ := item.(map[string]any)
+		if stringAt(claim, "resourceClaimTemplateName") != "" {
+			bytes, applies = max(bytes, len(stringAt(claim, "name"))), true
+		}
+	}
+	return bytes, applies
 }
 
 // digits returns how many characters a number has.

@@ -40,9 +40,13 @@ func worst(o Manifest, row derived.Child) (Finding, bool) {
 	switch {
 	case row.Over == derived.Truncated && o.generates() && !o.hook() && prefix+names.SuffixLength > limit && limit >= 0:
 		left := max(0, limit-prefix)
+		if row.Limit == derived.MaxClaim { // the controller truncates both names, in proportion to their lengths
+			generated := prefix + names.SuffixLength
+			left = max(0, generated*row.Limit/(generated+row.Adds+adds)-prefix)
+		}
 		finding.Level = v1alpha1.LintWarning
 		finding.Message = fmt.Sprintf("the generateName of each %s is truncated to %d bytes, so %s",
-			row.Makes, names.MaxPrefixLength, remains(o.Object, left))
+			row.Makes, row.Limit, remains(o.Object, left))
 	case row.Over == derived.Truncated && o.Kind.Kind == "Deployment" && length+len("-") >= names.MaxPrefixLength:
 		finding.Level = v1alpha1.LintWarning
 		finding.Message = fmt.Sprintf(

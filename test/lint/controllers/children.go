@@ -25,6 +25,9 @@ var kinds = map[string]schema.GroupVersionResource{
 	"ReplicaSet":            {Group: "apps", Version: "v1", Resource: "replicasets"},
 	"ControllerRevision":    {Group: "apps", Version: "v1", Resource: "controllerrevisions"},
 	"EndpointSlice":         {Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices"},
+	"ResourceClaim":         {Group: "resource.k8s.io", Version: "v1", Resource: "resourceclaims"},
+	"Workload":              {Group: "scheduling.k8s.io", Version: "v1beta1", Resource: "workloads"},
+	"PodGroup":              {Group: "scheduling.k8s.io", Version: "v1beta1", Resource: "podgroups"},
 	"PersistentVolumeClaim": {Version: "v1", Resource: "persistentvolumeclaims"},
 }
 
@@ -43,6 +46,9 @@ func (o *observer) find(ctx context.Context, row derived.Child, owner types.UID)
 	kind := row.Makes
 	if strings.HasSuffix(kind, " of its Pods") {
 		kind = "Pod"
+	}
+	if strings.HasSuffix(kind, " of its Workload") {
+		kind = "Workload"
 	}
 	owners := map[types.UID]bool{owner: true}
 	if row.Owner.Kind == "Deployment" && kind == "Pod" {
@@ -71,6 +77,12 @@ func (o *observer) find(ctx context.Context, row derived.Child, owner types.UID)
 	switch {
 	case strings.HasPrefix(row.Makes, "label "):
 		return child.GetLabels()[strings.Fields(row.Makes)[1]], nil
+	case strings.HasPrefix(row.Makes, "PodGroupTemplate "):
+		templates, _, err := unstructured.NestedSlice(child.Object, "spec", "podGroupTemplates")
+		if err != nil || len(templates) != 1 {
+			return "", fmt.Errorf("%d templates, %w", len(templates), err)
+		}
+		return templates[0].(map[string]any)["name"].(string), nil
 	case strings.HasPrefix(row.Makes, "host name"):
 		host, _, err := unstructured.NestedString(child.Object, "spec", "hostname")
 		return host, err
@@ -121,7 +133,8 @@ func (o *observer) further(ctx context.Context, row derived.Child, owner string,
 		return "", refusal
 	}
 	made, err := o.made(ctx, row, uid)
-	if err == nil && (strings.Contains(made, owner) || len(made) != names.MaxLength) {
+	whole := row.Limit == names.MaxPrefixLength && len(made) != names.MaxLength
+	if err == nil && (strings.Contains(made, owner) || whole) {
 		err = fmt.Errorf("%s: nothing of %s is cut in %s", row.Makes, owner, made)
 	}
 	return shown(made), err

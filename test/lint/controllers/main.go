@@ -24,7 +24,10 @@ const (
 
 // controllers are the controllers that derive the names of the table.
 const controllers = "cronjob-controller,job-controller,replicaset-controller,replicationcontroller-controller,daemonset-controller," +
-	"deployment-controller,statefulset-controller,endpointslice-controller"
+	"deployment-controller,statefulset-controller,endpointslice-controller,resourceclaim-controller"
+
+// gates are the features of Workloads and PodGroups, which are off by default.
+const gates = "--feature-gates=GenericWorkload=true,WorkloadWithJob=true,DRAWorkloadResourceClaims=true"
 
 func main() {
 	if err := run(); err != nil {
@@ -33,12 +36,26 @@ func main() {
 	}
 }
 
-func run() (err error) {
+func run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	cp, err := controlplane.Start(ctx, os.Stderr)
+	seen := map[int]observation{}
+	if err := errors.Join(observe(ctx, seen, false), observe(ctx, seen, true)); err != nil {
+		return err
+	}
+	return write(seen)
+}
+
+// observe adds the observations of the rows that need feature gates, or of all others.
+func observe(ctx context.Context, seen map[int]observation, gated bool) (err error) {
+	options, args := []controlplane.Option{controlplane.Version(controlplane.NewestServerVersion)}, []string(nil)
+	if gated {
+		options = append(options, controlplane.APIServerArgs(gates, "--runtime-config=scheduling.k8s.io/v1beta1=true"))
+		args = append(args, gates)
+	}
+	cp, err := controlplane.Start(ctx, os.Stderr, options...)
 	if err != nil {
 		return err
 	}
@@ -52,18 +69,14 @@ func run() (err error) {
 			fmt.Fprintln(os.Stderr, "logs are in", cp.Dir)
 		}
 	}()
-	if err := cp.StartControllers(ctx, os.Stderr, controllers); err != nil {
+	if err := cp.StartControllers(ctx, os.Stderr, controllers, args...); err != nil {
 		return err
 	}
 	observer, err := newObserver(ctx, cp.Admin())
 	if err != nil {
 		return err
 	}
-	seen, err := observer.all(ctx)
-	if err != nil {
-		return err
-	}
-	return write(seen)
+	return observer.all(ctx, seen, gated)
 }
 
 // write replaces the tables of the page.

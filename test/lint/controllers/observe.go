@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -42,14 +43,25 @@ func newObserver(ctx context.Context, config *rest.Config) (*observer, error) {
 	}
 	_, err = client.Resource(corev1.SchemeGroupVersion.WithResource("nodes")).
 		Create(ctx, &unstructured.Unstructured{Object: content}, metav1.CreateOptions{})
+	if err != nil {
+		return nil, err
+	}
+	template := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": map[string]any{"name": claim},
+		"spec": map[string]any{"spec": map[string]any{}},
+	}}
+	templates := schema.GroupVersionResource{Group: "resource.k8s.io", Version: "v1", Resource: "resourceclaimtemplates"}
+	_, err = client.Resource(templates).Namespace(namespace).Create(ctx, template, metav1.CreateOptions{})
 	return &observer{client}, err
 }
 
+// claim is the name of a claim, and of its template.
+const claim = "gpu"
+
 // all observes every row that reading alone does not prove. A CronJob creates its Jobs at the next minute, so all
 // owners are created first.
-func (o *observer) all(ctx context.Context) (map[int]observation, error) {
-	seen := map[int]observation{}
-	var failure error
+func (o *observer) all(ctx context.Context, seen map[int]observation, gated bool) (failure error) {
+	left := func(row derived.Child) bool { return row.ReadOnly || (row.Gate != "") != gated }
 	type owner struct {
 		uid  types.UID
 		name string
@@ -57,7 +69,7 @@ func (o *observer) all(ctx context.Context) (map[int]observation, error) {
 	}
 	owners := map[int][2]owner{}
 	for i, row := range derived.Table {
-		if row.ReadOnly {
+		if left(row) {
 			continue
 		}
 		var pair [2]owner
@@ -72,7 +84,7 @@ func (o *observer) all(ctx context.Context) (map[int]observation, error) {
 		owners[i] = pair
 	}
 	for i, row := range derived.Table {
-		if row.ReadOnly {
+		if left(row) {
 			continue
 		}
 		pair := owners[i]
@@ -92,7 +104,7 @@ func (o *observer) all(ctx context.Context) (map[int]observation, error) {
 		fmt.Printf("%s %s: %s; %s\n", row.Owner.Kind, row.Makes, made, further)
 		seen[i] = observation{shown(made), further}
 	}
-	return seen, failure
+	return failure
 }
 
 // within returns the length of the longest name that fits and that the owner's resource type allows.
@@ -111,23 +123,30 @@ func beyond(row derived.Child) int {
 
 // longest returns the length of the longest name that the owner's resource type allows.
 func longest(row derived.Child) int {
-	switch row.Owner.Kind {
-	case "StatefulSet", "Service":
+	switch {
+	case row.Owner.Kind == "StatefulSet", row.Owner.Kind == "Service":
 		return 63
+	case row.Owner.Kind == "Job" && row.Gate != "" && row.Over == derived.Broken:
+		return 63 // longer names are refused
+	case row.Owner.Kind == "Job" && row.Gate != "":
+		return 57 // for longer names there is no Workload
 	}
 	return 253
 }
 
 // adds returns the number of bytes that the objects here add, for the index 0.
 func adds(row derived.Child) int {
-	if row.Variant == derived.Indexed {
+	switch {
+	case row.Variant == derived.Indexed:
 		return len("0")
+	case row.Limit == derived.MaxClaim:
+		return len(claim)
 	}
 	return 0
 }
 
-// end is the end of every owner's name.
-const end = "-end"
+// end is the end of every owner's name. Its last letter is in no random part, so a truncated name never has it by chance.
+const end = "-one"
 
 // nameOf returns a unique name of a length.
 func nameOf(row, which, length int) string {
@@ -151,7 +170,14 @@ func (o *observer) create(ctx context.Context, row derived.Child, name string) (
 }
 
 func resourceOf(kind schema.GroupKind) schema.GroupVersionResource {
-	return schema.GroupVersionResource{Group: kind.Group, Version: "v1", Resource: strings.ToLower(kind.Kind) + "s"}
+	return schema.GroupVersionResource{Group: kind.Group, Version: versionOf(kind), Resource: strings.ToLower(kind.Kind) + "s"}
+}
+
+func versionOf(kind schema.GroupKind) string {
+	if kind == derived.PodGroup {
+		return schedulingv1beta1.SchemeGroupVersion.Version
+	}
+	return "v1"
 }
 
 // ownerOf returns an owner of the row's kind.
@@ -159,7 +185,7 @@ func ownerOf(row derived.Child, name string) runtime.Object {
 	meta := metav1.ObjectMeta{Name: name}
 	labels := map[string]string{"app": strings.Trim(name[:4], "-")} // which distinguishes owners
 	selector := &metav1.LabelSelector{MatchLabels: labels}
-	of := metav1.TypeMeta{APIVersion: schema.GroupVersion{Group: row.Owner.Group, Version: "v1"}.String(), Kind: row.Owner.Kind}
+	of := metav1.TypeMeta{APIVersion: schema.GroupVersion{Group: row.Owner.Group, Version: versionOf(row.Owner)}.String(), Kind: row.Owner.Kind}
 	pod := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: labels},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "example.com/c"}}},
@@ -173,6 +199,14 @@ func ownerOf(row derived.Child, name string) runtime.Object {
 	case "CronJob":
 		return &batchv1.CronJob{TypeMeta: of, ObjectMeta: meta, Spec: batchv1.CronJobSpec{
 			Schedule: "* * * * *", JobTemplate: batchv1.JobTemplateSpec{Spec: job},
+		}}
+	case "Pod":
+		pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: claim, ResourceClaimTemplateName: new(claim)}}
+		return &corev1.Pod{TypeMeta: of, ObjectMeta: meta, Spec: pod.Spec}
+	case "PodGroup":
+		return &schedulingv1beta1.PodGroup{TypeMeta: of, ObjectMeta: meta, Spec: schedulingv1beta1.PodGroupSpec{
+			SchedulingPolicy: schedulingv1beta1.PodGroupSchedulingPolicy{Basic: &schedulingv1beta1.BasicSchedulingPolicy{}},
+			ResourceClaims:   []schedulingv1beta1.PodGroupResourceClaim{{Name: claim, ResourceClaimTemplateName: new(claim)}},
 		}}
 	case "Job":
 		return &batchv1.Job{TypeMeta: of, ObjectMeta: meta, Spec: job}
