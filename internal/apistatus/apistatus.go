@@ -35,7 +35,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Code is the HTTP status of the response in err, or 0 if there was no response.
+// Code returns the HTTP status of the response in err, or 0 if there was no response.
 func Code(err error) int {
 	status, _ := statusOf(err)
 	return int(status.Code)
@@ -50,30 +50,30 @@ func statusOf(err error) (metav1.Status, bool) {
 	return status.Status(), true
 }
 
-// Passing reports whether the response in err is temporary for a page of a list: the server is busy
-// (429) or has an error (5xx).
+// Passing reports whether an error of a list request is temporary, because the server is busy (429) or has an
+// error (5xx).
 func Passing(err error) bool {
 	code := Code(err)
 	return code == http.StatusTooManyRequests || code >= http.StatusInternalServerError
 }
 
-// AboutPermissions reports whether the response in err is about permissions (401, 403). A server that
-// has just started may not know its rules yet, so such a response may be temporary.
+// AboutPermissions reports whether the response in err is about permissions (401, 403). It can be temporary if the
+// server has just started and hasn't loaded its rules yet.
 func AboutPermissions(err error) bool {
 	code := Code(err)
 	return code == http.StatusUnauthorized || code == http.StatusForbidden
 }
 
-// Final reports whether the same list would get the same response again. A list that expired
-// between two pages can be read from the beginning.
+// Final reports whether the same list request would get the same response again. A list that expired between two
+// pages isn't final, because it can be read from its beginning.
 func Final(err error) bool {
 	passing := apierrors.IsTooManyRequests(err) || apierrors.IsResourceExpired(err) || apierrors.IsTimeout(err)
 	return inClass4(err) && !passing || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrEndless)
 }
 
-// RefusedForAll reports whether equal objects would get the same response to their create. A 401
-// depends on a credential, which may change soon, and a 429 on the present load. Some conflicts
-// (409) depend on one object. A webhook can deny with any code.
+// RefusedForAll reports whether creates of equal objects would get the same response. A 401 depends on a
+// credential, which can change soon. A 429 depends on the load. Some conflicts (409) depend on one object. A
+// webhook can deny a create with any code.
 func RefusedForAll(err error) bool {
 	switch Code(err) {
 	case http.StatusUnauthorized, http.StatusTooManyRequests:
@@ -82,8 +82,8 @@ func RefusedForAll(err error) bool {
 	return inClass4(err) && !apierrors.IsAlreadyExists(err) && !quotaChanged(err)
 }
 
-// quotaChanged reports whether a quota was changed at the same moment. The conflict is then about
-// the quota, not about the object.
+// quotaChanged reports whether a conflict is about a ResourceQuota that was changed at the same moment, and not
+// about the object.
 func quotaChanged(err error) bool {
 	status, _ := statusOf(err)
 	return apierrors.IsConflict(err) && status.Details != nil && status.Details.Kind == "resourcequotas"
@@ -114,7 +114,7 @@ func Responds(ctx context.Context, client interface{ Get() *rest.Request }) bool
 	result := client.Get().AbsPath("/version").MaxRetries(0).Timeout(responseTimeout).Do(ctx)
 	if err := result.Error(); err != nil {
 		_, ok := statusOf(err)
-		return ok && !apierrors.IsUnexpectedServerError(err) // of which client-go makes a Status
+		return ok && !apierrors.IsUnexpectedServerError(err) // client-go makes a Status of such a response
 	}
 	var info version.Info
 	body, err := result.Raw()
@@ -124,16 +124,15 @@ func Responds(ctx context.Context, client interface{ Get() *rest.Request }) bool
 // ErrTimeUp means that there is no time for another attempt.
 var ErrTimeUp = errors.New("the time for retries is up")
 
-// Retrier paces the attempts of one request. The pauses double and have a jitter of 50%, so that
-// clients that failed together don't retry together. They are never shorter than the server's
-// Retry-After. All packages of the plugin use it, except the state machine of pkg/once/protocol, which can't sleep.
+// Retrier makes the pauses between the attempts of one request. The pauses double and have a jitter of 50%, so
+// that clients that failed together don't retry together. They are never shorter than the server's Retry-After.
+// All packages of the plugin use it, except the state machine of pkg/once/protocol, which can't sleep.
 type Retrier struct {
 	backoff  wait.Backoff
 	deadline time.Time
 }
 
-// NewRetrier returns a Retrier whose pauses grow from first to longest. It allows no attempt later
-// than timeout from now.
+// NewRetrier returns a Retrier whose pauses grow from first to longest. It permits no attempt after timeout.
 func NewRetrier(first, longest, timeout time.Duration) *Retrier {
 	return &Retrier{
 		backoff:  wait.Backoff{Duration: first, Factor: 2, Jitter: 0.5, Steps: math.MaxInt32, Cap: longest},
@@ -141,8 +140,8 @@ func NewRetrier(first, longest, timeout time.Duration) *Retrier {
 	}
 }
 
-// Wait sleeps until the next attempt after cause. An error means that there is no next attempt. It
-// is the error of ctx, or ErrTimeUp at once if the pause would end after the deadline.
+// Wait sleeps until the next attempt. cause is the error of the last one. If there is no next attempt, Wait
+// returns an error: that of ctx, or ErrTimeUp at once if the pause would end after the deadline.
 func (r *Retrier) Wait(ctx context.Context, cause error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -157,7 +156,7 @@ func (r *Retrier) Wait(ctx context.Context, cause error) error {
 	return Sleep(ctx, pause)
 }
 
-// Sleep waits for d, or until ctx is done, and returns the error of ctx then.
+// Sleep waits for d. If ctx ends before, it returns the error of ctx.
 func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -169,8 +168,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Brief returns err without the address of the request, which makes each line
-// of many look different.
+// Brief returns err without the URL of the request, so that the same error of several requests has the same text.
 func Brief(err error) error {
 	var request *url.Error
 	if errors.As(err, &request) {

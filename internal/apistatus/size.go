@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// MaxResponse is the largest response, decompressed, of a request whose response is read as a whole.
-// kube-apiserver's largest, the OpenAPI document of a cluster with many types, has less than half of it.
+// MaxResponse limits the decompressed size of a response that is read as a whole. kube-apiserver's largest
+// response is the OpenAPI document of a cluster with many types, which has less than half of this size.
 const MaxResponse = 64 << 20
 
 // listTimeout is the time limit of a list that Pages reads.
@@ -19,7 +19,7 @@ const listTimeout = 5 * time.Minute
 var (
 	// ErrTooLarge is the error of a response that is larger than its reader can hold.
 	ErrTooLarge = errors.New("the response is too large")
-	// ErrEndless is the error of a list whose continue tokens don't end.
+	// ErrEndless means that the server sends continue tokens without an end.
 	ErrEndless = errors.New("the list has no end")
 )
 
@@ -37,9 +37,9 @@ func (t streamed) RoundTrip(req *http.Request) (*http.Response, error) {
 // WrappedRoundTripper lets client-go reach the transport below.
 func (t streamed) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// LimitResponses makes a response of more than MaxResponse bytes end with ErrTooLarge, because a
-// compressed response of some kilobytes can have gigabytes. It doesn't limit watches, logs that are
-// followed, and requests of Streamed.
+// LimitResponses ends a response of more than MaxResponse bytes with ErrTooLarge. A compressed response of some
+// kilobytes can have gigabytes. LimitResponses doesn't limit watches, logs that are followed, and requests of
+// Streamed.
 func LimitResponses(next http.RoundTripper) http.RoundTripper { return limited{next} }
 
 type limited struct{ next http.RoundTripper }
@@ -63,7 +63,7 @@ type limitedReader struct {
 	most, left int64
 }
 
-// NewLimitedReader returns a reader of body that ends with ErrTooLarge after most bytes.
+// NewLimitedReader returns a reader of body that returns ErrTooLarge after most bytes.
 func NewLimitedReader(body io.ReadCloser, most int64) io.ReadCloser {
 	return &limitedReader{body, most, most}
 }

@@ -108,7 +108,7 @@ func (p *pageSize) succeeded(c pageCost) {
 	if c.took > p.limits.time {
 		p.limit = min(p.limit, max(byTime, c.limit/step, slowestPage, c.remaining/slowestDivisor))
 	}
-	if full := c.objects >= c.limit; full && c.limit == p.limit { // a page that is not full shows nothing about larger pages
+	if full := c.objects >= c.limit; full && c.limit == p.limit { // a partial page shows nothing about larger ones
 		larger := step * c.limit
 		if p.failed {
 			larger = c.limit + c.limit/4

@@ -179,7 +179,7 @@ func (w *walk) recover(ctx context.Context, p decode.Page, err error, smaller bo
 		w.token, l.inconsistent = token, true
 	case expired, first && l.at != "" && apistatus.Code(err) == http.StatusBadRequest:
 		return fmt.Errorf("%w: %w", errStartAgain, err)
-	case w.wasUnreachable && apistatus.AboutPermissions(err): // a server that has just started might not have loaded its RBAC rules
+	case w.wasUnreachable && apistatus.AboutPermissions(err): // it might lack its RBAC rules
 	case w.token != "" && apistatus.Code(err) == http.StatusUnauthorized: // a credential that has just expired
 	case !transient(ctx, err), errors.Is(err, apistatus.ErrTooLarge) && !smaller:
 		return err

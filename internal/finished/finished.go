@@ -1,6 +1,5 @@
-// Package finished finds out from an object's status whether the object has finished. It owns a
-// table by group and kind with the statuses that the controllers of these kinds write. It sends
-// nothing and keeps nothing.
+// Package finished decides from an object's status whether the object has finished. It has a table of the statuses
+// that controllers write, by group and kind. It sends nothing and keeps nothing.
 package finished
 
 import (
@@ -12,25 +11,25 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// State is how far an object is.
+// State is the progress of an object.
 type State string
 
 // The states. Failed and Succeeded are final, because no controller of the table changes them
 // again.
 const (
-	Running   State = "running" // or not begun, or suspended
+	Running   State = "running" // also not started yet, or suspended
 	Succeeded State = "succeeded"
 	Failed    State = "failed"
 )
 
-// Status is the end of an object, from its status.
+// Status is the progress of an object, and the reason for its end.
 type Status struct {
 	State State
-	// Word is the controller's own word for the end: Complete, Succeeded, Error. It
-	// is empty for an object that is running.
+	// Word is the word that the controller uses for the end, such as Complete, Succeeded or Error. It is empty for
+	// a running object.
 	Word string
-	// Reason and Message are from the condition or the phase that ended the object. They come from
-	// the cluster, and can be empty.
+	// Reason and Message are those of the condition or the phase that shows the end. They come from the cluster,
+	// and can be empty.
 	Reason, Message string
 	// Ended is when the object finished. It is zero if the object doesn't tell.
 	Ended time.Time
@@ -47,7 +46,7 @@ func Knows(kind schema.GroupKind) bool {
 	return known
 }
 
-// SuspendField returns the path of the field that suspends the objects of a kind, or nil if there is none.
+// SuspendField returns the path of the field that suspends objects of a kind, or nil if there is none.
 func SuspendField(kind schema.GroupKind) []string { return table[kind].suspend }
 
 // Of returns the status of an object, and reports whether the table has its kind.
@@ -105,7 +104,7 @@ func (k kind) byCondition(object *unstructured.Unstructured) Status {
 	return k.running(object)
 }
 
-// outcome returns the end that a condition means, if it means one.
+// outcome returns the end that a condition shows. ended is false if it shows none.
 func (k kind) outcome(condition map[string]any) (means end, ended bool) {
 	exact := outcome{
 		text(condition, "type"), text(condition, "status"), text(condition, "reason"), text(condition, "message"),
@@ -149,7 +148,8 @@ func lastTermination(pod map[string]any) (last time.Time) {
 	return last
 }
 
-// initFailure returns when the init container terminated whose failure kept all containers from starting.
+// initFailure returns the time when the init container terminated whose failure prevented the start of all
+// containers.
 func initFailure(pod map[string]any) (last time.Time) {
 	for _, status := range containers(pod, "containerStatuses") {
 		if text(status, "state", "waiting", "reason") != "PodInitializing" {

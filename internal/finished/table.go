@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// kind describes the end of the objects of one kind, by phases or by conditions.
+// kind describes how the status of a kind shows the end, by phases or by conditions.
 type kind struct {
 	phases     map[string]State // by the phase, or by the phase and the detail
 	phase      []string         // the path of the phase, without status: {"phase"} by default
@@ -14,23 +14,23 @@ type kind struct {
 	conditions map[outcome]end  // by an entry of status.conditions
 	suspend    []string         // the path of the field that suspends an object, if the kind has one
 	suspended  string           // the phase of an object that waits to be resumed, if the kind has one
-	// end reads when an object finished. Without it, that is the lastTransitionTime of the condition.
+	// end returns the time when an object finished. If it is nil, the time is the lastTransitionTime of the
+	// condition.
 	end func(object map[string]any) time.Time
 }
 
-// outcome is a condition with its status. One with a message goes before one with a reason only, and that
-// before one without.
+// outcome is a condition with its status. If several match, one with a message is preferred to one with only a
+// reason, and this to one without a reason.
 type outcome struct{ condition, status, reason, message string }
 
 // end is the meaning of an outcome.
 type end struct {
 	state State
 	word  string // "" for the type of the condition
-	timed bool   // the object has finished only if kind.end finds a time
+	timed bool   // the object has finished only if kind.end returns a time
 }
 
-// table has the kinds whose objects finish. A kind needs a test that has the status as its
-// controller writes it.
+// table has the kinds whose objects finish. A new kind needs a test with a status that its controller has written.
 var table = map[schema.GroupKind]kind{
 	// k8s.io/api/batch/v1: JobComplete, JobFailed.
 	{Group: "batch", Kind: "Job"}: {
@@ -54,8 +54,8 @@ var table = map[schema.GroupKind]kind{
 		conditions: ends("Completed"),
 		suspend:    []string{"spec", "suspend"},
 	},
-	// sigs.k8s.io/kueue/apis/kueue/v1beta1: WorkloadFinished and its reasons. Before 0.7, a reason of
-	// pkg/controller/jobs had both results, and only the message told them apart.
+	// sigs.k8s.io/kueue/apis/kueue/v1beta1: WorkloadFinished and its reasons. Before 0.7, pkg/controller/jobs used
+	// one reason for both results, and only the message shows which it was.
 	{Group: "kueue.x-k8s.io", Kind: "Workload"}: {conditions: map[outcome]end{
 		{"Finished", "True", "Succeeded", ""}:                                  {state: Succeeded, word: "Succeeded"},
 		{"Finished", "True", "JobFinished", "Job finished successfully"}:       {state: Succeeded, word: "Succeeded"},
@@ -67,8 +67,8 @@ var table = map[schema.GroupKind]kind{
 		conditions: ends("Complete"),
 		suspend:    []string{"spec", "suspend"},
 	},
-	// github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/v2beta1: JobSucceeded, JobFailed. The controller
-	// goes on after an eviction of a worker until there is a completionTime.
+	// github.com/kubeflow/mpi-operator/pkg/apis/kubeflow/v2beta1: JobSucceeded, JobFailed. After the eviction of a
+	// worker, the controller continues. So the object has finished only if it has a completionTime.
 	{Group: "kubeflow.org", Kind: "MPIJob"}: {
 		conditions: map[outcome]end{
 			{"Succeeded", "True", "", ""}:           {state: Succeeded},
@@ -101,13 +101,14 @@ var table = map[schema.GroupKind]kind{
 	},
 }
 
-// ends are the condition Failed and its opposite, if they become True.
+// ends returns the table for a kind with the conditions Failed and succeeded. Each shows the end if its status is
+// True.
 func ends(succeeded string) map[outcome]end {
 	return map[outcome]end{{succeeded, "True", "", ""}: {state: Succeeded}, {"Failed", "True", "", ""}: {state: Failed}}
 }
 
-// succeeded are the ends of Tekton's runs, which have one condition. A run that was
-// canceled or timed out has failed, too.
+// succeeded is the table for Tekton's runs, which have one condition. A run that was canceled or timed out has
+// failed.
 var succeeded = map[outcome]end{
 	{"Succeeded", "True", "", ""}:  {state: Succeeded},
 	{"Succeeded", "False", "", ""}: {state: Failed, word: "Failed"},

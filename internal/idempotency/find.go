@@ -1,6 +1,6 @@
-// Package idempotency finds the objects that earlier runs with the same key created, so that a run
-// creates only the rest. It creates nothing, never prints, and never sends the key itself. Package
-// derive has the derivation of IDs and names.
+// Package idempotency finds the objects that earlier runs with the same key created, so that a run creates only
+// the missing ones. It creates nothing, never prints, and never sends the key itself. pkg/once/derive derives IDs
+// and names.
 package idempotency
 
 import (
@@ -39,9 +39,9 @@ type Place struct {
 type Existing struct {
 	Name         string
 	GenerateName string
-	ID, Digest   string // its annotations; empty if something removed them
+	ID, Digest   string // values of its annotations; empty if a webhook or user removed them
 	Deleting     bool
-	Owned        bool // a controller made it
+	Owned        bool // it has a controller
 	// Generation is its metadata.generation, 0 if its type has none.
 	Generation int64
 
@@ -51,15 +51,15 @@ type Existing struct {
 }
 
 const (
-	// pageSize is how many objects one request asks for.
+	// pageSize is the number of objects per request.
 	pageSize = 5000
 	// Pauses between requests grow from the first to the longest.
 	firstPause   = 100 * time.Millisecond
 	longestPause = 5 * time.Second
 )
 
-// StaleListError means that lists have an object, or a version of it, that doesn't exist. They come
-// from a cache that is newer than etcd, which was restored from a backup.
+// StaleListError means that lists contain an object, or a version of it, that doesn't exist. The lists come from a
+// cache that is newer than etcd, because etcd was restored from a backup.
 type StaleListError struct {
 	// Object is the object as arguments of kubectl.
 	Object string
@@ -71,11 +71,11 @@ func (e *StaleListError) isAbout(o Existing) bool { return o.UID == e.uid }
 
 func (e *StaleListError) Error() string { return e.Object + " is listed, and does not exist" }
 
-// Find lists the metadata of the objects with the run's label, of one resource type in one
-// namespace (empty for a cluster-scoped type). Then it gets the newest of them, because a list can
-// come from a cache and a GET can't. If they disagree, it repeats both until timeout, and at least
-// once. Find needs permission to list, and its error names that permission. Without permission to
-// get, it trusts the list. It retries temporary errors until timeout.
+// Find lists the metadata of the objects with the run's label, of one resource type in one namespace. namespace is
+// empty for a cluster-scoped type. Then it gets the newest of these objects, because a list can come from a cache
+// and a GET can't. If they disagree, it repeats both until timeout, and at least once. Find needs permission to
+// list, and its error names that permission. Without permission to get, it trusts the list. It retries temporary
+// errors until timeout.
 func (k Key) Find(ctx context.Context, client metadata.Interface, resource schema.GroupVersionResource,
 	namespace string, timeout time.Duration,
 ) ([]Existing, error) {
@@ -86,7 +86,7 @@ func (k Key) Find(ctx context.Context, client metadata.Interface, resource schem
 		found, err := k.list(ctx, objects)
 		if err == nil {
 			if doubt != nil && !slices.ContainsFunc(found, doubt.isAbout) {
-				doubt = nil // the object was deleted, and the list follows
+				doubt = nil // the object was deleted, and the list shows that
 			}
 			err = confirm(ctx, objects, place, found, doubt)
 		}
@@ -163,7 +163,7 @@ func (k Key) list(ctx context.Context, objects metadata.ResourceInterface) (foun
 		for i := range page.Items {
 			item := &page.Items[i]
 			if item.Labels[exactlyonce.RunLabel] != k.RunLabel() {
-				continue // an aggregated API may ignore the selector
+				continue // some aggregated APIs ignore the selector
 			}
 			found = append(found, Existing{
 				Name: item.Name, GenerateName: item.GenerateName,

@@ -18,20 +18,21 @@ import (
 const (
 	firstPause, longestPause = 100 * time.Millisecond, 2 * time.Second
 	forever                  = 100 * 365 * 24 * time.Hour
-	// lingering is how long the stream of an ended container can be silent before it is closed.
+	// lingering is the time after which the silent stream of an ended container is closed.
 	lingering = 5 * time.Second
 	// tailLines and tailBytes bound the last lines that are kept of a container.
 	tailLines, tailBytes = 20, 1024
 )
 
-// container follows one container through its restarts. Only its own goroutine uses it.
+// container follows the logs of one container through its restarts. A run is the time between two starts of the
+// container. Only the goroutine of the container uses it.
 type container struct {
 	Container
 	follower *Follower
 	pod      *pod
 
 	run   int // number of restarts before the run that is read
-	begun int // the last run whose restart was reported
+	begun int // last run whose restart was reported
 	read  position
 	quiet bool     // the last complete response had no further lines
 	tail  []string // the last lines of all runs
@@ -73,7 +74,7 @@ func (s state) terminated(run int) *corev1.ContainerStateTerminated {
 	return nil
 }
 
-// follow reads all runs of the container.
+// follow reads the logs of all runs.
 func (c *container) follow() {
 	for s, more := c.next(); more; s, more = c.next() {
 		if !c.follower.acquire(c) {
@@ -91,7 +92,7 @@ func (c *container) follow() {
 	c.follower.settle(c.pod)
 }
 
-// next waits for a run that was not read. It is false if none will come.
+// next waits for a run that was not read yet. It returns false if there won't be any.
 func (c *container) next() (state, bool) {
 	for ended := c.follower.ended; ; {
 		s := c.state()
@@ -111,8 +112,8 @@ func (c *container) next() (state, bool) {
 	}
 }
 
-// readRun reads the present run to its end, or the rest of an earlier run. It is false if the container is
-// not followed any longer.
+// readRun reads the current run to its end, or the rest of an earlier run. It returns false if the container is no
+// longer followed.
 func (c *container) readRun(s state) bool {
 	later := int(s.RestartCount) - c.run
 	if later == 0 {
@@ -135,7 +136,7 @@ func (c *container) readRun(s state) bool {
 // endRun records that the next run to read is another one.
 func (c *container) endRun(next int) { c.run, c.read, c.quiet = next, position{}, false }
 
-// readPresent follows the present run until it has ended or another run begins.
+// readPresent follows the current run until it has ended or another run begins.
 func (c *container) readPresent() bool {
 	if c.run > c.begun {
 		c.begun = c.run
@@ -180,11 +181,11 @@ func (c *container) over(s state) bool {
 	}
 }
 
-// readRest reads the lines that are left of an ended run. A response that ends early looks complete, so it
-// reads until a response has no further lines.
+// readRest reads the remaining lines of an ended run. A response that breaks off looks complete. So readRest sends
+// requests until a response has no new lines.
 func (c *container) readRest(previous bool) error {
 	retrier := apistatus.NewRetrier(firstPause, longestPause, c.follower.config.RetryTimeout)
-	c.quiet = false // an earlier response says nothing about lines after it
+	c.quiet = false // an earlier response shows nothing about later lines
 	for missing := 0; ; {
 		before := c.read
 		err := c.request(c.follower.ctx, corev1.PodLogOptions{Previous: previous}, nil)
@@ -211,7 +212,7 @@ func (c *container) readRest(previous bool) error {
 	}
 }
 
-// stream follows the present run until the connection ends.
+// stream follows the current run until the connection ends.
 func (c *container) stream() error {
 	ctx, cancel := context.WithCancel(c.follower.ctx)
 	defer cancel()
@@ -220,8 +221,8 @@ func (c *container) stream() error {
 	return c.request(ctx, corev1.PodLogOptions{Follow: true}, &lines)
 }
 
-// supervise cancels a stream whose run has ended and that is silent, because a connection can be dead. It
-// also cancels the stream of a container that runs on at the end.
+// supervise cancels a stream that is silent after the end of its run, because the connection can be dead. It also
+// cancels the stream of a container that still runs when Drain is called.
 func (c *container) supervise(ctx context.Context, cancel context.CancelFunc, run int, lines *atomic.Int64) {
 	ended := c.follower.ended
 	for ctx.Err() == nil {
@@ -245,7 +246,7 @@ func (c *container) supervise(ctx context.Context, cancel context.CancelFunc, ru
 	}
 }
 
-// gap reports lines that may be missing after the last one.
+// gap reports that lines after the last one might be missing.
 func (c *container) gap(to time.Time, reason string) {
 	if c.follower.caller.Err() == nil {
 		c.follower.config.Event(Gap{c.Container, c.read.latest, to, reason})

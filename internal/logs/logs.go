@@ -1,5 +1,5 @@
-// Package logs follows the logs of Pods and of all their containers. It owns the streams: their number,
-// the recovery from broken connections, and which lines were read. It never prints.
+// Package logs follows the logs of Pods and of all their containers. It limits the number of streams, recovers
+// from broken connections, and remembers the lines that it has passed on. It never prints.
 package logs
 
 import (
@@ -23,22 +23,22 @@ import (
 )
 
 const (
-	// patience is how long Drain waits for the next line.
+	// patience is the time that Drain waits for the next line.
 	patience = 30 * time.Second
-	// waitersAfter is how long a container waits for a stream before it is reported.
+	// waitersAfter is the time after which a container that waits for a stream is reported.
 	waitersAfter = time.Second
 )
 
-// Config is how to follow.
+// Config configures a Follower.
 type Config struct {
-	// Client makes the requests. Its streams must have no deadline.
+	// Client sends the requests. Its streams must have no time limit.
 	Client typedcore.PodsGetter
 	// Streams is the maximum number of streams at a time. Other containers wait for one.
 	Streams int
-	// RetryTimeout is how long the rest of the lines of an ended container is requested.
+	// RetryTimeout limits the time in which the remaining lines of an ended container are requested.
 	RetryTimeout time.Duration
-	// Line takes a line without its line break, and Event a report. They can block, and are called by
-	// several goroutines at a time. The lines of one container come in order.
+	// Line is called with each line, without its line break, and Event with each report. Both can block, and
+	// several goroutines call them at the same time. The lines of one container come in order.
 	Line  func(c Container, text []byte)
 	Event func(Event)
 }
@@ -49,8 +49,8 @@ type Container struct{ Namespace, Pod, Name string }
 // Event is a report of a follower: Gap, Restart, Waiters, Failure or Unlisted.
 type Event interface{ event() }
 
-// Gap reports that lines of a container may be missing. They were written after From and before To, or
-// before the end of the container if To is zero.
+// Gap reports that lines of a container might be missing. They were written after From. If To is not zero, they
+// were written before To, otherwise before the end of the container.
 type Gap struct {
 	Container Container
 	From, To  time.Time
@@ -63,16 +63,16 @@ type Restart struct {
 	Ended     *corev1.ContainerStateTerminated // nil if unknown
 }
 
-// Waiters reports Pods whose logs follow when other streams end.
+// Waiters reports Pods whose logs have to wait for the end of other streams.
 type Waiters struct{ Pods []string }
 
-// Unlisted reports that the Pods of a namespace could not be listed at the end, so some may be missing.
+// Unlisted reports that the Pods of a namespace could not be listed at the end. So some Pods might be missing.
 type Unlisted struct {
 	Namespace string
 	Err       error
 }
 
-// Failure reports the end of a failed Pod, and the last lines of its containers. The lines are cut.
+// Failure reports that a Pod has failed, with the last lines of its containers. Long lines are truncated.
 type Failure struct {
 	Pod  *corev1.Pod
 	Tail map[string][]string // by container
@@ -89,17 +89,17 @@ type Follower struct {
 	config  Config
 	ctx     context.Context
 	stop    context.CancelFunc
-	caller  context.Context // of Start: only its end makes missing lines uninteresting
+	caller  context.Context // the context of Start; when it ends, missing lines don't matter
 	busy    atomic.Int64    // lines that are being printed
 	sources []pods.Source
 	slots   chan struct{}
-	ended   chan struct{} // closed when no more Pods come
+	ended   chan struct{} // closed when there are no new Pods any more
 	heard   chan struct{} // has an element after a line
 	streams sync.WaitGroup
 
 	mu      sync.Mutex
-	pods    map[types.UID]*pod // nil for a Pod that is gone and read
-	waiting []string           // Pods that wait for a stream, since their last report
+	pods    map[types.UID]*pod // nil for a Pod that is deleted and completely read
+	waiting []string           // Pods without a stream since their last report
 	// draining is set when no more containers are followed.
 	draining bool
 }
@@ -110,11 +110,11 @@ type pod struct {
 	gone       bool
 	changed    chan struct{} // closed after a change
 	containers map[string]*container
-	open       int // of the containers
+	open       int // number of containers that are read
 	reported   bool
 }
 
-// Start starts to follow the Pods of the sources, until ctx is done or Drain returns.
+// Start starts to follow the logs of the Pods of the sources, until ctx ends or Drain returns.
 func Start(ctx context.Context, config Config, sources []pods.Source) *Follower {
 	inner, stop := context.WithCancel(ctx)
 	f := &Follower{
@@ -128,7 +128,7 @@ func Start(ctx context.Context, config Config, sources []pods.Source) *Follower 
 	return f
 }
 
-// watch follows the Pods of a source. The informer survives everything that breaks its watch.
+// watch follows the Pods of a source. The informer recovers broken watches.
 func (f *Follower) watch(s pods.Source) {
 	client := f.config.Client.Pods(s.Namespace)
 	informer := cache.NewSharedInformer(&cache.ListWatch{
@@ -157,12 +157,12 @@ func (f *Follower) watch(s pods.Source) {
 	go informer.RunWithContext(f.ctx)
 }
 
-// trim removes what isn't needed, because there can be many Pods.
+// trim removes unused fields of a Pod, because there can be many Pods.
 func trim(pod *corev1.Pod) {
 	pod.ManagedFields, pod.Annotations, pod.Spec = nil, nil, corev1.PodSpec{}
 }
 
-// see takes an object of the informer.
+// see handles an object of the informer.
 func (f *Follower) see(s pods.Source, object any, gone bool) {
 	if last, is := object.(cache.DeletedFinalStateUnknown); is {
 		object = last.Obj
@@ -172,7 +172,7 @@ func (f *Follower) see(s pods.Source, object any, gone bool) {
 	}
 }
 
-// update takes the state of a Pod, and starts to follow containers that have started.
+// update records the state of a Pod, and starts to follow containers that have started.
 func (f *Follower) update(latest *corev1.Pod, gone bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -194,7 +194,7 @@ func (f *Follower) update(latest *corev1.Pod, gone bool) {
 			f.streams.Go(c.follow)
 		}
 	}
-	if !f.draining { // else the last stream of the Pod does it
+	if !f.draining { // otherwise the last stream of the Pod does this
 		f.settle(p)
 	}
 }
@@ -227,8 +227,8 @@ func (f *Follower) settle(p *pod) {
 	}
 }
 
-// Drain returns when the Pods that have ended, or that are being deleted, are read to the end. It ends the
-// streams of the others.
+// Drain waits until the logs of all Pods that have ended or are being deleted are completely read. It ends the
+// streams of the other Pods.
 func (f *Follower) Drain() {
 	defer f.stop()
 	for _, s := range f.sources {
@@ -282,7 +282,7 @@ func (f *Follower) list(s pods.Source) {
 	}
 }
 
-// acquire waits for a stream. It is false if the follower ends before.
+// acquire waits for a free stream. It returns false if the follower ends before.
 func (f *Follower) acquire(c *container) bool {
 	select {
 	case f.slots <- struct{}{}:

@@ -27,12 +27,12 @@ var (
 	seed        = maphash.MakeSeed()
 )
 
-// position is the last line that was passed on of a run. A request resumes at a whole second, so its
-// response has earlier lines again, up to that one.
+// position identifies the last line of a run that was passed on. A request can resume only at a whole second. So
+// its response repeats earlier lines up to the position.
 type position struct {
 	last   fingerprint
 	latest time.Time // the latest time of a line
-	rest   string    // the unterminated end of the last response
+	rest   string    // unterminated end of the last response
 }
 
 // fingerprint identifies a line by its time in nanoseconds, and by the texts of all lines in a row with that time.
@@ -52,7 +52,7 @@ func (m fingerprint) next(at time.Time, text []byte) fingerprint {
 	return fingerprint{at, hash.Sum64()}
 }
 
-// request passes on the lines of one response that follow the position.
+// request sends one request, and passes on the lines after the position.
 func (c *container) request(ctx context.Context, options corev1.PodLogOptions, lines *atomic.Int64) error {
 	options.Container, options.Timestamps = c.Name, true
 	if !c.read.last.at.IsZero() {
@@ -80,13 +80,13 @@ type reader struct {
 	container *container
 	ctx       context.Context
 	previous  bool
-	lines     *atomic.Int64 // nil if they are not counted
-	seen      fingerprint   // of the last line of the response
-	skips     bool          // the position is still to come
-	printing  bool          // the line whose parts are read is passed on
+	lines     *atomic.Int64 // number of lines; nil if nothing counts them
+	seen      fingerprint   // fingerprint of the last line of the response
+	skips     bool          // the response has not reached the position yet
+	printing  bool          // the line of the current parts is passed on
 }
 
-// readAll reads until the response ends.
+// readAll reads the response to its end.
 func (r *reader) readAll(in *bufio.Reader) error {
 	for begins := true; ; {
 		part, ends, err := readPart(in)
@@ -112,7 +112,7 @@ func (r *reader) readAll(in *bufio.Reader) error {
 	}
 }
 
-// readPart reads a line without its end, or as much of it as fits into memory.
+// readPart reads a line without its end. If the line is longer than maxLine, it reads a part of it.
 func readPart(in *bufio.Reader) (part []byte, ends bool, err error) {
 	for len(part) < maxLine {
 		more, err := in.ReadSlice('\n')
@@ -162,8 +162,8 @@ func split(line []byte) (time.Time, []byte, error) {
 	return at.UTC(), text, nil
 }
 
-// isNew reports whether a line comes after the position. If the position isn't there, it reports a gap, or
-// it returns errOtherRun.
+// isNew reports whether a line comes after the position. If the response doesn't have the position, isNew reports
+// a gap, or it returns errOtherRun.
 func (r *reader) isNew() (bool, error) {
 	c := r.container
 	switch {

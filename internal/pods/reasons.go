@@ -20,11 +20,11 @@ const pageSize = 500
 // Reason is why a Pod doesn't run, or why a Job has none.
 type Reason struct {
 	Owner           *Owner
-	Kind, Name      string // of the Pod, or of the Job
+	Kind, Name      string // kind and name of the Pod, or of the Job
 	Reason, Message string // from the cluster. The message can be empty
 }
 
-// Reasons returns why nothing runs, in the order of the names.
+// Reasons returns the reasons why Pods don't run, in the order of the names.
 func Reasons(ctx context.Context, client typedcore.CoreV1Interface, sources []Source) (all []Reason, err error) {
 	for _, s := range sources {
 		active, err := s.pods(ctx, client, &all)

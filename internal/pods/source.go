@@ -29,7 +29,7 @@ type Source struct {
 	Of func(*corev1.Pod) *Owner
 }
 
-// maxNamed is how many Jobs a selector of Pods names.
+// maxNamed is the largest number of Jobs that one label selector names.
 const maxNamed = 20
 
 // Sources returns how to select the Pods of the owners.

@@ -25,7 +25,7 @@ type evidence struct {
 	others          int32  // names of objects with another generateName
 	symbols         uint32 // a bit for each character of the alphabet that was seen
 	created, suffix uint32 // creation time and suffix of the last object, both as numbers
-	rises, declines int32  // steps from one object to the next: rises if name and time change in the same direction, else declines
+	rises, declines int32  // steps in which name and time change in the same direction, or not
 	hashed          bool   // a name consists of an owner's name and a hash
 }
 

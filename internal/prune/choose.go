@@ -18,12 +18,13 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// rules decide about a single object of a target: while it is listed, and again after it has changed.
+// rules decides about single objects of a target. It is used while they are listed, and again for an object that
+// has changed.
 type rules struct {
 	resource census.Resource
 	criteria Criteria
 	selector labels.Selector
-	finishes bool              // the end of the objects is known
+	finishes bool              // the type has a known status for finished objects
 	prefixes map[string]string // effective prefix → the first generateName that has it
 	named    map[string]bool   // whole generateNames
 }
@@ -45,8 +46,9 @@ func newRules(target Target, criteria Criteria) (*rules, error) {
 	return r, nil
 }
 
-// prefixOf returns the generateName to which an object belongs: its own if that was named, else the
-// one that its generateName or its name resembles. It returns "" if the object has another prefix.
+// prefixOf returns the generateName to which an object belongs. It is the object's own generateName if its name
+// was generated from it. Otherwise it is the named generateName that its generateName or its name resembles. It
+// returns "" if there is none.
 func (r *rules) prefixOf(o *decode.Object) string {
 	if r.named[o.GenerateName] {
 		return o.GenerateName
@@ -58,8 +60,8 @@ func (r *rules) prefixOf(o *decode.Object) string {
 	return r.prefixes[in]
 }
 
-// leaves returns the reason to leave an object whatever the others are, or "". The state is empty if the end
-// of the objects isn't known.
+// leaves returns the reason why an object stays, independent of the other objects, or "". The status is empty if
+// the type has no known status for finished objects.
 func (r *rules) leaves(o *decode.Object) (reason Reason, status finished.Status) {
 	if r.finishes {
 		status = statusOf(r.resource, o.Raw)
@@ -83,8 +85,8 @@ func (r *rules) leaves(o *decode.Object) (reason Reason, status finished.Status)
 	return "", status
 }
 
-// statusOf returns how far an object is. It sets the kind from the resource type because not all items
-// of a list have one.
+// statusOf returns the status of an object. It sets the kind from the resource type, because not all items of a
+// list have a kind.
 func statusOf(resource census.Resource, raw []byte) finished.Status {
 	var read struct {
 		Status map[string]any `json:"status"`
@@ -98,7 +100,7 @@ func statusOf(resource census.Resource, raw []byte) finished.Status {
 	return status
 }
 
-// Finishes reports whether the end of the objects of a resource type is known.
+// Finishes reports whether the objects of a resource type have a known status when they have finished.
 func Finishes(r census.Resource) bool {
 	return finished.Knows(schema.GroupKind{Group: r.Group, Kind: r.Kind})
 }
@@ -113,14 +115,14 @@ func parse(raw []byte) (found decode.Object, err error) {
 	return found, err
 }
 
-// Decision is the decision about one object. An empty Reason means that it is to be deleted.
+// Decision is the decision about one object. If Reason is empty, the object is to be deleted.
 type Decision struct {
 	Object Object
 	Reason Reason
 }
 
-// Choose decides about the objects of one namespace and prefix that no other rule leaves. It sorts
-// them, the newest first. An object that a list has twice counts once.
+// Choose decides about the objects of one namespace and prefix that no other rule keeps. It sorts them, the newest
+// first. If a list has an object twice, it counts once.
 func Choose(objects []Object, criteria Criteria) iter.Seq[Decision] {
 	slices.SortFunc(objects, func(a, b Object) int {
 		return cmp.Or(cmp.Compare(b.Created, a.Created), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
@@ -165,7 +167,8 @@ type newest struct {
 	last  int64 // creation time of the last object that is kept
 }
 
-// has reports whether an object is kept: it is one of the newest, or as new as the last of those.
+// has reports whether an object is kept, because it is one of the newest, or was created in the same second as the
+// last of them.
 func (n *newest) has(o Object) bool {
 	if n.keep == nil || n.count >= *n.keep && (n.count == 0 || o.Created != n.last) {
 		return false

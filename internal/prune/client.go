@@ -130,8 +130,8 @@ func (c *client) send(ctx context.Context, o Object, request *rest.Request) ([]b
 	return io.ReadAll(io.LimitReader(body, maxResponse))
 }
 
-// about returns err. If err isn't a response of the API server about this object, the returned error
-// has no status code, so the outcome counts as unknown.
+// about returns err. If err isn't a response of the API server about this object, the returned error has no status
+// code. The outcome of the request then counts as unknown.
 func about(err error, o Object) error {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {

@@ -16,18 +16,18 @@ const (
 	// Pauses between retries grow from firstPause to longestPause.
 	firstPause   = 100 * time.Millisecond
 	longestPause = 5 * time.Second
-	// absentFor is how long a 401 or 403 can be temporary after a request got no response. A restarted
+	// absentFor is the time after a request without a response in which a 401 or 403 can be temporary. A restarted
 	// server can send them before it has loaded its authorization rules.
 	absentFor = 30 * time.Second
 	// maxUnauthorized limits the retries of one object after a 401.
 	maxUnauthorized = 4
-	// maxConflicts limits how often an object that changes is read and decided about again.
+	// maxConflicts limits the number of times that an object which changes is read and evaluated again.
 	maxConflicts = 5
-	// maxGivenUp is the number of objects in a row after whose retries a run stops. After the first of
-	// them, the others are retried for a shorter time.
+	// maxGivenUp is the number of objects in a row without an outcome after which a run stops. The first of them
+	// is retried for the whole time, the others for a shorter time.
 	maxGivenUp    = 20
 	shortPatience = 5 * time.Second
-	// grace is how long a request in flight can continue after an interrupt.
+	// grace is the time that a request in flight has after an interrupt.
 	grace = 3 * time.Second
 )
 
@@ -39,17 +39,17 @@ const (
 	Deleted   Outcome = "deleted"
 	Deleting  Outcome = "deleting" // its deletion has begun, and a finalizer or a grace period holds it
 	LeftAlone Outcome = "left"
-	Failed    Outcome = "failed"   // it still exists, as far as known
-	Unknown   Outcome = "unknown"  // it may be deleted
-	NotTried  Outcome = "notTried" // interrupted before a DELETE could take effect
+	Failed    Outcome = "failed"   // the object probably still exists
+	Unknown   Outcome = "unknown"  // the object might be deleted
+	NotTried  Outcome = "notTried" // interrupted before a DELETE could have an effect
 )
 
 // Result is the outcome of one object.
 type Result struct {
 	Object  Object
 	Outcome Outcome
-	Reason  Reason // of LeftAlone
-	Err     error  // of Failed and Unknown
+	Reason  Reason // reason for LeftAlone
+	Err     error  // error for Failed and Unknown
 	// GaveUp reports whether RetryTimeout ended the retries, or the object could not be saved.
 	GaveUp bool
 	// Saved reports whether the object is in a file.
@@ -70,18 +70,18 @@ type deletion struct {
 	object  Object
 	retrier *apistatus.Retrier // nil before the first failure
 	reads   bool               // the next request is a GET
-	cause   error              // of the GET, if a DELETE got no usable response
-	lost    bool               // a DELETE got no usable response and may have taken effect
-	late    bool               // such a DELETE may still take effect
+	cause   error              // error of the last DELETE without a usable response
+	lost    bool               // a DELETE got no usable response, and the server might have carried it out
+	late    bool               // the server might still carry out such a DELETE
 	settled bool               // a GET has found the object after the last DELETE
 	saved   string             // the resourceVersion in the object's file
 
-	conflict                error // of the last DELETE, if its preconditions may have failed
+	conflict                error // error of the last DELETE, if its preconditions might have failed
 	conflicts, unauthorized int   // number of responses to DELETE
 }
 
-// delete deletes an object, and retries until its outcome is known. ctx is done when the user
-// interrupts. A request in flight then continues for the grace period.
+// delete deletes an object, and retries until its outcome is known. ctx ends when the user interrupts. A request
+// in flight then has the grace period.
 func (d *deleter) delete(ctx context.Context, o Object) Result {
 	inFlight, cancel := outlive(ctx)
 	defer cancel()
@@ -128,9 +128,8 @@ func (d *deletion) note(err error) error {
 	return err
 }
 
-// send sends a DELETE. It returns the outcome if it is final, or the reason to wait before the next
-// request. A 404 after a lost response counts as deleted because the earlier DELETE may have taken
-// effect.
+// send sends a DELETE. It returns the outcome if it is final, or the reason for another request. A 404 after a
+// lost response counts as deleted, because the server probably carried out the earlier DELETE.
 func (d *deletion) send(ctx context.Context) (*Result, error) {
 	deleting, err := d.client.delete(ctx, d.object)
 	switch code := apistatus.Code(d.note(err)); {
@@ -153,7 +152,8 @@ func (d *deletion) send(ctx context.Context) (*Result, error) {
 	}
 }
 
-// refused returns the outcome after a refusal, or the reason to wait if the refusal may be temporary.
+// refused returns the outcome after a refusal. If the refusal might be temporary, it returns the reason for
+// another request.
 func (d *deletion) refused(err error) (*Result, error) {
 	code := apistatus.Code(err)
 	if code == 0 || apistatus.Passing(err) || apistatus.AboutPermissions(err) && d.mayPass(code) {
@@ -203,15 +203,15 @@ func (d *deletion) save(raw []byte) *Result {
 	}
 	if err := d.saver.save(d.object, raw); err != nil {
 		result := d.fails(fmt.Errorf("save it: %w", err))
-		result.GaveUp = true // the next object is saved in the same directory
+		result.GaveUp = true // the next object would be saved in the same directory
 		return result
 	}
 	d.saved = d.object.ResourceVersion
 	return nil
 }
 
-// mayPass reports whether a 401 or 403 may be temporary: the server has just started, or a credential
-// has just expired.
+// mayPass reports whether a 401 or 403 might be temporary, because the server has just started, or because a
+// credential has just expired.
 func (d *deletion) mayPass(code int) bool {
 	if code == http.StatusUnauthorized {
 		d.unauthorized++
@@ -228,7 +228,7 @@ func (d *deletion) absence() *Result {
 	return d.leftAs(Gone)
 }
 
-// wait waits before the next request. If there is none, it returns the outcome.
+// wait waits before the next request. If there is no next request, it returns the outcome.
 func (d *deletion) wait(ctx context.Context, err error) *Result {
 	if d.retrier == nil {
 		d.retrier = apistatus.NewRetrier(firstPause, longestPause, d.retryTimeout)
@@ -247,10 +247,11 @@ func (d *deletion) wait(ctx context.Context, err error) *Result {
 	return d.is(NotTried)
 }
 
-// open reports whether a DELETE may have taken effect, or still may.
+// open reports whether the server might have carried out a DELETE, or might still do so.
 func (d *deletion) open() bool { return d.late || d.lost && !d.settled }
 
-// fails returns the outcome after a final error: Failed, or Unknown if a DELETE may have taken effect.
+// fails returns the outcome after a final error. It is Failed, or Unknown if the server might have carried out a
+// DELETE.
 func (d *deletion) fails(err error) *Result {
 	outcome := Failed
 	if d.open() {

@@ -19,7 +19,7 @@ import (
 const (
 	// maxSimilar limits Plan.Similar.
 	maxSimilar = 20
-	// maxCreators limits Pool.Creators. The last one stands for all others.
+	// maxCreators limits Pool.Creators. The last element then has all other creators.
 	maxCreators = 20
 )
 
@@ -30,7 +30,7 @@ type Pool struct {
 
 	Objects  []Object // to delete, the newest first
 	Left     map[Reason]int64
-	Creators []Creator // of the objects that no rule left, in the order of the list
+	Creators []Creator // creators of the objects to delete, in the order of the list
 
 	rules *rules
 }
@@ -67,8 +67,8 @@ func (p *Plan) Objects() iter.Seq[Object] {
 	}
 }
 
-// Chosen returns the number of objects to delete, and the number of all objects of the prefixes. Names that
-// only look like those of a prefix don't count.
+// Chosen returns the number of objects to delete, and the number of all objects with the prefixes. It ignores
+// names that only look generated from a prefix.
 func (p *Plan) Chosen() (chosen, all int64) {
 	for _, pool := range p.Pools {
 		chosen += int64(len(pool.Objects))
@@ -81,8 +81,8 @@ func (p *Plan) Chosen() (chosen, all int64) {
 	return chosen, all + chosen
 }
 
-// Plan reads the objects of the targets once, and returns the plan of the deletions. It passes the
-// number of objects that may be deleted to progress.
+// Plan lists the objects of the targets once, and returns the plan of the deletions. It calls progress with the
+// number of candidates found so far.
 func (p *Pruner) Plan(ctx context.Context, targets []Target, progress func(found int64)) (*Plan, error) {
 	scanner := &census.Scanner{
 		Config: p.Lists, Version: p.Version, RetryTimeout: p.RetryTimeout, Absent: p.Absent,

@@ -62,8 +62,8 @@ func (p *Pruner) Missing(ctx context.Context, targets []Target) (missing []Permi
 	return missing, nil
 }
 
-// allows reports whether the user has a permission. If the authorizer reports an evaluation error,
-// allows returns true because the request may still be allowed.
+// allows reports whether the user has a permission. If the authorizer reports an evaluation error, it returns
+// true, because the request might be allowed.
 func (p *Pruner) allows(ctx context.Context, needed Permission) (allowed bool, err error) {
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
@@ -81,7 +81,7 @@ func (p *Pruner) allows(ctx context.Context, needed Permission) (allowed bool, e
 	return allowed, err
 }
 
-// ask repeats a request until it gets a response or a lasting error.
+// ask repeats a request until there is a response or a permanent error.
 func (p *Pruner) ask(ctx context.Context, question func(kubernetes.Interface) error) error {
 	client, err := kubernetes.NewForConfig(p.Lists)
 	if err != nil {

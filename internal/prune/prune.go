@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
-// MaxKeep is the largest number of newest objects to keep. They are held in memory.
+// MaxKeep is the largest number of newest objects to keep. Choose holds them in memory.
 const MaxKeep = 100_000
 
 // Target is a resource type, and the prefixes of the objects to delete.
@@ -35,15 +35,18 @@ type Target struct {
 type Criteria struct {
 	// Before, if it is set, chooses objects created before it.
 	Before time.Time
-	// EndedBefore, if it is set, chooses objects that finished before it. It needs a type whose end is known.
+	// EndedBefore chooses objects that finished before this time. It can be zero. The type must have a known
+	// status for finished objects.
 	EndedBefore time.Time
-	// Keep, if it is not nil, is the number of newest objects to keep per namespace and prefix. Objects
-	// that were created in the same second as the last one are kept, too. It counts the
-	// finished objects that meet all criteria except Before and EndedBefore.
+	// Keep is the number of newest objects to keep for each namespace and prefix, or nil. Objects that were
+	// created in the same second as the last of these are kept, too. Keep counts the finished objects that meet
+	// all criteria except Before and EndedBefore.
 	Keep *int
-	// KeepFailed is Keep for the objects that have failed. If it is not nil, Keep doesn't count those.
+	// KeepFailed is like Keep, but for objects that have failed. If it is not nil, Keep doesn't count failed
+	// objects.
 	KeepFailed *int
-	// Running chooses objects that have not finished, too, of types whose end is known.
+	// Running means that objects which have not finished are chosen, too. The type must have a known status for
+	// finished objects.
 	Running bool
 	// Owned chooses objects that have a controller, too.
 	Owned bool
@@ -80,7 +83,7 @@ type Object struct {
 	Name, UID, ResourceVersion string
 	Created                    int64 // Unix seconds
 
-	Running bool // it has not finished. False if the end of the objects isn't known
+	Running bool // it has not finished; false if the type has no such status
 
 	creator int8 // index in Pool.Creators
 	failed  bool
@@ -92,12 +95,12 @@ type Reason string
 
 // The reasons. Only a deletion can find the last three.
 const (
-	NotGenerated Reason = "notGenerated" // the name looks generated from the prefix, but was not
+	NotGenerated Reason = "notGenerated" // the name only looks generated from the prefix
 	BeingDeleted Reason = "beingDeleted"
 	Controlled   Reason = "controlled"
 	NotFinished  Reason = "notFinished"
 	JustFinished Reason = "justFinished" // not before Criteria.EndedBefore
-	UnknownEnd   Reason = "unknownEnd"   // no end time
+	UnknownEnd   Reason = "unknownEnd"   // the status has no end time
 	UnknownAge   Reason = "unknownAge"   // no creationTimestamp
 	Newest       Reason = "newest"       // kept by Criteria.Keep or Criteria.KeepFailed
 	TooYoung     Reason = "tooYoung"
@@ -105,7 +108,7 @@ const (
 
 	Replaced Reason = "replaced" // deleted and created again by another client
 	Gone     Reason = "gone"     // deleted by another client
-	Changed  Reason = "changed"  // it changed before each DELETE, or finished, so that Criteria.Keep counts it
+	Changed  Reason = "changed"  // it changed before each DELETE, or it finished, so Criteria.Keep counts it
 )
 
 // Reasons are all reasons in display order.

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Delete deletes the objects of a plan, and passes the result of each to done. Calls of done don't
-// overlap. An object whose deletion is refused doesn't stop the others. The error is the reason why the
-// remaining objects were not tried. If ctx is done, Delete returns an error, too.
+// Delete deletes the objects of a plan, and calls done with the result of each. Calls of done don't overlap. If
+// the server refuses the deletion of one object, Delete continues with the others. The error is the reason why the
+// remaining objects were not tried. If ctx ends, Delete also returns an error.
 func (p *Pruner) Delete(ctx context.Context, plan *Plan, done func(Result)) error {
 	client, err := newClient(p.Deletions)
 	if err != nil {
@@ -38,7 +38,7 @@ func (p *Pruner) Delete(ctx context.Context, plan *Plan, done func(Result)) erro
 		group.Go(func() error {
 			for o := range objects {
 				if stop.Err() != nil {
-					continue // no request is sent after the end
+					continue // send no more requests after the end
 				}
 				deleter := r.patient()
 				if err := r.note(deleter.delete(stop, o)); err != nil {
@@ -58,7 +58,7 @@ type run struct {
 	done func(Result)
 
 	mu      sync.Mutex
-	givenUp int // objects in a row whose retries ended without an outcome
+	givenUp int // number of objects in a row whose retries ended without an outcome
 }
 
 // patient returns the deleter of the next object. While objects are given up, it has less patience.

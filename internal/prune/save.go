@@ -43,8 +43,8 @@ func (s *Saver) Try() error {
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
-// save writes an object, and returns when the file is on the disk. Another file of the same object, from
-// an interrupted run, is replaced. No other file can have its name, because the name has the UID.
+// save writes an object into a file, and returns when the file is on the disk. It replaces a file of the same
+// object from an interrupted run. Files of other objects have other names, because the name contains the UID.
 func (s *Saver) save(o Object, raw []byte) error {
 	name, err := fileName(o)
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *Saver) save(o Object, raw []byte) error {
 	return s.sync()
 }
 
-// sync writes the directory, so that a new name is still there after a power failure.
+// sync writes the directory to the disk, so that a new file name survives a power failure.
 func (s *Saver) sync() error {
 	if runtime.GOOS == "windows" { // it has no such request for directories
 		return nil
@@ -104,8 +104,7 @@ func fileName(o Object) (string, error) {
 	return name + ".yaml", nil
 }
 
-// restorable returns an object in YAML as kubectl create accepts it. It checks that the YAML has the same
-// content.
+// restorable returns an object as YAML that kubectl create accepts. It checks that the YAML has the same content.
 func restorable(kind schema.GroupKind, raw []byte) ([]byte, error) {
 	object := &unstructured.Unstructured{}
 	if err := decodejson.Unmarshal(raw, &object.Object); err != nil {
@@ -137,8 +136,8 @@ func restorable(kind schema.GroupKind, raw []byte) ([]byte, error) {
 	return append([]byte(comment(kind)), made...), nil
 }
 
-// comment is the beginning of a file, which tells what a restore does. The server drops the status of a new
-// object, except that of a Workflow, whose type has no status subresource.
+// comment returns the comment at the beginning of a file. It explains the effect of a restore. The server drops
+// the status of a new object, except for a Workflow, whose type has no status subresource.
 func comment(kind schema.GroupKind) string {
 	text := "# Saved by kubectl genname prune. To restore the object, run kubectl create -f with this file.\n"
 	switch {
@@ -154,8 +153,8 @@ func comment(kind schema.GroupKind) string {
 	return text
 }
 
-// forgetUID removes the selector and the labels that the server has derived from the UID and the name of a
-// Job. The server refuses a Job with those of another UID, and makes new ones.
+// forgetUID removes the selector and the labels that the server derived from the UID and the name of a Job. The
+// server refuses a new Job with the values of another UID. Without them, it adds new ones.
 func forgetUID(job *unstructured.Unstructured) {
 	if manual, _, _ := unstructured.NestedBool(job.Object, "spec", "manualSelector"); manual {
 		return

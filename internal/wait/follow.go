@@ -24,7 +24,7 @@ const (
 	// Pauses after a failure grow from the first to the longest.
 	firstPause   = 100 * time.Millisecond
 	longestPause = 5 * time.Second
-	// noEnd is a time that does not come.
+	// noEnd is a duration that never ends.
 	noEnd = 100 * 365 * 24 * time.Hour
 	// pageSize bounds the objects in memory while a list is read.
 	pageSize = 50
@@ -44,24 +44,24 @@ type followed struct {
 	suspended bool
 }
 
-// follower follows the objects of one group.
+// follower watches the objects of one group.
 type follower struct {
 	run     *run
 	group   group
 	client  dynamic.ResourceInterface
 	options metav1.ListOptions
-	version string // where to watch from; empty if a list has to come first
-	broken  string // where the last watch broke off, until the next list
-	resumed bool   // the watch began where an earlier one broke off, and no object has ended since
+	version string // state from which to watch; empty if a list must come first
+	broken  string // state at which the last watch broke, until the next list
+	resumed bool   // the watch resumed at the state of an earlier one, and no object has ended since then
 	pending map[string]*followed
 	polls   bool // by GET, because neither list nor watch is allowed
 	worked  bool // a list or a watch has succeeded
 
-	failing time.Time          // since when lists and GETs fail; zero if they don't
-	pauses  *apistatus.Retrier // since the last event
+	failing time.Time          // time since which lists and GETs fail, or zero
+	pauses  *apistatus.Retrier // pauses since the last event
 }
 
-// follow goes on until all objects have ended or ctx is done.
+// follow watches the objects until all have ended or ctx ends.
 func (f *follower) follow(ctx context.Context) {
 	if f.run.config.Timeout == 0 {
 		f.version = ""
@@ -96,8 +96,7 @@ func (f *follower) step(ctx context.Context) error {
 	return f.watch(ctx)
 }
 
-// mustPoll reports whether neither list nor watch is allowed, and GETs can take their
-// place.
+// mustPoll reports whether the user can neither list nor watch, but can get.
 func (f *follower) mustPoll(err error) bool {
 	denied := apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err)
 	return denied && !f.worked && !f.polls && len(f.pending) <= MaxPolled
@@ -119,8 +118,8 @@ func (f *follower) poll(ctx context.Context) error {
 	return nil
 }
 
-// list reads the state of all objects, and the version from which to watch them. If objects are
-// missing, the server may still have the events of their end, so the watch resumes where it broke off.
+// list reads the status of all objects, and the state from which to watch. If objects are missing, the server
+// might still have the events of their end. Then the watch resumes at the state where it broke.
 func (f *follower) list(ctx context.Context) error {
 	options, listed, version := f.options, map[string]bool{}, ""
 	err := apistatus.Pages(ctx, pageSize, func(ctx context.Context, limit int64, token string) (string, error) {
@@ -163,8 +162,8 @@ func (f *follower) list(ctx context.Context) error {
 	return nil
 }
 
-// see evaluates an object that was read. If its UID differs, it may be an earlier or a later object
-// with that name, so see gets the present one.
+// see evaluates an object that was read. If its UID differs, it might be an earlier or a later object with the
+// same name. Then see gets the current object.
 func (f *follower) see(ctx context.Context, o *followed, object *unstructured.Unstructured) error {
 	if o.uid == "" {
 		o.uid = object.GetUID()
@@ -181,7 +180,7 @@ func (f *follower) see(ctx context.Context, o *followed, object *unstructured.Un
 	return nil
 }
 
-// evaluate ends the object if it has finished.
+// evaluate reports the end of the object if the object has finished.
 func (f *follower) evaluate(o *followed, object *unstructured.Unstructured) (ended bool) {
 	end, met := f.run.verdict(object, o.met)
 	if o.met = met; end.Outcome != "" {
@@ -195,8 +194,8 @@ func (f *follower) evaluate(o *followed, object *unstructured.Unstructured) (end
 	return false
 }
 
-// missing handles an object that a list doesn't contain, or that the watch reports as deleted. The
-// object may only have lost the label of the selector. Then it gets a watch by its name.
+// missing handles an object that a list doesn't contain, or that the watch reports as deleted. Perhaps the object
+// has only lost the label of the selector. Then it gets its own watch by name.
 func (f *follower) missing(ctx context.Context, o *followed) error {
 	err := f.check(ctx, o)
 	switch {
@@ -213,7 +212,7 @@ func (f *follower) missing(ctx context.Context, o *followed) error {
 	return nil
 }
 
-// check gets the object, because a GET doesn't come from a cache, and evaluates it.
+// check gets the object and evaluates it. It uses a GET, because a GET doesn't come from a cache.
 func (f *follower) check(ctx context.Context, o *followed) error {
 	object, err := f.client.Get(ctx, o.Name, metav1.GetOptions{})
 	switch {
@@ -232,8 +231,8 @@ func (f *follower) check(ctx context.Context, o *followed) error {
 	return nil
 }
 
-// breakOff makes the next request a list. It notes where the watch broke off, unless the server has
-// the events since then no longer, or the watch was resumed in vain.
+// breakOff makes the next request a list. It records the state at which the watch broke. It doesn't if the server
+// no longer has the events since then, or if the watch was already resumed without success.
 func (f *follower) breakOff(err error) {
 	f.broken, f.version = f.version, ""
 	if f.resumed || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
@@ -242,7 +241,7 @@ func (f *follower) breakOff(err error) {
 	f.resumed = false
 }
 
-// end reports the end of an object.
+// end reports the end of an object to the caller.
 func (f *follower) end(o *followed, end Ended) {
 	f.resumed = false
 	delete(f.pending, o.Name)
@@ -250,14 +249,14 @@ func (f *follower) end(o *followed, end Ended) {
 	f.run.send(end)
 }
 
-// abandon ends all objects, because requests have failed for too long.
+// abandon ends all objects, because requests have failed for RetryTimeout.
 func (f *follower) abandon(err error) {
 	for _, o := range f.pending {
 		f.end(o, Ended{Outcome: Abandoned, Err: err})
 	}
 }
 
-// succeeded takes note of a request that has succeeded.
+// succeeded records that a request succeeded.
 func (f *follower) succeeded() {
 	f.worked, f.failing = true, time.Time{}
 }
@@ -268,8 +267,7 @@ func (f *follower) heard() {
 	f.pauses = nil
 }
 
-// retry waits before the next request, and ends all objects if requests have failed for
-// too long.
+// retry waits before the next request. If requests have failed for RetryTimeout, it ends all objects.
 func (f *follower) retry(ctx context.Context, err error) {
 	if f.failing.IsZero() {
 		f.failing = time.Now()
@@ -283,7 +281,7 @@ func (f *follower) retry(ctx context.Context, err error) {
 	f.pause(ctx, err)
 }
 
-// pause waits before the next request, longer each time until an event comes.
+// pause waits before the next request. The pause grows until an event arrives.
 func (f *follower) pause(ctx context.Context, err error) {
 	if f.pauses == nil {
 		f.pauses = apistatus.NewRetrier(firstPause, longestPause, noEnd)

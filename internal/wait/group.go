@@ -33,7 +33,7 @@ func (g group) options(objects []*followed) metav1.ListOptions {
 	return options
 }
 
-// client makes the requests of the group.
+// client returns the client for requests about the group.
 func (g group) client(client dynamic.Interface) dynamic.ResourceInterface {
 	if g.namespace == "" {
 		return client.Resource(g.resource)
@@ -57,7 +57,7 @@ func oldest(objects []Object) string {
 	return first
 }
 
-// follow starts a follower of objects, from a version on.
+// follow starts a follower of objects, which watches from the version on.
 func (r *run) follow(at group, version string, objects ...*followed) {
 	f := &follower{
 		run: r, group: at, client: at.client(r.config.Client), options: at.options(objects),

@@ -1,6 +1,5 @@
-// Package wait follows objects until each has finished or meets a condition. It owns the watches,
-// and the recovery from everything that breaks them. It keeps no object, because it evaluates and
-// drops each event. It never prints.
+// Package wait waits until each of several objects has finished or meets a condition. It watches the objects, and
+// recovers broken watches. It evaluates each event and keeps no object. It never prints.
 package wait
 
 import (
@@ -24,8 +23,8 @@ import (
 type Object struct {
 	Mapping         *meta.RESTMapping
 	Namespace, Name string
-	// UID distinguishes the object from a later object of the same name. If it is empty, the
-	// first object that is seen is taken.
+	// UID distinguishes the object from a later object of the same name. If it is empty, the first object with the
+	// name counts.
 	UID types.UID
 	// Version is a resourceVersion at which the object had not finished, like the version in the
 	// response of its create. If it is empty, the object is read first.
@@ -35,28 +34,27 @@ type Object struct {
 	Selector string
 }
 
-// Condition reports whether an object meets a condition. An error ends the wait for
-// the object. Conditions are called by one goroutine at a time.
+// Condition reports whether an object meets a condition. An error ends the wait for the object. One goroutine
+// calls conditions at a time.
 type Condition func(*unstructured.Unstructured) (bool, error)
 
 // Config is how to wait.
 type Config struct {
-	// Client makes the requests. They need deadlines, and its watches must have none.
+	// Client sends the requests. They need a time limit, but watches must not have one.
 	Client dynamic.Interface
-	// For are the conditions to meet, one after the other. Without any, an object is
-	// waited for until it has finished by the table of package finished. An object that has
-	// finished by that table and doesn't meet the conditions has failed.
+	// For are the conditions that an object must meet, one after the other. If there are none, an object is done
+	// when it has finished, as package finished defines it. If an object finishes without meeting the conditions,
+	// it has failed.
 	For []Condition
-	// Timeout is how long to wait: 0 checks each object once, and a negative value
-	// sets no limit.
+	// Timeout limits the wait. 0 checks each object once. A negative value means no limit.
 	Timeout time.Duration
-	// RetryTimeout is how long requests may fail in a row.
+	// RetryTimeout limits the time in which all requests fail.
 	RetryTimeout time.Duration
 	// Whole adds the object to Ended.
 	Whole bool
 }
 
-// Event is one thing that a run reports. Each object ends in one Ended.
+// Event is a report of a run: an Ended or a Retry. There is one Ended for each object.
 type Event interface{ event() }
 
 // Outcome is how the wait for an object has ended.
@@ -69,16 +67,15 @@ const (
 	OutOfTime   Outcome = "out of time"
 	Interrupted Outcome = "interrupted"
 	Deleted     Outcome = "deleted"   // before its result was known
-	Replaced    Outcome = "replaced"  // by another object of the same name
+	Replaced    Outcome = "replaced"  // another object has the name now
 	Abandoned   Outcome = "abandoned" // it could not be read or evaluated, for Err
 )
 
-// Ended is the end of the wait for one object.
+// Ended is the result of the wait for one object.
 type Ended struct {
 	Object  Object
 	Outcome Outcome
-	// Status is the object's last known status. Its zero value means that nothing is
-	// known.
+	// Status is the object's last known status. It is zero if no status is known.
 	Status finished.Status
 	// Final is the object that has succeeded or failed, if Config.Whole is set.
 	Final *unstructured.Unstructured
@@ -91,7 +88,7 @@ type Suspension struct {
 	Suspended bool
 }
 
-// Retry reports that requests for objects like this one fail, once for each outage.
+// Retry reports that requests about objects of this group fail. It is sent once for each outage.
 type Retry struct {
 	Object Object
 	Err    error
@@ -101,8 +98,8 @@ func (Ended) event()      {}
 func (Suspension) event() {}
 func (Retry) event()      {}
 
-// Run waits for the objects. When ctx is done, or the time is over, all objects end at
-// once. The wait also ends when its caller stops taking events.
+// Run waits for the objects. When ctx ends or the time is over, the wait for all objects ends. It also ends when
+// the caller stops the iteration.
 func Run(ctx context.Context, config Config, objects []Object) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		limited, cancel := withTimeout(ctx, config.Timeout)
@@ -128,7 +125,7 @@ func withTimeout(ctx context.Context, timeout time.Duration) (context.Context, c
 // run is one wait. The goroutine of the caller has pending. Followers only send events.
 type run struct {
 	config  Config
-	ctx     context.Context // done at the end of the wait, and not with one watch
+	ctx     context.Context // ends with the wait
 	events  chan Event
 	pending map[Object]finished.Status
 
@@ -136,7 +133,8 @@ type run struct {
 	followers  sync.WaitGroup
 }
 
-// start starts a follower for each group of objects. The events end with the last one.
+// start starts a follower for each group of objects. The channel of events is closed after the last follower has
+// ended.
 func (r *run) start() {
 	for at, objects := range groups(slices.Collect(maps.Keys(r.pending))) {
 		var all []*followed
@@ -151,8 +149,8 @@ func (r *run) start() {
 	}()
 }
 
-// take passes events on until all objects have ended or the wait ends. It is false if
-// the caller takes no more.
+// take passes on events until all objects have ended or the wait ends. It returns false if the caller has stopped
+// the iteration.
 func (r *run) take(yield func(Event) bool) bool {
 	for len(r.pending) > 0 {
 		select {
@@ -170,7 +168,7 @@ func (r *run) take(yield func(Event) bool) bool {
 	return true
 }
 
-// note takes note of an event.
+// note records an event.
 func (r *run) note(event Event) {
 	switch e := event.(type) {
 	case Ended:
@@ -180,7 +178,7 @@ func (r *run) note(event Event) {
 	}
 }
 
-// endPending ends the objects that are still pending, in order.
+// endPending ends the wait for the objects that are still pending, in order.
 func (r *run) endPending(ctx context.Context, yield func(Event) bool) {
 	outcome := OutOfTime
 	if ctx.Err() != nil {
@@ -205,8 +203,8 @@ func (r *run) send(event Event) {
 	}
 }
 
-// verdict returns how the object has ended, if it has. met is how many of the
-// conditions it met before.
+// verdict returns the result of an object if it has one. met is the number of conditions that the object has met
+// before.
 func (r *run) verdict(object *unstructured.Unstructured, met int) (end Ended, now int) {
 	end.Status, _ = finished.Of(object)
 	switch done, at, err := r.meets(object, met); {
@@ -225,7 +223,7 @@ func (r *run) verdict(object *unstructured.Unstructured, met int) (end Ended, no
 	return end, now
 }
 
-// meets reports whether the object meets all conditions, or how many of them.
+// meets returns the number of conditions that the object has met, and whether these are all.
 func (r *run) meets(object *unstructured.Unstructured, met int) (all bool, now int, err error) {
 	if len(r.config.For) == 0 {
 		status, _ := finished.Of(object)

@@ -14,14 +14,14 @@ import (
 const (
 	// A watch lasts from five to ten minutes, as the watches of client-go's reflectors.
 	leastWatch, mostWatch = 5 * time.Minute, 10 * time.Minute
-	// silence is the time without an event or a bookmark after which the objects are read. Servers
-	// send a bookmark each minute, and a proxy may keep events back.
+	// silence is the time without an event or a bookmark after which the objects are read. Servers send a bookmark
+	// each minute, but a proxy might hold events back.
 	silence = 2 * time.Minute
 )
 
 var errSilent = errors.New("the watch delivered neither an event nor a bookmark")
 
-// watch takes the events of one watch. It returns nil if the watch ended well.
+// watch handles the events of one watch. It returns nil if the watch ended normally.
 func (f *follower) watch(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -43,7 +43,7 @@ func (f *follower) watch(ctx context.Context) error {
 	return err
 }
 
-// takeAll takes the events of a watch until it is closed.
+// takeAll handles the events of a watch until it is closed.
 func (f *follower) takeAll(ctx context.Context, events watch.Interface, quiet *time.Timer) error {
 	for heard := false; len(f.pending) > 0; heard = true {
 		select {
@@ -77,7 +77,7 @@ func (f *follower) take(ctx context.Context, event watch.Event) error {
 	switch {
 	case event.Type == watch.Bookmark, o == nil:
 	case event.Type == watch.Deleted && (o.uid == "" || o.uid == object.GetUID()):
-		if !f.evaluate(o, object) { // it may have finished just before
+		if !f.evaluate(o, object) { // it might have finished just before
 			err = f.missing(ctx, o)
 		}
 	default:
