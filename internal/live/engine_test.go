@@ -63,6 +63,17 @@ func (s *started) notices(what NoticeType) (found []Notice) {
 	return s.reportedOf(what)
 }
 
+// reportsOnce waits until a notice has been reported, and fails if it was reported again.
+func (s *started) reportsOnce(t *testing.T, what NoticeType) {
+	t.Helper()
+	eventually(t, func() string {
+		if n := len(s.notices(what)); n != 1 {
+			return fmt.Sprintf("%s was reported %d times: %+v", what, n, s.Snapshot().Skipped)
+		}
+		return ""
+	})
+}
+
 func (s *started) reportedOf(what NoticeType) (found []Notice) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -369,19 +380,14 @@ func check(t *testing.T, e *started, c *churn, before map[string]int64, counted 
 func TestPassage(t *testing.T) {
 	server := newFakeServer(t, 1)
 	random := rand.New(rand.NewPCG(1, 1))
-	add := func(name, generateName string) object {
-		o := object{Namespace: "prod", Name: name, GenerateName: generateName}
-		server.Change("/api/v1/pods", "ADDED", o)
-		return o
-	}
-	add(generated("other-", random), "other-") // so that the type is watched
-	for range 8 {                              // too few to be evident
-		add(generated("late-", random), "") // by hand
+	add(server, "/api/v1/pods", "other-", 1) // so that the type is watched
+	for range 8 {                            // too few to be evident
+		pod(server, generated("late-", random), "") // by hand
 	}
 	e := start(t, server, pods)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/other-": 1}) })
-	declaring := add(generated("late-", random), "late-")
-	add("late-x7k2px7k2p", "late-") // created with a key
+	declaring := add(server, "/api/v1/pods", "late-", 1)[0]
+	pod(server, "late-x7k2px7k2p", "late-") // created with a key
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/other-": 1, "pods prod/late-": 10}) })
 	for _, row := range e.Snapshot().Rows {
 		if row.Pool.Prefix == "late-" && (row.Creates != 2 || row.Pool.Generated != 2) {
@@ -401,25 +407,10 @@ func TestPassage(t *testing.T) {
 func TestGapIsExact(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
-	random := rand.New(rand.NewPCG(1, 1))
-	add := func(prefix string, n int) (all []object) {
-		for range n {
-			o := object{Namespace: "prod", Name: generated(prefix, random), GenerateName: prefix}
-			server.Change("/api/v1/pods", "ADDED", o)
-			all = append(all, o)
-		}
-		return all
-	}
-	old := add("run-", 500)
-	var down atomic.Bool
-	server.Fault = refuse(func(string, bool) int {
-		if down.Load() {
-			return http.StatusServiceUnavailable
-		}
-		return 0
-	})
+	old := addRuns(server, 500)
+	down := refusal(server, nil)
 	e := start(t, server, pods)
-	down.Store(true)
+	down.Store(http.StatusServiceUnavailable)
 	server.Restart()
 	eventually(t, func() string {
 		if e.Snapshot().Resources[0].Behind == 0 {
@@ -428,14 +419,14 @@ func TestGapIsExact(t *testing.T) {
 		return ""
 	})
 	for range 8 {
-		created := add("run-", 200)
+		created := addRuns(server, 200)
 		server.End("/api/v1/pods", created[:100]...) // lived in the gap only
 		server.End("/api/v1/pods", old[:30]...)
 		old = old[30:]
 	}
-	add("new-", 40)
+	add(server, "/api/v1/pods", "new-", 40)
 	server.Forget()
-	down.Store(false)
+	down.Store(0)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 1060, "pods prod/new-": 40}) })
 	for _, row := range e.Snapshot().Rows {
 		creates, deletes := int64(800), int64(240)
@@ -481,10 +472,8 @@ func TestTooManyPrefixes(t *testing.T) {
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)
 	e := start(t, server, pods)
-	random := rand.New(rand.NewPCG(1, 1))
 	for i := range 5 {
-		prefix := fmt.Sprintf("new-%d-", i)
-		server.Change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated(prefix, random), GenerateName: prefix})
+		add(server, "/api/v1/pods", fmt.Sprintf("new-%d-", i), 1)
 	}
 	eventually(t, func() string {
 		s := e.Snapshot()
@@ -495,34 +484,46 @@ func TestTooManyPrefixes(t *testing.T) {
 	})
 }
 
-// The totals of a type include all prefixes. The first list counts nothing as created, and neither
-// does a server that was restored.
-func TestTotals(t *testing.T) {
+// A server that is restored from a backup sends no events until it reaches the state where the watch begins. The engine
+// counts its types again, and continues. The totals of a type include all prefixes. The first list counts nothing as
+// created, and neither does the restored server.
+func TestRestored(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)
-	few := object{Namespace: "prod", Name: "few-24567", GenerateName: "few-"}
-	server.Change("/api/v1/pods", "ADDED", few)
-	server.Change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: "plain"})
+	few := add(server, "/api/v1/pods", "few-", 1)[0]
+	pod(server, "plain", "")
 	restore := server.Backup()
 	e := start(t, server, pods)
-	totals := func(names, least, most int64, gaps int) func() string {
-		return func() string {
+	counts := func(names, least, most int64, gaps int) {
+		t.Helper()
+		eventually(t, func() string {
 			c := e.Snapshot().Resources[0]
 			if c.Names != names || c.Creates < least || c.Creates > most || c.Gaps != gaps || c.Behind != 0 {
 				return fmt.Sprintf("%+v, want %d names and %d to %d creates", c, names, least, most)
 			}
 			return ""
-		}
+		})
 	}
-	eventually(t, totals(7, 0, 0, 0))
+	counts(7, 0, 0, 0)
 	addRuns(server, 10)
-	server.Change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: "plain-too"})
+	pod(server, "plain-too", "")
 	server.Change("/api/v1/pods", "DELETED", few)
-	eventually(t, totals(16, 10, 10, 0))
+	counts(16, 10, 10, 0)
 	restore(0)
 	addRuns(server, 1)
-	eventually(t, totals(8, 10, 11, 1))
+	counts(8, 10, 11, 1)
+	addRuns(server, 2)
+	counts(10, 12, 13, 1) // ten are lost without a delete
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 9, "pods prod/few-": 1}) })
+	if reported := e.notices(Gap); len(reported) != 1 {
+		t.Errorf("%+v", reported)
+	}
+	for _, row := range e.Snapshot().Rows {
+		if row.Gaps != 1 || row.Pool.Prefix == "run-" && (row.Creates < 12 || row.Creates > 13 || row.Deletes > 0) {
+			t.Errorf("%+v", row)
+		}
+	}
 }
 
 // While one type waits, the events of another type count.
@@ -530,11 +531,7 @@ func TestTypesDoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)
-	random := rand.New(rand.NewPCG(1, 1))
-	addJob := func() {
-		server.Change("/apis/batch/v1/jobs", "ADDED", object{Namespace: "prod", Name: generated("b-", random), GenerateName: "b-"})
-	}
-	addJob()
+	add(server, "/apis/batch/v1/jobs", "b-", 1)
 	e := prepare(server, pods, jobs)
 	held, release := make(chan struct{}), make(chan struct{})
 	reached := sync.OnceFunc(func() { close(held) })
@@ -548,9 +545,9 @@ func TestTypesDoNotWaitForEachOther(t *testing.T) {
 	}
 	e.run(t)
 	holds.Store(true)
-	pod(server, generated("run-", random), "run-")
+	addRuns(server, 1)
 	<-held
-	addJob()
+	add(server, "/apis/batch/v1/jobs", "b-", 1)
 	eventually(t, func() string {
 		if names := e.types.of(jobs.GroupResource()).store.rowsOf()["b-"].Pool.Names; names != 2 {
 			return fmt.Sprintf("%d names", names)
@@ -576,10 +573,8 @@ func TestQuietTypes(t *testing.T) {
 	server.Lock()
 	server.Clock++
 	server.Unlock()
-	for range 7 {
-		server.Change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
-		server.Change("/apis/batch/v1/jobs", "ADDED", object{Namespace: "prod", Name: generated("b-", random), GenerateName: "b-"})
-	}
+	addRuns(server, 7)
+	add(server, "/apis/batch/v1/jobs", "b-", 7)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 8, "jobs.batch prod/b-": 7}) })
 	eventually(t, func() string { // the counts can show the names before the rates, the notices and the watch
 		for _, row := range e.Snapshot().Rows {
@@ -625,42 +620,9 @@ func TestBurstUnderAnOldPrefix(t *testing.T) {
 	}
 }
 
-// A type that can't be watched is counted repeatedly, and the engine reports it.
-func TestUnwatchable(t *testing.T) {
-	server := newFakeServer(t, 1)
-	random := rand.New(rand.NewPCG(1, 1))
-	server.Fault = refuse(func(_ string, watch bool) int {
-		if watch {
-			return http.StatusMethodNotAllowed
-		}
-		return 0
-	})
-	add := func() {
-		server.Change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
-	}
-	for range 6 {
-		add()
-	}
-	e := start(t, server, pods)
-	add()
-	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
-	if reported := e.notices(Unwatched); len(reported) != 1 || reported[0].Cause == nil {
-		t.Errorf("%+v", reported)
-	}
-	if rows := e.Snapshot().Rows; rows[0].Followed {
-		t.Errorf("%+v", rows)
-	}
-}
-
 func TestReuse(t *testing.T) {
 	server := newFakeServer(t, 1)
-	random := rand.New(rand.NewPCG(1, 1))
-	var all []object
-	for range 6 {
-		o := object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"}
-		all = append(all, o)
-		server.Change("/api/v1/pods", "ADDED", o)
-	}
+	all := addRuns(server, 6)
 	e := start(t, server, pods)
 	rows := e.Snapshot().Rows
 	if rows[0].Reused != nil {
@@ -671,7 +633,7 @@ func TestReuse(t *testing.T) {
 		server.Change("/api/v1/pods", "DELETED", all[0])
 		server.Change("/api/v1/pods", "ADDED", all[0])
 	}
-	server.Change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
+	addRuns(server, 1)
 	eventually(t, func() string {
 		row := e.Snapshot().Rows[0]
 		if row.Reused == nil || *row.Reused != 2 || row.Creates != 3 || row.Pool.Names != 7 {

@@ -22,6 +22,24 @@ func newFakeServer(t *testing.T, seed uint64) *fakeapi.Server {
 	return s
 }
 
+var added atomic.Uint64
+
+// add adds so many objects with new names to a list. Their prefix is their generateName, too.
+func add(server *fakeapi.Server, path, prefix string, n int) (objects []object) {
+	for range n {
+		o := object{Name: generated(prefix, rand.New(rand.NewPCG(7, added.Add(1)))), GenerateName: prefix}
+		if path != "/api/v1/nodes" {
+			o.Namespace = "prod"
+		}
+		server.Change(path, "ADDED", o)
+		objects = append(objects, o)
+	}
+	return objects
+}
+
+// addRuns adds Pods of the prefix run-.
+func addRuns(server *fakeapi.Server, n int) []object { return add(server, "/api/v1/pods", "run-", n) }
+
 type fault = func(n int, w http.ResponseWriter, r *http.Request) bool
 
 // refuse makes the server respond with the code that a function returns for the path of a list, unless it is 0.
@@ -38,6 +56,22 @@ func refuse(code func(path string, watch bool) int) fault {
 		return refused != 0
 	}
 }
+
+// refusal makes the server respond to requests with a code, while it is not 0.
+func refusal(server *fakeapi.Server, concerns func(path string, watch bool) bool) *atomic.Int32 {
+	var code atomic.Int32
+	server.Fault = refuse(func(path string, watch bool) int {
+		if concerns == nil || concerns(path, watch) {
+			return int(code.Load())
+		}
+		return 0
+	})
+	return &code
+}
+
+func ofAWatch(_ string, watch bool) bool { return watch }
+
+func ofAList(_ string, watch bool) bool { return !watch }
 
 // ofWatches is a fault of the first watches.
 func ofWatches(most int, respond http.HandlerFunc) fault {

@@ -22,14 +22,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
-// addRuns adds so many Pods of the prefix run-.
-func addRuns(server *fakeapi.Server, n int) {
-	random := rand.New(rand.NewPCG(7, uint64(n)))
-	for range n {
-		server.Change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
-	}
-}
-
 // A type is listed again when its number has changed since the last list. Changes under
 // other prefixes count, too. Lists take at most a tenth of the time.
 func TestDue(t *testing.T) {
@@ -77,28 +69,6 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// A server that is restored from a backup sends no events until it reaches the state
-// where the watch begins. The engine counts its types again, and continues.
-func TestRestored(t *testing.T) {
-	t.Parallel()
-	server := newFakeServer(t, 1)
-	addRuns(server, 6)
-	restore := server.Backup()
-	e := start(t, server, pods)
-	addRuns(server, 10)
-	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 16}) })
-	restore(0)
-	addRuns(server, 1)
-	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
-	addRuns(server, 2)
-	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 9}) })
-	row := e.Snapshot().Rows[0]
-	// 13 were created, of which 10 are lost without a delete.
-	if reported := e.notices(Gap); len(reported) != 1 || row.Gaps != 1 || row.Creates < 12 || row.Creates > 13 || row.Deletes > 0 {
-		t.Errorf("%+v, reported %+v", row, reported)
-	}
-}
-
 // A server that has just started doesn't know the changes before its start. Another server
 // may know them, so that no event is lost.
 func TestOneServerForgets(t *testing.T) {
@@ -134,38 +104,30 @@ func TestOneServerForgets(t *testing.T) {
 	}
 }
 
-// The reason why a type can't be watched may pass. The engine retries, and reports that the
-// type is watched.
+// A type that can't be watched is counted repeatedly, and the engine reports it. The reason may pass. The engine
+// retries, and reports that the type is watched.
 func TestWatchedAgain(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)
-	var refuses atomic.Bool
-	var refused atomic.Int32
-	refuses.Store(true)
-	server.Fault = refuse(func(_ string, watch bool) int {
-		if watch && refuses.Load() {
-			refused.Add(1)
-			return http.StatusForbidden
-		}
-		return 0
-	})
+	refused := refusal(server, ofAWatch)
+	refused.Store(http.StatusForbidden)
 	e := start(t, server, pods)
 	eventually(t, func() string {
-		if n := refused.Load(); n < firstOpens+2 {
+		if n := requests(server, true); n < firstOpens+2 {
 			return fmt.Sprintf("a watch was asked for %d times", n)
 		}
 		return ""
 	})
-	refuses.Store(false)
-	eventually(t, func() string {
-		if n := len(e.notices(Watched)); n != 1 {
-			return fmt.Sprintf("it was reported %d times that it is watched", n)
-		}
-		return ""
-	})
+	addRuns(server, 1)
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
+	if reported := e.notices(Unwatched); len(reported) != 1 || reported[0].Cause == nil || e.Snapshot().Rows[0].Followed {
+		t.Errorf("%+v", reported)
+	}
+	refused.Store(0)
+	e.reportsOnce(t, Watched)
 	addRuns(server, 2)
-	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 8}) })
+	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 9}) })
 	row := e.Snapshot().Rows[0]
 	if !row.Followed || row.Creates != 2 || len(e.notices(Unwatched)) != 1 || len(e.notices(Gap)) > 0 {
 		t.Errorf("%+v, reported %+v", row, e.reported)
@@ -189,7 +151,7 @@ func removable(server *fakeapi.Server) (removed *atomic.Bool) {
 func TestRemoved(t *testing.T) {
 	for name, test := range map[string]struct {
 		objects int
-		watch   int // the response to a watch
+		watch   int32 // the response to a watch
 	}{
 		"watched": {6, 0}, "unwatched": {6, http.StatusMethodNotAllowed}, "quiet": {0, 0},
 	} {
@@ -199,25 +161,16 @@ func TestRemoved(t *testing.T) {
 			addRuns(server, test.objects)
 			removed := removable(server)
 			found := server.Fault
-			unwatched := refuse(func(_ string, watch bool) int {
-				if watch {
-					return test.watch
-				}
-				return 0
-			})
-			server.Fault = func(n int, w http.ResponseWriter, r *http.Request) bool { return found(n, w, r) || unwatched(n, w, r) }
+			refusal(server, ofAWatch).Store(test.watch)
+			watched := server.Fault
+			server.Fault = func(n int, w http.ResponseWriter, r *http.Request) bool { return found(n, w, r) || watched(n, w, r) }
 			e := start(t, server, pods)
 			for _, o := range server.Objects("/api/v1/pods") {
 				server.Change("/api/v1/pods", "DELETED", o)
 			}
 			removed.Store(true)
 			server.Restart()
-			eventually(t, func() string {
-				if n := len(e.notices(Vanished)); n != 1 {
-					return fmt.Sprintf("it was reported %d times that it is gone: %+v", n, e.Snapshot().Skipped)
-				}
-				return ""
-			})
+			e.reportsOnce(t, Vanished)
 			if s := e.Snapshot(); len(s.Skipped) > 0 || len(s.Types) > 0 || len(s.Rows) > 0 || s.Objects > 0 {
 				t.Errorf("%+v", s)
 			}
@@ -266,12 +219,7 @@ func TestDiscoveryForgets(t *testing.T) {
 		t.Errorf("%+v", reported)
 	}
 	removed.Store(true)
-	eventually(t, func() string {
-		if n := len(e.notices(Vanished)); n != 1 {
-			return fmt.Sprintf("it was reported %d times that it is gone", n)
-		}
-		return ""
-	})
+	e.reportsOnce(t, Vanished)
 	removed.Store(false)
 	forgets.Store(false)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 6}) })
@@ -284,28 +232,22 @@ func TestDiscoveryForgets(t *testing.T) {
 // none that is counted.
 func TestInstalledAgain(t *testing.T) {
 	t.Parallel()
-	for code, reason := range map[int]census.Reason{
+	for refused, reason := range map[int]census.Reason{
 		http.StatusForbidden: census.Forbidden, http.StatusInternalServerError: census.Failed,
 	} {
 		t.Run(string(reason), func(t *testing.T) {
 			t.Parallel()
 			server := newFakeServer(t, 1)
 			addRuns(server, 6)
-			var refusal atomic.Int32
-			server.Fault = refuse(func(string, bool) int { return int(refusal.Load()) })
+			code := refusal(server, nil)
 			e := prepare(server, pods)
 			e.Scanner.RetryTimeout = time.Millisecond
 			e.Discover = func(context.Context) ([]census.Resource, error) { return []census.Resource{pods}, nil }
 			e.run(t)
-			refusal.Store(http.StatusNotFound)
+			code.Store(http.StatusNotFound)
 			server.Restart()
-			eventually(t, func() string {
-				if n := len(e.notices(Vanished)); n != 1 {
-					return fmt.Sprintf("it was reported %d times that it is gone", n)
-				}
-				return ""
-			})
-			refusal.Store(int32(code))
+			e.reportsOnce(t, Vanished)
+			code.Store(int32(refused))
 			eventually(t, func() string {
 				s := e.Snapshot()
 				if len(s.Types) != 1 || len(s.Skipped) != 1 || s.Skipped[0].Reason != reason || s.Skipped[0].Message == errUncounted.Error() {
@@ -319,7 +261,7 @@ func TestInstalledAgain(t *testing.T) {
 					t.Errorf("%+v", s)
 				}
 			}
-			refusal.Store(0)
+			code.Store(0)
 			eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 6}) })
 			if s := e.Snapshot(); len(s.Skipped) > 0 || len(e.notices(Vanished)) != 1 || len(e.notices(Appeared)) != 1 {
 				t.Errorf("%+v, reported %+v", s, e.reported)
@@ -409,17 +351,11 @@ func TestSelectorAndUpdates(t *testing.T) {
 func TestPassageOfClusterScoped(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
-	random := rand.New(rand.NewPCG(1, 1))
-	add := func(n int) {
-		for range n {
-			server.Change("/api/v1/nodes", "ADDED", object{Name: generated("few-", random), GenerateName: "few-"})
-		}
-	}
-	add(4)
+	add(server, "/api/v1/nodes", "few-", 4)
 	e := prepare(server, nodes)
 	e.Namespace = "prod"
 	e.run(t)
-	add(2)
+	add(server, "/api/v1/nodes", "few-", 2)
 	eventually(t, func() string { return e.differs(map[string]int64{"nodes /few-": 6}) })
 }
 
@@ -427,12 +363,7 @@ func TestPassageOfClusterScoped(t *testing.T) {
 func TestCountedInVain(t *testing.T) {
 	for name, inject := range map[string]func(*fakeapi.Server){
 		"all states are gone": func(s *fakeapi.Server) {
-			s.Fault = refuse(func(_ string, watch bool) int {
-				if watch {
-					return http.StatusGone
-				}
-				return 0
-			})
+			refusal(s, ofAWatch).Store(http.StatusGone)
 		},
 		"each watch begins at an earlier state": func(s *fakeapi.Server) {
 			s.Fault = ofWatches(all, func(w http.ResponseWriter, _ *http.Request) {
@@ -449,12 +380,7 @@ func TestCountedInVain(t *testing.T) {
 			addRuns(server, 6)
 			inject(server)
 			e := start(t, server, pods)
-			eventually(t, func() string {
-				if n := len(e.notices(Unwatched)); n != 1 {
-					return fmt.Sprintf("it was reported %d times that it cannot be watched", n)
-				}
-				return ""
-			})
+			e.reportsOnce(t, Unwatched)
 			if gaps := e.Snapshot().Gaps; gaps != maxInVain {
 				t.Errorf("counted again %d times", gaps)
 			}
@@ -606,18 +532,12 @@ func TestQuietTypeUnreachable(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
 	server.Change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: "one"})
-	var removed atomic.Bool
-	server.Fault = refuse(func(string, bool) int {
-		if removed.Load() {
-			return http.StatusServiceUnavailable
-		}
-		return 0
-	})
+	code := refusal(server, nil)
 	e := prepare(server, pods)
 	e.Scanner.RetryTimeout = time.Millisecond
 	e.run(t)
 	for _, is := range []bool{true, false} {
-		removed.Store(is)
+		code.Store(map[bool]int32{true: http.StatusServiceUnavailable}[is])
 		eventually(t, func() string {
 			skipped := e.Snapshot().Skipped
 			if (len(skipped) == 1 && skipped[0].Reason == census.Unreachable && skipped[0].Resource == "pods") != is {
@@ -840,13 +760,7 @@ func TestNewVersion(t *testing.T) {
 	server := newFakeServer(t, 1)
 	beta := jobs
 	beta.Version = "v1beta1"
-	random := rand.New(rand.NewPCG(1, 1))
-	add := func(path string, n int) {
-		for range n {
-			server.Change(path, "ADDED", object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
-		}
-	}
-	add("/apis/batch/v1beta1/jobs", 6)
+	add(server, "/apis/batch/v1beta1/jobs", "run-", 6)
 	var served atomic.Pointer[census.Resource]
 	served.Store(&beta)
 	server.Fault = refuse(func(path string, _ bool) int {
@@ -858,11 +772,11 @@ func TestNewVersion(t *testing.T) {
 	e := prepare(server, beta)
 	e.Discover = func(context.Context) ([]census.Resource, error) { return []census.Resource{*served.Load()}, nil }
 	e.run(t)
-	add("/apis/batch/v1/jobs", 8)
+	add(server, "/apis/batch/v1/jobs", "run-", 8)
 	served.Store(&jobs)
 	server.Restart() // its watches end
 	eventually(t, func() string { return e.differs(map[string]int64{"jobs.batch prod/run-": 8}) })
-	add("/apis/batch/v1/jobs", 1)
+	add(server, "/apis/batch/v1/jobs", "run-", 1)
 	eventually(t, func() string { return e.differs(map[string]int64{"jobs.batch prod/run-": 9}) })
 	if rows := e.Snapshot().Rows; !rows[0].Followed || rows[0].Pool.Version != "v1" {
 		t.Errorf("%+v", rows)
@@ -874,17 +788,13 @@ func TestForbiddenForAWhile(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)
-	var allowed atomic.Bool
-	var asked atomic.Int32
-	server.Fault = refuse(func(string, bool) int {
-		if asked.Add(1); allowed.Load() {
-			return 0
-		}
-		return http.StatusForbidden
-	})
+	code := refusal(server, nil)
+	code.Store(http.StatusForbidden)
 	e := start(t, server, pods)
 	eventually(t, func() string {
-		if n := asked.Load(); n < 4 {
+		server.Lock()
+		defer server.Unlock()
+		if n := len(server.Requests); n < 4 {
 			return fmt.Sprintf("asked %d times", n)
 		}
 		return ""
@@ -892,7 +802,7 @@ func TestForbiddenForAWhile(t *testing.T) {
 	if skipped := e.Snapshot().Skipped; len(skipped) != 1 || skipped[0].Reason != census.Forbidden {
 		t.Errorf("%+v", skipped)
 	}
-	allowed.Store(true)
+	code.Store(0)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 6}) })
 	if skipped := e.Snapshot().Skipped; len(skipped) > 0 {
 		t.Errorf("%+v", skipped)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -79,15 +78,12 @@ func TestVerifyWhatFills(t *testing.T) {
 			e := prepare(server, pods)
 			e.Discover = func(context.Context) ([]census.Resource, error) { return test.found, nil }
 			e.run(t)
-			path, random := "/api/v1/pods", rand.New(rand.NewPCG(1, 1))
+			path := "/api/v1/pods"
 			if len(test.found) > 1 {
 				path = "/apis/batch/v1/jobs"
 			}
 			server.End(path, server.Objects(path)...)
-			for range 60 {
-				o := object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"}
-				server.Change(path, "ADDED", o)
-			}
+			add(server, path, "run-", 60)
 			if s := verified(t, e); namesOf(s) != 60 || len(s.Skipped) > 0 {
 				t.Errorf("%+v", s)
 			}
@@ -112,18 +108,12 @@ func TestVerifyInVain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := newFakeServer(t, 1)
 			addRuns(server, 6)
-			var refusal atomic.Int32
-			server.Fault = refuse(func(_ string, watch bool) int {
-				if watch {
-					return 0
-				}
-				return int(refusal.Load())
-			})
+			refused := refusal(server, ofAList)
 			e := prepare(server, pods)
 			e.Scanner.RetryTimeout = time.Millisecond
 			e.Discover = func(context.Context) ([]census.Resource, error) { return []census.Resource{pods}, test.err }
 			e.run(t)
-			refusal.Store(test.refusal)
+			refused.Store(test.refusal)
 			ctx, cancel := context.WithTimeout(t.Context(), test.time)
 			defer cancel()
 			e.Verify(ctx)
@@ -142,8 +132,8 @@ func TestVerifyBusy(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	go func() {
-		for i := 0; ctx.Err() == nil; i++ {
-			pod(server, generated("run-", rand.New(rand.NewPCG(3, uint64(i)))), "run-")
+		for ctx.Err() == nil {
+			addRuns(server, 1)
 			time.Sleep(time.Millisecond)
 		}
 	}()
@@ -178,9 +168,7 @@ func TestRestoredAndAhead(t *testing.T) {
 	addRuns(server, 60)
 	restore := server.Backup()
 	e := start(t, server, pods)
-	for i := range 50 {
-		pod(server, generated("run-", rand.New(rand.NewPCG(5, uint64(i)))), "run-")
-	}
+	addRuns(server, 50)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 110}) })
 	restore(100)
 	addRuns(server, 10)
@@ -206,9 +194,7 @@ func TestRestoredObjectsAreNotCreated(t *testing.T) {
 	server.Lock()
 	server.Clock += 10
 	server.Unlock()
-	for i := range 5 {
-		pod(server, generated("run-", rand.New(rand.NewPCG(9, uint64(i)))), "run-")
-	}
+	addRuns(server, 5)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 65}) })
 	if row := e.Snapshot().Rows[0]; row.Creates > 5 || row.Gaps == 0 {
 		t.Errorf("%+v", row)

@@ -82,8 +82,13 @@ func (r *recorder) expect(t *testing.T, line string) {
 // follow starts a follower of the Pods of a Job.
 func follow(t *testing.T, r *recorder, namespace string) *logs.Follower {
 	t.Helper()
+	return followed(t, namespace, r.line, r.event)
+}
+
+func followed(t *testing.T, namespace string, line func(logs.Container, []byte), event func(logs.Event)) *logs.Follower {
+	t.Helper()
 	return logs.Start(t.Context(), logs.Config{
-		Client: onNode(t).client.CoreV1(), Streams: 10, RetryTimeout: 20 * time.Second, Line: r.line, Event: r.event,
+		Client: onNode(t).client.CoreV1(), Streams: 10, RetryTimeout: 20 * time.Second, Line: line, Event: event,
 	}, []pods.Source{{
 		Namespace: namespace, Options: metav1.ListOptions{LabelSelector: "job-name=j"},
 		Of: func(*corev1.Pod) *pods.Owner { return &pods.Owner{} },

@@ -20,9 +20,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/logs"
-	"github.com/kubectl-genname/kubectl-genname/internal/pods"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -55,7 +55,7 @@ func TestKilledServer(t *testing.T) {
 // A million lines need no more memory than a few. Their reader is slow at the beginning.
 func TestMillionLines(t *testing.T) {
 	const lines = 1_000_000
-	ns, n := harness.Namespace(t, onNode(t).ControlPlane), onNode(t)
+	ns := harness.Namespace(t, onNode(t).ControlPlane)
 	p := newPod(t, ns, "j", "main")
 	p.write("main", 0)
 	writeMany(t, p.path("main", 0, "log"), lines)
@@ -69,27 +69,19 @@ func TestMillionLines(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&memory)
 	before := memory.HeapAlloc
-	f := logs.Start(t.Context(), logs.Config{
-		Client: n.client.CoreV1(), Streams: 10, RetryTimeout: 20 * time.Second,
-		Line: func(_ logs.Container, text []byte) {
-			if wrong == "" && string(text) != manyLine(read) {
-				wrong = fmt.Sprintf("line %d is %q", read, text)
-			}
-			if read++; read%50_000 == 0 {
-				runtime.GC()
-				runtime.ReadMemStats(&memory)
-				highest = max(highest, memory.HeapAlloc)
-			}
-			if read < 1000 {
-				time.Sleep(time.Millisecond)
-			}
-		},
-		Event: func(e logs.Event) { wrong = fmt.Sprintf("%+v", e) },
-	}, []pods.Source{{
-		Namespace: ns, Options: metav1.ListOptions{LabelSelector: "job-name=j"},
-		Of: func(*corev1.Pod) *pods.Owner { return &pods.Owner{} },
-	}})
-	f.Drain()
+	followed(t, ns, func(_ logs.Container, text []byte) {
+		if wrong == "" && string(text) != manyLine(read) {
+			wrong = fmt.Sprintf("line %d is %q", read, text)
+		}
+		if read++; read%50_000 == 0 {
+			runtime.GC()
+			runtime.ReadMemStats(&memory)
+			highest = max(highest, memory.HeapAlloc)
+		}
+		if read < 1000 {
+			time.Sleep(time.Millisecond)
+		}
+	}, func(e logs.Event) { wrong = fmt.Sprintf("%+v", e) }).Drain()
 	if read != lines || wrong != "" {
 		t.Errorf("%d lines; %s", read, wrong)
 	}
@@ -140,19 +132,26 @@ func (p *pipe) String() string {
 	return p.text.String()
 }
 
+// execute runs create --wait --logs in this process. Nothing reads its stderr until it is opened.
+func execute(ctx context.Context, t *testing.T, config *rest.Config, namespace string) (out, errOut *pipe, code <-chan int) {
+	t.Helper()
+	out, errOut = &pipe{opened: make(chan struct{})}, &pipe{opened: make(chan struct{})}
+	close(out.opened)
+	u, input, result := harness.As(t, config), harness.File(t, "in.yaml", job), make(chan int, 1)
+	go func() {
+		result <- cmd.Execute(ctx, []string{
+			"create", "-n", namespace, "-f", input, "--wait", "--logs", "-o", "json",
+			"--kubeconfig=" + u.Kubeconfig, "--cache-dir=" + filepath.Dir(u.Kubeconfig),
+		}, genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: errOut})
+	}()
+	return out, errOut, result
+}
+
 // A reader that takes nothing from stderr holds up neither the wait nor stdout. It gets all lines when it reads again.
 func TestBlockedStderr(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, onNode(t).ControlPlane)
-	out, errOut := &pipe{opened: make(chan struct{})}, &pipe{opened: make(chan struct{})}
-	close(out.opened)
-	u, input, code := harness.As(t, onNode(t).Admin()), harness.File(t, "in.yaml", job), make(chan int, 1)
-	go func() {
-		code <- cmd.Execute(t.Context(), []string{
-			"create", "-n", ns, "-f", input, "--wait", "--logs", "-o", "json",
-			"--kubeconfig=" + u.Kubeconfig, "--cache-dir=" + filepath.Dir(u.Kubeconfig),
-		}, genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: errOut})
-	}()
+	out, errOut, code := execute(t.Context(), t, onNode(t).Admin(), ns)
 	owner := theJob(t, ns)
 	p := podOf(t, owner)
 	p.run("main", 0, texts("line", 2000)...)
@@ -191,16 +190,8 @@ func TestInterruptInTheLastList(t *testing.T) {
 		}
 	})
 	ctx, interrupt := context.WithCancel(t.Context())
-	out, errOut := &pipe{opened: make(chan struct{})}, &pipe{opened: make(chan struct{})}
-	close(out.opened)
+	out, errOut, code := execute(ctx, t, proxy.Config, ns)
 	close(errOut.opened)
-	u, input, code := harness.As(t, proxy.Config), harness.File(t, "in.yaml", job), make(chan int, 1)
-	go func() {
-		code <- cmd.Execute(ctx, []string{
-			"create", "-n", ns, "-f", input, "--wait", "--logs", "-o", "json",
-			"--kubeconfig=" + u.Kubeconfig, "--cache-dir=" + filepath.Dir(u.Kubeconfig),
-		}, genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: errOut})
-	}()
 	owner := theJob(t, ns)
 	p := podOf(t, owner)
 	p.run("main", 0, "first", "last")

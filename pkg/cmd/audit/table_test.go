@@ -283,7 +283,7 @@ func TestGradeGrowth(t *testing.T) {
 	report.Gate.Exceeded = []v1alpha1.AuditExceeded{{Resource: "jobs.batch", Prefix: "p-", Names: 30, GrowthPerDay: days(math.Pi)}}
 	report.Gate.ExceededCount = 1
 	err := r.evaluate(t.Context(), &audit.Result{Report: report})
-	if want := fmt.Sprintf("error: %s above %s: %s\n  kubectl genname audit %s -o wide", "1 prefix", "--fail-above-growth 10", "jobs.batch/p- with 30 names, +3.1 a day", "jobs.batch/p-"); err == nil || err.Error() != want {
+	if want := "error: 1 prefix above --fail-above-growth 10: jobs.batch/p- with 30 names, +3.1 a day\n  kubectl genname audit jobs.batch/p- -o wide"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -182,9 +181,9 @@ func TestNextSteps(t *testing.T) {
 		}, []string{"Note:      truncated: shared by …a-, …b-\nNote:      strains etcd"}, "prune"},
 		"clients":   {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.ClientGenerated = true }, nil, "prune"},
 		"unknown":   {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.Attempts = nil }, []string{"unknown, so the room and the verdict assume 1 per create"}, "(this server"},
-		"one":       {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.Attempts = new(1) }, []string{fmt.Sprintf("%d per create (the client, or --server-attempts)", 1)}, "(this server"},
-		"close":     {v1alpha1.AuditVerdict{CloseToFailing: 1, Closest: closest}, func(*v1alpha1.AuditItem) {}, []string{fmt.Sprintf("Close to failing: expected in about %s at the pace of the last 24 hours.", "12d")}, ""},
-		"failing":   {v1alpha1.AuditVerdict{CloseToFailing: 1, Closest: &v1alpha1.AuditClosest{NextCreate: 0.5}}, func(*v1alpha1.AuditItem) {}, []string{fmt.Sprintf("Close to failing: the next create fails with a chance of %s.", "50%")}, ""},
+		"one":       {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.Attempts = new(1) }, []string{"1 per create (the client, or --server-attempts)"}, "(this server"},
+		"close":     {v1alpha1.AuditVerdict{CloseToFailing: 1, Closest: closest}, func(*v1alpha1.AuditItem) {}, []string{"Close to failing: expected in about 12d at the pace of the last 24 hours."}, ""},
+		"failing":   {v1alpha1.AuditVerdict{CloseToFailing: 1, Closest: &v1alpha1.AuditClosest{NextCreate: 0.5}}, func(*v1alpha1.AuditItem) {}, []string{"Close to failing: the next create fails with a chance of 50%."}, ""},
 		"no longer": {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.Oldest, i.Newest = nil, nil }, []string{"oldest ? ago"}, ""},
 	} {
 		rest := recorded(t, withVerdict(test.verdict), test.change)

@@ -82,9 +82,10 @@ jobs.batch   run-     +1/h         1         0      10   ?
 	if got := out.String(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	printed := fmt.Sprintf("Watching %s. A row appears when an object is created or deleted.", "1 prefix with 10 names") + "\n" +
-		fmt.Sprintf("%s is no longer shown, because %s", "jobs.batch/job- -n prod", fmt.Sprintf("it has fewer than %s, or no object has this generateName", "10 names")) + "\n"
-	if got := errOut.String(); got != printed {
+	want = `Watching 1 prefix with 10 names. A row appears when an object is created or deleted.
+jobs.batch/job- -n prod is no longer shown, because it has fewer than 10 names, or no object has this generateName
+`
+	if got := errOut.String(); got != want {
 		t.Errorf("%q", got)
 	}
 }
@@ -120,8 +121,9 @@ func TestOvertaken(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := fmt.Sprintf("%s is no longer shown, because %s\n", "jobs.batch/run- -n prod", fmt.Sprintf("it is not among the first %d", 1)) +
-		fmt.Sprintf("%s is no longer shown, because %s\n", "jobs.batch/job- -n prod", fmt.Sprintf("it has fewer than %s, or no object has this generateName", "10 names"))
+	want := `jobs.batch/run- -n prod is no longer shown, because it is not among the first 1
+jobs.batch/job- -n prod is no longer shown, because it has fewer than 10 names, or no object has this generateName
+`
 	if got := errOut.String(); got != want {
 		t.Errorf("%q", got)
 	}
@@ -164,7 +166,7 @@ func TestRates(t *testing.T) {
 func TestPaintedLines(t *testing.T) {
 	p := &painting{options: &options{}}
 	report := reportOf(followed("job-", 20, 5), followed("run-", 30, 3), followed("old-", 4000, 0), followed("older-", 480, 0))
-	still := fmt.Sprintf("%s: nothing was created or deleted since the watch began.", "2 prefixes with 4,480 names")
+	const still = "2 prefixes with 4,480 names: nothing was created or deleted since the watch began."
 	for _, test := range []struct{ height, rows, hidden int }{{24, 2, 0}, {4, 1, 1}, {1, 1, 1}} {
 		lines, hidden := p.lines(report, 80, test.height)
 		if len(lines) != test.rows+2 || lines[len(lines)-1] != still || hidden != test.hidden {
@@ -188,7 +190,7 @@ func TestNotices(t *testing.T) {
 	}
 	p.printNotices()
 	lines := strings.Split(strings.TrimSpace(errOut.String()), "\n")
-	if len(lines) != maxNotices+1 || lines[0] != fmt.Sprintf("%s before the following ones are left out", "3 notices") || lines[1] != "notice 3" || lines[maxNotices] != "notice 102" {
+	if len(lines) != maxNotices+1 || lines[0] != "3 notices before the following ones are left out" || lines[1] != "notice 3" || lines[maxNotices] != "notice 102" {
 		t.Errorf("%q", lines)
 	}
 }
@@ -196,12 +198,11 @@ func TestNotices(t *testing.T) {
 // The last notices are printed, too.
 func TestPrintLeft(t *testing.T) {
 	r := newRun(t)
-	w := &watched{run: r}
-	notices := make(chan string, 3)
+	w, notices := &watched{run: r}, make(chan string, 3)
 	notices <- noticeText(live.Notice{Type: live.Appeared, Resource: schema.GroupResource{Resource: "gizmos"}})
 	notices <- noticeText(live.Notice{Type: live.Vanished, Resource: schema.GroupResource{Resource: "gadgets"}})
 	w.printLeft(notices)
-	if got, want := r.ErrOut.(*bytes.Buffer).String(), fmt.Sprintf("%s is a new resource type\n%s is no longer a resource type\n", "gizmos", "gadgets"); got != want {
+	if got, want := r.ErrOut.(*bytes.Buffer).String(), "gizmos is a new resource type\ngadgets is no longer a resource type\n"; got != want {
 		t.Errorf("%q", got)
 	}
 }
@@ -222,8 +223,10 @@ func TestReportsWhileItCounts(t *testing.T) {
 	if counted, err := w.counts(ended, notices); counted || !errors.Is(err, io.EOF) {
 		t.Errorf("%v, %v", counted, err)
 	}
-	want := fmt.Sprintf("Warning: the server is unreachable, so requests are retried for up to %s: %v", "1m0s", `refused\u001b`) + "\n" +
-		fmt.Sprintf("Pausing for %s, nine times as long as the last request took (--polite)", "1m30s") + "\n" + fmt.Sprintf("%s is a new resource type", "gizmos") + "\n"
+	const want = `Warning: the server is unreachable, so requests are retried for up to 1m0s: refused\u001b
+Pausing for 1m30s, nine times as long as the last request took (--polite)
+gizmos is a new resource type
+`
 	if got := w.run.ErrOut.(*bytes.Buffer).String(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -312,7 +315,7 @@ func TestBelow(t *testing.T) {
 	for _, test := range []struct {
 		belowTop int64
 		want     string
-	}{{0, fmt.Sprintf("%s below", "7 rows")}, {1, fmt.Sprintf("%s below, and the rows after --top=%d", "7 rows", 30)}} {
+	}{{0, "7 rows below"}, {1, "7 rows below, and the rows after --top=30"}} {
 		report := &v1alpha1.AuditReport{Scope: v1alpha1.AuditScope{Top: 30}, Hidden: v1alpha1.AuditHidden{BelowTop: test.belowTop}}
 		if got := belowText(report, 7); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
@@ -322,10 +325,10 @@ func TestBelow(t *testing.T) {
 
 func TestWatchedText(t *testing.T) {
 	s := live.Snapshot{Watched: 2, Events: 200, Idle: 50}
-	if got, want := watchedText(s), fmt.Sprintf("Watched %s: %s, %.0f%% of them updates that change no count, %s", "2 types", "200 events", 25.0, "0 gaps"); got != want {
+	if got := watchedText(s); got != "Watched 2 types: 200 events, 25% of them updates that change no count, 0 gaps" {
 		t.Errorf("%q", got)
 	}
-	if got, want := watchedText(live.Snapshot{Gaps: 1}), fmt.Sprintf("Watched %s: %s, %s", "0 types", "0 events", "1 gap"); got != want {
+	if got := watchedText(live.Snapshot{Gaps: 1}); got != "Watched 0 types: 0 events, 1 gap" {
 		t.Errorf("%q", got)
 	}
 }
@@ -333,10 +336,7 @@ func TestWatchedText(t *testing.T) {
 func TestStatus(t *testing.T) {
 	began := time.Unix(0, 0)
 	s := live.Snapshot{Began: began, At: began.Add(90 * time.Second), Watched: 3, Quiet: 40, Unwatched: 1, Events: 1234, Gaps: 2}
-	want := strings.Join([]string{
-		fmt.Sprintf("%s of %s", "1m30s", "2m0s"),
-		fmt.Sprintf("%s watched, %d quiet, %d counted again", "3 types", 40, 1), "1,234 events", "2 gaps", "q quits",
-	}, "; ")
+	const want = "1m30s of 2m0s; 3 types watched, 40 quiet, 1 counted again; 1,234 events; 2 gaps; q quits"
 	if got := statusText(s, 2*time.Minute); got != want {
 		t.Errorf("%q", got)
 	}

@@ -86,9 +86,8 @@ func TestNewWaitsForTheServer(t *testing.T) {
 	if !slices.Equal(back.asked[:3], []string{"/readyz", "/readyz", "/version"}) {
 		t.Errorf("asked for %s", back.asked)
 	}
-	reachable, _, _ := strings.Cut("The server is reachable again after %.0f s", "%")
-	if len(printed) != 2 || !strings.HasPrefix(printed[0], fmt.Sprintf("Warning: the server is unreachable, so requests are retried for up to %s: %v", "1m0s", "dial tcp")) ||
-		!strings.HasSuffix(printed[0], "connection refused") || !strings.HasPrefix(printed[1], reachable) {
+	if len(printed) != 2 || !strings.HasPrefix(printed[0], "Warning: the server is unreachable, so requests are retried for up to 1m0s: dial tcp") ||
+		!strings.HasSuffix(printed[0], "connection refused") || !strings.HasPrefix(printed[1], "The server is reachable again after ") {
 		t.Errorf("%q", printed)
 	}
 }
@@ -96,14 +95,13 @@ func TestNewWaitsForTheServer(t *testing.T) {
 // When the time is up, New returns the error of the last request. Without patience, and for a
 // server that the kubeconfig doesn't name, it doesn't wait.
 func TestNewGivesUp(t *testing.T) {
-	unreachable := strings.TrimSuffix("the server was unreachable for %s: %w", "%w")
 	for _, test := range []struct {
 		host     string
 		patience time.Duration
 		want     string
 		printed  int
 	}{
-		{"http://127.0.0.1:1", time.Millisecond, fmt.Sprintf(unreachable, time.Millisecond) + "ask the server for its version: ", 1},
+		{"http://127.0.0.1:1", time.Millisecond, "the server was unreachable for 1ms: ask the server for its version: ", 1},
 		{"http://127.0.0.1:1", 0, "ask the server for its version: ", 0},
 		{clientcmd.ClusterDefaults.Server, time.Minute, "ask the server for its version: ", 0},
 	} {
