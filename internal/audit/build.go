@@ -1,6 +1,6 @@
-// Package audit makes the AuditReport of pkg/api/v1alpha1: it takes the name pools that
-// internal/census or internal/live counted, and adds the mathematics of pkg/analyze. It talks
-// to no cluster, reads no clock and prints nothing.
+// Package audit makes the AuditReport of pkg/api/v1alpha1. It takes the name pools that internal/census or
+// internal/live has counted, and calculates chances with pkg/analyze. It talks to no cluster, reads no clock and
+// prints nothing.
 package audit
 
 import (
@@ -22,11 +22,11 @@ type Counted struct {
 	Server v1alpha1.AuditServer
 	// Ended is when everything was counted.
 	Ended time.Time
-	// Types are those that were to be counted.
+	// Types are the types that were to be counted.
 	Types []census.Resource
 	// Skipped are the types that were left out before the scan.
 	Skipped []census.Skipped
-	// Summary is that of the count. The types that it could not read are in its Skipped.
+	// Summary is the summary of the count. Its Skipped has the types that could not be read.
 	Summary census.Summary
 }
 
@@ -35,32 +35,32 @@ type Result struct {
 	Report *v1alpha1.AuditReport
 	// Coverage is the part of the scope that was read.
 	Coverage census.Coverage
-	// NotFound are those of the prefixes that were named, as TYPE/PREFIX where they were
-	// named so, that no counted name has; and none that is in Gone.
+	// NotFound are the prefixes that the user named and that no counted name has. A prefix that the user named
+	// with a type is TYPE/PREFIX. Prefixes in Gone are left out.
 	NotFound []string
 	// Nearest has the prefix that is most like one that was not found, by the text in NotFound.
 	Nearest map[string]pools.Near
 	// OnlyBefore and OnlyNow are the types, as RESOURCE.GROUP, that were not
 	// compared, because only the earlier audit read them, or only this one.
 	OnlyBefore, OnlyNow []string
-	// OnlyNamespace is the only namespace that was compared where this audit read
-	// all; else empty.
+	// OnlyNamespace is set if this audit read all namespaces and the earlier audit only one. Then only this
+	// namespace was compared.
 	OnlyNamespace string
 	// OtherCluster is true if the earlier audit is of another cluster.
 	OtherCluster bool
 	// Fullest are the name pools with the most names, at most Options.Fullest.
 	Fullest []pools.Key
-	// OnlyPrefixes are the only ones that were compared where this audit counted all,
-	// or others; else none.
+	// OnlyPrefixes are set if the earlier audit was about fewer prefixes than this audit. Then only these were
+	// compared.
 	OnlyPrefixes []string
 }
 
-// maxExceeded is how many of the name pools that exceed a gate a report lists.
+// maxExceeded limits the name pools in a report that exceed a gate.
 const maxExceeded = 1000
 
-// Build returns the report on name pools, and reads counted after them. Its memory grows with the
-// rows that the report shows, not with the name pools. It fails if the options' audits can't be
-// compared, or if pkg/analyze doesn't take the number of attempts.
+// Build makes the report on the name pools in rows. It reads counted after rows. Its memory grows with the rows
+// that the report shows, not with the name pools. It fails if the audits of the options can't be compared, or if
+// pkg/analyze rejects the number of attempts.
 func Build(rows iter.Seq[live.Row], counted *Counted, options Options, odds *Odds) (*Result, error) {
 	old, err := newBaseline(options.Old, &options)
 	if err != nil {
@@ -82,24 +82,24 @@ func Build(rows iter.Seq[live.Row], counted *Counted, options Options, odds *Odd
 type builder struct {
 	options *Options
 	odds    *Odds
-	old     *baseline // nil if there is nothing to compare with
+	old     *baseline // nil without an earlier audit
 
 	shown, fullest top
 	exceeded       []v1alpha1.AuditExceeded
 	exceededCount  int64
-	undecided      int64 // name pools whose growth may exceed a gate
+	undecided      int64 // number of name pools whose growth might exceed a gate
 	hidden         v1alpha1.AuditHidden
 	folds          map[foldKey]*fold
 	verdict        verdict
 	prefixes       int64
-	found          map[string]bool             // of the prefixes that the user named
-	seen           map[v1alpha1.PrefixRef]bool // of the name pools that the earlier audit shows
+	found          map[string]bool             // named prefixes that have names
+	seen           map[v1alpha1.PrefixRef]bool // name pools that the earlier audit has
 	near           nearest
 	newest         time.Time // creationTimestamp
 	err            error     // the first
 }
 
-// row is a name pool that the report may show.
+// row is a name pool that the report might show.
 type row struct {
 	live.Row
 	rank float64
@@ -108,8 +108,8 @@ type row struct {
 // fail remembers the first error.
 func (b *builder) fail(err error) { b.err = cmp.Or(b.err, err) }
 
-// add takes a name pool. There may be a million of them. So items are made at the end, and only of
-// those that the report shows.
+// add adds a name pool. There can be a million name pools. So items are made at the end, and only for those that
+// the report shows.
 func (b *builder) add(r *row) {
 	options, pool := b.options, &r.Pool
 	isCreated := r.Followed && r.Creates >= max(options.MinCount, 1) // however many of them are left
@@ -218,7 +218,7 @@ func (b *builder) result(counted *Counted) (*Result, error) {
 		var err error
 		items[i], err = b.item(r)
 		b.fail(err)
-		b.shown.rows[i] = nil // there may be very many
+		b.shown.rows[i] = nil // so that memory is freed, because there can be very many
 	}
 	if b.err != nil {
 		return nil, b.err
@@ -267,11 +267,11 @@ func (b *builder) result(counted *Counted) (*Result, error) {
 	return result, nil
 }
 
-// toleratedAhead is how far a creationTimestamp may be ahead of the server's clock.
+// toleratedAhead is the time by which a creationTimestamp can be ahead of the server's clock without a note.
 const toleratedAhead = time.Minute
 
-// aheadOf returns by how many seconds the newest creationTimestamp is after the end of the audit. Another
-// API server whose clock is ahead has set it.
+// aheadOf returns the number of seconds by which the newest creationTimestamp is after the end of the audit. It
+// was set by another API server, whose clock is ahead.
 func (b *builder) aheadOf(ended time.Time) float64 {
 	if ahead := b.newest.Sub(ended); !b.newest.IsZero() && ahead > toleratedAhead {
 		return ahead.Truncate(time.Second).Seconds()
@@ -279,7 +279,7 @@ func (b *builder) aheadOf(ended time.Time) float64 {
 	return 0
 }
 
-// compared sets how far this audit was compared with the earlier one.
+// compared records which parts of this audit were compared with the earlier audit.
 func (b *builder) compared(result *Result, read []census.Resource) {
 	result.OnlyBefore, result.OnlyNow = b.old.onlyIn(read)
 	if b.old != nil && b.options.Namespace == "" {

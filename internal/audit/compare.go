@@ -17,15 +17,15 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// baseline is an earlier audit. Another audit is compared with it as far as both have read
-// the same types and namespaces. It is nil without --compare.
+// baseline is an earlier audit that another audit is compared with. Only types and namespaces that both have read
+// are compared. It is nil without --compare.
 type baseline struct {
 	report *v1alpha1.AuditReport
 	hidden v1alpha1.AuditHidden // and folded
 	days   float64              // from it to the audit that is compared with it
 	names  map[v1alpha1.PrefixRef]int64
-	types  map[schema.GroupResource]bool // that it read, in some namespace at least
-	holes  map[v1alpha1.PrefixRef]bool   // that it did not read, without a prefix
+	types  map[schema.GroupResource]bool // types that it read in at least one namespace
+	holes  map[v1alpha1.PrefixRef]bool   // places that it did not read; they have no prefix
 }
 
 // refOf returns a name pool as reports name it.
@@ -35,8 +35,8 @@ func refOf(pool *pools.Pool) v1alpha1.PrefixRef {
 	}
 }
 
-// newBaseline returns an earlier audit that another is compared with, or why they can't be
-// compared. The time of a scan is its beginning, and the time of a watch is its end.
+// newBaseline returns the baseline, or an error if the audits can't be compared. The time of a scan is its
+// beginning, and the time of a watch is its end.
 func newBaseline(report *v1alpha1.AuditReport, options *Options) (*baseline, error) {
 	if report == nil {
 		return nil, nil
@@ -84,8 +84,8 @@ func (o *Options) Comparable() error {
 	return err
 }
 
-// LeastAge is the age below which growth since an earlier audit says little about a day: a
-// burst, or nothing at all, is extrapolated.
+// LeastAge is the smallest useful age of an earlier audit. With a shorter time, the growth per day would be
+// extrapolated from a burst, or from nothing.
 const LeastAge = 10 * time.Minute
 
 // skip notes a type, or a namespace of it, that the earlier audit did not read.
@@ -107,8 +107,8 @@ func (b *baseline) covers(key v1alpha1.PrefixRef) bool {
 		(len(scope.Prefixes) == 0 || slices.Contains(scope.Prefixes, key.Prefix))
 }
 
-// before returns how many names a name pool had: at least and at most. The first is negative
-// if it is unknown.
+// before returns the smallest and the largest number of names that a name pool can have had in the earlier audit.
+// least is negative if the number is unknown.
 func (b *baseline) before(key v1alpha1.PrefixRef, pool *pools.Pool) (least, most int64) {
 	if before, shown := b.names[key]; shown {
 		return before, before
@@ -125,12 +125,12 @@ func (b *baseline) before(key v1alpha1.PrefixRef, pool *pools.Pool) (least, most
 	case hidden.Prefixes == 0:
 		return 0, most
 	case scope.Top > 0 && len(b.report.Items) >= scope.Top:
-		return -1, -1 // --top may have removed it, regardless of its names
+		return -1, -1 // --top might have removed it, however many names it had
 	}
 	return 0, max(most, min(scope.MinCount-1, hidden.Names))
 }
 
-// growthOf returns how a name pool has grown since, nil if that is unknown.
+// growthOf returns the growth of a name pool since the earlier audit, or nil if it is unknown.
 func (b *baseline) growthOf(pool *pools.Pool, options *Options, retries v1alpha1.Retries) *v1alpha1.Growth {
 	if b == nil {
 		return nil
@@ -151,8 +151,8 @@ func (b *baseline) growthOf(pool *pools.Pool, options *Options, retries v1alpha1
 	return growth
 }
 
-// daysToGate returns the days until a name pool exceeds a gate at a rate of growth, nil if
-// it never does.
+// daysToGate returns the number of days until a name pool exceeds a gate at the given growth, or nil if it never
+// does.
 func daysToGate(pool *pools.Pool, options *Options, retries v1alpha1.Retries, perDay float64) *float64 {
 	limit := math.Inf(1)
 	if options.FailAboveCount != nil {
@@ -172,8 +172,8 @@ func daysToGate(pool *pools.Pool, options *Options, retries v1alpha1.Retries, pe
 	}
 }
 
-// gone returns the prefixes that the earlier audit had and that have no names now. seen are
-// those that have names, and read reports whether a place was read.
+// gone returns the prefixes of the earlier audit that have no names now. seen are the prefixes with names, and
+// read reports whether a place was read.
 func (b *baseline) gone(seen map[v1alpha1.PrefixRef]bool, read func(v1alpha1.PrefixRef) bool) []v1alpha1.AuditGone {
 	if b == nil {
 		return nil
@@ -192,14 +192,14 @@ func (b *baseline) gone(seen map[v1alpha1.PrefixRef]bool, read func(v1alpha1.Pre
 	return gone
 }
 
-// isOfAnother reports whether the earlier audit is of another cluster than that of a UID, as far
-// as both are known.
+// isOfAnother reports whether the earlier audit was of another cluster. other is the UID of the current cluster.
+// It returns false if one of the UIDs is unknown.
 func (b *baseline) isOfAnother(other string) bool {
 	return b != nil && other != "" && b.report.Server.ClusterUID != "" && b.report.Server.ClusterUID != other
 }
 
-// onlyPrefixes returns the prefixes that the earlier audit was about, if it was about
-// some, and not about all of those that this one is about.
+// onlyPrefixes returns the prefixes of the earlier audit if that audit was about fewer prefixes than the current
+// one.
 func (b *baseline) onlyPrefixes(now []string) []string {
 	if b == nil || len(b.report.Scope.Prefixes) == 0 {
 		return nil
@@ -212,8 +212,8 @@ func (b *baseline) onlyPrefixes(now []string) []string {
 	return before
 }
 
-// onlyIn returns the types, as RESOURCE.GROUP and sorted, that only one of the two
-// audits read: that of the baseline, or the one that read others.
+// onlyIn returns the types that only the earlier audit has read, and those that only the current audit has read,
+// as sorted RESOURCE.GROUP.
 func (b *baseline) onlyIn(read []census.Resource) (before, now []string) {
 	if b == nil {
 		return nil, nil

@@ -15,22 +15,24 @@ type foldKey struct {
 	ownerKind          string
 }
 
-// fold is a number of prefixes with few names, whose objects have controllers of one kind.
+// fold has several prefixes with few names, whose objects have controllers of one kind. The report shows them in
+// one row.
 type fold struct {
 	prefixes, names, last10m, last24h int64
-	owners                            []uint64 // hashes, each at least once
-	distinct                          int      // how many of these are sorted, and different
+	owners                            []uint64 // hashes of the owners, some of them twice
+	distinct                          int      // number of hashes at the beginning that are sorted and different
 	managers                          map[v1alpha1.Creator]int64
 	watched                           changes
 }
 
-// maxManagers is how many field managers a fold tells apart.
+// maxManagers is the largest number of field managers that a fold distinguishes.
 const maxManagers = 1000
 
-// shownManagers is how many of them a report has.
+// shownManagers is the largest number of field managers of a fold in a report.
 const shownManagers = 3
 
-// foldOrHide takes a name pool with fewer names than Options.MinCount. Emptied ones only have changes.
+// foldOrHide handles a name pool with fewer names than Options.MinCount. Of a pool without names, it counts only
+// the changes.
 func (b *builder) foldOrHide(r *row) {
 	pool := &r.Pool
 	if pool.OwnerKind == "" || len(b.options.Prefixes) > 0 {
@@ -71,7 +73,7 @@ func managerOf(m decode.Creator) *v1alpha1.Creator {
 	return &v1alpha1.Creator{Manager: m.Manager}
 }
 
-// compact forgets owners that are there twice.
+// compact removes repeated owners.
 func (f *fold) compact() {
 	slices.Sort(f.owners)
 	f.owners = slices.Compact(f.owners)
@@ -87,8 +89,7 @@ func (f *fold) creators() []v1alpha1.Creator {
 	return all[:min(len(all), shownManagers)]
 }
 
-// folded returns the folds that the report shows, in order, and hides those with fewer names
-// than Options.MinCount.
+// folded returns the folds that the report shows, in order. It hides those with fewer names than Options.MinCount.
 func (b *builder) folded() []v1alpha1.AuditFolded {
 	var all []v1alpha1.AuditFolded
 	for key, f := range b.folds {

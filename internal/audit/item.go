@@ -90,9 +90,9 @@ func timestamp(t time.Time) *metav1.Time {
 	return &stamp
 }
 
-// textOf returns a prefix as a report has it. Servers truncate generateName after 58 bytes,
-// also inside a character. JSON replaces the bytes of such a character, so that two
-// prefixes become one, and a prefix another one in the next comparison. They are escaped.
+// textOf returns a prefix as text for a report. Servers truncate a generateName after 58 bytes, even in the middle
+// of a character. JSON would replace the bytes of such a character, and then two prefixes could look equal. So
+// textOf escapes them.
 func textOf(prefix string) string {
 	if utf8.ValidString(prefix) {
 		return prefix

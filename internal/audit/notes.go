@@ -13,13 +13,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// children are the objects whose prefix a controller makes of their owner's
-// name and a dash, by the owner's type: where the owner's name is generated
-// and long, the cut takes its suffix. StatefulSets number their Pods, CronJobs
-// put the time into the names of Jobs, and Deployments a hash into those of
-// ReplicaSets, whose Pods then begin like the Deployment
-// (k8s.io/kubernetes/pkg/controller/controller_utils.go, getPodsPrefix;
-// k8s.io/endpointslice/utils.go, getEndpointSlicePrefix).
+// children has the types of objects whose prefix a controller makes from the name of their owner and a dash, by
+// the type of the owner. If the owner has a long generated name, truncation removes its random suffix from this
+// prefix. Types with other names are left out: StatefulSets number their Pods, CronJobs put the time into the
+// names of Jobs, and Deployments put a hash into the names of ReplicaSets
+// (k8s.io/kubernetes/pkg/controller/controller_utils.go, getPodsPrefix; k8s.io/endpointslice/utils.go,
+// getEndpointSlicePrefix).
 var children = map[schema.GroupResource]string{
 	{Group: "batch", Resource: "jobs"}:       "pods",
 	{Group: "apps", Resource: "daemonsets"}:  "pods",
@@ -36,23 +35,20 @@ var (
 	resourceClaims = schema.GroupResource{Group: "resource.k8s.io", Resource: "resourceclaims"}
 )
 
-// indexedPods is how the prefix of the Pods of one index ends. The Job's name
-// before it is cut so that all has 58 bytes
-// (k8s.io/kubernetes/pkg/controller/job/indexed_job_utils.go).
+// indexedPods matches the end of the prefix of an indexed Job's Pods. The Job's name before it is truncated, so
+// that the prefix has at most 58 bytes (k8s.io/kubernetes/pkg/controller/job/indexed_job_utils.go).
 var indexedPods = regexp.MustCompile(`-[0-9]+-$`)
 
-// truncatedClaimsMost is the length to which the resource claim controller cuts the
-// names of a Pod and of its claim, in proportion to their lengths. Rounded down
-// twice, and without the dash at the end, truncatedClaimsLeast may be left
-// (k8s.io/kubernetes/pkg/controller/resourceclaim/controller.go).
+// truncatedClaimsMost is the length to which the resource claim controller truncates the names of a Pod and of its
+// claim, in proportion to their lengths. It rounds down twice, and removes a dash at the end. So the result has at
+// least the length truncatedClaimsLeast (k8s.io/kubernetes/pkg/controller/resourceclaim/controller.go).
 const truncatedClaimsLeast, truncatedClaimsMost = 54, 57
 
-// etcdFirst is above how many names lists get slow and etcd full, before names run
-// out.
+// etcdFirst is a number of names above which lists are slow and etcd fills up long before names run out.
 const etcdFirst = 1_000_000
 
-// notes returns the notes on a name pool. closeness is the note on the next failure, and why
-// is the note on the server's retries. Both may be empty.
+// notes returns the notes on a name pool. closeness is the note on the next failure, and why is the note on the
+// server's retries. Both can be empty.
 func notes(pool *pools.Pool, closeness, why string) []string {
 	notes := []string{}
 	add := func(note string) {
@@ -74,7 +70,7 @@ func notes(pool *pools.Pool, closeness, why string) []string {
 	return notes
 }
 
-// closeText returns the note on a prefix that is close to failing, or nothing.
+// closeText returns the note on a prefix that is close to failing, or "".
 func closeText(item v1alpha1.AuditItem) string {
 	const mostHours = 48
 	switch days := item.FailsInDays; {
@@ -90,8 +86,8 @@ func closeText(item v1alpha1.AuditItem) string {
 	return ""
 }
 
-// sharedByPrefixes returns the note that truncation at 58 bytes made prefixes equal, with
-// the ends of those prefixes.
+// sharedByPrefixes returns the note that several generateNames are equal after truncation at 58 bytes, with their
+// ends.
 func sharedByPrefixes(pool *pools.Pool) string {
 	if pool.RawPrefixes <= 1 {
 		return ""
@@ -114,8 +110,8 @@ func sharedByPrefixes(pool *pools.Pool) string {
 	return note + ": " + strings.Join(append(rest, "…"), ", ")
 }
 
-// sharedByOwners returns the note that the objects of a name pool may be of several owners,
-// which controllers name them after, because the names of those are long.
+// sharedByOwners returns the note that the objects of a name pool might have several owners. A controller names
+// them after their owner, and long names of owners are truncated.
 func sharedByOwners(pool *pools.Pool) string {
 	long := len(pool.Prefix) == names.MaxPrefixLength
 	switch resource := pool.GroupResource; {
@@ -133,8 +129,8 @@ func sharedByOwners(pool *pools.Pool) string {
 	return ""
 }
 
-// sharedByChildren returns the note that the objects of a name pool have long generated names,
-// after which a controller names others: their prefix is cut like every other.
+// sharedByChildren returns the note that a controller names other objects after the objects of this name pool.
+// Their names are long, so the prefix of the other objects is truncated, too.
 func sharedByChildren(pool *pools.Pool) string {
 	of := children[pool.GroupResource]
 	kept := names.MaxPrefixLength - len(pool.Prefix)

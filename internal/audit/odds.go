@@ -12,16 +12,16 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// RetriesOf returns the attempts per create in one API, and a note about them that may be
-// empty. Several goroutines may call it at once.
+// RetriesOf returns the attempts per create in one API, and a note about them, which can be empty. Several
+// goroutines can call it at the same time.
 type RetriesOf func(schema.GroupVersion) (retries v1alpha1.Retries, note string)
 
-// Odds calculates whether creates in name pools fail. Several goroutines may use it at once.
+// Odds calculates the chances of failures in name pools. Several goroutines can use it at the same time.
 type Odds struct {
 	retriesOf RetriesOf
 
 	mu    sync.Mutex
-	rooms map[roomKey]int64 // most name pools have the numbers of others, and a room takes long
+	rooms map[roomKey]int64 // rooms that were calculated before, because many name pools have equal numbers and a calculation is slow
 }
 
 type roomKey struct {
@@ -35,9 +35,8 @@ func NewOdds(retriesOf RetriesOf) *Odds { return &Odds{retriesOf: retriesOf} }
 // clientAttempts is the default of kubectl genname create for the attempts per object.
 const clientAttempts = 16
 
-// retries returns the attempts per create in a name pool, and a note about them that may be
-// empty. The server doesn't retry client-generated names. kubectl genname create retries
-// them itself, and other clients don't.
+// retries returns the attempts per create in a name pool, and a note about them, which can be empty. The server
+// doesn't retry client-generated names. kubectl genname create retries them itself, but other clients don't.
 func (o *Odds) retries(pool *pools.Pool) (retries v1alpha1.Retries, why string) {
 	byClient := func(attempts int) v1alpha1.Retries {
 		return v1alpha1.Retries{Attempts: &attempts, AttemptsSource: v1alpha1.SourceDefault}
@@ -51,7 +50,7 @@ func (o *Odds) retries(pool *pools.Pool) (retries v1alpha1.Retries, why string) 
 	return o.retriesOf(schema.GroupVersion{Group: pool.Group, Version: pool.Version})
 }
 
-// knownAttempts returns the attempts per create, 1 if they are unknown.
+// knownAttempts returns the attempts per create, or 1 if they are unknown.
 func knownAttempts(retries v1alpha1.Retries) int {
 	if retries.Attempts == nil {
 		return 1
@@ -76,16 +75,15 @@ func (o *Odds) nextFails(pool *pools.Pool) (float64, error) {
 	return model.NextFails(pool.Names), err
 }
 
-// Room returns the attempts per create in a name pool, nil if unknown, and how many more
-// creates are likely to succeed, as AuditItem.Room has it. Unknown attempts count as one.
+// Room returns the attempts per create in a name pool, and its room as in AuditItem.Room. attempts is nil if
+// unknown. The room is then that of one attempt.
 func (o *Odds) Room(pool pools.Pool) (attempts *int, room int64, err error) {
 	retries, _ := o.retries(&pool)
 	room, err = o.room(pool.Names, knownAttempts(retries))
 	return retries.Attempts, room, err
 }
 
-// roomProbability is the chance of any failure up to which there is room, and maxRooms the number
-// of rooms that are remembered.
+// roomProbability is the chance of any failure that defines the room. maxRooms limits the remembered rooms.
 const roomProbability, maxRooms = 0.001, 1 << 14
 
 func (o *Odds) room(names int64, attempts int) (int64, error) {
@@ -112,7 +110,7 @@ func (o *Odds) room(names int64, attempts int) (int64, error) {
 	return room, nil
 }
 
-// finite returns x, or nil where JSON has no number for it.
+// finite returns x, or nil if JSON can't represent x.
 func finite(x float64) *float64 {
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		return nil

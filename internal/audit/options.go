@@ -20,35 +20,33 @@ type Options struct {
 	Watched bool
 	// Fullest is the number of the fullest name pools that a Result has.
 	Fullest int
-	// Namespace is the only one that is counted; empty for all.
+	// Namespace is the counted namespace, or empty for all.
 	Namespace string
-	// LabelSelector is that of the scan, for the report to say; empty for none.
+	// LabelSelector is the selector of the scan, which the report contains. It can be empty.
 	LabelSelector string
-	// Began is when the audit began, and AsOf the time of the counts, if it has gone on
-	// since; zero for Began.
+	// Began is the start of the audit. AsOf is the time of the counts of a watch. If AsOf is zero, it is Began.
 	Began, AsOf time.Time
-	// TypesNamed is true if the user named the types to count. A type that may
-	// not be listed then makes the report incomplete; where all types are
-	// counted, it does so only if there is a gate, and AllowUnlisted is false.
+	// TypesNamed means that the user named the types to count. Then each type that the user can't list makes the
+	// report incomplete. Otherwise, such a type does so only if there is a gate and AllowUnlisted is false.
 	TypesNamed    bool
 	AllowUnlisted bool
-	// Prefixes, if any, are the only effective prefixes that are taken, and
-	// PrefixesOf, if any, those of a type.
+	// Prefixes are the effective prefixes to count, and PrefixesOf the prefixes to count of single types. If both
+	// are empty, all prefixes count.
 	Prefixes   []string
 	PrefixesOf map[schema.GroupResource][]string
 
 	// Old is the audit to compare with, or nil.
 	Old *v1alpha1.AuditReport
 
-	// MinCount hides prefixes with fewer names. Top, if not 0, keeps only so
-	// many items, the first by Order.
+	// MinCount hides prefixes with fewer names. Top limits the number of items to the first by Order. With 0,
+	// there is no limit.
 	MinCount int64
 	Top      int
 	Order    Order
 
-	// FailAbove is the largest chance that the next create fails, FailAboveCount
-	// the largest number of names, and FailAboveGrowth the largest growth per day
-	// since Old, that pass the gate; nil for no limit.
+	// FailAbove is the gate for the chance that the next create fails, FailAboveCount for the number of names, and
+	// FailAboveGrowth for the growth per day since Old. Values above them exceed the gate. With nil, there is no
+	// gate.
 	FailAbove       *float64
 	FailAboveCount  *int64
 	FailAboveGrowth *float64
@@ -68,28 +66,27 @@ const (
 	Last24h = 24 * time.Hour
 )
 
-// Recent are the times over which the census counts recent creations: those of the columns.
+// Recent are the times for which the census counts recent creations. The table has a column for each.
 var Recent = []time.Duration{Last10m, Last24h}
 
-// last returns how many names of a name pool were created in one of these times.
+// last returns the number of names of a name pool that were created in the given time, which is one of Recent.
 func last(pool *pools.Pool, length time.Duration) int64 {
 	return pool.Recent[slices.Index(Recent, length)]
 }
 
-// Gated reports whether there is a gate, which checks every row.
+// Gated reports whether there is a gate that checks each row.
 func (o *Options) Gated() bool {
 	return o.FailAbove != nil || o.FailAboveCount != nil || o.FailAboveGrowth != nil
 }
 
-// CountsFrom returns from how many names on the audit has to know a prefix: from fewer
-// than MinCount, which it hides, where it was named, a gate checks it, or Old may have
-// it.
+// CountsFrom returns the number of names from which on the census must return a prefix. It is below MinCount if
+// hidden prefixes are needed: for named prefixes, for a gate, or for a comparison with Old.
 func (o *Options) CountsFrom() int64 {
 	from := o.MinCount
 	if o.FailAboveCount != nil {
 		from = min(from, *o.FailAboveCount+1)
 	}
-	if o.FailAbove != nil { // no chance is above that of one attempt with the shortest suffix
+	if o.FailAbove != nil { // one attempt with the shortest suffix has the largest chance
 		size, _ := analyze.NamePoolSize(names.SuffixLength)
 		from = min(from, int64(*o.FailAbove*float64(size)))
 	}
@@ -99,7 +96,7 @@ func (o *Options) CountsFrom() int64 {
 	return max(from, 1)
 }
 
-// Takes reports whether a prefix of a type is one of those that the audit is about.
+// Takes reports whether the audit counts a prefix of a type.
 func (o *Options) Takes(resource schema.GroupResource, prefix string) bool {
 	if o.PrefixesOf != nil {
 		return slices.Contains(o.PrefixesOf[resource], prefix)

@@ -26,17 +26,17 @@ const (
 	ByLast10m Order = "last-10m"
 	// ByLast24h begins with the most objects of the last 24 hours.
 	ByLast24h Order = "last-24h"
-	// ByPrefix is alphabetical. It breaks the ties of the others.
+	// ByPrefix is alphabetical. In other orders, it decides between equal values.
 	ByPrefix Order = "prefix"
 	// ByRate begins with the prefix that grows fastest while it is watched.
 	ByRate Order = "rate"
 )
 
-// Orders are those of an audit without a watch.
+// Orders are the orders of an audit without a watch.
 var Orders = []Order{ByNames, ByLast10m, ByLast24h, ByPrefix}
 
-// Of returns the number by which the order sorts a prefix or a fold first: its names, unless the
-// order is by recent objects or by the rate. Those may be unknown.
+// Of returns the number by which the order sorts a prefix or a fold. It is the number of names, unless the order
+// uses recent objects or the rate. These can be unknown.
 func (o Order) Of(names int64, last10m, last24h *int64, watched *v1alpha1.Measured) float64 {
 	switch {
 	case o == ByLast10m && last10m != nil:
@@ -71,7 +71,7 @@ func (o Order) rank(r *row) float64 {
 	return 0
 }
 
-// compare orders two rows that a report may show.
+// compare compares two rows that a report might show.
 func (o Order) compare(a, b *row) int {
 	if o == ByPrefix {
 		return byPrefix(a, b)
@@ -94,7 +94,7 @@ type top struct {
 	rows  []*row
 }
 
-// add takes a row, and returns rows that are certainly not among the first.
+// add adds a row, and returns rows that are certainly not among the first.
 func (t *top) add(r *row) (below []*row) {
 	r.rank = t.order.rank(r)
 	if t.limit > 0 && len(t.rows) >= t.limit && len(t.rows)/2 >= t.limit {

@@ -18,17 +18,17 @@ const (
 	// closeDays is the time within which one failure is expected if a prefix is close to
 	// failing.
 	closeDays = 365
-	// manyCreated of the last ten minutes are worth a line, and so are someCreated if they
-	// are a tenth of all.
+	// The verdict mentions a prefix with manyCreated objects of the last ten minutes, or with someCreated if they
+	// are at least a tenth of all its objects.
 	manyCreated, someCreated, tenth = 1000, 100, 10
-	// fewestToCompare is the number of names below which no prefix is close to failing, even
-	// with one attempt: 9 a day make 3,294 names and 0.4 expected failures in a year.
+	// fewestToCompare is the number of names below which no prefix is close to failing. Even with one attempt, 9
+	// names a day make 3,294 names and 0.4 expected failures in a year.
 	fewestToCompare = 10
-	// mostCreatedShown is how many prefixes the verdict names.
+	// mostCreatedShown is the largest number of prefixes in the verdict.
 	mostCreatedShown = 3
 )
 
-// verdict is the part of the verdict that is known so far.
+// verdict collects the verdict while name pools are added.
 type verdict struct {
 	close       int64
 	closest     *v1alpha1.AuditClosest
@@ -37,14 +37,14 @@ type verdict struct {
 	created     int64
 }
 
-// nearer keeps a prefix if it is closer to failing than all others.
+// nearer records a prefix if it is closer to a failure than all earlier prefixes.
 func (v *verdict) nearer(c v1alpha1.AuditClosest) {
 	if v.closest == nil || compareClosest(c, *v.closest) < 0 {
 		v.closest = &c
 	}
 }
 
-// compareClosest orders prefixes by the time until a failure, and by room.
+// compareClosest compares prefixes by the time until a failure, and by room.
 func compareClosest(a, b v1alpha1.AuditClosest) int {
 	days := func(c v1alpha1.AuditClosest) float64 {
 		if c.FailsInDays == nil {
@@ -70,7 +70,7 @@ func (v *verdict) create(m v1alpha1.AuditMostCreated) {
 	}
 }
 
-// trim forgets all but those with the most new objects.
+// trim keeps only the prefixes with the most new objects.
 func (v *verdict) trim() {
 	slices.SortFunc(v.createdMost, func(a, b v1alpha1.AuditMostCreated) int {
 		return cmp.Or(
@@ -98,7 +98,7 @@ func (b *builder) addToVerdict(pool *pools.Pool) error {
 	if isClose {
 		v.close++
 	} else if v.closest != nil && v.closest.Names >= pool.Names && v.closest.Attempts <= attempts {
-		return nil // this one has more room, which takes long to calculate
+		return nil // this one has more room; calculating the room is slow
 	}
 	room, err := b.odds.room(pool.Names, attempts)
 	v.nearer(v1alpha1.AuditClosest{
@@ -117,9 +117,8 @@ func createdIn(pool *pools.Pool) v1alpha1.AuditMostCreated {
 	return created
 }
 
-// closeness returns the chance that the next create fails, and the days until one failure is
-// expected if the name pool grows every day by the creates of the last 24 hours. The days are
-// nil if they are more than a year.
+// closeness returns the chance that the next create fails. days is the time until one failure is expected if the
+// name pool grows each day by the creates of the last 24 hours. It is nil if that takes more than a year.
 func closeness(pool *pools.Pool, attempts int) (chance float64, days *float64, err error) {
 	model, err := modelOf(attempts)
 	if err != nil {
@@ -146,7 +145,7 @@ func closeness(pool *pools.Pool, attempts int) (chance float64, days *float64, e
 	return chance, &high, nil
 }
 
-// verdictOn returns the verdict on all name pools, whose folds come last.
+// verdictOn returns the verdict on all name pools. It handles the folds last.
 func (b *builder) verdictOn(folded []v1alpha1.AuditFolded) *v1alpha1.AuditVerdict {
 	if b.options.Watched {
 		return nil

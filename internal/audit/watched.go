@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// secondsOf returns for how long a row has been watched, 0 if it is not.
+// secondsOf returns the number of seconds that a row has been watched, or 0 if it isn't watched.
 func secondsOf(r *live.Row) float64 {
 	if !r.Followed {
 		return 0
@@ -18,7 +18,7 @@ func secondsOf(r *live.Row) float64 {
 	return max(0, r.At.Sub(r.Since).Seconds())
 }
 
-// measured returns the creates and deletes of a row, nil if it is not watched.
+// measured returns the creates and deletes of a row, or nil if it isn't watched.
 func measured(r *live.Row) *v1alpha1.Measured {
 	seconds := secondsOf(r)
 	if seconds == 0 {
@@ -30,12 +30,12 @@ func measured(r *live.Row) *v1alpha1.Measured {
 	}
 }
 
-// changes are the creates and deletes of several name pools. The windows have sums of weights, as those
-// of live.
+// changes has the creates and deletes of several name pools. Its windows have sums of weights, as in
+// internal/live.
 type changes struct {
 	creates, deletes int64
 	gaps             int
-	seconds          float64 // since the watch began
+	seconds          float64 // seconds since the watch began
 	weighed          [len(live.Windows)]live.Rate
 }
 
@@ -80,9 +80,9 @@ func daysOf(window, ago time.Duration) float64 {
 }
 
 const (
-	// leastWatched is how many seconds a name pool is watched before it has a rate.
+	// leastWatched is the number of seconds after which a name pool has a rate.
 	leastWatched = 10
-	// leastChanges is how many creates and deletes a window has that makes a rate.
+	// leastChanges is the number of creates and deletes in a window from which on the window has a rate.
 	leastChanges = 10
 )
 
@@ -103,13 +103,14 @@ func ratePerDay(rates []live.Rate, seconds float64) float64 {
 	return rates[at].CreatesPerDay - rates[at].DeletesPerDay
 }
 
-// shortestTrend is the shortest window whose acceleration is more than a batch of creates.
+// shortestTrend is the shortest window in which more creates mean an acceleration. In shorter windows, they can be
+// a batch.
 const shortestTrend = 10 * time.Minute
 
-// accelerates reports whether the creates of a window of live.Windows are certainly faster than
-// those of the next longer one. The name pool must have been watched for twice that window. A
-// decaying window has the mean of the rate times its length, and half of that as its variance.
-// So it counts like twice as many events over twice the length.
+// accelerates reports whether creates in a window of live.Windows are certainly faster than in the next longer
+// window. The name pool must have been watched for twice the length of the window. A decaying window has the rate
+// times its length as its mean, and half of that as its variance. So its statistics are those of a normal window
+// with twice as many events over twice the length.
 func accelerates(r *live.Row) bool {
 	rates, seconds := r.Rates[:], secondsOf(r)
 	for i, rate := range rates[:len(rates)-1] {

@@ -32,7 +32,7 @@ const (
 	getsAtOnce = 8
 )
 
-// candidate is an object that may belong to a group.
+// candidate is an object that might belong to a group.
 type candidate struct {
 	listKey
 	kin     kin
@@ -46,7 +46,7 @@ type comparison struct {
 	reader *census.Reader
 	seed   maphash.Seed
 	skips  *skips
-	report func(done int64) // may be nil
+	report func(done int64) // can be nil
 
 	mu   sync.Mutex
 	done int64
@@ -72,7 +72,8 @@ func (c *comparison) read(ctx context.Context, first *found) {
 	_ = group.Wait()
 }
 
-// list reads the candidates of one list of a number of objects: with the whole list, or by their names.
+// list reads the candidates of a list that has the given number of objects. It reads the whole list, or the
+// candidates by their names.
 func (c *comparison) list(ctx context.Context, key listKey, these map[string]*candidate, objects int64) error {
 	asked := decode.Asked{Whole: true}
 	visitor := &listed{c, these}
@@ -117,7 +118,7 @@ func (l *listed) Visit(o *decode.Object) error {
 
 func (*listed) Commit() {}
 
-// parse reads an object and sets its type, because items of a list may lack it.
+// parse decodes an object, and sets its type, because items of a list can lack it.
 func parse(of census.Resource, raw []byte) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
 	if err := json.Unmarshal(raw, &object.Object); err != nil {
@@ -133,7 +134,7 @@ type group struct {
 	members []*candidate
 }
 
-// groups returns the groups of candidates. Candidates without content are gone.
+// groups returns the groups of candidates. A candidate without content was deleted.
 func (f *Finder) groups(candidates []*candidate) (groups []*group) {
 	candidates = slices.DeleteFunc(candidates, func(c *candidate) bool { return c.content == nil })
 	slices.SortFunc(candidates, func(a, b *candidate) int {
@@ -153,9 +154,9 @@ func (f *Finder) groups(candidates []*candidate) (groups []*group) {
 	return groups
 }
 
-// together reports whether the next candidate belongs to a group: they have one content, and one
-// creation ID or close times. An object that was created after the previous one had failed is an
-// intended retry, unless it has its ID.
+// together reports whether the next candidate belongs to a group. They must have equal content, and the same
+// creation ID or close creation times. Without an ID, an object that was created after the previous one had failed
+// is an intended retry.
 func (f *Finder) together(group []*candidate, next *candidate) bool {
 	last := group[len(group)-1]
 	if last.kin != next.kin || last.hash != next.hash {
@@ -204,7 +205,7 @@ type skips struct {
 	objects map[listKey][]string // names of objects that can't be compared
 }
 
-// by adds a scope that could not be read because of an error. It does nothing without an error.
+// by records that a scope could not be read because of an error. It does nothing if err is nil.
 func (s *skips) by(ctx context.Context, r census.Resource, namespace string, err error) {
 	if err != nil {
 		s.add(census.SkippedBy(ctx, r, namespace, err))

@@ -22,7 +22,7 @@ import (
 
 // content is the data that the second pass keeps of an object.
 type content struct {
-	hash    uint64   // of the part that its creator wrote
+	hash    uint64   // hash of the fields that the creator wrote
 	manager string   // empty without managedFields
 	fields  int      // number of fields that the manager owns
 	of      []string // their top-level fields
@@ -31,14 +31,14 @@ type content struct {
 	uid    string
 	owners []metav1.OwnerReference
 	failed uint32            // when it failed, in Unix seconds, or 0
-	state  string            // in one word, if its status has one
+	state  string            // its status in one word; empty if there is none
 	status map[string]uint64 // hashes of the fields of its status
 }
 
-// contentOf returns the content of an object. The fields that the creating manager owns are hashed.
-// Without managedFields it is everything except metadata and status. The object's own name and UID are
-// replaced by the same text in all objects. Clients write managedFields, so an object whose fields
-// can't be compared is an error.
+// contentOf returns the content of an object. It hashes the fields that the creating field manager owns. Without
+// managedFields, it hashes everything except metadata and status. In both cases it replaces the object's name and
+// UID by a fixed text. Clients can write managedFields. So contentOf returns an error if the fields can't be
+// compared.
 func contentOf(seed maphash.Seed, object *unstructured.Unstructured) (*content, error) {
 	manager, owned, err := creation(object.GetManagedFields())
 	if err != nil {
@@ -78,7 +78,7 @@ func (c *content) read(seed maphash.Seed, object *unstructured.Unstructured, own
 	}
 	of := map[string]bool{}
 	var invalid error
-	for path := range owned.Leaves().All() { // a loop that ends early makes All panic
+	for path := range owned.Leaves().All() { // All panics if the loop ends early
 		switch {
 		case invalid != nil, path.Equals(creationIDPath): // the ID is compared separately
 			continue
@@ -132,9 +132,9 @@ func authored(object map[string]any) []string {
 	})
 }
 
-// creation returns the manager of the create, and the fields that it owns: those of the entry that owns
-// generateName, or of the oldest entry. It ignores entries of subresources like status. The fields are
-// nil if there is no entry.
+// creation returns the field manager that created the object, and the fields that it owns. These are in the entry
+// that owns generateName, or in the oldest entry. Entries of subresources such as status are ignored. Without an
+// entry, the fields are nil.
 func creation(entries []metav1.ManagedFieldsEntry) (manager string, owned *fieldpath.Set, err error) {
 	var oldest *metav1.Time
 	for _, entry := range entries {
@@ -187,7 +187,7 @@ func step(in any, element fieldpath.PathElement) (any, bool) {
 	return nil, false
 }
 
-// isElement reports whether an item of a list is the item of a path: it has these keys, or this value.
+// isElement reports whether an item of a list is the one that a path names, by its keys or by its value.
 func isElement(item any, element fieldpath.PathElement) bool {
 	if element.Value != nil {
 		return value.Equals(value.NewValueInterface(item), *element.Value)

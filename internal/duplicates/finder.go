@@ -30,8 +30,7 @@ import (
 type Finder struct {
 	// Scanner reads the cluster. Its Progress is called for the first pass.
 	Scanner *census.Scanner
-	// Resources are the resource types whose objects are compared. If Namespace is empty, all namespaces
-	// are searched.
+	// Resources are the resource types to search, in one Namespace, or in all if Namespace is empty.
 	Resources []census.Resource
 	Namespace string
 	// Selector selects the objects to compare. nil selects all.
@@ -44,7 +43,7 @@ type Finder struct {
 	Now time.Time
 	// ResourceOf returns the resource type of an owner's kind.
 	ResourceOf func(schema.GroupVersionKind) (census.Resource, error)
-	// Compared, if set, is called with the number of objects compared so far. Calls don't overlap.
+	// Compared is called with the number of objects compared so far, or is nil. Calls don't overlap.
 	Compared func(done int64)
 }
 
@@ -52,13 +51,13 @@ type Finder struct {
 type Result struct {
 	// Groups are sorted by grade, the most certain first.
 	Groups []v1alpha1.DuplicateItem
-	// Objects counts all objects read, Recent those created since Finder.Since, and Candidates the recent
-	// ones that were compared.
+	// Objects is the number of objects read, Recent the number of those created since Finder.Since, and Candidates
+	// the number of recent objects that were compared.
 	Objects, Recent, Candidates int64
 	// Skipped lists the resource types and objects that could not be read or compared. The result lacks
 	// their groups and their references to other objects.
 	Skipped []census.Skipped
-	// Inconsistent are the resource types whose list is not consistent.
+	// Inconsistent are the resource types whose list has pages of different states.
 	Inconsistent []census.Resource
 }
 
@@ -95,8 +94,8 @@ func (f *Finder) Find(ctx context.Context) (*Result, error) {
 	return result, nil
 }
 
-// complete reports whether all objects were read that may own another object. A type that the user
-// can't list doesn't count.
+// complete reports whether all objects were read that can own another object. It ignores types that the user can't
+// list.
 func complete(skipped []census.Skipped) bool {
 	return !slices.ContainsFunc(skipped, func(s census.Skipped) bool {
 		switch s.Reason {

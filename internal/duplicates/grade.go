@@ -20,14 +20,14 @@ import (
 
 // The reasons why a group is only possible.
 const (
-	moreThanTwo    = "moreThanTwo"    // equal objects are often intended: workers, shards
+	moreThanTwo    = "moreThanTwo"    // equal objects are often intended, such as workers or shards
 	otherGroups    = "otherGroups"    // the owner has other such groups
 	replicas       = "replicas"       // a workload controller of Kubernetes owns them
 	noFieldManager = "noFieldManager" // managedFields are missing
-	unreferenced   = "unreferenced"   // nothing refers to them
+	unreferenced   = "unreferenced"   // no object refers to them
 	bothReferenced = "bothReferenced" // something refers to each of them
 	creators       = "creators"       // several field managers created them
-	unread         = "unread"         // objects that may refer to them could not be read
+	unread         = "unread"         // objects that might refer to them could not be read
 )
 
 const (
@@ -84,7 +84,8 @@ func (g *group) ownerUIDs() (uids string) {
 	return uids
 }
 
-// notHigh returns the reason why a group can't have a high grade, whatever its references are, or "".
+// notHigh returns the reason why a group can't have a high grade, whatever refers to its objects. It returns "" if
+// there is none.
 func (g *group) notHigh(owned map[string]int) string {
 	uids := g.ownerUIDs()
 	switch {
@@ -102,8 +103,8 @@ func (g *group) notHigh(owned map[string]int) string {
 	return ""
 }
 
-// confirmed reports whether the members have one creation ID. Anyone can copy an ID, but their content
-// is the same, too.
+// confirmed reports whether the members have one creation ID. Other users can copy an ID, but the members also
+// have the same content.
 func (g *group) confirmed() bool { return g.members[0].kin&hasID != 0 }
 
 // inspect reads the references to the groups of a namespace, and grades them.
@@ -150,7 +151,7 @@ func (g *grading) dependents(object *v1alpha1.DuplicateObject) {
 // mostReferences is the number of references that a report has of one object.
 const mostReferences = 10
 
-// refer adds a reference to an object, once.
+// refer adds a reference to an object, unless the object has it.
 func refer(object *v1alpha1.DuplicateObject, reference v1alpha1.DuplicateReference) {
 	if len(object.ReferredBy) < mostReferences && !slices.Contains(object.ReferredBy, reference) {
 		object.ReferredBy = append(object.ReferredBy, reference)
@@ -176,7 +177,7 @@ func (g *grading) owner(ctx context.Context, one *group, owner metav1.OwnerRefer
 		object, err = parse(r, o.Raw)
 		return err
 	})
-	if err != nil || object == nil || object.GetUID() != owner.UID { // without an error, it is gone
+	if err != nil || object == nil || object.GetUID() != owner.UID { // without an error, the owner was deleted
 		g.skips.by(ctx, r, namespace, err)
 		return err == nil
 	}
@@ -195,8 +196,8 @@ func nameOf(owner metav1.OwnerReference) string {
 	return schema.GroupResource{Group: of.Group, Resource: strings.ToLower(of.Kind)}.String() + "/" + owner.Name
 }
 
-// podVisitor adds the references of Pods: those in ownerReferences, volumes, environment and other
-// fields of spec.
+// podVisitor adds the references of Pods. They are in ownerReferences, volumes, environment and other fields of
+// spec.
 type podVisitor struct {
 	*grading
 	names references
@@ -225,9 +226,9 @@ func (*podVisitor) Commit() {}
 // references are the members of groups by their names.
 type references map[string][]*v1alpha1.DuplicateObject
 
-// add adds the references of a value of an object: the fields and the keys that are a name. Text that
-// only contains a name is none, because it might say that the named object is lost. An object doesn't
-// refer to itself.
+// add adds the references in a value of an object. A field or key that equals a name is a reference. Text that
+// only contains a name isn't, because it might be a message about a lost object. An object doesn't refer to
+// itself.
 func (r references) add(v any, by, uid string) {
 	switch v := v.(type) {
 	case string:
@@ -248,8 +249,8 @@ func (r references) add(v any, by, uid string) {
 	}
 }
 
-// setGrade sets the grade of a group that was inspected. The younger object of a pair is proposed if
-// it is not used and the older one is.
+// setGrade sets the grade of a group after its references were read. The younger object of a pair is proposed for
+// deletion if something refers only to the older one.
 func (g *group) setGrade(now time.Time) {
 	for i := range g.Objects {
 		sortReferences(g.Objects[i].ReferredBy)
@@ -280,15 +281,15 @@ func (g *group) setGrade(now time.Time) {
 	younger.Proposed = g.Reason == "" && isOld && isLeftOver
 }
 
-// isNamedByOwner reports whether an owner names an object. Equal objects of one owner may get their
-// dependents at different times, so those prove nothing.
+// isNamedByOwner reports whether an owner names an object. For equal objects of one owner, only this is evidence.
+// Dependents are not, because they can appear for one object first.
 func (g *group) isNamedByOwner(object *v1alpha1.DuplicateObject) bool {
 	return slices.ContainsFunc(object.ReferredBy, func(r v1alpha1.DuplicateReference) bool {
 		return slices.Contains(g.Owners, r.Object)
 	})
 }
 
-// sortReferences sorts references, those by name first.
+// sortReferences sorts references. Those by name come first.
 func sortReferences(references []v1alpha1.DuplicateReference) {
 	slices.SortFunc(references, func(a, b v1alpha1.DuplicateReference) int {
 		return strings.Compare(b.Object+" "+b.Resource, a.Object+" "+a.Resource)

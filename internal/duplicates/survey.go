@@ -54,7 +54,7 @@ type found struct {
 	candidates []*candidate
 	objects    map[listKey]int64 // size of each list that has candidates
 	dependents []dependents
-	recent     int64 // objects that were created since Finder.Since
+	recent     int64 // number of objects created since Finder.Since
 }
 
 // listKey is one namespace of one resource type.
@@ -162,8 +162,8 @@ func (s *survey) Commit() {
 	}
 }
 
-// near reports whether two consecutive records may belong to one group. Records with one creation ID
-// always may, whatever their distance in time.
+// near reports whether two consecutive records might belong to one group. They must have close creation times, or
+// the same creation ID.
 func (s *survey) near(a, b record) bool {
 	return a.kin == b.kin && (a.kin&hasID != 0 || isWithin(a.created, b.created, s.finder.Within))
 }

@@ -42,11 +42,11 @@ var (
 // Forecast returns the attempts per create in a name pool, nil if unknown, and the room.
 type Forecast func(pools.Pool) (attempts *int, room int64, err error)
 
-// Collector is a prometheus.Collector over the snapshots of an engine. It has series only
-// once the engine has counted everything.
+// Collector is a prometheus.Collector that reads snapshots of an engine. It has no series until the engine has
+// counted everything.
 type Collector struct {
 	mu        sync.Mutex // guards the rest
-	source    Source     // nil until Follow
+	source    Source     // nil until Follow was called
 	forecast  Forecast
 	left      func() []census.Skipped
 	selection *selection
@@ -59,28 +59,26 @@ func New(top int, minCount int64) *Collector {
 	return &Collector{selection: newSelection(top, minCount)}
 }
 
-// Follow makes the collector read an engine, and interpret its counts by forecast. left
-// returns the resource types that the engine doesn't know, because discovery left them out.
+// Follow sets the engine that the collector reads, and the forecast that it calculates chances with. left returns
+// the resource types that discovery left out, which the engine doesn't know.
 func (c *Collector) Follow(source Source, forecast Forecast, left func() []census.Skipped) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.source, c.forecast, c.left = source, forecast, left
 }
 
-// Describe implements prometheus.Collector. It describes nothing, because the labels of
-// prefixes vary.
+// Describe implements prometheus.Collector. It describes nothing, because the prefixes are not known in advance.
 func (c *Collector) Describe(chan<- *prometheus.Desc) {}
 
 // State is how much is counted.
 type State struct {
-	Ready          bool // everything that should be counted was counted once
+	Ready          bool // everything was counted once
 	Objects, Types int64
 	Skipped        []census.Skipped // types that are not counted, or not up to date
-	Dropped        int              // prefixes without series, because there are too many
+	Dropped        int              // number of prefixes without series, because there are too many
 }
 
-// Refresh takes a snapshot without a scrape, so that the choice of prefixes doesn't depend
-// on how often the exporter is scraped.
+// Refresh takes a snapshot without a scrape. So the choice of prefixes doesn't depend on the interval of scrapes.
 func (c *Collector) Refresh() State {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -131,7 +129,7 @@ func (c *Collector) collectPrefix(metrics chan<- prometheus.Metric, row live.Row
 	pool, counted := row.Pool.Key, row.Pool
 	metrics <- prefixNames.metric(prometheus.GaugeValue, float64(counted.Names), pool)
 	attempts, room, err := c.forecast(counted)
-	if err == nil { // else the number of attempts is none that a create can have
+	if err == nil { // otherwise no create can have this number of attempts
 		metrics <- prefixRoom.metric(prometheus.GaugeValue, float64(room), pool)
 	}
 	if attempts != nil {
@@ -142,7 +140,7 @@ func (c *Collector) collectPrefix(metrics chan<- prometheus.Metric, row live.Row
 		creator = counted.Creator.Manager
 	}
 	metrics <- prefixInfo.metric(prometheus.GaugeValue, 1, pool, creator, strconv.FormatBool(counted.RawPrefixes > 1))
-	if row.Followed { // else they would be 0 until the watch works again
+	if row.Followed { // otherwise they would be 0 until the watch works again
 		metrics <- prefixCreates.metric(prometheus.CounterValue, float64(row.Creates), pool)
 		metrics <- prefixDeletes.metric(prometheus.CounterValue, float64(row.Deletes), pool)
 	}

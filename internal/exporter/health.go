@@ -37,8 +37,8 @@ var (
 		"Events read from the watch of a resource type.", ofResource, nil)
 )
 
-// missing returns why not everything is counted that should be: the types that were not read although
-// nothing forbids it, or all types if none was counted.
+// missing returns the types that are not counted although the exporter has the permission. If no type was counted,
+// it returns all types.
 func missing(s live.Snapshot) (all []census.Skipped) {
 	for _, skip := range s.Skipped {
 		switch skip.Reason {
@@ -62,8 +62,8 @@ func counter(desc *prometheus.Desc, value float64, labels ...string) prometheus.
 	return prometheus.MustNewConstMetric(desc, prometheus.CounterValue, value, labelsOf(labels...)...)
 }
 
-// collectResource emits the samples of one resource type, whose prefixes with series have
-// some of its names.
+// collectResource emits the samples of one resource type. shown is the number of its names whose prefixes have
+// series.
 func collectResource(metrics chan<- prometheus.Metric, count live.ResourceCount, shown int64) {
 	r := count.Resource.GroupResource()
 	if count.Counted {

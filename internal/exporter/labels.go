@@ -36,7 +36,7 @@ func (d prefixDesc) metric(kind prometheus.ValueType, value float64, p pools.Key
 	return prometheus.MustNewConstMetric(d.Desc, kind, value, values...)
 }
 
-// others returns the sample of all prefixes of a resource type without series.
+// others returns the sample for all prefixes of a resource type that have no series.
 func (d prefixDesc) others(value float64, r schema.GroupResource) prometheus.Metric {
 	labels := append(labelsOf("", r.Group, r.Resource), other)
 	return prometheus.MustNewConstMetric(d.Desc, prometheus.GaugeValue, value, labels...)
@@ -50,8 +50,8 @@ func labelsOf(texts ...string) (labels []string) {
 	return labels
 }
 
-// label returns text as a label can have it. It escapes control characters, the halves of
-// characters that truncation leaves, and backslashes, so two texts never have one label.
+// label returns text as the value of a label. It escapes control characters, incomplete characters at a truncated
+// end, and backslashes. So different texts always have different labels.
 func label(text string) string {
 	unfit := func(r rune) bool { return r == '\\' || !unicode.IsPrint(r) }
 	if utf8.ValidString(text) && !strings.ContainsFunc(text, unfit) {

@@ -13,22 +13,22 @@ type ranked struct {
 	row   live.Row
 }
 
-// ranking keeps the rows with the largest values. If it has to drop rows, a namespace keeps at most
-// half of them, so that its prefixes can't push out those of others.
+// ranking keeps the rows with the largest values. If it must drop rows, a namespace keeps at most half of the
+// places. So its prefixes can't displace all prefixes of other namespaces.
 type ranking struct {
 	most  int
 	rows  []ranked // up to twice as many as are kept
-	least *ranked  // of the rows that were kept last, nil while there is room
-	// of are how many rows of each namespace were ranked last. isShared is whether those above its half
-	// were dropped. Until then, a row of another namespace is kept, however small it is.
+	least *ranked  // last row that is kept; nil while there is room
+	// of has the number of ranked rows of each namespace. isShared reports whether rows of a namespace above its
+	// half were dropped. Until then, each row of another namespace is kept, even if it is small.
 	of       map[string]int
 	isShared bool
 }
 
-// half is how many rows a namespace keeps if others need the rest.
+// half returns the number of rows that a namespace keeps if others need the places.
 func (k *ranking) half() int { return (k.most + 1) / 2 }
 
-// offer takes a row if it may be among the first.
+// offer adds a row if it might be among the first.
 func (k *ranking) offer(r ranked) {
 	if k.least != nil && compareRanked(r, *k.least) > 0 && (k.isShared || k.of[r.row.Pool.Namespace] >= k.half()) {
 		return
@@ -60,8 +60,8 @@ func (k *ranking) first() []ranked {
 	return k.rows
 }
 
-// compareRanked orders rows, the largest value first. Equal values rank by their labels, so that the
-// choice doesn't change between snapshots.
+// compareRanked compares two rows. The largest value comes first. Equal values are compared by their labels, so
+// that the choice doesn't change between snapshots.
 func compareRanked(a, b ranked) int {
 	return cmp.Or(cmp.Compare(b.value, a.value), a.row.Pool.Compare(b.row.Pool.Key))
 }

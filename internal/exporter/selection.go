@@ -11,13 +11,13 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
-// keeps is how long a prefix has series after it was last in one of the two lists.
+// keeps is the time for which a prefix keeps its series after it was last in one of the two lists.
 const keeps = time.Hour
 
 // lately is the index of the window of the second list in live.Windows, ten minutes.
 const lately = 1
 
-// Source is where snapshots come from.
+// Source takes snapshots.
 type Source interface {
 	Snapshot(each func(live.Row)) live.Snapshot
 }
@@ -35,8 +35,8 @@ func newSelection(top int, minCount int64) *selection {
 	return &selection{top: top, minCount: minCount, held: map[pools.Key]time.Time{}}
 }
 
-// choose takes a snapshot, and returns the rows of the chosen prefixes in order. Its memory
-// grows with top, not with the number of rows.
+// choose takes a snapshot, and returns the rows of the chosen prefixes in order. Its memory grows with top, not
+// with the number of rows.
 func (s *selection) choose(source Source) ([]live.Row, live.Snapshot) {
 	names, recent := &ranking{most: s.top}, &ranking{most: (s.top + 1) / 2}
 	rows, eligible := map[pools.Key]live.Row{}, 0
@@ -71,8 +71,8 @@ func (s *selection) choose(source Source) ([]live.Row, live.Snapshot) {
 	return ordered, snapshot
 }
 
-// release drops the prefixes whose hour is over, and if more than 2*top are left, those
-// that were in neither list for the longest time.
+// release drops the prefixes whose time is over. If more than 2*top remain, it also drops those that were in
+// neither list for the longest time.
 func (s *selection) release(now time.Time) {
 	maps.DeleteFunc(s.held, func(_ pools.Key, last time.Time) bool { return now.Sub(last) > keeps })
 	excess := len(s.held) - 2*s.top
@@ -87,8 +87,8 @@ func (s *selection) release(now time.Time) {
 	}
 }
 
-// recentCreates returns about how many names were created in the last ten minutes, from
-// the decaying window of the engine: older creates weigh less.
+// recentCreates returns about the number of names that were created in the last ten minutes. It uses the engine's
+// decaying window, in which older creates weigh less.
 func recentCreates(row live.Row) float64 {
 	if !row.Followed {
 		return 0

@@ -81,8 +81,7 @@ func (c *content) add(m rules.Manifest, config Config) {
 	}
 }
 
-// load returns the content of a source. It returns early when ctx is done, because reading a pipe
-// may never end.
+// load returns the content of a source. It also returns when ctx ends, because reading a pipe can take forever.
 func load(ctx context.Context, source Source) ([]byte, error) {
 	type result struct {
 		text []byte

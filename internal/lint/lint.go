@@ -1,6 +1,5 @@
-// Package lint checks the names in manifests. It reads the manifests (manifest), checks them by
-// rules (rules), and finds the comments that disable findings. It opens no file itself and prints
-// nothing.
+// Package lint checks the names in manifests. It reads the manifests with internal/lint/manifest, checks them with
+// internal/lint/rules, and finds the comments that disable findings. It opens no file itself and prints nothing.
 package lint
 
 import (
@@ -22,8 +21,7 @@ type Source struct {
 	Tree rules.Tree
 	// Found is true of a file that was found in a directory. It need not be a manifest.
 	Found bool
-	// Rendered is true if the content is built from other files, so its lines are not the lines of
-	// Name.
+	// Rendered means that the content was built from other files. So its lines are not lines of the file Name.
 	Rendered bool
 	// Read returns its content. It is called again for positions that are needed late.
 	Read func(context.Context) ([]byte, error)
@@ -33,11 +31,11 @@ type Source struct {
 type Config struct {
 	// Disabled are the names of rules to leave out.
 	Disabled []string
-	// Levels are the levels of rules whose findings have another level than usual.
+	// Levels has the levels of rules that don't have their default level.
 	Levels map[string]v1alpha1.LintLevel
 	// Minor is the minor version of the Kubernetes that the objects are for.
 	Minor int
-	// NoInlineDisable makes comments and annotations disable nothing.
+	// NoInlineDisable means that comments and annotations disable nothing.
 	NoInlineDisable bool
 }
 
@@ -48,8 +46,8 @@ type Result struct {
 	Objects int
 	// Exported is the number of objects with a resourceVersion, which are not checked.
 	Exported int
-	// Placeholders is the number of objects with a variable in their name, whose
-	// length and letters are not checked.
+	// Placeholders is the number of objects with a variable in their name. The length and the characters of such a
+	// name are not checked.
 	Placeholders int
 	// Skipped are the files that were found in directories and are no manifests.
 	Skipped []v1alpha1.LintSkipped
@@ -66,7 +64,7 @@ type Finding struct {
 	rules.Finding
 	manifest.Position
 
-	// Related are the places of Finding.Related.
+	// Related are the positions of Finding.Related.
 	Related []Related
 	// Silence is the comment or annotation that disables the finding, or nil.
 	Silence *Silence
@@ -85,8 +83,7 @@ type Unreadable struct {
 	Err error
 }
 
-// Run reads the sources and checks the objects in them. It ends early only if ctx
-// does.
+// Run reads the sources and checks their objects. It returns early only if ctx ends.
 func Run(ctx context.Context, sources []Source, config Config) (*Result, error) {
 	read := make([]content, len(sources))
 	var group errgroup.Group
@@ -144,7 +141,7 @@ func (r *Result) finish(config Config, order map[string]int, rendered map[string
 	})
 }
 
-// take counts the content of a source.
+// take adds the counts of a source.
 func (r *Result) take(source Source, c *content) {
 	if c.skipped != "" {
 		r.Skipped = append(r.Skipped, v1alpha1.LintSkipped{File: source.Name, Reason: c.skipped})
@@ -180,7 +177,7 @@ func (r *Result) compare(in *rules.Input, config Config, order map[string]int) {
 	}
 }
 
-// wanted is a position that is needed, and how it is found.
+// wanted is a position to find, and the way to find it.
 type wanted struct {
 	object rules.Object
 	find   func() manifest.Position

@@ -12,13 +12,13 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// NewestMinor is the newest minor version of Kubernetes that the rules know.
+// NewestMinor is the newest minor version of Kubernetes that the rules were checked with.
 const NewestMinor = 37
 
 // maxPrefixes is the number of prefixes that Prefixes checks. It bounds the memory.
 const maxPrefixes = 10_000
 
-// Prefixes checks each prefix once, while the objects are created.
+// Prefixes checks each prefix once. create uses it while it creates objects.
 type Prefixes struct {
 	seen map[prefix]bool
 	// first has the first truncated prefix of each name pool. Later prefixes share the pool with
@@ -32,12 +32,12 @@ type prefix struct {
 	namespace, text string
 }
 
-// Errors returns the errors that lint finds in the generateName of an object, alone and
-// together with earlier objects. It is empty if an earlier object had this prefix.
+// Errors returns the errors that lint finds in the generateName of an object, alone and together with earlier
+// objects. It returns none if an earlier object had the same prefix.
 func (p *Prefixes) Errors(object *unstructured.Unstructured) (found []rules.Finding) {
 	at := prefix{object.GroupVersionKind().GroupKind(), object.GetNamespace(), object.GetGenerateName()}
 	if rules.ClusterScoped(at.kind) {
-		at.namespace = "" // the server removes that of the manifest
+		at.namespace = "" // the server removes the namespace of the manifest
 	}
 	if at.text == "" || object.GetName() != "" || p.seen[at] || len(p.seen) == maxPrefixes {
 		return nil

@@ -24,13 +24,13 @@ type Silence struct {
 	// Rules are the names as written.
 	Rules  []string
 	Reason string
-	// Trouble is the reason why it is not valid, if it isn't.
+	// Trouble is the reason why the comment or annotation is invalid, or "".
 	Trouble string
 	// Comment is true of a comment, false of an annotation.
 	Comment bool
 
-	place manifest.Place // of the object of an annotation, or of one in the document
-	line  int            // that the comment is about, or 0 for the whole document
+	place manifest.Place // object of an annotation, or an object of the document
+	line  int            // line that the comment is about, or 0 for the whole document
 	used  bool
 }
 
@@ -76,7 +76,7 @@ func commentsOf(file string, place manifest.Place) []*Silence {
 	return found
 }
 
-// newSilence takes the text of a comment or an annotation.
+// newSilence parses the text of a comment or an annotation.
 func newSilence(text string, silence Silence) *Silence {
 	names, reason, _ := strings.Cut(text, ":")
 	silence.Reason = strings.TrimSpace(reason)

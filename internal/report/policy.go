@@ -28,7 +28,7 @@ func (q Question) policies(p Population, names int64) ([]policy, error) {
 	policies := []policy{
 		{name: v1alpha1.PolicyNone, attempts: &one},
 		{name: v1alpha1.PolicyServer, attempts: p.Server.Attempts},
-		{name: v1alpha1.PolicyClient, attempts: &q.ClientAttempts}, // it picks the name: the server has one attempt
+		{name: v1alpha1.PolicyClient, attempts: &q.ClientAttempts}, // the client picks the name, so the server makes one attempt
 		{name: v1alpha1.PolicyServerClient, attempts: both},
 	}
 	for i := range policies {
@@ -39,7 +39,7 @@ func (q Question) policies(p Population, names int64) ([]policy, error) {
 	return policies, nil
 }
 
-// estimate sets the model and the room where the attempts are known.
+// estimate sets the model and the room if the attempts are known.
 func (p *policy) estimate(existing, names int64, probability float64) error {
 	if p.attempts == nil {
 		return nil
@@ -81,7 +81,7 @@ func (p policy) expect(existing, creates int64) v1alpha1.Policy {
 	return expected
 }
 
-// finite returns x, or nil where JSON has no number for it.
+// finite returns x, or nil if JSON can't represent x.
 func finite(x float64) *float64 {
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		return nil

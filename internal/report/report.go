@@ -1,6 +1,6 @@
-// Package report calculates the probabilities for further creates. It applies the mathematics of
-// pkg/analyze to populations of names, under each retry policy, and returns the CollisionReport of
-// pkg/api/v1alpha1. It sends no request, reads no clock and prints nothing.
+// Package report calculates the probabilities for further creates. It applies pkg/analyze to populations of names,
+// with each retry policy, and returns the CollisionReport of pkg/api/v1alpha1. It sends no request, reads no clock
+// and prints nothing.
 package report
 
 import (
@@ -20,13 +20,12 @@ type Question struct {
 	// sends per create, at least 1.
 	Server         v1alpha1.CollisionServer
 	ClientAttempts int
-	// Probability is that of the room, above 0 and below 1.
+	// Probability is the probability that defines the room, above 0 and below 1.
 	Probability float64
 	// Creates are the numbers of further creates to report on, each at least 1.
 	Creates []int64
-	// FailAbove is the gate: the largest probability that any create fails under the server's
-	// policy. If that policy is unknown, it applies to the policy without retries. It is nil
-	// without a gate.
+	// FailAbove is the gate: the largest permitted probability that any create fails with the server's policy. If
+	// the server's policy is unknown, it applies to the policy without retries. It is nil without a gate.
 	FailAbove *float64
 	// PerDay is the rate of creates of a steady population, for a number of days. It is nil if the
 	// report has no churn.
@@ -34,8 +33,7 @@ type Question struct {
 	Days   float64
 }
 
-// Population is the names that exist under one prefix. Its text is empty where
-// no cluster was asked.
+// Population has the existing names of one prefix. Its text is empty if the names are not from a cluster.
 type Population struct {
 	v1alpha1.PrefixRef
 	Existing int64
@@ -45,7 +43,7 @@ type Population struct {
 // PopulationError means that a population has more names than the name pool, or fewer than 0.
 type PopulationError struct {
 	Population
-	// Names is how many there are.
+	// Names is the number of existing names.
 	Names int64
 }
 
@@ -84,7 +82,7 @@ func New(ctx context.Context, q Question, populations []Population) (*v1alpha1.C
 	return report, nil
 }
 
-// items returns those of one population, one for each number of creates.
+// items returns the items of one population, one for each number of creates.
 func (q Question) items(p Population, names int64) ([]v1alpha1.CollisionItem, error) {
 	policies, err := q.policies(p, names)
 	if err != nil {
@@ -116,7 +114,7 @@ func (q Question) items(p Population, names int64) ([]v1alpha1.CollisionItem, er
 	return items, nil
 }
 
-// reuse returns how often creates take the name of a deleted object.
+// reuse returns the expected number of creates that take the name of a deleted object.
 func reuse(m analyze.Model, existing, creates int64) v1alpha1.Reuse {
 	return v1alpha1.Reuse{
 		AnyReuse:       m.AnyReuse(existing, creates).Float64(),
@@ -124,8 +122,7 @@ func reuse(m analyze.Model, existing, creates int64) v1alpha1.Reuse {
 	}
 }
 
-// gate returns the items whose chance that any create fails exceeds FailAbove,
-// or nil without such a gate.
+// gate returns the items whose probability that any create fails exceeds FailAbove. It returns nil without a gate.
 func (q Question) gate(items []v1alpha1.CollisionItem) *v1alpha1.CollisionGate {
 	if q.FailAbove == nil {
 		return nil
@@ -182,7 +179,7 @@ func whole(creates float64) int64 {
 	return int64(math.Round(creates))
 }
 
-// Safe is the room from which a prefix is no problem, because so many creates are unlikely to fail.
+// Safe is the room from which on a prefix has the state CollisionOK.
 const Safe = 1000
 
 // verdict returns the state of the prefix with the least room, and the number of prefixes in each
@@ -209,7 +206,7 @@ func (q Question) verdict(items []v1alpha1.CollisionItem) v1alpha1.CollisionVerd
 	return verdict
 }
 
-// RoomOf returns the room of a policy whose attempts are known.
+// RoomOf returns the room of a policy with known attempts.
 func RoomOf(p *v1alpha1.Policy) int64 {
 	if p.Room.Creates == nil {
 		return math.MaxInt64
@@ -217,7 +214,7 @@ func RoomOf(p *v1alpha1.Policy) int64 {
 	return *p.Room.Creates
 }
 
-// StateOf returns the state of a prefix with so much room.
+// StateOf returns the state of a prefix with the given room.
 func StateOf(room int64) v1alpha1.CollisionState {
 	switch {
 	case room == 0:
