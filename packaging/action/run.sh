@@ -3,6 +3,9 @@
 # GITHUB_OUTPUT. The runner executes no workflow commands in the output, because the output has
 # names from files and clusters. The annotations of "lint -o github" are the exception. Lint
 # escapes the text in them.
+#
+# KEY and SECRET are "-" if the step doesn't set them. An empty one is an error of the plugin: GitHub gives workflows of
+# forks empty secrets, and a variable in the key may be empty.
 set -uo pipefail
 
 case $COMMAND in
@@ -10,11 +13,17 @@ lint | create) ;;
 *) echo "error: the input command must be lint or create, not \"$COMMAND\"" >&2; exit 1 ;;
 esac
 read -r -d '' -a words <<<"$ARGS" || true # splits ARGS into words, and executes nothing in it
-[[ $COMMAND != create || -z ${KEY-} ]] || words+=("--idempotency-key=$KEY")
-[[ $COMMAND != create || ${WAIT-} != true && ${LOGS-} != true ]] || words+=(--wait)
-[[ $COMMAND != create || ${LOGS-} != true ]] || words+=(--logs)
-[[ -z ${SECRET-} ]] || export GENNAME_IDEMPOTENCY_SECRET=$SECRET
-unset SECRET
+if [[ $COMMAND == create ]]; then
+	case $LOGS,$WAIT in
+	true,true | true,false) words+=(--wait --logs) ;;
+	false,true) words+=(--wait) ;;
+	false,false) ;;
+	*) echo "error: the inputs wait and logs must be true or false" >&2; exit 1 ;;
+	esac
+	[[ $KEY == - ]] || export GENNAME_IDEMPOTENCY_KEY=$KEY
+	[[ $SECRET == - ]] || export GENNAME_IDEMPOTENCY_SECRET=$SECRET
+fi
+unset KEY SECRET
 token() { od -An -N16 -tx1 /dev/urandom | tr -d ' \n'; }
 resume='' code=0
 if [[ $COMMAND == create || ! " ${words[*]-} " =~ \ (-o|--output)[\ =]?github\  ]]; then

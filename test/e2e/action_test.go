@@ -300,31 +300,53 @@ func TestActionRuns(t *testing.T) {
 	for _, test := range []struct {
 		command, args, names string
 		code                 int
-		key, wait, logs      string
-		added                string
+		key, wait, logs      string // the defaults of the action if empty
+		gets, added          string
 	}{
 		{command: "lint", args: "-f $(touch x) *", code: 3},
 		{command: "lint", args: "-o json -f a", code: 3, key: "k", wait: "true", logs: "true"},
 		{command: "create", args: "-f job.yaml", names: hostile, code: 4},
-		{command: "create", args: "-f job.yaml", names: hostile, code: 4, key: "$(touch x)-*", wait: "true", added: " --idempotency-key=$(touch x)-* --wait"},
+		{command: "create", args: "-f job.yaml", names: hostile, code: 4, key: "$(touch x)-*", wait: "true", gets: "$(touch x)-*", added: " --wait"},
 		{command: "create", args: "-f job.yaml", names: hostile, code: 4, logs: "true", added: " --wait --logs"},
 	} {
-		_, r := serve(t, []byte("#!/bin/sh\nprintf '%s\\n' \"$@\" > asked\nprintf '%s\\n' '"+hostile+"'; printf '%s\\n' '"+hostile+"' >&2\n[ $1 = create ] && exit 4\nexit 3\n"))
+		_, r := serve(t, []byte("#!/bin/sh\nprintf '%s\\n' \"key:${GENNAME_IDEMPOTENCY_KEY-}\" \"$@\" > asked\nprintf '%s\\n' '"+hostile+"'; printf '%s\\n' '"+hostile+"' >&2\n[ $1 = create ] && exit 4\nexit 3\n"))
 		r.inputs["command"], r.inputs["args"] = test.command, test.args
-		r.inputs["key"], r.inputs["wait"], r.inputs["logs"] = test.key, test.wait, test.logs
+		for name, value := range map[string]string{"key": test.key, "wait": test.wait, "logs": test.logs} {
+			if value != "" {
+				r.inputs[name] = value
+			}
+		}
 		r.run()
 		asked, _ := os.ReadFile(filepath.Join(r.dir, "asked"))
 		words := strings.TrimSuffix(strings.Join(strings.Fields(string(asked)), " "), " -o name")
-		if _, err := os.Stat(filepath.Join(r.dir, "x")); err == nil || words != test.command+" "+test.args+test.added {
+		if _, err := os.Stat(filepath.Join(r.dir, "x")); err == nil || words != "key:"+test.gets+" "+test.command+" "+test.args+test.added {
 			t.Errorf("the program got %q", words)
 		}
 		if r.code != test.code || r.outputs["exit-code"] != fmt.Sprint(test.code) || r.outputs["names"] != test.names || len(r.commands) > 0 {
 			t.Errorf("%s: exit code %d, outputs %q, commands %q, and printed\n%s", test.args, r.code, r.outputs, r.commands, r.printed)
 		}
 	}
-	_, r := serve(t, []byte(printsArguments))
-	r.inputs["command"] = "version; touch x"
-	if r.run(); r.code != 1 || !strings.Contains(r.printed, "error: the input command must be lint or create") {
-		t.Errorf("exit code %d, and printed\n%s", r.code, r.printed)
+}
+
+// The action creates nothing if an input has an unclear value. GitHub gives workflows of forks empty secrets.
+func TestActionRefusesInputs(t *testing.T) {
+	t.Parallel()
+	program, err := os.ReadFile(harness.Plugin(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ input, value, printed string }{
+		{"command", "version; touch x", "error: the input command must be lint or create"},
+		{"key", "", "error: $GENNAME_IDEMPOTENCY_KEY must not be empty"},
+		{"secret", "", "error: $GENNAME_IDEMPOTENCY_SECRET must not be empty"},
+		{"wait", "True", "error: the inputs wait and logs must be true or false"},
+		{"logs", "yes", "error: the inputs wait and logs must be true or false"},
+	} {
+		_, r := serve(t, program)
+		r.inputs["command"], r.inputs["args"], r.inputs["key"] = "create", "-f job.yaml", "deploy-4f1d2e8"
+		r.inputs[test.input] = test.value
+		if r.run(); r.code != 1 || !strings.Contains(r.printed, test.printed) {
+			t.Errorf("%s: exit code %d, and printed\n%s", test.input, r.code, r.printed)
+		}
 	}
 }

@@ -136,7 +136,7 @@ func tekton(t *testing.T, given map[string]string, secret string) step {
 }
 
 // printsArguments is a program that prints its arguments in lines, and in the last line the secret.
-const printsArguments = `printf '%s\n' "$@" "secret: ${GENNAME_IDEMPOTENCY_SECRET-none}"`
+const printsArguments = `printf '%s\n' "$@" "key: $GENNAME_IDEMPOTENCY_KEY" "secret: ${GENNAME_IDEMPOTENCY_SECRET-none}"`
 
 // The GitLab component and the Tekton Task run create with their inputs. They execute nothing in the inputs, and print
 // no secret. A secret that was asked for and is missing is an error.
@@ -180,7 +180,7 @@ func TestPipelineSteps(t *testing.T) {
 					}
 				}
 				got, dir, failed := runStep(t, host.step(t, inputs, test.secret))
-				want := "create\n--filename=a b/" + hostile + "\n--idempotency-key=" + hostile + "\n" + test.want + "secret: " + test.gets + "\n"
+				want := "create\n--filename=a b/" + hostile + "\n" + test.want + "key: " + hostile + "\nsecret: " + test.gets + "\n"
 				if test.printed == "" && (failed || got != want) || test.printed != "" && (!failed || !strings.Contains(got, test.printed)) {
 					t.Errorf("failed %t, and printed\n%s\nwant\n%s%s", failed, got, want, test.printed)
 				}
