@@ -21,7 +21,7 @@ type Odds struct {
 	retriesOf RetriesOf
 
 	mu    sync.Mutex
-	rooms map[roomKey]int64 // rooms that were calculated before, because many name pools have equal numbers and a calculation is slow
+	rooms map[roomKey]int64 // by equal numbers, because a calculation is slow
 }
 
 type roomKey struct {

@@ -1,5 +1,5 @@
-// Package humanize formats numbers and lists for people: counts, probabilities, room, resource
-// types. Machines get the values themselves.
+// Package humanize formats numbers and lists for people: counts, probabilities, room, resource types. JSON and
+// metrics have the exact values.
 package humanize
 
 import (
@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Unknown is written where a number is not known.
+// Unknown is the text for an unknown number.
 const Unknown = "?"
 
 // Grouped returns an integer with thousands separated: 14,348,907.
@@ -23,8 +23,8 @@ func Grouped[N int | int64](n N) string {
 	return digits
 }
 
-// Chance returns a probability for people: "0", "1 in 1.6e13", "0.87%", "> 99.99%". It takes the
-// decimal logarithm, too, because the probability may be too small for a float64.
+// Chance returns a probability for people: "0", "1 in 1.6e13", "0.87%", "> 99.99%". log10 is its decimal
+// logarithm, because the probability can be too small for a float64.
 func Chance(p, log10 float64) string {
 	switch {
 	case math.IsInf(log10, -1):
@@ -67,7 +67,7 @@ func Odds(p float64) string {
 	return trimmed(Significant(p*100)) + "%"
 }
 
-// Round returns a number with two digits, and in millions where it is large: 6.2 million.
+// Round returns a number with two significant digits. Large numbers are in millions: 6.2 million.
 func Round(n int64) string {
 	const million, billion = 1e6, 1e9
 	rounded := float64(n)
@@ -137,10 +137,10 @@ func Count[N int | int64](n N, thing string) string {
 	return Grouped(n) + " " + thing
 }
 
-// mostNamed is how many things Few names.
+// mostNamed is the largest number of things that Few names.
 const mostNamed = 5
 
-// Few returns the first of some things, and how many others there are.
+// Few returns the first things, and the number of the others.
 func Few(things []string) string {
 	if len(things) <= mostNamed {
 		return strings.Join(things, ", ")

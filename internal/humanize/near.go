@@ -1,10 +1,10 @@
 package humanize
 
-// Farthest is the number of typing errors up to which a word is near another one.
+// Farthest is the largest distance at which two words are similar.
 const Farthest = 2
 
-// DidYouMean returns a question for the word that is most like a misspelled one, or "" if no word is near. Of
-// several such words, it is the first. The prefix comes before the word.
+// DidYouMean returns a question with the word that is most similar to a misspelled one, or "" if no word is
+// similar. If several are, it uses the first. The question has the prefix before the word.
 func DidYouMean(prefix, misspelled string, words []string) string {
 	nearest, best := "", min(Farthest, len(misspelled)/3)+1
 	for _, word := range words {
@@ -18,14 +18,15 @@ func DidYouMean(prefix, misspelled string, words []string) string {
 	return ". Did you mean " + prefix + nearest + "?"
 }
 
-// Distance returns how many bytes to insert, delete or replace, or neighboring bytes to swap, to get from one word to
-// another (optimal string alignment). It is Farthest+1 if their lengths differ by more than Farthest.
+// Distance returns the number of changes that turn one word into another (optimal string alignment). A change
+// inserts, deletes or replaces a byte, or swaps two neighboring bytes. Distance returns Farthest+1 if the lengths
+// differ by more than Farthest.
 func Distance(a, b string) int {
 	if difference := len(a) - len(b); difference > Farthest || difference < -Farthest {
 		return Farthest + 1
 	}
 	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
-	now, before, earlier := rows[0], rows[1], rows[2] // for one byte of a fewer, and for two
+	now, before, earlier := rows[0], rows[1], rows[2] // the row of this byte of a, and the two before
 	for j := range now {
 		now[j] = j
 	}

@@ -1,7 +1,6 @@
-// Package kustomize builds a directory with the library that kubectl create -k links. That library
-// refuses objects with generateName. So it reads them with their generateName as their name, and
-// afterwards the name becomes the generateName again. The package reads only through the given file
-// system, and knows no cluster.
+// Package kustomize builds a directory with kubectl's kustomize library. That library refuses objects that have
+// only a generateName. So the package passes the generateName to it as the name, and restores it after the build.
+// The package reads only from the given file system, and knows no cluster.
 package kustomize
 
 import (
@@ -17,10 +16,9 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/resid"
 )
 
-// Build returns the objects of the kustomization in a directory or a remote repository as a stream
-// of YAML documents. Without generateName it returns the same bytes as kubectl kustomize. It
-// returns early when ctx is done. kustomize itself takes no context, and then ends with the
-// process.
+// Build returns the objects of the kustomization in a directory or a remote repository as a stream of YAML
+// documents. Without generateName, it returns the same bytes as kubectl kustomize. It also returns when ctx ends.
+// The library doesn't take a context, so it then runs until the process ends.
 func Build(ctx context.Context, files filesys.FileSystem, dir string) ([]byte, error) {
 	var objects []byte
 	var err error

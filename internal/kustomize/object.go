@@ -8,16 +8,16 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
 
-// affixField is a field of objects whose name is their generateName during a build. Its value is the
-// generateName between two bars. kustomize changes it as it changes the name: it puts prefixes before
-// the first bar and suffixes after the second. The field is not an annotation because patches often
-// add annotations by replacing all of them.
+// affixField is a field that an object has during a build if its name is its generateName. The value is the
+// generateName between two bars. kustomize adds prefixes and suffixes to it, as to the name: prefixes before the
+// first bar, and suffixes after the second. The field is not an annotation, because patches often replace all
+// annotations.
 const affixField = "kubectl-genname"
 
 const generateNameField = "generateName"
 
-// changeObjects returns documents after a change to their objects, which includes the items of Lists.
-// If no object changes, it returns the same bytes.
+// changeObjects applies change to all objects in the documents, including the items of Lists, and returns the
+// documents. If no object changes, it returns the same bytes.
 func changeObjects(content []byte, change func(object *yaml.RNode) bool) []byte {
 	documents, err := kio.FromBytes(content)
 	if err != nil {
@@ -78,7 +78,7 @@ func onlyGenerateName(object *yaml.RNode) (generateName string, ok bool) {
 	return generateName, generateName != "" && !strings.ContainsAny(generateName, ",|")
 }
 
-// nameObject makes an object's generateName its name, and adds the field.
+// nameObject sets an object's name to its generateName, and adds affixField.
 func nameObject(object *yaml.RNode) (generateName string, ok bool) {
 	generateName, ok = onlyGenerateName(object)
 	if !ok || object.SetName(generateName) != nil {
@@ -87,7 +87,7 @@ func nameObject(object *yaml.RNode) (generateName string, ok bool) {
 	return generateName, object.PipeE(yaml.SetField(affixField, yaml.NewStringRNode("|"+generateName+"|"))) == nil
 }
 
-// namePatch makes the generateName of a strategic patch its name, by which kustomize finds the object.
+// namePatch sets the name of a strategic patch to its generateName, so that kustomize finds the object.
 func namePatch(patch *yaml.RNode) bool {
 	generateName, ok := onlyGenerateName(patch)
 	return ok && patch.SetName(generateName) == nil &&
@@ -108,8 +108,8 @@ func affixesOf(object *yaml.RNode) (prefix, generateName, suffix string, ok bool
 	return parts[0], parts[1], parts[2], object.GetName() == strings.Join(parts, "")
 }
 
-// restore makes the name of an object from nameObject its generateName again. If a patch has given a name to the
-// object, it keeps that. If a patch has changed generateName, the object has the new one.
+// restore undoes nameObject after the build. If a patch has set a name, the object keeps that name. If a patch has
+// changed generateName, the object has the new one.
 func restore(object *yaml.RNode) error {
 	prefix, original, suffix, generates := affixesOf(object)
 	if err := object.PipeE(yaml.Clear(affixField)); err != nil || !generates {
@@ -125,7 +125,7 @@ func restore(object *yaml.RNode) error {
 	return metadata.PipeE(yaml.Tee(yaml.Clear(yaml.NameField)), yaml.SetField(generateNameField, generateName))
 }
 
-// affixed returns a generateName with a prefix and with a suffix before the dash at its end.
+// affixed returns a generateName with a prefix and a suffix. The suffix comes before a dash at the end.
 func affixed(prefix, generateName, suffix string) string {
 	if stem, dashed := strings.CutSuffix(generateName, "-"); dashed && suffix != "" {
 		return prefix + stem + suffix + "-"

@@ -20,8 +20,8 @@ type use struct {
 	object resid.ResId
 }
 
-// recordUses records the uses in a kustomization: replacements and variables that copy a name, and
-// generators that change an object.
+// recordUses records the parts of a kustomization that need the name of an object. These are replacements and
+// variables that copy a name, and generators that change an object.
 func (f *servedFiles) recordUses(dir string, k *types.Kustomization) {
 	for _, field := range k.Replacements {
 		for _, r := range f.replacements(dir, field) {
@@ -55,7 +55,7 @@ func (f *servedFiles) replacements(dir string, field types.ReplacementField) (li
 	}
 	content, err := f.FileSystem.ReadFile(path)
 	if err != nil {
-		return nil // likewise
+		return nil // kustomize reports the error
 	}
 	var one types.Replacement
 	if yaml.Unmarshal(content, &list) != nil && yaml.Unmarshal(content, &one) == nil {
@@ -68,7 +68,7 @@ func (f *servedFiles) replacements(dir string, field types.ReplacementField) (li
 func (f *servedFiles) checkUses() error {
 	for _, u := range f.uses {
 		for _, g := range f.generated {
-			// kustomize may have added a prefix, or a suffix with a dash.
+			// kustomize might have added a prefix, or a suffix with a dash.
 			named := u.object.Name == "" || strings.HasSuffix(u.object.Name, g.Name) ||
 				strings.Contains(u.object.Name, g.Name+"-")
 			if named && g.IsSelected(&u.object.Gvk) {
@@ -87,8 +87,8 @@ const (
 	previousKinds      = "internal.config.kubernetes.io/previousKinds"
 )
 
-// checkReferences returns an error if an object refers to an object with generateName. To find out, it
-// builds the objects again with other names: kustomize then changes the references, and only these.
+// checkReferences returns an error if an object refers to an object with generateName. To find references, it
+// builds the objects again with other names. Each field that kustomize then changes is a reference.
 func checkReferences(objects resmap.ResMap) error {
 	built := objects.DeepCopy()
 	var generated []*kyaml.RNode

@@ -18,7 +18,7 @@ import (
 // objects with names, and kustomizations that find them.
 type servedFiles struct {
 	filesys.FileSystem
-	data      map[string]bool // files whose bytes a generator takes
+	data      map[string]bool // files that a generator reads
 	patches   map[string]bool // files with patches
 	generated []resid.ResId   // the objects with generateName that were served, with it as the name
 	uses      []use
@@ -28,8 +28,8 @@ func serve(files filesys.FileSystem) *servedFiles {
 	return &servedFiles{FileSystem: files, data: map[string]bool{}, patches: map[string]bool{}}
 }
 
-// affixFile is a file that exists only here. It makes the prefix and the suffix of a kustomization
-// change affixField, too.
+// affixFile is a file that only this file system has. It configures kustomize to add the prefix and suffix of a
+// kustomization to affixField, too.
 const affixFile = affixField + ".yaml"
 
 // CleanedAbs resolves a path.
@@ -112,7 +112,7 @@ func (f *servedFiles) servePatches(dir string, k *types.Kustomization) {
 	}
 }
 
-// recordData records the files that a kustomization's generators take as they are.
+// recordData records the files that generators of a kustomization read, because these must stay unchanged.
 func (f *servedFiles) recordData(dir string, k *types.Kustomization) {
 	for _, sources := range generatorsOf(k) {
 		for _, source := range sources.FileSources {

@@ -1,5 +1,5 @@
-// Package reference names objects as kubectl does, so that a printed name can be an argument of the
-// next command. It knows no object, only names.
+// Package reference formats names of objects as kubectl does, so that the user can copy them into the next
+// command. It knows only names and no objects.
 package reference
 
 import (
@@ -33,11 +33,11 @@ func In(object, namespace string) string {
 	return Quote(object) + " -n " + Quote(namespace)
 }
 
-// plain matches text that a shell takes as it is.
+// plain matches text that a shell doesn't change.
 var plain = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
 
-// atStart finds the beginning of a line with a workflow command. The runner of GitHub Actions executes
-// "::COMMAND" there, and "##[COMMAND]" anywhere in a line.
+// atStart matches the beginning of a line with a workflow command. The runner of GitHub Actions executes
+// "::COMMAND" there. It executes "##[COMMAND]" anywhere in a line.
 var atStart = regexp.MustCompile(`^( *)::`)
 
 // Quote returns text as one word for a shell (bash, zsh, ksh) that is safe to print on a terminal

@@ -28,7 +28,7 @@ func (q Question) policies(p Population, names int64) ([]policy, error) {
 	policies := []policy{
 		{name: v1alpha1.PolicyNone, attempts: &one},
 		{name: v1alpha1.PolicyServer, attempts: p.Server.Attempts},
-		{name: v1alpha1.PolicyClient, attempts: &q.ClientAttempts}, // the client picks the name, so the server makes one attempt
+		{name: v1alpha1.PolicyClient, attempts: &q.ClientAttempts}, // the server then makes one attempt
 		{name: v1alpha1.PolicyServerClient, attempts: both},
 	}
 	for i := range policies {

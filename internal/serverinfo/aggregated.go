@@ -48,8 +48,8 @@ const (
 	otherServer                    // one that kube-apiserver passes requests on to
 )
 
-// aggregation has the aggregated APIs, which other servers serve. The zero value knows nothing, as
-// without permission to list APIServices. err is the reason if the list failed in another way.
+// aggregation has the APIs that aggregated servers serve. The zero value knows none, for example without
+// permission to list APIServices. err is the reason if the list failed for another reason.
 type aggregation struct {
 	known       bool
 	err         error
@@ -93,8 +93,8 @@ func aggregationOf(list apiServices) aggregation {
 	return a
 }
 
-// servedBy returns the server of an API. Without the APIServices, it knows only the server of
-// Kubernetes' own groups.
+// servedBy returns the server of an API. Without the APIServices, it knows only the server of Kubernetes' own API
+// groups.
 func (a *aggregation) servedBy(api schema.GroupVersion) apiServer {
 	switch {
 	case a.aggregated[api]:

@@ -22,14 +22,14 @@ const ServerAttempts = 8
 const (
 	firstGatedMinor     = 30
 	firstOnByDefault    = 31
-	firstLockedMinor    = 32 // of the version that is emulated
+	firstLockedMinor    = 32 // version that is emulated
 	lastGatedMinor      = 34
 	featureGate         = "RetryGenerateName"
 	featureGateMetric   = "kubernetes_feature_enabled"
 	featureGateNameAttr = "name"
 )
 
-// unknownRetries returns the retries of a server of which nothing is known.
+// unknownRetries returns the retries of a server about which nothing is known.
 func unknownRetries() v1alpha1.Retries {
 	return v1alpha1.Retries{AttemptsSource: v1alpha1.SourceUnknown}
 }

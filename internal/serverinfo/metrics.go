@@ -16,8 +16,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// gateTimeout is the time limit for the metrics. They only make a count more certain, so a count
-// must not wait longer.
+// gateTimeout is the time limit for the request of the metrics. They only make the number of attempts more
+// certain, so an audit doesn't wait longer.
 const gateTimeout = 10 * time.Second
 
 // maxFamily is the largest accepted size of the metric. It usually has tens of kilobytes.
@@ -55,8 +55,8 @@ func readGate(scrape io.Reader) (on, ok bool) {
 	return false, false
 }
 
-// findFamily returns one metric of a scrape. A scrape is a sequence of messages, each after its
-// length. It can have megabytes, so findFamily decodes only the one metric.
+// findFamily returns one metric of a scrape. A scrape is a sequence of messages, each with its length before it.
+// It can have megabytes, so findFamily decodes only this metric.
 func findFamily(scrape *bufio.Reader, name string) (*dto.MetricFamily, error) {
 	// The name is a family's first field.
 	begin := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), name)
@@ -78,7 +78,7 @@ func findFamily(scrape *bufio.Reader, name string) (*dto.MetricFamily, error) {
 	}
 }
 
-// readFamily reads a metric that has so many bytes.
+// readFamily reads a metric that has the given number of bytes.
 func readFamily(scrape io.Reader, size uint64) (*dto.MetricFamily, error) {
 	if size > maxFamily {
 		return nil, fmt.Errorf("a metric of %d bytes", size)

@@ -1,8 +1,7 @@
-// Package serverinfo finds out how many names an API server tries per create, and the source of
-// that number. It requests /version, /metrics and the APIServices. It changes nothing, and never
-// guesses.
+// Package serverinfo finds the number of names that an API server tries per create, and the source of this number.
+// It requests /version, /metrics and the APIServices. It changes nothing, and never guesses.
 //
-// docs/reference/server-versions.md lists the versions, and the source of the number in each.
+// docs/reference/server-versions.md lists the versions, and the source of the number for each.
 package serverinfo
 
 import (
@@ -20,16 +19,16 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// Server has the properties of one API server. If several are behind one address, they are of the
-// one that responded.
+// Server has the properties of one API server. If several servers have one address, these are the properties of
+// the server that responded.
 type Server struct {
 	// Version is the response to /version.
 	Version version.Info
-	// RoundTrip is how long a small request took on an open connection.
+	// RoundTrip is the duration of a small request on an open connection.
 	RoundTrip time.Duration
 
 	client  *rest.RESTClient
-	retries func() v1alpha1.Retries // asks once
+	retries func() v1alpha1.Retries // sends its request only once
 
 	mu          sync.Mutex
 	aggregation aggregation // guarded by mu
@@ -55,19 +54,19 @@ func Get(ctx context.Context, config *rest.Config) (*Server, error) {
 		return decide(&s.Version, func() (on, ok bool) { return askGate(ctx, client) })
 	})
 	began := time.Now()
-	_ = client.Get().MaxRetries(0).AbsPath("/version").Do(ctx).Error() // once more, on the open connection
+	_ = client.Get().MaxRetries(0).AbsPath("/version").Do(ctx).Error() // measured on the open connection
 	s.RoundTrip = time.Since(began)
 	s.aggregation = readAggregation(ctx, client)
 	return s, nil
 }
 
-// Retries returns how many names kube-apiserver tries per create. Aggregated APIs can differ, see
-// RetriesOf. The first call may request /metrics, which has megabytes and takes a big server
-// seconds, at most ten. Concurrent calls wait for it.
+// Retries returns the number of names that kube-apiserver tries per create. Aggregated APIs can differ, see
+// RetriesOf. The first call might request /metrics. On a big server, this takes seconds, but at most ten.
+// Concurrent calls wait for it.
 func (s *Server) Retries() v1alpha1.Retries { return s.retries() }
 
-// RetriesOf returns how many names the server of one API tries per create. They equal Retries if
-// kube-apiserver serves the API. Otherwise they are unknown, and why is the reason.
+// RetriesOf returns the number of names that the server of one API tries per create. If kube-apiserver serves the
+// API, it is the same as Retries. Otherwise it is unknown, and why is the reason.
 func (s *Server) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, why string) {
 	known := s.known()
 	switch known.servedBy(api) {

@@ -11,9 +11,9 @@ type Comment struct {
 
 	// Text is the comment without its number sign.
 	Text string
-	// Alone is true if nothing else stands on the line.
+	// Alone is true if the line has nothing else.
 	Alone bool
-	// Leads is true if the document's first field comes after it.
+	// Leads is true if the comment is before the document's first field.
 	Leads bool
 }
 
@@ -42,7 +42,7 @@ func (y *yamlFields) comments(c chunk) []Comment {
 	return found
 }
 
-// commentIn returns where a comment begins in a line, or -1.
+// commentIn returns the index at which a comment begins in a line, or -1.
 func (y *yamlFields) commentIn(line string) int {
 	for at := 0; at < len(line); at++ {
 		begins := line[at] == '#' && (at == 0 || line[at-1] == ' ' || line[at-1] == '\t')
@@ -53,8 +53,8 @@ func (y *yamlFields) commentIn(line string) int {
 	return -1
 }
 
-// prefaceComments returns the comments of a document that has nothing else. They belong to the next
-// document. Many files have such a document before the first separator.
+// prefaceComments returns the comments of a document that has only comments. They belong to the next document.
+// Many files have such a document before the first separator.
 func prefaceComments(c chunk) []Comment {
 	y := yamlFields{notes: map[string]bool{}}
 	for row := range bytes.Lines(c.text) {

@@ -27,13 +27,13 @@ var templates = map[schema.GroupKind][]string{
 	{Kind: "Template"}: {"objects[]"},
 }
 
-// embedded returns the objects that an object contains, and those that they contain.
+// embedded returns the objects that an object contains, at every depth.
 func embedded(o *Object) []*Object {
 	var found []*Object
 	for _, field := range templates[o.GroupVersionKind().GroupKind()] {
 		Walk(o.Object, strings.Split(field, "."), nil, func(value any, path []any) {
 			fields, is := value.(map[string]any)
-			if text, isText := value.(string); isText { // the positions in the text are those of the field
+			if text, isText := value.(string); isText { // positions in the text are those of the field
 				is = yaml.Unmarshal([]byte(text), &fields) == nil
 			}
 			one := &unstructured.Unstructured{Object: fields}

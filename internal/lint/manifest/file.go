@@ -1,7 +1,7 @@
 package manifest
 
-// File is a file of manifests. It has its text while it is read, and reads it again
-// if a position is asked for later.
+// File is a file of manifests. It drops its text after it was read, and reads the file again if a caller needs a
+// position.
 type File struct {
 	// Slim leaves the schemas out of CustomResourceDefinitions. An error in a schema
 	// is then not found.

@@ -18,17 +18,17 @@ func fieldsOfJSON(c chunk) field {
 	return root
 }
 
-// jsonFields reads the places of all fields of a document in memory, and no values. internal/census/decode
-// reads a few values of a stream and no places, so the two share no code.
+// jsonFields reads the positions of all fields of a document, without their values. internal/census/decode reads a
+// few values of a stream without positions, so the two share no code.
 type jsonFields struct {
 	chunk   chunk
 	decoder *json.Decoder
 
-	offset  int // where reached is
+	offset  int // offset of the last token
 	reached Position
 }
 
-// next returns the next token and where it begins.
+// next returns the next token and the position of its beginning.
 func (j *jsonFields) next() (json.Token, Position, error) {
 	begin := int(j.decoder.InputOffset())
 	token, err := j.decoder.Token()

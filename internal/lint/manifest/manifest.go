@@ -1,7 +1,6 @@
-// Package manifest reads manifests as kubectl create does, and finds the position of each field.
-// The objects come from the decoders that kubectl uses (k8s.io/apimachinery, sigs.k8s.io/yaml: YAML
-// 1.1). A second parser finds lines, columns and comments, and runs only if a caller needs them.
-// The package opens no file, and doesn't evaluate the objects.
+// Package manifest reads manifests as kubectl create does, and finds the position of each field. It uses kubectl's
+// decoders (k8s.io/apimachinery, sigs.k8s.io/yaml: YAML 1.1). If a caller needs lines, columns or comments, a
+// second parser finds them. The package opens no file, and doesn't evaluate the objects.
 package manifest
 
 import (
@@ -26,10 +25,10 @@ type Object struct {
 	Embedded bool
 }
 
-// Place is where an object stands.
+// Place is the place of an object in the input.
 type Place struct {
 	Document *Document
-	path     []any // in the document: of an item of a List
+	path     []any // path in the document, for an item of a List
 }
 
 // Position returns the position of a field's name, or of a list's item, in the object's file. path
@@ -42,7 +41,7 @@ func (p Place) Position(path ...any) Position {
 // Comments returns the comments in the object's document, in their order.
 func (p Place) Comments() []Comment { return p.Document.comments() }
 
-// Same reports whether two places are those of one object.
+// Same reports whether two places are the place of one object.
 func (p Place) Same(other Place) bool {
 	return p.Document == other.Document && slices.Equal(p.path, other.path)
 }
@@ -96,7 +95,7 @@ func (c chunk) objects(document *Document) ([]*Object, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	// The key cannot be there without these bytes, but for escapes.
+	// Without these bytes or an escape, the document can't have the key.
 	if !bytes.Contains(c.text, []byte("kind")) && !bytes.Contains(c.text, []byte(`\`)) {
 		if text, err := toJSON(c); err != nil || len(text) == 0 {
 			return nil, err
@@ -129,7 +128,7 @@ func (c chunk) objects(document *Document) ([]*Object, error) {
 	return flatten(nil, object, document, nil)
 }
 
-// flatten adds an object, or those of a List, however deep.
+// flatten adds an object, or the objects of a List at every depth.
 func flatten(to []*Object, object runtime.Object, in *Document, path []any) ([]*Object, error) {
 	switch object := object.(type) {
 	case *unstructured.UnstructuredList:
@@ -153,5 +152,5 @@ func flatten(to []*Object, object runtime.Object, in *Document, path []any) ([]*
 		}
 		return append(to, &Object{Unstructured: object, Place: Place{in, path}}), nil
 	}
-	return to, fmt.Errorf("a %T", object) // the scheme knows no other
+	return to, fmt.Errorf("a %T", object) // the scheme has no other types
 }

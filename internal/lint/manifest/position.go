@@ -43,11 +43,11 @@ type Document struct {
 	remarks []Comment
 }
 
-// field is a part of a document, and where its name stands.
+// field is a field of a document, and the position of its name.
 type field struct {
 	Position
 	name  string
-	below []field // of a mapping, in the order in which they are set; the last one of a name counts
+	below []field // fields of a mapping, in the order in which they are set; the last one of a name counts
 	items []field // of a list
 }
 

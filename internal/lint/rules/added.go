@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// added returns how many bytes the object itself adds to a derived name, and
-// whether the row is about such an object.
+// added returns the number of bytes that the object itself adds to a derived name. applies reports whether the row
+// is about such an object.
 func added(o Manifest, row derived.Child) (bytes int, applies bool) {
 	switch {
 	case row.Owner == derived.JobSet:
@@ -70,8 +70,8 @@ func addedByTasks(o Manifest) (bytes int, applies bool) {
 	return bytes, applies
 }
 
-// addedByWorkers returns how many digits the last index of an MPIJob's workers has.
-// Only the controller of v2beta1 has the limit of the table.
+// addedByWorkers returns the number of digits in the last index of an MPIJob's workers. Only the controller of
+// v2beta1 has the limit of the table.
 func addedByWorkers(o Manifest) (bytes int, applies bool) {
 	replicas, _ := numberAt(o.Unstructured.Object, "spec", "mpiReplicaSpecs", "Worker", "replicas")
 	return digits(max(replicas, 1) - 1), o.GetAPIVersion() == derived.MPIJob.Group+"/v2beta1"
@@ -88,5 +88,5 @@ func addedByClaims(o Manifest) (bytes int, applies bool) {
 	return bytes, applies
 }
 
-// digits returns how many characters a number has.
+// digits returns the number of characters of a number.
 func digits(number int64) int { return len(strconv.FormatInt(number, 10)) }

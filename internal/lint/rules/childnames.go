@@ -28,7 +28,7 @@ var childNames = &Rule{
 	},
 }
 
-// worst returns the finding of a row of the table for the object, if there is one.
+// worst returns the finding of a row of the table about the object. ok is false if there is none.
 func worst(o Manifest, row derived.Child) (Finding, bool) {
 	adds, applies := added(o, row)
 	length, prefix := o.nameLength()
@@ -68,8 +68,7 @@ func worst(o Manifest, row derived.Child) (Finding, bool) {
 	return finding, true
 }
 
-// tightest returns the number of bytes that the name can have, so that no row of the
-// table finds anything.
+// tightest returns the largest number of bytes of a name for which no row of the table has a finding.
 func tightest(o Manifest, minor int) int {
 	limit := names.MaxPrefixLength + o.suffix()
 	for _, row := range derived.Of(o.kind(), minor) {

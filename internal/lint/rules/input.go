@@ -6,13 +6,13 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// Facts are the data that rules compare between objects. They are small, and stay in memory after
-// the objects are gone.
+// Facts are the data that rules compare between objects. They are small, and stay in memory after the objects are
+// dropped.
 type Facts struct {
 	Objects    []*Object
 	references []reference
-	scopes     map[schema.GroupKind]string // of the kinds that CustomResourceDefinitions define
-	applied    []directory                 // that Flux and Argo CD apply
+	scopes     map[schema.GroupKind]string // scopes of the kinds that CustomResourceDefinitions define
+	applied    []directory                 // directories that Flux and Argo CD apply
 }
 
 // Add adds the facts of an object.
@@ -107,7 +107,8 @@ func (in *Input) namespaceOf(o *Object) string {
 	return o.Namespace
 }
 
-// isClusterScoped reports whether objects of a kind have no namespace, as far as the input tells.
+// isClusterScoped reports whether objects of a kind have no namespace. It uses the CustomResourceDefinitions of
+// the input.
 func (in *Input) isClusterScoped(kind schema.GroupKind) bool {
 	return in.scopes[kind] == "Cluster" || clusterScoped[kind]
 }
@@ -115,7 +116,7 @@ func (in *Input) isClusterScoped(kind schema.GroupKind) bool {
 // ClusterScoped reports whether objects of a kind of Kubernetes have no namespace.
 func ClusterScoped(kind schema.GroupKind) bool { return clusterScoped[kind] }
 
-// clusterScoped are kinds of Kubernetes whose objects have no namespace.
+// clusterScoped are the kinds of Kubernetes whose objects have no namespace.
 var clusterScoped = map[schema.GroupKind]bool{
 	namespace: true, volume: true, priorityClass: true, storageClass: true, {Kind: "Node"}: true,
 	{Group: rbac, Kind: "ClusterRole"}: true, {Group: rbac, Kind: "ClusterRoleBinding"}: true,

@@ -41,7 +41,7 @@ var missingName = &Rule{
 			report(finding)
 		case o.Name == "" && o.GenerateName == "" && known(o):
 			report(Finding{
-				Level:   v1alpha1.LintNote, // in most such files a program sets the name
+				Level:   v1alpha1.LintNote, // a program sets the name in most such files
 				Message: "the object has neither name nor generateName, and the server refuses it",
 				Help:    "set metadata.name or metadata.generateName",
 				Path:    []any{"metadata"},
@@ -50,8 +50,8 @@ var missingName = &Rule{
 	},
 }
 
-// separators removes the characters that separate words in misspelled fields. It is made once, because it
-// has a table of all bytes, and create checks every prefix.
+// separators removes the characters between words from misspelled fields. It is shared, because it has a table of
+// all bytes, and create checks each prefix.
 var separators = strings.NewReplacer("_", "", "-", "")
 
 // misspelledIn returns a field that was meant as generateName, and its path.
@@ -97,7 +97,7 @@ func known(o Manifest) bool {
 	return pods || refers || stored[o.kind()]
 }
 
-// stored are kinds that a server stores, besides those of other tables.
+// stored are kinds that a server stores, in addition to those of other tables.
 var stored = map[schema.GroupKind]bool{
 	configMap: true, secret: true, service: true, serviceAccount: true, namespace: true, volume: true,
 	{Group: rbac, Kind: "Role"}: true, {Group: rbac, Kind: "ClusterRole"}: true,

@@ -39,7 +39,7 @@ var notAppliable = &Rule{
 	},
 }
 
-// An applying tool takes objects by name.
+// An applying tool finds objects by name.
 type applying string
 
 const (

@@ -31,7 +31,7 @@ type Object struct {
 
 	exported  bool     // a server has written it
 	embedded  bool     // another object contains it
-	phases    []string // in which Argo CD creates it, as a hook
+	phases    []string // phases in which Argo CD creates it as a hook
 	forOnePod bool     // it is a claim that one Pod only can mount
 }
 
@@ -61,8 +61,8 @@ func NewManifest(o *manifest.Object, file string, tree Tree) Manifest {
 	return m
 }
 
-// Exported reports whether the object is the export of an existing one. It then has a
-// resourceVersion, so it isn't created unchanged.
+// Exported reports whether the object was exported from a cluster. It then has a resourceVersion, so it can't be
+// created unchanged.
 func (o Object) Exported() bool { return o.exported }
 
 // kind returns the object's group and kind.
@@ -84,7 +84,7 @@ func (o Object) Placeholder() bool {
 	return placeholder.MatchString(o.Name) || placeholder.MatchString(o.GenerateName)
 }
 
-// phaseNames are the phases of Argo CD in whose hooks it generates names.
+// phaseNames are the phases whose hooks get generated names from Argo CD.
 var phaseNames = []string{"PreSync", "Sync", "PostSync", "SyncFail"}
 
 // phasesOf returns the phases of a hook of Argo CD.
@@ -103,7 +103,7 @@ func phasesOf(annotation string) []string {
 // pkg/sync/sync_context.go).
 const hookSuffix = 7 + 1 + 1 + 10
 
-// suffix returns the number of bytes that follow the prefix in a generated name.
+// suffix returns the number of bytes after the prefix in a generated name.
 func (o Object) suffix() int {
 	if !o.hook() {
 		return names.SuffixLength
@@ -129,7 +129,7 @@ func (o Object) nameLength() (length, prefix int) {
 	return len(o.Name), len(o.Name)
 }
 
-// nameField is the field that the object's name comes from.
+// nameField returns the path of the field that decides the object's name.
 func (o Object) nameField() []any {
 	if o.generates() {
 		return generateName

@@ -32,7 +32,7 @@ var onePerCluster = &Rule{
 // refusedTwice is the fate of the second copy of an object with an allocated value.
 const refusedTwice = "is refused by the server"
 
-// single is something that there is one of.
+// single is a value of a field that only one object can have.
 type single struct {
 	what, fate string
 	path       []any

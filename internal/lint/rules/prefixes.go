@@ -31,13 +31,14 @@ var invalidPrefix = &Rule{
 	},
 }
 
-// nameRule is a type's check of its names. With prefix, the check of the end is less strict.
+// nameRule is a type's check of names. With prefix, it checks a generateName, whose end can be a character that a
+// name can't end with.
 type nameRule func(name string, prefix bool) []string
 
 const rbac = "rbac.authorization.k8s.io"
 
-// nameRules are the rules of kube-apiserver's types whose names are not DNS subdomains. A real
-// server confirmed each type.
+// nameRules are the rules of kube-apiserver's types whose names are not DNS subdomains. A test compares each with
+// a real server.
 var nameRules = map[schema.GroupKind]nameRule{
 	{Kind: "Namespace"}: validation.NameIsDNSLabel,
 	{Kind: "Event"}:     pathSegment,
@@ -53,7 +54,7 @@ var nameRules = map[schema.GroupKind]nameRule{
 	{Group: "internal.apiserver.k8s.io"}:           pathSegment,
 }
 
-// pathSegment is the rule of types whose names only have to fit a path.
+// pathSegment is the rule of types whose names only have to be valid in a URL path.
 func pathSegment(name string, prefix bool) []string {
 	if prefix {
 		return content.IsPathSegmentPrefix(name)
@@ -108,8 +109,7 @@ func (in *Input) refusal(o *Object) string {
 	return ""
 }
 
-// withoutPattern returns a server's reason without the regular expression at its
-// end.
+// withoutPattern returns a server's reason without the regular expression at its end.
 func withoutPattern(reason string) string {
 	text, _, _ := strings.Cut(reason, " (e.g. ")
 	return text
@@ -211,15 +211,15 @@ var truncatedPrefix = &Rule{
 	},
 }
 
-// Truncated reports whether the server truncates the prefix of an object, so that names
-// of other prefixes can be the same.
+// Truncated reports whether the server truncates the prefix of an object. Then objects with other prefixes can
+// have the same effective prefix.
 func (o *Object) Truncated() bool {
 	return o.generates() && len(o.GenerateName) > names.MaxPrefixLength &&
 		!o.exported && !o.hook() && !o.Placeholder() && !fixedNames[o.kind()].refused
 }
 
-// sharing returns the other objects in the name pool of o that can exist beside it: objects of one
-// namespace, file or kustomization. It returns none if all have the same prefix.
+// sharing returns the other objects in the name pool of o that can exist together with it, because they are in the
+// same namespace, file or kustomization. It returns none if all have the same prefix.
 func (in *Input) sharing(o *Object) []*Object {
 	var others []*Object
 	differ := false

@@ -67,9 +67,8 @@ func (in *Input) exists(r reference) bool {
 	return false
 }
 
-// nearest returns the object with a prefix that is nearest to the referrer, and
-// whether both are in the same namespace as written. Objects of another namespace are
-// left out.
+// nearest returns the object with a prefix that is nearest to the referrer. same reports whether the manifests
+// give both the same namespace. Objects of another namespace are ignored.
 func (in *Input) nearest(r reference, prefix string) (nearest *Object, same, has bool) {
 	for _, o := range in.generating[prefixKey{r.to, prefix}] {
 		here := o.Namespace == r.namespace || in.isClusterScoped(r.to)
@@ -84,8 +83,7 @@ func (in *Input) nearest(r reference, prefix string) (nearest *Object, same, has
 	return nearest, same, has
 }
 
-// named is a field with the name of an object of a kind. Steps of a path that end with [] are
-// lists.
+// named is a field that contains the name of an object of a kind. A step of its path that ends with [] is a list.
 type named struct {
 	path string
 	to   schema.GroupKind
@@ -164,7 +162,7 @@ var services = []string{
 	"spec.rules[].backendRefs[]",
 }
 
-// references returns the names of others in an object.
+// references returns the names of other objects in an object.
 func references(o Manifest) []reference {
 	var found []reference
 	add := func(at string, root []string, to schema.GroupKind) {

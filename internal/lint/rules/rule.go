@@ -16,11 +16,10 @@ import (
 // Rule is one check. Its page in docs/rules has its texts.
 type Rule struct {
 	Name string
-	// Levels are those of its findings, the worst one first.
+	// Levels are the levels of the rule's findings, the worst one first.
 	Levels []v1alpha1.LintLevel
 
-	// letters is true of a rule that needs to know each letter of the name. It leaves
-	// out names with placeholders.
+	// letters means that the rule needs each character of the name. The rule ignores names with placeholders.
 	letters bool
 	// check finds the problems of one object.
 	check func(minor int, o Manifest, report func(Finding))
@@ -53,10 +52,10 @@ type Related struct {
 	About string
 }
 
-// Position returns where the object's generateName stands.
+// Position returns the position of the object's generateName.
 func (r Related) Position() manifest.Position { return r.Object.Position(generateName...) }
 
-// Position returns where the finding stands.
+// Position returns the position of the finding.
 func (f Finding) Position() manifest.Position { return f.Object.Position(f.Path...) }
 
 // All are the rules, in the order of the documentation.
@@ -65,7 +64,7 @@ var All = []*Rule{
 	notAppliable, hookNames, onePerCluster, noSeparator, ignoredPrefix,
 }
 
-// Named returns the rule with a name, or an error that has the nearest one, or else all rules.
+// Named returns the rule with a name. If there is none, the error contains the most similar name, or all names.
 func Named(name string) (*Rule, error) {
 	var others []string
 	for _, rule := range All {
