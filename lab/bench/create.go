@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -28,8 +27,7 @@ import (
 const created = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"bench-","labels":{"app":"bench"}},"data":{"key":"value"}}`
 
 // The bars of create. They are ratios to kubectl's time and memory, and copiesBar is a ratio to the rate of wrk.
-// Memory for all copies is at most flat times the memory for a tenth of them. There are at most as many connections
-// as requests in flight.
+// Memory for all copies is at most flat times the memory for a tenth of them.
 const (
 	oneBar     = 0.8
 	orderBar   = 0.85
@@ -45,7 +43,7 @@ const (
 func create(ctx context.Context, b *bench) (string, error) {
 	var text strings.Builder
 	for _, part := range []func(context.Context, *bench, *controlplane.ControlPlane) (string, error){
-		oneObject, manyDocuments, mixedDocuments, manyCopies, repeatedRun,
+		oneObject, manyDocuments, manyCopies,
 	} {
 		section, err := onControlPlane(ctx, b, part)
 		if err != nil {
@@ -75,21 +73,6 @@ const elsewhere = "--namespace=kube-public"
 func (b *bench) input(n int) (string, error) {
 	path := filepath.Join(b.dir, fmt.Sprintf("%d.yaml", n))
 	return path, os.WriteFile(path, []byte(strings.Repeat(created+"\n---\n", n)), 0o600)
-}
-
-// mixedInput writes a file of n documents with alternating types and namespaces.
-func (b *bench) mixedInput(n int, prefix string) (string, error) {
-	var text strings.Builder
-	for i := range n {
-		namespace := []string{"default", "kube-public"}[i/2%2]
-		document := strings.Replace(created, `{"generateName":"bench-"`, fmt.Sprintf(`{"namespace":%q,"generateName":%q`, namespace, prefix), 1)
-		if i%2 == 1 {
-			document = strings.NewReplacer(`"ConfigMap"`, `"Secret"`, `"data"`, `"stringData"`).Replace(document)
-		}
-		text.WriteString(document + "\n---\n")
-	}
-	path := filepath.Join(b.dir, prefix+"mixed.yaml")
-	return path, os.WriteFile(path, []byte(text.String()), 0o600)
 }
 
 // newContest returns a contest that triggers a garbage collection of the server before each run. By itself the server
@@ -150,41 +133,12 @@ func manyDocuments(ctx context.Context, b *bench, cp *controlplane.ControlPlane)
 	if err := c.run(ctx, b.runs); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("### A file of %s documents, strict validation\n\n%s\n%s With `--naming=server`, where objects carry no annotation: %.2f. %s",
-		humanize.Grouped(n), c.table(true), b.besideKubectl(c), c.seconds[3].median()/c.seconds[0].median(), b.peaks(c, 1, 2)), nil
-}
-
-// besideKubectl compares the second way (in order) and the third way (concurrent) with the first way, which is
-// kubectl.
-func (b *bench) besideKubectl(c *contest) string {
-	kubectl := c.seconds[0].median()
-	return fmt.Sprintf("Time in that of kubectl: %s. With `%s`: %s. The processor time of client and servers alone, on %d cores, is %.2f.",
-		b.verdict(c.seconds[1].median()/kubectl, orderBar), concurrent, b.verdict(c.seconds[2].median()/kubectl, atOnceBar),
-		runtime.NumCPU(), c.cpu[2].median()/float64(runtime.NumCPU())/kubectl)
-}
-
-func mixedDocuments(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
-	n := b.size(1000)
-	path, err := b.mixedInput(n, "bench-")
-	if err != nil {
-		return "", err
-	}
-	kubectls, err := b.mixedInput(n, "bench-kubectl-")
-	if err != nil {
-		return "", err
-	}
-	c, err := newContest(cp)
-	if err != nil {
-		return "", err
-	}
-	c.add("`kubectl create -f`", b.creates(n, cp.Binaries.Kubectl, "create", "-f", kubectls))
-	c.add("`kubectl genname create -f`", b.creates(n, b.plugin, "create", "-f", path))
-	c.add("the same, `"+concurrent+"`", b.creates(n, b.plugin, "create", "-f", path, concurrent))
-	if err := c.run(ctx, b.runs); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("### %s documents of alternating types and namespaces\n\n%s\n%s\n",
-		humanize.Grouped(n), c.table(false), b.besideKubectl(c)), nil
+	kubectl, cores := c.seconds[0].median(), runtime.NumCPU()
+	return fmt.Sprintf("### A file of %s documents, strict validation\n\n%s\nTime in that of kubectl: %s. With `%s`: %s. "+
+		"The processor time of client and servers alone, on %d cores, is %.2f. With `--naming=server`, where objects carry no annotation: %.2f. %s",
+		humanize.Grouped(n), c.table(true), b.verdict(c.seconds[1].median()/kubectl, orderBar),
+		concurrent, b.verdict(c.seconds[2].median()/kubectl, atOnceBar), cores, c.cpu[2].median()/float64(cores)/kubectl,
+		c.seconds[3].median()/kubectl, b.peaks(c, 1, 2)), nil
 }
 
 // manyCopies measures --count beside wrk, which posts the same object.
@@ -220,15 +174,10 @@ func manyCopies(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (s
 	for _, s := range c.seconds[1] {
 		rate = append(rate, float64(n)/s)
 	}
-	connections, err := b.connections(ctx, cp, copies(n/10))
-	if err != nil {
-		return "", err
-	}
 	growth := c.memory[1].median() / c.memory[2].median()
-	return fmt.Sprintf("### %s copies\n\n%s\nwrk: %s. The plugin, from its start to its end: %s. In the rate of wrk: %s. Memory in that of a tenth of the copies: %s. Connections of a run, all told, in its requests in flight: %s.\n",
+	return fmt.Sprintf("### %s copies\n\n%s\nwrk: %s. The plugin, from its start to its end: %s. In the rate of wrk: %s. Memory in that of a tenth of the copies: %s.\n",
 		humanize.Grouped(n), c.table(true), load.in("%.0f", "objects a second"), rate.in("%.0f", "objects a second"),
-		b.verdictAtLeast(rate.median()/load.median(), copiesBar), b.verdict(growth, flat),
-		b.verdict(float64(connections)/atOnce, 1)), nil
+		b.verdictAtLeast(rate.median()/load.median(), copiesBar), b.verdict(growth, flat)), nil
 }
 
 var requestsPerSecond = regexp.MustCompile(`Requests/sec: +([0-9.]+)`)
@@ -290,56 +239,4 @@ func serviceAccountToken(ctx context.Context, cp *controlplane.ControlPlane) (st
 		return "", err
 	}
 	return token.Status.Token, nil
-}
-
-// repeatedRun measures a run with a key that finds all of its objects.
-func repeatedRun(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
-	n := b.size(10_000)
-	path, err := b.input(1)
-	if err != nil {
-		return "", err
-	}
-	way := b.creates(n, b.plugin, "create", "-f", path, "--count="+strconv.Itoa(n), concurrent, "--idempotency-key=bench")
-	if _, err := way(ctx); err != nil {
-		return "", err
-	}
-	before, err := posts(ctx, cp)
-	if err != nil {
-		return "", err
-	}
-	c, err := newContest(cp)
-	if err != nil {
-		return "", err
-	}
-	c.add("the same command with the same key again", way)
-	if err := c.run(ctx, b.runs); err != nil {
-		return "", err
-	}
-	after, err := posts(ctx, cp)
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("### A finished run of %s objects with a key, repeated\n\n%s\nPOSTs of ConfigMaps that the server saw during the repetitions: %d.\n", humanize.Grouped(n), c.table(true), after-before), nil
-}
-
-// posts returns the number of POSTs of ConfigMaps that the metrics of the server report.
-func posts(ctx context.Context, cp *controlplane.ControlPlane) (total int, err error) {
-	client, err := kubernetes.NewForConfig(cp.Admin())
-	if err != nil {
-		return 0, err
-	}
-	metrics, err := client.RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(metrics)) {
-		if strings.HasPrefix(line, "apiserver_request_total{") && strings.Contains(line, `resource="configmaps"`) && strings.Contains(line, `verb="POST"`) {
-			var count float64
-			if err := json.Unmarshal([]byte(line[strings.LastIndex(line, " ")+1:]), &count); err != nil {
-				return 0, err
-			}
-			total += int(count)
-		}
-	}
-	return total, nil
 }

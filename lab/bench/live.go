@@ -16,25 +16,25 @@ import (
 )
 
 const (
-	churnTime = 15 * time.Second
+	churnTime   = 15 * time.Second
+	reportEvery = 100 * time.Millisecond
 	// newNames is the number of names from which the watch shows a prefix.
 	newNames = 10
 )
 
 // live measures audit --watch of many objects while objects are created and deleted.
 var live = []section{
-	livePart("few", "under forty prefixes", 0, 130, 100*time.Millisecond),
-	livePart("own", "each with a prefix of its own", 1, 300, 100*time.Millisecond),
-	livePart("tens", "ten under each prefix", newNames, 300, 500*time.Millisecond),
+	livePart("few", "under forty prefixes", 0, 130),
+	livePart("own", "each with a prefix of its own", 1, 300),
 }
 
-// livePart returns a section about a watch of a million objects that reports in an interval. bar is the maximum of its
+// livePart returns a section about a watch of a million objects. bar is the maximum of its
 // memory in MiB.
-func livePart(name, title string, perPrefix, bar int, interval time.Duration) section {
+func livePart(name, title string, perPrefix, bar int) section {
 	return section{name: "live, " + name, measure: func(ctx context.Context, b *bench) (string, error) {
 		p := population{"configmaps", "ConfigMap", b.size(1_000_000), 2, perPrefix, 0}
 		text, err := onControlPlane(ctx, b, func(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
-			return watchChurn(ctx, b, cp, p, bar, interval)
+			return watchChurn(ctx, b, cp, p, bar)
 		})
 		return fmt.Sprintf("### %s ConfigMaps, %s\n\n%s", humanize.Grouped(p.objects), title, text), err
 	}}
@@ -42,7 +42,7 @@ func livePart(name, title string, perPrefix, bar int, interval time.Duration) se
 
 // watchChurn measures one population and returns its section.
 func watchChurn(
-	ctx context.Context, b *bench, cp *controlplane.ControlPlane, p population, bar int, interval time.Duration,
+	ctx context.Context, b *bench, cp *controlplane.ControlPlane, p population, bar int,
 ) (string, error) {
 	if err := store(ctx, cp, p); err != nil {
 		return "", err
@@ -59,40 +59,21 @@ func watchChurn(
 	if err != nil {
 		return "", err
 	}
-	w, err := startWatch(ctx, b, interval, "configmaps", "--top=100")
+	w, err := startWatch(ctx, b, "configmaps", "--top=100")
 	if err != nil {
 		return "", err
 	}
-	text, err := l.watched(ctx, b, w, bar, interval, alone)
+	text, err := l.watched(ctx, b, w, bar, alone)
 	if err != nil {
 		return "", errors.Join(err, w.cmd.Process.Kill())
 	}
-	if p.perPrefix == newNames {
-		all, err := b.withoutTop(ctx)
-		return text + all, err
-	}
 	return text, nil
-}
-
-// withoutTop measures the memory of a watch that shows all rows.
-func (b *bench) withoutTop(ctx context.Context) (string, error) {
-	var memory []any
-	for _, output := range []string{"wide", "json", "jsonpath={.summary.prefixes}"} {
-		s, err := child(ctx, []string{"KUBECONFIG=" + b.kubeconfig(), "KUBECACHEDIR=" + b.dir},
-			"sh", "-c", `exec "$@" > /dev/null`, "sh", // because reports can be long
-			b.plugin, "audit", "configmaps", "-A", "--watch", "--duration=2s", "--interval=1s", "-o", output)
-		if err != nil {
-			return "", err
-		}
-		memory = append(memory, s.MaxRSS>>20)
-	}
-	return fmt.Sprintf("\nWithout `--top`, which shows all: %d MiB in a pipe, %d MiB as JSON, and %d MiB with `jsonpath`.\n", memory...), nil
 }
 
 // watched runs the loads beside a watch, and returns the results. alone is the processor time of the server without a
 // watch.
 func (l *load) watched(
-	ctx context.Context, b *bench, w *watchRun, bar int, interval time.Duration, alone float64,
+	ctx context.Context, b *bench, w *watchRun, bar int, alone float64,
 ) (string, error) {
 	before, created := len(l.responses(lagPrefix)), len(l.responses(churnPrefix))
 	beside, err := l.run(ctx, 0)
@@ -108,7 +89,7 @@ func (l *load) watched(
 	if err != nil {
 		return "", err
 	}
-	if err := w.end(interval); err != nil {
+	if err := w.end(); err != nil {
 		return "", err
 	}
 	lags, err := w.lags(lagPrefix, l.responses(lagPrefix))
@@ -127,7 +108,7 @@ func (l *load) watched(
 		"Peak memory in %d MiB: %s. Lag, 99 of 100, in a second: %s. With bursts: %s. A report every %v. From the tenth name of a prefix that had few before to its row: %.1f s.\n",
 		perSecond(float64(created)), median(steady).Seconds(), most(steady).Seconds(), steady[len(steady)-1].Seconds(), perSecond(alone), perSecond(beside),
 		burstEvery, humanize.Grouped(burstSize), l.lasted.Seconds(), median(bursts).Seconds(), most(bursts).Seconds(), bursts[len(bursts)-1].Seconds(), perSecond(bursting),
-		bar, b.verdict(float64(w.memory)/float64(bar<<20), 1), b.verdict(most(steady).Seconds(), 1), b.verdict(most(bursts).Seconds(), 1), interval, passed.Seconds()), nil
+		bar, b.verdict(float64(w.memory)/float64(bar<<20), 1), b.verdict(most(steady).Seconds(), 1), b.verdict(most(bursts).Seconds(), 1), reportEvery, passed.Seconds()), nil
 }
 
 func sorted(lags []time.Duration) []time.Duration {

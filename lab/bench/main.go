@@ -17,8 +17,10 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/lab/document"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
@@ -62,7 +64,7 @@ func main() {
 	b := &bench{commit: document.Commit()}
 	flag.IntVar(&b.runs, "runs", 5, "repetitions of every measurement")
 	flag.Float64Var(&b.scale, "scale", 1, "factor for the sizes of the populations")
-	flag.StringVar(&b.part, "part", "", "measure only this part: of the audit namespaces, namespace, ownprefixes, old or oldtenants; of live few, own or tens")
+	flag.StringVar(&b.part, "part", "", "measure only this part: of the audit namespaces, namespace, ownprefixes, old or oldtenants; of live few or own")
 	flag.StringVar(&b.server, "server", controlplane.ServerVersion, "version of kube-apiserver for all but the parts old and oldtenants")
 	flag.StringVar(&b.old, "old", controlplane.ServerVersions[0], "version of kube-apiserver for the parts old and oldtenants")
 	flag.StringVar(&b.earlier, "earlier", "8b13d2e", "commit that the section earlier compares create with")
@@ -137,4 +139,22 @@ func (b *bench) write(ctx context.Context, s section, printOnly bool) error {
 // logf prints progress on stderr.
 func logf(format string, args ...any) {
 	fmt.Fprintln(os.Stderr, strings.TrimSuffix(fmt.Sprintf(format, args...), "\n"))
+}
+
+// conditions describes the machine, the date and the versions of a measurement.
+func (b *bench) conditions(server string) string {
+	command := "go run -C lab/bench . " + strings.Join(os.Args[1:], " ")
+	return fmt.Sprintf("Measured on %s with `%s`, %d cores (%s), %s, commit %s. The machine ran kube-apiserver %s, and etcd. Its load average was %s before. "+
+		"Numbers are medians, with the least and the greatest in brackets.\n",
+		time.Now().UTC().Format(time.DateOnly), strings.TrimSpace(command), runtime.NumCPU(), cpuModel(), runtime.Version(), b.commit, server, b.load)
+}
+
+func cpuModel() string {
+	data, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(data)) {
+		if name, ok := strings.CutPrefix(line, "model name"); ok {
+			return strings.Trim(name, " \t:\n")
+		}
+	}
+	return runtime.GOARCH
 }

@@ -31,13 +31,13 @@ var timed = []struct{ prefix, field string }{
 	{lagPrefix, "names"}, {burstPrefix, "measured.creates"}, {newPrefix, "names"},
 }
 
-// startWatch starts a watch that prints a line at each interval, and waits for the first line.
-func startWatch(ctx context.Context, b *bench, interval time.Duration, args ...string) (*watchRun, error) {
+// startWatch starts a watch that prints a line every reportEvery, and waits for the first line.
+func startWatch(ctx context.Context, b *bench, args ...string) (*watchRun, error) {
 	format := "-o=jsonpath="
 	for _, t := range timed {
 		format += `{.items[?(@.prefix=="` + t.prefix + `")].` + t.field + "}:"
 	}
-	args = append([]string{"audit", "-A", "--watch", "--interval=" + interval.String(), format + `{"\n"}`}, args...)
+	args = append([]string{"audit", "-A", "--watch", "--interval=" + reportEvery.String(), format + `{"\n"}`}, args...)
 	w := &watchRun{cmd: exec.CommandContext(ctx, b.plugin, args...), seen: map[string][]time.Time{}}
 	w.cmd.Env = append(os.Environ(), "KUBECONFIG="+b.kubeconfig(), "KUBECACHEDIR="+b.dir)
 	w.cmd.Stderr = &w.err
@@ -89,8 +89,8 @@ func (w *watchRun) has(prefix string, n int) time.Time {
 }
 
 // end stops the watch after it has had time to report all objects.
-func (w *watchRun) end(interval time.Duration) error {
-	time.Sleep(time.Second + 2*interval)
+func (w *watchRun) end() error {
+	time.Sleep(time.Second + 2*reportEvery)
 	if err := w.cmd.Process.Signal(os.Interrupt); err != nil {
 		return err
 	}

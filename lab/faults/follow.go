@@ -44,7 +44,7 @@ func Follow(ctx context.Context, cp *controlplane.ControlPlane, s Settings, argu
 	if err != nil {
 		return nil, err
 	}
-	proxy, err := faultproxy.StartBalancer(s.Protocol, s.Spread, cp.Admin(), addresses(cp),
+	proxy, err := faultproxy.StartBalancer(s.Protocol, cp.Admin(), addresses(cp),
 		func(*http.Request) faultproxy.Fault { return nil })
 	if err != nil {
 		return nil, err

@@ -31,7 +31,7 @@ func TestReplicated(t *testing.T) {
 	t.Run("creates", func(t *testing.T) {
 		s := Full()
 		s.Plugin, s.Log = a.plugin, t.Output()
-		s.Documents, s.Count, s.ServerKills, s.Replicated, s.Spread = 20, 10, 3, true, faultproxy.ByRequest
+		s.Documents, s.Count, s.ServerKills, s.Replicated = 20, 10, 3, true
 		c := client(t, "keyed")
 		r, err := c.Run(t.Context(), cp, s)
 		if err != nil {
@@ -55,7 +55,7 @@ func TestReplicated(t *testing.T) {
 	})
 	t.Run("a watch", func(t *testing.T) {
 		s := Full()
-		s.Plugin, s.Spread = a.plugin, faultproxy.ByRequest
+		s.Plugin = a.plugin
 		follow(t, cp, s, "configmaps,secrets,serviceaccounts")
 	})
 	t.Run("a watch, and a server that lags", a.lagging)
@@ -108,7 +108,7 @@ func (a *audits) through(t *testing.T, servers []*controlplane.Server, choose fu
 		urls = append(urls, s.URL)
 	}
 	var lists atomic.Int64
-	proxy, err := faultproxy.StartBalancer(faultproxy.HTTP2, faultproxy.ByRequest, a.cp.Admin(), urls, func(r *http.Request) faultproxy.Fault {
+	proxy, err := faultproxy.StartBalancer(faultproxy.HTTP2, a.cp.Admin(), urls, func(r *http.Request) faultproxy.Fault {
 		if !strings.HasSuffix(r.URL.Path, "/configmaps") {
 			return nil
 		}

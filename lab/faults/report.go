@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
-	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
 // SectionName returns the name of the section in the document. Each number of objects has its own section.
@@ -30,17 +29,13 @@ func (s Settings) servers() string {
 	if !s.Replicated {
 		return fmt.Sprintf("kube-apiserver %s killed %d times", controlplane.ServerVersion, s.ServerKills)
 	}
-	spread := "connections"
-	if s.Spread == faultproxy.ByRequest {
-		spread = "requests"
-	}
 	var failures []string
 	for _, f := range replicatedFailures {
 		failures = append(failures, f.name)
 	}
-	return fmt.Sprintf("two kube-apiservers %s, which a balancer spreads the %s over, and three members of etcd, "+
+	return fmt.Sprintf("two kube-apiservers %s, which a balancer spreads the requests over, and three members of etcd, "+
 		"of which something fails %d times (in turn: %s)",
-		controlplane.ServerVersion, spread, s.ServerKills, strings.Join(failures, ", "))
+		controlplane.ServerVersion, s.ServerKills, strings.Join(failures, ", "))
 }
 
 func (r *Result) String() string {

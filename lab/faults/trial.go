@@ -82,7 +82,7 @@ func newTrial(ctx context.Context, s Settings, cp *controlplane.ControlPlane, na
 	if _, err := t.server.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil {
 		return nil, err
 	}
-	if t.proxy, err = faultproxy.StartBalancer(s.Protocol, s.Spread, cp.Admin(), addresses(cp), t.choose); err != nil {
+	if t.proxy, err = faultproxy.StartBalancer(s.Protocol, cp.Admin(), addresses(cp), t.choose); err != nil {
 		return nil, err
 	}
 	return t, errors.Join(

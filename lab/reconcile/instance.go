@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -35,9 +34,8 @@ type instance struct {
 	idle   *time.Timer   // calls catch if the process sends no more creates
 }
 
-// patience is the time without creates after which a stale cache gets events again. A process that waits for its
-// cache needs this. The settings can change it.
-const patience = 2 * time.Second
+// patience is the time without creates after which a stale cache gets events again.
+const patience = time.Minute
 
 // start starts a process in the scenario.
 func (t *trial) start(ctx context.Context, s Scenario) (*instance, error) {
@@ -123,7 +121,7 @@ func (i *instance) choose(r *http.Request) faultproxy.Fault {
 	creates := r.Method == http.MethodPost
 	if creates && i.scenario.Behind {
 		i.behind.Store(true)
-		i.idle.Reset(cmp.Or(t.Patience, patience))
+		i.idle.Reset(patience)
 	}
 	t.count(r)
 	fault := t.mix(i.scenario, r)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -39,9 +38,6 @@ const (
 	purposeLabel = "purpose"
 	// inFlight is the number of creates that a reconcile has in flight.
 	inFlight = 8
-	// expectationsTimeout ends the wait for an object that is never created. A response can be about another object.
-	// In kube-controller-manager it is five minutes.
-	expectationsTimeout = 10 * time.Second
 	// pause is the time from one reconcile to the next one.
 	pause = 200 * time.Millisecond
 )
@@ -55,8 +51,7 @@ type task struct {
 // taskVariable is the environment variable with the task of a process, in JSON.
 const taskVariable = "GENNAME_RECONCILE"
 
-// Process runs the controller, if this program was started as one, and then never returns. main and TestMain call it
-// first.
+// Process runs the controller, if this program was started as one, and then never returns. TestMain calls it first.
 func Process() {
 	text := os.Getenv(taskVariable)
 	if text == "" {
@@ -74,19 +69,14 @@ type process struct {
 	task
 	way    Way
 	client client.Client // reads from the cache
-	reader client.Reader // reads from the server
 	rounds int
 
 	creator        *oncecr.Creator
 	dynamicCreator *once.Creator
-
-	mu       sync.Mutex
-	expected sets.Set[string] // names that were created and that the cache doesn't have
-	created  time.Time        // time of the last create that is expected
 }
 
 func run(ctx context.Context, text string) error {
-	p := &process{expected: sets.New[string]()}
+	p := &process{}
 	if err := json.Unmarshal([]byte(text), &p.task); err != nil {
 		return err
 	}
@@ -103,12 +93,11 @@ func run(ctx context.Context, text string) error {
 	mgr, err := manager.New(config, manager.Options{
 		Metrics: server.Options{BindAddress: "0"},
 		Cache:   cache.Options{DefaultNamespaces: map[string]cache.Config{p.Namespace: {}}},
-		Client:  client.Options{Cache: &client.CacheOptions{EnableReadYourWritesConsistency: &p.way.readYourWrites}},
 	})
 	if err != nil {
 		return err
 	}
-	p.client, p.reader = mgr.GetClient(), mgr.GetAPIReader()
+	p.client = mgr.GetClient()
 	p.creator = oncecr.New(mgr.GetClient(), mgr.GetAPIReader())
 	dynamicClient, err := dynamic.NewForConfigAndClient(config, mgr.GetHTTPClient())
 	if err != nil {
@@ -146,9 +135,7 @@ func (p *process) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 		return reconcile.Result{}, err
 	}
 	there, err := p.there(ctx)
-	if errors.Is(err, errNotYet) {
-		return again, nil
-	} else if err != nil {
+	if err != nil {
 		return reconcile.Result{}, err
 	}
 	errs := make([]error, p.Purposes)
@@ -176,30 +163,15 @@ func (p *process) Reconcile(ctx context.Context, req reconcile.Request) (reconci
 	return again, errors.Join(errs...)
 }
 
-// errNotYet means that the cache does not have all created objects.
-var errNotYet = errors.New("not yet")
-
-// there returns the purposes that have an object, as far as the way can see them.
+// there returns the purposes that have an object in the cache.
 func (p *process) there(ctx context.Context) (sets.Set[string], error) {
-	reader := client.Reader(p.client)
-	if p.way.uncached {
-		reader = p.reader
-	}
 	var list corev1.SecretList
-	err := reader.List(ctx, &list, client.InNamespace(p.Namespace), client.HasLabels{purposeLabel})
-	if err != nil {
-		return nil, err
-	}
+	err := p.client.List(ctx, &list, client.InNamespace(p.Namespace), client.HasLabels{purposeLabel})
 	purposes := sets.New[string]()
 	for _, object := range list.Items {
 		purposes.Insert(object.Labels[purposeLabel])
-		p.expected.Delete(object.Name)
 	}
-	if len(p.expected) > 0 && time.Since(p.created) < expectationsTimeout {
-		return nil, errNotYet
-	}
-	p.expected.Clear()
-	return purposes, nil
+	return purposes, err
 }
 
 func (p *process) createFor(ctx context.Context, owner *corev1.Secret, purpose string) error {
@@ -209,12 +181,5 @@ func (p *process) createFor(ctx context.Context, owner *corev1.Secret, purpose s
 	if err := controllerutil.SetControllerReference(owner, object, p.client.Scheme()); err != nil {
 		return err
 	}
-	err := p.way.create(p, ctx, owner, object)
-	if err == nil && p.way.expects {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.expected.Insert(object.Name)
-		p.created = time.Now()
-	}
-	return err
+	return p.way.create(p, ctx, owner, object)
 }

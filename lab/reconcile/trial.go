@@ -27,8 +27,7 @@ import (
 type Settings struct {
 	Seed     uint64
 	Purposes int
-	Log      io.Writer     // stderr of the processes
-	Patience time.Duration // with a cache that is behind; 0 for patience
+	Log      io.Writer // stderr of the processes
 }
 
 // Result is the outcome of a trial.
@@ -47,6 +46,34 @@ type Result struct {
 	Posts, Gets, Lists, Conflicts, Faults, Refused int
 	Processes, Kills                               int
 	Took                                           time.Duration
+}
+
+func (r *Result) String() string {
+	return fmt.Sprintf("%s, %s: %d purposes, %d objects too many, %d missing, %d unsettled; "+
+		"%d POSTs (%d conflicts), %d GETs, %d lists, of which %d met a fault; %d processes, %d killed, %s",
+		r.Way.Name, r.Scenario.Name, r.Purposes, r.Duplicates, r.Missing, r.Unsettled,
+		r.Posts, r.Conflicts, r.Gets, r.Lists, r.Faults, r.Processes, r.Kills, r.Took.Round(time.Second))
+}
+
+// Check returns the promises of pkg/once that were broken. generateName promises nothing.
+func (r *Result) Check() error {
+	var broken []error
+	switch {
+	case r.Way.Name == "generate":
+		return nil
+	case r.Duplicates+r.Missing+r.Unsettled > 0:
+		broken = append(broken, errors.New("not exactly once"))
+	}
+	if r.Scenario.Name == "calm" && (r.Posts != r.Purposes || r.Gets+r.Lists > 0) {
+		broken = append(broken, errors.New("not one POST and no read for each purpose, although nothing went wrong"))
+	}
+	if r.Gets > r.Faults+r.Conflicts+3*r.Refused {
+		broken = append(broken, errors.New("more than one GET for each fault and conflict, and three more for a refusal"))
+	}
+	if len(broken) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", errors.Join(broken...), r)
 }
 
 // trial runs one way through one scenario, in its own namespace.

@@ -1,49 +1,30 @@
+// Package reconcile runs controllers that create objects for many purposes of an owner, on a real API server. It
+// injects faults. Caches lag, responses are lost, processes are killed, two leaders run, and other clients take
+// names. In the end it counts the objects. A Scenario is a set of faults. A Way is how a controller creates, with
+// pkg/once or with generateName and the cache. Each controller is a process (process.go) behind its own proxy
+// (instance.go).
 package reconcile
 
 import (
 	"context"
-	"fmt"
+	"net/http"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
-// Way is how a controller reads and creates objects.
+// A Way is how a controller creates objects.
 type Way struct {
-	Name, Title string
-	// uncached: the controller lists from the server, not from the cache.
-	uncached bool
-	// readYourWrites: reads wait until the cache has the client's own writes.
-	readYourWrites bool
-	// expects: the reconcile waits until the cache has the created objects, like the
-	// expectations of kube-controller-manager.
-	expects bool
-	create  func(p *process, ctx context.Context, owner, object *corev1.Secret) error
+	Name   string
+	create func(p *process, ctx context.Context, owner, object *corev1.Secret) error
 }
 
 // Ways has all ways.
-var Ways = []Way{
-	{Name: "once", Title: "`pkg/once` with controller-runtime", create: (*process).once},
-	{Name: "dynamic", Title: "`pkg/once` with the dynamic client", create: (*process).dynamic},
-	{Name: "generate", Title: "`generateName` and the cache", create: (*process).generate},
-	{
-		Name: "read-your-writes", Title: "read-your-writes",
-		readYourWrites: true, create: (*process).generate,
-	},
-	{Name: "expectations", Title: "expectations", expects: true, create: (*process).generate},
-	{Name: "uncached", Title: "uncached list", uncached: true, create: (*process).generate},
-	{
-		Name: "fixed", Title: "fixed name",
-		create: (*process).fixed,
-	},
-}
-
-// promises reports whether the way promises one object per purpose.
-func (w Way) promises() bool { return w.Name == "once" || w.Name == "dynamic" }
+var Ways = []Way{{"once", (*process).once}, {"dynamic", (*process).dynamic}, {"generate", (*process).generate}}
 
 // once creates with oncecr.
 func (p *process) once(ctx context.Context, owner, object *corev1.Secret) error {
@@ -69,19 +50,41 @@ func (p *process) generate(ctx context.Context, _, object *corev1.Secret) error 
 	return p.client.Create(ctx, object)
 }
 
-// fixed derives the name from the purpose, and compares the owner of an object that
-// exists.
-func (p *process) fixed(ctx context.Context, owner, object *corev1.Secret) error {
-	object.Name, object.GenerateName = owner.Name+"-"+object.Labels[purposeLabel], ""
-	err := p.client.Create(ctx, object)
-	if !apierrors.IsAlreadyExists(err) {
-		return err
-	}
-	if err := p.reader.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
-		return err
-	}
-	if !metav1.IsControlledBy(object, owner) {
-		return fmt.Errorf("the object %q has another owner", object.Name)
-	}
-	return nil
+// A Scenario is a set of faults.
+type Scenario struct {
+	Name string
+	// Rate is the share of requests for the objects that get a fault.
+	Rate float64
+	// Behind: the cache of a process sees no new object after the first create, until the process has reconciled
+	// twice or sends no more creates.
+	Behind bool
+	// Kills is how many processes are killed after the server has stored an object and before they receive the
+	// response.
+	Kills int
+	// Leaders is how many processes reconcile at the same time.
+	Leaders int
+	// OtherClients: other clients take names that are sent, and free them a moment later.
+	OtherClients bool
+	// Rounds is how often each process reconciles without an error.
+	Rounds int
+}
+
+// Scenarios has all scenarios, the worst one last.
+var Scenarios = []Scenario{
+	{Name: "calm", Leaders: 1, Rounds: 1},
+	{Name: "behind", Leaders: 1, Rounds: 3, Behind: true},
+	{Name: "faults", Leaders: 1, Rounds: 3, Rate: 0.25},
+	{Name: "all", Leaders: 2, Rounds: 3, Rate: 0.25, Behind: true, Kills: 5, OtherClients: true},
+}
+
+// landLate is a load balancer that gives up on a request, which the server then carries out.
+var landLate = faultproxy.NamedFault{
+	Name:    "504, and carried out after that",
+	Fault:   faultproxy.RefuseSecondEarly(http.StatusGatewayTimeout, "upstream request timeout", 300*time.Millisecond),
+	Carried: true, WritesOnly: true,
+}
+
+// faults are the faults of the proxy, without the one that waits until a client gives up: client-go has no timeout.
+func faults() []faultproxy.NamedFault {
+	return append(faultproxy.FaultsBut("carried out after the deadline"), landLate)
 }

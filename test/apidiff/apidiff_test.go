@@ -1,3 +1,4 @@
+// Package apidiff tests .ci/apidiff, which reports how a change affects programs that import the public packages.
 package apidiff
 
 import (
@@ -6,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // repository is the directory of a module with the package p.
@@ -132,3 +135,5 @@ func TestExports(t *testing.T) {
 		}
 	}
 }
+
+func TestMain(m *testing.M) { os.Exit(testenv.Run(m.Run)) }

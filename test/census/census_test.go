@@ -2,6 +2,7 @@
 package census_test
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/client-go/restmapper"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 func TestRealServer(t *testing.T) {
@@ -147,3 +149,5 @@ func testResolve(t *testing.T, c *cluster) {
 		}
 	}
 }
+
+func TestMain(m *testing.M) { os.Exit(testenv.Run(m.Run)) }

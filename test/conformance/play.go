@@ -81,6 +81,7 @@ func (p *player) play() (err error) {
 	if p.server, err = p.open(p.key); err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, p.cleanUp()) }()
 	server := httptest.NewServer(p.server)
 	defer server.Close()
 	if err := p.writeKubeconfig(server.URL); err != nil {
@@ -96,7 +97,15 @@ func (p *player) play() (err error) {
 	}
 	p.server.Land()
 	p.check(claims)
+	return nil
+}
+
+// cleanUp removes the objects of the case. It returns the first error of a request of the run itself.
+func (p *player) cleanUp() error {
 	removeAll(p.server)
+	if real, is := p.server.(*cluster); is {
+		return real.Err()
+	}
 	return nil
 }
 

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -46,6 +48,24 @@ type cluster struct {
 
 	objects dynamic.ResourceInterface // of the type that the program creates
 	key     string
+
+	mu     sync.Mutex // callbacks are called by several requests
+	failed error      // of the first request of the run itself that the server refused
+}
+
+// Err returns the first error of a request that the run itself has sent.
+func (c *cluster) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.failed
+}
+
+func (c *cluster) keep(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil && c.failed == nil {
+		c.failed = fmt.Errorf("objects of the case: %w", err)
+	}
 }
 
 // on returns an opener for the server of a kubeconfig. The program creates objects of the type given.
@@ -70,7 +90,7 @@ func on(kubeconfig string, objects schema.GroupVersionResource) (opener, error) 
 	return func(key string) (server, error) {
 		faults := &oncetest.Faults{}
 		handler := proxy(target, faults.Wrap(transport))
-		return &cluster{faults, handler, client.Resource(objects).Namespace("default"), key}, nil
+		return &cluster{Faults: faults, Handler: handler, objects: client.Resource(objects).Namespace("default"), key: key}, nil
 	}, nil
 }
 
@@ -88,26 +108,24 @@ func proxy(target *url.URL, transport http.RoundTripper) http.Handler {
 	}
 }
 
-// Put creates the object with the label of the case. It panics if the server refuses.
+// Put creates the object with the label of the case.
 func (c *cluster) Put(object *unstructured.Unstructured) {
 	object = object.DeepCopy()
 	object.SetLabels(map[string]string{caseLabel: c.key})
-	if _, err := c.objects.Create(context.Background(), object, metav1.CreateOptions{}); err != nil {
-		panic(err)
-	}
+	_, err := c.objects.Create(context.Background(), object, metav1.CreateOptions{})
+	c.keep(err)
 }
 
-// Remove deletes the object. It panics if the server refuses.
+// Remove deletes the object.
 func (c *cluster) Remove(object *unstructured.Unstructured) {
-	if err := c.objects.Delete(context.Background(), object.GetName(), metav1.DeleteOptions{}); err != nil {
-		panic(err)
-	}
+	c.keep(c.objects.Delete(context.Background(), object.GetName(), metav1.DeleteOptions{}))
 }
 
 func (c *cluster) list() *unstructured.UnstructuredList {
 	list, err := c.objects.List(context.Background(), metav1.ListOptions{LabelSelector: caseLabel + "=" + c.key})
+	c.keep(err)
 	if err != nil {
-		panic(err)
+		list = &unstructured.UnstructuredList{}
 	}
 	return list
 }
@@ -127,8 +145,6 @@ func (c *cluster) Check(
 ) []oncetest.Violation {
 	c.Land()
 	violations, err := c.CheckList(c.list(), creationOf, expected)
-	if err != nil {
-		panic(err)
-	}
+	c.keep(err)
 	return violations
 }

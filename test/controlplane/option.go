@@ -2,8 +2,10 @@ package controlplane
 
 import (
 	"cmp"
+	"os"
 	"slices"
 	"strconv"
+	"testing"
 )
 
 // Option is a difference from the default control plane.
@@ -55,3 +57,33 @@ func SuffixLength(n int) Option {
 
 // APIServerArgs adds arguments to kube-apiserver.
 func APIServerArgs(args ...string) Option { return Option{args: args} }
+
+// SkipIfShort skips a test that needs a control plane in "go test -short".
+func SkipIfShort(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: needs a control plane")
+	}
+}
+
+// New starts a control plane for one test, which "go test -short" skips. It ends with the test. If the test fails,
+// its directory with the logs remains.
+func New(t testing.TB, options ...Option) *ControlPlane {
+	t.Helper()
+	SkipIfShort(t)
+	cp, err := Start(t.Context(), os.Stderr, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := cp.Stop(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Logf("logs are in %s", cp.Dir)
+		} else if err := cp.Remove(); err != nil {
+			t.Error(err)
+		}
+	})
+	return cp
+}

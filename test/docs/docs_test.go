@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 const root = "../../"
@@ -275,3 +277,5 @@ func blocks(text string) []block {
 	}
 	return found
 }
+
+func TestMain(m *testing.M) { os.Exit(testenv.Run(m.Run)) }

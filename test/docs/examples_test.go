@@ -14,6 +14,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/kubectl-genname/kubectl-genname/test/prose"
 )
 
 // No two examples define the same object. Otherwise, applying the second one would undo the permissions of the first
@@ -81,4 +83,106 @@ func TestImagesOfExamplesArePublic(t *testing.T) {
 	if found < 4 {
 		t.Errorf("the examples have %d images", found)
 	}
+}
+
+// notExplained are the groups and messages that the page leaves out, with the reasons.
+var notExplained = map[string]string{
+	"Warning: … was counted again, and its creates and deletes are lower bounds, because the watch lost events: …": "nothing to do",
+	"Warning: … is not counted: …": "it names the reason",
+	"Warning: … not counted, because the exporter needs permission to list and watch: …": "it names the permission",
+	"Warning: … has more than … prefixes, and names under new prefixes count as (other)": "it names the result",
+
+	"Warning:":   "it begins other warnings",
+	"Warning: …": "it has the words of the reason only",
+
+	"Warning: … was counted again, because the watch lost events from … to … (…)":         "nothing to do: it names the correct counts",
+	"Warning: the resource types can't be discovered, so new types aren't counted yet: …": "nothing to do: the watch retries",
+	"Warning: … is an audit of another cluster":                                           "it names the file",
+	"Warning: … is only … old, so the growth per day might come from a short burst":       "it names the cause",
+	"Warning: … that you can't list (needs list)":                                         "it names the permission",
+	"Warning: the gate can't check … that you can't list (needs list): …":                 "it names the permission",
+	"Warning: the gate checked nothing, because namespace … is empty or doesn't exist":    "it names the permission",
+	"Warning: the report leaves out … with …, because the audit hid them":                 "it names the next command",
+	"Warning: no object of … has the prefix …":                                            "it names the cause",
+	"Warning: no object of … in namespace … has the prefix …":                             "it names the cause",
+	"Warning: …: skipped …, because …":                                                    "it names the cause",
+	"Warning: you can't … …":                                                              "it names the permission",
+	"Warning: lines of … may be missing … (…)":                                            "it names the times and the cause",
+	"Warning: logs of Pods in … may be missing, because the Pods can't be listed: …":      "it names the cause",
+	"Warning: …: genname:disable … has no effect: …":                                      "it names the comment and the cause",
+	"Warning: the history limits of … delete its finished Jobs, also those of --from":     "it names the result",
+
+	"Warning: deleting a namespace deletes all objects in it":      "prune deletes nothing without --yes",
+	"Warning: … create …":                                          "prune deletes nothing without --yes",
+	"Warning: 1 of these objects has not finished":                 "prune deletes nothing without --yes",
+	"Warning: … of these objects have not finished":                "prune deletes nothing without --yes",
+	"Warning: this machine's clock differs from the server's by …": "nothing to do: the command uses the server's clock",
+}
+
+// shownBeginning matches the beginning of a message on a page.
+var shownBeginning = regexp.MustCompile("`([^`]+)`")
+
+// A page about troubleshooting has at least the beginning of each error, warning and closing line. Otherwise there is
+// a reason for the omission. Every reason is used.
+func TestTroubleshooting(t *testing.T) {
+	beginnings := map[string]bool{} // true for the beginning of a message
+	for _, path := range glob(t, "docs/troubleshooting.md", "docs/troubleshooting/*.md") {
+		for line := range strings.Lines(read(t, path)) {
+			message, _, isRow := strings.Cut(strings.TrimPrefix(line, "| "), " | ")
+			for _, match := range shownBeginning.FindAllStringSubmatch(message, -1) {
+				if isRow {
+					beginnings[match[1]] = false
+				}
+			}
+		}
+	}
+	excuses := map[string]bool{} // true if it is used
+	for key := range notExplained {
+		excuses[key] = false
+	}
+	printed, err := prose.Printed(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range printed {
+		if !explained(m, beginnings) && m.Warns && !excused(m, excuses) {
+			t.Errorf("%s: no page has `%s`", m.Package, m.Shown())
+		}
+	}
+	for key, used := range excuses {
+		if !used {
+			t.Errorf("%s is excused, and is no message, or is on a page", key)
+		}
+	}
+	for beginning, used := range beginnings {
+		if !used {
+			t.Errorf("a page has `%s`, and no message begins with it", beginning)
+		}
+	}
+}
+
+// beginningOf returns the beginning of a warning, up to its first full stop.
+func beginningOf(shown string) string {
+	beginning, _, _ := strings.Cut(shown, ". ")
+	return beginning
+}
+
+// explained reports whether a page has the beginning of a message, and records that the beginning is used.
+func explained(m prose.Message, beginnings map[string]bool) bool {
+	found := false
+	for beginning := range beginnings {
+		if strings.HasPrefix(m.Shown(), strings.TrimRight(beginning, "… ")) {
+			beginnings[beginning], found = true, true
+		}
+	}
+	return found
+}
+
+// excused reports whether there is a reason to leave a message out, and records that the reason is used.
+func excused(m prose.Message, excuses map[string]bool) bool {
+	_, found := excuses[beginningOf(m.Shown())]
+	if found {
+		excuses[beginningOf(m.Shown())] = true
+	}
+	return found
 }

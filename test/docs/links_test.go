@@ -1,11 +1,16 @@
 package docs
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/yaml"
 )
 
 var (
@@ -98,5 +103,103 @@ func TestBlocks(t *testing.T) {
 	got := blocks("text\n\n    kubectl get pods\n    make test\n\ntext\n```console\n$ ls\n```\n")
 	if len(got) != 2 || got[0].text != "kubectl get pods\nmake test\n" || got[1].language != "console" || got[1].text != "$ ls\n" || got[1].line != 8 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// Every row of a table has as many cells as its heading. GitHub silently drops surplus cells. A | in a cell is
+// written as \|, even in code.
+func TestTables(t *testing.T) {
+	tables := 0
+	for _, p := range pages(t) {
+		found, wrong := checkTables(p.text)
+		tables += found
+		for _, w := range wrong {
+			t.Errorf("%s:%s", p.path, w)
+		}
+	}
+	if tables == 0 {
+		t.Error("no page has a table")
+	}
+}
+
+// separator is a | that ends a cell.
+var separator = regexp.MustCompile(`(^|[^\\])\|`)
+
+// startsText matches the beginning of a paragraph or a list. A heading, a comment and a block end a table.
+var startsText = regexp.MustCompile("^([^#<`]|`[^`])")
+
+// checkTables counts the tables of a page. It lists the rows that don't have as many cells as the first row of their
+// table, and text directly below a table.
+func checkTables(text string) (tables int, wrong []string) {
+	cells, fenced, number := 0, false, 0
+	for line := range strings.Lines(text) {
+		number++
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+		}
+		if fenced || !strings.HasPrefix(line, "|") {
+			if cells > 0 && startsText.MatchString(line) {
+				wrong = append(wrong, fmt.Sprintf("%d: without an empty line before it, this is a row of the table: %s", number, line))
+			}
+			cells = 0
+			continue
+		}
+		n := len(separator.FindAllString(strings.ReplaceAll(line, "||", "| |"), -1)) - 1
+		if cells == 0 {
+			tables++
+			cells = n
+		}
+		if n != cells || !strings.HasSuffix(line, "|") {
+			wrong = append(wrong, fmt.Sprintf("%d: %d cells, and the heading has %d: %s", number, n, cells, line))
+		}
+	}
+	return tables, wrong
+}
+
+func TestCheckTables(t *testing.T) {
+	for text, want := range map[string]int{
+		"| a | b |\n|---|---|\n| 1 | |\n":           0,
+		"| a | b |\n|---|---|\n| `x \\| y` | 2 |\n": 0,
+		"| a | b |\n|---|---|\n| `x | y` | 2 |\n":   1,
+		"| a | b |\n|---|---|\n| 1 |\n":             1,
+		"| a | b |\n|---|---|\n| 1 | 2\n":           1,
+		"| a | b |\n|---|---|\n| 1 | 2 |\ntext\n":   1,
+		"| a | b |\n|---|---|\n| 1 | 2 |\n\ntext\n": 0,
+		"```\n| a | b |\n| 1 |\n```\n":              0,
+		"| a |\n|---|\n| 1 |\n\n| a | b |\n|-|-|\n": 0,
+	} {
+		if _, wrong := checkTables(text); len(wrong) != want {
+			t.Errorf("%q: %q", text, wrong)
+		}
+	}
+}
+
+// older are the modules of older versions, which must not change.
+const older = "/test/controlplane/versions/*/*"
+
+// Dependabot keeps every module up to date, not only the plugin's.
+func TestDependabotKnowsAllModules(t *testing.T) {
+	var config struct {
+		Updates []struct{ Directories []string }
+	}
+	if err := yaml.Unmarshal([]byte(read(t, ".github/dependabot.yml")), &config); err != nil {
+		t.Fatal(err)
+	}
+	patterns := []string{older}
+	for _, update := range config.Updates {
+		patterns = append(patterns, update.Directories...)
+	}
+	command := exec.Command("git", "ls-files", "go.mod", "*/go.mod")
+	command.Dir = root
+	modules, err := command.Output()
+	if err != nil || len(modules) == 0 {
+		t.Fatalf("no module: %v", err)
+	}
+	for module := range strings.Lines(string(modules)) {
+		dir := path.Join("/", path.Dir(strings.TrimSpace(module)))
+		if !slices.ContainsFunc(patterns, func(p string) bool { matches, _ := path.Match(p, dir); return matches }) {
+			t.Errorf(".github/dependabot.yml does not have %s", dir)
+		}
 	}
 }

@@ -1,20 +1,25 @@
 package e2e
 
 import (
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -193,4 +198,81 @@ func TestPruneThatCannotSave(t *testing.T) {
 	if left := len(mapNames(t, ns)); left != 30 {
 		t.Errorf("%d of 30 are left", left)
 	}
+}
+
+// finishedJob creates a Job that has finished a time ago.
+func finishedJob(t *testing.T, cp *controlplane.ControlPlane, ago time.Duration) {
+	t.Helper()
+	jobs := harness.Clientset(t, cp).BatchV1().Jobs("default")
+	pod := corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: "Never", Containers: []corev1.Container{{Name: "c", Image: "i"}}}}
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{GenerateName: "nightly-report-"}, Spec: batchv1.JobSpec{Template: pod}}
+	job, err := jobs.Create(t.Context(), job, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := metav1.NewTime(time.Now().Add(-ago))
+	job.Status = batchv1.JobStatus{StartTime: &ended, CompletionTime: &ended, Conditions: []batchv1.JobCondition{
+		{Type: batchv1.JobSuccessCriteriaMet, Status: corev1.ConditionTrue, LastTransitionTime: ended},
+		{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: ended},
+	}}
+	if _, err := jobs.UpdateStatus(t.Context(), job, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// verbOf returns the permission that a request about Jobs needs, or "".
+func verbOf(r *http.Request) string {
+	_, name, is := strings.Cut(r.URL.Path, "/namespaces/default/jobs")
+	switch {
+	case !is:
+		return ""
+	case r.Method == http.MethodDelete:
+		return "delete jobs.batch"
+	case name == "":
+		return "list jobs.batch"
+	}
+	return "get jobs.batch"
+}
+
+// The server accepts the manifests of deploy/prune. The Role is enough for the CronJob's arguments, and each of its
+// permissions is used. The Job of a plan that is too large fails at once.
+func pruneManifests(t *testing.T, cp *controlplane.ControlPlane) {
+	harness.As(t, cp.Admin()).Run("create", "--validate=strict", "-k", harness.Root+"deploy/prune").Expect(t, 0, `(?:\S+ created\n){4}`, ``)
+	all := deployed(t, "deploy/prune")
+	role := as[rbacv1.Role](t, all["Role"])
+	job := as[batchv1.CronJob](t, all["CronJob"]).Spec.JobTemplate.Spec
+	pod := job.Template.Spec
+	finishedJob(t, cp, 48*time.Hour)
+	finishedJob(t, cp, time.Hour)
+
+	args := strings.Join(pod.Containers[0].Args, " ")
+	args = strings.NewReplacer("$(NAMESPACE)", "default", "--keep=50", "--keep=0").Replace(args)
+	used := &permissions{all: map[string]bool{}}
+	var lost atomic.Bool
+	account := cp.User("system:serviceaccount:default:"+pod.ServiceAccountName, "system:serviceaccounts", "system:authenticated")
+	proxy := faultproxy.New(t, account, func(r *http.Request) faultproxy.Fault {
+		verb := verbOf(r)
+		used.mu.Lock()
+		defer used.mu.Unlock()
+		if verb != "" {
+			used.all[verb] = true
+		}
+		if strings.HasPrefix(verb, "delete") && lost.CompareAndSwap(false, true) {
+			return faultproxy.DropRequest
+		}
+		return nil
+	})
+	u := harness.As(t, proxy.Config)
+	refused := u.Run(strings.Fields(strings.ReplaceAll(args, "--max-delete=50%", "--max-delete=49%"))...)
+	refused.Expect(t, 3, `NAMESPACE .*`, `.*error: the plan deletes 1 of 2 objects, above --max-delete 49%\. Nothing was deleted\n`)
+	rule := job.PodFailurePolicy.Rules[0]
+	if rule.Action != batchv1.PodFailurePolicyActionFailJob || !slices.Contains(rule.OnExitCodes.Values, int32(refused.Code)) {
+		t.Errorf("exit code %d doesn't fail the Job: %+v", refused.Code, rule)
+	}
+	u.Run(strings.Fields(args)...).Expect(t, 0, ``, `Deleted 1 of 1 object\. 1 left: 1 finished since .*\n`)
+	if got, want := slices.Sorted(maps.Keys(used.all)), granted(rbacv1.ClusterRole{Rules: role.Rules}); !slices.Equal(got, want) {
+		t.Errorf("used  %q\ngrants %q", got, want)
+	}
+	pod.ServiceAccountName = "genname-exporter" // of the restricted namespace of deploy/exporter
+	checkPodSecurity(t, cp, "genname-exporter", pod)
 }

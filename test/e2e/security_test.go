@@ -1,13 +1,23 @@
 package e2e
 
 import (
+	"bufio"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -91,5 +101,177 @@ func TestConnections(t *testing.T) {
 	}
 	if shell.Run("kubectl", "genname", "lint", "-f", "https://manifests.example.com/a.yaml"); len(hosts) == 0 {
 		t.Error("a URL that the user names is not read through the proxy, so this test sees nothing")
+	}
+}
+
+// forbiddenPlugin writes a kubeconfig with a credential plugin, and a kuberc that forbids the plugin.
+// The plugin creates the file ran.
+func forbiddenPlugin(t *testing.T) (kubeconfig, forbidding, ran string) {
+	t.Helper()
+	dir := t.TempDir()
+	ran = filepath.Join(dir, "ran")
+	kubeconfig = filepath.Join(dir, "kubeconfig")
+	forbidding = filepath.Join(dir, "kuberc")
+	for path, content := range map[string]string{
+		kubeconfig: `
+apiVersion: v1
+kind: Config
+current-context: test
+contexts: [{name: test, context: {cluster: test, user: test}}]
+clusters: [{name: test, cluster: {server: "https://127.0.0.1:1", insecure-skip-tls-verify: true}}]
+users:
+- name: test
+  user:
+    exec: {apiVersion: client.authentication.k8s.io/v1, command: touch, args: ["` + ran + `"], interactiveMode: Never}
+`,
+		forbidding: `
+apiVersion: kubectl.config.k8s.io/v1beta1
+kind: Preference
+credentialPluginPolicy: DenyAll
+`,
+	} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return kubeconfig, forbidding, ran
+}
+
+// If a user's kuberc forbids credential plugins, no command runs one.
+func TestCredentialPluginPolicyIsHonored(t *testing.T) {
+	t.Parallel()
+	kubeconfig, forbidding, ran := forbiddenPlugin(t)
+	u := harness.User{T: t, Kubeconfig: kubeconfig, Context: t.Context()}
+	for _, args := range [][]string{{"version"}, {"audit"}, {"report", "jobs/x-"}, {"create", "-f", harness.File(t, "cm.yaml", configMap)}} {
+		r := u.Run(append(args, "--kuberc="+forbidding)...)
+		if _, err := os.Stat(ran); r.Code != 1 || err == nil {
+			t.Errorf("%v: the plugin ran (%v): %+v", args, err == nil, r)
+		}
+	}
+	u.Run("version")
+	if _, err := os.Stat(ran); err != nil {
+		t.Errorf("without the policy the plugin does not run, so this test shows nothing: %v", err)
+	}
+}
+
+// All global flags of kubectl exist, with the same shorthands, defaults and help. The exceptions are the flags of
+// profiles, --match-server-version, and the help of --request-timeout. There are no others.
+func TestGlobalFlagsAreKubectls(t *testing.T) {
+	kubectls, err := exec.CommandContext(t.Context(), retrying.Binaries.Kubectl, "options").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := harness.User{T: t, Context: t.Context()}.Run("options")
+	if !strings.Contains(string(kubectls), "--vmodule") || ours.Code != 0 {
+		t.Fatalf("kubectl options says %s, kubectl genname options %+v", kubectls, ours)
+	}
+	others := regexp.MustCompile(`(?m)^ +--(profile|profile-output|match-server-version|request-timeout)=.*\n(\t.*\n)*\n?`)
+	want, got := others.ReplaceAllString(string(kubectls), ""), others.ReplaceAllString(ours.Stdout, "")
+	if diff := cmp.Diff(want, got); diff != "" || !strings.Contains(ours.Stdout, "0 is one minute") {
+		t.Errorf("the options differ (-kubectl's +ours):\n%s", diff)
+	}
+}
+
+// The ready ClusterRole for audit is enough to count every type in all namespaces, except Secrets and
+// custom resources. It is also enough to read the attempts of the server.
+func roleForAudit(t *testing.T, cp *controlplane.ControlPlane) {
+	t.Helper()
+	harness.As(t, cp.Admin()).Run("create", "-f", harness.File(t, "job.yaml", job), "--count=12").
+		Expect(t, 0, `(job.batch/report-`+harness.Suffix+` created\n){12}`, ``)
+	u := bound(t, cp, "auditor", "audit.yaml", "genname-audit")
+	u.Run("audit", "-A", "-o", "jsonpath={.server.attemptsSource} {.complete}{range .items[*]} {.prefix}={.names}{end}{range .skipped[?(@.reason==\"forbidden\")]} {.resource}{end}").
+		Expect(t, 0, `version true report-=12 secrets`, `.*`)
+	u.Run("audit", "jobs", "-n", "typo", "--fail-above-count=5").Expect(t, 1, ``, harness.Printed("error: the gate needs a namespace that exists: %w"))
+	u.Run("create", "-f", harness.File(t, "job.yaml", job)).Expect(t, 1, ``, `Error from server \(Forbidden\): .*`)
+}
+
+// auditPolicy has a resource type at each level that matters.
+const auditPolicy = `
+apiVersion: audit.k8s.io/v1
+kind: Policy
+rules:
+- level: Request
+  verbs: [create]
+  resources: [{resources: [configmaps]}]
+- level: Metadata
+  verbs: [create]
+  resources: [{resources: [serviceaccounts]}]
+- level: None
+`
+
+// logged returns the names in the audit log of the creates of a user, by resource type.
+func logged(t *testing.T, path, user string) map[string]string {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	names := map[string]string{}
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var event struct {
+			Stage     string
+			User      struct{ Username string }
+			ObjectRef struct{ Resource, Name string }
+		}
+		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
+			continue // the server is writing this line
+		}
+		if event.Stage == "ResponseComplete" && event.User.Username == user {
+			names[event.ObjectRef.Resource] = event.ObjectRef.Name
+		}
+	}
+	return names
+}
+
+// The audit log has the names of objects that the plugin creates, and none for kubectl create. The recipe of the guide
+// finds both users by the prefix.
+func TestAuditLog(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "audit.log")
+	cp := controlplane.New(t, controlplane.APIServerArgs(
+		"--audit-policy-file="+harness.File(t, "policy.yaml", auditPolicy), "--audit-log-path="+path))
+	manifest := harness.File(t, "both.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: leak-}\n---\n"+
+		"apiVersion: v1\nkind: ServiceAccount\nmetadata: {generateName: leak-}\n")
+	plugin := harness.As(t, cp.User("planner", "system:masters")).Run("create", "-f", manifest, "-o", "name")
+	shell := harness.NewShell(t, harness.As(t, cp.User("kubectl-user", "system:masters")).Kubeconfig)
+	kubectl := shell.Run("kubectl", "create", "-f", manifest)
+	if plugin.Code != 0 || kubectl.Code != 0 {
+		t.Fatal(plugin.Stderr, kubectl.Stderr)
+	}
+	harness.Eventually(t, func() error {
+		if n := len(logged(t, path, "planner")) + len(logged(t, path, "kubectl-user")); n < 4 {
+			return fmt.Errorf("%d events", n)
+		}
+		return nil
+	})
+	for resource, name := range logged(t, path, "planner") {
+		if !strings.Contains(plugin.Stdout, "/"+name+"\n") || name == "" {
+			t.Errorf("%s: the log has the name %q, and the plugin created\n%s", resource, name, plugin.Stdout)
+		}
+	}
+	for resource, name := range logged(t, path, "kubectl-user") {
+		if name != "" {
+			t.Errorf("%s: the log has the name %q of an object that kubectl created", resource, name)
+		}
+	}
+
+	page, err := os.ReadFile(harness.Root + "docs/guides/find-the-creator.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	recipe := regexp.MustCompile(`(?m)^ *jq .*$`).FindString(string(page))
+	recipe = strings.NewReplacer(`"jobs"`, `"configmaps"`, `"nightly-report-"`, `"leak-"`).Replace(recipe)
+	root, err := filepath.Abs(harness.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jq := `jq() { go -C ` + root + ` tool -modfile=tools/jq/go.mod gojq "${@:1:2}" ` + path + "; }\n"
+	find := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", jq+recipe)
+	out, err := find.CombinedOutput()
+	if want := []string{"1", "kubectl-user", "1", "planner"}; err != nil || !slices.Equal(strings.Fields(string(out)), want) {
+		t.Errorf("%s: %v\n%s", recipe, err, out)
 	}
 }

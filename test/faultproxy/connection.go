@@ -18,13 +18,12 @@ type connectionKey struct{}
 // connection is a connection to a client.
 type connection struct {
 	*tls.Conn
-	number     int64        // in their order
 	inProgress atomic.Int32 // requests in flight
 	requests   atomic.Int32 // all requests
 }
 
-func (p *Proxy) withConnection(ctx context.Context, conn net.Conn) context.Context {
-	return context.WithValue(ctx, connectionKey{}, &connection{Conn: conn.(*tls.Conn), number: p.connections.Add(1)})
+func withConnection(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(ctx, connectionKey{}, &connection{Conn: conn.(*tls.Conn)})
 }
 
 func connectionOf(r *http.Request) *connection {

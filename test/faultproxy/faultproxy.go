@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
+	"net/url"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -39,25 +40,29 @@ type Proxy struct {
 	// token.
 	Config *rest.Config
 
-	server      *httptest.Server
-	connections atomic.Int64
-	inProgress  sync.RWMutex // held by every request until it has ended
+	server     *httptest.Server
+	requests   atomic.Int64 // that were sent to the servers
+	inProgress sync.RWMutex // held by every request until it has ended
 }
 
 // Start starts a proxy that forwards with the credentials of user to user's server. For each request choose returns
 // the fault, or nil. It can read the body with Body. The caller calls Close.
 func Start(protocol Protocol, user *rest.Config, choose func(*http.Request) Fault) (*Proxy, error) {
-	return StartBalancer(protocol, ByConnection, user, []string{user.Host}, choose)
+	return StartBalancer(protocol, user, []string{user.Host}, choose)
 }
 
-// StartBalancer is Start for several servers that accept user's credentials. If a server is unreachable, the proxy
-// responds with 502, as balancers do, and uses no other server.
+// StartBalancer is Start for several servers that accept user's credentials. It alternates between them, so a client
+// can read an object from another server than the one that stored it. If a server is unreachable, the proxy responds
+// with 502, as balancers do, and uses no other server.
 func StartBalancer(
-	protocol Protocol, spread Spread, user *rest.Config, servers []string, choose func(*http.Request) Fault,
+	protocol Protocol, user *rest.Config, servers []string, choose func(*http.Request) Fault,
 ) (*Proxy, error) {
-	target, err := spread.over(servers)
-	if err != nil {
-		return nil, err
+	targets := make([]*url.URL, len(servers))
+	for i, server := range servers {
+		var err error
+		if targets[i], err = url.Parse(server); err != nil {
+			return nil, err
+		}
 	}
 	transport, err := rest.TransportFor(user)
 	if err != nil {
@@ -66,14 +71,16 @@ func StartBalancer(
 	p := &Proxy{}
 	quiet := log.New(io.Discard, "", 0)
 	p.server = httptest.NewUnstartedServer(p.inject(choose, &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target(r.In)) },
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(targets[p.requests.Add(1)%int64(len(targets))])
+		},
 		Transport:     transport,
 		FlushInterval: -1,
 		ErrorLog:      quiet,
 	}))
 	p.server.EnableHTTP2 = protocol == HTTP2
 	p.server.Config.ErrorLog = quiet
-	p.server.Config.ConnContext = p.withConnection
+	p.server.Config.ConnContext = withConnection
 	p.server.StartTLS()
 	ca := pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: p.server.Certificate().Raw})
 	p.Config = rest.CopyConfig(user)

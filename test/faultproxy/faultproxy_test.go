@@ -287,3 +287,42 @@ func TestDocumentedFaults(t *testing.T) {
 		}
 	}
 }
+
+// Requests go to all servers in turn. If a server is unreachable, the balancer itself responds.
+func TestStartBalancer(t *testing.T) {
+	t.Parallel()
+	a, b := newBackend(t), newBackend(t)
+	user := a.user()
+	user.CAData = append(user.CAData, b.user().CAData...)
+	p, err := StartBalancer(HTTP2, user, []string{a.URL, b.URL}, func(*http.Request) Fault { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	client, err := rest.HTTPClientFor(p.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.CloseIdleConnections()
+	post := func() int {
+		resp, err := client.Post(p.Config.Host+"/x", "application/json", strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode
+	}
+	for range 10 {
+		if code := post(); code != http.StatusCreated {
+			t.Fatalf("the response is a %d", code)
+		}
+	}
+	if atA, atB := a.carriedOut.Load(), b.carriedOut.Load(); atA != 5 || atB != 5 {
+		t.Errorf("%d and %d requests", atA, atB)
+	}
+	a.Close()
+	b.Close()
+	if code := post(); code != http.StatusBadGateway {
+		t.Errorf("without a server, the response is a %d", code)
+	}
+}

@@ -3,7 +3,9 @@ package harness
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -74,4 +76,55 @@ func File(t *testing.T, name, content string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// verb is a verb of fmt in a message.
+var verb = regexp.MustCompile(`%[0-9.]*[a-z]`)
+
+// Printed returns a regular expression for lines that the plugin prints with the format. The args are regular
+// expressions that replace the first verbs, in their order. Each further verb matches any text within a line. The
+// expression ends with a newline.
+func Printed(format string, args ...string) string {
+	var expression strings.Builder
+	for more := true; more; {
+		at := verb.FindStringIndex(format)
+		more = at != nil
+		if !more {
+			at = []int{len(format), len(format)}
+		}
+		expression.WriteString(regexp.QuoteMeta(format[:at[0]]))
+		format = format[at[1]:]
+		switch {
+		case !more:
+		case len(args) > 0:
+			expression.WriteString(args[0])
+			args = args[1:]
+		default:
+			expression.WriteString(`[^\n]*`)
+		}
+	}
+	return expression.String() + `\n`
+}
+
+// Capital capitalizes a text for the beginning of a line.
+func Capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// Module downloads a module, like example.com/m@v1.0.0, and returns its directory. Its checksum is the one of a go.sum
+// file.
+func Module(t *testing.T, module, sum string) string {
+	t.Helper()
+	download := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", module)
+	download.Dir = t.TempDir()
+	out, err := download.Output()
+	if err != nil {
+		t.Fatalf("download %s: %v\n%s", module, err, out)
+	}
+	var downloaded struct{ Dir, Sum string }
+	if err := json.Unmarshal(out, &downloaded); err != nil {
+		t.Fatal(err)
+	}
+	if downloaded.Sum != sum {
+		t.Fatalf("%s has the sum %s, want %s", module, downloaded.Sum, sum)
+	}
+	return downloaded.Dir
 }

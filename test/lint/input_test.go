@@ -1,15 +1,26 @@
 package lint
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/yaml"
+
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
 // tree creates a repository of the files, and changes into it.
@@ -248,4 +259,133 @@ func TestListsAreLinear(t *testing.T) {
 		}
 	}
 	t.Errorf("%d items take %v, and four times as many %v", count, short, long)
+}
+
+// A pipe in a directory is skipped. A pipe that is named as an argument can be interrupted.
+func TestPipes(t *testing.T) {
+	tree(t, map[string]string{"a.yaml": configMap("generateName: a-")})
+	if err := syscall.Mkfifo("pipe.yaml", 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, report := found(t); report.Summary.Objects != 1 || len(report.SkippedFiles) != 1 {
+		t.Errorf("%+v", report)
+	}
+	never, end := io.Pipe()
+	defer func() { _ = end.Close() }()
+	for _, args := range [][]string{{"-f", "pipe.yaml"}, {"-f", "-"}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		code := make(chan int)
+		var errOut bytes.Buffer
+		go func() {
+			code <- cmd.Execute(ctx, append([]string{"lint"}, args...),
+				genericiooptions.IOStreams{In: never, Out: io.Discard, ErrOut: &errOut})
+		}()
+		time.AfterFunc(50*time.Millisecond, cancel)
+		select {
+		case got := <-code:
+			if output := errOut.String(); got != 130 || output != "error: interrupted"+"\n" {
+				t.Errorf("%v: code %d, stderr %q", args, got, output)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("%v: an interrupt does not end it", args)
+		}
+	}
+}
+
+// annotation is the only command that lint gives to the runner of GitHub Actions.
+var annotation = regexp.MustCompile(`^::(error|warning|notice) file=[^:]*::`)
+
+// Text of a file, of its name and of a comment is no command for the runner that shows the output. A runner
+// executes "::COMMAND" at the beginning of a line, and "##[COMMAND]" anywhere in a line (actions/runner,
+// ActionCommand.cs).
+func TestRunnerCommands(t *testing.T) {
+	const mask, group = "::add-mask::a", "##[add-mask]a"
+	files := map[string]string{
+		mask + ".yaml":                  configMap(`name: a, generateName: "` + mask + `"`),
+		group + ".yaml":                 configMap(`name: a, generateName: "` + group + `"`),
+		"silent.yaml":                   "# genname:disable both-names: " + group + "\n" + configMap(`name: a, generateName: a`),
+		"idle.yaml":                     "# genname:disable " + group + ": a\n" + configMap(`name: a`),
+		"d/" + mask + "\x1b]0;a\a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, name: b}\n \tx",
+		"d/" + group + "-c.yaml":        "a: b\n",
+	}
+	tree(t, files)
+	for _, format := range []string{"text", "github"} {
+		args := []string{"-R", "-f", ".", "-f", mask, "-f", group, "--show-skipped"}
+		if format == "github" {
+			args = append(args, "-o", format)
+		}
+		stdout, stderr, code := run(t, "", args...)
+		if code != 3 {
+			t.Errorf("%s: exit code %d", format, code)
+		}
+		for line := range strings.Lines(stdout + stderr) {
+			if format == "github" && annotation.MatchString(line) {
+				continue
+			}
+			if strings.HasPrefix(strings.TrimSpace(line), "::") || strings.Contains(line, "##[") || strings.Contains(line, "\x1b") {
+				t.Errorf("%s: a runner or a terminal executes a part of %q", format, line)
+			}
+		}
+	}
+}
+
+// load reads a file of the repository.
+func load(t *testing.T, name string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(harness.Root + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The plugin has the commands of the hooks.
+func TestPreCommitHooks(t *testing.T) {
+	var hooks []struct {
+		ID, Language, Entry string
+		Args                []string
+		PassFilenames       *bool `json:"pass_filenames"`
+	}
+	load(t, ".pre-commit-hooks.yaml", &hooks)
+	repository(t)
+	for _, hook := range hooks {
+		words := append(strings.Fields(hook.Entry), hook.Args...)
+		if words[0] != "kubectl-genname" || words[1] != "lint" || hook.PassFilenames == nil || *hook.PassFilenames {
+			t.Errorf("%+v", hook)
+		}
+		if _, stderr, code := run(t, "", words[2:]...); code != 3 {
+			t.Errorf("%s: code %d, %s", hook.ID, code, stderr)
+		}
+	}
+	if len(hooks) != 3 {
+		t.Error(hooks)
+	}
+}
+
+// The Dockerfile uses the module's version of Go, by digest, and builds an existing program.
+func TestImage(t *testing.T) {
+	image, err := os.ReadFile(harness.Root + "Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := os.ReadFile(harness.Root + "go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(module)
+	from := regexp.MustCompile(`(?m)^FROM golang:(\d+\.\d+)\S*@sha256:[0-9a-f]{64} `).FindSubmatch(image)
+	if version == nil || from == nil || string(version[1]) != string(from[1]) {
+		t.Errorf("the image is built by Go %s, the module says %s", from, version)
+	}
+	build := regexp.MustCompile(`(?m)^RUN .* go build .* (\./\S+)$`).FindSubmatch(image)
+	if build == nil {
+		t.Fatal("nothing is built")
+	}
+	command := exec.Command("go", "list", "-f", "{{.Name}}", string(build[1]))
+	command.Dir = harness.Root
+	if out, err := command.Output(); err != nil || string(out) != "main\n" {
+		t.Errorf("%s is %q: %v", build[1], out, err)
+	}
 }

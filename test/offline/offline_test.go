@@ -8,6 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -16,6 +20,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 	"github.com/kubectl-genname/kubectl-genname/test/schema"
+	"github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // run runs the real command line without a cluster. It checks JSON and YAML output against the published schemas.
@@ -106,3 +111,39 @@ func TestReportInterrupted(t *testing.T) {
 		t.Errorf("code %d, stdout %q, stderr %q", code, stdout.String(), stderr.String())
 	}
 }
+
+// playsPlugin makes the program of this test print its arguments instead.
+const playsPlugin = "GENNAME_PRINTS_ARGUMENTS"
+
+func init() {
+	if os.Getenv(playsPlugin) != "" {
+		_, _ = os.Stdout.WriteString(strings.Join(os.Args[1:], "\n"))
+		os.Exit(0)
+	}
+}
+
+// The shim that kubectl runs for completion calls the plugin of PATH, with the words of the command line.
+func TestCompletionShim(t *testing.T) {
+	bin, shim, suffix := t.TempDir(), "../../packaging/kubectl_complete-genname", ""
+	if runtime.GOOS == "windows" {
+		shim, suffix = shim+".cmd", ".exe"
+	}
+	self, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(bin, "kubectl-genname"+suffix), self, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path, err := filepath.Abs(shim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), path, "create", "--idem")
+	command.Env = append(os.Environ(), playsPlugin+"=1", "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if out, err := command.CombinedOutput(); err != nil || string(out) != "__complete\ncreate\n--idem" {
+		t.Errorf("%v, %q", err, out)
+	}
+}
+
+func TestMain(m *testing.M) { os.Exit(testenv.Run(m.Run)) }

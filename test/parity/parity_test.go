@@ -1,3 +1,5 @@
+// Package parity runs command lines of kubectl create with the reference kubectl and with the plugin, on a real API
+// server, and compares all results.
 package parity
 
 import (
@@ -352,4 +354,11 @@ func emptied(lines []string) int {
 		}
 	}
 	return 0
+}
+
+// retrying is the server, which retries generated names by itself.
+var retrying *controlplane.ControlPlane
+
+func TestMain(m *testing.M) {
+	os.Exit(harness.Main(m, harness.Server{ControlPlane: &retrying, Shared: "retrying"}))
 }

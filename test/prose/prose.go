@@ -3,8 +3,14 @@
 package prose
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -142,4 +148,162 @@ func split(paragraph string) []string {
 		sentences = append(sentences, paragraph[:next])
 		paragraph = paragraph[next:]
 	}
+}
+
+// Word is a word to avoid, and its replacement.
+type Word struct {
+	Pattern *regexp.Regexp
+	Instead string
+}
+
+// Words are the left column of the table of words. Some patterns are narrower than the word, because the word also
+// has another meaning.
+var Words = []Word{
+	{words(`answer(s|ed|ing)?`), "response"},
+	{words(`rights`), "permission"},
+	{words(`(you|user|who) may( not)?`), "can, can't, have permission"},
+	{words(`name spaces?`), "name pool"},
+	{words(`says? (the|a|that|no) prefix`), "has this generateName"},
+	{words(`names that clients make|named by clients?`), "client-generated names"},
+	{words(`(one|\d+|extra|more|unknown|of|its|the server's) tr(y|ies)`), "attempt"},
+	{words(`makers?|made by`), "creator, created by"},
+	{words(`un?marked|marks?`), "creation ID annotation"},
+	{words(`strangers?`), "unexpected object"},
+	{words(`outlook|hopeless`), "circuit breaker"},
+	{words(`injur(e|es|ed|y|ies)|contestants?`), "fault"},
+	{words(`pursue[sd]?`), "retry"},
+	{words(`look(s|ed|ing)? (at|for|what)`), "check"},
+	{words(`comes? and goe?s?|came and went`), "is created and deleted"},
+	{words(`(is|are|was|were|be|been) (told|said)|says? so`), "prints, reports, warns"},
+	{words(`(is|are|was|be) away`), "is unreachable"},
+	{words(`under way`), "in progress"},
+	{words(`names? of (its|their) own`), "fixed name"},
+	{words(`one instant`), "consistent"},
+	{words(`judge[sd]?`), "evaluate"},
+	{words(`headroom`), "room"},
+	{words(`folders?|for ever|anew|amid|some \d+|milliards?|misspel[t]`), "US English, see the table"},
+}
+
+// words returns the expression for whole words.
+func words(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?i)\b(` + pattern + `)\b`) }
+
+// nameWords matches the words of the list in an identifier that Split has split. Some are missing, because they have
+// another meaning in the names of libraries.
+var nameWords = words(`answer(s|ed|ing)?|rights|tries|makers?|made by|un?marked|marks?|strangers?|outlook|hopeless|` +
+	`learn(s|ed|ing)?|injur(e|es|ed|y|ies)|contestants?|pursue[sd]?|(is |was )?away|under way|name spaces?|one instant|` +
+	`judge[sd]?|headroom|told|tells?|said|says?|nobody|somebody|folders?|anew|amid|milliards?|hono[u]r(s|ed)?`)
+
+var (
+	lowerUpper = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+	upperWord  = regexp.MustCompile(`([A-Z])([A-Z][a-z])`)
+)
+
+// Split returns the words of an identifier or of the name of a file in lower case, separated by spaces.
+func Split(name string) string {
+	name = lowerUpper.ReplaceAllString(name, "$1 $2")
+	name = upperWord.ReplaceAllString(name, "$1 $2")
+	return strings.ToLower(strings.NewReplacer("_", " ", ".", " ", "-", " ").Replace(name))
+}
+
+// Message is a text of a command.
+type Message struct {
+	Package string // like pkg/cmd/lint
+	Text    string
+	Warns   bool
+}
+
+// Printed returns the string literals of the commands below a root, also with the labels that Errorf and Warningf of
+// package terminal put before them.
+func Printed(root string) (found []Message, err error) {
+	err = filepath.WalkDir(filepath.Join(root, "pkg", "cmd"), func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if call, is := n.(*ast.CallExpr); is && isWarning(call.Fun) {
+				if text, is := textOf(call.Args[0]); is {
+					found = append(found, Message{Package: packageOf(root, path), Text: "Warning: " + text, Warns: true})
+					return false
+				}
+			}
+			if value, is := n.(ast.Expr); is {
+				if text, is := textOf(value); is {
+					warns := strings.HasPrefix(text, "Warning: ")
+					found = append(found, Message{Package: packageOf(root, path), Text: text, Warns: warns},
+						Message{Package: packageOf(root, path), Text: "error: " + text})
+					return false
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	return found, err
+}
+
+// isWarning reports whether a call is one of terminal.Warningf.
+func isWarning(called ast.Expr) bool {
+	selector, is := called.(*ast.SelectorExpr)
+	return is && selector.Sel.Name == "Warningf"
+}
+
+// packageOf returns the directory of a file below a root.
+func packageOf(root, path string) string {
+	relative, err := filepath.Rel(root, filepath.Dir(path))
+	if err != nil {
+		return filepath.ToSlash(path)
+	}
+	return filepath.ToSlash(relative)
+}
+
+// textOf returns the value of a literal, or of several that are joined by +.
+func textOf(value ast.Expr) (string, bool) {
+	switch v := value.(type) {
+	case *ast.BasicLit:
+		text, err := strconv.Unquote(v.Value)
+		return text, err == nil
+	case *ast.ParenExpr:
+		return textOf(v.X)
+	case *ast.BinaryExpr:
+		left, ok1 := textOf(v.X)
+		right, ok2 := textOf(v.Y)
+		return left + right, ok1 && ok2 && v.Op == token.ADD
+	}
+	return "", false
+}
+
+var (
+	verb = regexp.MustCompile(`%[-+# 0]*(?:\[\d+\])?[0-9.]*[a-zA-Z]`)
+	// label begins a message: a severity, a flag, a file, or the value of one.
+	label = regexp.MustCompile(`^(?:(?:error|Warning|warning|Note): )?(?:(?:CODE|-[-\w/ ]+): )*`)
+)
+
+// Shown returns the first line of a message as pages show it, with … for its values.
+func (m Message) Shown() string {
+	line, _, _ := strings.Cut(m.Text, "\n")
+	return strings.TrimSpace(strings.ReplaceAll(verb.ReplaceAllString(line, "…"), "%%", "%"))
+}
+
+// Sentences returns the sentences of a message, without the labels at its beginning, and without the commands and
+// examples on separate lines.
+func (m Message) Sentences() []string {
+	var sentences []string
+	for line := range strings.SplitSeq(m.Text, "\n") {
+		if strings.HasPrefix(line, "  ") {
+			continue
+		}
+		line = strings.ReplaceAll(line, "%%", "%")
+		line = code.ReplaceAllString(verb.ReplaceAllString(line, "CODE"), "CODE")
+		line = label.ReplaceAllString(line, "")
+		for _, s := range split(line) {
+			if len(word.FindAllString(s, -1)) >= 3 {
+				sentences = append(sentences, strings.TrimSpace(s))
+			}
+		}
+	}
+	return sentences
 }

@@ -1,7 +1,6 @@
 package prose
 
 import (
-	"cmp"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -9,16 +8,19 @@ import (
 	"maps"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
+	"github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 const root = "../../"
@@ -68,7 +70,7 @@ func TestLengthOfPages(t *testing.T) {
 	for path, page := range pages(t) {
 		kind := kindOf(path)
 		sums[kind] += wordsIn(blocks.ReplaceAllString(results.ReplaceAllString(page, ""), ""))
-		limit := cmp.Or(longPages[path], most)
+		limit := max(longPages[path], most)
 		if words := wordsIn(page); words > limit && (kind == users || kind == specification) {
 			t.Errorf("%s has %d words, above the limit of %d", path, words, limit)
 		}
@@ -256,3 +258,150 @@ func goFiles(t *testing.T, check func(path string, file *ast.File)) {
 		}
 	}
 }
+
+// allowed are the places that have a word of the list, with the reasons. The key is a constant, the help of a
+// command, or a page, and then the word.
+var allowed = map[string]string{}
+
+// Messages, help and pages have no word of the list.
+func TestWords(t *testing.T) {
+	used := map[string]bool{}
+	check := func(place, text string) {
+		for _, w := range Words {
+			for _, found := range w.Pattern.FindAllString(text, -1) {
+				key := place + ": " + strings.ToLower(found)
+				if used[key] = true; allowed[key] == "" {
+					t.Errorf("%s has %q: use %s", place, found, w.Instead)
+				}
+			}
+		}
+	}
+	for _, m := range warnings(t) {
+		check(m.Package, m.Text)
+	}
+	for name, help := range helpOf(cmd.NewCommand()) {
+		check("help of "+name, strings.Join(help, "\n"))
+	}
+	for path, page := range pages(t) {
+		check(path, strings.Join(Sentences(page), "\n"))
+	}
+	for key := range allowed {
+		if !used[key] {
+			t.Errorf("%s is allowed, and does not occur", key)
+		}
+	}
+}
+
+// fieldWords matches parts of field names that have another word.
+var fieldWords = regexp.MustCompile(`(?i)tries|maker|madeBy|headroom|conflict|answer|space$|stranger|judge|^marked`)
+
+// Names of JSON fields use the list of words.
+func TestWordsOfFields(t *testing.T) {
+	property := regexp.MustCompile(`"(\w+)": \{`)
+	schemas := 0
+	err := filepath.WalkDir(root+"docs/schemas", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".json" {
+			return err
+		}
+		schemas++
+		data, err := os.ReadFile(path)
+		for _, name := range property.FindAllStringSubmatch(string(data), -1) {
+			if fieldWords.MatchString(name[1]) && name[1] != "namespace" {
+				t.Errorf("%s: a field is called %s", path, name[1])
+			}
+		}
+		return err
+	})
+	if err != nil || schemas == 0 {
+		t.Fatal(err, schemas)
+	}
+}
+
+// Names and comments of the Go code have no word of the list. Files of other directories are checked, too.
+func TestWordsOfCode(t *testing.T) {
+	// The frame of HTTP/2, and signs with these names.
+	other := regexp.MustCompile(`(?i)\bgo ?away\b|\b(quotation|question|byte order) mark`)
+	check := func(file, name string) {
+		if found := nameWords.FindString(other.ReplaceAllString(Split(name), "")); found != "" {
+			t.Errorf("%s: the name %s has %q", file, name, found)
+		}
+	}
+	goFiles(t, func(file string, code *ast.File) {
+		check(file, path.Base(file))
+		ast.Inspect(code, func(n ast.Node) bool {
+			if name, ok := n.(*ast.Ident); ok {
+				check(file, name.Name)
+			}
+			return true
+		})
+		for _, group := range code.Comments {
+			text := other.ReplaceAllString(group.Text(), "")
+			for _, w := range Words {
+				if found := w.Pattern.FindString(text); found != "" {
+					t.Errorf("%s: a comment has %q: use %s\n  %s", file, found, w.Instead, text)
+				}
+			}
+		}
+	})
+}
+
+func TestSplit(t *testing.T) {
+	for name, want := range map[string]string{
+		"waitsFor": "waits for", "HTTPServer": "http server", "parseID": "parse id", "watch_test.go": "watch test go",
+		"TestV1Object": "test v1 object", "x": "x",
+	} {
+		if got := Split(name); got != want {
+			t.Errorf("%s is split into %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestSentences(t *testing.T) {
+	const page = `---
+title: x
+---
+# A heading is no sentence
+One sentence here, with ` + "`code; here`" + `. A [second; one](https://example.com) follows:
+it has **a splice**.
+
+| a | table; no |
+|---|---|
+
+1. An item of a list
+2. Too short
+
+` + "```console\n$ no sentence either\n```\n"
+	want := []string{
+		"One sentence here, with CODE.", "A second; one follows: it has a splice.", "An item of a list",
+	}
+	got := Sentences(page)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if v := Of(got); v["median"] != 5 || v["longest"] != 8 || round(v["spliced"]) != 33.3 || v["over25"] != 0 {
+		t.Errorf("%v", v)
+	}
+}
+
+func TestMeasures(t *testing.T) {
+	long := strings.Repeat("word ", 30) + "end."
+	v := Of([]string{"What is said here is what nobody says so.", long, "So who may read it is told.", "A plain short sentence."})
+	want := Values{"median": 8, "p90": 9, "longest": 31, "over25": 25, "spliced": 0, "what": 50, "said": 75, "nobody": 50}
+	v["what"], v["said"], v["nobody"] = round(v["what"]), round(v["said"]), round(v["nobody"])
+	if diff := cmp.Diff(want, v); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if v := Of(nil); v["longest"] != 0 || v["median"] != 0 {
+		t.Errorf("nothing has %v", v)
+	}
+}
+
+func TestMessageSentences(t *testing.T) {
+	m := Message{Text: "Warning: --compare: %s: the audit skipped %d types, which takes 5%%. Grant list on them:\n  kubectl auth can-i; x"}
+	want := []string{"the audit skipped CODE types, which takes 5%.", "Grant list on them:"}
+	if diff := cmp.Diff(want, m.Sentences()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestMain(m *testing.M) { os.Exit(testenv.Run(m.Run)) }

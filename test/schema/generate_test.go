@@ -5,9 +5,13 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -233,4 +237,128 @@ func typeOf(s *jsonschema.Schema) string {
 		}
 	}
 	return strings.Join(types, " or ")
+}
+
+const version = `{"apiVersion": "genname.dev/v1alpha1", "kind": "VersionReport",
+	"client": {"gitVersion": "v1", "goVersion": "go1.26", "platform": "linux/amd64"},
+	"server": {"gitVersion": "v1.34.4", "major": "1", "minor": "34", "attempts": 8, "attemptsSource": "metric"}}`
+
+// The test detects differences from a schema.
+func TestValidate(t *testing.T) {
+	for _, test := range []struct{ name, old, by, want string }{
+		{"as it is", "", "", ""},
+		{"no server", `"server": {`, `"server": null, "was": {`, "additional"},
+		{"a new field", `"major"`, `"patch": "4", "major"`, "additional"},
+		{"a missing field", `"attempts": 8, `, ``, "required"},
+		{"another type", `"attempts": 8`, `"attempts": "8"`, "type"},
+		{"unknown attempts", `"attempts": 8`, `"attempts": null`, ""},
+		{"negative attempts", `"attempts": 8`, `"attempts": -1`, "minimum"},
+		{"another source", `metric`, `rumor`, "enum"},
+		{"another version", `v1alpha1`, `v1beta1`, "const"},
+		{"another kind", `VersionReport`, `NonsuchReport`, "no such file"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			kind, object, ours := parse(strings.Replace(version, test.old, test.by, 1))
+			if !ours {
+				t.Fatal("not taken for one of ours")
+			}
+			err := validate(kind, object)
+			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("the error is %v, want one about %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestParseLetsOthersBe(t *testing.T) {
+	for _, output := range []string{"", "A prefix: 0 of", "{", `{"apiVersion": "v1", "kind": "Pod"}`, "{}", "apiVersion: v1\nkind: Pod\n"} {
+		if _, _, ours := parse(output); ours {
+			t.Errorf("%q is taken for one of ours", output)
+		}
+	}
+	for _, output := range []string{"apiVersion: genname.dev/v1alpha1\nkind: X\n", "---\n{\n  kind: \"X\",\n  apiVersion: \"genname.dev/v1alpha1\",\n}\n"} {
+		if kind, _, ours := parse(output); !ours || kind != "X" {
+			t.Errorf("%q is not taken for one of ours", output)
+		}
+	}
+}
+
+// comments are the comments of the types of pkg/api/v1alpha1, by TYPE and TYPE.FIELD. Fields have their JSON names.
+type comments map[string]string
+
+// of returns the comment of a type or, with a name, of a field. A field without a comment gets the comment of its
+// type.
+func (c comments) of(owner reflect.Type, field string) string {
+	if field == "" {
+		return c[owner.Name()]
+	}
+	f, _ := owner.FieldByName(field)
+	inner := f.Type
+	if inner.Kind() == reflect.Pointer {
+		inner = inner.Elem()
+	}
+	for _, comment := range []string{c[owner.Name()+"."+field], c[inner.Name()]} {
+		if comment != "" {
+			return comment
+		}
+	}
+	return ""
+}
+
+func readComments(t *testing.T) comments {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(docs(), "..", "pkg", "api", "v1alpha1", "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(err, files)
+	}
+	found := comments{}
+	for _, path := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, declaration := range file.Decls {
+			if types, ok := declaration.(*ast.GenDecl); ok && types.Tok == token.TYPE {
+				found.add(types)
+			}
+		}
+	}
+	return found
+}
+
+func (c comments) add(types *ast.GenDecl) {
+	for _, spec := range types.Specs {
+		spec := spec.(*ast.TypeSpec)
+		name := spec.Name.Name
+		described, ok := spec.Type.(*ast.StructType)
+		if !ok {
+			continue
+		}
+		c[name] = sentence(types.Doc.Text(), name, described)
+		for _, field := range described.Fields.List {
+			for _, ident := range field.Names {
+				c[name+"."+ident.Name] = sentence(field.Doc.Text()+field.Comment.Text(), ident.Name, described)
+			}
+		}
+	}
+}
+
+// sentence returns a comment without the name at its beginning, and with the JSON names of other fields.
+func sentence(comment, name string, of *ast.StructType) string {
+	text := strings.Join(strings.Fields(comment), " ")
+	text = regexp.MustCompile(`^`+name+` (is|are|holds|lists|describes) `).ReplaceAllString(text, "")
+	for _, field := range of.Fields.List {
+		for _, other := range field.Names {
+			tag, _, _ := strings.Cut(reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("json"), ",")
+			text = regexp.MustCompile(`\b`+other.Name+`\b`).ReplaceAllString(text, tag)
+		}
+	}
+	if text == "" {
+		return ""
+	}
+	text = strings.ToUpper(text[:1]) + text[1:]
+	if !strings.HasSuffix(text, ".") {
+		text += "."
+	}
+	return text
 }

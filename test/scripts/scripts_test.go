@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 const root = "../../"
@@ -29,8 +31,8 @@ var runBy = map[string]string{
 	"lab/compat/arm64":                          "test/scripts/scripts_test.go TestArm64",
 	"packaging/action/install.sh":               "test/e2e/action_test.go TestActionInstalls",
 	"packaging/action/run.sh":                   "test/e2e/action_test.go TestActionRuns",
-	"packaging/kubectl_complete-genname":        "test/offline/shim_test.go TestCompletionShim",
-	"packaging/kubectl_complete-genname.cmd":    "test/offline/shim_test.go TestCompletionShim", // on Windows
+	"packaging/kubectl_complete-genname":        "test/offline/offline_test.go TestCompletionShim",
+	"packaging/kubectl_complete-genname.cmd":    "test/offline/offline_test.go TestCompletionShim", // on Windows
 	"packaging/publish":                         "test/release/publish_test.go TestPublish",
 	"test/conformance/programs/kubectl":         "test/scripts/scripts_test.go TestConformancePrograms",
 	"test/conformance/programs/kubectl-genname": "test/scripts/scripts_test.go TestConformancePrograms",
@@ -231,3 +233,5 @@ func TestConformancePrograms(t *testing.T) {
 		}
 	}
 }
+
+func TestMain(m *testing.M) { os.Exit(testenv.Run(m.Run)) }

@@ -1,3 +1,6 @@
+// Package trust lets an adversary act against pkg/once and against create with a key. The model explores all
+// histories of a bounded length on a server in memory, and checks properties. The page about the threat model
+// must list exactly the attacks that the model finds.
 package trust
 
 import (
@@ -17,6 +20,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/choices"
+	"github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // The properties. Those of a subject with a secret have the exceptions that their comments name.
@@ -403,3 +407,5 @@ func cell(results map[string]bool) string {
 	}
 	return strings.Join(words, ", ")
 }
+
+func TestMain(m *testing.M) { os.Exit(testenv.Run(m.Run)) }

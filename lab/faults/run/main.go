@@ -24,17 +24,9 @@ import (
 func main() {
 	s := faults.Full()
 	s.Log = os.Stderr
-	flag.StringVar(&s.Plugin, "plugin", "bin/kubectl-genname", "the plugin's binary")
 	flag.Uint64Var(&s.Seed, "seed", s.Seed, "decides which requests meet which fault")
 	objects := flag.Int("objects", s.Objects(), "objects to create")
-	flag.IntVar(&s.Count, "count", s.Count, "how many of them are made of one document of a keyed run")
-	flag.IntVar(&s.Concurrency, "concurrency", s.Concurrency, "creates that the plugin has in flight")
-	flag.Float64Var(&s.Rate, "rate", s.Rate, "share of the requests that meet a fault")
-	flag.IntVar(&s.ClientKills, "client-kills", s.ClientKills, "how often the client is killed")
-	flag.IntVar(&s.ServerKills, "server-kills", s.ServerKills, "how often kube-apiserver is killed, or something of a replicated control plane fails")
-	flag.DurationVar(&s.RequestTimeout, "request-timeout", s.RequestTimeout, "deadline of the clients' requests")
 	flag.BoolVar(&s.Replicated, "replicated", false, "three members of etcd and two kube-apiservers behind a balancer")
-	byRequest := flag.Bool("by-request", false, "the balancer spreads requests, not connections")
 	http1 := flag.Bool("http1", false, "clients speak HTTP/1.1 instead of HTTP/2")
 	flag.DurationVar(&s.Follows, "follow", 0, "have audit --watch follow objects that are created and deleted for so long, instead of creating objects")
 	only := flag.String("only", "", "clients, separated by commas: keyed, keyless, server, kubectl, fixed, apply (default all)")
@@ -43,8 +35,8 @@ func main() {
 	if *http1 {
 		s.Protocol = faultproxy.HTTP1
 	}
-	if *byRequest {
-		s.Spread = faultproxy.ByRequest
+	if s.Replicated {
+		s.ServerKills = 7 // each failure once
 	}
 	s.Documents = *objects / s.Count
 	if err := run(s, *only, *write); err != nil {
@@ -61,7 +53,7 @@ func run(s faults.Settings, only, write string) (err error) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if s.Plugin, err = filepath.Abs(s.Plugin); err != nil {
+	if s.Plugin, err = filepath.Abs("bin/kubectl-genname"); err != nil {
 		return err
 	}
 	var options []controlplane.Option
