@@ -44,6 +44,29 @@ func TestCreateThroughOtherTransports(t *testing.T) {
 	}
 }
 
+// One lost or unauthorized request for the types of the server, or for their schemas, ends no run.
+func TestCreateAfterALostDiscovery(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]faultproxy.Fault{"lost": faultproxy.DropResponse, "401": expired} {
+		for _, path := range []string{"/api", "/openapi/v3"} {
+			t.Run(name+path, func(t *testing.T) {
+				ns := harness.Namespace(t, single)
+				var lost atomic.Bool
+				proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+					if r.URL.Path == path && !lost.Swap(true) {
+						return fault
+					}
+					return nil
+				})
+				r := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap))
+				if r.Expect(t, 0, oneCreated, ``); !lost.Load() {
+					t.Error("no request met the fault")
+				}
+			})
+		}
+	}
+}
+
 // tunnels is an HTTP proxy that passes on connections (CONNECT) and can cut them.
 type tunnels struct {
 	mu     sync.Mutex

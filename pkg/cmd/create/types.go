@@ -45,14 +45,15 @@ type kindIn struct {
 	versions string
 }
 
-// RESTMapping returns the mapping of a type. If the type is missing, it may ask the server again.
+// RESTMapping returns the mapping of a type. If the type is missing, it may ask the server again. After
+// another error, such as a lost response, it asks once more.
 func (m *mapper) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
 	at := kindIn{kind, strings.Join(versions, ",")}
 	if mapping := m.known[at]; mapping != nil {
 		return mapping, nil
 	}
 	mapping, err := m.RESTMapper.RESTMapping(kind, versions...)
-	if meta.IsNoMatchError(err) && m.input.askAgain() {
+	if err != nil && (!meta.IsNoMatchError(err) || m.input.askAgain()) {
 		meta.MaybeResetRESTMapper(m.RESTMapper)
 		clear(m.known)
 		mapping, err = m.RESTMapper.RESTMapping(kind, versions...)
