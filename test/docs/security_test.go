@@ -70,6 +70,8 @@ var promises = []struct {
 		{"Without `--owned`, objects with an invented controller stay", "TestPruneBesideAnAttacker"},
 		{"copy your object.", "TestDuplicatesGrades"},
 		{"Only the younger object of a pair is proposed", "TestDuplicatesGrades TestDuplicatesTimes"},
+		{"create many prefixes.", "TestShareOfANamespace"},
+		{"A namespace has at most half of the series", "TestShareOfANamespace"},
 	}},
 	{"docs/concepts/threat-model.md", "## Permissions", []promise{
 		{"Only permissions protect you from users with permission to delete or update your objects, or to read the secret.", "TestAdversary"},
