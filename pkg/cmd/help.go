@@ -26,8 +26,9 @@ var kubectls = []string{
 	"show-managed-fields", "template", "validate", "windows-line-endings",
 }
 
-// printHelp is the help of --help. For a command that has flags it is one or two screens: the first paragraph,
-// the examples, and each flag with the first sentence of its text. "help COMMAND" prints all, as kubectl does.
+// printHelp prints the help of --help. For a command with flags, it has one or two screens: the first paragraph,
+// the examples, and each flag with the first sentence of its text. "help COMMAND" prints the whole help, as
+// kubectl does.
 func printHelp(cmd *cobra.Command, args []string) {
 	if !cmd.HasLocalFlags() || cmd.HasSubCommands() {
 		cmd.Root().HelpFunc()(cmd, args)
@@ -62,7 +63,7 @@ func printShortHelp(cmd *cobra.Command, out io.Writer) {
 		cmd.Parent().CommandPath(), cmd.Name())
 }
 
-// wrapped returns text in lines of a width. All but the first one are indented.
+// wrapped returns text in lines of at most the given width. All lines except the first one are indented.
 func wrapped(text string, indent, width int) string {
 	text = wordwrap.WrapString(strings.Join(strings.Fields(text), " "), uint(width-indent))
 	return strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", indent))

@@ -68,9 +68,8 @@ func Execute(ctx context.Context, args []string, streams genericiooptions.IOStre
 	return code
 }
 
-// shim is the program that kubectl asks for completions of the plugin's words
-// (k8s.io/kubectl/pkg/cmd/plugin, since 1.26). It is this program under another
-// name.
+// shim is the name of the program that kubectl runs to complete the arguments of the plugin
+// (k8s.io/kubectl/pkg/cmd/plugin, since 1.26). It is this program under another name.
 const shim = "kubectl_complete-" + buildinfo.Name
 
 // Arguments returns the arguments of Execute for a process that was started with argv. Under the
@@ -136,12 +135,12 @@ func newKubectl(streams genericiooptions.IOStreams) *cobra.Command {
 	genname.SetHelpFunc(printHelp)
 	usage := genname.FlagErrorFunc()
 	genname.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		// The command may be unknown, not its flags.
+		// Perhaps the command is unknown, and not its flags.
 		if args := cmd.Flags().Args(); cmd == genname && len(args) > 0 {
 			return noSuchCommand(cmd, args)
 		}
 		var unknown *pflag.NotExistError
-		if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" { // one letter is like any other
+		if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" { // a short flag has no similar flag
 			var known []string
 			cmd.Flags().VisitAll(func(f *pflag.Flag) {
 				if !f.Hidden {
@@ -155,8 +154,7 @@ func newKubectl(streams genericiooptions.IOStreams) *cobra.Command {
 	return kubectl
 }
 
-// asksForCompletions reports whether args begin with the hidden command that shells
-// ask for completions.
+// asksForCompletions reports whether args begin with the hidden command that shells run for completions.
 func asksForCompletions(args []string) bool {
 	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
 }

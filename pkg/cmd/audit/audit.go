@@ -21,8 +21,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 )
 
-// maxLists is the largest number of lists in flight; each has a connection and a
-// buffer.
+// maxLists is the largest number of lists in flight. Each has its own connection and buffer.
 const maxLists = 256
 
 // options are the values of the flags.
@@ -41,7 +40,7 @@ type options struct {
 	compare   string // the file of the earlier audit
 	estimate  bool   // print an estimate of an audit's requests
 	watch     bool
-	// duration is how long an audit goes on, and interval how often it shows the counts.
+	// duration is the duration of a watch, and interval the time between two reports.
 	duration, interval time.Duration
 
 	prefixes        []string
@@ -180,8 +179,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	o.printFlags.AddFlags(cmd)
 }
 
-// Complete takes the scope, the rows, the gates and the output format from the command line and the
-// kubeconfig.
+// Complete sets the scope, the rows, the gates and the output format from the command line and the kubeconfig.
 func (o *options) Complete(cmd *cobra.Command, args []string) (err error) {
 	o.arguments, o.given = args, cmd.Flags().Changed
 	if err := o.printFlags.Check(); err != nil { // before anything is counted

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// prefixText returns the prefix, in quotes where it would look like another one. For a fold it
-// is the owners.
+// prefixText returns the prefix. It is in quotes if it could be confused with another prefix. For a fold, it is
+// the owners.
 func prefixText(r *row) string {
 	if r.fold != nil {
 		owners := plural(r.fold.OwnerKind)
@@ -31,7 +31,7 @@ func prefixText(r *row) string {
 	return text
 }
 
-// countText returns a number that may be unknown.
+// countText returns a number, or a question mark if it is unknown.
 func countText(n *int64) string {
 	if n == nil {
 		return humanize.Unknown
@@ -63,7 +63,7 @@ func creatorName(creator v1alpha1.Creator) string {
 	return text
 }
 
-// notesText returns the notes, and when a gate is exceeded if there is one.
+// notesText returns the notes. If there is a gate, it adds the time until the gate is exceeded.
 func notesText(r *row, gated bool) string {
 	notes := r.Notes
 	if g := r.Growth; gated && g != nil && g.DaysToGate != nil {
@@ -76,7 +76,7 @@ func notesText(r *row, gated bool) string {
 	return strings.Join(notes, "; ")
 }
 
-// spanText returns a time in days for people; nil is without end.
+// spanText returns a time in days for people. nil means without end.
 func spanText(days *float64) string {
 	const minutesOfDay, hoursOfDay, daysOfYear = 1440, 24, 365.25
 	if days == nil || *days > 100*daysOfYear {
@@ -104,7 +104,7 @@ func attemptsText(r *row) string {
 	return strconv.Itoa(*r.Attempts)
 }
 
-// roomText returns the room, which is at least so much if the attempts are unknown.
+// roomText returns the room. If the attempts are unknown, it is a lower bound.
 func roomText(r *row) string {
 	if r.Attempts == nil {
 		return "≥" + humanize.Room(roomOf(r.AuditItem))
@@ -129,8 +129,7 @@ func ageText(created *metav1.Time, now time.Time) string {
 	return duration.HumanDuration(now.Sub(created.Time))
 }
 
-// growthText returns the growth per day since the audit of --compare: a number, a range, or
-// that it is unknown.
+// growthText returns the growth per day since the audit of --compare: a number, a range, or a question mark.
 func growthText(g *v1alpha1.Growth) string {
 	switch {
 	case g == nil || g.PerDay == nil:

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// rowState has the fields of a row whose change makes it worth printing again, and the last
-// round that had the row.
+// rowState has the fields of a row that are compared with the last report. If they change, the row is printed
+// again.
 type rowState struct {
 	names, creates, deletes int64
 	notes                   string
@@ -21,8 +21,7 @@ type changes struct {
 	round int
 }
 
-// take returns the rows that have changed since it was called last, and the name pools of rows
-// that are not there any more.
+// take returns the rows that have changed since the last call, and the name pools of rows that no longer exist.
 func (c *changes) take(rows []row) (changed []row, gone []v1alpha1.PrefixRef) {
 	if c.rows == nil {
 		c.rows = map[v1alpha1.PrefixRef]rowState{}

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// reportRest returns a function that prints how long a polite scan pauses.
+// reportRest returns a function that prints the pause of a polite scan.
 func reportRest(line func(text string)) func(time.Duration) {
 	return func(pause time.Duration) {
 		line(terminal.Sprintf("Pausing for %s, nine times as long as the last request took (--polite)",

@@ -17,9 +17,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// evaluate returns the error that makes the exit code: an exceeded gate is 3, also if
-// not all could be read, since counts only grow; otherwise an incomplete report is a
-// failure, and so is a gate that has checked nothing.
+// evaluate returns the error that sets the exit code. An exceeded gate is exit code 3, even if some types could
+// not be read, because further names only increase the counts. Otherwise, an incomplete report is an error, and so
+// is a gate that has checked nothing.
 func (r *run) evaluate(ctx context.Context, result *audit.Result) error {
 	report := result.Report
 	if ctx.Err() != nil {
@@ -66,9 +66,8 @@ func (r *run) checkedNothing(result *audit.Result) error {
 	return nil
 }
 
-// checkNamespace returns an error if a gate would look into a namespace that does not
-// exist: its lists are as empty as where nothing is wrong. If the
-// user has no permission to know, explain prints it.
+// checkNamespace returns an error if the namespace of a gate doesn't exist, because its lists are empty and every
+// gate would pass. If the user has no permission to read the namespace, explain prints that.
 func (r *run) checkNamespace(ctx context.Context) error {
 	namespace := r.onlyNamespace()
 	if !r.about.Gated() || namespace == "" {
@@ -82,8 +81,8 @@ func (r *run) checkNamespace(ctx context.Context) error {
 	return nil
 }
 
-// undecided returns that a gate on growth can be exceeded as far as the earlier audit
-// tells, as an error, or nil.
+// undecided returns an error if a gate on growth might be exceeded, because the earlier audit has only bounds.
+// Otherwise it returns nil.
 func undecided(gate *v1alpha1.AuditGate) error {
 	if gate == nil || gate.Undecided == 0 {
 		return nil
@@ -93,7 +92,7 @@ func undecided(gate *v1alpha1.AuditGate) error {
 		humanize.Count(gate.Undecided, "prefix"))
 }
 
-// exceededText returns how many prefixes are above which limits, and the worst.
+// exceededText returns the number of prefixes above each limit, and the worst of them.
 func exceededText(gate *v1alpha1.AuditGate) string {
 	worst := worstOf(gate)
 	named := worst.Resource + "/" + worst.Prefix
@@ -138,7 +137,7 @@ func worstOf(gate *v1alpha1.AuditGate) v1alpha1.AuditExceeded {
 	})
 }
 
-// listed returns how many of the prefixes above the limits the report lists.
+// listed returns the number of prefixes above the limits that the report lists.
 func listed(gate *v1alpha1.AuditGate) string {
 	if kept := int64(len(gate.Exceeded)); kept < gate.ExceededCount {
 		return "the worst " + humanize.Grouped(kept)

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// rowsOnTerminal is how many rows a terminal shows without --top.
+	// rowsOnTerminal is the largest number of rows on a terminal without --top.
 	rowsOnTerminal = 20
 	// wideColumns is the width of a table with -o wide on a narrower terminal.
 	wideColumns = 160
@@ -87,8 +87,8 @@ var command = []string{"kubectl", "genname", "audit"}
 
 const nothingToShow = "No generated names to show."
 
-// unshownLines returns in one line which rows, prefixes and objects are not in the table, and
-// then which named prefixes have no names.
+// unshownLines returns a line about rows, prefixes and objects that are not in the table, and lines about named
+// prefixes without names.
 func (r *run) unshownLines(result *audit.Result, below int) (lines []string) {
 	report := result.Report
 	var parts []string
@@ -126,8 +126,8 @@ func verb(n int, one, several string) string {
 	return several
 }
 
-// notFoundLines returns the lines about prefixes without names: the nearest prefix that has some, or else
-// the rule that a prefix follows.
+// notFoundLines returns lines about named prefixes without names. They suggest the most similar prefix, or explain
+// how a prefix is written.
 func notFoundLines(result *audit.Result, namespace string) (lines []string) {
 	var others []string
 	for _, named := range result.NotFound {

@@ -42,8 +42,7 @@ func (u rateUnit) text(r *row) string {
 	return signed(*m.RatePerDay/u.perDay) + u.name
 }
 
-// sinceText returns a number of creates or deletes since the start, which after a gap are at
-// least so many.
+// sinceText returns the number of creates or deletes since the start. After a gap, it is a lower bound.
 func sinceText(r *row, count func(*v1alpha1.Measured) int64) string {
 	m := r.Measured
 	if m == nil {
@@ -73,7 +72,7 @@ func (o *options) watchColumns(rows []row) []column {
 	return append(columns, column{notesColumn, false, func(r *row) string { return notesText(r, false) }})
 }
 
-// quiet are prefixes under which nothing was created or deleted since the start.
+// quiet counts prefixes without a create or delete since the start.
 type quiet struct{ prefixes, names int64 }
 
 // split returns the rows of a report in an order, and the quiet prefixes. Prefixes that can't be watched

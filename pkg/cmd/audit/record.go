@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// isRecord reports whether a report is printed as a record: one TYPE/PREFIX was named, and it
-// has names in one place.
+// isRecord reports whether a report is printed as a record. Then the user named one TYPE/PREFIX, and its names are
+// in one namespace.
 func (o *options) isRecord(report *v1alpha1.AuditReport) bool {
 	return len(o.arguments) == 1 && isPrefix(o.arguments[0]) && len(report.Items) == 1 &&
 		report.Scope.ComparedWith == nil && !o.wide && !o.noHeaders
@@ -47,7 +47,7 @@ func printRecord(out io.Writer, report *v1alpha1.AuditReport) error {
 	return err
 }
 
-// attemptsOf returns the attempts per create, and whether the server or the client makes them.
+// attemptsOf returns the number of attempts per create, and whether the server or the client makes them.
 func attemptsOf(report *v1alpha1.AuditReport) string {
 	item, server := report.Items[0], report.Server
 	switch {
@@ -76,8 +76,8 @@ func recordVerdict(report *v1alpha1.AuditReport) string {
 	return "No problem: no create is close to failing."
 }
 
-// nextSteps returns the commands that follow a record, and their heading: to watch the
-// prefix, and to delete objects if prune takes them, or to read their owner.
+// nextSteps returns the commands that follow a record, and their heading. They watch the prefix, and delete
+// objects with prune, or read the owner of the objects if prune would refuse them.
 func nextSteps(item v1alpha1.AuditItem) (heading string, steps []string) {
 	steps = []string{"  kubectl genname audit " + item.Argument() + " --watch"}
 	owned := slices.ContainsFunc(item.Creators, func(c v1alpha1.Creator) bool { return c.Kind != "" })
@@ -86,7 +86,7 @@ func nextSteps(item v1alpha1.AuditItem) (heading string, steps []string) {
 		owner := strings.ToLower(item.Creators[0].Kind) + "/" + item.Creators[0].Name
 		return "Next:", append(steps, fmt.Sprintf("  kubectl get %s", reference.In(owner, item.Namespace)))
 	case item.ClientGenerated || item.RawPrefixes > 1 || item.Generated == 0:
-		return "Next:", steps // prune refuses them, or finds none
+		return "Next:", steps // prune would refuse them, or find none
 	}
 	age := "1h"
 	if item.Last24h != nil && *item.Last24h < item.Names {

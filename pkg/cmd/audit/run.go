@@ -24,8 +24,8 @@ type run struct {
 
 	types   []census.Resource
 	skipped []census.Skipped // by discovery
-	uid     string           // of the cluster
-	ahead   time.Duration    // how far the server's clock is ahead of that of this computer
+	uid     string           // UID of the cluster
+	ahead   time.Duration    // time by which the server's clock is ahead of this computer's clock
 	// maybeNowhere is true if the namespace of a gate is not known to exist.
 	maybeNowhere bool
 }
@@ -113,7 +113,7 @@ func (r *run) server() v1alpha1.AuditServer {
 	}
 }
 
-// onlyNamespace returns the namespace if nothing else is counted.
+// onlyNamespace returns the namespace if only one is counted.
 func (r *run) onlyNamespace() string {
 	if namespaced := func(t census.Resource) bool { return t.Namespaced }; !slices.ContainsFunc(r.types, namespaced) {
 		return ""
@@ -148,8 +148,8 @@ func (r *run) resolve(ctx context.Context) (err error) {
 	return nil
 }
 
-// explainPrefix adds to the error of an unknown type how prefixes are named, if an argument
-// looks like one: no type ends with a dash or a dot.
+// explainPrefix adds the syntax of prefixes to the error about an unknown type, if an argument looks like a
+// prefix. The name of a type never ends with a dash or a dot.
 func explainPrefix(args []string, err error) error {
 	looksLike := func(arg string) bool { return strings.HasSuffix(arg, "-") || strings.HasSuffix(arg, ".") }
 	at := slices.IndexFunc(args, looksLike)

@@ -74,7 +74,7 @@ func (a *appending) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
 	return a.print(changed)
 }
 
-// goneText returns why a row is no longer printed, as far as that is known.
+// goneText returns the reason why a row is no longer printed, or "".
 func goneText(r *v1alpha1.AuditReport) string {
 	if top := r.Scope.Top; top > 0 && len(r.Items) == top {
 		return fmt.Sprintf("it is not among the first %d", top)
@@ -83,11 +83,11 @@ func goneText(r *v1alpha1.AuditReport) string {
 		humanize.Count(r.Scope.MinCount, "name"))
 }
 
-// printedAtOnce is of how many rows the text is in memory at the same time.
+// printedAtOnce is the largest number of rows whose text is in memory at the same time.
 const printedAtOnce = 1000
 
-// print prints rows, after the header if they are the first. Their text is made twice,
-// because it takes much memory, and the first line has to be as wide as the last.
+// print prints rows. The first rows have a header. It formats the rows twice, because the columns need the width
+// of all rows, and the text of all rows would take too much memory.
 func (a *appending) print(rows []row) error {
 	columns, header := a.watchColumns(rows), a.widths == nil && !a.noHeaders
 	for some := range slices.Chunk(rows, printedAtOnce) {
@@ -111,7 +111,7 @@ func (a *appending) last(r *v1alpha1.AuditReport) scan.View {
 }
 func (a *appending) notice(text string) { a.line(text) }
 
-// quietLines return at the end how many prefixes have no row.
+// quietLines returns the last lines, with the number of prefixes without a row.
 func quietLines(r *v1alpha1.AuditReport) []string {
 	switch _, still := split(r, audit.ByNames); {
 	case len(r.Items)+len(r.Folded) == 0:
@@ -122,12 +122,12 @@ func quietLines(r *v1alpha1.AuditReport) []string {
 	return nil
 }
 
-// quietText returns how many prefixes are quiet.
+// quietText returns the number of quiet prefixes.
 func quietText(q quiet) string {
 	return humanize.Count(q.prefixes, "prefix") + " with " + humanize.Count(q.names, "name")
 }
 
-// maxNotices is how many notices are kept for the end of a screen.
+// maxNotices is the largest number of notices that are kept for the end of a screen.
 const maxNotices = 100
 
 // painting paints the table on a screen again and again.
@@ -136,7 +136,7 @@ type painting struct {
 	line    func(text string)
 	screen  *terminal.Screen
 	notices []string // the last ones
-	dropped int      // how many came before
+	dropped int      // number of earlier notices
 }
 
 func (p *painting) show(r *v1alpha1.AuditReport, s live.Snapshot) error {
@@ -152,7 +152,7 @@ func (p *painting) show(r *v1alpha1.AuditReport, s live.Snapshot) error {
 	return p.screen.Paint(lines, status)
 }
 
-// lines returns the table as it fits on a screen, and how many rows don't.
+// lines returns the table with the rows that fit on a screen, and the number of the other rows.
 func (p *painting) lines(r *v1alpha1.AuditReport, width, height int) (lines []string, hidden int) {
 	rows, _ := split(r, p.about.Order)
 	room := max(height-3, 1) // the header, the quiet prefixes, and the line at the bottom
@@ -171,7 +171,7 @@ func (p *painting) lines(r *v1alpha1.AuditReport, width, height int) (lines []st
 	return lines, len(rows) - len(shown)
 }
 
-// belowText returns how many rows are below those on the screen.
+// belowText returns the number of rows below the screen.
 func belowText(r *v1alpha1.AuditReport, below int) string {
 	rows := humanize.Count(below, "row")
 	if r.Hidden.BelowTop > 0 {
@@ -180,7 +180,7 @@ func belowText(r *v1alpha1.AuditReport, below int) string {
 	return fmt.Sprintf("%s below", rows)
 }
 
-// statusText returns how long the watch has run, and how complete it is.
+// statusText returns the duration of the watch, and whether it is complete.
 func statusText(s live.Snapshot, duration time.Duration) string {
 	passed := s.At.Sub(s.Began).Round(time.Second).String()
 	if duration > 0 {

@@ -128,8 +128,8 @@ func tableOf(columns []column, rows []row) *table.Table {
 }
 
 const (
-	// leastCell is the width below which a column gives way only once the notes have gone
-	// below their rows, and narrow that below which none does.
+	// leastCell is the smallest width of a column in the first step. If that isn't narrow enough, the notes move
+	// below their rows. narrow is the smallest width after that.
 	leastCell = 16
 	narrow    = 8
 )
@@ -156,7 +156,7 @@ func fit(t *table.Table, width int) *table.Table {
 	return fitted
 }
 
-// withoutGroups returns the table with types as jobs, not jobs.batch, unless that makes two types one.
+// withoutGroups returns the table with jobs instead of jobs.batch, unless two types would have one name.
 func withoutGroups(t *table.Table) *table.Table {
 	at := slices.IndexFunc(t.Columns, func(c table.Column) bool { return c.Name == resourceColumn })
 	short := &table.Table{Columns: t.Columns}

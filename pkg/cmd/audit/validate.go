@@ -21,7 +21,7 @@ func (o *options) named() bool { return len(o.arguments) > 0 }
 // isPrefix reports whether an argument is TYPE/PREFIX.
 func isPrefix(argument string) bool { return strings.Contains(argument, "/") }
 
-// withPrefix returns effective prefixes, and that of another one, each once.
+// withPrefix adds an effective prefix to a list, unless the list has it.
 func withPrefix(prefixes []string, prefix string) []string {
 	if prefix = names.EffectivePrefix(prefix); slices.Contains(prefixes, prefix) {
 		return prefixes
@@ -29,7 +29,7 @@ func withPrefix(prefixes []string, prefix string) []string {
 	return append(prefixes, prefix)
 }
 
-// readOld reads the audit to compare with, if there is one.
+// readOld reads the audit of --compare, or returns nil.
 func readOld(path string) (*v1alpha1.AuditReport, error) {
 	if path == "" {
 		return nil, nil

@@ -35,7 +35,7 @@ func verdictLines(report *v1alpha1.AuditReport) (lines []string) {
 	return lines
 }
 
-// closeLine returns whether a create is close to failing, and for how many types it assumes
+// closeLine returns whether a create is close to failing. It also returns the number of types for which it assumes
 // one attempt.
 func closeLine(report *v1alpha1.AuditReport) string {
 	v, server := report.Verdict, report.Server.Attempts
@@ -62,8 +62,8 @@ func closeLine(report *v1alpha1.AuditReport) string {
 	return line
 }
 
-// closeness returns how many names the prefix has that is closest to failing, and when a
-// create fails.
+// closeness returns the number of names of the prefix that is closest to a failure, and the time until the
+// failure.
 func closeness(c *v1alpha1.AuditClosest) string {
 	text := humanize.Count(c.Names, "name") + ", " + humanize.Count(c.Attempts, "attempt")
 	if c.FailsInDays != nil {

@@ -34,8 +34,8 @@ func (r *run) warnings(result *audit.Result) (lines []string) {
 	return lines
 }
 
-// compared returns the lines about the types and prefixes that could not be compared, and the prefixes
-// that are gone.
+// compared returns lines about the types and prefixes that could not be compared, and about prefixes that have no
+// names now.
 func (r *run) compared(result *audit.Result) (lines []string) {
 	report, file := result.Report, r.compare
 	add := func(format string, args ...any) { lines = append(lines, terminal.Sprintf(format, args...)) }

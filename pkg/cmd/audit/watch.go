@@ -19,14 +19,14 @@ import (
 // reuseOf is the number of the fullest prefixes whose reuse of names is counted.
 const reuseOf = 20
 
-// mostPainted is how many rows a painted report has without --top. There may be a hundred
-// thousand, which would take a hundred times the memory of the counts.
+// mostPainted is the largest number of rows of a painted report without --top. A cluster can have a hundred
+// thousand prefixes, and their rows would take a hundred times the memory of the counts.
 const mostPainted = 1000
 
 // garbagePercent is the share of garbage at which the collector runs.
 const garbagePercent = 25
 
-// watched is an audit that goes on.
+// watched is an audit with --watch.
 type watched struct {
 	run    *run
 	types  *cluster.Types
@@ -47,10 +47,10 @@ func (w *watched) start(ctx context.Context) error {
 		return err
 	}
 	c := w.run.session
-	// The counts stay in use, and little garbage is made. So four times as many collections
-	// cost little, and leave a quarter of the garbage.
+	// The counts stay in use, so there is little garbage. Four times as many garbage collections cost little, and
+	// leave a quarter of the garbage.
 	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
-	c.Retries()                                   // the engine asks for them while all else waits
+	c.Retries()                                   // fetches them now; otherwise the engine would wait for them
 	c.Config = connection.Uninterrupted(c.Config) // the counts are verified after an interrupt
 	w.odds = audit.NewOdds(c.RetriesOf)
 	w.engine = w.newEngine()
@@ -58,10 +58,10 @@ func (w *watched) start(ctx context.Context) error {
 	w.reportTo(func(text string) {
 		select {
 		case notices <- text:
-		default: // too many to read; the report has their number
+		default: // too many for a reader; the report has their number
 		}
 	})
-	running, stop := context.WithCancel(context.WithoutCancel(ctx)) // it goes on until it is verified
+	running, stop := context.WithCancel(context.WithoutCancel(ctx)) // the engine runs until it has verified its counts
 	ended := make(chan error, 1)
 	go func() { ended <- w.engine.Run(running) }()
 	early := context.AfterFunc(ctx, stop)
@@ -83,7 +83,7 @@ func (w *watched) start(ctx context.Context) error {
 	return w.finish(ctx)
 }
 
-// verifiedWithin is how long the counts are verified after an interrupt.
+// verifiedWithin is the time limit for the verification after an interrupt.
 const verifiedWithin = 4 * time.Second
 
 // verify compares the counts with the server at the end. An interrupt leaves it little
@@ -95,8 +95,7 @@ func (w *watched) verify(ctx context.Context) {
 	w.engine.Verify(verifying)
 }
 
-// counts prints the notices that come until all is counted, and reports whether it is: the
-// engine may have ended before.
+// counts prints the notices until everything is counted. counted is false if the engine ended before that.
 func (w *watched) counts(ended <-chan error, notices <-chan string) (counted bool, err error) {
 	for {
 		select {
@@ -122,7 +121,7 @@ func (w *watched) printLeft(notices <-chan string) {
 	}
 }
 
-// newEngine returns the engine that the flags ask for.
+// newEngine returns an engine that is configured by the flags.
 func (w *watched) newEngine() *live.Engine {
 	r := w.run
 	engine := live.New(*r.scanner())
@@ -133,7 +132,7 @@ func (w *watched) newEngine() *live.Engine {
 	return engine
 }
 
-// reportTo makes the engine report events that a user should know at once.
+// reportTo makes the engine print important events at once.
 func (w *watched) reportTo(line func(text string)) {
 	patience := cluster.Patience{For: w.run.session.Patience.For, Print: line}
 	w.engine.Scanner.Absent, w.engine.Scanner.Resting = patience.Report, reportRest(line)
@@ -240,8 +239,8 @@ func (w *watched) finish(ctx context.Context) error {
 	return r.session.Show(result.Report, v)
 }
 
-// watchedText returns how many types and events were watched, and the share of events that
-// changed no count: a watch can't leave out updates.
+// watchedText returns the number of types and events, and the share of events that changed no count. A watch
+// always delivers updates, which change no count.
 func watchedText(s live.Snapshot) string {
 	types, gaps := humanize.Count(s.Watched, "type"), humanize.Count(s.Gaps, "gap")
 	events := humanize.Count(s.Events, "event")

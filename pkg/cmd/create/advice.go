@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 )
 
-// likelyName is the name of an object that may exist. It is the name in the response if that
-// differs from the sent name.
+// likelyName returns the name of an object that might exist. If the name in the response differs from the name
+// that was sent, it is the name in the response.
 func likelyName(o create.Outcome) string {
 	if errors.Is(o.Err, exactlyonce.ErrRenamed) && o.Result.Object != nil {
 		return o.Result.Object.GetName()
@@ -22,8 +22,8 @@ func likelyName(o create.Outcome) string {
 	return o.Result.Name
 }
 
-// whereToLook is the command that shows an object that may exist. If the server was to pick its
-// name, the command lists all objects of its type.
+// whereToLook returns the command that shows an object that might exist. If the server picks the name, the command
+// lists all objects of the type.
 func whereToLook(o create.Outcome) string {
 	if name := likelyName(o); name != "" {
 		return fmt.Sprintf(textGet, o.Document.Argument(name))
@@ -66,12 +66,11 @@ func (e *ending) hint(text string) string {
 	return capitalized(text)
 }
 
-// aboutHolders returns the advice about objects that hold names of the run and may be the run's
-// own.
+// aboutHolders returns the advice about objects that have names of the run, and might be objects of the run.
 func (e *ending) aboutHolders() (lines []string) {
 	for _, o := range e.Holders {
 		object := o.Document.Argument(o.Result.Name)
-		if len(e.flags.secrets) > 0 { // an ID made with the secret proves that an object is ours, so no log shows it
+		if len(e.flags.secrets) > 0 { // with a secret, an ID proves that an object is ours, so messages don't show it
 			lines = append(lines, fmt.Sprintf("%s has the name of an object of this run, and no creation ID.\n"+
 				"Another user created it, or something removed its ID. Check it, and delete it:\n"+
 				"  kubectl delete %s", object, object))

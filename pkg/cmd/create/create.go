@@ -52,7 +52,7 @@ type options struct {
 
 	conn         *connection.Connection
 	fieldManager string
-	namespace    string // that of the command
+	namespace    string // namespace of the command
 	flags        ownCreateFlags
 
 	session   atomic.Pointer[create.Session] // nil before the first request
@@ -93,7 +93,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 	o.flags.addTo(cmd)
 	flagvalue.ReadableNumbers(cmd.Flags())
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		// It may be an unknown subcommand.
+		// Perhaps it is an unknown subcommand.
 		if explained := o.explainArguments(cmd, cmd.Flags().Args()); explained != nil {
 			return explained
 		}
@@ -160,8 +160,7 @@ func (o *options) Validate() error {
 	return o.CreateOptions.Validate()
 }
 
-// Run creates the objects in the order in which they are read, and goes on
-// after one that fails.
+// Run creates the objects in the order of the input. It continues after an object that fails.
 func (o *options) Run(ctx context.Context) error {
 	if o.EditBeforeCreate || o.Raw != "" {
 		return o.RunCreate(o.conn.Factory)

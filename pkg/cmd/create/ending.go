@@ -44,7 +44,7 @@ func counts(t create.Totals) string {
 		"attempted", t.Created, t.Existed, t.Failed, t.Unknown, t.NotAttempted)
 }
 
-// finish makes the command's error from the objects that failed, are unknown or were not attempted.
+// finish returns the error of the command. It is about the objects that failed, are unknown or were not attempted.
 func (r *results) finish() error {
 	if r.hasObjects() {
 		r.printLine(r.objectsOfTheRun())
@@ -70,11 +70,11 @@ type ending struct {
 	flags   *ownCreateFlags
 	waiting *waiting
 
-	err                     error // of the objects and the input
+	err                     error // error of the objects and the input
 	dryRun                  bool
 	interrupted, notWritten bool   // why the run stopped
 	hangs                   string // after an interrupt, why the rest is not known
-	unsaid                  bool   // copies failed in the same way as another one
+	unsaid                  bool   // copies failed with the same error as another copy
 	unusable                bool   // a part of the input
 }
 
@@ -112,8 +112,8 @@ func (e *ending) result() (printed []string, err error) {
 	return printed, &exitcode.Error{Code: code, Err: e.err, Lines: lines}
 }
 
-// hasObjects reports whether a run with a key has objects to list. A client's dry run
-// prints how to list them, because nothing else shows the selector.
+// hasObjects reports whether a run with a key has objects to list. In a client dry run, the command prints how to
+// list them, because no other output shows the selector.
 func (r *results) hasObjects() bool {
 	if len(r.end.Places) == 0 || r.DryRunStrategy == cmdutil.DryRunServer {
 		return false
@@ -121,8 +121,8 @@ func (r *results) hasObjects() bool {
 	return r.end.Created+r.end.Existed+r.end.Unknown > 0 || r.unexpected || r.dryRun()
 }
 
-// together returns the errors in the order of the input. It keeps kubectl's words for errors in
-// files, which kubectl joins in one error.
+// together joins the errors in the order of the input. kubectl joins errors about files in one error, and together
+// keeps its text.
 func (r *results) together() error {
 	slices.SortStableFunc(r.errs, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
 	var errs []error
@@ -148,8 +148,7 @@ func (r *results) interrupted() bool {
 
 func (o *options) dryRun() bool { return o.DryRunStrategy != cmdutil.DryRunNone }
 
-// unread is the line about the part of the input that can't be counted. It is empty if there is
-// none.
+// unread returns the line about a part of the input that was not counted, or "".
 func (e *ending) unread() string {
 	switch {
 	case e.cutOff():
@@ -281,7 +280,7 @@ func some(all []string) string {
 	return strings.Join(shown, ", ") + more
 }
 
-// maxShown is how many objects a line names.
+// maxShown is the largest number of objects that a line names.
 const maxShown = create.MaxNamed
 
 // ofTheRun returns kubectl's commands that get all objects of the run, a line for each namespace.

@@ -28,13 +28,13 @@ const (
 	namingServer naming = "server"
 )
 
-// ownCreateFlags are those that kubectl create does not have.
+// ownCreateFlags are the flags that kubectl create doesn't have.
 type ownCreateFlags struct {
 	naming       flagvalue.Enum[naming]
 	attempts     int
 	retryTimeout time.Duration
 	key          string
-	secrets      []derive.Secret // of the key: the current one, and former ones
+	secrets      []derive.Secret // the current secret of the key, and former secrets
 	count        int
 	concurrency  int
 	qps          float32
@@ -115,15 +115,13 @@ func (w *waitSwitch) Set(value string) error {
 	return nil
 }
 
-// defaultWait is how long --wait waits.
+// defaultWait is the default time limit of --wait.
 const defaultWait = 10 * time.Minute
 
-// maxAttempts bounds the names of one object. All of them are calculated for objects
-// that have one creation ID.
+// maxAttempts limits the names of one object. If objects have one creation ID, all of their names are calculated.
 const maxAttempts = 100_000
 
-// kubectlsWords reports whether the output shall be that of kubectl create to
-// the byte.
+// kubectlsWords reports whether the output must be exactly that of kubectl create.
 func (f *ownCreateFlags) kubectlsWords() bool {
 	return f.naming.Value == namingServer && f.attempts == 1
 }
@@ -166,9 +164,9 @@ func (f *ownCreateFlags) validateWait() error {
 	return err
 }
 
-// validateKubectlsOwn returns an error for flags of ours beside --edit or --raw. kubectl's own code
-// runs these two, and would ignore our flags. It lets the server pick names and makes one attempt,
-// so --naming and --attempts can have these values.
+// validateKubectlsOwn returns an error if our flags are combined with --edit or --raw, because kubectl's own code
+// runs these two and would ignore our flags. It lets the server pick names and makes one attempt, so --naming and
+// --attempts can have these values.
 func (o *options) validateKubectlsOwn() error {
 	flag := "--raw"
 	if o.EditBeforeCreate {

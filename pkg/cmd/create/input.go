@@ -26,7 +26,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// input is the input while it is read, by one goroutine.
+// input reads the input in one goroutine.
 type input struct {
 	options *options
 	ctx     context.Context // done when the user interrupts
@@ -40,16 +40,16 @@ type input struct {
 	prefixes lint.Prefixes
 
 	keyed     bool // nothing is created before all is read
-	asked     bool // the server was asked again for a missing type
+	asked     bool // the server's types were requested again because a type was missing
 	typesCome bool // a document that brings types was handed over
 }
 
-// errSettle ends a batch before the next document: a missing type may come with the earlier ones.
+// errSettle ends a batch before a document whose type is missing. An earlier document might add the type.
 var errSettle = errors.New("the earlier documents come first")
 
-// askAgain reports whether the server is asked again for a missing type. Before, the earlier documents are
-// created. It does so once, as kubectl, because discovery takes longer than a create. After a document that
-// brings types it does so for each missing type.
+// askAgain decides whether to request the server's types again for a missing type. The earlier documents are
+// created first. It does so once, as kubectl does, because discovery takes longer than a create. After a document
+// that adds types, it does so for each missing type.
 func (in *input) askAgain() bool {
 	if in.asked && !in.typesCome {
 		return false
@@ -73,12 +73,11 @@ func (o *options) batches(ctx context.Context, checks *waitChecks) (iter.Seq[bat
 	return in.split(documents), err
 }
 
-// split returns the batches of documents. A batch ends after a document that brings types, and before one
-// whose type is missing. The next
-// document is read when the batch was created, because reading maps and validates it. A run with a key has
-// one batch, because it creates nothing before it has read all.
+// split returns the batches of documents. A batch ends after a document that adds types, and before a document
+// whose type is missing. The next document is read after the batch was created, because reading maps and validates
+// a document. A run with a key has one batch, because it creates nothing before it has read all documents.
 func (in *input) split(documents batch) iter.Seq[batch] {
-	next, _ := iter.Pull2(documents) // if reading hangs, nothing can stop it
+	next, _ := iter.Pull2(documents) // if reading hangs, it can't be stopped
 	more := true
 	one := func(yield func(*create.Document, error) bool) {
 		for {
@@ -116,7 +115,7 @@ func (o *options) documents(ctx context.Context) (batch, *input, error) {
 	}
 	o.namespace = namespace
 	in := &input{options: o, ctx: ctx, encoder: scheme.DefaultJSONEncoder(), keyed: o.flags.key != ""}
-	if enforce { // the builder's own check has its errors after those of all documents
+	if enforce { // the builder would report these errors after all documents
 		in.within = resource.RequireNamespace(namespace)
 	}
 	builder := resource.NewBuilder(newTypes(factory, in)).
@@ -138,17 +137,17 @@ func (o *options) documents(ctx context.Context) (batch, *input, error) {
 	}, in, objects.Err()
 }
 
-// visit hands over the documents in order, and the read errors at the end. It continues after an
-// unreadable document, as kubectl does.
+// visit passes on the documents in order, and then the errors of reading. It continues after an unreadable
+// document, as kubectl does.
 func (in *input) visit(objects *resource.Result) {
-	err := objects.Visit(func(info *resource.Info, _ error) error { // the errors come at the end
+	err := objects.Visit(func(info *resource.Info, _ error) error { // the errors are returned at the end
 		if in.stopped {
 			return create.ErrUnread
 		}
 		in.hand(in.document(info))
 		return nil
 	})
-	if err != nil && in.ctx.Err() != nil { // the error then comes from the interrupt
+	if err != nil && in.ctx.Err() != nil { // then the interrupt causes the error
 		err = create.ErrUnread
 	}
 	if err != nil {
@@ -193,8 +192,8 @@ func (in *input) warnOfPrefix(object *unstructured.Unstructured, mapping *meta.R
 	}
 }
 
-// recordAsPlugin makes --record write "kubectl genname". kubectl's recorder has the command line
-// from os.Args, so recordAsPlugin checks that.
+// recordAsPlugin makes --record write "kubectl genname". kubectl's recorder reads the command line from os.Args,
+// so recordAsPlugin checks os.Args.
 func (o *options) recordAsPlugin() {
 	recorded := &unstructured.Unstructured{Object: map[string]any{}}
 	if err := o.Recorder.Record(recorded); err != nil {

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// maxStopping is how long the command goes on after an interrupt. It is the grace period of the
-	// objects in progress, and time to end.
+	// maxStopping is the time limit of the command after an interrupt. It has the grace period of the objects in
+	// progress, and time to print their results.
 	maxStopping = exactlyonce.Grace + 4*time.Second
-	// sameInterrupt is the time in which further signals count as the first. A runner may signal a
-	// process and its group.
+	// sameInterrupt is the time in which further signals count as the first one. A CI runner can send a signal to
+	// a process and to its group.
 	sameInterrupt = time.Second
-	// maxPrinting is the time limit of the last lines, because their reader may be gone.
+	// maxPrinting is the time limit for printing the last lines. The program that reads them might have stopped.
 	maxPrinting = 500 * time.Millisecond
 )
 

@@ -19,8 +19,8 @@ const (
 	secretVariable = "GENNAME_IDEMPOTENCY_SECRET"
 )
 
-// readKey sets the key and its secrets from their flags, files or variables. An empty one is an error,
-// because the run would create every object again.
+// readKey reads the key and its secrets from their flags, files or variables. An empty value is an error, because
+// the run would create every object again.
 func (f *ownCreateFlags) readKey() error {
 	secret, secretSource, err := f.readValue("idempotency-secret-file", secretVariable)
 	if err != nil {
@@ -52,8 +52,8 @@ func (f *ownCreateFlags) readKey() error {
 	return f.parseSecrets(secret, secretSource)
 }
 
-// readValue returns the content of the file that a flag names, or else of the variable, without line
-// breaks at its end. source is where it was read, or empty if there is neither.
+// readValue returns the content of the file that a flag names, or of the environment variable, without line breaks
+// at its end. source names the file or the variable. It is empty if neither is set.
 func (f *ownCreateFlags) readValue(flag, variable string) (value, source string, err error) {
 	if f.set.Changed(flag) {
 		file := f.set.Lookup(flag).Value.String()
@@ -107,8 +107,8 @@ func (f *ownCreateFlags) parseSecrets(text, source string) error {
 	return nil
 }
 
-// validateEndsOf returns an error for a key like "migrate-$COMMIT" with an empty variable. Such a key
-// is the same for all commits. The URL of a pipeline can end with a slash, but not one without a host.
+// validateEndsOf returns an error for a key that probably has an empty variable, like "migrate-$COMMIT". Such a
+// key would be the same for all commits. The URL of a pipeline can end with a slash, unless it has only a host.
 func validateEndsOf(key string) error {
 	separator := func(r rune) bool { return strings.ContainsRune("-_./:", r) || unicode.IsSpace(r) }
 	runes := []rune(key)

@@ -21,11 +21,13 @@ import (
 const (
 	// Pods are listed after pauses from the first to the longest.
 	firstPending, longestPending = 2 * time.Second, 10 * time.Second
-	// restOfTime is how many times longer a pause is than the list before it, because many Pods are a load.
+	// restOfTime is the length of a pause as a multiple of the duration of the list before it. It is large,
+	// because lists of many Pods are a load on the server.
 	restOfTime = 20
 	// longestRest bounds such a pause.
 	longestRest = time.Minute
-	// reportEvery is how often a line reports why nothing runs. On a terminal, the line of the progress does.
+	// reportEvery is the interval of lines about the reasons why no Pod runs. On a terminal, the progress line has
+	// the reasons.
 	reportEvery = 30 * time.Second
 	// lastPending bounds the lists at the end of the wait.
 	lastPending = 5 * time.Second
@@ -35,8 +37,8 @@ const (
 type podReasons struct {
 	client  typedcore.CoreV1Interface
 	sources []pods.Source
-	now     []pods.Reason                // of objects that have not ended
-	last    map[apitypes.UID]pods.Reason // of objects that have ended
+	now     []pods.Reason                // reasons of objects that have not ended
+	last    map[apitypes.UID]pods.Reason // reasons of objects that have ended
 	ended   map[apitypes.UID]bool
 }
 
@@ -68,7 +70,7 @@ func (p *podReasons) list(ctx context.Context) <-chan []pods.Reason {
 	return reasons
 }
 
-// note takes the reasons of a list.
+// note records the reasons of a list.
 func (p *podReasons) note(all []pods.Reason) {
 	p.now = slices.DeleteFunc(all, func(r pods.Reason) bool { return p.ended[r.Owner.UID] })
 }
@@ -105,7 +107,8 @@ func (w *waiting) progress() string {
 	return fmt.Sprintf("waiting for %s: %d running. %s", elapsed, w.left(), sentence(w.why.now[0]))
 }
 
-// report is the line that tells without a terminal why nothing runs. It is empty if something else is the case.
+// report returns a line with the reason why no Pod runs, for output without a terminal. It is empty if there is no
+// such reason.
 func (w *waiting) report() string {
 	if len(w.why.now) == 0 {
 		return ""
@@ -119,7 +122,7 @@ func (w *waiting) report() string {
 
 func (w *waiting) elapsed() time.Duration { return time.Since(w.began).Truncate(time.Second) }
 
-// sentence is a reason in one line.
+// sentence returns a reason as one line.
 func sentence(r pods.Reason) string {
 	text := terminal.Sprintf("%s %s: %s", r.Kind, r.Name, r.Reason)
 	if r.Message != "" {

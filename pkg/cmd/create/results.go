@@ -38,7 +38,7 @@ type results struct {
 	end     create.Summary
 	errs    []placed
 	printed map[reason]bool
-	unsaid  bool // copies failed in the same way as another one
+	unsaid  bool // copies failed with the same error as another copy
 	warned  map[string]bool
 
 	problems bool // the input could not be read, or not all of it
@@ -49,7 +49,7 @@ type results struct {
 	waiting waiting
 
 	unexpected bool            // the key was used for another input
-	namespaces map[string]bool // in which objects are
+	namespaces map[string]bool // namespaces of the objects
 	here       bool            // some of them are where the next command looks
 }
 
@@ -84,7 +84,7 @@ func (o *options) newResults(ctx context.Context, stop context.CancelCauseFunc) 
 	return r
 }
 
-// take prints one event.
+// take handles one event.
 func (r *results) take(event create.Event) {
 	switch e := event.(type) {
 	case create.Outcome:
@@ -152,7 +152,7 @@ func (r *results) warnOfFixedName(d *create.Document) {
 	}
 }
 
-// problem notes an error that is not one of an object.
+// problem records an error that is not about one object.
 func (r *results) problem(e create.Problem) {
 	r.problems = true
 	r.unexpected = r.unexpected || errors.As(e.Err, new(*create.UnexpectedError))
@@ -169,8 +169,8 @@ func nameIn(err error) string {
 	return status.Status().Details.Name
 }
 
-// searching prints the progress of the search for objects of a key. Without a terminal it prints
-// only if the search takes long.
+// searching prints the progress of the search for objects of a key. Without a terminal, it prints only if the
+// search takes long.
 func (r *results) searching(e create.Searching) {
 	text := fmt.Sprintf("searching for objects of this key: %d of %s read", e.Done, humanize.Count(e.Places, "list"))
 	if r.progress != nil {
@@ -181,8 +181,8 @@ func (r *results) searching(e create.Searching) {
 	}
 }
 
-// collect records an error of one of the document's copies. It skips an error that differs from
-// another copy's error only in the name.
+// collect records the error of a copy. It skips the error if it differs from the error of another copy only in the
+// name.
 func (r *results) collect(d *create.Document, name string, err error) {
 	if err == nil {
 		return
@@ -207,9 +207,8 @@ func (r *results) warn(text string) {
 	}
 }
 
-// print prints the object that the server stored, if it is known. One that cannot
-// be printed is named in the error, for it is there. When stdout is gone,
-// nothing more is created.
+// print prints the object that the server stored, if it is known. If an object can't be printed, the error names
+// it, because the object exists. After stdout is closed, the run creates nothing more.
 func (r *results) print(d *create.Document, object *unstructured.Unstructured) error {
 	if object == nil {
 		return nil

@@ -39,7 +39,7 @@ var logCommands = map[schema.GroupKind]string{
 // awaitedPods are the Pods of a run's objects.
 type awaitedPods struct {
 	owners  []pods.Owner
-	several bool     // more than one container can run
+	several bool     // several containers can run
 	hints   []string // commands for the logs of other objects
 }
 
@@ -97,12 +97,12 @@ type logStreams struct {
 	follower *logs.Follower
 	escapes  bool // stderr is a terminal
 	later    []func()
-	messages chan<- string // to be printed; nil at the end
+	messages chan<- string // lines to print; nil ends printing
 	printed  chan struct{} // closed when all of them are
 
 	mu    sync.Mutex
 	names bool           // lines have the name of their container
-	first logs.Container // the only one so far
+	first logs.Container // the only container so far
 }
 
 // streamLogs starts to print the logs of the objects that are waited for.
@@ -130,8 +130,8 @@ func (r *results) streamLogs() {
 	r.waiting.logs = l
 }
 
-// printLine prints lines on stderr. Beside logs it doesn't wait for the reader of stderr, because the wait and
-// the results on stdout go on without one.
+// printLine prints lines on stderr. While logs are printed, it doesn't wait for the reader of stderr. The wait and
+// the results on stdout continue without that reader.
 func (r *results) printLine(text string) {
 	if l := r.waiting.logs; l != nil && l.messages != nil {
 		l.messages <- text
@@ -220,7 +220,7 @@ func period(from, to time.Time) string {
 	return strings.TrimPrefix(text, " and ")
 }
 
-// exitOf is why a container has ended, as far as it is known.
+// exitOf returns the reason why a container has ended, as far as it is known.
 func exitOf(t *corev1.ContainerStateTerminated) string {
 	switch {
 	case t == nil:

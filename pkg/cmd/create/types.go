@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 )
 
-// types is a RESTClientGetter for the reading of documents. If the server lacks a type, it may ask again,
-// because a document can bring the type.
+// types is a RESTClientGetter for reading documents. If the server lacks a type, it can request the server's types
+// again, because a document can add the type.
 type types struct {
 	genericclioptions.RESTClientGetter
 	mapper mapper
@@ -22,8 +22,8 @@ func newTypes(getter genericclioptions.RESTClientGetter, in *input) *types {
 	return &types{getter, mapper{input: in, known: map[kindIn]*meta.RESTMapping{}}}
 }
 
-// ToRESTConfig returns a configuration without a server. The builder makes a client from it for
-// every document, but reading sends no request.
+// ToRESTConfig returns a configuration without a server. The resource builder makes a client from it for each
+// document, but reading sends no request.
 func (t *types) ToRESTConfig() (*rest.Config, error) { return &rest.Config{}, nil }
 
 // ToRESTMapper returns the mapper.

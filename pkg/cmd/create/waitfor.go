@@ -68,8 +68,8 @@ func outdated(object *unstructured.Unstructured, condition map[string]any) bool 
 	return found && observed < object.GetGeneration()
 }
 
-// pathCondition is jsonpath=EXPRESSION[=VALUE]: one field, with any value unless one is
-// given.
+// pathCondition parses jsonpath=EXPRESSION[=VALUE]. The condition is met if the field has the value. Without a
+// value, the field must exist.
 func pathCondition(text string) (wait.Condition, error) {
 	parts := splitSingle(text)
 	if len(parts) > 2 {

@@ -31,17 +31,17 @@ import (
 type waiting struct {
 	checks  *waitChecks // nil without --wait
 	objects []wait.Object
-	whole   map[wait.Object]*unstructured.Unstructured // as created, if the format shows whole objects
+	whole   map[wait.Object]*unstructured.Unstructured // whole objects as they were created, if the format needs them
 
 	ended     map[wait.Outcome]int
-	suspended map[wait.Object]bool // of those that run
+	suspended map[wait.Object]bool // running objects that are suspended
 	shown     int                  // objects whose end without success was printed
-	running   []string             // arguments of kubectl, as far as they are shown
+	running   []string             // running objects as arguments of kubectl, up to a limit
 	logs      *logStreams          // nil without --logs
 
 	logsUnread bool // an interrupt has ended the logs
 
-	pods  awaitedPods // of the objects
+	pods  awaitedPods // Pods of the objects
 	why   podReasons
 	began time.Time
 }
@@ -78,8 +78,8 @@ func (r *results) await(o create.Outcome, state string) {
 	r.waiting.pods.add(awaited, d.Object)
 }
 
-// awaitCreated records a created object to wait for. An object that was found after a lost response
-// may have finished already, so it has no version.
+// awaitCreated records a created object to wait for. An object that was found after a lost response has no
+// version, because it might have finished already.
 func (r *results) awaitCreated(o create.Outcome) {
 	version := ""
 	if object := o.Result.Object; object != nil && o.Result.Outcome == exactlyonce.Created {
@@ -113,7 +113,7 @@ func (r *results) wait() error {
 	if err != nil {
 		return err
 	}
-	config.Timeout = 0 // it would end watches; other requests are bounded by the transport
+	config.Timeout = 0 // it would end watches; the transport limits other requests
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return err
@@ -214,7 +214,7 @@ func (r *results) showProgress() {
 	r.progress.SetText(r.waiting.progress())
 }
 
-// takeWait prints one event of the wait and counts it.
+// takeWait handles one event of the wait.
 func (r *results) takeWait(event wait.Event) {
 	w := &r.waiting
 	switch e := event.(type) {
@@ -275,7 +275,7 @@ func (r *results) printEnd(e wait.Ended) {
 	}
 }
 
-// why is the reason and the message of a failure, as far as there are any.
+// why returns the reason and the message of a failure, as far as they are known.
 func why(e wait.Ended) string {
 	text := ""
 	if e.Status.Reason != "" {

@@ -20,12 +20,12 @@ import (
 // a type that it can.
 type waitChecks struct {
 	client *create.Client
-	copies int  // of each object with generateName
+	copies int  // copies of each object with generateName
 	any    bool // --for: every type with a status
 	keyed  bool
 	logs   bool // --logs
 
-	mu     sync.Mutex // the reader and the results ask
+	mu     sync.Mutex // the reader and the results use it
 	waits  map[schema.GroupVersionResource]bool
 	polled map[idempotency.Place]int // copies of places where list or watch is not allowed
 	access map[idempotency.Place]access
@@ -75,8 +75,8 @@ type step struct {
 	err      error
 }
 
-// input passes the input on from the first document on that can be waited for, or that brings types.
-// Without such a document, it passes on the errors, and another one.
+// input passes on the input from the first document on that can be waited for, or that adds types. If there is no
+// such document, it passes on the errors, and an error about --wait.
 func (w *waitChecks) input(ctx context.Context, documents batch) batch {
 	return func(yield func(*create.Document, error) bool) {
 		var held []step

@@ -1,5 +1,5 @@
-// Package duplicates is the command that finds equal objects that were probably meant to be one. It
-// owns the flags, the table, and the exit code. internal/duplicates finds the groups.
+// Package duplicates is the command duplicates. It has the flags, the table, and the exit code.
+// internal/duplicates finds the groups.
 package duplicates
 
 import (
@@ -117,8 +117,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	o.printFlags.AddFlags(cmd)
 }
 
-// Complete takes the scope and the output format from the command line and the
-// kubeconfig.
+// Complete sets the scope and the output format from the command line and the kubeconfig.
 func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	o.arguments, o.gate = args, cmd.Flags().Changed("fail-above-count")
 	err := o.printFlags.Check()
@@ -199,7 +198,7 @@ func (o *options) search(
 // secrets are compared only if the user names them, so others need no permission to read them.
 var secrets = schema.GroupResource{Resource: "secrets"}
 
-// finder returns the finder that the flags ask for.
+// finder returns a Finder that is configured by the flags.
 func (o *options) finder(s *scan.Session, resources []census.Resource, now time.Time) (*duplicates.Finder, error) {
 	mapper, err := o.factory.ToRESTMapper()
 	if err != nil {

@@ -168,7 +168,7 @@ func tableOf(report *v1alpha1.DuplicateReport, wide bool) *table.Table {
 	return t
 }
 
-// row returns the cells of one of the objects of a group.
+// row returns the cells of an object of a group.
 func row(report *v1alpha1.DuplicateReport, item v1alpha1.DuplicateItem, i int, wide bool) []string {
 	object, first := item.Objects[i], item.Objects[0].Created
 	row := []string{string(item.Grade)}
@@ -216,7 +216,7 @@ func referencesText(item v1alpha1.DuplicateItem, object v1alpha1.DuplicateObject
 	case item.ReferencesRead:
 		return "<nothing>"
 	case item.Grade == v1alpha1.DuplicatePossible && item.Reason != "unread":
-		return "" // they were not asked for
+		return "" // they are not needed
 	}
 	return "<unread>"
 }

@@ -17,9 +17,9 @@ const (
 	sendBuffer = 64 << 10
 )
 
-// boundedListener keeps at most maxConnections open. For a new one it closes a connection of the
-// address that has the most: the one that has read nothing for the longest time, else the oldest. So
-// clients that hold connections can't keep others out.
+// boundedListener limits the open connections to maxConnections. For a new connection, it closes one of the
+// address that has the most connections: the one that has read nothing for the longest time, or the oldest. So a
+// client with many connections can't keep out others.
 type boundedListener struct {
 	net.Listener
 
@@ -42,7 +42,7 @@ func (l *boundedListener) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	if tcp, is := conn.(*net.TCPConn); is {
-		_ = tcp.SetWriteBuffer(sendBuffer) // else the system's, which is larger
+		_ = tcp.SetWriteBuffer(sendBuffer) // on an error, the system's larger buffer remains
 	}
 	c := &boundedConn{Conn: conn, of: l, from: conn.RemoteAddr().String()}
 	if host, _, err := net.SplitHostPort(c.from); err == nil {
@@ -56,7 +56,7 @@ func (l *boundedListener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// add adds a connection, and returns the one that has to go, or nil.
+// add adds a connection, and returns the connection to close, or nil.
 func (l *boundedListener) add(c *boundedConn) *boundedConn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,7 +83,7 @@ func (c *boundedConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// reset makes Close drop the text that the client hasn't read. Otherwise the system would keep it for
+// reset makes Close drop the data that the client hasn't read. Otherwise the system would keep the data for
 // minutes.
 func (c *boundedConn) reset() {
 	if tcp, is := c.Conn.(*net.TCPConn); is {

@@ -1,6 +1,5 @@
-// Package exporter is the command that watches the generated names of a cluster, and
-// serves metrics about them for Prometheus: its flags, its HTTP servers, and its log.
-// internal/exporter makes the metrics.
+// Package exporter is the command exporter, which watches the generated names of a cluster and serves metrics
+// about them for Prometheus. It has the flags, the HTTP servers, and the log. internal/exporter makes the metrics.
 package exporter
 
 import (
@@ -31,7 +30,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// refreshEvery is how often the choice of prefixes is made without a scrape.
+// refreshEvery is the interval at which the prefixes with series are chosen without a scrape.
 const refreshEvery = 15 * time.Second
 
 // The flags of addresses.
@@ -58,7 +57,7 @@ type options struct {
 	logging   sync.Mutex
 	isReady   atomic.Bool
 	reporting sync.Mutex               // guards the rest
-	skipped   map[string]census.Reason // of the types in the last report
+	skipped   map[string]census.Reason // skipped types in the last report
 }
 
 var longHelp = templates.LongDesc(`
@@ -116,7 +115,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flagvalue.ReadableNumbers(flags)
 }
 
-// Complete takes the scope from the command line and the kubeconfig.
+// Complete sets the scope from the command line and the kubeconfig.
 func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	o.types = args
 	return o.scope.Complete(cmd, o.conn.Factory)
@@ -200,7 +199,7 @@ func buildInfo() prometheus.Collector {
 	}, func() float64 { return 1 })
 }
 
-// log prints a line. Several goroutines may call it at once.
+// log prints a line. Several goroutines can call it at the same time.
 func (o *options) log(line string) {
 	o.logging.Lock()
 	defer o.logging.Unlock()

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// sharedFor is how long clients get the same text.
+	// sharedFor is the time for which all clients get the same text.
 	sharedFor = time.Second
-	// writeTimeout is how long a client may take to read it.
+	// writeTimeout is the time limit for sending it to a client.
 	writeTimeout = 10 * time.Second
 )
 
-// scrapes serves the metrics. Clients that ask within a second share one text, so neither their
-// number nor their speed changes the work and the memory.
+// scrapes serves the metrics. Clients that request them within a second share one text. So the number of clients
+// and their speed don't change the work and the memory.
 type scrapes struct {
 	gatherer prometheus.Gatherer
 
@@ -49,7 +49,7 @@ func (s *scrapes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.format = expfmt.TypeOpenMetrics
 	}
 	text, err := s.text(f)
-	// An error is about a writer that knows no deadline. The server's own deadline is left then.
+	// An error means that the writer has no deadlines. Then only the server's own time limit applies.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -62,7 +62,7 @@ func (s *scrapes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f.gzip {
 		header.Set("Content-Encoding", "gzip")
 	}
-	_, _ = w.Write(text) // an error means that the client has gone
+	_, _ = w.Write(text) // an error means that the client has closed the connection
 }
 
 // text returns the text in a form. It is at most a second old.

@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	// headerTimeout is how long a client may take for the header of a request, requestTimeout for a
-	// request and its response, and idleTimeout for its next request. Prometheus has longer pauses
-	// between scrapes, if at all, and then opens a new connection.
+	// headerTimeout limits the time for the header of a request, requestTimeout the time for a request and its
+	// response, and idleTimeout the time until the next request of a connection. Prometheus usually pauses longer
+	// between scrapes, and then opens a new connection.
 	headerTimeout  = 5 * time.Second
 	requestTimeout = 30 * time.Second
 	idleTimeout    = 90 * time.Second
 	// streamsAtOnce is the number of requests in flight of a connection with HTTP/2.
 	streamsAtOnce = 10
-	// closeTimeout is how long requests in flight may take at the end.
+	// closeTimeout limits the time for requests in flight when the command ends.
 	closeTimeout = 2 * time.Second
 )
 

@@ -20,11 +20,11 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// garbagePercent is the limit of garbage, in percent of the memory in use. The counts stay
-// in use, and little garbage is made.
+// garbagePercent is the limit of garbage, in percent of the memory in use. The counts stay in use, so there is
+// little garbage.
 const garbagePercent = 25
 
-// searchEvery is how often named types are searched that the server doesn't have.
+// searchEvery is the interval at which the exporter searches for named types that the server doesn't have.
 const searchEvery = time.Minute
 
 // watch counts everything, and follows the changes until ctx is done. It waits for a server
@@ -52,7 +52,7 @@ func (o *options) watchTypes(ctx context.Context, c *cluster.Cluster, collector 
 	}
 	types := c.Types(known, skipped, len(o.types) > 0, o.scope.Namespace)
 	odds := audit.NewOdds(c.RetriesOf)
-	c.Retries() // the engine asks for them while all else waits
+	c.Retries() // fetches them now; otherwise the engine would wait for them
 	engine := o.newEngine(ctx, c, types)
 	collector.Follow(engine, odds.Room, func() []census.Skipped { return slices.Concat(types.Skipped(), absent) })
 	ctx, end := context.WithCancel(ctx)
@@ -78,8 +78,8 @@ func (o *options) watchTypes(ctx context.Context, c *cluster.Cluster, collector 
 	return err
 }
 
-// resolve returns the resource types to count, those that discovery leaves out, and the named ones
-// that the server doesn't have. If it has none of them, that is an error.
+// resolve returns the resource types to count, the types that discovery leaves out, and the named types that the
+// server doesn't have. If the server has none of the named types, resolve returns an error.
 func (o *options) resolve(
 	ctx context.Context, c *cluster.Cluster,
 ) (known []census.Resource, skipped, absent []census.Skipped, err error) {
@@ -120,8 +120,8 @@ func (o *options) newEngine(ctx context.Context, c *cluster.Cluster, types *clus
 	return engine
 }
 
-// report prints what has changed since the last report: the types that are not counted, those that
-// are counted again, and that everything was counted.
+// report prints the changes since the last report: types that are not counted any more, types that are counted
+// again, and that everything was counted.
 func (o *options) report(state exporter.State) {
 	o.reporting.Lock()
 	defer o.reporting.Unlock()

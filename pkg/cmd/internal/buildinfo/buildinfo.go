@@ -1,4 +1,4 @@
-// Package buildinfo owns the name and the version of the program. It knows no command.
+// Package buildinfo has the name and the version of the program. It knows no command.
 package buildinfo
 
 import "runtime/debug"
@@ -9,7 +9,7 @@ const Name = "genname"
 // release is the version of a release build, set by the linker.
 var release string
 
-// Version returns the version of the release, or of the module as "go install" knows it, or
+// Version returns the version of the release. For "go install", it is the version of the module, and otherwise
 // "devel".
 func Version() string {
 	if release != "" {

@@ -24,8 +24,8 @@ const (
 	longestPause = 8 * time.Second
 )
 
-// Patience is how long the first requests of a command wait for an unreachable server, and the
-// function that prints a line about that. The zero value doesn't wait.
+// Patience has the time for which the first requests of a command wait for an unreachable server, and the function
+// that prints a line about the wait. The zero value doesn't wait.
 type Patience struct {
 	For   time.Duration
 	Print func(line string)
@@ -34,10 +34,9 @@ type Patience struct {
 // Forever is a patience that doesn't end.
 const Forever = 100 * 365 * 24 * time.Hour
 
-// Await calls ask until it gets a response. It retries while the server is unreachable, and then
-// until the server is ready. A server that isn't ready yet doesn't know all its types, nor its
-// users' permissions. When the time is up, Await calls ask once more, because the missing part may
-// not matter. Other errors are final.
+// Await calls ask until there is a response. It retries while the server is unreachable, and until the server is
+// ready. Before that, the server doesn't have all its types, or the permissions of its users. When the time is
+// over, Await calls ask once more. Other errors are final.
 func (c *Cluster) Await(ctx context.Context, ask func() error) error {
 	var retrier *apistatus.Retrier // from the first failure on
 	var ready, timeUp bool
@@ -107,9 +106,9 @@ func (p Patience) Report(cause error, after time.Duration) {
 	p.Print(terminal.Warningf("the server is unreachable, so requests are retried for up to %s: %v", p.For, cause))
 }
 
-// mayRecover reports whether err is from a server that may soon be reachable. Such a server can't be
-// dialed, closes the connection, doesn't respond in time, is busy, or has an internal error. A host
-// name that doesn't exist and a wrong certificate are not such errors.
+// mayRecover reports whether err is from a server that might soon be reachable. Such a server can't be dialed,
+// closes the connection, doesn't respond in time, is busy, or has an internal error. A host name that doesn't
+// exist and a wrong certificate are not such errors.
 func mayRecover(err error) bool {
 	var unknown *net.DNSError
 	var op *net.OpError

@@ -27,7 +27,7 @@ import (
 
 // Cluster is a cluster whose names are counted, and the attempts of its server.
 type Cluster struct {
-	Config *rest.Config // of the lists
+	Config *rest.Config // configuration of lists
 
 	factory  cmdutil.Factory
 	server   *serverinfo.Server
@@ -70,8 +70,8 @@ func New(
 // GitVersion returns the version of the server.
 func (c *Cluster) GitVersion() string { return c.server.Version.GitVersion }
 
-// ListsLike returns the version whose lists the server returns: the emulated version if the server
-// reports one, else its own version.
+// ListsLike returns the version that decides how the server serves lists. It is the emulated version if the server
+// reports one, and otherwise the server's own version.
 func (c *Cluster) ListsLike() string {
 	if v := c.server.Version; v.EmulationMajor != "" && v.EmulationMinor != "" {
 		return v.EmulationMajor + "." + v.EmulationMinor
@@ -119,10 +119,10 @@ func (c *Cluster) resources(
 		return census.Resolve(mapper, named)
 	}
 	if _, silent := c.Config.WarningHandler.(rest.NoWarnings); !silent {
-		c.Config = rest.CopyConfig(c.Config)        // c.Config may be in use
-		c.Config.WarningHandler = rest.NoWarnings{} // that a type is deprecated does not concern who counts all
+		c.Config = rest.CopyConfig(c.Config)        // other goroutines might use c.Config
+		c.Config.WarningHandler = rest.NoWarnings{} // without warnings about deprecated types, because all types are counted
 	}
-	// Not from kubectl's cache, which may lack a new type.
+	// kubectl's cache isn't used, because it can lack a new type.
 	client, err := discovery.NewDiscoveryClientForConfig(c.Config)
 	if err != nil {
 		return nil, nil, err
@@ -147,10 +147,10 @@ func (c *Cluster) resources(
 // suggestTime limits the requests for a suggestion.
 const suggestTime = 5 * time.Second
 
-// Suggest adds the type that is most like an unknown one to an error of Resources.
+// Suggest adds the most similar type to an error of Resources about an unknown type.
 func (c *Cluster) Suggest(ctx context.Context, err error) error {
 	var unknown census.NoSuchType
-	if !errors.As(err, &unknown) || strings.HasSuffix(unknown.Resource, "-") { // which is a prefix
+	if !errors.As(err, &unknown) || strings.HasSuffix(unknown.Resource, "-") { // then it is a prefix
 		return err
 	}
 	client, failure := c.factory.ToDiscoveryClient()
@@ -167,8 +167,8 @@ func (c *Cluster) Suggest(ctx context.Context, err error) error {
 	return unknown.Nearest(names)
 }
 
-// HasNamespace returns an error unless the namespace exists. It reports whether the user has
-// permission to know that.
+// HasNamespace returns an error unless the namespace exists. known is false if the user has no permission to read
+// the namespace.
 func (c *Cluster) HasNamespace(ctx context.Context, name string) (known bool, err error) {
 	client, err := c.factory.KubernetesClientSet()
 	if err != nil {
@@ -211,8 +211,8 @@ func (c *Cluster) NoNamespace(ctx context.Context, name string) []string {
 	return nil
 }
 
-// AskAgain makes Resources and RetriesOf return the present state of the APIs of other servers. It
-// can run at the same time as them.
+// AskAgain updates the state of aggregated APIs that Resources and RetriesOf use. It can run at the same time as
+// these.
 func (c *Cluster) AskAgain(ctx context.Context) { c.server.AskAgain(ctx) }
 
 // unavailable returns the groups of unreachable servers that are not in known. If it can't list
