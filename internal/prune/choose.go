@@ -3,7 +3,6 @@ package prune
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"iter"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
