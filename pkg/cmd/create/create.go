@@ -5,6 +5,7 @@ package create
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os/signal"
 	"runtime"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/util/flowcontrol"
 	kubectlcreate "k8s.io/kubectl/pkg/cmd/create"
@@ -96,6 +98,10 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 		// Perhaps it is an unknown subcommand.
 		if explained := o.explainArguments(cmd, cmd.Flags().Args()); explained != nil {
 			return explained
+		}
+		var unknown *pflag.NotExistError
+		if errors.As(err, &unknown) && unknown.GetSpecifiedName() == "timeout" { // as in kubectl wait
+			err = fmt.Errorf("%w. Use --wait --wait-timeout=5m", err)
 		}
 		return cmd.Parent().FlagErrorFunc()(cmd, err)
 	})
