@@ -130,7 +130,7 @@ func patterns() map[string]pattern {
 	onSawtooth.names, onSawtooth.creates = sum(onSawtooth.names, slowly), sum(onSawtooth.creates, slowly)
 	shared := steady(strings.Repeat("x", 58), 40, 0).with(8, 2)
 	shared.alternates = true
-	leaks := within{growsFast: 35 * time.Minute, grows: day, many: never}
+	leaks := within{growsFast: 30 * time.Minute, grows: day, many: never}
 	return map[string]pattern{
 		"hourly bursts of 120 a minute":        {bursts("cron-", 30_000, 1_200, time.Hour, never), leaks},
 		"hourly bursts of 500 a minute":        {bursts("cron-", 30_000, 5_000, time.Hour, never), leaks},
