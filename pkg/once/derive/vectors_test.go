@@ -107,6 +107,7 @@ func inputs() []input {
 		{"YAML: text that looks like another type", key, configMap, "data:\n  quoted: \"0644\"\n  single: '1e3'\n  date: 2026-11-05\n" +
 			"  time: 2026-11-05T03:04:05Z\n  clock: 12:30:45\n  version: 1.2.3\n  hash: 4f2a9c1\n"},
 		{"YAML: keys are strings", key, configMap, "data: {17: a, yes: b, 0644: c}\n"},
+		{"YAML: the last of equal keys counts", key, configMap, "{data: {a: '1', a: '2'}, spec: {a: {b: 1}, a: {c: 2}}}\n"},
 		{"YAML: blocks, anchors and merged maps", key, configMap, "data: &d\n  literal: |\n    a\n    b\n  folded: >-\n    a\n    b\nspec:\n  <<: *d\n  own: \"\\u00e9\"\n"},
 	}
 }
