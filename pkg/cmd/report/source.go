@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/resource"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
@@ -86,7 +87,7 @@ func (o *options) subject(ctx context.Context) (subject, error) {
 		}
 		s, err := o.counted(ctx, func() ([]wantedPrefix, []string, error) { return prefixes, nil, nil })
 		if err == nil {
-			o.warnMissing(ctx, &s)
+			o.warnMissing(&s)
 		}
 		return s, err
 	case !cmdutil.IsFilenameSliceEmpty(o.manifests.Filenames, o.manifests.Kustomize):
@@ -198,11 +199,36 @@ func (o *options) counted(
 	if len(inconsistent) > 0 {
 		warnings = append(warnings, inconsistentCounts(inconsistent))
 	}
+	nowhere, err := o.checkNamespaces(ctx, populations)
+	if err != nil {
+		return subject{}, err
+	}
+	warnings = append(warnings, nowhere...)
 	version := session.GitVersion()
 	return subject{
 		server:      v1alpha1.CollisionServer{GitVersion: &version, Retries: session.Retries()},
 		populations: populations, nearest: nearest, warnings: warnings,
 	}, nil
+}
+
+// checkNamespaces returns warnings about the namespaces that don't exist. With a gate, such a namespace is an
+// error, because its lists are as empty as those of a namespace without problems.
+func (o *options) checkNamespaces(ctx context.Context, populations []report.Population) (warnings []string, err error) {
+	checked := map[string]bool{"": true}
+	for _, p := range populations {
+		if p.Existing > 0 || checked[p.Namespace] {
+			continue
+		}
+		checked[p.Namespace] = true
+		_, err := o.session.HasNamespace(ctx, p.Namespace)
+		switch {
+		case err != nil && o.failAbove.Given():
+			return nil, fmt.Errorf("the gate needs a namespace that exists: %w", err)
+		case apierrors.IsNotFound(err):
+			warnings = append(warnings, terminal.Warningf("%v", err))
+		}
+	}
+	return warnings, nil
 }
 
 // named returns the prefixes of the arguments TYPE/PREFIX.
@@ -216,14 +242,12 @@ func (o *options) named() (prefixes []wantedPrefix, err error) {
 }
 
 // warnMissing adds warnings about named prefixes without any names, because they may be misspelled.
-func (o *options) warnMissing(ctx context.Context, s *subject) {
+func (o *options) warnMissing(s *subject) {
 	for i, p := range s.populations {
 		if p.Existing > 0 {
 			continue
 		}
-		if s.missing++; s.missing == 1 && p.Namespace != "" {
-			s.warnings = append(s.warnings, o.session.NoNamespace(ctx, p.Namespace)...)
-		}
+		s.missing++
 		resource := p.GroupResource()
 		if near := s.nearest[i]; near.Prefix != "" {
 			lines := scan.Nearest(resource.String()+"/"+p.Prefix, p.Namespace, near)
