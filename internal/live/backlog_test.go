@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 )
 
 // arrives applies an event of a new name of a prefix, or of a known one.
@@ -172,7 +173,7 @@ func TestMemberMemory(t *testing.T) {
 	v := &visitor{store: k}
 	for i := range objects {
 		prefix := fmt.Sprintf("run-%d-", i%2000)
-		_ = v.Visit(&decode.Object{Namespace: "prod", Name: prefix + suffixOf(i), GenerateName: prefix, Created: 1_790_000_000})
+		_ = v.Visit(&decode.Object{Namespace: "prod", Name: prefix + censustest.SuffixOf(i), GenerateName: prefix, Created: 1_790_000_000})
 	}
 	v.Commit()
 	k.Replace(&listing{version: 1, objects: objects}, uncounted)

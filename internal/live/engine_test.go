@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
@@ -691,7 +692,7 @@ func TestSteadyOverAGap(t *testing.T) {
 		k.replace(&listing{began: now})
 		var all []*decode.Object
 		add := func() *decode.Object {
-			o := &decode.Object{Namespace: "prod", Name: fmt.Sprintf("run-%s", suffixOf(len(all))), GenerateName: "run-"}
+			o := &decode.Object{Namespace: "prod", Name: fmt.Sprintf("run-%s", censustest.SuffixOf(len(all))), GenerateName: "run-"}
 			all = append(all, o)
 			return o
 		}
@@ -714,16 +715,6 @@ func TestSteadyOverAGap(t *testing.T) {
 			}
 		}
 	}
-}
-
-// suffixOf returns the suffix of a number.
-func suffixOf(n int) string {
-	suffix := make([]byte, names.SuffixLength)
-	for i := range suffix {
-		suffix[i] = names.Alphabet[n%len(names.Alphabet)]
-		n /= len(names.Alphabet)
-	}
-	return string(suffix)
 }
 
 // A list whose earlier attempt has flagged an object that is gone since is not taken.

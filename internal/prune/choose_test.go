@@ -10,10 +10,8 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"pgregory.net/rapid"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
@@ -88,7 +86,6 @@ func TestChoose(t *testing.T) {
 
 // The status shows whether an object has finished, even if the list omits kinds.
 func TestChooseFinished(t *testing.T) {
-	jobs := census.Resource{GroupVersionResource: schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}, Kind: "Job", Namespaced: true}
 	if !Finishes(jobs) || Finishes(configMaps) {
 		t.Error("Jobs finish, and ConfigMaps do not")
 	}
@@ -113,7 +110,6 @@ func TestChooseFinished(t *testing.T) {
 
 // The age of the end counts, not that of the object. An object without an end time stays.
 func TestChooseByTheEnd(t *testing.T) {
-	jobs := census.Resource{GroupVersionResource: schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}, Kind: "Job", Namespaced: true}
 	two := 2
 	var objects []decode.Object
 	for i, ended := range []string{"null", `"2026-11-22T10:00:03Z"`, `"2026-11-22T10:00:02Z"`, `"2026-11-22T10:00:04Z"`, `"2026-11-22T10:00:01Z"`} {
@@ -158,9 +154,6 @@ func TestEndOfAPod(t *testing.T) {
 // An object that was running when it was chosen, and has finished before its DELETE, is one that --keep counts.
 // Nobody has announced its deletion as a finished object.
 func TestDeleteOfAnObjectThatFinishes(t *testing.T) {
-	jobs := census.Resource{
-		GroupVersionResource: schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}, Kind: "Job", Namespaced: true,
-	}
 	one := 1
 	for name, test := range map[string]struct {
 		criteria Criteria

@@ -21,10 +21,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
-var configMaps = census.Resource{
-	GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "configmaps"},
-	Kind:                 "ConfigMap", Namespaced: true,
+func typeOf(group, kind, resource string) census.Resource {
+	gvr := schema.GroupVersionResource{Group: group, Version: "v1", Resource: resource}
+	return census.Resource{GroupVersionResource: gvr, Kind: kind, Namespaced: true}
 }
+
+var configMaps, jobs = typeOf("", "ConfigMap", "configmaps"), typeOf("batch", "Job", "jobs")
 
 // responses are a server's responses to DELETE and GET, in order. The last one repeats.
 type responses struct {

@@ -103,7 +103,7 @@ func TestDiscoverIsInterrupted(t *testing.T) {
 		t.Error(err)
 	}
 	unknown := census.NoSuchType{GroupResource: schema.GroupResource{Resource: "jbos"}}
-	if err := c.Suggest(ctx, unknown); err != unknown {
+	if err := c.Suggest(ctx, unknown); !errors.Is(err, unknown) {
 		t.Error(err)
 	}
 }
