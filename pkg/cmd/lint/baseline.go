@@ -16,8 +16,7 @@ type known struct {
 	object     v1alpha1.LintObject
 }
 
-// baseline has the number of findings that a saved LintReport has of each kind. A nil baseline has
-// none.
+// baseline has the number of findings of each kind in a saved LintReport. A nil baseline has none.
 type baseline map[known]int
 
 // readBaseline reads the file of --baseline.
@@ -37,8 +36,8 @@ func readBaseline(file string) (baseline, error) {
 	return b, nil
 }
 
-// silence disables the findings of a result that the baseline has. It returns how many of the
-// baseline the result doesn't have.
+// silence disables the findings of a result that the baseline has. It returns the number of findings in the
+// baseline that the result doesn't have.
 func (b baseline) silence(result *lint.Result) (gone int) {
 	for i := range result.Findings {
 		f := &result.Findings[i]
@@ -54,7 +53,7 @@ func (b baseline) silence(result *lint.Result) (gone int) {
 	return gone
 }
 
-// inBaseline returns how many findings of a result the baseline has.
+// inBaseline returns the number of findings of a result that the baseline has.
 func inBaseline(result *lint.Result) (count int) {
 	for _, f := range result.Findings {
 		if isKnown(f) {

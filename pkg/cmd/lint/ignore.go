@@ -21,7 +21,7 @@ type ignoreList struct {
 
 type ignorePattern struct {
 	glob      string
-	negated   bool // it takes a file in again
+	negated   bool // matching files are no longer ignored
 	directory bool // it is for directories only
 }
 
@@ -72,7 +72,7 @@ func (l ignoreList) match(file string, directory bool) (ignored, known bool) {
 	return ignored, known
 }
 
-// ignores are the lists of a walk. --exclude and the configuration come first, then .gitignore by
+// ignores has the lists that apply to a directory. --exclude and the configuration come first, then .gitignore by
 // directory.
 type ignores struct {
 	excludes []ignoreList
@@ -116,8 +116,8 @@ func (i *ignores) listsOf(dir string) []ignoreList {
 	return lists
 }
 
-// inRepository returns the path of a file relative to its repository, or to the working directory
-// without one.
+// inRepository returns the path of a file relative to its repository. Without a repository, it is relative to the
+// working directory.
 func inRepository(root, file string) string {
 	absolute, err := filepath.Abs(file)
 	if err != nil {

@@ -46,9 +46,9 @@ type (
 	}
 )
 
-// printJUnit prints a suite for each file with objects, and a case for each finding in it. A case
-// fails if --fail-on includes the level of its finding, else it passes with a remark. A file
-// without findings has one case that passes.
+// printJUnit prints a suite for each file with objects, and a case for each finding in it. A case fails if
+// --fail-on includes the level of its finding. Otherwise it passes with a remark. A file without findings has one
+// case that passes.
 func (o *options) printJUnit(result *lint.Result) error {
 	all := junitSuites{Name: "kubectl genname lint"}
 	suites := map[string]*junitSuite{}
@@ -111,7 +111,7 @@ func (o *options) junitCaseOf(f lint.Finding) junitCase {
 }
 
 func (s *junitSuite) add(one junitCase) {
-	one.ClassName = strings.ReplaceAll(one.ClassName, ".", "_") // Jenkins takes a dot for the end of a package
+	one.ClassName = strings.ReplaceAll(one.ClassName, ".", "_") // for Jenkins, a dot ends the name of a package
 	s.Cases = append(s.Cases, one)
 	s.Tests++
 	switch {

@@ -31,7 +31,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// gate is the least level that makes the command fail.
+// gate is the lowest level that makes the command fail.
 type gate string
 
 const (
@@ -162,7 +162,7 @@ func ruleNames() []string {
 	return names
 }
 
-// Complete takes the format from the command line.
+// Complete sets the format from the command line.
 func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return cmdutil.UsageErrorf(cmd, "Unexpected args: %v", args)
@@ -189,7 +189,8 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 
 var version = regexp.MustCompile(`^v?1\.(\d+)(\.\d+)?$`)
 
-// minorOf returns the minor version of a Kubernetes that the rules know.
+// minorOf returns the minor version in a version of Kubernetes. It returns false if the rules don't support that
+// version.
 func minorOf(text string) (int, bool) {
 	match := version.FindStringSubmatch(text)
 	if match == nil {
@@ -308,15 +309,15 @@ func (o *options) Run(ctx context.Context) error {
 	return &exitcode.Error{Code: exitcode.Gate, Err: failure, Lines: []string{exceeded}}
 }
 
-// levels are from the worst one on.
+// levels begins with the worst level.
 var levels = []v1alpha1.LintLevel{v1alpha1.LintError, v1alpha1.LintWarning, v1alpha1.LintNote}
 
-// failing reports whether a level is that of --fail-on, or worse.
+// failing reports whether a finding of a level makes the command fail.
 func (o *options) failing(level v1alpha1.LintLevel) bool {
 	return slices.Index(levels, level) <= slices.Index(levels, v1alpha1.LintLevel(o.failOn.Value))
 }
 
-// count returns how many findings make the command fail.
+// count returns the number of findings that make the command fail.
 func (o *options) count(result *lint.Result) int {
 	count := 0
 	for _, f := range result.Findings {
@@ -327,8 +328,8 @@ func (o *options) count(result *lint.Result) int {
 	return count
 }
 
-// unchecked returns the skipped files that can hide objects. Templates are many, and count only if
-// the user asks for them.
+// unchecked returns the skipped files that can contain objects. There can be many templates, so they count only if
+// the user wants it.
 func unchecked(result *lint.Result, templates bool) []v1alpha1.LintSkipped {
 	return slices.DeleteFunc(slices.Clone(result.Skipped), func(s v1alpha1.LintSkipped) bool {
 		return s.Reason == v1alpha1.LintNoObject || s.Reason == v1alpha1.LintTemplate && !templates

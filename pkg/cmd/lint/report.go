@@ -57,7 +57,7 @@ func objectOf(o rules.Object) v1alpha1.LintObject {
 	}
 }
 
-// countLevels returns how many findings there are that nothing silences.
+// countLevels returns the number of findings that are not disabled.
 func countLevels(result *lint.Result) (count v1alpha1.LintFindings) {
 	for _, f := range result.Findings {
 		switch {

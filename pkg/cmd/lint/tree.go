@@ -20,7 +20,7 @@ type trees struct {
 // directory is a directory, by the files that tools read in it.
 type directory struct {
 	kustomization string
-	resources     []string // of the kustomization
+	resources     []string // resources of the kustomization
 	chart         string
 }
 

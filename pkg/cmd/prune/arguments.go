@@ -70,7 +70,7 @@ func parseAge(flag, text string) (age, error) {
 		return a, nil
 	}
 	at, err := time.Parse(time.RFC3339, text)
-	if err != nil || at.IsZero() { // which programs print for an unset time
+	if err != nil || at.IsZero() { // programs print the zero time for an unset time
 		return a, fmt.Errorf(
 			"--%s: %q is neither a duration like 24h or 30d nor a time like 2026-11-21T08:00:00Z", flag, text)
 	}
@@ -102,7 +102,7 @@ func (a age) before(now time.Time) (time.Time, error) {
 	return a.at, nil
 }
 
-// limit is a number of objects to keep, if one is given.
+// limit is a number of objects to keep, or unset.
 type limit struct {
 	given bool
 	count int
@@ -128,7 +128,7 @@ func (l *limit) String() string {
 // Type implements pflag.Value.
 func (l *limit) Type() string { return "number" }
 
-// value returns nil if none is given.
+// value returns nil if the limit is unset.
 func (l *limit) value() *int {
 	if !l.given {
 		return nil
@@ -171,8 +171,8 @@ func (s *share) exceeded(chosen, all int64) bool {
 	return float64(chosen)*100 > s.percent*float64(all)
 }
 
-// The flags of a suggested command: those by which it and kubectl reach the same cluster as the same
-// user, and those of prune. None has a secret.
+// The flags of a suggested command. The first ones make prune and kubectl reach the same cluster as the same user,
+// and the others are flags of prune. None has a secret.
 var (
 	reachingFlags = []string{"kubeconfig", "context", "cluster", "server", "user", "as", "as-group", "as-uid"}
 	prunesFlags   = []string{
@@ -180,7 +180,7 @@ var (
 	}
 )
 
-// repeatedFlags returns those of some flags that were given, as they are written.
+// repeatedFlags returns the flags that the user has set, as words of a command line.
 func repeatedFlags(cmd *cobra.Command, names []string) (words []string) {
 	for _, name := range names {
 		flag := cmd.Flags().Lookup(name)

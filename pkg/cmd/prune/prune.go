@@ -32,11 +32,11 @@ type options struct {
 	printFlags *output.Flags
 
 	scope       scan.Flags
-	targets     []target // of the arguments
+	targets     []target // targets of the arguments
 	olderThan   string
 	finishedFor string
-	age         age // of --older-than
-	end         age // of --finished-for
+	age         age // value of --older-than
+	end         age // value of --finished-for
 	keep        limit
 	keepFailed  limit
 	maxDelete   share
@@ -49,7 +49,7 @@ type options struct {
 	concurrency int
 	qps         float32
 	reaching    []string // the flags that a suggested command needs, too, to reach the cluster
-	repeated    []string // those of prune
+	repeated    []string // flags of prune
 }
 
 var longHelp = templates.LongDesc(`
@@ -123,8 +123,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	o.printFlags.AddFlags(cmd)
 }
 
-// Complete takes the scope and the output format from the command line and the
-// kubeconfig.
+// Complete sets the scope and the output format from the command line and the kubeconfig.
 func (o *options) Complete(cmd *cobra.Command, args []string) (err error) {
 	if err := emptyFlag(cmd); err != nil {
 		return err
@@ -167,7 +166,7 @@ func (o *options) Validate() error {
 	return o.scope.Validate()
 }
 
-// criteria are those of the flags, at the server's time.
+// criteria returns the criteria of the flags, at the server's time.
 func (o *options) criteria(now time.Time) (prune.Criteria, error) {
 	before, err := o.age.before(now)
 	if err != nil {

@@ -30,7 +30,7 @@ type run struct {
 	now     time.Time // the server's
 	plan    *prune.Plan
 	report  *v1alpha1.PruneReport
-	items   map[*prune.Pool]*v1alpha1.PruneItem // of the report
+	items   map[*prune.Pool]*v1alpha1.PruneItem // items of the report
 }
 
 // Run plans, and deletes with --yes.
@@ -98,7 +98,7 @@ func (r *run) prepare(ctx context.Context) error {
 	return err
 }
 
-// resolve finds the types of the arguments, and puts together those of one type.
+// resolve finds the types of the arguments, and combines arguments of one type.
 func (r *run) resolve(ctx context.Context) error {
 	for _, t := range r.options.targets {
 		found, never, err := r.session.Resources(ctx, []string{t.resource}, r.scope.Namespace)
@@ -152,8 +152,8 @@ func (r *run) add(resource census.Resource, prefix string) {
 	r.targets[at].Prefixes = append(r.targets[at].Prefixes, prefix)
 }
 
-// askTime asks for the server's time. Only a duration needs it. If the clocks differ too much for the
-// duration, one of them is wrong, and nobody knows which.
+// askTime requests the server's time, if a criterion is a duration. If the clocks differ too much for that
+// duration, it returns an error, because one of them must be wrong.
 func (r *run) askTime(ctx context.Context) (err error) {
 	asked := time.Now()
 	r.now, err = r.pruner.Now(ctx)

@@ -25,7 +25,8 @@ import (
 const (
 	// formatName is -o name, as kubectl has it.
 	formatName = "name"
-	// maxRows is how many rows the plan has on a terminal, and maxShown how many failures are shown.
+	// maxRows is the largest number of rows of a plan on a terminal. maxShown is the largest number of failures
+	// that are shown.
 	maxRows  = 20
 	maxShown = 5
 )
@@ -218,7 +219,7 @@ var reasons = map[v1alpha1.PruneReason]string{
 	v1alpha1.PruneChanged:      "%s changed after the plan",
 }
 
-// leftReasons returns why objects are left, and how many.
+// leftReasons returns the reasons why objects are kept, and the number of these objects.
 func leftReasons(report *v1alpha1.PruneReport) (why string, objects int64) {
 	var all []string
 	c := report.Criteria

@@ -16,8 +16,7 @@ import (
 // wantedPrefix is an effective prefix whose names are to be counted.
 type wantedPrefix struct{ resource, namespace, prefix string }
 
-// place is where names are counted in one scan: one type, in one namespace if it
-// is namespaced.
+// place is the scope of one scan: one type, in one namespace if the type is namespaced.
 type place struct {
 	resource  census.Resource
 	namespace string
@@ -29,9 +28,9 @@ type tally struct {
 	nearest pools.Near
 }
 
-// count counts the names under the prefixes, in their order. Those of one
-// resource and namespace are counted in one scan. It also returns the nearest prefixes of
-// the same order, and the types, sorted, whose counts are inconsistent.
+// count counts the names under the prefixes, in their order. It counts all prefixes of one type and namespace in
+// one scan. It also returns the nearest prefixes in the same order, and the sorted types whose counts are
+// inconsistent.
 func count(
 	ctx context.Context, s *scan.Session, prefixes []wantedPrefix,
 ) (populations []report.Population, nearest []pools.Near, inconsistent []string, err error) {

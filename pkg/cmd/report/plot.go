@@ -20,7 +20,7 @@ type curve struct {
 	policies []string
 }
 
-// printPlot prints the curves of the report's one prefix, and their legend.
+// printPlot prints the curves and the legend of a report about one prefix.
 func (o *options) printPlot(report *v1alpha1.CollisionReport, prefixes int) error {
 	pool, item := report.NamePool, report.Items[0]
 	switch {
@@ -60,7 +60,7 @@ func chart(curves []curve, existing int64, columns int) string {
 		low = min(low, float64(c.reaches(existing, 0.001)))
 		high = max(high, float64(c.reaches(existing, 0.999)))
 	}
-	columns = max(columns, 40) - 13 // of the axis, and of the last label behind it
+	columns = max(columns, 40) - 13 // columns of the axis and of the last label
 	names := func(place float64) float64 { return low * math.Pow(high/low, place) }
 	var rows [][]float64
 	var letters []asciigraph.CharSet

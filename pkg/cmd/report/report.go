@@ -138,13 +138,13 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	o.printFlags.AddFlags(cmd)
 }
 
-// Complete takes the flags, the arguments and the output format from the command line.
+// Complete reads the flags, the arguments and the output format from the command line.
 func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	given := cmd.Flags().Changed
 	o.prefixes = args
 	o.existingGiven, o.createsGiven = given("existing"), given("creates")
 	o.rateGiven, o.periodGiven = given("rate"), given("over")
-	if err := o.printFlags.Check(); err != nil { // while it knows all formats
+	if err := o.printFlags.Check(); err != nil { // before Take removes formats
 		return err
 	}
 	o.wide = o.printFlags.Take(output.Wide)
@@ -203,7 +203,7 @@ func (o *options) validateQuestion() error {
 // maxRate keeps the creates of the longest duration within an int64.
 const maxRate = 1e12
 
-// Run makes the report and shows it. An exceeded gate is exit code 3.
+// Run makes the report and prints it. An exceeded gate is exit code 3.
 func (o *options) Run(ctx context.Context) error {
 	o.session = scan.Offline(o.IOStreams, o.printFlags)
 	defer func() { o.session.End() }()

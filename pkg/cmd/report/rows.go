@@ -70,8 +70,7 @@ func (o *options) prefixLegend() string {
 	return legend
 }
 
-// prefixCells returns the row of one population. Its items differ in their numbers of
-// creates.
+// prefixCells returns the row of one population. items has one item for each number of creates.
 func (o *options) prefixCells(items []v1alpha1.CollisionItem) []string {
 	first, attempts := items[0], humanize.Unknown
 	if n := first.Policy(v1alpha1.PolicyServer).Attempts; n != nil {
@@ -141,7 +140,7 @@ func firstFailure(days *float64) string {
 	return span(math.Log10(*days))
 }
 
-// shortDurations takes zeros off the durations that Go writes.
+// shortDurations removes zeros from durations as Go formats them.
 var shortDurations = strings.NewReplacer("h0m0s", "h", "m0s", "m")
 
 // rateText returns a number of creates for people. It can be a fraction.

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// view returns the report as people read it. All of it but warnings and hints goes to stdout.
+// view returns the report as text. Everything except warnings and hints goes to stdout.
 func (o *options) view(report *v1alpha1.CollisionReport, subject subject) scan.View {
 	v := scan.View{Gate: o.evaluate(report.Gate, subject)}
 	if o.printFlags.ForMachines() {
@@ -46,7 +46,7 @@ func (o *options) print(report *v1alpha1.CollisionReport, prefixes int) error {
 	return nil
 }
 
-// row is a row of the tables of one prefix.
+// row is a row of the tables about one prefix.
 type row struct {
 	policy v1alpha1.PolicyName
 	label  string

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// states are the verdicts about one prefix.
+// states are the texts of the verdicts about one prefix.
 var states = map[v1alpha1.CollisionState]string{
 	v1alpha1.CollisionOK:      "No problem: %s, and %s.",
 	v1alpha1.CollisionRisk:    "Creates might fail: %s, and %s.",

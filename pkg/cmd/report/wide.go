@@ -11,8 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 )
 
-// printWide prints every digit for one population. The items differ only in their numbers of
-// creates.
+// printWide prints all numbers about one population. The items have different numbers of creates.
 func (o *options) printWide(report *v1alpha1.CollisionReport) {
 	items, pool := report.Items, report.NamePool
 	fmt.Fprintf(o.Out, "\nA prefix can have %d^%d = %s names.\n",
@@ -99,7 +98,7 @@ func expectedUnder(p v1alpha1.Policy, mean *float64) string {
 	return humanize.Expected(mean)
 }
 
-// suffixLength returns how long suffixes would have to be without retries.
+// suffixLength returns the suffix length that would have the same effect without retries.
 func suffixLength(p v1alpha1.Policy) string {
 	if p.EquivalentSuffixLength == nil {
 		return "any"
@@ -158,7 +157,7 @@ func serverMeaning(p v1alpha1.Policy, server v1alpha1.CollisionServer) string {
 	return "retries of the server"
 }
 
-// logOf returns a logarithm of a report, where nil is that of zero.
+// logOf returns a logarithm of a report. nil means the logarithm of zero.
 func logOf(log10 *float64) float64 {
 	if log10 == nil {
 		return math.Inf(-1)
@@ -189,8 +188,8 @@ func (o *options) printWideChurn(item v1alpha1.CollisionItem, names int64) {
 		humanize.ChanceOf(churn.Reuse.AnyReuse))
 }
 
-// rare returns a mean number of events for people. It takes the decimal logarithm, too, because the
-// number may be too small for a float64.
+// rare returns a mean number of events for people. log10 is its decimal logarithm, because the number can be too
+// small for a float64.
 func rare(mean, log10 float64) string {
 	if math.IsInf(log10, -1) || mean >= 1e-4 {
 		return humanize.Significant(mean)
@@ -203,7 +202,7 @@ func rare(mean, log10 float64) string {
 	return fmt.Sprintf("%.1fe%.0f", mantissa, exponent)
 }
 
-// span returns a time for people. It takes the decimal logarithm of the days. +Inf is never.
+// span returns a time for people. log10Days is the decimal logarithm of the days. +Inf means never.
 func span(log10Days float64) string {
 	const minutesOfDay, hoursOfDay, daysOfYear = 1440, 24, 365.25
 	days := math.Pow(10, log10Days)

@@ -56,7 +56,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 	return cmd
 }
 
-// Run prints the versions. If the server is unreachable, it prints that of the client.
+// Run prints the versions. If the server is unreachable, it prints only the version of the client.
 func (o *options) Run(ctx context.Context) error {
 	report := &v1alpha1.VersionReport{TypeMeta: v1alpha1.TypeOf("VersionReport"), Client: clientVersion()}
 	var failure error
@@ -95,7 +95,7 @@ func (o *options) serverVersion(ctx context.Context) (*v1alpha1.ServerVersion, e
 	}, nil
 }
 
-// print prints the report in the format asked for.
+// print prints the report in the chosen format.
 func (o *options) print(report *v1alpha1.VersionReport) error {
 	if o.printFlags.ForMachines() {
 		return o.printFlags.Print(report, o.Out)
@@ -113,7 +113,7 @@ func (o *options) print(report *v1alpha1.VersionReport) error {
 	return err
 }
 
-// describeRetries returns the number of attempts and how it is known.
+// describeRetries returns the number of attempts, and the source of this number.
 func describeRetries(r v1alpha1.Retries) string {
 	if r.Attempts == nil {
 		return "unknown"

@@ -24,16 +24,15 @@ const (
 	// completionTime is the longest time that a user waits after Tab. After it, the values found so
 	// far are offered.
 	completionTime = 1500 * time.Millisecond
-	// completionPage is the number of objects asked for in one request.
+	// completionPage is the number of objects per request.
 	completionPage = 2_000
 )
 
 // finder offers the values that can replace word.
 type finder func(ctx context.Context, conn *connection.Connection, word string, offer func(string)) error
 
-// inTime returns a completer that calls find. It takes completionTime at most and prints no error.
-// If the cluster doesn't respond, it offers nothing. It doesn't run credential plugins that the
-// user's kuberc forbids.
+// inTime returns a completer that calls find, for at most completionTime. It prints no error. If the cluster
+// doesn't respond, it offers nothing. It doesn't run credential plugins that the user's kuberc forbids.
 func inTime(conn *connection.Connection, directive cobra.ShellCompDirective, find finder) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
@@ -135,8 +134,8 @@ func findTypes(ctx context.Context, conn *connection.Connection, offer func(stri
 	return err
 }
 
-// findPrefixes offers the generateNames that the objects of some types have, or of
-// all types if none is named, where the command looks.
+// findPrefixes offers the generateNames of objects in the command's namespace. The objects have the types that the
+// user has named, or any type.
 func findPrefixes(
 	ctx context.Context, conn *connection.Connection, cmd *cobra.Command, types []string, offer func(string),
 ) error {

@@ -39,14 +39,14 @@ var fileExtensions = map[string][]string{
 // dirFlags are the flags that name a directory.
 var dirFlags = map[string]bool{"cache-dir": true, "kustomize": true}
 
-// Flags makes the flags of cmd, and of all commands below it, complete their values. The completer
-// depends only on the flag's name, so a flag completes alike everywhere.
+// Flags adds completion to the flags of cmd and of all commands below it. The completer depends only on the name
+// of the flag, so a flag completes in the same way everywhere.
 func Flags(conn *connection.Connection, cmd *cobra.Command) {
 	cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
 		if _, has := cmd.GetFlagCompletionFunc(flag.Name); has || flag.Annotations[cobra.BashCompFilenameExt] != nil {
 			return
 		}
-		// The only errors are an unknown flag and one that is completed already.
+		// An error means that the flag is unknown, or has a completer already.
 		_ = cmd.RegisterFlagCompletionFunc(flag.Name, completerOf(conn, flag))
 	})
 	for _, child := range cmd.Commands() {
@@ -71,7 +71,7 @@ func completerOf(conn *connection.Connection, flag *pflag.Flag) cobra.Completion
 	return cobra.FixedCompletions(kubectlsWords[flag.Name], cobra.ShellCompDirectiveNoFileComp)
 }
 
-// completeFiles returns the completer of files with one of the extensions.
+// completeFiles returns a completer for files with one of the extensions.
 func completeFiles(extensions []string) cobra.CompletionFunc {
 	if extensions == nil {
 		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)

@@ -1,6 +1,6 @@
-// Package connection owns how commands reach the cluster. It has kubectl's connection flags and the
-// one configuration of every client: a deadline for every request, the user's policy for credential
-// plugins, and kubectl's headers. It makes no request of its own.
+// Package connection has kubectl's connection flags, and makes the configuration of all clients from them. The
+// configuration sets a time limit for each request, the user's policy for credential plugins, and kubectl's
+// headers. The package itself sends no request.
 package connection
 
 import (
@@ -35,7 +35,7 @@ const defaultRequestTimeout = time.Minute
 // and one way to create a client from them.
 type Connection struct {
 	Factory cmdutil.Factory
-	Limiter flowcontrol.RateLimiter // nil for none
+	Limiter flowcontrol.RateLimiter // can be nil
 
 	streams          genericiooptions.IOStreams
 	flags            *genericclioptions.ConfigFlags
@@ -57,7 +57,7 @@ func New(streams genericiooptions.IOStreams) *Connection {
 	c := &Connection{streams: streams}
 	c.flags = genericclioptions.NewConfigFlags(true).
 		WithDeprecatedPasswordFlag().
-		WithDiscoveryBurst(300).WithDiscoveryQPS(50). // as kubectl
+		WithDiscoveryBurst(300).WithDiscoveryQPS(50). // the limits of kubectl
 		WithWarningPrinter(streams).
 		WithWrapConfigFn(c.configure)
 	c.warnings = rest.NewWarningWriter(streams.ErrOut, rest.WarningWriterOptions{
@@ -67,7 +67,7 @@ func New(streams genericiooptions.IOStreams) *Connection {
 	return c
 }
 
-// initLogs sets up the logs, of which a process has one.
+// initLogs initializes the logs once in a process.
 var initLogs = sync.OnceFunc(logs.InitLogs)
 
 // AddTo gives root and all commands below it the flags, and the hooks before and after a run.
@@ -80,7 +80,7 @@ func (c *Connection) AddTo(root *cobra.Command) {
 	flags.BoolVar(&c.warningsAsErrors, "warnings-as-errors", false,
 		"Treat warnings received from the server as errors and exit with a non-zero exit code")
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
-		initLogs() // component-base's own call is in a hook of kubectl's, which this one hides
+		initLogs() // kubectl's hook would do this, but this hook replaces it
 		c.ctx = cmd.Context()
 		c.headers.ParseCommandHeaders(cmd, args)
 		return c.ReadPluginPolicy(cmd)
@@ -92,7 +92,7 @@ func (c *Connection) AddTo(root *cobra.Command) {
 func (c *Connection) configure(config *rest.Config) *rest.Config {
 	config.UserAgent = fmt.Sprintf("kubectl-genname/%s (%s/%s)", buildinfo.Version(), runtime.GOOS, runtime.GOARCH)
 	config.WarningHandler = c.warnings
-	config.QPS = -1 // no client-side throttling unless asked for: the server's flow control decides
+	config.QPS = -1 // no client-side rate limit by default, because the server has flow control
 	config.RateLimiter = c.Limiter
 	if config.ExecProvider != nil {
 		config.ExecProvider.PluginPolicy = c.pluginPolicy
@@ -130,7 +130,7 @@ func (c *Connection) ReadPluginPolicy(cmd *cobra.Command) error {
 	return nil
 }
 
-// checkWarnings returns an error if there were warnings that the user wants to be one.
+// checkWarnings returns an error if there were warnings and the user wants warnings to be errors.
 func (c *Connection) checkWarnings() error {
 	count := c.warnings.WarningCount()
 	switch {

@@ -9,8 +9,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// ToRESTConfig returns the configuration that all requests are made with. They
-// end when the user interrupts.
+// ToRESTConfig returns the configuration of all requests that end when the user interrupts.
 func (c *Connection) ToRESTConfig() (*rest.Config, error) { return c.Factory.ToRESTConfig() }
 
 // ToUninterruptedRESTConfig returns the configuration of requests that continue after an interrupt,
@@ -43,9 +42,9 @@ func (t uninterrupted) RoundTrip(req *http.Request) (*http.Response, error) {
 // WrappedRoundTripper lets client-go reach the transport below.
 func (t uninterrupted) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// boundedTransport ends requests after a time limit, and when the user interrupts. kubectl's own
-// code sends many requests without a context (discovery, schemas). The limit is that of all requests of
-// the plugin. Engines set shorter ones for a request whose result can be missing, like a check.
+// boundedTransport ends requests after a time limit, and when the user interrupts. It is needed because kubectl's
+// own code sends many requests without a context (discovery, schemas). The limit applies to all requests of the
+// plugin. Engines set a shorter limit for requests whose result can be missing.
 type boundedTransport struct {
 	next       http.RoundTripper
 	connection *Connection

@@ -1,5 +1,5 @@
-// Package flagvalue owns the types of flag values: words, probabilities, durations with days,
-// numbers of attempts, and numbers as people write them. It knows no command.
+// Package flagvalue has the types of flag values: words, probabilities, durations with days, numbers of attempts,
+// and numbers with separators. It knows no command.
 package flagvalue
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// Enum is a flag that takes one of a few words. Help, completion and the error
-// of any other word have them from here.
+// Enum is a flag whose value is one of a few words. Help, completion and the error about any other word use its
+// list.
 type Enum[T ~string] struct {
 	Value T
 
@@ -30,7 +30,7 @@ type Enum[T ~string] struct {
 // they are shown.
 func NewEnum[T ~string](value T, words ...T) Enum[T] { return Enum[T]{Value: value, words: words} }
 
-// Set takes one of the words.
+// Set sets the flag to one of its words.
 func (e *Enum[T]) Set(text string) error {
 	if !slices.Contains(e.words, T(text)) {
 		return fmt.Errorf("must be %s%s", alternatives(e.Words()), humanize.DidYouMean("", text, e.Words()))
@@ -44,7 +44,7 @@ func (e *Enum[T]) String() string { return string(e.Value) }
 // Type names the value in help.
 func (e *Enum[T]) Type() string { return "string" }
 
-// Words returns the values that the flag takes.
+// Words returns the possible values.
 func (e *Enum[T]) Words() []string {
 	words := make([]string, 0, len(e.words))
 	for _, word := range e.words {
@@ -53,8 +53,7 @@ func (e *Enum[T]) Words() []string {
 	return words
 }
 
-// Usage returns the flag's help. It has a description and the words, each with its meaning if
-// meanings has one.
+// Usage returns the flag's help: a description and the words. meanings can have the meaning of a word.
 func (e *Enum[T]) Usage(what string, meanings map[T]string) string {
 	words := e.Words()
 	for i, word := range e.words {
@@ -186,7 +185,7 @@ func (a *Attempts) Retries() v1alpha1.Retries {
 	return v1alpha1.Retries{Attempts: &a.attempts, AttemptsSource: v1alpha1.SourceFlag}
 }
 
-// Or returns the value of the flag if it is set, else known.
+// Or returns the value of the flag if the user set it, and otherwise known.
 func (a *Attempts) Or(known v1alpha1.Retries) v1alpha1.Retries {
 	if a.Given() {
 		return a.Retries()
@@ -194,8 +193,8 @@ func (a *Attempts) Or(known v1alpha1.Retries) v1alpha1.Retries {
 	return known
 }
 
-// numberValue is one of pflag's flags for numbers that takes them as our tables
-// print them, with thousands separated, and whose errors are for people.
+// numberValue wraps one of pflag's flags for numbers. It also accepts numbers with separators, as our tables print
+// them, and has readable errors.
 type numberValue struct{ pflag.Value }
 
 // withThousands is a number as humanize.Grouped writes it.
@@ -222,7 +221,7 @@ var numbersOf = map[string]string{
 	"int64Slice": "a whole number or a list of whole numbers, like 100,1000",
 }
 
-// ReadableNumbers makes the flags that take numbers numberValues.
+// ReadableNumbers wraps all flags for numbers in numberValue.
 func ReadableNumbers(flags *pflag.FlagSet) {
 	flags.VisitAll(func(flag *pflag.Flag) {
 		if numbersOf[flag.Value.Type()] != "" {

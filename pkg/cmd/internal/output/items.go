@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// itemsPrinter prints the same as kubectl's printer of JSON or YAML, but item by item. The whole text of
+// itemsPrinter prints the same as kubectl's printer of JSON or YAML, but item by item, because the whole text of
 // 100,000 items takes a gigabyte.
 type itemsPrinter struct {
 	separator     string // before all objects but the first
@@ -33,7 +33,7 @@ type field struct {
 	value json.RawMessage
 }
 
-// byItem returns the printer of a format that prints items one by one, where it can.
+// byItem returns a printer that prints items one by one, if the format permits it. Otherwise it returns whole.
 func byItem(format string, whole printers.ResourcePrinter) printers.ResourcePrinter {
 	switch format {
 	case "json":

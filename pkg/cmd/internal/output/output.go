@@ -44,7 +44,7 @@ func (f *Flags) AddFlags(cmd *cobra.Command) {
 	f.kubectls.AddFlags(cmd)
 	const name = "output"
 	cmd.Flags().Lookup(name).Usage = fmt.Sprintf("Output format. One of: (%s).", strings.Join(f.formats(), ", "))
-	cmd.Flags().Lookup("show-managed-fields").Hidden = true // a report has none
+	cmd.Flags().Lookup("show-managed-fields").Hidden = true // a report has no managedFields
 	offer := cobra.FixedCompletions(f.formats(), cobra.ShellCompDirectiveNoFileComp)
 	_ = cmd.RegisterFlagCompletionFunc(name, offer) // fails only for a flag that is not there
 }
@@ -74,7 +74,7 @@ func (f *Flags) Take(own string) bool {
 	return true
 }
 
-// ForMachines reports whether the user asked for one of the formats that are left.
+// ForMachines reports whether the user chose a format that programs read.
 func (f *Flags) ForMachines() bool {
 	return *f.kubectls.OutputFormat != "" || f.kubectls.OutputFlagSpecified() ||
 		*f.kubectls.TemplatePrinterFlags.TemplateArgument != ""
@@ -89,8 +89,8 @@ func (f *Flags) Check() error {
 	return err
 }
 
-// Print prints the object in the format asked for. Of several, one after the other,
-// documents of YAML are separated, and custom columns have one header.
+// Print prints the object in the chosen format. If it is called several times, it separates YAML documents, and
+// prints one header of custom columns.
 func (f *Flags) Print(object runtime.Object, out io.Writer) error {
 	if f.made == nil {
 		printer, err := f.printer()
@@ -120,7 +120,7 @@ func (f *Flags) printer() (printers.ResourcePrinter, error) {
 	return byItem(*f.kubectls.OutputFormat, printer), err
 }
 
-// WithNearest adds the format that is most like an unknown one to kubectl's error.
+// WithNearest adds the most similar format to kubectl's error about an unknown format.
 func WithNearest(err error) error {
 	var none genericclioptions.NoCompatiblePrinterError
 	if !errors.As(err, &none) || none.OutputFormat == nil {

@@ -1,4 +1,4 @@
-// Package runner owns the steps of every command, which are kubectl's. It knows no command.
+// Package runner runs the steps of a command, as kubectl does: Complete, Validate, Run. It knows no command.
 package runner
 
 import (
@@ -15,8 +15,7 @@ type Options interface {
 	Run(ctx context.Context) error
 }
 
-// RunE returns a cobra.Command's RunE that takes the steps one after the other, until
-// one fails.
+// RunE returns the RunE of a cobra.Command. It runs the steps in order, until one fails.
 func RunE(o Options) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := o.Complete(cmd, args); err != nil {

@@ -35,14 +35,14 @@ type Flags struct {
 	AllNamespaces bool
 	Namespace     string // set by Complete; empty with AllNamespaces
 	Selector      string
-	Labels        labels.Selector // of Selector, set by Complete
+	Labels        labels.Selector // parsed Selector, set by Complete
 	RetryTimeout  flagvalue.Duration
 
 	bothScopes bool
 }
 
-// Bind adds -A, -l and --retry-timeout. kubectl's own flags have -n. Arguments: the usage of -A, and
-// that of -l.
+// Bind adds -A, -l and --retry-timeout. kubectl's own flags include -n. Arguments: the usage of -A, the usage of
+// -l.
 func (f *Flags) Bind(flags *pflag.FlagSet, allNamespaces, selector string) {
 	f.BindNamespaces(flags, allNamespaces)
 	flags.StringVarP(&f.Selector, "selector", "l", "", selector)
@@ -56,7 +56,7 @@ func (f *Flags) BindNamespaces(flags *pflag.FlagSet, usage string) {
 	flags.BoolVarP(&f.AllNamespaces, "all-namespaces", "A", false, usage)
 }
 
-// Complete takes the namespace from the command line and the kubeconfig.
+// Complete sets the namespace from the command line and the kubeconfig.
 func (f *Flags) Complete(cmd *cobra.Command, factory cmdutil.Factory) (err error) {
 	f.bothScopes = f.AllNamespaces && cmd.Flags().Changed("namespace")
 	if f.Labels, err = labels.Parse(f.Selector); err != nil {
@@ -79,8 +79,8 @@ func (f *Flags) Validate() error {
 	return nil
 }
 
-// Session is the use of one cluster by one command. Its Line prints a line on stderr, and its SetText
-// shows progress.
+// Session is the use of one cluster by one command. Its Line prints a line on stderr, and its SetText shows
+// progress.
 type Session struct {
 	*cluster.Cluster
 	*terminal.Progress
@@ -112,7 +112,7 @@ func Offline(streams genericiooptions.IOStreams, prints *output.Flags) *Session 
 	return &Session{IOStreams: streams, Progress: terminal.StartProgress(streams.ErrOut), Prints: prints}
 }
 
-// Resources returns the types of cluster.Resources. The error of an unknown type suggests another one.
+// Resources returns the types of cluster.Resources. The error about an unknown type suggests a similar type.
 func (s *Session) Resources(
 	ctx context.Context, named []string, namespace string,
 ) ([]census.Resource, []census.Skipped, error) {
@@ -128,7 +128,8 @@ func (s *Session) Scanner() *census.Scanner {
 	}
 }
 
-// Ahead returns how far the server's clock is ahead of this computer's, and warns if that matters.
+// Ahead returns the time by which the server's clock is ahead of this computer's clock. It prints a warning if the
+// difference matters.
 func (s *Session) Ahead(ctx context.Context) time.Duration {
 	ahead := s.Cluster.Ahead(ctx)
 	if ahead != 0 {

@@ -20,19 +20,19 @@ import (
 // escape the values.
 type View struct {
 	Verdict   []string                  // the first lines
-	Table     *table.Table              // nil for none
-	NoHeaders bool                      // of the table
+	Table     *table.Table              // can be nil
+	NoHeaders bool                      // without the header of the table
 	Names     iter.Seq[string]          // instead of a table, for -o name
 	Text      func(out io.Writer) error // instead of a table
-	Coverage  census.Coverage           // whose lines come before the warnings
+	Coverage  census.Coverage           // its lines come before the warnings
 	Command   []string                  // without flags, for the lines of Coverage
 	Warnings  []string                  // printed beside a report for machines, too
 	Next      []string                  // the last lines: numbers, and the next commands
 	Gate      error                     // the error that has the exit code
 }
 
-// Show prints a report in the format of -o, or else its view, and returns the error of the command.
-// Only the report, the table, names and text go to stdout.
+// Show prints a report in the format of -o, or its view without -o. It returns the error of the command. Only the
+// report, the table, names and text go to stdout.
 func (s *Session) Show(report runtime.Object, v View) error {
 	s.End()
 	skipped := skippedLines(v.Coverage, v.Command...)
@@ -54,7 +54,7 @@ func (s *Session) Show(report runtime.Object, v View) error {
 	return v.Gate
 }
 
-// result prints the part of a view that goes to stdout.
+// result prints the parts of a view that go to stdout.
 func (s *Session) result(v View) error {
 	switch {
 	case v.Text != nil:

@@ -9,8 +9,9 @@ import (
 
 const ellipsis = "…"
 
-// Shorten returns the table with shorter cells in columns, in this order, as far as rows are wider
-// than width. It shortens all of them to the first of the least widths before it goes on to the next.
+// Shorten returns the table with shorter cells in the given columns, as long as a row is wider than width. leasts
+// are smallest widths of cells. It shortens the columns in order to the first of these, before it continues with
+// the next.
 func (t *Table) Shorten(width int, columns []string, leasts ...int) *Table {
 	short := &Table{Columns: t.Columns, below: t.below}
 	for _, row := range t.Rows {
@@ -109,8 +110,8 @@ func heads(width int) []int {
 	return all
 }
 
-// omit returns a text of the given width, of which only so many characters are from the beginning
-// and the others from the end; a text that fits is whole.
+// omit returns a text of the given width, with head characters of its beginning, and the rest from its end. If the
+// text fits, omit returns it unchanged.
 func omit(text string, width, head int) string {
 	runes := []rune(text)
 	if len(runes) <= width {

@@ -1,6 +1,5 @@
-// Package table prints rows in columns, and shortens them to the width of a terminal. It knows no
-// command. It is used where columns of numbers are aligned to the right, or where rows can be too
-// wide: kubectl's printer does neither.
+// Package table prints rows in columns, and shortens them to the width of a terminal. It knows no command.
+// kubectl's printer can't align numbers to the right, or shorten rows.
 package table
 
 import (
@@ -89,7 +88,7 @@ func (t *Table) line(cells []string, widths []int) string {
 	return strings.TrimRight(line, " ")
 }
 
-// Widths returns the widths of columns, in characters, that have these at least; nil for none.
+// Widths returns the widths of the columns in characters. least has the smallest widths, or is nil.
 func (t *Table) Widths(least []int) []int {
 	widths := make([]int, len(t.Columns))
 	copy(widths, least)

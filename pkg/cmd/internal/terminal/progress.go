@@ -16,8 +16,8 @@ const (
 	progressWidth = 79
 )
 
-// Progress shows on a terminal how far long work is, in one line that is
-// written again and again, and erased at the end. Elsewhere it shows nothing.
+// Progress shows the progress of long work on a terminal. It updates one line, and erases it at the end. Without a
+// terminal, it shows nothing.
 type Progress struct {
 	out     io.Writer
 	ended   chan struct{}

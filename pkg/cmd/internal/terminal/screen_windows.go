@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// understand makes a console interpret control sequences, and returns the function that undoes it.
+// understand makes a console interpret control sequences, and returns a function that restores it.
 func understand(out *os.File) (undo func(), err error) {
 	console := windows.Handle(out.Fd())
 	var before uint32
@@ -16,7 +16,7 @@ func understand(out *os.File) (undo func(), err error) {
 	if err := windows.SetConsoleMode(console, before|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING); err != nil {
 		return nil, err
 	}
-	return func() { _ = windows.SetConsoleMode(console, before) }, nil // as it was
+	return func() { _ = windows.SetConsoleMode(console, before) }, nil // the mode before
 }
 
 // watchSize does nothing, because a console's size is read whenever it is painted.

@@ -1,5 +1,5 @@
-// Package terminal owns everything that depends on a terminal: whether there is one, its width, a
-// line of progress on it, and text that is safe for it. It knows no command and no engine.
+// Package terminal has the code that depends on a terminal: its detection, its width, a line of progress, and text
+// that is safe for it. It knows no command and no engine.
 package terminal
 
 import (
@@ -22,12 +22,12 @@ const (
 	// columns wide, and because the terminal can become smaller while it is painted.
 	enterScreen = "\x1b[?1049h\x1b[?25l\x1b[?7l"
 	leaveScreen = "\x1b[?7h\x1b[?25h\x1b[?1049l"
-	beginUpdate = "\x1b[?2026h\x1b[H" // nothing is shown until the end, where the terminal knows that
+	beginUpdate = "\x1b[?2026h\x1b[H" // terminals that support this show nothing until the end of the update
 	restOfLine  = "\x1b[K"
 	endUpdate   = "\x1b[?2026l"
 )
 
-// Screen is a whole terminal that is painted repeatedly. Its earlier content comes back at the end.
+// Screen is a whole terminal that is painted repeatedly. Its earlier content is restored at the end.
 type Screen struct {
 	in, out  *os.File
 	quit     chan struct{} // closed when the user wants to
@@ -36,8 +36,8 @@ type Screen struct {
 	restore  func()
 }
 
-// StartScreen takes over the terminal of in and out. It returns nil if out isn't a terminal, or is
-// a dumb one. If in is a terminal, keys are read without Enter.
+// StartScreen uses the whole terminal of in and out. It returns nil if out isn't a terminal, or is a dumb
+// terminal. If in is a terminal, keys are read without Enter.
 func StartScreen(in io.Reader, out io.Writer) (*Screen, error) {
 	if checked, ok := out.(*output.CheckedWriter); ok {
 		out = checked.Writer
@@ -59,7 +59,7 @@ func StartScreen(in io.Reader, out io.Writer) (*Screen, error) {
 		}
 		s.in = keys
 		s.restore = func() {
-			_ = term.Restore(int(keys.Fd()), before) // it is the one that was changed
+			_ = term.Restore(int(keys.Fd()), before) // keys was changed
 			showsSequences()
 		}
 	}
@@ -95,10 +95,10 @@ func (s *Screen) readKeys() {
 // Quit is closed when the user presses q or Ctrl-C.
 func (s *Screen) Quit() <-chan struct{} { return s.quit }
 
-// Resized receives when the size of the terminal may have changed.
+// Resized receives when the size of the terminal might have changed.
 func (s *Screen) Resized() <-chan struct{} { return s.resized }
 
-// Size returns how many columns and lines the screen has.
+// Size returns the number of columns and lines of the screen.
 func (s *Screen) Size() (width, height int) {
 	width, height, err := term.GetSize(int(s.out.Fd()))
 	if err != nil || width <= 0 || height <= 0 {
@@ -107,8 +107,8 @@ func (s *Screen) Size() (width, height int) {
 	return width, height
 }
 
-// Paint shows lines, and last at the bottom, in one write so that nothing flickers. It cuts off
-// text that doesn't fit.
+// Paint shows lines, and last at the bottom. It uses one write, so that nothing flickers. It truncates text that
+// doesn't fit.
 func (s *Screen) Paint(lines []string, last string) error {
 	width, height := s.Size()
 	var all bytes.Buffer

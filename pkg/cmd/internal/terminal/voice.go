@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 )
 
-// Printable returns text from a cluster in a form that is safe for a terminal. It replaces control
-// characters by their code, except line breaks and tabs, and makes commands for a CI system inert.
+// Printable returns text from a cluster in a form that is safe for a terminal. It replaces control characters by
+// their code, except line breaks and tabs. It also disables commands for a CI system.
 func Printable(text string) string {
 	return escape(text, "\n\t")
 }
@@ -20,7 +20,7 @@ func Printable(text string) string {
 // OneLine returns printable text without line breaks.
 func OneLine(text string) string { return Escaped(strings.Join(strings.Fields(text), " ")) }
 
-// Escaped is Printable for text that is one line. It escapes line breaks, too.
+// Escaped is Printable for text in one line. It also escapes line breaks.
 func Escaped(text string) string { return escape(text, "") }
 
 func escape(text, keep string) string {
@@ -38,8 +38,8 @@ func escape(text, keep string) string {
 // atStart finds the beginning of a line with a workflow command.
 var atStart = regexp.MustCompile(`(?m)^([ \t]*)::`)
 
-// inert returns text without commands for the runner of GitHub Actions, which may show it. The
-// runner executes "::COMMAND" at the beginning of a line, and "##[COMMAND]" anywhere in it.
+// inert disables the commands in a text that the runner of GitHub Actions would execute. These are "::COMMAND" at
+// the beginning of a line, and "##[COMMAND]" anywhere in a line.
 func inert(text string) string {
 	text = strings.ReplaceAll(text, "##[", `\u0023#[`)
 	if strings.Contains(text, "::") {
