@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// MinEvident is the smallest number of names that can be evident, even if Rules.MinCount is lower.
+	// MinEvident is the smallest number of client-generated names that makes a prefix, even if Rules.MinCount is lower.
 	MinEvident = 10
-	// minSymbols is the smallest number of different characters of the alphabet in evident names.
+	// minSymbols is the smallest number of different characters of the alphabet that client-generated names use.
 	// Kubernetes puts hashes into names as decimal numbers with ten other letters
 	// (k8s.io/apimachinery/pkg/util/rand.SafeEncodeString). Hexadecimal hashes would have 15. The chance
 	// of fewer than 16 different characters in fifty random ones is two in a million.

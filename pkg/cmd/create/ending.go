@@ -141,7 +141,7 @@ func (r *results) together() error {
 	return utilerrors.NewAggregate(errs)
 }
 
-// interrupted reports whether the user has had enough.
+// interrupted reports whether the user has interrupted the run.
 func (r *results) interrupted() bool {
 	return r.ctx.Err() != nil && !errors.Is(context.Cause(r.ctx), errNotWritten)
 }

@@ -142,8 +142,8 @@ func (c *Connection) checkWarnings() error {
 	return fmt.Errorf("%d warnings received", count)
 }
 
-// AskNothing keeps client-go from asking for a user name, which it does on stdout
-// where a password could be given.
+// AskNothing prevents client-go from asking the user for a name. client-go would ask on stdout, if there is a flag for
+// a password without a value.
 func (c *Connection) AskNothing() {
 	if c.flags.Password != nil && *c.flags.Password == "" {
 		c.flags.Password = nil
