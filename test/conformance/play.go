@@ -103,8 +103,8 @@ func (p *player) play() (err error) {
 // cleanUp removes the objects of the case. It returns the first error of a request of the run itself.
 func (p *player) cleanUp() error {
 	removeAll(p.server)
-	if real, is := p.server.(*cluster); is {
-		return real.Err()
+	if c, is := p.server.(*cluster); is {
+		return c.Err()
 	}
 	return nil
 }
