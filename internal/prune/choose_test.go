@@ -142,8 +142,7 @@ func TestChooseByTheEnd(t *testing.T) {
 
 // A Pod whose init container failed has the end time of that container.
 func TestEndOfAPod(t *testing.T) {
-	pods := census.Resource{GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}, Kind: "Pod", Namespaced: true}
-	status := statusOf(pods, []byte(`{"status":{"phase":"Failed",
+	status := statusOf(typeOf("", "Pod", "pods"), []byte(`{"status":{"phase":"Failed",
 		"initContainerStatuses":[{"state":{"terminated":{"exitCode":3,"finishedAt":"2026-11-22T10:00:04Z"}}}],
 		"containerStatuses":[{"state":{"waiting":{"reason":"PodInitializing"}}}]}}`))
 	if want := time.Date(2026, 11, 22, 10, 0, 4, 0, time.UTC); !status.Ended.Equal(want) {
