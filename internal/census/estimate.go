@@ -98,7 +98,7 @@ func (s *scan) estimateOf(l *list, p decode.Page) *Estimate {
 	pages := newPageSize(s.chunkSize, s.limits)
 	page := pages.current()
 	for left := e.Objects - page; left > 0; left -= page {
-		pages.succeeded(pageCost{limit: page, objects: page, bytes: each * page, took: time.Nanosecond})
+		pages.succeeded(pageCost{page, page, each * page, left, time.Nanosecond})
 		page = pages.current()
 		e.Requests++
 	}

@@ -12,9 +12,13 @@ const (
 	// reports the number of objects.
 	firstPage = 1_000
 	// largestPage is the largest page size, which needs fast pages. largestFromEtcd is the largest page size for
-	// servers that read pages from etcd as whole objects.
+	// servers that read pages from etcd.
 	largestPage     = 25_000
 	largestFromEtcd = 2_000
+	// pagesFromEtcd is the number of pages of a list for servers that read pages from etcd. Such servers decode
+	// whole objects, whose size no response has. But etcd supports up to 8 GiB, and all objects of a list fit
+	// into that. So the server decodes at most 16 MiB per page on average.
+	pagesFromEtcd = 512
 	// slowestPage and slowestDivisor limit the reduction of the page size after a slow page. The size stays at
 	// least slowestPage, which is kubectl's page size, and at least a fortieth of the remaining objects. For each
 	// page, the server passes over all remaining objects, which takes about as long as reading a page of that
@@ -43,6 +47,7 @@ var fromCache = version.MustParseGeneric("1.34.0")
 // pageLimits limit the size of pages, and of lists that are read as a whole.
 type pageLimits struct {
 	objects, bytes int64
+	pages          int64 // that a list is divided into at least, or 0
 	time           time.Duration
 	read           int64 // bytes, as largestRead
 	undivided      int64 // objects, as divideAbove
@@ -52,9 +57,18 @@ type pageLimits struct {
 func limitsFor(serverVersion string) pageLimits {
 	v, err := version.ParseGeneric(serverVersion)
 	if err != nil || v.LessThan(fromCache) {
-		return pageLimits{largestFromEtcd, largestBodyFromEtcd, pageTime, largestRead, divideAbove}
+		return pageLimits{largestFromEtcd, largestBodyFromEtcd, pagesFromEtcd, pageTime, largestRead, divideAbove}
 	}
-	return pageLimits{largestPage, largestBody, pageTime, largestRead, divideAbove}
+	return pageLimits{largestPage, largestBody, 0, pageTime, largestRead, divideAbove}
+}
+
+// largest returns the largest size of the pages after the first one. With a selector, the server doesn't
+// report what remains.
+func (l pageLimits) largest(first pageCost) int64 {
+	if l.pages == 0 || first.remaining == 0 {
+		return l.objects
+	}
+	return min(max((first.objects+first.remaining)/l.pages, smallestPage), l.objects)
 }
 
 // pageSize is the number of objects per request for one resource type. The server passes over the remaining list
@@ -67,7 +81,8 @@ type pageSize struct {
 
 	mu     sync.Mutex
 	limit  int64
-	failed bool // a page has failed
+	most   int64 // the largest size; 0 before the first page
+	failed bool  // a page has failed
 }
 
 // newPageSize returns the user's size, or one that adapts if chunkSize is 0.
@@ -102,6 +117,10 @@ func (p *pageSize) succeeded(c pageCost) {
 	byTime := int64(float64(c.objects) * float64(p.limits.time) / float64(max(c.took, 1)))
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.most == 0 {
+		p.most = p.limits.largest(c)
+		p.limit = min(p.limit, p.most)
+	}
 	if c.bytes > p.limits.bytes {
 		p.limit = min(p.limit, max(byBytes, smallestPage))
 	}
@@ -113,7 +132,7 @@ func (p *pageSize) succeeded(c pageCost) {
 		if p.failed {
 			larger = c.limit + c.limit/4
 		}
-		p.limit = max(p.limit, min(byBytes, byTime, larger, p.limits.objects))
+		p.limit = max(p.limit, min(byBytes, byTime, larger, p.most))
 	}
 }
 

@@ -156,11 +156,27 @@ func TestPagesFromEtcd(t *testing.T) {
 	a := &fakeapi.Server{}
 	a.Set(inOrder(9_000))
 	countOf(t, a, &Scanner{limits: limitsWithTime("v1.33.1", time.Hour)})
-	if largest := slices.Max(limitsOf(t, a)); largest != largestFromEtcd {
-		t.Errorf("a page of %d, want %d", largest, largestFromEtcd)
+	if later := slices.Max(limitsOf(t, a)[1:]); later != smallestPage {
+		t.Errorf("a page of %d of 9,000 objects, want %d", later, smallestPage)
+	}
+	const first = firstPage
+	for all, want := range map[int64]int64{
+		first: largestFromEtcd, // a list that ends, or has a selector
+		2_000: smallestPage, 60_000: 117, 200_000: 390, 1_000_000: 1953, 8_000_000: largestFromEtcd,
+	} {
+		p := newPageSize(0, limitsFor("v1.33.0"))
+		p.succeeded(pageCost{limit: first, objects: first, bytes: first, remaining: all - first, took: 1})
+		for limit := p.current(); ; limit = p.current() { // later pages have fewer objects after them
+			if p.succeeded(pageCost{limit: limit, objects: limit, bytes: limit, remaining: limit, took: 1}); p.current() == limit {
+				break
+			}
+		}
+		if got := p.current(); got != want {
+			t.Errorf("%d objects in pages of %d, want %d", all, got, want)
+		}
 	}
 	p := newPageSize(0, limitsFor("v1.33.0"))
-	p.succeeded(pageCost{limit: firstPage, objects: firstPage, bytes: 10_000 * firstPage, took: 1})
+	p.succeeded(pageCost{limit: first, objects: first, bytes: 10_000 * first, took: 1})
 	if got := p.current(); got != largestBodyFromEtcd/10_000 {
 		t.Errorf("pages of %d objects of 10 kB of metadata, want %d", got, largestBodyFromEtcd/10_000)
 	}

@@ -49,7 +49,7 @@ func (b *bench) manners(ctx context.Context, cp *controlplane.ControlPlane, name
 	if err := controlplane.WriteKubeconfig(b.kubeconfig(), user); err != nil {
 		return "", err
 	}
-	p := population{"configmaps", "ConfigMap", b.size(200_000), namespaces, 0, wholeObject}
+	p := population{"configmaps", "ConfigMap", b.size(60_000), namespaces, 0, wholeObject}
 	if err := p.storeCold(ctx, cp); err != nil {
 		return "", err
 	}
@@ -89,7 +89,7 @@ func (b *bench) mannersTable(ways []*imposition) string {
 	}
 	kubectl, audit := ways[0], ways[1]
 	fmt.Fprintf(&text, "\nGrowth of the server in that under kubectl: %s. Median wait in that of idle: %s. Time of the audit in kubectl's: %s.\n",
-		b.verdict(audit.growth.median()/kubectl.growth.median(), 2), b.verdict(audit.ofIdle.median(), 1.5),
+		b.verdict(audit.growth.median()/kubectl.growth.median(), 0.5), b.verdict(audit.ofIdle.median(), 1.5),
 		b.verdict(audit.seconds.median()/kubectl.seconds.median(), 1./5))
 	return text.String()
 }
