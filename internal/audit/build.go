@@ -48,8 +48,6 @@ type Result struct {
 	OnlyNamespace string
 	// OtherCluster is true if the earlier audit is of another cluster.
 	OtherCluster bool
-	// Fullest are the name pools with the most names, at most Options.Fullest.
-	Fullest []pools.Key
 	// OnlyPrefixes are set if the earlier audit was about fewer prefixes than this audit. Then only these were
 	// compared.
 	OnlyPrefixes []string
@@ -70,7 +68,7 @@ func Build(rows iter.Seq[live.Row], counted *Counted, options Options, odds *Odd
 		options: &options, odds: odds, old: old, folds: map[foldKey]*fold{},
 		found: map[string]bool{}, near: nearest{}, seen: map[v1alpha1.PrefixRef]bool{},
 		verdict: verdict{unknown: map[string]bool{}},
-		shown:   top{order: options.Order, limit: options.Top}, fullest: top{order: ByNames, limit: options.Fullest},
+		shown:   top{order: options.Order, limit: options.Top},
 	}
 	for r := range rows {
 		b.add(&row{Row: r})
@@ -84,19 +82,19 @@ type builder struct {
 	odds    *Odds
 	old     *baseline // nil without an earlier audit
 
-	shown, fullest top
-	exceeded       []v1alpha1.AuditExceeded
-	exceededCount  int64
-	undecided      int64 // number of name pools whose growth might exceed a gate
-	hidden         v1alpha1.AuditHidden
-	folds          map[foldKey]*fold
-	verdict        verdict
-	prefixes       int64
-	found          map[string]bool             // named prefixes that have names
-	seen           map[v1alpha1.PrefixRef]bool // name pools that the earlier audit has
-	near           nearest
-	newest         time.Time // creationTimestamp
-	err            error     // the first
+	shown         top
+	exceeded      []v1alpha1.AuditExceeded
+	exceededCount int64
+	undecided     int64 // number of name pools whose growth might exceed a gate
+	hidden        v1alpha1.AuditHidden
+	folds         map[foldKey]*fold
+	verdict       verdict
+	prefixes      int64
+	found         map[string]bool             // named prefixes that have names
+	seen          map[v1alpha1.PrefixRef]bool // name pools that the earlier audit has
+	near          nearest
+	newest        time.Time // creationTimestamp
+	err           error     // the first
 }
 
 // row is a name pool that the report might show.
@@ -132,9 +130,6 @@ func (b *builder) add(r *row) {
 		b.seen[refOf(pool)] = true
 	}
 	b.fail(b.evaluate(pool))
-	if options.Fullest > 0 {
-		b.fullest.add(r)
-	}
 	isHidden := pool.Names < options.MinCount && !isCreated
 	if !options.Watched && (!isHidden || pool.Names >= fewestToCompare) {
 		b.fail(b.addToVerdict(pool))
@@ -258,10 +253,6 @@ func (b *builder) result(counted *Counted) (*Result, error) {
 	}
 	result := &Result{
 		Report: report, Coverage: coverage, NotFound: b.notFound(report.Gone), Nearest: b.near,
-	}
-	b.fullest.trim()
-	for _, r := range b.fullest.rows {
-		result.Fullest = append(result.Fullest, r.Pool.Key)
 	}
 	b.compared(result, read)
 	return result, nil

@@ -18,8 +18,6 @@ const day = 24 * time.Hour
 type Options struct {
 	// Watched is true for the rows of a watch. Its report has no verdict.
 	Watched bool
-	// Fullest is the number of the fullest name pools that a Result has.
-	Fullest int
 	// Namespace is the counted namespace, or empty for all.
 	Namespace string
 	// LabelSelector is the selector of the scan, which the report contains. It can be empty.

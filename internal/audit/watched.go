@@ -25,7 +25,7 @@ func measured(r *live.Row) *v1alpha1.Measured {
 		return nil
 	}
 	return &v1alpha1.Measured{
-		Creates: r.Creates, Deletes: r.Deletes, Reused: r.Reused, Seconds: seconds, Gaps: r.Gaps,
+		Creates: r.Creates, Deletes: r.Deletes, Seconds: seconds, Gaps: r.Gaps,
 		RatePerDay: finite(ratePerDay(r.Rates[:], seconds)),
 	}
 }

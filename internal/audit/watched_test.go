@@ -28,7 +28,7 @@ func seen(prefix string, names int64, creates, deletes float64) live.Row {
 
 // watched is the input of a watch.
 func watched(options Options, rows ...live.Row) *build {
-	options.Watched, options.Fullest = true, 2
+	options.Watched = true
 	b := building(options)
 	b.options.Began, b.rows = watchBegan, rows
 	return b
@@ -133,14 +133,6 @@ func TestAccelerating(t *testing.T) {
 		if got := slices.Contains(item.Notes, "accelerating"); got != test.want {
 			t.Errorf("%s: %v", name, item.Notes)
 		}
-	}
-}
-
-func TestFullest(t *testing.T) {
-	rows := []live.Row{seen("a-", 10, 0, 0), seen("b-", 200_000, 0, 0), seen("c-", 300_000, 0, 0)}
-	got := finish(t, watched(Options{Order: ByPrefix, Top: 1}, rows...)).Fullest
-	if len(got) != 2 || got[0].Prefix != "c-" || got[1].Prefix != "b-" {
-		t.Errorf("%v", got)
 	}
 }
 

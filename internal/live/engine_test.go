@@ -621,47 +621,6 @@ func TestBurstUnderAnOldPrefix(t *testing.T) {
 	}
 }
 
-func TestReuse(t *testing.T) {
-	server := newFakeServer(t, 1)
-	all := addRuns(server, 6)
-	e := start(t, server, pods)
-	rows := e.Snapshot().Rows
-	if rows[0].Reused != nil {
-		t.Error("counted before it was asked for")
-	}
-	e.CountReuse([]pools.Key{rows[0].Pool.Key})
-	for range 2 {
-		server.Change("/api/v1/pods", "DELETED", all[0])
-		server.Change("/api/v1/pods", "ADDED", all[0])
-	}
-	addRuns(server, 1)
-	eventually(t, func() string {
-		row := e.Snapshot().Rows[0]
-		if row.Reused == nil || *row.Reused != 2 || row.Creates != 3 || row.Pool.Names != 7 {
-			return fmt.Sprintf("%+v", row)
-		}
-		return ""
-	})
-}
-
-// However many names have been deleted, a name that comes back is counted, and no other.
-func TestReuseOfMany(t *testing.T) {
-	random := rand.New(rand.NewPCG(5, 5))
-	r, deleted, want := &reuse{}, map[string]bool{}, int64(0)
-	for range 2 * fewDeleted {
-		name := generated("run-", random)
-		r.created(name)
-		if deleted[name] {
-			want++
-		}
-		r.removed(name)
-		deleted[name] = true
-	}
-	if r.count != want || want == 0 || r.many == nil || r.few != nil {
-		t.Errorf("%d were used again, want %d", r.count, want)
-	}
-}
-
 // Each window shows a steady rate correctly from the beginning, and forgets old events.
 func TestRates(t *testing.T) {
 	began := time.Unix(0, 0)

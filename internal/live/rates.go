@@ -2,11 +2,8 @@ package live
 
 import (
 	"math"
-	"strings"
 	"sync"
 	"time"
-
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // rates counts creates and deletes in exponentially decaying windows (Leskovec, Rajaraman and Ullman, "Mining of
@@ -59,57 +56,6 @@ func (r *rates) at(now, since time.Time) (all [len(Windows)]Rate) {
 		all[i] = Rate{CreatesPerDay: current.creates[i] / days, DeletesPerDay: current.deletes[i] / days}
 	}
 	return all
-}
-
-const (
-	// fewDeleted is the largest number of deleted names that are stored in a map, which needs a megabyte then. For
-	// more names, a bit set of 1.8 MB is used.
-	fewDeleted = 1 << 16
-	// poolSize is 27^5, the number of suffixes that a server can generate.
-	poolSize = 14_348_907
-)
-
-// reuse counts creates that take the name of an object that was deleted before.
-type reuse struct {
-	few   map[uint32]bool // the deleted names, as long as they are few
-	many  []uint64        // otherwise a bit for each name of the name pool
-	count int64
-}
-
-// index returns the number of a name's suffix among all suffixes of a server.
-func index(name string) int {
-	n := 0
-	for i := len(name) - names.SuffixLength; i < len(name); i++ {
-		n = n*len(names.Alphabet) + strings.IndexByte(names.Alphabet, name[i])
-	}
-	return n
-}
-
-func (r *reuse) created(name string) {
-	n := index(name)
-	if r.few[uint32(n)] || r.many != nil && r.many[n/64]&(1<<(n%64)) != 0 {
-		r.count++
-	}
-}
-
-func (r *reuse) removed(name string) {
-	n := index(name)
-	if r.many != nil {
-		r.many[n/64] |= 1 << (n % 64)
-		return
-	}
-	if r.few == nil {
-		r.few = map[uint32]bool{}
-	}
-	r.few[uint32(n)] = true
-	if len(r.few) < fewDeleted {
-		return
-	}
-	r.many = make([]uint64, (poolSize+63)/64)
-	for n := range r.few {
-		r.many[n/64] |= 1 << (n % 64)
-	}
-	r.few = nil
 }
 
 // clock is the clock of the rates. It starts with the time of the computer's clock, and then advances with the

@@ -177,14 +177,6 @@ func (s *store) missing(count ResourceCount) []census.Skipped {
 	return nil
 }
 
-// CountReuse starts to count the reuse of names in the given name pools, with up to 1.8 MB for each. It stops in
-// all others.
-func (e *Engine) CountReuse(of []pools.Key) {
-	for _, r := range e.types.list() {
-		r.store.do(func() { r.store.countReuse(of) })
-	}
-}
-
 // Windows are the windows of the rates, in increasing order.
 var Windows = [...]time.Duration{time.Minute, 10 * time.Minute, time.Hour, 24 * time.Hour}
 
@@ -205,8 +197,6 @@ type Row struct {
 	Gaps             int
 	// Rates has a rate for each of Windows.
 	Rates [len(Windows)]Rate
-	// Reused is the number of creates that took the name of a deleted object. It is nil if reuse isn't counted.
-	Reused *int64
 }
 
 // row returns a name pool and its events.
@@ -222,8 +212,5 @@ func (s *store) row(number uint32, p *pools.Pool, now time.Time) Row {
 	}
 	row.Since, row.Gaps, row.Rates = a.since, s.totals.gaps-a.gaps, a.rates.at(now, a.since)
 	row.Creates, row.Deletes = a.creates, a.deletes
-	if a.reuse != nil {
-		row.Reused = new(a.reuse.count)
-	}
 	return row
 }

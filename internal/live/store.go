@@ -1,7 +1,6 @@
 package live
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -78,7 +77,6 @@ type activity struct {
 	creates, deletes int64
 	gaps             int // number of gaps of the type before since
 	rates            rates
-	reuse            *reuse // nil if reuse isn't counted
 }
 
 var (
@@ -208,7 +206,7 @@ func (s *store) concerns(o *decode.Object) bool {
 	if s.policy.Takes == nil {
 		return true
 	}
-	prefix, _, _ := pools.Of(o)
+	prefix, _ := pools.Of(o)
 	return prefix == "" || s.policy.Takes(s.resource.GroupResource(), prefix)
 }
 
@@ -224,7 +222,7 @@ func (s *store) add(key uint64, o *decode.Object) (pools.Member, bool) {
 
 // created counts a new object.
 func (s *store) created(key uint64, c changed) {
-	prefix, isGenerated, _ := pools.Of(c.object)
+	prefix, isGenerated := pools.Of(c.object)
 	_, counts := s.set.Get(c.object.Namespace, prefix)
 	m, ok := s.add(key, c.object)
 	if !ok {
@@ -242,14 +240,11 @@ func (s *store) created(key uint64, c changed) {
 	if counts || isGenerated || s.counts(c.object) {
 		s.totals.creates++
 	}
-	if a.reuse != nil && m.Taken() {
-		a.reuse.created(c.object.Name)
-	}
 }
 
 // counts reports whether the name pool of an object is reported.
 func (s *store) counts(o *decode.Object) bool {
-	prefix, _, _ := pools.Of(o)
+	prefix, _ := pools.Of(o)
 	_, counts := s.set.Get(o.Namespace, prefix)
 	return counts
 }
@@ -261,10 +256,7 @@ func (s *store) deleted(m pools.Member, c changed) {
 	if !ok {
 		return
 	}
-	a := s.activityOf(number, c.at)
-	if a.happened(c.since, c.at, 0, 1); a.reuse != nil && m.Taken() {
-		a.reuse.removed(c.object.Name)
-	}
+	s.activityOf(number, c.at).happened(c.since, c.at, 0, 1)
 }
 
 func (s *store) activityOf(number uint32, now time.Time) *activity {
@@ -333,23 +325,4 @@ func keyOf(o *decode.Object) uint64 {
 		return maphash.Comparable(hashSeed, [2]string{o.Namespace, o.Name})
 	}
 	return maphash.String(hashSeed, o.UID)
-}
-
-// countReuse counts the reuse of names in the chosen name pools, and in no others.
-func (s *store) countReuse(chosen []pools.Key) {
-	now, before := s.clock.now(), map[*activity]*reuse{}
-	for _, a := range s.pools {
-		if a.reuse != nil {
-			before[a], a.reuse = a.reuse, nil
-		}
-	}
-	for _, key := range chosen {
-		if key.GroupResource != s.resource.GroupResource() {
-			continue
-		}
-		if number, ok := s.set.Number(key.Namespace, key.Prefix); ok {
-			a := s.activityOf(number, now)
-			a.reuse = cmp.Or(before[a], &reuse{})
-		}
-	}
 }

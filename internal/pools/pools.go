@@ -91,8 +91,7 @@ type Pool struct {
 
 // Of returns the effective prefix of the pool to which an object belongs. It is empty if the object
 // belongs to none. generated reports whether the name was generated from the object's generateName.
-// taken reports whether its suffix has five characters.
-func Of(o *decode.Object) (prefix string, generated, taken bool) {
+func Of(o *decode.Object) (prefix string, generated bool) {
 	stem, _, five := names.Split(o.Name)
 	declared := ""
 	if o.GenerateName != "" {
@@ -100,13 +99,13 @@ func Of(o *decode.Object) (prefix string, generated, taken bool) {
 	}
 	switch {
 	case five && declared == stem:
-		return stem, true, true
+		return stem, true
 	case declared != "" && isLonger(o.Name, o.GenerateName):
-		return declared, true, false
+		return declared, true
 	case five:
-		return stem, false, true
+		return stem, false
 	}
-	return "", false, false
+	return "", false
 }
 
 // isLonger reports whether a name is a generateName and more than five characters of the alphabet. A long

@@ -60,10 +60,9 @@ type Member struct {
 // Properties of a member.
 const (
 	generated uint32 = 1 << iota
-	taken
 	chosen
 	flagged
-	properties = 4 // their number
+	properties = 3 // their number
 )
 
 func (m Member) is(property uint32) bool { return m.pool&property != 0 }
@@ -80,9 +79,6 @@ func (m Member) Flag(set bool) Member {
 
 // Flagged reports whether the member has the flag.
 func (m Member) Flagged() bool { return m.is(flagged) }
-
-// Taken reports whether the suffix of the object has five characters.
-func (m Member) Taken() bool { return m.is(taken) }
 
 // Created returns the creation time of the object in Unix seconds, or 0.
 func (m Member) Created() int64 { return int64(m.created) }
@@ -138,7 +134,7 @@ func (s *Set) Update(m Member, o *decode.Object) (now Member, changed bool) {
 
 // member returns the description of o in the set. created is the prefix of its pool if the pool is new.
 func (s *Set) member(o *decode.Object) (m Member, created string) {
-	prefix, isGenerated, isTaken := Of(o)
+	prefix, isGenerated := Of(o)
 	m.created = secondsOf(o)
 	if prefix == "" {
 		return m, ""
@@ -150,9 +146,6 @@ func (s *Set) member(o *decode.Object) (m Member, created string) {
 	m.pool = (i + 1) << properties
 	if isGenerated {
 		m.pool |= generated
-	}
-	if isTaken {
-		m.pool |= taken
 	}
 	if s.rules.Selector == nil || s.rules.Selector.Matches(labels.Set(o.Labels)) {
 		m.pool |= chosen

@@ -254,15 +254,11 @@ type Measured struct {
 	Creates int64 `json:"creates"`
 	// Deletes is the number of names that were deleted.
 	Deletes int64 `json:"deletes"`
-	// Reused is the number of creates that took the name of an object deleted since the
-	// watch began; null if not counted. It is counted for the 20 prefixes with the most
-	// names.
-	Reused *int64 `json:"reused"`
 	// Seconds is the time since the watch of this prefix began, in seconds.
 	Seconds float64 `json:"seconds"`
 	// Gaps is the number of times that the watch lost events and counted the resource type
-	// again. If it is above 0, creates, deletes and reused are lower bounds. The number of
-	// names is right.
+	// again. If it is above 0, creates and deletes are lower bounds. The number of names
+	// is right.
 	Gaps int `json:"gaps"`
 	// RatePerDay is the rate at which names grows, in names per day: creates less deletes
 	// over the shortest window with at least ten of them, or else over the longest. It is

@@ -16,9 +16,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// reuseOf is the number of the fullest prefixes whose reuse of names is counted.
-const reuseOf = 20
-
 // mostPainted is the largest number of rows of a painted report without --top. A cluster can have a hundred
 // thousand prefixes, and their rows would take a hundred times the memory of the counts.
 const mostPainted = 1000
@@ -203,15 +200,13 @@ func (w *watched) show() error {
 // report returns the counts of now, as an audit reports them.
 func (w *watched) report() (snapshot live.Snapshot, result *audit.Result, err error) {
 	about := w.run.about
-	about.AsOf, about.Watched, about.Fullest = w.engine.Now(), true, reuseOf
+	about.AsOf, about.Watched = w.engine.Now(), true
 	counted := &audit.Counted{Server: w.run.server(), Skipped: w.types.Skipped()}
 	rows := func(yield func(live.Row) bool) {
 		snapshot = w.engine.Snapshot(func(r live.Row) { yield(r) })
 		counted.Ended, counted.Types, counted.Summary = snapshot.At, snapshot.Types, snapshot.Summary
 	}
-	if result, err = audit.Build(rows, counted, about, w.odds); err == nil {
-		w.engine.CountReuse(result.Fullest)
-	}
+	result, err = audit.Build(rows, counted, about, w.odds)
 	return snapshot, result, err
 }
 
