@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -157,9 +158,13 @@ func (w *watched) follow(ctx context.Context, notices <-chan string) error {
 	}
 	ticker := time.NewTicker(w.run.interval)
 	defer ticker.Stop()
-	for {
-		if err := w.show(); err != nil {
+	for first := true; ; first = false {
+		report, err := w.show()
+		if err != nil {
 			return err
+		}
+		if first {
+			w.hint(ctx, report)
 		}
 	wait:
 		for {
@@ -189,12 +194,22 @@ func (w *watched) bound(screen *painting) {
 }
 
 // show prints the counts of now.
-func (w *watched) show() error {
+func (w *watched) show() (*v1alpha1.AuditReport, error) {
 	snapshot, result, err := w.report()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return w.shows.show(result.Report, snapshot)
+	return result.Report, w.shows.show(result.Report, snapshot)
+}
+
+// hint prints that the namespace has no prefix yet, or doesn't exist.
+func (w *watched) hint(ctx context.Context, report *v1alpha1.AuditReport) {
+	if report.Summary.Prefixes > 0 || w.run.onlyNamespace() == "" {
+		return
+	}
+	for _, line := range w.run.emptyLines(ctx, report) {
+		w.shows.notice(line)
+	}
 }
 
 // report returns the counts of now, as an audit reports them.
