@@ -244,7 +244,7 @@ func decodeBriefly(body []byte) (*unstructured.Unstructured, error) {
 		} `json:"metadata"`
 	}
 	err := kjson.UnmarshalCaseSensitivePreserveInts(body, &brief)
-	if err != nil || brief.Kind == "" || brief.Kind == "Status" { // a Status has no metadata, and its other fields count
+	if err != nil || brief.Kind == "" || brief.Kind == "Status" { // a Status has no metadata but other fields
 		return decode(body)
 	}
 	got := brief.Metadata

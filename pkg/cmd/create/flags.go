@@ -87,12 +87,13 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.waitFor, "for", nil, "Wait for a condition or value, as kubectl wait does. "+
 		"It is condition=NAME[=VALUE] or jsonpath=EXPRESSION[=VALUE], and replaces the end of the objects. "+
 		"It applies to objects of every type that has a status")
-	flags.BoolVar(&f.logs, "logs", false, "With --wait, print the logs of Jobs and Pods. The logs of all containers go to stderr")
+	flags.BoolVar(&f.logs, "logs", false, "With --wait, print the logs of Jobs and Pods. "+
+		"The logs of all containers go to stderr")
 	flags.IntVar(&f.logRequests, "max-log-requests", 10, "Maximum number of containers for --logs. "+
 		"They are followed at the same time, and the logs of other containers follow later")
 	flags.BoolVar(&f.strict, "fail-on-difference", false, "Fail if an existing object differs from the input. With a "+
-		"key, this reads every existing object, and fails before waiting. It finds accidents, not attacks. Without the flag, the command "+
-		"prints a warning for the objects that it reads")
+		"key, this reads every existing object, and fails before waiting. It finds accidents, not attacks. "+
+		"Without the flag, the command prints a warning for the objects that it reads")
 	flags.StringVar(&f.from, "from", "", "Create a Job from a CronJob, like cronjob/NAME. It has "+
 		"the template of the CronJob, as with kubectl create job --from, and the generateName NAME-run-")
 	_ = flags.SetAnnotation("idempotency-key", "classified", []string{"true"}) // --record redacts it
