@@ -21,7 +21,7 @@ import (
 // The reasons why a group is only possible.
 const (
 	moreThanTwo    = "moreThanTwo"    // equal objects are often intended, such as workers or shards
-	otherGroups    = "otherGroups"    // the owner has other such groups
+	otherGroups    = "otherGroups"    // the owner has other groups of equal objects
 	replicas       = "replicas"       // a workload controller of Kubernetes owns them
 	noFieldManager = "noFieldManager" // managedFields are missing
 	unreferenced   = "unreferenced"   // no object refers to them

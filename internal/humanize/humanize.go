@@ -107,10 +107,10 @@ func Significant(x float64) string {
 // exponents are written without a plus and zeros: 7.2e6, 6.7e-5.
 var exponents = strings.NewReplacer("e+0", "e", "e+", "e", "e-0", "e-")
 
-// ChanceOf returns a probability that is not too small for a number, for people.
+// ChanceOf is Chance for a probability that a float64 can represent.
 func ChanceOf(p float64) string { return Chance(p, math.Log10(p)) }
 
-// Expected returns a mean number of events for people. A nil mean is unbounded.
+// Expected returns a mean number of events for people. nil means that the number has no bound.
 func Expected(mean *float64) string {
 	if mean == nil {
 		return "unbounded"

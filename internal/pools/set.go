@@ -17,8 +17,7 @@ import (
 type Rules struct {
 	Selector labels.Selector // selects pools by their objects; nil selects all
 	Prefixes map[string]bool // effective prefixes that count even if no generateName has them
-	// MinCount is the number of names from which on a prefix without a generateName can be evident. It
-	// is 10 at least.
+	// MinCount is the smallest number of client-generated names that makes a prefix. MinEvident is its minimum.
 	MinCount int64
 	Since    [Windows]int64 // an object that was created since then is recent; Unix seconds, 0 for none
 	// Limit is the largest number of prefixes. Objects with further prefixes count as Other. 0 means no limit.

@@ -135,7 +135,7 @@ type painting struct {
 	*options
 	line    func(text string)
 	screen  *terminal.Screen
-	notices []string // the last ones
+	notices []string // the last maxNotices notices
 	dropped int      // number of earlier notices
 }
 

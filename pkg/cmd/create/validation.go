@@ -15,7 +15,7 @@ import (
 
 // serverValidation is kubectl's validation with a faster check. kubectl checks for each document
 // whether the server validates its fields, and validates them only if it doesn't. serverValidation
-// checks that once for each group and version. It leaves everything but a plain yes to kubectl's own code.
+// checks that once for each group and version. If the server doesn't validate fields, it calls kubectl's own code.
 type serverValidation struct {
 	validation.Schema
 	openAPI openapi.Client

@@ -29,7 +29,7 @@ type scrapes struct {
 	texts map[form]*rendered
 }
 
-// form is one of the four forms of the text.
+// form is a text format of the metrics, compressed or not.
 type form struct {
 	format expfmt.FormatType
 	gzip   bool
