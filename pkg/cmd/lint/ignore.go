@@ -76,7 +76,7 @@ func (l ignoreList) match(file string, directory bool) (ignored, known bool) {
 // directory.
 type ignores struct {
 	excludes []ignoreList
-	git      map[string][]ignoreList // by directory, from the repository's root down
+	git      map[string][]ignoreList // by directory, from the repository's root down; nil to ignore .gitignore
 }
 
 // ignored reports whether a walk leaves out a file or a directory.
@@ -89,6 +89,9 @@ func (i *ignores) ignored(name string, directory bool) bool {
 		if out, known := list.match(file, directory); known {
 			return out
 		}
+	}
+	if i.git == nil {
+		return false
 	}
 	lists := i.listsOf(filepath.Dir(file))
 	for at := len(lists) - 1; at >= 0; at-- {

@@ -38,7 +38,10 @@ type input struct {
 func (o *options) input() *input {
 	in := &input{
 		trees:   trees{root: newRepository().root, dirs: map[string]directory{}},
-		ignores: ignores{excludes: o.excludes, git: map[string][]ignoreList{}},
+		ignores: ignores{excludes: o.excludes},
+	}
+	if !o.noInline {
+		in.ignores.git = map[string][]ignoreList{}
 	}
 	if o.Kustomize != "" {
 		in.sources = []lint.Source{o.kustomized()}

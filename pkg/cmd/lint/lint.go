@@ -78,6 +78,7 @@ type options struct {
 	writeBaseline string
 
 	excludes []ignoreList
+	fileNote string // about the file of the repository
 	settings lint.Config
 	known    baseline
 }
@@ -143,7 +144,8 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.failOnSkipped, "fail-on-skipped", false,
 		"Exit with code 1 if files of directories can't be checked, such as symbolic links, templates and invalid YAML")
 	flags.BoolVar(&o.noInline, "no-inline-disable", false,
-		"Ignore comments and annotations that disable rules, for manifests of authors that you don't trust")
+		"Ignore "+configName+", .gitignore, and the comments and annotations that disable rules, "+
+			"for manifests of authors that you don't trust")
 	flags.StringVar(&o.baseline, "baseline", "",
 		"File of --write-baseline. Its findings count as disabled, so that only new findings fail the run")
 	flags.StringVar(&o.writeBaseline, "write-baseline", "",
@@ -206,16 +208,25 @@ func (o *options) configure(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if c.file != "" && o.noInline {
+		c, o.fileNote = config{}, "Ignored because of --no-inline-disable: "+configName+"."
+	}
 	if c.KubernetesVersion != "" && !cmd.Flags().Changed("kubernetes-version") {
 		o.kubernetes = c.KubernetesVersion
 	}
 	o.settings = lint.Config{Levels: map[string]v1alpha1.LintLevel{}, Disabled: o.disable, NoInlineDisable: o.noInline}
+	var disabled []string
 	for name, level := range c.Levels {
 		if level == off {
-			o.settings.Disabled = append(o.settings.Disabled, name)
+			disabled = append(disabled, name)
 			continue
 		}
 		o.settings.Levels[name] = v1alpha1.LintLevel(level)
+	}
+	if len(disabled) > 0 {
+		slices.Sort(disabled)
+		o.fileNote = fmt.Sprintf("Disabled in %s: %s.", configName, strings.Join(disabled, ", "))
+		o.settings.Disabled = slices.Concat(o.disable, disabled)
 	}
 	here, err := os.Getwd()
 	if err != nil {

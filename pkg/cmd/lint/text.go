@@ -102,6 +102,9 @@ func (o *options) printCounts(result *lint.Result) {
 		humanize.Count(count.Note, "note"),
 		humanize.Count(result.Objects, "object"), humanize.Count(len(result.Read), "file"))}
 	lines = append(lines, byRule(result)...)
+	if o.fileNote != "" {
+		lines = append(lines, o.fileNote)
+	}
 	add := func(count int, format, noun string) {
 		if count > 0 {
 			lines = append(lines, fmt.Sprintf(format, humanize.Count(count, noun)))
