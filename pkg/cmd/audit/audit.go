@@ -30,7 +30,6 @@ type options struct {
 	factory    cmdutil.Factory
 	printFlags *output.Flags
 	wide       bool
-	noHeaders  bool
 
 	arguments []string // TYPE[,TYPE...] or TYPE/PREFIX
 	scope     scan.Flags
@@ -174,9 +173,8 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	set.Var((*flagvalue.Duration)(&o.duration), "duration",
 		"How long to --watch, like 90s or 1h. The time begins after the first count. 0 has no end")
 	set.Var((*flagvalue.Duration)(&o.interval), "interval", "How often --watch prints changes")
-	set.BoolVar(&o.noHeaders, "no-headers", false, "Print the table without headers")
 	flagvalue.ReadableNumbers(set)
-	o.printFlags.AddFlags(cmd)
+	o.printFlags.AddTableFlags(cmd)
 }
 
 // Complete sets the scope, the rows, the gates and the output format from the command line and the kubeconfig.

@@ -28,7 +28,7 @@ func (r *run) showEstimate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	view := scan.View{Table: estimateTable(estimates), NoHeaders: r.noHeaders}
+	view := scan.View{Table: estimateTable(estimates)}
 	coverage := census.Coverage{Types: r.types, Skipped: skipped, Namespace: r.about.Namespace, Named: r.named()}
 	failed, forbidden := coverage.Warned()
 	for _, s := range failed {

@@ -26,7 +26,7 @@ const (
 func (r *run) view(ctx context.Context, result *audit.Result) scan.View {
 	report := result.Report
 	v := scan.View{
-		Verdict: verdictLines(report), NoHeaders: r.noHeaders,
+		Verdict:  verdictLines(report),
 		Coverage: result.Coverage, Command: command,
 		Warnings: r.warnings(result), Gate: r.evaluate(ctx, result),
 	}

@@ -17,7 +17,7 @@ import (
 // in one namespace.
 func (o *options) isRecord(report *v1alpha1.AuditReport) bool {
 	return len(o.arguments) == 1 && isPrefix(o.arguments[0]) && len(report.Items) == 1 &&
-		report.Scope.ComparedWith == nil && !o.wide && !o.noHeaders
+		report.Scope.ComparedWith == nil && !o.wide && !o.printFlags.NoHeaders
 }
 
 // printRecord prints the only prefix of a report.

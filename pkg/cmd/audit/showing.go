@@ -89,7 +89,7 @@ const printedAtOnce = 1000
 // print prints rows. The first rows have a header. It formats the rows twice, because the columns need the width
 // of all rows, and the text of all rows would take too much memory.
 func (a *appending) print(rows []row) error {
-	columns, header := a.watchColumns(rows), a.widths == nil && !a.noHeaders
+	columns, header := a.watchColumns(rows), a.widths == nil && !a.printFlags.NoHeaders
 	for some := range slices.Chunk(rows, printedAtOnce) {
 		a.widths = tableOf(columns, some).Widths(a.widths)
 	}
@@ -156,7 +156,7 @@ func (p *painting) show(r *v1alpha1.AuditReport, s live.Snapshot) error {
 func (p *painting) lines(r *v1alpha1.AuditReport, width, height int) (lines []string, hidden int) {
 	rows, _ := split(r, p.about.Order)
 	room := max(height-3, 1) // the header, the quiet prefixes, and the line at the bottom
-	if p.noHeaders {
+	if p.printFlags.NoHeaders {
 		room++
 	}
 	shown := rows[:min(len(rows), room)]
@@ -165,7 +165,7 @@ func (p *painting) lines(r *v1alpha1.AuditReport, width, height int) (lines []st
 		if !p.wide {
 			t = fit(t, width)
 		}
-		lines = t.Lines(t.Widths(nil), !p.noHeaders)
+		lines = t.Lines(t.Widths(nil), !p.printFlags.NoHeaders)
 	}
 	lines = append(lines, quietLines(r)...)
 	return lines, len(rows) - len(shown)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 )
@@ -275,7 +276,7 @@ func TestPrefixText(t *testing.T) {
 // An undecided gate is an error. The error of an exceeded gate has priority.
 func TestGradeGrowth(t *testing.T) {
 	limit := 10.0
-	r := &run{options: &options{}}
+	r := &run{options: &options{printFlags: output.NewFlags()}}
 	report := &v1alpha1.AuditReport{Complete: true, Gate: &v1alpha1.AuditGate{FailAboveGrowth: &limit, Undecided: 2}}
 	if err := r.evaluate(t.Context(), &audit.Result{Report: report}); err == nil || !strings.Contains(err.Error(), "2 prefixes") {
 		t.Errorf("%v", err)

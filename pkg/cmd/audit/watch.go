@@ -237,7 +237,7 @@ func (w *watched) finish(ctx context.Context) error {
 		return r.evaluate(ctx, result) // interrupted before all was counted
 	}
 	v := w.shows.last(result.Report)
-	v.Verdict, v.NoHeaders = verdictLines(result.Report), r.noHeaders
+	v.Verdict = verdictLines(result.Report)
 	v.Coverage, v.Command = result.Coverage, command
 	v.Warnings = append(v.Warnings, r.warnings(result)...)
 	v.Next = r.unshownLines(result, 0)

@@ -24,6 +24,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
@@ -55,7 +56,7 @@ func newRun(t *testing.T) *run {
 // appendingTo returns a showing for a pipe.
 func appendingTo(out, errOut io.Writer) *appending {
 	return &appending{
-		options: &options{IOStreams: genericiooptions.IOStreams{Out: out}},
+		options: &options{IOStreams: genericiooptions.IOStreams{Out: out}, printFlags: output.NewFlags()},
 		line:    func(text string) { fmt.Fprintln(errOut, text) },
 	}
 }
@@ -164,7 +165,7 @@ func TestRates(t *testing.T) {
 
 // A screen has the rows that change, and the quiet prefixes in one line.
 func TestPaintedLines(t *testing.T) {
-	p := &painting{options: &options{}}
+	p := &painting{options: &options{printFlags: output.NewFlags()}}
 	report := reportOf(followed("job-", 20, 5), followed("run-", 30, 3), followed("old-", 4000, 0), followed("older-", 480, 0))
 	const still = "2 prefixes with 4,480 names: nothing was created or deleted since the watch began."
 	for _, test := range []struct{ height, rows, hidden int }{{24, 2, 0}, {4, 1, 1}, {1, 1, 1}} {

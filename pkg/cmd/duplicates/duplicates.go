@@ -114,7 +114,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.Int64Var(&o.failAbove, "fail-above-count", 0,
 		"Exit with code 3 if more groups than this are confirmed or likely")
 	flagvalue.ReadableNumbers(flags)
-	o.printFlags.AddFlags(cmd)
+	o.printFlags.AddTableFlags(cmd)
 }
 
 // Complete sets the scope and the output format from the command line and the kubeconfig.

@@ -120,7 +120,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.Float32Var(&o.qps, "qps", 0,
 		"Maximum number of requests about objects per second, 0 for no limit. Throttling by the server always applies")
 	flagvalue.ReadableNumbers(flags)
-	o.printFlags.AddFlags(cmd)
+	o.printFlags.AddTableFlags(cmd)
 }
 
 // Complete sets the scope and the output format from the command line and the kubeconfig.

@@ -135,7 +135,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.plot, "plot", false, "Draw the chance of a failure by the number of names in the terminal, "+
 		"with and without retries, instead of the tables")
 	flagvalue.ReadableNumbers(flags)
-	o.printFlags.AddFlags(cmd)
+	o.printFlags.AddTableFlags(cmd)
 }
 
 // Complete reads the flags, the arguments and the output format from the command line.

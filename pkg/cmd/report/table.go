@@ -132,7 +132,7 @@ func numbers(header ...string) *table.Table {
 }
 
 // printTable prints a table. Execute sees an error of the writer below.
-func (o *options) printTable(t *table.Table) { _ = t.Print(o.Out, true) }
+func (o *options) printTable(t *table.Table) { _ = t.Print(o.Out, !o.printFlags.NoHeaders) }
 
 // printParts prints a table, in several parts if it is wider than the terminal.
 func (o *options) printParts(t *table.Table) {

@@ -25,6 +25,9 @@ const Wide = "wide"
 // Flags are kubectl's -o for an object of ours: json, yaml, kyaml, jsonpath, go-template and
 // custom-columns, and the command's own formats. There is no -o name, because a report has no name.
 type Flags struct {
+	// NoHeaders is --no-headers.
+	NoHeaders bool
+
 	kubectls *genericclioptions.PrintFlags
 	columns  *get.CustomColumnsPrintFlags
 	own      []string
@@ -47,6 +50,12 @@ func (f *Flags) AddFlags(cmd *cobra.Command) {
 	cmd.Flags().Lookup("show-managed-fields").Hidden = true // a report has no managedFields
 	offer := cobra.FixedCompletions(f.formats(), cobra.ShellCompDirectiveNoFileComp)
 	_ = cmd.RegisterFlagCompletionFunc(name, offer) // fails only for a flag that is not there
+}
+
+// AddTableFlags gives a command that prints a table --no-headers, too.
+func (f *Flags) AddTableFlags(cmd *cobra.Command) {
+	f.AddFlags(cmd)
+	cmd.Flags().BoolVar(&f.NoHeaders, "no-headers", false, "Print the table without headers")
 }
 
 // formats returns the values of -o, in the order of its help.

@@ -19,16 +19,15 @@ import (
 // View is a report as people read it. The functions of package terminal format its lines, and
 // escape the values.
 type View struct {
-	Verdict   []string                  // the first lines
-	Table     *table.Table              // can be nil
-	NoHeaders bool                      // without the header of the table
-	Names     iter.Seq[string]          // instead of a table, for -o name
-	Text      func(out io.Writer) error // instead of a table
-	Coverage  census.Coverage           // its lines come before the warnings
-	Command   []string                  // without flags, for the lines of Coverage
-	Warnings  []string                  // printed beside a report for machines, too
-	Next      []string                  // the last lines: numbers, and the next commands
-	Gate      error                     // the error that has the exit code
+	Verdict  []string                  // the first lines
+	Table    *table.Table              // can be nil
+	Names    iter.Seq[string]          // instead of a table, for -o name
+	Text     func(out io.Writer) error // instead of a table
+	Coverage census.Coverage           // its lines come before the warnings
+	Command  []string                  // without flags, for the lines of Coverage
+	Warnings []string                  // printed beside a report for machines, too
+	Next     []string                  // the last lines: numbers, and the next commands
+	Gate     error                     // the error that has the exit code
 }
 
 // Show prints a report in the format of -o, or its view without -o. It returns the error of the command. Only the
@@ -66,7 +65,7 @@ func (s *Session) result(v View) error {
 			}
 		}
 	case v.Table != nil && len(v.Table.Rows) > 0:
-		return v.Table.Print(s.Out, !v.NoHeaders)
+		return v.Table.Print(s.Out, !s.Prints.NoHeaders)
 	}
 	return nil
 }
