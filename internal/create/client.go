@@ -49,8 +49,8 @@ type Client struct {
 	reviews   authorization.SelfSubjectAccessReviewsGetter
 }
 
-// NewClient returns a client. creates is the configuration for creates, which continue after an interrupt. config is for
-// all other requests. discovered is the cache that the mappings of documents have filled.
+// NewClient returns a client. creates is the configuration for creates, which continue after an interrupt. config
+// is for all other requests. discovered is the cache that the mappings of documents have filled.
 func NewClient(config, creates *rest.Config, discovered discovery.CachedDiscoveryInterface, c Config) (*Client, error) {
 	client := &Client{config: c, discovery: discovered}
 	var err error

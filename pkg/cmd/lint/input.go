@@ -136,8 +136,8 @@ func (in *input) skip(path string, reason v1alpha1.LintSkipReason) {
 	in.skipped = append(in.skipped, v1alpha1.LintSkipped{File: filepath.ToSlash(path), Reason: reason})
 }
 
-// isLinkToDirectory reports whether a path is a symbolic link to a directory. Like kubectl, lint doesn't follow such links
-// when it reads a directory.
+// isLinkToDirectory reports whether a path is a symbolic link to a directory. Like kubectl, lint doesn't follow such
+// links when it reads a directory.
 func isLinkToDirectory(path string) bool {
 	link, err := os.Lstat(path)
 	if err != nil || link.Mode()&fs.ModeSymlink == 0 {

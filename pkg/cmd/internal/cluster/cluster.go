@@ -159,7 +159,7 @@ func (c *Cluster) Suggest(ctx context.Context, err error) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, suggestTime)
 	defer cancel()
-	found, _, _ := census.Discover(ctx, discovery.ToDiscoveryInterfaceWithContext(client)) // without a response, there is no suggestion
+	found, _, _ := census.Discover(ctx, discovery.ToDiscoveryInterfaceWithContext(client)) // otherwise, no suggestion
 	var names []string
 	for _, r := range found {
 		names = append(names, r.Resource)
