@@ -106,7 +106,7 @@ func TestForget(t *testing.T) {
 func TestTotalsOfATypeThatLeft(t *testing.T) {
 	k := newTestStore()
 	k.totals, k.standing.restarts = totals{creates: 7, gaps: 2}, 3
-	r := &reflector{shared: &shared{}, resource: pods, store: k}
+	r := &reflector{Engine: &Engine{}, resource: pods, store: k}
 	want := ResourceCount{Resource: pods, Creates: 7, Restarts: 3, Gaps: 2}
 	if got := r.successor(pods).store.count(); got != want {
 		t.Errorf("%+v, want %+v", got, want)

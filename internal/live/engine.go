@@ -22,6 +22,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -59,8 +60,18 @@ type Engine struct {
 	Notify func(Notice)
 
 	counted chan struct{}
-	rounds  chan struct{} // held during a round of discovery and numbers
-	shared
+	ended   chan struct{}  // closed when Run returns
+	rounds  chan struct{}  // held during a round of discovery and numbers
+	lists   chan struct{}  // has an element for each list in progress
+	running sync.WaitGroup // goroutines
+
+	watcher  *census.Watcher
+	requests atomic.Int64 // for lists and numbers
+	clock    clock
+	rules    pools.Rules
+	types    roster
+
+	reporting sync.Mutex // held while Notify runs
 
 	mu           sync.Mutex // guards the fields below
 	began        time.Time
@@ -92,13 +103,14 @@ const (
 
 // New returns an engine. The caller then sets its fields.
 func New(scanner census.Scanner) *Engine {
-	e := &Engine{Scanner: scanner, counted: make(chan struct{}), rounds: make(chan struct{}, 1)}
-	e.source.lists, e.ended = make(chan struct{}, listsAtOnce), make(chan struct{})
-	return e
+	return &Engine{
+		Scanner: scanner, counted: make(chan struct{}), ended: make(chan struct{}),
+		rounds: make(chan struct{}, 1), lists: make(chan struct{}, listsAtOnce),
+	}
 }
 
 // Now returns the time of the clock that rates use. Changes of the computer's clock don't affect it.
-func (e *Engine) Now() time.Time { return e.source.clock.now() }
+func (e *Engine) Now() time.Time { return e.clock.now() }
 
 // Counted is closed after each type has been listed or skipped. It is never closed if Run ends before that.
 func (e *Engine) Counted() <-chan struct{} { return e.counted }
@@ -118,7 +130,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		return nil // some types were not counted
 	}
 	e.mu.Lock()
-	e.began = e.source.clock.now()
+	e.began = e.clock.now()
 	e.mu.Unlock()
 	close(e.counted)
 	e.keep(ctx)
@@ -127,10 +139,7 @@ func (e *Engine) Run(ctx context.Context) error {
 
 func (e *Engine) connect() (err error) {
 	e.Scanner.ShareTurns()
-	e.MinCount = max(e.MinCount, 1)
-	s := &e.source
-	s.scanner, s.namespace, s.clock.ahead = e.Scanner, e.Namespace, e.Ahead
-	e.policy, e.interval, e.notify = &e.Policy, cmp.Or(e.Interval, defaultInterval), e.Notify
+	e.MinCount, e.Interval, e.clock.ahead = max(e.MinCount, 1), cmp.Or(e.Interval, defaultInterval), e.Ahead
 	e.rules = pools.Rules{Prefixes: map[string]bool{}, MinCount: e.MinCount, Limit: MaxPrefixes}
 	if selector := e.Scanner.Selector; selector != nil && !selector.Empty() {
 		e.rules.Selector = selector
@@ -141,17 +150,17 @@ func (e *Engine) connect() (err error) {
 	for _, resource := range e.Types {
 		e.types.add(e.newReflector(resource))
 	}
-	s.watcher, err = census.NewWatcher(e.Scanner.Config)
+	e.watcher, err = census.NewWatcher(e.Scanner.Config)
 	return err
 }
 
 // countAll lists all types for the first time. It starts to watch each type as soon as the type was listed.
 func (e *Engine) countAll(ctx context.Context) error {
-	began := e.source.clock.now()
+	began := e.clock.now()
 	for _, r := range e.types.list() {
 		r.store.beginSweep()
 	}
-	scanner := e.source.scannerFor(func(l census.Listed) {
+	scanner := e.scannerFor(func(l census.Listed) {
 		r, list := e.types.of(l.Resource.GroupResource()), newListing(l, began)
 		if r.store.isStale() {
 			list.unsteady, list.version = true, 0 // the type is listed again
@@ -166,7 +175,7 @@ func (e *Engine) countAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.source.requests.Add(summary.Requests)
+	e.requests.Add(summary.Requests)
 	for _, part := range summary.Skipped {
 		e.types.of(groupResource(part)).store.leaveOut(part)
 	}
@@ -195,33 +204,18 @@ func (e *Engine) round(ctx context.Context) {
 	}
 }
 
-// shared has the fields that the engine and all reflectors share.
-type shared struct {
-	source   source
-	types    roster
-	policy   *Policy
-	rules    pools.Rules
-	interval time.Duration  // interval of lists of a type that can't be watched
-	running  sync.WaitGroup // goroutines
-	ended    chan struct{}  // closed when Run returns
-
-	reporting sync.Mutex
-	notify    func(Notice) // can be nil
-}
-
-func (s *shared) report(n Notice) {
-	if s.notify == nil {
+func (e *Engine) report(n Notice) {
+	if e.Notify == nil {
 		return
 	}
-	s.reporting.Lock()
-	defer s.reporting.Unlock()
-	s.notify(n)
+	e.reporting.Lock()
+	defer e.reporting.Unlock()
+	e.Notify(n)
 }
 
 // newReflector returns the reflector of a type that has not been listed.
-func (s *shared) newReflector(resource census.Resource) *reflector {
-	store := newStore(resource, s.policy, &s.rules, &s.source.clock, s.ended)
-	return &reflector{shared: s, resource: resource, store: store}
+func (e *Engine) newReflector(resource census.Resource) *reflector {
+	return &reflector{Engine: e, resource: resource, store: newStore(resource, &e.Policy, &e.rules, &e.clock, e.ended)}
 }
 
 // reportCrowd reports once that the type has too many prefixes.
@@ -343,7 +337,7 @@ func (e *Engine) lost(ctx context.Context, found []census.Resource) (lost []sche
 			lost = append(lost, resource)
 		}
 	}
-	_, skipped := e.source.numbers(ctx, doubtful, e.source.scanner.RetryTimeout)
+	_, skipped := e.numbers(ctx, doubtful, e.Scanner.RetryTimeout)
 	for _, s := range skipped {
 		if s.Reason == census.NotFound {
 			lost = append(lost, groupResource(s))

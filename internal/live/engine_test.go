@@ -126,7 +126,7 @@ func (s *started) reflectorOf(t *testing.T, r census.Resource) *reflector {
 // connected prepares an engine that does not run for requests.
 func (s *started) connected(t *testing.T) {
 	t.Helper()
-	if s.source.watcher == nil {
+	if s.watcher == nil {
 		if err := s.connect(); err != nil {
 			t.Fatal(err)
 		}

@@ -28,9 +28,9 @@ const (
 // poll requests the number of objects of each type. The counts of a watched type are compared with it. Other types
 // are listed if the number shows that they might have prefixes. Types whose last request failed come last, and
 // their requests are not retried.
-func (s *shared) poll(ctx context.Context) {
+func (e *Engine) poll(ctx context.Context) {
 	var well, failing []census.Resource
-	for _, r := range s.types.list() {
+	for _, r := range e.types.list() {
 		switch now := r.store.look().standing; {
 		case now.isResting():
 		case now.fails():
@@ -39,26 +39,26 @@ func (s *shared) poll(ctx context.Context) {
 			well = append(well, r.resource)
 		}
 	}
-	s.ask(ctx, well, s.source.scanner.RetryTimeout)
-	s.ask(ctx, failing, noRetries)
+	e.ask(ctx, well, e.Scanner.RetryTimeout)
+	e.ask(ctx, failing, noRetries)
 }
 
-func (s *shared) ask(ctx context.Context, types []census.Resource, patience time.Duration) {
-	began, asked := time.Now(), s.source.clock.now()
-	for _, r := range s.types.list() {
+func (e *Engine) ask(ctx context.Context, types []census.Resource, patience time.Duration) {
+	began, asked := time.Now(), e.clock.now()
+	for _, r := range e.types.list() {
 		r.store.expectNumber()
 	}
-	numbers, skipped := s.source.numbers(ctx, types, patience)
+	numbers, skipped := e.numbers(ctx, types, patience)
 	if ctx.Err() != nil {
 		return
 	}
 	for _, why := range skipped {
-		if r := s.types.of(groupResource(why)); r != nil {
+		if r := e.types.of(groupResource(why)); r != nil {
 			r.noteFailure(ctx, why, began)
 		}
 	}
 	for _, number := range numbers {
-		if r := s.types.of(number.Resource.GroupResource()); r != nil && !r.compareNumber(number) {
+		if r := e.types.of(number.Resource.GroupResource()); r != nil && !r.compareNumber(number) {
 			r.listIfDue(ctx, number, asked)
 		}
 	}
@@ -157,7 +157,7 @@ func (e *Engine) Verify(ctx context.Context) {
 		r.store.update(func(s *standing) { s.isUnverified(skip(r.resource, census.Interrupted, errUnverified)) })
 		types = append(types, r.resource)
 	}
-	numbers, skipped := e.source.numbers(ctx, types, e.Scanner.RetryTimeout)
+	numbers, skipped := e.numbers(ctx, types, e.Scanner.RetryTimeout)
 	for _, s := range skipped {
 		if r := e.types.of(groupResource(s)); r != nil {
 			r.store.update(func(standing *standing) { standing.isUnverified(s) })

@@ -29,7 +29,7 @@ var errSilent = errors.New("neither an event nor a bookmark came for two minutes
 // reflector keeps the store of one resource type up to date. It lists the type, watches it, and lists it again if
 // events were lost.
 type reflector struct {
-	*shared
+	*Engine
 	resource census.Resource
 	store    *store
 	// life is the life of the goroutine, or nil before it starts. breaks ends the open watch, and is nil if no
@@ -104,7 +104,7 @@ func (r *reflector) watch(ctx context.Context, from uint64, b *backoff) error {
 	defer cancel(nil)
 	timer := time.AfterFunc(silence, func() { cancel(errSilent) })
 	defer timer.Stop()
-	body, err := r.source.watch(ctx, r.resource, from)
+	body, err := r.open(ctx, r.resource, from)
 	if err != nil {
 		return causeOf(ctx, err)
 	}
@@ -145,12 +145,12 @@ func (r *reflector) watch(ctx context.Context, from uint64, b *backoff) error {
 func (r *reflector) compare(ctx context.Context, from uint64, b *backoff) error {
 	now := r.store.look()
 	heard := now.at.caughtUp()
-	if !b.before && r.source.clock.now().Sub(heard) < longList || b.expired > 0 {
+	if !b.before && r.clock.now().Sub(heard) < longList || b.expired > 0 {
 		return nil // compare has asked before the watch that was refused
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	asked, _ := r.source.numbers(ctx, []census.Resource{r.resource}, noRetries) // the next watch asks again
+	asked, _ := r.numbers(ctx, []census.Resource{r.resource}, noRetries) // the next watch asks again
 	if len(asked) == 0 {
 		return nil
 	}
@@ -231,7 +231,7 @@ func (r *reflector) listSteadily(ctx context.Context) {
 func (r *reflector) listAgain(ctx context.Context, must bool) *listing {
 	retrier := apistatus.NewRetrier(firstPause, longestPause, unlimited)
 	for attempts := 1; ; attempts++ {
-		list, skipped := r.source.list(ctx, r.store)
+		list, skipped := r.list(ctx, r.store)
 		switch {
 		case ctx.Err() != nil:
 			return nil // this is no failure
@@ -271,7 +271,7 @@ func (r *reflector) countOnly(ctx context.Context, cause error) bool {
 			return true
 		}
 		rests := time.Until(r.store.look().standing.rests)
-		if apistatus.Sleep(ctx, max(r.interval, rests)) != nil {
+		if apistatus.Sleep(ctx, max(r.Interval, rests)) != nil {
 			return false
 		}
 	}

@@ -61,8 +61,8 @@ const inPart = 1 << 10
 // Snapshot returns the current counts. Before that, it calls each with the name pools that are reported, in no
 // order. The parts of a type are read one after another, so they can differ in time.
 func (e *Engine) Snapshot(each func(Row)) Snapshot {
-	now := e.source.clock.now()
-	s := Snapshot{At: now, Summary: census.Summary{Requests: e.source.requests.Load()}}
+	now := e.clock.now()
+	s := Snapshot{At: now, Summary: census.Summary{Requests: e.requests.Load()}}
 	e.mu.Lock()
 	s.Began = e.began
 	undiscovered := e.undiscovered

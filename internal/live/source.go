@@ -5,7 +5,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -23,26 +22,9 @@ const (
 	noRetries = time.Millisecond
 )
 
-// source sends the requests for lists, numbers of objects and watches. All resource types share it.
-type source struct {
-	scanner   census.Scanner
-	watcher   *census.Watcher
-	namespace string
-	clock     clock
-	lists     chan struct{} // has an element for each list in progress
-	requests  atomic.Int64
-}
-
-func (s *source) namespaceOf(r census.Resource) string {
-	if !r.Namespaced {
-		return ""
-	}
-	return s.namespace
-}
-
 // scannerFor returns a scanner that calls listed with each list.
-func (s *source) scannerFor(listed func(census.Listed)) *census.Scanner {
-	scanner := s.scanner
+func (e *Engine) scannerFor(listed func(census.Listed)) *census.Scanner {
+	scanner := e.Scanner
 	scanner.Listed = listed
 	return &scanner
 }
@@ -54,16 +36,16 @@ func newListing(l census.Listed, began time.Time) *listing {
 
 // list lists the type of a store, when fewer than listsAtOnce lists are in progress. If a part can't be read, the
 // listing has only its duration.
-func (s *source) list(ctx context.Context, to *store) (list *listing, skipped []census.Skipped) {
+func (e *Engine) list(ctx context.Context, to *store) (list *listing, skipped []census.Skipped) {
 	select {
-	case s.lists <- struct{}{}:
-		defer func() { <-s.lists }()
+	case e.lists <- struct{}{}:
+		defer func() { <-e.lists }()
 	case <-ctx.Done():
 		return &listing{}, []census.Skipped{skip(to.resource, census.Interrupted, ctx.Err())}
 	}
-	began, at := time.Now(), s.clock.now()
+	began, at := time.Now(), e.clock.now()
 	to.beginSweep()
-	scanner := s.scannerFor(func(l census.Listed) { list = newListing(l, at) })
+	scanner := e.scannerFor(func(l census.Listed) { list = newListing(l, at) })
 	part, objects := &listing{}, int64(0)
 	scanner.Progress = func(p census.Progress) {
 		if p.Objects > objects {
@@ -71,8 +53,8 @@ func (s *source) list(ctx context.Context, to *store) (list *listing, skipped []
 		}
 	}
 	begin := func(census.Resource, bool) census.Visitor { return &visitor{store: to} }
-	summary, err := scanner.Visit(ctx, []census.Resource{to.resource}, s.namespace, decode.Asked{}, begin)
-	s.requests.Add(summary.Requests)
+	summary, err := scanner.Visit(ctx, []census.Resource{to.resource}, e.Namespace, decode.Asked{}, begin)
+	e.requests.Add(summary.Requests)
 	switch {
 	case err != nil:
 		return part, []census.Skipped{skip(to.resource, census.Failed, err)}
@@ -87,22 +69,26 @@ func (s *source) list(ctx context.Context, to *store) (list *listing, skipped []
 
 // numbers requests the numbers of objects of types. It retries for the time patience. It also returns the types
 // without a response.
-func (s *source) numbers(
+func (e *Engine) numbers(
 	ctx context.Context, types []census.Resource, patience time.Duration,
 ) ([]census.Estimate, []census.Skipped) {
 	if len(types) == 0 {
 		return nil, nil // without making a client
 	}
-	scanner := s.scanner
+	scanner := e.Scanner
 	scanner.Progress, scanner.RetryTimeout = nil, patience
-	estimates, skipped, _ := scanner.Estimate(ctx, types, s.namespace) // Run has validated the configuration
-	s.requests.Add(int64(len(types)))
+	estimates, skipped, _ := scanner.Estimate(ctx, types, e.Namespace) // Run has validated the configuration
+	e.requests.Add(int64(len(types)))
 	return estimates, skipped
 }
 
-func (s *source) watch(ctx context.Context, r census.Resource, from uint64) (io.ReadCloser, error) {
-	lasts := leastWatch + rand.N(mostWatch-leastWatch)
-	return s.watcher.Open(ctx, r, s.namespaceOf(r), formatVersion(from), lasts)
+// open opens a watch of a type, from a resourceVersion on.
+func (e *Engine) open(ctx context.Context, r census.Resource, from uint64) (io.ReadCloser, error) {
+	namespace := ""
+	if r.Namespaced {
+		namespace = e.Namespace
+	}
+	return e.watcher.Open(ctx, r, namespace, formatVersion(from), leastWatch+rand.N(mostWatch-leastWatch))
 }
 
 func formatVersion(version uint64) string { return strconv.FormatUint(version, 10) }

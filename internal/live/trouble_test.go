@@ -517,11 +517,11 @@ func TestSkippedIsNamed(t *testing.T) {
 	server := newFakeServer(t, 1)
 	e := prepare(server, pods)
 	for range listsAtOnce {
-		e.source.lists <- struct{}{}
+		e.lists <- struct{}{}
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if _, skipped := e.source.list(ctx, e.reflectorOf(t, jobs).store); len(skipped) != 1 ||
+	if _, skipped := e.list(ctx, e.reflectorOf(t, jobs).store); len(skipped) != 1 ||
 		skipped[0].Group != "batch" || skipped[0].Resource != "jobs" || skipped[0].Reason != census.Interrupted {
 		t.Errorf("%+v", skipped)
 	}
@@ -644,7 +644,7 @@ func TestOneRequestAtATime(t *testing.T) {
 	var all sync.WaitGroup
 	for range listsAtOnce {
 		all.Go(func() {
-			e.source.list(t.Context(), newStore(jobs, &e.Policy, &e.rules, &clock{}, e.ended))
+			e.list(t.Context(), newStore(jobs, &e.Policy, &e.rules, &clock{}, e.ended))
 		})
 		all.Go(func() { e.poll(t.Context()) })
 	}
@@ -834,7 +834,7 @@ func TestFailingTypeHoldsNothingUp(t *testing.T) {
 	if !slices.Equal(asked, []string{"/apis/batch/v1/jobs", "/api/v1/pods"}) { // it was not asked again
 		t.Errorf("%v", asked)
 	}
-	e.source.scanner.RetryTimeout = time.Millisecond
+	e.Scanner.RetryTimeout = time.Millisecond
 	began := time.Now()
 	failing.listIfDue(t.Context(), census.Estimate{Resource: pods, Known: true}, e.Now())
 	if rests := failing.store.standing.rests.Sub(began); rests < (1+listPauses)*takes {
