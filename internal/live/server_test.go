@@ -10,6 +10,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
@@ -22,12 +24,12 @@ func newFakeServer(t *testing.T, seed uint64) *fakeapi.Server {
 	return s
 }
 
-var added atomic.Uint64
+var added atomic.Int64 // so that no two names are the same
 
 // add adds so many objects with new names to a list. Their prefix is their generateName, too.
 func add(server *fakeapi.Server, path, prefix string, n int) (objects []object) {
 	for range n {
-		o := object{Name: generated(prefix, rand.New(rand.NewPCG(7, added.Add(1)))), GenerateName: prefix}
+		o := object{Name: names.EffectivePrefix(prefix) + censustest.SuffixOf(int(added.Add(1))), GenerateName: prefix}
 		if path != "/api/v1/nodes" {
 			o.Namespace = "prod"
 		}
