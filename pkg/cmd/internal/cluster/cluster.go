@@ -120,7 +120,7 @@ func (c *Cluster) resources(
 	}
 	if _, silent := c.Config.WarningHandler.(rest.NoWarnings); !silent {
 		c.Config = rest.CopyConfig(c.Config)        // other goroutines might use c.Config
-		c.Config.WarningHandler = rest.NoWarnings{} // without warnings about deprecated types, because all types are counted
+		c.Config.WarningHandler = rest.NoWarnings{} // all types are counted, also deprecated ones
 	}
 	// kubectl's cache isn't used, because it can lack a new type.
 	client, err := discovery.NewDiscoveryClientForConfig(c.Config)
