@@ -100,7 +100,7 @@ func TestPruneSaves(t *testing.T) {
 		`3 objects would be deleted.*Each object is saved in `+dir+` first\. .*are not saved\.\n.* --save `+dir+` .*--yes\n`)
 	deleted := u.Run(append(command, "--yes")...)
 	deleted.Expect(t, 0, ``, `Deleted 3 of 3 objects\. Failed: 0\.\nSaved 3 objects in `+dir+`\. To restore all files in `+dir+`:\n`+
-		`  kubectl create -f `+dir+` --kubeconfig .*\n`)
+		`  kubectl create -f `+dir+` --cache-dir .* --kubeconfig .*\n`)
 	files, err := os.ReadDir(dir)
 	if err != nil || len(files) != 3 || len(byName(t, shell, ns)) != 0 {
 		t.Fatalf("%v %v", files, err)

@@ -105,7 +105,7 @@ func TestPruneDeletesWhatItPlans(t *testing.T) {
 		`12 objects would be deleted: created before `+before+`\.\n`+`First: (run-.....(, )?){5}, …\n`+
 			`8 objects left: 3 created since `+before+`, 1 with a controller .*, 1 being deleted already, 3 not generated from the prefix\.\n`+
 			`Nothing was deleted\. To delete these 12 objects:\n`+
-			`  kubectl genname prune cm/run- -n `+ns+` --kubeconfig .* --older-than `+before+` --yes\n`)
+			`  kubectl genname prune cm/run- -n `+ns+` --cache-dir .* --kubeconfig .* --older-than `+before+` --yes\n`)
 	done := u.Run("prune", "configmaps/run-", "-n", ns, "--older-than", before, "--yes", "-o", "json")
 	var report v1alpha1.PruneReport
 	if err := json.Unmarshal([]byte(done.Stdout), &report); err != nil || done.Code != 0 {
@@ -351,7 +351,7 @@ func TestPruneOfObjectsThatChange(t *testing.T) {
 	})
 	harness.As(t, proxy.Config).Run("prune", "configmaps/change-", "-n", ns, "-l", "app=x", "--keep=0", "--qps=50", "--yes").Expect(t, 1, ``,
 		`Deleted 2 of 6 objects\. 4 left: 1 with a controller .*, 1 not generated from the prefix, 1 with other labels by now, 1 changed after the plan\. Failed: 0\.\n`+
-			`To go on, run:\n  kubectl genname prune configmaps/change- -n `+ns+` .* --selector app=x --keep 0 --qps 50 --max-delete 6 --yes\n`)
+			`To go on, run:\n  kubectl genname prune configmaps/change- -n `+ns+` .* --keep 0 --qps 50 --selector app=x --max-delete 6 --yes\n`)
 	left := []string{names[0], names[1], names[2], names[4]}
 	slices.Sort(left)
 	if now := mapNames(t, ns); !slices.Equal(now, left) {
@@ -481,7 +481,7 @@ func TestPruneOfAServerThatStops(t *testing.T) {
 	u.Run("prune", "configmaps/away-", "-n", ns, "--keep=0", "--yes", "--retry-timeout=1s", "--concurrency=2").Expect(t, 4, ``,
 		`Deleted 0 of 20 objects\. Failed: 0\. Unknown: \d\. Not tried: 1\d\.\n`+
 			`(error: it is unknown whether configmaps/away-.{5} -n `+ns+` was deleted: .*\n){1,2}`+
-			`To go on, run:\n  kubectl genname prune configmaps/away- -n `+ns+` .* --keep 0 --concurrency 2 --retry-timeout 1s --max-delete 20 --yes\n`)
+			`To go on, run:\n  kubectl genname prune configmaps/away- -n `+ns+` .* --concurrency 2 --keep 0 --retry-timeout 1s --max-delete 20 --yes\n`)
 	harness.As(t, retrying.Admin()).Run("prune", "configmaps/away-", "-n", ns, "--keep=0", "--yes").Expect(t, 0, ``, `Deleted 1\d of 1\d objects\. Failed: 0\.\n`)
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -171,21 +172,19 @@ func (s *share) exceeded(chosen, all int64) bool {
 	return float64(chosen)*100 > s.percent*float64(all)
 }
 
-// The flags of a suggested command. The first ones make prune and kubectl reach the same cluster as the same user,
-// and the others are flags of prune. None has a secret.
-var (
-	reachingFlags = []string{"kubeconfig", "context", "cluster", "server", "user", "as", "as-group", "as-uid"}
-	prunesFlags   = []string{
-		"selector", "keep", "keep-failed", "running", "owned", "save", "qps", "concurrency", "retry-timeout",
-	}
-)
+// notRepeated are the flags that a suggested command doesn't repeat: secrets, those that it has in another form,
+// and those of the plan.
+var notRepeated = []string{
+	"token", "password",
+	"namespace", "all-namespaces", "older-than", "finished-for", "max-delete", "yes",
+	"dry-run", "output",
+}
 
-// repeatedFlags returns the flags that the user has set, as words of a command line.
-func repeatedFlags(cmd *cobra.Command, names []string) (words []string) {
-	for _, name := range names {
-		flag := cmd.Flags().Lookup(name)
-		if flag == nil || !flag.Changed {
-			continue
+// repeated returns the flags that the user has set, as words of a command line.
+func repeated(flags *pflag.FlagSet) (words []string) {
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if !flag.Changed || slices.Contains(notRepeated, flag.Name) {
+			return
 		}
 		values := []string{flag.Value.String()}
 		if several, is := flag.Value.(pflag.SliceValue); is {
@@ -194,13 +193,23 @@ func repeatedFlags(cmd *cobra.Command, names []string) (words []string) {
 		for _, value := range values {
 			switch {
 			case flag.Value.Type() != "bool":
-				words = append(words, "--"+name, value)
+				words = append(words, "--"+flag.Name, withoutUser(value))
 			case value == "true":
-				words = append(words, "--"+name)
+				words = append(words, "--"+flag.Name)
 			}
 		}
-	}
+	})
 	return words
+}
+
+// withoutUser replaces the user and the password of a URL.
+func withoutUser(value string) string {
+	address, err := url.Parse(value)
+	if err != nil || address.User == nil {
+		return value
+	}
+	address.User = url.User("REDACTED")
+	return address.String()
 }
 
 // emptyFlag returns an error for a flag that chooses objects and is empty. A script whose variable is

@@ -6,9 +6,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 )
 
 func TestParseTargets(t *testing.T) {
@@ -66,30 +69,27 @@ func TestAge(t *testing.T) {
 	}
 }
 
-// A suggested command reaches the same cluster, and has no secret.
+// A suggested command has all flags, except those that have a secret, those that it has in another form, and
+// switches that are off.
 func TestRepeatedFlags(t *testing.T) {
-	cmd := &cobra.Command{}
-	genericclioptions.NewConfigFlags(false).AddFlags(cmd.Flags())
-	err := cmd.ParseFlags([]string{"--token=secret", "--context=it's prod", "--as=alice", "--as-group=a", "--as-group=b", "-n", "x"})
-	if err != nil {
+	parent, cmd := &cobra.Command{Use: "genname"}, New(connection.New(genericiooptions.NewTestIOStreamsDiscard()), genericiooptions.NewTestIOStreamsDiscard())
+	genericclioptions.NewConfigFlags(false).WithDeprecatedPasswordFlag().AddFlags(parent.PersistentFlags())
+	parent.AddCommand(cmd)
+	if err := cmd.ParseFlags([]string{
+		"--token=secret", "--password=secret", "--proxy-url=http://secret:secret@proxy", "--context=it's prod", "--as=alice",
+		"--as-group=a", "--as-group=b", "--as-user-extra=k=v", "-n", "x", "--insecure-skip-tls-verify", "--request-timeout=5s",
+		"--client-key=k.pem", "--running=false", "--owned", "--keep=3", "--older-than=1d", "--max-delete=9", "--dry-run", "-o=name",
+	}); err != nil {
 		t.Fatal(err)
 	}
-	const want = `--context 'it'\''s prod' --as alice --as-group a --as-group b`
-	if got := reference.Words(repeatedFlags(cmd, reachingFlags)...); got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-}
-
-// A switch that is off stays off in a suggested command.
-func TestRepeatedSwitches(t *testing.T) {
-	cmd := &cobra.Command{}
-	cmd.Flags().Bool("running", false, "")
-	cmd.Flags().Bool("owned", false, "")
-	if err := cmd.ParseFlags([]string{"--running=false", "--owned"}); err != nil {
-		t.Fatal(err)
-	}
-	if got := reference.Words(repeatedFlags(cmd, prunesFlags)...); got != "--owned" {
-		t.Error(got)
+	for want, flags := range map[string]*pflag.FlagSet{
+		`--as alice --as-group a --as-group b --as-user-extra k=v --client-key k.pem --context 'it'\''s prod' ` +
+			`--insecure-skip-tls-verify --proxy-url http://REDACTED@proxy --request-timeout 5s`: cmd.InheritedFlags(),
+		`--keep 3 --owned`: cmd.LocalFlags(),
+	} {
+		if got := reference.Words(repeated(flags)...); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }
 

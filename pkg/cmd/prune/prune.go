@@ -128,7 +128,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) (err error) {
 	if err := emptyFlag(cmd); err != nil {
 		return err
 	}
-	o.reaching, o.repeated = repeatedFlags(cmd, reachingFlags), repeatedFlags(cmd, prunesFlags)
+	o.reaching, o.repeated = repeated(cmd.InheritedFlags()), repeated(cmd.LocalFlags())
 	if err := o.printFlags.Check(); err != nil {
 		return err
 	}
