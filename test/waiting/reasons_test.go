@@ -73,7 +73,7 @@ func TestWhyNothingRuns(t *testing.T) {
 				return nil
 			})
 		}, `Job runs-S: FailedCreate: Error creating: pods "runs-S-S" is forbidden: exceeded quota: [^\n]*\n  kubectl describe job/runs-S -n NS\n`},
-		"none": {notScheduled(), func(*testing.T, string) {}, ``},
+		"none": {notScheduled(), func(*testing.T, string) {}, `  kubectl describe job\.batch/runs-S -n NS\n`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

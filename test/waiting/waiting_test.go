@@ -81,7 +81,7 @@ func TestOutOfTimeAndAgain(t *testing.T) {
 	for _, timeout := range []string{"0", "1s"} {
 		result := waitIn(u, ns, job(runs), "--idempotency-key=k", "--wait-timeout="+timeout)
 		result.Expect(t, 1, `job\.batch/runs-`+harness.Suffix+` (created|exists \(Running\))\n`, `(?s:.*)`+
-			harness.Printed("These objects go on running:\n%s", `  kubectl get --watch job\.batch/runs-[^\n]*`)+
+			harness.Printed("These objects go on running:\n%s", `  kubectl get --watch job\.batch/runs-[^\n]*`)+`  kubectl describe job\.batch/runs-[^\n]*\n`+
 			harness.Printed("Run the same command again. It creates nothing twice, and goes on waiting.")+notWaited(notWithin, counts(0, 0, 1)))
 	}
 	jobs := harness.Clientset(t, server).BatchV1().Jobs(ns)

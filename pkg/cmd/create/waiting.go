@@ -248,7 +248,7 @@ func (r *results) printEnd(e wait.Ended) {
 		if e.Status.Suspended {
 			argument += "  # suspended"
 		}
-		r.waiting.running = append(r.waiting.running, "  kubectl get --watch "+argument)
+		r.waiting.running = append(r.waiting.running, argument)
 		return
 	case wait.Failed:
 		text = terminal.Errorf("%s has failed", nameOf(e.Object)) + why(e)
@@ -390,12 +390,18 @@ func (e *ending) aboutRunning() []string {
 		return nil
 	}
 	slices.Sort(e.waiting.running)
-	running := e.waiting.running
-	if more := len(running) - maxShown; more > 0 {
-		running = append(running[:maxShown:maxShown], fmt.Sprintf("  (%d more)", more))
+	running, why := e.waiting.running, reasonLines(e.waiting.why.now)
+	lines := []string{"These objects go on running:"}
+	for _, argument := range running[:min(len(running), maxShown)] {
+		lines = append(lines, "  kubectl get --watch "+argument)
+		if len(why) == 0 {
+			lines = append(lines, "  kubectl describe "+argument)
+		}
 	}
-	lines := append([]string{fmt.Sprintf("These objects go on running:\n%s", strings.Join(running, "\n"))},
-		reasonLines(e.waiting.why.now)...)
+	if more := len(running) - maxShown; more > 0 {
+		lines = append(lines, fmt.Sprintf("  (%d more)", more))
+	}
+	lines = append(lines, why...)
 	if e.flags.key != "" {
 		return append(lines, "Run the same command again. It creates nothing twice, and goes on waiting.")
 	}
