@@ -19,7 +19,7 @@ const (
 	// failing.
 	closeDays = 365
 	// The verdict mentions a prefix with manyCreated objects of the last ten minutes, or with someCreated if they
-	// are at least a tenth of all its objects.
+	// are at least a tenth of all its objects, or with more than manyCreated objects of the last 24 hours.
 	manyCreated, someCreated, tenth = 1000, 100, 10
 	// fewestToCompare is the number of names below which no prefix is close to failing. Even with one attempt, 9
 	// names a day make 3,294 names and 0.4 expected failures in a year.
@@ -60,7 +60,7 @@ func compareClosest(a, b v1alpha1.AuditClosest) int {
 
 // create notes a prefix or a fold if many of its objects are new.
 func (v *verdict) create(m v1alpha1.AuditMostCreated) {
-	if m.Last10m < manyCreated && (m.Last10m < someCreated || m.Last10m*tenth < m.Names) {
+	if !IsSudden(m) && m.Last24h <= manyCreated {
 		return
 	}
 	v.created++
@@ -70,11 +70,23 @@ func (v *verdict) create(m v1alpha1.AuditMostCreated) {
 	}
 }
 
+// IsSudden reports whether a prefix or a fold has many objects of the last ten minutes, and not only of the
+// last 24 hours.
+func IsSudden(m v1alpha1.AuditMostCreated) bool {
+	return m.Last10m >= manyCreated || m.Last10m >= someCreated && m.Last10m*tenth >= m.Names
+}
+
 // trim keeps only the prefixes with the most new objects.
 func (v *verdict) trim() {
+	sudden := func(m v1alpha1.AuditMostCreated) int64 {
+		if IsSudden(m) {
+			return m.Last10m
+		}
+		return 0
+	}
 	slices.SortFunc(v.createdMost, func(a, b v1alpha1.AuditMostCreated) int {
 		return cmp.Or(
-			cmp.Compare(b.Last10m, a.Last10m), cmp.Compare(b.Names, a.Names), cmp.Compare(a.Prefix, b.Prefix),
+			cmp.Compare(sudden(b), sudden(a)), cmp.Compare(b.Last24h, a.Last24h), cmp.Compare(b.Names, a.Names), cmp.Compare(a.Prefix, b.Prefix),
 			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Group, b.Group),
 			cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.OwnerKind, b.OwnerKind))
 	})
@@ -108,9 +120,11 @@ func (b *builder) addToVerdict(pool *pools.Pool) error {
 	return err
 }
 
-// createdIn returns the number of creates in a name pool in the last ten minutes.
+// createdIn returns the numbers of recent creates in a name pool.
 func createdIn(pool *pools.Pool) v1alpha1.AuditMostCreated {
-	created := v1alpha1.AuditMostCreated{PrefixRef: refOf(pool), Names: pool.Names, Last10m: last(pool, Last10m)}
+	created := v1alpha1.AuditMostCreated{
+		PrefixRef: refOf(pool), Names: pool.Names, Last10m: last(pool, Last10m), Last24h: last(pool, Last24h),
+	}
 	if creators := creatorsOf(pool.Creator); len(creators) > 0 {
 		created.Creator = &creators[0]
 	}
@@ -154,7 +168,7 @@ func (b *builder) verdictOn(folded []v1alpha1.AuditFolded) *v1alpha1.AuditVerdic
 	for _, f := range folded {
 		created := v1alpha1.AuditMostCreated{
 			PrefixRef: v1alpha1.PrefixRef{Group: f.Group, Resource: f.Resource, Namespace: f.Namespace},
-			OwnerKind: f.OwnerKind, Names: f.Names, Last10m: *f.Last10m,
+			OwnerKind: f.OwnerKind, Names: f.Names, Last10m: *f.Last10m, Last24h: *f.Last24h,
 		}
 		if len(f.Creators) > 0 {
 			created.Creator = &f.Creators[0]

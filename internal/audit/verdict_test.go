@@ -61,39 +61,46 @@ func TestCloseByGrowth(t *testing.T) {
 }
 
 // Many objects of the last ten minutes are worth a line: at least 1,000, or at least 100 that
-// are a tenth of the names.
+// are a tenth of the names. So are more than 1,000 of the last 24 hours, which come after them.
 func TestMostCreated(t *testing.T) {
-	of := func(names, last10m int64) pools.Pool {
+	of := func(names, last10m, last24h int64) pools.Pool {
 		s := pool("p-", names)
-		s.Recent = recent(last10m, last10m)
+		s.Recent = recent(last10m, last24h)
 		return s
 	}
-	for _, test := range []struct{ names, last10m, many int64 }{
-		{100, 99, 0},
-		{100, 100, 1},
-		{1000, 100, 1},
-		{1001, 100, 0},
-		{1001, 101, 1},
-		{1_000_000, 999, 0},
-		{1_000_000, 1000, 1},
+	for _, test := range []struct{ names, last10m, last24h, many int64 }{
+		{100, 99, 100, 0},
+		{100, 100, 100, 1},
+		{1000, 100, 100, 1},
+		{1001, 100, 1000, 0},
+		{1001, 101, 101, 1},
+		{1_000_000, 999, 1000, 0},
+		{1_000_000, 1000, 1000, 1},
+		{1500, 0, 1500, 1}, // eleven minutes after 1,500 creates
+		{1_000_000, 0, 1001, 1},
 	} {
-		if v := verdictOf(t, Options{}, 8, of(test.names, test.last10m)); v.MostCreatedCount != test.many || int64(len(v.MostCreated)) != test.many {
-			t.Errorf("%d of %d names: %+v", test.last10m, test.names, v)
+		if v := verdictOf(t, Options{}, 8, of(test.names, test.last10m, test.last24h)); v.MostCreatedCount != test.many || int64(len(v.MostCreated)) != test.many {
+			t.Errorf("%d and %d of %d names: %+v", test.last10m, test.last24h, test.names, v)
 		}
 	}
 	var many []pools.Pool
 	for i := range int64(2000) {
-		s := of(5000, 1000+i*7%2000)
+		s := of(5000, 1000+i*7%2000, 5000)
 		s.Prefix = fmt.Sprintf("p%04d-", i)
 		many = append(many, s)
 	}
+	day := of(9000, 999, 9000)
+	day.Prefix = "day-"
+	if v := verdictOf(t, Options{}, 8, day, many[0]); v.MostCreated[0].Last10m != 1000 || v.MostCreated[1].Last24h != 9000 {
+		t.Errorf("%+v", v.MostCreated)
+	}
 	for _, options := range []Options{{}, {Order: ByPrefix, Top: 5}, {MinCount: 1 << 40}} {
-		v := verdictOf(t, options, 8, many...)
+		v := verdictOf(t, options, 8, append(many, day)...)
 		var got []int64
 		for _, m := range v.MostCreated {
 			got = append(got, m.Last10m)
 		}
-		if diff := cmp.Diff([]int64{2999, 2998, 2997}, got); diff != "" || v.MostCreatedCount != 2000 {
+		if diff := cmp.Diff([]int64{2999, 2998, 2997}, got); diff != "" || v.MostCreatedCount != 2001 {
 			t.Errorf("%+v: %d (-want +got):\n%s", options, v.MostCreatedCount, diff)
 		}
 	}

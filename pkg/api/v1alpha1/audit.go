@@ -112,9 +112,10 @@ type AuditVerdict struct {
 	// assumes one attempt.
 	AttemptsUnknown []string `json:"attemptsUnknown"`
 	// MostCreatedCount is the number of prefixes and folded entries with last10m of at least
-	// 1,000, or of at least 100 and a tenth of names.
+	// 1,000, or of at least 100 and a tenth of names, or with last24h above 1,000.
 	MostCreatedCount int64 `json:"mostCreatedCount"`
-	// MostCreated are the first three of them, ordered by last10m.
+	// MostCreated are the first three of them. Those with such a last10m are first, ordered by
+	// last10m. The others are ordered by last24h.
 	MostCreated []AuditMostCreated `json:"mostCreated"`
 }
 
@@ -133,7 +134,8 @@ type AuditClosest struct {
 	FailsInDays *float64 `json:"failsInDays"`
 }
 
-// AuditMostCreated is a prefix, or a folded entry, with many objects of the last ten minutes.
+// AuditMostCreated is a prefix, or a folded entry, with many objects of the last ten minutes, or of the
+// last 24 hours.
 type AuditMostCreated struct {
 	PrefixRef `json:",inline"`
 	// OwnerKind is the kind of the controllers of a folded entry; empty for a prefix.
@@ -142,6 +144,8 @@ type AuditMostCreated struct {
 	Names int64 `json:"names"`
 	// Last10m is the number of these that were created in the last ten minutes.
 	Last10m int64 `json:"last10m"`
+	// Last24h is the number of these that were created in the last 24 hours.
+	Last24h int64 `json:"last24h"`
 	// Creator is the creator of the newest object, or for a folded entry the field manager with the
 	// most names; null if unknown.
 	Creator *Creator `json:"creator"`

@@ -68,10 +68,10 @@ func recordVerdict(report *v1alpha1.AuditReport) string {
 	case v.CloseToFailing > 0:
 		return fmt.Sprintf("Close to failing: the next create fails with a chance of %s.",
 			humanize.ChanceOf(v.Closest.NextCreate))
-	case report.Gate != nil && len(report.Gate.Exceeded) > 0:
+	case isAboveGate(report):
 		return "Above the gate."
 	case v.MostCreatedCount > 0:
-		return "No create is close to failing. Many objects are new. Watch whether they are deleted again."
+		return "Many objects are new. Watch whether they are deleted again."
 	}
 	return "No problem: no create is close to failing."
 }

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// verdictLines returns the verdict of a report, at most five lines: whether all types were
-// read, the rows with the most recent creates, and whether a create is close to failing.
+// verdictLines returns the verdict of a report, at most seven lines: whether all types were read,
+// the exceeded gate, the rows with the most recent creates, and whether a create is close to failing.
 func verdictLines(report *v1alpha1.AuditReport) (lines []string) {
 	if read, all := report.Summary.ResourceTypes, len(report.Scope.Resources); read < all {
 		types := humanize.Count(all, "type")
@@ -20,10 +21,16 @@ func verdictLines(report *v1alpha1.AuditReport) (lines []string) {
 	if v == nil {
 		return lines
 	}
+	if isAboveGate(report) {
+		lines = append(lines, gateLine(report.Gate))
+	}
 	if len(v.MostCreated) > 0 {
 		m := v.MostCreated[0]
-		lines = append(lines, createdLine(v),
-			"  kubectl genname audit "+m.Argument()+" --watch")
+		next := "  kubectl genname audit " + m.Argument()
+		if audit.IsSudden(m) { // a watch shows its growth
+			next += " --watch"
+		}
+		lines = append(lines, createdLine(v), next)
 	}
 	if v.Closest == nil { // all rows are folds
 		return lines
@@ -35,11 +42,31 @@ func verdictLines(report *v1alpha1.AuditReport) (lines []string) {
 	return lines
 }
 
+// isAboveGate reports whether a gate is exceeded.
+func isAboveGate(report *v1alpha1.AuditReport) bool {
+	return report.Gate != nil && len(report.Gate.Exceeded) > 0
+}
+
+// gateLine returns the prefix that exceeds the gate by most.
+func gateLine(gate *v1alpha1.AuditGate) string {
+	worst := worstOf(gate)
+	named := terminal.Sprintf("%s (%s).", humanize.In(worst.Resource+"/"+worst.Prefix, worst.Namespace),
+		humanize.Count(worst.Names, "name"))
+	if gate.ExceededCount == 1 {
+		return "Above the gate: " + named
+	}
+	return fmt.Sprintf("Above the gate: %s. The worst is %s", humanize.Count(gate.ExceededCount, "prefix"), named)
+}
+
 // closeLine returns whether a create is close to failing. It also returns the number of types for which it assumes
-// one attempt.
+// one attempt. Beside an exceeded gate or growth, it has only the room, and no reassurance.
 func closeLine(report *v1alpha1.AuditReport) string {
 	v, server := report.Verdict, report.Server.Attempts
 	c, line := v.Closest, ""
+	calm := "No create is close to failing: t"
+	if isAboveGate(report) || len(v.MostCreated) > 0 {
+		calm = "T"
+	}
 	where := c.String()
 	switch {
 	case v.CloseToFailing > 1:
@@ -48,11 +75,11 @@ func closeLine(report *v1alpha1.AuditReport) string {
 	case v.CloseToFailing == 1:
 		line = terminal.Sprintf("1 prefix is close to failing: %s (%s).", where, closeness(c))
 	case server != nil && c.Attempts == *server:
-		line = fmt.Sprintf("No create is close to failing: the server tries %s, and the fullest prefix has room for "+
+		line = calm + fmt.Sprintf("he server tries %s, and the fullest prefix has room for "+
 			"%s more creates.", humanize.Count(c.Attempts, "name"), humanize.Grouped(c.Room))
 	default:
 		attempts := humanize.Count(c.Attempts, "attempt")
-		line = terminal.Sprintf("No create is close to failing: the fullest prefix, %s, has room for %s more "+
+		line = calm + terminal.Sprintf("he fullest prefix, %s, has room for %s more "+
 			"creates with %s each.", where, humanize.Grouped(c.Room), attempts)
 	}
 	if unknown := v.AttemptsUnknown; len(unknown) > 0 {
@@ -82,20 +109,22 @@ func createdLine(v *v1alpha1.AuditVerdict) string {
 	if others := v.MostCreatedCount - int64(len(parts)); others > 0 {
 		parts = append(parts, fmt.Sprintf("and %s", humanize.Count(others, "other row")))
 	}
-	return terminal.Sprintf("Most created in the last 10 minutes: %s.", strings.Join(parts, "; "))
+	return terminal.Sprintf("Most created: %s.", strings.Join(parts, "; "))
 }
 
 // createdText returns the recent creates under one prefix, or in one fold.
 func createdText(m v1alpha1.AuditMostCreated) string {
-	text := humanize.Grouped(m.Last10m) + " " + m.String()
+	text := m.String()
 	if m.OwnerKind != "" {
-		text = fmt.Sprintf("%s %s of %s", humanize.Grouped(m.Last10m), m.GroupResource(), plural(m.OwnerKind))
-		text = humanize.In(text, m.Namespace)
+		text = humanize.In(fmt.Sprintf("%s of %s", m.GroupResource(), plural(m.OwnerKind)), m.Namespace)
 	}
 	if m.Creator != nil {
-		text += ", by " + creatorName(*m.Creator)
+		text += " by " + creatorName(*m.Creator)
 	}
-	return text
+	if audit.IsSudden(m) {
+		return humanize.Grouped(m.Last10m) + " " + text + " (last 10 minutes)"
+	}
+	return humanize.Grouped(m.Last24h) + " " + text + " (last 24 hours)"
 }
 
 // plural returns the plural of a kind.

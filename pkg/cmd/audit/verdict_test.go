@@ -24,9 +24,9 @@ func withVerdict(v v1alpha1.AuditVerdict) *v1alpha1.AuditReport {
 	}
 }
 
-// The verdict has at most five lines: one on the prefixes with the most creates, and
-// one on whether a create is close to failing, each with a command. Before them is a line on
-// the types that could not be read.
+// The verdict has at most six lines: one on the gate, one on the prefixes with the most creates, and
+// one on whether a create is close to failing, the last two with a command. Before them is a line on
+// the types that could not be read. Beside an exceeded gate or growth, no line says that creates don't fail.
 func TestVerdictLines(t *testing.T) {
 	fine := v1alpha1.AuditClosest{PrefixRef: v1alpha1.PrefixRef{Resource: "configmaps", Namespace: "default", Prefix: "build-"}, Names: 3000, Attempts: 8, Room: 1_359_494}
 	most := []v1alpha1.AuditMostCreated{
@@ -38,6 +38,14 @@ func TestVerdictLines(t *testing.T) {
 	one.Attempts, one.Room = 1, 160
 	soon, now := one, one
 	soon.FailsInDays, now.NextCreate = new(12.0), 0.25
+	day := []v1alpha1.AuditMostCreated{{PrefixRef: fine.PrefixRef, Names: 1500, Last24h: 1500, Creator: &v1alpha1.Creator{Manager: "leaky"}}}
+	gated := func(v v1alpha1.AuditVerdict, prefixes int64) *v1alpha1.AuditReport {
+		report := withVerdict(v)
+		report.Gate = &v1alpha1.AuditGate{FailAboveCount: new(int64(5)), ExceededCount: prefixes, Exceeded: []v1alpha1.AuditExceeded{
+			{Resource: "configmaps", Namespace: "default", Prefix: "build-", Names: 3000},
+		}}
+		return report
+	}
 	partly := withVerdict(v1alpha1.AuditVerdict{})
 	partly.Scope.Resources = []string{"a", "b"}
 	for name, test := range map[string]struct {
@@ -63,15 +71,31 @@ func TestVerdictLines(t *testing.T) {
 			"  kubectl genname audit configmaps/build- -n default",
 		}},
 		"created": {withVerdict(v1alpha1.AuditVerdict{Closest: &fine, MostCreated: most, MostCreatedCount: 5}), []string{
-			"Most created in the last 10 minutes: 1,502 configmaps/session-$(x)- in pay, by leaky; 404 pods of Jobs in batch, by kube-controller-manager; " +
-				`100 clusterroles.rbac.authorization.k8s.io/evil\u001b-; and 2 other rows.`,
+			"Most created: 1,502 configmaps/session-$(x)- in pay by leaky (last 10 minutes); 404 pods of Jobs in batch by kube-controller-manager (last 10 minutes); " +
+				`100 clusterroles.rbac.authorization.k8s.io/evil\u001b- (last 10 minutes); and 2 other rows.`,
 			"  kubectl genname audit 'configmaps/session-$(x)-' -n pay --watch",
-			"No create is close to failing: the server tries 8 names, and the fullest prefix has room for 1,359,494 more creates.",
+			"The server tries 8 names, and the fullest prefix has room for 1,359,494 more creates.",
 		}},
 		"a fold": {withVerdict(v1alpha1.AuditVerdict{Closest: &fine, MostCreated: most[1:2], MostCreatedCount: 1}), []string{
-			"Most created in the last 10 minutes: 404 pods of Jobs in batch, by kube-controller-manager.",
+			"Most created: 404 pods of Jobs in batch by kube-controller-manager (last 10 minutes).",
 			"  kubectl genname audit pods -n batch --watch",
-			"No create is close to failing: the server tries 8 names, and the fullest prefix has room for 1,359,494 more creates.",
+			"The server tries 8 names, and the fullest prefix has room for 1,359,494 more creates.",
+		}},
+		"a day": {withVerdict(v1alpha1.AuditVerdict{Closest: &one, MostCreated: day, MostCreatedCount: 1}), []string{
+			"Most created: 1,500 configmaps/build- in default by leaky (last 24 hours).",
+			"  kubectl genname audit configmaps/build- -n default",
+			"The fullest prefix, configmaps/build- in default, has room for 160 more creates with 1 attempt each.",
+		}},
+		"a gate": {gated(v1alpha1.AuditVerdict{Closest: &fine}, 1), []string{
+			"Above the gate: configmaps/build- in default (3,000 names).",
+			"The server tries 8 names, and the fullest prefix has room for 1,359,494 more creates.",
+		}},
+		"a gate, growth, and a failure": {gated(v1alpha1.AuditVerdict{Closest: &now, CloseToFailing: 1, MostCreated: day, MostCreatedCount: 1}, 3), []string{
+			"Above the gate: 3 prefixes. The worst is configmaps/build- in default (3,000 names).",
+			"Most created: 1,500 configmaps/build- in default by leaky (last 24 hours).",
+			"  kubectl genname audit configmaps/build- -n default",
+			"1 prefix is close to failing: configmaps/build- in default (3,000 names, 1 attempt, the next create fails with a chance of 25%).",
+			"  kubectl genname audit configmaps/build- -n default",
 		}},
 	} {
 		if diff := cmp.Diff(test.want, verdictLines(test.report)); diff != "" {
@@ -111,7 +135,7 @@ Created:   502 in the last 10 minutes, 1,240 in the last 24 hours (oldest 26h ag
 Creator:   leaky
 Attempts:  8 names per create (this server, v1.34.4)
 Room:      1,359,494 more creates until the chance of any failure is 0.1%
-Verdict:   No create is close to failing. Many objects are new. Watch whether they are deleted again.
+Verdict:   Many objects are new. Watch whether they are deleted again.
 Next (prune deletes nothing without --yes):
   kubectl genname audit configmaps/session- -n pay --watch
   kubectl genname prune configmaps/session- -n pay --older-than 1h
@@ -200,7 +224,7 @@ func TestNextSteps(t *testing.T) {
 	}
 }
 
-// At most six lines are on stderr if nothing failed, and the table is all of stdout.
+// At most six lines are on stderr if no gate is exceeded, and the table is all of stdout.
 func TestPrint(t *testing.T) {
 	report := withVerdict(v1alpha1.AuditVerdict{
 		Closest:     &v1alpha1.AuditClosest{PrefixRef: v1alpha1.PrefixRef{Resource: "configmaps", Prefix: "a-"}, FailsInDays: new(1.0)},
