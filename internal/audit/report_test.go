@@ -128,9 +128,13 @@ func TestNearest(t *testing.T) {
 		"nightly-report-x7k2":  {},
 		"nightly-report-x7k2p": {Prefix: "nightly-report-", IsObject: true},
 		"backup-":              {},
+		"cach":                 {Prefix: "cache-"},
+		"cahe":                 {Prefix: "cache-"},
+		"night":                {Prefix: "nightly-cleanup-"}, // has more names
+		"nightly-c":            {Prefix: "nightly-cleanup-"},
 	} {
 		b := building(Options{Prefixes: []string{named}, PrefixesOf: map[schema.GroupResource][]string{jobs: {named}}})
-		b.add(pool("nightly-report-", 20), pool("nightly-cleanup-", 30))
+		b.add(pool("nightly-report-", 20), pool("nightly-cleanup-", 30), pool("cache-", 9))
 		result := finish(t, b)
 		got := result.Nearest["jobs.batch/"+named]
 		if len(result.NotFound) != 1 || got.Prefix != want.Prefix || got.IsObject != want.IsObject {

@@ -24,7 +24,8 @@ func (n *Near) Offer(named, prefix string, count int64) {
 	if in, _, generated := names.Split(named); generated && in == prefix {
 		near.IsObject, near.distance = true, -1
 	}
-	if named == prefix || count == 0 || near.distance > min(humanize.Farthest, len(named)/3) {
+	far := near.distance > min(humanize.Farthest, len(named)/3) && !strings.HasPrefix(prefix, named)
+	if named == prefix || count == 0 || far {
 		return
 	}
 	if n.Prefix == "" || cmp.Or(cmp.Compare(n.distance, near.distance), cmp.Compare(near.names, n.names)) > 0 {
@@ -32,10 +33,12 @@ func (n *Near) Offer(named, prefix string, count int64) {
 	}
 }
 
-// distance returns the number of bytes that differ between two prefixes. It ignores a dash at the end.
+// distance returns the number of bytes that differ between two prefixes. It ignores dashes at the end. A prefix that
+// begins with the named one is as near as one typing error.
 func distance(named, prefix string) int {
-	if strings.TrimRight(named, "-.") == strings.TrimRight(prefix, "-.") {
-		return 0
+	typed, whole := strings.TrimRight(named, "-."), strings.TrimRight(prefix, "-.")
+	if typed != whole && strings.HasPrefix(prefix, named) {
+		return 1
 	}
-	return humanize.Distance(named, prefix)
+	return humanize.Distance(typed, whole)
 }

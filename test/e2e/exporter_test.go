@@ -340,8 +340,8 @@ func TestExporterFlags(t *testing.T) {
 		{[]string{"--web.listen-address=nowhere"}, `error: --web\.listen-address: .*`},
 		{[]string{"--web.listen-address=127.0.0.1:0", "--health.listen-address=127.0.0.1:99999"}, `error: --health\.listen-address: .*`},
 		{
-			[]string{"nosuchtype", "--web.listen-address=127.0.0.1:0", "--health.listen-address=127.0.0.1:0"},
-			`.*error: .*nosuchtype.*`,
+			[]string{"jbs", "--web.listen-address=127.0.0.1:0", "--health.listen-address=127.0.0.1:0"},
+			`.*error: .*"jbs"\. Did you mean jobs\?\n`,
 		},
 	} {
 		u.Run(append([]string{"exporter"}, test.args...)...).Expect(t, 1, ``, test.want)

@@ -48,7 +48,7 @@ func (o *options) watch(ctx context.Context, collector *exporter.Collector) erro
 func (o *options) watchTypes(ctx context.Context, c *cluster.Cluster, collector *exporter.Collector) error {
 	known, skipped, absent, err := o.resolve(ctx, c)
 	if err != nil {
-		return err
+		return c.Suggest(ctx, err)
 	}
 	types := c.Types(known, skipped, len(o.types) > 0, o.scope.Namespace)
 	odds := audit.NewOdds(c.RetriesOf)
