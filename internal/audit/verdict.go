@@ -86,7 +86,8 @@ func (v *verdict) trim() {
 	}
 	slices.SortFunc(v.createdMost, func(a, b v1alpha1.AuditMostCreated) int {
 		return cmp.Or(
-			cmp.Compare(sudden(b), sudden(a)), cmp.Compare(b.Last24h, a.Last24h), cmp.Compare(b.Names, a.Names), cmp.Compare(a.Prefix, b.Prefix),
+			cmp.Compare(sudden(b), sudden(a)), cmp.Compare(b.Last24h, a.Last24h),
+			cmp.Compare(b.Names, a.Names), cmp.Compare(a.Prefix, b.Prefix),
 			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Group, b.Group),
 			cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.OwnerKind, b.OwnerKind))
 	})

@@ -97,7 +97,7 @@ func TestAuditOnATerminal(t *testing.T) {
 	if code != 0 || !erased || !strings.Contains(progress, nothingYet) {
 		t.Errorf("exit code %d and\n%q", code, got)
 	}
-	if !strings.HasPrefix(table, "3 prefixes are close to failing. ") || !strings.Contains(table, "\nRESOURCE ") || !strings.Contains(table, "\nconfigmaps   xxxxxxxxxxxxxxxxxx…xxxxxxxxxxxxxxxxxx ") ||
+	if !strings.HasPrefix(table, "3 prefixes are close to failing. ") || !strings.Contains(table, "\nRESOURCE ") || !strings.Contains(table, "\nconfigmaps   xxxxxxxxxxxxxxxxxxxxxxxx…xxxxxxxxxxxxxxxxxxxxxxx  ") ||
 		strings.Contains(table, "NOTES") || !strings.Contains(table, "\n  fails in 178d; truncated: shared by …-one-, …-two-\r\n") {
 		t.Errorf("after the progress came\n%s", table)
 	}

@@ -61,7 +61,7 @@ func (o *options) table(columns []column, rows []row) (t *table.Table, below int
 		if o.wide {
 			width = max(width, wideColumns)
 		}
-		t = fit(t, width)
+		t = fit(t, width, o.about.Order)
 	}
 	return t, below
 }

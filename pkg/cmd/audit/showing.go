@@ -163,7 +163,7 @@ func (p *painting) lines(r *v1alpha1.AuditReport, width, height int) (lines []st
 	if len(shown) > 0 {
 		t := tableOf(p.watchColumns(shown), shown)
 		if !p.wide {
-			t = fit(t, width)
+			t = fit(t, width, p.about.Order)
 		}
 		lines = t.Lines(t.Widths(nil), !p.printFlags.NoHeaders)
 	}

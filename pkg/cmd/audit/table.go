@@ -18,6 +18,7 @@ const (
 	prefixColumn    = "PREFIX"
 	creatorColumn   = "CREATOR"
 	notesColumn     = "NOTES"
+	last10mColumn   = "LAST-10M"
 	last24hColumn   = "LAST-24H"
 )
 
@@ -71,7 +72,7 @@ type column struct {
 func (o *options) auditColumns(report *v1alpha1.AuditReport) []column {
 	columns := append(o.placeColumns(),
 		column{"NAMES", true, func(r *row) string { return humanize.Grouped(r.Names) }},
-		column{"LAST-10M", true, func(r *row) string { return countText(r.Last10m) }},
+		column{last10mColumn, true, func(r *row) string { return countText(r.Last10m) }},
 		column{last24hColumn, true, func(r *row) string { return countText(r.Last24h) }})
 	if report.Scope.ComparedWith != nil {
 		columns = append(columns, column{"GROWTH/DAY", true, func(r *row) string { return growthText(r.Growth) }})
@@ -127,31 +128,32 @@ func tableOf(columns []column, rows []row) *table.Table {
 	return t
 }
 
-const (
-	// leastCell is the smallest width of a column in the first step. If that isn't narrow enough, the notes move
-	// below their rows. narrow is the smallest width after that.
-	leastCell = 16
-	narrow    = 8
-)
+// leasts are the widths to which columns are shortened, step by step.
+var leasts = []int{24, 16, 8}
 
-// givingWay are the columns that are shortened, in this order. Notes are never shortened.
-var givingWay = []string{namespaceColumn, resourceColumn, creatorColumn, prefixColumn}
-
-// fit returns the table so that rows fit into a width, if they can: first without API groups and
-// LAST-24H, then with the notes below their rows, then with shorter cells, and last without creators.
-func fit(t *table.Table, width int) *table.Table {
+// fit returns the table so that rows fit into a width, if they can. API groups, LAST-24H and LAST-10M give way
+// first, but not the column of the order. Notes move below their rows and are never shortened. Then namespaces are
+// shortened, then types, creators and prefixes. Creators give way last.
+func fit(t *table.Table, width int, order audit.Order) *table.Table {
 	if t.Width() > width {
 		t = withoutGroups(t)
 	}
-	if t.Width() > width {
-		t = t.Without(last24hColumn)
+	for _, name := range []string{last24hColumn, notesColumn, last10mColumn} {
+		switch {
+		case t.Width() <= width || strings.EqualFold(name, string(order)):
+		case name == notesColumn:
+			t = t.Below(name)
+		default:
+			t = t.Without(name)
+		}
 	}
-	if t.Width() > width {
-		t = t.Below(notesColumn)
+	shorten := func(t *table.Table) *table.Table {
+		t = t.Shorten(width, []string{namespaceColumn}, 16, len(namespaceColumn))
+		return t.Shorten(width, []string{resourceColumn, creatorColumn, prefixColumn}, leasts...)
 	}
-	fitted := t.Shorten(width, givingWay, leastCell, narrow)
+	fitted := shorten(t)
 	if fitted.Width() > width {
-		fitted = t.Without(creatorColumn).Shorten(width, givingWay, leastCell, narrow)
+		fitted = shorten(t.Without(creatorColumn))
 	}
 	return fitted
 }

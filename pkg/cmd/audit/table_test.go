@@ -84,7 +84,7 @@ func TestGrowthText(t *testing.T) {
 }
 
 // API groups go first. Then notes go below their rows, and are never cut off. Then cells are shortened,
-// prefixes last. A table that fits doesn't change.
+// creators before prefixes. A table that fits doesn't change.
 func TestFit(t *testing.T) {
 	long := strings.Repeat("n", 60)
 	whole := &table.Table{
@@ -104,13 +104,13 @@ func TestFit(t *testing.T) {
 		{199, []int{8, 42, 5, 72, 60}},
 		{150, []int{8, 42, 5, 72}},
 		{100, []int{8, 42, 5, 36}},
-		{80, []int{8, 42, 5, 16}},
-		{66, []int{8, 28, 5, 16}},
+		{80, []int{8, 34, 5, 24}},
+		{66, []int{8, 24, 5, 20}},
 		{40, []int{8, 10, 5, 8}},
 		{36, []int{8, 17, 5}},
 		{20, []int{8, 8, 5}},
 	} {
-		fitted := fit(whole, test.width)
+		fitted := fit(whole, test.width, audit.ByNames)
 		widths := fitted.Widths(nil)
 		lines := fitted.Lines(widths, false)
 		if len(widths) < 5 && (len(lines) != 3 || lines[1] != "  "+long) {
@@ -153,7 +153,7 @@ func TestFitOfAnyTable(t *testing.T) {
 			whole.Rows = append(whole.Rows, row)
 		}
 		width := rapid.IntRange(60, 200).Draw(t, "width")
-		fitted, least := fit(whole, width), fit(whole, 1).Width()
+		fitted, least := fit(whole, width, audit.ByNames), fit(whole, 1, audit.ByNames).Width()
 		lines := fitted.Lines(fitted.Widths(nil), true)
 		at := len(whole.Columns) - 1
 		if fitted.Columns[len(fitted.Columns)-1].Name != notesColumn { // the notes are below, and may be long
@@ -183,10 +183,28 @@ func TestFitOfAnyTable(t *testing.T) {
 				shown[short] = text
 			}
 		}
-		if same := fit(whole, whole.Width()); !cmp.Equal(same.Rows, whole.Rows) {
+		if same := fit(whole, whole.Width(), audit.ByNames); !cmp.Equal(same.Rows, whole.Rows) {
 			t.Errorf("what fits is changed:\n%s", cmp.Diff(whole.Rows, same.Rows))
 		}
 	})
+}
+
+// In 80 columns, LAST-10M gives way before a prefix or a creator is cut, but not if rows are sorted by it.
+func TestFitOfWholeNames(t *testing.T) {
+	rows := []row{{AuditItem: v1alpha1.AuditItem{
+		PrefixRef: v1alpha1.PrefixRef{Namespace: "team-billing", Group: "batch", Resource: "jobs", Prefix: "nightly-report-billing-"},
+		Names:     120, Last10m: new(int64(5)), Last24h: new(int64(9)), Creators: []v1alpha1.Creator{{Manager: "kubectl-create"}}, CreatorCount: 2,
+	}}}
+	whole := tableOf((&options{scope: scan.Flags{AllNamespaces: true}}).auditColumns(&v1alpha1.AuditReport{}), rows)
+	for order, want := range map[audit.Order]string{
+		audit.ByNames:   "team-billing   jobs       nightly-report-billing-     120   kubectl-create +1",
+		audit.ByLast10m: "team…ling   jobs       nightly-r…-billing-     120          5   kubectl-create …",
+	} {
+		fitted := fit(whole, 80, order)
+		if got := fitted.Lines(fitted.Widths(nil), false); got[0] != want {
+			t.Errorf("by %s: %s", order, got[0])
+		}
+	}
 }
 
 // With all namespaces, 80 columns are enough for a table as it mostly is. Numbers are aligned
@@ -213,13 +231,13 @@ func TestFitOf80Columns(t *testing.T) {
 		}, "kubectl-create"),
 	}
 	want := []string{
-		"NAMESPACE   RESOURCE   PREFIX                 NAMES   LAST-10M   CREATOR",
-		"paym…ion    pipe…uns   nightly-report-    1,362,194        502   EventListener/…",
+		"NAMESPACE   RESOURCE       PREFIX                       NAMES   CREATOR",
+		"paym…tion   pipelineruns   nightly-report-          1,362,194   EventListener/m…",
 		"  strains etcd",
-		"paym…ing    conf…aps   prefix-p…prefix-         120        502   kubectl-create",
+		"paym…ging   configmaps     prefix-pref…ix-prefix-         120   kubectl-create",
 		"  truncated: shared by …lease-1-, …lease-2-",
 	}
-	fitted := fit(tableOf((&options{scope: scan.Flags{AllNamespaces: true}}).auditColumns(&v1alpha1.AuditReport{}), rows), 80)
+	fitted := fit(tableOf((&options{scope: scan.Flags{AllNamespaces: true}}).auditColumns(&v1alpha1.AuditReport{}), rows), 80, audit.ByNames)
 	if got := fitted.Lines(fitted.Widths(nil), true); !cmp.Equal(want, got) {
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}
