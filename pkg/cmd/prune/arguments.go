@@ -177,7 +177,7 @@ func (s *share) exceeded(chosen, all int64) bool {
 var notRepeated = []string{
 	"token", "password",
 	"namespace", "all-namespaces", "older-than", "finished-for", "max-delete", "yes",
-	"dry-run", "output",
+	"dry-run", "output", "no-headers",
 }
 
 // repeated returns the flags that the user has set, as words of a command line.

@@ -78,7 +78,7 @@ func TestRepeatedFlags(t *testing.T) {
 	if err := cmd.ParseFlags([]string{
 		"--token=secret", "--password=secret", "--proxy-url=http://secret:secret@proxy", "--context=it's prod", "--as=alice",
 		"--as-group=a", "--as-group=b", "--as-user-extra=k=v", "-n", "x", "--insecure-skip-tls-verify", "--request-timeout=5s",
-		"--client-key=k.pem", "--running=false", "--owned", "--keep=3", "--older-than=1d", "--max-delete=9", "--dry-run", "-o=name",
+		"--client-key=k.pem", "--running=false", "--owned", "--keep=3", "--older-than=1d", "--max-delete=9", "--dry-run", "-o=name", "--no-headers",
 	}); err != nil {
 		t.Fatal(err)
 	}
