@@ -28,9 +28,9 @@ func (d *Document) differences(stored *unstructured.Unstructured) []string {
 	return firstDifferences(given("", d.contentOf(d.Object)), d.contentOf(stored))
 }
 
-// changes is differences for an object that exists. It also compares defaults of Jobs and Pods that decide
-// whether the object does its work. It ignores finalizers, and the suspend of runs, which queues such as
-// Kueue set.
+// changes returns the paths as differences does, for an object that an earlier run created. It also compares
+// defaults of Jobs and Pods that decide whether the object does its work. It ignores metadata.finalizers, and the
+// field suspend of kinds that finish, because queues such as Kueue set it.
 func (d *Document) changes(stored *unstructured.Unstructured) []string {
 	wanted := given("", d.contentOf(d.Object))
 	delete(mapOf(wanted, "metadata"), "finalizers")

@@ -148,8 +148,8 @@ func (f *inFlight) objects() (all []Sent) {
 }
 
 // Abandon returns the summary of a run that hangs, and the objects of InFlight. Creates in progress count as
-// unknown, and all other copies of the documents that were read as not attempted. Any goroutine can call it.
-// The run counts nothing afterwards.
+// unknown. Copies that were not started, of documents that were read, count as not attempted. Any goroutine can
+// call it. The run counts nothing afterwards.
 func (s *Session) Abandon() ([]Sent, Summary) {
 	f := &s.inFlight
 	unread := s.readRest()

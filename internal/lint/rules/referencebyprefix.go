@@ -67,8 +67,9 @@ func (in *Input) exists(r reference) bool {
 	return false
 }
 
-// nearest returns the object with a prefix that is nearest to the referrer. same reports whether the manifests
-// give both the same namespace. Objects of another namespace are ignored.
+// nearest returns the object of the prefix whose file is nearest to the file of the referrer. It ignores objects
+// whose manifest gives another namespace. same is false if only one of the two manifests gives a namespace. An
+// object with same comes first.
 func (in *Input) nearest(r reference, prefix string) (nearest *Object, same, has bool) {
 	for _, o := range in.generating[prefixKey{r.to, prefix}] {
 		here := o.Namespace == r.namespace || in.isClusterScoped(r.to)

@@ -87,8 +87,8 @@ var command = []string{"kubectl", "genname", "audit"}
 
 const nothingToShow = "No generated names to show."
 
-// unshownLines returns a line about rows, prefixes and objects that are not in the table, and lines about named
-// prefixes without names.
+// unshownLines returns a line about rows, prefixes and objects that are not in the table, and lines about prefixes
+// that the user asked for and that no name has.
 func (r *run) unshownLines(result *audit.Result, below int) (lines []string) {
 	report := result.Report
 	var parts []string
@@ -126,8 +126,8 @@ func verb(n int, one, several string) string {
 	return several
 }
 
-// notFoundLines returns lines about named prefixes without names. They suggest the most similar prefix, or explain
-// how a prefix is written.
+// notFoundLines returns lines about prefixes that the user asked for and that no name has. They suggest the most
+// similar prefix, or explain how a prefix is written.
 func notFoundLines(result *audit.Result, namespace string) (lines []string) {
 	var others []string
 	for _, named := range result.NotFound {
