@@ -150,8 +150,8 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	set.Var(&o.serverAttempts, "server-attempts",
 		"Number of names that the server tries per create. With auto, audit asks the server")
 	set.Var(&o.failAbove, "fail-above",
-		"Gate: exit with 3 above this chance of a failure. It is the chance that the next create under a prefix fails, "+
-			"like 0.001 or 0.1%. With 8 attempts per create, the chance is 0.1% at 6 million names. "+
+		"Gate: exit with 3 above this chance of a failure. It is the chance that the next create under a prefix "+
+			"fails, like 0.001 or 0.1%. With 8 attempts per create, the chance is 0.1% at 6 million names. "+
 			"For a lower limit, use --fail-above-count")
 	set.Int64Var(&o.failAboveCount, "fail-above-count", 0,
 		"Gate: exit with 3 if a prefix has more names. This applies to prefixes that the table hides, too")
