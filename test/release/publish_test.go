@@ -102,15 +102,16 @@ func TestPublish(t *testing.T) {
 	}
 	dist := filepath.Join(p.dir, "dist")
 	for _, want := range []string{
-		"docker buildx build .* --platform linux/" + runtime.GOARCH + " --push .* --tag " + image + ":" + regexp.QuoteMeta(tag) + " .*--label=org.opencontainers.image.version=" + regexp.QuoteMeta(tag) + " ",
-		"cosign sign --yes " + image + "@" + imageDigest,
+		"docker buildx build .* --target shell --platform .* --push .* --tag " + image + ":" + regexp.QuoteMeta(tag) + "-shell ",
+		"docker buildx build .* --target bare --platform linux/" + runtime.GOARCH + " --push .* --tag " + image + ":" + regexp.QuoteMeta(tag) + " .*--label=org.opencontainers.image.version=" + regexp.QuoteMeta(tag) + " ",
+		"cosign sign --yes " + image + "@" + imageDigest + " " + image + "@" + imageDigest,
 		"cosign sign-blob --yes --bundle=checksums.txt.sigstore.json checksums.txt",
 	} {
 		if record := file(t, p.record); !regexp.MustCompile("(?m)^" + want).MatchString(record) {
 			t.Errorf("no %q in\n%s", want, record)
 		}
 	}
-	if output := file(t, filepath.Join(p.dir, "output")); output != "digest="+imageDigest+"\n" {
+	if output := file(t, filepath.Join(p.dir, "output")); output != "digest="+imageDigest+"\nshell-digest="+imageDigest+"\n" {
 		t.Errorf("the outputs are %q", output)
 	}
 	for _, copied := range regexp.MustCompile(`(?m)^COPY (?:--\S+ )?(\S+) `).FindAllStringSubmatch(file(t, root+"packaging/image/Dockerfile"), -1) {
