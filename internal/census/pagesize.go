@@ -17,7 +17,8 @@ const (
 	largestFromEtcd = 2_000
 	// pagesFromEtcd is the number of pages of a list for servers that read pages from etcd. Such servers decode
 	// whole objects, whose size no response has. But etcd supports up to 8 GiB, and all objects of a list fit
-	// into that. So the server decodes at most 16 MiB per page on average.
+	// into that. So the server decodes at most 16 MiB per page on average, or the objects of a page of kubectl:
+	// pages of fewer objects than slowestPage saved no memory, and cost requests.
 	pagesFromEtcd = 512
 	// slowestPage and slowestDivisor limit the reduction of the page size after a slow page. The size stays at
 	// least slowestPage, which is kubectl's page size, and at least a fortieth of the remaining objects. For each
@@ -68,7 +69,7 @@ func (l pageLimits) largest(first pageCost) int64 {
 	if l.pages == 0 || first.remaining == 0 {
 		return l.objects
 	}
-	return min(max((first.objects+first.remaining)/l.pages, smallestPage), l.objects)
+	return min(max((first.objects+first.remaining)/l.pages, slowestPage), l.objects)
 }
 
 // pageSize is the number of objects per request for one resource type. The server passes over the remaining list

@@ -156,13 +156,13 @@ func TestPagesFromEtcd(t *testing.T) {
 	a := &fakeapi.Server{}
 	a.Set(inOrder(9_000))
 	countOf(t, a, &Scanner{limits: limitsWithTime("v1.33.1", time.Hour)})
-	if later := slices.Max(limitsOf(t, a)[1:]); later != smallestPage {
-		t.Errorf("a page of %d of 9,000 objects, want %d", later, smallestPage)
+	if later := slices.Max(limitsOf(t, a)[1:]); later != slowestPage {
+		t.Errorf("a page of %d of 9,000 objects, want %d", later, slowestPage)
 	}
 	const first = firstPage
 	for all, want := range map[int64]int64{
 		first: largestFromEtcd, // a list that ends, or has a selector
-		2_000: smallestPage, 60_000: 117, 200_000: 390, 1_000_000: 1953, 8_000_000: largestFromEtcd,
+		2_000: slowestPage, 60_000: slowestPage, 400_000: 781, 1_000_000: 1953, 8_000_000: largestFromEtcd,
 	} {
 		p := newPageSize(0, limitsFor("v1.33.0"))
 		p.succeeded(pageCost{limit: first, objects: first, bytes: first, remaining: all - first, took: 1})
