@@ -46,6 +46,7 @@ func TestWholeCluster(t *testing.T) {
 		{"prune", pruneManifests}, // after the exporter, whose namespace is restricted
 		{"examples", helpExamples},
 		{"types", storesWhatKubectlDoes},
+		{"watch of a type that is removed", auditWatchTypeRemoved},
 		{"aggregated API", createAggregated}, // its server ends with the test, so discovery fails later
 	}.run(t, controlplane.New(t))
 }
