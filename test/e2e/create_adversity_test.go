@@ -104,10 +104,9 @@ const gadgetDefinition = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"Custom
 "versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`
 
 // A type that was removed but is still in the discovery cache is refused at once, as by kubectl.
-func TestCreateOfATypeThatIsGone(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	client, err := dynamic.NewForConfig(single.Admin())
+func createOfATypeThatIsGone(t *testing.T, cp *controlplane.ControlPlane) {
+	ns := harness.Namespace(t, cp)
+	client, err := dynamic.NewForConfig(cp.Admin())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,8 +118,8 @@ func TestCreateOfATypeThatIsGone(t *testing.T) {
 	if _, err := definitions.Create(t.Context(), definition, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	harness.UntilServed(t, single, widgets)
-	u := harness.As(t, single.Admin())
+	harness.UntilServed(t, cp, widgets)
+	u := harness.As(t, cp.Admin())
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "gadget.yaml", "{apiVersion: gone.example.com/v1, kind: Gadget, metadata: {generateName: g-}}")}
 	u.Run(args...).Expect(t, 0, `gadget.gone.example.com/g-[^\n]* created\n`, ``)
 	if err := definitions.Delete(t.Context(), definition.GetName(), metav1.DeleteOptions{}); err != nil {

@@ -47,6 +47,7 @@ func TestWholeCluster(t *testing.T) {
 		{"examples", helpExamples},
 		{"types", storesWhatKubectlDoes},
 		{"watch of a type that is removed", auditWatchTypeRemoved},
+		{"create of a type that is gone", createOfATypeThatIsGone},
 		{"aggregated API", createAggregated}, // its server ends with the test, so discovery fails later
 	}.run(t, controlplane.New(t))
 }
