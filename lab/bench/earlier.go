@@ -77,9 +77,9 @@ func (b *bench) compareWith(ctx context.Context, cp *controlplane.ControlPlane, 
 		if err != nil {
 			return "", err
 		}
-		for _, program := range []string{earlier, b.plugin} {
-			c.add(filepath.Base(program)+", "+way.name, b.creates(way.n, append([]string{program}, way.args...)...))
-		}
+		// This program can't read the creation IDs of the earlier one, so elsewhere applies to them, too.
+		c.add("earlier, "+way.name, b.creates(way.n, append([]string{earlier, elsewhere}, way.args...)...))
+		c.add(way.name, b.creates(way.n, append([]string{b.plugin}, way.args...)...))
 		if err := c.run(ctx, b.runs); err != nil {
 			return "", err
 		}
