@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // The reference agrees with the commands.

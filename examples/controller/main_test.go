@@ -20,7 +20,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
-	"github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // TestMain also runs the controller.
@@ -29,7 +28,7 @@ func TestMain(m *testing.M) {
 		main()
 		os.Exit(0)
 	}
-	os.Exit(testenv.Run(m.Run))
+	os.Exit(m.Run())
 }
 
 // workers is the number of Jobs. It is large enough for each fault to occur.

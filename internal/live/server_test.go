@@ -15,6 +15,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
+func init() {
+	quietEvery = 300 * time.Millisecond
+	silence, askTime = time.Second, time.Second
+	tryAgain = 300 * time.Millisecond
+}
+
 type object = metav1.ObjectMeta
 
 // newFakeServer returns a server whose faults follow from the seed.

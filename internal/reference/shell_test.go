@@ -3,6 +3,8 @@ package reference
 import (
 	"os/exec"
 	"testing"
+
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // A shell takes quoted text as one word, and a terminal shows it unchanged.

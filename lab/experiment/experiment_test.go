@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"sync/atomic"
 	"testing"
 
@@ -20,10 +19,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
-	"github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
-
-func TestMain(m *testing.M) { os.Exit(testenv.Run(m.Run)) }
 
 const (
 	poolSize = int64(27 * 27)

@@ -16,7 +16,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
-	"github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // seeds returns GENNAME_SEED, or the seeds of testdata/seeds, which include those that have failed before. The seeds
@@ -46,7 +45,7 @@ const pluginName = "kubectl-genname"
 // TestMain also runs the plugin that is killed, if this program is started under the plugin's name.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) != pluginName {
-		os.Exit(testenv.Run(m.Run))
+		os.Exit(m.Run())
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	code := cmd.Execute(ctx, os.Args[1:], genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr})

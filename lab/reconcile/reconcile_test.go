@@ -11,13 +11,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/duplicates"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
-	"github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // TestMain also runs the process that reconciles.
 func TestMain(m *testing.M) {
 	Process()
-	os.Exit(testenv.Run(m.Run))
+	os.Exit(m.Run())
 }
 
 var (

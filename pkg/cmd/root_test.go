@@ -10,6 +10,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // For a misspelled command, the error names the command, not the flags that the right command has.

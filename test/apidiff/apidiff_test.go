@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-genname/kubectl-genname/test/testenv"
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // repository is the directory of a module with the package p.
@@ -135,5 +135,3 @@ func TestExports(t *testing.T) {
 		}
 	}
 }
-
-func TestMain(m *testing.M) { os.Exit(testenv.Run(m.Run)) }

@@ -2,7 +2,6 @@
 package census_test
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +16,6 @@ import (
 	"k8s.io/client-go/restmapper"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 func TestRealServer(t *testing.T) {
@@ -149,5 +147,3 @@ func testResolve(t *testing.T, c *cluster) {
 		}
 	}
 }
-
-func TestMain(m *testing.M) { os.Exit(testenv.Run(m.Run)) }

@@ -25,7 +25,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 const starterEnv = "GENNAME_TEST_STARTER"
@@ -34,7 +33,7 @@ const starterEnv = "GENNAME_TEST_STARTER"
 // waits.
 func TestMain(m *testing.M) {
 	if os.Getenv(starterEnv) == "" {
-		os.Exit(testenv.Run(m.Run))
+		os.Exit(m.Run())
 	}
 	cp, err := Start(context.Background(), os.Stderr)
 	if err != nil {

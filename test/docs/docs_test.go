@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-genname/kubectl-genname/test/testenv"
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 const root = "../../"
@@ -277,5 +277,3 @@ func blocks(text string) []block {
 	}
 	return found
 }
-
-func TestMain(m *testing.M) { os.Exit(testenv.Run(m.Run)) }

@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
-	"github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // Root is the repository's directory, relative to a test package in test/.
@@ -78,14 +77,12 @@ func Main(m *testing.M, servers ...Server) int {
 		fmt.Println("-short: all of this package is skipped, because it needs a control plane")
 		return 0
 	}
-	return testenv.Run(func() int {
-		code, err := runOnServers(m, servers)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			code = 1
-		}
-		return code
-	})
+	code, err := runOnServers(m, servers)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	return code
 }
 
 func runOnServers(m *testing.M, servers []Server) (code int, err error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
-	"github.com/kubectl-genname/kubectl-genname/test/testenv"
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // TestBroken compares the errors of broken kustomizations with the errors of kubectl's library. The library gets
@@ -152,5 +152,3 @@ func TestRemoteBase(t *testing.T) {
 		}
 	})
 }
-
-func TestMain(m *testing.M) { os.Exit(testenv.Run(m.Run)) }

@@ -25,7 +25,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 	"github.com/kubectl-genname/kubectl-genname/test/schema"
-	"github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -256,8 +255,6 @@ func TestExplain(t *testing.T) {
 		t.Error(code, err, stdout)
 	}
 }
-
-func TestMain(m *testing.M) { os.Exit(testenv.Run(m.Run)) }
 
 // onTerminal lints on a terminal with 80 columns, and returns the text on the screen.
 func onTerminal(t *testing.T, args ...string) string {

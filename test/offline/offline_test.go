@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 	"github.com/kubectl-genname/kubectl-genname/test/schema"
-	"github.com/kubectl-genname/kubectl-genname/test/testenv"
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // run runs the real command line without a cluster. It checks JSON and YAML output against the published schemas.
@@ -145,5 +145,3 @@ func TestCompletionShim(t *testing.T) {
 		t.Errorf("%v, %q", err, out)
 	}
 }
-
-func TestMain(m *testing.M) { os.Exit(testenv.Run(m.Run)) }

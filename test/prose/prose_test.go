@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
-	"github.com/kubectl-genname/kubectl-genname/test/testenv"
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 const root = "../../"
@@ -403,5 +403,3 @@ func TestMessageSentences(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
-
-func TestMain(m *testing.M) { os.Exit(testenv.Run(m.Run)) }

@@ -3,7 +3,6 @@ package pruning
 import (
 	"bytes"
 	"context"
-	"os"
 	"strings"
 	"testing"
 
@@ -11,10 +10,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
-	"github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
-
-func TestMain(m *testing.M) { os.Exit(testenv.Run(m.Run)) }
 
 // inProcess runs the plugin in the test's own process.
 func inProcess(ctx context.Context, args ...string) (code int, stdout, stderr string) {

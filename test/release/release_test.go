@@ -15,7 +15,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/kubectl-genname/kubectl-genname/test/testenv"
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 const root = "../../"
@@ -58,10 +58,6 @@ var made = sync.OnceValues(func() (release, error) {
 	}
 	return read(dir, 1)
 })
-
-func TestMain(m *testing.M) {
-	os.Exit(testenv.Run(m.Run))
-}
 
 func theRelease(t *testing.T) release {
 	t.Helper()

@@ -10,11 +10,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
+	"testing"
 )
 
 // programs are the programs of the machine that tests may run, if it has them. link adds go. If a
@@ -43,74 +44,73 @@ var ofGo = []string{
 // cacheVariable names the variable that Cache reads.
 const cacheVariable = "KUBECTL_GENNAME_CACHE"
 
-// marker names the variable with the id of the process that runs in its own environment.
+// marker names the variable that the environment sets.
 const marker = "GENNAME_TESTENV"
 
-// Run runs the tests of a package in their own environment and returns their exit code. TestMain calls
-// Run first, and passes the exit code to os.Exit. Packages read the environment when they are
-// initialized, so the process replaces itself by a process that starts with the new environment.
-// Programs that tests start inherit it. If the tests fail, the directories of the environment stay.
+// Packages read the environment when they are initialized, so a test binary that imports this package starts itself
+// again in the new environment, and exits with the same code. Programs that tests start inherit the environment. If the
+// tests fail, the directories of the environment stay.
 //
 // On Windows the environment stays as it is. No test that needs a control plane runs there.
-func Run(tests func() int) int {
-	if runtime.GOOS == "windows" {
-		return tests()
+func init() {
+	if !testing.Testing() || runtime.GOOS == "windows" || os.Getenv(marker) != "" {
+		return
 	}
-	switch os.Getenv(marker) {
-	case "":
-		fmt.Fprintln(os.Stderr, "an environment for tests:", enter())
-		return 1
-	case strconv.Itoa(os.Getpid()):
-		return inside(tests)
-	default: // a test started this process
-		return tests()
-	}
-}
-
-// inside runs the tests, and removes the directories if they pass.
-func inside(tests func() int) int {
-	if err := settle(); err != nil {
-		fmt.Fprintln(os.Stderr, "an environment for tests:", err)
-		return 1
-	}
-	code := tests()
-	if code == 0 {
-		_ = os.RemoveAll(filepath.Dir(os.Getenv("HOME")))
-	}
-	return code
-}
-
-// settle writes the configuration of programs to the home. git trusts the repository even if another
-// user owns it, as in a container. The go command writes no telemetry, which it would write after the
-// tests.
-func settle() error {
-	config, err := os.UserConfigDir()
+	code, err := runInside()
 	if err != nil {
-		return err
+		fmt.Fprintln(os.Stderr, "an environment for tests:", err)
+		code = 1
 	}
-	telemetry := filepath.Join(config, "go", "telemetry")
-	return errors.Join(
-		os.MkdirAll(telemetry, 0o755),
-		os.WriteFile(filepath.Join(telemetry, "mode"), []byte("off"), 0o644),
-		os.WriteFile(filepath.Join(os.Getenv("HOME"), ".gitconfig"), []byte("[safe]\n\tdirectory = *\n"), 0o644),
-	)
+	os.Exit(code)
 }
 
-// enter replaces this process by the same program in the new environment. It returns only on failure.
-func enter() error {
+// runInside runs this program in the new environment, and removes the directories if it succeeds.
+func runInside() (code int, err error) {
 	self, err := os.Executable()
 	if err != nil {
-		return err
+		return 1, err
 	}
 	dir, err := os.MkdirTemp("", "genname-test-")
 	if err != nil {
-		return err
+		return 1, err
 	}
-	env, err := environment(dir)
-	if err != nil {
-		return err
+	inside := exec.Command(self, os.Args[1:]...)
+	inside.Args[0] = os.Args[0]
+	inside.Stdin, inside.Stdout, inside.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if inside.Env, err = environment(dir); err != nil {
+		return 1, err
 	}
-	return syscall.Exec(self, os.Args, env)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
+	if err := inside.Start(); err != nil {
+		return 1, err
+	}
+	go func() {
+		for s := range signals {
+			if s != os.Interrupt { // a terminal interrupts both processes
+				_ = inside.Process.Signal(s)
+			}
+		}
+	}()
+	if err := inside.Wait(); err != nil {
+		return max(inside.ProcessState.ExitCode(), 1), nil //nolint:nilerr // the tests have failed
+	}
+	return 0, os.RemoveAll(dir)
+}
+
+// settle writes the configuration of programs to the home directory. git trusts the repository even if another
+// user owns it, as in a container. The go command writes no telemetry, which it would write after the
+// tests.
+func settle(home string) error {
+	telemetry := filepath.Join(home, ".config", "go", "telemetry") // of Linux
+	if runtime.GOOS == "darwin" {
+		telemetry = filepath.Join(home, "Library", "Application Support", "go", "telemetry")
+	}
+	return errors.Join(
+		os.MkdirAll(telemetry, 0o755),
+		os.WriteFile(filepath.Join(telemetry, "mode"), []byte("off"), 0o644),
+		os.WriteFile(filepath.Join(home, ".gitconfig"), []byte("[safe]\n\tdirectory = *\n"), 0o644),
+	)
 }
 
 // environment creates the directories of an environment below dir, and returns its variables.
@@ -126,11 +126,11 @@ func environment(dir string) ([]string, error) {
 		}
 	}
 	cache, err := Cache()
-	if err := errors.Join(err, link(bin, root)); err != nil {
+	if err := errors.Join(err, link(bin, root), settle(home)); err != nil {
 		return nil, err
 	}
 	env := []string{
-		marker + "=" + strconv.Itoa(os.Getpid()), cacheVariable + "=" + cache,
+		marker + "=1", cacheVariable + "=" + cache,
 		"HOME=" + home, "TMPDIR=" + temporary, "PATH=" + bin,
 		"LANG=C.UTF-8", "TERM=xterm", "TZ=UTC",
 		"CGO_ENABLED=0", // as in the Makefile, so that the build cache is shared

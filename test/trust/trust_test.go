@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/choices"
-	"github.com/kubectl-genname/kubectl-genname/test/testenv"
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // The properties. Those of a subject with a secret have the exceptions that their comments name.
@@ -407,5 +407,3 @@ func cell(results map[string]bool) string {
 	}
 	return strings.Join(words, ", ")
 }
-
-func TestMain(m *testing.M) { os.Exit(testenv.Run(m.Run)) }

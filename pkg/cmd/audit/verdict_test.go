@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // withVerdict returns a report with a verdict, of a server that tries eight names.

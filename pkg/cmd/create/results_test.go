@@ -28,6 +28,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // configMap returns one as the server stores it, under name.

@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // On a narrow terminal, the object and its references are whole, and other columns give

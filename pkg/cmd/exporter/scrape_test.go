@@ -12,6 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // largeRegistry returns a registry with some hundred kilobytes of metrics.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 func TestParseTargets(t *testing.T) {

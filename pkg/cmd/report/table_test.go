@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // A table that is wider than the terminal is split, and each part has the first column.

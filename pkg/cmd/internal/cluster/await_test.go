@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // comingBack is a server that first fails as many dials and requests as the fields state, and then

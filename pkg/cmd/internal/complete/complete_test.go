@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // offered returns the values that a flag offers after Tab without a request.

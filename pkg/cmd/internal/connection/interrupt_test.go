@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // Every request of every client has a deadline, also while its response is read.

@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 func TestProbabilityValue(t *testing.T) {

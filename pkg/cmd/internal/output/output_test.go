@@ -12,6 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // parsed returns the flags of a command line, and the help of -o.

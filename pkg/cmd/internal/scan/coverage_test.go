@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // Whether a report is complete, and the warnings about all that was not read.

@@ -11,6 +11,7 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 func TestText(t *testing.T) {
