@@ -103,7 +103,7 @@ func TestReportGateOfNoPrefix(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
-	missing := harness.Printed("Warning: No name has the prefix configmaps/run. The nearest prefix is run-.\n  kubectl genname audit configmaps/run- -n %s", ns)
+	missing := harness.Printed("Warning: no name has the prefix configmaps/run. The nearest prefix is run-.\n  kubectl genname audit configmaps/run- -n %s", ns)
 	u.Run("report", "cm/run", "-n", ns, "--fail-above=99%", "--creates=10").Expect(t, 1, `.*`,
 		missing+createInstead+harness.Printed("error: --fail-above is not exceeded, but %s without names might be misspelled. To let the gate pass without names, add:\n  --ignore-not-found", "1 prefix"))
 	u.Run("report", "cm/run", "-n", ns, "--fail-above=99%", "--creates=10", "--ignore-not-found").Expect(t, 0, `.*`, missing+createInstead)

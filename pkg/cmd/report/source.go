@@ -251,7 +251,7 @@ func (o *options) warnMissing(s *subject) {
 		resource := p.GroupResource()
 		if near := s.nearest[i]; near.Prefix != "" {
 			lines := scan.Nearest(resource.String()+"/"+p.Prefix, p.Namespace, near)
-			lines[0] = terminal.Warningf("%s", lines[0])
+			lines[0] = terminal.Warningf("%s", strings.Replace(lines[0], "No name", "no name", 1))
 			s.warnings = append(s.warnings, lines...)
 			continue
 		}
