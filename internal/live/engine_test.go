@@ -460,8 +460,8 @@ func TestVisitorPassesOnMany(t *testing.T) {
 	}
 	close(release)
 	visit()
-	if v.flagged != atOnce || len(v.objects) != 0 {
-		t.Errorf("%d objects were passed on, %d are kept", v.flagged, len(v.objects))
+	if v.listed != atOnce || len(v.objects) != 0 {
+		t.Errorf("%d objects were passed on, %d are kept", v.listed, len(v.objects))
 	}
 }
 

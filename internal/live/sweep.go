@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
-// If events were lost, a new list is compared with the counted objects. Each object of the list gets a flag.
-// Objects without a flag at the end were deleted. So all creates and deletes in a gap are known, except those of
+// If events were lost, a new list is compared with the counted objects. Each object of the list gets a mark.
+// Objects without a mark at the end were deleted. So all creates and deletes in a gap are known, except those of
 // objects that were both created and deleted in the gap.
 
 // listing describes a list.
@@ -23,9 +23,8 @@ type listing struct {
 
 // sweep is the comparison with a list that is being read. It covers all attempts to read the list.
 type sweep struct {
-	appeared map[uint64]bool // objects of the list that were not counted before
-	newest   int64           // latest creationTimestamp before the list
-	flagged  int             // number of objects in name pools, in committed visitors
+	newest int64 // latest creationTimestamp before the list
+	listed int   // number of objects in name pools, in committed visitors
 }
 
 // atOnce is the number of objects that a visitor passes to the store at a time.
@@ -35,18 +34,20 @@ const atOnce = 256
 type visitor struct {
 	store   *store
 	objects []decode.Object
-	flagged int
+	listed  int
 }
 
 // beginSweep prepares the store for a list of its type.
 func (s *store) beginSweep() {
 	s.do(func() {
+		old := pools.Listed
 		if s.sweep == nil {
-			s.sweep = &sweep{appeared: map[uint64]bool{}, newest: s.at.newest}
+			s.sweep = &sweep{newest: s.at.newest}
+			old |= pools.Appeared
 		}
-		s.sweep.flagged = 0
+		s.sweep.listed = 0
 		for key, m := range s.members {
-			s.members[key] = m.Flag(false)
+			s.members[key] = m.Without(old)
 		}
 		s.set.ForgetOthers()
 	})
@@ -65,7 +66,7 @@ func (v *visitor) Visit(o *decode.Object) error {
 // Commit implements census.Visitor.
 func (v *visitor) Commit() {
 	v.flush()
-	v.store.do(func() { v.store.sweep.flagged += v.flagged })
+	v.store.do(func() { v.store.sweep.listed += v.listed })
 }
 
 func (v *visitor) flush() {
@@ -73,7 +74,7 @@ func (v *visitor) flush() {
 	s.do(func() {
 		for i := range v.objects {
 			if s.see(&v.objects[i]) {
-				v.flagged++
+				v.listed++
 			}
 		}
 	})
@@ -92,30 +93,27 @@ func (s *store) see(o *decode.Object) bool {
 	if known {
 		m, _ = s.set.Update(m, o)
 	} else {
-		m = s.set.Add(o)
+		m = s.set.Add(o).With(pools.Appeared)
 	}
 	if _, ok := m.In(); !ok {
 		delete(s.members, key)
 		return false
 	}
-	if !known {
-		s.sweep.appeared[key] = true
-	}
-	s.members[key] = m.Flag(true)
+	s.members[key] = m.With(pools.Listed)
 	return true
 }
 
-// isStale reports whether the list must be read again. An earlier attempt to read the list might have flagged an
-// object that was deleted before the next attempt. Then more objects have flags than the last attempt has flagged.
+// isStale reports whether the list must be read again. An earlier attempt to read the list might have marked an
+// object that was deleted before the next attempt. Then more objects have marks than the last attempt has marked.
 func (s *store) isStale() (is bool) {
 	s.do(func() {
-		flagged := 0
+		listed := 0
 		for _, m := range s.members {
-			if m.Flagged() {
-				flagged++
+			if m.Has(pools.Listed) {
+				listed++
 			}
 		}
-		is = flagged != s.sweep.flagged
+		is = listed != s.sweep.listed
 	})
 	return is
 }
@@ -175,25 +173,22 @@ func (s *store) ReplaceAfterGap(list *listing, cause error) (from time.Time) {
 // the list.
 func (s *store) leave(deleted func(pools.Member)) {
 	for key, m := range s.members {
-		if m.Flagged() {
+		if m.Has(pools.Listed) {
 			continue
 		}
 		s.set.Remove(m, nil)
 		delete(s.members, key)
-		if s.sweep.appeared[key] {
-			delete(s.sweep.appeared, key)
-			continue
+		if !m.Has(pools.Appeared) {
+			deleted(m)
 		}
-		deleted(m)
 	}
 }
 
 // arrive counts the new members of the list as creates between two times.
 func (s *store) arrive(from, to time.Time, restored bool) {
 	creates := map[uint32]int64{}
-	for key := range s.sweep.appeared {
-		m := s.members[key]
-		if number, _ := m.In(); !restored || m.Created() > s.sweep.newest {
+	for _, m := range s.members {
+		if number, _ := m.In(); m.Has(pools.Appeared) && (!restored || m.Created() > s.sweep.newest) {
 			creates[number]++
 		}
 	}

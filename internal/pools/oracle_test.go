@@ -244,8 +244,8 @@ func TestRemoveAndUpdate(t *testing.T) {
 				continue
 			case 1:
 				o.GenerateName = "a-"
-				now, changed := s.Update(m.Flag(true), o)
-				if again, twice := s.Update(now, o); twice || again != now || !now.Flagged() || changed != (now != m.Flag(true)) {
+				now, changed := s.Update(m.With(Listed), o)
+				if again, twice := s.Update(now, o); twice || again != now || !now.Has(Listed) || changed != (now != m.With(Listed)) {
 					t.Fatalf("updated twice: %v, %v", now, again)
 				}
 			}

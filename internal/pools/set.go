@@ -60,24 +60,38 @@ type Member struct {
 const (
 	generated uint32 = 1 << iota
 	chosen
-	flagged
-	properties = 3 // their number
+	listed
+	appeared
+	properties = 4 // their number
+)
+
+// Mark is a property of a member that has no meaning for a set.
+type Mark uint32
+
+// Marks of a member. A watch uses them while it reads a list.
+const (
+	Listed   = Mark(listed)   // the list has the object
+	Appeared = Mark(appeared) // the object was not counted before
+	marks    = uint32(Listed | Appeared)
 )
 
 func (m Member) is(property uint32) bool { return m.pool&property != 0 }
 func (m Member) index() uint32           { return m.pool>>properties - 1 }
 
-// Flag returns the member with or without a flag, which has no meaning for a set.
-func (m Member) Flag(set bool) Member {
-	m.pool &^= flagged
-	if set {
-		m.pool |= flagged
-	}
+// With returns the member with marks.
+func (m Member) With(marks Mark) Member {
+	m.pool |= uint32(marks)
 	return m
 }
 
-// Flagged reports whether the member has the flag.
-func (m Member) Flagged() bool { return m.is(flagged) }
+// Without returns the member without marks.
+func (m Member) Without(marks Mark) Member {
+	m.pool &^= uint32(marks)
+	return m
+}
+
+// Has reports whether the member has the mark.
+func (m Member) Has(mark Mark) bool { return m.is(uint32(mark)) }
 
 // Created returns the creation time of the object in Unix seconds, or 0.
 func (m Member) Created() int64 { return int64(m.created) }
@@ -124,11 +138,11 @@ func (s *Set) Remove(m Member, o *decode.Object) {
 
 // Update counts an object that has changed. It reports whether it is counted otherwise than before.
 func (s *Set) Update(m Member, o *decode.Object) (now Member, changed bool) {
-	if now, _ = s.member(o); now == m.Flag(false) {
+	if now, _ = s.member(o); now == m.Without(Listed|Appeared) {
 		return m, false
 	}
 	s.Remove(m, nil)
-	return s.Add(o).Flag(m.Flagged()), true
+	return s.Add(o).With(Mark(m.pool & marks)), true
 }
 
 // member returns the description of o in the set. created is the prefix of its pool if the pool is new.
