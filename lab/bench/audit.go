@@ -56,7 +56,7 @@ func (b *bench) kubeconfig() string { return filepath.Join(b.dir, "kubeconfig") 
 
 func (b *bench) size(objects int) int { return max(1, int(float64(objects)*b.scale)) }
 
-// command returns a way of a contest: a program that runs with the kubeconfig. right checks its output.
+// command returns a function for contest.add. It runs a program with the kubeconfig, and right checks the output.
 func (b *bench) command(right func(stdout string) error, args ...string) func(context.Context) (sample, error) {
 	return func(ctx context.Context) (sample, error) {
 		s, err := child(ctx, []string{"KUBECONFIG=" + b.kubeconfig(), "KUBECACHEDIR=" + b.dir}, args...)
@@ -67,7 +67,7 @@ func (b *bench) command(right func(stdout string) error, args ...string) func(co
 	}
 }
 
-// audits returns a way of a contest: an audit that must find the given number of names.
+// audits returns a function for contest.add. It runs an audit, which must find the given number of names.
 func (b *bench) audits(names int, args ...string) func(context.Context) (sample, error) {
 	args = append([]string{b.plugin, "audit", "-o", "json"}, args...)
 	return b.command(func(stdout string) error {
@@ -108,7 +108,7 @@ func manyNamespaces(ctx context.Context, b *bench, cp *controlplane.ControlPlane
 	if err := c.run(ctx, b.runs); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("### %s ConfigMaps over 40 namespaces\n\n%s\nTime of the audit in that of the download: %s.\n\n%s",
+	return fmt.Sprintf("### %s ConfigMaps over 40 namespaces\n\n%s\nTime of the audit, divided by that of the download: %s.\n\n%s",
 		humanize.Grouped(many.objects), c.table(true),
 		b.verdict(c.seconds[1].median()/c.seconds[0].median(), 0.5),
 		b.memoryVerdict(c.memory[1], c.memory[2])), nil
@@ -131,7 +131,7 @@ func oneNamespace(ctx context.Context, b *bench, cp *controlplane.ControlPlane) 
 	if err := c.run(ctx, b.runs); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("### %s ConfigMaps in one namespace, each with a prefix of its own\n\n%s\nTime of the audit in that of the download of the same pages: %s.\n\n%s",
+	return fmt.Sprintf("### %s ConfigMaps in one namespace, each with a prefix of its own\n\n%s\nTime of the audit, divided by that of the download of the same pages: %s.\n\n%s",
 		humanize.Grouped(many.objects), c.table(true),
 		b.verdict(c.seconds[1].median()/c.seconds[0].median(), 1.2),
 		b.memoryVerdict(c.memory[1], c.memory[2])), nil
@@ -160,7 +160,7 @@ func ownPrefixes(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (
 
 // memoryVerdict compares the peak memory for many objects with the peak memory for few.
 func (b *bench) memoryVerdict(many, few series) string {
-	return fmt.Sprintf("Peak memory in 80 MiB: %s. Peak memory in that for a tenth of the objects: %s.\n",
+	return fmt.Sprintf("Peak memory, divided by 80 MiB: %s. Divided by that for a tenth of the objects: %s.\n",
 		b.verdict(many.median()/(80*mebibyte), 1), b.verdict(many.median()/few.median(), 1.1))
 }
 

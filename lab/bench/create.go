@@ -54,7 +54,8 @@ func create(ctx context.Context, b *bench) (string, error) {
 	return text.String(), nil
 }
 
-// creates returns a way of a contest: a program that must print n lines of created (or existing) objects.
+// creates returns a function for contest.add. It runs a program, which must print n lines of created or existing
+// objects.
 func (b *bench) creates(n int, args ...string) func(context.Context) (sample, error) {
 	return b.command(func(stdout string) error {
 		if lines := strings.Count(stdout, "/bench-"); lines != n {
@@ -103,7 +104,7 @@ func oneObject(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (st
 	if err := c.run(ctx, 4*b.runs); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("### One object\n\n%s\nTime in that of kubectl: %s. %s", c.table(true),
+	return fmt.Sprintf("### One object\n\n%s\nTime, divided by kubectl's: %s. %s", c.table(true),
 		b.verdict(c.seconds[1].median()/c.seconds[0].median(), oneBar), b.peaks(c, 1)), nil
 }
 
@@ -113,7 +114,7 @@ func (b *bench) peaks(c *contest, ways ...int) string {
 	for _, i := range ways {
 		most = max(most, c.memory[i].median())
 	}
-	return fmt.Sprintf("Peak memory in that of kubectl: %s.\n", b.verdict(most/c.memory[0].median(), memoryBar))
+	return fmt.Sprintf("Peak memory, divided by kubectl's: %s.\n", b.verdict(most/c.memory[0].median(), memoryBar))
 }
 
 func manyDocuments(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
@@ -134,8 +135,8 @@ func manyDocuments(ctx context.Context, b *bench, cp *controlplane.ControlPlane)
 		return "", err
 	}
 	kubectl, cores := c.seconds[0].median(), runtime.NumCPU()
-	return fmt.Sprintf("### A file of %s documents, strict validation\n\n%s\nTime in that of kubectl: %s. With `%s`: %s. "+
-		"The processor time of client and servers alone, on %d cores, is %.2f. With `--naming=server`, where objects carry no annotation: %.2f. %s",
+	return fmt.Sprintf("### A file of %s documents, strict validation\n\n%s\nTime, divided by kubectl's: %s. With `%s`: %s. "+
+		"If all %d cores were always busy, it would be %.2f. With `--naming=server`, where objects carry no annotation: %.2f. %s",
 		humanize.Grouped(n), c.table(true), b.verdict(c.seconds[1].median()/kubectl, orderBar),
 		concurrent, b.verdict(c.seconds[2].median()/kubectl, atOnceBar), cores, c.cpu[2].median()/float64(cores)/kubectl,
 		c.seconds[3].median()/kubectl, b.peaks(c, 1, 2)), nil
@@ -175,7 +176,7 @@ func manyCopies(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (s
 		rate = append(rate, float64(n)/s)
 	}
 	growth := c.memory[1].median() / c.memory[2].median()
-	return fmt.Sprintf("### %s copies\n\n%s\nwrk: %s. The plugin, from its start to its end: %s. In the rate of wrk: %s. Memory in that of a tenth of the copies: %s.\n",
+	return fmt.Sprintf("### %s copies\n\n%s\nwrk: %s. The plugin, from its start to its end: %s. Divided by the rate of wrk: %s. Memory, divided by that for a tenth of the copies: %s.\n",
 		humanize.Grouped(n), c.table(true), load.in("%.0f", "objects a second"), rate.in("%.0f", "objects a second"),
 		b.verdictAtLeast(rate.median()/load.median(), copiesBar), b.verdict(growth, flat)), nil
 }

@@ -87,7 +87,7 @@ func (b *bench) compareWith(ctx context.Context, cp *controlplane.ControlPlane, 
 		worst = max(worst, client.median())
 		fmt.Fprintf(&text, "| %s | %s | %s | %s |\n", way.name, ratios(c.seconds).in("%.2f", "×"), client.in("%.2f", "×"), ratios(c.memory).in("%.2f", "×"))
 	}
-	fmt.Fprintf(&text, "\nThe numbers are those of this commit in those of %s, turn by turn. Greatest ratio of processor times: %s.\n",
+	fmt.Fprintf(&text, "\nEach number is that of this commit, divided by that of %s in the same turn. Greatest ratio of processor times: %s.\n",
 		b.earlier, b.verdict(worst, earlierBar))
 	return text.String(), nil
 }

@@ -81,14 +81,14 @@ func (b *bench) manners(ctx context.Context, cp *controlplane.ControlPlane, name
 
 func (b *bench) mannersTable(ways []*imposition) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "| %d repetitions | time | the server grows by | a small request of somebody else waits | of idle |\n|---|---|---|---|---|\n",
+	fmt.Fprintf(&text, "| %d repetitions | time | the server grows by | a small request of another client takes | divided by that on an idle server |\n|---|---|---|---|---|\n",
 		len(ways[0].seconds))
 	for _, i := range ways {
 		fmt.Fprintf(&text, "| %s | %s | %s | %s | %s |\n", i.name,
 			i.seconds.in("%.1f", "s"), i.growth.in("%.0f", "MB"), i.wait.in("%.1f", "ms"), i.ofIdle.in("%.2f", "times"))
 	}
 	kubectl, audit := ways[0], ways[1]
-	fmt.Fprintf(&text, "\nGrowth of the server in that under kubectl: %s. Median wait in that of idle: %s. Time of the audit in kubectl's: %s.\n",
+	fmt.Fprintf(&text, "\nGrowth of the server, divided by that under kubectl: %s. Median time of a small request, divided by that on an idle server: %s. Time of the audit, divided by kubectl's: %s.\n",
 		b.verdict(audit.growth.median()/kubectl.growth.median(), 0.5), b.verdict(audit.ofIdle.median(), 1.5),
 		b.verdict(audit.seconds.median()/kubectl.seconds.median(), 1./5))
 	return text.String()
