@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
-// If events were lost, a new list is compared with the counted objects. Each object of the list gets a mark.
-// Objects without a mark at the end were deleted. So all creates and deletes in a gap are known, except those of
+// If events were lost, a new list is compared with the counted objects. Each object of the list gets a flag.
+// Objects without a flag at the end were deleted. So all creates and deletes in a gap are known, except those of
 // objects that were both created and deleted in the gap.
 
 // listing describes a list.
@@ -103,8 +103,8 @@ func (s *store) see(o *decode.Object) bool {
 	return true
 }
 
-// isStale reports whether the list must be read again. An earlier attempt to read the list might have marked an
-// object that was deleted before the next attempt. Then more objects have marks than the last attempt has marked.
+// isStale reports whether the list must be read again. An earlier attempt to read the list might have flagged an
+// object that was deleted before the next attempt. Then more objects have flags than the last attempt has flagged.
 func (s *store) isStale() (is bool) {
 	s.do(func() {
 		listed := 0

@@ -65,33 +65,33 @@ const (
 	properties = 4 // their number
 )
 
-// Mark is a property of a member that has no meaning for a set.
-type Mark uint32
+// Flag is a property of a member that has no meaning for a set.
+type Flag uint32
 
-// Marks of a member. A watch uses them while it reads a list.
+// Flags of a member. A watch uses them while it reads a list.
 const (
-	Listed   = Mark(listed)   // the list has the object
-	Appeared = Mark(appeared) // the object was not counted before
-	marks    = uint32(Listed | Appeared)
+	Listed   = Flag(listed)   // the list has the object
+	Appeared = Flag(appeared) // the object was not counted before
+	flags    = uint32(Listed | Appeared)
 )
 
 func (m Member) is(property uint32) bool { return m.pool&property != 0 }
 func (m Member) index() uint32           { return m.pool>>properties - 1 }
 
-// With returns the member with marks.
-func (m Member) With(marks Mark) Member {
-	m.pool |= uint32(marks)
+// With returns the member with flags.
+func (m Member) With(flags Flag) Member {
+	m.pool |= uint32(flags)
 	return m
 }
 
-// Without returns the member without marks.
-func (m Member) Without(marks Mark) Member {
-	m.pool &^= uint32(marks)
+// Without returns the member without flags.
+func (m Member) Without(flags Flag) Member {
+	m.pool &^= uint32(flags)
 	return m
 }
 
-// Has reports whether the member has the mark.
-func (m Member) Has(mark Mark) bool { return m.is(uint32(mark)) }
+// Has reports whether the member has the flag.
+func (m Member) Has(flag Flag) bool { return m.is(uint32(flag)) }
 
 // Created returns the creation time of the object in Unix seconds, or 0.
 func (m Member) Created() int64 { return int64(m.created) }
@@ -142,7 +142,7 @@ func (s *Set) Update(m Member, o *decode.Object) (now Member, changed bool) {
 		return m, false
 	}
 	s.Remove(m, nil)
-	return s.Add(o).With(Mark(m.pool & marks)), true
+	return s.Add(o).With(Flag(m.pool & flags)), true
 }
 
 // member returns the description of o in the set. created is the prefix of its pool if the pool is new.
