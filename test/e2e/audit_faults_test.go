@@ -1,24 +1,18 @@
 package e2e
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
@@ -26,176 +20,30 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// onPage injects a fault into the lists of ConfigMaps, which are numbered from 1.
-func onPage(choose func(n int64) faultproxy.Fault) func(*http.Request) faultproxy.Fault {
-	var pages atomic.Int64
-	return func(r *http.Request) faultproxy.Fault {
-		if !strings.HasSuffix(r.URL.Path, "/configmaps") {
-			return nil
-		}
-		return choose(pages.Add(1))
-	}
-}
-
-// cutAfter passes on a number of bytes of the response and breaks off.
-func cutAfter(bytes int) faultproxy.Fault {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			next.ServeHTTP(&cutWriter{w, bytes}, r)
-		})
-	}
-}
-
-type cutWriter struct {
-	http.ResponseWriter
-	left int
-}
-
-func (c *cutWriter) Write(p []byte) (int, error) {
-	n, err := c.ResponseWriter.Write(p[:min(len(p), c.left)])
-	if c.left -= n; c.left == 0 {
-		c.ResponseWriter.(http.Flusher).Flush()
-		panic(http.ErrAbortHandler)
-	}
-	return n, err
-}
-
-func (c *cutWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
-
-// Pages are throttled, refused, or dropped before or in the middle of the response. The counts equal
-// those of an undisturbed list.
-func TestAuditThroughFaults(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, retrying)
-	populate(t, retrying, ns)
-	want := count(t, retrying, configMapResource, ns)
-	proxy := faultproxy.New(t, retrying.Admin(), onPage(func(n int64) faultproxy.Fault {
-		switch n % 6 {
-		case 1:
-			return cutAfter(300)
-		case 2:
-			return faultproxy.Respond(http.StatusTooManyRequests, http.Header{"Retry-After": {"1"}}, "Too many requests, please try again later.")
-		case 3:
-			return cutAfter(2000)
-		case 4:
-			return faultproxy.DropRequest
-		}
-		return nil
-	}))
-	report, got := audit(t, harness.As(t, proxy.Config), "configmaps", "-n", ns, "--min-count=0", "--chunk-size=30")
-	if diff := cmp.Diff(sorted(want), sorted(got)); diff != "" {
-		t.Errorf("the audit differs from the count (-count +audit):\n%s", diff)
-	}
-	if !report.Complete || len(report.Summary.Inconsistent) > 0 {
-		t.Errorf("%+v", report.Summary)
-	}
-}
-
-// etcd compacts the version of a list while it is read. The list continues at a later version, nothing
-// counts twice, and the report names the inconsistency.
-func TestAuditOfAListThatExpires(t *testing.T) {
-	ns := harness.Namespace(t, single)
-	populate(t, single, ns)
-	var expire func()
-	proxy := faultproxy.New(t, single.Admin(), onPage(func(n int64) faultproxy.Fault {
-		if n == 2 {
-			expire()
-		}
-		return nil
-	}))
-	expire = func() {
-		harness.As(t, single.Admin()).Run("create", "-f", harness.File(t, "cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: late-, namespace: "+ns+"}\n"))
-		compact(t, single)
-	}
-	report, got := audit(t, harness.As(t, proxy.Config), "configmaps", "-n", ns, "--min-count=0", "--chunk-size=20")
-	// All objects existed all the time, except the one that was created meanwhile.
-	want := count(t, single, configMapResource, ns)
-	for _, counts := range [][]counted{want, got} {
-		for i := range counts {
-			if counts[i].Prefix == "late-" {
-				counts[i].Names, counts[i].Generated, counts[i].RawPrefixes = 0, 0, 0
-			}
-		}
-	}
-	if diff := cmp.Diff(sorted(want), sorted(got)); diff != "" {
-		t.Errorf("the audit differs from the count (-count +audit):\n%s", diff)
-	}
-	if !report.Complete || !slices.Equal(report.Summary.Inconsistent, []string{"configmaps"}) {
-		t.Errorf("%+v", report.Summary)
-	}
-}
-
-// compact makes etcd compact all versions except the latest.
-func compact(t *testing.T, cp *controlplane.ControlPlane) {
-	t.Helper()
-	post := func(path, body string) (revision string) {
-		t.Helper()
-		response, err := http.Post(cp.Members[0].URL+path, "application/json", bytes.NewReader([]byte(body)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = response.Body.Close() }()
-		var status struct{ Header struct{ Revision string } }
-		if err := json.NewDecoder(response.Body).Decode(&status); err != nil || response.StatusCode != http.StatusOK {
-			t.Fatal(response.Status, err)
-		}
-		return status.Header.Revision
-	}
-	latest := post("/v3/kv/range", `{"key":"AA=="}`)
-	if _, err := strconv.Atoi(latest); err != nil {
-		t.Fatal(err)
-	}
-	post("/v3/kv/compaction", fmt.Sprintf(`{"revision":%q}`, latest))
-}
-
-// kube-apiserver is killed while a list is read, and started again. The audit waits, and the counts
-// are right.
-func auditOverARestart(t *testing.T, cp *controlplane.ControlPlane) {
-	ns := harness.Namespace(t, cp)
-	populate(t, cp, ns)
-	want := count(t, cp, configMapResource, ns)
-	restarted := make(chan error, 1)
-	proxy := faultproxy.New(t, cp.Admin(), onPage(func(n int64) faultproxy.Fault {
-		if n == 2 {
-			if err := cp.Servers[0].Kill(); err != nil {
-				t.Error(err)
-			}
-			go func() { restarted <- cp.Servers[0].Start(t.Context()) }()
-		}
-		return nil
-	}))
-	report, got := audit(t, harness.As(t, proxy.Config), "configmaps", "-n", ns, "--min-count=0", "--chunk-size=20")
-	if err := <-restarted; err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(sorted(want), sorted(got)); diff != "" || !report.Complete {
-		t.Errorf("complete: %v; the audit differs from the count (-count +audit):\n%s", report.Complete, diff)
-	}
-}
-
-// The audit waits for a server that is unreachable at its start, and reports that it waits. After the
-// retry timeout it fails.
+// An audit and a report wait for a server that is unreachable at their start, and report that they wait. After the
+// retry timeout they fail.
 func TestAuditWaitsForTheServer(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	var asked atomic.Int64
-	droppedUntil := func(request int64) *faultproxy.Proxy {
-		return faultproxy.New(t, single.Admin(), func(*http.Request) faultproxy.Fault {
+	droppedUntil := func(request int64) harness.User {
+		asked.Store(0)
+		return harness.As(t, faultproxy.New(t, single.Admin(), func(*http.Request) faultproxy.Fault {
 			if asked.Add(1) < request {
 				return faultproxy.DropRequest
 			}
 			return nil
-		})
+		}).Config)
 	}
-	for _, args := range [][]string{{"configmaps"}, {"cm/run-"}, nil} {
-		asked.Store(0)
-		u := harness.As(t, droppedUntil(3).Config)
-		u.Run(append([]string{"audit", "-n", ns, "--no-headers"}, args...)...).Expect(t, 0, `.*configmaps +run- +17 .*`,
+	manifest := harness.File(t, "objects.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: run-}\n")
+	for _, args := range []string{
+		"audit --no-headers configmaps", "audit --no-headers cm/run-", "audit --no-headers", "report --creates=10 cm/run-", "report --creates=10 -f " + manifest,
+	} {
+		droppedUntil(3).Run(append(strings.Fields(args), "-n", ns)...).Expect(t, 0, `(.*configmaps +|configmaps/)run- .*17 .*`,
 			harness.Printed("Warning: the server is unreachable, so requests are retried for up to %s: %v", "2m0s")+harness.Printed("The server is reachable again after %.0f s", `\d+`)+`.*`)
 	}
-	asked.Store(0)
-	harness.As(t, droppedUntil(1<<40).Config).Run("audit", "cm", "-n", ns, "--retry-timeout=100ms", "--fail-above-count=5").Expect(t, 1, ``,
+	droppedUntil(1<<40).Run("audit", "cm", "-n", ns, "--retry-timeout=100ms", "--fail-above-count=5").Expect(t, 1, ``,
 		harness.Printed("Warning: the server is unreachable, so requests are retried for up to %s: %v", "100ms")+harness.Printed("error: "+"the server was unreachable for %s: %w", "100ms", "ask the server for its version: .*"))
 }
 
@@ -281,8 +129,6 @@ func TestAuditWithoutMetrics(t *testing.T) {
 	}
 }
 
-var apiServiceResource = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
-
 // A list of APIServices that fails is no missing permission. Nothing else shows which APIs are
 // unavailable, so the audit reports the failure.
 func TestAuditWithoutAPIServices(t *testing.T) {
@@ -300,62 +146,67 @@ func TestAuditWithoutAPIServices(t *testing.T) {
 	}
 }
 
-// Discovery omits an API whose server is unavailable. The audit reports it.
-func TestAuditOfAnUnavailableAPI(t *testing.T) {
-	client, err := dynamic.NewForConfig(single.Admin())
-	if err != nil {
-		t.Fatal(err)
-	}
-	services := client.Resource(apiServiceResource)
-	dead := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
-		"metadata": map[string]any{"name": "v1.dead.example.e2e"},
-		"spec": map[string]any{
-			"group": "dead.example.e2e", "version": "v1", "groupPriorityMinimum": int64(1000), "versionPriority": int64(1),
-			"insecureSkipTLSVerify": true, "service": map[string]any{"name": "nobody", "namespace": "default"},
-		},
-	}}
-	if _, err := services.Create(t.Context(), dead, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	ns := harness.Namespace(t, single)
-	u := harness.As(t, single.Admin())
-	defer func() { // other tests share the server
-		if err := services.Delete(t.Context(), "v1.dead.example.e2e", metav1.DeleteOptions{}); err != nil {
-			t.Error(err)
-		}
-		harness.Eventually(t, func() error {
-			if r := u.Run("audit", "-n", ns); r.Code != 0 {
-				return fmt.Errorf("%+v", r)
-			}
-			return nil
-		})
-	}()
-	var r harness.Result
-	harness.Eventually(t, func() error { // the server checks the service periodically
-		if r = u.Run("audit", "-n", ns, "-o", "json"); r.Code == 0 {
-			return fmt.Errorf("the API is not found to be unavailable: %s", r.Stderr)
+// etcd compacts the version of a list while it is read. The list continues at a later version, nothing
+// counts twice, and the report names the inconsistency.
+func TestAuditOfAListThatExpires(t *testing.T) {
+	cp, ns := single, harness.Namespace(t, single) // later versions list from snapshots of the cache, which outlive that
+	populate(t, cp, ns)
+	want := count(t, cp, configMapResource, ns)
+	var pages atomic.Int64
+	proxy := faultproxy.New(t, cp.Admin(), func(r *http.Request) faultproxy.Fault {
+		if strings.HasSuffix(r.URL.Path, "/configmaps") && pages.Add(1) == 2 {
+			harness.As(t, cp.Admin()).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap))
+			compact(t, cp)
 		}
 		return nil
 	})
-	r.Expect(t, 1, `.*`, `Warning: skipped dead.example.e2e: discover dead.example.e2e/v1: .*\n`+harness.Printed("error: the audit could not read everything, so its counts are lower bounds. The warnings above name the missing parts"))
-	var report v1alpha1.AuditReport
-	if err := json.Unmarshal([]byte(r.Stdout), &report); err != nil {
-		t.Fatal(err)
+	report, got := audit(t, harness.As(t, proxy.Config), "configmaps", "-n", ns, "--min-count=0", "--chunk-size=20")
+	got = slices.DeleteFunc(got, func(c counted) bool { return c.Prefix == "demo-" }) // created meanwhile
+	if diff := cmp.Diff(sorted(want), sorted(got)); diff != "" {
+		t.Errorf("the audit differs from the count (-count +audit):\n%s", diff)
 	}
-	found := 0
-	for _, skipped := range report.Skipped {
-		if skipped.Group == "dead.example.e2e" {
-			found++
-			if skipped.Reason != "unreachable" && skipped.Reason != "undiscovered" || skipped.Resource != "" {
-				t.Errorf("%+v", skipped)
-			}
+	if !report.Complete || !slices.Equal(report.Summary.Inconsistent, []string{"configmaps"}) {
+		t.Errorf("%+v", report.Summary)
+	}
+}
+
+// compact makes etcd compact all versions except the latest.
+func compact(t *testing.T, cp *controlplane.ControlPlane) {
+	t.Helper()
+	post := func(path, body string) (revision string) {
+		t.Helper()
+		response, err := http.Post(cp.Members[0].URL+path, "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
 		}
+		defer func() { _ = response.Body.Close() }()
+		var status struct{ Header struct{ Revision string } }
+		if err := json.NewDecoder(response.Body).Decode(&status); err != nil || response.StatusCode != http.StatusOK {
+			t.Fatal(response.Status, err)
+		}
+		return status.Header.Revision
 	}
-	if found != 1 || report.Complete {
-		t.Errorf("%d times, complete: %v: %+v", found, report.Complete, report.Skipped)
-	}
-	if r := u.Run("audit", "configmaps", "-n", ns); r.Code != 0 {
+	post("/v3/kv/compaction", fmt.Sprintf(`{"revision":%q}`, post("/v3/kv/range", `{"key":"AA=="}`)))
+}
+
+// The server of an aggregated API is gone. Discovery omits the API, and the audit reports it.
+func auditOfAnUnavailableAPI(t *testing.T, cp *controlplane.ControlPlane) {
+	u := harness.As(t, cp.Admin())
+	var r harness.Result
+	var report v1alpha1.AuditReport
+	harness.Eventually(t, func() error { // kube-apiserver checks the API periodically
+		r, report = u.Run("audit", "-n", "default", "-o", "json", "--retry-timeout=1s"), v1alpha1.AuditReport{}
+		if err := json.Unmarshal([]byte(r.Stdout), &report); err != nil {
+			return err
+		}
+		of := func(s v1alpha1.Skipped) bool { return s.Group == "aggregated.e2e" && s.Resource == "" }
+		if !slices.ContainsFunc(report.Skipped, of) || report.Complete {
+			return fmt.Errorf("the API is not found to be unavailable: %+v", r)
+		}
+		return nil
+	})
+	r.Expect(t, 1, `.*`, `Warning: skipped aggregated.e2e: discover aggregated.e2e/v1: .*\n`+harness.Printed("error: the audit could not read everything, so its counts are lower bounds. The warnings above name the missing parts"))
+	if r := u.Run("audit", "configmaps", "-n", "default"); r.Code != 0 {
 		t.Errorf("a type that was named is served by another server: %+v", r)
 	}
 }

@@ -13,10 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
@@ -148,36 +146,6 @@ func sorted(counts []counted) []counted {
 
 var configMapResource = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 
-func TestAuditEqualsAnIndependentCount(t *testing.T) {
-	ns := harness.Namespace(t, retrying)
-	populate(t, retrying, ns)
-	widgets := customResource(t, retrying, "widgets")
-	client, err := dynamic.NewForConfig(retrying.Admin())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 12 {
-		widget := &unstructured.Unstructured{Object: map[string]any{"apiVersion": widgets.GroupVersion().String(), "kind": "Kind-of-widgets"}}
-		widget.SetGenerateName("widget-")
-		if _, err := client.Resource(widgets).Namespace(ns).Create(t.Context(), widget, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want := append(count(t, retrying, configMapResource, ns), count(t, retrying, widgets, ns)...)
-	report, got := audit(t, harness.As(t, retrying.Admin()), "-n", ns, "--min-count=0", "--chunk-size=7")
-	if diff := cmp.Diff(sorted(want), sorted(got)); diff != "" {
-		t.Errorf("the audit differs from the count (-count +audit):\n%s", diff)
-	}
-	if !report.Complete || report.Summary.Objects != 79 || *report.Server.Attempts != 8 {
-		t.Errorf("complete %v, %+v, %+v", report.Complete, report.Summary, report.Server)
-	}
-	_, all := audit(t, harness.As(t, retrying.Admin()), "configmaps,widgets", "-A", "--min-count=0", "--chunk-size=20")
-	here := slices.DeleteFunc(all, func(c counted) bool { return c.Namespace != ns })
-	if diff := cmp.Diff(sorted(want), sorted(here)); diff != "" {
-		t.Errorf("the audit of all namespaces differs from the count (-count +audit):\n%s", diff)
-	}
-}
-
 // customResource creates the type plural.example.e2e of the kind Widget.
 func customResource(t *testing.T, cp *controlplane.ControlPlane, plural string) schema.GroupVersionResource {
 	t.Helper()
@@ -204,67 +172,6 @@ func TestAuditTable(t *testing.T) {
 	populate(t, single, ns)
 	harness.As(t, single.Admin()).Run("audit", "cm", "-n", ns, "-o", "wide", "--prefix=run-", "--no-headers").Expect(t, 0,
 		`configmaps +run- +17 +17 +17 +e2e.test +1 +\d+ +\S+ +\S+ +fails in 314d\n`, `1 prefix is close to failing: .*Read .*`)
-}
-
-// podOf creates a Pod with the prefix of its owner.
-func podOf(t *testing.T, ns, kind, owner string) {
-	t.Helper()
-	yes := true
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: owner + "-", OwnerReferences: []metav1.OwnerReference{
-			{APIVersion: "batch/v1", Kind: kind, Name: owner, UID: "1", Controller: &yes},
-		}},
-		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
-	}
-	if _, err := harness.Clientset(t, retrying).CoreV1().Pods(ns).Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// Pods of Jobs, each with its own prefix, are one row, with the manager that created them. JSON has it beside the items.
-func TestAuditFolded(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, retrying)
-	for i := range 12 {
-		podOf(t, ns, "Job", fmt.Sprintf("job%d-bcdfg", i))
-	}
-	podOf(t, ns, "Job", "job1-bcdfg") // its second
-	podOf(t, ns, "Workflow", "few")   // too few of them
-	u := harness.As(t, retrying.Admin())
-	u.Run("audit", "pods", "-n", ns).Expect(t, 0,
-		`RESOURCE +PREFIX .*\npods       \(12 Jobs\)      13         13         13   e2e.test\n`,
-		`.*`+harness.Printed("%s with fewer than %s %s hidden (--min-count).", `1 prefix`, `10 names`, `is`))
-	report, items := audit(t, u, "pods", "-n", ns)
-	if f := report.Folded; len(items) > 0 || len(f) != 1 || f[0].Owners != 12 || f[0].Prefixes != 12 || f[0].Names != 13 || report.Hidden.Prefixes != 1 {
-		t.Errorf("%+v, %+v", report.Folded, report.Hidden)
-	}
-}
-
-// Objects of the plugin, of a controller and of a Deployment have different creators.
-func TestAuditCreatedBy(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, retrying)
-	u := harness.As(t, retrying.Admin())
-	u.Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=12").Expect(t, 0, `.*`, ``)
-	pods := harness.Clientset(t, retrying).CoreV1().Pods(ns)
-	yes := true
-	for _, owner := range []string{"web-1", "web-2"} {
-		for range 11 {
-			pod := &corev1.Pod{
-				ObjectMeta: metav1.ObjectMeta{GenerateName: owner + "-", OwnerReferences: []metav1.OwnerReference{
-					{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: owner, UID: "1", Controller: &yes},
-				}},
-				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
-			}
-			if _, err := pods.Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	u.Run("audit", "cm,pods", "-n", ns, "--no-headers", "--sort-by=prefix").Expect(t, 0,
-		`configmaps +demo- +12 +12 +12 +kubectl-create\npods +web-1- +11 +11 +11 +ReplicaSet/web-1\npods +web-2- .*`, `.*`)
-	u.Run("audit", "cm,pods", "-n", ns, "-o=jsonpath={range .items[*]}{.prefix} {.attempts} {.creators[0].kind}{.creators[0].manager} {.replicaBounded};{end}", "--sort-by=prefix").
-		Expect(t, 0, `demo- 16 kubectl-create ;web-1- 8 ReplicaSet true;web-2- 8 ReplicaSet true;`, `.*`)
 }
 
 // An audit is compared with an earlier saved audit.
@@ -373,73 +280,6 @@ func TestAuditCompareWithAShortReport(t *testing.T) {
 		`error: --compare: can't compare with `+undated+`: it does not say of when it is \(metadata.creationTimestamp\)\n`)
 }
 
-// A gate does not pass if its prefix has no names, because the prefix may be misspelled. It passes if
-// the user allows missing names, or if the earlier audit has the prefix.
-func TestAuditGateOfNoPrefix(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	populate(t, single, ns)
-	u := harness.As(t, single.Admin())
-	saved := regexp.MustCompile(`"creationTimestamp": "\d{4}`).ReplaceAllString(
-		u.Run("audit", "cm", "-n", ns, "-o", "json", "--prefix=run-").Stdout, `"creationTimestamp": "2020`)
-	saved = strings.NewReplacer(`"prefix": "run-"`, `"prefix": "gone-"`, `        "run-"`, `        "gone-"`).Replace(saved)
-	path := harness.File(t, "before.json", saved)
-	nothing := func(prefix string) string {
-		return `.*` + harness.Printed("error: the gate checked nothing, because no name has the prefix %s. To let the gate pass without names, add:\n  --ignore-not-found", prefix)
-	}
-	for _, test := range []struct {
-		args   string
-		code   int
-		stderr string
-	}{
-		{"cm --prefix=run-,gone- --fail-above-growth=1e9 --compare=" + path, 0, `.*1 prefix gone: .*`},
-		{"cm --prefix=run --fail-above-count=5 --watch --duration=1ms", 1, `.*` + nothing("run")},
-	} {
-		r := u.Run(append([]string{"audit", "-n", ns}, strings.Fields(test.args)...)...)
-		r.Expect(t, test.code, `.*`, test.stderr)
-	}
-}
-
-// A gate does not pass if its namespace does not exist, whatever else it checks. If it finds nothing
-// and the user can't read namespaces, it prints a warning.
-func TestAuditGateOfNoNamespace(t *testing.T) {
-	ns := harness.Namespace(t, single)
-	admin := harness.As(t, single.Admin())
-	saved := regexp.MustCompile(`"creationTimestamp": "\d{4}`).ReplaceAllString(
-		admin.Run("audit", "cm", "-n", ns, "-o", "json").Stdout, `"creationTimestamp": "2020`)
-	saved = strings.ReplaceAll(saved, `"namespace": "`+ns+`"`, `"namespace": "typo"`)
-	path := harness.File(t, "before.json", saved)
-	harness.Grant(t, single, ns, "counter", []string{"list"}, "configmaps")
-	counter := harness.As(t, single.User("counter"))
-	missing := harness.Printed("error: the gate needs a namespace that exists: %w", `namespaces "typo" not found`)
-	for _, test := range []struct {
-		name   string
-		user   harness.User
-		args   []string
-		code   int
-		stderr string
-	}{
-		{"growth", admin, []string{"cm", "-n", "typo", "--compare", path, "--fail-above-growth=5"}, 1, missing},
-		{"all namespaces", admin, []string{"cm", "-A", "--fail-above-count=1000000"}, 0, `.*`},
-		{
-			"no permission to know", counter,
-			[]string{"cm", "-n", ns, "--fail-above-count=5"},
-			0,
-			`.*` + harness.Printed("Warning: the gate checked nothing, because namespace %s is empty or doesn't exist. To find out which, you need permission to get namespaces", ns) + `.*`,
-		},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			test.user.T = t
-			r := test.user.Run(append([]string{"audit"}, test.args...)...)
-			r.Expect(t, test.code, `.*`, test.stderr)
-		})
-	}
-	populate(t, single, ns)
-	if r := counter.Run("audit", "cm", "-n", ns, "--fail-above-count=1000"); r.Code != 0 || strings.Contains(r.Stderr, "checked nothing") {
-		t.Errorf("a namespace with objects is there: %+v", r)
-	}
-}
-
 // An audit without a server, or without the permission to list, and deprecated types. sessions/audit-gates.txt has more.
 func TestAuditBadInput(t *testing.T) {
 	t.Parallel()
@@ -458,6 +298,7 @@ func TestAuditBadInput(t *testing.T) {
 		{"a deprecated type that is named", admin, []string{"endpoints", "-n", "none", "--warnings-as-errors"}, 1, ``, `Warning: v1 Endpoints is deprecated [^\n]*\nWarning: namespaces "none" not found\nNo generated names .*error: 1 warning received\n`},
 		{"deprecated types among all", admin, []string{"-n", "none", "--warnings-as-errors"}, 0, ``, `Warning: namespaces "none" not found\nNo generated names [^\n]*\n`},
 		{"a watch of a namespace that doesn't exist", admin, []string{"cm", "-n", "none", "--watch", "--duration=1s"}, 0, ``, `Warning: namespaces "none" not found\nNo generated names to show in none namespace\. Use -A for all namespaces\.\n.*`},
+		{"a gate of a watch, of a prefix without names", admin, []string{"cm", "--prefix=run", "--fail-above-count=5", "-n", ns, "--watch", "--duration=1ms"}, 1, ``, `.*error: the gate checked nothing, because no name has the prefix run\. .*`},
 		{"no permission to list the other types", lister, []string{"-n", ns}, 0, ``, harness.Printed("Only %s of %s could be read.", `1`, `\d+ types`) + `No generated names to show .*` + harness.Printed("Warning: skipped %s that you can't list (needs list): %s", `\d+ types`, `\w+, \w+, \w+, \w+, \w+ and \d+ more`) + `.*`},
 		{"no permission to list the other types, with a gate", lister, []string{"-n", ns, "--fail-above-count=5"}, 1, ``, harness.Printed("Only %s of %s could be read.", `1`, `\d+ types`) + `No generated names to show .*` + harness.Printed("Warning: the gate can't check %s that you can't list (needs list): %s. To let the gate pass without them, add:\n  --allow-unlisted", `\d+ types`) + harness.Printed("Warning: the gate checked nothing, because namespace %s is empty or doesn't exist. To find out which, you need permission to get namespaces") + harness.Printed("error: the audit could not read everything, so its counts are lower bounds. The warnings above name the missing parts")},
 		{"the same, allowed", lister, []string{"-n", ns, "--fail-above-count=5", "--allow-unlisted"}, 0, ``, harness.Printed("Only %s of %s could be read.", `1`, `\d+ types`) + `No generated names to show .*` + harness.Printed("Warning: the gate can't check %s that you can't list (needs list): %s", `\d+ types`) + harness.Printed("Warning: the gate checked nothing, because namespace %s is empty or doesn't exist. To find out which, you need permission to get namespaces")},
@@ -486,43 +327,58 @@ func TestAuditGateOfWhoMayListNothing(t *testing.T) {
 		harness.Printed("Only %s of %s could be read.", `0`, `\d+ types`)+harness.Printed("Warning: skipped all %s, because you can't list any of them in all namespaces (needs list). Try one namespace:\n  kubectl genname audit -n NAMESPACE", `\d+ types`)+harness.Printed("error: the audit could not read everything, so its counts are lower bounds. The warnings above name the missing parts"))
 }
 
-// An interrupt gives exit code 130. The audit prints the counts so far, and names the other types.
-// This also holds if nothing was read.
+// An interrupt gives exit code 130. The audit prints the counts so far, and names the other types. If nothing was read,
+// or in the first count of a watch, it prints no table.
 func TestAuditInterrupted(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
-	ctx, interrupt := context.WithCancel(t.Context())
-	var asked atomic.Int64
-	listed := make(chan struct{})
-	done := sync.OnceFunc(func() { close(listed) })
-	u := harness.As(t, faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
-		switch {
-		case strings.HasSuffix(r.URL.Path, "/configmaps"):
-			return func(next http.Handler) http.Handler {
-				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					next.ServeHTTP(w, r)
-					done()
-				})
+	inTheCount := func(interrupt func()) func(*http.Request) faultproxy.Fault {
+		var asked atomic.Int64
+		listed := make(chan struct{})
+		done := sync.OnceFunc(func() { close(listed) })
+		return func(r *http.Request) faultproxy.Fault {
+			switch {
+			case strings.HasSuffix(r.URL.Path, "/configmaps"):
+				return func(next http.Handler) http.Handler {
+					return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						next.ServeHTTP(w, r)
+						done()
+					})
+				}
+			case !strings.HasSuffix(r.URL.Path, "/secrets"):
+				return nil
+			case asked.Add(1) == 1: // ConfigMaps are counted meanwhile
+				<-listed
+				return faultproxy.Respond(http.StatusTooManyRequests, http.Header{"Retry-After": {"1"}}, "Too many requests, please try again later.")
 			}
-		case !strings.HasSuffix(r.URL.Path, "/secrets"):
-			return nil
-		case asked.Add(1) == 1: // ConfigMaps are counted meanwhile
-			<-listed
-			return faultproxy.Respond(http.StatusTooManyRequests, http.Header{"Retry-After": {"1"}}, "Too many requests, please try again later.")
+			interrupt()
+			return faultproxy.DropRequest
 		}
-		interrupt()
-		return faultproxy.DropRequest
-	}).Config)
-	u.Context = ctx
-	u.Run("audit", "configmaps,secrets", "-n", ns).Expect(t, 130,
-		`RESOURCE .*configmaps +run- +17 .*`, harness.Printed("Only %s of %s could be read.", `1`, `2 types`)+`.*Warning: skipped secrets in `+ns+`: .*canceled.*`+harness.Printed("error: interrupted before the audit had read everything, so its counts are lower bounds"))
-
-	ctx, interrupt = context.WithCancel(t.Context())
-	u = harness.As(t, faultproxy.New(t, single.Admin(), func(*http.Request) faultproxy.Fault {
-		interrupt()
-		return faultproxy.DropRequest
-	}).Config)
-	u.Context = ctx
-	u.Run("audit", "configmaps", "-n", ns).Expect(t, 130, ``, `error: .*\n`)
+	}
+	atOnce := func(interrupt func()) func(*http.Request) faultproxy.Fault {
+		return func(*http.Request) faultproxy.Fault {
+			interrupt()
+			return faultproxy.DropRequest
+		}
+	}
+	interrupted := harness.Printed("error: interrupted before the audit had read everything, so its counts are lower bounds")
+	for _, test := range []struct {
+		choose         func(interrupt func()) func(*http.Request) faultproxy.Fault
+		args           []string
+		stdout, stderr string
+	}{
+		{
+			inTheCount, nil, `RESOURCE .*configmaps +run- +17 .*`,
+			harness.Printed("Only %s of %s could be read.", `1`, `2 types`) + `.*Warning: skipped secrets in ` + ns + `: .*canceled.*` + interrupted,
+		},
+		{inTheCount, []string{"--watch", "-o", "json"}, ``, `.*` + interrupted},
+		{atOnce, nil, ``, `error: .*\n`},
+	} {
+		ctx, interrupt := context.WithCancel(t.Context())
+		defer interrupt()
+		u := harness.As(t, faultproxy.New(t, single.Admin(), test.choose(interrupt)).Config)
+		u.Context = ctx
+		u.Run(append([]string{"audit", "configmaps,secrets", "-n", ns}, test.args...)...).Expect(t, 130, test.stdout, test.stderr)
+	}
 }

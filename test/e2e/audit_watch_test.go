@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,9 +19,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/client-go/dynamic"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
@@ -249,30 +246,6 @@ func TestAuditWatch(t *testing.T) {
 	}
 }
 
-// A gate checks hidden prefixes, as without --watch.
-func TestAuditWatchGateOfHidden(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, retrying)
-	create, _ := creator(t, retrying, ns)
-	create("few-", 3)
-	w := watch(t, harness.As(t, retrying.Admin()), "configmaps", "-n", ns, "--fail-above-count=4")
-	exceeded := func(want int64) {
-		harness.Eventually(t, func() error {
-			all := w.reports(t)
-			if len(all) == 0 || all[len(all)-1].Gate.ExceededCount != want {
-				return fmt.Errorf("not %d above the gate in %d reports: %s", want, len(all), w.stderr())
-			}
-			return nil
-		})
-	}
-	exceeded(0)
-	create("few-", 2)
-	exceeded(1)
-	if last := w.end(t, 3); len(last.Items) > 0 {
-		t.Errorf("%+v", last.Items)
-	}
-}
-
 // gapOf returns the beginning of the warning about a gap.
 func gapOf(resource string) string {
 	begin, _, _ := strings.Cut(fmt.Sprintf("Warning: %s was counted again, because the watch lost events from %s to %s (%v). The names are correct, but creates and deletes are lower bounds", resource, "\n", "", nil), "\n")
@@ -305,45 +278,6 @@ func TestAuditWatchAfterAGap(t *testing.T) {
 	}
 	if text := w.stderr(); !strings.Contains(text, gapOf("configmaps")) {
 		t.Error(text)
-	}
-}
-
-// A selector chooses a prefix while it matches an object. If an update changes whether an object
-// matches, that is no create and no delete.
-func TestAuditWatchSelector(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, retrying)
-	maps := harness.Clientset(t, retrying).CoreV1().ConfigMaps(ns)
-	create := func(prefix string, labels map[string]string) *corev1.ConfigMap {
-		cm, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix, Labels: labels}}, metav1.CreateOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return cm
-	}
-	update := func(cm *corev1.ConfigMap, labels map[string]string) {
-		cm.Labels = labels
-		if _, err := maps.Update(t.Context(), cm, metav1.UpdateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	in := map[string]string{"app": "a"}
-	chosen, other := create("chosen-", in), create("other-", nil)
-	for range 11 {
-		create("chosen-", nil)
-		create("other-", nil)
-	}
-	w := watch(t, harness.As(t, retrying.Admin()), "configmaps", "-n", ns, "-l", "app=a")
-	w.expect(t, "chosen-", 12)
-	create("chosen-", nil)
-	item := w.expect(t, "chosen-", 13)
-	update(chosen, nil)
-	update(other, in)
-	create("other-", nil)
-	w.expect(t, "other-", 13)
-	last := w.end(t, 0)
-	if m := last.Items[0].Measured; len(last.Items) != 1 || item.Measured.Creates != 1 || m.Creates != 1 || m.Deletes != 0 {
-		t.Errorf("%+v", last.Items)
 	}
 }
 
@@ -383,65 +317,17 @@ func TestAuditWatchVerifiesItsEnd(t *testing.T) {
 	}
 }
 
-// A type that gets its first prefix before the end is counted. So is a new type.
-func TestAuditWatchCountsWhatFills(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, retrying)
-	create, _ := creator(t, retrying, ns)
-	w := watch(t, harness.As(t, retrying.Admin()), "-n", ns, "--fail-above-count=100")
-	harness.Eventually(t, func() error {
-		if len(w.reports(t)) == 0 {
-			return errors.New("no report")
-		}
-		return nil
-	})
-	create("late-", 30)
-	cogs := customResource(t, retrying, "cogs")
-	client, err := dynamic.NewForConfig(retrying.Admin())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 12 {
-		cog := &unstructured.Unstructured{Object: map[string]any{"apiVersion": cogs.GroupVersion().String(), "kind": "Kind-of-cogs"}}
-		cog.SetGenerateName("cog-")
-		if _, err := client.Resource(cogs).Namespace(ns).Create(t.Context(), cog, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	names := map[string]int64{}
-	last := w.end(t, 0)
-	for _, item := range last.Items {
-		names[item.Prefix] = item.Names
-	}
-	if names["late-"] != 30 || names["cog-"] != 12 || !last.Complete {
-		t.Errorf("%v of %+v", names, last)
-	}
-}
-
-// If a type that the user named is removed during the watch, it is skipped, and the report is
-// incomplete. An audit of all types that runs at the same time may find the type and can't list it.
-func auditWatchTypeRemoved(t *testing.T, cp *controlplane.ControlPlane) {
-	ns := harness.Namespace(t, cp)
-	gears := customResource(t, cp, "gears")
-	client, err := dynamic.NewForConfig(cp.Admin())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 12 {
-		gear := &unstructured.Unstructured{Object: map[string]any{"apiVersion": gears.GroupVersion().String(), "kind": "Kind-of-gears"}}
-		gear.SetGenerateName("gear-")
-		if _, err := client.Resource(gears).Namespace(ns).Create(t.Context(), gear, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
+// If a type that the user named is removed during the watch, it is skipped, and the report is incomplete. A create of
+// the type, which is still in the cache of discovery, is refused at once, as by kubectl.
+func typeRemoved(t *testing.T, cp *controlplane.ControlPlane) {
+	ns, u := harness.Namespace(t, cp), harness.As(t, cp.Admin())
+	customResource(t, cp, "gears")
+	gear := harness.File(t, "gear.yaml", "{apiVersion: example.e2e/v1, kind: Kind-of-gears, metadata: {generateName: gear-}}")
+	u.Run("create", "-n", ns, "-f", gear, "--count=12").Expect(t, 0, `.*`, ``)
 	w := watch(t, harness.As(t, cp.Admin()), "gears", "-A")
 	w.expect(t, "gear-", 12)
-	definitions := gears.GroupResource().WithVersion("v1")
-	definitions.Group, definitions.Resource = "apiextensions.k8s.io", "customresourcedefinitions"
-	if err := client.Resource(definitions).Delete(t.Context(), "gears.example.e2e", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	wrote := fmt.Sprintf("%s is no longer a resource type\n", "gears.example.e2e")
+	harness.NewShell(t, u.Kubeconfig).Run("kubectl", "delete", "crd", "gears.example.e2e").Expect(t, 0, `.*`, ``)
+	const wrote = "gears.example.e2e is no longer a resource type\n"
 	harness.Eventually(t, func() error {
 		if !strings.Contains(w.stderr(), wrote) {
 			return errors.New(w.stderr())
@@ -455,62 +341,7 @@ func auditWatchTypeRemoved(t *testing.T, cp *controlplane.ControlPlane) {
 	if text := w.stderr(); strings.Count(text, wrote) != 1 {
 		t.Error(text)
 	}
-}
-
-// An outage during the first count is reported, and so is its end.
-func TestAuditWatchReportsAnAbsence(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, retrying)
-	create, _ := creator(t, retrying, ns)
-	create("run-", 20)
-	var back atomic.Bool
-	w := watch(t, harness.As(t, faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault {
-		if back.Load() || !strings.HasSuffix(r.URL.Path, "/configmaps") {
-			return nil
-		}
-		return faultproxy.DropRequest
-	}).Config), "configmaps", "-n", ns)
-	prints := func(text string) {
-		harness.Eventually(t, func() error {
-			if !strings.Contains(w.stderr(), text) {
-				return errors.New(w.stderr())
-			}
-			return nil
-		})
-	}
-	prints(fmt.Sprintf("Warning: the server is unreachable, so requests are retried for up to %s: %v", "2m0s", ""))
-	back.Store(true)
-	reachable, _, _ := strings.Cut("The server is reachable again after %.0f s", "%")
-	prints(reachable)
-	w.expect(t, "run-", 20)
-	w.end(t, 0)
-}
-
-// An interrupt during the first count gives exit code 130 and prints no report.
-func TestAuditWatchInterruptedInTheFirstCount(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, retrying)
-	create, _ := creator(t, retrying, ns)
-	create("run-", 20)
-	asked := make(chan struct{}, 100)
-	w := watch(t, harness.As(t, faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault {
-		if !strings.HasSuffix(r.URL.Path, "/secrets") {
-			return nil
-		}
-		asked <- struct{}{}
-		return faultproxy.Respond(http.StatusTooManyRequests, nil, "Too many requests, please try again later.")
-	}).Config), "configmaps,secrets", "-n", ns)
-	<-asked
-	w.stop()
-	if code := <-w.code; code != 130 {
-		t.Errorf("exit code %d: %s", code, w.stderr())
-	}
-	if all := w.reports(t); len(all) > 0 {
-		t.Errorf("%+v", all)
-	}
-	if text := w.stderr(); !strings.HasSuffix(text, "error: interrupted before the audit had read everything, so its counts are lower bounds\n") {
-		t.Error(text)
-	}
+	u.Run("create", "-n", ns, "-f", gear).Expect(t, 1, ``, `Error from server \(NotFound\): error when creating "[^"]*": the server could not find the requested resource \(post gears.example.e2e\)\n`)
 }
 
 // The command of the documentation shows the conflicts that the server counted beside the expected
@@ -536,40 +367,4 @@ func TestConflictsOfTheServer(t *testing.T) {
 	u := harness.As(t, retrying.Admin())
 	r := harness.NewShell(t, u.Kubeconfig).Run("sh", "-c", command)
 	r.Expect(t, 0, `apiserver_request_total\{[^\n]*code="409"[^\n]*resource="jobs"[^\n]*\} \d+\n`, ``)
-}
-
-// The command that the verdict suggests for many new prefixes shows their creates: a watch has them in one row, too.
-func TestAuditWatchFolds(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, retrying)
-	for i := range 110 { // a verdict about fewer new objects suggests nothing
-		podOf(t, ns, "Job", fmt.Sprintf("job%d-bcdfg", i))
-	}
-	u := harness.As(t, retrying.Admin())
-	printed := u.Run("audit", "pods", "-n", ns).Stderr
-	command := regexp.MustCompile(`(?m)^  kubectl genname audit (.*) --watch$`).FindStringSubmatch(printed)
-	if command == nil {
-		t.Fatalf("no command in\n%s", printed)
-	}
-	w := watch(t, u, strings.Fields(command[1])...)
-	folded := func(creates int64) {
-		t.Helper()
-		harness.Eventually(t, func() error {
-			all := w.reports(t)
-			if len(all) == 0 {
-				return fmt.Errorf("no report: %s", w.stderr())
-			}
-			f := all[len(all)-1].Folded
-			if len(f) != 1 || f[0].Prefixes != 110+creates || f[0].Measured == nil || f[0].Measured.Creates != creates {
-				return fmt.Errorf("%+v, want %d creates", f, creates)
-			}
-			return nil
-		})
-	}
-	folded(0)
-	for i := range 12 {
-		podOf(t, ns, "Job", fmt.Sprintf("later%d-bcdfg", i))
-	}
-	folded(12)
-	w.end(t, 0)
 }

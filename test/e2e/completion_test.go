@@ -2,10 +2,8 @@ package e2e
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -94,24 +92,6 @@ func completion(t *testing.T, cp *controlplane.ControlPlane) {
 	}
 	// The next tests count all objects.
 	u.Run("prune", "configmaps/demo-", "configmaps/other-", "--older-than=0s", "--yes").Expect(t, 0, ``, `.*`)
-}
-
-// If a server accepts a connection and sends nothing, nothing is offered, and no password prompt appears
-// on the terminal. TestInTimeWithoutResponse has the time, by a fake clock.
-func TestCompletionWithoutResponse(t *testing.T) {
-	t.Parallel()
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = silent.Close() }()
-	s := harness.NewShell(t, filepath.Join(t.TempDir(), "none"))
-	for _, words := range [][]string{{"audit", ""}, {"audit", "-n", ""}, {"report", "jobs/"}} {
-		got, directive := completions(s, append([]string{words[0], "--server=https://" + silent.Addr().String()}, words[1:]...)...)
-		if len(got) > 0 || !strings.HasPrefix(directive, ":4") && directive != slash {
-			t.Errorf("%q: %q %s", words, got, directive)
-		}
-	}
 }
 
 // If a user forbids credential plugins, Tab does not run any.

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -86,36 +85,4 @@ func TestTwoInputsAtTheSameMoment(t *testing.T) {
 	})
 	harness.As(t, proxy.Config).Run(args("second")...).Expect(t, 1, ``, `error: error when creating [^\n]*: "demo-`+harness.Suffix+`" exists, and another input created it with the same key\n`)
 	expectConfigMaps(t, ns, 1)
-}
-
-// If creates of one type get no response, the others continue, and the type is given up soon: its
-// other objects are not attempted.
-func TestATypeThatDoesNotGetThrough(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
-		if strings.Contains(r.URL.Path, "/configmaps") {
-			return faultproxy.Respond(http.StatusServiceUnavailable, nil, "busy")
-		}
-		return nil
-	})
-	secret := strings.ReplaceAll(configMap, "ConfigMap", "Secret")
-	for _, key := range []string{"", "--idempotency-key=k"} {
-		input := harness.File(t, "in.yaml", strings.Repeat(configMap+"---", 40)+secret)
-		args := []string{"create", "-n", ns, "-f", input, "--retry-timeout=300ms"}
-		if key != "" {
-			args = append(args, key)
-			proxy = faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
-				if strings.Contains(r.URL.Path, "/configmaps") && !r.URL.Query().Has("labelSelector") {
-					return faultproxy.Respond(http.StatusServiceUnavailable, nil, "busy")
-				}
-				return nil
-			})
-		}
-		r := harness.As(t, proxy.Config).Run(args...)
-		want := sum(fmt.Sprintf("stopped, because several objects in a row timed out (%s)", fmt.Sprintf("configmaps in %q", ns)), 1, 0, 0, 6, 34)
-		if r.Code != 4 || !regexp.MustCompile(want).MatchString(r.Stderr) || !regexp.MustCompile(`^secret/demo-`+harness.Suffix+` created\n$`).MatchString(r.Stdout) {
-			t.Errorf("%+v", r)
-		}
-	}
 }

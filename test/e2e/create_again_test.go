@@ -2,14 +2,8 @@ package e2e
 
 import (
 	"net/http"
-	"os/exec"
-	"regexp"
-	"strings"
 	"sync/atomic"
 	"testing"
-
-	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -50,28 +44,4 @@ func TestAgainAfterAFailureAmongCopies(t *testing.T) {
 	rest := advised(t, result, `  (--count=\d+)\n`)
 	u.Run(append(args, rest)...).Expect(t, 0, `(`+oneCreated+`){3}`, ``)
 	expectConfigMaps(t, ns, 5)
-}
-
-// The example of a pipeline repeats a run with an unknown outcome, and finds the existing Job.
-func TestExamplePipelineAfterALostResponse(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, retrying)
-	harness.Grant(t, retrying, ns, "pipeline", []string{"create", "list", "watch"}, "jobs")
-	endJobs(t, ns, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
-	proxy := faultproxy.New(t, retrying.User("pipeline"), firstPost(faultproxy.DropResponse))
-	cmd := exec.CommandContext(t.Context(), "bash", "pipeline.sh", ns, "4f1d2e8")
-	cmd.Dir, cmd.Env = harness.Root+"examples", append(harness.Environment(t, harness.As(t, proxy.Config).Kubeconfig), "PAUSES=0 0")
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil || !regexp.MustCompile(`^job.batch/migrate-`+harness.Suffix+`\n$`).Match(out) {
-		t.Errorf("%v, %q", err, out)
-	}
-	if asked := strings.Count(stderr.String(), "the step is safe to repeat"); asked != 1 {
-		t.Errorf("it has asked again %d times, want 1; stderr\n%s", asked, stderr.String())
-	}
-	jobs, err := harness.Clientset(t, retrying).BatchV1().Jobs(ns).List(t.Context(), metav1.ListOptions{})
-	if err != nil || len(jobs.Items) != 1 {
-		t.Errorf("%d jobs are there, want 1: %v", len(jobs.Items), err)
-	}
 }

@@ -9,11 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
-	"github.com/kubectl-genname/kubectl-genname/internal/serverinfo"
-	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
@@ -79,7 +76,6 @@ spec:
   service: {name: other, namespace: default, port: PORT}
 `, "PORT", port))).Expect(t, 0, `service/other created\napiservice.apiregistration.k8s.io/v1.aggregated.e2e created\n`, ``)
 	createThings(t, cp, "aggregated.e2e")
-	attemptsAreUnknown(t, cp, "aggregated.e2e")
 }
 
 // createThings creates Things of the group, which may take a while to appear.
@@ -127,30 +123,4 @@ func countWithID(t *testing.T, resource dynamic.ResourceInterface) int {
 		}
 	}
 	return len(list.Items)
-}
-
-// attemptsAreUnknown tests that the number of attempts of an aggregated API is unknown, whatever kube-apiserver does. A user who
-// can't list APIServices can't know which APIs are aggregated, except Kubernetes' own groups.
-func attemptsAreUnknown(t *testing.T, cp *controlplane.ControlPlane, group string) {
-	t.Helper()
-	for _, test := range []struct {
-		user *rest.Config
-		api  schema.GroupVersion
-		want v1alpha1.AttemptsSource
-		why  string
-	}{
-		{cp.Admin(), schema.GroupVersion{Group: "batch", Version: "v1"}, v1alpha1.SourceVersion, ""},
-		{cp.Admin(), schema.GroupVersion{Group: "custom.e2e", Version: "v1"}, v1alpha1.SourceVersion, ""},
-		{cp.Admin(), schema.GroupVersion{Group: group, Version: "v1"}, v1alpha1.SourceUnknown, "attempts unknown: aggregated API"},
-		{cp.User("someone"), schema.GroupVersion{Group: "batch", Version: "v1"}, v1alpha1.SourceVersion, ""},
-		{cp.User("someone"), schema.GroupVersion{Group: "custom.e2e", Version: "v1"}, v1alpha1.SourceUnknown, "attempts unknown: might be an aggregated API (needs list on apiservices)"},
-	} {
-		server, err := serverinfo.Get(t.Context(), test.user)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if retries, why := server.RetriesOf(test.api); retries.AttemptsSource != test.want || why != test.why {
-			t.Errorf("%s: %s, %q, want %s, %q", test.api, retries.AttemptsSource, why, test.want, test.why)
-		}
-	}
 }

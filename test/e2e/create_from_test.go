@@ -118,8 +118,7 @@ func withoutIdentity(t *testing.T, job *batchv1.Job) (fields map[string]any) {
 	return fields
 }
 
-// A client's dry run prints the Job of kubectl's, too. With a key, a second run finds the Job. Then a
-// warning says that the CronJob can delete it.
+// A client's dry run prints the Job of kubectl's, too.
 func TestCreateFromCronJobWithFlags(t *testing.T) {
 	t.Parallel()
 	ns := withCronJobs(t)
@@ -132,11 +131,4 @@ func TestCreateFromCronJobWithFlags(t *testing.T) {
 	create("--dry-run=client", "-o", "yaml", "--naming=server").Expect(t, 0, regexp.QuoteMeta(want), ``)
 	create("--dry-run=server").Expect(t, 0, `job.batch/plain-run-`+harness.Suffix+` created \(server dry run\)\n`, ``)
 	create("--count=3", "-o", "name").Expect(t, 0, `(job.batch/plain-run-`+harness.Suffix+`\n){3}`, ``)
-
-	limits := `Warning: the history limits of cronjob/plain delete its finished Jobs, also those of --from. ` +
-		`If they have deleted the Job, a later run with this key creates it again.\n`
-	first := create("--idempotency-key=commit-1")
-	first.Expect(t, 0, `job.batch/plain-run-\w+ created\n`, limits+closing(ns, "jobs.batch", "commit-1"))
-	create("--idempotency-key=commit-1").Expect(t, 0, strings.ReplaceAll(first.Stdout, "created\n", `exists \(Running\)\n`),
-		limits+closing(ns, "jobs.batch", "commit-1"))
 }

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -167,45 +165,6 @@ func withPlugin(t *testing.T, kubeconfig, script string) {
 	}
 	if err := clientcmd.WriteToFile(*config, kubeconfig); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// No process reads stdout, and the pipe is full. An interrupt ends the command, and each object that
-// exists is on stdout or on stderr.
-func TestInterruptWithoutAReader(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	reader, writer, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := unix.FcntlInt(writer.Fd(), unix.F_SETPIPE_SZ, 4096); err != nil {
-		t.Fatal(err)
-	}
-	p := startCreate(t, kubeconfigOf(t, single.Admin()), writer, "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=5000")
-	_ = writer.Close()
-	for last, n := -1, 0; last != n || n < 50; time.Sleep(time.Second) { // until the pipe is full
-		last, n = n, len(harness.ConfigMaps(t, single, ns))
-	}
-	p.signal(syscall.SIGINT)
-	p.prints(waiting)
-	p.ends(130)
-	stdout, err := io.ReadAll(reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	named := map[string]bool{}
-	for _, name := range regexp.MustCompile(`configmap/(\S+)(?: -n \S+ was)? created`).FindAllStringSubmatch(string(stdout)+p.printed(), -1) {
-		named[name[1]] = true
-	}
-	there := harness.ConfigMaps(t, single, ns)
-	for _, cm := range there {
-		if !named[cm.Name] {
-			t.Errorf("%s exists, and is not printed", cm.Name)
-		}
-	}
-	if len(there) != len(named) || len(there) < 50 {
-		t.Errorf("%d exist, %d are printed; stderr\n%s", len(there), len(named), p.printed())
 	}
 }
 

@@ -5,19 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	admissionv1 "k8s.io/api/admission/v1"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/discovery/cached/memory"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/restmapper"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -42,11 +35,8 @@ func TestCreateRejectedOrDenied(t *testing.T) {
 	}{
 		{name: "no permission", input: configMap, user: "reader", stderr: stands},
 		{name: "a field", input: service, stderr: stands},
-		{name: "a field that is unknown", input: configMap + "zzz: 1\n", stderr: stands},
 		{name: "PodSecurity", input: strings.Replace(pod, "NETWORK", "true", 1), prepare: restricted, stderr: stands},
-		{name: "a namespace that ends", input: configMap, prepare: ended, stderr: stands},
 		{name: "LimitRanger", input: strings.Replace(pod, "NETWORK", "false", 1), prepare: limited, stderr: sought + stands},
-		{name: "a policy", input: configMap, prepare: forbiddenByPolicy, stderr: sought + stands},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -61,45 +51,6 @@ func TestCreateRejectedOrDenied(t *testing.T) {
 			}
 			u.Run("create", "-n", ns, "-f", harness.File(t, "in.yaml", test.input)).Expect(t, 1, ``, test.stderr)
 		})
-	}
-}
-
-// An object refers to a missing object. The server, or a webhook, returns the error of its own read, with
-// the name of the missing object. With a key and without, and in the library, this is a refusal.
-func TestCreateOfAReferenceToAMissingObject(t *testing.T) {
-	t.Parallel()
-	roleBinding := "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {generateName: demo-}\n" +
-		"roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: missing}\n"
-	binds, denied := harness.Namespace(t, single), harness.Namespace(t, single)
-	harness.Grant(t, single, binds, "binder", []string{"create", "get", "list"}, "rolebindings")
-	webhook(t, single, denied, false, func() *admissionv1.AdmissionResponse {
-		err := apierrors.NewNotFound(corev1.Resource("configmaps"), "missing")
-		return &admissionv1.AdmissionResponse{Result: &err.ErrStatus}
-	})
-	for _, test := range []struct{ input, namespace, user string }{{roleBinding, binds, "binder"}, {configMap, denied, "admin"}} {
-		u := harness.As(t, single.User(test.user))
-		if test.user == "admin" {
-			u = harness.As(t, single.Admin())
-		}
-		for _, key := range [][]string{nil, {"--idempotency-key=k"}} {
-			args := append([]string{"create", "-n", test.namespace, "-f", harness.File(t, "in.yaml", test.input)}, key...)
-			u.Run(args...).Expect(t, 1, ``, `(?s:.*)Error from server \(NotFound\): [^\n]*"missing" not found\n.*`)
-		}
-	}
-	client, err := dynamic.NewForConfig(single.Admin())
-	if err != nil {
-		t.Fatal(err)
-	}
-	id, err := once.FromKey("missing")
-	if err != nil {
-		t.Fatal(err)
-	}
-	object := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"generateName": "demo-", "namespace": denied},
-	}}
-	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(harness.Clientset(t, single).Discovery()))
-	if _, err := once.New(once.Dynamic(client, mapper)).Create(t.Context(), object, id); !errors.Is(err, once.ErrRefused) {
-		t.Errorf("the library: %v", err)
 	}
 }
 
@@ -118,14 +69,6 @@ func restricted(t *testing.T, server kubernetes.Interface, namespace string) {
 	})
 }
 
-// ended deletes the namespace. It stays terminating because no controller runs here.
-func ended(t *testing.T, server kubernetes.Interface, namespace string) {
-	if err := server.CoreV1().Namespaces().Delete(t.Context(), namespace, metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	untilRefused(t, func() error { return tryConfigMap(t, server, namespace) })
-}
-
 // limited allows containers only a little memory.
 func limited(t *testing.T, server kubernetes.Interface, namespace string) {
 	little := &corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Name: "little"}, Spec: corev1.LimitRangeSpec{
@@ -135,37 +78,6 @@ func limited(t *testing.T, server kubernetes.Interface, namespace string) {
 		t.Fatal(err)
 	}
 	untilRefused(t, func() error { return tryPod(t, server, namespace) })
-}
-
-// forbiddenByPolicy has a policy refuse everything in the namespace.
-func forbiddenByPolicy(t *testing.T, server kubernetes.Interface, namespace string) {
-	here := &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: namespace}}
-	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{
-		ObjectMeta: metav1.ObjectMeta{Name: namespace},
-		Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
-			MatchConstraints: &admissionregistrationv1.MatchResources{ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{
-				RuleWithOperations: admissionregistrationv1.RuleWithOperations{
-					Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
-					Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}},
-				},
-			}}},
-			Validations: []admissionregistrationv1.Validation{{Expression: "false"}},
-		},
-	}
-	binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: namespace},
-		Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
-			PolicyName: namespace, ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
-			MatchResources: &admissionregistrationv1.MatchResources{NamespaceSelector: here},
-		},
-	}
-	admission := server.AdmissionregistrationV1()
-	_, err := admission.ValidatingAdmissionPolicies().Create(t.Context(), policy, metav1.CreateOptions{})
-	_, err2 := admission.ValidatingAdmissionPolicyBindings().Create(t.Context(), binding, metav1.CreateOptions{})
-	if err := errors.Join(err, err2); err != nil {
-		t.Fatal(err)
-	}
-	untilRefused(t, func() error { return tryConfigMap(t, server, namespace) })
 }
 
 // untilRefused waits until admission has loaded the preparations.

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -85,5 +87,26 @@ func createWhileEtcdIsFull(t *testing.T, cp *controlplane.ControlPlane) {
 		`Error from server: error when creating "[^"]*": etcdserver: mvcc: database space exceeded\n`)
 	if n := posts.Load(); n != 1 {
 		t.Errorf("%d POSTs, want 1", n)
+	}
+}
+
+// An object that is too large for etcd, or for kube-apiserver's client of etcd, is
+// refused at once: one POST and one GET.
+func TestCreateOfAnObjectTooLargeForEtcd(t *testing.T) {
+	t.Parallel()
+	for size, why := range map[int]string{1700: "etcdserver: request is too large", 2500: "trying to send message larger than max"} {
+		ns := harness.Namespace(t, single)
+		var posts atomic.Int64
+		proxy := faultproxy.New(t, single.Admin(), countPosts(&posts))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		u := harness.As(t, proxy.Config)
+		u.Context = ctx
+		template := harness.File(t, "large.yaml", "{apiVersion: v1, kind: PodTemplate, metadata: {generateName: large-}, template: {metadata: {}, spec: {containers: [{name: a, image: a, args: ["+
+			strings.Repeat("x", size<<10)+"]}]}}}")
+		u.Run("create", "-n", ns, "-f", template).Expect(t, 1, ``, `Error from server[^\n]*: error when creating "[^"]*": [^\n]*`+why+`[^\n]*\n`)
+		if n := posts.Load(); n != 1 {
+			t.Errorf("%d POSTs of %d KiB, want 1", n, size)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	apiwatch "k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -54,22 +55,25 @@ func inShell(t *testing.T, kubeconfig string, environment []string, script ...st
 	return string(out), 0
 }
 
-// The example of a pipeline runs one Job per commit, however often it runs.
+// The example of a pipeline runs one Job per commit, however often it runs. It repeats a run with an unknown outcome,
+// and finds the existing Job.
 func TestExamplePipeline(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
-	u := harness.As(t, retrying.Admin())
+	harness.Grant(t, retrying, ns, "pipeline", []string{"create", "list", "watch"}, "jobs")
 	endJobs(t, ns, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+	u := harness.As(t, faultproxy.New(t, retrying.User("pipeline"), firstPost(faultproxy.DropResponse)).Config)
 	var printed []string
 	for _, commit := range []string{"4f1d2e8", "4f1d2e8", "97ab310"} {
-		out, code := inShell(t, u.Kubeconfig, nil, "pipeline.sh", ns, commit)
+		out, code := inShell(t, u.Kubeconfig, []string{"PAUSES=0 0"}, "pipeline.sh", ns, commit)
 		if code != 0 || !regexp.MustCompile(`^job.batch/migrate-`+harness.Suffix+`\n$`).MatchString(out) {
 			t.Errorf("%s: exit code %d, %q", commit, code, out)
 		}
 		printed = append(printed, out)
 	}
-	if printed[0] != printed[1] || printed[0] == printed[2] {
-		t.Errorf("%q", printed)
+	jobs, err := harness.Clientset(t, retrying).BatchV1().Jobs(ns).List(t.Context(), metav1.ListOptions{})
+	if printed[0] != printed[1] || printed[0] == printed[2] || err != nil || len(jobs.Items) != 2 {
+		t.Errorf("%q, %d jobs, %v", printed, len(jobs.Items), err)
 	}
 }
 

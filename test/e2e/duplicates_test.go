@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -107,7 +105,7 @@ func served(t *testing.T) (*controlplane.ControlPlane, harness.User) {
 }
 
 // Each group gets the grade of its evidence. Only the younger object of a pair is proposed, if it is
-// not used and its owner names the older one.
+// not used and its owner names the older one. TestFind has more grades.
 func TestDuplicatesGrades(t *testing.T) {
 	t.Parallel()
 	cp, u := served(t)
@@ -127,82 +125,24 @@ func TestDuplicatesGrades(t *testing.T) {
 		make func(p population) (proposed string)
 		want []string // GRADE REASON of each group
 	}{
-		"the owner's status names the younger": {func(p population) string {
-			owner := p.owner("owner")
-			_, younger := p.twoOf(owner)
-			p.status(owner, map[string]any{"runs": []any{map[string]any{"name": younger.GetName()}}})
-			return ""
-		}, []string{"likely "}},
 		"the owner's status names the older": {func(p population) string {
 			owner := p.owner("owner")
 			older, younger := p.twoOf(owner)
 			p.status(owner, map[string]any{"runs": []any{map[string]any{"name": older.GetName()}}})
 			return younger.GetName()
 		}, []string{"likely "}},
-		"of one second": {func(p population) string {
-			owner := p.owner("owner")
-			older, _ := p.backup("run-", owner), p.backup("run-", owner)
-			p.status(owner, map[string]any{"run": older.GetName()})
-			return ""
-		}, []string{"likely "}},
-		"text of the owner says that the older is lost": {func(p population) string {
-			owner := p.owner("owner")
-			older, _ := p.twoOf(owner)
-			p.status(owner, map[string]any{"message": "volume " + older.GetName() + " is lost"})
-			return ""
-		}, []string{"possible unreferenced"}},
-		"the owner's text says that the other volume is lost": {func(p population) string {
-			owner := p.owner("owner")
-			older, _ := p.claims(owner)
-			p.status(owner, map[string]any{"message": "volume " + older.GetName() + " is lost"})
-			return ""
-		}, []string{"possible unreferenced"}},
 		"a running Pod mounts the volume of the replica": {func(p population) string {
 			owner := p.owner("owner")
 			older, younger := p.claims(owner)
 			p.status(owner, map[string]any{"primary": older.GetName()})
-			p.pod(map[string]any{"volumes": []any{map[string]any{
-				"name": "v", "persistentVolumeClaim": map[string]any{"claimName": younger.GetName()},
-			}}})
+			p.serviceAccount()
+			p.create("user", podType, map[string]any{"metadata": map[string]any{"name": "user"}, "spec": map[string]any{
+				"containers": []any{map[string]any{"name": "c", "image": "i"}},
+				"volumes":    []any{map[string]any{"name": "v", "persistentVolumeClaim": map[string]any{"claimName": younger.GetName()}}},
+			}})
 			p.statusOf(podType, "user", map[string]any{"phase": "Running"})
 			return ""
 		}, []string{"possible bothReferenced"}},
-		"a Pod mounts the younger": {func(p population) string {
-			owner := p.owner("owner")
-			older, younger := p.twoOf(owner)
-			p.status(owner, map[string]any{"primary": older.GetName()})
-			p.pod(map[string]any{"volumes": []any{map[string]any{
-				"name": "v", "persistentVolumeClaim": map[string]any{"claimName": younger.GetName()},
-			}}})
-			return ""
-		}, []string{"possible bothReferenced"}},
-		"the environment of a Pod has the younger": {func(p population) string {
-			owner := p.owner("owner")
-			older, younger := p.twoOf(owner)
-			p.status(owner, map[string]any{"primary": older.GetName()})
-			p.pod(map[string]any{"containers": []any{map[string]any{
-				"name": "c", "image": "i", "envFrom": []any{map[string]any{"configMapRef": map[string]any{"name": younger.GetName()}}},
-			}}})
-			return ""
-		}, []string{"possible bothReferenced"}},
-		"the owner's status names both": {func(p population) string {
-			owner := p.owner("owner")
-			a, b := p.backup("run-", owner), p.backup("run-", owner)
-			p.status(owner, map[string]any{"runs": []any{a.GetName(), b.GetName()}})
-			return ""
-		}, []string{"possible bothReferenced"}},
-		"the owner names a longer name": {func(p population) string {
-			owner := p.owner("owner")
-			a, _ := p.backup("run-", owner), p.backup("run-", owner)
-			p.status(owner, map[string]any{"name": a.GetName() + "-0"})
-			return ""
-		}, []string{"possible unreferenced"}},
-		"workers of replicas: 2": {func(p population) string {
-			owner := p.owner("owner")
-			p.backup("worker-", owner)
-			p.backup("worker-", owner)
-			return ""
-		}, []string{"possible unreferenced"}},
 		"two shards of one owner": {func(p population) string {
 			owner := p.owner("owner")
 			for _, prefix := range []string{"shard-a-", "shard-a-", "shard-b-"} {
@@ -212,33 +152,29 @@ func TestDuplicatesGrades(t *testing.T) {
 			p.status(owner, map[string]any{"last": last.GetName()})
 			return ""
 		}, []string{"possible otherGroups", "possible otherGroups"}},
-		"two claims, one of which has its node": {func(p population) string {
-			owner := p.owner("pool")
-			claim, _ := p.backup("claim-", owner), p.backup("claim-", owner)
-			p.config("kubelet", map[string]any{"name": "node", "ownerReferences": []any{reference(claim)}})
-			return ""
-		}, []string{"likely "}},
-		"three": {func(p population) string {
-			for range 3 {
-				p.config("tool", map[string]any{"generateName": "c-"})
+		"a retry of a failed Pod": {func(p population) string {
+			p.serviceAccount()
+			try := func() string {
+				return p.create("tool", podType, map[string]any{
+					"metadata": map[string]any{"generateName": "try-"},
+					"spec":     map[string]any{"restartPolicy": "Never", "containers": []any{map[string]any{"name": "c", "image": "i"}}},
+				}).GetName()
 			}
+			first := try()
+			time.Sleep(1100 * time.Millisecond) // times of objects are in seconds
+			p.statusOf(podType, first, map[string]any{"phase": "Failed", "containerStatuses": []any{map[string]any{
+				"name": "c", "image": "i", "imageID": "", "ready": false, "restartCount": int64(0),
+				"state": map[string]any{"terminated": map[string]any{"exitCode": int64(1), "finishedAt": time.Now().UTC().Format(time.RFC3339)}},
+			}}})
+			time.Sleep(1100 * time.Millisecond)
+			try()
 			return ""
-		}, []string{"possible moreThanTwo"}},
-		"two without owners": {func(p population) string {
-			p.config("tool", map[string]any{"generateName": "c-"})
-			p.config("tool", map[string]any{"generateName": "c-"})
-			return ""
-		}, []string{"likely "}},
+		}, nil},
 		"two managers": {func(p population) string {
 			p.config("tool", map[string]any{"generateName": "c-"})
 			p.config("another", map[string]any{"generateName": "c-"})
 			return ""
 		}, []string{"possible creators"}},
-		"one creation ID": {func(p population) string {
-			withID(p, 0, "tool", "a")
-			withID(p, 1, "tool", "a")
-			return ""
-		}, []string{"confirmed "}},
 		"one creation ID, and the older is in use": {func(p population) string {
 			older := withID(p, 0, "tool", "a")
 			p.config("kubelet", map[string]any{"name": "child", "ownerReferences": []any{reference(older)}})
@@ -261,62 +197,6 @@ func TestDuplicatesGrades(t *testing.T) {
 			p.config("attacker", map[string]any{"name": "child", "ownerReferences": []any{reference(copied)}})
 			return ""
 		}, []string{"confirmed "}},
-		"a copied creation ID": {func(p population) string {
-			p.config("tool", map[string]any{
-				"generateName": "c-", "name": names.Candidate("c-", id, 0),
-				"annotations": map[string]any{exactlyonce.Annotation: id},
-			})
-			p.config("tool", map[string]any{"generateName": "c-", "annotations": map[string]any{exactlyonce.Annotation: id}})
-			return ""
-		}, []string{"confirmed "}},
-		"creation IDs that differ": {func(p population) string {
-			manifest := harness.File(t, "cm.yaml", configMap)
-			u.Run("create", "-f", manifest, "-n", p.namespace, "--count=300").Expect(t, 0, `(.* created\n){300}`, ``)
-			return ""
-		}, nil},
-		"other content": {func(p population) string {
-			p.config("tool", map[string]any{"generateName": "c-"})
-			p.config("tool", map[string]any{"generateName": "c-", "labels": map[string]any{"a": "b"}})
-			return ""
-		}, nil},
-		"other owners": {func(p population) string {
-			p.backup("run-", p.owner("a"))
-			p.backup("run-", p.owner("b"))
-			return ""
-		}, nil},
-		"a label of somebody else": {func(p population) string {
-			p.config("tool", map[string]any{"generateName": "c-"})
-			second := p.config("tool", map[string]any{"generateName": "c-"})
-			p.patch(second, `{"metadata": {"labels": {"a": "b"}}}`)
-			return ""
-		}, []string{"likely "}},
-		"its own name in its content": {func(p population) string {
-			for range 2 {
-				o := p.config("tool", map[string]any{"generateName": "c-"})
-				p.patchAs("tool", o, fmt.Sprintf(`{"data": {"self": "http://%s.svc/%s"}}`, o.GetName(), o.GetUID()))
-			}
-			return ""
-		}, []string{"likely "}},
-		"no managedFields": {func(p population) string {
-			for range 2 {
-				p.patch(p.config("tool", map[string]any{"generateName": "c-"}), `{"metadata": {"managedFields": [{}]}}`)
-			}
-			return ""
-		}, []string{"possible noFieldManager"}},
-		"one is being deleted": {func(p population) string {
-			p.config("tool", map[string]any{"generateName": "c-"})
-			second := p.config("tool", map[string]any{"generateName": "c-", "finalizers": []any{"example.com/f"}})
-			err := client.Resource(configType).Namespace(p.namespace).Delete(t.Context(), second.GetName(), metav1.DeleteOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return ""
-		}, nil},
-		"fixed names": {func(p population) string {
-			p.config("tool", map[string]any{"generateName": "c-", "name": "c-one"})
-			p.config("tool", map[string]any{"generateName": "c-", "name": "c-two"})
-			return ""
-		}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -383,67 +263,13 @@ func (p population) claims(owner *unstructured.Unstructured) (older, younger *un
 	return older, claim()
 }
 
-// pod creates a Pod.
-func (p population) pod(spec map[string]any) {
+// serviceAccount creates what a Pod needs.
+func (p population) serviceAccount() {
 	p.create("user", schema.GroupVersionResource{Version: "v1", Resource: "serviceaccounts"}, map[string]any{"metadata": map[string]any{"name": "default"}})
-	if spec["containers"] == nil {
-		spec["containers"] = []any{map[string]any{"name": "c", "image": "i"}}
-	}
-	p.create("user", podType, map[string]any{"metadata": map[string]any{"name": "user"}, "spec": spec})
 }
 
-func (p population) patch(object *unstructured.Unstructured, patch string) {
-	p.patchAs("somebody", object, patch)
-}
-
-func (p population) patchAs(manager string, object *unstructured.Unstructured, patch string) {
-	p.t.Helper()
-	_, err := p.client.Resource(configType).Namespace(p.namespace).
-		Patch(p.t.Context(), object.GetName(), types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: manager})
-	if err != nil {
-		p.t.Fatal(err)
-	}
-}
-
-// A Pod that was created after an equal one had failed is a retry.
-func TestDuplicatesRetryOfFailed(t *testing.T) {
-	t.Parallel()
-	namespace := harness.Namespace(t, retrying)
-	client := harness.Clientset(t, retrying).CoreV1()
-	_, err := client.ServiceAccounts(namespace).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	create := func() *corev1.Pod {
-		made, err := client.Pods(namespace).Create(t.Context(), &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{GenerateName: "try-"},
-			Spec:       corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "i"}}},
-		}, metav1.CreateOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return made
-	}
-	first := create()
-	time.Sleep(1100 * time.Millisecond) // times of objects are in seconds
-	create()
-	u := harness.As(t, retrying.Admin())
-	if got := briefs(duplicatesOf(t, u, "-n", namespace), v1alpha1.DuplicateLikely); !slices.Equal(got, []string{"likely pods try- x2"}) {
-		t.Errorf("before the failure: %q", got)
-	}
-	first.Status.Phase = corev1.PodFailed
-	first.Status.ContainerStatuses = []corev1.ContainerStatus{{
-		Name: "c", Image: "i", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: first.CreationTimestamp}},
-	}}
-	if _, err := client.Pods(namespace).UpdateStatus(t.Context(), first, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if report := duplicatesOf(t, u, "-n", namespace); len(report.Items) > 0 {
-		t.Errorf("a retry is %s", brief(report.Items[0]))
-	}
-}
-
-// Objects are compared if they were created recently and close in time.
+// Objects are compared if they were created recently and close in time, by the server's clock. A warning reports a
+// clock that differs.
 func TestDuplicatesTimes(t *testing.T) {
 	t.Parallel()
 	client, err := dynamic.NewForConfig(retrying.Admin())
@@ -470,102 +296,12 @@ func TestDuplicatesTimes(t *testing.T) {
 			t.Errorf("%s: %q, want %q", args, text, want)
 		}
 	}
-}
-
-// --since and ages are by the server's clock. A warning reports a clock that differs.
-func TestDuplicatesByTheClockOfTheServer(t *testing.T) {
-	t.Parallel()
-	client, err := dynamic.NewForConfig(retrying.Admin())
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := population{t, client, harness.Namespace(t, retrying)}
-	for range 2 {
-		p.config("tool", map[string]any{"generateName": "c-"})
-	}
-	for name, test := range map[string]struct {
-		ahead       time.Duration
-		warning     string
-		since, last string // --since without the pair, and with it
-		age         string
-	}{
-		"ahead":    {time.Hour, fmt.Sprintf("Warning: this machine's clock differs from the server's by %s. The command uses the server's clock.", `(1h\d+m\d+s|[45]\dm\d+s)`), "20m0s", "2h", `[4-7]\dm`},
-		"the same": {0, "", "1ms", "30m", `\S+`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			u := harness.As(t, faultproxy.New(t, retrying.Admin(), reviewsAhead(test.ahead)).Config)
-			warning := test.warning
-			if warning != "" {
-				warning += `\n`
-			}
-			time.Sleep(1100 * time.Millisecond) // times of objects are in seconds
-			u.Run("duplicates", "cm", "-n", p.namespace, "--since", test.since).
-				Expect(t, 0, ``, warning+`Searched configmaps in .*: 0 objects created .*\nNo object is likely a duplicate\.\n`)
-			u.Run("duplicates", "cm", "-n", p.namespace, "--since", test.last).
-				Expect(t, 0, `GRADE.*\nlikely +configmaps/c-\S+ +`+test.age+` .*\n.*\n`, warning+`Searched .*: 2 objects created .*\nFound 1 group (.*\n)*`)
-		})
-	}
-}
-
-const incomplete = `not everything could be compared, so groups might be missing\n`
-
-// Types that can't be read are reported, fail the command, and prevent proposals.
-func TestDuplicatesUnread(t *testing.T) {
-	t.Parallel()
-	cp, admin := served(t)
-	client, err := dynamic.NewForConfig(cp.Admin())
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := population{t, client, harness.Namespace(t, cp)}
-	owner := p.owner("owner")
-	_, younger := p.backup("run-", owner), p.backup("run-", owner)
-	p.status(owner, map[string]any{"run": younger.GetName()})
-	harness.Grant(t, cp, p.namespace, "nopods", []string{"list"}, "backups")
-	u := harness.As(t, cp.User("nopods"))
-	r := u.Run("duplicates", "backups", "-n", p.namespace, "-o", "json")
-	var report v1alpha1.DuplicateReport
-	if err := json.Unmarshal([]byte(r.Stdout), &report); err != nil {
-		t.Fatal(err)
-	}
-	if r.Code != 1 || report.Complete || len(report.Items) != 1 || report.Items[0].ReferencesRead || report.Items[0].Reason != "unread" {
-		t.Errorf("exit code %d, %+v", r.Code, report)
-	}
-	if len(report.Skipped) != 1 || report.Skipped[0].Resource != "pods" || report.Skipped[0].Reason != "forbidden" {
-		t.Errorf("skipped %+v", report.Skipped)
-	}
-	u.Run("duplicates", "backups", "-n", p.namespace, "-o", "name").
-		Expect(t, 1, ``, `(?s).*Warning: skipped pods in .*: .*forbidden.*\nerror: `+incomplete)
-	withoutPermission := harness.As(t, cp.User("nobody"))
-	withoutPermission.Run("duplicates", "-A").Expect(t, 1, ``, `(?s)Searched 0 of .*Warning: skipped all \d+ types, .*\. Try one namespace:\n  kubectl genname duplicates -n NAMESPACE\nerror: `+incomplete)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	admin.Context = ctx
-	if r := admin.Run("duplicates", "-n", p.namespace); r.Code != 130 {
-		t.Errorf("exit code %d after an interrupt: %s", r.Code, r.Stderr)
-	}
-}
-
-// Clients write managedFields. Objects whose managedFields name no fields are skipped by name, and
-// the others are compared.
-func TestDuplicatesOfHostileFields(t *testing.T) {
-	t.Parallel()
-	client, err := dynamic.NewForConfig(retrying.Admin())
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := population{t, client, harness.Namespace(t, retrying)}
-	for _, fields := range []string{`{"f:data":{"i:-1":{}}}`, `{"v:1":{}}`, `{"k:{\"a\":1}":{"f:b":{}}}`} {
-		for range 2 {
-			entry := `{"manager": "m", "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1", "fieldsV1": ` + fields + `}`
-			p.patch(p.config("m", map[string]any{"generateName": "hostile-"}), `{"metadata": {"managedFields": [`+entry+`]}}`)
-		}
-	}
-	for range 2 {
-		p.config("tool", map[string]any{"generateName": "c-"})
-	}
-	harness.As(t, retrying.Admin()).Run("duplicates", "-n", p.namespace).Expect(t, 1, `GRADE.*\n(likely +configmaps/c-.*\n){2}`,
-		`(?s)Searched.*\nFound 1 group.*Warning: skipped configmaps in `+p.namespace+`: managedFields are invalid in hostile-.* and 1 more\n.*`)
+	ahead := harness.As(t, faultproxy.New(t, retrying.Admin(), reviewsAhead(time.Hour)).Config)
+	warning := harness.Printed("Warning: this machine's clock differs from the server's by %s. The command uses the server's clock.", `(1h\d+m\d+s|[45]\dm\d+s)`)
+	ahead.Run("duplicates", "cm", "-n", p.namespace, "--since=20m").
+		Expect(t, 0, ``, warning+`Searched configmaps in .*: 0 objects created .*\nNo object is likely a duplicate\.\n`)
+	ahead.Run("duplicates", "cm", "-n", p.namespace, "--since=2h").
+		Expect(t, 0, `GRADE.*\nlikely +configmaps/c-\S+ +[4-7]\dm .*\n.*\n`, warning+`Searched .*: 4 objects created .*\nFound . groups? .*`)
 }
 
 // The ready ClusterRole is enough to find duplicates of every type except Secrets and custom

@@ -218,27 +218,6 @@ func (e *exporting) mustNotDecrease(before map[string]float64) {
 	}
 }
 
-// A type without permission causes a metric and a warning, and the exporter is ready.
-func TestExporterWithoutPermission(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	harness.Grant(t, single, ns, "exporter-of-"+ns, []string{"list", "watch"}, "configmaps")
-	e := export(t, harness.As(t, single.User("exporter-of-"+ns)), "configmaps,secrets", "-n", ns)
-	e.ready()
-	e.until(`genname_resource_skipped{group="",reason="forbidden",resource="secrets"}`, 1)
-	for series := range e.scrape() {
-		if strings.HasPrefix(series, "genname_resource_names") && strings.Contains(series, "secrets") {
-			t.Errorf("%s is known", series)
-		}
-	}
-	harness.Eventually(t, func() error {
-		if !strings.Contains(e.printed(), "Warning: 1 type not counted, because the exporter needs permission to list and watch: secrets") {
-			return fmt.Errorf("no warning:\n%s", e.printed())
-		}
-		return nil
-	})
-}
-
 // A named type that the server doesn't have doesn't stop the exporter, which reports its scope.
 func TestExporterOfAMissingType(t *testing.T) {
 	t.Parallel()

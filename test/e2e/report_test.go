@@ -2,17 +2,11 @@ package e2e
 
 import (
 	"fmt"
-	"net/http"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -74,28 +68,6 @@ func TestReportOfManifests(t *testing.T) {
 		Expect(t, 3, `.*NAMESPACE +RESOURCE +PREFIX +NAMES +ATTEMPTS +10 +.*`+ns+` +configmaps +run- +17 .*configmaps +run-a- +15 .*nobody-has- +0 .*`, `.*`+harness.Printed("error: the chance that a create fails is above --fail-above %s in %s", "1 in 1.0e9", "3 rows"))
 }
 
-// The report waits for a server that is unreachable, like an audit. Errors of the command line are
-// reported at once.
-func TestReportWaitsForTheServer(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	populate(t, single, ns)
-	path := harness.File(t, "objects.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: run-}\n")
-	for _, args := range [][]string{{"cm/run-"}, {"-f", path}} {
-		var asked atomic.Int64
-		u := harness.As(t, faultproxy.New(t, single.Admin(), func(*http.Request) faultproxy.Fault {
-			if asked.Add(1) < 3 {
-				return faultproxy.DropRequest
-			}
-			return nil
-		}).Config)
-		u.Run(append([]string{"report", "-n", ns, "--creates=10"}, args...)...).Expect(t, 0, reported("configmaps/run-", ns, "17 names")+`.*`,
-			harness.Printed("Warning: the server is unreachable, so requests are retried for up to %s: %v", "2m0s")+harness.Printed("The server is reachable again after %.0f s", `\d`)+createInstead)
-	}
-	harness.As(t, single.Admin()).Run("report", "-f", "nonsuch.yaml", "--server=https://127.0.0.1:1").
-		Expect(t, 1, ``, `error: the path "nonsuch.yaml" does not exist\n`)
-}
-
 // A gate does not pass if its prefix has no names, unless the user allows that, because the prefix may
 // be misspelled. A prefix from a manifest can't be.
 func TestReportGateOfNoPrefix(t *testing.T) {
@@ -113,7 +85,8 @@ func TestReportGateOfNoPrefix(t *testing.T) {
 	u.Run("report", "-f", path, "-n", ns, "--fail-above=99%", "--creates=10").Expect(t, 0, `.*`, createInstead)
 }
 
-// The report uses the attempts of the server, even if kubectl genname create uses the prefix.
+// The report of a saved audit has the counts of the audit, and needs no server. It uses the attempts of the server, even
+// if kubectl genname create uses the prefix.
 func TestReportOfWhatCreateMade(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
@@ -121,37 +94,8 @@ func TestReportOfWhatCreateMade(t *testing.T) {
 	u.Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=3").Expect(t, 0, `.*`, ``)
 	saved := harness.File(t, "audit.json", u.Run("audit", "cm/demo-", "-n", ns, "-o", "json").Stdout)
 	live := u.Run("report", "cm/demo-", "-n", ns, "-o", "json")
-	if from := u.Run("report", "--from", saved, "-o", "json"); from.Stdout != live.Stdout || !strings.Contains(live.Stdout, `"attempts": 128`) {
+	if from := u.Run("report", "--from", saved, "-o", "json", "--server=https://127.0.0.1:1"); from.Stdout != live.Stdout || !strings.Contains(live.Stdout, `"attempts": 128`) {
 		t.Errorf("of the audit:\n%+v\nlive:\n%+v", from, live)
-	}
-}
-
-const severalVersions = `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: samples.versions.example.org}
-spec:
-  group: versions.example.org
-  names: {plural: samples, singular: sample, kind: Sample, listKind: SampleList}
-  scope: Namespaced
-  versions:
-  - {name: v2, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
-  - {name: v1, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}
-`
-
-// A type with several versions is one type, whichever version the user names.
-func TestReportOfSeveralVersions(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, retrying)
-	u := harness.As(t, retrying.Admin())
-	u.Run("create", "-f", harness.File(t, "crd.yaml", severalVersions)).Expect(t, 0, `.*created\n`, ``)
-	for _, version := range []string{"v1", "v2"} {
-		harness.UntilServed(t, retrying, schema.GroupVersionResource{Group: "versions.example.org", Version: version, Resource: "samples"})
-	}
-	sample := harness.File(t, "sample.yaml", "apiVersion: versions.example.org/v1\nkind: Sample\nmetadata: {generateName: s-}\n")
-	u.Run("create", "-f", sample, "--count=3", "-n", ns).Expect(t, 0, `.*`, ``)
-	for _, word := range []string{"samples", "sample", "samples.v1.versions.example.org", "samples.v2.versions.example.org"} {
-		u.Run("report", word+"/s-", "-n", ns).Expect(t, 0, reported("samples.versions.example.org/s-", ns, "3 names")+`.*\nthis server, 8 attempts .*`, ``)
 	}
 }
 
@@ -162,22 +106,4 @@ func TestReportPlotOfAPrefix(t *testing.T) {
 	populate(t, single, ns)
 	harness.As(t, single.Admin()).Run("report", "configmaps/run-", "-n", ns, "--plot").
 		Expect(t, 0, `configmaps/run- -n `+ns+`: chance that a create fails\n.*a  none, server \(1 attempt\).*now: 17 names exist\n`, ``)
-}
-
-// The report of a saved audit has the counts of the audit.
-func TestReportOfAnAudit(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	populate(t, single, ns)
-	u := harness.As(t, single.Admin())
-	audit := u.Run("audit", "configmaps", "-n", ns, "-o", "json", "--prefix=run-,run-a-", "--sort-by=prefix")
-	path := filepath.Join(t.TempDir(), "audit.json")
-	if err := os.WriteFile(path, []byte(audit.Stdout), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	live := u.Run("report", "cm/run-", "cm/run-a-", "-n", ns, "-o", "json")
-	saved := u.Run("report", "--from", path, "-o", "json", "--server=https://127.0.0.1:1")
-	if saved.Code != 0 || saved.Stdout != live.Stdout || !strings.Contains(saved.Stdout, `"gitVersion": "v1.34.4"`) {
-		t.Errorf("of the audit:\n%+v\nlive:\n%+v", saved, live)
-	}
 }
