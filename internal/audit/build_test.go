@@ -72,7 +72,7 @@ func (b *build) report(counted Counted) (*Result, error) {
 	return Build(slices.Values(b.rows), &counted, b.options, NewOdds(b.retriesOf))
 }
 
-// finish returns the result of a scan of which no more than its name pools is asked.
+// finish returns the result of a scan that needs only its name pools.
 func finish(t *testing.T, b *build) *Result {
 	t.Helper()
 	result, err := b.report(Counted{})
@@ -212,8 +212,7 @@ func TestTopOfManyOrders(t *testing.T) {
 	}
 }
 
-// checkGate compares the number of name pools that exceeded a gate; there is to be
-// none if exceeded is negative.
+// checkGate compares the number of name pools that exceeded a gate. If exceeded is negative, there must be no gate.
 func checkGate(t *testing.T, gate *v1alpha1.AuditGate, exceeded int) {
 	t.Helper()
 	switch {
@@ -224,8 +223,7 @@ func checkGate(t *testing.T, gate *v1alpha1.AuditGate, exceeded int) {
 	}
 }
 
-// However many prefixes exceed a gate, the report names the worst, and says how
-// many there are; so does the memory that it takes.
+// If many prefixes exceed a gate, the report has the worst ones and the number of all, and its memory stays small.
 func TestCollectorKeepsTheWorst(t *testing.T) {
 	limit, all := int64(0), int64(5*maxExceeded)
 	c := building(Options{MinCount: 1 << 40, FailAboveCount: &limit})
@@ -243,8 +241,7 @@ func TestCollectorKeepsTheWorst(t *testing.T) {
 	}
 }
 
-// A prefix that was asked for is found if a list that came to its end has a name under it, shown or not. One that was
-// asked for of a type is not found because another type has it.
+// A named prefix is found if a complete list has a name with it, shown or not. A name of another type doesn't count.
 func TestNotFound(t *testing.T) {
 	of := map[schema.GroupResource][]string{{Group: "batch", Resource: "jobs"}: {"a-"}, {Resource: "pods"}: {"a-", "b-"}}
 	for _, test := range []struct {
@@ -261,7 +258,7 @@ func TestNotFound(t *testing.T) {
 	}
 }
 
-// One that the earlier audit has is gone, and was not misspelled.
+// A named prefix without names is gone if the earlier audit has it. Otherwise it might be misspelled.
 func TestGoneIsNotNotFound(t *testing.T) {
 	c := building(Options{Prefixes: []string{"gone-", "nonsuch-"}, Old: saved(nil)})
 	result, err := c.report(Counted{Types: []census.Resource{resource("batch", "jobs")}})

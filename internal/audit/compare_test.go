@@ -39,9 +39,9 @@ func hid(prefixes, names int64, top int) func(*v1alpha1.AuditReport) {
 	}
 }
 
-// Growth starts at the number in the earlier audit. It is a range if the earlier audit
-// hid the prefix (--min-count) or folded it. It is unknown if --top might have removed the prefix. Of a prefix that
-// clients name, and that the earlier audit does not show, there were at most as many names as are not evident yet.
+// Growth starts at the number in the earlier audit. It is a range if the earlier audit hid the prefix (--min-count)
+// or folded it. It is unknown if --top might have removed the prefix. If the earlier audit doesn't show a
+// client-generated prefix, the prefix had too few names to be recognized.
 func TestGrowth(t *testing.T) {
 	n := func(x int64) *int64 { return &x }
 	f := func(x float64) *float64 { return &x }
@@ -153,7 +153,7 @@ func TestOnlyInOne(t *testing.T) {
 	}
 }
 
-// So is which prefixes alone the earlier audit counted, unless this one counts no others.
+// The result has the prefixes to which the earlier audit was limited, unless this audit has the same limit.
 func TestOnlyPrefixes(t *testing.T) {
 	before := []string{"a-", "b-"}
 	for _, test := range []struct{ before, now, want []string }{
@@ -182,7 +182,7 @@ func TestGateOnGrowth(t *testing.T) {
 	}
 }
 
-// The time to a gate is that of the growth; a gate that is exceeded is now.
+// The days until a gate is exceeded follow from the growth. They are 0 if it is exceeded already.
 func TestDaysToGate(t *testing.T) {
 	count, chance, eight := int64(1000), 0.001, 8
 	retried := v1alpha1.Retries{Attempts: &eight}
@@ -210,7 +210,7 @@ func TestDaysToGate(t *testing.T) {
 	}
 }
 
-// Audits that do not go together are refused.
+// Audits that can't be compared are refused.
 func TestNotComparable(t *testing.T) {
 	for name, options := range map[string]Options{
 		"a later one": {Old: saved(func(r *v1alpha1.AuditReport) { r.Metadata.CreationTimestamp = metav1.NewTime(began.Add(time.Hour)) })},

@@ -109,7 +109,7 @@ func TestCreatedBy(t *testing.T) {
 	}
 }
 
-// The help and the README say of the chance 0.1% how many names it means.
+// The help and the README have the number of names at which the chance is 0.1%.
 func TestNamesOfTheUsualGate(t *testing.T) {
 	for _, test := range []struct {
 		attempts    int

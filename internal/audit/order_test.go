@@ -11,8 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// ofItsOwn returns the retries of a server that tries so many names itself, and of
-// which nothing is known for example.dev.
+// ofItsOwn returns the attempts of a server for its own types. The attempts of example.dev are unknown.
 func ofItsOwn(attempts int) RetriesOf {
 	return func(api schema.GroupVersion) (v1alpha1.Retries, string) {
 		if api.Group == "example.dev" {
@@ -22,7 +21,7 @@ func ofItsOwn(attempts int) RetriesOf {
 	}
 }
 
-// rated is a name pool of which so many names are created a day, always.
+// rated is a name pool in which perDay names are created each day.
 func rated(prefix string, names, perDay int64) pools.Pool {
 	s := pool(prefix, names)
 	s.Recent = recent(perDay/144, perDay)

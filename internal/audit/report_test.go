@@ -78,8 +78,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// A gate fails closed: it does not pass because types may not be listed, unless the
-// user says that it may.
+// A gate doesn't pass if a type can't be listed, unless the user permits that.
 func TestCompleteUnderAGate(t *testing.T) {
 	limit, chance := int64(5), 0.5
 	for _, test := range []struct {
@@ -103,8 +102,8 @@ func TestCompleteUnderAGate(t *testing.T) {
 	}
 }
 
-// A creationTimestamp that is ahead of the server's clock is in the report, because it makes recent objects
-// too many.
+// A creationTimestamp that is ahead of the server's clock is in the report, because recent objects then seem too
+// many.
 func TestAhead(t *testing.T) {
 	ended := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for ahead, want := range map[time.Duration]float64{-time.Hour: 0, time.Minute: 0, 30 * time.Minute: 1800} {
@@ -220,7 +219,7 @@ func TestReportOfNothing(t *testing.T) {
 	}
 }
 
-// A server that says nonsense of its attempts makes no report.
+// A server with invalid metrics of its attempts is an error.
 func TestReportFails(t *testing.T) {
 	c := building(Options{})
 	c.retriesOf = retries(-1)

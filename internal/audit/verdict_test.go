@@ -41,8 +41,8 @@ func TestCloseByChance(t *testing.T) {
 	}
 }
 
-// One failure is expected within a year if names grow by those of the last 24 hours every
-// day. With one attempt that is at 15 a day.
+// A prefix is close to failing if one failure is expected within a year, at the rate of the last 24 hours. With one
+// attempt, 15 creates a day are enough.
 func TestCloseByGrowth(t *testing.T) {
 	for _, test := range []struct{ perDay, close int64 }{{0, 0}, {14, 0}, {15, 1}, {1000, 1}} {
 		v := verdictOf(t, Options{}, 1, rated("p-", 20, test.perDay))
@@ -60,8 +60,9 @@ func TestCloseByGrowth(t *testing.T) {
 	}
 }
 
-// Many objects of the last ten minutes are worth a line: at least 1,000, or at least 100 that
-// are a tenth of the names. So are more than 1,000 of the last 24 hours, which come after them.
+// Prefixes with many new objects are in the verdict. Those of the last ten minutes come first: at least 1,000
+// objects, or at least 100 that are a tenth of the names. Then come those with more than 1,000 objects of the last 24
+// hours.
 func TestMostCreated(t *testing.T) {
 	of := func(names, last10m, last24h int64) pools.Pool {
 		s := pool("p-", names)

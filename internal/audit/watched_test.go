@@ -74,8 +74,8 @@ func TestWatched(t *testing.T) {
 	}
 }
 
-// A watch folds small prefixes, as the audit does that suggests it. The rate of a fold has the first create
-// of each new prefix, and emptied prefixes.
+// A watch folds small prefixes, as an audit does. The rate of the fold includes the first create of each new prefix,
+// and prefixes that are now empty.
 func TestWatchedFolds(t *testing.T) {
 	at := watchBegan.Add(10 * time.Minute)
 	var rows []live.Row

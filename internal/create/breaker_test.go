@@ -103,8 +103,8 @@ func TestStalledNoMore(t *testing.T) {
 		return exactlyonce.Result{TimeOver: true}, errUnknown
 	}}
 	reported := words(begin(t.Context(), configOf(c), input(documents...)))
-	// 0 in full, 1 to 4 briefly, 5 is created, 6 in full, 8 to 10 briefly, 11 is
-	// created, 13 in full, and 15 and 17 to 20 briefly.
+	// Object 0 gets the whole time, and 1 to 4 a short time. Object 5 is created, so 6 gets the whole time again, and
+	// 8 to 10 a short time. Object 11 is created. 13 gets the whole time, and 15 and 17 to 20 a short time.
 	if len(c.sent) != 21 || c.briefly != 4+1+1+3+1+1+1+1+4 {
 		t.Errorf("%d were sent, %d of them briefly", len(c.sent), c.briefly)
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 )
 
-// A remainder counts all objects, and tells a bounded number of shares apart.
+// A remainder counts all objects. It lists a limited number of them by document.
 func TestRemainderIsBounded(t *testing.T) {
 	var r Remainder
 	for n := 2 * maxShares; n > 0; n-- {
@@ -22,8 +22,8 @@ func TestRemainderIsBounded(t *testing.T) {
 	}
 }
 
-// An object that has the name of another one may be of the run if it has no creation ID, or if it has another ID and
-// the run's label. Of both together, a tally keeps a bounded number.
+// If the name of an object is taken, the object with the name may belong to the run: it has no creation ID, or
+// another ID and the run's label. A tally keeps a limited number of such objects.
 func TestHoldersOfNames(t *testing.T) {
 	config := Config{Key: "k"}
 	id := exactlyonce.Derive(exactlyonce.Derivation{Creation: "v1-ours"})

@@ -30,20 +30,19 @@ type accident struct {
 type excuse int
 
 const (
-	// behindTheResponse: the object was stored although the response does not say
-	// so, or may be yet; that matters to objects without a creation ID.
+	// behindTheResponse: the object was stored, or might be stored later, although the response doesn't show it. This
+	// matters for objects without a creation ID.
 	behindTheResponse excuse = 1 << iota
 	// unreadable: the object could not be read back for lack of permission, or was
 	// read from a cache that lags behind.
 	unreadable
-	// landsLate: the object may be stored when the process that sent it is no
-	// more, and another one has checked in vain.
+	// landsLate: the object might be stored after the process that sent it has ended, and after another process has
+	// checked for it.
 	landsLate
 	// nameGiven: something picks names.
 	nameGiven
-	// stripped: something removes or overwrites annotations. A named object that is
-	// there without a creation ID is taken for another's, as by kubectl. So is an object
-	// with another ID under the one name of a key.
+	// stripped: something removes or overwrites annotations. An object with a fixed name and no creation ID then
+	// counts as another client's, as with kubectl. So does an object with another ID and the only name of a key.
 	stripped
 )
 
@@ -72,7 +71,7 @@ func overwrite(o *unstructured.Unstructured) {
 
 func strip(o *unstructured.Unstructured) { o.SetAnnotations(nil) }
 
-// postAccidents are those of a POST. Nothing is the first: it is the truth.
+// postAccidents are the accidents of a POST. In the first one, nothing happens.
 var postAccidents = []accident{
 	{name: "nothing"},
 

@@ -94,7 +94,7 @@ func TestResponseOfAnotherRequest(t *testing.T) {
 // object that ours refers to, and returns the error of its read.
 var refusals = []string{"404 of another name", "404 of another namespace", "a webhook's no to another"}
 
-// A refusal that names an object that is missing, or a denial that names any, is a refusal.
+// A 404 or a denial of admission is a refusal, also if it names another object.
 func TestRefusalThatNamesAnotherObject(t *testing.T) {
 	for _, name := range refusals {
 		synctest.Test(t, func(t *testing.T) {
@@ -108,8 +108,8 @@ func TestRefusalThatNamesAnotherObject(t *testing.T) {
 	}
 }
 
-// A creation ID under another name proves that something picks names, also if a
-// conflict is the first response that comes: the object is named.
+// An object with our creation ID and another name shows that something picks names, also if the first response is a
+// conflict. The error has the object's name.
 func TestRenamedAfterALostResponse(t *testing.T) {
 	server := oncetest.NewServer()
 	picked := rename("picked")
@@ -163,8 +163,8 @@ func TestReadResponseOfAnotherRequest(t *testing.T) {
 	}
 }
 
-// An object without a creation ID can't be known again: a response of another
-// namespace or fixed name is a lost one. Some APIs respond with another type.
+// An object without a creation ID can't be recognized. So a response that names another namespace or fixed name is a
+// lost response. Some APIs respond with another type.
 func TestResponseOfAnotherRequestUntracked(t *testing.T) {
 	for name, response := range otherResponses {
 		for _, generated := range []bool{true, false} {
@@ -256,7 +256,7 @@ func TestNothingIsSentAfterTheLimiter(t *testing.T) {
 	})
 }
 
-// slowCredential takes its time before it passes a request on.
+// slowCredential waits before it passes a request on.
 type slowCredential struct{ http.RoundTripper }
 
 func (s slowCredential) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -331,7 +331,7 @@ func TestTransportThatFailsBefore(t *testing.T) {
 	}
 }
 
-// A time to wait that is beyond the range of durations is a long one.
+// A Retry-After that is beyond the range of durations is a long pause.
 func TestRetryAfterBeyondTime(t *testing.T) {
 	for _, seconds := range []string{"9223372036854775807", "9223372037", "99999999999999999999", "-9223372036854775808"} {
 		server := oncetest.NewServer()
@@ -360,7 +360,7 @@ func TestErrorWithoutACause(t *testing.T) {
 	}
 }
 
-// A review is stored nowhere: its response has no name, and names no other object.
+// A review isn't stored, and its response has no name. So the response isn't about another object.
 func TestResponseWithoutAName(t *testing.T) {
 	for _, name := range []string{"", "mine"} {
 		server := oncetest.NewServer()

@@ -107,7 +107,7 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// Over a network, too, a request that certainly was not sent leaves no doubt.
+// Over a network, too, a POST that certainly was not sent doesn't put the object in doubt.
 func TestOverANetwork(t *testing.T) {
 	server := oncetest.NewServer()
 	network := httptest.NewServer(server)
@@ -138,7 +138,7 @@ func (r resender) RoundTrip(req *http.Request) (*http.Response, error) {
 	return r.RoundTripper.RoundTrip(again)
 }
 
-// A transport that repeats a POST by itself does not get it past the Creator's.
+// The Creator stops a transport that repeats a POST.
 func TestTransportThatSendsAgain(t *testing.T) {
 	server := oncetest.NewServer()
 	server.Next("create", "*", oncetest.DropResponse)
@@ -150,7 +150,7 @@ func TestTransportThatSendsAgain(t *testing.T) {
 	}
 }
 
-// A redirect is followed: nothing was carried out before it.
+// A redirect is followed, because its server has stored nothing.
 func TestRedirect(t *testing.T) {
 	server := oncetest.NewServer()
 	to := server.Config().Host + "/api/v1/namespaces/ns/configmaps"
@@ -161,8 +161,8 @@ func TestRedirect(t *testing.T) {
 	}
 }
 
-// client-go repeats a POST after 429 and Retry-After by itself; a Creator's are
-// its own, told of and counted.
+// client-go repeats a POST after 429 and Retry-After without a report. A Creator repeats the POST itself, and reports
+// and counts this.
 func TestNoSilentResending(t *testing.T) {
 	server := oncetest.NewServer()
 	busy := withHeader(oncetest.TooManyRequests(0), "Retry-After", "0")
@@ -286,7 +286,7 @@ func TestAge(t *testing.T) {
 	}
 }
 
-// An IPAddress has its generateName for a name, so its conflict is one.
+// The name of an IPAddress is its generateName, so a conflict is final after one POST.
 func TestIPAddress(t *testing.T) {
 	server := oncetest.NewServer()
 	kind := schema.GroupVersionKind{Group: "networking.k8s.io", Version: "v1", Kind: "IPAddress"}
@@ -304,9 +304,8 @@ func TestIPAddress(t *testing.T) {
 	}
 }
 
-// A name that no path can carry (a branch's) cannot be read back. It cannot be
-// stored either, so that its refusal stands at once, also after a response that
-// was lost.
+// A name that can't be in a URL path, such as a branch with a slash, can't be read back. The server can't store it
+// either. So a refusal is final at once, also after a lost response.
 func TestNameThatNoPathCanCarry(t *testing.T) {
 	refuses := oncetest.Refuse(apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "", field.ErrorList{
 		field.Invalid(field.NewPath("metadata", "name"), "x", "a lowercase RFC 1123 subdomain"),
@@ -330,7 +329,7 @@ func TestNameThatNoPathCanCarry(t *testing.T) {
 	}
 }
 
-// While such a name is in doubt, something may have stored it under another.
+// If the object of such a name is in doubt, something might have stored it under another name.
 func TestNameThatNoPathCanCarryInDoubt(t *testing.T) {
 	object := configMap()
 	object.SetGenerateName("feature/login-")
@@ -375,9 +374,8 @@ func TestBadArguments(t *testing.T) {
 	}
 }
 
-// One Creator may be used by several goroutines, and several Creators for one
-// server share nothing: two leaders, each with goroutines that want the same,
-// during faults.
+// Several goroutines can use one Creator, and several Creators for one server share nothing. The test has two leaders
+// with goroutines that create the same objects during faults.
 func TestConcurrently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := klog.NewContext(t.Context(), logr.Discard()) // client-go logs responses that break off
@@ -451,8 +449,8 @@ func (l *limiter) Wait(ctx context.Context) error {
 	return nil
 }
 
-// The time for a request begins when it is sent: a limiter that has many to let
-// through gives up at once where it sees that the time will not do.
+// The time limit of a request begins when it is sent. If the rate limiter knew the limit, it would refuse a request
+// that has to wait for longer.
 func TestLimiterSeesNoDeadline(t *testing.T) {
 	config := oncetest.NewServer().Config()
 	l := &limiter{RateLimiter: flowcontrol.NewFakeAlwaysRateLimiter()}

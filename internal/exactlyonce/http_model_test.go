@@ -23,10 +23,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/choices"
 )
 
-// The HTTP model goes where the first one does not: through requests, responses,
-// client-go and the transport, to a server that is scripted response by response.
-// Every script of accidents up to a depth is tried, and the promise is checked
-// by the checker that users have.
+// The HTTP model tests the parts that the model of pkg/once/protocol leaves out: requests, responses, client-go and
+// the transport. Its server is scripted response by response. The model runs each script of accidents up to a depth.
+// The checker of oncetest, which users have, checks the promise.
 
 func TestHTTPModel(t *testing.T) {
 	generated := ID{Derivation: Derivation{Creation: ourID}, names: ourID}
@@ -250,8 +249,7 @@ func promiseOf(err error) oncetest.Outcome {
 	return oncetest.Failed
 }
 
-// creationOf is which creation an object is of: its content says it, which
-// nothing strips.
+// creationOf returns the creation of an object. It is in the content, which no accident removes.
 func creationOf(o metav1.Object) string {
 	creation, _, _ := unstructured.NestedString(o.(*unstructured.Unstructured).Object, "data", "creation")
 	return creation

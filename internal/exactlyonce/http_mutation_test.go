@@ -38,7 +38,7 @@ func (m misreading) RoundTrip(req *http.Request) (*http.Response, error) {
 	return m.as(nil)
 }
 
-// A wrong classification of responses is found out by the HTTP model.
+// The HTTP model finds a wrong classification of responses.
 func TestHTTPModelFindsWrongClassifications(t *testing.T) {
 	absent := oncetest.Refuse(apierrors.NewNotFound(configMaps, ""))
 	noPermission := oncetest.Refuse(apierrors.NewForbidden(configMaps, "", nil))

@@ -7,8 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// A creation ID removes nothing that a user wrote, and replaces one that came with
-// a copy.
+// A creation ID doesn't remove annotations of the user. It replaces an ID that was copied with the object.
 func TestStamp(t *testing.T) {
 	for name, test := range map[string]struct{ metadata, want map[string]any }{
 		"bare":       {map[string]any{}, map[string]any{"annotations": map[string]any{Annotation: "v1-id"}}},

@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The run's label takes no label from an object that a server would have given
-// it.
+// The server copies the template's labels to a Job without labels. The run's label would prevent that, so the labels
+// are copied with it.
 func TestInheritedLabels(t *testing.T) {
 	const template = "spec: {template: {metadata: {labels: {app: nightly}}}}\n"
 	for name, test := range map[string]struct {

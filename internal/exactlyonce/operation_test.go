@@ -21,8 +21,7 @@ import (
 
 const ourID, ourRun = "v1-ours", "v1-run"
 
-// script is a server that gives one response after the other, and the last one
-// permanently.
+// script is a server that gives one response after the other. It repeats the last one.
 type script struct {
 	posts, gets []response
 	sent        []string  // names of the POSTs
@@ -143,7 +142,7 @@ func TestQuotaAfterSeveralNames(t *testing.T) {
 	}
 }
 
-// The pursuit ends in time: without a doubt as a failure, else as unknown.
+// At the end of its time, a create has failed if it is without a doubt, and is unknown otherwise.
 func TestRetryTimeout(t *testing.T) {
 	throttled := response{Observation: protocol.Observation{Finding: protocol.NotStored, Err: apierrors.NewTooManyRequests("slow down", 7), RetryAfter: 7 * time.Second}}
 	for _, test := range []struct {
@@ -176,7 +175,7 @@ func TestRetryTimeout(t *testing.T) {
 	}
 }
 
-// One that is longer than the object's time is the end, and no time is used up.
+// A Retry-After that is longer than the rest of the object's time ends the create without a pause.
 func TestRetryAfterThatIsTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -253,8 +252,7 @@ func (s *interrupting) post(until, ctx context.Context, name string) response {
 	return s.script.post(until, ctx, name)
 }
 
-// Without time to retry there is one POST. If it is lost, it is read back once,
-// within half a minute.
+// Without time to retry, there is one POST. After a lost response there is one GET, which has half a minute.
 func TestWithoutTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, test := range map[string]struct {
@@ -377,7 +375,7 @@ func TestUncheckedConflict(t *testing.T) {
 	}
 }
 
-// An interrupt during the rechecks ends it: the rechecks were too short.
+// If an interrupt ends the rechecks, the outcome is unknown, because they were too few.
 func TestInterruptWhileLooking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
@@ -419,9 +417,8 @@ func TestIDsLost(t *testing.T) {
 	}
 }
 
-// A POST that certainly was not sent says nothing about the time of the one that
-// may have been carried out; one that was turned away does, because something
-// may have sent it twice.
+// The time of the first POST includes POSTs that were refused, because a proxy might have sent them twice. It leaves
+// out POSTs that certainly were not sent.
 func TestFirstPost(t *testing.T) {
 	for unsent, want := range map[bool]int{true: 3, false: 2} {
 		synctest.Test(t, func(t *testing.T) {

@@ -145,8 +145,7 @@ func TestKeepsSeriesForAnHour(t *testing.T) {
 	}
 }
 
-// If too many prefixes would have series, those leave that were in no list for the
-// longest time.
+// If too many prefixes would have series, the prefixes that were in no list for the longest time lose theirs.
 func TestLeastRecentLeaves(t *testing.T) {
 	f, s := newFakeEngine(), newSelection(1, 10)
 	for i, want := range []string{"[a-]", "[a- b-]", "[b- c-]"} {

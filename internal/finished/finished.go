@@ -31,7 +31,7 @@ type Status struct {
 	// Reason and Message are those of the condition or the phase that shows the end. They come from the cluster,
 	// and can be empty.
 	Reason, Message string
-	// Ended is when the object finished. It is zero if the object doesn't tell.
+	// Ended is when the object finished. It is zero if the object doesn't show it.
 	Ended time.Time
 	// Suspended is whether a running object waits to be resumed.
 	Suspended bool

@@ -113,8 +113,8 @@ func TestTotalsOfATypeThatLeft(t *testing.T) {
 	}
 }
 
-// How much is behind a watch is asked before it is opened again, and for the first time
-// after a long list.
+// Before a watch is opened again, the engine requests the server's state, to know which events are old. It also does
+// so before the first watch after a long list.
 func TestBacklogIsAsked(t *testing.T) {
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)
@@ -141,7 +141,7 @@ func TestBacklogIsAsked(t *testing.T) {
 	}
 }
 
-// A name pool is counted since the state of its list, however long that took.
+// A name pool counts from the state of its list on, also if the list took long.
 func TestSinceItsList(t *testing.T) {
 	server := newFakeServer(t, 1)
 	addRuns(server, 6)

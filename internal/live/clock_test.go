@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
-// Rates advance with the time that passes, which a step of the calendar is not.
+// Rates follow the elapsed time, and ignore steps of the clock.
 func TestClock(t *testing.T) {
 	passed := time.Hour // since the computer booted
 	c := &clock{uptime: func() time.Duration { return passed }}

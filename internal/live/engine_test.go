@@ -643,7 +643,7 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// A steady rate looks like one over a gap, too, in which the times of creates are unknown, and after it.
+// A steady rate stays the same over a gap, in which the times of creates are unknown, and after it.
 func TestSteadyOverAGap(t *testing.T) {
 	began := time.Unix(0, 0)
 	for _, gap := range []time.Duration{30 * time.Second, 10 * time.Minute, time.Hour} {

@@ -190,8 +190,8 @@ func TestRemoved(t *testing.T) {
 	}
 }
 
-// A type that discovery does not know is gone only if it is not found itself: a server
-// that has just started knows few types. One that is gone and known again comes back.
+// If discovery doesn't know a type, the type is gone only if a request for it fails, too, because a server that has
+// just started knows few types. A type that comes back is counted again.
 func TestDiscoveryForgets(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
@@ -228,8 +228,7 @@ func TestDiscoveryForgets(t *testing.T) {
 	}
 }
 
-// A type that is removed and known again, but cannot be read, is no type that is gone, and
-// none that is counted.
+// If a removed type comes back but can't be read, it is neither gone nor counted.
 func TestInstalledAgain(t *testing.T) {
 	t.Parallel()
 	for refused, reason := range map[int]census.Reason{
@@ -347,7 +346,7 @@ func TestSelectorAndUpdates(t *testing.T) {
 	}
 }
 
-// Where one namespace is counted, a name pool of a cluster-scoped type passes, too.
+// If one namespace is counted, the events of a cluster-scoped type are applied, too.
 func TestPassageOfClusterScoped(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
@@ -390,8 +389,8 @@ func TestCountedInVain(t *testing.T) {
 	}
 }
 
-// A type is counted again for a tenth of the time, but at once for a minute of that,
-// whether events come between or not.
+// Repeated lists of a type take at most a tenth of the time, but one minute of listing needs no pause. Events in
+// between change nothing.
 func TestRestBetweenCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		trouble := &backoff{}
@@ -419,8 +418,7 @@ func TestRestBetweenCounts(t *testing.T) {
 	})
 }
 
-// A list that must be read is asked for again for a tenth of the time, if that breaks
-// off after objects have come.
+// If a list breaks off after some objects, requesting it again takes at most a tenth of the time.
 func TestRestBetweenTornLists(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
@@ -485,7 +483,7 @@ func TestFirstOpenRefused(t *testing.T) {
 	}
 }
 
-// That the user ends the watch while a list is read is no failure.
+// If the user ends the watch while a list is read, that isn't a failure.
 func TestEndInAList(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
@@ -683,7 +681,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// Where nothing happens, and the server has no bookmarks, nothing is wrong.
+// If nothing happens and the server has no bookmarks, the engine reports no problem.
 func TestStill(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
@@ -739,7 +737,7 @@ func TestLeaveOut(t *testing.T) {
 	}
 }
 
-// How long is watched is reckoned from when all had been counted.
+// The duration of a watch begins when all types have been counted.
 func TestBegan(t *testing.T) {
 	server := newFakeServer(t, 1)
 	server.Fault = refuse(func(_ string, watch bool) int {
@@ -754,7 +752,7 @@ func TestBegan(t *testing.T) {
 	}
 }
 
-// A type that is served in another version than before is followed in that one.
+// If a type is served in another version than before, the engine watches the new version.
 func TestNewVersion(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
@@ -809,8 +807,7 @@ func TestForbiddenForAWhile(t *testing.T) {
 	}
 }
 
-// A type that fails is asked after those that do not, for a tenth of the time, and is not
-// waited for.
+// A type that fails comes after those that work, takes at most a tenth of the time, and delays no other type.
 func TestFailingTypeHoldsNothingUp(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
@@ -859,7 +856,7 @@ func TestNumberIsFromBeforeTheBurst(t *testing.T) {
 	}
 }
 
-// Where a server does not say how many objects there are, there is not one.
+// If the server doesn't report the number of objects, the number is unknown, and not 1.
 func TestUnknownNumber(t *testing.T) {
 	k := newTestStore()
 	k.replace(&listing{objects: 200})

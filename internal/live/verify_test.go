@@ -44,7 +44,7 @@ func slowly(t *testing.T) {
 	t.Cleanup(func() { quietEvery = every })
 }
 
-// A watch that something on the way holds back shows at the end.
+// If something delays the events of a watch, the verification at the end notices.
 func TestVerifyHeldBack(t *testing.T) {
 	slowly(t)
 	server := newFakeServer(t, 1)
@@ -143,7 +143,7 @@ func TestVerifyBusy(t *testing.T) {
 	}
 }
 
-// Events that are lost on the way show within a minute.
+// Lost events are noticed within a minute.
 func TestLostEvents(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
@@ -160,8 +160,8 @@ func TestLostEvents(t *testing.T) {
 	}
 }
 
-// An etcd that is restored under a running server, and has climbed past the state of the
-// watch since, shows by the number of objects.
+// An etcd was restored under a running server, and has since passed the state of the watch. The number of objects
+// shows this.
 func TestRestoredAndAhead(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
@@ -179,7 +179,7 @@ func TestRestoredAndAhead(t *testing.T) {
 	}
 }
 
-// Objects that a backup brings back are no creates.
+// Objects that a backup brings back don't count as creates.
 func TestRestoredObjectsAreNotCreated(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
@@ -201,8 +201,7 @@ func TestRestoredObjectsAreNotCreated(t *testing.T) {
 	}
 }
 
-// Where the types cannot be discovered, that is reported once, and new types may be
-// missing.
+// If types can't be discovered, the engine reports this once, and new types may be missing.
 func TestUndiscovered(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)

@@ -46,7 +46,7 @@ func drawModel(t *rapid.T, maxAttempts int64) Model {
 	return newRapidModel(t, names, int(logUniform(t, "attempts", maxAttempts)))
 }
 
-// drawExisting draws from nothing to a full pool, with both ends seen closely.
+// drawExisting draws a number of existing names, from none to all. Numbers close to both ends are frequent.
 func drawExisting(t *rapid.T, m Model) int64 {
 	distance := logUniform(t, "distance", m.Names()) - rapid.Int64Range(0, 1).Draw(t, "less")
 	if rapid.Bool().Draw(t, "almost full") {
@@ -84,7 +84,7 @@ func TestSumsBoundEachOther(t *testing.T) {
 	})
 }
 
-// Sums over a run of creates are those over its two parts, wherever it is cut.
+// The sums over a run of creates are the sums over its two parts, wherever the run is divided.
 func TestSumsAreAdditive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, MaxAttempts)
@@ -136,7 +136,7 @@ func TestMonotone(t *testing.T) {
 	})
 }
 
-// One create is a run of one.
+// A run of one create has the chance of this create.
 func TestOneCreate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, MaxAttempts)

@@ -30,7 +30,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// No flag is left to the default, which offers files for whatever it is.
+// Every flag has a completion, because the default of cobra offers files for any flag.
 func TestEveryFlagCompletes(t *testing.T) {
 	var visit func(*cobra.Command)
 	visit = func(command *cobra.Command) {

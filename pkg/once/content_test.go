@@ -59,7 +59,7 @@ func TestOtherContent(t *testing.T) {
 	}
 }
 
-// A later change of the object, such as by another controller, is no other content.
+// A later change of the object, such as by another controller, doesn't count as other content.
 func TestChangedLater(t *testing.T) {
 	server := oncetest.NewServer()
 	creator := creatorFor(server)
@@ -79,8 +79,7 @@ func TestChangedLater(t *testing.T) {
 	}
 }
 
-// The namespace that a cluster-scoped object has in its manifest is no content, and
-// no server stores it.
+// The namespace in the manifest of a cluster-scoped object doesn't count as content, because no server stores it.
 func TestClusterScopedContent(t *testing.T) {
 	server := oncetest.NewServer()
 	for i, namespace := range []string{"", "a", "b"} {

@@ -68,8 +68,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// older is a type of an API as one version of its library has it, and newer as
-// the next one does.
+// older and newer are one API type, as two versions of a library define it.
 type older struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`

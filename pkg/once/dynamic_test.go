@@ -86,7 +86,7 @@ func TestTypeChanges(t *testing.T) {
 	}
 }
 
-// A namespace that is missing is not a type that is gone: discovery is not repeated.
+// If a namespace is missing, discovery isn't repeated, because the type still exists.
 func TestMissingObjectsKeepTheMapper(t *testing.T) {
 	server := oncetest.NewServer()
 	creator := creatorFor(server)
@@ -119,7 +119,7 @@ func (b *blocking) RESTMapping(schema.GroupKind, ...string) (*meta.RESTMapping, 
 	return nil, errors.New("no server")
 }
 
-// The mapper doesn't keep a call from its end.
+// A call ends with its context, even if the mapper hangs.
 func TestMapperHonorsContext(t *testing.T) {
 	server := oncetest.NewServer()
 	mapper := &blocking{asked: make(chan struct{}, 1), until: make(chan struct{})}

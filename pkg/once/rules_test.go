@@ -68,7 +68,8 @@ func TestConflictWithoutObject(t *testing.T) {
 	}
 }
 
-// Two such conflicts are no reason to stop: others may have deleted the objects.
+// If the name is taken twice, and its object is not found, the call goes on, because another client might have
+// deleted the object.
 func TestConflictsThenCreated(t *testing.T) {
 	server := oncetest.NewServer()
 	server.Next("create", "configmaps", oncetest.Conflict, oncetest.Conflict)
@@ -192,8 +193,8 @@ func ownedBy(uid types.UID, controller bool) []metav1.OwnerReference {
 	return []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: uid, Controller: &controller}}
 }
 
-// The annotation shows whose the object of the name is, and the controller must be the one
-// that was sent. Without the annotation, only the controller can show that it is ours.
+// The annotation shows to which create the object of the name belongs, and its controller must be the one that was
+// sent. Without the annotation, only the controller can show that the object is ours.
 func TestHolder(t *testing.T) {
 	ours, others, another := ownedBy(owner.UID, true), ownedBy("another", true), once.NewID().String()
 	for name, test := range map[string]struct {
@@ -252,8 +253,8 @@ func TestHolder(t *testing.T) {
 	}
 }
 
-// An ID has one name. While another object has it, no object is created under a
-// next name: two objects would be the end of it, after the first name is free again.
+// An ID has one name. While another object has it, no object is created under another name. Otherwise there would be
+// two objects once the first name is free again.
 func TestNoNextName(t *testing.T) {
 	server := oncetest.NewServer()
 	creator := creatorFor(server)

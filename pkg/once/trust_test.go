@@ -98,8 +98,8 @@ func TestFormerSecretCannotBeRead(t *testing.T) {
 	mustCreate(t, creator, configMap(), idOf(t), once.Created)
 }
 
-// A policy that removes the digest, or a digest of another version, makes no difference: a
-// controller that deletes and creates again on Differs doesn't repeat its work.
+// If a policy removes the digest, or the digest has another version, the object doesn't differ. So a controller that
+// deletes and creates again on Differs doesn't repeat its work.
 func TestDigestCannotBeCompared(t *testing.T) {
 	byKey, err := once.FromKey("order-17")
 	if err != nil {

@@ -40,7 +40,7 @@ const (
 	p5 = "P5: the advice doesn't end the trouble"
 )
 
-// What histories must have in common with reality, so that the model isn't vacuous.
+// Events that some histories must have. A model without them would prove nothing.
 const (
 	histories  = "histories"
 	acted      = "the adversary acted"

@@ -19,7 +19,7 @@ const (
 	Broken Consequence = "broken"
 	// Truncated means that the end of the object's name is missing in the child's name.
 	Truncated Consequence = "truncated"
-	// Fits means that it fits whatever the object is called.
+	// Fits means that no object's name is too long.
 	Fits Consequence = "fits"
 )
 

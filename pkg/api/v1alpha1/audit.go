@@ -371,7 +371,7 @@ type SkipReason string
 // AuditGate holds the limits of the --fail-above flags, and the prefixes above them. A limit
 // is null if you did not set it.
 type AuditGate struct {
-	// FailAbove is the largest probability that the next create fails that passes.
+	// FailAbove is the limit of --fail-above for the probability that the next create fails. An equal value passes.
 	FailAbove *float64 `json:"failAbove"`
 	// FailAboveCount is the largest number of names that passes.
 	FailAboveCount *int64 `json:"failAboveCount"`

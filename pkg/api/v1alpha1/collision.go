@@ -219,7 +219,7 @@ type ChurnPolicy struct {
 
 // CollisionGate holds the limit of --fail-above, and the items above it.
 type CollisionGate struct {
-	// FailAbove is the largest probability that passes.
+	// FailAbove is the limit of --fail-above. An equal probability passes.
 	FailAbove float64 `json:"failAbove"`
 	// Exceeded are the items above the limit.
 	Exceeded []CollisionExceeded `json:"exceeded"`

@@ -103,7 +103,7 @@ type PruneCounts struct {
 	Failed int64 `json:"failed"`
 	// Unknown is how many may or may not be deleted.
 	Unknown int64 `json:"unknown"`
-	// NotTried is how many were not tried before the end of the run.
+	// NotTried is the number of chosen objects that the run ended without trying to delete.
 	NotTried int64 `json:"notTried"`
 	// Left are the objects that are not deleted, by reason.
 	Left []PruneLeft `json:"left"`

@@ -149,7 +149,7 @@ func (r *CollisionReport) DeepCopyObject() runtime.Object { return copyOf(r) }
 // DeepCopyObject implements runtime.Object, by which kubectl's printers print.
 func (r *VersionReport) DeepCopyObject() runtime.Object { return copyOf(r) }
 
-// copyOf returns a copy made through JSON, which has the whole of a report.
+// copyOf returns a deep copy of a report. It encodes the report in JSON and decodes it again, which keeps all fields.
 func copyOf[T any](in *T) *T {
 	out := new(T)
 	data, err := json.Marshal(in)

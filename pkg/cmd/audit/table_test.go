@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 )
 
-// days returns a time as a report has it; a negative one has no end.
+// days returns a number of days as reports have it. A negative number stands for no end, which is null.
 func days(n float64) *float64 {
 	if n < 0 {
 		return nil

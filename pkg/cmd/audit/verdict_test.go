@@ -156,7 +156,8 @@ func TestRecordAboveTheGate(t *testing.T) {
 	}
 }
 
-// A prefix that nothing is like has the rule about prefixes, and a name has its prefix.
+// If no prefix is similar, the message explains how a prefix is written. For the name of an object, it has the
+// object's prefix.
 func TestNotFoundLines(t *testing.T) {
 	near := map[string]pools.Near{
 		"jobs.batch/run":       {Prefix: "run-"},

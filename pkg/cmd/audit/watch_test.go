@@ -91,7 +91,7 @@ jobs.batch/job- -n prod is no longer shown, because it has fewer than 10 names, 
 	}
 }
 
-// A report that has been shown is whole: the gates are evaluated with it.
+// Showing a report doesn't shorten it, because the gates are evaluated with it afterwards.
 func TestShownReportStaysWhole(t *testing.T) {
 	var quiet []string
 	a := appendingTo(io.Discard, io.Discard)
@@ -311,7 +311,7 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// That rows are below is not all where --top has left some out.
+// The line about the rows below the screen mentions --top if it has left out further rows.
 func TestBelow(t *testing.T) {
 	for _, test := range []struct {
 		belowTop int64

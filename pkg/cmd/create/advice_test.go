@@ -97,7 +97,7 @@ func TestNamesCannotHarm(t *testing.T) {
 	see(t, "", fate{}, []create.Event{unknown(demo(), evil), readTo(1)}).expect(t, "kubectl get "+quoted, "\x1b")
 }
 
-// Each copy that is there and could not be printed is named.
+// Each copy that exists and could not be printed is named.
 func TestUnprintedCopies(t *testing.T) {
 	d := numbered(1, 3)
 	events := []create.Event{created(d, "demo-1"), created(d, "demo-2"), created(d, "demo-3"), readTo(1)}

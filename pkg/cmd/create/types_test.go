@@ -30,8 +30,8 @@ func (s *server) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.R
 	return &meta.RESTMapping{GroupVersionKind: kind.WithVersion(versions[0])}, nil
 }
 
-// A type is looked up once. One missing type is looked up again, and after a document that brings types each
-// of them. The earlier documents are created before.
+// A type is looked up once. One missing type is looked up again, and after a document that adds types, each missing
+// type. The earlier documents are created first.
 func TestTypesAreLookedForOnce(t *testing.T) {
 	s := &server{types: []string{"A.v1", "A.v2"}}
 	settled := 0

@@ -64,8 +64,7 @@ func TestConditionsOfFor(t *testing.T) {
 	}
 }
 
-// Values that are wrong are wrong for kubectl, too, and for the object where that
-// shows.
+// kubectl refuses the same wrong values. It refuses some of them only when it checks an object.
 func TestWrongFor(t *testing.T) {
 	for _, value := range []string{
 		"", "x", "Ready", "condition", "jsonpath", "jsonpath=", "jsonpath={.a}=", "jsonpath={.a}=b=c", "jsonpath={.a", "delete", "create",

@@ -142,7 +142,7 @@ func TestNameHasTheFormOfAGeneratedName(t *testing.T) {
 	})
 }
 
-// Fields of servers and tools are no content. All others are.
+// Fields that servers and tools set don't change the digest. All other fields do.
 func TestDigestOfContent(t *testing.T) {
 	o := Object{Kind: "ConfigMap", Namespace: "n", GenerateName: "p-"}
 	digest := func(content map[string]any) string { return Secret{}.Digest("id", o, content) }

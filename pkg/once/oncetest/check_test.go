@@ -21,7 +21,7 @@ func generated(purpose string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "p-", Labels: map[string]string{"purpose": purpose}}}
 }
 
-// Each promise, kept and broken.
+// Check accepts an object that keeps its promise, and reports each kind of broken promise.
 func TestCheck(t *testing.T) {
 	late := oncetest.StoreLate(time.Hour, oncetest.DropRequest)
 	type expected = map[string]oncetest.Outcome
@@ -77,7 +77,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// One object after the other is no duplicate: deleting frees the creation.
+// Two objects of one creation are no duplicates if the first one was deleted before the second one was created.
 func TestOneAfterTheOther(t *testing.T) {
 	server := oncetest.NewServer()
 	client := configMapsOf(server.Config())
@@ -92,7 +92,7 @@ func TestOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// A reconciler that never ran isn't a test that passes.
+// If the reconciler never ran, the test doesn't pass.
 func TestNothingWasCreated(t *testing.T) {
 	server := oncetest.NewServer()
 	create(t, configMapsOf(server.Config()), generated("")) // is ignored

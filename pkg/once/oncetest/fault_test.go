@@ -128,7 +128,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// The faults are those of any transport: of a client that sends protobuf, too.
+// The faults work on any transport, also for a client that sends protobuf.
 func TestWrap(t *testing.T) {
 	server := oncetest.NewServer()
 	network := httptest.NewServer(server)

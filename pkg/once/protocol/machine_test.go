@@ -41,7 +41,7 @@ func TestAge(t *testing.T) {
 	}
 }
 
-// Next changes nothing until the response is observed: it may be asked again.
+// Until a response is observed, calling Next again gives the same request.
 func TestNextIsTheSame(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	m := New(generated, now)

@@ -24,8 +24,7 @@ type model struct {
 	// crashes: the client may be killed once, and is run again with the same
 	// ID, unless it finds its object, as a run with a key does
 	crashes bool
-	// again: the client comes back in any case, without looking first, as a
-	// reconcile does whose cache knows nothing
+	// again: the client always runs again, and doesn't list objects before, like a reconcile with an empty cache
 	again bool
 	// lags: reads see a state before any of ours was stored
 	lags bool
@@ -33,8 +32,8 @@ type model struct {
 	calm bool
 	// renames: a webhook picks names
 	renames bool
-	// exempt is the most histories of a thousand that may break the promise,
-	// because no client could keep it.
+	// exempt is the largest number of histories per thousand that may break the promise, because no client could keep
+	// it.
 	exempt int
 }
 
@@ -180,8 +179,8 @@ func (m model) run(c *choices.Choices) (kind ending, exempt string, err error) {
 	return endingOf(done), exempt, err
 }
 
-// check is the promise, and the reason to exempt a history that breaks it. POSTs
-// that are on their way still land after the end.
+// check checks the promise at the end of a history. If no client could have kept it, check returns the reason. POSTs
+// that are still in flight are stored first.
 func (w *world) check(d Done) (exempt string, err error) {
 	kind, before := endingOf(d), w.stored
 	for _, p := range w.late { // others may be gone by then

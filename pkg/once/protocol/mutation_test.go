@@ -13,9 +13,8 @@ type cell struct {
 	in      string
 }
 
-// safe are the steps that a rule could have without breaking the promise. It has
-// another one because users want their object, or no warning where it can be
-// helped.
+// safe are the wrong steps of a rule that break no promise. The rule has another step, because users want their
+// object, and no unnecessary warning.
 var safe = map[cell][]step{
 	{NotStored, "clean"}:          {failed, nextName},
 	{Renamed, "clean"}:            {created}, // the object is there
@@ -37,10 +36,9 @@ var safe = map[cell][]step{
 	{GivenUp, "inDoubt"}: {created, failed, nextName},
 }
 
-// The model notices a rule that promises or sends where the right one does not:
-// each cell of the table is there for a reason. Left out is a response that was
-// lost without a doubt, which cannot be, because it begins the doubt; and a
-// webhook that renames untracked objects, which cannot be known.
+// The model notices each rule that promises or sends something else, so each cell of the table has a reason. Two
+// cells can't be tested. A response that was lost without a doubt can't occur, because it begins the doubt. A webhook
+// that renames untracked objects can't be noticed.
 func TestModelFindsWrongRules(t *testing.T) {
 	tracked := model{depth: 6, config: generated}
 	plain := model{depth: 8, config: untracked}
@@ -113,8 +111,8 @@ func TestModelFindsTooFewRechecks(t *testing.T) {
 	}
 }
 
-// Why an ID of an owner has one name: with a next one, a reconcile that finds the
-// first name free again creates a second object.
+// An ID of an owner has one name. With a second name, a reconcile that finds the first name free again would create a
+// second object.
 func TestModelFindsASecondName(t *testing.T) {
 	if _, err := (model{depth: 8, config: ofAKey, again: true, calm: true}).explore(); err == nil {
 		t.Error("the model does not find it")

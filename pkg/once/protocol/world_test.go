@@ -49,15 +49,15 @@ type holder struct {
 
 func (h *holder) ours() bool { return h.id == ourID }
 
-// delayed is a POST that is on its way: it lands by its time, or whenever.
+// delayed is a POST in flight. The server stores it until by at the latest, or at any time if by is zero.
 type delayed struct {
 	name string
 	by   time.Time
 }
 
 const (
-	// hedge is how long the first copy of a POST may be on its way when the
-	// second was denied: any longer, and no client can rule it out.
+	// hedge is how long the first copy of a POST can be in flight after the second copy was denied. If it were
+	// longer, no client could exclude a late copy.
 	hedge = 12 * time.Second
 	// clocksApart is how far one API server's clock may be before another's.
 	clocksApart = 4 * time.Second
@@ -110,8 +110,7 @@ func (w *world) wait(m *Machine, until time.Time) {
 	}
 }
 
-// strip returns which of them the server removes: that is chosen when it first
-// matters.
+// strip returns whether the server removes the ID and the label. The model chooses this when it first matters.
 func (w *world) strip() stripped {
 	if w.strips == nil {
 		all := []stripped{{}, {id: true}}

@@ -135,7 +135,7 @@ func TestAwait(t *testing.T) {
 	if err := c.Await(ctx, func() error { asked++; return responses[asked-1] }); !errors.Is(err, wrong) || asked != 3 {
 		t.Errorf("asked %d times: %v", asked, err)
 	}
-	// One that is ready does.
+	// A server that is ready knows them.
 	asked = 0
 	if err := c.Await(ctx, func() error { asked++; return responses[asked-1] }); !errors.Is(err, forbidden) || asked != 2 {
 		t.Errorf("asked %d times: %v", asked, err)

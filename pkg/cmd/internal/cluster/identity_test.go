@@ -12,8 +12,7 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 )
 
-// A cluster is known by the UID of kube-system, and by its time. A server that returns
-// neither is one without.
+// A cluster is known by the UID of kube-system, and by its time. A server that returns neither has no identity.
 func TestIdentity(t *testing.T) {
 	for name, test := range map[string]struct {
 		code  int

@@ -117,8 +117,7 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// However many items there are, they are printed as kubectl's printers print them as a
-// whole, one object after the other.
+// Any number of items is printed as kubectl's printers print the whole list.
 func TestItems(t *testing.T) {
 	report := func(items int) *v1alpha1.AuditReport {
 		r := &v1alpha1.AuditReport{TypeMeta: v1alpha1.TypeOf("AuditReport"), Items: []v1alpha1.AuditItem{}}
@@ -146,7 +145,7 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// failing takes so many bytes.
+// failing is a writer that fails after a number of bytes.
 type failing struct{ left int }
 
 func (f *failing) Write(p []byte) (int, error) {

@@ -80,7 +80,7 @@ func TestScreenThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// A dumb terminal, as that of an editor, understands nothing of it.
+// A dumb terminal, such as that of an editor, can't show a screen.
 func TestDumbTerminal(t *testing.T) {
 	t.Setenv("TERM", "dumb")
 	ptmx, tty, err := pty.Open()

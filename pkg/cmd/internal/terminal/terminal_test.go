@@ -49,8 +49,7 @@ func TestWrapped(t *testing.T) {
 	}
 }
 
-// Where no terminal is, no progress is shown, however long it takes, and lines
-// are written as they are.
+// Without a terminal, no progress is shown, even if the work takes long, and lines are written unchanged.
 func TestProgressInAPipe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
