@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -302,6 +303,12 @@ func TestDuplicatesTimes(t *testing.T) {
 		Expect(t, 0, ``, warning+`Searched configmaps in .*: 0 objects created .*\nNo object is likely a duplicate\.\n`)
 	ahead.Run("duplicates", "cm", "-n", p.namespace, "--since=2h").
 		Expect(t, 0, `GRADE.*\nlikely +configmaps/c-\S+ +[4-7]\dm .*\n.*\n`, warning+`Searched .*: 4 objects created .*\nFound . groups? .*`)
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	ahead.Context = ctx
+	if r := ahead.Run("duplicates", "-n", p.namespace); r.Code != 130 {
+		t.Errorf("after an interrupt: %+v", r)
+	}
 }
 
 // The ready ClusterRole is enough to find duplicates of every type except Secrets and custom

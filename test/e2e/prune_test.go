@@ -3,7 +3,9 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -268,7 +271,37 @@ func TestPruneFinished(t *testing.T) {
 		`Warning: 1 of these objects has not finished\nDeleted 1 of 1 object\. Failed: 0\.\n`)
 }
 
-// Objects with a finalizer are not yet deleted. A plan names the creators of a prefix if there are several.
+// Objects that change between the list and their DELETE are decided about again. If one changes each time, it is left, and
+// the exit code is 1.
+func TestPruneOfObjectsThatChange(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	names := createMaps(t, ns, 4, metav1.ObjectMeta{GenerateName: "change-", Labels: map[string]string{"app": "x"}})
+	maps := harness.Clientset(t, retrying).CoreV1().ConfigMaps(ns)
+	proxy := faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault {
+		label := map[string]string{
+			names[0]: `"app":"y"`, names[1]: fmt.Sprintf(`"at":"%d"`, time.Now().UnixNano()), names[2]: `"seen":"once"`,
+		}[path.Base(r.URL.Path)]
+		if !deletes(r) || label == "" {
+			return nil
+		}
+		_, err := maps.Patch(context.WithoutCancel(r.Context()), path.Base(r.URL.Path), types.MergePatchType,
+			[]byte(`{"metadata":{"labels":{`+label+`}}}`), metav1.PatchOptions{})
+		if err != nil {
+			t.Error(err)
+		}
+		return nil
+	})
+	harness.As(t, proxy.Config).Run("prune", "configmaps/change-", "-n", ns, "-l", "app=x", "--keep=0", "--yes").Expect(t, 1, ``,
+		`Deleted 2 of 4 objects\. 2 left: 1 with other labels by now, 1 changed after the plan\. Failed: 0\.\n`+
+			`To go on, run:\n  kubectl genname prune configmaps/change- -n `+ns+` .* --selector app=x --max-delete 4 --yes\n`)
+	if now := mapNames(t, ns); !slices.Contains(now, names[0]) || !slices.Contains(now, names[1]) || len(now) != 2 {
+		t.Errorf("left are %q of %q", now, names)
+	}
+}
+
+// Objects with a finalizer are not yet deleted. A plan names the creators of a prefix if there are several. Names of
+// another generateName with the same first 58 bytes are similar, and are left.
 func TestPruneReportsWhatIsSo(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
@@ -285,6 +318,11 @@ func TestPruneReportsWhatIsSo(t *testing.T) {
 		`3 objects would .*\nWarning: 3 clients create configmaps/hold- in namespace `+ns+`\. To be deleted: .*alice \(1 of 1\).*\nFirst: .*`)
 	u.Run("prune", "configmaps/hold-", "-n", ns, "--keep=0", "--yes").Expect(t, 0, ``,
 		`Warning: 3 clients create configmaps/hold- .*\nDeleted 2 of 3 objects\. Deleting: 1 \(held by finalizers or a grace period\)\. Failed: 0\.\n`)
+	long := strings.Repeat("x", 58)
+	createMaps(t, ns, 1, metav1.ObjectMeta{GenerateName: long + "production-"})
+	u.Run("prune", "configmaps/"+long+"staging-", "-n", ns, "--keep=0", "--yes").Expect(t, 0, ``,
+		`Nothing to delete .*\n1 object left: 1 not generated from the prefix\.\nNo name was generated from .*\n`+
+			`Other generateNames have the same first 58 bytes\. Name one if you mean it:\n  configmaps/x{58}production-\n`)
 	u.Run("prune", "configmaps/hold-", "-n", "nonsuch", "--keep=0", "--yes").Expect(t, 1, ``, `Error from server \(NotFound\): namespaces "nonsuch" not found\n`)
 }
 
