@@ -68,10 +68,11 @@ func Build(rows iter.Seq[live.Row], counted *Counted, options Options, odds *Odd
 		options: &options, odds: odds, old: old, folds: map[foldKey]*fold{},
 		found: map[string]bool{}, near: nearest{}, seen: map[v1alpha1.PrefixRef]bool{},
 		verdict: verdict{unknown: map[string]bool{}},
-		shown:   top{order: options.Order, limit: options.Top},
 	}
-	for r := range rows {
-		b.add(&row{Row: r})
+	b.shown = top{order: options.Order, limit: options.Top, below: b.hideBelowTop}
+	var r row
+	for r.Row = range rows {
+		b.add(&r)
 	}
 	return b.result(counted)
 }
@@ -138,9 +139,7 @@ func (b *builder) add(r *row) {
 		b.foldOrHide(r)
 		return
 	}
-	for _, below := range b.shown.add(r) {
-		b.hideBelowTop(below)
-	}
+	b.shown.add(r)
 }
 
 // hide counts a name pool that the report doesn't show.
@@ -204,9 +203,7 @@ func (b *builder) trimExceeded() {
 
 // result returns the report of all name pools that were added.
 func (b *builder) result(counted *Counted) (*Result, error) {
-	for _, below := range b.shown.trim() {
-		b.hideBelowTop(below)
-	}
+	b.shown.trim()
 	folded := b.folded()
 	items := make([]v1alpha1.AuditItem, len(b.shown.rows))
 	for i, r := range b.shown.rows {

@@ -92,26 +92,34 @@ type top struct {
 	order Order
 	limit int // 0 for none
 	rows  []*row
+	least *row       // the last of the first rows when they were sorted, or nil
+	below func(*row) // is called with each row that is not among the first
 }
 
-// add adds a row, and returns rows that are certainly not among the first.
-func (t *top) add(r *row) (below []*row) {
+// add adds a copy of a row.
+func (t *top) add(r *row) {
 	r.rank = t.order.rank(r)
-	if t.limit > 0 && len(t.rows) >= t.limit && len(t.rows)/2 >= t.limit {
-		below = t.trim()
+	if t.least != nil && t.order.compare(r, t.least) > 0 {
+		t.below(r)
+		return
 	}
-	t.rows = append(t.rows, r)
-	return below
+	if t.limit > 0 && len(t.rows)/2 >= t.limit {
+		t.trim()
+	}
+	kept := *r
+	t.rows = append(t.rows, &kept)
 }
 
-// trim sorts the rows, and returns those that are not among the first.
-func (t *top) trim() (below []*row) {
+// trim sorts the rows, and keeps only the first.
+func (t *top) trim() {
 	slices.SortFunc(t.rows, t.order.compare)
 	if t.limit == 0 || len(t.rows) <= t.limit {
-		return nil
+		return
 	}
-	below = slices.Clone(t.rows[t.limit:])
+	for _, r := range t.rows[t.limit:] {
+		t.below(r)
+	}
 	clear(t.rows[t.limit:])
 	t.rows = t.rows[:t.limit]
-	return below
+	t.least = t.rows[t.limit-1]
 }

@@ -16,13 +16,13 @@ type counts struct {
 	names, generated, chosen int32
 	recent                   [Windows]int32
 	oldest, newest           uint32 // 0 if unknown
-	origin                   unique.Handle[origin]
-	creator                  string // name of the controller of the newest object
-	*extra
 	// bounded and alike are true while all creators are bounded by replicas, or are controllers of
 	// one kind.
 	bounded, alike bool
 	declared       bool // it was created for a generateName
+	origin         unique.Handle[origin]
+	creator        string // name of the controller of the newest object
+	*extra
 }
 
 // origin is a creator without the name of the controller, which differs most.

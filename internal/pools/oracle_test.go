@@ -258,8 +258,12 @@ func TestRemoveAndUpdate(t *testing.T) {
 		if diff := gocmp.Diff(numbers(oracle{rules}.count(left)), numbers(collect(s))); diff != "" {
 			t.Fatalf("numbers after empty pools are gone (-want +got):\n%s", diff)
 		}
-		if s.Objects() != int64(len(left)) || s.declared+s.undeclared != len(s.index) || len(s.free)+len(s.index) > 2*len(objects) {
-			t.Fatalf("%d objects, %d + %d of %d pools", s.Objects(), s.declared, s.undeclared, len(s.index))
+		kept := 0
+		for range s.each() {
+			kept++
+		}
+		if s.Objects() != int64(len(left)) || s.declared+s.undeclared != kept || len(s.free)+kept > 2*len(objects) {
+			t.Fatalf("%d objects, %d + %d of %d pools", s.Objects(), s.declared, s.undeclared, kept)
 		}
 	})
 }
