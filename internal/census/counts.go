@@ -40,7 +40,8 @@ func (s *Scanner) Count(ctx context.Context, resources []Resource, namespace str
 	begin := func(r Resource, _ bool) Visitor {
 		return &setVisitor{of: counts, resource: r, set: pools.New(r.GroupVersionResource, &counts.rules)}
 	}
-	summary, err := s.Visit(ctx, resources, namespace, decode.Asked{}, begin)
+	asked := decode.Asked{NoLabels: counts.rules.Selector == nil}
+	summary, err := s.Visit(ctx, resources, namespace, asked, begin)
 	for r, objects := range counts.unprefixed {
 		summary.Unprefixed = append(summary.Unprefixed, TypeCount{r, objects})
 	}

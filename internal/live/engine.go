@@ -29,7 +29,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
@@ -171,7 +170,7 @@ func (e *Engine) countAll(ctx context.Context) error {
 	begin := func(of census.Resource, _ bool) census.Visitor {
 		return &visitor{store: e.types.of(of.GroupResource()).store}
 	}
-	summary, err := scanner.Visit(ctx, e.Types, e.Namespace, decode.Asked{}, begin)
+	summary, err := scanner.Visit(ctx, e.Types, e.Namespace, e.asked(), begin)
 	if err != nil {
 		return err
 	}

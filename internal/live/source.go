@@ -53,7 +53,7 @@ func (e *Engine) list(ctx context.Context, to *store) (list *listing, skipped []
 		}
 	}
 	begin := func(census.Resource, bool) census.Visitor { return &visitor{store: to} }
-	summary, err := scanner.Visit(ctx, []census.Resource{to.resource}, e.Namespace, decode.Asked{}, begin)
+	summary, err := scanner.Visit(ctx, []census.Resource{to.resource}, e.Namespace, e.asked(), begin)
 	e.requests.Add(summary.Requests)
 	switch {
 	case err != nil:
@@ -66,6 +66,9 @@ func (e *Engine) list(ctx context.Context, to *store) (list *listing, skipped []
 	}
 	return list, nil
 }
+
+// asked selects the parts of objects that the engine needs.
+func (e *Engine) asked() decode.Asked { return decode.Asked{NoLabels: e.rules.Selector == nil} }
 
 // numbers requests the numbers of objects of types. It retries for the time patience. It also returns the types
 // without a response.

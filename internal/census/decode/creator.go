@@ -3,8 +3,6 @@ package decode
 import (
 	"bytes"
 	"encoding/json"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Creator is the creator of an object. It is the controller, or a field manager if there is no controller.
@@ -18,10 +16,17 @@ type Creator struct {
 	Certain bool
 }
 
-// creator returns the first controller of an object, and the manager that created it.
-func (d *decoder) creator(owners []Owner, managed []metav1.ManagedFieldsEntry) Creator {
-	creator := d.manager(managed)
-	for _, o := range owners {
+// managed is an entry of managedFields.
+type managed struct {
+	manager, subresource string
+	at                   int64  // Unix seconds, or 0 if unknown
+	fields               []byte // its FieldsV1, valid until visit returns
+}
+
+// creator returns the first controller of the current object, and the manager that created it.
+func (d *decoder) creator() Creator {
+	creator := d.manager()
+	for _, o := range d.object.Owners {
 		if o.Controller && o.Kind != "" {
 			creator.APIVersion, creator.Kind, creator.Name, creator.Certain = o.APIVersion, o.Kind, o.Name, true
 			return creator
@@ -32,24 +37,24 @@ func (d *decoder) creator(owners []Owner, managed []metav1.ManagedFieldsEntry) C
 
 // manager returns the first manager that owns generateName, or the oldest manager. Of managers with equal times,
 // it returns the first.
-func (d *decoder) manager(managed []metav1.ManagedFieldsEntry) Creator {
-	var oldest *metav1.ManagedFieldsEntry
-	for i := range managed {
-		entry := &managed[i]
-		if entry.Manager == "" || entry.Subresource != "" {
+func (d *decoder) manager() Creator {
+	var oldest *managed
+	for i := range d.managed {
+		entry := &d.managed[i]
+		if entry.manager == "" || entry.subresource != "" {
 			continue
 		}
-		if entry.FieldsV1 != nil && d.ownsGenerateName(entry.FieldsV1.GetRawBytes()) {
-			return Creator{Manager: head(entry.Manager), Certain: true}
+		if d.ownsGenerateName(entry.fields) {
+			return Creator{Manager: head(entry.manager), Certain: true}
 		}
-		if oldest == nil || !entry.Time.IsZero() && (oldest.Time.IsZero() || entry.Time.Before(oldest.Time)) {
+		if oldest == nil || entry.at != 0 && (oldest.at == 0 || entry.at < oldest.at) {
 			oldest = entry
 		}
 	}
 	if oldest == nil {
 		return Creator{}
 	}
-	return Creator{Manager: head(oldest.Manager)}
+	return Creator{Manager: head(oldest.manager)}
 }
 
 // maxOwns is the number of results of ownsGenerateName that are kept, and maxFields the length of a FieldsV1 up to
@@ -59,11 +64,11 @@ const maxOwns, maxFields = 256, 4 << 10
 // ownsGenerateName reports whether a FieldsV1 contains metadata.generateName. It remembers results, because most
 // objects of a list have equal FieldsV1.
 func (d *decoder) ownsGenerateName(fields []byte) bool {
-	if !bytes.Contains(fields, []byte(`"f:generateName"`)) {
-		return false
-	}
 	if owns, known := d.owns[string(fields)]; known {
 		return owns
+	}
+	if !bytes.Contains(fields, []byte(`"f:generateName"`)) {
+		return false
 	}
 	var parsed struct {
 		Metadata map[string]json.RawMessage `json:"f:metadata"`

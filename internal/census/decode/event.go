@@ -80,11 +80,11 @@ func (d *decoder) event(what string, object func(into any) error, visit func(*Ev
 	default:
 		return malformedf("an event of type %.64q", what)
 	}
-	d.meta = metav1.PartialObjectMetadata{}
-	if err := object(&d.meta); err != nil {
+	var meta metav1.PartialObjectMetadata
+	if err := object(&meta); err != nil {
 		return err
 	}
-	if event.ResourceVersion = d.meta.ResourceVersion; event.ResourceVersion == "" {
+	if event.ResourceVersion = meta.ResourceVersion; event.ResourceVersion == "" {
 		return Malformed("an event without a resourceVersion")
 	}
 	if event.Type == Bookmark {
@@ -92,7 +92,8 @@ func (d *decoder) event(what string, object func(into any) error, visit func(*Ev
 	}
 	event.Object = &d.object
 	d.visit = func(*Object) error { return visit(&event) }
-	return d.found(nil)
+	d.read(&meta.ObjectMeta)
+	return d.found()
 }
 
 // protobufEvents reads events. Each event has its length in four bytes before it

@@ -151,6 +151,7 @@ func (d *decoder) jsonItem(j *jsonReader, raw *gojson.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	d.meta.ObjectMeta = item.Metadata
-	return d.found(*raw)
+	d.read(&item.Metadata)
+	d.object.Raw = *raw
+	return d.found()
 }

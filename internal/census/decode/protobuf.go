@@ -64,11 +64,10 @@ func (d *decoder) listField(number protowire.Number, length int64) error {
 		}
 		return d.listMeta(&meta)
 	case listItems:
-		d.meta = metav1.PartialObjectMetadata{}
-		if err := d.unmarshal(length, &d.meta); err != nil {
+		if err := d.unmarshal(length, metadata{d}); err != nil {
 			return err
 		}
-		return d.found(nil)
+		return d.found()
 	}
 	return d.skip(length)
 }
@@ -153,14 +152,22 @@ func (d *decoder) skip(length int64) error {
 
 // unmarshal decodes a message of the given length.
 func (d *decoder) unmarshal(length int64, into interface{ Unmarshal([]byte) error }) error {
-	if length < 0 || length > maxObject {
+	var message []byte
+	var err error
+	switch {
+	case length < 0 || length > maxObject:
 		return malformedf("a message of %d bytes", length)
+	case length <= bufferSize:
+		message, err = d.r.Peek(int(length))
+		defer func() { _, _ = d.r.Discard(len(message)) }()
+	default:
+		message = make([]byte, length)
+		_, err = io.ReadFull(d.r, message)
 	}
-	d.buffer.Reset()
-	if _, err := io.CopyN(&d.buffer, d.r, length); err != nil {
+	if err != nil {
 		return unexpected(err)
 	}
-	if err := into.Unmarshal(d.buffer.Bytes()); err != nil {
+	if err := into.Unmarshal(message); err != nil {
 		return malformedf("%T: %v", into, err)
 	}
 	return nil
