@@ -32,14 +32,20 @@ func stuck(is func(object string) bool) func(string) (exactlyonce.Result, error)
 
 func always(string) bool { return true }
 
+// series returns n documents, numbered by the verb of the format.
+func series(n int, format string) (documents []string) {
+	for i := range n {
+		documents = append(documents, fmt.Sprintf(format, i))
+	}
+	return documents
+}
+
 // After one object has used up its time, the next objects at its place are sent once each. After five
 // losses, nothing more is sent to this place. Three such places stop the run.
 func TestStalled(t *testing.T) {
 	var documents []string
 	for _, place := range []string{"configmaps/a", "configmaps/b", "secrets/a", "secrets/b"} {
-		for n := range 100 {
-			documents = append(documents, fmt.Sprintf("%s/%s%d-", place, strings.ReplaceAll(place, "/", ""), n))
-		}
+		documents = append(documents, series(100, place+"/"+strings.ReplaceAll(place, "/", "")+"%d-")...)
 	}
 	for name, test := range map[string]struct {
 		ends            func(string) (exactlyonce.Result, error)
@@ -89,10 +95,6 @@ func TestStalledCopies(t *testing.T) {
 
 // One success ends probing. A refusal changes nothing.
 func TestStalledNoMore(t *testing.T) {
-	var documents []string
-	for n := range 30 {
-		documents = append(documents, fmt.Sprintf("configmaps/a/%d-", n))
-	}
 	c := &cluster{ends: func(object string) (exactlyonce.Result, error) {
 		switch object {
 		case "5-", "11-":
@@ -102,7 +104,7 @@ func TestStalledNoMore(t *testing.T) {
 		}
 		return exactlyonce.Result{TimeOver: true}, errUnknown
 	}}
-	reported := words(begin(t.Context(), configOf(c), input(documents...)))
+	reported := words(begin(t.Context(), configOf(c), input(series(30, "configmaps/a/%d-")...)))
 	// Object 0 gets the whole time, and 1 to 4 a short time. Object 5 is created, so 6 gets the whole time again, and
 	// 8 to 10 a short time. Object 11 is created. 13 gets the whole time, and 15 and 17 to 20 a short time.
 	if len(c.sent) != 21 || c.briefly != 4+1+1+3+1+1+1+1+4 {
@@ -140,14 +142,10 @@ func TestRecheckHoldsNothingUp(t *testing.T) {
 // The number of concurrent rechecks is limited.
 func TestLookingAgainIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var documents []string
-		for range 2*maxRechecking + 100 {
-			documents = append(documents, "configmaps/a/x-")
-		}
 		c := &cluster{looks: always, ends: func(string) (exactlyonce.Result, error) { return exactlyonce.Result{}, errForbidden }}
 		looking, most := 0, 0
 		start := time.Now()
-		for e := range begin(t.Context(), configOf(c), input(documents...)) {
+		for e := range begin(t.Context(), configOf(c), input(series(2*maxRechecking+100, "configmaps/a/%d-")...)) {
 			if _, is := e.(Retry); is {
 				looking++
 				most = max(most, looking)
@@ -162,55 +160,47 @@ func TestLookingAgainIsBounded(t *testing.T) {
 	})
 }
 
+// looksForFirst is a cluster that rechecks the first object of x-, whose create ends with the error.
+func looksForFirst(err error) *cluster {
+	n := 0
+	first := func(object string) bool { return object == "x-" && n == 1 }
+	c := &cluster{looks: first}
+	c.during = func(object string) {
+		if object == "x-" {
+			n++
+		}
+	}
+	c.ends = func(object string) (exactlyonce.Result, error) {
+		if first(object) {
+			return exactlyonce.Result{}, err
+		}
+		return exactlyonce.Result{}, nil
+	}
+	return c
+}
+
 // While one copy is rechecked, the other copies of its document wait for a refusal or a success. Other
-// documents don't wait.
+// documents don't wait, unless they have a fixed name.
 func TestLookingAgainForACopy(t *testing.T) {
+	const y, named = "configmaps/a/y-", "configmaps/a/named"
 	for name, test := range map[string]struct {
 		err  error
+		next string
 		want []string
 	}{
-		"refused":   {errForbidden, []string{"retry", "created y-", "created y-", "created y-", "failed x-", "2 not attempted", "end 2"}},
-		"there":     {nil, []string{"retry", "created y-", "created y-", "created y-", "created x-", "created x-", "created x-", "end 2"}},
-		"exhausted": {errConflict, []string{"retry", "created y-", "created y-", "created y-", "failed x-", "created x-", "created x-", "end 2"}},
+		"refused":   {errForbidden, y, []string{"retry", "created y-", "created y-", "created y-", "failed x-", "2 not attempted", "end 2"}},
+		"there":     {nil, y, []string{"retry", "created y-", "created y-", "created y-", "created x-", "created x-", "created x-", "end 2"}},
+		"exhausted": {errConflict, y, []string{"retry", "created y-", "created y-", "created y-", "failed x-", "created x-", "created x-", "end 2"}},
+		"named":     {nil, named, []string{"retry", "created x-", "created x-", "created x-", "created named", "end 2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				n := 0
-				first := func(object string) bool { return object == "x-" && n == 1 }
-				c := &cluster{looks: first}
-				c.during = func(object string) {
-					if object == "x-" {
-						n++
-					}
-				}
-				c.ends = func(object string) (exactlyonce.Result, error) {
-					if first(object) {
-						return exactlyonce.Result{}, test.err
-					}
-					return exactlyonce.Result{}, nil
-				}
-				config := configOf(c)
+				config := configOf(looksForFirst(test.err))
 				config.Copies, config.Concurrency = 3, 1
-				expect(t, words(begin(t.Context(), config, input("configmaps/a/x-", "configmaps/a/y-"))), test.want...)
+				expect(t, words(begin(t.Context(), config, input("configmaps/a/x-", test.next))), test.want...)
 			})
 		})
 	}
-}
-
-// The end of a batch waits for rechecks and for deferred copies, too.
-func TestBatchWithRechecks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := &cluster{looks: func(string) bool { return true }}
-		config := configOf(c)
-		config.Copies, config.Concurrency = 2, 1
-		s := newSession(t.Context(), config, func(Event) {})
-		if err := s.Create(input("configmaps/a/x-")); err != nil || len(c.sent) != 2 {
-			t.Errorf("%v, %d sent", err, len(c.sent))
-		}
-		if end := s.End(); end.Created != 2 {
-			t.Errorf("%+v", end)
-		}
-	})
 }
 
 // A user who can't read objects back is warned once per place. The review runs parallel to the first
@@ -282,23 +272,10 @@ func TestDeniedWithConflict(t *testing.T) {
 	})
 }
 
-// looksForFirst is a cluster that rechecks the first object of x-.
-func looksForFirst() *cluster {
-	n := 0
-	c := &cluster{looks: func(object string) bool { return object == "x-" && n == 1 }}
-	c.during = func(object string) {
-		if object == "x-" {
-			n++
-		}
-	}
-	return c
-}
-
 // The other copies of a rechecked document wait for the recheck, and not for the end of the input.
 func TestAsideDoesNotWaitForInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := looksForFirst()
-		config := configOf(c)
+		config := configOf(looksForFirst(nil))
 		config.Copies, config.Concurrency = 2, 1
 		start := time.Now()
 		var second time.Duration
@@ -316,17 +293,6 @@ func TestAsideDoesNotWaitForInput(t *testing.T) {
 		if second != lookingAgain {
 			t.Errorf("the second copy was created after %s", second)
 		}
-	})
-}
-
-// An object with a fixed name also waits for deferred copies.
-func TestNamedWaitsForAllBefore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := looksForFirst()
-		config := configOf(c)
-		config.Copies, config.Concurrency = 3, 1
-		expect(t, words(begin(t.Context(), config, input("configmaps/a/x-", "configmaps/a/named"))),
-			"retry", "created x-", "created x-", "created x-", "created named", "end 2")
 	})
 }
 
@@ -359,24 +325,20 @@ func TestCopiesInFlightAreNoProbes(t *testing.T) {
 func TestLostForGood(t *testing.T) {
 	for name, test := range map[string]struct {
 		silent      bool
-		documents   []string
+		documents   string
 		copies      int
 		sent, least int
 	}{
-		"a server that is gone":         {true, []string{"configmaps/a/named%d"}, 1, 1, 1},
-		"a place":                       {false, []string{"configmaps/a/named%d"}, 1, 5, 5},
-		"copies that were sent at once": {false, []string{"configmaps/a/x%d-"}, 100, 5 * 8, 5},
+		"a server that is gone":         {true, "configmaps/a/named%d", 1, 1, 1},
+		"a place":                       {false, "configmaps/a/named%d", 1, 5, 5},
+		"copies that were sent at once": {false, "configmaps/a/x%d-", 100, 5 * 8, 5},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			c := &cluster{takes: time.Minute, silent: test.silent, ends: func(string) (exactlyonce.Result, error) { return exactlyonce.Result{}, errUnknown }}
-			var documents []string
-			for n := range 100 {
-				documents = append(documents, fmt.Sprintf(test.documents[0], n))
-			}
 			config := configOf(c)
 			config.Copies = test.copies
 			start := time.Now()
-			words(begin(t.Context(), config, input(documents...)))
+			words(begin(t.Context(), config, input(series(100, test.documents)...)))
 			if took := time.Since(start); took > 6*time.Minute || len(c.sent) > test.sent || len(c.sent) < test.least {
 				t.Errorf("%s: %d were sent in %s", name, len(c.sent), took)
 			}
@@ -466,11 +428,7 @@ func TestUnknownWithAResponse(t *testing.T) {
 		"no right": {Unverified: true},
 	} {
 		c := &cluster{ends: func(string) (exactlyonce.Result, error) { return result, errUnknown }}
-		var documents []string
-		for n := range 20 {
-			documents = append(documents, fmt.Sprintf("configmaps/a/named%d", n))
-		}
-		words(begin(t.Context(), configOf(c), input(documents...)))
+		words(begin(t.Context(), configOf(c), input(series(20, "configmaps/a/named%d")...)))
 		if len(c.sent) != 20 {
 			t.Errorf("%s: %d were sent", name, len(c.sent))
 		}

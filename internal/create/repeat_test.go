@@ -402,23 +402,39 @@ func TestGenerations(t *testing.T) {
 	}
 }
 
-// Dry runs with a key show the outcome of a run. With a secret they don't show the names.
-func TestDryRunsWithAKey(t *testing.T) {
+// Dry runs with a key show the outcome of a run, with the name and the creation ID annotation. With a secret they don't
+// show them. Without a key they print only the document.
+func TestDryRuns(t *testing.T) {
+	secret := []derive.Secret{secretOf("1")}
 	for name, test := range map[string]struct {
+		key     idempotency.Key
 		dryRun  DryRun
 		secrets []derive.Secret
 		want    string
+		id      string
 	}{
-		"client":           {ClientDryRun, nil, "shown " + idOf(1).Name("x-", 0) + "x-"},
-		"client, a secret": {ClientDryRun, []derive.Secret{secretOf("1")}, "shown x-<secret>x-"},
-		"server":           {ServerDryRun, nil, "created x-"},
+		"client":           {key, ClientDryRun, nil, "shown " + idOf(1).Name("x-", 0) + "x-", idOf(1).String()},
+		"client, a secret": {key, ClientDryRun, secret, "shown x-<secret>x-", ""},
+		"client, no key":   {"", ClientDryRun, nil, "shown x-", ""},
+		"server":           {key, ServerDryRun, nil, "created x-", ""},
 	} {
 		there := existing("configmaps/a/x-", 0, 0, test.secrets...)
 		c := &cluster{existing: []idempotency.Existing{there}}
-		config := withKey(c)
-		config.DryRun, config.Copies, config.Secrets = test.dryRun, 2, test.secrets
-		expect(t, words(begin(t.Context(), config, input("configmaps/a/x-"))), "exists "+there.Name, test.want, "end 1")
-		if len(c.ids) > 0 && c.ids[0] != exactlyonce.Untracked() || len(c.found) != 1 {
+		config, want := withKey(c), []string{"exists " + there.Name, test.want, "end 1"}
+		config.Key, config.DryRun, config.Copies, config.Secrets = test.key, test.dryRun, 2, test.secrets
+		if test.key == "" {
+			want[0] = test.want
+		}
+		expect(t, words(func(yield func(Event) bool) {
+			for e := range begin(t.Context(), config, input("configmaps/a/x-")) {
+				o, is := e.(Outcome)
+				if is && o.Kind == Shown && (o.Result.Object.GetAnnotations()[exactlyonce.Annotation] != test.id || test.id == "" && o.Result.Object.GetLabels() != nil) {
+					t.Errorf("%s: %v", name, o.Result.Object)
+				}
+				yield(e)
+			}
+		}), want...)
+		if len(c.ids) > 0 && c.ids[0] != exactlyonce.Untracked() || len(c.found) != len(test.key) {
 			t.Errorf("%s: sent as %v, listed %v", name, c.ids, c.found)
 		}
 	}
@@ -452,58 +468,31 @@ func TestNaming(t *testing.T) {
 	}
 }
 
-// A client dry run of a run with a key prints the first name and the creation ID annotation. Without a
-// key it prints only the document.
-func TestClientDryRun(t *testing.T) {
-	config := configOf(&cluster{})
-	config.DryRun = ClientDryRun
-	expect(t, words(begin(t.Context(), config, input("configmaps/a/x-"))), "shown x-", "end 1")
-	config.Key = key
-	id := idOf(0)
-	for e := range begin(t.Context(), config, input("configmaps/a/x-")) {
-		if o, is := e.(Outcome); is && (o.Result.Object.GetName() != id.Name("x-", 0) || o.Result.Object.GetAnnotations()[exactlyonce.Annotation] != id.String()) {
-			t.Errorf("%v", o.Result.Object)
-		}
-	}
-	config.Secrets = []derive.Secret{secretOf("1")}
-	for e := range begin(t.Context(), config, input("configmaps/a/x-", "configmaps/a/own")) {
-		if o, is := e.(Outcome); is && len(o.Result.Object.GetAnnotations())+len(o.Result.Object.GetLabels()) > 0 {
-			t.Errorf("with a secret: %v", o.Result.Object)
-		}
-	}
-}
-
-// Listed objects are reported as existing, even if others are refused.
-func TestExistsAfterRefusal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := &cluster{
-			existing: []idempotency.Existing{existing("configmaps/a/x-", 0, 1), existing("configmaps/a/x-", 0, 2)},
-			ends:     func(string) (exactlyonce.Result, error) { return exactlyonce.Result{}, errForbidden },
-		}
-		config := withKey(c)
-		config.Copies, config.Concurrency = 3, 1
-		expect(t, words(begin(t.Context(), config, input("configmaps/a/x-"))), "failed x-", "exists "+c.existing[0].Name, "exists "+c.existing[1].Name, "end 1")
-	})
-}
-
-// They are also reported after an interrupt, unless they must be read.
-func TestExistsAfterInterrupt(t *testing.T) {
-	for _, whole := range []bool{false, true} {
+// Listed objects are reported as existing, even if others are refused, or after an interrupt, unless they must be read.
+func TestExistsInTheEnd(t *testing.T) {
+	there := existing("configmaps/a/x-", 0, 2)
+	exists := "exists " + there.Name
+	for _, test := range []struct {
+		refused, interrupted, whole bool
+		want                        []string
+	}{
+		{true, false, false, []string{"failed x-", "2 not attempted", exists, "end 1"}},
+		{false, true, false, []string{"created x-", "2 not attempted", exists, "end 1"}},
+		{false, true, true, []string{"created x-", "3 not attempted", "end 1"}},
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, interrupt := context.WithCancel(t.Context())
 			defer interrupt()
-			c := &cluster{
-				existing: []idempotency.Existing{existing("configmaps/a/x-", 0, 2)},
-				during:   func(string) { interrupt() },
-				takes:    time.Second,
+			c := &cluster{existing: []idempotency.Existing{there}, takes: time.Second}
+			if test.refused {
+				c.ends = func(string) (exactlyonce.Result, error) { return exactlyonce.Result{}, errForbidden }
+			}
+			if test.interrupted {
+				c.during = func(string) { interrupt() }
 			}
 			config := withKey(c)
-			config.Copies, config.Concurrency, config.Whole = 4, 1, whole
-			want := []string{"created x-", "2 not attempted", "exists " + c.existing[0].Name, "end 1"}
-			if whole {
-				want = []string{"created x-", "3 not attempted", "end 1"}
-			}
-			expect(t, words(begin(ctx, config, input("configmaps/a/x-"))), want...)
+			config.Copies, config.Whole = 4, test.whole
+			expect(t, words(begin(ctx, config, input("configmaps/a/x-"))), test.want...)
 		})
 	}
 }

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
@@ -127,47 +125,34 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// If reading hangs, the documents that were read are created, and an interrupt still works.
+// If reading hangs, the documents that were read are created, and an interrupt still works. The run waits for requests
+// in flight.
 func TestReaderHangs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, interrupt := context.WithCancel(t.Context())
-		defer interrupt()
-		hanging := make(chan struct{})
-		defer close(hanging)
-		c := &cluster{takes: 3 * time.Second}
-		time.AfterFunc(10*time.Second, interrupt)
-		start := time.Now()
-		var end Summary
-		var reported []string
-		for e := range begin(ctx, configOf(c), func(yield func(*Document, error) bool) {
-			yield(document("configmaps/a/1-"), nil)
-			<-hanging
-		}) {
-			reported = append(reported, word(e))
-			end, _ = e.(Summary)
-		}
-		expect(t, reported, "created 1-", "end 1")
-		if took := time.Since(start); !end.Unread || took != 11*time.Second {
-			t.Errorf("%+v after %s", end, took)
-		}
-	})
-}
-
-// After an interrupt the run waits for requests in flight, even if reading hangs.
-func TestReaderHangsWhileOneIsInFlight(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, interrupt := context.WithCancel(t.Context())
-		defer interrupt()
-		hanging := make(chan struct{})
-		defer close(hanging)
-		c := &cluster{takes: 5 * time.Second, during: func(string) { interrupt() }}
-		config := configOf(c)
-		config.Overlap = true
-		expect(t, words(begin(ctx, config, func(yield func(*Document, error) bool) {
-			yield(document("configmaps/a/1-"), nil)
-			<-hanging
-		})), "created 1-", "end 1")
-	})
+	for after, want := range map[time.Duration]time.Duration{10 * time.Second: 11 * time.Second, time.Second: 6 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, interrupt := context.WithCancel(t.Context())
+			defer interrupt()
+			hanging := make(chan struct{})
+			defer close(hanging)
+			time.AfterFunc(after, interrupt)
+			config := configOf(&cluster{takes: 5 * time.Second})
+			config.Overlap = true
+			start := time.Now()
+			var end Summary
+			var reported []string
+			for e := range begin(ctx, config, func(yield func(*Document, error) bool) {
+				yield(document("configmaps/a/1-"), nil)
+				<-hanging
+			}) {
+				reported = append(reported, word(e))
+				end, _ = e.(Summary)
+			}
+			expect(t, reported, "created 1-", "end 1")
+			if took := time.Since(start); !end.Unread || took != want {
+				t.Errorf("%+v after %s, want %s", end, took, want)
+			}
+		})
+	}
 }
 
 // An interrupt stops a run with an endless input.
@@ -265,24 +250,25 @@ func TestCancelledByTheListener(t *testing.T) {
 	})
 }
 
-// Create returns when all documents of the batch have ended. The next batch belongs to the same run.
+// Create returns when all documents of the batch have ended, also the rechecked ones and the copies that wait for them.
+// The next batch belongs to the same run.
 func TestBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &cluster{takes: time.Second}
+		c := looksForFirst(nil)
 		config := configOf(c)
-		config.Overlap = true
+		config.Copies, config.Concurrency = 2, 1
 		ended := 0
 		s := newSession(t.Context(), config, func(e Event) {
 			if endedAs(e, Created) {
 				ended++
 			}
 		})
-		for n, batch := range []iter.Seq2[*Document, error]{input("configmaps/a/1-", "configmaps/a/2-"), input("configmaps/a/3-"), input()} {
-			if err := s.Create(batch); err != nil || ended != min(3, 2+n) || c.inFlight["1-"]+c.inFlight["2-"]+c.inFlight["3-"] > 0 {
+		for n, batch := range []iter.Seq2[*Document, error]{input("configmaps/a/2-", "configmaps/a/x-"), input("configmaps/a/3-"), input()} {
+			if err := s.Create(batch); err != nil || ended != min(6, 4+2*n) || c.inFlight["x-"]+c.inFlight["2-"]+c.inFlight["3-"] > 0 {
 				t.Errorf("%v, %d ended, in flight: %v", err, ended, c.inFlight)
 			}
 		}
-		if end := s.End(); end.Documents != 3 || end.Created != 3 || end.Unread {
+		if end := s.End(); end.Documents != 3 || end.Created != 6 || end.Unread {
 			t.Errorf("%+v", end)
 		}
 	})
@@ -320,48 +306,6 @@ func TestReadAhead(t *testing.T) {
 		}
 	})
 }
-
-// Any number of copies takes the memory of a few, and only the goroutines of the creates in flight.
-func TestMemory(t *testing.T) {
-	config := configOf(&cluster{})
-	config.client = counting{}
-	config.Copies = 100_000
-	before := heap()
-	created, goroutines := 0, 0
-	for e := range begin(t.Context(), config, input("configmaps/a/x-")) {
-		if endedAs(e, Created) {
-			created++
-		}
-		if created == config.Copies/2 {
-			goroutines = runtime.NumGoroutine()
-			grown := int64(heap()) - int64(before)
-			if grown > 128<<10 {
-				t.Errorf("after %d copies the heap has grown by %d bytes", created, grown)
-			}
-		}
-	}
-	if created != config.Copies || goroutines > config.Concurrency+10 {
-		t.Errorf("%d created by %d goroutines", created, goroutines)
-	}
-}
-
-func heap() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
-}
-
-// counting creates objects and records nothing.
-type counting struct{ requests }
-
-func (counting) Create(context.Context, creation) (exactlyonce.Result, error) {
-	return exactlyonce.Result{Outcome: exactlyonce.Created}, nil
-}
-
-func (counting) May(context.Context, string, schema.GroupVersionResource, string) bool { return true }
-
-func (counting) Verbs(schema.GroupVersionResource) []string { return nil }
 
 // Each object of the input ends in one event. Nothing is sent after an interrupt was reported. Objects
 // with fixed names don't overlap with others.

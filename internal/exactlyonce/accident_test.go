@@ -2,6 +2,7 @@ package exactlyonce
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -138,7 +139,9 @@ var getAccidents = []accident{
 	{name: "page 404", fault: page(http.StatusNotFound)},
 	{name: "page 403", fault: page403},
 	{name: "page 200", fault: page200},
-	{name: "200 of another", fault: changed(http.StatusOK, anotherName)},
+	{name: "200 of another", fault: held(func(o *unstructured.Unstructured) { o.SetName("other") })},
+	{name: "200 of another namespace", fault: held(func(o *unstructured.Unstructured) { o.SetNamespace("elsewhere") })},
+	{name: "200 of another kind", fault: held(func(o *unstructured.Unstructured) { o.SetKind("Secret") })},
 	{name: "404 of another", fault: otherResponses["404 of another name"]},
 	{name: "403 of another", fault: otherResponses["403 of another name"]},
 	{name: "stale", fault: oncetest.StaleRead(time.Hour), hides: unreadable},
@@ -185,3 +188,45 @@ func unexpected(age time.Duration, id string) func(*oncetest.Server, *unstructur
 
 // errKilled is the error of requests of a killed process.
 var errKilled = errors.New("killed")
+
+// The faults beside those of oncetest.
+var (
+	stripAnnotations = oncetest.Mutate(func(o *unstructured.Unstructured) { o.SetAnnotations(nil) }, nil)
+	stripLabels      = oncetest.Mutate(func(o *unstructured.Unstructured) { o.SetLabels(nil) }, nil)
+)
+
+// text is a load balancer's response.
+func text(code int) oncetest.Fault {
+	return oncetest.Respond(code, "text/plain", "upstream connect error or disconnect/reset before headers")
+}
+
+// page is a proxy's response.
+func page(code int) oncetest.Fault {
+	return oncetest.Respond(code, "text/html", fmt.Sprintf(
+		"<html><head><title>%d %[2]s</title></head><body><h1>%[2]s</h1></body></html>\n", code, http.StatusText(code)))
+}
+
+// rename stores the object under another name.
+func rename(name string) oncetest.Fault {
+	return oncetest.Mutate(func(o *unstructured.Unstructured) { o.SetName(name) }, nil)
+}
+
+// methodNotAllowed refuses the verb.
+func methodNotAllowed(r *oncetest.Request) (*http.Response, error) {
+	return oncetest.Refuse(apierrors.NewMethodNotSupported(r.Resource.GroupResource(), r.Verb))(r)
+}
+
+// held responds to a GET with an object of another client, after a change.
+func held(change func(*unstructured.Unstructured)) oncetest.Fault {
+	return func(r *oncetest.Request) (*http.Response, error) {
+		theirs := configMapObject()
+		theirs.SetName(r.Name)
+		theirs.SetAnnotations(map[string]string{Annotation: "r1-" + strings.Repeat("0", 32)})
+		change(theirs)
+		body, err := theirs.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		return oncetest.Respond(http.StatusOK, "application/json", string(body))(r)
+	}
+}

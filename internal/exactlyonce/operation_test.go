@@ -6,16 +6,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
@@ -24,20 +21,25 @@ const ourID, ourRun = "v1-ours", "v1-run"
 // script is a server that gives one response after the other. It repeats the last one.
 type script struct {
 	posts, gets []response
-	sent        []string  // names of the POSTs
-	read        int       // number of the GETs
-	until       time.Time // deadline of the last
+	request     func(n int) // is called in each request, numbered from 1
+	sent        []string    // names of the POSTs
+	read        int         // number of the GETs
+	within      string      // time limit of the last GET
 }
 
 func (s *script) post(_, _ context.Context, name string) response {
 	s.sent = append(s.sent, name)
+	s.begin()
 	return take(&s.posts)
 }
 
 // get finds nothing if the script has no response.
 func (s *script) get(ctx context.Context, _ string) response {
 	s.read++
-	s.until, _ = ctx.Deadline()
+	s.begin()
+	if until, limited := ctx.Deadline(); limited {
+		s.within = " within " + time.Until(until).String()
+	}
 	if len(s.gets) == 0 {
 		return because(protocol.Absent, errors.New("not found"))
 	}
@@ -49,6 +51,12 @@ func (s *script) now(context.Context) protocol.Observation {
 	return protocol.Observation{Finding: protocol.ServerTime, Time: time.Time{}}
 }
 
+func (s *script) begin() {
+	if s.request != nil {
+		s.request(len(s.sent) + s.read)
+	}
+}
+
 func take(responses *[]response) response {
 	first := (*responses)[0]
 	if len(*responses) > 1 {
@@ -57,13 +65,13 @@ func take(responses *[]response) response {
 	return first
 }
 
-// create creates an object with a generated name and an id on the server.
-func create(ctx context.Context, to server, options ...Option) (Result, error) {
+// operationOn is a create on the server.
+func operationOn(to server, w wanted, options ...Option) *operation {
 	s := defaults()
 	if err := s.apply(options); err != nil {
-		return Result{}, err
+		panic(err)
 	}
-	return newOperation(wanted{generateName: "p-", id: ID{Derivation: Derivation{Creation: ourID}, names: ourID}}, to, s).run(ctx)
+	return newOperation(w, to, s)
 }
 
 // ending is how a create ended, in one word.
@@ -95,196 +103,138 @@ func taken() response {
 	return because(protocol.Conflict, apierrors.NewAlreadyExists(configMaps, "x"))
 }
 
+var stored = response{Observation: protocol.Observation{Finding: protocol.Stored}, object: &unstructured.Unstructured{Object: map[string]any{}}}
+
 func anothers() response {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetAnnotations(map[string]string{Annotation: "v1-another"})
 	return response{protocol.Observation{Finding: protocol.Foreign}, object}
 }
 
-func TestEveryNameTaken(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := &script{posts: []response{taken()}, gets: []response{anothers()}}
-		_, err := create(t.Context(), server, WithAttempts(3), WithRetryTimeout(time.Minute))
-		if !errors.Is(err, ErrExhausted) || !apierrors.IsAlreadyExists(err) || !strings.HasSuffix(err.Error(), "gave up after 3 names") {
-			t.Error(err)
-		}
-		for i, name := range server.sent {
-			if want := names.Candidate("p-", ourID, uint32(i)); name != want {
-				t.Errorf("attempt %d sent %q, want %q", i, name, want)
-			}
-		}
-		if len(server.sent) != 3 {
-			t.Errorf("%d POSTs, want 3", len(server.sent))
-		}
-	})
-}
-
-// If a quota refuses an object after several names, the error has their number, because the server charges the
-// quota for each.
-func TestQuotaAfterSeveralNames(t *testing.T) {
-	quota := because(protocol.Rejected, errors.New("exceeded quota"))
-	const charged = " (the server charges quota for every name tried, here 2, and corrects that only later)"
+// Each history is a script of responses, and what Create makes of it: the outcome or the error, the time, the requests,
+// and the first event.
+func TestHistories(t *testing.T) {
+	no, eof := errors.New("no"), because(protocol.Lost, io.EOF)
+	denied, rejected := because(protocol.Denied, no), because(protocol.Rejected, no)
+	gone, unread := because(protocol.Absent, errors.New("not found")), because(protocol.Unread, errors.New("reset"))
+	forbidden, quota := because(protocol.NoPermission, errors.New("forbidden")), because(protocol.Rejected, errors.New("exceeded quota"))
+	notSent := response{Observation: protocol.Observation{Finding: protocol.Rejected, Err: no, Unsent: true}}
+	throttled := func(wait time.Duration) response {
+		return response{Observation: protocol.Observation{Finding: protocol.NotStored, Err: errors.New("slow down"), RetryAfter: wait}}
+	}
+	one, minute, noTime := WithAttempts(1), WithRetryTimeout(time.Minute), WithRetryTimeout(0)
+	only := func(all ...response) []response { return all }
 	for name, test := range map[string]struct {
-		posts []response
-		want  string
+		posts, gets []response // the last one comes again
+		options     []Option
+		interrupt   int // the user interrupts during this request, counted from 1
+		want        string
 	}{
-		"one name":        {[]response{quota}, "exceeded quota"},
-		"two names":       {[]response{taken(), quota}, "exceeded quota" + charged},
-		"another refusal": {[]response{taken(), because(protocol.Rejected, errors.New("invalid"))}, "invalid"},
+		// Names and quotas:
+		"each name is taken": {
+			only(taken()), only(anothers()),
+			[]Option{WithAttempts(3)},
+			0,
+			`names or time exhausted: configmaps "x" already exists; gave up after 3 names after 0s, 3 POST (3 names), 3 GET; configmaps "x" already exists: NextName in 0s`,
+		},
+		"quota, one name": {only(quota), nil, nil, 0, "refused: exceeded quota after 0s, 1 POST, 1 GET"},
+		"quota, two names": {
+			only(taken(), quota), only(anothers(), gone), nil, 0,
+			`refused: exceeded quota (the server charges quota for every name tried, here 2, and corrects that only later) after 0s, 2 POST (2 names), 2 GET; configmaps "x" already exists: NextName in 0s`,
+		},
+		"no, two names": {only(taken(), rejected), only(anothers(), gone), nil, 0, `refused: no after 0s, 2 POST (2 names), 2 GET; configmaps "x" already exists: NextName in 0s`},
+		"a conflict that can't be read, one name": {
+			only(taken()), only(forbidden),
+			[]Option{one},
+			0,
+			`outcome unknown: configmaps "x" already exists; the object can't be read (needs the permission get): forbidden (unverified) after 0s, 1 POST, 1 GET`,
+		},
+		"lost, and can't be read": {only(eof), only(forbidden), nil, 0, "outcome unknown: EOF; the object can't be read (needs the permission get): forbidden after 0s, 1 POST, 1 GET; EOF: ReadBack in 0s"},
+
+		// A refusal stands only after a GET: one if no copy of the POST can be to blame, else for 13 seconds.
+		"rejected":                {only(rejected), nil, nil, 0, "refused: no after 0s, 1 POST, 1 GET"},
+		"rejected, there":         {only(rejected), only(found(Annotation, ourID)), nil, 0, "Created after 0s, 1 POST, 1 GET"},
+		"rejected, another there": {only(rejected), only(anothers()), nil, 0, "refused: no after 0s, 1 POST, 1 GET"},
+		"rejected, no permission": {only(rejected), only(forbidden), nil, 0, "refused: no (unverified) after 0s, 1 POST, 1 GET"},
+		"rejected, no ID there":   {only(rejected), only(found("x", "y")), nil, 0, "outcome unknown: no; an object has the name, but no creation ID: something may remove annotations after 0s, 1 POST, 1 GET"},
+		"rejected, never sent":    {only(notSent), nil, nil, 0, "refused: no after 0s, 1 POST, 0 GET"},
+		"denied":                  {only(denied), nil, nil, 0, "refused: no after 13s, 1 POST, 4 GET; no: Recheck in 13s"},
+		"denied, there late":      {only(denied), only(gone, gone, gone, found(Annotation, ourID)), nil, 0, "Created after 13s, 1 POST, 4 GET; no: Recheck in 13s"},
+		"denied, no permission":   {only(denied), only(gone, forbidden), nil, 0, "refused: no (unverified) after 1s, 1 POST, 2 GET; no: Recheck in 13s"},
+
+		// The end of the time is a failure without a doubt, and else unknown:
+		"throttled":              {only(throttled(7 * time.Second)), nil, []Option{minute}, 0, "names or time exhausted: slow down; not settled in 1m0s (time over) after 56s, 9 POST, 1 GET; slow down: Resend in 7s"},
+		"throttled for too long": {only(throttled(5 * time.Minute)), nil, []Option{minute}, 0, "names or time exhausted: slow down; the server asks to wait 5m0s, longer than the time for one object (1m0s) after 0s, 1 POST, 1 GET"},
+		"throttled, then stored": {only(throttled(7*time.Second), stored), nil, []Option{one, minute}, 0, "Created after 7s, 2 POST, 0 GET; slow down: Resend in 7s"},
+		"lost, never read":       {only(eof), only(unread), []Option{minute}, 0, "outcome unknown: EOF; not settled in 1m0s (time over) after 56.35s, 1 POST, 18 GET; EOF: ReadBack in 0s"},
+		"lost, then denied":      {only(eof, denied), only(gone), []Option{minute}, 0, "outcome unknown: EOF; no; not settled in 1m0s (time over) after 56.35s, 10 POST, 9 GET; EOF: ReadBack in 0s"},
+		"denied, never read":     {only(denied), only(unread), []Option{minute}, 0, "outcome unknown: no; not settled in 1m0s (time over) after 56.35s, 1 POST, 18 GET; reset: ReadBack in 50ms"},
+		"taken, never read":      {only(taken()), only(unread), []Option{minute}, 0, `outcome unknown: configmaps "x" already exists; not settled in 1m0s (time over) after 56.35s, 1 POST, 18 GET; reset: ReadBack in 50ms`},
+
+		// Without time, there is one POST, and one GET within half a minute:
+		"no time: lost, found":     {only(eof), only(found(Annotation, ourID)), []Option{noTime}, 0, "Created after 0s, 1 POST, 1 GET within 30s; EOF: ReadBack in 0s"},
+		"no time: lost, not there": {only(eof), nil, []Option{noTime}, 0, "outcome unknown: EOF; not settled in 0s (time over) after 0s, 1 POST, 1 GET within 30s; EOF: ReadBack in 0s"},
+		"no time: lost, not read":  {only(eof), only(unread), []Option{noTime}, 0, "outcome unknown: EOF; not settled in 0s (time over) after 0s, 1 POST, 1 GET within 30s; EOF: ReadBack in 0s"},
+		"no time: throttled":       {only(throttled(0)), nil, []Option{noTime}, 0, "names or time exhausted: slow down; not settled in 0s (time over) after 0s, 1 POST, 1 GET within 30s"},
+		"no time: taken":           {only(taken()), only(anothers()), []Option{noTime}, 0, `names or time exhausted: configmaps "x" already exists; not settled in 0s (time over) after 0s, 1 POST, 1 GET within 30s`},
+
+		// After an interrupt, no POST is sent. An object in doubt is read within the grace.
+		"interrupted before":               {nil, nil, nil, -1, "interrupted after 0s, 0 POST, 0 GET"},
+		"interrupted: throttled":           {only(throttled(0)), nil, nil, 1, "interrupted after 0s, 1 POST, 1 GET"},
+		"interrupted: throttled, not read": {only(throttled(0)), only(unread), nil, 1, "outcome unknown: slow down; interrupted after 5s, 1 POST, 6 GET; reset: ReadBack in 100ms"},
+		"interrupted: denied":              {only(denied), nil, nil, 1, "outcome unknown: no; interrupted after 0s, 1 POST, 1 GET"},
+		"interrupted: rejected":            {only(rejected), nil, nil, 1, "refused: no after 0s, 1 POST, 1 GET"},
+		"interrupted: lost, not there":     {only(eof), nil, nil, 1, "outcome unknown: EOF; interrupted after 0s, 1 POST, 1 GET; EOF: ReadBack in 0s"},
+		"interrupted: lost, not read":      {only(eof), only(unread), nil, 1, "outcome unknown: EOF; interrupted after 5s, 1 POST, 7 GET; EOF: ReadBack in 0s"},
+		"interrupted in a recheck":         {only(denied), nil, nil, 3, "outcome unknown: no; interrupted after 1s, 1 POST, 2 GET; no: Recheck in 13s"},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			server := &script{posts: test.posts, gets: []response{anothers()}}
-			_, err := create(t.Context(), server, WithAttempts(2))
-			if !errors.Is(err, ErrRefused) || causeOf(err) != test.want || len(server.sent) != len(test.posts) {
-				t.Errorf("%s: %v after %q", name, err, server.sent)
-			}
-		})
-	}
-}
-
-// At the end of its time, a create has failed if it is without a doubt, and is unknown otherwise.
-func TestRetryTimeout(t *testing.T) {
-	throttled := response{Observation: protocol.Observation{Finding: protocol.NotStored, Err: apierrors.NewTooManyRequests("slow down", 7), RetryAfter: 7 * time.Second}}
-	for _, test := range []struct {
-		name        string
-		server      *script
-		kind        error
-		wantMessage string
-	}{
-		{"throttled", &script{posts: []response{throttled}}, ErrExhausted, "slow down; not settled in 1m0s"},
-		{"lost, never read", &script{posts: []response{because(protocol.Lost, io.EOF)}, gets: []response{because(protocol.Unread, errors.New("reset"))}}, ErrUnknown, "EOF; not settled in 1m0s"},
-		{"lost, then refused", &script{posts: []response{because(protocol.Lost, io.EOF), because(protocol.Denied, errors.New("quota"))}, gets: []response{because(protocol.Absent, errors.New("not found"))}}, ErrUnknown, "EOF; quota; not settled in 1m0s"},
-		{"denied, never read", &script{posts: []response{because(protocol.Denied, errors.New("quota"))}, gets: []response{because(protocol.Unread, io.EOF)}}, ErrUnknown, "quota; not settled in 1m0s"},
-		{"a conflict never read", &script{posts: []response{taken()}, gets: []response{because(protocol.Unread, io.EOF)}}, ErrUnknown, "not settled in 1m0s"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				start := time.Now()
-				r, err := create(t.Context(), test.server, WithAttempts(3), WithRetryTimeout(time.Minute))
-				if !errors.Is(err, test.kind) || !strings.Contains(err.Error(), test.wantMessage) {
-					t.Errorf("%v, want %v", err, test.kind)
-				}
-				if !r.TimeOver {
-					t.Errorf("%+v", r)
-				}
-				if took := time.Since(start); took > time.Minute {
-					t.Errorf("it took %s", took)
-				}
-			})
-		})
-	}
-}
-
-// A Retry-After that is longer than the rest of the object's time ends the create without a pause.
-func TestRetryAfterThatIsTooLong(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		server := &script{posts: []response{{Observation: protocol.Observation{Finding: protocol.NotStored, Err: errors.New("throttled"), RetryAfter: 5 * time.Minute}}}}
-		r, err := create(t.Context(), server, WithRetryTimeout(2*time.Minute))
-		if !errors.Is(err, ErrExhausted) || r.TimeOver || len(server.sent) != 1 || time.Since(start) > 0 ||
-			!strings.HasSuffix(err.Error(), "; the server asks to wait 5m0s, longer than the time for one object (2m0s)") {
-			t.Errorf("%+v, %v, after %s", r, err, time.Since(start))
-		}
-	})
-}
-
-// Retry-After is waited out.
-func TestRetryAfter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		done := response{Observation: protocol.Observation{Finding: protocol.Stored}, object: &unstructured.Unstructured{Object: map[string]any{}}}
-		server := &script{posts: []response{{Observation: protocol.Observation{Finding: protocol.NotStored, Err: io.EOF, RetryAfter: 7 * time.Second}}, done}}
-		var events []Event
-		r, err := create(t.Context(), server, WithAttempts(1), WithRetryTimeout(time.Minute), WithEvents(func(e Event) { events = append(events, e) }))
-		if err != nil || r.Outcome != Created || !slices.Equal(r.Stripped, []string{Annotation}) || time.Since(start) != 7*time.Second {
-			t.Errorf("%+v after %s", r, time.Since(start))
-		}
-		if len(events) != 1 || events[0] != (Event{Name: r.Name, Reason: io.EOF, Action: Resend, Wait: 7 * time.Second}) {
-			t.Errorf("%+v", events)
-		}
-	})
-}
-
-// After an interrupt no POST is sent. An object in doubt is read back for a moment.
-func TestInterrupt(t *testing.T) {
-	for _, test := range []struct {
-		name        string
-		post        response
-		gets        []response
-		kind        error
-		wantMessage string
-	}{
-		{"throttled", because(protocol.NotStored, io.EOF), nil, ErrInterrupted, "interrupted"},
-		{"throttled, not read in time", because(protocol.NotStored, io.EOF), []response{because(protocol.Unread, errors.New("reset"))}, ErrUnknown, "EOF; interrupted"},
-		{"denied", because(protocol.Denied, errors.New("quota")), nil, ErrUnknown, "quota; interrupted"},
-		{"rejected", because(protocol.Rejected, errors.New("no")), nil, ErrRefused, "no"},
-		{"lost, not there", because(protocol.Lost, io.EOF), []response{because(protocol.Absent, errors.New("not found"))}, ErrUnknown, "EOF; interrupted"},
-		{"lost, not read in time", because(protocol.Lost, io.EOF), []response{because(protocol.Unread, errors.New("reset"))}, ErrUnknown, "EOF; interrupted"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, interrupt := context.WithCancel(t.Context())
-				server := &interrupting{script: script{posts: []response{test.post}, gets: test.gets}, interrupt: interrupt}
-				start := time.Now()
-				_, err := create(ctx, server, WithAttempts(3), WithRetryTimeout(time.Hour))
-				if errors.Is(test.kind, ErrInterrupted) && !errors.Is(err, context.Canceled) {
-					t.Errorf("%v is not the context's error", err)
+				defer interrupt()
+				server := &script{posts: test.posts, gets: test.gets, request: func(n int) {
+					if n == test.interrupt {
+						interrupt()
+					}
+				}}
+				if test.interrupt < 0 {
+					interrupt()
 				}
-				if !errors.Is(err, test.kind) || causeOf(err) != test.wantMessage || len(server.sent) != 1 {
-					t.Errorf("%v, %d POSTs", err, len(server.sent))
-				}
-				if took := time.Since(start); took > 11*time.Second { // the settling time and one pause
-					t.Errorf("it took %s", took)
+				if got := server.play(ctx, test.options...); got != test.want {
+					t.Errorf("%s, want\n%s", got, test.want)
 				}
 			})
 		})
 	}
 }
 
-// interrupting is a server during whose response the user interrupts.
-type interrupting struct {
-	script
-	interrupt func()
-}
-
-func (s *interrupting) post(until, ctx context.Context, name string) response {
-	s.interrupt()
-	return s.script.post(until, ctx, name)
-}
-
-// Without time to retry, there is one POST. After a lost response there is one GET, which has half a minute.
-func TestWithoutTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for name, test := range map[string]struct {
-			post response
-			gets []response
-			kind error
-		}{
-			"lost, found":     {because(protocol.Lost, io.EOF), []response{found(Annotation, ourID)}, nil},
-			"lost, not there": {because(protocol.Lost, io.EOF), nil, ErrUnknown},
-			"lost, not read":  {because(protocol.Lost, io.EOF), []response{because(protocol.Unread, io.EOF)}, ErrUnknown},
-			"throttled":       {because(protocol.NotStored, io.EOF), nil, ErrExhausted},
-			"taken":           {taken(), []response{anothers()}, ErrExhausted},
-		} {
-			server := &script{posts: []response{test.post}, gets: test.gets}
-			r, err := create(t.Context(), server, WithRetryTimeout(0))
-			if !errors.Is(err, test.kind) || len(server.sent) != 1 || server.read != 1 || r.TimeOver != (err != nil) {
-				t.Errorf("%s: %+v, %v, %d POSTs, %d GETs", name, r, err, len(server.sent), server.read)
-			}
-			if within := time.Until(server.until); within != 30*time.Second {
-				t.Errorf("%s: read within %s", name, within)
-			}
+// play creates an object on the server, and returns what has happened.
+func (s *script) play(ctx context.Context, options ...Option) string {
+	first := ""
+	o := operationOn(s, wanted{generateName: "p-", id: ID{Derivation: Derivation{Creation: ourID}, names: ourID}}, append(options, WithEvents(func(e Event) {
+		if first == "" {
+			first = fmt.Sprintf("; %v: %s in %s", e.Reason, e.Action, e.Wait)
 		}
-	})
-}
-
-func TestNothingIsSentAfterAnInterrupt(t *testing.T) {
-	ctx, interrupt := context.WithCancel(t.Context())
-	interrupt()
-	server := &script{}
-	if _, err := create(ctx, server); !errors.Is(err, ErrInterrupted) || len(server.sent) != 0 {
-		t.Error(err)
+	}))...)
+	o.config.Jitter = nil
+	start := time.Now()
+	r, err := o.run(ctx)
+	text := string(r.Outcome)
+	if err != nil {
+		text = err.Error()
 	}
+	if r.Unverified {
+		text += " (unverified)"
+	}
+	if r.TimeOver {
+		text += " (time over)"
+	}
+	slices.Sort(s.sent)
+	posts, several := len(s.sent), ""
+	if n := len(slices.Compact(s.sent)); n > 1 {
+		several = fmt.Sprintf(" (%d names)", n)
+	}
+	return fmt.Sprintf("%s after %s, %d POST%s, %d GET%s%s", text, time.Since(start), posts, several, s.read, s.within, first)
 }
 
 // causeOf returns the text of an Error's cause.
@@ -307,86 +257,6 @@ func found(key, value string) response {
 	return response{protocol.Observation{Finding: finding}, object}
 }
 
-// A refusal stands only after the object was read: once if no copy of the
-// POST can be to blame, else for 13 seconds.
-func TestRefusalIsLookedFor(t *testing.T) {
-	no, gone := errors.New("no"), because(protocol.Absent, errors.New("not found"))
-	forbidden := because(protocol.NoPermission, errors.New("forbidden"))
-	for name, test := range map[string]struct {
-		post   response
-		gets   []response
-		want   Result // only Outcome and Unverified are compared
-		kind   error
-		reads  int
-		took   time.Duration
-		events string
-	}{
-		"rejected":                {post: because(protocol.Rejected, no), kind: ErrRefused, reads: 1},
-		"rejected, there":         {post: because(protocol.Rejected, no), gets: []response{found(Annotation, ourID)}, want: Result{Outcome: Created}, reads: 1},
-		"rejected, another there": {post: because(protocol.Rejected, no), gets: []response{anothers()}, kind: ErrRefused, reads: 1},
-		"rejected, no permission": {post: because(protocol.Rejected, no), gets: []response{forbidden}, want: Result{Unverified: true}, kind: ErrRefused, reads: 1},
-		"rejected, untracked there": {
-			post: because(protocol.Rejected, no), gets: []response{found("x", "y")}, kind: ErrUnknown, reads: 1,
-		},
-		"denied": {
-			post: because(protocol.Denied, no), kind: ErrRefused, reads: 4, took: 13 * time.Second,
-			events: "no; Recheck for 13s\n",
-		},
-		"denied, there late": {
-			post: because(protocol.Denied, no), gets: []response{gone, gone, gone, found(Annotation, ourID)},
-			want: Result{Outcome: Created}, reads: 4, took: 13 * time.Second, events: "no; Recheck for 13s\n",
-		},
-		"denied, no permission": {
-			post: because(protocol.Denied, no), gets: []response{gone, forbidden},
-			want: Result{Unverified: true}, kind: ErrRefused, reads: 2, took: time.Second, events: "no; Recheck for 13s\n",
-		},
-		"never sent": {post: response{Observation: protocol.Observation{Finding: protocol.Rejected, Err: no, Unsent: true}}, kind: ErrRefused},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				start, events := time.Now(), ""
-				server := &script{posts: []response{test.post}, gets: test.gets}
-				r, err := create(t.Context(), server, WithEvents(func(e Event) { events += fmt.Sprintf("%v; %s for %s\n", e.Reason, e.Action, e.Wait) }))
-				if !errors.Is(err, test.kind) || r.Outcome != test.want.Outcome || r.Unverified != test.want.Unverified {
-					t.Errorf("%+v, %v", r, err)
-				}
-				if took := time.Since(start); took != test.took || server.read != test.reads || events != test.events || len(server.sent) != 1 {
-					t.Errorf("%d POSTs, %d GETs in %s: %q", len(server.sent), server.read, took, events)
-				}
-			})
-		})
-	}
-}
-
-// A conflict that can't be read back is unverified, also if its outcome is unknown
-// because there is no other name to try. A lost response is no conflict.
-func TestUncheckedConflict(t *testing.T) {
-	forbidden := because(protocol.NoPermission, errors.New("forbidden"))
-	for name, test := range map[string]struct {
-		post response
-		want bool
-	}{"conflict": {taken(), true}, "lost": {because(protocol.Lost, io.EOF), false}} {
-		w := wanted{generateName: "p-", id: Derive(Derivation{Creation: ourID, Run: ourRun})}
-		server := &script{posts: []response{test.post}, gets: []response{forbidden}}
-		r, err := newOperation(w, server, defaults()).run(t.Context())
-		if !errors.Is(err, ErrUnknown) || r.Unverified != test.want || r.Object != nil {
-			t.Errorf("%s: %+v, %v", name, r, err)
-		}
-	}
-}
-
-// If an interrupt ends the rechecks, the outcome is unknown, because they were too few.
-func TestInterruptWhileLooking(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, interrupt := context.WithCancel(t.Context())
-		time.AfterFunc(2*time.Second, interrupt)
-		server := &script{posts: []response{because(protocol.Denied, errors.New("exceeded quota"))}}
-		if _, err := create(ctx, server); !errors.Is(err, ErrUnknown) || causeOf(err) != "exceeded quota; interrupted" {
-			t.Error(err)
-		}
-	})
-}
-
 // Every annotation and label that is removed is reported, also of an object that is found.
 func TestIDsLost(t *testing.T) {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
@@ -405,44 +275,11 @@ func TestIDsLost(t *testing.T) {
 		"all are there":   {&script{posts: []response{{Observation: protocol.Observation{Finding: protocol.Stored}, object: object}}}, nil},
 		"no label":        {&script{posts: []response{{Observation: protocol.Observation{Finding: protocol.Stored}, object: unlabelled}}}, []string{RunLabel}},
 		"no label, found": {&script{posts: []response{taken()}, gets: []response{{Observation: protocol.Observation{Finding: protocol.Ours}, object: unlabelled}}}, []string{RunLabel}},
-		"no annotations": {
-			&script{posts: []response{{Observation: protocol.Observation{Finding: protocol.Stored}, object: without(func(o *unstructured.Unstructured) { o.SetAnnotations(nil) })}}},
-			[]string{Annotation},
-		},
+		"no annotations":  {&script{posts: []response{{Observation: protocol.Observation{Finding: protocol.Stored}, object: without(func(o *unstructured.Unstructured) { o.SetAnnotations(nil) })}}}, []string{Annotation}},
 	} {
 		w := wanted{generateName: "p-", id: Derive(Derivation{Creation: ourID, Run: ourRun})}
-		if r, err := newOperation(w, test.server, defaults()).run(t.Context()); err != nil || !slices.Equal(r.Stripped, test.want) {
+		if r, err := operationOn(test.server, w).run(t.Context()); err != nil || !slices.Equal(r.Stripped, test.want) {
 			t.Errorf("%s: %v, %v", name, r.Stripped, err)
 		}
 	}
-}
-
-// The time of the first POST includes POSTs that were refused, because a proxy might have sent them twice. It leaves
-// out POSTs that certainly were not sent.
-func TestFirstPost(t *testing.T) {
-	for unsent, want := range map[bool]int{true: 3, false: 2} {
-		synctest.Test(t, func(t *testing.T) {
-			young := &unstructured.Unstructured{Object: map[string]any{}}
-			young.SetCreationTimestamp(metav1.NewTime(time.Now().Add(20 * time.Second)))
-			server := &script{
-				posts: []response{
-					{Observation: protocol.Observation{Finding: protocol.NotStored, Err: io.EOF, Unsent: unsent, RetryAfter: 30 * time.Second}},
-					taken(),
-					{Observation: protocol.Observation{Finding: protocol.Stored}, object: &unstructured.Unstructured{Object: map[string]any{}}},
-				},
-				gets: []response{{Observation: protocol.Observation{Finding: protocol.Anonymous, Time: young.GetCreationTimestamp().Time}, object: young}},
-			}
-			_, err := create(t.Context(), ticking{server})
-			if (err == nil) != unsent || err != nil && !errors.Is(err, ErrUnknown) || len(server.sent) != want {
-				t.Errorf("%v, sent %q", err, server.sent)
-			}
-		})
-	}
-}
-
-// ticking is a server that knows the time.
-type ticking struct{ server }
-
-func (ticking) now(context.Context) protocol.Observation {
-	return protocol.Observation{Finding: protocol.ServerTime, Time: time.Now()}
 }

@@ -8,8 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"pgregory.net/rapid"
-
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
 // anyValue draws JSON values, including text that the encoder escapes.
@@ -91,31 +89,4 @@ func TestTemplateEncodesAsWithout(t *testing.T) {
 			}
 		}
 	})
-}
-
-// A template does not change how copies of one object are sent, including conflicts.
-// An object with a fixed name or without a creation ID is sent without the template.
-func TestCopiesWithATemplate(t *testing.T) {
-	server := oncetest.NewServer()
-	c := creatorFor(t, server.Config())
-	given := configMap()
-	template := WithTemplate(&Template{})
-	var ids []ID
-	for range 3 {
-		ids = append(ids, NewID())
-	}
-	for _, id := range append(ids, ids[0]) { // the last one conflicts, with itself
-		result, err := c.Create(t.Context(), configMapMapping, given, id, template)
-		if err != nil || result.Object.GetAnnotations()[Annotation] != id.String() || result.Object.GetName() != result.Name {
-			t.Errorf("%+v, %v", result, err)
-		}
-	}
-	named := given.DeepCopy()
-	named.SetName("mine")
-	if result, err := c.Create(t.Context(), configMapMapping, named, NewID(), template); err != nil || result.Object.GetName() != "mine" {
-		t.Errorf("%+v, %v", result, err)
-	}
-	if stored := len(server.Objects()); stored != 4 || given.GetName() != "" || given.GetAnnotations() != nil {
-		t.Errorf("%d are stored, and what was given is %v", stored, given)
-	}
 }

@@ -135,7 +135,8 @@ func TestFindFails(t *testing.T) {
 }
 
 // A list that a GET contradicts is read again. If it still has the object, that is an error in the end. If
-// it no longer has the object, it was deleted in between, as objects with a TTL are all the time.
+// it no longer has the object, it was deleted in between, as objects with a TTL are all the time. Without a time for
+// retries, it is read again once.
 func TestFindConfirms(t *testing.T) {
 	gone := func(w http.ResponseWriter, _ int32) { writeStatus(w, http.StatusNotFound, "NotFound") }
 	respond := func(body string) func(http.ResponseWriter, int32) {
@@ -150,6 +151,7 @@ func TestFindConfirms(t *testing.T) {
 			gone(w, n)
 		}
 	}
+	const none = `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","items":[]}`
 	replaced := strings.Replace(somePods, `"uid":"b"`, `"uid":"later"`, 1)
 	for name, test := range map[string]struct {
 		get   func(w http.ResponseWriter, n int32)
@@ -166,7 +168,9 @@ func TestFindConfirms(t *testing.T) {
 		},
 		"deleted": {goneThen(strings.Replace(podB, `"uid":"b"`, `"uid":"later"`, 1)), replaced, 2, 2},
 		"deleted, and the next list is stale, too": {gone, replaced, -1, 5},
-		"all that is deleted":                      {gone, `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","items":[]}`, 0, 1},
+		"all that is deleted":                      {gone, none, 0, 1},
+		"deleted, without retries":                 {gone, none, 0, 1},
+		"stale, without retries":                   {gone, somePods, -1, 2},
 		"forbidden": {
 			func(w http.ResponseWriter, _ int32) { writeStatus(w, http.StatusForbidden, "Forbidden") }, "", 2, 1,
 		},
@@ -174,8 +178,16 @@ func TestFindConfirms(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var gets atomic.Int32
-			found, err := find(t.Context(), t, time.Minute, func(w http.ResponseWriter, r *http.Request) {
+			timeout := time.Minute
+			if strings.HasSuffix(name, "without retries") {
+				timeout = 0
+			}
+			requests := 0
+			found, err := find(t.Context(), t, timeout, func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "application/json")
+				if requests++; timeout == 0 && requests > 4 { // two lists, each with a GET
+					t.Errorf("%s: %d requests", name, requests)
+				}
 				switch {
 				case strings.HasSuffix(r.URL.Path, "/pods/b"):
 					test.get(w, gets.Add(1))
@@ -189,36 +201,6 @@ func TestFindConfirms(t *testing.T) {
 			switch isStale := errors.As(err, &stale); {
 			case isStale != (test.found < 0), isStale && stale.Object != "pods/b -n ns", !isStale && len(found) != test.found, gets.Load() < test.gets:
 				t.Errorf("%s: %v, %v after %d GETs", name, found, err, gets.Load())
-			}
-		})
-	}
-}
-
-// Without a time for retries, a list that a GET contradicts is nevertheless read again, once.
-func TestFindConfirmsWithoutRetries(t *testing.T) {
-	for name, test := range map[string]struct {
-		later string
-		lists int32
-		stale bool
-	}{
-		"deleted": {`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","items":[]}`, 2, false},
-		"stale":   {somePods, 2, true},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			var lists atomic.Int32
-			_, err := find(t.Context(), t, 0, func(w http.ResponseWriter, r *http.Request) {
-				w.Header().Set("Content-Type", "application/json")
-				switch {
-				case !strings.HasSuffix(r.URL.Path, "/pods"):
-					writeStatus(w, http.StatusNotFound, "NotFound")
-				case lists.Add(1) == 1:
-					_, _ = io.WriteString(w, somePods)
-				default:
-					_, _ = io.WriteString(w, test.later)
-				}
-			})
-			if isStale := errors.As(err, new(*StaleListError)); isStale != test.stale || !isStale && err != nil || lists.Load() != test.lists {
-				t.Errorf("%s: %v after %d lists", name, err, lists.Load())
 			}
 		})
 	}

@@ -1,48 +1,108 @@
 package wait
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"maps"
 	"net/http"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
-// server is an API server of Jobs in memory, with faults that a test chooses. Its watches deliver
-// only events after their start. It isn't oncetest.Server, whose watches deliver all events and
-// can't begin too late. test/waiting tests the package on a real server.
+// server is an API server of Jobs in memory, with faults that a test chooses. test/waiting tests the package on a real
+// server.
 type server struct {
-	mu       sync.Mutex
-	version  int
-	jobs     map[string]map[string]any
-	watches  map[*io.PipeWriter]string // by their selector
-	requests []string
-	fault    func(what string) error // before a request: "get", "list", "watch"
-	missed   bool                    // a watch may begin after events that it should deliver
+	*oncetest.Server
+
+	mu      sync.Mutex              // guards the fields below
+	fault   func(verb string) error // before a request
+	mute    bool                    // watches deliver nothing
+	watches []*io.PipeWriter        // that were opened since the last breakWatches
 }
 
 func newServer() *server {
-	return &server{version: 10, jobs: map[string]map[string]any{}, watches: map[*io.PipeWriter]string{}}
+	s := &server{Server: oncetest.NewServer()}
+	s.Func(func(r *oncetest.Request) oncetest.Fault {
+		s.mu.Lock()
+		fault := s.fault
+		s.mu.Unlock()
+		if fault != nil {
+			if err := fault(r.Verb); err != nil {
+				return refusal(err)
+			}
+		}
+		if r.Verb == "watch" {
+			return s.watch
+		}
+		return nil
+	})
+	return s
+}
+
+// refusal is the response to a request that fails. It has a Status, or there is no response.
+func refusal(err error) oncetest.Fault {
+	if status := (*apierrors.StatusError)(nil); errors.As(err, &status) {
+		return oncetest.Refuse(status)
+	}
+	return func(*oncetest.Request) (*http.Response, error) { return nil, err }
+}
+
+var (
+	forbidden  = apierrors.NewForbidden(schema.GroupResource{Resource: "jobs"}, "", errors.New("no"))
+	expired    = apierrors.NewResourceExpired("too old resource version")
+	overloaded = apierrors.NewInternalError(errors.New("overloaded"))
+)
+
+// watch opens a watch that breakWatches breaks.
+func (s *server) watch(r *oncetest.Request) (*http.Response, error) {
+	resp, err := r.Send()
+	if err != nil {
+		return nil, err
+	}
+	reader, writer := io.Pipe()
+	context.AfterFunc(r.Context(), func() { _ = writer.CloseWithError(r.Context().Err()) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.watches = append(s.watches, writer)
+	if events := resp.Body; !s.mute {
+		go func() { _, _ = io.Copy(writer, events) }()
+	}
+	resp.Body = reader
+	return resp, nil
+}
+
+// breakWatches ends all watches.
+func (s *server) breakWatches(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range s.watches {
+		_ = w.CloseWithError(err)
+	}
+	s.watches = nil
+}
+
+// deleted sends the event that the object is gone, for a watch whose selector no longer selects it.
+func (s *server) deleted(object *unstructured.Unstructured) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range s.watches {
+		_ = json.NewEncoder(w).Encode(map[string]any{"type": "DELETED", "object": object.Object})
+	}
 }
 
 // client returns a client of the server.
 func (s *server) client(t *testing.T) dynamic.Interface {
 	t.Helper()
-	client, err := dynamic.NewForConfig(&rest.Config{Host: "http://server", Transport: s, QPS: -1})
+	client, err := dynamic.NewForConfig(s.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,197 +117,62 @@ var jobs = &meta.RESTMapping{
 
 // create stores a Job and returns it as an object to wait for.
 func (s *server) create(name string, labels ...string) Object {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.add(name, labels...)
+	job := &unstructured.Unstructured{Object: map[string]any{}}
+	job.SetGroupVersionKind(jobs.GroupVersionKind)
+	job.SetNamespace("ns")
+	job.SetName(name)
+	for _, label := range labels {
+		job.SetLabels(map[string]string{"run": label})
+	}
+	s.Put(job)
+	job = s.job(name)
+	return Object{Mapping: jobs, Namespace: "ns", Name: name, UID: job.GetUID(), Version: job.GetResourceVersion()}
+}
+
+// job returns a Job that is stored.
+func (s *server) job(name string) *unstructured.Unstructured {
+	for _, o := range s.Objects() {
+		if o.GetName() == name {
+			return o
+		}
+	}
+	return nil
 }
 
 // replace deletes a Job and creates another one, before any request sees the server without it.
 func (s *server) replace(name string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.send("DELETED", s.jobs[name])
-	s.add(name)
-}
-
-func (s *server) add(name string, labels ...string) Object {
-	metadata := map[string]any{"name": name, "namespace": "ns", "uid": fmt.Sprintf("uid-%d", s.version)}
-	if len(labels) > 0 {
-		metadata["labels"] = map[string]any{"run": labels[0]}
-	}
-	job := map[string]any{"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata}
-	s.jobs[name] = job
-	s.send("ADDED", job)
-	return Object{
-		Mapping: jobs, Namespace: "ns", Name: name, UID: types.UID(metadata["uid"].(string)),
-		Version: metadata["resourceVersion"].(string),
-	}
+	job := s.job(name)
+	job.SetUID("another")
+	s.Put(job)
 }
 
 // update changes a Job.
 func (s *server) update(name string, change func(job map[string]any)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	before := s.jobs[name]["metadata"].(map[string]any)["labels"]
-	change(s.jobs[name])
-	after := s.jobs[name]["metadata"].(map[string]any)["labels"]
-	if before != nil && after == nil { // watches by the label see that it is gone
-		metadata := s.jobs[name]["metadata"].(map[string]any)
-		metadata["labels"] = before
-		s.send("DELETED", s.jobs[name])
-		delete(metadata, "labels")
-		return
+	before, job := s.job(name), s.job(name)
+	change(job.Object)
+	s.Put(job)
+	if len(before.GetLabels()) > len(job.GetLabels()) {
+		s.deleted(before)
 	}
-	s.send("MODIFIED", s.jobs[name])
 }
 
 // remove deletes a Job.
-func (s *server) remove(name string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	job := s.jobs[name]
-	delete(s.jobs, name)
-	s.send("DELETED", job)
-}
+func (s *server) remove(name string) { s.Remove(s.job(name)) }
 
-// send sends an event to the watches.
-func (s *server) send(what string, job map[string]any) {
-	s.version++
-	job["metadata"].(map[string]any)["resourceVersion"] = strconv.Itoa(s.version)
-	line, _ := json.Marshal(map[string]any{"type": what, "object": job})
-	for w, selector := range s.watches {
-		if matches(job, selector) {
-			_, _ = w.Write(append(line, '\n'))
-		}
+// verbs returns the verbs of all requests.
+func (s *server) verbs() (all []string) {
+	for _, r := range s.Requests() {
+		all = append(all, r.Verb)
 	}
-}
-
-// breakWatches ends all watches.
-func (s *server) breakWatches(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for w := range s.watches {
-		_ = w.CloseWithError(err)
-	}
-	clear(s.watches)
-}
-
-// matches reports whether a Job is selected by its name or label.
-func matches(job map[string]any, selector string) bool {
-	metadata := job["metadata"].(map[string]any)
-	labels, _ := metadata["labels"].(map[string]any)
-	key, value, _ := strings.Cut(selector, "=")
-	switch key {
-	case "metadata.name":
-		return metadata["name"] == value
-	case "":
-		return true
-	}
-	return labels[key] == value
-}
-
-// RoundTrip responds to a request.
-func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
-	query, name := r.URL.Query(), strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/apis/batch/v1/namespaces/ns/jobs"), "/")
-	what := "list"
-	switch {
-	case name != "":
-		what = "get"
-	case query.Get("watch") != "":
-		what = "watch"
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.requests = append(s.requests, what)
-	if s.fault != nil {
-		if err := s.fault(what); err != nil {
-			return refusal(err)
-		}
-	}
-	selector := query.Get("labelSelector") + query.Get("fieldSelector")
-	switch what {
-	case "get":
-		if job := s.jobs[name]; job != nil {
-			return response(http.StatusOK, job), nil
-		}
-		return refusal(notFound)
-	case "watch":
-		return s.watch(r, selector)
-	}
-	var items []any
-	for _, name := range slices.Sorted(maps.Keys(s.jobs)) {
-		if matches(s.jobs[name], selector) {
-			items = append(items, s.jobs[name])
-		}
-	}
-	return response(http.StatusOK, map[string]any{
-		"apiVersion": "batch/v1", "kind": "JobList",
-		"metadata": map[string]any{"resourceVersion": strconv.Itoa(s.version)}, "items": items,
-	}), nil
-}
-
-// watch opens a watch, unless events since its version would be lost.
-func (s *server) watch(r *http.Request, selector string) (*http.Response, error) {
-	since, _ := strconv.Atoi(r.URL.Query().Get("resourceVersion"))
-	if since < s.version && !s.missed {
-		for _, job := range s.jobs {
-			version, _ := strconv.Atoi(job["metadata"].(map[string]any)["resourceVersion"].(string))
-			if version > since && matches(job, selector) {
-				return refusal(expired)
-			}
-		}
-	}
-	reader, writer := io.Pipe()
-	s.watches[writer] = selector
-	go func() {
-		<-r.Context().Done()
-		_ = writer.CloseWithError(r.Context().Err())
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.watches, writer)
-	}()
-	return &http.Response{
-		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: reader, Request: r,
-	}, nil
+	return all
 }
 
 // asked is the number of requests of one verb.
-func (s *server) asked(what string) (n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, request := range s.requests {
-		if request == what {
+func (s *server) asked(verb string) (n int) {
+	for _, v := range s.verbs() {
+		if v == verb {
 			n++
 		}
 	}
 	return n
-}
-
-func response(code int, body any) *http.Response {
-	data, _ := json.Marshal(body)
-	return &http.Response{
-		StatusCode: code, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(data)),
-	}
-}
-
-// status is a refusal of the server.
-type status metav1.Status
-
-func (s status) Error() string { return string(s.Reason) }
-
-var (
-	notFound   = status{Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound}
-	forbidden  = status{Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden}
-	expired    = status{Code: http.StatusGone, Reason: metav1.StatusReasonExpired}
-	overloaded = status{Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError}
-)
-
-// refusal is the response to a request that fails. It has a Status, or there is no response.
-func refusal(err error) (*http.Response, error) {
-	var s status
-	if !errors.As(err, &s) {
-		return nil, err
-	}
-	s.TypeMeta, s.Status = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, metav1.StatusFailure
-	return response(int(s.Code), metav1.Status(s)), nil
 }

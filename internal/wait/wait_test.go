@@ -9,8 +9,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // finish returns a change that adds a condition to a Job.
@@ -42,7 +40,7 @@ func expect(t *testing.T, s *server, config Config, objects []Object, happens fu
 	slices.Sort(got)
 	slices.Sort(want)
 	if !slices.Equal(got, want) {
-		t.Errorf("events %q, want %q; the requests are %q", got, want, s.requests)
+		t.Errorf("events %q, want %q; the requests are %q", got, want, s.verbs())
 	}
 }
 
@@ -81,13 +79,12 @@ func TestFinish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		a, b := s.create("a"), s.create("b")
-		s.missed = true
 		expect(t, s, minute, []Object{a, b}, after(time.Second, func() {
 			s.update("b", finish("Failed"))
 			s.update("a", finish("Complete"))
 		}), "a succeeded Why: because", "b failed Why: because")
-		if !slices.Equal(s.requests, []string{"watch"}) {
-			t.Errorf("the requests are %q", s.requests)
+		if !slices.Equal(s.verbs(), []string{"watch"}) {
+			t.Errorf("the requests are %q", s.verbs())
 		}
 	})
 }
@@ -186,7 +183,7 @@ func TestDeleted(t *testing.T) {
 		want    string
 	}{
 		"while it ran":   {func(s *server) { s.remove("a") }, "a deleted"},
-		"as it finished": {func(s *server) { finish("Complete")(s.jobs["a"]); s.remove("a") }, "a succeeded Why: because"},
+		"as it finished": {func(s *server) { job := s.job("a"); finish("Complete")(job.Object); s.deleted(job); s.remove("a") }, "a succeeded Why: because"},
 		"and replaced":   {func(s *server) { s.replace("a") }, "a replaced"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -207,8 +204,7 @@ func TestDeletedUnseen(t *testing.T) {
 		expect(t, s, minute, []Object{a, b, c}, after(time.Second, func() {
 			s.breakWatches(io.ErrUnexpectedEOF)
 			s.remove("a")
-			s.remove("b")
-			s.create("b")
+			s.replace("b")
 			s.update("c", finish("Complete"))
 		}), "a deleted", "b replaced", "c succeeded Why: because")
 	})
@@ -231,7 +227,7 @@ func TestTrouble(t *testing.T) {
 	}{
 		"broken":                              {func(s *server) { s.breakWatches(io.ErrUnexpectedEOF) }, nil},
 		"ended":                               {func(s *server) { s.breakWatches(io.EOF) }, nil},
-		"expired":                             {func(s *server) { s.breakWatches(io.EOF); s.create("b") }, nil},
+		"expired":                             {func(s *server) { s.expire(); s.breakWatches(io.EOF) }, nil},
 		"away":                                {fails(errors.New("connection refused")), []string{"retry a"}},
 		"errors":                              {fails(overloaded), []string{"retry a"}},
 		"permissions of a server that starts": {fails(forbidden), []string{"retry a"}},
@@ -245,8 +241,8 @@ func TestTrouble(t *testing.T) {
 					test.happens(s)
 					s.update("a", finish("Complete"))
 				}), append(test.want, "a succeeded Why: because")...)
-				if n := len(s.requests); n > 25 {
-					t.Errorf("%d requests: %q", n, s.requests)
+				if n := len(s.verbs()); n > 25 {
+					t.Errorf("%d requests: %q", n, s.verbs())
 				}
 			})
 		})
@@ -258,6 +254,20 @@ func (s *server) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fault = func(string) error { return err }
+}
+
+// expire makes the next watch fail.
+func (s *server) expire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	done := false
+	s.fault = func(verb string) error {
+		if done || verb != "watch" {
+			return nil
+		}
+		done = true
+		return expired
+	}
 }
 
 // A server that stays unreachable ends the wait after the time for retries, and not before.
@@ -289,13 +299,11 @@ func TestMute(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newServer()
 				a := s.create("a")
-				s.fault, s.missed = fault, true
+				s.fault, s.mute = fault, true
 				expect(t, s, Config{Timeout: time.Hour, RetryTimeout: time.Second}, []Object{a}, after(10*time.Minute, func() {
-					s.mu.Lock()
-					defer s.mu.Unlock()
-					finish("Complete")(s.jobs["a"]) // without an event
+					s.update("a", finish("Complete"))
 				}), "a succeeded Why: because")
-				if n := len(s.requests); n > 2*10*60/3 {
+				if n := len(s.verbs()); n > 2*10*60/3 {
 					t.Errorf("%d requests", n)
 				}
 			})
@@ -322,7 +330,7 @@ func TestPolling(t *testing.T) {
 			s.create("c")
 		}), "a succeeded Why: because", "b deleted", "c replaced")
 		if n := s.asked("get"); n > 3*6 || s.asked("list")+s.asked("watch") > 1 {
-			t.Errorf("the requests are %q", s.requests)
+			t.Errorf("the requests are %q", s.verbs())
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
@@ -362,73 +370,6 @@ func TestUnlabelled(t *testing.T) {
 	})
 }
 
-// A suspended object runs, and both ends of that are reported.
-func TestSuspended(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
-		a, b := s.create("a"), s.create("b")
-		expect(t, s, minute, []Object{a, b}, after(time.Second, func() {
-			s.update("a", suspend(true))
-			s.update("b", suspend(true))
-			s.update("a", suspend(false))
-			s.update("a", finish("Complete"))
-		}), "a suspended is true", "a suspended is false", "a succeeded Why: because", "b suspended is true", "b out of time suspended")
-	})
-}
-
-// Conditions are met one after the other, and a failure ends the wait for them.
-func TestConditions(t *testing.T) {
-	has := func(field string) Condition {
-		return func(object *unstructured.Unstructured) (bool, error) {
-			if object.GetAnnotations()["broken"] != "" {
-				return false, errors.New("broken")
-			}
-			return object.GetAnnotations()[field] != "", nil
-		}
-	}
-	annotate := func(fields ...string) func(map[string]any) {
-		return func(job map[string]any) {
-			annotations := map[string]any{}
-			for _, field := range fields {
-				annotations[field] = "x"
-			}
-			job["metadata"].(map[string]any)["annotations"] = annotations
-		}
-	}
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
-		a, b, c, d := s.create("a"), s.create("b"), s.create("c"), s.create("d")
-		config := minute
-		config.For = []Condition{has("first"), has("second")}
-		expect(t, s, config, []Object{a, b, c, d}, after(time.Second, func() {
-			s.update("a", annotate("first"))
-			s.update("a", annotate("second"))
-			s.update("b", finish("Failed"))
-			s.update("c", annotate("broken"))
-			s.update("d", annotate("second"))
-			s.update("d", finish("Complete"))
-		}), "a succeeded", "b failed Why: because", "c abandoned", "d failed Why: because")
-	})
-}
-
-// Objects are handed over whole only where that is asked for.
-func TestWhole(t *testing.T) {
-	for _, whole := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			s := newServer()
-			a := s.create("a")
-			config := minute
-			config.Client, config.Whole = s.client(t), whole
-			time.AfterFunc(time.Second, func() { s.update("a", finish("Complete")) })
-			for event := range Run(t.Context(), config, []Object{a}) {
-				if e := event.(Ended); (e.Final != nil) != whole || whole && e.Final.GetName() != "a" {
-					t.Errorf("%v: %v", whole, e.Final)
-				}
-			}
-		})
-	}
-}
-
 // A watch begins at the oldest version of its objects, where they have an order.
 func TestOldest(t *testing.T) {
 	for want, versions := range map[string][]string{
@@ -452,7 +393,6 @@ func TestResumedInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		a, b := s.create("a"), s.create("b")
-		s.missed = true
 		s.fault = func(what string) error {
 			if what == "get" {
 				return forbidden
@@ -460,6 +400,9 @@ func TestResumedInVain(t *testing.T) {
 			return nil
 		}
 		expect(t, s, Config{Timeout: time.Hour, RetryTimeout: time.Second}, []Object{a, b}, after(time.Second, func() {
+			s.mu.Lock()
+			s.mute = true
+			s.mu.Unlock()
 			s.breakWatches(io.ErrUnexpectedEOF)
 			s.remove("a")
 			s.replace("b")
@@ -477,7 +420,7 @@ func TestMissingAndFailures(t *testing.T) {
 			a.Version = ""
 			s.remove("a")
 			s.fault = func(what string) error {
-				if what == "get" && len(s.requests) < most {
+				if what == "get" && len(s.verbs()) < most {
 					return overloaded
 				}
 				return nil

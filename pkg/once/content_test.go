@@ -93,29 +93,3 @@ func TestClusterScopedContent(t *testing.T) {
 		}
 	}
 }
-
-// The identity is the ID with the resource type, the namespace and the
-// generateName.
-func TestIdentity(t *testing.T) {
-	server := oncetest.NewServer()
-	creator := creatorFor(server)
-	elsewhere, another := configMap(), configMap()
-	elsewhere.Namespace, another.GenerateName = "elsewhere", "another-"
-	for _, object := range []*corev1.ConfigMap{configMap(), elsewhere, another} {
-		if result, err := creator.Create(t.Context(), object, idOf(t)); err != nil || result.Outcome != once.Created {
-			t.Errorf("%+v, %v", result, err)
-		}
-	}
-	secret := &corev1.Secret{ObjectMeta: configMap().ObjectMeta}
-	secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
-	if result, err := creator.Create(t.Context(), secret, idOf(t)); err != nil || result.Outcome != once.Created {
-		t.Errorf("%+v, %v", result, err)
-	}
-	other, err := once.ForOwner(owner, "another")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if result, err := creator.Create(t.Context(), configMap(), other); err != nil || result.Outcome != once.Created {
-		t.Errorf("%+v, %v", result, err)
-	}
-}

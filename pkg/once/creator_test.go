@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -52,54 +51,6 @@ func idOf(t *testing.T) once.ID {
 	return id
 }
 
-// Bad arguments are permanent errors, and never panics.
-func TestArguments(t *testing.T) {
-	server := oncetest.NewServer()
-	creator, id := creatorFor(server), once.NewID()
-	named, without, elsewhere := configMap(), configMap(), configMap()
-	named.Name, without.GenerateName, elsewhere.Namespace = "mine", "", ""
-	noKind := configMap()
-	noKind.TypeMeta = metav1.TypeMeta{}
-	odd := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{
-		"generateName": "demo-", "namespace": "ns", "annotations": "none",
-	}}}
-	for name, create := range map[string]func() (once.Result, error){
-		"nil context": func() (once.Result, error) { return creator.Create(nil, configMap(), id) }, //nolint:staticcheck // a mistake
-		"nil object":  func() (once.Result, error) { return creator.Create(t.Context(), nil, id) },
-		"nil pointer": func() (once.Result, error) { return creator.Create(t.Context(), (*corev1.ConfigMap)(nil), id) },
-		"empty ID":    func() (once.Result, error) { return creator.Create(t.Context(), configMap(), once.ID{}) },
-		"nil creator": func() (once.Result, error) { return (*once.Creator)(nil).Create(t.Context(), configMap(), id) },
-		"nil client":  func() (once.Result, error) { return once.New(nil).Create(t.Context(), configMap(), id) },
-		"nil dynamic": func() (once.Result, error) {
-			return once.New(once.Dynamic(nil, nil)).Create(t.Context(), configMap(), id)
-		},
-		"a name":          func() (once.Result, error) { return creator.Create(t.Context(), named, id) },
-		"no generateName": func() (once.Result, error) { return creator.Create(t.Context(), without, id) },
-		"no namespace":    func() (once.Result, error) { return creator.Create(t.Context(), elsewhere, id) },
-		"no kind":         func() (once.Result, error) { return creator.Create(t.Context(), noKind, id) },
-		"annotations":     func() (once.Result, error) { return creator.Create(t.Context(), odd, id) },
-		"a list":          func() (once.Result, error) { return creator.Create(t.Context(), &corev1.ConfigMapList{}, id) },
-		"nil owner":       func() (once.Result, error) { _, err := once.ForOwner(nil, "a"); return once.Result{}, err },
-		"nil owner pointer": func() (once.Result, error) {
-			_, err := once.ForOwner((*corev1.ConfigMap)(nil), "a")
-			return once.Result{}, err
-		},
-		"owner without UID": func() (once.Result, error) {
-			_, err := once.ForOwner(&corev1.ConfigMap{}, "a")
-			return once.Result{}, err
-		},
-		"empty key": func() (once.Result, error) { _, err := once.FromKey(""); return once.Result{}, err },
-		"no ID":     func() (once.Result, error) { _, err := once.ParseID("v1-x"); return once.Result{}, err },
-	} {
-		if result, err := create(); err == nil || !once.IsPermanent(err) || result.Outcome != "" {
-			t.Errorf("%s: %+v, %v; want a permanent error", name, result, err)
-		}
-	}
-	if n := len(server.Objects()); n != 0 {
-		t.Errorf("%d objects", n)
-	}
-}
-
 // The first call creates the object and fills it. Later calls find it.
 func TestCreatedThenFound(t *testing.T) {
 	for name, object := range map[string]func() runtime.Object{
@@ -127,21 +78,6 @@ func TestCreatedThenFound(t *testing.T) {
 				t.Errorf("%d objects", n)
 			}
 		})
-	}
-}
-
-// A refusal returns at once, with the server's reason, and the object is as it
-// was.
-func TestRefused(t *testing.T) {
-	server := oncetest.NewServer()
-	server.Next("create", "configmaps", oncetest.QuotaExceeded)
-	object := configMap()
-	_, err := creatorFor(server).Create(t.Context(), object, idOf(t))
-	if !errors.Is(err, once.ErrRefused) || !apierrors.IsForbidden(err) || once.IsPermanent(err) {
-		t.Errorf("%v, want a refusal that is not permanent", err)
-	}
-	if object.Name != "" || object.Annotations != nil {
-		t.Errorf("the object was changed: %+v", object.ObjectMeta)
 	}
 }
 

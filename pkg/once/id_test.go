@@ -74,36 +74,19 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// The text of an ID gives the same ID, and no two IDs have one text.
+// The text of an ID gives the same ID, which finds the object of the original one. No two IDs have one text.
 func TestParseID(t *testing.T) {
 	seen := map[string]bool{}
 	for _, id := range idsOf(t) {
-		text := id.String()
-		if parsed, err := once.ParseID(text); err != nil || parsed != id {
-			t.Errorf("%q: %v, %v", text, parsed, err)
-		}
-		if seen[text] {
-			t.Errorf("two IDs have the text %q", text)
-		}
-		seen[text] = true
-	}
-}
-
-// A parsed ID finds the object of the original one.
-func TestParsedIDFinds(t *testing.T) {
-	for _, id := range idsOf(t) {
 		server, creator := newServerAndCreator()
-		first := configMap()
-		if _, err := creator.Create(t.Context(), first, id); err != nil {
-			t.Fatal(err)
-		}
+		mustCreate(t, creator, configMap(), id, once.Created)
 		parsed, err := once.ParseID(id.String())
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || parsed != id || seen[id.String()] {
+			t.Errorf("%q: %v, %v, seen before: %v", id, parsed, err, seen[id.String()])
 		}
-		result, err := creator.Create(t.Context(), configMap(), parsed)
-		if err != nil || result.Outcome != once.Found || result.Name != first.Name || len(server.Objects()) != 1 {
-			t.Errorf("%s: %+v, %v", id, result, err)
+		seen[id.String()] = true
+		if mustCreate(t, creator, configMap(), parsed, once.Found); len(server.Objects()) != 1 {
+			t.Errorf("%q: %d objects", id, len(server.Objects()))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -77,59 +78,68 @@ func (v value) DeepCopyObject() runtime.Object { return v }
 
 func (v value) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
-// Pointers that are nil, and objects that can't be copied or have fields of wrong
-// types, are permanent errors and no panics.
-func TestNilAndOddArguments(t *testing.T) {
+// Bad arguments are permanent errors at once, and never panics. Among them are pointers that are nil, and objects that
+// can't be copied, have fields of wrong types, or can't be created.
+func TestArguments(t *testing.T) {
 	server, creator := newServerAndCreator()
-	working := dynamic.NewForConfigOrDie(server.Config())
-	odd := func(content map[string]any) *unstructured.Unstructured {
-		all := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"generateName": "demo-", "namespace": "ns"}}
-		for key, in := range content {
-			all[key] = in
+	dynamicClient := dynamic.NewForConfigOrDie(server.Config())
+	with := func(change func(*corev1.ConfigMap)) *corev1.ConfigMap {
+		object := configMap()
+		change(object)
+		return object
+	}
+	odd := func(field string, in any) *unstructured.Unstructured {
+		content := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"generateName": "demo-", "namespace": "ns"}}
+		if name, of, found := strings.Cut(field, "."); found {
+			content[name].(map[string]any)[of] = in
+		} else {
+			content[field] = in
 		}
-		return &unstructured.Unstructured{Object: all}
+		return &unstructured.Unstructured{Object: content}
 	}
-	create := func(creator *once.Creator, ctx context.Context, object runtime.Object) error { //nolint:revive // in the order of tests
-		_, err := creator.Create(ctx, object, idOf(t))
-		return err
+	for name, object := range map[string]runtime.Object{
+		"nil": nil, "nil pointer": (*corev1.ConfigMap)(nil), "nil unstructured": (*unstructured.Unstructured)(nil),
+		"no content": &unstructured.Unstructured{}, "no pointer": value{}, "a list": &corev1.ConfigMapList{},
+		"a name":            with(func(o *corev1.ConfigMap) { o.Name = "mine" }),
+		"no generateName":   with(func(o *corev1.ConfigMap) { o.GenerateName = "" }),
+		"no namespace":      with(func(o *corev1.ConfigMap) { o.Namespace = "" }),
+		"no kind":           with(func(o *corev1.ConfigMap) { o.TypeMeta = metav1.TypeMeta{} }),
+		"from a cache":      with(func(o *corev1.ConfigMap) { o.ResourceVersion = "7" }),
+		"metadata only":     &metav1.PartialObjectMetadata{TypeMeta: configMap().TypeMeta, ObjectMeta: configMap().ObjectMeta},
+		"no metadata":       odd("metadata", nil),
+		"text as metadata":  odd("metadata", "none"),
+		"annotations":       odd("metadata.annotations", "none"),
+		"generateName":      odd("metadata.generateName", int64(1)),
+		"int":               odd("spec", map[string]any{"replicas": 3}),
+		"struct in content": odd("spec", corev1.PodSpec{}),
+	} {
+		if result, err := creator.Create(t.Context(), object, idOf(t)); !once.IsPermanent(err) || result.Outcome != "" || errors.Is(err, once.ErrTaken) {
+			t.Errorf("the object %s: %+v, %v; want a permanent error", name, result, err)
+		}
 	}
-	metadata := func(field string, in any) *unstructured.Unstructured {
-		return odd(map[string]any{"metadata": map[string]any{"generateName": "demo-", "namespace": "ns", field: in}})
+	for name, creator := range map[string]*once.Creator{
+		"nil": nil, "zero": {}, "nil client": once.New(nil), "nil client pointer": once.New((*nilClient)(nil)), "nil dynamic": once.New(once.Dynamic(nil, nil)),
+		"nil dynamic pointer": once.New(once.Dynamic((*nilDynamic)(nil), &nilMapper{})), "nil mapper": once.New(once.Dynamic(dynamicClient, (*nilMapper)(nil))),
+	} {
+		if _, err := creator.Create(t.Context(), configMap(), idOf(t)); !once.IsPermanent(err) {
+			t.Errorf("the creator %s: %v, want a permanent error", name, err)
+		}
 	}
 	for name, call := range map[string]func() error{
-		"context": func() error { return create(creator, (*nilContext)(nil), configMap()) },
-		"client":  func() error { return create(once.New((*nilClient)(nil)), t.Context(), configMap()) },
-		"dynamic client": func() error {
-			return create(once.New(once.Dynamic((*nilDynamic)(nil), &nilMapper{})), t.Context(), configMap())
-		},
-		"mapper": func() error {
-			return create(once.New(once.Dynamic(working, (*nilMapper)(nil))), t.Context(), configMap())
-		},
-		"zero creator":     func() error { return create(&once.Creator{}, t.Context(), configMap()) },
-		"unstructured":     func() error { return create(creator, t.Context(), (*unstructured.Unstructured)(nil)) },
-		"no content":       func() error { return create(creator, t.Context(), &unstructured.Unstructured{}) },
-		"no metadata":      func() error { return create(creator, t.Context(), odd(map[string]any{"metadata": nil})) },
-		"text as metadata": func() error { return create(creator, t.Context(), odd(map[string]any{"metadata": "none"})) },
-		"generateName":     func() error { return create(creator, t.Context(), metadata("generateName", int64(1))) },
-		"int": func() error {
-			return create(creator, t.Context(), odd(map[string]any{"spec": map[string]any{"replicas": 3}}))
-		},
-		"struct in content": func() error { return create(creator, t.Context(), odd(map[string]any{"spec": corev1.PodSpec{}})) },
-		"no pointer":        func() error { return create(creator, t.Context(), value{}) },
-		"owner": func() error {
-			_, err := once.ForOwner((*unstructured.Unstructured)(nil), "a")
-			return err
-		},
-		"empty owner": func() error {
-			_, err := once.ForOwner(&unstructured.Unstructured{}, "a")
-			return err
-		},
+		"nil context":         func() error { _, err := creator.Create(nil, configMap(), idOf(t)); return err }, //nolint:staticcheck // a mistake
+		"nil context pointer": func() error { _, err := creator.Create((*nilContext)(nil), configMap(), idOf(t)); return err },
+		"empty ID":            func() error { _, err := creator.Create(t.Context(), configMap(), once.ID{}); return err },
+		"nil owner":           func() error { _, err := once.ForOwner(nil, "a"); return err },
+		"nil owner pointer":   func() error { _, err := once.ForOwner((*corev1.ConfigMap)(nil), "a"); return err },
+		"nil unstructured":    func() error { _, err := once.ForOwner((*unstructured.Unstructured)(nil), "a"); return err },
+		"empty owner":         func() error { _, err := once.ForOwner(&unstructured.Unstructured{}, "a"); return err },
+		"owner without UID":   func() error { _, err := once.ForOwner(&corev1.ConfigMap{}, "a"); return err },
+		"empty key":           func() error { _, err := once.FromKey(""); return err },
+		"no ID":               func() error { _, err := once.ParseID("v1-x"); return err },
 	} {
-		t.Run(name, func(t *testing.T) {
-			if err := call(); !once.IsPermanent(err) {
-				t.Errorf("%v, want a permanent error", err)
-			}
-		})
+		if err := call(); !once.IsPermanent(err) {
+			t.Errorf("%s: %v, want a permanent error", name, err)
+		}
 	}
 	if verbs := verbsOf(server); verbs != "" {
 		t.Errorf("requests: %s", verbs)

@@ -112,17 +112,6 @@ func TestResponseOfAnotherObject(t *testing.T) {
 	}
 }
 
-// After a response that names another object, the read finds the object.
-func TestFoundAfterResponseOfAnotherObject(t *testing.T) {
-	server := oncetest.NewServer()
-	server.Next("create", "configmaps", oncetest.AfterStore(otherObject(http.StatusCreated)))
-	object := configMap()
-	result, err := creatorFor(server).Create(t.Context(), object, idOf(t))
-	if err != nil || object.Name != result.Name || object.UID != server.Objects()[0].GetUID() || verbsOf(server) != "create get" {
-		t.Errorf("%+v, %v, requests: %s", result, err, verbsOf(server))
-	}
-}
-
 // dryRuns makes each create a dry run.
 type dryRuns struct{ below http.RoundTripper }
 
@@ -149,42 +138,6 @@ func TestDryRun(t *testing.T) {
 		if err != nil || result.Outcome != once.Created || !result.DryRun || len(server.Objects()) != 0 {
 			t.Errorf("%+v, %v, %d objects; want a dry run", result, err, len(server.Objects()))
 		}
-	}
-}
-
-// An object that is being deleted is a result. After it is gone, the next call
-// creates it again.
-func TestTerminating(t *testing.T) {
-	server := oncetest.NewServer()
-	creator := creatorFor(server)
-	create := func() (once.Result, *corev1.ConfigMap) {
-		object := configMap()
-		object.Finalizers = []string{"example.com/wait"}
-		result, err := creator.Create(t.Context(), object, idOf(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return result, object
-	}
-	first, object := create()
-	objects := dynamic.NewForConfigOrDie(server.Config()).Resource(corev1.SchemeGroupVersion.WithResource("configmaps")).Namespace("ns")
-	if err := objects.Delete(t.Context(), object.Name, metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	found, going := create()
-	if first.Terminating || !found.Terminating || found.Outcome != once.Found || going.DeletionTimestamp == nil {
-		t.Errorf("%+v, then %+v", first, found)
-	}
-	held, err := objects.Get(t.Context(), object.Name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	held.SetFinalizers(nil)
-	if _, err := objects.Update(t.Context(), held, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if again, created := create(); again.Outcome != once.Created || again.Terminating || created.UID == object.UID {
-		t.Errorf("%+v, UID %s", again, created.UID)
 	}
 }
 

@@ -1,7 +1,6 @@
 package once_test
 
 import (
-	"errors"
 	"maps"
 	"strings"
 	"testing"
@@ -165,21 +164,5 @@ func TestDataOfSecret(t *testing.T) {
 		if result := mustCreate(t, creator, secretOf("4321"), id, once.Found); !result.Differs || !result.Compared {
 			t.Errorf("other data doesn't differ: %+v", result)
 		}
-	}
-}
-
-// Objects that can't be created are permanent errors at once.
-func TestObjectsThatCannotBeCreated(t *testing.T) {
-	server, creator := newServerAndCreator()
-	cached := configMap()
-	cached.ResourceVersion = "7"
-	metadata := &metav1.PartialObjectMetadata{TypeMeta: cached.TypeMeta, ObjectMeta: metav1.ObjectMeta{GenerateName: "demo-", Namespace: "ns"}}
-	for _, object := range []runtime.Object{cached, metadata} {
-		if _, err := creator.Create(t.Context(), object, idOf(t)); !once.IsPermanent(err) || errors.Is(err, once.ErrTaken) {
-			t.Errorf("%v, want an error about the argument", err)
-		}
-	}
-	if verbs := verbsOf(server); verbs != "" {
-		t.Errorf("requests: %s", verbs)
 	}
 }

@@ -110,7 +110,7 @@ func TestOutOfTimeAndAgain(t *testing.T) {
 		harness.Printed("Don't run the command again to go on waiting. It would create the objects a second time.")+harness.Printed("A run with --idempotency-key can be repeated unchanged.")+`error: [^\n]*\n`)
 }
 
-// Formats that print the object print it after it has finished.
+// Formats that print the object print it after it has finished, or as it was created if its wait ends early.
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	for _, pod := range []string{succeeds, fails} {
@@ -127,11 +127,6 @@ func TestFormats(t *testing.T) {
 			t.Errorf("stdout is\n%s\nstderr is\n%s", result.Stdout, result.Stderr)
 		}
 	}
-}
-
-// An object whose wait ends early is printed as it was created.
-func TestFormatOfAnObjectThatRuns(t *testing.T) {
-	t.Parallel()
 	result := wait(t, job(runs), "-o", "json", "--wait-timeout=1s")
 	var object batchv1.Job
 	if err := json.Unmarshal([]byte(result.Stdout), &object); err != nil || object.UID == "" || result.Code != 1 {

@@ -28,17 +28,20 @@ func read(t *testing.T, value *string, args ...string) (string, error) {
 	return f.key, err
 }
 
+// fileFlag returns the flag for a file with the content of a key or a secret.
+func fileFlag(t *testing.T, what, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), what)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return "--idempotency-" + what + "-file=" + path
+}
+
 // A key comes from its flag, its file or its variable. An empty key is an error, and so is a key whose
 // variable was empty. No error shows the key.
 func TestReadKey(t *testing.T) {
-	file := func(content string) string {
-		path := filepath.Join(t.TempDir(), "key")
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return "--idempotency-key-file=" + path
-	}
-	text := func(s string) *string { return &s }
+	file := func(content string) string { return fileFlag(t, "key", content) }
 	for name, test := range map[string]struct {
 		variable *string
 		args     []string
@@ -48,16 +51,16 @@ func TestReadKey(t *testing.T) {
 		"no key":                    {},
 		"flag":                      {args: []string{"--idempotency-key=prod-1"}, want: "prod-1"},
 		"file":                      {args: []string{file("prod-1\r\n")}, want: "prod-1"},
-		"variable":                  {variable: text("prod-1"), want: "prod-1"},
-		"flag before variable":      {variable: text("a"), args: []string{"--idempotency-key=b"}, want: "b"},
-		"file before variable":      {variable: text("a"), args: []string{file("b")}, want: "b"},
-		"base64":                    {variable: text("c2VjcmV0Cg=="), want: "c2VjcmV0Cg=="},
-		"a URL":                     {variable: text("https://ci.example.com/run/7/"), want: "https://ci.example.com/run/7/"},
+		"variable":                  {variable: new("prod-1"), want: "prod-1"},
+		"flag before variable":      {variable: new("a"), args: []string{"--idempotency-key=b"}, want: "b"},
+		"file before variable":      {variable: new("a"), args: []string{file("b")}, want: "b"},
+		"base64":                    {variable: new("c2VjcmV0Cg=="), want: "c2VjcmV0Cg=="},
+		"a URL":                     {variable: new("https://ci.example.com/run/7/"), want: "https://ci.example.com/run/7/"},
 		"both":                      {args: []string{"--idempotency-key=a", file("b")}, err: "cannot be used together"},
 		"empty flag":                {args: []string{"--idempotency-key="}, err: "--idempotency-key must not be empty"},
 		"white space":               {args: []string{"--idempotency-key= "}, err: "--idempotency-key must not be empty"},
 		"empty file":                {args: []string{file("\n")}, err: "must not be empty"},
-		"empty variable":            {variable: text(""), err: "$GENNAME_IDEMPOTENCY_KEY must not be empty"},
+		"empty variable":            {variable: new(""), err: "$GENNAME_IDEMPOTENCY_KEY must not be empty"},
 		"no file":                   {args: []string{"--idempotency-key-file=/nonexistent/key"}, err: "--idempotency-key-file must be the path of a readable file: no such file or directory"},
 		"two lines":                 {args: []string{file("secret-a\nsecret-b\n")}, err: "must have one line"},
 		"an empty variable last":    {args: []string{"--idempotency-key=secret-migrate-"}, err: `ends with "-"`},
@@ -89,14 +92,7 @@ func TestReadKey(t *testing.T) {
 // variable is removed, because credential plugins inherit the environment.
 func TestReadSecret(t *testing.T) {
 	const a, b = "secret-0123456789abcdef0123456789", "secret-abcdefghijklmnopqrstuvwxyz!"
-	file := func(content string) string {
-		path := filepath.Join(t.TempDir(), "secret")
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return "--idempotency-secret-file=" + path
-	}
-	text := func(s string) *string { return &s }
+	file := func(content string) string { return fileFlag(t, "secret", content) }
 	key := "--idempotency-key=k"
 	for name, test := range map[string]struct {
 		variable *string
@@ -106,14 +102,14 @@ func TestReadSecret(t *testing.T) {
 	}{
 		"none":                   {args: []string{key}},
 		"file":                   {args: []string{key, file(a + "\r\n")}, want: []string{a}},
-		"variable":               {variable: text(a + "\n"), args: []string{key}, want: []string{a}},
-		"file before variable":   {variable: text(b), args: []string{key, file(a)}, want: []string{a}},
+		"variable":               {variable: new(a + "\n"), args: []string{key}, want: []string{a}},
+		"file before variable":   {variable: new(b), args: []string{key, file(a)}, want: []string{a}},
 		"former":                 {args: []string{key, file(a + "\n" + b + "\n")}, want: []string{a, b}},
-		"variable without a key": {variable: text(a)},
-		"empty, without a key":   {variable: text("")},
+		"variable without a key": {variable: new(a)},
+		"empty, without a key":   {variable: new("")},
 		"file without a key":     {args: []string{file(a)}, err: "--idempotency-secret-file needs --idempotency-key"},
 		"empty file":             {args: []string{key, file("\n")}, err: "must not be empty"},
-		"empty variable":         {variable: text(""), args: []string{key}, err: "$GENNAME_IDEMPOTENCY_SECRET must not be empty"},
+		"empty variable":         {variable: new(""), args: []string{key}, err: "$GENNAME_IDEMPOTENCY_SECRET must not be empty"},
 		"no file":                {args: []string{key, "--idempotency-secret-file=/nonexistent/s"}, err: "--idempotency-secret-file must be the path of a readable file: no such file or directory"},
 		"too short":              {args: []string{key, file("secret-too-short")}, err: "line 1: the secret has 16 characters, and needs 32 to 1,024"},
 		"too long":               {args: []string{key, file(strings.Repeat("secret", 200))}, err: "has 1200 characters"},

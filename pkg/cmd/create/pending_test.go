@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -140,23 +139,6 @@ func TestReasonsAtTheEnd(t *testing.T) {
 	lines := reasonLines(many)
 	if len(lines) != 2*maxShown+1 || lines[1] != "  kubectl describe pod/a-x -n ci" || lines[2*maxShown] != "(and 2 more)" {
 		t.Errorf("%q", lines)
-	}
-}
-
-// A sender of a queue never waits, and the receiver gets all in order.
-func TestQueue(t *testing.T) {
-	in, out := queue[int]()
-	var want, got []int
-	for i := range 1000 {
-		in <- i
-		want = append(want, i)
-	}
-	close(in)
-	for i := range out {
-		got = append(got, i)
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%d", got)
 	}
 }
 

@@ -9,21 +9,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestEffectivePrefix(t *testing.T) {
-	long := strings.Repeat("x", 58)
-	for in, want := range map[string]string{
-		"":             "",
-		"job-":         "job-",
-		long:           long,
-		long + "y":     long,
-		long + "-tail": long,
-	} {
-		if got := EffectivePrefix(in); got != want {
-			t.Errorf("EffectivePrefix(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
 func TestSplit(t *testing.T) {
 	type parts struct {
 		prefix, suffix string

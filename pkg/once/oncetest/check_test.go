@@ -77,21 +77,6 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Two objects of one creation are no duplicates if the first one was deleted before the second one was created.
-func TestOneAfterTheOther(t *testing.T) {
-	server := oncetest.NewServer()
-	client := configMapsOf(server.Config())
-	for range 2 {
-		object := create(t, client, generated("a"))
-		if err := client.Delete(t.Context(), object.Name, metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if violations := server.Check(purposeOf, map[string]oncetest.Outcome{"a": oncetest.Created}); len(violations) > 0 {
-		t.Error(violations)
-	}
-}
-
 // If the reconciler never ran, the test doesn't pass.
 func TestNothingWasCreated(t *testing.T) {
 	server := oncetest.NewServer()

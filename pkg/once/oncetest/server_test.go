@@ -2,7 +2,6 @@ package oncetest_test
 
 import (
 	"fmt"
-	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -16,9 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -87,47 +84,6 @@ func TestGeneratedNames(t *testing.T) {
 		if prefix, _, ok := names.Split(made.Name); !ok || prefix != long[:58] || made.GenerateName != long {
 			t.Errorf("%q of %q", made.Name, made.GenerateName)
 		}
-	}
-}
-
-// Nothing is stored in a dry run.
-func TestDryRun(t *testing.T) {
-	server := oncetest.NewServer()
-	client := configMapsOf(server.Config())
-	made, err := client.Create(t.Context(), named("a"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-	if err != nil || made.UID == "" || len(server.Objects()) != 0 {
-		t.Errorf("%+v, %v", made, err)
-	}
-	create(t, client, named("a"))
-	if err := client.Delete(t.Context(), "a", metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}); err != nil || len(server.Objects()) != 1 {
-		t.Error(err)
-	}
-}
-
-func TestDelete(t *testing.T) {
-	server := oncetest.NewServer()
-	client := configMapsOf(server.Config())
-	held := named("held")
-	held.Finalizers = []string{"example.com/x"}
-	create(t, client, held)
-	first := create(t, client, named("a"))
-	other := types.UID("other")
-	if err := client.Delete(t.Context(), "a", metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &other}}); !apierrors.IsConflict(err) {
-		t.Error(err)
-	}
-	for _, name := range []string{"a", "held"} {
-		if err := client.Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
-			t.Error(err)
-		}
-	}
-	if err := client.Delete(t.Context(), "a", metav1.DeleteOptions{}); !apierrors.IsNotFound(err) {
-		t.Error(err)
-	}
-	if _, err := client.Create(t.Context(), named("held"), metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) || !strings.HasPrefix(err.Error(), "object is being deleted: ") {
-		t.Error(err)
-	}
-	if second := create(t, client, named("a")); second.UID == first.UID {
-		t.Error("two objects have one uid")
 	}
 }
 
@@ -229,40 +185,6 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
-// The server refuses requests that it doesn't implement.
-func TestRefused(t *testing.T) {
-	server := oncetest.NewServer()
-	client := configMapsOf(server.Config())
-	create(t, client, named("a"))
-	protobuf := server.Config()
-	protobuf.ContentType = runtime.ContentTypeProtobuf
-	elsewhere, versioned := named("b"), named("b")
-	elsewhere.Namespace, versioned.ResourceVersion = "other", "1"
-	for name, attempt := range map[string]func() error{
-		"a patch": func() error {
-			_, err := client.Patch(t.Context(), "a", types.MergePatchType, []byte("{}"), metav1.PatchOptions{})
-			return err
-		},
-		"protobuf": func() error {
-			_, err := configMapsOf(protobuf).Create(t.Context(), named("b"), metav1.CreateOptions{})
-			return err
-		},
-		"no name":   func() error { _, err := client.Create(t.Context(), named(""), metav1.CreateOptions{}); return err },
-		"a version": func() error { _, err := client.Create(t.Context(), versioned, metav1.CreateOptions{}); return err },
-		"other type": func() error {
-			_, err := kubernetes.NewForConfigOrDie(server.Config()).CoreV1().Endpoints("ns").Get(t.Context(), "a", metav1.GetOptions{})
-			return err
-		},
-	} {
-		if err := attempt(); err == nil {
-			t.Errorf("%s is not refused", name)
-		}
-	}
-	if len(server.Objects()) != 1 {
-		t.Errorf("%d objects", len(server.Objects()))
-	}
-}
-
 // Other clients store and delete objects without faults.
 func TestPutAndRemove(t *testing.T) {
 	server := oncetest.NewServer()
@@ -335,19 +257,5 @@ func TestHandler(t *testing.T) {
 	}
 	if n := len(server.Objects()); n != 3 {
 		t.Errorf("%d objects", n)
-	}
-}
-
-// For other paths the server responds as kube-apiserver does.
-func TestOtherPaths(t *testing.T) {
-	server := oncetest.NewServer()
-	for _, path := range []string{"/", "/api/v2", "/apis/x", "/api/v1/nothing", "/api/v1/namespaces/a/configmaps/b/status"} {
-		req := httptest.NewRequest(http.MethodGet, path, nil)
-		resp, err := server.RoundTrip(req)
-		if err != nil || resp.StatusCode != http.StatusNotFound {
-			t.Errorf("%s: %v, %v", path, resp, err)
-			continue
-		}
-		_ = resp.Body.Close()
 	}
 }

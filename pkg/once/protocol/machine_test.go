@@ -15,17 +15,25 @@ func TestAge(t *testing.T) {
 		created time.Time
 		now     Observation
 		want    Finding
+		before  *Observation // of another POST, half a minute earlier
 	}{
-		"older":                          {generated, now.Add(-67 * time.Second), serverTime(now), Foreign},
-		"within the clocks' margin":      {generated, now.Add(-64 * time.Second), serverTime(now), Unclear},
-		"younger":                        {generated, now, serverTime(now), Unclear},
-		"server's time unknown":          {generated, now.Add(-time.Hour), serverTime(time.Time{}), Unclear},
-		"server's time not had":          {generated, now.Add(-time.Hour), Observation{Finding: Unread}, Unread},
-		"maybe of an earlier run":        {ofAKey, now.Add(-time.Hour), serverTime(now), Unclear},
-		"a fixed name":                   {with(Config{Tracked: true, Reused: true, Fixed: true}), now, serverTime(now), Foreign},
-		"a server far behind the client": {generated, now.Add(-2 * time.Hour), serverTime(now.Add(-time.Hour)), Foreign},
+		"older":                          {generated, now.Add(-67 * time.Second), serverTime(now), Foreign, nil},
+		"within the clocks' margin":      {generated, now.Add(-64 * time.Second), serverTime(now), Unclear, nil},
+		"younger":                        {generated, now, serverTime(now), Unclear, nil},
+		"server's time unknown":          {generated, now.Add(-time.Hour), serverTime(time.Time{}), Unclear, nil},
+		"server's time not had":          {generated, now.Add(-time.Hour), Observation{Finding: Unread}, Unread, nil},
+		"maybe of an earlier run":        {ofAKey, now.Add(-time.Hour), serverTime(now), Unclear, nil},
+		"a fixed name":                   {with(Config{Tracked: true, Reused: true, Fixed: true}), now, serverTime(now), Foreign, nil},
+		"a server far behind the client": {generated, now.Add(-2 * time.Hour), serverTime(now.Add(-time.Hour)), Foreign, nil},
+		// A POST that was not sent is not our first one. One that was turned away is, because something may have sent it twice.
+		"after one that was not sent":    {generated, first.Add(-10 * time.Second), serverTime(now), Foreign, &Observation{Finding: NotStored, Unsent: true}},
+		"after one that was turned away": {generated, first.Add(-10 * time.Second), serverTime(now), Unclear, &Observation{Finding: NotStored}},
 	} {
-		m := New(test.config, first)
+		m := New(test.config, first.Add(-30*time.Second))
+		if test.before != nil {
+			m.Next(first.Add(-30 * time.Second))
+			m.Observe(first.Add(-30*time.Second), *test.before)
+		}
 		m.Next(first)
 		m.Observe(first, Observation{Finding: Conflict})
 		if _, is := m.Next(now).(Get); !is {
