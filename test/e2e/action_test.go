@@ -277,7 +277,7 @@ func TestAction(t *testing.T) {
 	if r.code != 0 || r.outputs["exit-code"] != "0" || !want.MatchString(r.outputs["names"]) {
 		t.Errorf("create: exit code %d, outputs %q, and printed\n%s", r.code, r.outputs, r.printed)
 	}
-	endJobs(t, ns, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+	endJobs(t, retrying, ns, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
 	r.inputs["args"], r.inputs["key"], r.inputs["wait"] = "-n "+ns+" -f "+examples+"/migration.yaml", "deploy-4f1d2e8", "true"
 	r.inputs["secret"] = strings.Repeat("s", 32)
 	r.run()

@@ -174,48 +174,56 @@ func TestAuditTable(t *testing.T) {
 		`configmaps +run- +17 +17 +17 +e2e.test +1 +\d+ +\S+ +\S+ +fails in 314d\n`, `1 prefix is close to failing: .*Read .*`)
 }
 
-// An audit is compared with an earlier saved audit.
+// An audit is compared with an earlier saved audit. A gate that could not compare does not pass: with an audit of another
+// cluster, of one namespace instead of all, or without the types. An audit that was saved just now causes a warning.
 func TestAuditCompare(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	u := harness.As(t, single.Admin())
-	saved := u.Run("audit", "cm", "-n", ns, "-o", "json", "--min-count=1")
-	before := strings.Replace(saved.Stdout, `"names": 17,`, `"names": 5,`, 1)
-	before = regexp.MustCompile(`"creationTimestamp": "\d{4}`).ReplaceAllString(before, `"creationTimestamp": "2020`)
-	path := harness.File(t, "before.json", before)
-	u.Run("audit", "cm,secrets", "-n", ns, "--compare", path, "--fail-above-count=1000").Expect(t, 0,
-		`RESOURCE +PREFIX +NAMES +LAST-10M +LAST-24H +GROWTH/DAY +CREATOR .*`,
-		`.*`+harness.Printed("Not compared, because %s has not read them: %s", path, `secrets`)+`.*`)
-	u.Run("audit", "cm", "-n", ns, "--compare", path, "--fail-above-growth=0").Expect(t, 3, `.*`,
-		`.*`+harness.Printed("error: %s above %s: %s\n  kubectl genname audit %s -o wide", `1 prefix`, `--fail-above-growth 0`, `configmaps/run- in namespace "`+ns+`" with 17 names, \+0.00[^\n]* a day`, `configmaps/run- -n `+ns))
-	u.Run("audit", "cm", "-n", ns, "--compare", path, "--prefix=late-", "--fail-above-growth=0").Expect(t, 0, `.*`, `No create .*`)
-	u.Run("audit", "cm", "-n", ns, "--compare", path, "-l", "a=b").Expect(t, 1, ``,
-		`error: --compare: can't compare with `+path+`: its prefixes were chosen with --selector="", not "a=b"\n`)
-	u.Run("audit", "cm", "-n", "other", "--compare", path).Expect(t, 1, ``,
-		`error: --compare: .*: it read namespace "`+ns+`", not "other"\n`)
-}
-
-// A saved audit of another cluster, or of one namespace instead of all, is no base for a growth gate.
-func TestAuditCompareWithAnotherCluster(t *testing.T) {
-	ns := harness.Namespace(t, single)
-	populate(t, single, ns)
-	u := harness.As(t, single.Admin())
-	saved := u.Run("audit", "cm", "-n", ns, "-o", "json", "--min-count=1")
-	before := regexp.MustCompile(`"creationTimestamp": "\d{4}`).ReplaceAllString(saved.Stdout, `"creationTimestamp": "2020`)
-	own := harness.File(t, "own.json", before)
-	u.Run("audit", "cm", "-n", ns, "--compare", own, "--fail-above-growth=1e9").Expect(t, 0, `.*`, `.*`)
-	u.Run("audit", "cm", "-A", "--compare", own, "--fail-above-growth=1e9").Expect(t, 1, `.*`,
-		`.*error: --fail-above-growth: only namespace `+ns+` could be compared, because `+own+` is an audit of that namespace\n`)
-	uid := regexp.MustCompile(`"clusterUID": "[^"]+"`)
-	if !uid.MatchString(before) {
-		t.Fatalf("no UID in %s", before)
+	at := regexp.MustCompile(`"creationTimestamp": "[^"]*"`)
+	dated := func(text, time string) (path string) {
+		return harness.File(t, "before.json", at.ReplaceAllString(text, `"creationTimestamp": `+time))
 	}
-	other := harness.File(t, "other.json", uid.ReplaceAllString(before, `"clusterUID": "0d0f0f6e-2d4b-4f6f-9c58-2d5f4f5a9a11"`))
-	u.Run("audit", "cm", "-n", ns, "--compare", other).Expect(t, 0, `.*`,
-		`.*Warning: `+other+` is an audit of another cluster\n.*`)
-	u.Run("audit", "cm", "-n", ns, "--compare", other, "--fail-above-growth=1e9").Expect(t, 1, `.*`,
-		`.*error: --fail-above-growth: `+other+` is an audit of another cluster\n`)
+	all := u.Run("audit", "cm", "-n", ns, "-o", "json", "--min-count=1").Stdout
+	one := u.Run("audit", "cm", "-n", ns, "-o", "json", "--prefix=run-").Stdout
+	uid := regexp.MustCompile(`"clusterUID": "[^"]+"`)
+	if !uid.MatchString(all) {
+		t.Fatalf("no UID in %s", all)
+	}
+	const long = `"2020-01-01T00:00:00Z"`
+	before := dated(strings.Replace(all, `"names": 17,`, `"names": 5,`, 1), long)
+	other := dated(uid.ReplaceAllString(all, `"clusterUID": "0d0f0f6e-2d4b-4f6f-9c58-2d5f4f5a9a11"`), long)
+	ofOne, undated := dated(one, long), dated(one, "null")
+	just := dated(one, time.Now().Add(-3*time.Second).UTC().Format(`"`+time.RFC3339+`"`))
+	here := " -n " + ns
+	for _, test := range []struct {
+		args           string
+		code           int
+		stdout, stderr string
+	}{
+		{
+			"cm,secrets --fail-above-count=1000 --compare " + before + here, 0, `RESOURCE +PREFIX +NAMES +LAST-10M +LAST-24H +GROWTH/DAY +CREATOR .*`,
+			`.*` + harness.Printed("Not compared, because %s has not read them: %s", before, `secrets`) + `.*`,
+		},
+		{"cm --fail-above-growth=0 --compare " + before + here, 3, `.*`, `.*` + harness.Printed("error: %s above %s: %s\n  kubectl genname audit %s -o wide",
+			`1 prefix`, `--fail-above-growth 0`, `configmaps/run- in namespace "`+ns+`" with 17 names, \+0.00[^\n]* a day`, `configmaps/run- -n `+ns)},
+		{"cm --prefix=late- --fail-above-growth=0 --compare " + before + here, 0, `.*`, `No create .*`},
+		{"cm -l a=b --compare " + before + here, 1, ``, `error: --compare: can't compare with ` + before + `: its prefixes were chosen with --selector="", not "a=b"\n`},
+		{"cm -n other --compare " + before, 1, ``, `error: --compare: .*: it read namespace "` + ns + `", not "other"\n`},
+		{"cm --fail-above-growth=1e9 --compare " + before + here, 0, `.*`, `.*`},
+		{"cm -A --fail-above-growth=1e9 --compare " + before, 1, `.*`, `.*error: --fail-above-growth: only namespace ` + ns + ` could be compared, because ` + before + ` is an audit of that namespace\n`},
+		{"cm --compare " + other + here, 0, `.*`, `.*Warning: ` + other + ` is an audit of another cluster\n.*`},
+		{"cm --fail-above-growth=1e9 --compare " + other + here, 1, `.*`, `.*error: --fail-above-growth: ` + other + ` is an audit of another cluster\n`},
+		{"cm --prefix=run- --compare " + just + here, 0, `.*`, `.*` + harness.Printed("Warning: %s is only %s old, so the growth per day might come from a short burst", just, `\S+`) + `.*`},
+		{"cm --fail-above-growth=5 --compare " + ofOne + here, 0, `.*`, `.*` + harness.Printed("Not compared, because %s has not counted them: prefixes other than %s", ofOne, `run-`) + `.*`},
+		{"secrets --fail-above-growth=5 --compare " + ofOne + here, 1, ``, `.*` + harness.Printed("error: --fail-above-growth checked nothing, because %s has none of these resource types", ofOne)},
+		{"cm --fail-above-growth=NaN --compare " + ofOne + here, 1, ``, `error: --fail-above-growth must be a number of names per day, not NaN\n`},
+		{"cm --fail-above-growth=+Inf --compare " + ofOne + here, 1, ``, `error: --fail-above-growth must be a number of names per day, not \+Inf\n`},
+		{"cm --compare " + undated + here, 1, ``, `error: --compare: can't compare with ` + undated + `: it does not say of when it is \(metadata.creationTimestamp\)\n`},
+	} {
+		u.Run(append([]string{"audit"}, strings.Fields(test.args)...)...).Expect(t, test.code, test.stdout, test.stderr)
+	}
 }
 
 // reviewsAhead makes a server respond to SelfSubjectReviews with a time that is ahead of its own.
@@ -251,33 +259,6 @@ func TestAuditByTheTimeOfTheServer(t *testing.T) {
 			t.Errorf("%+v", item)
 		}
 	}
-}
-
-// A comparison with an audit that was saved just now causes a warning. A gate that could not compare
-// anything does not pass.
-func TestAuditCompareWithAShortReport(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	populate(t, single, ns)
-	u := harness.As(t, single.Admin())
-	saved := u.Run("audit", "cm", "-n", ns, "-o", "json", "--prefix=run-").Stdout
-	at := regexp.MustCompile(`"creationTimestamp": "[^"]*"`)
-	just := at.ReplaceAllString(saved, `"creationTimestamp": "`+time.Now().Add(-3*time.Second).UTC().Format(time.RFC3339)+`"`)
-	path := harness.File(t, "just.json", just)
-	u.Run("audit", "cm", "-n", ns, "--compare", path, "--prefix=run-").Expect(t, 0, `.*`,
-		`.*`+harness.Printed("Warning: %s is only %s old, so the growth per day might come from a short burst", path, `\S+`)+`.*`)
-	old := harness.File(t, "old.json", at.ReplaceAllString(saved, `"creationTimestamp": "2020-01-01T00:00:00Z"`))
-	u.Run("audit", "cm", "-n", ns, "--compare", old, "--fail-above-growth=5").Expect(t, 0, `.*`,
-		`.*`+harness.Printed("Not compared, because %s has not counted them: prefixes other than %s", old, `run-`)+`.*`)
-	u.Run("audit", "secrets", "-n", ns, "--compare", old, "--fail-above-growth=5").Expect(t, 1, ``,
-		`.*`+harness.Printed("error: --fail-above-growth checked nothing, because %s has none of these resource types", old))
-	for _, limit := range []string{"NaN", "+Inf"} { // no value exceeds these
-		u.Run("audit", "cm", "-n", ns, "--compare", old, "--fail-above-growth="+limit).Expect(t, 1, ``,
-			`error: --fail-above-growth must be a number of names per day, not `+regexp.QuoteMeta(limit)+`\n`)
-	}
-	undated := harness.File(t, "undated.json", at.ReplaceAllString(saved, `"creationTimestamp": null`))
-	u.Run("audit", "cm", "-n", ns, "--compare", undated).Expect(t, 1, ``,
-		`error: --compare: can't compare with `+undated+`: it does not say of when it is \(metadata.creationTimestamp\)\n`)
 }
 
 // An audit without a server, or without the permission to list, and deprecated types. sessions/audit-gates.txt has more.

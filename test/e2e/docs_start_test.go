@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -16,7 +15,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
@@ -134,7 +132,7 @@ func TestFirstMinute(t *testing.T) {
 		t.Run(page.path, func(t *testing.T) {
 			ns := harness.Namespace(t, retrying)
 			u := harness.As(t, retrying.Admin())
-			endJobs(t, ns, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+			endJobs(t, retrying, ns, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
 			r := newReader(t, u.Kubeconfig)
 			commands := []string{"kubectl config set-context --current --namespace=" + ns + " > /dev/null"}
 			for _, command := range commandsOf(t, page.path, page.from, page.to) {
@@ -215,7 +213,7 @@ func TestGoGet(t *testing.T) {
 // Every example of every command's help works as printed. They run in order in the directory examples.
 func helpExamples(t *testing.T, cp *controlplane.ControlPlane) {
 	u := harness.As(t, cp.Admin())
-	go finishJobs(t.Context(), t, cp)
+	endJobs(t, cp, metav1.NamespaceAll, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
 	s := harness.NewShell(t, u.Kubeconfig)
 	prepare(t, cp, s)
 	dir, ran := examples(t), 0
@@ -293,38 +291,6 @@ func prepare(t *testing.T, cp *controlplane.ControlPlane, s harness.Shell) {
 			}
 		}
 	}
-}
-
-// finishJobs does the work of a controller and a kubelet: every Job is complete soon.
-func finishJobs(ctx context.Context, t *testing.T, cp *controlplane.ControlPlane) {
-	client := harness.Clientset(t, cp)
-	for ctx.Err() == nil {
-		jobs, err := client.BatchV1().Jobs(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
-		if err == nil {
-			for _, job := range jobs.Items {
-				if job.Status.CompletionTime == nil {
-					_, _ = client.BatchV1().Jobs(job.Namespace).Patch(ctx, job.Name, types.MergePatchType, complete(), metav1.PatchOptions{}, "status")
-				}
-			}
-		}
-		time.Sleep(200 * time.Millisecond)
-	}
-}
-
-// complete returns the status of a complete Job, as the API server requires it.
-func complete() []byte {
-	now := metav1.Now()
-	condition := func(kind batchv1.JobConditionType) batchv1.JobCondition {
-		return batchv1.JobCondition{Type: kind, Status: corev1.ConditionTrue, LastTransitionTime: now}
-	}
-	patch, err := json.Marshal(map[string]any{"status": batchv1.JobStatus{
-		StartTime: &now, CompletionTime: &now, Succeeded: 1,
-		Conditions: []batchv1.JobCondition{condition(batchv1.JobSuccessCriteriaMet), condition(batchv1.JobComplete)},
-	}})
-	if err != nil {
-		panic(err) // the values can always be encoded
-	}
-	return patch
 }
 
 // examples returns a copy of the directory examples, into which commands can write.

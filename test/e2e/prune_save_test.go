@@ -91,14 +91,7 @@ func finishedJob(t *testing.T, cp *controlplane.ControlPlane, ns string, ago tim
 	if err != nil {
 		t.Fatal(err)
 	}
-	ended := metav1.NewTime(time.Now().Add(-ago))
-	job.Status = batchv1.JobStatus{StartTime: &ended, CompletionTime: &ended, Conditions: []batchv1.JobCondition{
-		{Type: batchv1.JobSuccessCriteriaMet, Status: corev1.ConditionTrue, LastTransitionTime: ended},
-		{Type: batchv1.JobComplete, Status: corev1.ConditionTrue, LastTransitionTime: ended},
-	}}
-	if _, err := jobs.UpdateStatus(t.Context(), job, metav1.UpdateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	finishJob(t, cp, ns, job.Name, time.Now().Add(-ago), batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
 }
 
 // verbOf returns the permission that a request about Jobs needs, or "".
