@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,11 +13,14 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilrand "k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -26,13 +31,14 @@ import (
 // created is the object of all contests of create except one.
 const created = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"bench-","labels":{"app":"bench"}},"data":{"key":"value"}}`
 
-// The bars of create. They are ratios to kubectl's time and memory, and copiesBar is a ratio to the rate of wrk.
-// Memory for all copies is at most flat times the memory for a tenth of them.
+// The bars of create. They are ratios to kubectl's time and memory. orderBar is a ratio to the time of the raw
+// requests, and copiesBar to the rate of wrk. Memory for all copies is at most flat times the memory for a tenth of
+// them.
 const (
 	oneBar     = 0.8
-	orderBar   = 0.85
-	atOnceBar  = 0.35
-	copiesBar  = 0.8
+	orderBar   = 1.1
+	atOnceBar  = 0.3
+	copiesBar  = 0.9
 	flat       = 1.1
 	memoryBar  = 1
 	atOnce     = 16
@@ -131,15 +137,57 @@ func manyDocuments(ctx context.Context, b *bench, cp *controlplane.ControlPlane)
 	c.add("`kubectl genname create -f`", b.creates(n, b.plugin, "create", "-f", path))
 	c.add("the same, `"+concurrent+"`", b.creates(n, b.plugin, "create", "-f", path, concurrent))
 	c.add("the same, `--naming=server`", b.creates(n, b.plugin, "create", "-f", path, elsewhere, "--naming=server"))
+	c.add("the requests of the plugin in order, without the plugin", rawRequests(cp, n))
 	if err := c.run(ctx, b.runs); err != nil {
 		return "", err
 	}
-	kubectl, cores := c.seconds[0].median(), runtime.NumCPU()
-	return fmt.Sprintf("### A file of %s documents, strict validation\n\n%s\nTime, divided by kubectl's: %s. With `%s`: %s. "+
-		"If all %d cores were always busy, it would be %.2f. With `--naming=server`, where objects carry no annotation: %.2f. %s",
-		humanize.Grouped(n), c.table(true), b.verdict(c.seconds[1].median()/kubectl, orderBar),
-		concurrent, b.verdict(c.seconds[2].median()/kubectl, atOnceBar), cores, c.cpu[2].median()/float64(cores)/kubectl,
-		c.seconds[3].median()/kubectl, b.peaks(c, 1, 2)), nil
+	kubectl, raw, cores := c.seconds[0].median(), c.seconds[4].median(), runtime.NumCPU()
+	return fmt.Sprintf("### A file of %s documents, strict validation\n\n%s\nTime, divided by that of the requests alone: %s. kubectl's: %.2f. "+
+		"Time, divided by kubectl's: %.2f. With `%s`: %s. If all %d cores were always busy, it would be %.2f. "+
+		"With `--naming=server`, where objects carry no annotation: %.2f. %s",
+		humanize.Grouped(n), c.table(true), b.verdict(c.seconds[1].median()/raw, orderBar), kubectl/raw,
+		c.seconds[1].median()/kubectl, concurrent, b.verdict(c.seconds[2].median()/kubectl, atOnceBar),
+		cores, c.cpu[2].median()/float64(cores)/kubectl, c.seconds[3].median()/kubectl, b.peaks(c, 1, 2)), nil
+}
+
+// rawRequests returns a function for contest.add. It creates n objects one after the other over one connection, with
+// a name and an annotation like those of the plugin.
+func rawRequests(cp *controlplane.ControlPlane, n int) func(context.Context) (sample, error) {
+	url := cp.Admin().Host + "/api/v1/namespaces/kube-public/configmaps?fieldManager=bench&fieldValidation=Strict"
+	return func(ctx context.Context) (sample, error) {
+		client, err := rest.HTTPClientFor(cp.Admin())
+		if err != nil {
+			return sample{}, err
+		}
+		defer client.CloseIdleConnections()
+		began := time.Now()
+		for range n {
+			fields := fmt.Sprintf(`"name":"bench-%s","annotations":{"genname.dev/creation-id":"%s"},"generateName"`,
+				utilrand.String(10), uuid.NewUUID())
+			if err := post(ctx, client, url, strings.Replace(created, `"generateName"`, fields, 1)); err != nil {
+				return sample{}, err
+			}
+		}
+		return sample{Seconds: time.Since(began).Seconds()}, nil
+	}
+}
+
+// post creates an object.
+func post(ctx context.Context, client *http.Client, url, body string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode == http.StatusCreated {
+		return err
+	}
+	return errors.New(response.Status)
 }
 
 // manyCopies measures --count beside wrk, which posts the same object.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -46,7 +47,8 @@ func downloadPage(ctx context.Context, client *http.Client, url string) (token s
 	if err != nil {
 		return "", err
 	}
-	request.Header.Set("Accept", "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1")
+	const as = ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+	request.Header.Set("Accept", "application/vnd.kubernetes.protobuf"+as+",application/json"+as)
 	response, err := client.Do(request)
 	if err != nil {
 		return "", err
@@ -56,13 +58,22 @@ func downloadPage(ctx context.Context, client *http.Client, url string) (token s
 		return "", errors.New(response.Status)
 	}
 	body := bufio.NewReaderSize(response.Body, 64<<10)
-	token, err = continueToken(body)
+	if response.Header.Get("Content-Type") == "application/json" {
+		head, _ := body.Peek(1 << 10) // the metadata of the list
+		if found := continueJSON.FindSubmatch(head); found != nil {
+			token = string(found[1])
+		}
+	} else {
+		token, err = continueToken(body)
+	}
 	if err != nil {
 		return "", fmt.Errorf("GET %s: %w", url, err)
 	}
 	_, err = io.Copy(io.Discard, body)
 	return token, err
 }
+
+var continueJSON = regexp.MustCompile(`^\{[^\[]*"continue":"([^"]*)"`)
 
 // continueToken finds the continue token, which comes before the items. The fields of the envelope are TypeMeta and
 // the list. The fields of the list are ListMeta and the items. The token is field 3 of ListMeta.

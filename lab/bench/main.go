@@ -64,7 +64,7 @@ func main() {
 	b := &bench{commit: document.Commit()}
 	flag.IntVar(&b.runs, "runs", 5, "repetitions of every measurement")
 	flag.Float64Var(&b.scale, "scale", 1, "factor for the sizes of the populations")
-	flag.StringVar(&b.part, "part", "", "measure only this part: of the audit namespaces, namespace, ownprefixes, old or oldtenants; of live few or own")
+	flag.StringVar(&b.part, "part", "", "measure only this part: of the audit namespaces, namespace, ownprefixes, json, old or oldtenants; of live few or own")
 	flag.StringVar(&b.server, "server", controlplane.ServerVersion, "version of kube-apiserver for all but the parts old and oldtenants")
 	flag.StringVar(&b.old, "old", controlplane.ServerVersions[0], "version of kube-apiserver for the parts old and oldtenants")
 	flag.StringVar(&b.earlier, "earlier", "8b13d2e", "commit that the section earlier compares create with")

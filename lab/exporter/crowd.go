@@ -18,9 +18,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 )
 
-// writers is the number of writes into etcd in flight. batch is the number of ConfigMaps in each write, which etcd
-// limits to 128.
-const writers, batch = 8, 100
+// writers is the number of writes into etcd in flight. atOnce is the number of ConfigMaps in each write while the API
+// server is stopped, which etcd limits to 128.
+const writers, atOnce = 32, 100
 
 // crowd are ConfigMaps under many prefixes, created long ago.
 type crowd struct {
@@ -33,31 +33,15 @@ func (c crowd) n() int { return c.prefixes * c.names }
 // store writes the ConfigMaps into etcd as kube-apiserver stores them. This is much faster than creates through the
 // API server, which is stopped in that time.
 func (c crowd) store(ctx context.Context, cl *cluster) error {
-	began := time.Now()
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.namespace}}
-	if _, err := cl.client.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil {
+	if err := c.makeNamespace(ctx, cl); err != nil {
 		return err
 	}
 	if err := cl.Servers[0].Kill(); err != nil {
 		return err
 	}
-	group, running := errgroup.WithContext(ctx)
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: writers}, Timeout: time.Minute}
-	defer client.CloseIdleConnections()
-	for w := range writers {
-		group.Go(func() error {
-			for first := w * batch; first < c.n(); first += writers * batch {
-				if err := c.put(running, client, cl.Members[0].URL, first); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+	if err := c.write(ctx, cl, atOnce); err != nil {
+		return err
 	}
-	if err := group.Wait(); err != nil {
-		return fmt.Errorf("write ConfigMaps into etcd: %w", err)
-	}
-	logf("%d ConfigMaps under %d prefixes were stored in %s", c.n(), c.prefixes, time.Since(began).Round(time.Second))
 	if err := cl.Servers[0].Start(ctx); err != nil {
 		return err
 	}
@@ -70,14 +54,51 @@ func (c crowd) store(ctx context.Context, cl *cluster) error {
 	})
 }
 
-// put writes a batch of ConfigMaps through etcd's gateway for JSON.
-func (c crowd) put(ctx context.Context, client *http.Client, etcd string, first int) error {
+// create writes the ConfigMaps while the API server runs. Each has its own revision, as if it had been created.
+func (c crowd) create(ctx context.Context, cl *cluster) error {
+	if err := c.makeNamespace(ctx, cl); err != nil {
+		return err
+	}
+	return c.write(ctx, cl, 1)
+}
+
+func (c crowd) makeNamespace(ctx context.Context, cl *cluster) error {
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.namespace}}
+	_, err := cl.client.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{})
+	return err
+}
+
+// write writes the ConfigMaps into etcd, and batch of them in each transaction.
+func (c crowd) write(ctx context.Context, cl *cluster, batch int) error {
+	began := time.Now()
+	group, running := errgroup.WithContext(ctx)
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: writers}, Timeout: time.Minute}
+	defer client.CloseIdleConnections()
+	for w := range writers {
+		group.Go(func() error {
+			for first := w * batch; first < c.n(); first += writers * batch {
+				if err := c.put(running, client, cl.Members[0].URL, first, min(first+batch, c.n())); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return fmt.Errorf("write ConfigMaps into etcd: %w", err)
+	}
+	logf("%d ConfigMaps under %d prefixes were stored in %s", c.n(), c.prefixes, time.Since(began).Round(time.Second))
+	return nil
+}
+
+// put writes the ConfigMaps from first to end through etcd's gateway for JSON.
+func (c crowd) put(ctx context.Context, client *http.Client, etcd string, first, end int) error {
 	type put struct {
 		Key   []byte `json:"key"`
 		Value []byte `json:"value"`
 	}
 	var puts []map[string]put
-	for i := first; i < min(first+batch, c.n()); i++ {
+	for i := first; i < end; i++ {
 		meta := c.meta(i)
 		value, err := encode(meta)
 		if err != nil {
@@ -111,7 +132,7 @@ func (c crowd) meta(i int) metav1.ObjectMeta {
 	created := metav1.NewTime(time.Now().Add(-24 * time.Hour).Truncate(time.Second))
 	return metav1.ObjectMeta{
 		Namespace: c.namespace, GenerateName: prefix, Name: prefix + censustest.SuffixOf(i/c.prefixes),
-		UID: types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012x", i)), CreationTimestamp: created,
+		UID: types.UID(fmt.Sprintf("%s-%d", c.namespace, i)), CreationTimestamp: created,
 		Labels: map[string]string{"app.kubernetes.io/managed-by": "pipelines", "run": fmt.Sprint(i)},
 		ManagedFields: []metav1.ManagedFieldsEntry{{
 			Manager: "pipelines", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", Time: &created,

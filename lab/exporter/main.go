@@ -27,7 +27,6 @@ import (
 )
 
 const (
-	objects   = 1_000_000
 	prefixes  = 40
 	memoryBar = 150 << 20
 	scrapeBar = 100 * time.Millisecond
@@ -36,10 +35,11 @@ const (
 
 func main() {
 	container := flag.String("container", "podman", "what runs the image: podman or docker")
+	objects := flag.Int("objects", 1_000_000, "number of ConfigMaps")
 	write := flag.String("write", "", "document to write the results into, between its markers")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, *container, *write)
+	err := run(ctx, *container, *write, *objects)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -48,7 +48,7 @@ func main() {
 }
 
 // run measures, prints the results, and writes them into the document. Results that miss a bar are printed only.
-func run(ctx context.Context, container, write string) error {
+func run(ctx context.Context, container, write string, objects int) error {
 	const section = "memory"
 	if write != "" {
 		if err := document.Check(write, section); err != nil {
@@ -68,6 +68,11 @@ func run(ctx context.Context, container, write string) error {
 			return err
 		}))
 	}
+	err = errors.Join(err, onLab(ctx, container, func(l *lab) error {
+		result, err := l.growth(ctx, crowd{"tenant", objects, 1})
+		text += result
+		return err
+	}))
 	fmt.Print(text)
 	if err != nil || write == "" {
 		return err
@@ -128,13 +133,9 @@ func (l *lab) measure(ctx context.Context, c crowd) (string, error) {
 		return "", err
 	}
 	heap, err := metric(text, "go_memstats_heap_inuse_bytes")
-	names, err2 := metric(text, `genname_resource_names{group="",resource="configmaps"}`)
-	peak, err3 := l.exporter.highWater(ctx)
-	if err := errors.Join(err, err2, err3, l.exporter.stop(ctx)); err != nil {
+	peak, err2 := l.exporter.highWater(ctx)
+	if err := errors.Join(err, err2, l.hasCounted(ctx, c.n()), l.exporter.stop(ctx)); err != nil {
 		return "", err
-	}
-	if int(names) != c.n() {
-		return "", fmt.Errorf("the exporter has counted %.0f of %d ConfigMaps", names, c.n())
 	}
 	median, slowest := took[len(took)/2], took[len(took)-1]
 	row := fmt.Sprintf("| %s | %d | %.0f s | %d MiB | %d MiB | %.1f ms | %.1f ms | %s |\n",
@@ -145,6 +146,52 @@ func (l *lab) measure(ctx context.Context, c crowd) (string, error) {
 			c.n(), peak>>20, median, memoryBar>>20, scrapeBar)
 	}
 	return row, nil
+}
+
+// growth describes the exporter while a tenant creates the names of a crowd. It fails if the exporter needs more memory
+// than its limit, or stops.
+func (l *lab) growth(ctx context.Context, c crowd) (string, error) {
+	before := crowd{"crowd", prefixes, 10} // so that the exporter watches ConfigMaps from the beginning
+	if err := before.store(ctx, l.cluster); err != nil {
+		return "", err
+	}
+	if err := l.exporter.start(ctx); err != nil {
+		return "", err
+	}
+	if _, err := l.exporter.waitReady(ctx); err != nil {
+		return "", err
+	}
+	began := time.Now()
+	if err := c.create(ctx, l.cluster); err != nil {
+		return "", err
+	}
+	created := time.Since(began)
+	err := eventually(ctx, readyTimeout, func() error { return l.hasCounted(ctx, before.n()+c.n()) })
+	counted := time.Since(began) - created
+	peak, err2 := l.exporter.highWater(ctx)
+	if err := errors.Join(err, err2, l.exporter.stop(ctx)); err != nil {
+		return "", err
+	}
+	limit := l.exporter.spec.Resources.Limits.Memory().Value()
+	if peak > limit {
+		err = fmt.Errorf("%d new prefixes need %d MiB, and the limit is %d MiB", c.prefixes, peak>>20, limit>>20)
+	}
+	return fmt.Sprintf("\nWhile the exporter ran, a tenant created %s ConfigMaps in %.0f s, each with its own prefix. "+
+		"The exporter had counted all of them after %.0f more seconds. Its peak of resident memory was %d MiB (limit %d MiB).\n",
+		humanize.Grouped(c.n()), created.Seconds(), counted.Seconds(), peak>>20, limit>>20), err
+}
+
+// hasCounted returns an error unless the exporter has counted a number of ConfigMaps.
+func (l *lab) hasCounted(ctx context.Context, n int) error {
+	text, _, err := l.exporter.scrape(ctx)
+	if err != nil {
+		return err
+	}
+	names, err := metric(text, `genname_resource_names{group="",resource="configmaps"}`)
+	if err == nil && int(names) != n {
+		err = fmt.Errorf("the exporter has counted %.0f of %d ConfigMaps", names, n)
+	}
+	return err
 }
 
 // scrapes scrapes repeatedly. It returns the sorted times, and the last exposition.
