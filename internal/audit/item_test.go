@@ -108,20 +108,3 @@ func TestCreatedBy(t *testing.T) {
 		}
 	}
 }
-
-// The help and the README have the number of names at which the chance is 0.1%.
-func TestNamesOfTheUsualGate(t *testing.T) {
-	for _, test := range []struct {
-		attempts    int
-		below, over int64
-	}{{8, 6_000_000, 6_100_000}, {1, 14_000, 14_400}} {
-		model, err := modelOf(test.attempts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		below, over := model.NextFails(test.below), model.NextFails(test.over)
-		if below > 0.001 || over < 0.001 {
-			t.Errorf("%d attempts: %g at %d names, %g at %d", test.attempts, below, test.below, over, test.over)
-		}
-	}
-}

@@ -18,86 +18,35 @@ func skipped(name, namespace string, reason census.Reason) census.Skipped {
 	return census.Skipped{Resource: name, Namespace: namespace, Reason: reason, Message: "why"}
 }
 
-// A type that can't be read makes a report incomplete. The exceptions are types that
-// never have generated names, and types that a scan of all types has no permission to
-// list. A type counts as read if one of its namespaces was read.
+// A report is complete as its coverage is. A gate fails closed, unless the user allows it to pass without types that
+// can't be listed.
 func TestComplete(t *testing.T) {
-	const all, ci = "", "ci"
-	for _, test := range []struct {
-		name      string
-		namespace string
-		named     bool
-		before    []census.Skipped // skipped before the scan
-		during    []census.Skipped
-		complete  bool
-		types     int // read, of two
-	}{
-		{"all read", all, false, nil, nil, true, 2},
-		{"all read of named types", ci, true, nil, nil, true, 2},
-
-		{"an excluded type", all, false, []census.Skipped{skipped("events", all, census.Excluded)}, nil, true, 2},
-		{"a named excluded type", all, true, []census.Skipped{skipped("events", all, census.Excluded)}, nil, true, 2},
-		{"an undiscovered group", all, false, []census.Skipped{skipped("", all, census.Undiscovered)}, nil, false, 2},
-		{"an unreachable group", ci, false, []census.Skipped{skipped("", all, census.Unreachable)}, nil, false, 2},
-		{"measurements", all, false, []census.Skipped{
-			{Group: "metrics.k8s.io", Reason: census.Undiscovered}, {Group: "custom.metrics.k8s.io", Reason: census.Unreachable},
-		}, nil, true, 2},
-		{"measurements that were listed", all, false, nil, []census.Skipped{
-			{Group: "metrics.k8s.io", Resource: "pods", Reason: census.Unreachable},
-		}, false, 2},
-
-		{"a forbidden type", all, false, nil, []census.Skipped{skipped("pods", all, census.Forbidden)}, true, 1},
-		{"a type without lists", all, false, nil, []census.Skipped{skipped("pods", all, census.NotListable)}, true, 1},
-		{"a named forbidden type", all, true, nil, []census.Skipped{skipped("pods", all, census.Forbidden)}, false, 1},
-		{"a named type without lists", ci, true, nil, []census.Skipped{skipped("pods", ci, census.NotListable)}, false, 1},
-		{"forbidden where asked", ci, false, nil, []census.Skipped{skipped("pods", ci, census.Forbidden)}, true, 1},
-		{"forbidden in one of all", all, false, nil, []census.Skipped{skipped("pods", ci, census.Forbidden)}, false, 2},
-
-		{"a type in time", all, false, nil, []census.Skipped{skipped("pods", all, census.TimedOut)}, false, 1},
-		{"a malformed list", ci, false, nil, []census.Skipped{skipped("pods", ci, census.Malformed)}, false, 1},
-		{"an interrupt", all, false, nil, []census.Skipped{skipped("pods", all, census.Interrupted)}, false, 1},
-		{"nothing may be listed", all, false, nil, []census.Skipped{
-			{Group: "batch", Resource: "jobs", Reason: census.Forbidden}, skipped("pods", all, census.Forbidden),
-		}, false, 0},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			c := building(Options{Namespace: test.namespace, TypesNamed: test.named})
-			result, err := c.report(Counted{
-				Types:   []census.Resource{resource("", "pods"), resource("batch", "jobs")},
-				Skipped: test.before,
-				Summary: census.Summary{Skipped: test.during},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if result.Report.Complete != test.complete || result.Report.Summary.ResourceTypes != test.types {
-				t.Errorf("complete: %v, %d types, want %v, %d",
-					result.Report.Complete, result.Report.Summary.ResourceTypes, test.complete, test.types)
-			}
-		})
-	}
-}
-
-// A gate doesn't pass if a type can't be listed, unless the user permits that.
-func TestCompleteUnderAGate(t *testing.T) {
 	limit, chance := int64(5), 0.5
+	pods := skipped("pods", "", census.Forbidden)
 	for _, test := range []struct {
 		options  Options
+		before   []census.Skipped // skipped before the scan
+		during   census.Skipped
 		complete bool
 	}{
-		{Options{}, true},
-		{Options{FailAboveCount: &limit}, false},
-		{Options{FailAbove: &chance}, false},
-		{Options{FailAboveGrowth: &chance}, false},
-		{Options{FailAboveCount: &limit, AllowUnlisted: true}, true},
-		{Options{FailAboveCount: &limit, AllowUnlisted: true, TypesNamed: true}, false},
+		{Options{}, nil, pods, true},
+		{Options{TypesNamed: true}, nil, pods, false},
+		{Options{Namespace: "ci"}, nil, skipped("pods", "ci", census.Forbidden), true},
+		{Options{}, nil, skipped("pods", "ci", census.Forbidden), false},
+		{Options{}, nil, skipped("pods", "", census.TimedOut), false},
+		{Options{}, []census.Skipped{skipped("", "", census.Undiscovered)}, pods, false},
+		{Options{FailAboveCount: &limit}, nil, pods, false},
+		{Options{FailAbove: &chance}, nil, pods, false},
+		{Options{FailAboveGrowth: &chance}, nil, pods, false},
+		{Options{FailAboveCount: &limit, AllowUnlisted: true}, nil, pods, true},
+		{Options{FailAboveCount: &limit, AllowUnlisted: true, TypesNamed: true}, nil, pods, false},
 	} {
 		result, err := building(test.options).report(Counted{
 			Types:   []census.Resource{resource("", "pods"), resource("batch", "jobs")},
-			Summary: census.Summary{Skipped: []census.Skipped{skipped("pods", "", census.Forbidden)}},
+			Skipped: test.before, Summary: census.Summary{Skipped: []census.Skipped{test.during}},
 		})
 		if err != nil || result.Report.Complete != test.complete {
-			t.Errorf("%+v: complete %v, %v", test.options, result.Report.Complete, err)
+			t.Errorf("%+v: complete %v, %v", test, result.Report.Complete, err)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -14,7 +13,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -118,7 +116,7 @@ func TestFaults(t *testing.T) {
 		"first page cut, no versions": {api: &fakeapi.Server{NoVersions: true}, inconsistent: true, fault: cut(0.7, 0)},
 		"pages cut again and again":   {fault: cut(0.4, 1, 4, 7, 10, 13)},
 		"JSON pages cut":              {api: &fakeapi.Server{JSON: true}, fault: cut(0.5, 1, 5, 9)},
-		"unsorted pages cut":          {api: &fakeapi.Server{Unsorted: true}, inconsistent: true, fault: cut(0.5, 1, 14)},
+		"unsorted pages cut":          {api: &fakeapi.Server{Unsorted: true}, inconsistent: true, fault: cut(0.5, 0, 1, 14)},
 		"expired with a token": {inconsistent: true, fault: func(a *fakeapi.Server, n int, _ http.ResponseWriter, _ *http.Request) bool {
 			if n == 2 {
 				a.Set(a.Objects(fakeapi.ConfigMaps))
@@ -176,44 +174,6 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A page breaks off before it shows that the server does not sort. The retry must not mistake new
-// objects for objects that were read before.
-func TestUnsortedPageCut(t *testing.T) {
-	var objects []metav1.ObjectMeta
-	for _, name := range []string{"job-bbbbb", "job-ddddd", "job-ccccc", "job-fffff"} {
-		objects = append(objects, metav1.ObjectMeta{Namespace: "a", Name: name, GenerateName: "job-"})
-	}
-	a := &fakeapi.Server{Unsorted: true}
-	a.Set(objects)
-	a.Fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
-		if n == 0 {
-			a.Cut(w, r, 0.72) // after two objects
-		}
-		return false
-	}
-	got, _ := countOf(t, a, &Scanner{})
-	if len(got) != 1 || got[0].Names != 4 {
-		t.Errorf("%+v", got)
-	}
-}
-
-// A list that continued at a later resourceVersion is reported as inconsistent.
-func TestExpiredListIsInconsistent(t *testing.T) {
-	a := &fakeapi.Server{}
-	a.Set([]metav1.ObjectMeta{{Namespace: "a", Name: "job-bbbbb", GenerateName: "job-"}, {Namespace: "a", Name: "job-ccccc"}})
-	a.Fault = func(n int, _ http.ResponseWriter, _ *http.Request) bool {
-		if n == 1 {
-			a.Set([]metav1.ObjectMeta{{Namespace: "a", Name: "job-ccccc"}, {Namespace: "a", Name: "job-ddddd"}})
-			a.Expire()
-		}
-		return false
-	}
-	got, summary := countOf(t, a, &Scanner{ChunkSize: 1})
-	if len(got) != 1 || got[0].Names != 3 || !slices.Equal(summary.Inconsistent, []Resource{configMaps}) {
-		t.Errorf("%+v %+v", got, summary)
-	}
-}
-
 // Objects are created and deleted while a list is read and swept. The counts are those of the first
 // page's resourceVersion.
 func TestCountsAreConsistent(t *testing.T) {
@@ -250,6 +210,9 @@ func TestSkipped(t *testing.T) {
 	respond := func(code int, body string) func(*fakeapi.Server, http.ResponseWriter, *http.Request) {
 		return send("Audit-Id", "1", code, body) // the header of an API server
 	}
+	ofItems := func(fields string) func(*fakeapi.Server, http.ResponseWriter, *http.Request) {
+		return send("Content-Type", "application/json", http.StatusOK, `{"metadata":{"resourceVersion":"1"},`+fields+`}`)
+	}
 	for name, test := range map[string]struct {
 		fault  func(*fakeapi.Server, http.ResponseWriter, *http.Request)
 		reason Reason
@@ -269,9 +232,16 @@ func TestSkipped(t *testing.T) {
 		"500":                    {respond(http.StatusInternalServerError, ""), Failed},
 		"503":                    {respond(http.StatusServiceUnavailable, ""), Unreachable},
 		"410":                    {respond(http.StatusGone, ""), Expired},
-		"no list":                {respond(http.StatusOK, `{"kind":"Status","items":[]}`), Malformed},
-		"no JSON":                {respond(http.StatusOK, "<html>"), Malformed},
-		"too short":              {respond(http.StatusOK, `{"kind":"List","items":[`), Unreachable},
+		"no kind":                {ofItems(`"items":[]`), Malformed},
+		"another kind":           {ofItems(`"kind":"SecretList","items":[]`), Malformed},
+		"another namespace":      {ofItems(`"kind":"PartialObjectMetadataList","items":[{"metadata":{"name":"x","namespace":"b"}}]`), Malformed},
+		"cluster-scoped objects": {ofItems(`"kind":"PartialObjectMetadataList","items":[{"metadata":{"name":"x"}}]`), Malformed},
+		"a page of another state": {func(a *fakeapi.Server, w http.ResponseWriter, _ *http.Request) {
+			a.Write(w, &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: "77"}})
+		}, Malformed},
+		"no list":   {respond(http.StatusOK, `{"kind":"Status","items":[]}`), Malformed},
+		"no JSON":   {respond(http.StatusOK, "<html>"), Malformed},
+		"too short": {respond(http.StatusOK, `{"kind":"List","items":[`), Unreachable},
 		"hung up": {func(*fakeapi.Server, http.ResponseWriter, *http.Request) {
 			panic(http.ErrAbortHandler)
 		}, Unreachable},
@@ -295,7 +265,8 @@ func TestSkipped(t *testing.T) {
 				test.fault(a, w, r)
 				return true
 			}
-			pools, summary := countWithFaults(t, a, &Scanner{ChunkSize: 40, RetryTimeout: time.Millisecond})
+			s := &Scanner{Config: a.Start(t), ChunkSize: 40, RetryTimeout: time.Millisecond}
+			pools, summary := count(t, s, "a", configMaps)
 			if len(pools) > 0 || summary.Objects > 0 {
 				t.Errorf("counted %d objects in %v", summary.Objects, pools)
 			}
@@ -445,16 +416,18 @@ func TestNoHTTP2(t *testing.T) {
 	}
 }
 
-// A list that can't be restarted is skipped with the reason of the last failure.
-func TestReasonOfStartingAgain(t *testing.T) {
-	for cause, want := range map[error]Reason{
-		io.ErrUnexpectedEOF:      Unreachable,
-		context.DeadlineExceeded: TimedOut,
-		&apierrors.StatusError{ErrStatus: metav1.Status{Code: http.StatusGone}}:               Expired,
-		&apierrors.StatusError{ErrStatus: metav1.Status{Code: http.StatusServiceUnavailable}}: Unreachable,
-	} {
-		if got := ReasonFor(fmt.Errorf("%w: %w", errStartAgain, cause)); got != want {
-			t.Errorf("%v: %s, want %s", cause, got, want)
+// A page with fewer objects than the page before it announced makes a list inconsistent.
+func TestFewerThanAnnounced(t *testing.T) {
+	a := &fakeapi.Server{}
+	a.Set(censustest.Population([]string{"a"}, 100))
+	a.Fault = func(n int, w http.ResponseWriter, _ *http.Request) bool {
+		if n == 1 {
+			a.Write(w, &metav1.PartialObjectMetadataList{ListMeta: metav1.ListMeta{ResourceVersion: "1"}})
 		}
+		return n == 1
+	}
+	_, summary := countOf(t, a, &Scanner{ChunkSize: 40})
+	if summary.Objects != 40 || !slices.Equal(summary.Inconsistent, []Resource{configMaps}) {
+		t.Errorf("%+v", summary)
 	}
 }

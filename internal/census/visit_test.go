@@ -62,37 +62,6 @@ func owned(n int) (objects []metav1.ObjectMeta, want []string) {
 	return objects, want
 }
 
-// With any fault, a committed visitor has seen every object of its list once.
-func TestVisitsEachObjectOnce(t *testing.T) {
-	objects, want := owned(300)
-	for name, a := range map[string]*fakeapi.Server{
-		"no fault": {},
-		"JSON":     {JSON: true},
-		"unsorted": {Unsorted: true},
-		"cut": {Fault: func(n int, _ http.ResponseWriter, _ *http.Request) bool {
-			return n == 1
-		}},
-		"expired": {Fault: func(n int, w http.ResponseWriter, _ *http.Request) bool {
-			if n == 2 {
-				fakeapi.Fail(w, http.StatusGone, "")
-			}
-			return n == 2
-		}},
-	} {
-		a.Namespaces = []string{"a", "b"}
-		a.Set(objects)
-		s := &Scanner{Config: a.Start(t), ChunkSize: 40, RetryTimeout: time.Minute}
-		var got visited
-		summary, err := s.Visit(t.Context(), []Resource{configMaps}, "", decode.Asked{}, got.begin)
-		if err != nil || len(summary.Skipped) > 0 {
-			t.Errorf("%s: %v %v", name, err, summary.Skipped)
-		}
-		if slices.Sort(got.names); !slices.Equal(got.names, want) || summary.Objects != 300 {
-			t.Errorf("%s: %d objects visited, %d counted", name, len(got.names), summary.Objects)
-		}
-	}
-}
-
 // Positions have the order in which servers list.
 func TestPositionsHaveTheOrderOfStorage(t *testing.T) {
 	name, namespace := rapid.StringMatching(`[a-c./-]{0,4}`), rapid.StringMatching(`[ab0-]{1,3}`)

@@ -74,25 +74,6 @@ func prefixes(rows []live.Row) (all []string) {
 	return all
 }
 
-// A leak has series at once, even if 300 prefixes have far more names.
-func TestLeakAmongLargePrefixes(t *testing.T) {
-	f, s := newFakeEngine(), newSelection(200, 10)
-	for i := range 300 {
-		f.set(fmt.Sprintf("idle-%03d-", i), 10_000, 0)
-	}
-	if rows, _ := s.choose(f); len(rows) != 200 {
-		t.Fatalf("%d prefixes have series", len(rows))
-	}
-	for _, leaked := range []int64{9, 10, 300} {
-		f.now = f.now.Add(30 * time.Second)
-		f.set("leak-", leaked, leaked)
-		rows, _ := s.choose(f)
-		if has := slices.Contains(prefixes(rows), "leak-"); has != (leaked >= 10) {
-			t.Errorf("after %d creates it has series: %v", leaked, has)
-		}
-	}
-}
-
 // A tenant with many large and busy prefixes leaves half of the series to others, wherever they come among the rows.
 // Alone, it can have all.
 func TestShareOfANamespace(t *testing.T) {

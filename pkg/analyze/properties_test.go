@@ -227,3 +227,19 @@ func TestGarwoodIsMonotone(t *testing.T) {
 		}
 	})
 }
+
+// A room has the largest number of creates whose probability is at most p.
+func TestRoom(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, MaxAttempts)
+		k := drawExisting(t, m)
+		p := uniform(t, "p") * math.Pow(10, -300*uniform(t, "exponent"))
+		room, err := m.Room(k, p)
+		if err != nil || room < 0 || room == Unbounded {
+			t.Fatalf("a room of %d, %v", room, err)
+		}
+		if below, above := m.AnyFails(k, room).Float64(), m.AnyFails(k, room+1).Float64(); !atMost(below, p) || !atMost(p, above) {
+			t.Fatalf("%v with %d creates, %v with one more, want %v", below, room, above, p)
+		}
+	})
+}

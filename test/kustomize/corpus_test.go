@@ -46,7 +46,7 @@ func TestKustomizesOwn(t *testing.T) {
 					continue
 				}
 				built++
-				if diff := cmp.Diff(named(want, ""), named(got, "")); diff != "" {
+				if diff := cmp.Diff(named(want), named(got)); diff != "" {
 					t.Errorf("generateName in %s (-kubectl with a name +ours):\n%s", path, diff)
 				}
 			}
@@ -159,15 +159,15 @@ func generate(content string, n int) (string, bool) {
 	return strings.Join(texts, "---\n"), true
 }
 
-// named returns objects with their generateNames as names, without the suffix end.
-func named(objects, end string) string {
+// named returns objects with their generateNames as names.
+func named(objects string) string {
 	var texts []string
 	for text := range strings.SplitSeq(objects, "\n---\n") {
 		var object map[string]any
 		if yaml.Unmarshal([]byte(text), &object) == nil && object["kind"] != nil {
 			metadata, _ := object["metadata"].(map[string]any)
 			if generateName, ok := metadata["generateName"].(string); ok && metadata["name"] == nil {
-				metadata["name"] = strings.TrimSuffix(generateName, end)
+				metadata["name"] = generateName
 			}
 			delete(metadata, "generateName") // beside a name that a patch has given
 			again, _ := yaml.Marshal(object)

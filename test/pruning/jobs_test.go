@@ -93,15 +93,10 @@ func TestExactlyTheAnnouncedJobsAreDeleted(t *testing.T) {
 	restoreOne(t, cp, client, dir, before[slices.Min(slices.Collect(maps.Keys(gone)))])
 }
 
-// createJobs creates n Jobs in four namespaces.
+// createJobs creates n Jobs.
 func createJobs(t *testing.T, client kubernetes.Interface, n int) {
 	t.Helper()
-	for i := range 4 {
-		object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("pruning-", i)}}
-		if _, err := client.CoreV1().Namespaces().Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	createNamespaces(t, client)
 	for wave := range waves {
 		group, ctx := errgroup.WithContext(t.Context())
 		group.SetLimit(16)
@@ -225,7 +220,7 @@ func chosen(all map[types.UID]*batchv1.Job) (gone, held map[types.UID]bool) {
 // deleted, and injects faults.
 func pruneWithKills(t *testing.T, cp *controlplane.ControlPlane, dir string, announced int) {
 	t.Helper()
-	mix := &faultproxy.Mix{Seed: 1, Rate: 0.1, Of: faults()}
+	mix := &faultproxy.Mix{Seed: *seed, Rate: 0.1, Of: faults()}
 	var deletes atomic.Int64
 	var fatal atomic.Pointer[func()]
 	var kills atomic.Int32

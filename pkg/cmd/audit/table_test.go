@@ -39,27 +39,6 @@ func TestSpanText(t *testing.T) {
 	}
 }
 
-func TestCreatedBy(t *testing.T) {
-	for _, test := range []struct {
-		creator  *v1alpha1.Creator
-		creators int
-		want     string
-	}{
-		{nil, 0, "?"},
-		{&v1alpha1.Creator{Kind: "PipelineRun", Name: "x"}, 1, "PipelineRun/x"},
-		{&v1alpha1.Creator{Manager: "argo"}, 1, "argo"},
-		{&v1alpha1.Creator{Manager: "argo", Guess: true}, 3, "argo? +2"},
-	} {
-		r := &row{AuditItem: v1alpha1.AuditItem{CreatorCount: test.creators}}
-		if test.creator != nil {
-			r.Creators = []v1alpha1.Creator{*test.creator}
-		}
-		if got := creatorText(r); got != test.want {
-			t.Errorf("%+v: %q, want %q", test.creator, got, test.want)
-		}
-	}
-}
-
 func TestGrowthText(t *testing.T) {
 	for _, test := range []struct {
 		growth *v1alpha1.Growth
@@ -204,42 +183,6 @@ func TestFitOfWholeNames(t *testing.T) {
 		if got := fitted.Lines(fitted.Widths(nil), false); got[0] != want {
 			t.Errorf("by %s: %s", order, got[0])
 		}
-	}
-}
-
-// With all namespaces, 80 columns are enough for a table as it mostly is. Numbers are aligned
-// to the right.
-func TestFitOf80Columns(t *testing.T) {
-	last10m, last24h := int64(502), int64(13_938)
-	of := func(item v1alpha1.AuditItem, creator string) row {
-		item.Last10m, item.Last24h, item.Creators = &last10m, &last24h, []v1alpha1.Creator{{Manager: creator}}
-		return row{AuditItem: item}
-	}
-	rows := []row{
-		of(v1alpha1.AuditItem{
-			PrefixRef: v1alpha1.PrefixRef{
-				Namespace: "payments-production", Group: "tekton.dev", Resource: "pipelineruns", Prefix: "nightly-report-",
-			},
-			Names: 1_362_194, Notes: []string{"strains etcd"},
-		}, "EventListener/main"),
-		of(v1alpha1.AuditItem{
-			PrefixRef: v1alpha1.PrefixRef{
-				Namespace: "payments-staging", Resource: "configmaps", Prefix: strings.Repeat("prefix-", 8),
-			},
-			Names: 120,
-			Notes: []string{"truncated: shared by …lease-1-, …lease-2-"},
-		}, "kubectl-create"),
-	}
-	want := []string{
-		"NAMESPACE   RESOURCE       PREFIX                       NAMES   CREATOR",
-		"paym…tion   pipelineruns   nightly-report-          1,362,194   EventListener/m…",
-		"  strains etcd",
-		"paym…ging   configmaps     prefix-pref…ix-prefix-         120   kubectl-create",
-		"  truncated: shared by …lease-1-, …lease-2-",
-	}
-	fitted := fit(tableOf((&options{scope: scan.Flags{AllNamespaces: true}}).auditColumns(&v1alpha1.AuditReport{}), rows), 80, audit.ByNames)
-	if got := fitted.Lines(fitted.Widths(nil), true); !cmp.Equal(want, got) {
-		t.Errorf("%s", strings.Join(got, "\n"))
 	}
 }
 

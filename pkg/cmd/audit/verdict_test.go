@@ -56,16 +56,9 @@ func TestVerdictLines(t *testing.T) {
 		"nothing": {withVerdict(v1alpha1.AuditVerdict{}), nil},
 		"a watch": {&v1alpha1.AuditReport{}, nil},
 		"a part":  {partly, []string{"Only 1 of 2 types could be read."}},
-		"fine": {withVerdict(v1alpha1.AuditVerdict{Closest: &fine}), []string{
-			"No create is close to failing: the server tries 8 names, and the fullest prefix has room for 1,359,494 more creates.",
-		}},
 		"other attempts": {withVerdict(v1alpha1.AuditVerdict{Closest: &one, AttemptsUnknown: []string{"widgets.example.dev"}}), []string{
 			"No create is close to failing: the fullest prefix, configmaps/build- in default, has room for 160 more creates with 1 attempt each. " +
 				"This assumes one attempt for 1 resource type with unknown attempts.",
-		}},
-		"one": {withVerdict(v1alpha1.AuditVerdict{Closest: &soon, CloseToFailing: 1}), []string{
-			"1 prefix is close to failing: configmaps/build- in default (3,000 names, 1 attempt, a create fails in about 12d at the pace of the last 24 hours).",
-			"  kubectl genname audit configmaps/build- -n default",
 		}},
 		"several": {withVerdict(v1alpha1.AuditVerdict{Closest: &now, CloseToFailing: 2}), []string{
 			"2 prefixes are close to failing. The closest is configmaps/build- in default (3,000 names, 1 attempt, the next create fails with a chance of 25%).",
@@ -75,11 +68,6 @@ func TestVerdictLines(t *testing.T) {
 			"Most created: 1,502 configmaps/session-$(x)- in pay by leaky (last 10 minutes); 404 pods of Jobs in batch by kube-controller-manager (last 10 minutes); " +
 				`100 clusterroles.rbac.authorization.k8s.io/evil\u001b- (last 10 minutes); and 2 other rows.`,
 			"  kubectl genname audit 'configmaps/session-$(x)-' -n pay --watch",
-			"The server tries 8 names, and the fullest prefix has room for 1,359,494 more creates.",
-		}},
-		"a fold": {withVerdict(v1alpha1.AuditVerdict{Closest: &fine, MostCreated: most[1:2], MostCreatedCount: 1}), []string{
-			"Most created: 404 pods of Jobs in batch by kube-controller-manager (last 10 minutes).",
-			"  kubectl genname audit pods -n batch --watch",
 			"The server tries 8 names, and the fullest prefix has room for 1,359,494 more creates.",
 		}},
 		"a day": {withVerdict(v1alpha1.AuditVerdict{Closest: &one, MostCreated: day, MostCreatedCount: 1}), []string{
@@ -124,26 +112,6 @@ func recorded(t *testing.T, report *v1alpha1.AuditReport, change func(*v1alpha1.
 		t.Fatal(err)
 	}
 	return out.String()
-}
-
-// A record has the names, when they were created and by whom, the room, the verdict, and the
-// next step.
-func TestRecord(t *testing.T) {
-	got := recorded(t, withVerdict(v1alpha1.AuditVerdict{MostCreatedCount: 1}), func(*v1alpha1.AuditItem) {})
-	want := `Prefix:    configmaps/session- in pay
-Names:     1,240
-Created:   502 in the last 10 minutes, 1,240 in the last 24 hours (oldest 26h ago, newest 3s ago)
-Creator:   leaky
-Attempts:  8 names per create (this server, v1.34.4)
-Room:      1,359,494 more creates until the chance of any failure is 0.1%
-Verdict:   Many objects are new. Watch whether they are deleted again.
-Next (prune deletes nothing without --yes):
-  kubectl genname audit configmaps/session- -n pay --watch
-  kubectl genname prune configmaps/session- -n pay --older-than 1h
-`
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
 }
 
 // A record beside exit code 3 doesn't say that there is no problem.
@@ -223,32 +191,5 @@ func TestNextSteps(t *testing.T) {
 			}
 			rest = after
 		}
-	}
-}
-
-// At most six lines are on stderr if no gate is exceeded, and the table is all of stdout.
-func TestPrint(t *testing.T) {
-	report := withVerdict(v1alpha1.AuditVerdict{
-		Closest:     &v1alpha1.AuditClosest{PrefixRef: v1alpha1.PrefixRef{Resource: "configmaps", Prefix: "a-"}, FailsInDays: new(1.0)},
-		MostCreated: []v1alpha1.AuditMostCreated{{PrefixRef: v1alpha1.PrefixRef{Resource: "pods", Prefix: "p-"}, Last10m: 1000}}, MostCreatedCount: 1, CloseToFailing: 1,
-	})
-	report.Scope.Top, report.Scope.MinCount = 1, 10
-	report.Items = []v1alpha1.AuditItem{{PrefixRef: v1alpha1.PrefixRef{Resource: "pods", Prefix: "p-"}, Names: 1000, Last10m: new(int64(1000)), Last24h: new(int64(1000)), Notes: []string{"fails in 24h"}}}
-	report.Folded = []v1alpha1.AuditFolded{{Resource: "pods", OwnerKind: "Job", Owners: 12, Names: 13}}
-	report.Hidden = v1alpha1.AuditHidden{Prefixes: 3, Names: 9, BelowTop: 2}
-	report.Unprefixed = []v1alpha1.TypeObjects{{Resource: "pods", Objects: 195}}
-	r := newRun(t)
-	view := r.view(t.Context(), &audit.Result{Report: report})
-	view.Gate = nil
-	if err := r.session.Show(report, view); err != nil {
-		t.Fatal(err)
-	}
-	out, errOut := r.Out.(*bytes.Buffer), r.ErrOut.(*bytes.Buffer)
-	wantOut := `RESOURCE   PREFIX   NAMES   LAST-10M   LAST-24H   CREATOR   NOTES
-pods       p-       1,000      1,000      1,000   ?         fails in 24h
-`
-	last := "3 more rows are not shown (--top=0 shows all). 1 prefix with fewer than 10 names is hidden (--min-count). 195 other objects have no generated name."
-	if lines := strings.Split(strings.TrimSpace(errOut.String()), "\n"); out.String() != wantOut || len(lines) > 6 || lines[len(lines)-1] != last {
-		t.Errorf("%s%s", errOut.String(), out.String())
 	}
 }

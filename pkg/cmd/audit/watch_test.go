@@ -196,18 +196,6 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-// The last notices are printed, too.
-func TestPrintLeft(t *testing.T) {
-	r := newRun(t)
-	w, notices := &watched{run: r}, make(chan string, 3)
-	notices <- noticeText(live.Notice{Type: live.Appeared, Resource: schema.GroupResource{Resource: "gizmos"}})
-	notices <- noticeText(live.Notice{Type: live.Vanished, Resource: schema.GroupResource{Resource: "gadgets"}})
-	w.printLeft(notices)
-	if got, want := r.ErrOut.(*bytes.Buffer).String(), "gizmos is a new resource type\ngadgets is no longer a resource type\n"; got != want {
-		t.Errorf("%q", got)
-	}
-}
-
 // Messages about an unreachable server and the pauses of a polite scan appear where notices
 // do: above the progress of the first count, and later in the place of the watch.
 func TestReportsWhileItCounts(t *testing.T) {
@@ -321,16 +309,6 @@ func TestBelow(t *testing.T) {
 		if got := belowText(report, 7); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
 		}
-	}
-}
-
-func TestWatchedText(t *testing.T) {
-	s := live.Snapshot{Watched: 2, Events: 200, Idle: 50}
-	if got := watchedText(s); got != "Watched 2 types: 200 events, 25% of them updates that change no count, 0 gaps" {
-		t.Errorf("%q", got)
-	}
-	if got := watchedText(live.Snapshot{Gaps: 1}); got != "Watched 0 types: 0 events, 1 gap" {
-		t.Errorf("%q", got)
 	}
 }
 
