@@ -217,28 +217,6 @@ func TestFixes(t *testing.T) {
 	}
 }
 
-// Every format contains unreadable files and disabled findings.
-func TestEveryFormat(t *testing.T) {
-	tree(t, map[string]string{
-		"a.yaml":      "# genname:disable no-separator: on purpose\n" + configMap("generateName: a"),
-		"broken.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {\n",
-	})
-	for _, format := range []string{"json", "yaml", "sarif", "junit", "github"} {
-		stdout, _, code := run(t, "", "-R", "-f", ".", "-o", format)
-		if code != 1 || !strings.Contains(stdout, "broken.yaml") || !strings.Contains(stdout, "on purpose") {
-			t.Errorf("%s: code %d\n%s", format, code, stdout)
-		}
-	}
-	_, stderr, _ := run(t, "", "-R", "-f", ".", "--show-skipped")
-	if !strings.Contains(stderr, "on purpose") {
-		t.Error(stderr)
-	}
-	stdout, _, _ := run(t, "", "-f", "nonsuch.yaml", "-o", "json")
-	if !strings.Contains(stdout, "nonsuch.yaml") {
-		t.Error(stdout)
-	}
-}
-
 // A List with four times as many items takes about four times as long, and not sixteen times.
 func TestListsAreLinear(t *testing.T) {
 	const count = 1500

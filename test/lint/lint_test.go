@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"encoding/xml"
 	"flag"
 	"fmt"
 	"io"
@@ -175,41 +174,6 @@ func TestFingerprints(t *testing.T) {
 	}
 }
 
-// The counts of JUnit agree with its cases.
-func TestJUnit(t *testing.T) {
-	repository(t)
-	stdout, _, code := run(t, "", "-R", "-f", ".", "-o", "junit", "--fail-on=warning")
-	var all struct {
-		Tests    int `xml:"tests,attr"`
-		Failures int `xml:"failures,attr"`
-		Errors   int `xml:"errors,attr"`
-		Skipped  int `xml:"skipped,attr"`
-		Cases    []struct {
-			Failure *struct{} `xml:"failure"`
-			Error   *struct{} `xml:"error"`
-			Skipped *struct{} `xml:"skipped"`
-		} `xml:"testsuite>testcase"`
-	}
-	if err := xml.Unmarshal([]byte(stdout), &all); err != nil {
-		t.Fatal(err)
-	}
-	var failures, errors, skipped int
-	for _, c := range all.Cases {
-		switch {
-		case c.Failure != nil:
-			failures++
-		case c.Error != nil:
-			errors++
-		case c.Skipped != nil:
-			skipped++
-		}
-	}
-	got, want := [4]int{len(all.Cases), failures, errors, skipped}, [4]int{all.Tests, all.Failures, all.Errors, all.Skipped}
-	if got != want || failures == 0 || errors != 1 || skipped != 3 || code != 3 {
-		t.Errorf("code %d, %v and %v", code, got, want)
-	}
-}
-
 // GitHub drops annotations after the tenth of a severity, so the output reports that.
 func TestGitHubDrops(t *testing.T) {
 	manifest := strings.Repeat("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: run}\n", 12) +
@@ -245,14 +209,6 @@ func TestURL(t *testing.T) {
 	}
 	if _, stderr, code := run(t, "", "-f", server.URL+"/nonsuch"); code != 1 || !strings.Contains(stderr, "404") {
 		t.Errorf("code %d: %s", code, stderr)
-	}
-}
-
-func TestExplain(t *testing.T) {
-	stdout, _, code := run(t, "", "--explain=truncated-prefix")
-	page, err := os.ReadFile("../../docs/rules/truncated-prefix.md")
-	if err != nil || stdout != string(page) || code != 0 {
-		t.Error(code, err, stdout)
 	}
 }
 
