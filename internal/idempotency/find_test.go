@@ -206,7 +206,7 @@ func TestFindConfirms(t *testing.T) {
 	}
 }
 
-// An interrupt is no error of the list.
+// If an interrupt ends the list, the error is that of the interrupt.
 func TestFindInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := find(ctx, t, time.Minute, func(w http.ResponseWriter, _ *http.Request) {

@@ -138,7 +138,7 @@ func (s *simulation) Snapshot(each func(live.Row)) live.Snapshot {
 	return snapshot
 }
 
-// turn counts periods of five minutes.
+// turn returns the number of whole five minutes before a time.
 func turn(at time.Duration) int { return int(at / (5 * time.Minute)) }
 
 // row returns the pool at a time. It counts creates and deletes from the time since.

@@ -114,8 +114,8 @@ type AuditVerdict struct {
 	// MostCreatedCount is the number of prefixes and folded entries with last10m of at least
 	// 1,000, or of at least 100 and a tenth of names, or with last24h above 1,000.
 	MostCreatedCount int64 `json:"mostCreatedCount"`
-	// MostCreated are the first three of them. Those with such a last10m are first, ordered by
-	// last10m. The others are ordered by last24h.
+	// MostCreated are the first three of these prefixes and entries: first those that count
+	// because of last10m, ordered by last10m, then the others, ordered by last24h.
 	MostCreated []AuditMostCreated `json:"mostCreated"`
 }
 
@@ -130,7 +130,7 @@ type AuditClosest struct {
 	NextCreate float64 `json:"nextCreate"`
 	// Room is the number of further creates until the chance of any failure exceeds 0.1%.
 	Room int64 `json:"room"`
-	// FailsInDays is the same as that of an item.
+	// FailsInDays is the time until one failure is expected, as in items.
 	FailsInDays *float64 `json:"failsInDays"`
 }
 
@@ -142,9 +142,9 @@ type AuditMostCreated struct {
 	OwnerKind string `json:"ownerKind,omitempty"`
 	// Names is the number of names that exist.
 	Names int64 `json:"names"`
-	// Last10m is the number of these that were created in the last ten minutes.
+	// Last10m is the number of these names that were created in the last ten minutes.
 	Last10m int64 `json:"last10m"`
-	// Last24h is the number of these that were created in the last 24 hours.
+	// Last24h is the number of these names that were created in the last 24 hours.
 	Last24h int64 `json:"last24h"`
 	// Creator is the creator of the newest object, or for a folded entry the field manager with the
 	// most names; null if unknown.
@@ -167,10 +167,10 @@ type AuditFolded struct {
 	Prefixes int64 `json:"prefixes"`
 	// Names is the number of names that exist under these prefixes.
 	Names int64 `json:"names"`
-	// Last10m is the number of these that were created in the last ten minutes; null with
+	// Last10m is the number of these names that were created in the last ten minutes; null with
 	// --watch.
 	Last10m *int64 `json:"last10m"`
-	// Last24h is the number of these that were created in the last 24 hours; null with
+	// Last24h is the number of these names that were created in the last 24 hours; null with
 	// --watch.
 	Last24h *int64 `json:"last24h"`
 	// Creators are the field managers that created the objects, at most three. Those with the most
@@ -338,7 +338,7 @@ type AuditRoom struct {
 	ServerRetry *int64 `json:"serverRetry"`
 }
 
-// AuditHidden counts the prefixes that --min-count and --top hide.
+// AuditHidden describes the prefixes that --min-count and --top hide.
 type AuditHidden struct {
 	// Prefixes is the number of hidden prefixes.
 	Prefixes int64 `json:"prefixes"`
@@ -383,7 +383,7 @@ type AuditGate struct {
 	Undecided int64 `json:"undecided,omitempty"`
 	// ExceededCount is the number of prefixes above a limit, including hidden prefixes.
 	ExceededCount int64 `json:"exceededCount"`
-	// Exceeded are the first 1,000 of them, ordered by the probability that the next
+	// Exceeded are the first 1,000 of these prefixes, ordered by the probability that the next
 	// create fails, then by the number of names.
 	Exceeded []AuditExceeded `json:"exceeded"`
 }

@@ -34,7 +34,7 @@ const (
 	CollisionFailing CollisionState = "failing"
 )
 
-// CollisionVerdict reports whether creates are likely to fail with the server's attempts.
+// CollisionVerdict is the state of the prefixes: whether creates are likely to fail with the server's attempts.
 type CollisionVerdict struct {
 	// State is ok (each prefix has room for 1,000 creates or more), risk (a prefix has room
 	// for less) or failing (a prefix has no room: the probability that its next create fails
@@ -184,7 +184,7 @@ type Churn struct {
 	Days float64 `json:"days"`
 	// Creates is the number of creates: CreatesPerDay times Days.
 	Creates float64 `json:"creates"`
-	// Policies are in the order of the policies of the item.
+	// Policies are the forecasts for the policies of the item, in the same order.
 	Policies []ChurnPolicy `json:"policies"`
 	// Reuse is the probability of taking the name of a deleted object in that time.
 	Reuse Reuse `json:"reuse"`

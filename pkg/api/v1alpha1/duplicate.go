@@ -47,11 +47,11 @@ type DuplicateMetadata struct {
 type DuplicateScope struct {
 	// AllNamespaces is true if all namespaces were read.
 	AllNamespaces bool `json:"allNamespaces"`
-	// Namespace is the one that was read, or empty for all.
+	// Namespace is the namespace that was read; empty for all.
 	Namespace string `json:"namespace"`
 	// Resources are the types whose objects were compared, as RESOURCE.GROUP.
 	Resources []string `json:"resources"`
-	// LabelSelector is the one of --selector, or empty.
+	// LabelSelector is the value of --selector; empty for all objects.
 	LabelSelector string `json:"labelSelector"`
 	// WithinSeconds is the longest time between the creation of one object of a group
 	// and the next.
@@ -66,7 +66,7 @@ type DuplicateSummary struct {
 	ResourceTypes int `json:"resourceTypes"`
 	// Objects is the number of objects whose metadata was read.
 	Objects int64 `json:"objects"`
-	// Recent is the number of them that were created since scope.since.
+	// Recent is the number of these objects that were created since scope.since.
 	Recent int64 `json:"recent"`
 	// Compared is the number of objects that were read whole.
 	Compared int64 `json:"compared"`
@@ -80,7 +80,8 @@ type DuplicateSummary struct {
 	Proposed int64 `json:"proposed"`
 	// Seconds is how long the search took.
 	Seconds float64 `json:"seconds"`
-	// Inconsistent are the types, as RESOURCE.GROUP, whose list is not of one state.
+	// Inconsistent are the types, as RESOURCE.GROUP, whose list has pages of different states, so
+	// that groups might be missing.
 	Inconsistent []string `json:"inconsistent"`
 }
 
@@ -99,7 +100,7 @@ type DuplicateItem struct {
 	// Fields is the number of equal fields that the creating manager owns, or 0 without
 	// managedFields.
 	Fields int `json:"fields"`
-	// Compared are the top-level fields that they are of.
+	// Compared are the top-level fields that contain the equal fields.
 	Compared []string `json:"compared"`
 	// StatusDiffers are the fields of status in which the objects differ.
 	StatusDiffers []string `json:"statusDiffers"`
@@ -126,8 +127,9 @@ type DuplicateObject struct {
 	// ReferredBy are up to ten references to the object: owners and Pods that have its name
 	// in a field outside of metadata, and the types of the objects that it owns.
 	ReferredBy []DuplicateReference `json:"referredBy"`
-	// Proposed is true if this is the younger object of a pair by at least two seconds,
-	// is at least two minutes old, and nothing refers to it, but something to the other one.
+	// Proposed is true if -o name prints the object. It is at least two minutes old, and at
+	// least two seconds younger than the other object of its pair. Something refers to the
+	// other object, and nothing refers to this one.
 	Proposed bool `json:"proposed"`
 }
 
@@ -143,7 +145,7 @@ type DuplicateReference struct {
 type DuplicateGate struct {
 	// FailAboveCount is the largest number of confirmed and likely groups that passes.
 	FailAboveCount int64 `json:"failAboveCount"`
-	// Exceeded is true if there are more.
+	// Exceeded is true if there are more such groups.
 	Exceeded bool `json:"exceeded"`
 }
 

@@ -11,7 +11,7 @@ type LintLevel string
 const (
 	// LintError means that the server refuses the create, or that the object does not work.
 	LintError LintLevel = "error"
-	// LintWarning means that it fails under some conditions, or later.
+	// LintWarning means that the create fails under some conditions, or the object later.
 	LintWarning LintLevel = "warning"
 	// LintNote means that a field does not do what it seems to do.
 	LintNote LintLevel = "note"
@@ -32,7 +32,7 @@ type LintReport struct {
 	SkippedFiles []LintSkipped `json:"skippedFiles"`
 }
 
-// LintSummary counts the input and the findings.
+// LintSummary describes the numbers of files, objects and findings.
 type LintSummary struct {
 	// Files is the number of files with Kubernetes objects.
 	Files int `json:"files"`

@@ -35,7 +35,7 @@ type PruneCriteria struct {
 	AllNamespaces bool `json:"allNamespaces"`
 	// Namespace is the only namespace; empty for all.
 	Namespace string `json:"namespace"`
-	// LabelSelector is that of --selector; empty for all objects.
+	// LabelSelector is the value of --selector; empty for all objects.
 	LabelSelector string `json:"labelSelector"`
 	// CreatedBefore is the time of --older-than; null if it was not given.
 	CreatedBefore *metav1.Time `json:"createdBefore"`
@@ -44,8 +44,8 @@ type PruneCriteria struct {
 	// Keep is the number of newest objects to keep per namespace and prefix; null if
 	// --keep was not given.
 	Keep *int `json:"keep"`
-	// KeepFailed is Keep for objects that have failed; null if --keep-failed was not
-	// given.
+	// KeepFailed is the number of newest failed objects to keep; null if --keep-failed was
+	// not given.
 	KeepFailed *int `json:"keepFailed"`
 	// Running is true if objects that have not finished are chosen, too.
 	Running bool `json:"running"`
@@ -93,15 +93,15 @@ type PruneCounts struct {
 	Chosen int64 `json:"chosen"`
 	// Running is how many of the chosen objects had not finished when the plan was made.
 	Running int64 `json:"running"`
-	// Saved is how many were written to files by --save.
+	// Saved is the number of objects that --save wrote to files.
 	Saved int64 `json:"saved"`
-	// Deleted is how many are gone.
+	// Deleted is the number of objects that are gone.
 	Deleted int64 `json:"deleted"`
-	// Deleting is how many are being deleted, and wait for a finalizer or a grace period.
+	// Deleting is the number of objects that wait for a finalizer or a grace period.
 	Deleting int64 `json:"deleting"`
-	// Failed is how many still exist because their deletion failed.
+	// Failed is the number of objects that still exist because their deletion failed.
 	Failed int64 `json:"failed"`
-	// Unknown is how many may or may not be deleted.
+	// Unknown is the number of objects of which it is unknown whether they were deleted.
 	Unknown int64 `json:"unknown"`
 	// NotTried is the number of chosen objects that the run ended without trying to delete.
 	NotTried int64 `json:"notTried"`
@@ -111,9 +111,9 @@ type PruneCounts struct {
 
 // PruneLeft is a number of objects that are left for one reason.
 type PruneLeft struct {
-	// Reason is why they are left.
+	// Reason is the reason why the objects are not deleted.
 	Reason PruneReason `json:"reason"`
-	// Objects is how many objects are left.
+	// Objects is the number of objects with this reason.
 	Objects int64 `json:"objects"`
 }
 
