@@ -199,26 +199,36 @@ func TestStateOf(t *testing.T) {
 	}
 }
 
-// The states of MaxStates objects are read, also if a refusal stops the other copies meanwhile.
+// The states of MaxStates objects are read, and fewer if a refusal stops the other copies meanwhile.
 func TestStatesAreBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		read := 0
-		c := &cluster{takes: time.Second, ends: func(string) (exactlyonce.Result, error) { return exactlyonce.Result{}, errForbidden }}
-		c.get = func(string) (*unstructured.Unstructured, error) {
-			time.Sleep(time.Second / 10)
-			read++
-			return document("Pod/a/x").Object, nil
-		}
-		config := withKey(c)
-		config.Copies, config.Concurrency, config.States = 3*MaxStates, 2, true
-		for n := 1; n < config.Copies; n++ {
-			c.existing = append(c.existing, existing("Pod/a/x-", 0, n))
-		}
-		reported := words(begin(t.Context(), config, input("Pod/a/x-")))
-		if read > MaxStates || len(reported) != config.Copies+1 {
-			t.Errorf("%d states were read, %d events", read, len(reported))
-		}
-	})
+	for name, test := range map[string]struct {
+		states      bool
+		err         error
+		least, most int
+	}{
+		"none":    {false, nil, 0, 0},
+		"all":     {true, nil, MaxStates, MaxStates},
+		"refused": {true, errForbidden, 0, MaxStates},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			read := 0
+			c := &cluster{takes: time.Second, ends: func(string) (exactlyonce.Result, error) { return exactlyonce.Result{}, test.err }}
+			c.get = func(string) (*unstructured.Unstructured, error) {
+				time.Sleep(time.Second / 10)
+				read++
+				return document("Pod/a/x").Object, nil
+			}
+			config := withKey(c)
+			config.Copies, config.Concurrency, config.States = 3*MaxStates, 2, test.states
+			for n := 1; n < config.Copies; n++ {
+				c.existing = append(c.existing, existing("Pod/a/x-", 0, n))
+			}
+			reported := words(begin(t.Context(), config, input("Pod/a/x-")))
+			if read < test.least || read > test.most || len(reported) != config.Copies+1 {
+				t.Errorf("%s: %d states were read, %d events", name, read, len(reported))
+			}
+		})
+	}
 }
 
 // Objects that the caller waits for are compared, also if there are many, and if their type has no states.
