@@ -58,40 +58,6 @@ func release(ctx context.Context, client kubernetes.Interface, namespace string)
 	return nil
 }
 
-// Watches that are refused, cut off or expired, and lists that fail, cost a retry each.
-func TestBrokenWatches(t *testing.T) {
-	t.Parallel()
-	gone := faultproxy.Respond(http.StatusGone, http.Header{"Content-Type": {"application/json"}},
-		`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,"message":"too old resource version"}`)
-	for name, fault := range map[string]faultproxy.Fault{
-		"410": gone, "cut off": faultproxy.Respond(http.StatusOK, http.Header{"Content-Type": {"application/json"}}, ""), "dropped": faultproxy.DropRequest,
-		"503": faultproxy.Respond(http.StatusServiceUnavailable, nil, "try later"),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var watches, lists atomic.Int64
-			proxy := faultproxy.New(t, server.Admin(), func(r *http.Request) faultproxy.Fault {
-				switch {
-				case !strings.HasSuffix(r.URL.Path, "/jobs") || r.Method != http.MethodGet:
-				case r.URL.Query().Get("watch") != "":
-					if watches.Add(1) <= 2 {
-						return fault
-					}
-				case lists.Add(1) == 1:
-					return faultproxy.Respond(http.StatusInternalServerError, nil, "no")
-				}
-				return nil
-			})
-			ns := harness.Namespace(t, server)
-			waitIn(harness.As(t, proxy.Config), ns, job(succeeds)).Expect(t, 0, created(succeeds),
-				`(`+`Warning: `+harness.Printed("can't read %s: %v. Retrying for up to %s.")+`)?`+waited("1 object", counts(1, 0, 0)))
-			if watches.Load() < 2 {
-				t.Errorf("%d watches", watches.Load())
-			}
-		})
-	}
-}
-
 // The command checks permissions before it creates, and polls a few objects without
 // list and watch.
 func TestPermissions(t *testing.T) {

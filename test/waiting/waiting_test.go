@@ -67,13 +67,6 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// Many Jobs share a watch. Their output lines are the same as without --wait.
-func TestMany(t *testing.T) {
-	t.Parallel()
-	result := wait(t, job(succeeds), "--count=60", "-o", "name")
-	result.Expect(t, 0, `(job\.batch/succeeds-`+harness.Suffix+`\n){60}`, `(?s:.*)`+waited("60 objects", counts(60, 0, 0)))
-}
-
 // A Job that does not finish in time continues to run. With a key, the same command waits again and gets the result.
 func TestOutOfTimeAndAgain(t *testing.T) {
 	t.Parallel()

@@ -97,18 +97,6 @@ func TestNamesCannotHarm(t *testing.T) {
 	see(t, "", fate{}, []create.Event{unknown(demo(), evil), readTo(1)}).expect(t, "kubectl get "+quoted, "\x1b")
 }
 
-// Each copy that exists and could not be printed is named.
-func TestUnprintedCopies(t *testing.T) {
-	d := numbered(1, 3)
-	events := []create.Event{created(d, "demo-1"), created(d, "demo-2"), created(d, "demo-3"), readTo(1)}
-	got := see(t, "--count=3", fate{stdout: gone{}}, events)
-	for _, name := range []string{"demo-1", "demo-2", "demo-3"} {
-		got.expect(t, "configmap/"+name+" was created, but it can't be printed", "not all objects were created")
-	}
-	see(t, "--count=3 --naming=server --attempts=1", fate{stdout: gone{}}, events).expect(t,
-		sum("not all results could be printed", 3, 0, 0, 0, 0), "not all objects were created")
-}
-
 // Copies that fail for different reasons print each reason and each picked name. Copies whose
 // errors differ only in the name print one error.
 func TestReasonsOfCopies(t *testing.T) {

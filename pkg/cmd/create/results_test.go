@@ -277,11 +277,6 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// gone is a stdout whose reader went away.
-type gone struct{}
-
-func (gone) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
-
 // An error names enough unexpected objects to recognize them.
 func TestUnexpectedObjectsAreCounted(t *testing.T) {
 	var objects []string

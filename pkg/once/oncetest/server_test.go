@@ -87,45 +87,27 @@ func TestGeneratedNames(t *testing.T) {
 	}
 }
 
+// A list of all namespaces has their objects in order. test/e2e compares selectors with those of a real server.
 func TestList(t *testing.T) {
-	server := oncetest.NewServer()
-	clients := kubernetes.NewForConfigOrDie(server.Config()).CoreV1()
+	clients := kubernetes.NewForConfigOrDie(oncetest.NewServer().Config()).CoreV1()
 	for _, at := range []string{"b/2", "a/2", "a/1"} {
 		namespace, name, _ := strings.Cut(at, "/")
-		object := named(name)
-		object.Labels = map[string]string{"n": name}
-		create(t, clients.ConfigMaps(namespace), object)
+		create(t, clients.ConfigMaps(namespace), named(name))
 	}
-	if _, err := clients.Secrets("a").Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "1"}}, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct {
-		namespace, labels, fields, want string
-	}{
-		{"", "", "", "a/1 a/2 b/2"},
-		{"a", "", "", "a/1 a/2"},
-		{"", "n=2", "", "a/2 b/2"},
-		{"", "n notin (2)", "", "a/1"},
-		{"", "", "metadata.name=2,metadata.namespace=b", "b/2"},
-		{"c", "", "", ""},
+	for _, test := range []struct{ namespace, fields, want string }{
+		{"", "", "a/1 a/2 b/2 "}, {"a", "", "a/1 a/2 "}, {"", "metadata.name=2,metadata.namespace=b", "b/2 "}, {"c", "", ""},
 	} {
-		list, err := clients.ConfigMaps(test.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: test.labels, FieldSelector: test.fields})
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		var got []string
+		list, err := clients.ConfigMaps(test.namespace).List(t.Context(), metav1.ListOptions{FieldSelector: test.fields})
+		got := ""
 		for _, o := range list.Items {
-			got = append(got, o.Namespace+"/"+o.Name)
+			got += o.Namespace + "/" + o.Name + " "
 		}
-		if strings.Join(got, " ") != test.want {
-			t.Errorf("%+v: %q", test, got)
+		if err != nil || got != test.want {
+			t.Errorf("%+v: %q, %v", test, got, err)
 		}
 	}
-	for _, bad := range []metav1.ListOptions{{LabelSelector: "=="}, {FieldSelector: "data.x=1"}} {
-		if _, err := clients.ConfigMaps("a").List(t.Context(), bad); !apierrors.IsBadRequest(err) {
-			t.Errorf("%+v: %v", bad, err)
-		}
+	if _, err := clients.ConfigMaps("a").List(t.Context(), metav1.ListOptions{FieldSelector: "data.x=1"}); !apierrors.IsBadRequest(err) {
+		t.Error(err)
 	}
 }
 
