@@ -94,7 +94,7 @@ func TestAbandon(t *testing.T) {
 			return exactlyonce.Result{}, nil
 		}
 		config := configOf(c)
-		config.Copies, config.Concurrency, config.Overlap = 6, 4, true
+		config.Copies, config.Concurrency, config.Overlap = 5, 4, true
 		hangs, over := make(chan struct{}), make(chan struct{})
 		s := newSession(t.Context(), config, func(e Event) {
 			if _, is := e.(Outcome); is && hangs != nil {
@@ -109,8 +109,8 @@ func TestAbandon(t *testing.T) {
 		<-waiting
 		synctest.Wait()
 		all, end := s.Abandon()
-		want := Totals{Created: 2, Renamed: 1, Failed: 1, Unknown: 1, NotAttempted: 2 + 6 + 1}
-		if end.Totals != want || end.Documents != 3 || end.Unread || len(all) != 3 || end.Rest.Left != 10 {
+		want := Totals{Created: 2, Renamed: 1, Failed: 1, Unknown: 1, NotAttempted: 1 + 5 + 1}
+		if end.Totals != want || end.Documents != 3 || end.Unread || len(all) != 3 || end.Rest.Left != 8 {
 			t.Errorf("%+v, want %+v; %d documents, unread %t, in flight %v", end.Totals, want, end.Documents, end.Unread, all)
 		}
 		close(over)
