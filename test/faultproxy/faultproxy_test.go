@@ -3,7 +3,6 @@ package faultproxy
 import (
 	"context"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -261,16 +260,6 @@ func TestMixRate(t *testing.T) {
 	over1 := slices.DeleteFunc(slices.Clone(Faults), func(i NamedFault) bool { return i.HTTP2Only || i.WritesOnly })
 	if len(faults) != len(over1) {
 		t.Errorf("%d kinds of faults occurred, want %d: %v", len(faults), len(over1), faults)
-	}
-}
-
-// If the server doesn't run, the response is 502 Bad Gateway.
-func TestNoServer(t *testing.T) {
-	b := newBackend(t)
-	p := New(t, b.user(), func(*http.Request) Fault { return nil })
-	b.Close()
-	if response, err := send(t.Context(), t, p.Config); err != nil || response != "502 " {
-		t.Error(errors.Join(errors.New(response), err))
 	}
 }
 

@@ -128,7 +128,7 @@ func setUpParity(t *testing.T) {
 	})
 }
 
-// unsteady responds with 503 to the first two requests for /flaky/CLIENT/FILE, and to all requests for /down/FILE.
+// unsteady responds with 503 to the first two requests for /flaky/CLIENT/FILE.
 func unsteady(files http.Handler) http.Handler {
 	var mu sync.Mutex
 	seen := map[string]int{}
@@ -139,7 +139,7 @@ func unsteady(files http.Handler) http.Handler {
 		mu.Unlock()
 		part := strings.SplitN(r.URL.Path, "/", 4)
 		switch {
-		case part[1] == "down", part[1] == "flaky" && n <= 2:
+		case part[1] == "flaky" && n <= 2:
 			http.Error(w, "busy", http.StatusServiceUnavailable)
 		case part[1] == "flaky":
 			r.URL.Path = "/" + part[3]
