@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
@@ -41,7 +42,12 @@ func start(ctx context.Context, server *oncetest.Server) (cluster.Cluster, error
 	if _, err := configMaps.Create(ctx, owner, metav1.CreateOptions{}); err != nil {
 		return nil, err
 	}
-	c, err := cluster.New(server.Config())
+	return connect(ctx, server.Config())
+}
+
+// connect returns a client with a started cache.
+func connect(ctx context.Context, config *rest.Config) (cluster.Cluster, error) {
+	c, err := cluster.New(config)
 	if err != nil {
 		return nil, err
 	}

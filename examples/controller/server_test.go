@@ -1,22 +1,102 @@
 package main
 
 import (
+	"context"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncecr"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
+
+// TestMain also runs the controller.
+func TestMain(m *testing.M) {
+	if os.Getenv("CONTROLLER") != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// Two processes create each Job once, although 25% of their requests for Jobs have faults. lab/reconcile also kills
+// such controllers.
+func TestTwoProcesses(t *testing.T) {
+	cp := controlplane.New(t)
+	server := kubernetes.NewForConfigOrDie(cp.Admin())
+	workers := strings.Fields("a b c d e f g h i j k l m n o p q r s t") // enough for each fault to occur
+	owner := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: demo.Name, Labels: map[string]string{label: ""}},
+		Data:       map[string]string{"workers": strings.Join(workers, " ")},
+	}
+	if _, err := server.CoreV1().ConfigMaps(demo.Namespace).Create(t.Context(), owner, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	mix := &faultproxy.Mix{Seed: 1, Rate: 0.25, Of: faultproxy.FaultsBut("carried out after the deadline")} // a minute
+	proxy := faultproxy.New(t, cp.Admin(), func(r *http.Request) faultproxy.Fault {
+		if !strings.Contains(r.URL.Path, "/jobs") || r.URL.Query().Get("watch") != "" {
+			return nil
+		}
+		return mix.Choose(r)
+	})
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := controlplane.WriteKubeconfig(kubeconfig, proxy.Config); err != nil {
+		t.Fatal(err)
+	}
+	ctx, kill := context.WithCancel(t.Context())
+	defer kill()
+	var processes []*exec.Cmd
+	for range 2 {
+		command := exec.CommandContext(ctx, os.Args[0], "-kubeconfig="+kubeconfig, "-metrics=0")
+		command.Env, command.Stderr = append(os.Environ(), "CONTROLLER=1"), t.Output()
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+		processes = append(processes, command)
+	}
+	found := map[string]int{}
+	count := func(ctx context.Context) (all bool, err error) {
+		jobs, err := server.BatchV1().Jobs(demo.Namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, err
+		}
+		clear(found)
+		for _, job := range jobs.Items {
+			found[job.Labels[label]]++
+		}
+		return len(found) == len(workers), nil
+	}
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 5*time.Minute, true, count)
+	kill()
+	for _, process := range processes {
+		_ = process.Wait() // it was killed
+	}
+	proxy.Wait()
+	if _, err2 := count(t.Context()); err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	for worker, jobs := range found {
+		if jobs != 1 {
+			t.Errorf("worker %s has %d Jobs", worker, jobs)
+		}
+	}
+	if _, faults := mix.Count(); len(faults) == 0 {
+		t.Error("no request had a fault")
+	}
+}
 
 // On a real server, the faults wrap the transport of controller-runtime, whose cache
 // streams its first list and reads protobuf.
@@ -34,18 +114,9 @@ func TestOnARealServer(t *testing.T) {
 		faults.Always("watch", "jobs", oncetest.StaleRead(time.Hour))
 		config := rest.CopyConfig(cp.Admin())
 		config.Wrap(faults.Wrap)
-		c, err := cluster.New(config)
+		c, err := connect(t.Context(), config)
 		if err != nil {
 			t.Fatal(err)
-		}
-		go func() { _ = c.Start(t.Context()) }()
-		for _, object := range []client.Object{&corev1.ConfigMap{}, &batchv1.Job{}} {
-			if _, err := c.GetCache().GetInformer(t.Context(), object); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if !c.GetCache().WaitForCacheSync(t.Context()) {
-			t.Fatal("the cache has not synced")
 		}
 		var r reconcile.Reconciler = naive{c.GetClient()}
 		if with {

@@ -54,7 +54,7 @@ func run(plugin, only, write, section string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(&seen, "Results of `make %s` on %s:\n", section, time.Now().UTC().Format(time.DateOnly))
+	fmt.Fprintf(&seen, "Results of `make -f lab/Makefile %s` on %s:\n", section, time.Now().UTC().Format(time.DateOnly))
 	if len(rows) > 0 {
 		fmt.Fprintf(&seen, "\n%s", table(rows))
 	}

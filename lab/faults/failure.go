@@ -41,35 +41,19 @@ var (
 	}
 	leaderKilled = failure{
 		"etcd's leader killed", time.Second,
-		func(ctx context.Context, cp *controlplane.ControlPlane) (func() error, error) {
-			leader, err := cp.Leader(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return leader.Start, leader.Kill()
-		},
+		ofLeader(func(leader *controlplane.Member) (func() error, error) { return leader.Start, leader.Kill() }),
 	}
 	leaderCutOff = failure{
 		"etcd's leader cut off", 5 * time.Second,
-		func(ctx context.Context, cp *controlplane.ControlPlane) (func() error, error) {
-			leader, err := cp.Leader(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return func() error { leader.Rejoin(); return nil }, leader.CutOff(ctx)
-		},
+		ofLeader(func(leader *controlplane.Member) (func() error, error) {
+			return func() error { leader.Rejoin(); return nil }, leader.CutOff(context.Background())
+		}),
 	}
 	leaderFrozen = failure{
 		"etcd's leader frozen", 4 * time.Second,
-		func(ctx context.Context, cp *controlplane.ControlPlane) (func() error, error) {
-			leader, err := cp.Leader(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return leader.Thaw, leader.Freeze()
-		},
+		ofLeader(func(leader *controlplane.Member) (func() error, error) { return leader.Thaw, leader.Freeze() }),
 	}
-	leaderSlow = failure{"etcd's leader slow", 0, slow}
+	leaderSlow = failure{"etcd's leader slow", 0, ofLeader(slow)}
 	// A member that lags still serves its clients.
 	followerFrozen = failure{
 		"a member of etcd frozen", 4 * time.Second,
@@ -78,15 +62,23 @@ var (
 			if err != nil {
 				return nil, err
 			}
-			for _, m := range cp.Members {
-				if m != leader {
-					return m.Thaw, m.Freeze()
-				}
-			}
-			return nil, errors.New("all members of etcd lead")
+			i := slices.IndexFunc(cp.Members, func(m *controlplane.Member) bool { return m != leader })
+			return cp.Members[i].Thaw, cp.Members[i].Freeze()
 		},
 	}
 )
+
+// ofLeader returns a failure of etcd's leader.
+func ofLeader(begin func(leader *controlplane.Member) (end func() error, err error)) func(
+	context.Context, *controlplane.ControlPlane) (func() error, error) {
+	return func(ctx context.Context, cp *controlplane.ControlPlane) (func() error, error) {
+		leader, err := cp.Leader(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return begin(leader)
+	}
+}
 
 func killing(name string, server int) failure {
 	return failure{name, 0, func(ctx context.Context, cp *controlplane.ControlPlane) (func() error, error) {
@@ -97,8 +89,7 @@ func killing(name string, server int) failure {
 
 // slow lets the leader run for a tenth of the time. The pauses are so short that the other members don't elect
 // another leader.
-func slow(ctx context.Context, cp *controlplane.ControlPlane) (func() error, error) {
-	leader, err := cp.Leader(ctx)
+func slow(leader *controlplane.Member) (func() error, error) {
 	return func() error {
 		for range 20 {
 			err := leader.Freeze()
@@ -109,5 +100,5 @@ func slow(ctx context.Context, cp *controlplane.ControlPlane) (func() error, err
 			time.Sleep(20 * time.Millisecond)
 		}
 		return nil
-	}, err
+	}, nil
 }

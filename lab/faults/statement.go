@@ -122,18 +122,13 @@ func (s *statement) settle(present []string) *Result {
 
 // present returns the names of the ConfigMaps, read directly from the server.
 func (t *trial) present(ctx context.Context) ([]string, error) {
-	var names []string
-	options := metav1.ListOptions{Limit: 1000}
-	for {
-		list, err := t.server.CoreV1().ConfigMaps(t.namespace).List(ctx, options)
-		if err != nil {
-			return nil, err
-		}
-		for i := range list.Items {
-			names = append(names, list.Items[i].Name)
-		}
-		if options.Continue = list.Continue; options.Continue == "" {
-			return names, nil
-		}
+	list, err := t.server.CoreV1().ConfigMaps(t.namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
 	}
+	var names []string
+	for i := range list.Items {
+		names = append(names, list.Items[i].Name)
+	}
+	return names, nil
 }

@@ -115,15 +115,11 @@ func (t *trial) choose(r *http.Request) faultproxy.Fault {
 	t.mu.Lock()
 	t.posts++
 	t.mu.Unlock()
-	return func(next http.Handler) http.Handler {
-		watched := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			next.ServeHTTP(&watch{w, t.objectStored}, r)
-		})
-		if fault == nil {
-			return watched
+	return faultproxy.Observe(fault, func(code int) {
+		if code == http.StatusCreated {
+			t.objectStored()
 		}
-		return fault(watched)
-	}
+	})
 }
 
 // creates reports whether r can create a ConfigMap. It is a POST, or the PATCH of a server-side apply.
@@ -131,22 +127,6 @@ func creates(r *http.Request) bool {
 	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/configmaps") ||
 		r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/configmaps/")
 }
-
-// watch calls stored when the server responds that it created an object.
-type watch struct {
-	http.ResponseWriter
-	stored func()
-}
-
-func (w *watch) WriteHeader(code int) {
-	if code == http.StatusCreated {
-		w.stored()
-	}
-	w.ResponseWriter.WriteHeader(code)
-}
-
-// Unwrap is for http.ResponseController.
-func (w *watch) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // objectStored carries out the kills that are due, before the client receives the response.
 func (t *trial) objectStored() {

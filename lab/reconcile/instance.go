@@ -60,7 +60,7 @@ func (i *instance) launch(ctx context.Context) error {
 		return err
 	}
 	what, err := json.Marshal(task{
-		Way: t.way.Name, Kubeconfig: kubeconfig, Namespace: t.namespace, Purposes: t.Purposes, Rounds: i.scenario.Rounds,
+		Way: t.way, Kubeconfig: kubeconfig, Namespace: t.namespace, Purposes: t.Purposes, Rounds: i.scenario.Rounds,
 	})
 	if err != nil {
 		return err
@@ -125,21 +125,13 @@ func (i *instance) choose(r *http.Request) faultproxy.Fault {
 	}
 	t.count(r)
 	fault := t.mix(i.scenario, r)
-	return func(next http.Handler) http.Handler {
-		watched := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			next.ServeHTTP(&statusWriter{ResponseWriter: w, with: func(code int) {
-				if creates && code == http.StatusCreated {
-					t.stored(i)
-				} else if code == http.StatusConflict {
-					t.conflicts.Add(1)
-				}
-			}}, r)
-		})
-		if fault == nil {
-			return watched
+	return faultproxy.Observe(fault, func(code int) {
+		if creates && code == http.StatusCreated {
+			t.stored(i)
+		} else if code == http.StatusConflict {
+			t.conflicts.Add(1)
 		}
-		return fault(watched)
-	}
+	})
 }
 
 // lag delays the events of a watch while the cache is behind.
@@ -169,17 +161,3 @@ func (l *lagging) Write(b []byte) (int, error) {
 
 // Unwrap is for http.ResponseController.
 func (l *lagging) Unwrap() http.ResponseWriter { return l.ResponseWriter }
-
-// statusWriter calls with when the server responds.
-type statusWriter struct {
-	http.ResponseWriter
-	with func(code int)
-}
-
-func (a *statusWriter) WriteHeader(code int) {
-	a.with(code)
-	a.ResponseWriter.WriteHeader(code)
-}
-
-// Unwrap is for http.ResponseController.
-func (a *statusWriter) Unwrap() http.ResponseWriter { return a.ResponseWriter }

@@ -67,7 +67,6 @@ func Process() {
 // process is a controller.
 type process struct {
 	task
-	way    Way
 	client client.Client // reads from the cache
 	rounds int
 
@@ -78,10 +77,6 @@ type process struct {
 func run(ctx context.Context, text string) error {
 	p := &process{}
 	if err := json.Unmarshal([]byte(text), &p.task); err != nil {
-		return err
-	}
-	var err error
-	if p.way, err = byName(Ways, p.Way, func(w Way) string { return w.Name }); err != nil {
 		return err
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", p.Kubeconfig)
@@ -114,16 +109,6 @@ func run(ctx context.Context, text string) error {
 		return err
 	}
 	return mgr.Start(ctx)
-}
-
-// byName returns the element of all with this name.
-func byName[T any](all []T, name string, nameOf func(T) string) (found T, err error) {
-	for _, one := range all {
-		if nameOf(one) == name {
-			return one, nil
-		}
-	}
-	return found, fmt.Errorf("there is no %T %q", found, name)
 }
 
 // Reconcile creates the missing objects, and prints the number of failed purposes on stdout for the trial. It
@@ -181,5 +166,5 @@ func (p *process) createFor(ctx context.Context, owner *corev1.Secret, purpose s
 	if err := controllerutil.SetControllerReference(owner, object, p.client.Scheme()); err != nil {
 		return err
 	}
-	return p.way.create(p, ctx, owner, object)
+	return ways[p.Way](p, ctx, owner, object)
 }

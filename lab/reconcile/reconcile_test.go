@@ -27,16 +27,8 @@ var (
 // through runs a way through a scenario.
 func through(t *testing.T, cp *controlplane.ControlPlane, s Settings, way, scenario string) *Result {
 	t.Helper()
-	w, err := byName(Ways, way, func(w Way) string { return w.Name })
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := byName(Scenarios, scenario, func(s Scenario) string { return s.Name })
-	if err != nil {
-		t.Fatal(err)
-	}
 	s.Log = t.Output()
-	r, err := Run(t.Context(), cp, s, w, c)
+	r, err := Run(t.Context(), cp, s, way, scenario)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +51,7 @@ func TestExactlyOnce(t *testing.T) {
 			if broken := test.way == "generate"; (r.Duplicates > 0) != broken {
 				t.Errorf("%d objects too many", r.Duplicates)
 			}
-			if (r.Kills > 0) != (r.Scenario.Kills > 0) || (r.Faults > 0) != (r.Scenario.Rate > 0) {
+			if s := scenarios[test.scenario]; (r.Kills > 0) != (s.Kills > 0) || (r.Faults > 0) != (s.Rate > 0) {
 				t.Errorf("not what should happen: %s", r)
 			}
 		})

@@ -32,8 +32,7 @@ type Settings struct {
 
 // Result is the outcome of a trial.
 type Result struct {
-	Way      Way
-	Scenario Scenario
+	Way, Scenario string
 	// Purposes is the number of objects that there should be.
 	Purposes int
 	// Duplicates is the number of extra objects for the same purposes. Missing is the number of purposes without an
@@ -51,7 +50,7 @@ type Result struct {
 func (r *Result) String() string {
 	return fmt.Sprintf("%s, %s: %d purposes, %d objects too many, %d missing, %d unsettled; "+
 		"%d POSTs (%d conflicts), %d GETs, %d lists, of which %d met a fault; %d processes, %d killed, %s",
-		r.Way.Name, r.Scenario.Name, r.Purposes, r.Duplicates, r.Missing, r.Unsettled,
+		r.Way, r.Scenario, r.Purposes, r.Duplicates, r.Missing, r.Unsettled,
 		r.Posts, r.Conflicts, r.Gets, r.Lists, r.Faults, r.Processes, r.Kills, r.Took.Round(time.Second))
 }
 
@@ -59,12 +58,12 @@ func (r *Result) String() string {
 func (r *Result) Check() error {
 	var broken []error
 	switch {
-	case r.Way.Name == "generate":
+	case r.Way == "generate":
 		return nil
 	case r.Duplicates+r.Missing+r.Unsettled > 0:
 		broken = append(broken, errors.New("not exactly once"))
 	}
-	if r.Scenario.Name == "calm" && (r.Posts != r.Purposes || r.Gets+r.Lists > 0) {
+	if r.Scenario == "calm" && (r.Posts != r.Purposes || r.Gets+r.Lists > 0) {
 		broken = append(broken, errors.New("not one POST and no read for each purpose, although nothing went wrong"))
 	}
 	if r.Gets > r.Faults+r.Conflicts+3*r.Refused {
@@ -79,7 +78,7 @@ func (r *Result) Check() error {
 // trial runs one way through one scenario, in its own namespace.
 type trial struct {
 	Settings
-	way       Way
+	way       string
 	cp        *controlplane.ControlPlane
 	server    kubernetes.Interface // not through a proxy
 	namespace string
@@ -95,11 +94,12 @@ type trial struct {
 	killed  int
 }
 
-// Run runs the way through the scenario on the control plane. The error is about the trial. The Result lists which
+// Run runs a way through a scenario, which have these names, on the control plane. The error is about the trial. The Result lists which
 // objects exist.
-func Run(ctx context.Context, cp *controlplane.ControlPlane, s Settings, way Way, scenario Scenario) (*Result, error) {
+func Run(ctx context.Context, cp *controlplane.ControlPlane, s Settings, way, name string) (*Result, error) {
+	scenario := scenarios[name]
 	t := &trial{
-		Settings: s, way: way, cp: cp, namespace: way.Name + "-" + scenario.Name,
+		Settings: s, way: way, cp: cp, namespace: way + "-" + name,
 		faults: &faultproxy.Mix{Seed: s.Seed, Rate: scenario.Rate, Of: faults()},
 	}
 	if scenario.OtherClients {
@@ -122,7 +122,7 @@ func Run(ctx context.Context, cp *controlplane.ControlPlane, s Settings, way Way
 		return nil, fmt.Errorf("%s: %w", t.namespace, err)
 	}
 	t.deletions.Wait()
-	r := &Result{Way: way, Scenario: scenario, Purposes: s.Purposes, Took: time.Since(start)}
+	r := &Result{Way: way, Scenario: name, Purposes: s.Purposes, Took: time.Since(start)}
 	t.fill(r)
 	var err error
 	if r.Unsettled, err = t.settle(ctx); err != nil {

@@ -1,6 +1,6 @@
 // Package reconcile runs controllers that create objects for many purposes of an owner, on a real API server. It
 // injects faults. Caches lag, responses are lost, processes are killed, two leaders run, and other clients take
-// names. In the end it counts the objects. A Scenario is a set of faults. A Way is how a controller creates, with
+// names. In the end it counts the objects. A Scenario is a set of faults. A controller creates with
 // pkg/once or with generateName and the cache. Each controller is a process (process.go) behind its own proxy
 // (instance.go).
 package reconcile
@@ -17,14 +17,10 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
-// A Way is how a controller creates objects.
-type Way struct {
-	Name   string
-	create func(p *process, ctx context.Context, owner, object *corev1.Secret) error
+// ways are the ways to create an object, by name.
+var ways = map[string]func(p *process, ctx context.Context, owner, object *corev1.Secret) error{
+	"once": (*process).once, "dynamic": (*process).dynamic, "generate": (*process).generate,
 }
-
-// Ways has all ways.
-var Ways = []Way{{"once", (*process).once}, {"dynamic", (*process).dynamic}, {"generate", (*process).generate}}
 
 // once creates with oncecr.
 func (p *process) once(ctx context.Context, owner, object *corev1.Secret) error {
@@ -52,7 +48,6 @@ func (p *process) generate(ctx context.Context, _, object *corev1.Secret) error 
 
 // A Scenario is a set of faults.
 type Scenario struct {
-	Name string
 	// Rate is the share of requests for the objects that get a fault.
 	Rate float64
 	// Behind: the cache of a process sees no new object after the first create, until the process has reconciled
@@ -69,12 +64,12 @@ type Scenario struct {
 	Rounds int
 }
 
-// Scenarios has all scenarios, the worst one last.
-var Scenarios = []Scenario{
-	{Name: "calm", Leaders: 1, Rounds: 1},
-	{Name: "behind", Leaders: 1, Rounds: 3, Behind: true},
-	{Name: "faults", Leaders: 1, Rounds: 3, Rate: 0.25},
-	{Name: "all", Leaders: 2, Rounds: 3, Rate: 0.25, Behind: true, Kills: 5, OtherClients: true},
+// scenarios has all scenarios by name. "all" is the worst one.
+var scenarios = map[string]Scenario{
+	"calm":   {Leaders: 1, Rounds: 1},
+	"behind": {Leaders: 1, Rounds: 3, Behind: true},
+	"faults": {Leaders: 1, Rounds: 3, Rate: 0.25},
+	"all":    {Leaders: 2, Rounds: 3, Rate: 0.25, Behind: true, Kills: 5, OtherClients: true},
 }
 
 // landLate is a load balancer that gives up on a request, which the server then carries out.

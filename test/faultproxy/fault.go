@@ -222,3 +222,29 @@ func respond(code int, header http.Header, body string) http.Handler {
 		_, _ = io.WriteString(w, body)
 	})
 }
+
+// Observe returns a fault, or none if it is nil, behind which with gets the status of the server's response.
+func Observe(fault Fault, with func(code int)) Fault {
+	return func(next http.Handler) http.Handler {
+		observed := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(&statusWriter{w, with}, r)
+		})
+		if fault == nil {
+			return observed
+		}
+		return fault(observed)
+	}
+}
+
+type statusWriter struct {
+	http.ResponseWriter
+	with func(code int)
+}
+
+func (s *statusWriter) WriteHeader(code int) {
+	s.with(code)
+	s.ResponseWriter.WriteHeader(code)
+}
+
+// Unwrap is for http.ResponseController.
+func (s *statusWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }

@@ -1,22 +1,15 @@
 package release
 
 import (
-	"archive/tar"
 	"archive/zip"
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"debug/buildinfo"
 	"encoding/hex"
 	"errors"
-	"io"
-	"io/fs"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,13 +20,6 @@ const thirdParty = "THIRD_PARTY_LICENSES"
 
 // largest is the maximum size of the program in bytes.
 const largest = 64 << 20
-
-// entry is a regular file of an archive.
-type entry struct {
-	data []byte
-	mode fs.FileMode
-	at   int64 // when it was last modified, in Unix seconds
-}
 
 // All archives have the same files with the commit's date, so that builds are reproducible. Each checksum is the
 // published one.
@@ -52,25 +38,30 @@ func TestArchives(t *testing.T) {
 	}
 	for _, a := range r.archives {
 		t.Run(a.os+"_"+a.arch, func(t *testing.T) {
-			files := r.unpack(t, a)
+			dir := r.unpack(t, a)
 			for _, name := range append(want, a.program(), a.shim(), "man/kubectl-genname-create.1") {
-				if len(files[name].data) == 0 {
-					t.Errorf("%s is not in it, or empty; there are %q", name, slices.Sorted(maps.Keys(files)))
+				info, err := os.Stat(filepath.Join(dir, name))
+				if err != nil || info.Size() == 0 {
+					t.Errorf("%s is missing or empty: %v", name, err)
+					continue
+				}
+				if a.os == "windows" { // a .zip has no time zone and no modes
+					continue
+				}
+				if strings.TrimSpace(committed) != strconv.FormatInt(info.ModTime().Unix(), 10) {
+					t.Errorf("%s is of %s, not of the commit's date %s", name, info.ModTime(), committed)
+				}
+				if (name == a.program() || name == a.shim()) && info.Mode()&0o111 == 0 {
+					t.Errorf("%s is not executable", name)
 				}
 			}
-			for name, file := range files {
-				if a.os != "windows" && strings.TrimSpace(committed) != strconv.FormatInt(file.at, 10) { // no time zone
-					t.Errorf("%s is of %d, not of the commit's date %s", name, file.at, committed)
-				}
+			program := file(t, filepath.Join(dir, a.program()))
+			if len(program) > largest {
+				t.Errorf("the program has %d bytes, more than %d", len(program), largest)
 			}
-			if size := len(files[a.program()].data); size > largest {
-				t.Errorf("the program has %d bytes, more than %d", size, largest)
-			}
-			if a.os != "windows" && (files[a.program()].mode&0o111 == 0 || files[a.shim()].mode&0o111 == 0) {
-				t.Error("the program or its shim is not executable")
-			}
-			for _, module := range linked(t, files[a.program()].data) {
-				if !bytes.Contains(files[thirdParty].data, []byte("\n"+module+" LICENSE")) {
+			licenses := file(t, filepath.Join(dir, thirdParty))
+			for _, module := range linked(t, program) {
+				if !strings.Contains(licenses, "\n"+module+" LICENSE") {
 					t.Errorf("%s has no license of %s, which is linked in", thirdParty, module)
 				}
 			}
@@ -82,23 +73,19 @@ func TestArchives(t *testing.T) {
 // archive.
 func linkAsDocumented(t *testing.T, bin, path string) {
 	t.Helper()
-	page, err := os.ReadFile(root + "docs/install.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	if err := os.Remove(filepath.Join(bin, "kubectl_complete-genname")); err != nil {
 		t.Fatal(err)
 	}
-	link := regexp.MustCompile(`(?m)^ +ln -s .*$`).FindString(string(page))
+	link := regexp.MustCompile(`(?m)^ +ln -s .*$`).FindString(file(t, root+"docs/install.md"))
 	if _, err := run([]string{path}, "bash", "-c", link); err != nil || link == "" {
 		t.Fatalf("%q: %v", link, err)
 	}
 }
 
 // linked returns the versions of Go and of the modules in a program's build information.
-func linked(t *testing.T, program []byte) []string {
+func linked(t *testing.T, program string) []string {
 	t.Helper()
-	info, err := buildinfo.Read(bytes.NewReader(program))
+	info, err := buildinfo.Read(strings.NewReader(program))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,14 +108,7 @@ func TestProgram(t *testing.T) {
 			continue
 		}
 		ran = true
-		bin := t.TempDir()
-		for name, file := range r.unpack(t, a) {
-			if file.mode&0o111 != 0 {
-				if err := os.WriteFile(filepath.Join(bin, name), file.data, 0o755); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
+		bin := r.unpack(t, a)
 		if out, err := run(nil, filepath.Join(bin, a.program()), "version", "--client"); err != nil || out != "Client Version: v"+r.version+"\n" {
 			t.Errorf("%q %v", out, err)
 		}
@@ -185,72 +165,31 @@ func (a archive) shim() string {
 	return "kubectl_complete-genname"
 }
 
-// unpack reads an archive and compares its checksum with the published one.
-func (r release) unpack(t *testing.T, a archive) map[string]entry {
+// unpack unpacks an archive into a directory, and compares its checksum with the published one.
+func (r release) unpack(t *testing.T, a archive) (dir string) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(r.dir, a.name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	checksums, err := os.ReadFile(filepath.Join(r.dir, "checksums.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if line := sum(data) + "  " + a.name + "\n"; !bytes.Contains(checksums, []byte(line)) {
+	path, dir := absolute(t, filepath.Join(r.dir, a.name)), t.TempDir()
+	checksums := file(t, filepath.Join(r.dir, "checksums.txt"))
+	if line := sum([]byte(file(t, path))) + "  " + a.name + "\n"; !strings.Contains(checksums, line) {
 		t.Errorf("%q is not in checksums.txt:\n%s", line, checksums)
 	}
-	files, err := untar(data)
-	if strings.HasSuffix(a.name, ".zip") {
-		files, err = unzip(data)
+	if !strings.HasSuffix(a.name, ".zip") {
+		if _, err := run(nil, "tar", "-xzf", path, "-C", dir); err != nil {
+			t.Fatal(err)
+		}
+		return dir
 	}
+	reader, err := zip.OpenReader(path)
 	if err != nil {
-		t.Fatalf("%s: %v", a.name, err)
+		t.Fatal(err)
 	}
-	return files
+	if err := errors.Join(os.CopyFS(dir, reader), reader.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 func sum(data []byte) string {
 	hash := sha256.Sum256(data)
 	return hex.EncodeToString(hash[:])
-}
-
-func untar(data []byte) (map[string]entry, error) {
-	plain, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	files := map[string]entry{}
-	for reader := tar.NewReader(plain); ; {
-		header, err := reader.Next()
-		if errors.Is(err, io.EOF) {
-			return files, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if header.Typeflag != tar.TypeReg {
-			return nil, errors.New(header.Name + " is no regular file, so that krew cannot unpack it")
-		}
-		content, err := io.ReadAll(reader)
-		if err != nil {
-			return nil, err
-		}
-		files[header.Name] = entry{content, header.FileInfo().Mode(), header.ModTime.Unix()}
-	}
-}
-
-func unzip(data []byte) (map[string]entry, error) {
-	reader, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		return nil, err
-	}
-	files := map[string]entry{}
-	for _, f := range reader.File {
-		content, err := fs.ReadFile(reader, f.Name)
-		if err != nil {
-			return nil, err
-		}
-		files[f.Name] = entry{content, f.Mode(), f.Modified.Unix()}
-	}
-	return files, nil
 }

@@ -3,7 +3,6 @@ package release
 import (
 	"bytes"
 	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,38 +48,14 @@ func newWorkspace(t *testing.T) workspace {
 // copyRepository commits the files as they are now, committed or not.
 func (w workspace) copyRepository() {
 	w.t.Helper()
-	files, err := run(nil, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	for name := range strings.SplitSeq(strings.TrimSuffix(files, "\x00"), "\x00") {
-		if target, err := os.Readlink(root + name); err == nil { // deploy/chart/exporter
-			w.link(filepath.Join(w.repository, name), target)
-			continue
-		}
-		data, err := os.ReadFile(root + name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		info, statErr := os.Stat(root + name)
-		if err := errors.Join(err, statErr); err != nil {
-			w.t.Fatal(err)
-		}
-		w.write(filepath.Join(w.repository, name), data, info.Mode())
-	}
+	w.must(w.repository, "git", "init", "--quiet")
+	w.must(root, "git", "--git-dir="+w.repository+"/.git", "--work-tree=.", "add", "--all")
+	w.must(w.repository, "git", "checkout-index", "--all")
 	// The tests of a release run on its commit, which has no replacements.
 	w.must(w.repository, "go", "mod", "edit", "-replace="+library+"=./pkg/once")
 	w.must(w.repository, "go", "mod", "edit", "-replace="+library+"=..", "pkg/once/oncecr/go.mod")
-	w.write(filepath.Join(w.repository, ".ci/exports/VERSION"), []byte(version+"\n"), 0o644)
-	w.must(w.repository, "git", "init", "--quiet")
+	w.write(filepath.Join(w.repository, ".ci/exports/VERSION"), version+"\n")
 	w.commit()
-}
-
-func (w workspace) link(path, target string) {
-	w.t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.Symlink(target, path)); err != nil {
-		w.t.Fatal(err)
-	}
 }
 
 func (w workspace) commit() {
@@ -89,9 +64,9 @@ func (w workspace) commit() {
 	w.must(w.repository, "git", "commit", "--quiet", "--message=x")
 }
 
-func (w workspace) write(path string, data []byte, mode fs.FileMode) {
+func (w workspace) write(path, text string) {
 	w.t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, data, mode)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -134,28 +109,14 @@ func (w workspace) publish(module, version string) {
 	w.t.Helper()
 	dir := filepath.Join(w.repository, strings.TrimPrefix(module, plugin))
 	at := filepath.Join(w.home, "proxy", module, "@v", version)
-	gomod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.write(at+".mod", gomod, 0o644)
-	w.write(at+".info", []byte(`{"Version":"`+version+`","Time":"2026-01-01T00:00:00Z"}`), 0o644)
-	w.write(filepath.Join(filepath.Dir(at), "list"), []byte(version+"\n"), 0o644)
+	w.write(at+".mod", file(w.t, filepath.Join(dir, "go.mod")))
+	w.write(at+".info", `{"Version":"`+version+`","Time":"2026-01-01T00:00:00Z"}`)
+	w.write(filepath.Join(filepath.Dir(at), "list"), version+"\n")
 	archive := []string{"archive", "--format=zip", "--prefix=" + module + "@" + version + "/", "--output=" + at + ".zip", "HEAD", "."}
 	for below := range strings.Lines(w.must(dir, "git", "ls-files", "*/go.mod")) {
 		archive = append(archive, ":(exclude)"+filepath.Dir(strings.TrimSpace(below)))
 	}
 	w.must(dir, "git", archive...)
-}
-
-// release tags and publishes the modules in the order of docs/internals/release.md.
-func (w workspace) release() {
-	w.t.Helper()
-	w.must(w.repository, "git", "tag", "pkg/once/"+version)
-	w.publish(library, version)
-	w.must(w.repository, "bash", ".ci/release-commit", version)
-	w.publish(adapter, version)
-	w.publish(plugin, version)
 }
 
 // install installs the plugin from the proxy, and returns the version that it prints.
@@ -171,31 +132,38 @@ func (w workspace) install(version string) (string, error) {
 func (w workspace) modules(required string) string {
 	w.t.Helper()
 	dir := w.t.TempDir()
-	w.write(filepath.Join(dir, "go.mod"), []byte("module example.com/importer\n\ngo 1.24.0\n\nrequire (\n\tk8s.io/client-go v0.33.0\n\t"+
-		required+" "+version+"\n)\n"), 0o644)
-	w.write(filepath.Join(dir, "main.go"), []byte("package main\n\nimport (\n\t_ \"k8s.io/client-go/rest\"\n\n\t_ \""+
-		required+"\"\n)\n\nfunc main() {}\n"), 0o644)
+	w.write(filepath.Join(dir, "go.mod"), "module example.com/importer\n\ngo 1.24.0\n\nrequire (\n\tk8s.io/client-go v0.33.0\n\t"+
+		required+" "+version+"\n)\n")
+	w.write(filepath.Join(dir, "main.go"), "package main\n\nimport (\n\t_ \"k8s.io/client-go/rest\"\n\n\t_ \""+
+		required+"\"\n)\n\nfunc main() {}\n")
 	w = w.online()
 	w.must(dir, "go", "mod", "tidy")
 	w.must(dir, "go", "build", "-o", filepath.Join(w.home, "bin", "importer"), ".")
 	list := w.must(dir, "go", "list", "-m", "all")
-	gomod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return string(gomod) + list
+	return file(w.t, filepath.Join(dir, "go.mod")) + list
 }
 
-// The commit of a release makes the modules installable, and the library
-// upgrades nothing of an importer.
-func TestReleasedModules(t *testing.T) {
+// The commit of a release makes the modules installable, in the order of docs/internals/release.md. The library
+// upgrades nothing of an importer, and the other modules still compile.
+func TestReleaseCommit(t *testing.T) {
 	w := newWorkspace(t)
 	w.online().must(w.repository, "go", "list", "-deps", "./cmd/kubectl-genname") // downloads modules of others
 	w.publish(plugin, "v0.0.1")
 	if _, err := w.install("v0.0.1"); err == nil || !strings.Contains(err.Error(), "replace directives") {
 		t.Errorf("the plugin is installed with a replacement: %v", err)
 	}
-	w.release()
+	w.refuses()
+	w.must(w.repository, "git", "tag", "--force", "pkg/once/"+version)
+	w.publish(library, version)
+	w.must(w.repository, "bash", ".ci/release-commit", version)
+	w.publish(adapter, version)
+	w.publish(plugin, version)
+	if _, tag := deployed(t, w.repository); tag != version {
+		t.Errorf("deploy/exporter has the image of %s after the release commit of %s", tag, version)
+	}
+	for _, module := range []string{"lab/bench", "test/monitoring", "test/outside", "lab/reconcile", "examples/controller"} {
+		w.online().must(filepath.Join(w.repository, module), "go", "list", "-mod=readonly", "./...")
+	}
 	if out, err := w.install(version); err != nil || out != "Client Version: "+version+"\n" {
 		t.Errorf("%q %v", out, err)
 	}
@@ -209,20 +177,17 @@ func TestReleasedModules(t *testing.T) {
 		if strings.Contains(modules, "\n"+plugin+" ") || strings.Contains(modules, "\ntoolchain ") {
 			t.Errorf("the importer of %s needs more than the library:\n%s", required, modules)
 		}
-		t.Logf("%s", modules)
 	}
 }
 
-// The other modules of the repository still compile after the commit, which
-// refuses to be made in each case where the release would not work.
-func TestReleaseCommit(t *testing.T) {
-	w := newWorkspace(t)
+// refuses tests that no commit is made where the release would not work.
+func (w workspace) refuses() {
 	refused := func(version, want string) {
-		t.Helper()
+		w.t.Helper()
 		head := w.must(w.repository, "git", "rev-parse", "HEAD")
 		_, err := w.run(w.repository, "bash", ".ci/release-commit", version)
 		if err == nil || !strings.Contains(err.Error(), want) || w.must(w.repository, "git", "rev-parse", "HEAD") != head {
-			t.Errorf("VERSION=%s: not refused with %q: %v", version, want, err)
+			w.t.Errorf("VERSION=%s: not refused with %q: %v", version, want, err)
 		}
 	}
 	for _, wrong := range []string{"", "0.1.0", "v1", "v01.0.0", "v0.1.0-", "v0.1.0+build", "v0.1.0 x"} {
@@ -233,32 +198,18 @@ func TestReleaseCommit(t *testing.T) {
 	w.must(w.repository, "git", "tag", "pkg/once/"+version)
 	refused(version, "Was the tag pushed?\n  git push origin pkg/once/"+version+"\n")
 	if left := w.must(w.repository, "git", "status", "--porcelain"); left != "" {
-		t.Errorf("a refusal leaves changes:\n%s", left)
+		w.t.Errorf("a refusal leaves changes:\n%s", left)
 	}
-	w.write(filepath.Join(w.repository, "new"), nil, 0o644)
+	w.write(filepath.Join(w.repository, "new"), "")
 	refused(version, "there are uncommitted changes")
-	w.write(filepath.Join(w.repository, "pkg/once/new.go"), []byte("package once\n"), 0o644)
+	w.write(filepath.Join(w.repository, "pkg/once/new.go"), "package once\n")
 	w.commit()
 	refused(version, "the library has changed since pkg/once/"+version)
-
-	w.must(w.repository, "git", "tag", "--force", "pkg/once/"+version)
-	w.publish(library, version)
-	w.must(w.repository, "bash", ".ci/release-commit", version)
-	if _, tag := deployed(t, w.repository); tag != version {
-		t.Errorf("deploy/exporter has the image of %s after the release commit of %s", tag, version)
-	}
-	for _, module := range []string{"lab/bench", "test/monitoring", "test/outside", "lab/reconcile", "examples/controller"} {
-		w.online().must(filepath.Join(w.repository, module), "go", "list", "-mod=readonly", "./...")
-	}
 }
 
 // A release needs the patches of Go that go.mod has in its toolchain line.
 func TestOldGo(t *testing.T) {
-	text, err := os.ReadFile(root + "go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	newest := regexp.MustCompile(`(?m)^toolchain (go\S+)$`).FindStringSubmatch(string(text))
+	newest := regexp.MustCompile(`(?m)^toolchain (go\S+)$`).FindStringSubmatch(file(t, root+"go.mod"))
 	if newest == nil {
 		t.Fatal("go.mod has no toolchain line")
 	}
