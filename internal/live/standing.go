@@ -40,8 +40,8 @@ func (s *standing) isSkipped(reasons ...census.Reason) bool {
 	return slices.ContainsFunc(s.skipped, func(s census.Skipped) bool { return slices.Contains(reasons, s.Reason) })
 }
 
-// isBehind reports whether a type is not up to date. A quiet type is not from the first request without a response
-// on, because these requests are rare.
+// isBehind reports whether a type is not up to date. The requests for a quiet type are rare, so it is behind after
+// one request without a response.
 func (s *standing) isBehind() bool {
 	switch s.state {
 	case watched:

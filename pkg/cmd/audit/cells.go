@@ -112,8 +112,8 @@ func roomText(r *row) string {
 	return humanize.Room(roomOf(r.AuditItem))
 }
 
-// roomOf returns the room with the attempts in force, or without retries,
-// which is less, where those are unknown.
+// roomOf returns the room with the attempts in force. If they are unknown, it returns the smaller room without
+// retries.
 func roomOf(i v1alpha1.AuditItem) *int64 {
 	if i.Attempts == nil {
 		return i.Room.NoRetry

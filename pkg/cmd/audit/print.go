@@ -48,7 +48,8 @@ func (r *run) view(ctx context.Context, result *audit.Result) scan.View {
 	return v
 }
 
-// table returns the table of rows, on a terminal of no more than it shows, and the number of the others.
+// table returns the table of rows, and the number of rows that it leaves out. A terminal gets a limited number of
+// rows.
 func (o *options) table(columns []column, rows []row) (t *table.Table, below int) {
 	onTerminal := terminal.IsTerminal(o.Out)
 	if onTerminal && !o.topGiven {
@@ -66,8 +67,8 @@ func (o *options) table(columns []column, rows []row) (t *table.Table, below int
 	return t, below
 }
 
-// emptyLines returns why there is no table, unless nothing could be read, which the warnings
-// and the error say.
+// emptyLines returns the reason why there is no table. If nothing could be read, it returns nothing, because the
+// warnings and the error report that.
 func (r *run) emptyLines(ctx context.Context, report *v1alpha1.AuditReport) []string {
 	summary, namespace := report.Summary, r.onlyNamespace()
 	switch {

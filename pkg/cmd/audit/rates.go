@@ -55,8 +55,7 @@ func sinceText(r *row, count func(*v1alpha1.Measured) int64) string {
 	return text
 }
 
-// watchColumns returns the columns of a table of a watch, of which the rates have the unit of
-// the fastest row.
+// watchColumns returns the columns of the table of a watch. All rates have the unit of the fastest row.
 func (o *options) watchColumns(rows []row) []column {
 	unit := unitOf(rows)
 	columns := append(o.placeColumns(),

@@ -186,7 +186,7 @@ func (w *watched) follow(ctx context.Context, notices <-chan string) error {
 	}
 }
 
-// bound bounds the rows of a screen, unless the user has.
+// bound limits the rows of a screen, unless the user set --top.
 func (w *watched) bound(screen *painting) {
 	if screen != nil && !w.run.topGiven {
 		w.run.about.Top = mostPainted

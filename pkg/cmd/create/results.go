@@ -53,8 +53,8 @@ type results struct {
 	here       bool            // some of them are where the next command looks
 }
 
-// reason is why copies of a document failed, without their names. It has the
-// document's number, for a run keeps no document that is done with.
+// reason is the reason why copies of a document failed, without their names. It has the number of the document,
+// because a run keeps no finished document.
 type reason struct {
 	document int
 	text     string

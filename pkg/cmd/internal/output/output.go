@@ -89,7 +89,7 @@ func (f *Flags) ForMachines() bool {
 		*f.kubectls.TemplatePrinterFlags.TemplateArgument != ""
 }
 
-// Check refuses a format that there is not, before any work is done.
+// Check returns an error for an unknown format, before any work is done.
 func (f *Flags) Check() error {
 	if !f.ForMachines() || slices.Contains(f.own, *f.kubectls.OutputFormat) {
 		return nil

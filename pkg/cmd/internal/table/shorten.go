@@ -69,8 +69,8 @@ func distinct(texts map[string]bool, width int) map[string]string {
 	return forms
 }
 
-// different returns short forms of texts that are all different, and not taken: with the same
-// part left out of all, or less of it.
+// different returns short forms of texts, which differ from each other and from those in taken. It leaves out the
+// same part of all texts, or less.
 func different(texts []string, width int, taken map[string]bool) map[string]string {
 	longest := 0
 	for _, text := range texts {
