@@ -322,7 +322,7 @@ func (r *results) printWhole(object wait.Object, stored *unstructured.Unstructur
 // nameOf names an object in a sentence.
 func nameOf(o wait.Object) string { return terminal.OneLine(reference.Name(o.Mapping, o.Name)) }
 
-// counts is how the objects have ended so far.
+// counts returns the numbers of objects that have ended so far, by outcome.
 func (w *waiting) counts() string {
 	suspended := 0
 	for _, is := range w.suspended {

@@ -36,7 +36,7 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
-// The middle of a long prefix is left out if rows are too wide, but never more than helps.
+// The middle of a long prefix is left out if rows are too wide, and no more than necessary.
 func TestShorten(t *testing.T) {
 	for _, test := range []struct {
 		width int
