@@ -21,9 +21,6 @@ import (
 // thousand prefixes, and their rows would take a hundred times the memory of the counts.
 const mostPainted = 1000
 
-// garbagePercent is the share of garbage at which the collector runs.
-const garbagePercent = 25
-
 // watched is an audit with --watch.
 type watched struct {
 	run    *run
@@ -45,8 +42,6 @@ func (w *watched) start(ctx context.Context) error {
 		return err
 	}
 	c := w.run.session
-	// The counts stay in use, so there is little garbage. Four times as many garbage collections cost little, and
-	// leave a quarter of the garbage.
 	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
 	c.Retries()                                   // fetches them now; otherwise the engine would wait for them
 	c.Config = connection.Uninterrupted(c.Config) // the counts are verified after an interrupt
