@@ -37,22 +37,27 @@ func ExampleCreator_Create() {
 	// use another key, or keep the object with a
 }
 
-// A controller that ran without a secret until now. Without NoSecret, it would create
-// every object again.
+// A new controller passes its secret. A controller that ran without a secret until now also
+// passes NoSecret, because otherwise it creates every object again.
 func ExampleWithSecret() {
 	server := oncetest.NewServer()
 	client := dynamicFor(server)
 	secret := []byte(strings.Repeat("s", 32)) // from: head -c 32 /dev/urandom | base64
 
+	creator := once.New(client, once.WithSecret(secret))
 	before := once.New(client)
-	creator := once.New(client, once.WithSecret(secret, once.NoSecret))
+	after := once.New(client, once.WithSecret(secret, once.NoSecret))
 
-	id, _ := once.FromKey("order-17")
-	for _, c := range []*once.Creator{before, creator} {
-		result, err := c.Create(context.Background(), configMap(), id)
+	for _, call := range []struct {
+		creator *once.Creator
+		key     string
+	}{{creator, "order-17"}, {before, "order-18"}, {after, "order-18"}} {
+		id, _ := once.FromKey(call.key)
+		result, err := call.creator.Create(context.Background(), configMap(), id)
 		fmt.Println(result.Outcome, err)
 	}
 	// Output:
+	// Created <nil>
 	// Created <nil>
 	// Found <nil>
 }

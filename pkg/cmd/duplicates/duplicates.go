@@ -69,10 +69,10 @@ var longHelp = templates.LongDesc(`
 	* possible: All other groups. The table has them with -o wide only.
 
 	Two equal creates within two minutes can be intended. Check a group before you delete
-	an object. -o name prints the younger object of a confirmed or likely pair if something
-	refers to the older object, and nothing refers to the younger one. It prints no object
-	that is younger than two minutes, or that was created less than two seconds after the
-	older one.`)
+	an object. -o name prints the younger object of a confirmed or likely pair if nothing refers
+	to it, and its owner refers to the older object. Without an owner, any reference to the older
+	object is enough. -o name prints no object that is younger than two minutes, or that was
+	created less than two seconds after the older one.`)
 
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
