@@ -65,6 +65,7 @@ func TestGrowth(t *testing.T) {
 		{"hidden by --min-count", saved(hid(3, 24, 0)), pool("new-", 20), known(11)},
 		{"hidden with few names", saved(hid(1, 4, 0)), pool("new-", 20), known(16)},
 		{"cut off by --top", saved(hid(3, 24, 2)), pool("new-", 20), &v1alpha1.Growth{Days: 2, PerDayMost: 10}},
+		{"cut off by a --top that was just reached", saved(hid(3, 24, 3)), pool("new-", 20), &v1alpha1.Growth{Days: 2, PerDayMost: 10}},
 		{"not cut off by a --top that was not reached", saved(hid(3, 24, 10)), pool("new-", 20), known(11)},
 		{"folded", saved(func(r *v1alpha1.AuditReport) {
 			r.Folded = []v1alpha1.AuditFolded{{Group: "batch", Resource: "jobs", Namespace: "ci", Prefixes: 3, Names: 24}}
@@ -195,6 +196,7 @@ func TestDaysToGate(t *testing.T) {
 		days    float64 // negative for never
 	}{
 		{"names", Options{FailAboveCount: &count}, retried, 900, 50, 2},
+		{"just below", Options{FailAboveCount: &count}, retried, 999, 50, 0.02},
 		{"at the limit", Options{FailAboveCount: &count}, retried, 1000, 50, 0},
 		{"above", Options{FailAboveCount: &count}, retried, 1001, -3, 0},
 		{"no growth", Options{FailAboveCount: &count}, retried, 900, 0, -1},

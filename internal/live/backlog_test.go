@@ -116,8 +116,7 @@ func TestTotalsOfATypeThatLeft(t *testing.T) {
 // Before a watch is opened again, the engine requests the server's state, to know which events are old. It also does
 // so before the first watch after a long list.
 func TestBacklogIsAsked(t *testing.T) {
-	server := newFakeServer(t, 1)
-	addRuns(server, 6)
+	server := newRuns(t)
 	e := prepare(server, pods)
 	r := e.reflectorOf(t, pods)
 	now := e.Now()
@@ -141,10 +140,9 @@ func TestBacklogIsAsked(t *testing.T) {
 	}
 }
 
-// A name pool counts from the state of its list on, also if the list took long.
+// A name pool is counted since the state of its list, even if the list takes long. The watch begins after the list.
 func TestSinceItsList(t *testing.T) {
-	server := newFakeServer(t, 1)
-	addRuns(server, 6)
+	server := newRuns(t)
 	var asked atomic.Pointer[time.Time]
 	server.Fault = refuse(func(_ string, watch bool) int {
 		if now := time.Now(); !watch && asked.CompareAndSwap(nil, &now) {
@@ -152,9 +150,10 @@ func TestSinceItsList(t *testing.T) {
 		}
 		return 0
 	})
-	began := time.Now().Round(0)
-	if since := start(t, server, pods).Snapshot().Rows[0].Since; since.Before(began) || since.After(*asked.Load()) {
-		t.Errorf("since %v, and it was asked for at %v", since, asked.Load())
+	before := time.Now().Round(0)
+	s := start(t, server, pods).Snapshot()
+	if since := s.Rows[0].Since; since.Before(before) || since.After(*asked.Load()) || s.Began.Sub(before) < 30*time.Millisecond {
+		t.Errorf("since %v, watched since %v, and it was asked for at %v", since, s.Began, asked.Load())
 	}
 }
 

@@ -67,11 +67,9 @@ func (s *started) notices(what NoticeType) (found []Notice) {
 // reportsOnce waits until a notice has been reported, and fails if it was reported again.
 func (s *started) reportsOnce(t *testing.T, what NoticeType) {
 	t.Helper()
-	eventually(t, func() string {
-		if n := len(s.notices(what)); n != 1 {
-			return fmt.Sprintf("%s was reported %d times: %+v", what, n, s.Snapshot().Skipped)
-		}
-		return ""
+	until(t, func() (bool, any) {
+		n := len(s.notices(what))
+		return n == 1, fmt.Sprintf("%s was reported %d times: %+v", what, n, s.Snapshot().Skipped)
 	})
 }
 
@@ -157,6 +155,30 @@ type snapshot struct {
 func (s *started) Snapshot() (all snapshot) {
 	all.Snapshot = s.Engine.Snapshot(func(r Row) { all.Rows = append(all.Rows, r) })
 	return all
+}
+
+// until waits until a condition is true. If that takes too long, it fails and prints the state.
+func until(t *testing.T, is func() (ok bool, state any)) {
+	t.Helper()
+	eventually(t, func() string {
+		ok, state := is()
+		if ok {
+			return ""
+		}
+		return fmt.Sprintf("%+v", state)
+	})
+}
+
+// until waits until a condition is true for the snapshot of the engine.
+func (s *started) until(t *testing.T, is func(snapshot) bool) {
+	t.Helper()
+	until(t, func() (bool, any) { now := s.Snapshot(); return is(now), now })
+}
+
+// hasRuns waits until the engine has counted so many Pods of the prefix run-, and nothing else.
+func (s *started) hasRuns(t *testing.T, names int64) {
+	t.Helper()
+	eventually(t, func() string { return s.differs(map[string]int64{"pods prod/run-": names}) })
 }
 
 // eventually waits until check returns nothing to complain of, which takes seconds at most
@@ -413,12 +435,7 @@ func TestGapIsExact(t *testing.T) {
 	e := start(t, server, pods)
 	down.Store(http.StatusServiceUnavailable)
 	server.Restart()
-	eventually(t, func() string {
-		if e.Snapshot().Resources[0].Behind == 0 {
-			return "the watch is still open"
-		}
-		return ""
-	})
+	e.until(t, func(s snapshot) bool { return s.Resources[0].Behind != 0 })
 	for range 8 {
 		created := addRuns(server, 200)
 		server.End("/api/v1/pods", created[:100]...) // lived in the gap only
@@ -444,44 +461,19 @@ func TestGapIsExact(t *testing.T) {
 	}
 }
 
-// A visitor keeps objects, and asks the owner of the store only once for many.
-func TestVisitorPassesOnMany(t *testing.T) {
-	t.Parallel()
-	s, reached, release := newTestStore(), make(chan struct{}), make(chan struct{})
-	s.beginSweep()
-	go s.do(func() { close(reached); <-release })
-	<-reached
-	v, random := &visitor{store: s}, rand.New(rand.NewPCG(1, 1))
-	visit := func() {
-		_ = v.Visit(&decode.Object{Namespace: "prod", Name: generated("run-", random), GenerateName: "run-"})
-	}
-	for range atOnce - 1 {
-		visit() // which would wait for the owner
-	}
-	close(release)
-	visit()
-	if v.listed != atOnce || len(v.objects) != 0 {
-		t.Errorf("%d objects were passed on, %d are kept", v.listed, len(v.objects))
-	}
-}
-
 // The names under prefixes above the limit count together. The engine reports it, and the type is
 // incomplete.
 func TestTooManyPrefixes(t *testing.T) {
 	defer func(before int) { MaxPrefixes = before }(MaxPrefixes)
 	MaxPrefixes = 3
-	server := newFakeServer(t, 1)
-	addRuns(server, 6)
+	server := newRuns(t)
 	e := start(t, server, pods)
 	for i := range 5 {
 		add(server, "/api/v1/pods", fmt.Sprintf("new-%d-", i), 1)
 	}
-	eventually(t, func() string {
-		s := e.Snapshot()
-		if c := s.Resources[0]; len(s.Rows) != 3 || c.Names != 11 || c.Other != 3 || !c.Crowded || len(s.Skipped) != 1 || len(e.notices(Crowded)) != 1 {
-			return fmt.Sprintf("%+v", s)
-		}
-		return ""
+	e.until(t, func(s snapshot) bool {
+		c := s.Resources[0]
+		return len(s.Rows) == 3 && c.Names == 11 && c.Other == 3 && c.Crowded && len(s.Skipped) == 1 && len(e.notices(Crowded)) == 1
 	})
 }
 
@@ -490,20 +482,16 @@ func TestTooManyPrefixes(t *testing.T) {
 // created, and neither does the restored server.
 func TestRestored(t *testing.T) {
 	t.Parallel()
-	server := newFakeServer(t, 1)
-	addRuns(server, 6)
+	server := newRuns(t)
 	few := add(server, "/api/v1/pods", "few-", 1)[0]
 	pod(server, "plain", "")
 	restore := server.Backup()
 	e := start(t, server, pods)
 	counts := func(names, least, most int64, gaps int) {
 		t.Helper()
-		eventually(t, func() string {
-			c := e.Snapshot().Resources[0]
-			if c.Names != names || c.Creates < least || c.Creates > most || c.Gaps != gaps || c.Behind != 0 {
-				return fmt.Sprintf("%+v, want %d names and %d to %d creates", c, names, least, most)
-			}
-			return ""
+		e.until(t, func(s snapshot) bool {
+			c := s.Resources[0]
+			return c.Names == names && c.Creates >= least && c.Creates <= most && c.Gaps == gaps && c.Behind == 0
 		})
 	}
 	counts(7, 0, 0, 0)
@@ -530,8 +518,7 @@ func TestRestored(t *testing.T) {
 // While one type waits, the events of another type count.
 func TestTypesDoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
-	server := newFakeServer(t, 1)
-	addRuns(server, 6)
+	server := newRuns(t)
 	add(server, "/apis/batch/v1/jobs", "b-", 1)
 	e := prepare(server, pods, jobs)
 	held, release := make(chan struct{}), make(chan struct{})
@@ -549,11 +536,9 @@ func TestTypesDoNotWaitForEachOther(t *testing.T) {
 	addRuns(server, 1)
 	<-held
 	add(server, "/apis/batch/v1/jobs", "b-", 1)
-	eventually(t, func() string {
-		if names := e.types.of(jobs.GroupResource()).store.rowsOf()["b-"].Pool.Names; names != 2 {
-			return fmt.Sprintf("%d names", names)
-		}
-		return ""
+	until(t, func() (bool, any) {
+		names := e.types.of(jobs.GroupResource()).store.rowsOf()["b-"].Pool.Names
+		return names == 2, names
 	})
 	close(release)
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7, "jobs.batch prod/b-": 2}) })

@@ -45,6 +45,13 @@ func add(server *fakeapi.Server, path, prefix string, n int) (objects []object) 
 	return objects
 }
 
+// newRuns returns a server with six Pods of the prefix run-.
+func newRuns(t *testing.T) *fakeapi.Server {
+	server := newFakeServer(t, 1)
+	addRuns(server, 6)
+	return server
+}
+
 // addRuns adds Pods of the prefix run-.
 func addRuns(server *fakeapi.Server, n int) []object { return add(server, "/api/v1/pods", "run-", n) }
 

@@ -74,8 +74,7 @@ func TestDue(t *testing.T) {
 func TestOneServerForgets(t *testing.T) {
 	t.Parallel()
 	for opens, gaps := range map[int32]int{expiredOpens - 1: 0, expiredOpens: 1} {
-		server := newFakeServer(t, 1)
-		addRuns(server, 6)
+		server := newRuns(t)
 		var refuses atomic.Int32
 		server.Fault = refuse(func(_ string, watch bool) int {
 			if watch && refuses.Add(-1) >= 0 {
@@ -85,7 +84,7 @@ func TestOneServerForgets(t *testing.T) {
 		})
 		e := start(t, server, pods)
 		addRuns(server, 1)
-		eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
+		e.hasRuns(t, 7)
 		refuses.Store(opens)
 		server.Restart()
 		addRuns(server, 2)
@@ -108,26 +107,20 @@ func TestOneServerForgets(t *testing.T) {
 // retries, and reports that the type is watched.
 func TestWatchedAgain(t *testing.T) {
 	t.Parallel()
-	server := newFakeServer(t, 1)
-	addRuns(server, 6)
+	server := newRuns(t)
 	refused := refusal(server, ofAWatch)
 	refused.Store(http.StatusForbidden)
 	e := start(t, server, pods)
-	eventually(t, func() string {
-		if n := requests(server, true); n < firstOpens+2 {
-			return fmt.Sprintf("a watch was asked for %d times", n)
-		}
-		return ""
-	})
+	until(t, func() (bool, any) { n := requests(server, true); return n >= firstOpens+2, n })
 	addRuns(server, 1)
-	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
+	e.hasRuns(t, 7)
 	if reported := e.notices(Unwatched); len(reported) != 1 || reported[0].Cause == nil || e.Snapshot().Rows[0].Followed {
 		t.Errorf("%+v", reported)
 	}
 	refused.Store(0)
 	e.reportsOnce(t, Watched)
 	addRuns(server, 2)
-	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 9}) })
+	e.hasRuns(t, 9)
 	row := e.Snapshot().Rows[0]
 	if !row.Followed || row.Creates != 2 || len(e.notices(Unwatched)) != 1 || len(e.notices(Gap)) > 0 {
 		t.Errorf("%+v, reported %+v", row, e.reported)
@@ -182,7 +175,7 @@ func TestRemoved(t *testing.T) {
 			}
 			removed.Store(false)
 			addRuns(server, 7)
-			eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
+			e.hasRuns(t, 7)
 			if len(e.notices(Appeared)) != 1 {
 				t.Errorf("%+v", e.reported)
 			}
@@ -194,8 +187,7 @@ func TestRemoved(t *testing.T) {
 // just started knows few types. A type that comes back is counted again.
 func TestDiscoveryForgets(t *testing.T) {
 	t.Parallel()
-	server := newFakeServer(t, 1)
-	addRuns(server, 6)
+	server := newRuns(t)
 	removed := removable(server)
 	var forgets atomic.Bool
 	var forgot atomic.Int32
@@ -209,12 +201,7 @@ func TestDiscoveryForgets(t *testing.T) {
 	}
 	e.run(t)
 	forgets.Store(true)
-	eventually(t, func() string {
-		if n := forgot.Load(); n < 3 {
-			return fmt.Sprintf("forgotten %d times", n)
-		}
-		return ""
-	})
+	until(t, func() (bool, any) { n := forgot.Load(); return n >= 3, n })
 	if reported := e.notices(Vanished); len(reported) > 0 {
 		t.Errorf("%+v", reported)
 	}
@@ -222,7 +209,7 @@ func TestDiscoveryForgets(t *testing.T) {
 	e.reportsOnce(t, Vanished)
 	removed.Store(false)
 	forgets.Store(false)
-	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 6}) })
+	e.hasRuns(t, 6)
 	if len(e.notices(Vanished)) != 1 || len(e.notices(Appeared)) != 1 {
 		t.Errorf("%+v", e.reported)
 	}
@@ -236,8 +223,7 @@ func TestInstalledAgain(t *testing.T) {
 	} {
 		t.Run(string(reason), func(t *testing.T) {
 			t.Parallel()
-			server := newFakeServer(t, 1)
-			addRuns(server, 6)
+			server := newRuns(t)
 			code := refusal(server, nil)
 			e := prepare(server, pods)
 			e.Scanner.RetryTimeout = time.Millisecond
@@ -247,12 +233,8 @@ func TestInstalledAgain(t *testing.T) {
 			server.Restart()
 			e.reportsOnce(t, Vanished)
 			code.Store(int32(refused))
-			eventually(t, func() string {
-				s := e.Snapshot()
-				if len(s.Types) != 1 || len(s.Skipped) != 1 || s.Skipped[0].Reason != reason || s.Skipped[0].Message == errUncounted.Error() {
-					return fmt.Sprintf("%+v", s)
-				}
-				return ""
+			e.until(t, func(s snapshot) bool {
+				return len(s.Types) == 1 && len(s.Skipped) == 1 && s.Skipped[0].Reason == reason && s.Skipped[0].Message != errUncounted.Error()
 			})
 			for range 20 { // at no moment it is passed over
 				time.Sleep(quietEvery / 10)
@@ -261,7 +243,7 @@ func TestInstalledAgain(t *testing.T) {
 				}
 			}
 			code.Store(0)
-			eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 6}) })
+			e.hasRuns(t, 6)
 			if s := e.Snapshot(); len(s.Skipped) > 0 || len(e.notices(Vanished)) != 1 || len(e.notices(Appeared)) != 1 {
 				t.Errorf("%+v, reported %+v", s, e.reported)
 			}
@@ -375,8 +357,7 @@ func TestCountedInVain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := newFakeServer(t, 1)
-			addRuns(server, 6)
+			server := newRuns(t)
 			inject(server)
 			e := start(t, server, pods)
 			e.reportsOnce(t, Unwatched)
@@ -384,7 +365,7 @@ func TestCountedInVain(t *testing.T) {
 				t.Errorf("counted again %d times", gaps)
 			}
 			addRuns(server, 1)
-			eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
+			e.hasRuns(t, 7)
 		})
 	}
 }
@@ -421,53 +402,38 @@ func TestRestBetweenCounts(t *testing.T) {
 // If a list breaks off after some objects, requesting it again takes at most a tenth of the time.
 func TestRestBetweenTornLists(t *testing.T) {
 	t.Parallel()
-	server := newFakeServer(t, 1)
-	addRuns(server, 6)
+	server := newRuns(t)
 	const takes = 40 * time.Millisecond
-	var mu sync.Mutex
-	var begins []time.Time
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var began time.Time
+	lists := 0
 	server.Fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
-		mu.Lock()
-		defer mu.Unlock()
 		if r.URL.Query().Has("continue") {
 			fakeapi.Fail(w, http.StatusBadRequest, "torn")
 			return true
 		}
-		begins = append(begins, time.Now())
+		if pause := time.Since(began); lists > 0 && pause < listPauses*takes {
+			t.Errorf("list %d began %s after the one before", lists+1, pause)
+		}
+		if began, lists = time.Now(), lists+1; lists == 3 {
+			stop()
+		}
 		time.Sleep(takes)
 		return false
 	}
 	e := prepare(server, pods)
 	e.Scanner.ChunkSize = 5
-	ctx, stop := context.WithCancel(t.Context())
-	listed := make(chan *listing)
-	r := e.reflectorOf(t, pods)
-	go func() { listed <- r.listAgain(ctx, true) }()
-	begun := func() []time.Time {
-		mu.Lock()
-		defer mu.Unlock()
-		return slices.Clone(begins)
-	}
-	eventually(t, func() string {
-		if n := len(begun()); n < 3 {
-			return fmt.Sprintf("%d lists", n)
-		}
-		return ""
-	})
-	stop()
-	<-listed
-	for i, at := range begun()[1:3] {
-		if pause := at.Sub(begun()[i]); pause < listPauses*takes {
-			t.Errorf("list %d after %s", i+1, pause)
-		}
+	e.reflectorOf(t, pods).listAgain(ctx, true)
+	if lists != 3 {
+		t.Errorf("%d lists", lists)
 	}
 }
 
 // A server that has just started may refuse a watch. The engine retries before it gives up.
 func TestFirstOpenRefused(t *testing.T) {
 	t.Parallel()
-	server := newFakeServer(t, 1)
-	addRuns(server, 6)
+	server := newRuns(t)
 	var refused atomic.Int32
 	server.Fault = refuse(func(_ string, watch bool) int {
 		if watch && refused.Add(1) < firstOpens {
@@ -477,7 +443,7 @@ func TestFirstOpenRefused(t *testing.T) {
 	})
 	e := start(t, server, pods)
 	addRuns(server, 1)
-	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
+	e.hasRuns(t, 7)
 	if rows := e.Snapshot().Rows; !rows[0].Followed || len(e.notices(Unwatched)) > 0 {
 		t.Errorf("%+v, %+v", rows, e.reported)
 	}
@@ -486,8 +452,7 @@ func TestFirstOpenRefused(t *testing.T) {
 // If the user ends the watch while a list is read, that isn't a failure.
 func TestEndInAList(t *testing.T) {
 	t.Parallel()
-	server := newFakeServer(t, 1)
-	addRuns(server, 6)
+	server := newRuns(t)
 	var hangs atomic.Bool
 	reached, release := make(chan struct{}, 100), make(chan struct{})
 	server.Fault = refuse(func(_ string, watch bool) int {
@@ -536,12 +501,8 @@ func TestQuietTypeUnreachable(t *testing.T) {
 	e.run(t)
 	for _, is := range []bool{true, false} {
 		code.Store(map[bool]int32{true: http.StatusServiceUnavailable}[is])
-		eventually(t, func() string {
-			skipped := e.Snapshot().Skipped
-			if (len(skipped) == 1 && skipped[0].Reason == census.Unreachable && skipped[0].Resource == "pods") != is {
-				return fmt.Sprintf("away: %v, %+v", is, skipped)
-			}
-			return ""
+		e.until(t, func(s snapshot) bool {
+			return (len(s.Skipped) == 1 && s.Skipped[0].Reason == census.Unreachable && s.Skipped[0].Resource == "pods") == is
 		})
 	}
 }
@@ -567,21 +528,10 @@ func TestChangedGenerateName(t *testing.T) {
 	}
 	remove := func(i int) { server.Change("/api/v1/pods", "DELETED", all[i]) }
 	remove(2)
-	eventually(t, func() string {
-		row := e.Snapshot().Rows[0]
-		if row.Pool.Names != 5 || row.Pool.Generated != 2 {
-			return fmt.Sprintf("%+v", row)
-		}
-		return ""
-	})
+	e.until(t, func(s snapshot) bool { return s.Rows[0].Pool.Names == 5 && s.Rows[0].Pool.Generated == 2 })
 	remove(1)
 	remove(0)
-	eventually(t, func() string { // no object has this generateName any more
-		if rows := e.Snapshot().Rows; len(rows) > 0 {
-			return fmt.Sprintf("%+v", rows)
-		}
-		return ""
-	})
+	e.until(t, func(s snapshot) bool { return len(s.Rows) == 0 }) // no object has this generateName any more
 }
 
 // The objects that etcd deletes with an ended lease have one resource version. Each counts
@@ -621,8 +571,7 @@ func TestLeaseEnds(t *testing.T) {
 // The user's limit is for all requests together: lists, look-ups and numbers.
 func TestOneRequestAtATime(t *testing.T) {
 	t.Parallel()
-	server := newFakeServer(t, 1)
-	addRuns(server, 6)
+	server := newRuns(t)
 	var one sync.Mutex
 	var two atomic.Bool
 	server.Fault = refuse(func(_ string, watch bool) int {
@@ -652,71 +601,47 @@ func TestOneRequestAtATime(t *testing.T) {
 	}
 }
 
-// followsOneMore starts an engine on six names of run-, with a server that has a fault
-// before, and waits until it has counted a seventh.
-func followsOneMore(t *testing.T, inject func(*fakeapi.Server)) *started {
-	t.Helper()
-	server := newFakeServer(t, 1)
-	addRuns(server, 6)
-	inject(server)
-	e := start(t, server, pods)
-	addRuns(server, 1)
-	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 7}) })
-	return e
-}
-
-// A watch without a response or without events is given up, and nothing is lost by that.
+// The engine gives up a watch that has no response or no events, and nothing is lost. If all watches have no events, it
+// counts the type again.
 func TestSilence(t *testing.T) {
-	for name, inject := range map[string]func(*fakeapi.Server){
-		"no response": func(s *fakeapi.Server) { s.Fault = ofWatches(1, hung) },
-		"no events":   func(s *fakeapi.Server) { s.Fault = ofWatches(1, mute) },
+	for name, test := range map[string]struct {
+		fault fault
+		cause error // of a gap
+	}{
+		"no response":                   {ofWatches(1, hung), nil},
+		"no events":                     {ofWatches(1, mute), nil},
+		"no events of all watches":      {ofWatches(all, mute), errMute},
+		"no events of watches that end": {ofWatches(all, func(w http.ResponseWriter, _ *http.Request) { fakeapi.Open(w) }), errMute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := followsOneMore(t, inject)
-			if gaps := e.Snapshot().Gaps; gaps > 0 {
-				t.Errorf("%d gaps", gaps)
+			server := newRuns(t)
+			server.Fault = test.fault
+			e := start(t, server, pods)
+			addRuns(server, 1)
+			e.hasRuns(t, 7)
+			if gaps := e.notices(Gap); (len(gaps) > 0) != (test.cause != nil) || len(gaps) > 0 && !errors.Is(gaps[0].Cause, test.cause) {
+				t.Errorf("%+v", gaps)
 			}
 		})
 	}
 }
 
-// If nothing happens and the server has no bookmarks, the engine reports no problem.
+// If nothing happens and the server sends no bookmarks, nothing is wrong.
 func TestStill(t *testing.T) {
 	t.Parallel()
-	server := newFakeServer(t, 1)
-	addRuns(server, 6)
+	server := newRuns(t)
 	server.Fault = ofWatches(all, mute)
 	e := start(t, server, pods)
-	eventually(t, func() string {
+	until(t, func() (bool, any) {
 		if behind := e.types.list()[0].store.look().standing.behind; !behind.IsZero() {
 			t.Errorf("behind since %v", behind)
 		}
-		if n := requests(server, true); n < maxMute+2 {
-			return fmt.Sprintf("%d watches", n)
-		}
-		return ""
+		n := requests(server, true)
+		return n >= maxMute+2, n
 	})
 	if gaps := e.Snapshot().Gaps; gaps > 0 {
 		t.Errorf("%d gaps", gaps)
-	}
-}
-
-// The engine checks watches that deliver no events.
-func TestMute(t *testing.T) {
-	for name, inject := range map[string]func(*fakeapi.Server){
-		"they end": func(s *fakeapi.Server) {
-			s.Fault = ofWatches(all, func(w http.ResponseWriter, _ *http.Request) { fakeapi.Open(w) })
-		},
-		"they last": func(s *fakeapi.Server) { s.Fault = ofWatches(all, mute) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := followsOneMore(t, inject)
-			if reported := e.notices(Gap); len(reported) == 0 || !errors.Is(reported[0].Cause, errMute) {
-				t.Errorf("%+v", reported)
-			}
-		})
 	}
 }
 
@@ -734,21 +659,6 @@ func TestLeaveOut(t *testing.T) {
 	}
 	if got := slices.Concat(again.missing(again.count()), part.missing(part.count()), never.missing(never.count())); !slices.Equal(got, all[1:]) {
 		t.Errorf("%+v", got)
-	}
-}
-
-// The duration of a watch begins when all types have been counted.
-func TestBegan(t *testing.T) {
-	server := newFakeServer(t, 1)
-	server.Fault = refuse(func(_ string, watch bool) int {
-		if !watch {
-			time.Sleep(30 * time.Millisecond)
-		}
-		return 0
-	})
-	before := time.Now()
-	if counted := start(t, server, pods).Snapshot().Began.Sub(before); counted < 30*time.Millisecond {
-		t.Errorf("it began to watch after %v", counted)
 	}
 }
 
@@ -784,24 +694,21 @@ func TestNewVersion(t *testing.T) {
 // A missing permission to list a type may be granted during the watch.
 func TestForbiddenForAWhile(t *testing.T) {
 	t.Parallel()
-	server := newFakeServer(t, 1)
-	addRuns(server, 6)
+	server := newRuns(t)
 	code := refusal(server, nil)
 	code.Store(http.StatusForbidden)
 	e := start(t, server, pods)
-	eventually(t, func() string {
+	until(t, func() (bool, any) {
 		server.Lock()
 		defer server.Unlock()
-		if n := len(server.Requests); n < 4 {
-			return fmt.Sprintf("asked %d times", n)
-		}
-		return ""
+		n := len(server.Requests)
+		return n >= 4, n
 	})
 	if skipped := e.Snapshot().Skipped; len(skipped) != 1 || skipped[0].Reason != census.Forbidden {
 		t.Errorf("%+v", skipped)
 	}
 	code.Store(0)
-	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 6}) })
+	e.hasRuns(t, 6)
 	if skipped := e.Snapshot().Skipped; len(skipped) > 0 {
 		t.Errorf("%+v", skipped)
 	}
@@ -867,8 +774,7 @@ func TestUnknownNumber(t *testing.T) {
 
 // A type whose resource version is no number needs one list for each repeated count.
 func TestNoNumber(t *testing.T) {
-	server := newFakeServer(t, 1)
-	addRuns(server, 6)
+	server := newRuns(t)
 	server.Wordy = true
 	r := prepare(server).reflectorOf(t, pods)
 	for lists, must := range []bool{false, true} {
@@ -878,12 +784,10 @@ func TestNoNumber(t *testing.T) {
 		}
 	}
 	e := start(t, server, pods)
-	eventually(t, func() string {
-		if reported := e.notices(Unwatched); len(reported) != 1 || !errors.Is(reported[0].Cause, errNoNumber) {
-			return fmt.Sprintf("%+v", reported)
-		}
-		return ""
-	})
+	e.reportsOnce(t, Unwatched)
+	if reported := e.notices(Unwatched); !errors.Is(reported[0].Cause, errNoNumber) {
+		t.Errorf("%+v", reported)
+	}
 	if torn := e.Snapshot().Inconsistent; len(torn) > 0 {
 		t.Errorf("%v are not of one state", torn)
 	}
@@ -891,8 +795,7 @@ func TestNoNumber(t *testing.T) {
 
 // A different number of objects is an error only if the watch delivered no event after it.
 func TestDiffers(t *testing.T) {
-	server := newFakeServer(t, 1)
-	addRuns(server, 6)
+	server := newRuns(t)
 	r := prepare(server).reflectorOf(t, pods)
 	r.store.beginSweep()
 	r.store.Replace(&listing{objects: 5}, watched)

@@ -106,8 +106,7 @@ func TestVerifyInVain(t *testing.T) {
 		"undiscovered": {0, time.Minute, errors.New("refused"), census.Undiscovered},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := newFakeServer(t, 1)
-			addRuns(server, 6)
+			server := newRuns(t)
 			refused := refusal(server, ofAList)
 			e := prepare(server, pods)
 			e.Scanner.RetryTimeout = time.Millisecond
@@ -126,8 +125,7 @@ func TestVerifyInVain(t *testing.T) {
 
 // Nothing is counted again, and nothing is skipped, where all is well.
 func TestVerifyBusy(t *testing.T) {
-	server := newFakeServer(t, 1)
-	addRuns(server, 6)
+	server := newRuns(t)
 	e := start(t, server, pods, jobs)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -146,14 +144,13 @@ func TestVerifyBusy(t *testing.T) {
 // Lost events are noticed within a minute.
 func TestLostEvents(t *testing.T) {
 	t.Parallel()
-	server := newFakeServer(t, 1)
-	addRuns(server, 6)
+	server := newRuns(t)
 	e := start(t, server, pods)
 	server.Lock()
 	server.Loses = 10
 	server.Unlock()
 	addRuns(server, 50)
-	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 56}) })
+	e.hasRuns(t, 56)
 	row := e.Snapshot().Rows[0]
 	if reported := e.notices(Gap); len(reported) == 0 || !errors.Is(reported[0].Cause, errMissed) && !errors.Is(reported[0].Cause, errMute) || row.Creates > 50 {
 		t.Errorf("%+v, reported %+v", row, reported)
@@ -169,10 +166,10 @@ func TestRestoredAndAhead(t *testing.T) {
 	restore := server.Backup()
 	e := start(t, server, pods)
 	addRuns(server, 50)
-	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 110}) })
+	e.hasRuns(t, 110)
 	restore(100)
 	addRuns(server, 10)
-	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 70}) })
+	e.hasRuns(t, 70)
 	row := e.Snapshot().Rows[0]
 	if reported := e.notices(Gap); len(reported) != 1 || row.Creates > 60 || row.Deletes > 0 {
 		t.Errorf("%+v, reported %+v", row, reported)
@@ -195,7 +192,7 @@ func TestRestoredObjectsAreNotCreated(t *testing.T) {
 	server.Clock += 10
 	server.Unlock()
 	addRuns(server, 5)
-	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 65}) })
+	e.hasRuns(t, 65)
 	if row := e.Snapshot().Rows[0]; row.Creates > 5 || row.Gaps == 0 {
 		t.Errorf("%+v", row)
 	}
@@ -204,8 +201,7 @@ func TestRestoredObjectsAreNotCreated(t *testing.T) {
 // If types can't be discovered, the engine reports this once, and new types may be missing.
 func TestUndiscovered(t *testing.T) {
 	t.Parallel()
-	server := newFakeServer(t, 1)
-	addRuns(server, 6)
+	server := newRuns(t)
 	e := prepare(server, pods)
 	var fails atomic.Bool
 	fails.Store(true)
@@ -216,29 +212,20 @@ func TestUndiscovered(t *testing.T) {
 		return []census.Resource{pods}, nil
 	}
 	e.run(t)
-	skips := func(n int) func() string {
-		return func() string {
-			if s := e.Snapshot(); len(s.Skipped) != n || n > 0 && !strings.Contains(s.Skipped[0].Message, "refused") {
-				return fmt.Sprintf("%+v", s.Skipped)
-			}
-			return ""
-		}
-	}
-	eventually(t, skips(1))
+	e.until(t, func(s snapshot) bool { return len(s.Skipped) == 1 && strings.Contains(s.Skipped[0].Message, "refused") })
 	time.Sleep(2 * quietEvery)
 	if reported := e.notices(Undiscovered); len(reported) != 1 {
 		t.Errorf("%+v", reported)
 	}
 	fails.Store(false)
-	eventually(t, skips(0))
+	e.until(t, func(s snapshot) bool { return len(s.Skipped) == 0 })
 }
 
 // A type that a user named is skipped when it is gone, and counted again when it is
 // back.
 func TestNamedTypeIsGone(t *testing.T) {
 	t.Parallel()
-	server := newFakeServer(t, 1)
-	addRuns(server, 6)
+	server := newRuns(t)
 	removed := removable(server)
 	e := prepare(server, pods)
 	e.Named = true
@@ -251,21 +238,18 @@ func TestNamedTypeIsGone(t *testing.T) {
 	e.run(t)
 	removed.Store(true)
 	server.Restart()
-	gone := func() string {
-		if s := e.Snapshot(); len(s.Skipped) != 1 || s.Skipped[0].Reason != census.NotFound || len(s.Types) != 1 {
-			return fmt.Sprintf("%+v", s)
-		}
-		return ""
+	gone := func(s snapshot) bool {
+		return len(s.Skipped) == 1 && s.Skipped[0].Reason == census.NotFound && len(s.Types) == 1
 	}
-	eventually(t, gone)
+	e.until(t, gone)
 	for range 10 {
 		time.Sleep(quietEvery / 5)
-		if complaint := gone(); complaint != "" {
-			t.Fatal(complaint)
+		if s := e.Snapshot(); !gone(s) {
+			t.Fatalf("%+v", s)
 		}
 	}
 	removed.Store(false)
-	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 6}) })
+	e.hasRuns(t, 6)
 	if s := e.Snapshot(); len(s.Skipped) > 0 {
 		t.Errorf("%+v", s.Skipped)
 	}

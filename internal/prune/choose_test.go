@@ -105,6 +105,10 @@ func TestChooseFinished(t *testing.T) {
 		if chosen, left := choose(t, []decode.Object{o}, Target{jobs, []string{"run-"}}, Criteria{Running: true}); len(chosen) != 1 {
 			t.Errorf("%s with --running: %v", raw, left)
 		}
+		one, failed := 1, strings.Contains(raw, `"failed":2`)
+		if chosen, left := choose(t, []decode.Object{o}, Target{jobs, []string{"run-"}}, Criteria{KeepFailed: &one}); (len(chosen) == 1) != (want && !failed) {
+			t.Errorf("%s with --keep-failed: %v", raw, left)
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
@@ -162,6 +163,10 @@ func TestDeleteStops(t *testing.T) {
 	if got, err := run(failing); err == nil || got[Unknown]+got[Failed] > maxGivenUp+p.Concurrency {
 		t.Errorf("%v %v", got, err)
 	}
+	overloaded := func(w http.ResponseWriter, _ *http.Request) { busy(w) }
+	if got, err := run(overloaded); err == nil || got[Failed] < maxGivenUp || got[Failed] > maxGivenUp+p.Concurrency {
+		t.Errorf("%v %v", got, err)
+	}
 	ctx, interrupt := context.WithCancel(t.Context())
 	p.Deletions = p.Lists
 	deleted := 0
@@ -173,6 +178,20 @@ func TestDeleteStops(t *testing.T) {
 	})
 	if !errors.Is(err, context.Canceled) || deleted < 50 || deleted >= 50+p.Concurrency {
 		t.Errorf("%d deleted: %v", deleted, err)
+	}
+}
+
+// A plan has the first creators of a pool by their names.
+func TestCreators(t *testing.T) {
+	var p Pool
+	for i, want := range []int8{0, 1, 2, 0, 1} {
+		c := []decode.Creator{{Manager: "curl"}, {Kind: "CronJob", Name: "nightly", Manager: "m"}, {}}[i%3]
+		if got := p.creator(c); got != want {
+			t.Errorf("%+v is creator %d, want %d", c, got, want)
+		}
+	}
+	if names := fmt.Sprint(p.Creators[0].Name, p.Creators[1].Name, p.Creators[2].Name); names != "curlCronJob/nightlyunknown" || len(p.Creators) != 3 {
+		t.Errorf("%+v", p.Creators)
 	}
 }
 
