@@ -208,9 +208,3 @@ func TestReferences(t *testing.T) {
 		}
 	}
 }
-
-func TestParseRefusesOtherBytes(t *testing.T) {
-	if _, err := parse(jobs, []byte("[")); err == nil {
-		t.Error("[ is an object")
-	}
-}

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -36,25 +35,6 @@ func TestPrefixesOfOnePool(t *testing.T) {
 	}
 	if many := testing.AllocsPerRun(10, next); many > 2*few {
 		t.Errorf("%.0f allocations after 200 prefixes, %.0f after a few", many, few)
-	}
-}
-
-// create checks the prefix of each document, so a check is cheap.
-func TestPrefixesAllocateLittle(t *testing.T) {
-	var p Prefixes
-	object := long(0)
-	var bytes [2]runtime.MemStats
-	runtime.ReadMemStats(&bytes[0])
-	const checks = 1000
-	for n := range checks {
-		object.SetGenerateName(fmt.Sprintf("job-%d-", n))
-		if found := p.Errors(object); len(found) > 0 {
-			t.Fatalf("%+v", found)
-		}
-	}
-	runtime.ReadMemStats(&bytes[1])
-	if each := (bytes[1].TotalAlloc - bytes[0].TotalAlloc) / checks; each > 16<<10 {
-		t.Errorf("a check allocates %d bytes", each)
 	}
 }
 

@@ -186,29 +186,6 @@ func TestNulls(t *testing.T) {
 	}
 }
 
-// Several populations with several numbers of creates are an item for each.
-func TestItems(t *testing.T) {
-	q := question()
-	q.Creates = []int64{10, 20}
-	other := population(7, 1)
-	other.Prefix = "q-"
-	type item struct {
-		prefix            string
-		existing, creates int64
-	}
-	var got []item
-	for _, i := range newReport(t, q, population(5, 8), other).Items {
-		got = append(got, item{i.Prefix, i.Existing, i.Creates})
-	}
-	want := []item{{"p-", 5, 10}, {"p-", 5, 20}, {"q-", 7, 10}, {"q-", 7, 20}}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(item{})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if items := newReport(t, q).Items; items == nil || len(items) != 0 {
-		t.Errorf("without a population: %+v", items)
-	}
-}
-
 // A number out of range is an error. An impossible population is a PopulationError.
 func TestErrors(t *testing.T) {
 	for _, existing := range []int64{-1, 14_348_908} {

@@ -136,56 +136,6 @@ func TestMonotone(t *testing.T) {
 	})
 }
 
-// A run of one create has the chance of this create.
-func TestOneCreate(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m := drawModel(t, MaxAttempts)
-		k := drawExisting(t, m)
-		q := m.NextFails(k)
-		if p := m.AnyFails(k, 1).Float64(); !near(p, q, slack) {
-			t.Fatalf("any of one fails %v, next fails %v", p, q)
-		}
-		if u := m.ExpectedFailures(k, 1); !near(u, q, slack) {
-			t.Fatalf("expected failures of one %v, next fails %v", u, q)
-		}
-		if churn, err := m.Churn(k, 1, 1); err != nil || !near(churn.FailuresPerDay, q, slack) {
-			t.Fatalf("failures of one create a day %v, %v, next fails %v", churn.FailuresPerDay, err, q)
-		}
-	})
-}
-
-// The probabilities without retries at the next shorter and longer whole number of names bracket
-// the model's.
-func TestEquivalentSuffixLength(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m := drawModel(t, 256)
-		k := drawExisting(t, m)
-		n := drawCreates(t, m, k)
-		length := m.EquivalentSuffixLength(k, n)
-		own := math.Log(float64(m.Names())) / math.Log(AlphabetSize)
-		if k+n <= 1 || n == 0 || m.Attempts() == 1 {
-			if length != own {
-				t.Fatalf("length %v though retries change nothing", length)
-			}
-			return
-		}
-		if !atMost(own, length) {
-			t.Fatalf("length %v, own length %v, %d attempts", length, own, m.Attempts())
-		}
-		names := math.Exp(length * math.Log(AlphabetSize))
-		if names > 1<<62 {
-			return
-		}
-		const rounding = 1e-12
-		p := m.AnyFails(k, n).Hazard()
-		longer := newRapidModel(t, int64(names*(1+rounding))+2, 1).AnyFails(k, n).Hazard()
-		shorter := newRapidModel(t, max(int64(names*(1-rounding))-2, 1), 1).AnyFails(k, n).Hazard()
-		if !atMost(longer, p) || !atMost(p, shorter) {
-			t.Fatalf("hazard %v, with a longer suffix %v, a shorter one %v", p, longer, shorter)
-		}
-	})
-}
-
 func TestReuse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawModel(t, MaxAttempts)

@@ -68,7 +68,6 @@ func TestRealServer(t *testing.T) {
 	t.Run("few permissions", func(t *testing.T) { testFewPermissions(t, c) })
 	t.Run("divided", func(t *testing.T) { testDivided(t, c) })
 	t.Run("a server that restarts", func(t *testing.T) { testRestart(t, c) })
-	t.Run("an estimate", func(t *testing.T) { testEstimate(t, c) })
 }
 
 func uncompressed(config *rest.Config) *rest.Config {

@@ -100,26 +100,6 @@ func testRestart(t *testing.T, c *cluster) {
 	}
 }
 
-// An estimate reads one object and still knows the number of all objects.
-func testEstimate(t *testing.T, c *cluster) {
-	s := census.Scanner{Config: c.Admin(), Version: "1.34"}
-	estimates, skipped, err := s.Estimate(t.Context(), []census.Resource{configMaps, widgets, priorityClasses}, "")
-	if err != nil || len(skipped) > 0 || len(estimates) != 3 {
-		t.Fatalf("%+v, %+v, %v", estimates, skipped, err)
-	}
-	_, summary := scan(t, &s, []census.Resource{configMaps, widgets, priorityClasses}, "")
-	total := int64(0)
-	for _, e := range estimates {
-		total += e.Objects
-		if !e.Known || e.Bytes < 100*e.Objects || e.Seats < 1 {
-			t.Errorf("%+v", e)
-		}
-	}
-	if total != summary.Objects {
-		t.Errorf("%d objects are estimated, there are %d", total, summary.Objects)
-	}
-}
-
 // The user has permission to list widgets everywhere, and ConfigMaps only in one namespace.
 func testFewPermissions(t *testing.T, c *cluster) {
 	rbac, ctx, options := kubernetes.NewForConfigOrDie(c.Admin()).RbacV1(), t.Context(), metav1.CreateOptions{}

@@ -3,7 +3,6 @@ package rules
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -38,15 +37,5 @@ func TestPages(t *testing.T) {
 	found, err := filepath.Glob("../../../docs/rules/*.md")
 	if err != nil || len(found) != len(All)+1 {
 		t.Errorf("%d pages of %d rules: %v", len(found), len(All), err)
-	}
-}
-
-func TestRulesAreListedOnce(t *testing.T) {
-	var names []string
-	for _, rule := range All {
-		names = append(names, rule.Name)
-	}
-	if slices.Sort(names); len(slices.Compact(names)) != len(All) {
-		t.Error(names)
 	}
 }

@@ -260,26 +260,6 @@ func TestReportIsDated(t *testing.T) {
 	}
 }
 
-// With a gate, the scan counts smaller prefixes, too, and so does a watch.
-func TestScannerOfAGate(t *testing.T) {
-	r := newRun(t)
-	r.session.Cluster = fakeCluster(t)
-	four := int64(4)
-	for name, test := range map[string]struct {
-		about    audit.Options
-		minCount int64
-	}{
-		"no gate":  {audit.Options{MinCount: 1000}, 1000},
-		"a gate":   {audit.Options{MinCount: 1000, FailAboveCount: &four}, 5},
-		"compared": {audit.Options{MinCount: 1000, Old: &v1alpha1.AuditReport{}}, 1},
-	} {
-		r.about = test.about
-		if once, watch := r.scanner().MinCount, newWatched(r).newEngine().MinCount; once != test.minCount || watch != test.minCount {
-			t.Errorf("%s: from %d and %d names on", name, once, watch)
-		}
-	}
-}
-
 // The screen shows a limited number of rows, unless the user sets --top. Pipes and reports
 // get all rows.
 func TestBound(t *testing.T) {
@@ -295,19 +275,6 @@ func TestBound(t *testing.T) {
 		w := &watched{run: &run{options: &options{topGiven: test.given}}}
 		if w.bound(test.screen); w.run.about.Top != test.want {
 			t.Errorf("%s: %d rows, want %d", name, w.run.about.Top, test.want)
-		}
-	}
-}
-
-// The line about the rows below the screen mentions --top if it has left out further rows.
-func TestBelow(t *testing.T) {
-	for _, test := range []struct {
-		belowTop int64
-		want     string
-	}{{0, "7 rows below"}, {1, "7 rows below, and the rows after --top=30"}} {
-		report := &v1alpha1.AuditReport{Scope: v1alpha1.AuditScope{Top: 30}, Hidden: v1alpha1.AuditHidden{BelowTop: test.belowTop}}
-		if got := belowText(report, 7); got != test.want {
-			t.Errorf("%q, want %q", got, test.want)
 		}
 	}
 }

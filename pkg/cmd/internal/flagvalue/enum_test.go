@@ -1,7 +1,6 @@
 package flagvalue
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 
@@ -41,12 +40,5 @@ func TestEnum(t *testing.T) {
 		if err := flags.Parse([]string{"--color=" + word}); err == nil || err.Error() != want || e.Value != blue {
 			t.Errorf("%v, want %s, and %q", err, want, e.Value)
 		}
-	}
-}
-
-func TestEnumOfTwo(t *testing.T) {
-	e := NewEnum("client", "client", "server")
-	if err := e.Set("both"); err == nil || err.Error() != fmt.Sprintf("must be %s", "client or server") {
-		t.Error(err)
 	}
 }

@@ -74,14 +74,6 @@ func TestTake(t *testing.T) {
 	}
 }
 
-func TestForMachines(t *testing.T) {
-	for args, want := range map[string]bool{"": false, "-o json": true, "-o=": true, "--template={{.kind}}": true} {
-		if f, _ := parsed(t, args); f.ForMachines() != want {
-			t.Errorf("%q: %v", args, !want)
-		}
-	}
-}
-
 // Integers have all their digits, and custom columns a row for each item.
 func TestPrint(t *testing.T) {
 	version := &v1alpha1.VersionReport{TypeMeta: v1alpha1.TypeOf("VersionReport")}
