@@ -43,7 +43,6 @@ var measured = []failures{
 // Real servers, with and without retries, have as many failures as the model predicts. (KEP-4420 calls this not
 // testable end to end.)
 func TestServersFollowTheModel(t *testing.T) {
-	controlplane.SkipIfShort(t)
 	for _, f := range measured {
 		cp := controlplane.New(t, append(f.options, controlplane.SuffixLength(2))...)
 		secrets := harness.Clientset(t, cp).CoreV1().Secrets(harness.Namespace(t, cp))

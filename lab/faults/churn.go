@@ -3,7 +3,6 @@ package faults
 import (
 	"context"
 	"math/rand/v2"
-	"strconv"
 	"sync"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
@@ -61,13 +60,11 @@ type member struct {
 // to exist or to be deleted.
 type churn struct {
 	clients []dynamic.Interface // one for each server
-	seed    uint64
-	pools   []member // each without a name
+	pools   []member            // each without a name
 
 	mu     sync.Mutex // guards the fields below
 	random *rand.Rand
-	tried  uint32 // number of names tried
-	taken  map[string]bool
+	made   int // number of objects
 	alive  []member
 	counts map[pool]*population
 }
@@ -75,7 +72,7 @@ type churn struct {
 // newChurn creates the namespaces and the first objects.
 func newChurn(ctx context.Context, cp *controlplane.ControlPlane, seed uint64) (*churn, error) {
 	c := &churn{
-		seed: seed, random: rand.New(rand.NewPCG(seed, 3)), taken: map[string]bool{}, counts: map[pool]*population{},
+		random: rand.New(rand.NewPCG(seed, 3)), counts: map[pool]*population{},
 	}
 	for _, server := range cp.Servers {
 		config := rest.CopyConfig(cp.Admin())
@@ -204,13 +201,8 @@ func (c *churn) settle(
 func (c *churn) newName(prefix string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for {
-		name := names.Candidate(prefix, strconv.FormatUint(c.seed, 10), c.tried)
-		if c.tried++; !c.taken[name] {
-			c.taken[name] = true
-			return name
-		}
-	}
+	c.made++
+	return prefix + censustest.SuffixOf(c.made)
 }
 
 // object returns the member as the client sends it. The client picks the name.

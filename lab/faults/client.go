@@ -111,7 +111,7 @@ func (c Client) Run(ctx context.Context, cp *controlplane.ControlPlane, s Settin
 // keyed runs the plugin with the same key until it exits 0, and then once more. The last run must find all objects.
 func (t *trial) keyed(ctx context.Context) (*statement, error) {
 	names, want := mixed(t.Documents, t.Count)
-	args, err := t.create(names, "--count="+strconv.Itoa(t.Count), "--concurrency="+strconv.Itoa(t.Concurrency),
+	args, err := t.input(names, "create", "--count="+strconv.Itoa(t.Count), "--concurrency="+strconv.Itoa(t.Concurrency),
 		"--idempotency-key=faults-"+strconv.FormatUint(t.Seed, 10))
 	if err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (t *trial) untilDone(ctx context.Context, a *statement, args []string) erro
 // keyless runs the plugin once. A run that ended before the first create does not count.
 func (t *trial) keyless(ctx context.Context) (*statement, error) {
 	names, want := copies(t.Documents, t.Count)
-	args, err := t.create(names, "--count="+strconv.Itoa(t.Count), "--concurrency="+strconv.Itoa(t.Concurrency))
+	args, err := t.input(names, "create", "--count="+strconv.Itoa(t.Count), "--concurrency="+strconv.Itoa(t.Concurrency))
 	if err != nil {
 		return nil, err
 	}
@@ -206,11 +206,6 @@ func (t *trial) loop(ctx context.Context, todo []string, w want, program, verb s
 		time.Sleep(time.Second)
 	}
 	return nil, fmt.Errorf("not done after %d runs", maxRuns)
-}
-
-// create writes the documents, and returns the arguments that create them.
-func (t *trial) create(names []string, flags ...string) ([]string, error) {
-	return t.input(names, "create", flags...)
 }
 
 // input writes the documents, and returns the arguments of a command that reads them.

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
+
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -94,26 +96,27 @@ func (w *Watch) kill() { _ = w.cmd.Process.Kill() }
 // Until waits for a complete report that passes check.
 func (w *Watch) Until(ctx context.Context, check func(*v1alpha1.AuditReport) error) error {
 	wrong := errors.New("no report")
-	for end := time.Now().Add(settles); time.Now().Before(end); {
+	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, settles, true, func(context.Context) (bool, error) {
 		if r := w.report(); r != nil {
 			wrong = fmt.Errorf("skipped %+v, inconsistent %v", r.Skipped, r.Summary.Inconsistent)
 			if r.Complete && len(r.Summary.Inconsistent) == 0 {
 				wrong = check(r)
 			}
 		}
-		if wrong == nil {
-			return nil
-		}
 		select {
 		case err := <-w.ended:
 			w.ended <- err
-			return fmt.Errorf("it has ended: %w: %s", err, w.stderr())
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(200 * time.Millisecond):
+			if wrong != nil {
+				return false, fmt.Errorf("it has ended: %w", err)
+			}
+		default:
 		}
+		return wrong == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("%w: %w; it says: %s", err, wrong, w.stderr())
 	}
-	return fmt.Errorf("%w; it says: %s", wrong, w.stderr())
+	return nil
 }
 
 // UntilFresh waits until the watch has the names of an audit that begins now. No objects may be created or deleted in

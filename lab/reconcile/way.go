@@ -68,7 +68,6 @@ type Scenario struct {
 var scenarios = map[string]Scenario{
 	"calm":   {Leaders: 1, Rounds: 1},
 	"behind": {Leaders: 1, Rounds: 3, Behind: true},
-	"faults": {Leaders: 1, Rounds: 3, Rate: 0.25},
 	"all":    {Leaders: 2, Rounds: 3, Rate: 0.25, Behind: true, Kills: 5, OtherClients: true},
 }
 

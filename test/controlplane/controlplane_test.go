@@ -2,7 +2,6 @@ package controlplane
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -12,8 +11,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 const starterEnv = "GENNAME_TEST_STARTER"
@@ -115,26 +112,5 @@ func TestHashCoversTheSources(t *testing.T) {
 	}
 	if other, err := etcd.hash(dir); err != nil || other == added {
 		t.Errorf("two programs share the hash %s: %v", other, err)
-	}
-}
-
-// Parallel tests that need a program which is not there yet have it built once.
-func TestBuildInParallel(t *testing.T) {
-	dir, log := t.TempDir(), &bytes.Buffer{}
-	for name, content := range map[string]string{"go.mod": "module a", "main.go": "package main\n\nfunc main() {}\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	p, path := program{name: "a", pkg: "."}, filepath.Join(t.TempDir(), "a")
-	var tests errgroup.Group
-	for range 4 {
-		tests.Go(func() error { return p.ensure(t.Context(), log, dir, path) })
-	}
-	if err := tests.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(log.String(), "building a"); n != 1 {
-		t.Errorf("built %d times:\n%s", n, log)
 	}
 }

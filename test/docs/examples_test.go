@@ -1,9 +1,6 @@
 package docs
 
 import (
-	"bytes"
-	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,7 +10,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-genname/kubectl-genname/test/prose"
 )
@@ -47,23 +44,20 @@ func TestExamplesDoNotOverwriteEachOther(t *testing.T) {
 }
 
 // objects returns the documents of a file.
-func objects(t *testing.T, path string) []metav1.PartialObjectMetadata {
+func objects(t *testing.T, path string) (objects []metav1.PartialObjectMetadata) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var objects []metav1.PartialObjectMetadata
-	for decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096); ; {
+	for document := range strings.SplitSeq(string(text), "\n---\n") {
 		var object metav1.PartialObjectMetadata
-		switch err := decoder.Decode(&object); {
-		case errors.Is(err, io.EOF):
-			return objects
-		case err != nil:
+		if err := yaml.Unmarshal([]byte(document), &object); err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
 		objects = append(objects, object)
 	}
+	return objects
 }
 
 // public are the images of the examples. Every cluster with access to the internet can pull them.

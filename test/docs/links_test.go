@@ -87,25 +87,6 @@ func withoutBlocks(text string) string {
 	return regexp.MustCompile("(?ms)^ *```.*?^ *```$").ReplaceAllString(text, "")
 }
 
-func TestSlugs(t *testing.T) {
-	got := slugs("# Why `generateName`, and how?\n\n## A [link](x.md) in it\n```sh\n# no heading\n```\n")
-	for _, want := range []string{"why-generatename-and-how", "a-link-in-it"} {
-		if !got[want] {
-			t.Errorf("%q is not in %v", want, got)
-		}
-	}
-	if len(got) != 2 {
-		t.Errorf("%v", got)
-	}
-}
-
-func TestBlocks(t *testing.T) {
-	got := blocks("text\n\n    kubectl get pods\n    make test\n\ntext\n```console\n$ ls\n```\n")
-	if len(got) != 2 || got[0].text != "kubectl get pods\nmake test\n" || got[1].language != "console" || got[1].text != "$ ls\n" || got[1].line != 8 {
-		t.Errorf("%+v", got)
-	}
-}
-
 // Every row of a table has as many cells as its heading. GitHub silently drops surplus cells. A | in a cell is
 // written as \|, even in code.
 func TestTables(t *testing.T) {

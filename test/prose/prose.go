@@ -47,9 +47,6 @@ var Bars = Values{
 	"median": 14, "p90": 25, "longest": 40, "over25": 8, "spliced": 8, "what": 1, "said": 0, "nobody": 1,
 }
 
-// Measures are the names of the values, in the order of the table of the writing rules.
-var Measures = []string{"median", "p90", "longest", "over25", "spliced", "what", "said", "nobody"}
-
 // Of returns the measures of some sentences.
 func Of(sentences []string) Values {
 	lengths := []int{0}

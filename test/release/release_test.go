@@ -46,7 +46,11 @@ func (a archive) program() string {
 // made returns the release under test.
 var made = sync.OnceValues(func() (release, error) {
 	if *given != "" {
-		return read(*given, 6)
+		dir, err := filepath.Abs(*given)
+		if err != nil {
+			return release{}, err
+		}
+		return read(dir, 6)
 	}
 	temp, err := os.MkdirTemp("", "genname-release-")
 	if err != nil {

@@ -66,24 +66,10 @@ func run(s faults.Settings, only, write string) (err error) {
 	}
 	defer func() { err = errors.Join(err, cp.Stop(), cp.Remove()) }()
 	s.Kubectl = cp.Binaries.Kubectl
-	if s.Follows > 0 {
-		return follow(ctx, cp, s, write)
+	text, broken, err := measure(ctx, cp, s, only)
+	if err != nil {
+		return err
 	}
-	var results []*faults.Result
-	var broken error // promises
-	for _, c := range faults.Clients {
-		if only != "" && !strings.Contains(","+only+",", ","+c.Name+",") {
-			continue
-		}
-		r, err := c.Run(ctx, cp, s)
-		if err != nil {
-			return err
-		}
-		results = append(results, r)
-		fmt.Fprintln(os.Stderr, r)
-		broken = errors.Join(broken, c.Check(r))
-	}
-	text := faults.Section(s, results)
 	fmt.Print(document.Section(s.SectionName(), text))
 	if write != "" && broken == nil {
 		return document.Write(write, s.SectionName(), text)
@@ -91,17 +77,28 @@ func run(s faults.Settings, only, write string) (err error) {
 	return broken
 }
 
-// follow runs audit --watch while objects of all types are created and deleted.
-func follow(ctx context.Context, cp *controlplane.ControlPlane, s faults.Settings, write string) error {
-	f, err := faults.Follow(ctx, cp, s)
-	if err != nil {
-		return err
+// measure returns the results as a text, and the broken promises.
+func measure(ctx context.Context, cp *controlplane.ControlPlane, s faults.Settings, only string) (text string, broken, err error) {
+	if s.Follows > 0 {
+		f, err := faults.Follow(ctx, cp, s)
+		if err != nil {
+			return "", nil, err
+		}
+		fmt.Fprintln(os.Stderr, f)
+		return f.Section(s), nil, nil
 	}
-	fmt.Fprintln(os.Stderr, f)
-	text := f.Section(s)
-	fmt.Print(document.Section(s.SectionName(), text))
-	if write == "" {
-		return nil
+	var results []*faults.Result
+	for _, c := range faults.Clients {
+		if only != "" && !strings.Contains(","+only+",", ","+c.Name+",") {
+			continue
+		}
+		r, err := c.Run(ctx, cp, s)
+		if err != nil {
+			return "", nil, err
+		}
+		results = append(results, r)
+		fmt.Fprintln(os.Stderr, r)
+		broken = errors.Join(broken, c.Check(r))
 	}
-	return document.Write(write, s.SectionName(), text)
+	return faults.Section(s, results), broken, nil
 }

@@ -35,7 +35,6 @@ func main() {
 	version := flag.String("server-version", controlplane.ServerVersion, "version of kube-apiserver: "+strings.Join(controlplane.ServerVersions, ", "))
 	controllers := flag.String("controllers", "", "controllers to run, as kube-controller-manager --controllers takes them")
 	nodes := flag.Bool("nodes", false, "run KWOK, which plays a node: Pods with nodeName "+controlplane.Node+" run and finish")
-	plugins := flag.String("plugins", "bin", "directory of the plugin's binary, for PATH")
 	shared := flag.Bool("shared", false, "run the servers that the packages of make test share")
 	flag.Parse()
 	options := []controlplane.Option{controlplane.Version(*version)}
@@ -49,7 +48,7 @@ func main() {
 	if *shared {
 		err = runShared(flag.Args())
 	} else {
-		err = run(options, *controllers, *nodes, *plugins, flag.Args())
+		err = run(options, *controllers, *nodes, flag.Args())
 	}
 	var exit *exec.ExitError
 	switch {
@@ -61,7 +60,7 @@ func main() {
 	}
 }
 
-func run(options []controlplane.Option, controllers string, nodes bool, plugins string, command []string) (err error) {
+func run(options []controlplane.Option, controllers string, nodes bool, command []string) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if len(command) == 0 {
@@ -96,7 +95,7 @@ func run(options []controlplane.Option, controllers string, nodes bool, plugins 
 	if err := controlplane.WriteKubeconfig(lossy, proxy.Config); err != nil {
 		return err
 	}
-	plugins, err = filepath.Abs(plugins)
+	plugins, err := filepath.Abs("bin")
 	if err != nil {
 		return err
 	}
