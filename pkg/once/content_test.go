@@ -14,10 +14,7 @@ import (
 // Other content is an error for a key. For an owner it is part of the result,
 // because each version of a controller has other content.
 func TestOtherContent(t *testing.T) {
-	byKey, err := once.FromKey("order-17")
-	if err != nil {
-		t.Fatal(err)
-	}
+	byKey := keyID(t, "order-17")
 	for name, test := range map[string]struct {
 		id     once.ID
 		change func(*corev1.ConfigMap)
@@ -36,9 +33,7 @@ func TestOtherContent(t *testing.T) {
 			server := oncetest.NewServer()
 			creator := creatorFor(server)
 			first := configMap()
-			if _, err := creator.Create(t.Context(), first, test.id); err != nil {
-				t.Fatal(err)
-			}
+			mustCreate(t, creator, first, test.id, once.Created)
 			object := configMap()
 			test.change(object)
 			result, err := creator.Create(t.Context(), object, test.id)
@@ -63,13 +58,8 @@ func TestOtherContent(t *testing.T) {
 func TestChangedLater(t *testing.T) {
 	server := oncetest.NewServer()
 	creator := creatorFor(server)
-	id, err := once.FromKey("order-17")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := creator.Create(t.Context(), configMap(), id); err != nil {
-		t.Fatal(err)
-	}
+	id := keyID(t, "order-17")
+	mustCreate(t, creator, configMap(), id, once.Created)
 	held := server.Objects()[0]
 	held.Object["data"] = map[string]any{"value": "changed"}
 	server.Put(held)

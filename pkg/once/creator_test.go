@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
@@ -21,12 +22,11 @@ import (
 
 // creatorFor returns a Creator with a dynamic client.
 func creatorFor(server *oncetest.Server, options ...once.Option) *once.Creator {
-	return once.New(dynamicFor(server), options...)
+	return once.New(dynamicFor(server.Config()), options...)
 }
 
 // dynamicFor returns the Client of a dynamic client.
-func dynamicFor(server *oncetest.Server) once.Client {
-	config := server.Config()
+func dynamicFor(config *rest.Config) once.Client {
 	mapper := restmapper.NewDeferredDiscoveryRESTMapper(
 		memory.NewMemCacheClient(discovery.NewDiscoveryClientForConfigOrDie(config)))
 	return once.Dynamic(dynamic.NewForConfigOrDie(config), mapper)
@@ -79,6 +79,15 @@ func TestCreatedThenFound(t *testing.T) {
 			}
 		})
 	}
+}
+
+func keyID(t *testing.T, key string) once.ID {
+	t.Helper()
+	id, err := once.FromKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
 }
 
 // Nothing is sent once the context is done.

@@ -11,10 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/restmapper"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
@@ -42,9 +39,7 @@ func (c *changing) serve(plurals ...string) *oncetest.Server {
 func (c *changing) creator() *once.Creator {
 	config := oncetest.NewServer().Config()
 	config.Transport = c
-	mapper := restmapper.NewDeferredDiscoveryRESTMapper(
-		memory.NewMemCacheClient(discovery.NewDiscoveryClientForConfigOrDie(config)))
-	return once.New(once.Dynamic(dynamic.NewForConfigOrDie(config), mapper))
+	return once.New(dynamicFor(config))
 }
 
 func worker() *unstructured.Unstructured {
@@ -60,20 +55,14 @@ func TestTypeChanges(t *testing.T) {
 	var server changing
 	server.serve()
 	creator := server.creator()
-	if _, err := creator.Create(t.Context(), configMap(), idOf(t)); err != nil {
-		t.Fatal(err) // the mapper knows the types now
-	}
+	mustCreate(t, creator, configMap(), idOf(t), once.Created)
 	server.serve("workers")
-	if result, err := creator.Create(t.Context(), worker(), idOf(t)); err != nil || result.Outcome != once.Created {
-		t.Fatalf("a new type: %+v, %v", result, err)
-	}
+	mustCreate(t, creator, worker(), idOf(t), once.Created)
 	last := server.serve("workerz")
 	if _, err := creator.Create(t.Context(), worker(), idOf(t)); !errors.Is(err, once.ErrRefused) || once.IsPermanent(err) {
 		t.Errorf("a type that is gone: %v", err)
 	}
-	if result, err := creator.Create(t.Context(), worker(), idOf(t)); err != nil || result.Outcome != once.Created {
-		t.Errorf("another plural: %+v, %v", result, err)
-	}
+	mustCreate(t, creator, worker(), idOf(t), once.Created)
 	if len(last.Objects()) != 1 {
 		t.Errorf("%d objects", len(last.Objects()))
 	}
@@ -90,9 +79,7 @@ func TestTypeChanges(t *testing.T) {
 func TestMissingObjectsKeepTheMapper(t *testing.T) {
 	server := oncetest.NewServer()
 	creator := creatorFor(server)
-	if _, err := creator.Create(t.Context(), configMap(), idOf(t)); err != nil {
-		t.Fatal(err)
-	}
+	mustCreate(t, creator, configMap(), idOf(t), once.Created)
 	server.Func(func(r *oncetest.Request) oncetest.Fault {
 		if r.Verb == "" {
 			t.Error("discovery was repeated")

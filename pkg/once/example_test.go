@@ -14,7 +14,7 @@ import (
 
 // A reconcile that handles each error. Only permanent errors end it: another call with the same arguments fails, too.
 func ExampleCreator_Create() {
-	creator := once.New(dynamicFor(oncetest.NewServer()))
+	creator := once.New(dynamicFor(oncetest.NewServer().Config()))
 	id, _ := once.FromKey("order-17")
 	for _, value := range []string{"a", "a", "b"} {
 		object := configMap()
@@ -41,7 +41,7 @@ func ExampleCreator_Create() {
 // passes NoSecret, because otherwise it creates every object again.
 func ExampleWithSecret() {
 	server := oncetest.NewServer()
-	client := dynamicFor(server)
+	client := dynamicFor(server.Config())
 	secret := []byte(strings.Repeat("s", 32)) // from: head -c 32 /dev/urandom | base64
 
 	creator := once.New(client, once.WithSecret(secret))

@@ -47,10 +47,7 @@ func TestVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	byKey, err := once.FromKey("prod-migrate-4f2a9c1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	byKey := keyID(t, "prod-migrate-4f2a9c1")
 	secret := once.WithSecret([]byte("0123456789abcdef0123456789abcdef\n"))
 	for _, test := range []struct {
 		id                             once.ID

@@ -14,10 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/discovery/cached/memory"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/restmapper"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
@@ -49,9 +45,7 @@ func TestConflictWithoutObject(t *testing.T) {
 	for name, prepare := range map[string]func(*oncetest.Server){
 		"no object": func(s *oncetest.Server) { s.Always("create", "configmaps", oncetest.Conflict) },
 		"stale reader": func(s *oncetest.Server) {
-			if _, err := creatorFor(s).Create(t.Context(), configMap(), idOf(t)); err != nil {
-				t.Fatal(err)
-			}
+			mustCreate(t, creatorFor(s), configMap(), idOf(t), once.Created)
 			s.Always("get", "configmaps", oncetest.StaleRead(time.Hour))
 		},
 	} {
@@ -130,9 +124,7 @@ func TestDryRun(t *testing.T) {
 	server := oncetest.NewServer()
 	config := server.Config()
 	config.Wrap(func(below http.RoundTripper) http.RoundTripper { return dryRuns{below} })
-	mapper := restmapper.NewDeferredDiscoveryRESTMapper(
-		memory.NewMemCacheClient(discovery.NewDiscoveryClientForConfigOrDie(config)))
-	creator := once.New(once.Dynamic(dynamic.NewForConfigOrDie(config), mapper))
+	creator := once.New(dynamicFor(config))
 	for range 2 {
 		result, err := creator.Create(t.Context(), configMap(), idOf(t))
 		if err != nil || result.Outcome != once.Created || !result.DryRun || len(server.Objects()) != 0 {

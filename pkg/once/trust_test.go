@@ -100,10 +100,7 @@ func TestFormerSecretCannotBeRead(t *testing.T) {
 // If a policy removes the digest, or the digest has another version, the object doesn't differ. So a controller that
 // deletes and creates again on Differs doesn't repeat its work.
 func TestDigestCannotBeCompared(t *testing.T) {
-	byKey, err := once.FromKey("order-17")
-	if err != nil {
-		t.Fatal(err)
-	}
+	byKey := keyID(t, "order-17")
 	for name, digest := range map[string]string{"removed": "", "another version": "d2-0", "with a secret": "d1s-0"} {
 		for _, id := range []once.ID{idOf(t), byKey} {
 			t.Run(name, func(t *testing.T) {
@@ -144,10 +141,7 @@ func TestDataOfSecret(t *testing.T) {
 	}
 	server := oncetest.NewServer(oncetest.Type{Version: "v1", Kind: "Secret", Resource: "secrets"})
 	creator := creatorFor(server)
-	byKey, err := once.FromKey("pin-of-alice")
-	if err != nil {
-		t.Fatal(err)
-	}
+	byKey := keyID(t, "pin-of-alice")
 	ids := []once.ID{idOf(t), byKey}
 	for _, id := range ids {
 		created := secretOf("1234")
