@@ -196,18 +196,23 @@ func TestDeleted(t *testing.T) {
 	}
 }
 
-// The same while no watch is open. The next list doesn't contain the object.
+// The same while no watch is open. The server still has the events, or a list decides.
 func TestDeletedUnseen(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
-		a, b, c := s.create("a"), s.create("b"), s.create("c")
-		expect(t, s, minute, []Object{a, b, c}, after(time.Second, func() {
-			s.breakWatches(io.ErrUnexpectedEOF)
-			s.remove("a")
-			s.replace("b")
-			s.update("c", finish("Complete"))
-		}), "a deleted", "b replaced", "c succeeded Why: because")
-	})
+	for _, events := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer()
+			a, b, c := s.create("a"), s.create("b"), s.create("c")
+			expect(t, s, minute, []Object{a, b, c}, after(time.Second, func() {
+				if !events {
+					s.expire()
+				}
+				s.breakWatches(io.ErrUnexpectedEOF)
+				s.remove("a")
+				s.replace("b")
+				s.update("c", finish("Complete"))
+			}), "a deleted", "b replaced", "c succeeded Why: because")
+		})
+	}
 }
 
 // A watch that breaks, ends or expires loses nothing. Neither does a server that is temporarily
