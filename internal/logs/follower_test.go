@@ -226,3 +226,26 @@ func TestGapAfterAnOutage(t *testing.T) {
 		t.Errorf("lines %q, gaps %+v, want one of each", k.lines, gaps)
 	}
 }
+
+// The rest of a log is read for as long as requests bring lines, and no line is printed twice.
+func TestRestWithBrokenResponses(t *testing.T) {
+	t.Parallel()
+	k := &kubelet{}
+	const responses = 30
+	k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
+		for i := range min(n, responses) * 10 {
+			fmt.Fprint(w, line(i, fmt.Sprint("line ", i)))
+		}
+		_ = http.NewResponseController(w).Flush()
+		if n < responses {
+			time.Sleep(200 * time.Millisecond) // all of them take longer than RetryTimeout
+			panic(http.ErrAbortHandler)
+		}
+	}
+	f := follow(t, k)
+	k.set(f, podIn("ours", ends, corev1.PodSucceeded))
+	f.Drain()
+	if gaps := k.gaps(); len(k.lines) != responses*10 || len(gaps) > 0 {
+		t.Errorf("%d lines, gaps %+v", len(k.lines), gaps)
+	}
+}
