@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // finish returns a change that adds a condition to a Job.
@@ -372,6 +374,55 @@ func TestUnlabelled(t *testing.T) {
 			time.Sleep(time.Second)
 			s.update("a", finish("Failed"))
 		}), "a failed Why: because", "b succeeded Why: because")
+	})
+}
+
+// A suspended object runs, and both ends of that are reported.
+func TestSuspended(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		a, b := s.create("a"), s.create("b")
+		expect(t, s, minute, []Object{a, b}, after(time.Second, func() {
+			s.update("a", suspend(true))
+			s.update("b", suspend(true))
+			s.update("a", suspend(false))
+			s.update("a", finish("Complete"))
+		}), "a suspended is true", "a suspended is false", "a succeeded Why: because", "b suspended is true", "b out of time suspended")
+	})
+}
+
+// Conditions are met one after the other, and a failure ends the wait for them.
+func TestConditions(t *testing.T) {
+	has := func(field string) Condition {
+		return func(object *unstructured.Unstructured) (bool, error) {
+			if object.GetAnnotations()["broken"] != "" {
+				return false, errors.New("broken")
+			}
+			return object.GetAnnotations()[field] != "", nil
+		}
+	}
+	annotate := func(fields ...string) func(map[string]any) {
+		return func(job map[string]any) {
+			annotations := map[string]any{}
+			for _, field := range fields {
+				annotations[field] = "x"
+			}
+			job["metadata"].(map[string]any)["annotations"] = annotations
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		a, b, c, d := s.create("a"), s.create("b"), s.create("c"), s.create("d")
+		config := minute
+		config.For = []Condition{has("first"), has("second")}
+		expect(t, s, config, []Object{a, b, c, d}, after(time.Second, func() {
+			s.update("a", annotate("first"))
+			s.update("a", annotate("second"))
+			s.update("b", finish("Failed"))
+			s.update("c", annotate("broken"))
+			s.update("d", annotate("second"))
+			s.update("d", finish("Complete"))
+		}), "a succeeded", "b failed Why: because", "c abandoned", "d failed Why: because")
 	})
 }
 
