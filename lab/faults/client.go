@@ -164,29 +164,28 @@ func (t *trial) keyless(ctx context.Context) (*statement, error) {
 }
 
 func (t *trial) serverNaming(ctx context.Context) (*statement, error) {
-	names, want := single(t.Objects())
-	return t.loop(ctx, names, want, t.Plugin, "create", "--naming=server", "--concurrency="+strconv.Itoa(t.Concurrency))
+	return t.loop(ctx, single, t.Plugin, "create", "--naming=server", "--concurrency="+strconv.Itoa(t.Concurrency))
 }
 
 func (t *trial) kubectl(ctx context.Context) (*statement, error) {
-	names, want := single(t.Objects())
-	return t.loop(ctx, names, want, t.Kubectl, "create")
+	return t.loop(ctx, single, t.Kubectl, "create")
 }
 
 func (t *trial) fixed(ctx context.Context) (*statement, error) {
-	names, want := named(t.Objects())
-	return t.loop(ctx, names, want, t.Kubectl, "create")
+	return t.loop(ctx, named, t.Kubectl, "create")
 }
 
 func (t *trial) apply(ctx context.Context) (*statement, error) {
-	names, want := named(t.Objects())
-	return t.loop(ctx, names, want, t.Kubectl, "apply", "--server-side")
+	return t.loop(ctx, named, t.Kubectl, "apply", "--server-side")
 }
 
 // loop is a script around a command that can fail. One second after each run it runs the command again, with the
 // documents that were not reported as created. It ends when no document is left. A person has to settle an outcome
 // that is reported as unknown.
-func (t *trial) loop(ctx context.Context, todo []string, w want, program, verb string, flags ...string) (*statement, error) {
+func (t *trial) loop(
+	ctx context.Context, input func(objects int) ([]string, want), program, verb string, flags ...string,
+) (*statement, error) {
+	todo, w := input(t.Objects())
 	a := newStatement(w)
 	for range maxRuns {
 		args, err := t.input(todo, verb, flags...)

@@ -66,13 +66,19 @@ func plugin(t *testing.T) string {
 	return path
 }
 
-func client(t *testing.T, name string) Client {
+// keepsPromises runs a client, which must keep its promises.
+func keepsPromises(t *testing.T, cp *controlplane.ControlPlane, s Settings, name string) *Result {
 	t.Helper()
-	i := slices.IndexFunc(Clients, func(c Client) bool { return c.Name == name })
-	if i < 0 {
-		t.Fatalf("there is no client %q", name)
+	c := Clients[slices.IndexFunc(Clients, func(c Client) bool { return c.Name == name })]
+	r, err := c.Run(t.Context(), cp, s)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return Clients[i]
+	t.Log(r)
+	if err := c.Check(r); err != nil {
+		t.Error(err)
+	}
+	return r
 }
 
 // Short fault-injection tests: all promises are kept. kubectl, which promises nothing, creates duplicates. That shows
@@ -104,16 +110,7 @@ func short(t *testing.T, cp *controlplane.ControlPlane, s Settings) {
 			s := s
 			s.Protocol = test.protocol
 			test.settings(&s)
-			c := client(t, test.client)
-			r, err := c.Run(t.Context(), cp, s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Log(r)
-			if err := c.Check(r); err != nil {
-				t.Error(err)
-			}
-			if (r.Duplicates > 0) != test.broken {
+			if r := keepsPromises(t, cp, s, test.client); (r.Duplicates > 0) != test.broken {
 				t.Errorf("%d objects too many", r.Duplicates)
 			}
 		})

@@ -32,15 +32,7 @@ func TestReplicated(t *testing.T) {
 		s := Full()
 		s.Plugin, s.Log = a.plugin, t.Output()
 		s.Documents, s.Count, s.ServerKills, s.Replicated = 20, 10, 3, true
-		c := client(t, "keyed")
-		r, err := c.Run(t.Context(), cp, s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Log(r)
-		if err := c.Check(r); err != nil {
-			t.Error(err)
-		}
+		keepsPromises(t, cp, s, "keyed")
 	})
 	for range 80 {
 		a.create(t, "listed-")

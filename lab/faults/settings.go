@@ -3,7 +3,7 @@
 // plugin with a key. Others are kubectl create and the plugin's --naming=server, in loops that repeat the documents
 // that were not reported as created.
 //
-// The input (input.go), the faults (test/faultproxy) and the kills (trial.go) of a test follow from its settings,
+// The input, the faults (test/faultproxy) and the kills (trial.go) of a test follow from its settings,
 // above all its seed. Only time is random. It decides which requests are in flight during a kill.
 package faults
 

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -69,19 +68,6 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// linkAsDocumented creates the shim from the program by the command of docs/install.md, for installations without an
-// archive.
-func linkAsDocumented(t *testing.T, bin, path string) {
-	t.Helper()
-	if err := os.Remove(filepath.Join(bin, "kubectl_complete-genname")); err != nil {
-		t.Fatal(err)
-	}
-	link := regexp.MustCompile(`(?m)^ +ln -s .*$`).FindString(file(t, root+"docs/install.md"))
-	if _, err := run([]string{path}, "bash", "-c", link); err != nil || link == "" {
-		t.Fatalf("%q: %v", link, err)
-	}
-}
-
 // linked returns the versions of Go and of the modules in a program's build information.
 func linked(t *testing.T, program string) []string {
 	t.Helper()
@@ -97,32 +83,6 @@ func linked(t *testing.T, program string) []string {
 		t.Errorf("only %d modules are linked in: %q", len(modules), modules)
 	}
 	return modules
-}
-
-// A program that can run here prints the version of the release. Its shim completes commands.
-func TestProgram(t *testing.T) {
-	r := theRelease(t)
-	ran := false
-	for _, a := range r.archives {
-		if !a.isOurs() {
-			continue
-		}
-		ran = true
-		bin := r.unpack(t, a)
-		if out, err := run(nil, filepath.Join(bin, a.program()), "version", "--client"); err != nil || out != "Client Version: v"+r.version+"\n" {
-			t.Errorf("%q %v", out, err)
-		}
-		path := "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH")
-		if a.os != "windows" {
-			linkAsDocumented(t, bin, path)
-		}
-		if out, err := run([]string{path}, filepath.Join(bin, a.shim()), "completion", ""); err != nil || out != "bash\nzsh\nfish\npowershell\n:4\n" {
-			t.Errorf("%q %v", out, err)
-		}
-	}
-	if !ran {
-		t.Errorf("no archive is for this platform: %v", r.archives)
-	}
 }
 
 // The Debian package installs the same files, with the shim as a link. CI has the tool to unpack it.

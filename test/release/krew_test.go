@@ -94,8 +94,9 @@ func TestKrewManifest(t *testing.T) {
 	}
 }
 
-// krew installs every archive by the manifest, with a license. kubectl runs the installed plugin of this platform.
-// After the command in the caveats, it also completes the plugin's words.
+// krew installs every archive by the manifest, with a license. kubectl runs the installed plugin of this platform,
+// which prints the version of the release. After the command in the caveats, or that of docs/install.md, it also
+// completes the plugin's words.
 func TestKrewInstalls(t *testing.T) {
 	r := theRelease(t)
 	path, m := r.manifest(t)
@@ -127,13 +128,18 @@ func runInstalled(t *testing.T, home, version, caveats string) {
 	if err != nil || out != "Client Version: v"+version+"\n" {
 		t.Errorf("%q %v", out, err)
 	}
-	link := regexp.MustCompile(`(?m)^\s*ln .*$`).FindString(caveats)
-	if _, err := run(env, "bash", "-c", link); err != nil || link == "" {
-		t.Fatalf("%q: %v", link, err)
-	}
-	out, err = run(env, binaries.Kubectl, "__completeNoDesc", "genname", "completion", "b")
-	if err != nil || out != "bash\n:4\n" {
-		t.Errorf("%q %v", out, err)
+	for _, text := range []string{caveats, file(t, root+"docs/install.md")} {
+		link := regexp.MustCompile(`(?m)^\s*ln .*$`).FindString(text)
+		if _, err := run(env, "bash", "-c", link); err != nil || link == "" {
+			t.Fatalf("%q: %v", link, err)
+		}
+		out, err = run(env, binaries.Kubectl, "__completeNoDesc", "genname", "completion", "b")
+		if err != nil || out != "bash\n:4\n" {
+			t.Errorf("%q %v", out, err)
+		}
+		if err := os.Remove(filepath.Join(home, "bin", "kubectl_complete-genname")); err != nil {
+			t.Error(err)
+		}
 	}
 	out, err = run(env, binaries.Kubectl, "plugin", "list")
 	if err != nil || !strings.Contains(out, filepath.Join(home, "bin", "kubectl-genname")+"\n") {

@@ -34,8 +34,8 @@ var runBy = map[string]string{
 	"packaging/kubectl_complete-genname":        "test/offline/offline_test.go TestCompletionShim",
 	"packaging/kubectl_complete-genname.cmd":    "test/offline/offline_test.go TestCompletionShim", // on Windows
 	"packaging/publish":                         "test/release/publish_test.go TestPublish",
-	"test/conformance/programs/kubectl":         "test/scripts/scripts_test.go TestConformancePrograms",
-	"test/conformance/programs/kubectl-genname": "test/scripts/scripts_test.go TestConformancePrograms",
+	"test/conformance/programs/kubectl":         "test/scripts/scripts_test.go TestConformanceOfKubectl",
+	"test/conformance/programs/kubectl-genname": "test/conformance/conformance_test.go TestCreate",
 }
 
 // notRun are scripts that no test runs, and the reasons.
@@ -213,24 +213,17 @@ func TestArm64(t *testing.T) {
 	}
 }
 
-// The programs of the conformance run claim what the exit code and the output of the program say.
-func TestConformancePrograms(t *testing.T) {
-	for _, test := range []struct{ program, prints, claim string }{
-		{"kubectl", "echo configmap/once-a", `{"outcome":"created","name":"once-a"}`},
-		{"kubectl", "echo error >&2; exit 1", `{"outcome":"failed","name":""}`},
-		{"kubectl-genname", "echo configmap/once-a created", `{"outcome":"created","name":"once-a"}`},
-		{"kubectl-genname", "echo configmap/once-a exists", `{"outcome":"exists","name":"once-a"}`},
-		{"kubectl-genname", "echo configmap/once-a unknown; exit 4", `{"outcome":"unknown","name":"once-a"}`},
-		{"kubectl-genname", "exit 1", `{"outcome":"failed","name":""}`},
+// The program of the conformance run that runs kubectl claims what its exit code and its output say.
+func TestConformanceOfKubectl(t *testing.T) {
+	for prints, claim := range map[string]string{
+		"echo configmap/once-a":  `{"outcome":"created","name":"once-a"}`,
+		"echo error >&2; exit 1": `{"outcome":"failed","name":""}`,
 	} {
-		m := newMachine(t, map[string]string{test.program: "[ \"$*\" = \"create --kubeconfig k -f m --validate=false$NAME\" ] || exit 9\n" + test.prints})
-		if test.program == "kubectl" {
-			m.env = append(m.env, "NAME= -o name")
-		}
+		m := newMachine(t, map[string]string{"kubectl": "[ \"$*\" = \"create --kubeconfig k -f m --validate=false -o name\" ] || exit 9\n" + prints})
 		m.dir = t.TempDir()
-		out, failed := m.run("test/conformance/programs/"+test.program, "k", "m")
-		if lines := strings.Split(strings.TrimSpace(out), "\n"); failed || lines[len(lines)-1] != test.claim {
-			t.Errorf("%s, %s: failed %t, and printed\n%s", test.program, test.prints, failed, out)
+		out, failed := m.run("test/conformance/programs/kubectl", "k", "m")
+		if lines := strings.Split(strings.TrimSpace(out), "\n"); failed || lines[len(lines)-1] != claim {
+			t.Errorf("%s: failed %t, and printed\n%s", prints, failed, out)
 		}
 	}
 }
