@@ -254,15 +254,16 @@ func gapOf(resource string) string {
 
 // If the server no longer has the events of a watch, the type is counted again. Names are right.
 // Creates and deletes are exact for objects that outlive the gap, and a warning reports the gap. Gates
-// are evaluated at the end.
+// are evaluated at the end, also of hidden prefixes.
 func TestAuditWatchAfterAGap(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	create, remove := creator(t, retrying, ns)
 	create("run-", 20)
+	create("few-", 5) // hidden, and above the gate
 	faults := &watches{}
 	w := watch(t, harness.As(t, faultproxy.New(t, retrying.Admin(), faults.choose).Config),
-		"configmaps", "-n", ns, "--fail-above-count=24")
+		"configmaps", "-n", ns, "--fail-above-count=4")
 	w.expect(t, "run-", 20)
 	faults.leave(func() {
 		create("run-", 10)
@@ -271,7 +272,9 @@ func TestAuditWatchAfterAGap(t *testing.T) {
 	w.expect(t, "run-", 25)
 	create("run-", 1) // seen, as before
 	item := w.expect(t, "run-", 26)
-	w.end(t, 3)
+	if last := w.end(t, 3); last.Gate.ExceededCount != 2 || len(last.Items) != 1 {
+		t.Errorf("%+v of %+v", last.Gate, last.Items)
+	}
 	m := item.Measured
 	if m == nil || m.Gaps != 1 || m.Creates != 11 || m.Deletes != 5 {
 		t.Errorf("%+v", m)
