@@ -63,8 +63,8 @@ type Pool struct {
 	// Names is the number of objects in the pool. It includes terminating objects, and suffixes of any length.
 	Names int64
 	// Generated is the number of Names whose generateName has the prefix. RawPrefixes is the number of their
-	// different generateNames, up to MaxRawPrefixes. Only a prefix of 58 bytes can have several. Then
-	// GenerateNames has the first eight of them in byte order. Otherwise it is nil.
+	// different generateNames, up to MaxRawPrefixes. Only a prefix of 58 bytes can have several. If it
+	// has several, GenerateNames has the first eight of these generateNames in byte order. Otherwise it is nil.
 	Generated     int64
 	RawPrefixes   int
 	GenerateNames []string

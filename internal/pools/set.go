@@ -97,8 +97,8 @@ func (m Member) Has(flag Flag) bool { return m.is(uint32(flag)) }
 // Created returns the creation time of the object in Unix seconds, or 0.
 func (m Member) Created() int64 { return int64(m.created) }
 
-// In returns a number for the pool of the member. The number is valid while the pool is in the set. ok is false if
-// the object is in no pool.
+// In returns the number of the member's pool. It identifies the pool while the pool is in the set. ok is false if the
+// object is in no pool.
 func (m Member) In() (pool uint32, ok bool) { return m.index(), m.pool>>properties != 0 }
 
 // New returns an empty set of a resource type.

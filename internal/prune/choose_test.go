@@ -154,8 +154,8 @@ func TestEndOfAPod(t *testing.T) {
 	}
 }
 
-// An object that was running when it was chosen, and has finished before its DELETE, is one that --keep counts.
-// Nobody has announced its deletion as a finished object.
+// An object can finish after it was chosen, and before its DELETE. With --keep it then counts among the finished
+// objects that stay, so it isn't deleted.
 func TestDeleteOfAnObjectThatFinishes(t *testing.T) {
 	one := 1
 	for name, test := range map[string]struct {

@@ -33,7 +33,7 @@ type Question struct {
 	Days   float64
 }
 
-// Population has the existing names of one prefix. Its text is empty if the names are not from a cluster.
+// Population has the existing names of one prefix. PrefixRef is empty if the names are not from a cluster.
 type Population struct {
 	v1alpha1.PrefixRef
 	Existing int64

@@ -134,7 +134,7 @@ func (i *instance) choose(r *http.Request) faultproxy.Fault {
 	})
 }
 
-// lag delays the events of a watch while the cache is behind.
+// lag delays the events of a watch while the test keeps the cache of the controller stale.
 func (i *instance) lag(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(&lagging{w, func() {

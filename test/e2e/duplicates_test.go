@@ -228,7 +228,7 @@ func TestDuplicatesGrades(t *testing.T) {
 	}
 }
 
-// attacker returns the population for a user who can create, get and list its objects only.
+// attacker returns the population with the client of a user who can only create, get and list objects.
 func (p population) attacker(cp *controlplane.ControlPlane) population {
 	p.t.Helper()
 	harness.Grant(p.t, cp, p.namespace, "attacker", []string{"create", "get", "list"}, "configmaps")

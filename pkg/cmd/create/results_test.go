@@ -89,7 +89,7 @@ type run struct {
 	code           int
 }
 
-// fate is the environment of a run.
+// fate has the conditions of a run, such as an interrupt.
 type fate struct {
 	stdout    io.Writer                  // nil for one that takes everything
 	dryRun    cmdutil.DryRunStrategy     // of the run

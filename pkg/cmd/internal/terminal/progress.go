@@ -53,7 +53,7 @@ func (p *Progress) Line(text string) {
 	fmt.Fprintln(p.out, text)
 }
 
-// End erases the line. Text written after it is alone on the terminal.
+// End erases the line, so that it doesn't stand before text that is written later.
 func (p *Progress) End() {
 	select {
 	case <-p.ended:

@@ -88,8 +88,9 @@ func (s Sent) Refused(name string, err error, connected bool) (seen protocol.Obs
 	}, details.Name
 }
 
-// Held returns the observation of the object that a GET of the name returned. An ID that no client generates might
-// be one that a webhook wrote over ours. It counts as no ID if no other process has sent the object.
+// Held returns the observation of the object that a GET of the name returned. A webhook might
+// replace our ID by a text that no client generates. If only this process sends the object, such a text means the
+// same as a missing ID.
 func (s Sent) Held(name string, kind schema.GroupKind, got metav1.Object) protocol.Observation {
 	if got.GetName() != name || !s.isHere(kind, got) {
 		return protocol.Observation{Finding: protocol.Unread, Err: notSent(got)}
