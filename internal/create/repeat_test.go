@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -211,11 +212,11 @@ func TestStatesAreBounded(t *testing.T) {
 		"refused": {true, errForbidden, 0, MaxStates},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			read := 0
+			var reads atomic.Int32
 			c := &cluster{takes: time.Second, ends: func(string) (exactlyonce.Result, error) { return exactlyonce.Result{}, test.err }}
 			c.get = func(string) (*unstructured.Unstructured, error) {
 				time.Sleep(time.Second / 10)
-				read++
+				reads.Add(1)
 				return document("Pod/a/x").Object, nil
 			}
 			config := withKey(c)
@@ -224,7 +225,7 @@ func TestStatesAreBounded(t *testing.T) {
 				c.existing = append(c.existing, existing("Pod/a/x-", 0, n))
 			}
 			reported := words(begin(t.Context(), config, input("Pod/a/x-")))
-			if read < test.least || read > test.most || len(reported) != config.Copies+1 {
+			if read := int(reads.Load()); read < test.least || read > test.most || len(reported) != config.Copies+1 {
 				t.Errorf("%s: %d states were read, %d events", name, read, len(reported))
 			}
 		})
