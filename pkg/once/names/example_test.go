@@ -6,6 +6,14 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
+// A name as the server makes it, and taken apart.
+func Example() {
+	name := names.Candidate("nightly-backup-", "v1-0123456789abcdef", 0)
+	prefix, suffix, ok := names.Split(name)
+	fmt.Println(name, prefix, suffix, ok)
+	// Output: nightly-backup-zx6t2 nightly-backup- zx6t2 true
+}
+
 // The names to try for one object follow from a seed.
 func ExampleCandidate() {
 	for attempt := range uint32(3) {
