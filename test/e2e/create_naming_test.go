@@ -13,8 +13,11 @@ import (
 	"testing"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -113,7 +116,7 @@ func TestWebhookThatOverwritesTheID(t *testing.T) {
 	}
 }
 
-// --naming=server works like kubectl, but retries after a conflict.
+// --naming=server works like kubectl, but retries after a conflict, and gives up after 16 attempts.
 func TestServerNaming(t *testing.T) {
 	t.Parallel()
 	conflicting := faultproxy.Respond(409, http.Header{"Content-Type": {"application/json"}},
@@ -123,17 +126,22 @@ func TestServerNaming(t *testing.T) {
 	for _, test := range []struct {
 		name           string
 		fault          faultproxy.Fault
+		posts          int // that have the fault
 		args           []string
 		code, objects  int
 		stdout, stderr string
 	}{
-		{"conflict", conflicting, nil, 0, 1, `configmap/demo-` + harness.Suffix + ` created\n`, retried("configmap/demo-", "asking for another name")},
-		{"conflict in one attempt", conflicting, []string{"--attempts=1"}, 1, 0, ``, `Error from server \(AlreadyExists\): error when creating "[^"]*": configmaps "demo-bbbbb" already exists, the server was not able to generate a unique name for the object\n`},
-		{"another's name", elsewhere, nil, 4, 0, ``, unknownOutcome(`configmap/demo- -n [^\n]*`, `configmaps "fixed" already exists \(the response is about another object\)`) + checkAlone},
+		{"conflict", conflicting, 1, nil, 0, 1, `configmap/demo-` + harness.Suffix + ` created\n`, retried("configmap/demo-", "asking for another name")},
+		{
+			"conflicts in all attempts", conflicting, 16, nil, 1, 0, ``,
+			`(` + retried("configmap/demo-", "asking for another name") + `){15}Error from server \(AlreadyExists\): [^\n]*; gave up after 16 attempts\n`,
+		},
+		{"conflict in one attempt", conflicting, 1, []string{"--attempts=1"}, 1, 0, ``, `Error from server \(AlreadyExists\): error when creating "[^"]*": configmaps "demo-bbbbb" already exists, the server was not able to generate a unique name for the object\n`},
+		{"another's name", elsewhere, 1, nil, 4, 0, ``, unknownOutcome(`configmap/demo- -n [^\n]*`, `configmaps "fixed" already exists \(the response is about another object\)`) + checkAlone},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			ns := harness.Namespace(t, single)
-			proxy := faultproxy.New(t, single.Admin(), firstPost(test.fault))
+			proxy := faultproxy.New(t, single.Admin(), harness.First(test.posts, test.fault)())
 			args := append([]string{"create", "-n", ns, "--naming=server", "-f", harness.File(t, "cm.yaml", configMap)}, test.args...)
 			harness.As(t, proxy.Config).Run(args...).Expect(t, test.code, test.stdout, test.stderr)
 			found := harness.ConfigMaps(t, single, ns)
@@ -147,6 +155,25 @@ func TestServerNaming(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A name from the cluster could be a command for a shell or a terminal. Suggested commands quote it,
+// and a shell passes on the object's name.
+func TestNamesThatWouldHarm(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, single)
+	if _, err := harness.Clientset(t, single).RbacV1().Roles(ns).Create(t.Context(), &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{
+		Name: "a\x1b[31m$(touch x)", Labels: map[string]string{exactlyonce.RunLabel: idempotency.Key("k").RunLabel()},
+	}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	role := harness.File(t, "role.yaml", "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {generateName: demo-}\n")
+	u := harness.As(t, single.Admin())
+	r := u.Run("create", "-n", ns, "-f", role, "--idempotency-key=k")
+	if r.Code != 0 || strings.Contains(r.Stderr, "\x1b") {
+		t.Errorf("%+v", r)
+	}
+	follow(t, u, "kubectl delete -n "+ns+" "+advised(t, r, ` like (\$'[^\n]*) -n `)).Expect(t, 0, `.*deleted.*`, ``)
 }
 
 // roleNamed is a Role whose name has control characters, which Kubernetes accepts.

@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"errors"
+	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -19,24 +22,36 @@ const (
 		"spec: {hostNetwork: NETWORK, containers: [{name: a, image: b, resources: {limits: {memory: 1Gi}}}]}\n"
 	service = "apiVersion: v1\nkind: Service\nmetadata: {generateName: demo-}\nspec: {ports: [{port: 80, protocol: X}]}\n"
 
+	nodePort = "apiVersion: v1\nkind: Service\nmetadata: {generateName: demo-}\n" +
+		"spec: {type: NodePort, ports: [{port: 80, nodePort: %d}]}\n"
+
 	stands = `.*(invalid|Forbidden|NotFound|BadRequest|Invalid)[^\n]*\n`
 )
 
 var sought = retried(`[a-z]+/demo-`+harness.Suffix, "checking for %s whether it exists")
 
+// lastPort is the last port that a Service of a test has. The server doesn't give the first 86 ports to other Services.
+var lastPort atomic.Int32
+
 // Some refusals of a server are final at once. Others may be due to a first copy of the POST, so the
-// object is rechecked.
+// object is rechecked. If a proxy sends the POST twice, and the first copy causes the refusal, the object is created.
 func TestCreateRejectedOrDenied(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, input, user string
 		prepare           func(t *testing.T, server kubernetes.Interface, namespace string)
 		stderr            string
+		twice             bool // an object whose POST is sent twice causes the refusal
 	}{
 		{name: "no permission", input: configMap, user: "reader", stderr: stands},
 		{name: "a field", input: service, stderr: stands},
 		{name: "PodSecurity", input: strings.Replace(pod, "NETWORK", "true", 1), prepare: restricted, stderr: stands},
 		{name: "LimitRanger", input: strings.Replace(pod, "NETWORK", "false", 1), prepare: limited, stderr: sought + stands},
+		{name: "a used quota", input: configMap, prepare: quotaOfOne, stderr: sought + `[^\n]*exceeded quota: one[^\n]*\n`, twice: true},
+		{
+			name: "a used port", input: fmt.Sprintf(nodePort, 30000+lastPort.Add(1)), twice: true,
+			stderr: sought + `The Service [^\n]*nodePort: Invalid value: 300..: provided port is already allocated\n`,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -49,7 +64,12 @@ func TestCreateRejectedOrDenied(t *testing.T) {
 			if test.prepare != nil {
 				test.prepare(t, harness.Clientset(t, single), ns)
 			}
-			u.Run("create", "-n", ns, "-f", harness.File(t, "in.yaml", test.input)).Expect(t, 1, ``, test.stderr)
+			args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", test.input)}
+			if test.twice {
+				proxy := faultproxy.New(t, single.Admin(), firstPost(faultproxy.RepeatSecond))
+				harness.As(t, proxy.Config).Run(args...).Expect(t, 0, `[a-z]+/demo-`+harness.Suffix+` created\n`, `.*`)
+			}
+			u.Run(args...).Expect(t, 1, ``, test.stderr)
 		})
 	}
 }
@@ -78,6 +98,10 @@ func limited(t *testing.T, server kubernetes.Interface, namespace string) {
 		t.Fatal(err)
 	}
 	untilRefused(t, func() error { return tryPod(t, server, namespace) })
+}
+
+func quotaOfOne(t *testing.T, _ kubernetes.Interface, namespace string) {
+	harness.Quota(t, single, namespace, "one", 1)
 }
 
 // untilRefused waits until admission has loaded the preparations.

@@ -15,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -140,6 +142,58 @@ func TestSecretsOfRuns(t *testing.T) {
 			t.Fatalf("%s: %d objects are there, want %d", run.name, n, run.objects)
 		}
 	}
+}
+
+// Another user floods the prefix with objects without IDs, some with the run's label. A run with a key has names
+// of another length, so it meets none of them. It warns of those with its label, and creates its object once.
+func TestFloodUnderThePrefix(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	maps := harness.Clientset(t, retrying).CoreV1().ConfigMaps(ns)
+	for i := range 30 {
+		object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "demo-"}}
+		if i < 20 {
+			object.Labels = map[string]string{exactlyonce.RunLabel: idempotency.Key([]string{"plain", "secret"}[i%2]).RunLabel()}
+		}
+		if _, err := maps.Create(t.Context(), object, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	u := harness.As(t, retrying.Admin())
+	ignores := `Warning: the run ignores 10 objects with its label, like configmaps/demo-\w{5} -n ` + ns + `\. [^\n]*\n`
+	for key, secret := range map[string][]string{
+		"plain": nil, "secret": {"--idempotency-secret-file=" + harness.File(t, "secret", firstSecret)},
+	} {
+		args := append([]string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=" + key}, secret...)
+		first := u.Run(args...)
+		first.Expect(t, 0, `configmap/demo-\w{10} created\n`, ignores+`.*`)
+		u.Run(args...).Expect(t, 0, strings.ReplaceAll(first.Stdout, "created", "exists"), ignores+`.*`)
+	}
+}
+
+// The same key, secret and namespace in two clusters give the same name and ID. Another user reads them in
+// one cluster, and creates the object in the other one first. A key with the environment prevents this.
+// A backup tool that restores an object without its generateName does the same: the run finds it.
+func TestOneSecretInTwoClusters(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}
+	if _, err := harness.Clientset(t, single).CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	input, secret := harness.File(t, "in.yaml", configMap), "--idempotency-secret-file="+harness.File(t, "secret", firstSecret)
+	args := func(key string) []string {
+		return []string{"create", "-n", ns, "-f", input, secret, "--idempotency-key=" + key}
+	}
+	harness.As(t, single.Admin()).Run(args("migrate")...).Expect(t, 0, oneCreated, `.*`)
+	read := harness.ConfigMaps(t, single, ns)[0]
+	read.UID, read.ResourceVersion, read.GenerateName, read.Data = "", "", "", map[string]string{"a": "forged"}
+	if _, err := harness.Clientset(t, retrying).CoreV1().ConfigMaps(ns).Create(t.Context(), &read, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	u := harness.As(t, retrying.Admin())
+	u.Run(args("migrate")...).Expect(t, 0, `configmap/`+read.Name+` exists\n`, `.*`)
+	u.Run(args("prod-migrate")...).Expect(t, 0, oneCreated, `.*`)
 }
 
 // Without a secret, the ID, the name and the digest of a Secret don't depend on its data. So they don't show a

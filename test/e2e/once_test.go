@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -172,5 +173,52 @@ func TestOnceAnotherUserIsFirst(t *testing.T) {
 				ours = controlled("a")
 			}
 		})
+	}
+}
+
+// After a Job was orphaned, the creator doesn't return it as if its owner still controlled it.
+func TestOnceOrphan(t *testing.T) {
+	t.Parallel()
+	owner, is := ownerOf(t, harness.Namespace(t, retrying)), true
+	create := func() (once.Result, error) {
+		job := jobOf(owner, "a")
+		job.OwnerReferences[0].Controller = &is
+		return onceCreator(t).Create(t.Context(), job, onceID(t, owner, "x"))
+	}
+	first, err := create()
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs, orphan := harness.Clientset(t, retrying).BatchV1().Jobs(owner.Namespace), []byte(`{"metadata":{"ownerReferences":null}}`)
+	if _, err := jobs.Patch(t.Context(), first.Name, types.MergePatchType, orphan, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := create()
+	if job, ok := r.Object.(*batchv1.Job); !errors.Is(err, once.ErrNotControlled) || once.IsPermanent(err) || !ok || job.Name != first.Name {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// A webhook strips the digest. A missing digest is no difference, also after the content changed. So a
+// controller that deletes objects that differ doesn't repeat its work forever.
+func TestOnceStrippedDigest(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	webhook(t, retrying, ns, `[{"op":"remove","path":"/metadata/annotations/genname.dev~1creation-digest"}]`)
+	byKey, err := once.FromKey("order-17")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, id := range map[string]once.ID{"random": once.NewID(), "key": byKey} {
+		for n, want := range []once.Outcome{once.Created, once.Found, once.Found} {
+			object := &corev1.ConfigMap{
+				TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+				ObjectMeta: metav1.ObjectMeta{GenerateName: name + "-", Namespace: ns}, Data: map[string]string{"new": fmt.Sprint(n == 2)},
+			}
+			r, err := onceCreator(t).Create(t.Context(), object, id)
+			if err != nil || r.Outcome != want || r.Compared || r.Differs {
+				t.Errorf("%s, reconcile %d: %+v, %v", name, n, r, err)
+			}
+		}
 	}
 }

@@ -206,6 +206,7 @@ func lost(name, why string) string {
 // The ends of runs that the sessions don't have, because they depend on the moment of an event.
 func TestResults(t *testing.T) {
 	d, other := numbered(1, 1), numbered(2, 1)
+	unprinted := []create.Event{created(numbered(1, 2), "demo-1"), created(numbered(1, 2), "demo-2"), readTo(1)}
 	for _, test := range []struct {
 		name, args string
 		fate       fate
@@ -267,6 +268,19 @@ func TestResults(t *testing.T) {
 				sum(textInterrupted, 1, 0, 0, 0, 1), 130,
 			},
 		},
+		{
+			"each copy that can't be printed is named", "--count=2",
+			fate{stdout: gone{}},
+			unprinted,
+			run{"", lines(terminal.Errorf(textNotPrinted, "configmap/demo-1", "broken pipe"),
+				terminal.Errorf(textNotPrinted, "configmap/demo-2", "broken pipe")), 1},
+		},
+		{
+			"copies that can't be printed, without advice", "--count=2 --naming=server --attempts=1",
+			fate{stdout: gone{}},
+			unprinted,
+			run{"", lines("error: broken pipe", sum("not all results could be printed", 2, 0, 0, 0, 0)), 1},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := see(t, test.args, test.fate, test.events)
@@ -276,6 +290,11 @@ func TestResults(t *testing.T) {
 		})
 	}
 }
+
+// gone is a stdout whose reader went away.
+type gone struct{}
+
+func (gone) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 
 // An error names enough unexpected objects to recognize them.
 func TestUnexpectedObjectsAreCounted(t *testing.T) {

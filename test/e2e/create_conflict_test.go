@@ -1,0 +1,71 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+// Another object without a creation ID has the picked name. If it is too young, it may be the run's own, and the
+// outcome is unknown. If it is older than the run by the server's clock, the plugin tries the next name. Neither the
+// client's clock nor the Date header counts. lab/clock repeats the test with wrong clocks of the client.
+func TestCreateConflict(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		age            time.Duration // of the other object, by the server's clock
+		code, objects  int
+		stdout, stderr string
+	}{
+		"older":             {2 * time.Hour, 0, 2, oneCreated, retried(`configmap/demo-`+harness.Suffix, "trying %s")},
+		"too young to tell": {0, 4, 1, ``, unknownOutcome(`configmap/demo-`+harness.Suffix+` -n [^\n]*`, `[^\n]*`) + checkAlone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ns := harness.Namespace(t, single)
+			conflict := firstPost(func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					takeName(t, ns, r)
+					w.Header().Set("Date", "Fri, 01 Jan 2100 00:00:00 GMT") // the clock of a proxy
+					next.ServeHTTP(w, r)
+				})
+			})
+			proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+				if test.age == 0 || !strings.HasSuffix(r.URL.Path, "/selfsubjectreviews") {
+					return conflict(r)
+				}
+				return faultproxy.Respond(http.StatusCreated, http.Header{"Content-Type": {"application/json"}}, fmt.Sprintf(
+					`{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1","metadata":{"creationTimestamp":%q}}`,
+					time.Now().Add(test.age).UTC().Format(time.RFC3339)))
+			})
+			harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).
+				Expect(t, test.code, test.stdout, test.stderr)
+			expectConfigMaps(t, ns, test.objects)
+		})
+	}
+}
+
+// takeName creates another object under the name of a request before the request is sent on.
+func takeName(t *testing.T, namespace string, r *http.Request) {
+	var sent corev1.ConfigMap
+	body, err := io.ReadAll(r.Body)
+	if err := errors.Join(err, json.Unmarshal(body, &sent)); err != nil {
+		t.Error(err)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	holder := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: sent.Name}}
+	if _, err := harness.Clientset(t, single).CoreV1().ConfigMaps(namespace).Create(t.Context(), holder, metav1.CreateOptions{}); err != nil {
+		t.Error(err)
+	}
+}
