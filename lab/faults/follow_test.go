@@ -1,14 +1,24 @@
 package faults
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 )
 
 // follow runs a short watch while objects are created and deleted.
@@ -36,6 +46,32 @@ func TestFollow(t *testing.T) {
 	t.Run("restored", func(t *testing.T) { restored(t, cp, s.Plugin) })
 }
 
+// startWatch watches a prefix of ConfigMaps. expect waits until it has a number of names.
+func startWatch(t *testing.T, plugin string, config *rest.Config, prefix string) (w *Watch, expect func(n int64)) {
+	t.Helper()
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := controlplane.WriteKubeconfig(kubeconfig, config); err != nil {
+		t.Fatal(err)
+	}
+	w, err := StartWatch(t.Context(), plugin, "configmaps/"+prefix, "-n=default", "--kubeconfig="+kubeconfig, "--cache-dir="+t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.kill)
+	return w, func(n int64) {
+		t.Helper()
+		err := w.Until(t.Context(), func(r *v1alpha1.AuditReport) error {
+			if len(r.Items) != 1 || r.Items[0].Names != n {
+				return fmt.Errorf("not %d names: %+v", n, r.Items)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func restored(t *testing.T, cp *controlplane.ControlPlane, plugin string) {
 	a := &audits{cp: cp, client: clientOf(t, cp, cp.Servers[0])}
 	create := func(n int) {
@@ -44,27 +80,7 @@ func restored(t *testing.T, cp *controlplane.ControlPlane, plugin string) {
 		}
 	}
 	create(20)
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := controlplane.WriteKubeconfig(kubeconfig, cp.Admin()); err != nil {
-		t.Fatal(err)
-	}
-	w, err := StartWatch(t.Context(), plugin, "configmaps/kept-", "-n=default", "--kubeconfig="+kubeconfig, "--cache-dir="+t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.kill()
-	expect := func(names int64) {
-		t.Helper()
-		err := w.Until(t.Context(), func(r *v1alpha1.AuditReport) error {
-			if len(r.Items) != 1 || r.Items[0].Names != names {
-				return fmt.Errorf("not %d names: %+v", names, r.Items)
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	w, expect := startWatch(t, plugin, cp.Admin(), "kept-")
 	expect(20)
 	data, backup := filepath.Join(cp.Dir, "etcd-0"), filepath.Join(t.TempDir(), "backup")
 	stopped(t, cp, func() error { return os.CopyFS(backup, os.DirFS(data)) })
@@ -101,5 +117,106 @@ func stopped(t *testing.T, cp *controlplane.ControlPlane, what func() error) {
 		if err := step(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// lag is the delay of one of the servers. Each watch ends after watchEnds, so that the next one goes to the other
+// server.
+const lag, watchEnds = 1500 * time.Millisecond, 2 * time.Second
+
+// behind delays a response by the lag.
+type behind struct {
+	http.ResponseWriter
+	parts chan part
+}
+
+// part is a part of a response and the time at which it is sent.
+type part struct {
+	data []byte
+	at   time.Time
+}
+
+// send sends the parts until the response ends.
+func (b *behind) send(ctx context.Context) {
+	for p := range b.parts {
+		select {
+		case <-time.After(time.Until(p.at)):
+			_, _ = b.ResponseWriter.Write(p.data)
+			_ = http.NewResponseController(b.ResponseWriter).Flush()
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (b *behind) Write(p []byte) (int, error) {
+	b.parts <- part{bytes.Clone(p), time.Now().Add(lag)}
+	return len(p), nil
+}
+
+// Flush implements http.Flusher. Each part is flushed when it is sent.
+func (b *behind) Flush() {}
+
+// oneLags delays every second watch, like a server that lags.
+func oneLags(opened *atomic.Int64) func(*http.Request) faultproxy.Fault {
+	return func(r *http.Request) faultproxy.Fault {
+		if r.URL.Query().Get("watch") != "true" {
+			return nil
+		}
+		lags := opened.Add(1)%2 == 1
+		return func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				ctx, cancel := context.WithTimeout(r.Context(), watchEnds)
+				defer cancel()
+				if !lags {
+					next.ServeHTTP(w, r.WithContext(ctx))
+					return
+				}
+				late := &behind{w, make(chan part, 1000)}
+				var sent sync.WaitGroup
+				sent.Go(func() { late.send(ctx) })
+				defer sent.Wait()
+				defer close(late.parts)
+				next.ServeHTTP(late, r.WithContext(ctx))
+			})
+		}
+	}
+}
+
+// lagging watches through a balancer. The watches of one server behind it lag. No event is lost, and none counts
+// twice.
+func (a *audits) lagging(t *testing.T) {
+	first := a.made + 1
+	create := func(n int) {
+		for range n {
+			a.create(t, "lagging-")
+		}
+	}
+	create(20)
+	var opened atomic.Int64
+	proxy, err := faultproxy.StartBalancer(faultproxy.HTTP2, a.cp.Admin(), addresses(a.cp), oneLags(&opened))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(proxy.Close)
+	w, expect := startWatch(t, a.plugin, proxy.Config, "lagging-")
+	expect(20)
+	for range 40 {
+		create(1)
+		time.Sleep(watchEnds / 8)
+	}
+	for i := range uint32(10) {
+		name := names.Candidate("lagging-", "audits", first+i)
+		if err := a.client.CoreV1().ConfigMaps("default").Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect(50)
+	last, err := w.End()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := last.Items[0].Measured
+	if !last.Complete || last.Items[0].Names != 50 || m == nil || m.Creates != 40 || m.Deletes != 10 || m.Gaps != 0 || opened.Load() < 4 {
+		t.Errorf("after %d watches: %+v, %s", opened.Load(), last.Items[0], w.stderr())
 	}
 }

@@ -50,6 +50,7 @@ func TestReplicated(t *testing.T) {
 		s.Plugin = a.plugin
 		follow(t, cp, s, "configmaps,secrets,serviceaccounts")
 	})
+	t.Run("a watch of a server that lags", a.lagging)
 	t.Run("an audit, and the balancer's own responses", a.balanced)
 	t.Run("an audit of what is in no cache yet", a.isFresh)
 	t.Run("an audit without a valid response", a.reportsFailure)

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"fmt"
+	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -13,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -165,6 +168,48 @@ func withPlugin(t *testing.T, kubeconfig, script string) {
 	}
 	if err := clientcmd.WriteToFile(*config, kubeconfig); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// No process reads stdout, and the pipe is full. An interrupt ends the command, and each object that
+// exists is on stdout or on stderr.
+func TestInterruptWithoutAReader(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, single)
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const size, line = 4096, len("configmap/demo-bcdfg created\n")
+	if _, err := unix.FcntlInt(writer.Fd(), unix.F_SETPIPE_SZ, size); err != nil {
+		t.Fatal(err)
+	}
+	p := startCreate(t, kubeconfigOf(t, single.Admin()), writer, "-n", ns, "-f", harness.File(t, "cm.yaml", configMap), "--count=5000")
+	_ = writer.Close()
+	harness.Eventually(t, func() error { // until a line doesn't fit, and an object isn't printed
+		written, err := unix.IoctlGetInt(int(reader.Fd()), unix.TIOCINQ)
+		if n := len(harness.ConfigMaps(t, single, ns)); err == nil && (written <= size-line || n <= written/line) {
+			return fmt.Errorf("%d bytes, %d objects", written, n)
+		}
+		return err
+	})
+	p.signal(syscall.SIGINT)
+	p.prints(waiting)
+	p.ends(130)
+	stdout, err := io.ReadAll(reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed := map[string]bool{}
+	for _, name := range regexp.MustCompile(`configmap/(\S+)(?: -n \S+ was)? created`).FindAllStringSubmatch(string(stdout)+p.printed(), -1) {
+		printed[name[1]] = true
+	}
+	there := map[string]bool{}
+	for _, cm := range harness.ConfigMaps(t, single, ns) {
+		there[cm.Name] = true
+	}
+	if !maps.Equal(there, printed) {
+		t.Errorf("%d exist, %d are printed; stderr\n%s", len(there), len(printed), p.printed())
 	}
 }
 

@@ -260,6 +260,16 @@ func TestReportIsDated(t *testing.T) {
 	}
 }
 
+// With a gate, an audit counts prefixes that --min-count hides, and so does a watch.
+func TestScannerOfAGate(t *testing.T) {
+	r := newRun(t)
+	r.session.Cluster = fakeCluster(t)
+	r.about = audit.Options{MinCount: 1000, FailAboveCount: new(int64(4))}
+	if once, watch := r.scanner().MinCount, newWatched(r).newEngine().MinCount; once != 5 || watch != 5 {
+		t.Errorf("from %d and %d names on", once, watch)
+	}
+}
+
 // The screen shows a limited number of rows, unless the user sets --top. Pipes and reports
 // get all rows.
 func TestBound(t *testing.T) {
