@@ -56,7 +56,7 @@ var promises = []struct {
 		{"Your run can have any of these results.", "TestAdversary"},
 		{"After a deletion, another user's object can have your object's ID.", "TestAdversary"},
 		{"`created` and `exists` are the harmful results, because they mean the other user's object:", "TestAdversary"},
-		{"Keep Jobs longer than you repeat pipelines.", "TestAdversary"},
+		{"Don't delete a Job while its pipeline can be repeated.", "TestAdversary"},
 		{"Messages about failed and unknown objects print names, and `-v=8` prints IDs.", "TestSessions TestVerboseOutput"},
 		{"Former secrets are as strong as the current one.", "TestAdversary TestSecretsOfRuns"},
 		{"Remove a leaked secret, and use a new key.", "TestAdversary"},
