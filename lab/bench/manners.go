@@ -88,7 +88,7 @@ func (b *bench) mannersTable(ways []*imposition) string {
 			i.seconds.in("%.1f", "s"), i.growth.in("%.0f", "MB"), i.wait.in("%.1f", "ms"), i.ofIdle.in("%.2f", "times"))
 	}
 	kubectl, audit := ways[0], ways[1]
-	fmt.Fprintf(&text, "\nGrowth of the server, divided by that under kubectl: %s. Median time of a small request, divided by that on an idle server: %s. Time of the audit, divided by kubectl's: %s.\n",
+	fmt.Fprintf(&text, "\nGrowth of kube-apiserver's memory under the audit, divided by its growth under kubectl: %s. Median time of a small request, divided by that on an idle server: %s. Time of the audit, divided by kubectl's: %s.\n",
 		b.verdict(audit.growth.median()/kubectl.growth.median(), 0.5), b.verdict(audit.ofIdle.median(), 1.5),
 		b.verdict(audit.seconds.median()/kubectl.seconds.median(), 1./5))
 	return text.String()
