@@ -134,13 +134,20 @@ func TestResponseWithoutAName(t *testing.T) {
 
 // A type that is no longer served is a refusal: one POST and one GET. The same text of a proxy proves nothing.
 func TestTypeThatIsGone(t *testing.T) {
-	notFound := oncetest.Respond(http.StatusNotFound, "text/plain; charset=utf-8", "404 page not found\n")
-	for audit, want := range map[string]error{"6f2c9a3e": ErrRefused, "": ErrUnknown} {
+	const text = "404 page not found\n"
+	for _, c := range []struct {
+		audit, kind, body string // kube-apiserver sets Audit-Id in every response
+		want              error
+	}{
+		{"6f2c9a3e", "text/plain; charset=utf-8", text, ErrRefused},
+		{"", "text/plain; charset=utf-8", text, ErrUnknown},
+		{"6f2c9a3e", "text/html", "<html><body>" + text + "</body></html>", ErrUnknown},
+	} {
 		synctest.Test(t, func(t *testing.T) {
-			server := always(withHeader(notFound, "Audit-Id", audit)) // kube-apiserver sets it in every response
+			server := always(withHeader(oncetest.Respond(http.StatusNotFound, c.kind, c.body), "Audit-Id", c.audit))
 			_, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
-			if !errors.Is(err, want) || (asked(server, "create")+asked(server, "get") == 2) != (audit != "") {
-				t.Errorf("%v, %v", err, server.Requests())
+			if isGone := c.want == ErrRefused; !errors.Is(err, c.want) || (asked(server, "create")+asked(server, "get") == 2) != isGone {
+				t.Errorf("%+v: %v, %v", c, err, server.Requests())
 			}
 		})
 	}

@@ -1,12 +1,14 @@
 package once
 
 import (
+	"maps"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -25,10 +27,45 @@ func digest(t *testing.T, object runtime.Object) string {
 	return derive.Secret{}.Digest("id", derive.Object{}, content)
 }
 
-// pod returns a Pod with the spec.
-func pod(spec map[string]any) *unstructured.Unstructured {
-	metadata := map[string]any{"generateName": "p-"}
-	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}}
+// pod returns a Pod with the spec and more metadata.
+func pod(spec, metadata map[string]any) *unstructured.Unstructured {
+	all := map[string]any{"generateName": "p-"}
+	maps.Copy(all, metadata)
+	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": all, "spec": spec}}
+}
+
+// The digest doesn't contain null, fields of the server, the status and the ID.
+func TestDigest(t *testing.T) {
+	spec := map[string]any{"containers": []any{map[string]any{"name": "a"}}}
+	want := digest(t, pod(spec, nil))
+	with := pod(spec, nil)
+	with.Object["status"] = map[string]any{"phase": "Running"}
+	for name, pod := range map[string]runtime.Object{
+		"plain":       pod(spec, nil),
+		"null":        pod(map[string]any{"containers": []any{map[string]any{"name": "a", "env": nil}}, "volumes": nil}, nil),
+		"with status": with,
+		"a copy": pod(spec, map[string]any{
+			"name": "p-x4k2z", "namespace": "ns", "creationTimestamp": nil, "uid": "1", "generation": int64(2),
+			"deletionTimestamp": "2026-11-22T00:00:00Z", "labels": map[string]any{},
+			"annotations": map[string]any{Annotation: "v1-x", derive.DigestAnnotation: "v1-x"},
+		}),
+		"typed": &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{GenerateName: "p-"},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "a"}}},
+		},
+	} {
+		if got := digest(t, pod); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	for name, change := range map[string]map[string]any{
+		"a label": {"labels": map[string]any{"a": "b"}}, "an annotation": {"annotations": map[string]any{"a": "b"}},
+		"a finalizer": {"finalizers": []any{"a"}}, "an owner": {"ownerReferences": []any{map[string]any{"uid": "1"}}},
+	} {
+		if digest(t, pod(spec, change)) == want {
+			t.Errorf("%s doesn't count", name)
+		}
+	}
 }
 
 // older and newer are one API type, as two versions of a library define it.
@@ -109,7 +146,7 @@ func TestDigestOfTypedAndUnstructured(t *testing.T) {
 			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a"}}}},
 		},
 	}
-	same := pod(spec)
+	same := pod(spec, nil)
 	same.SetAPIVersion("apps/v1")
 	same.SetKind("Deployment")
 	if got, want := digest(t, deployment), digest(t, same); got != want {
@@ -129,6 +166,18 @@ func TestDigestOfEmpty(t *testing.T) {
 			}}},
 		}
 	}
+	budget := func(of *metav1.LabelSelector) runtime.Object {
+		return &policyv1.PodDisruptionBudget{
+			TypeMeta: metav1.TypeMeta{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"},
+			Spec:     policyv1.PodDisruptionBudgetSpec{Selector: of},
+		}
+	}
+	claim := func(of *metav1.LabelSelector) runtime.Object {
+		return &corev1.PersistentVolumeClaim{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
+			Spec:     corev1.PersistentVolumeClaimSpec{Selector: of},
+		}
+	}
 	spread := func(of *metav1.LabelSelector) runtime.Object {
 		return &batchv1.Job{
 			TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
@@ -139,10 +188,12 @@ func TestDigestOfEmpty(t *testing.T) {
 	}
 	for name, pair := range map[string][2]runtime.Object{
 		"namespaces of a peer": {policy(nil), policy(all)},
+		"Pods of a budget":     {budget(nil), budget(all)},
+		"volumes of a claim":   {claim(nil), claim(all)},
 		"Pods of a constraint": {spread(nil), spread(all)},
-		"a map":                {pod(map[string]any{}), pod(map[string]any{"switch": map[string]any{}})},
-		"a list":               {pod(map[string]any{}), pod(map[string]any{"switch": []any{}})},
-		"null":                 {pod(map[string]any{"a": map[string]any{}}), pod(map[string]any{"a": nil})},
+		"a map":                {pod(map[string]any{}, nil), pod(map[string]any{"switch": map[string]any{}}, nil)},
+		"a list":               {pod(map[string]any{}, nil), pod(map[string]any{"switch": []any{}}, nil)},
+		"null":                 {pod(map[string]any{"a": map[string]any{}}, nil), pod(map[string]any{"a": nil}, nil)},
 	} {
 		if digest(t, pair[0]) == digest(t, pair[1]) {
 			t.Errorf("%s: the same digest", name)
