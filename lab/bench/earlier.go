@@ -88,7 +88,7 @@ func (b *bench) compareWith(ctx context.Context, cp *controlplane.ControlPlane, 
 		worst, times = max(worst, client.median()), append(times, ratios(c.seconds))
 		fmt.Fprintf(&text, "| %s | %s | %s | %s |\n", way.name, times[len(times)-1].in("%.2f", "×"), client.in("%.2f", "×"), ratios(c.memory).in("%.2f", "×"))
 	}
-	fmt.Fprintf(&text, "\nEach number is that of this commit, divided by that of %s in the same turn. Greatest ratio of processor times: %s. Time with `%s`: %s.\n",
+	fmt.Fprintf(&text, "\nThe two programs ran in turns. Each number is that of the measured commit, divided by that of %s in the same turn. Greatest ratio of processor times: %s. Time with `%s`: %s.\n",
 		b.earlier, b.verdict(worst, earlierBar), concurrent, b.verdict(times[1].median(), timeBar))
 	return text.String(), nil
 }

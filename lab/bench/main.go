@@ -124,9 +124,9 @@ func (b *bench) write(ctx context.Context, s section, printOnly bool) error {
 		heading, text, _ = strings.Cut(text, "\n")
 		heading += "\n\n"
 	}
-	server := b.server + ", with the lists in its cache"
+	server := b.server + " (lists come from its cache)"
 	if s.old {
-		server = b.old + ", with nothing in its cache"
+		server = b.old + " (lists come from etcd)"
 	}
 	text = heading + b.conditions(server) + "\n" + strings.TrimSpace(text) + "\n"
 	fmt.Println(text)
