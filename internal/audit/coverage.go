@@ -50,7 +50,7 @@ func (b *builder) wasRead(key v1alpha1.PrefixRef, read []census.Resource, skippe
 	return slices.ContainsFunc(read, isType) && !slices.ContainsFunc(skipped, hole)
 }
 
-// typeObjects returns numbers of objects as a report has them.
+// typeObjects returns the number of objects of each type, in the format of a report.
 func typeObjects(counts []census.TypeCount) []v1alpha1.TypeObjects {
 	var result []v1alpha1.TypeObjects
 	for _, count := range counts {

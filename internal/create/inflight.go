@@ -173,7 +173,8 @@ func (s *Session) Abandon() ([]Sent, Summary) {
 	return all, Summary{Tally: f.tally, Documents: f.documents, Unread: unread}
 }
 
-// readRest reads the rest of the batch of a run that hangs. It reports whether reading takes too long.
+// readRest reads the documents that a hanging run has not read yet, so that they count as not attempted. unread is true
+// if reading takes too long, or has not begun.
 func (s *Session) readRest() (unread bool) {
 	s.inFlight.mu.Lock()
 	r := s.inFlight.reader

@@ -146,7 +146,7 @@ func TestTypeThatIsGone(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			server := always(withHeader(oncetest.Respond(http.StatusNotFound, c.kind, c.body), "Audit-Id", c.audit))
 			_, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
-			if isGone := c.want == ErrRefused; !errors.Is(err, c.want) || (asked(server, "create")+asked(server, "get") == 2) != isGone {
+			if isGone := errors.Is(c.want, ErrRefused); !errors.Is(err, c.want) || (asked(server, "create")+asked(server, "get") == 2) != isGone {
 				t.Errorf("%+v: %v, %v", c, err, server.Requests())
 			}
 		})

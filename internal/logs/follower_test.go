@@ -116,7 +116,7 @@ func TestUnlisted(t *testing.T) {
 	}
 }
 
-// A response that ends within a line that is longer than maxLine is a gap.
+// If a response ends within a line of more than maxLine bytes, the log has a gap.
 func TestLongLine(t *testing.T) {
 	t.Parallel()
 	k := &kubelet{}

@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 )
 
-// A resource type with more than 20,000 objects is read namespace by namespace at the version of a first page. The
-// real server returns exactly the objects that this page announced, even if others were created since.
+// A resource type with more than 20,000 objects is read namespace by namespace at the version of a first page.
+// kube-apiserver returns as many objects as this page has and announces, even if others were created since.
 func testDivided(t *testing.T, c *cluster) {
 	c.store(t, "team", 20_001)
 	s := census.Scanner{Config: c.Admin(), ChunkSize: 1000}

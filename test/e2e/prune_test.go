@@ -300,8 +300,8 @@ func TestPruneOfObjectsThatChange(t *testing.T) {
 	}
 }
 
-// Objects with a finalizer are not yet deleted. A plan names the creators of a prefix if there are several. Names of
-// another generateName with the same first 58 bytes are similar, and are left.
+// Objects with a finalizer are not yet deleted. A plan names the creators of a prefix if there are several.
+// Objects of another generateName with the same first 58 bytes stay, and prune suggests that generateName.
 func TestPruneReportsWhatIsSo(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)

@@ -99,7 +99,7 @@ func bursts(prefix string, before, names float64, period, kept time.Duration) po
 	return pool{namespace: "ci", prefix: prefix, names: sum(constant(before), left), creates: creates}
 }
 
-// with sets the number of attempts of the server, and the number of generateNames.
+// with sets how many names the server tries per create, and how many generateNames share the prefix of the pool.
 func (p pool) with(attempts, generateNames int) pool {
 	p.attempts, p.generateNames = attempts, generateNames
 	return p

@@ -274,7 +274,8 @@ func check(ts *testscript.TestScript, name, now string) {
 	}
 }
 
-// kept returns now, with the lines of an older recording that differ only in names, ages and times. So few pages change.
+// kept returns the new output. If a line differs from a recorded one only in names, ages and times, it is the recorded
+// one. So few pages change.
 func kept(recorded, now string) string {
 	old := map[string][]string{}
 	for line := range strings.Lines(recorded) {

@@ -116,7 +116,7 @@ func (s *serving) start(ctx context.Context, group *errgroup.Group) {
 	})
 }
 
-// stopped returns why a server has stopped before its end.
+// stopped returns an error if an HTTP server has stopped by itself, and nil if it was shut down.
 func stopped(flag string, err error) error {
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil

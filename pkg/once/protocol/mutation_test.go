@@ -111,8 +111,8 @@ func TestModelFindsTooFewRechecks(t *testing.T) {
 	}
 }
 
-// An ID of an owner has one name. With a second name, a reconcile that finds the first name free again would create a
-// second object.
+// An ID of an owner has one name. If it had a second, an object could be created under it while another object has the
+// first name. When that object is deleted, the next reconcile would create a second object under the first name.
 func TestModelFindsASecondName(t *testing.T) {
 	if _, err := (model{depth: 8, config: ofAKey, again: true, calm: true}).explore(); err == nil {
 		t.Error("the model does not find it")
