@@ -249,3 +249,73 @@ func TestRestWithBrokenResponses(t *testing.T) {
 		t.Errorf("%d lines, gaps %+v", len(k.lines), gaps)
 	}
 }
+
+// A response that ends within a repeated line says nothing about the end of the log. An end without a line break is
+// a line.
+func TestResponsesThatEndWithinALine(t *testing.T) {
+	t.Parallel()
+	k := &kubelet{}
+	all := line(1, "first") + line(2, "second") + strings.TrimSuffix(line(3, "third"), "\n")
+	ends1, ends2 := strings.Index(all, "st\n"), strings.Index(all, "ond\n")
+	k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
+		switch n {
+		case 1:
+			fmt.Fprint(w, all[:ends2+len("ond\n")])
+		case 2, 4, 6:
+			fmt.Fprint(w, all[:ends1]) // a line that was read before
+		case 3:
+			fmt.Fprint(w, all[:ends2])
+		case 5:
+			fmt.Fprint(w, all[:len(all)-len("ird")]) // a line that wasn't
+		default:
+			fmt.Fprint(w, all)
+		}
+	}
+	f := follow(t, k)
+	k.set(f, podIn("ours", ends, corev1.PodSucceeded))
+	f.Drain()
+	if want := []string{"first", "second", "third"}; !slices.Equal(k.lines, want) || len(k.gaps()) > 0 {
+		t.Errorf("lines %q, want %q, and gaps %+v", k.lines, want, k.gaps())
+	}
+}
+
+// A stream that ends within a repeated line says nothing about the end of the log, even if it is the last one before the
+// container ends.
+func TestStreamThatEndsWithinALine(t *testing.T) {
+	t.Parallel()
+	k := &kubelet{}
+	k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
+		text := line(1, "first")
+		if n == 3 {
+			text = strings.TrimSuffix(text, "st\n")
+		}
+		fmt.Fprint(w, text)
+	}
+	f := follow(t, k)
+	k.set(f, podIn("ours", runs, corev1.PodRunning))
+	k.requested(t, 3)
+	k.set(f, podIn("ours", ends, corev1.PodSucceeded))
+	f.Drain()
+	if want := []string{"first"}; !slices.Equal(k.lines, want) || len(k.gaps()) > 0 {
+		t.Errorf("lines %q, want %q, and gaps %+v", k.lines, want, k.gaps())
+	}
+}
+
+// The end of a rotated log is a line, even if it has no line break.
+func TestRestOfARotatedLog(t *testing.T) {
+	t.Parallel()
+	k := &kubelet{}
+	k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
+		text := line(1, "first")
+		if n > 1 {
+			text = strings.TrimSuffix(line(2, "second"), "\n")
+		}
+		fmt.Fprint(w, text)
+	}
+	f := follow(t, k)
+	k.set(f, podIn("ours", ends, corev1.PodSucceeded))
+	f.Drain()
+	if want := []string{"first", "second"}; !slices.Equal(k.lines, want) || len(k.gaps()) != 1 {
+		t.Errorf("lines %q, want %q, and gaps %+v, want one", k.lines, want, k.gaps())
+	}
+}

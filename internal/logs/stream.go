@@ -19,6 +19,8 @@ const (
 	// maxLine bounds the part of a line in memory. A longer line is passed on in parts.
 	maxLine    = 1 << 20
 	bufferSize = 64 << 10
+
+	rotated = "the log was rotated" // reason of a gap
 )
 
 var (
@@ -30,9 +32,10 @@ var (
 // position identifies the last line of a run that was passed on. A request can resume only at a whole second. So
 // its response repeats earlier lines up to the position.
 type position struct {
-	last   fingerprint
-	latest time.Time // the latest time of a line
-	rest   string    // unterminated end of the last response
+	last    fingerprint
+	latest  time.Time // the latest time of a line
+	rest    string    // unterminated end of the last response
+	rotated bool      // that response doesn't have the last line
 }
 
 // fingerprint identifies a line by its time in nanoseconds, and by the texts of all lines in a row with that time.
@@ -95,9 +98,8 @@ func (r *reader) readAll(in *bufio.Reader) error {
 			r.container.gap(time.Time{}, "the response ended within a long line")
 		}
 		switch {
-		case errors.Is(err, io.EOF) && !ends && len(part) > 0 && begins:
-			r.container.read.rest = string(part)
-			return nil
+		case errors.Is(err, io.EOF) && begins:
+			return r.end(part)
 		case errors.Is(err, io.EOF) && r.skips:
 			return errNotThere
 		case errors.Is(err, io.EOF):
@@ -110,6 +112,25 @@ func (r *reader) readAll(in *bufio.Reader) error {
 		}
 		begins = ends
 	}
+}
+
+// end records the unterminated end of a response, which is empty or the beginning of a line.
+func (r *reader) end(rest []byte) error {
+	c := r.container
+	if r.skips {
+		at, _, err := split(rest)
+		switch {
+		case len(rest) == 0:
+			return errNotThere
+		case err != nil || !at.After(c.read.latest): // the beginning of a line that was passed on before
+			return io.ErrUnexpectedEOF
+		}
+		if err := c.recheck(r.ctx, r.previous); err != nil {
+			return err
+		}
+	}
+	c.read.rest, c.read.rotated = string(rest), r.skips
+	return nil
 }
 
 // readPart reads a line without its end. If the line is longer than maxLine, it reads a part of it.
@@ -179,7 +200,7 @@ func (r *reader) isNew() (bool, error) {
 		return false, err
 	}
 	r.skips = false
-	c.gap(r.seen.at, "the log was rotated")
+	c.gap(r.seen.at, rotated)
 	return true, nil
 }
 
@@ -190,7 +211,7 @@ func (c *container) pass(m fingerprint, text []byte) {
 		c.tail = c.tail[1:]
 	}
 	c.tail = append(c.tail, string(text[:min(len(text), tailBytes)]))
-	c.read.last, c.read.rest = m, ""
+	c.read.last, c.read.rest, c.read.rotated = m, "", false
 	if m.at.After(c.read.latest) {
 		c.read.latest = m.at
 	}
@@ -199,6 +220,9 @@ func (c *container) pass(m fingerprint, text []byte) {
 // passRest passes on the last line of an ended run, if it has no line break.
 func (c *container) passRest() {
 	if at, text, err := split([]byte(c.read.rest)); err == nil {
+		if c.read.rotated {
+			c.gap(at, rotated)
+		}
 		c.pass(c.read.last.next(at, text), text)
 	}
 }
