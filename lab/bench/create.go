@@ -142,8 +142,8 @@ func manyDocuments(ctx context.Context, b *bench, cp *controlplane.ControlPlane)
 		return "", err
 	}
 	kubectl, raw, cores := c.seconds[0].median(), c.seconds[4].median(), runtime.NumCPU()
-	return fmt.Sprintf("### A file of %s documents, strict validation\n\n%s\nTime, divided by that of the requests alone: %s. kubectl's: %.2f. "+
-		"Time, divided by kubectl's: %.2f. With `%s`: %s. If all %d cores were always busy, it would be %.2f. "+
+	return fmt.Sprintf("### A file of %s documents, strict validation\n\n%s\nTime, divided by that of the requests alone: %s. The same ratio of kubectl: %.2f. "+
+		"Time, divided by kubectl's: %.2f. With `%s`: %s. If all %d cores were always busy, this ratio would be %.2f. "+
 		"With `--naming=server`, where objects carry no annotation: %.2f. %s",
 		humanize.Grouped(n), c.table(true), b.verdict(c.seconds[1].median()/raw, orderBar), kubectl/raw,
 		c.seconds[1].median()/kubectl, concurrent, b.verdict(c.seconds[2].median()/kubectl, atOnceBar),

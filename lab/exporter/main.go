@@ -177,7 +177,7 @@ func (l *lab) growth(ctx context.Context, c crowd) (string, error) {
 		err = fmt.Errorf("%d new prefixes need %d MiB, and the limit is %d MiB", c.prefixes, peak>>20, limit>>20)
 	}
 	return fmt.Sprintf("\nWhile the exporter ran, a tenant created %s ConfigMaps in %.0f s, each with its own prefix. "+
-		"The exporter had counted all of them after %.0f more seconds. Its peak of resident memory was %d MiB (limit %d MiB).\n",
+		"The exporter had counted all of them %.0f s later. Its peak of resident memory was %d MiB (limit %d MiB).\n",
 		humanize.Grouped(c.n()), created.Seconds(), counted.Seconds(), peak>>20, limit>>20), err
 }
 

@@ -109,7 +109,6 @@ var notRun = []struct{ pattern, reason string }{
 	{`^ln -s kubectl-genname `, "run by test/release"},
 	{`^kubectl genname create -n ci -f migration.yaml `, "run by TestPipelineGuide of test/e2e, in a namespace of its own"},
 	{`^kubectl delete job NAME -n ci$`, "run by TestExamplePipelineOfAFailedJob of test/e2e"},
-	{`^kubectl get --raw /metrics \| grep `, "run by test/e2e, which takes it from the page"},
 	{`^kubectl genname audit -A -o json > audit.json$`, "run as an example of report by test/e2e"},
 	{`^kubectl genname duplicates `, "run by the session duplicates, in a namespace of its own"},
 	{`^kubectl (apply -k deploy/exporter|rollout status deployment/genname-exporter)`, "needs nodes; exporterManifests of test/e2e creates the objects"},

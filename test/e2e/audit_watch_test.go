@@ -8,16 +8,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -345,29 +341,4 @@ func typeRemoved(t *testing.T, cp *controlplane.ControlPlane) {
 		t.Error(text)
 	}
 	u.Run("create", "-n", ns, "-f", gear).Expect(t, 1, ``, `Error from server \(NotFound\): error when creating "[^"]*": the server could not find the requested resource \(post gears.example.e2e\)\n`)
-}
-
-// The command of the documentation shows the conflicts that the server counted beside the expected
-// ones.
-func TestConflictsOfTheServer(t *testing.T) {
-	ns := harness.Namespace(t, retrying)
-	jobs := harness.Clientset(t, retrying).BatchV1().Jobs(ns)
-	pod := corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-		RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "a", Image: "a"}},
-	}}
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "one"}, Spec: batchv1.JobSpec{Template: pod}}
-	if _, err := jobs.Create(t.Context(), job, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := jobs.Create(t.Context(), job, metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile(harness.Root + "docs/internals/watch-engine.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	command := regexp.MustCompile(`(?m)^    kubectl get --raw /metrics .*$`).FindString(string(page))
-	u := harness.As(t, retrying.Admin())
-	r := harness.NewShell(t, u.Kubeconfig).Run("sh", "-c", command)
-	r.Expect(t, 0, `apiserver_request_total\{[^\n]*code="409"[^\n]*resource="jobs"[^\n]*\} \d+\n`, ``)
 }
