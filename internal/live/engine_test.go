@@ -356,6 +356,9 @@ func TestChurn(t *testing.T) {
 			server.Lock()
 			server.Faults = false
 			server.Unlock()
+			for path := range paths { // the names can be right before the last create and delete are counted
+				add(server, path, "last-", 1)
+			}
 			want := fresh(t, server, pods, jobs, nodes)
 			eventually(t, func() string { return e.differs(want) })
 			check(t, e, c, before, counted, seed <= 1)
