@@ -1,15 +1,17 @@
 package logs
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -56,17 +58,51 @@ func (k *kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	refuse(w, apierrors.NewForbidden(corev1.Resource("pods"), "", errors.New("no")))
 }
 
+// RoundTrip serves a request without a network, in the time of testing/synctest.
+func (k *kubelet) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, out := io.Pipe()
+	w := &response{header: http.Header{}, out: out, code: make(chan int, 1)}
+	context.AfterFunc(r.Context(), func() { _ = out.CloseWithError(r.Context().Err()) })
+	go func() {
+		defer func() {
+			broken := recover() // http.ErrAbortHandler
+			w.WriteHeader(http.StatusOK)
+			if broken != nil {
+				_ = out.CloseWithError(io.ErrUnexpectedEOF)
+			}
+			_ = out.CloseWithError(r.Context().Err())
+		}()
+		k.ServeHTTP(w, r)
+	}()
+	return &http.Response{StatusCode: <-w.code, Header: w.header, Body: body, Request: r}, nil
+}
+
+// response is the writer of a response.
+type response struct {
+	header http.Header
+	out    io.Writer
+	code   chan int
+	once   sync.Once
+}
+
+func (w *response) Header() http.Header { return w.header }
+
+func (w *response) WriteHeader(code int) { w.once.Do(func() { w.code <- code }) }
+
+func (w *response) Write(data []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	return w.out.Write(data)
+}
+
 // follow starts a follower whose informer is the test.
 func follow(t *testing.T, k *kubelet) *Follower {
 	t.Helper()
-	server := httptest.NewServer(k)
-	t.Cleanup(server.CloseClientConnections)
-	client, err := typedcore.NewForConfig(&rest.Config{Host: server.URL, QPS: -1})
+	client, err := typedcore.NewForConfig(&rest.Config{Transport: k, QPS: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return Start(t.Context(), Config{
-		Client: client, Streams: 10, RetryTimeout: 3 * time.Second,
+		Client: client, Streams: 10, RetryTimeout: 20 * time.Second,
 		Line: func(_ Container, text []byte) {
 			k.mu.Lock()
 			defer k.mu.Unlock()
@@ -89,50 +125,45 @@ func (k *kubelet) set(f *Follower, pod *corev1.Pod) {
 }
 
 // requested waits for the nth request of the log.
-func (k *kubelet) requested(t *testing.T, n int) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+func (k *kubelet) requested(n int) {
+	for logs := 0; logs < n; time.Sleep(5 * time.Millisecond) {
 		k.mu.Lock()
-		logs := k.logs
+		logs = k.logs
 		k.mu.Unlock()
-		if logs >= n {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d requests of the log, want %d", logs, n)
-		}
 	}
 }
 
 // Pods that can't be listed are reported.
 func TestUnlisted(t *testing.T) {
-	t.Parallel()
-	k := &kubelet{forbidden: true}
-	f := follow(t, k)
-	f.sources = []pods.Source{{Namespace: "ns"}}
-	f.Drain()
-	if len(k.events) != 1 || !apierrors.IsForbidden(k.events[0].(Unlisted).Err) {
-		t.Errorf("%+v", k.events)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		k := &kubelet{forbidden: true}
+		f := follow(t, k)
+		f.sources = []pods.Source{{Namespace: "ns"}}
+		f.Drain()
+		if len(k.events) != 1 || !apierrors.IsForbidden(k.events[0].(Unlisted).Err) {
+			t.Errorf("%+v", k.events)
+		}
+	})
 }
 
 // If a response ends within a line of more than maxLine bytes, the log has a gap.
 func TestLongLine(t *testing.T) {
-	t.Parallel()
-	k := &kubelet{}
-	k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
-		long := line(1, strings.Repeat("x", 3*maxLine))
-		if n == 1 {
-			long = long[:5*maxLine/2]
+	synctest.Test(t, func(t *testing.T) {
+		k := &kubelet{}
+		k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
+			long := line(1, strings.Repeat("x", 3*maxLine))
+			if n == 1 {
+				long = long[:5*maxLine/2]
+			}
+			fmt.Fprint(w, long)
 		}
-		fmt.Fprint(w, long)
-	}
-	f := follow(t, k)
-	k.set(f, podIn("ours", ends, corev1.PodSucceeded))
-	f.Drain()
-	if len(k.gaps()) != 1 {
-		t.Errorf("%d parts, gaps %+v", len(k.lines), k.gaps())
-	}
+		f := follow(t, k)
+		k.set(f, podIn("ours", ends, corev1.PodSucceeded))
+		f.Drain()
+		if len(k.gaps()) != 1 {
+			t.Errorf("%d parts, gaps %+v", len(k.lines), k.gaps())
+		}
+	})
 }
 
 func (k *kubelet) gaps() (gaps []Gap) {
@@ -177,145 +208,174 @@ func refuse(w http.ResponseWriter, err *apierrors.StatusError) {
 
 // Another user's Pod has the name of ours before the informer reports it. None of its lines is printed.
 func TestAnotherPodOfTheName(t *testing.T) {
-	t.Parallel()
-	k := &kubelet{}
-	k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
-		if n == 1 {
-			k.mu.Lock()
-			k.pod = podIn("theirs", runs, corev1.PodRunning)
-			k.mu.Unlock()
-			fmt.Fprint(w, line(1, "ours"))
-			return
+	synctest.Test(t, func(t *testing.T) {
+		k := &kubelet{}
+		k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
+			if n == 1 {
+				k.mu.Lock()
+				k.pod = podIn("theirs", runs, corev1.PodRunning)
+				k.mu.Unlock()
+				fmt.Fprint(w, line(1, "ours"))
+				return
+			}
+			fmt.Fprint(w, line(10, "theirs"))
 		}
-		fmt.Fprint(w, line(10, "theirs"))
-	}
-	f := follow(t, k)
-	k.set(f, podIn("ours", runs, corev1.PodRunning))
-	k.requested(t, 3)
-	f.update(podIn("ours", ends, corev1.PodSucceeded), true)
-	f.Drain()
-	f.update(podIn("ours", runs, corev1.PodRunning), false) // from a list that is late
-	if known, is := f.pods["ours"]; known != nil || !is {
-		t.Errorf("a Pod that is gone is kept: %+v", known)
-	}
-	if want := []string{"ours"}; !slices.Equal(k.lines, want) {
-		t.Errorf("%q, want %q", k.lines, want)
-	}
+		f := follow(t, k)
+		k.set(f, podIn("ours", runs, corev1.PodRunning))
+		k.requested(3)
+		f.update(podIn("ours", ends, corev1.PodSucceeded), true)
+		f.Drain()
+		f.update(podIn("ours", runs, corev1.PodRunning), false) // from a list that is late
+		if known, is := f.pods["ours"]; known != nil || !is {
+			t.Errorf("a Pod that is gone is kept: %+v", known)
+		}
+		if want := []string{"ours"}; !slices.Equal(k.lines, want) {
+			t.Errorf("%q, want %q", k.lines, want)
+		}
+	})
+}
+
+// A Pod that is deleted when the wait ends may have more lines, even if the informer doesn't report the delete yet.
+func TestDeletedAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &kubelet{}
+		k.log = func(w http.ResponseWriter, r *http.Request, n int) {
+			fmt.Fprint(w, line(1, "first"))
+			if n > 1 {
+				<-r.Context().Done()
+			}
+		}
+		f := follow(t, k)
+		f.sources = pods.Sources([]pods.Owner{{Namespace: "ns", Name: "p", UID: "ours"}})
+		k.set(f, podIn("ours", runs, corev1.PodRunning))
+		k.requested(2)
+		k.mu.Lock()
+		k.pod = podIn("theirs", ends, corev1.PodSucceeded)
+		k.mu.Unlock()
+		f.Drain()
+		if gaps := k.gaps(); len(k.lines) != 1 || len(gaps) != 1 || gaps[0].Reason != "the Pod was deleted" {
+			t.Errorf("lines %q, gaps %+v", k.lines, gaps)
+		}
+	})
 }
 
 // An empty response before an outage proves nothing about the lines that were written during it.
 func TestGapAfterAnOutage(t *testing.T) {
-	t.Parallel()
-	k := &kubelet{}
-	k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
-		switch {
-		case n < 3:
-			fmt.Fprint(w, line(1, "first"))
-		case n < 5:
-			refuse(w, apierrors.NewInternalError(errors.New("the kubelet is unreachable")))
-		default:
-			refuse(w, apierrors.NewNotFound(corev1.Resource("pods"), "p"))
+	synctest.Test(t, func(t *testing.T) {
+		k := &kubelet{}
+		k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
+			switch {
+			case n < 3:
+				fmt.Fprint(w, line(1, "first"))
+			case n < 5:
+				refuse(w, apierrors.NewInternalError(errors.New("the kubelet is unreachable")))
+			default:
+				refuse(w, apierrors.NewNotFound(corev1.Resource("pods"), "p"))
+			}
 		}
-	}
-	f := follow(t, k)
-	k.set(f, podIn("ours", runs, corev1.PodRunning))
-	k.requested(t, 4)
-	k.set(f, podIn("ours", ends, corev1.PodFailed))
-	f.Drain()
-	if gaps := k.gaps(); len(k.lines) != 1 || len(gaps) != 1 {
-		t.Errorf("lines %q, gaps %+v, want one of each", k.lines, gaps)
-	}
+		f := follow(t, k)
+		k.set(f, podIn("ours", runs, corev1.PodRunning))
+		k.requested(4)
+		k.set(f, podIn("ours", ends, corev1.PodFailed))
+		f.Drain()
+		if gaps := k.gaps(); len(k.lines) != 1 || len(gaps) != 1 {
+			t.Errorf("lines %q, gaps %+v, want one of each", k.lines, gaps)
+		}
+	})
 }
 
 // The rest of a log is read for as long as requests bring lines, and no line is printed twice.
 func TestRestWithBrokenResponses(t *testing.T) {
-	t.Parallel()
-	k := &kubelet{}
-	const responses = 30
-	k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
-		for i := range min(n, responses) * 10 {
-			fmt.Fprint(w, line(i, fmt.Sprint("line ", i)))
+	synctest.Test(t, func(t *testing.T) {
+		k := &kubelet{}
+		const responses = 30
+		k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
+			for i := range min(n, responses) * 10 {
+				fmt.Fprint(w, line(i, fmt.Sprint("line ", i)))
+			}
+			if n < responses {
+				time.Sleep(time.Second) // all of them take longer than RetryTimeout
+				panic(http.ErrAbortHandler)
+			}
 		}
-		_ = http.NewResponseController(w).Flush()
-		if n < responses {
-			time.Sleep(200 * time.Millisecond) // all of them take longer than RetryTimeout
-			panic(http.ErrAbortHandler)
+		f := follow(t, k)
+		k.set(f, podIn("ours", ends, corev1.PodSucceeded))
+		f.Drain()
+		if gaps := k.gaps(); len(k.lines) != responses*10 || len(gaps) > 0 {
+			t.Errorf("%d lines, gaps %+v", len(k.lines), gaps)
 		}
-	}
-	f := follow(t, k)
-	k.set(f, podIn("ours", ends, corev1.PodSucceeded))
-	f.Drain()
-	if gaps := k.gaps(); len(k.lines) != responses*10 || len(gaps) > 0 {
-		t.Errorf("%d lines, gaps %+v", len(k.lines), gaps)
-	}
+	})
 }
 
 // A response that ends within a repeated line says nothing about the end of the log. An end without a line break is
 // a line.
 func TestResponsesThatEndWithinALine(t *testing.T) {
-	t.Parallel()
-	k := &kubelet{}
-	all := line(1, "first") + line(2, "second") + strings.TrimSuffix(line(3, "third"), "\n")
-	ends1, ends2 := strings.Index(all, "st\n"), strings.Index(all, "ond\n")
-	k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
-		switch n {
-		case 1:
-			fmt.Fprint(w, all[:ends2+len("ond\n")])
-		case 2, 4, 6:
-			fmt.Fprint(w, all[:ends1]) // a line that was read before
-		case 3:
-			fmt.Fprint(w, all[:ends2])
-		case 5:
-			fmt.Fprint(w, all[:len(all)-len("ird")]) // a line that wasn't
-		default:
-			fmt.Fprint(w, all)
+	synctest.Test(t, func(t *testing.T) {
+		k := &kubelet{}
+		all := line(1, "first") + line(2, "second") + strings.TrimSuffix(line(3, "third"), "\n")
+		ends1, ends2 := strings.Index(all, "st\n"), strings.Index(all, "ond\n")
+		k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
+			switch n {
+			case 1:
+				fmt.Fprint(w, all[:ends2+len("ond\n")])
+			case 2, 4, 6:
+				fmt.Fprint(w, all[:ends1]) // a line that was read before
+			case 3:
+				fmt.Fprint(w, all[:ends2])
+			case 5:
+				fmt.Fprint(w, all[:len(all)-len("ird")]) // a line that wasn't
+			default:
+				fmt.Fprint(w, all)
+			}
 		}
-	}
-	f := follow(t, k)
-	k.set(f, podIn("ours", ends, corev1.PodSucceeded))
-	f.Drain()
-	if want := []string{"first", "second", "third"}; !slices.Equal(k.lines, want) || len(k.gaps()) > 0 {
-		t.Errorf("lines %q, want %q, and gaps %+v", k.lines, want, k.gaps())
-	}
+		f := follow(t, k)
+		k.set(f, podIn("ours", ends, corev1.PodSucceeded))
+		f.Drain()
+		if want := []string{"first", "second", "third"}; !slices.Equal(k.lines, want) || len(k.gaps()) > 0 {
+			t.Errorf("lines %q, want %q, and gaps %+v", k.lines, want, k.gaps())
+		}
+	})
 }
 
 // A stream that ends within a repeated line says nothing about the end of the log, even if it is the last one before the
 // container ends.
 func TestStreamThatEndsWithinALine(t *testing.T) {
-	t.Parallel()
-	k := &kubelet{}
-	k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
-		text := line(1, "first")
-		if n == 3 {
-			text = strings.TrimSuffix(text, "st\n")
+	synctest.Test(t, func(t *testing.T) {
+		k := &kubelet{}
+		k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
+			text := line(1, "first")
+			if n == 3 {
+				text = strings.TrimSuffix(text, "st\n")
+			}
+			fmt.Fprint(w, text)
 		}
-		fmt.Fprint(w, text)
-	}
-	f := follow(t, k)
-	k.set(f, podIn("ours", runs, corev1.PodRunning))
-	k.requested(t, 3)
-	k.set(f, podIn("ours", ends, corev1.PodSucceeded))
-	f.Drain()
-	if want := []string{"first"}; !slices.Equal(k.lines, want) || len(k.gaps()) > 0 {
-		t.Errorf("lines %q, want %q, and gaps %+v", k.lines, want, k.gaps())
-	}
+		f := follow(t, k)
+		k.set(f, podIn("ours", runs, corev1.PodRunning))
+		k.requested(3)
+		k.set(f, podIn("ours", ends, corev1.PodSucceeded))
+		f.Drain()
+		if want := []string{"first"}; !slices.Equal(k.lines, want) || len(k.gaps()) > 0 {
+			t.Errorf("lines %q, want %q, and gaps %+v", k.lines, want, k.gaps())
+		}
+	})
 }
 
 // The end of a rotated log is a line, even if it has no line break.
 func TestRestOfARotatedLog(t *testing.T) {
-	t.Parallel()
-	k := &kubelet{}
-	k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
-		text := line(1, "first")
-		if n > 1 {
-			text = strings.TrimSuffix(line(2, "second"), "\n")
+	synctest.Test(t, func(t *testing.T) {
+		k := &kubelet{}
+		k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
+			text := line(1, "first")
+			if n > 1 {
+				text = strings.TrimSuffix(line(2, "second"), "\n")
+			}
+			fmt.Fprint(w, text)
 		}
-		fmt.Fprint(w, text)
-	}
-	f := follow(t, k)
-	k.set(f, podIn("ours", ends, corev1.PodSucceeded))
-	f.Drain()
-	if want := []string{"first", "second"}; !slices.Equal(k.lines, want) || len(k.gaps()) != 1 {
-		t.Errorf("lines %q, want %q, and gaps %+v, want one", k.lines, want, k.gaps())
-	}
+		f := follow(t, k)
+		k.set(f, podIn("ours", ends, corev1.PodSucceeded))
+		f.Drain()
+		if want := []string{"first", "second"}; !slices.Equal(k.lines, want) || len(k.gaps()) != 1 {
+			t.Errorf("lines %q, want %q, and gaps %+v, want one", k.lines, want, k.gaps())
+		}
+	})
 }

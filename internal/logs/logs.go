@@ -176,6 +176,11 @@ func (f *Follower) see(s pods.Source, object any, gone bool) {
 func (f *Follower) update(latest *corev1.Pod, gone bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.record(latest, gone)
+}
+
+// record is update. The caller has the mutex.
+func (f *Follower) record(latest *corev1.Pod, gone bool) {
 	p, known := f.pods[latest.UID]
 	switch {
 	case known && p == nil:
@@ -261,8 +266,9 @@ func (f *Follower) Drain() {
 	}
 }
 
-// list reads all Pods again, because the informer can be late.
+// list reads all Pods again, because the informer can be late. Known Pods that the list doesn't have were deleted.
 func (f *Follower) list(s pods.Source) {
+	missing := f.known(s)
 	retrier := apistatus.NewRetrier(100*time.Millisecond, time.Second, f.config.RetryTimeout)
 	for {
 		list, err := f.config.Client.Pods(s.Namespace).List(f.ctx, s.Options)
@@ -270,7 +276,9 @@ func (f *Follower) list(s pods.Source) {
 			for i := range list.Items {
 				trim(&list.Items[i])
 				f.see(s, &list.Items[i], false)
+				delete(missing, list.Items[i].UID)
 			}
+			f.remove(missing)
 			return
 		}
 		if retrier.Wait(f.ctx, err) != nil {
@@ -278,6 +286,30 @@ func (f *Follower) list(s pods.Source) {
 				f.config.Event(Unlisted{s.Namespace, err})
 			}
 			return
+		}
+	}
+}
+
+// known returns the Pods of a source that aren't deleted.
+func (f *Follower) known(s pods.Source) map[types.UID]bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	known := map[types.UID]bool{}
+	for uid, p := range f.pods {
+		if p != nil && p.latest.Namespace == s.Namespace && s.Of(p.latest) != nil {
+			known[uid] = true
+		}
+	}
+	return known
+}
+
+// remove records that Pods were deleted.
+func (f *Follower) remove(gone map[types.UID]bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for uid := range gone {
+		if p := f.pods[uid]; p != nil {
+			f.record(p.latest, true)
 		}
 	}
 }
