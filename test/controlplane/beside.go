@@ -101,16 +101,23 @@ const LogNode = "logs"
 var kubelet = program{name: "kubelet", module: "kubelet", pkg: ".", takes: "10 seconds"}
 
 // StartKubelet runs a program that serves the log files of dir, and registers it as the kubelet of LogNode. It is
-// reached through proxied, an address that forwards to the program's address. Stop ends it.
-func (cp *ControlPlane) StartKubelet(ctx context.Context, log io.Writer, dir, address, proxied string) error {
+// reached through the address that proxy returns, which forwards to the program's address. Stop ends it.
+func (cp *ControlPlane) StartKubelet(
+	ctx context.Context, log io.Writer, dir string, proxy func(address string) (proxied string),
+) error {
 	path, err := kubelet.build(ctx, log)
 	if err != nil {
 		return err
 	}
+	ports, err := cp.newPorts(1)
+	if err != nil {
+		return err
+	}
+	address := net.JoinHostPort("127.0.0.1", ports[0])
 	if cp.kubelet, err = start(cp.path("kubelet.log"), path, nil, address, dir); err != nil {
 		return err
 	}
-	host, text, err := net.SplitHostPort(proxied)
+	host, text, err := net.SplitHostPort(proxy(address))
 	if err != nil {
 		return err
 	}

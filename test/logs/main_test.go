@@ -45,14 +45,10 @@ func onNode(t *testing.T) *node {
 	started.Do(func() {
 		shared.client = harness.Clientset(t, shared.ControlPlane)
 		shared.dir = filepath.Join(shared.Dir, "pods")
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		address := listener.Addr().String()
-		_ = listener.Close() // for the kubelet
-		shared.link = newLink(t, address)
-		err = shared.StartKubelet(context.Background(), os.Stderr, shared.dir, address, shared.link.Addr().String())
+		err := shared.StartKubelet(context.Background(), os.Stderr, shared.dir, func(address string) string {
+			shared.link = newLink(t, address)
+			return shared.link.Addr().String()
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

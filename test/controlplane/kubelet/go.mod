@@ -3,6 +3,7 @@ module github.com/kubectl-genname/kubectl-genname/test/controlplane/kubelet
 go 1.26.0
 
 require (
+	golang.org/x/sys v0.47.0
 	k8s.io/cri-api v0.37.2
 	k8s.io/cri-client v0.37.2
 )
@@ -19,7 +20,6 @@ require (
 	go.opentelemetry.io/otel/metric v1.44.0 // indirect
 	go.opentelemetry.io/otel/trace v1.44.0 // indirect
 	golang.org/x/net v0.57.0 // indirect
-	golang.org/x/sys v0.47.0 // indirect
 	golang.org/x/text v0.40.0 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260526163538-3dc84a4a5aaa // indirect
 	google.golang.org/grpc v1.82.1 // indirect

@@ -15,15 +15,17 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
 	internalapi "k8s.io/cri-api/pkg/apis"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 	"k8s.io/cri-client/pkg/logs"
 )
 
 func main() {
-	listener, err := net.Listen("tcp", os.Args[1])
+	listener, err := (&net.ListenConfig{Control: share}).Listen(context.Background(), "tcp", os.Args[1])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -35,6 +37,15 @@ func main() {
 	server.Listener = listener
 	server.StartTLS()                    // its certificate is for no one, and the API server checks none
 	_, _ = io.Copy(io.Discard, os.Stdin) // until the process that started it ends
+}
+
+// share lets the listener use a port that the program's parent reserves.
+func share(_, _ string, socket syscall.RawConn) error {
+	var failed error
+	err := socket.Control(func(fd uintptr) {
+		failed = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1)
+	})
+	return errors.Join(err, failed)
 }
 
 // kubelet has the directory of the logs.
