@@ -1,8 +1,8 @@
 package kustomize
 
 import (
+	"cmp"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -91,7 +91,7 @@ const (
 // builds the objects again with other names. Each field that kustomize then changes is a reference.
 func checkReferences(objects resmap.ResMap) error {
 	built := objects.DeepCopy()
-	var generated []*kyaml.RNode
+	generated := map[string]*kyaml.RNode{} // by the other name
 	for _, object := range built.Resources() {
 		if _, _, _, generates := affixesOf(&object.RNode); !generates {
 			continue
@@ -104,10 +104,11 @@ func checkReferences(objects resmap.ResMap) error {
 				return err
 			}
 		}
-		if err := object.SetName(fmt.Sprintf("%s:%d", affixField, len(generated))); err != nil { // no name has a colon
+		other := fmt.Sprintf("%s::%d", affixField, len(generated)) // no name and no image has two colons
+		if err := object.SetName(other); err != nil {
 			return err
 		}
-		generated = append(generated, &object.RNode)
+		generated[other] = &object.RNode
 	}
 	content, err := built.AsYaml()
 	if err != nil {
@@ -133,7 +134,7 @@ func checkReferences(objects resmap.ResMap) error {
 }
 
 // checkFields returns an error if a field of an object has the other name of a generated object.
-func checkFields(object *kyaml.RNode, generated []*kyaml.RNode, node *kyaml.Node, path string) error {
+func checkFields(object *kyaml.RNode, generated map[string]*kyaml.RNode, node *kyaml.Node, path string) error {
 	for i, child := range node.Content {
 		field := strconv.Itoa(i)
 		if node.Kind == kyaml.MappingNode {
@@ -146,15 +147,13 @@ func checkFields(object *kyaml.RNode, generated []*kyaml.RNode, node *kyaml.Node
 			return err
 		}
 	}
-	number := otherName.FindStringSubmatch(node.Value)
-	if node.Kind != kyaml.ScalarNode || number == nil || path == ".metadata.name" {
+	named := generated[node.Value]
+	if node.Kind != kyaml.ScalarNode || named == nil || path == ".metadata.name" {
 		return nil
 	}
-	n, _ := strconv.Atoi(number[1]) // digits only
-	_, generateName, _, _ := affixesOf(generated[n])
+	_, generateName, _, _ := affixesOf(named)
+	_, own, _, _ := affixesOf(object)
+	own = cmp.Or(own, object.GetName())
 	return fmt.Errorf("%s %q: %s refers to the %s with generateName %q, whose name is not known before it is created: "+
-		"give it a fixed name", object.GetKind(), object.GetName(), path[1:], generated[n].GetKind(), generateName)
+		"give it a fixed name", object.GetKind(), own, path[1:], named.GetKind(), generateName)
 }
-
-// otherName matches the names that checkReferences gives.
-var otherName = regexp.MustCompile(affixField + `:(\d+)`)
