@@ -326,6 +326,10 @@ func isEmpty(value any) bool {
 	return reflect.ValueOf(value).IsZero()
 }
 
+// quantity matches quantities with small exponents. Package resource would compare 1 with 1e999999999 digit by digit,
+// and another user can write such a text.
+var quantity = regexp.MustCompile(`^[-+]?[0-9.]{1,40}([eE][-+]?[0-9]{1,2}|[a-zA-Z]{0,2})$`)
+
 // isSame reports whether two values mean the same. Servers rewrite quantities and durations to one
 // notation: 1000m is 1, and 60m is 1h0m0s. They don't rewrite text: 1.10 is not 1.1.
 func isSame(path string, wanted, stored any) bool {
@@ -338,8 +342,9 @@ func isSame(path string, wanted, stored any) bool {
 	case w == s || textPath.MatchString(path):
 		return w == s
 	}
-	if a, err := resource.ParseQuantity(w); err == nil {
-		if b, err := resource.ParseQuantity(s); err == nil {
+	if quantity.MatchString(w) && quantity.MatchString(s) {
+		a, err := resource.ParseQuantity(w)
+		if b, other := resource.ParseQuantity(s); err == nil && other == nil {
 			_, isText := stored.(string)
 			return a.Cmp(b) == 0 && (!isText || b.String() == s)
 		}

@@ -68,6 +68,9 @@ func TestDifferences(t *testing.T) {
 		"a removed field":           {`{a: 1}`, `{a: 1, b: 2}`, nil},
 		"quantities":                {`{cpu: 1000m, memory: 1024Mi, n: 0.5, i: 1000000.0}`, `{cpu: "1", memory: 1Gi, n: 500m, i: 1000000}`, nil},
 		"another quantity":          {`{cpu: 100m}`, `{cpu: 200m}`, []string{"cpu"}},
+		"a number with too many digits": {
+			`{a: 1, b: 1e-9, c: 0}`, `{a: "1e999999999", b: "-1E+999999999", c: "1e-999999999"}`, []string{"a", "b", "c"},
+		},
 		"text like a quantity": {
 			`{args: ["1.10", 60m], labels: {app: "1.0"}, env: [{name: a, value: 1000m}]}`, `{args: ["1.1", 1h0m0s], labels: {app: "1"}, env: [{name: a, value: "1"}]}`,
 			[]string{"args[0]", "args[1]", "env[0].value"},
