@@ -86,6 +86,9 @@ func (c *container) follow() {
 			break
 		}
 	}
+	if c.follower.ctx.Err() != nil {
+		c.gap(time.Time{}, fmt.Sprintf("no line came for %s", c.follower.patience))
+	}
 	c.follower.mu.Lock()
 	defer c.follower.mu.Unlock()
 	c.pod.open--
@@ -206,7 +209,9 @@ func (c *container) readRest(previous bool) error {
 		case final && c.quiet:
 			return nil
 		case final || retrier.Wait(c.follower.ctx, err) != nil:
-			c.gap(time.Time{}, apistatus.Brief(err).Error())
+			if c.follower.ctx.Err() == nil { // otherwise follow reports the gap
+				c.gap(time.Time{}, apistatus.Brief(err).Error())
+			}
 			return err
 		}
 	}

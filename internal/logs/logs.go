@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	// patience is the time that Drain waits for the next line.
-	patience = 30 * time.Second
+	// leastPatience is the shortest time that Drain waits for the next line.
+	leastPatience = 30 * time.Second
 	// waitersAfter is the time after which a container that waits for a stream is reported.
 	waitersAfter = time.Second
 )
@@ -96,6 +96,8 @@ type Follower struct {
 	ended   chan struct{} // closed when there are no new Pods any more
 	heard   chan struct{} // has an element after a line
 	streams sync.WaitGroup
+	// patience is the time that Drain waits for the next line.
+	patience time.Duration
 
 	mu      sync.Mutex
 	pods    map[types.UID]*pod // nil for a Pod that is deleted and completely read
@@ -120,7 +122,7 @@ func Start(ctx context.Context, config Config, sources []pods.Source) *Follower 
 	f := &Follower{
 		config: config, ctx: inner, stop: stop, caller: ctx, sources: sources,
 		slots: make(chan struct{}, config.Streams), ended: make(chan struct{}), heard: make(chan struct{}, 1),
-		pods: map[types.UID]*pod{},
+		pods: map[types.UID]*pod{}, patience: max(leastPatience, config.RetryTimeout),
 	}
 	for _, s := range sources {
 		f.watch(s)
@@ -255,7 +257,7 @@ func (f *Follower) Drain() {
 		case <-f.ctx.Done():
 			return
 		case <-f.heard:
-		case <-time.After(max(patience, f.config.RetryTimeout)):
+		case <-time.After(f.patience):
 			if f.busy.Load() > 0 { // a pager, for example, is no silence
 				continue
 			}
