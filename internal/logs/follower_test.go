@@ -169,26 +169,28 @@ func TestLongLine(t *testing.T) {
 // The node of two containers is gone, and their Pod is being deleted. One of them has the only stream, and the other
 // one waits for it. Drain gives up, so lines of both may be missing.
 func TestGapsOfAnUnreachableNode(t *testing.T) {
-	t.Parallel()
-	k := &kubelet{}
-	k.log = func(w http.ResponseWriter, _ *http.Request, _ int) {
-		refuse(w, apierrors.NewInternalError(errors.New("the kubelet is unreachable")))
-	}
-	f := follow(t, k)
-	f.slots, f.patience = make(chan struct{}, 1), 100*time.Millisecond
-	pod := podIn("ours", runs, corev1.PodRunning)
-	pod.DeletionTimestamp = &metav1.Time{Time: time.Now()}
-	pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, corev1.ContainerStatus{Name: "side", State: runs})
-	k.set(f, pod)
-	k.requested(t, 1)
-	f.Drain()
-	of := map[string]int{}
-	for _, gap := range k.gaps() {
-		of[gap.Container.Name]++
-	}
-	if of["main"] != 1 || of["side"] != 1 {
-		t.Errorf("gaps %+v, want one of each container", k.gaps())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		k := &kubelet{}
+		k.log = func(w http.ResponseWriter, _ *http.Request, _ int) {
+			refuse(w, apierrors.NewInternalError(errors.New("the kubelet is unreachable")))
+		}
+		f := follow(t, k)
+		f.slots = make(chan struct{}, 1)
+		pod := podIn("ours", runs, corev1.PodRunning)
+		pod.DeletionTimestamp = &metav1.Time{Time: time.Now()}
+		side := corev1.ContainerStatus{Name: "side", State: runs}
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, side)
+		k.set(f, pod)
+		k.requested(1)
+		f.Drain()
+		of := map[string]int{}
+		for _, gap := range k.gaps() {
+			of[gap.Container.Name]++
+		}
+		if of["main"] != 1 || of["side"] != 1 {
+			t.Errorf("gaps %+v, want one of each container", k.gaps())
+		}
+	})
 }
 
 func (k *kubelet) gaps() (gaps []Gap) {
