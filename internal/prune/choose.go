@@ -110,6 +110,7 @@ func parse(raw []byte) (found decode.Object, err error) {
 	list := bytes.Join([][]byte{[]byte(`{"kind":"List","metadata":{},"items":[`), raw, []byte(`]}`)}, nil)
 	_, err = decode.List(bytes.NewReader(list), decode.Asked{Whole: true}, func(o *decode.Object) error {
 		found = *o
+		found.Raw = raw // o.Raw is valid until this function returns
 		return nil
 	})
 	return found, err

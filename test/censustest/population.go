@@ -77,15 +77,20 @@ type Creator struct {
 }
 
 // CreatorOf returns the creator of an object: its controller, else the field manager of its
-// generateName, else the oldest field manager.
+// generateName, else the oldest field manager. The manager is known beside a controller, too.
 func CreatorOf(o metav1.ObjectMeta) Creator {
+	creator := managerOf(o.ManagedFields)
 	for _, owner := range o.OwnerReferences {
 		if owner.Controller != nil && *owner.Controller && owner.Kind != "" {
-			return Creator{head(owner.APIVersion), head(owner.Kind), head(owner.Name), "", true}
+			return Creator{head(owner.APIVersion), head(owner.Kind), head(owner.Name), creator.Manager, true}
 		}
 	}
+	return creator
+}
+
+func managerOf(entries []metav1.ManagedFieldsEntry) Creator {
 	var oldest *metav1.ManagedFieldsEntry
-	for i, entry := range o.ManagedFields {
+	for i, entry := range entries {
 		if entry.Manager == "" || entry.Subresource != "" {
 			continue
 		}
@@ -93,7 +98,7 @@ func CreatorOf(o metav1.ObjectMeta) Creator {
 			return Creator{Manager: head(entry.Manager), Certain: true}
 		}
 		if oldest == nil || timeOf(entry).Before(timeOf(*oldest)) {
-			oldest = &o.ManagedFields[i]
+			oldest = &entries[i]
 		}
 	}
 	if oldest == nil {

@@ -137,29 +137,6 @@ func (d *decoder) found() error {
 // creationID is the annotation with the creation ID of pkg/once and the plugin.
 const creationID = "genname.dev/creation-id"
 
-// read sets the current object to metadata.
-func (d *decoder) read(m *metav1.ObjectMeta) {
-	d.begin()
-	o := &d.object
-	o.Namespace, o.Name, o.GenerateName, o.Labels = m.Namespace, m.Name, m.GenerateName, m.Labels
-	o.UID, o.ResourceVersion, o.Deleting = string(m.UID), m.ResourceVersion, m.DeletionTimestamp != nil
-	id, hasID := m.Annotations[creationID]
-	o.CreationID, o.HasCreationID = head(id), hasID
-	if !m.CreationTimestamp.IsZero() {
-		o.Created = m.CreationTimestamp.Unix()
-	}
-	for i := range m.OwnerReferences {
-		d.owner(&m.OwnerReferences[i])
-	}
-	for _, entry := range m.ManagedFields {
-		of := managed{manager: entry.Manager, subresource: entry.Subresource, fields: entry.FieldsV1.GetRawBytes()}
-		if !entry.Time.IsZero() {
-			of.at = entry.Time.Unix()
-		}
-		d.managed = append(d.managed, of)
-	}
-}
-
 // owner adds an owner to the current object.
 func (d *decoder) owner(o *metav1.OwnerReference) {
 	d.object.Owners = append(d.object.Owners, Owner{

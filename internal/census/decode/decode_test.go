@@ -68,6 +68,9 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 		for i := range list.Items {
 			o := &list.Items[i]
 			o.Labels = map[string]string{"app": o.Name, "other": "x"}
+			for j := range o.ManagedFields {
+				o.ManagedFields[j].Subresource = []string{"", "status"}[j%2]
+			}
 			id := ""
 			if i%2 == 0 {
 				id = "y"
@@ -230,7 +233,8 @@ func TestDecodeHostileBytes(t *testing.T) {
 	}
 }
 
-// The order of fields and keys, unknown fields, numbers instead of messages, and nulls don't matter.
+// The order of fields and keys, unknown fields, numbers instead of messages, nulls, and duplicate names don't matter.
+// Neither do fields that the census doesn't need, and bytes that are not UTF-8.
 func TestDecodeLeniently(t *testing.T) {
 	meta := "\x50\x05" + "\x68\x01" + "\xb5\x011234" + "\xb9\x0112345678" + bytesField(metaNamespace, "ns") + bytesField(metaName, "n")
 	item := bytesField(7, "x") + bytesField(itemMetadata, meta)
@@ -238,7 +242,8 @@ func TestDecodeLeniently(t *testing.T) {
 		"protobuf": "k8s\x00" +
 			bytesField(unknownRaw, bytesField(listItems, item)+bytesField(listMetadata, bytesField(listMetaContinue, "c"))),
 		"JSON": `{"items":[{"spec":{"metadata":{"name":"wrong"}},` +
-			`"metadata":{"uid":null,"labels":null,"creationTimestamp":null,"name":"n","namespace":"ns"}}],` +
+			`"metadata":{"uid":null,"labels":null,"creationTimestamp":null,"name":"n",` +
+			"\"annotations\":{\"x\":1},\"finalizers\":\"\xff\"," + `"selfLink":1,"namespace":"other","namespace":"ns"}}],` +
 			`"extra":[1,{"x":[true]}],"metadata":{"continue":"c","remainingItemCount":null},"kind":"SecretList"}`,
 	} {
 		p, objects, err := decodeAll(strings.NewReader(body))

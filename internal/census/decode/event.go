@@ -4,14 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
-	gojson "encoding/json"
 	"errors"
 	"io"
 	"net/http"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/json"
 )
 
 // EventType is the type of a watch event.
@@ -66,13 +66,14 @@ func Watch(r io.Reader, visit func(*Event) error) error {
 	return d.jsonEvents(visit)
 }
 
-// event passes an event to visit. object reads its object into a PartialObjectMetadata or a Status.
-func (d *decoder) event(what string, object func(into any) error, visit func(*Event) error) error {
+// event passes an event to visit. read reads the object of the event into a Status, or into the current object if
+// there is none.
+func (d *decoder) event(what string, read func(*metav1.Status) error, visit func(*Event) error) error {
 	event := Event{Type: EventType(what)}
 	switch event.Type {
 	case Error:
 		var status metav1.Status
-		if err := object(&status); err != nil {
+		if err := read(&status); err != nil {
 			return err
 		}
 		return &StatusError{int(status.Code), head(status.Message)}
@@ -80,11 +81,10 @@ func (d *decoder) event(what string, object func(into any) error, visit func(*Ev
 	default:
 		return malformedf("an event of type %.64q", what)
 	}
-	var meta metav1.PartialObjectMetadata
-	if err := object(&meta); err != nil {
+	if err := read(nil); err != nil {
 		return err
 	}
-	if event.ResourceVersion = meta.ResourceVersion; event.ResourceVersion == "" {
+	if event.ResourceVersion = d.object.ResourceVersion; event.ResourceVersion == "" {
 		return Malformed("an event without a resourceVersion")
 	}
 	if event.Type == Bookmark {
@@ -92,7 +92,6 @@ func (d *decoder) event(what string, object func(into any) error, visit func(*Ev
 	}
 	event.Object = &d.object
 	d.visit = func(*Object) error { return visit(&event) }
-	d.read(&meta.ObjectMeta)
 	return d.found()
 }
 
@@ -111,7 +110,12 @@ func (d *decoder) protobufEvents(visit func(*Event) error) error {
 		if err := d.unmarshal(int64(binary.BigEndian.Uint32(length[:])), &event); err != nil {
 			return err
 		}
-		err := d.event(event.Type, func(into any) error { return unmarshalUnknown(event.Object.Raw, into) }, visit)
+		err := d.event(event.Type, func(status *metav1.Status) error {
+			if status != nil {
+				return unmarshalUnknown(event.Object.Raw, status)
+			}
+			return unmarshalUnknown(event.Object.Raw, metadata{d})
+		}, visit)
 		if err != nil {
 			return err
 		}
@@ -119,7 +123,7 @@ func (d *decoder) protobufEvents(visit func(*Event) error) error {
 }
 
 // unmarshalUnknown reads the object in a runtime.Unknown.
-func unmarshalUnknown(data []byte, into any) error {
+func unmarshalUnknown(data []byte, into interface{ Unmarshal([]byte) error }) error {
 	body, is := bytes.CutPrefix(data, []byte(protobufMagic))
 	if !is {
 		return Malformed("an object of an event that is not protobuf")
@@ -130,7 +134,7 @@ func unmarshalUnknown(data []byte, into any) error {
 		return Malformed("encoded content")
 	}
 	if err == nil {
-		err = into.(interface{ Unmarshal([]byte) error }).Unmarshal(unknown.Raw)
+		err = into.Unmarshal(unknown.Raw)
 	}
 	if err != nil {
 		return malformedf("%T: %v", into, err)
@@ -141,18 +145,22 @@ func unmarshalUnknown(data []byte, into any) error {
 func (d *decoder) jsonEvents(visit func(*Event) error) error {
 	for j := newJSONReader(d.r); ; {
 		var event struct {
-			Type   string            `json:"type"`
-			Object gojson.RawMessage `json:"object"`
+			Type   string         `json:"type"`
+			Object jsontext.Value `json:"object"`
 		}
 		j.left = maxObject
-		switch err := j.Decode(&event); {
+		switch err := json.UnmarshalDecode(j.Decoder, &event); {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
 			return j.failed(err)
 		}
-		err := d.event(event.Type, func(into any) error {
-			return j.failed(json.UnmarshalCaseSensitivePreserveInts(event.Object, into))
+		unmarshal := fromMemory(event.Object)
+		err := d.event(event.Type, func(status *metav1.Status) error {
+			if status != nil {
+				return unmarshal(status)
+			}
+			return d.jsonObject(unmarshal)
 		}, visit)
 		if err != nil {
 			return err

@@ -1,18 +1,42 @@
 package decode
 
 import (
-	gojson "encoding/json"
 	"errors"
 	"io"
 	"strings"
+	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/json"
 )
+
+// jsonMeta has the fields of an ObjectMeta that the census needs. The generated type has more, and reads times and
+// FieldsV1 by methods that parse them again.
+type jsonMeta struct {
+	Name              string         `json:"name"`
+	GenerateName      string         `json:"generateName"`
+	Namespace         string         `json:"namespace"`
+	UID               string         `json:"uid"`
+	ResourceVersion   string         `json:"resourceVersion"`
+	CreationTimestamp time.Time      `json:"creationTimestamp"`
+	DeletionTimestamp *time.Time     `json:"deletionTimestamp"`
+	Labels            jsontext.Value `json:"labels"`
+	Annotations       struct {
+		CreationID *string `json:"genname.dev/creation-id"`
+	} `json:"annotations"`
+	OwnerReferences []metav1.OwnerReference `json:"ownerReferences"`
+	ManagedFields   []struct {
+		Manager     string         `json:"manager"`
+		Subresource string         `json:"subresource"`
+		Time        time.Time      `json:"time"`
+		FieldsV1    jsontext.Value `json:"fieldsV1"`
+	} `json:"managedFields"`
+}
 
 // jsonReader reads JSON value by value, and limits the bytes that are read for one value.
 type jsonReader struct {
-	json.Decoder
+	*jsontext.Decoder
 	r    io.Reader
 	left int
 	err  error // error of r, or of the limit
@@ -20,9 +44,12 @@ type jsonReader struct {
 
 func newJSONReader(r io.Reader) *jsonReader {
 	j := &jsonReader{r: r, left: maxObject}
-	j.Decoder = json.NewDecoderCaseSensitivePreserveInts(j)
+	j.Decoder = jsontext.NewDecoder(j, lenient)
 	return j
 }
+
+// lenient accepts what encoding/json accepts, too.
+var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // Read implements io.Reader for the decoder.
 func (j *jsonReader) Read(p []byte) (n int, err error) {
@@ -41,13 +68,13 @@ func (j *jsonReader) Read(p []byte) (n int, err error) {
 // value reads one value.
 func (j *jsonReader) value(into any) error {
 	j.left = maxObject
-	return j.failed(j.Decode(into))
+	return j.failed(json.UnmarshalDecode(j.Decoder, into))
 }
 
 // token reads a delimiter, a key or a simple value.
-func (j *jsonReader) token() (gojson.Token, error) {
+func (j *jsonReader) token() (jsontext.Token, error) {
 	j.left = maxObject
-	token, err := j.Token()
+	token, err := j.ReadToken()
 	return token, j.failed(err)
 }
 
@@ -67,7 +94,7 @@ func (j *jsonReader) failed(err error) error {
 // jsonList reads a list. It skips unknown fields, and treats null as missing.
 func (d *decoder) jsonList() error {
 	j, complete := newJSONReader(d.r), false
-	if token, err := j.token(); err != nil || token != gojson.Delim('{') {
+	if token, err := j.token(); err != nil || token.Kind() != jsontext.KindBeginObject {
 		if err == nil {
 			err = malformedf("%v instead of an object", token)
 		}
@@ -78,15 +105,15 @@ func (d *decoder) jsonList() error {
 		switch {
 		case err != nil:
 			return err
-		case key == gojson.Delim('}') && !complete:
+		case key.Kind() == jsontext.KindEndObject && !complete:
 			return Malformed("no items")
-		case key == gojson.Delim('}'):
+		case key.Kind() == jsontext.KindEndObject:
 			return nil
-		case key == "items":
+		case key.String() == "items":
 			complete = true
 			err = d.jsonItems(j)
 		default:
-			err = d.jsonField(j, key)
+			err = d.jsonField(j, key.String())
 		}
 		if err != nil {
 			return err
@@ -95,7 +122,7 @@ func (d *decoder) jsonList() error {
 }
 
 // jsonField reads a field of the list.
-func (d *decoder) jsonField(j *jsonReader, key gojson.Token) error {
+func (d *decoder) jsonField(j *jsonReader, key string) error {
 	switch key {
 	case "kind":
 		err := j.value(&d.page.Kind)
@@ -105,30 +132,30 @@ func (d *decoder) jsonField(j *jsonReader, key gojson.Token) error {
 		return err
 	case "metadata":
 		var meta struct {
-			metav1.ListMeta
-			RemainingItemCount gojson.RawMessage `json:"remainingItemCount"` // 0 if it is no number
+			ResourceVersion    string         `json:"resourceVersion"`
+			Continue           string         `json:"continue"`
+			RemainingItemCount jsontext.Value `json:"remainingItemCount"` // 0 if it is no number
 		}
 		if err := j.value(&meta); err != nil {
 			return err
 		}
-		_ = gojson.Unmarshal(meta.RemainingItemCount, &meta.ListMeta.RemainingItemCount)
-		return d.listMeta(&meta.ListMeta)
+		list := metav1.ListMeta{ResourceVersion: meta.ResourceVersion, Continue: meta.Continue}
+		_ = json.Unmarshal(meta.RemainingItemCount, &list.RemainingItemCount)
+		return d.listMeta(&list)
 	}
-	var ignored gojson.RawMessage
-	return j.value(&ignored)
+	j.left = maxObject
+	return j.failed(j.SkipValue())
 }
 
 func (d *decoder) jsonItems(j *jsonReader) error {
 	switch begin, err := j.token(); {
-	case err != nil || begin == nil:
+	case err != nil || begin.Kind() == jsontext.KindNull:
 		return err
-	case begin != gojson.Delim('['):
+	case begin.Kind() != jsontext.KindBeginArray:
 		return malformedf("%v instead of items", begin)
 	}
-	var raw gojson.RawMessage
-	for j.left = maxObject; j.More(); j.left = maxObject {
-		raw = raw[:0]
-		if err := d.jsonItem(j, &raw); err != nil {
+	for j.left = maxObject; j.PeekKind() != jsontext.KindEndArray; j.left = maxObject {
+		if err := d.jsonItem(j); err != nil {
 			return err
 		}
 	}
@@ -136,22 +163,67 @@ func (d *decoder) jsonItems(j *jsonReader) error {
 	return err
 }
 
-func (d *decoder) jsonItem(j *jsonReader, raw *gojson.RawMessage) error {
-	var item struct {
-		Metadata metav1.ObjectMeta `json:"metadata"`
-	}
-	var err error
+func (d *decoder) jsonItem(j *jsonReader) error {
+	unmarshal := j.value
+	var raw jsontext.Value
 	if d.asked.Whole {
-		if err = j.value(raw); err == nil {
-			err = j.failed(json.UnmarshalCaseSensitivePreserveInts(*raw, &item))
+		var err error
+		if raw, err = j.ReadValue(); err != nil {
+			return j.failed(err)
 		}
-	} else {
-		err = j.value(&item)
+		unmarshal = fromMemory(raw)
 	}
-	if err != nil {
+	if err := d.jsonObject(unmarshal); err != nil {
 		return err
 	}
-	d.read(&item.Metadata)
-	d.object.Raw = *raw
+	d.object.Raw = raw
 	return d.found()
+}
+
+// fromMemory returns a function that reads a value.
+func fromMemory(value jsontext.Value) func(into any) error {
+	return func(into any) error {
+		if err := json.Unmarshal(value, into, lenient); err != nil {
+			return Malformed(err.Error())
+		}
+		return nil
+	}
+}
+
+// jsonObject reads an object into the decoder's object.
+func (d *decoder) jsonObject(unmarshal func(into any) error) error {
+	var object struct {
+		Metadata jsonMeta `json:"metadata"`
+	}
+	if err := unmarshal(&object); err != nil {
+		return err
+	}
+	d.begin()
+	m, o := &object.Metadata, &d.object
+	o.Namespace, o.Name, o.GenerateName = m.Namespace, m.Name, m.GenerateName
+	if m.Labels != nil && !d.asked.NoLabels {
+		if err := fromMemory(m.Labels)(&o.Labels); err != nil {
+			return err
+		}
+	}
+	o.UID, o.ResourceVersion, o.Deleting = m.UID, m.ResourceVersion, m.DeletionTimestamp != nil
+	if id := m.Annotations.CreationID; id != nil {
+		o.CreationID, o.HasCreationID = head(*id), true
+	}
+	o.Created = unix(m.CreationTimestamp)
+	for i := range m.OwnerReferences {
+		d.owner(&m.OwnerReferences[i])
+	}
+	for _, entry := range m.ManagedFields {
+		d.managed = append(d.managed, managed{entry.Manager, entry.Subresource, unix(entry.Time), entry.FieldsV1})
+	}
+	return nil
+}
+
+// unix returns a time as Unix seconds, or 0.
+func unix(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Unix()
 }
