@@ -37,15 +37,19 @@ func In(object, namespace string) string {
 var plain = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
 
 // atStart matches the beginning of a line with a workflow command. The runner of GitHub Actions executes
-// "::COMMAND" there. It executes "##[COMMAND]" anywhere in a line.
+// "::COMMAND" there.
 var atStart = regexp.MustCompile(`^( *)::`)
+
+// RunnerCommand matches the beginning of a command that a CI system executes anywhere in a line: "##[" of GitHub
+// Actions, "##vso[" of Azure Pipelines, and "##teamcity[".
+var RunnerCommand = regexp.MustCompile(`##(\w*\[)`)
 
 // Quote returns text as one word for a shell (bash, zsh, ksh) that is safe to print on a terminal
 // and in the log of a CI system. A name from a cluster can contain $(…), an escape sequence, or ##[…].
 func Quote(text string) string {
 	unsafe := func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }
 	switch {
-	case atStart.MatchString(text), strings.Contains(text, "##["), strings.ContainsFunc(text, unsafe):
+	case atStart.MatchString(text), RunnerCommand.MatchString(text), strings.ContainsFunc(text, unsafe):
 		return "$'" + escaped(text) + "'"
 	case plain.MatchString(text):
 		return text
@@ -76,6 +80,6 @@ func escaped(text string) string {
 			out.WriteByte(b)
 		}
 	}
-	inert := strings.ReplaceAll(out.String(), "##[", `\x23#[`)
+	inert := RunnerCommand.ReplaceAllString(out.String(), `\x23#$1`)
 	return atStart.ReplaceAllString(inert, `$1\x3a:`)
 }

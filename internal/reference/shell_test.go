@@ -14,6 +14,7 @@ func TestQuote(t *testing.T) {
 		"a`b": "'a`b'", `a\b`: `'a\b'`, "#a": "'#a'", "~a": "'~a'", "a!": "'a!'", "[a]": "'[a]'", "{a,b}": "'{a,b}'",
 		"$(touch x)": "'$(touch x)'", "a\nb": `$'a\x0ab'`, "\x1b[31mé'": `$'\x1b[31m\xc3\xa9\''`, "é": "'é'", "": "''",
 		"::add-mask::a": `$'\x3a:add-mask::a'`, " ::a": `$' \x3a:a'`, "a::b": "a::b", "a##[error]b": `$'a\x23#[error]b'`, "it's ##[": `$'it\'s \x23#['`,
+		"a##vso[task.complete]": `$'a\x23#vso[task.complete]'`, "##": "'##'",
 		"jobs/run-": "jobs/run-", "app in (a,b)": "'app in (a,b)'", "2026-11-21T08:00:00Z": "2026-11-21T08:00:00Z",
 	} {
 		got := Quote(text)

@@ -25,6 +25,7 @@ func TestText(t *testing.T) {
 		{"\u009b2J", `\u009b2J`, `\u009b2J`},
 		{"cut\xc3", "cut\ufffd", "cut\ufffd"},
 		{"a::b\n ::c\n::d", "a::b\n \\u003a:c\n\\u003a:d", "a::b ::c ::d"},
+		{"a ##vso[b] ###teamcity[c]", `a \u0023#vso[b] #\u0023#teamcity[c]`, `a \u0023#vso[b] #\u0023#teamcity[c]`},
 		{"::a ##[b] ## [c]", `\u003a:a \u0023#[b] ## [c]`, `\u003a:a \u0023#[b] ## [c]`},
 	} {
 		if got := Printable(test.text); got != test.printable {

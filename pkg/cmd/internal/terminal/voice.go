@@ -38,10 +38,10 @@ func escape(text, keep string) string {
 // atStart finds the beginning of a line with a workflow command.
 var atStart = regexp.MustCompile(`(?m)^([ \t]*)::`)
 
-// inert disables the commands in a text that the runner of GitHub Actions would execute. These are "::COMMAND" at
-// the beginning of a line, and "##[COMMAND]" anywhere in a line.
+// inert disables the commands in a text that a CI system would execute. These are "::COMMAND" at the beginning of a
+// line, and commands such as "##[COMMAND]" anywhere in a line.
 func inert(text string) string {
-	text = strings.ReplaceAll(text, "##[", `\u0023#[`)
+	text = reference.RunnerCommand.ReplaceAllString(text, `\u0023#$1`)
 	if strings.Contains(text, "::") {
 		text = atStart.ReplaceAllString(text, `$1\u003a:`)
 	}
