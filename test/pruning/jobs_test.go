@@ -23,6 +23,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/retry"
@@ -139,7 +140,8 @@ func createJob(ctx context.Context, client kubernetes.Interface, namespace, stat
 	if err != nil || state == "running" || state == "suspended" {
 		return err
 	}
-	return retry.OnError(retry.DefaultBackoff, func(error) bool { return true }, func() error { // the controller writes, too
+	backoff := wait.Backoff{Duration: 100 * time.Millisecond, Steps: 600} // the controller writes, too
+	return retry.OnError(backoff, func(error) bool { return true }, func() error {
 		job, err := client.BatchV1().Jobs(namespace).Get(ctx, made.Name, metav1.GetOptions{})
 		if err != nil {
 			return err

@@ -214,7 +214,7 @@ func TestDeletedAndReplaced(t *testing.T) {
 				return err
 			})
 		}()
-		result := waitIn(harness.As(t, server.Admin()), ns, job(runs), "--wait-timeout=30s")
+		result := waitIn(harness.As(t, server.Admin()), ns, job(runs))
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
