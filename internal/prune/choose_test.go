@@ -144,16 +144,6 @@ func TestChooseByTheEnd(t *testing.T) {
 	}
 }
 
-// A Pod whose init container failed has the end time of that container.
-func TestEndOfAPod(t *testing.T) {
-	status := statusOf(typeOf("", "Pod", "pods"), []byte(`{"status":{"phase":"Failed",
-		"initContainerStatuses":[{"state":{"terminated":{"exitCode":3,"finishedAt":"2026-11-22T10:00:04Z"}}}],
-		"containerStatuses":[{"state":{"waiting":{"reason":"PodInitializing"}}}]}}`))
-	if want := time.Date(2026, 11, 22, 10, 0, 4, 0, time.UTC); !status.Ended.Equal(want) {
-		t.Errorf("%+v, want %s", status, want)
-	}
-}
-
 // An object can finish after it was chosen, and before its DELETE. With --keep it then counts among the finished
 // objects that stay, so it isn't deleted.
 func TestDeleteOfAnObjectThatFinishes(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -136,6 +135,19 @@ func TestPlanOfATruncatedPrefix(t *testing.T) {
 	}
 }
 
+// After an object that was given up, the next one has less time, until one has an outcome.
+func TestPatience(t *testing.T) {
+	r := &run{deleter: deleter{retryTimeout: time.Hour}, done: func(Result) {}}
+	for _, step := range []struct {
+		before Result
+		want   time.Duration
+	}{{Result{}, time.Hour}, {Result{Outcome: Failed, GaveUp: true}, shortPatience}, {Result{}, time.Hour}} {
+		if err := r.note(step.before); err != nil || r.patient().retryTimeout != step.want {
+			t.Errorf("after %+v: %s, %v, want %s", step.before, r.patient().retryTimeout, err, step.want)
+		}
+	}
+}
+
 // Refusals don't stop a run. If the server fails for one object after the other, the run stops.
 func TestDeleteStops(t *testing.T) {
 	server := serve(300, generated)
@@ -192,24 +204,5 @@ func TestCreators(t *testing.T) {
 	}
 	if names := fmt.Sprint(p.Creators[0].Name, p.Creators[1].Name, p.Creators[2].Name); names != "curlCronJob/nightlyunknown" || len(p.Creators) != 3 {
 		t.Errorf("%+v", p.Creators)
-	}
-}
-
-// BenchmarkMillion plans the deletion of a million objects, and reports the memory that the plan needs.
-func BenchmarkMillion(b *testing.B) {
-	server := serve(1_000_000, generated)
-	p := server.pruner(b, Criteria{Before: time.Unix(1<<40, 0)})
-	for b.Loop() {
-		var before, after runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&before)
-		plan, err := p.Plan(b.Context(), []Target{{configMaps, []string{"run-"}}}, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		runtime.GC()
-		runtime.ReadMemStats(&after)
-		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(1<<20), "MiB")
-		runtime.KeepAlive(plan)
 	}
 }

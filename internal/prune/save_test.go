@@ -127,18 +127,6 @@ func TestNothingIsDeletedUnsaved(t *testing.T) {
 
 const existsText = `{"kind":"ConfigMap","metadata":{"name":"run-bbbbb","generateName":"run-","uid":"u1","resourceVersion":"8","creationTimestamp":"2026-11-22T10:00:00Z"}}`
 
-func TestNewSaver(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, dir := range []string{file, filepath.Join(file, "no")} {
-		if _, err := NewSaver(dir); err == nil || !strings.Contains(err.Error(), dir) {
-			t.Errorf("%s: %v", dir, err)
-		}
-	}
-}
-
 // A name is one file in the directory, whatever characters it has.
 func TestFileName(t *testing.T) {
 	pool := &Pool{Resource: configMaps}
