@@ -296,30 +296,6 @@ func TestAsideDoesNotWaitForInput(t *testing.T) {
 	})
 }
 
-// Copies in flight when the first one runs out of time are no probes. A server that recovers after
-// 2m01s does not open the breaker.
-func TestCopiesInFlightAreNoProbes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		c := &cluster{takes: 2 * time.Minute}
-		c.ends = func(string) (exactlyonce.Result, error) {
-			if time.Since(start) <= 121*time.Second {
-				return exactlyonce.Result{TimeOver: true}, errUnknown
-			}
-			return exactlyonce.Result{}, nil
-		}
-		config := configOf(c)
-		config.Copies = 100
-		missed := 0
-		for e := range begin(t.Context(), config, input("configmaps/a/x-")) {
-			missed += missedIn(e)
-		}
-		if missed > 0 {
-			t.Errorf("%d sent, %d of them as probes, %d not attempted", len(c.sent), c.briefly, missed)
-		}
-	})
-}
-
 // Lost responses of objects that can't be read back stop a run, too. They use up no time, and each
 // object was sent once.
 func TestLostForGood(t *testing.T) {
@@ -346,32 +322,32 @@ func TestLostForGood(t *testing.T) {
 	}
 }
 
-// An outage that loses the responses of all copies in flight counts once.
+// An outage of all copies in flight counts once, whether their responses are lost or their time is over. They are no
+// probes, so a server that recovers within a second doesn't open the breaker.
 func TestOneAccident(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		c := &cluster{takes: time.Second, ends: func(string) (exactlyonce.Result, error) {
-			if time.Since(start) <= time.Second {
-				return exactlyonce.Result{}, errUnknown
+	for name, test := range map[string]struct {
+		takes, ends time.Duration
+		result      exactlyonce.Result
+	}{
+		"lost":        {time.Second, time.Second, exactlyonce.Result{}},
+		"out of time": {2 * time.Minute, 121 * time.Second, exactlyonce.Result{TimeOver: true}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			c := &cluster{takes: test.takes, ends: func(string) (exactlyonce.Result, error) {
+				if time.Since(start) <= test.ends {
+					return test.result, errUnknown
+				}
+				return exactlyonce.Result{}, nil
+			}}
+			config := configOf(c)
+			config.Copies = 100
+			words(begin(t.Context(), config, input("configmaps/a/x-")))
+			if len(c.sent) != 100 {
+				t.Errorf("%s: %d were sent, %d of them as probes", name, len(c.sent), c.briefly)
 			}
-			return exactlyonce.Result{}, nil
-		}}
-		config := configOf(c)
-		config.Copies = 100
-		words(begin(t.Context(), config, input("configmaps/a/x-")))
-		if len(c.sent) != 100 {
-			t.Errorf("%d were sent", len(c.sent))
-		}
-	})
-}
-
-// If an object with an unknown outcome was renamed, its place stops.
-func TestRenamedInDoubt(t *testing.T) {
-	c := &cluster{ends: func(string) (exactlyonce.Result, error) {
-		return exactlyonce.Result{}, &exactlyonce.Error{Kind: exactlyonce.ErrUnknown, Cause: errRenamed}
-	}}
-	expect(t, words(begin(t.Context(), configOf(c), input("configmaps/a/x-", "configmaps/a/y-"))),
-		"unknown x-", "1 not attempted", "end 2")
+		})
+	}
 }
 
 // A refusal that could not be checked causes a warning, whether the object, the user or the credential

@@ -182,24 +182,6 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// The state of an existing object is its final state, Suspended or Running.
-func TestStateOf(t *testing.T) {
-	job := func(suspend bool, conditions ...any) *unstructured.Unstructured {
-		return &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "batch/v1", "kind": "Job", "spec": map[string]any{"suspend": suspend},
-			"status": map[string]any{"conditions": conditions},
-		}}
-	}
-	for want, object := range map[string]*unstructured.Unstructured{
-		"Running": job(false), "Suspended": job(true),
-		"Failed": job(false, map[string]any{"type": "Failed", "status": "True"}),
-	} {
-		if got := stateOf(object); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
 // The states of MaxStates objects are read, and fewer if a refusal stops the other copies meanwhile.
 func TestStatesAreBounded(t *testing.T) {
 	for name, test := range map[string]struct {
