@@ -460,6 +460,19 @@ func only(t *testing.T, server *oncetest.Server) *unstructured.Unstructured {
 	return objects[0]
 }
 
+// An ID that is derived has one name. If another object has it, no other name is sent.
+func TestOneNameOfADerivedID(t *testing.T) {
+	server, id := oncetest.NewServer(), Derive(Derivation{Creation: "v1-x"})
+	theirs := configMap()
+	theirs.SetName(id.Name("p-", 0))
+	NewID().Stamp(theirs)
+	server.Put(theirs)
+	r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), id)
+	if !errors.Is(err, ErrTaken) || asked(server, "create") != 1 {
+		t.Errorf("%+v, %v, %v", r, err, server.Requests())
+	}
+}
+
 // A run with other content and the same key has created the object. That is a mismatch even if this POST was lost,
 // so that a GET finds the object after a request that could have stored it.
 func TestMismatchAfterALostRequest(t *testing.T) {

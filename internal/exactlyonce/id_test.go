@@ -24,11 +24,17 @@ func TestStamp(t *testing.T) {
 	}
 }
 
-func TestStampNothing(t *testing.T) {
-	object := &unstructured.Unstructured{}
-	NewID().Stamp(object)
-	if idOf(object) == "" {
-		t.Error("an object without metadata is not stamped")
+// Each random ID is another one, also for an object without metadata.
+func TestNewID(t *testing.T) {
+	first, second := &unstructured.Unstructured{}, &unstructured.Unstructured{}
+	NewID().Stamp(first)
+	NewID().Stamp(second)
+	if idOf(first) == "" || idOf(first) == idOf(second) {
+		t.Errorf("stamped with %q and %q", idOf(first), idOf(second))
+	}
+	plain := &unstructured.Unstructured{}
+	if Untracked().Stamp(plain); plain.Object != nil {
+		t.Errorf("an object without an ID became %v", plain.Object)
 	}
 }
 
