@@ -91,18 +91,6 @@ func TestEquivalentSuffixLengthEdges(t *testing.T) {
 	}
 }
 
-// A completely filled pool still has a probability below 1, and a finite
-// hazard.
-func TestFilledPool(t *testing.T) {
-	anyFails := newModel(t, 14348907, 64).AnyFails(0, 14348907)
-	if h := anyFails.Hazard(); !(h > 300000 && h < 400000) {
-		t.Errorf("hazard %v", h)
-	}
-	if anyFails.Float64() != 1 || anyFails.Log10() != 0 {
-		t.Errorf("P = %v, log10 %v", anyFails.Float64(), anyFails.Log10())
-	}
-}
-
 // near reports whether got equals want within a relative error. Equal infinities are near.
 func near(got, want, tolerance float64) bool {
 	return got == want || math.Abs(got-want) <= tolerance*math.Abs(want)

@@ -64,26 +64,6 @@ func drawCreates(t *rapid.T, m Model, existing int64) int64 {
 	return logUniform(t, "creates", free)
 }
 
-// The sums are ordered: U <= L <= G, and L <= U * (-ln(1-q)/q) for the last and
-// largest q.
-func TestSumsBoundEachOther(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m := drawModel(t, MaxAttempts)
-		k := drawExisting(t, m)
-		n := drawCreates(t, m, k)
-		u, l, g := m.ExpectedFailures(k, n), m.AnyFails(k, n).Hazard(), m.ExpectedFailuresRepeated(k, n)
-		if !atMost(u, l) || !atMost(l, g) {
-			t.Fatalf("U = %v, L = %v, G = %v", u, l, g)
-		}
-		if q := m.NextFails(k + n - 1); n > 0 && q > 0x1p-53 && q < 0.9 && !atMost(l, u*-math.Log1p(-q)/q*(1+1e-14)) {
-			t.Fatalf("U = %v, L = %v, last q = %v", u, l, q)
-		}
-		if p := m.AnyFails(k, n).Float64(); !atMost(p, u) {
-			t.Fatalf("P = %v, U = %v", p, u)
-		}
-	})
-}
-
 // The sums over a run of creates are the sums over its two parts, wherever the run is divided.
 func TestSumsAreAdditive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -132,48 +112,6 @@ func TestMonotone(t *testing.T) {
 		}
 		if smaller := rapid.Int64Range(1, m.Names()).Draw(t, "smaller space"); smaller > k {
 			harder("smaller space", newRapidModel(t, smaller, m.Attempts()), k, n)
-		}
-	})
-}
-
-func TestReuse(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m := drawModel(t, MaxAttempts)
-		k := drawExisting(t, m)
-		n := logUniform(t, "creates", 1<<50)
-		anyReuse, expected := m.AnyReuse(k, n).Float64(), m.ExpectedReuses(k, n)
-		if !atMost(anyReuse, expected) || !(expected >= 0 && expected < float64(n)) {
-			t.Fatalf("any re-use %v, expected re-uses %v of %d creates", anyReuse, expected, n)
-		}
-		free := float64(m.Names() - k)
-		if free == 0 {
-			return
-		}
-		// the next create re-uses one of the names seen so far: n - expected
-		more := m.ExpectedReuses(k, n+1)
-		if want := expected + (float64(n)-expected)/free; float64(n) < 100*free && !near(more, want, 1e-12) {
-			t.Fatalf("%v re-uses, one create later %v, want %v", expected, more, want)
-		}
-	})
-}
-
-// The intervals of a larger count lie higher, those of a larger confidence
-// contain the smaller ones.
-func TestGarwoodIsMonotone(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := logUniform(t, "n", 1<<53) - 1
-		confidence := -math.Expm1(-0.01 - 34*uniform(t, "-ln alpha"))
-		lower, upper, err := Garwood(n, confidence)
-		if err != nil || !(lower >= 0 && lower < upper) || !(lower <= float64(n) && upper >= float64(n)) {
-			t.Fatalf("[%v, %v], %v", lower, upper, err)
-		}
-		wideLower, wideUpper, err := Garwood(n, confidence+(1-confidence)/2)
-		if err != nil || wideLower > lower*(1+1e-14) || wideUpper < upper*(1-1e-14) {
-			t.Fatalf("[%v, %v] at more confidence: [%v, %v], %v", lower, upper, wideLower, wideUpper, err)
-		}
-		nextLower, nextUpper, err := Garwood(n+1, confidence)
-		if err != nil || nextLower < lower*(1-1e-14) || nextUpper < upper*(1-1e-14) {
-			t.Fatalf("[%v, %v] for one more: [%v, %v], %v", lower, upper, nextLower, nextUpper, err)
 		}
 	})
 }
