@@ -4,8 +4,6 @@ import (
 	"maps"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -132,28 +130,6 @@ func TestDigestOfAnotherLibrary(t *testing.T) {
 	}
 }
 
-// A typed and an unstructured object of the same content have one digest.
-func TestDigestOfTypedAndUnstructured(t *testing.T) {
-	spec := map[string]any{
-		"selector": map[string]any{"matchLabels": map[string]any{"a": "b"}},
-		"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "a"}}}},
-	}
-	deployment := &appsv1.Deployment{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
-		ObjectMeta: metav1.ObjectMeta{GenerateName: "p-"},
-		Spec: appsv1.DeploymentSpec{
-			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"a": "b"}},
-			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a"}}}},
-		},
-	}
-	same := pod(spec, nil)
-	same.SetAPIVersion("apps/v1")
-	same.SetKind("Deployment")
-	if got, want := digest(t, deployment), digest(t, same); got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-}
-
 // An empty map or list counts. An empty selector selects all, and an absent one
 // nothing, or the object's own Pods.
 func TestDigestOfEmpty(t *testing.T) {
@@ -172,25 +148,9 @@ func TestDigestOfEmpty(t *testing.T) {
 			Spec:     policyv1.PodDisruptionBudgetSpec{Selector: of},
 		}
 	}
-	claim := func(of *metav1.LabelSelector) runtime.Object {
-		return &corev1.PersistentVolumeClaim{
-			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
-			Spec:     corev1.PersistentVolumeClaimSpec{Selector: of},
-		}
-	}
-	spread := func(of *metav1.LabelSelector) runtime.Object {
-		return &batchv1.Job{
-			TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
-			Spec: batchv1.JobSpec{Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
-				TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{LabelSelector: of}},
-			}}},
-		}
-	}
 	for name, pair := range map[string][2]runtime.Object{
 		"namespaces of a peer": {policy(nil), policy(all)},
 		"Pods of a budget":     {budget(nil), budget(all)},
-		"volumes of a claim":   {claim(nil), claim(all)},
-		"Pods of a constraint": {spread(nil), spread(all)},
 		"a map":                {pod(map[string]any{}, nil), pod(map[string]any{"switch": map[string]any{}}, nil)},
 		"a list":               {pod(map[string]any{}, nil), pod(map[string]any{"switch": []any{}}, nil)},
 		"null":                 {pod(map[string]any{"a": map[string]any{}}, nil), pod(map[string]any{"a": nil}, nil)},

@@ -77,16 +77,6 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// If the reconciler never ran, the test doesn't pass.
-func TestNothingWasCreated(t *testing.T) {
-	server := oncetest.NewServer()
-	create(t, configMapsOf(server.Config()), generated("")) // is ignored
-	violations := server.Check(purposeOf, nil)
-	if len(violations) != 1 || violations[0].String() != "nothing was created\n\t"+server.Requests()[0].String() {
-		t.Error(violations)
-	}
-}
-
 // The objects of any server are checked by a list.
 func TestCheckList(t *testing.T) {
 	server := oncetest.NewServer()

@@ -2,13 +2,10 @@ package oncetest_test
 
 import (
 	"fmt"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,7 +21,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
@@ -43,48 +39,6 @@ func create(t *testing.T, to v1.ConfigMapInterface, object *corev1.ConfigMap) *c
 		t.Fatal(err)
 	}
 	return made
-}
-
-// A create stores the object as kube-apiserver does. test/e2e compares the responses
-// with real ones.
-func TestCreate(t *testing.T) {
-	server := oncetest.NewServer()
-	now := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
-	server.SetClock(func() time.Time { return now })
-	client := configMapsOf(server.Config())
-	sent := named("a")
-	sent.Labels, sent.UID = map[string]string{"app": "x"}, "mine"
-	made := create(t, client, sent)
-	if made.UID == "" || made.UID == "mine" || !made.CreationTimestamp.Equal(&metav1.Time{Time: now.Truncate(time.Second)}) ||
-		made.ResourceVersion == "" || made.Namespace != "ns" || made.Labels["app"] != "x" {
-		t.Errorf("%+v", made)
-	}
-	again, err := client.Create(t.Context(), named("a"), metav1.CreateOptions{})
-	if !apierrors.IsAlreadyExists(err) || again.UID != "" {
-		t.Errorf("%v", err)
-	}
-	review, err := kubernetes.NewForConfigOrDie(server.Config()).AuthenticationV1().SelfSubjectReviews().
-		Create(t.Context(), &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
-	if err != nil || !review.CreationTimestamp.Equal(&made.CreationTimestamp) || review.Status.UserInfo.Username != "oncetest" {
-		t.Errorf("%+v, %v", review, err)
-	}
-	if got, err := client.Get(t.Context(), "a", metav1.GetOptions{}); err != nil || got.UID != made.UID {
-		t.Errorf("%v, %v", got, err)
-	}
-	if _, err := client.Get(t.Context(), "b", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-		t.Error(err)
-	}
-}
-
-func TestGeneratedNames(t *testing.T) {
-	client := configMapsOf(oncetest.NewServer().Config())
-	long := strings.Repeat("x", 62) + "-"
-	for range 2 {
-		made := create(t, client, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: long}})
-		if prefix, _, ok := names.Split(made.Name); !ok || prefix != long[:58] || made.GenerateName != long {
-			t.Errorf("%q of %q", made.Name, made.GenerateName)
-		}
-	}
 }
 
 // A list of all namespaces has their objects in order. test/e2e compares selectors with those of a real server.
@@ -219,25 +173,5 @@ func TestUpdate(t *testing.T) {
 	missing.Name = "b"
 	if _, err := jobs.Update(t.Context(), missing, metav1.UpdateOptions{}); !apierrors.IsNotFound(err) {
 		t.Error(err)
-	}
-}
-
-// The handler serves the same over the network.
-func TestHandler(t *testing.T) {
-	server := oncetest.NewServer()
-	network := httptest.NewServer(server)
-	defer network.Close()
-	config := server.Config()
-	config.Host, config.Transport = network.URL, nil
-	client := configMapsOf(config)
-	create(t, client, named("a"))
-	server.Next("create", "*", oncetest.DropResponse, oncetest.CutResponse)
-	for _, name := range []string{"b", "c"} {
-		if _, err := client.Create(t.Context(), named(name), metav1.CreateOptions{}); err == nil {
-			t.Errorf("the response for %s came", name)
-		}
-	}
-	if n := len(server.Objects()); n != 3 {
-		t.Errorf("%d objects", n)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -109,29 +108,6 @@ func TestStaleRead(t *testing.T) {
 	})
 }
 
-// With the default faults of Random, retries store each named object once.
-func TestEverydayFaults(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := oncetest.NewServer()
-		server.Random("*", "*", 3, 0.9)
-		client := configMapsOf(server.Config())
-		reasons := map[string]bool{}
-		for n := range 100 {
-			object := named(fmt.Sprint("c", n))
-			for {
-				_, err := client.Create(quiet(t), object, metav1.CreateOptions{})
-				reasons[fmt.Sprint(apierrors.ReasonForError(err))] = true
-				if err == nil || apierrors.IsAlreadyExists(err) {
-					break
-				}
-			}
-		}
-		if n := len(server.Objects()); n != 100 || len(reasons) < 5 {
-			t.Errorf("%d objects, %v", n, reasons)
-		}
-	})
-}
-
 // A violation prints all requests about its objects, and no others.
 func TestViolation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -158,27 +134,6 @@ func TestViolation(t *testing.T) {
 	00:00:01.500 get configmaps ns/%s: 403 configmaps %[3]q is forbidden: User "oncetest" cannot get resource "configmaps" in API group "" in the namespace "ns" (fault; the server's responses: none)`, first, name, name)
 		if got := violations[0].String(); got != want {
 			t.Errorf("%s\n\nwant\n%s", got, want)
-		}
-	})
-}
-
-func TestConcurrently(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // client-go waits before it reads again
-		server := oncetest.NewServer()
-		server.Random("*", "*", 7, 0.5, oncetest.DropResponse, oncetest.SendTwice, oncetest.StoreLate(time.Millisecond, oncetest.DropRequest))
-		client := configMapsOf(server.Config())
-		var group sync.WaitGroup
-		for n := range 50 {
-			group.Go(func() {
-				_, _ = client.Create(context.Background(), named(fmt.Sprint("c", n)), metav1.CreateOptions{})
-				_, _ = client.List(context.Background(), metav1.ListOptions{})
-				server.Requests()
-			})
-		}
-		group.Wait()
-		server.Land()
-		if n := len(server.Objects()); n != 50 {
-			t.Errorf("%d objects", n)
 		}
 	})
 }
