@@ -161,23 +161,3 @@ func TestCountsFrom(t *testing.T) {
 		}
 	}
 }
-
-// The report has the first of many rows, each with its observed creates.
-func TestRowsBelowTheTop(t *testing.T) {
-	const many, top = 1_000, 3
-	rows := make([]live.Row, many)
-	for i := range rows {
-		n := i * 7919 % many // in no order
-		rows[i] = seen(fmt.Sprintf("p%d-", n), int64(10+n), float64(12*n), 0)
-	}
-	result := finish(t, watched(Options{MinCount: 10, Top: top}, append(rows, live.Row{Pool: pool("other-", many+10)})...))
-	items := result.Report.Items
-	if len(items) != top || items[0].Measured != nil || result.Report.Hidden.Prefixes != many+1-top {
-		t.Fatalf("%+v", items)
-	}
-	for i, want := range []int64{many - 1, many - 2} {
-		if m := items[1+i].Measured; items[1+i].Names != 10+want || m.Creates != want {
-			t.Errorf("%+v, %+v", items[1+i], m)
-		}
-	}
-}

@@ -52,10 +52,3 @@ func TestDiscoverInPart(t *testing.T) {
 		t.Errorf("%+v", skipped)
 	}
 }
-
-func TestDiscoverNothing(t *testing.T) {
-	refused := errors.New("connection refused")
-	if _, _, err := Discover(t.Context(), preferred{err: refused}); !errors.Is(err, refused) {
-		t.Error(err)
-	}
-}

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 )
 
 // shelf is a server with Jobs of one namespace, in the order of their names, with their owners and Pods.
@@ -199,7 +200,7 @@ func TestFind(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			shelf, want := filled()
 			for i := range others {
-				shelf.add("zzz-", "zzz-"+suffixOf(i), int64(i)*1000, nil)
+				shelf.add("zzz-", "zzz-"+censustest.SuffixOf(i), int64(i)*1000, nil)
 			}
 			server := httptest.NewServer(shelf)
 			defer server.Close()

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 )
 
 var jobs = census.Resource{
@@ -30,16 +31,6 @@ func newSurvey() *survey {
 	f := &Finder{Since: time.Unix(since, 0), Within: 2 * time.Minute}
 	first := &found{finder: f, seed: maphash.MakeSeed(), objects: map[listKey]int64{}}
 	return first.begin(jobs, true).(*survey)
-}
-
-// suffixOf returns the i-th suffix of five characters.
-func suffixOf(i int) string {
-	text := make([]byte, names.SuffixLength)
-	for at := len(text) - 1; at >= 0; at-- {
-		text[at] = names.Alphabet[i%len(names.Alphabet)]
-		i /= len(names.Alphabet)
-	}
-	return string(text)
 }
 
 // drawn returns objects with few prefixes, few owners and few creation IDs, in the order of storage.
@@ -174,7 +165,7 @@ func TestSurveyMemory(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		for i := range objects {
 			prefix := test.prefix(i)
-			o := decode.Object{Namespace: "a", GenerateName: prefix, Name: prefix + suffixOf(i), Created: since + int64(i)*test.every}
+			o := decode.Object{Namespace: "a", GenerateName: prefix, Name: prefix + censustest.SuffixOf(i), Created: since + int64(i)*test.every}
 			o.Owners = []decode.Owner{{UID: fmt.Sprint(i)}}
 			if err := s.Visit(&o); err != nil {
 				t.Fatal(err)

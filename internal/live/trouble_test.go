@@ -508,33 +508,6 @@ func TestQuietTypeUnreachable(t *testing.T) {
 	}
 }
 
-// An update may change generateName. A prefix counts while an object has it.
-func TestChangedGenerateName(t *testing.T) {
-	t.Parallel()
-	server := newFakeServer(t, 1)
-	random := rand.New(rand.NewPCG(1, 1))
-	var all []object
-	for range 6 { // only the first has the generateName
-		o := object{Namespace: "prod", Name: generated("run-", random)}
-		if len(all) == 0 {
-			o.GenerateName = "run-"
-		}
-		all = append(all, o)
-		server.Change("/api/v1/pods", "ADDED", o)
-	}
-	e := start(t, server, pods)
-	for i := range 3 {
-		all[i].GenerateName = "run-"
-		server.Change("/api/v1/pods", "MODIFIED", all[i])
-	}
-	remove := func(i int) { server.Change("/api/v1/pods", "DELETED", all[i]) }
-	remove(2)
-	e.until(t, func(s snapshot) bool { return s.Rows[0].Pool.Names == 5 && s.Rows[0].Pool.Generated == 2 })
-	remove(1)
-	remove(0)
-	e.until(t, func(s snapshot) bool { return len(s.Rows) == 0 }) // no object has this generateName any more
-}
-
 // The objects that etcd deletes with an ended lease have one resource version. Each counts
 // once. A watch that breaks between these events resumes before them.
 func TestLeaseEnds(t *testing.T) {
