@@ -18,17 +18,18 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
+// beforeTheResponse interrupts a request in flight when the server has carried it out. The response comes at once then,
+// because the command waits only for some seconds, and a busy server can need longer.
+func beforeTheResponse(interrupt func()) faultproxy.Fault {
+	return faultproxy.Observe(nil, func(int) { interrupt() })
+}
+
 // interruptedAtFirstPost returns a user who interrupts while the first POST is in flight. The POST is
 // carried out and gets its response.
 func interruptedAtFirstPost(t *testing.T) harness.User {
 	t.Helper()
 	ctx, interrupt := context.WithCancel(t.Context())
-	proxy := faultproxy.New(t, retrying.Admin(), firstPost(func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			interrupt()
-			next.ServeHTTP(w, r)
-		})
-	}))
+	proxy := faultproxy.New(t, retrying.Admin(), firstPost(beforeTheResponse(interrupt)))
 	u := harness.As(t, proxy.Config)
 	u.Context = ctx
 	return u

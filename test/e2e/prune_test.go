@@ -382,7 +382,7 @@ func TestPruneInterrupted(t *testing.T) {
 	var seen atomic.Int64
 	proxy := faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault {
 		if deletes(r) && seen.Add(1) == 10 {
-			interrupt()
+			return beforeTheResponse(interrupt)
 		}
 		return nil
 	})
