@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
@@ -32,6 +34,13 @@ func keyAfterEtcdWasRestored(t *testing.T, cp *controlplane.ControlPlane) {
 				t.Fatal(err)
 			}
 		}
+		harness.Eventually(t, func() error { // until the API server reads from etcd again
+			_, err := harness.Clientset(t, cp).CoreV1().ConfigMaps(ns).Get(t.Context(), "none", metav1.GetOptions{})
+			if apierrors.IsNotFound(err) {
+				return nil
+			}
+			return fmt.Errorf("no ConfigMap has the name: %w", err)
+		})
 	}
 	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=k", "--count=3", "--retry-timeout=3s"}
 	older := append(slices.Clone(args), "--idempotency-key=older")
