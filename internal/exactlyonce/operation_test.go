@@ -157,10 +157,15 @@ func TestHistories(t *testing.T) {
 		"rejected, another there": {only(rejected), only(anothers()), nil, 0, "refused: no after 0s, 1 POST, 1 GET"},
 		"rejected, no permission": {only(rejected), only(forbidden), nil, 0, "refused: no (unverified) after 0s, 1 POST, 1 GET"},
 		"rejected, no ID there":   {only(rejected), only(found("x", "y")), nil, 0, "outcome unknown: no; an object has the name, but no creation ID: something may remove annotations after 0s, 1 POST, 1 GET"},
-		"rejected, never sent":    {only(notSent), nil, nil, 0, "refused: no after 0s, 1 POST, 0 GET"},
-		"denied":                  {only(denied), nil, nil, 0, "refused: no after 13s, 1 POST, 4 GET; no: Recheck in 13s"},
-		"denied, there late":      {only(denied), only(gone, gone, gone, found(Annotation, ourID)), nil, 0, "Created after 13s, 1 POST, 4 GET; no: Recheck in 13s"},
-		"denied, no permission":   {only(denied), only(gone, forbidden), nil, 0, "refused: no (unverified) after 1s, 1 POST, 2 GET; no: Recheck in 13s"},
+		"rejected, no credential": {
+			only(response{Observation: protocol.Observation{Finding: protocol.Rejected, Err: no, Permission: true}}),
+			only(because(protocol.Unauthorized, errors.New("401"))), nil, 0,
+			"refused: no (unverified) after 150ms, 1 POST, 3 GET; 401: ReadBack in 50ms",
+		},
+		"rejected, never sent":  {only(notSent), nil, nil, 0, "refused: no after 0s, 1 POST, 0 GET"},
+		"denied":                {only(denied), nil, nil, 0, "refused: no after 13s, 1 POST, 4 GET; no: Recheck in 13s"},
+		"denied, there late":    {only(denied), only(gone, gone, gone, found(Annotation, ourID)), nil, 0, "Created after 13s, 1 POST, 4 GET; no: Recheck in 13s"},
+		"denied, no permission": {only(denied), only(gone, forbidden), nil, 0, "refused: no (unverified) after 1s, 1 POST, 2 GET; no: Recheck in 13s"},
 
 		// The end of the time is a failure without a doubt, and else unknown:
 		"throttled":              {only(throttled(7 * time.Second)), nil, []Option{minute}, 0, "names or time exhausted: slow down; not settled in 1m0s (time over) after 56s, 9 POST, 1 GET; slow down: Resend in 7s"},

@@ -28,11 +28,15 @@ func TestAge(t *testing.T) {
 		// A POST that was not sent is not our first one. One that was turned away is, because something may have sent it twice.
 		"after one that was not sent":    {generated, first.Add(-10 * time.Second), serverTime(now), Foreign, &Observation{Finding: NotStored, Unsent: true}},
 		"after one that was turned away": {generated, first.Add(-10 * time.Second), serverTime(now), Unclear, &Observation{Finding: NotStored}},
+		"after one of another name":      {generated, first.Add(-10 * time.Second), serverTime(now), Foreign, &Observation{Finding: Conflict}},
 	} {
 		m := New(test.config, first.Add(-30*time.Second))
 		if test.before != nil {
 			m.Next(first.Add(-30 * time.Second))
 			m.Observe(first.Add(-30*time.Second), *test.before)
+		}
+		if _, is := m.Next(first).(Get); is { // the name is another client's
+			m.Observe(first, Observation{Finding: Foreign})
 		}
 		m.Next(first)
 		m.Observe(first, Observation{Finding: Conflict})
