@@ -116,6 +116,27 @@ func TestMonotone(t *testing.T) {
 	})
 }
 
+func TestReuse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := drawModel(t, MaxAttempts)
+		k := drawExisting(t, m)
+		n := logUniform(t, "creates", 1<<50)
+		anyReuse, expected := m.AnyReuse(k, n).Float64(), m.ExpectedReuses(k, n)
+		if !atMost(anyReuse, expected) || !(expected >= 0 && expected < float64(n)) {
+			t.Fatalf("any re-use %v, expected re-uses %v of %d creates", anyReuse, expected, n)
+		}
+		free := float64(m.Names() - k)
+		if free == 0 {
+			return
+		}
+		// the next create re-uses one of the names seen so far: n - expected
+		more := m.ExpectedReuses(k, n+1)
+		if want := expected + (float64(n)-expected)/free; float64(n) < 100*free && !near(more, want, 1e-12) {
+			t.Fatalf("%v re-uses, one create later %v, want %v", expected, more, want)
+		}
+	})
+}
+
 // A room has the largest number of creates whose probability is at most p.
 func TestRoom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
