@@ -193,6 +193,79 @@ func TestGapsOfAnUnreachableNode(t *testing.T) {
 	})
 }
 
+// The container is restarted before the log of its ended run is read. Lines of the next run are not those of the
+// ended one, and no line is printed twice.
+func TestRestartBeforeTheRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &kubelet{}
+		k.log = func(w http.ResponseWriter, r *http.Request, n int) {
+			if n == 1 {
+				k.mu.Lock()
+				k.pod = restarted(1, corev1.PodRunning)
+				k.mu.Unlock()
+			}
+			if r.URL.Query().Get("previous") == "true" {
+				fmt.Fprint(w, line(1, "first"))
+				return
+			}
+			fmt.Fprint(w, line(5, "second"))
+		}
+		f := follow(t, k)
+		k.set(f, podIn("ours", ends, corev1.PodRunning))
+		k.requested(2)
+		k.set(f, restarted(1, corev1.PodSucceeded))
+		f.Drain()
+		if want := []string{"first", "second"}; !slices.Equal(k.lines, want) || len(k.gaps()) > 0 {
+			t.Errorf("lines %q, want %q, and gaps %+v", k.lines, want, k.gaps())
+		}
+	})
+}
+
+// The container is restarted again before the log of its ended run is read to its end. The kubelet no longer has this
+// log.
+func TestSecondRestartBeforeTheRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &kubelet{}
+		k.log = func(w http.ResponseWriter, r *http.Request, n int) {
+			previous := r.URL.Query().Get("previous") == "true"
+			switch {
+			case n == 1:
+				fmt.Fprint(w, line(1, "first"))
+				return
+			case previous:
+				k.mu.Lock()
+				k.pod = restarted(2, corev1.PodRunning)
+				k.mu.Unlock()
+				fmt.Fprint(w, line(5, "second"))
+				return
+			}
+			fmt.Fprint(w, line(9, "third"))
+		}
+		f := follow(t, k)
+		k.set(f, podIn("ours", runs, corev1.PodRunning))
+		k.requested(1)
+		k.set(f, restarted(1, corev1.PodRunning))
+		k.requested(4)
+		k.set(f, restarted(2, corev1.PodSucceeded))
+		f.Drain()
+		if want := []string{"first", "second", "third"}; !slices.Equal(k.lines, want) || len(k.gaps()) != 1 {
+			t.Errorf("lines %q, want %q, and gaps %+v, want one", k.lines, want, k.gaps())
+		}
+	})
+}
+
+// restarted is a Pod whose container was restarted, and ends with the Pod.
+func restarted(times int32, phase corev1.PodPhase) *corev1.Pod {
+	state := runs
+	if phase == corev1.PodSucceeded {
+		state = ends
+	}
+	pod := podIn("ours", state, phase)
+	status := &pod.Status.ContainerStatuses[0]
+	status.RestartCount, status.LastTerminationState = times, ends
+	return pod
+}
+
 func (k *kubelet) gaps() (gaps []Gap) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -349,8 +422,8 @@ func TestResponsesThatEndWithinALine(t *testing.T) {
 				fmt.Fprint(w, all[:ends1]) // a line that was read before
 			case 3:
 				fmt.Fprint(w, all[:ends2])
-			case 5:
-				fmt.Fprint(w, all[:len(all)-len("ird")]) // a line that wasn't
+			case 5, 8, 9: // a line that wasn't, or only without its end
+				fmt.Fprint(w, all[:len(all)-len("ird")])
 			default:
 				fmt.Fprint(w, all)
 			}

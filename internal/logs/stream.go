@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -68,6 +69,11 @@ func (c *container) request(ctx context.Context, options corev1.PodLogOptions, l
 	}
 	defer func() { _ = body.Close() }()
 	before := c.read
+	if !options.Follow && before.last.at.IsZero() && !c.state().ended { // no line shows which run the response has
+		if err := c.recheck(ctx, options.Previous); err != nil {
+			return err
+		}
+	}
 	r := &reader{container: c, ctx: ctx, previous: options.Previous, lines: lines, skips: !c.read.last.at.IsZero()}
 	err = r.readAll(bufio.NewReaderSize(body, bufferSize))
 	if c.read != before {
@@ -128,6 +134,9 @@ func (r *reader) end(rest []byte) error {
 		if err := c.recheck(r.ctx, r.previous); err != nil {
 			return err
 		}
+	}
+	if len(rest) < len(c.read.rest) && strings.HasPrefix(c.read.rest, string(rest)) {
+		return io.ErrUnexpectedEOF // an earlier response had more of the line
 	}
 	c.read.rest, c.read.rotated = string(rest), r.skips
 	return nil
