@@ -1,7 +1,7 @@
-// Package apistatus owns the meaning of failed requests to an API server: whether a response is
-// final or temporary, whether the server is reachable, and the pause before the next attempt. It
-// owns these rules for all requests except the creates of pkg/once, because the response to a POST
-// also shows whether the object may have been stored. It sends only GET /version, and never prints.
+// Package apistatus owns the meaning of failed requests to an API server: whether a response is final or temporary,
+// whether the server is reachable, and the pause before the next attempt. The package owns these rules for all
+// requests except the creates of pkg/once, because the response to a POST also shows whether the object may have been
+// stored. The package sends only GET /version, and never prints.
 //
 // The meaning of a response depends on the request, so each case has a function, and they differ:
 //
@@ -94,8 +94,8 @@ func inClass4(err error) bool {
 	return code >= http.StatusBadRequest && code < http.StatusInternalServerError
 }
 
-// Expired reports whether a list has expired (410). It returns the token, if any, with which the
-// server continues the list at a later state.
+// Expired reports whether a list has expired (410). Expired returns the token, if any, with which the server
+// continues the list at a later state.
 func Expired(err error) (token string, expired bool) {
 	status, _ := statusOf(err)
 	if status.Code != http.StatusGone {
@@ -107,9 +107,9 @@ func Expired(err error) (token string, expired bool) {
 // responseTimeout is the time limit for the version of a reachable server.
 const responseTimeout = 5 * time.Second
 
-// Responds reports whether the API server responds to one request for its version. It distinguishes
-// an unreachable server from a server that doesn't respond to another request. A page or text from
-// a proxy isn't a response.
+// Responds reports whether the API server responds to one request for its version. Responds distinguishes an
+// unreachable server from a server that doesn't respond to another request. A page or text from a proxy isn't a
+// response.
 func Responds(ctx context.Context, client interface{ Get() *rest.Request }) bool {
 	result := client.Get().AbsPath("/version").MaxRetries(0).Timeout(responseTimeout).Do(ctx)
 	if err := result.Error(); err != nil {
@@ -132,7 +132,7 @@ type Retrier struct {
 	deadline time.Time
 }
 
-// NewRetrier returns a Retrier whose pauses grow from first to longest. It permits no attempt after timeout.
+// NewRetrier returns a Retrier whose pauses grow from first to longest. NewRetrier permits no attempt after timeout.
 func NewRetrier(first, longest, timeout time.Duration) *Retrier {
 	return &Retrier{
 		backoff:  wait.Backoff{Duration: first, Factor: 2, Jitter: 0.5, Steps: math.MaxInt32, Cap: longest},
@@ -177,8 +177,7 @@ func Brief(err error) error {
 	return err
 }
 
-// Explain adds text to the message of err. It keeps the type of a Status, because kubectl words
-// errors by it.
+// Explain adds text to the message of err. Explain keeps the type of a Status, because kubectl words errors by it.
 func Explain(err error, text string) error {
 	var status *apierrors.StatusError
 	if errors.As(err, &status) {

@@ -1,6 +1,6 @@
-// Package audit makes the AuditReport of pkg/api/v1alpha1. It takes the name pools that internal/census or
-// internal/live has counted, and calculates chances with pkg/analyze. It talks to no cluster, reads no clock and
-// prints nothing.
+// Package audit makes the AuditReport of pkg/api/v1alpha1. The package takes the name pools that internal/census or
+// internal/live has counted, and calculates chances with pkg/analyze. The package talks to no cluster, reads no clock
+// and prints nothing.
 package audit
 
 import (
@@ -26,7 +26,7 @@ type Counted struct {
 	Types []census.Resource
 	// Skipped are the types that were left out before the scan.
 	Skipped []census.Skipped
-	// Summary is the summary of the count. Its Skipped has the types that could not be read.
+	// Summary is the summary of the count. Summary.Skipped has the types that could not be read.
 	Summary census.Summary
 }
 
@@ -56,7 +56,7 @@ type Result struct {
 // maxExceeded limits the name pools in a report that exceed a gate.
 const maxExceeded = 1000
 
-// Build makes the report on the name pools in rows. It reads counted after rows. Its memory grows with the rows
+// Build makes the report on the name pools in rows. Build reads counted after rows. Its memory grows with the rows
 // that the report shows, not with the name pools. It fails if the audits of the options can't be compared, or if
 // pkg/analyze rejects the number of attempts.
 func Build(rows iter.Seq[live.Row], counted *Counted, options Options, odds *Odds) (*Result, error) {
@@ -258,8 +258,8 @@ func (b *builder) result(counted *Counted) (*Result, error) {
 // toleratedAhead is the time by which a creationTimestamp can be ahead of the server's clock without a note.
 const toleratedAhead = time.Minute
 
-// aheadOf returns the number of seconds by which the newest creationTimestamp is after the end of the audit. It
-// was set by another API server, whose clock is ahead.
+// aheadOf returns the number of seconds by which the newest creationTimestamp is after the end of the audit. Such a
+// timestamp was set by another API server, whose clock is ahead.
 func (b *builder) aheadOf(ended time.Time) float64 {
 	if ahead := b.newest.Sub(ended); !b.newest.IsZero() && ahead > toleratedAhead {
 		return ahead.Truncate(time.Second).Seconds()

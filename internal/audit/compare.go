@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// baseline is an earlier audit that another audit is compared with. Only types and namespaces that both have read
-// are compared. It is nil without --compare.
+// baseline is an earlier audit that another audit is compared with. Only types and namespaces that both audits have
+// read are compared. The baseline is nil without --compare.
 type baseline struct {
 	report *v1alpha1.AuditReport
 	hidden v1alpha1.AuditHidden // and folded
@@ -193,7 +193,7 @@ func (b *baseline) gone(seen map[v1alpha1.PrefixRef]bool, read func(v1alpha1.Pre
 }
 
 // isOfAnother reports whether the earlier audit was of another cluster. other is the UID of the current cluster.
-// It returns false if one of the UIDs is unknown.
+// isOfAnother returns false if one of the UIDs is unknown.
 func (b *baseline) isOfAnother(other string) bool {
 	return b != nil && other != "" && b.report.Server.ClusterUID != "" && b.report.Server.ClusterUID != other
 }

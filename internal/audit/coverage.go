@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// notFound returns the named prefixes that no counted name has. It leaves out gone, which had names in the earlier
-// audit.
+// notFound returns the named prefixes that no counted name has. notFound leaves out gone, which had names in the
+// earlier audit.
 func (b *builder) notFound(gone []v1alpha1.AuditGone) (missing []string) {
 	for _, g := range gone {
 		b.found[b.options.asNamed(g.GroupResource(), g.Prefix)] = true

@@ -89,7 +89,8 @@ func (f *fold) creators() []v1alpha1.Creator {
 	return all[:min(len(all), shownManagers)]
 }
 
-// folded returns the folds that the report shows, in order. It hides those with fewer names than Options.MinCount.
+// folded returns the folds that the report shows, in order. folded hides folds with fewer names than
+// Options.MinCount.
 func (b *builder) folded() []v1alpha1.AuditFolded {
 	var all []v1alpha1.AuditFolded
 	for key, f := range b.folds {

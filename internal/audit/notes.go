@@ -48,7 +48,7 @@ const truncatedClaimsLeast, truncatedClaimsMost = 54, 57
 const etcdFirst = 1_000_000
 
 // notes returns the notes on a name pool. closeness is the note on the next failure, and why is the note on the
-// server's retries. Both can be empty.
+// server's retries. Both notes can be empty.
 func notes(pool *pools.Pool, closeness, why string) []string {
 	notes := []string{}
 	add := func(note string) {

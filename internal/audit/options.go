@@ -16,16 +16,17 @@ const day = 24 * time.Hour
 
 // Options are the scope of an audit, the rows that it shows, and the limits of its gate.
 type Options struct {
-	// Watched is true for the rows of a watch. Its report has no verdict.
+	// Watched is true for the rows of a watch. The report of a watch has no verdict.
 	Watched bool
 	// Namespace is the counted namespace, or empty for all.
 	Namespace string
-	// LabelSelector is the selector of the scan, which the report contains. It can be empty.
+	// LabelSelector is the selector of the scan, which the report contains. LabelSelector can be empty.
 	LabelSelector string
 	// Began is the start of the audit. AsOf is the time of the counts of a watch. If AsOf is zero, it is Began.
 	Began, AsOf time.Time
-	// TypesNamed means that the user named the types to count. Then each type that the user can't list makes the
-	// report incomplete. Otherwise, such a type does so only if there is a gate and AllowUnlisted is false.
+	// TypesNamed means that the user named the types to count. If TypesNamed is true, each type that the user can't list
+	// makes the report incomplete. If TypesNamed is false, such a type makes the report incomplete only if there is a
+	// gate and AllowUnlisted is false.
 	TypesNamed    bool
 	AllowUnlisted bool
 	// Prefixes are the effective prefixes to count, and PrefixesOf the prefixes to count of single types. If both

@@ -35,8 +35,8 @@ const (
 // Orders are the orders of an audit without a watch.
 var Orders = []Order{ByNames, ByLast10m, ByLast24h, ByPrefix}
 
-// Of returns the number by which the order sorts a prefix or a fold. It is the number of names, unless the order
-// uses recent objects or the rate. These can be unknown.
+// Of returns the number by which the order sorts a prefix or a fold. The number is the number of names, unless the
+// order uses recent objects or the rate. Both of these can be unknown.
 func (o Order) Of(names int64, last10m, last24h *int64, watched *v1alpha1.Measured) float64 {
 	switch {
 	case o == ByLast10m && last10m != nil:

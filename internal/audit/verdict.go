@@ -160,7 +160,7 @@ func closeness(pool *pools.Pool, attempts int) (chance float64, days *float64, e
 	return chance, &high, nil
 }
 
-// verdictOn returns the verdict on all name pools. It handles the folds last.
+// verdictOn returns the verdict on all name pools. verdictOn handles the folds last.
 func (b *builder) verdictOn(folded []v1alpha1.AuditFolded) *v1alpha1.AuditVerdict {
 	if b.options.Watched {
 		return nil

@@ -30,8 +30,7 @@ func measured(r *live.Row) *v1alpha1.Measured {
 	}
 }
 
-// changes has the creates and deletes of several name pools. Its windows have sums of weights, as in
-// internal/live.
+// changes has the creates and deletes of several name pools. The windows have sums of weights, as in internal/live.
 type changes struct {
 	creates, deletes int64
 	gaps             int

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 )
 
-// accept requests only metadata, in protobuf if the server has it. Some aggregated servers can't send metadata
-// alone, and would respond with 406. They send whole objects instead, of which only the metadata is read.
+// accept requests only metadata, in protobuf if the server has it. Some aggregated servers can't send metadata alone,
+// and would respond with 406. Such servers send whole objects instead, of which only the metadata is read.
 // client-go's metadata client requests the same.
 const accept = "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," +
 	"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1," +
@@ -44,8 +44,8 @@ func newClient(config *rest.Config) (rest.Interface, error) {
 	return rest.UnversionedRESTClientFor(config)
 }
 
-// errorReader limits the error responses that rest.Request reads into memory. It refuses a 404 that no
-// API server sent.
+// errorReader limits the error responses that rest.Request reads into memory. errorReader refuses a 404 that no API
+// server sent.
 type errorReader struct{ transport http.RoundTripper }
 
 func (e errorReader) RoundTrip(req *http.Request) (*http.Response, error) {

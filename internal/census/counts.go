@@ -32,9 +32,9 @@ func (c *Counts) All() iter.Seq[*pools.Pool] {
 	}
 }
 
-// Count counts the names of the resources in one namespace, or in all if namespace is empty. It always counts
-// cluster-scoped resources. If a list fails, Count skips it and continues with the others. When ctx ends, Count
-// skips all unfinished lists. An error is about the configuration. Count returns it before it sends a request.
+// Count counts the names of the resources in one namespace, or in all if namespace is empty. Count always counts
+// cluster-scoped resources. If a list fails, Count skips it and continues with the others. When ctx ends, Count skips
+// all unfinished lists. An error is about the configuration. Count returns it before it sends a request.
 func (s *Scanner) Count(ctx context.Context, resources []Resource, namespace string) (*Counts, Summary, error) {
 	counts := &Counts{rules: s.rules(), unprefixed: map[Resource]int64{}}
 	begin := func(r Resource, _ bool) Visitor {

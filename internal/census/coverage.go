@@ -59,8 +59,8 @@ func (c Coverage) Read() []Resource {
 	})
 }
 
-// uncounted are API groups of other servers without objects that anyone can create. They have measurements
-// (k8s.io/metrics), or lists that the server computes for each request. A report without them is complete.
+// uncounted are API groups of other servers without objects that anyone can create. These groups have measurements
+// (k8s.io/metrics), or lists that the server computes for each request. A report without these groups is complete.
 var uncounted = map[string]bool{
 	"metrics.k8s.io":                true,
 	"custom.metrics.k8s.io":         true,

@@ -31,9 +31,9 @@ var excluded = map[schema.GroupResource]string{
 		"must be named PLURAL.GROUP; a generated name is always refused",
 }
 
-// Discover returns every type that can be listed and created, in its preferred version, except
-// Events, Leases and excluded types. Groups that can't be discovered are skipped. It is an
-// error if no group can be.
+// Discover returns every type that can be listed and created, in its preferred version, except Events, Leases and
+// excluded types. Groups that can't be discovered are skipped. If no group can be discovered, Discover returns an
+// error.
 func Discover(ctx context.Context, d discovery.ServerResourcesInterfaceWithContext) ([]Resource, []Skipped, error) {
 	lists, err := d.ServerPreferredResourcesWithContext(ctx)
 	skipped, err := undiscovered(err)
@@ -107,8 +107,8 @@ func withoutExcluded(resources []Resource) ([]Resource, []Skipped) {
 }
 
 // Resolve finds the types that a user names, with the syntax of kubectl get. One argument can have several names,
-// separated by commas. A name is plural, singular or short, and can end in .GROUP or .VERSION.GROUP. Resolve
-// returns each type once. It skips only excluded types. The error for an unknown type is that of kubectl.
+// separated by commas. A name is plural, singular or short, and can end in .GROUP or .VERSION.GROUP. Resolve returns
+// each type once. Resolve skips only excluded types. The error for an unknown type is that of kubectl.
 func Resolve(mapper meta.RESTMapper, args []string) ([]Resource, []Skipped, error) {
 	var found []Resource
 	for _, arg := range args {

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 )
 
-// Estimate is the expected cost of reading one type. It assumes that pages are fast, and that all objects are as
-// large as the first.
+// Estimate is the expected cost of reading one type. Estimate assumes that pages are fast, and that all objects are
+// as large as the first.
 type Estimate struct {
 	Resource Resource
 	// Objects is the number of objects. If Known is false, the server doesn't report the number, and Objects is 0

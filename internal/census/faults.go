@@ -24,7 +24,7 @@ func (s *server) newRetrier() *apistatus.Retrier {
 	return apistatus.NewRetrier(firstPause, longestPause, s.retryTimeout)
 }
 
-// wait waits before the next attempt. It returns an error if there is no next attempt.
+// wait waits before the next attempt. wait returns an error if there is no next attempt.
 func (s *server) wait(ctx context.Context, retrier *apistatus.Retrier, cause error) error {
 	switch err := retrier.Wait(ctx, cause); {
 	case errors.Is(err, apistatus.ErrTimeUp):

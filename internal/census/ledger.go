@@ -22,8 +22,7 @@ type Progress struct {
 type Summary struct {
 	// Objects is the number of objects in the lists that were read. Requests is the number of all requests.
 	Objects, Requests int64
-	// Skipped are the types that could not be read, in order. Their visitors were not
-	// committed.
+	// Skipped are the types that could not be read, in order. The visitors of these types were not committed.
 	Skipped []Skipped
 	// Inconsistent are the resources whose lists have pages of different states.
 	Inconsistent []Resource
@@ -56,8 +55,8 @@ func compareTypes(a, b Resource) int {
 	return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
 }
 
-// ledger has the results of the lists of a scan, which are read in parallel. It calls the
-// functions of the caller, one at a time.
+// ledger has the results of the lists of a scan, which are read in parallel. ledger calls the functions of the
+// caller, one at a time.
 type ledger struct {
 	mu       sync.Mutex
 	report   func(Progress) // can be nil

@@ -73,8 +73,7 @@ func (r *listRead) commit() {
 	}
 }
 
-// read passes the objects of the list to a visitor. If it must, it reads the list again from the
-// beginning, with a new visitor.
+// read passes the objects of the list to a visitor. If the list can't continue, read begins again with a new visitor.
 func (l *list) read(ctx context.Context, asked decode.Asked, begin begin) (listRead, error) {
 	for restarts := 0; ; restarts++ {
 		to := &visit{asked: asked, to: begin(l.resource, !l.unordered), sorted: !l.unordered}
@@ -96,7 +95,7 @@ func (l *list) state() string {
 	return l.at
 }
 
-// restart prepares to read the list again after err. It returns an error if the list must not be read again.
+// restart prepares to read the list again after err. restart returns an error if the list must not be read again.
 func (l *list) restart(ctx context.Context, restarts int, err error) error {
 	switch {
 	case l.pinned:

@@ -137,8 +137,7 @@ func (p *pageSize) succeeded(c pageCost) {
 	}
 }
 
-// shrink records that a page of limit objects failed. It reports whether the next page will be
-// smaller.
+// shrink records that a page of limit objects failed. shrink reports whether the next page will be smaller.
 func (p *pageSize) shrink(limit int64) (smaller bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,8 +1,8 @@
-// Package census reads the objects of a cluster, and counts their names by resource, namespace and
-// effective prefix. It lists metadata only and drops objects at once, so that its memory does not grow
-// with the objects. It owns the resource types, the pages and their size, faults, and the decision to
-// list again or to divide a list. Package decode reads pages, and package pools counts their objects.
-// It knows no probabilities and prints nothing.
+// Package census reads the objects of a cluster, and counts their names by resource, namespace and effective prefix.
+// The package lists metadata only and drops objects at once, so that its memory does not grow with the objects. The
+// package owns the resource types, the pages and their size, faults, and the decision to list again or to divide a
+// list. Package decode reads pages, and package pools counts their objects. It knows no probabilities and prints
+// nothing.
 //
 // # Load on the server
 //
@@ -46,8 +46,8 @@ import (
 
 // Scanner counts the names of a cluster. Only Config is required.
 type Scanner struct {
-	// Config reaches the cluster. Its Timeout bounds every request, including the time to read
-	// the response. Without it, a server that hangs is waited for.
+	// Config is the configuration of the client. Config.Timeout bounds every request, including the time to read the
+	// response. Without a Timeout, a scan waits forever for a server that hangs.
 	Config *rest.Config
 	// ChunkSize is the number of objects per request. 0 chooses it by the size of the objects.
 	ChunkSize int64
@@ -63,19 +63,19 @@ type Scanner struct {
 	// Version is the version of the server, such as v1.34.4, or the version that it emulates. A server below 1.34,
 	// or of an unknown version, reads pages from etcd as whole objects, so its pages are small.
 	Version string
-	// RetryTimeout limits the retries of a page after throttling, 5xx and broken connections. It also
-	// limits the wait for an unreachable server. 0 is two minutes.
+	// RetryTimeout limits the retries of a page after throttling, 5xx and broken connections. RetryTimeout also limits
+	// the wait for an unreachable server. 0 is two minutes.
 	RetryTimeout time.Duration
-	// Selector chooses the name pools in which some object matches it. It lowers no counts. nil
-	// chooses all. Only Count uses it, Prefixes, Since and MinCount.
+	// Selector chooses the name pools in which some object matches it. Selector lowers no counts. nil chooses all. Only
+	// Count uses it, Prefixes, Since and MinCount.
 	Selector labels.Selector
 	// Prefixes are effective prefixes that are counted even if no object has them as
 	// generateName.
 	Prefixes []string
 	// Since are the times from which on a creation is recent, at most pools.Windows.
 	Since []time.Time
-	// MinCount is the number of names from which on a prefix without a generateName can be evident. It is
-	// 10 at least.
+	// MinCount is the number of names from which on a prefix without a generateName can be evident. MinCount is 10 at
+	// least.
 	MinCount int64
 	// Progress, if set, is called after every page and every type. It is called by one
 	// goroutine at a time.
@@ -96,7 +96,7 @@ type Scanner struct {
 type Listed struct {
 	Resource Resource
 	Objects  int64
-	// ResourceVersion is the state of the list. A watch can start from it. It is empty if the pages have different
+	// ResourceVersion is the state of the list, from which a watch can start. It is empty if the pages have different
 	// states.
 	ResourceVersion string
 }

@@ -13,7 +13,7 @@ import (
 type Visitor interface {
 	// Visit receives an object, and must not keep it. An error ends the list.
 	Visit(*decode.Object) error
-	// Commit is called after the whole list was read. It is called for one visitor at a time.
+	// Commit is called after the whole list was read. Commit is called for one visitor at a time.
 	Commit()
 }
 
@@ -21,8 +21,8 @@ type Visitor interface {
 type begin func(r Resource, sorted bool) Visitor
 
 // Visit passes each object of the resource types to a visitor, in one namespace, or in all if namespace is empty.
-// It always visits cluster-scoped types. It ignores Scanner.Selector. begin creates the visitor of one list, or of
-// one namespace of a divided list. Several goroutines call begin. sorted reports whether the objects come in the
+// Visit always visits cluster-scoped types. Visit ignores Scanner.Selector. begin creates the visitor of one list, or
+// of one namespace of a divided list. Several goroutines call begin. sorted reports whether the objects come in the
 // order of "namespace/name". If a list fails, Visit skips it and continues with the others. When ctx ends, Visit
 // skips all unfinished lists. An error is about the configuration. Visit returns it before it sends a request.
 func (s *Scanner) Visit(
@@ -100,8 +100,8 @@ func (r *Reader) List(
 	return nil
 }
 
-// Get visits the object with a name. It sends a list with a field selector, so it needs only the permission to
-// list. If the object doesn't exist, Get visits nothing and returns no error.
+// Get visits the object with a name. Get sends a list with a field selector, so it needs only the permission to list.
+// If the object doesn't exist, Get visits nothing and returns no error.
 func (r *Reader) Get(
 	ctx context.Context, of Resource, namespace, name string, asked decode.Asked, take func(*decode.Object) error,
 ) error {
@@ -110,7 +110,7 @@ func (r *Reader) Get(
 	return l.walk(ctx, &visit{asked: asked, to: only{name, take}})
 }
 
-// only is a Visitor of the object with one name. It filters because not all servers support the field
+// only is a Visitor of the object with one name. The Visitor filters because not all servers support the field
 // selector.
 type only struct {
 	name string

@@ -139,7 +139,7 @@ func (w *walk) record(p decode.Page) {
 	}
 }
 
-// page reads one page, and retries. It visits no object twice if a page breaks off. A retry reads the same page in
+// page reads one page, and retries. page visits no object twice if a page breaks off. A retry reads the same page in
 // the same order, with its token or its state.
 func (w *walk) page(ctx context.Context) (decode.Page, error) {
 	server, size := w.list.scan.server, w.list.size

@@ -35,8 +35,8 @@ type breaker struct {
 	renamed bool // a webhook or policy renames objects at this place
 }
 
-// allow reports whether the run can send another copy of the document. It can't if the server has refused a copy,
-// if objects are renamed, or if a circuit breaker is open.
+// allow reports whether the run can send another copy of the document. The run can't send another copy if the server
+// has refused a copy, if objects are renamed, or if a circuit breaker is open.
 func (b *breakers) allow(d *Document) bool {
 	return !d.refused && !d.place.breaker.renamed && b.allowRequests(d)
 }
@@ -109,9 +109,10 @@ func (b *breakers) timeOver(e ended) {
 	}
 }
 
-// lost counts an object with a lost response that could not be read. It counts like a probe, because it was sent
-// once and used up no time. Objects that were in progress together count once, because one outage can lose all
-// their responses. If the object's outcome is unknown despite a response, it doesn't count.
+// lost counts an object with a lost response that could not be read. Such an object counts like a probe, because the
+// run sent the object once, and no retry timeout was used up. Objects that were in progress together count once,
+// because one outage can lose all their responses. If the object's outcome is unknown despite a response, it doesn't
+// count.
 func (b *breakers) lost(e ended) {
 	result := e.outcome.Result
 	if result.TimeOver || result.Object != nil || result.Unverified || e.renamed {

@@ -16,16 +16,16 @@ import (
 type Config struct {
 	// Copies is the number of creates per object with generateName, at least 1.
 	Copies int
-	// Concurrency is the number of creates in flight, at least 1. They are copies of one document. With
-	// Overlap, they can also be objects with generated names of several documents, but only between two
-	// documents with fixed names.
+	// Concurrency is the number of creates in flight, at least 1. The creates in flight are copies of one document. With
+	// Overlap, they can also be objects with generated names of several documents, but only between two documents with
+	// fixed names.
 	Concurrency int
 	Overlap     bool
 	// ServerNaming lets the server pick all names.
 	ServerNaming bool
-	// Key makes the run repeatable. It is empty for a run without a key.
+	// Key makes the run repeatable. Key is empty for a run without a key.
 	Key idempotency.Key
-	// Secrets are the secret of the key and its former secrets. It is empty for a run without a secret.
+	// Secrets are the secret of the key and its former secrets. Secrets is empty for a run without a secret.
 	Secrets []derive.Secret
 	// DryRun decides whether the run sends objects, and whether the server stores them.
 	DryRun DryRun
@@ -39,8 +39,8 @@ type Config struct {
 	Whole bool
 	// States reads the first MaxStates existing objects of types that have states.
 	States bool
-	// Awaits reports whether the caller waits for objects of a type, and so reads them anyway. The run compares
-	// those that exist. It is nil if the caller does not wait.
+	// Awaits reports whether the caller waits for objects of a type, and so reads them anyway. The run compares existing
+	// objects of these types with the input. Awaits is nil if the caller does not wait.
 	Awaits func(*meta.RESTMapping) bool
 
 	client requests
@@ -63,7 +63,7 @@ const (
 type Document struct {
 	Object  *unstructured.Unstructured
 	Mapping *meta.RESTMapping
-	// Namespace is the namespace of the object, even if the object does not contain it. It is empty for
+	// Namespace is the namespace of the object, even if the object does not contain it. Namespace is empty for
 	// cluster-scoped objects.
 	Namespace string
 	// Source is the place where the object was read, for errors.

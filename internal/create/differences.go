@@ -21,16 +21,16 @@ import (
 // maxFields is the number of fields that a comparison names.
 const maxFields = 3
 
-// differences returns the paths of the document's fields that a stored object lacks or has with another
-// value, at most maxFields. It ignores fields that only the stored object has, because a server adds
-// defaults. So it can't detect that a field was removed from the document.
+// differences returns the paths of the document's fields that a stored object lacks or has with another value, at
+// most maxFields. differences ignores fields that only the stored object has, because a server adds defaults. So
+// differences can't detect that a field was removed from the document.
 func (d *Document) differences(stored *unstructured.Unstructured) []string {
 	return firstDifferences(given("", d.contentOf(d.Object)), d.contentOf(stored))
 }
 
-// changes returns the paths as differences does, for an object that an earlier run created. It also compares
-// defaults of Jobs and Pods that decide whether the object does its work. It ignores metadata.finalizers, and the
-// field suspend of kinds that finish, because queues such as Kueue set it.
+// changes returns the paths as differences does, for an object that an earlier run created. changes also compares
+// defaults of Jobs and Pods that decide whether the object does its work. changes ignores metadata.finalizers, and
+// the field suspend of kinds that finish, because queues such as Kueue set it.
 func (d *Document) changes(stored *unstructured.Unstructured) []string {
 	wanted := given("", d.contentOf(d.Object))
 	delete(mapOf(wanted, "metadata"), "finalizers")
@@ -55,8 +55,9 @@ var (
 	elements = regexp.MustCompile(`\["(?:[^"\\]|\\.)*"\]|\[\d+\]|[^.\[\]]+`)
 )
 
-// changedBy returns the field managers that have written all of the paths since the creation, or nil. They help to
-// find the cause, and prove nothing: a client claims a manager, and can write managedFields itself.
+// changedBy returns the field managers that have written all of the paths since the creation, or nil. The managers
+// help to find the cause of a difference. They prove nothing, because any client can claim a manager, and can write
+// managedFields itself.
 func (d *Document) changedBy(stored *unstructured.Unstructured, paths []string) (managers []string) {
 	if len(paths) == 0 {
 		return nil
@@ -84,8 +85,8 @@ func (d *Document) changedBy(stored *unstructured.Unstructured, paths []string) 
 	return slices.Compact(managers)
 }
 
-// managedPath returns a path as managedFields has it, which identifies items of most lists by name. It returns nil
-// if an item has no name.
+// managedPath returns a path as managedFields has it, which identifies items of most lists by name. managedPath
+// returns nil if an item has no name.
 func (d *Document) managedPath(path string) (managed fieldpath.Path) {
 	var value any = d.Object.Object
 	for _, element := range elements.FindAllString(path, -1) {
@@ -108,7 +109,7 @@ func (d *Document) managedPath(path string) (managed fieldpath.Path) {
 	return managed
 }
 
-// owns reports whether a set has the path or fields below it. It doesn't read the rest of the set, because other
+// owns reports whether a set has the path or fields below it. owns doesn't read the rest of the set, because other
 // users write sets of any size and depth.
 func owns(set *fieldpath.Set, path fieldpath.Path) bool {
 	for len(path) > 1 {
@@ -330,8 +331,8 @@ func isEmpty(value any) bool {
 // and another user can write such a text.
 var quantity = regexp.MustCompile(`^[-+]?[0-9.]{1,40}([eE][-+]?[0-9]{1,2}|[a-zA-Z]{0,2})$`)
 
-// isSame reports whether two values mean the same. Servers rewrite quantities and durations to one
-// notation: 1000m is 1, and 60m is 1h0m0s. They don't rewrite text: 1.10 is not 1.1.
+// isSame reports whether two values mean the same. Servers rewrite quantities and durations to one notation: 1000m is
+// 1, and 60m is 1h0m0s. Servers don't rewrite text: the text 1.10 is not the text 1.1.
 func isSame(path string, wanted, stored any) bool {
 	w, s := fmt.Sprint(wanted), fmt.Sprint(stored)
 	switch {

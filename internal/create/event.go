@@ -39,18 +39,19 @@ type Outcome struct {
 	Kind     Kind
 	Copies   int            // number of objects, which is above 1 only for NotAttempted
 	ID       exactlyonce.ID // the ID that was sent
-	// Result has the name and the object. If the object existed, it has only the identity of the object, unless
-	// Config.Whole is set. It has nothing if the object could not be read.
+	// Result has the name and the object. If the object existed, Result has only the identity of the object, unless
+	// Config.Whole is set. If the object could not be read, Result is empty.
 	Result exactlyonce.Result
 	// Err is the error of the server, or the reason why the run gave up or could not read the object.
 	Err error
-	// State is the state of an object that existed, in one word such as Complete, Failed or Running. It is empty
-	// if the type has no states, or if the run did not read the state.
+	// State is the state of an object that existed, in one word such as Complete, Failed or Running. State is empty if
+	// the type has no states, or if the run did not read the state.
 	State string
-	// Changes are the paths of the first fields of the document that an object lacks or has with another value.
-	// They are empty if the object was not read.
+	// Changes are the paths of the first fields of the document that an object lacks or has with another value. Changes
+	// is empty if the object was not read.
 	Changes []string
-	// ChangedBy are the field managers that wrote Changes after the create. It is empty if any of them is unknown.
+	// ChangedBy are the field managers that wrote Changes after the create. ChangedBy is empty if any of them is
+	// unknown.
 	ChangedBy []string
 	// Generation is the metadata.generation of an object that existed, if its spec was changed after the
 	// creation. Otherwise it is 0.
@@ -107,8 +108,8 @@ func (Warning) event()   {}
 func (Searching) event() {}
 func (Problem) event()   {}
 
-// report is a report of a worker or of a permission review to the run. It is a Warning, a Retry, ended
-// or reviewed.
+// report is a report of a worker or of a permission review to the run. report is a Warning, a Retry, ended or
+// reviewed.
 type report interface{ report() }
 
 // ended is the result of a job.
@@ -146,8 +147,8 @@ type Change struct {
 	Fields []string
 }
 
-// changeOf reads the object of a document, and compares each field of the document with it. It
-// returns nil if the object can't be read.
+// changeOf reads the object of a document, and compares each field of the document with it. changeOf returns nil if
+// the object can't be read.
 func (k *keyed) changeOf(d *Document, name string) *Change {
 	ctx, cancel := context.WithTimeout(k.ctx, changePatience)
 	defer cancel()

@@ -29,8 +29,8 @@ type foundAt struct {
 	err   error
 }
 
-// find lists the objects with the run's label at the places. It reports progress. After an error it
-// lists no other place, and returns when all lists have ended.
+// find lists the objects with the run's label at the places. find reports progress. After an error, find lists no
+// other place, and returns when all lists have ended.
 func (k *keyed) find(places []*place) (objects []*listed, err error) {
 	lists := make(chan foundAt, len(places))
 	group, ctx := errgroup.WithContext(k.ctx)

@@ -10,14 +10,14 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
-// keyed is a run with a key. It can be repeated.
+// keyed is a run with a key. keyed can be repeated.
 type keyed struct {
 	*Session
 	documents map[derive.Object][]*Document // by their identity without the number
 }
 
-// create creates the objects that the key has not created yet. It reads the whole input first. It
-// creates nothing if the key has created an object that the input does not contain.
+// create creates the objects that the key has not created yet. create reads the whole input first. create creates
+// nothing if the key has created an object that the input does not contain.
 func (k *keyed) create() {
 	documents, whole := k.readAll()
 	if !whole {
@@ -55,7 +55,7 @@ func (k *keyed) readAll() (documents []*Document, whole bool) {
 	return documents, whole && !k.end.Unread
 }
 
-// number sets the identity of the document. It numbers documents that differ only in their content.
+// number sets the identity of the document. number numbers documents that differ only in their content.
 func (k *keyed) number(d *Document) {
 	if !d.canCarryID {
 		return
@@ -70,8 +70,8 @@ func (k *keyed) number(d *Document) {
 	k.documents[o] = append(k.documents[o], d)
 }
 
-// compare finds the objects of the run at all places of the input, and decides under which secret
-// the run goes on. It returns an error if the input does not contain all of them.
+// compare finds the objects of the run at all places of the input, and decides under which secret the run goes on.
+// compare returns an error if the input does not contain all of them.
 func (k *keyed) compare() error {
 	for _, at := range k.places {
 		k.end.Places = append(k.end.Places, at.Place)
@@ -168,8 +168,8 @@ func (k *keyed) verifies(secret derive.Secret, l *listed) bool {
 	return false
 }
 
-// unexpected records the objects that the input contains. It returns an error if the run has created
-// others, or objects of documents that were changed.
+// unexpected records the objects that the input contains. unexpected returns an error if the run has created others,
+// or objects of documents that were changed.
 func (k *keyed) unexpected(objects []*listed) error {
 	k.existing = map[inPlace]*idempotency.Existing{}
 	var unexpected []string
@@ -246,8 +246,8 @@ func (e *UnexpectedError) Error() string {
 // SecretsError reports that the IDs of the key's objects were computed with another secret than the run can use.
 // Nothing was created.
 type SecretsError struct {
-	// Objects are arguments of kubectl. If an ID was computed with a secret and the run has none, it is that
-	// object. Otherwise they are two objects whose IDs were computed with different secrets of the run.
+	// Objects are arguments of kubectl. If the run has no secret, Objects has one object, whose ID was computed with a
+	// secret. Otherwise, Objects has two objects, whose IDs were computed with different secrets of the run.
 	Objects []string
 }
 

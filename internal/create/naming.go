@@ -33,8 +33,8 @@ func (s *Session) serverNaming(d *Document) (bool, error) {
 
 var ipAddresses = schema.GroupResource{Group: "networking.k8s.io", Resource: "ipaddresses"}
 
-// noClientNaming returns the reason why the plugin can't pick names of the resource type, or "". It
-// also returns "" if discovery fails. Then the first GET shows the problem.
+// noClientNaming returns the reason why the plugin can't pick names of the resource type, or "". noClientNaming also
+// returns "" if discovery fails. If discovery fails, the first GET shows the problem.
 func (s *Session) noClientNaming(resource schema.GroupVersionResource) NamingReason {
 	if resource.GroupResource() == ipAddresses {
 		return NamesIgnored

@@ -3,8 +3,8 @@ package create
 import "iter"
 
 const (
-	// readAhead is the number of documents that are read in advance. It is small because each document can
-	// be as large as the server accepts.
+	// readAhead is the number of documents that are read in advance. readAhead is small because each document can be as
+	// large as the server accepts.
 	readAhead = 16
 	// readAtOnce is the number of documents that must be taken before the reader continues. Waking the
 	// reader for each document would cost about as much as reading the document.

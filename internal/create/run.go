@@ -1,7 +1,7 @@
-// Package create is the engine of the command create. Its Session takes batches of documents, and reports the
-// outcome of each object as an event. It reads documents ahead of the creates. Several creates run at the same
-// time if the order of the documents permits it. The package decides this order, sends the requests, and chooses
-// whether the plugin or the server picks a name. It compares a run with a key with the objects of earlier runs.
+// Package create is the engine of the command create. Its Session takes batches of documents, and reports the outcome
+// of each object as an event. It reads documents ahead of the creates. Several creates run at the same time if the
+// order of the documents permits it. The package decides this order, sends the requests, and chooses whether the
+// plugin or the server picks a name. The package compares a run with a key with the objects of earlier runs.
 // internal/exactlyonce creates a single object. The package knows no flags and no streams.
 //
 // A place is a resource type in a namespace. A probe is an object that is sent only once, because an earlier
@@ -27,10 +27,10 @@ import (
 // that it did not attempt.
 const readGrace = time.Second
 
-// Session is one run. It creates the objects of the input, and continues after an object that fails. When
-// its context is done, it sends nothing more, waits briefly for requests in flight, and counts the remaining
-// objects of the input. Only the goroutine that calls Create and End accesses it, but for InFlight and
-// Totals. Workers, reviews and the reader only send to its channels.
+// Session is one run. Session creates the objects of the input, and continues after an object that fails. When its
+// context is done, it sends nothing more, waits briefly for requests in flight, and counts the remaining objects of
+// the input. Only the goroutine that calls Create and End accesses it, but for InFlight and Totals. Workers, reviews
+// and the reader only send to its channels.
 type Session struct {
 	config   Config
 	ctx      context.Context // done when the user interrupts
@@ -76,8 +76,8 @@ func newSession(ctx context.Context, config Config, sink func(Event)) *Session {
 	return s
 }
 
-// Create creates the documents of a batch, and returns when all of them have ended. It returns ErrUnread if
-// an interrupt left a part of the batch unread. The batch of a run with a key is its whole input.
+// Create creates the documents of a batch, and returns when all of them have ended. Create returns ErrUnread if an
+// interrupt left a part of the batch unread. The batch of a run with a key is its whole input.
 func (s *Session) Create(batch iter.Seq2[*Document, error]) error {
 	s.reader = read(batch)
 	s.inFlight.readBy(s.reader)
@@ -166,7 +166,7 @@ func (s *Session) nextStep() (next step, more bool) {
 	}
 }
 
-// prepare decides how to create the document. It returns false if the document can't be created.
+// prepare decides how to create the document. prepare returns false if the document can't be created.
 func (s *Session) prepare(d *Document) bool {
 	s.expect(d)
 	s.end.Documents = d.Number
@@ -205,8 +205,8 @@ func (s *Session) create(d *Document, first int) {
 	s.createFrom(d, first)
 }
 
-// createFrom starts to create the copies of a document, beginning with the copy first. It defers the
-// other copies while one copy is rechecked after a refusal, because they would get the same refusal.
+// createFrom starts to create the copies of a document, beginning with the copy first. createFrom defers the other
+// copies while one copy is rechecked after a refusal, because they would get the same refusal.
 func (s *Session) createFrom(d *Document, first int) {
 	for n := first; n < d.Copies; n++ {
 		s.scheduler.makeRoom(func() bool { return s.breakers.uncertain(d) })

@@ -23,8 +23,8 @@ type scheduler struct {
 	deferred   []deferred
 }
 
-// deferred are the copies of a document that wait while an earlier copy is rechecked. It begins with the copy
-// first.
+// deferred are the copies of a document that wait while an earlier copy is rechecked. The field first is the number
+// of the first of these copies.
 type deferred struct {
 	document *Document
 	first    int
@@ -33,7 +33,7 @@ type deferred struct {
 // maxRechecking limits the rechecks in progress.
 const maxRechecking = 1000
 
-// start passes a job to a worker. It adds a worker if all are busy. Workers live as long as the run.
+// start passes a job to a worker. start adds a worker if all are busy. Workers live as long as the run.
 func (s *scheduler) start(j job) {
 	if s.inProgress+s.rechecking == s.workers {
 		s.workers++
@@ -69,7 +69,7 @@ func (s *scheduler) end(e ended) {
 // busy reports whether any job has not ended.
 func (s *scheduler) busy() bool { return s.inProgress+s.rechecking > 0 }
 
-// makeRoom waits until another job can start. It also waits while uncertain returns true.
+// makeRoom waits until another job can start. makeRoom also waits while uncertain returns true.
 func (s *scheduler) makeRoom(uncertain func() bool) {
 	for s.inProgress == s.limit || s.rechecking >= maxRechecking || uncertain() {
 		s.take(<-s.reports)

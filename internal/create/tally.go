@@ -20,7 +20,7 @@ type Totals struct {
 // Objects returns the number of objects.
 func (t Totals) Objects() int { return t.Created + t.Existed + t.Failed + t.Unknown + t.NotAttempted }
 
-// Tally sums up the outcomes of a run. Its zero value is ready for use.
+// Tally sums up the outcomes of a run. The zero value of a Tally is ready for use.
 type Tally struct {
 	Totals
 
@@ -95,7 +95,7 @@ func (t *Tally) exists(o Outcome) {
 	t.Begun[o.Document.Source] = true
 }
 
-// hold records an outcome where another object has the name, and might belong to this run. That object has no
+// hold records an outcome in which an existing object has the name, and might belong to this run: the object has no
 // creation ID, or it has the run's label.
 func (t *Tally) hold(c Config, o Outcome) {
 	object := o.Result.Object
@@ -110,8 +110,8 @@ func (t *Tally) hold(c Config, o Outcome) {
 	}
 }
 
-// Remainder is the rest of a run's input. It has no numbers of documents, because users count the documents of a
-// file differently.
+// Remainder is the part of a run's input that was not created. Remainder has no numbers of documents, because users
+// count the documents of a file differently.
 type Remainder struct {
 	Left   int
 	shares []Share        // one for each object and source
@@ -155,8 +155,8 @@ func (r *Remainder) Shares() []Share {
 	return shares[:min(len(shares), MaxNamed)]
 }
 
-// Whole returns the sources with a rest in the order of the input. It returns none unless all of them are
-// files without an object in begun.
+// Whole returns the sources that have uncreated documents, in the order of the input. Whole returns none unless all
+// of these sources are files, and no object of them is in begun.
 func (r *Remainder) Whole(begun map[string]bool) (files []string) {
 	for source := range r.files {
 		if begun[source] || source == "STDIN" {

@@ -175,9 +175,8 @@ func (o *Outcome) compare(stored *unstructured.Unstructured) {
 	o.ChangedBy = o.Document.changedBy(stored, o.Changes)
 }
 
-// changed returns the generation if it shows that the object's spec was changed after the create. Otherwise it
-// returns 0. It also returns 0 for types without a status subresource, because their generation also changes with
-// the status.
+// changed returns the generation if it shows that the object's spec was changed after the create. Otherwise changed
+// returns 0, also for types without a status subresource, because their generation also changes with the status.
 func (w *worker) changed(d *Document, generation int64) int64 {
 	if generation <= 1 || !w.config.hasStatus(d) {
 		return 0
@@ -198,9 +197,9 @@ const (
 	suspended = "Suspended"
 )
 
-// takesState reports whether the run reads the state of the job's object. The object must exist. If the caller
-// waits for objects, their states are always read. Otherwise, the type must have states, and fewer than MaxStates
-// were read.
+// takesState reports whether the run reads the state of the job's object. The object must exist. If the caller waits
+// for objects, their states are always read. If the caller doesn't wait, the run reads the state only if the type has
+// states, and only for the first MaxStates objects.
 func (s *Session) takesState(j job) bool {
 	if s.config.Awaits != nil {
 		return j.existing != nil && s.config.Awaits(j.document.Mapping)

@@ -52,7 +52,7 @@ type comparison struct {
 	done int64
 }
 
-// read reads the content of all candidates. It skips lists that can't be read.
+// read reads the content of all candidates. read skips lists that can't be read.
 func (c *comparison) read(ctx context.Context, first *found) {
 	lists := map[listKey]map[string]*candidate{}
 	for _, one := range first.candidates {
@@ -72,7 +72,7 @@ func (c *comparison) read(ctx context.Context, first *found) {
 	_ = group.Wait()
 }
 
-// list reads the candidates of a list that has the given number of objects. It reads the whole list, or the
+// list reads the candidates of a list that has the given number of objects. list reads the whole list, or the
 // candidates by their names.
 func (c *comparison) list(ctx context.Context, key listKey, these map[string]*candidate, objects int64) error {
 	asked := decode.Asked{Whole: true}
@@ -154,9 +154,9 @@ func (f *Finder) groups(candidates []*candidate) (groups []*group) {
 	return groups
 }
 
-// together reports whether the next candidate belongs to a group. They must have equal content, and the same
-// creation ID or close creation times. Without an ID, an object that was created after the previous one had failed
-// is an intended retry.
+// together reports whether the next candidate belongs to a group. The candidate and the group must have equal
+// content, and the same creation ID or close creation times. If an object without an ID was created after the
+// previous object had failed, it is an intended retry, and together returns false.
 func (f *Finder) together(group []*candidate, next *candidate) bool {
 	last := group[len(group)-1]
 	if last.kin != next.kin || last.hash != next.hash {
@@ -198,7 +198,7 @@ func groupOf(members []*candidate) *group {
 	return g
 }
 
-// skips are the types and objects that were skipped. It is safe for concurrent use.
+// skips are the types and objects that were skipped. skips is safe for concurrent use.
 type skips struct {
 	mu      sync.Mutex
 	all     []census.Skipped

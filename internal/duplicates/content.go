@@ -35,10 +35,10 @@ type content struct {
 	status map[string]uint64 // hashes of the fields of its status
 }
 
-// contentOf returns the content of an object. It hashes the fields that the creating field manager owns. Without
-// managedFields, it hashes everything except metadata and status. In both cases it replaces the object's name and
-// UID by a fixed text. Clients can write managedFields. So contentOf returns an error if the fields can't be
-// compared.
+// contentOf returns the content of an object. contentOf hashes the fields that the creating field manager owns.
+// Without managedFields, contentOf hashes everything except metadata and status. In both cases, contentOf replaces
+// the object's name and UID by a fixed text. Clients can write any managedFields, so contentOf returns an error if
+// they can't be read.
 func contentOf(seed maphash.Seed, object *unstructured.Unstructured) (*content, error) {
 	manager, owned, err := creation(object.GetManagedFields())
 	if err != nil {
@@ -132,9 +132,9 @@ func authored(object map[string]any) []string {
 	})
 }
 
-// creation returns the field manager that created the object, and the fields that it owns. These are in the entry
-// that owns generateName, or in the oldest entry. Entries of subresources such as status are ignored. Without an
-// entry, the fields are nil.
+// creation returns the field manager that created the object, and the fields that it owns. These fields are in the
+// entry that owns generateName, or in the oldest entry. Entries of subresources such as status are ignored. Without
+// an entry, the fields are nil.
 func creation(entries []metav1.ManagedFieldsEntry) (manager string, owned *fieldpath.Set, err error) {
 	var oldest *metav1.Time
 	for _, entry := range entries {

@@ -1,7 +1,7 @@
-// Package duplicates finds groups of objects that were probably meant to be one object. The objects of
-// a group have the same type, namespace, effective prefix, owners and content, and were created
-// shortly one after the other. The package owns the steps from the objects of a cluster to graded
-// groups. It only reads, keeps no content, and prints nothing.
+// Package duplicates finds groups of objects that were probably meant to be one object. The objects of a group have
+// the same type, namespace, effective prefix, owners and content, and were created shortly one after the other. The
+// package owns the steps from the objects of a cluster to graded groups. The package only reads, keeps no content,
+// and prints nothing.
 //
 // # How it finds groups
 //
@@ -28,7 +28,7 @@ import (
 
 // Finder finds groups of duplicates.
 type Finder struct {
-	// Scanner reads the cluster. Its Progress is called for the first pass.
+	// Scanner reads the cluster. Find calls Scanner.Progress during the first pass.
 	Scanner *census.Scanner
 	// Resources are the resource types to search, in one Namespace, or in all if Namespace is empty.
 	Resources []census.Resource
@@ -61,8 +61,8 @@ type Result struct {
 	Inconsistent []census.Resource
 }
 
-// Find reads the cluster. Its error is about the configuration. When ctx is done, everything that was
-// not read is skipped.
+// Find reads the cluster. An error that Find returns is about the configuration. When ctx is done, everything that
+// was not read is skipped.
 func (f *Finder) Find(ctx context.Context) (*Result, error) {
 	first := &found{finder: f, seed: maphash.MakeSeed(), objects: map[listKey]int64{}}
 	summary, err := f.Scanner.Visit(ctx, f.Resources, f.Namespace, decode.Asked{}, first.begin)
@@ -94,8 +94,8 @@ func (f *Finder) Find(ctx context.Context) (*Result, error) {
 	return result, nil
 }
 
-// complete reports whether all objects were read that can own another object. It ignores types that the user can't
-// list.
+// complete reports whether all objects were read that can own another object. complete ignores types that the user
+// can't list.
 func complete(skipped []census.Skipped) bool {
 	return !slices.ContainsFunc(skipped, func(s census.Skipped) bool {
 		switch s.Reason {

@@ -84,8 +84,8 @@ func (g *group) ownerUIDs() (uids string) {
 	return uids
 }
 
-// notHigh returns the reason why a group can't have a high grade, whatever refers to its objects. It returns "" if
-// there is none.
+// notHigh returns the reason why a group can't have a high grade, whatever refers to its objects. notHigh returns ""
+// if a high grade is possible.
 func (g *group) notHigh(owned map[string]int) string {
 	uids := g.ownerUIDs()
 	switch {
@@ -127,7 +127,7 @@ func (g *grading) inspect(ctx context.Context, namespace string, groups []*group
 	}
 }
 
-// pods adds the references of the Pods of a namespace. It reports whether they could be read.
+// pods adds the references of the Pods of a namespace. pods reports whether the Pods could be read.
 func (g *grading) pods(ctx context.Context, namespace string, names references) bool {
 	if g.skips.has(pods, namespace) {
 		return false
@@ -158,8 +158,8 @@ func refer(object *v1alpha1.DuplicateObject, reference v1alpha1.DuplicateReferen
 	}
 }
 
-// owner adds an owner's references to the members that it names outside of metadata. It reports
-// whether the owner could be read.
+// owner adds an owner's references to the members that it names outside of metadata. owner reports whether the owner
+// could be read.
 func (g *grading) owner(ctx context.Context, one *group, owner metav1.OwnerReference) bool {
 	r, err := g.finder.ResourceOf(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind))
 	if err != nil {
@@ -196,8 +196,8 @@ func nameOf(owner metav1.OwnerReference) string {
 	return schema.GroupResource{Group: of.Group, Resource: strings.ToLower(of.Kind)}.String() + "/" + owner.Name
 }
 
-// podVisitor adds the references of Pods. They are in ownerReferences, volumes, environment and other fields of
-// spec.
+// podVisitor adds the references of Pods. These references are in ownerReferences, volumes, environment and other
+// fields of spec.
 type podVisitor struct {
 	*grading
 	names references
@@ -289,7 +289,7 @@ func (g *group) isNamedByOwner(object *v1alpha1.DuplicateObject) bool {
 	})
 }
 
-// sortReferences sorts references. Those by name come first.
+// sortReferences sorts references. References by name come first.
 func sortReferences(references []v1alpha1.DuplicateReference) {
 	slices.SortFunc(references, func(a, b v1alpha1.DuplicateReference) int {
 		return strings.Compare(b.Object+" "+b.Resource, a.Object+" "+a.Resource)

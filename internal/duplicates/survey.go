@@ -24,8 +24,8 @@ type record struct {
 	name      string
 }
 
-// kin is a hash of the type, the namespace, the prefix, the owners and the creation ID, which all members of a
-// group share. Its last bits report which of these exist.
+// kin is a hash of the type, the namespace, the prefix, the owners and the creation ID, which all members of a group
+// share. The last bits of kin report which of these exist.
 type kin uint64
 
 const (
@@ -35,8 +35,8 @@ const (
 	kinBits       = hasID | hasOwner | ownerReplaces
 )
 
-// replacing are the Kubernetes controllers that count their existing objects before they create more.
-// They don't name their Pods outside of metadata.
+// replacing are the Kubernetes controllers that count their existing objects before they create more. These
+// controllers don't name their Pods outside of metadata.
 var replacing = map[[2]string]bool{
 	{"v1", "ReplicationController"}: true,
 	{"apps/v1", "ReplicaSet"}:       true,
@@ -162,8 +162,8 @@ func (s *survey) Commit() {
 	}
 }
 
-// near reports whether two consecutive records might belong to one group. They must have close creation times, or
-// the same creation ID.
+// near reports whether two consecutive records might belong to one group. The two records must have close creation
+// times, or the same creation ID.
 func (s *survey) near(a, b record) bool {
 	return a.kin == b.kin && (a.kin&hasID != 0 || isWithin(a.created, b.created, s.finder.Within))
 }

@@ -20,8 +20,8 @@ import (
 type accident struct {
 	name  string
 	fault oncetest.Fault
-	// before changes the server as other clients do. It gets the type, namespace and
-	// name of the object that the request is about.
+	// before changes the server as other clients do. before gets the type, namespace and name of the object that the
+	// request is about.
 	before func(*oncetest.Server, *unstructured.Unstructured)
 	hides  excuse
 }

@@ -1,6 +1,6 @@
-// Package exactlyonce creates objects for the plugin, each exactly once. It sends the requests that the state
-// machine of pkg/once/protocol asks for, classifies the responses, and writes the annotations and labels by which
-// it recognizes objects. It never reads files and never prints.
+// Package exactlyonce creates objects for the plugin, each exactly once. The package sends the requests that the
+// state machine of pkg/once/protocol asks for, classifies the responses, and writes the annotations and labels by
+// which it recognizes objects. The package never reads files and never prints.
 //
 // docs/internals/create-protocol.md explains why an object is neither lost nor duplicated, and what no client can
 // prevent. Controllers use pkg/once.
@@ -27,8 +27,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
 )
 
-// Creator creates objects, each exactly once under its ID. It keeps nothing of an object after its create. Several
-// goroutines can use it.
+// Creator creates objects, each exactly once under its ID. Creator keeps nothing of an object after its create.
+// Several goroutines can use it.
 type Creator struct {
 	config   *rest.Config
 	client   *http.Client
@@ -38,10 +38,10 @@ type Creator struct {
 	clients map[schema.GroupVersion]rest.Interface
 }
 
-// NewForConfig returns a Creator for the server of config. It puts its own transport below the wrappers of config.
-// This transport sends every POST once, so only this package repeats requests. config limits the time of a
-// request. QPS and Burst of config limit the requests of each API version, with the defaults 5 and 10 of
-// client-go. A RateLimiter of config limits all requests together.
+// NewForConfig returns a Creator for the server of config. NewForConfig puts its own transport below the wrappers of
+// config. This transport sends every POST once, so only this package repeats requests. config limits the time of a
+// request. QPS and Burst of config limit the requests of each API version, with the defaults 5 and 10 of client-go. A
+// RateLimiter of config limits all requests together.
 //
 // An error is about config or an option. NewForConfig sends no request.
 func NewForConfig(config *rest.Config, options ...Option) (*Creator, error) {
@@ -68,8 +68,8 @@ var statuses = func() runtime.NegotiatedSerializer {
 	return serializer.NewCodecFactory(scheme).WithoutConversion()
 }()
 
-// Create creates object once under id. It retries until the outcome is known, until its names or its time are used
-// up, or until ctx ends. After the end of ctx, requests in flight have the time Grace. Create doesn't change
+// Create creates object once under id. Create retries until the outcome is known, until its names or its time are
+// used up, or until ctx ends. After the end of ctx, requests in flight have the time Grace. Create doesn't change
 // object. mapping is the mapping of object's type. options override the options of the Creator.
 //
 // Without an error, the object exists once on the server, and the Result has it. If Stripped contains Annotation,
@@ -148,7 +148,8 @@ func (r *request) isIPAddress() bool {
 	return resource.Group == "networking.k8s.io" && resource.Resource == "ipaddresses"
 }
 
-// clientFor returns the client of an API version. It keeps each client, because a client has its own rate limiter.
+// clientFor returns the client of an API version. clientFor keeps each client, because a client has its own rate
+// limiter.
 func (c *Creator) clientFor(version schema.GroupVersion) (rest.Interface, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -33,7 +33,7 @@ func (o *operation) finish(d protocol.Done) (Result, *Error) {
 
 func timeOver(d protocol.Done) bool { return d.Stopped == protocol.TimeOver }
 
-// renaming is the reason for an unknown outcome if the object might have another name. It is also ErrRenamed.
+// renaming is the reason for an unknown outcome if the object might have another name. The error is also ErrRenamed.
 type renaming struct{ error }
 
 func (r renaming) Unwrap() []error { return []error{ErrRenamed, r.error} }
@@ -75,7 +75,7 @@ func (w wanted) stripped(found *unstructured.Unstructured) (lost []string) {
 	return lost
 }
 
-// failure returns the error of a refused object. It adds facts that the server's response lacks.
+// failure returns the error of a refused object. failure adds facts that the server's response lacks.
 func (o *operation) failure(d protocol.Done) *Error {
 	cause := d.Refusal
 	if exhausted(d) && !o.wanted.fixed() && o.settings.attempts > 1 {

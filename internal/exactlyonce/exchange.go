@@ -11,8 +11,8 @@ import (
 
 // exchange has the facts about a request that only the transport sees.
 type exchange struct {
-	// until ends when the POST must not be sent any more. It is nil for a GET. A rate limiter or a credential
-	// plugin can delay a request before it reaches the connection.
+	// until ends when the POST must not be sent any more. until is nil for a GET. A rate limiter or a credential plugin
+	// can delay a request before it reaches the connection.
 	until context.Context
 	// wrapped is true after the request has reached the user's own transport wrapper.
 	wrapped atomic.Bool
@@ -55,8 +55,8 @@ var (
 	errTooLate = errors.New("not sent: interrupted before")
 )
 
-// marker is the outermost part of a Creator's transport. It is above the user's wrapper, and below credential
-// plugins.
+// marker is the outermost part of a Creator's transport. marker is called before the user's wrapper, and after
+// credential plugins.
 type marker struct{ below http.RoundTripper }
 
 func (m marker) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -69,7 +69,7 @@ func (m marker) RoundTrip(req *http.Request) (*http.Response, error) {
 // WrappedRoundTripper gives client-go access to the transport below.
 func (m marker) WrappedRoundTripper() http.RoundTripper { return m.below }
 
-// observer is the innermost part of a Creator's transport. It sees all requests to the server.
+// observer is the innermost part of a Creator's transport. observer sees all requests to the server.
 type observer struct {
 	below http.RoundTripper
 	// untraced means that below isn't net/http's own transport, and might not report its connections. Then every

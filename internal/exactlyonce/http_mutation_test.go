@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
-// misreading is a transport that replaces some responses. It stands for a wrong
-// classification of these responses.
+// misreading is a transport that replaces some responses. misreading stands for a wrong classification of these
+// responses.
 type misreading struct {
 	below http.RoundTripper
 	which string // responses, like "GET 403 text/html"

@@ -40,8 +40,8 @@ type Derivation struct {
 	Run string
 }
 
-// NewID returns an ID of 128 random bits that no other create has. Its names are independent of the ID, so users
-// who read the object can't compute them.
+// NewID returns an ID of 128 random bits that no other create has. The names of such an ID are random and independent
+// of the ID, so users who read an object can't compute its other names.
 func NewID() ID {
 	return ID{Derivation: Derivation{Creation: "r1-" + random()}, names: random()}
 }
@@ -62,8 +62,8 @@ func Derive(d Derivation) ID {
 	return ID{Derivation: d, repeated: true}
 }
 
-// Untracked returns the ID of an object that is created as kubectl create does it. It has no annotation, and the
-// server generates its name. A lost response ends the create with ErrUnknown.
+// Untracked returns the ID of an object that is created as kubectl create does it. Such an object has no annotation,
+// and the server generates its name. A lost response ends the create with ErrUnknown.
 func Untracked() ID { return ID{untracked: true} }
 
 // String returns the creation ID. It is empty for Untracked.
@@ -97,7 +97,7 @@ func (id ID) prepare(object *unstructured.Unstructured) {
 	id.Stamp(object)
 }
 
-// Stamp writes the creation ID, the digest and the run label of id into the object. They replace existing values,
+// Stamp writes the creation ID, the digest and the run label of id into the object. Stamp replaces existing values,
 // for example in a copied object. With Untracked, Stamp doesn't change the object.
 func (id ID) Stamp(object *unstructured.Unstructured) {
 	if id.Creation == "" {
@@ -117,7 +117,7 @@ func (id ID) Stamp(object *unstructured.Unstructured) {
 	}
 }
 
-// metadataOf returns the object's metadata. It adds an empty map if there is none.
+// metadataOf returns the object's metadata. metadataOf adds an empty map if there is none.
 func metadataOf(object *unstructured.Unstructured) map[string]any {
 	if object.Object == nil {
 		object.Object = map[string]any{}
@@ -125,8 +125,8 @@ func metadataOf(object *unstructured.Unstructured) map[string]any {
 	return entries(object.Object, "metadata")
 }
 
-// entries returns the map in a field. It adds an empty map if there is none. It keeps all values, including values
-// that the server will refuse.
+// entries returns the map in a field. entries adds an empty map if there is none. entries keeps all values, including
+// values that the server will refuse.
 func entries(in map[string]any, field string) map[string]any {
 	found, ok := in[field].(map[string]any)
 	if !ok {
@@ -136,7 +136,7 @@ func entries(in map[string]any, field string) map[string]any {
 	return found
 }
 
-// CanCarry reports whether an object can have a creation ID and a name. It needs a name or a prefix, and its
+// CanCarry reports whether an object can have a creation ID and a name. CanCarry needs a name or a prefix, and its
 // labels and annotations must be maps or absent. The server refuses other objects. Send them with Untracked.
 func CanCarry(object *unstructured.Unstructured) bool {
 	metadata, ok := object.Object["metadata"].(map[string]any)

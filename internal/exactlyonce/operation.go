@@ -35,7 +35,7 @@ func (w wanted) fixed() bool { return w.name != "" || w.generateName == "" }
 // tracked reports whether the object has a creation ID.
 func (w wanted) tracked() bool { return w.id.Creation != "" }
 
-// operation is one call of Create. It sends the requests that the protocol asks for.
+// operation is one call of Create. operation sends the requests that the protocol asks for.
 type operation struct {
 	settings  settings
 	server    server
@@ -138,7 +138,7 @@ const notGenerated = ", the server was not able to generate a unique name for th
 // Create.
 type response struct {
 	protocol.Observation
-	// object is the object that the server stored (POST) or has (GET). It is nil if it isn't known.
+	// object is the object that the server stored (POST) or has (GET). object is nil if it isn't known.
 	object *unstructured.Unstructured
 }
 

@@ -18,7 +18,7 @@ import (
 
 const ourID, ourRun = "v1-ours", "v1-run"
 
-// script is a server that gives one response after the other. It repeats the last one.
+// script is a server that gives one response after the other. script repeats the last one.
 type script struct {
 	posts, gets []response
 	request     func(n int) // is called in each request, numbered from 1

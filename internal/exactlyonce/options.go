@@ -38,8 +38,8 @@ func defaults() settings {
 	}
 }
 
-// WithAttempts sets the number of names that Create tries for an object, at least 1. It doesn't apply to objects
-// with a fixed name.
+// WithAttempts sets the number of names that Create tries for an object, at least 1. WithAttempts doesn't apply to
+// objects with a fixed name.
 func WithAttempts(n int) Option { return func(s *settings) { s.attempts = n } }
 
 // WithRetryTimeout limits the time for retries of one object after throttling, dropped connections and unknown
@@ -67,8 +67,8 @@ func WithCreateOptions(o metav1.CreateOptions) Option {
 // fields if there is no error, or with ErrRenamed. Decoding then takes a third of the time.
 func WithBriefObjects() Option { return func(s *settings) { s.brief = true } }
 
-// WithTemplate encodes the object once for all creates with t. Don't change the object after the first create with
-// t. It is an option of Create.
+// WithTemplate encodes the object once for all creates with t. Don't change the object after the first create with t.
+// WithTemplate is an option of Create, not of New.
 func WithTemplate(t *Template) Option { return func(s *settings) { s.template = t } }
 
 // WithEvents calls f before every retry, in the goroutine that called Create.
@@ -102,22 +102,22 @@ const (
 	ReadBack Action = "ReadBack"
 	// NextName means that Create sends the object under another name.
 	NextName Action = "NextName"
-	// Recheck means that Create reads a refused object several times during some seconds, because an earlier copy
-	// of the POST might be the reason for the refusal. There is one event, before the first pause. Its Wait is the
-	// sum of the pauses. Create doesn't send the object again. So a caller that sends objects in order can
-	// continue with the next object.
+	// Recheck means that Create reads a refused object several times during some seconds, because an earlier copy of the
+	// POST might be the reason for the refusal. Create reports one event with this action, before the first pause.
+	// Event.Wait is then the sum of the pauses. Create doesn't send the object again, so a caller that sends objects in
+	// order can continue with the next object.
 	Recheck Action = "Recheck"
 )
 
 // Event is one retry. Create reports it before the retry.
 type Event struct {
-	// Name is the name that was sent. It is empty if the server picks it.
+	// Name is the name that was sent. Name is empty if the server picks it.
 	Name string
 	// Reason is the server's response, or the reason why there is none.
 	Reason error
 	Action Action
-	// Wait is the pause before the action. It is zero for NextName, and for the first ReadBack.
+	// Wait is the pause before the action. Wait is zero for NextName, and for the first ReadBack.
 	Wait time.Duration
-	// NextName is the next name to send. It is empty if the server picks it.
+	// NextName is the next name to send. NextName is empty if the server picks it.
 	NextName string
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
 )
 
-// request sends the requests about one object. It implements server. It switches off client-go's own retries, so
-// that each POST is one of the operation.
+// request sends the requests about one object. request implements server. request switches off client-go's own
+// retries, so that each POST is one of the operation.
 type request struct {
 	client     rest.Interface
 	mapping    *meta.RESTMapping
@@ -38,8 +38,8 @@ func (r *request) wanted() wanted {
 	return wanted{name: r.object.GetName(), generateName: r.object.GetGenerateName(), id: r.id}
 }
 
-// post sends the object under name. It sends nothing after the end of until, even if the client's rate limiter or
-// a credential plugin delays the request.
+// post sends the object under name. post sends nothing after the end of until, even if the client's rate limiter or a
+// credential plugin delays the request.
 func (r *request) post(until, ctx context.Context, name string) response {
 	body, err := r.encode(name)
 	if err != nil {
@@ -67,8 +67,8 @@ func (r *request) post(until, ctx context.Context, name string) response {
 	return a
 }
 
-// throttle waits for the client's rate limiter. It hides the deadline from the limiter, because the limiter would
-// fail at once if the deadline is too early.
+// throttle waits for the client's rate limiter. throttle hides the deadline from the limiter, because the limiter
+// would fail at once if the deadline is too early.
 func (r *request) throttle(until context.Context) error {
 	limiter := r.client.GetRateLimiter()
 	if limiter == nil {
@@ -85,8 +85,8 @@ func unsent(f protocol.Finding, err error) response {
 	return response{Observation: protocol.Observation{Finding: f, Err: err, Unsent: true}}
 }
 
-// postResponse classifies the response to a POST. If a refusal names another object, postResponse reads that
-// object. If it has our creation ID, a webhook renames objects.
+// postResponse classifies the response to a POST. If a refusal names another object, postResponse reads that object.
+// If that object has our creation ID, a webhook has renamed the object.
 func (r *request) postResponse(ctx context.Context, result rest.Result, x *exchange, name string) (a response) {
 	err := result.Error()
 	if err == nil {
@@ -154,7 +154,7 @@ func pathError(name string) error {
 	return nil
 }
 
-// get reads the object from etcd. It sends no resourceVersion, so the server doesn't use its cache.
+// get reads the object from etcd. get sends no resourceVersion, so the server doesn't use its cache.
 func (r *request) get(ctx context.Context, name string) response {
 	if err := pathError(name); err != nil {
 		return because(protocol.Absent, err)

@@ -73,11 +73,11 @@ func (e *Error) Unwrap() []error {
 	return slices.DeleteFunc([]error{e.Kind, e.Cause}, func(err error) bool { return err == nil })
 }
 
-// Result has the facts about an object after its create. It is also set if there is an error.
+// Result has the facts about an object after its create. Result is also set if there is an error.
 type Result struct {
 	// Outcome is empty if there is an error.
 	Outcome Outcome
-	// Name is the name of the last attempt. It is empty if the server picks it.
+	// Name is the name of the last attempt. Name is empty if the server picks it.
 	Name string
 	// Object is the object on the server, if it is known. With an error, it can be another object that has the
 	// name, or our object under another name.

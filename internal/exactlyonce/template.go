@@ -47,7 +47,7 @@ func valuesOf(id ID, name string) []string {
 	return []string{id.Digest, id.Creation, name}
 }
 
-// around returns the parts for this object. It encodes the object if the template has the parts of another one.
+// around returns the parts for this object. around encodes the object if the template has the parts of another one.
 func (t *Template) around(object *unstructured.Unstructured, id ID) ([][]byte, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

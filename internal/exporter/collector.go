@@ -1,6 +1,6 @@
-// Package exporter turns snapshots of a live engine into Prometheus metrics. It owns the
-// choice of the prefixes that have series, and the metrics about the watch itself. It does no
-// I/O, and it has no HTTP server.
+// Package exporter turns snapshots of a live engine into Prometheus metrics. The package owns the choice of the
+// prefixes that have series, and the metrics about the watch itself. The package does no I/O, and it has no HTTP
+// server.
 package exporter
 
 import (
@@ -42,7 +42,7 @@ var (
 // Forecast returns the attempts per create in a name pool, nil if unknown, and the room.
 type Forecast func(pools.Pool) (attempts *int, room int64, err error)
 
-// Collector is a prometheus.Collector that reads snapshots of an engine. It has no series until the engine has
+// Collector is a prometheus.Collector that reads snapshots of an engine. Collector has no series until the engine has
 // counted everything.
 type Collector struct {
 	mu        sync.Mutex // guards the rest
@@ -53,8 +53,8 @@ type Collector struct {
 	ready     bool // everything was counted once
 }
 
-// New returns a collector that has series of at most 2*top prefixes. Those below minCount
-// names have none.
+// New returns a collector that has series of at most 2*top prefixes. Prefixes with fewer than minCount names have no
+// series.
 func New(top int, minCount int64) *Collector {
 	return &Collector{selection: newSelection(top, minCount)}
 }
@@ -67,7 +67,8 @@ func (c *Collector) Follow(source Source, forecast Forecast, left func() []censu
 	c.source, c.forecast, c.left = source, forecast, left
 }
 
-// Describe implements prometheus.Collector. It describes nothing, because the prefixes are not known in advance.
+// Describe implements prometheus.Collector. Describe describes nothing, because the prefixes are not known in
+// advance.
 func (c *Collector) Describe(chan<- *prometheus.Desc) {}
 
 // State is how much is counted.

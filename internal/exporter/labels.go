@@ -50,7 +50,7 @@ func labelsOf(texts ...string) (labels []string) {
 	return labels
 }
 
-// label returns text as the value of a label. It escapes control characters, incomplete characters at a truncated
+// label returns text as the value of a label. label escapes control characters, incomplete characters at a truncated
 // end, and backslashes. So different texts always have different labels.
 func label(text string) string {
 	unfit := func(r rune) bool { return r == '\\' || !unicode.IsPrint(r) }

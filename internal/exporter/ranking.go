@@ -13,8 +13,8 @@ type ranked struct {
 	row   live.Row
 }
 
-// ranking keeps the rows with the largest values. If it must drop rows, a namespace keeps at most half of the
-// places. So its prefixes can't displace all prefixes of other namespaces.
+// ranking keeps the rows with the largest values. If it must drop rows, a namespace keeps at most half of the places.
+// So the prefixes of one namespace can't displace all prefixes of other namespaces.
 type ranking struct {
 	most  int
 	rows  []ranked // up to twice as many as are kept

@@ -35,8 +35,8 @@ func newSelection(top int, minCount int64) *selection {
 	return &selection{top: top, minCount: minCount, held: map[pools.Key]time.Time{}}
 }
 
-// choose takes a snapshot, and returns the rows of the chosen prefixes in order. Its memory grows with top, not
-// with the number of rows.
+// choose takes a snapshot, and returns the rows of the chosen prefixes in order. The memory of choose grows with top,
+// not with the number of rows.
 func (s *selection) choose(source Source) ([]live.Row, live.Snapshot) {
 	names, recent := &ranking{most: s.top}, &ranking{most: (s.top + 1) / 2}
 	rows, eligible := map[pools.Key]live.Row{}, 0
@@ -87,8 +87,8 @@ func (s *selection) release(now time.Time) {
 	}
 }
 
-// recentCreates returns about the number of names that were created in the last ten minutes. It uses the engine's
-// decaying window, in which older creates weigh less.
+// recentCreates returns an estimate of the number of names that were created in the last ten minutes. recentCreates
+// uses the engine's decaying window, in which older creates weigh less.
 func recentCreates(row live.Row) float64 {
 	if !row.Followed {
 		return 0

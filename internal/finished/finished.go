@@ -1,5 +1,5 @@
-// Package finished decides from an object's status whether the object has finished. It has a table of the statuses
-// that controllers write, by group and kind. It sends nothing and keeps nothing.
+// Package finished decides from an object's status whether the object has finished. The package has a table of the
+// statuses that controllers write, by group and kind. The package sends nothing and keeps nothing.
 package finished
 
 import (
@@ -25,13 +25,13 @@ const (
 // Status is the progress of an object, and the reason for its end.
 type Status struct {
 	State State
-	// Word is the word that the controller uses for the end, such as Complete, Succeeded or Error. It is empty for
-	// a running object.
+	// Word is the word that the controller uses for the end, such as Complete, Succeeded or Error. Word is empty for a
+	// running object.
 	Word string
-	// Reason and Message are those of the condition or the phase that shows the end. They come from the cluster,
+	// Reason and Message are those of the condition or the phase that shows the end. Both texts come from the cluster,
 	// and can be empty.
 	Reason, Message string
-	// Ended is when the object finished. It is zero if the object doesn't show it.
+	// Ended is when the object finished. Ended is zero if the object doesn't show it.
 	Ended time.Time
 	// Suspended is whether a running object waits to be resumed.
 	Suspended bool
@@ -135,8 +135,8 @@ func (k kind) running(object *unstructured.Unstructured) Status {
 	return s
 }
 
-// lastTermination returns when the last container of a Pod terminated. That is unknown if a container
-// has no such time, because it never started, or its node was lost while it ran.
+// lastTermination returns when the last container of a Pod terminated. The time is unknown if a container has no such
+// time, because it never started, or its node was lost while it ran.
 func lastTermination(pod map[string]any) (last time.Time) {
 	for _, status := range containers(pod, "containerStatuses") {
 		at := timeIn(status, "state", "terminated", "finishedAt")

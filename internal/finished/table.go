@@ -14,8 +14,7 @@ type kind struct {
 	conditions map[outcome]end  // by an entry of status.conditions
 	suspend    []string         // the path of the field that suspends an object, if the kind has one
 	suspended  string           // the phase of an object that waits to be resumed, if the kind has one
-	// end returns the time when an object finished. If it is nil, the time is the lastTransitionTime of the
-	// condition.
+	// end returns the time when an object finished. If end is nil, the time is the lastTransitionTime of the condition.
 	end func(object map[string]any) time.Time
 }
 

@@ -1,6 +1,6 @@
-// Package idempotency finds the objects that earlier runs with the same key created, so that a run creates only
-// the missing ones. It creates nothing, never prints, and never sends the key itself. pkg/once/derive derives IDs
-// and names.
+// Package idempotency finds the objects that earlier runs with the same key created, so that a run creates only the
+// missing ones. The package creates nothing, never prints, and never sends the key itself. pkg/once/derive derives
+// IDs and names.
 package idempotency
 
 import (
@@ -72,10 +72,10 @@ func (e *StaleListError) isAbout(o Existing) bool { return o.UID == e.uid }
 func (e *StaleListError) Error() string { return e.Object + " is listed, and does not exist" }
 
 // Find lists the metadata of the objects with the run's label, of one resource type in one namespace. namespace is
-// empty for a cluster-scoped type. Then it gets the newest of these objects, because a list can come from a cache
-// and a GET can't. If they disagree, it repeats both until timeout, and at least once. Find needs permission to
-// list, and its error names that permission. Without permission to get, it trusts the list. It retries temporary
-// errors until timeout.
+// empty for a cluster-scoped type. Find then gets the newest of these objects, because a list can come from a cache
+// and a GET can't. If the list and the GET disagree, Find repeats both until timeout, and at least once. Find needs
+// permission to list, and its error names that permission. Without permission to get, Find trusts the list. Find
+// retries temporary errors until timeout.
 func (k Key) Find(ctx context.Context, client metadata.Interface, resource schema.GroupVersionResource,
 	namespace string, timeout time.Duration,
 ) ([]Existing, error) {
@@ -110,8 +110,8 @@ func (k Key) Find(ctx context.Context, client metadata.Interface, resource schem
 	}
 }
 
-// confirm gets the newest of the listed objects, or the one in doubt. It returns a StaleListError if
-// the object doesn't exist, or only in an older version.
+// confirm gets the newest of the listed objects, or the one in doubt. confirm returns a StaleListError if the object
+// doesn't exist, or only in an older version.
 func confirm(
 	ctx context.Context, objects metadata.ResourceInterface, place Place, found []Existing, doubt *StaleListError,
 ) error {
@@ -133,8 +133,8 @@ func confirm(
 	return err
 }
 
-// compareVersions compares two resourceVersions. Those of an aggregated API can have no order, and
-// are equal then.
+// compareVersions compares two resourceVersions. The resourceVersions of an aggregated API can have no order, and
+// then count as equal.
 func compareVersions(a, b string) int {
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package kustomize builds a directory with kubectl's kustomize library. That library refuses objects that have
-// only a generateName. So the package passes the generateName to it as the name, and restores it after the build.
-// The package reads only from the given file system, and knows no cluster.
+// Package kustomize builds a directory with kubectl's kustomize library. That library refuses objects that have only
+// a generateName. So the package passes the generateName to the library as the name, and restores the generateName
+// after the build. The package reads only from the given file system, and knows no cluster.
 package kustomize
 
 import (
@@ -16,9 +16,9 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/resid"
 )
 
-// Build returns the objects of the kustomization in a directory or a remote repository as a stream of YAML
-// documents. Without generateName, it returns the same bytes as kubectl kustomize. It also returns when ctx ends.
-// The library doesn't take a context, so it then runs until the process ends.
+// Build returns the objects of the kustomization in a directory or a remote repository as a stream of YAML documents.
+// Without generateName, it returns the same bytes as kubectl kustomize. Build also returns when ctx ends. The library
+// doesn't take a context, so the library then runs until the process ends.
 func Build(ctx context.Context, files filesys.FileSystem, dir string) ([]byte, error) {
 	var objects []byte
 	var err error

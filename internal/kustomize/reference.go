@@ -20,7 +20,7 @@ type use struct {
 	object resid.ResId
 }
 
-// recordUses records the parts of a kustomization that need the name of an object. These are replacements and
+// recordUses records the parts of a kustomization that need the name of an object. Such parts are replacements and
 // variables that copy a name, and generators that change an object.
 func (f *servedFiles) recordUses(dir string, k *types.Kustomization) {
 	for _, field := range k.Replacements {

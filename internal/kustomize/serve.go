@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// servedFiles is the file system that kustomize reads, clones of remote bases included. It serves
-// objects with names, and kustomizations that find them.
+// servedFiles is the file system that kustomize reads, clones of remote bases included. servedFiles serves objects
+// with names, and kustomizations that find them.
 type servedFiles struct {
 	filesys.FileSystem
 	data      map[string]bool // files that a generator reads
@@ -28,8 +28,8 @@ func serve(files filesys.FileSystem) *servedFiles {
 	return &servedFiles{FileSystem: files, data: map[string]bool{}, patches: map[string]bool{}}
 }
 
-// affixFile is a file that only this file system has. It configures kustomize to add the prefix and suffix of a
-// kustomization to affixField, too.
+// affixFile is a file that only this file system has. affixFile configures kustomize to add the prefix and suffix of
+// a kustomization to affixField, too.
 const affixFile = affixField + ".yaml"
 
 // CleanedAbs resolves a path.

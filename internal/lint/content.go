@@ -81,7 +81,7 @@ func (c *content) add(m rules.Manifest, config Config) {
 	}
 }
 
-// load returns the content of a source. It also returns when ctx ends, because reading a pipe can take forever.
+// load returns the content of a source. load also returns when ctx ends, because reading a pipe can take forever.
 func load(ctx context.Context, source Source) ([]byte, error) {
 	type result struct {
 		text []byte

@@ -1,5 +1,6 @@
-// Package lint checks the names in manifests. It reads the manifests with internal/lint/manifest, checks them with
-// internal/lint/rules, and finds the comments that disable findings. It opens no file itself and prints nothing.
+// Package lint checks the names in manifests. The package reads the manifests with internal/lint/manifest, checks
+// them with internal/lint/rules, and finds the comments that disable findings. The package opens no file itself and
+// prints nothing.
 package lint
 
 import (
@@ -19,11 +20,11 @@ import (
 type Source struct {
 	Name string
 	Tree rules.Tree
-	// Found is true of a file that was found in a directory. It need not be a manifest.
+	// Found is true of a file that was found in a directory. The file need not be a manifest.
 	Found bool
 	// Rendered means that the content was built from other files. So its lines are not lines of the file Name.
 	Rendered bool
-	// Read returns its content. It is called again for positions that are needed late.
+	// Read returns the content of the file. Read is called again if the position of a finding is needed later.
 	Read func(context.Context) ([]byte, error)
 }
 
@@ -83,7 +84,7 @@ type Unreadable struct {
 	Err error
 }
 
-// Run reads the sources and checks their objects. It returns early only if ctx ends.
+// Run reads the sources and checks their objects. Run returns early only if ctx ends.
 func Run(ctx context.Context, sources []Source, config Config) (*Result, error) {
 	read := make([]content, len(sources))
 	var group errgroup.Group
@@ -156,7 +157,7 @@ func (r *Result) take(source Source, c *content) {
 	r.Findings = append(r.Findings, c.findings...)
 }
 
-// compare adds the findings between objects. Their positions need the files again.
+// compare adds the findings between objects. To find the positions of these findings, compare reads the files again.
 func (r *Result) compare(in *rules.Input, config Config, order map[string]int) {
 	var late []*Finding
 	for _, rule := range rules.All {
@@ -184,7 +185,7 @@ type wanted struct {
 	at     *manifest.Position
 }
 
-// locate finds the positions of findings. It reads each file once.
+// locate finds the positions of findings. locate reads each file once.
 func locate(late []*Finding, order map[string]int) {
 	var all []wanted
 	for _, f := range late {

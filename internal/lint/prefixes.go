@@ -15,7 +15,7 @@ import (
 // NewestMinor is the newest minor version of Kubernetes that the rules were checked with.
 const NewestMinor = 37
 
-// maxPrefixes is the number of prefixes that Prefixes checks. It bounds the memory.
+// maxPrefixes is the number of prefixes that Prefixes checks. maxPrefixes bounds the memory.
 const maxPrefixes = 10_000
 
 // Prefixes checks each prefix once. create uses it while it creates objects.
@@ -33,7 +33,7 @@ type prefix struct {
 }
 
 // Errors returns the errors that lint finds in the generateName of an object, alone and together with earlier
-// objects. It returns none if an earlier object had the same prefix.
+// objects. Errors returns none if an earlier object had the same prefix.
 func (p *Prefixes) Errors(object *unstructured.Unstructured) (found []rules.Finding) {
 	at := prefix{object.GroupVersionKind().GroupKind(), object.GetNamespace(), object.GetGenerateName()}
 	if rules.ClusterScoped(at.kind) {

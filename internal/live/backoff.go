@@ -139,8 +139,8 @@ func (b *backoff) isFinal(err error, now time.Time) bool {
 	return now.Sub(b.since) > patience
 }
 
-// pause waits before the next watch. The pause grows as long as watches deliver nothing. It is short after a watch
-// that ended normally.
+// pause waits before the next watch. The pause grows as long as watches deliver nothing. After a watch that ended
+// normally, the pause is short.
 func (b *backoff) pause(ctx context.Context, err error) {
 	if b.retrier == nil {
 		b.retrier = apistatus.NewRetrier(firstPause, longestPause, unlimited)

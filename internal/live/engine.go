@@ -1,6 +1,7 @@
 // Package live counts the names of a cluster once, with internal/census, and then keeps the counts up to date with
-// watches of metadata. It decides how an event changes the counts, measures rates, and handles broken watches. It
-// prints nothing, and calculates no probabilities. docs/internals/watch-engine.md describes its parts.
+// watches of metadata. The package decides how an event changes the counts, measures rates, and handles broken
+// watches. The package prints nothing, and calculates no probabilities. docs/internals/watch-engine.md describes its
+// parts.
 //
 // A state is a state of etcd, which a resourceVersion identifies. The number of objects of a type is the length of
 // a list that the server reports without sending the objects.
@@ -39,8 +40,8 @@ var quietEvery = time.Minute
 // Engine counts the names of a cluster, and keeps the counts up to date. Set its exported fields before you call
 // Run.
 type Engine struct {
-	// Scanner reads the lists. The engine sets its field Listed. Its Concurrency and Polite limit all requests
-	// together, except watches, which stay open. Its Selector and Prefixes choose the name pools.
+	// Scanner reads the lists. The engine sets its field Listed. Scanner.Concurrency and Scanner.Polite limit all
+	// requests together, except watches, which stay open. Scanner.Selector and Scanner.Prefixes choose the name pools.
 	Scanner census.Scanner
 	// Types are the resource types to count, in one Namespace, or in all if Namespace is empty.
 	Types     []census.Resource
@@ -55,7 +56,7 @@ type Engine struct {
 	// Ahead is the time by which the server's clock is ahead of the clock of this computer. All times of the
 	// engine are times of the server.
 	Ahead time.Duration
-	// Notify is called with each notice, or is nil. One goroutine calls it at a time. It must not call the engine.
+	// Notify is called with each notice, or is nil. One goroutine calls it at a time. Notify must not call the engine.
 	Notify func(Notice)
 
 	counted chan struct{}
@@ -153,7 +154,7 @@ func (e *Engine) connect() (err error) {
 	return err
 }
 
-// countAll lists all types for the first time. It starts to watch each type as soon as the type was listed.
+// countAll lists all types for the first time. countAll starts to watch each type as soon as the type was listed.
 func (e *Engine) countAll(ctx context.Context) error {
 	began := e.clock.now()
 	for _, r := range e.types.list() {
@@ -248,7 +249,7 @@ func (r *roster) of(resource schema.GroupResource) *reflector {
 
 func (r *roster) add(one *reflector) { r.reflectors.Store(one.resource.GroupResource(), one) }
 
-// replace replaces the reflector old by other. It reports whether old was in the roster.
+// replace replaces the reflector old by other. replace reports whether old was in the roster.
 func (r *roster) replace(old, other *reflector) bool {
 	return r.reflectors.CompareAndSwap(old.resource.GroupResource(), old, other)
 }
@@ -296,7 +297,7 @@ func (e *Engine) noteDiscovery(ctx context.Context, err error) {
 	}
 }
 
-// discovered handles a type that the server has. It is new, was gone, or is known.
+// discovered handles a type that the server has. The type is new, was gone, or is known.
 func (e *Engine) discovered(resource census.Resource) {
 	r := e.types.of(resource.GroupResource())
 	switch {

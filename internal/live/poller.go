@@ -25,9 +25,9 @@ const (
 	listPauses = 9
 )
 
-// poll requests the number of objects of each type. The counts of a watched type are compared with it. Other types
-// are listed if the number shows that they might have prefixes. Types whose last request failed come last, and
-// their requests are not retried.
+// poll requests the number of objects of each type. poll compares the counts of each watched type with this number.
+// poll lists any other type if the number shows that the type might have prefixes. If the last request for a type
+// failed, poll requests this type last, and doesn't retry.
 func (e *Engine) poll(ctx context.Context) {
 	var well, failing []census.Resource
 	for _, r := range e.types.list() {
@@ -97,7 +97,7 @@ func (r *reflector) listIfDue(ctx context.Context, number census.Estimate, asked
 	}
 }
 
-// noteNumber records the number of objects of a type that is not watched. The request was sent at asked. It
+// noteNumber records the number of objects of a type that is not watched. The request was sent at asked. noteNumber
 // reports whether the type must be listed.
 func (s *store) noteNumber(number census.Estimate, asked time.Time) (due bool) {
 	s.do(func() {
@@ -141,8 +141,8 @@ const arrives = time.Second
 
 var errUnverified = errors.New("the counts were not compared with the server at the end")
 
-// Verify compares the counts of all types with the server. It discovers the types, requests the number of objects
-// of each type, and lists a type again if the number differs. It returns after that, or when ctx ends. Types that
+// Verify compares the counts of all types with the server. Verify discovers the types, requests the number of objects
+// of each type, and lists a type again if the number differs. Verify returns after that, or when ctx ends. Types that
 // it could not verify are in Snapshot.Skipped. Call it only while Run runs.
 func (e *Engine) Verify(ctx context.Context) {
 	select {
@@ -207,8 +207,8 @@ func (r *reflector) verify(ctx context.Context, asked census.Estimate) {
 	}
 }
 
-// agrees reports whether the count of a watched type agrees with the server's number. It waits for events that are
-// in flight.
+// agrees reports whether the count of a watched type agrees with the server's number. agrees waits for events that
+// are in flight.
 func (r *reflector) agrees(ctx context.Context, asked census.Estimate) bool {
 	state, err := strconv.ParseUint(asked.ResourceVersion, 10, 64)
 	if err != nil || !asked.Known {
@@ -237,8 +237,8 @@ func (s *store) agreement(number expected, gaps int) (agrees, known bool) {
 	return agrees, known
 }
 
-// isUnchanged reports whether a type that is not watched needs no new list. Its state is that of the last list, or
-// it has too few objects for a prefix that is reported.
+// isUnchanged reports whether a type that is not watched needs no new list. This is so if the type's state is that of
+// the last list, or if the type has too few objects for a prefix that is reported.
 func (s *store) isUnchanged(asked census.Estimate) (is bool) {
 	s.do(func() {
 		if s.listedAt.IsZero() || s.standing.skipped != nil || !asked.Known {

@@ -87,8 +87,8 @@ type expected struct {
 	objects int64
 }
 
-// comparison compares the counted number of objects with the server's number at the same state. It has to wait
-// until the watch has passed that state.
+// comparison compares the counted number of objects with the server's number at the same state. comparison has to
+// wait until the watch has passed that state.
 type comparison struct {
 	due   expected
 	trail []expected // counted numbers since the server was asked for its number; nil if it wasn't
@@ -101,7 +101,7 @@ func (c *comparison) note(version uint64, objects int64) {
 	}
 }
 
-// missed reports whether events were lost. It is called with the version of a new event before that event counts.
+// missed reports whether events were lost. missed is called with the version of a new event before that event counts.
 // If all events up to the state of the server's number have been counted, the count must equal that number.
 func (c *comparison) missed(version uint64, what decode.EventType, objects int64) bool {
 	passed := version > c.due.version || what == decode.Bookmark && version == c.due.version
@@ -132,7 +132,7 @@ func (c *comparison) with(server expected, version uint64) error {
 	return nil
 }
 
-// expectNumber prepares a comparison. It is called before the request for the server's number.
+// expectNumber prepares a comparison. expectNumber is called before the request for the server's number.
 func (s *store) expectNumber() {
 	s.do(func() {
 		s.comparison.trail = nil
@@ -142,8 +142,8 @@ func (s *store) expectNumber() {
 	})
 }
 
-// compare compares the counts with the server's number. It returns the reason if the watch must end. If the watch
-// seems to hold back events, it must be opened again.
+// compare compares the counts with the server's number. compare returns the reason if the watch must end. If the
+// watch seems to hold back events, it must be opened again.
 func (s *store) compare(asked census.Estimate) (err error) {
 	version, bad := strconv.ParseUint(asked.ResourceVersion, 10, 64)
 	if bad != nil || version == 0 || !asked.Known {

@@ -43,7 +43,7 @@ func (r *rates) decay(now time.Time) {
 	r.last = now
 }
 
-// at returns the rates at now. They measure the events since another time.
+// at returns the rates at now. The rates measure the events since another time.
 func (r *rates) at(now, since time.Time) (all [len(Windows)]Rate) {
 	passed := now.Sub(since).Seconds()
 	if passed <= 0 {
@@ -58,7 +58,7 @@ func (r *rates) at(now, since time.Time) (all [len(Windows)]Rate) {
 	return all
 }
 
-// clock is the clock of the rates. It starts with the time of the computer's clock, and then advances with the
+// clock is the clock of the rates. clock starts with the time of the computer's clock, and then advances with the
 // computer's uptime. The uptime includes sleep, and ignores changes of the clock.
 type clock struct {
 	uptime func() time.Duration // nil means the uptime of the computer
@@ -79,6 +79,6 @@ func (c *clock) now() time.Time {
 	return c.began.Add(c.uptime() - c.running)
 }
 
-// loaded is the start of the program. Where the uptime isn't available, the time since then replaces it. That time
-// doesn't include sleep.
+// loaded is the start of the program. Where the computer's uptime isn't available, the time since loaded replaces it.
+// This time doesn't include sleep.
 var loaded = time.Now()

@@ -26,8 +26,8 @@ var silence = 2 * time.Minute
 
 var errSilent = errors.New("neither an event nor a bookmark came for two minutes")
 
-// reflector keeps the store of one resource type up to date. It lists the type, watches it, and lists it again if
-// events were lost.
+// reflector keeps the store of one resource type up to date. reflector lists the type, watches it, and lists it again
+// if events were lost.
 type reflector struct {
 	*Engine
 	resource census.Resource
@@ -94,7 +94,7 @@ func (r *reflector) run(ctx context.Context) {
 	}
 }
 
-// watch opens one watch at a state, and applies its events until it ends. It returns nil if the watch ended
+// watch opens one watch at a state, and applies its events until it ends. watch returns nil if the watch ended
 // normally.
 func (r *reflector) watch(ctx context.Context, from uint64, b *backoff) error {
 	if err := r.compare(ctx, from, b); err != nil {
@@ -131,8 +131,8 @@ func (r *reflector) watch(ctx context.Context, from uint64, b *backoff) error {
 	return err
 }
 
-// compare requests the state and the number of objects of the server before a watch is opened. It returns an error
-// if the counts must be wrong. There are two reasons:
+// compare requests the state and the number of objects of the server before a watch is opened. compare returns an
+// error if the counts must be wrong. There are two reasons:
 //
 // A server that was restored from a backup is at an earlier state. It sends no event until it reaches the state of
 // the watch again.
@@ -167,8 +167,8 @@ func (r *reflector) compare(ctx context.Context, from uint64, b *backoff) error 
 	return nil
 }
 
-// compareNumber compares the counts of a watched type with the server's number, and ends the watch if they differ.
-// If no watch is open, the next one begins with a comparison. It reports whether the type is watched.
+// compareNumber compares the counts of a watched type with the server's number, and ends the watch if they differ. If
+// no watch is open, the next watch begins with a comparison. compareNumber reports whether the type is watched.
 func (r *reflector) compareNumber(asked census.Estimate) (isWatched bool) {
 	if !r.is(watched) {
 		return false
@@ -200,8 +200,8 @@ const (
 // tryAgain is the time after which a type that can't be watched is watched again. Tests shorten it.
 var tryAgain = 10 * time.Minute
 
-// countAgain lists the type again, until a list succeeds, because the server no longer has the changes since its
-// last state. cause is the reason. It returns the duration of the list, and reports whether the server has the
+// countAgain lists the type again, until a list succeeds, because the server no longer has the changes since its last
+// state. cause is the reason. countAgain returns the duration of the list, and reports whether the server has the
 // type.
 func (r *reflector) countAgain(ctx context.Context, cause error) (took time.Duration, there bool) {
 	list := r.listAgain(ctx, true)
@@ -225,7 +225,7 @@ func (r *reflector) listSteadily(ctx context.Context) {
 	}
 }
 
-// listAgain lists a type again. It returns nil if the list fails or if ctx ends. With must, it tries until the
+// listAgain lists a type again. listAgain returns nil if the list fails or if ctx ends. With must, it tries until the
 // list succeeds or the type is gone, for at most a tenth of the time. It then also repeats a list whose pages have
 // different states, up to maxUnsteady times.
 func (r *reflector) listAgain(ctx context.Context, must bool) *listing {
@@ -250,7 +250,7 @@ func (r *reflector) listAgain(ctx context.Context, must bool) *listing {
 	}
 }
 
-// countOnly lists the type at each interval, because it can't be watched. cause is the reason. It returns true
+// countOnly lists the type at each interval, because it can't be watched. cause is the reason. countOnly returns true
 // when the type should be watched again, and false if ctx ends or the type is gone.
 func (r *reflector) countOnly(ctx context.Context, cause error) bool {
 	reported := r.is(unwatched)

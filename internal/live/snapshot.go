@@ -19,8 +19,8 @@ type Snapshot struct {
 	Began time.Time // time at which all types were counted
 	// Types are the types that the server has now.
 	Types []census.Resource
-	// Summary is like that of a census, with two differences. Its Requests don't include watches. Types that are
-	// not up to date, or have too many prefixes, are skipped.
+	// Summary is like the summary of a census, with two differences. Summary.Requests doesn't count watches.
+	// Summary.Skipped also has the types that are not up to date, or have too many prefixes.
 	census.Summary
 	// Watched, Quiet and Unwatched are the numbers of types in these states. A quiet type has no prefixes, and
 	// only its number of objects is requested. An unwatched type can't be watched, and is listed at each interval.
@@ -37,7 +37,7 @@ type Snapshot struct {
 // type exists.
 type ResourceCount struct {
 	Resource census.Resource
-	// Counted reports whether the type was listed. Otherwise its numbers are unknown.
+	// Counted reports whether the type was listed. If Counted is false, the type's numbers are unknown.
 	Counted bool
 	// Names is the number of names under prefixes. Creates is the number of names that were created since the
 	// first list. After a gap, Creates is a lower bound.
@@ -55,7 +55,7 @@ type ResourceCount struct {
 }
 
 // inPart is the number of name pools that a snapshot reads from a type at a time. Events of the type wait while a
-// part is read. They don't wait while the caller uses the name pools.
+// part is read. The events don't wait while the caller uses the name pools.
 const inPart = 1 << 10
 
 // Snapshot returns the current counts. Before that, it calls each with the name pools that are reported, in no
@@ -186,13 +186,13 @@ type Rate struct{ CreatesPerDay, DeletesPerDay float64 }
 // Row has a name pool and its counts.
 type Row struct {
 	Pool pools.Pool
-	// Followed reports whether events are counted. Otherwise all fields except Pool are empty.
+	// Followed reports whether events are counted. If Followed is false, all fields except Pool are empty.
 	Followed bool
 	Since    time.Time // time from which events count; Rates don't include the first create of a new name pool
 	Began    time.Time // when the type was counted, which is before Since for a new name pool
 	At       time.Time // time of the Snapshot
-	// Creates and Deletes count since Since. They are lower bounds if Gaps is above 0. Gaps is the number of lists
-	// after lost events.
+	// Creates and Deletes count the events since the time Since. Both numbers are lower bounds if Gaps is above 0. Gaps
+	// is the number of lists after lost events.
 	Creates, Deletes int64
 	Gaps             int
 	// Rates has a rate for each of Windows.

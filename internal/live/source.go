@@ -70,8 +70,8 @@ func (e *Engine) list(ctx context.Context, to *store) (list *listing, skipped []
 // asked selects the parts of objects that the engine needs.
 func (e *Engine) asked() decode.Asked { return decode.Asked{NoLabels: e.rules.Selector == nil} }
 
-// numbers requests the numbers of objects of types. It retries for the time patience. It also returns the types
-// without a response.
+// numbers requests the numbers of objects of types. numbers retries for the time patience. numbers also returns the
+// types without a response.
 func (e *Engine) numbers(
 	ctx context.Context, types []census.Resource, patience time.Duration,
 ) ([]census.Estimate, []census.Skipped) {

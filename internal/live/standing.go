@@ -56,7 +56,7 @@ func (s *standing) isBehind() bool {
 // isLost reports whether the server has lost the type since the last call of leaveIfGone.
 func (s *standing) isLost() bool { return s.state != gone && s.isSkipped(census.NotFound) }
 
-// fallBehind records that a watch failed with err. It does nothing if err is nil.
+// fallBehind records that a watch failed with err. fallBehind does nothing if err is nil.
 func (s *standing) fallBehind(err error) {
 	if err == nil {
 		return
@@ -101,8 +101,8 @@ func (s *standing) isResting() bool {
 // fails reports whether the last list or watch of the type failed.
 func (s *standing) fails() bool { return s.skipped != nil || !s.behind.IsZero() }
 
-// noteFailure records that the request for the number of objects failed. The request was sent at since. It reports
-// whether the server doesn't have the type.
+// noteFailure records that the request for the number of objects failed. The request was sent at since. noteFailure
+// reports whether the server doesn't have the type.
 func (s *standing) noteFailure(skipped census.Skipped, since time.Time) (notFound bool) {
 	notFound = skipped.Reason == census.NotFound
 	switch {

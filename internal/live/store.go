@@ -22,12 +22,12 @@ type Policy struct {
 	// MinCount is the smallest number of client-generated names that makes a prefix. A type without prefixes is
 	// listed again if its number of objects changes by MinCount.
 	MinCount int64
-	// Takes reports whether a prefix is to be reported. If it is nil, all prefixes are.
+	// Takes reports whether a prefix is to be reported. If Takes is nil, all prefixes are reported.
 	Takes func(resource schema.GroupResource, prefix string) bool
 }
 
-// store has the counts of one resource type, and its state. The store's own goroutine accesses it. Other
-// goroutines call do.
+// store has the counts of one resource type, and its state. Only the store's own goroutine accesses the fields of the
+// store. Other goroutines call do.
 type store struct {
 	resource census.Resource
 	policy   *Policy
@@ -170,7 +170,7 @@ func (s *store) apply(version uint64, event *decode.Event) error {
 	return nil
 }
 
-// change counts an event. An update can move an object into another name pool. That is neither a create nor a
+// change counts an event. If an update moves an object into another name pool, change counts neither a create nor a
 // delete.
 func (s *store) change(c changed) {
 	s.at.newest = max(s.at.newest, c.object.Created)
@@ -200,8 +200,8 @@ func (s *store) change(c changed) {
 	}
 }
 
-// concerns reports whether an object is to be counted by its name. Its prefix is one that Policy takes, or it
-// might get a prefix later.
+// concerns reports whether an object is to be counted by its name. This is so if Policy takes the prefix of the
+// object, or if the object might get a prefix later.
 func (s *store) concerns(o *decode.Object) bool {
 	if s.policy.Takes == nil {
 		return true
@@ -210,7 +210,7 @@ func (s *store) concerns(o *decode.Object) bool {
 	return prefix == "" || s.policy.Takes(s.resource.GroupResource(), prefix)
 }
 
-// add counts an object that exists. It reports whether the object is in a name pool.
+// add counts an object that exists. add reports whether the object is in a name pool.
 func (s *store) add(key uint64, o *decode.Object) (pools.Member, bool) {
 	m := s.set.Add(o)
 	_, ok := m.In()
@@ -304,7 +304,7 @@ func (o *outline) resumesAt() (uint64, error) {
 	return 0, errNoNumber
 }
 
-// resume prepares for the events of the time without a watch. It reports whether the server's number of objects
+// resume prepares for the events of the time without a watch. resume reports whether the server's number of objects
 // differs, or might differ.
 func (s *store) resume(behind backlog, asked census.Estimate) (differs bool) {
 	s.do(func() {

@@ -21,7 +21,7 @@ type listing struct {
 	objects  int64
 }
 
-// sweep is the comparison with a list that is being read. It covers all attempts to read the list.
+// sweep is the comparison with a list that is being read. sweep covers all attempts to read the list.
 type sweep struct {
 	newest int64 // latest creationTimestamp before the list
 	listed int   // number of objects in name pools, in committed visitors
@@ -82,7 +82,7 @@ func (v *visitor) flush() {
 	v.objects = v.objects[:0]
 }
 
-// see handles an object of a list. It reports whether the object is in a name pool.
+// see handles an object of a list. see reports whether the object is in a name pool.
 func (s *store) see(o *decode.Object) bool {
 	s.at.newest = max(s.at.newest, o.Created)
 	if !s.concerns(o) {
@@ -149,10 +149,10 @@ func (s *store) kept() state {
 	return quiet
 }
 
-// ReplaceAfterGap replaces the counts of a watched type by a list, after events were lost. It returns the time of
-// the state before. New objects count as creates, and missing objects as deletes. If etcd might have been restored
-// from a backup, objects appear and disappear without a request. Then only objects that are newer than all earlier
-// objects count.
+// ReplaceAfterGap replaces the counts of a watched type by a list, after events were lost. ReplaceAfterGap returns
+// the time of the state before. New objects count as creates, and missing objects as deletes. If etcd might have been
+// restored from a backup, objects appear and disappear without a request. Then only objects that are newer than all
+// earlier objects count.
 func (s *store) ReplaceAfterGap(list *listing, cause error) (from time.Time) {
 	s.do(func() {
 		from = s.at.heard
@@ -169,7 +169,7 @@ func (s *store) ReplaceAfterGap(list *listing, cause error) (from time.Time) {
 	return from
 }
 
-// leave removes the members that the list doesn't have. It calls deleted for each member that was counted before
+// leave removes the members that the list doesn't have. leave calls deleted for each member that was counted before
 // the list.
 func (s *store) leave(deleted func(pools.Member)) {
 	for key, m := range s.members {

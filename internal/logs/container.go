@@ -95,7 +95,7 @@ func (c *container) follow() {
 	c.follower.settle(c.pod)
 }
 
-// next waits for a run that was not read yet. It returns false if there won't be any.
+// next waits for a run that was not read yet. next returns false if there won't be any.
 func (c *container) next() (state, bool) {
 	for ended := c.follower.ended; ; {
 		s := c.state()
@@ -115,8 +115,8 @@ func (c *container) next() (state, bool) {
 	}
 }
 
-// readRun reads the current run to its end, or the rest of an earlier run. It returns false if the container is no
-// longer followed.
+// readRun reads the current run to its end, or the rest of an earlier run. readRun returns false if the container is
+// no longer followed.
 func (c *container) readRun(s state) bool {
 	later := int(s.RestartCount) - c.run
 	if later == 0 {
@@ -229,8 +229,8 @@ func (c *container) stream() error {
 	return c.request(ctx, corev1.PodLogOptions{Follow: true}, &lines)
 }
 
-// supervise cancels a stream that is silent after the end of its run, because the connection can be dead. It also
-// cancels the stream of a container that still runs when Drain is called.
+// supervise cancels a stream that is silent after the end of its run, because the connection can be dead. supervise
+// also cancels the stream of a container that still runs when Drain is called.
 func (c *container) supervise(ctx context.Context, cancel context.CancelFunc, run int, lines *atomic.Int64) {
 	ended := c.follower.ended
 	for ctx.Err() == nil {
@@ -261,8 +261,8 @@ func (c *container) gap(to time.Time, reason string) {
 	}
 }
 
-// recheck reads the Pod, and returns errOtherRun if the last request has read another run than intended. It
-// lists, because that permission was checked.
+// recheck reads the Pod, and returns errOtherRun if the last request has read another run than intended. recheck
+// sends a list and no GET, because only the permission to list was checked.
 func (c *container) recheck(ctx context.Context, previous bool) error {
 	c.follower.mu.Lock()
 	uid := c.pod.latest.UID

@@ -1,5 +1,5 @@
-// Package logs follows the logs of Pods and of all their containers. It limits the number of streams, recovers
-// from broken connections, and remembers the lines that it has passed on. It never prints.
+// Package logs follows the logs of Pods and of all their containers. The package limits the number of streams,
+// recovers from broken connections, and remembers the lines that it has passed on. The package never prints.
 package logs
 
 import (
@@ -31,9 +31,9 @@ const (
 
 // Config configures a Follower.
 type Config struct {
-	// Client sends the requests. Its streams must have no time limit.
+	// Client sends the requests. The client must have no time limit for streams.
 	Client typedcore.PodsGetter
-	// Streams is the maximum number of streams at a time. Other containers wait for one.
+	// Streams is the maximum number of streams at a time. Other containers wait for a free stream.
 	Streams int
 	// RetryTimeout limits the time in which the remaining lines of an ended container are requested.
 	RetryTimeout time.Duration
@@ -49,8 +49,8 @@ type Container struct{ Namespace, Pod, Name string }
 // Event is a report of a follower: Gap, Restart, Waiters, Failure or Unlisted.
 type Event interface{ event() }
 
-// Gap reports that lines of a container might be missing. They were written after From. If To is not zero, they
-// were written before To, otherwise before the end of the container.
+// Gap reports that lines of a container might be missing. The missing lines were written after From. If To is not
+// zero, they were written before To, and otherwise before the end of the container.
 type Gap struct {
 	Container Container
 	From, To  time.Time
@@ -234,7 +234,7 @@ func (f *Follower) settle(p *pod) {
 	}
 }
 
-// Drain waits until the logs of all Pods that have ended or are being deleted are completely read. It ends the
+// Drain waits until the logs of all Pods that have ended or are being deleted are completely read. Drain ends the
 // streams of the other Pods.
 func (f *Follower) Drain() {
 	defer f.stop()
@@ -316,7 +316,7 @@ func (f *Follower) remove(gone map[types.UID]bool) {
 	}
 }
 
-// acquire waits for a free stream. It returns false if the follower ends before.
+// acquire waits for a free stream. acquire returns false if the follower ends before.
 func (f *Follower) acquire(c *container) bool {
 	select {
 	case f.slots <- struct{}{}:

@@ -43,7 +43,7 @@ func Reasons(ctx context.Context, client typedcore.CoreV1Interface, sources []So
 	return all, nil
 }
 
-// pods adds the reasons of Pods that have not ended. It returns the owners of such Pods.
+// pods adds the reasons of Pods that have not ended. pods returns the owners of such Pods.
 func (s Source) pods(
 	ctx context.Context, client typedcore.CoreV1Interface, all *[]Reason,
 ) (active map[types.UID]bool, err error) {
@@ -91,7 +91,7 @@ func why(status *corev1.PodStatus) (reason, message string) {
 	return cmp.Or(reason, status.Reason), cmp.Or(message, status.Message)
 }
 
-// denials adds why the Job controller can't create Pods. It reports that in Events only.
+// denials adds why the Job controller can't create Pods. The Job controller reports such reasons in Events only.
 func (s Source) denials(
 	ctx context.Context, client typedcore.CoreV1Interface, idle []Owner, all *[]Reason,
 ) error {

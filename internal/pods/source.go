@@ -1,4 +1,4 @@
-// Package pods selects the Pods of Jobs, and finds out why they don't run. It only lists, and keeps no Pod.
+// Package pods selects the Pods of Jobs, and finds out why they don't run. The package only lists, and keeps no Pod.
 package pods
 
 import (

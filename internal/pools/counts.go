@@ -10,8 +10,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// counts are the counts of one pool. Because there can be a million pools, they are small. Their key is only in
-// the index, extra data is allocated on demand, and times are Unix seconds. No server has two billion objects.
+// counts are the counts of one pool. Because there can be a million pools, counts is small. The key of a pool is only
+// in the index, extra data is allocated on demand, and times are Unix seconds. Numbers have 32 bits, because no
+// server has two billion objects.
 type counts struct {
 	names, generated, chosen int32
 	recent                   [Windows]int32

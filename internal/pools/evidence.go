@@ -18,9 +18,9 @@ const (
 	minSymbols = 16
 )
 
-// evidence describes the names of a pool whose objects have no generateName. It shows whether a client has
-// generated the suffixes itself, with the generator that API servers use. TestFalseAlarms calculates and measures
-// how often other names look the same.
+// evidence describes the names of a pool whose objects have no generateName. evidence shows whether a client has
+// generated the suffixes itself, with the generator that API servers use. TestFalseAlarms calculates and measures how
+// often other names look the same.
 type evidence struct {
 	others          int32  // names of objects with another generateName
 	symbols         uint32 // a bit for each character of the alphabet that was seen

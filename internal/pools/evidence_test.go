@@ -20,8 +20,8 @@ import (
 // tails is a way to generate the last five characters of names.
 type tails struct {
 	name string
-	// symbols are the characters from which each character is drawn, uniformly and independently. It is
-	// empty for other distributions.
+	// symbols are the characters from which each character is drawn, uniformly and independently. symbols is empty for
+	// other distributions.
 	symbols string
 	make    func(random *randv2.Rand, i int) string // of the i-th name
 }

@@ -33,8 +33,8 @@ func (n *Near) Offer(named, prefix string, count int64) {
 	}
 }
 
-// distance returns the number of bytes that differ between two prefixes. It ignores dashes at the end. A prefix that
-// begins with the named one is as near as one typing error.
+// distance returns the number of bytes that differ between two prefixes. distance ignores dashes at the end. A prefix
+// that begins with the named one is as near as one typing error.
 func distance(named, prefix string) int {
 	typed, whole := strings.TrimRight(named, "-."), strings.TrimRight(prefix, "-.")
 	if typed != whole && strings.HasPrefix(prefix, named) {

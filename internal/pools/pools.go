@@ -1,6 +1,6 @@
-// Package pools counts objects by name pool: the names of one resource type, one namespace and one
-// effective prefix. It owns the rule that says to which pool an object belongs, and the rule that
-// says which pools count. It knows no server, keeps no objects, and calculates no probabilities.
+// Package pools counts objects by name pool: the names of one resource type, one namespace and one effective prefix.
+// The package owns the rule that says to which pool an object belongs, and the rule that says which pools count. The
+// package knows no server, keeps no objects, and calculates no probabilities.
 //
 // An object belongs to one pool at most. An object whose name was generated from its generateName
 // belongs to the pool of that generateName, whatever the length of its suffix. Any other object
@@ -60,17 +60,17 @@ type Pool struct {
 	Key
 	// Version is the API version that was read.
 	Version string
-	// Names is the number of objects in the pool. It includes terminating objects, and suffixes of any length.
+	// Names is the number of objects in the pool. Names includes terminating objects, and suffixes of any length.
 	Names int64
-	// Generated is the number of Names whose generateName has the prefix. RawPrefixes is the number of their
-	// different generateNames, up to MaxRawPrefixes. Only a prefix of 58 bytes can have several. If it
-	// has several, GenerateNames has the first eight of these generateNames in byte order. Otherwise it is nil.
+	// Generated is the number of Names whose generateName has the prefix. RawPrefixes is the number of their different
+	// generateNames, up to MaxRawPrefixes. Only a prefix of 58 bytes can have several generateNames. If it has several,
+	// GenerateNames has the first eight of these generateNames in byte order. Otherwise GenerateNames is nil.
 	Generated     int64
 	RawPrefixes   int
 	GenerateNames []string
 	// Recent has the number of Names created since each time in Rules.Since.
 	Recent [Windows]int64
-	// Oldest and Newest are their first and last creationTimestamp. They are zero if unknown.
+	// Oldest and Newest are the first and the last creationTimestamp of the objects, or zero if unknown.
 	Oldest, Newest time.Time
 	// Creator is the creator of the newest object. HasCreationID is true if that object has a creation
 	// ID of this plugin. Creators is the number of different creators. MaxCreators means that or more.
@@ -83,14 +83,15 @@ type Pool struct {
 	// ReplicaBounded is true if all creators are controllers that limit the objects by replicas, or
 	// Services, which have EndpointSlices.
 	ReplicaBounded bool
-	// OwnerKind is the kind of the controllers, if each object has one and all have one kind. Otherwise
-	// it is empty. Owners are then hashes of these controllers, valid in this process.
+	// OwnerKind is the kind of the objects' controllers, if each object has a controller and all controllers have the
+	// same kind. Otherwise OwnerKind is empty. If OwnerKind is set, Owners has hashes of the controllers, which are
+	// valid in this process only.
 	OwnerKind string
 	Owners    []uint64
 }
 
-// Of returns the effective prefix of the pool to which an object belongs. It is empty if the object
-// belongs to none. generated reports whether the name was generated from the object's generateName.
+// Of returns the effective prefix of the pool to which an object belongs. The prefix is empty if the object belongs
+// to no pool. generated reports whether the name was generated from the object's generateName.
 func Of(o *decode.Object) (prefix string, generated bool) {
 	stem, _, five := names.Split(o.Name)
 	declared := ""

@@ -97,8 +97,8 @@ func (m Member) Has(flag Flag) bool { return m.is(uint32(flag)) }
 // Created returns the creation time of the object in Unix seconds, or 0.
 func (m Member) Created() int64 { return int64(m.created) }
 
-// In returns the number of the member's pool. It identifies the pool while the pool is in the set. ok is false if the
-// object is in no pool.
+// In returns the number of the member's pool. The number identifies the pool while the pool is in the set. ok is
+// false if the object is in no pool.
 func (m Member) In() (pool uint32, ok bool) { return m.index(), m.pool>>properties != 0 }
 
 // New returns an empty set of a resource type.
@@ -136,7 +136,7 @@ func (s *Set) Remove(m Member, o *decode.Object) {
 	}
 }
 
-// Update counts an object that has changed. It reports whether it is counted otherwise than before.
+// Update counts an object that has changed. Update reports whether this changes the counts.
 func (s *Set) Update(m Member, o *decode.Object) (now Member, changed bool) {
 	if now, _ = s.member(o); now == m.Without(Listed|Appeared) {
 		return m, false

@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// rules decides about single objects of a target. It is used while they are listed, and again for an object that
-// has changed.
+// rules decides about single objects of a target. rules apply while the objects are listed, and again to an object
+// that has changed.
 type rules struct {
 	resource census.Resource
 	criteria Criteria
@@ -85,7 +85,7 @@ func (r *rules) leaves(o *decode.Object) (reason Reason, status finished.Status)
 	return "", status
 }
 
-// statusOf returns the status of an object. It sets the kind from the resource type, because not all items of a
+// statusOf returns the status of an object. statusOf sets the kind from the resource type, because not all items of a
 // list have a kind.
 func statusOf(resource census.Resource, raw []byte) finished.Status {
 	var read struct {
@@ -122,8 +122,8 @@ type Decision struct {
 	Reason Reason
 }
 
-// Choose decides about the objects of one namespace and prefix that no other rule keeps. It sorts them, the newest
-// first. If a list has an object twice, it counts once.
+// Choose decides about the objects of one namespace and prefix that no other rule keeps. Choose sorts these objects,
+// the newest first. If a list has an object twice, Choose counts it once.
 func Choose(objects []Object, criteria Criteria) iter.Seq[Decision] {
 	slices.SortFunc(objects, func(a, b Object) int {
 		return cmp.Or(cmp.Compare(b.Created, a.Created), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))

@@ -119,8 +119,8 @@ func (c *client) turn(ctx context.Context) error {
 	return c.limiter.Wait(ctx)
 }
 
-// send sends a request about an object, and returns the response. It uses Stream because Do logs a
-// truncated response on stderr.
+// send sends a request about an object, and returns the response. send uses Stream because Do logs a truncated
+// response on stderr.
 func (c *client) send(ctx context.Context, o Object, request *rest.Request) ([]byte, error) {
 	body, err := request.AbsPath(pathOf(o)...).MaxRetries(0).Stream(ctx)
 	if err != nil {

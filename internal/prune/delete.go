@@ -56,7 +56,7 @@ type Result struct {
 	Saved bool
 }
 
-// deleter deletes objects one by one. It is safe for concurrent use.
+// deleter deletes objects one by one. deleter is safe for concurrent use.
 type deleter struct {
 	client       *client
 	saver        *Saver // nil for none
@@ -128,8 +128,8 @@ func (d *deletion) note(err error) error {
 	return err
 }
 
-// send sends a DELETE. It returns the outcome if it is final, or the reason for another request. A 404 after a
-// lost response counts as deleted, because the server probably carried out the earlier DELETE.
+// send sends a DELETE. send returns the outcome if it is final, or the reason for another request. A 404 after a lost
+// response counts as deleted, because the server probably carried out the earlier DELETE.
 func (d *deletion) send(ctx context.Context) (*Result, error) {
 	deleting, err := d.client.delete(ctx, d.object)
 	switch code := apistatus.Code(d.note(err)); {
@@ -162,8 +162,7 @@ func (d *deletion) refused(err error) (*Result, error) {
 	return d.fails(err), nil
 }
 
-// read reads the object that has the name now, and decides about it again. It returns the outcome if
-// that is final.
+// read reads the object that has the name now, and decides about it again. read returns the outcome if that is final.
 func (d *deletion) read(ctx context.Context) (*Result, error) {
 	found, err := d.client.get(ctx, d.object)
 	switch {
@@ -196,7 +195,7 @@ func (d *deletion) read(ctx context.Context) (*Result, error) {
 	return d.save(found.Raw), d.cause
 }
 
-// save writes the object that was read into its file. It returns the outcome if that fails.
+// save writes the object that was read into its file. save returns the outcome if that fails.
 func (d *deletion) save(raw []byte) *Result {
 	if d.saver == nil || d.saved == d.object.ResourceVersion {
 		return nil
@@ -250,8 +249,7 @@ func (d *deletion) wait(ctx context.Context, err error) *Result {
 // open reports whether the server might have carried out a DELETE, or might still do so.
 func (d *deletion) open() bool { return d.late || d.lost && !d.settled }
 
-// fails returns the outcome after a final error. It is Failed, or Unknown if the server might have carried out a
-// DELETE.
+// fails returns the outcome after a final error: Failed, or Unknown if the server might have carried out a DELETE.
 func (d *deletion) fails(err error) *Result {
 	outcome := Failed
 	if d.open() {

@@ -67,7 +67,7 @@ func (p *Plan) Objects() iter.Seq[Object] {
 	}
 }
 
-// Chosen returns the number of objects to delete, and the number of all objects with the prefixes. It ignores
+// Chosen returns the number of objects to delete, and the number of all objects with the prefixes. Chosen ignores
 // names that only look generated from a prefix.
 func (p *Plan) Chosen() (chosen, all int64) {
 	for _, pool := range p.Pools {
@@ -81,7 +81,7 @@ func (p *Plan) Chosen() (chosen, all int64) {
 	return chosen, all + chosen
 }
 
-// Plan lists the objects of the targets once, and returns the plan of the deletions. It calls progress with the
+// Plan lists the objects of the targets once, and returns the plan of the deletions. Plan calls progress with the
 // number of candidates found so far.
 func (p *Pruner) Plan(ctx context.Context, targets []Target, progress func(found int64)) (*Plan, error) {
 	scanner := &census.Scanner{
@@ -139,7 +139,7 @@ func (p *Plan) add(l *listing) {
 	}
 }
 
-// listing receives the objects of one resource type. It implements census.PageVisitor.
+// listing receives the objects of one resource type. listing implements census.PageVisitor.
 type listing struct {
 	rules    *rules
 	progress func(int64)
@@ -210,7 +210,7 @@ func (l *listing) pool(namespace, prefix string) *Pool {
 	return l.pools[key]
 }
 
-// add adds an object. Its texts share one allocation, because a plan can have a million objects.
+// add adds an object. The texts of an object share one allocation, because a plan can have a million objects.
 func (p *Pool) add(o *decode.Object, status finished.Status) {
 	text := o.Name + o.UID + o.ResourceVersion
 	uid, version := len(o.Name), len(o.Name)+len(o.UID)

@@ -1,7 +1,6 @@
-// Package prune deletes objects with generated names by prefix and age. It owns the
-// choice of the objects, the plan, and the deletion of one object until its outcome
-// is known. It lists through internal/census, keeps the chosen objects in memory, and
-// prints nothing.
+// Package prune deletes objects with generated names by prefix and age. The package owns the choice of the objects,
+// the plan, and the deletion of one object until its outcome is known. The package lists through internal/census,
+// keeps the chosen objects in memory, and prints nothing.
 //
 // # Guarantees
 //
@@ -35,14 +34,14 @@ type Target struct {
 type Criteria struct {
 	// Before, if it is set, chooses objects created before it.
 	Before time.Time
-	// EndedBefore chooses objects that finished before this time. It can be zero. The type must have a known
+	// EndedBefore chooses objects that finished before this time. EndedBefore can be zero. The type must have a known
 	// status for finished objects.
 	EndedBefore time.Time
 	// Keep is the number of newest objects to keep for each namespace and prefix, or nil. Objects that were
 	// created in the same second as the last of these are kept, too. Keep counts the finished objects that meet
 	// all criteria except Before and EndedBefore.
 	Keep *int
-	// KeepFailed is like Keep, but for objects that have failed. If it is not nil, Keep doesn't count failed
+	// KeepFailed is like Keep, but for objects that have failed. If KeepFailed is not nil, Keep doesn't count failed
 	// objects.
 	KeepFailed *int
 	// Running means that objects which have not finished are chosen, too. The type must have a known status for
@@ -61,7 +60,7 @@ type Pruner struct {
 	// Deletions is the configuration for requests about one object. These requests can outlive an
 	// interrupt.
 	Deletions *rest.Config
-	// Version is the server's version. It determines the page size.
+	// Version is the server's version. Version determines the page size.
 	Version   string
 	Namespace string // empty for all
 	Criteria  Criteria

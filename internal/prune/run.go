@@ -72,8 +72,8 @@ func (r *run) patient() *deleter {
 	return &d
 }
 
-// note reports a result to done. It returns the reason to stop the run, or nil. A server that doesn't
-// respond doesn't respond about the next object, too.
+// note reports a result to done. note returns the reason to stop the run, or nil. A server that doesn't respond
+// doesn't respond about the next object, too.
 func (r *run) note(result Result) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -21,8 +21,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 )
 
-// Saver writes objects into the files of a directory, from which kubectl create restores them. It is safe
-// for concurrent use.
+// Saver writes objects into the files of a directory, from which kubectl create restores them. Saver is safe for
+// concurrent use.
 type Saver struct{ dir string }
 
 // NewSaver returns a Saver for a directory that exists.
@@ -43,7 +43,7 @@ func (s *Saver) Try() error {
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
-// save writes an object into a file, and returns when the file is on the disk. It replaces a file of the same
+// save writes an object into a file, and returns when the file is on the disk. save replaces a file of the same
 // object from an interrupted run. Files of other objects have other names, because the name contains the UID.
 func (s *Saver) save(o Object, raw []byte) error {
 	name, err := fileName(o)
@@ -89,8 +89,8 @@ var (
 	uids = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
 )
 
-// fileName returns the name of an object's file. It has at most 233 characters, because a generated
-// name has at most 63.
+// fileName returns the name of an object's file. The file name has at most 233 characters, because a generated name
+// has at most 63.
 func fileName(o Object) (string, error) {
 	if !uids.MatchString(o.UID) {
 		return "", fmt.Errorf("the UID %q can't be part of a file name", o.UID)
@@ -104,7 +104,8 @@ func fileName(o Object) (string, error) {
 	return name + ".yaml", nil
 }
 
-// restorable returns an object as YAML that kubectl create accepts. It checks that the YAML has the same content.
+// restorable returns an object as YAML that kubectl create accepts. restorable checks that the YAML has the same
+// content.
 func restorable(kind schema.GroupKind, raw []byte) ([]byte, error) {
 	object := &unstructured.Unstructured{}
 	if err := decodejson.Unmarshal(raw, &object.Object); err != nil {
@@ -136,7 +137,7 @@ func restorable(kind schema.GroupKind, raw []byte) ([]byte, error) {
 	return append([]byte(comment(kind)), made...), nil
 }
 
-// comment returns the comment at the beginning of a file. It explains the effect of a restore. The server drops
+// comment returns the comment at the beginning of a file. comment explains the effect of a restore. The server drops
 // the status of a new object, except for a Workflow, whose type has no status subresource.
 func comment(kind schema.GroupKind) string {
 	text := "# Saved by kubectl genname prune. To restore the object, run kubectl create -f with this file.\n"

@@ -1,5 +1,5 @@
-// Package reference formats names of objects as kubectl does, so that the user can copy them into the next
-// command. It knows only names and no objects.
+// Package reference formats names of objects as kubectl does, so that the user can copy them into the next command.
+// The package knows only names and no objects.
 package reference
 
 import (

@@ -1,6 +1,6 @@
-// Package report calculates the probabilities for further creates. It applies pkg/analyze to populations of names,
-// with each retry policy, and returns the CollisionReport of pkg/api/v1alpha1. It sends no request, reads no clock
-// and prints nothing.
+// Package report calculates the probabilities for further creates. The package applies pkg/analyze to populations of
+// names, with each retry policy, and returns the CollisionReport of pkg/api/v1alpha1. The package sends no request,
+// reads no clock and prints nothing.
 package report
 
 import (
@@ -24,11 +24,11 @@ type Question struct {
 	Probability float64
 	// Creates are the numbers of further creates to report on, each at least 1.
 	Creates []int64
-	// FailAbove is the gate: the largest permitted probability that any create fails with the server's policy. If
-	// the server's policy is unknown, it applies to the policy without retries. It is nil without a gate.
+	// FailAbove is the gate: the largest permitted probability that any create fails with the server's policy. If the
+	// server's policy is unknown, the gate applies to the policy without retries. FailAbove is nil without a gate.
 	FailAbove *float64
-	// PerDay is the rate of creates of a steady population, for a number of days. It is nil if the
-	// report has no churn.
+	// PerDay is the rate of creates of a steady population, for a number of days. PerDay is nil if the report has no
+	// churn.
 	PerDay *float64
 	Days   float64
 }
@@ -51,8 +51,8 @@ func (e *PopulationError) Error() string {
 	return fmt.Sprintf("%d existing names are not from 0 to the %d that there are", e.Existing, e.Names)
 }
 
-// New returns the report for each population. It fails if a number is out of range, or when ctx is
-// done. For a number of a population, the error is a PopulationError.
+// New returns the report for each population. New fails if a number is out of range, or when ctx is done. For a
+// number of a population, the error is a PopulationError.
 func New(ctx context.Context, q Question, populations []Population) (*v1alpha1.CollisionReport, error) {
 	names, err := analyze.NamePoolSize(q.SuffixLength)
 	if err != nil {
@@ -122,7 +122,7 @@ func reuse(m analyze.Model, existing, creates int64) v1alpha1.Reuse {
 	}
 }
 
-// gate returns the items whose probability that any create fails exceeds FailAbove. It returns nil without a gate.
+// gate returns the items whose probability that any create fails exceeds FailAbove. gate returns nil without a gate.
 func (q Question) gate(items []v1alpha1.CollisionItem) *v1alpha1.CollisionGate {
 	if q.FailAbove == nil {
 		return nil
@@ -139,8 +139,7 @@ func (q Question) gate(items []v1alpha1.CollisionItem) *v1alpha1.CollisionGate {
 	return gate
 }
 
-// churn returns the failures of a steady population at the rate of the question. It is nil without
-// a rate.
+// churn returns the failures of a steady population at the rate of the question. The result is nil without a rate.
 func (q Question) churn(p Population, policies []policy) (*v1alpha1.Churn, error) {
 	if q.PerDay == nil {
 		return nil, nil

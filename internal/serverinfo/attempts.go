@@ -43,9 +43,8 @@ func knownRetries(on bool, source v1alpha1.AttemptsSource) v1alpha1.Retries {
 	return v1alpha1.Retries{Attempts: &attempts, AttemptsSource: source}
 }
 
-// decide returns the retries of a server of the given version. It calls gate only if the version
-// doesn't decide. gate returns whether the feature gate is on. ok is false if the metric of the
-// gate can't be read.
+// decide returns the retries of a server of the given version. decide calls gate only if the version doesn't decide.
+// gate returns whether the feature gate is on. ok is false if the metric of the gate can't be read.
 func decide(info *version.Info, gate func() (on, ok bool)) v1alpha1.Retries {
 	minor, ok := minorVersion(info.Major, info.Minor)
 	emulated, emulates := minorVersion(info.EmulationMajor, info.EmulationMinor)

@@ -16,11 +16,11 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// gateTimeout is the time limit for the request of the metrics. They only make the number of attempts more
+// gateTimeout is the time limit for the request of the metrics. The metrics only make the number of attempts more
 // certain, so an audit doesn't wait longer.
 const gateTimeout = 10 * time.Second
 
-// maxFamily is the largest accepted size of the metric. It usually has tens of kilobytes.
+// maxFamily is the largest accepted size of the metric. The metric usually has tens of kilobytes.
 const maxFamily = 1 << 20
 
 // askGate gets the state of the feature gate from /metrics. ok is false if the user has no
@@ -55,8 +55,8 @@ func readGate(scrape io.Reader) (on, ok bool) {
 	return false, false
 }
 
-// findFamily returns one metric of a scrape. A scrape is a sequence of messages, each with its length before it.
-// It can have megabytes, so findFamily decodes only this metric.
+// findFamily returns one metric of a scrape. A scrape is a sequence of messages, each with its length before it. A
+// scrape can have megabytes, so findFamily decodes only the named metric.
 func findFamily(scrape *bufio.Reader, name string) (*dto.MetricFamily, error) {
 	// The name is a family's first field.
 	begin := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), name)

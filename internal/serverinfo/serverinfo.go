@@ -1,5 +1,5 @@
 // Package serverinfo finds the number of names that an API server tries per create, and the source of this number.
-// It requests /version, /metrics and the APIServices. It changes nothing, and never guesses.
+// The package requests /version, /metrics and the APIServices. The package changes nothing, and never guesses.
 //
 // docs/reference/server-versions.md lists the versions, and the source of the number for each.
 package serverinfo
@@ -34,9 +34,8 @@ type Server struct {
 	aggregation aggregation // guarded by mu
 }
 
-// Get requests the properties of the server of config. It fails if /version can't be read. If other
-// requests fail, the retries are less certain, as their AttemptsSource shows. ctx also bounds the
-// request that Retries sends.
+// Get requests the properties of the server of config. Get fails if /version can't be read. If other requests fail,
+// the number of attempts is less certain, which AttemptsSource shows. ctx also bounds the request that Retries sends.
 func Get(ctx context.Context, config *rest.Config) (*Server, error) {
 	client, err := newClient(config)
 	if err != nil {
@@ -66,7 +65,7 @@ func Get(ctx context.Context, config *rest.Config) (*Server, error) {
 func (s *Server) Retries() v1alpha1.Retries { return s.retries() }
 
 // RetriesOf returns the number of names that the server of one API tries per create. If kube-apiserver serves the
-// API, it is the same as Retries. Otherwise it is unknown, and why is the reason.
+// API, the number is the same as Retries. Otherwise the number is unknown, and why is the reason.
 func (s *Server) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, why string) {
 	known := s.known()
 	switch known.servedBy(api) {
@@ -85,8 +84,7 @@ func (s *Server) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, w
 // APIServices it returns none.
 func (s *Server) Unavailable() []Unavailable { return s.known().unavailable }
 
-// Unanswered returns the error of listing the APIServices. It is nil if only the permission is
-// missing.
+// Unanswered returns the error of listing the APIServices. The error is nil if only the permission is missing.
 func (s *Server) Unanswered() error { return s.known().err }
 
 func (s *Server) known() aggregation {

@@ -212,7 +212,7 @@ func (f *follower) missing(ctx context.Context, o *followed) error {
 	return nil
 }
 
-// check gets the object and evaluates it. It uses a GET, because a GET doesn't come from a cache.
+// check gets the object and evaluates it. check uses a GET, because a GET doesn't come from a cache.
 func (f *follower) check(ctx context.Context, o *followed) error {
 	object, err := f.client.Get(ctx, o.Name, metav1.GetOptions{})
 	switch {
@@ -231,8 +231,8 @@ func (f *follower) check(ctx context.Context, o *followed) error {
 	return nil
 }
 
-// breakOff makes the next request a list. It records the state at which the watch broke. It doesn't if the server
-// no longer has the events since then, or if the watch was already resumed without success.
+// breakOff makes the next request a list. It records the state at which the watch broke. breakOff records nothing if
+// the server no longer has the events since then, or if the watch was already resumed without success.
 func (f *follower) breakOff(err error) {
 	f.broken, f.version = f.version, ""
 	if f.resumed || apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {

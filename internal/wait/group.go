@@ -24,7 +24,7 @@ func groups(objects []Object) map[group][]Object {
 	return all
 }
 
-// options select the objects. They select a single object by its name, unless a label selects it.
+// options select the objects. The options select a single object by its name, unless a label selects it.
 func (g group) options(objects []*followed) metav1.ListOptions {
 	options := metav1.ListOptions{LabelSelector: g.selector}
 	if g.selector == "" && len(objects) == 1 {
@@ -41,8 +41,8 @@ func (g group) client(client dynamic.Interface) dynamic.ResourceInterface {
 	return client.Resource(g.resource).Namespace(g.namespace)
 }
 
-// oldest returns the oldest version of the objects, from which one watch gets the events of all.
-// It is empty if a version is missing or has no order.
+// oldest returns the oldest version of the objects, from which one watch gets the events of all. The result is empty
+// if a version is missing or has no order.
 func oldest(objects []Object) string {
 	first := objects[0].Version
 	for _, o := range objects {

@@ -1,5 +1,6 @@
-// Package wait waits until each of several objects has finished or meets a condition. It watches the objects, and
-// recovers broken watches. It evaluates each event and keeps no object. It never prints.
+// Package wait waits until each of several objects has finished or meets a condition. The package watches the
+// objects, and recovers broken watches. The package evaluates each event and keeps no object. The package never
+// prints.
 package wait
 
 import (
@@ -23,11 +24,11 @@ import (
 type Object struct {
 	Mapping         *meta.RESTMapping
 	Namespace, Name string
-	// UID distinguishes the object from a later object of the same name. If it is empty, the first object with the
-	// name counts.
+	// UID distinguishes the object from a later object of the same name. If UID is empty, Run waits for the first object
+	// with the name.
 	UID types.UID
-	// Version is a resourceVersion at which the object had not finished, like the version in the
-	// response of its create. If it is empty, the object is read first.
+	// Version is a resourceVersion at which the object had not finished, like the version in the response of its create.
+	// If Version is empty, Run first reads the object.
 	Version string
 	// Selector is a label selector that selects the object, or empty. Objects of one
 	// resource, namespace and selector share a watch.
@@ -40,7 +41,7 @@ type Condition func(*unstructured.Unstructured) (bool, error)
 
 // Config is how to wait.
 type Config struct {
-	// Client sends the requests. They need a time limit, but watches must not have one.
+	// Client sends the requests. Requests need a time limit, but watches must not have one.
 	Client dynamic.Interface
 	// For are the conditions that an object must meet, one after the other. If there are none, an object is done
 	// when it has finished, as package finished defines it. If an object finishes without meeting the conditions,
@@ -75,7 +76,7 @@ const (
 type Ended struct {
 	Object  Object
 	Outcome Outcome
-	// Status is the object's last known status. It is zero if no status is known.
+	// Status is the object's last known status. Status is zero if no status is known.
 	Status finished.Status
 	// Final is the object that has succeeded or failed, if Config.Whole is set.
 	Final *unstructured.Unstructured
@@ -88,7 +89,7 @@ type Suspension struct {
 	Suspended bool
 }
 
-// Retry reports that requests about objects of this group fail. It is sent once for each outage.
+// Retry reports that requests about objects of this group fail. Retry is sent once for each outage.
 type Retry struct {
 	Object Object
 	Err    error
@@ -98,8 +99,8 @@ func (Ended) event()      {}
 func (Suspension) event() {}
 func (Retry) event()      {}
 
-// Run waits for the objects. When ctx ends or the time is over, the wait for all objects ends. It also ends when
-// the caller stops the iteration.
+// Run waits for the objects. When ctx ends or the time is over, the wait for all objects ends. The wait also ends
+// when the caller stops the iteration.
 func Run(ctx context.Context, config Config, objects []Object) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		limited, cancel := withTimeout(ctx, config.Timeout)
@@ -149,7 +150,7 @@ func (r *run) start() {
 	}()
 }
 
-// take passes on events until all objects have ended or the wait ends. It returns false if the caller has stopped
+// take passes on events until all objects have ended or the wait ends. take returns false if the caller has stopped
 // the iteration.
 func (r *run) take(yield func(Event) bool) bool {
 	for len(r.pending) > 0 {

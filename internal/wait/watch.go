@@ -21,7 +21,7 @@ const (
 
 var errSilent = errors.New("the watch delivered neither an event nor a bookmark")
 
-// watch handles the events of one watch. It returns nil if the watch ended normally.
+// watch handles the events of one watch. watch returns nil if the watch ended normally.
 func (f *follower) watch(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

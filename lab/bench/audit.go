@@ -21,8 +21,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 )
 
-// audit compares the audit with a bare download of the same objects. It also measures the load that the audit causes
-// on an old server, beside kubectl. Each part is a section.
+// audit compares the audit with a bare download of the same objects. audit also measures the load that the audit
+// causes on an old server, beside kubectl. Each part is a section.
 var audit = []section{
 	auditPart("namespaces", manyNamespaces),
 	auditPart("namespace", oneNamespace),
@@ -64,7 +64,8 @@ func (b *bench) kubeconfig() string { return filepath.Join(b.dir, "kubeconfig") 
 
 func (b *bench) size(objects int) int { return max(1, int(float64(objects)*b.scale)) }
 
-// command returns a function for contest.add. It runs a program with the kubeconfig, and right checks the output.
+// command returns a function for contest.add. command runs a program with the kubeconfig, and right checks the
+// output.
 func (b *bench) command(right func(stdout string) error, args ...string) func(context.Context) (sample, error) {
 	return func(ctx context.Context) (sample, error) {
 		s, err := child(ctx, []string{"KUBECONFIG=" + b.kubeconfig(), "KUBECACHEDIR=" + b.dir}, args...)
@@ -75,7 +76,7 @@ func (b *bench) command(right func(stdout string) error, args ...string) func(co
 	}
 }
 
-// audits returns a function for contest.add. It runs an audit, which must find the given number of names.
+// audits returns a function for contest.add. audits runs an audit, which must find the given number of names.
 func (b *bench) audits(names int, args ...string) func(context.Context) (sample, error) {
 	args = append([]string{b.plugin, "audit", "-o", "json"}, args...)
 	return b.command(func(stdout string) error {

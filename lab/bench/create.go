@@ -60,7 +60,7 @@ func create(ctx context.Context, b *bench) (string, error) {
 	return text.String(), nil
 }
 
-// creates returns a function for contest.add. It runs a program, which must print n lines of created or existing
+// creates returns a function for contest.add. creates runs a program, which must print n lines of created or existing
 // objects.
 func (b *bench) creates(n int, args ...string) func(context.Context) (sample, error) {
 	return b.command(func(stdout string) error {
@@ -150,8 +150,8 @@ func manyDocuments(ctx context.Context, b *bench, cp *controlplane.ControlPlane)
 		cores, c.cpu[2].median()/float64(cores)/kubectl, c.seconds[3].median()/kubectl, b.peaks(c, 1, 2)), nil
 }
 
-// rawRequests returns a function for contest.add. It creates n objects one after the other over one connection, with
-// a name and an annotation like those of the plugin.
+// rawRequests returns a function for contest.add. rawRequests creates n objects one after the other over one
+// connection, with a name and an annotation like those of the plugin.
 func rawRequests(cp *controlplane.ControlPlane, n int) func(context.Context) (sample, error) {
 	url := cp.Admin().Host + "/api/v1/namespaces/kube-public/configmaps?fieldManager=bench&fieldValidation=Strict"
 	return func(ctx context.Context) (sample, error) {

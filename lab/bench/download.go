@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// download reads a list in pages and discards it, which is the least work that any client can do. It uses one
+// download reads a list in pages and discards it, which is the least work that any client can do. download uses one
 // connection without compression, and requests the same metadata as the audit.
 func download(ctx context.Context, config *rest.Config, path string, limit int) (sample, error) {
 	config = rest.CopyConfig(config)

@@ -122,8 +122,8 @@ func median(sorted []time.Duration) time.Duration { return sorted[len(sorted)/2]
 // most returns the 99th percentile.
 func most(sorted []time.Duration) time.Duration { return sorted[len(sorted)*99/100] }
 
-// passage creates names of a prefix that had few names until the watch shows the prefix. It returns how long that
-// took. A prefix that appears during the watch must not take longer than others.
+// passage creates names of a prefix that had few names until the watch shows the prefix. passage returns how long
+// that took. A prefix that appears during the watch must not take longer than others.
 func (l *load) passage(ctx context.Context, w *watchRun) (time.Duration, error) {
 	for range newNames - fewNames {
 		if _, err := l.create(ctx, newPrefix); err != nil {

@@ -56,8 +56,8 @@ func newLoad(cp *controlplane.ControlPlane) (*load, error) {
 
 func (l *load) end() { _ = l.etcd.Close() }
 
-// prepare creates names of the prefixes that must exist before the watch. It drops the times of burstPrefix, because
-// the watch counts its creates and not its names.
+// prepare creates names of the prefixes that must exist before the watch. prepare drops the times of burstPrefix,
+// because the watch counts its creates and not its names.
 func (l *load) prepare(ctx context.Context) error {
 	for range newNames {
 		for _, prefix := range []string{churnPrefix, lagPrefix, burstPrefix} {
@@ -100,7 +100,7 @@ func (l *load) create(ctx context.Context, prefix string) (name string, err erro
 	return created.Name, nil
 }
 
-// run creates and deletes for churnTime, with bursts of the given size. It returns the processor time of the server
+// run creates and deletes for churnTime, with bursts of the given size. run returns the processor time of the server
 // in seconds.
 func (l *load) run(ctx context.Context, burst int) (float64, error) {
 	before, err := serverSeconds(ctx, l.client)
@@ -137,8 +137,8 @@ func (l *load) run(ctx context.Context, burst int) (float64, error) {
 	return after - before, err
 }
 
-// every returns a channel that sends at each interval during churnTime or until ctx is done. It sends less often if
-// the receivers are slow.
+// every returns a channel that sends at each interval during churnTime or until ctx is done. every sends less often
+// if the receivers are slow.
 func every(ctx context.Context, interval time.Duration) <-chan struct{} {
 	due := make(chan struct{})
 	go func() {

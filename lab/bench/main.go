@@ -112,7 +112,7 @@ func (b *bench) run(ctx context.Context, names []string, printOnly bool) (err er
 	return nil
 }
 
-// write measures a section and prints it. It also writes the section into the document unless printOnly is set.
+// write measures a section and prints it. write also writes the section into the document unless printOnly is set.
 func (b *bench) write(ctx context.Context, s section, printOnly bool) error {
 	b.load = document.LoadAverage()
 	text, err := s.measure(ctx, b)

@@ -146,8 +146,8 @@ func (i *imposition) measure(ctx context.Context, cp *controlplane.ControlPlane,
 	return nil
 }
 
-// waits sends n small requests, or as many as it can until ctx is done if n is 0. It returns the duration of each in
-// milliseconds, and the peak memory of the server in that time.
+// waits sends n small requests, or as many as it can until ctx is done if n is 0. waits returns the duration of each
+// in milliseconds, and the peak memory of the server in that time.
 func waits(ctx context.Context, user *rest.Config, pid, n int) (waits series, most float64, err error) {
 	client, err := kubernetes.NewForConfig(user)
 	if err != nil {

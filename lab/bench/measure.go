@@ -58,8 +58,8 @@ func (s series) in(format, unit string) string {
 	return fmt.Sprintf("%s %s [%s, %s]", number(s.median()), unit, number(slices.Min(s)), number(slices.Max(s)))
 }
 
-// contest compares several ways to do the same work. It runs them in turns, so that other load on the machine affects
-// all of them.
+// contest compares several ways to do the same work. contest runs them in turns, so that other load on the machine
+// affects all of them.
 type contest struct {
 	names   []string
 	ways    []func(context.Context) (sample, error)

@@ -175,8 +175,8 @@ func (e *examination) faultTests(ctx context.Context, r *row) error {
 	return nil
 }
 
-// audits counts all objects that the fault-injection tests have left, first without faults and then with faults. It
-// also compares the count of the first prefix with a report.
+// audits counts all objects that the fault-injection tests have left, first without faults and then with faults.
+// audits also compares the count of the first prefix with a report.
 func (e *examination) audits(ctx context.Context, r *row) error {
 	audit, err := faults.Audit(ctx, e.plugin, e.client, e.flags(e.kubeconfig)...)
 	if err != nil {

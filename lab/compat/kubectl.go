@@ -22,8 +22,8 @@ type kubectl struct {
 	dir    string // for the manifest
 }
 
-// underKubectls runs the plugin under each of controlplane.KubectlVersions on one control plane. It returns the
-// results as a table.
+// underKubectls runs the plugin under each of controlplane.KubectlVersions on one control plane. underKubectls
+// returns the results as a table.
 func underKubectls(ctx context.Context, plugin string) (text string, err error) {
 	cp, err := controlplane.Start(ctx, os.Stderr)
 	if err != nil {

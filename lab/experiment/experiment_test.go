@@ -62,7 +62,7 @@ func TestServersFollowTheModel(t *testing.T) {
 	}
 }
 
-// under creates objects under a prefix, one after the other. It deletes each before the next create, so that all
+// under creates objects under a prefix, one after the other. under deletes each before the next create, so that all
 // creates have the same chance. The model does not depend on which names exist.
 func (f failures) under(ctx context.Context, secrets typedcorev1.SecretInterface, prefix string, failed *atomic.Int64) error {
 	for i := range f.existing {

@@ -42,8 +42,8 @@ func startCluster(ctx context.Context, dir string) (*cluster, error) {
 	return c, controlplane.WriteKubeconfig(c.kubeconfig, cp.Admin())
 }
 
-// deploy applies deploy/exporter and its component for ConfigMaps with kubectl. It checks that the server
-// admits the Pod of the Deployment, and writes the files that a Pod finds.
+// deploy applies deploy/exporter and its component for ConfigMaps with kubectl. deploy checks that the server admits
+// the Pod of the Deployment, and writes the files that a Pod finds.
 func (c *cluster) deploy(ctx context.Context) (err error) {
 	if err := c.kubectl(ctx, "apply", "-k", "lab/exporter"); err != nil {
 		return err

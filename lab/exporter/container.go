@@ -44,7 +44,7 @@ func newExporter(l *lab) (*exporter, error) {
 	return &exporter{lab: l, spec: pod.Containers[0], flags: flags}, nil
 }
 
-// runFlags returns the flags of a container runtime for the settings of a Pod. It fails for a setting of the
+// runFlags returns the flags of a container runtime for the settings of a Pod. runFlags fails for a setting of the
 // container that it doesn't know.
 func runFlags(pod corev1.PodSpec) (flags []string, err error) {
 	user := ptr.Deref(pod.SecurityContext, corev1.PodSecurityContext{})

@@ -116,7 +116,7 @@ func onLab(ctx context.Context, container string, run func(*lab) error) (err err
 	return run(l)
 }
 
-// measure returns the row of one population. It fails if a bar is missed.
+// measure returns the row of one population. measure fails if a bar is missed.
 func (l *lab) measure(ctx context.Context, c crowd) (string, error) {
 	if err := c.store(ctx, l.cluster); err != nil {
 		return "", err
@@ -148,8 +148,8 @@ func (l *lab) measure(ctx context.Context, c crowd) (string, error) {
 	return row, nil
 }
 
-// growth describes the exporter while a tenant creates the names of a crowd. It fails if the exporter needs more memory
-// than its limit, or stops.
+// growth describes the exporter while a tenant creates the names of a crowd. growth fails if the exporter needs more
+// memory than its limit, or stops.
 func (l *lab) growth(ctx context.Context, c crowd) (string, error) {
 	before := crowd{"crowd", prefixes, 10} // so that the exporter watches ConfigMaps from the beginning
 	if err := before.store(ctx, l.cluster); err != nil {
@@ -194,7 +194,7 @@ func (l *lab) hasCounted(ctx context.Context, n int) error {
 	return err
 }
 
-// scrapes scrapes repeatedly. It returns the sorted times, and the last exposition.
+// scrapes scrapes repeatedly. scrapes returns the sorted times, and the last exposition.
 func (l *lab) scrapes(ctx context.Context) (took []time.Duration, text []byte, err error) {
 	for range scrapes {
 		var d time.Duration

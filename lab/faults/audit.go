@@ -18,8 +18,8 @@ import (
 )
 
 // Audit runs the plugin's audit of all ConfigMaps with these flags, and compares the counts with an earlier list
-// without faults. It fails if the counts differ. An incomplete report is returned without a comparison and without an
-// error.
+// without faults. Audit fails if the counts differ. An incomplete report is returned without a comparison and without
+// an error.
 func Audit(ctx context.Context, plugin string, server kubernetes.Interface, flags ...string) (*v1alpha1.AuditReport, error) {
 	list, err := server.CoreV1().ConfigMaps("").List(ctx, metav1.ListOptions{})
 	if err != nil {

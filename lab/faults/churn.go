@@ -56,8 +56,8 @@ type member struct {
 	version, kind, name string
 }
 
-// churn creates and deletes objects, each once, during all failures. It repeats a request until the object is known
-// to exist or to be deleted.
+// churn creates and deletes objects, each once, during all failures. churn repeats a request until the object is
+// known to exist or to be deleted.
 type churn struct {
 	clients []dynamic.Interface // one for each server
 	pools   []member            // each without a name

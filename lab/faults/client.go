@@ -82,7 +82,7 @@ func once(r *Result) error {
 // nothing checks nothing, because the client promises nothing.
 func nothing(*Result) error { return nil }
 
-// Run runs the client through a fault-injection test on the control plane. It fails if the test could not be carried
+// Run runs the client through a fault-injection test on the control plane. Run fails if the test could not be carried
 // out. The Result lists which objects exist.
 func (c Client) Run(ctx context.Context, cp *controlplane.ControlPlane, s Settings) (*Result, error) {
 	if !c.survives {

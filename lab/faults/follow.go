@@ -79,7 +79,7 @@ func Follow(ctx context.Context, cp *controlplane.ControlPlane, s Settings, argu
 	return f, f.checkReport(last, w.stderr(), c.counts)
 }
 
-// failEvenly starts failures of the control plane at even distances. It sends the result at the end.
+// failEvenly starts failures of the control plane at even distances. failEvenly sends the result at the end.
 func failEvenly(ctx context.Context, cp *controlplane.ControlPlane, s Settings) <-chan error {
 	over := make(chan error, 1)
 	began := time.Now()

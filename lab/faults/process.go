@@ -76,8 +76,8 @@ func (r run) reported() map[string]string {
 	return names
 }
 
-// alreadyExists is the error of kubectl for an object with a fixed name that exists. It doesn't show whether an
-// earlier run has created the object.
+// alreadyExists is the error of kubectl for an object with a fixed name that exists. alreadyExists doesn't show
+// whether an earlier run has created the object.
 var alreadyExists = regexp.MustCompile(`configmaps "(document-\d+-fixed)" already exists`)
 
 // unknown returns the names of the objects whose outcome the run reported as unknown.

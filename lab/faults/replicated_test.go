@@ -75,7 +75,7 @@ func clientOf(t *testing.T, cp *controlplane.ControlPlane, at *controlplane.Serv
 	return client
 }
 
-// create creates one object. It repeats the request, because etcd can be electing a leader.
+// create creates one object. create repeats the request, because etcd can be electing a leader.
 func (a *audits) create(t *testing.T, prefix string) {
 	t.Helper()
 	a.made++

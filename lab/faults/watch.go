@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// settles is the time in which a watch must become correct after the last change. It is long because the watch lists
-// types without prefixes only once a minute.
+// settles is the time in which a watch must become correct after the last change. settles is long because the watch
+// lists types without prefixes only once a minute.
 const settles = 100 * time.Second
 
 // Watch is a plugin that runs audit --watch.
@@ -139,8 +139,8 @@ func (w *Watch) UntilFresh(ctx context.Context) error {
 	})
 }
 
-// namesOf returns the names of a report. It skips prefixes with fewer than shownFrom names. An audit does not show
-// them, but a watch does if they had more names before.
+// namesOf returns the names of a report. namesOf skips prefixes with fewer than shownFrom names. An audit does not
+// show them, but a watch does if they had more names before.
 func namesOf(r *v1alpha1.AuditReport) map[pool]int64 {
 	counted := map[pool]int64{}
 	for _, i := range r.Items {

@@ -78,8 +78,8 @@ func (i *instance) launch(ctx context.Context) error {
 	return i.command.Start()
 }
 
-// watch reads the output of the process until it has done its rounds. It returns false if the process ended before.
-// first is the number of failed purposes in the first reconcile.
+// watch reads the output of the process until it has done its rounds. watch returns false if the process ended
+// before. first is the number of failed purposes in the first reconcile.
 func (i *instance) watch() (done bool, first int, err error) {
 	lines, rounds, first := bufio.NewScanner(i.output), 0, -1
 	for n := 1; rounds < i.scenario.Rounds && lines.Scan(); n++ {

@@ -111,7 +111,7 @@ func run(ctx context.Context, text string) error {
 	return mgr.Start(ctx)
 }
 
-// Reconcile creates the missing objects, and prints the number of failed purposes on stdout for the trial. It
+// Reconcile creates the missing objects, and prints the number of failed purposes on stdout for the trial. Reconcile
 // requeues the request until the process has done its rounds.
 func (p *process) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	again := reconcile.Result{RequeueAfter: pause}

@@ -1,8 +1,7 @@
-// Package reconcile runs controllers that create objects for many purposes of an owner, on a real API server. It
-// injects faults. Caches lag, responses are lost, processes are killed, two leaders run, and other clients take
-// names. In the end it counts the objects. A Scenario is a set of faults. A controller creates with
-// pkg/once or with generateName and the cache. Each controller is a process (process.go) behind its own proxy
-// (instance.go).
+// Package reconcile runs controllers that create objects for many purposes of an owner, on a real API server. The
+// package injects faults. Caches lag, responses are lost, processes are killed, two leaders run, and other clients
+// take names. In the end it counts the objects. A Scenario is a set of faults. A controller creates with pkg/once or
+// with generateName and the cache. Each controller is a process (process.go) behind its own proxy (instance.go).
 package reconcile
 
 import (

@@ -1,8 +1,7 @@
-// Package analyze is the mathematics of Kubernetes metadata.generateName. It calculates the
-// probability that creates meet a name that exists, with and without retries, and the expectation
-// over many creates (KEP-4420). It owns the probability model and nothing else. It counts no
-// objects, reads no clock, prints nothing and knows no Kubernetes type.
-// docs/internals/mathematics.md in this repository derives the formulas.
+// Package analyze is the mathematics of Kubernetes metadata.generateName. The package calculates the probability that
+// creates meet a name that exists, with and without retries, and the expectation over many creates (KEP-4420). The
+// package owns the probability model and nothing else. The package counts no objects, reads no clock, prints nothing
+// and knows no Kubernetes type. docs/internals/mathematics.md in this repository derives the formulas.
 //
 // The model: k of the N names of a name pool exist. A create draws up to t of them, independently
 // and uniformly, and takes the first free one. It fails if all t are taken, with
@@ -45,11 +44,11 @@ func (p Probability) Hazard() float64 {
 	return math.Exp(p.lnHazard)
 }
 
-// Float64 returns the probability, from 0 to 1. It is 0 if it is below the float64 range.
+// Float64 returns the probability, from 0 to 1. The result is 0 if the probability is below the float64 range.
 func (p Probability) Float64() float64 { return -math.Expm1(-p.Hazard()) }
 
-// Log10 returns the decimal logarithm of the probability, from -Inf to 0. It stays finite where
-// Float64 underflows.
+// Log10 returns the decimal logarithm of the probability, from -Inf to 0. Log10 stays finite where Float64
+// underflows.
 func (p Probability) Log10() float64 {
 	switch {
 	case !p.positive:
@@ -60,11 +59,11 @@ func (p Probability) Log10() float64 {
 	return math.Log10(p.Float64())
 }
 
-// AnyFails returns the probability that at least one of a number of creates fails, starting from
-// existing names. It is 1 - product of (1-(i/N)^t) over i from k to k+m-1. KEP-4420's recursion C
-// += (1-C)q is the same product. It is 0 for no creates and for the first name of an empty pool,
-// and 1 if there are more creates than free names. It doesn't depend on whether failed creates are
-// repeated or dropped, because the first failure decides it.
+// AnyFails returns the probability that at least one of a number of creates fails, starting from existing names. This
+// probability is 1 - product of (1-(i/N)^t) over i from k to k+m-1. KEP-4420's recursion C += (1-C)q is the same
+// product. The probability is 0 for no creates and for the first name of an empty pool, and 1 if there are more
+// creates than free names. It doesn't depend on whether failed creates are repeated or dropped, because the first
+// failure decides it.
 func (m Model) AnyFails(existing, creates int64) Probability {
 	existing = m.clamp(existing)
 	possible, certain := m.split(existing, creates)
@@ -74,20 +73,20 @@ func (m Model) AnyFails(existing, creates int64) Probability {
 	return probabilityOf(m.path(existing, possible).lnSum(path.hazard))
 }
 
-// ExpectedFailures returns how many of a number of creates fail on average if a failed create is
-// dropped. It is the sum of the probabilities (i/N)^t over the states i from k to k+m-1. Every
-// create beyond the last free name counts 1. That is a tight upper bound. The exact expectation has
-// no closed form. It is smaller only because dropped creates leave names free (by 4e-7 of its value
-// for 2000 creates at 5 million names).
+// ExpectedFailures returns how many of a number of creates fail on average if a failed create is dropped. The result
+// is the sum of the probabilities (i/N)^t over the states i from k to k+m-1. Every create beyond the last free name
+// counts
+// 1. This sum is a tight upper bound. The exact expectation has no closed form. The expectation is smaller only
+// because dropped creates leave names free (by 4e-7 of its value for 2000 creates at 5 million names).
 func (m Model) ExpectedFailures(existing, creates int64) float64 {
 	existing = m.clamp(existing)
 	possible, certain := m.split(existing, creates)
 	return math.Exp(m.path(existing, possible).lnSum(path.failure)) + float64(certain)
 }
 
-// ExpectedFailuresRepeated returns how many creates fail on average if each is repeated until it
-// succeeds. It is the exact sum of q/(1-q) with q = (i/N)^t over the states i from k to k+m-1. It
-// is +Inf if there are fewer free names than creates.
+// ExpectedFailuresRepeated returns how many creates fail on average if each is repeated until it succeeds. The result
+// is the exact sum of q/(1-q) with q = (i/N)^t over the states i from k to k+m-1. It is +Inf if there are fewer free
+// names than creates.
 func (m Model) ExpectedFailuresRepeated(existing, creates int64) float64 {
 	existing = m.clamp(existing)
 	possible, certain := m.split(existing, creates)
@@ -97,10 +96,9 @@ func (m Model) ExpectedFailuresRepeated(existing, creates int64) float64 {
 	return math.Exp(m.path(existing, possible).lnSum(path.repeats))
 }
 
-// ExpectedExtraAttempts returns the mean number of attempts beyond the first of each create. It is
-// the sum of u+u^2+...+u^(t-1) with u = i/N over the states i from k to k+m-1. Every create beyond
-// the last free name counts t-1. Each extra attempt calls every validating webhook again. Mutating
-// webhooks are called once per create.
+// ExpectedExtraAttempts returns the mean number of attempts beyond the first of each create. The result is the sum of
+// u+u^2+...+u^(t-1) with u = i/N over the states i from k to k+m-1. Every create beyond the last free name counts
+// t-1. Each extra attempt calls every validating webhook again. Mutating webhooks are called once per create.
 func (m Model) ExpectedExtraAttempts(existing, creates int64) float64 {
 	if m.Attempts() == 1 {
 		return 0
@@ -141,10 +139,9 @@ func (m Model) Room(existing int64, p float64) (int64, error) {
 	return low, nil
 }
 
-// EquivalentSuffixLength returns the suffix length, a real number, that gives the same probability
-// of any failure without retries. It is log27 of the real N' for which AnyFails in a pool of N'
-// names with one attempt equals AnyFails here. KEP-4420 compares 8 attempts with 11 characters in
-// this way.
+// EquivalentSuffixLength returns the suffix length, a real number, that gives the same probability of any failure
+// without retries. The length is log27 of the real N' for which AnyFails in a pool of N' names with one attempt
+// equals AnyFails here. KEP-4420 compares 8 attempts with 11 characters in this way.
 //
 // It is never less than the length log27(N) of the model itself. It equals that length where
 // retries change nothing. That is with one attempt, if no create can fail (no creates, or one into
@@ -160,8 +157,8 @@ func (m Model) EquivalentSuffixLength(existing, creates int64) float64 {
 	return lnNames / math.Log(AlphabetSize)
 }
 
-// lnEquivalentNames returns the logarithm of the number of names for which the path with one attempt
-// has the same hazard. That hazard falls with the number of free names.
+// lnEquivalentNames returns the logarithm of the number of names for which the path with one attempt has the same
+// hazard. The hazard of the path falls with the number of free names.
 func (p path) lnEquivalentNames() float64 {
 	hazard := p.lnSum(path.hazard)
 	p.attempts, p.lnLast = 1, 0
@@ -183,10 +180,10 @@ func (p path) lnEquivalentNames() float64 {
 	return math.Log(p.top + p.free)
 }
 
-// AnyReuse returns the probability that at least one of a number of creates takes a name that an
-// earlier one of them had. Each create follows a deletion, so the number of existing names stays
-// constant. This is the birthday problem among the N-k free names. Retries don't prevent it,
-// because such a name is free. In a full pool it is 0.
+// AnyReuse returns the probability that at least one of a number of creates takes a name that an earlier create of
+// them had. Each create follows a deletion, so the number of existing names stays constant. This is the birthday
+// problem among the N-k free names. Retries don't prevent a reuse, because the name of a deleted object is free. In a
+// full pool the probability is 0.
 func (m Model) AnyReuse(existing, creates int64) Probability {
 	free := m.Names() - m.clamp(existing)
 	if free == 0 {

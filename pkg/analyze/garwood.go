@@ -34,8 +34,8 @@ const WindowConfidence = 0.975
 // confidence.
 const manyEvents = 1e5
 
-// gammaQuantile returns the quantile of the gamma distribution of shape a at the normal quantile z.
-// It uses the Cornish-Fisher expansion up to a^-2 (Biometrika 1938, and Goldberg and Levine 1946).
+// gammaQuantile returns the quantile of the gamma distribution of shape a at the normal quantile z. gammaQuantile
+// uses the Cornish-Fisher expansion up to a^-2 (Biometrika 1938, and Goldberg and Levine 1946).
 func gammaQuantile(a, z float64) float64 {
 	s, y := 1/math.Sqrt(a), z*z
 	c1 := (y - 1) / 3
@@ -46,9 +46,9 @@ func gammaQuantile(a, z float64) float64 {
 	return a + z/s + (c1 + s*(c2+s*(c3+s*(c4+s*c5))))
 }
 
-// solvePoisson returns the mean under which a tail of the Poisson distribution has the given
-// logarithm. It uses Newton's method in the logarithm of the mean. The tail's logarithm is concave
-// in that, so the method converges from any start.
+// solvePoisson returns the mean under which a tail of the Poisson distribution has the given logarithm. solvePoisson
+// uses Newton's method in the logarithm of the mean. The tail's logarithm is a concave function of the mean's
+// logarithm, so the method converges from any start.
 func solvePoisson(n, lnTail float64, tail func(n, x float64) (sum, slope float64)) float64 {
 	x := n + 1
 	for range 100 {

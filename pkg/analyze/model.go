@@ -6,9 +6,9 @@ import (
 )
 
 const (
-	// AlphabetSize is the number of characters in the alphabet of generated suffixes,
-	// "bcdfghjklmnpqrstvwxz2456789". It has the letters without vowels and y, and the digits
-	// without 0, 1 and 3 (k8s.io/apimachinery, pkg/util/rand).
+	// AlphabetSize is the number of characters in the alphabet of generated suffixes, "bcdfghjklmnpqrstvwxz2456789".
+	// AlphabetSize has the letters without vowels and y, and the digits without 0, 1 and 3 (k8s.io/apimachinery,
+	// pkg/util/rand).
 	AlphabetSize = 27
 
 	// SuffixLength is the number of characters a kube-apiserver appends
@@ -19,8 +19,8 @@ const (
 	MaxSuffixLength = 13
 )
 
-// NamePoolSize returns the number of names of a prefix with a suffix of the given length,
-// AlphabetSize to that power. It fails unless the length is from 1 to MaxSuffixLength.
+// NamePoolSize returns the number of names of a prefix with a suffix of the given length, AlphabetSize to that power.
+// NamePoolSize fails unless the length is from 1 to MaxSuffixLength.
 func NamePoolSize(suffixLength int) (int64, error) {
 	if suffixLength < 1 || suffixLength > MaxSuffixLength {
 		return 0, fmt.Errorf("suffix length %d: must be from 1 to %d", suffixLength, MaxSuffixLength)
@@ -62,9 +62,9 @@ func (m Model) Names() int64 { return max(m.names, 1) }
 // Attempts returns the number t of names that one create tries.
 func (m Model) Attempts() int { return max(m.attempts, 1) }
 
-// NextFails returns the probability that the next create fails when existing names exist: (k/N)^t
-// (KEP-4420), and 1 if the pool is full. It is 0 where that is below the float64 range.
-// AnyFails(existing, 1) then still has its logarithm.
+// NextFails returns the probability that the next create fails when existing names exist: (k/N)^t (KEP-4420), and 1
+// if the pool is full. The result is 0 if the probability is below the float64 range. AnyFails(existing, 1) then
+// still has its logarithm.
 func (m Model) NextFails(existing int64) float64 {
 	return math.Exp(m.lnNextFails(m.clamp(existing)))
 }

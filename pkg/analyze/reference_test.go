@@ -110,7 +110,7 @@ const tolerance = 1e-9
 
 func (d decimal) isZero() bool { return strings.Trim(string(d), "0.") == "" }
 
-// check compares a result with a reference value. It accepts the result if both are below smallest, but not zero.
+// check compares a result with a reference value. check accepts the result if both are below smallest, but not zero.
 func check(t *testing.T, quantity string, row any, got float64, value decimal, tolerance float64) {
 	t.Helper()
 	want := value.float64(t)

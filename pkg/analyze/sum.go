@@ -24,8 +24,8 @@ type path struct {
 	lnLast   float64 // logarithm of the probability that the create in the last state fails
 }
 
-// path returns the states of creates that all find a free name. It leaves out state 0, because a
-// create into an empty pool can't fail.
+// path returns the states of creates that all find a free name. path leaves out state 0, because a create into an
+// empty pool can't fail.
 func (m Model) path(existing, creates int64) path {
 	top := max(existing+creates-1, 0)
 	return path{
@@ -34,8 +34,7 @@ func (m Model) path(existing, creates int64) path {
 	}
 }
 
-// term is a function of the state g below the last one of a path. It rises with the number of
-// existing names.
+// term is a function of the state g below the last one of a path. term rises with the number of existing names.
 type term func(p path, g float64) float64
 
 // failure returns the probability q that the create fails.
@@ -65,8 +64,7 @@ func (p path) extra(g float64) float64 {
 	return -(p.top - g) / (p.free + g) * math.Expm1((p.attempts-1)*p.lnTaken(g))
 }
 
-// lnTaken returns the logarithm of the share of names that exist. It is accurate
-// where that share is not small.
+// lnTaken returns the logarithm of the share of names that exist. The result is accurate if that share is not small.
 func (p path) lnTaken(g float64) float64 { return math.Log1p(-(p.free + g) / (p.top + p.free)) }
 
 // lnSum returns the logarithm of the sum of a term that is about q where q is small. The sum can be
@@ -82,11 +80,10 @@ func (p path) lnSum(f term) float64 {
 	return math.Log(p.sum(f, p.attempts))
 }
 
-// sum adds f over the states of the path in O(degree + log(top)) steps. Far below the last state, f
-// falls with this degree (power) of the number of names. States where f is rough on the scale of
-// one step are added one by one. They are close to the full pool, or have fewer names than some
-// multiple of the degree. Between them the sum is an integral with a correction at each end
-// (Euler-Maclaurin's formula in its midpoint form).
+// sum adds f over the states of the path in O(degree + log(top)) steps. Far below the last state, f falls with this
+// degree (power) of the number of names. States where f is rough on the scale of one step are added one by one. Such
+// states are close to the full pool, or have fewer names than some multiple of the degree. Between these states, the
+// sum is an integral with a correction at each end (Euler-Maclaurin's formula in its midpoint form).
 func (p path) sum(f term, degree float64) (total float64) {
 	end := p.count
 	if matters := -p.top * math.Expm1(-cutoff/degree); matters < float64(end)-1 {

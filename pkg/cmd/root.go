@@ -1,5 +1,5 @@
-// Package cmd is the command line of kubectl genname. It assembles the commands, each of which is a
-// package below, and turns their errors into an exit code. It has no command's logic.
+// Package cmd is the command line of kubectl genname. The package assembles the commands, each of which is a package
+// below, and turns their errors into an exit code. The package has no command's logic.
 package cmd
 
 import (
@@ -69,7 +69,7 @@ func Execute(ctx context.Context, args []string, streams genericiooptions.IOStre
 }
 
 // shim is the name of the program that kubectl runs to complete the arguments of the plugin
-// (k8s.io/kubectl/pkg/cmd/plugin, since 1.26). It is this program under another name.
+// (k8s.io/kubectl/pkg/cmd/plugin, since 1.26). shim is this program under another name.
 const shim = "kubectl_complete-" + buildinfo.Name
 
 // Arguments returns the arguments of Execute for a process that was started with argv. Under the
@@ -159,8 +159,8 @@ func asksForCompletions(args []string) bool {
 	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
 }
 
-// underKubectl returns args with the plugin's name in its position under kubectl. That is first, or
-// after the hidden command for completions.
+// underKubectl returns args with the plugin's name in its position under kubectl. Under kubectl, the plugin's name is
+// the first argument, or follows the hidden command for completions.
 func underKubectl(args []string) []string {
 	at := 0
 	if asksForCompletions(args) {

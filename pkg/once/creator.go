@@ -18,15 +18,15 @@ import (
 // Client sends the requests of a Creator. Dynamic returns a Client for a dynamic client, and package oncecr has a
 // Client for controller-runtime.
 //
-// Create and Get return the errors of the server as client-go does. They send nothing after ctx has ended.
+// Create and Get return the errors of the server as client-go does. Create and Get send nothing after ctx has ended.
 type Client interface {
-	// Identify returns the group and kind of object, and whether objects of this kind have a namespace. It can
+	// Identify returns the group and kind of object, and whether objects of this kind have a namespace. Identify can
 	// read the resource types of the server.
 	Identify(ctx context.Context, object runtime.Object) (kind schema.GroupKind, namespaced bool, err error)
 	// Create sends object, and fills it with the response.
 	Create(ctx context.Context, object runtime.Object) error
-	// Get reads an object into the argument object, which has the same type. It reads from the server and not from
-	// a cache.
+	// Get reads an object into the argument object, which has the same type. Get reads from the server and not from a
+	// cache.
 	Get(ctx context.Context, namespace, name string, object runtime.Object) error
 }
 
@@ -40,18 +40,18 @@ type Creator struct {
 // Option changes a Creator.
 type Option func(*Creator)
 
-// NoSecret is an argument of WithSecret that means "no secret". It isn't nil, so that a secret that is missing by
-// accident is an error.
+// NoSecret is an argument of WithSecret that means "no secret". NoSecret isn't nil, so that a secret that is missing
+// by accident is an error.
 var NoSecret = []byte("genname.dev/no-secret")
 
 // WithSecret derives annotations, names and digests with HMAC and the current secret, so that other users can't
 // compute them. A secret has 32 to 1,024 printable ASCII characters. A line break at its end is ignored. With an
 // unusable secret, each Create returns a permanent error.
 //
-// Create first reads the object under the name of each former secret, with one GET each. If the Creator had no
-// secret before, pass NoSecret as a former secret. Otherwise it creates every object again. Remove NoSecret, and
-// former secrets that other users know, when the objects from before are deleted. Until then, other users can
-// still create an object first.
+// Create first reads the object under the name of each former secret, with one GET each. If the Creator had no secret
+// before, pass NoSecret as a former secret. Otherwise the Creator creates every object again. Remove NoSecret, and
+// former secrets that other users know, when the objects from before are deleted. Until then, other users can still
+// create an object first.
 //
 // Change a secret in two steps. First pass the new secret as a former one to all processes: WithSecret(old, new),
 // or WithSecret(NoSecret, new). Then make it the current secret, and the old secret a former one. While some
@@ -98,7 +98,7 @@ const (
 type Result struct {
 	// Outcome is empty if there is an error.
 	Outcome Outcome
-	// Name is the name that is derived from the ID. It is empty if no request was sent.
+	// Name is the name that is derived from the ID. Name is empty if no request was sent.
 	Name string
 	// Object is the object as the server has it. Without an error, it is the object that was passed to Create.
 	// With ErrTaken, ErrNotControlled and ErrMismatch, it is the other object. With other errors, it is nil.
@@ -106,8 +106,8 @@ type Result struct {
 	// DryRun reports that the client makes dry runs, so nothing was stored. The response then has no
 	// resourceVersion.
 	DryRun bool
-	// Compared reports that Create could compare the content. This needs the annotation with the digest, computed by
-	// the same version with the same secret.
+	// Compared reports that Create could compare the content. To compare, Create needs the annotation with the digest,
+	// computed by the same version with the same secret.
 	Compared bool
 	// Differs reports that the object was created with other content than that of this call, for example by an
 	// earlier version of the controller. Create compares the content as it was sent: metadata and all other fields
@@ -118,12 +118,12 @@ type Result struct {
 	Terminating bool
 }
 
-// Create creates object under id, or finds it. The object has a generateName and no name. It is a typed object or
+// Create creates object under id, or finds it. The object has a generateName and no name. object is a typed object or
 // an *unstructured.Unstructured. Without an error, Create fills it with the response of the server. With an error,
 // Create doesn't change it.
 //
-// Create retries requests without a clear response for up to 5 seconds, and returns as soon as the outcome is
-// known. It sends nothing after ctx has ended. The errors are those of this package.
+// Create retries requests without a clear response for up to 5 seconds, and returns as soon as the outcome is known.
+// Create sends nothing after ctx has ended. The errors are those of this package.
 func (c *Creator) Create(ctx context.Context, object runtime.Object, id ID) (Result, error) {
 	o, err := c.newOperation(ctx, object, id)
 	if err != nil {
@@ -174,7 +174,7 @@ func (c *Creator) newOperation(ctx context.Context, object runtime.Object, id ID
 	}, nil
 }
 
-// copyOf returns a copy of object. It fails if an unstructured object has values that the JSON decoder doesn't
+// copyOf returns a copy of object. copyOf fails if an unstructured object has values that the JSON decoder doesn't
 // make, such as int.
 func copyOf(object runtime.Object) (copied runtime.Object, err error) {
 	defer func() {

@@ -69,7 +69,7 @@ func encodesItself(t reflect.Type) bool {
 	return reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]())
 }
 
-// jsonName returns the JSON name of a struct's field. It is empty for an inline field.
+// jsonName returns the JSON name of a struct's field. The name is empty for an inline field.
 func jsonName(field reflect.StructField) string {
 	name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 	switch {

@@ -22,7 +22,7 @@ import (
 // restmapper.NewDeferredDiscoveryRESTMapper. If the server has a new resource type, or no longer has one, the
 // Client resets mapper, if mapper has a Reset method.
 //
-// Objects need an apiVersion and a kind. This includes typed objects.
+// All objects need an apiVersion and a kind, also typed objects.
 func Dynamic(client dynamic.Interface, mapper meta.RESTMapper) Client {
 	if isNil(client) || isNil(mapper) {
 		return nil

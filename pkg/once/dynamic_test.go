@@ -26,7 +26,7 @@ func (c *changing) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.now.Load().RoundTrip(r)
 }
 
-// serve replaces the server. It serves the kind Worker under each of the plurals.
+// serve replaces the server. serve serves the kind Worker under each of the plurals.
 func (c *changing) serve(plurals ...string) *oncetest.Server {
 	var types []oncetest.Type
 	for _, plural := range plurals {

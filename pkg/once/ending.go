@@ -94,8 +94,9 @@ func (o *operation) metadata() metav1.Object {
 	return metadata
 }
 
-// unknown returns the error of an object that might exist. Its text contains the texts of responses, but it
-// doesn't wrap them. Otherwise apierrors.IsForbidden would be true, and mean that the object was refused.
+// unknown returns the error of an object that might exist. The text of the error contains the texts of responses, but
+// the error doesn't wrap them. If it wrapped them, apierrors.IsForbidden would be true, although the server might
+// have stored the object.
 func (o *operation) unknown(ctx context.Context, doubt error) error {
 	text := doubt.Error()
 	if ctx.Err() != nil {

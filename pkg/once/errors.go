@@ -18,8 +18,8 @@ var (
 	// ErrTaken means that another object has the name. Result.Object is that object.
 	ErrTaken = errors.New("name taken")
 	// ErrNotControlled means that the object with the ID has another controller than the object that was passed to
-	// Create, or none. It was orphaned, restored or adopted, or another user created it. Don't use its content.
-	// Result.Object is that object.
+	// Create, or none. The object was orphaned, restored or adopted, or another user created it. Don't use the object's
+	// content. Result.Object is this object.
 	ErrNotControlled = errors.New("not controlled by the owner")
 	// ErrMismatch means that the object of a FromKey ID exists, and was created with other content. Result.Object
 	// is that object.
@@ -32,10 +32,10 @@ var (
 	ErrInvalid = errors.New("invalid argument")
 )
 
-// IsPermanent reports whether a later call with the same arguments fails again, unless the cluster changes. It is
-// true for ErrTaken, ErrMismatch and ErrInvalid. ErrRefused is never permanent, because a quota, a policy or a
-// permission can change. ErrNotControlled is not permanent, because the garbage collector deletes an object whose
-// owner is deleted.
+// IsPermanent reports whether a later call with the same arguments fails again, unless the cluster changes.
+// IsPermanent returns true for ErrTaken, ErrMismatch and ErrInvalid. ErrRefused is never permanent, because a quota,
+// a policy or a permission can change. ErrNotControlled is not permanent, because the garbage collector deletes an
+// object whose owner is deleted.
 func IsPermanent(err error) bool {
 	return errors.Is(err, ErrInvalid) || errors.Is(err, ErrTaken) || errors.Is(err, ErrMismatch)
 }

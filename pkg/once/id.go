@@ -12,13 +12,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
-// Annotation is the annotation by which Create recognizes its object. Its value is derived from the secret, the
-// ID, and the object's kind, namespace and generateName.
+// Annotation is the annotation by which Create recognizes its object. The value is derived from the secret, the ID,
+// and the object's kind, namespace and generateName.
 const Annotation = derive.IDAnnotation
 
-// ID identifies one object, together with its kind, namespace and generateName. IDs
-// can be compared, printed with String and read with ParseID. They contain no
-// secret. The zero value is not an ID.
+// ID identifies one object, together with its kind, namespace and generateName. IDs can be compared, printed with
+// String and read with ParseID. IDs contain no secret. The zero value is not an ID.
 type ID struct{ kind, first, second string }
 
 // The kinds of IDs, which begin their text.
@@ -64,9 +63,8 @@ func NewID() ID {
 	return ID{ofRandom, hex.EncodeToString(bits[:]), ""}
 }
 
-// String returns the ID as text, for ParseID. It is owner/UID/PURPOSE, key/KEY or
-// random/DIGITS, with the escapes of a URL's path. So the text of an ID of FromKey
-// contains the key.
+// String returns the ID as text, for ParseID. The text is owner/UID/PURPOSE, key/KEY or random/DIGITS, with the
+// escapes of a URL's path. So the text of an ID of FromKey contains the key.
 func (id ID) String() string {
 	switch id.kind {
 	case "":
@@ -79,7 +77,7 @@ func (id ID) String() string {
 
 var randomDigits = regexp.MustCompile("^[0-9a-f]{32}$")
 
-// ParseID reads the text of an ID. Its errors don't contain the text.
+// ParseID reads the text of an ID. The errors of ParseID don't contain the text.
 func ParseID(text string) (ID, error) {
 	parts := strings.Split(text, "/")
 	for i := range parts {

@@ -25,7 +25,7 @@ const (
 	requestTimeout = time.Minute
 )
 
-// operation is one call of Create. It sends the requests that the protocol asks for.
+// operation is one call of Create. operation sends the requests that the protocol asks for.
 type operation struct {
 	client       Client
 	secrets      []derive.Secret

@@ -100,7 +100,7 @@ func (p *player) play() (err error) {
 	return nil
 }
 
-// cleanUp removes the objects of the case. It returns the first error of a request of the run itself.
+// cleanUp removes the objects of the case. cleanUp returns the first error of a request of the run itself.
 func (p *player) cleanUp() error {
 	removeAll(p.server)
 	if c, is := p.server.(*cluster); is {

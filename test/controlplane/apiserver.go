@@ -71,7 +71,7 @@ func (s *Server) Freeze() error { return s.process.freeze() }
 // Thaw lets a frozen server continue.
 func (s *Server) Thaw() error { return s.process.thaw() }
 
-// Start starts the server at its address and returns when it is ready. It also restarts it after Kill.
+// Start starts the server at its address and returns when it is ready. Start also restarts it after Kill.
 func (s *Server) Start(ctx context.Context) (err error) {
 	if s.process, err = start(s.log, s.cp.Binaries.APIServer, s.env, s.args...); err != nil {
 		return err

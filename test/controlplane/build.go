@@ -67,9 +67,10 @@ func (p program) at(version string) program {
 	return p
 }
 
-// Build returns the paths of the programs that a control plane with these options runs. It first builds the programs
-// that are not in the user's cache directory, and prints that on log. This takes 5–6 minutes on two cores. A program
-// is cached under a hash of all its inputs. A fresh clone therefore finds it, and a stale program is never used.
+// Build returns the paths of the programs that a control plane with these options runs. Build first builds the
+// programs that are not in the user's cache directory, and prints that on log. This takes 5–6 minutes on two cores. A
+// program is cached under a hash of all its inputs. A fresh clone therefore finds it, and a stale program is never
+// used.
 func Build(ctx context.Context, log io.Writer, options ...Option) (Binaries, error) {
 	var b Binaries
 	all := together(options)

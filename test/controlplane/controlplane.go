@@ -45,7 +45,7 @@ type ControlPlane struct {
 	kubelet     *process // nil unless it was started
 }
 
-// Start builds missing programs and runs a control plane with the options. It returns when the servers are ready.
+// Start builds missing programs and runs a control plane with the options. Start returns when the servers are ready.
 // Progress of a build goes to log. The caller calls Stop. If the caller dies, the servers end, too.
 func Start(ctx context.Context, log io.Writer, options ...Option) (*ControlPlane, error) {
 	binaries, err := Build(ctx, log, options...)
@@ -78,7 +78,7 @@ func (cp *ControlPlane) start(ctx context.Context, o Option) error {
 	return cp.startServers(ctx, o)
 }
 
-// Stop ends the servers. It keeps Dir because of the logs. Remove deletes Dir.
+// Stop ends the servers. Stop keeps Dir because of the logs. Remove deletes Dir.
 func (cp *ControlPlane) Stop() error {
 	errs := []error{cp.nodes.kill(), cp.kubelet.kill(), cp.controllers.kill()}
 	for _, s := range cp.Servers {

@@ -70,7 +70,7 @@ func (cp *ControlPlane) startEtcd(members int) error {
 	return nil
 }
 
-// Start starts the member. It also restarts it after Kill, with its earlier data.
+// Start starts the member. Start also restarts it after Kill, with its earlier data.
 func (m *Member) Start() (err error) {
 	m.process, err = start(m.log, m.binary, nil, m.args...)
 	return err

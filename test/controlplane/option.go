@@ -45,8 +45,8 @@ func Version(version string) Option { return Option{version: version} }
 // Kubectl sets the version of kubectl, one of KubectlVersions.
 func Kubectl(version string) Option { return Option{kubectl: version} }
 
-// WithoutServerRetries switches off the server's own retries of generated names (KEP-4420). It emulates version 1.31,
-// in which the gate is not locked.
+// WithoutServerRetries switches off the server's own retries of generated names (KEP-4420). WithoutServerRetries
+// emulates version 1.31, in which the gate is not locked.
 var WithoutServerRetries = APIServerArgs("--emulated-version=1.31", "--feature-gates=RetryGenerateName=false")
 
 // SuffixLength makes the server append n random characters (1 to 5) to generateName instead of 5. A prefix then has

@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/util/keyutil"
 )
 
-// authority is the only certificate authority of a control plane. It signs the certificates of the server and of its
-// users.
+// authority is the only certificate authority of a control plane. authority signs the certificates of the server and
+// of its users.
 type authority struct {
 	key  *ecdsa.PrivateKey
 	cert *x509.Certificate

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// process is a running server. It ends when kill is called, and when the process that started it ends (see
+// process is a running server. process ends when kill is called, and when the process that started it ends (see
 // servers/lifeline).
 type process struct {
 	cmd     *exec.Cmd
@@ -18,7 +18,7 @@ type process struct {
 	logPath string
 }
 
-// start runs path with args and with env added to the environment. It appends the output to the file logPath.
+// start runs path with args and with env added to the environment. start appends the output to the file logPath.
 func start(logPath, path string, env []string, args ...string) (*process, error) {
 	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {

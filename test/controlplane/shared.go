@@ -69,8 +69,8 @@ func (cp *ControlPlane) share(path string) error {
 	return os.WriteFile(path, content, 0o600)
 }
 
-// StartShared attaches to a control plane of Shared. It starts one if no process shares it. The caller calls Stop and
-// Remove, which do nothing to a control plane of another process.
+// StartShared attaches to a control plane of Shared. StartShared starts one if no process shares it. The caller calls
+// Stop and Remove, which do nothing to a control plane of another process.
 func StartShared(ctx context.Context, log io.Writer, name string) (*ControlPlane, error) {
 	dir := os.Getenv(SharedVariable)
 	if dir == "" {

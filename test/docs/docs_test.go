@@ -238,7 +238,7 @@ func TestGoIsRun(t *testing.T) {
 	}
 }
 
-// block is preformatted text of a page. It is fenced, or indented and without a language.
+// block is preformatted text of a page. block is fenced, or indented and without a language.
 type block struct {
 	language, text string
 	line           int    // of its first line

@@ -109,8 +109,8 @@ var separator = regexp.MustCompile(`(^|[^\\])\|`)
 // startsText matches the beginning of a paragraph or a list. A heading, a comment and a block end a table.
 var startsText = regexp.MustCompile("^([^#<`]|`[^`])")
 
-// checkTables counts the tables of a page. It lists the rows that don't have as many cells as the first row of their
-// table, and text directly below a table.
+// checkTables counts the tables of a page. checkTables lists the rows that don't have as many cells as the first row
+// of their table, and text directly below a table.
 func checkTables(text string) (tables int, wrong []string) {
 	cells, fenced, number := 0, false, 0
 	for line := range strings.Lines(text) {

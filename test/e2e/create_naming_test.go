@@ -23,7 +23,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// webhook makes the server call a webhook for each new ConfigMap of the namespace. It applies a JSON patch to each.
+// webhook makes the server call a webhook for each new ConfigMap of the namespace. webhook applies a JSON patch to
+// each.
 func webhook(t *testing.T, cp *controlplane.ControlPlane, namespace, operations string) {
 	t.Helper()
 	var asked atomic.Bool

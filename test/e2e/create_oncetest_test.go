@@ -74,8 +74,8 @@ func TestOncetestRespondsAsKubeAPIServer(t *testing.T) {
 	}
 }
 
-// sender returns a function that sends a request to the server of config. It returns the parts of the
-// response that don't depend on the server.
+// sender returns a function that sends a request to the server of config. sender returns the parts of the response
+// that don't depend on the server.
 func sender(t *testing.T, config *rest.Config) func(method, path, accept, body string) map[string]any {
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {

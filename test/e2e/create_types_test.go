@@ -81,8 +81,8 @@ func readableTypes(t *testing.T, cp *controlplane.ControlPlane) []string {
 	return types
 }
 
-// storedBy creates the objects of testdata/types.yaml in a namespace named way. It returns the
-// server's responses, by group and kind.
+// storedBy creates the objects of testdata/types.yaml in a namespace named way. storedBy returns the server's
+// responses, by group and kind.
 func storedBy(t *testing.T, cp *controlplane.ControlPlane, way string, own map[string]string, create func(...string) harness.Result) map[string]any {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: way}}
@@ -134,10 +134,10 @@ func typesInput(t *testing.T, way string, own map[string]string) string {
 // aTime matches a time in JSON.
 var aTime = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"`)
 
-// withoutDifferences returns the object without the plugin's annotation and label, times, and other values
-// that differ between creates. It also removes labels that a Job without labels gets from its
-// template, including those of the server. The server omits them if it retries a generated name with a
-// copy of the Job, and kubectl has both variants.
+// withoutDifferences returns the object without the plugin's annotation and label, times, and other values that
+// differ between creates. withoutDifferences also removes labels that a Job without labels gets from its template,
+// including those of the server. The server omits them if it retries a generated name with a copy of the Job, and
+// kubectl has both variants.
 func withoutDifferences(t *testing.T, object *unstructured.Unstructured, way string) any {
 	t.Helper()
 	metadata := object.Object["metadata"].(map[string]any)
@@ -165,8 +165,8 @@ func withoutDifferences(t *testing.T, object *unstructured.Unstructured, way str
 	return same
 }
 
-// withoutIDs returns a JSON value without the plugin's annotation and label. It also removes maps that
-// are empty then: labels, annotations, and their managedFields.
+// withoutIDs returns a JSON value without the plugin's annotation and label. withoutIDs also removes maps that are
+// empty then: labels, annotations, and their managedFields.
 func withoutIDs(value any) any {
 	switch v := value.(type) {
 	case []any:

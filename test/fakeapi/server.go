@@ -1,6 +1,6 @@
-// Package fakeapi is an API server in memory: lists with pages that can be read at a state, watches with a history, and
-// faults of both. It has the metadata of objects only, and shares no code with the program. Tests that depend on the
-// behavior of Kubernetes use a real server (test/controlplane).
+// Package fakeapi is an API server in memory: lists with pages that can be read at a state, watches with a history,
+// and faults of both. The package has the metadata of objects only, and shares no code with the program. Tests that
+// depend on the behavior of Kubernetes use a real server (test/controlplane).
 package fakeapi
 
 import (

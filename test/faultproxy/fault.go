@@ -14,8 +14,8 @@ import (
 // A Fault wraps the handler next, which forwards the request and passes the response back.
 type Fault func(next http.Handler) http.Handler
 
-// DropRequest aborts before the server receives the request. It closes an HTTP/1.1 connection, or resets an HTTP/2
-// stream.
+// DropRequest aborts before the server receives the request. DropRequest closes an HTTP/1.1 connection, or resets an
+// HTTP/2 stream.
 func DropRequest(http.Handler) http.Handler {
 	return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 }
@@ -140,8 +140,8 @@ func RespondAfter(code int, header http.Header, body string) Fault {
 	}
 }
 
-// GoAway passes the response on and asks the client to use another connection for later requests. It sends a GOAWAY
-// frame, like kube-apiserver with --goaway-chance, or the equivalent header of HTTP/1.1.
+// GoAway passes the response on and asks the client to use another connection for later requests. GoAway sends a
+// GOAWAY frame, like kube-apiserver with --goaway-chance, or the equivalent header of HTTP/1.1.
 func GoAway(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		response := carryOut(next, r)

@@ -1,6 +1,6 @@
-// Package faultproxy is a proxy between a client and a real API server, over TLS and HTTP/1.1 or HTTP/2. It injects
-// faults into requests: faults of the network, of load balancers, and of servers (fault.go). A test chooses the
-// faults, or they follow from a seed (mix.go).
+// Package faultproxy is a proxy between a client and a real API server, over TLS and HTTP/1.1 or HTTP/2. The package
+// injects faults into requests: faults of the network, of load balancers, and of servers (fault.go). A test chooses
+// the faults, or they follow from a seed (mix.go).
 package faultproxy
 
 import (
@@ -35,8 +35,8 @@ func (p Protocol) String() string { return [...]string{HTTP1: "HTTP/1.1", HTTP2:
 
 // Proxy forwards to a server, or balances between several.
 type Proxy struct {
-	// Config is the configuration for clients of the proxy. It is the user's, with the address and the certificate of
-	// the proxy. The proxy terminates TLS, so it presents the user's client certificate itself. It forwards a bearer
+	// Config is the configuration for clients of the proxy. Config is the user's, with the address and the certificate
+	// of the proxy. The proxy terminates TLS, so it presents the user's client certificate itself. It forwards a bearer
 	// token.
 	Config *rest.Config
 
@@ -51,9 +51,9 @@ func Start(protocol Protocol, user *rest.Config, choose func(*http.Request) Faul
 	return StartBalancer(protocol, user, []string{user.Host}, choose)
 }
 
-// StartBalancer is Start for several servers that accept user's credentials. It alternates between them, so a client
-// can read an object from another server than the one that stored it. If a server is unreachable, the proxy responds
-// with 502, as balancers do, and uses no other server.
+// StartBalancer is Start for several servers that accept user's credentials. StartBalancer alternates between them,
+// so a client can read an object from another server than the one that stored it. If a server is unreachable, the
+// proxy responds with 502, as balancers do, and uses no other server.
 func StartBalancer(
 	protocol Protocol, user *rest.Config, servers []string, choose func(*http.Request) Fault,
 ) (*Proxy, error) {
@@ -113,8 +113,8 @@ func (p *Proxy) Close() {
 	p.server.Close()
 }
 
-// inject handles all requests. It first reads the whole body, so that a fault can send the request at any time, more
-// than once.
+// inject handles all requests. inject first reads the whole body, so that a fault can send the request at any time,
+// more than once.
 func (p *Proxy) inject(choose func(*http.Request) Fault, forward http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.inProgress.RLock()

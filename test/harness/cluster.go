@@ -43,8 +43,8 @@ func Namespace(t *testing.T, cp *controlplane.ControlPlane) string {
 	})
 }
 
-// Generated returns the name of the object that create creates. It retries after a conflict. With 300 names and a
-// server without retries, one of 320 runs has a conflict.
+// Generated returns the name of the object that create creates. Generated retries after a conflict. With 300 names
+// and a server without retries, one of 320 runs has a conflict.
 func Generated(t *testing.T, create func() (metav1.Object, error)) string {
 	t.Helper()
 	var err error

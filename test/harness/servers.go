@@ -1,6 +1,6 @@
-// Package harness is shared by the tests of the whole command line. It starts servers. It runs the plugin as a user,
-// in the test's process or through kubectl. It compares the output and the objects in the cluster with the
-// expectations of the tests.
+// Package harness is shared by the tests of the whole command line. The package starts servers. The package runs the
+// plugin as a user, in the test's process or through kubectl. The package compares the output and the objects in the
+// cluster with the expectations of the tests.
 package harness
 
 import (

@@ -42,7 +42,7 @@ func As(t *testing.T, config *rest.Config) User {
 	return User{T: t, Kubeconfig: path, Context: t.Context()}
 }
 
-// Run runs kubectl genname with args. It checks JSON and YAML output against the published schemas.
+// Run runs kubectl genname with args. Run checks JSON and YAML output against the published schemas.
 func (u User) Run(args ...string) Result {
 	u.T.Helper()
 	var out, errOut bytes.Buffer

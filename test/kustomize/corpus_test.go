@@ -214,7 +214,7 @@ func ownTrees(t *testing.T) map[string]tree {
 	return trees
 }
 
-// read adds the files that a test writes into its file system, and the directory that it builds. It reports whether
+// read adds the files that a test writes into its file system, and the directory that it builds. read reports whether
 // the test has both as plain strings.
 func (k *tree) read(function *ast.FuncDecl, functions map[string]*ast.FuncDecl) bool {
 	plain := true

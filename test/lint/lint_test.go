@@ -1,5 +1,6 @@
 // Package lint runs kubectl genname lint on its own repository of manifests, in each format, and on published
-// manifests. It compares the claims of the rules about Kubernetes with a real kube-apiserver and real controllers.
+// manifests. The package compares the claims of the rules about Kubernetes with a real kube-apiserver and real
+// controllers.
 package lint
 
 import (
@@ -37,8 +38,8 @@ func run(t testing.TB, in string, args ...string) (stdout, stderr string, code i
 	return out.String(), errOut.String(), code
 }
 
-// repository copies testdata/repository into the test's directory, as a git repository, and changes into it. It
-// returns the path of the expected outputs.
+// repository copies testdata/repository into the test's directory, as a git repository, and changes into it.
+// repository returns the path of the expected outputs.
 func repository(t *testing.T) (golden string) {
 	t.Helper()
 	golden, err := filepath.Abs("testdata/golden")

@@ -64,7 +64,7 @@ func newServer(t *testing.T, config *rest.Config, options metav1.CreateOptions) 
 	return s
 }
 
-// create sends an object. It uses the namespace "default" if the object has none.
+// create sends an object. create uses the namespace "default" if the object has none.
 func (s *server) create(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	resource, has := s.resources[object.GroupVersionKind()]
 	if !has {

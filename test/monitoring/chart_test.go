@@ -1,5 +1,5 @@
-// Package monitoring checks deploy/exporter and deploy/chart with the code of Prometheus and Helm. It has its own
-// module, so that the plugin doesn't depend on their dependencies.
+// Package monitoring checks deploy/exporter and deploy/chart with the code of Prometheus and Helm. The package has
+// its own module, so that the plugin doesn't depend on their dependencies.
 package monitoring
 
 import (

@@ -271,7 +271,7 @@ func alertRules(t *testing.T, store storage.Storage, query rules.QueryFunc, anno
 	return all
 }
 
-// run scrapes and evaluates the rules until the end. It returns a function that queries the storage at the end.
+// run scrapes and evaluates the rules until the end. run returns a function that queries the storage at the end.
 func (s *simulation) run(t *testing.T) (query func(string) promql.Vector) {
 	t.Helper()
 	scraper := &scraper{TestStorage: teststorage.New(t)}

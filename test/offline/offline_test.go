@@ -23,7 +23,7 @@ import (
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
-// run runs the real command line without a cluster. It checks JSON and YAML output against the published schemas.
+// run runs the real command line without a cluster. run checks JSON and YAML output against the published schemas.
 func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errOut bytes.Buffer

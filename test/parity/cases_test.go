@@ -167,7 +167,7 @@ func endHolder(t *testing.T, namespace string) {
 	}
 }
 
-// endNamespace deletes the namespace. It stays in termination, because no controller finalizes it.
+// endNamespace deletes the namespace. endNamespace stays in termination, because no controller finalizes it.
 func endNamespace(t *testing.T, namespace string) {
 	t.Helper()
 	if err := harness.Clientset(t, retrying).CoreV1().Namespaces().Delete(t.Context(), namespace, metav1.DeleteOptions{}); err != nil {

@@ -150,7 +150,7 @@ func unsteady(files http.Handler) http.Handler {
 	})
 }
 
-// run runs the case with a program. It uses a new namespace, which is the default of the kubeconfig, and new files.
+// run runs the case with a program. run uses a new namespace, which is the default of the kubeconfig, and new files.
 func (p *parity) run(t *testing.T, c parityCase, program string, args ...string) left {
 	t.Helper()
 	ns := harness.Namespace(t, retrying)

@@ -218,8 +218,8 @@ func chosen(all map[types.UID]*batchv1.Job) (gone, held map[types.UID]bool) {
 	return gone, held
 }
 
-// pruneWithKills runs the command until it succeeds. It kills the first two runs and the API server while objects are
-// deleted, and injects faults.
+// pruneWithKills runs the command until it succeeds. pruneWithKills kills the first two runs and the API server while
+// objects are deleted, and injects faults.
 func pruneWithKills(t *testing.T, cp *controlplane.ControlPlane, dir string, announced int) {
 	t.Helper()
 	mix := &faultproxy.Mix{Seed: *seed, Rate: 0.1, Of: faults()}

@@ -1,6 +1,6 @@
-// Package pruning lets kubectl genname prune delete a part of many objects during faults. It injects faults into the
-// requests, and kills the API server. A second client deletes objects and creates others under the same names. In the
-// end the package compares the cluster with the objects that may exist.
+// Package pruning lets kubectl genname prune delete a part of many objects during faults. The package injects faults
+// into the requests, and kills the API server. A second client deletes objects and creates others under the same
+// names. In the end the package compares the cluster with the objects that may exist.
 package pruning
 
 import (
@@ -159,8 +159,8 @@ func (p *trial) kill(ctx context.Context) {
 	}
 }
 
-// replace deletes old objects and creates others under their names. It records the objects that a response reports as
-// created.
+// replace deletes old objects and creates others under their names. replace records the objects that a response
+// reports as created.
 func (p *trial) replace(ctx context.Context) {
 	random := rand.New(rand.NewPCG(*seed, 1))
 	var names []string

@@ -1,4 +1,4 @@
-// Package release tests the files that users download. It builds a release of this platform, as "make
+// Package release tests the files that users download. The package builds a release of this platform, as "make
 // release-snapshot" builds one of all platforms, and checks its parts.
 package release
 
@@ -127,7 +127,7 @@ func read(dir string, platforms int) (release, error) {
 	return r, nil
 }
 
-// run runs a program in the repository's directory and returns its stdout. It adds env to the environment.
+// run runs a program in the repository's directory and returns its stdout. run adds env to the environment.
 func run(env []string, program string, args ...string) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(program, args...)

@@ -1,4 +1,5 @@
-// Package schema compares the outputs of the plugin with their published schemas in docs/schemas. It is for tests.
+// Package schema compares the outputs of the plugin with their published schemas in docs/schemas. The package is for
+// tests.
 package schema
 
 import (
@@ -35,7 +36,7 @@ func path(kind string) string {
 }
 
 // Check fails the test if an output is an object of one of our kinds, in JSON or YAML, that its published schema
-// rejects. It ignores all other output.
+// rejects. Check ignores all other output.
 func Check(t testing.TB, output string) {
 	t.Helper()
 	kind, object, ours := parse(output)

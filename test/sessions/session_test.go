@@ -164,7 +164,7 @@ func play(ts *testscript.TestScript, _ bool, args []string) {
 	check(ts, args[0], sessionOf(ts).record(ts, lines, ts.ReadFile("stdout")))
 }
 
-// pty80 is the command pty FILE [COLUMNSxROWS]. It plays a recording in a terminal, of 80x24 by default.
+// pty80 is the command pty FILE [COLUMNSxROWS]. pty80 plays a recording in a terminal, of 80x24 by default.
 func pty80(ts *testscript.TestScript, _ bool, args []string) {
 	size := pty.Winsize{Cols: 80, Rows: 24}
 	if len(args) == 2 {

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// job returns a Job whose Pod succeeds, fails, or runs without an end. It adds more to the spec.
+// job returns a Job whose Pod succeeds, fails, or runs without an end. job adds more to the spec.
 func job(pod string, more ...string) string {
 	label := "{}"
 	if pod != succeeds {

@@ -263,8 +263,8 @@ func dynamicClient(t *testing.T) dynamic.Interface {
 	return client
 }
 
-// control acts like the controller for the object without a status. It sets the running status, and then the last
-// one.
+// control acts like the controller for the object without a status. control sets the running status, and then the
+// last one.
 func (c customType) control(ctx context.Context, namespace, last string) error {
 	client, err := dynamic.NewForConfig(server.Admin())
 	if err != nil {

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 )
 
-// Creator is the creator of an object. It is the controller, or a field manager if there is no controller.
+// Creator is the creator of an object. Creator is the controller, or a field manager if there is no controller.
 type Creator struct {
 	APIVersion, Kind, Name string // reference to the controller
 
 	// Manager is the field manager that created the object, also beside a controller.
 	Manager string
-	// Certain is true for a controller, and for a Manager that owns the object's generateName. It is false if
+	// Certain is true for a controller, and for a Manager that owns the object's generateName. Certain is false if
 	// Manager is only the manager of the oldest entry of managedFields.
 	Certain bool
 }
@@ -61,8 +61,8 @@ func (d *decoder) manager() Creator {
 // which its result is kept.
 const maxOwns, maxFields = 256, 4 << 10
 
-// ownsGenerateName reports whether a FieldsV1 contains metadata.generateName. It remembers results, because most
-// objects of a list have equal FieldsV1.
+// ownsGenerateName reports whether a FieldsV1 contains metadata.generateName. ownsGenerateName remembers results,
+// because most objects of a list have equal FieldsV1.
 func (d *decoder) ownsGenerateName(fields []byte) bool {
 	if owns, known := d.owns[string(fields)]; known {
 		return owns

@@ -1,6 +1,6 @@
-// Package decode reads the metadata of objects from a list or a watch while the response arrives. It reads
-// protobuf and JSON. It splits a response into objects. So it needs the memory of one object at a time. It keeps no
-// object, and sends no request.
+// Package decode reads the metadata of objects from a list or a watch while the response arrives. The package reads
+// protobuf and JSON. The package splits a response into objects, so it needs the memory of one object at a time. The
+// package keeps no object, and sends no request.
 package decode
 
 import (
@@ -36,7 +36,7 @@ type Object struct {
 	HasCreationID bool // it has a creation ID, which can be empty
 	Identity
 
-	// Raw is the whole object in JSON if Asked.Whole is set. It is valid until visit returns.
+	// Raw is the whole object in JSON if Asked.Whole is set. Raw is valid until visit returns.
 	Raw []byte
 }
 
@@ -57,7 +57,7 @@ type Owner struct {
 
 // Asked selects the parts of each object that List reads.
 type Asked struct {
-	// Whole makes List keep Object.Raw. It works only for JSON.
+	// Whole makes List keep Object.Raw. Whole works only for JSON.
 	Whole bool
 	// NoLabels lets List leave out Object.Labels, which take a third of its time.
 	NoLabels bool
@@ -83,10 +83,9 @@ func malformedf(format string, args ...any) error { return Malformed(fmt.Sprintf
 // (k8s.io/apimachinery/pkg/runtime/serializer/protobuf).
 const protobufMagic = "k8s\x00"
 
-// List reads a PartialObjectMetadataList, or any list in JSON. It calls visit for each object. visit must not keep
-// the object. If visit returns an error, List ends. If the stream is truncated, List returns io.ErrUnexpectedEOF.
-// If it is not a list, List returns Malformed. With an error, List also returns the part of the page that it has
-// read.
+// List reads a PartialObjectMetadataList, or any list in JSON. List calls visit for each object. visit must not keep
+// the object. If visit returns an error, List ends. If the stream is truncated, List returns io.ErrUnexpectedEOF. If
+// it is not a list, List returns Malformed. With an error, List also returns the part of the page that it has read.
 func List(r io.Reader, asked Asked, visit func(*Object) error) (Page, error) {
 	d := &decoder{r: bufio.NewReaderSize(r, bufferSize), asked: asked, visit: visit}
 	magic, err := d.r.Peek(len(protobufMagic))

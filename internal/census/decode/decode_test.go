@@ -275,8 +275,8 @@ func TestDecodeLongCreators(t *testing.T) {
 	}
 }
 
-// FuzzDecode searches for panics, hangs, and memory out of proportion to the input. It also checks
-// that a response in chunks gives the same result.
+// FuzzDecode searches for panics, hangs, and memory out of proportion to the input. FuzzDecode also checks that a
+// response in chunks gives the same result.
 func FuzzDecode(f *testing.F) {
 	for _, body := range hostile {
 		if len(body) < 1<<10 {

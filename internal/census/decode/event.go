@@ -50,7 +50,7 @@ func Gone(err error) bool {
 	return errors.As(err, &status) && status.Code == http.StatusGone
 }
 
-// Watch reads the events of a metadata watch, in protobuf or JSON. It calls visit for each event. visit must not
+// Watch reads the events of a metadata watch, in protobuf or JSON. Watch calls visit for each event. visit must not
 // keep the object. If visit returns an error, Watch ends. If the server ends the watch between two events, Watch
 // returns nil. If the server ends it with a Status, Watch returns a StatusError.
 func Watch(r io.Reader, visit func(*Event) error) error {

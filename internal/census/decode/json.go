@@ -91,7 +91,7 @@ func (j *jsonReader) failed(err error) error {
 	return Malformed(err.Error())
 }
 
-// jsonList reads a list. It skips unknown fields, and treats null as missing.
+// jsonList reads a list. jsonList skips unknown fields, and treats null as missing.
 func (d *decoder) jsonList() error {
 	j, complete := newJSONReader(d.r), false
 	if token, err := j.token(); err != nil || token.Kind() != jsontext.KindBeginObject {

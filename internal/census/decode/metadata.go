@@ -174,7 +174,7 @@ func eachField(message []byte, visit func(number protowire.Number, value []byte)
 
 var textSeed = maphash.MakeSeed()
 
-// text returns bytes as a string. It makes no new string if a recent one is equal.
+// text returns bytes as a string. text makes no new string if a recent one is equal.
 func (d *decoder) text(value []byte) string {
 	recent := &d.texts[maphash.Bytes(textSeed, value)%uint64(len(d.texts))]
 	if *recent != string(value) {

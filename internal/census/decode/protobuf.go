@@ -81,8 +81,8 @@ func (d *decoder) listMeta(meta *metav1.ListMeta) error {
 	return bounded(maxToken, meta.ResourceVersion, meta.Continue)
 }
 
-// message reads a message of the given length. It calls visit for each field, and visit must read the field. For a
-// field that is a number, the length is negative.
+// message reads a message of the given length. message calls visit for each field, and visit must read the field. For
+// a field that is a number, the length is negative.
 func (d *decoder) message(length int64, visit func(number protowire.Number, length int64) error) error {
 	if length < 0 {
 		return Malformed("a number instead of a message")
@@ -105,7 +105,7 @@ func (d *decoder) message(length int64, visit func(number protowire.Number, leng
 	return nil
 }
 
-// field reads the head of a field, and returns the length of its content. It reads a number completely, and then
+// field reads the head of a field, and returns the length of its content. field reads a number completely, and then
 // returns a negative length.
 func (d *decoder) field() (number protowire.Number, length int64, head int, err error) {
 	tag, n, err := d.varint()

@@ -1,6 +1,5 @@
-// Package derived is the table of the names that controllers derive from an object's name: the
-// created object, the formula, and the maximum length of the object's name. It is data, and knows no
-// manifests.
+// Package derived is the table of the names that controllers derive from an object's name: the created object, the
+// formula, and the maximum length of the object's name. The package is data, and knows no manifests.
 package derived
 
 import (

@@ -53,8 +53,8 @@ func (y *yamlFields) commentIn(line string) int {
 	return -1
 }
 
-// prefaceComments returns the comments of a document that has only comments. They belong to the next document.
-// Many files have such a document before the first separator.
+// prefaceComments returns the comments of a document that has only comments. These comments belong to the next
+// document. Many files have such a document before the first separator.
 func prefaceComments(c chunk) []Comment {
 	y := yamlFields{notes: map[string]bool{}}
 	for row := range bytes.Lines(c.text) {

@@ -9,8 +9,8 @@ import (
 )
 
 // direct returns the object of a YAML document without kubectl's conversion to JSON, if both give the same object.
-// Otherwise ok is false. That includes Lists, and numbers, keys and tags that JSON would change. It uses kubectl's
-// parser.
+// Otherwise ok is false, for example for Lists, and for numbers, keys and tags that JSON would change. direct uses
+// kubectl's parser.
 func direct(text []byte) (runtime.Object, bool) {
 	if bytes.Contains(text, []byte("!!")) || bytes.Contains(text, []byte(`\`)) {
 		return nil, false

@@ -1,6 +1,6 @@
 package manifest
 
-// File is a file of manifests. It drops its text after it was read, and reads the file again if a caller needs a
+// File is a file of manifests. File drops its text after it was read, and reads the file again if a caller needs a
 // position.
 type File struct {
 	// Slim leaves the schemas out of CustomResourceDefinitions. An error in a schema
@@ -17,8 +17,8 @@ func NewFile(text []byte, load func() ([]byte, error)) *File {
 	return &File{load: load, chunks: split(decoded(text))}
 }
 
-// Each visits the documents in order. It passes the objects that kubectl create would send, then
-// the objects in them, and the error of a broken document.
+// Each visits the documents in order. Each passes the objects that kubectl create would send, then the objects in
+// them, and the error of a broken document.
 func (f *File) Each(visit func(objects []*Object, broken *Broken)) {
 	first := 0 // the comments before a document belong to it
 	for i, c := range f.chunks {

@@ -1,6 +1,6 @@
-// Package manifest reads manifests as kubectl create does, and finds the position of each field. It uses kubectl's
-// decoders (k8s.io/apimachinery, sigs.k8s.io/yaml: YAML 1.1). If a caller needs lines, columns or comments, a
-// second parser finds them. The package opens no file, and doesn't evaluate the objects.
+// Package manifest reads manifests as kubectl create does, and finds the position of each field. The package uses
+// kubectl's decoders (k8s.io/apimachinery, sigs.k8s.io/yaml: YAML 1.1). If a caller needs lines, columns or comments,
+// a second parser finds them. The package opens no file, and doesn't evaluate the objects.
 package manifest
 
 import (
@@ -74,7 +74,7 @@ func (c chunk) broken(err error) Broken {
 	return b
 }
 
-// toJSON returns a document as JSON, as kubectl reads it. It is empty if the document is empty.
+// toJSON returns a document as JSON, as kubectl reads it. The result is empty if the document is empty.
 func toJSON(c chunk) ([]byte, error) {
 	text := c.text
 	if !c.json {

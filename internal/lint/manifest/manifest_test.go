@@ -93,8 +93,8 @@ func indexOf(objects []map[string]any, object map[string]any) int {
 	return -1
 }
 
-// placed fails the test unless the field at every position of an object has the object's value. It
-// skips fields that the second parser doesn't know.
+// placed fails the test unless the field at every position of an object has the object's value. placed skips fields
+// that the second parser doesn't know.
 func placed(t *testing.T, file []byte) {
 	t.Helper()
 	objects, _ := Read(file)

@@ -127,8 +127,8 @@ type yamlFields struct {
 // maxFields bounds the fields that aliases of aliases create from a small document.
 const maxFields = 1_000_000
 
-// otherBreaks returns the starts of lines for YAML, for which a carriage return and three Unicode
-// characters are line breaks. It is nil if the text has none of these.
+// otherBreaks returns the starts of lines for YAML, for which a carriage return and three Unicode characters are line
+// breaks. The result is nil if the text has none of these.
 func otherBreaks(text []byte) []Position {
 	if !bytes.ContainsAny(text, "\r\u0085\u2028\u2029") {
 		return nil
@@ -178,9 +178,9 @@ func (y *yamlFields) field(n *yaml.Node, depth int) field {
 	return f
 }
 
-// below returns the fields of a mapping in the order in which kubectl's reader sets them. A merge
-// key sets its fields at its position. If it merges several mappings, the first one has precedence
-// (go.yaml.in/yaml/v2, decode.go).
+// below returns the fields of a mapping in the order in which kubectl's reader sets them. A merge key sets its fields
+// at its position. If a merge key merges several mappings, the first mapping has precedence (go.yaml.in/yaml/v2,
+// decode.go).
 func (y *yamlFields) below(n *yaml.Node, depth int) []field {
 	var fields []field
 	for i := 0; i+1 < len(n.Content); i += 2 {

@@ -142,8 +142,8 @@ var (
 	ofSchema     = []byte("schema:")
 )
 
-// withoutSchemas returns a CustomResourceDefinition without the schemas of its versions,
-// which are most of its text. Other documents stay as they are.
+// withoutSchemas returns a CustomResourceDefinition without the schemas of its versions, which are most of its text.
+// Documents of other kinds stay as they are.
 func withoutSchemas(text []byte) []byte {
 	if !bytes.Contains(text, ofDefinition) {
 		return text

@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// Facts are the data that rules compare between objects. They are small, and stay in memory after the objects are
+// Facts are the data that rules compare between objects. Facts are small, and stay in memory after the objects are
 // dropped.
 type Facts struct {
 	Objects    []*Object
@@ -107,8 +107,8 @@ func (in *Input) namespaceOf(o *Object) string {
 	return o.Namespace
 }
 
-// isClusterScoped reports whether objects of a kind have no namespace. It uses the CustomResourceDefinitions of
-// the input.
+// isClusterScoped reports whether objects of a kind have no namespace. isClusterScoped uses the
+// CustomResourceDefinitions of the input.
 func (in *Input) isClusterScoped(kind schema.GroupKind) bool {
 	return in.scopes[kind] == "Cluster" || clusterScoped[kind]
 }

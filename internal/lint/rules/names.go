@@ -50,8 +50,8 @@ var missingName = &Rule{
 	},
 }
 
-// separators removes the characters between words from misspelled fields. It is shared, because it has a table of
-// all bytes, and create checks each prefix.
+// separators removes the characters between words from misspelled fields. separators is shared, because it has a
+// table of all bytes, and create checks each prefix.
 var separators = strings.NewReplacer("_", "", "-", "")
 
 // misspelledIn returns a field that was meant as generateName, and its path.

@@ -13,8 +13,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// Manifest is an object with all of its fields. It is checked while its file is read,
-// and then forgotten.
+// Manifest is an object with all of its fields. Manifest is checked while its file is read, and then forgotten.
 type Manifest struct {
 	Object
 	*unstructured.Unstructured
@@ -61,8 +60,8 @@ func NewManifest(o *manifest.Object, file string, tree Tree) Manifest {
 	return m
 }
 
-// Exported reports whether the object was exported from a cluster. It then has a resourceVersion, so it can't be
-// created unchanged.
+// Exported reports whether the object was exported from a cluster. An exported object has a resourceVersion, so it
+// can't be created unchanged.
 func (o Object) Exported() bool { return o.exported }
 
 // kind returns the object's group and kind.
@@ -78,8 +77,8 @@ func (o Object) hook() bool { return o.generates() && len(o.phases) > 0 }
 var placeholder = regexp.MustCompile(
 	`\$\{[^}]*\}|\$\([^)]*\)|\$\w+|\{\{.*?\}\}|\{%.*?%\}|<[^<>]+>|__\w+?__|@[\w.-]+@|%[\w.-]+%`)
 
-// Placeholder reports whether a variable is part of the object's name. Its length and its letters
-// are then unknown.
+// Placeholder reports whether a variable is part of the object's name. The length and the letters of such a name are
+// unknown.
 func (o Object) Placeholder() bool {
 	return placeholder.MatchString(o.Name) || placeholder.MatchString(o.GenerateName)
 }

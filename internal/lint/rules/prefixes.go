@@ -219,7 +219,7 @@ func (o *Object) Truncated() bool {
 }
 
 // sharing returns the other objects in the name pool of o that can exist together with it, because they are in the
-// same namespace, file or kustomization. It returns none if all have the same prefix.
+// same namespace, file or kustomization. sharing returns none if all have the same prefix.
 func (in *Input) sharing(o *Object) []*Object {
 	var others []*Object
 	differ := false

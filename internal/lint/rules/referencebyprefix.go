@@ -67,9 +67,9 @@ func (in *Input) exists(r reference) bool {
 	return false
 }
 
-// nearest returns the object of the prefix whose file is nearest to the file of the referrer. It ignores objects
-// whose manifest gives another namespace. same is false if only one of the two manifests gives a namespace. An
-// object with same comes first.
+// nearest returns the object of the prefix whose file is nearest to the file of the referrer. nearest ignores objects
+// whose manifest gives another namespace. same is false if only one of the two manifests gives a namespace. An object
+// with same comes first.
 func (in *Input) nearest(r reference, prefix string) (nearest *Object, same, has bool) {
 	for _, o := range in.generating[prefixKey{r.to, prefix}] {
 		here := o.Namespace == r.namespace || in.isClusterScoped(r.to)
@@ -157,7 +157,7 @@ var typed = []string{
 	"spec.dataSource", "spec.dataSourceRef",
 }
 
-// services are fields with the name of a Service. They can have its namespace and kind, too.
+// services are fields with the name of a Service. These fields can have the Service's namespace and kind, too.
 var services = []string{
 	"webhooks[].clientConfig.service", "spec.conversion.webhook.clientConfig.service", "spec.service",
 	"spec.rules[].backendRefs[]",

@@ -1,6 +1,6 @@
-// Package rules has the rules of lint. A rule is a file with its findings, the Kubernetes sources
-// that explain it, and good and bad examples. The examples are its tests and are in its page under
-// docs/rules. A rule gets objects of manifests. It reads no file and sends no request.
+// Package rules has the rules of lint. A rule is a file with its findings, the Kubernetes sources that explain it,
+// and good and bad examples. The examples are the tests of the rule, and are in its page under docs/rules. A rule
+// gets objects of manifests. A rule reads no file and sends no request.
 package rules
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// Rule is one check. Its page in docs/rules has its texts.
+// Rule is one check. The rule's page in docs/rules has its texts.
 type Rule struct {
 	Name string
 	// Levels are the levels of the rule's findings, the worst one first.
@@ -34,7 +34,7 @@ func (r *Rule) Page() pages.Page { return pages.Of(r.Name) }
 type Finding struct {
 	Level   v1alpha1.LintLevel
 	Message string
-	// Help is the fix for this finding. If it is empty, the rule's Fix applies.
+	// Help is the fix for this finding. If Help is empty, the rule's Fix applies.
 	Help string
 	// Path is the field.
 	Path []any

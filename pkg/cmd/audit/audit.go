@@ -120,7 +120,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 		ValidArgsFunction: complete.TypesOrPrefixes(conn),
 	}
 	o.addFlags(cmd)
-	// It fails only for a flag that is not there.
+	// RegisterFlagCompletionFunc fails only for a flag that doesn't exist.
 	_ = cmd.RegisterFlagCompletionFunc("prefix", complete.PrefixesOfTypes(conn))
 	return cmd
 }

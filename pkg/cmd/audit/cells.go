@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// prefixText returns the prefix. It is in quotes if it could be confused with another prefix. For a fold, it is
-// the owners.
+// prefixText returns the prefix. The prefix is in quotes if it could be confused with another prefix. For a fold,
+// prefixText returns the owners.
 func prefixText(r *row) string {
 	if r.fold != nil {
 		owners := plural(r.fold.OwnerKind)
@@ -112,8 +112,8 @@ func roomText(r *row) string {
 	return humanize.Room(roomOf(r.AuditItem))
 }
 
-// roomOf returns the room with the attempts in force. If they are unknown, it returns the smaller room without
-// retries.
+// roomOf returns the room with the attempts in force. If the attempts are unknown, roomOf returns the smaller room
+// without retries.
 func roomOf(i v1alpha1.AuditItem) *int64 {
 	if i.Attempts == nil {
 		return i.Room.NoRetry

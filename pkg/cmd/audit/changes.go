@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// rowState has the fields of a row that are compared with the last report. If they change, the row is printed
-// again.
+// rowState has the fields of a row that are compared with the last report. If any of these fields changes, the watch
+// prints the row again.
 type rowState struct {
 	names, creates, deletes int64
 	notes                   string

@@ -17,9 +17,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// evaluate returns the error that sets the exit code. An exceeded gate is exit code 3, even if some types could
-// not be read, because further names only increase the counts. Otherwise, an incomplete report is an error, and so
-// is a gate that has checked nothing.
+// evaluate returns the error that sets the exit code. An exceeded gate is exit code 3, even if some types could not
+// be read, because further names only increase the counts. If no gate is exceeded, an incomplete report is an error,
+// and so is a gate that has checked nothing.
 func (r *run) evaluate(ctx context.Context, result *audit.Result) error {
 	report := result.Report
 	if ctx.Err() != nil {

@@ -127,7 +127,7 @@ func verb(n int, one, several string) string {
 	return several
 }
 
-// notFoundLines returns lines about prefixes that the user asked for and that no name has. They suggest the most
+// notFoundLines returns lines about prefixes that the user asked for and that no name has. The lines suggest the most
 // similar prefix, or explain how a prefix is written.
 func notFoundLines(result *audit.Result, namespace string) (lines []string) {
 	var others []string

@@ -33,7 +33,7 @@ func unitOf(rows []row) rateUnit {
 	return rateUnits[len(rateUnits)-1]
 }
 
-// text returns how fast a row grows. This is unknown in the first ten seconds.
+// text returns how fast a row grows. The rate is unknown in the first ten seconds.
 func (u rateUnit) text(r *row) string {
 	m := r.Measured
 	if m == nil || m.RatePerDay == nil {

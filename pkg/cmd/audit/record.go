@@ -76,8 +76,8 @@ func recordVerdict(report *v1alpha1.AuditReport) string {
 	return "No problem: no create is close to failing."
 }
 
-// nextSteps returns the commands that follow a record, and their heading. They watch the prefix, and delete
-// objects with prune, or read the owner of the objects if prune would refuse them.
+// nextSteps returns the commands that follow a record, and their heading. The commands watch the prefix, and delete
+// objects with prune. If prune would refuse to delete the objects, a command reads their owner instead.
 func nextSteps(item v1alpha1.AuditItem) (heading string, steps []string) {
 	steps = []string{"  kubectl genname audit " + item.Argument() + " --watch"}
 	owned := slices.ContainsFunc(item.Creators, func(c v1alpha1.Creator) bool { return c.Kind != "" })

@@ -86,7 +86,7 @@ func goneText(r *v1alpha1.AuditReport) string {
 // printedAtOnce is the largest number of rows whose text is in memory at the same time.
 const printedAtOnce = 1000
 
-// print prints rows. The first rows have a header. It formats the rows twice, because the columns need the width
+// print prints rows. The first rows have a header. print formats the rows twice, because the columns need the width
 // of all rows, and the text of all rows would take too much memory.
 func (a *appending) print(rows []row) error {
 	columns, header := a.watchColumns(rows), a.widths == nil && !a.printFlags.NoHeaders

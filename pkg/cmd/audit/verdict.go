@@ -58,8 +58,9 @@ func gateLine(gate *v1alpha1.AuditGate) string {
 	return fmt.Sprintf("Above the gate: %s. The worst is %s", humanize.Count(gate.ExceededCount, "prefix"), named)
 }
 
-// closeLine returns whether a create is close to failing. It also returns the number of types for which it assumes
-// one attempt. Beside an exceeded gate or growth, it has only the room, and no reassurance.
+// closeLine returns whether a create is close to failing. closeLine also returns the number of types for which it
+// assumes one attempt. If a gate is exceeded or a prefix grows, the line has only the room, and doesn't say that no
+// create is close to failing.
 func closeLine(report *v1alpha1.AuditReport) string {
 	v, server := report.Verdict, report.Server.Attempts
 	c, line := v.Closest, ""

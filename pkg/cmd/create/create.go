@@ -1,5 +1,5 @@
-// Package create is the command that creates each object exactly once. It owns the flags, the
-// reading of input, the output and the counts. internal/create decides which requests are sent.
+// Package create is the command that creates each object exactly once. The package owns the flags, the reading of
+// input, the output and the counts. internal/create decides which requests are sent.
 package create
 
 import (
@@ -166,14 +166,13 @@ func (o *options) Validate() error {
 	return o.CreateOptions.Validate()
 }
 
-// Run creates the objects in the order of the input. It continues after an object that fails.
+// Run creates the objects in the order of the input. Run continues after an object that fails.
 func (o *options) Run(ctx context.Context) error {
 	if o.EditBeforeCreate || o.Raw != "" {
 		return o.RunCreate(o.conn.Factory)
 	}
-	// Without this, a reader that closes stdout would cut off the report of the created objects. It
-	// is set for the process, but not by main. Other commands then end the process, as kubectl
-	// does.
+	// Without this, a reader that closes stdout would cut off the report of the created objects. Only this command
+	// ignores the signal. In other commands, the signal ends the process, as in kubectl.
 	signal.Ignore(syscall.SIGPIPE)
 	return o.interruptible(ctx, o.create)
 }

@@ -57,8 +57,8 @@ func (o *options) addInput(ctx context.Context, b *resource.Builder) (*resource.
 	return b.FilenameParam(false, &resource.FilenameOptions{}).Stream(bytes.NewReader(job), o.flags.from), nil
 }
 
-// jobFrom returns the Job that "kubectl create job --from" would create, but with a generateName. It uses a client
-// dry run of kubectl's own command, which sends only the GET of the CronJob.
+// jobFrom returns the Job that "kubectl create job --from" would create, but with a generateName. jobFrom uses a
+// client dry run of kubectl's own command, which sends only the GET of the CronJob.
 func (o *options) jobFrom(cronJob string) (encoded []byte, err error) {
 	kubectls := kubectlcreate.CreateJobOptions{
 		From: "cronjobs.v1.batch/" + cronJob, Builder: o.conn.Factory.NewBuilder(),

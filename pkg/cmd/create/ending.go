@@ -44,7 +44,8 @@ func counts(t create.Totals) string {
 		"attempted", t.Created, t.Existed, t.Failed, t.Unknown, t.NotAttempted)
 }
 
-// finish returns the error of the command. It is about the objects that failed, are unknown or were not attempted.
+// finish returns the error of the command. The error is about the objects that failed, are unknown or were not
+// attempted.
 func (r *results) finish() error {
 	if r.hasObjects() {
 		r.printLine(r.objectsOfTheRun())

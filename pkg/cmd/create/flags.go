@@ -100,7 +100,7 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 	cmd.Flags().AddFlagSet(flags)
 }
 
-// waitSwitch is the value of --wait. Its error says how to set a time limit.
+// waitSwitch is the value of --wait. The error for a wrong value explains how to set a time limit.
 type waitSwitch bool
 
 func (w *waitSwitch) String() string   { return strconv.FormatBool(bool(*w)) }
@@ -166,8 +166,8 @@ func (f *ownCreateFlags) validateWait() error {
 }
 
 // validateKubectlsOwn returns an error if our flags are combined with --edit or --raw, because kubectl's own code
-// runs these two and would ignore our flags. It lets the server pick names and makes one attempt, so --naming and
-// --attempts can have these values.
+// runs these two and would ignore our flags. validateKubectlsOwn lets the server pick names and makes one attempt, so
+// --naming and --attempts can have these values.
 func (o *options) validateKubectlsOwn() error {
 	flag := "--raw"
 	if o.EditBeforeCreate {

@@ -32,8 +32,8 @@ type input struct {
 	ctx     context.Context // done when the user interrupts
 	yield   func(*create.Document, error) bool
 	encoder runtime.Encoder
-	// within returns an error for an object in another namespace than --namespace. It is nil if all
-	// namespaces are allowed.
+	// within returns an error for an object in another namespace than --namespace. within is nil if all namespaces are
+	// allowed.
 	within  resource.VisitorFunc
 	stopped bool // no more documents are taken
 
@@ -47,9 +47,9 @@ type input struct {
 // errSettle ends a batch before a document whose type is missing. An earlier document might add the type.
 var errSettle = errors.New("the earlier documents come first")
 
-// askAgain decides whether to request the server's types again for a missing type. The earlier documents are
-// created first. It does so once, as kubectl does, because discovery takes longer than a create. After a document
-// that adds types, it does so for each missing type.
+// askAgain decides whether to request the server's types again for a missing type. Before such a request, the run
+// creates the earlier documents. The command requests the types again once, as kubectl does, because discovery takes
+// longer than a create. After a document that adds types, the command requests them again for each missing type.
 func (in *input) askAgain() bool {
 	if in.asked && !in.typesCome {
 		return false
@@ -61,7 +61,7 @@ func (in *input) askAgain() bool {
 	return !in.stopped
 }
 
-// batch is a part of the input. Its documents bring no types for each other.
+// batch is a part of the input. No document of a batch adds a resource type that another document of the batch has.
 type batch = iter.Seq2[*create.Document, error]
 
 // batches starts to read the input, as kubectl create does.
@@ -137,7 +137,7 @@ func (o *options) documents(ctx context.Context) (batch, *input, error) {
 	}, in, objects.Err()
 }
 
-// visit passes on the documents in order, and then the errors of reading. It continues after an unreadable
+// visit passes on the documents in order, and then the errors of reading. visit continues after an unreadable
 // document, as kubectl does.
 func (in *input) visit(objects *resource.Result) {
 	err := objects.Visit(func(info *resource.Info, _ error) error { // the errors are returned at the end

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// maxStopping is the time limit of the command after an interrupt. It has the grace period of the objects in
-	// progress, and time to print their results.
+	// maxStopping is the time limit of the command after an interrupt. maxStopping has the grace period of the objects
+	// in progress, and time to print their results.
 	maxStopping = exactlyonce.Grace + 4*time.Second
 	// sameInterrupt is the time in which further signals count as the first one. A CI runner can send a signal to
 	// a process and to its group.
@@ -25,9 +25,9 @@ const (
 	maxPrinting = 500 * time.Millisecond
 )
 
-// interruptible runs the command. It ends maxStopping after an interrupt, or at a second interrupt,
-// even if something hangs. A credential plugin and a pipe without a reader take no context. They
-// end with the process.
+// interruptible runs the command. interruptible ends maxStopping after an interrupt, or at a second interrupt, even
+// if something hangs. A credential plugin and a pipe without a reader take no context. Such a hanging call ends only
+// with the process.
 func (o *options) interruptible(ctx context.Context, run func(context.Context) error) error {
 	done := make(chan error, 1)
 	go func() { done <- run(ctx) }()
@@ -80,8 +80,7 @@ func arguments(all []create.Sent) (unknown, stored []string) {
 	return unknown, stored
 }
 
-// giveUp ends the command while something hangs. It prints the known state of the objects in
-// progress.
+// giveUp ends the command while something hangs. giveUp prints the known state of the objects in progress.
 func (o *options) giveUp(why string) error {
 	e := &ending{flags: &o.flags, waiting: &waiting{}, dryRun: o.dryRun(), interrupted: true, hangs: why}
 	var all []create.Sent

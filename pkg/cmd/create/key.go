@@ -52,8 +52,8 @@ func (f *ownCreateFlags) readKey() error {
 	return f.parseSecrets(secret, secretSource)
 }
 
-// readValue returns the content of the file that a flag names, or of the environment variable, without line breaks
-// at its end. source names the file or the variable. It is empty if neither is set.
+// readValue returns the content of the file that a flag names, or of the environment variable, without line breaks at
+// its end. source names the file or the variable, and is empty if neither is set.
 func (f *ownCreateFlags) readValue(flag, variable string) (value, source string, err error) {
 	if f.set.Changed(flag) {
 		file := f.set.Lookup(flag).Value.String()

@@ -21,7 +21,7 @@ import (
 const (
 	// Pods are listed after pauses from the first to the longest.
 	firstPending, longestPending = 2 * time.Second, 10 * time.Second
-	// restOfTime is the length of a pause as a multiple of the duration of the list before it. It is large,
+	// restOfTime is the length of a pause as a multiple of the duration of the list before it. restOfTime is large,
 	// because lists of many Pods are a load on the server.
 	restOfTime = 20
 	// longestRest bounds such a pause.
@@ -42,7 +42,7 @@ type podReasons struct {
 	ended   map[apitypes.UID]bool
 }
 
-// list lists the reasons again and again. It ends early if listing Pods is not allowed.
+// list lists the reasons repeatedly. list ends early if listing Pods is not allowed.
 func (p *podReasons) list(ctx context.Context) <-chan []pods.Reason {
 	reasons := make(chan []pods.Reason)
 	if len(p.sources) == 0 {
@@ -95,7 +95,7 @@ func (p *podReasons) recheck(ctx context.Context) {
 	}
 }
 
-// progress is the text of the line on a terminal. It ends with a reason, because a long reason is cut.
+// progress is the text of the line on a terminal. progress ends with a reason, because a long reason is cut.
 func (w *waiting) progress() string {
 	elapsed := w.elapsed()
 	switch {
@@ -107,8 +107,8 @@ func (w *waiting) progress() string {
 	return fmt.Sprintf("waiting for %s: %d running. %s", elapsed, w.left(), sentence(w.why.now[0]))
 }
 
-// report returns a line with the reason why no Pod runs, for output without a terminal. It is empty if there is no
-// such reason.
+// report returns a line with the reason why no Pod runs, for output without a terminal. The line is empty if there is
+// no such reason.
 func (w *waiting) report() string {
 	if len(w.why.now) == 0 {
 		return ""

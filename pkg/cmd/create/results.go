@@ -53,7 +53,7 @@ type results struct {
 	here       bool            // some of them are where the next command looks
 }
 
-// reason is the reason why copies of a document failed, without their names. It has the number of the document,
+// reason is the reason why copies of a document failed, without their names. reason has the number of the document,
 // because a run keeps no finished document.
 type reason struct {
 	document int
@@ -181,8 +181,8 @@ func (r *results) searching(e create.Searching) {
 	}
 }
 
-// collect records the error of a copy. It skips the error if it differs from the error of another copy only in the
-// name.
+// collect records the error of a copy. collect skips the error if it differs from the error of another copy only in
+// the name.
 func (r *results) collect(d *create.Document, name string, err error) {
 	if err == nil {
 		return

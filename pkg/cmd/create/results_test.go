@@ -97,8 +97,7 @@ type fate struct {
 	interrupt bool                       // before the end
 }
 
-// see feeds the events of a run with these flags to results, as Run does. It returns the result of
-// Execute.
+// see feeds the events of a run with these flags to results, as Run does. see returns the result of Execute.
 func see(t *testing.T, args string, f fate, events []create.Event) run {
 	t.Helper()
 	var stdout, stderr strings.Builder

@@ -175,7 +175,7 @@ func (l *logStreams) line(c logs.Container, text []byte) {
 	l.options.printLine(line)
 }
 
-// named reports whether a line has the name of its container before it. It is true as soon as there are several
+// named reports whether a line has the name of its container before it. This is so as soon as there are several
 // containers.
 func (l *logStreams) named(c logs.Container) bool {
 	l.mu.Lock()

@@ -53,8 +53,7 @@ func (v *serverValidation) ValidateBytes(data []byte) error {
 	return nil
 }
 
-// by returns the operations of a group and version. They are empty if the server doesn't return
-// them.
+// by returns the operations of a group and version. The operations are empty if the server doesn't return them.
 func (v *serverValidation) by(version schema.GroupVersion) operations {
 	path := "apis/" + version.String()
 	if version.Group == "" {

@@ -1,4 +1,4 @@
-// Package duplicates is the command duplicates. It has the flags, the table, and the exit code.
+// Package duplicates is the command duplicates. The package has the flags, the table, and the exit code.
 // internal/duplicates finds the groups.
 package duplicates
 

@@ -143,8 +143,8 @@ func evaluate(ctx context.Context, report *v1alpha1.DuplicateReport) error {
 	return &exitcode.Error{Code: exitcode.Gate, Err: failed, Lines: []string{line}}
 }
 
-// tableOf returns the table of groups. It has a row for each object. The first row of each group also
-// has the group's columns.
+// tableOf returns the table of groups. The table has a row for each object. The first row of each group also has the
+// group's columns.
 func tableOf(report *v1alpha1.DuplicateReport, wide bool) *table.Table {
 	names := []string{"GRADE"}
 	if report.Scope.AllNamespaces {

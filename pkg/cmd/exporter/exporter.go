@@ -1,5 +1,5 @@
-// Package exporter is the command exporter, which watches the generated names of a cluster and serves metrics
-// about them for Prometheus. It has the flags, the HTTP servers, and the log. internal/exporter makes the metrics.
+// Package exporter is the command exporter, which watches the generated names of a cluster and serves metrics about
+// them for Prometheus. The package has the flags, the HTTP servers, and the log. internal/exporter makes the metrics.
 package exporter
 
 import (

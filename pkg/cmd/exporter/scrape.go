@@ -65,7 +65,7 @@ func (s *scrapes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text) // an error means that the client has closed the connection
 }
 
-// text returns the text in a form. It is at most a second old.
+// text returns the metrics in the given format. The text is at most a second old.
 func (s *scrapes) text(f form) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -27,8 +27,8 @@ const garbagePercent = 25
 // searchEvery is the interval at which the exporter searches for named types that the server doesn't have.
 const searchEvery = time.Minute
 
-// watch counts everything, and follows the changes until ctx is done. It waits for a server
-// that is unreachable. When a type appears that was named and missing, it counts everything again.
+// watch counts everything, and follows the changes until ctx is done. watch waits for a server that is unreachable.
+// When a type appears that was named and missing, watch counts everything again.
 func (o *options) watch(ctx context.Context, collector *exporter.Collector) error {
 	patience := cluster.Patience{For: cluster.Forever, Print: o.log}
 	c, err := cluster.New(ctx, o.conn.Factory, &o.serverAttempts, patience)

@@ -36,7 +36,7 @@ func readBaseline(file string) (baseline, error) {
 	return b, nil
 }
 
-// silence disables the findings of a result that the baseline has. It returns the number of findings in the
+// silence disables the findings of a result that the baseline has. silence returns the number of findings in the
 // baseline that the result doesn't have.
 func (b baseline) silence(result *lint.Result) (gone int) {
 	for i := range result.Findings {

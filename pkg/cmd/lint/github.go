@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// shownByGitHub is the number of annotations of a level that GitHub shows for a step. It drops the
-// others without a warning (docs.github.com: workflow commands).
+// shownByGitHub is the number of annotations of a level that GitHub shows for a step. GitHub drops the other
+// annotations without a warning (docs.github.com: workflow commands).
 const shownByGitHub = 10
 
 // gitHubKinds are GitHub's names of the levels.
@@ -20,8 +20,8 @@ var gitHubKinds = map[v1alpha1.LintLevel]string{
 	v1alpha1.LintError: "error", v1alpha1.LintWarning: "warning", v1alpha1.LintNote: "notice",
 }
 
-// printGitHub prints workflow commands for annotations, the worst findings first. It prints the
-// number of annotations that GitHub doesn't show.
+// printGitHub prints workflow commands for annotations, the worst findings first. printGitHub prints the number of
+// annotations that GitHub doesn't show.
 func (o *options) printGitHub(result *lint.Result) error {
 	out := bufio.NewWriter(o.Out)
 	repository := newRepository()

@@ -84,7 +84,7 @@ func (o *options) expand(in *input, name string) error {
 	return failure
 }
 
-// once returns a source that can be read only once. Its content stays in memory.
+// once returns a source that can be read only once. The content of the source stays in memory.
 func once(name string, read func(context.Context) ([]byte, error)) lint.Source {
 	var reading sync.Once
 	var text []byte

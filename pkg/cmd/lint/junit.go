@@ -46,9 +46,9 @@ type (
 	}
 )
 
-// printJUnit prints a suite for each file with objects, and a case for each finding in it. A case fails if
-// --fail-on includes the level of its finding. Otherwise it passes with a remark. A file without findings has one
-// case that passes.
+// printJUnit prints a suite for each file with objects, and a case for each finding in it. A case fails if --fail-on
+// includes the level of its finding. A case with a finding of a lower level passes with a remark. A file without
+// findings has one case that passes.
 func (o *options) printJUnit(result *lint.Result) error {
 	all := junitSuites{Name: "kubectl genname lint"}
 	suites := map[string]*junitSuite{}

@@ -1,5 +1,5 @@
-// Package lint is the command that checks manifests. It owns the flags, the choice of
-// files and the output formats. The checks are in internal/lint.
+// Package lint is the command that checks manifests. The package owns the flags, the choice of files and the output
+// formats. The checks are in internal/lint.
 package lint
 
 import (
@@ -191,7 +191,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 
 var version = regexp.MustCompile(`^v?1\.(\d+)(\.\d+)?$`)
 
-// minorOf returns the minor version in a version of Kubernetes. It returns false if the rules don't support that
+// minorOf returns the minor version in a version of Kubernetes. minorOf returns false if the rules don't support that
 // version.
 func minorOf(text string) (int, bool) {
 	match := version.FindStringSubmatch(text)

@@ -239,8 +239,8 @@ func newRepository() repository {
 	return repository{here}
 }
 
-// path returns a file relative to the repository, with slashes. It is absolute for a file outside
-// the repository, and "stdin" for stdin.
+// path returns a file relative to the repository, with slashes. The path is absolute for a file outside the
+// repository, and "stdin" for stdin.
 func (r repository) path(file string) string {
 	if file == stdin {
 		return "stdin"

@@ -84,9 +84,8 @@ func (a age) given() bool { return a.text != "" }
 // needsTime reports whether it counts back from the server's time.
 func (a age) needsTime() bool { return a.given() && a.at.IsZero() }
 
-// before is the time before which objects were created or finished. It is zero without the flag.
-// These times are whole seconds, so 0s includes the second of now: it chooses all objects
-// that exist.
+// before is the time before which objects were created or finished. The time is zero without the flag. These times
+// are whole seconds, so 0s includes the second of now: it chooses all objects that exist.
 func (a age) before(now time.Time) (time.Time, error) {
 	nextSecond := now.Truncate(time.Second).Add(time.Second)
 	switch {

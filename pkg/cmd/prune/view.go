@@ -306,8 +306,8 @@ func (r *run) outcomeView(ctx context.Context, stopped error) scan.View {
 	return scan.View{Next: lines, Gate: r.verdict(ctx, stopped)}
 }
 
-// verdict returns the error of a run that is not complete. It has the failures, the reason for stopping,
-// and the next command.
+// verdict returns the error of a run that is not complete. The error has the failures, the reason for stopping, and
+// the next command.
 func (r *run) verdict(ctx context.Context, stopped error) error {
 	if r.report.Complete {
 		return nil
@@ -346,9 +346,9 @@ func (r *run) failureLines() (lines []string) {
 	return lines
 }
 
-// repeat returns the words of the command that carries out the plan of this run. That command
-// plans again. With --keep, objects created meanwhile push others out of the kept ones, so its --max-delete is the
-// size of this plan.
+// repeat returns the words of the command that carries out the plan of this run. That command makes a new plan. With
+// --keep, objects that were created meanwhile would let it delete more objects, so the command has --max-delete with
+// the size of this plan.
 func (r *run) repeat() []string {
 	words := []string{"kubectl", "genname", "prune"}
 	for _, t := range r.options.targets {

@@ -104,8 +104,8 @@ func (c curve) reaches(existing int64, p float64) int64 {
 	return min(existing+room+1, c.model.Names())
 }
 
-// row returns the chances in per cent for each column. It leaves out values near the axis and at the
-// top, where all curves are equal.
+// row returns the chances in per cent for each column. row leaves out values near the axis and at the top, where all
+// curves are equal.
 func (c curve) row(existing int64, columns int, names func(place float64) float64) []float64 {
 	row := make([]float64, columns)
 	before := 0.0

@@ -1,6 +1,5 @@
-// Package report is the command that calculates the probability that creates fail. It owns the
-// flags, the sources of counts, the tables and the plot. internal/report and pkg/analyze calculate,
-// and internal/census counts.
+// Package report is the command that calculates the probability that creates fail. The package owns the flags, the
+// sources of counts, the tables and the plot. internal/report and pkg/analyze calculate, and internal/census counts.
 package report
 
 import (

@@ -143,7 +143,7 @@ func firstFailure(days *float64) string {
 // shortDurations removes zeros from durations as Go formats them.
 var shortDurations = strings.NewReplacer("h0m0s", "h", "m0s", "m")
 
-// rateText returns a number of creates for people. It can be a fraction.
+// rateText returns a number of creates for people. The number can be a fraction.
 func rateText(creates float64) string {
 	if creates == math.Trunc(creates) {
 		return humanize.Grouped(int64(creates))

@@ -176,8 +176,8 @@ func (o *options) readSaved() ([]byte, error) {
 	return os.ReadFile(o.from)
 }
 
-// counted counts the names on the cluster under the prefixes that wanted returns. It calls wanted
-// after the server has responded.
+// counted counts the names on the cluster under the prefixes that wanted returns. counted calls wanted after the
+// server has responded.
 func (o *options) counted(
 	ctx context.Context, wanted func() (prefixes []wantedPrefix, warnings []string, err error),
 ) (subject, error) {
@@ -267,8 +267,7 @@ func (o *options) warnMissing(s *subject) {
 	}
 }
 
-// objects returns the objects of -f or -k, which are not read yet. It returns an error if the flags
-// are invalid.
+// objects returns the objects of -f or -k, which are not read yet. objects returns an error if the flags are invalid.
 func (o *options) objects(ctx context.Context) (*resource.Result, error) {
 	namespace, enforce, err := o.factory.ToRawKubeConfigLoader().Namespace()
 	if err != nil {

@@ -131,7 +131,7 @@ func numbers(header ...string) *table.Table {
 	return t
 }
 
-// printTable prints a table. It ignores the error, because o.Out keeps it, and cmd.Execute reports it.
+// printTable prints a table. printTable ignores the error, because o.Out keeps it, and cmd.Execute reports it.
 func (o *options) printTable(t *table.Table) { _ = t.Print(o.Out, !o.printFlags.NoHeaders) }
 
 // printParts prints a table, in several parts if it is wider than the terminal.

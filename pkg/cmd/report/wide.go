@@ -79,8 +79,8 @@ func policyNames(item v1alpha1.CollisionItem) []string {
 	return names
 }
 
-// expectedFailures returns a mean. If it differs when creates are repeated, that mean follows in
-// parentheses.
+// expectedFailures returns the mean number of failures. If this mean differs when failed creates are repeated, the
+// other mean follows in parentheses.
 func expectedFailures(p v1alpha1.Policy) string {
 	dropped, repeated := expectedUnder(p, p.ExpectedFailures), expectedUnder(p, p.ExpectedFailuresRepeated)
 	if dropped == repeated {
@@ -116,8 +116,8 @@ func (o *options) printPolicies(item v1alpha1.CollisionItem, report *v1alpha1.Co
 		attempts, next, room := humanize.Unknown, humanize.Unknown, humanize.Unknown
 		if p.Attempts != nil {
 			attempts, room = strconv.Itoa(*p.Attempts), humanize.Room(p.Room.Creates)
-			// The number itself can be too small. Its logarithm is the logarithm of one attempt
-			// times the attempts.
+			// The probability itself can be too small for a float64. Its logarithm is the logarithm for one attempt,
+			// multiplied by the number of attempts.
 			next = humanize.Chance(*p.NextCreateFails, float64(*p.Attempts)*taken(item.Existing, report.NamePool.Names))
 		}
 		t.Add(string(p.Name), attempts, next, room, policyMeaning(p, report.Server))

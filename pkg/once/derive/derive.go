@@ -43,8 +43,8 @@ const SuffixLength = 10
 // placeholder. In an unexported field, where fmt can't call Format, it prints as an address.
 type Secret struct{ text unique.Handle[string] }
 
-// ParseSecret returns the secret with a text of 32 to 1,024 printable ASCII characters. Its errors don't contain
-// the text.
+// ParseSecret returns the secret with a text of 32 to 1,024 printable ASCII characters. The errors of ParseSecret
+// don't contain the text.
 func ParseSecret(text string) (Secret, error) {
 	switch {
 	case len(text) < 32 || len(text) > 1024:
@@ -76,7 +76,7 @@ func (s Secret) prk() []byte {
 	return mac([]byte("genname.dev/v1"), []byte(text))
 }
 
-// tag is the beginning of each ID. It shows whether the ID was computed with a secret.
+// tag is the beginning of each ID, which shows whether the ID was computed with a secret.
 func (s Secret) tag() string {
 	if s == (Secret{}) {
 		return "v1-"
@@ -145,7 +145,7 @@ type Object struct {
 	// GenerateName is all of metadata.generateName, or empty if the object has a
 	// fixed name.
 	GenerateName string
-	// Name is the fixed name. It is ignored if there is a GenerateName.
+	// Name is the fixed name. Name is ignored if there is a GenerateName.
 	Name string
 	// Document is the number (0, 1, …) of the document among the documents of the input whose fields above are
 	// equal. Copy is the number of the copy of that document.
@@ -161,15 +161,15 @@ func (o Object) parts() []string {
 	return []string{o.Group, o.Kind, o.Namespace, form, value, strconv.Itoa(o.Document), strconv.Itoa(o.Copy)}
 }
 
-// ID returns the ID of an object. It doesn't depend on the content.
+// ID returns the ID of an object. ID doesn't depend on the content.
 func (s Secret) ID(source Source, o Object) string {
 	hash := s.prf("id", append(source.parts(), o.parts()...)...)
 	return s.tag() + hex128(hash) + "-" + strconv.Itoa(o.Document) + "-" + strconv.Itoa(o.Copy)
 }
 
-// Name returns the only name of an object with the ID. It has the first 53 bytes of generateName, without an
-// incomplete last character, and ten characters that are derived from the ID and the whole generateName. The bias
-// of a character is below 2^-80.
+// Name returns the only name of an object with the ID. The name has the first 53 bytes of generateName, without an
+// incomplete last character, and ten characters that are derived from the ID and the whole generateName. The bias of
+// a character is below 2^-80.
 func (s Secret) Name(id, generateName string) string {
 	hash := s.prf("name", id, generateName, "0", strconv.Itoa(SuffixLength))
 	rest, base, digit := new(big.Int).SetBytes(hash[:16]), big.NewInt(int64(len(names.Alphabet))), new(big.Int)
@@ -181,8 +181,8 @@ func (s Secret) Name(id, generateName string) string {
 	return string(name)
 }
 
-// RunLabel returns the value of RunLabelKey for the objects of a key. It doesn't use the secret, because the label
-// only finds objects.
+// RunLabel returns the value of RunLabelKey for the objects of a key. RunLabel doesn't use the secret, because the
+// label only finds objects.
 func RunLabel(key string) string {
 	return "v1-" + hex128(Secret{}.prf("run", key))
 }

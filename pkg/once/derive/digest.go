@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// Digest returns the digest of the content of an object with the ID. It returns "" if the content has no digest,
-// because it has a number that is not an integer below 2^53, or text that is not UTF-8. Digests of different
-// versions can't be compared.
+// Digest returns the digest of the content of an object with the ID. Digest returns "" if the content has no digest,
+// because it has a number that is not an integer below 2^53, or text that is not UTF-8. Digests of different versions
+// can't be compared.
 //
 // The content is the object's JSON as it is sent, without apiVersion, kind, status, the identity of the object,
 // and all fields that servers and tools write. Without a secret, Digest also ignores the data and stringData of a
@@ -58,9 +58,9 @@ func (s Secret) Canonical(o Object, content map[string]any) (text string, ok boo
 // isSecret reports whether the object is a Secret of the core group.
 func (o Object) isSecret() bool { return o.Group == "" && o.Kind == "Secret" }
 
-// Content returns the content of an object. That is its JSON without apiVersion, kind, status, the identity of the
-// object, and all fields that servers and tools write. The stringData of a Secret is merged into data, as the
-// server does it.
+// Content returns the content of an object. The content is the object's JSON without apiVersion, kind, status, the
+// identity of the object, and all fields that servers and tools write. The stringData of a Secret is merged into
+// data, as the server does it.
 func Content(o Object, object map[string]any) map[string]any {
 	content := maps.Clone(object)
 	for _, field := range []string{"apiVersion", "kind", "status"} {
@@ -111,8 +111,8 @@ func byTool(key string) bool {
 		key == "kubectl.kubernetes.io/last-applied-configuration" || key == "kubernetes.io/change-cause"
 }
 
-// SecretData returns the data of a Secret as the server stores it. It removes line breaks from base64, and merges
-// stringData in base64.
+// SecretData returns the data of a Secret as the server stores it. SecretData removes line breaks from base64, and
+// merges stringData in base64.
 func SecretData(content map[string]any) map[string]any {
 	data, _ := content["data"].(map[string]any)
 	data = maps.Clone(data)
@@ -136,8 +136,8 @@ func SecretData(content map[string]any) map[string]any {
 	return data
 }
 
-// appendCanonical appends a value in the form of RFC 8785, without the null members of maps. It returns false for
-// a value that has no digest.
+// appendCanonical appends a value in the form of RFC 8785, without the null members of maps. appendCanonical returns
+// false for a value that has no digest.
 func appendCanonical(to []byte, value any) ([]byte, bool) {
 	switch v := value.(type) {
 	case nil:
@@ -200,7 +200,7 @@ var escapes = map[byte]string{
 	'\b': `\b`, '\t': `\t`, '\n': `\n`, '\f': `\f`, '\r': `\r`, '"': `\"`, '\\': `\\`,
 }
 
-// appendString appends a text. It doesn't use encoding/json, which always escapes U+2028 and U+2029.
+// appendString appends a text. appendString doesn't use encoding/json, which always escapes U+2028 and U+2029.
 func appendString(to []byte, text string) ([]byte, bool) {
 	to = append(to, '"')
 	for i := range len(text) {

@@ -1,11 +1,11 @@
-// Package names has the rules of generated names. It computes how Kubernetes generates a name from
-// metadata.generateName, splits a name into prefix and suffix, and computes the names that the plugin sends for
-// one object. It never talks to a cluster.
+// Package names has the rules of generated names. The package computes how Kubernetes generates a name from
+// metadata.generateName, splits a name into prefix and suffix, and computes the names that the plugin sends for one
+// object. The package never talks to a cluster.
 //
 // The server's rules are in k8s.io/apiserver/pkg/storage/names (SimpleNameGenerator) and
-// k8s.io/apimachinery/pkg/util/rand (String). They are the same in Kubernetes 1.27 to 1.37, and for all kinds,
-// including custom resources. The only exception is the kind IPAddress of networking.k8s.io, for which the server
-// generates no names.
+// k8s.io/apimachinery/pkg/util/rand (String). The server's rules are the same in Kubernetes 1.27 to 1.37, and for all
+// kinds, including custom resources. The only exception is the kind IPAddress of networking.k8s.io, for which the
+// server generates no names.
 package names
 
 import (
@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// Alphabet has the characters of a suffix. It has no vowels, and no characters that look like vowels, so that
+	// Alphabet has the characters of a suffix. Alphabet has no vowels, and no characters that look like vowels, so that
 	// a suffix is never a word.
 	Alphabet = "bcdfghjklmnpqrstvwxz2456789"
 	// SuffixLength is the number of random characters of Alphabet that the server appends.
@@ -63,7 +63,8 @@ var inAlphabet = func() (table [256]bool) {
 	return table
 }()
 
-// candidateDomain separates these hashes from all others. It has the version of the derivation.
+// candidateDomain is a part of the input of each hash of Candidate, so that no other hash is equal. It contains the
+// version of the derivation.
 const candidateDomain = "genname.dev/candidate/v1\x00"
 
 // Candidate returns a name in the server's format: the first MaxPrefixLength bytes of generateName, and

@@ -36,8 +36,7 @@ const (
 
 // A Violation is a creation that breaks an expectation of the test.
 type Violation struct {
-	// Creation is the creation, as creationOf returned it. It is empty if nothing was
-	// created at all.
+	// Creation is the creation, as creationOf returned it. Creation is empty if nothing was created at all.
 	Creation string
 	Problem  string
 	Expected Outcome
@@ -64,10 +63,10 @@ func (v Violation) String() string {
 }
 
 // Check returns the creations that had more than one object at the same time, and those whose outcome isn't as
-// expected. It first sends the late requests.
+// expected. Check first sends the late requests.
 //
-// creationOf returns the creation that an object belongs to, for example its owner's UID and the index of the
-// worker. It returns "" for objects that the test ignores. It gets each object as an *unstructured.Unstructured.
+// creationOf returns the creation that an object belongs to, for example its owner's UID and the index of the worker.
+// creationOf returns "" for objects that the test ignores, and gets each object as an *unstructured.Unstructured.
 //
 // expected has the outcome of each creation. Objects of other creations are violations. If expected is nil, only
 // duplicates are violations, and that nothing was created at all.
@@ -90,8 +89,8 @@ func (s *Server) Check(creationOf func(metav1.Object) string, expected map[strin
 	return s.violations(found, creationOf, expected)
 }
 
-// CheckList is Server.Check for a list of objects from any server, such as a *batchv1.JobList. It doesn't see
-// objects that were deleted before the list. It returns an error if list isn't a list of objects.
+// CheckList is Server.Check for a list of objects from any server, such as a *batchv1.JobList. CheckList doesn't see
+// objects that were deleted before the list. CheckList returns an error if list isn't a list of objects.
 func (f *Faults) CheckList(
 	list runtime.Object, creationOf func(metav1.Object) string, expected map[string]Outcome,
 ) ([]Violation, error) {

@@ -11,8 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// A Fault handles one request in place of the network. It can send the request to the server with Request.Send. It
-// returns the response that the client gets, or the error of a lost connection. You can write your own faults.
+// A Fault handles one request in place of the network. A Fault can send the request to the server with Request.Send.
+// A Fault returns the response that the client gets, or the error of a lost connection. You can write your own
+// faults.
 //
 // Faults that respond themselves, such as GatewayTimeout, don't send the request. Combine them with AfterStore or
 // StoreLate if the server is to store the object.

@@ -17,8 +17,8 @@ import (
 //
 // Next, Always, Random and Func add rules. The first rule with a fault for a request decides.
 //
-// A verb is a verb of RBAC: create, get, list, watch, update, patch, delete. A resource is a plural name (jobs).
-// It can have a group (jobs.batch) or a subresource (jobs/status). The verb or resource "*" matches all.
+// A verb is a verb of RBAC: create, get, list, watch, update, patch, delete. A resource is a plural name (jobs), also
+// with a group (jobs.batch) or a subresource (jobs/status). The verb or resource "*" matches all.
 type Faults struct {
 	now func() time.Time // time in responses that no server has sent
 
@@ -64,7 +64,7 @@ func (f *Faults) Always(verb, resource string, fault Fault) {
 	f.add(func(r *Request) (Fault, bool) { return fault, matches(r) })
 }
 
-// Func injects the fault that choose returns. If it returns nil, later rules can inject a fault. Requests that
+// Func injects the fault that choose returns. If choose returns nil, later rules can inject a fault. Requests that
 // aren't about objects, such as discovery, have an empty Verb. Only Func can inject faults into them. Several
 // goroutines can call choose at the same time.
 func (f *Faults) Func(choose func(*Request) Fault) {
@@ -178,7 +178,7 @@ func (f *Faults) begin(r *Request) Fault {
 	return nil
 }
 
-// end records the response that the client gets. It adds the headers that every server sends.
+// end records the response that the client gets. end adds the headers that every server sends.
 func (f *Faults) end(r *Request, resp *http.Response, err error) {
 	response := r.describe(resp, err)
 	f.mu.Lock()

@@ -40,9 +40,9 @@ func (s *Server) history() []change {
 	return s.changes[:len(s.changes):len(s.changes)]
 }
 
-// Put stores or replaces an object as another client would. No fault applies, and no request is recorded. If
-// object has no uid and creationTimestamp, the stored object gets those of the object that it replaces, or new
-// ones. Put doesn't change object. It panics if the server doesn't have the type.
+// Put stores or replaces an object as another client would. No fault applies, and no request is recorded. If object
+// has no uid and creationTimestamp, the stored object gets the uid and creationTimestamp of the object that it
+// replaces, or new values. Put doesn't change object. Put panics if the server doesn't have the type.
 func (s *Server) Put(object *unstructured.Unstructured) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

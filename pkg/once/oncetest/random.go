@@ -10,7 +10,7 @@ import (
 )
 
 // Random injects faults into a share of the requests with the verb and resource. rate is from 0 to 1. Random never
-// changes watches. Without the argument faults, it injects common network faults: requests and responses that are
+// changes watches. Without the argument faults, Random injects common network faults: requests and responses that are
 // dropped, cut, sent twice or stored late, rate limits, timeouts, and errors of load balancers.
 //
 // The fault of a request depends on the seed, on the request's verb, resource, namespace and name (or

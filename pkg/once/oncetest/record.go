@@ -27,7 +27,7 @@ type Record struct {
 	Sent *unstructured.Unstructured
 	// Faulted reports whether a fault was injected.
 	Faulted bool
-	// Sends has the server's response to each copy of the request. It is empty if the server received none.
+	// Sends has the server's response to each copy of the request. Sends is empty if the server received none.
 	Sends []string
 	// Response is the response that the client got: the code and the message, or an error.
 	Response string

@@ -19,17 +19,15 @@ import (
 
 // A Request is one request between the client and the server, as a Fault sees it.
 type Request struct {
-	// Verb is create, get, list, watch, update, patch, delete or deletecollection.
-	// It is empty for requests that aren't about objects: discovery, reviews of
-	// permissions.
+	// Verb is create, get, list, watch, update, patch, delete or deletecollection. Verb is empty for requests that
+	// aren't about objects: discovery, reviews of permissions.
 	Verb string
 	// Resource is the resource in the path, and Subresource the part after the name.
 	Resource    schema.GroupVersionResource
 	Subresource string
-	// Namespace is the namespace in the path. It is empty for none or all.
+	// Namespace is the namespace in the path. Namespace is empty for none or all.
 	Namespace string
-	// Name is the name in the path, or in the object of a create. It is empty if
-	// the server picks the name.
+	// Name is the name in the path, or in the object of a create. Name is empty if the server picks the name.
 	Name string
 	// Object is the object of a create or update, or nil if the body can't be
 	// decoded. A fault can change it before it calls Send.
@@ -75,8 +73,8 @@ func (r *Request) send(ctx context.Context) (*http.Response, error) {
 	return resp, err
 }
 
-// outgoing returns the request to the server. Its body is that of the client, unless a fault has changed the
-// object.
+// outgoing returns the request to the server. The body is that of the client's request, unless a fault has changed
+// the object.
 func (r *Request) outgoing(ctx context.Context) (*http.Request, error) {
 	req := r.http.Clone(context.WithValue(ctx, sentKey{}, r.record.Sent))
 	if r.http.Body == nil {
@@ -157,8 +155,8 @@ func verbOf(method, name string, query url.Values) string {
 	return "get"
 }
 
-// decode returns the object in a body of JSON. It also decodes protobuf if Kubernetes defines the type. It returns
-// nil if the body has no such object.
+// decode returns the object in a body of JSON. decode also decodes protobuf if Kubernetes defines the type. decode
+// returns nil if the body has no such object.
 func decode(body []byte) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	if object.UnmarshalJSON(body) == nil {

@@ -29,10 +29,9 @@ type Server struct {
 	picked  uint32
 }
 
-// NewServer returns a server without objects. It has the types given and those of
-// v1 (ConfigMap, Namespace, PersistentVolumeClaim, Pod, Secret, Service,
-// ServiceAccount), apps/v1 (DaemonSet, Deployment, ReplicaSet, StatefulSet) and
-// batch/v1 (CronJob, Job).
+// NewServer returns a server without objects. The server has the given types and the types of v1 (ConfigMap,
+// Namespace, PersistentVolumeClaim, Pod, Secret, Service, ServiceAccount), apps/v1 (DaemonSet, Deployment,
+// ReplicaSet, StatefulSet) and batch/v1 (CronJob, Job).
 func NewServer(types ...Type) *Server {
 	s := &Server{
 		types: append(slices.Clone(builtin), types...), now: time.Now,
@@ -42,8 +41,8 @@ func NewServer(types ...Type) *Server {
 	return s
 }
 
-// Config returns a configuration for clients of the server. Its transport is in
-// memory, and it has no rate limit.
+// Config returns a configuration for clients of the server. The clients' transport is in memory, and has no rate
+// limit.
 func (s *Server) Config() *rest.Config {
 	const json = runtime.ContentTypeJSON
 	return &rest.Config{

@@ -47,8 +47,8 @@ type view struct {
 	age, ahead time.Duration // ahead is the time by which the server's clock is ahead
 }
 
-// shownAt returns the time from which an object is visible. It is the same for all events of an object, so they
-// stay in order.
+// shownAt returns the time from which an object is visible. This time is the same for all events of an object, so the
+// events stay in order.
 func (v view) shownAt(object json.RawMessage) time.Time {
 	var o metav1.PartialObjectMetadata
 	if json.Unmarshal(object, &o) != nil || o.CreationTimestamp.IsZero() {
@@ -119,7 +119,7 @@ func (v view) watch(below io.ReadCloser) io.ReadCloser {
 	}}
 }
 
-// event returns the event. It returns false for a bookmark that is only a checkpoint, because the bookmark can be
+// event returns the event. event returns false for a bookmark that is only a checkpoint, because the bookmark can be
 // ahead of delayed events.
 func (v view) event(raw json.RawMessage) (event, bool) {
 	var e struct {

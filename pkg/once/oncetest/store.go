@@ -71,7 +71,7 @@ func (r *served) respond() *http.Response {
 	return refuse(apierrors.NewMethodNotSupported(r.resource.GroupResource(), strings.ToLower(r.http.Method)))
 }
 
-// known reports whether the server has the resource type. It decodes the object.
+// known reports whether the server has the resource type. known decodes the object.
 func (r *served) known() bool {
 	for _, t := range r.server.types {
 		if t.resource() == r.resource && (r.subresource == "" || r.subresource == "status" && r.verb == "update") {

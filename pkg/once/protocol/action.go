@@ -7,7 +7,7 @@ type Action interface{ action() }
 
 // Post asks the caller to send a POST of the object.
 type Post struct {
-	// Name is the name to send. It is empty if the server picks the name.
+	// Name is the name to send. Name is empty if the server picks the name.
 	Name string
 	// NextName is true for the first POST of another name, because the name before it was taken.
 	NextName bool
@@ -34,12 +34,12 @@ type Wait struct {
 	Then Action
 }
 
-// Done has the result of the create. It is the last action.
+// Done has the result of the create. Done is the last action.
 type Done struct {
 	Outcome Outcome
 	// Last is the finding that decided the outcome, or GivenUp.
 	Last Finding
-	// Stopped is the reason why the machine gave up. It is empty if it didn't.
+	// Stopped is the reason why the machine gave up. Stopped is empty if the machine didn't give up.
 	Stopped Stop
 	// RetryAfter is the pause that the server requested in the last response before the machine gave up.
 	RetryAfter time.Duration

@@ -13,8 +13,8 @@ import (
 // whether it is ours.
 var ErrNoID = errors.New("an object has the name, but no creation ID: something may remove annotations")
 
-// Doubt returns the reasons for an unknown outcome. These are the error of the first lost POST, the error of the
-// last POST, and the reason why the last observation doesn't decide the outcome. If the last reason is the only
+// Doubt returns the reasons for an unknown outcome. The reasons are the error of the first lost POST, the error of
+// the last POST, and the reason why the last observation doesn't decide the outcome. If the last reason is the only
 // one, Doubt returns it unchanged. Otherwise the error wraps nothing.
 func (d Done) Doubt() error {
 	var texts []string

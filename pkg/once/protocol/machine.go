@@ -4,7 +4,7 @@ import "time"
 
 // Config describes the object to create, and the limits.
 type Config struct {
-	// Name returns the name of an attempt (0, 1, …). It is empty if the server picks the name.
+	// Name returns the name of an attempt (0, 1, …). Name is empty if the server picks the name.
 	Name func(attempt int) string
 	// Attempts is the number of names that the machine can send, at least 1.
 	Attempts int
@@ -28,7 +28,7 @@ type Config struct {
 	Jitter func() float64
 }
 
-// Plain reports whether the object is sent as kubectl sends it. It has no creation ID, and only one name.
+// Plain reports whether the object is sent as kubectl sends it. Such an object has no creation ID, and only one name.
 func (c Config) Plain() bool { return !c.Tracked && (c.Attempts == 1 || c.Fixed) }
 
 // Machine decides the requests of one create.
@@ -76,8 +76,8 @@ const (
 	firstPause, longestPause = 50 * time.Millisecond, 5 * time.Second
 	// lateTimeout limits a GET that is sent after RetryTimeout.
 	lateTimeout = 30 * time.Second
-	// clockMargin is the largest expected difference between the clocks of a cluster's API servers. It includes
-	// the fraction of a second that a creationTimestamp doesn't have.
+	// clockMargin is the largest expected difference between the clocks of a cluster's API servers. clockMargin
+	// includes the fraction of a second that a creationTimestamp doesn't have.
 	clockMargin = 5 * time.Second
 	// maxAbsences limits the conflicts after which a GET finds no object of the name. Another client can delete
 	// its object between a POST and the GET, but hardly three times. So something else is wrong, such as a GET

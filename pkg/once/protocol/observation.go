@@ -19,8 +19,8 @@ type Observation struct {
 	RetryAfter time.Duration
 	// Resend reports that client-go sends a request again after such a response.
 	Resend bool
-	// Time is the creationTimestamp of an Anonymous object, or the time of ServerTime. It is zero if the response
-	// has no time.
+	// Time is the creationTimestamp of an Anonymous object, or the time of ServerTime. Time is zero if the response has
+	// no time.
 	Time time.Time
 }
 
@@ -51,7 +51,7 @@ const (
 	// Unauthorized means that the response is a 401, to a POST or a GET. The credential might have expired just
 	// now.
 	Unauthorized
-	// GivenUp isn't the class of a response. It means that the machine sends no other POST.
+	// GivenUp isn't the class of a response. GivenUp means that the machine sends no other POST.
 	GivenUp
 
 	// Findings about a GET of the name:

@@ -2,7 +2,7 @@ package protocol
 
 import "time"
 
-// afterPost records the observation of a POST. It returns the finding that the rules apply to.
+// afterPost records the observation of a POST. afterPost returns the finding that the rules apply to.
 func (m *Machine) afterPost(o Observation) Finding {
 	n := &m.name
 	if !o.Unsent {
@@ -35,11 +35,11 @@ func (m *Machine) afterPost(o Observation) Finding {
 	return found
 }
 
-// afterGet records the observation of a GET. It returns the finding that the rules apply to.
+// afterGet records the observation of a GET. afterGet returns the finding that the rules apply to.
 //
-// An Anonymous object that has the fixed name of our object is foreign, as with kubectl. If an earlier process
-// might have sent our object under a derived name, an Anonymous object is unclear whatever its age. A webhook
-// might have removed its ID.
+// An Anonymous object that has the fixed name of our object is foreign, as with kubectl. If an earlier process might
+// have sent our object under a derived name, an Anonymous object is unclear whatever its age. A webhook might have
+// removed the object's ID.
 func (m *Machine) afterGet(o Observation) Finding {
 	switch {
 	case o.Finding == Unauthorized:
@@ -58,9 +58,9 @@ func (m *Machine) afterGet(o Observation) Finding {
 	return o.Finding
 }
 
-// age returns Foreign if the object was created before our first POST, and Unclear otherwise. It compares times of
-// the server's clock. The monotonic clock stops while a computer sleeps, and the wall clock can be set back. So
-// age uses the longer of the two durations.
+// age returns Foreign if the object was created before our first POST, and Unclear otherwise. age compares times of
+// the server's clock. The monotonic clock stops while a computer sleeps, and the wall clock can be set back. So age
+// uses the longer one of the durations that these two clocks measure.
 func (m *Machine) age(now time.Time, o Observation) Finding {
 	if o.Finding != ServerTime {
 		return Unread
@@ -72,7 +72,7 @@ func (m *Machine) age(now time.Time, o Observation) Finding {
 	return Unclear
 }
 
-// stepAfter returns the next step. It is the step of the tables, with the exceptions.
+// stepAfter returns the next step, by the tables and their exceptions.
 func (m *Machine) stepAfter(f Finding) step {
 	n, s := &m.name, ruleFor(f, m.config.Tracked, m.name.state)
 	switch {
@@ -134,9 +134,9 @@ func (m *Machine) beforeNextName(f Finding) step {
 	return failed
 }
 
-// asClientGo returns the step that client-go takes in kubectl. It sends a POST again, up to ten times, if a 429 or
-// 5xx has a Retry-After. If the server picks the name, a lost POST could create a second object. Then it is not
-// sent again.
+// asClientGo returns the step that client-go takes in kubectl. asClientGo sends a POST again, up to ten times, if a
+// 429 or 5xx has a Retry-After. If the server picks the name, a lost POST could create a second object. Then it is
+// not sent again.
 func (m *Machine) asClientGo(f Finding, s step) step {
 	switch {
 	case m.last.Resend && m.counts.resent < maxResent && (f == NotStored || m.config.Fixed):

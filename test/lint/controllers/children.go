@@ -31,7 +31,7 @@ var kinds = map[string]schema.GroupVersionResource{
 	"PersistentVolumeClaim": {Version: "v1", Resource: "persistentvolumeclaims"},
 }
 
-// made waits for the object that a controller creates for an owner. It returns the name, the label or the host name
+// made waits for the object that a controller creates for an owner. made returns the name, the label or the host name
 // that the row describes.
 func (o *observer) made(ctx context.Context, row derived.Child, owner types.UID) (string, error) {
 	found, err := wait(ctx, func() (string, error) { return o.find(ctx, row, owner) })
@@ -163,8 +163,8 @@ func (o *observer) complaint(ctx context.Context, row derived.Child, owner types
 // random matches the parts that differ between runs: random characters, hashes and times.
 var random = regexp.MustCompile(`[0-9bcdfghjklmnpqrstvwxz]{5,}`)
 
-// shown returns a name as the page shows it, with its length. It omits the repeated part, and replaces random parts
-// by X.
+// shown returns a name as the page shows it, with its length. shown omits the repeated part, and replaces random
+// parts by X.
 func shown(name string) string {
 	own, rest, whole := strings.Cut(name, end)
 	if whole {

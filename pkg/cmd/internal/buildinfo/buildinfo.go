@@ -1,4 +1,4 @@
-// Package buildinfo has the name and the version of the program. It knows no command.
+// Package buildinfo has the name and the version of the program. The package knows no command.
 package buildinfo
 
 import "runtime/debug"

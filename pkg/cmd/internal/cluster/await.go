@@ -34,8 +34,8 @@ type Patience struct {
 // Forever is a patience that doesn't end.
 const Forever = 100 * 365 * 24 * time.Hour
 
-// Await calls ask until there is a response. It retries while the server is unreachable, and until the server is
-// ready. Before that, the server doesn't have all its types, or the permissions of its users. When the time is
+// Await calls ask until there is a response. Await retries while the server is unreachable, and until the server is
+// ready. A server that isn't ready doesn't have all its types, or the permissions of its users. When the time is
 // over, Await calls ask once more. Other errors are final.
 func (c *Cluster) Await(ctx context.Context, ask func() error) error {
 	var retrier *apistatus.Retrier // from the first failure on

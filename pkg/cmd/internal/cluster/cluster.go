@@ -1,5 +1,5 @@
-// Package cluster owns the cluster whose names audit and report count: its resource types, and the
-// attempts per create. It never counts, and draws no conclusion.
+// Package cluster owns the cluster whose names audit and report count: its resource types, and the attempts per
+// create. The package never counts, and draws no conclusion.
 package cluster
 
 import (
@@ -40,9 +40,9 @@ type Cluster struct {
 // more than encoding the list does.
 const near = 5 * time.Millisecond
 
-// New gets the server's version. It gets the server's attempts in the background, because they are
-// needed last, unless the flag sets them. A nil flag means that nothing depends on the attempts. New
-// waits with patience for an unreachable server.
+// New gets the server's version. New gets the server's attempts in the background, because they are needed last,
+// unless the flag sets them. A nil flag means that nothing depends on the attempts. New waits with patience for an
+// unreachable server.
 func New(
 	ctx context.Context, factory cmdutil.Factory, flag *flagvalue.Attempts, patience Patience,
 ) (*Cluster, error) {
@@ -70,8 +70,8 @@ func New(
 // GitVersion returns the version of the server.
 func (c *Cluster) GitVersion() string { return c.server.Version.GitVersion }
 
-// ListsLike returns the version that decides how the server serves lists. It is the emulated version if the server
-// reports one, and otherwise the server's own version.
+// ListsLike returns the version that decides how the server serves lists. The result is the emulated version if the
+// server reports one, and otherwise the server's own version.
 func (c *Cluster) ListsLike() string {
 	if v := c.server.Version; v.EmulationMajor != "" && v.EmulationMinor != "" {
 		return v.EmulationMajor + "." + v.EmulationMinor
@@ -95,8 +95,8 @@ func (c *Cluster) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, 
 	return c.server.RetriesOf(api)
 }
 
-// Resources returns the named resource types, or all that the server has, without
-// cluster-scoped types if a namespace is counted. It waits for the server.
+// Resources returns the named resource types, or all that the server has, without cluster-scoped types if a namespace
+// is counted. Resources waits for the server.
 func (c *Cluster) Resources(
 	ctx context.Context, named []string, namespace string,
 ) (found []census.Resource, skipped []census.Skipped, err error) {
@@ -211,12 +211,12 @@ func (c *Cluster) NoNamespace(ctx context.Context, name string) []string {
 	return nil
 }
 
-// AskAgain updates the state of aggregated APIs that Resources and RetriesOf use. It can run at the same time as
-// these.
+// AskAgain updates the state of aggregated APIs that Resources and RetriesOf use. AskAgain can run at the same time
+// as these two methods.
 func (c *Cluster) AskAgain(ctx context.Context) { c.server.AskAgain(ctx) }
 
-// unavailable returns the groups of unreachable servers that are not in known. If it can't list
-// them, it returns that as one skipped item.
+// unavailable returns the groups of unreachable servers that are not in known. If it can't list the groups,
+// unavailable returns one skipped item for all of them.
 func (c *Cluster) unavailable(known []census.Skipped) []census.Skipped {
 	var skipped []census.Skipped
 	if err := c.server.Unanswered(); err != nil {

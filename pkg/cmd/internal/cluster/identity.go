@@ -33,9 +33,9 @@ func (c *Cluster) UID(ctx context.Context) string {
 // matters. The server's time comes in whole seconds, and after a round trip.
 const Skew = 30 * time.Second
 
-// Ahead returns how far the server's clock is ahead of this computer's. It is 0 if that is less
-// than Skew, or if the server doesn't return its time. Every user can request a SelfSubjectReview,
-// which has the time and is not stored.
+// Ahead returns how far the server's clock is ahead of this computer's. The result is 0 if the difference is less
+// than Skew, or if the server doesn't return its time. Every user can request a SelfSubjectReview, which has the time
+// and is not stored.
 func (c *Cluster) Ahead(ctx context.Context) time.Duration {
 	client, err := c.factory.KubernetesClientSet()
 	if err != nil {

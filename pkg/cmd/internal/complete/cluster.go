@@ -31,8 +31,9 @@ const (
 // finder offers the values that can replace word.
 type finder func(ctx context.Context, conn *connection.Connection, word string, offer func(string)) error
 
-// inTime returns a completer that calls find, for at most completionTime. It prints no error. If the cluster
-// doesn't respond, it offers nothing. It doesn't run credential plugins that the user's kuberc forbids.
+// inTime returns a completer that calls find, for at most completionTime. inTime prints no error. If the cluster
+// doesn't respond, the completer offers nothing. The completer doesn't run credential plugins that the user's kuberc
+// forbids.
 func inTime(conn *connection.Connection, directive cobra.ShellCompDirective, find finder) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
@@ -54,8 +55,7 @@ func inTime(conn *connection.Connection, directive cobra.ShellCompDirective, fin
 	}
 }
 
-// gather returns the found values that begin with word. It ends when found is closed or ctx is
-// done.
+// gather returns the found values that begin with word. gather ends when found is closed or ctx is done.
 func gather(ctx context.Context, found <-chan string, word string) []cobra.Completion {
 	offered := map[string]bool{}
 	for {
@@ -113,7 +113,7 @@ func TypesOrPrefixes(conn *connection.Connection) cobra.CompletionFunc {
 	}
 }
 
-// PrefixesOfTypes returns the completer of a flag PREFIX[,PREFIX...]. It offers the prefixes of the
+// PrefixesOfTypes returns the completer of a flag PREFIX[,PREFIX...]. PrefixesOfTypes offers the prefixes of the
 // types in the arguments, or of all types.
 func PrefixesOfTypes(conn *connection.Connection) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -1,6 +1,5 @@
-// Package complete owns the values that Tab offers for flags and arguments: fixed values, files,
-// and values from the kubeconfig or the cluster. It never prints an error, and it always ends in
-// time.
+// Package complete owns the values that Tab offers for flags and arguments: fixed values, files, and values from the
+// kubeconfig or the cluster. The package never prints an error, and it always ends in time.
 package complete
 
 import (
@@ -79,8 +78,8 @@ func completeFiles(extensions []string) cobra.CompletionFunc {
 	return cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)
 }
 
-// finderOf returns the finder of a flag whose values are in the cluster or in the kubeconfig. It is
-// nil for other flags.
+// finderOf returns the finder of a flag whose values are in the cluster or in the kubeconfig. The result is nil for
+// other flags.
 func finderOf(flag string) finder {
 	switch flag {
 	case "namespace":

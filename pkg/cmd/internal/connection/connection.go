@@ -31,8 +31,8 @@ import (
 // gives a create 34 s and a list 60 s.
 const defaultRequestTimeout = time.Minute
 
-// Connection is the connection of all commands to the cluster. It has kubectl's connection flags,
-// and one way to create a client from them.
+// Connection is the connection of all commands to the cluster. Connection has kubectl's connection flags, and one way
+// to create a client from them.
 type Connection struct {
 	Factory cmdutil.Factory
 	Limiter flowcontrol.RateLimiter // can be nil

@@ -12,8 +12,8 @@ import (
 // ToRESTConfig returns the configuration of all requests that end when the user interrupts.
 func (c *Connection) ToRESTConfig() (*rest.Config, error) { return c.Factory.ToRESTConfig() }
 
-// ToUninterruptedRESTConfig returns the configuration of requests that continue after an interrupt,
-// like those of a create in flight. They end with their own context or deadline.
+// ToUninterruptedRESTConfig returns the configuration of requests that continue after an interrupt, like those of a
+// create in flight. Such requests end with their own context or deadline.
 func (c *Connection) ToUninterruptedRESTConfig() (*rest.Config, error) {
 	config, err := c.Factory.ToRESTConfig()
 	if err != nil {
@@ -42,9 +42,9 @@ func (t uninterrupted) RoundTrip(req *http.Request) (*http.Response, error) {
 // WrappedRoundTripper lets client-go reach the transport below.
 func (t uninterrupted) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// boundedTransport ends requests after a time limit, and when the user interrupts. It is needed because kubectl's
-// own code sends many requests without a context (discovery, schemas). The limit applies to all requests of the
-// plugin. Engines set a shorter limit for requests whose result can be missing.
+// boundedTransport ends requests after a time limit, and when the user interrupts. boundedTransport is needed because
+// kubectl's own code sends many requests without a context (discovery, schemas). The limit applies to all requests of
+// the plugin. Engines set a shorter limit for requests whose result can be missing.
 type boundedTransport struct {
 	next       http.RoundTripper
 	connection *Connection

@@ -1,5 +1,5 @@
-// Package exitcode has the exit codes, the error that carries one, and the text for stderr when a command fails.
-// It never prints, and never exits.
+// Package exitcode has the exit codes, the error that carries one, and the text for stderr when a command fails. The
+// package never prints, and never exits.
 package exitcode
 
 import (

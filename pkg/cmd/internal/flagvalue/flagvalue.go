@@ -1,5 +1,5 @@
-// Package flagvalue has the types of flag values: words, probabilities, durations with days, numbers of attempts,
-// and numbers with separators. It knows no command.
+// Package flagvalue has the types of flag values: words, probabilities, durations with days, numbers of attempts, and
+// numbers with separators. The package knows no command.
 package flagvalue
 
 import (
@@ -193,8 +193,8 @@ func (a *Attempts) Or(known v1alpha1.Retries) v1alpha1.Retries {
 	return known
 }
 
-// numberValue wraps one of pflag's flags for numbers. It also accepts numbers with separators, as our tables print
-// them, and has readable errors.
+// numberValue wraps one of pflag's flags for numbers. numberValue also accepts numbers with separators, as our tables
+// print them, and has readable errors.
 type numberValue struct{ pflag.Value }
 
 // withThousands is a number as humanize.Grouped writes it.

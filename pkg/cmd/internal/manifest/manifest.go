@@ -1,5 +1,5 @@
-// Package manifest gives the manifests of -f and -k to kubectl's builder. It builds a kustomization
-// with internal/kustomize, which accepts generateName. The builder does the rest itself.
+// Package manifest gives the manifests of -f and -k to kubectl's builder. The package builds a kustomization with
+// internal/kustomize, which accepts generateName. The builder does the rest itself.
 package manifest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/kustomize"
 )
 
-// FilenameParam is the builder's FilenameParam, except that objects of -k can have generateName. It
+// FilenameParam is the builder's FilenameParam, except that objects of -k can have generateName. FilenameParam
 // returns an error if the kustomization is invalid, or early when ctx is done.
 func FilenameParam(
 	ctx context.Context, b *resource.Builder, enforceNamespace bool, o *resource.FilenameOptions,

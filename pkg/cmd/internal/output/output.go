@@ -1,5 +1,5 @@
-// Package output prints results for machines. It has kubectl's -o for our objects, and the writer
-// that notices a lost result. It has no text for people.
+// Package output prints results for machines. The package has kubectl's -o for our objects, and the writer that
+// notices a lost result. The package has no text for people.
 package output
 
 import (
@@ -98,7 +98,7 @@ func (f *Flags) Check() error {
 	return err
 }
 
-// Print prints the object in the chosen format. If it is called several times, it separates YAML documents, and
+// Print prints the object in the chosen format. If Print is called several times, it separates YAML documents, and
 // prints one header of custom columns.
 func (f *Flags) Print(object runtime.Object, out io.Writer) error {
 	if f.made == nil {

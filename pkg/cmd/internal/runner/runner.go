@@ -1,4 +1,4 @@
-// Package runner runs the steps of a command, as kubectl does: Complete, Validate, Run. It knows no command.
+// Package runner runs the steps of a command, as kubectl does: Complete, Validate, Run. The package knows no command.
 package runner
 
 import (
@@ -15,7 +15,7 @@ type Options interface {
 	Run(ctx context.Context) error
 }
 
-// RunE returns the RunE of a cobra.Command. It runs the steps in order, until one fails.
+// RunE returns the RunE of a cobra.Command. RunE runs the steps in order, until one fails.
 func RunE(o Options) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := o.Complete(cmd, args); err != nil {

@@ -1,6 +1,5 @@
-// Package scan owns what the commands share that read objects of a cluster: the flags of the scope, the
-// session with the server, and the way in which a report is shown. It knows no command, and counts
-// nothing.
+// Package scan owns what the commands share that read objects of a cluster: the flags of the scope, the session with
+// the server, and the way in which a report is shown. The package knows no command, and counts nothing.
 //
 // A command has five parts:
 //
@@ -79,7 +78,7 @@ func (f *Flags) Validate() error {
 	return nil
 }
 
-// Session is the use of one cluster by one command. Its Line prints a line on stderr, and its SetText shows
+// Session is the use of one cluster by one command. Session.Line prints a line on stderr, and Session.SetText shows
 // progress.
 type Session struct {
 	*cluster.Cluster
@@ -128,7 +127,7 @@ func (s *Session) Scanner() *census.Scanner {
 	}
 }
 
-// Ahead returns the time by which the server's clock is ahead of this computer's clock. It prints a warning if the
+// Ahead returns the time by which the server's clock is ahead of this computer's clock. Ahead prints a warning if the
 // difference matters.
 func (s *Session) Ahead(ctx context.Context) time.Duration {
 	ahead := s.Cluster.Ahead(ctx)

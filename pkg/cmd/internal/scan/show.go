@@ -30,7 +30,7 @@ type View struct {
 	Gate     error                     // the error that has the exit code
 }
 
-// Show prints a report in the format of -o, or its view without -o. It returns the error of the command. Only the
+// Show prints a report in the format of -o, or its view without -o. Show returns the error of the command. Only the
 // report, the table, names and text go to stdout.
 func (s *Session) Show(report runtime.Object, v View) error {
 	s.End()

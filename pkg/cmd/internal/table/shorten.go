@@ -9,9 +9,9 @@ import (
 
 const ellipsis = "…"
 
-// Shorten returns the table with shorter cells in the given columns, as long as a row is wider than width. leasts
-// are smallest widths of cells. It shortens the columns in order to the first of these, before it continues with
-// the next.
+// Shorten returns the table with shorter cells in the given columns, as long as a row is wider than width. leasts are
+// smallest widths of cells. Shorten shortens the columns in order to the first of these, before it continues with the
+// next.
 func (t *Table) Shorten(width int, columns []string, leasts ...int) *Table {
 	short := &Table{Columns: t.Columns, below: t.below}
 	for _, row := range t.Rows {
@@ -69,8 +69,8 @@ func distinct(texts map[string]bool, width int) map[string]string {
 	return forms
 }
 
-// different returns short forms of texts, which differ from each other and from those in taken. It leaves out the
-// same part of all texts, or less.
+// different returns short forms of texts, which differ from each other and from those in taken. different leaves out
+// the same part of all texts, or less.
 func different(texts []string, width int, taken map[string]bool) map[string]string {
 	longest := 0
 	for _, text := range texts {

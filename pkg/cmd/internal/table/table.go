@@ -1,4 +1,4 @@
-// Package table prints rows in columns, and shortens them to the width of a terminal. It knows no command.
+// Package table prints rows in columns, and shortens them to the width of a terminal. The package knows no command.
 // kubectl's printer can't align numbers to the right, or shorten rows.
 package table
 
@@ -40,7 +40,7 @@ func New(names ...string) *Table {
 	return t
 }
 
-// Add adds a row. Its text can be from a cluster.
+// Add adds a row. The cells can have text from a cluster.
 func (t *Table) Add(cells ...string) {
 	row := make([]string, len(cells))
 	for i, cell := range cells {

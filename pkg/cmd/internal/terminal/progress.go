@@ -11,13 +11,13 @@ import (
 const (
 	progressAfter = time.Second
 	progressEvery = 200 * time.Millisecond
-	// progressWidth is the maximum width of the line. It leaves the last of 80 columns free, so
-	// that no terminal begins another line.
+	// progressWidth is the maximum width of the line. progressWidth leaves the last of 80 columns free, so that no
+	// terminal begins another line.
 	progressWidth = 79
 )
 
-// Progress shows the progress of long work on a terminal. It updates one line, and erases it at the end. Without a
-// terminal, it shows nothing.
+// Progress shows the progress of long work on a terminal. Progress updates one line, and erases it at the end.
+// Without a terminal, it shows nothing.
 type Progress struct {
 	out     io.Writer
 	ended   chan struct{}

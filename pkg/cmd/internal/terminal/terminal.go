@@ -1,5 +1,5 @@
 // Package terminal has the code that depends on a terminal: its detection, its width, a line of progress, and text
-// that is safe for it. It knows no command and no engine.
+// that is safe for a terminal. The package knows no command and no engine.
 package terminal
 
 import (
@@ -18,7 +18,7 @@ import (
 
 // The control sequences of xterm, which all later terminals understand.
 const (
-	// The other screen has no cursor. Its lines don't wrap, because some characters are two
+	// The terminal's alternate screen has no cursor. Lines of this screen don't wrap, because some characters are two
 	// columns wide, and because the terminal can become smaller while it is painted.
 	enterScreen = "\x1b[?1049h\x1b[?25l\x1b[?7l"
 	leaveScreen = "\x1b[?7h\x1b[?25h\x1b[?1049l"
@@ -27,7 +27,7 @@ const (
 	endUpdate   = "\x1b[?2026l"
 )
 
-// Screen is a whole terminal that is painted repeatedly. Its earlier content is restored at the end.
+// Screen is a whole terminal that is painted repeatedly. The terminal's earlier content is restored at the end.
 type Screen struct {
 	in, out  *os.File
 	quit     chan struct{} // closed when the user wants to
@@ -36,7 +36,7 @@ type Screen struct {
 	restore  func()
 }
 
-// StartScreen uses the whole terminal of in and out. It returns nil if out isn't a terminal, or is a dumb
+// StartScreen uses the whole terminal of in and out. StartScreen returns nil if out isn't a terminal, or is a dumb
 // terminal. If in is a terminal, keys are read without Enter.
 func StartScreen(in io.Reader, out io.Writer) (*Screen, error) {
 	if checked, ok := out.(*output.CheckedWriter); ok {
@@ -77,8 +77,8 @@ func StartScreen(in io.Reader, out io.Writer) (*Screen, error) {
 	return s, nil
 }
 
-// readKeys waits for a q or an interrupt, which is a character in raw mode. It ends with the
-// process, because nothing wakes it from a read.
+// readKeys waits for a q or an interrupt, which is a character in raw mode. readKeys ends with the process, because
+// nothing wakes it from a read.
 func (s *Screen) readKeys() {
 	var key [1]byte
 	for {
@@ -107,8 +107,8 @@ func (s *Screen) Size() (width, height int) {
 	return width, height
 }
 
-// Paint shows lines, and last at the bottom. It uses one write, so that nothing flickers. It truncates text that
-// doesn't fit.
+// Paint shows lines, and last at the bottom. Paint uses one write, so that nothing flickers. Paint truncates text
+// that doesn't fit.
 func (s *Screen) Paint(lines []string, last string) error {
 	width, height := s.Size()
 	var all bytes.Buffer

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 )
 
-// Printable returns text from a cluster in a form that is safe for a terminal. It replaces control characters by
-// their code, except line breaks and tabs. It also disables commands for a CI system.
+// Printable returns text from a cluster in a form that is safe for a terminal. Printable replaces control characters
+// by their code, except line breaks and tabs. Printable also disables commands for a CI system.
 func Printable(text string) string {
 	return escape(text, "\n\t")
 }
@@ -20,7 +20,7 @@ func Printable(text string) string {
 // OneLine returns printable text without line breaks.
 func OneLine(text string) string { return Escaped(strings.Join(strings.Fields(text), " ")) }
 
-// Escaped is Printable for text in one line. It also escapes line breaks.
+// Escaped is Printable for text in one line. Escaped also escapes line breaks.
 func Escaped(text string) string { return escape(text, "") }
 
 func escape(text, keep string) string {
@@ -48,8 +48,8 @@ func inert(text string) string {
 	return text
 }
 
-// Sprintf formats a message of a command. It escapes values that can have text from a cluster, so
-// only the format has line breaks.
+// Sprintf formats a message of a command. Sprintf escapes values that can have text from a cluster, so only the
+// format has line breaks.
 func Sprintf(format string, args ...any) string {
 	safe := make([]any, len(args))
 	for i, arg := range args {
@@ -86,5 +86,5 @@ func Warningf(format string, args ...any) string { return "Warning: " + Sprintf(
 // Errorf returns the line of an error that isn't the error of the command.
 func Errorf(format string, args ...any) string { return "error: " + Sprintf(format, args...) }
 
-// Hint returns the line of a command to run. It quotes the words for a shell.
+// Hint returns the line of a command to run. Hint quotes the words for a shell.
 func Hint(words ...string) string { return "  " + reference.Words(words...) }

@@ -23,7 +23,7 @@ func (c *Choices) Choose(n int) int {
 	return c.Taken[c.at-1]
 }
 
-// Advance starts the next history. It reports whether there is one.
+// Advance starts the next history. Advance returns false if there is no other history.
 func (c *Choices) Advance() bool {
 	c.Taken, c.width = c.Taken[:c.at], c.width[:c.at]
 	c.at = 0

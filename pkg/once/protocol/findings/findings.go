@@ -1,4 +1,4 @@
-// Package findings classifies responses as findings of the protocol, from the errors of client-go. It sends
+// Package findings classifies responses as findings of the protocol, from the errors of client-go. The package sends
 // nothing.
 //
 // The package is exported only because pkg/once and the kubectl plugin share it. Before v1, its names can change.
@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// OfPost returns the finding for the error of a POST. It assumes that the response is about the object that was
+// OfPost returns the finding for the error of a POST. OfPost assumes that the response is about the object that was
 // sent. connected reports whether there was a connection, so that the server might have received the POST.
 // docs/spec/README.md has the rules ("Responses to a POST").
 func OfPost(err error, connected bool) protocol.Finding {
@@ -91,8 +91,8 @@ func LacksPermission(err error) bool {
 // unpermitted matches the messages of authorizers. Authorizers see only the request.
 var unpermitted = regexp.MustCompile(`^[^"]* is forbidden: User "[^"]*" cannot create resource "`)
 
-// forbidden matches the messages of NamespaceLifecycle and PodSecurity. They see only the request and the
-// namespace.
+// forbidden matches the messages of NamespaceLifecycle and PodSecurity. These two admission plugins see only the
+// request and the namespace, so an earlier copy of the request can't cause their refusals.
 var forbidden = regexp.MustCompile(
 	` is forbidden: unable to create new content in namespace \S+ because it is being terminated$|` +
 		` is forbidden: violates PodSecurity "`)
@@ -107,12 +107,12 @@ func mayBeInUse(cause metav1.StatusCause) bool {
 // inUse matches the messages of the allocators of ports and addresses.
 var inUse = regexp.MustCompile(`(?i)allocat|already|in use`)
 
-// statusClientClosedRequest is a status of nginx and other proxies. They log it, and sometimes send it, after the
-// client has closed the connection.
+// statusClientClosedRequest is a status of nginx and other proxies. After the client has closed the connection,
+// proxies log this status, and sometimes send it.
 const statusClientClosedRequest = 499
 
 // tooLarge reports whether the request is too large for etcd, or for kube-apiserver's client of etcd. Both refuse
-// it before anything is written.
+// such a request before anything is written.
 func tooLarge(s metav1.Status) bool {
 	const byClient = "rpc error: code = ResourceExhausted desc = trying to send message larger than max ("
 	return s.Message == "etcdserver: request is too large" || strings.HasPrefix(s.Message, byClient)
@@ -139,10 +139,9 @@ func rejectedEarly(s metav1.Status) bool {
 	return false
 }
 
-// OfGet returns the finding for the error of a GET. Only a response of the API proves that the object doesn't
-// exist, or that the user can't read it. Such a response is a Status. It can also be the plain text of a server
-// that doesn't serve the type, if audited is true because the response has an Audit-Id. The 404 or 403 of a proxy
-// proves nothing.
+// OfGet returns the finding for the error of a GET. Only a response of the API proves that the object doesn't exist,
+// or that the user can't read it. Such a response is a Status, or the plain text of a server that doesn't serve the
+// type, if audited is true because the response has an Audit-Id. The 404 or 403 of a proxy proves nothing.
 func OfGet(err error, audited bool) protocol.Finding {
 	switch {
 	case apierrors.IsUnexpectedServerError(err):

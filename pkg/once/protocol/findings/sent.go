@@ -15,14 +15,14 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// Sent describes the object that was sent. Its methods compare responses with it.
+// Sent describes the object that was sent. The methods of Sent compare responses with this object.
 type Sent struct {
 	schema.GroupKind
 	Resource  string // empty if it isn't known
 	Namespace string // empty for a cluster-scoped object
 	Prefix    string // generateName
 	Fixed     bool   // the object has a fixed name
-	// ID is the creation ID. It is empty for an untracked object.
+	// ID is the creation ID. ID is empty for an untracked object.
 	ID string
 	// Once means that no other process has sent an object with the ID.
 	Once bool
@@ -59,10 +59,11 @@ func notSent(got metav1.Object) error {
 }
 
 // Refused returns the observation of the error of a POST of the name. If the error is about another object, the
-// response is lost, and other is the name of that object. The caller then reads that object. If it has the ID, the
-// finding is Renamed. connected is that of OfPost.
+// response is lost, and other is the name of that object. The caller then reads that object. If that object has the
+// ID, the finding is Renamed. connected is that of OfPost.
 //
-// An object without an ID can't be recognized. Its refusals count as with kubectl, except for conflicts.
+// An object without an ID can't be recognized. A refusal of such an object counts as it does in kubectl, except for
+// conflicts.
 func (s Sent) Refused(name string, err error, connected bool) (seen protocol.Observation, other string) {
 	seen = protocol.Observation{Finding: OfPost(err, connected), Err: err, RetryAfter: RetryAfter(err)}
 	if s.ID == "" && seen.Finding == protocol.Rejected && isFull(err) {

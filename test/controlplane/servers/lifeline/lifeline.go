@@ -1,5 +1,5 @@
-// Package lifeline ends a test server when the process that started it ends. It works for a normal exit, a panic,
-// Ctrl-C and SIGKILL.
+// Package lifeline ends a test server when the process that started it ends. The package works for a normal exit, a
+// panic, Ctrl-C and SIGKILL.
 //
 // The starter sets KUBECTL_GENNAME_LIFELINE=1 and keeps the write end of the server's standard input open. The kernel
 // closes it when the starter ends. Importing the package is enough.

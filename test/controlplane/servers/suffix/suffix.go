@@ -35,7 +35,8 @@ func init() {
 	names.SimpleNameGenerator = generator(length)
 }
 
-// generator is names.SimpleNameGenerator for suffixes of another length. It truncates the prefix at the same length.
+// generator is names.SimpleNameGenerator for suffixes of another length. generator truncates the prefix at the same
+// length.
 type generator int
 
 func (g generator) GenerateName(base string) string {
