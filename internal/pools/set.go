@@ -298,7 +298,9 @@ func (s *Set) Get(namespace, prefix string) (pool Pool, counts bool) {
 
 // Number returns the number of a pool, whether it counts or not.
 func (s *Set) Number(namespace, prefix string) (number uint32, ok bool) {
-	number, ok = s.space(namespace).index[prefix]
+	if in := s.spaces[namespace]; in != nil {
+		number, ok = in.index[prefix]
+	}
 	return number, ok
 }
 

@@ -28,6 +28,14 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// A lookup of a pool that doesn't exist changes nothing.
+func TestLookup(t *testing.T) {
+	s := New(jobs, &Rules{})
+	if _, counts := s.Get("n", "p-"); counts || len(s.spaces) > 0 {
+		t.Errorf("%v, %d namespaces", counts, len(s.spaces))
+	}
+}
+
 // Above the limit, the objects of new prefixes count together, and those of known ones as before.
 func TestLimit(t *testing.T) {
 	s := New(jobs, &Rules{Limit: 2})

@@ -141,7 +141,7 @@ func notFoundLines(result *audit.Result, namespace string) (lines []string) {
 			others = append(others, named)
 			continue
 		}
-		lines = append(lines, scan.Nearest(named, namespace, near)...)
+		lines = append(lines, scan.Nearest("No name", named, namespace, near)...)
 	}
 	if len(others) == 0 {
 		return lines

@@ -94,7 +94,7 @@ func (r *run) notFound() (lines []string) {
 		for _, prefix := range t.Prefixes {
 			named := resource + "/" + prefix
 			if near := r.plan.Nearest[t.Resource][prefix]; near.Prefix != "" {
-				lines = append(lines, scan.Nearest(named, r.scope.Namespace, *near, r.reaching...)...)
+				lines = append(lines, scan.Nearest("No name", named, r.scope.Namespace, *near, r.reaching...)...)
 			} else {
 				unlike = append(unlike, named)
 			}

@@ -250,8 +250,8 @@ func (o *options) warnMissing(s *subject) {
 		s.missing++
 		resource := p.GroupResource()
 		if near := s.nearest[i]; near.Prefix != "" {
-			lines := scan.Nearest(resource.String()+"/"+p.Prefix, p.Namespace, near)
-			lines[0] = terminal.Warningf("%s", strings.Replace(lines[0], "No name", "no name", 1))
+			lines := scan.Nearest("no name", resource.String()+"/"+p.Prefix, p.Namespace, near)
+			lines[0] = terminal.Warningf("%s", lines[0])
 			s.warnings = append(s.warnings, lines...)
 			continue
 		}

@@ -71,10 +71,11 @@ func (s *Session) result(v View) error {
 }
 
 // Nearest returns the lines about a prefix without names, TYPE/PREFIX or PREFIX: the nearest prefix, and the
-// command that shows it, with the flags that reach the cluster.
-func Nearest(named, namespace string, near pools.Near, reaching ...string) []string {
+// command that shows it, with the flags that reach the cluster. The first line can begin with none, which is "No name"
+// or "no name".
+func Nearest(none, named, namespace string, near pools.Near, reaching ...string) []string {
 	resource, prefix, ofType := strings.Cut(named, "/")
-	line := terminal.Sprintf("No name has the prefix %s. The nearest prefix is %s.", named, near.Prefix)
+	line := terminal.Sprintf("%s has the prefix %s. The nearest prefix is %s.", none, named, near.Prefix)
 	switch {
 	case near.IsObject && ofType:
 		line = terminal.Sprintf("%s is the name of an object with the prefix %s.", prefix, near.Prefix)
