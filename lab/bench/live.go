@@ -105,10 +105,10 @@ func (l *load) watched(
 	perSecond := func(all float64) float64 { return all / churnTime.Seconds() }
 	return fmt.Sprintf("| | lag, median | lag, 99th percentile | lag, maximum | the server's processor time per second, without a watch | with the watch |\n|---|---|---|---|---|---|\n"+
 		"| %.0f creates and as many deletes a second | %.2f s | %.2f s | %.2f s | %.2f s | %.2f s |\n"+
-		"| the same, and every %v %s creates and as many deletes within %.2f s | %.2f s | %.2f s | %.2f s | | %.2f s |\n\n"+
+		"| the same, and every %v %s creates and %s deletes within %.2f s | %.2f s | %.2f s | %.2f s | | %.2f s |\n\n"+
 		"Peak memory, divided by %d MiB: %s. 99th percentile of the lag, divided by a second: %s. With bursts: %s. The audit printed a report every %v. A new prefix appeared %.1f s after its tenth name.\n",
 		perSecond(float64(created)), median(steady).Seconds(), most(steady).Seconds(), steady[len(steady)-1].Seconds(), perSecond(alone), perSecond(beside),
-		burstEvery, humanize.Grouped(burstSize), l.lasted.Seconds(), median(bursts).Seconds(), most(bursts).Seconds(), bursts[len(bursts)-1].Seconds(), perSecond(bursting),
+		burstEvery, humanize.Grouped(burstSize), humanize.Grouped(burstDeleted), l.lasted.Seconds(), median(bursts).Seconds(), most(bursts).Seconds(), bursts[len(bursts)-1].Seconds(), perSecond(bursting),
 		bar, b.verdict(float64(w.memory)/float64(bar<<20), 1), b.verdict(most(steady).Seconds(), 1), b.verdict(most(bursts).Seconds(), 1), reportEvery, passed.Seconds()), nil
 }
 
