@@ -148,7 +148,7 @@ type Object struct {
 	// Name is the fixed name. Name is ignored if there is a GenerateName.
 	Name string
 	// Document is the number (0, 1, …) of the document among the documents of the input whose fields above are
-	// equal. Copy is the number of the copy of that document.
+	// equal. Copy numbers the copies of that document (--count), from 0.
 	Document, Copy int
 }
 
