@@ -24,9 +24,9 @@ type Options struct {
 	LabelSelector string
 	// Began is the start of the audit. AsOf is the time of the counts of a watch. If AsOf is zero, it is Began.
 	Began, AsOf time.Time
-	// TypesNamed means that the user named the types to count. If TypesNamed is true, each type that the user can't list
-	// makes the report incomplete. If TypesNamed is false, such a type makes the report incomplete only if there is a
-	// gate and AllowUnlisted is false.
+	// TypesNamed means that the user named the types to count. If TypesNamed is true, each type that the user can't
+	// list makes the report incomplete. If TypesNamed is false, such a type makes the report incomplete only if there
+	// is a gate and AllowUnlisted is false.
 	TypesNamed    bool
 	AllowUnlisted bool
 	// Prefixes are the effective prefixes to count, and PrefixesOf the prefixes to count of single types. If both

@@ -16,9 +16,9 @@ import (
 type Config struct {
 	// Copies is the number of creates per object with generateName, at least 1.
 	Copies int
-	// Concurrency is the number of creates in flight, at least 1. The creates in flight are copies of one document. With
-	// Overlap, they can also be objects with generated names of several documents, but only between two documents with
-	// fixed names.
+	// Concurrency is the number of creates in flight, at least 1. The creates in flight are copies of one document.
+	// With Overlap, they can also be objects with generated names of several documents, but only between two documents
+	// with fixed names.
 	Concurrency int
 	Overlap     bool
 	// ServerNaming lets the server pick all names.
@@ -39,8 +39,8 @@ type Config struct {
 	Whole bool
 	// States reads the first MaxStates existing objects of types that have states.
 	States bool
-	// Awaits reports whether the caller waits for objects of a type, and so reads them anyway. The run compares existing
-	// objects of these types with the input. Awaits is nil if the caller does not wait.
+	// Awaits reports whether the caller waits for objects of a type, and so reads them anyway. The run compares
+	// existing objects of these types with the input. Awaits is nil if the caller does not wait.
 	Awaits func(*meta.RESTMapping) bool
 
 	client requests
