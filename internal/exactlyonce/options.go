@@ -102,10 +102,10 @@ const (
 	ReadBack Action = "ReadBack"
 	// NextName means that Create sends the object under another name.
 	NextName Action = "NextName"
-	// Recheck means that Create reads a refused object several times during some seconds, because an earlier copy of the
-	// POST might be the reason for the refusal. Create reports one event with this action, before the first pause.
-	// Event.Wait is then the sum of the pauses. Create doesn't send the object again, so a caller that sends objects in
-	// order can continue with the next object.
+	// Recheck means that Create reads a refused object several times during some seconds, because an earlier copy of
+	// the POST might be the reason for the refusal. Create reports one event with this action, before the first pause.
+	// Event.Wait is then the sum of the pauses. Create doesn't send the object again, so a caller that sends objects
+	// in order can continue with the next object.
 	Recheck Action = "Recheck"
 )
 

@@ -24,11 +24,11 @@ import (
 type Object struct {
 	Mapping         *meta.RESTMapping
 	Namespace, Name string
-	// UID distinguishes the object from a later object of the same name. If UID is empty, Run waits for the first object
-	// with the name.
+	// UID distinguishes the object from a later object of the same name. If UID is empty, Run waits for the first
+	// object with the name.
 	UID types.UID
-	// Version is a resourceVersion at which the object had not finished, like the version in the response of its create.
-	// If Version is empty, Run first reads the object.
+	// Version is a resourceVersion at which the object had not finished, like the version in the response of its
+	// create. If Version is empty, Run first reads the object.
 	Version string
 	// Selector is a label selector that selects the object, or empty. Objects of one
 	// resource, namespace and selector share a watch.
