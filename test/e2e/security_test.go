@@ -270,8 +270,10 @@ func TestAuditLog(t *testing.T) {
 	}
 	jq := `jq() { go -C ` + root + ` tool -modfile=tools/jq/go.mod gojq "${@:1:2}" ` + path + "; }\n"
 	find := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", jq+recipe)
-	out, err := find.CombinedOutput()
+	var stderr strings.Builder // go tool prints there what it downloads
+	find.Stderr = &stderr
+	out, err := find.Output()
 	if want := []string{"1", "kubectl-user", "1", "planner"}; err != nil || !slices.Equal(strings.Fields(string(out)), want) {
-		t.Errorf("%s: %v\n%s", recipe, err, out)
+		t.Errorf("%s: %v\n%s%s", recipe, err, out, stderr.String())
 	}
 }
