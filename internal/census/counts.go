@@ -37,7 +37,7 @@ func (c *Counts) All() iter.Seq[*pools.Pool] {
 // all unfinished lists. An error is about the configuration. Count returns it before it sends a request.
 func (s *Scanner) Count(ctx context.Context, resources []Resource, namespace string) (*Counts, Summary, error) {
 	counts := &Counts{rules: s.rules(), unprefixed: map[Resource]int64{}}
-	begin := func(r Resource, _ bool) Visitor {
+	begin := func(r Resource) Visitor {
 		return &setVisitor{of: counts, resource: r, set: pools.New(r.GroupVersionResource, &counts.rules)}
 	}
 	asked := decode.Asked{NoLabels: counts.rules.Selector == nil}

@@ -3,6 +3,7 @@ package census
 import (
 	"cmp"
 	"context"
+	"errors"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -31,7 +32,7 @@ func (s *scan) divide(ctx context.Context, r Resource, big *tooBig) (listRead, e
 	if err == nil && s.pays(big.objects, int64(len(namespaces))) {
 		read, failed, err := s.readEach(ctx, r, namespaces, big)
 		switch {
-		case err != nil && !mustReadAgain(err):
+		case err != nil && !errors.Is(err, errStartAgain):
 			return listRead{}, err
 		case err == nil && len(failed) > 0:
 			for namespace, err := range failed {
@@ -74,7 +75,7 @@ func (s *scan) readEach(ctx context.Context, r Resource, namespaces []string, bi
 			switch {
 			case err == nil:
 				total.add(read)
-			case ctx.Err() != nil, s.server.givenUp() != nil, mustReadAgain(err):
+			case ctx.Err() != nil, s.server.givenUp() != nil, errors.Is(err, errStartAgain):
 				return err
 			default:
 				failed[namespace] = err
@@ -82,7 +83,8 @@ func (s *scan) readEach(ctx context.Context, r Resource, namespaces []string, bi
 			return nil
 		})
 	}
-	return total, failed, group.Wait()
+	err = group.Wait()
+	return total, failed, err
 }
 
 // add adds the list of a namespace.
@@ -94,14 +96,9 @@ func (r *listRead) add(namespace listRead) {
 
 func (s *scan) namespaces(ctx context.Context) ([]string, error) {
 	var found []string
-	err := s.newList(namespaceResource, "").walk(ctx, (*nameList)(&found))
+	_, err := s.newList(namespaceResource, "").walk(ctx, decode.Asked{}, func(o *decode.Object) error {
+		found = append(found, o.Name)
+		return nil
+	})
 	return found, err
-}
-
-// nameList collects the names of objects.
-type nameList []string
-
-func (n *nameList) Add(o *decode.Object) error {
-	*n = append(*n, o.Name)
-	return nil
 }

@@ -59,12 +59,7 @@ func isUnreachable(err error) bool {
 // isSignal reports whether err is internal control flow of the census.
 func isSignal(err error) bool {
 	var big *tooBig
-	return mustReadAgain(err) || errors.As(err, &big)
-}
-
-// mustReadAgain reports whether a list can't be read as it was begun, but in another way.
-func mustReadAgain(err error) bool {
-	return errors.Is(err, errUnsorted) || errors.Is(err, errStartAgain)
+	return errors.Is(err, errStartAgain) || errors.As(err, &big)
 }
 
 // timedOut reports whether a request had no response within its time, or within the time that

@@ -22,7 +22,7 @@ func TestListsEnd(t *testing.T) {
 		"pages without any objects": {func(n int) int { return n }, false, 1_001},
 	} {
 		a := &fakeapi.Server{}
-		a.Set(named("a"))
+		a.Set([]metav1.ObjectMeta{{Namespace: "a", Name: "a"}})
 		a.Fault = func(n int, w http.ResponseWriter, _ *http.Request) bool {
 			list := &metav1.PartialObjectMetadataList{}
 			list.ResourceVersion, list.Continue = "1", fmt.Sprint("t", test.next(n))
@@ -70,7 +70,7 @@ func TestLargeResponses(t *testing.T) {
 		"too large object": {4 << 20, 0, "[1000]"},
 	} {
 		a := &fakeapi.Server{}
-		a.Set(named("a"))
+		a.Set([]metav1.ObjectMeta{{Namespace: "a", Name: "a"}})
 		a.Fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
 			if r.URL.Query().Get("limit") == "500" {
 				padded(w, 300, 1<<10)

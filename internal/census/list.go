@@ -14,9 +14,6 @@ import (
 // maxRestarts is the largest number of times that a list is read again from its beginning.
 const maxRestarts = 5
 
-// errUnsorted is the error of a list that is not in the order of "namespace/name".
-var errUnsorted = errors.New("the list is not sorted")
-
 // errStartAgain is the error of a list that can't be continued.
 var errStartAgain = errors.New("the list must be started again")
 
@@ -44,10 +41,7 @@ type list struct {
 	pinned bool
 	// mayDivide means that a big list ends with the error tooBig, so that it can be divided.
 	mayDivide bool
-	// pageEnd, if set, is called after each page, without a request in flight.
-	pageEnd func(context.Context) error
 
-	unordered    bool          // the server does not sort, or does not have resourceVersion at
 	inconsistent bool          // the objects read are not of one resourceVersion
 	bytes        int64         // size of the last page
 	reading      time.Duration // time of the pages of this walk
@@ -76,10 +70,10 @@ func (r *listRead) commit() {
 // read passes the objects of the list to a visitor. If the list can't continue, read begins again with a new visitor.
 func (l *list) read(ctx context.Context, asked decode.Asked, begin begin) (listRead, error) {
 	for restarts := 0; ; restarts++ {
-		to := &visit{asked: asked, to: begin(l.resource, !l.unordered), sorted: !l.unordered}
-		err := l.walk(ctx, to)
+		to := begin(l.resource)
+		objects, err := l.walk(ctx, asked, to.Visit)
 		if err == nil {
-			return listRead{[]Visitor{to.to}, to.objects, l.inconsistent, l.state()}, nil
+			return listRead{[]Visitor{to}, objects, l.inconsistent, l.state()}, nil
 		}
 		if err := l.restart(ctx, restarts, err); err != nil {
 			return listRead{}, err
@@ -97,17 +91,11 @@ func (l *list) state() string {
 
 // restart prepares to read the list again after err. restart returns an error if the list must not be read again.
 func (l *list) restart(ctx context.Context, restarts int, err error) error {
-	switch {
-	case l.pinned:
+	if l.pinned || !errors.Is(err, errStartAgain) || restarts == maxRestarts {
 		return err
-	case errors.Is(err, errUnsorted):
-		l.at, l.unordered, l.inconsistent = "", true, true
-		return nil
-	case errors.Is(err, errStartAgain) && restarts < maxRestarts:
-		l.at, l.inconsistent = "", l.unordered
-		return l.scan.server.wait(ctx, l.scan.server.newRetrier(), err)
 	}
-	return err
+	l.at, l.inconsistent = "", false
+	return l.scan.server.wait(ctx, l.scan.server.newRetrier(), err)
 }
 
 // get waits for its turn and requests one page. If it fails, it returns the part that was read.

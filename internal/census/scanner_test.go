@@ -100,7 +100,7 @@ func TestFaults(t *testing.T) {
 	}{
 		"none":             {},
 		"JSON only":        {api: &fakeapi.Server{JSON: true}},
-		"unsorted":         {api: &fakeapi.Server{Unsorted: true}, inconsistent: true},
+		"unsorted":         {api: &fakeapi.Server{Unsorted: true}},
 		"no versions":      {api: &fakeapi.Server{NoVersions: true}, inconsistent: true},
 		"no counts":        {api: &fakeapi.Server{NoCounts: true}},
 		"limit is ignored": {chunk: 100_000},
@@ -113,16 +113,40 @@ func TestFaults(t *testing.T) {
 			return n == 3
 		}},
 		"first page cut":              {fault: cut(0.7, 0)},
-		"first page cut, no versions": {api: &fakeapi.Server{NoVersions: true}, inconsistent: true, fault: cut(0.7, 0)},
+		"first page cut, no versions": {api: &fakeapi.Server{NoVersions: true}, inconsistent: true, fault: func(a *fakeapi.Server, n int, w http.ResponseWriter, r *http.Request) bool {
+			if n == 0 {
+				first := a.Objects(fakeapi.ConfigMaps)
+				first[0].Name, first[0].GenerateName = "0", ""
+				a.Set(first)
+			} else if n == 1 {
+				a.Set(objects)
+			}
+			return cut(0.7, 0)(a, n, w, r)
+		}},
 		"pages cut again and again":   {fault: cut(0.4, 1, 4, 7, 10, 13)},
 		"JSON pages cut":              {api: &fakeapi.Server{JSON: true}, fault: cut(0.5, 1, 5, 9)},
-		"unsorted pages cut":          {api: &fakeapi.Server{Unsorted: true}, inconsistent: true, fault: cut(0.5, 0, 1, 14)},
+		"unsorted pages cut":          {api: &fakeapi.Server{Unsorted: true}, fault: cut(0.5, 0, 1, 4)},
 		"expired with a token": {inconsistent: true, fault: func(a *fakeapi.Server, n int, _ http.ResponseWriter, _ *http.Request) bool {
 			if n == 2 {
 				a.Set(a.Objects(fakeapi.ConfigMaps))
 				a.Expire()
 			}
 			return false
+		}},
+		"expired with a token after a cut": {fault: func(a *fakeapi.Server, n int, w http.ResponseWriter, r *http.Request) bool {
+			if n == 3 {
+				a.Set(a.Objects(fakeapi.ConfigMaps))
+				a.Expire()
+			}
+			return cut(0.5, 2)(a, n, w, r)
+		}},
+		"other objects after a cut": {api: &fakeapi.Server{Unsorted: true}, fault: func(a *fakeapi.Server, n int, w http.ResponseWriter, r *http.Request) bool {
+			if n == 3 {
+				list := a.Page(fakeapi.ConfigMaps, "", 1, "", 70)
+				list.Items = list.Items[1:]
+				a.Write(w, list)
+			}
+			return n == 3 || cut(0.9, 2)(a, n, w, r)
 		}},
 		"cut, and 401 and 403 of a server that starts": {fault: func(a *fakeapi.Server, n int, w http.ResponseWriter, r *http.Request) bool {
 			return cut(0.5, 7)(a, n, w, r) || fails(http.StatusForbidden, 8)(a, n, w, r) || fails(http.StatusUnauthorized, 9)(a, n, w, r)

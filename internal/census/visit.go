@@ -17,17 +17,17 @@ type Visitor interface {
 	Commit()
 }
 
-// begin creates the visitor of one list. sorted reports whether the objects come in the order of "namespace/name".
-type begin func(r Resource, sorted bool) Visitor
+// begin creates the visitor of one list.
+type begin func(Resource) Visitor
 
 // Visit passes each object of the resource types to a visitor, in one namespace, or in all if namespace is empty.
 // Visit always visits cluster-scoped types. Visit ignores Scanner.Selector. begin creates the visitor of one list, or
-// of one namespace of a divided list. Several goroutines call begin. sorted reports whether the objects come in the
-// order of "namespace/name". If a list fails, Visit skips it and continues with the others. When ctx ends, Visit
-// skips all unfinished lists. An error is about the configuration. Visit returns it before it sends a request.
+// of one namespace of a divided list. Several goroutines call begin. If a list fails, Visit skips it and continues
+// with the others. When ctx ends, Visit skips all unfinished lists. An error is about the configuration. Visit returns
+// it before it sends a request.
 func (s *Scanner) Visit(
 	ctx context.Context, resources []Resource, namespace string, asked decode.Asked,
-	begin func(r Resource, sorted bool) Visitor,
+	begin func(Resource) Visitor,
 ) (Summary, error) {
 	run, err := s.newScan(asked, begin)
 	if err != nil {
@@ -46,36 +46,14 @@ func (s *Scanner) Visit(
 	return run.summary(), nil
 }
 
-// visit is the adder of a walk that passes objects to a visitor.
-type visit struct {
-	asked   decode.Asked
-	to      Visitor
-	sorted  bool
-	last    position
-	objects int64
-}
-
-func (v *visit) Add(o *decode.Object) error {
-	at := position{o.Namespace, o.Name}
-	if v.sorted && v.objects > 0 && at.compare(v.last) <= 0 {
-		return errUnsorted
-	}
-	v.last = at
-	v.objects++
-	return v.to.Visit(o)
-}
-
-// askedBy is what a walk reads of each object for an adder.
-func askedBy(to adder) (asked decode.Asked) {
-	if visit, is := to.(*visit); is {
-		asked = visit.asked
-	}
-	return asked
-}
-
 // Reader reads objects of one resource type and namespace, with the retries, pages and limits of a
 // Scanner.
-type Reader struct{ scan *scan }
+type Reader struct {
+	// Selector is a label selector for the server. An empty one selects all.
+	Selector string
+
+	scan *scan
+}
 
 // Reader returns a reader. Its requests share the limits of the scanner after a call of ShareTurns.
 func (s *Scanner) Reader() (*Reader, error) {
@@ -83,7 +61,7 @@ func (s *Scanner) Reader() (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{scan}, nil
+	return &Reader{scan: scan}, nil
 }
 
 // List visits all objects of a resource type in a namespace. The namespace is empty for cluster-scoped
@@ -91,8 +69,9 @@ func (s *Scanner) Reader() (*Reader, error) {
 func (r *Reader) List(
 	ctx context.Context, of Resource, namespace string, asked decode.Asked, begin func() Visitor,
 ) error {
-	again := func(Resource, bool) Visitor { return begin() }
-	read, err := r.scan.newList(of, namespace).read(ctx, asked, again)
+	l := r.scan.newList(of, namespace)
+	l.selector = r.Selector
+	read, err := l.read(ctx, asked, func(Resource) Visitor { return begin() })
 	if err != nil {
 		return err
 	}
@@ -107,21 +86,11 @@ func (r *Reader) Get(
 ) error {
 	l := r.scan.newList(of, namespace)
 	l.name = name
-	return l.walk(ctx, &visit{asked: asked, to: only{name, take}})
+	_, err := l.walk(ctx, asked, func(o *decode.Object) error {
+		if o.Name != name { // not all servers support the field selector
+			return nil
+		}
+		return take(o)
+	})
+	return err
 }
-
-// only is a Visitor of the object with one name. The Visitor filters because not all servers support the field
-// selector.
-type only struct {
-	name string
-	take func(*decode.Object) error
-}
-
-func (v only) Visit(o *decode.Object) error {
-	if o.Name != v.name {
-		return nil
-	}
-	return v.take(o)
-}
-
-func (only) Commit() {}

@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"pgregory.net/rapid"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
@@ -31,7 +29,7 @@ type visitor struct {
 	names []string
 }
 
-func (v *visited) begin(Resource, bool) Visitor {
+func (v *visited) begin(Resource) Visitor {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.open++
@@ -62,27 +60,14 @@ func owned(n int) (objects []metav1.ObjectMeta, want []string) {
 	return objects, want
 }
 
-// Positions have the order in which servers list.
-func TestPositionsHaveTheOrderOfStorage(t *testing.T) {
-	name, namespace := rapid.StringMatching(`[a-c./-]{0,4}`), rapid.StringMatching(`[ab0-]{1,3}`)
-	rapid.Check(t, func(t *rapid.T) {
-		p := position{namespace.Draw(t, "namespace 1"), name.Draw(t, "name 1")}
-		q := position{namespace.Draw(t, "namespace 2"), name.Draw(t, "name 2")}
-		want := strings.Compare(p.namespace+"/"+p.name, q.namespace+"/"+q.name)
-		if got := p.compare(q); got != want {
-			t.Errorf("%v and %v: %d, want %d", p, q, got, want)
-		}
-	})
-}
-
 // An error of a visitor skips the list, and nothing is committed.
 func TestVisitorFails(t *testing.T) {
 	a := &fakeapi.Server{}
 	objects, _ := owned(10)
 	a.Set(objects)
 	var got visited
-	failing := func(r Resource, sorted bool) Visitor {
-		return failingVisitor{got.begin(r, sorted)}
+	failing := func(r Resource) Visitor {
+		return failingVisitor{got.begin(r)}
 	}
 	s := &Scanner{Config: a.Start(t), RetryTimeout: time.Second}
 	summary, err := s.Visit(t.Context(), []Resource{configMaps}, "", decode.Asked{}, failing)
@@ -99,7 +84,7 @@ func (failingVisitor) Visit(*decode.Object) error { return decode.Malformed("no"
 func TestReader(t *testing.T) {
 	var asked []string
 	config := (&fakeapi.Server{Fault: func(_ int, w http.ResponseWriter, r *http.Request) bool {
-		asked = append(asked, r.Header.Get("Accept")+" "+r.URL.Query().Get("fieldSelector"))
+		asked = append(asked, r.Header.Get("Accept")+" "+r.URL.Query().Get("fieldSelector")+r.URL.Query().Get("labelSelector"))
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = fmt.Fprint(w, `{"kind":"ConfigMapList","metadata":{"resourceVersion":"1"},"items":[`+
 			`{"metadata":{"name":"one","namespace":"a"},"data":{"k":"v"}},{"metadata":{"name":"two","namespace":"a"}}]}`)
@@ -121,11 +106,12 @@ func TestReader(t *testing.T) {
 		t.Errorf("get: %v %q", err, raw)
 	}
 	var got visited
-	err = reader.List(t.Context(), configMaps, "a", whole, func() Visitor { return got.begin(configMaps, true) })
+	reader.Selector = "app in (x,y)"
+	err = reader.List(t.Context(), configMaps, "a", whole, func() Visitor { return got.begin(configMaps) })
 	if err != nil || len(got.names) != 2 {
 		t.Errorf("list: %v %q", err, got.names)
 	}
-	if want := []string{"application/json metadata.name=one", "application/json "}; !slices.Equal(asked, want) {
+	if want := []string{"application/json metadata.name=one", "application/json app in (x,y)"}; !slices.Equal(asked, want) {
 		t.Errorf("%q, want %q", asked, want)
 	}
 	gone, cancel := context.WithCancel(t.Context())

@@ -1,12 +1,10 @@
 package census
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
@@ -21,66 +19,36 @@ const (
 	maxReading = time.Hour
 )
 
-// adder takes the objects of a walk.
-type adder interface{ Add(*decode.Object) error }
-
 // walk reads a list once from its beginning to its end.
 type walk struct {
-	list  *list
-	to    adder
-	asked decode.Asked
-	token string // token of the next page; empty for the first one
-	seen  apistatus.Tokens
-	empty int // pages in a row without an object
-	// last is the last object visited. If a page is read again, objects up to last are skipped. again is
-	// then the last object read. Otherwise it is nil.
-	last    position
-	again   *position
-	objects int64
+	list    *list
+	asked   decode.Asked
+	visit   func(*decode.Object) error
+	token   string // token of the next page; empty for the first one
+	seen    apistatus.Tokens
+	empty   int   // pages in a row without an object
+	objects int64 // number of objects visited
+	// ahead is the number of objects of the next page that were visited before that page broke off. last is the last
+	// object visited. read is the number of objects read of the current page.
+	ahead, read int64
+	last        struct{ namespace, name string }
 	// announced is the number of objects after the previous page, as the server reported it. 0 means
 	// unknown.
 	announced      int64
 	wasUnreachable bool // the server did not respond to an earlier request for this page
 }
 
-// position is the position of an object in a list.
-type position struct{ namespace, name string }
-
-// compare compares two positions in the order of etcd, which is the order of the bytes of "namespace/name". This
-// is not the order of namespaces, because "a-b/" comes before "a/".
-func (p position) compare(q position) int {
-	if p.namespace == q.namespace {
-		return strings.Compare(p.name, q.name)
-	}
-	n := min(len(p.namespace), len(q.namespace))
-	if c := strings.Compare(p.namespace[:n], q.namespace[:n]); c != 0 {
-		return c
-	}
-	if len(p.namespace) < len(q.namespace) {
-		return cmp.Compare('/', q.namespace[n])
-	}
-	return cmp.Compare(p.namespace[n], '/')
-}
-
-// walk passes each object of the list to an adder once.
-func (l *list) walk(ctx context.Context, to adder) error {
-	w := &walk{list: l, to: to, asked: askedBy(to)}
+// walk visits each object of the list once, and returns their number.
+func (l *list) walk(ctx context.Context, asked decode.Asked, visit func(*decode.Object) error) (int64, error) {
+	w := &walk{list: l, asked: asked, visit: visit}
 	l.reading = 0
 	for {
 		p, err := w.page(ctx)
-		if err != nil {
-			return err
+		if err == nil {
+			err = w.check(p)
 		}
-		if err := w.check(p); err != nil {
-			return err
-		}
-		if l.pageEnd != nil {
-			if err := l.pageEnd(ctx); err != nil {
-				return err
-			}
-		}
-		if p.Continue == "" {
-			return nil
+		if err != nil || p.Continue == "" {
+			return w.objects, err
 		}
 		w.token, w.announced = p.Continue, p.Remaining
 	}
@@ -134,21 +102,23 @@ func (w *walk) checkEnd(p decode.Page) error {
 
 // record keeps the state of a first page.
 func (w *walk) record(p decode.Page) {
-	if w.list.at == "" && w.token == "" && !w.list.unordered && p.ResourceVersion != "0" {
+	if w.list.at == "" && w.token == "" && p.ResourceVersion != "0" {
 		w.list.at = p.ResourceVersion
 	}
 }
 
-// page reads one page, and retries. page visits no object twice if a page breaks off. A retry reads the same page in
-// the same order, with its token or its state.
+// page reads one page, and retries. page visits no object twice if a page breaks off. A retry reads the same objects in
+// the same order, with the token of the page or the state of the list.
 func (w *walk) page(ctx context.Context) (decode.Page, error) {
 	server, size := w.list.scan.server, w.list.size
 	var retrier *apistatus.Retrier // from the first failure on
 	for {
 		limit := size.current()
+		w.read = 0
 		p, err := w.list.get(ctx, w.request(limit), w.asked, w.take)
 		if err == nil {
 			w.wasUnreachable = false
+			w.ahead -= min(w.ahead, w.read)
 			return p, nil
 		}
 		smaller := size.shrink(limit) && (timedOut(err) || errors.Is(err, apistatus.ErrTooLarge))
@@ -175,7 +145,7 @@ func (w *walk) recover(ctx context.Context, p decode.Page, err error, smaller bo
 	l, first := w.list, w.token == ""
 	token, expired := apistatus.Expired(err)
 	switch {
-	case expired && token != "":
+	case expired && token != "" && w.ahead == 0:
 		w.token, l.inconsistent = token, true
 	case expired, first && l.at != "" && apistatus.Code(err) == http.StatusBadRequest:
 		return fmt.Errorf("%w: %w", errStartAgain, err)
@@ -183,30 +153,23 @@ func (w *walk) recover(ctx context.Context, p decode.Page, err error, smaller bo
 	case w.token != "" && apistatus.Code(err) == http.StatusUnauthorized: // a credential that has just expired
 	case !transient(ctx, err), errors.Is(err, apistatus.ErrTooLarge) && !smaller:
 		return err
-	case p.Objects > 0 && (l.unordered || first && l.at == ""):
+	case p.Objects > 0 && first && l.at == "":
 		return fmt.Errorf("%w: %w", errStartAgain, err)
 	}
 	w.wasUnreachable = w.wasUnreachable || isUnreachable(err)
-	if w.objects > 0 && !l.unordered {
-		w.again = &position{}
-	}
 	return nil
 }
 
-// take passes an object to the adder, unless it did so before.
+// take visits an object, unless it was visited before its page broke off.
 func (w *walk) take(o *decode.Object) error {
-	at := position{o.Namespace, o.Name}
-	if w.again != nil {
-		if at.compare(*w.again) <= 0 {
-			return errUnsorted
-		}
-		*w.again = at
-		if at.compare(w.last) <= 0 {
-			return nil
-		}
-		w.again = nil
+	w.read++
+	if w.read == w.ahead && (o.Namespace != w.last.namespace || o.Name != w.last.name) {
+		return fmt.Errorf("%w: a page has other objects than before", errStartAgain)
 	}
-	w.last = at
+	if w.read <= w.ahead {
+		return nil
+	}
+	w.ahead, w.last.namespace, w.last.name = w.read, o.Namespace, o.Name
 	w.objects++
-	return w.to.Add(o)
+	return w.visit(o)
 }

@@ -69,7 +69,7 @@ type dependents struct {
 	owners   []uint64
 }
 
-func (f *found) begin(r census.Resource, _ bool) census.Visitor {
+func (f *found) begin(r census.Resource) census.Visitor {
 	return &survey{found: f, resource: r, objects: map[string]int64{}}
 }
 

@@ -30,7 +30,7 @@ const since = 1_000_000
 func newSurvey() *survey {
 	f := &Finder{Since: time.Unix(since, 0), Within: 2 * time.Minute}
 	first := &found{finder: f, seed: maphash.MakeSeed(), objects: map[listKey]int64{}}
-	return first.begin(jobs, true).(*survey)
+	return first.begin(jobs).(*survey)
 }
 
 // drawn returns objects with few prefixes, few owners and few creation IDs, in the order of storage.

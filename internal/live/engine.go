@@ -168,7 +168,7 @@ func (e *Engine) countAll(ctx context.Context) error {
 		r.store.Replace(list, uncounted)
 		r.follow(ctx)
 	})
-	begin := func(of census.Resource, _ bool) census.Visitor {
+	begin := func(of census.Resource) census.Visitor {
 		return &visitor{store: e.types.of(of.GroupResource()).store}
 	}
 	summary, err := scanner.Visit(ctx, e.Types, e.Namespace, e.asked(), begin)

@@ -52,7 +52,7 @@ func (e *Engine) list(ctx context.Context, to *store) (list *listing, skipped []
 			part.took, objects = time.Since(began), p.Objects
 		}
 	}
-	begin := func(census.Resource, bool) census.Visitor { return &visitor{store: to} }
+	begin := func(census.Resource) census.Visitor { return &visitor{store: to} }
 	summary, err := scanner.Visit(ctx, []census.Resource{to.resource}, e.Namespace, e.asked(), begin)
 	e.requests.Add(summary.Requests)
 	switch {

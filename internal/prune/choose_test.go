@@ -23,8 +23,7 @@ func choose(t rapid.TB, objects []decode.Object, target Target, criteria Criteri
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &listing{rules: rules}
-	l.Begin(true)
+	l := newListing(rules)
 	for _, o := range objects {
 		l.Visit(&o)
 	}

@@ -84,26 +84,33 @@ func (p *Plan) Chosen() (chosen, all int64) {
 // Plan lists the objects of the targets once, and returns the plan of the deletions. Plan calls progress with the
 // number of candidates found so far.
 func (p *Pruner) Plan(ctx context.Context, targets []Target, progress func(found int64)) (*Plan, error) {
+	var l *listing
 	scanner := &census.Scanner{
 		Config: p.Lists, Version: p.Version, RetryTimeout: p.RetryTimeout, Absent: p.Absent,
+	}
+	if progress != nil {
+		scanner.Progress = func(census.Progress) { progress(l.found) }
 	}
 	reader, err := scanner.Reader()
 	if err != nil {
 		return nil, err
 	}
+	reader.Selector = p.Criteria.Selector
 	plan := newPlan()
 	for _, target := range targets {
-		l := &listing{progress: progress}
-		if l.rules, err = newRules(target, p.Criteria); err != nil {
+		rules, err := newRules(target, p.Criteria)
+		if err != nil {
 			return nil, err
 		}
-		pages := census.Pages{
-			Resource: target.Resource, Selector: p.Criteria.Selector, Asked: decode.Asked{Whole: l.rules.finishes},
-		}
+		namespace := ""
 		if target.Resource.Namespaced {
-			pages.Namespace = p.Namespace
+			namespace = p.Namespace
 		}
-		if _, err := reader.Walk(ctx, pages, l); err != nil {
+		begin := func() census.Visitor {
+			l = newListing(rules)
+			return l
+		}
+		if err := reader.List(ctx, target.Resource, namespace, decode.Asked{Whole: rules.finishes}, begin); err != nil {
 			return nil, fmt.Errorf("list %s: %w", target.Resource.GroupResource(), err)
 		}
 		plan.add(l)
@@ -139,11 +146,9 @@ func (p *Plan) add(l *listing) {
 	}
 }
 
-// listing receives the objects of one resource type. listing implements census.PageVisitor.
+// listing receives the objects of one resource type. listing implements census.Visitor.
 type listing struct {
-	rules    *rules
-	progress func(int64)
-
+	rules   *rules
 	pools   map[[2]string]*Pool // by namespace and prefix
 	similar map[string]bool     // for Plan.Similar
 	nearest map[string]*pools.Near
@@ -151,21 +156,22 @@ type listing struct {
 	found   int64
 }
 
-// Begin implements census.PageVisitor.
-func (l *listing) Begin(bool) {
-	l.pools, l.similar, l.found, l.other = map[[2]string]*Pool{}, map[string]bool{}, 0, ""
-	l.nearest = map[string]*pools.Near{}
-	for named := range l.rules.named {
+func newListing(rules *rules) *listing {
+	l := &listing{
+		rules: rules, pools: map[[2]string]*Pool{}, similar: map[string]bool{}, nearest: map[string]*pools.Near{},
+	}
+	for named := range rules.named {
 		l.nearest[named] = &pools.Near{}
 	}
+	return l
 }
 
-// Visit implements census.PageVisitor.
-func (l *listing) Visit(o *decode.Object) {
+// Visit implements census.Visitor.
+func (l *listing) Visit(o *decode.Object) error {
 	prefix := l.rules.prefixOf(o)
 	if prefix == "" {
 		l.compare(o.GenerateName)
-		return
+		return nil
 	}
 	if shared := names.EffectivePrefix(o.GenerateName); len(shared) >= names.MaxPrefixLength &&
 		!l.rules.named[o.GenerateName] && l.rules.prefixes[shared] != "" && len(l.similar) < maxSimilar {
@@ -175,11 +181,15 @@ func (l *listing) Visit(o *decode.Object) {
 	reason, status := l.rules.leaves(o)
 	if reason != "" {
 		pool.Left[reason]++
-		return
+		return nil
 	}
 	pool.add(o, status)
 	l.found++
+	return nil
 }
+
+// Commit implements census.Visitor.
+func (l *listing) Commit() {}
 
 // compare offers another generateName as the nearest of the named ones. A list has equal ones in a row.
 func (l *listing) compare(other string) {
@@ -190,14 +200,6 @@ func (l *listing) compare(other string) {
 	for named, near := range l.nearest {
 		near.Offer(named, other, 1)
 	}
-}
-
-// EndPage implements census.PageVisitor.
-func (l *listing) EndPage(context.Context) error {
-	if l.progress != nil {
-		l.progress(l.found)
-	}
-	return nil
 }
 
 func (l *listing) pool(namespace, prefix string) *Pool {
@@ -238,5 +240,3 @@ func (p *Pool) creator(c decode.Creator) int8 {
 	p.Creators = append(p.Creators, Creator{Name: name})
 	return int8(len(p.Creators) - 1)
 }
-
-var _ census.PageVisitor = (*listing)(nil)
