@@ -118,7 +118,7 @@ func manyNamespaces(ctx context.Context, b *bench, cp *controlplane.ControlPlane
 		return "", err
 	}
 	return fmt.Sprintf("### %s ConfigMaps over 40 namespaces, under 10,000 prefixes\n\n%s\nTime of the audit, divided by that of the download: %s.\n\n"+
-		"%s Divided by that for a tenth of the objects: %s.\n",
+		"%s Divided by the peak memory for a tenth of the objects: %s.\n",
 		humanize.Grouped(many.objects), c.table(true),
 		b.verdict(c.seconds[1].median()/c.seconds[0].median(), 0.4), b.memoryVerdict(c.memory[1].median(), 80),
 		b.verdict(c.memory[1].median()/c.memory[2].median(), 1.1)), nil

@@ -93,7 +93,8 @@ func single(n int) (names []string, w want) {
 	return names, w
 }
 
-// named returns the same documents with fixed names, which end in five characters, too.
+// named returns the documents of single with fixed names. A fixed name is the prefix and five letters, like a
+// generated name.
 func named(n int) (names []string, w want) {
 	names, w = single(n)
 	for i, prefix := range names {

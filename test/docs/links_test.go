@@ -156,6 +156,66 @@ func TestCheckTables(t *testing.T) {
 	}
 }
 
+// No Markdown of the repository has a table that an empty line splits. GitHub shows the rows after such a line as
+// text.
+func TestTablesAreWhole(t *testing.T) {
+	command := exec.Command("git", "ls-files", "*.md")
+	command.Dir = root
+	paths, err := command.Output()
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no page: %v", err)
+	}
+	for path := range strings.Lines(string(paths)) {
+		path = strings.TrimSpace(path)
+		for _, number := range splitRows(read(t, path)) {
+			t.Errorf("%s:%d: an empty line splits the table before this row", path, number)
+		}
+	}
+}
+
+// delimiterRow matches the second row of a table.
+var delimiterRow = regexp.MustCompile(`^\|[-:| ]+\|$`)
+
+// splitRows returns the numbers of the lines that are rows after an empty line after a row, unless they begin another
+// table.
+func splitRows(text string) (numbers []int) {
+	lines, fenced := strings.Split(text, "\n"), false
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+		if strings.HasPrefix(lines[i], "```") {
+			fenced = !fenced
+		}
+		if fenced {
+			lines[i] = "code"
+		}
+	}
+	isRow := func(i int) bool { return i < len(lines) && strings.HasPrefix(lines[i], "|") }
+	for i := 2; i < len(lines); i++ {
+		begins := i+1 < len(lines) && delimiterRow.MatchString(lines[i+1])
+		if isRow(i) && lines[i-1] == "" && isRow(i-2) && !begins {
+			numbers = append(numbers, i+1)
+		}
+	}
+	return numbers
+}
+
+func TestSplitRows(t *testing.T) {
+	const table = "| a | b |\n|---|--:|\n| 1 | 2 |\n"
+	for text, want := range map[string]int{
+		table:                                  0,
+		table + "| 3 | 4 |\n":                  0,
+		table + "\n| 3 | 4 |\n| 5 | 6 |\n":     1,
+		table + "\n" + table:                   0,
+		table + "\ntext\n\n" + table:           0,
+		"  " + table + "\n  | 3 | 4 |\n":       1,
+		"```\n" + table + "\n| 3 | 4 |\n```\n": 0,
+	} {
+		if rows := splitRows(text); len(rows) != want {
+			t.Errorf("%q: lines %v", text, rows)
+		}
+	}
+}
+
 // older are the modules of older versions, which must not change.
 const older = "/test/controlplane/versions/*/*"
 

@@ -228,7 +228,8 @@ func TestExporterConfigMaps(t *testing.T) {
 	}
 }
 
-// Only a Prometheus in its namespace reaches the metrics, and all Pods of a tenant don't.
+// The NetworkPolicy lets only Prometheus Pods in the namespace monitoring read the metrics. A tenant's Pod with the
+// same label can't.
 func TestExporterNetworkPolicy(t *testing.T) {
 	t.Parallel()
 	policy := as[networkingv1.NetworkPolicy](t, deployed(t, "deploy/exporter")["NetworkPolicy"]).Spec

@@ -56,8 +56,8 @@ type Source struct {
 	Project, Version, File, Symbol string
 }
 
-// MaxOwner returns the maximum number of bytes of the owner's name, if the object itself adds some
-// bytes.
+// MaxOwner returns the maximum number of bytes of the owner's name. adds is the number of bytes that depend on the
+// owner's manifest, such as the digits of a Job's completions.
 func (c Child) MaxOwner(adds int) int { return c.Limit - c.Adds - adds }
 
 // Of returns the rows of a kind for a minor version of Kubernetes with the default feature gates.

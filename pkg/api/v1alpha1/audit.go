@@ -70,7 +70,7 @@ type AuditScope struct {
 	Top int `json:"top"`
 	// Prefixes are the effective prefixes that you named; empty for all.
 	Prefixes []string `json:"prefixes,omitempty"`
-	// ComparedWith is the creationTimestamp of the audit of --compare.
+	// ComparedWith is the creationTimestamp of the audit of --compare; absent without the flag.
 	ComparedWith *metav1.Time `json:"comparedWith,omitempty"`
 }
 
@@ -130,7 +130,8 @@ type AuditClosest struct {
 	NextCreate float64 `json:"nextCreate"`
 	// Room is the number of further creates until the chance of any failure exceeds 0.1%.
 	Room int64 `json:"room"`
-	// FailsInDays is the time until one failure is expected, as in items.
+	// FailsInDays is the time until one failure is expected, as in items; null if it is more
+	// than a year.
 	FailsInDays *float64 `json:"failsInDays"`
 }
 
@@ -176,7 +177,7 @@ type AuditFolded struct {
 	// Creators are the field managers that created the objects, at most three. Those with the most
 	// names come first.
 	Creators []Creator `json:"creators"`
-	// Measured holds the creates and deletes that a watch observed; null without --watch. It
+	// Measured holds the creates and deletes that a watch observed; absent without --watch. It
 	// leaves out prefixes that have been empty for an hour.
 	Measured *Measured `json:"measured,omitempty"`
 }
@@ -212,7 +213,7 @@ type AuditItem struct {
 	// GenerateNames are the first eight generateNames that share the name pool, if several
 	// do.
 	GenerateNames []string `json:"generateNames,omitempty"`
-	// Creators holds the creator of the newest object; empty if unknown.
+	// Creators holds the creator of the newest object; absent if unknown.
 	Creators []Creator `json:"creators,omitempty"`
 	// CreatorCount is the number of different creators seen; 64 means 64 or more. The
 	// audit checks only objects that were newer than all earlier objects of the list.
@@ -220,7 +221,7 @@ type AuditItem struct {
 	// Measured holds the creates and deletes that --watch observed; absent without --watch,
 	// and for resource types that can't be watched.
 	Measured *Measured `json:"measured,omitempty"`
-	// Growth is the change since the audit of --compare.
+	// Growth is the change since the audit of --compare; absent without the flag.
 	Growth  *Growth `json:"growth,omitempty"`
 	Retries `json:",inline"`
 	// NextCreate is the probability that the next create fails.
@@ -368,15 +369,16 @@ type Skipped struct {
 // SkipReason is a reason to skip a resource type.
 type SkipReason string
 
-// AuditGate holds the limits of the --fail-above flags, and the prefixes above them. A limit
-// is null if you did not set it.
+// AuditGate holds the limits of the --fail-above flags, and the prefixes above them.
 type AuditGate struct {
-	// FailAbove is the limit of --fail-above for the probability that the next create fails. An equal value passes.
+	// FailAbove is the limit of --fail-above for the probability that the next create fails.
+	// An equal value passes. It is null if you did not set the flag.
 	FailAbove *float64 `json:"failAbove"`
-	// FailAboveCount is the largest number of names that passes.
+	// FailAboveCount is the largest number of names that passes; null if you did not set the
+	// flag.
 	FailAboveCount *int64 `json:"failAboveCount"`
 	// FailAboveGrowth is the largest growth per day since the audit of --compare that
-	// passes.
+	// passes; absent if you did not set the flag.
 	FailAboveGrowth *float64 `json:"failAboveGrowth,omitempty"`
 	// Undecided is the number of prefixes whose growth might be above FailAboveGrowth,
 	// because the earlier audit knows only bounds.
@@ -401,6 +403,7 @@ type AuditExceeded struct {
 	// NextCreate is the probability that the next create fails, with the attempts in
 	// force. If the attempts are unknown, it assumes no retries.
 	NextCreate float64 `json:"nextCreate"`
-	// GrowthPerDay is the growth since the audit of --compare, or its lower bound.
+	// GrowthPerDay is the growth since the audit of --compare, or its lower bound; absent
+	// without the flag.
 	GrowthPerDay *float64 `json:"growthPerDay,omitempty"`
 }

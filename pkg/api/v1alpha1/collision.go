@@ -36,9 +36,9 @@ const (
 
 // CollisionVerdict is the state of the prefixes: whether creates are likely to fail with the server's attempts.
 type CollisionVerdict struct {
-	// State is ok (each prefix has room for 1,000 creates or more), risk (a prefix has room
-	// for less) or failing (a prefix has no room: the probability that its next create fails
-	// is above --probability).
+	// State is `ok` (each prefix has room for 1,000 creates or more), `risk` (a prefix has
+	// room for less) or `failing` (a prefix has no room: the probability that its next create
+	// fails is above --probability).
 	State CollisionState `json:"state"`
 	// Risk is the number of prefixes whose state is risk.
 	Risk int `json:"risk"`
@@ -131,8 +131,8 @@ const (
 // Policy is the forecast under one retry policy. If attempts is null, all fields that depend
 // on it are null.
 type Policy struct {
-	// Name is none (no retries), server (the server's own retries), client (the default of
-	// kubectl genname create) or server+client (kubectl genname create --naming=server).
+	// Name is `none` (no retries), `server` (the server's own retries), `client` (the default
+	// of kubectl genname create) or `server+client` (kubectl genname create --naming=server).
 	Name PolicyName `json:"name"`
 	// Attempts is the number of attempts per create, including the first; null if unknown.
 	Attempts *int `json:"attempts"`

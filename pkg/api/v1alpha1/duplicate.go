@@ -128,8 +128,8 @@ type DuplicateObject struct {
 	// in a field outside of metadata, and the types of the objects that it owns.
 	ReferredBy []DuplicateReference `json:"referredBy"`
 	// Proposed is true if -o name prints the object. It is at least two minutes old, and at
-	// least two seconds younger than the other object of its pair. Something refers to the
-	// other object, and nothing refers to this one.
+	// least two seconds younger than the other object of its pair. Nothing refers to it. If the
+	// pair has an owner, the owner refers to the other object. Otherwise, something else does.
 	Proposed bool `json:"proposed"`
 }
 

@@ -196,8 +196,8 @@ func TestNotices(t *testing.T) {
 	}
 }
 
-// Messages about an unreachable server and the pauses of a polite scan appear where notices
-// do: above the progress of the first count, and later in the place of the watch.
+// During the first count, the audit prints three kinds of text as lines: notices, messages about an unreachable
+// server, and pauses of a polite scan.
 func TestReportsWhileItCounts(t *testing.T) {
 	notices := make(chan string) // nothing stays in it
 	w := &watched{run: newRun(t), engine: live.New(census.Scanner{})}

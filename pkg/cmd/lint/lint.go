@@ -110,7 +110,8 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 
 			The exit code is 3 if there are findings of the level of --fail-on or worse. Otherwise it
 			is 1 if lint can't read a file. In a directory, lint skips templates, files without
-			Kubernetes objects, and symbolic links to directories.`),
+			Kubernetes objects, symbolic links to directories, and invalid YAML without apiVersion
+			and kind.`),
 		Example: templates.Examples(`
 			# Check a manifest
 			kubectl genname lint -f job.yaml
