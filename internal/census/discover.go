@@ -108,7 +108,8 @@ func withoutExcluded(resources []Resource) ([]Resource, []Skipped) {
 
 // Resolve finds the types that a user names, with the syntax of kubectl get. One argument can have several names,
 // separated by commas. A name is plural, singular or short, and can end in .GROUP or .VERSION.GROUP. Resolve returns
-// each type once. Resolve skips only excluded types. The error for an unknown type is that of kubectl.
+// each type once, in the version that is named first. Resolve skips only excluded types. The error for an unknown type
+// is that of kubectl.
 func Resolve(mapper meta.RESTMapper, args []string) ([]Resource, []Skipped, error) {
 	var found []Resource
 	for _, arg := range args {
@@ -117,14 +118,18 @@ func Resolve(mapper meta.RESTMapper, args []string) ([]Resource, []Skipped, erro
 			if err != nil {
 				return nil, nil, err
 			}
-			r := resourceFor(mapping)
-			if !slices.Contains(found, r) {
+			if r := resourceFor(mapping); !Contains(found, r) {
 				found = append(found, r)
 			}
 		}
 	}
 	found, skipped := withoutExcluded(found)
 	return found, skipped, nil
+}
+
+// Contains reports whether types have a type, in any version. All versions of a type have the same objects.
+func Contains(types []Resource, r Resource) bool {
+	return slices.ContainsFunc(types, func(other Resource) bool { return other.GroupResource() == r.GroupResource() })
 }
 
 // ResourceOf returns the resource type of a kind.

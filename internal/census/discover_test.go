@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -50,5 +51,21 @@ func TestDiscoverInPart(t *testing.T) {
 		Group: "dead.example.dev", Reason: Undiscovered, Message: "discover dead.example.dev/v1: stale GroupVersion discovery",
 	}) || skipped[1].Group != "not/a/version" {
 		t.Errorf("%+v", skipped)
+	}
+}
+
+// A type that is named in two versions is one type, in the version that is named first.
+func TestResolve(t *testing.T) {
+	mapper := meta.NewDefaultRESTMapper(nil)
+	for _, version := range []string{"v1", "v2"} {
+		kind := schema.GroupVersionKind{Group: "autoscaling", Version: version, Kind: "HorizontalPodAutoscaler"}
+		mapper.Add(kind, meta.RESTScopeNamespace)
+	}
+	const v1, v2 = "horizontalpodautoscalers.v1.autoscaling", "horizontalpodautoscalers.v2.autoscaling"
+	for _, args := range [][]string{{v2 + "," + v1}, {v2, v1, v2}} {
+		found, _, err := Resolve(mapper, args)
+		if err != nil || len(found) != 1 || found[0].Version != "v2" {
+			t.Errorf("%q: %+v, %v", args, found, err)
+		}
 	}
 }

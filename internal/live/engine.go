@@ -328,13 +328,12 @@ func (e *Engine) drop(r *reflector) {
 func (e *Engine) lost(ctx context.Context, found []census.Resource) (lost []schema.GroupResource) {
 	var doubtful []census.Resource
 	for _, r := range e.types.list() {
-		resource := r.resource.GroupResource()
 		switch {
-		case slices.ContainsFunc(found, func(f census.Resource) bool { return f.GroupResource() == resource }):
+		case census.Contains(found, r.resource):
 		case !r.store.look().listedAt.IsZero():
 			doubtful = append(doubtful, r.resource)
 		default:
-			lost = append(lost, resource)
+			lost = append(lost, r.resource.GroupResource())
 		}
 	}
 	_, skipped := e.numbers(ctx, doubtful, e.Scanner.RetryTimeout)

@@ -218,15 +218,17 @@ func (e *exporting) mustNotDecrease(before map[string]float64) {
 	}
 }
 
-// A named type that the server doesn't have doesn't stop the exporter, which reports its scope.
+// A named type that the server doesn't have doesn't stop the exporter, and neither does a type that is named in two
+// versions. The exporter reports its scope.
 func TestExporterOfAMissingType(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, single)
-	e := export(t, harness.As(t, single.Admin()), "configmaps,nosuchtypes", "-n", ns)
+	const types = "configmaps,hpa,horizontalpodautoscalers.v1.autoscaling,nosuchtypes"
+	e := export(t, harness.As(t, single.Admin()), types, "-n", ns)
 	e.ready()
 	e.until(`genname_resource_skipped{group="",reason="notFound",resource="nosuchtypes"}`, 1)
 	e.prints("nosuchtypes")
-	e.prints(`Counting configmaps,nosuchtypes in the namespace "` + ns + `". To count all namespaces, use -A`)
+	e.prints(`Counting `+types+` in the namespace "` + ns + `". To count all namespaces, use -A`)
 	if code, page := e.get(e.metrics); code != http.StatusOK || !strings.Contains(page, ns) {
 		t.Errorf("the page at /: %d %s", code, page)
 	}

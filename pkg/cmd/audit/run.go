@@ -144,7 +144,7 @@ func (r *run) resolve(ctx context.Context) (err error) {
 		}
 		r.skipped = append(r.skipped, skipped...)
 		for _, t := range found {
-			if !slices.Contains(r.types, t) {
+			if !census.Contains(r.types, t) {
 				r.types = append(r.types, t)
 			}
 			about.PrefixesOf[t.GroupResource()] = withPrefix(about.PrefixesOf[t.GroupResource()], prefix)

@@ -98,7 +98,7 @@ func (o *options) resolve(
 			return nil, nil, nil, err
 		default:
 			skipped = append(skipped, excluded...)
-			isKnown := func(r census.Resource) bool { return slices.Contains(known, r) }
+			isKnown := func(r census.Resource) bool { return census.Contains(known, r) }
 			known = append(known, slices.DeleteFunc(found, isKnown)...)
 		}
 	}

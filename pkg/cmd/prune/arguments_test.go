@@ -7,9 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
@@ -37,6 +39,18 @@ func TestParseTargets(t *testing.T) {
 		if got, err := parseTargets(args); err == nil {
 			t.Errorf("%q: %v", args, got)
 		}
+	}
+}
+
+// A type that is named in two versions is one target, so that the plan has each object once.
+func TestTargetsOfOneType(t *testing.T) {
+	r := &run{}
+	for prefix, version := range map[string]string{"a-": "v1", "b-": "v2"} {
+		kind := schema.GroupVersionResource{Group: "autoscaling", Version: version, Resource: "horizontalpodautoscalers"}
+		r.add(census.Resource{GroupVersionResource: kind}, prefix)
+	}
+	if len(r.targets) != 1 || len(r.targets[0].Prefixes) != 2 {
+		t.Errorf("%+v", r.targets)
 	}
 }
 

@@ -144,7 +144,8 @@ func (r *run) openSaver() (err error) {
 
 // add adds a prefix of a resource.
 func (r *run) add(resource census.Resource, prefix string) {
-	at := slices.IndexFunc(r.targets, func(t prune.Target) bool { return t.Resource == resource })
+	isOf := func(t prune.Target) bool { return t.Resource.GroupResource() == resource.GroupResource() }
+	at := slices.IndexFunc(r.targets, isOf)
 	if at < 0 {
 		at = len(r.targets)
 		r.targets = append(r.targets, prune.Target{Resource: resource})

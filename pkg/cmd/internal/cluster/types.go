@@ -60,21 +60,14 @@ func (t *Types) take(found []census.Resource, skipped []census.Skipped) []census
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.named {
-		return slices.DeleteFunc(found, func(r census.Resource) bool { return !contains(t.known, r) })
+		return slices.DeleteFunc(found, func(r census.Resource) bool { return !census.Contains(t.known, r) })
 	}
 	for _, r := range t.known {
 		hides := func(s census.Skipped) bool { return s.Resource == "" && s.Group == r.Group }
-		if slices.ContainsFunc(skipped, hides) && !contains(found, r) {
+		if slices.ContainsFunc(skipped, hides) && !census.Contains(found, r) {
 			found = append(found, r)
 		}
 	}
 	t.known, t.skipped = found, skipped
 	return found
-}
-
-// contains reports whether types have a type, in whatever version.
-func contains(types []census.Resource, r census.Resource) bool {
-	return slices.ContainsFunc(types, func(other census.Resource) bool {
-		return other.GroupResource() == r.GroupResource()
-	})
 }
