@@ -60,7 +60,6 @@ type Engine struct {
 	Notify func(Notice)
 
 	counted chan struct{}
-	ended   chan struct{}  // closed when Run returns
 	rounds  chan struct{}  // held during a round of discovery and numbers
 	lists   chan struct{}  // has an element for each list in progress
 	running sync.WaitGroup // goroutines
@@ -104,7 +103,7 @@ const (
 // New returns an engine. The caller then sets its fields.
 func New(scanner census.Scanner) *Engine {
 	return &Engine{
-		Scanner: scanner, counted: make(chan struct{}), ended: make(chan struct{}),
+		Scanner: scanner, counted: make(chan struct{}),
 		rounds: make(chan struct{}, 1), lists: make(chan struct{}, listsAtOnce),
 	}
 }
@@ -118,7 +117,6 @@ func (e *Engine) Counted() <-chan struct{} { return e.counted }
 // Run counts all types, and then keeps the counts up to date until ctx ends. An error is about the configuration.
 // Run returns it before it sends a request.
 func (e *Engine) Run(ctx context.Context) error {
-	defer close(e.ended)
 	if err := e.connect(); err != nil {
 		return err
 	}
@@ -215,7 +213,7 @@ func (e *Engine) report(n Notice) {
 
 // newReflector returns the reflector of a type that has not been listed.
 func (e *Engine) newReflector(resource census.Resource) *reflector {
-	return &reflector{Engine: e, resource: resource, store: newStore(resource, &e.Policy, &e.rules, &e.clock, e.ended)}
+	return &reflector{Engine: e, resource: resource, store: newStore(resource, &e.Policy, &e.rules, &e.clock)}
 }
 
 // reportCrowd reports once that the type has too many prefixes.

@@ -106,7 +106,7 @@ func prepare(server *fakeapi.Server, types ...census.Resource) *started {
 
 // newTestStore returns a store of Pods with a MinCount of 5.
 func newTestStore() *store {
-	s := newStore(pods, &Policy{MinCount: 5}, &pools.Rules{MinCount: 5}, &clock{}, make(chan struct{}))
+	s := newStore(pods, &Policy{MinCount: 5}, &pools.Rules{MinCount: 5}, &clock{})
 	s.standing.state = watched
 	return s
 }

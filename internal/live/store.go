@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"strconv"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -26,17 +27,15 @@ type Policy struct {
 	Takes func(resource schema.GroupResource, prefix string) bool
 }
 
-// store has the counts of one resource type, and its state. Only the store's own goroutine accesses the fields of the
-// store. Other goroutines call do.
+// store has the counts of one resource type, and its state. Several goroutines use a store, so each of them accesses
+// the fields below mu only in do.
 type store struct {
 	resource census.Resource
 	policy   *Policy
 	rules    *pools.Rules
 	clock    *clock
-	calls    chan func()
-	ended    <-chan struct{}
 
-	// Only the store's goroutine accesses the fields below.
+	mu sync.Mutex // guards the fields below
 	outline
 	comparison comparison
 	set        *pools.Set
@@ -88,36 +87,18 @@ var (
 	errStale     = errors.New("objects were deleted while the list was read several times")
 )
 
-// newStore returns a store whose goroutine ends when ended is closed. After that, one goroutine at a time can use
-// the store.
-func newStore(r census.Resource, policy *Policy, rules *pools.Rules, clock *clock, ended <-chan struct{}) *store {
-	s := &store{resource: r, policy: policy, rules: rules, clock: clock, calls: make(chan func()), ended: ended}
+// newStore returns a store of a type that has not been listed.
+func newStore(r census.Resource, policy *Policy, rules *pools.Rules, clock *clock) *store {
+	s := &store{resource: r, policy: policy, rules: rules, clock: clock}
 	s.reset()
-	go s.own()
 	return s
 }
 
-// own runs the functions that do passes, until the end.
-func (s *store) own() {
-	for {
-		select {
-		case f := <-s.calls:
-			f()
-		case <-s.ended:
-			return
-		}
-	}
-}
-
-// do runs f in the store's goroutine, and waits for its end. f must not call do.
+// do runs f while no other goroutine is in do. f must not call do.
 func (s *store) do(f func()) {
-	done := make(chan struct{})
-	select {
-	case s.calls <- func() { defer close(done); f() }:
-		<-done
-	case <-s.ended:
-		f()
-	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
 }
 
 // look returns a copy of the outline.

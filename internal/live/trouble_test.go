@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -212,6 +214,32 @@ func TestDiscoveryForgets(t *testing.T) {
 	e.hasRuns(t, 6)
 	if len(e.notices(Vanished)) != 1 || len(e.notices(Appeared)) != 1 {
 		t.Errorf("%+v", e.reported)
+	}
+}
+
+// The counts of a type that is gone are freed. An exporter runs for months, and a type can be removed and installed
+// each day.
+func TestCountsOfAGoneTypeAreFreed(t *testing.T) {
+	e := prepare(newFakeServer(t, 1))
+	for name, leave := range map[string]func(*reflector){
+		"it is dropped": e.drop,
+		"its requests fail": func(r *reflector) {
+			r.noteFailure(t.Context(), census.Skipped{Resource: "pods", Reason: census.NotFound}, time.Now())
+		},
+		"it is discovered again": func(r *reflector) {
+			r.store.standing.state = gone
+			e.discovered(pods)
+		},
+	} {
+		r := e.reflectorOf(t, pods)
+		counts := weak.Make(r.store)
+		leave(r)
+		if e.types.of(pods.GroupResource()) == r {
+			t.Errorf("%s: the reflector is still used", name)
+		}
+		if runtime.GC(); counts.Value() != nil {
+			t.Errorf("%s: the counts are still in memory", name)
+		}
 	}
 }
 
@@ -565,7 +593,7 @@ func TestOneRequestAtATime(t *testing.T) {
 	var all sync.WaitGroup
 	for range listsAtOnce {
 		all.Go(func() {
-			e.list(t.Context(), newStore(jobs, &e.Policy, &e.rules, &clock{}, e.ended))
+			e.list(t.Context(), newStore(jobs, &e.Policy, &e.rules, &clock{}))
 		})
 		all.Go(func() { e.poll(t.Context()) })
 	}
