@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/test/censustest"
@@ -80,6 +83,52 @@ func visit(s *store, objects ...*decode.Object) {
 		_ = v.Visit(o)
 	}
 	v.Commit()
+}
+
+// A client-generated prefix is reported as if its type had just been counted, whatever updates and interrupted lists
+// there were. Two names that only begin like those of the prefix hide it.
+func TestClientGeneratedPrefix(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		random := rand.New(rand.NewPCG(1, 1))
+		var all []*decode.Object
+		for range 20 {
+			all = append(all, &decode.Object{Namespace: "prod", Name: generated("run-", random)})
+		}
+		for _, name := range []string{"run-00001", "run-0000a", "run-eeeee"} {
+			all = append(all, &decode.Object{Namespace: "prod", Name: name})
+		}
+		k, alive := newTestStore(), slices.Clone(all[:20])
+		for range rapid.IntRange(1, 20).Draw(t, "steps") {
+			o := rapid.SampledFrom(all[15:]).Draw(t, "object")
+			at := slices.Index(alive, o)
+			switch what := rapid.IntRange(0, 2).Draw(t, "what"); {
+			case what == 0 || k.listedAt.IsZero():
+				k.beginSweep()
+				interrupted := &visitor{store: k}
+				for _, o := range alive {
+					_ = interrupted.Visit(o)
+				}
+				interrupted.flush()
+				visit(k, alive...)
+				k.ReplaceAfterGap(&listing{}, nil)
+			case at < 0:
+				k.change(changed{what: decode.Added, object: o})
+				alive = append(alive, o)
+			case what == 1:
+				k.change(changed{what: decode.Deleted, object: o})
+				alive = slices.Delete(alive, at, at+1)
+			default:
+				k.change(changed{what: decode.Modified, object: o})
+			}
+		}
+		fresh := newTestStore()
+		fresh.beginSweep()
+		visit(fresh, alive...)
+		fresh.Replace(&listing{}, watched)
+		if got, want := k.rowsOf()["run-"].Pool.Names, fresh.rowsOf()["run-"].Pool.Names; got != want {
+			t.Fatalf("%d names, want %d", got, want)
+		}
+	})
 }
 
 // An empty name pool goes an hour after its last event.

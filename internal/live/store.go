@@ -172,12 +172,10 @@ func (s *store) change(c changed) {
 	case c.what == decode.Deleted:
 		delete(s.members, key)
 		s.deleted(m, c)
-	case known:
-		s.members[key], _ = s.set.Update(m, c.object)
-	case c.what == decode.Added:
+	case c.what == decode.Added && !known:
 		s.created(key, c)
 	default:
-		s.add(key, c.object)
+		s.keep(key, s.set.Update(m, c.object))
 	}
 }
 
@@ -191,22 +189,22 @@ func (s *store) concerns(o *decode.Object) bool {
 	return prefix == "" || s.policy.Takes(s.resource.GroupResource(), prefix)
 }
 
-// add counts an object that exists. add reports whether the object is in a name pool.
-func (s *store) add(key uint64, o *decode.Object) (pools.Member, bool) {
-	m := s.set.Add(o)
-	_, ok := m.In()
-	if ok {
+// keep keeps an object as a member if it is in a name pool. keep reports whether it is.
+func (s *store) keep(key uint64, m pools.Member) (is bool) {
+	if _, is = m.In(); is {
 		s.members[key] = m
+	} else {
+		delete(s.members, key)
 	}
-	return m, ok
+	return is
 }
 
 // created counts a new object.
 func (s *store) created(key uint64, c changed) {
 	prefix, isGenerated := pools.Of(c.object)
 	_, counts := s.set.Get(c.object.Namespace, prefix)
-	m, ok := s.add(key, c.object)
-	if !ok {
+	m := s.set.Add(c.object)
+	if !s.keep(key, m) {
 		return
 	}
 	number, _ := m.In()

@@ -23,8 +23,9 @@ type listing struct {
 
 // sweep is the comparison with a list that is being read. sweep covers all attempts to read the list.
 type sweep struct {
-	newest int64 // latest creationTimestamp before the list
-	listed int   // number of objects in name pools, in committed visitors
+	newest int64    // latest creationTimestamp before the list
+	listed int      // number of objects in name pools, in committed visitors
+	others []uint64 // results of pools.OtherOf, in committed visitors
 }
 
 // atOnce is the number of objects that a visitor passes to the store at a time.
@@ -35,6 +36,7 @@ type visitor struct {
 	store   *store
 	objects []decode.Object
 	listed  int
+	others  []uint64
 }
 
 // beginSweep prepares the store for a list of its type.
@@ -45,16 +47,18 @@ func (s *store) beginSweep() {
 			s.sweep = &sweep{newest: s.at.newest}
 			old |= pools.Appeared
 		}
-		s.sweep.listed = 0
+		s.sweep.listed, s.sweep.others = 0, nil
 		for key, m := range s.members {
 			s.members[key] = m.Without(old)
 		}
-		s.set.ForgetOthers()
 	})
 }
 
 // Visit implements census.Visitor.
 func (v *visitor) Visit(o *decode.Object) error {
+	if hash, counts := pools.OtherOf(o); counts {
+		v.others = append(v.others, hash)
+	}
 	kept := *o
 	kept.Owners = nil // the decoder reuses them
 	if v.objects = append(v.objects, kept); len(v.objects) == atOnce {
@@ -66,7 +70,10 @@ func (v *visitor) Visit(o *decode.Object) error {
 // Commit implements census.Visitor.
 func (v *visitor) Commit() {
 	v.flush()
-	v.store.do(func() { v.store.sweep.listed += v.listed })
+	v.store.do(func() {
+		sweep := v.store.sweep
+		sweep.listed, sweep.others = sweep.listed+v.listed, append(sweep.others, v.others...)
+	})
 }
 
 func (v *visitor) flush() {
@@ -90,17 +97,10 @@ func (s *store) see(o *decode.Object) bool {
 	}
 	key := keyOf(o)
 	m, known := s.members[key]
-	if known {
-		m, _ = s.set.Update(m, o)
-	} else {
-		m = s.set.Add(o).With(pools.Appeared)
+	if m = s.set.Update(m, o).With(pools.Listed); !known {
+		m = m.With(pools.Appeared)
 	}
-	if _, ok := m.In(); !ok {
-		delete(s.members, key)
-		return false
-	}
-	s.members[key] = m.With(pools.Listed)
-	return true
+	return s.keep(key, m)
 }
 
 // isStale reports whether the list must be read again. An earlier attempt to read the list might have flagged an
@@ -169,9 +169,10 @@ func (s *store) ReplaceAfterGap(list *listing, cause error) (from time.Time) {
 	return from
 }
 
-// leave removes the members that the list doesn't have. leave calls deleted for each member that was counted before
+// leave removes the objects that the list doesn't have. leave calls deleted for each member that was counted before
 // the list.
 func (s *store) leave(deleted func(pools.Member)) {
+	s.set.ReplaceOthers(s.sweep.others)
 	for key, m := range s.members {
 		if m.Has(pools.Listed) {
 			continue

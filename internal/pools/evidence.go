@@ -103,11 +103,12 @@ func isPlain(text string) bool {
 	return true
 }
 
-// otherStem returns a name without its last five characters, if these are in [a-z0-9]. Otherwise it returns "".
-// The caller has checked that not all five are in the server's alphabet.
+// otherStem returns a name without its last five characters, if these are in [a-z0-9] and not all in the server's
+// alphabet. Otherwise otherStem returns "".
 func otherStem(name string) string {
 	cut := len(name) - names.SuffixLength
-	if cut < 1 || len(name) > names.MaxLength || !isPlain(name[cut:]) {
+	_, _, generated := names.Split(name)
+	if generated || cut < 1 || len(name) > names.MaxLength || !isPlain(name[cut:]) {
 		return ""
 	}
 	return name[:cut]

@@ -33,8 +33,8 @@ type Set struct {
 	last     *space            // the namespace of the last object, because lists are sorted by namespace
 	chunks   [][]counts
 	free     []uint32
-	// others counts names that end in five letters and digits which are not all in the server's alphabet. The key
-	// is a hash of the text before these characters.
+	// others counts names that end in five letters and digits which are not all in the server's alphabet. Such a name is
+	// never in a pool. The key is a hash of the namespace and of the text before these characters.
 	others map[uint64]int32
 	// declared and undeclared are the numbers of pools that were created for a generateName, or not.
 	declared, undeclared int
@@ -136,13 +136,20 @@ func (s *Set) Remove(m Member, o *decode.Object) {
 	}
 }
 
-// Update counts an object that has changed. Update reports whether this changes the counts.
-func (s *Set) Update(m Member, o *decode.Object) (now Member, changed bool) {
-	if now, _ = s.member(o); now == m.Without(Listed|Appeared) {
-		return m, false
+// Update counts an object that has changed, and can move it into or out of a pool. The zero value of m is an object in
+// no pool. Update doesn't change others, because an object keeps its name.
+func (s *Set) Update(m Member, o *decode.Object) Member {
+	now, created := s.member(o)
+	if now = now.With(Flag(m.pool & flags)); now == m {
+		return m
 	}
-	s.Remove(m, nil)
-	return s.Add(o).With(Flag(m.pool & flags)), true
+	if _, ok := m.In(); ok {
+		s.at(m.index()).remove(s.rules, m)
+	}
+	if _, ok := now.In(); ok {
+		s.at(now.index()).add(s.rules, o, created, now)
+	}
+	return now
 }
 
 // member returns the description of o in the set. created is the prefix of its pool if the pool is new.
@@ -242,14 +249,23 @@ type place struct{ namespace, prefix string }
 
 // addOther counts the name of an object without a pool. Such names can show that similar names aren't generated.
 func (s *Set) addOther(o *decode.Object, by int32) {
-	stem := otherStem(o.Name)
-	if stem == "" {
+	hash, counts := OtherOf(o)
+	if !counts {
 		return
 	}
-	hash := otherOf(o.Namespace, stem)
 	if s.others[hash] += by; s.others[hash] <= 0 {
 		delete(s.others, hash)
 	}
+}
+
+// OtherOf returns a hash of the beginning of a name that can show that similar names aren't generated. counts is false
+// for all other names.
+func OtherOf(o *decode.Object) (hash uint64, counts bool) {
+	stem := otherStem(o.Name)
+	if stem == "" {
+		return 0, false
+	}
+	return otherOf(o.Namespace, stem), true
 }
 
 func otherOf(namespace, stem string) uint64 {
@@ -307,8 +323,13 @@ func (s *Set) Number(namespace, prefix string) (number uint32, ok bool) {
 // Names returns the number of objects in a pool, whether it counts or not.
 func (s *Set) Names(number uint32) int64 { return int64(s.at(number).names) }
 
-// ForgetOthers forgets the objects in no pool, which are added again.
-func (s *Set) ForgetOthers() { clear(s.others) }
+// ReplaceOthers replaces the counts of the names of others. The hashes are results of OtherOf.
+func (s *Set) ReplaceOthers(hashes []uint64) {
+	clear(s.others)
+	for _, hash := range hashes {
+		s.others[hash]++
+	}
+}
 
 // Forget removes the pools without names for which old returns true. old gets the number of the pool.
 func (s *Set) Forget(old func(pool uint32) bool) {
