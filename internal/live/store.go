@@ -202,7 +202,7 @@ func (s *store) keep(key uint64, m pools.Member) (is bool) {
 // created counts a new object.
 func (s *store) created(key uint64, c changed) {
 	prefix, isGenerated := pools.Of(c.object)
-	_, counts := s.set.Get(c.object.Namespace, prefix)
+	counted := s.set.Counts(c.object.Namespace, prefix)
 	m := s.set.Add(c.object)
 	if !s.keep(key, m) {
 		return
@@ -216,16 +216,9 @@ func (s *store) created(key uint64, c changed) {
 	} else {
 		a.happened(c.since, c.at, 1, 0)
 	}
-	if counts || isGenerated || s.counts(c.object) {
+	if counted || isGenerated || s.set.Counts(c.object.Namespace, prefix) {
 		s.totals.creates++
 	}
-}
-
-// counts reports whether the name pool of an object is reported.
-func (s *store) counts(o *decode.Object) bool {
-	prefix, _ := pools.Of(o)
-	_, counts := s.set.Get(o.Namespace, prefix)
-	return counts
 }
 
 // deleted counts a deleted object.

@@ -301,15 +301,15 @@ func (s *Set) Numbered() iter.Seq2[uint32, *Pool] {
 	}
 }
 
-// Get returns a pool, and reports whether it counts.
-func (s *Set) Get(namespace, prefix string) (pool Pool, counts bool) {
-	i, ok := s.Number(namespace, prefix)
+// Counts reports whether a pool is reported.
+func (s *Set) Counts(namespace, prefix string) bool {
+	number, ok := s.Number(namespace, prefix)
 	if !ok {
-		return pool, false
+		return false
 	}
-	key, c := place{namespace, prefix}, s.at(i)
-	counts, clientGenerated := s.decide(key, c)
-	return s.pool(key, c, clientGenerated), counts && c.chosen > 0
+	c := s.at(number)
+	counts, _ := s.decide(place{namespace, prefix}, c)
+	return counts && c.chosen > 0
 }
 
 // Number returns the number of a pool, whether it counts or not.

@@ -31,7 +31,7 @@ func TestOf(t *testing.T) {
 // A lookup of a pool that doesn't exist changes nothing.
 func TestLookup(t *testing.T) {
 	s := New(jobs, &Rules{})
-	if _, counts := s.Get("n", "p-"); counts || len(s.spaces) > 0 {
+	if counts := s.Counts("n", "p-"); counts || len(s.spaces) > 0 {
 		t.Errorf("%v, %d namespaces", counts, len(s.spaces))
 	}
 }
@@ -52,8 +52,9 @@ func TestLimit(t *testing.T) {
 		t.Errorf("%+v", pools)
 	}
 	s.Remove(last, nil)
-	if pool, counts := s.Get("n", Other); pool.Names != 5 || !counts || s.Objects() != 19 {
-		t.Errorf("after a delete: %+v, %v, %d objects", pool, counts, s.Objects())
+	number, _ := s.Number("n", Other)
+	if names, counts := s.Names(number), s.Counts("n", Other); names != 5 || !counts || s.Objects() != 19 {
+		t.Errorf("after a delete: %d names, %v, %d objects", names, counts, s.Objects())
 	}
 }
 
