@@ -42,10 +42,8 @@ type ResourceCount struct {
 	// Names is the number of names under prefixes. Creates is the number of names that were created since the
 	// first list. After a gap, Creates is a lower bound.
 	Names, Creates int64
-	// Crowded reports that the type has more than MaxPrefixes prefixes. Names under further prefixes count
-	// together. Other is the number of these names.
-	Crowded bool
-	Other   int64
+	// Other is the number of names that count together, because the type has more than MaxPrefixes prefixes.
+	Other int64
 	// Restarts is the number of watches that failed. Events is the number of events. Gaps is the number of lists
 	// after lost events.
 	Restarts, Events int64
@@ -145,7 +143,7 @@ func (s *store) addTo(all *Snapshot, named bool) {
 
 func (s *store) count() ResourceCount {
 	c := ResourceCount{
-		Resource: s.resource, Counted: !s.listedAt.IsZero(), Creates: s.totals.creates, Crowded: s.set.Overflowed(),
+		Resource: s.resource, Counted: !s.listedAt.IsZero(), Creates: s.totals.creates,
 		Restarts: s.standing.restarts, Events: s.totals.events, Gaps: s.totals.gaps,
 	}
 	c.Names, c.Other = s.set.Prefixed()

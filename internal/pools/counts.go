@@ -208,7 +208,7 @@ func (h *hashes) addCreator(from origin, name string) {
 	}
 }
 
-// seed is the seed of all hashes, so that sets can be merged.
+// seed is the seed of all hashes, so that hashes of several sets can be compared.
 var seed = maphash.MakeSeed()
 
 // hash returns the hash of a controller, or of a manager if there is no controller.

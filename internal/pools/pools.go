@@ -26,12 +26,10 @@ import (
 const (
 	// Windows is the number of times in Rules.Since.
 	Windows = 2
-	// MaxCreators limits the different creators that are counted per pool.
-	MaxCreators = maxHashes
 	// MaxRawPrefixes limits the different generateNames that are counted per pool.
 	MaxRawPrefixes = maxHashes
 
-	maxHashes = 64
+	maxHashes = 64 // limits the different creators, too
 	// maxGenerateNames limits the generateNames that are kept per pool.
 	maxGenerateNames = 8
 	// Other is the prefix that stands for the pools of a namespace above Rules.Limit.
@@ -73,7 +71,7 @@ type Pool struct {
 	// Oldest and Newest are the first and the last creationTimestamp of the objects, or zero if unknown.
 	Oldest, Newest time.Time
 	// Creator is the creator of the newest object. HasCreationID is true if that object has a creation
-	// ID of this plugin. Creators is the number of different creators. MaxCreators means that or more.
+	// ID of this plugin. Creators is the number of different creators, up to 64.
 	Creator       decode.Creator
 	HasCreationID bool
 	Creators      int
