@@ -145,26 +145,26 @@ func TestFolded(t *testing.T) {
 
 // A rate is that of the shortest window with enough changes, and not before ten seconds.
 func TestRatePerDay(t *testing.T) {
-	windows := func(rates ...float64) (all []live.Rate) {
-		for _, rate := range rates {
-			all = append(all, live.Rate{CreatesPerDay: rate, DeletesPerDay: rate / 4})
-		}
-		return all
-	}
+	type windows [len(live.Windows)]float64 // creates per day, four times as many as deletes
 	const second = 86_400
 	for _, test := range []struct {
 		name    string
-		windows []live.Rate
+		windows windows
 		seconds float64
 		want    float64 // negative for none
 	}{
-		{"too early", windows(20*second, 20*second, 20*second, 20*second), 9.9, -1},
-		{"fast", windows(20*second, 3*second, 2*second, second), 10, 15 * second},
-		{"a few a minute", windows(second/20, second/30, second/60, second/90), 3600, 0.75 * second / 30},
-		{"few in all", windows(60, 50, 40, 30), 7200, 22.5},
-		{"nothing", windows(0, 0, 0, 0), 7200, 0},
+		{"too early", windows{20 * second, 20 * second, 20 * second, 20 * second}, 9.9, -1},
+		{"fast", windows{20 * second, 3 * second, 2 * second, second}, 10, 15 * second},
+		{"a few a minute", windows{second / 20, second / 30, second / 60, second / 90}, 3600, 0.75 * second / 30},
+		{"few in all", windows{60, 50, 40, 30}, 7200, 22.5},
+		{"nothing", windows{}, 7200, 0},
 	} {
-		if got := ratePerDay(test.windows, test.seconds); math.IsNaN(got) != (test.want < 0) || math.Abs(got-test.want) > 1e-9 && test.want >= 0 {
+		var sums live.Weighed
+		for i, rate := range test.windows {
+			days := live.Days(live.Windows[i], test.seconds)
+			sums[i].Creates, sums[i].Deletes = rate*days, rate/4*days
+		}
+		if got := ratePerDay(sums, test.seconds); math.IsNaN(got) != (test.want < 0) || math.Abs(got-test.want) > 1e-6 && test.want >= 0 {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}

@@ -20,22 +20,16 @@ func secondsOf(r *live.Row) float64 {
 
 // measured returns the creates and deletes of a row, or nil if it isn't watched.
 func measured(r *live.Row) *v1alpha1.Measured {
-	seconds := secondsOf(r)
-	if seconds == 0 {
-		return nil
-	}
-	return &v1alpha1.Measured{
-		Creates: r.Creates, Deletes: r.Deletes, Seconds: seconds, Gaps: r.Gaps,
-		RatePerDay: finite(ratePerDay(r.Rates[:], seconds)),
-	}
+	c := changes{r.Creates, r.Deletes, r.Gaps, secondsOf(r), r.Weighed}
+	return c.measured()
 }
 
-// changes has the creates and deletes of several name pools. The windows have sums of weights, as in internal/live.
+// changes has the creates and deletes of one or several name pools.
 type changes struct {
 	creates, deletes int64
 	gaps             int
 	seconds          float64 // seconds since the watch began
-	weighed          [len(live.Windows)]live.Rate
+	weighed          live.Weighed
 }
 
 // add adds a row.
@@ -45,13 +39,11 @@ func (c *changes) add(r *live.Row) {
 	}
 	c.creates, c.deletes = c.creates+r.Creates, c.deletes+r.Deletes
 	c.gaps, c.seconds = max(c.gaps, r.Gaps), max(c.seconds, r.At.Sub(r.Began).Seconds())
-	for i, rate := range r.Rates {
-		ago := r.At.Sub(r.Since)
-		days := daysOf(live.Windows[i], ago)
-		c.weighed[i].CreatesPerDay += rate.CreatesPerDay * days
-		c.weighed[i].DeletesPerDay += rate.DeletesPerDay * days
-		if r.Since.After(r.Began) {
-			c.weighed[i].CreatesPerDay += math.Exp(-ago.Seconds() / live.Windows[i].Seconds())
+	for i, sums := range r.Weighed {
+		c.weighed[i].Creates += sums.Creates
+		c.weighed[i].Deletes += sums.Deletes
+		if r.Since.After(r.Began) { // the first create is not in r.Weighed
+			c.weighed[i].Creates += math.Exp(-r.At.Sub(r.Since).Seconds() / live.Windows[i].Seconds())
 		}
 	}
 }
@@ -61,21 +53,22 @@ func (c *changes) measured() *v1alpha1.Measured {
 	if c.seconds <= 0 {
 		return nil
 	}
-	rates := c.weighed
-	for i := range rates {
-		days := daysOf(live.Windows[i], time.Duration(c.seconds*float64(time.Second)))
-		rates[i].CreatesPerDay /= days
-		rates[i].DeletesPerDay /= days
-	}
 	return &v1alpha1.Measured{
 		Creates: c.creates, Deletes: c.deletes, Seconds: c.seconds, Gaps: c.gaps,
-		RatePerDay: finite(ratePerDay(rates[:], c.seconds)),
+		RatePerDay: finite(ratePerDay(c.weighed, c.seconds)),
 	}
 }
 
-// daysOf returns the sum of the weights of a decaying window that began some time ago, in days.
-func daysOf(window, ago time.Duration) float64 {
-	return window.Hours() / 24 * -math.Expm1(-ago.Seconds()/window.Seconds())
+// rate is a number of creates and deletes per day.
+type rate struct{ creates, deletes float64 }
+
+// ratesOf returns the rate in each of live.Windows, after a number of seconds.
+func ratesOf(sums live.Weighed, seconds float64) (rates [len(live.Windows)]rate) {
+	for i, sum := range sums {
+		days := live.Days(live.Windows[i], seconds)
+		rates[i] = rate{sum.Creates / days, sum.Deletes / days}
+	}
+	return rates
 }
 
 const (
@@ -87,19 +80,20 @@ const (
 
 // ratePerDay returns how fast a name pool grows, over the shortest window of live.Windows that
 // has enough changes. It is NaN if the pool has not been watched for long enough.
-func ratePerDay(rates []live.Rate, seconds float64) float64 {
+func ratePerDay(sums live.Weighed, seconds float64) float64 {
 	if seconds < leastWatched {
 		return math.NaN()
 	}
+	rates := ratesOf(sums, seconds)
 	last := len(rates) - 1
 	at := last
 	for i, rate := range slices.Backward(rates[:last]) {
 		days := min(live.Windows[i].Seconds(), seconds) / day.Seconds()
-		if (rate.CreatesPerDay+rate.DeletesPerDay)*days >= leastChanges {
+		if (rate.creates+rate.deletes)*days >= leastChanges {
 			at = i
 		}
 	}
-	return rates[at].CreatesPerDay - rates[at].DeletesPerDay
+	return rates[at].creates - rates[at].deletes
 }
 
 // shortestTrend is the shortest window in which more creates mean an acceleration. In shorter windows, they can be
@@ -111,15 +105,16 @@ const shortestTrend = 10 * time.Minute
 // times its length as its mean, and half of that as its variance. So its statistics are those of a normal window
 // with twice as many events over twice the length.
 func accelerates(r *live.Row) bool {
-	rates, seconds := r.Rates[:], secondsOf(r)
+	seconds := secondsOf(r)
+	rates := ratesOf(r.Weighed, seconds)
 	for i, rate := range rates[:len(rates)-1] {
 		window := live.Windows[i]
 		if window < shortestTrend || seconds < 2*window.Seconds() {
 			continue
 		}
 		days := 2 * window.Hours() / day.Hours()
-		lower, _, err := analyze.Garwood(int64(math.Floor(rate.CreatesPerDay*days)), analyze.WindowConfidence)
-		if err == nil && lower/days > rates[i+1].CreatesPerDay {
+		lower, _, err := analyze.Garwood(int64(math.Floor(rate.creates*days)), analyze.WindowConfidence)
+		if err == nil && lower/days > rates[i+1].creates {
 			return true
 		}
 	}

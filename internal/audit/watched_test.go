@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -20,10 +21,15 @@ func seen(prefix string, names int64, creates, deletes float64) live.Row {
 		Pool: pool(prefix, names), Followed: true, Since: watchBegan, At: watchBegan.Add(2 * time.Hour),
 		Creates: int64(creates / 12), Deletes: int64(deletes / 12),
 	}
-	for i := range row.Rates {
-		row.Rates[i] = live.Rate{CreatesPerDay: creates, DeletesPerDay: deletes}
+	for i := range row.Weighed {
+		row.Weighed[i].Creates, row.Weighed[i].Deletes = inTwoHours(i, creates), inTwoHours(i, deletes)
 	}
 	return row
+}
+
+// inTwoHours returns the sum of the weights of events after two hours with a rate per day.
+func inTwoHours(window int, rate float64) float64 {
+	return rate * live.Days(live.Windows[window], 7200)
 }
 
 // watched is the input of a watch.
@@ -66,7 +72,7 @@ func TestWatched(t *testing.T) {
 		t.Errorf("counted when the watch began: %+v", item)
 	}
 	m := report.Items[0].Measured
-	if m.Creates != 100_000 || m.Deletes != 50_000 || m.Seconds != 7200 || *m.RatePerDay != 600_000 {
+	if m.Creates != 100_000 || m.Deletes != 50_000 || m.Seconds != 7200 || math.Abs(*m.RatePerDay-600_000) > 1e-6 {
 		t.Errorf("%+v", m)
 	}
 	if report.Items[3].Measured != nil {
@@ -118,11 +124,11 @@ func TestWatchedGone(t *testing.T) {
 
 func TestAccelerating(t *testing.T) {
 	faster := seen("run-", 100, 1000, 0)
-	faster.Rates[1].CreatesPerDay = 5000 // 35 in ten minutes, where 7 were to be expected
+	faster.Weighed[1].Creates = inTwoHours(1, 5000) // 35 in ten minutes, where 7 were to be expected
 	slightly := seen("run-", 100, 1000, 0)
-	slightly.Rates[1].CreatesPerDay = 1300
+	slightly.Weighed[1].Creates = inTwoHours(1, 1300)
 	minute := seen("run-", 100, 1000, 0)
-	minute.Rates[0].CreatesPerDay = 500_000
+	minute.Weighed[0].Creates = inTwoHours(0, 500_000)
 	young := faster
 	young.Since = watchBegan.Add(2*time.Hour - 15*time.Minute)
 	for name, test := range map[string]struct {

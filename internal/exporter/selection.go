@@ -3,7 +3,6 @@ package exporter
 import (
 	"cmp"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 // keeps is the time for which a prefix keeps its series after it was last in one of the two lists.
 const keeps = time.Hour
 
-// lately is the index of the window of the second list in live.Windows, ten minutes.
+// lately is the index of the window of the second list in live.Windows, ten minutes. Older creates weigh less.
 const lately = 1
 
 // Source takes snapshots.
@@ -41,7 +40,7 @@ func (s *selection) choose(source Source) ([]live.Row, live.Snapshot) {
 	names, recent := &ranking{most: s.top}, &ranking{most: (s.top + 1) / 2}
 	rows, eligible := map[pools.Key]live.Row{}, 0
 	snapshot := source.Snapshot(func(row live.Row) {
-		creates := recentCreates(row)
+		creates := row.Weighed[lately].Creates
 		if row.Pool.Names >= s.minCount {
 			names.offer(ranked{float64(row.Pool.Names), row})
 		}
@@ -85,15 +84,4 @@ func (s *selection) release(now time.Time) {
 	for _, pool := range longest[:excess] {
 		delete(s.held, pool)
 	}
-}
-
-// recentCreates returns an estimate of the number of names that were created in the last ten minutes. recentCreates
-// uses the engine's decaying window, in which older creates weigh less.
-func recentCreates(row live.Row) float64 {
-	if !row.Followed {
-		return 0
-	}
-	window := live.Windows[lately]
-	weights := -math.Expm1(-row.At.Sub(row.Since).Seconds() / window.Seconds())
-	return row.Rates[lately].CreatesPerDay * window.Hours() / 24 * max(weights, 0)
 }

@@ -3,7 +3,6 @@ package exporter
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"testing"
 	"time"
@@ -62,7 +61,7 @@ func (f *fakeEngine) set(prefix string, names, recent int64) {
 	}
 	f.total.Names += names - row.Pool.Names
 	row.Pool.Names = names
-	row.Rates[lately].CreatesPerDay = float64(recent) * 144 / -math.Expm1(-f.now.Sub(row.Since).Minutes()/10)
+	row.Weighed[lately].Creates = float64(recent)
 	f.rows[prefix] = row
 }
 
@@ -138,14 +137,10 @@ func TestLeastRecentLeaves(t *testing.T) {
 	}
 }
 
-// A prefix that can't be followed has no creates, and prefixes of few names no series.
+// A prefix with few names and few creates has no series.
 func TestNoSeries(t *testing.T) {
 	f, s := newFakeEngine(), newSelection(5, 10)
 	f.set("few-", 9, 9)
-	f.set("unfollowed-", 9, 1000)
-	row := f.rows["unfollowed-"]
-	row.Followed = false
-	f.rows["unfollowed-"] = row
 	if rows, _ := s.choose(f); len(rows) > 0 {
 		t.Errorf("%q have series", prefixes(rows))
 	}
@@ -204,7 +199,8 @@ func TestSelectionProperties(t *testing.T) {
 				t.Fatalf("%d prefixes have series, top is %d", len(shown), top)
 			}
 			names := func(r live.Row) float64 { return float64(r.Pool.Names) }
-			for _, prefix := range append(f.firsts(top, names), f.firsts((top+1)/2, recentCreates)...) {
+			recent := func(r live.Row) float64 { return r.Weighed[lately].Creates }
+			for _, prefix := range append(f.firsts(top, names), f.firsts((top+1)/2, recent)...) {
 				if last[prefix] = f.now; !shown[prefix] {
 					t.Fatalf("%s is among the first, and has no series: %v", prefix, shown)
 				}

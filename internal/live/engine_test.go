@@ -567,7 +567,7 @@ func TestQuietTypes(t *testing.T) {
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 8, "jobs.batch prod/b-": 7}) })
 	eventually(t, func() string { // the counts can show the names before the rates, the notices and the watch
 		for _, row := range e.Snapshot().Rows {
-			if row.Pool.Prefix == "run-" && (row.Creates != 7 || row.Gaps == 0 || row.Rates[0].CreatesPerDay == 0) {
+			if row.Pool.Prefix == "run-" && (row.Creates != 7 || row.Gaps == 0 || row.Weighed[0].Creates == 0) {
 				return fmt.Sprintf("%+v", row)
 			}
 		}
@@ -618,15 +618,16 @@ func TestRates(t *testing.T) {
 		now = now.Add(time.Second)
 		r.add(now, now, 2, 1)
 		if passed := now.Sub(began); passed == 10*time.Second || passed == time.Minute || passed == 3*time.Hour {
-			for i, rate := range r.at(now, began) {
-				if c, d := rate.CreatesPerDay/86_400, rate.DeletesPerDay/86_400; c < 1.85 || c > 2.2 || d < 0.92 || d > 1.1 {
+			for i := range Windows {
+				if c, d := rateOf(r.at(now), i, passed); c < 1.85 || c > 2.2 || d < 0.92 || d > 1.1 {
 					t.Errorf("%v, %v: %v and %v a second", passed, Windows[i], c, d)
 				}
 			}
 		}
 	}
-	after := r.at(now.Add(time.Hour), began)
-	if minute, hour := after[0].CreatesPerDay/86_400, after[2].CreatesPerDay/86_400; minute > 1e-9 || hour < 0.5 || hour > 0.9 {
+	after := r.at(now.Add(time.Hour))
+	minute, _ := rateOf(after, 0, 4*time.Hour)
+	if hour, _ := rateOf(after, 2, 4*time.Hour); minute > 1e-9 || hour < 0.5 || hour > 0.9 {
 		t.Errorf("an hour later: %v and %v a second", minute, hour)
 	}
 }
@@ -656,8 +657,9 @@ func TestSteadyOverAGap(t *testing.T) {
 		visit(k, all...)
 		k.ReplaceAfterGap(&listing{began: now}, nil)
 		number, _ := k.set.Number("prod", "run-")
-		for i, rate := range k.pools[number].rates.at(now, began) {
-			if perSecond := rate.CreatesPerDay / 86_400; perSecond < 0.95 || perSecond > 1.05 {
+		for i := range Windows {
+			perSecond, _ := rateOf(k.pools[number].rates.at(now), i, now.Sub(began))
+			if perSecond < 0.95 || perSecond > 1.05 {
 				t.Errorf("a gap of %v: %v a second in %v", gap, perSecond, Windows[i])
 			}
 		}

@@ -7,12 +7,11 @@ import (
 )
 
 // rates counts creates and deletes in exponentially decaying windows (Leskovec, Rajaraman and Ullman, "Mining of
-// Massive Datasets", 4.7). An event of one window length ago has the weight 1/e. So a window needs two numbers,
-// independent of the number of events. The rate is divided by the sum of the weights since the beginning, so it is
-// unbiased from the first second on. Times are those of a clock.
+// Massive Datasets", 4.7). So a window needs two numbers, independent of the number of events. Times are those of a
+// clock.
 type rates struct {
-	last             time.Time // time up to which the numbers are decayed
-	creates, deletes [len(Windows)]float64
+	last    time.Time // time up to which the numbers are decayed
+	weighed Weighed
 }
 
 // add counts creates and deletes that are spread evenly over a time, which doesn't begin before the last one. Each
@@ -25,8 +24,8 @@ func (r *rates) add(from, now time.Time, creates, deletes float64) {
 		if x := lasted / window.Seconds(); x > 0 {
 			weight = -math.Expm1(-x) / x
 		}
-		r.creates[i] += creates * weight
-		r.deletes[i] += deletes * weight
+		r.weighed[i].Creates += creates * weight
+		r.weighed[i].Deletes += deletes * weight
 	}
 }
 
@@ -37,25 +36,17 @@ func (r *rates) decay(now time.Time) {
 	}
 	for i, window := range Windows {
 		weight := math.Exp(-passed.Seconds() / window.Seconds())
-		r.creates[i] *= weight
-		r.deletes[i] *= weight
+		r.weighed[i].Creates *= weight
+		r.weighed[i].Deletes *= weight
 	}
 	r.last = now
 }
 
-// at returns the rates at now. The rates measure the events since another time.
-func (r *rates) at(now, since time.Time) (all [len(Windows)]Rate) {
-	passed := now.Sub(since).Seconds()
-	if passed <= 0 {
-		return all
-	}
+// at returns the sums of the weights at now.
+func (r *rates) at(now time.Time) Weighed {
 	current := *r
 	current.decay(now)
-	for i, window := range Windows {
-		days := window.Hours() / 24 * -math.Expm1(-passed/window.Seconds())
-		all[i] = Rate{CreatesPerDay: current.creates[i] / days, DeletesPerDay: current.deletes[i] / days}
-	}
-	return all
+	return current.weighed
 }
 
 // clock is the clock of the rates. clock starts with the time of the computer's clock, and then advances with the

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"time"
 
@@ -175,26 +176,31 @@ func (s *store) missing(count ResourceCount) []census.Skipped {
 	return nil
 }
 
-// Windows are the windows of the rates, in increasing order.
+// Windows are the lengths of decaying windows, in increasing order.
 var Windows = [...]time.Duration{time.Minute, 10 * time.Minute, time.Hour, 24 * time.Hour}
 
-// Rate is a number of creates and deletes in 24 hours.
-type Rate struct{ CreatesPerDay, DeletesPerDay float64 }
+// Weighed has the sums of the weights of creates and deletes in each of Windows. An event of now has the weight 1, and
+// an event of one window length ago has the weight 1/e. A sum divided by Days is a rate per day.
+type Weighed [len(Windows)]struct{ Creates, Deletes float64 }
+
+// Days returns the length of a window in days, some seconds after its beginning, where each time has its weight.
+func Days(window time.Duration, seconds float64) float64 {
+	return window.Hours() / 24 * -math.Expm1(-seconds/window.Seconds())
+}
 
 // Row has a name pool and its counts.
 type Row struct {
 	Pool pools.Pool
 	// Followed reports whether events are counted. If Followed is false, all fields except Pool are empty.
 	Followed bool
-	Since    time.Time // time from which events count; Rates don't include the first create of a new name pool
+	Since    time.Time // time from which events count; Weighed doesn't include the first create of a new name pool
 	Began    time.Time // when the type was counted, which is before Since for a new name pool
 	At       time.Time // time of the Snapshot
 	// Creates and Deletes count the events since the time Since. Both numbers are lower bounds if Gaps is above 0. Gaps
 	// is the number of lists after lost events.
 	Creates, Deletes int64
 	Gaps             int
-	// Rates has a rate for each of Windows.
-	Rates [len(Windows)]Rate
+	Weighed          Weighed
 }
 
 // row returns a name pool and its events.
@@ -208,7 +214,7 @@ func (s *store) row(number uint32, p *pools.Pool, now time.Time) Row {
 		row.Since, row.Gaps = s.began, s.totals.gaps-s.gapsBefore
 		return row
 	}
-	row.Since, row.Gaps, row.Rates = a.since, s.totals.gaps-a.gaps, a.rates.at(now, a.since)
+	row.Since, row.Gaps, row.Weighed = a.since, s.totals.gaps-a.gaps, a.rates.at(now)
 	row.Creates, row.Deletes = a.creates, a.deletes
 	return row
 }

@@ -155,7 +155,7 @@ func (p pool) row(at, since time.Duration) live.Row {
 	}
 	row.Deletes = int64(creates - p.names(at) + p.names(since))
 	recent := p.creates(at) - p.creates(max(at-10*time.Minute, since))
-	row.Rates[1].CreatesPerDay = recent * 144 / max(-math.Expm1(-(at-since).Minutes()/10), 1e-9)
+	row.Weighed[1].Creates = recent
 	return row
 }
 
