@@ -21,8 +21,7 @@ type Types struct {
 // findFunc returns all resource types, and those that it leaves out.
 type findFunc func(context.Context) ([]census.Resource, []census.Skipped, error)
 
-// Types returns the types that Resources found. The field Discover of the result is a function that finds the types
-// again.
+// Types returns the types that Resources found. Its method Discover finds the types again.
 func (c *Cluster) Types(known []census.Resource, skipped []census.Skipped, named bool, namespace string) *Types {
 	find := func(ctx context.Context) ([]census.Resource, []census.Skipped, error) {
 		c.AskAgain(ctx)
