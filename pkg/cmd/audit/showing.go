@@ -19,7 +19,8 @@ import (
 type showing interface {
 	show(*v1alpha1.AuditReport, live.Snapshot) error
 	notice(text string)
-	last(report *v1alpha1.AuditReport) scan.View
+	// last returns the end of a watch, and the number of rows that it leaves out.
+	last(report *v1alpha1.AuditReport) (v scan.View, below int)
 }
 
 // newShowing returns the showing for stdout: reports for programs, a screen, or rows in a
@@ -48,8 +49,8 @@ type stream struct {
 func (s *stream) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
 	return s.printFlags.Print(r, s.Out)
 }
-func (s *stream) last(*v1alpha1.AuditReport) scan.View { return scan.View{} }
-func (s *stream) notice(text string)                   { s.line(text) }
+func (s *stream) last(*v1alpha1.AuditReport) (v scan.View, below int) { return v, 0 }
+func (s *stream) notice(text string)                                  { s.line(text) }
 
 // appending prints the rows that have changed, as kubectl get --watch does. Columns
 // keep the greatest width that they have had.
@@ -103,11 +104,9 @@ func (a *appending) print(rows []row) error {
 	return nil
 }
 
-func (a *appending) last(r *v1alpha1.AuditReport) scan.View {
-	return scan.View{
-		Text:     func(io.Writer) error { return a.show(r, live.Snapshot{}) },
-		Warnings: quietLines(r),
-	}
+func (a *appending) last(r *v1alpha1.AuditReport) (v scan.View, below int) {
+	v.Text, v.Warnings = func(io.Writer) error { return a.show(r, live.Snapshot{}) }, quietLines(r)
+	return v, 0
 }
 func (a *appending) notice(text string) { a.line(text) }
 
@@ -223,10 +222,10 @@ func (p *painting) printNotices() {
 	}
 }
 
-func (p *painting) last(r *v1alpha1.AuditReport) (v scan.View) {
+func (p *painting) last(r *v1alpha1.AuditReport) (v scan.View, below int) {
 	if rows, _ := split(r, p.about.Order); len(rows) > 0 {
-		v.Table, _ = p.table(p.watchColumns(rows), rows)
+		v.Table, below = p.table(p.watchColumns(rows), rows)
 	}
 	v.Warnings = quietLines(r)
-	return v
+	return v, below
 }

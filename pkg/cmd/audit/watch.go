@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
@@ -227,21 +228,26 @@ func (w *watched) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r := w.run
 	if w.shows == nil {
-		return r.evaluate(ctx, result) // interrupted before all was counted
+		return w.run.evaluate(ctx, result) // interrupted before all was counted
 	}
-	v := w.shows.last(result.Report)
+	return w.run.session.Show(result.Report, w.view(ctx, snapshot, result))
+}
+
+// view returns the last report as people read it.
+func (w *watched) view(ctx context.Context, snapshot live.Snapshot, result *audit.Result) scan.View {
+	r := w.run
+	v, below := w.shows.last(result.Report)
 	v.Verdict = verdictLines(result.Report)
 	v.Coverage, v.Command = result.Coverage, command
 	v.Warnings = append(v.Warnings, r.warnings(result)...)
-	v.Next = r.unshownLines(result, 0)
+	v.Next = r.unshownLines(result, below)
 	if r.printFlags.ForMachines() {
 		v.Warnings = append(v.Warnings, watchedText(snapshot)) // it shows whether there were gaps
 	}
 	v.Next = append(v.Next, watchedText(snapshot))
 	v.Gate = r.evaluate(context.WithoutCancel(ctx), result)
-	return r.session.Show(result.Report, v)
+	return v
 }
 
 // watchedText returns the number of types and events, and the share of events that changed no count. A watch

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -97,7 +98,7 @@ func TestShownReportStaysWhole(t *testing.T) {
 	a := appendingTo(io.Discard, io.Discard)
 	for range 2 {
 		report := reportOf(followed("run-", 10, 0), followed("job-", 20, 5))
-		last := a.last(report)
+		last, _ := a.last(report)
 		if err := last.Text(nil); err != nil {
 			t.Fatal(err)
 		}
@@ -179,6 +180,23 @@ func TestPaintedLines(t *testing.T) {
 	}
 	if lines, _ := p.lines(reportOf(), 80, 24); len(lines) != 1 || lines[0] != "No generated names to show." {
 		t.Errorf("%q", lines)
+	}
+}
+
+// The last table of a screen has 20 rows. A line has the number of the others.
+func TestLastTable(t *testing.T) {
+	ptmx, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = ptmx.Close(), tty.Close() }()
+	r := newRun(t)
+	r.Out = tty
+	w := &watched{run: r, shows: &painting{options: r.options}}
+	report := reportOf(slices.Repeat([]v1alpha1.AuditItem{followed("run-", 20, 5)}, 50)...)
+	v := w.view(t.Context(), live.Snapshot{}, &audit.Result{Report: report})
+	if n := len(v.Table.Rows); n != 20 || v.Next[0] != "30 more rows are not shown (--top=0 shows all)." {
+		t.Errorf("%d rows, %q", n, v.Next)
 	}
 }
 
