@@ -108,6 +108,54 @@ func TestAskAgain(t *testing.T) {
 	}
 }
 
+// The number of attempts follows the version and the feature gate of the server. A failed request changes nothing,
+// unless the version is another.
+func TestAskForRetries(t *testing.T) {
+	version, metrics := "", ""
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body := map[string]string{"/version": version, "/metrics": metrics}[r.URL.Path]
+		if body == "" {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+		_, _ = w.Write([]byte(body))
+	}))
+	defer host.Close()
+	const old, newer = `{"major":"1","minor":"30"}`, `{"major":"1","minor":"32"}`
+	gate := func(on float64) string {
+		return scrapeOf(t, gauges(featureGateMetric, map[string]float64{featureGate: on}))
+	}
+	var server *Server
+	for i, step := range []struct {
+		version, metrics string
+		attempts         int
+		source           v1alpha1.AttemptsSource
+	}{
+		{old, "", 1, v1alpha1.SourceDefault},
+		{old, gate(1), 8, v1alpha1.SourceMetric},
+		{old, "", 8, v1alpha1.SourceMetric},
+		{"", gate(0), 8, v1alpha1.SourceMetric},
+		{old, gate(0), 1, v1alpha1.SourceMetric},
+		{newer, "", 8, v1alpha1.SourceDefault},
+		{old, "", 1, v1alpha1.SourceDefault},
+	} {
+		if version, metrics = step.version, step.metrics; i == 0 {
+			var err error
+			if server, err = Get(t.Context(), &rest.Config{Host: host.URL}); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			server.AskForRetries(t.Context())
+		}
+		got := server.Retries()
+		if *got.Attempts != step.attempts || got.AttemptsSource != step.source {
+			t.Errorf("step %d: %d (%s), want %d (%s)", i, *got.Attempts, got.AttemptsSource, step.attempts, step.source)
+		}
+		if minor := server.Version().Minor; step.version != "" && !strings.Contains(step.version, minor) {
+			t.Errorf("step %d: version %s", i, minor)
+		}
+	}
+}
+
 // A missing permission and a server without APIServices aren't errors. A missing response is an
 // error, and then no API counts as the server's own.
 func TestUnanswered(t *testing.T) {

@@ -22,16 +22,15 @@ import (
 // Server has the properties of one API server. If several servers have one address, these are the properties of
 // the server that responded.
 type Server struct {
-	// Version is the response to /version.
-	Version version.Info
 	// RoundTrip is the duration of a small request on an open connection.
 	RoundTrip time.Duration
 
-	client  *rest.RESTClient
-	retries func() v1alpha1.Retries // sends its request only once
+	client *rest.RESTClient
 
-	mu          sync.Mutex
-	aggregation aggregation // guarded by mu
+	mu          sync.Mutex   // guards the rest
+	version     version.Info // the response to /version
+	retries     func() v1alpha1.Retries
+	aggregation aggregation
 }
 
 // Get requests the properties of the server of config. Get fails if /version can't be read. If other requests fail,
@@ -42,16 +41,11 @@ func Get(ctx context.Context, config *rest.Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{client: client}
-	body, err := client.Get().AbsPath("/version").Do(ctx).Raw()
+	info, err := s.askVersion(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("ask the server for its version: %w", err)
+		return nil, err
 	}
-	if err := json.Unmarshal(body, &s.Version); err != nil {
-		return nil, fmt.Errorf("read the server's version: %w", err)
-	}
-	s.retries = sync.OnceValue(func() v1alpha1.Retries {
-		return decide(&s.Version, func() (on, ok bool) { return askGate(ctx, client) })
-	})
+	s.version, s.retries = info, sync.OnceValue(func() v1alpha1.Retries { return s.askRetries(ctx, info) })
 	began := time.Now()
 	_ = client.Get().MaxRetries(0).AbsPath("/version").Do(ctx).Error() // measured on the open connection
 	s.RoundTrip = time.Since(began)
@@ -59,10 +53,39 @@ func Get(ctx context.Context, config *rest.Config) (*Server, error) {
 	return s, nil
 }
 
+// askVersion requests /version.
+func (s *Server) askVersion(ctx context.Context) (info version.Info, err error) {
+	body, err := s.client.Get().AbsPath("/version").Do(ctx).Raw()
+	if err != nil {
+		return info, fmt.Errorf("ask the server for its version: %w", err)
+	}
+	if err := json.Unmarshal(body, &info); err != nil {
+		return info, fmt.Errorf("read the server's version: %w", err)
+	}
+	return info, nil
+}
+
+// askRetries returns the retries of a server of the given version. askRetries might request /metrics.
+func (s *Server) askRetries(ctx context.Context, info version.Info) v1alpha1.Retries {
+	return decide(&info, func() (on, ok bool) { return askGate(ctx, s.client) })
+}
+
+// Version returns the response to /version.
+func (s *Server) Version() version.Info {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.version
+}
+
 // Retries returns the number of names that kube-apiserver tries per create. Aggregated APIs can differ, see
 // RetriesOf. The first call might request /metrics. On a big server, this takes seconds, but at most ten.
 // Concurrent calls wait for it.
-func (s *Server) Retries() v1alpha1.Retries { return s.retries() }
+func (s *Server) Retries() v1alpha1.Retries {
+	s.mu.Lock()
+	retries := s.retries
+	s.mu.Unlock()
+	return retries()
+}
 
 // RetriesOf returns the number of names that the server of one API tries per create. If kube-apiserver serves the
 // API, the number is the same as Retries. Otherwise the number is unknown, and why is the reason.
@@ -101,6 +124,23 @@ func (s *Server) AskAgain(ctx context.Context) {
 	if now.known || s.aggregation.err != nil {
 		s.aggregation = now
 	}
+}
+
+// AskForRetries requests the version and the number of attempts again. Until there is a response, Retries returns the
+// earlier number. It stays if a request fails, unless the server has another version.
+func (s *Server) AskForRetries(ctx context.Context) {
+	info, err := s.askVersion(ctx)
+	if err != nil {
+		return
+	}
+	before, now := s.Retries(), s.askRetries(ctx, info)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	isUnread := before.AttemptsSource == v1alpha1.SourceMetric && now.AttemptsSource == v1alpha1.SourceDefault
+	if isUnread && s.version == info {
+		return
+	}
+	s.version, s.retries = info, func() v1alpha1.Retries { return now }
 }
 
 // newClient returns a client for paths of the server that belong to no API.

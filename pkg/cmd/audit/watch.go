@@ -58,6 +58,7 @@ func (w *watched) start(ctx context.Context) error {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx)) // the engine runs until it has verified its counts
 	ended := make(chan error, 1)
 	go func() { ended <- w.engine.Run(running) }()
+	go c.KeepAsking(running)
 	early := context.AfterFunc(ctx, stop)
 	counted, err := w.counts(ended, notices)
 	if counted && early() {

@@ -36,6 +36,7 @@ func (o *options) watch(ctx context.Context, collector *exporter.Collector) erro
 		return err
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
+	go c.KeepAsking(ctx)
 	for ctx.Err() == nil {
 		if err := o.watchTypes(ctx, c, collector); err != nil {
 			return err

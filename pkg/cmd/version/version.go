@@ -86,7 +86,7 @@ func (o *options) serverVersion(ctx context.Context) (*v1alpha1.ServerVersion, e
 	if err != nil {
 		return nil, err
 	}
-	v := server.Version
+	v := server.Version()
 	return &v1alpha1.ServerVersion{
 		GitVersion: v.GitVersion, Major: v.Major, Minor: v.Minor,
 		EmulationMajor: v.EmulationMajor, EmulationMinor: v.EmulationMinor,

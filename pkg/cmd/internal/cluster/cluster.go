@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/serverinfo"
@@ -68,12 +69,12 @@ func New(
 }
 
 // GitVersion returns the version of the server.
-func (c *Cluster) GitVersion() string { return c.server.Version.GitVersion }
+func (c *Cluster) GitVersion() string { return c.server.Version().GitVersion }
 
 // ListsLike returns the version that decides how the server serves lists. The result is the emulated version if the
 // server reports one, and otherwise the server's own version.
 func (c *Cluster) ListsLike() string {
-	if v := c.server.Version; v.EmulationMajor != "" && v.EmulationMinor != "" {
+	if v := c.server.Version(); v.EmulationMajor != "" && v.EmulationMinor != "" {
 		return v.EmulationMajor + "." + v.EmulationMinor
 	}
 	return c.GitVersion()
@@ -211,9 +212,17 @@ func (c *Cluster) NoNamespace(ctx context.Context, name string) []string {
 	return nil
 }
 
-// AskAgain updates the state of aggregated APIs that Resources and RetriesOf use. AskAgain can run at the same time
-// as these two methods.
-func (c *Cluster) AskAgain(ctx context.Context) { c.server.AskAgain(ctx) }
+// askEvery is the interval at which a long-running command asks for the attempts again. The server can get another
+// version, or other feature gates.
+const askEvery = 10 * time.Minute
+
+// KeepAsking keeps the attempts up to date until ctx is done. KeepAsking can run at the same time as all other methods.
+func (c *Cluster) KeepAsking(ctx context.Context) {
+	for !c.flag.Given() && apistatus.Sleep(ctx, askEvery) == nil {
+		c.server.AskForRetries(ctx)
+		c.server.AskAgain(ctx)
+	}
+}
 
 // unavailable returns the groups of unreachable servers that are not in known. If it can't list the groups,
 // unavailable returns one skipped item for all of them.

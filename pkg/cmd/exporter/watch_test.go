@@ -1,0 +1,98 @@
+package exporter
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/exporter"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
+)
+
+// upgraded is a server with one ConfigMap, and a minor version that changes.
+type upgraded struct {
+	cmdutil.Factory
+	minor atomic.Int64
+}
+
+func (u *upgraded) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	w.Header().Set("Content-Type", "application/json")
+	switch {
+	case r.URL.Path == "/version":
+		fmt.Fprintf(w, `{"major":"1","minor":"%d"}`, u.minor.Load())
+	case r.URL.Path == "/api":
+		fmt.Fprint(w, `{"kind":"APIVersions","versions":["v1"]}`)
+	case r.URL.Path == "/apis":
+		fmt.Fprint(w, `{"kind":"APIGroupList","groups":[]}`)
+	case r.URL.Path == "/api/v1":
+		fmt.Fprint(w, `{"kind":"APIResourceList","groupVersion":"v1","resources":[`+
+			`{"name":"configmaps","kind":"ConfigMap","namespaced":true,"verbs":["list","create"]}]}`)
+	case r.URL.Path == "/api/v1/configmaps" && !r.URL.Query().Has("watch"):
+		fmt.Fprint(w, `{"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[`+
+			`{"metadata":{"name":"run-bcdfg","generateName":"run-","namespace":"a","resourceVersion":"1"}}]}`)
+	default:
+		w.WriteHeader(http.StatusForbidden)
+	}
+	return w.Result(), nil
+}
+
+func (u *upgraded) ToRESTConfig() (*rest.Config, error) {
+	return &rest.Config{Host: "http://server", Transport: u}, nil
+}
+
+func (u *upgraded) KubernetesClientSet() (*kubernetes.Clientset, error) {
+	config, _ := u.ToRESTConfig()
+	return kubernetes.NewForConfig(config)
+}
+
+// The metric of the attempts follows an upgrade of the server.
+func TestAttemptsAfterAnUpgrade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &upgraded{}
+		server.minor.Store(29)
+		o := &options{
+			IOStreams: genericiooptions.IOStreams{ErrOut: io.Discard}, conn: &connection.Connection{Factory: server},
+			minCount: 1, skipped: map[string]census.Reason{},
+		}
+		collector, registry := exporter.New(1, 1), prometheus.NewRegistry()
+		registry.MustRegister(collector)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- o.watch(ctx, collector) }()
+		for _, want := range []float64{1, 8} {
+			time.Sleep(time.Hour)
+			families, err := registry.Gather()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []float64
+			for _, family := range families {
+				if family.GetName() == "genname_prefix_attempts" {
+					got = append(got, family.GetMetric()[0].GetGauge().GetValue())
+				}
+			}
+			if len(got) != 1 || got[0] != want {
+				t.Errorf("%v attempts, want %v", got, want)
+			}
+			server.minor.Store(35)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
