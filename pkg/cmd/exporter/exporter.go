@@ -56,8 +56,8 @@ type options struct {
 
 	logging   sync.Mutex
 	isReady   atomic.Bool
-	reporting sync.Mutex               // guards the rest
-	skipped   map[string]census.Reason // skipped types in the last report
+	reporting sync.Mutex                 // guards the rest
+	skipped   map[string][]census.Reason // skipped types in the last report
 }
 
 var longHelp = templates.LongDesc(`
@@ -76,7 +76,7 @@ var longHelp = templates.LongDesc(`
 
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, conn: conn, skipped: map[string]census.Reason{}}
+	o := &options{IOStreams: streams, conn: conn, skipped: map[string][]census.Reason{}}
 	cmd := &cobra.Command{
 		Use:                   "exporter [TYPE[,TYPE...] ...] [-n NAMESPACE | -A]",
 		DisableFlagsInUseLine: true,

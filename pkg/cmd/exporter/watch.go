@@ -129,30 +129,31 @@ func (o *options) report(state exporter.State) {
 	if state.Types == 0 {
 		return // the first count isn't complete
 	}
-	now := map[string]bool{}
+	now := map[string][]census.Reason{}
 	var forbidden []string
 	for _, s := range state.Skipped {
 		name := humanize.Scope(s.Group, s.Resource, "")
-		now[name] = true
 		switch {
-		case s.Reason == census.Excluded, s.Reason == census.Crowded, o.skipped[name] == s.Reason:
+		case slices.Contains(now[name], s.Reason):
+			continue // in another namespace
+		case s.Reason == census.Excluded, s.Reason == census.Crowded, slices.Contains(o.skipped[name], s.Reason):
 		case s.Reason == census.Forbidden:
 			forbidden = append(forbidden, name)
 		default:
 			o.log(terminal.Warningf("%s is not counted: %s", name, s.Message))
 		}
-		o.skipped[name] = s.Reason
+		now[name] = append(now[name], s.Reason)
 	}
 	if len(forbidden) > 0 {
 		o.log(terminal.Warningf("%s not counted, because the exporter needs permission to list and watch: %s",
 			humanize.Count(len(forbidden), "type"), strings.Join(forbidden, ", ")))
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.skipped)) {
-		if !now[name] {
+		if now[name] == nil {
 			o.log(terminal.Sprintf("%s is counted again", name))
-			delete(o.skipped, name)
 		}
 	}
+	o.skipped = now
 	if state.Ready && !o.isReady.Swap(true) {
 		o.log(terminal.Sprintf("Counted %s of %s. The exporter is ready.",
 			humanize.Count(state.Objects, "object"), humanize.Count(state.Types, "type")))

@@ -1,6 +1,7 @@
 package exporter
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -59,6 +60,32 @@ func (u *upgraded) KubernetesClientSet() (*kubernetes.Clientset, error) {
 	return kubernetes.NewForConfig(config)
 }
 
+// A report logs each reason of a skipped type once, also if its namespaces have several reasons.
+func TestReport(t *testing.T) {
+	var out bytes.Buffer
+	o := &options{IOStreams: genericiooptions.IOStreams{ErrOut: &out}}
+	in := func(namespace string, reason census.Reason) census.Skipped {
+		return census.Skipped{Resource: "pods", Namespace: namespace, Reason: reason, Message: "list pods: " + string(reason)}
+	}
+	late, gone, forbidden := in("a", census.TimedOut), in("b", census.Unreachable), in("c", census.Forbidden)
+	for i, step := range []struct {
+		skipped []census.Skipped
+		want    string
+	}{
+		{[]census.Skipped{late, gone, in("d", census.TimedOut)}, "Warning: pods is not counted: list pods: timeout\n" +
+			"Warning: pods is not counted: list pods: unreachable\n"},
+		{[]census.Skipped{late, gone}, ""},
+		{[]census.Skipped{gone, forbidden}, "Warning: 1 type not counted, because the exporter needs permission to list and watch: pods\n"},
+		{nil, "pods is counted again\n"},
+		{nil, ""},
+	} {
+		out.Reset()
+		if o.report(exporter.State{Types: 1, Skipped: step.skipped}); out.String() != step.want {
+			t.Errorf("step %d: %q, want %q", i, out.String(), step.want)
+		}
+	}
+}
+
 // The metric of the attempts follows an upgrade of the server.
 func TestAttemptsAfterAnUpgrade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -66,7 +93,7 @@ func TestAttemptsAfterAnUpgrade(t *testing.T) {
 		server.minor.Store(29)
 		o := &options{
 			IOStreams: genericiooptions.IOStreams{ErrOut: io.Discard}, conn: &connection.Connection{Factory: server},
-			minCount: 1, skipped: map[string]census.Reason{},
+			minCount: 1,
 		}
 		collector, registry := exporter.New(1, 1), prometheus.NewRegistry()
 		registry.MustRegister(collector)
@@ -74,7 +101,7 @@ func TestAttemptsAfterAnUpgrade(t *testing.T) {
 		ended := make(chan error)
 		go func() { ended <- o.watch(ctx, collector) }()
 		for _, want := range []float64{1, 8} {
-			time.Sleep(time.Hour)
+			time.Sleep(15 * time.Minute)
 			families, err := registry.Gather()
 			if err != nil {
 				t.Fatal(err)
