@@ -39,6 +39,7 @@ func (s *Scanner) Estimate(
 	if err != nil {
 		return nil, nil, err
 	}
+	run.ledger.progress.Types = len(resources)
 	all := make([]*Estimate, len(resources))
 	var group errgroup.Group
 	for i, r := range resources {
@@ -53,6 +54,7 @@ func (s *Scanner) Estimate(
 			} else {
 				all[i] = found
 			}
+			run.ledger.typeDone()
 			return nil
 		})
 	}

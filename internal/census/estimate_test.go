@@ -78,13 +78,17 @@ func TestEstimateOfLittle(t *testing.T) {
 		fakeapi.Fail(w, http.StatusForbidden, "")
 		return true
 	}
-	s := &Scanner{Config: a.Start(t)}
+	var last Progress
+	s := &Scanner{Config: a.Start(t), Progress: func(p Progress) { last = p }}
 	estimates, skipped, err := s.Estimate(t.Context(), []Resource{forbidden, configMaps}, "")
 	if err != nil || len(estimates) != 1 || len(skipped) != 1 || skipped[0].Reason != Forbidden {
 		t.Fatalf("%+v, %+v, %v", estimates, skipped, err)
 	}
 	if e := estimates[0]; e.Known || e.Objects != 1 {
 		t.Errorf("%+v", e)
+	}
+	if last.Types != 2 || last.Done != 2 || last.Objects != 1 {
+		t.Errorf("%+v", last)
 	}
 }
 
