@@ -129,7 +129,8 @@ func proposed(report *v1alpha1.DuplicateReport) (names []string) {
 // evaluate returns the error that has the exit code.
 func evaluate(ctx context.Context, report *v1alpha1.DuplicateReport) error {
 	if ctx.Err() != nil {
-		return &exitcode.Error{Code: exitcode.Interrupted, Lines: []string{"interrupted, so groups might be missing"}}
+		line := terminal.Errorf("interrupted, so groups might be missing")
+		return &exitcode.Error{Code: exitcode.Interrupted, Lines: []string{line}}
 	}
 	var failed error
 	if !report.Complete {

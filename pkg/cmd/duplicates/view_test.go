@@ -1,12 +1,15 @@
 package duplicates
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
@@ -36,6 +39,16 @@ func TestFit(t *testing.T) {
 				t.Errorf("%d: %q", width, row[1])
 			}
 		}
+	}
+}
+
+// The line of an interrupt is an error, as in other commands.
+func TestInterrupted(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	var exit *exitcode.Error
+	if err := evaluate(ctx, nil); !errors.As(err, &exit) || exit.Error() != "error: interrupted, so groups might be missing" {
+		t.Errorf("%v", err)
 	}
 }
 
