@@ -101,6 +101,9 @@ func (c *Cluster) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, 
 func (c *Cluster) Resources(
 	ctx context.Context, named []string, namespace string,
 ) (found []census.Resource, skipped []census.Skipped, err error) {
+	if len(named) == 0 {
+		c.Config = silenced(c.Config) // all types are counted, also deprecated ones
+	}
 	err = c.Await(ctx, func() error {
 		found, skipped, err = c.resources(ctx, named, namespace)
 		return err
@@ -119,12 +122,8 @@ func (c *Cluster) resources(
 		}
 		return census.Resolve(mapper, named)
 	}
-	if _, silent := c.Config.WarningHandler.(rest.NoWarnings); !silent {
-		c.Config = rest.CopyConfig(c.Config)        // other goroutines might use c.Config
-		c.Config.WarningHandler = rest.NoWarnings{} // all types are counted, also deprecated ones
-	}
 	// kubectl's cache isn't used, because it can lack a new type.
-	client, err := discovery.NewDiscoveryClientForConfig(c.Config)
+	client, err := discovery.NewDiscoveryClientForConfig(silenced(c.Config))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -143,6 +142,13 @@ func (c *Cluster) resources(
 		}
 	}
 	return namespaced, skipped, nil
+}
+
+// silenced returns a copy of a configuration, without warnings of the server.
+func silenced(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.WarningHandler = rest.NoWarnings{}
+	return config
 }
 
 // suggestTime limits the requests for a suggestion.

@@ -50,6 +50,10 @@ func TestResourcesLeavesTheConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := c.Config
+	// The engine discovers types while another goroutine can use the configuration.
+	if _, err := c.Types(nil, nil, true, "").Discover(t.Context()); err != nil || c.Config != before {
+		t.Errorf("the configuration is another after a discovery, %v", err)
+	}
 	for range 2 {
 		found, _, err := c.Resources(t.Context(), nil, "")
 		if err != nil || len(found) != 1 || found[0].Resource != "pods" {
