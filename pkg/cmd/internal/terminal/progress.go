@@ -46,10 +46,7 @@ func (p *Progress) SetText(text string) { p.text.Store(&text) }
 func (p *Progress) Line(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.shown {
-		p.rewrite("")
-		fmt.Fprint(p.out, "\r")
-	}
+	p.erase()
 	fmt.Fprintln(p.out, text)
 }
 
@@ -61,9 +58,6 @@ func (p *Progress) End() {
 		close(p.ended)
 	}
 	p.stopped.Wait()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.shown = false
 }
 
 // show writes the text every now and then, until the end.
@@ -71,10 +65,10 @@ func (p *Progress) show() {
 	for wait := progressAfter; ; wait = progressEvery {
 		select {
 		case <-p.ended:
-			if wait == progressEvery {
-				p.rewrite("")
-				fmt.Fprint(p.out, "\r")
-			}
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.erase()
+			p.shown = false
 			return
 		case <-time.After(wait):
 			p.mu.Lock()
@@ -82,6 +76,14 @@ func (p *Progress) show() {
 			p.shown = true
 			p.mu.Unlock()
 		}
+	}
+}
+
+// erase erases the line if it is shown. The caller holds mu.
+func (p *Progress) erase() {
+	if p.shown {
+		p.rewrite("")
+		fmt.Fprint(p.out, "\r")
 	}
 }
 

@@ -67,6 +67,32 @@ func TestProgressInAPipe(t *testing.T) {
 	})
 }
 
+// guarded fails the test if a progress writes without its lock.
+type guarded struct {
+	t *testing.T
+	p *Progress
+}
+
+func (g guarded) Write(text []byte) (int, error) {
+	if g.p.mu.TryLock() {
+		g.p.mu.Unlock()
+		g.t.Errorf("%q was written without the lock", text)
+	}
+	return len(text), nil
+}
+
+// Another goroutine can write a line while the progress is shown and erased.
+func TestProgressLocksTheTerminal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := StartProgress(io.Discard)
+		p.out = guarded{t, p}
+		p.stopped.Go(p.show)
+		time.Sleep(time.Minute)
+		p.Line("Warning: slow")
+		p.End()
+	})
+}
+
 // IsTerminal and Width find the terminal behind a CheckedWriter.
 func TestTerminalOfAWriter(t *testing.T) {
 	if IsTerminal(&strings.Builder{}) || Width(&strings.Builder{}) != 80 {
