@@ -131,7 +131,7 @@ func (q Question) gate(items []v1alpha1.CollisionItem) *v1alpha1.CollisionGate {
 	for _, item := range items {
 		if anyFails := *item.InForce().AnyFails; anyFails > *q.FailAbove {
 			gate.Exceeded = append(gate.Exceeded, v1alpha1.CollisionExceeded{
-				Resource: item.Resource, Namespace: item.Namespace, Prefix: item.Prefix,
+				Resource: item.GroupResource().String(), Namespace: item.Namespace, Prefix: item.Prefix,
 				Creates: item.Creates, AnyFails: anyFails,
 			})
 		}

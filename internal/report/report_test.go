@@ -107,7 +107,7 @@ func TestGate(t *testing.T) {
 			want := &v1alpha1.CollisionGate{FailAbove: test.limit, Exceeded: []v1alpha1.CollisionExceeded{}}
 			if test.exceeded {
 				want.Exceeded = append(want.Exceeded, v1alpha1.CollisionExceeded{
-					Resource: "jobs", Namespace: "ci", Prefix: "p-", Creates: 1000, AnyFails: *item.Policy(policy).AnyFails,
+					Resource: "jobs.batch", Namespace: "ci", Prefix: "p-", Creates: 1000, AnyFails: *item.Policy(policy).AnyFails,
 				})
 			}
 			if diff := cmp.Diff(want, report.Gate); diff != "" {

@@ -227,7 +227,7 @@ type CollisionGate struct {
 
 // CollisionExceeded is one item above the limit.
 type CollisionExceeded struct {
-	// Resource is the resource type, in the plural: jobs.
+	// Resource is the resource type, as RESOURCE.GROUP.
 	Resource string `json:"resource"`
 	// Namespace is empty for a cluster-scoped resource.
 	Namespace string `json:"namespace"`
