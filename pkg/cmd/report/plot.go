@@ -20,16 +20,22 @@ type curve struct {
 	policies []string
 }
 
-// printPlot prints the curves and the legend of a report about one prefix.
-func (o *options) printPlot(report *v1alpha1.CollisionReport, prefixes int) error {
-	pool, item := report.NamePool, report.Items[0]
+// validatePlot returns an error if --plot would have to draw several prefixes.
+func (o *options) validatePlot(prefixes int) error {
 	switch {
-	case prefixes != 1 && o.from != "":
+	case !o.plot || prefixes <= 1:
+		return nil
+	case o.from != "":
 		return fmt.Errorf("--plot draws one prefix, but %s has %d. Save an audit of one prefix:\n"+
 			"  kubectl genname audit TYPE/PREFIX -o json > audit.json", o.from, prefixes)
-	case prefixes != 1:
-		return fmt.Errorf("--plot draws one prefix, not %d. Name one prefix", prefixes)
-	case item.Existing >= pool.Names:
+	}
+	return fmt.Errorf("--plot draws one prefix, not %d. Name one prefix", prefixes)
+}
+
+// printPlot prints the curves and the legend of a report about one prefix.
+func (o *options) printPlot(report *v1alpha1.CollisionReport) error {
+	pool, item := report.NamePool, report.Items[0]
+	if item.Existing >= pool.Names {
 		return fmt.Errorf("--plot: all %d names exist: there is no curve to draw", pool.Names)
 	}
 	curves, err := curvesOf(item.Policies, pool.Names)

@@ -167,7 +167,7 @@ func (o *options) Validate() error {
 	if o.plot && o.printFlags.ForMachines() {
 		return errors.New("--plot can't be used with -o, because both print on stdout")
 	}
-	return nil
+	return o.validatePlot(len(o.prefixes))
 }
 
 // validateQuestion returns an error if a number is out of its range.

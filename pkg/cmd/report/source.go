@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -149,7 +150,7 @@ func (o *options) saved() (subject, error) {
 			"  kubectl genname audit --min-count=1 --top=0 -o json",
 			humanize.Count(hidden.Prefixes, "prefix"), humanize.Count(hidden.Names, "name")))
 	}
-	return s, nil
+	return s, o.validatePlot(len(s.populations))
 }
 
 // serversOwn returns the server's attempts for a prefix of an audit. The audit has the attempts of
@@ -189,7 +190,7 @@ func (o *options) counted(
 	o.session.End()
 	o.session = session
 	prefixes, warnings, err := wanted()
-	if err != nil {
+	if err = cmp.Or(err, o.validatePlot(len(prefixes))); err != nil {
 		return subject{warnings: warnings}, err
 	}
 	populations, nearest, inconsistent, err := count(ctx, session, prefixes)

@@ -19,7 +19,7 @@ func (o *options) view(report *v1alpha1.CollisionReport, subject subject) scan.V
 		return v
 	}
 	v.Verdict = subject.warnings
-	v.Text = func(io.Writer) error { return o.print(report, len(subject.populations)) }
+	v.Text = func(io.Writer) error { return o.print(report) }
 	if !o.plot {
 		v.Next = o.hints(report)
 	}
@@ -27,9 +27,9 @@ func (o *options) view(report *v1alpha1.CollisionReport, subject subject) scan.V
 }
 
 // print prints the report for people. A writer below keeps its errors.
-func (o *options) print(report *v1alpha1.CollisionReport, prefixes int) error {
+func (o *options) print(report *v1alpha1.CollisionReport) error {
 	if o.plot {
-		return o.printPlot(report, prefixes)
+		return o.printPlot(report)
 	}
 	o.printVerdict(report)
 	if !o.isSingle(report) {
