@@ -82,11 +82,7 @@ func (o *options) subject(ctx context.Context) (subject, error) {
 	case o.from != "":
 		return o.saved()
 	case len(o.prefixes) > 0:
-		prefixes, err := o.named()
-		if err != nil {
-			return subject{}, err
-		}
-		s, err := o.counted(ctx, func() ([]wantedPrefix, []string, error) { return prefixes, nil, nil })
+		s, err := o.counted(ctx, o.named)
 		if err == nil {
 			o.warnMissing(&s)
 		}
@@ -96,7 +92,9 @@ func (o *options) subject(ctx context.Context) (subject, error) {
 		if err != nil {
 			return subject{}, err
 		}
-		return o.counted(ctx, func() ([]wantedPrefix, []string, error) { return manifested(objects) })
+		return o.counted(ctx, func(ctx context.Context) ([]wantedPrefix, []string, error) {
+			return o.manifested(ctx, objects)
+		})
 	}
 	retries := o.serverAttempts.Or(assumedRetries())
 	return subject{
@@ -180,7 +178,7 @@ func (o *options) readSaved() ([]byte, error) {
 // counted counts the names on the cluster under the prefixes that wanted returns. counted calls wanted after the
 // server has responded.
 func (o *options) counted(
-	ctx context.Context, wanted func() (prefixes []wantedPrefix, warnings []string, err error),
+	ctx context.Context, wanted func(context.Context) (prefixes []wantedPrefix, warnings []string, err error),
 ) (subject, error) {
 	flags := scan.Flags{RetryTimeout: flagvalue.Duration(census.DefaultRetryTimeout)}
 	session, err := flags.Open(ctx, o.factory, o.IOStreams, o.printFlags, &o.serverAttempts)
@@ -189,7 +187,7 @@ func (o *options) counted(
 	}
 	o.session.End()
 	o.session = session
-	prefixes, warnings, err := wanted()
+	prefixes, warnings, err := wanted(ctx)
 	if err = cmp.Or(err, o.validatePlot(len(prefixes))); err != nil {
 		return subject{warnings: warnings}, err
 	}
@@ -233,13 +231,20 @@ func (o *options) checkNamespaces(ctx context.Context, populations []report.Popu
 }
 
 // named returns the prefixes of the arguments TYPE/PREFIX.
-func (o *options) named() (prefixes []wantedPrefix, err error) {
+func (o *options) named(ctx context.Context) (prefixes []wantedPrefix, warnings []string, err error) {
 	namespace, _, err := o.factory.ToRawKubeConfigLoader().Namespace()
-	for _, argument := range o.prefixes {
-		resource, prefix, _ := strings.Cut(argument, "/")
-		prefixes = append(prefixes, wantedPrefix{resource, namespace, names.EffectivePrefix(prefix)})
+	if err != nil {
+		return nil, nil, err
 	}
-	return prefixes, err
+	for _, argument := range o.prefixes {
+		word, generateName, _ := strings.Cut(argument, "/")
+		wanted, err := wantedOf(ctx, o.session, word, namespace, generateName)
+		if err != nil {
+			return nil, nil, err
+		}
+		prefixes = append(prefixes, wanted)
+	}
+	return prefixes, nil, nil
 }
 
 // warnMissing adds warnings about named prefixes without any names, because they may be misspelled.
@@ -287,7 +292,9 @@ func (o *options) objects(ctx context.Context) (*resource.Result, error) {
 
 // manifested returns the prefixes of objects, each once, and warnings about objects that
 // are left out, because the server generates no name for them.
-func manifested(objects *resource.Result) (prefixes []wantedPrefix, warnings []string, err error) {
+func (o *options) manifested(
+	ctx context.Context, objects *resource.Result,
+) (prefixes []wantedPrefix, warnings []string, err error) {
 	err = objects.Visit(func(info *resource.Info, err error) error {
 		if err != nil {
 			return err
@@ -300,15 +307,12 @@ func manifested(objects *resource.Result) (prefixes []wantedPrefix, warnings []s
 			return nil
 		}
 		gvr := info.Mapping.Resource
-		wanted := wantedPrefix{
-			resource:  strings.Join([]string{gvr.Resource, gvr.Version, gvr.Group}, "."),
-			namespace: info.Namespace,
-			prefix:    names.EffectivePrefix(object.GetGenerateName()),
-		}
-		if !slices.Contains(prefixes, wanted) {
+		word := strings.Join([]string{gvr.Resource, gvr.Version, gvr.Group}, ".")
+		wanted, err := wantedOf(ctx, o.session, word, info.Namespace, object.GetGenerateName())
+		if err == nil && !slices.Contains(prefixes, wanted) {
 			prefixes = append(prefixes, wanted)
 		}
-		return nil
+		return err
 	})
 	if err == nil && len(prefixes) == 0 {
 		err = errors.New("there is nothing to report on, because no object in the input has a generateName and no name")
