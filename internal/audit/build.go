@@ -67,9 +67,13 @@ func Build(rows iter.Seq[live.Row], counted *Counted, options Options, odds *Odd
 	b := &builder{
 		options: &options, odds: odds, old: old, folds: map[foldKey]*fold{},
 		found: map[string]bool{}, near: nearest{}, seen: map[v1alpha1.PrefixRef]bool{},
-		verdict: verdict{unknown: map[string]bool{}},
+		shown:    top[*row]{limit: options.Top, compare: options.Order.compare},
+		exceeded: top[v1alpha1.AuditExceeded]{limit: maxExceeded, compare: compareExceeded},
+		verdict: verdict{
+			unknown:     map[string]bool{},
+			createdMost: top[v1alpha1.AuditMostCreated]{limit: mostCreatedShown, compare: compareCreated},
+		},
 	}
-	b.shown = top{order: options.Order, limit: options.Top, below: b.hideBelowTop}
 	var r row
 	for r.Row = range rows {
 		b.add(&r)
@@ -83,8 +87,8 @@ type builder struct {
 	odds    *Odds
 	old     *baseline // nil without an earlier audit
 
-	shown         top
-	exceeded      []v1alpha1.AuditExceeded
+	shown         top[*row]
+	exceeded      top[v1alpha1.AuditExceeded]
 	exceededCount int64
 	undecided     int64 // number of name pools whose growth might exceed a gate
 	hidden        v1alpha1.AuditHidden
@@ -139,19 +143,18 @@ func (b *builder) add(r *row) {
 		b.foldOrHide(r)
 		return
 	}
-	b.shown.add(r)
+	b.hide(pool) // until it is among the first
+	b.hidden.BelowTop++
+	if r.rank = options.Order.rank(r); b.shown.takes(r) {
+		kept := *r
+		b.shown.add(&kept)
+	}
 }
 
 // hide counts a name pool that the report doesn't show.
 func (b *builder) hide(pool *pools.Pool) {
 	b.hidden.Prefixes++
 	b.hidden.Names += pool.Names
-}
-
-// hideBelowTop counts a row that only Options.Top hides.
-func (b *builder) hideBelowTop(r *row) {
-	b.hide(&r.Pool)
-	b.hidden.BelowTop++
 }
 
 // evaluate remembers the name pool if it exceeds a gate.
@@ -185,32 +188,28 @@ func (b *builder) evaluate(pool *pools.Pool) error {
 		exceeded.GrowthPerDay = growth.PerDay
 	}
 	b.exceededCount++
-	if b.exceeded = append(b.exceeded, exceeded); len(b.exceeded) == 2*maxExceeded {
-		b.trimExceeded()
-	}
+	b.exceeded.add(exceeded)
 	return nil
 }
 
-// trimExceeded sorts the name pools that exceed a gate, and forgets all but the worst.
-func (b *builder) trimExceeded() {
-	slices.SortFunc(b.exceeded, func(x, y v1alpha1.AuditExceeded) int {
-		return cmp.Or(
-			cmp.Compare(y.NextCreate, x.NextCreate), cmp.Compare(y.Names, x.Names), cmp.Compare(x.Prefix, y.Prefix),
-			cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Resource, y.Resource))
-	})
-	b.exceeded = b.exceeded[:min(len(b.exceeded), maxExceeded)]
+// compareExceeded compares name pools that exceed a gate. The worst comes first.
+func compareExceeded(x, y v1alpha1.AuditExceeded) int {
+	return cmp.Or(
+		cmp.Compare(y.NextCreate, x.NextCreate), cmp.Compare(y.Names, x.Names), cmp.Compare(x.Prefix, y.Prefix),
+		cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Resource, y.Resource))
 }
 
 // result returns the report of all name pools that were added.
 func (b *builder) result(counted *Counted) (*Result, error) {
-	b.shown.trim()
-	folded := b.folded()
-	items := make([]v1alpha1.AuditItem, len(b.shown.rows))
-	for i, r := range b.shown.rows {
+	folded, shown := b.folded(), b.shown.first()
+	items := make([]v1alpha1.AuditItem, len(shown))
+	for i, r := range shown {
+		b.hidden.Prefixes, b.hidden.Names = b.hidden.Prefixes-1, b.hidden.Names-r.Pool.Names
+		b.hidden.BelowTop--
 		var err error
 		items[i], err = b.item(r)
 		b.fail(err)
-		b.shown.rows[i] = nil // so that memory is freed, because there can be very many
+		shown[i] = nil // so that memory is freed, because there can be very many
 	}
 	if b.err != nil {
 		return nil, b.err

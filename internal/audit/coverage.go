@@ -66,12 +66,11 @@ func (b *builder) gate() *v1alpha1.AuditGate {
 	if !b.options.Gated() {
 		return nil
 	}
-	b.trimExceeded()
 	return &v1alpha1.AuditGate{
 		FailAbove: b.options.FailAbove, FailAboveCount: b.options.FailAboveCount,
 		FailAboveGrowth: b.options.FailAboveGrowth, Undecided: b.undecided,
 		ExceededCount: b.exceededCount,
-		Exceeded:      append([]v1alpha1.AuditExceeded{}, b.exceeded...),
+		Exceeded:      append([]v1alpha1.AuditExceeded{}, b.exceeded.first()...),
 	}
 }
 

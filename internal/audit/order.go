@@ -87,39 +87,35 @@ func byPrefix(a, b *row) int {
 		cmp.Compare(x.Group, y.Group), cmp.Compare(x.Resource, y.Resource))
 }
 
-// top has the first rows of an order.
-type top struct {
-	order Order
-	limit int // 0 for none
-	rows  []*row
-	least *row       // the last of the first rows when they were sorted, or nil
-	below func(*row) // is called with each row that is not among the first
+// top has the first of many values. Its memory grows with the limit, not with the number of values.
+type top[T any] struct {
+	limit   int // 0 for none
+	compare func(a, b T) int
+	values  []T  // up to twice as many
+	isFull  bool // values[limit-1] was the last of the first values when they were sorted
 }
 
-// add adds a copy of a row.
-func (t *top) add(r *row) {
-	r.rank = t.order.rank(r)
-	if t.least != nil && t.order.compare(r, t.least) > 0 {
-		t.below(r)
-		return
-	}
-	if t.limit > 0 && len(t.rows)/2 >= t.limit {
-		t.trim()
-	}
-	kept := *r
-	t.rows = append(t.rows, &kept)
+// takes reports whether a value might be among the first.
+func (t *top[T]) takes(value T) bool {
+	return !t.isFull || t.compare(value, t.values[t.limit-1]) <= 0
 }
 
-// trim sorts the rows, and keeps only the first.
-func (t *top) trim() {
-	slices.SortFunc(t.rows, t.order.compare)
-	if t.limit == 0 || len(t.rows) <= t.limit {
+// add adds a value if it might be among the first.
+func (t *top[T]) add(value T) {
+	if !t.takes(value) {
 		return
 	}
-	for _, r := range t.rows[t.limit:] {
-		t.below(r)
+	if t.values = append(t.values, value); t.limit > 0 && len(t.values) >= 2*t.limit {
+		t.first()
 	}
-	clear(t.rows[t.limit:])
-	t.rows = t.rows[:t.limit]
-	t.least = t.rows[t.limit-1]
+}
+
+// first returns the first values in order, and drops all others.
+func (t *top[T]) first() []T {
+	slices.SortFunc(t.values, t.compare)
+	if t.limit > 0 && len(t.values) >= t.limit {
+		clear(t.values[t.limit:])
+		t.values, t.isFull = t.values[:t.limit], true
+	}
+	return t.values
 }

@@ -33,7 +33,7 @@ type verdict struct {
 	close       int64
 	closest     *v1alpha1.AuditClosest
 	unknown     map[string]bool // the resource types with unknown attempts
-	createdMost []v1alpha1.AuditMostCreated
+	createdMost top[v1alpha1.AuditMostCreated]
 	created     int64
 }
 
@@ -64,10 +64,7 @@ func (v *verdict) create(m v1alpha1.AuditMostCreated) {
 		return
 	}
 	v.created++
-	v.createdMost = append(v.createdMost, m)
-	if len(v.createdMost) > 1<<10 {
-		v.trim()
-	}
+	v.createdMost.add(m)
 }
 
 // IsSudden reports whether a prefix or a fold has many objects of the last ten minutes, and not only of the
@@ -76,22 +73,19 @@ func IsSudden(m v1alpha1.AuditMostCreated) bool {
 	return m.Last10m >= manyCreated || m.Last10m >= someCreated && m.Last10m*tenth >= m.Names
 }
 
-// trim keeps only the prefixes with the most new objects.
-func (v *verdict) trim() {
+// compareCreated compares prefixes by the number of new objects. The most come first.
+func compareCreated(a, b v1alpha1.AuditMostCreated) int {
 	sudden := func(m v1alpha1.AuditMostCreated) int64 {
 		if IsSudden(m) {
 			return m.Last10m
 		}
 		return 0
 	}
-	slices.SortFunc(v.createdMost, func(a, b v1alpha1.AuditMostCreated) int {
-		return cmp.Or(
-			cmp.Compare(sudden(b), sudden(a)), cmp.Compare(b.Last24h, a.Last24h),
-			cmp.Compare(b.Names, a.Names), cmp.Compare(a.Prefix, b.Prefix),
-			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Group, b.Group),
-			cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.OwnerKind, b.OwnerKind))
-	})
-	v.createdMost = v.createdMost[:min(len(v.createdMost), mostCreatedShown)]
+	return cmp.Or(
+		cmp.Compare(sudden(b), sudden(a)), cmp.Compare(b.Last24h, a.Last24h),
+		cmp.Compare(b.Names, a.Names), cmp.Compare(a.Prefix, b.Prefix),
+		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Group, b.Group),
+		cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.OwnerKind, b.OwnerKind))
 }
 
 // addToVerdict adds a name pool to the verdict.
@@ -176,10 +170,9 @@ func (b *builder) verdictOn(folded []v1alpha1.AuditFolded) *v1alpha1.AuditVerdic
 		}
 		v.create(created)
 	}
-	v.trim()
 	return &v1alpha1.AuditVerdict{
 		CloseToFailing: v.close, Closest: v.closest,
 		AttemptsUnknown:  append([]string{}, slices.Sorted(maps.Keys(v.unknown))...),
-		MostCreatedCount: v.created, MostCreated: append([]v1alpha1.AuditMostCreated{}, v.createdMost...),
+		MostCreatedCount: v.created, MostCreated: append([]v1alpha1.AuditMostCreated{}, v.createdMost.first()...),
 	}
 }
