@@ -2,7 +2,6 @@ package audit
 
 import (
 	"math"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -12,16 +11,13 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-// RetriesOf returns the attempts per create in one API, and a note about them, which can be empty. Several
-// goroutines can call it at the same time.
+// RetriesOf returns the attempts per create in one API, and a note about them, which can be empty.
 type RetriesOf func(schema.GroupVersion) (retries v1alpha1.Retries, note string)
 
-// Odds calculates the chances of failures in name pools. Several goroutines can use it at the same time.
+// Odds calculates the chances of failures in name pools. Only one goroutine can use it at the same time.
 type Odds struct {
 	retriesOf RetriesOf
-
-	mu    sync.Mutex
-	rooms map[roomKey]int64 // by equal numbers, because a calculation is slow
+	rooms     map[roomKey]int64 // by equal numbers, because a calculation is slow
 }
 
 type roomKey struct {
@@ -30,7 +26,7 @@ type roomKey struct {
 }
 
 // NewOdds returns the odds at the attempts of a server.
-func NewOdds(retriesOf RetriesOf) *Odds { return &Odds{retriesOf: retriesOf} }
+func NewOdds(retriesOf RetriesOf) *Odds { return &Odds{retriesOf, map[roomKey]int64{}} }
 
 // clientAttempts is the default of kubectl genname create for the attempts per object.
 const clientAttempts = 16
@@ -88,23 +84,19 @@ const roomProbability, maxRooms = 0.001, 1 << 14
 
 func (o *Odds) room(names int64, attempts int) (int64, error) {
 	key := roomKey{attempts, names}
-	o.mu.Lock()
-	room, known := o.rooms[key]
-	o.mu.Unlock()
-	if known {
+	if room, known := o.rooms[key]; known {
 		return room, nil
 	}
 	model, err := modelOf(attempts)
 	if err != nil {
 		return 0, err
 	}
-	if room, err = model.Room(names, roomProbability); err != nil {
+	room, err := model.Room(names, roomProbability)
+	if err != nil {
 		return 0, err
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.rooms == nil || len(o.rooms) == maxRooms {
-		o.rooms = map[roomKey]int64{}
+	if len(o.rooms) == maxRooms {
+		clear(o.rooms)
 	}
 	o.rooms[key] = room
 	return room, nil

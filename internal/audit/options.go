@@ -85,7 +85,7 @@ func (o *Options) CountsFrom() int64 {
 	if o.FailAboveCount != nil {
 		from = min(from, *o.FailAboveCount+1)
 	}
-	if o.FailAbove != nil { // one attempt with the shortest suffix has the largest chance
+	if o.FailAbove != nil { // one attempt has the largest chance
 		size, _ := analyze.NamePoolSize(names.SuffixLength)
 		from = min(from, int64(*o.FailAbove*float64(size)))
 	}
