@@ -17,7 +17,7 @@ func BenchmarkScrape(b *testing.B) {
 			for i := range n {
 				f.set(fmt.Sprintf("prefix-of-a-team-%d-", i), int64(1000+i), int64(i%50))
 			}
-			c.Follow(f, noForecast, noneLeft)
+			c.Follow(f, someOdds, noneLeft)
 			registry := prometheus.NewRegistry()
 			registry.MustRegister(c)
 			var out bytes.Buffer

@@ -39,15 +39,15 @@ var (
 		"Names created under all prefixes of a resource type.", []string{"group", "resource"}, nil)
 )
 
-// Forecast returns the attempts per create in a name pool, nil if unknown, and the room.
-type Forecast func(pools.Pool) (attempts *int, room int64, err error)
+// Odds returns the attempts per create in a name pool, nil if unknown, and the room.
+type Odds func(pools.Pool) (attempts *int, room int64, err error)
 
 // Collector is a prometheus.Collector that reads snapshots of an engine. Collector has no series until the engine has
 // counted everything.
 type Collector struct {
 	mu        sync.Mutex // guards the rest
 	source    Source     // nil until Follow was called
-	forecast  Forecast
+	odds      Odds
 	left      func() []census.Skipped
 	selection *selection
 	ready     bool // everything was counted once
@@ -59,12 +59,12 @@ func New(top int, minCount int64) *Collector {
 	return &Collector{selection: newSelection(top, minCount)}
 }
 
-// Follow sets the engine that the collector reads, and the forecast that it calculates chances with. left returns
-// the resource types that discovery left out, which the engine doesn't know.
-func (c *Collector) Follow(source Source, forecast Forecast, left func() []census.Skipped) {
+// Follow sets the engine that the collector reads, and the function that calculates the odds. left returns the
+// resource types that discovery left out, which the engine doesn't know.
+func (c *Collector) Follow(source Source, odds Odds, left func() []census.Skipped) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.source, c.forecast, c.left = source, forecast, left
+	c.source, c.odds, c.left = source, odds, left
 }
 
 // Describe implements prometheus.Collector. Describe describes nothing, because the prefixes are not known in
@@ -83,14 +83,10 @@ type State struct {
 func (c *Collector) Refresh() State {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.source == nil {
+	_, snapshot, ok := c.choose()
+	if !ok {
 		return State{}
 	}
-	_, snapshot := c.selection.choose(c.source)
-	if snapshot.Began.IsZero() {
-		return State{}
-	}
-	c.ready = c.ready || len(missing(snapshot)) == 0
 	return State{
 		Ready: c.ready, Objects: snapshot.Objects, Types: int64(len(snapshot.Types)),
 		Skipped: slices.Concat(c.left(), snapshot.Skipped), Dropped: c.selection.dropped,
@@ -101,16 +97,11 @@ func (c *Collector) Refresh() State {
 func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.source == nil {
+	rows, snapshot, ok := c.choose()
+	if !ok {
 		metrics <- gauge(ready, 0)
 		return
 	}
-	rows, snapshot := c.selection.choose(c.source)
-	if snapshot.Began.IsZero() {
-		metrics <- gauge(ready, 0)
-		return
-	}
-	c.ready = c.ready || len(missing(snapshot)) == 0
 	metrics <- gauge(ready, map[bool]float64{true: 1}[c.ready])
 	metrics <- gauge(chosen, float64(len(rows)))
 	metrics <- gauge(dropped, float64(c.selection.dropped))
@@ -125,11 +116,23 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 	collectHealth(metrics, snapshot, c.left())
 }
 
+// choose takes a snapshot, and returns the rows of the chosen prefixes. ok is false until the engine has counted
+// everything. The caller holds mu.
+func (c *Collector) choose() (rows []live.Row, snapshot live.Snapshot, ok bool) {
+	if c.source == nil {
+		return nil, snapshot, false
+	}
+	rows, snapshot = c.selection.choose(c.source)
+	ok = !snapshot.Began.IsZero()
+	c.ready = c.ready || ok && len(missing(snapshot)) == 0
+	return rows, snapshot, ok
+}
+
 // collectPrefix emits the samples of one prefix.
 func (c *Collector) collectPrefix(metrics chan<- prometheus.Metric, row live.Row) {
 	pool, counted := row.Pool.Key, row.Pool
 	metrics <- prefixNames.metric(prometheus.GaugeValue, float64(counted.Names), pool)
-	attempts, room, err := c.forecast(counted)
+	attempts, room, err := c.odds(counted)
 	if err == nil { // otherwise no create can have this number of attempts
 		metrics <- prefixRoom.metric(prometheus.GaugeValue, float64(room), pool)
 	}

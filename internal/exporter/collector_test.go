@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
-func noForecast(pools.Pool) (*int, int64, error) { return nil, 1, nil }
+func someOdds(pools.Pool) (*int, int64, error) { return nil, 1, nil }
 
 func noneLeft() []census.Skipped { return nil }
 
@@ -76,7 +76,7 @@ func TestNotReady(t *testing.T) {
 	c := New(10, 10)
 	for _, source := range []Source{nil, notCounted{}} {
 		if source != nil {
-			c.Follow(source, noForecast, noneLeft)
+			c.Follow(source, someOdds, noneLeft)
 		}
 		c.Refresh()
 		if got := gather(t, c); len(got) != 1 || got["genname_exporter_ready"][0].value != 0 {
@@ -113,9 +113,9 @@ func TestCollect(t *testing.T) {
 		{Resource: "secrets", Reason: census.Forbidden, Namespace: "a"}, {Resource: "secrets", Reason: census.Forbidden, Namespace: "b"},
 	}
 	attempts := 8
-	forecast := func(pools.Pool) (*int, int64, error) { return &attempts, 1e6, nil }
+	odds := func(pools.Pool) (*int, int64, error) { return &attempts, 1e6, nil }
 	c := New(10, 10)
-	c.Follow(f, forecast, func() []census.Skipped {
+	c.Follow(f, odds, func() []census.Skipped {
 		return []census.Skipped{{Group: "dead.example", Reason: census.Unreachable}, {Resource: "x", Reason: census.Excluded}}
 	})
 	const run = `{group="batch",namespace="ci",prefix="run-",resource="jobs"} `
@@ -177,7 +177,7 @@ func TestAnyBytes(t *testing.T) {
 	f.rows["run-"] = row
 	f.skips = []census.Skipped{{Group: bytes, Resource: bytes, Reason: census.Forbidden}}
 	c := New(10, 10)
-	c.Follow(f, noForecast, noneLeft)
+	c.Follow(f, someOdds, noneLeft)
 	for name, samples := range gather(t, c) {
 		for _, s := range samples {
 			for label, value := range s.labels {
@@ -207,7 +207,7 @@ func TestReady(t *testing.T) {
 		f := newFakeEngine()
 		f.total.Counted, f.skips = test.counted, test.skips
 		c := New(10, 10)
-		c.Follow(f, noForecast, noneLeft)
+		c.Follow(f, someOdds, noneLeft)
 		if got := gather(t, c)["genname_exporter_ready"]; got[0].value != test.want {
 			t.Errorf("%s: %v", name, got)
 		}
@@ -227,7 +227,7 @@ func TestLabels(t *testing.T) {
 		f := newFakeEngine()
 		f.set(text, 20, 0)
 		c := New(10, 10)
-		c.Follow(f, noForecast, noneLeft)
+		c.Follow(f, someOdds, noneLeft)
 		for _, s := range gather(t, c)["genname_prefix_room_creates"] {
 			label := s.labels["prefix"]
 			if before, twice := seen[label]; twice || label == other {
@@ -245,7 +245,7 @@ func TestLabels(t *testing.T) {
 // for creates.
 func TestCountersOfAnUnwatchedType(t *testing.T) {
 	f, c := newFakeEngine(), New(1, 10)
-	c.Follow(f, noForecast, noneLeft)
+	c.Follow(f, someOdds, noneLeft)
 	f.set("run-", 20, 0)
 	for _, followed := range []bool{true, false, true} {
 		row := f.rows["run-"]

@@ -175,7 +175,7 @@ func TestSelectionProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		top := rapid.IntRange(1, 4).Draw(t, "top")
 		f, c := newFakeEngine(), New(top, 10)
-		c.Follow(f, noForecast, noneLeft)
+		c.Follow(f, someOdds, noneLeft)
 		last := map[string]time.Time{}
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			f.now = f.now.Add(time.Duration(rapid.IntRange(1, 2400).Draw(t, "seconds")) * time.Second)

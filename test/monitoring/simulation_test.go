@@ -166,8 +166,8 @@ func (p pool) attemptsPerCreate() int {
 	return p.attempts
 }
 
-// forecast implements exporter.Forecast.
-func (s *simulation) forecast(of pools.Pool) (*int, int64, error) {
+// odds implements exporter.Odds.
+func (s *simulation) odds(of pools.Pool) (*int, int64, error) {
 	at := slices.IndexFunc(s.pools, func(p pool) bool {
 		return p.prefix == of.Prefix && cmp.Or(p.resource, "configmaps") == of.Resource
 	})
@@ -354,7 +354,7 @@ func all(groups []*rules.Group) (of []rules.Rule) {
 // start returns a registry with a new exporter.
 func (s *simulation) start() *prometheus.Registry {
 	collector := exporter.New(200, 10)
-	collector.Follow(s, s.forecast, func() []census.Skipped { return nil })
+	collector.Follow(s, s.odds, func() []census.Skipped { return nil })
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collector)
 	return registry
