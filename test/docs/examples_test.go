@@ -93,7 +93,6 @@ var notExplained = map[string]string{
 	"Warning: the resource types can't be discovered, so new types aren't counted yet: …": "nothing to do: the watch retries",
 	"Warning: … is an audit of another cluster":                                           "it names the file",
 	"Warning: … is only … old, so the growth per day might come from a short burst":       "it names the cause",
-	"Warning: … that you can't list (needs list)":                                         "it names the permission",
 	"Warning: the gate can't check … that you can't list (needs list): …":                 "it names the permission",
 	"Warning: the gate checked nothing, because namespace … is empty or doesn't exist":    "it names the permission",
 	"Warning: the report leaves out … with …, because the audit hid them":                 "it names the next command",

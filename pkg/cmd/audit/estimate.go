@@ -28,16 +28,9 @@ func (r *run) showEstimate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	view := scan.View{Table: estimateTable(estimates)}
 	coverage := census.Coverage{Types: r.types, Skipped: skipped, Namespace: r.about.Namespace, Named: r.named()}
+	view := scan.View{Table: estimateTable(estimates), Coverage: coverage, Command: command}
 	failed, forbidden := coverage.Warned()
-	for _, s := range failed {
-		view.Warnings = append(view.Warnings, terminal.Warningf("%s", s.Message))
-	}
-	if n := len(forbidden); n > 0 {
-		view.Warnings = append(view.Warnings,
-			terminal.Warningf("%s that you can't list (needs list)", humanize.Count(n, "type")))
-	}
 	var total census.Estimate
 	for _, e := range estimates {
 		total.Objects += e.Objects
