@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
-	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -96,14 +95,19 @@ func ratePerDay(sums live.Weighed, seconds float64) float64 {
 	return rates[at].creates - rates[at].deletes
 }
 
-// shortestTrend is the shortest window in which more creates mean an acceleration. In shorter windows, they can be
-// a batch.
-const shortestTrend = 10 * time.Minute
+const (
+	// shortestTrend is the shortest window in which more creates mean an acceleration. In shorter windows, they can be
+	// a batch.
+	shortestTrend = 10 * time.Minute
+	// rareByChance is the quantile of the normal distribution that chance exceeds in 1.25% of all cases.
+	rareByChance = 2.24
+)
 
-// accelerates reports whether creates in a window of live.Windows are certainly faster than in the next longer
-// window. The name pool must have been watched for twice the length of the window. A decaying window has the rate
+// accelerates reports whether creates in a window of live.Windows are faster than in the next longer window, and not
+// by chance. The name pool must have been watched for twice the length of the window. A decaying window has the rate
 // times its length as its mean, and half of that as its variance. So its statistics are those of a normal window
-// with twice as many events over twice the length.
+// with twice as many events over twice the length. The square root of such a number has a variance of 1/4 (Bartlett,
+// 1936).
 func accelerates(r *live.Row) bool {
 	seconds := secondsOf(r)
 	rates := ratesOf(r.Weighed, seconds)
@@ -113,8 +117,7 @@ func accelerates(r *live.Row) bool {
 			continue
 		}
 		days := 2 * window.Hours() / day.Hours()
-		lower, _, err := analyze.Garwood(int64(math.Floor(rate.creates*days)), analyze.WindowConfidence)
-		if err == nil && lower/days > rates[i+1].creates {
+		if 2*(math.Sqrt(rate.creates*days)-math.Sqrt(rates[i+1].creates*days)) > rareByChance {
 			return true
 		}
 	}

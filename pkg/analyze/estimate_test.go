@@ -15,14 +15,6 @@ func TestPeriodRefused(t *testing.T) {
 	}
 }
 
-func TestConfidenceRefused(t *testing.T) {
-	for _, c := range []float64{0, 1, -0.5, 2, math.NaN(), math.Inf(1)} {
-		if lower, upper, err := Garwood(5, c); err == nil || lower != 0 || upper != 0 {
-			t.Errorf("Garwood(5, %v) = %v, %v, %v, want an error", c, lower, upper, err)
-		}
-	}
-}
-
 // One create a second for a day, as in docs/internals/mathematics.md.
 func TestChurn(t *testing.T) {
 	const perDay = 86400

@@ -19,10 +19,6 @@ type reference struct {
 	Drop       []referenceRow
 	Reuse      []referenceRow
 	Equivalent []referenceRow
-	Garwood    []struct {
-		N                  int64
-		Conf, Lower, Upper decimal
-	}
 }
 
 type referenceRow struct {
@@ -87,7 +83,6 @@ func loadReference(t *testing.T) reference {
 		all.Drop = append(all.Drop, part.Drop...)
 		all.Reuse = append(all.Reuse, part.Reuse...)
 		all.Equivalent = append(all.Equivalent, part.Equivalent...)
-		all.Garwood = append(all.Garwood, part.Garwood...)
 	}
 	return all
 }
@@ -218,16 +213,5 @@ func TestReferenceReuse(t *testing.T) {
 func TestReferenceEquivalentSuffixLength(t *testing.T) {
 	for _, row := range loadReference(t).Equivalent {
 		check(t, "equivalent", row, row.model(t).EquivalentSuffixLength(row.K, row.M), row.Value, tolerance)
-	}
-}
-
-func TestReferenceGarwood(t *testing.T) {
-	for _, row := range loadReference(t).Garwood {
-		lower, upper, err := Garwood(row.N, row.Conf.float64(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		check(t, "garwood lower", row, lower, row.Lower, tolerance)
-		check(t, "garwood upper", row, upper, row.Upper, tolerance)
 	}
 }

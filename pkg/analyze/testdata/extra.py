@@ -2,11 +2,11 @@
 """Writes extra.json: reference values that reference.json lacks, to 25 digits, with mpmath (1.3 or later).
 
 Every value comes from its definition at 60 digits or more, by another route than the Go code: products and sums over
-single states, exact power sums (Bernoulli numbers), and Poisson tails summed term by term.
+single states, and exact power sums (Bernoulli numbers).
 """
 import json
 import random
-from mpmath import mp, mpf, bernoulli, binomial, exp, expm1, findroot, log, log1p, loggamma, nstr, quad, diff, sqrt
+from mpmath import mp, mpf, bernoulli, binomial, exp, expm1, findroot, log, log1p, loggamma, nstr, quad, diff
 
 mp.dps = 80
 
@@ -129,44 +129,9 @@ def equivalents():
     ]
 
 
-# Garwood's interval for many events, by summing Poisson tails.
-
-def ln_tail(n, x, more):
-    ln_point = -x + n * log(x) - loggamma(n + 1)
-    total, term, j = mpf(1), mpf(1), n
-    while term > total * mpf(10) ** -40:
-        j += 1 if more else 0
-        term *= x / j if more else mpf(j) / x
-        j -= 0 if more else 1
-        total += term
-    return ln_point + log(total)
-
-
-def garwood_end(n, conf, more):
-    target = log((1 - conf) / 2)
-    z = sqrt(2) * mp.erfinv(conf)
-    if more:
-        start = log(n - z * sqrt(n)) if n > 100 else (target + loggamma(n + 1)) / n
-    else:
-        start = log(n + 1 + z * sqrt(n + 1))
-    return exp(findroot(lambda v: ln_tail(n, exp(v), more) - target, (start, start + mpf(10) ** -9), tol=mpf(10) ** -50))
-
-
-def garwood():
-    mp.dps = 60
-    return [
-        {
-            "n": n, "conf": conf,  # meaning the float64 nearest to it
-            "lower": text(garwood_end(n, mpf(float(conf)), True)), "upper": text(garwood_end(n, mpf(float(conf)), False)),
-        }
-        for n in (1, 2, 5, 40, 1000, 20000, 99999, 100000, 1000000)
-        for conf in ("0.1", "0.5", "0.95", "0.975", "0.99999", "0.999999999", "0.999999999999999")
-    ]
-
-
 if __name__ == "__main__":
     parts = {
-        "rows": many_tries() + long_runs(), "equivalent": equivalents(), "garwood": garwood(),
+        "rows": many_tries() + long_runs(), "equivalent": equivalents(),
     }
     with open(__file__.replace("extra.py", "extra.json"), "w") as out:
         lines = [f'"{name}": [\n' + ",\n".join(json.dumps(r, separators=(",", ":")) for r in rows) + "\n]" for name, rows in parts.items()]
