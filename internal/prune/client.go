@@ -41,13 +41,15 @@ type response struct {
 		Name              string    `json:"name"`
 		UID               types.UID `json:"uid"`
 		DeletionTimestamp string    `json:"deletionTimestamp"`
+		GracePeriod       *int64    `json:"deletionGracePeriodSeconds"`
+		Finalizers        []string  `json:"finalizers"`
 	} `json:"metadata"`
 	Details *metav1.StatusDetails `json:"details"`
 }
 
 // delete requests the deletion of an object if it still has its UID and its resourceVersion. deleting
-// reports whether the object still exists, because a finalizer or a grace period holds it. A response
-// about another object counts as a lost response.
+// reports whether the object still exists, because a finalizer or a grace period holds it. A deleted Pod is in the
+// response, with a grace period of 0. A response about another object counts as a lost response.
 func (c *client) delete(ctx context.Context, o Object) (deleting bool, err error) {
 	uid, background := types.UID(o.UID), metav1.DeletePropagationBackground
 	body, err := json.Marshal(metav1.DeleteOptions{
@@ -67,7 +69,9 @@ func (c *client) delete(ctx context.Context, o Object) (deleting bool, err error
 	if err := json.Unmarshal(text, &read); err != nil || read.Kind == "" || !read.isOf(uid) {
 		return false, errors.Join(errors.New("the response to the deletion is about another object"), err)
 	}
-	return read.Kind != "Status" && read.Metadata.DeletionTimestamp != "", nil
+	left := read.Metadata
+	gone := len(left.Finalizers) == 0 && left.GracePeriod != nil && *left.GracePeriod == 0
+	return read.Kind != "Status" && left.DeletionTimestamp != "" && !gone, nil
 }
 
 // isOf reports whether a response is about the object with a UID. A Status without a UID is accepted

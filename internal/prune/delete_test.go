@@ -75,8 +75,12 @@ func respond(code int, body string) func(http.ResponseWriter) {
 
 // The responses of the tests' servers. A nil response is a connection that breaks off.
 var (
-	success      = respond(200, `{"kind":"Status","status":"Success","details":{"name":"run-bbbbb","uid":"u1"}}`)
-	held         = respond(200, `{"kind":"PartialObjectMetadata","metadata":{"name":"run-bbbbb","generateName":"run-","uid":"u1","deletionTimestamp":"2026-11-22T10:00:00Z"}}`)
+	success = respond(200, `{"kind":"Status","status":"Success","details":{"name":"run-bbbbb","uid":"u1"}}`)
+	held    = respond(200, `{"kind":"PartialObjectMetadata","metadata":{"name":"run-bbbbb","generateName":"run-","uid":"u1","deletionTimestamp":"2026-11-22T10:00:00Z",`+
+		`"deletionGracePeriodSeconds":0,"finalizers":["a/b"]}}`)
+	graceful     = respond(200, `{"kind":"PartialObjectMetadata","metadata":{"uid":"u1","deletionTimestamp":"2026-11-22T10:00:00Z","deletionGracePeriodSeconds":30}}`)
+	terminating  = respond(200, `{"kind":"PartialObjectMetadata","metadata":{"uid":"u1","deletionTimestamp":"2026-11-22T10:00:00Z"}}`)
+	finishedPod  = respond(200, `{"kind":"PartialObjectMetadata","metadata":{"uid":"u1","deletionTimestamp":"2026-11-22T10:00:00Z","deletionGracePeriodSeconds":0}}`)
 	foreign      = respond(200, `{"kind":"Status","status":"Success","details":{"name":"other","uid":"u7"}}`)
 	page         = respond(200, `<html>`)
 	absent       = status(404, "NotFound", `"name":"run-bbbbb"`)
@@ -115,6 +119,9 @@ func TestDeleteUntilTheOutcomeIsKnown(t *testing.T) {
 	}{
 		"deleted":                     {handlers{success}, nil, Deleted, "", false, "DELETE"},
 		"held by a finalizer":         {handlers{held}, nil, Deleting, "", false, "DELETE"},
+		"a running Pod":               {handlers{graceful}, nil, Deleting, "", false, "DELETE"},
+		"a namespace":                 {handlers{terminating}, nil, Deleting, "", false, "DELETE"},
+		"a finished Pod":              {handlers{finishedPod}, nil, Deleted, "", false, "DELETE"},
 		"gone at once, with a body":   {handlers{ours}, nil, Deleted, "", false, "DELETE"},
 		"adopted meanwhile":           {handlers{conflict}, handlers{adopted}, LeftAlone, Controlled, false, "DELETE GET"},
 		"labels that changed":         {handlers{conflict}, handlers{labeled}, LeftAlone, NotSelected, false, "DELETE GET"},

@@ -271,6 +271,48 @@ func TestPruneFinished(t *testing.T) {
 		`Warning: 1 of these objects has not finished\nDeleted 1 of 1 object\. Failed: 0\.\n`)
 }
 
+// A finished Pod is deleted at once, although the response to its DELETE has a deletionTimestamp. A Pod that
+// runs on a node is not yet deleted, and a namespace isn't either.
+func TestPrunePods(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	client := harness.Clientset(t, retrying).CoreV1()
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+	if _, err := client.ServiceAccounts(ns).Create(t.Context(), account, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	pod := func(prefix, node string, phase corev1.PodPhase) string {
+		spec := corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "c", Image: "i"}}}
+		created, err := client.Pods(ns).Create(t.Context(),
+			&corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix}, Spec: spec}, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		created.Status.Phase = phase
+		if _, err := client.Pods(ns).UpdateStatus(t.Context(), created, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		return created.Name
+	}
+	named := pod("named-", "node", corev1.PodSucceeded)
+	pod("done-", "node", corev1.PodSucceeded)
+	pod("done-", "node", corev1.PodFailed)
+	pod("busy-", "", corev1.PodPending)
+	pod("busy-", "node", corev1.PodRunning)
+	u := harness.As(t, retrying.Admin())
+	u.Run("prune", "pods/named-", "-n", ns, "--keep=0", "--yes", "-o", "name").Expect(t, 0, `pod/`+named+`\n`,
+		`Deleted 1 of 1 object\. Failed: 0\.\n`)
+	u.Run("prune", "pods/done-", "-n", ns, "--keep=0", "--yes").Expect(t, 0, ``, `Deleted 2 of 2 objects\. Failed: 0\.\n`)
+	u.Run("prune", "pods/busy-", "-n", ns, "--keep=0", "--running", "--yes").Expect(t, 0, ``,
+		`Warning: .*\nDeleted 1 of 2 objects\. Deleting: 1 \(held by finalizers or a grace period\)\. Failed: 0\.\n`)
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: ns + "-"}}
+	if _, err := client.Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	u.Run("prune", "namespaces/"+ns+"-", "-A", "--keep=0", "--yes").Expect(t, 0, ``,
+		`Warning: .*\nDeleted 0 of 1 object\. Deleting: 1 \(.*\)\. Failed: 0\.\n`)
+}
+
 // Objects that change between the list and their DELETE are decided about again. If one changes each time, it is left, and
 // the exit code is 1.
 func TestPruneOfObjectsThatChange(t *testing.T) {
