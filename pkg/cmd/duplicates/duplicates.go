@@ -183,7 +183,8 @@ func (o *options) search(
 	if err != nil {
 		return nil, coverage, err
 	}
-	if o.Namespace != "" && result.Objects == 0 && ctx.Err() == nil { // a namespace that doesn't exist has no objects
+	// A namespace that doesn't exist has no objects, and every gate would pass.
+	if o.Namespace != "" && (o.gate || result.Objects == 0) && ctx.Err() == nil {
 		if _, err := s.HasNamespace(ctx, o.Namespace); err != nil {
 			return nil, coverage, err
 		}

@@ -33,6 +33,8 @@ func (o *options) report(
 	count(report)
 	report.Summary.ResourceTypes, report.Complete = len(coverage.Read()), coverage.Complete()
 	if o.gate {
+		// A gate must not pass on an inconsistent list, which can miss objects.
+		report.Complete = report.Complete && len(result.Inconsistent) == 0
 		high := report.Summary.Confirmed + report.Summary.Likely
 		report.Gate = &v1alpha1.DuplicateGate{FailAboveCount: o.failAbove, Exceeded: high > o.failAbove}
 	}

@@ -6,8 +6,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/duplicates"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
@@ -68,6 +72,18 @@ func TestReferencesText(t *testing.T) {
 	} {
 		if got := referencesText(test.item, v1alpha1.DuplicateObject{ReferredBy: test.by}); got != test.want {
 			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}
+
+// A gate doesn't pass on a list that is not consistent.
+func TestInconsistentUnderAGate(t *testing.T) {
+	pods := []census.Resource{{GroupVersionResource: schema.GroupVersionResource{Resource: "pods"}}}
+	for _, gate := range []bool{false, true} {
+		o := &options{gate: gate}
+		report := o.report(&duplicates.Result{Inconsistent: pods}, census.Coverage{Types: pods}, time.Time{}, time.Time{})
+		if err := evaluate(t.Context(), report); report.Complete == gate || (err != nil) != gate {
+			t.Errorf("a gate: %v: complete %v, %v", gate, report.Complete, err)
 		}
 	}
 }
