@@ -131,7 +131,8 @@ func parse(of census.Resource, raw []byte) (*unstructured.Unstructured, error) {
 // group is a group of equal objects, the oldest first.
 type group struct {
 	v1alpha1.DuplicateItem
-	members []*candidate
+	members    []*candidate
+	olderNamed bool // an owner names the oldest member
 }
 
 // groups returns the groups of candidates. A candidate without content was deleted.

@@ -3,6 +3,7 @@ package duplicates
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path"
@@ -88,10 +89,15 @@ func (s *shelf) pair(prefix string, apart int64, changes, ofSecond map[string]an
 
 // owned adds a pair with an owner that has this status.
 func (s *shelf) owned(prefix string, apart int64, status any) {
+	s.pair(prefix, apart, s.owner("of-"+prefix, status), ownedBy("of-"+prefix))
+}
+
+// owner adds an owner that has this status, and returns the metadata of its objects.
+func (s *shelf) owner(name string, status any) (metadata map[string]any) {
 	s.owners = append(s.owners, map[string]any{
-		"metadata": map[string]any{"namespace": "n", "name": "of-" + prefix, "uid": "of-" + prefix}, "status": status,
+		"metadata": map[string]any{"namespace": "n", "name": name, "uid": name}, "status": status,
 	})
-	s.pair(prefix, apart, ownedBy("of-"+prefix), ownedBy("of-"+prefix))
+	return ownedBy(name)
 }
 
 // pod adds a Pod.
@@ -120,11 +126,16 @@ func ownedBy(name string) map[string]any {
 const id = "v1-00112233445566778899aabbccddeeff"
 
 // withID adds an object for each content, five seconds after each other. They have one creation ID.
-func (s *shelf) withID(prefix string, contents ...string) {
+func (s *shelf) withID(prefix string, contents ...string) { s.withIDAnd(nil, prefix, contents...) }
+
+// withIDAnd is withID with more metadata.
+func (s *shelf) withIDAnd(metadata map[string]any, prefix string, contents ...string) {
 	for i, content := range contents {
-		s.add(prefix, names.Candidate(prefix, id, uint32(i)), int64(i)*5, map[string]any{
+		changes := map[string]any{
 			"annotations": map[string]any{exactlyonce.Annotation: id}, "spec": map[string]any{"value": content},
-		})
+		}
+		maps.Copy(changes, metadata)
+		s.add(prefix, names.Candidate(prefix, id, uint32(i)), int64(i)*5, changes)
 	}
 }
 
@@ -158,9 +169,8 @@ func filled() (s *shelf, want map[string]string) {
 	}
 	s.add("three-", "three-ddddd", 9, nil)
 	s.pair("three", 5, nil, nil)
-	s.add("young-", "young-bbbbb", 3600-119, nil)
-	s.podOf(1)
-	s.add("young-", "young-ccccc", 3600-110, nil)
+	s.add("young-", "young-bbbbb", 3600-119, s.owner("of-young", named("young-bbbbb")))
+	s.add("young-", "young-ccccc", 3600-110, ownedBy("of-young"))
 	s.withID("id-", "a", "a")
 	s.withID("used-", "a", "a")
 	s.podOf(2)
@@ -168,17 +178,15 @@ func filled() (s *shelf, want map[string]string) {
 	s.podOf(1)
 	s.withID("copied-", "a", "a") // with an invented dependent
 	s.podOf(1)
-	s.withID("hidden-", "a", "a", "b") // and a copy of the ID with other content
-	s.podOf(3)
+	s.withIDAnd(s.owner("of-id", names.Candidate("named-", id, 0)), "named-", "a", "a", "b") // and a copy of the ID with other content
 	slices.SortFunc(s.jobs, func(a, b map[string]any) int { return strings.Compare(nameIn(a), nameIn(b)) })
 	return s, map[string]string{
 		"alone-": "likely ", "older-": "likely  older-ccccc", "younger-": "likely ", "both-": "possible bothReferenced",
 		"none-": "possible unreferenced", "text-": "possible unreferenced", "second-": "likely ",
 		"claim-": "possible bothReferenced", "env-": "possible bothReferenced", "dependents-": "likely ",
-		"pods-": "likely  pods-ccccc", "unread-": "possible unread", "unmanaged-": "possible noFieldManager",
+		"pods-": "likely ", "unread-": "possible unread", "unmanaged-": "possible noFieldManager",
 		"three-": "possible moreThanTwo", "young-": "likely ", "id-": "confirmed ",
-		"used-":   "confirmed  " + names.Candidate("used-", id, 1),
-		"copied-": "confirmed ", "hidden-": "confirmed  " + names.Candidate("hidden-", id, 1),
+		"used-": "confirmed ", "copied-": "confirmed ", "named-": "confirmed  " + names.Candidate("named-", id, 1),
 	}
 }
 
@@ -194,7 +202,7 @@ func finderOf(server *httptest.Server) *Finder {
 }
 
 // Each group gets its grade, whether candidates are read by a list or by name. Only the younger object
-// of a pair is proposed, and only if it is not used and the older one is.
+// of a pair is proposed, and only if it is not used and their owner names the older one.
 func TestFind(t *testing.T) {
 	for name, others := range map[string]int{"by a list": 0, "by names": 1500} {
 		t.Run(name, func(t *testing.T) {

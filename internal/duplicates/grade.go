@@ -115,6 +115,7 @@ func (g *grading) inspect(ctx context.Context, namespace string, groups []*group
 		for _, owner := range one.members[0].owners {
 			one.ReferencesRead = g.owner(ctx, one, owner) && one.ReferencesRead
 		}
+		one.olderNamed = len(one.Objects[0].ReferredBy) > 0 // by an owner, because other references come later
 		for i := range one.Objects {
 			names[one.Objects[i].Name] = append(names[one.Objects[i].Name], &one.Objects[i])
 			g.dependents(&one.Objects[i])
@@ -250,7 +251,8 @@ func (r references) add(v any, by, uid string) {
 }
 
 // setGrade sets the grade of a group after its references were read. The younger object of a pair is proposed for
-// deletion if something refers only to the older one.
+// deletion if their owner names the older one, and nothing refers to the younger one. Other references to the older one
+// are no evidence. They can appear for one object first, and any user can create them and the older object.
 func (g *group) setGrade(now time.Time) {
 	for i := range g.Objects {
 		sortReferences(g.Objects[i].ReferredBy)
@@ -277,16 +279,7 @@ func (g *group) setGrade(now time.Time) {
 		g.Reason = unreferenced
 	}
 	isOld := now.Sub(younger.Created.Time) >= settled && g.members[1].created >= g.members[0].created+apart
-	isLeftOver := g.ReferencesRead && a && !b && (!owned || g.isNamedByOwner(older))
-	younger.Proposed = g.Reason == "" && isOld && isLeftOver
-}
-
-// isNamedByOwner reports whether an owner names an object. For equal objects of one owner, only this is evidence.
-// Dependents are not, because they can appear for one object first.
-func (g *group) isNamedByOwner(object *v1alpha1.DuplicateObject) bool {
-	return slices.ContainsFunc(object.ReferredBy, func(r v1alpha1.DuplicateReference) bool {
-		return slices.Contains(g.Owners, r.Object)
-	})
+	younger.Proposed = g.Reason == "" && isOld && g.ReferencesRead && g.olderNamed && !b
 }
 
 // sortReferences sorts references. References by name come first.

@@ -94,6 +94,11 @@ func (p population) config(manager string, metadata map[string]any) *unstructure
 	return p.create(manager, configType, map[string]any{"metadata": metadata, "data": map[string]any{"a": "b"}})
 }
 
+// use creates a dependent of an object.
+func (p population) use(owner *unstructured.Unstructured) {
+	p.config("kubelet", map[string]any{"name": "child", "ownerReferences": []any{reference(owner)}})
+}
+
 // served returns a control plane that serves Backups. Other tests use it, too.
 func served(t *testing.T) (*controlplane.ControlPlane, harness.User) {
 	t.Helper()
@@ -176,26 +181,42 @@ func TestDuplicatesGrades(t *testing.T) {
 			p.config("another", map[string]any{"generateName": "c-"})
 			return ""
 		}, []string{"possible creators"}},
-		"one creation ID, and the older is in use": {func(p population) string {
-			older := withID(p, 0, "tool", "a")
-			p.config("kubelet", map[string]any{"name": "child", "ownerReferences": []any{reference(older)}})
+		"an attacker creates the object first, with its creation ID": {func(p population) string {
+			a := p.attacker(cp)
+			a.use(withID(a, 0, "tool", "a"))
 			time.Sleep(2100 * time.Millisecond)
-			return withID(p, 1, "tool", "a").GetName()
+			withID(p, 1, "tool", "a")
+			return ""
 		}, []string{"confirmed "}},
+		"an attacker creates the object first": {func(p population) string {
+			a := p.attacker(cp)
+			a.use(a.config("tool", map[string]any{"generateName": "c-"}))
+			time.Sleep(2100 * time.Millisecond)
+			p.config("tool", map[string]any{"generateName": "c-"})
+			return ""
+		}, []string{"likely "}},
+		"an attacker takes the name of a deleted object": {func(p population) string {
+			owner := p.owner("owner")
+			p.status(owner, map[string]any{"last": "c-bcdfg"})
+			child := func(name string) map[string]any {
+				return map[string]any{"name": name, "generateName": "c-", "ownerReferences": []any{reference(owner)}}
+			}
+			p.attacker(cp).config("tool", child("c-bcdfg"))
+			time.Sleep(2100 * time.Millisecond)
+			return p.config("tool", child("c-ghjkl")).GetName()
+		}, []string{"likely "}},
 		"an attacker copies the creation ID and invents a dependent": {func(p population) string {
 			withID(p, 0, "tool", "a")
 			time.Sleep(2100 * time.Millisecond)
 			p = p.attacker(cp)
-			copied := withID(p, 1, "tool", "b")
-			p.config("attacker", map[string]any{"name": "child", "ownerReferences": []any{reference(copied)}})
+			p.use(withID(p, 1, "tool", "b"))
 			return ""
 		}, nil},
 		"an attacker copies everything": {func(p population) string {
 			withID(p, 0, "tool", "a")
 			time.Sleep(2100 * time.Millisecond)
 			p = p.attacker(cp)
-			copied := withID(p, 1, "tool", "a")
-			p.config("attacker", map[string]any{"name": "child", "ownerReferences": []any{reference(copied)}})
+			p.use(withID(p, 1, "tool", "a"))
 			return ""
 		}, []string{"confirmed "}},
 	} {

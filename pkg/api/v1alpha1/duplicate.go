@@ -30,7 +30,8 @@ type DuplicateReport struct {
 	Items []DuplicateItem `json:"items"`
 	// Skipped are the types that could not be read, and why.
 	Skipped []Skipped `json:"skipped"`
-	// Complete is false if a type could not be read. Types that you can't list do not
+	// Complete is false if a type could not be read, or if there is a gate and
+	// summary.inconsistent has a type. Types that you can't list do not
 	// matter unless you named a type, or can't list any.
 	Complete bool `json:"complete"`
 	// Gate is the gate of --fail-above-count, or null.
@@ -128,8 +129,8 @@ type DuplicateObject struct {
 	// in a field outside of metadata, and the types of the objects that it owns.
 	ReferredBy []DuplicateReference `json:"referredBy"`
 	// Proposed is true if -o name prints the object. It is at least two minutes old, and at
-	// least two seconds younger than the other object of its pair. Nothing refers to it. If the
-	// pair has an owner, the owner refers to the other object. Otherwise, something else does.
+	// least two seconds younger than the other object of its pair. Nothing refers to it, and
+	// the owner of the pair names the other object.
 	Proposed bool `json:"proposed"`
 }
 

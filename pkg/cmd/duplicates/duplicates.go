@@ -70,9 +70,9 @@ var longHelp = templates.LongDesc(`
 
 	Two equal creates within two minutes can be intended. Check a group before you delete
 	an object. -o name prints the younger object of a confirmed or likely pair if nothing refers
-	to it, and its owner refers to the older object. Without an owner, any reference to the older
-	object is enough. -o name prints no object that is younger than two minutes, or that was
-	created less than two seconds after the older one.`)
+	to it, and its owner names the older object. Other references don't count, because any user
+	can create them. -o name prints no object that has no owner, is younger than two minutes, or
+	was created less than two seconds after the older one.`)
 
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
