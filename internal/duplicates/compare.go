@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
@@ -180,22 +180,19 @@ func groupOf(members []*candidate) *group {
 	for _, owner := range first.owners {
 		g.Owners = append(g.Owners, nameOf(owner))
 	}
-	differ := map[string]bool{}
+	differ := sets.Set[string]{}
 	for _, m := range members {
-		for field := range maps.Keys(m.status) {
-			differ[field] = differ[field] || m.status[field] != first.status[field]
-		}
-		for field := range maps.Keys(first.status) {
-			differ[field] = differ[field] || m.status[field] != first.status[field]
+		for field := range sets.KeySet(m.status).Union(sets.KeySet(first.status)) {
+			if m.status[field] != first.status[field] {
+				differ.Insert(field)
+			}
 		}
 		g.Objects = append(g.Objects, v1alpha1.DuplicateObject{
 			Name: m.name, UID: m.uid, Created: metav1.NewTime(time.Unix(int64(m.created), 0).UTC()),
 			Creator: m.manager, State: m.state, ReferredBy: []v1alpha1.DuplicateReference{},
 		})
 	}
-	maps.DeleteFunc(differ, func(_ string, is bool) bool { return !is })
-	g.StatusDiffers = slices.AppendSeq([]string{}, maps.Keys(differ))
-	slices.Sort(g.StatusDiffers)
+	g.StatusDiffers = sets.List(differ)
 	return g
 }
 

@@ -12,6 +12,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
@@ -76,7 +77,7 @@ func (c *content) read(seed maphash.Seed, object *unstructured.Unstructured, own
 		c.hash = h.Sum64()
 		return nil
 	}
-	of := map[string]bool{}
+	of := sets.Set[string]{}
 	var invalid error
 	for path := range owned.Leaves().All() { // All panics if the loop ends early
 		switch {
@@ -86,12 +87,11 @@ func (c *content) read(seed maphash.Seed, object *unstructured.Unstructured, own
 			invalid = fmt.Errorf("%s is no field of an object", path)
 			continue
 		}
-		of[*path[0].FieldName] = true
+		of.Insert(*path[0].FieldName)
 		c.fields++
-		found, _ := at(object.Object, path)
-		write(&h, own, path.String(), found)
+		write(&h, own, path.String(), at(object.Object, path))
 	}
-	c.of, c.hash = append([]string{}, slices.Sorted(maps.Keys(of))...), h.Sum64()
+	c.of, c.hash = sets.List(of), h.Sum64()
 	return invalid
 }
 
@@ -155,36 +155,26 @@ func creation(entries []metav1.ManagedFieldsEntry) (manager string, owned *field
 	return manager, owned, nil
 }
 
-// at returns the value at a path of managedFields.
-func at(in any, path fieldpath.Path) (any, bool) {
+// at returns the value at a path of managedFields, or nil.
+func at(in any, path fieldpath.Path) any {
 	for _, element := range path {
-		var ok bool
-		if in, ok = step(in, element); !ok {
-			return nil, false
-		}
+		in = step(in, element)
 	}
-	return in, true
+	return in
 }
 
-func step(in any, element fieldpath.PathElement) (any, bool) {
+func step(in any, element fieldpath.PathElement) any {
 	if element.FieldName != nil {
 		object, _ := in.(map[string]any)
-		v, ok := object[*element.FieldName]
-		return v, ok
+		return object[*element.FieldName]
 	}
 	list, _ := in.([]any)
-	if element.Index != nil {
-		if *element.Index < len(list) {
-			return list[*element.Index], true
-		}
-		return nil, false
-	}
-	for _, item := range list {
-		if isElement(item, element) {
-			return item, true
+	for i, item := range list {
+		if element.Index != nil && *element.Index == i || element.Index == nil && isElement(item, element) {
+			return item
 		}
 	}
-	return nil, false
+	return nil
 }
 
 // isElement reports whether an item of a list is the one that a path names, by its keys or by its value.

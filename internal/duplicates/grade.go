@@ -5,7 +5,6 @@ import (
 	"hash/maphash"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -48,8 +47,6 @@ type grading struct {
 	first  *found
 	skips  *skips
 	read   bool // the owners of all objects were read
-
-	mu sync.Mutex // guards the references of groups
 }
 
 // grade sets the grade of every group.
@@ -209,8 +206,6 @@ func (v *podVisitor) Visit(o *decode.Object) error {
 	if err != nil {
 		return err
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
 	for _, owner := range o.Owners {
 		for _, object := range v.names[owner.Name] {
 			if object.UID == owner.UID {
