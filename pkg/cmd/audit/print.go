@@ -27,7 +27,7 @@ func (r *run) view(ctx context.Context, result *audit.Result) scan.View {
 	report := result.Report
 	v := scan.View{
 		Verdict:  verdictLines(report),
-		Coverage: result.Coverage, Command: command,
+		Coverage: result.Coverage, Command: "audit",
 		Warnings: r.warnings(result), Gate: r.evaluate(ctx, result),
 	}
 	rows, below := rowsOf(report, r.about.Order), 0
@@ -82,9 +82,6 @@ func (r *run) emptyLines(ctx context.Context, report *v1alpha1.AuditReport) []st
 	}
 	return []string{terminal.Sprintf("No generated names to show in %s namespace.", namespace)}
 }
-
-// command is the command without flags.
-var command = []string{"kubectl", "genname", "audit"}
 
 const nothingToShow = "No generated names to show."
 

@@ -240,7 +240,7 @@ func (w *watched) view(ctx context.Context, snapshot live.Snapshot, result *audi
 	r := w.run
 	v, below := w.shows.last(result.Report)
 	v.Verdict = verdictLines(result.Report)
-	v.Coverage, v.Command = result.Coverage, command
+	v.Coverage, v.Command = result.Coverage, "audit"
 	v.Warnings = append(v.Warnings, r.warnings(result)...)
 	v.Next = r.unshownLines(result, below)
 	if r.printFlags.ForMachines() {

@@ -27,7 +27,7 @@ func (o *options) view(
 ) scan.View {
 	view := scan.View{
 		Verdict:  verdict(report, o.wide, o.names),
-		Coverage: coverage, Command: []string{"kubectl", "genname", "duplicates"},
+		Coverage: coverage, Command: "duplicates",
 		Gate: evaluate(ctx, report),
 	}
 	if types := report.Summary.Inconsistent; len(types) > 0 {

@@ -50,7 +50,7 @@ func TestCoverage(t *testing.T) {
 		"measurements":       {census.Coverage{Types: both, Skipped: metrics}, true, 2, "Warning: skipped metrics.k8s.io: down"},
 		"another group":      {census.Coverage{Types: both, Skipped: group}, false, 2, "Warning: skipped example.com: down"},
 	} {
-		lines := strings.Join(skippedLines(test.Coverage, "kubectl", "genname", "audit"), "\n")
+		lines := strings.Join(skippedLines(test.Coverage, "audit"), "\n")
 		if test.Complete() != test.complete || len(test.Read()) != test.read || lines != test.lines {
 			t.Errorf("%s: %v, %d read: %s", name, test.Complete(), len(test.Read()), lines)
 		}

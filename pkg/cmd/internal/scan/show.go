@@ -24,7 +24,7 @@ type View struct {
 	Names    iter.Seq[string]          // instead of a table, for -o name
 	Text     func(out io.Writer) error // instead of a table
 	Coverage census.Coverage           // its lines come before the warnings
-	Command  []string                  // without flags, for the lines of Coverage
+	Command  string                    // its name, for the lines of Coverage
 	Warnings []string                  // printed beside a report for machines, too
 	Next     []string                  // the last lines: numbers, and the next commands
 	Gate     error                     // the error that has the exit code
@@ -34,7 +34,7 @@ type View struct {
 // report, the table, names and text go to stdout.
 func (s *Session) Show(report runtime.Object, v View) error {
 	s.End()
-	skipped := skippedLines(v.Coverage, v.Command...)
+	skipped := skippedLines(v.Coverage, v.Command)
 	if s.Prints.ForMachines() {
 		if err := s.Prints.Print(report, s.Out); err != nil {
 			return err
@@ -101,8 +101,8 @@ func (s *Session) Lines(lines []string) {
 }
 
 // skippedLines returns the warnings about all that was not read. Types that no user named, and that the
-// user can't list, share a line. command is the command without flags, for a hint.
-func skippedLines(c census.Coverage, command ...string) (lines []string) {
+// user can't list, share a line. command is the name of the command, for a hint.
+func skippedLines(c census.Coverage, command string) (lines []string) {
 	each, forbidden := c.Warned()
 	for _, s := range each {
 		lines = append(lines, terminal.Warningf("skipped %s: %s",
@@ -119,7 +119,7 @@ func skippedLines(c census.Coverage, command ...string) (lines []string) {
 	switch all := len(forbidden) >= len(c.Types); {
 	case all && c.Namespace == "":
 		return append(lines, terminal.Warningf("skipped all %s, because you can't list any of them in all namespaces "+
-			"(needs list). Try one namespace:", types), terminal.Hint(append(command, "-n", "NAMESPACE")...))
+			"(needs list). Try one namespace:", types), terminal.Hint("kubectl", "genname", command, "-n", "NAMESPACE"))
 	case all:
 		return append(lines, terminal.Warningf(
 			"skipped all %s, because you can't list any of them (needs list)", types))
