@@ -29,7 +29,7 @@ func (r *run) showEstimate(ctx context.Context) error {
 		return err
 	}
 	coverage := census.Coverage{Types: r.types, Skipped: skipped, Namespace: r.about.Namespace, Named: r.named()}
-	view := scan.View{Table: estimateTable(estimates), Coverage: coverage, Command: command}
+	view := scan.View{Table: estimateTable(estimates), Coverage: coverage, Command: "audit"}
 	failed, forbidden := coverage.Warned()
 	var total census.Estimate
 	for _, e := range estimates {
