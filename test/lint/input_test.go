@@ -63,6 +63,11 @@ func configMap(metadata string) string {
 	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {" + metadata + "}\n"
 }
 
+// list returns a List of items, each in one line from line 4.
+func list(items ...string) string {
+	return "apiVersion: v1\nkind: List\nitems:\n- " + strings.Join(items, "\n- ") + "\n"
+}
+
 // job returns a Job with the fields of its metadata, in one line.
 func job(metadata string) string {
 	return "apiVersion: batch/v1\nkind: Job\nmetadata: {" + metadata + "}\nspec:\n  template:\n    spec:\n" +
@@ -91,6 +96,11 @@ func TestRepositories(t *testing.T) {
 			"a.yaml": job(`name: a-x4k2z, generateName: a-, resourceVersion: "12"`),
 			"b.yaml": configMap(`generateName: "B_", resourceVersion: "12"`),
 		}, ""},
+		"items without a kind": {map[string]string{
+			"first.yaml": list("{a: b}", `{apiVersion: v1, kind: ConfigMap, metadata: {generateName: "B_"}}`),
+			"middle.yaml": list("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", "{kind: ConfigMap}",
+				`{apiVersion: v1, kind: ConfigMap, metadata: {generateName: "B_"}}`),
+		}, "first.yaml:5 error invalid-prefix\nmiddle.yaml:6 error invalid-prefix"},
 		"an invalid prefix": {map[string]string{"a.yaml": configMap(`generateName: "B_"`)}, "a.yaml:3 error invalid-prefix"},
 		"placeholders": {map[string]string{
 			"a.yaml": configMap(`generateName: "${NAME}-"`), "b.yaml": configMap(`generateName: "$(tt.params.Name)-"`),

@@ -128,17 +128,22 @@ func (c chunk) objects(document *Document) ([]*Object, error) {
 	return flatten(nil, object, document, nil)
 }
 
-// flatten adds an object, or the objects of a List at every depth.
+// flatten adds an object, or the objects of a List at every depth. After a bad item, flatten continues, as kubectl
+// create does. An item without a kind makes a Kubernetes List unreadable. In other JSON, such as the response of
+// another API, the item is foreign.
 func flatten(to []*Object, object runtime.Object, in *Document, path []any) ([]*Object, error) {
 	switch object := object.(type) {
 	case *unstructured.UnstructuredList:
-		var err error
+		var failures []error
 		for i := range object.Items {
-			if to, err = flatten(to, &object.Items[i], in, append(path[:len(path):len(path)], "items", i)); err != nil {
-				return to, err
+			var err error
+			to, err = flatten(to, &object.Items[i], in, append(path[:len(path):len(path)], "items", i))
+			if errors.Is(err, ErrForeign) && object.GetAPIVersion() != "" {
+				err = fmt.Errorf("items[%d] has no apiVersion or no kind", i)
 			}
+			failures = append(failures, err)
 		}
-		return to, nil
+		return to, errors.Join(failures...)
 	case *unstructured.Unstructured:
 		if object.IsList() {
 			list, err := object.ToList()

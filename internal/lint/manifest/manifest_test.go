@@ -212,6 +212,7 @@ func TestBroken(t *testing.T) {
 		{"kind: A\napiVersion: v1\n--- {}\nkind: B\napiVersion: v1\n", "A B", "3"},
 		{"a: b\n---\nkind: B\napiVersion: v1\n", "B", "1"},
 		{"kind: List\napiVersion: v1\nitems: [{kind: A, apiVersion: v1}, {kind: B}]\n", "A", "1"},
+		{"kind: List\napiVersion: v1\nitems: [{a: b}, {kind: A, apiVersion: v1}, null, {kind: B, apiVersion: v1}]\n", "A B", "1"},
 		{"{\"kind\":\"A\",\"apiVersion\":\"v1\"}\n{\"kind\":\"B\",\"apiVersion\":\"v1\"}\n{", "A B", "3"},
 		{"{\n", "", "1"},
 	} {
