@@ -143,7 +143,8 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.showSkips, "show-skipped", false,
 		"Print the names of skipped files, and the findings that comments disable")
 	flags.BoolVar(&o.failOnSkipped, "fail-on-skipped", false,
-		"Exit with code 1 if files of directories can't be checked, such as symbolic links, templates and invalid YAML")
+		"Exit with code 1 if files of directories can't be checked, such as symbolic links, templates and invalid YAML, "+
+			"or if an object has metadata.resourceVersion")
 	flags.BoolVar(&o.noInline, "no-inline-disable", false,
 		"Ignore "+configName+", .gitignore, and the comments and annotations that disable rules, "+
 			"for manifests of authors that you don't trust")
@@ -309,9 +310,8 @@ func (o *options) Run(ctx context.Context) error {
 	for _, u := range result.Unreadable {
 		failure = errors.Join(failure, unreadable(u))
 	}
-	if files := len(unchecked(result, true)); files > 0 && o.failOnSkipped {
-		failure = errors.Join(failure, fmt.Errorf("%s not checked (--fail-on-skipped). "+
-			"To leave files out on purpose, use --exclude", humanize.Count(files, "file")))
+	if o.failOnSkipped {
+		failure = errors.Join(failure, notChecked(len(unchecked(result, true)), "file"), notChecked(result.Exported, "object"))
 	}
 	if o.count(result) == 0 || o.writeBaseline != "" {
 		return failure
@@ -346,6 +346,15 @@ func unchecked(result *lint.Result, templates bool) []v1alpha1.LintSkipped {
 	return slices.DeleteFunc(slices.Clone(result.Skipped), func(s v1alpha1.LintSkipped) bool {
 		return s.Reason == v1alpha1.LintNoObject || s.Reason == v1alpha1.LintTemplate && !templates
 	})
+}
+
+// notChecked returns the error of --fail-on-skipped.
+func notChecked(count int, noun string) error {
+	if count == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s not checked (--fail-on-skipped). To leave files out on purpose, use --exclude",
+		humanize.Count(count, noun))
 }
 
 // unreadable returns the error of an unreadable source or document.
