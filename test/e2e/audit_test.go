@@ -303,6 +303,19 @@ func TestAuditTableIsSafeForATerminal(t *testing.T) {
 	u.Run("audit", "clusterroles", "--min-count=1", "--no-headers").Expect(t, 0, `.*evil\\u009b31m\\u202egnp- .*`, `.*`)
 }
 
+// Kubernetes limits the names of some types not at all. A long name or generateName doesn't hide other objects.
+func auditOfLongNames(t *testing.T, cp *controlplane.ControlPlane) {
+	long := strings.Repeat("x", 5000)
+	u := harness.As(t, cp.Admin())
+	u.Run("create", "-n", "default", "-f", harness.File(t, "long.yaml",
+		"apiVersion: certificates.k8s.io/v1\nkind: CertificateSigningRequest\nmetadata: {generateName: "+long+"}\n"+
+			"spec: {signerName: example.com/a, usages: [client auth], request: "+certificateRequest+"}\n---\n"+
+			"apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: "+long+"}\n")).
+		Expect(t, 0, `.*x{58}\S{5} created\n.*x+ created\n`, `.*`)
+	u.Run("audit", "certificatesigningrequests,roles", "-A", "--min-count=1", "--no-headers", "--fail-above-count=1000").
+		Expect(t, 0, `.*certificatesigningrequests\S* +x{58} .*`, `.*`)
+}
+
 // A gate does not pass if the user can't list anything.
 func TestAuditGateOfWhoMayListNothing(t *testing.T) {
 	harness.As(t, single.User("nobody")).Run("audit", "-A", "--fail-above-count=1").Expect(t, 1, ``,

@@ -45,6 +45,7 @@ func TestWholeCluster(t *testing.T) {
 		{"prune", pruneManifests}, // after the exporter, whose namespace is restricted
 		{"examples", helpExamples},
 		{"types", storesWhatKubectlDoes},
+		{"long names", auditOfLongNames},
 		{"a type that is removed", typeRemoved},
 		{"aggregated API", createAggregated}, // its server ends with the test
 		{"unavailable API", auditOfAnUnavailableAPI},

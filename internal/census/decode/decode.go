@@ -5,6 +5,7 @@ package decode
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -16,18 +17,22 @@ import (
 const (
 	// maxObject limits the memory of one object. etcd stores no object of more than 1.5 MiB.
 	maxObject = 3 << 20
-	// maxString is the longest text of an object that is accepted. Names have at most 253 bytes. For types
-	// without that rule, the length of URLs is the limit.
+	// maxString is the longest generateName that is kept whole. The server keeps its first 58 bytes, but for types
+	// without a rule for names, such as CertificateSigningRequests, users can write any number.
 	maxString = 4 << 10
-	// maxToken is the longest continue token that is accepted.
-	maxToken = 32 << 10
+	// maxToken is the longest continue token that is accepted. A token contains a name. In a URL, a Go server accepts
+	// 1 MiB.
+	maxToken = 1 << 20
 	// bufferSize is the size of the buffer for reading a response.
 	bufferSize = 64 << 10
 )
 
 // Object holds the fields that the census reads of one object.
 type Object struct {
-	Namespace, Name, GenerateName string
+	Namespace, Name string
+	// GenerateName ends after 4 KiB. Then a hash follows, so that GenerateName differs from all others, and from the
+	// prefixes that users name.
+	GenerateName string
 
 	Created int64 // Unix seconds, or 0 if unknown
 	Labels  map[string]string
@@ -122,11 +127,14 @@ func (d *decoder) begin() {
 // found passes the current object to visit.
 func (d *decoder) found() error {
 	o := &d.object
-	if err := bounded(maxString, o.Name, o.GenerateName, o.Namespace); err != nil {
+	if err := bounded(maxString, o.Namespace); err != nil {
 		return err
 	}
 	if o.Name == "" {
 		return Malformed("an object without a name")
+	}
+	if len(o.GenerateName) > maxString {
+		o.GenerateName = fmt.Sprintf("%s%x", o.GenerateName[:maxString], sha256.Sum256([]byte(o.GenerateName)))
 	}
 	o.Creator = d.creator()
 	d.page.Objects++

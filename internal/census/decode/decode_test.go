@@ -166,6 +166,9 @@ func inItem(meta string) string {
 	return "k8s\x00" + bytesField(unknownRaw, bytesField(listItems, bytesField(itemMetadata, meta)))
 }
 
+// tooMuch is more than a value of JSON can have, and what has been read before it.
+const tooMuch = maxObject + 1<<20
+
 var hostile = map[string]string{
 	"a list of 2^60 bytes":  "k8s\x00" + message(unknownRaw, 1<<60, "\x12"),
 	"an item of 2^60 bytes": "k8s\x00" + bytesField(unknownRaw, message(listItems, 1<<60, "")),
@@ -173,9 +176,9 @@ var hostile = map[string]string{
 		message(unknownRaw, 1<<61, message(listItems, 1<<60, message(itemMetadata, 1<<59, message(metaName, 1<<58, "x")))),
 	"a name of 2^63 bytes":         inItem(message(metaName, 1<<63, "x")),
 	"a name of all but 2^64 bytes": inItem(message(metaName, 1<<64-1, "x")),
-	"a name of 60 kB":              inItem(bytesField(metaName, strings.Repeat("x", 60<<10))),
-	"a continue token of 1 MB": "k8s\x00" +
-		bytesField(unknownRaw, bytesField(listMetadata, bytesField(listMetaContinue, strings.Repeat("x", 1<<20)))),
+	"a namespace of 60 kB":         inItem(bytesField(metaName, "x") + bytesField(metaNamespace, strings.Repeat("x", 60<<10))),
+	"a continue token of 2 MB": "k8s\x00" +
+		bytesField(unknownRaw, bytesField(listMetadata, bytesField(listMetaContinue, strings.Repeat("x", 2<<20)))),
 	"a varint without end":         "k8s\x00" + strings.Repeat("\xff", 100),
 	"a length without end":         "k8s\x00\x12" + strings.Repeat("\xff", 100),
 	"a group":                      "k8s\x00\x13",
@@ -194,13 +197,12 @@ var hostile = map[string]string{
 	"JSON: an array":          "[]",
 	"JSON: null":              "null",
 	"JSON: another kind":      `{"kind":"Pod","items":[]}`,
-	"JSON: a name of 10 MB":   `{"items":[{"metadata":{"name":"` + strings.Repeat("x", 10<<20) + `"}}]}`,
-	"JSON: a name of 100 kB":  `{"items":[{"metadata":{"name":"` + strings.Repeat("x", 100<<10) + `"}}]}`,
-	"JSON: a key of 10 MB":    `{"` + strings.Repeat("x", 10<<20) + `":1}`,
-	"JSON: a number of 10 MB": `{"x":` + strings.Repeat("1", 10<<20) + `}`,
-	"JSON: 10 MB of space":    `{"items":[` + strings.Repeat(" ", 10<<20) + `]}`,
-	"JSON: an object of 10 MB": `{"items":[{"metadata":{"name":"x"},"data":{` +
-		strings.Repeat(`"k":"v",`, 10<<20/8) + `"k":"v"}}]}`,
+	"JSON: a name of 11 MB":   `{"items":[{"metadata":{"name":"` + strings.Repeat("x", tooMuch) + `"}}]}`,
+	"JSON: a key of 11 MB":    `{"` + strings.Repeat("x", tooMuch) + `":1}`,
+	"JSON: a number of 11 MB": `{"x":` + strings.Repeat("1", tooMuch) + `}`,
+	"JSON: 11 MB of space":    `{"items":[` + strings.Repeat(" ", tooMuch) + `]}`,
+	"JSON: an object of 11 MB": `{"items":[{"metadata":{"name":"x"},"data":{` +
+		strings.Repeat(`"k":"v",`, tooMuch/8) + `"k":"v"}}]}`,
 	"fields of 2^60 bytes":                 inItem(bytesField(metaName, "x") + bytesField(metaManagedFields, bytesField(managedFieldsV1, message(fieldsRaw, 1<<60, "{")))),
 	"JSON: owners that are text":           `{"items":[{"metadata":{"name":"x","ownerReferences":"x"}}]}`,
 	"JSON: managed at a time that is none": `{"items":[{"metadata":{"name":"x","managedFields":[{"time":"now"}]}}]}`,
@@ -272,6 +274,43 @@ func TestDecodeLongCreators(t *testing.T) {
 				t.Errorf("%s: %.99v, %v", format, objects, err)
 			}
 		}
+	}
+}
+
+// Users can choose long names and generateNames of types whose names have no limit, such as Roles. A long generateName
+// is truncated, so that little memory is kept of it, but differs from all others. A name is whole, because objects are
+// deleted by their names, and lists are in their order.
+func TestDecodeLongNames(t *testing.T) {
+	long := strings.Repeat("x", 100_000)
+	list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: MetadataList, APIVersion: "meta.k8s.io/v1"}}
+	for _, generateName := range []string{long + "a", long + "b", long[:maxString], long[:maxString+1], "run-"} {
+		list.Items = append(list.Items, metav1.PartialObjectMetadata{
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint(long, len(list.Items)), GenerateName: generateName},
+		})
+	}
+	list.Continue = long
+	for format, body := range inBothFormats(list) {
+		_, objects, err := decodeAll(bytes.NewReader(body))
+		if err != nil || len(objects) != len(list.Items) {
+			t.Errorf("%s: %d objects, %v", format, len(objects), err)
+			continue
+		}
+		different := map[string]bool{}
+		for i, o := range objects {
+			whole := list.Items[i].GenerateName
+			different[o.GenerateName] = true
+			if o.Name != list.Items[i].Name || len(o.GenerateName) > 2*maxString ||
+				(o.GenerateName == whole) != (len(whole) <= maxString) || o.GenerateName[:4] != whole[:4] {
+				t.Errorf("%s: object %d has a name of %d bytes and a generateName of %d", format, i, len(o.Name), len(o.GenerateName))
+			}
+		}
+		if len(different) != len(objects) {
+			t.Errorf("%s: %d different generateNames", format, len(different))
+		}
+	}
+	d := &decoder{}
+	if d.text([]byte(long)); slices.Contains(d.texts[:], long) {
+		t.Error("a long text is remembered")
 	}
 }
 

@@ -174,8 +174,11 @@ func eachField(message []byte, visit func(number protowire.Number, value []byte)
 
 var textSeed = maphash.MakeSeed()
 
-// text returns bytes as a string. text makes no new string if a recent one is equal.
+// text returns bytes as a string. text makes no new string if a recent one is equal. text doesn't remember long ones.
 func (d *decoder) text(value []byte) string {
+	if len(value) > maxString {
+		return string(value)
+	}
 	recent := &d.texts[maphash.Bytes(textSeed, value)%uint64(len(d.texts))]
 	if *recent != string(value) {
 		*recent = string(value)
