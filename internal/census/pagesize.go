@@ -34,7 +34,7 @@ const (
 	largestBodyFromEtcd = 4 << 20
 	// largestRead is the size of a page that is broken off, and requested again with fewer objects. A
 	// page of smallestPage objects has less.
-	largestRead = 512 << 20
+	largestRead = 1 << 30
 	// pageTime is the server time that pages aim at.
 	pageTime = time.Second / 3
 	// step is the largest factor between the sizes of two consecutive pages.

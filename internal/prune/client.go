@@ -112,9 +112,6 @@ func pathOf(o Object) []string {
 	return append(path, r.Resource, o.Name)
 }
 
-// maxResponse limits the bytes read of a response, which is one object.
-const maxResponse = 4 << 20
-
 // turn waits until the limiter permits a request.
 func (c *client) turn(ctx context.Context) error {
 	if c.limiter == nil {
@@ -131,7 +128,7 @@ func (c *client) send(ctx context.Context, o Object, request *rest.Request) ([]b
 		return nil, about(err, o)
 	}
 	defer func() { _ = body.Close() }()
-	return io.ReadAll(io.LimitReader(body, maxResponse))
+	return io.ReadAll(io.LimitReader(body, decode.MaxObject))
 }
 
 // about returns err. If err isn't a response of the API server about this object, the returned error has no status

@@ -2,6 +2,7 @@ package prune
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -104,6 +107,43 @@ func TestPlanAndDelete(t *testing.T) {
 	slices.Sort(gone)
 	if !slices.Equal(names, gone) || results != 2000 || len(server.Requests) != lists+2000 {
 		t.Errorf("%d named, %d deleted, %d results, %d more lists", len(names), len(gone), results, len(server.Requests)-lists-2000)
+	}
+}
+
+// A Job that is large in JSON doesn't hide the others. The server writes "<" as six bytes.
+func TestPlanWithALargeJob(t *testing.T) {
+	list := batchv1.JobList{TypeMeta: metav1.TypeMeta{Kind: "JobList"}, ListMeta: metav1.ListMeta{ResourceVersion: "7"}}
+	for i := range 11 {
+		list.Items = append(list.Items, batchv1.Job{ObjectMeta: generated(i)})
+	}
+	list.Items[5].Spec.Template.Spec.Containers = []corev1.Container{
+		{Env: []corev1.EnvVar{{Name: "A", Value: strings.Repeat("<", 710_000)}}},
+	}
+	server := serve(0, nil)
+	server.Fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		w.Header().Set("Content-Type", "application/json")
+		at := slices.IndexFunc(list.Items, func(o batchv1.Job) bool { return o.Name == path.Base(r.URL.Path) })
+		if at < 0 {
+			return json.NewEncoder(w).Encode(list) == nil
+		}
+		return json.NewEncoder(w).Encode(list.Items[at]) == nil
+	}
+	p := server.pruner(t, Criteria{Running: true})
+	plan, err := p.Plan(t.Context(), []Target{{jobs, []string{"run-"}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if chosen, _ := plan.Chosen(); chosen != 11 {
+		t.Errorf("%d are chosen", chosen)
+	}
+	c, err := newClient(p.Deletions)
+	for o := range plan.Objects() {
+		if err == nil {
+			_, err = c.get(t.Context(), o)
+		}
+	}
+	if err != nil {
+		t.Error(err)
 	}
 }
 

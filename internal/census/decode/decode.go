@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	// maxObject limits the memory of one object. etcd stores no object of more than 1.5 MiB.
-	maxObject = 3 << 20
+	// MaxObject limits the memory of one object. etcd stores no object of more than 1.5 MiB. In JSON, the server
+	// writes <, > and & as six bytes (\u003c), so the object can have 9 MiB.
+	MaxObject = 10 << 20
 	// maxString is the longest generateName that is kept whole. The server keeps its first 58 bytes, but for types
 	// without a rule for names, such as CertificateSigningRequests, users can write any number.
 	maxString = 4 << 10

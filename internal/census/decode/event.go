@@ -148,7 +148,7 @@ func (d *decoder) jsonEvents(visit func(*Event) error) error {
 			Type   string         `json:"type"`
 			Object jsontext.Value `json:"object"`
 		}
-		j.left = maxObject
+		j.left = MaxObject
 		switch err := json.UnmarshalDecode(j.Decoder, &event); {
 		case errors.Is(err, io.EOF):
 			return nil

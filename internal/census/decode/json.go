@@ -43,7 +43,7 @@ type jsonReader struct {
 }
 
 func newJSONReader(r io.Reader) *jsonReader {
-	j := &jsonReader{r: r, left: maxObject}
+	j := &jsonReader{r: r, left: MaxObject}
 	j.Decoder = jsontext.NewDecoder(j, lenient)
 	return j
 }
@@ -54,7 +54,7 @@ var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.Allo
 // Read implements io.Reader for the decoder.
 func (j *jsonReader) Read(p []byte) (n int, err error) {
 	if j.left == 0 {
-		j.err = malformedf("a JSON value of more than %d bytes", maxObject)
+		j.err = malformedf("a JSON value of more than %d bytes", MaxObject)
 		return 0, j.err
 	}
 	n, err = j.r.Read(p[:min(len(p), j.left)])
@@ -67,13 +67,13 @@ func (j *jsonReader) Read(p []byte) (n int, err error) {
 
 // value reads one value.
 func (j *jsonReader) value(into any) error {
-	j.left = maxObject
+	j.left = MaxObject
 	return j.failed(json.UnmarshalDecode(j.Decoder, into))
 }
 
 // token reads a delimiter, a key or a simple value.
 func (j *jsonReader) token() (jsontext.Token, error) {
-	j.left = maxObject
+	j.left = MaxObject
 	token, err := j.ReadToken()
 	return token, j.failed(err)
 }
@@ -143,7 +143,7 @@ func (d *decoder) jsonField(j *jsonReader, key string) error {
 		_ = json.Unmarshal(meta.RemainingItemCount, &list.RemainingItemCount)
 		return d.listMeta(&list)
 	}
-	j.left = maxObject
+	j.left = MaxObject
 	return j.failed(j.SkipValue())
 }
 
@@ -154,7 +154,7 @@ func (d *decoder) jsonItems(j *jsonReader) error {
 	case begin.Kind() != jsontext.KindBeginArray:
 		return malformedf("%v instead of items", begin)
 	}
-	for j.left = maxObject; j.PeekKind() != jsontext.KindEndArray; j.left = maxObject {
+	for j.left = MaxObject; j.PeekKind() != jsontext.KindEndArray; j.left = MaxObject {
 		if err := d.jsonItem(j); err != nil {
 			return err
 		}

@@ -155,7 +155,7 @@ func (d *decoder) unmarshal(length int64, into interface{ Unmarshal([]byte) erro
 	var message []byte
 	var err error
 	switch {
-	case length < 0 || length > maxObject:
+	case length < 0 || length > MaxObject:
 		return malformedf("a message of %d bytes", length)
 	case length <= bufferSize:
 		message, err = d.r.Peek(int(length))
