@@ -128,9 +128,6 @@ func (d *decoder) begin() {
 // found passes the current object to visit.
 func (d *decoder) found() error {
 	o := &d.object
-	if err := bounded(maxString, o.Namespace); err != nil {
-		return err
-	}
 	if o.Name == "" {
 		return Malformed("an object without a name")
 	}
@@ -162,16 +159,6 @@ func head(text string) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:maxCreator], "")
-}
-
-// bounded refuses texts that are longer than any text of a server.
-func bounded(limit int, texts ...string) error {
-	for _, text := range texts {
-		if len(text) > limit {
-			return malformedf("a text of %d bytes", len(text))
-		}
-	}
-	return nil
 }
 
 // unexpected replaces io.EOF by io.ErrUnexpectedEOF.

@@ -78,7 +78,10 @@ func (d *decoder) listMeta(meta *metav1.ListMeta) error {
 	if meta.RemainingItemCount != nil {
 		d.page.Remaining = max(0, *meta.RemainingItemCount)
 	}
-	return bounded(maxToken, meta.ResourceVersion, meta.Continue)
+	if size := len(meta.ResourceVersion) + len(meta.Continue); size > maxToken {
+		return malformedf("a continue token of %d bytes", size)
+	}
+	return nil
 }
 
 // message reads a message of the given length. message calls visit for each field, and visit must read the field. For
