@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import json
 import re
+from decimal import Decimal
 from typing import Any, Dict, Optional, Sequence
 
 ID_ANNOTATION = "genname.dev/creation-id"
@@ -17,10 +18,6 @@ NO_CONTENT = frozenset(
 BY_KUBECTL = ("kubectl.kubernetes.io/last-applied-configuration", "kubernetes.io/change-cause")
 
 Object = Dict[str, Any]
-
-
-class NoDigest(ValueError):
-    """The content has a value that languages write differently. It has no digest."""
 
 
 def _mac(key: bytes, message: bytes) -> bytes:
@@ -73,13 +70,13 @@ def derive_digest(secret: Optional[str], object_id: str, manifest: Object) -> Op
     """Returns the digest of the content, or None if the content has none."""
     try:
         value = _f(secret, "digest", object_id, canonical(manifest, bool(secret)))
-    except (NoDigest, UnicodeEncodeError):
+    except (OverflowError, TypeError, UnicodeEncodeError):
         return None
     return ("d1s-" if secret else "d1-") + value[:16].hex()
 
 
 def canonical(manifest: Object, has_secret: bool = False) -> str:
-    """Returns the content as it is hashed: JSON as RFC 8785 writes it, integers only."""
+    """Returns the content as it is hashed: JSON as RFC 8785 writes it."""
     content = {k: v for k, v in _without_null(manifest).items() if k not in ("apiVersion", "kind", "status")}
     if (manifest.get("apiVersion"), manifest.get("kind")) == ("v1", "Secret"):
         data = secret_data(content)
@@ -119,6 +116,6 @@ def _canonical(value: Any) -> str:
         return "[" + ",".join(map(_canonical, value)) + "]"
     if value is None or isinstance(value, (bool, str)):
         return json.dumps(value, ensure_ascii=False)
-    if not isinstance(value, (int, float)) or value != value or abs(value) >= 2**53 or value != int(value):
-        raise NoDigest(type(value).__name__)
-    return str(int(value))
+    number = float(value) + 0.0  # -0.0 + 0.0 is 0.0
+    notation = "f" if number == 0 or 1e-6 <= abs(number) < 1e21 else "e"
+    return format(Decimal(repr(number)).normalize(), notation)

@@ -168,8 +168,8 @@ func TestDigestOfContent(t *testing.T) {
 		}
 	}
 	for what, value := range map[string]any{
-		"not UTF-8": "\xff", "a fraction": 0.1, "infinity": math.Inf(1), "NaN": math.NaN(), "2^53": int64(1) << 53, "-2^53": -math.Pow(2, 53),
-		"a number of another type": uint8(1), "in a list": []any{0.5}, "in a map": map[string]any{"a": 0.5}, "a name that is not UTF-8": map[string]any{"\xff": "a"},
+		"not UTF-8": "\xff", "infinity": math.Inf(1), "NaN": math.NaN(),
+		"a number of another type": uint8(1), "in a list": []any{"\xff"}, "in a map": map[string]any{"a": "\xff"}, "a name that is not UTF-8": map[string]any{"\xff": "a"},
 	} {
 		if got := digest(map[string]any{"data": value}); got != "" {
 			t.Errorf("%s has the digest %s", what, got)

@@ -2,8 +2,8 @@ package derive
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,8 +12,7 @@ import (
 )
 
 // Digest returns the digest of the content of an object with the ID. Digest returns "" if the content has no digest,
-// because it has a number that is not an integer below 2^53, or text that is not UTF-8. Digests of different versions
-// can't be compared.
+// because it has text that is not UTF-8. Digests of different versions can't be compared.
 //
 // The content is the object's JSON as it is sent, without apiVersion, kind, status, the identity of the object,
 // and all fields that servers and tools write. Without a secret, Digest also ignores the data and stringData of a
@@ -218,25 +217,23 @@ func appendString(to []byte, text string) ([]byte, bool) {
 	return append(to, '"'), utf8.ValidString(text)
 }
 
-// maxInteger is the limit below which all JSON libraries read integers exactly.
-const maxInteger = 1 << 53
-
-// appendNumber appends an integer below 2^53. Other numbers have no digest, because programming languages write
-// them differently.
+// appendNumber appends a number as ECMAScript writes a 64-bit float. encoding/json writes floats in the same way, except
+// for -0.
 func appendNumber(to []byte, value any) ([]byte, bool) {
-	var n int64
+	var n float64
 	switch v := value.(type) {
 	case int64:
-		n = v
+		n = float64(v)
 	case int:
-		n = int64(v)
+		n = float64(v)
 	case float64:
-		if v != math.Trunc(v) || math.Abs(v) >= maxInteger {
-			return to, false
-		}
-		n = int64(v)
+		n = v
 	default:
 		return to, false
 	}
-	return strconv.AppendInt(to, n, 10), n > -maxInteger && n < maxInteger
+	if n == 0 {
+		n = 0
+	}
+	text, err := json.Marshal(n)
+	return append(to, text...), err == nil
 }

@@ -85,8 +85,9 @@ func inputs() []input {
 		{"order of members", key, configMap, sent(`"data":{"b":"2","a":"1","\u20ac":"3","\ud83d\ude00":"4","\ufb33":"5"}`)},
 		{"1.0, 1e3 and -0 are integers", key, configMap, sent(`"spec":{"a":1.0,"b":1e3,"c":-0.0,"d":-7}`)},
 		{"the largest integer", key, configMap, sent(`"spec":{"a":9007199254740991}`)},
-		{"2^53 has no digest", key, configMap, sent(`"spec":{"a":9007199254740992}`)},
-		{"a fraction has no digest", key, configMap, sent(`"spec":{"a":0.5}`)},
+		{"larger integers are rounded", key, configMap, sent(`"spec":{"a":9007199254740993,"b":-9223372036854775807,"c":18446744073709551616}`)},
+		{"fractions", key, configMap, sent(`"spec":{"a":0.5,"b":0.10,"c":-2.5e3,"d":333333333.33333329,"e":0.002}`)},
+		{"the notation changes at 1e21 and 1e-6", key, configMap, sent(`"spec":{"a":1e21,"b":999999999999999900000,"c":1e-6,"d":9.5e-7,"e":-1.5e+300,"f":5e-324}`)},
 		{"null in a map is absent, and null in a list stays", key, configMap, sent(`"spec":{"a":null,"b":[null,{"c":null}]}`)},
 		{"empty maps and lists stay", key, configMap, sent(`"spec":{"emptyDir":{},"args":[]}`)},
 		{"creationTimestamp, status and annotations of tools", key, configMap, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{` +
@@ -101,7 +102,7 @@ func inputs() []input {
 		},
 		{"YAML: numbers", key, configMap, "spec: {octal: 0644, octal12: 0o644, hex: 0x1F, binary: 0b11, decimal: 08, " +
 			"plus: +7, zero: -0, integer: 1.0, dot: 1., exponent: 1e3, signed: 1E+3, separated: 1_000}\n"},
-		{"YAML: a fraction has no digest", key, configMap, "spec: {a: .5}\n"},
+		{"YAML: fractions", key, configMap, "spec: {a: .5, b: 0.10, c: 1_000.25, d: 15e-1, e: -1.5E-7}\n"},
 		{"YAML: booleans", key, configMap, "spec: {a: yes, b: off, c: y, d: N, e: TRUE, f: False, g: On, h: 'yes', i: yEs}\n"},
 		{"YAML: null, absent and empty", key, configMap, "spec: {a: ~, b: null, c: , d: '', e: {}, f: [], g: [~], h: 'null'}\n"},
 		{"YAML: text that looks like another type", key, configMap, "data:\n  quoted: \"0644\"\n  single: '1e3'\n  date: 2026-11-05\n" +
