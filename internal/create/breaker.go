@@ -72,10 +72,8 @@ func (b *breakers) report(e ended, interrupted bool) {
 	}
 	at.renamed = at.renamed || e.renamed
 	switch e.outcome.Kind {
-	case Created:
-		b.succeed(at)
-	case Existed:
-		if len(e.outcome.Result.Stripped) > 0 { // it was sent, and found by its name
+	case Created, Existed:
+		if e.job.existing == nil { // it was sent
 			b.succeed(at)
 		}
 	case Failed, Renamed:

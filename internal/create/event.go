@@ -39,8 +39,8 @@ type Outcome struct {
 	Kind     Kind
 	Copies   int            // number of objects, which is above 1 only for NotAttempted
 	ID       exactlyonce.ID // the ID that was sent
-	// Result has the name and the object. If the object existed, Result has only the identity of the object, unless
-	// Config.Whole is set. If the object could not be read, Result is empty.
+	// Result has the name and the object. If the run's list has the object, Result has only the identity of the object,
+	// unless Config.Whole is set. If the object could not be read, Result is empty.
 	Result exactlyonce.Result
 	// Err is the error of the server, or the reason why the run gave up or could not read the object.
 	Err error

@@ -349,8 +349,8 @@ func TestLooking(t *testing.T) {
 	}
 }
 
-// If the list misses an object because its label was removed, but the create finds it by its name, it
-// exists. An object with the label is newer than the list.
+// If the list misses an object, and the create finds it by its name, it exists. Its label was removed, or it is newer
+// than the list, because another run has created it.
 func TestFoundByName(t *testing.T) {
 	c := &cluster{ends: func(string) (exactlyonce.Result, error) {
 		object := document("configmaps/a/x-").Object
@@ -371,9 +371,22 @@ func TestFoundByName(t *testing.T) {
 		t.Errorf("%d without the label", unlabelled)
 	}
 	c.ends = func(string) (exactlyonce.Result, error) {
-		return exactlyonce.Result{Outcome: exactlyonce.Found, Name: "x-11111", Object: document("configmaps/a/x-").Object}, nil
+		return exactlyonce.Result{Outcome: exactlyonce.Found, Name: "x-11111", Object: document("Pod/a/x-").Object}, nil
 	}
-	expect(t, words(begin(t.Context(), withKey(c), input("configmaps/a/x-"))), "created x-11111", "end 1")
+	var found []Outcome
+	changed := document("Pod/a/x-")
+	changed.Object.Object["spec"] = map[string]any{"a": "b"}
+	expect(t, words(func(yield func(Event) bool) {
+		for e := range begin(t.Context(), withKey(c), func(yield func(*Document, error) bool) { yield(changed, nil) }) {
+			if o, is := e.(Outcome); is {
+				found = append(found, o)
+			}
+			yield(e)
+		}
+	}), "exists x-11111", "end 1")
+	if len(found) != 1 || found[0].State != running || !slices.Equal(found[0].Changes, []string{"spec"}) {
+		t.Errorf("the object is not compared: %+v", found)
+	}
 }
 
 // A changed spec is detected only for types with a status subresource.

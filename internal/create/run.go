@@ -312,15 +312,14 @@ func (s *Session) take(taken report) {
 // note updates the run with the outcome of an object.
 func (s *Session) note(e ended) {
 	d := e.job.document
-	stripped := e.outcome.Result.Stripped
 	switch e.outcome.Kind {
-	case Created:
+	case Created, Existed:
+		if e.job.existing != nil { // it was not sent
+			return
+		}
 		s.notRefused(d.place)
-		s.countLabel(stripped)
-	case Existed:
-		if len(stripped) > 0 {
-			s.notRefused(d.place)
-			s.countLabel(stripped)
+		if slices.Contains(e.outcome.Result.Stripped, exactlyonce.RunLabel) {
+			s.end.Unlabelled++
 		}
 	case Failed, Renamed:
 		if !d.refused {
@@ -328,12 +327,5 @@ func (s *Session) note(e ended) {
 		}
 	case Unknown:
 		s.notRefused(d.place)
-	}
-}
-
-// countLabel counts objects that lack the run's label.
-func (s *Session) countLabel(lost []string) {
-	if slices.Contains(lost, exactlyonce.RunLabel) {
-		s.end.Unlabelled++
 	}
 }

@@ -32,6 +32,7 @@ func (w *worker) create(j job) report {
 		if outcome, exists := w.leave(j); exists {
 			return ended{job: j, outcome: outcome}
 		}
+		j.existing = nil
 	}
 	if j.unsent {
 		return ended{job: j, outcome: Outcome{Document: d, Kind: NotAttempted, Copies: 1}}
@@ -78,8 +79,8 @@ func (w *worker) unreachable(result exactlyonce.Result, err error) bool {
 	return lost && !w.config.client.Responds(w.ctx)
 }
 
-// outcomeOf returns the outcome of a create. If a create finds an object with the run's label, the
-// object is newer than the run's list, so it counts as created.
+// outcomeOf returns the outcome of a create. If a create finds an object that the run's list doesn't have, the object
+// has lost its label, or another run has created it since.
 func (w *worker) outcomeOf(d *Document, id exactlyonce.ID, result exactlyonce.Result, err error) Outcome {
 	o := Outcome{Document: d, Kind: Failed, Copies: 1, ID: id, Result: result, Err: err}
 	var ended *exactlyonce.Error
@@ -87,11 +88,12 @@ func (w *worker) outcomeOf(d *Document, id exactlyonce.ID, result exactlyonce.Re
 		o.Err = ended.Cause
 	}
 	switch {
-	case err == nil && slices.Contains(result.Stripped, exactlyonce.RunLabel) && result.Outcome == exactlyonce.Found:
-		o.Kind, o.Generation = Existed, w.changed(d, result.Object.GetGeneration())
-		if w.config.Whole { // otherwise the object has only its identity
-			o.compare(result.Object)
+	case err == nil && result.Outcome == exactlyonce.Found:
+		if result.Object.GetDeletionTimestamp() != nil {
+			w.warn(Terminating, d.Reference(result.Name))
 		}
+		o.Kind, o.Generation = Existed, w.changed(d, result.Object.GetGeneration())
+		o.compare(result.Object)
 	case err == nil:
 		o.Kind = Created
 	case ended == nil:
@@ -143,14 +145,14 @@ func (w *worker) leave(j job) (o Outcome, exists bool) {
 		Generation: w.changed(d, existing.Generation),
 	}
 	if w.config.Whole || j.withState {
-		w.read(&o, j.withState)
+		w.read(&o)
 	}
 	return o, !apierrors.IsNotFound(o.Err)
 }
 
 // read reads an existing object, and compares it with its document. With Config.Whole, the outcome gets the object
 // or the error.
-func (w *worker) read(o *Outcome, withState bool) {
+func (w *worker) read(o *Outcome) {
 	ctx, cancel := w.ctx, context.CancelFunc(func() {})
 	if !w.config.Whole {
 		ctx, cancel = context.WithTimeout(ctx, statePatience)
@@ -160,19 +162,18 @@ func (w *worker) read(o *Outcome, withState bool) {
 	if w.config.Whole {
 		o.Result.Object, o.Err = stored, err
 	}
-	if err != nil {
-		return
-	}
-	o.compare(stored)
-	if withState && finished.Knows(o.Document.Mapping.GroupVersionKind.GroupKind()) {
-		o.State = stateOf(stored)
+	if err == nil {
+		o.compare(stored)
 	}
 }
 
-// compare compares a stored object with the document.
+// compare compares a stored object with the document, and sets its state if the type has states.
 func (o *Outcome) compare(stored *unstructured.Unstructured) {
 	o.Changes = o.Document.changes(stored)
 	o.ChangedBy = o.Document.changedBy(stored, o.Changes)
+	if finished.Knows(o.Document.Mapping.GroupVersionKind.GroupKind()) {
+		o.State = stateOf(stored)
+	}
 }
 
 // changed returns the generation if it shows that the object's spec was changed after the create. Otherwise changed
