@@ -76,7 +76,7 @@ type Document struct {
 	// create. The session sets both.
 	Number, Copies int
 
-	canCarryID bool // else the server will refuse the object
+	canCarryID bool // else the server refuses the object, or a webhook names it
 	generated  bool
 	byServer   bool // the server picks the name
 	refused    bool // a copy was refused for a reason that holds for all copies

@@ -57,9 +57,6 @@ func (k *keyed) readAll() (documents []*Document, whole bool) {
 
 // number sets the identity of the document. number numbers documents that differ only in their content.
 func (k *keyed) number(d *Document) {
-	if !d.canCarryID {
-		return
-	}
 	kind := d.Mapping.GroupVersionKind
 	o := derive.Object{Group: kind.Group, Kind: kind.Kind, Namespace: d.Namespace}
 	if o.Name = d.Object.GetName(); o.Name == "" {

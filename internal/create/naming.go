@@ -20,6 +20,9 @@ func (s *Session) serverNaming(d *Document) (bool, error) {
 		return false, nil
 	}
 	reason := s.noClientNaming(d.Mapping.Resource)
+	if reason == "" && !d.canCarryID { // in a run with a key
+		reason = Nameless
+	}
 	resource := d.Mapping.Resource.GroupResource()
 	switch {
 	case reason == "":
@@ -64,8 +67,6 @@ func (c Config) hasStatus(d *Document) bool {
 // id returns the creation ID of the document's n-th copy (0, 1, …).
 func (s *Session) id(d *Document, n int) exactlyonce.ID {
 	switch {
-	case !d.canCarryID:
-		return exactlyonce.Untracked()
 	case s.config.Key != "":
 		return s.derive(d, n)
 	case !d.generated, d.byServer, s.config.DryRun != NoDryRun:

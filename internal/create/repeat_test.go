@@ -455,12 +455,14 @@ func TestNaming(t *testing.T) {
 		want     []string
 		marked   bool
 	}{
-		"get":             {"configmaps/a/x-", []string{"create", "get"}, "", []string{"created x-", "end 1"}, true},
-		"not known":       {"configmaps/a/x-", nil, "", []string{"created x-", "end 1"}, true},
-		"a name":          {"configmaps/a/x", []string{"create"}, "", []string{"created x", "end 1"}, false},
-		"no get":          {"things/a/x-", []string{"create", "list"}, "", []string{warningOf(ServerNames, schema.GroupResource{Resource: "things"}, NotReadable), "created x-", "end 1"}, false},
-		"a review":        {"reviews/a/x-", []string{"create"}, "", []string{warningOf(ServerNames, schema.GroupResource{Resource: "reviews"}, NotStored), "created x-", "end 1"}, false},
-		"no get, and key": {"things/a/x-", []string{"create", "list"}, "k", []string{"problem things can't be named by the client: no verb to get", "end 1"}, false},
+		"get":               {"configmaps/a/x-", []string{"create", "get"}, "", []string{"created x-", "end 1"}, true},
+		"not known":         {"configmaps/a/x-", nil, "", []string{"created x-", "end 1"}, true},
+		"a name":            {"configmaps/a/x", []string{"create"}, "", []string{"created x", "end 1"}, false},
+		"no get":            {"things/a/x-", []string{"create", "list"}, "", []string{warningOf(ServerNames, schema.GroupResource{Resource: "things"}, NotReadable), "created x-", "end 1"}, false},
+		"a review":          {"reviews/a/x-", []string{"create"}, "", []string{warningOf(ServerNames, schema.GroupResource{Resource: "reviews"}, NotStored), "created x-", "end 1"}, false},
+		"nameless":          {"configmaps/a/", []string{"create", "get"}, "", []string{"created ", "end 1"}, false},
+		"nameless, and key": {"configmaps/a/", []string{"create", "get"}, "k", []string{"problem configmaps can't be named by the client: nameless", "end 1"}, false},
+		"no get, and key":   {"things/a/x-", []string{"create", "list"}, "k", []string{"problem things can't be named by the client: no verb to get", "end 1"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &cluster{verbs: test.verbs}

@@ -49,7 +49,7 @@ const (
 	Terminating
 )
 
-// NamingReason is the reason why the plugin can't pick the names of a resource type.
+// NamingReason is the reason why the plugin can't pick the names of a resource type, or of one document.
 type NamingReason string
 
 // The reasons.
@@ -57,6 +57,9 @@ const (
 	NamesIgnored NamingReason = "names ignored"  // the server uses the generateName as the name
 	NotStored    NamingReason = "not stored"     // the API responds without storing an object
 	NotReadable  NamingReason = "no verb to get" // the API doesn't support get
+	// Nameless: the object has neither a name nor a generateName, or its labels or annotations are not maps. A webhook
+	// might name it, so each run would create it again.
+	Nameless NamingReason = "nameless"
 )
 
 // NoClientNamingError reports that a document can't be created with a key.

@@ -18,6 +18,7 @@ var reasons = map[create.NamingReason]string{
 	create.NamesIgnored: "the server uses generateName itself as the name",
 	create.NotStored:    "the server does not store them",
 	create.NotReadable:  "their API has no verb get",
+	create.Nameless:     "an object has neither a name nor a generateName, or labels or annotations that are not maps",
 }
 
 // warningTexts are the texts of the engine's warnings.
