@@ -36,6 +36,7 @@ type creation struct {
 	// briefly sends the object once. If the outcome is unknown, it reads the object back once.
 	briefly bool
 	events  func(exactlyonce.Event) // called before every retry
+	sent    func(name string)       // called when a POST is sent
 }
 
 // Client sends the requests of a run to a cluster.
@@ -89,7 +90,9 @@ func (c Config) creatorOptions() []exactlyonce.Option {
 // Create creates an object.
 func (c *Client) Create(ctx context.Context, n creation) (exactlyonce.Result, error) {
 	d := n.document
-	options := []exactlyonce.Option{exactlyonce.WithNamespace(d.Namespace), exactlyonce.WithEvents(n.events)}
+	options := []exactlyonce.Option{
+		exactlyonce.WithNamespace(d.Namespace), exactlyonce.WithEvents(n.events), exactlyonce.WithSent(n.sent),
+	}
 	if d.Copies > 1 {
 		options = append(options, exactlyonce.WithTemplate(&d.Template))
 	}

@@ -25,14 +25,14 @@ import (
 
 // cluster replaces a Client, and records its requests.
 type cluster struct {
-	// takes is how long a create takes.
-	takes time.Duration
+	// waits is how long a create waits before it is sent, and takes is how long it takes then.
+	waits, takes time.Duration
 	// ends returns the outcome of an object's create. If it is nil, the object is created.
 	ends func(object string) (exactlyonce.Result, error)
 	// looks reports whether an object is rechecked after a refusal.
 	looks func(object string) bool
-	// reports are the events that each create reports.
-	reports []exactlyonce.Event
+	// reports are the events that each create reports, and unsent the events before it is sent.
+	reports, unsent []exactlyonce.Event
 	// during is called while an object is created.
 	during func(object string)
 
@@ -68,6 +68,11 @@ func (c *cluster) Create(ctx context.Context, n creation) (exactlyonce.Result, e
 	if c.during != nil {
 		c.during(name)
 	}
+	time.Sleep(c.waits)
+	for _, e := range c.unsent {
+		n.events(e)
+	}
+	n.sent(firstName(n))
 	time.Sleep(c.takes)
 	for _, e := range c.reports {
 		n.events(e)
@@ -83,6 +88,14 @@ func (c *cluster) Create(ctx context.Context, n creation) (exactlyonce.Result, e
 		}
 	}
 	return exactlyonce.Result{Outcome: exactlyonce.Created, Name: name, Object: o}, nil
+}
+
+// firstName returns the name of the first attempt. It is empty if the server picks it.
+func firstName(n creation) string {
+	if name := n.document.Object.GetName(); name != "" || n.id.String() == "" {
+		return name
+	}
+	return n.id.Name(n.document.Object.GetGenerateName(), 0)
 }
 
 // lookingAgain is how long a refusal is rechecked.

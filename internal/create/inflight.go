@@ -13,7 +13,7 @@ import (
 // Sent is an object that was sent, and whose outcome the caller has not handled yet.
 type Sent struct {
 	Document *Document
-	Name     string // the name that was sent last; empty if the server picks it
+	Name     string // the name that was sent last, or unsentName; empty if the server picks it
 	Stored   bool   // the object exists
 
 	outcome *Outcome // outcome of the create, nil until it has ended
@@ -58,11 +58,7 @@ func (f *inFlight) readBy(r *reader) {
 }
 
 // begin records an object that is sent, under its first name.
-func (f *inFlight) begin(number int, d *Document, id exactlyonce.ID) {
-	name := d.Object.GetName()
-	if name == "" && id.String() != "" {
-		name = id.Name(d.Object.GetGenerateName(), 0)
-	}
+func (f *inFlight) begin(number int, d *Document, name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.sent == nil {
@@ -93,7 +89,7 @@ func (f *inFlight) add(c Config, o Outcome) {
 	}
 }
 
-// rename records the name of the next attempt.
+// rename records the name that is sent, or the name of the next attempt.
 func (f *inFlight) rename(number int, name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
 // An object is in flight under the name that was sent last, until its outcome was handled.
@@ -59,6 +60,38 @@ func TestInFlight(t *testing.T) {
 			t.Errorf("%+v", s.Totals())
 		}
 	})
+}
+
+// Before a request is sent, neither an interrupt nor an event shows a name that is derived from a secret. A fixed name
+// isn't derived.
+func TestNamesOfASecret(t *testing.T) {
+	for text, want := range map[string][2]string{
+		"configmaps/a/x-": {"x-<secret>", copyOf("configmaps/a/x-", 0, 0, secretOf("1")).Name("x-", 0)}, "configmaps/a/own": {"own", "own"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &cluster{waits: time.Second, takes: time.Second}
+			c.unsent = []exactlyonce.Event{{Action: exactlyonce.Resend, Name: want[1]}}
+			c.reports = c.unsent
+			config, events := withKey(c), []string{}
+			config.Secrets = []derive.Secret{secretOf("1")}
+			s := newSession(t.Context(), config, func(e Event) {
+				if retry, is := e.(Retry); is {
+					events = append(events, retry.Retry.Name)
+				}
+			})
+			for after, name := range map[time.Duration]string{time.Second / 2: want[0], 3 * time.Second / 2: want[1]} {
+				time.AfterFunc(after, func() {
+					if sent := s.InFlight(); len(sent) != 1 || sent[0].Name != name {
+						t.Errorf("after %s: %v, want %s", after, sent, name)
+					}
+				})
+			}
+			if err := s.Create(input(text)); err != nil || !slices.Equal(events, want[:]) {
+				t.Errorf("%v, %q, want %q", err, events, want)
+			}
+			s.End()
+		})
+	}
 }
 
 // Dry runs store nothing, so nothing of them is in flight.

@@ -89,25 +89,29 @@ func (s *Session) derive(d *Document, n int) exactlyonce.ID {
 	return exactlyonce.Derive(made)
 }
 
-// unknownSuffix replaces the end of a name in a client dry run if the name is derived from a secret. A user who
-// reads the name before the object exists could create the object first.
+// unknownSuffix replaces the end of a name that is derived from a secret, until the object is sent. A user who reads
+// the name before the object exists could create the object first.
 const unknownSuffix = "<secret>"
+
+// unsentName returns the first name of an object as it is shown before the object is sent. The name is empty if the
+// server picks it.
+func unsentName(d *Document, id exactlyonce.ID) string {
+	name, generateName := d.Object.GetName(), d.Object.GetGenerateName()
+	switch {
+	case name != "" || id.String() == "":
+		return name
+	case id.Secret != derive.Secret{}:
+		return generateName + unknownSuffix
+	}
+	return id.Name(generateName, 0)
+}
 
 // stamped returns the object that a client dry run prints. For a run with a key, it has its creation
 // ID and its name. With a secret, both stay secret.
 func stamped(d *Document, id exactlyonce.ID) *unstructured.Unstructured {
 	object := d.Object.DeepCopy()
-	generated := object.GetName() == "" && object.GetGenerateName() != ""
-	switch {
-	case id.String() == "":
-	case id.Secret != derive.Secret{}:
-		if generated {
-			object.SetName(object.GetGenerateName() + unknownSuffix)
-		}
-	default:
-		if generated {
-			object.SetName(id.Name(object.GetGenerateName(), 0))
-		}
+	object.SetName(unsentName(d, id))
+	if id.Secret == (derive.Secret{}) {
 		id.Stamp(object)
 	}
 	return object

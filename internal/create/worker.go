@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -47,15 +48,24 @@ func (w *worker) create(j job) report {
 // send creates the object.
 func (w *worker) send(j job) report {
 	d, id, rechecked, elsewhere := j.document, j.id, false, false
+	var sent atomic.Bool
 	if w.config.DryRun == ServerDryRun { // nothing is stored, so no ID is needed
 		id = exactlyonce.Untracked()
 	}
+	unsent := unsentName(d, id)
 	if w.config.DryRun == NoDryRun {
-		w.inFlight.begin(j.number, d, id)
+		w.inFlight.begin(j.number, d, unsent)
 	}
 	result, err := w.config.client.Create(w.ctx, creation{
 		document: d, id: id, briefly: j.probe,
+		sent: func(name string) {
+			sent.Store(true)
+			w.inFlight.rename(j.number, name)
+		},
 		events: func(e exactlyonce.Event) {
+			if !sent.Load() {
+				e.Name = unsent
+			}
 			if e.Action == exactlyonce.NextName {
 				elsewhere = true
 				w.inFlight.rename(j.number, e.NextName)

@@ -115,7 +115,7 @@ func (c *Creator) newRequest(
 	}
 	r := &request{
 		client: client, mapping: mapping, namespaced: namespaced, namespace: namespace, object: object, id: id,
-		parameters: s.parameters, brief: s.brief,
+		parameters: s.parameters, brief: s.brief, posting: s.sent,
 	}
 	if s.template != nil && !id.untracked && object.GetName() == "" && !r.isIPAddress() {
 		r.template = s.template

@@ -110,14 +110,15 @@ func TestOverANetwork(t *testing.T) {
 	defer network.Close()
 	config := server.Config()
 	config.Host, config.Transport = network.URL, nil
-	c := creatorFor(t, config, WithRetryTimeout(0))
+	var sent []string
+	c := creatorFor(t, config, WithRetryTimeout(0), WithSent(func(name string) { sent = append(sent, name) }))
 	server.Next("create", "*", oncetest.DropResponse)
-	if r, err := c.Create(t.Context(), configMapMapping, configMap(), NewID()); err != nil || r.Outcome != Created || asked(server, "create") != 1 {
-		t.Errorf("%+v, %v", r, err)
+	if r, err := c.Create(t.Context(), configMapMapping, configMap(), NewID()); err != nil || r.Outcome != Created || asked(server, "create") != 1 || len(sent) != 1 || sent[0] != r.Name {
+		t.Errorf("%+v, %v; sent %q", r, err, sent)
 	}
 	network.Close()
-	if r, err := c.Create(t.Context(), configMapMapping, configMap(), NewID()); !errors.Is(err, ErrExhausted) {
-		t.Errorf("%+v, %v", r, err)
+	if r, err := c.Create(t.Context(), configMapMapping, configMap(), NewID()); !errors.Is(err, ErrExhausted) || len(sent) != 1 {
+		t.Errorf("%+v, %v; sent %q", r, err, sent)
 	}
 }
 
@@ -437,6 +438,28 @@ func TestLimiterSeesNoDeadline(t *testing.T) {
 	if _, err := c.Create(t.Context(), configMapMapping, configMap(), NewID()); err != nil || l.deadlines > 0 {
 		t.Errorf("%v, %d deadlines", err, l.deadlines)
 	}
+}
+
+// blocked is a rate limiter that lets nothing pass.
+type blocked struct{ flowcontrol.RateLimiter }
+
+func (blocked) Wait(ctx context.Context) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// An object that waits for the rate limiter when the user interrupts was never sent.
+func TestInterruptedInTheLimiter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, interrupt := context.WithCancel(t.Context())
+		config := oncetest.NewServer().Config()
+		config.RateLimiter = blocked{flowcontrol.NewFakeAlwaysRateLimiter()}
+		time.AfterFunc(time.Second, interrupt)
+		sent := WithSent(func(name string) { t.Errorf("%s was sent", name) })
+		if _, err := creatorFor(t, config, sent).Create(ctx, configMapMapping, configMap(), NewID()); !errors.Is(err, ErrInterrupted) {
+			t.Error(err)
+		}
+	})
 }
 
 // Objects are sent and read as JSON, regardless of the encoding in the configuration.

@@ -14,6 +14,8 @@ type exchange struct {
 	// until ends when the POST must not be sent any more. until is nil for a GET. A rate limiter or a credential plugin
 	// can delay a request before it reaches the connection.
 	until context.Context
+	// posting is called when a POST gets a connection. posting is nil for a GET.
+	posting func()
 	// wrapped is true after the request has reached the user's own transport wrapper.
 	wrapped atomic.Bool
 	// connected is true after the request got a connection, so the server might have received it.
@@ -33,8 +35,16 @@ type exchangeKey struct{}
 func (x *exchange) observe(ctx context.Context) context.Context {
 	ctx = context.WithValue(ctx, exchangeKey{}, x)
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(httptrace.GotConnInfo) { x.connected.Store(true) },
+		GotConn: func(httptrace.GotConnInfo) { x.connect() },
 	})
+}
+
+// connect records that the request got a connection.
+func (x *exchange) connect() {
+	x.connected.Store(true)
+	if x.posting != nil {
+		x.posting()
+	}
 }
 
 // sent reports whether the server might have received the request. If a wrapper doesn't call the transport below
@@ -86,7 +96,7 @@ func (o observer) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if o.untraced {
-		x.connected.Store(true)
+		x.connect()
 	}
 	resp, err := o.below.RoundTrip(req)
 	if err == nil {

@@ -30,11 +30,12 @@ type settings struct {
 	brief        bool
 	template     *Template
 	events       func(Event)
+	sent         func(name string)
 }
 
 func defaults() settings {
 	return settings{
-		attempts: DefaultAttempts, retryTimeout: DefaultRetryTimeout, events: func(Event) {},
+		attempts: DefaultAttempts, retryTimeout: DefaultRetryTimeout, events: func(Event) {}, sent: func(string) {},
 	}
 }
 
@@ -78,6 +79,10 @@ func WithEvents(f func(Event)) Option {
 	}
 	return func(s *settings) { s.events = f }
 }
+
+// WithSent calls f with the name of each POST that gets a connection, before the POST is sent. f can run in any
+// goroutine. The name is empty if the server picks it.
+func WithSent(f func(name string)) Option { return func(s *settings) { s.sent = f } }
 
 func (s *settings) apply(options []Option) error {
 	for _, option := range options {

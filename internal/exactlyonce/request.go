@@ -30,7 +30,8 @@ type request struct {
 	id         ID
 	template   *Template // nil if there is none; otherwise object is a copy
 	parameters url.Values
-	brief      bool // set by WithBriefObjects
+	brief      bool         // set by WithBriefObjects
+	posting    func(string) // set by WithSent
 	sent       findings.Sent
 }
 
@@ -54,7 +55,7 @@ func (r *request) post(until, ctx context.Context, name string) response {
 			request.Param(parameter, value)
 		}
 	}
-	x := exchange{until: until}
+	x := exchange{until: until, posting: func() { r.posting(name) }}
 	result := request.Do(x.observe(ctx))
 	a := r.postResponse(ctx, result, &x, name)
 	a.Unsent = !x.sent() && result.Error() != nil && apistatus.Code(result.Error()) == 0 || r.parameters.Has("dryRun")
