@@ -13,9 +13,13 @@ import (
 // finish returns the result of the operation.
 func (o *operation) finish(d protocol.Done) (Result, *Error) {
 	switch {
-	case d.Last == protocol.Ours && o.wanted.id.differs(o.response.object): // also after a lost POST
+	case d.Last == protocol.Ours && o.wanted.id.differs(o.response.object):
+		kind := ErrMismatch
+		if d.Loss != nil { // the lost POST can still create the object, after this one is deleted
+			kind = ErrUnknown
+		}
 		return Result{Object: o.response.object}, &Error{
-			Kind: ErrMismatch, Cause: fmt.Errorf("%q exists, and another input created it with the same key", o.name),
+			Kind: kind, Cause: fmt.Errorf("%q exists, and another input created it with the same key", o.name),
 		}
 	case d.Outcome == protocol.Created, d.Outcome == protocol.Found:
 		return o.success(d), nil

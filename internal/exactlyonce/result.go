@@ -39,7 +39,7 @@ var (
 	// 5xx with Retry-After, as client-go does.
 	ErrTaken = errors.New("name taken")
 	// ErrMismatch means that the object exists, and was created with this ID and other content. Result.Object is
-	// that object.
+	// that object. After a lost POST, the error is ErrUnknown.
 	ErrMismatch = errors.New("created with other content")
 	// ErrExhausted means that nothing was stored, because other objects have all names, or because the time is
 	// over.

@@ -22,7 +22,11 @@ func (o *operation) finish(ctx context.Context, d protocol.Done) (Result, error)
 	case d.Last == protocol.Stored:
 		return o.created(), nil
 	case d.Last == protocol.Ours:
-		return o.found()
+		result, err := o.found()
+		if d.Loss != nil && errors.Is(err, ErrMismatch) { // the lost POST can still create the object, after this one
+			return Result{}, o.failure(ErrUnknown, nil, d.Loss.Error()+"; "+err.Error())
+		}
+		return result, err
 	case d.Outcome == protocol.Unknown, d.Last == protocol.Renamed:
 		return Result{}, o.unknown(ctx, d.Doubt())
 	case d.Last == protocol.Foreign:

@@ -10,8 +10,8 @@ import (
 var (
 	// ErrUnknown means that the object might exist. Call Create with the same ID again.
 	ErrUnknown = errors.New("outcome unknown")
-	// ErrRefused means that the server refused the last request that got a response, for example because an
-	// admission webhook denied the object. If a webhook can't be called, Create first retries for a few seconds. The
+	// ErrRefused means that the server refused the object, for example because an admission webhook denied it. After
+	// a lost response, the error is ErrUnknown. If a webhook can't be called, Create first retries for a few seconds. The
 	// object can exist nevertheless. client-go repeats some requests, and an earlier copy might have created the
 	// object.
 	ErrRefused = errors.New("refused")

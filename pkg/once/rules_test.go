@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
@@ -226,18 +227,41 @@ func TestNoNextName(t *testing.T) {
 	}
 }
 
-// If a POST was lost, another object under the name doesn't settle the outcome.
-func TestHeldByAnotherAfterLostPost(t *testing.T) {
-	server := oncetest.NewServer()
-	server.Next("create", "configmaps", func(r *oncetest.Request) (*http.Response, error) {
-		other := r.Object.DeepCopy()
-		other.SetAnnotations(map[string]string{once.Annotation: once.NewID().String()})
-		server.Put(other)
-		return oncetest.DropRequest(r)
-	})
-	object := configMap()
-	result, err := creatorFor(server).Create(t.Context(), object, idOf(t))
-	wantError(t, object, result, err, once.ErrUnknown, "connection reset")
+// If a POST was lost, neither another object under the name, nor other content, nor a refusal settles the outcome.
+func TestAfterLostPost(t *testing.T) {
+	held := func(annotation, value string) func(*oncetest.Server) oncetest.Fault {
+		return func(server *oncetest.Server) oncetest.Fault {
+			return func(r *oncetest.Request) (*http.Response, error) {
+				other := r.Object.DeepCopy()
+				annotations := other.GetAnnotations()
+				annotations[annotation] = value
+				other.SetAnnotations(annotations)
+				server.Put(other)
+				return oncetest.DropRequest(r)
+			}
+		}
+	}
+	lost := func(*oncetest.Server) oncetest.Fault { return oncetest.DropRequest }
+	for name, test := range map[string]struct {
+		first  func(*oncetest.Server) oncetest.Fault
+		second oncetest.Fault
+		verbs  string
+	}{
+		"another object": {held(once.Annotation, once.NewID().String()), nil, "create get"},
+		"other content":  {held(derive.DigestAnnotation, "d1-other"), nil, "create get"},
+		"quota":          {lost, oncetest.QuotaExceeded, "create get create"},
+		"permission":     {lost, oncetest.Forbidden, "create get create"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server, object := oncetest.NewServer(), configMap()
+			server.Next("create", "configmaps", test.first(server), test.second)
+			result, err := creatorFor(server).Create(t.Context(), object, keyID(t, "order-17"))
+			wantError(t, object, result, err, once.ErrUnknown, "connection reset")
+			if verbsOf(server) != test.verbs || once.IsPermanent(err) {
+				t.Errorf("%v, requests: %s", err, verbsOf(server))
+			}
+		})
+	}
 }
 
 var missingNamespace = apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ns")
@@ -251,14 +275,13 @@ func TestRefusals(t *testing.T) {
 		is     func(error) bool
 		verbs  string
 	}{
-		"quota":            {[]oncetest.Fault{oncetest.QuotaExceeded}, apierrors.IsForbidden, "create"},
-		"webhook":          {[]oncetest.Fault{oncetest.WebhookDenied}, apierrors.IsForbidden, "create"},
-		"permission":       {[]oncetest.Fault{oncetest.Forbidden}, apierrors.IsForbidden, "create"},
-		"namespace":        {[]oncetest.Fault{oncetest.Refuse(missingNamespace)}, apierrors.IsNotFound, "create"},
-		"invalid":          {[]oncetest.Fault{oncetest.Refuse(invalid)}, apierrors.IsInvalid, "create"},
-		"credential":       {[]oncetest.Fault{oncetest.Unauthorized, oncetest.Unauthorized}, apierrors.IsUnauthorized, "create create"},
-		"after storage":    {[]oncetest.Fault{oncetest.AfterStore(oncetest.QuotaExceeded)}, apierrors.IsForbidden, "create"},
-		"after a lost one": {[]oncetest.Fault{oncetest.DropRequest, oncetest.QuotaExceeded}, apierrors.IsForbidden, "create get create"},
+		"quota":         {[]oncetest.Fault{oncetest.QuotaExceeded}, apierrors.IsForbidden, "create"},
+		"webhook":       {[]oncetest.Fault{oncetest.WebhookDenied}, apierrors.IsForbidden, "create"},
+		"permission":    {[]oncetest.Fault{oncetest.Forbidden}, apierrors.IsForbidden, "create"},
+		"namespace":     {[]oncetest.Fault{oncetest.Refuse(missingNamespace)}, apierrors.IsNotFound, "create"},
+		"invalid":       {[]oncetest.Fault{oncetest.Refuse(invalid)}, apierrors.IsInvalid, "create"},
+		"credential":    {[]oncetest.Fault{oncetest.Unauthorized, oncetest.Unauthorized}, apierrors.IsUnauthorized, "create create"},
+		"after storage": {[]oncetest.Fault{oncetest.AfterStore(oncetest.QuotaExceeded)}, apierrors.IsForbidden, "create"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server, object := oncetest.NewServer(), configMap()

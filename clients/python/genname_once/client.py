@@ -225,7 +225,8 @@ class _Create:
             raise (Unknown if self.in_doubt else Failed)(self.name, f"{self.name} is another client's object")
         comparable = digest and self.digest and digest.split("-")[0] == self.digest.split("-")[0]
         if comparable and digest != self.digest:
-            raise Mismatch(self.name, f"the key was used for other content. The object is {self.name}")
+            raise (Unknown if self.in_doubt else Mismatch)(
+                self.name, f"the key was used for other content. The object is {self.name}")
         return Result("exists", self.name, body)
 
     def pause(self, response: _Response) -> None:

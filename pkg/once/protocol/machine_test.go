@@ -20,6 +20,7 @@ func TestAge(t *testing.T) {
 		"older":                          {generated, now.Add(-67 * time.Second), serverTime(now), Foreign, nil},
 		"within the clocks' margin":      {generated, now.Add(-64 * time.Second), serverTime(now), Unclear, nil},
 		"younger":                        {generated, now, serverTime(now), Unclear, nil},
+		"creation time unknown":          {generated, time.Time{}, serverTime(now), Unclear, nil},
 		"server's time unknown":          {generated, now.Add(-time.Hour), serverTime(time.Time{}), Unclear, nil},
 		"server's time not had":          {generated, now.Add(-time.Hour), Observation{Finding: Unread}, Unread, nil},
 		"maybe of an earlier run":        {ofAKey, now.Add(-time.Hour), serverTime(now), Unclear, nil},

@@ -24,7 +24,7 @@ func (m *Machine) afterPost(o Observation) Finding {
 		found = Rejected
 	}
 	switch {
-	case n.state == inDoubt && !m.trusts(found):
+	case n.state == inDoubt:
 	case found == Lost:
 		n.state = inDoubt
 	case found == Rejected:
@@ -51,7 +51,7 @@ func (m *Machine) afterGet(o Observation) Finding {
 	case o.Finding != Anonymous:
 	case m.config.Fixed && m.name.state == clean:
 		return Foreign
-	case m.config.Reused && !m.config.Fixed:
+	case m.config.Reused && !m.config.Fixed, o.Time.IsZero():
 		return Unclear
 	}
 	m.name.created = o.Time
@@ -76,7 +76,7 @@ func (m *Machine) age(now time.Time, o Observation) Finding {
 func (m *Machine) stepAfter(f Finding) step {
 	n, s := &m.name, ruleFor(f, m.config.Tracked, m.name.state)
 	switch {
-	case f == GivenUp && n.state == inDoubt, // also for an untracked object, which was sent again as client-go does
+	case n.state == inDoubt && (f == GivenUp || m.trusts(f)), // also an untracked object that was sent again
 		f == GivenUp && n.absences > 0: // nothing shows whose object had the name
 		return unknown
 	case (f == Rejected || f == Denied || f == GivenUp) && !n.sent, m.trusts(f), f == GivenUp && m.config.TrustRefusals:
