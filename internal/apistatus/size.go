@@ -93,7 +93,7 @@ func (t *Tokens) Next(token string) error {
 
 // Pages reads a list page by page. get reads the page of a token, with at most limit objects, as a
 // whole, and returns the token of the next page. A page that is too large is read again with fewer
-// objects. The error is ErrEndless if the list doesn't end within some minutes.
+// objects. The error is ErrEndless if the list has several pages, and doesn't end within some minutes.
 func Pages(
 	ctx context.Context, limit int64, get func(ctx context.Context, limit int64, token string) (string, error),
 ) error {
@@ -106,7 +106,7 @@ func Pages(
 		case errors.Is(err, ErrTooLarge) && limit > 1:
 			limit /= 2
 			continue
-		case err != nil && errors.Is(cause, ErrEndless):
+		case err != nil && token != "" && errors.Is(cause, ErrEndless):
 			return cause
 		case err != nil || next == "":
 			return err

@@ -56,6 +56,8 @@ const (
 	// Pauses between requests grow from the first to the longest.
 	firstPause   = 100 * time.Millisecond
 	longestPause = 5 * time.Second
+	// lastTimeout limits a request that starts when the time for retries is almost over.
+	lastTimeout = 30 * time.Second
 )
 
 // StaleListError means that lists contain an object, or a version of it, that doesn't exist. The lists come from a
@@ -81,14 +83,15 @@ func (k Key) Find(ctx context.Context, client metadata.Interface, resource schem
 ) ([]Existing, error) {
 	retrier := apistatus.NewRetrier(firstPause, longestPause, timeout)
 	objects, place := client.Resource(resource).Namespace(namespace), Place{resource.GroupResource(), namespace}
+	until := time.Now().Add(timeout)
 	var doubt *StaleListError
 	for last := false; ; {
-		found, err := k.list(ctx, objects)
+		found, err := k.list(ctx, objects, until)
 		if err == nil {
 			if doubt != nil && !slices.ContainsFunc(found, doubt.isAbout) {
 				doubt = nil // the object was deleted, and the list shows that
 			}
-			err = confirm(ctx, objects, place, found, doubt)
+			err = confirm(ctx, objects, place, found, doubt, until)
 		}
 		if err == nil {
 			return found, nil
@@ -114,6 +117,7 @@ func (k Key) Find(ctx context.Context, client metadata.Interface, resource schem
 // doesn't exist, or only in an older version.
 func confirm(
 	ctx context.Context, objects metadata.ResourceInterface, place Place, found []Existing, doubt *StaleListError,
+	until time.Time,
 ) error {
 	if len(found) == 0 {
 		return nil
@@ -122,6 +126,8 @@ func confirm(
 	if doubt != nil {
 		listed = found[slices.IndexFunc(found, doubt.isAbout)]
 	}
+	ctx, cancel := within(ctx, until)
+	defer cancel()
 	object, err := objects.Get(ctx, listed.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err):
@@ -131,6 +137,11 @@ func confirm(
 		return &StaleListError{place.Reference(listed.Name), listed.UID}
 	}
 	return err
+}
+
+// within limits the time of a request, because client-go repeats it itself if the response has a Retry-After.
+func within(ctx context.Context, until time.Time) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, max(time.Until(until), lastTimeout))
 }
 
 // compareVersions compares two resourceVersions. The resourceVersions of an aggregated API can have no order, and
@@ -152,9 +163,13 @@ func explain(err error, place Place) error {
 }
 
 // list reads all pages or returns an error, also if the list expires between two pages.
-func (k Key) list(ctx context.Context, objects metadata.ResourceInterface) (found []Existing, err error) {
+func (k Key) list(
+	ctx context.Context, objects metadata.ResourceInterface, until time.Time,
+) (found []Existing, err error) {
 	ours := metav1.ListOptions{LabelSelector: exactlyonce.RunLabel + "=" + k.RunLabel()}
 	err = apistatus.Pages(ctx, pageSize, func(ctx context.Context, limit int64, token string) (string, error) {
+		ctx, cancel := within(ctx, until)
+		defer cancel()
 		ours.Limit, ours.Continue = limit, token
 		page, err := objects.List(ctx, ours)
 		if err != nil {

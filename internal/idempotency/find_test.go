@@ -206,6 +206,22 @@ func TestFindConfirms(t *testing.T) {
 	}
 }
 
+// client-go repeats a request if the response has a Retry-After. The time for retries ends that, too.
+func TestFindWhileThrottled(t *testing.T) {
+	for timeout, want := range map[time.Duration]time.Duration{time.Minute: time.Minute, 0: lastTimeout} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			_, err := find(t.Context(), t, timeout, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Retry-After", "25")
+				writeStatus(w, http.StatusTooManyRequests, "TooManyRequests")
+			})
+			if took := time.Since(began); err == nil || took > want || strings.Contains(err.Error(), "no end") {
+				t.Errorf("%v after %s", err, took)
+			}
+		})
+	}
+}
+
 // If an interrupt ends the list, the error is that of the interrupt.
 func TestFindInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
