@@ -352,8 +352,9 @@ func TestOneAccident(t *testing.T) {
 	}
 }
 
-// A refusal that could not be checked causes a warning, whether the object, the user or the credential
-// was refused. An unchecked conflict causes a warning only if another name was tried.
+// If an object has failed or was given up, and could not be read, an earlier copy of its POST might have created it. This
+// causes a warning, unless the user lacks the permission to create. An unchecked conflict causes another warning if the
+// object was created under another name.
 func TestWhatNeedsGet(t *testing.T) {
 	mayNotCreate := &exactlyonce.Error{Kind: exactlyonce.ErrRefused, Cause: apierrors.NewForbidden(
 		schema.GroupResource{Resource: "configmaps"}, "", errors.New(`User "nobody" cannot create resource "configmaps" in API group ""`))}
@@ -369,13 +370,13 @@ func TestWhatNeedsGet(t *testing.T) {
 		"no permission":                {mayNotCreate, false, 0, 0},
 		"a webhook that plays RBAC":    {quotes, false, 1, 0},
 		"no credential":                {errDenied, false, 1, 0},
-		"interrupted":                  {interrupted, false, 0, 0},
-		"given up":                     {errSilence, false, 0, 0},
+		"interrupted":                  {interrupted, false, 1, 0},
+		"given up":                     {errSilence, false, 1, 0},
 		"unknown":                      {errUnknown, false, 0, 0},
 		"another name":                 {nil, true, 0, 1},
-		"given up with another name":   {errSilence, true, 0, 1},
-		"all names":                    {errConflict, true, 0, 1},
-		"interrupted, and another one": {interrupted, true, 0, 1},
+		"given up with another name":   {errSilence, true, 1, 0},
+		"all names":                    {errConflict, true, 1, 0},
+		"interrupted, and another one": {interrupted, true, 1, 0},
 	} {
 		c := &cluster{ends: func(string) (exactlyonce.Result, error) {
 			return exactlyonce.Result{Outcome: exactlyonce.Created, Unverified: true}, test.err
@@ -383,8 +384,12 @@ func TestWhatNeedsGet(t *testing.T) {
 		if test.elsewhere {
 			c.reports = []exactlyonce.Event{{Action: exactlyonce.NextName}}
 		}
-		refusals, conflicts := 0, 0
-		for _, text := range words(begin(t.Context(), configOf(c), input("configmaps/a/x-"))) {
+		refusals, conflicts, unverified := 0, 0, false
+		for e := range begin(t.Context(), configOf(c), input("configmaps/a/x-")) {
+			if end, is := e.(Summary); is {
+				unverified = end.Unverified
+			}
+			text := word(e)
 			if text == warningOf(RefusalUnverified, schema.GroupResource{Resource: "configmaps"}) {
 				refusals++
 			}
@@ -392,8 +397,8 @@ func TestWhatNeedsGet(t *testing.T) {
 				conflicts++
 			}
 		}
-		if refusals != test.refusals || conflicts != test.conflicts {
-			t.Errorf("%s: %d warnings of refusals, and %d of conflicts, want %+v", name, refusals, conflicts, test)
+		if refusals != test.refusals || conflicts != test.conflicts || unverified != (refusals > 0) {
+			t.Errorf("%s: %d warnings of refusals, and %d of conflicts, unverified %t, want %+v", name, refusals, conflicts, unverified, test)
 		}
 	}
 }

@@ -26,6 +26,8 @@ type Tally struct {
 
 	Rest  Remainder // the objects that failed or were not attempted
 	Maybe Remainder // without a key: the objects that might exist
+	// Unverified reports that an earlier copy of a request might have created an object that failed.
+	Unverified bool
 	// Begun are the sources with at least one object that exists or might exist.
 	Begun map[string]bool
 	// Again counts the objects that the same command without a key would create a second time.
@@ -39,6 +41,7 @@ type Tally struct {
 
 // Add adds an outcome.
 func (t *Tally) Add(c Config, o Outcome) {
+	t.Unverified = t.Unverified || o.unverified()
 	switch o.Kind {
 	case Created:
 		t.Created++

@@ -76,7 +76,7 @@ func (w *worker) send(j job) report {
 	})
 	outcome := w.outcomeOf(d, id, result, err)
 	w.inFlight.finish(j.number, outcome)
-	w.warnOf(d, result, err, elsewhere)
+	w.warnOf(outcome, elsewhere)
 	return ended{
 		job: j, outcome: outcome, renamed: errors.Is(err, exactlyonce.ErrRenamed),
 		rechecked: rechecked, unreachable: w.unreachable(result, err),
@@ -118,7 +118,8 @@ func (w *worker) outcomeOf(d *Document, id exactlyonce.ID, result exactlyonce.Re
 }
 
 // warnOf warns if the outcome is less certain than usual. elsewhere reports whether other names were tried.
-func (w *worker) warnOf(d *Document, result exactlyonce.Result, err error, elsewhere bool) {
+func (w *worker) warnOf(o Outcome, elsewhere bool) {
+	d, result := o.Document, o.Result
 	resource := d.Mapping.Resource.GroupResource()
 	switch lost := strings.Join(result.Stripped, ", "); {
 	case lost == "":
@@ -130,12 +131,16 @@ func (w *worker) warnOf(d *Document, result exactlyonce.Result, err error, elsew
 		w.warn(LabelRemoved, resource, lost)
 	}
 	switch {
-	case !result.Unverified:
-	case errors.Is(err, exactlyonce.ErrRefused) && !findings.LacksPermission(err):
+	case o.unverified():
 		w.warn(RefusalUnverified, resource)
-	case elsewhere:
+	case result.Unverified && elsewhere:
 		w.warn(ConflictUnverified, resource)
 	}
+}
+
+// unverified reports whether an earlier copy of the POST might have created an object that failed.
+func (o Outcome) unverified() bool {
+	return (o.Kind == Failed || o.Kind == NotAttempted) && o.Result.Unverified && !findings.LacksPermission(o.Err)
 }
 
 // leave returns the outcome of an object of an earlier run, without creating it. If leave reads the object and it

@@ -43,6 +43,8 @@ func (e *ending) howToGoOn(counted bool) []string {
 			"A run with a key doesn't recognize them."))
 	case e.Unknown == 0 && !counted, len(e.OtherIDs) > 0:
 		return lines
+	case len(e.Begun) == 0 && e.Unverified:
+		return append(lines, e.hint("check whether the object exists. If not, run the same command again."))
 	case len(e.Begun) == 0:
 		return append(lines, e.hint("run the same command again. Nothing was created."))
 	case e.flags.key != "":

@@ -44,6 +44,15 @@ func TestRenamedIsSomething(t *testing.T) {
 	}, create.Outcome{Kind: create.NotAttempted, Document: d, Copies: 4}, readTo(1)}).expect(t, lines(sum("stopped after a failure", 0, 0, 1, 0, 4), nothing), "")
 }
 
+// If an earlier copy of a refused request might have created an object, the advice doesn't claim that nothing was
+// created.
+func TestPerhapsCreated(t *testing.T) {
+	perhaps := failed(numbered(1, 2), tooMuch).(create.Outcome)
+	perhaps.Result.Unverified = true
+	see(t, "", fate{}, []create.Event{perhaps, failed(numbered(2, 1), errors.New("no")), readTo(2)}).
+		expect(t, "Fix the cause. Then check whether the object exists. If not, run the same command again.", "Nothing was created")
+}
+
 // The advice for an unknown object has the name in the response if that differs from the sent name.
 func TestUnknownAndRenamed(t *testing.T) {
 	see(t, "", fate{}, []create.Event{create.Outcome{
