@@ -184,8 +184,8 @@ func (s *Session) readRest() (unread bool) {
 			if !more {
 				return false
 			}
-			if r.taken(); next.document != nil {
-				s.expect(next.document)
+			if r.taken(); next.Document != nil {
+				s.expect(next.Document)
 			}
 		case <-over:
 			return true

@@ -38,12 +38,12 @@ func (k *keyed) create() {
 // readAll reads the input, and reports whether all of it is usable.
 func (k *keyed) readAll() (documents []*Document, whole bool) {
 	whole = true
-	k.eachStep(func(next step) {
-		d := next.document
+	k.eachStep(func(next Step) {
+		d := next.Document
 		switch {
-		case next.err != nil:
+		case next.Err != nil:
 			whole = false
-			k.problem(next.err)
+			k.problem(next.Err)
 		case k.prepare(d):
 			k.number(d)
 			documents = append(documents, d)

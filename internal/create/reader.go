@@ -13,23 +13,23 @@ const (
 
 // reader reads the input in its own goroutine. If reading hangs, documents stays empty.
 type reader struct {
-	documents chan step
+	documents chan Step
 	room      chan struct{} // there is room for readAtOnce
 	abandoned chan struct{}
 }
 
-// step is a document of the input, or an error of reading.
-type step struct {
-	document *Document
-	err      error
+// Step is a document of the input, or an error of reading.
+type Step struct {
+	Document *Document
+	Err      error
 }
 
 func read(input iter.Seq2[*Document, error]) *reader {
-	r := &reader{documents: make(chan step, readAhead), room: make(chan struct{}, 1), abandoned: make(chan struct{})}
+	r := &reader{documents: make(chan Step, readAhead), room: make(chan struct{}, 1), abandoned: make(chan struct{})}
 	go func() {
 		defer close(r.documents)
 		for document, err := range input {
-			if !r.hand(step{document, err}) {
+			if !r.hand(Step{document, err}) {
 				return
 			}
 		}
@@ -39,7 +39,7 @@ func read(input iter.Seq2[*Document, error]) *reader {
 
 // hand passes on a step, and reports whether the run wants another one. If documents is full, it waits for
 // room for readAtOnce steps.
-func (r *reader) hand(s step) bool {
+func (r *reader) hand(s Step) bool {
 	if len(r.documents) == readAhead {
 		select {
 		case <-r.room:

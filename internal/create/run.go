@@ -112,12 +112,12 @@ func (s *Session) problem(err error) { s.emit(Problem{Err: err, After: s.end.Doc
 
 // inOrder creates the documents of the input one after the other.
 func (s *Session) inOrder() {
-	s.eachStep(func(next step) {
+	s.eachStep(func(next Step) {
 		switch {
-		case next.err != nil:
-			s.problem(next.err)
-		case s.prepare(next.document):
-			s.create(next.document, 0)
+		case next.Err != nil:
+			s.problem(next.Err)
+		case s.prepare(next.Document):
+			s.create(next.Document, 0)
 		}
 	})
 	s.settle()
@@ -125,12 +125,12 @@ func (s *Session) inOrder() {
 
 // eachStep calls do for every step of the input, until the input ends. After an interrupt it stops
 // when the reading time is over.
-func (s *Session) eachStep(do func(step)) {
+func (s *Session) eachStep(do func(Step)) {
 	for {
 		switch next, more := s.nextStep(); {
 		case !more:
 			return
-		case errors.Is(next.err, ErrUnread):
+		case errors.Is(next.Err, ErrUnread):
 			s.end.Unread = true
 		default:
 			do(next)
@@ -138,9 +138,9 @@ func (s *Session) eachStep(do func(step)) {
 	}
 }
 
-// nextStep waits for the next step, and takes reports in the meantime. Reports go first because they
-// can stop the next steps.
-func (s *Session) nextStep() (next step, more bool) {
+// nextStep waits for the next Step, and takes reports in the meantime. Reports go first because they
+// can stop the next Steps.
+func (s *Session) nextStep() (next Step, more bool) {
 	for {
 		s.scheduler.takeReady()
 		s.resume()
@@ -161,7 +161,7 @@ func (s *Session) nextStep() (next step, more bool) {
 		case <-s.readOver:
 			s.reader.abandon()
 			s.end.Unread = true
-			return step{}, false
+			return Step{}, false
 		}
 	}
 }

@@ -119,7 +119,7 @@ func (w *waitSwitch) Set(value string) error {
 // defaultWait is the default time limit of --wait.
 const defaultWait = 10 * time.Minute
 
-// maxAttempts limits the names of one object. If objects have one creation ID, all of their names are calculated.
+// maxAttempts limits the names of one object.
 const maxAttempts = 100_000
 
 // kubectlsWords reports whether the output must be exactly that of kubectl create.

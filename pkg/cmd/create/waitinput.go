@@ -69,17 +69,11 @@ func (w *waitChecks) waitsFor(mapping *meta.RESTMapping) bool {
 	return waits
 }
 
-// step is a document, or an error of reading.
-type step struct {
-	document *create.Document
-	err      error
-}
-
 // input passes on the input from the first document on that can be waited for, or that adds types. If there is no
 // such document, it passes on the errors, and an error about --wait.
 func (w *waitChecks) input(ctx context.Context, documents batch) batch {
 	return func(yield func(*create.Document, error) bool) {
-		var held []step
+		var held []create.Step
 		holds, isEmpty, awaits, failed := true, true, false, false
 		for d, err := range documents {
 			if errors.Is(err, errSettle) {
@@ -99,12 +93,12 @@ func (w *waitChecks) input(ctx context.Context, documents batch) batch {
 				d, failed = nil, true
 			}
 			isEmpty = isEmpty && d == nil
-			held = append(held, step{d, err})
+			held = append(held, create.Step{Document: d, Err: err})
 			if holds {
 				continue
 			}
 			for _, s := range held {
-				if !yield(s.document, s.err) {
+				if !yield(s.Document, s.Err) {
 					return
 				}
 			}
@@ -125,10 +119,10 @@ const textNothingAwaited = "the input contains no object that --wait can wait fo
 
 // endWithoutDocuments passes on the errors if no document can be waited for.
 func (w *waitChecks) endWithoutDocuments(
-	ctx context.Context, held []step, isEmpty bool, yield func(*create.Document, error) bool,
+	ctx context.Context, held []create.Step, isEmpty bool, yield func(*create.Document, error) bool,
 ) {
 	for _, s := range held {
-		if s.err != nil && !yield(nil, s.err) {
+		if s.Err != nil && !yield(nil, s.Err) {
 			return
 		}
 	}
