@@ -137,6 +137,9 @@ func (f *follower) list(ctx context.Context) error {
 				}
 			}
 		}
+		if len(f.pending) == 0 {
+			return "", nil
+		}
 		version = page.GetResourceVersion()
 		return page.GetContinue(), nil
 	})

@@ -1,16 +1,21 @@
 package wait
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
 // finish returns a change that adds a condition to a Job.
@@ -484,4 +489,38 @@ func TestMissingAndFailures(t *testing.T) {
 			expect(t, s, Config{Timeout: time.Hour, RetryTimeout: time.Minute}, []Object{a}, nil, want, "retry a")
 		})
 	}
+}
+
+// The first page of a list has the ends of all objects of a group, so no other page is read. Another group still runs.
+func TestEndsOnTheFirstPage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		a, b := s.create("a"), s.create("b", "x")
+		s.update("a", finish("Complete"))
+		a.Version, b.Selector = "", "run=x"
+		s.Next("list", "jobs", firstPage)
+		s.Always("list", "jobs", refusal(overloaded))
+		expect(t, s, minute, []Object{a, b}, after(time.Second, func() {
+			s.update("b", finish("Complete"))
+		}), "a succeeded Why: because", "b succeeded Why: because")
+		if s.asked("list") != 1 {
+			t.Errorf("the requests are %q", s.verbs())
+		}
+	})
+}
+
+// firstPage is the response to a list as if there were another page.
+func firstPage(r *oncetest.Request) (*http.Response, error) {
+	resp, err := r.Send()
+	if err != nil {
+		return nil, err
+	}
+	var list unstructured.UnstructuredList
+	if err := json.NewDecoder(resp.Body).Decode(&list); err != nil {
+		return nil, err
+	}
+	list.SetContinue("next")
+	body, err := list.MarshalJSON()
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, err
 }
