@@ -43,7 +43,7 @@ type state struct {
 	corev1.ContainerStatus
 	ended   bool // the Pod has ended
 	gone    bool
-	leaves  bool // the Pod is being deleted
+	leaves  bool // the Pod is being deleted, and its last lines matter
 	changed <-chan struct{}
 }
 
@@ -52,7 +52,7 @@ func (c *container) state() state {
 	c.follower.mu.Lock()
 	defer c.follower.mu.Unlock()
 	p := c.pod
-	s := state{gone: p.gone, leaves: p.latest.DeletionTimestamp != nil, changed: p.changed}
+	s := state{gone: p.gone, leaves: c.follower.leaves(p.latest), changed: p.changed}
 	s.ended = p.gone || p.latest.Status.Phase == corev1.PodSucceeded || p.latest.Status.Phase == corev1.PodFailed
 	for _, status := range slices.Concat(p.latest.Status.InitContainerStatuses, p.latest.Status.ContainerStatuses) {
 		if status.Name == c.Name {

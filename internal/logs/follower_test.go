@@ -193,6 +193,41 @@ func TestGapsOfAnUnreachableNode(t *testing.T) {
 	})
 }
 
+// A Pod is being deleted, and its container writes on for an hour. Drain reads the lines if the owner of the Pod has
+// ended, and ends the stream if the owner runs on.
+func TestDeletedPodThatWritesOn(t *testing.T) {
+	for unfinished, want := range map[types.UID]time.Duration{"another": time.Hour, "ours": 0} {
+		synctest.Test(t, func(t *testing.T) {
+			k := &kubelet{}
+			f := follow(t, k)
+			f.sources = pods.Sources([]pods.Owner{{Namespace: "ns", Name: "p", UID: "ours"}})
+			k.log = func(w http.ResponseWriter, r *http.Request, n int) {
+				for i := range 3600 {
+					fmt.Fprint(w, line(i, "a line"))
+					if n > 1 { // the container has ended
+						continue
+					}
+					select {
+					case <-r.Context().Done():
+						return
+					case <-time.After(time.Second):
+					}
+				}
+				k.set(f, podIn("ours", ends, corev1.PodSucceeded))
+			}
+			pod := podIn("ours", runs, corev1.PodRunning)
+			pod.DeletionTimestamp = &metav1.Time{Time: time.Now().Add(time.Hour)}
+			k.set(f, pod)
+			k.requested(1)
+			began := time.Now()
+			f.Drain(unfinished)
+			if took := time.Since(began).Round(time.Minute); took != want || len(k.gaps()) > 0 {
+				t.Errorf("with %q unfinished: %s, want %s; gaps %+v", unfinished, took, want, k.gaps())
+			}
+		})
+	}
+}
+
 // The container is restarted before the log of its ended run is read. Lines of the next run are not those of the
 // ended one, and no line is printed twice.
 func TestRestartBeforeTheRest(t *testing.T) {

@@ -102,8 +102,9 @@ type Follower struct {
 	mu      sync.Mutex
 	pods    map[types.UID]*pod // nil for a Pod that is deleted and completely read
 	waiting []string           // Pods without a stream since their last report
-	// draining is set when no more containers are followed.
-	draining bool
+	// draining is set when no more containers are followed. unfinished are then the owners that have not ended.
+	draining   bool
+	unfinished []types.UID
 }
 
 // pod is a Pod and the containers that are followed.
@@ -235,14 +236,14 @@ func (f *Follower) settle(p *pod) {
 }
 
 // Drain waits until the logs of all Pods that have ended or are being deleted are completely read. Drain ends the
-// streams of the other Pods.
-func (f *Follower) Drain() {
+// streams of the other Pods, and of Pods that are being deleted while their owner is unfinished.
+func (f *Follower) Drain(unfinished ...types.UID) {
 	defer f.stop()
 	for _, s := range f.sources {
 		f.list(s)
 	}
 	f.mu.Lock()
-	f.draining = true
+	f.draining, f.unfinished = true, unfinished
 	f.mu.Unlock()
 	close(f.ended)
 	done := make(chan struct{})
@@ -266,6 +267,14 @@ func (f *Follower) Drain() {
 			return
 		}
 	}
+}
+
+// leaves reports whether a Pod is being deleted and its last lines matter. The caller has the mutex.
+func (f *Follower) leaves(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp != nil && !slices.ContainsFunc(f.sources, func(s pods.Source) bool {
+		owner := s.Of(pod)
+		return owner != nil && slices.Contains(f.unfinished, owner.UID)
+	})
 }
 
 // list reads all Pods again, because the informer can be late. Known Pods that the list doesn't have were deleted.

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
@@ -154,6 +155,29 @@ spec:
 	got.Expect(t, 5, `pod/`+p.name+` created\n`, fmt.Sprintf(`\[pod/%[1]s/init\] ready\n\[pod/%[1]s/main\] a\n\[pod/%[1]s/main\] b\n`+
 		`pod/%[1]s has failed.\n  main ended with exit code 1.\n  Its last lines \(2\):\n    a\n    b\n`+
 		`error: pod/%[1]s has failed\n  kubectl logs pod/%[1]s -n `+ns+`\nerror: not all objects succeeded: .*`, p.name))
+}
+
+// When the time is over, the command ends, although a Pod of the Job is being deleted and writes on.
+func TestOutOfTime(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, onNode(t).ControlPlane)
+	result := create(t, ns, job, "--wait-timeout=10s")
+	p := podOf(t, theJob(t, ns))
+	p.write("main", 0, "a line")
+	p.running("main", 0)
+	if err := p.node.client.CoreV1().Pods(ns).Delete(t.Context(), p.name, *metav1.NewDeleteOptions(3600)); err != nil {
+		t.Fatal(err)
+	}
+	for range 600 {
+		select {
+		case got := <-result:
+			got.Expect(t, 1, `job.batch/migrate-`+harness.Suffix+` created\n`, `(a line\n)*These objects go on running:\n(?s:.*)`)
+			return
+		case <-time.After(100 * time.Millisecond):
+			p.write("main", 0, "a line")
+		}
+	}
+	t.Error("the command doesn't end")
 }
 
 // Permissions are checked before anything is created.

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	apitypes "k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/logs"
 	"github.com/kubectl-genname/kubectl-genname/internal/pods"
@@ -140,12 +141,12 @@ func (r *results) printLine(text string) {
 	r.options.printLine(text)
 }
 
-// drain waits for the last lines, and then prints what has to follow them.
-func (l *logStreams) drain() {
+// drain waits for the last lines, and then prints what has to follow them. unfinished are the objects that run on.
+func (l *logStreams) drain(unfinished []apitypes.UID) {
 	if l == nil {
 		return
 	}
-	l.follower.Drain()
+	l.follower.Drain(unfinished...)
 	close(l.messages)
 	<-l.printed
 	l.messages = nil

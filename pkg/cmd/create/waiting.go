@@ -36,7 +36,8 @@ type waiting struct {
 	ended     map[wait.Outcome]int
 	suspended map[wait.Object]bool // running objects that are suspended
 	shown     int                  // objects whose end without success was printed
-	running   []string             // running objects as arguments of kubectl, up to a limit
+	running   []string             // unfinished objects as arguments of kubectl
+	runOn     []apitypes.UID       // their UIDs
 	logs      *logStreams          // nil without --logs
 
 	logsUnread bool // an interrupt has ended the logs
@@ -141,7 +142,7 @@ func (r *results) wait() error {
 	if r.waiting.unfinished() > 0 {
 		r.waiting.why.recheck(r.ctx)
 	}
-	r.waiting.logs.drain()
+	r.waiting.logs.drain(r.waiting.runOn)
 	r.warnOfUnreadLogs()
 	return nil
 }
@@ -248,7 +249,7 @@ func (r *results) printEnd(e wait.Ended) {
 		if e.Status.Suspended {
 			argument += "  # suspended"
 		}
-		r.waiting.running = append(r.waiting.running, argument)
+		r.waiting.running, r.waiting.runOn = append(r.waiting.running, argument), append(r.waiting.runOn, e.Object.UID)
 		return
 	case wait.Failed:
 		text = terminal.Errorf("%s has failed", nameOf(e.Object)) + why(e)
