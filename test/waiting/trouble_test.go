@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -169,16 +170,51 @@ func TestFinishedAndDeletedUnseen(t *testing.T) {
 
 // deleteFinished deletes the Job of a namespace after it has finished.
 func deleteFinished(ctx context.Context, jobs batchv1client.JobInterface) error {
+	name, err := untilFinished(ctx, jobs)
+	if err != nil {
+		return err
+	}
+	return jobs.Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})
+}
+
+// untilFinished returns the name of the Job of a namespace after the Job has finished.
+func untilFinished(ctx context.Context, jobs batchv1client.JobInterface) (string, error) {
 	for ; ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
 		list, err := jobs.List(ctx, metav1.ListOptions{})
 		if err != nil {
-			return err
+			return "", err
 		}
-		if len(list.Items) > 0 && list.Items[0].Status.CompletionTime != nil {
-			return jobs.Delete(ctx, list.Items[0].Name, metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})
+		for _, job := range list.Items {
+			for _, c := range job.Status.Conditions {
+				if c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed {
+					return job.Name, nil
+				}
+			}
 		}
 	}
-	return ctx.Err()
+	return "", ctx.Err()
+}
+
+// The response to the create of a Job is lost, and the Job finishes before the command finds it.
+func TestFinishedWithoutAResponse(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"--wait-timeout=1m"}, {"--wait-timeout=1m", "--idempotency-key=k"}} {
+		for pod, code := range map[string]int{succeeds: 0, fails: 5} {
+			ns := harness.Namespace(t, server)
+			jobs := harness.Clientset(t, server).BatchV1().Jobs(ns)
+			proxy := faultproxy.New(t, server.Admin(), func(r *http.Request) faultproxy.Fault {
+				if !harness.Creates(r) {
+					return nil
+				}
+				return faultproxy.Observe(faultproxy.DropResponse, func(int) {
+					if _, err := untilFinished(t.Context(), jobs); err != nil {
+						t.Error(err)
+					}
+				})
+			})
+			waitIn(harness.As(t, proxy.Config), ns, job(pod), args...).Expect(t, code, created(pod), `(?s:.*)`)
+		}
+	}
 }
 
 // Without permission to get, a Job that lost the label of its run is waited for with list and watch.

@@ -111,17 +111,17 @@ func (r *results) outcome(o create.Outcome) error {
 	case create.Created:
 		r.warnOfFixedName(o.Document)
 		err := r.print(o.Document, o.Result.Object)
-		r.awaitCreated(o)
+		r.await(o)
 		return err
 	case create.Existed:
 		if len(o.Changes) == 0 || !r.flags.strict {
-			r.await(o, "")
+			r.await(o)
 		}
 		return r.printExisting(o)
 	case create.Shown:
 		return r.printer.created(o.Result.Object)
 	case create.Renamed:
-		r.await(o, "")
+		r.await(o)
 		r.collect(o.Document, "", r.print(o.Document, o.Result.Object))
 		return r.failure(o.Document, o.Err)
 	case create.Failed:

@@ -52,9 +52,9 @@ func (w *waiting) awaits(d *create.Document) bool {
 	return w.checks != nil && w.checks.waitsFor(d.Mapping)
 }
 
-// await notes an object to wait for. state is its resourceVersion if it certainly has
-// not finished at that version.
-func (r *results) await(o create.Outcome, state string) {
+// await notes an object to wait for. An object that was found on the server might have finished or be suspended. A
+// watch from its version on would not report this, so the object then has no version.
+func (r *results) await(o create.Outcome) {
 	d, object := o.Document, o.Result.Object
 	if object == nil || !r.waiting.awaits(d) {
 		return
@@ -62,8 +62,8 @@ func (r *results) await(o create.Outcome, state string) {
 	awaited := wait.Object{
 		Mapping: d.Mapping, Namespace: d.Namespace, Name: cmp.Or(object.GetName(), o.Result.Name), UID: object.GetUID(),
 	}
-	if len(r.flags.waitFor) == 0 {
-		awaited.Version = state
+	if status, _ := finished.Of(object); len(r.flags.waitFor) == 0 && !status.Done() && !status.Suspended {
+		awaited.Version = object.GetResourceVersion()
 	}
 	label := idempotency.Key(r.flags.key).RunLabel()
 	if r.flags.key != "" && object.GetLabels()[exactlyonce.RunLabel] == label {
@@ -77,16 +77,6 @@ func (r *results) await(o create.Outcome, state string) {
 		r.waiting.whole[awaited] = object
 	}
 	r.waiting.pods.add(awaited, d.Object)
-}
-
-// awaitCreated records a created object to wait for. An object that was found after a lost response has no
-// version, because it might have finished already.
-func (r *results) awaitCreated(o create.Outcome) {
-	version := ""
-	if object := o.Result.Object; object != nil && o.Result.Outcome == exactlyonce.Created {
-		version = object.GetResourceVersion()
-	}
-	r.await(o, version)
 }
 
 // conclude waits for the objects, and ends the run. With --fail-on-difference, it does not wait if an object differs,
