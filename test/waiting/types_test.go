@@ -203,6 +203,10 @@ func TestTypes(t *testing.T) {
 				if err := <-controlled; err != nil {
 					t.Error(err)
 				}
+				if custom.withoutSubresources { // the server would store the status
+					waitIn(harness.As(t, server.Admin()), ns, input+"status: "+status).Expect(t, 1, "",
+						`error: --wait cannot wait for `+name+`/x-, because the status [^\n]*\nerror: nothing was created, [^\n]*\n`)
+				}
 			}
 		})
 	}

@@ -25,9 +25,9 @@ type waitChecks struct {
 	keyed  bool
 	logs   bool // --logs
 
-	mu     sync.Mutex // the reader and the results use it
-	waits  map[schema.GroupVersionResource]bool
-	polled map[idempotency.Place]int // copies of places where list or watch is not allowed
+	mu     sync.Mutex                           // the reader and the results use it
+	status map[schema.GroupVersionResource]bool // types with a status subresource
+	polled map[idempotency.Place]int            // copies of places where list or watch is not allowed
 	access map[idempotency.Place]access
 
 	readable map[string]bool // namespaces whose logs can be read
@@ -46,7 +46,7 @@ const (
 func newWaitChecks(client *create.Client, flags *ownCreateFlags) *waitChecks {
 	return &waitChecks{
 		client: client, copies: flags.count, any: len(flags.waitFor) > 0, keyed: flags.key != "",
-		waits:  map[schema.GroupVersionResource]bool{},
+		status: map[schema.GroupVersionResource]bool{},
 		polled: map[idempotency.Place]int{}, access: map[idempotency.Place]access{},
 		logs: flags.logs, readable: map[string]bool{},
 	}
@@ -54,19 +54,21 @@ func newWaitChecks(client *create.Client, flags *ownCreateFlags) *waitChecks {
 
 // waitsFor reports whether objects of a type are waited for.
 func (w *waitChecks) waitsFor(mapping *meta.RESTMapping) bool {
-	if known := finished.Knows(mapping.GroupVersionKind.GroupKind()); known || !w.any {
-		return known
-	}
+	return finished.Knows(mapping.GroupVersionKind.GroupKind()) || w.any && w.hasStatus(mapping.Resource)
+}
+
+// hasStatus reports whether a type has a status subresource.
+func (w *waitChecks) hasStatus(resource schema.GroupVersionResource) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	waits, known := w.waits[mapping.Resource]
+	has, known := w.status[resource]
 	if !known {
-		status := mapping.Resource
+		status := resource
 		status.Resource += "/status"
-		waits = len(w.client.Verbs(status)) > 0
-		w.waits[mapping.Resource] = waits
+		has = len(w.client.Verbs(status)) > 0
+		w.status[resource] = has
 	}
-	return waits
+	return has
 }
 
 // input passes on the input from the first document on that can be waited for, or that adds types. If there is no
@@ -137,6 +139,10 @@ func (w *waitChecks) check(ctx context.Context, d *create.Document) error {
 		return ownError(fmt.Sprintf("--wait cannot wait for %s, because a Pod with restartPolicy Always "+
 			"never finishes. "+
 			"Set restartPolicy to Never or OnFailure, or use --for=condition=Ready.", d.Reference("")))
+	}
+	if status, _ := finished.Of(d.Object); status.Done() && !w.hasStatus(d.Mapping.Resource) {
+		return ownError(fmt.Sprintf("--wait cannot wait for %s, because the status in the input shows that it "+
+			"has finished. Remove the status from the input.", d.Reference("")))
 	}
 	if err := w.permission(ctx, d); err != nil || !w.logs || !hasPods(d.Mapping.GroupVersionKind.GroupKind()) {
 		return err
