@@ -62,6 +62,7 @@ type options struct {
 	saying    sync.Mutex                     // guards stderr, and progress
 	progress  *terminal.Progress             // on a terminal that does not show the results themselves
 	silent    atomic.Bool                    // nothing is printed any more
+	failed    sync.Map                       // waited objects that have failed, and their lines until they are printed
 }
 
 // New returns the command.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,7 +81,8 @@ func arguments(all []create.Sent) (unknown, stored []string) {
 	return unknown, stored
 }
 
-// giveUp ends the command while something hangs. giveUp prints the known state of the objects in progress.
+// giveUp ends the command while something hangs. giveUp prints the known state of the objects in progress, and the
+// failures that were not printed.
 func (o *options) giveUp(why string) error {
 	e := &ending{flags: &o.flags, waiting: &waiting{}, dryRun: o.dryRun(), interrupted: true, hangs: why}
 	var all []create.Sent
@@ -89,12 +91,28 @@ func (o *options) giveUp(why string) error {
 		e.Unread = e.Unread || !o.inputRead.Load()
 		e.Incomplete = e.Unread && o.flags.key != ""
 	}
-	o.printInTime(strings.Join(e.lastLines(all), "\n"))
+	failures, failed := o.failures()
+	o.printInTime(strings.Join(append(failures, e.lastLines(all)...), "\n"))
 	o.silence()
-	if e.Unknown > 0 {
+	switch {
+	case e.Unknown > 0:
 		return &exitcode.Error{Code: exitcode.Unknown}
+	case failed:
+		return &exitcode.Error{Code: exitcode.ObjectFailed}
 	}
 	return &exitcode.Error{Code: exitcode.Interrupted}
+}
+
+// failures reports whether a waited object has failed, and returns the first lines that were not printed.
+func (o *options) failures() (lines []string, failed bool) {
+	o.failed.Range(func(_, line any) bool {
+		if failed = true; line != "" {
+			lines = append(lines, terminal.Printable(fmt.Sprint(line)))
+		}
+		return true
+	})
+	slices.Sort(lines)
+	return lines[:min(len(lines), maxShown)], failed
 }
 
 // lastLines returns the lines of giveUp.

@@ -3,6 +3,7 @@ package create
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,9 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 )
 
@@ -81,4 +84,28 @@ type blocked chan struct{}
 func (b blocked) Write(p []byte) (int, error) {
 	<-b
 	return len(p), nil
+}
+
+// giveUp reports an object that has failed, even if the reader of the output or of the logs has kept its line back. The
+// failure goes before the interrupt.
+func TestGiveUpAfterAFailure(t *testing.T) {
+	for _, printed := range []bool{false, true} {
+		r, stderr := waitingFor("a", "b")
+		r.progress = nil
+		r.waiting.logs = &logStreams{}
+		failed := wait.Ended{Object: aJob("b"), Outcome: wait.Failed, Status: finished.Status{State: finished.Succeeded}}
+		for event := range r.events(slices.Values([]wait.Event{wait.Ended{Object: aJob("a"), Outcome: wait.Succeeded}, failed})) {
+			if printed {
+				r.waiting.logs = nil
+				r.takeWait(event)
+			}
+		}
+		err := r.giveUp("interrupted again")
+		if _, code := exitcode.Describe(err); code != exitcode.ObjectFailed {
+			t.Errorf("exit code %d", code)
+		}
+		if n := strings.Count(stderr.String(), "error: job.batch/b has succeeded without meeting --for\n"); n != 1 {
+			t.Errorf("the line of the failed object comes %d times:\n%s", n, stderr)
+		}
+	}
 }

@@ -145,12 +145,11 @@ func reasonLines(reasons []pods.Reason) (lines []string) {
 
 // afterFailure returns the lines after the failure of an object: why it never ran, and the next command.
 func (r *results) afterFailure(e wait.Ended) string {
-	argument := reference.Argument(e.Object.Mapping, e.Object.Namespace, e.Object.Name)
 	switch kind := e.Object.Mapping.GroupVersionKind.GroupKind(); {
 	case kind == podKind:
 		return "\n  kubectl logs " + reference.In("pod/"+e.Object.Name, e.Object.Namespace)
 	case kind != jobKind:
-		return "\n  kubectl describe " + argument
+		return "\n  kubectl describe " + argumentOf(e.Object)
 	case r.podsRemain(e):
 		return "\n  kubectl logs " + reference.In("job/"+e.Object.Name, e.Object.Namespace)
 	}

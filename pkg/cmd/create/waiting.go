@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -118,23 +119,31 @@ func (r *results) wait() error {
 	}
 	r.showProgress()
 	r.streamLogs()
-	in, events := queue[wait.Event]()
-	go func() {
-		defer close(in)
-		for event := range wait.Run(r.ctx, wait.Config{
-			Client: client, For: condition, Whole: r.showsWhole(),
-			Timeout: r.flags.waitTimeout, RetryTimeout: r.flags.retryTimeout,
-		}, r.waiting.objects) {
-			in <- event
-		}
-	}()
-	r.takeAll(events)
+	r.takeAll(r.events(wait.Run(r.ctx, wait.Config{
+		Client: client, For: condition, Whole: r.showsWhole(),
+		Timeout: r.flags.waitTimeout, RetryTimeout: r.flags.retryTimeout,
+	}, r.waiting.objects)))
 	if r.waiting.unfinished() > 0 {
 		r.waiting.why.recheck(r.ctx)
 	}
 	r.waiting.logs.drain(r.waiting.runOn)
 	r.warnOfUnreadLogs()
 	return nil
+}
+
+// events queues the events of the wait, because the reader of stdout can block takeAll. It notes failures for giveUp.
+func (r *results) events(all iter.Seq[wait.Event]) <-chan wait.Event {
+	in, events := queue[wait.Event]()
+	go func() {
+		defer close(in)
+		for event := range all {
+			if e, is := event.(wait.Ended); is && e.Outcome == wait.Failed {
+				r.failed.Store(e.Object, endOf(e))
+			}
+			in <- event
+		}
+	}()
+	return events
 }
 
 // warnOfUnreadLogs warns that an interrupt has ended the logs of objects that have ended.
@@ -230,40 +239,43 @@ func (r *results) takeWait(event wait.Event) {
 
 // printEnd prints how the wait for an object has ended, unless it has succeeded.
 func (r *results) printEnd(e wait.Ended) {
-	argument := reference.Argument(e.Object.Mapping, e.Object.Namespace, e.Object.Name)
-	text := ""
 	switch e.Outcome {
 	case wait.Succeeded:
 		return
 	case wait.OutOfTime, wait.Interrupted:
+		argument := argumentOf(e.Object)
 		if e.Status.Suspended {
 			argument += "  # suspended"
 		}
 		r.waiting.running, r.waiting.runOn = append(r.waiting.running, argument), append(r.waiting.runOn, e.Object.UID)
 		return
-	case wait.Failed:
-		text = terminal.Errorf("%s has failed", nameOf(e.Object)) + why(e)
-		if e.Status.State == finished.Succeeded {
-			text = terminal.Errorf("%s has succeeded without meeting --for", nameOf(e.Object)) +
-				"\n  kubectl get " + argument + " -o yaml"
-		}
-	case wait.Deleted:
-		text = terminal.Errorf("%s was deleted before its result was known", nameOf(e.Object))
-	case wait.Replaced:
-		text = terminal.Errorf("%s was deleted before its result was known, and another object has its name",
-			nameOf(e.Object)) + "\n  kubectl get " + argument
-	case wait.Abandoned:
-		text = terminal.Errorf("the wait for %s ended without a result: %v", nameOf(e.Object), apistatus.Brief(e.Err)) +
-			"\n  kubectl get " + argument
 	}
 	if r.waiting.shown++; r.waiting.shown <= maxShown {
 		r.waiting.logs.afterwards(func() {
+			line, more := endOf(e), ""
 			if e.Outcome == wait.Failed && e.Status.State == finished.Failed {
-				text += r.afterFailure(e)
+				more = r.afterFailure(e)
 			}
-			r.printLine(terminal.Printable(text))
+			r.printLine(terminal.Printable(line + more))
+			r.failed.CompareAndSwap(e.Object, line, "")
 		})
 	}
+}
+
+// endOf returns the line about an object that has ended without success, and the next command.
+func endOf(e wait.Ended) string {
+	name, get := nameOf(e.Object), "\n  kubectl get "+argumentOf(e.Object)
+	switch {
+	case e.Outcome == wait.Failed && e.Status.State == finished.Succeeded:
+		return terminal.Errorf("%s has succeeded without meeting --for", name) + get + " -o yaml"
+	case e.Outcome == wait.Failed:
+		return terminal.Errorf("%s has failed", name) + why(e)
+	case e.Outcome == wait.Deleted:
+		return terminal.Errorf("%s was deleted before its result was known", name)
+	case e.Outcome == wait.Replaced:
+		return terminal.Errorf("%s was deleted before its result was known, and another object has its name", name) + get
+	}
+	return terminal.Errorf("the wait for %s ended without a result: %v", name, apistatus.Brief(e.Err)) + get
 }
 
 // why returns the reason and the message of a failure, as far as they are known.
@@ -312,6 +324,9 @@ func (r *results) printWhole(object wait.Object, stored *unstructured.Unstructur
 
 // nameOf names an object in a sentence.
 func nameOf(o wait.Object) string { return terminal.OneLine(reference.Name(o.Mapping, o.Name)) }
+
+// argumentOf names an object in a command.
+func argumentOf(o wait.Object) string { return reference.Argument(o.Mapping, o.Namespace, o.Name) }
 
 // counts returns the numbers of objects that have ended so far, by outcome.
 func (w *waiting) counts() string {
