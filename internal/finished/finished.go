@@ -61,13 +61,9 @@ func Of(object *unstructured.Unstructured) (Status, bool) {
 	return kind.byCondition(object), true
 }
 
-// byPhase reads the phase, by default status.phase. The reason and the message are beside it.
+// byPhase reads the phase. The reason and the message are beside it.
 func (k kind) byPhase(object *unstructured.Unstructured) Status {
-	path := append([]string{"status"}, k.phase...)
-	if k.phase == nil {
-		path = append(path, "phase")
-	}
-	phase, parent := text(object.Object, path...), path[:len(path)-1]
+	phase, parent := text(object.Object, k.phase...), k.phase[:len(k.phase)-1]
 	detail := text(object.Object, "status", k.detail)
 	state, ended := k.phases[phase+" "+detail]
 	if ended {
@@ -91,11 +87,11 @@ func (k kind) byCondition(object *unstructured.Unstructured) Status {
 	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
 	for _, raw := range conditions {
 		condition, _ := raw.(map[string]any)
-		end, ended := k.outcome(condition)
+		i := slices.IndexFunc(k.conditions, func(e end) bool { return e.shows(condition) })
 		at := k.ended(object.Object)
-		if ended && (!end.timed || !at.IsZero()) {
+		if i >= 0 && (!k.conditions[i].timed || !at.IsZero()) {
 			return Status{
-				State: end.state, Word: cmp.Or(end.word, text(condition, "type")),
+				State: k.conditions[i].state, Word: cmp.Or(k.conditions[i].word, text(condition, "type")),
 				Reason: text(condition, "reason"), Message: text(condition, "message"),
 				Ended: cmp.Or(at, timeIn(condition, "lastTransitionTime")),
 			}
@@ -104,18 +100,11 @@ func (k kind) byCondition(object *unstructured.Unstructured) Status {
 	return k.running(object)
 }
 
-// outcome returns the end that a condition shows. ended is false if it shows none.
-func (k kind) outcome(condition map[string]any) (means end, ended bool) {
-	exact := outcome{
-		text(condition, "type"), text(condition, "status"), text(condition, "reason"), text(condition, "message"),
-	}
-	byReason := outcome{exact.condition, exact.status, exact.reason, ""}
-	for _, o := range []outcome{exact, byReason, {exact.condition, exact.status, "", ""}} {
-		if means, ended = k.conditions[o]; ended {
-			break
-		}
-	}
-	return means, ended
+// shows reports whether a condition shows the end.
+func (e end) shows(condition map[string]any) bool {
+	return e.condition == text(condition, "type") && e.status == text(condition, "status") &&
+		(e.reason == "" || e.reason == text(condition, "reason")) &&
+		(e.message == "" || e.message == text(condition, "message"))
 }
 
 // ended returns when an object finished, if the kind has a field for it.

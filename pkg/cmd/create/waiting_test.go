@@ -7,7 +7,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
-	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 )
 
 // condition is the status of a Job with a condition.
@@ -49,7 +48,9 @@ func TestFinishedInput(t *testing.T) {
 		for _, ended := range []bool{true, false} {
 			checks := newWaitChecks(nil, &ownCreateFlags{})
 			checks.status[d.Mapping.Resource] = subresource
-			checks.access[idempotency.Place{Resource: d.Mapping.Resource.GroupResource(), Namespace: d.Namespace}] = byWatch
+			for _, verb := range []string{"list", "watch"} {
+				checks.allowed[request{verb, d.Mapping.Resource, d.Namespace}] = true
+			}
 			delete(d.Object.Object, "status")
 			if ended {
 				d.Object.Object["status"] = condition("Complete")["status"]

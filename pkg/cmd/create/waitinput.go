@@ -28,27 +28,21 @@ type waitChecks struct {
 	mu     sync.Mutex                           // the reader and the results use it
 	status map[schema.GroupVersionResource]bool // types with a status subresource
 	polled map[idempotency.Place]int            // copies of places where list or watch is not allowed
-	access map[idempotency.Place]access
 
-	readable map[string]bool // namespaces whose logs can be read
+	allowed map[request]bool
 }
 
-// access is how objects of a place can be waited for.
-type access int
-
-const (
-	notChecked access = iota
-	byWatch
-	byGet
-	none
-)
+// request is a request for which the user needs permission.
+type request struct {
+	verb      string
+	resource  schema.GroupVersionResource
+	namespace string
+}
 
 func newWaitChecks(client *create.Client, flags *ownCreateFlags) *waitChecks {
 	return &waitChecks{
-		client: client, copies: flags.count, any: len(flags.waitFor) > 0, keyed: flags.key != "",
-		status: map[schema.GroupVersionResource]bool{},
-		polled: map[idempotency.Place]int{}, access: map[idempotency.Place]access{},
-		logs: flags.logs, readable: map[string]bool{},
+		client: client, copies: flags.count, any: len(flags.waitFor) > 0, keyed: flags.key != "", logs: flags.logs,
+		status: map[schema.GroupVersionResource]bool{}, polled: map[idempotency.Place]int{}, allowed: map[request]bool{},
 	}
 }
 
@@ -152,17 +146,14 @@ func (w *waitChecks) check(ctx context.Context, d *create.Document) error {
 
 // logPermission returns an error unless the user can read the logs of Pods in the namespace.
 func (w *waitChecks) logPermission(ctx context.Context, namespace string) error {
-	if w.readable[namespace] {
-		return nil
-	}
 	pods := schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 	log := schema.GroupVersionResource{Version: "v1", Resource: "pods/log"}
-	may := w.client.May
-	if !may(ctx, "list", pods, namespace) || !may(ctx, "watch", pods, namespace) || !may(ctx, "get", log, namespace) {
-		return ownError(fmt.Sprintf(
-			"--logs needs permission to list and watch pods, and to get pods/log, in %q", namespace))
+	for _, r := range []request{{"list", pods, namespace}, {"watch", pods, namespace}, {"get", log, namespace}} {
+		if !w.may(ctx, r) {
+			return ownError(fmt.Sprintf(
+				"--logs needs permission to list and watch pods, and to get pods/log, in %q", namespace))
+		}
 	}
-	w.readable[namespace] = true
 	return nil
 }
 
@@ -179,32 +170,28 @@ func restarts(object *unstructured.Unstructured) bool {
 // Permission to get is enough if they are few.
 func (w *waitChecks) permission(ctx context.Context, d *create.Document) error {
 	place := idempotency.Place{Resource: d.Mapping.Resource.GroupResource(), Namespace: d.Namespace}
-	if w.access[place] == notChecked {
-		w.access[place] = w.accessTo(ctx, d.Mapping.Resource, d.Namespace)
-	}
-	switch w.access[place] {
-	case none:
+	may := func(verb string) bool { return w.may(ctx, request{verb, d.Mapping.Resource, d.Namespace}) }
+	switch {
+	case may("list") && may("watch"):
+		return nil
+	case !may("get"):
 		return ownError(fmt.Sprintf("--wait needs permission to list and watch %s, or to get them", place))
-	case byGet:
-		copies := 1
-		if d.Object.GetName() == "" {
-			copies = w.copies
-		}
-		if w.polled[place] += copies; w.polled[place] > wait.MaxPolled {
-			return ownError(fmt.Sprintf("--wait needs permission to list and watch %s. "+
-				"With permission to get, it can wait for up to %d objects.", place, wait.MaxPolled))
-		}
+	}
+	copies := 1
+	if d.Object.GetName() == "" {
+		copies = w.copies
+	}
+	if w.polled[place] += copies; w.polled[place] > wait.MaxPolled {
+		return ownError(fmt.Sprintf("--wait needs permission to list and watch %s. "+
+			"With permission to get, it can wait for up to %d objects.", place, wait.MaxPolled))
 	}
 	return nil
 }
 
-func (w *waitChecks) accessTo(ctx context.Context, resource schema.GroupVersionResource, namespace string) access {
-	may := func(verb string) bool { return w.client.May(ctx, verb, resource, namespace) }
-	switch {
-	case may("list") && may("watch"):
-		return byWatch
-	case may("get"):
-		return byGet
+// may reports whether the user has permission for a request.
+func (w *waitChecks) may(ctx context.Context, r request) bool {
+	if _, reviewed := w.allowed[r]; !reviewed {
+		w.allowed[r] = w.client.May(ctx, r.verb, r.resource, r.namespace)
 	}
-	return none
+	return w.allowed[r]
 }
