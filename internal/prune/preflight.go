@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -14,26 +12,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
-
-// ErrNoTime reports that the server doesn't provide its time.
-var ErrNoTime = errors.New("the server does not tell its time")
-
-// Now returns the server's time from a SelfSubjectReview. Every user can create a SelfSubjectReview by
-// default, and the server does not store it.
-func (p *Pruner) Now(ctx context.Context) (now time.Time, err error) {
-	err = p.ask(ctx, func(client kubernetes.Interface) error {
-		review, err := client.AuthenticationV1().SelfSubjectReviews().
-			Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
-		if err == nil {
-			now = review.CreationTimestamp.UTC()
-		}
-		return err
-	})
-	if apistatus.RefusedForAll(err) || err == nil && now.IsZero() {
-		return time.Time{}, ErrNoTime
-	}
-	return now, err
-}
 
 // Permission is a permission that the user lacks.
 type Permission struct {
@@ -63,38 +41,30 @@ func (p *Pruner) Missing(ctx context.Context, targets []Target) (missing []Permi
 }
 
 // allows reports whether the user has a permission. If the authorizer reports an evaluation error, it returns
-// true, because the request might be allowed.
-func (p *Pruner) allows(ctx context.Context, needed Permission) (allowed bool, err error) {
+// true, because the request might be allowed. allows repeats the review until there is a response or a permanent
+// error.
+func (p *Pruner) allows(ctx context.Context, needed Permission) (bool, error) {
+	client, err := kubernetes.NewForConfig(p.Lists)
+	if err != nil {
+		return false, err
+	}
 	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
 			Namespace: needed.Namespace, Verb: needed.Verb,
 			Group: needed.Resource.Group, Version: needed.Resource.Version, Resource: needed.Resource.Resource,
 		},
 	}}
-	err = p.ask(ctx, func(client kubernetes.Interface) error {
-		response, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
-		if err == nil {
-			allowed = response.Status.Allowed || response.Status.EvaluationError != ""
-		}
-		return err
-	})
-	return allowed, err
-}
-
-// ask repeats a request until there is a response or a permanent error.
-func (p *Pruner) ask(ctx context.Context, question func(kubernetes.Interface) error) error {
-	client, err := kubernetes.NewForConfig(p.Lists)
-	if err != nil {
-		return err
-	}
 	retrier := apistatus.NewRetrier(firstPause, longestPause, p.RetryTimeout)
 	for {
-		err := question(client)
-		if err == nil || apistatus.Code(err) != 0 && !apistatus.Passing(err) {
-			return err
+		response, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+		switch {
+		case err == nil:
+			return response.Status.Allowed || response.Status.EvaluationError != "", nil
+		case apistatus.Code(err) != 0 && !apistatus.Passing(err):
+			return false, err
 		}
 		if stop := retrier.Wait(ctx, err); stop != nil {
-			return errors.Join(stop, apistatus.Brief(err))
+			return false, errors.Join(stop, apistatus.Brief(err))
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// A question is repeated after a response that passes and without a response. A lasting error ends it.
-func TestQuestionsAreRepeated(t *testing.T) {
+// A review is repeated after a response that passes and without a response. A lasting error ends it.
+func TestReviewsAreRepeated(t *testing.T) {
 	for name, test := range map[string]struct {
 		first    func(http.ResponseWriter)
 		requests int32
@@ -31,15 +31,15 @@ func TestQuestionsAreRepeated(t *testing.T) {
 					return
 				}
 				w.Header().Set("Content-Type", "application/json")
-				_, _ = io.WriteString(w, `{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1",`+
-					`"metadata":{"creationTimestamp":"2026-01-02T03:04:05Z"}}`)
+				_, _ = io.WriteString(w, `{"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1",`+
+					`"status":{"allowed":true}}`)
 			}))
 			defer server.Close()
 			config := &rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: "application/json"}}
 			p := &Pruner{Lists: config, RetryTimeout: time.Minute}
-			now, err := p.Now(t.Context())
-			if (err != nil) != test.fails || !test.fails && now.Unix() != 1767323045 || requests.Load() != test.requests {
-				t.Errorf("%v, %v after %d requests", now, err, requests.Load())
+			allowed, err := p.allows(t.Context(), Permission{Verb: "delete", Resource: configMaps})
+			if (err != nil) != test.fails || allowed == test.fails || requests.Load() != test.requests {
+				t.Errorf("%v, %v after %d requests", allowed, err, requests.Load())
 			}
 		})
 	}

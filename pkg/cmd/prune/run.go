@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/util/flowcontrol"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/prune"
@@ -156,29 +157,29 @@ func (r *run) add(resource census.Resource, prefix string) {
 // askTime requests the server's time, if a criterion is a duration. If the clocks differ too much for that
 // duration, it returns an error, because one of them must be wrong.
 func (r *run) askTime(ctx context.Context) (err error) {
-	asked := time.Now()
-	r.now, err = r.pruner.Now(ctx)
-	unknown := errors.Is(err, prune.ErrNoTime)
+	var ahead time.Duration
+	err = r.session.Await(ctx, func() (err error) {
+		r.now, ahead, err = r.session.Now(ctx)
+		return err
+	})
+	unknown := apistatus.RefusedForAll(err) || err == nil && r.now.IsZero()
 	if err != nil && !unknown {
 		return err
 	}
-	off := asked.Sub(r.now).Abs().Round(time.Second)
 	for _, a := range []age{r.age, r.end} {
 		switch {
 		case !a.needsTime():
 		case unknown:
 			return fmt.Errorf("--%s: the server doesn't tell its time. Give a time like 2026-11-21T08:00:00Z", a.flag)
-		case a.ago > 0 && off > max(a.ago/10, 2*time.Second):
+		case a.ago > 0 && ahead.Abs() > max(a.ago/10, 2*time.Second):
 			return fmt.Errorf("--%s: this machine's clock differs from the server's by %s, "+
-				"more than a tenth of %s. Give a time like 2026-11-21T08:00:00Z", a.flag, off, a.text)
+				"more than a tenth of %s. Give a time like 2026-11-21T08:00:00Z", a.flag, ahead.Abs(), a.text)
 		}
 	}
 	if unknown {
-		r.now = asked.UTC()
-		return nil
-	}
-	if off > cluster.Skew {
-		r.session.Line(cluster.ClockWarning(off))
+		r.now = time.Now().UTC()
+	} else if ahead.Abs() >= cluster.Skew {
+		r.session.Line(cluster.ClockWarning(ahead))
 	}
 	return nil
 }

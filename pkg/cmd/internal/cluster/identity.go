@@ -33,23 +33,30 @@ func (c *Cluster) UID(ctx context.Context) string {
 // matters. The server's time comes in whole seconds, and after a round trip.
 const Skew = 30 * time.Second
 
-// Ahead returns how far the server's clock is ahead of this computer's. The result is 0 if the difference is less
-// than Skew, or if the server doesn't return its time. Every user can request a SelfSubjectReview, which has the time
-// and is not stored.
-func (c *Cluster) Ahead(ctx context.Context) time.Duration {
+// Now returns the server's time, and how far the server's clock is ahead of this computer's. The time is zero if the
+// server doesn't return it. By default, every user can create a SelfSubjectReview, which has the time and is not stored.
+// The server sets the time just before it responds, so Now compares it with the time of the response.
+func (c *Cluster) Now(ctx context.Context) (now time.Time, ahead time.Duration, err error) {
 	client, err := c.factory.KubernetesClientSet()
 	if err != nil {
-		return 0
+		return time.Time{}, 0, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, identityTimeout)
-	defer cancel()
 	review, err := client.AuthenticationV1().SelfSubjectReviews().
 		Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
 	if err != nil || review.CreationTimestamp.IsZero() {
-		return 0
+		return time.Time{}, 0, err
 	}
-	ahead := time.Until(review.CreationTimestamp.Time).Round(time.Second)
-	if ahead.Abs() < Skew {
+	now = review.CreationTimestamp.UTC()
+	return now, time.Until(now).Round(time.Second), nil
+}
+
+// Ahead returns how far the server's clock is ahead of this computer's. The result is 0 if the difference is less
+// than Skew, or if the server doesn't return its time.
+func (c *Cluster) Ahead(ctx context.Context) time.Duration {
+	ctx, cancel := context.WithTimeout(ctx, identityTimeout)
+	defer cancel()
+	_, ahead, err := c.Now(ctx)
+	if err != nil || ahead.Abs() < Skew {
 		return 0
 	}
 	return ahead
