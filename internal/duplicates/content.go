@@ -16,9 +16,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // content is the data that the second pass keeps of an object.
@@ -46,13 +46,10 @@ func contentOf(seed maphash.Seed, object *unstructured.Unstructured) (*content, 
 		return nil, err
 	}
 	c := &content{
-		manager: manager, uid: string(object.GetUID()), owners: object.GetOwnerReferences(),
+		manager: manager, prefix: names.EffectivePrefix(object.GetGenerateName()),
+		uid: string(object.GetUID()), owners: object.GetOwnerReferences(),
 		failed: failedAt(object), state: state(object), status: map[string]uint64{},
 	}
-	c.prefix, _ = prefixOf(&decode.Object{
-		Name: object.GetName(), GenerateName: object.GetGenerateName(),
-		Identity: decode.Identity{CreationID: object.GetAnnotations()[exactlyonce.Annotation]},
-	})
 	status, _ := object.Object["status"].(map[string]any)
 	for field, v := range status {
 		text, _ := json.Marshal(v) // v was decoded from JSON

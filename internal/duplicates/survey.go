@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"hash/maphash"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -100,19 +99,18 @@ func (s *survey) Visit(o *decode.Object) error {
 	if selector := s.finder.Selector; o.Deleting || selector != nil && !selector.Matches(labels.Set(o.Labels)) {
 		return nil
 	}
-	prefix, ok := prefixOf(o)
-	if !ok {
+	if !derive.GeneratedFrom(o.Name, o.GenerateName) {
 		return nil
 	}
 	if n := len(s.namespaces); n == 0 || s.namespaces[n-1] != o.Namespace {
 		s.namespaces = append(s.namespaces, o.Namespace)
 	}
-	s.records = append(s.records, record{s.kinOf(o, prefix), uint32(o.Created), uint32(len(s.namespaces) - 1), o.Name})
+	s.records = append(s.records, record{s.kinOf(o), uint32(o.Created), uint32(len(s.namespaces) - 1), o.Name})
 	return nil
 }
 
 // kinOf returns the hash of the part of an object that all members of its group share.
-func (s *survey) kinOf(o *decode.Object, prefix string) kin {
+func (s *survey) kinOf(o *decode.Object) kin {
 	var h maphash.Hash
 	h.SetSeed(s.seed)
 	add := func(text string) {
@@ -121,7 +119,7 @@ func (s *survey) kinOf(o *decode.Object, prefix string) kin {
 	}
 	add(s.resource.GroupResource().String())
 	add(o.Namespace)
-	add(prefix)
+	add(names.EffectivePrefix(o.GenerateName))
 	add(o.CreationID)
 	bits := kin(0)
 	if o.CreationID != "" {
@@ -170,27 +168,4 @@ func (s *survey) near(a, b record) bool {
 
 func isWithin(earlier, later uint32, within time.Duration) bool {
 	return time.Duration(int64(later)-int64(earlier))*time.Second <= within
-}
-
-// prefixOf returns the prefix of a name that was generated from the object's own generateName. The
-// server generated the name, or the plugin did, possibly with ten characters.
-func prefixOf(o *decode.Object) (prefix string, ok bool) {
-	if o.GenerateName == "" {
-		return "", false
-	}
-	lengths := []int{names.SuffixLength}
-	if o.CreationID != "" {
-		lengths = append(lengths, derive.SuffixLength)
-	}
-	for _, length := range lengths {
-		prefix = o.GenerateName[:min(len(o.GenerateName), names.MaxLength-length)]
-		if length > names.SuffixLength {
-			prefix = strings.ToValidUTF8(prefix, "")
-		}
-		suffix, is := strings.CutPrefix(o.Name, prefix)
-		if is && len(suffix) == length && strings.Trim(suffix, names.Alphabet) == "" {
-			return prefix, true
-		}
-	}
-	return "", false
 }

@@ -16,7 +16,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 )
@@ -64,20 +63,18 @@ func drawn(t *rapid.T) []decode.Object {
 
 // family returns the common part of group members, independently of the engine.
 func family(o decode.Object) string {
-	base, _ := prefixOf(&o)
-	return fmt.Sprint(o.Namespace, "/", base, o.Owners, o.CreationID)
+	return fmt.Sprint(o.Namespace, "/", o.GenerateName, o.Owners, o.CreationID)
 }
 
 // near compares all pairs, and returns the objects that have a family member close in time.
 func near(objects []decode.Object) (names []string) {
 	for i, o := range objects {
-		if _, ok := prefixOf(&o); !ok || o.Created < since || o.Deleting {
+		if o.GenerateName == "" || o.Created < since || o.Deleting {
 			continue
 		}
 		for j, p := range objects {
-			_, ok := prefixOf(&p)
 			gap := max(o.Created-p.Created, p.Created-o.Created)
-			if i != j && ok && p.Created >= since && !p.Deleting && family(o) == family(p) && (o.CreationID != "" || gap <= 120) {
+			if i != j && p.GenerateName != "" && p.Created >= since && !p.Deleting && family(o) == family(p) && (o.CreationID != "" || gap <= 120) {
 				names = append(names, o.Namespace+"/"+o.Name)
 				break
 			}
@@ -125,26 +122,6 @@ func TestSurveySelects(t *testing.T) {
 	if len(s.candidates) != 2 || len(s.dependents[0].owners) != 2 {
 		t.Errorf("%+v", s.found)
 	}
-}
-
-// prefixOf finds the prefix of a name that a server or the plugin generated.
-func TestPrefixOf(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		prefix := rapid.StringMatching(`[a-z][a-z-]{0,70}`).Draw(t, "prefix")
-		o := decode.Object{GenerateName: prefix, Name: names.Candidate(prefix, "id", 3)}
-		length := rapid.SampledFrom([]int{names.SuffixLength, derive.SuffixLength}).Draw(t, "length")
-		if length == derive.SuffixLength {
-			o.Name = derive.Secret{}.Name("id", prefix)
-		}
-		if _, ok := prefixOf(&o); ok != (length == names.SuffixLength) {
-			t.Errorf("%q without a creation ID: %v", o.Name, ok)
-		}
-		o.CreationID = "id"
-		base, ok := prefixOf(&o)
-		if !ok || len(base)+length != len(o.Name) || !strings.HasPrefix(prefix, base) {
-			t.Errorf("%q of %q: %q, %v", o.Name, prefix, base, ok)
-		}
-	})
 }
 
 // The first pass keeps at most 100 bytes of each recent object, and nothing of the others.

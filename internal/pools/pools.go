@@ -3,8 +3,8 @@
 // package knows no server, keeps no objects, and calculates no probabilities.
 //
 // An object belongs to one pool at most. An object whose name was generated from its generateName
-// belongs to the pool of that generateName, whatever the length of its suffix. Any other object
-// whose name ends like a generated name belongs to the pool of its name without the last five
+// belongs to the pool of that generateName, whether its suffix has five characters or ten. Any other
+// object whose name ends like a generated name belongs to the pool of its name without the last five
 // characters. All other objects belong to none, for example the Pods of a StatefulSet.
 //
 // A pool counts if an object in it was generated, if the user named its prefix, or if the names show
@@ -14,12 +14,12 @@ package pools
 
 import (
 	"cmp"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -34,9 +34,6 @@ const (
 	maxGenerateNames = 8
 	// Other is the prefix that stands for the pools of a namespace above Rules.Limit.
 	Other = ""
-
-	// longerSuffix is the length of the suffix of a name that creating with a key derives from an ID.
-	longerSuffix = 10
 )
 
 // Key identifies a name pool.
@@ -58,7 +55,7 @@ type Pool struct {
 	Key
 	// Version is the API version that was read.
 	Version string
-	// Names is the number of objects in the pool. Names includes terminating objects, and suffixes of any length.
+	// Names is the number of objects in the pool. Names includes terminating objects, and names of keys.
 	Names int64
 	// Generated is the number of Names whose generateName has the prefix. RawPrefixes is the number of their different
 	// generateNames, up to MaxRawPrefixes. Only a prefix of 58 bytes can have several generateNames. If it has several,
@@ -91,32 +88,11 @@ type Pool struct {
 // Of returns the effective prefix of the pool to which an object belongs. The prefix is empty if the object belongs
 // to no pool. generated reports whether the name was generated from the object's generateName.
 func Of(o *decode.Object) (prefix string, generated bool) {
-	stem, _, five := names.Split(o.Name)
-	declared := ""
-	if o.GenerateName != "" {
-		declared = names.EffectivePrefix(o.GenerateName)
+	if derive.GeneratedFrom(o.Name, o.GenerateName) {
+		return names.EffectivePrefix(o.GenerateName), true
 	}
-	switch {
-	case five && declared == stem:
-		return stem, true
-	case declared != "" && isLonger(o.Name, o.GenerateName):
-		return declared, true
-	case five:
-		return stem, false
-	}
-	return "", false
-}
-
-// isLonger reports whether a name is a generateName and more than five characters of the alphabet. A long
-// generateName is truncated to leave room for ten characters.
-func isLonger(name, generateName string) bool {
-	prefix := generateName
-	if cut := names.MaxLength - longerSuffix; len(prefix) > cut {
-		prefix = strings.ToValidUTF8(prefix[:cut], "")
-	}
-	suffix, is := strings.CutPrefix(name, prefix)
-	isLong := len(suffix) > names.SuffixLength && (prefix == generateName || len(suffix) == longerSuffix)
-	return is && isLong && strings.Trim(suffix, names.Alphabet) == ""
+	prefix, _, _ = names.Split(o.Name)
+	return prefix, false
 }
 
 // timeOf returns the time of Unix seconds. 0 means unknown.

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -67,7 +68,7 @@ func (r *rules) leaves(o *decode.Object) (reason Reason, status finished.Status)
 		status = statusOf(r.resource, o.Raw)
 	}
 	switch {
-	case !r.named[o.GenerateName] || o.UID == "" || !names.GeneratedFrom(o.Name, o.GenerateName):
+	case !r.named[o.GenerateName] || o.UID == "" || !derive.GeneratedFrom(o.Name, o.GenerateName):
 		return NotGenerated, status
 	case o.Deleting:
 		return BeingDeleted, status

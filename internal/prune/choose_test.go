@@ -52,14 +52,16 @@ func TestChoose(t *testing.T) {
 		return o
 	}
 	controller := []decode.Owner{{Kind: "Pod"}, {Kind: "Job", Controller: true}}
-	none := 0
+	none, long := 0, strings.Repeat("x", 60)
 	for name, test := range map[string]struct {
 		object   decode.Object
 		criteria Criteria
 		want     Reason // "" for chosen
 	}{
 		"its own generateName":      {run, Criteria{}, ""},
-		"a longer suffix":           {with(func(o *decode.Object) { o.Name = "run-bbbbbccccc" }), Criteria{}, ""},
+		"a name of a key":           {with(func(o *decode.Object) { o.Name = "run-bbbbbccccc" }), Criteria{}, ""},
+		"a long name of a key":      {with(func(o *decode.Object) { o.GenerateName, o.Name = long, long[:53]+"bbbbbccccc" }), Criteria{}, ""},
+		"a short suffix":            {with(func(o *decode.Object) { o.Name = "run-b" }), Criteria{}, NotGenerated},
 		"no generateName":           {with(func(o *decode.Object) { o.GenerateName = "" }), Criteria{}, NotGenerated},
 		"another generateName":      {with(func(o *decode.Object) { o.GenerateName = "ru" }), Criteria{}, NotGenerated},
 		"a fixed name":              {with(func(o *decode.Object) { o.Name = "fixed" }), Criteria{}, NotGenerated},
@@ -76,7 +78,7 @@ func TestChoose(t *testing.T) {
 		"labels that don't match":   {run, Criteria{Selector: "app=x"}, NotSelected},
 		"keep none":                 {run, Criteria{Keep: &none}, ""},
 	} {
-		chosen, left := choose(t, []decode.Object{test.object}, Target{configMaps, []string{"run-"}}, test.criteria)
+		chosen, left := choose(t, []decode.Object{test.object}, Target{configMaps, []string{"run-", long}}, test.criteria)
 		if test.want == "" && len(chosen) != 1 || test.want != "" && (len(chosen) != 0 || left[test.want] != 1) {
 			t.Errorf("%s: %v %v", name, chosen, left)
 		}
@@ -243,7 +245,7 @@ func drawObjects(t *rapid.T) []decode.Object {
 		prefix := rapid.SampledFrom([]string{"b-", "b-b", "c-"}).Draw(t, "prefix")
 		o := decode.Object{
 			Namespace: rapid.SampledFrom([]string{"a", "a-b", "b"}).Draw(t, "namespace"), GenerateName: prefix,
-			Name:    prefix + rapid.StringMatching(`[bc]{5,6}`).Draw(t, "suffix"),
+			Name:    prefix + rapid.StringMatching(`[bc]{5}([bc]{5})?`).Draw(t, "suffix"),
 			Created: rapid.Int64Range(0, 9).Draw(t, "created"),
 		}
 		o.UID, o.Deleting = o.Namespace+"/"+o.Name, rapid.IntRange(0, 5).Draw(t, "deleting") == 0

@@ -119,7 +119,7 @@ func count(t *testing.T, cp *controlplane.ControlPlane, resource schema.GroupVer
 var generatedName = regexp.MustCompile("^(.{1,58})" + harness.Suffix + "$")
 
 // poolOf returns the prefix under which an object counts, and whether its name was generated from its generateName. A
-// name with more than five characters belongs to its generateName, of which creating with a key keeps 53 bytes.
+// name with ten characters belongs to its generateName, of which creating with a key keeps 53 bytes.
 func poolOf(name, generateName string) (prefix string, generated bool) {
 	if match := generatedName.FindStringSubmatch(name); match != nil {
 		prefix = match[1]
@@ -128,11 +128,7 @@ func poolOf(name, generateName string) (prefix string, generated bool) {
 		return prefix, false
 	}
 	effective, kept := generateName[:min(58, len(generateName))], generateName[:min(53, len(generateName))]
-	more := "{6,}"
-	if kept != generateName {
-		more = "{10}"
-	}
-	longer := regexp.MustCompile("^" + regexp.QuoteMeta(kept) + "[bcdfghjklmnpqrstvwxz2456789]" + more + "$")
+	longer := regexp.MustCompile("^" + regexp.QuoteMeta(kept) + "[bcdfghjklmnpqrstvwxz2456789]{10}$")
 	if prefix == effective || longer.MatchString(name) {
 		return effective, true
 	}

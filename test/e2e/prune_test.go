@@ -123,6 +123,27 @@ func TestPruneDeletesWhatItPlans(t *testing.T) {
 	u.Run("prune", "configmaps/run-", "-n", ns, "--keep=0", "--owned", "--yes").Expect(t, 0, ``, `Warning: 2 clients create .*\nDeleted 4 of 4 objects\. 4 left: .*\. Failed: 0\.\n`)
 }
 
+// Prune deletes the objects whose names an audit counts as generated, also if a key determines these names, and if
+// their prefix is truncated. A fixed name that consists of the prefix and a letter stays.
+func TestPruneDeletesWhatAuditCounts(t *testing.T) {
+	t.Parallel()
+	ns, long := harness.Namespace(t, retrying), strings.Repeat("long-", 12)
+	u := harness.As(t, retrying.Admin())
+	in := harness.File(t, "in.yaml", strings.ReplaceAll(configMap, "demo-", long))
+	u.Run("create", "-n", ns, "-f", in, "--idempotency-key=k", "--count=10").Expect(t, 0, `(.*\n){10}`, `.*`)
+	createMaps(t, ns, 2, metav1.ObjectMeta{GenerateName: long})
+	fixed := createMaps(t, ns, 1, metav1.ObjectMeta{Name: long[:58] + "b", GenerateName: long})
+	_, counts := audit(t, u, "cm", "-n", ns)
+	if want := (counted{"configmaps", ns, long[:58], 12, 12, 1}); !slices.Equal(counts, []counted{want}) {
+		t.Errorf("counts %v, want %v", counts, want)
+	}
+	u.Run("prune", "configmaps/"+long, "-n", ns, "--keep=0", "--yes").Expect(t, 0, ``,
+		`Warning: 2 clients .*\nDeleted 12 of 12 objects\. 1 left: 1 not generated from the prefix\. Failed: 0\.\n`)
+	if now := mapNames(t, ns); !slices.Equal(now, fixed) {
+		t.Errorf("left are %q, want %q", now, fixed)
+	}
+}
+
 // The newest objects are kept per namespace and prefix. With a selector, only matching objects are
 // chosen.
 func TestPruneKeepsTheNewest(t *testing.T) {

@@ -173,12 +173,27 @@ func (s Secret) ID(source Source, o Object) string {
 func (s Secret) Name(id, generateName string) string {
 	hash := s.prf("name", id, generateName, "0", strconv.Itoa(SuffixLength))
 	rest, base, digit := new(big.Int).SetBytes(hash[:16]), big.NewInt(int64(len(names.Alphabet))), new(big.Int)
-	name := []byte(strings.ToValidUTF8(generateName[:min(len(generateName), names.MaxLength-SuffixLength)], ""))
+	name := []byte(kept(generateName))
 	for range SuffixLength {
 		rest.DivMod(rest, base, digit)
 		name = append(name, names.Alphabet[digit.Int64()])
 	}
 	return string(name)
+}
+
+// kept returns the part of generateName that Name keeps.
+func kept(generateName string) string {
+	return strings.ToValidUTF8(generateName[:min(len(generateName), names.MaxLength-SuffixLength)], "")
+}
+
+// GeneratedFrom reports whether name can have been generated from generateName: by a server, which appends five
+// characters to the first 58 bytes, or by Name. If GeneratedFrom returns true, the name can still be a fixed name.
+func GeneratedFrom(name, generateName string) bool {
+	if prefix, _, ok := names.Split(name); ok && prefix == names.EffectivePrefix(generateName) {
+		return true
+	}
+	suffix, ok := strings.CutPrefix(name, kept(generateName))
+	return ok && generateName != "" && len(suffix) == SuffixLength && strings.Trim(suffix, names.Alphabet) == ""
 }
 
 // RunLabel returns the value of RunLabelKey for the objects of a key. RunLabel doesn't use the secret, because the

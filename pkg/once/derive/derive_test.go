@@ -142,6 +142,34 @@ func TestNameHasTheFormOfAGeneratedName(t *testing.T) {
 	})
 }
 
+// Each name of a server and of a key was generated from its generateName.
+func TestNamesAreGenerated(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		prefix := rapid.StringMatching(`[a-z][a-z-]{0,70}`).Draw(t, "prefix")
+		id := rapid.String().Draw(t, "id")
+		for _, name := range []string{names.Candidate(prefix, id, 3), Secret{}.Name(id, prefix)} {
+			if !GeneratedFrom(name, prefix) {
+				t.Errorf("%q was not generated from %q", name, prefix)
+			}
+		}
+	})
+}
+
+// Other names are not generated, because the suffix has another length or other characters, or follows another part
+// of the generateName.
+func TestFixedNames(t *testing.T) {
+	long := strings.Repeat("x-", 35)
+	for name, generateName := range map[string]string{
+		"run-b": "run-", "run-bbbb": "run-", "run-bbbbbb": "run-", "run-bbbbbbbbb": "run-", "run-bbbbbbbbbbb": "run-",
+		"run-hello": "run-", "run-": "run-", "bbbbb": "", "bbbbbbbbbb": "", "run-bbbbb": "ru", "run-bbbbbbbbbb": "other-",
+		long[:53] + "bbbbb": long, long[:57] + "bbbbb": long, long[:58] + "bbbbbbbbbb": long, long + "bbbbb": long,
+	} {
+		if GeneratedFrom(name, generateName) {
+			t.Errorf("%q was generated from %q", name, generateName)
+		}
+	}
+}
+
 // Fields that servers and tools set don't change the digest. All other fields do.
 func TestDigestOfContent(t *testing.T) {
 	o := Object{Kind: "ConfigMap", Namespace: "n", GenerateName: "p-"}

@@ -42,9 +42,3 @@ func ExampleSplit() {
 	// demo-hello: "" "" false
 	// demo-x4k2z7: "demo-x" "4k2z7" true
 }
-
-// GeneratedFrom reports whether a name can come from a generateName, and not whether it did.
-func ExampleGeneratedFrom() {
-	fmt.Println(names.GeneratedFrom("demo-x4k2z", "demo-"), names.GeneratedFrom("demo-x4k2z", "demo"))
-	// Output: true false
-}

@@ -48,13 +48,6 @@ func Split(name string) (prefix, suffix string, ok bool) {
 	return name[:cut], name[cut:], true
 }
 
-// GeneratedFrom reports whether a server can have generated name from generateName. The effective prefix must be
-// followed by one or more characters of Alphabet, and by nothing else. So it also accepts longer suffixes.
-func GeneratedFrom(name, generateName string) bool {
-	suffix, ok := strings.CutPrefix(name, EffectivePrefix(generateName))
-	return ok && suffix != "" && strings.Trim(suffix, Alphabet) == ""
-}
-
 // inAlphabet has true for each character of Alphabet.
 var inAlphabet = func() (table [256]bool) {
 	for i := range len(Alphabet) {

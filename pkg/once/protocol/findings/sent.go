@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
@@ -129,7 +128,7 @@ func (s Sent) isHere(kind schema.GroupKind, got metav1.Object) bool {
 // mayBePicked reports whether the server, or a webhook that keeps the prefix, can have picked this name for an
 // object without a fixed name.
 func (s Sent) mayBePicked(got metav1.Object) bool {
-	return !s.Fixed && (got.GetGenerateName() == s.Prefix || names.GeneratedFrom(got.GetName(), s.Prefix))
+	return !s.Fixed && (got.GetGenerateName() == s.Prefix || derive.GeneratedFrom(got.GetName(), s.Prefix))
 }
 
 // isOther reports whether details name another object than the one that was sent under name. If name is empty, the
@@ -141,7 +140,7 @@ func (s Sent) isOther(details *metav1.StatusDetails, name string) bool {
 		details.Kind == "namespaces" && s.Namespace != "" && details.Name == s.Namespace:
 		return false
 	case name == "":
-		return details.Name != s.Prefix && !names.GeneratedFrom(details.Name, s.Prefix)
+		return details.Name != s.Prefix && !derive.GeneratedFrom(details.Name, s.Prefix)
 	}
 	return details.Name != name || s.Fixed && !s.isType(details.Kind)
 }
