@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
@@ -63,25 +64,25 @@ func (r *rules) prefixOf(o *decode.Object) string {
 
 // leaves returns the reason why an object stays, independent of the other objects, or "". The status is empty if
 // the type has no known status for finished objects.
-func (r *rules) leaves(o *decode.Object) (reason Reason, status finished.Status) {
+func (r *rules) leaves(o *decode.Object) (reason v1alpha1.PruneReason, status finished.Status) {
 	if r.finishes {
 		status = statusOf(r.resource, o.Raw)
 	}
 	switch {
 	case !r.named[o.GenerateName] || o.UID == "" || !derive.GeneratedFrom(o.Name, o.GenerateName):
-		return NotGenerated, status
+		return v1alpha1.PruneNotGenerated, status
 	case o.Deleting:
-		return BeingDeleted, status
+		return v1alpha1.PruneBeingDeleted, status
 	case !r.criteria.Owned && slices.ContainsFunc(o.Owners, func(o decode.Owner) bool { return o.Controller }):
-		return Controlled, status
+		return v1alpha1.PruneControlled, status
 	case o.Created == 0:
-		return UnknownAge, status
+		return v1alpha1.PruneUnknownAge, status
 	case !r.criteria.Running && status.State == finished.Running:
-		return NotFinished, status
+		return v1alpha1.PruneNotFinished, status
 	case !r.criteria.EndedBefore.IsZero() && status.Ended.IsZero():
-		return UnknownEnd, status
+		return v1alpha1.PruneUnknownEnd, status
 	case !r.selector.Matches(labels.Set(o.Labels)):
-		return NotSelected, status
+		return v1alpha1.PruneNotSelected, status
 	}
 	return "", status
 }
@@ -120,7 +121,7 @@ func parse(raw []byte) (found decode.Object, err error) {
 // Decision is the decision about one object. If Reason is empty, the object is to be deleted.
 type Decision struct {
 	Object Object
-	Reason Reason
+	Reason v1alpha1.PruneReason
 }
 
 // Choose decides about the objects of one namespace and prefix that no other rule keeps. Choose sorts these objects,
@@ -140,7 +141,7 @@ func Choose(objects []Object, criteria Criteria) iter.Seq[Decision] {
 			d := Decision{Object: o}
 			switch {
 			case !o.Running && among.has(o):
-				d.Reason = Newest
+				d.Reason = v1alpha1.PruneNewest
 			default:
 				d.Reason = criteria.tooYoung(o.Created, o.ended)
 			}
@@ -152,12 +153,12 @@ func Choose(objects []Object, criteria Criteria) iter.Seq[Decision] {
 }
 
 // tooYoung returns the reason to leave an object because of its age, or "".
-func (c *Criteria) tooYoung(created, ended int64) Reason {
+func (c *Criteria) tooYoung(created, ended int64) v1alpha1.PruneReason {
 	switch {
 	case !c.Before.IsZero() && created >= c.Before.Unix():
-		return TooYoung
+		return v1alpha1.PruneTooYoung
 	case !c.EndedBefore.IsZero() && ended >= c.EndedBefore.Unix():
-		return JustFinished
+		return v1alpha1.PruneJustFinished
 	}
 	return ""
 }

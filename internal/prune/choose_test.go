@@ -13,11 +13,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // choose returns the names of the objects that a plan has, and the number of the others by reason.
-func choose(t rapid.TB, objects []decode.Object, target Target, criteria Criteria) (chosen []string, left map[Reason]int64) {
+func choose(t rapid.TB, objects []decode.Object, target Target, criteria Criteria) (chosen []string, left map[v1alpha1.PruneReason]int64) {
 	t.Helper()
 	rules, err := newRules(target, criteria)
 	if err != nil {
@@ -29,7 +30,7 @@ func choose(t rapid.TB, objects []decode.Object, target Target, criteria Criteri
 	}
 	plan := newPlan()
 	plan.add(l)
-	left = map[Reason]int64{}
+	left = map[v1alpha1.PruneReason]int64{}
 	for _, pool := range plan.Pools {
 		for reason, n := range pool.Left {
 			left[reason] += n
@@ -56,26 +57,26 @@ func TestChoose(t *testing.T) {
 	for name, test := range map[string]struct {
 		object   decode.Object
 		criteria Criteria
-		want     Reason // "" for chosen
+		want     v1alpha1.PruneReason // "" for chosen
 	}{
 		"its own generateName":      {run, Criteria{}, ""},
 		"a name of a key":           {with(func(o *decode.Object) { o.Name = "run-bbbbbccccc" }), Criteria{}, ""},
 		"a long name of a key":      {with(func(o *decode.Object) { o.GenerateName, o.Name = long, long[:53]+"bbbbbccccc" }), Criteria{}, ""},
-		"a short suffix":            {with(func(o *decode.Object) { o.Name = "run-b" }), Criteria{}, NotGenerated},
-		"no generateName":           {with(func(o *decode.Object) { o.GenerateName = "" }), Criteria{}, NotGenerated},
-		"another generateName":      {with(func(o *decode.Object) { o.GenerateName = "ru" }), Criteria{}, NotGenerated},
-		"a fixed name":              {with(func(o *decode.Object) { o.Name = "fixed" }), Criteria{}, NotGenerated},
-		"a name that is the prefix": {with(func(o *decode.Object) { o.Name = "run-" }), Criteria{}, NotGenerated},
-		"a word":                    {with(func(o *decode.Object) { o.Name = "run-hello" }), Criteria{}, NotGenerated},
-		"no UID":                    {with(func(o *decode.Object) { o.UID = "" }), Criteria{}, NotGenerated},
-		"being deleted":             {with(func(o *decode.Object) { o.Deleting = true }), Criteria{}, BeingDeleted},
-		"a controller":              {with(func(o *decode.Object) { o.Owners = controller }), Criteria{}, Controlled},
+		"a short suffix":            {with(func(o *decode.Object) { o.Name = "run-b" }), Criteria{}, v1alpha1.PruneNotGenerated},
+		"no generateName":           {with(func(o *decode.Object) { o.GenerateName = "" }), Criteria{}, v1alpha1.PruneNotGenerated},
+		"another generateName":      {with(func(o *decode.Object) { o.GenerateName = "ru" }), Criteria{}, v1alpha1.PruneNotGenerated},
+		"a fixed name":              {with(func(o *decode.Object) { o.Name = "fixed" }), Criteria{}, v1alpha1.PruneNotGenerated},
+		"a name that is the prefix": {with(func(o *decode.Object) { o.Name = "run-" }), Criteria{}, v1alpha1.PruneNotGenerated},
+		"a word":                    {with(func(o *decode.Object) { o.Name = "run-hello" }), Criteria{}, v1alpha1.PruneNotGenerated},
+		"no UID":                    {with(func(o *decode.Object) { o.UID = "" }), Criteria{}, v1alpha1.PruneNotGenerated},
+		"being deleted":             {with(func(o *decode.Object) { o.Deleting = true }), Criteria{}, v1alpha1.PruneBeingDeleted},
+		"a controller":              {with(func(o *decode.Object) { o.Owners = controller }), Criteria{}, v1alpha1.PruneControlled},
 		"a controller, and --owned": {with(func(o *decode.Object) { o.Owners = controller }), Criteria{Owned: true}, ""},
 		"an owner":                  {with(func(o *decode.Object) { o.Owners = controller[:1] }), Criteria{}, ""},
-		"no age":                    {with(func(o *decode.Object) { o.Created = 0 }), Criteria{Keep: &none}, UnknownAge},
+		"no age":                    {with(func(o *decode.Object) { o.Created = 0 }), Criteria{Keep: &none}, v1alpha1.PruneUnknownAge},
 		"old enough":                {run, Criteria{Before: time.Unix(501, 0)}, ""},
-		"of the very second":        {run, Criteria{Before: time.Unix(500, 0)}, TooYoung},
-		"labels that don't match":   {run, Criteria{Selector: "app=x"}, NotSelected},
+		"of the very second":        {run, Criteria{Before: time.Unix(500, 0)}, v1alpha1.PruneTooYoung},
+		"labels that don't match":   {run, Criteria{Selector: "app=x"}, v1alpha1.PruneNotSelected},
 		"keep none":                 {run, Criteria{Keep: &none}, ""},
 	} {
 		chosen, left := choose(t, []decode.Object{test.object}, Target{configMaps, []string{"run-", long}}, test.criteria)
@@ -129,13 +130,13 @@ func TestChooseByTheEnd(t *testing.T) {
 	for name, test := range map[string]struct {
 		criteria Criteria
 		chosen   []string
-		left     map[Reason]int64
+		left     map[v1alpha1.PruneReason]int64
 	}{
 		"alone": {
-			Criteria{EndedBefore: before}, []string{"ns/run-bbbbd", "ns/run-bbbbg"}, map[Reason]int64{UnknownEnd: 1, JustFinished: 2},
+			Criteria{EndedBefore: before}, []string{"ns/run-bbbbd", "ns/run-bbbbg"}, map[v1alpha1.PruneReason]int64{v1alpha1.PruneUnknownEnd: 1, v1alpha1.PruneJustFinished: 2},
 		},
 		"among the kept, objects that finished recently count": {
-			Criteria{EndedBefore: before, Keep: &two}, []string{"ns/run-bbbbg"}, map[Reason]int64{UnknownEnd: 1, JustFinished: 1, Newest: 2},
+			Criteria{EndedBefore: before, Keep: &two}, []string{"ns/run-bbbbg"}, map[v1alpha1.PruneReason]int64{v1alpha1.PruneUnknownEnd: 1, v1alpha1.PruneJustFinished: 1, v1alpha1.PruneNewest: 2},
 		},
 	} {
 		chosen, left := choose(t, slices.Clone(objects), Target{jobs, []string{"run-"}}, test.criteria)

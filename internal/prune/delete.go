@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
 const (
@@ -48,8 +49,8 @@ const (
 type Result struct {
 	Object  Object
 	Outcome Outcome
-	Reason  Reason // reason for LeftAlone
-	Err     error  // error for Failed and Unknown
+	Reason  v1alpha1.PruneReason // reason for LeftAlone
+	Err     error                // error for Failed and Unknown
 	// GaveUp reports whether RetryTimeout ended the retries, or the object could not be saved.
 	GaveUp bool
 	// Saved reports whether the object is in a file.
@@ -171,7 +172,7 @@ func (d *deletion) read(ctx context.Context) (*Result, error) {
 	case err != nil:
 		return d.refused(err)
 	case found.UID != d.object.UID:
-		return d.leftAs(Replaced), nil
+		return d.leftAs(v1alpha1.PruneReplaced), nil
 	case found.Deleting && d.lost:
 		return d.is(Deleting), nil
 	}
@@ -186,7 +187,7 @@ func (d *deletion) read(ctx context.Context) (*Result, error) {
 	case reason != "":
 		return d.leftAs(reason), nil
 	case d.conflicts > maxConflicts, d.object.Running && status.State != finished.Running && counts:
-		return d.leftAs(Changed), nil
+		return d.leftAs(v1alpha1.PruneChanged), nil
 	case d.conflict != nil && found.ResourceVersion == d.object.ResourceVersion: // not because of a precondition
 		return d.fails(d.conflict), nil
 	}
@@ -224,7 +225,7 @@ func (d *deletion) absence() *Result {
 	if d.lost {
 		return d.is(Deleted)
 	}
-	return d.leftAs(Gone)
+	return d.leftAs(v1alpha1.PruneGone)
 }
 
 // wait waits before the next request. If there is no next request, it returns the outcome.
@@ -260,6 +261,6 @@ func (d *deletion) fails(err error) *Result {
 
 func (d *deletion) is(outcome Outcome) *Result { return &Result{Object: d.object, Outcome: outcome} }
 
-func (d *deletion) leftAs(reason Reason) *Result {
+func (d *deletion) leftAs(reason v1alpha1.PruneReason) *Result {
 	return &Result{Object: d.object, Outcome: LeftAlone, Reason: reason}
 }

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
 func typeOf(group, kind, resource string) census.Resource {
@@ -113,7 +114,7 @@ func TestDeleteUntilTheOutcomeIsKnown(t *testing.T) {
 	for name, test := range map[string]struct {
 		deletes, gets handlers
 		want          Outcome
-		reason        Reason
+		reason        v1alpha1.PruneReason
 		gaveUp        bool
 		requests      string
 	}{
@@ -123,20 +124,20 @@ func TestDeleteUntilTheOutcomeIsKnown(t *testing.T) {
 		"a namespace":                 {handlers{terminating}, nil, Deleting, "", false, "DELETE"},
 		"a finished Pod":              {handlers{finishedPod}, nil, Deleted, "", false, "DELETE"},
 		"gone at once, with a body":   {handlers{ours}, nil, Deleted, "", false, "DELETE"},
-		"adopted meanwhile":           {handlers{conflict}, handlers{adopted}, LeftAlone, Controlled, false, "DELETE GET"},
-		"labels that changed":         {handlers{conflict}, handlers{labeled}, LeftAlone, NotSelected, false, "DELETE GET"},
-		"another generateName":        {handlers{conflict}, handlers{renamed}, LeftAlone, NotGenerated, false, "DELETE GET"},
-		"deleted meanwhile":           {handlers{conflict}, handlers{ending}, LeftAlone, BeingDeleted, false, "DELETE GET"},
+		"adopted meanwhile":           {handlers{conflict}, handlers{adopted}, LeftAlone, v1alpha1.PruneControlled, false, "DELETE GET"},
+		"labels that changed":         {handlers{conflict}, handlers{labeled}, LeftAlone, v1alpha1.PruneNotSelected, false, "DELETE GET"},
+		"another generateName":        {handlers{conflict}, handlers{renamed}, LeftAlone, v1alpha1.PruneNotGenerated, false, "DELETE GET"},
+		"deleted meanwhile":           {handlers{conflict}, handlers{ending}, LeftAlone, v1alpha1.PruneBeingDeleted, false, "DELETE GET"},
 		"a conflict of a webhook":     {handlers{conflict}, handlers{exists}, Failed, "", false, "DELETE GET DELETE GET"},
-		"changed all the time":        {handlers{conflict}, versions(maxConflicts + 1), LeftAlone, Changed, false, strings.Repeat("DELETE GET ", maxConflicts) + "DELETE GET"},
+		"changed all the time":        {handlers{conflict}, versions(maxConflicts + 1), LeftAlone, v1alpha1.PruneChanged, false, strings.Repeat("DELETE GET ", maxConflicts) + "DELETE GET"},
 		"a 404 about nothing":         {handlers{status(404, "NotFound", ""), success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE"},
-		"deleted by another":          {handlers{absent}, nil, LeftAlone, Gone, false, "DELETE"},
-		"replaced":                    {handlers{conflict}, handlers{replaced}, LeftAlone, Replaced, false, "DELETE GET"},
-		"gone after a conflict":       {handlers{conflict}, handlers{absent}, LeftAlone, Gone, false, "DELETE GET"},
+		"deleted by another":          {handlers{absent}, nil, LeftAlone, v1alpha1.PruneGone, false, "DELETE"},
+		"replaced":                    {handlers{conflict}, handlers{replaced}, LeftAlone, v1alpha1.PruneReplaced, false, "DELETE GET"},
+		"gone after a conflict":       {handlers{conflict}, handlers{absent}, LeftAlone, v1alpha1.PruneGone, false, "DELETE GET"},
 		"another conflict":            {handlers{conflict, success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE"},
 		"lost, and gone":              {handlers{nil}, handlers{absent}, Deleted, "", false, "DELETE GET"},
 		"lost, and being deleted":     {handlers{nil}, handlers{ending}, Deleting, "", false, "DELETE GET"},
-		"lost, and replaced":          {handlers{nil}, handlers{replaced}, LeftAlone, Replaced, false, "DELETE GET"},
+		"lost, and replaced":          {handlers{nil}, handlers{replaced}, LeftAlone, v1alpha1.PruneReplaced, false, "DELETE GET"},
 		"lost, and still there":       {handlers{nil, success}, handlers{exists}, Deleted, "", false, "DELETE GET DELETE"},
 		"lost, and the GET too":       {handlers{nil}, handlers{nil, absent}, Deleted, "", false, "DELETE GET GET"},
 		"500, and gone":               {handlers{trouble}, handlers{absent}, Deleted, "", false, "DELETE GET"},

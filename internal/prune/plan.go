@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -29,16 +30,10 @@ type Pool struct {
 	Namespace, Prefix string
 
 	Objects  []Object // to delete, the newest first
-	Left     map[Reason]int64
-	Creators []Creator // creators of the objects to delete, in the order of the list
+	Left     map[v1alpha1.PruneReason]int64
+	Creators []v1alpha1.PruneCreator // creators of the objects to delete, in the order of the list
 
 	rules *rules
-}
-
-// Creator is a client or a controller, and its objects of one pool.
-type Creator struct {
-	Name         string
-	Left, Chosen int64
 }
 
 // Plan lists the objects to delete.
@@ -73,7 +68,7 @@ func (p *Plan) Chosen() (chosen, all int64) {
 	for _, pool := range p.Pools {
 		chosen += int64(len(pool.Objects))
 		for reason, n := range pool.Left {
-			if reason != NotGenerated {
+			if reason != v1alpha1.PruneNotGenerated {
 				all += n
 			}
 		}
@@ -206,7 +201,8 @@ func (l *listing) pool(namespace, prefix string) *Pool {
 	key := [2]string{namespace, prefix}
 	if l.pools[key] == nil {
 		l.pools[key] = &Pool{
-			Resource: l.rules.resource, Namespace: namespace, Prefix: prefix, Left: map[Reason]int64{}, rules: l.rules,
+			Resource: l.rules.resource, Namespace: namespace, Prefix: prefix,
+			Left: map[v1alpha1.PruneReason]int64{}, rules: l.rules,
 		}
 	}
 	return l.pools[key]
@@ -229,14 +225,14 @@ func (p *Pool) creator(c decode.Creator) int8 {
 	if c.Kind != "" {
 		name = c.Kind + "/" + c.Name
 	}
-	at := slices.IndexFunc(p.Creators, func(known Creator) bool { return known.Name == name })
+	at := slices.IndexFunc(p.Creators, func(known v1alpha1.PruneCreator) bool { return known.Creator == name })
 	if at >= 0 {
 		return int8(at)
 	}
 	if len(p.Creators) == maxCreators {
-		p.Creators[maxCreators-1].Name = "others"
+		p.Creators[maxCreators-1].Creator = "others"
 		return maxCreators - 1
 	}
-	p.Creators = append(p.Creators, Creator{Name: name})
+	p.Creators = append(p.Creators, v1alpha1.PruneCreator{Creator: name})
 	return int8(len(p.Creators) - 1)
 }

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
@@ -82,11 +83,11 @@ func TestPlanAndDelete(t *testing.T) {
 		t.Fatal(err)
 	}
 	chosen, all := plan.Chosen()
-	if chosen != 2000 || all != 3000 || len(plan.Pools) != 1 || plan.Pools[0].Left[TooYoung] != 1000 ||
+	if chosen != 2000 || all != 3000 || len(plan.Pools) != 1 || plan.Pools[0].Left[v1alpha1.PruneTooYoung] != 1000 ||
 		len(reported) < 2 || reported[len(reported)-1] != 3000 || len(server.deleted) != 0 {
 		t.Errorf("%d of %d, told %v, deleted %d", chosen, all, reported, len(server.deleted))
 	}
-	plan.Pools[0].Left[NotGenerated] = 7000 // other names that begin with the prefix
+	plan.Pools[0].Left[v1alpha1.PruneNotGenerated] = 7000 // other names that begin with the prefix
 	if _, same := plan.Chosen(); same != all {
 		t.Errorf("a share of %d objects, want %d", same, all)
 	}
@@ -242,7 +243,7 @@ func TestCreators(t *testing.T) {
 			t.Errorf("%+v is creator %d, want %d", c, got, want)
 		}
 	}
-	if names := fmt.Sprint(p.Creators[0].Name, p.Creators[1].Name, p.Creators[2].Name); names != "curlCronJob/nightlyunknown" || len(p.Creators) != 3 {
+	if names := fmt.Sprint(p.Creators[0].Creator, p.Creators[1].Creator, p.Creators[2].Creator); names != "curlCronJob/nightlyunknown" || len(p.Creators) != 3 {
 		t.Errorf("%+v", p.Creators)
 	}
 }

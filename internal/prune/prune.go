@@ -88,31 +88,3 @@ type Object struct {
 	failed  bool
 	ended   int64 // Unix seconds, if Criteria.EndedBefore is set
 }
-
-// Reason is the reason to leave an object. The values are part of the report.
-type Reason string
-
-// The reasons. Only a deletion can find the last three.
-const (
-	NotGenerated Reason = "notGenerated" // the name only looks generated from the prefix
-	BeingDeleted Reason = "beingDeleted"
-	Controlled   Reason = "controlled"
-	NotFinished  Reason = "notFinished"
-	JustFinished Reason = "justFinished" // not before Criteria.EndedBefore
-	UnknownEnd   Reason = "unknownEnd"   // the status has no end time
-	UnknownAge   Reason = "unknownAge"   // no creationTimestamp
-	Newest       Reason = "newest"       // kept by Criteria.Keep or Criteria.KeepFailed
-	TooYoung     Reason = "tooYoung"
-	NotSelected  Reason = "notSelected" // its labels changed after the list
-
-	Replaced Reason = "replaced" // deleted and created again by another client
-	Gone     Reason = "gone"     // deleted by another client
-	Changed  Reason = "changed"  // it changed before each DELETE, or it finished, so Criteria.Keep counts it
-)
-
-// Reasons are all reasons in display order.
-var Reasons = []Reason{
-	TooYoung, Newest, NotFinished, JustFinished, UnknownEnd,
-	Controlled, BeingDeleted, NotGenerated, UnknownAge, NotSelected,
-	Replaced, Gone, Changed,
-}

@@ -124,18 +124,18 @@ type PruneReason string
 // count among the chosen objects.
 const (
 	PruneTooYoung     PruneReason = "tooYoung"
-	PruneNewest       PruneReason = "newest"
+	PruneNewest       PruneReason = "newest" // kept by --keep or --keep-failed
 	PruneNotFinished  PruneReason = "notFinished"
-	PruneJustFinished PruneReason = "justFinished"
-	PruneUnknownEnd   PruneReason = "unknownEnd"
+	PruneJustFinished PruneReason = "justFinished" // it finished after the time of --finished-for
+	PruneUnknownEnd   PruneReason = "unknownEnd"   // the status has no end time
 	PruneControlled   PruneReason = "controlled"
 	PruneBeingDeleted PruneReason = "beingDeleted"
-	PruneNotGenerated PruneReason = "notGenerated"
-	PruneUnknownAge   PruneReason = "unknownAge"
-	PruneNotSelected  PruneReason = "notSelected"
-	PruneReplaced     PruneReason = "replaced"
-	PruneGone         PruneReason = "gone"
-	PruneChanged      PruneReason = "changed"
+	PruneNotGenerated PruneReason = "notGenerated" // the name only looks generated from the prefix
+	PruneUnknownAge   PruneReason = "unknownAge"   // no creationTimestamp
+	PruneNotSelected  PruneReason = "notSelected"  // its labels changed after the list
+	PruneReplaced     PruneReason = "replaced"     // deleted and created again by another client
+	PruneGone         PruneReason = "gone"         // deleted by another client
+	PruneChanged      PruneReason = "changed"      // it changed before each DELETE, or finished, so --keep counts it
 )
 
 // PruneAges are numbers of objects by age.

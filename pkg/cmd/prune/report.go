@@ -44,13 +44,10 @@ func (r *run) itemOf(p *prune.Pool) v1alpha1.PruneItem {
 			Group: p.Resource.Group, Resource: p.Resource.Resource, Namespace: p.Namespace, Prefix: p.Prefix,
 		},
 		PruneCounts: v1alpha1.PruneCounts{Chosen: int64(len(p.Objects)), Left: []v1alpha1.PruneLeft{}},
-		Creators:    []v1alpha1.PruneCreator{}, First: []string{},
+		Creators:    append([]v1alpha1.PruneCreator{}, p.Creators...), First: []string{},
 	}
-	for _, reason := range prune.Reasons {
-		addLeft(&item.PruneCounts, reason, p.Left[reason])
-	}
-	for _, c := range p.Creators {
-		item.Creators = append(item.Creators, v1alpha1.PruneCreator{Creator: c.Name, Chosen: c.Chosen, Left: c.Left})
+	for _, reason := range reasons {
+		addLeft(&item.PruneCounts, reason.PruneReason, p.Left[reason.PruneReason])
 	}
 	ages := []*int64{&item.Ages.UnderOneDay, &item.Ages.UnderOneWeek, &item.Ages.UnderOneMonth, &item.Ages.Older}
 	for i, o := range p.Objects {
@@ -109,22 +106,22 @@ func (r *run) record(result prune.Result) {
 }
 
 // addLeft counts objects that are left.
-func addLeft(c *v1alpha1.PruneCounts, reason prune.Reason, objects int64) {
+func addLeft(c *v1alpha1.PruneCounts, reason v1alpha1.PruneReason, objects int64) {
 	for i := range c.Left {
-		if c.Left[i].Reason == v1alpha1.PruneReason(reason) {
+		if c.Left[i].Reason == reason {
 			c.Left[i].Objects += objects
 			return
 		}
 	}
 	if objects > 0 {
-		c.Left = append(c.Left, v1alpha1.PruneLeft{Reason: v1alpha1.PruneReason(reason), Objects: objects})
+		c.Left = append(c.Left, v1alpha1.PruneLeft{Reason: reason, Objects: objects})
 	}
 }
 
 // leftFor returns the number of objects that are left for a reason.
-func leftFor(c v1alpha1.PruneCounts, reason prune.Reason) int64 {
+func leftFor(c v1alpha1.PruneCounts, reason v1alpha1.PruneReason) int64 {
 	for _, l := range c.Left {
-		if l.Reason == v1alpha1.PruneReason(reason) {
+		if l.Reason == reason {
 			return l.Objects
 		}
 	}
@@ -134,9 +131,9 @@ func leftFor(c v1alpha1.PruneCounts, reason prune.Reason) int64 {
 // sum returns the sums of the items of a plan.
 func sum(items []v1alpha1.PruneItem) v1alpha1.PruneCounts {
 	total := v1alpha1.PruneCounts{Left: []v1alpha1.PruneLeft{}}
-	for _, reason := range prune.Reasons {
+	for _, reason := range reasons {
 		for _, item := range items {
-			addLeft(&total, reason, leftFor(item.PruneCounts, reason))
+			addLeft(&total, reason.PruneReason, leftFor(item.PruneCounts, reason.PruneReason))
 		}
 	}
 	for _, item := range items {

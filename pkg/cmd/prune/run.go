@@ -224,7 +224,7 @@ func (r *run) delete(ctx context.Context) error {
 		r.session.SetText(fmt.Sprintf("deleting: %s of %s, %s failed", humanize.Grouped(total.Chosen-total.NotTried),
 			humanize.Count(total.Chosen, "object"), humanize.Grouped(total.Failed+total.Unknown)))
 	})
-	undone := total.Failed + total.Unknown + total.NotTried + leftFor(total.PruneCounts, prune.Changed)
+	undone := total.Failed + total.Unknown + total.NotTried + leftFor(total.PruneCounts, v1alpha1.PruneChanged)
 	r.report.Complete = stopped == nil && undone == 0
 	return stopped
 }

@@ -77,7 +77,7 @@ func (r *run) nothing(ctx context.Context, criteria string) []string {
 	if left := leftText(r.report); left != "" {
 		lines = append(lines, left)
 	}
-	if len(total.Left) > int(min(1, leftFor(total, prune.NotGenerated))) {
+	if len(total.Left) > int(min(1, leftFor(total, v1alpha1.PruneNotGenerated))) {
 		return lines
 	}
 	if namespace := r.scope.Namespace; namespace != "" {
@@ -204,37 +204,44 @@ func leftText(report *v1alpha1.PruneReport) string {
 	return terminal.Sprintf("%s left: %s.", humanize.Count(objects, "object"), why)
 }
 
-// reasons are the texts of the reasons to leave objects. Arguments: number.
-var reasons = map[v1alpha1.PruneReason]string{
-	v1alpha1.PruneNewest:       "%s among the newest",
-	v1alpha1.PruneNotFinished:  "%s not finished (--running includes them)",
-	v1alpha1.PruneUnknownEnd:   "%s without an end time",
-	v1alpha1.PruneControlled:   "%s with a controller (--owned includes them)",
-	v1alpha1.PruneBeingDeleted: "%s being deleted already",
-	v1alpha1.PruneNotGenerated: "%s not generated from the prefix",
-	v1alpha1.PruneUnknownAge:   "%s of unknown age",
-	v1alpha1.PruneNotSelected:  "%s with other labels by now",
-	v1alpha1.PruneReplaced:     "%s created again under their names",
-	v1alpha1.PruneGone:         "%s deleted by another client",
-	v1alpha1.PruneChanged:      "%s changed after the plan",
+// reasons are the reasons to leave objects, in the order of reports. Arguments: number, and for PruneTooYoung and
+// PruneJustFinished also the time of the criterion.
+var reasons = []struct {
+	v1alpha1.PruneReason
+	text string
+}{
+	{v1alpha1.PruneTooYoung, "%s created since %s"},
+	{v1alpha1.PruneNewest, "%s among the newest"},
+	{v1alpha1.PruneNotFinished, "%s not finished (--running includes them)"},
+	{v1alpha1.PruneJustFinished, "%s finished since %s"},
+	{v1alpha1.PruneUnknownEnd, "%s without an end time"},
+	{v1alpha1.PruneControlled, "%s with a controller (--owned includes them)"},
+	{v1alpha1.PruneBeingDeleted, "%s being deleted already"},
+	{v1alpha1.PruneNotGenerated, "%s not generated from the prefix"},
+	{v1alpha1.PruneUnknownAge, "%s of unknown age"},
+	{v1alpha1.PruneNotSelected, "%s with other labels by now"},
+	{v1alpha1.PruneReplaced, "%s created again under their names"},
+	{v1alpha1.PruneGone, "%s deleted by another client"},
+	{v1alpha1.PruneChanged, "%s changed after the plan"},
 }
 
 // leftReasons returns the reasons why objects are kept, and the number of these objects.
 func leftReasons(report *v1alpha1.PruneReport) (why string, objects int64) {
 	var all []string
 	c := report.Criteria
-	for _, reason := range prune.Reasons {
-		n := leftFor(report.Summary.PruneCounts, reason)
-		objects += n
-		switch {
-		case n == 0:
-		case reason == prune.TooYoung:
-			all = append(all, fmt.Sprintf("%s created since %s", humanize.Grouped(n), textOf(c.CreatedBefore)))
-		case reason == prune.JustFinished:
-			all = append(all, fmt.Sprintf("%s finished since %s", humanize.Grouped(n), textOf(c.FinishedBefore)))
-		default:
-			all = append(all, fmt.Sprintf(reasons[v1alpha1.PruneReason(reason)], humanize.Grouped(n)))
+	for _, reason := range reasons {
+		n := leftFor(report.Summary.PruneCounts, reason.PruneReason)
+		if objects += n; n == 0 {
+			continue
 		}
+		arguments := []any{humanize.Grouped(n)}
+		switch reason.PruneReason {
+		case v1alpha1.PruneTooYoung:
+			arguments = append(arguments, textOf(c.CreatedBefore))
+		case v1alpha1.PruneJustFinished:
+			arguments = append(arguments, textOf(c.FinishedBefore))
+		}
+		all = append(all, fmt.Sprintf(reason.text, arguments...))
 	}
 	return strings.Join(all, ", "), objects
 }
