@@ -203,8 +203,8 @@ type Resource struct {
 	Namespaced bool
 }
 
-// path returns the URL path of a list of the resource type. An empty namespace means all.
-func (r Resource) path(namespace string) []string {
+// Path returns the URL path of a list of the resource type. An empty namespace means all.
+func (r Resource) Path(namespace string) []string {
 	path := []string{"apis", r.Group, r.Version}
 	if r.Group == "" {
 		path = []string{"api", r.Version}

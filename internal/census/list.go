@@ -149,4 +149,4 @@ func (m *meter) Read(p []byte) (int, error) {
 }
 
 // path returns the URL path of the list.
-func (l *list) path() []string { return l.resource.path(l.namespace) }
+func (l *list) path() []string { return l.resource.Path(l.namespace) }

@@ -198,7 +198,7 @@ func NewWatcher(config *rest.Config) (*Watcher, error) {
 func (w *Watcher) Open(
 	ctx context.Context, r Resource, namespace, since string, lasts time.Duration,
 ) (io.ReadCloser, error) {
-	return w.client.Get().MaxRetries(0).AbsPath(r.path(namespace)...).SetHeader("Accept", acceptEvents).
+	return w.client.Get().MaxRetries(0).AbsPath(r.Path(namespace)...).SetHeader("Accept", acceptEvents).
 		Param("watch", "true").
 		Param("allowWatchBookmarks", "true").
 		Param("resourceVersion", since).

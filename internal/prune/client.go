@@ -99,19 +99,6 @@ func (c *client) get(ctx context.Context, o Object) (found decode.Object, err er
 	return found, err
 }
 
-// pathOf returns the URL path of an object.
-func pathOf(o Object) []string {
-	r := o.Pool.Resource
-	path := []string{"apis", r.Group, r.Version}
-	if r.Group == "" {
-		path = []string{"api", r.Version}
-	}
-	if o.Pool.Namespace != "" {
-		path = append(path, "namespaces", o.Pool.Namespace)
-	}
-	return append(path, r.Resource, o.Name)
-}
-
 // turn waits until the limiter permits a request.
 func (c *client) turn(ctx context.Context) error {
 	if c.limiter == nil {
@@ -123,7 +110,8 @@ func (c *client) turn(ctx context.Context) error {
 // send sends a request about an object, and returns the response. send uses Stream because Do logs a truncated
 // response on stderr.
 func (c *client) send(ctx context.Context, o Object, request *rest.Request) ([]byte, error) {
-	body, err := request.AbsPath(pathOf(o)...).MaxRetries(0).Stream(ctx)
+	path := append(o.Pool.Resource.Path(o.Pool.Namespace), o.Name)
+	body, err := request.AbsPath(path...).MaxRetries(0).Stream(ctx)
 	if err != nil {
 		return nil, about(err, o)
 	}
