@@ -62,20 +62,6 @@ func (p *Plan) Objects() iter.Seq[Object] {
 	}
 }
 
-// Chosen returns the number of objects to delete, and the number of all objects with the prefixes. Chosen ignores
-// names that only look generated from a prefix.
-func (p *Plan) Chosen() (chosen, all int64) {
-	for _, pool := range p.Pools {
-		chosen += int64(len(pool.Objects))
-		for reason, n := range pool.Left {
-			if reason != v1alpha1.PruneNotGenerated {
-				all += n
-			}
-		}
-	}
-	return chosen, all + chosen
-}
-
 // Plan lists the objects of the targets once, and returns the plan of the deletions. Plan calls progress with the
 // number of candidates found so far.
 func (p *Pruner) Plan(ctx context.Context, targets []Target, progress func(found int64)) (*Plan, error) {

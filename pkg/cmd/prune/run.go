@@ -229,13 +229,16 @@ func (r *run) delete(ctx context.Context) error {
 	return stopped
 }
 
-// exceeded returns the error of a plan that is larger than --max-delete.
+// exceeded returns the error of a plan that is larger than --max-delete. A percentage ignores names that only look
+// generated from a prefix.
 func (r *run) exceeded() error {
-	chosen, all := r.plan.Chosen()
-	if !r.maxDelete.exceeded(chosen, all) {
+	total := r.report.Summary.PruneCounts
+	_, left := leftReasons(r.report)
+	all := total.Chosen + left - leftFor(total, v1alpha1.PruneNotGenerated)
+	if !r.maxDelete.exceeded(total.Chosen, all) {
 		return nil
 	}
 	return &exitcode.Error{Code: exitcode.Gate, Lines: []string{terminal.Errorf(
 		"the plan deletes %s of %s, above --max-delete %s. Nothing was deleted",
-		humanize.Grouped(chosen), humanize.Count(all, "object"), r.maxDelete.text)}}
+		humanize.Grouped(total.Chosen), humanize.Count(all, "object"), r.maxDelete.text)}}
 }

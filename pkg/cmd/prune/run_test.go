@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 )
@@ -75,5 +76,21 @@ func TestAskTime(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// The share of a plan ignores names that only look generated from the prefix.
+func TestExceeded(t *testing.T) {
+	r := &run{options: &options{}, report: &v1alpha1.PruneReport{}}
+	r.report.Summary.PruneCounts = v1alpha1.PruneCounts{Chosen: 2, Left: []v1alpha1.PruneLeft{
+		{Reason: v1alpha1.PruneTooYoung, Objects: 1}, {Reason: v1alpha1.PruneNotGenerated, Objects: 7},
+	}}
+	for percentage, want := range map[string]string{"66%": "the plan deletes 2 of 3 objects, above --max-delete 66%", "67%": "<nil>"} {
+		if err := r.maxDelete.Set(percentage); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(r.exceeded()); !strings.Contains(got, want) {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }
