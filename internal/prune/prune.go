@@ -20,9 +20,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 )
 
-// MaxKeep is the largest number of newest objects to keep. Choose holds them in memory.
-const MaxKeep = 100_000
-
 // Target is a resource type, and the prefixes of the objects to delete.
 type Target struct {
 	Resource census.Resource

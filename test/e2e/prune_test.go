@@ -481,7 +481,7 @@ func TestPruneBadInput(t *testing.T) {
 		{"jobs/run- --older-than=1y", "--older-than: %q is neither %s"},
 		{"jobs/run- --older-than=-1h", "--older-than must be 0 or more, not %s"},
 		{"jobs/run- --older-than=2099-01-01T00:00:00Z", "--older-than: %s is in the future. The server's time is %s"},
-		{"jobs/run- --keep=-1", `invalid argument "-1" for "--keep" flag: must be a whole number from 0 to 100000%s`},
+		{"jobs/run- --keep=-1", `invalid argument "-1" for "--keep" flag: must be a whole number, 0 or more%s`},
 		{"jobs/run- --keep-failed=x", `invalid argument "x" for "--keep-failed" flag: %s`},
 		{"jobs/run- --keep=1 --max-delete=101%", `invalid argument "101%" for "--max-delete" flag: must be a number of objects, or a percentage%s`},
 		{"jobs/run- --keep=1 --dry-run --yes", "--dry-run and --yes can't be used together"},

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/prune"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 )
 
@@ -111,8 +110,8 @@ type limit struct {
 // Set implements pflag.Value.
 func (l *limit) Set(text string) error {
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 || n > prune.MaxKeep {
-		return fmt.Errorf("must be a whole number from 0 to %d", prune.MaxKeep)
+	if err != nil || n < 0 {
+		return errors.New("must be a whole number, 0 or more")
 	}
 	*l = limit{given: true, count: n}
 	return nil

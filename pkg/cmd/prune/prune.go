@@ -104,8 +104,8 @@ func (o *options) addFlags(cmd *cobra.Command) {
 			"or created before this time, like 2026-11-21T08:00:00Z")
 	flags.StringVar(&o.finishedFor, "finished-for", "",
 		"Delete only objects that finished this long ago, or before this time. It counts from the end of a Job or Pod")
-	flags.Var(&o.keep, "keep", fmt.Sprintf("Number of newest objects to keep for each prefix in each namespace "+
-		"(0 to %d). Objects that have not finished don't count", prune.MaxKeep))
+	flags.Var(&o.keep, "keep", "Number of newest objects to keep for each prefix in each namespace. "+
+		"Objects that have not finished don't count")
 	flags.Var(&o.keepFailed, "keep-failed",
 		"Number of newest failed objects to keep. --keep then counts the other ones")
 	flags.Var(&o.maxDelete, "max-delete",
