@@ -14,16 +14,6 @@ type group struct {
 	namespace, selector string
 }
 
-// groups returns the objects by their group.
-func groups(objects []Object) map[group][]Object {
-	all := map[group][]Object{}
-	for _, o := range objects {
-		at := group{o.Mapping.Resource, o.Namespace, o.Selector}
-		all[at] = append(all[at], o)
-	}
-	return all
-}
-
 // options select the objects. The options select a single object by its name, unless a label selects it.
 func (g group) options(objects []*followed) metav1.ListOptions {
 	options := metav1.ListOptions{LabelSelector: g.selector}
@@ -43,7 +33,7 @@ func (g group) client(client dynamic.Interface) dynamic.ResourceInterface {
 
 // oldest returns the oldest version of the objects, from which one watch gets the events of all. The result is empty
 // if a version is missing or has no order.
-func oldest(objects []Object) string {
+func oldest(objects []*followed) string {
 	first := objects[0].Version
 	for _, o := range objects {
 		order, err := resourceversion.CompareResourceVersion(o.Version, first)

@@ -137,12 +137,13 @@ type run struct {
 // start starts a follower for each group of objects. The channel of events is closed after the last follower has
 // ended.
 func (r *run) start() {
-	for at, objects := range groups(slices.Collect(maps.Keys(r.pending))) {
-		var all []*followed
-		for _, o := range objects {
-			all = append(all, &followed{Object: o, uid: o.UID})
-		}
-		r.follow(at, oldest(objects), all...)
+	groups := map[group][]*followed{}
+	for o := range r.pending {
+		at := group{o.Mapping.Resource, o.Namespace, o.Selector}
+		groups[at] = append(groups[at], &followed{Object: o, uid: o.UID})
+	}
+	for at, objects := range groups {
+		r.follow(at, oldest(objects), objects...)
 	}
 	go func() {
 		r.followers.Wait()

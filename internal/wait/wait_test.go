@@ -436,9 +436,9 @@ func TestOldest(t *testing.T) {
 	for want, versions := range map[string][]string{
 		"9": {"10", "9", "100"}, "": {"9", ""}, "7": {"7"}, "none": {"b", "a"},
 	} {
-		var objects []Object
+		var objects []*followed
 		for _, v := range versions {
-			objects = append(objects, Object{Version: v})
+			objects = append(objects, &followed{Object: Object{Version: v}})
 		}
 		if want == "none" {
 			want = ""
