@@ -311,7 +311,8 @@ func (o *options) Run(ctx context.Context) error {
 		failure = errors.Join(failure, unreadable(u))
 	}
 	if o.failOnSkipped {
-		failure = errors.Join(failure, notChecked(len(unchecked(result, true)), "file"), notChecked(result.Exported, "object"))
+		files := notChecked(len(unchecked(result, true)), "file")
+		failure = errors.Join(failure, files, notChecked(result.Exported, "object"))
 	}
 	if o.count(result) == 0 || o.writeBaseline != "" {
 		return failure
