@@ -112,7 +112,7 @@ func TestFaults(t *testing.T) {
 			}
 			return n == 3
 		}},
-		"first page cut":              {fault: cut(0.7, 0)},
+		"first page cut": {fault: cut(0.7, 0)},
 		"first page cut, no versions": {api: &fakeapi.Server{NoVersions: true}, inconsistent: true, fault: func(a *fakeapi.Server, n int, w http.ResponseWriter, r *http.Request) bool {
 			if n == 0 {
 				first := a.Objects(fakeapi.ConfigMaps)
@@ -123,9 +123,9 @@ func TestFaults(t *testing.T) {
 			}
 			return cut(0.7, 0)(a, n, w, r)
 		}},
-		"pages cut again and again":   {fault: cut(0.4, 1, 4, 7, 10, 13)},
-		"JSON pages cut":              {api: &fakeapi.Server{JSON: true}, fault: cut(0.5, 1, 5, 9)},
-		"unsorted pages cut":          {api: &fakeapi.Server{Unsorted: true}, fault: cut(0.5, 0, 1, 4)},
+		"pages cut again and again": {fault: cut(0.4, 1, 4, 7, 10, 13)},
+		"JSON pages cut":            {api: &fakeapi.Server{JSON: true}, fault: cut(0.5, 1, 5, 9)},
+		"unsorted pages cut":        {api: &fakeapi.Server{Unsorted: true}, fault: cut(0.5, 0, 1, 4)},
 		"expired with a token": {inconsistent: true, fault: func(a *fakeapi.Server, n int, _ http.ResponseWriter, _ *http.Request) bool {
 			if n == 2 {
 				a.Set(a.Objects(fakeapi.ConfigMaps))

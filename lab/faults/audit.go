@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
 // Audit runs the plugin's audit of all ConfigMaps with these flags, and compares the counts with an earlier list
@@ -50,7 +50,7 @@ func Audit(ctx context.Context, plugin string, server kubernetes.Interface, flag
 func asListed(report *v1alpha1.AuditReport, objects []corev1.ConfigMap) error {
 	want, got := map[string]int64{}, map[string]int64{}
 	for _, object := range objects {
-		if object.GenerateName != "" && names.GeneratedFrom(object.Name, object.GenerateName) {
+		if object.GenerateName != "" && derive.GeneratedFrom(object.Name, object.GenerateName) {
 			want[object.Namespace+"/"+object.GenerateName]++
 		}
 	}

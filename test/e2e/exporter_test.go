@@ -228,7 +228,7 @@ func TestExporterOfAMissingType(t *testing.T) {
 	e.ready()
 	e.until(`genname_resource_skipped{group="",reason="notFound",resource="nosuchtypes"}`, 1)
 	e.prints("nosuchtypes")
-	e.prints(`Counting `+types+` in the namespace "` + ns + `". To count all namespaces, use -A`)
+	e.prints(`Counting ` + types + ` in the namespace "` + ns + `". To count all namespaces, use -A`)
 	if code, page := e.get(e.metrics); code != http.StatusOK || !strings.Contains(page, ns) {
 		t.Errorf("the page at /: %d %s", code, page)
 	}
