@@ -86,7 +86,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			# Serve metrics about all resource types that you can list
 			kubectl genname exporter -A
 
-			# Watch Jobs and Pods of one namespace, and serve the metrics on this machine only
+			# Watch Jobs and Pods of one namespace, for clients on this machine only
 			kubectl genname exporter jobs,pods -n ci --web.listen-address=localhost:9810
 
 			# Serve the metrics with TLS and authentication, which a file configures

@@ -15,8 +15,8 @@ type Config struct {
 	// Reused means that an earlier process might have sent an object with the same creation ID.
 	Reused bool
 	// TrustRefusals means that a refusal ends the create at once, and so does the end of RetryTimeout. The machine
-	// then sends no GET. If a POST was lost before, the outcome is unknown. Set it only if the caller calls again with the same ID after an
-	// error. The later create finds an object that an earlier copy of the POST stored.
+	// then sends no GET. If a POST was lost before, the outcome is unknown. Set it only if the caller calls again with
+	// the same ID after an error. The later create finds an object that an earlier copy of the POST stored.
 	TrustRefusals bool
 	// RetryTimeout limits the time for retries. With 0, the machine sends one POST, and one GET if the outcome is
 	// unknown.
