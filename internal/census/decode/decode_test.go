@@ -278,7 +278,7 @@ func TestDecodeLongCreators(t *testing.T) {
 
 // Users can choose long names and generateNames of types whose names have no limit, such as Roles. A long generateName
 // is truncated, so that little memory is kept of it, but differs from all others. A name is whole, because objects are
-// deleted by their names, and lists are in their order.
+// deleted by their names.
 func TestDecodeLongNames(t *testing.T) {
 	long := strings.Repeat("x", 100_000)
 	list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: MetadataList, APIVersion: "meta.k8s.io/v1"}}

@@ -143,8 +143,8 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.showSkips, "show-skipped", false,
 		"Print the names of skipped files, and the findings that comments disable")
 	flags.BoolVar(&o.failOnSkipped, "fail-on-skipped", false,
-		"Exit with code 1 if files of directories can't be checked, such as symbolic links, templates and invalid YAML, "+
-			"or if an object has metadata.resourceVersion")
+		"Exit with code 1 if files of directories can't be checked, such as symbolic links, templates and "+
+			"invalid YAML, or if an object has metadata.resourceVersion")
 	flags.BoolVar(&o.noInline, "no-inline-disable", false,
 		"Ignore "+configName+", .gitignore, and the comments and annotations that disable rules, "+
 			"for manifests of authors that you don't trust")
