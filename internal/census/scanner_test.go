@@ -114,11 +114,12 @@ func TestFaults(t *testing.T) {
 		}},
 		"first page cut": {fault: cut(0.7, 0)},
 		"first page cut, no versions": {api: &fakeapi.Server{NoVersions: true}, inconsistent: true, fault: func(a *fakeapi.Server, n int, w http.ResponseWriter, r *http.Request) bool {
-			if n == 0 {
+			switch n {
+			case 0:
 				first := a.Objects(fakeapi.ConfigMaps)
 				first[0].Name, first[0].GenerateName = "0", ""
 				a.Set(first)
-			} else if n == 1 {
+			case 1:
 				a.Set(objects)
 			}
 			return cut(0.7, 0)(a, n, w, r)

@@ -33,8 +33,8 @@ type Set struct {
 	last     *space            // the namespace of the last object, because lists are sorted by namespace
 	chunks   [][]counts
 	free     []uint32
-	// others counts names that end in five letters and digits which are not all in the server's alphabet. Such a name is
-	// never in a pool. The key is a hash of the namespace and of the text before these characters.
+	// others counts names that end in five letters and digits which are not all in the server's alphabet. Such a name
+	// is never in a pool. The key is a hash of the namespace and of the text before these characters.
 	others map[uint64]int32
 	// declared and undeclared are the numbers of pools that were created for a generateName, or not.
 	declared, undeclared int

@@ -26,7 +26,7 @@ func choose(t rapid.TB, objects []decode.Object, target Target, criteria Criteri
 	}
 	l := newListing(rules)
 	for _, o := range objects {
-		l.Visit(&o)
+		_ = l.Visit(&o)
 	}
 	plan := newPlan()
 	plan.add(l)

@@ -66,9 +66,9 @@ func reference(owner *unstructured.Unstructured) map[string]any {
 }
 
 // owner creates a Backup with a fixed name.
-func (p population) owner(name string) *unstructured.Unstructured {
+func (p population) owner() *unstructured.Unstructured {
 	return p.create("user", backupType, map[string]any{
-		"metadata": map[string]any{"name": name}, "spec": map[string]any{"workers": int64(2)},
+		"metadata": map[string]any{"name": "owner"}, "spec": map[string]any{"workers": int64(2)},
 	})
 }
 
@@ -132,13 +132,13 @@ func TestDuplicatesGrades(t *testing.T) {
 		want []string // GRADE REASON of each group
 	}{
 		"the owner's status names the older": {func(p population) string {
-			owner := p.owner("owner")
+			owner := p.owner()
 			older, younger := p.twoOf(owner)
 			p.status(owner, map[string]any{"runs": []any{map[string]any{"name": older.GetName()}}})
 			return younger.GetName()
 		}, []string{"likely "}},
 		"a running Pod mounts the volume of the replica": {func(p population) string {
-			owner := p.owner("owner")
+			owner := p.owner()
 			older, younger := p.claims(owner)
 			p.status(owner, map[string]any{"primary": older.GetName()})
 			p.serviceAccount()
@@ -150,7 +150,7 @@ func TestDuplicatesGrades(t *testing.T) {
 			return ""
 		}, []string{"possible bothReferenced"}},
 		"two shards of one owner": {func(p population) string {
-			owner := p.owner("owner")
+			owner := p.owner()
 			for _, prefix := range []string{"shard-a-", "shard-a-", "shard-b-"} {
 				p.backup(prefix, owner)
 			}
@@ -196,7 +196,7 @@ func TestDuplicatesGrades(t *testing.T) {
 			return ""
 		}, []string{"likely "}},
 		"an attacker takes the name of a deleted object": {func(p population) string {
-			owner := p.owner("owner")
+			owner := p.owner()
 			p.status(owner, map[string]any{"last": "c-bcdfg"})
 			child := func(name string) map[string]any {
 				return map[string]any{"name": name, "generateName": "c-", "ownerReferences": []any{reference(owner)}}

@@ -273,7 +273,8 @@ func endOf(e wait.Ended) string {
 	case e.Outcome == wait.Deleted:
 		return terminal.Errorf("%s was deleted before its result was known", name)
 	case e.Outcome == wait.Replaced:
-		return terminal.Errorf("%s was deleted before its result was known, and another object has its name", name) + get
+		return terminal.Errorf("%s was deleted before its result was known, and another object has its name", name) +
+			get
 	}
 	return terminal.Errorf("the wait for %s ended without a result: %v", name, apistatus.Brief(e.Err)) + get
 }

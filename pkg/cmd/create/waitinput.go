@@ -42,7 +42,8 @@ type request struct {
 func newWaitChecks(client *create.Client, flags *ownCreateFlags) *waitChecks {
 	return &waitChecks{
 		client: client, copies: flags.count, any: len(flags.waitFor) > 0, keyed: flags.key != "", logs: flags.logs,
-		status: map[schema.GroupVersionResource]bool{}, polled: map[idempotency.Place]int{}, allowed: map[request]bool{},
+		status: map[schema.GroupVersionResource]bool{}, polled: map[idempotency.Place]int{},
+		allowed: map[request]bool{},
 	}
 }
 

@@ -34,8 +34,8 @@ func (c *Cluster) UID(ctx context.Context) string {
 const Skew = 30 * time.Second
 
 // Now returns the server's time, and how far the server's clock is ahead of this computer's. The time is zero if the
-// server doesn't return it. By default, every user can create a SelfSubjectReview, which has the time and is not stored.
-// The server sets the time just before it responds, so Now compares it with the time of the response.
+// server doesn't return it. By default, every user can create a SelfSubjectReview, which has the time and is not
+// stored. The server sets the time just before it responds, so Now compares it with the time of the response.
 func (c *Cluster) Now(ctx context.Context) (now time.Time, ahead time.Duration, err error) {
 	client, err := c.factory.KubernetesClientSet()
 	if err != nil {
