@@ -11,8 +11,8 @@ var (
 	// ErrUnknown means that the object might exist. Call Create with the same ID again.
 	ErrUnknown = errors.New("outcome unknown")
 	// ErrRefused means that the server refused the object, for example because an admission webhook denied it. After
-	// a lost response, the error is ErrUnknown. If a webhook can't be called, Create first retries for a few seconds. The
-	// object can exist nevertheless. client-go repeats some requests, and an earlier copy might have created the
+	// a lost response, the error is ErrUnknown. If a webhook can't be called, Create first retries for a few seconds.
+	// The object can exist nevertheless. client-go repeats some requests, and an earlier copy might have created the
 	// object.
 	ErrRefused = errors.New("refused")
 	// ErrTaken means that another object has the name. Result.Object is that object.

@@ -217,8 +217,8 @@ func appendString(to []byte, text string) ([]byte, bool) {
 	return append(to, '"'), utf8.ValidString(text)
 }
 
-// appendNumber appends a number as ECMAScript writes a 64-bit float. encoding/json writes floats in the same way, except
-// for -0.
+// appendNumber appends a number as ECMAScript writes a 64-bit float. encoding/json writes floats in the same way,
+// except for -0.
 func appendNumber(to []byte, value any) ([]byte, bool) {
 	var n float64
 	switch v := value.(type) {
