@@ -22,7 +22,7 @@ var jobs = schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: 
 var (
 	five   = regexp.MustCompile(`^(?s:(.{1,58}))([bcdfghjklmnpqrstvwxz2456789]{5})$`)
 	plain  = regexp.MustCompile(`^(?s:(.{1,58}))[a-z0-9]{5}$`)
-	longer = regexp.MustCompile(`^[bcdfghjklmnpqrstvwxz2456789]{10}$`)
+	longer = regexp.MustCompile(`^[bcdfghjklmnpqrstvwxz2456789]{6,}$`)
 )
 
 // oracle counts the objects of one type in a simpler way than a Set: it keeps them all.
@@ -64,7 +64,7 @@ func prefixOf(o decode.Object) string {
 		begin := cut(g, 53)
 		if len(o.Name) > len(begin) && o.Name[:len(begin)] == begin {
 			rest := o.Name[len(begin):]
-			if longer.MatchString(rest) {
+			if longer.MatchString(rest) && (len(g) <= 53 || len(rest) == 10) {
 				return cut(g, 58)
 			}
 		}

@@ -3,8 +3,8 @@
 // package knows no server, keeps no objects, and calculates no probabilities.
 //
 // An object belongs to one pool at most. An object whose name was generated from its generateName
-// belongs to the pool of that generateName, whether its suffix has five characters or ten. Any other
-// object whose name ends like a generated name belongs to the pool of its name without the last five
+// belongs to the pool of that generateName, whatever the length of its suffix. Any other object
+// whose name ends like a generated name belongs to the pool of its name without the last five
 // characters. All other objects belong to none, for example the Pods of a StatefulSet.
 //
 // A pool counts if an object in it was generated, if the user named its prefix, or if the names show
@@ -55,7 +55,7 @@ type Pool struct {
 	Key
 	// Version is the API version that was read.
 	Version string
-	// Names is the number of objects in the pool. Names includes terminating objects, and names of keys.
+	// Names is the number of objects in the pool. Names includes terminating objects, and suffixes of any length.
 	Names int64
 	// Generated is the number of Names whose generateName has the prefix. RawPrefixes is the number of their different
 	// generateNames, up to MaxRawPrefixes. Only a prefix of 58 bytes can have several generateNames. If it has several,

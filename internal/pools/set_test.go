@@ -16,7 +16,8 @@ func TestOf(t *testing.T) {
 	}{
 		{"job-x7k2p", "job-", "job-", true},
 		{"job-x7k2px7k2p", "job-", "job-", true},
-		{"job-x7k2px7k2", "job-", "job-x7k2", false},
+		{"job-x7k2px7k2", "job-", "job-", true},
+		{"job-x7k2", "job-", "", false},
 		{"job-x7k2p", "", "job-", false},
 		{"job-x7k2p", "other-", "job-", false},
 		{"web-0", "web-", "", false},

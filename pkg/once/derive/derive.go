@@ -187,13 +187,16 @@ func kept(generateName string) string {
 }
 
 // GeneratedFrom reports whether name can have been generated from generateName: by a server, which appends five
-// characters to the first 58 bytes, or by Name. If GeneratedFrom returns true, the name can still be a fixed name.
+// characters to the first 58 bytes, or by Name. A server of another API can append more than five characters. If
+// GeneratedFrom returns true, the name can still be a fixed name.
 func GeneratedFrom(name, generateName string) bool {
 	if prefix, _, ok := names.Split(name); ok && prefix == names.EffectivePrefix(generateName) {
 		return true
 	}
-	suffix, ok := strings.CutPrefix(name, kept(generateName))
-	return ok && generateName != "" && len(suffix) == SuffixLength && strings.Trim(suffix, names.Alphabet) == ""
+	prefix := kept(generateName)
+	suffix, ok := strings.CutPrefix(name, prefix)
+	isLonger := len(suffix) == SuffixLength || len(suffix) > names.SuffixLength && prefix == generateName
+	return ok && isLonger && generateName != "" && strings.Trim(suffix, names.Alphabet) == ""
 }
 
 // RunLabel returns the value of RunLabelKey for the objects of a key. RunLabel doesn't use the secret, because the

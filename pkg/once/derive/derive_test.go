@@ -153,6 +153,9 @@ func TestNamesAreGenerated(t *testing.T) {
 			}
 		}
 	})
+	if !GeneratedFrom("run-bbbbbb", "run-") {
+		t.Error("a server can't append six characters")
+	}
 }
 
 // Other names are not generated, because the suffix has another length or other characters, or follows another part
@@ -160,7 +163,7 @@ func TestNamesAreGenerated(t *testing.T) {
 func TestFixedNames(t *testing.T) {
 	long := strings.Repeat("x-", 35)
 	for name, generateName := range map[string]string{
-		"run-b": "run-", "run-bbbb": "run-", "run-bbbbbb": "run-", "run-bbbbbbbbb": "run-", "run-bbbbbbbbbbb": "run-",
+		"run-b": "run-", "run-bbbb": "run-", long[:53] + "bbbbbbbbb": long, long[:53] + "bbbbbbbbbbb": long,
 		"run-hello": "run-", "run-": "run-", "bbbbb": "", "bbbbbbbbbb": "", "run-bbbbb": "ru", "run-bbbbbbbbbb": "other-",
 		long[:53] + "bbbbb": long, long[:57] + "bbbbb": long, long[:58] + "bbbbbbbbbb": long, long + "bbbbb": long,
 	} {
