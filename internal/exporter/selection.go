@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
@@ -26,12 +27,21 @@ type Source interface {
 type selection struct {
 	top      int
 	minCount int64
-	held     map[pools.Key]time.Time // when each was last in one of the lists
-	dropped  int                     // prefixes without series that have enough names or creates
+	held     map[pools.Key]hold
+	dropped  int // prefixes without series that have enough names or creates
+}
+
+// hold is a prefix that has series.
+type hold struct {
+	last time.Time // when the prefix was last in one of the lists
+	// creator is the creator in the label. It changes once in keeps at most, because the creator of the newest object
+	// is what a client claims, and each creator makes a series. since is the time of the last change.
+	creator decode.Creator
+	since   time.Time
 }
 
 func newSelection(top int, minCount int64) *selection {
-	return &selection{top: top, minCount: minCount, held: map[pools.Key]time.Time{}}
+	return &selection{top: top, minCount: minCount, held: map[pools.Key]hold{}}
 }
 
 // choose takes a snapshot, and returns the rows of the chosen prefixes in order. The memory of choose grows with top,
@@ -56,16 +66,24 @@ func (s *selection) choose(source Source) ([]live.Row, live.Snapshot) {
 	})
 	for _, list := range [][]ranked{names.first(), recent.first()} {
 		for _, r := range list {
-			s.held[r.row.Pool.Key], rows[r.row.Pool.Key] = snapshot.At, r.row
+			h := s.held[r.row.Pool.Key]
+			h.last = snapshot.At
+			s.held[r.row.Pool.Key], rows[r.row.Pool.Key] = h, r.row
 		}
 	}
 	s.release(snapshot.At)
-	maps.DeleteFunc(rows, func(pool pools.Key, _ live.Row) bool { return s.held[pool].IsZero() })
+	maps.DeleteFunc(rows, func(pool pools.Key, _ live.Row) bool { return s.held[pool].last.IsZero() })
 	s.dropped = max(eligible-len(rows), 0)
 	chosen := slices.SortedFunc(maps.Keys(rows), pools.Key.Compare)
 	ordered := make([]live.Row, 0, len(chosen))
 	for _, pool := range chosen {
-		ordered = append(ordered, rows[pool])
+		row, h := rows[pool], s.held[pool]
+		if h.creator != row.Pool.Creator && snapshot.At.Sub(h.since) >= keeps {
+			h.creator, h.since = row.Pool.Creator, snapshot.At
+			s.held[pool] = h
+		}
+		row.Pool.Creator = h.creator
+		ordered = append(ordered, row)
 	}
 	return ordered, snapshot
 }
@@ -73,13 +91,13 @@ func (s *selection) choose(source Source) ([]live.Row, live.Snapshot) {
 // release drops the prefixes whose time is over. If more than 2*top remain, it also drops those that were in
 // neither list for the longest time.
 func (s *selection) release(now time.Time) {
-	maps.DeleteFunc(s.held, func(_ pools.Key, last time.Time) bool { return now.Sub(last) > keeps })
+	maps.DeleteFunc(s.held, func(_ pools.Key, h hold) bool { return now.Sub(h.last) > keeps })
 	excess := len(s.held) - 2*s.top
 	if excess <= 0 {
 		return
 	}
 	longest := slices.SortedFunc(maps.Keys(s.held), func(a, b pools.Key) int {
-		return cmp.Or(s.held[a].Compare(s.held[b]), a.Compare(b))
+		return cmp.Or(s.held[a].last.Compare(s.held[b].last), a.Compare(b))
 	})
 	for _, pool := range longest[:excess] {
 		delete(s.held, pool)

@@ -65,6 +65,24 @@ func (f *fakeEngine) set(prefix string, names, recent int64) {
 	f.rows[prefix] = row
 }
 
+// A client that names another creator with each create makes few series.
+func TestCreatorOfASeries(t *testing.T) {
+	f, s := newFakeEngine(), newSelection(4, 1)
+	f.set("run-", 10, 10)
+	creators := map[string]bool{}
+	for i := range 120 { // two hours of scrapes
+		row := f.rows["run-"]
+		row.Pool.Creator.Manager = fmt.Sprint("client-", i)
+		f.rows["run-"] = row
+		rows, _ := s.choose(f)
+		creators[rows[0].Pool.Creator.Manager] = true
+		f.now = f.now.Add(time.Minute)
+	}
+	if len(creators) != 2 || !creators["client-0"] || !creators["client-60"] {
+		t.Errorf("%d creators: %v", len(creators), creators)
+	}
+}
+
 // prefixes returns the prefixes of rows.
 func prefixes(rows []live.Row) (all []string) {
 	for _, row := range rows {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
@@ -69,6 +71,9 @@ func (o *options) watchTypes(ctx context.Context, c *cluster.Cluster, collector 
 	})
 	running.Go(func() {
 		for len(absent) > 0 && apistatus.Sleep(ctx, searchEvery) == nil {
+			if mapper, err := o.conn.Factory.ToRESTMapper(); err == nil {
+				meta.MaybeResetRESTMapper(mapper) // it keeps the types that it has discovered
+			}
 			if _, _, still, err := o.resolve(ctx, c); err == nil && len(still) < len(absent) {
 				end()
 			}

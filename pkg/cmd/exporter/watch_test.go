@@ -5,17 +5,22 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
@@ -23,10 +28,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 )
 
-// upgraded is a server with one ConfigMap, and a minor version that changes.
+// upgraded is a server with one ConfigMap, and a minor version that changes. It can get the type widgets.
 type upgraded struct {
 	cmdutil.Factory
-	minor atomic.Int64
+	minor   atomic.Int64
+	widgets atomic.Bool
+	mapper  meta.RESTMapper
 }
 
 func (u *upgraded) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -40,9 +47,13 @@ func (u *upgraded) RoundTrip(r *http.Request) (*http.Response, error) {
 	case r.URL.Path == "/apis":
 		fmt.Fprint(w, `{"kind":"APIGroupList","groups":[]}`)
 	case r.URL.Path == "/api/v1":
-		fmt.Fprint(w, `{"kind":"APIResourceList","groupVersion":"v1","resources":[`+
+		widgets := ""
+		if u.widgets.Load() {
+			widgets = `{"name":"widgets","kind":"Widget","namespaced":true,"verbs":["list","create"]},`
+		}
+		fmt.Fprint(w, `{"kind":"APIResourceList","groupVersion":"v1","resources":[`+widgets+
 			`{"name":"configmaps","kind":"ConfigMap","namespaced":true,"verbs":["list","create"]}]}`)
-	case r.URL.Path == "/api/v1/configmaps" && !r.URL.Query().Has("watch"):
+	case path.Dir(r.URL.Path) == "/api/v1" && !r.URL.Query().Has("watch"):
 		fmt.Fprint(w, `{"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[`+
 			`{"metadata":{"name":"run-bcdfg","generateName":"run-","namespace":"a","resourceVersion":"1"}}]}`)
 	default:
@@ -58,6 +69,28 @@ func (u *upgraded) ToRESTConfig() (*rest.Config, error) {
 func (u *upgraded) KubernetesClientSet() (*kubernetes.Clientset, error) {
 	config, _ := u.ToRESTConfig()
 	return kubernetes.NewForConfig(config)
+}
+
+func (u *upgraded) ToRESTMapper() (meta.RESTMapper, error) { return u.mapper, nil }
+
+// samples returns the values of a metric by the label resource.
+func samples(t *testing.T, registry *prometheus.Registry, metric string) map[string]float64 {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, family := range families {
+		for _, sample := range family.GetMetric() {
+			for _, label := range sample.GetLabel() {
+				if family.GetName() == metric && label.GetName() == "resource" {
+					got[label.GetValue()] = sample.GetGauge().GetValue()
+				}
+			}
+		}
+	}
+	return got
 }
 
 // A report logs each reason of a skipped type once, also if its namespaces have several reasons.
@@ -102,20 +135,43 @@ func TestAttemptsAfterAnUpgrade(t *testing.T) {
 		go func() { ended <- o.watch(ctx, collector) }()
 		for _, want := range []float64{1, 8} {
 			time.Sleep(15 * time.Minute)
-			families, err := registry.Gather()
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []float64
-			for _, family := range families {
-				if family.GetName() == "genname_prefix_attempts" {
-					got = append(got, family.GetMetric()[0].GetGauge().GetValue())
-				}
-			}
-			if len(got) != 1 || got[0] != want {
+			if got := samples(t, registry, "genname_prefix_attempts"); len(got) != 1 || got["configmaps"] != want {
 				t.Errorf("%v attempts, want %v", got, want)
 			}
 			server.minor.Store(35)
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A named type that appears later is counted.
+func TestTypeAppears(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := &upgraded{}
+		server.minor.Store(35)
+		clients, err := server.KubernetesClientSet()
+		if err != nil {
+			t.Fatal(err)
+		}
+		server.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(clients.Discovery()))
+		o := &options{
+			IOStreams: genericiooptions.IOStreams{ErrOut: io.Discard}, conn: &connection.Connection{Factory: server},
+			minCount: 1, types: []string{"configmaps,widgets"},
+		}
+		collector, registry := exporter.New(1, 1), prometheus.NewRegistry()
+		registry.MustRegister(collector)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- o.watch(ctx, collector) }()
+		for _, want := range []map[string]float64{{"configmaps": 1}, {"configmaps": 1, "widgets": 1}} {
+			time.Sleep(5 * time.Minute)
+			if got := samples(t, registry, "genname_resource_names"); !maps.Equal(got, want) {
+				t.Errorf("%v, want %v", got, want)
+			}
+			server.widgets.Store(true)
 		}
 		stop()
 		if err := <-ended; err != nil {
