@@ -165,8 +165,12 @@ func (b *builder) evaluate(pool *pools.Pool) error {
 	}
 	exceeds := options.FailAboveCount != nil && pool.Names > *options.FailAboveCount
 	growth := b.old.growthOf(pool, options, v1alpha1.Retries{})
-	if limit := options.FailAboveGrowth; limit != nil && growth != nil {
+	if limit := options.FailAboveGrowth; limit != nil {
 		switch {
+		case growth == nil:
+			if b.old.missed(refOf(pool)) && float64(pool.Names)/b.old.days > *limit {
+				b.undecided++
+			}
 		case growth.PerDay != nil && *growth.PerDay > *limit:
 			exceeds = true
 		case growth.PerDayMost > *limit:

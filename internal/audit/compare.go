@@ -25,7 +25,7 @@ type baseline struct {
 	days   float64              // from it to the audit that is compared with it
 	names  map[v1alpha1.PrefixRef]int64
 	types  map[schema.GroupResource]bool // types that it read in at least one namespace
-	holes  map[v1alpha1.PrefixRef]bool   // places that it did not read; they have no prefix
+	holes  map[v1alpha1.PrefixRef]bool   // places that it could not read; they have no prefix, and types no namespace
 }
 
 // refOf returns a name pool as reports name it.
@@ -90,12 +90,20 @@ const LeastAge = 10 * time.Minute
 
 // skip notes a type, or a namespace of it, that the earlier audit did not read.
 func (b *baseline) skip(s v1alpha1.Skipped) {
-	resource := schema.GroupResource{Group: s.Group, Resource: s.Resource}
+	hole := v1alpha1.PrefixRef{Group: s.Group, Resource: s.Resource, Namespace: s.Namespace}
 	if s.Namespace == "" || s.Namespace == b.report.Scope.Namespace {
-		delete(b.types, resource)
-		return
+		delete(b.types, hole.GroupResource())
+		hole.Namespace = ""
 	}
-	b.holes[v1alpha1.PrefixRef{Group: s.Group, Resource: s.Resource, Namespace: s.Namespace}] = true
+	b.holes[hole] = s.Reason != census.Excluded
+}
+
+// missed reports whether the earlier audit could not read the place of a name pool.
+func (b *baseline) missed(key v1alpha1.PrefixRef) bool {
+	hole := v1alpha1.PrefixRef{Group: key.Group, Resource: key.Resource}
+	inNamespace := hole
+	inNamespace.Namespace = key.Namespace
+	return b.holes[hole] || b.holes[inNamespace]
 }
 
 // covers reports whether the earlier audit counted the objects of a name pool.

@@ -181,6 +181,21 @@ func TestGateOnGrowth(t *testing.T) {
 	if len(gate.Exceeded) != 1 || gate.Exceeded[0].Prefix != "p-" || *gate.Exceeded[0].GrowthPerDay != 25 || gate.Undecided != 1 {
 		t.Errorf("%+v", gate)
 	}
+	for _, test := range []struct {
+		reason    v1alpha1.SkipReason
+		namespace string
+		undecided int64
+	}{{census.TimedOut, "", 1}, {census.TimedOut, "ci", 1}, {census.TimedOut, "other", 0}, {census.Excluded, "", 0}} {
+		old := saved(func(r *v1alpha1.AuditReport) {
+			skipped := v1alpha1.Skipped{Group: "batch", Resource: "jobs", Namespace: test.namespace, Reason: test.reason}
+			r.Skipped = append(r.Skipped, skipped)
+		})
+		c := building(Options{Old: old, MinCount: 1, FailAboveGrowth: &limit})
+		c.add(pool("new-", 200), pool("few-", 5))
+		if gate := finish(t, c).Report.Gate; gate.Undecided != test.undecided {
+			t.Errorf("%+v: %+v", test, gate)
+		}
+	}
 }
 
 // The days until a gate is exceeded follow from the growth. They are 0 if it is exceeded already.

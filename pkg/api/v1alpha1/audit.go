@@ -88,9 +88,8 @@ type AuditSummary struct {
 	// Seconds is the duration of the audit, in seconds.
 	Seconds float64 `json:"seconds"`
 	// Inconsistent are the resource types, as RESOURCE.GROUP, with inconsistent counts:
-	// their list expired while the audit read it, or the server didn't sort it. The audit
-	// counted no object twice, but it might have missed or included objects that were
-	// created or deleted during the audit.
+	// their list expired while the audit read it. The audit counted no object twice, but it might
+	// have missed or included objects that were created or deleted during the audit.
 	Inconsistent []string `json:"inconsistent"`
 	// AheadSeconds is by how many seconds the newest creationTimestamp is after the end of the audit
 	// by the server's clock. It is absent up to a minute. If it is present, the numbers of recent
@@ -381,7 +380,7 @@ type AuditGate struct {
 	// passes; absent if you did not set the flag.
 	FailAboveGrowth *float64 `json:"failAboveGrowth,omitempty"`
 	// Undecided is the number of prefixes whose growth might be above FailAboveGrowth,
-	// because the earlier audit knows only bounds.
+	// because the earlier audit knows only bounds, or could not read the type or namespace.
 	Undecided int64 `json:"undecided,omitempty"`
 	// ExceededCount is the number of prefixes above a limit, including hidden prefixes.
 	ExceededCount int64 `json:"exceededCount"`

@@ -87,8 +87,8 @@ func undecided(gate *v1alpha1.AuditGate) error {
 	if gate == nil || gate.Undecided == 0 {
 		return nil
 	}
-	return fmt.Errorf("--fail-above-growth can't check %s, because the earlier audit hid prefixes. Save the next "+
-		"audit with all prefixes:\n  kubectl genname audit --min-count=1 --top=0 -o json",
+	return fmt.Errorf("--fail-above-growth can't check %s, because the earlier audit hid prefixes, or could "+
+		"not read them. Save the next audit with all prefixes:\n  kubectl genname audit --min-count=1 --top=0 -o json",
 		humanize.Count(gate.Undecided, "prefix"))
 }
 

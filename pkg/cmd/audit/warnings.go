@@ -19,8 +19,8 @@ func (r *run) warnings(result *audit.Result) (lines []string) {
 			"exist. To find out which, you need permission to get namespaces", r.about.Namespace))
 	}
 	if inconsistent := report.Summary.Inconsistent; len(inconsistent) > 0 {
-		lines = append(lines, terminal.Warningf("inconsistent counts of %s. Their lists expired or were not sorted, "+
-			"so objects created or deleted during the audit might be missing or included",
+		lines = append(lines, terminal.Warningf("inconsistent counts of %s. Their lists expired, so objects "+
+			"created or deleted during the audit might be missing or included",
 			strings.Join(inconsistent, ", ")))
 	}
 	if ahead := report.Summary.AheadSeconds; ahead > 0 && !r.watch {
