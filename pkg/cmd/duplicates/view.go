@@ -32,7 +32,7 @@ func (o *options) view(
 	}
 	if types := report.Summary.Inconsistent; len(types) > 0 {
 		view.Warnings = append(view.Warnings, terminal.Warningf(
-			"groups of %s might be missing, because their lists expired or were not sorted", humanize.Few(types)))
+			"groups of %s might be missing, because their lists expired", humanize.Few(types)))
 	}
 	if o.names {
 		view.Names = slices.Values(proposed(report))

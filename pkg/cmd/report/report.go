@@ -223,7 +223,7 @@ func (o *options) Run(ctx context.Context) error {
 }
 
 // evaluate returns the error with the exit code, which is 3 if the gate is exceeded. If the gate
-// isn't exceeded, an incomplete audit or a prefix without names is an error, because the gate could
+// isn't exceeded, incomplete counts or a prefix without names is an error, because the gate could
 // be wrong.
 func (o *options) evaluate(gate *v1alpha1.CollisionGate, subject subject) error {
 	switch {
@@ -233,9 +233,9 @@ func (o *options) evaluate(gate *v1alpha1.CollisionGate, subject subject) error 
 		line := terminal.Errorf("the chance that a create fails is above --fail-above %s in %s",
 			humanize.ChanceOf(gate.FailAbove), humanize.Count(len(gate.Exceeded), "row"))
 		return &exitcode.Error{Code: exitcode.Gate, Lines: []string{line}}
-	case subject.incomplete:
-		return errors.New("can't evaluate --fail-above, because the audit was incomplete and a chance might be " +
-			"higher. Save a complete audit, and run report again")
+	case subject.doubt != nil:
+		return fmt.Errorf("can't evaluate --fail-above, because %w and a chance might be higher. Save a complete "+
+			"audit, and run report again", subject.doubt)
 	case subject.missing > 0 && !o.ignoreNotFound:
 		return fmt.Errorf("--fail-above is not exceeded, but %s without names might be misspelled. To let the gate "+
 			"pass without names, add:\n  --ignore-not-found", humanize.Count(subject.missing, "prefix"))

@@ -34,8 +34,8 @@ type subject struct {
 	populations []report.Population
 	// warnings are about the counts, ready to be printed.
 	warnings []string
-	// incomplete is true if the audit of --from could not read everything.
-	incomplete bool
+	// doubt is the reason why the names can be more than counted, or nil.
+	doubt error
 	// nearest are the prefixes most like those of populations. Only counted ones have them.
 	nearest []pools.Near
 	// missing is the number of named prefixes without names.
@@ -127,7 +127,6 @@ func (o *options) saved() (subject, error) {
 		server: v1alpha1.CollisionServer{
 			GitVersion: &audit.Server.GitVersion, Retries: o.serverAttempts.Or(audit.Server.Retries),
 		},
-		incomplete: !audit.Complete,
 	}
 	for _, item := range audit.Items {
 		s.populations = append(s.populations, report.Population{
@@ -135,12 +134,17 @@ func (o *options) saved() (subject, error) {
 			Server: o.serverAttempts.Or(serversOwn(item.Retries, audit.Server.Retries)),
 		})
 	}
-	if s.incomplete {
+	if !audit.Complete {
+		s.doubt = errors.New("the audit was incomplete")
 		s.warnings = append(s.warnings, terminal.Warningf(
 			"the audit was incomplete, so its counts and all chances are lower bounds"))
 	}
 	if inconsistent := audit.Summary.Inconsistent; len(inconsistent) > 0 {
+		s.doubt = cmp.Or(s.doubt, errInconsistent)
 		s.warnings = append(s.warnings, inconsistentCounts(inconsistent))
+	}
+	if audit.Hidden.BelowTop > 0 {
+		s.doubt = cmp.Or(s.doubt, errors.New("the audit hid prefixes by --top"))
 	}
 	if hidden := audit.Hidden; hidden.Prefixes > 0 {
 		s.warnings = append(s.warnings, terminal.Warningf("the report leaves out %s with %s, because the audit "+
@@ -161,10 +165,12 @@ func serversOwn(item, server v1alpha1.Retries) v1alpha1.Retries {
 	return item
 }
 
+var errInconsistent = errors.New("counts are inconsistent")
+
 // inconsistentCounts returns the warning about the counts of some types, each as
 // RESOURCE.GROUP.
 func inconsistentCounts(types []string) string {
-	return terminal.Warningf("inconsistent counts of %s. Their lists expired or were not sorted, so objects "+
+	return terminal.Warningf("inconsistent counts of %s. Their lists expired, so objects "+
 		"created or deleted during the count might be missing or included", strings.Join(types, ", "))
 }
 
@@ -195,8 +201,9 @@ func (o *options) counted(
 	if err != nil {
 		return subject{}, err
 	}
+	var doubt error
 	if len(inconsistent) > 0 {
-		warnings = append(warnings, inconsistentCounts(inconsistent))
+		doubt, warnings = errInconsistent, append(warnings, inconsistentCounts(inconsistent))
 	}
 	nowhere, err := o.checkNamespaces(ctx, populations)
 	if err != nil {
@@ -206,7 +213,7 @@ func (o *options) counted(
 	version := session.GitVersion()
 	return subject{
 		server:      v1alpha1.CollisionServer{GitVersion: &version, Retries: session.Retries()},
-		populations: populations, nearest: nearest, warnings: warnings,
+		populations: populations, nearest: nearest, warnings: warnings, doubt: doubt,
 	}, nil
 }
 
