@@ -49,7 +49,8 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// A small prefix on a server that retries does not hide one that is about to fail.
+// A prefix with many names, whose creates are retried, doesn't hide a smaller one that is closer to failing. The
+// attempts of the smaller one are unknown, so they count as one.
 func TestVerdictOfUnknownAttempts(t *testing.T) {
 	c := building(Options{})
 	c.retriesOf = ofItsOwn(8)

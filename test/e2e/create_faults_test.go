@@ -267,7 +267,7 @@ func TestCreateTwoRunsWithOneKey(t *testing.T) {
 // twoRuns runs the command twice at the same moment, with faults at the rate.
 func twoRuns(t *testing.T, rate float64) {
 	ns := harness.Namespace(t, single)
-	// Two 401 responses end an object, and so does one 404. Which POST meets a fault depends on the order of the runs.
+	// After two 401s, or a 404 about another object, a create fails. The order of the runs decides which POST meets them.
 	mix := &faultproxy.Mix{Seed: 1, Rate: rate, Of: faultproxy.FaultsBut("401", "another object's 404")}
 	var lists atomic.Int32 // neither run creates anything before both have listed
 	bothListed := make(chan struct{})

@@ -16,8 +16,8 @@ type Options struct {
 	PostGrace, Grace time.Duration
 	// Timeout limits each request. With 0, there is no limit.
 	Timeout time.Duration
-	// Before is called before each request, and before a pause if one comes first. refusal is the error of the
-	// last POST.
+	// Before is called once for each request: before the request, or before a pause that precedes it. refusal is the
+	// error of the last POST.
 	Before func(next Action, refusal error)
 }
 
