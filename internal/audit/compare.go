@@ -109,8 +109,7 @@ func (b *baseline) missed(key v1alpha1.PrefixRef) bool {
 // covers reports whether the earlier audit counted the objects of a name pool.
 func (b *baseline) covers(key v1alpha1.PrefixRef) bool {
 	scope := b.report.Scope
-	hole := v1alpha1.PrefixRef{Group: key.Group, Resource: key.Resource, Namespace: key.Namespace}
-	return b.types[key.GroupResource()] && !b.holes[hole] &&
+	return b.types[key.GroupResource()] && !b.missed(key) &&
 		(scope.AllNamespaces || key.Namespace == scope.Namespace || key.Namespace == "") &&
 		(len(scope.Prefixes) == 0 || slices.Contains(scope.Prefixes, key.Prefix))
 }

@@ -21,9 +21,8 @@
 // The objects of a list go to a [Visitor], which is committed when the list has been read to its
 // end. So every name pool that counts is complete, and no object counts twice. A list that fails
 // gives a [Skipped], and its visitor is never committed. Without faults the counts of one list
-// are consistent. If they can't be, because a continue token expired, its resource is
-// among [Summary].Inconsistent. Lists of different resources are never
-// of the same state.
+// are consistent. If they can't be, because a continue token expired, its resource is among
+// [Summary].Inconsistent. Lists of different resources are never of the same state.
 //
 // A type that is too big for one list is read namespace by namespace at the resourceVersion
 // of a first page. The number of objects must be that of the first page, or the type is read
