@@ -112,8 +112,8 @@ func TestSARIF(t *testing.T) {
 	}
 	// The schema uses draft 4, in which definitions have another name.
 	text = bytes.ReplaceAll(bytes.ReplaceAll(text, []byte(`"definitions"`), []byte(`"$defs"`)), []byte("#/definitions/"), []byte("#/$defs/"))
-	text = bytes.Replace(text, []byte(`"$schema": "http://json-schema.org/draft-04/schema#",`), nil, 1)
-	text = regexp.MustCompile(`(?m)^  "id": .*$`).ReplaceAll(text, nil)
+	text = bytes.Replace(text, []byte(`"$schema":"http://json-schema.org/draft-04/schema#",`), nil, 1)
+	text = regexp.MustCompile(`"id":"https:[^"]*",`).ReplaceAll(text, nil)
 	var described jsonschema.Schema
 	if err := json.Unmarshal(text, &described); err != nil {
 		t.Fatal(err)
