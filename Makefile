@@ -38,7 +38,7 @@ LIBRARY := $(GO) test -C pkg/once
 CONTROLLERS := pkg/once/oncecr examples/controller
 
 .DEFAULT_GOAL := help
-.PHONY: help build control-plane demo unit bare test test-plugin test-engines test-modules lab-test race cover conformance fuzz fuzz-targets lint docs schemas image clean
+.PHONY: help build control-plane demo unit near bare test test-plugin test-engines test-modules lab-test race cover conformance fuzz fuzz-targets lint lines generated docs schemas image clean
 
 # Measurements are in lab/Makefile, and releases in packaging/Makefile: make -f lab/Makefile help
 help: ## Show this help
@@ -56,6 +56,17 @@ demo: control-plane build ## Run a tour of the commands on a real kube-apiserver
 unit: ## Run the tests that need no control plane (seconds)
 	$(GO) test -short $(QUICK)
 	$(LIBRARY) -short ./...
+
+# NEAR are the packages that changed since BASE, and those that import them.
+BASE ?= HEAD
+NEAR  = { git diff --name-only $(BASE) -- '*.go'; git ls-files --others --exclude-standard '*.go'; } | xargs -rn1 dirname | sort -u | \
+	awk 'NR == FNR {changed["$(MODULE)/" $$1]; next} {for (i = 1; i <= NF; i++) if ($$i in changed) {print $$1; next}}' - \
+	<($(GO) list -f '{{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./pkg/... ./internal/... ./cmd/...)
+
+near: SHELL := bash
+near: ## Test the packages that changed since BASE= (HEAD), and their importers (seconds)
+	@packages=$$($(NEAR)); test -z "$$packages" || $(GO) test -short $$packages
+	@git diff --quiet $(BASE) -- pkg/once || $(LIBRARY) -short ./...
 
 bare: control-plane ## Run the quick tests, and the tests that run kubectl, with an empty home and almost no variables
 	.ci/bare $(GO) test -short -count=1 $(QUICK)
@@ -122,6 +133,14 @@ lint: ## Run the linters on the code, the scripts and the workflows
 	@command -v shellcheck > /dev/null || { echo "error: shellcheck is not installed. On Debian, run: apt-get install shellcheck" >&2; exit 1; }
 	git grep -lE '^#!/(usr/)?bin/(env )?(ba)?sh' -- ':!*.go' ':!*.md' | xargs shellcheck
 	$(GO) tool -modfile=tools/actionlint/go.mod actionlint # with shellcheck for the scripts in workflows
+
+# The linter needs minutes to compile. This needs none of it, so a long line is found at once.
+lines: ## Fail if Go code isn't formatted, or has lines over 120 columns (seconds)
+	@test -z "$$(gofmt -l $$(git ls-files '*.go') | tee /dev/stderr)"
+	@git ls-files '*.go' | grep -vE '_test\.go$$|^(test|lab)/' | xargs perl -CSD -ne 's/\t/    /g; $$long = print "$$ARGV: $$_" if length > 121; END {exit !!$$long}'
+
+generated: ## Fail if generated files are not those of the code, or pages are wrong
+	$(GO) test -short ./docs/... ./test/docs ./test/prose ./test/schema
 
 docs: ## Write the command reference and the pictures of recorded terminals
 	rm -rf docs/reference/commands
