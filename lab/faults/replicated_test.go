@@ -115,7 +115,7 @@ func (a *audits) through(t *testing.T, servers []*controlplane.Server, choose fu
 		t.Fatal(err)
 	}
 	return []string{
-		"--kubeconfig=" + filepath.Join(dir, "kubeconfig"), "--cache-dir=" + dir, "--chunk-size=20", "--request-timeout=2s",
+		"--kubeconfig=" + filepath.Join(dir, "kubeconfig"), "--cache-dir=" + dir, "--chunk-size=20", "--request-timeout=10s",
 	}
 }
 
@@ -191,7 +191,7 @@ func (a *audits) isFresh(t *testing.T) {
 func (a *audits) reportsFailure(t *testing.T) {
 	flags := a.through(t, a.cp.Servers, func(n int64) faultproxy.Fault {
 		if n < 2 {
-			return nil
+			return nil // the first page
 		}
 		return faultproxy.Respond(http.StatusBadGateway, nil, "Bad Gateway\n")
 	})

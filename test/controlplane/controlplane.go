@@ -22,7 +22,7 @@ import (
 )
 
 // readyTimeout bounds the start of a control plane, which takes about 4 s on an idle machine with two cores.
-const readyTimeout = 2 * time.Minute
+const readyTimeout = 5 * time.Minute
 
 // ControlPlane is a running etcd and kube-apiserver with RBAC, or several of each. Several control planes can run
 // side by side.

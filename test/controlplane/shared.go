@@ -8,8 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"k8s.io/client-go/util/cert"
 	"k8s.io/client-go/util/keyutil"
@@ -32,7 +35,8 @@ type shared struct {
 
 // Share starts all control planes of Shared. Processes with the variable attach to them. Its value is a directory, and
 // the same for each run in a working directory, so that go test can cache results. The caller removes it, and ends the
-// control planes, also after an error.
+// control planes, also after an error. It is an error if another
+// process shares control planes in the same working directory.
 func Share(ctx context.Context, log io.Writer) (dir string, planes map[string]*ControlPlane, err error) {
 	planes = map[string]*ControlPlane{}
 	working, err := os.Getwd()
@@ -40,6 +44,9 @@ func Share(ctx context.Context, log io.Writer) (dir string, planes map[string]*C
 		return "", planes, err
 	}
 	dir = filepath.Join(os.TempDir(), fmt.Sprintf("genname-shared-%x", sha256.Sum256([]byte(working))))
+	if err := unused(ctx, dir); err != nil {
+		return "", planes, err
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return dir, planes, err
 	}
@@ -54,6 +61,24 @@ func Share(ctx context.Context, log io.Writer) (dir string, planes map[string]*C
 		}
 	}
 	return dir, planes, os.Setenv(SharedVariable, dir)
+}
+
+// unused returns an error if a control plane of the directory responds. One of a process that was killed doesn't.
+func unused(ctx context.Context, dir string) error {
+	for name := range Shared {
+		var other shared
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || json.Unmarshal(content, &other) != nil {
+			continue
+		}
+		address := strings.TrimPrefix(other.URL, "https://")
+		conn, err := (&net.Dialer{Timeout: time.Minute}).DialContext(ctx, "tcp", address)
+		if err == nil {
+			_ = conn.Close()
+			return fmt.Errorf("the tests already run in this directory: %s uses the control plane at %s", dir, other.URL)
+		}
+	}
+	return nil
 }
 
 // share writes what attach reads. Its key can issue certificates for any user of the control plane.

@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -21,21 +19,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
-
-// seeded returns a random source with GENNAME_SEED, or with a fixed seed. So a check that blocks a
-// merge fails only because of the change. "make -f lab/Makefile chance" uses a new seed.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := uint64(1)
-	if text := os.Getenv("GENNAME_SEED"); text != "" {
-		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("GENNAME_SEED=%d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
 
 // chancePrefixes nest, share their first 58 bytes, and have the maximum length.
 var chancePrefixes = []string{
@@ -111,7 +94,7 @@ func (c chanceType) fill(t *testing.T, r *rand.Rand, namespaces []string, n int)
 // For any objects, an audit finds the same counts as an independent count. It audits one namespace and
 // all, with pages of any size, and as a user with few permissions.
 func TestAuditOfChance(t *testing.T) {
-	r := seeded(t)
+	r := rand.New(rand.NewPCG(harness.Seed(t), 0))
 	gadgets := customResource(t, retrying, "gadgets")
 	types := []chanceType{
 		{configMapResource, "ConfigMap"},

@@ -58,7 +58,7 @@ func (s *screen) before(text string, fault faultproxy.Fault) faultproxy.Fault {
 			next = fault(next)
 		}
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			for range 300 {
+			for range 3000 { // five minutes
 				if strings.Contains(s.String(), text) {
 					break
 				}
@@ -157,7 +157,7 @@ func TestAuditWatchResized(t *testing.T) {
 	shown := shownOn(terminal)
 	wait := func(what string, is func(frame string) bool) string {
 		t.Helper()
-		for range 300 {
+		for range 3000 { // five minutes
 			if frames, _ := shown.frames(); len(frames) > 0 && is(frames[len(frames)-1]) {
 				return frames[len(frames)-1]
 			}

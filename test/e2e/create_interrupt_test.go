@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -219,14 +220,16 @@ func TestSecondInterrupt(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	sent, over := make(chan struct{}), make(chan struct{})
 	defer close(over)
-	var posts atomic.Int32
+	var once sync.Once
+	var hangs atomic.Bool // from the first POST on, also the check of it, so that the run can't end by itself
 	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
-		if !harness.Creates(r) || posts.Add(1) > 1 {
+		if !harness.Creates(r) && !hangs.Load() {
 			return nil
 		}
+		hangs.Store(true)
 		return func(http.Handler) http.Handler {
 			return http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-				close(sent)
+				once.Do(func() { close(sent) })
 				<-over
 			})
 		}
@@ -235,8 +238,16 @@ func TestSecondInterrupt(t *testing.T) {
 	<-sent
 	p.signal(syscall.SIGINT)
 	p.prints(waiting)
-	time.Sleep(1100 * time.Millisecond) // a signal within a second belongs to the first
-	p.signal(syscall.SIGINT)
+	for again := time.NewTicker(200 * time.Millisecond); ; { // a signal within a second belongs to the first
+		select {
+		case <-again.C:
+			_ = p.cmd.Process.Signal(syscall.SIGINT) // fails if the process has ended
+			continue
+		case <-p.ended:
+			again.Stop()
+		}
+		break
+	}
 	p.ends(4)
 	p.prints(unknownOutcome(`configmap/demo-`+harness.Suffix+` -n `+ns, "interrupted") +
 		sum("interrupted again", 0, 0, 0, 1, 2) + sameAgain + `$`)

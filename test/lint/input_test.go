@@ -227,7 +227,7 @@ func TestFixes(t *testing.T) {
 	}
 }
 
-// A List with four times as many items takes about four times as long, and not sixteen times.
+// A List with four times as many items takes about four times the processor time, and not sixteen times.
 func TestListsAreLinear(t *testing.T) {
 	const count = 1500
 	item := "- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: a}\n  data: {text: " + strings.Repeat("x", 200) + "}\n"
@@ -235,18 +235,25 @@ func TestListsAreLinear(t *testing.T) {
 	tree(t, map[string]string{
 		"short.yaml": head + strings.Repeat(item, count), "long.yaml": head + strings.Repeat(item, 4*count),
 	})
+	processorTime := func() time.Duration {
+		var used syscall.Rusage
+		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+			t.Fatal(err)
+		}
+		return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	}
 	short, long := time.Hour, time.Hour
-	for range 20 { // another program can take the processor, so the shortest times count
+	for range 20 { // the garbage of earlier tests counts, too, so the shortest times are compared
 		for file, least := range map[string]*time.Duration{"short.yaml": &short, "long.yaml": &long} {
-			begin := time.Now()
+			begin := processorTime()
 			run(t, "", "-f", file)
-			*least = min(*least, time.Since(begin))
+			*least = min(*least, processorTime()-begin)
 		}
 		if long <= 10*short {
 			return
 		}
 	}
-	t.Errorf("%d items take %v, and four times as many %v", count, short, long)
+	t.Errorf("%d items take %v of processor time, and four times as many %v", count, short, long)
 }
 
 // A pipe in a directory is skipped. A pipe that is named as an argument can be interrupted.

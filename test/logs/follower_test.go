@@ -151,17 +151,19 @@ func TestContainers(t *testing.T) {
 func TestBrokenConnections(t *testing.T) {
 	ns, r, n := harness.Namespace(t, onNode(t).ControlPlane), newRecorder(), onNode(t)
 	f := follow(t, r, ns)
+	seed := harness.Seed(t)
 	var pods []*pod
 	var writers sync.WaitGroup
-	for range 4 {
+	for i := range uint64(4) {
+		random := rand.New(rand.NewPCG(seed, i))
 		p := newPod(t, ns, "j", "main")
 		pods = append(pods, p)
 		p.write("main", 0)
 		p.running("main", 0)
 		writers.Go(func() {
 			for i := range 100 {
-				p.write("main", 0, texts(fmt.Sprint("block ", i), 1+rand.IntN(40))...)
-				time.Sleep(time.Duration(rand.IntN(80)) * time.Millisecond)
+				p.write("main", 0, texts(fmt.Sprint("block ", i), 1+random.IntN(40))...)
+				time.Sleep(time.Duration(random.IntN(80)) * time.Millisecond)
 			}
 			p.done("main", 0)
 			p.ended("main", 0, 0)
@@ -171,8 +173,9 @@ func TestBrokenConnections(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var breaker sync.WaitGroup
 	breaker.Go(func() {
+		random := rand.New(rand.NewPCG(seed, 4))
 		for cuts := 0; ctx.Err() == nil; cuts++ {
-			time.Sleep(time.Duration(100+rand.IntN(400)) * time.Millisecond)
+			time.Sleep(time.Duration(100+random.IntN(400)) * time.Millisecond)
 			n.link.cut(cuts%5 == 4)
 		}
 		n.link.cut(false)

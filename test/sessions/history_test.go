@@ -154,7 +154,7 @@ func clusterWithHistory(t *testing.T) *controlplane.ControlPlane {
 		},
 		{
 			resource: "configmaps", kind: "ConfigMap", apiVersion: "v1", namespace: "payments", prefix: "session-state-",
-			count: 502, from: 7 * time.Minute, manager: "leaky-operator",
+			count: 502, from: 2 * time.Minute, manager: "leaky-operator",
 		},
 		{
 			resource: "configmaps", kind: "ConfigMap", apiVersion: "v1", namespace: "ci", count: 80, from: 10 * day, to: 2 * day,

@@ -198,7 +198,7 @@ func untilFinished(ctx context.Context, jobs batchv1client.JobInterface) (string
 // The response to the create of a Job is lost, and the Job finishes before the command finds it.
 func TestFinishedWithoutAResponse(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"--wait-timeout=30s"}, {"--wait-timeout=30s", "--idempotency-key=k"}} {
+	for _, args := range [][]string{{"--wait-timeout=10m"}, {"--wait-timeout=10m", "--idempotency-key=k"}} {
 		for pod, code := range map[string]int{succeeds: 0, fails: 5} {
 			ns := harness.Namespace(t, server)
 			jobs := harness.Clientset(t, server).BatchV1().Jobs(ns)
