@@ -93,8 +93,8 @@ func (c *Client) Create(ctx context.Context, n creation) (exactlyonce.Result, er
 	options := []exactlyonce.Option{
 		exactlyonce.WithNamespace(d.Namespace), exactlyonce.WithEvents(n.events), exactlyonce.WithSent(n.sent),
 	}
-	if d.Copies > 1 {
-		options = append(options, exactlyonce.WithTemplate(&d.Template))
+	if d.template != nil && n.id.String() != "" {
+		options = append(options, exactlyonce.WithEncoder(d.template.Encode))
 	}
 	if n.briefly {
 		options = append(options, exactlyonce.WithRetryTimeout(0))

@@ -69,14 +69,12 @@ type Document struct {
 	// Source is the place where the object was read, for errors.
 	Source string
 
-	// Template is the common part of its copies.
-	Template exactlyonce.Template
-
 	// Number is the position of the document in the input, from 1. Copies is the number of copies to
 	// create. The session sets both.
 	Number, Copies int
 
-	canCarryID bool // else the server refuses the object, or a webhook names it
+	template   *exactlyonce.Template // nil if there is only one copy
+	canCarryID bool                  // else the server refuses the object, or a webhook names it
 	generated  bool
 	byServer   bool // the server picks the name
 	refused    bool // a copy was refused for a reason that holds for all copies

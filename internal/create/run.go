@@ -188,6 +188,9 @@ func (s *Session) expect(d *Document) {
 	if d.generated {
 		d.Copies = s.config.Copies
 	}
+	if d.Copies > 1 {
+		d.template = exactlyonce.NewTemplate(d.Object)
+	}
 	s.inFlight.expect(d)
 }
 

@@ -83,17 +83,17 @@ func (c *Creator) Create(
 	if err := s.apply(options); err != nil {
 		return Result{}, err
 	}
-	r, err := c.newRequest(mapping, object, id, s)
+	o, err := c.prepare(mapping, object, id, s)
 	if err != nil {
 		return Result{}, err
 	}
-	return newOperation(r.wanted(), r, s).run(ctx)
+	return o.run(ctx)
 }
 
-// newRequest checks the arguments, and prepares a copy of the object.
-func (c *Creator) newRequest(
+// prepare checks the arguments. Without WithEncoder, prepare makes a copy of the object.
+func (c *Creator) prepare(
 	mapping *meta.RESTMapping, object *unstructured.Unstructured, id ID, s settings,
-) (*request, error) {
+) (*operation, error) {
 	if id == (ID{}) {
 		return nil, errors.New("the ID is empty: use NewID, Derived or Untracked")
 	}
@@ -113,32 +113,29 @@ func (c *Creator) newRequest(
 	if err != nil {
 		return nil, err
 	}
-	r := &request{
-		client: client, mapping: mapping, namespaced: namespaced, namespace: namespace, object: object, id: id,
-		parameters: s.parameters, brief: s.brief, posting: s.sent,
-	}
-	if s.template != nil && !id.untracked && object.GetName() == "" && !r.isIPAddress() {
-		r.template = s.template
-	} else {
-		r.stamp()
+	r := &request{client: client, mapping: mapping, namespaced: namespaced, namespace: namespace, id: id, settings: s}
+	if r.encode = s.encode; r.encode == nil {
+		object = r.stamped(object)
+		r.encode = encoderOf(object)
 	}
 	r.sent = findings.Sent{
 		GroupKind: object.GroupVersionKind().GroupKind(), Resource: mapping.Resource.Resource,
-		Prefix: r.object.GetGenerateName(), Fixed: r.object.GetName() != "", ID: id.Creation, Once: !id.repeated,
+		Prefix: object.GetGenerateName(), Fixed: object.GetName() != "", ID: id.Creation, Once: !id.repeated,
 	}
 	if namespaced {
 		r.sent.Namespace = namespace
 	}
-	return r, nil
+	return newOperation(wanted{object.GetName(), object.GetGenerateName(), id}, r, s), nil
 }
 
-// stamp replaces the object by a copy with the creation ID and the labels.
-func (r *request) stamp() {
-	r.object = r.object.DeepCopy()
-	if r.isIPAddress() && r.object.GetName() == "" {
-		r.object.SetName(r.object.GetGenerateName())
+// stamped returns a copy of the object with the creation ID and the labels.
+func (r *request) stamped(object *unstructured.Unstructured) *unstructured.Unstructured {
+	object = object.DeepCopy()
+	if r.isIPAddress() && object.GetName() == "" {
+		object.SetName(object.GetGenerateName())
 	}
-	r.id.prepare(r.object)
+	r.id.prepare(object)
+	return object
 }
 
 // isIPAddress reports whether the type is IPAddress. For this type, the server generates no name and uses the

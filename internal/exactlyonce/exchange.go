@@ -27,6 +27,9 @@ type exchange struct {
 	// audited is true if the response has an audit ID. kube-apiserver adds it to all responses, including those of
 	// other servers behind it.
 	audited bool
+	// keep is true if response is wanted. The body is complete if client-go could read it.
+	keep     bool
+	response *Response
 }
 
 type exchangeKey struct{}
@@ -123,6 +126,10 @@ func (x *exchange) admit() error {
 func (x *exchange) note(resp *http.Response) {
 	x.retryAfter = resendAfter(resp)
 	x.audited = resp.Header.Get("Audit-Id") != ""
+	if x.keep {
+		x.response = &Response{Status: resp.StatusCode, Header: resp.Header.Clone()}
+		resp.Body = keeping{resp.Body, x.response}
+	}
 	if resp.StatusCode >= http.StatusMultipleChoices && resp.StatusCode < http.StatusBadRequest {
 		x.trips.Store(0) // a redirect: the server did nothing, and the client follows it
 	}

@@ -24,6 +24,7 @@ const (
 type ID struct {
 	Derivation
 	names     string // seed of the names of NewID, which are independent of Creation
+	name      string // the only name, set by At
 	untracked bool   // the object has no creation ID
 	repeated  bool   // an earlier process might have sent an object with the ID
 }
@@ -66,12 +67,22 @@ func Derive(d Derivation) ID {
 // and the server generates its name. A lost response ends the create with ErrUnknown.
 func Untracked() ID { return ID{untracked: true} }
 
+// At returns the ID for another create of an object whose outcome is unknown under the name. The other create sends
+// only this name, and finds the object if it was stored. If the error is ErrTaken, the object wasn't stored.
+func (id ID) At(name string) ID {
+	id.name, id.repeated = name, true
+	return id
+}
+
 // String returns the creation ID. It is empty for Untracked.
 func (id ID) String() string { return id.Creation }
 
 // Name returns the name of an attempt (0, 1, …) for an object without a fixed name.
 func (id ID) Name(generateName string, attempt int) string {
-	if id.repeated {
+	switch {
+	case id.name != "":
+		return id.name
+	case id.repeated:
 		return id.Secret.Name(id.Creation, generateName)
 	}
 	return names.Candidate(generateName, id.names, uint32(attempt))

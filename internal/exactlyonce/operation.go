@@ -41,9 +41,10 @@ type operation struct {
 	server    server
 	wanted    wanted
 	config    protocol.Config
-	name      string   // the last name that was sent
-	response  response // the last response
-	rechecked bool     // there was a Recheck event
+	name      string    // the last name that was sent
+	response  response  // the last response
+	posted    *Response // the last response to a POST
+	rechecked bool      // there was a Recheck event
 }
 
 func newOperation(w wanted, to server, s settings) *operation {
@@ -53,7 +54,7 @@ func newOperation(w wanted, to server, s settings) *operation {
 	o := &operation{settings: s, server: to, wanted: w}
 	o.config = protocol.Config{
 		Name: o.candidate, Attempts: s.attempts, RetryTimeout: s.retryTimeout, Jitter: rand.Float64,
-		Fixed: w.fixed(), Tracked: w.tracked(), Reused: w.id.repeated,
+		Fixed: w.fixed(), Tracked: w.tracked(), Reused: w.id.repeated, Rechecks: s.rechecks,
 	}
 	o.name = o.candidate(0)
 	return o
@@ -73,6 +74,7 @@ func (o *operation) run(caller context.Context) (Result, error) {
 		switch r := request.(type) {
 		case protocol.Post:
 			o.name, o.response = r.Name, o.server.post(caller, ctx, r.Name)
+			o.posted = o.response.raw
 		case protocol.Get:
 			o.response = o.server.get(ctx, r.Name)
 		default:
@@ -83,11 +85,22 @@ func (o *operation) run(caller context.Context) (Result, error) {
 	done := protocol.Run(caller, protocol.New(o.config, time.Now()), exchange,
 		protocol.Options{PostGrace: Grace * 3 / 5, Grace: Grace, Before: o.report})
 	result, err := o.finish(done)
-	result.Name, result.Unverified = o.name, done.Unverified
+	result.Name, result.Unverified, result.Response = o.name, done.Unverified, o.decisive(done)
 	if err != nil {
 		return result, err
 	}
 	return result, nil
+}
+
+// decisive returns the response that decided the outcome, or nil.
+func (o *operation) decisive(d protocol.Done) *Response {
+	switch {
+	case d.Outcome == protocol.Unknown:
+		return nil
+	case d.Outcome == protocol.Failed && d.Last != protocol.Renamed:
+		return o.posted
+	}
+	return o.response.raw
 }
 
 // report sends an event before a retry. There is no event before the first request, before the first GET after a
@@ -140,6 +153,7 @@ type response struct {
 	protocol.Observation
 	// object is the object that the server stored (POST) or has (GET). object is nil if it isn't known.
 	object *unstructured.Unstructured
+	raw    *Response // nil without WithResponses, or if there was no response
 }
 
 // because returns a response without an object.

@@ -108,7 +108,7 @@ var stored = response{Observation: protocol.Observation{Finding: protocol.Stored
 func anothers() response {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetAnnotations(map[string]string{Annotation: "v1-another"})
-	return response{protocol.Observation{Finding: protocol.Foreign}, object}
+	return response{protocol.Observation{Finding: protocol.Foreign}, object, nil}
 }
 
 // Each history is a script of responses, and what Create makes of it: the outcome or the error, the time, the requests,
@@ -259,7 +259,7 @@ func found(key, value string) response {
 	if key == Annotation {
 		finding = protocol.Ours
 	}
-	return response{protocol.Observation{Finding: finding}, object}
+	return response{protocol.Observation{Finding: finding}, object, nil}
 }
 
 // Every annotation and label that is removed is reported, also of an object that is found.

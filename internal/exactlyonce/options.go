@@ -2,6 +2,7 @@ package exactlyonce
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
 	"time"
 
@@ -26,9 +27,12 @@ type settings struct {
 	attempts     int
 	retryTimeout time.Duration
 	namespace    string
-	parameters   url.Values // parameters of a POST
+	rechecks     []time.Duration
+	parameters   url.Values  // parameters of a POST
+	header       http.Header // of all requests
 	brief        bool
-	template     *Template
+	responses    bool
+	encode       Encoder
 	events       func(Event)
 	sent         func(name string)
 }
@@ -60,17 +64,30 @@ func WithNamespace(namespace string) Option { return func(s *settings) { s.names
 func WithCreateOptions(o metav1.CreateOptions) Option {
 	o.TypeMeta = metav1.TypeMeta{}
 	parameters, _ := queryparams.Convert(&o) // fails only for types that are no structs
-	return func(s *settings) { s.parameters = parameters }
+	return WithParameters(parameters)
 }
+
+// WithParameters sets the query parameters of the POST.
+func WithParameters(query url.Values) Option { return func(s *settings) { s.parameters = query } }
+
+// WithHeader sets headers of all requests. They replace those of the configuration, such as User-Agent and Accept.
+func WithHeader(header http.Header) Option { return func(s *settings) { s.header = header } }
 
 // WithBriefObjects makes Create decode only these fields of a stored object: apiVersion, kind, name, namespace,
 // uid, resourceVersion, generation, creationTimestamp, labels and annotations. Result.Object can lack the other
 // fields if there is no error, or with ErrRenamed. Decoding then takes a third of the time.
 func WithBriefObjects() Option { return func(s *settings) { s.brief = true } }
 
-// WithTemplate encodes the object once for all creates with t. Don't change the object after the first create with t.
-// WithTemplate is an option of Create, not of New.
-func WithTemplate(t *Template) Option { return func(s *settings) { s.template = t } }
+// WithEncoder encodes the object with f. Of the object itself, Create then uses only apiVersion, kind, name,
+// generateName and namespace. WithEncoder is an option of Create, not of New.
+func WithEncoder(f Encoder) Option { return func(s *settings) { s.encode = f } }
+
+// WithResponses sets Result.Response.
+func WithResponses() Option { return func(s *settings) { s.responses = true } }
+
+// WithoutRechecks makes Create trust a refusal if no POST was lost before. Create then reads the object at most once.
+// If a proxy repeats POSTs, a refused object can exist nevertheless.
+func WithoutRechecks() Option { return func(s *settings) { s.rechecks = []time.Duration{} } }
 
 // WithEvents calls f before every retry, in the goroutine that called Create.
 func WithEvents(f func(Event)) Option {

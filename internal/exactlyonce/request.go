@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
-	kjson "sigs.k8s.io/json"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
@@ -26,39 +25,33 @@ type request struct {
 	mapping    *meta.RESTMapping
 	namespaced bool
 	namespace  string
-	object     *unstructured.Unstructured
 	id         ID
-	template   *Template // nil if there is none; otherwise object is a copy
-	parameters url.Values
-	brief      bool         // set by WithBriefObjects
-	posting    func(string) // set by WithSent
+	encode     Encoder
+	settings   settings
 	sent       findings.Sent
-}
-
-func (r *request) wanted() wanted {
-	return wanted{name: r.object.GetName(), generateName: r.object.GetGenerateName(), id: r.id}
 }
 
 // post sends the object under name. post sends nothing after the end of until, even if the client's rate limiter or a
 // credential plugin delays the request.
 func (r *request) post(until, ctx context.Context, name string) response {
-	body, err := r.encode(name)
+	body, contentType, err := r.encode(r.id, name)
 	if err != nil {
 		return unsent(protocol.Rejected, err)
 	}
 	if err := r.throttle(until); err != nil {
 		return unsent(protocol.NotStored, err)
 	}
-	request := r.target(r.client.Post()).Throttle(nil).SetHeader("Content-Type", "application/json").Body(body)
-	for parameter, values := range r.parameters {
+	request := r.target(r.client.Post()).Throttle(nil).SetHeader("Content-Type", contentType).Body(body)
+	for parameter, values := range r.settings.parameters {
 		for _, value := range values {
 			request.Param(parameter, value)
 		}
 	}
-	x := exchange{until: until, posting: func() { r.posting(name) }}
+	x := exchange{until: until, posting: func() { r.settings.sent(name) }, keep: r.settings.responses}
 	result := request.Do(x.observe(ctx))
 	a := r.postResponse(ctx, result, &x, name)
-	a.Unsent = !x.sent() && result.Error() != nil && apistatus.Code(result.Error()) == 0 || r.parameters.Has("dryRun")
+	a.Unsent = !x.sent() && result.Error() != nil && apistatus.Code(result.Error()) == 0 ||
+		r.settings.parameters.Has("dryRun")
 	if a.Finding == protocol.Lost && a.Unsent { // dry run
 		a.Finding = protocol.NotStored
 	}
@@ -89,9 +82,10 @@ func unsent(f protocol.Finding, err error) response {
 // postResponse classifies the response to a POST. If a refusal names another object, postResponse reads that object.
 // If that object has our creation ID, a webhook has renamed the object.
 func (r *request) postResponse(ctx context.Context, result rest.Result, x *exchange, name string) (a response) {
+	a.raw = x.response
 	err := result.Error()
 	if err == nil {
-		return r.accept(result, name)
+		return r.accept(result, x, name)
 	}
 	var other string
 	a.Observation, other = r.sent.Refused(name, err, x.sent() || apistatus.Code(err) > 0)
@@ -103,26 +97,15 @@ func (r *request) postResponse(ctx context.Context, result rest.Result, x *excha
 	}
 	if found := r.get(ctx, other); found.object != nil && idOf(found.object) == r.id.Creation {
 		a.Finding, a.Other, a.Err = protocol.Renamed, false, apistatus.Explain(err, r.sent.Renamed(name))
-		a.object = found.object
+		a.object, a.raw = found.object, found.raw
 	}
 	return a
 }
 
-// encode returns the encoded object with the name. If name is empty, the object has its own name or none.
-func (r *request) encode(name string) ([]byte, error) {
-	if r.template != nil {
-		return r.template.encode(r.object, r.id, name)
-	}
-	if name != "" {
-		r.object.SetName(name)
-	}
-	return r.object.MarshalJSON()
-}
-
 // accept reads the body of a 2xx. If the object in it isn't ours, the response counts as lost.
-func (r *request) accept(result rest.Result, name string) response {
+func (r *request) accept(result rest.Result, x *exchange, name string) response {
 	read := decode
-	if r.brief {
+	if r.settings.brief {
 		read = decodeBriefly
 	}
 	object, err := objectOf(result, read)
@@ -131,13 +114,13 @@ func (r *request) accept(result rest.Result, name string) response {
 	}
 	kind := object.GroupVersionKind().GroupKind()
 	if r.id.untracked && kind != r.sent.GroupKind && respondsWith(object) {
-		return response{protocol.Observation{Finding: protocol.Stored}, object}
+		return response{protocol.Observation{Finding: protocol.Stored}, object, x.response}
 	}
 	seen := r.sent.Stored(name, kind, object)
 	if seen.Finding == protocol.Lost {
 		object = nil
 	}
-	return response{seen, object}
+	return response{seen, object, x.response}
 }
 
 // respondsWith reports whether an API can respond with this object to the create of another kind. The response to
@@ -160,7 +143,7 @@ func (r *request) get(ctx context.Context, name string) response {
 	if err := pathError(name); err != nil {
 		return because(protocol.Absent, err)
 	}
-	var x exchange
+	x := exchange{keep: r.settings.responses}
 	result := r.target(r.client.Get()).Name(name).Do(x.observe(ctx))
 	err := result.Error()
 	if err == nil {
@@ -172,7 +155,7 @@ func (r *request) get(ctx context.Context, name string) response {
 		if seen.Finding == protocol.Unread {
 			object = nil
 		}
-		return response{seen, object}
+		return response{seen, object, x.response}
 	}
 	a := response{Observation: r.sent.NotHeld(name, err, x.audited)}
 	if a.Finding == protocol.NoPermission {
@@ -184,9 +167,9 @@ func (r *request) get(ctx context.Context, name string) response {
 // now sends a SelfSubjectReview. The response has the server's time. Every user has the permission for it, and the
 // server doesn't store it. If the server doesn't serve it, the time is unknown.
 func (r *request) now(ctx context.Context) protocol.Observation {
-	result := r.client.Post().MaxRetries(0).
+	result := r.with(r.client.Post()).
 		AbsPath("/apis/authentication.k8s.io/v1/selfsubjectreviews").
-		SetHeader("Content-Type", "application/json").
+		SetHeader("Content-Type", runtime.ContentTypeJSON).
 		Body([]byte(`{"apiVersion":"authentication.k8s.io/v1","kind":"SelfSubjectReview"}`)).
 		Do(ctx)
 	if apistatus.RefusedForAll(result.Error()) {
@@ -203,67 +186,13 @@ func (r *request) now(ctx context.Context) protocol.Observation {
 }
 
 func (r *request) target(to *rest.Request) *rest.Request {
-	return to.MaxRetries(0).
-		NamespaceIfScoped(r.namespace, r.namespaced).
-		Resource(r.mapping.Resource.Resource)
+	return r.with(to).NamespaceIfScoped(r.namespace, r.namespaced).Resource(r.mapping.Resource.Resource)
 }
 
-// objectOf reads the object of a response.
-func objectOf(
-	result rest.Result, decode func([]byte) (*unstructured.Unstructured, error),
-) (*unstructured.Unstructured, error) {
-	body, err := result.Raw()
-	if err != nil {
-		return nil, err
+// with adds the settings of all requests.
+func (r *request) with(to *rest.Request) *rest.Request {
+	for key, values := range r.settings.header {
+		to.SetHeader(key, values...)
 	}
-	return decode(body)
-}
-
-// decode reads the object of a response.
-func decode(body []byte) (*unstructured.Unstructured, error) {
-	var object unstructured.Unstructured
-	if err := object.UnmarshalJSON(body); err != nil {
-		return nil, fmt.Errorf("the response can't be read: %w", err)
-	}
-	return &object, nil
-}
-
-// decodeBriefly reads only the fields of WithBriefObjects. If the body has anything unexpected, it calls decode.
-func decodeBriefly(body []byte) (*unstructured.Unstructured, error) {
-	var brief struct {
-		APIVersion string `json:"apiVersion"`
-		Kind       string `json:"kind"`
-		Metadata   struct {
-			Name              string         `json:"name"`
-			Namespace         string         `json:"namespace"`
-			UID               string         `json:"uid"`
-			ResourceVersion   string         `json:"resourceVersion"`
-			Generation        int64          `json:"generation"`
-			CreationTimestamp string         `json:"creationTimestamp"`
-			Labels            map[string]any `json:"labels"`
-			Annotations       map[string]any `json:"annotations"`
-		} `json:"metadata"`
-	}
-	err := kjson.UnmarshalCaseSensitivePreserveInts(body, &brief)
-	if err != nil || brief.Kind == "" || brief.Kind == "Status" { // a Status has no metadata but other fields
-		return decode(body)
-	}
-	got := brief.Metadata
-	metadata := map[string]any{"name": got.Name, "generation": got.Generation}
-	for field, value := range map[string]string{
-		"namespace": got.Namespace, "uid": got.UID, "resourceVersion": got.ResourceVersion,
-		"creationTimestamp": got.CreationTimestamp,
-	} {
-		if value != "" {
-			metadata[field] = value
-		}
-	}
-	for field, value := range map[string]map[string]any{"labels": got.Labels, "annotations": got.Annotations} {
-		if value != nil {
-			metadata[field] = value
-		}
-	}
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": brief.APIVersion, "kind": brief.Kind, "metadata": metadata,
-	}}, nil
+	return to.MaxRetries(0)
 }

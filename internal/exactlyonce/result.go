@@ -90,6 +90,10 @@ type Result struct {
 	// conflict, it then used another name, or the outcome is unknown. If a proxy repeated the POST, an object
 	// might exist that no output names.
 	Unverified bool
+	// Response is the response that decided the outcome: the response to the POST that stored the object or was
+	// refused, or to the GET that found the object. Response is nil without WithResponses, if the outcome is unknown,
+	// and if the last POST got no response.
+	Response *Response
 	// TimeOver reports that the time of WithRetryTimeout is over.
 	TimeOver bool
 }
