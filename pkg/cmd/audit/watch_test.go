@@ -49,7 +49,7 @@ func newRun(t *testing.T) *run {
 	o := newOptions(nil, genericiooptions.IOStreams{Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}})
 	o.addFlags(&cobra.Command{})
 	return &run{options: o, session: &scan.Session{
-		IOStreams: o.IOStreams, Progress: terminal.StartProgress(o.ErrOut), Prints: o.printFlags,
+		IOStreams: o.IOStreams, Voice: terminal.NewVoice(o.ErrOut), Prints: o.printFlags,
 		Patience: cluster.Patience{For: time.Minute},
 	}}
 }

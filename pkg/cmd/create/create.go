@@ -59,15 +59,15 @@ type options struct {
 
 	session   atomic.Pointer[create.Session] // nil before the first request
 	inputRead atomic.Bool                    // to the end
-	saying    sync.Mutex                     // guards stderr, and progress
-	progress  *terminal.Progress             // on a terminal that does not show the results themselves
-	silent    atomic.Bool                    // nothing is printed any more
-	failed    sync.Map                       // waited objects that have failed, and their lines until they are printed
+	voice     *terminal.Voice
+	failed    sync.Map // waited objects that have failed, and their lines until they are printed
 }
 
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{CreateOptions: kubectlcreate.NewCreateOptions(streams), conn: conn}
+	o := &options{
+		CreateOptions: kubectlcreate.NewCreateOptions(streams), conn: conn, voice: terminal.NewVoice(streams.ErrOut),
+	}
 	cmd := &cobra.Command{
 		Use:                   "create (-f FILENAME | --from=cronjob/NAME)",
 		DisableFlagsInUseLine: true,

@@ -51,7 +51,7 @@ func (o *options) addInput(ctx context.Context, b *resource.Builder) (*resource.
 		return nil, err
 	}
 	if o.flags.key != "" {
-		o.printLine(terminal.Warningf("the history limits of %s delete its finished Jobs, also those of --from. "+
+		o.voice.Line(terminal.Warningf("the history limits of %s delete its finished Jobs, also those of --from. "+
 			"If they have deleted the Job, a later run with this key creates it again.", o.flags.from))
 	}
 	return b.FilenameParam(false, &resource.FilenameOptions{}).Stream(bytes.NewReader(job), o.flags.from), nil

@@ -52,9 +52,7 @@ func (r *results) finish() error {
 	}
 	r.printNamespaces()
 	r.warnChanged()
-	if r.progress != nil {
-		r.progress.End()
-	}
+	r.voice.End()
 	if r.end.Incomplete && r.end.Unread {
 		r.errs = append(r.errs, placed{2*r.end.Documents + 1, create.ErrUnread})
 	}
@@ -62,6 +60,7 @@ func (r *results) finish() error {
 	for _, line := range lines {
 		r.printLine(line)
 	}
+	r.voice.Flush()
 	return err
 }
 

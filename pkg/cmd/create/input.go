@@ -187,7 +187,7 @@ func (in *input) warnOfPrefix(object *unstructured.Unstructured, mapping *meta.R
 		return
 	}
 	for _, found := range in.prefixes.Errors(object) {
-		in.options.printLine(terminal.Warningf("%s", fmt.Sprintf("%s: %s. To fix this, %s (lint rule %s).",
+		in.options.voice.Line(terminal.Warningf("%s", fmt.Sprintf("%s: %s. To fix this, %s (lint rule %s).",
 			reference.Name(mapping, object.GetGenerateName()), found.Message, found.Help, found.Rule.Name)))
 	}
 }

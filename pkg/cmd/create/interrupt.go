@@ -63,7 +63,7 @@ func (o *options) printInProgress() {
 		return
 	}
 	if unknown, stored := arguments(session.InFlight()); len(unknown)+len(stored) > 0 {
-		o.printInTime(fmt.Sprintf("Interrupted. Waiting up to %s for the responses of these creates. To stop now, "+
+		o.voice.LineWithin(maxPrinting, fmt.Sprintf("Interrupted. Waiting up to %s for the responses of these creates. To stop now, "+
 			"interrupt again:\n%s", maxStopping, "  "+strings.Join(append(unknown, stored...), "\n  ")))
 	}
 }
@@ -92,8 +92,8 @@ func (o *options) giveUp(why string) error {
 		e.Incomplete = e.Unread && o.flags.key != ""
 	}
 	failures, failed := o.failures()
-	o.printInTime(strings.Join(append(failures, e.lastLines(all)...), "\n"))
-	o.silence()
+	o.voice.LineWithin(maxPrinting, strings.Join(append(failures, e.lastLines(all)...), "\n"))
+	o.voice.Silence()
 	switch {
 	case e.Unknown > 0:
 		return &exitcode.Error{Code: exitcode.Unknown}
@@ -126,34 +126,5 @@ func (e *ending) lastLines(all []create.Sent) (lines []string) {
 	}
 	return append(lines, e.closing()...)
 }
-
-// printInTime writes lines on stderr, and does not wait long for a reader.
-func (o *options) printInTime(text string) {
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
-		o.printLine(text)
-	}()
-	select {
-	case <-written:
-	case <-time.After(maxPrinting):
-	}
-}
-
-// printLine prints lines on stderr.
-func (o *options) printLine(text string) {
-	o.saying.Lock()
-	defer o.saying.Unlock()
-	switch {
-	case o.silent.Load():
-	case o.progress != nil:
-		o.progress.Line(text)
-	default:
-		fmt.Fprintln(o.ErrOut, text)
-	}
-}
-
-// silence drops all further lines.
-func (o *options) silence() { o.silent.Store(true) }
 
 func capitalized(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -6,10 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	kubectlcreate "k8s.io/kubectl/pkg/cmd/create"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
@@ -50,14 +48,14 @@ func TestGiveUp(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, lines(want...))
 		}
 	}
-	o := &options{CreateOptions: kubectlcreate.NewCreateOptions(genericiooptions.IOStreams{ErrOut: &stderr})}
+	o := optionsWith(genericiooptions.IOStreams{ErrOut: &stderr})
 	session := create.New(t.Context(), &create.Client{}, create.Config{}, func(create.Event) {})
 	defer session.End()
 	o.session.Store(session)
 	o.DryRunStrategy = cmdutil.DryRunServer // it needs no advice
 	err := o.giveUp("interrupted again")
 	printed := stderr.String()
-	o.printLine("later")
+	o.voice.Line("later")
 	var exit *exitcode.Error
 	if want := sum("interrupted again", 0, 0, 0, 0, 0) + ". The rest of the input was not read.\n"; printed != want {
 		t.Errorf("%q, want %q", printed, want)
@@ -67,31 +65,11 @@ func TestGiveUp(t *testing.T) {
 	}
 }
 
-// printLine doesn't block if stderr has no reader.
-func TestPrintInTime(t *testing.T) {
-	block := make(blocked)
-	defer close(block)
-	o := &options{CreateOptions: kubectlcreate.NewCreateOptions(genericiooptions.IOStreams{ErrOut: block})}
-	began := time.Now()
-	o.printInTime("a line")
-	if took := time.Since(began); took < maxPrinting {
-		t.Errorf("it took %s", took)
-	}
-}
-
-type blocked chan struct{}
-
-func (b blocked) Write(p []byte) (int, error) {
-	<-b
-	return len(p), nil
-}
-
 // giveUp reports an object that has failed, even if the reader of the output or of the logs has kept its line back. The
 // failure goes before the interrupt.
 func TestGiveUpAfterAFailure(t *testing.T) {
 	for _, printed := range []bool{false, true} {
 		r, stderr := waitingFor("a", "b")
-		r.progress = nil
 		r.waiting.logs = &logStreams{}
 		failed := wait.Ended{Object: aJob("b"), Outcome: wait.Failed, Status: finished.Status{State: finished.Succeeded}}
 		for event := range r.events(slices.Values([]wait.Event{wait.Ended{Object: aJob("a"), Outcome: wait.Succeeded}, failed})) {

@@ -16,12 +16,10 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
-	kubectlcreate "k8s.io/kubectl/pkg/cmd/create"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/pods"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
 // waitingFor returns results that wait for Jobs, and their stderr.
@@ -29,10 +27,9 @@ func waitingFor(jobs ...string) (*results, *bytes.Buffer) {
 	var errOut bytes.Buffer
 	streams := genericiooptions.IOStreams{Out: &bytes.Buffer{}, ErrOut: &errOut}
 	r := &results{
-		options: &options{CreateOptions: kubectlcreate.NewCreateOptions(streams)}, ctx: context.Background(),
+		options: optionsWith(streams), ctx: context.Background(),
 		warned: map[string]bool{},
 	}
-	r.progress = terminal.StartProgress(&errOut)
 	r.waiting = waiting{
 		ended: map[wait.Outcome]int{}, suspended: map[wait.Object]bool{}, began: time.Now(),
 		why: podReasons{last: map[apitypes.UID]pods.Reason{}, ended: map[apitypes.UID]bool{}},

@@ -76,10 +76,8 @@ func (o *options) newResults(ctx context.Context, stop context.CancelCauseFunc) 
 		options: o, ctx: ctx, stop: stop, printer: o.newPrinter(),
 		printed: map[reason]bool{}, warned: map[string]bool{}, namespaces: map[string]bool{},
 	}
-	if !terminal.IsTerminal(o.Out) {
-		o.saying.Lock()
-		o.progress = terminal.StartProgress(o.ErrOut)
-		o.saying.Unlock()
+	if !terminal.IsTerminal(o.Out) { // a terminal shows the results themselves
+		o.voice.ShowProgress()
 	}
 	return r
 }
@@ -100,8 +98,8 @@ func (r *results) take(event create.Event) {
 	case create.Problem:
 		r.problem(e)
 	}
-	if r.progress != nil {
-		r.progress.SetText(counts(r.totals()))
+	if r.voice.ShowsProgress() {
+		r.voice.SetText(counts(r.totals()))
 	}
 }
 
@@ -173,10 +171,8 @@ func nameIn(err error) string {
 // search takes long.
 func (r *results) searching(e create.Searching) {
 	text := fmt.Sprintf("searching for objects of this key: %d of %s read", e.Done, humanize.Count(e.Places, "list"))
-	if r.progress != nil {
-		r.progress.SetText(text)
-	}
-	if e.Late && (r.progress == nil || !terminal.IsTerminal(r.ErrOut)) {
+	r.voice.SetText(text)
+	if e.Late && !r.voice.ShowsProgress() {
 		r.printLine(text)
 	}
 }

@@ -97,6 +97,10 @@ type fate struct {
 	interrupt bool                       // before the end
 }
 
+func optionsWith(streams genericiooptions.IOStreams) *options {
+	return &options{CreateOptions: kubectlcreate.NewCreateOptions(streams), voice: terminal.NewVoice(streams.ErrOut)}
+}
+
 // see feeds the events of a run with these flags to results, as Run does. see returns the result of Execute.
 func see(t *testing.T, args string, f fate, events []create.Event) run {
 	t.Helper()
@@ -106,7 +110,8 @@ func see(t *testing.T, args string, f fate, events []create.Event) run {
 		out.Writer = f.stdout
 	}
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: &stderr}
-	o := &options{CreateOptions: kubectlcreate.NewCreateOptions(streams), namespace: "prod"}
+	o := optionsWith(streams)
+	o.namespace = "prod"
 	cmd := &cobra.Command{Use: "create"}
 	o.addKubectlFlags(cmd)
 	o.flags.addTo(cmd)
@@ -313,7 +318,7 @@ func TestUnexpectedObjectsAreCounted(t *testing.T) {
 // A run that fails keeps its error lines, but not the documents. An input of creates that would be
 // repeated may have a million documents.
 func TestResultsKeepNoDocuments(t *testing.T) {
-	r := &results{options: &options{}, printed: map[reason]bool{}}
+	r := &results{options: optionsWith(genericiooptions.IOStreams{}), printed: map[reason]bool{}}
 	kept := func() weak.Pointer[create.Document] {
 		d := demo()
 		r.take(failed(d, tooMuch))

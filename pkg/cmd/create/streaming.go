@@ -98,8 +98,6 @@ type logStreams struct {
 	follower *logs.Follower
 	escapes  bool // stderr is a terminal
 	later    []func()
-	messages chan<- string // lines to print; nil ends printing
-	printed  chan struct{} // closed when all of them are
 
 	mu    sync.Mutex
 	names bool           // lines have the name of their container
@@ -120,25 +118,17 @@ func (r *results) streamLogs() {
 		Client: r.waiting.why.client, Streams: r.flags.logRequests, RetryTimeout: r.flags.retryTimeout,
 		Line: l.line, Event: l.event,
 	}, r.waiting.why.sources)
-	messages, out := queue[string]()
-	l.messages, l.printed = messages, make(chan struct{})
-	go func() {
-		defer close(l.printed)
-		for text := range out {
-			r.options.printLine(text)
-		}
-	}()
 	r.waiting.logs = l
 }
 
 // printLine prints lines on stderr. While logs are printed, it doesn't wait for the reader of stderr. The wait and
 // the results on stdout continue without that reader.
 func (r *results) printLine(text string) {
-	if l := r.waiting.logs; l != nil && l.messages != nil {
-		l.messages <- text
+	if r.waiting.logs != nil {
+		r.voice.Queue(text)
 		return
 	}
-	r.options.printLine(text)
+	r.voice.Line(text)
 }
 
 // drain waits for the last lines, and then prints what has to follow them. unfinished are the objects that run on.
@@ -147,9 +137,6 @@ func (l *logStreams) drain(unfinished []apitypes.UID) {
 		return
 	}
 	l.follower.Drain(unfinished...)
-	close(l.messages)
-	<-l.printed
-	l.messages = nil
 	for _, do := range l.later {
 		do()
 	}
@@ -173,7 +160,7 @@ func (l *logStreams) line(c logs.Container, text []byte) {
 	if l.named(c) {
 		line = "[" + c.String() + "] " + line
 	}
-	l.options.printLine(line)
+	l.options.voice.Line(line)
 }
 
 // named reports whether a line has the name of its container before it. This is so as soon as there are several
@@ -192,17 +179,17 @@ func (l *logStreams) named(c logs.Container) bool {
 func (l *logStreams) event(event logs.Event) {
 	switch e := event.(type) {
 	case logs.Gap:
-		l.options.printLine(terminal.Warningf(
+		l.options.voice.Line(terminal.Warningf(
 			"lines of %s may be missing %s (%s)", e.Container, period(e.From, e.To), e.Reason))
 	case logs.Restart:
-		l.options.printLine(terminal.Sprintf("%s ended %s and was restarted.", e.Container, exitOf(e.Ended)))
+		l.options.voice.Line(terminal.Sprintf("%s ended %s and was restarted.", e.Container, exitOf(e.Ended)))
 	case logs.Waiters:
-		l.options.printLine(terminal.Sprintf("The logs of %s follow when other containers end (--max-log-requests=%d).",
+		l.options.voice.Line(terminal.Sprintf("The logs of %s follow when other containers end (--max-log-requests=%d).",
 			some(e.Pods), l.options.flags.logRequests))
 	case logs.Failure:
 		l.failure(e)
 	case logs.Unlisted:
-		l.options.printLine(terminal.Warningf("logs of Pods in %s may be missing, because the Pods can't be listed: %v",
+		l.options.voice.Line(terminal.Warningf("logs of Pods in %s may be missing, because the Pods can't be listed: %v",
 			e.Namespace, e.Err))
 	}
 }
@@ -248,7 +235,7 @@ func (l *logStreams) failure(e logs.Failure) {
 			lines = append(lines, l.tail(e.Tail[s.Name])...)
 		}
 	}
-	l.options.printLine(strings.Join(lines, "\n"))
+	l.options.voice.Line(strings.Join(lines, "\n"))
 }
 
 // tail returns the last lines of a container, if lines of others can be between them.

@@ -117,7 +117,8 @@ func (r *results) wait() error {
 	if err := r.waiting.start(config); err != nil {
 		return err
 	}
-	r.showProgress()
+	r.voice.ShowProgress()
+	r.voice.SetText(r.waiting.progress())
 	r.streamLogs()
 	r.takeAll(r.events(wait.Run(r.ctx, wait.Config{
 		Client: client, For: condition, Whole: r.showsWhole(),
@@ -199,19 +200,8 @@ func (r *results) takeAll(events <-chan wait.Event) {
 			}
 		case <-second.C:
 		}
-		r.progress.SetText(w.progress())
+		r.voice.SetText(w.progress())
 	}
-}
-
-// showProgress starts the line with the counts.
-func (r *results) showProgress() {
-	r.saying.Lock()
-	if r.progress != nil {
-		r.progress.End()
-	}
-	r.progress = terminal.StartProgress(r.ErrOut)
-	r.saying.Unlock()
-	r.progress.SetText(r.waiting.progress())
 }
 
 // takeWait handles one event of the wait.
@@ -302,8 +292,8 @@ func (r *results) printFinal(e wait.Ended) {
 	}
 	delete(r.waiting.whole, e.Object)
 	if terminal.IsTerminal(r.Out) { // the line with the counts must not be in between
-		r.progress.End()
-		defer r.showProgress()
+		r.voice.End()
+		defer r.voice.ShowProgress()
 	}
 	r.printWhole(e.Object, e.Final)
 }

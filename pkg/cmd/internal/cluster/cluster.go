@@ -253,13 +253,13 @@ func (c *Cluster) unavailable(known []census.Skipped) []census.Skipped {
 }
 
 // ShowScan returns a function that prints the progress of a scan.
-func ShowScan(progress *terminal.Progress) func(census.Progress) {
+func ShowScan(voice *terminal.Voice) func(census.Progress) {
 	return func(at census.Progress) {
 		types, objects := humanize.Count(at.Types, "type"), humanize.Count(at.Objects, "object")
 		if at.Objects == 0 {
-			progress.SetText(fmt.Sprintf("%d of %s, %s", at.Done, types, objects))
+			voice.SetText(fmt.Sprintf("%d of %s, %s", at.Done, types, objects))
 			return
 		}
-		progress.SetText(fmt.Sprintf("%d of %s, %s: %s", at.Done, types, objects, at.Current.GroupResource()))
+		voice.SetText(fmt.Sprintf("%d of %s, %s: %s", at.Done, types, objects, at.Current.GroupResource()))
 	}
 }

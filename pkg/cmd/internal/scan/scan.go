@@ -82,7 +82,7 @@ func (f *Flags) Validate() error {
 // progress.
 type Session struct {
 	*cluster.Cluster
-	*terminal.Progress
+	*terminal.Voice
 	genericiooptions.IOStreams
 
 	Prints   *output.Flags
@@ -108,7 +108,9 @@ func (f *Flags) Open(
 
 // Offline returns a session that reaches no cluster. The caller calls End.
 func Offline(streams genericiooptions.IOStreams, prints *output.Flags) *Session {
-	return &Session{IOStreams: streams, Progress: terminal.StartProgress(streams.ErrOut), Prints: prints}
+	voice := terminal.NewVoice(streams.ErrOut)
+	voice.ShowProgress()
+	return &Session{IOStreams: streams, Voice: voice, Prints: prints}
 }
 
 // Resources returns the types of cluster.Resources. The error about an unknown type suggests a similar type.
@@ -123,7 +125,7 @@ func (s *Session) Resources(
 func (s *Session) Scanner() *census.Scanner {
 	return &census.Scanner{
 		Config: s.Config, Version: s.ListsLike(), RetryTimeout: s.Patience.For,
-		Absent: s.Patience.Report, Progress: cluster.ShowScan(s.Progress),
+		Absent: s.Patience.Report, Progress: cluster.ShowScan(s.Voice),
 	}
 }
 

@@ -54,28 +54,29 @@ func TestWrapped(t *testing.T) {
 func TestProgressInAPipe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
-		p := StartProgress(&out)
-		p.SetText("1 of 2")
+		v := NewVoice(&out)
+		v.ShowProgress()
+		v.SetText("1 of 2")
 		time.Sleep(time.Minute)
-		p.Line("Warning: slow")
+		v.Line("Warning: slow")
 		time.Sleep(time.Minute)
-		p.End()
-		p.End()
+		v.End()
+		v.End()
 		if out.String() != "Warning: slow\n" {
 			t.Errorf("%q", out.String())
 		}
 	})
 }
 
-// guarded fails the test if a progress writes without its lock.
+// guarded fails the test if a voice writes without its lock.
 type guarded struct {
 	t *testing.T
-	p *Progress
+	v *Voice
 }
 
 func (g guarded) Write(text []byte) (int, error) {
-	if g.p.mu.TryLock() {
-		g.p.mu.Unlock()
+	if g.v.mu.TryLock() {
+		g.v.mu.Unlock()
 		g.t.Errorf("%q was written without the lock", text)
 	}
 	return len(text), nil
@@ -84,13 +85,62 @@ func (g guarded) Write(text []byte) (int, error) {
 // Another goroutine can write a line while the progress is shown and erased.
 func TestProgressLocksTheTerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := StartProgress(io.Discard)
-		p.out = guarded{t, p}
-		p.stopped.Go(p.show)
+		v := NewVoice(nil)
+		v.out = guarded{t, v}
+		v.SetText("1 of 2")
+		v.show()
 		time.Sleep(time.Minute)
-		p.Line("Warning: slow")
-		p.End()
+		v.Line("Warning: slow")
+		v.End()
 	})
+}
+
+// blocked is a writer without a reader, until it is closed.
+type blocked chan struct{}
+
+func (b blocked) Write(p []byte) (int, error) {
+	<-b
+	return len(p), nil
+}
+
+// If stderr has no reader, neither LineWithin nor Queue blocks, and nothing is written after Silence.
+func TestVoiceWithoutAReader(t *testing.T) {
+	var written strings.Builder
+	block := make(blocked)
+	v := NewVoice(io.MultiWriter(block, &written))
+	began := time.Now()
+	v.Queue("first")
+	for v.mu.TryLock() { // until the queue writes
+		v.mu.Unlock()
+		time.Sleep(time.Millisecond)
+	}
+	v.Queue("second")
+	v.LineWithin(100*time.Millisecond, "third")
+	if took := time.Since(began); took < 100*time.Millisecond {
+		t.Errorf("it took %s", took)
+	}
+	v.Silence()
+	close(block)
+	v.Flush()
+	v.Line("fourth")
+	if written.String() != "first\n" {
+		t.Errorf("%q", written.String())
+	}
+}
+
+// Lines of the queue keep their order, and Flush waits for them.
+func TestVoiceQueue(t *testing.T) {
+	var written strings.Builder
+	v := NewVoice(&written)
+	for _, text := range []string{"a", "b", "c"} {
+		v.Queue(text)
+	}
+	v.Flush()
+	v.Queue("d")
+	v.Flush()
+	if written.String() != "a\nb\nc\nd\n" {
+		t.Errorf("%q", written.String())
+	}
 }
 
 // IsTerminal and Width find the terminal behind a CheckedWriter.
@@ -131,14 +181,15 @@ func testProgressOnATerminal(t *testing.T, columns uint16, width int) {
 	if err := pty.Setsize(tty, &pty.Winsize{Rows: 40, Cols: columns}); err != nil {
 		t.Fatal(err)
 	}
-	p := StartProgress(tty)
-	p.SetText("1 of\n2 \x1b[31m")
+	v := NewVoice(tty)
+	v.ShowProgress()
+	v.SetText("1 of\n2 \x1b[31m")
 	text, blank := "\r1 of 2 \\u001b[31m"+strings.Repeat(" ", width-17), "\r"+strings.Repeat(" ", width)
 	if got := read(t, ptmx, len(text)); got != text {
 		t.Errorf("%q, want %q", got, text)
 	}
-	p.Line("Warning: slow")
-	p.End()
+	v.Line("Warning: slow")
+	v.End()
 	_ = tty.Close()
 	rest, _ := io.ReadAll(ptmx) // ends with an error, because the other end is closed
 	got := strings.ReplaceAll(string(rest), text, "")

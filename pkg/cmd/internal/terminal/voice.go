@@ -2,89 +2,153 @@ package terminal
 
 import (
 	"fmt"
-	"regexp"
-	"strings"
-	"unicode"
-
-	"github.com/mitchellh/go-wordwrap"
-
-	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
 )
 
-// Printable returns text from a cluster in a form that is safe for a terminal. Printable replaces control characters
-// by their code, except line breaks and tabs. Printable also disables commands for a CI system.
-func Printable(text string) string {
-	return escape(text, "\n\t")
+const (
+	progressAfter = time.Second
+	progressEvery = 200 * time.Millisecond
+	// progressWidth is the maximum width of the line. progressWidth leaves the last of 80 columns free, so that no
+	// terminal begins another line.
+	progressWidth = 79
+)
+
+// Voice is the only writer of a command's stderr. It writes permanent lines, and on a terminal a line of progress below
+// them. Any goroutine can write. ShowProgress, End, Queue and Flush belong to one goroutine.
+type Voice struct {
+	out io.Writer
+
+	// Without a lock, because the reader of stderr can keep the holder of mu waiting.
+	text   atomic.Pointer[string]
+	silent atomic.Bool
+
+	mu    sync.Mutex // guards shown, and the order of writes
+	shown bool
+
+	ended   chan struct{} // closed to erase the progress; nil if none is shown
+	stopped sync.WaitGroup
+
+	waiting sync.Mutex // guards queue
+	queue   []string   // with the line that is being written
+	queued  sync.WaitGroup
 }
 
-// OneLine returns printable text without line breaks.
-func OneLine(text string) string { return Escaped(strings.Join(strings.Fields(text), " ")) }
+// NewVoice returns the writer of stderr.
+func NewVoice(out io.Writer) *Voice { return &Voice{out: out} }
 
-// Escaped is Printable for text in one line. Escaped also escapes line breaks.
-func Escaped(text string) string { return escape(text, "") }
+// Line writes a permanent line above the progress, and waits for the reader of stderr.
+func (v *Voice) Line(text string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.silent.Load() {
+		return
+	}
+	v.erase()
+	fmt.Fprintln(v.out, text)
+}
 
-func escape(text, keep string) string {
-	var out strings.Builder
-	for _, r := range text {
-		if unicode.IsPrint(r) || strings.ContainsRune(keep, r) {
-			out.WriteRune(r)
-		} else {
-			fmt.Fprintf(&out, `\u%04x`, r)
+// LineWithin is Line, but doesn't wait longer than limit.
+func (v *Voice) LineWithin(limit time.Duration, text string) {
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		v.Line(text)
+	}()
+	select {
+	case <-written:
+	case <-time.After(limit):
+	}
+}
+
+// Queue writes a line after the earlier lines of the queue, and doesn't wait.
+func (v *Voice) Queue(text string) {
+	v.waiting.Lock()
+	defer v.waiting.Unlock()
+	if v.queue = append(v.queue, text); len(v.queue) == 1 {
+		v.queued.Go(v.writeQueue)
+	}
+}
+
+func (v *Voice) writeQueue() {
+	for first, more := v.queue[0], true; more; {
+		v.Line(first)
+		v.waiting.Lock()
+		v.queue = v.queue[1:]
+		if more = len(v.queue) > 0; more {
+			first = v.queue[0]
+		}
+		v.waiting.Unlock()
+	}
+}
+
+// Flush waits until the lines of the queue are written.
+func (v *Voice) Flush() { v.queued.Wait() }
+
+// Silence drops all further lines, also those that wait for the reader.
+func (v *Voice) Silence() { v.silent.Store(true) }
+
+// ShowProgress begins to show the text of SetText after a second, if stderr is a terminal.
+func (v *Voice) ShowProgress() {
+	v.End()
+	v.SetText("")
+	if IsTerminal(v.out) {
+		v.show()
+	}
+}
+
+func (v *Voice) show() {
+	ended := make(chan struct{})
+	v.ended = ended
+	v.stopped.Go(func() { v.refresh(ended) })
+}
+
+// ShowsProgress reports whether a terminal shows the text of SetText.
+func (v *Voice) ShowsProgress() bool { return v.ended != nil }
+
+// SetText sets the text of the progress.
+func (v *Voice) SetText(text string) { v.text.Store(&text) }
+
+// End erases the progress, so that it doesn't stand before text that is written later.
+func (v *Voice) End() {
+	if v.ended != nil {
+		close(v.ended)
+		v.ended = nil
+	}
+	v.stopped.Wait()
+}
+
+// refresh writes the text again and again, until the end.
+func (v *Voice) refresh(ended <-chan struct{}) {
+	for wait := progressAfter; ; wait = progressEvery {
+		select {
+		case <-ended:
+			v.mu.Lock()
+			defer v.mu.Unlock()
+			v.erase()
+			v.shown = false
+			return
+		case <-time.After(wait):
+			v.mu.Lock()
+			v.rewrite(*v.text.Load())
+			v.shown = true
+			v.mu.Unlock()
 		}
 	}
-	return inert(out.String())
 }
 
-// atStart finds the beginning of a line with a workflow command.
-var atStart = regexp.MustCompile(`(?m)^([ \t]*)::`)
-
-// inert disables the commands in a text that a CI system would execute. These are "::COMMAND" at the beginning of a
-// line, and commands such as "##[COMMAND]" anywhere in a line.
-func inert(text string) string {
-	text = reference.RunnerCommand.ReplaceAllString(text, `\u0023#$1`)
-	if strings.Contains(text, "::") {
-		text = atStart.ReplaceAllString(text, `$1\u003a:`)
+// erase erases the progress if it is shown. The caller holds mu.
+func (v *Voice) erase() {
+	if v.shown {
+		v.rewrite("")
+		fmt.Fprint(v.out, "\r")
 	}
-	return text
 }
 
-// Sprintf formats a message of a command. Sprintf escapes values that can have text from a cluster, so only the
-// format has line breaks.
-func Sprintf(format string, args ...any) string {
-	safe := make([]any, len(args))
-	for i, arg := range args {
-		switch value := arg.(type) {
-		case string:
-			safe[i] = OneLine(value)
-		case error, fmt.Stringer:
-			safe[i] = OneLine(fmt.Sprint(value))
-		default:
-			safe[i] = arg
-		}
-	}
-	return fmt.Sprintf(format, safe...)
+// rewrite fills the line with text.
+func (v *Voice) rewrite(text string) {
+	width := min(progressWidth, Width(v.out)-1)
+	fmt.Fprintf(v.out, "\r%-*.*s", width, width, OneLine(text))
 }
-
-// lineWidth is the width of a terminal that doesn't report its own, and of Wrapped's lines.
-const lineWidth = 80
-
-// Wrapped returns text with line breaks, so that it fits a terminal.
-func Wrapped(text string) string { return wordwrap.WrapString(text, lineWidth) }
-
-// The rules of output, for all commands:
-//
-//   - Results go to stdout, and nothing else does. Lines for people go to stderr, through Progress.Line.
-//   - A line about the result begins with a capital letter and ends with a full stop. Warningf and Errorf
-//     make the lines that begin with "Warning: " and "error: ". Those have no full stop.
-//   - A command to run is a line of its own, from Hint.
-//   - A format is a text of ours. All values are escaped, because they can come from a cluster.
-//   - Progress.SetText sets a line that only a terminal shows, after a second. The next line erases it.
-
-// Warningf returns the line of a warning: the event, its cause, and the effect on the result.
-func Warningf(format string, args ...any) string { return "Warning: " + Sprintf(format, args...) }
-
-// Errorf returns the line of an error that isn't the error of the command.
-func Errorf(format string, args ...any) string { return "error: " + Sprintf(format, args...) }
-
-// Hint returns the line of a command to run. Hint quotes the words for a shell.
-func Hint(words ...string) string { return "  " + reference.Words(words...) }

@@ -1,0 +1,90 @@
+package terminal
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/mitchellh/go-wordwrap"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+)
+
+// Printable returns text from a cluster in a form that is safe for a terminal. Printable replaces control characters
+// by their code, except line breaks and tabs. Printable also disables commands for a CI system.
+func Printable(text string) string {
+	return escape(text, "\n\t")
+}
+
+// OneLine returns printable text without line breaks.
+func OneLine(text string) string { return Escaped(strings.Join(strings.Fields(text), " ")) }
+
+// Escaped is Printable for text in one line. Escaped also escapes line breaks.
+func Escaped(text string) string { return escape(text, "") }
+
+func escape(text, keep string) string {
+	var out strings.Builder
+	for _, r := range text {
+		if unicode.IsPrint(r) || strings.ContainsRune(keep, r) {
+			out.WriteRune(r)
+		} else {
+			fmt.Fprintf(&out, `\u%04x`, r)
+		}
+	}
+	return inert(out.String())
+}
+
+// atStart finds the beginning of a line with a workflow command.
+var atStart = regexp.MustCompile(`(?m)^([ \t]*)::`)
+
+// inert disables the commands in a text that a CI system would execute. These are "::COMMAND" at the beginning of a
+// line, and commands such as "##[COMMAND]" anywhere in a line.
+func inert(text string) string {
+	text = reference.RunnerCommand.ReplaceAllString(text, `\u0023#$1`)
+	if strings.Contains(text, "::") {
+		text = atStart.ReplaceAllString(text, `$1\u003a:`)
+	}
+	return text
+}
+
+// Sprintf formats a message of a command. Sprintf escapes values that can have text from a cluster, so only the
+// format has line breaks.
+func Sprintf(format string, args ...any) string {
+	safe := make([]any, len(args))
+	for i, arg := range args {
+		switch value := arg.(type) {
+		case string:
+			safe[i] = OneLine(value)
+		case error, fmt.Stringer:
+			safe[i] = OneLine(fmt.Sprint(value))
+		default:
+			safe[i] = arg
+		}
+	}
+	return fmt.Sprintf(format, safe...)
+}
+
+// lineWidth is the width of a terminal that doesn't report its own, and of Wrapped's lines.
+const lineWidth = 80
+
+// Wrapped returns text with line breaks, so that it fits a terminal.
+func Wrapped(text string) string { return wordwrap.WrapString(text, lineWidth) }
+
+// The rules of output, for all commands:
+//
+//   - Results go to stdout, and nothing else does. Lines for people go to stderr, through Voice.Line.
+//   - A line about the result begins with a capital letter and ends with a full stop. Warningf and Errorf
+//     make the lines that begin with "Warning: " and "error: ". Those have no full stop.
+//   - A command to run is a line of its own, from Hint.
+//   - A format is a text of ours. All values are escaped, because they can come from a cluster.
+//   - Voice.SetText sets a line that only a terminal shows, after a second. The next line erases it.
+
+// Warningf returns the line of a warning: the event, its cause, and the effect on the result.
+func Warningf(format string, args ...any) string { return "Warning: " + Sprintf(format, args...) }
+
+// Errorf returns the line of an error that isn't the error of the command.
+func Errorf(format string, args ...any) string { return "error: " + Sprintf(format, args...) }
+
+// Hint returns the line of a command to run. Hint quotes the words for a shell.
+func Hint(words ...string) string { return "  " + reference.Words(words...) }
