@@ -62,8 +62,8 @@ func exchangeOf(req *http.Request) *exchange {
 }
 
 var (
-	// errSentAgain ends a POST that the transport of the configuration sends a second time.
-	errSentAgain = errors.New("the configuration's transport sends requests again by itself")
+	// errSentAgain ends a POST that the transport of the configuration sends a second time, or that is redirected.
+	errSentAgain = errors.New("the server redirects the request, or the configuration's transport sends requests again")
 	// errTooLate ends a POST that reaches the connection only after an interrupt.
 	errTooLate = errors.New("not sent: interrupted before")
 )
@@ -129,9 +129,6 @@ func (x *exchange) note(resp *http.Response) {
 	if x.keep {
 		x.response = &Response{Status: resp.StatusCode, Header: resp.Header.Clone()}
 		resp.Body = keeping{resp.Body, x.response}
-	}
-	if resp.StatusCode >= http.StatusMultipleChoices && resp.StatusCode < http.StatusBadRequest {
-		x.trips.Store(0) // a redirect: the server did nothing, and the client follows it
 	}
 }
 

@@ -142,7 +142,8 @@ func (o *operation) exchange(ctx context.Context, request protocol.Action) proto
 
 func (o *operation) post(ctx context.Context) protocol.Observation {
 	sent := o.object.DeepCopyObject()
-	if err := o.client.Create(ctx, sent); err != nil {
+	ctx, route := observe(ctx)
+	if err := route.end(ctx, true, o.client.Create(ctx, sent)); err != nil {
 		return o.refused(err)
 	}
 	return o.accept(sent)
@@ -186,7 +187,8 @@ func (o *operation) refused(err error) protocol.Observation {
 func (o *operation) get(ctx context.Context) protocol.Observation {
 	object := reflect.New(reflect.TypeOf(o.object).Elem()).Interface().(runtime.Object)
 	object.GetObjectKind().SetGroupVersionKind(o.object.GetObjectKind().GroupVersionKind())
-	if err := o.client.Get(ctx, o.place.Namespace, o.name, object); err != nil {
+	ctx, route := observe(ctx)
+	if err := route.end(ctx, false, o.client.Get(ctx, o.place.Namespace, o.name, object)); err != nil {
 		return o.sent().NotHeld(o.name, err, false)
 	}
 	got, err := meta.Accessor(object)

@@ -94,6 +94,8 @@ func responses() []testCase {
 		{name: "proxy sends the POST twice", setup: faults("create", SendTwice), runs: once(settled)},
 		{name: "proxy's page after the object was stored", setup: faults("create", AfterStore(Respond(502, "text/html", "<html>bad gateway</html>"))), runs: once(settled)},
 		{name: "200 of a proxy, nothing stored", setup: faults("create", Respond(200, "text/html", "<html>log in</html>")), runs: once(settled)},
+		{name: "307 with Location", setup: faults("create", redirect(http.StatusTemporaryRedirect)), runs: once(settled)},
+		{name: "308 with Location after the object was stored", setup: faults("create", AfterStore(redirect(http.StatusPermanentRedirect))), runs: once(settled)},
 		{name: "201 about another object", setup: faults("create", AfterStore(other)), runs: once(settled)},
 		{name: "proxy's 404 on the GET", setup: all(faults("create", DropResponse), faults("get", notFound)), runs: once(settled)},
 		{name: "throttled", setup: faults("create", TooManyRequests(2), TooManyRequests(0)), runs: once(done), pause: 2 * time.Second},
@@ -107,6 +109,17 @@ func responses() []testCase {
 		{name: "first copy lost, quota refuses the second", setup: faults("create", DropResponse, QuotaExceeded), runs: once(settled)},
 		{name: "quota refuses the second copy, the first is stored 2 s later", setup: faults("create", StoreLate(2*time.Second, QuotaExceeded)), runs: once(settled)},
 		{name: "response lost, no permission to get", setup: all(faults("create", DropResponse), always("get", Forbidden)), runs: once(lost)},
+	}
+}
+
+// redirect responds with a Location where every POST succeeds and stores nothing.
+func redirect(code int) Fault {
+	return func(r *Request) (*http.Response, error) {
+		resp, err := Respond(code, "text/plain", "")(r)
+		if err == nil {
+			resp.Header.Set("Location", elsewhere+"api/v1/namespaces/default/configmaps")
+		}
+		return resp, err
 	}
 }
 

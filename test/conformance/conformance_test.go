@@ -197,6 +197,7 @@ func TestWrongVariants(t *testing.T) {
 		},
 		{"a refusal of another object counts", "client.py", "if not known and status != 404 and not admission:", "if False:", "refusal of another object"},
 		{"Retry-After is ignored", "client.py", "max(response.retry_after, min(", "max(0, min(", "throttled"},
+		{"a 307 is followed", "transport.py", "retries=False, redirect=False", "retries=3", "307 with Location"},
 		{"the digest has the apiVersion", "derive.py", `("apiVersion", "kind", "status")`, `("kind", "status")`, "no fault"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

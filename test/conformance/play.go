@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -82,7 +84,10 @@ func (p *player) play() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.cleanUp()) }()
-	server := httptest.NewServer(p.server)
+	routes := http.NewServeMux()
+	routes.Handle("/", p.server)
+	routes.Handle(elsewhere, http.StripPrefix(strings.TrimSuffix(elsewhere, "/"), http.HandlerFunc(pretend)))
+	server := httptest.NewServer(routes)
 	defer server.Close()
 	if err := p.writeKubeconfig(server.URL); err != nil {
 		return err
@@ -98,6 +103,20 @@ func (p *player) play() (err error) {
 	p.server.Land()
 	p.check(claims)
 	return nil
+}
+
+// elsewhere is the path below which redirects lead.
+const elsewhere = "/elsewhere/"
+
+// pretend stores nothing, and responds to a POST with the object in it.
+func pretend(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusCreated)
+	_, _ = io.Copy(w, r.Body) // fails if the client is gone
 }
 
 // cleanUp removes the objects of the case. cleanUp returns the first error of a request of the run itself.

@@ -8,12 +8,11 @@ import time
 from dataclasses import dataclass
 from typing import Any, Dict, Optional, Sequence
 
-import urllib3
 from kubernetes.client import ApiClient
-from kubernetes.client.exceptions import ApiException
 
 from . import derive
 from .derive import DIGEST_ANNOTATION, ID_ANNOTATION, Object
+from .transport import send
 
 BY_ETCD = ("etcdserver: request is too large", "etcdserver: mvcc: database space exceeded",
            "rpc error: code = ResourceExhausted desc = trying to send message larger than max (")
@@ -241,19 +240,6 @@ class _Create:
     def request(self, method: str, path: str, body: Optional[Object] = None) -> _Response:
         """Sends one request, and returns its response, whatever it is."""
         limit = min(30.0, max(5.0, self.deadline - time.monotonic()))
-        try:
-            raw = self.client.call_api(path, method, header_params={"Accept": "application/json"}, body=body,
-                                       auth_settings=["BearerToken"], _preload_content=False,
-                                       _return_http_data_only=True, _request_timeout=(limit, limit))
-            status, headers, data = raw.status, raw.headers, raw.data
-        except ApiException as error:
-            status, headers, data = error.status or 0, error.headers or {}, error.body
-        except urllib3.exceptions.HTTPError as error:
-            never = isinstance(getattr(error, "reason", error), urllib3.exceptions.NewConnectionError)
-            return _Response(0, {}, text=str(error), sent=not never)
-        try:
-            decoded = json.loads(data or "null")
-        except ValueError:
-            decoded = None
-        after = str(headers.get("Retry-After", ""))
-        return _Response(status, decoded if isinstance(decoded, dict) else {}, int(after) if after.isdigit() else 0)
+        response = send(self.client, method, path, body, limit)
+        decoded = response.body if isinstance(response.body, dict) else {}
+        return _Response(response.status, decoded, response.retry_after, response.text, response.sent)

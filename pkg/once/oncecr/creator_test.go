@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -201,5 +203,30 @@ func TestReadsWithReader(t *testing.T) {
 	}
 	if n := len(other.Requests()); n != 3 {
 		t.Errorf("%d requests of the reader", n)
+	}
+}
+
+// A POST that is redirected to another server never gets there, so that server can't report an object.
+func TestRedirect(t *testing.T) {
+	unexpected, server := oncetest.NewServer(), oncetest.NewServer()
+	other := httptest.NewServer(unexpected)
+	defer other.Close()
+	listening := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			http.Redirect(w, r, other.URL+r.URL.Path, http.StatusTemporaryRedirect)
+			return
+		}
+		server.ServeHTTP(w, r)
+	}))
+	defer listening.Close()
+	config := server.Config()
+	config.Host, config.Transport, config.BearerToken = listening.URL, nil, "secret"
+	c, err := client.New(config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := oncecr.New(c, c).Create(t.Context(), configMap("a"), once.NewID())
+	if !errors.Is(err, once.ErrUnknown) || len(unexpected.Requests()) != 0 {
+		t.Errorf("%+v, %v; the other server received %v", result, err, unexpected.Requests())
 	}
 }

@@ -1,6 +1,6 @@
 // Package connection has kubectl's connection flags, and makes the configuration of all clients from them. The
 // configuration sets a time limit for each request, the user's policy for credential plugins, and kubectl's
-// headers. The package itself sends no request.
+// headers. It sends requests to no other server. The package itself sends no request.
 package connection
 
 import (
@@ -107,6 +107,7 @@ func (c *Connection) configure(config *rest.Config) *rest.Config {
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { // KEP-859, as kubectl
 		return &genericclioptions.CommandHeaderRoundTripper{Delegate: rt, Headers: c.headers.Headers}
 	})
+	config.Wrap(ofServer(config))
 	return config
 }
 

@@ -60,7 +60,7 @@ func TestUninterruptedRequestsHaveADeadline(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			req := httptest.NewRequest(http.MethodPost, "/api/v1/namespaces/a/configmaps", nil)
+			req := httptest.NewRequest(http.MethodPost, "https://server/api/v1/namespaces/a/configmaps", nil)
 			resp, err := transport.RoundTrip(req)
 			if err == nil {
 				_ = resp.Body.Close()
