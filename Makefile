@@ -132,7 +132,7 @@ lint: ## Run the linters on the code, the scripts and the workflows
 	@for module in $(MODULES); do echo "go vet in $$module"; $(GO) vet -C $$module ./... || exit 1; done
 	@command -v shellcheck > /dev/null || { echo "error: shellcheck is not installed. On Debian, run: apt-get install shellcheck" >&2; exit 1; }
 	git grep -lE '^#!/(usr/)?bin/(env )?(ba)?sh' -- ':!*.go' ':!*.md' | xargs shellcheck
-	$(GO) tool -modfile=tools/actionlint/go.mod actionlint # with shellcheck for the scripts in workflows
+	$(GO) tool -modfile=tools/small/go.mod actionlint # with shellcheck for the scripts in workflows
 
 # The linter needs minutes to compile. This needs none of it, so a long line is found at once.
 lines: ## Fail if Go code isn't formatted, or has lines over 120 columns (seconds)

@@ -121,8 +121,6 @@ var servers = []server{
 	{"v1.30.14", "on", 8, []controlplane.Option{gateOn}},
 	{"v1.31.0", "on by default", 8, nil},
 	{"v1.31.0", "off", 1, []controlplane.Option{gateOff}},
-	{"v1.33.13", "locked on", 8, nil},
-	{"v1.33.13", emulatedGate, 1, emulatesOff},
 	{"v1.34.4", "locked on", 8, nil},
 	{"v1.34.4", emulatedGate, 1, emulatesOff},
 	{"v1.37.1", "gone", 8, nil},

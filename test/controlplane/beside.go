@@ -98,7 +98,7 @@ func (cp *ControlPlane) StartControllers(ctx context.Context, log io.Writer, nam
 const LogNode = "logs"
 
 // kubelet is not built by Build, because few tests need it.
-var kubelet = program{name: "kubelet", module: "kubelet", pkg: ".", takes: "10 seconds"}
+var kubelet = program{name: "kubelet", module: "kubectl", pkg: "./kubelet", takes: "10 seconds"}
 
 // StartKubelet runs a program that serves the log files of dir, and registers it as the kubelet of LogNode. It is
 // reached through the address that proxy returns, which forwards to the program's address. Stop ends it.

@@ -28,7 +28,7 @@ const (
 
 // ServerVersions are the kube-apiservers that Build can build, oldest first. They differ in the reaction to a
 // conflict, or in how they read lists.
-var ServerVersions = []string{"v1.30.14", "v1.31.0", "v1.33.13", ServerVersion, NewestServerVersion}
+var ServerVersions = []string{"v1.30.14", "v1.31.0", ServerVersion, NewestServerVersion}
 
 // KubectlVersions are the kubectls that Build can build, oldest first. One is a minor version older than the plugin's
 // libraries, and one has their version. No newer one has been released.
@@ -62,7 +62,7 @@ var (
 // at returns the program in another version.
 func (p program) at(version string) program {
 	if p.version != version {
-		p.version, p.pins = version, filepath.Join("..", "versions", p.name, version)
+		p.version, p.pins = version, filepath.Join("..", "versions", p.module, version)
 	}
 	return p
 }

@@ -268,7 +268,7 @@ func TestAuditLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jq := `jq() { go -C ` + root + ` tool -modfile=tools/jq/go.mod gojq "${@:1:2}" ` + path + "; }\n"
+	jq := `jq() { go -C ` + root + ` tool -modfile=tools/small/go.mod gojq "${@:1:2}" ` + path + "; }\n"
 	find := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", jq+recipe)
 	var stderr strings.Builder // go tool prints there what it downloads
 	find.Stderr = &stderr

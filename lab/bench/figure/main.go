@@ -1,6 +1,6 @@
 // Command figure draws the figures of docs/internals/kep-4420.md: the chance of a failure for 0 to 8 retries.
 //
-//	go run . ../../../docs/figures
+//	go run -C lab/bench ./figure ../../docs/figures
 package main
 
 import (
