@@ -4,9 +4,11 @@ package finished
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -14,12 +16,12 @@ import (
 // State is the progress of an object.
 type State string
 
-// The states. Failed and Succeeded are final, because no controller of the table changes them
-// again.
+// The states. All but Running are final, because no controller of the table changes them again.
 const (
 	Running   State = "running" // also not started yet, or suspended
 	Succeeded State = "succeeded"
 	Failed    State = "failed"
+	Ended     State = "ended" // the status doesn't show with which result
 )
 
 // Status is the progress of an object, and the reason for its end.
@@ -38,12 +40,69 @@ type Status struct {
 }
 
 // Done reports whether the object has finished.
-func (s Status) Done() bool { return s.State == Succeeded || s.State == Failed }
+func (s Status) Done() bool { return s.State != "" && s.State != Running }
+
+// Class tells whether something of an object can still run.
+type Class int
+
+// The classes.
+const (
+	Unknown  Class = iota // objects of the kind can run, and their status doesn't show it
+	Finishes              // the status shows whether an object has finished
+	Inert                 // nothing of an object runs
+)
+
+// ClassOf returns the class of a kind.
+func ClassOf(kind schema.GroupKind) Class {
+	switch {
+	case Knows(kind):
+		return Finishes
+	case inert[kind]:
+		return Inert
+	}
+	return Unknown
+}
+
+// ClassOfResource returns the class of a resource, such as jobs.batch. It needs no discovery, because all kinds of the
+// table have a regular plural.
+func ClassOfResource(resource schema.GroupResource) Class { return classes[resource] }
+
+var classes = func() map[schema.GroupResource]Class {
+	all := map[schema.GroupResource]Class{}
+	for kind := range table {
+		all[resourceOf(kind)] = Finishes
+	}
+	for kind := range inert {
+		all[resourceOf(kind)] = Inert
+	}
+	return all
+}()
+
+func resourceOf(kind schema.GroupKind) schema.GroupResource {
+	plural, _ := meta.UnsafeGuessKindToResource(kind.WithVersion(""))
+	return plural.GroupResource()
+}
 
 // Knows reports whether the table has a kind.
 func Knows(kind schema.GroupKind) bool {
 	_, known := table[kind]
 	return known
+}
+
+// Kinds returns the kinds of the table as kubectl names them, such as TaskRun.tekton.dev, in order.
+func Kinds() []string {
+	var all []string
+	for kind := range table {
+		all = append(all, kind.String())
+	}
+	slices.Sort(all)
+	return all
+}
+
+// ShowsResult reports whether the status of a finished object shows whether it has succeeded.
+func ShowsResult(kind schema.GroupKind) bool {
+	of := table[kind]
+	return slices.Contains(slices.Collect(maps.Values(of.phases)), Succeeded) || len(of.conditions) > 0
 }
 
 // SuspendField returns the path of the field that suspends objects of a kind, or nil if there is none.
@@ -78,7 +137,8 @@ func (k kind) byPhase(object *unstructured.Unstructured) Status {
 	}
 	beside := func(field string) string { return text(object.Object, append(slices.Clone(parent), field)...) }
 	return Status{
-		State: state, Word: phase, Reason: beside("reason"), Message: beside("message"), Ended: k.ended(object.Object),
+		State: state, Word: phase, Reason: beside("reason"), Message: beside(cmp.Or(k.message, "message")),
+		Ended: k.ended(object.Object),
 	}
 }
 

@@ -343,6 +343,138 @@ apiVersion: actions.github.com/v1alpha1
 kind: EphemeralRunner
 status: {phase: Failed, reason: TooManyPodFailures, message: Pod has failed to start more than 5 times}
 `, Status{State: Failed, Word: "Failed", Reason: "TooManyPodFailures", Message: "Pod has failed to start more than 5 times"}},
+	// kubeflow/training-operator at 078ec30f, pkg/controller.v1/pytorch/pytorchjob_controller_test.go and
+	// pkg/controller.v1/tensorflow/status_test.go.
+	{"a PyTorchJob that runs", `
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+status:
+  conditions:
+  - {type: Created, status: "True", reason: PyTorchJobCreated, message: PyTorchJob fit is created.}
+  - {type: Running, status: "True", reason: PyTorchJobRunning, message: PyTorchJob fit is running.}
+  replicaStatuses: {Master: {active: 1}}
+`, Status{State: Running}},
+	{"a PyTorchJob that is suspended", `
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+spec: {runPolicy: {suspend: true}}
+status:
+  conditions:
+  - {type: Running, status: "False", reason: PyTorchJobSuspended, message: PyTorchJob fit is suspended.}
+  - {type: Suspended, status: "True", reason: PyTorchJobSuspended, message: PyTorchJob fit is suspended.}
+`, Status{State: Running, Suspended: true}},
+	{"a PyTorchJob that starts again", `
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+status: {conditions: [{type: Restarting, status: "True", reason: PyTorchJobRestarting}]}
+`, Status{State: Running}},
+	{"a PyTorchJob that has succeeded", `
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+status:
+  completionTime: "2026-11-22T10:00:03Z"
+  conditions:
+  - {type: Running, status: "False", reason: PyTorchJobRunning}
+  - {type: Succeeded, status: "True", reason: PyTorchJobSucceeded, message: PyTorchJob fit is successfully completed.}
+`, Status{State: Succeeded, Word: "Succeeded", Reason: "PyTorchJobSucceeded", Message: "PyTorchJob fit is successfully completed.", Ended: ended(3)}},
+	{"a PyTorchJob that has failed", `
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+status:
+  completionTime: "2026-11-22T10:00:04Z"
+  conditions:
+  - {type: Running, status: "False", reason: PyTorchJobRunning}
+  - {type: Failed, status: "True", reason: PyTorchJobFailed, message: PyTorchJob fit is failed because 1 Worker replica(s) failed.}
+`, Status{State: Failed, Word: "Failed", Reason: "PyTorchJobFailed", Message: "PyTorchJob fit is failed because 1 Worker replica(s) failed.", Ended: ended(4)}},
+	// kubeflow/spark-operator at 38082f33, internal/controller/sparkapplication/controller_test.go.
+	{"a SparkApplication that is new", `{apiVersion: sparkoperator.k8s.io/v1beta2, kind: SparkApplication}`, Status{State: Running}},
+	{"a SparkApplication that could not be submitted, and is submitted again", `
+apiVersion: sparkoperator.k8s.io/v1beta2
+kind: SparkApplication
+status: {applicationState: {state: SUBMISSION_FAILED, errorMessage: no route}, terminationTime: null}
+`, Status{State: Running}},
+	{"a SparkApplication whose end leads to another run", `
+apiVersion: sparkoperator.k8s.io/v1beta2
+kind: SparkApplication
+status: {applicationState: {state: SUCCEEDING}, terminationTime: "2026-11-22T10:00:03Z"}
+`, Status{State: Running}},
+	{"a SparkApplication that is suspended", `
+apiVersion: sparkoperator.k8s.io/v1beta2
+kind: SparkApplication
+spec: {suspend: true}
+status: {applicationState: {state: SUSPENDED}}
+`, Status{State: Running, Suspended: true}},
+	{"a SparkApplication that has completed", `
+apiVersion: sparkoperator.k8s.io/v1beta2
+kind: SparkApplication
+status: {applicationState: {state: COMPLETED}, terminationTime: "2026-11-22T10:00:03Z"}
+`, Status{State: Succeeded, Word: "COMPLETED", Ended: ended(3)}},
+	{"a SparkApplication that has failed", `
+apiVersion: sparkoperator.k8s.io/v1beta2
+kind: SparkApplication
+spec: {suspend: true}
+status: {applicationState: {state: FAILED, errorMessage: driver container failed}, terminationTime: "2026-11-22T10:00:03Z"}
+`, Status{State: Failed, Word: "FAILED", Message: "driver container failed", Ended: ended(3)}},
+	// argoproj/argo-rollouts at 9f8d111d, analysis/analysis_test.go.
+	{"an AnalysisRun that runs", `
+apiVersion: argoproj.io/v1alpha1
+kind: AnalysisRun
+status: {phase: Running, metricResults: [{name: latency, phase: Failed}]}
+`, Status{State: Running}},
+	{"an AnalysisRun that was successful", `
+apiVersion: argoproj.io/v1alpha1
+kind: AnalysisRun
+status: {phase: Successful, completedAt: "2026-11-22T10:00:03Z"}
+`, Status{State: Succeeded, Word: "Successful", Ended: ended(3)}},
+	{"an AnalysisRun that has failed", `
+apiVersion: argoproj.io/v1alpha1
+kind: AnalysisRun
+status: {phase: Failed, message: Metric "latency" assessed Failed due to failed (1) > failureLimit (0)}
+`, Status{State: Failed, Word: "Failed", Message: `Metric "latency" assessed Failed due to failed (1) > failureLimit (0)`}},
+	{"an AnalysisRun without a result", `{apiVersion: argoproj.io/v1alpha1, kind: AnalysisRun, status: {phase: Inconclusive}}`, Status{State: Failed, Word: "Inconclusive"}},
+	{"an AnalysisRun with an error", `{apiVersion: argoproj.io/v1alpha1, kind: AnalysisRun, status: {phase: Error}}`, Status{State: Failed, Word: "Error"}},
+	// vmware-tanzu/velero at d30d389b, pkg/controller/backup_controller_test.go, backup_finalizer_controller_test.go,
+	// backup_operations_controller_test.go, and restore_controller_test.go.
+	{"a Backup that is finalized", `{apiVersion: velero.io/v1, kind: Backup, status: {phase: FinalizingPartiallyFailed}}`, Status{State: Running}},
+	{"a Backup that waits for plugins", `{apiVersion: velero.io/v1, kind: Backup, status: {phase: WaitingForPluginOperations}}`, Status{State: Running}},
+	{"a Backup that has completed", `
+apiVersion: velero.io/v1
+kind: Backup
+status: {phase: Completed, completionTimestamp: "2026-11-22T10:00:03Z"}
+`, Status{State: Succeeded, Word: "Completed", Ended: ended(3)}},
+	{"a Backup that has failed", `
+apiVersion: velero.io/v1
+kind: Backup
+status: {phase: Failed, failureReason: backup already exists in object storage, completionTimestamp: "2026-11-22T10:00:03Z"}
+`, Status{State: Failed, Word: "Failed", Message: "backup already exists in object storage", Ended: ended(3)}},
+	{"a Backup that is invalid", `{apiVersion: velero.io/v1, kind: Backup, status: {phase: FailedValidation}}`, Status{State: Failed, Word: "FailedValidation"}},
+	{"a Restore in progress", `{apiVersion: velero.io/v1, kind: Restore, status: {phase: InProgress}}`, Status{State: Running}},
+	{"a Restore that has completed", `{apiVersion: velero.io/v1, kind: Restore, status: {phase: Completed}}`, Status{State: Succeeded, Word: "Completed"}},
+	{"a Restore that has failed in part", `{apiVersion: velero.io/v1, kind: Restore, status: {phase: PartiallyFailed, errors: 1}}`, Status{State: Failed, Word: "PartiallyFailed"}},
+	// grafana/k6-operator at e2c9571a, e2e/basic-testrun-1/test.js, e2e/basic-testrun-4/test.js, and
+	// e2e/error-stage/test.js. The stage stopped leads to finished (internal/controller/testrun_controller.go).
+	{"a TestRun that has started", `{apiVersion: k6.io/v1alpha1, kind: TestRun, status: {stage: started}}`, Status{State: Running}},
+	{"a TestRun that has stopped", `{apiVersion: k6.io/v1alpha1, kind: TestRun, status: {stage: stopped}}`, Status{State: Running}},
+	{"a TestRun that has finished", `{apiVersion: k6.io/v1alpha1, kind: TestRun, status: {stage: finished}}`, Status{State: Ended, Word: "finished"}},
+	{"a TestRun with an error", `{apiVersion: k6.io/v1alpha1, kind: TestRun, status: {stage: error}}`, Status{State: Failed, Word: "error"}},
+	// openshift/openshift-controller-manager at 26d20fea, pkg/build/controller/build/build_controller_test.go.
+	{"a Build that runs", `{apiVersion: build.openshift.io/v1, kind: Build, status: {phase: Running}}`, Status{State: Running}},
+	{"a Build that is to be canceled", `{apiVersion: build.openshift.io/v1, kind: Build, status: {phase: Running, cancelled: true}}`, Status{State: Running}},
+	{"a Build that is complete", `
+apiVersion: build.openshift.io/v1
+kind: Build
+status: {phase: Complete, startTimestamp: "2026-11-22T10:00:01Z", completionTimestamp: "2026-11-22T10:00:03Z"}
+`, Status{State: Succeeded, Word: "Complete", Ended: ended(3)}},
+	{"a Build that was canceled", `
+apiVersion: build.openshift.io/v1
+kind: Build
+status: {phase: Cancelled, reason: CancelledBuild, message: The build was cancelled by the user., completionTimestamp: "2026-11-22T10:00:03Z"}
+`, Status{State: Failed, Word: "Cancelled", Reason: "CancelledBuild", Message: "The build was cancelled by the user.", Ended: ended(3)}},
+	{"a Build whose Pod was deleted", `
+apiVersion: build.openshift.io/v1
+kind: Build
+status: {phase: Error, reason: BuildPodDeleted, message: The pod for this build was deleted before the build completed.}
+`, Status{State: Failed, Word: "Error", Reason: "BuildPodDeleted", Message: "The pod for this build was deleted before the build completed."}},
 	{"a status of another form", `{apiVersion: batch/v1, kind: Job, status: {conditions: [text, 1, {type: 7, status: true}]}}`, Status{State: Running}},
 	{"a phase of another form", `{apiVersion: v1, kind: Pod, status: {phase: [Failed]}}`, Status{State: Running}},
 }
@@ -353,11 +485,16 @@ func ended(seconds int) time.Time { return time.Date(2026, 11, 22, 10, 0, second
 func TestStatusesAsControllersWriteThem(t *testing.T) {
 	seen := map[schema.GroupKind]map[State]bool{}
 	all := slices.Clone(written)
-	for _, test := range written { // Tekton's runs have one form
-		for _, kind := range []string{"kind: PipelineRun\n", "kind: CustomRun\n"} {
-			if same := test; strings.Contains(test.object, "kind: TaskRun\n") {
-				same.object = strings.Replace(test.object, "kind: TaskRun\n", kind, 1)
-				all = append(all, same)
+	for _, test := range written {
+		for form, kinds := range map[string][]string{ // kinds of one form
+			"TaskRun":    {"PipelineRun", "CustomRun"},
+			"PyTorchJob": {"TFJob", "XGBoostJob", "PaddleJob", "JAXJob"},
+		} {
+			for _, kind := range kinds {
+				if same := test; strings.Contains(test.object, "kind: "+form+"\n") {
+					same.object = strings.Replace(test.object, "kind: "+form+"\n", "kind: "+kind+"\n", 1)
+					all = append(all, same)
+				}
 			}
 		}
 	}
@@ -380,6 +517,35 @@ func TestStatusesAsControllersWriteThem(t *testing.T) {
 		if !Knows(kind) || len(seen[kind]) != 3 {
 			t.Errorf("%s: tested with the states %v only", kind, seen[kind])
 		}
+	}
+}
+
+// Of each kind, the class by its kind and the class by its resource are the same. A plural that isn't regular would
+// make the second one unknown.
+func TestClasses(t *testing.T) {
+	for resource, kind := range map[string]string{
+		"jobs.batch": "Job.batch", "pods": "Pod", "networkpolicies.networking.k8s.io": "NetworkPolicy.networking.k8s.io",
+		"priorityclasses.scheduling.k8s.io": "PriorityClass.scheduling.k8s.io", "jaxjobs.kubeflow.org": "JAXJob.kubeflow.org",
+		"widgets.example.com": "Widget.example.com", "services": "Service", "jobs.example.com": "Job.example.com",
+	} {
+		if a, b := ClassOfResource(schema.ParseGroupResource(resource)), ClassOf(schema.ParseGroupKind(kind)); a != b {
+			t.Errorf("%s is of class %d, and %s of class %d", resource, a, kind, b)
+		}
+	}
+	for kind, want := range map[schema.GroupKind]Class{
+		{Group: "kubeflow.org", Kind: "TFJob"}: Finishes, {Kind: "Secret"}: Inert, {Kind: "Service"}: Unknown, {Kind: "Build"}: Unknown,
+	} {
+		if got := ClassOf(kind); got != want {
+			t.Errorf("%s is of class %d, want %d", kind, got, want)
+		}
+	}
+	for kind := range inert {
+		if Knows(kind) {
+			t.Errorf("%s finishes, so something of it runs", kind)
+		}
+	}
+	if ShowsResult(schema.GroupKind{Group: "k6.io", Kind: "TestRun"}) || !ShowsResult(schema.GroupKind{Kind: "Pod"}) {
+		t.Error("a TestRun shows no result, and a Pod shows one")
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 type kind struct {
 	phases     map[string]State // by the phase, or by the phase and the detail
 	phase      []string         // the path of the phase
+	message    string           // the field beside the phase that explains it; "" for message
 	detail     string           // a field of the status that can change what a phase means
 	conditions []end            // by an entry of status.conditions; the first that matches decides
 	suspend    []string         // the path of the field that suspends an object, if the kind has one
@@ -73,6 +74,42 @@ var table = map[schema.GroupKind]kind{
 		}, ends("Succeeded").conditions...),
 		suspend: []string{"spec", "runPolicy", "suspend"}, end: timeAt("status", "completionTime"),
 	},
+	// github.com/kubeflow/training-operator/pkg/apis/kubeflow.org/v1: JobSucceeded, JobFailed.
+	{Group: "kubeflow.org", Kind: "JAXJob"}:     training,
+	{Group: "kubeflow.org", Kind: "PaddleJob"}:  training,
+	{Group: "kubeflow.org", Kind: "PyTorchJob"}: training,
+	{Group: "kubeflow.org", Kind: "TFJob"}:      training,
+	{Group: "kubeflow.org", Kind: "XGBoostJob"}: training,
+	// github.com/kubeflow/spark-operator/api/v1beta2: ApplicationStateType. The other states lead to these two: after
+	// SUBMISSION_FAILED, for example, the operator tries again, or writes FAILED.
+	{Group: "sparkoperator.k8s.io", Kind: "SparkApplication"}: {
+		phase: []string{"status", "applicationState", "state"}, message: "errorMessage",
+		phases:  map[string]State{"COMPLETED": Succeeded, "FAILED": Failed},
+		suspend: specSuspend, suspended: "SUSPENDED", end: timeAt("status", "terminationTime"),
+	},
+	// github.com/argoproj/argo-rollouts/pkg/apis/rollouts/v1alpha1: AnalysisPhase.Completed.
+	{Group: "argoproj.io", Kind: "AnalysisRun"}: {
+		phase: statusPhase,
+		phases: map[string]State{
+			"Successful": Succeeded, "Failed": Failed, "Error": Failed, "Inconclusive": Failed,
+		},
+		end: timeAt("status", "completedAt"),
+	},
+	// github.com/vmware-tanzu/velero/pkg/apis/velero/v1: BackupPhase, RestorePhase.
+	{Group: "velero.io", Kind: "Backup"}:  velero,
+	{Group: "velero.io", Kind: "Restore"}: velero,
+	// github.com/grafana/k6-operator/api/v1alpha1: Stage. A test whose runners have failed is finished, too.
+	{Group: "k6.io", Kind: "TestRun"}: {
+		phase: []string{"status", "stage"}, phases: map[string]State{"finished": Ended, "error": Failed},
+	},
+	// github.com/openshift/api/build/v1: BuildPhase.
+	{Group: "build.openshift.io", Kind: "Build"}: {
+		phase: statusPhase,
+		phases: map[string]State{
+			"Complete": Succeeded, "Failed": Failed, "Error": Failed, "Cancelled": Failed,
+		},
+		end: timeAt("status", "completionTimestamp"),
+	},
 	// github.com/ray-project/kuberay/ray-operator/apis/ray/v1: JobDeploymentStatus, JobStatus. Older
 	// controllers write Complete after a failure, too.
 	{Group: "ray.io", Kind: "RayJob"}: {
@@ -93,11 +130,42 @@ var table = map[schema.GroupKind]kind{
 	{Group: "actions.github.com", Kind: "EphemeralRunner"}: {phase: statusPhase, phases: usualPhases},
 }
 
+// inert has the kinds of which nothing runs. Pods can still use some of them. A Service, which directs traffic, or a
+// Lease, which a process can hold, isn't inert.
+var inert = map[schema.GroupKind]bool{
+	{Kind: "ConfigMap"}: true, {Kind: "Secret"}: true, {Kind: "ServiceAccount"}: true,
+	{Kind: "PersistentVolumeClaim"}: true, {Kind: "PodTemplate"}: true,
+	{Kind: "Event"}: true, {Group: "events.k8s.io", Kind: "Event"}: true,
+	{Kind: "LimitRange"}: true, {Kind: "ResourceQuota"}: true,
+	{Group: "apps", Kind: "ControllerRevision"}:                       true,
+	{Group: "certificates.k8s.io", Kind: "CertificateSigningRequest"}: true,
+	{Group: "networking.k8s.io", Kind: "NetworkPolicy"}:               true,
+	{Group: "rbac.authorization.k8s.io", Kind: "Role"}:                true,
+	{Group: "rbac.authorization.k8s.io", Kind: "RoleBinding"}:         true,
+	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}:         true,
+	{Group: "rbac.authorization.k8s.io", Kind: "ClusterRoleBinding"}:  true,
+	{Group: "scheduling.k8s.io", Kind: "PriorityClass"}:               true,
+}
+
 // ends returns a kind with the conditions Failed and succeeded. Each shows the end if its status is True.
 func ends(succeeded string) kind {
 	return kind{suspend: specSuspend, conditions: []end{
 		{state: Succeeded, condition: succeeded, status: "True"}, {state: Failed, condition: "Failed", status: "True"},
 	}}
+}
+
+// training is the kind of the jobs of Kubeflow's training operator.
+var training = kind{
+	conditions: ends("Succeeded").conditions,
+	suspend:    []string{"spec", "runPolicy", "suspend"}, end: timeAt("status", "completionTime"),
+}
+
+var velero = kind{
+	phase: statusPhase, message: "failureReason",
+	phases: map[string]State{
+		"Completed": Succeeded, "PartiallyFailed": Failed, "Failed": Failed, "FailedValidation": Failed,
+	},
+	end: timeAt("status", "completionTimestamp"),
 }
 
 // tekton is the kind of Tekton's runs, which have one condition. A run that was canceled or timed out has failed.

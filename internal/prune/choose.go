@@ -9,7 +9,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
@@ -38,8 +37,7 @@ func newRules(target Target, criteria Criteria) (*rules, error) {
 	}
 	r := &rules{
 		resource: target.Resource, criteria: criteria, selector: selector,
-		finishes: Finishes(target.Resource), prefixes: map[string]string{},
-		named: map[string]bool{},
+		finishes: target.Class() == finished.Finishes, prefixes: map[string]string{}, named: map[string]bool{},
 	}
 	for _, prefix := range target.Prefixes {
 		effective := names.EffectivePrefix(prefix)
@@ -100,11 +98,6 @@ func statusOf(resource census.Resource, raw []byte) finished.Status {
 	object.SetGroupVersionKind(resource.GroupVersion().WithKind(resource.Kind))
 	status, _ := finished.Of(object)
 	return status
-}
-
-// Finishes reports whether the objects of a resource type have a known status when they have finished.
-func Finishes(r census.Resource) bool {
-	return finished.Knows(schema.GroupKind{Group: r.Group, Kind: r.Kind})
 }
 
 // parse reads an object from a response with the decoder of lists, as the only item of a list.

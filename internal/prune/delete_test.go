@@ -27,7 +27,11 @@ func typeOf(group, kind, resource string) census.Resource {
 	return census.Resource{GroupVersionResource: gvr, Kind: kind, Namespaced: true}
 }
 
-var configMaps, jobs = typeOf("", "ConfigMap", "configmaps"), typeOf("batch", "Job", "jobs")
+var (
+	configMaps = typeOf("", "ConfigMap", "configmaps")
+	jobs       = typeOf("batch", "Job", "jobs")
+	workflows  = typeOf("argoproj.io", "Workflow", "workflows")
+)
 
 // responses are a server's responses to DELETE and GET, in order. The last one repeats.
 type responses struct {

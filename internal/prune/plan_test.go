@@ -106,6 +106,24 @@ func TestPlanAndDelete(t *testing.T) {
 	}
 }
 
+// The server selects by labels. A plan then counts no objects that have other labels.
+func TestPlanOfSelectedObjects(t *testing.T) {
+	server := serve(3, generated)
+	var selectors []string
+	accept := server.Fault
+	server.Fault = func(i int, w http.ResponseWriter, r *http.Request) bool {
+		selectors = append(selectors, r.URL.Query().Get("labelSelector"))
+		return accept(i, w, r)
+	}
+	p := server.pruner(t, Criteria{Selector: "app=x"})
+	if _, err := p.Plan(t.Context(), []Target{{configMaps, []string{"run-"}}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if len(selectors) == 0 || slices.ContainsFunc(selectors, func(s string) bool { return s != "app=x" }) {
+		t.Errorf("the lists select %q", selectors)
+	}
+}
+
 // A Job that is large in JSON doesn't hide the others. The server writes "<" as six bytes.
 func TestPlanWithALargeJob(t *testing.T) {
 	list := batchv1.JobList{TypeMeta: metav1.TypeMeta{Kind: "JobList"}, ListMeta: metav1.ListMeta{ResourceVersion: "7"}}

@@ -14,10 +14,12 @@ package prune
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 )
 
 // Target is a resource type, and the prefixes of the objects to delete.
@@ -25,6 +27,11 @@ type Target struct {
 	Resource census.Resource
 	// Prefixes are whole generateNames.
 	Prefixes []string
+}
+
+// Class tells whether objects of the target can still run.
+func (t Target) Class() finished.Class {
+	return finished.ClassOf(schema.GroupKind{Group: t.Resource.Group, Kind: t.Resource.Kind})
 }
 
 // Criteria choose among the objects that have a prefix. All must hold.
@@ -41,8 +48,8 @@ type Criteria struct {
 	// KeepFailed is like Keep, but for objects that have failed. If KeepFailed is not nil, Keep doesn't count failed
 	// objects.
 	KeepFailed *int
-	// Running means that objects which have not finished are chosen, too. The type must have a known status for
-	// finished objects.
+	// Running means that objects which have not finished are chosen, too. Of a type whose status doesn't show the end,
+	// they always are.
 	Running bool
 	// Owned chooses objects that have a controller, too.
 	Owned bool

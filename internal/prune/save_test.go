@@ -99,6 +99,8 @@ func TestNothingIsDeletedUnsaved(t *testing.T) {
 	}
 	path := listed()
 	path.UID = "../u1"
+	odd := listed()
+	odd.Pool.Resource = workflows // a custom resource can have any content
 	for name, test := range map[string]struct {
 		saver   *Saver
 		object  Object
@@ -106,6 +108,7 @@ func TestNothingIsDeletedUnsaved(t *testing.T) {
 		outcome Outcome
 	}{
 		"the directory is removed":    {missing, listed(), exists, Failed},
+		"its spec is no object":       {saver(t), odd, respond(200, strings.Replace(existsText, `"metadata"`, `"status":{"phase":"Failed"},"spec":"text","metadata"`, 1)), Failed},
 		"the file can't be written":   {blocked, listed(), exists, Failed},
 		"the UID is a path":           {saver(t), path, respond(200, strings.ReplaceAll(existsText, `"u1"`, `"../u1"`)), Failed},
 		"the object can't be read":    {saver(t), listed(), forbidden, Failed},

@@ -330,7 +330,7 @@ func TestPrunePods(t *testing.T) {
 	if _, err := client.Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	u.Run("prune", "namespaces/"+ns+"-", "-A", "--keep=0", "--yes").Expect(t, 0, ``,
+	u.Run("prune", "namespaces/"+ns+"-", "-A", "--keep=0", "--running", "--yes").Expect(t, 0, ``,
 		`Warning: .*\nDeleted 0 of 1 object\. Deleting: 1 \(.*\)\. Failed: 0\.\n`)
 }
 
@@ -485,8 +485,8 @@ func TestPruneBadInput(t *testing.T) {
 		{"jobs/run- --keep-failed=x", `invalid argument "x" for "--keep-failed" flag: %s`},
 		{"jobs/run- --keep=1 --max-delete=101%", `invalid argument "101%" for "--max-delete" flag: must be a number of objects, or a percentage%s`},
 		{"jobs/run- --keep=1 --dry-run --yes", "--dry-run and --yes can't be used together"},
-		{"configmaps/run- --keep=1 --keep-failed=1", "--keep-failed, --finished-for and --running need %s"},
-		{"configmaps/run- --finished-for=1h", "--keep-failed, --finished-for and --running need %s"},
+		{"configmaps/run- --keep=1 --keep-failed=1", "--keep-failed and --finished-for need %s"},
+		{"configmaps/run- --finished-for=1h", "--keep-failed and --finished-for need %s"},
 		{"jobs/run- --finished-for=1h --running", "--finished-for and --running can't be used together%s"},
 		{"jobs/run- --finished-for=1y", "--finished-for: %q is neither %s"},
 		{"jobs/run- --keep=1 --finished-for=", "--finished-for is empty. A variable is probably not set"},

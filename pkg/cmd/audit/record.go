@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -85,8 +86,9 @@ func nextSteps(item v1alpha1.AuditItem) (heading string, steps []string) {
 	case owned:
 		owner := strings.ToLower(item.Creators[0].Kind) + "/" + item.Creators[0].Name
 		return "Next:", append(steps, fmt.Sprintf("  kubectl get %s", reference.In(owner, item.Namespace)))
-	case item.ClientGenerated || item.RawPrefixes > 1 || item.Generated == 0:
-		return "Next:", steps // prune would refuse them, or find none
+	case item.ClientGenerated || item.RawPrefixes > 1 || item.Generated == 0,
+		finished.ClassOfResource(item.GroupResource()) == finished.Unknown:
+		return "Next:", steps // prune would refuse them, find none, or delete running ones
 	}
 	age := "1h"
 	if item.Last24h != nil && *item.Last24h < item.Names {

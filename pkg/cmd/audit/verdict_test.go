@@ -173,6 +173,8 @@ func TestNextSteps(t *testing.T) {
 		"truncated": {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) {
 			i.RawPrefixes, i.Notes = 2, []string{"truncated: shared by …a-, …b-", "strains etcd"}
 		}, []string{"Note:      truncated: shared by …a-, …b-\nNote:      strains etcd"}, "prune"},
+		"a Service": {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.Resource = "services" }, []string{"--watch"}, "prune"},
+		"running":   {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.Group, i.Resource = "kubeflow.org", "tfjobs" }, []string{"prune tfjobs.kubeflow.org/"}, ""},
 		"clients":   {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.ClientGenerated = true }, nil, "prune"},
 		"unknown":   {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.Attempts = nil }, []string{"unknown, so the room and the verdict assume 1 per create"}, "(this server"},
 		"one":       {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) { i.Attempts = new(1) }, []string{"1 per create (the client, or --server-attempts)"}, "(this server"},

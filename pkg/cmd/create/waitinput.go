@@ -49,7 +49,7 @@ func newWaitChecks(client *create.Client, flags *ownCreateFlags) *waitChecks {
 
 // waitsFor reports whether objects of a type are waited for.
 func (w *waitChecks) waitsFor(mapping *meta.RESTMapping) bool {
-	return finished.Knows(mapping.GroupVersionKind.GroupKind()) || w.any && w.hasStatus(mapping.Resource)
+	return finished.ShowsResult(mapping.GroupVersionKind.GroupKind()) || w.any && w.hasStatus(mapping.Resource)
 }
 
 // hasStatus reports whether a type has a status subresource.

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/prune"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/complete"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
@@ -60,9 +62,15 @@ var longHelp = templates.LongDesc(`
 	it would keep, and why. The last line is the command that deletes the objects.
 
 	prune deletes an object only if its own generateName is PREFIX and its name was generated
-	from PREFIX. It keeps objects that have a controller, unless you set --owned. It keeps
-	objects that have not finished, unless you set --running: Jobs, Pods, and the
-	runs of Tekton, Argo Workflows, JobSet, Kueue, Kubeflow, Ray, Volcano and GitHub Actions.
+	from PREFIX. It keeps objects that have a controller, unless you set --owned.
+
+	prune keeps objects that have not finished, unless you set --running. It recognizes them by
+	the status of these kinds:
+
+	` + strings.Join(finished.Kinds(), ", ") + `.
+
+	Of other types whose objects can run, prune deletes running ones, too. So --yes then needs
+	--running. Of ConfigMaps, Secrets, Roles and similar types, nothing runs.
 
 	Each delete request has the UID and the resourceVersion of the object. So if an object
 	changes after the plan, prune reads it and decides again. Kubernetes deletes dependents in
@@ -112,7 +120,7 @@ func (o *options) addFlags(cmd *cobra.Command) {
 		"Delete nothing and exit with code 3 if the plan has more objects than this number or percentage, like 10%")
 	flags.StringVar(&o.save, "save", "",
 		"Write each object to a file in this directory before it is deleted, so that kubectl create -f can restore it")
-	flags.BoolVar(&o.running, "running", false, "Also delete objects that have not finished")
+	flags.BoolVar(&o.running, "running", false, "Also delete objects that have not finished, or whose status doesn't show it")
 	flags.BoolVar(&o.owned, "owned", false, "Also delete objects that have a controller")
 	flags.BoolVar(&o.yes, "yes", false, "Delete the objects. Without it, the command prints only the plan")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "Print only the plan, as without --yes")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/prune"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -110,15 +111,26 @@ func (r *run) resolve(ctx context.Context) error {
 			return fmt.Errorf("there is nothing to delete: %s", never[0].Message)
 		}
 		for _, resource := range found {
-			if (r.keepFailed.given || r.end.given() || r.running) && !prune.Finishes(resource) {
-				return fmt.Errorf("--keep-failed, --finished-for and --running need a type whose end is known, "+
-					"and %s have none", resource.GroupResource())
-			}
-			if r.save != "" && resource.GroupResource() == (schema.GroupResource{Resource: "namespaces"}) {
-				return errors.New("--save can't save the objects in a namespace. Use a backup tool")
+			if err := r.checkType(prune.Target{Resource: resource}); err != nil {
+				return err
 			}
 			r.add(resource, t.prefix)
 		}
+	}
+	return nil
+}
+
+// checkType returns an error if the flags don't suit a type.
+func (r *run) checkType(t prune.Target) error {
+	resource := t.Resource.GroupResource()
+	switch class := t.Class(); {
+	case (r.keepFailed.given || r.end.given()) && class != finished.Finishes:
+		return fmt.Errorf("--keep-failed and --finished-for need a type whose end is known, and %s have none", resource)
+	case r.yes && !r.running && class == finished.Unknown:
+		return fmt.Errorf("the status of %s doesn't show which have finished, so prune would delete running ones, too. "+
+			"To delete them, add --running", resource)
+	case r.save != "" && resource == (schema.GroupResource{Resource: "namespaces"}):
+		return errors.New("--save can't save the objects in a namespace. Use a backup tool")
 	}
 	return nil
 }

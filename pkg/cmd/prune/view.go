@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/prune"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -41,9 +42,8 @@ func (r *run) planView(ctx context.Context) scan.View {
 	v := scan.View{
 		Gate: r.exceeded(),
 	}
-	v.Verdict = []string{
-		terminal.Sprintf("%s would be deleted: %s.", humanize.Count(total.Chosen, "object"), criteria),
-	}
+	v.Verdict = append(r.unknownEnds(),
+		terminal.Sprintf("%s would be deleted: %s.", humanize.Count(total.Chosen, "object"), criteria))
 	v.Warnings = r.planWarnings()
 	if r.names {
 		v.Names = r.objectNames()
@@ -65,6 +65,22 @@ func (r *run) planView(ctx context.Context) scan.View {
 			terminal.Sprintf("Nothing was deleted. To delete %s:", objects), terminal.Hint(r.repeat()...))
 	}
 	return v
+}
+
+// unknownEnds returns a warning if the plan has objects of types whose status doesn't show the end.
+func (r *run) unknownEnds() []string {
+	var types []string
+	for _, t := range r.targets {
+		chosen := func(p *prune.Pool) bool { return p.Resource == t.Resource && len(p.Objects) > 0 }
+		if t.Class() == finished.Unknown && slices.ContainsFunc(r.plan.Pools, chosen) {
+			types = append(types, t.Resource.GroupResource().String())
+		}
+	}
+	if len(types) == 0 {
+		return nil
+	}
+	return []string{terminal.Warningf("running objects are deleted, too, because the status of %s doesn't show "+
+		"which have finished", strings.Join(types, " and "))}
 }
 
 // nothing returns the lines of a plan without objects.
@@ -367,6 +383,9 @@ func (r *run) repeat() []string {
 		words = append(words, "-n", r.scope.Namespace)
 	}
 	words = slices.Concat(words, r.reaching, r.repeated)
+	if !r.running && len(r.unknownEnds()) > 0 {
+		words = append(words, "--running")
+	}
 	if before := r.report.Criteria.CreatedBefore; before != nil {
 		words = append(words, "--older-than", textOf(before))
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -149,7 +150,8 @@ func (o *options) hints(r *v1alpha1.CollisionReport) (lines []string) {
 		lines = append(lines, terminal.Sprintf("To try up to %s per create, use:",
 			humanize.Count(*client.Attempts, "name")), "  kubectl genname create -f FILENAME")
 	}
-	if r.Verdict.State == v1alpha1.CollisionFailing && item.Prefix != "" {
+	if r.Verdict.State == v1alpha1.CollisionFailing && item.Prefix != "" &&
+		finished.ClassOfResource(item.GroupResource()) != finished.Unknown {
 		lines = append(lines, "To see which old objects you can delete, run:",
 			"  kubectl genname prune "+item.Argument()+" --older-than=24h")
 	}
