@@ -117,8 +117,8 @@ clients: control-plane build # Write docs/concepts/lost-responses.md (10 minutes
 FUZZ  = $(shell git grep -o '^func Fuzz[A-Za-z]*' -- '*_test.go' | sed -E 's|([^:]*)/[^/]*:func (.*)|./\1/\2|')
 TIME ?= 10s
 
-fuzz: ## Fuzz all targets, or only TARGET=, for TIME= each (10s)
-	@for target in $(or $(TARGET),$(FUZZ)); do echo "$$target for $(TIME)"; \
+fuzz: ## Fuzz all targets, or only TARGET=, for TIME= each (10s), with 8 GB of memory
+	@ulimit -v 8000000; for target in $(or $(TARGET),$(FUZZ)); do echo "$$target for $(TIME)"; \
 	$(GO) test -C "$${target%/*}" -run '^$$' -fuzz "^$${target##*/}$$" -fuzztime $(TIME) -fuzzminimizetime 1x . || exit 1; done
 
 fuzz-targets: # Print the values of TARGET= for fuzz (.github/workflows/nightly.yaml uses them)

@@ -64,8 +64,11 @@ func run(files filesys.FileSystem, dir string) (resmap.ResMap, error) {
 	return krusty.MakeKustomizer(options).Run(files, dir)
 }
 
-// explain adds the solution to an error of kustomize that generateName causes.
+// explain returns the cause of an error of kustomize, or adds the solution if generateName causes it.
 func (f *servedFiles) explain(err error) error {
+	if f.refused != nil {
+		return f.refused
+	}
 	text := err.Error()
 	for path := range f.data {
 		if strings.Contains(text, "missing metadata.name") && strings.Contains(text, "'"+filepath.Base(path)+"'") {

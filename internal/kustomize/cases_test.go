@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/kustomize"
 )
@@ -31,7 +30,7 @@ func TestCases(t *testing.T) {
 	for _, file := range dirs {
 		dir := filepath.Dir(file)
 		t.Run(filepath.Base(dir), func(t *testing.T) {
-			objects, err := kustomize.Build(context.Background(), filesys.MakeFsOnDisk(), dir)
+			objects, err := kustomize.Build(context.Background(), kustomize.OnDisk(), dir)
 			message := ""
 			if err != nil {
 				message = strings.ReplaceAll(err.Error(), absolute(t, casesDir), "/cases") + "\n"

@@ -2,6 +2,9 @@ package kustomize
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +15,8 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/resid"
 	kyaml "sigs.k8s.io/kustomize/kyaml/yaml"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/untrusted"
 )
 
 // servedFiles is the file system that kustomize reads, clones of remote bases included. servedFiles serves objects
@@ -22,7 +27,16 @@ type servedFiles struct {
 	patches   map[string]bool // files with patches
 	generated []resid.ResId   // the objects with generateName that were served, with it as the name
 	uses      []use
+	budget    untrusted.Budget
+	refused   error // of a file that was not read, which kustomize reports as a missing file
 }
+
+// OnDisk returns the files of this machine. A file must be a regular file, and no larger than untrusted.MaxFile.
+func OnDisk() filesys.FileSystem { return disk{filesys.MakeFsOnDisk()} }
+
+type disk struct{ filesys.FileSystem }
+
+func (disk) ReadFile(path string) ([]byte, error) { return untrusted.ReadFile(path) }
 
 func serve(files filesys.FileSystem) *servedFiles {
 	return &servedFiles{FileSystem: files, data: map[string]bool{}, patches: map[string]bool{}}
@@ -48,9 +62,19 @@ func (f *servedFiles) ReadFile(path string) ([]byte, error) {
 		return []byte("namePrefix: [{path: " + affixField + "}]\nnameSuffix: [{path: " + affixField + "}]\n"), nil
 	}
 	content, err := f.FileSystem.ReadFile(path)
+	if err == nil {
+		if err = f.budget.Take(content); err != nil {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		f.refused = err
+	}
 	switch {
-	case err != nil || f.data[path]:
-		return content, err
+	case err != nil:
+		return nil, err
+	case f.data[path]:
+		return content, nil
 	case slices.Contains(konfig.RecognizedKustomizationFileNames(), filepath.Base(path)):
 		return f.kustomization(filepath.Dir(path), content), nil
 	case f.patches[path]:

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/untrusted"
 )
 
 // Object is one object of a file, with Lists taken apart.
@@ -101,6 +103,9 @@ func (c chunk) objects(document *Document) ([]*Object, error) {
 			return nil, err
 		}
 		return nil, ErrForeign
+	}
+	if err := untrusted.CheckAliases(c.text); err != nil {
+		return nil, err
 	}
 	if !c.json {
 		text := c.text

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"k8s.io/cli-runtime/pkg/resource"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/kustomize"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint"
@@ -178,7 +177,7 @@ func (o *options) nothing(root string) error {
 func (o *options) kustomized() lint.Source {
 	name := filepath.ToSlash(filepath.Join(o.Kustomize, "kustomization.yaml"))
 	source := once(name, func(ctx context.Context) ([]byte, error) {
-		return kustomize.Build(ctx, filesys.MakeFsOnDisk(), o.Kustomize)
+		return kustomize.Build(ctx, kustomize.OnDisk(), o.Kustomize)
 	})
 	source.Rendered = true
 	return source

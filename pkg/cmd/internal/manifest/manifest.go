@@ -7,7 +7,6 @@ import (
 	"context"
 
 	"k8s.io/cli-runtime/pkg/resource"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/kustomize"
 )
@@ -20,7 +19,7 @@ func FilenameParam(
 	if o.Kustomize == "" || len(o.Filenames) > 0 || o.Recursive { // the builder refuses both together
 		return b.FilenameParam(enforceNamespace, o), nil
 	}
-	objects, err := kustomize.Build(ctx, filesys.MakeFsOnDisk(), o.Kustomize)
+	objects, err := kustomize.Build(ctx, kustomize.OnDisk(), o.Kustomize)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,155 @@
+package untrusted
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/kustomize/kyaml/kio"
+	"sigs.k8s.io/kustomize/kyaml/yaml"
+)
+
+// MaxFile is the limit of one file, and of the copies that aliases make in one YAML text, in bytes.
+const MaxFile = 16 << 20
+
+// The limits of all texts together. kustomize needs up to 1.8 KB for a YAML node, so maxNodes need 3.5 GB. CRDs of
+// 1 MB have about 30,000 nodes. An empty file costs memory, too, so it counts as minText bytes.
+const (
+	maxAll   = 4 * MaxFile
+	maxNodes = 2_000_000
+	minText  = 4 << 10
+)
+
+// Budget is the memory that the files of one build can use. The zero value is a full budget.
+type Budget struct{ size, nodes int }
+
+// Take takes a text from the budget. Take returns an error if the budget is used up, or if CheckAliases does.
+func (b *Budget) Take(text []byte) error {
+	b.size += max(len(text), minText)
+	b.nodes += separators(text)
+	if err := b.check(); err != nil {
+		return err
+	}
+	e, err := expand(text)
+	if err != nil {
+		return err
+	}
+	b.size += e.size
+	b.nodes += e.nodes
+	return b.check()
+}
+
+func (b *Budget) check() error {
+	switch {
+	case b.size > maxAll:
+		return fmt.Errorf("all files together are larger than %d MiB", maxAll>>20)
+	case b.nodes > maxNodes:
+		return fmt.Errorf("all files together have more than %d YAML nodes", maxNodes)
+	}
+	return nil
+}
+
+// CheckAliases returns an error if kubectl's decoder refuses the aliases of a YAML text, if a value contains itself,
+// or if the copies that aliases make are larger than MaxFile. CheckAliases also checks strings that are YAML, because
+// kustomize reads inline patches. A text that isn't YAML has no aliases.
+func CheckAliases(text []byte) error {
+	_, err := expand(text)
+	return err
+}
+
+func expand(text []byte) (*expansion, error) {
+	e := &expansion{within: map[*yaml.Node]bool{}}
+	return e, e.text(text, 0)
+}
+
+// separators returns about the number of YAML nodes in a text, without parsing it. Each node begins or ends with one
+// of these characters.
+func separators(text []byte) (count int) {
+	for _, separator := range []string{"\n", ",", ":", "[", "{", "- "} {
+		count += bytes.Count(text, []byte(separator))
+	}
+	return count
+}
+
+// nested is the depth of YAML in strings that kustomize reads: in a kustomization a transformer, in it a patch.
+const nested = 2
+
+// expansion counts as go.yaml.in/yaml/v2 does, on which kubectl's decoder stands (decode.go).
+type expansion struct {
+	size    int // of the copies that aliases make, in bytes
+	nodes   int // in these copies
+	decoded int // nodes of the current document, of which aliased are from aliases
+	aliased int
+	within  map[*yaml.Node]bool // the anchors of the aliases around the current node
+}
+
+var (
+	errExcessive = errors.New("yaml: document contains excessive aliasing")
+	errTooLarge  = fmt.Errorf("the copies that YAML aliases make are larger than %d MiB", MaxFile>>20)
+)
+
+func (e *expansion) text(text []byte, depth int) error {
+	if !bytes.ContainsRune(text, '*') || !bytes.ContainsRune(text, '&') {
+		return nil
+	}
+	reader := kio.ByteReader{Reader: bytes.NewReader(text), OmitReaderAnnotations: true, DisableUnwrapping: true}
+	documents, err := reader.Read()
+	if err != nil {
+		return nil //nolint:nilerr // it isn't YAML, or the reader of its objects reports the error
+	}
+	for _, document := range documents {
+		e.decoded, e.aliased = 0, 0
+		if err := e.node(document.YNode(), depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *expansion) node(n *yaml.Node, depth int) error {
+	e.decoded++
+	if len(e.within) > 0 {
+		e.aliased++
+		e.nodes++
+		e.size += len(n.Value)
+	}
+	if e.aliased > 100 && e.decoded > 1000 && float64(e.aliased) > float64(e.decoded)*allowedAliases(e.decoded) {
+		return errExcessive
+	}
+	if e.size > MaxFile {
+		return errTooLarge
+	}
+	switch n.Kind {
+	case yaml.AliasNode:
+		return e.alias(n, depth)
+	case yaml.ScalarNode:
+		if depth < nested && strings.Contains(n.Value, "&") {
+			inner := expansion{size: e.size, nodes: e.nodes, within: map[*yaml.Node]bool{}}
+			err := inner.text([]byte(n.Value), depth+1)
+			e.size, e.nodes = inner.size, inner.nodes
+			return err
+		}
+	}
+	for _, child := range n.Content {
+		if err := e.node(child, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *expansion) alias(n *yaml.Node, depth int) error {
+	if e.within[n.Alias] {
+		return fmt.Errorf("yaml: anchor '%s' value contains itself", n.Value)
+	}
+	e.within[n.Alias] = true
+	defer delete(e.within, n.Alias)
+	return e.node(n.Alias, depth)
+}
+
+// allowedAliases returns the part of the decoded nodes that can come from aliases.
+func allowedAliases(decoded int) float64 {
+	const low, high = 400_000, 4_000_000
+	return 0.99 - 0.89*float64(min(max(decoded, low), high)-low)/(high-low)
+}
