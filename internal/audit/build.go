@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -59,7 +58,7 @@ const maxExceeded = 1000
 // Build makes the report on the name pools in rows. Build reads counted after rows. Its memory grows with the rows
 // that the report shows, not with the name pools. It fails if the audits of the options can't be compared, or if
 // pkg/analyze rejects the number of attempts.
-func Build(rows iter.Seq[live.Row], counted *Counted, options Options, odds *Odds) (*Result, error) {
+func Build(rows iter.Seq[pools.Row], counted *Counted, options Options, odds *Odds) (*Result, error) {
 	old, err := newBaseline(options.Old, &options)
 	if err != nil {
 		return nil, err
@@ -104,7 +103,7 @@ type builder struct {
 
 // row is a name pool that the report might show.
 type row struct {
-	live.Row
+	pools.Row
 	rank float64
 }
 

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -28,7 +27,7 @@ func pool(prefix string, names int64) pools.Pool {
 	return pools.Pool{
 		Key:     pools.Key{GroupResource: schema.GroupResource{Group: "batch", Resource: "jobs"}, Namespace: "ci", Prefix: prefix},
 		Version: "v1", Names: names, Generated: names, RawPrefixes: 1,
-		Recent: [pools.Windows]int64{names / 10},
+		Recent: [pools.Spans]int64{names / 10},
 	}
 }
 
@@ -48,7 +47,7 @@ var began = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 type build struct {
 	options   Options
 	retriesOf RetriesOf
-	rows      []live.Row
+	rows      []pools.Row
 }
 
 // building returns the input for servers that try eight names.
@@ -62,9 +61,9 @@ func building(options Options, pools ...pools.Pool) *build {
 	return b
 }
 
-func (b *build) add(pools ...pools.Pool) {
-	for _, pool := range pools {
-		b.rows = append(b.rows, live.Row{Pool: pool})
+func (b *build) add(all ...pools.Pool) {
+	for _, pool := range all {
+		b.rows = append(b.rows, pools.Row{Pool: pool})
 	}
 }
 

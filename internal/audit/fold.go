@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -66,7 +66,7 @@ func (b *builder) foldOrHide(r *row) {
 }
 
 // managerOf returns the field manager of a creator, also if it has a controller, or nil.
-func managerOf(m decode.Creator) *v1alpha1.Creator {
+func managerOf(m object.Creator) *v1alpha1.Creator {
 	if m.Manager == "" {
 		return nil
 	}

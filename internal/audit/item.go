@@ -10,7 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -71,7 +71,7 @@ func (b *builder) foresee(item *v1alpha1.AuditItem) error {
 }
 
 // creatorsOf returns the creator as a report has it.
-func creatorsOf(m decode.Creator) []v1alpha1.Creator {
+func creatorsOf(m object.Creator) []v1alpha1.Creator {
 	if m.Kind == "" && m.Manager == "" {
 		return nil
 	}

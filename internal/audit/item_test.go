@@ -6,13 +6,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
 // recent returns the creates of the last ten minutes and 24 hours.
-func recent(counts ...int64) (r [pools.Windows]int64) {
+func recent(counts ...int64) (r [pools.Spans]int64) {
 	copy(r[:], counts)
 	return r
 }
@@ -82,7 +82,7 @@ func TestItemNamedByClients(t *testing.T) {
 func TestItemCreatedByThePlugin(t *testing.T) {
 	s := pool("p-", 1000)
 	for creators, want := range map[int]int{1: 16, 2: 8} {
-		s.Creator, s.HasCreationID, s.Creators = decode.Creator{Manager: "kubectl-create", Certain: true}, true, creators
+		s.Creator, s.HasCreationID, s.Creators = object.Creator{Manager: "kubectl-create", Certain: true}, true, creators
 		if item := itemOf(t, s); *item.Attempts != want {
 			t.Errorf("%d creators: %d attempts, want %d", creators, *item.Attempts, want)
 		}
@@ -93,13 +93,13 @@ func TestItemCreatedByThePlugin(t *testing.T) {
 // guess.
 func TestCreatedBy(t *testing.T) {
 	for _, test := range []struct {
-		creator decode.Creator
+		creator object.Creator
 		want    []v1alpha1.Creator
 	}{
-		{decode.Creator{}, nil},
-		{decode.Creator{Kind: "PipelineRun", Name: "x"}, []v1alpha1.Creator{{Kind: "PipelineRun", Name: "x"}}},
-		{decode.Creator{Manager: "argo", Certain: true}, []v1alpha1.Creator{{Manager: "argo"}}},
-		{decode.Creator{Manager: "argo"}, []v1alpha1.Creator{{Manager: "argo", Guess: true}}},
+		{object.Creator{}, nil},
+		{object.Creator{Kind: "PipelineRun", Name: "x"}, []v1alpha1.Creator{{Kind: "PipelineRun", Name: "x"}}},
+		{object.Creator{Manager: "argo", Certain: true}, []v1alpha1.Creator{{Manager: "argo"}}},
+		{object.Creator{Manager: "argo"}, []v1alpha1.Creator{{Manager: "argo", Guess: true}}},
 	} {
 		s := pool("p-", 10)
 		s.Creator, s.Creators = test.creator, 3

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -90,7 +90,7 @@ func TestNotesNameTheSharersOfAPool(t *testing.T) {
 
 // Notes have the other special properties of a name pool.
 func TestNotesOfOtherThings(t *testing.T) {
-	ours := decode.Creator{Manager: "kubectl-create", Certain: true}
+	ours := object.Creator{Manager: "kubectl-create", Certain: true}
 	for _, test := range []struct {
 		pool      pools.Pool
 		closeness string

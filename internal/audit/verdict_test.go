@@ -7,8 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -115,7 +114,7 @@ func TestFolded(t *testing.T) {
 		s := pool(prefix, names)
 		s.Key, s.OwnerKind, s.Owners = pools.Key{GroupResource: pods, Namespace: namespace, Prefix: prefix}, kind, owners
 		s.Recent = recent(1, 2)
-		s.Creator = decode.Creator{Kind: kind, Name: prefix, Manager: "kube-controller-manager", Certain: true}
+		s.Creator = object.Creator{Kind: kind, Name: prefix, Manager: "kube-controller-manager", Certain: true}
 		if kind == "Workflow" {
 			s.Creator.Manager = "argo-" + prefix
 		}
@@ -145,7 +144,7 @@ func TestFolded(t *testing.T) {
 
 // A rate is that of the shortest window with enough changes, and not before ten seconds.
 func TestRatePerDay(t *testing.T) {
-	type windows [len(live.Windows)]float64 // creates per day, four times as many as deletes
+	type windows [len(pools.Windows)]float64 // creates per day, four times as many as deletes
 	const second = 86_400
 	for _, test := range []struct {
 		name    string
@@ -159,9 +158,9 @@ func TestRatePerDay(t *testing.T) {
 		{"few in all", windows{60, 50, 40, 30}, 7200, 22.5},
 		{"nothing", windows{}, 7200, 0},
 	} {
-		var sums live.Weighed
+		var sums pools.Weighed
 		for i, rate := range test.windows {
-			days := live.Days(live.Windows[i], test.seconds)
+			days := pools.Days(pools.Windows[i], test.seconds)
 			sums[i].Creates, sums[i].Deletes = rate*days, rate/4*days
 		}
 		if got := ratePerDay(sums, test.seconds); math.IsNaN(got) != (test.want < 0) || math.Abs(got-test.want) > 1e-6 && test.want >= 0 {

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
 // secondsOf returns the number of seconds that a row has been watched, or 0 if it isn't watched.
-func secondsOf(r *live.Row) float64 {
+func secondsOf(r *pools.Row) float64 {
 	if !r.Followed {
 		return 0
 	}
@@ -18,7 +18,7 @@ func secondsOf(r *live.Row) float64 {
 }
 
 // measured returns the creates and deletes of a row, or nil if it isn't watched.
-func measured(r *live.Row) *v1alpha1.Measured {
+func measured(r *pools.Row) *v1alpha1.Measured {
 	c := changes{r.Creates, r.Deletes, r.Gaps, secondsOf(r), r.Weighed}
 	return c.measured()
 }
@@ -28,11 +28,11 @@ type changes struct {
 	creates, deletes int64
 	gaps             int
 	seconds          float64 // seconds since the watch began
-	weighed          live.Weighed
+	weighed          pools.Weighed
 }
 
 // add adds a row.
-func (c *changes) add(r *live.Row) {
+func (c *changes) add(r *pools.Row) {
 	if !r.Followed {
 		return
 	}
@@ -42,7 +42,7 @@ func (c *changes) add(r *live.Row) {
 		c.weighed[i].Creates += sums.Creates
 		c.weighed[i].Deletes += sums.Deletes
 		if r.Since.After(r.Began) { // the first create is not in r.Weighed
-			c.weighed[i].Creates += math.Exp(-r.At.Sub(r.Since).Seconds() / live.Windows[i].Seconds())
+			c.weighed[i].Creates += math.Exp(-r.At.Sub(r.Since).Seconds() / pools.Windows[i].Seconds())
 		}
 	}
 }
@@ -61,10 +61,10 @@ func (c *changes) measured() *v1alpha1.Measured {
 // rate is a number of creates and deletes per day.
 type rate struct{ creates, deletes float64 }
 
-// ratesOf returns the rate in each of live.Windows, after a number of seconds.
-func ratesOf(sums live.Weighed, seconds float64) (rates [len(live.Windows)]rate) {
+// ratesOf returns the rate in each of pools.Windows, after a number of seconds.
+func ratesOf(sums pools.Weighed, seconds float64) (rates [len(pools.Windows)]rate) {
 	for i, sum := range sums {
-		days := live.Days(live.Windows[i], seconds)
+		days := pools.Days(pools.Windows[i], seconds)
 		rates[i] = rate{sum.Creates / days, sum.Deletes / days}
 	}
 	return rates
@@ -77,9 +77,9 @@ const (
 	leastChanges = 10
 )
 
-// ratePerDay returns how fast a name pool grows, over the shortest window of live.Windows that
+// ratePerDay returns how fast a name pool grows, over the shortest window of pools.Windows that
 // has enough changes. It is NaN if the pool has not been watched for long enough.
-func ratePerDay(sums live.Weighed, seconds float64) float64 {
+func ratePerDay(sums pools.Weighed, seconds float64) float64 {
 	if seconds < leastWatched {
 		return math.NaN()
 	}
@@ -87,7 +87,7 @@ func ratePerDay(sums live.Weighed, seconds float64) float64 {
 	last := len(rates) - 1
 	at := last
 	for i, rate := range slices.Backward(rates[:last]) {
-		days := min(live.Windows[i].Seconds(), seconds) / day.Seconds()
+		days := min(pools.Windows[i].Seconds(), seconds) / day.Seconds()
 		if (rate.creates+rate.deletes)*days >= leastChanges {
 			at = i
 		}
@@ -103,16 +103,16 @@ const (
 	rareByChance = 2.24
 )
 
-// accelerates reports whether creates in a window of live.Windows are faster than in the next longer window, and not
+// accelerates reports whether creates in a window of pools.Windows are faster than in the next longer window, and not
 // by chance. The name pool must have been watched for twice the length of the window. A decaying window has the rate
 // times its length as its mean, and half of that as its variance. So its statistics are those of a normal window
 // with twice as many events over twice the length. The square root of such a number has a variance of 1/4 (Bartlett,
 // 1936).
-func accelerates(r *live.Row) bool {
+func accelerates(r *pools.Row) bool {
 	seconds := secondsOf(r)
 	rates := ratesOf(r.Weighed, seconds)
 	for i, rate := range rates[:len(rates)-1] {
-		window := live.Windows[i]
+		window := pools.Windows[i]
 		if window < shortestTrend || seconds < 2*window.Seconds() {
 			continue
 		}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -16,8 +16,8 @@ var watchBegan = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 
 // seen is a name pool that was followed for two hours, with the same creates and deletes
 // a day in all windows.
-func seen(prefix string, names int64, creates, deletes float64) live.Row {
-	row := live.Row{
+func seen(prefix string, names int64, creates, deletes float64) pools.Row {
+	row := pools.Row{
 		Pool: pool(prefix, names), Followed: true, Since: watchBegan, At: watchBegan.Add(2 * time.Hour),
 		Creates: int64(creates / 12), Deletes: int64(deletes / 12),
 	}
@@ -29,11 +29,11 @@ func seen(prefix string, names int64, creates, deletes float64) live.Row {
 
 // inTwoHours returns the sum of the weights of events after two hours with a rate per day.
 func inTwoHours(window int, rate float64) float64 {
-	return rate * live.Days(live.Windows[window], 7200)
+	return rate * pools.Days(pools.Windows[window], 7200)
 }
 
 // watched is the input of a watch.
-func watched(options Options, rows ...live.Row) *build {
+func watched(options Options, rows ...pools.Row) *build {
 	options.Watched = true
 	b := building(options)
 	b.options.Began, b.rows = watchBegan, rows
@@ -41,7 +41,7 @@ func watched(options Options, rows ...live.Row) *build {
 }
 
 // watchedReport is the report of rows.
-func watchedReport(t *testing.T, rows ...live.Row) *v1alpha1.AuditReport {
+func watchedReport(t *testing.T, rows ...pools.Row) *v1alpha1.AuditReport {
 	t.Helper()
 	result, err := watched(Options{MinCount: 10, Order: ByRate}, rows...).report(Counted{
 		Ended: watchBegan.Add(2 * time.Hour), Types: []census.Resource{resource("batch", "jobs")},
@@ -56,9 +56,9 @@ func watchedReport(t *testing.T, rows ...live.Row) *v1alpha1.AuditReport {
 // The row that grows fastest comes first, and a watch has no verdict.
 func TestWatched(t *testing.T) {
 	still := seen("still-", 50_000, 0, 0)
-	unfollowed := live.Row{Pool: pool("other-", 20)}
+	unfollowed := pools.Row{Pool: pool("other-", 20)}
 	// Prefixes with many creates and deletes are shown, even if few names are left.
-	passed := []live.Row{seen("gone-", 0, 4800, 4800), seen("going-", 3, 2400, 2376), seen("never-", 0, 0, 0)}
+	passed := []pools.Row{seen("gone-", 0, 4800, 4800), seen("going-", 3, 2400, 2376), seen("never-", 0, 0, 0)}
 	report := watchedReport(t, append(passed, still, seen("run-", 40_000, 1_200_000, 600_000), unfollowed, seen("few-", 9, 5, 5))...)
 	var order []string
 	for _, i := range report.Items {
@@ -84,9 +84,9 @@ func TestWatched(t *testing.T) {
 // and prefixes that are now empty.
 func TestWatchedFolds(t *testing.T) {
 	at := watchBegan.Add(10 * time.Minute)
-	var rows []live.Row
+	var rows []pools.Row
 	for i := range 60 { // a Job with one Pod each ten seconds; the Pods of the first half are deleted
-		r := live.Row{
+		r := pools.Row{
 			Followed: true, Began: watchBegan, Since: watchBegan.Add(time.Duration(10*i+5) * time.Second), At: at, Creates: 1,
 			Pool: pool(fmt.Sprintf("job-%d-", i), 1),
 		}
@@ -132,7 +132,7 @@ func TestAccelerating(t *testing.T) {
 	young := faster
 	young.Since = watchBegan.Add(2*time.Hour - 15*time.Minute)
 	for name, test := range map[string]struct {
-		row  live.Row
+		row  pools.Row
 		want bool
 	}{"faster": {faster, true}, "by chance": {slightly, false}, "a batch": {minute, false}, "too young": {young, false}} {
 		item := watchedReport(t, test.row).Items[0]

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
@@ -68,7 +69,7 @@ func countInOrder(objects []metav1.ObjectMeta, s *Scanner) []pools.Pool {
 	}
 	rules := s.rules()
 	set := pools.New(configMaps.GroupVersionResource, &rules)
-	if _, err := decode.List(bytes.NewReader(censustest.JSON(list)), decode.Asked{}, func(o *decode.Object) error {
+	if _, err := decode.List(bytes.NewReader(censustest.JSON(list)), decode.Asked{}, func(o *object.Object) error {
 		set.Add(o)
 		return nil
 	}); err != nil {

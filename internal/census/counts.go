@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
@@ -72,7 +73,7 @@ type setVisitor struct {
 }
 
 // Visit implements Visitor.
-func (v *setVisitor) Visit(o *decode.Object) error {
+func (v *setVisitor) Visit(o *object.Object) error {
 	v.set.Add(o)
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
 const (
@@ -96,7 +97,7 @@ func (r *listRead) add(namespace listRead) {
 
 func (s *scan) namespaces(ctx context.Context) ([]string, error) {
 	var found []string
-	_, err := s.newList(namespaceResource, "").walk(ctx, decode.Asked{}, func(o *decode.Object) error {
+	_, err := s.newList(namespaceResource, "").walk(ctx, decode.Asked{}, func(o *object.Object) error {
 		found = append(found, o.Name)
 		return nil
 	})

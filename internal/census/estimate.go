@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
 // Estimate is the expected cost of reading one type. Estimate assumes that pages are fast, and that all objects are
@@ -74,7 +75,7 @@ func (s *scan) estimate(ctx context.Context, r Resource, namespace string) (*Est
 	l := s.newList(r, namespace)
 	l.size = newPageSize(1, pageLimits{})
 	for retrier := s.server.newRetrier(); ; {
-		p, err := l.get(ctx, pageRequest{limit: 1}, decode.Asked{}, func(*decode.Object) error { return nil })
+		p, err := l.get(ctx, pageRequest{limit: 1}, decode.Asked{}, func(*object.Object) error { return nil })
 		if err == nil {
 			return s.estimateOf(l, p), nil
 		}

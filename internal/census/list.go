@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
 // maxRestarts is the largest number of times that a list is read again from its beginning.
@@ -100,7 +101,7 @@ func (l *list) restart(ctx context.Context, restarts int, err error) error {
 
 // get waits for its turn and requests one page. If it fails, it returns the part that was read.
 func (l *list) get(
-	ctx context.Context, q pageRequest, asked decode.Asked, visit func(*decode.Object) error,
+	ctx context.Context, q pageRequest, asked decode.Asked, visit func(*object.Object) error,
 ) (decode.Page, error) {
 	turn, err := l.scan.server.turn(ctx, l.isBig(q))
 	if err != nil {
@@ -113,7 +114,7 @@ func (l *list) get(
 	}
 	defer func() { _ = body.Close(); l.reading += time.Since(turn.began) }()
 	took, read := time.Since(turn.began), &meter{r: apistatus.NewLimitedReader(body, l.scan.limits.read)}
-	p, err := decode.List(read, asked, func(o *decode.Object) error {
+	p, err := decode.List(read, asked, func(o *object.Object) error {
 		if err := l.checkObject(o); err != nil {
 			return err
 		}

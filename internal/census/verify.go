@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
 // A proxy or a cache can deliver the response to another request. The functions of this file detect
@@ -26,7 +27,7 @@ func (l *list) checkKind(p decode.Page, whole bool) error {
 }
 
 // checkObject returns an error for an object in a namespace outside the list.
-func (l *list) checkObject(o *decode.Object) error {
+func (l *list) checkObject(o *object.Object) error {
 	var list string
 	switch {
 	case l.namespace != "" && o.Namespace != l.namespace:

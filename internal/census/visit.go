@@ -6,13 +6,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
 // Visitor receives the objects of one list, each once. If the list fails or is read again from its beginning, the
 // scan drops the visitor without calling Commit.
 type Visitor interface {
 	// Visit receives an object, and must not keep it. An error ends the list.
-	Visit(*decode.Object) error
+	Visit(*object.Object) error
 	// Commit is called after the whole list was read. Commit is called for one visitor at a time.
 	Commit()
 }
@@ -82,11 +83,11 @@ func (r *Reader) List(
 // Get visits the object with a name. Get sends a list with a field selector, so it needs only the permission to list.
 // If the object doesn't exist, Get visits nothing and returns no error.
 func (r *Reader) Get(
-	ctx context.Context, of Resource, namespace, name string, asked decode.Asked, take func(*decode.Object) error,
+	ctx context.Context, of Resource, namespace, name string, asked decode.Asked, take func(*object.Object) error,
 ) error {
 	l := r.scan.newList(of, namespace)
 	l.name = name
-	_, err := l.walk(ctx, asked, func(o *decode.Object) error {
+	_, err := l.walk(ctx, asked, func(o *object.Object) error {
 		if o.Name != name { // not all servers support the field selector
 			return nil
 		}

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
@@ -36,7 +37,7 @@ func (v *visited) begin(Resource) Visitor {
 	return &visitor{to: v}
 }
 
-func (v *visitor) Visit(o *decode.Object) error {
+func (v *visitor) Visit(o *object.Object) error {
 	v.names = append(v.names, o.Namespace+"/"+o.Name+" "+o.UID+" "+o.CreationID)
 	return nil
 }
@@ -78,7 +79,7 @@ func TestVisitorFails(t *testing.T) {
 
 type failingVisitor struct{ Visitor }
 
-func (failingVisitor) Visit(*decode.Object) error { return decode.Malformed("no") }
+func (failingVisitor) Visit(*object.Object) error { return decode.Malformed("no") }
 
 // A reader requests whole objects, by name or all of a namespace.
 func TestReader(t *testing.T) {
@@ -95,7 +96,7 @@ func TestReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	var raw []string
-	take := func(o *decode.Object) error {
+	take := func(o *object.Object) error {
 		var whole struct{ Data map[string]string }
 		err := json.Unmarshal(o.Raw, &whole)
 		raw = append(raw, o.Name+whole.Data["k"])

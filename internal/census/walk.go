@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
 const (
@@ -23,7 +24,7 @@ const (
 type walk struct {
 	list    *list
 	asked   decode.Asked
-	visit   func(*decode.Object) error
+	visit   func(*object.Object) error
 	token   string // token of the next page; empty for the first one
 	seen    apistatus.Tokens
 	empty   int   // pages in a row without an object
@@ -39,7 +40,7 @@ type walk struct {
 }
 
 // walk visits each object of the list once, and returns their number.
-func (l *list) walk(ctx context.Context, asked decode.Asked, visit func(*decode.Object) error) (int64, error) {
+func (l *list) walk(ctx context.Context, asked decode.Asked, visit func(*object.Object) error) (int64, error) {
 	w := &walk{list: l, asked: asked, visit: visit}
 	l.reading = 0
 	for {
@@ -161,7 +162,7 @@ func (w *walk) recover(ctx context.Context, p decode.Page, err error, smaller bo
 }
 
 // take visits an object, unless it was visited before its page broke off.
-func (w *walk) take(o *decode.Object) error {
+func (w *walk) take(o *object.Object) error {
 	w.read++
 	if w.read == w.ahead && (o.Namespace != w.last.namespace || o.Name != w.last.name) {
 		return fmt.Errorf("%w: a page has other objects than before", errStartAgain)

@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -96,7 +97,7 @@ type listed struct {
 
 // Visit reads the content of an object that is a candidate. It is safe for concurrent use because
 // each call gets another object.
-func (l *listed) Visit(o *decode.Object) error {
+func (l *listed) Visit(o *object.Object) error {
 	one := l.these[o.Name]
 	if one == nil || o.Deleting || one.created != uint32(o.Created) {
 		return nil

@@ -14,8 +14,8 @@ import (
 
 var seed = maphash.MakeSeed()
 
-// object reads an object in YAML as the engine reads it in JSON.
-func object(t *testing.T, text string) *unstructured.Unstructured {
+// read reads an object in YAML as the engine reads it in JSON.
+func read(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	raw, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
@@ -72,7 +72,7 @@ status: {phase: a}
 
 // Only fields that the creator owns count.
 func TestContent(t *testing.T) {
-	first := contentIn(t, object(t, managed))
+	first := contentIn(t, read(t, managed))
 	if first.manager != "creator" || first.fields != 8 || !slices.Equal(first.of, []string{"metadata", "spec"}) {
 		t.Errorf("%+v", first)
 	}
@@ -93,13 +93,13 @@ func TestContent(t *testing.T) {
 		"a removed set element":  {set([]any{"one"}, "metadata", "finalizers"), false},
 		"another prefix's bytes": {set("run-long", "metadata", "generateName"), false},
 	} {
-		o := object(t, managed)
+		o := read(t, managed)
 		test.change(o.Object)
 		if got := contentIn(t, o); (got.hash == first.hash) != test.same {
 			t.Errorf("%s: the content is the same: %v", name, !test.same)
 		}
 	}
-	renamed := object(t, managed)
+	renamed := read(t, managed)
 	renamed.SetName("run-zzzzz")
 	renamed.SetUID("other")
 	set("http://run-zzzzz/other", "spec", "self")(renamed.Object)
@@ -126,15 +126,15 @@ func port(name, to string) func(map[string]any) {
 
 // Without managedFields, everything but metadata and status counts.
 func TestContentUnmanaged(t *testing.T) {
-	read := func(text string) *content { return contentIn(t, object(t, text)) }
-	first := read(`{metadata: {name: a-bcdfg, labels: {x: y}}, spec: {a: a-bcdfg}, data: {b: c}, status: {}}`)
+	contentOf := func(text string) *content { return contentIn(t, read(t, text)) }
+	first := contentOf(`{metadata: {name: a-bcdfg, labels: {x: y}}, spec: {a: a-bcdfg}, data: {b: c}, status: {}}`)
 	if first.manager != "" || first.fields != 0 || !slices.Equal(first.of, []string{"data", "spec"}) {
 		t.Errorf("%+v", first)
 	}
-	if read(`{metadata: {name: a-zzzzz}, spec: {a: a-zzzzz}, data: {b: c}, status: {x: 1}}`).hash != first.hash {
+	if contentOf(`{metadata: {name: a-zzzzz}, spec: {a: a-zzzzz}, data: {b: c}, status: {x: 1}}`).hash != first.hash {
 		t.Error("metadata or status count")
 	}
-	if read(`{metadata: {name: a-bcdfg}, spec: {a: a-bcdfg}, data: {b: d}}`).hash == first.hash {
+	if contentOf(`{metadata: {name: a-bcdfg}, spec: {a: a-bcdfg}, data: {b: d}}`).hash == first.hash {
 		t.Error("data does not count")
 	}
 }
@@ -142,7 +142,7 @@ func TestContentUnmanaged(t *testing.T) {
 // fieldsOf returns an object whose creator owns fields.
 func fieldsOf(t *testing.T, fields, rest string) *unstructured.Unstructured {
 	t.Helper()
-	return object(t, `{metadata: {name: a-bcdfg, managedFields: [{manager: m, operation: Update, fieldsV1: `+fields+`}]}, `+rest+`}`)
+	return read(t, `{metadata: {name: a-bcdfg, managedFields: [{manager: m, operation: Update, fieldsV1: `+fields+`}]}, `+rest+`}`)
 }
 
 // hostile are managedFields that an API server stores, and that name no field of an object.
@@ -184,7 +184,7 @@ func TestFailedAt(t *testing.T) {
 		`{status: {conditions: [{type: Failed, status: "False", lastTransitionTime: "1970-01-01T00:00:09Z"}]}}`:                                   0,
 		`{spec: {}}`: 0,
 	} {
-		if got := failedAt(object(t, text)); got != want {
+		if got := failedAt(read(t, text)); got != want {
 			t.Errorf("%s: %d, want %d", text, got, want)
 		}
 	}

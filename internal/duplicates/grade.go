@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
@@ -170,21 +171,21 @@ func (g *grading) owner(ctx context.Context, one *group, owner metav1.OwnerRefer
 	if r.Namespaced {
 		namespace = one.Namespace
 	}
-	var object *unstructured.Unstructured
-	err = g.reader.Get(ctx, r, namespace, owner.Name, decode.Asked{Whole: true}, func(o *decode.Object) (err error) {
-		object, err = parse(r, o.Raw)
+	var found *unstructured.Unstructured
+	err = g.reader.Get(ctx, r, namespace, owner.Name, decode.Asked{Whole: true}, func(o *object.Object) (err error) {
+		found, err = parse(r, o.Raw)
 		return err
 	})
-	if err != nil || object == nil || object.GetUID() != owner.UID { // without an error, the owner was deleted
+	if err != nil || found == nil || found.GetUID() != owner.UID { // without an error, the owner was deleted
 		g.skips.by(ctx, r, namespace, err)
 		return err == nil
 	}
-	delete(object.Object, "metadata")
+	delete(found.Object, "metadata")
 	names := references{}
 	for i := range one.Objects {
 		names[one.Objects[i].Name] = []*v1alpha1.DuplicateObject{&one.Objects[i]}
 	}
-	names.add(object.Object, nameOf(owner), "")
+	names.add(found.Object, nameOf(owner), "")
 	return true
 }
 
@@ -201,7 +202,7 @@ type podVisitor struct {
 	names references
 }
 
-func (v *podVisitor) Visit(o *decode.Object) error {
+func (v *podVisitor) Visit(o *object.Object) error {
 	pod, err := parse(pods, o.Raw)
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
@@ -84,7 +84,7 @@ type survey struct {
 }
 
 // Visit adds an object.
-func (s *survey) Visit(o *decode.Object) error {
+func (s *survey) Visit(o *object.Object) error {
 	s.objects[o.Namespace]++
 	if o.Created < s.finder.Since.Unix() {
 		return nil
@@ -110,7 +110,7 @@ func (s *survey) Visit(o *decode.Object) error {
 }
 
 // kinOf returns the hash of the part of an object that all members of its group share.
-func (s *survey) kinOf(o *decode.Object) kin {
+func (s *survey) kinOf(o *object.Object) kin {
 	var h maphash.Hash
 	h.SetSeed(s.seed)
 	add := func(text string) {
@@ -125,7 +125,7 @@ func (s *survey) kinOf(o *decode.Object) kin {
 	if o.CreationID != "" {
 		bits |= hasID
 	}
-	slices.SortFunc(o.Owners, func(a, b decode.Owner) int { return cmp.Compare(a.UID, b.UID) })
+	slices.SortFunc(o.Owners, func(a, b object.Owner) int { return cmp.Compare(a.UID, b.UID) })
 	for _, owner := range o.Owners {
 		add(owner.UID)
 		bits |= hasOwner

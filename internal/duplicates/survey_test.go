@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 )
@@ -34,12 +34,12 @@ func newSurvey() *survey {
 
 // drawn returns objects with few prefixes, few owners and few creation IDs, in the order of storage.
 // One prefix begins with another.
-func drawn(t *rapid.T) []decode.Object {
+func drawn(t *rapid.T) []object.Object {
 	text := func(of string, least, most int) *rapid.Generator[string] {
 		return rapid.StringOfN(rapid.SampledFrom([]rune(of)), least, most, -1)
 	}
-	one := rapid.Custom(func(t *rapid.T) decode.Object {
-		o := decode.Object{
+	one := rapid.Custom(func(t *rapid.T) object.Object {
+		o := object.Object{
 			Namespace:    rapid.SampledFrom([]string{"a", "a-b", "b"}).Draw(t, "namespace"),
 			GenerateName: rapid.SampledFrom([]string{"run-", "run-b", "r", "", "run-bcdfg-"}).Draw(t, "generateName"),
 			Created:      since + rapid.Int64Range(-100, 900).Draw(t, "created"),
@@ -52,22 +52,22 @@ func drawn(t *rapid.T) []decode.Object {
 		o.Name = o.GenerateName + text(names.Alphabet, length, length).Draw(t, "suffix")
 		o.Deleting = rapid.IntRange(0, 9).Draw(t, "deleting") == 0
 		if owner := rapid.IntRange(0, 2).Draw(t, "owner"); owner > 0 {
-			o.Owners = []decode.Owner{{UID: fmt.Sprint(owner)}}
+			o.Owners = []object.Owner{{UID: fmt.Sprint(owner)}}
 		}
 		return o
 	})
 	objects := rapid.SliceOfN(one, 0, 60).Draw(t, "objects")
-	slices.SortFunc(objects, func(a, b decode.Object) int { return cmp.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
-	return slices.CompactFunc(objects, func(a, b decode.Object) bool { return a.Namespace == b.Namespace && a.Name == b.Name })
+	slices.SortFunc(objects, func(a, b object.Object) int { return cmp.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
+	return slices.CompactFunc(objects, func(a, b object.Object) bool { return a.Namespace == b.Namespace && a.Name == b.Name })
 }
 
 // family returns the common part of group members, independently of the engine.
-func family(o decode.Object) string {
+func family(o object.Object) string {
 	return fmt.Sprint(o.Namespace, "/", o.GenerateName, o.Owners, o.CreationID)
 }
 
 // near compares all pairs, and returns the objects that have a family member close in time.
-func near(objects []decode.Object) (names []string) {
+func near(objects []object.Object) (names []string) {
 	for i, o := range objects {
 		if o.GenerateName == "" || o.Created < since || o.Deleting {
 			continue
@@ -111,8 +111,8 @@ func TestSurveySelects(t *testing.T) {
 	s.finder.Selector = labels.SelectorFromSet(labels.Set{"app": "a"})
 	for i, app := range []string{"a", "b", "a"} {
 		name := "run-" + strings.Repeat(string(names.Alphabet[i]), 5)
-		o := decode.Object{Name: name, GenerateName: "run-", Created: since, Labels: map[string]string{"app": app}}
-		o.Owners = []decode.Owner{{UID: app}}
+		o := object.Object{Name: name, GenerateName: "run-", Created: since, Labels: map[string]string{"app": app}}
+		o.Owners = []object.Owner{{UID: app}}
 		if app == "a" {
 			o.Owners[0].UID = "same"
 		}
@@ -142,8 +142,8 @@ func TestSurveyMemory(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		for i := range objects {
 			prefix := test.prefix(i)
-			o := decode.Object{Namespace: "a", GenerateName: prefix, Name: prefix + censustest.SuffixOf(i), Created: since + int64(i)*test.every}
-			o.Owners = []decode.Owner{{UID: fmt.Sprint(i)}}
+			o := object.Object{Namespace: "a", GenerateName: prefix, Name: prefix + censustest.SuffixOf(i), Created: since + int64(i)*test.every}
+			o.Owners = []object.Owner{{UID: fmt.Sprint(i)}}
 			if err := s.Visit(&o); err != nil {
 				t.Fatal(err)
 			}

@@ -118,7 +118,7 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 
 // choose takes a snapshot, and returns the rows of the chosen prefixes. ok is false until the engine has counted
 // everything. The caller holds mu.
-func (c *Collector) choose() (rows []live.Row, snapshot live.Snapshot, ok bool) {
+func (c *Collector) choose() (rows []pools.Row, snapshot live.Snapshot, ok bool) {
 	if c.source == nil {
 		return nil, snapshot, false
 	}
@@ -129,7 +129,7 @@ func (c *Collector) choose() (rows []live.Row, snapshot live.Snapshot, ok bool) 
 }
 
 // collectPrefix emits the samples of one prefix.
-func (c *Collector) collectPrefix(metrics chan<- prometheus.Metric, row live.Row) {
+func (c *Collector) collectPrefix(metrics chan<- prometheus.Metric, row pools.Row) {
 	pool, counted := row.Pool.Key, row.Pool
 	metrics <- prefixNames.metric(prometheus.GaugeValue, float64(counted.Names), pool)
 	attempts, room, err := c.odds(counted)

@@ -12,8 +12,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
@@ -88,7 +88,7 @@ func TestNotReady(t *testing.T) {
 // notCounted is an engine that has not counted everything.
 type notCounted struct{}
 
-func (notCounted) Snapshot(each func(live.Row)) live.Snapshot {
+func (notCounted) Snapshot(each func(pools.Row)) live.Snapshot {
 	f := newFakeEngine()
 	f.set("run-", 20, 0)
 	s := f.Snapshot(each)
@@ -102,10 +102,10 @@ func TestCollect(t *testing.T) {
 	f.set("run-", 20, 0)
 	row := f.rows["run-"]
 	row.Creates, row.Deletes = 7, 3
-	row.Pool.Creator = decode.Creator{Kind: "CronJob", Name: "nightly"}
+	row.Pool.Creator = object.Creator{Kind: "CronJob", Name: "nightly"}
 	f.rows["run-"] = row
 	row.Pool.Prefix, row.Pool.RawPrefixes, row.Pool.Names = "long-", 2, 11
-	row.Pool.Creator = decode.Creator{Manager: "team\n"}
+	row.Pool.Creator = object.Creator{Manager: "team\n"}
 	f.rows["long-"] = row
 	f.total.Names, f.total.Creates, f.total.Gaps, f.total.Restarts, f.total.Events = 36, 9, 1, 2, 30
 	f.total.Behind = 90 * time.Second

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
 // ranked is a row and the value that it is ranked by.
 type ranked struct {
 	value float64
-	row   live.Row
+	row   pools.Row
 }
 
 // ranking keeps the rows with the largest values. If it must drop rows, a namespace keeps at most half of the places.

@@ -6,20 +6,20 @@ import (
 	"slices"
 	"time"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
 // keeps is the time for which a prefix keeps its series after it was last in one of the two lists.
 const keeps = time.Hour
 
-// lately is the index of the window of the second list in live.Windows, ten minutes. Older creates weigh less.
+// lately is the index of the window of the second list in pools.Windows, ten minutes. Older creates weigh less.
 const lately = 1
 
 // Source takes snapshots.
 type Source interface {
-	Snapshot(each func(live.Row)) live.Snapshot
+	Snapshot(each func(pools.Row)) live.Snapshot
 }
 
 // selection chooses the prefixes that have series. A prefix is chosen if it is among the
@@ -36,7 +36,7 @@ type hold struct {
 	last time.Time // when the prefix was last in one of the lists
 	// creator is the creator in the label. It changes once in keeps at most, because the creator of the newest object
 	// is what a client claims, and each creator makes a series. since is the time of the last change.
-	creator decode.Creator
+	creator object.Creator
 	since   time.Time
 }
 
@@ -46,10 +46,10 @@ func newSelection(top int, minCount int64) *selection {
 
 // choose takes a snapshot, and returns the rows of the chosen prefixes in order. The memory of choose grows with top,
 // not with the number of rows.
-func (s *selection) choose(source Source) ([]live.Row, live.Snapshot) {
+func (s *selection) choose(source Source) ([]pools.Row, live.Snapshot) {
 	names, recent := &ranking{most: s.top}, &ranking{most: (s.top + 1) / 2}
-	rows, eligible := map[pools.Key]live.Row{}, 0
-	snapshot := source.Snapshot(func(row live.Row) {
+	rows, eligible := map[pools.Key]pools.Row{}, 0
+	snapshot := source.Snapshot(func(row pools.Row) {
 		creates := row.Weighed[lately].Creates
 		if row.Pool.Names >= s.minCount {
 			names.offer(ranked{float64(row.Pool.Names), row})
@@ -72,10 +72,10 @@ func (s *selection) choose(source Source) ([]live.Row, live.Snapshot) {
 		}
 	}
 	s.release(snapshot.At)
-	maps.DeleteFunc(rows, func(pool pools.Key, _ live.Row) bool { return s.held[pool].last.IsZero() })
+	maps.DeleteFunc(rows, func(pool pools.Key, _ pools.Row) bool { return s.held[pool].last.IsZero() })
 	s.dropped = max(eligible-len(rows), 0)
 	chosen := slices.SortedFunc(maps.Keys(rows), pools.Key.Compare)
-	ordered := make([]live.Row, 0, len(chosen))
+	ordered := make([]pools.Row, 0, len(chosen))
 	for _, pool := range chosen {
 		row, h := rows[pool], s.held[pool]
 		if h.creator != row.Pool.Creator && snapshot.At.Sub(h.since) >= keeps {

@@ -25,20 +25,20 @@ var (
 // fakeEngine is a source whose clock a test sets.
 type fakeEngine struct {
 	now   time.Time
-	rows  map[string]live.Row // by prefix
+	rows  map[string]pools.Row // by prefix
 	total live.ResourceCount
 	skips []census.Skipped
 }
 
 func newFakeEngine() *fakeEngine {
 	return &fakeEngine{
-		now: began.Add(time.Hour), rows: map[string]live.Row{},
+		now: began.Add(time.Hour), rows: map[string]pools.Row{},
 		total: live.ResourceCount{Resource: jobs, Counted: true},
 	}
 }
 
 // Snapshot implements Source.
-func (f *fakeEngine) Snapshot(each func(live.Row)) live.Snapshot {
+func (f *fakeEngine) Snapshot(each func(pools.Row)) live.Snapshot {
 	for _, prefix := range slices.Sorted(maps.Keys(f.rows)) {
 		row := f.rows[prefix]
 		row.At = f.now
@@ -54,7 +54,7 @@ func (f *fakeEngine) Snapshot(each func(live.Row)) live.Snapshot {
 func (f *fakeEngine) set(prefix string, names, recent int64) {
 	row, ok := f.rows[prefix]
 	if !ok {
-		row = live.Row{
+		row = pools.Row{
 			Followed: true, Since: began,
 			Pool: pools.Pool{Key: pools.Key{GroupResource: jobs.GroupResource(), Namespace: "ci", Prefix: prefix}},
 		}
@@ -84,7 +84,7 @@ func TestCreatorOfASeries(t *testing.T) {
 }
 
 // prefixes returns the prefixes of rows.
-func prefixes(rows []live.Row) (all []string) {
+func prefixes(rows []pools.Row) (all []string) {
 	for _, row := range rows {
 		all = append(all, row.Pool.Prefix)
 	}
@@ -165,7 +165,7 @@ func TestNoSeries(t *testing.T) {
 }
 
 // firsts returns the prefixes that rank first by a value of at least 10.
-func (f *fakeEngine) firsts(most int, value func(live.Row) float64) []string {
+func (f *fakeEngine) firsts(most int, value func(pools.Row) float64) []string {
 	var all []string
 	for prefix, row := range f.rows {
 		row.At = f.now
@@ -216,8 +216,8 @@ func TestSelectionProperties(t *testing.T) {
 			if len(shown) > 2*top {
 				t.Fatalf("%d prefixes have series, top is %d", len(shown), top)
 			}
-			names := func(r live.Row) float64 { return float64(r.Pool.Names) }
-			recent := func(r live.Row) float64 { return r.Weighed[lately].Creates }
+			names := func(r pools.Row) float64 { return float64(r.Pool.Names) }
+			recent := func(r pools.Row) float64 { return r.Weighed[lately].Creates }
 			for _, prefix := range append(f.firsts(top, names), f.firsts((top+1)/2, recent)...) {
 				if last[prefix] = f.now; !shown[prefix] {
 					t.Fatalf("%s is among the first, and has no series: %v", prefix, shown)

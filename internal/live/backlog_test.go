@@ -13,13 +13,15 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 )
 
 // arrives applies an event of a new name of a prefix, or of a known one.
 func (s *store) arrives(t *testing.T, what decode.EventType, name, prefix string) {
 	t.Helper()
-	o := &decode.Object{Namespace: "prod", Name: name, GenerateName: prefix}
+	o := &object.Object{Namespace: "prod", Name: name, GenerateName: prefix}
 	event := &decode.Event{Type: what, ResourceVersion: strconv.FormatUint(s.at.version+1, 10), Object: o}
 	if err := s.Apply(event); err != nil {
 		t.Fatal(err)
@@ -33,16 +35,16 @@ func (s *store) replace(list *listing) {
 }
 
 // rowsOf returns the rows of a store by prefix.
-func (s *store) rowsOf() map[string]Row {
-	rows := map[string]Row{}
+func (s *store) rowsOf() map[string]pools.Row {
+	rows := map[string]pools.Row{}
 	now := s.clock.now()
-	s.eachRow(now, func(r Row) { rows[r.Pool.Prefix] = r })
+	s.eachRow(now, func(r pools.Row) { rows[r.Pool.Prefix] = r })
 	return rows
 }
 
 // rateOf returns the creates and deletes per second in a window, some time after its beginning.
-func rateOf(sums Weighed, window int, after time.Duration) (creates, deletes float64) {
-	seconds := Days(Windows[window], after.Seconds()) * 86_400
+func rateOf(sums pools.Weighed, window int, after time.Duration) (creates, deletes float64) {
+	seconds := pools.Days(pools.Windows[window], after.Seconds()) * 86_400
 	return sums[window].Creates / seconds, sums[window].Deletes / seconds
 }
 
@@ -56,7 +58,7 @@ func TestBacklog(t *testing.T) {
 	k.replace(&listing{began: now.Add(-absence)})
 	k.arrives(t, decode.Added, "old-bcdfg", "old-")
 	k.beginSweep()
-	visit(k, &decode.Object{Namespace: "prod", Name: "old-bcdfg", GenerateName: "old-"})
+	visit(k, &object.Object{Namespace: "prod", Name: "old-bcdfg", GenerateName: "old-"})
 	k.Replace(&listing{began: now.Add(-absence), version: 7}, watched)
 	k.at.backlog = backlog{now.Add(-absence), 1 << 20}
 	for range int(perSecond * absence.Seconds()) {
@@ -68,7 +70,7 @@ func TestBacklog(t *testing.T) {
 	for prefix, row := range k.rowsOf() {
 		for i := range 2 { // the longer ones are of a time without any, too
 			if creates, _ := rateOf(row.Weighed, i, row.At.Sub(row.Since)); creates < 0.9*perSecond || creates > 1.1*perSecond {
-				t.Errorf("%s: %.2f creates a second in %v", prefix, creates, Windows[i])
+				t.Errorf("%s: %.2f creates a second in %v", prefix, creates, pools.Windows[i])
 			}
 		}
 		_, deletes := rateOf(row.Weighed, 0, row.At.Sub(row.Since))
@@ -84,7 +86,7 @@ func TestBacklog(t *testing.T) {
 }
 
 // visit passes objects of a list to a store.
-func visit(s *store, objects ...*decode.Object) {
+func visit(s *store, objects ...*object.Object) {
 	v := &visitor{store: s}
 	for _, o := range objects {
 		_ = v.Visit(o)
@@ -97,12 +99,12 @@ func visit(s *store, objects ...*decode.Object) {
 func TestClientGeneratedPrefix(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(1, 1))
-		var all []*decode.Object
+		var all []*object.Object
 		for range 20 {
-			all = append(all, &decode.Object{Namespace: "prod", Name: generated("run-", random)})
+			all = append(all, &object.Object{Namespace: "prod", Name: generated("run-", random)})
 		}
 		for _, name := range []string{"run-00001", "run-0000a", "run-eeeee"} {
-			all = append(all, &decode.Object{Namespace: "prod", Name: name})
+			all = append(all, &object.Object{Namespace: "prod", Name: name})
 		}
 		k, alive := newTestStore(), slices.Clone(all[:20])
 		for range rapid.IntRange(1, 20).Draw(t, "steps") {
@@ -228,7 +230,7 @@ func TestMemberMemory(t *testing.T) {
 	v := &visitor{store: k}
 	for i := range objects {
 		prefix := fmt.Sprintf("run-%d-", i%2000)
-		_ = v.Visit(&decode.Object{Namespace: "prod", Name: prefix + censustest.SuffixOf(i), GenerateName: prefix, Created: 1_790_000_000})
+		_ = v.Visit(&object.Object{Namespace: "prod", Name: prefix + censustest.SuffixOf(i), GenerateName: prefix, Created: 1_790_000_000})
 	}
 	v.Commit()
 	k.Replace(&listing{version: 1, objects: objects}, uncounted)

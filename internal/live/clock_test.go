@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
 // Rates follow the elapsed time, and ignore steps of the clock.
@@ -21,7 +22,7 @@ func TestClock(t *testing.T) {
 	if got, want := c.now().Sub(began), 8*time.Hour+time.Second; got != want {
 		t.Errorf("%v passed, want %v", got, want)
 	}
-	if at := New(census.Scanner{}).Snapshot(func(Row) {}).At; at != at.Round(0) {
+	if at := New(census.Scanner{}).Snapshot(func(pools.Row) {}).At; at != at.Round(0) {
 		t.Errorf("%v has a monotonic reading, which a sleep stops", at)
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 	"github.com/kubectl-genname/kubectl-genname/test/censustest"
@@ -149,11 +150,11 @@ func (s *started) run(t *testing.T) {
 // snapshot is a Snapshot with its rows.
 type snapshot struct {
 	Snapshot
-	Rows []Row
+	Rows []pools.Row
 }
 
 func (s *started) Snapshot() (all snapshot) {
-	all.Snapshot = s.Engine.Snapshot(func(r Row) { all.Rows = append(all.Rows, r) })
+	all.Snapshot = s.Engine.Snapshot(func(r pools.Row) { all.Rows = append(all.Rows, r) })
 	return all
 }
 
@@ -215,7 +216,7 @@ type freshCount struct {
 	found map[string]int64
 }
 
-func (f *freshCount) Visit(o *decode.Object) error {
+func (f *freshCount) Visit(o *object.Object) error {
 	f.set.Add(o)
 	return nil
 }
@@ -265,13 +266,13 @@ func (s *started) differs(want map[string]int64) string {
 type churn struct {
 	server           *fakeapi.Server
 	random           *rand.Rand
-	alive            map[string][]object // by path
-	creates, deletes map[string]int64    // by label
+	alive            map[string][]meta // by path
+	creates, deletes map[string]int64  // by label
 }
 
 func newChurn(server *fakeapi.Server, seed uint64) *churn {
 	return &churn{
-		server: server, random: rand.New(rand.NewPCG(seed, 2)), alive: map[string][]object{},
+		server: server, random: rand.New(rand.NewPCG(seed, 2)), alive: map[string][]meta{},
 		creates: map[string]int64{}, deletes: map[string]int64{},
 	}
 }
@@ -293,7 +294,7 @@ func (c *churn) step(deletes int) {
 		return
 	}
 	prefix := prefixes[min(c.random.IntN(len(prefixes)), c.random.IntN(len(prefixes)))]
-	o := object{Name: generated(prefix, c.random), GenerateName: prefix}
+	o := meta{Name: generated(prefix, c.random), GenerateName: prefix}
 	switch c.random.IntN(20) {
 	case 0: // by hand
 		o.GenerateName = ""
@@ -315,7 +316,7 @@ func (c *churn) step(deletes int) {
 	}
 }
 
-func (c *churn) count(in map[string]int64, path string, o object) {
+func (c *churn) count(in map[string]int64, path string, o meta) {
 	if prefix, _, ok := names.Split(o.Name); ok {
 		in[labelOf(pools.Key{GroupResource: paths[path].GroupResource(), Namespace: o.Namespace, Prefix: prefix})]++
 	}
@@ -421,7 +422,7 @@ func TestPassage(t *testing.T) {
 		}
 	}
 	server.Change("/api/v1/pods", "DELETED", declaring)
-	server.Change("/api/v1/pods", "DELETED", object{Namespace: "prod", Name: "late-x7k2px7k2p", GenerateName: "late-"})
+	server.Change("/api/v1/pods", "DELETED", meta{Namespace: "prod", Name: "late-x7k2px7k2p", GenerateName: "late-"})
 	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/other-": 1}) })
 	if reported, lists := e.notices(Gap), requests(server, false); len(reported) > 0 || lists != 1 {
 		t.Errorf("%+v, %d lists", reported, lists)
@@ -552,7 +553,7 @@ func TestTypesDoNotWaitForEachOther(t *testing.T) {
 func TestQuietTypes(t *testing.T) {
 	server := newFakeServer(t, 1)
 	random := rand.New(rand.NewPCG(1, 1))
-	server.Change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: generated("run-", random)})
+	server.Change("/api/v1/pods", "ADDED", meta{Namespace: "prod", Name: generated("run-", random)})
 	e := &started{Engine: New(census.Scanner{Config: server.Config})}
 	e.Types, e.MinCount = []census.Resource{pods}, 5
 	found := []census.Resource{pods, jobs} // one is new
@@ -585,7 +586,7 @@ func TestQuietTypes(t *testing.T) {
 func TestBurstUnderAnOldPrefix(t *testing.T) {
 	k := newTestStore()
 	k.beginSweep()
-	visit(k, &decode.Object{Namespace: "prod", Name: "old-bcdfg", Created: 10})
+	visit(k, &object.Object{Namespace: "prod", Name: "old-bcdfg", Created: 10})
 	k.Replace(&listing{began: k.clock.now()}, uncounted)
 	began, heard := k.began, k.clock.now()
 	if k.standing.state != quiet {
@@ -593,10 +594,10 @@ func TestBurstUnderAnOldPrefix(t *testing.T) {
 	}
 	k.noteNumber(census.Estimate{Resource: pods, Known: true}, heard)
 	k.beginSweep()
-	visit(k, &decode.Object{Namespace: "prod", Name: "old-bcdfg", Created: 10})
+	visit(k, &object.Object{Namespace: "prod", Name: "old-bcdfg", Created: 10})
 	for _, name := range []string{"bcdfh", "bcdfj"} {
 		for _, prefix := range []string{"old-", "new-"} {
-			visit(k, &decode.Object{Namespace: "prod", Name: prefix + name, GenerateName: prefix, Created: 20})
+			visit(k, &object.Object{Namespace: "prod", Name: prefix + name, GenerateName: prefix, Created: 20})
 		}
 	}
 	k.Replace(&listing{began: k.clock.now()}, uncounted)
@@ -618,9 +619,9 @@ func TestRates(t *testing.T) {
 		now = now.Add(time.Second)
 		r.add(now, now, 2, 1)
 		if passed := now.Sub(began); passed == 10*time.Second || passed == time.Minute || passed == 3*time.Hour {
-			for i := range Windows {
+			for i := range pools.Windows {
 				if c, d := rateOf(r.at(now), i, passed); c < 1.85 || c > 2.2 || d < 0.92 || d > 1.1 {
-					t.Errorf("%v, %v: %v and %v a second", passed, Windows[i], c, d)
+					t.Errorf("%v, %v: %v and %v a second", passed, pools.Windows[i], c, d)
 				}
 			}
 		}
@@ -638,9 +639,9 @@ func TestSteadyOverAGap(t *testing.T) {
 	for _, gap := range []time.Duration{30 * time.Second, 10 * time.Minute, time.Hour} {
 		k, now := newTestStore(), began
 		k.replace(&listing{began: now})
-		var all []*decode.Object
-		add := func() *decode.Object {
-			o := &decode.Object{Namespace: "prod", Name: fmt.Sprintf("run-%s", censustest.SuffixOf(len(all))), GenerateName: "run-"}
+		var all []*object.Object
+		add := func() *object.Object {
+			o := &object.Object{Namespace: "prod", Name: fmt.Sprintf("run-%s", censustest.SuffixOf(len(all))), GenerateName: "run-"}
 			all = append(all, o)
 			return o
 		}
@@ -657,10 +658,10 @@ func TestSteadyOverAGap(t *testing.T) {
 		visit(k, all...)
 		k.ReplaceAfterGap(&listing{began: now}, nil)
 		number, _ := k.set.Number("prod", "run-")
-		for i := range Windows {
+		for i := range pools.Windows {
 			perSecond, _ := rateOf(k.pools[number].rates.at(now), i, now.Sub(began))
 			if perSecond < 0.95 || perSecond > 1.05 {
-				t.Errorf("a gap of %v: %v a second in %v", gap, perSecond, Windows[i])
+				t.Errorf("a gap of %v: %v a second in %v", gap, perSecond, pools.Windows[i])
 			}
 		}
 	}
@@ -669,10 +670,10 @@ func TestSteadyOverAGap(t *testing.T) {
 // A list whose earlier attempt has flagged an object that is gone since is not taken.
 func TestStaleList(t *testing.T) {
 	k := newTestStore()
-	one := &decode.Object{Namespace: "prod", Name: "run-bcdfg", GenerateName: "run-"}
-	two := &decode.Object{Namespace: "prod", Name: "run-bcdfh", GenerateName: "run-"}
+	one := &object.Object{Namespace: "prod", Name: "run-bcdfg", GenerateName: "run-"}
+	two := &object.Object{Namespace: "prod", Name: "run-bcdfh", GenerateName: "run-"}
 	k.beginSweep()
-	for _, o := range []*decode.Object{one, two} {
+	for _, o := range []*object.Object{one, two} {
 		if v := (&visitor{store: k}); v.Visit(o) == nil {
 			v.flush() // and never committed
 		}

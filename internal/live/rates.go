@@ -4,6 +4,8 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
 // rates counts creates and deletes in exponentially decaying windows (Leskovec, Rajaraman and Ullman, "Mining of
@@ -11,7 +13,7 @@ import (
 // clock.
 type rates struct {
 	last    time.Time // time up to which the numbers are decayed
-	weighed Weighed
+	weighed pools.Weighed
 }
 
 // add counts creates and deletes that are spread evenly over a time, which doesn't begin before the last one. Each
@@ -19,7 +21,7 @@ type rates struct {
 func (r *rates) add(from, now time.Time, creates, deletes float64) {
 	r.decay(now)
 	lasted := max(r.last.Sub(from).Seconds(), 0)
-	for i, window := range Windows {
+	for i, window := range pools.Windows {
 		weight := 1.0
 		if x := lasted / window.Seconds(); x > 0 {
 			weight = -math.Expm1(-x) / x
@@ -34,7 +36,7 @@ func (r *rates) decay(now time.Time) {
 	if passed <= 0 {
 		return
 	}
-	for i, window := range Windows {
+	for i, window := range pools.Windows {
 		weight := math.Exp(-passed.Seconds() / window.Seconds())
 		r.weighed[i].Creates *= weight
 		r.weighed[i].Deletes *= weight
@@ -43,7 +45,7 @@ func (r *rates) decay(now time.Time) {
 }
 
 // at returns the sums of the weights at now.
-func (r *rates) at(now time.Time) Weighed {
+func (r *rates) at(now time.Time) pools.Weighed {
 	current := *r
 	current.decay(now)
 	return current.weighed

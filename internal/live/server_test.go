@@ -21,7 +21,7 @@ func init() {
 	tryAgain = 300 * time.Millisecond
 }
 
-type object = metav1.ObjectMeta
+type meta = metav1.ObjectMeta
 
 // newFakeServer returns a server whose faults follow from the seed.
 func newFakeServer(t *testing.T, seed uint64) *fakeapi.Server {
@@ -33,9 +33,9 @@ func newFakeServer(t *testing.T, seed uint64) *fakeapi.Server {
 var added atomic.Int64 // so that no two names are the same
 
 // add adds so many objects with new names to a list. Their prefix is their generateName, too.
-func add(server *fakeapi.Server, path, prefix string, n int) (objects []object) {
+func add(server *fakeapi.Server, path, prefix string, n int) (objects []meta) {
 	for range n {
-		o := object{Name: names.EffectivePrefix(prefix) + censustest.SuffixOf(int(added.Add(1))), GenerateName: prefix}
+		o := meta{Name: names.EffectivePrefix(prefix) + censustest.SuffixOf(int(added.Add(1))), GenerateName: prefix}
 		if path != "/api/v1/nodes" {
 			o.Namespace = "prod"
 		}
@@ -53,7 +53,7 @@ func newRuns(t *testing.T) *fakeapi.Server {
 }
 
 // addRuns adds Pods of the prefix run-.
-func addRuns(server *fakeapi.Server, n int) []object { return add(server, "/api/v1/pods", "run-", n) }
+func addRuns(server *fakeapi.Server, n int) []meta { return add(server, "/api/v1/pods", "run-", n) }
 
 type fault = func(n int, w http.ResponseWriter, r *http.Request) bool
 

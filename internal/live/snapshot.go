@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 	"time"
 
@@ -59,7 +58,7 @@ const inPart = 1 << 10
 
 // Snapshot returns the current counts. Before that, it calls each with the name pools that are reported, in no
 // order. The parts of a type are read one after another, so they can differ in time.
-func (e *Engine) Snapshot(each func(Row)) Snapshot {
+func (e *Engine) Snapshot(each func(pools.Row)) Snapshot {
 	now := e.clock.now()
 	s := Snapshot{At: now, Summary: census.Summary{Requests: e.requests.Load()}}
 	e.mu.Lock()
@@ -80,13 +79,13 @@ func (e *Engine) Snapshot(each func(Row)) Snapshot {
 }
 
 // eachRow calls each with the name pools of the type, except those above the limit of prefixes.
-func (s *store) eachRow(now time.Time, each func(Row)) {
+func (s *store) eachRow(now time.Time, each func(pools.Row)) {
 	var next func() (uint32, *pools.Pool, bool)
 	var stop func()
 	s.do(func() { next, stop = iter.Pull2(s.set.Numbered()) })
 	defer func() { s.do(stop) }()
 	for more := true; more; {
-		var part []Row
+		var part []pools.Row
 		s.do(func() { part, more = s.part(now, next) })
 		for _, row := range part {
 			each(row)
@@ -95,7 +94,7 @@ func (s *store) eachRow(now time.Time, each func(Row)) {
 }
 
 // part returns the next rows of the type, and reports whether there might be more.
-func (s *store) part(now time.Time, next func() (uint32, *pools.Pool, bool)) (part []Row, more bool) {
+func (s *store) part(now time.Time, next func() (uint32, *pools.Pool, bool)) (part []pools.Row, more bool) {
 	if s.listedAt.IsZero() {
 		return nil, false
 	}
@@ -176,36 +175,9 @@ func (s *store) missing(count ResourceCount) []census.Skipped {
 	return nil
 }
 
-// Windows are the lengths of decaying windows, in increasing order.
-var Windows = [...]time.Duration{time.Minute, 10 * time.Minute, time.Hour, 24 * time.Hour}
-
-// Weighed has the sums of the weights of creates and deletes in each of Windows. An event of now has the weight 1, and
-// an event of one window length ago has the weight 1/e. A sum divided by Days is a rate per day.
-type Weighed [len(Windows)]struct{ Creates, Deletes float64 }
-
-// Days returns the length of a window in days, some seconds after its beginning, where each time has its weight.
-func Days(window time.Duration, seconds float64) float64 {
-	return window.Hours() / 24 * -math.Expm1(-seconds/window.Seconds())
-}
-
-// Row has a name pool and its counts.
-type Row struct {
-	Pool pools.Pool
-	// Followed reports whether events are counted. If Followed is false, all fields except Pool are empty.
-	Followed bool
-	Since    time.Time // time from which events count; Weighed doesn't include the first create of a new name pool
-	Began    time.Time // when the type was counted, which is before Since for a new name pool
-	At       time.Time // time of the Snapshot
-	// Creates and Deletes count the events since the time Since. Both numbers are lower bounds if Gaps is above 0. Gaps
-	// is the number of lists after lost events.
-	Creates, Deletes int64
-	Gaps             int
-	Weighed          Weighed
-}
-
 // row returns a name pool and its events.
-func (s *store) row(number uint32, p *pools.Pool, now time.Time) Row {
-	row := Row{Pool: *p, At: now, Began: s.began}
+func (s *store) row(number uint32, p *pools.Pool, now time.Time) pools.Row {
+	row := pools.Row{Pool: *p, At: now, Began: s.began}
 	if row.Followed = s.standing.state == watched; !row.Followed {
 		return row
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
@@ -119,7 +120,7 @@ func (s *store) reset() {
 // changed is an event of an object that happened between two times.
 type changed struct {
 	what      decode.EventType
-	object    *decode.Object
+	object    *object.Object
 	since, at time.Time
 }
 
@@ -181,11 +182,11 @@ func (s *store) change(c changed) {
 
 // concerns reports whether an object is to be counted by its name. This is so if Policy takes the prefix of the
 // object, or if the object might get a prefix later.
-func (s *store) concerns(o *decode.Object) bool {
+func (s *store) concerns(o *object.Object) bool {
 	if s.policy.Takes == nil {
 		return true
 	}
-	prefix, _ := pools.Of(o)
+	prefix, _ := object.PoolOf(o)
 	return prefix == "" || s.policy.Takes(s.resource.GroupResource(), prefix)
 }
 
@@ -201,7 +202,7 @@ func (s *store) keep(key uint64, m pools.Member) (is bool) {
 
 // created counts a new object.
 func (s *store) created(key uint64, c changed) {
-	prefix, isGenerated := pools.Of(c.object)
+	prefix, isGenerated := object.PoolOf(c.object)
 	counted := s.set.Counts(c.object.Namespace, prefix)
 	m := s.set.Add(c.object)
 	if !s.keep(key, m) {
@@ -292,7 +293,7 @@ func (s *store) resume(behind backlog, asked census.Estimate) (differs bool) {
 var hashSeed = maphash.MakeSeed()
 
 // keyOf returns a hash of the UID of an object.
-func keyOf(o *decode.Object) uint64 {
+func keyOf(o *object.Object) uint64 {
 	if o.UID == "" {
 		return maphash.Comparable(hashSeed, [2]string{o.Namespace, o.Name})
 	}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
@@ -34,7 +34,7 @@ const atOnce = 256
 // visitor receives the objects of a list, or of one namespace of the list.
 type visitor struct {
 	store   *store
-	objects []decode.Object
+	objects []object.Object
 	listed  int
 	others  []uint64
 }
@@ -55,7 +55,7 @@ func (s *store) beginSweep() {
 }
 
 // Visit implements census.Visitor.
-func (v *visitor) Visit(o *decode.Object) error {
+func (v *visitor) Visit(o *object.Object) error {
 	if hash, counts := pools.OtherOf(o); counts {
 		v.others = append(v.others, hash)
 	}
@@ -90,7 +90,7 @@ func (v *visitor) flush() {
 }
 
 // see handles an object of a list. see reports whether the object is in a name pool.
-func (s *store) see(o *decode.Object) bool {
+func (s *store) see(o *object.Object) bool {
 	s.at.newest = max(s.at.newest, o.Created)
 	if !s.concerns(o) {
 		return false

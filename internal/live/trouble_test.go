@@ -21,6 +21,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
@@ -320,8 +321,8 @@ func TestSelectorAndUpdates(t *testing.T) {
 	server := newFakeServer(t, 1)
 	server.JSON = false // in protobuf, labels are left out if there is no selector
 	random := rand.New(rand.NewPCG(1, 1))
-	add := func(prefix string, in bool) object {
-		o := object{Namespace: "prod", Name: generated(prefix, random), GenerateName: prefix}
+	add := func(prefix string, in bool) meta {
+		o := meta{Namespace: "prod", Name: generated(prefix, random), GenerateName: prefix}
 		if in {
 			o.Labels = map[string]string{"app": "a"}
 		}
@@ -329,7 +330,7 @@ func TestSelectorAndUpdates(t *testing.T) {
 		o.CreationTimestamp = metav1.Unix(server.Clock, 0)
 		return o
 	}
-	update := func(o object, labels map[string]string) {
+	update := func(o meta, labels map[string]string) {
 		o.Labels = labels
 		server.Change("/api/v1/pods", "MODIFIED", o)
 	}
@@ -523,7 +524,7 @@ func TestSkippedIsNamed(t *testing.T) {
 func TestQuietTypeUnreachable(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
-	server.Change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: "one"})
+	server.Change("/api/v1/pods", "ADDED", meta{Namespace: "prod", Name: "one"})
 	code := refusal(server, nil)
 	e := prepare(server, pods)
 	e.Scanner.RetryTimeout = time.Millisecond
@@ -543,7 +544,7 @@ func TestLeaseEnds(t *testing.T) {
 	k.at.version, k.totals.objects = 7, 9
 	random := rand.New(rand.NewPCG(1, 1))
 	event := func(what decode.EventType, version string) *decode.Event {
-		return &decode.Event{Type: what, ResourceVersion: version, Object: &decode.Object{Namespace: "prod", Name: generated("run-", random)}}
+		return &decode.Event{Type: what, ResourceVersion: version, Object: &object.Object{Namespace: "prod", Name: generated("run-", random)}}
 	}
 	first, second := event(decode.Deleted, "9"), event(decode.Deleted, "9")
 	for _, step := range []struct {

@@ -16,7 +16,7 @@ import (
 
 // pod adds a Pod with the name and the generateName.
 func pod(server *fakeapi.Server, name, generateName string) {
-	server.Change("/api/v1/pods", "ADDED", object{Namespace: "prod", Name: name, GenerateName: generateName})
+	server.Change("/api/v1/pods", "ADDED", meta{Namespace: "prod", Name: name, GenerateName: generateName})
 }
 
 // verified verifies the counts of an engine, and returns them.

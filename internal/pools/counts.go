@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unique"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -15,7 +15,7 @@ import (
 // server has two billion objects.
 type counts struct {
 	names, generated, chosen int32
-	recent                   [Windows]int32
+	recent                   [Spans]int32
 	oldest, newest           uint32 // 0 if unknown
 	// bounded and alike are true while all creators are bounded by replicas, or are controllers of
 	// one kind.
@@ -48,7 +48,7 @@ func (c *counts) more() *extra {
 }
 
 // add counts an object. created is the prefix of the pool if the object is the first.
-func (c *counts) add(r *Rules, o *decode.Object, created string, m Member) {
+func (c *counts) add(r *Rules, o *object.Object, created string, m Member) {
 	c.addCreator(o, created)
 	c.names++
 	if m.is(generated) {
@@ -99,7 +99,7 @@ func (c *counts) remove(r *Rules, m Member) {
 	}
 }
 
-func (c *counts) addCreator(o *decode.Object, prefix string) {
+func (c *counts) addCreator(o *object.Object, prefix string) {
 	from := o.Creator
 	now := origin{from.APIVersion, from.Kind, from.Manager, from.Certain, o.HasCreationID}
 	if c.names == 0 && c.origin == (unique.Handle[origin]{}) {
@@ -171,7 +171,7 @@ func (c *counts) pool(clientGenerated bool) Pool {
 	}
 	from := c.origin.Value()
 	p.HasCreationID = from.hasID
-	p.Creator = decode.Creator{
+	p.Creator = object.Creator{
 		APIVersion: from.apiVersion, Kind: from.kind, Name: c.creator, Manager: from.manager, Certain: from.certain,
 	}
 	hashes := c.creatorHashes()

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"strings"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -29,7 +29,7 @@ type evidence struct {
 	hashed          bool   // a name consists of an owner's name and a hash
 }
 
-func (e *evidence) add(o *decode.Object) {
+func (e *evidence) add(o *object.Object) {
 	if o.GenerateName != "" {
 		e.others++
 		return

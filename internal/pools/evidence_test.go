@@ -13,7 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/rand"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
@@ -128,14 +128,14 @@ func measured(of tails, prefixes, n int) (evident int) {
 	random := randv2.New(randv2.NewPCG(1, 2))
 	for range prefixes {
 		var e evidence
-		objects := make([]decode.Object, n)
+		objects := make([]object.Object, n)
 		for i := range objects {
-			objects[i] = decode.Object{Name: "stem-" + of.make(random, i), Created: 1 + random.Int64N(1e6)}
+			objects[i] = object.Object{Name: "stem-" + of.make(random, i), Created: 1 + random.Int64N(1e6)}
 			if of.name == "counters" {
 				objects[i].Created = int64(1 + i)
 			}
 		}
-		slices.SortFunc(objects, func(a, b decode.Object) int { return strings.Compare(a.Name, b.Name) })
+		slices.SortFunc(objects, func(a, b object.Object) int { return strings.Compare(a.Name, b.Name) })
 		own, others := int64(0), int64(0)
 		for i := range objects {
 			if _, _, ok := names.Split(objects[i].Name); ok {
@@ -202,9 +202,9 @@ func TestHashesOfOwners(t *testing.T) {
 		for i, tail := range []string{
 			"bcdfg", "dfghj", "fghjk", "ghjkl", "hjklm", "jklmn", "klmnp", "lmnpq", "mnpqr", "npqrs", "pqrst",
 		} {
-			o := &decode.Object{Name: "stem" + tail, Created: int64(100 - i)}
+			o := &object.Object{Name: "stem" + tail, Created: int64(100 - i)}
 			if owner != "" {
-				o.Creator = decode.Creator{Kind: "X", Name: owner}
+				o.Creator = object.Creator{Kind: "X", Name: owner}
 			}
 			s.Add(o)
 		}

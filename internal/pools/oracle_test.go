@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"pgregory.net/rapid"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
 var jobs = schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
@@ -28,8 +28,8 @@ var (
 // oracle counts the objects of one type in a simpler way than a Set: it keeps them all.
 type oracle struct{ Rules }
 
-func (r oracle) count(objects []decode.Object) []Pool {
-	members, others := map[Key][]decode.Object{}, map[Key]int{}
+func (r oracle) count(objects []object.Object) []Pool {
+	members, others := map[Key][]object.Object{}, map[Key]int{}
 	for _, o := range objects {
 		switch prefix := prefixOf(o); {
 		case prefix != "":
@@ -42,7 +42,7 @@ func (r oracle) count(objects []decode.Object) []Pool {
 	var all []Pool
 	for _, key := range slices.SortedFunc(maps.Keys(members), Key.Compare) {
 		pool := r.sum(key, members[key], others[key])
-		chosen := slices.ContainsFunc(members[key], func(o decode.Object) bool {
+		chosen := slices.ContainsFunc(members[key], func(o object.Object) bool {
 			return r.Selector == nil || r.Selector.Matches(labels.Set(o.Labels))
 		})
 		if chosen && (pool.Generated > 0 || pool.ClientGenerated || r.Prefixes[key.Prefix]) {
@@ -55,7 +55,7 @@ func (r oracle) count(objects []decode.Object) []Pool {
 func cut(text string, length int) string { return text[:min(len(text), length)] }
 
 // prefixOf is Of for texts without characters of several bytes.
-func prefixOf(o decode.Object) string {
+func prefixOf(o object.Object) string {
 	stem := ""
 	if match := five.FindStringSubmatch(o.Name); match != nil {
 		stem = match[1]
@@ -72,9 +72,9 @@ func prefixOf(o decode.Object) string {
 	return stem
 }
 
-func (r oracle) sum(key Key, members []decode.Object, others int) Pool {
+func (r oracle) sum(key Key, members []object.Object, others int) Pool {
 	p := Pool{Key: key, Version: jobs.Version, Names: int64(len(members)), ReplicaBounded: true}
-	raw, creators, kinds, evidence := map[string]bool{}, map[decode.Creator]bool{}, map[kind]bool{}, r.evidence(members, others)
+	raw, creators, kinds, evidence := map[string]bool{}, map[object.Creator]bool{}, map[kind]bool{}, r.evidence(members, others)
 	for _, o := range members {
 		if cut(o.GenerateName, 58) == key.Prefix {
 			p.Generated++
@@ -101,7 +101,7 @@ func (r oracle) sum(key Key, members []decode.Object, others int) Pool {
 		p.GenerateNames = p.GenerateNames[:min(8, len(raw))]
 	}
 	known := maps.Clone(creators)
-	delete(known, decode.Creator{})
+	delete(known, object.Creator{})
 	p.Creators = len(known)
 	for k := range kinds {
 		if len(kinds) == 1 && k.kind != "" {
@@ -116,8 +116,8 @@ func (r oracle) sum(key Key, members []decode.Object, others int) Pool {
 	return p
 }
 
-func (r oracle) evidence(members []decode.Object, others int) bool {
-	var own []decode.Object
+func (r oracle) evidence(members []object.Object, others int) bool {
+	var own []object.Object
 	symbols := map[rune]bool{}
 	for _, o := range members {
 		if o.GenerateName != "" {
@@ -141,14 +141,14 @@ func (r oracle) evidence(members []decode.Object, others int) bool {
 }
 
 // some draws objects that often share their prefixes, creators and times. Names are different.
-func some(t *rapid.T) []decode.Object {
+func some(t *rapid.T) []object.Object {
 	const alphabet = "bcdfghjklmnpqrstvwxz2456789"
 	text := func(symbols string, n int) string {
 		return rapid.StringOfN(rapid.RuneFrom([]rune(symbols)), n, n, -1).Draw(t, "suffix")
 	}
 	long := "a-very-long-prefix-of-more-than-fifty-eight-bytes-in-all-"
 	prefixes := []string{"a-", "b-", "a-x", long, long + "one-", long + "two-", long[:53], long[:54]}
-	creators := []decode.Creator{
+	creators := []object.Creator{
 		{},
 		{Manager: "kubectl-create", Certain: true},
 		{Manager: "curl"},
@@ -159,9 +159,9 @@ func some(t *rapid.T) []decode.Object {
 	}
 	seen := map[string]bool{}
 	own := rapid.IntRange(0, 3).Draw(t, "own share")
-	var objects []decode.Object
+	var objects []object.Object
 	for range rapid.IntRange(0, 80).Draw(t, "objects") {
-		o := decode.Object{Namespace: rapid.SampledFrom([]string{"", "n", "m"}).Draw(t, "namespace")}
+		o := object.Object{Namespace: rapid.SampledFrom([]string{"", "n", "m"}).Draw(t, "namespace")}
 		begin := rapid.SampledFrom(prefixes).Draw(t, "prefix")
 		switch rapid.IntRange(own, 9).Draw(t, "way") {
 		case 0, 1:
@@ -188,7 +188,7 @@ func some(t *rapid.T) []decode.Object {
 }
 
 func someRules(t *rapid.T) Rules {
-	r := Rules{MinCount: rapid.Int64Range(0, 20).Draw(t, "minCount"), Since: [Windows]int64{0, 30}}
+	r := Rules{MinCount: rapid.Int64Range(0, 20).Draw(t, "minCount"), Since: [Spans]int64{0, 30}}
 	if rapid.Bool().Draw(t, "selects") {
 		r.Selector = labels.SelectorFromSet(labels.Set{"app": "x"})
 	}
@@ -234,7 +234,7 @@ func TestRemoveAndUpdate(t *testing.T) {
 		rules, objects := someRules(t), some(t)
 		rules.MinCount = 1000
 		s := New(jobs, &rules)
-		var left []decode.Object
+		var left []object.Object
 		for i := range objects {
 			o := &objects[i]
 			m := s.Add(o)
@@ -292,8 +292,8 @@ func FuzzOf(f *testing.F) {
 	f.Add("a-bcdfghjklm", "a-")
 	f.Add("web-0", "web-")
 	f.Fuzz(func(t *testing.T, name, generateName string) {
-		o := decode.Object{Name: name, GenerateName: generateName}
-		prefix, isGenerated := Of(&o)
+		o := object.Object{Name: name, GenerateName: generateName}
+		prefix, isGenerated := object.PoolOf(&o)
 		if prefix == "" && isGenerated {
 			t.Fatal("generated, and in no pool")
 		}

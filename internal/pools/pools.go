@@ -18,14 +18,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
 const (
-	// Windows is the number of times in Rules.Since.
-	Windows = 2
+	// Spans is the number of times in Rules.Since.
+	Spans = 2
 	// MaxRawPrefixes limits the different generateNames that are counted per pool.
 	MaxRawPrefixes = maxHashes
 
@@ -64,12 +62,12 @@ type Pool struct {
 	RawPrefixes   int
 	GenerateNames []string
 	// Recent has the number of Names created since each time in Rules.Since.
-	Recent [Windows]int64
+	Recent [Spans]int64
 	// Oldest and Newest are the first and the last creationTimestamp of the objects, or zero if unknown.
 	Oldest, Newest time.Time
 	// Creator is the creator of the newest object. HasCreationID is true if that object has a creation
 	// ID of this plugin. Creators is the number of different creators, up to 64.
-	Creator       decode.Creator
+	Creator       object.Creator
 	HasCreationID bool
 	Creators      int
 	// ClientGenerated is true if no object has a generateName with the prefix, and the names show that
@@ -83,16 +81,6 @@ type Pool struct {
 	// valid in this process only.
 	OwnerKind string
 	Owners    []uint64
-}
-
-// Of returns the effective prefix of the pool to which an object belongs. The prefix is empty if the object belongs
-// to no pool. generated reports whether the name was generated from the object's generateName.
-func Of(o *decode.Object) (prefix string, generated bool) {
-	if derive.GeneratedFrom(o.Name, o.GenerateName) {
-		return names.EffectivePrefix(o.GenerateName), true
-	}
-	prefix, _, _ = names.Split(o.Name)
-	return prefix, false
 }
 
 // timeOf returns the time of Unix seconds. 0 means unknown.

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
 // Rules decide which pools count.
@@ -19,7 +19,7 @@ type Rules struct {
 	Prefixes map[string]bool // effective prefixes that count even if no generateName has them
 	// MinCount is the smallest number of client-generated names that makes a prefix. MinEvident is its minimum.
 	MinCount int64
-	Since    [Windows]int64 // an object that was created since then is recent; Unix seconds, 0 for none
+	Since    [Spans]int64 // an object that was created since then is recent; Unix seconds, 0 for none
 	// Limit is the largest number of prefixes. Objects with further prefixes count as Other. 0 means no limit.
 	Limit int
 }
@@ -115,7 +115,7 @@ func (s *Set) Objects() int64 { return s.objects }
 func (s *Set) Overflowed() bool { return s.overflowed }
 
 // Add counts an object. The set doesn't keep the object.
-func (s *Set) Add(o *decode.Object) Member {
+func (s *Set) Add(o *object.Object) Member {
 	s.objects++
 	m, created := s.member(o)
 	if _, ok := m.In(); !ok {
@@ -127,7 +127,7 @@ func (s *Set) Add(o *decode.Object) Member {
 }
 
 // Remove removes an object that Add counted. o is nil if the caller no longer has the object.
-func (s *Set) Remove(m Member, o *decode.Object) {
+func (s *Set) Remove(m Member, o *object.Object) {
 	s.objects--
 	if _, ok := m.In(); ok {
 		s.at(m.index()).remove(s.rules, m)
@@ -138,7 +138,7 @@ func (s *Set) Remove(m Member, o *decode.Object) {
 
 // Update counts an object that has changed, and can move it into or out of a pool. The zero value of m is an object in
 // no pool. Update doesn't change others, because an object keeps its name.
-func (s *Set) Update(m Member, o *decode.Object) Member {
+func (s *Set) Update(m Member, o *object.Object) Member {
 	now, created := s.member(o)
 	if now = now.With(Flag(m.pool & flags)); now == m {
 		return m
@@ -153,8 +153,8 @@ func (s *Set) Update(m Member, o *decode.Object) Member {
 }
 
 // member returns the description of o in the set. created is the prefix of its pool if the pool is new.
-func (s *Set) member(o *decode.Object) (m Member, created string) {
-	prefix, isGenerated := Of(o)
+func (s *Set) member(o *object.Object) (m Member, created string) {
+	prefix, isGenerated := object.PoolOf(o)
 	m.created = secondsOf(o)
 	if prefix == "" {
 		return m, ""
@@ -248,7 +248,7 @@ func (s *Set) each() iter.Seq2[uint32, place] {
 type place struct{ namespace, prefix string }
 
 // addOther counts the name of an object without a pool. Such names can show that similar names aren't generated.
-func (s *Set) addOther(o *decode.Object, by int32) {
+func (s *Set) addOther(o *object.Object, by int32) {
 	hash, counts := OtherOf(o)
 	if !counts {
 		return
@@ -260,7 +260,7 @@ func (s *Set) addOther(o *decode.Object, by int32) {
 
 // OtherOf returns a hash of the beginning of a name that can show that similar names aren't generated. counts is false
 // for all other names.
-func OtherOf(o *decode.Object) (hash uint64, counts bool) {
+func OtherOf(o *object.Object) (hash uint64, counts bool) {
 	stem := otherStem(o.Name)
 	if stem == "" {
 		return 0, false
@@ -386,7 +386,7 @@ func (s *Set) pool(key place, c *counts, clientGenerated bool) Pool {
 }
 
 // secondsOf returns the creation time of an object as 32-bit Unix seconds, which end in 2106.
-func secondsOf(o *decode.Object) uint32 {
+func secondsOf(o *object.Object) uint32 {
 	if o.Created < 0 || o.Created > math.MaxUint32 {
 		return 0
 	}

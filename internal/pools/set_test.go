@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
 // Names that a controller made itself are in no pool.
@@ -23,7 +23,7 @@ func TestOf(t *testing.T) {
 		{"web-0", "web-", "", false},
 		{"settings", "", "", false},
 	} {
-		prefix, isGenerated := Of(&decode.Object{Name: test.name, GenerateName: test.generateName})
+		prefix, isGenerated := object.PoolOf(&object.Object{Name: test.name, GenerateName: test.generateName})
 		if prefix != test.prefix || isGenerated != test.generated {
 			t.Errorf("%s of %q: %q, %v", test.name, test.generateName, prefix, isGenerated)
 		}
@@ -45,8 +45,8 @@ func TestLimit(t *testing.T) {
 	for i := range 5 {
 		for j := range 2 {
 			prefix := fmt.Sprintf("p%d-", i)
-			last = s.Add(&decode.Object{Namespace: "n", GenerateName: prefix, Name: prefix + "bcdf" + string("25"[j])})
-			s.Add(&decode.Object{Namespace: "n", Name: fmt.Sprintf("own%d-bcdf%c", i, "25"[j])})
+			last = s.Add(&object.Object{Namespace: "n", GenerateName: prefix, Name: prefix + "bcdf" + string("25"[j])})
+			s.Add(&object.Object{Namespace: "n", Name: fmt.Sprintf("own%d-bcdf%c", i, "25"[j])})
 		}
 	}
 	pools := collect(s)
@@ -67,9 +67,9 @@ func TestMemory(t *testing.T) {
 	before := heap()
 	for i := range prefixes {
 		job := fmt.Sprintf("import-%07d", i)
-		s.Add(&decode.Object{
+		s.Add(&object.Object{
 			Namespace: "n", GenerateName: job + "-", Name: job + "-x7k2p", Created: 1_790_000_000,
-			Creator: decode.Creator{APIVersion: "batch/v1", Kind: "Job", Name: job, Certain: true},
+			Creator: object.Creator{APIVersion: "batch/v1", Kind: "Job", Name: job, Certain: true},
 		})
 	}
 	each := (heap() - before) / prefixes

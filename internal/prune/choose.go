@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
@@ -49,7 +50,7 @@ func newRules(target Target, criteria Criteria) (*rules, error) {
 // prefixOf returns the generateName to which an object belongs. It is the object's own generateName if its name
 // was generated from it. Otherwise it is the named generateName that its generateName or its name resembles. It
 // returns "" if there is none.
-func (r *rules) prefixOf(o *decode.Object) string {
+func (r *rules) prefixOf(o *object.Object) string {
 	if r.named[o.GenerateName] {
 		return o.GenerateName
 	}
@@ -62,7 +63,7 @@ func (r *rules) prefixOf(o *decode.Object) string {
 
 // leaves returns the reason why an object stays, independent of the other objects, or "". The status is empty if
 // the type has no known status for finished objects.
-func (r *rules) leaves(o *decode.Object) (reason v1alpha1.PruneReason, status finished.Status) {
+func (r *rules) leaves(o *object.Object) (reason v1alpha1.PruneReason, status finished.Status) {
 	if r.finishes {
 		status = statusOf(r.resource, o.Raw)
 	}
@@ -71,7 +72,7 @@ func (r *rules) leaves(o *decode.Object) (reason v1alpha1.PruneReason, status fi
 		return v1alpha1.PruneNotGenerated, status
 	case o.Deleting:
 		return v1alpha1.PruneBeingDeleted, status
-	case !r.criteria.Owned && slices.ContainsFunc(o.Owners, func(o decode.Owner) bool { return o.Controller }):
+	case !r.criteria.Owned && slices.ContainsFunc(o.Owners, func(o object.Owner) bool { return o.Controller }):
 		return v1alpha1.PruneControlled, status
 	case o.Created == 0:
 		return v1alpha1.PruneUnknownAge, status
@@ -101,9 +102,9 @@ func statusOf(resource census.Resource, raw []byte) finished.Status {
 }
 
 // parse reads an object from a response with the decoder of lists, as the only item of a list.
-func parse(raw []byte) (found decode.Object, err error) {
+func parse(raw []byte) (found object.Object, err error) {
 	list := bytes.Join([][]byte{[]byte(`{"kind":"List","metadata":{},"items":[`), raw, []byte(`]}`)}, nil)
-	_, err = decode.List(bytes.NewReader(list), decode.Asked{Whole: true}, func(o *decode.Object) error {
+	_, err = decode.List(bytes.NewReader(list), decode.Asked{Whole: true}, func(o *object.Object) error {
 		found = *o
 		found.Raw = raw // o.Raw is valid until this function returns
 		return nil

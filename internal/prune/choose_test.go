@@ -12,13 +12,13 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // choose returns the names of the objects that a plan has, and the number of the others by reason.
-func choose(t rapid.TB, objects []decode.Object, target Target, criteria Criteria) (chosen []string, left map[v1alpha1.PruneReason]int64) {
+func choose(t rapid.TB, objects []object.Object, target Target, criteria Criteria) (chosen []string, left map[v1alpha1.PruneReason]int64) {
 	t.Helper()
 	rules, err := newRules(target, criteria)
 	if err != nil {
@@ -45,41 +45,41 @@ func choose(t rapid.TB, objects []decode.Object, target Target, criteria Criteri
 
 // Each rule by itself.
 func TestChoose(t *testing.T) {
-	run := decode.Object{Namespace: "ns", Name: "run-bbbbb", GenerateName: "run-", Created: 500}
+	run := object.Object{Namespace: "ns", Name: "run-bbbbb", GenerateName: "run-", Created: 500}
 	run.UID = "u"
-	with := func(change func(*decode.Object)) decode.Object {
+	with := func(change func(*object.Object)) object.Object {
 		o := run
 		change(&o)
 		return o
 	}
-	controller := []decode.Owner{{Kind: "Pod"}, {Kind: "Job", Controller: true}}
+	controller := []object.Owner{{Kind: "Pod"}, {Kind: "Job", Controller: true}}
 	none, long := 0, strings.Repeat("x", 60)
 	for name, test := range map[string]struct {
-		object   decode.Object
+		object   object.Object
 		criteria Criteria
 		want     v1alpha1.PruneReason // "" for chosen
 	}{
 		"its own generateName":      {run, Criteria{}, ""},
-		"a name of a key":           {with(func(o *decode.Object) { o.Name = "run-bbbbbccccc" }), Criteria{}, ""},
-		"a long name of a key":      {with(func(o *decode.Object) { o.GenerateName, o.Name = long, long[:53]+"bbbbbccccc" }), Criteria{}, ""},
-		"a short suffix":            {with(func(o *decode.Object) { o.Name = "run-b" }), Criteria{}, v1alpha1.PruneNotGenerated},
-		"no generateName":           {with(func(o *decode.Object) { o.GenerateName = "" }), Criteria{}, v1alpha1.PruneNotGenerated},
-		"another generateName":      {with(func(o *decode.Object) { o.GenerateName = "ru" }), Criteria{}, v1alpha1.PruneNotGenerated},
-		"a fixed name":              {with(func(o *decode.Object) { o.Name = "fixed" }), Criteria{}, v1alpha1.PruneNotGenerated},
-		"a name that is the prefix": {with(func(o *decode.Object) { o.Name = "run-" }), Criteria{}, v1alpha1.PruneNotGenerated},
-		"a word":                    {with(func(o *decode.Object) { o.Name = "run-hello" }), Criteria{}, v1alpha1.PruneNotGenerated},
-		"no UID":                    {with(func(o *decode.Object) { o.UID = "" }), Criteria{}, v1alpha1.PruneNotGenerated},
-		"being deleted":             {with(func(o *decode.Object) { o.Deleting = true }), Criteria{}, v1alpha1.PruneBeingDeleted},
-		"a controller":              {with(func(o *decode.Object) { o.Owners = controller }), Criteria{}, v1alpha1.PruneControlled},
-		"a controller, and --owned": {with(func(o *decode.Object) { o.Owners = controller }), Criteria{Owned: true}, ""},
-		"an owner":                  {with(func(o *decode.Object) { o.Owners = controller[:1] }), Criteria{}, ""},
-		"no age":                    {with(func(o *decode.Object) { o.Created = 0 }), Criteria{Keep: &none}, v1alpha1.PruneUnknownAge},
+		"a name of a key":           {with(func(o *object.Object) { o.Name = "run-bbbbbccccc" }), Criteria{}, ""},
+		"a long name of a key":      {with(func(o *object.Object) { o.GenerateName, o.Name = long, long[:53]+"bbbbbccccc" }), Criteria{}, ""},
+		"a short suffix":            {with(func(o *object.Object) { o.Name = "run-b" }), Criteria{}, v1alpha1.PruneNotGenerated},
+		"no generateName":           {with(func(o *object.Object) { o.GenerateName = "" }), Criteria{}, v1alpha1.PruneNotGenerated},
+		"another generateName":      {with(func(o *object.Object) { o.GenerateName = "ru" }), Criteria{}, v1alpha1.PruneNotGenerated},
+		"a fixed name":              {with(func(o *object.Object) { o.Name = "fixed" }), Criteria{}, v1alpha1.PruneNotGenerated},
+		"a name that is the prefix": {with(func(o *object.Object) { o.Name = "run-" }), Criteria{}, v1alpha1.PruneNotGenerated},
+		"a word":                    {with(func(o *object.Object) { o.Name = "run-hello" }), Criteria{}, v1alpha1.PruneNotGenerated},
+		"no UID":                    {with(func(o *object.Object) { o.UID = "" }), Criteria{}, v1alpha1.PruneNotGenerated},
+		"being deleted":             {with(func(o *object.Object) { o.Deleting = true }), Criteria{}, v1alpha1.PruneBeingDeleted},
+		"a controller":              {with(func(o *object.Object) { o.Owners = controller }), Criteria{}, v1alpha1.PruneControlled},
+		"a controller, and --owned": {with(func(o *object.Object) { o.Owners = controller }), Criteria{Owned: true}, ""},
+		"an owner":                  {with(func(o *object.Object) { o.Owners = controller[:1] }), Criteria{}, ""},
+		"no age":                    {with(func(o *object.Object) { o.Created = 0 }), Criteria{Keep: &none}, v1alpha1.PruneUnknownAge},
 		"old enough":                {run, Criteria{Before: time.Unix(501, 0)}, ""},
 		"of the very second":        {run, Criteria{Before: time.Unix(500, 0)}, v1alpha1.PruneTooYoung},
 		"labels that don't match":   {run, Criteria{Selector: "app=x"}, v1alpha1.PruneNotSelected},
 		"keep none":                 {run, Criteria{Keep: &none}, ""},
 	} {
-		chosen, left := choose(t, []decode.Object{test.object}, Target{configMaps, []string{"run-", long}}, test.criteria)
+		chosen, left := choose(t, []object.Object{test.object}, Target{configMaps, []string{"run-", long}}, test.criteria)
 		if test.want == "" && len(chosen) != 1 || test.want != "" && (len(chosen) != 0 || left[test.want] != 1) {
 			t.Errorf("%s: %v %v", name, chosen, left)
 		}
@@ -95,17 +95,17 @@ func TestChooseFinished(t *testing.T) {
 		`{"metadata":{}}`: false,
 		``:                false,
 	} {
-		o := decode.Object{Namespace: "ns", Name: "run-bbbbb", GenerateName: "run-", Created: 5, Raw: []byte(raw)}
+		o := object.Object{Namespace: "ns", Name: "run-bbbbb", GenerateName: "run-", Created: 5, Raw: []byte(raw)}
 		o.UID = "u"
-		chosen, left := choose(t, []decode.Object{o}, Target{jobs, []string{"run-"}}, Criteria{})
+		chosen, left := choose(t, []object.Object{o}, Target{jobs, []string{"run-"}}, Criteria{})
 		if got := len(chosen) == 1; got != want {
 			t.Errorf("%s: %v", raw, left)
 		}
-		if chosen, left := choose(t, []decode.Object{o}, Target{jobs, []string{"run-"}}, Criteria{Running: true}); len(chosen) != 1 {
+		if chosen, left := choose(t, []object.Object{o}, Target{jobs, []string{"run-"}}, Criteria{Running: true}); len(chosen) != 1 {
 			t.Errorf("%s with --running: %v", raw, left)
 		}
 		one, failed := 1, strings.Contains(raw, `"failed":2`)
-		if chosen, left := choose(t, []decode.Object{o}, Target{jobs, []string{"run-"}}, Criteria{KeepFailed: &one}); (len(chosen) == 1) != (want && !failed) {
+		if chosen, left := choose(t, []object.Object{o}, Target{jobs, []string{"run-"}}, Criteria{KeepFailed: &one}); (len(chosen) == 1) != (want && !failed) {
 			t.Errorf("%s with --keep-failed: %v", raw, left)
 		}
 	}
@@ -114,9 +114,9 @@ func TestChooseFinished(t *testing.T) {
 // The age of the end counts, not that of the object. An object without an end time stays.
 func TestChooseByTheEnd(t *testing.T) {
 	two := 2
-	var objects []decode.Object
+	var objects []object.Object
 	for i, ended := range []string{"null", `"2026-11-22T10:00:03Z"`, `"2026-11-22T10:00:02Z"`, `"2026-11-22T10:00:04Z"`, `"2026-11-22T10:00:01Z"`} {
-		o := decode.Object{
+		o := object.Object{
 			Namespace: "ns", Name: "run-bbbb" + string("bcdfg"[i]), GenerateName: "run-", Created: int64(9 - i),
 			Raw: fmt.Appendf(nil, `{"status":{"conditions":[{"type":"Complete","status":"True","lastTransitionTime":%s}]}}`, ended),
 		}
@@ -238,28 +238,28 @@ func TestChoiceIsTheOracles(t *testing.T) {
 }
 
 // drawObjects draws objects whose prefixes nest and whose times collide.
-func drawObjects(t *rapid.T) []decode.Object {
-	return rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) decode.Object {
+func drawObjects(t *rapid.T) []object.Object {
+	return rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) object.Object {
 		prefix := rapid.SampledFrom([]string{"b-", "b-b", "c-"}).Draw(t, "prefix")
-		o := decode.Object{
+		o := object.Object{
 			Namespace: rapid.SampledFrom([]string{"a", "a-b", "b"}).Draw(t, "namespace"), GenerateName: prefix,
 			Name:    prefix + rapid.StringMatching(`[bc]{5}([bc]{5})?`).Draw(t, "suffix"),
 			Created: rapid.Int64Range(0, 9).Draw(t, "created"),
 		}
 		o.UID, o.Deleting = o.Namespace+"/"+o.Name, rapid.IntRange(0, 5).Draw(t, "deleting") == 0
 		if rapid.IntRange(0, 5).Draw(t, "controlled") == 0 {
-			o.Owners = []decode.Owner{{Kind: "Job", Controller: true}}
+			o.Owners = []object.Owner{{Kind: "Job", Controller: true}}
 		}
 		if rapid.IntRange(0, 5).Draw(t, "given") == 0 {
 			o.GenerateName = ""
 		}
 		return o
-	}), 0, 60, func(o decode.Object) string { return o.Namespace + "/" + o.Name }).Draw(t, "objects")
+	}), 0, 60, func(o object.Object) string { return o.Namespace + "/" + o.Name }).Draw(t, "objects")
 }
 
 // oracle chooses with all objects in memory.
-func oracle(objects []decode.Object, prefixes []string, criteria Criteria) (chosen []string) {
-	byPool := map[string][]decode.Object{}
+func oracle(objects []object.Object, prefixes []string, criteria Criteria) (chosen []string) {
+	byPool := map[string][]object.Object{}
 	for _, o := range objects {
 		if !slices.Contains(prefixes, o.GenerateName) || o.Deleting || o.Created == 0 || len(o.Owners) > 0 && !criteria.Owned {
 			continue
@@ -268,7 +268,7 @@ func oracle(objects []decode.Object, prefixes []string, criteria Criteria) (chos
 		byPool[of] = append(byPool[of], o)
 	}
 	for _, all := range byPool {
-		slices.SortFunc(all, func(a, b decode.Object) int {
+		slices.SortFunc(all, func(a, b object.Object) int {
 			return cmp.Or(cmp.Compare(b.Created, a.Created), strings.Compare(b.Name, a.Name))
 		})
 		if criteria.Keep != nil {
@@ -289,7 +289,7 @@ func oracle(objects []decode.Object, prefixes []string, criteria Criteria) (chos
 }
 
 // concerned counts the objects whose generateName or name has one of the prefixes.
-func concerned(objects []decode.Object, prefixes []string) (n int64) {
+func concerned(objects []object.Object, prefixes []string) (n int64) {
 	for _, o := range objects {
 		in, _, _ := names.Split(o.Name)
 		if slices.Contains(prefixes, o.GenerateName) || o.GenerateName == "" && slices.Contains(prefixes, in) {

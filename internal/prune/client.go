@@ -17,6 +17,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
 // client sends requests about one object, without retries.
@@ -87,7 +88,7 @@ func (o response) isOf(uid types.UID) bool {
 const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 
 // get reads the object that has the name now, with a quorum read.
-func (c *client) get(ctx context.Context, o Object) (found decode.Object, err error) {
+func (c *client) get(ctx context.Context, o Object) (found object.Object, err error) {
 	text, err := c.send(ctx, o, c.rest.Get())
 	if err != nil {
 		return found, err

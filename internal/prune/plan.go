@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
@@ -148,7 +149,7 @@ func newListing(rules *rules) *listing {
 }
 
 // Visit implements census.Visitor.
-func (l *listing) Visit(o *decode.Object) error {
+func (l *listing) Visit(o *object.Object) error {
 	prefix := l.rules.prefixOf(o)
 	if prefix == "" {
 		l.compare(o.GenerateName)
@@ -195,7 +196,7 @@ func (l *listing) pool(namespace, prefix string) *Pool {
 }
 
 // add adds an object. The texts of an object share one allocation, because a plan can have a million objects.
-func (p *Pool) add(o *decode.Object, status finished.Status) {
+func (p *Pool) add(o *object.Object, status finished.Status) {
 	text := o.Name + o.UID + o.ResourceVersion
 	uid, version := len(o.Name), len(o.Name)+len(o.UID)
 	p.Objects = append(p.Objects, Object{
@@ -206,7 +207,7 @@ func (p *Pool) add(o *decode.Object, status finished.Status) {
 }
 
 // creator returns the index of a creator.
-func (p *Pool) creator(c decode.Creator) int8 {
+func (p *Pool) creator(c object.Creator) int8 {
 	name := cmp.Or(c.Manager, "unknown")
 	if c.Kind != "" {
 		name = c.Kind + "/" + c.Name

@@ -19,7 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
@@ -251,7 +251,7 @@ func TestDeleteStops(t *testing.T) {
 func TestCreators(t *testing.T) {
 	var p Pool
 	for i, want := range []int8{0, 1, 2, 0, 1} {
-		c := []decode.Creator{{Manager: "curl"}, {Kind: "CronJob", Name: "nightly", Manager: "m"}, {}}[i%3]
+		c := []object.Creator{{Manager: "curl"}, {Kind: "CronJob", Name: "nightly", Manager: "m"}, {}}[i%3]
 		if got := p.creator(c); got != want {
 			t.Errorf("%+v is creator %d, want %d", c, got, want)
 		}

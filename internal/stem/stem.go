@@ -12,7 +12,7 @@ import (
 // Kind is a form of the end of a name.
 type Kind int
 
-// Kinds, in the order in which Of tries them.
+// Kinds, in the order in which Of checks them.
 const (
 	None     Kind = iota
 	UUID          // 8-4-4-4-12 hexadecimal digits

@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
@@ -177,7 +178,7 @@ func (c *cluster) count(t *testing.T, s *census.Scanner, namespace string, resou
 			t.Fatal(err)
 		}
 		set := pools.New(r.GroupVersionResource, &rules)
-		_, err = decode.List(bytes.NewReader(whole), decode.Asked{}, func(o *decode.Object) error {
+		_, err = decode.List(bytes.NewReader(whole), decode.Asked{}, func(o *object.Object) error {
 			set.Add(o)
 			return nil
 		})

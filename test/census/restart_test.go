@@ -13,14 +13,14 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
 // checkCreators compares the creators and clients that the scanner finds with the known population.
 func checkCreators(t *testing.T, got []pools.Pool) {
 	t.Helper()
-	manager := decode.Creator{Manager: "census.test", Certain: true}
+	manager := object.Creator{Manager: "census.test", Certain: true}
 	found := 0
 	wrong := func(s pools.Pool) { // %+v prints only the GroupResource
 		t.Errorf("%s: %+v, creators %d, names %d, generated %d, client-generated %v, with an ID %v, generateNames %q",

@@ -70,7 +70,7 @@ func Protobuf(list *metav1.PartialObjectMetadataList) []byte {
 	return append([]byte("k8s\x00"), body...)
 }
 
-// Creator is the creator of an object, like decode.Creator.
+// Creator is the creator of an object, like object.Creator.
 type Creator struct {
 	APIVersion, Kind, Name, Manager string
 	Certain                         bool

@@ -25,9 +25,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/exporter"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
@@ -103,7 +103,7 @@ func resourceOf(name string) census.Resource {
 var forbidden = []census.Skipped{{Resource: "secrets", Reason: census.Forbidden}}
 
 // Snapshot implements exporter.Source.
-func (s *simulation) Snapshot(each func(live.Row)) live.Snapshot {
+func (s *simulation) Snapshot(each func(pools.Row)) live.Snapshot {
 	snapshot := live.Snapshot{At: epoch.Add(s.at)}
 	types := map[string]*live.ResourceCount{}
 	for _, p := range s.pools {
@@ -142,12 +142,12 @@ func (s *simulation) Snapshot(each func(live.Row)) live.Snapshot {
 func turn(at time.Duration) int { return int(at / (5 * time.Minute)) }
 
 // row returns the pool at a time. It counts creates and deletes from the time since.
-func (p pool) row(at, since time.Duration) live.Row {
+func (p pool) row(at, since time.Duration) pools.Row {
 	creates := p.creates(at) - p.creates(since)
-	row := live.Row{Followed: true, Since: epoch.Add(since), Creates: int64(creates)}
+	row := pools.Row{Followed: true, Since: epoch.Add(since), Creates: int64(creates)}
 	row.Pool = pools.Pool{
 		Key: pools.Key{Namespace: p.namespace, Prefix: p.prefix}, Names: int64(p.names(at)),
-		RawPrefixes: max(p.generateNames, 1), Creator: decode.Creator{Manager: "leaky-operator"},
+		RawPrefixes: max(p.generateNames, 1), Creator: object.Creator{Manager: "leaky-operator"},
 	}
 	row.Pool.Resource = cmp.Or(p.resource, "configmaps")
 	if p.alternates && turn(at)%2 == 1 {

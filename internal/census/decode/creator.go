@@ -3,18 +3,9 @@ package decode
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
-
-// Creator is the creator of an object. Creator is the controller, or a field manager if there is no controller.
-type Creator struct {
-	APIVersion, Kind, Name string // reference to the controller
-
-	// Manager is the field manager that created the object, also beside a controller.
-	Manager string
-	// Certain is true for a controller, and for a Manager that owns the object's generateName. Certain is false if
-	// Manager is only the manager of the oldest entry of managedFields.
-	Certain bool
-}
 
 // managed is an entry of managedFields.
 type managed struct {
@@ -24,7 +15,7 @@ type managed struct {
 }
 
 // creator returns the first controller of the current object, and the manager that created it.
-func (d *decoder) creator() Creator {
+func (d *decoder) creator() object.Creator {
 	creator := d.manager()
 	for _, o := range d.object.Owners {
 		if o.Controller && o.Kind != "" {
@@ -37,7 +28,7 @@ func (d *decoder) creator() Creator {
 
 // manager returns the first manager that owns generateName, or the oldest manager. Of managers with equal times,
 // it returns the first.
-func (d *decoder) manager() Creator {
+func (d *decoder) manager() object.Creator {
 	var oldest *managed
 	for i := range d.managed {
 		entry := &d.managed[i]
@@ -45,16 +36,16 @@ func (d *decoder) manager() Creator {
 			continue
 		}
 		if d.ownsGenerateName(entry.fields) {
-			return Creator{Manager: head(entry.manager), Certain: true}
+			return object.Creator{Manager: head(entry.manager), Certain: true}
 		}
 		if oldest == nil || entry.at != 0 && (oldest.at == 0 || entry.at < oldest.at) {
 			oldest = entry
 		}
 	}
 	if oldest == nil {
-		return Creator{}
+		return object.Creator{}
 	}
-	return Creator{Manager: head(oldest.manager)}
+	return object.Creator{Manager: head(oldest.manager)}
 }
 
 // maxOwns is the number of results of ownsGenerateName that are kept, and maxFields the length of a FieldsV1 up to

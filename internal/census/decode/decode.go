@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
 const (
@@ -28,44 +30,11 @@ const (
 	bufferSize = 64 << 10
 )
 
-// Object holds the fields that the census reads of one object.
-type Object struct {
-	Namespace, Name string
-	// GenerateName ends after 4 KiB. Then a hash follows, so that GenerateName differs from all others, and from the
-	// prefixes that users name.
-	GenerateName string
-
-	Created int64 // Unix seconds, or 0 if unknown
-	Labels  map[string]string
-
-	Creator       Creator
-	HasCreationID bool // it has a creation ID, which can be empty
-	Identity
-
-	// Raw is the whole object in JSON if Asked.Whole is set. Raw is valid until visit returns.
-	Raw []byte
-}
-
-// Identity holds the fields that identify an object, and its owners.
-type Identity struct {
-	UID, ResourceVersion string
-
-	CreationID string // the value of the creation ID annotation
-	Deleting   bool   // a deletionTimestamp is set
-	Owners     []Owner
-}
-
-// Owner is an entry of ownerReferences.
-type Owner struct {
-	APIVersion, Kind, Name, UID string
-	Controller                  bool
-}
-
 // Asked selects the parts of each object that List reads.
 type Asked struct {
-	// Whole makes List keep Object.Raw. Whole works only for JSON.
+	// Whole makes List keep object.Object.Raw. Whole works only for JSON.
 	Whole bool
-	// NoLabels lets List leave out Object.Labels, which take a third of its time.
+	// NoLabels lets List leave out object.Object.Labels, which take a third of its time.
 	NoLabels bool
 }
 
@@ -92,7 +61,7 @@ const protobufMagic = "k8s\x00"
 // List reads a PartialObjectMetadataList, or any list in JSON. List calls visit for each object. visit must not keep
 // the object. If visit returns an error, List ends. If the stream is truncated, List returns io.ErrUnexpectedEOF. If
 // it is not a list, List returns Malformed. With an error, List also returns the part of the page that it has read.
-func List(r io.Reader, asked Asked, visit func(*Object) error) (Page, error) {
+func List(r io.Reader, asked Asked, visit func(*object.Object) error) (Page, error) {
 	d := &decoder{r: bufio.NewReaderSize(r, bufferSize), asked: asked, visit: visit}
 	magic, err := d.r.Peek(len(protobufMagic))
 	switch {
@@ -110,10 +79,10 @@ func List(r io.Reader, asked Asked, visit func(*Object) error) (Page, error) {
 type decoder struct {
 	r     *bufio.Reader
 	asked Asked
-	visit func(*Object) error
+	visit func(*object.Object) error
 	page  Page
 
-	object  Object          // the current one
+	object  object.Object   // the current one
 	managed []managed       // its managedFields
 	texts   [256]string     // recent texts of objects
 	owns    map[string]bool // whether a FieldsV1 has metadata.generateName
@@ -121,7 +90,7 @@ type decoder struct {
 
 // begin starts a new object.
 func (d *decoder) begin() {
-	d.object = Object{Identity: Identity{Owners: d.object.Owners[:0]}}
+	d.object = object.Object{Identity: object.Identity{Owners: d.object.Owners[:0]}}
 	d.managed = d.managed[:0]
 }
 
@@ -144,8 +113,9 @@ const creationID = "genname.dev/creation-id"
 
 // owner adds an owner to the current object.
 func (d *decoder) owner(o *metav1.OwnerReference) {
-	d.object.Owners = append(d.object.Owners, Owner{
-		head(o.APIVersion), head(o.Kind), head(o.Name), head(string(o.UID)), o.Controller != nil && *o.Controller,
+	d.object.Owners = append(d.object.Owners, object.Owner{
+		APIVersion: head(o.APIVersion), Kind: head(o.Kind), Name: head(o.Name), UID: head(string(o.UID)),
+		Controller: o.Controller != nil && *o.Controller,
 	})
 }
 

@@ -18,13 +18,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/randfill"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 )
 
 // decodeAll decodes a page from r.
-func decodeAll(r io.Reader) (Page, []Object, error) {
-	var objects []Object
-	p, err := List(r, Asked{}, func(o *Object) error {
+func decodeAll(r io.Reader) (Page, []object.Object, error) {
+	var objects []object.Object
+	p, err := List(r, Asked{}, func(o *object.Object) error {
 		kept := *o
 		kept.Owners = slices.Clone(o.Owners)
 		objects = append(objects, kept)
@@ -64,7 +65,7 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 		var list metav1.PartialObjectMetadataList
 		fill.Fill(&list)
 		list.TypeMeta = metav1.TypeMeta{Kind: MetadataList, APIVersion: "meta.k8s.io/v1"}
-		var want []Object
+		var want []object.Object
 		for i := range list.Items {
 			o := &list.Items[i]
 			o.Labels = map[string]string{"app": o.Name, "other": "x"}
@@ -76,15 +77,15 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 				id = "y"
 				o.Annotations = map[string]string{"other": "x", "genname.dev/creation-id": id}
 			}
-			identity := Identity{UID: string(o.UID), ResourceVersion: o.ResourceVersion, CreationID: id, Deleting: o.DeletionTimestamp != nil}
+			identity := object.Identity{UID: string(o.UID), ResourceVersion: o.ResourceVersion, CreationID: id, Deleting: o.DeletionTimestamp != nil}
 			for _, owner := range o.OwnerReferences {
 				is := owner.Controller != nil && *owner.Controller
-				identity.Owners = append(identity.Owners, Owner{owner.APIVersion, owner.Kind, owner.Name, string(owner.UID), is})
+				identity.Owners = append(identity.Owners, object.Owner{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name, UID: string(owner.UID), Controller: is})
 			}
-			want = append(want, Object{
+			want = append(want, object.Object{
 				Namespace: o.Namespace, Name: o.Name, GenerateName: o.GenerateName,
 				Created: o.CreationTimestamp.Unix(), Labels: o.Labels, Identity: identity,
-				Creator: Creator(censustest.CreatorOf(o.ObjectMeta)), HasCreationID: id != "",
+				Creator: object.Creator(censustest.CreatorOf(o.ObjectMeta)), HasCreationID: id != "",
 			})
 		}
 		wantPage := Page{
@@ -248,7 +249,7 @@ func TestDecodeLeniently(t *testing.T) {
 			`"extra":[1,{"x":[true]}],"metadata":{"continue":"c","remainingItemCount":null},"kind":"SecretList"}`,
 	} {
 		p, objects, err := decodeAll(strings.NewReader(body))
-		want := []Object{{Namespace: "ns", Name: "n"}}
+		want := []object.Object{{Namespace: "ns", Name: "n"}}
 		if err != nil || p.Continue != "c" || !cmp.Equal(want, objects) {
 			t.Errorf("%s: %+v %+v %v", name, p, objects, err)
 		}
@@ -268,7 +269,7 @@ func TestDecodeLongCreators(t *testing.T) {
 		list.Items = []metav1.PartialObjectMetadata{{ObjectMeta: meta}}
 		for format, body := range inBothFormats(list) {
 			_, objects, err := decodeAll(bytes.NewReader(body))
-			want := Creator(censustest.CreatorOf(meta))
+			want := object.Creator(censustest.CreatorOf(meta))
 			if err != nil || len(objects) != 1 || objects[0].Creator != want || len(want.Kind+want.Manager) > maxCreator {
 				t.Errorf("%s: %.99v, %v", format, objects, err)
 			}
@@ -361,7 +362,7 @@ func BenchmarkList(b *testing.B) {
 		b.Run(format, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := List(bytes.NewReader(body), Asked{NoLabels: true}, func(*Object) error { return nil }); err != nil {
+				if _, err := List(bytes.NewReader(body), Asked{NoLabels: true}, func(*object.Object) error { return nil }); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -12,6 +12,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
 // EventType is the type of a watch event.
@@ -32,7 +34,7 @@ type Event struct {
 	// ResourceVersion is the version of the object or the bookmark. For a deleted object, it is the version of the
 	// deletion.
 	ResourceVersion string
-	Object          *Object // nil for a bookmark
+	Object          *object.Object // nil for a bookmark
 }
 
 // StatusError is the error if the server ends a watch with a Status.
@@ -91,7 +93,7 @@ func (d *decoder) event(what string, read func(*metav1.Status) error, visit func
 		return visit(&event)
 	}
 	event.Object = &d.object
-	d.visit = func(*Object) error { return visit(&event) }
+	d.visit = func(*object.Object) error { return visit(&event) }
 	return d.found()
 }
 

@@ -61,7 +61,7 @@ func frame(t *testing.T, eventType, kind string, object interface{ Marshal() ([]
 }
 
 // object returns the metadata of an object.
-func object(version string) *metav1.PartialObjectMetadata {
+func partial(version string) *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 		Name: "run-bbbbb", Namespace: "prod", GenerateName: "run-", ResourceVersion: version,
 		CreationTimestamp: metav1.Unix(1_700_000_000, 0),
@@ -80,8 +80,8 @@ func TestWatchInProtobuf(t *testing.T) {
 	bookmark := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{ResourceVersion: "13"}}
 	const kind = "PartialObjectMetadata"
 	stream := bytes.Join([][]byte{
-		frame(t, "ADDED", kind, object("11")), frame(t, "MODIFIED", kind, object("12")),
-		frame(t, "BOOKMARK", kind, bookmark), frame(t, "DELETED", kind, object("14")),
+		frame(t, "ADDED", kind, partial("11")), frame(t, "MODIFIED", kind, partial("12")),
+		frame(t, "BOOKMARK", kind, bookmark), frame(t, "DELETED", kind, partial("14")),
 	}, nil)
 	for _, r := range []io.Reader{bytes.NewReader(stream), iotest.OneByteReader(bytes.NewReader(stream))} {
 		got, err := watched(r)
@@ -96,7 +96,7 @@ func TestWatchInProtobuf(t *testing.T) {
 		}
 	}
 	status := frame(t, "ERROR", "Status", &metav1.Status{Code: 410, Message: "too old resource version"})
-	got, err := watched(bytes.NewReader(append(frame(t, "ADDED", kind, object("11")), status...)))
+	got, err := watched(bytes.NewReader(append(frame(t, "ADDED", kind, partial("11")), status...)))
 	if len(got) != 1 || !Gone(err) || !strings.Contains(err.Error(), "too old") {
 		t.Errorf("%v, %v", got, err)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
@@ -78,9 +78,9 @@ func (r *run) once(ctx context.Context) error {
 	counted := &audit.Counted{
 		Server: r.server(), Ended: time.Now().Add(r.ahead), Types: r.types, Skipped: r.skipped, Summary: summary,
 	}
-	rows := func(yield func(live.Row) bool) {
+	rows := func(yield func(pools.Row) bool) {
 		for pool := range counts.All() {
-			if !yield(live.Row{Pool: *pool}) {
+			if !yield(pools.Row{Pool: *pool}) {
 				return
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
@@ -214,8 +215,8 @@ func (w *watched) report() (snapshot live.Snapshot, result *audit.Result, err er
 	about := w.run.about
 	about.AsOf, about.Watched = w.engine.Now(), true
 	counted := &audit.Counted{Server: w.run.server(), Skipped: w.types.Skipped()}
-	rows := func(yield func(live.Row) bool) {
-		snapshot = w.engine.Snapshot(func(r live.Row) { yield(r) })
+	rows := func(yield func(pools.Row) bool) {
+		snapshot = w.engine.Snapshot(func(r pools.Row) { yield(r) })
 		counted.Ended, counted.Types, counted.Summary = snapshot.At, snapshot.Types, snapshot.Summary
 	}
 	result, err = audit.Build(rows, counted, about, w.odds)
