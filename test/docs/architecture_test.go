@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -15,9 +16,9 @@ const module = "github.com/kubectl-genname/kubectl-genname/"
 // packages of lower layers.
 func TestArchitecture(t *testing.T) {
 	layer := map[string]int{}
-	row := regexp.MustCompile("(?m)^\\| ([1-9]) \\| `([a-z0-9/-]+)` \\|")
+	row := regexp.MustCompile("(?m)^\\| ([0-9]+) \\| `([a-z0-9/-]+)` \\|")
 	for _, match := range row.FindAllStringSubmatch(read(t, "docs/internals/architecture.md"), -1) {
-		layer[match[2]] = int(match[1][0] - '0')
+		layer[match[2]], _ = strconv.Atoi(match[1])
 	}
 	imports := packages(t)
 	if d, i := slices.Sorted(maps.Keys(layer)), slices.Sorted(maps.Keys(imports)); !slices.Equal(d, i) {
