@@ -165,8 +165,8 @@ func (s *store) missing(count ResourceCount) []census.Skipped {
 		return []census.Skipped{skip(s.resource, census.Failed, errUncounted)}
 	case standing.isBehind():
 		since := standing.behind.UTC().Format(time.RFC3339)
-		return []census.Skipped{skip(s.resource, census.ReasonFor(standing.cause),
-			fmt.Errorf("watch %s: not up to date since %s: %w", s.resource.GroupResource(), since, standing.cause))}
+		return []census.Skipped{skip(s.resource, reasonOf(standing.cause),
+			fmt.Errorf("count %s: not up to date since %s: %w", s.resource.GroupResource(), since, standing.cause))}
 	case count.Other > 0:
 		return []census.Skipped{skip(s.resource, census.Crowded, fmt.Errorf("count %s: more than %d prefixes: "+
 			"%d names under further prefixes have no row (choose a namespace with -n, or prefixes)",

@@ -101,6 +101,18 @@ func (s *standing) isResting() bool {
 // fails reports whether the last list or watch of the type failed.
 func (s *standing) fails() bool { return s.skipped != nil || !s.behind.IsZero() }
 
+// notRead is the error of a request whose failure a scanner has reported.
+type notRead struct{ census.Skipped }
+
+func (n notRead) Error() string { return n.Message }
+
+func reasonOf(err error) census.Reason {
+	if failure, is := errors.AsType[notRead](err); is {
+		return failure.Reason
+	}
+	return census.ReasonFor(err)
+}
+
 // noteFailure records that the request for the number of objects failed. The request was sent at since. noteFailure
 // reports whether the server doesn't have the type.
 func (s *standing) noteFailure(skipped census.Skipped, since time.Time) (notFound bool) {
@@ -112,8 +124,11 @@ func (s *standing) noteFailure(skipped census.Skipped, since time.Time) (notFoun
 		s.skipped = []census.Skipped{skipped}
 	case s.isSkipped(census.Forbidden, census.NotListable):
 		s.rests = time.Now().Add(tryAgain) // permissions can change
-	case s.state == quiet && s.behind.IsZero():
-		s.behind, s.cause = since, errors.New(skipped.Message)
+	case s.state == quiet:
+		s.cause = notRead{skipped} // the latest cause, as in fallBehind
+		if s.behind.IsZero() {
+			s.behind = since
+		}
 	}
 	return notFound
 }
