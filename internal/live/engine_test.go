@@ -489,7 +489,7 @@ func TestRestored(t *testing.T) {
 	server := newRuns(t)
 	few := add(server, "/api/v1/pods", "few-", 1)[0]
 	pod(server, "plain", "")
-	restore := server.Backup()
+	backup := server.Backup()
 	e := start(t, server, pods)
 	counts := func(names, least, most int64, gaps int) {
 		t.Helper()
@@ -503,7 +503,7 @@ func TestRestored(t *testing.T) {
 	pod(server, "plain-too", "")
 	server.Change("/api/v1/pods", "DELETED", few)
 	counts(16, 10, 10, 0)
-	restore(0)
+	backup.Restore()
 	addRuns(server, 1)
 	counts(8, 10, 11, 1)
 	addRuns(server, 2)

@@ -58,7 +58,11 @@ func (e *Engine) ask(ctx context.Context, types []census.Resource, patience time
 		}
 	}
 	for _, number := range numbers {
-		if r := e.types.of(number.Resource.GroupResource()); r != nil && !r.compareNumber(number) {
+		switch r := e.types.of(number.Resource.GroupResource()); {
+		case r == nil:
+		case r.compareNumber(number):
+			r.checkWitness(ctx)
+		default:
 			r.listIfDue(ctx, number, asked)
 		}
 	}
@@ -183,7 +187,7 @@ func (s *standing) isUnverified(why census.Skipped) {
 // type is no longer watched then.
 func (r *reflector) verify(ctx context.Context, asked census.Estimate) {
 	isWatched := r.is(watched)
-	if isWatched && r.agrees(ctx, asked) || !isWatched && r.store.isUnchanged(asked) {
+	if isWatched && r.agrees(ctx, asked) && r.keepsWitness(ctx) || !isWatched && r.store.isUnchanged(asked) {
 		r.store.update(func(s *standing) { s.unverified = nil })
 		return
 	}

@@ -127,7 +127,7 @@ func (c *comparison) with(server expected, version uint64) error {
 	}
 	after := slices.IndexFunc(trail, func(e expected) bool { return e.version > server.version })
 	if after > 0 && trail[after-1].objects != server.objects {
-		return errMissed
+		return errNumber
 	}
 	return nil
 }

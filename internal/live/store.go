@@ -39,6 +39,7 @@ type store struct {
 	mu sync.Mutex // guards the fields below
 	outline
 	comparison comparison
+	witnesses  witnesses
 	set        *pools.Set
 	// members are the counted objects in name pools, by a hash of their UID. A million objects have two equal
 	// hashes with a probability of 1 in 37 million.
@@ -82,7 +83,10 @@ type activity struct {
 var (
 	errBackwards = errors.New("the server is at an earlier state than before")
 	errMute      = errors.New("its watches deliver no events, but the server has another number of objects")
-	errMissed    = errors.New("its watch did not deliver every event: the server has another number of objects")
+	errMissed    = errors.New("its watch did not deliver every event")
+	errNumber    = fmt.Errorf("%w: the server has another number of objects", errMissed)
+	errUnknown   = fmt.Errorf("%w: an object was deleted that was not counted", errMissed)
+	errRewritten = fmt.Errorf("%w: an object is missing that was not deleted", errMissed)
 	errNoNumber  = errors.New("its resourceVersions are no numbers")
 	errNoState   = errors.New("its lists are not of one state")
 	errStale     = errors.New("objects were deleted while the list was read several times")
@@ -141,13 +145,19 @@ func (s *store) apply(version uint64, event *decode.Event) error {
 		return fmt.Errorf("%w: %d after %d", errBackwards, version, s.at.version)
 	}
 	if s.comparison.missed(version, event.Type, s.totals.objects) {
-		return errMissed
+		return errNumber
 	}
 	if known || event.Type == decode.Bookmark {
 		return nil
 	}
+	if event.Type == decode.Deleted && s.lacks(event.Object) {
+		return fmt.Errorf("%w: %.256q", errUnknown, event.Object.Name)
+	}
 	s.totals.events++
 	s.change(changed{event.Type, event.Object, since, now})
+	if key := keyOf(event.Object); event.Type == decode.Added && s.counts(key) {
+		s.witnesses.add(witness{key, event.Object.Namespace, event.Object.Name, now})
+	}
 	s.comparison.note(s.at.version, s.totals.objects)
 	return nil
 }
@@ -172,12 +182,30 @@ func (s *store) change(c changed) {
 	switch {
 	case c.what == decode.Deleted:
 		delete(s.members, key)
+		s.witnesses.forget(key)
 		s.deleted(m, c)
 	case c.what == decode.Added && !known:
 		s.created(key, c)
 	default:
 		s.keep(key, s.set.Update(m, c.object))
 	}
+}
+
+// lacks reports whether an object should be a member, because its name pool has members, and is none. So an earlier
+// event was lost, or the object has no UID although it had one.
+func (s *store) lacks(o *decode.Object) bool {
+	if !s.concerns(o) {
+		return false
+	}
+	prefix, _ := pools.Of(o)
+	number, known := s.set.Number(o.Namespace, prefix)
+	return prefix != "" && known && s.set.Names(number) > 0 && !s.counts(keyOf(o))
+}
+
+// counts reports whether an object is a member.
+func (s *store) counts(key uint64) bool {
+	_, is := s.members[key]
+	return is
 }
 
 // concerns reports whether an object is to be counted by its name. This is so if Policy takes the prefix of the

@@ -210,7 +210,7 @@ func (s *store) arrive(from, to time.Time, restored bool) {
 func (s *store) adopt(list *listing, kept state) {
 	now := time.Now()
 	s.at = position{version: list.version, heard: list.began, newest: s.at.newest}
-	s.comparison, s.sweep = comparison{}, nil
+	s.comparison, s.witnesses, s.sweep = comparison{}, witnesses{}, nil
 	s.totals.objects = list.objects
 	s.listed, s.listedAt = *list, now
 	s.standing = standing{state: kept, rests: now.Add(listPauses * list.took), restarts: s.standing.restarts}

@@ -10,7 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
@@ -163,11 +166,11 @@ func TestRestoredAndAhead(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
 	addRuns(server, 60)
-	restore := server.Backup()
+	backup := server.Backup()
 	e := start(t, server, pods)
 	addRuns(server, 50)
 	e.hasRuns(t, 110)
-	restore(100)
+	backup.RestoreAhead(100)
 	addRuns(server, 10)
 	e.hasRuns(t, 70)
 	row := e.Snapshot().Rows[0]
@@ -176,18 +179,70 @@ func TestRestoredAndAhead(t *testing.T) {
 	}
 }
 
+// An etcd was restored under a running server. Its state soon passes the state of the watch, and its number of objects
+// agrees with the counts, because every write is a create. Only the lost objects show the restore.
+func TestRestoredWithTheSameNumber(t *testing.T) {
+	for name, ends := range map[string]bool{"during the watch": false, "at the end": true} {
+		t.Run(name, func(t *testing.T) {
+			if ends {
+				slowly(t)
+			}
+			server := newFakeServer(t, 1)
+			server.Random = nil
+			addRuns(server, 50)
+			backup := server.Backup()
+			e := start(t, server, pods)
+			addRuns(server, 60)
+			e.hasRuns(t, 110)
+			backup.RestoreUnder()
+			addRuns(server, 20)
+			add(server, "/api/v1/pods", "other-", 300)
+			eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 110, "pods prod/other-": 260}) })
+			if ends {
+				verified(t, e)
+			}
+			eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 70, "pods prod/other-": 300}) })
+			gaps := e.notices(Gap)
+			if len(gaps) != 1 || !errors.Is(gaps[0].Cause, errMissed) {
+				t.Errorf("reported %+v, want one gap because of missed events", gaps)
+			}
+		})
+	}
+}
+
+// Some servers send deletes without the UID and the generateName. The type is listed again, because the deleted object
+// isn't known.
+func TestDeletesWithoutUID(t *testing.T) {
+	server := newFakeServer(t, 1)
+	var objects []object
+	for i := range 30 {
+		objects = append(objects, object{
+			Namespace: "prod", Name: "run-" + censustest.SuffixOf(i), GenerateName: "run-", UID: types.UID(fmt.Sprint("uid-", i)),
+		})
+		server.Change("/api/v1/pods", "ADDED", objects[i])
+	}
+	e := start(t, server, pods)
+	for _, o := range objects[:8] {
+		server.Change("/api/v1/pods", "DELETED", object{Namespace: o.Namespace, Name: o.Name})
+	}
+	e.hasRuns(t, 22)
+	if row := e.Snapshot().Rows[0]; row.Gaps == 0 || row.Creates > 0 {
+		t.Errorf("%d gaps and %d creates, want at least one gap and no create", row.Gaps, row.Creates)
+	}
+}
+
 // Objects that a backup brings back don't count as creates.
 func TestRestoredObjectsAreNotCreated(t *testing.T) {
 	t.Parallel()
 	server := newFakeServer(t, 1)
 	addRuns(server, 60)
-	restore := server.Backup()
+	backup := server.Backup()
 	server.End("/api/v1/pods", server.Objects("/api/v1/pods")[10:]...)
 	e := start(t, server, pods)
 	server.Lock()
 	server.Clock++
 	server.Unlock()
-	restore(0)
+	backup.Restore()
 	server.Lock()
 	server.Clock += 10
 	server.Unlock()

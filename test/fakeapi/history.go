@@ -103,21 +103,44 @@ func (s *Server) wake() {
 	}
 }
 
-// Backup returns a function that restores the current objects, as a restored etcd does. Later changes are lost. If ahead
-// is 0, the state is that of the backup, and all watches end. If not, they stay open, and the state is so much later.
-func (s *Server) Backup() (restore func(ahead int64)) {
+// Backup is a copy of the objects at one state.
+type Backup struct {
+	server  *Server
+	version int64
+	log     []change
+}
+
+// Backup copies the current objects.
+func (s *Server) Backup() *Backup {
 	s.Lock()
 	defer s.Unlock()
-	version, log := s.Version, slices.Clone(s.log)
-	return func(ahead int64) {
-		s.Lock()
-		defer s.Unlock()
-		s.log = log
-		if s.Version += ahead; ahead == 0 {
-			s.Version = version
-			s.restart()
-		}
-	}
+	return &Backup{s, s.Version, slices.Clone(s.log)}
+}
+
+// Restore restores the objects and the state of the backup, as a restored etcd does. Later changes are lost, and all
+// watches end.
+func (b *Backup) Restore() {
+	b.restore(b.version)
+	b.server.Restart()
+}
+
+// RestoreAhead is like Restore, but watches stay open, and the state is later than before.
+func (b *Backup) RestoreAhead(by int64) { b.restore(b.server.Version + by) }
+
+// RestoreUnder is like Restore under an API server that goes on. Watches stay open. They deliver nothing until the
+// state is later than before.
+func (b *Backup) RestoreUnder() {
+	b.server.Lock()
+	b.server.passed = b.server.Version
+	b.server.Unlock()
+	b.restore(b.version)
+}
+
+func (b *Backup) restore(version int64) {
+	b.server.Lock()
+	defer b.server.Unlock()
+	b.server.log, b.server.Version = slices.Clone(b.log), version
+	b.server.histories++
 }
 
 // Objects returns the current objects in the list of a path.

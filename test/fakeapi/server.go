@@ -45,7 +45,10 @@ type Server struct {
 	log      []change // of all types, in order
 	oldest   int64    // earlier states have expired
 	restarts int      // watches that were opened before the last restart end
-	changed  chan struct{}
+	// histories is the number of restored backups. passed is a state up to which watches deliver no changes.
+	histories int
+	passed    int64
+	changed   chan struct{}
 }
 
 // Start starts the server, and returns a configuration for it.

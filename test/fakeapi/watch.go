@@ -51,21 +51,25 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, path, namespace s
 	Open(w)
 	restarts, ends, ended := s.restarts, time.NewTimer(lifetime), false
 	defer ends.Stop()
-	for next := 0; ; {
+	sent := since
+	for next, history := 0, s.histories; ; {
+		if s.histories != history {
+			next, history, since = 0, s.histories, sent
+		}
 		for ; next < len(s.log); next++ {
 			c := s.log[next]
-			if c.version <= since || c.path != path || namespace != "" && c.object.Namespace != namespace {
+			if c.version <= max(since, s.passed) || c.path != path || namespace != "" && c.object.Namespace != namespace {
 				continue
 			}
-			if !s.deliver(w, c, since) {
+			if sent = max(sent, c.version); !s.deliver(w, c, since) {
 				return
 			}
 		}
 		if r.Context().Err() != nil || s.restarts != restarts {
 			return
 		}
-		if ended && s.Version >= since { // no bookmark before the state exists
-			Send(w, "BOOKMARK", metav1.ObjectMeta{ResourceVersion: strconv.FormatInt(s.Version, 10)})
+		if state := max(s.Version, s.passed); ended && state >= since { // no bookmark before the state exists
+			Send(w, "BOOKMARK", metav1.ObjectMeta{ResourceVersion: strconv.FormatInt(state, 10)})
 			return
 		}
 		if s.changed == nil {
