@@ -132,8 +132,10 @@ func parse(of census.Resource, raw []byte) (*unstructured.Unstructured, error) {
 // group is a group of equal objects, the oldest first.
 type group struct {
 	v1alpha1.DuplicateItem
-	members    []*candidate
-	olderNamed bool // an owner names the oldest member
+	members []*candidate
+	// olderNamed means that the spec of an owner names the oldest member. youngerNamed means that any text of an owner
+	// contains the name of the next member.
+	olderNamed, youngerNamed bool
 }
 
 // groups returns the groups of candidates. A candidate without content was deleted.

@@ -87,16 +87,21 @@ func (s *shelf) pair(prefix string, apart int64, changes, ofSecond map[string]an
 	s.add(prefix+"-", prefix+"-ccccc", apart, ofSecond)
 }
 
-// owned adds a pair with an owner that has this status.
-func (s *shelf) owned(prefix string, apart int64, status any) {
-	s.pair(prefix, apart, s.owner("of-"+prefix, status), ownedBy("of-"+prefix))
+// fields are the fields of an owner, and the annotations.
+type fields = map[string]any
+
+// owned adds a pair with an owner that has these fields.
+func (s *shelf) owned(prefix string, apart int64, of fields) {
+	s.pair(prefix, apart, s.owner("of-"+prefix, of), ownedBy("of-"+prefix))
 }
 
-// owner adds an owner that has this status, and returns the metadata of its objects.
-func (s *shelf) owner(name string, status any) (metadata map[string]any) {
-	s.owners = append(s.owners, map[string]any{
-		"metadata": map[string]any{"namespace": "n", "name": name, "uid": name}, "status": status,
-	})
+// owner adds an owner that has these fields, and returns the metadata of its objects.
+func (s *shelf) owner(name string, of fields) (metadata map[string]any) {
+	owner := fields{"metadata": map[string]any{"namespace": "n", "name": name, "uid": name, "annotations": of["annotations"]}}
+	for _, field := range []string{"spec", "status"} {
+		owner[field] = of[field]
+	}
+	s.owners = append(s.owners, owner)
 	return ownedBy(name)
 }
 
@@ -146,15 +151,20 @@ func filled() (s *shelf, want map[string]string) {
 	s = &shelf{}
 	s.pair("alone", 5, nil, nil)
 	s.pair("content", 5, nil, map[string]any{"spec": map[string]any{"value": "other"}})
-	s.owned("older", 5, named("older-bbbbb"))
-	s.owned("younger", 5, named("younger-ccccc"))
-	s.owned("both", 5, []any{"both-bbbbb", "both-ccccc"})
-	s.owned("none", 5, "running")
-	s.owned("text", 5, "volume text-bbbbb is lost")
-	s.owned("second", 1, named("second-bbbbb"))
-	s.owned("claim", 5, named("claim-bbbbb"))
+	s.owned("older", 5, fields{"spec": named("older-bbbbb")})
+	s.owned("status", 5, fields{"status": map[string]any{"lost": "status-bbbbb"}})
+	for prefix, text := range map[string]string{"path": "n/path-ccccc", "url": "https://example.com/url-ccccc?a", "log": "created log-ccccc"} {
+		s.owned(prefix, 5, fields{"spec": named(prefix + "-bbbbb"), "status": named(text)})
+	}
+	s.owned("note", 5, fields{"spec": named("note-bbbbb"), "annotations": map[string]any{"last": "note-ccccc"}})
+	s.owned("younger", 5, fields{"spec": named("younger-ccccc")})
+	s.owned("both", 5, fields{"spec": []any{"both-bbbbb", "both-ccccc"}})
+	s.owned("none", 5, fields{"status": "running"})
+	s.owned("text", 5, fields{"status": "volume text-bbbbb is lost"})
+	s.owned("second", 1, fields{"spec": named("second-bbbbb")})
+	s.owned("claim", 5, fields{"spec": named("claim-bbbbb")})
 	s.pod(map[string]any{"volumes": []any{map[string]any{"persistentVolumeClaim": map[string]any{"claimName": "claim-ccccc"}}}})
-	s.owned("env", 5, named("env-bbbbb"))
+	s.owned("env", 5, fields{"spec": named("env-bbbbb")})
 	s.pod(map[string]any{"containers": []any{map[string]any{"envFrom": []any{map[string]any{"configMapRef": named("env-ccccc")}}}}})
 	s.owned("dependents", 5, nil)
 	s.podOf(2)
@@ -169,7 +179,7 @@ func filled() (s *shelf, want map[string]string) {
 	}
 	s.add("three-", "three-ddddd", 9, nil)
 	s.pair("three", 5, nil, nil)
-	s.add("young-", "young-bbbbb", 3600-119, s.owner("of-young", named("young-bbbbb")))
+	s.add("young-", "young-bbbbb", 3600-119, s.owner("of-young", fields{"spec": named("young-bbbbb")}))
 	s.add("young-", "young-ccccc", 3600-110, ownedBy("of-young"))
 	s.withID("id-", "a", "a")
 	s.withID("used-", "a", "a")
@@ -178,10 +188,11 @@ func filled() (s *shelf, want map[string]string) {
 	s.podOf(1)
 	s.withID("copied-", "a", "a") // with an invented dependent
 	s.podOf(1)
-	s.withIDAnd(s.owner("of-id", names.Candidate("named-", id, 0)), "named-", "a", "a", "b") // and a copy of the ID with other content
+	s.withIDAnd(s.owner("of-id", fields{"spec": names.Candidate("named-", id, 0)}), "named-", "a", "a", "b") // and a copy of the ID with other content
 	slices.SortFunc(s.jobs, func(a, b map[string]any) int { return strings.Compare(nameIn(a), nameIn(b)) })
 	return s, map[string]string{
-		"alone-": "likely ", "older-": "likely  older-ccccc", "younger-": "likely ", "both-": "possible bothReferenced",
+		"alone-": "likely ", "older-": "likely  older-ccccc", "status-": "likely ",
+		"path-": "likely ", "url-": "likely ", "log-": "likely ", "note-": "likely ", "younger-": "likely ", "both-": "possible bothReferenced",
 		"none-": "possible unreferenced", "text-": "possible unreferenced", "second-": "likely ",
 		"claim-": "possible bothReferenced", "env-": "possible bothReferenced", "dependents-": "likely ",
 		"pods-": "likely ", "unread-": "possible unread", "unmanaged-": "possible noFieldManager",
@@ -202,7 +213,7 @@ func finderOf(server *httptest.Server) *Finder {
 }
 
 // Each group gets its grade, whether candidates are read by a list or by name. Only the younger object
-// of a pair is proposed, and only if it is not used and their owner names the older one.
+// of a pair is proposed, and only if the spec of their owner names the older one, and nothing names the younger one.
 func TestFind(t *testing.T) {
 	for name, others := range map[string]int{"by a list": 0, "by names": 1500} {
 		t.Run(name, func(t *testing.T) {

@@ -113,7 +113,6 @@ func (g *grading) inspect(ctx context.Context, namespace string, groups []*group
 		for _, owner := range one.members[0].owners {
 			one.ReferencesRead = g.owner(ctx, one, owner) && one.ReferencesRead
 		}
-		one.olderNamed = len(one.Objects[0].ReferredBy) > 0 // by an owner, because other references come later
 		for i := range one.Objects {
 			names[one.Objects[i].Name] = append(names[one.Objects[i].Name], &one.Objects[i])
 			g.dependents(&one.Objects[i])
@@ -157,8 +156,8 @@ func refer(object *v1alpha1.DuplicateObject, reference v1alpha1.DuplicateReferen
 	}
 }
 
-// owner adds an owner's references to the members that it names outside of metadata. owner reports whether the owner
-// could be read.
+// owner adds an owner's references to the members that it names outside of metadata, and records the evidence for a
+// proposal. owner reports whether the owner could be read.
 func (g *grading) owner(ctx context.Context, one *group, owner metav1.OwnerReference) bool {
 	r, err := g.finder.ResourceOf(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind))
 	if err != nil {
@@ -180,6 +179,10 @@ func (g *grading) owner(ctx context.Context, one *group, owner metav1.OwnerRefer
 		g.skips.by(ctx, r, namespace, err)
 		return err == nil
 	}
+	older, younger := one.Objects[0].Name, one.Objects[1].Name
+	one.olderNamed = one.olderNamed || has(found.Object["spec"], func(text string) bool { return text == older })
+	one.youngerNamed = one.youngerNamed ||
+		has(found.Object, func(text string) bool { return strings.Contains(text, younger) })
 	delete(found.Object, "metadata")
 	names := references{}
 	for i := range one.Objects {
@@ -187,6 +190,23 @@ func (g *grading) owner(ctx context.Context, one *group, owner metav1.OwnerRefer
 	}
 	names.add(found.Object, nameOf(owner), "")
 	return true
+}
+
+// has reports whether a value has a text or a key for which is returns true.
+func has(v any, is func(text string) bool) bool {
+	switch v := v.(type) {
+	case string:
+		return is(v)
+	case []any:
+		return slices.ContainsFunc(v, func(item any) bool { return has(item, is) })
+	case map[string]any:
+		for key, item := range v {
+			if is(key) || has(item, is) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // nameOf returns an owner as KIND.GROUP/NAME.
@@ -247,8 +267,9 @@ func (r references) add(v any, by, uid string) {
 }
 
 // setGrade sets the grade of a group after its references were read. The younger object of a pair is proposed for
-// deletion if their owner names the older one, and nothing refers to the younger one. Other references to the older one
-// are no evidence. They can appear for one object first, and any user can create them and the older object.
+// deletion if the spec of their owner names the older one, and neither the owner nor anything else names the younger
+// one. Other references to the older one are no evidence: status can name an object that is lost, other objects can
+// refer to one object first, and any user can create them.
 func (g *group) setGrade(now time.Time) {
 	for i := range g.Objects {
 		sortReferences(g.Objects[i].ReferredBy)
@@ -275,7 +296,7 @@ func (g *group) setGrade(now time.Time) {
 		g.Reason = unreferenced
 	}
 	isOld := now.Sub(younger.Created.Time) >= settled && g.members[1].created >= g.members[0].created+apart
-	younger.Proposed = g.Reason == "" && isOld && g.ReferencesRead && g.olderNamed && !b
+	younger.Proposed = g.Reason == "" && isOld && g.ReferencesRead && g.olderNamed && !g.youngerNamed && !b
 }
 
 // sortReferences sorts references. References by name come first.

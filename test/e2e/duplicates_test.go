@@ -81,9 +81,20 @@ func (p population) status(owner *unstructured.Unstructured, status map[string]a
 // statusOf writes the status of an object.
 func (p population) statusOf(of schema.GroupVersionResource, name string, status map[string]any) {
 	p.t.Helper()
-	patch, _ := json.Marshal(map[string]any{"status": status})
+	p.patch(of, name, map[string]any{"status": status}, "status")
+}
+
+// spec changes the spec of an owner.
+func (p population) spec(owner *unstructured.Unstructured, spec map[string]any) {
+	p.t.Helper()
+	p.patch(backupType, owner.GetName(), map[string]any{"spec": spec})
+}
+
+func (p population) patch(of schema.GroupVersionResource, name string, changes map[string]any, subresources ...string) {
+	p.t.Helper()
+	patch, _ := json.Marshal(changes)
 	_, err := p.client.Resource(of).Namespace(p.namespace).
-		Patch(p.t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+		Patch(p.t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{}, subresources...)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -131,11 +142,24 @@ func TestDuplicatesGrades(t *testing.T) {
 		make func(p population) (proposed string)
 		want []string // GRADE REASON of each group
 	}{
-		"the owner's status names the older": {func(p population) string {
+		"the owner's spec names the older": {func(p population) string {
 			owner := p.owner()
 			older, younger := p.twoOf(owner)
-			p.status(owner, map[string]any{"runs": []any{map[string]any{"name": older.GetName()}}})
+			p.spec(owner, map[string]any{"volume": older.GetName()})
 			return younger.GetName()
+		}, []string{"likely "}},
+		"the owner's spec names the older, and a URL in its status the younger": {func(p population) string {
+			owner := p.owner()
+			older, younger := p.twoOf(owner)
+			p.spec(owner, map[string]any{"volume": older.GetName()})
+			p.status(owner, map[string]any{"url": "https://example.com/" + younger.GetName()})
+			return ""
+		}, []string{"likely "}},
+		"the owner's status names the older as lost": {func(p population) string {
+			owner := p.owner()
+			older, _ := p.twoOf(owner)
+			p.status(owner, map[string]any{"lost": older.GetName()})
+			return ""
 		}, []string{"likely "}},
 		"a running Pod mounts the volume of the replica": {func(p population) string {
 			owner := p.owner()
@@ -203,7 +227,8 @@ func TestDuplicatesGrades(t *testing.T) {
 			}
 			p.attacker(cp).config("tool", child("c-bcdfg"))
 			time.Sleep(2100 * time.Millisecond)
-			return p.config("tool", child("c-ghjkl")).GetName()
+			p.config("tool", child("c-ghjkl"))
+			return ""
 		}, []string{"likely "}},
 		"an attacker copies the creation ID and invents a dependent": {func(p population) string {
 			withID(p, 0, "tool", "a")

@@ -69,10 +69,11 @@ var longHelp = templates.LongDesc(`
 	* possible: All other groups. The table has them with -o wide only.
 
 	Two equal creates within two minutes can be intended. Check a group before you delete
-	an object. -o name prints the younger object of a confirmed or likely pair if nothing refers
-	to it, and its owner names the older object. Other references don't count, because any user
-	can create them. -o name prints no object that has no owner, is younger than two minutes, or
-	was created less than two seconds after the older one.`)
+	an object. -o name prints the younger object of a confirmed or likely pair. The spec of its
+	owner must name the older object. Nothing may refer to the younger object, and no text of the
+	owner may have its name. Other references don't count, because any user can create them.
+	-o name prints no object that has no owner, is younger than two minutes, or was created less
+	than two seconds after the older one.`)
 
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {

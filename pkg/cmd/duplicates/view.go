@@ -66,14 +66,13 @@ func verdict(report *v1alpha1.DuplicateReport, wide, names bool) []string {
 			lines = append(lines, fmt.Sprintf("%s probably left over. To print the names, use -o name.",
 				humanize.Count(proposed, "object")))
 		}
-		lines = append(lines,
-			"Compare the objects before you decide (docs/guides/duplicates.md):", compare(report.Items[0]))
+		lines = append(lines, "Compare the objects before you delete one:", compare(report.Items[0]))
 	} else if ofOwners == 0 && report.Summary.ResourceTypes > 0 {
 		lines = append(lines, "No object is likely a duplicate.")
 	}
 	if ofOwners > 0 {
-		lines = append(lines, humanize.Count(ofOwners, "group")+
-			" of equal objects of one owner: a controller with a stale cache, or workers.")
+		lines = append(lines, humanize.Count(ofOwners, "group")+" of equal objects with the same owner. "+
+			"Its controller wants several, or created one again by mistake.")
 	}
 	if others := report.Summary.Possible - ofOwners; others > 0 {
 		lines = append(lines, humanize.Count(others, "group")+" with less evidence, often of intended copies.")
