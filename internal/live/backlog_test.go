@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
@@ -51,38 +52,40 @@ func rateOf(sums pools.Weighed, window int, after time.Duration) (creates, delet
 // Events from before a watch was opened aren't a burst when they arrive. This is true of
 // name pools that were counted before, and of new ones.
 func TestBacklog(t *testing.T) {
-	const absence, perSecond = 20 * time.Minute, 2
-	k := newTestStore()
-	now := k.clock.now()
-	random := rand.New(rand.NewPCG(1, 1))
-	k.replace(&listing{began: now.Add(-absence)})
-	k.arrives(t, decode.Added, "old-bcdfg", "old-")
-	k.beginSweep()
-	visit(k, &object.Object{Namespace: "prod", Name: "old-bcdfg", GenerateName: "old-"})
-	k.Replace(&listing{began: now.Add(-absence), version: 7}, watched)
-	k.at.backlog = backlog{now.Add(-absence), 1 << 20}
-	for range int(perSecond * absence.Seconds()) {
-		name := generated("old-", random)
-		k.arrives(t, decode.Added, name, "old-")
-		k.arrives(t, decode.Deleted, name, "old-")
-		k.arrives(t, decode.Added, generated("new-", random), "new-")
-	}
-	for prefix, row := range k.rowsOf() {
-		for i := range 2 { // the longer ones are of a time without any, too
-			if creates, _ := rateOf(row.Weighed, i, row.At.Sub(row.Since)); creates < 0.9*perSecond || creates > 1.1*perSecond {
-				t.Errorf("%s: %.2f creates a second in %v", prefix, creates, pools.Windows[i])
+	synctest.Test(t, func(t *testing.T) {
+		const absence, perSecond = 20 * time.Minute, 2
+		k := newTestStore()
+		now := k.clock.now()
+		random := rand.New(rand.NewPCG(1, 1))
+		k.replace(&listing{began: now.Add(-absence)})
+		k.arrives(t, decode.Added, "old-bcdfg", "old-")
+		k.beginSweep()
+		visit(k, &object.Object{Namespace: "prod", Name: "old-bcdfg", GenerateName: "old-"})
+		k.Replace(&listing{began: now.Add(-absence), version: 7}, watched)
+		k.at.backlog = backlog{now.Add(-absence), 1 << 20}
+		for range int(perSecond * absence.Seconds()) {
+			name := generated("old-", random)
+			k.arrives(t, decode.Added, name, "old-")
+			k.arrives(t, decode.Deleted, name, "old-")
+			k.arrives(t, decode.Added, generated("new-", random), "new-")
+		}
+		for prefix, row := range k.rowsOf() {
+			for i := range 2 { // the longer ones are of a time without any, too
+				if creates, _ := rateOf(row.Weighed, i, row.At.Sub(row.Since)); creates < 0.9*perSecond || creates > 1.1*perSecond {
+					t.Errorf("%s: %.2f creates a second in %v", prefix, creates, pools.Windows[i])
+				}
+			}
+			_, deletes := rateOf(row.Weighed, 0, row.At.Sub(row.Since))
+			if prefix == "old-" && (deletes < 0.9*perSecond || deletes > 1.1*perSecond) {
+				t.Errorf("%.2f deletes a second", deletes)
 			}
 		}
-		_, deletes := rateOf(row.Weighed, 0, row.At.Sub(row.Since))
-		if prefix == "old-" && (deletes < 0.9*perSecond || deletes > 1.1*perSecond) {
-			t.Errorf("%.2f deletes a second", deletes)
+		k.at.version = k.at.backlog.until
+		k.arrives(t, decode.Added, "live-bcdfg", "live-")
+		if since := k.rowsOf()["live-"].Since; since.Before(now) {
+			t.Errorf("what comes after the backlog came since %v", since)
 		}
-	}
-	k.at.version = k.at.backlog.until
-	k.arrives(t, decode.Added, "live-bcdfg", "live-")
-	if since := k.rowsOf()["live-"].Since; since.Before(now) {
-		t.Errorf("what comes after the backlog came since %v", since)
-	}
+	})
 }
 
 // visit passes objects of a list to a store.
@@ -142,22 +145,24 @@ func TestClientGeneratedPrefix(t *testing.T) {
 
 // An empty name pool goes an hour after its last event.
 func TestForget(t *testing.T) {
-	k := newTestStore()
-	k.beginSweep()
-	k.Replace(&listing{began: k.clock.now(), version: 1}, watched)
-	for _, name := range []string{"kept-bcdfg", "gone-bcdfg", "left-bcdfg"} {
-		k.arrives(t, decode.Added, name, name[:5])
-		if name != "left-bcdfg" {
-			k.arrives(t, decode.Deleted, name, name[:5])
+	synctest.Test(t, func(t *testing.T) {
+		k := newTestStore()
+		k.beginSweep()
+		k.Replace(&listing{began: k.clock.now(), version: 1}, watched)
+		for _, name := range []string{"kept-bcdfg", "gone-bcdfg", "left-bcdfg"} {
+			k.arrives(t, decode.Added, name, name[:5])
+			if name != "left-bcdfg" {
+				k.arrives(t, decode.Deleted, name, name[:5])
+			}
 		}
-	}
-	number, _ := k.set.Number("prod", "gone-")
-	k.pools[number].rates.last = k.clock.now().Add(-time.Hour - time.Second)
-	k.forget()
-	rows := k.rowsOf()
-	if _, is := rows["gone-"]; is || len(rows) != 2 || rows["kept-"].Deletes != 1 || len(k.pools) != 2 {
-		t.Errorf("%+v", rows)
-	}
+		number, _ := k.set.Number("prod", "gone-")
+		k.pools[number].rates.last = k.clock.now().Add(-time.Hour - time.Second)
+		k.forget()
+		rows := k.rowsOf()
+		if _, is := rows["gone-"]; is || len(rows) != 2 || rows["kept-"].Deletes != 1 || len(k.pools) != 2 {
+			t.Errorf("%+v", rows)
+		}
+	})
 }
 
 // The totals of a type that is removed and comes back don't decrease, but its names are gone.
@@ -174,45 +179,49 @@ func TestTotalsOfATypeThatLeft(t *testing.T) {
 // Before a watch is opened again, the engine requests the server's state, to know which events are old. It also does
 // so before the first watch after a long list.
 func TestBacklogIsAsked(t *testing.T) {
-	server := newRuns(t)
-	e := prepare(server, pods)
-	r := e.reflectorOf(t, pods)
-	now := e.Now()
-	before := now.Add(-time.Minute)
-	asked := func(since time.Time) backlog { return backlog{since, uint64(server.Version)} }
-	for name, test := range map[string]struct {
-		heard  time.Time
-		before backlog
-		t      backoff
-		want   backlog
-	}{
-		"again":                     {now, backlog{before, 3}, backoff{before: true}, asked(now)},
-		"again, with some left":     {now, backlog{before, 9}, backoff{before: true}, asked(before)},
-		"first, after a long list":  {now.Add(-longList), backlog{}, backoff{}, asked(now.Add(-longList))},
-		"first, after a short list": {now, backlog{}, backoff{}, backlog{}},
-	} {
-		r.store.at = position{version: 3, heard: test.heard, backlog: test.before}
-		if err := r.compare(t.Context(), 1, &test.t); err != nil || r.store.at.backlog != test.want {
-			t.Errorf("%s: %v, %+v, want %+v", name, err, r.store.at.backlog, test.want)
+	synctest.Test(t, func(t *testing.T) {
+		server := newRuns(t)
+		e := prepare(server, pods)
+		r := e.reflectorOf(t, pods)
+		now := e.Now()
+		before := now.Add(-time.Minute)
+		asked := func(since time.Time) backlog { return backlog{since, uint64(server.Version)} }
+		for name, test := range map[string]struct {
+			heard  time.Time
+			before backlog
+			t      backoff
+			want   backlog
+		}{
+			"again":                     {now, backlog{before, 3}, backoff{before: true}, asked(now)},
+			"again, with some left":     {now, backlog{before, 9}, backoff{before: true}, asked(before)},
+			"first, after a long list":  {now.Add(-longList), backlog{}, backoff{}, asked(now.Add(-longList))},
+			"first, after a short list": {now, backlog{}, backoff{}, backlog{}},
+		} {
+			r.store.at = position{version: 3, heard: test.heard, backlog: test.before}
+			if err := r.compare(t.Context(), 1, &test.t); err != nil || r.store.at.backlog != test.want {
+				t.Errorf("%s: %v, %+v, want %+v", name, err, r.store.at.backlog, test.want)
+			}
 		}
-	}
+	})
 }
 
 // A name pool is counted since the state of its list, even if the list takes long. The watch begins after the list.
 func TestSinceItsList(t *testing.T) {
-	server := newRuns(t)
-	var asked atomic.Pointer[time.Time]
-	server.Fault = refuse(func(_ string, watch bool) int {
-		if now := time.Now(); !watch && asked.CompareAndSwap(nil, &now) {
-			time.Sleep(50 * time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		server := newRuns(t)
+		var asked atomic.Pointer[time.Time]
+		server.Fault = refuse(func(_ string, watch bool) int {
+			if now := time.Now(); !watch && asked.CompareAndSwap(nil, &now) {
+				time.Sleep(50 * time.Millisecond)
+			}
+			return 0
+		})
+		before := time.Now().Round(0)
+		s := start(t, server, pods).Snapshot()
+		if since := s.Rows[0].Since; since.Before(before) || since.After(*asked.Load()) || s.Began.Sub(before) < 30*time.Millisecond {
+			t.Errorf("since %v, watched since %v, and it was asked for at %v", since, s.Began, asked.Load())
 		}
-		return 0
 	})
-	before := time.Now().Round(0)
-	s := start(t, server, pods).Snapshot()
-	if since := s.Rows[0].Since; since.Before(before) || since.After(*asked.Load()) || s.Began.Sub(before) < 30*time.Millisecond {
-		t.Errorf("since %v, watched since %v, and it was asked for at %v", since, s.Began, asked.Load())
-	}
 }
 
 // The memory of an object bounds a watch of a million (lab/benchmarks.md).

@@ -34,8 +34,7 @@ import (
 )
 
 // quietEvery is the interval of a round, which requests the number of objects of each type and discovers types.
-// Tests shorten it.
-var quietEvery = time.Minute
+const quietEvery = time.Minute
 
 // Engine counts the names of a cluster, and keeps the counts up to date. Set its exported fields before you call
 // Run.

@@ -51,27 +51,37 @@ func (r *rates) at(now time.Time) pools.Weighed {
 	return current.weighed
 }
 
-// clock is the clock of the rates. clock starts with the time of the computer's clock, and then advances with the
-// computer's uptime. The uptime includes sleep, and ignores changes of the clock.
+// clock is the clock of the rates, which ignores most changes of the computer's clock. It advances with the monotonic
+// clock, which stops while a computer sleeps. If the wall clock has advanced by leastSleep more than the monotonic clock
+// since the last reading, the computer has slept, or its clock was wrong by that time. Then the difference counts, too.
 type clock struct {
-	uptime func() time.Duration // nil means the uptime of the computer
-	ahead  time.Duration        // time by which the server's clock is ahead
+	ahead time.Duration // time by which the server's clock is ahead
 
-	once    sync.Once
-	began   time.Time     // without a monotonic reading
-	running time.Duration // uptime at that time
+	mu   sync.Mutex // guards the fields below
+	last time.Time  // last reading of the computer's clocks
+	at   time.Time  // time of this clock then, without a monotonic reading
 }
+
+// leastSleep is the shortest sleep that a clock notices. Corrections by NTP are smaller.
+const leastSleep = 10 * time.Second
 
 func (c *clock) now() time.Time {
-	c.once.Do(func() {
-		if c.uptime == nil {
-			c.uptime = uptime
-		}
-		c.began, c.running = time.Now().Round(0).Add(c.ahead), c.uptime()
-	})
-	return c.began.Add(c.uptime() - c.running)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if c.last.IsZero() {
+		c.at = now.Round(0).Add(c.ahead)
+	} else {
+		c.at = c.at.Add(elapsed(now.Sub(c.last), now.Round(0).Sub(c.last.Round(0))))
+	}
+	c.last = now
+	return c.at
 }
 
-// loaded is the start of the program. Where the computer's uptime isn't available, the time since loaded replaces it.
-// This time doesn't include sleep.
-var loaded = time.Now()
+// elapsed returns the time between two readings of the monotonic clock and of the wall clock.
+func elapsed(monotonic, wall time.Duration) time.Duration {
+	if wall-monotonic >= leastSleep {
+		return wall
+	}
+	return monotonic
+}

@@ -17,12 +17,12 @@ import (
 // longList is the duration of a list above which changes during the list don't count as one burst.
 const longList = 5 * time.Second
 
-// askTime limits the request for the number of objects before a watch is opened. Tests shorten it.
-var askTime = 5 * time.Second
+// askTime limits the request for the number of objects before a watch is opened.
+const askTime = 5 * time.Second
 
 // silence is the time without an event or a bookmark after which a watch is opened again. Servers send a bookmark
-// each minute. Tests shorten it.
-var silence = 2 * time.Minute
+// each minute.
+const silence = 2 * time.Minute
 
 var errSilent = errors.New("neither an event nor a bookmark came for two minutes")
 
@@ -197,8 +197,8 @@ const (
 	maxUnsteady = 3
 )
 
-// tryAgain is the time after which a type that can't be watched is watched again. Tests shorten it.
-var tryAgain = 10 * time.Minute
+// tryAgain is the time after which a type that can't be watched is watched again.
+const tryAgain = 10 * time.Minute
 
 // countAgain lists the type again, until a list succeeds, because the server no longer has the changes since its last
 // state. cause is the reason. countAgain returns the duration of the list, and reports whether the server has the

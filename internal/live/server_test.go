@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,10 +16,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
-func init() {
-	quietEvery = 300 * time.Millisecond
-	silence, askTime = time.Second, time.Second
-	tryAgain = 300 * time.Millisecond
+// bubble returns a test that runs f in synthetic time. All tests with an engine run so: its real intervals take no time.
+func bubble(f func(t *testing.T)) func(t *testing.T) {
+	return func(t *testing.T) { synctest.Test(t, f) }
 }
 
 type meta = metav1.ObjectMeta
@@ -26,7 +26,7 @@ type meta = metav1.ObjectMeta
 // newFakeServer returns a server whose faults follow from the seed.
 func newFakeServer(t *testing.T, seed uint64) *fakeapi.Server {
 	s := &fakeapi.Server{JSON: true, Version: 100, Clock: 1_700_000_000, Random: rand.New(rand.NewPCG(seed, 1))}
-	s.Start(t).Timeout = 10 * time.Second
+	s.StartPipe(t).Timeout = 10 * time.Second
 	return s
 }
 

@@ -193,11 +193,11 @@ func (s *store) change(c changed) {
 
 // lacks reports whether an object should be a member, because its name pool has members, and is none. So an earlier
 // event was lost, or the object has no UID although it had one.
-func (s *store) lacks(o *decode.Object) bool {
+func (s *store) lacks(o *object.Object) bool {
 	if !s.concerns(o) {
 		return false
 	}
-	prefix, _ := pools.Of(o)
+	prefix, _ := object.PoolOf(o)
 	number, known := s.set.Number(o.Namespace, prefix)
 	return prefix != "" && known && s.set.Names(number) > 0 && !s.counts(keyOf(o))
 }

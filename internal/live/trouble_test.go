@@ -75,59 +75,61 @@ func TestDue(t *testing.T) {
 // A server that has just started doesn't know the changes before its start. Another server
 // may know them, so that no event is lost.
 func TestOneServerForgets(t *testing.T) {
-	t.Parallel()
-	for opens, gaps := range map[int32]int{expiredOpens - 1: 0, expiredOpens: 1} {
-		server := newRuns(t)
-		var refuses atomic.Int32
-		server.Fault = refuse(func(_ string, watch bool) int {
-			if watch && refuses.Add(-1) >= 0 {
-				return http.StatusGone
+	synctest.Test(t, func(t *testing.T) {
+		for opens, gaps := range map[int32]int{expiredOpens - 1: 0, expiredOpens: 1} {
+			server := newRuns(t)
+			var refuses atomic.Int32
+			server.Fault = refuse(func(_ string, watch bool) int {
+				if watch && refuses.Add(-1) >= 0 {
+					return http.StatusGone
+				}
+				return 0
+			})
+			e := start(t, server, pods)
+			addRuns(server, 1)
+			e.hasRuns(t, 7)
+			refuses.Store(opens)
+			server.Restart()
+			addRuns(server, 2)
+			eventually(t, func() string {
+				if left := refuses.Load(); left > 0 {
+					return fmt.Sprintf("%d requests are still to be refused", left)
+				}
+				if n := len(e.notices(Gap)); n < gaps {
+					return fmt.Sprintf("%d gaps were reported, want %d", n, gaps)
+				}
+				return e.differs(map[string]int64{"pods prod/run-": 9})
+			})
+			if row := e.Snapshot().Rows[0]; len(e.notices(Gap)) != gaps || row.Gaps != gaps || row.Creates != 3 {
+				t.Errorf("%d refusals: %+v, reported %+v", opens, row, e.reported)
 			}
-			return 0
-		})
-		e := start(t, server, pods)
-		addRuns(server, 1)
-		e.hasRuns(t, 7)
-		refuses.Store(opens)
-		server.Restart()
-		addRuns(server, 2)
-		eventually(t, func() string {
-			if left := refuses.Load(); left > 0 {
-				return fmt.Sprintf("%d requests are still to be refused", left)
-			}
-			if n := len(e.notices(Gap)); n < gaps {
-				return fmt.Sprintf("%d gaps were reported, want %d", n, gaps)
-			}
-			return e.differs(map[string]int64{"pods prod/run-": 9})
-		})
-		if row := e.Snapshot().Rows[0]; len(e.notices(Gap)) != gaps || row.Gaps != gaps || row.Creates != 3 {
-			t.Errorf("%d refusals: %+v, reported %+v", opens, row, e.reported)
 		}
-	}
+	})
 }
 
 // A type that can't be watched is counted repeatedly, and the engine reports it. The reason may pass. The engine
 // retries, and reports that the type is watched.
 func TestWatchedAgain(t *testing.T) {
-	t.Parallel()
-	server := newRuns(t)
-	refused := refusal(server, ofAWatch)
-	refused.Store(http.StatusForbidden)
-	e := start(t, server, pods)
-	until(t, func() (bool, any) { n := requests(server, true); return n >= firstOpens+2, n })
-	addRuns(server, 1)
-	e.hasRuns(t, 7)
-	if reported := e.notices(Unwatched); len(reported) != 1 || reported[0].Cause == nil || e.Snapshot().Rows[0].Followed {
-		t.Errorf("%+v", reported)
-	}
-	refused.Store(0)
-	e.reportsOnce(t, Watched)
-	addRuns(server, 2)
-	e.hasRuns(t, 9)
-	row := e.Snapshot().Rows[0]
-	if !row.Followed || row.Creates != 2 || len(e.notices(Unwatched)) != 1 || len(e.notices(Gap)) > 0 {
-		t.Errorf("%+v, reported %+v", row, e.reported)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		server := newRuns(t)
+		refused := refusal(server, ofAWatch)
+		refused.Store(http.StatusForbidden)
+		e := start(t, server, pods)
+		until(t, func() (bool, any) { n := requests(server, true); return n >= firstOpens+2, n })
+		addRuns(server, 1)
+		e.hasRuns(t, 7)
+		if reported := e.notices(Unwatched); len(reported) != 1 || reported[0].Cause == nil || e.Snapshot().Rows[0].Followed {
+			t.Errorf("%+v", reported)
+		}
+		refused.Store(0)
+		e.reportsOnce(t, Watched)
+		addRuns(server, 2)
+		e.hasRuns(t, 9)
+		row := e.Snapshot().Rows[0]
+		if !row.Followed || row.Creates != 2 || len(e.notices(Unwatched)) != 1 || len(e.notices(Gap)) > 0 {
+			t.Errorf("%+v, reported %+v", row, e.reported)
+		}
+	})
 }
 
 // removable makes a type of a server one that can be taken away.
@@ -151,8 +153,7 @@ func TestRemoved(t *testing.T) {
 	}{
 		"watched": {6, 0}, "unwatched": {6, http.StatusMethodNotAllowed}, "quiet": {0, 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(name, bubble(func(t *testing.T) {
 			server := newFakeServer(t, 1)
 			addRuns(server, test.objects)
 			removed := removable(server)
@@ -182,40 +183,41 @@ func TestRemoved(t *testing.T) {
 			if len(e.notices(Appeared)) != 1 {
 				t.Errorf("%+v", e.reported)
 			}
-		})
+		}))
 	}
 }
 
 // If discovery doesn't know a type, the type is gone only if a request for it fails, too, because a server that has
 // just started knows few types. A type that comes back is counted again.
 func TestDiscoveryForgets(t *testing.T) {
-	t.Parallel()
-	server := newRuns(t)
-	removed := removable(server)
-	var forgets atomic.Bool
-	var forgot atomic.Int32
-	e := prepare(server, pods, jobs)
-	e.Discover = func(context.Context) ([]census.Resource, error) {
-		if forgets.Load() {
-			forgot.Add(1)
-			return []census.Resource{jobs}, nil
+	synctest.Test(t, func(t *testing.T) {
+		server := newRuns(t)
+		removed := removable(server)
+		var forgets atomic.Bool
+		var forgot atomic.Int32
+		e := prepare(server, pods, jobs)
+		e.Discover = func(context.Context) ([]census.Resource, error) {
+			if forgets.Load() {
+				forgot.Add(1)
+				return []census.Resource{jobs}, nil
+			}
+			return []census.Resource{jobs, pods}, nil
 		}
-		return []census.Resource{jobs, pods}, nil
-	}
-	e.run(t)
-	forgets.Store(true)
-	until(t, func() (bool, any) { n := forgot.Load(); return n >= 3, n })
-	if reported := e.notices(Vanished); len(reported) > 0 {
-		t.Errorf("%+v", reported)
-	}
-	removed.Store(true)
-	e.reportsOnce(t, Vanished)
-	removed.Store(false)
-	forgets.Store(false)
-	e.hasRuns(t, 6)
-	if len(e.notices(Vanished)) != 1 || len(e.notices(Appeared)) != 1 {
-		t.Errorf("%+v", e.reported)
-	}
+		e.run(t)
+		forgets.Store(true)
+		until(t, func() (bool, any) { n := forgot.Load(); return n >= 3, n })
+		if reported := e.notices(Vanished); len(reported) > 0 {
+			t.Errorf("%+v", reported)
+		}
+		removed.Store(true)
+		e.reportsOnce(t, Vanished)
+		removed.Store(false)
+		forgets.Store(false)
+		e.hasRuns(t, 6)
+		if len(e.notices(Vanished)) != 1 || len(e.notices(Appeared)) != 1 {
+			t.Errorf("%+v", e.reported)
+		}
+	})
 }
 
 // The counts of a type that is gone are freed. An exporter runs for months, and a type can be removed and installed
@@ -246,12 +248,10 @@ func TestCountsOfAGoneTypeAreFreed(t *testing.T) {
 
 // If a removed type comes back but can't be read, it is neither gone nor counted.
 func TestInstalledAgain(t *testing.T) {
-	t.Parallel()
 	for refused, reason := range map[int]census.Reason{
 		http.StatusForbidden: census.Forbidden, http.StatusInternalServerError: census.Failed,
 	} {
-		t.Run(string(reason), func(t *testing.T) {
-			t.Parallel()
+		t.Run(string(reason), bubble(func(t *testing.T) {
 			server := newRuns(t)
 			code := refusal(server, nil)
 			e := prepare(server, pods)
@@ -276,98 +276,102 @@ func TestInstalledAgain(t *testing.T) {
 			if s := e.Snapshot(); len(s.Skipped) > 0 || len(e.notices(Vanished)) != 1 || len(e.notices(Appeared)) != 1 {
 				t.Errorf("%+v, reported %+v", s, e.reported)
 			}
-		})
+		}))
 	}
 }
 
 // A type that exists and isn't counted yet makes a report incomplete. It is a new type, or
 // a deleted type that discovery or a response shows again.
 func TestNotCountedYet(t *testing.T) {
-	server := newFakeServer(t, 1)
-	e := prepare(server)
-	e.connected(t)
-	check := func(when string, types, skipped int) {
-		t.Helper()
-		s := e.Snapshot()
-		if len(s.Types) != types || len(s.Skipped) != skipped || skipped > 0 && s.Skipped[0].Message != errUncounted.Error() {
-			t.Errorf("%s: %+v", when, s.Snapshot)
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, 1)
+		e := prepare(server)
+		e.connected(t)
+		check := func(when string, types, skipped int) {
+			t.Helper()
+			s := e.Snapshot()
+			if len(s.Types) != types || len(s.Skipped) != skipped || skipped > 0 && s.Skipped[0].Message != errUncounted.Error() {
+				t.Errorf("%s: %+v", when, s.Snapshot)
+			}
 		}
-	}
-	e.Discover = func(context.Context) ([]census.Resource, error) { return []census.Resource{pods}, nil }
-	e.discover(t.Context())
-	check("a new type", 1, 1)
-	missing := census.Skipped{Resource: "pods", Reason: census.NotFound}
-	noteFailure := func() {
-		e.types.of(pods.GroupResource()).noteFailure(t.Context(), missing, time.Now())
-	}
-	noteFailure()
-	check("one that is gone", 0, 0)
-	e.discover(t.Context())
-	check("one that is discovered again", 1, 1)
-	noteFailure()
-	check("one that is gone all the same", 0, 0)
-	server.Fault = refuse(func(string, bool) int {
-		check("one that is listed", 1, 1)
-		return 0
+		e.Discover = func(context.Context) ([]census.Resource, error) { return []census.Resource{pods}, nil }
+		e.discover(t.Context())
+		check("a new type", 1, 1)
+		missing := census.Skipped{Resource: "pods", Reason: census.NotFound}
+		noteFailure := func() {
+			e.types.of(pods.GroupResource()).noteFailure(t.Context(), missing, time.Now())
+		}
+		noteFailure()
+		check("one that is gone", 0, 0)
+		e.discover(t.Context())
+		check("one that is discovered again", 1, 1)
+		noteFailure()
+		check("one that is gone all the same", 0, 0)
+		server.Fault = refuse(func(string, bool) int {
+			check("one that is listed", 1, 1)
+			return 0
+		})
+		e.types.of(pods.GroupResource()).listIfDue(t.Context(), census.Estimate{Resource: pods, Known: true}, e.Now())
+		check("one that has been listed", 1, 0)
 	})
-	e.types.of(pods.GroupResource()).listIfDue(t.Context(), census.Estimate{Resource: pods, Known: true}, e.Now())
-	check("one that has been listed", 1, 0)
 }
 
 // A selector chooses a prefix while it matches one of its objects. An update that moves an object in
 // or out of it is no create and no delete, and all names of a prefix that is chosen count.
 func TestSelectorAndUpdates(t *testing.T) {
-	t.Parallel()
-	server := newFakeServer(t, 1)
-	server.JSON = false // in protobuf, labels are left out if there is no selector
-	random := rand.New(rand.NewPCG(1, 1))
-	add := func(prefix string, in bool) meta {
-		o := meta{Namespace: "prod", Name: generated(prefix, random), GenerateName: prefix}
-		if in {
-			o.Labels = map[string]string{"app": "a"}
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, 1)
+		server.JSON = false // in protobuf, labels are left out if there is no selector
+		random := rand.New(rand.NewPCG(1, 1))
+		add := func(prefix string, in bool) meta {
+			o := meta{Namespace: "prod", Name: generated(prefix, random), GenerateName: prefix}
+			if in {
+				o.Labels = map[string]string{"app": "a"}
+			}
+			server.Change("/api/v1/pods", "ADDED", o)
+			o.CreationTimestamp = metav1.Unix(server.Clock, 0)
+			return o
 		}
-		server.Change("/api/v1/pods", "ADDED", o)
-		o.CreationTimestamp = metav1.Unix(server.Clock, 0)
-		return o
-	}
-	update := func(o meta, labels map[string]string) {
-		o.Labels = labels
-		server.Change("/api/v1/pods", "MODIFIED", o)
-	}
-	chosen, other := add("chosen-", true), add("other-", false)
-	for range 5 {
-		add("chosen-", false)
+		update := func(o meta, labels map[string]string) {
+			o.Labels = labels
+			server.Change("/api/v1/pods", "MODIFIED", o)
+		}
+		chosen, other := add("chosen-", true), add("other-", false)
+		for range 5 {
+			add("chosen-", false)
+			add("other-", false)
+		}
+		e := prepare(server, pods)
+		e.Scanner.Selector = labels.SelectorFromSet(labels.Set{"app": "a"})
+		e.run(t)
 		add("other-", false)
-	}
-	e := prepare(server, pods)
-	e.Scanner.Selector = labels.SelectorFromSet(labels.Set{"app": "a"})
-	e.run(t)
-	add("other-", false)
-	add("chosen-", false)
-	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/chosen-": 7}) })
-	update(chosen, nil)
-	update(other, map[string]string{"app": "a"})
-	eventually(t, func() string { return e.differs(map[string]int64{"pods prod/other-": 7}) })
-	if row := e.Snapshot().Rows[0]; row.Creates != 1 || row.Deletes != 0 {
-		t.Errorf("%+v", row)
-	}
-	server.Lock()
-	defer server.Unlock()
-	if uris := strings.Join(server.Requests, " "); strings.Contains(uris, "Selector=") {
-		t.Errorf("requests with a selector: %s", uris)
-	}
+		add("chosen-", false)
+		eventually(t, func() string { return e.differs(map[string]int64{"pods prod/chosen-": 7}) })
+		update(chosen, nil)
+		update(other, map[string]string{"app": "a"})
+		eventually(t, func() string { return e.differs(map[string]int64{"pods prod/other-": 7}) })
+		if row := e.Snapshot().Rows[0]; row.Creates != 1 || row.Deletes != 0 {
+			t.Errorf("%+v", row)
+		}
+		server.Lock()
+		defer server.Unlock()
+		if uris := strings.Join(server.Requests, " "); strings.Contains(uris, "Selector=") {
+			t.Errorf("requests with a selector: %s", uris)
+		}
+	})
 }
 
 // If one namespace is counted, the events of a cluster-scoped type are applied, too.
 func TestPassageOfClusterScoped(t *testing.T) {
-	t.Parallel()
-	server := newFakeServer(t, 1)
-	add(server, "/api/v1/nodes", "few-", 4)
-	e := prepare(server, nodes)
-	e.Namespace = "prod"
-	e.run(t)
-	add(server, "/api/v1/nodes", "few-", 2)
-	eventually(t, func() string { return e.differs(map[string]int64{"nodes /few-": 6}) })
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, 1)
+		add(server, "/api/v1/nodes", "few-", 4)
+		e := prepare(server, nodes)
+		e.Namespace = "prod"
+		e.run(t)
+		add(server, "/api/v1/nodes", "few-", 2)
+		eventually(t, func() string { return e.differs(map[string]int64{"nodes /few-": 6}) })
+	})
 }
 
 // If the watches of a server never succeed, its types are not listed without end.
@@ -385,8 +389,7 @@ func TestCountedInVain(t *testing.T) {
 			})
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(name, bubble(func(t *testing.T) {
 			server := newRuns(t)
 			inject(server)
 			e := start(t, server, pods)
@@ -396,7 +399,7 @@ func TestCountedInVain(t *testing.T) {
 			}
 			addRuns(server, 1)
 			e.hasRuns(t, 7)
-		})
+		}))
 	}
 }
 
@@ -431,110 +434,116 @@ func TestRestBetweenCounts(t *testing.T) {
 
 // If a list breaks off after some objects, requesting it again takes at most a tenth of the time.
 func TestRestBetweenTornLists(t *testing.T) {
-	t.Parallel()
-	server := newRuns(t)
-	const takes = 40 * time.Millisecond
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	var began time.Time
-	lists := 0
-	server.Fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Query().Has("continue") {
-			fakeapi.Fail(w, http.StatusBadRequest, "torn")
-			return true
+	synctest.Test(t, func(t *testing.T) {
+		server := newRuns(t)
+		const takes = 40 * time.Millisecond
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		var began time.Time
+		lists := 0
+		server.Fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Query().Has("continue") {
+				fakeapi.Fail(w, http.StatusBadRequest, "torn")
+				return true
+			}
+			if pause := time.Since(began); lists > 0 && pause < listPauses*takes {
+				t.Errorf("list %d began %s after the one before", lists+1, pause)
+			}
+			if began, lists = time.Now(), lists+1; lists == 3 {
+				stop()
+			}
+			time.Sleep(takes)
+			return false
 		}
-		if pause := time.Since(began); lists > 0 && pause < listPauses*takes {
-			t.Errorf("list %d began %s after the one before", lists+1, pause)
+		e := prepare(server, pods)
+		e.Scanner.ChunkSize = 5
+		e.reflectorOf(t, pods).listAgain(ctx, true)
+		if lists != 3 {
+			t.Errorf("%d lists", lists)
 		}
-		if began, lists = time.Now(), lists+1; lists == 3 {
-			stop()
-		}
-		time.Sleep(takes)
-		return false
-	}
-	e := prepare(server, pods)
-	e.Scanner.ChunkSize = 5
-	e.reflectorOf(t, pods).listAgain(ctx, true)
-	if lists != 3 {
-		t.Errorf("%d lists", lists)
-	}
+	})
 }
 
 // A server that has just started may refuse a watch. The engine retries before it gives up.
 func TestFirstOpenRefused(t *testing.T) {
-	t.Parallel()
-	server := newRuns(t)
-	var refused atomic.Int32
-	server.Fault = refuse(func(_ string, watch bool) int {
-		if watch && refused.Add(1) < firstOpens {
-			return http.StatusForbidden
+	synctest.Test(t, func(t *testing.T) {
+		server := newRuns(t)
+		var refused atomic.Int32
+		server.Fault = refuse(func(_ string, watch bool) int {
+			if watch && refused.Add(1) < firstOpens {
+				return http.StatusForbidden
+			}
+			return 0
+		})
+		e := start(t, server, pods)
+		addRuns(server, 1)
+		e.hasRuns(t, 7)
+		if rows := e.Snapshot().Rows; !rows[0].Followed || len(e.notices(Unwatched)) > 0 {
+			t.Errorf("%+v, %+v", rows, e.reported)
 		}
-		return 0
 	})
-	e := start(t, server, pods)
-	addRuns(server, 1)
-	e.hasRuns(t, 7)
-	if rows := e.Snapshot().Rows; !rows[0].Followed || len(e.notices(Unwatched)) > 0 {
-		t.Errorf("%+v, %+v", rows, e.reported)
-	}
 }
 
 // If the user ends the watch while a list is read, that isn't a failure.
 func TestEndInAList(t *testing.T) {
-	t.Parallel()
-	server := newRuns(t)
-	var hangs atomic.Bool
-	reached, release := make(chan struct{}, 100), make(chan struct{})
-	server.Fault = refuse(func(_ string, watch bool) int {
-		if watch {
-			return http.StatusMethodNotAllowed
+	synctest.Test(t, func(t *testing.T) {
+		server := newRuns(t)
+		var hangs atomic.Bool
+		reached, release := make(chan struct{}, 100), make(chan struct{})
+		server.Fault = refuse(func(_ string, watch bool) int {
+			if watch {
+				return http.StatusMethodNotAllowed
+			}
+			if hangs.Load() {
+				reached <- struct{}{}
+				<-release
+			}
+			return 0
+		})
+		e := start(t, server, pods)
+		hangs.Store(true)
+		<-reached
+		e.stop()
+		close(release)
+		if skipped := e.Snapshot().Skipped; len(skipped) > 0 {
+			t.Errorf("%+v", skipped)
 		}
-		if hangs.Load() {
-			reached <- struct{}{}
-			<-release
-		}
-		return 0
 	})
-	e := start(t, server, pods)
-	hangs.Store(true)
-	<-reached
-	e.stop()
-	close(release)
-	if skipped := e.Snapshot().Skipped; len(skipped) > 0 {
-		t.Errorf("%+v", skipped)
-	}
 }
 
 // A type that isn't read is listed as skipped, even if it never got a turn.
 func TestSkippedIsNamed(t *testing.T) {
-	server := newFakeServer(t, 1)
-	e := prepare(server, pods)
-	for range listsAtOnce {
-		e.lists <- struct{}{}
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	stop()
-	if _, skipped := e.list(ctx, e.reflectorOf(t, jobs).store); len(skipped) != 1 ||
-		skipped[0].Group != "batch" || skipped[0].Resource != "jobs" || skipped[0].Reason != census.Interrupted {
-		t.Errorf("%+v", skipped)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, 1)
+		e := prepare(server, pods)
+		for range listsAtOnce {
+			e.lists <- struct{}{}
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		if _, skipped := e.list(ctx, e.reflectorOf(t, jobs).store); len(skipped) != 1 ||
+			skipped[0].Group != "batch" || skipped[0].Resource != "jobs" || skipped[0].Reason != census.Interrupted {
+			t.Errorf("%+v", skipped)
+		}
+	})
 }
 
 // A type of which only the number is read is skipped while the server doesn't respond.
 func TestQuietTypeUnreachable(t *testing.T) {
-	t.Parallel()
-	server := newFakeServer(t, 1)
-	server.Change("/api/v1/pods", "ADDED", meta{Namespace: "prod", Name: "one"})
-	code := refusal(server, nil)
-	e := prepare(server, pods)
-	e.Scanner.RetryTimeout = time.Millisecond
-	e.run(t)
-	for _, is := range []bool{true, false} {
-		code.Store(map[bool]int32{true: http.StatusServiceUnavailable}[is])
-		e.until(t, func(s snapshot) bool {
-			return (len(s.Skipped) == 1 && s.Skipped[0].Reason == census.Unreachable && s.Skipped[0].Resource == "pods") == is
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, 1)
+		server.Change("/api/v1/pods", "ADDED", meta{Namespace: "prod", Name: "one"})
+		code := refusal(server, nil)
+		e := prepare(server, pods)
+		e.Scanner.RetryTimeout = time.Millisecond
+		e.run(t)
+		for _, is := range []bool{true, false} {
+			code.Store(map[bool]int32{true: http.StatusServiceUnavailable}[is])
+			e.until(t, func(s snapshot) bool {
+				return (len(s.Skipped) == 1 && s.Skipped[0].Reason == census.Unreachable && s.Skipped[0].Resource == "pods") == is
+			})
+		}
+	})
 }
 
 // The objects that etcd deletes with an ended lease have one resource version. Each counts
@@ -573,35 +582,36 @@ func TestLeaseEnds(t *testing.T) {
 
 // The user's limit is for all requests together: lists, look-ups and numbers.
 func TestOneRequestAtATime(t *testing.T) {
-	t.Parallel()
-	server := newRuns(t)
-	var one sync.Mutex
-	var two atomic.Bool
-	server.Fault = refuse(func(_ string, watch bool) int {
-		switch {
-		case watch:
-		case !one.TryLock():
-			two.Store(true)
-		default:
-			time.Sleep(5 * time.Millisecond)
-			one.Unlock()
-		}
-		return 0
-	})
-	e := prepare(server, pods, jobs, nodes)
-	e.Scanner.Concurrency = 1
-	e.run(t)
-	var all sync.WaitGroup
-	for range listsAtOnce {
-		all.Go(func() {
-			e.list(t.Context(), newStore(jobs, &e.Policy, &e.rules, &clock{}))
+	synctest.Test(t, func(t *testing.T) {
+		server := newRuns(t)
+		var one sync.Mutex
+		var two atomic.Bool
+		server.Fault = refuse(func(_ string, watch bool) int {
+			switch {
+			case watch:
+			case !one.TryLock():
+				two.Store(true)
+			default:
+				time.Sleep(5 * time.Millisecond)
+				one.Unlock()
+			}
+			return 0
 		})
-		all.Go(func() { e.poll(t.Context()) })
-	}
-	all.Wait()
-	if two.Load() {
-		t.Error("two at once")
-	}
+		e := prepare(server, pods, jobs, nodes)
+		e.Scanner.Concurrency = 1
+		e.run(t)
+		var all sync.WaitGroup
+		for range listsAtOnce {
+			all.Go(func() {
+				e.list(t.Context(), newStore(jobs, &e.Policy, &e.rules, &clock{}))
+			})
+			all.Go(func() { e.poll(t.Context()) })
+		}
+		all.Wait()
+		if two.Load() {
+			t.Error("two at once")
+		}
+	})
 }
 
 // The engine gives up a watch that has no response or no events, and nothing is lost. If all watches have no events, it
@@ -616,8 +626,7 @@ func TestSilence(t *testing.T) {
 		"no events of all watches":      {ofWatches(all, mute), errMute},
 		"no events of watches that end": {ofWatches(all, func(w http.ResponseWriter, _ *http.Request) { fakeapi.Open(w) }), errMute},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		t.Run(name, bubble(func(t *testing.T) {
 			server := newRuns(t)
 			server.Fault = test.fault
 			e := start(t, server, pods)
@@ -626,26 +635,27 @@ func TestSilence(t *testing.T) {
 			if gaps := e.notices(Gap); (len(gaps) > 0) != (test.cause != nil) || len(gaps) > 0 && !errors.Is(gaps[0].Cause, test.cause) {
 				t.Errorf("%+v", gaps)
 			}
-		})
+		}))
 	}
 }
 
 // If nothing happens and the server sends no bookmarks, nothing is wrong.
 func TestStill(t *testing.T) {
-	t.Parallel()
-	server := newRuns(t)
-	server.Fault = ofWatches(all, mute)
-	e := start(t, server, pods)
-	until(t, func() (bool, any) {
-		if behind := e.types.list()[0].store.look().standing.behind; !behind.IsZero() {
-			t.Errorf("behind since %v", behind)
+	synctest.Test(t, func(t *testing.T) {
+		server := newRuns(t)
+		server.Fault = ofWatches(all, mute)
+		e := start(t, server, pods)
+		until(t, func() (bool, any) {
+			if behind := e.types.list()[0].store.look().standing.behind; !behind.IsZero() {
+				t.Errorf("behind since %v", behind)
+			}
+			n := requests(server, true)
+			return n >= maxMute+2, n
+		})
+		if gaps := e.Snapshot().Gaps; gaps > 0 {
+			t.Errorf("%d gaps", gaps)
 		}
-		n := requests(server, true)
-		return n >= maxMute+2, n
 	})
-	if gaps := e.Snapshot().Gaps; gaps > 0 {
-		t.Errorf("%d gaps", gaps)
-	}
 }
 
 // All namespaces that were not read are skipped, unless the whole type was read since.
@@ -667,103 +677,108 @@ func TestLeaveOut(t *testing.T) {
 
 // If a type is served in another version than before, the engine watches the new version.
 func TestNewVersion(t *testing.T) {
-	t.Parallel()
-	server := newFakeServer(t, 1)
-	beta := jobs
-	beta.Version = "v1beta1"
-	add(server, "/apis/batch/v1beta1/jobs", "run-", 6)
-	var served atomic.Pointer[census.Resource]
-	served.Store(&beta)
-	server.Fault = refuse(func(path string, _ bool) int {
-		if path == "/apis/batch/v1beta1/jobs" && served.Load() != &beta {
-			return http.StatusNotFound
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, 1)
+		beta := jobs
+		beta.Version = "v1beta1"
+		add(server, "/apis/batch/v1beta1/jobs", "run-", 6)
+		var served atomic.Pointer[census.Resource]
+		served.Store(&beta)
+		server.Fault = refuse(func(path string, _ bool) int {
+			if path == "/apis/batch/v1beta1/jobs" && served.Load() != &beta {
+				return http.StatusNotFound
+			}
+			return 0
+		})
+		e := prepare(server, beta)
+		e.Discover = func(context.Context) ([]census.Resource, error) { return []census.Resource{*served.Load()}, nil }
+		e.run(t)
+		add(server, "/apis/batch/v1/jobs", "run-", 8)
+		served.Store(&jobs)
+		server.Restart() // its watches end
+		eventually(t, func() string { return e.differs(map[string]int64{"jobs.batch prod/run-": 8}) })
+		add(server, "/apis/batch/v1/jobs", "run-", 1)
+		eventually(t, func() string { return e.differs(map[string]int64{"jobs.batch prod/run-": 9}) })
+		if rows := e.Snapshot().Rows; !rows[0].Followed || rows[0].Pool.Version != "v1" {
+			t.Errorf("%+v", rows)
 		}
-		return 0
 	})
-	e := prepare(server, beta)
-	e.Discover = func(context.Context) ([]census.Resource, error) { return []census.Resource{*served.Load()}, nil }
-	e.run(t)
-	add(server, "/apis/batch/v1/jobs", "run-", 8)
-	served.Store(&jobs)
-	server.Restart() // its watches end
-	eventually(t, func() string { return e.differs(map[string]int64{"jobs.batch prod/run-": 8}) })
-	add(server, "/apis/batch/v1/jobs", "run-", 1)
-	eventually(t, func() string { return e.differs(map[string]int64{"jobs.batch prod/run-": 9}) })
-	if rows := e.Snapshot().Rows; !rows[0].Followed || rows[0].Pool.Version != "v1" {
-		t.Errorf("%+v", rows)
-	}
 }
 
 // A missing permission to list a type may be granted during the watch.
 func TestForbiddenForAWhile(t *testing.T) {
-	t.Parallel()
-	server := newRuns(t)
-	code := refusal(server, nil)
-	code.Store(http.StatusForbidden)
-	e := start(t, server, pods)
-	until(t, func() (bool, any) {
-		server.Lock()
-		defer server.Unlock()
-		n := len(server.Requests)
-		return n >= 4, n
+	synctest.Test(t, func(t *testing.T) {
+		server := newRuns(t)
+		code := refusal(server, nil)
+		code.Store(http.StatusForbidden)
+		e := start(t, server, pods)
+		until(t, func() (bool, any) {
+			server.Lock()
+			defer server.Unlock()
+			n := len(server.Requests)
+			return n >= 4, n
+		})
+		if skipped := e.Snapshot().Skipped; len(skipped) != 1 || skipped[0].Reason != census.Forbidden {
+			t.Errorf("%+v", skipped)
+		}
+		code.Store(0)
+		e.hasRuns(t, 6)
+		if skipped := e.Snapshot().Skipped; len(skipped) > 0 {
+			t.Errorf("%+v", skipped)
+		}
 	})
-	if skipped := e.Snapshot().Skipped; len(skipped) != 1 || skipped[0].Reason != census.Forbidden {
-		t.Errorf("%+v", skipped)
-	}
-	code.Store(0)
-	e.hasRuns(t, 6)
-	if skipped := e.Snapshot().Skipped; len(skipped) > 0 {
-		t.Errorf("%+v", skipped)
-	}
 }
 
 // A type that fails comes after those that work, takes at most a tenth of the time, and delays no other type.
 func TestFailingTypeHoldsNothingUp(t *testing.T) {
-	t.Parallel()
-	server := newFakeServer(t, 1)
-	const takes = 10 * time.Millisecond
-	var asked []string
-	server.Fault = refuse(func(path string, _ bool) int {
-		asked = append(asked, path) // a race, were there two at once
-		if path == "/api/v1/pods" {
-			time.Sleep(takes)
-			return http.StatusServiceUnavailable
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, 1)
+		const takes = 10 * time.Millisecond
+		var asked []string
+		server.Fault = refuse(func(path string, _ bool) int {
+			asked = append(asked, path) // a race, were there two at once
+			if path == "/api/v1/pods" {
+				time.Sleep(takes)
+				return http.StatusServiceUnavailable
+			}
+			return 0
+		})
+		e := prepare(server)
+		e.Scanner.RetryTimeout = time.Minute
+		failing := e.reflectorOf(t, pods)
+		failing.store.standing.skipped = []census.Skipped{{Reason: census.Failed}}
+		well := e.reflectorOf(t, jobs).store
+		well.standing.state, well.listedAt = quiet, time.Now()
+		e.poll(t.Context())
+		if !slices.Equal(asked, []string{"/apis/batch/v1/jobs", "/api/v1/pods"}) { // it was not asked again
+			t.Errorf("%v", asked)
 		}
-		return 0
+		e.Scanner.RetryTimeout = time.Millisecond
+		began := time.Now()
+		failing.listIfDue(t.Context(), census.Estimate{Resource: pods, Known: true}, e.Now())
+		if rests := failing.store.standing.rests.Sub(began); rests < (1+listPauses)*takes {
+			t.Errorf("it is listed again after %v", rests)
+		}
 	})
-	e := prepare(server)
-	e.Scanner.RetryTimeout = time.Minute
-	failing := e.reflectorOf(t, pods)
-	failing.store.standing.skipped = []census.Skipped{{Reason: census.Failed}}
-	well := e.reflectorOf(t, jobs).store
-	well.standing.state, well.listedAt = quiet, time.Now()
-	e.poll(t.Context())
-	if !slices.Equal(asked, []string{"/apis/batch/v1/jobs", "/api/v1/pods"}) { // it was not asked again
-		t.Errorf("%v", asked)
-	}
-	e.Scanner.RetryTimeout = time.Millisecond
-	began := time.Now()
-	failing.listIfDue(t.Context(), census.Estimate{Resource: pods, Known: true}, e.Now())
-	if rests := failing.store.standing.rests.Sub(began); rests < (1+listPauses)*takes {
-		t.Errorf("it is listed again after %v", rests)
-	}
 }
 
 // A burst can come as soon as the server has responded with the number of objects, before the type has its turn.
 func TestNumberIsFromBeforeTheBurst(t *testing.T) {
-	server := newFakeServer(t, 1)
-	e := prepare(server)
-	quietType := e.reflectorOf(t, pods).store
-	quietType.standing.state, quietType.listedAt = quiet, time.Now()
-	var responded time.Time
-	server.Fault = refuse(func(string, bool) int {
-		responded = e.Now()
-		return 0
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, 1)
+		e := prepare(server)
+		quietType := e.reflectorOf(t, pods).store
+		quietType.standing.state, quietType.listedAt = quiet, time.Now()
+		var responded time.Time
+		server.Fault = refuse(func(string, bool) int {
+			responded = e.Now()
+			return 0
+		})
+		e.poll(t.Context())
+		if heard := quietType.at.heard; heard.IsZero() || heard.After(responded) {
+			t.Errorf("the number is of %v, and the server responded at %v", heard, responded)
+		}
 	})
-	e.poll(t.Context())
-	if heard := quietType.at.heard; heard.IsZero() || heard.After(responded) {
-		t.Errorf("the number is of %v, and the server responded at %v", heard, responded)
-	}
 }
 
 // If the server doesn't report the number of objects, the number is unknown, and not 1.
@@ -777,58 +792,64 @@ func TestUnknownNumber(t *testing.T) {
 
 // A type whose resource version is no number needs one list for each repeated count.
 func TestNoNumber(t *testing.T) {
-	server := newRuns(t)
-	server.Wordy = true
-	r := prepare(server).reflectorOf(t, pods)
-	for lists, must := range []bool{false, true} {
-		list := r.listAgain(t.Context(), must)
-		if n := requests(server, false); list == nil || list.objects != 6 || n != lists+1 {
-			t.Errorf("%+v, %d lists", list, n)
+	synctest.Test(t, func(t *testing.T) {
+		server := newRuns(t)
+		server.Wordy = true
+		r := prepare(server).reflectorOf(t, pods)
+		for lists, must := range []bool{false, true} {
+			list := r.listAgain(t.Context(), must)
+			if n := requests(server, false); list == nil || list.objects != 6 || n != lists+1 {
+				t.Errorf("%+v, %d lists", list, n)
+			}
 		}
-	}
-	e := start(t, server, pods)
-	e.reportsOnce(t, Unwatched)
-	if reported := e.notices(Unwatched); !errors.Is(reported[0].Cause, errNoNumber) {
-		t.Errorf("%+v", reported)
-	}
-	if torn := e.Snapshot().Inconsistent; len(torn) > 0 {
-		t.Errorf("%v are not of one state", torn)
-	}
+		e := start(t, server, pods)
+		e.reportsOnce(t, Unwatched)
+		if reported := e.notices(Unwatched); !errors.Is(reported[0].Cause, errNoNumber) {
+			t.Errorf("%+v", reported)
+		}
+		if torn := e.Snapshot().Inconsistent; len(torn) > 0 {
+			t.Errorf("%v are not of one state", torn)
+		}
+	})
 }
 
 // A different number of objects is an error only if the watch delivered no event after it.
 func TestDiffers(t *testing.T) {
-	server := newRuns(t)
-	r := prepare(server).reflectorOf(t, pods)
-	r.store.beginSweep()
-	r.store.Replace(&listing{objects: 5}, watched)
-	trouble := &backoff{before: true, mute: maxMute}
-	for i, want := range []error{nil, errMute} {
-		if err := r.compare(t.Context(), 1, trouble); !errors.Is(err, want) {
-			t.Errorf("%d: %v, want %v", i, err, want)
+	synctest.Test(t, func(t *testing.T) {
+		server := newRuns(t)
+		r := prepare(server).reflectorOf(t, pods)
+		r.store.beginSweep()
+		r.store.Replace(&listing{objects: 5}, watched)
+		trouble := &backoff{before: true, mute: maxMute}
+		for i, want := range []error{nil, errMute} {
+			if err := r.compare(t.Context(), 1, trouble); !errors.Is(err, want) {
+				t.Errorf("%d: %v, want %v", i, err, want)
+			}
 		}
-	}
-	trouble.heard()
-	trouble.mute = maxMute
-	if err := r.compare(t.Context(), 1, trouble); err != nil {
-		t.Errorf("something was heard: %v", err)
-	}
+		trouble.heard()
+		trouble.mute = maxMute
+		if err := r.compare(t.Context(), 1, trouble); err != nil {
+			t.Errorf("something was heard: %v", err)
+		}
+	})
 }
 
 // Before a watch is opened, the engine asks for the server's state. It doesn't wait long,
 // even if the server doesn't respond.
 func TestAskTime(t *testing.T) {
-	server := newFakeServer(t, 1)
-	ctx, release := context.WithTimeout(t.Context(), time.Minute)
-	defer release()
-	server.Fault = refuse(func(string, bool) int {
-		<-ctx.Done()
-		return 0
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, 1)
+		ctx, release := context.WithTimeout(t.Context(), time.Minute)
+		defer release()
+		server.Fault = refuse(func(string, bool) int {
+			<-ctx.Done()
+			return 0
+		})
+		e := prepare(server, pods)
+		e.Scanner.Config.Timeout = 0
+		// The response would be an earlier state.
+		if err := e.reflectorOf(t, pods).compare(t.Context(), 1_000, &backoff{before: true}); err != nil {
+			t.Error(err)
+		}
 	})
-	e := prepare(server, pods)
-	e.Scanner.Config.Timeout = 0
-	// The response would be an earlier state.
-	if err := e.reflectorOf(t, pods).compare(t.Context(), 1_000, &backoff{before: true}); err != nil {
-		t.Error(err)
-	}
 }

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
@@ -40,31 +43,24 @@ func namesOf(s snapshot) int64 {
 	return s.Rows[0].Pool.Names
 }
 
-// slowly makes the numbers of all types be requested at the end only.
-func slowly(t *testing.T) {
-	every := quietEvery
-	quietEvery = time.Hour
-	t.Cleanup(func() { quietEvery = every })
-}
-
 // If something delays the events of a watch, the verification at the end notices.
 func TestVerifyHeldBack(t *testing.T) {
-	slowly(t)
-	server := newFakeServer(t, 1)
-	addRuns(server, 20)
-	server.Fault = ofWatches(all, mute)
-	e := start(t, server, pods)
-	addRuns(server, 500)
-	s := verified(t, e)
-	if n := namesOf(s); n != 520 || len(s.Skipped) > 0 || s.Gaps != 1 || len(e.notices(Gap)) != 1 {
-		t.Errorf("%d names, %+v", n, s)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, 1)
+		addRuns(server, 20)
+		server.Fault = ofWatches(all, mute)
+		e := start(t, server, pods)
+		addRuns(server, 500)
+		s := verified(t, e)
+		if n := namesOf(s); n != 520 || len(s.Skipped) > 0 || s.Gaps != 1 || len(e.notices(Gap)) != 1 {
+			t.Errorf("%d names, %+v", n, s)
+		}
+	})
 }
 
 // Types that fill in the last minute are counted: types without prefixes, new types, and
 // types whose plain objects others have replaced.
 func TestVerifyWhatFills(t *testing.T) {
-	slowly(t)
 	for name, test := range map[string]struct {
 		plain int
 		found []census.Resource // at the end
@@ -73,7 +69,7 @@ func TestVerifyWhatFills(t *testing.T) {
 		"plain objects":          {60, []census.Resource{pods}},
 		"a new type":             {0, []census.Resource{pods, jobs}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, bubble(func(t *testing.T) {
 			server := newFakeServer(t, 1)
 			for i := range test.plain {
 				pod(server, fmt.Sprint("plain-", i), "")
@@ -90,14 +86,13 @@ func TestVerifyWhatFills(t *testing.T) {
 			if s := verified(t, e); namesOf(s) != 60 || len(s.Skipped) > 0 {
 				t.Errorf("%+v", s)
 			}
-		})
+		}))
 	}
 }
 
 // Types that can't be verified at the end are skipped: a type that doesn't respond any
 // more, all types if there is no time, and types that can't be discovered.
 func TestVerifyInVain(t *testing.T) {
-	slowly(t)
 	for name, test := range map[string]struct {
 		refusal int32 // of all requests at the end
 		time    time.Duration
@@ -108,7 +103,7 @@ func TestVerifyInVain(t *testing.T) {
 		"no time":      {0, 0, nil, census.Interrupted},
 		"undiscovered": {0, time.Minute, errors.New("refused"), census.Undiscovered},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, bubble(func(t *testing.T) {
 			server := newRuns(t)
 			refused := refusal(server, ofAList)
 			e := prepare(server, pods)
@@ -122,71 +117,74 @@ func TestVerifyInVain(t *testing.T) {
 			if s := e.Snapshot(); len(s.Skipped) != 1 || s.Skipped[0].Reason != test.want {
 				t.Errorf("%+v", s.Skipped)
 			}
-		})
+		}))
 	}
 }
 
 // Nothing is counted again, and nothing is skipped, where all is well.
 func TestVerifyBusy(t *testing.T) {
-	server := newRuns(t)
-	e := start(t, server, pods, jobs)
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	go func() {
-		for ctx.Err() == nil {
-			addRuns(server, 1)
-			time.Sleep(time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		server := newRuns(t)
+		e := start(t, server, pods, jobs)
+		ctx, stop := context.WithCancel(t.Context())
+		var busy sync.WaitGroup
+		busy.Go(func() {
+			for apistatus.Sleep(ctx, 100*time.Millisecond) == nil {
+				addRuns(server, 1)
+			}
+		})
+		time.Sleep(3 * quietEvery) // the number is compared in between, too
+		s := verified(t, e)
+		stop()
+		busy.Wait()
+		if s.Gaps > 0 || len(s.Skipped) > 0 || namesOf(s) < 1800 {
+			t.Errorf("%d names after %d gaps, skipped %+v, want 1,800 names and no gap", namesOf(s), s.Gaps, s.Skipped)
 		}
-	}()
-	time.Sleep(3 * quietEvery) // the number is compared in between, too
-	if s := verified(t, e); s.Gaps > 0 || len(s.Skipped) > 0 || namesOf(s) < 7 {
-		t.Errorf("%+v", s)
-	}
+	})
 }
 
 // Lost events are noticed within a minute.
 func TestLostEvents(t *testing.T) {
-	t.Parallel()
-	server := newRuns(t)
-	e := start(t, server, pods)
-	server.Lock()
-	server.Loses = 10
-	server.Unlock()
-	addRuns(server, 50)
-	e.hasRuns(t, 56)
-	row := e.Snapshot().Rows[0]
-	if reported := e.notices(Gap); len(reported) == 0 || !errors.Is(reported[0].Cause, errMissed) && !errors.Is(reported[0].Cause, errMute) || row.Creates > 50 {
-		t.Errorf("%+v, reported %+v", row, reported)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		server := newRuns(t)
+		e := start(t, server, pods)
+		server.Lock()
+		server.Loses = 10
+		server.Unlock()
+		addRuns(server, 50)
+		e.hasRuns(t, 56)
+		row := e.Snapshot().Rows[0]
+		if reported := e.notices(Gap); len(reported) == 0 || !errors.Is(reported[0].Cause, errMissed) && !errors.Is(reported[0].Cause, errMute) || row.Creates > 50 {
+			t.Errorf("%+v, reported %+v", row, reported)
+		}
+	})
 }
 
 // An etcd was restored under a running server, and has since passed the state of the watch. The number of objects
 // shows this.
 func TestRestoredAndAhead(t *testing.T) {
-	t.Parallel()
-	server := newFakeServer(t, 1)
-	addRuns(server, 60)
-	backup := server.Backup()
-	e := start(t, server, pods)
-	addRuns(server, 50)
-	e.hasRuns(t, 110)
-	backup.RestoreAhead(100)
-	addRuns(server, 10)
-	e.hasRuns(t, 70)
-	row := e.Snapshot().Rows[0]
-	if reported := e.notices(Gap); len(reported) != 1 || row.Creates > 60 || row.Deletes > 0 {
-		t.Errorf("%+v, reported %+v", row, reported)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, 1)
+		addRuns(server, 60)
+		backup := server.Backup()
+		e := start(t, server, pods)
+		addRuns(server, 50)
+		e.hasRuns(t, 110)
+		backup.RestoreAhead(100)
+		addRuns(server, 10)
+		e.hasRuns(t, 70)
+		row := e.Snapshot().Rows[0]
+		if reported := e.notices(Gap); len(reported) != 1 || row.Creates > 60 || row.Deletes > 0 {
+			t.Errorf("%+v, reported %+v", row, reported)
+		}
+	})
 }
 
 // An etcd was restored under a running server. Its state soon passes the state of the watch, and its number of objects
 // agrees with the counts, because every write is a create. Only the lost objects show the restore.
 func TestRestoredWithTheSameNumber(t *testing.T) {
 	for name, ends := range map[string]bool{"during the watch": false, "at the end": true} {
-		t.Run(name, func(t *testing.T) {
-			if ends {
-				slowly(t)
-			}
+		t.Run(name, bubble(func(t *testing.T) {
 			server := newFakeServer(t, 1)
 			server.Random = nil
 			addRuns(server, 50)
@@ -206,106 +204,111 @@ func TestRestoredWithTheSameNumber(t *testing.T) {
 			if len(gaps) != 1 || !errors.Is(gaps[0].Cause, errMissed) {
 				t.Errorf("reported %+v, want one gap because of missed events", gaps)
 			}
-		})
+		}))
 	}
 }
 
 // Some servers send deletes without the UID and the generateName. The type is listed again, because the deleted object
 // isn't known.
 func TestDeletesWithoutUID(t *testing.T) {
-	server := newFakeServer(t, 1)
-	var objects []object
-	for i := range 30 {
-		objects = append(objects, object{
-			Namespace: "prod", Name: "run-" + censustest.SuffixOf(i), GenerateName: "run-", UID: types.UID(fmt.Sprint("uid-", i)),
-		})
-		server.Change("/api/v1/pods", "ADDED", objects[i])
-	}
-	e := start(t, server, pods)
-	for _, o := range objects[:8] {
-		server.Change("/api/v1/pods", "DELETED", object{Namespace: o.Namespace, Name: o.Name})
-	}
-	e.hasRuns(t, 22)
-	if row := e.Snapshot().Rows[0]; row.Gaps == 0 || row.Creates > 0 {
-		t.Errorf("%d gaps and %d creates, want at least one gap and no create", row.Gaps, row.Creates)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, 1)
+		var objects []meta
+		for i := range 30 {
+			objects = append(objects, meta{
+				Namespace: "prod", Name: "run-" + censustest.SuffixOf(i), GenerateName: "run-", UID: types.UID(fmt.Sprint("uid-", i)),
+			})
+			server.Change("/api/v1/pods", "ADDED", objects[i])
+		}
+		e := start(t, server, pods)
+		for _, o := range objects[:8] {
+			server.Change("/api/v1/pods", "DELETED", meta{Namespace: o.Namespace, Name: o.Name})
+		}
+		e.hasRuns(t, 22)
+		if row := e.Snapshot().Rows[0]; row.Gaps == 0 || row.Creates > 0 {
+			t.Errorf("%d gaps and %d creates, want at least one gap and no create", row.Gaps, row.Creates)
+		}
+	})
 }
 
 // Objects that a backup brings back don't count as creates.
 func TestRestoredObjectsAreNotCreated(t *testing.T) {
-	t.Parallel()
-	server := newFakeServer(t, 1)
-	addRuns(server, 60)
-	backup := server.Backup()
-	server.End("/api/v1/pods", server.Objects("/api/v1/pods")[10:]...)
-	e := start(t, server, pods)
-	server.Lock()
-	server.Clock++
-	server.Unlock()
-	backup.Restore()
-	server.Lock()
-	server.Clock += 10
-	server.Unlock()
-	addRuns(server, 5)
-	e.hasRuns(t, 65)
-	if row := e.Snapshot().Rows[0]; row.Creates > 5 || row.Gaps == 0 {
-		t.Errorf("%+v", row)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, 1)
+		addRuns(server, 60)
+		backup := server.Backup()
+		server.End("/api/v1/pods", server.Objects("/api/v1/pods")[10:]...)
+		e := start(t, server, pods)
+		server.Lock()
+		server.Clock++
+		server.Unlock()
+		backup.Restore()
+		server.Lock()
+		server.Clock += 10
+		server.Unlock()
+		addRuns(server, 5)
+		e.hasRuns(t, 65)
+		if row := e.Snapshot().Rows[0]; row.Creates > 5 || row.Gaps == 0 {
+			t.Errorf("%+v", row)
+		}
+	})
 }
 
 // If types can't be discovered, the engine reports this once, and new types may be missing.
 func TestUndiscovered(t *testing.T) {
-	t.Parallel()
-	server := newRuns(t)
-	e := prepare(server, pods)
-	var fails atomic.Bool
-	fails.Store(true)
-	e.Discover = func(context.Context) ([]census.Resource, error) {
-		if fails.Load() {
-			return nil, errors.New("refused")
+	synctest.Test(t, func(t *testing.T) {
+		server := newRuns(t)
+		e := prepare(server, pods)
+		var fails atomic.Bool
+		fails.Store(true)
+		e.Discover = func(context.Context) ([]census.Resource, error) {
+			if fails.Load() {
+				return nil, errors.New("refused")
+			}
+			return []census.Resource{pods}, nil
 		}
-		return []census.Resource{pods}, nil
-	}
-	e.run(t)
-	e.until(t, func(s snapshot) bool { return len(s.Skipped) == 1 && strings.Contains(s.Skipped[0].Message, "refused") })
-	time.Sleep(2 * quietEvery)
-	if reported := e.notices(Undiscovered); len(reported) != 1 {
-		t.Errorf("%+v", reported)
-	}
-	fails.Store(false)
-	e.until(t, func(s snapshot) bool { return len(s.Skipped) == 0 })
+		e.run(t)
+		e.until(t, func(s snapshot) bool { return len(s.Skipped) == 1 && strings.Contains(s.Skipped[0].Message, "refused") })
+		time.Sleep(2 * quietEvery)
+		if reported := e.notices(Undiscovered); len(reported) != 1 {
+			t.Errorf("%+v", reported)
+		}
+		fails.Store(false)
+		e.until(t, func(s snapshot) bool { return len(s.Skipped) == 0 })
+	})
 }
 
 // A type that a user named is skipped when it is gone, and counted again when it is
 // back.
 func TestNamedTypeIsGone(t *testing.T) {
-	t.Parallel()
-	server := newRuns(t)
-	removed := removable(server)
-	e := prepare(server, pods)
-	e.Named = true
-	e.Discover = func(context.Context) ([]census.Resource, error) {
-		if removed.Load() {
-			return nil, nil
+	synctest.Test(t, func(t *testing.T) {
+		server := newRuns(t)
+		removed := removable(server)
+		e := prepare(server, pods)
+		e.Named = true
+		e.Discover = func(context.Context) ([]census.Resource, error) {
+			if removed.Load() {
+				return nil, nil
+			}
+			return []census.Resource{pods}, nil
 		}
-		return []census.Resource{pods}, nil
-	}
-	e.run(t)
-	removed.Store(true)
-	server.Restart()
-	gone := func(s snapshot) bool {
-		return len(s.Skipped) == 1 && s.Skipped[0].Reason == census.NotFound && len(s.Types) == 1
-	}
-	e.until(t, gone)
-	for range 10 {
-		time.Sleep(quietEvery / 5)
-		if s := e.Snapshot(); !gone(s) {
-			t.Fatalf("%+v", s)
+		e.run(t)
+		removed.Store(true)
+		server.Restart()
+		gone := func(s snapshot) bool {
+			return len(s.Skipped) == 1 && s.Skipped[0].Reason == census.NotFound && len(s.Types) == 1
 		}
-	}
-	removed.Store(false)
-	e.hasRuns(t, 6)
-	if s := e.Snapshot(); len(s.Skipped) > 0 {
-		t.Errorf("%+v", s.Skipped)
-	}
+		e.until(t, gone)
+		for range 10 {
+			time.Sleep(quietEvery / 5)
+			if s := e.Snapshot(); !gone(s) {
+				t.Fatalf("%+v", s)
+			}
+		}
+		removed.Store(false)
+		e.hasRuns(t, 6)
+		if s := e.Snapshot(); len(s.Skipped) > 0 {
+			t.Errorf("%+v", s.Skipped)
+		}
+	})
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
 // If etcd is restored from a backup while the API server runs, watches stay open. They deliver nothing until etcd passes
@@ -121,7 +121,7 @@ func (r *reflector) has(ctx context.Context, w witness) (there bool, err error) 
 		return false, err
 	}
 	r.requests.Add(1)
-	err = reader.Get(ctx, r.resource, w.namespace, w.name, r.asked(), func(*decode.Object) error {
+	err = reader.Get(ctx, r.resource, w.namespace, w.name, r.asked(), func(*object.Object) error {
 		there = true
 		return nil
 	})

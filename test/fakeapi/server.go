@@ -4,9 +4,11 @@
 package fakeapi
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -61,6 +63,65 @@ func (s *Server) Start(t testing.TB) *rest.Config {
 	s.Config = &rest.Config{Host: server.URL}
 	return s.Config
 }
+
+// StartPipe starts the server without a network, for tests in synthetic time, and returns a configuration for it. It
+// ends with the test.
+func (s *Server) StartPipe(t testing.TB) *rest.Config {
+	listener := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+	client := &http.Transport{DialContext: listener.dial}
+	var serving sync.WaitGroup
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { //nolint:gosec // own clients
+		serving.Add(1)
+		defer serving.Done()
+		s.ServeHTTP(w, r)
+	})}
+	serving.Go(func() { _ = server.Serve(listener) })
+	t.Cleanup(func() {
+		client.CloseIdleConnections()
+		_ = server.Close()
+		serving.Wait()
+	})
+	s.Config = &rest.Config{Host: "http://fakeapi", Transport: client}
+	return s.Config
+}
+
+// pipes is a listener whose connections are pipes in memory.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	client, server := net.Pipe()
+	select {
+	case p.conns <- server:
+		return client, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Accept implements net.Listener.
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.conns:
+		return conn, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener.
+func (p *pipes) Close() error {
+	p.once.Do(func() { close(p.closed) })
+	return nil
+}
+
+// Addr implements net.Listener.
+func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "fakeapi"} }
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.Lock()

@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// lifetime is the time after which a watch sends a bookmark, and ends.
-const lifetime = 500 * time.Millisecond
+// lifetime is the time after which a watch sends a bookmark, and ends. Real servers send bookmarks each minute.
+const lifetime = time.Minute
 
 // chance reports whether one of so many faults is injected.
 func (s *Server) chance(one int) bool { return s.Faults && s.Random.IntN(one) == 0 }
