@@ -37,24 +37,24 @@ type breaker struct {
 
 // allow reports whether the run can send another copy of the document. The run can't send another copy if the server
 // has refused a copy, if objects are renamed, or if a circuit breaker is open.
-func (b *breakers) allow(d *Document) bool {
+func (b *breakers) allow(d *task) bool {
 	return !d.refused && !d.place.breaker.renamed && b.allowRequests(d)
 }
 
 // allowRequests reports whether any request can be sent to the document's place.
-func (b *breakers) allowRequests(d *Document) bool {
+func (b *breakers) allowRequests(d *task) bool {
 	return !b.end.Unreachable && !b.end.Unauthorized && len(b.end.Stalled) < maxStalled && !d.place.breaker.open
 }
 
 // uncertain reports whether the circuit breaker of the document's place opens if all probes in progress fail.
-func (b *breakers) uncertain(d *Document) bool {
+func (b *breakers) uncertain(d *task) bool {
 	at := &d.place.breaker
 	return at.probing && at.probes > 0 && at.losses+at.probes >= maxProbes
 }
 
 // start prepares a job for its start.
 func (b *breakers) start(j job) job {
-	at := &j.document.place.breaker
+	at := &j.task.place.breaker
 	j.losses, j.probe = at.losses, at.probing && !j.unsent
 	if j.probe {
 		at.probes++
@@ -64,7 +64,7 @@ func (b *breakers) start(j job) job {
 
 // report records the outcome of an object. interrupted reports that the user has interrupted the run.
 func (b *breakers) report(e ended, interrupted bool) {
-	d := e.job.document
+	d := e.job.task
 	at := &d.place.breaker
 	b.end.Unreachable = b.end.Unreachable || e.unreachable
 	if e.job.probe {
@@ -101,9 +101,9 @@ func (b *breakers) timeOver(e ended) {
 	switch {
 	case !e.outcome.Result.TimeOver:
 	case e.job.probe:
-		b.countLoss(e.job.document)
+		b.countLoss(e.job.task)
 	default:
-		e.job.document.place.breaker.probing = true
+		e.job.task.place.breaker.probing = true
 	}
 }
 
@@ -116,13 +116,13 @@ func (b *breakers) lost(e ended) {
 	if result.TimeOver || result.Object != nil || result.Unverified || e.renamed {
 		return
 	}
-	if e.job.losses == e.job.document.place.breaker.losses {
-		b.countLoss(e.job.document)
+	if e.job.losses == e.job.task.place.breaker.losses {
+		b.countLoss(e.job.task)
 	}
 }
 
 // countLoss counts an object that was sent once and has an unknown outcome.
-func (b *breakers) countLoss(d *Document) {
+func (b *breakers) countLoss(d *task) {
 	at := &d.place.breaker
 	if at.losses++; at.losses >= maxProbes && !at.open {
 		at.open = true

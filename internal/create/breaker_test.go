@@ -244,8 +244,7 @@ func TestReview(t *testing.T) {
 func TestReviewThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &slowReview{cluster{takes: time.Second}}
-		config := configOf(&c.cluster)
-		config.client = c
+		config := configOf(c)
 		start := time.Now()
 		expect(t, words(begin(t.Context(), config, input("configmaps/a/x-", "configmaps/a/y-"))), "created x-", "created y-", "end 2")
 		if took := time.Since(start); took != 2*time.Second+reviewPatience {

@@ -2,7 +2,9 @@ package create
 
 import (
 	"context"
+	"slices"
 	"strings"
+	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,7 +24,10 @@ import (
 // requests are those of a Client. Tests replace them.
 type requests interface {
 	Create(ctx context.Context, c creation) (exactlyonce.Result, error)
-	Find(ctx context.Context, resource schema.GroupVersionResource, namespace string) ([]idempotency.Existing, error)
+	Find(
+		ctx context.Context, key idempotency.Key, resource schema.GroupVersionResource, namespace string,
+		timeout time.Duration,
+	) ([]idempotency.Existing, error)
 	Get(ctx context.Context, d *Document, name string) (*unstructured.Unstructured, error)
 	May(ctx context.Context, verb string, resource schema.GroupVersionResource, namespace string) bool
 	Verbs(resource schema.GroupVersionResource) []string
@@ -32,7 +37,9 @@ type requests interface {
 // creation is an object to create.
 type creation struct {
 	document *Document
+	template *exactlyonce.Template // nil if there is one copy
 	id       exactlyonce.ID
+	options  []exactlyonce.Option // see Config.creates
 	// briefly sends the object once. If the outcome is unknown, it reads the object back once.
 	briefly bool
 	events  func(exactlyonce.Event) // called before every retry
@@ -41,7 +48,6 @@ type creation struct {
 
 // Client sends the requests of a run to a cluster.
 type Client struct {
-	config    Config
 	creator   *exactlyonce.Creator
 	discovery discovery.CachedDiscoveryInterface
 	uncached  *discovery.DiscoveryClient
@@ -52,10 +58,10 @@ type Client struct {
 
 // NewClient returns a client. creates is the configuration for creates, which continue after an interrupt. config
 // is for all other requests. discovered is the cache that the mappings of documents have filled.
-func NewClient(config, creates *rest.Config, discovered discovery.CachedDiscoveryInterface, c Config) (*Client, error) {
-	client := &Client{config: c, discovery: discovered}
+func NewClient(config, creates *rest.Config, discovered discovery.CachedDiscoveryInterface) (*Client, error) {
+	client := &Client{discovery: discovered}
 	var err error
-	if client.creator, err = exactlyonce.NewForConfig(creates, c.creatorOptions()...); err != nil {
+	if client.creator, err = exactlyonce.NewForConfig(creates); err != nil {
 		return nil, err
 	}
 	if client.uncached, err = discovery.NewDiscoveryClientForConfig(config); err != nil {
@@ -71,30 +77,13 @@ func NewClient(config, creates *rest.Config, discovered discovery.CachedDiscover
 	return client, err
 }
 
-func (c Config) creatorOptions() []exactlyonce.Option {
-	attempts := c.Attempts
-	posted := metav1.CreateOptions{FieldManager: c.FieldManager, FieldValidation: c.FieldValidation}
-	if c.DryRun == ServerDryRun { // nothing is stored: as kubectl
-		attempts, posted.DryRun = 1, []string{metav1.DryRunAll}
-	}
-	options := []exactlyonce.Option{
-		exactlyonce.WithCreateOptions(posted), exactlyonce.WithAttempts(attempts),
-		exactlyonce.WithRetryTimeout(c.RetryTimeout),
-	}
-	if !c.Whole {
-		options = append(options, exactlyonce.WithBriefObjects())
-	}
-	return options
-}
-
 // Create creates an object.
 func (c *Client) Create(ctx context.Context, n creation) (exactlyonce.Result, error) {
 	d := n.document
-	options := []exactlyonce.Option{
-		exactlyonce.WithNamespace(d.Namespace), exactlyonce.WithEvents(n.events), exactlyonce.WithSent(n.sent),
-	}
-	if d.template != nil && n.id.String() != "" {
-		options = append(options, exactlyonce.WithEncoder(d.template.Encode))
+	options := append(slices.Clip(n.options),
+		exactlyonce.WithNamespace(d.Namespace), exactlyonce.WithEvents(n.events), exactlyonce.WithSent(n.sent))
+	if n.template != nil && n.id.String() != "" {
+		options = append(options, exactlyonce.WithEncoder(n.template.Encode))
 	}
 	if n.briefly {
 		options = append(options, exactlyonce.WithRetryTimeout(0))
@@ -105,9 +94,10 @@ func (c *Client) Create(ctx context.Context, n creation) (exactlyonce.Result, er
 // Find lists the objects of a resource type in a namespace that earlier runs with the key created. The
 // namespace is empty for cluster-scoped objects.
 func (c *Client) Find(
-	ctx context.Context, resource schema.GroupVersionResource, namespace string,
+	ctx context.Context, key idempotency.Key, resource schema.GroupVersionResource, namespace string,
+	timeout time.Duration,
 ) ([]idempotency.Existing, error) {
-	return c.config.Key.Find(ctx, c.metadata, resource, namespace, c.config.RetryTimeout)
+	return key.Find(ctx, c.metadata, resource, namespace, timeout)
 }
 
 // Get reads an object of the document's type and namespace, or returns a NotFound error.

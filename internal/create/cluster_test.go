@@ -129,7 +129,9 @@ func (c *cluster) end(name string) {
 	c.inFlight[name]--
 }
 
-func (c *cluster) Find(ctx context.Context, resource schema.GroupVersionResource, namespace string) ([]idempotency.Existing, error) {
+func (c *cluster) Find(
+	ctx context.Context, _ idempotency.Key, resource schema.GroupVersionResource, namespace string, _ time.Duration,
+) ([]idempotency.Existing, error) {
 	c.mu.Lock()
 	c.finds++
 	c.mostFinds = max(c.mostFinds, c.finds)
@@ -207,16 +209,35 @@ func input(documents ...string) iter.Seq2[*Document, error] {
 	}
 }
 
-func configOf(c *cluster) Config {
-	return Config{client: c, Copies: 1, Concurrency: 8, Attempts: 16}
+// settings configure a run against a fake cluster.
+type settings struct {
+	Config
+	client requests
 }
 
-// begin runs a new session with one batch, and returns its events and its Summary.
-func begin(ctx context.Context, config Config, batch iter.Seq2[*Document, error]) iter.Seq[Event] {
+func configOf(c requests) settings {
+	return settings{Config{Copies: 1, Concurrency: 8, Attempts: 16}, c}
+}
+
+func (s settings) session(ctx context.Context) *Session { return newSession(ctx, s.client, s.Config) }
+
+// start runs a new session with the documents, and passes its events to sink.
+func (s settings) start(ctx context.Context, sink func(*Session, Event), documents ...string) Summary {
+	session := s.session(ctx)
+	for e := range session.Create(input(documents...)) {
+		sink(session, e)
+	}
+	return session.Summary()
+}
+
+// begin runs a new session, and returns its events and its Summary.
+func begin(ctx context.Context, config settings, documents iter.Seq2[*Document, error]) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
-		s := newSession(ctx, config, func(e Event) { yield(e) })
-		_ = s.Create(batch) // the Summary has Unread
-		yield(s.End())
+		s := config.session(ctx)
+		for e := range s.Create(documents) {
+			yield(e)
+		}
+		yield(s.Summary())
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
@@ -42,8 +43,23 @@ type Config struct {
 	// Awaits reports whether the caller waits for objects of a type, and so reads them anyway. The run compares
 	// existing objects of these types with the input. Awaits is nil if the caller does not wait.
 	Awaits func(*meta.RESTMapping) bool
+}
 
-	client requests
+// creates returns the options of all creates.
+func (c Config) creates() []exactlyonce.Option {
+	attempts := c.Attempts
+	posted := metav1.CreateOptions{FieldManager: c.FieldManager, FieldValidation: c.FieldValidation}
+	if c.DryRun == ServerDryRun { // nothing is stored: as kubectl
+		attempts, posted.DryRun = 1, []string{metav1.DryRunAll}
+	}
+	options := []exactlyonce.Option{
+		exactlyonce.WithCreateOptions(posted), exactlyonce.WithAttempts(attempts),
+		exactlyonce.WithRetryTimeout(c.RetryTimeout),
+	}
+	if !c.Whole {
+		options = append(options, exactlyonce.WithBriefObjects())
+	}
+	return options
 }
 
 // DryRun is the dry-run mode of a run.
@@ -58,8 +74,7 @@ const (
 	ServerDryRun
 )
 
-// Document is one object of the input. A document with a generated name is created Config.Copies
-// times.
+// Document is one object of the input. The engine never changes it.
 type Document struct {
 	Object  *unstructured.Unstructured
 	Mapping *meta.RESTMapping
@@ -68,24 +83,6 @@ type Document struct {
 	Namespace string
 	// Source is the place where the object was read, for errors.
 	Source string
-
-	// Number is the position of the document in the input, from 1. Copies is the number of copies to
-	// create. The session sets both.
-	Number, Copies int
-
-	template   *exactlyonce.Template // nil if there is only one copy
-	canCarryID bool                  // else the server refuses the object, or a webhook names it
-	generated  bool
-	byServer   bool // the server picks the name
-	refused    bool // a copy was refused for a reason that holds for all copies
-	rechecking int  // copies that are rechecked after a refusal
-	place      *place
-
-	// In a run with a key:
-
-	identity   derive.Object
-	content    string // canonical, for digests
-	hasContent bool   // else its digests can't be computed
 }
 
 // Namespaced reports whether the object has a namespace.
@@ -106,4 +103,42 @@ func (d *Document) Argument(name string) string {
 		return d.Reference(name)
 	}
 	return reference.In(d.Reference(name), d.Namespace)
+}
+
+// task is the work on one document.
+type task struct {
+	*Document
+	number int // position in the input, from 1
+	copies int
+
+	template   *exactlyonce.Template // nil if there is one copy
+	canCarryID bool                  // else the server refuses the object, or a webhook names it
+	generated  bool
+	byServer   bool // the server picks the name
+	refused    bool // a copy was refused for a reason that holds for all copies
+	rechecking int  // copies that are rechecked after a refusal
+	place      *place
+
+	// In a run with a key:
+
+	identity   derive.Object
+	content    string // canonical, for digests
+	hasContent bool   // else its digests can't be computed
+}
+
+// newTask returns the task of a document, which has Config.Copies copies if its name is generated.
+func newTask(d *Document, c Config) *task {
+	t := &task{Document: d, copies: 1, canCarryID: exactlyonce.CanCarry(d.Object)}
+	if t.generated = t.canCarryID && d.Object.GetName() == ""; t.generated {
+		t.copies = c.Copies
+	}
+	if t.copies > 1 {
+		t.template = exactlyonce.NewTemplate(d.Object)
+	}
+	return t
+}
+
+// outcome returns the outcome of one copy.
+func (t *task) outcome(kind Kind) Outcome {
+	return Outcome{Document: t.Document, Number: t.number, Kind: kind, Copies: 1}
 }

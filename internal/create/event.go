@@ -36,6 +36,7 @@ const (
 // Outcome is the result of an object's create. The run reports one for each object.
 type Outcome struct {
 	Document *Document
+	Number   int // position of the document in the input, from 1
 	Kind     Kind
 	Copies   int            // number of objects, which is above 1 only for NotAttempted
 	ID       exactlyonce.ID // the ID that was sent
@@ -98,6 +99,8 @@ type Summary struct {
 	Stalled []idempotency.Place
 	// Places are the places of the objects, for a run with a key.
 	Places []idempotency.Place
+	// Unseen are the outcomes after the caller has ended its loop over the events.
+	Unseen []Outcome
 	// Unlabelled is the number of objects of a run with a key that lack the run's label.
 	Unlabelled int
 }
@@ -108,7 +111,7 @@ func (Warning) event()   {}
 func (Searching) event() {}
 func (Problem) event()   {}
 
-// report is a report of a worker or of a permission review to the run. report is a Warning, a Retry, ended or
+// report is a report of a worker or of a permission review to the run. report is a Warning, retried, ended or
 // reviewed.
 type report interface{ report() }
 
@@ -124,6 +127,12 @@ type ended struct {
 	unreachable bool
 }
 
+// retried is a retry of a job.
+type retried struct {
+	task  *task
+	event exactlyonce.Event
+}
+
 // reviewed is the result of a permission review: whether the user can get objects at a place.
 type reviewed struct {
 	place    *place
@@ -131,7 +140,7 @@ type reviewed struct {
 }
 
 func (Warning) report()  {}
-func (Retry) report()    {}
+func (retried) report()  {}
 func (ended) report()    {}
 func (reviewed) report() {}
 
@@ -149,10 +158,10 @@ type Change struct {
 
 // changeOf reads the object of a document, and compares each field of the document with it. changeOf returns nil if
 // the object can't be read.
-func (k *keyed) changeOf(d *Document, name string) *Change {
+func (k *keyed) changeOf(d *task, name string) *Change {
 	ctx, cancel := context.WithTimeout(k.ctx, changePatience)
 	defer cancel()
-	stored, err := k.config.client.Get(ctx, d, name)
+	stored, err := k.client.Get(ctx, d.Document, name)
 	if err != nil {
 		return nil
 	}

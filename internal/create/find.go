@@ -38,7 +38,7 @@ func (k *keyed) find(places []*place) (objects []*listed, err error) {
 	go func() {
 		for _, at := range places {
 			group.Go(func() error {
-				found, err := k.config.client.Find(ctx, at.resource, at.Namespace)
+				found, err := k.client.Find(ctx, k.config.Key, at.resource, at.Namespace, k.config.RetryTimeout)
 				lists <- foundAt{at, found, err}
 				return err
 			})
@@ -76,7 +76,7 @@ type place struct {
 }
 
 // placeOf returns the place of a document. s.places has all places, in the order of the input.
-func (s *Session) placeOf(d *Document) *place {
+func (s *Session) placeOf(d *task) *place {
 	key := idempotency.Place{Resource: d.Mapping.Resource.GroupResource(), Namespace: d.Namespace}
 	at := s.placeFor[key]
 	if at == nil {

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 )
 
 // Sent is an object that was sent, and whose outcome the caller has not handled yet.
@@ -16,8 +14,15 @@ type Sent struct {
 	Name     string // the name that was sent last, or unsentName; empty if the server picks it
 	Stored   bool   // the object exists
 
+	task    *task
 	outcome *Outcome // outcome of the create, nil until it has ended
 	counted bool     // in the tally
+}
+
+// left are the copies of a task that are not in the tally.
+type left struct {
+	task   *task
+	copies int
 }
 
 // inFlight has the objects in flight by the number of their job, and the tally of all that have ended. Its
@@ -26,45 +31,38 @@ type inFlight struct {
 	mu        sync.Mutex
 	sent      map[int]Sent
 	tally     Tally
-	left      map[*Document]int // number of copies that are not in the tally yet
+	left      map[int]left // what is not in the tally yet, by the number of the document
 	documents int
-	reader    *reader
 	abandoned bool // the tally is final
 }
 
-// expect numbers the next document of the input, and records its copies.
-func (f *inFlight) expect(d *Document) {
+// expect numbers the task of the next document of the input, and records its copies.
+func (f *inFlight) expect(t *task) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.left == nil {
-		f.left = map[*Document]int{}
+		f.left = map[int]left{}
 	}
 	f.documents++
-	d.Number, f.left[d] = f.documents, d.Copies
+	t.number = f.documents
+	f.left[t.number] = left{t, t.copies}
 }
 
 // drop forgets a document that can't be created.
-func (f *inFlight) drop(d *Document) {
+func (f *inFlight) drop(t *task) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.left, d)
-}
-
-// readBy records the reader of the input.
-func (f *inFlight) readBy(r *reader) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.reader = r
+	delete(f.left, t.number)
 }
 
 // begin records an object that is sent, under its first name.
-func (f *inFlight) begin(number int, d *Document, name string) {
+func (f *inFlight) begin(number int, t *task, name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.sent == nil {
 		f.sent = map[int]Sent{}
 	}
-	f.sent[number] = Sent{Document: d, Name: name}
+	f.sent[number] = Sent{Document: t.Document, Name: name, task: t}
 }
 
 // count counts the outcome of an object. number is 0 if it has no job.
@@ -84,8 +82,11 @@ func (f *inFlight) add(c Config, o Outcome) {
 		return
 	}
 	f.tally.Add(c, o)
-	if f.left[o.Document] -= o.Copies; f.left[o.Document] <= 0 {
-		delete(f.left, o.Document)
+	of := f.left[o.Number]
+	if of.copies -= o.Copies; of.copies <= 0 {
+		delete(f.left, o.Number)
+	} else {
+		f.left[o.Number] = of
 	}
 }
 
@@ -138,7 +139,7 @@ func (f *inFlight) objects() (all []Sent) {
 		}
 	}
 	slices.SortFunc(all, func(a, b Sent) int {
-		return cmp.Or(cmp.Compare(a.Document.Number, b.Document.Number), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.task.number, b.task.number), cmp.Compare(a.Name, b.Name))
 	})
 	return all
 }
@@ -153,7 +154,8 @@ func (s *Session) Abandon() ([]Sent, Summary) {
 	defer f.mu.Unlock()
 	all := f.objects()
 	for _, sent := range f.sent {
-		o := Outcome{Document: sent.Document, Kind: Unknown, Copies: 1, Result: exactlyonce.Result{Name: sent.Name}}
+		o := sent.task.outcome(Unknown)
+		o.Result.Name = sent.Name
 		if sent.outcome != nil {
 			o = *sent.outcome
 		}
@@ -161,9 +163,10 @@ func (s *Session) Abandon() ([]Sent, Summary) {
 			f.add(s.config, o)
 		}
 	}
-	left := slices.SortedFunc(maps.Keys(f.left), func(a, b *Document) int { return cmp.Compare(a.Number, b.Number) })
-	for _, d := range left {
-		f.add(s.config, Outcome{Document: d, Kind: NotAttempted, Copies: f.left[d]})
+	for _, number := range slices.Sorted(maps.Keys(f.left)) {
+		o := f.left[number].task.outcome(NotAttempted)
+		o.Copies = f.left[number].copies
+		f.add(s.config, o)
 	}
 	f.abandoned = true
 	return all, Summary{Tally: f.tally, Documents: f.documents, Unread: unread}
@@ -172,20 +175,14 @@ func (s *Session) Abandon() ([]Sent, Summary) {
 // readRest reads the documents that a hanging run has not read yet, so that they count as not attempted. unread is true
 // if reading takes too long, or has not begun.
 func (s *Session) readRest() (unread bool) {
-	s.inFlight.mu.Lock()
-	r := s.inFlight.reader
-	s.inFlight.mu.Unlock()
-	if r == nil {
-		return true
-	}
 	for over := time.After(readGrace); ; {
 		select {
-		case next, more := <-r.documents:
+		case next, more := <-s.reader.documents:
 			if !more {
 				return false
 			}
-			if r.taken(); next.Document != nil {
-				s.expect(next.Document)
+			if next.Document != nil {
+				s.inFlight.expect(newTask(next.Document, s.config))
 			}
 		case <-over:
 			return true

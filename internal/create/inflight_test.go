@@ -28,19 +28,22 @@ func TestInFlight(t *testing.T) {
 			}
 			return exactlyonce.Result{Outcome: exactlyonce.Created, Name: object}, nil
 		}
-		var s *Session
+		s := configOf(c).session(t.Context())
 		expect := func(want ...string) {
 			t.Helper()
 			var got []string
 			for _, sent := range s.InFlight() {
-				got = append(got, fmt.Sprint(sent.Document.Number, " ", sent.Name, " ", sent.Stored))
+				got = append(got, fmt.Sprint(sent.task.number, " ", sent.Name, " ", sent.Stored))
 			}
 			if !slices.Equal(got, want) {
 				t.Errorf("in flight: %q, want %q", got, want)
 			}
 		}
 		after := func(d time.Duration, want ...string) { time.AfterFunc(d, func() { expect(want...) }) }
-		s = newSession(t.Context(), configOf(c), func(e Event) {
+		after(time.Second/2, "1 named false")
+		after(3*time.Second/2, "1 second false") // the next name, as the fake reports it
+		after(5*time.Second/2, "2 lost false")
+		for e := range s.Create(input("configmaps/a/named", "configmaps/a/lost", "configmaps/a/refused")) {
 			switch {
 			case endedAs(e, Created):
 				expect("1 named true")
@@ -49,14 +52,8 @@ func TestInFlight(t *testing.T) {
 			case endedAs(e, Failed):
 				expect()
 			}
-		})
-		after(time.Second/2, "1 named false")
-		after(3*time.Second/2, "1 second false") // the next name, as the fake reports it
-		after(5*time.Second/2, "2 lost false")
-		if err := s.Create(input("configmaps/a/named", "configmaps/a/lost", "configmaps/a/refused")); err != nil {
-			t.Error(err)
 		}
-		if s.End(); s.Totals().Objects() != 3 {
+		if s.Totals().Objects() != 3 {
 			t.Errorf("%+v", s.Totals())
 		}
 	})
@@ -74,11 +71,7 @@ func TestNamesOfASecret(t *testing.T) {
 			c.reports = c.unsent
 			config, events := withKey(c), []string{}
 			config.Secrets = []derive.Secret{secretOf("1")}
-			s := newSession(t.Context(), config, func(e Event) {
-				if retry, is := e.(Retry); is {
-					events = append(events, retry.Retry.Name)
-				}
-			})
+			s := config.session(t.Context())
 			for after, name := range map[time.Duration]string{time.Second / 2: want[0], 3 * time.Second / 2: want[1]} {
 				time.AfterFunc(after, func() {
 					if sent := s.InFlight(); len(sent) != 1 || sent[0].Name != name {
@@ -86,10 +79,14 @@ func TestNamesOfASecret(t *testing.T) {
 					}
 				})
 			}
-			if err := s.Create(input(text)); err != nil || !slices.Equal(events, want[:]) {
-				t.Errorf("%v, %q, want %q", err, events, want)
+			for e := range s.Create(input(text)) {
+				if retry, is := e.(Retry); is {
+					events = append(events, retry.Retry.Name)
+				}
 			}
-			s.End()
+			if !slices.Equal(events, want[:]) {
+				t.Errorf("%q, want %q", events, want)
+			}
 		})
 	}
 }
@@ -98,14 +95,11 @@ func TestNamesOfASecret(t *testing.T) {
 func TestNothingInFlightInADryRun(t *testing.T) {
 	config := configOf(&cluster{})
 	config.DryRun = ServerDryRun
-	var s *Session
-	s = newSession(t.Context(), config, func(Event) {
+	config.start(t.Context(), func(s *Session, _ Event) {
 		if got := s.InFlight(); len(got) > 0 {
 			t.Errorf("%v", got)
 		}
-	})
-	_ = s.Create(input("configmaps/a/x-"))
-	s.End()
+	}, "configmaps/a/x-")
 }
 
 // The run hangs, because no program reads its results. Its summary has the outcomes that were not handled, the
@@ -129,16 +123,17 @@ func TestAbandon(t *testing.T) {
 		config := configOf(c)
 		config.Copies, config.Concurrency, config.Overlap = 5, 4, true
 		hangs, over := make(chan struct{}), make(chan struct{})
-		s := newSession(t.Context(), config, func(e Event) {
-			if _, is := e.(Outcome); is && hangs != nil {
-				close(hangs)
-				hangs = nil
-				<-over
+		s, waiting, done := config.session(t.Context()), hangs, make(chan bool)
+		go func() {
+			for e := range s.Create(input("configmaps/a/x-", "configmaps/a/y-", "configmaps/a/named")) {
+				if _, is := e.(Outcome); is && hangs != nil {
+					close(hangs)
+					hangs = nil
+					<-over
+				}
 			}
-		})
-		waiting := hangs
-		done := make(chan error)
-		go func() { done <- s.Create(input("configmaps/a/x-", "configmaps/a/y-", "configmaps/a/named")) }()
+			close(done)
+		}()
 		<-waiting
 		synctest.Wait()
 		all, end := s.Abandon()
@@ -147,10 +142,8 @@ func TestAbandon(t *testing.T) {
 			t.Errorf("%+v, want %+v; %d documents, unread %t, in flight %v", end.Totals, want, end.Documents, end.Unread, all)
 		}
 		close(over)
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		if after := s.End(); after.Totals != want {
+		<-done
+		if after := s.Summary(); after.Totals != want {
 			t.Errorf("%+v was counted after the end", after.Totals)
 		}
 	})

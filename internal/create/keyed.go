@@ -13,7 +13,7 @@ import (
 // keyed is a run with a key. keyed can be repeated.
 type keyed struct {
 	*Session
-	documents map[derive.Object][]*Document // by their identity without the number
+	documents map[derive.Object][]*task // by their identity without the number
 }
 
 // create creates the objects that the key has not created yet. create reads the whole input first. create creates
@@ -36,27 +36,23 @@ func (k *keyed) create() {
 }
 
 // readAll reads the input, and reports whether all of it is usable.
-func (k *keyed) readAll() (documents []*Document, whole bool) {
+func (k *keyed) readAll() (documents []*task, whole bool) {
 	whole = true
 	k.eachStep(func(next Step) {
-		d := next.Document
-		switch {
-		case next.Err != nil:
+		d := k.prepare(next)
+		if d == nil {
 			whole = false
-			k.problem(next.Err)
-		case k.prepare(d):
-			k.number(d)
-			documents = append(documents, d)
-			k.warnOfTTL(d)
-		default:
-			whole = false
+			return
 		}
+		k.number(d)
+		documents = append(documents, d)
+		k.warnOfTTL(d)
 	})
 	return documents, whole && !k.end.Unread
 }
 
 // number sets the identity of the document. number numbers documents that differ only in their content.
-func (k *keyed) number(d *Document) {
+func (k *keyed) number(d *task) {
 	kind := d.Mapping.GroupVersionKind
 	o := derive.Object{Group: kind.Group, Kind: kind.Kind, Namespace: d.Namespace}
 	if o.Name = d.Object.GetName(); o.Name == "" {
@@ -193,10 +189,10 @@ func (k *keyed) unexpected(objects []*listed) error {
 }
 
 // documentOf returns the document of an identity, or nil if the input does not contain it.
-func (k *keyed) documentOf(o derive.Object) *Document {
+func (k *keyed) documentOf(o derive.Object) *task {
 	n, copied := o.Document, o.Copy
 	o.Document, o.Copy = 0, 0
-	if documents := k.documents[o]; n < len(documents) && copied < documents[n].Copies {
+	if documents := k.documents[o]; n < len(documents) && copied < documents[n].copies {
 		return documents[n]
 	}
 	return nil
@@ -254,7 +250,7 @@ func (e *SecretsError) Error() string {
 
 // warnOfTTL warns of objects that are deleted after they finish. A later run with the key creates them
 // again.
-func (k *keyed) warnOfTTL(d *Document) {
+func (k *keyed) warnOfTTL(d *task) {
 	spec, _ := d.Object.Object["spec"].(map[string]any)
 	if spec["ttlSecondsAfterFinished"] != nil {
 		k.warn(Expiring, d.place.Resource)

@@ -12,7 +12,7 @@ import (
 
 // serverNaming reports whether the server picks the document's name. If the plugin can't pick names,
 // it returns an error for a run with a key.
-func (s *Session) serverNaming(d *Document) (bool, error) {
+func (s *Session) serverNaming(d *task) (bool, error) {
 	if s.config.ServerNaming {
 		return true, nil
 	}
@@ -46,7 +46,7 @@ func (s *Session) noClientNaming(resource schema.GroupVersionResource) NamingRea
 	if known {
 		return reason
 	}
-	switch verbs := s.config.client.Verbs(resource); {
+	switch verbs := s.client.Verbs(resource); {
 	case len(verbs) == 0 || slices.Contains(verbs, "get"):
 	case len(verbs) == 1:
 		reason = NotStored
@@ -58,14 +58,14 @@ func (s *Session) noClientNaming(resource schema.GroupVersionResource) NamingRea
 }
 
 // hasStatus reports whether the document's type has a status subresource.
-func (c Config) hasStatus(d *Document) bool {
+func hasStatus(client requests, d *Document) bool {
 	status := d.Mapping.Resource
 	status.Resource += "/status"
-	return len(c.client.Verbs(status)) > 0
+	return len(client.Verbs(status)) > 0
 }
 
 // id returns the creation ID of the document's n-th copy (0, 1, …).
-func (s *Session) id(d *Document, n int) exactlyonce.ID {
+func (s *Session) id(d *task, n int) exactlyonce.ID {
 	switch {
 	case s.config.Key != "":
 		return s.derive(d, n)
@@ -76,7 +76,7 @@ func (s *Session) id(d *Document, n int) exactlyonce.ID {
 }
 
 // derive returns the creation ID of a copy in a run with a key.
-func (s *Session) derive(d *Document, n int) exactlyonce.ID {
+func (s *Session) derive(d *task, n int) exactlyonce.ID {
 	o := d.identity
 	o.Copy = n
 	made := exactlyonce.Derivation{

@@ -1,20 +1,23 @@
 package create
 
-import "iter"
+import (
+	"iter"
+	"time"
+)
 
 const (
 	// readAhead is the number of documents that are read in advance. readAhead is small because each document can be as
 	// large as the server accepts.
 	readAhead = 16
-	// readAtOnce is the number of documents that must be taken before the reader continues. Waking the
-	// reader for each document would cost about as much as reading the document.
-	readAtOnce = 8
+	// readGrace is how long reading continues after an interrupt, so that the run can count the objects
+	// that it did not attempt.
+	readGrace = time.Second
 )
 
 // reader reads the input in its own goroutine. If reading hangs, documents stays empty.
 type reader struct {
 	documents chan Step
-	room      chan struct{} // there is room for readAtOnce
+	settling  chan chan<- struct{} // calls of settle, which return when the session closes the channel in them
 	abandoned chan struct{}
 }
 
@@ -24,44 +27,41 @@ type Step struct {
 	Err      error
 }
 
-func read(input iter.Seq2[*Document, error]) *reader {
-	r := &reader{documents: make(chan Step, readAhead), room: make(chan struct{}, 1), abandoned: make(chan struct{})}
+func newReader() *reader {
+	return &reader{make(chan Step, readAhead), make(chan chan<- struct{}), make(chan struct{})}
+}
+
+func (r *reader) start(input iter.Seq2[*Document, error]) {
 	go func() {
 		defer close(r.documents)
 		for document, err := range input {
-			if !r.hand(Step{document, err}) {
+			select {
+			case r.documents <- Step{document, err}:
+			case <-r.abandoned:
 				return
 			}
 		}
 	}()
-	return r
 }
 
-// hand passes on a step, and reports whether the run wants another one. If documents is full, it waits for
-// room for readAtOnce steps.
-func (r *reader) hand(s Step) bool {
-	if len(r.documents) == readAhead {
-		select {
-		case <-r.room:
-		case <-r.abandoned:
-		}
-	}
+// settle waits until the session has created all documents. settle returns false if the session takes no more.
+func (r *reader) settle() bool {
+	settled := make(chan struct{})
 	select {
-	case r.documents <- s:
+	case r.settling <- settled:
+		<-settled
 		return true
 	case <-r.abandoned:
 		return false
 	}
 }
 
-// taken must be called after each step that is taken from documents.
-func (r *reader) taken() {
-	if len(r.documents) == readAhead-readAtOnce {
-		select {
-		case r.room <- struct{}{}:
-		default:
-		}
+// waiting has a call of settle if the session has taken all documents.
+func (r *reader) waiting() <-chan chan<- struct{} {
+	if len(r.documents) > 0 {
+		return nil
 	}
+	return r.settling
 }
 
 // abandon ends the reading at the next document, if any.

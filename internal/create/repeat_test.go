@@ -59,7 +59,7 @@ func secretOf(character string) derive.Secret {
 	return must(derive.ParseSecret(strings.Repeat(character, 32)))
 }
 
-func withKey(c *cluster) Config {
+func withKey(c *cluster) settings {
 	config := configOf(c)
 	config.Key, config.Concurrency = key, 1
 	return config

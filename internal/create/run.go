@@ -1,5 +1,5 @@
-// Package create is the engine of the command create. Its Session takes batches of documents, and reports the outcome
-// of each object as an event. It reads documents ahead of the creates. Several creates run at the same time if the
+// Package create is the engine of the command create. Its Session takes documents, and yields the outcome of each
+// object as an event. It reads documents ahead of the creates. Several creates run at the same time if the
 // order of the documents permits it. The package decides this order, sends the requests, and chooses whether the
 // plugin or the server picks a name. The package compares a run with a key with the objects of earlier runs.
 // internal/exactlyonce creates a single object. The package knows no flags and no streams.
@@ -23,19 +23,16 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
-// readGrace is how long reading continues after an interrupt, so that the run can count the objects
-// that it did not attempt.
-const readGrace = time.Second
-
 // Session is one run. Session creates the objects of the input, and continues after an object that fails. When its
 // context is done, it sends nothing more, waits briefly for requests in flight, and counts the remaining objects of
-// the input. Only the goroutine that calls Create and End accesses it, but for InFlight and Totals. Workers, reviews
-// and the reader only send to its channels.
+// the input. Only the goroutine that ranges over Create changes a Session. Workers, reviews and the reader send to its
+// channels. Other goroutines can call InFlight, Totals and Abandon, which use only what inFlight locks.
 type Session struct {
 	config   Config
-	ctx      context.Context // done when the user interrupts
+	client   requests
+	ctx      context.Context // done when the user interrupts, or when the caller ends its loop
 	stop     context.CancelFunc
-	sink     func(Event)
+	yield    func(Event) bool // nil after the caller has ended its loop
 	inFlight inFlight
 	end      Summary
 
@@ -53,57 +50,70 @@ type Session struct {
 	states     int                                          // number of objects whose states are read
 }
 
-// New returns the session of a run. The caller must call End. The session passes all events to sink, in the
-// goroutine that calls Create and End. A document that waits for earlier ones is sent only after their
-// events were handled.
-func New(ctx context.Context, client *Client, config Config, sink func(Event)) *Session {
-	config.client = client
-	return newSession(ctx, config, sink)
+// New returns the session of a run, which Create begins.
+func New(ctx context.Context, client *Client, config Config) *Session {
+	return newSession(ctx, client, config)
 }
 
-func newSession(ctx context.Context, config Config, sink func(Event)) *Session {
+func newSession(ctx context.Context, client requests, config Config) *Session {
 	ctx, stop := context.WithCancel(ctx)
 	s := &Session{
-		config: config, ctx: ctx, stop: stop, sink: sink,
+		config: config, client: client, ctx: ctx, stop: stop, reader: newReader(),
 		placeFor: map[idempotency.Place]*place{}, unreadable: map[schema.GroupVersionResource]NamingReason{},
 	}
 	reports := make(chan report)
 	s.scheduler = scheduler{
 		jobs: make(chan job), reports: reports, take: s.take, limit: config.Concurrency,
-		create: (&worker{s.config, ctx, &s.inFlight, reports}).create,
+		create: (&worker{s.config, client, config.creates(), ctx, &s.inFlight, reports}).create,
 	}
 	s.breakers = breakers{end: &s.end}
 	return s
 }
 
-// Create creates the documents of a batch, and returns when all of them have ended. Create returns ErrUnread if an
-// interrupt left a part of the batch unread. The batch of a run with a key is its whole input.
-func (s *Session) Create(batch iter.Seq2[*Document, error]) error {
-	s.reader = read(batch)
-	s.inFlight.readBy(s.reader)
-	if s.config.Key != "" {
-		(&keyed{Session: s, documents: map[derive.Object][]*Document{}}).create()
-	} else {
-		s.inOrder()
+// Create creates the documents of the input, and yields an event about each object. A document that waits for earlier
+// ones is sent only after the caller has handled their events. Create can be called once.
+//
+// If the caller ends its loop, Create behaves as after an interrupt: it sends nothing more, and returns when the
+// requests in flight have ended. The Summary counts their outcomes and has them in Unseen.
+func (s *Session) Create(input iter.Seq2[*Document, error]) iter.Seq[Event] {
+	return func(yield func(Event) bool) {
+		s.yield = yield
+		s.reader.start(input)
+		if s.config.Key != "" {
+			(&keyed{Session: s, documents: map[derive.Object][]*task{}}).create()
+		} else {
+			s.inOrder()
+		}
+		s.endReviews()
+		s.stop()
+		close(s.scheduler.jobs)
 	}
-	if s.end.Unread {
-		return ErrUnread
-	}
-	return nil
 }
 
-// End ends the session.
-func (s *Session) End() Summary {
-	s.endReviews()
-	s.stop()
-	close(s.scheduler.jobs)
+// Settle waits until all documents that were read before have ended. Only the input calls it, before it asks the
+// server for a type that an earlier document can add. A run with a key creates nothing before it has read the whole
+// input, so its input must not call Settle. Settle returns false if an interrupt has ended the reading.
+func (s *Session) Settle() bool { return s.reader.settle() }
+
+// Summary returns the result of the run after Create.
+func (s *Session) Summary() Summary {
 	s.inFlight.mu.Lock()
 	defer s.inFlight.mu.Unlock()
 	s.end.Tally = s.inFlight.tally
 	return s.end
 }
 
-func (s *Session) emit(e Event) { s.sink(e) }
+// emit yields an event. After the caller has ended its loop, emit keeps outcomes only.
+func (s *Session) emit(e Event) {
+	if s.yield != nil {
+		if !s.yield(e) {
+			s.yield = nil
+			s.stop()
+		}
+	} else if o, is := e.(Outcome); is {
+		s.end.Unseen = append(s.end.Unseen, o)
+	}
+}
 
 func (s *Session) warn(code WarningCode, args ...any) { s.emit(Warning{code, args}) }
 
@@ -113,11 +123,8 @@ func (s *Session) problem(err error) { s.emit(Problem{Err: err, After: s.end.Doc
 // inOrder creates the documents of the input one after the other.
 func (s *Session) inOrder() {
 	s.eachStep(func(next Step) {
-		switch {
-		case next.Err != nil:
-			s.problem(next.Err)
-		case s.prepare(next.Document):
-			s.create(next.Document, 0)
+		if t := s.prepare(next); t != nil {
+			s.create(t, 0)
 		}
 	})
 	s.settle()
@@ -155,8 +162,10 @@ func (s *Session) nextStep() (next Step, more bool) {
 		case report := <-s.scheduler.reports:
 			s.take(report)
 		case next, more = <-s.reader.documents:
-			s.reader.taken()
 			return next, more
+		case settled := <-s.reader.waiting():
+			s.settle()
+			close(settled)
 		case <-interrupted:
 		case <-s.readOver:
 			s.reader.abandon()
@@ -166,38 +175,30 @@ func (s *Session) nextStep() (next Step, more bool) {
 	}
 }
 
-// prepare decides how to create the document. prepare returns false if the document can't be created.
-func (s *Session) prepare(d *Document) bool {
-	s.expect(d)
-	s.end.Documents = d.Number
-	d.place = s.placeOf(d)
+// prepare decides how to create the document of a step. prepare returns nil if there is no document, or if it can't
+// be created.
+func (s *Session) prepare(next Step) *task {
+	if next.Err != nil {
+		s.problem(next.Err)
+		return nil
+	}
+	t := newTask(next.Document, s.config)
+	s.inFlight.expect(t)
+	s.end.Documents = t.number
+	t.place = s.placeOf(t)
 	var err error
-	d.byServer, err = s.serverNaming(d)
-	if err != nil {
-		s.inFlight.drop(d)
+	if t.byServer, err = s.serverNaming(t); err != nil {
+		s.inFlight.drop(t)
 		s.problem(err)
+		return nil
 	}
-	return err == nil
-}
-
-// expect counts the document and its copies. Any goroutine can call it.
-func (s *Session) expect(d *Document) {
-	d.Copies = 1
-	d.canCarryID = exactlyonce.CanCarry(d.Object)
-	d.generated = d.canCarryID && d.Object.GetName() == ""
-	if d.generated {
-		d.Copies = s.config.Copies
-	}
-	if d.Copies > 1 {
-		d.template = exactlyonce.NewTemplate(d.Object)
-	}
-	s.inFlight.expect(d)
+	return t
 }
 
 // create starts to create the copies of a document, beginning with the copy first. A document that does
 // not overlap waits for all earlier ones, and later documents wait for it. A document with a fixed name
 // also waits for deferred copies.
-func (s *Session) create(d *Document, first int) {
+func (s *Session) create(d *task, first int) {
 	if !s.overlaps(d) {
 		for s.scheduler.wait(); !d.generated && len(s.scheduler.deferred) > 0; s.scheduler.wait() {
 			s.scheduler.takeNext()
@@ -210,8 +211,8 @@ func (s *Session) create(d *Document, first int) {
 
 // createFrom starts to create the copies of a document, beginning with the copy first. createFrom defers the other
 // copies while one copy is rechecked after a refusal, because they would get the same refusal.
-func (s *Session) createFrom(d *Document, first int) {
-	for n := first; n < d.Copies; n++ {
+func (s *Session) createFrom(d *task, first int) {
+	for n := first; n < d.copies; n++ {
 		s.scheduler.makeRoom(func() bool { return s.breakers.uncertain(d) })
 		switch {
 		case s.ctx.Err() != nil || !s.breakers.allow(d):
@@ -232,8 +233,8 @@ func (s *Session) createFrom(d *Document, first int) {
 }
 
 // job returns the job of the document's n-th copy.
-func (s *Session) job(d *Document, n int) job {
-	j := job{document: d, id: s.id(d, n)}
+func (s *Session) job(d *task, n int) job {
+	j := job{task: d, id: s.id(d, n)}
 	if id := j.id.String(); id != "" {
 		j.existing = s.existing[inPlace{d.place.Place, id}]
 	}
@@ -242,11 +243,11 @@ func (s *Session) job(d *Document, n int) job {
 
 // forgo gives up the copies of a document, beginning with the copy first. Copies in the run's list are
 // reported as existing. If they must be read and no request is allowed, they count as not attempted.
-func (s *Session) forgo(d *Document, first int) {
+func (s *Session) forgo(d *task, first int) {
 	silent := s.ctx.Err() != nil || !s.breakers.allowRequests(d)
 	listed := len(s.existing) > 0 && (!s.config.Whole || !silent)
 	missed := 0
-	for n := first; n < d.Copies; n++ {
+	for n := first; n < d.copies; n++ {
 		var j job
 		if listed {
 			j = s.job(d, n)
@@ -260,7 +261,8 @@ func (s *Session) forgo(d *Document, first int) {
 		s.scheduler.start(s.breakers.start(j))
 	}
 	if missed > 0 {
-		o := Outcome{Document: d, Kind: NotAttempted, Copies: missed}
+		o := d.outcome(NotAttempted)
+		o.Copies = missed
 		s.inFlight.count(0, s.config, o)
 		s.emit(o)
 	}
@@ -269,12 +271,12 @@ func (s *Session) forgo(d *Document, first int) {
 // resume continues with deferred copies whose documents are no longer rechecked.
 func (s *Session) resume() {
 	for _, c := range s.scheduler.ready() {
-		s.create(c.document, c.first)
+		s.create(c.task, c.first)
 	}
 }
 
 // overlaps reports whether the document can be in progress together with others.
-func (s *Session) overlaps(d *Document) bool {
+func (s *Session) overlaps(d *task) bool {
 	return d.generated && s.config.Overlap && s.config.DryRun == NoDryRun
 }
 
@@ -291,12 +293,12 @@ func (s *Session) take(taken report) {
 	switch t := taken.(type) {
 	case Warning:
 		s.emit(t)
-	case Retry:
-		s.emit(t)
-		if t.Retry.Action == exactlyonce.Recheck {
-			s.scheduler.recheck(t.Document)
+	case retried:
+		s.emit(Retry{t.task.Document, t.event})
+		if t.event.Action == exactlyonce.Recheck {
+			s.scheduler.recheck(t.task)
 		} else {
-			s.notRefused(t.Document.place)
+			s.notRefused(t.task.place)
 		}
 	case ended:
 		s.inFlight.count(t.job.number, s.config, t.outcome)
@@ -314,7 +316,7 @@ func (s *Session) take(taken report) {
 
 // note updates the run with the outcome of an object.
 func (s *Session) note(e ended) {
-	d := e.job.document
+	d := e.job.task
 	switch e.outcome.Kind {
 	case Created, Existed:
 		if e.job.existing != nil { // it was not sent

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"iter"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -226,35 +225,66 @@ func TestRenamedInOneNamespace(t *testing.T) {
 		"renamed 1-", "1 not attempted", "created 3-", "created 4-", "end 4")
 }
 
-// Create returns when all documents of the batch have ended, also the rechecked ones and the copies that wait for them.
-// The next batch belongs to the same run.
-func TestBatches(t *testing.T) {
+// Settle returns when all documents before it have ended, also the rechecked ones and the copies that wait for them.
+func TestSettle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := looksForFirst(nil)
 		config := configOf(c)
 		config.Copies, config.Concurrency = 2, 1
 		ended := 0
-		s := newSession(t.Context(), config, func(e Event) {
+		s := config.session(t.Context())
+		settle := func(want int) {
+			if s.Settle(); ended != want || c.inFlight["x-"]+c.inFlight["2-"]+c.inFlight["3-"] > 0 {
+				t.Errorf("%d ended, want %d, in flight: %v", ended, want, c.inFlight)
+			}
+		}
+		for e := range s.Create(func(yield func(*Document, error) bool) {
+			settle(0)
+			yield(document("configmaps/a/2-"), nil)
+			yield(document("configmaps/a/x-"), nil)
+			settle(4)
+			settle(4)
+			yield(document("configmaps/a/3-"), nil)
+			settle(6)
+		}) {
 			if endedAs(e, Created) {
 				ended++
 			}
-		})
-		for n, batch := range []iter.Seq2[*Document, error]{input("configmaps/a/2-", "configmaps/a/x-"), input("configmaps/a/3-"), input()} {
-			if err := s.Create(batch); err != nil || ended != min(6, 4+2*n) || c.inFlight["x-"]+c.inFlight["2-"]+c.inFlight["3-"] > 0 {
-				t.Errorf("%v, %d ended, in flight: %v", err, ended, c.inFlight)
-			}
 		}
-		if end := s.End(); end.Documents != 3 || end.Created != 6 || end.Unread {
+		if end := s.Summary(); end.Documents != 3 || end.Created != 6 || end.Unread {
 			t.Errorf("%+v", end)
 		}
 	})
 }
 
-// Reading runs ahead of a slow create, up to a limit. The reader wakes once for several documents.
+// A call of Settle doesn't hang when an interrupt ends the reading.
+func TestSettleAfterAnInterrupt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, interrupt := context.WithCancel(t.Context())
+		s, settled := configOf(&cluster{takes: time.Second}).session(ctx), 0
+		for range s.Create(func(yield func(*Document, error) bool) {
+			for yield(document("configmaps/a/1-"), nil) {
+				time.Sleep(10 * time.Millisecond)
+				if s.Settle(); settled == 1 {
+					interrupt()
+				}
+				settled++
+			}
+		}) {
+			continue
+		}
+		if end := s.Summary(); !end.Unread || end.Created != 2 || settled < 2 {
+			t.Errorf("%+v, settled %d times", end, settled)
+		}
+		time.Sleep(time.Second) // the reader ends, too
+	})
+}
+
+// Reading runs ahead of a slow create, up to a limit.
 func TestReadAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{takes: time.Hour}
-		done, read, last, wakes := 0, 0, 0, 0
+		done, read := 0, 0
 		documents := func(yield func(*Document, error) bool) {
 			for range 1000 {
 				if read++; !yield(document("configmaps/a/1-"), nil) {
@@ -267,18 +297,54 @@ func TestReadAhead(t *testing.T) {
 		}
 		for e := range begin(t.Context(), configOf(c), documents) {
 			synctest.Wait()
-			if read > last {
-				last, wakes = read, wakes+1
-			}
 			if endedAs(e, Created) {
 				done++
 			}
-			if done < 900 && read < done+readAhead-readAtOnce {
+			if done < 900 && read < done+readAhead {
 				t.Errorf("after %d creates %d are read", done, read)
 			}
 		}
-		if wakes > 1000/readAtOnce {
-			t.Errorf("the reader was woken %d times", wakes)
+	})
+}
+
+// When the caller ends its loop, nothing more is sent. The creates in flight end, and the summary counts and has
+// their outcomes.
+func TestBreak(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &cluster{takes: time.Second}
+		n := 0
+		c.ends = func(object string) (exactlyonce.Result, error) {
+			c.mu.Lock()
+			n++
+			number := n
+			c.mu.Unlock()
+			time.Sleep(time.Duration(number) * time.Second) // they end one after the other
+			switch number {
+			case 2:
+				return exactlyonce.Result{Name: "lost"}, errUnknown
+			case 3:
+				return exactlyonce.Result{}, errForbidden
+			}
+			return exactlyonce.Result{Outcome: exactlyonce.Created, Name: object}, nil
+		}
+		config := configOf(c)
+		config.Overlap, config.Concurrency, config.Copies = true, 4, 2
+		s := config.session(t.Context())
+		for e := range s.Create(input(series(10, "configmaps/a/%d-")...)) {
+			if endedAs(e, Created) {
+				break
+			}
+		}
+		end := s.Summary()
+		if want := (Totals{Created: 2, Unknown: 1, Failed: 1, NotAttempted: 16}); end.Totals != want || len(c.sent) != 4 {
+			t.Errorf("%+v, sent %q", end.Totals, c.sent)
+		}
+		unseen := 0
+		for _, o := range end.Unseen {
+			unseen += o.Copies
+		}
+		if unseen != 19 || end.Documents != 10 || end.Unread || len(s.InFlight()) > 0 {
+			t.Errorf("%d outcomes are kept of %d documents, in flight %v", unseen, end.Documents, s.InFlight())
 		}
 	})
 }

@@ -26,8 +26,8 @@ type scheduler struct {
 // deferred are the copies of a document that wait while an earlier copy is rechecked. The field first is the number
 // of the first of these copies.
 type deferred struct {
-	document *Document
-	first    int
+	task  *task
+	first int
 }
 
 // maxRechecking limits the rechecks in progress.
@@ -50,7 +50,7 @@ func (s *scheduler) start(j job) {
 }
 
 // recheck records that a job in progress now only rechecks a refused object.
-func (s *scheduler) recheck(d *Document) {
+func (s *scheduler) recheck(d *task) {
 	s.inProgress--
 	s.rechecking++
 	d.rechecking++
@@ -60,7 +60,7 @@ func (s *scheduler) recheck(d *Document) {
 func (s *scheduler) end(e ended) {
 	if e.rechecked {
 		s.rechecking--
-		e.job.document.rechecking--
+		e.job.task.rechecking--
 	} else {
 		s.inProgress--
 	}
@@ -106,10 +106,10 @@ func (s *scheduler) takeReady() {
 // ready removes and returns the deferred copies whose documents are no longer rechecked.
 func (s *scheduler) ready() (ready []deferred) {
 	s.deferred = slices.DeleteFunc(s.deferred, func(c deferred) bool {
-		if c.document.rechecking == 0 {
+		if c.task.rechecking == 0 {
 			ready = append(ready, c)
 		}
-		return c.document.rechecking == 0
+		return c.task.rechecking == 0
 	})
 	return ready
 }
@@ -117,7 +117,7 @@ func (s *scheduler) ready() (ready []deferred) {
 // job creates one copy of a document.
 type job struct {
 	number   int
-	document *Document
+	task     *task
 	id       exactlyonce.ID
 	existing *idempotency.Existing // object of the run's list, or nil
 	probe    bool                  // see creation.briefly

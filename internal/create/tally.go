@@ -58,11 +58,11 @@ func (t *Tally) Add(c Config, o Outcome) {
 		t.addUnknown(c, o)
 	case Failed:
 		t.Failed++
-		t.Rest.leave(o.Document, 1)
+		t.Rest.leave(o, 1)
 		t.hold(c, o)
 	case NotAttempted:
 		t.NotAttempted += o.Copies
-		t.Rest.leave(o.Document, o.Copies)
+		t.Rest.leave(o, o.Copies)
 	}
 }
 
@@ -78,7 +78,7 @@ func (t *Tally) addUnknown(c Config, o Outcome) {
 	if c.Key != "" {
 		return
 	}
-	t.Maybe.leave(o.Document, 1)
+	t.Maybe.leave(o, 1)
 	if len(t.Unknowns) < MaxNamed {
 		t.Unknowns = append(t.Unknowns, o)
 	}
@@ -132,23 +132,24 @@ type Share struct {
 const maxShares = 64
 
 // leave adds n copies of a document.
-func (r *Remainder) leave(d *Document, n int) {
+func (r *Remainder) leave(o Outcome, n int) {
+	d := o.Document
 	if r.index == nil {
 		r.files, r.index = map[string]int{}, map[Share]int{}
 	}
 	r.Left += n
-	if first, ok := r.files[d.Source]; !ok || d.Number < first {
-		r.files[d.Source] = d.Number
+	if first, ok := r.files[d.Source]; !ok || o.Number < first {
+		r.files[d.Source] = o.Number
 	}
 	key := Share{Object: d.Argument(""), Source: d.Source}
 	at, ok := r.index[key]
 	switch {
 	case ok:
 		r.shares[at].Left += n
-		r.shares[at].First = min(r.shares[at].First, d.Number)
+		r.shares[at].First = min(r.shares[at].First, o.Number)
 	case len(r.shares) < maxShares:
 		r.index[key] = len(r.shares)
-		r.shares = append(r.shares, Share{key.Object, key.Source, d.Number, n})
+		r.shares = append(r.shares, Share{key.Object, key.Source, o.Number, n})
 	}
 }
 

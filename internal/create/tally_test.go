@@ -10,11 +10,10 @@ import (
 func TestRemainderIsBounded(t *testing.T) {
 	var r Remainder
 	for n := 2 * maxShares; n > 0; n-- {
-		d := document("configmaps/a/x-")
-		d.Number = n
-		d.Object.SetGenerateName(string(rune('a'+n)) + "-")
-		r.leave(d, 5)
-		r.leave(d, 5)
+		o := Outcome{Document: document("configmaps/a/x-"), Number: n}
+		o.Document.Object.SetGenerateName(string(rune('a'+n)) + "-")
+		r.leave(o, 5)
+		r.leave(o, 5)
 	}
 	shares := r.Shares()
 	if len(r.shares) != maxShares || r.Left != 2*maxShares*10 || len(shares) != MaxNamed || shares[0].First > shares[1].First {

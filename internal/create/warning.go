@@ -87,14 +87,14 @@ type permission struct {
 // this check, the user would learn of a missing permission only after a lost response. A failed review is not
 // reported. Objects that are not sent or never read need no review.
 func (s *Session) review(j job) {
-	at := j.document.place
+	at := j.task.place
 	if at.permission.asked || s.config.DryRun != NoDryRun || j.id.String() == "" || j.existing != nil {
 		return
 	}
 	at.permission.asked = true
 	s.reviews++
 	go func() {
-		s.scheduler.reports <- reviewed{at, s.config.client.May(s.ctx, "get", at.resource, at.Namespace)}
+		s.scheduler.reports <- reviewed{at, s.client.May(s.ctx, "get", at.resource, at.Namespace)}
 	}()
 }
 

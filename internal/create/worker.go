@@ -19,6 +19,8 @@ import (
 // worker creates one copy of a document. Several goroutines use it, because it has no mutable state.
 type worker struct {
 	config   Config
+	client   requests
+	options  []exactlyonce.Option // see Config.creates
 	ctx      context.Context
 	inFlight *inFlight
 	reports  chan<- report
@@ -28,7 +30,7 @@ func (w *worker) warn(code WarningCode, args ...any) { w.reports <- Warning{code
 
 // create creates one object, unless the object exists or is only printed.
 func (w *worker) create(j job) report {
-	d := j.document
+	d := j.task
 	if j.existing != nil {
 		if outcome, exists := w.leave(j); exists {
 			return ended{job: j, outcome: outcome}
@@ -36,28 +38,29 @@ func (w *worker) create(j job) report {
 		j.existing = nil
 	}
 	if j.unsent {
-		return ended{job: j, outcome: Outcome{Document: d, Kind: NotAttempted, Copies: 1}}
+		return ended{job: j, outcome: d.outcome(NotAttempted)}
 	}
 	if w.config.DryRun == ClientDryRun {
-		shown := exactlyonce.Result{Object: stamped(d, j.id)}
-		return ended{job: j, outcome: Outcome{Document: d, Kind: Shown, Copies: 1, Result: shown}}
+		shown := d.outcome(Shown)
+		shown.Result.Object = stamped(d.Document, j.id)
+		return ended{job: j, outcome: shown}
 	}
 	return w.send(j)
 }
 
 // send creates the object.
 func (w *worker) send(j job) report {
-	d, id, rechecked, elsewhere := j.document, j.id, false, false
+	d, id, rechecked, elsewhere := j.task, j.id, false, false
 	var sent atomic.Bool
 	if w.config.DryRun == ServerDryRun { // nothing is stored, so no ID is needed
 		id = exactlyonce.Untracked()
 	}
-	unsent := unsentName(d, id)
+	unsent := unsentName(d.Document, id)
 	if w.config.DryRun == NoDryRun {
 		w.inFlight.begin(j.number, d, unsent)
 	}
-	result, err := w.config.client.Create(w.ctx, creation{
-		document: d, id: id, briefly: j.probe,
+	result, err := w.client.Create(w.ctx, creation{
+		document: d.Document, template: d.template, id: id, options: w.options, briefly: j.probe,
 		sent: func(name string) {
 			sent.Store(true)
 			w.inFlight.rename(j.number, name)
@@ -71,7 +74,7 @@ func (w *worker) send(j job) report {
 				w.inFlight.rename(j.number, e.NextName)
 			}
 			rechecked = rechecked || e.Action == exactlyonce.Recheck
-			w.reports <- Retry{d, e}
+			w.reports <- retried{d, e}
 		},
 	})
 	outcome := w.outcomeOf(d, id, result, err)
@@ -86,13 +89,14 @@ func (w *worker) send(j job) report {
 // unreachable reports whether an object got no response, and the server is unreachable.
 func (w *worker) unreachable(result exactlyonce.Result, err error) bool {
 	lost := result.TimeOver || errors.Is(err, exactlyonce.ErrUnknown) && w.ctx.Err() == nil
-	return lost && !w.config.client.Responds(w.ctx)
+	return lost && !w.client.Responds(w.ctx)
 }
 
 // outcomeOf returns the outcome of a create. If a create finds an object that the run's list doesn't have, the object
 // has lost its label, or another run has created it since.
-func (w *worker) outcomeOf(d *Document, id exactlyonce.ID, result exactlyonce.Result, err error) Outcome {
-	o := Outcome{Document: d, Kind: Failed, Copies: 1, ID: id, Result: result, Err: err}
+func (w *worker) outcomeOf(d *task, id exactlyonce.ID, result exactlyonce.Result, err error) Outcome {
+	o := d.outcome(Failed)
+	o.ID, o.Result, o.Err = id, result, err
 	var ended *exactlyonce.Error
 	if errors.As(err, &ended) {
 		o.Err = ended.Cause
@@ -102,7 +106,7 @@ func (w *worker) outcomeOf(d *Document, id exactlyonce.ID, result exactlyonce.Re
 		if result.Object.GetDeletionTimestamp() != nil {
 			w.warn(Terminating, d.Reference(result.Name))
 		}
-		o.Kind, o.Generation = Existed, w.changed(d, result.Object.GetGeneration())
+		o.Kind, o.Generation = Existed, w.changed(d.Document, result.Object.GetGeneration())
 		o.compare(result.Object)
 	case err == nil:
 		o.Kind = Created
@@ -146,7 +150,7 @@ func (o Outcome) unverified() bool {
 // leave returns the outcome of an object of an earlier run, without creating it. If leave reads the object and it
 // no longer exists, leave returns false.
 func (w *worker) leave(j job) (o Outcome, exists bool) {
-	d, existing := j.document, j.existing
+	d, existing := j.task, j.existing
 	if existing.Deleting {
 		w.warn(Terminating, d.Reference(existing.Name))
 	}
@@ -155,10 +159,9 @@ func (w *worker) leave(j job) (o Outcome, exists bool) {
 	object.SetName(existing.Name)
 	object.SetNamespace(d.Namespace)
 	object.SetUID(existing.UID)
-	o = Outcome{
-		Document: d, Kind: Existed, Copies: 1, Result: exactlyonce.Result{Name: existing.Name, Object: object},
-		Generation: w.changed(d, existing.Generation),
-	}
+	o = d.outcome(Existed)
+	o.Result = exactlyonce.Result{Name: existing.Name, Object: object}
+	o.Generation = w.changed(d.Document, existing.Generation)
 	if w.config.Whole || j.withState {
 		w.read(&o)
 	}
@@ -173,7 +176,7 @@ func (w *worker) read(o *Outcome) {
 		ctx, cancel = context.WithTimeout(ctx, statePatience)
 	}
 	defer cancel()
-	stored, err := w.config.client.Get(ctx, o.Document, o.Result.Name)
+	stored, err := w.client.Get(ctx, o.Document, o.Result.Name)
 	if w.config.Whole {
 		o.Result.Object, o.Err = stored, err
 	}
@@ -194,7 +197,7 @@ func (o *Outcome) compare(stored *unstructured.Unstructured) {
 // changed returns the generation if it shows that the object's spec was changed after the create. Otherwise changed
 // returns 0, also for types without a status subresource, because their generation also changes with the status.
 func (w *worker) changed(d *Document, generation int64) int64 {
-	if generation <= 1 || !w.config.hasStatus(d) {
+	if generation <= 1 || !hasStatus(w.client, d) {
 		return 0
 	}
 	return generation
@@ -218,9 +221,9 @@ const (
 // states, and only for the first MaxStates objects.
 func (s *Session) takesState(j job) bool {
 	if s.config.Awaits != nil {
-		return j.existing != nil && s.config.Awaits(j.document.Mapping)
+		return j.existing != nil && s.config.Awaits(j.task.Mapping)
 	}
-	kind := j.document.Object.GroupVersionKind().GroupKind()
+	kind := j.task.Object.GroupVersionKind().GroupKind()
 	if !s.config.States || s.states == MaxStates || !finished.Knows(kind) || j.existing == nil {
 		return false
 	}

@@ -67,7 +67,7 @@ func valuesOf(id ID, name string) []string {
 	return []string{id.Digest, id.Creation, name}
 }
 
-// around returns the parts for IDs like this one. around encodes the object if the template has the parts for other IDs.
+// around returns the parts for IDs like this one. around encodes the object if the template has other parts.
 func (t *Template) around(id ID) ([][]byte, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -104,7 +104,7 @@ func command(w *world) []claim {
 		c.Secrets = append([]derive.Secret{w.secret}, w.former...)
 	}
 	discovered := memory.NewMemCacheClient(discovery.NewDiscoveryClientForConfigOrDie(config))
-	client, err := create.NewClient(config, config, discovered, c)
+	client, err := create.NewClient(config, config, discovered)
 	if err != nil {
 		panic(err)
 	}
@@ -112,21 +112,7 @@ func command(w *world) []claim {
 	for n := range claims {
 		claims[n].outcome = nothing
 	}
-	session := create.New(w.ctx, client, c, func(e create.Event) {
-		switch e := e.(type) {
-		case create.Warning:
-			w.warned = w.warned || e.Code == create.Unverified || e.Code == create.OtherSecret
-		case create.Outcome:
-			n := e.Document.Number - 1
-			claims[n] = claimOf(w.items[n], e)
-			if claims[n].succeeded() && w.items[n].Kind == "Job" {
-				objects = append(objects, wait.Object{
-					Mapping: e.Document.Mapping, Namespace: "ns", Name: e.Result.Name, UID: claims[n].object,
-				})
-			}
-		}
-	})
-	_ = session.Create(func(yield func(*create.Document, error) bool) {
+	input := func(yield func(*create.Document, error) bool) {
 		for _, i := range w.items {
 			object := i.manifest()
 			mapping, _ := mapper.RESTMapping(object.GroupVersionKind().GroupKind(), object.GroupVersionKind().Version)
@@ -134,8 +120,21 @@ func command(w *world) []claim {
 				return
 			}
 		}
-	})
-	session.End()
+	}
+	for event := range create.New(w.ctx, client, c).Create(input) {
+		switch e := event.(type) {
+		case create.Warning:
+			w.warned = w.warned || e.Code == create.Unverified || e.Code == create.OtherSecret
+		case create.Outcome:
+			n := e.Number - 1
+			claims[n] = claimOf(w.items[n], e)
+			if claims[n].succeeded() && w.items[n].Kind == "Job" {
+				objects = append(objects, wait.Object{
+					Mapping: e.Document.Mapping, Namespace: "ns", Name: e.Result.Name, UID: claims[n].object,
+				})
+			}
+		}
+	}
 	for event := range wait.Run(w.ctx, wait.Config{
 		Client: dynamic.NewForConfigOrDie(config), Whole: true, RetryTimeout: time.Minute,
 	}, objects) {

@@ -31,12 +31,12 @@ func (r run) expect(t *testing.T, has, lacks string) {
 
 // An object with another name exists, so the same command would create a second one.
 func TestRenamedIsSomething(t *testing.T) {
-	d := numbered(1, 5)
+	d := demo()
 	see(t, "--count=5", fate{}, []create.Event{
 		renamed(d, "picked"), create.Outcome{Kind: create.NotAttempted, Document: d, Copies: 4}, readTo(1),
 	}).expect(t, "--count=4\n"+twice(1), "run the same command again. Nothing was created.")
 	see(t, "", fate{}, []create.Event{
-		created(numbered(1, 1), "demo-1"), renamed(numbered(2, 1), "picked"), readTo(2),
+		created(demo(), "demo-1"), at(2, renamed(demo(), "picked")), readTo(2),
 	}).expect(t, fmt.Sprintf("%d created (%d renamed by a webhook or policy), %d exist, %d failed, %d unknown, %d not attempted", 2, 1, 0, 0, 0, 0), textUseKey)
 	see(t, "", fate{}, []create.Event{create.Outcome{
 		Kind:     create.Failed,
@@ -47,9 +47,9 @@ func TestRenamedIsSomething(t *testing.T) {
 // If an earlier copy of a refused request might have created an object, the advice doesn't claim that nothing was
 // created.
 func TestPerhapsCreated(t *testing.T) {
-	perhaps := failed(numbered(1, 2), tooMuch).(create.Outcome)
+	perhaps := failed(demo(), tooMuch).(create.Outcome)
 	perhaps.Result.Unverified = true
-	see(t, "", fate{}, []create.Event{perhaps, failed(numbered(2, 1), errors.New("no")), readTo(2)}).
+	see(t, "", fate{}, []create.Event{perhaps, at(2, failed(demo(), errors.New("no"))), readTo(2)}).
 		expect(t, "Fix the cause. Then check whether the object exists. If not, run the same command again.", "Nothing was created")
 }
 
@@ -66,18 +66,18 @@ func TestUnknownAndRenamed(t *testing.T) {
 func TestManyAreLeft(t *testing.T) {
 	var many, few create.Tally
 	for n := 200; n > 0; n-- {
-		d := numbered(n, 10)
+		d := demo()
 		d.Object.SetGenerateName(fmt.Sprintf("demo-%d-", min(n, 100)))
-		many.Add(create.Config{}, create.Outcome{Document: d, Kind: create.NotAttempted, Copies: 10})
+		many.Add(create.Config{}, create.Outcome{Document: d, Number: n, Kind: create.NotAttempted, Copies: 10})
 	}
 	text := strings.Join(listed(&many.Rest), "\n")
 	if strings.Count(text, "configmap/") != maxShown || !strings.HasSuffix(text, " more") {
 		t.Error(text)
 	}
-	other := numbered(1, 1)
+	other := demo()
 	other.Object.SetGenerateName("first-")
-	few.Add(create.Config{}, create.Outcome{Document: numbered(2, 1), Kind: create.Failed})
-	few.Add(create.Config{}, create.Outcome{Document: other, Kind: create.NotAttempted, Copies: 3})
+	few.Add(create.Config{}, create.Outcome{Document: demo(), Number: 2, Kind: create.Failed})
+	few.Add(create.Config{}, create.Outcome{Document: other, Number: 1, Kind: create.NotAttempted, Copies: 3})
 	want := []string{
 		fmt.Sprintf("  %d of %s in %s", 3, "configmap/first- -n prod", "demo.yaml"),
 		fmt.Sprintf("  %d of %s in %s", 1, "configmap/demo- -n prod", "demo.yaml"),
@@ -109,7 +109,7 @@ func TestNamesCannotHarm(t *testing.T) {
 // Copies that fail for different reasons print each reason and each picked name. Copies whose
 // errors differ only in the name print one error.
 func TestReasonsOfCopies(t *testing.T) {
-	d := numbered(1, 7)
+	d := demo()
 	taken := func(name string) create.Event {
 		return create.Outcome{
 			Kind:     create.Failed,

@@ -57,10 +57,9 @@ type options struct {
 	namespace    string // namespace of the command
 	flags        ownCreateFlags
 
-	session   atomic.Pointer[create.Session] // nil before the first request
-	inputRead atomic.Bool                    // to the end
-	voice     *terminal.Voice
-	failed    sync.Map // waited objects that have failed, and their lines until they are printed
+	session atomic.Pointer[create.Session] // nil before the first request
+	voice   *terminal.Voice
+	failed  sync.Map // waited objects that have failed, and their lines until they are printed
 }
 
 // New returns the command.
@@ -190,23 +189,24 @@ func (o *options) create(ctx context.Context) error {
 	if o.flags.wait {
 		results.waiting.checks = newWaitChecks(client, &o.flags)
 	}
-	batches, err := o.batches(ctx, results.waiting.checks)
-	if err != nil {
-		return err
-	}
 	config := o.config()
 	if o.flags.wait {
 		config.Awaits = results.waiting.checks.waitsFor
 	}
-	session := create.New(ctx, client, config, results.take)
+	session := create.New(ctx, client, config)
+	input, err := o.documents(ctx, session.Settle)
+	if err != nil {
+		return err
+	}
+	if o.flags.wait {
+		input = results.waiting.checks.input(ctx, input)
+	}
 	results.totals = session.Totals
 	o.session.Store(session)
-	for batch := range batches {
-		if session.Create(batch) != nil { // the summary has Unread
-			break
-		}
+	for event := range session.Create(input) {
+		results.take(event)
 	}
-	results.end = session.End()
+	results.end = session.Summary()
 	return results.conclude()
 }
 
@@ -224,7 +224,7 @@ func (o *options) client() (*create.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return create.NewClient(config, creates, discovered, o.config())
+	return create.NewClient(config, creates, discovered)
 }
 
 // config returns the configuration of the run.

@@ -2,7 +2,6 @@ package create
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -31,6 +30,7 @@ type input struct {
 	options *options
 	ctx     context.Context // done when the user interrupts
 	yield   func(*create.Document, error) bool
+	settle  func() bool // see create.Session.Settle
 	encoder runtime.Encoder
 	// within returns an error for an object in another namespace than --namespace. within is nil if all namespaces are
 	// allowed.
@@ -44,77 +44,38 @@ type input struct {
 	typesCome bool // a document that brings types was handed over
 }
 
-// errSettle ends a batch before a document whose type is missing. An earlier document might add the type.
-var errSettle = errors.New("the earlier documents come first")
-
 // askAgain decides whether to request the server's types again for a missing type. Before such a request, the run
-// creates the earlier documents. The command requests the types again once, as kubectl does, because discovery takes
-// longer than a create. After a document that adds types, the command requests them again for each missing type.
+// creates the earlier documents, because one of them might add the type. The command requests the types again once, as
+// kubectl does, because discovery takes longer than a create. After a document that adds types, the command requests
+// them again for each missing type.
 func (in *input) askAgain() bool {
 	if in.asked && !in.typesCome {
 		return false
 	}
 	in.asked = true
-	if !in.keyed {
-		in.hand(nil, errSettle)
-	}
+	in.settleAll()
 	return !in.stopped
 }
 
-// batch is a part of the input. No document of a batch adds a resource type that another document of the batch has.
-type batch = iter.Seq2[*create.Document, error]
+// documents is the input as the engine takes it.
+type documents = iter.Seq2[*create.Document, error]
 
-// batches starts to read the input, as kubectl create does.
-func (o *options) batches(ctx context.Context, checks *waitChecks) (iter.Seq[batch], error) {
-	documents, in, err := o.documents(ctx)
-	if checks != nil {
-		documents = checks.input(ctx, documents)
-	}
-	return in.split(documents), err
-}
-
-// split returns the batches of documents. A batch ends after a document that adds types, and before a document
-// whose type is missing. The next document is read after the batch was created, because reading maps and validates
-// a document. A run with a key has one batch, because it creates nothing before it has read all documents.
-func (in *input) split(documents batch) iter.Seq[batch] {
-	next, _ := iter.Pull2(documents) // if reading hangs, it can't be stopped
-	more := true
-	one := func(yield func(*create.Document, error) bool) {
-		for {
-			var document *create.Document
-			var err error
-			if document, err, more = next(); !more || errors.Is(err, errSettle) || !yield(document, err) {
-				in.options.inputRead.Store(!more)
-				return
-			}
-			if !in.keyed && document != nil && bringsTypes(document) {
-				in.typesCome = true
-				return
-			}
-		}
-	}
-	return func(yield func(batch) bool) {
-		for more {
-			if !yield(one) {
-				return
-			}
-		}
-	}
-}
-
-// documents starts to read the input, and returns its documents.
-func (o *options) documents(ctx context.Context) (batch, *input, error) {
+// documents starts to read the input, as kubectl create does, and returns its documents. After a document that adds
+// types, the input calls settle before it reads the next document, because reading maps and validates a document.
+func (o *options) documents(ctx context.Context, settle func() bool) (documents, error) {
 	factory := o.conn.Factory
 	schema, err := o.validator()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	namespace, enforce, err := factory.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	o.namespace = namespace
-	in := &input{options: o, ctx: ctx, encoder: scheme.DefaultJSONEncoder(), keyed: o.flags.key != ""}
+	in := &input{
+		options: o, ctx: ctx, settle: settle, encoder: scheme.DefaultJSONEncoder(), keyed: o.flags.key != "",
+	}
 	if enforce { // the builder would report these errors after all documents
 		in.within = resource.RequireNamespace(namespace)
 	}
@@ -125,7 +86,7 @@ func (o *options) documents(ctx context.Context) (batch, *input, error) {
 		NamespaceParam(namespace).DefaultNamespace()
 	builder, err = o.addInput(ctx, builder)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	objects := builder.
 		LabelSelectorParam(o.Selector).
@@ -134,7 +95,7 @@ func (o *options) documents(ctx context.Context) (batch, *input, error) {
 	return func(yield func(*create.Document, error) bool) {
 		in.yield = yield
 		in.visit(objects)
-	}, in, objects.Err()
+	}, objects.Err()
 }
 
 // visit passes on the documents in order, and then the errors of reading. visit continues after an unreadable
@@ -156,8 +117,20 @@ func (in *input) visit(objects *resource.Result) {
 }
 
 func (in *input) hand(document *create.Document, err error) {
-	if !in.stopped {
-		in.stopped = !in.yield(document, err)
+	if in.stopped {
+		return
+	}
+	in.stopped = !in.yield(document, err)
+	if document != nil && bringsTypes(document) {
+		in.typesCome = true
+		in.settleAll()
+	}
+}
+
+// settleAll waits until the documents have been created. A run with a key creates nothing before it has read them all.
+func (in *input) settleAll() {
+	if !in.keyed && !in.stopped {
+		in.stopped = !in.settle()
 	}
 }
 

@@ -88,7 +88,6 @@ func (o *options) giveUp(why string) error {
 	var all []create.Sent
 	if session := o.session.Load(); session != nil {
 		all, e.Summary = session.Abandon()
-		e.Unread = e.Unread || !o.inputRead.Load()
 		e.Incomplete = e.Unread && o.flags.key != ""
 	}
 	failures, failed := o.failures()

@@ -49,9 +49,7 @@ func TestGiveUp(t *testing.T) {
 		}
 	}
 	o := optionsWith(genericiooptions.IOStreams{ErrOut: &stderr})
-	session := create.New(t.Context(), &create.Client{}, create.Config{}, func(create.Event) {})
-	defer session.End()
-	o.session.Store(session)
+	o.session.Store(create.New(t.Context(), &create.Client{}, create.Config{}))
 	o.DryRunStrategy = cmdutil.DryRunServer // it needs no advice
 	err := o.giveUp("interrupted again")
 	printed := stderr.String()

@@ -86,7 +86,7 @@ func (o *options) newResults(ctx context.Context, stop context.CancelCauseFunc) 
 func (r *results) take(event create.Event) {
 	switch e := event.(type) {
 	case create.Outcome:
-		r.collect(e.Document, commonName(e), r.outcome(e))
+		r.collect(e.Number, commonName(e), r.outcome(e))
 	case create.Retry:
 		r.printLine(terminal.OneLine(fmt.Sprintf("%s: %v (%s)",
 			e.Document.Reference(e.Retry.Name), apistatus.Brief(e.Retry.Reason), action(e.Retry))))
@@ -120,7 +120,7 @@ func (r *results) outcome(o create.Outcome) error {
 		return r.printer.created(o.Result.Object)
 	case create.Renamed:
 		r.await(o)
-		r.collect(o.Document, "", r.print(o.Document, o.Result.Object))
+		r.collect(o.Number, "", r.print(o.Document, o.Result.Object))
 		return r.failure(o.Document, o.Err)
 	case create.Failed:
 		return r.failure(o.Document, o.Err)
@@ -179,11 +179,11 @@ func (r *results) searching(e create.Searching) {
 
 // collect records the error of a copy. collect skips the error if it differs from the error of another copy only in
 // the name.
-func (r *results) collect(d *create.Document, name string, err error) {
+func (r *results) collect(document int, name string, err error) {
 	if err == nil {
 		return
 	}
-	why := reason{d.Number, err.Error()}
+	why := reason{document, err.Error()}
 	if name != "" {
 		why.text = strings.ReplaceAll(why.text, name, "")
 	}
@@ -192,7 +192,7 @@ func (r *results) collect(d *create.Document, name string, err error) {
 		return
 	}
 	r.printed[why] = true
-	r.errs = append(r.errs, placed{2 * d.Number, err})
+	r.errs = append(r.errs, placed{2 * document, err})
 }
 
 // warn writes a warning on stderr, once.

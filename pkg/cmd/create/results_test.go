@@ -45,7 +45,7 @@ func demo() *create.Document {
 	object := configMap("")
 	object.SetGenerateName("demo-")
 	return &create.Document{
-		Object: object, Namespace: "prod", Source: "demo.yaml", Number: 1, Copies: 1,
+		Object: object, Namespace: "prod", Source: "demo.yaml",
 		Mapping: &meta.RESTMapping{
 			Resource:         schema.GroupVersionResource{Version: "v1", Resource: "configmaps"},
 			GroupVersionKind: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"},
@@ -68,11 +68,11 @@ func failed(d *create.Document, err error) create.Event {
 	return create.Outcome{Kind: create.Failed, Document: d, Err: err}
 }
 
-// numbered returns the n-th document of the input, to be created so often.
-func numbered(n, copies int) *create.Document {
-	d := demo()
-	d.Number, d.Copies = n, copies
-	return d
+// at makes an outcome that of the n-th document of the input.
+func at(n int, e create.Event) create.Event {
+	o := e.(create.Outcome)
+	o.Number = n
+	return o
 }
 
 func exists(d *create.Document, name string, generation int64) create.Event {
@@ -209,8 +209,8 @@ func lost(name, why string) string {
 
 // The ends of runs that the sessions don't have, because they depend on the moment of an event.
 func TestResults(t *testing.T) {
-	d, other := numbered(1, 1), numbered(2, 1)
-	unprinted := []create.Event{created(numbered(1, 2), "demo-1"), created(numbered(1, 2), "demo-2"), readTo(1)}
+	d := demo()
+	unprinted := []create.Event{created(demo(), "demo-1"), created(demo(), "demo-2"), readTo(1)}
 	for _, test := range []struct {
 		name, args string
 		fate       fate
@@ -221,7 +221,7 @@ func TestResults(t *testing.T) {
 			"errors come in the order of the input", "",
 			fate{},
 			[]create.Event{
-				create.Problem{Err: errors.New("third"), After: 2}, failed(other, errors.New("second")), failed(d, errors.New("first")), readTo(2),
+				create.Problem{Err: errors.New("third"), After: 2}, at(2, failed(d, errors.New("second"))), at(1, failed(d, errors.New("first"))), readTo(2),
 			},
 			run{"", lines("error when creating \"demo.yaml\": first", "error when creating \"demo.yaml\": second", "third",
 				sum("not all objects were created", 0, 0, 2, 0, 0)+". A part of the input could not be used.", nothing), 1},
@@ -266,7 +266,7 @@ func TestResults(t *testing.T) {
 		{
 			"kubectl gives no advice", "--naming=server --attempts=1",
 			fate{interrupt: true},
-			[]create.Event{created(d, "demo-1"), create.Outcome{Kind: create.NotAttempted, Document: other, Copies: 1}, readTo(2)},
+			[]create.Event{created(d, "demo-1"), create.Outcome{Kind: create.NotAttempted, Document: d, Copies: 1}, readTo(2)},
 			run{
 				"configmap/demo-1 created\n",
 				sum(textInterrupted, 1, 0, 0, 0, 1), 130,

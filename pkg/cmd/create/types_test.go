@@ -1,8 +1,8 @@
 package create
 
 import (
-	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -35,12 +35,7 @@ func (s *server) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.R
 func TestTypesAreLookedForOnce(t *testing.T) {
 	s := &server{types: []string{"A.v1", "A.v2"}}
 	settled := 0
-	in := &input{options: &options{}, yield: func(_ *create.Document, err error) bool {
-		if errors.Is(err, errSettle) {
-			settled++
-		}
-		return true
-	}}
+	in := &input{options: &options{}, settle: func() bool { settled++; return true }}
 	types := newTypes(nil, in)
 	types.mapper.RESTMapper = s
 	look := func(found bool, names ...string) {
@@ -63,52 +58,44 @@ func TestTypesAreLookedForOnce(t *testing.T) {
 	look(true, "B.v1", "A.v1")
 	look(false, "C.v1", "D.v1")
 	if s.resets != 3 || settled != 3 {
-		t.Errorf("%d resets after a document that brings types, and %d batches ended", s.resets, settled)
+		t.Errorf("%d resets after a document that brings types, and earlier documents were created %d times", s.resets, settled)
 	}
 	in.keyed = true
 	look(false, "E.v1")
 	if settled != 3 {
-		t.Error("a run with a key ended a batch, before it had read all")
+		t.Error("a run with a key created documents before it had read all")
 	}
 }
 
-// A batch ends after a document that brings types, and before one whose type is missing. A run with a key has one
-// batch.
-func TestBatches(t *testing.T) {
-	kinds := []schema.GroupKind{
-		{Kind: "ConfigMap"},
-		{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"},
-		{Kind: "Secret"},
-		{Kind: "Secret"},
-		{Group: "apiregistration.k8s.io", Kind: "APIService"},
-	}
-	var in *input
-	documents := func(yield func(*create.Document, error) bool) {
-		for i, kind := range kinds {
-			if i == 3 && !in.keyed && !yield(nil, errSettle) { // its type is missing
-				return
-			}
+// A document that brings types is created before the next one is read, but not in a run with a key. After an
+// interrupt, no document is handed over.
+func TestDocumentsThatBringTypes(t *testing.T) {
+	for name, test := range map[string]struct {
+		keyed, interrupted bool
+		want               string
+	}{
+		"in order":    {false, false, "1 2 settled 3 4 settled"},
+		"with a key":  {true, false, "1 2 3 4"},
+		"interrupted": {false, true, "1 2 settled"},
+	} {
+		var done []string
+		in := &input{
+			options: &options{}, keyed: test.keyed,
+			yield:  func(d *create.Document, _ error) bool { done = append(done, d.Source); return true },
+			settle: func() bool { done = append(done, "settled"); return !test.interrupted },
+		}
+		for i, kind := range []schema.GroupKind{
+			{Kind: "ConfigMap"},
+			{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"},
+			{Kind: "Secret"},
+			{Group: "apiregistration.k8s.io", Kind: "APIService"},
+		} {
 			d := demo()
-			d.Mapping.GroupVersionKind = kind.WithVersion("v1")
-			if !yield(d, nil) {
-				return
-			}
+			d.Source, d.Mapping.GroupVersionKind = strconv.Itoa(i+1), kind.WithVersion("v1")
+			in.hand(d, nil)
 		}
-	}
-	for key, want := range map[string][]int{"": {2, 1, 2, 0}, "k": {5}} {
-		var got []int
-		in = &input{options: &options{}, keyed: key != ""}
-		for batch := range in.split(documents) {
-			n := 0
-			for _, err := range batch {
-				if n++; err != nil {
-					t.Error(err)
-				}
-			}
-			got = append(got, n)
-		}
-		if !slices.Equal(got, want) || in.typesCome != (key == "") {
-			t.Errorf("with the key %q: %v, want %v", key, got, want)
+		if got := strings.Join(done, " "); got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package create
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
@@ -68,17 +67,11 @@ func (w *waitChecks) hasStatus(resource schema.GroupVersionResource) bool {
 
 // input passes on the input from the first document on that can be waited for, or that adds types. If there is no
 // such document, it passes on the errors, and an error about --wait.
-func (w *waitChecks) input(ctx context.Context, documents batch) batch {
+func (w *waitChecks) input(ctx context.Context, documents documents) documents {
 	return func(yield func(*create.Document, error) bool) {
 		var held []create.Step
 		holds, isEmpty, awaits, failed := true, true, false, false
 		for d, err := range documents {
-			if errors.Is(err, errSettle) {
-				if !holds && !yield(nil, err) {
-					return
-				}
-				continue
-			}
 			if err == nil && w.waitsFor(d.Mapping) {
 				err = w.check(ctx, d)
 				holds = holds && err != nil
