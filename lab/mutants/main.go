@@ -52,15 +52,15 @@ func main() {
 	n := flag.Int("n", 40, "number of mutants")
 	short := flag.Bool("short", true, "run the tests that need no control plane only")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, *seed, *n, *short, flag.Args()); err != nil {
+	if err := run(*seed, *n, *short, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, seed uint64, n int, short bool, patterns []string) error {
+func run(seed uint64, n int, short bool, patterns []string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
 	packages, err := list(ctx, patterns)
 	if err != nil {
 		return err
