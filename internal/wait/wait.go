@@ -37,7 +37,7 @@ type Object struct {
 
 // Condition reports whether an object meets a condition. An error ends the wait for the object. One goroutine
 // calls conditions at a time.
-type Condition func(*unstructured.Unstructured) (bool, error)
+type Condition = func(*unstructured.Unstructured) (bool, error)
 
 // Config is how to wait.
 type Config struct {

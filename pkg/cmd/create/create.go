@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os/signal"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -21,6 +20,7 @@ import (
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/internal/follow"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
@@ -57,9 +57,10 @@ type options struct {
 	namespace    string // namespace of the command
 	flags        ownCreateFlags
 
-	session atomic.Pointer[create.Session] // nil before the first request
-	voice   *terminal.Voice
-	failed  sync.Map // waited objects that have failed, and their lines until they are printed
+	session   atomic.Pointer[create.Session] // nil before the first request
+	voice     *terminal.Voice
+	following atomic.Pointer[follow.Follower] // nil without --wait, and before the first request
+	logs      *logPrinter                     // nil without --logs
 }
 
 // New returns the command.
@@ -185,22 +186,25 @@ func (o *options) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	results := o.newResults(ctx, stop)
-	if o.flags.wait {
-		results.waiting.checks = newWaitChecks(client, &o.flags)
+	follower, err := o.newFollower(client)
+	if err != nil {
+		return err
 	}
+	o.following.Store(follower)
 	config := o.config()
-	if o.flags.wait {
-		config.Awaits = results.waiting.checks.waitsFor
+	if follower != nil {
+		config.Awaits = follower.Awaits
 	}
 	session := create.New(ctx, client, config)
 	input, err := o.documents(ctx, session.Settle)
 	if err != nil {
 		return err
 	}
-	if o.flags.wait {
-		input = results.waiting.checks.input(ctx, input)
+	if follower != nil {
+		input = awaited(ctx, follower, input, o.flags.key != "")
 	}
+	results := o.newResults(ctx, stop)
+	results.follower = follower
 	results.totals = session.Totals
 	o.session.Store(session)
 	for event := range session.Create(input) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/follow"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
@@ -67,8 +68,8 @@ func (r *results) finish() error {
 // ending is all that the end of a run depends on.
 type ending struct {
 	create.Summary
-	flags   *ownCreateFlags
-	waiting *waiting
+	flags    *ownCreateFlags
+	followed follow.State
 
 	err                     error // error of the objects and the input
 	dryRun                  bool
@@ -79,11 +80,15 @@ type ending struct {
 }
 
 func (r *results) ending() *ending {
-	return &ending{
-		Summary: r.end, flags: &r.flags, waiting: &r.waiting, err: r.together(), dryRun: r.dryRun(),
+	e := &ending{
+		Summary: r.end, flags: &r.flags, err: r.together(), dryRun: r.dryRun(),
 		interrupted: r.interrupted(), notWritten: r.ctx.Err() != nil && !r.interrupted(),
 		unsaid: r.unsaid, unusable: r.problems,
 	}
+	if r.follower != nil {
+		e.followed = r.follower.State()
+	}
+	return e
 }
 
 // result returns the error of the command, or the lines to print if all objects have succeeded.
@@ -92,7 +97,7 @@ func (e *ending) result() (printed []string, err error) {
 	if e.Incomplete {
 		lines = append(lines, terminal.Errorf("nothing was created, because a run with a key needs its whole input"))
 	}
-	if e.err == nil && len(lines) == 0 && e.waiting.succeeded() {
+	if e.err == nil && len(lines) == 0 && e.followed.Succeeded() {
 		printed, waited = waited, nil
 	}
 	lines = append(lines, waited...)
@@ -100,9 +105,9 @@ func (e *ending) result() (printed []string, err error) {
 	switch {
 	case e.Unknown > 0:
 		code = exitcode.Unknown
-	case e.waiting.failed():
+	case e.followed.Failed:
 		code = exitcode.ObjectFailed
-	case e.interrupted && (e.NotAttempted > 0 || e.Unread || e.waiting.unfinished() > 0 || e.waiting.logsUnread):
+	case e.interrupted && (e.NotAttempted > 0 || e.Unread || e.followed.Unfinished() > 0 || len(e.followed.Unread) > 0):
 		code = exitcode.Interrupted
 	case e.err == nil && e.Documents == 0:
 		return printed, errors.New("no objects passed to create")

@@ -3,8 +3,10 @@ package create
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/internal/follow"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 )
@@ -15,30 +17,33 @@ func TestExitCodes(t *testing.T) {
 	one := func(totals create.Totals) create.Summary {
 		return create.Summary{Documents: 1, Tally: create.Tally{Totals: totals}}
 	}
-	waited := func(outcome wait.Outcome) waiting {
-		return waiting{objects: make([]wait.Object, 1), ended: map[wait.Outcome]int{outcome: 1}}
+	waited := func(outcome wait.Outcome) follow.State {
+		return follow.State{
+			Objects: make([]wait.Object, 1), Began: time.Now(), Ended: map[wait.Outcome]int{outcome: 1},
+			Failed: outcome == wait.Failed,
+		}
 	}
 	no := errors.New("no")
 	for name, test := range map[string]struct {
-		ending  ending
-		waiting waiting
-		want    int
-		printed int // lines
+		ending   ending
+		followed follow.State
+		want     int
+		printed  int // lines
 	}{
-		"created":                 {ending{Summary: one(create.Totals{Created: 1})}, waiting{}, 0, 0},
-		"nothing":                 {ending{}, waiting{}, exitcode.Failed, 0},
-		"failed":                  {ending{Summary: one(create.Totals{Failed: 1}), err: no}, waiting{}, exitcode.Failed, 0},
-		"one of two":              {ending{Summary: one(create.Totals{Created: 1, Failed: 1}), err: no}, waiting{}, exitcode.Failed, 0},
-		"not printed":             {ending{Summary: one(create.Totals{Created: 1}), err: no}, waiting{}, exitcode.Failed, 0},
-		"copies fail alike":       {ending{Summary: one(create.Totals{Failed: 2}), err: no, unsaid: true}, waiting{}, exitcode.Failed, 0},
-		"not attempted":           {ending{Summary: one(create.Totals{NotAttempted: 1})}, waiting{}, exitcode.Failed, 0},
-		"unknown":                 {ending{Summary: one(create.Totals{Unknown: 1})}, waiting{}, exitcode.Unknown, 0},
-		"unknown and interrupted": {ending{Summary: one(create.Totals{Unknown: 1, NotAttempted: 1}), interrupted: true}, waiting{}, exitcode.Unknown, 0},
+		"created":                 {ending{Summary: one(create.Totals{Created: 1})}, follow.State{}, 0, 0},
+		"nothing":                 {ending{}, follow.State{}, exitcode.Failed, 0},
+		"failed":                  {ending{Summary: one(create.Totals{Failed: 1}), err: no}, follow.State{}, exitcode.Failed, 0},
+		"one of two":              {ending{Summary: one(create.Totals{Created: 1, Failed: 1}), err: no}, follow.State{}, exitcode.Failed, 0},
+		"not printed":             {ending{Summary: one(create.Totals{Created: 1}), err: no}, follow.State{}, exitcode.Failed, 0},
+		"copies fail alike":       {ending{Summary: one(create.Totals{Failed: 2}), err: no, unsaid: true}, follow.State{}, exitcode.Failed, 0},
+		"not attempted":           {ending{Summary: one(create.Totals{NotAttempted: 1})}, follow.State{}, exitcode.Failed, 0},
+		"unknown":                 {ending{Summary: one(create.Totals{Unknown: 1})}, follow.State{}, exitcode.Unknown, 0},
+		"unknown and interrupted": {ending{Summary: one(create.Totals{Unknown: 1, NotAttempted: 1}), interrupted: true}, follow.State{}, exitcode.Unknown, 0},
 		"unknown and has failed":  {ending{Summary: one(create.Totals{Unknown: 1})}, waited(wait.Failed), exitcode.Unknown, 0},
-		"interrupted":             {ending{Summary: one(create.Totals{NotAttempted: 1}), interrupted: true}, waiting{}, exitcode.Interrupted, 0},
-		"interrupted at the end":  {ending{Summary: one(create.Totals{Created: 1}), interrupted: true}, waiting{}, 0, 0},
+		"interrupted":             {ending{Summary: one(create.Totals{NotAttempted: 1}), interrupted: true}, follow.State{}, exitcode.Interrupted, 0},
+		"interrupted at the end":  {ending{Summary: one(create.Totals{Created: 1}), interrupted: true}, follow.State{}, 0, 0},
 		"interrupted wait":        {ending{Summary: one(create.Totals{Created: 1}), interrupted: true}, waited(wait.Interrupted), exitcode.Interrupted, 0},
-		"stdout is gone":          {ending{Summary: one(create.Totals{NotAttempted: 1}), notWritten: true}, waiting{}, exitcode.Failed, 0},
+		"stdout is gone":          {ending{Summary: one(create.Totals{NotAttempted: 1}), notWritten: true}, follow.State{}, exitcode.Failed, 0},
 		"has succeeded":           {ending{Summary: one(create.Totals{Created: 1})}, waited(wait.Succeeded), 0, 1},
 		"has failed":              {ending{Summary: one(create.Totals{Created: 1})}, waited(wait.Failed), exitcode.ObjectFailed, 0},
 		"failed, interrupted":     {ending{Summary: one(create.Totals{Created: 1, NotAttempted: 1}), interrupted: true}, waited(wait.Failed), exitcode.ObjectFailed, 0},
@@ -46,7 +51,7 @@ func TestExitCodes(t *testing.T) {
 		"deleted":                 {ending{Summary: one(create.Totals{Created: 1})}, waited(wait.Deleted), exitcode.Failed, 0},
 	} {
 		e := test.ending
-		e.flags, e.waiting = &ownCreateFlags{}, &test.waiting
+		e.flags, e.followed = &ownCreateFlags{}, test.followed
 		printed, err := e.result()
 		code := 0
 		if err != nil {

@@ -161,7 +161,7 @@ func (f *ownCreateFlags) validateWait() error {
 	if f.logRequests < 1 {
 		return fmt.Errorf("--max-log-requests must be at least 1, and not %d", f.logRequests)
 	}
-	_, err := conditions(f.waitFor)
+	_, err := flagvalue.Conditions(f.waitFor)
 	return err
 }
 

@@ -84,38 +84,37 @@ func arguments(all []create.Sent) (unknown, stored []string) {
 // giveUp ends the command while something hangs. giveUp prints the known state of the objects in progress, and the
 // failures that were not printed.
 func (o *options) giveUp(why string) error {
-	e := &ending{flags: &o.flags, waiting: &waiting{}, dryRun: o.dryRun(), interrupted: true, hangs: why}
+	e := &ending{flags: &o.flags, dryRun: o.dryRun(), interrupted: true, hangs: why}
 	var all []create.Sent
 	if session := o.session.Load(); session != nil {
 		all, e.Summary = session.Abandon()
 		e.Incomplete = e.Unread && o.flags.key != ""
 	}
-	failures, failed := o.failures()
-	o.voice.LineWithin(maxPrinting, strings.Join(append(failures, e.lastLines(all)...), "\n"))
-	o.voice.Silence()
-	switch {
-	case e.Unknown > 0:
-		return &exitcode.Error{Code: exitcode.Unknown}
-	case failed:
-		return &exitcode.Error{Code: exitcode.ObjectFailed}
+	if follower := o.following.Load(); follower != nil {
+		e.followed = follower.State()
 	}
-	return &exitcode.Error{Code: exitcode.Interrupted}
+	o.voice.LineWithin(maxPrinting, strings.Join(e.lastLines(all), "\n"))
+	o.voice.Silence()
+	return &exitcode.Error{Code: e.codeAfterHanging()}
 }
 
-// failures reports whether a waited object has failed, and returns the first lines that were not printed.
-func (o *options) failures() (lines []string, failed bool) {
-	o.failed.Range(func(_, line any) bool {
-		if failed = true; line != "" {
-			lines = append(lines, terminal.Printable(fmt.Sprint(line)))
-		}
-		return true
-	})
-	slices.Sort(lines)
-	return lines[:min(len(lines), maxShown)], failed
+func (e *ending) codeAfterHanging() int {
+	switch {
+	case e.Unknown > 0:
+		return exitcode.Unknown
+	case e.followed.Failed:
+		return exitcode.ObjectFailed
+	}
+	return exitcode.Interrupted
 }
 
 // lastLines returns the lines of giveUp.
 func (e *ending) lastLines(all []create.Sent) (lines []string) {
+	for _, failed := range e.followed.Failures {
+		lines = append(lines, terminal.Printable(endOf(failed)))
+	}
+	slices.Sort(lines)
+	lines = lines[:min(len(lines), maxShown)]
 	unknown, stored := arguments(all)
 	for _, object := range stored {
 		lines = append(lines, terminal.Errorf(textNotPrinted, object, textInterrupted))

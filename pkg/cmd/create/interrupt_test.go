@@ -3,7 +3,6 @@ package create
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+	"github.com/kubectl-genname/kubectl-genname/internal/follow"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
@@ -31,7 +31,7 @@ func TestGiveUp(t *testing.T) {
 		"unknown":            {"", true, []string{rest, "Don't run the command unchanged. It would create up to 2 objects a second time.", fmt.Sprintf(textCheck, fmt.Sprintf(textGet, "configmap/b -n prod"))}},
 		"with a key":         {"k", true, []string{capitalized(textRunAgainWithKey)}},
 	} {
-		e := &ending{flags: &ownCreateFlags{key: test.key}, waiting: &waiting{}, interrupted: true, hangs: "interrupted again"}
+		e := &ending{flags: &ownCreateFlags{key: test.key}, interrupted: true, hangs: "interrupted again"}
 		e.Documents = 2
 		d := demo()
 		config := create.Config{Key: idempotency.Key(test.key)}
@@ -63,25 +63,19 @@ func TestGiveUp(t *testing.T) {
 	}
 }
 
-// giveUp reports an object that has failed, even if the reader of the output or of the logs has kept its line back. The
-// failure goes before the interrupt.
+// The end of a command that hangs reports a waited object that has failed, even if the reader of the output or of the
+// logs has kept its line back. The failure goes before the interrupt.
 func TestGiveUpAfterAFailure(t *testing.T) {
-	for _, printed := range []bool{false, true} {
-		r, stderr := waitingFor("a", "b")
-		r.waiting.logs = &logStreams{}
-		failed := wait.Ended{Object: aJob("b"), Outcome: wait.Failed, Status: finished.Status{State: finished.Succeeded}}
-		for event := range r.events(slices.Values([]wait.Event{wait.Ended{Object: aJob("a"), Outcome: wait.Succeeded}, failed})) {
-			if printed {
-				r.waiting.logs = nil
-				r.takeWait(event)
-			}
-		}
-		err := r.giveUp("interrupted again")
-		if _, code := exitcode.Describe(err); code != exitcode.ObjectFailed {
+	failed := wait.Ended{Object: aJob("b"), Outcome: wait.Failed, Status: finished.Status{State: finished.Succeeded}}
+	for _, failures := range [][]wait.Ended{{failed}, nil} {
+		e := &ending{flags: &ownCreateFlags{}, interrupted: true, hangs: "interrupted again"}
+		e.followed = follow.State{Failures: failures, Failed: true}
+		if code := e.codeAfterHanging(); code != exitcode.ObjectFailed {
 			t.Errorf("exit code %d", code)
 		}
-		if n := strings.Count(stderr.String(), "error: job.batch/b has succeeded without meeting --for\n"); n != 1 {
-			t.Errorf("the line of the failed object comes %d times:\n%s", n, stderr)
+		text := lines(e.lastLines(nil)...)
+		if n := strings.Count(text, "error: job.batch/b has succeeded without meeting --for\n"); n != len(failures) {
+			t.Errorf("the line of the failed object comes %d times:\n%s", n, text)
 		}
 	}
 }

@@ -17,7 +17,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/follow"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
@@ -46,7 +48,8 @@ type results struct {
 	changed   []string // existing objects whose spec was changed
 	differing []string // existing objects that differ from the input, and their fields
 
-	waiting waiting
+	follower  *follow.Follower                           // nil without --wait
+	unprinted map[wait.Object]*unstructured.Unstructured // whole objects as they were created
 
 	unexpected bool            // the key was used for another input
 	namespaces map[string]bool // namespaces of the objects
@@ -75,6 +78,7 @@ func (o *options) newResults(ctx context.Context, stop context.CancelCauseFunc) 
 	r := &results{
 		options: o, ctx: ctx, stop: stop, printer: o.newPrinter(),
 		printed: map[reason]bool{}, warned: map[string]bool{}, namespaces: map[string]bool{},
+		unprinted: map[wait.Object]*unstructured.Unstructured{},
 	}
 	if !terminal.IsTerminal(o.Out) { // a terminal shows the results themselves
 		o.voice.ShowProgress()
@@ -210,7 +214,7 @@ func (r *results) print(d *create.Document, object *unstructured.Unstructured) e
 		return nil
 	}
 	r.noteNamespace(object.GetNamespace())
-	if r.showsWhole() && r.waiting.awaits(d) { // it is printed when it has finished
+	if r.showsWhole() && r.awaits(d) { // it is printed when it has finished
 		return nil
 	}
 	err := r.printer.created(object)
@@ -242,7 +246,7 @@ func (r *results) printExisting(o create.Outcome) error {
 	if o.Err != nil {
 		return ownError(fmt.Sprintf("%s exists, but it can't be read: %v", o.Document.Reference(o.Result.Name), o.Err))
 	}
-	if err := r.compare(o); err != nil || r.showsWhole() && r.waiting.awaits(o.Document) {
+	if err := r.compare(o); err != nil || r.showsWhole() && r.awaits(o.Document) {
 		return err
 	}
 	if err := r.printer.exists(o); err != nil {

@@ -19,11 +19,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/rest"
 	kubectlcreate "k8s.io/kubectl/pkg/cmd/create"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/follow"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
@@ -134,7 +136,9 @@ func see(t *testing.T, args string, f fate, events []create.Event) run {
 	results := o.newResults(ctx, stop)
 	results.totals = func() create.Totals { return tally.Totals }
 	if o.flags.wait {
-		results.waiting.checks = newWaitChecks(nil, &o.flags)
+		if results.follower, err = follow.New(nil, &rest.Config{}, follow.Options{}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, event := range events {
 		switch e := event.(type) {

@@ -1,4 +1,4 @@
-package create
+package flagvalue
 
 import (
 	"errors"
@@ -9,21 +9,22 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/util/jsonpath"
 	cmdget "k8s.io/kubectl/pkg/cmd/get"
-
-	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 )
 
-// conditions parses the values of --for. kubectl wait does not export its own code, so
+// condition is a wait.Condition.
+type condition = func(*unstructured.Unstructured) (bool, error)
+
+// Conditions parses the values of --for. kubectl wait does not export its own code, so
 // this follows k8s.io/kubectl/pkg/cmd/wait, and a test compares them.
-func conditions(values []string) (all []wait.Condition, err error) {
+func Conditions(values []string) (all []condition, err error) {
 	for _, value := range values {
 		kind, what, _ := strings.Cut(value, "=")
-		var condition wait.Condition
+		var parsed condition
 		switch kind {
 		case "condition":
-			condition, err = statusCondition(what)
+			parsed, err = statusCondition(what)
 		case "jsonpath":
-			condition, err = pathCondition(what)
+			parsed, err = pathCondition(what)
 		default:
 			err = errors.New("the value must be condition=NAME[=VALUE] or jsonpath=EXPRESSION[=VALUE], " +
 				"as for kubectl wait")
@@ -31,13 +32,13 @@ func conditions(values []string) (all []wait.Condition, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("--for=%s: %w", value, err)
 		}
-		all = append(all, condition)
+		all = append(all, parsed)
 	}
 	return all, nil
 }
 
 // statusCondition is condition=NAME[=VALUE]: an entry of status.conditions.
-func statusCondition(text string) (wait.Condition, error) {
+func statusCondition(text string) (condition, error) {
 	name, value, given := strings.Cut(text, "=")
 	if !given {
 		value = "true"
@@ -70,7 +71,7 @@ func outdated(object *unstructured.Unstructured, condition map[string]any) bool 
 
 // pathCondition parses jsonpath=EXPRESSION[=VALUE]. The condition is met if the field has the value. Without a
 // value, the field must exist.
-func pathCondition(text string) (wait.Condition, error) {
+func pathCondition(text string) (condition, error) {
 	parts := splitSingle(text)
 	if len(parts) > 2 {
 		return nil, errors.New("the expression contains more than one equals sign. " +

@@ -1,4 +1,4 @@
-package create
+package flagvalue
 
 import (
 	"testing"
@@ -46,7 +46,7 @@ var forValues = []struct {
 
 func TestConditionsOfFor(t *testing.T) {
 	for _, test := range forValues {
-		met, err := conditions([]string{test.value})
+		met, err := Conditions([]string{test.value})
 		if err != nil || len(met) != 1 {
 			t.Errorf("%s: %v", test.value, err)
 			continue
@@ -69,7 +69,7 @@ func TestWrongFor(t *testing.T) {
 	for _, value := range []string{
 		"", "x", "Ready", "condition", "jsonpath", "jsonpath=", "jsonpath={.a}=", "jsonpath={.a}=b=c", "jsonpath={.a", "delete", "create",
 	} {
-		if all, err := conditions([]string{"condition=Ready", value}); err == nil || all != nil {
+		if all, err := Conditions([]string{"condition=Ready", value}); err == nil || all != nil {
 			t.Errorf("%q is taken", value)
 		}
 		if _, err := kubectlsOptions(value); err == nil && value != "delete" && value != "create" {
@@ -77,7 +77,7 @@ func TestWrongFor(t *testing.T) {
 		}
 	}
 	for _, value := range []string{"jsonpath={.status}=x", "jsonpath={.status.list[*]}=x", "jsonpath={.status.list}=1"} {
-		met, err := conditions([]string{value})
+		met, err := Conditions([]string{value})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,141 @@
+package follow
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"github.com/kubectl-genname/kubectl-genname/internal/wait"
+)
+
+// checks decide which objects can be followed. Missing permissions decide whether anything is created.
+type checks struct {
+	cluster Cluster
+	options Options
+
+	mu     sync.Mutex                           // guards status, which Awaits uses
+	status map[schema.GroupVersionResource]bool // types with a status subresource
+	polled map[idempotency.Place]int            // copies of places where list or watch is not allowed
+
+	allowed map[request]bool
+}
+
+// Refusal is why the wait for an object of the input could not succeed, in sentences about flags.
+type Refusal string
+
+func (r Refusal) Error() string { return string(r) }
+
+func refuse(format string, args ...any) error { return Refusal(fmt.Sprintf(format, args...)) }
+
+// request is a request for which the user needs permission.
+type request struct {
+	verb      string
+	resource  schema.GroupVersionResource
+	namespace string
+}
+
+func newChecks(cluster Cluster, options Options) checks {
+	return checks{
+		cluster: cluster, options: options, status: map[schema.GroupVersionResource]bool{},
+		polled: map[idempotency.Place]int{}, allowed: map[request]bool{},
+	}
+}
+
+// Awaits reports whether objects of a type are waited for.
+func (f *Follower) Awaits(mapping *meta.RESTMapping) bool {
+	return finished.ShowsResult(mapping.GroupVersionKind.GroupKind()) ||
+		len(f.options.For) > 0 && f.checks.hasStatus(mapping.Resource)
+}
+
+// Check returns a Refusal if the wait for an object of the input could not succeed. namespace is that of its create.
+func (f *Follower) Check(
+	ctx context.Context, mapping *meta.RESTMapping, namespace string, object *unstructured.Unstructured,
+) error {
+	c := &f.checks
+	name := reference.Name(mapping, object.GetName()+object.GetGenerateName())
+	if len(f.options.For) == 0 && restarts(object) {
+		return refuse("--wait cannot wait for %s, because a Pod with restartPolicy Always never finishes. "+
+			"Set restartPolicy to Never or OnFailure, or use --for=condition=Ready.", name)
+	}
+	if status, _ := finished.Of(object); status.Done() && !c.hasStatus(mapping.Resource) {
+		return refuse("--wait cannot wait for %s, because the status in the input shows that it "+
+			"has finished. Remove the status from the input.", name)
+	}
+	copies := 1
+	if object.GetName() == "" {
+		copies = f.options.Copies
+	}
+	err := c.permission(ctx, mapping.Resource, namespace, copies)
+	if err != nil || f.options.Logs == nil || !hasPods(mapping.GroupVersionKind.GroupKind()) {
+		return err
+	}
+	return c.logPermission(ctx, namespace)
+}
+
+func (c *checks) hasStatus(resource schema.GroupVersionResource) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	has, known := c.status[resource]
+	if !known {
+		status := resource
+		status.Resource += "/status"
+		has = len(c.cluster.Verbs(status)) > 0
+		c.status[resource] = has
+	}
+	return has
+}
+
+// restarts reports whether an object is a Pod that never finishes by itself.
+func restarts(object *unstructured.Unstructured) bool {
+	if object.GroupVersionKind().GroupKind() != PodKind {
+		return false
+	}
+	policy, _, _ := unstructured.NestedString(object.Object, "spec", "restartPolicy")
+	return policy == "" || policy == "Always"
+}
+
+// permission returns an error unless the user has permission to watch the objects. Permission to get is enough if they
+// are few.
+func (c *checks) permission(
+	ctx context.Context, resource schema.GroupVersionResource, namespace string, copies int,
+) error {
+	place := idempotency.Place{Resource: resource.GroupResource(), Namespace: namespace}
+	may := func(verb string) bool { return c.may(ctx, request{verb, resource, namespace}) }
+	switch {
+	case may("list") && may("watch"):
+		return nil
+	case !may("get"):
+		return refuse("--wait needs permission to list and watch %s, or to get them", place)
+	}
+	if c.polled[place] += copies; c.polled[place] > wait.MaxPolled {
+		return refuse("--wait needs permission to list and watch %s. "+
+			"With permission to get, it can wait for up to %d objects.", place, wait.MaxPolled)
+	}
+	return nil
+}
+
+// logPermission returns an error unless the user can read the logs of Pods in the namespace.
+func (c *checks) logPermission(ctx context.Context, namespace string) error {
+	pods := schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+	log := schema.GroupVersionResource{Version: "v1", Resource: "pods/log"}
+	for _, r := range []request{{"list", pods, namespace}, {"watch", pods, namespace}, {"get", log, namespace}} {
+		if !c.may(ctx, r) {
+			return refuse("--logs needs permission to list and watch pods, and to get pods/log, in %q", namespace)
+		}
+	}
+	return nil
+}
+
+func (c *checks) may(ctx context.Context, r request) bool {
+	if _, reviewed := c.allowed[r]; !reviewed {
+		c.allowed[r] = c.cluster.May(ctx, r.verb, r.resource, r.namespace)
+	}
+	return c.allowed[r]
+}

@@ -1,0 +1,371 @@
+// Package follow does the work after the creates of a run: it waits for the objects, follows the logs of their Pods,
+// and finds out why the Pods don't run. Before the first create, it checks that the wait can succeed. The package gets
+// values, yields events, and never prints.
+package follow
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	apitypes "k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+	"github.com/kubectl-genname/kubectl-genname/internal/logs"
+	"github.com/kubectl-genname/kubectl-genname/internal/pods"
+	"github.com/kubectl-genname/kubectl-genname/internal/wait"
+)
+
+// MaxExplained is the largest number of objects that get an Explained.
+const MaxExplained = 10
+
+// Options are how to follow the objects of a run.
+type Options struct {
+	// For are the conditions to wait for. If there are none, an object is done when it has finished.
+	For []wait.Condition
+	// Copies is the number of copies of each object without a name.
+	Copies int
+	// RunLabel is a label that can select objects of the run. It is empty for a run without a key.
+	RunLabel, RunLabelValue string
+	// Timeout and RetryTimeout are those of wait.Config.
+	Timeout, RetryTimeout time.Duration
+	// Whole adds objects to the events about their ends.
+	Whole bool
+	// Logs is nil if no logs are read.
+	Logs *Logs
+}
+
+// Logs is how to read logs. Several goroutines call Line and Event. If these block, only the streams of the logs wait.
+type Logs struct {
+	Streams int // maximum number at a time
+	Line    func(c logs.Container, text []byte)
+	Event   func(logs.Event)
+}
+
+// Cluster reports the verbs of types and the permissions of the user.
+type Cluster interface {
+	Verbs(resource schema.GroupVersionResource) []string
+	May(ctx context.Context, verb string, resource schema.GroupVersionResource, namespace string) bool
+}
+
+// Follower follows the objects of one run. Check can be called by one goroutine, and Add and then Run by another.
+// Awaits and State are for any goroutine.
+type Follower struct {
+	options Options
+	checks  checks
+	objects dynamic.Interface
+	pods    typedcore.CoreV1Interface
+
+	owned   owned
+	reasons reasons
+	held    []Explained // events that follow the last line of the logs
+
+	mu        sync.Mutex // guards the fields below
+	state     State
+	suspended map[wait.Object]bool
+	failures  map[wait.Object]wait.Ended // that the caller has not handled
+	inbox     []wait.Event
+	arrived   chan struct{} // has an element if inbox has; closed after the last one
+}
+
+// New returns a follower that has no objects yet. The limit of each request must be one of config's transport, because
+// config.Timeout would end watches.
+func New(cluster Cluster, config *rest.Config, options Options) (f *Follower, err error) {
+	unlimited := rest.CopyConfig(config)
+	unlimited.Timeout = 0
+	f = &Follower{
+		options: options, checks: newChecks(cluster, options), reasons: newReasons(), arrived: make(chan struct{}, 1),
+		suspended: map[wait.Object]bool{}, failures: map[wait.Object]wait.Ended{},
+	}
+	if f.objects, err = dynamic.NewForConfig(unlimited); err != nil {
+		return nil, err
+	}
+	f.pods, err = typedcore.NewForConfig(unlimited)
+	return f, err
+}
+
+// State is what is known of the objects.
+type State struct {
+	// Objects are the objects to wait for.
+	Objects []wait.Object
+	// Began is zero if nothing was waited for.
+	Began time.Time
+	// Ended counts the objects whose wait has ended, and Suspended the others that are suspended.
+	Ended     map[wait.Outcome]int
+	Suspended int
+	// Running are the objects that had not ended when the wait ended.
+	Running []wait.Ended
+	// Reasons are why the Pods of unfinished objects don't run.
+	Reasons []pods.Reason
+	// Failures are objects that have failed, and whose Explained was not handled. Failed is true also after that.
+	Failures []wait.Ended
+	Failed   bool
+	// Unread are the owners of logs that an interrupt has ended, although all objects have ended.
+	Unread []pods.Owner
+}
+
+// Left is the number of objects that have not ended.
+func (s State) Left() int {
+	left := len(s.Objects) + s.Unfinished()
+	for _, n := range s.Ended {
+		left -= n
+	}
+	return left
+}
+
+// Unfinished is the number of objects that were still running at the end of the wait.
+func (s State) Unfinished() int { return s.Ended[wait.OutOfTime] + s.Ended[wait.Interrupted] }
+
+// Succeeded reports whether all objects have.
+func (s State) Succeeded() bool { return s.Ended[wait.Succeeded] == len(s.Objects) }
+
+// State returns the present state.
+func (f *Follower) State() State {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := f.state
+	s.Ended, s.Suspended = maps.Clone(s.Ended), len(f.suspended)
+	s.Failures = slices.Collect(maps.Values(f.failures))
+	return s
+}
+
+// Created is an object that the server stores.
+type Created struct {
+	Mapping         *meta.RESTMapping
+	Namespace, Name string
+	Stored, Input   *unstructured.Unstructured
+}
+
+// Add adds an object to follow. An object that was found on the server might have finished or be suspended. A watch
+// from its version on would not report this, so the object then has no version.
+func (f *Follower) Add(c Created) wait.Object {
+	o := wait.Object{
+		Mapping: c.Mapping, Namespace: c.Namespace, Name: cmp.Or(c.Stored.GetName(), c.Name), UID: c.Stored.GetUID(),
+	}
+	if status, _ := finished.Of(c.Stored); len(f.options.For) == 0 && !status.Done() && !status.Suspended {
+		o.Version = c.Stored.GetResourceVersion()
+	}
+	if label := f.options.RunLabel; label != "" && c.Stored.GetLabels()[label] == f.options.RunLabelValue {
+		o.Selector = label + "=" + f.options.RunLabelValue
+	}
+	f.owned.add(o, c.Input)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.state.Objects = append(f.state.Objects, o)
+	return o
+}
+
+// Run follows the objects until all have ended, the time is over, or ctx ends. Run ends early if the caller stops the
+// iteration.
+func (f *Follower) Run(ctx context.Context) iter.Seq[Event] {
+	return func(yield func(Event) bool) {
+		if len(f.state.Objects) == 0 {
+			return
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		f.mu.Lock()
+		f.state.Began, f.state.Ended = time.Now(), map[wait.Outcome]int{}
+		f.mu.Unlock()
+		f.reasons.sources = pods.Sources(f.owned.owners)
+		if f.options.Logs != nil && !yield(LogsBegin{Several: f.owned.several, Others: f.owned.others}) {
+			return
+		}
+		streams := f.startLogs(ctx)
+		go f.wait(ctx)
+		if f.takeAll(ctx, yield) {
+			f.end(ctx, streams, yield)
+		}
+	}
+}
+
+func (f *Follower) startLogs(ctx context.Context) *logs.Follower {
+	if f.options.Logs == nil {
+		return nil
+	}
+	return logs.Start(ctx, logs.Config{
+		Client: f.pods, Streams: f.options.Logs.Streams, RetryTimeout: f.options.RetryTimeout,
+		Line: f.options.Logs.Line, Event: f.options.Logs.Event,
+	}, f.reasons.sources)
+}
+
+// wait queues the events of the wait, because the caller of Run can be slow. State has failures from then on.
+func (f *Follower) wait(ctx context.Context) {
+	for event := range wait.Run(ctx, wait.Config{
+		Client: f.objects, For: f.options.For, Whole: f.options.Whole,
+		Timeout: f.options.Timeout, RetryTimeout: f.options.RetryTimeout,
+	}, f.state.Objects) {
+		f.queue(event)
+	}
+	close(f.arrived)
+}
+
+func (f *Follower) queue(event wait.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.inbox = append(f.inbox, event)
+	if e, is := event.(wait.Ended); is && e.Outcome == wait.Failed {
+		f.failures[e.Object], f.state.Failed = e, true
+	}
+	select {
+	case f.arrived <- struct{}{}:
+	default:
+	}
+}
+
+// takeAll yields the events of the wait, and the progress. takeAll returns false if the caller has stopped.
+func (f *Follower) takeAll(ctx context.Context, yield func(Event) bool) bool {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	second, report := time.NewTicker(time.Second), time.NewTicker(reportEvery)
+	defer second.Stop()
+	defer report.Stop()
+	reasons := f.reasons.list(ctx, f.pods)
+	for {
+		select {
+		case _, more := <-f.arrived:
+			f.mu.Lock()
+			events := f.inbox
+			f.inbox = nil
+			f.mu.Unlock()
+			for _, event := range events {
+				if !f.take(ctx, event, yield) {
+					return false
+				}
+			}
+			if !more {
+				return true
+			}
+		case all := <-reasons:
+			f.setReasons(f.reasons.note(all))
+		case <-report.C:
+			if !yield(Progress{Report: true}) {
+				return false
+			}
+		case <-second.C:
+			if !yield(Progress{}) {
+				return false
+			}
+		}
+	}
+}
+
+func (f *Follower) setReasons(now []pods.Reason) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.state.Reasons = now
+}
+
+func (f *Follower) take(ctx context.Context, event wait.Event, yield func(Event) bool) bool {
+	switch e := event.(type) {
+	case wait.Suspension:
+		f.suspend(e.Object, e.Suspended)
+		return !e.Suspended || yield(Suspended{e.Object})
+	case wait.Retry:
+		return yield(Retry{e.Object, e.Err})
+	case wait.Ended:
+		runsOn := e.Outcome == wait.OutOfTime || e.Outcome == wait.Interrupted
+		if !runsOn {
+			f.setReasons(f.reasons.end(e.Object.UID))
+		}
+		explained := f.count(e, runsOn)
+		return yield(Ended(e)) && (!explained || f.explain(ctx, e, yield))
+	}
+	return true
+}
+
+func (f *Follower) suspend(o wait.Object, suspended bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if suspended {
+		f.suspended[o] = true
+	} else {
+		delete(f.suspended, o)
+	}
+}
+
+// count counts the end of an object, and returns whether it gets an Explained.
+func (f *Follower) count(e wait.Ended, runsOn bool) bool {
+	f.suspend(e.Object, e.Status.Suspended)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.state.Ended[e.Outcome]++
+	if runsOn {
+		f.state.Running = append(f.state.Running, e)
+	}
+	unsuccessful := -f.state.Ended[wait.Succeeded] - f.state.Unfinished()
+	for _, n := range f.state.Ended {
+		unsuccessful += n
+	}
+	return !runsOn && e.Outcome != wait.Succeeded && unsuccessful <= MaxExplained
+}
+
+// explain yields the reason why an object has ended without success, or holds it back until the last line of the logs.
+func (f *Follower) explain(ctx context.Context, e wait.Ended, yield func(Event) bool) bool {
+	explained := Explained{Ended: e}
+	if last, has := f.reasons.last[e.Object.UID]; has {
+		explained.Reason = &last
+	}
+	if f.options.Logs != nil {
+		f.held = append(f.held, explained)
+		return true
+	}
+	return f.yieldExplained(ctx, explained, yield)
+}
+
+func (f *Follower) yieldExplained(ctx context.Context, e Explained, yield func(Event) bool) bool {
+	e.PodsRemain = f.podsRemain(ctx, e.Ended)
+	more := yield(e)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.failures, e.Object)
+	return more
+}
+
+// podsRemain reports whether a failed Job has Pods whose logs can be read. A Job deletes Pods that run at its end.
+func (f *Follower) podsRemain(ctx context.Context, e wait.Ended) bool {
+	if e.Outcome != wait.Failed || e.Status.State != finished.Failed || !isJob(e.Object) ||
+		e.Status.Reason == "DeadlineExceeded" {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, lastPending)
+	defer cancel()
+	remain, err := pods.Remain(ctx, f.pods, f.owned.owner(e.Object.UID))
+	return remain || err != nil
+}
+
+// end yields the events after the wait.
+func (f *Follower) end(ctx context.Context, streams *logs.Follower, yield func(Event) bool) {
+	s := f.State()
+	if s.Unfinished() > 0 {
+		f.setReasons(f.reasons.recheck(ctx, f.pods))
+	}
+	if streams == nil {
+		return
+	}
+	var runOn []apitypes.UID
+	for _, e := range s.Running {
+		runOn = append(runOn, e.Object.UID)
+	}
+	streams.Drain(runOn...)
+	for _, e := range f.held {
+		if !f.yieldExplained(ctx, e, yield) {
+			return
+		}
+	}
+	if ctx.Err() != nil && s.Unfinished() == 0 {
+		f.mu.Lock()
+		f.state.Unread = f.owned.owners
+		f.mu.Unlock()
+	}
+}

@@ -1,0 +1,253 @@
+package follow
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	apitypes "k8s.io/apimachinery/pkg/types"
+	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+	"github.com/kubectl-genname/kubectl-genname/internal/pods"
+	"github.com/kubectl-genname/kubectl-genname/internal/wait"
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
+)
+
+// cluster has no status subresource, and allows everything.
+type cluster struct{ status bool }
+
+func (c cluster) Verbs(schema.GroupVersionResource) []string {
+	if c.status {
+		return []string{"get"}
+	}
+	return nil
+}
+
+func (c cluster) May(context.Context, string, schema.GroupVersionResource, string) bool { return true }
+
+func aJob(name string) wait.Object {
+	return wait.Object{
+		Mapping: &meta.RESTMapping{
+			Resource:         schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"},
+			GroupVersionKind: schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "Job"},
+			Scope:            meta.RESTScopeNamespace,
+		},
+		Namespace: "ci", Name: name, UID: apitypes.UID(name),
+	}
+}
+
+func following(t *testing.T, options Options, jobs ...string) *Follower {
+	t.Helper()
+	f, err := New(cluster{}, &rest.Config{Host: "http://server"}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.state.Began, f.state.Ended = time.Now(), map[wait.Outcome]int{}
+	for _, name := range jobs {
+		f.state.Objects = append(f.state.Objects, aJob(name))
+	}
+	return f
+}
+
+func ended(name string, outcome wait.Outcome) wait.Ended {
+	return wait.Ended{Object: aJob(name), Outcome: outcome, Status: finished.Status{State: finished.Succeeded}}
+}
+
+// condition is the status of a Job with a condition.
+func condition(kind string) map[string]any {
+	return map[string]any{"status": map[string]any{"conditions": []any{map[string]any{"type": kind, "status": "True"}}}}
+}
+
+// A configuration that no client can use fails before the first create.
+func TestNewFails(t *testing.T) {
+	if _, err := New(cluster{}, &rest.Config{Host: "::"}, Options{}); err == nil {
+		t.Error("no error")
+	}
+}
+
+// The wait for an object begins at the version of the object, unless the object was found with a state that no watch
+// from that version on would report.
+func TestAdd(t *testing.T) {
+	for name, test := range map[string]struct {
+		found map[string]any
+		want  string
+	}{
+		"it runs": {condition("SuccessCriteriaMet"), "7"}, "it is suspended": {map[string]any{"spec": map[string]any{"suspend": true}}, ""},
+		"it has succeeded": {condition("Complete"), ""}, "it has failed": {condition("Failed"), ""},
+	} {
+		f := following(t, Options{})
+		object := &unstructured.Unstructured{Object: test.found}
+		mapping := aJob("a").Mapping
+		object.SetGroupVersionKind(mapping.GroupVersionKind)
+		object.SetResourceVersion("7")
+		if got := f.Add(Created{Mapping: mapping, Stored: object, Input: object}); got.Version != test.want {
+			t.Errorf("%s: %+v, want the version %q", name, got, test.want)
+		}
+	}
+}
+
+// If a type has no status subresource, the server stores the status of the input. A status of a finished object would
+// then be the result of the wait.
+func TestFinishedInput(t *testing.T) {
+	mapping := aJob("a").Mapping
+	for _, subresource := range []bool{true, false} {
+		for _, ended := range []bool{true, false} {
+			object := &unstructured.Unstructured{Object: map[string]any{}}
+			if ended {
+				object.Object = condition("Complete")
+			}
+			object.SetGroupVersionKind(mapping.GroupVersionKind)
+			f, err := New(cluster{subresource}, &rest.Config{}, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Check(t.Context(), mapping, "ci", object); (err != nil) != (ended && !subresource) {
+				t.Errorf("with a subresource %t, with the end %t: %v", subresource, ended, err)
+			}
+		}
+	}
+}
+
+// A failure is in the state as soon as it is known, even if the caller is slow, until its Explained was handled. With
+// logs, that comes after all ends.
+func TestFailures(t *testing.T) {
+	for _, logs := range []bool{false, true} {
+		options := Options{}
+		if logs {
+			options.Logs = &Logs{}
+		}
+		f := following(t, options, "a", "b", "c")
+		f.queue(ended("a", wait.Failed))
+		f.queue(ended("b", wait.Succeeded))
+		f.queue(ended("c", wait.Deleted))
+		close(f.arrived)
+		if s := f.State(); !s.Failed || len(s.Failures) != 1 || s.Left() != 3 {
+			t.Errorf("%+v", s)
+		}
+		var got []string
+		f.takeAll(t.Context(), func(event Event) bool {
+			switch e := event.(type) {
+			case Ended:
+				got = append(got, e.Object.Name)
+			case Explained:
+				if len(f.State().Failures) != 1 && e.Object.Name == "a" {
+					t.Error("it was forgotten before it was handled")
+				}
+				got = append(got, "why "+e.Object.Name)
+			}
+			return true
+		})
+		want, left := []string{"a", "why a", "b", "c", "why c"}, 0
+		if logs {
+			want, left = []string{"a", "b", "c"}, 1
+		}
+		if s := f.State(); !slices.Equal(got, want) || !s.Failed || len(s.Failures) != left || s.Left() != 0 {
+			t.Errorf("with logs %t: %q, %+v", logs, got, s)
+		}
+	}
+}
+
+// The progress comes every second, and every 30 seconds for output without a terminal. Reasons are those of objects
+// that have not ended.
+func TestProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := following(t, Options{}, "a", "b")
+		reason := func(job string) pods.Reason {
+			return pods.Reason{Owner: &pods.Owner{UID: apitypes.UID(job)}, Name: job}
+		}
+		f.setReasons(f.reasons.note([]pods.Reason{reason("a"), reason("b")}))
+		go func() {
+			time.Sleep(65 * time.Second)
+			f.queue(ended("a", wait.Failed))
+			time.Sleep(30 * time.Second)
+			f.queue(ended("b", wait.Succeeded))
+			close(f.arrived)
+		}()
+		var reports []string
+		seconds := 0
+		f.takeAll(t.Context(), func(event Event) bool {
+			switch e := event.(type) {
+			case Explained:
+				if e.Reason == nil || e.Reason.Name != "a" {
+					t.Errorf("%+v", e)
+				}
+			case Progress:
+				if !e.Report {
+					seconds++
+					break
+				}
+				names := ""
+				for _, r := range f.State().Reasons {
+					names += r.Name
+				}
+				reports = append(reports, names)
+			}
+			return true
+		})
+		if !slices.Equal(reports, []string{"ab", "ab", "b"}) || seconds < 93 {
+			t.Errorf("%q, %d", reports, seconds)
+		}
+	})
+}
+
+// roundTrip responds to requests in place of a server.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// The pause after a slow list is at most a minute, and after a slow failure it is as short as always.
+func TestPausesOfSlowLists(t *testing.T) {
+	for _, test := range []struct {
+		took, pause time.Duration
+		code        int
+	}{
+		{time.Millisecond, longestPending, http.StatusOK},
+		{time.Second, 20 * time.Second, http.StatusOK},
+		{10 * time.Second, time.Minute, http.StatusOK},
+		{10 * time.Second, longestPending, http.StatusInternalServerError},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			var ended time.Time
+			var pauses []time.Duration
+			server := roundTrip(func(r *http.Request) (*http.Response, error) {
+				if pauses = append(pauses, time.Since(ended)); len(pauses) == 5 {
+					cancel()
+					return nil, ctx.Err()
+				}
+				time.Sleep(test.took)
+				ended = time.Now()
+				return &http.Response{
+					StatusCode: test.code, Header: http.Header{"Content-Type": {"application/json"}},
+					Body: io.NopCloser(strings.NewReader(`{"apiVersion":"v1","kind":"PodList"}`)), Request: r,
+				}, nil
+			})
+			client, err := typedcore.NewForConfig(&rest.Config{Host: "http://server", Transport: server, QPS: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			why := newReasons()
+			why.sources = pods.Sources([]pods.Owner{{Namespace: "ci", Name: "a", UID: "a"}})
+			found := why.list(ctx, client)
+			for ctx.Err() == nil {
+				select {
+				case <-found:
+				case <-ctx.Done():
+				}
+			}
+			if got := pauses[len(pauses)-1]; got != test.pause {
+				t.Errorf("after %s and %d: the pauses are %s, want %s", test.took, test.code, pauses[1:], test.pause)
+			}
+		})
+	}
+}

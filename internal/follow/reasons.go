@@ -1,0 +1,98 @@
+package follow
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apitypes "k8s.io/apimachinery/pkg/types"
+	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/internal/pods"
+)
+
+const (
+	// Pods are listed after pauses from the first to the longest.
+	firstPending, longestPending = 2 * time.Second, 10 * time.Second
+	// restOfTime is the length of a pause as a multiple of the duration of the list before it. restOfTime is large,
+	// because lists of many Pods are a load on the server.
+	restOfTime = 20
+	// longestRest bounds such a pause.
+	longestRest = time.Minute
+	// reportEvery is the interval of events for output without a terminal.
+	reportEvery = 30 * time.Second
+	// lastPending bounds the lists at the end of the wait.
+	lastPending = 5 * time.Second
+)
+
+// reasons are why the Pods of a wait don't run. Only the goroutine of Run uses them, but for list.
+type reasons struct {
+	sources []pods.Source
+	now     []pods.Reason                // of objects that have not ended
+	last    map[apitypes.UID]pods.Reason // of objects that have ended
+	ended   map[apitypes.UID]bool
+}
+
+func newReasons() reasons {
+	return reasons{last: map[apitypes.UID]pods.Reason{}, ended: map[apitypes.UID]bool{}}
+}
+
+// list lists the reasons repeatedly. list ends early if listing Pods is not allowed.
+func (r *reasons) list(ctx context.Context, client typedcore.CoreV1Interface) <-chan []pods.Reason {
+	sources, found := r.sources, make(chan []pods.Reason)
+	if len(sources) == 0 {
+		return nil
+	}
+	go func() {
+		for pause := firstPending; apistatus.Sleep(ctx, pause) == nil; {
+			began := time.Now()
+			all, err := pods.Reasons(ctx, client, sources)
+			took := time.Since(began)
+			pause = min(2*pause, longestPending)
+			switch {
+			case apierrors.IsForbidden(err):
+				return
+			case err != nil:
+				continue
+			}
+			pause = max(pause, min(restOfTime*took, longestRest))
+			select {
+			case found <- all:
+			case <-ctx.Done():
+			}
+		}
+	}()
+	return found
+}
+
+// note records the reasons of a list, and returns those of objects that have not ended.
+func (r *reasons) note(all []pods.Reason) []pods.Reason {
+	r.now = slices.DeleteFunc(slices.Clone(all), func(reason pods.Reason) bool { return r.ended[reason.Owner.UID] })
+	return r.now
+}
+
+// end keeps the reason of an object that has ended.
+func (r *reasons) end(uid apitypes.UID) []pods.Reason {
+	for _, reason := range r.now {
+		if reason.Owner.UID == uid {
+			r.last[uid] = reason
+		}
+	}
+	r.ended[uid] = true
+	if len(r.now) == 0 {
+		return nil
+	}
+	return r.note(r.now)
+}
+
+// recheck lists the reasons a last time.
+func (r *reasons) recheck(ctx context.Context, client typedcore.CoreV1Interface) []pods.Reason {
+	ctx, cancel := context.WithTimeout(ctx, lastPending)
+	defer cancel()
+	if all, err := pods.Reasons(ctx, client, r.sources); err == nil {
+		r.note(all)
+	}
+	return r.now
+}

@@ -1,0 +1,369 @@
+package create
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+	"github.com/kubectl-genname/kubectl-genname/internal/follow"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/internal/pods"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"github.com/kubectl-genname/kubectl-genname/internal/wait"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+// newFollower returns what follows the objects of --wait, or nil.
+func (o *options) newFollower(client *create.Client) (*follow.Follower, error) {
+	if !o.flags.wait {
+		return nil, nil
+	}
+	config, err := o.conn.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	condition, err := flagvalue.Conditions(o.flags.waitFor)
+	if err != nil {
+		return nil, err
+	}
+	options := follow.Options{
+		For: condition, Copies: o.flags.count, Whole: o.showsWhole(),
+		Timeout: o.flags.waitTimeout, RetryTimeout: o.flags.retryTimeout,
+	}
+	if o.flags.key != "" {
+		options.RunLabel, options.RunLabelValue = exactlyonce.RunLabel, idempotency.Key(o.flags.key).RunLabel()
+	}
+	if o.flags.logs {
+		o.logs = &logPrinter{voice: o.voice, escapes: terminal.IsTerminal(o.ErrOut), streams: o.flags.logRequests}
+		options.Logs = &follow.Logs{Streams: o.flags.logRequests, Line: o.logs.line, Event: o.logs.event}
+	}
+	return follow.New(client, config, options)
+}
+
+// awaits reports whether the run waits for the document's objects.
+func (r *results) awaits(d *create.Document) bool {
+	return r.follower != nil && r.follower.Awaits(d.Mapping)
+}
+
+// await hands an object to the follower, which waits for it. If the format shows whole objects, the object is printed
+// when the wait has ended.
+func (r *results) await(o create.Outcome) {
+	if o.Result.Object == nil || !r.awaits(o.Document) {
+		return
+	}
+	awaited := r.follower.Add(follow.Created{
+		Mapping: o.Document.Mapping, Namespace: o.Document.Namespace, Name: o.Result.Name,
+		Stored: o.Result.Object, Input: o.Document.Object,
+	})
+	if r.showsWhole() {
+		r.unprinted[awaited] = o.Result.Object
+	}
+}
+
+// conclude follows the objects, and ends the run. With --fail-on-difference, it does not wait if an object differs,
+// and prints the objects as they were created.
+func (r *results) conclude() error {
+	r.warnDiffering()
+	switch {
+	case r.follower == nil:
+	case r.flags.strict && len(r.differing) > 0:
+		for _, object := range r.follower.State().Objects {
+			r.printWhole(object, r.unprinted[object])
+		}
+	case len(r.follower.State().Objects) > 0:
+		r.voice.ShowProgress()
+		for event := range r.follower.Run(r.ctx) {
+			r.followed(event)
+			r.voice.SetText(progressOf(r.follower.State()))
+		}
+		r.warnOfUnreadLogs()
+	}
+	return r.finish()
+}
+
+// followed handles one event after the creates.
+func (r *results) followed(event follow.Event) {
+	switch e := event.(type) {
+	case follow.LogsBegin:
+		r.logs.begin(e)
+	case follow.Progress:
+		if line := reportOf(r.follower.State()); e.Report && line != "" && !terminal.IsTerminal(r.ErrOut) {
+			r.printLine(line)
+		}
+	case follow.Suspended:
+		r.printLine(fmt.Sprintf("%s is suspended. The wait goes on until it is resumed and has "+
+			"finished.", nameOf(e.Object)))
+	case follow.Retry:
+		r.warn(fmt.Sprintf("can't read %s: %v. Retrying for up to "+
+			"%s.", nameOf(e.Object), apistatus.Brief(e.Err), r.flags.retryTimeout))
+	case follow.Ended:
+		r.printFinal(e)
+	case follow.Explained:
+		r.printLine(terminal.Printable(endOf(e.Ended) + afterFailure(e, r.flags.logs)))
+	}
+}
+
+// printLine prints lines on stderr. While logs are printed, it doesn't wait for the reader of stderr. The wait and
+// the results on stdout continue without that reader.
+func (r *results) printLine(text string) {
+	if r.logs.begun() {
+		r.voice.Queue(text)
+		return
+	}
+	r.voice.Line(text)
+}
+
+// warnOfUnreadLogs warns that an interrupt has ended the logs of objects that have ended.
+func (r *results) warnOfUnreadLogs() {
+	unread := r.follower.State().Unread
+	if len(unread) == 0 || !r.interrupted() {
+		return
+	}
+	var commands []string
+	for _, o := range unread {
+		argument := "pod/" + o.Name
+		if o.Job {
+			argument = "job/" + o.Name
+		}
+		commands = append(commands, "  kubectl logs "+reference.In(argument, o.Namespace))
+	}
+	if more := len(commands) - maxShown; more > 0 {
+		commands = append(commands[:maxShown], fmt.Sprintf("  (%d more)", more))
+	}
+	r.warn("interrupted before all logs were read, so lines may be missing:")
+	r.printLine(terminal.Printable(strings.Join(commands, "\n")))
+}
+
+// printFinal prints an object when the wait for it ends, if the format shows whole objects. An object that
+// has not finished is printed as it was created.
+func (r *results) printFinal(e follow.Ended) {
+	if !r.showsWhole() {
+		return
+	}
+	if e.Final == nil {
+		e.Final = r.unprinted[e.Object]
+	}
+	delete(r.unprinted, e.Object)
+	if terminal.IsTerminal(r.Out) { // the line with the counts must not be in between
+		r.voice.End()
+		defer r.voice.ShowProgress()
+	}
+	r.printWhole(e.Object, e.Final)
+}
+
+// printWhole prints an object whose print was deferred to the end of the wait.
+func (r *results) printWhole(object wait.Object, stored *unstructured.Unstructured) {
+	if !r.showsWhole() {
+		return
+	}
+	err := r.printer.created(stored)
+	if out, ok := r.Out.(*output.CheckedWriter); ok && out.Err() != nil {
+		r.stop(errNotWritten)
+	}
+	if err != nil {
+		err = ownError(fmt.Sprintf(textNotPrinted, nameOf(object), err))
+		r.errs = append(r.errs, placed{2 * r.end.Documents, err})
+	}
+}
+
+// nameOf names an object in a sentence.
+func nameOf(o wait.Object) string { return terminal.OneLine(reference.Name(o.Mapping, o.Name)) }
+
+// argumentOf names an object in a command.
+func argumentOf(o wait.Object) string { return reference.Argument(o.Mapping, o.Namespace, o.Name) }
+
+// endOf returns the line about an object that has ended without success, and the next command.
+func endOf(e wait.Ended) string {
+	name, get := nameOf(e.Object), "\n  kubectl get "+argumentOf(e.Object)
+	switch {
+	case e.Outcome == wait.Failed && e.Status.State == finished.Succeeded:
+		return terminal.Errorf("%s has succeeded without meeting --for", name) + get + " -o yaml"
+	case e.Outcome == wait.Failed:
+		return terminal.Errorf("%s has failed", name) + why(e)
+	case e.Outcome == wait.Deleted:
+		return terminal.Errorf("%s was deleted before its result was known", name)
+	case e.Outcome == wait.Replaced:
+		return terminal.Errorf("%s was deleted before its result was known, and another object has its name", name) +
+			get
+	}
+	return terminal.Errorf("the wait for %s ended without a result: %v", name, apistatus.Brief(e.Err)) + get
+}
+
+// why returns the reason and the message of a failure, as far as they are known.
+func why(e wait.Ended) string {
+	text := ""
+	if e.Status.Reason != "" {
+		text = fmt.Sprintf(" (%s)", e.Status.Reason)
+	}
+	if e.Status.Message != "" {
+		text += ": " + e.Status.Message
+	}
+	return strings.TrimRight(terminal.Printable(strings.ReplaceAll(text, "\n", " ")), " ")
+}
+
+// afterFailure returns the lines after the failure of an object: why it never ran, and the next command.
+func afterFailure(e follow.Explained, logs bool) string {
+	if e.Outcome != wait.Failed || e.Status.State != finished.Failed {
+		return ""
+	}
+	switch kind := e.Object.Mapping.GroupVersionKind.GroupKind(); {
+	case kind == follow.PodKind:
+		return "\n  kubectl logs " + reference.In("pod/"+e.Object.Name, e.Object.Namespace)
+	case kind != follow.JobKind:
+		return "\n  kubectl describe " + argumentOf(e.Object)
+	case e.PodsRemain:
+		return "\n  kubectl logs " + reference.In("job/"+e.Object.Name, e.Object.Namespace)
+	}
+	text := "\nKubernetes has deleted the unfinished Pods of this Job, and their logs."
+	if logs {
+		text = "\nKubernetes has deleted the unfinished Pods of this Job. " +
+			"The lines above are all that is left of their logs."
+	}
+	if e.Reason != nil {
+		text = "\n" + sentence(*e.Reason) + text
+	}
+	return text + "\n  kubectl describe " + reference.In("job/"+e.Object.Name, e.Object.Namespace)
+}
+
+// progressOf is the text of the line on a terminal. It ends with a reason, because a long reason is cut.
+func progressOf(s follow.State) string {
+	switch {
+	case len(s.Reasons) == 0:
+		return fmt.Sprintf("waiting for %s: %s", elapsed(s), waitCounts(s))
+	case len(s.Objects) == 1:
+		return fmt.Sprintf("waiting for %s: %s", elapsed(s), sentence(s.Reasons[0]))
+	}
+	return fmt.Sprintf("waiting for %s: %d running. %s", elapsed(s), s.Left(), sentence(s.Reasons[0]))
+}
+
+// reportOf returns a line with the reason why no Pod runs, for output without a terminal. The line is empty if there
+// is no such reason.
+func reportOf(s follow.State) string {
+	if len(s.Reasons) == 0 {
+		return ""
+	}
+	more := ""
+	if n := len(s.Reasons) - 1; n > 0 {
+		more = fmt.Sprintf(" (and %d more)", n)
+	}
+	return fmt.Sprintf("Waiting for %s: %s. %s%s", elapsed(s), waitCounts(s), sentence(s.Reasons[0]), more)
+}
+
+func elapsed(s follow.State) time.Duration { return time.Since(s.Began).Truncate(time.Second) }
+
+// waitCounts returns the numbers of objects that have ended so far, by outcome.
+func waitCounts(s follow.State) string {
+	text := fmt.Sprintf("%d succeeded, %d failed, %d running", s.Ended[wait.Succeeded], s.Ended[wait.Failed], s.Left())
+	for _, more := range []struct {
+		format string
+		count  int
+	}{
+		{" (%d suspended)", s.Suspended},
+		{", %d deleted", s.Ended[wait.Deleted] + s.Ended[wait.Replaced]},
+		{", %d unknown", s.Ended[wait.Abandoned]},
+	} {
+		if more.count > 0 {
+			text += fmt.Sprintf(more.format, more.count)
+		}
+	}
+	return text
+}
+
+// sentence returns a reason as one line.
+func sentence(r pods.Reason) string {
+	text := terminal.Sprintf("%s %s: %s", r.Kind, r.Name, r.Reason)
+	if r.Message != "" {
+		text += terminal.Sprintf(": %s", r.Message)
+	}
+	return text
+}
+
+// reasonLines are the reasons at the end of the wait, each with the command that shows more.
+func reasonLines(reasons []pods.Reason) (lines []string) {
+	for _, r := range reasons[:min(len(reasons), maxShown)] {
+		lines = append(lines, sentence(r), "  kubectl describe "+
+			reference.In(strings.ToLower(r.Kind)+"/"+r.Name, r.Owner.Namespace))
+	}
+	if more := len(reasons) - maxShown; more > 0 {
+		lines = append(lines, fmt.Sprintf("(and %d more)", more))
+	}
+	return lines
+}
+
+// waitClosing returns the lines about the end of the wait, and the advice.
+func (e *ending) waitClosing() []string {
+	w := e.followed
+	switch {
+	case w.Began.IsZero():
+		return nil
+	case w.Succeeded():
+		return []string{fmt.Sprintf("Waited for %s: %s.", humanize.Count(len(w.Objects), "object"), waitCounts(w))}
+	}
+	var lines []string
+	unsuccessful := w.Ended[wait.Failed] + w.Ended[wait.Deleted] + w.Ended[wait.Replaced] + w.Ended[wait.Abandoned]
+	if n := unsuccessful - follow.MaxExplained; n > 0 {
+		lines = append(lines, terminal.Errorf("%d more objects failed, were deleted, or could not be read", n))
+	}
+	lines = append(lines, e.aboutRunning()...)
+	return append(lines, terminal.Errorf("%s: %s", e.whyNot(), waitCounts(w)))
+}
+
+// aboutRunning names the unfinished objects, and the command to wait for them again.
+func (e *ending) aboutRunning() []string {
+	if len(e.followed.Running) == 0 {
+		return nil
+	}
+	var running []string
+	for _, o := range e.followed.Running {
+		argument := argumentOf(o.Object)
+		if o.Status.Suspended {
+			argument += "  # suspended"
+		}
+		running = append(running, argument)
+	}
+	slices.Sort(running)
+	why, lines := reasonLines(e.followed.Reasons), []string{"These objects go on running:"}
+	for _, argument := range running[:min(len(running), maxShown)] {
+		lines = append(lines, "  kubectl get --watch "+argument)
+		if len(why) == 0 {
+			lines = append(lines, "  kubectl describe "+argument)
+		}
+	}
+	if more := len(running) - maxShown; more > 0 {
+		lines = append(lines, fmt.Sprintf("  (%d more)", more))
+	}
+	lines = append(lines, why...)
+	if e.flags.key != "" {
+		return append(lines, "Run the same command again. It creates nothing twice, and goes on waiting.")
+	}
+	if e.Again == 0 {
+		return lines
+	}
+	return append(lines, "Don't run the command again to go on waiting. It would create the objects a second "+
+		"time.", textUseKey)
+}
+
+// whyNot is why not all objects have succeeded.
+func (e *ending) whyNot() string {
+	switch ended := e.followed.Ended; {
+	case ended[wait.Failed] > 0:
+		return "not all objects succeeded"
+	case ended[wait.Interrupted] > 0 && e.interrupted:
+		return textInterrupted
+	case ended[wait.Interrupted] > 0:
+		return textNotWritten
+	case ended[wait.OutOfTime] > 0:
+		return fmt.Sprintf("not all objects finished within --wait-timeout=%s", e.flags.waitTimeout)
+	}
+	return "not all results are known"
+}

@@ -1,0 +1,102 @@
+package create
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	apitypes "k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+	"github.com/kubectl-genname/kubectl-genname/internal/follow"
+	"github.com/kubectl-genname/kubectl-genname/internal/pods"
+	"github.com/kubectl-genname/kubectl-genname/internal/wait"
+)
+
+func aJob(name string) wait.Object {
+	return wait.Object{
+		Mapping: &meta.RESTMapping{
+			Resource:         schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"},
+			GroupVersionKind: schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "Job"},
+			Scope:            meta.RESTScopeNamespace,
+		},
+		Namespace: "ci", Name: name, UID: apitypes.UID(name),
+	}
+}
+
+// reasonOf returns the reason of the Pod of a Job.
+func reasonOf(job string) pods.Reason {
+	return pods.Reason{
+		Owner: &pods.Owner{Namespace: "ci", Name: job, UID: apitypes.UID(job), Job: true},
+		Kind:  "Pod", Name: job + "-x", Reason: "Unschedulable", Message: "0/3 nodes are available",
+	}
+}
+
+// Without a terminal, a line reports why nothing runs, and nothing while all Pods run.
+func TestReport(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := follow.State{Objects: []wait.Object{aJob("a"), aJob("b")}, Ended: map[wait.Outcome]int{}, Began: time.Now()}
+		if got := reportOf(s); got != "" {
+			t.Error(got)
+		}
+		time.Sleep(90 * time.Second)
+		s.Ended[wait.Succeeded], s.Reasons = 1, []pods.Reason{reasonOf("a"), reasonOf("b")}
+		want := "Waiting for 1m30s: 1 succeeded, 0 failed, 1 running. Pod a-x: Unschedulable: 0/3 nodes are available (and 1 more)"
+		if got := reportOf(s); got != want {
+			t.Errorf("%s\nwant\n%s", got, want)
+		}
+	})
+}
+
+// The line of the progress has the reason.
+func TestProgressOfTheWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one := follow.State{Objects: []wait.Object{aJob("a")}, Began: time.Now()}
+		two := follow.State{Objects: []wait.Object{aJob("a"), aJob("b")}, Began: time.Now()}
+		time.Sleep(90 * time.Second)
+		for want, s := range map[string]follow.State{
+			"waiting for 1m30s: Pod a-x: Unschedulable: 0/3 nodes are available":            one,
+			"waiting for 1m30s: 2 running. Pod a-x: Unschedulable: 0/3 nodes are available": two,
+		} {
+			if got := progressOf(s); !strings.HasPrefix(got, "waiting for 1m30s: 0 succeeded") {
+				t.Errorf("%s", got)
+			}
+			s.Reasons = []pods.Reason{reasonOf("a")}
+			if got := progressOf(s); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		}
+	})
+}
+
+// A Job that fails at its deadline has the reason why its Pod didn't run. Kubernetes has deleted the Pod.
+func TestDeadline(t *testing.T) {
+	reason := reasonOf("a")
+	e := follow.Explained{Reason: &reason, Ended: wait.Ended{
+		Object: aJob("a"), Outcome: wait.Failed, Status: finished.Status{State: finished.Failed, Reason: "DeadlineExceeded"},
+	}}
+	for logs, deleted := range map[bool]string{
+		false: ", and their logs.", true: ". The lines above are all that is left of their logs.",
+	} {
+		want := "error: job.batch/a has failed (DeadlineExceeded)\nPod a-x: Unschedulable: 0/3 nodes are available\n" +
+			"Kubernetes has deleted the unfinished Pods of this Job" + deleted + "\n  kubectl describe job/a -n ci"
+		if got := endOf(e.Ended) + afterFailure(e, logs); got != want {
+			t.Errorf("%s\nwant\n%s", got, want)
+		}
+	}
+}
+
+// The end names some of many reasons.
+func TestReasonsAtTheEnd(t *testing.T) {
+	var many []pods.Reason
+	for range maxShown + 2 {
+		many = append(many, reasonOf("a"))
+	}
+	lines := reasonLines(many)
+	if len(lines) != 2*maxShown+1 || lines[1] != "  kubectl describe pod/a-x -n ci" || lines[2*maxShown] != "(and 2 more)" {
+		t.Errorf("%q", lines)
+	}
+}

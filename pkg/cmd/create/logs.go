@@ -1,0 +1,157 @@
+package create
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/follow"
+	"github.com/kubectl-genname/kubectl-genname/internal/logs"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+// logCommands are the commands that show the logs of other kinds.
+var logCommands = map[schema.GroupKind]string{
+	{Group: "tekton.dev", Kind: "PipelineRun"}: "tkn pipelinerun logs -f ",
+	{Group: "tekton.dev", Kind: "TaskRun"}:     "tkn taskrun logs -f ",
+	{Group: "argoproj.io", Kind: "Workflow"}:   "argo logs -f ",
+}
+
+// logPrinter prints the logs of a run's Pods on stderr. The streams of the logs wait for the reader of stderr.
+type logPrinter struct {
+	voice   *terminal.Voice
+	streams int  // --max-log-requests
+	escapes bool // stderr is a terminal
+	begins  bool
+
+	mu    sync.Mutex
+	names bool           // lines have the name of their container
+	first logs.Container // the only container so far
+}
+
+// begin prints the commands for other objects.
+func (l *logPrinter) begin(e follow.LogsBegin) {
+	l.names = e.Several
+	var commands []string
+	for _, o := range e.Others {
+		if command := logCommands[o.Mapping.GroupVersionKind.GroupKind()]; command != "" {
+			commands = append(commands, "  "+command+reference.In(o.Name, o.Namespace))
+		}
+	}
+	if len(commands) > 0 {
+		l.voice.Line("Other tools print the logs of these objects:\n" + strings.Join(commands, "\n"))
+	}
+	l.begins = true
+}
+
+func (l *logPrinter) begun() bool { return l != nil && l.begins }
+
+// line prints a line of a log.
+func (l *logPrinter) line(c logs.Container, text []byte) {
+	line := string(text)
+	if l.escapes {
+		line = terminal.Printable(line)
+	}
+	if l.named(c) {
+		line = "[" + c.String() + "] " + line
+	}
+	l.voice.Line(line)
+}
+
+// named reports whether a line has the name of its container before it. This is so as soon as there are several
+// containers.
+func (l *logPrinter) named(c logs.Container) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.first == (logs.Container{}) {
+		l.first = c
+	}
+	l.names = l.names || l.first != c
+	return l.names
+}
+
+// event prints a report of the follower.
+func (l *logPrinter) event(event logs.Event) {
+	switch e := event.(type) {
+	case logs.Gap:
+		l.voice.Line(terminal.Warningf(
+			"lines of %s may be missing %s (%s)", e.Container, period(e.From, e.To), e.Reason))
+	case logs.Restart:
+		l.voice.Line(terminal.Sprintf("%s ended %s and was restarted.", e.Container, exitOf(e.Ended)))
+	case logs.Waiters:
+		l.voice.Line(terminal.Sprintf("The logs of %s follow when other containers end (--max-log-requests=%d).",
+			some(e.Pods), l.streams))
+	case logs.Failure:
+		l.failure(e)
+	case logs.Unlisted:
+		l.voice.Line(terminal.Warningf("logs of Pods in %s may be missing, because the Pods can't be listed: %v",
+			e.Namespace, e.Err))
+	}
+}
+
+// period is the time of a gap.
+func period(from, to time.Time) string {
+	text := ""
+	if !from.IsZero() {
+		text = "after " + from.Format(time.RFC3339Nano)
+	}
+	if !to.IsZero() {
+		text += " and before " + to.Format(time.RFC3339Nano)
+	}
+	if text == "" {
+		text = "from its beginning"
+	}
+	return strings.TrimPrefix(text, " and ")
+}
+
+// exitOf returns the reason why a container has ended, as far as it is known.
+func exitOf(t *corev1.ContainerStateTerminated) string {
+	switch {
+	case t == nil:
+		return "for an unknown reason"
+	case t.Reason == "" || t.Reason == "Error":
+		return fmt.Sprintf("with exit code %d", t.ExitCode)
+	}
+	return fmt.Sprintf("with exit code %d (%s)", t.ExitCode, t.Reason)
+}
+
+// failure prints why a Pod has failed. If the lines of several containers are mixed, it prints the last
+// lines of the Pod again.
+func (l *logPrinter) failure(e logs.Failure) {
+	status := e.Pod.Status
+	text := terminal.Sprintf("pod/%s has failed", e.Pod.Name)
+	if status.Reason != "" {
+		text += terminal.Sprintf(" (%s: %s)", status.Reason, status.Message)
+	}
+	lines := []string{text + "."}
+	for _, s := range slices.Concat(status.InitContainerStatuses, status.ContainerStatuses) {
+		if t := s.State.Terminated; t != nil && t.ExitCode != 0 {
+			lines = append(lines, terminal.Sprintf("  %s ended %s.", s.Name, exitOf(t)))
+			lines = append(lines, l.tail(e.Tail[s.Name])...)
+		}
+	}
+	l.voice.Line(strings.Join(lines, "\n"))
+}
+
+// tail returns the last lines of a container, if lines of others can be between them.
+func (l *logPrinter) tail(all []string) (lines []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.names || len(all) == 0 {
+		return nil
+	}
+	lines = append(lines, fmt.Sprintf("  Its last lines (%d):", len(all)))
+	for _, line := range all {
+		if l.escapes {
+			line = terminal.Printable(line)
+		}
+		lines = append(lines, "    "+line)
+	}
+	return lines
+}
