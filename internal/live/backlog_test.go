@@ -160,7 +160,7 @@ func TestForget(t *testing.T) {
 		k.forget()
 		rows := k.rowsOf()
 		if _, is := rows["gone-"]; is || len(rows) != 2 || rows["kept-"].Deletes != 1 || len(k.pools) != 2 {
-			t.Errorf("%+v", rows)
+			t.Errorf("rows %+v and %d pools after an hour, want kept- with one delete, left-, and two pools", rows, len(k.pools))
 		}
 	})
 }
@@ -249,6 +249,6 @@ func TestMemberMemory(t *testing.T) {
 		t.Logf("%d bytes", each)
 	}
 	if row := k.rowsOf()["run-0-"]; row.Pool.Names != objects/2000 || !row.Followed {
-		t.Errorf("%+v", row)
+		t.Errorf("%d names, followed %v, want %d followed names", row.Pool.Names, row.Followed, objects/2000)
 	}
 }

@@ -371,7 +371,7 @@ func check(t *testing.T, e *started, c *churn, before map[string]int64, counted 
 	t.Helper()
 	snapshot := e.Snapshot()
 	if reported := e.notices(Gap); len(reported) != snapshot.Gaps || exact && len(reported) > 0 {
-		t.Errorf("%d gaps, %d reported", snapshot.Gaps, len(reported))
+		t.Errorf("%d gaps, %d reported, want the same number, and none without faults", snapshot.Gaps, len(reported))
 	}
 	seen, asAfterABackup := 0, slices.ContainsFunc(e.notices(Gap), func(n Notice) bool { // then not all objects count
 		return errors.Is(n.Cause, errMissed) || errors.Is(n.Cause, errMute)
@@ -397,7 +397,7 @@ func check(t *testing.T, e *started, c *churn, before map[string]int64, counted 
 		t.Errorf("only %d spaces were counted from the beginning", seen)
 	}
 	if len(snapshot.Skipped) > 0 {
-		t.Errorf("%+v", snapshot.Skipped)
+		t.Errorf("skipped %+v, want nothing skipped", snapshot.Skipped)
 	}
 }
 
@@ -418,14 +418,14 @@ func TestPassage(t *testing.T) {
 		eventually(t, func() string { return e.differs(map[string]int64{"pods prod/other-": 1, "pods prod/late-": 10}) })
 		for _, row := range e.Snapshot().Rows {
 			if row.Pool.Prefix == "late-" && (row.Creates != 2 || row.Pool.Generated != 2) {
-				t.Errorf("%+v", row)
+				t.Errorf("%d creates and %d generated names, want 2 and 2", row.Creates, row.Pool.Generated)
 			}
 		}
 		server.Change("/api/v1/pods", "DELETED", declaring)
 		server.Change("/api/v1/pods", "DELETED", meta{Namespace: "prod", Name: "late-x7k2px7k2p", GenerateName: "late-"})
 		eventually(t, func() string { return e.differs(map[string]int64{"pods prod/other-": 1}) })
 		if reported, lists := e.notices(Gap), requests(server, false); len(reported) > 0 || lists != 1 {
-			t.Errorf("%+v, %d lists", reported, lists)
+			t.Errorf("%d lists and the gaps %+v, want one list and no gap", lists, reported)
 		}
 	})
 }
@@ -462,7 +462,7 @@ func TestGapIsExact(t *testing.T) {
 			}
 		}
 		if c := e.Snapshot().Resources[0]; c.Creates != 840 || c.Names != 1100 {
-			t.Errorf("%+v", c)
+			t.Errorf("%d creates and %d names, want 840 and 1,100", c.Creates, c.Names)
 		}
 	})
 }
@@ -475,6 +475,10 @@ func TestTooManyPrefixes(t *testing.T) {
 		MaxPrefixes = 3
 		server := newRuns(t)
 		e := start(t, server, pods)
+		time.Sleep(5 * quietEvery)
+		if early := e.reportedOf(Crowded); len(early) > 0 {
+			t.Errorf("reported %+v, want nothing yet", early)
+		}
 		for i := range 5 {
 			add(server, "/api/v1/pods", fmt.Sprintf("new-%d-", i), 1)
 		}
@@ -482,6 +486,10 @@ func TestTooManyPrefixes(t *testing.T) {
 			c := s.Resources[0]
 			return len(s.Rows) == 3 && c.Names == 11 && c.Other == 3 && len(s.Skipped) == 1 && len(e.notices(Crowded)) == 1
 		})
+		time.Sleep(5 * quietEvery)
+		for _, n := range e.reportedOf(Crowded)[1:] {
+			t.Errorf("reported again: %+v", n)
+		}
 	})
 }
 
@@ -514,11 +522,12 @@ func TestRestored(t *testing.T) {
 		counts(10, 12, 13, 1) // ten are lost without a delete
 		eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 9, "pods prod/few-": 1}) })
 		if reported := e.notices(Gap); len(reported) != 1 {
-			t.Errorf("%+v", reported)
+			t.Errorf("reported %+v, want one gap", reported)
 		}
 		for _, row := range e.Snapshot().Rows {
 			if row.Gaps != 1 || row.Pool.Prefix == "run-" && (row.Creates < 12 || row.Creates > 13 || row.Deletes > 0) {
-				t.Errorf("%+v", row)
+				t.Errorf("%s: %d gaps, %d creates and %d deletes, want one gap, 12 or 13 creates of run-, and no delete",
+					row.Pool.Prefix, row.Gaps, row.Creates, row.Deletes)
 			}
 		}
 	})
@@ -572,7 +581,9 @@ func TestQuietTypes(t *testing.T) {
 		server.Unlock()
 		addRuns(server, 7)
 		add(server, "/apis/batch/v1/jobs", "b-", 7)
+		began := time.Now()
 		eventually(t, func() string { return e.differs(map[string]int64{"pods prod/run-": 8, "jobs.batch prod/b-": 7}) })
+		takes(t, began, time.Minute)
 		eventually(t, func() string { // the counts can show the names before the rates, the notices and the watch
 			for _, row := range e.Snapshot().Rows {
 				if row.Pool.Prefix == "run-" && (row.Creates != 7 || row.Gaps == 0 || row.Weighed[0].Creates == 0) {
@@ -598,7 +609,7 @@ func TestBurstUnderAnOldPrefix(t *testing.T) {
 	k.Replace(&listing{began: k.clock.now()}, uncounted)
 	began, heard := k.began, k.clock.now()
 	if k.standing.state != quiet {
-		t.Fatalf("%+v", k.standing)
+		t.Fatalf("the state is %v, want %v", k.standing.state, quiet)
 	}
 	k.noteNumber(census.Estimate{Resource: pods, Known: true}, heard)
 	k.beginSweep()
@@ -611,10 +622,10 @@ func TestBurstUnderAnOldPrefix(t *testing.T) {
 	k.Replace(&listing{began: k.clock.now()}, uncounted)
 	rows := k.rowsOf()
 	if row := rows["old-"]; !row.Since.Equal(began) || row.Creates != 2 || row.Gaps != 1 {
-		t.Errorf("%+v, want since %v", row, began)
+		t.Errorf("old-: since %v, %d creates, %d gaps, want since %v, 2 creates, one gap", row.Since, row.Creates, row.Gaps, began)
 	}
 	if row := rows["new-"]; !row.Since.Equal(heard) || row.Creates != 2 || row.Gaps != 1 {
-		t.Errorf("%+v, want since %v", row, heard)
+		t.Errorf("new-: since %v, %d creates, %d gaps, want since %v, 2 creates, one gap", row.Since, row.Creates, row.Gaps, heard)
 	}
 }
 
@@ -629,7 +640,7 @@ func TestRates(t *testing.T) {
 		if passed := now.Sub(began); passed == 10*time.Second || passed == time.Minute || passed == 3*time.Hour {
 			for i := range pools.Windows {
 				if c, d := rateOf(r.at(now), i, passed); c < 1.85 || c > 2.2 || d < 0.92 || d > 1.1 {
-					t.Errorf("%v, %v: %v and %v a second", passed, pools.Windows[i], c, d)
+					t.Errorf("after %v, in %v: %.2f creates and %.2f deletes a second, want 2 and 1", passed, pools.Windows[i], c, d)
 				}
 			}
 		}
@@ -637,7 +648,7 @@ func TestRates(t *testing.T) {
 	after := r.at(now.Add(time.Hour))
 	minute, _ := rateOf(after, 0, 4*time.Hour)
 	if hour, _ := rateOf(after, 2, 4*time.Hour); minute > 1e-9 || hour < 0.5 || hour > 0.9 {
-		t.Errorf("an hour later: %v and %v a second", minute, hour)
+		t.Errorf("an hour later, %v creates a second in the minute and %v in the hour, want 0 and 0.5 to 0.9", minute, hour)
 	}
 }
 
@@ -669,7 +680,7 @@ func TestSteadyOverAGap(t *testing.T) {
 		for i := range pools.Windows {
 			perSecond, _ := rateOf(k.pools[number].rates.at(now), i, now.Sub(began))
 			if perSecond < 0.95 || perSecond > 1.05 {
-				t.Errorf("a gap of %v: %v a second in %v", gap, perSecond, pools.Windows[i])
+				t.Errorf("a gap of %v: %v creates a second in %v, want 1", gap, perSecond, pools.Windows[i])
 			}
 		}
 	}
@@ -697,6 +708,6 @@ func TestStaleList(t *testing.T) {
 	}
 	k.ReplaceAfterGap(&listing{version: 1}, nil)
 	if row := k.rowsOf()["run-"]; row.Creates != 1 || row.Deletes != 0 || row.Pool.Names != 1 {
-		t.Errorf("%+v", row)
+		t.Errorf("%d creates, %d deletes, %d names, want one create and one name", row.Creates, row.Deletes, row.Pool.Names)
 	}
 }

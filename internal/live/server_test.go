@@ -21,6 +21,14 @@ func bubble(f func(t *testing.T)) func(t *testing.T) {
 	return func(t *testing.T) { synctest.Test(t, f) }
 }
 
+// takes checks that a time has passed since began, within seconds.
+func takes(t *testing.T, began time.Time, want time.Duration) {
+	t.Helper()
+	if took := time.Since(began); took < want || took > want+5*time.Second {
+		t.Errorf("it took %v, want %v to %v", took, want, want+5*time.Second)
+	}
+}
+
 type meta = metav1.ObjectMeta
 
 // newFakeServer returns a server whose faults follow from the seed.

@@ -43,7 +43,7 @@ func TestDue(t *testing.T) {
 	var shown Snapshot
 	k.addTo(&shown, false)
 	if len(shown.Unprefixed) != 1 || shown.Unprefixed[0].Objects != 200 || k.standing.state != quiet {
-		t.Fatalf("%+v", k)
+		t.Fatalf("unprefixed %+v in state %v, want 200 objects of a quiet type", shown.Unprefixed, k.standing.state)
 	}
 	for _, test := range []struct {
 		objects int64
@@ -61,7 +61,7 @@ func TestDue(t *testing.T) {
 		{200, true, 31 * time.Minute, true}, // others may have replaced the objects
 	} {
 		if got := k.isDue(census.Estimate{Objects: test.objects, Known: test.known}, listed.Add(test.after)); got != test.want {
-			t.Errorf("%+v: %v", test, got)
+			t.Errorf("%+v: due %v", test, got)
 		}
 	}
 	k.standing.skipped, k.standing.rests = []census.Skipped{{}}, listed.Add(time.Hour) // as after a list that broke off
@@ -101,7 +101,8 @@ func TestOneServerForgets(t *testing.T) {
 				return e.differs(map[string]int64{"pods prod/run-": 9})
 			})
 			if row := e.Snapshot().Rows[0]; len(e.notices(Gap)) != gaps || row.Gaps != gaps || row.Creates != 3 {
-				t.Errorf("%d refusals: %+v, reported %+v", opens, row, e.reported)
+				t.Errorf("%d refusals: %d gaps and %d creates, reported %+v, want %d gaps and 3 creates",
+					opens, row.Gaps, row.Creates, e.reported, gaps)
 			}
 		}
 	})
@@ -114,20 +115,22 @@ func TestWatchedAgain(t *testing.T) {
 		server := newRuns(t)
 		refused := refusal(server, ofAWatch)
 		refused.Store(http.StatusForbidden)
-		e := start(t, server, pods)
+		e, began := start(t, server, pods), time.Now()
 		until(t, func() (bool, any) { n := requests(server, true); return n >= firstOpens+2, n })
 		addRuns(server, 1)
 		e.hasRuns(t, 7)
 		if reported := e.notices(Unwatched); len(reported) != 1 || reported[0].Cause == nil || e.Snapshot().Rows[0].Followed {
-			t.Errorf("%+v", reported)
+			t.Errorf("reported %+v, want once that the type is unwatched, with a cause, and no followed row", reported)
 		}
 		refused.Store(0)
 		e.reportsOnce(t, Watched)
+		takes(t, began, 31*time.Minute) // the third attempt succeeds, and a bookmark arrives a minute later
 		addRuns(server, 2)
 		e.hasRuns(t, 9)
 		row := e.Snapshot().Rows[0]
 		if !row.Followed || row.Creates != 2 || len(e.notices(Unwatched)) != 1 || len(e.notices(Gap)) > 0 {
-			t.Errorf("%+v, reported %+v", row, e.reported)
+			t.Errorf("followed %v, %d creates, reported %+v, want 2 creates of a followed row, and no gap",
+				row.Followed, row.Creates, e.reported)
 		}
 	})
 }
@@ -169,19 +172,19 @@ func TestRemoved(t *testing.T) {
 			server.Restart()
 			e.reportsOnce(t, Vanished)
 			if s := e.Snapshot(); len(s.Skipped) > 0 || len(s.Types) > 0 || len(s.Rows) > 0 || s.Objects > 0 {
-				t.Errorf("%+v", s)
+				t.Errorf("skipped %+v, types %v, %d rows, %d objects, want none", s.Skipped, s.Types, len(s.Rows), s.Objects)
 			}
 			lists := requests(server, false)
 			time.Sleep(2 * quietEvery)
 			more := requests(server, false) - lists
 			if reported := e.notices(Vanished); more > 0 || len(reported) > 1 {
-				t.Errorf("%d lists since, and reported %+v", more, reported)
+				t.Errorf("%d lists since then, reported %+v, want no list, and one report", more, reported)
 			}
 			removed.Store(false)
 			addRuns(server, 7)
 			e.hasRuns(t, 7)
 			if len(e.notices(Appeared)) != 1 {
-				t.Errorf("%+v", e.reported)
+				t.Errorf("reported %+v, want once that the type appeared", e.reported)
 			}
 		}))
 	}
@@ -207,7 +210,7 @@ func TestDiscoveryForgets(t *testing.T) {
 		forgets.Store(true)
 		until(t, func() (bool, any) { n := forgot.Load(); return n >= 3, n })
 		if reported := e.notices(Vanished); len(reported) > 0 {
-			t.Errorf("%+v", reported)
+			t.Errorf("reported %+v, want nothing while the type responds", reported)
 		}
 		removed.Store(true)
 		e.reportsOnce(t, Vanished)
@@ -215,7 +218,7 @@ func TestDiscoveryForgets(t *testing.T) {
 		forgets.Store(false)
 		e.hasRuns(t, 6)
 		if len(e.notices(Vanished)) != 1 || len(e.notices(Appeared)) != 1 {
-			t.Errorf("%+v", e.reported)
+			t.Errorf("reported %+v, want once that the type vanished, and once that it appeared", e.reported)
 		}
 	})
 }
@@ -268,13 +271,13 @@ func TestInstalledAgain(t *testing.T) {
 			for range 20 { // at no moment it is passed over
 				time.Sleep(quietEvery / 10)
 				if s := e.Snapshot(); len(s.Types) != 1 || len(s.Skipped) != 1 {
-					t.Errorf("%+v", s)
+					t.Errorf("types %v, skipped %+v, want one type that is skipped", s.Types, s.Skipped)
 				}
 			}
 			code.Store(0)
 			e.hasRuns(t, 6)
 			if s := e.Snapshot(); len(s.Skipped) > 0 || len(e.notices(Vanished)) != 1 || len(e.notices(Appeared)) != 1 {
-				t.Errorf("%+v, reported %+v", s, e.reported)
+				t.Errorf("skipped %+v, reported %+v, want nothing skipped, and one report of each kind", s.Skipped, e.reported)
 			}
 		}))
 	}
@@ -291,7 +294,7 @@ func TestNotCountedYet(t *testing.T) {
 			t.Helper()
 			s := e.Snapshot()
 			if len(s.Types) != types || len(s.Skipped) != skipped || skipped > 0 && s.Skipped[0].Message != errUncounted.Error() {
-				t.Errorf("%s: %+v", when, s.Snapshot)
+				t.Errorf("%s: types %v, skipped %+v, want %d and %d", when, s.Types, s.Skipped, types, skipped)
 			}
 		}
 		e.Discover = func(context.Context) ([]census.Resource, error) { return []census.Resource{pods}, nil }
@@ -351,7 +354,7 @@ func TestSelectorAndUpdates(t *testing.T) {
 		update(other, map[string]string{"app": "a"})
 		eventually(t, func() string { return e.differs(map[string]int64{"pods prod/other-": 7}) })
 		if row := e.Snapshot().Rows[0]; row.Creates != 1 || row.Deletes != 0 {
-			t.Errorf("%+v", row)
+			t.Errorf("%d creates and %d deletes, want 1 and 0", row.Creates, row.Deletes)
 		}
 		server.Lock()
 		defer server.Unlock()
@@ -395,7 +398,7 @@ func TestCountedInVain(t *testing.T) {
 			e := start(t, server, pods)
 			e.reportsOnce(t, Unwatched)
 			if gaps := e.Snapshot().Gaps; gaps != maxInVain {
-				t.Errorf("counted again %d times", gaps)
+				t.Errorf("counted again %d times, want %d", gaps, maxInVain)
 			}
 			addRuns(server, 1)
 			e.hasRuns(t, 7)
@@ -413,7 +416,7 @@ func TestRestBetweenCounts(t *testing.T) {
 			began := time.Now()
 			trouble.rest(t.Context())
 			if rested := time.Since(began); rested != want {
-				t.Errorf("%s", rested)
+				t.Errorf("rested %v, want %v", rested, want)
 			}
 		}
 		rests(0)
@@ -427,7 +430,7 @@ func TestRestBetweenCounts(t *testing.T) {
 		trouble.counted(time.Minute, time.Now())
 		rests(listPauses*time.Minute - ahead)
 		if trouble.inVain != 1 {
-			t.Errorf("%+v", trouble)
+			t.Errorf("%d lists in vain, want 1", trouble.inVain)
 		}
 	})
 }
@@ -459,7 +462,7 @@ func TestRestBetweenTornLists(t *testing.T) {
 		e.Scanner.ChunkSize = 5
 		e.reflectorOf(t, pods).listAgain(ctx, true)
 		if lists != 3 {
-			t.Errorf("%d lists", lists)
+			t.Errorf("%d lists, want 3", lists)
 		}
 	})
 }
@@ -479,7 +482,7 @@ func TestFirstOpenRefused(t *testing.T) {
 		addRuns(server, 1)
 		e.hasRuns(t, 7)
 		if rows := e.Snapshot().Rows; !rows[0].Followed || len(e.notices(Unwatched)) > 0 {
-			t.Errorf("%+v, %+v", rows, e.reported)
+			t.Errorf("followed %v, reported %+v, want a followed row", rows[0].Followed, e.reported)
 		}
 	})
 }
@@ -506,7 +509,7 @@ func TestEndInAList(t *testing.T) {
 		e.stop()
 		close(release)
 		if skipped := e.Snapshot().Skipped; len(skipped) > 0 {
-			t.Errorf("%+v", skipped)
+			t.Errorf("skipped %+v, want nothing skipped", skipped)
 		}
 	})
 }
@@ -523,7 +526,7 @@ func TestSkippedIsNamed(t *testing.T) {
 		stop()
 		if _, skipped := e.list(ctx, e.reflectorOf(t, jobs).store); len(skipped) != 1 ||
 			skipped[0].Group != "batch" || skipped[0].Resource != "jobs" || skipped[0].Reason != census.Interrupted {
-			t.Errorf("%+v", skipped)
+			t.Errorf("skipped %+v, want jobs.batch because of %s", skipped, census.Interrupted)
 		}
 	})
 }
@@ -575,7 +578,8 @@ func TestLeaseEnds(t *testing.T) {
 		now := k.look()
 		from, _ := now.resumesAt()
 		if !errors.Is(err, step.err) || k.totals.objects != step.objects || from != step.from {
-			t.Errorf("%+v: %v, %d objects, goes on from %d", step, err, k.totals.objects, from)
+			t.Errorf("%+v: %v, %d objects, resumes at %d, want %v, %d, %d",
+				step.event, err, k.totals.objects, from, step.err, step.objects, step.from)
 		}
 	}
 }
@@ -631,9 +635,13 @@ func TestSilence(t *testing.T) {
 			server.Fault = test.fault
 			e := start(t, server, pods)
 			addRuns(server, 1)
+			began := time.Now()
 			e.hasRuns(t, 7)
+			if test.cause == nil {
+				takes(t, began, 2*time.Minute)
+			}
 			if gaps := e.notices(Gap); (len(gaps) > 0) != (test.cause != nil) || len(gaps) > 0 && !errors.Is(gaps[0].Cause, test.cause) {
-				t.Errorf("%+v", gaps)
+				t.Errorf("gaps %+v, want the cause %v", gaps, test.cause)
 			}
 		}))
 	}
@@ -653,7 +661,7 @@ func TestStill(t *testing.T) {
 			return n >= maxMute+2, n
 		})
 		if gaps := e.Snapshot().Gaps; gaps > 0 {
-			t.Errorf("%d gaps", gaps)
+			t.Errorf("%d gaps, want none", gaps)
 		}
 	})
 }
@@ -671,7 +679,7 @@ func TestLeaveOut(t *testing.T) {
 		s.leaveOut(all[i])
 	}
 	if got := slices.Concat(again.missing(again.count()), part.missing(part.count()), never.missing(never.count())); !slices.Equal(got, all[1:]) {
-		t.Errorf("%+v", got)
+		t.Errorf("skipped %+v, want %+v", got, all[1:])
 	}
 }
 
@@ -700,7 +708,7 @@ func TestNewVersion(t *testing.T) {
 		add(server, "/apis/batch/v1/jobs", "run-", 1)
 		eventually(t, func() string { return e.differs(map[string]int64{"jobs.batch prod/run-": 9}) })
 		if rows := e.Snapshot().Rows; !rows[0].Followed || rows[0].Pool.Version != "v1" {
-			t.Errorf("%+v", rows)
+			t.Errorf("rows %+v, want a followed row of v1", rows)
 		}
 	})
 }
@@ -719,12 +727,12 @@ func TestForbiddenForAWhile(t *testing.T) {
 			return n >= 4, n
 		})
 		if skipped := e.Snapshot().Skipped; len(skipped) != 1 || skipped[0].Reason != census.Forbidden {
-			t.Errorf("%+v", skipped)
+			t.Errorf("skipped %+v, want pods because of %s", skipped, census.Forbidden)
 		}
 		code.Store(0)
 		e.hasRuns(t, 6)
 		if skipped := e.Snapshot().Skipped; len(skipped) > 0 {
-			t.Errorf("%+v", skipped)
+			t.Errorf("skipped %+v, want nothing skipped", skipped)
 		}
 	})
 }
@@ -751,7 +759,7 @@ func TestFailingTypeHoldsNothingUp(t *testing.T) {
 		well.standing.state, well.listedAt = quiet, time.Now()
 		e.poll(t.Context())
 		if !slices.Equal(asked, []string{"/apis/batch/v1/jobs", "/api/v1/pods"}) { // it was not asked again
-			t.Errorf("%v", asked)
+			t.Errorf("requests %v, want one of jobs, then one of pods", asked)
 		}
 		e.Scanner.RetryTimeout = time.Millisecond
 		began := time.Now()
@@ -786,7 +794,7 @@ func TestUnknownNumber(t *testing.T) {
 	k := newTestStore()
 	k.replace(&listing{objects: 200})
 	if due := k.noteNumber(census.Estimate{Resource: pods, Objects: 1}, k.clock.now()); due || k.totals.objects != 200 {
-		t.Errorf("%d objects, due: %v", k.totals.objects, due)
+		t.Errorf("%d objects, due: %v, want 200, and not due", k.totals.objects, due)
 	}
 }
 
@@ -799,16 +807,16 @@ func TestNoNumber(t *testing.T) {
 		for lists, must := range []bool{false, true} {
 			list := r.listAgain(t.Context(), must)
 			if n := requests(server, false); list == nil || list.objects != 6 || n != lists+1 {
-				t.Errorf("%+v, %d lists", list, n)
+				t.Errorf("%+v after %d lists, want 6 objects after %d", list, n, lists+1)
 			}
 		}
 		e := start(t, server, pods)
 		e.reportsOnce(t, Unwatched)
 		if reported := e.notices(Unwatched); !errors.Is(reported[0].Cause, errNoNumber) {
-			t.Errorf("%+v", reported)
+			t.Errorf("reported %+v, want the cause %v", reported, errNoNumber)
 		}
 		if torn := e.Snapshot().Inconsistent; len(torn) > 0 {
-			t.Errorf("%v are not of one state", torn)
+			t.Errorf("the lists of %v have several states, want none", torn)
 		}
 	})
 }
@@ -847,9 +855,11 @@ func TestAskTime(t *testing.T) {
 		})
 		e := prepare(server, pods)
 		e.Scanner.Config.Timeout = 0
+		began := time.Now()
 		// The response would be an earlier state.
 		if err := e.reflectorOf(t, pods).compare(t.Context(), 1_000, &backoff{before: true}); err != nil {
-			t.Error(err)
+			t.Errorf("%v, want no error without a response", err)
 		}
+		takes(t, began, 5*time.Second)
 	})
 }

@@ -53,7 +53,7 @@ func TestVerifyHeldBack(t *testing.T) {
 		addRuns(server, 500)
 		s := verified(t, e)
 		if n := namesOf(s); n != 520 || len(s.Skipped) > 0 || s.Gaps != 1 || len(e.notices(Gap)) != 1 {
-			t.Errorf("%d names, %+v", n, s)
+			t.Errorf("%d names, %d gaps, skipped %+v, want 520 names and one reported gap", n, s.Gaps, s.Skipped)
 		}
 	})
 }
@@ -84,7 +84,7 @@ func TestVerifyWhatFills(t *testing.T) {
 			server.End(path, server.Objects(path)...)
 			add(server, path, "run-", 60)
 			if s := verified(t, e); namesOf(s) != 60 || len(s.Skipped) > 0 {
-				t.Errorf("%+v", s)
+				t.Errorf("%d names, skipped %+v, want 60 names", namesOf(s), s.Skipped)
 			}
 		}))
 	}
@@ -115,7 +115,7 @@ func TestVerifyInVain(t *testing.T) {
 			defer cancel()
 			e.Verify(ctx)
 			if s := e.Snapshot(); len(s.Skipped) != 1 || s.Skipped[0].Reason != test.want {
-				t.Errorf("%+v", s.Skipped)
+				t.Errorf("skipped %+v, want one type because of %s", s.Skipped, test.want)
 			}
 		}))
 	}
@@ -155,7 +155,7 @@ func TestLostEvents(t *testing.T) {
 		e.hasRuns(t, 56)
 		row := e.Snapshot().Rows[0]
 		if reported := e.notices(Gap); len(reported) == 0 || !errors.Is(reported[0].Cause, errMissed) && !errors.Is(reported[0].Cause, errMute) || row.Creates > 50 {
-			t.Errorf("%+v, reported %+v", row, reported)
+			t.Errorf("%d creates, reported %+v, want at most 50 creates and a gap because of missed events", row.Creates, reported)
 		}
 	})
 }
@@ -175,7 +175,7 @@ func TestRestoredAndAhead(t *testing.T) {
 		e.hasRuns(t, 70)
 		row := e.Snapshot().Rows[0]
 		if reported := e.notices(Gap); len(reported) != 1 || row.Creates > 60 || row.Deletes > 0 {
-			t.Errorf("%+v, reported %+v", row, reported)
+			t.Errorf("%d creates and %d deletes, reported %+v, want at most 60, none, and one gap", row.Creates, row.Deletes, reported)
 		}
 	})
 }
@@ -249,7 +249,7 @@ func TestRestoredObjectsAreNotCreated(t *testing.T) {
 		addRuns(server, 5)
 		e.hasRuns(t, 65)
 		if row := e.Snapshot().Rows[0]; row.Creates > 5 || row.Gaps == 0 {
-			t.Errorf("%+v", row)
+			t.Errorf("%d creates and %d gaps, want at most 5 and at least 1", row.Creates, row.Gaps)
 		}
 	})
 }
@@ -271,7 +271,7 @@ func TestUndiscovered(t *testing.T) {
 		e.until(t, func(s snapshot) bool { return len(s.Skipped) == 1 && strings.Contains(s.Skipped[0].Message, "refused") })
 		time.Sleep(2 * quietEvery)
 		if reported := e.notices(Undiscovered); len(reported) != 1 {
-			t.Errorf("%+v", reported)
+			t.Errorf("reported %+v, want one report", reported)
 		}
 		fails.Store(false)
 		e.until(t, func(s snapshot) bool { return len(s.Skipped) == 0 })
@@ -302,13 +302,13 @@ func TestNamedTypeIsGone(t *testing.T) {
 		for range 10 {
 			time.Sleep(quietEvery / 5)
 			if s := e.Snapshot(); !gone(s) {
-				t.Fatalf("%+v", s)
+				t.Fatalf("types %v, skipped %+v, want one type that isn't found", s.Types, s.Skipped)
 			}
 		}
 		removed.Store(false)
 		e.hasRuns(t, 6)
 		if s := e.Snapshot(); len(s.Skipped) > 0 {
-			t.Errorf("%+v", s.Skipped)
+			t.Errorf("skipped %+v, want nothing skipped", s.Skipped)
 		}
 	})
 }
