@@ -50,8 +50,8 @@ func newChecks(cluster Cluster, options Options) checks {
 
 // Awaits reports whether objects of a type are waited for.
 func (f *Follower) Awaits(mapping *meta.RESTMapping) bool {
-	return finished.ShowsResult(mapping.GroupVersionKind.GroupKind()) ||
-		len(f.options.For) > 0 && f.checks.hasStatus(mapping.Resource)
+	return f != nil && (finished.ShowsResult(mapping.GroupVersionKind.GroupKind()) ||
+		len(f.options.For) > 0 && f.checks.hasStatus(mapping.Resource))
 }
 
 // Check returns a Refusal if the wait for an object of the input could not succeed. namespace is that of its create.

@@ -59,7 +59,7 @@ type Cluster interface {
 }
 
 // Follower follows the objects of one run. Check can be called by one goroutine, and Add and then Run by another.
-// Awaits and State are for any goroutine.
+// Awaits and State are for any goroutine. A nil Follower awaits nothing.
 type Follower struct {
 	options Options
 	checks  checks
@@ -131,6 +131,9 @@ func (s State) Succeeded() bool { return s.Ended[wait.Succeeded] == len(s.Object
 
 // State returns the present state.
 func (f *Follower) State() State {
+	if f == nil {
+		return State{}
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := f.state
@@ -169,7 +172,7 @@ func (f *Follower) Add(c Created) wait.Object {
 // iteration.
 func (f *Follower) Run(ctx context.Context) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
-		if len(f.state.Objects) == 0 {
+		if f == nil || len(f.state.Objects) == 0 {
 			return
 		}
 		ctx, cancel := context.WithCancel(ctx)

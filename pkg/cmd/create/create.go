@@ -178,7 +178,8 @@ func (o *options) Run(ctx context.Context) error {
 	return o.interruptible(ctx, o.create)
 }
 
-// create creates the objects.
+// create creates the objects of the input, follows them, and prints each event. All steps before the loops can fail, and
+// then nothing was created.
 func (o *options) create(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -192,7 +193,7 @@ func (o *options) create(ctx context.Context) error {
 	}
 	o.following.Store(follower)
 	config := o.config()
-	if follower != nil {
+	if o.flags.wait {
 		config.Awaits = follower.Awaits
 	}
 	session := create.New(ctx, client, config)
@@ -200,18 +201,20 @@ func (o *options) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if follower != nil {
+	if o.flags.wait {
 		input = awaited(ctx, follower, input, o.flags.key != "")
 	}
-	results := o.newResults(ctx, stop)
-	results.follower = follower
-	results.totals = session.Totals
 	o.session.Store(session)
+	results := o.newResults(ctx, stop, follower, session.Totals)
 	for event := range session.Create(input) {
 		results.take(event)
 	}
-	results.end = session.Summary()
-	return results.conclude()
+	if results.waits() {
+		for event := range follower.Run(ctx) {
+			results.followed(event)
+		}
+	}
+	return results.conclude(session.Summary())
 }
 
 // client returns the client of the run.

@@ -45,19 +45,19 @@ func counts(t create.Totals) string {
 		"attempted", t.Created, t.Existed, t.Failed, t.Unknown, t.NotAttempted)
 }
 
-// finish returns the error of the command. The error is about the objects that failed, are unknown or were not
-// attempted.
-func (r *results) finish() error {
-	if r.hasObjects() {
-		r.printLine(r.objectsOfTheRun())
+// conclude prints the end of the run. The error is about the objects that failed, are unknown or were not attempted.
+func (r *results) conclude(run create.Summary) error {
+	r.warnOfUnreadLogs()
+	if r.hasObjects(run) {
+		r.printLine(r.objectsOfTheRun(run))
 	}
 	r.printNamespaces()
 	r.warnChanged()
 	r.voice.End()
-	if r.end.Incomplete && r.end.Unread {
-		r.errs = append(r.errs, placed{2*r.end.Documents + 1, create.ErrUnread})
+	if run.Incomplete && run.Unread {
+		r.errs = append(r.errs, placed{atEnd, create.ErrUnread})
 	}
-	lines, err := r.ending().result()
+	lines, err := r.ending(run).result()
 	for _, line := range lines {
 		r.printLine(line)
 	}
@@ -65,7 +65,7 @@ func (r *results) finish() error {
 	return err
 }
 
-// ending is all that the end of a run depends on.
+// ending is all that the last lines and the exit code depend on.
 type ending struct {
 	create.Summary
 	flags    *ownCreateFlags
@@ -79,16 +79,12 @@ type ending struct {
 	unusable                bool   // a part of the input
 }
 
-func (r *results) ending() *ending {
-	e := &ending{
-		Summary: r.end, flags: &r.flags, err: r.together(), dryRun: r.dryRun(),
+func (r *results) ending(run create.Summary) *ending {
+	return &ending{
+		Summary: run, followed: r.follower.State(), flags: &r.flags, err: r.together(), dryRun: r.dryRun(),
 		interrupted: r.interrupted(), notWritten: r.ctx.Err() != nil && !r.interrupted(),
 		unsaid: r.unsaid, unusable: r.problems,
 	}
-	if r.follower != nil {
-		e.followed = r.follower.State()
-	}
-	return e
 }
 
 // result returns the error of the command, or the lines to print if all objects have succeeded.
@@ -101,29 +97,38 @@ func (e *ending) result() (printed []string, err error) {
 		printed, waited = waited, nil
 	}
 	lines = append(lines, waited...)
-	code := exitcode.Failed
+	switch code := e.code(); {
+	case code == exitcode.Failed && e.err == nil && e.Documents == 0:
+		return printed, errors.New("no objects passed to create")
+	case code == exitcode.Failed && len(lines) == 0:
+		return printed, e.err
+	default:
+		return printed, &exitcode.Error{Code: code, Err: e.err, Lines: lines}
+	}
+}
+
+// code is the exit code, unless all went well. An unknown outcome goes before an object that failed, and that before an
+// interrupt.
+func (e *ending) code() int {
 	switch {
 	case e.Unknown > 0:
-		code = exitcode.Unknown
+		return exitcode.Unknown
 	case e.followed.Failed:
-		code = exitcode.ObjectFailed
-	case e.interrupted && (e.NotAttempted > 0 || e.Unread || e.followed.Unfinished() > 0 || len(e.followed.Unread) > 0):
-		code = exitcode.Interrupted
-	case e.err == nil && e.Documents == 0:
-		return printed, errors.New("no objects passed to create")
-	case len(lines) == 0:
-		return printed, e.err
+		return exitcode.ObjectFailed
+	case e.hangs != "",
+		e.interrupted && (e.NotAttempted > 0 || e.Unread || e.followed.Unfinished() > 0 || len(e.followed.Unread) > 0):
+		return exitcode.Interrupted
 	}
-	return printed, &exitcode.Error{Code: code, Err: e.err, Lines: lines}
+	return exitcode.Failed
 }
 
 // hasObjects reports whether a run with a key has objects to list. In a client dry run, the command prints how to
 // list them, because no other output shows the selector.
-func (r *results) hasObjects() bool {
-	if len(r.end.Places) == 0 || r.DryRunStrategy == cmdutil.DryRunServer {
+func (r *results) hasObjects(run create.Summary) bool {
+	if len(run.Places) == 0 || r.DryRunStrategy == cmdutil.DryRunServer {
 		return false
 	}
-	return r.end.Created+r.end.Existed+r.end.Unknown > 0 || r.unexpected || r.dryRun()
+	return run.Created+run.Existed+run.Unknown > 0 || r.unexpected || r.dryRun()
 }
 
 // together joins the errors in the order of the input. kubectl joins errors about files in one error, and together
@@ -234,11 +239,11 @@ func (e *ending) why() string {
 }
 
 // objectsOfTheRun returns the hint with the command that lists them.
-func (r *results) objectsOfTheRun() string {
-	if n := r.end.Unlabelled; n > 0 {
-		return fmt.Sprintf("List the objects of this run, without the %d that lack its label:\n%s", n, r.ofTheRun())
+func (r *results) objectsOfTheRun(run create.Summary) string {
+	if n := run.Unlabelled; n > 0 {
+		return fmt.Sprintf("List the objects of this run, without the %d that lack its label:\n%s", n, r.ofTheRun(run))
 	}
-	return fmt.Sprintf("List the objects of this run:\n%s", r.ofTheRun())
+	return fmt.Sprintf("List the objects of this run:\n%s", r.ofTheRun(run))
 }
 
 // printNamespaces prints the namespaces of the objects, if the output has only names and the next
@@ -290,9 +295,9 @@ const maxShown = create.MaxNamed
 
 // ofTheRun returns kubectl's commands that get all objects of the run, a line for each namespace.
 // In other namespaces, the same key is another run.
-func (r *results) ofTheRun() string {
+func (r *results) ofTheRun(run create.Summary) string {
 	resources := map[string][]string{}
-	for _, p := range r.end.Places {
+	for _, p := range run.Places {
 		resources[p.Namespace] = append(resources[p.Namespace], p.Resource.String())
 	}
 	selector := " -l " + exactlyonce.RunLabel + "=" + idempotency.Key(r.flags.key).RunLabel()

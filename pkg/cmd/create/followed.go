@@ -23,7 +23,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// newFollower returns what follows the objects of --wait, or nil.
+// newFollower returns what follows the objects. Without --wait it is nil, and follows nothing.
 func (o *options) newFollower(client *create.Client) (*follow.Follower, error) {
 	if !o.flags.wait {
 		return nil, nil
@@ -50,15 +50,10 @@ func (o *options) newFollower(client *create.Client) (*follow.Follower, error) {
 	return follow.New(client, config, options)
 }
 
-// awaits reports whether the run waits for the document's objects.
-func (r *results) awaits(d *create.Document) bool {
-	return r.follower != nil && r.follower.Awaits(d.Mapping)
-}
-
 // await hands an object to the follower, which waits for it. If the format shows whole objects, the object is printed
 // when the wait has ended.
 func (r *results) await(o create.Outcome) {
-	if o.Result.Object == nil || !r.awaits(o.Document) {
+	if o.Result.Object == nil || !r.follower.Awaits(o.Document.Mapping) {
 		return
 	}
 	awaited := r.follower.Add(follow.Created{
@@ -70,25 +65,20 @@ func (r *results) await(o create.Outcome) {
 	}
 }
 
-// conclude follows the objects, and ends the run. With --fail-on-difference, it does not wait if an object differs,
-// and prints the objects as they were created.
-func (r *results) conclude() error {
+// waits reports whether the run follows its objects. With --fail-on-difference, it does not if an object differs, and
+// prints the objects as they were created.
+func (r *results) waits() bool {
 	r.warnDiffering()
-	switch {
-	case r.follower == nil:
-	case r.flags.strict && len(r.differing) > 0:
+	if r.flags.strict && len(r.differing) > 0 {
 		for _, object := range r.follower.State().Objects {
 			r.printWhole(object, r.unprinted[object])
 		}
-	case len(r.follower.State().Objects) > 0:
-		r.voice.ShowProgress()
-		for event := range r.follower.Run(r.ctx) {
-			r.followed(event)
-			r.voice.SetText(progressOf(r.follower.State()))
-		}
-		r.warnOfUnreadLogs()
+		return false
 	}
-	return r.finish()
+	if len(r.follower.State().Objects) > 0 {
+		r.voice.ShowProgress()
+	}
+	return true
 }
 
 // followed handles one event after the creates.
@@ -111,6 +101,7 @@ func (r *results) followed(event follow.Event) {
 	case follow.Explained:
 		r.printLine(terminal.Printable(endOf(e.Ended) + afterFailure(e, r.flags.logs)))
 	}
+	r.voice.SetText(progressOf(r.follower.State()))
 }
 
 // printLine prints lines on stderr. While logs are printed, it doesn't wait for the reader of stderr. The wait and
@@ -172,7 +163,7 @@ func (r *results) printWhole(object wait.Object, stored *unstructured.Unstructur
 	}
 	if err != nil {
 		err = ownError(fmt.Sprintf(textNotPrinted, nameOf(object), err))
-		r.errs = append(r.errs, placed{2 * r.end.Documents, err})
+		r.errs = append(r.errs, placed{atEnd, err})
 	}
 }
 

@@ -63,8 +63,9 @@ func (o *options) printInProgress() {
 		return
 	}
 	if unknown, stored := arguments(session.InFlight()); len(unknown)+len(stored) > 0 {
-		o.voice.LineWithin(maxPrinting, fmt.Sprintf("Interrupted. Waiting up to %s for the responses of these creates. To stop now, "+
-			"interrupt again:\n%s", maxStopping, "  "+strings.Join(append(unknown, stored...), "\n  ")))
+		text := fmt.Sprintf("Interrupted. Waiting up to %s for the responses of these creates. To stop now, interrupt again:",
+			maxStopping)
+		o.voice.LineWithin(maxPrinting, text+"\n  "+strings.Join(append(unknown, stored...), "\n  "))
 	}
 }
 
@@ -84,28 +85,17 @@ func arguments(all []create.Sent) (unknown, stored []string) {
 // giveUp ends the command while something hangs. giveUp prints the known state of the objects in progress, and the
 // failures that were not printed.
 func (o *options) giveUp(why string) error {
-	e := &ending{flags: &o.flags, dryRun: o.dryRun(), interrupted: true, hangs: why}
+	e := &ending{
+		followed: o.following.Load().State(), flags: &o.flags, dryRun: o.dryRun(), interrupted: true, hangs: why,
+	}
 	var all []create.Sent
 	if session := o.session.Load(); session != nil {
 		all, e.Summary = session.Abandon()
 		e.Incomplete = e.Unread && o.flags.key != ""
 	}
-	if follower := o.following.Load(); follower != nil {
-		e.followed = follower.State()
-	}
 	o.voice.LineWithin(maxPrinting, strings.Join(e.lastLines(all), "\n"))
 	o.voice.Silence()
-	return &exitcode.Error{Code: e.codeAfterHanging()}
-}
-
-func (e *ending) codeAfterHanging() int {
-	switch {
-	case e.Unknown > 0:
-		return exitcode.Unknown
-	case e.followed.Failed:
-		return exitcode.ObjectFailed
-	}
-	return exitcode.Interrupted
+	return &exitcode.Error{Code: e.code()}
 }
 
 // lastLines returns the lines of giveUp.

@@ -70,7 +70,7 @@ func TestGiveUpAfterAFailure(t *testing.T) {
 	for _, failures := range [][]wait.Ended{{failed}, nil} {
 		e := &ending{flags: &ownCreateFlags{}, interrupted: true, hangs: "interrupted again"}
 		e.followed = follow.State{Failures: failures, Failed: true}
-		if code := e.codeAfterHanging(); code != exitcode.ObjectFailed {
+		if code := e.code(); code != exitcode.ObjectFailed {
 			t.Errorf("exit code %d", code)
 		}
 		text := lines(e.lastLines(nil)...)

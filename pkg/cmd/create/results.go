@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -37,7 +38,6 @@ type results struct {
 	printer printer
 
 	totals  func() create.Totals // up to now
-	end     create.Summary
 	errs    []placed
 	printed map[reason]bool
 	unsaid  bool // copies failed with the same error as another copy
@@ -74,9 +74,14 @@ type placed struct {
 	err error
 }
 
-func (o *options) newResults(ctx context.Context, stop context.CancelCauseFunc) *results {
+// atEnd is after the input.
+const atEnd = math.MaxInt
+
+func (o *options) newResults(
+	ctx context.Context, stop context.CancelCauseFunc, follower *follow.Follower, totals func() create.Totals,
+) *results {
 	r := &results{
-		options: o, ctx: ctx, stop: stop, printer: o.newPrinter(),
+		options: o, ctx: ctx, stop: stop, printer: o.newPrinter(), follower: follower, totals: totals,
 		printed: map[reason]bool{}, warned: map[string]bool{}, namespaces: map[string]bool{},
 		unprinted: map[wait.Object]*unstructured.Unstructured{},
 	}
@@ -214,7 +219,7 @@ func (r *results) print(d *create.Document, object *unstructured.Unstructured) e
 		return nil
 	}
 	r.noteNamespace(object.GetNamespace())
-	if r.showsWhole() && r.awaits(d) { // it is printed when it has finished
+	if r.showsWhole() && r.follower.Awaits(d.Mapping) { // it is printed when it has finished
 		return nil
 	}
 	err := r.printer.created(object)
@@ -246,7 +251,7 @@ func (r *results) printExisting(o create.Outcome) error {
 	if o.Err != nil {
 		return ownError(fmt.Sprintf("%s exists, but it can't be read: %v", o.Document.Reference(o.Result.Name), o.Err))
 	}
-	if err := r.compare(o); err != nil || r.showsWhole() && r.awaits(o.Document) {
+	if err := r.compare(o); err != nil || r.showsWhole() && r.follower.Awaits(o.Document.Mapping) {
 		return err
 	}
 	if err := r.printer.exists(o); err != nil {

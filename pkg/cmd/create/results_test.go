@@ -133,20 +133,21 @@ func see(t *testing.T, args string, f fate, events []create.Event) run {
 	ctx, stop := context.WithCancelCause(t.Context())
 	defer stop(nil)
 	tally := &create.Tally{}
-	results := o.newResults(ctx, stop)
-	results.totals = func() create.Totals { return tally.Totals }
+	var follower *follow.Follower
 	if o.flags.wait {
-		if results.follower, err = follow.New(nil, &rest.Config{}, follow.Options{}); err != nil {
+		if follower, err = follow.New(nil, &rest.Config{}, follow.Options{}); err != nil {
 			t.Fatal(err)
 		}
 	}
+	results := o.newResults(ctx, stop, follower, func() create.Totals { return tally.Totals })
+	var end create.Summary
 	for _, event := range events {
 		switch e := event.(type) {
 		case create.Outcome:
 			tally.Add(o.config(), e)
 		case summary:
-			results.end = e.Summary
-			results.end.Tally = *tally
+			end = e.Summary
+			end.Tally = *tally
 			continue
 		}
 		results.take(event)
@@ -154,8 +155,13 @@ func see(t *testing.T, args string, f fate, events []create.Event) run {
 	if f.interrupt {
 		stop(nil)
 	}
-	message, code := exitcode.Describe(results.conclude())
+	message, code := exitcode.Describe(concluded(results, end))
 	return run{stdout.String(), stderr.String() + strings.TrimSuffix(message, "\n"), code}
+}
+
+func concluded(r *results, end create.Summary) error {
+	r.waits()
+	return r.conclude(end)
 }
 
 // If an object differs with --fail-on-difference, the run doesn't wait. It prints what it has created.
