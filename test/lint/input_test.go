@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -283,6 +285,70 @@ func TestPipes(t *testing.T) {
 			}
 		case <-time.After(time.Minute):
 			t.Fatalf("%v: an interrupt does not end it", args)
+		}
+	}
+}
+
+// A repository can be of an author whom the user doesn't trust. Lint reads no file of it that hangs, takes all memory or
+// is outside, and shows no name from outside.
+func TestUntrustedRepository(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "outside.yaml")
+	if err := os.WriteFile(outside, []byte(configMap("name: secret-name, generateName: secret-prefix-")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bomb := "x0: &x0 [" + strings.Repeat("a,", 9) + "]\n"
+	for i := 1; i < 9; i++ {
+		bomb += fmt.Sprintf("x%d: &x%[1]d [%s]\n", i, strings.Repeat(fmt.Sprintf("*x%d,", i-1), 9))
+	}
+	for _, name := range []string{"kustomization.yaml", ".gitignore", ".genname.yaml", "b.yaml", "d/kustomization.yml", "d/Chart.yaml"} {
+		for kind, create := range map[string]func(path string) error{
+			"device":  func(path string) error { return os.Symlink("/dev/zero", path) },
+			"pipe":    func(path string) error { return syscall.Mkfifo(path, 0o600) },
+			"outside": func(path string) error { return os.Symlink(outside, path) },
+			"large": func(path string) error {
+				return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 100<<30))
+			},
+			"aliases": func(path string) error { return os.WriteFile(path, []byte(bomb), 0o600) },
+			"large aliases": func(path string) error {
+				text := "a: &a " + strings.Repeat("large", 1<<17) + "\nb: [" + strings.Repeat("*a,", 10_000) + "]\n"
+				return os.WriteFile(path, []byte(text), 0o600)
+			},
+		} {
+			t.Run(name+" "+kind, func(t *testing.T) {
+				tree(t, map[string]string{"a.yaml": configMap("name: a, generateName: a-"), "d/a.yaml": configMap("name: a, generateName: a-")})
+				if err := create(name); err != nil {
+					t.Fatal(err)
+				}
+				for _, args := range [][]string{{"-R", "-f", "."}, {"-R", "-f", ".", "--no-inline-disable", "--fail-on-skipped"}, {"-f", "d/a.yaml"}} {
+					stdout, stderr, code := run(t, "", args...)
+					checked := strings.Contains(stdout, "d/a.yaml:3:21: warning")
+					if checked == (name == ".genname.yaml" && !slices.Contains(args, "--no-inline-disable")) || strings.Contains(stdout+stderr, "secret-") {
+						t.Errorf("%v: code %d, %s%s", args, code, stdout, stderr)
+					}
+				}
+			})
+		}
+	}
+}
+
+// Lint doesn't read the directories above a repository, or above the working directory without one.
+func TestAboveRepository(t *testing.T) {
+	for _, git := range []string{".git/HEAD", "a.txt"} {
+		dir := t.TempDir()
+		t.Chdir(dir)
+		for name, text := range map[string]string{
+			"kustomization.yaml": "resources: [r/a.yaml]\n", ".genname.yaml": "levels: {not-appliable: error}\n", ".gitignore": "a.yaml\n",
+			"r/" + git: "", "r/a.yaml": configMap("generateName: a-"), "r/d/a.yaml": configMap("generateName: a-"),
+		} {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Chdir("r")
+		for _, args := range [][]string{{"-R", "-f", "."}, {"-R", "-f", filepath.Join(dir, "r/d")}, {"-f", "a.yaml"}} {
+			if stdout, stderr, code := run(t, "", args...); stdout != "" || code != 0 || !strings.Contains(stderr, "objects of") && !strings.Contains(stderr, "1 object of") {
+				t.Errorf("%s, %v: code %d, %s%s", git, args, code, stdout, stderr)
+			}
 		}
 	}
 }

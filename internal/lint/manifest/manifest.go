@@ -97,15 +97,15 @@ func (c chunk) objects(document *Document) ([]*Object, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
+	if err := untrusted.CheckAliases(c.text); err != nil {
+		return nil, err
+	}
 	// Without these bytes or an escape, the document can't have the key.
 	if !bytes.Contains(c.text, []byte("kind")) && !bytes.Contains(c.text, []byte(`\`)) {
 		if text, err := toJSON(c); err != nil || len(text) == 0 {
 			return nil, err
 		}
 		return nil, ErrForeign
-	}
-	if err := untrusted.CheckAliases(c.text); err != nil {
-		return nil, err
 	}
 	if !c.json {
 		text := c.text

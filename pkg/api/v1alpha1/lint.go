@@ -70,6 +70,8 @@ const (
 	LintInvalid LintSkipReason = "invalid YAML"
 	// LintLink is for links to directories.
 	LintLink LintSkipReason = "symbolic link to a directory"
+	// LintOutside is for links to files outside the repository, and for links that can't be followed.
+	LintOutside LintSkipReason = "symbolic link out of the repository"
 	// LintSpecial is for pipes, devices and the like.
 	LintSpecial LintSkipReason = "no regular file"
 )

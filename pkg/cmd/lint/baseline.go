@@ -21,7 +21,7 @@ type baseline map[known]int
 
 // readBaseline reads the file of --baseline.
 func readBaseline(file string) (baseline, error) {
-	data, err := os.ReadFile(file)
+	data, err := readNamed(file)
 	if err != nil {
 		return nil, fmt.Errorf("--baseline: %w", err)
 	}

@@ -1,10 +1,7 @@
 package lint
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 
 	"sigs.k8s.io/yaml"
@@ -31,30 +28,29 @@ type config struct {
 	file string
 }
 
-// readConfig returns the configuration of the nearest directory, from the working directory up to
-// the root of the repository.
-func readConfig() (config, error) {
-	here, err := os.Getwd()
+// findConfig returns the configuration of the nearest directory, from the working directory up to the root of the
+// repository, or "".
+func findConfig(in repository, here string) string {
+	for dir := here; ; dir = filepath.Dir(dir) {
+		if _, inside := in.relative(dir); !inside {
+			return ""
+		}
+		if file := filepath.Join(dir, configName); in.has(file) {
+			return file
+		}
+	}
+}
+
+func readConfig(in repository, file string) (config, error) {
+	c := config{file: file}
+	text, err := in.readYAML(file)
 	if err != nil {
 		return config{}, err
 	}
-	for dir := here; ; dir = filepath.Dir(dir) {
-		c := config{file: filepath.Join(dir, configName)}
-		text, err := os.ReadFile(c.file)
-		switch {
-		case err == nil:
-			if err := yaml.UnmarshalStrict(text, &c); err != nil {
-				return config{}, fmt.Errorf("%s: %w (the fields are exclude, levels and kubernetesVersion)",
-					c.file, err)
-			}
-			return c, c.check()
-		case !errors.Is(err, fs.ErrNotExist):
-			return config{}, err
-		}
-		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil || dir == filepath.Dir(dir) {
-			return config{}, nil
-		}
+	if err := yaml.UnmarshalStrict(text, &c); err != nil {
+		return config{}, fmt.Errorf("%s: %w (the fields are exclude, levels and kubernetesVersion)", file, err)
 	}
+	return c, c.check()
 }
 
 // check returns an error if a value is invalid.

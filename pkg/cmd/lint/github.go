@@ -24,7 +24,6 @@ var gitHubKinds = map[v1alpha1.LintLevel]string{
 // annotations that GitHub doesn't show.
 func (o *options) printGitHub(result *lint.Result) error {
 	out := bufio.NewWriter(o.Out)
-	repository := newRepository()
 	count := map[v1alpha1.LintLevel]int{}
 	for _, level := range levels {
 		for _, f := range result.Findings {
@@ -35,12 +34,12 @@ func (o *options) printGitHub(result *lint.Result) error {
 			lines := append([]string{terminal.OneLine(f.Message + " (" + title(f.Object) + ")")}, related(f)...)
 			lines = append(lines, terminal.OneLine(fmt.Sprintf("help: %s", f.Help)))
 			fmt.Fprintf(out, "::%s file=%s,line=%d,col=%d,title=%s::%s\n", gitHubKinds[level],
-				gitHubProperty.Replace(terminal.Printable(repository.path(f.Object.File))), f.Line, f.Column,
+				gitHubProperty.Replace(terminal.Printable(o.repository.path(f.Object.File))), f.Line, f.Column,
 				gitHubProperty.Replace("genname "+f.Rule.Name), gitHubData.Replace(strings.Join(lines, "\n")))
 		}
 	}
 	for _, u := range result.Unreadable {
-		file, text := terminal.Printable(repository.path(u.File)), terminal.OneLine(unreadable(u).Error())
+		file, text := terminal.Printable(o.repository.path(u.File)), terminal.OneLine(unreadable(u).Error())
 		fmt.Fprintf(out, "::error file=%s,line=%d,title=genname::%s\n",
 			gitHubProperty.Replace(file), max(u.Line, 1), gitHubData.Replace(text))
 	}

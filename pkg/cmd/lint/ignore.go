@@ -1,12 +1,10 @@
 package lint
 
 import (
-	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
-
-	"github.com/bmatcuk/doublestar/v4"
 )
 
 // ignoreFile is the name of git's files with patterns.
@@ -20,10 +18,13 @@ type ignoreList struct {
 }
 
 type ignorePattern struct {
-	glob      string
-	negated   bool // matching files are no longer ignored
-	directory bool // it is for directories only
+	steps     []string // patterns of path.Match, or **
+	negated   bool     // matching files are no longer ignored
+	directory bool     // it is for directories only
 }
+
+// anyDirectories is the step that matches any number of directories.
+const anyDirectories = "**"
 
 // newIgnoreList returns the list of the lines, or the line that is not a pattern.
 func newIgnoreList(dir string, lines []string) (list ignoreList, wrong string) {
@@ -35,14 +36,16 @@ func newIgnoreList(dir string, lines []string) (list ignoreList, wrong string) {
 		}
 		var p ignorePattern
 		text, p.negated = strings.CutPrefix(text, "!")
-		text = strings.TrimPrefix(text, `\`)
 		text, p.directory = strings.CutSuffix(text, "/")
-		anchored := strings.Contains(text, "/")
-		p.glob = strings.TrimPrefix(text, "/")
-		if !anchored {
-			p.glob = "**/" + p.glob
+		if !strings.Contains(text, "/") {
+			p.steps = []string{anyDirectories}
 		}
-		if !doublestar.ValidatePattern(p.glob) {
+		text = strings.ReplaceAll(strings.TrimPrefix(text, "/"), "[!", "[^") // path.Match has only [^
+		p.steps = append(p.steps, strings.Split(text, "/")...)
+		if p.steps[len(p.steps)-1] == anyDirectories {
+			p.steps = append(p.steps, "*") // not the directory itself
+		}
+		if slices.ContainsFunc(p.steps, invalidStep) {
 			wrong = line
 			continue
 		}
@@ -51,21 +54,52 @@ func newIgnoreList(dir string, lines []string) (list ignoreList, wrong string) {
 	return list, wrong
 }
 
+func invalidStep(step string) bool {
+	_, err := path.Match(step, "")
+	return err != nil
+}
+
+// match reports whether the names of a path match. A ** first matches no directory, then one more with each failure.
+// Only the last ** is tried again, so the time grows with the product of both lengths.
+func (p ignorePattern) match(names []string) bool {
+	step, name := 0, 0
+	again, after := -1, 0 // the last **, and the name after the directories that it matches
+	for name < len(names) {
+		if step < len(p.steps) && p.steps[step] == anyDirectories {
+			again, after = step, name
+			step++
+			continue
+		}
+		if step < len(p.steps) {
+			if is, err := path.Match(p.steps[step], names[name]); err == nil && is {
+				step, name = step+1, name+1
+				continue
+			}
+		}
+		if again < 0 {
+			return false
+		}
+		after++
+		step, name = again+1, after
+	}
+	return step == len(p.steps)
+}
+
 // match reports whether the list ignores a file, and whether it has a pattern for the file.
 func (l ignoreList) match(file string, directory bool) (ignored, known bool) {
 	relative, err := filepath.Rel(l.dir, file)
 	if err != nil {
 		return false, false
 	}
-	relative = filepath.ToSlash(relative)
-	if relative == "." || strings.HasPrefix(relative, "../") {
+	if relative == "." || !filepath.IsLocal(relative) {
 		return false, false
 	}
+	names := strings.Split(filepath.ToSlash(relative), "/")
 	for _, p := range l.patterns {
 		if p.directory && !directory {
 			continue
 		}
-		if is, err := doublestar.Match(p.glob, relative); err == nil && is {
+		if p.match(names) {
 			ignored, known = !p.negated, true
 		}
 	}
@@ -80,7 +114,7 @@ type ignores struct {
 }
 
 // ignored reports whether a walk leaves out a file or a directory.
-func (i *ignores) ignored(name string, directory bool) bool {
+func (i *ignores) ignored(in repository, name string, directory bool) bool {
 	file, err := filepath.Abs(name)
 	if err != nil {
 		return false
@@ -93,7 +127,7 @@ func (i *ignores) ignored(name string, directory bool) bool {
 	if i.git == nil {
 		return false
 	}
-	lists := i.listsOf(filepath.Dir(file))
+	lists := i.listsOf(in, filepath.Dir(file))
 	for at := len(lists) - 1; at >= 0; at-- {
 		if out, known := lists[at].match(file, directory); known {
 			return out
@@ -103,32 +137,22 @@ func (i *ignores) ignored(name string, directory bool) bool {
 }
 
 // listsOf returns the lists of .gitignore from the root of the repository to a directory.
-func (i *ignores) listsOf(dir string) []ignoreList {
+func (i *ignores) listsOf(in repository, dir string) []ignoreList {
 	if lists, known := i.git[dir]; known {
 		return lists
 	}
-	var lists []ignoreList
-	if _, err := os.Stat(filepath.Join(dir, ".git")); err != nil && dir != filepath.Dir(dir) {
-		lists = i.listsOf(filepath.Dir(dir))
+	relative, inside := in.relative(dir)
+	if !inside {
+		return nil
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, ignoreFile)); err == nil {
+	var lists []ignoreList
+	if relative != "." && !in.has(filepath.Join(dir, ".git")) {
+		lists = i.listsOf(in, filepath.Dir(dir))
+	}
+	if text, err := in.read(filepath.Join(dir, ignoreFile)); err == nil {
 		list, _ := newIgnoreList(dir, strings.Split(string(text), "\n")) // git skips invalid patterns, too
 		lists = append(lists[:len(lists):len(lists)], list)
 	}
 	i.git[dir] = lists
 	return lists
-}
-
-// inRepository returns the path of a file relative to its repository. Without a repository, it is relative to the
-// working directory.
-func inRepository(root, file string) string {
-	absolute, err := filepath.Abs(file)
-	if err != nil {
-		return ""
-	}
-	relative, err := filepath.Rel(root, absolute)
-	if err != nil || strings.HasPrefix(relative, "..") {
-		return ""
-	}
-	return path.Clean(filepath.ToSlash(relative))
 }

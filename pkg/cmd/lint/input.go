@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,29 +28,47 @@ type input struct {
 	missing []lint.Unreadable
 	skipped []v1alpha1.LintSkipped // links, pipes, devices and the like in directories
 
+	here    repository
+	others  map[string]repository // of files outside the repository, by the directory of the user
 	trees   trees
 	ignores ignores
 }
 
-// input returns the files, URLs and directories of the command line.
-func (o *options) input() *input {
-	in := &input{
-		trees:   trees{root: newRepository().root, dirs: map[string]directory{}},
-		ignores: ignores{excludes: o.excludes},
+// input returns the files, URLs and directories of the command line. close closes the repositories.
+func (o *options) input() (in *input, closes func()) {
+	in = &input{
+		here: o.repository, others: map[string]repository{}, trees: trees{}, ignores: ignores{excludes: o.excludes},
 	}
 	if !o.noInline {
 		in.ignores.git = map[string][]ignoreList{}
 	}
 	if o.Kustomize != "" {
 		in.sources = []lint.Source{o.kustomized()}
-		return in
 	}
 	for _, name := range o.Filenames {
 		if err := o.expand(in, name); err != nil {
 			in.missing = append(in.missing, lint.Unreadable{File: name, Err: err})
 		}
 	}
-	return in
+	return in, func() {
+		for _, other := range in.others {
+			other.close()
+		}
+	}
+}
+
+// around returns the repository of a file or directory that the user named.
+func (in *input) around(path string) repository {
+	if _, inside := in.here.relative(path); inside {
+		return in.here
+	}
+	if !isDirectory(path) {
+		path = filepath.Dir(path)
+	}
+	if _, known := in.others[path]; !known {
+		in.others[path] = newRepository(path)
+	}
+	return in.others[path]
 }
 
 // expand adds the sources of a value of -f, as kubectl does: stdin, a URL, a file, the files of a
@@ -67,14 +84,12 @@ func (o *options) expand(in *input, name string) error {
 		}))
 		return nil
 	}
-	paths := []string{name}
-	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-		if paths, err = filepath.Glob(name); err != nil {
-			return fmt.Errorf("pattern %q is not valid: %w", name, err)
-		}
-		if len(paths) == 0 {
-			return fmt.Errorf("the path %q does not exist", name)
-		}
+	paths, err := expandPattern(name)
+	if err != nil {
+		return fmt.Errorf("pattern %q is not valid: %w", name, err)
+	}
+	if len(paths) == 0 {
+		return fmt.Errorf("the path %q does not exist", name)
 	}
 	var failure error
 	for _, path := range paths {
@@ -96,7 +111,7 @@ func once(name string, read func(context.Context) ([]byte, error)) lint.Source {
 
 // walk adds a file, or the files of a directory, or with -R of the whole tree.
 func (o *options) walk(in *input, root string) error {
-	count := len(in.sources) + len(in.skipped)
+	count, repository := len(in.sources)+len(in.skipped), in.around(root)
 	var failure error
 	isDir := false
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -107,22 +122,15 @@ func (o *options) walk(in *input, root string) error {
 		case path == root && entry.IsDir():
 			isDir = true
 			return nil
-		case entry.IsDir() && (!o.Recursive || entry.Name() == ".git" || in.ignores.ignored(path, true)):
+		case entry.IsDir() && (!o.Recursive || entry.Name() == ".git" || in.ignores.ignored(repository, path, true)):
 			return filepath.SkipDir
-		case entry.IsDir(), path != root && in.ignores.ignored(path, false):
+		case entry.IsDir(), path != root && in.ignores.ignored(repository, path, false):
 			return nil
-		case path != root && isLinkToDirectory(path):
-			if o.Recursive {
-				in.skip(path, v1alpha1.LintLink)
-			}
-			return nil
-		case path != root && !slices.Contains(resource.FileExtensions, filepath.Ext(path)):
-			return nil
-		case path != root && !readable(path):
-			in.skip(path, v1alpha1.LintSpecial)
-			return nil
+		case path == root:
+			in.sources = append(in.sources, in.named(repository, path))
+		case o.Recursive || slices.Contains(resource.FileExtensions, filepath.Ext(path)):
+			in.found(repository, path)
 		}
-		in.sources = append(in.sources, o.source(in, path, path != root))
 		return nil
 	})
 	if isDir && failure == nil && err == nil && len(in.sources)+len(in.skipped) == count {
@@ -131,37 +139,40 @@ func (o *options) walk(in *input, root string) error {
 	return errors.Join(failure, err)
 }
 
-func (in *input) skip(path string, reason v1alpha1.LintSkipReason) {
-	in.skipped = append(in.skipped, v1alpha1.LintSkipped{File: filepath.ToSlash(path), Reason: reason})
-}
-
-// isLinkToDirectory reports whether a path is a symbolic link to a directory. Like kubectl, lint doesn't follow such
-// links when it reads a directory.
-func isLinkToDirectory(path string) bool {
-	link, err := os.Lstat(path)
-	if err != nil || link.Mode()&fs.ModeSymlink == 0 {
-		return false
-	}
-	target, err := os.Stat(path)
-	return err == nil && target.IsDir()
-}
-
-// source returns the source of a file. A pipe can be read only once.
-func (o *options) source(in *input, path string, found bool) lint.Source {
-	read := func(context.Context) ([]byte, error) { return os.ReadFile(path) }
+// named returns the source of a file that the user named. A pipe can be read only once.
+func (in *input) named(repository repository, path string) lint.Source {
+	read := func(context.Context) ([]byte, error) { return readNamed(path) }
 	source := lint.Source{Name: filepath.ToSlash(path), Read: read}
-	if !readable(path) {
+	if !isRegular(path) {
 		source = once(source.Name, read)
 	}
-	source.Found, source.Tree = found, in.trees.of(path)
+	source.Tree = in.trees.of(repository, path)
 	return source
 }
 
-// readable reports whether a file can be read repeatedly, which a pipe can't. For a missing file it
-// is true, because its reader reports the error.
-func readable(path string) bool {
-	info, err := os.Stat(path)
-	return err != nil || info.Mode().IsRegular()
+// found adds a file of a directory. Like kubectl, lint doesn't follow links to directories.
+func (in *input) found(repository repository, path string) {
+	info, err := repository.stat(path)
+	isManifest := slices.Contains(resource.FileExtensions, filepath.Ext(path))
+	var reason v1alpha1.LintSkipReason
+	switch {
+	case err == nil && info.IsDir(), err != nil && isDirectory(path):
+		reason = v1alpha1.LintLink
+	case !isManifest:
+		return
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		reason = v1alpha1.LintOutside
+	case err == nil && !info.Mode().IsRegular():
+		reason = v1alpha1.LintSpecial
+	}
+	if reason != "" {
+		in.skipped = append(in.skipped, v1alpha1.LintSkipped{File: filepath.ToSlash(path), Reason: reason})
+		return
+	}
+	in.sources = append(in.sources, lint.Source{
+		Name: filepath.ToSlash(path), Found: true, Tree: in.trees.of(repository, path),
+		Read: func(context.Context) ([]byte, error) { return repository.read(path) },
+	})
 }
 
 // nothing returns the error of a directory without manifests.

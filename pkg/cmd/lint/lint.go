@@ -77,10 +77,11 @@ type options struct {
 	baseline      string
 	writeBaseline string
 
-	excludes []ignoreList
-	fileNote string // about the file of the repository
-	settings lint.Config
-	known    baseline
+	repository repository
+	excludes   []ignoreList
+	fileNote   string // about the file of the repository
+	settings   lint.Config
+	known      baseline
 }
 
 // New returns the command.
@@ -110,8 +111,8 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 
 			The exit code is 3 if there are findings of the level of --fail-on or worse. Otherwise it
 			is 1 if lint can't read a file. In a directory, lint skips templates, files without
-			Kubernetes objects, symbolic links to directories, and invalid YAML without apiVersion
-			and kind.`),
+			Kubernetes objects, invalid YAML without apiVersion and kind, and symbolic links to
+			directories or out of the repository.`),
 		Example: templates.Examples(`
 			# Check a manifest
 			kubectl genname lint -f job.yaml
@@ -206,12 +207,20 @@ func minorOf(text string) (int, bool) {
 
 // configure puts together the configuration of the repository and the flags.
 func (o *options) configure(cmd *cobra.Command) error {
-	c, err := readConfig()
+	here, err := os.Getwd()
 	if err != nil {
 		return err
 	}
-	if c.file != "" && o.noInline {
-		c, o.fileNote = config{}, "Ignored because of --no-inline-disable: "+configName+"."
+	o.repository = newRepository(here)
+	var c config
+	switch file := findConfig(o.repository, here); {
+	case file == "":
+	case o.noInline:
+		o.fileNote = "Ignored because of --no-inline-disable: " + configName + "."
+	default:
+		if c, err = readConfig(o.repository, file); err != nil {
+			return err
+		}
 	}
 	if c.KubernetesVersion != "" && !cmd.Flags().Changed("kubernetes-version") {
 		o.kubernetes = c.KubernetesVersion
@@ -229,10 +238,6 @@ func (o *options) configure(cmd *cobra.Command) error {
 		slices.Sort(disabled)
 		o.fileNote = fmt.Sprintf("Disabled in %s: %s.", configName, strings.Join(disabled, ", "))
 		o.settings.Disabled = slices.Concat(o.disable, disabled)
-	}
-	here, err := os.Getwd()
-	if err != nil {
-		return err
 	}
 	flags, wrong := newIgnoreList(here, o.exclude)
 	if wrong != "" {
@@ -284,7 +289,8 @@ func (o *options) Run(ctx context.Context) error {
 		return err
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(garbage))
-	in := o.input()
+	in, done := o.input()
+	defer done()
 	result, err := lint.Run(ctx, in.sources, o.settings)
 	if ctx.Err() != nil {
 		return &exitcode.Error{Code: exitcode.Interrupted, Lines: []string{terminal.Errorf("interrupted")}}

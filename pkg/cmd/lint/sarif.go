@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -114,18 +113,17 @@ type (
 
 // printSARIF prints SARIF 2.1.0. Silenced findings are suppressed results.
 func (o *options) printSARIF(result *lint.Result) error {
-	repository := newRepository()
 	run := sarifRun{
 		Tool: sarifTool{sarifDriver{
 			Name: "kubectl-genname", Version: buildinfo.Version(), InformationURI: homepage, Rules: sarifRules(),
 		}},
 		ColumnKind:  "unicodeCodePoints",
 		Results:     []sarifResult{},
-		Invocations: []sarifInvocation{invocation(repository, result)},
+		Invocations: []sarifInvocation{invocation(o.repository, result)},
 	}
 	seen := map[string]int{}
 	for _, f := range result.Findings {
-		artifact := repository.artifact(f.Object.File)
+		artifact := o.repository.artifact(f.Object.File)
 		hash := fingerprint(artifact.URI, f)
 		seen[hash]++
 		one := sarifResult{
@@ -135,7 +133,7 @@ func (o *options) printSARIF(result *lint.Result) error {
 				sarifPhysical{artifact, sarifRegion{f.Line, f.Column}},
 				[]sarifLogical{{qualifiedName(f.Object), "resource"}},
 			}},
-			Related:      relatedLocations(repository, f),
+			Related:      relatedLocations(o.repository, f),
 			Fingerprints: map[string]string{"primaryLocationLineHash": fmt.Sprintf("%s:%d", hash, seen[hash])},
 		}
 		if f.Silence != nil {
@@ -221,39 +219,19 @@ func qualifiedName(o rules.Object) string {
 	return strings.Join([]string{o.Kind.GroupKind().String(), o.Namespace, name}, "/")
 }
 
-// repository is the directory that paths are relative to.
-type repository struct{ root string }
-
-// newRepository returns the repository that contains the working directory, or the working
-// directory.
-func newRepository() repository {
-	here, err := os.Getwd()
-	if err != nil {
-		return repository{}
-	}
-	for dir := here; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
-			return repository{dir}
-		}
-	}
-	return repository{here}
-}
-
 // path returns a file relative to the repository, with slashes. The path is absolute for a file outside the
 // repository, and "stdin" for stdin.
 func (r repository) path(file string) string {
 	if file == stdin {
 		return "stdin"
 	}
-	absolute, err := filepath.Abs(file)
-	if err != nil {
-		return filepath.ToSlash(file)
+	if relative, inside := r.relative(file); inside {
+		return filepath.ToSlash(relative)
 	}
-	relative, err := filepath.Rel(r.root, absolute)
-	if err != nil || relative == ".." || strings.HasPrefix(relative, ".."+string(filepath.Separator)) {
-		return filepath.ToSlash(absolute)
+	if absolute, err := filepath.Abs(file); err == nil {
+		file = absolute
 	}
-	return filepath.ToSlash(relative)
+	return filepath.ToSlash(file)
 }
 
 // artifact returns a file as SARIF names it.

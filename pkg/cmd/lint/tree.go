@@ -2,20 +2,17 @@ package lint
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"slices"
 
+	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
 )
 
-// trees are the directories around the files, with the root of the repository.
-type trees struct {
-	root string
-	dirs map[string]directory
-}
+// trees are the directories around the files.
+type trees map[string]directory
 
 // directory is a directory, by the files that tools read in it.
 type directory struct {
@@ -24,45 +21,46 @@ type directory struct {
 	chart         string
 }
 
-// of returns the role of a file among the files around it.
-func (t trees) of(path string) rules.Tree {
+// of returns the role of a file among the files of its repository.
+func (t trees) of(in repository, file string) rules.Tree {
 	var tree rules.Tree
-	tree.Path = inRepository(t.root, path)
-	path, err := filepath.Abs(path)
-	if err != nil {
+	relative, inside := in.relative(file)
+	if !inside {
 		return tree
 	}
-	tree.Kustomized = t.read(filepath.Dir(path)).kustomization != ""
-	for within, dir := "", filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		about := t.read(dir)
-		below, err := filepath.Rel(dir, path)
+	tree.Path = filepath.ToSlash(relative)
+	file = filepath.Join(in.dir, relative)
+	tree.Kustomized = t.read(in, filepath.Dir(file)).kustomization != ""
+	for within, dir := "", filepath.Dir(file); ; dir = filepath.Dir(dir) {
+		about := t.read(in, dir)
+		below, err := filepath.Rel(dir, file)
 		if err == nil && slices.Contains(about.resources, filepath.ToSlash(below)) {
 			tree.Kustomization = filepath.ToSlash(filepath.Join(dir, about.kustomization))
 		}
 		if about.chart != "" && within == "templates" {
 			tree.Chart = filepath.ToSlash(filepath.Join(dir, about.chart))
 		}
-		if within = filepath.Base(dir); dir == filepath.Dir(dir) {
+		if within = filepath.Base(dir); dir == in.dir {
 			return tree
 		}
 	}
 }
 
 // read reads a directory, once.
-func (t trees) read(dir string) directory {
-	about, known := t.dirs[dir]
+func (t trees) read(in repository, dir string) directory {
+	about, known := t[dir]
 	if known {
 		return about
 	}
-	for _, name := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
-		if content, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
+	for _, name := range konfig.RecognizedKustomizationFileNames() {
+		if content, err := in.readYAML(filepath.Join(dir, name)); err == nil {
 			about.kustomization, about.resources = name, resourcesOf(content)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(dir, "Chart.yaml")); err == nil {
+	if in.has(filepath.Join(dir, "Chart.yaml")) {
 		about.chart = "Chart.yaml"
 	}
-	t.dirs[dir] = about
+	t[dir] = about
 	return about
 }
 

@@ -1,0 +1,111 @@
+package lint
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
+)
+
+// Only files.go opens files, so that a file which the user didn't name is read by repository.read.
+func TestOnlyFilesOpensFiles(t *testing.T) {
+	allowed := []string{"Getwd", "WriteFile"} // WriteFile is for --write-baseline
+	sources, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, source := range sources {
+		if source == "files.go" || strings.HasSuffix(source, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), source, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			selector, is := n.(*ast.SelectorExpr)
+			if !is {
+				return true
+			}
+			of, isName := selector.X.(*ast.Ident)
+			opens := isName && (of.Name == "os" && !slices.Contains(allowed, selector.Sel.Name) ||
+				of.Name == "syscall" || of.Name == "filepath" && slices.Contains([]string{"Glob", "EvalSymlinks"}, selector.Sel.Name))
+			if opens {
+				t.Errorf("%s uses %s.%s", source, of.Name, selector.Sel.Name)
+			}
+			return true
+		})
+	}
+}
+
+// Patterns match as git's do. git check-ignore is the reference.
+func TestPatternsMatchAsGit(t *testing.T) {
+	dir := t.TempDir()
+	if out, err := exec.Command("git", "-C", dir, "init", "-q").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	paths := []string{"a", "ab", "a/a", "a/b/a", "b/a/b", "a/b/ab", "{a,b}", "a/{a}/b", "!a", "#a", "*", "a.b"}
+	pieces := rapid.SampledFrom([]string{"a", "b", "*", "/**/", "?", "/", "/", "[ab]", "[!a]", "{a,b}", "{", "!", "#", ".", "\\*"})
+	check := func(t *rapid.T) {
+		var lines []string
+		// Only as a whole name, ** has the meaning of gitignore(5).
+		odd := regexp.MustCompile(`[^/]\*\*|\*\*[^/]`)
+		for range rapid.IntRange(1, 3).Draw(t, "lines") {
+			lines = append(lines, strings.Join(rapid.SliceOfN(pieces, 1, 6).Draw(t, "pattern"), ""))
+			if odd.MatchString(lines[len(lines)-1]) {
+				t.Skip()
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, ignoreFile), []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		list, _ := newIgnoreList(dir, lines)
+		command := exec.Command("git", "-C", dir, "check-ignore", "--no-index", "--stdin")
+		command.Stdin = strings.NewReader(strings.Join(paths, "\n") + "\n")
+		out, _ := command.Output() // fails if no path is ignored
+		ignored := strings.Split(strings.TrimSpace(string(out)), "\n")
+		for _, p := range paths {
+			got := false // like a walk, which doesn't enter an ignored directory
+			for at := range p {
+				if p[at] == '/' && !got {
+					got, _ = list.match(filepath.Join(dir, p[:at]), true)
+				}
+			}
+			if !got {
+				got, _ = list.match(filepath.Join(dir, p), false)
+			}
+			if want := slices.Contains(ignored, p); got != want {
+				t.Fatalf("%q and %s: ignored %v, git says %v", lines, p, got, want)
+			}
+		}
+	}
+	rapid.Check(t, check)
+}
+
+// The time to match doesn't grow exponentially with a pattern.
+func TestHostilePatterns(t *testing.T) {
+	name := strings.Repeat("a", 200)
+	for _, pattern := range []string{
+		strings.Repeat("{a,a}", 26), strings.Repeat("*a", 100) + "b", strings.Repeat("**/a/", 50) + "b", strings.Repeat("**/", 100) + "b",
+		strings.Repeat("{", 100), strings.Repeat("{a,", 30) + strings.Repeat("}", 30),
+	} {
+		start := time.Now()
+		list, _ := newIgnoreList("/r", []string{pattern})
+		list.match("/r/"+name, false)
+		list.match("/r/"+strings.Repeat("a/", 200)+"a", false)
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("%s: %v", pattern, took)
+		}
+	}
+}
