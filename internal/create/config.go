@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/internal/keyed"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
@@ -121,9 +122,8 @@ type task struct {
 
 	// In a run with a key:
 
-	identity   derive.Object
-	content    string // canonical, for digests
-	hasContent bool   // else its digests can't be computed
+	identity derive.Object
+	content  keyed.Content
 }
 
 // newTask returns the task of a document, which has Config.Copies copies if its name is generated.

@@ -1,9 +1,7 @@
 package create
 
 import (
-	"context"
 	"errors"
-	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
@@ -143,30 +141,3 @@ func (Warning) report()  {}
 func (retried) report()  {}
 func (ended) report()    {}
 func (reviewed) report() {}
-
-// changePatience is the time to read the object of a Change.
-const changePatience = 10 * time.Second
-
-// Change is a document that was changed after a run with the key created an object from it.
-type Change struct {
-	// Document is the document, and Object the object as arguments of kubectl.
-	Document, Object string
-	// Fields are the paths of the first fields of the document that the object lacks or
-	// has with another value. If there are none, a field was removed from the document.
-	Fields []string
-}
-
-// changeOf reads the object of a document, and compares each field of the document with it. changeOf returns nil if
-// the object can't be read.
-func (k *keyed) changeOf(d *task, name string) *Change {
-	ctx, cancel := context.WithTimeout(k.ctx, changePatience)
-	defer cancel()
-	stored, err := k.client.Get(ctx, d.Document, name)
-	if err != nil {
-		return nil
-	}
-	return &Change{
-		Document: d.Reference(""), Object: d.Argument(name),
-		Fields: d.differences(stored),
-	}
-}

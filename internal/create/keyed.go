@@ -1,217 +1,126 @@
 package create
 
 import (
+	"context"
 	"fmt"
-	"slices"
-	"strings"
+	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
-	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
-// keyed is a run with a key. keyed can be repeated.
-type keyed struct {
-	*Session
-	documents map[derive.Object][]*task // by their identity without the number
-}
+// identified are the documents of a run with a key, by their identity without the number.
+type identified map[derive.Object][]*task
 
-// create creates the objects that the key has not created yet. create reads the whole input first. create creates
-// nothing if the key has created an object that the input does not contain.
-func (k *keyed) create() {
-	documents, whole := k.readAll()
+// createKeyed creates the objects that the key has not created yet. createKeyed reads the whole input first.
+// createKeyed creates nothing if the key has created an object that the input does not contain.
+func (s *Session) createKeyed() {
+	tasks, whole := s.readAll()
 	if !whole {
-		k.end.Incomplete = true
+		s.end.Incomplete = true
 		return
 	}
-	err := k.compare()
-	if err != nil && k.ctx.Err() == nil {
-		k.problem(err)
+	if err := s.compare(tasks); err != nil && s.ctx.Err() == nil {
+		s.problem(err)
 		return
 	}
-	for _, d := range documents {
-		k.Session.create(d, 0)
+	for _, t := range tasks {
+		s.create(t, 0)
 	}
-	k.settle()
+	s.settle()
 }
 
 // readAll reads the input, and reports whether all of it is usable.
-func (k *keyed) readAll() (documents []*task, whole bool) {
+func (s *Session) readAll() (tasks []*task, whole bool) {
 	whole = true
-	k.eachStep(func(next Step) {
-		d := k.prepare(next)
-		if d == nil {
+	s.eachStep(func(next Step) {
+		if t := s.prepare(next); t != nil {
+			tasks = append(tasks, t)
+			s.warnOfTTL(t)
+		} else {
 			whole = false
-			return
 		}
-		k.number(d)
-		documents = append(documents, d)
-		k.warnOfTTL(d)
 	})
-	return documents, whole && !k.end.Unread
+	return tasks, whole && !s.end.Unread
 }
 
-// number sets the identity of the document. number numbers documents that differ only in their content.
-func (k *keyed) number(d *task) {
-	kind := d.Mapping.GroupVersionKind
-	o := derive.Object{Group: kind.Group, Kind: kind.Kind, Namespace: d.Namespace}
-	if o.Name = d.Object.GetName(); o.Name == "" {
-		o.GenerateName = d.Object.GetGenerateName()
+// compare finds the objects of the key at all places of the input. compare returns an error if the input does not
+// contain all of them.
+func (s *Session) compare(tasks []*task) error {
+	documents := identified{}
+	for _, t := range tasks {
+		documents.add(t)
 	}
-	d.identity = o
-	d.identity.Document = len(k.documents[o])
-	k.documents[o] = append(k.documents[o], d)
-}
-
-// compare finds the objects of the run at all places of the input, and decides under which secret the run goes on.
-// compare returns an error if the input does not contain all of them.
-func (k *keyed) compare() error {
-	for _, at := range k.places {
-		k.end.Places = append(k.end.Places, at.Place)
+	for _, at := range s.places {
+		s.end.Places = append(s.end.Places, at.Place)
 	}
-	listed, err := k.find(k.places)
-	if err == nil {
-		k.secret, err = k.verify(listed)
-	} else {
+	err := s.find()
+	if err != nil {
 		err = &FindError{err}
+	} else {
+		err = s.key.Conflict()
 	}
-	for _, documents := range k.documents {
-		for _, d := range documents {
-			d.content, d.hasContent = k.secret.Canonical(d.identity, d.Object.Object)
-		}
+	for _, t := range tasks {
+		t.content = s.key.Content(t.identity, t.Object.Object)
 	}
 	if err != nil {
 		return err
 	}
-	k.warnOfOthers(listed)
-	return k.unexpected(listed)
+	s.warnOfOthers()
+	return s.unexpected(documents)
 }
 
-// listed is an object with the run's label.
-type listed struct {
-	idempotency.Existing
-	place    *place
-	identity derive.Object
-	secret   derive.Secret // the secret that the ID was computed with, if verified
-	verified bool
+// add sets the identity of a document. add numbers documents that differ only in their content.
+func (i identified) add(t *task) {
+	kind := t.Mapping.GroupVersionKind
+	o := derive.Object{Group: kind.Group, Kind: kind.Kind, Namespace: t.Namespace}
+	if o.Name = t.Object.GetName(); o.Name == "" {
+		o.GenerateName = t.Object.GetGenerateName()
+	}
+	t.identity = o
+	t.identity.Document = len(i[o])
+	i[o] = append(i[o], t)
 }
 
-func (l *listed) argument() string { return l.place.Reference(l.Name) }
-
-// verify finds the objects that belong to the run. The ID of such an object is derived from the key and a secret,
-// and its name from the ID. verify returns the secret with which the run continues.
-func (k *keyed) verify(objects []*listed) (secret derive.Secret, err error) {
-	secrets := append(slices.Clone(k.config.Secrets), derive.Secret{})[:max(1, len(k.config.Secrets))]
-	secret = secrets[0]
-	current := map[derive.Object]bool{} // objects whose ID was computed with the current secret
-	for _, l := range objects {
-		for _, s := range secrets {
-			if l.verified = k.verifies(s, l); l.verified {
-				break
-			}
-		}
-		if l.verified && l.secret == secret {
-			current[l.identity] = true
-		}
-	}
-	var first, claimed *listed
-	for _, l := range objects {
-		if l.verified && l.secret != secrets[0] && current[l.identity] {
-			l.verified = false // such as a copy of a deleted object whose ID was computed with a former secret
-		}
-		_, _, withSecret, _ := derive.ParseID(l.ID)
-		switch {
-		case l.verified && first == nil:
-			first, secret = l, l.secret
-		case l.verified && l.secret != secret:
-			return secret, &SecretsError{Objects: []string{first.argument(), l.argument()}}
-		case withSecret && len(k.config.Secrets) == 0 && !l.copied() && claimed == nil:
-			claimed = l
-		}
-	}
-	if claimed != nil && first == nil { // an object of the run shows that the key was used without a secret
-		return secret, &SecretsError{Objects: []string{claimed.argument()}}
-	}
-	return secret, nil
-}
-
-// copied reports whether a controller created the object, and copied the label from an object of the
-// input.
-func (l *listed) copied() bool { return l.Owned && !l.place.generateNames[l.GenerateName] }
-
-// verifies reports whether the object belongs to the run under the secret, and sets its identity. A
-// backup may have removed the generateName of an object. So its name is also compared with those of
-// the input.
-func (k *keyed) verifies(secret derive.Secret, l *listed) bool {
-	kind := l.place.kind
-	forms := []derive.Object{{GenerateName: l.GenerateName}, {Name: l.Name}}
-	for generateName := range l.place.generateNames {
-		if strings.HasPrefix(generateName, l.Name[:max(0, len(l.Name)-derive.SuffixLength)]) {
-			forms = append(forms, derive.Object{GenerateName: generateName})
-		}
-	}
-	for _, o := range forms {
-		o.Group, o.Kind, o.Namespace = kind.Group, kind.Kind, l.place.Namespace
-		if secret.Verifies(derive.FromKey(string(k.config.Key)), o, l.ID, l.Name) {
-			o.Document, o.Copy, _, _ = derive.ParseID(l.ID)
-			l.identity, l.secret = o, secret
-			return true
-		}
-	}
-	return false
-}
-
-// unexpected records the objects that the input contains. unexpected returns an error if the run has created others,
-// or objects of documents that were changed.
-func (k *keyed) unexpected(objects []*listed) error {
-	k.existing = map[inPlace]*idempotency.Existing{}
-	var unexpected []string
-	var change *Change
-	for _, l := range objects {
-		if !l.verified {
-			continue
-		}
-		d := k.documentOf(l.identity)
-		differs := d != nil && exactlyonce.Differ(l.Digest, k.id(d, l.identity.Copy).Digest)
-		if d == nil || differs {
-			unexpected = append(unexpected, l.argument())
-		}
-		if differs && change == nil {
-			change = k.changeOf(d, l.Name)
-		}
-		k.existing[inPlace{l.place.Place, l.ID}] = &l.Existing
-	}
-	if len(unexpected) == 0 {
-		return nil
-	}
-	slices.Sort(unexpected)
-	return &UnexpectedError{unexpected, change}
-}
-
-// documentOf returns the document of an identity, or nil if the input does not contain it.
-func (k *keyed) documentOf(o derive.Object) *task {
+// of returns the document of an identity, or nil if the input does not contain it.
+func (i identified) of(o derive.Object) *task {
 	n, copied := o.Document, o.Copy
 	o.Document, o.Copy = 0, 0
-	if documents := k.documents[o]; n < len(documents) && copied < documents[n].copies {
+	if documents := i[o]; n < len(documents) && copied < documents[n].copies {
 		return documents[n]
 	}
 	return nil
 }
 
-// warnOfOthers warns of objects that have the run's label and don't belong to the run.
-func (k *keyed) warnOfOthers(objects []*listed) {
-	var others []string
-	for _, l := range objects {
-		if !l.verified && !l.copied() {
-			others = append(others, l.argument())
+// unexpected returns an error if the key has created objects that the input does not contain, or objects of documents
+// that were changed.
+func (s *Session) unexpected(documents identified) error {
+	var unexpected []string
+	var change *Change
+	for _, o := range s.key.Unasked() {
+		t := documents.of(o.Identity)
+		differs := t != nil && exactlyonce.Differ(o.Digest, s.id(t, o.Identity.Copy).Digest)
+		if t == nil || differs {
+			unexpected = append(unexpected, o.Argument())
+		}
+		if differs && change == nil {
+			change = s.changeOf(t, o.Name)
 		}
 	}
+	if len(unexpected) == 0 {
+		return nil
+	}
+	return &UnexpectedError{unexpected, change}
+}
+
+// warnOfOthers warns of objects that have the run's label and don't belong to the run.
+func (s *Session) warnOfOthers() {
 	code := Unverified
-	if len(k.config.Secrets) > 0 {
+	if len(s.config.Secrets) > 0 {
 		code = OtherSecret
 	}
-	if len(others) > 0 {
-		k.warn(code, len(others), slices.Min(others))
+	if others := s.key.Others(); len(others) > 0 {
+		s.warn(code, len(others), others[0])
 	}
 }
 
@@ -236,23 +145,38 @@ func (e *UnexpectedError) Error() string {
 	return fmt.Sprintf("%d unexpected objects of the key, like %s", len(e.Objects), e.Objects[0])
 }
 
-// SecretsError reports that the IDs of the key's objects were computed with another secret than the run can use.
-// Nothing was created.
-type SecretsError struct {
-	// Objects are arguments of kubectl. If the run has no secret, Objects has one object, whose ID was computed with a
-	// secret. Otherwise, Objects has two objects, whose IDs were computed with different secrets of the run.
-	Objects []string
-}
-
-func (e *SecretsError) Error() string {
-	return "other secrets: " + strings.Join(e.Objects, ", ")
-}
-
 // warnOfTTL warns of objects that are deleted after they finish. A later run with the key creates them
 // again.
-func (k *keyed) warnOfTTL(d *task) {
-	spec, _ := d.Object.Object["spec"].(map[string]any)
+func (s *Session) warnOfTTL(t *task) {
+	spec, _ := t.Object.Object["spec"].(map[string]any)
 	if spec["ttlSecondsAfterFinished"] != nil {
-		k.warn(Expiring, d.place.Resource)
+		s.warn(Expiring, t.place.Resource)
+	}
+}
+
+// changePatience is the time to read the object of a Change.
+const changePatience = 10 * time.Second
+
+// Change is a document that was changed after a run with the key created an object from it.
+type Change struct {
+	// Document is the document, and Object the object as arguments of kubectl.
+	Document, Object string
+	// Fields are the paths of the first fields of the document that the object lacks or
+	// has with another value. If there are none, a field was removed from the document.
+	Fields []string
+}
+
+// changeOf reads the object of a document, and compares each field of the document with it. changeOf returns nil if
+// the object can't be read.
+func (s *Session) changeOf(d *task, name string) *Change {
+	ctx, cancel := context.WithTimeout(s.ctx, changePatience)
+	defer cancel()
+	stored, err := s.client.Get(ctx, d.Document, name)
+	if err != nil {
+		return nil
+	}
+	return &Change{
+		Document: d.Reference(""), Object: d.Argument(name),
+		Fields: d.differences(stored),
 	}
 }

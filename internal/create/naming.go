@@ -68,25 +68,13 @@ func hasStatus(client requests, d *Document) bool {
 func (s *Session) id(d *task, n int) exactlyonce.ID {
 	switch {
 	case s.config.Key != "":
-		return s.derive(d, n)
+		o := d.identity
+		o.Copy = n
+		return s.key.ID(o, d.content)
 	case !d.generated, d.byServer, s.config.DryRun != NoDryRun:
 		return exactlyonce.Untracked()
 	}
 	return exactlyonce.NewID()
-}
-
-// derive returns the creation ID of a copy in a run with a key.
-func (s *Session) derive(d *task, n int) exactlyonce.ID {
-	o := d.identity
-	o.Copy = n
-	made := exactlyonce.Derivation{
-		Creation: s.secret.ID(derive.FromKey(string(s.config.Key)), o),
-		Secret:   s.secret, Run: s.config.Key.RunLabel(),
-	}
-	if d.hasContent {
-		made.Digest = s.secret.DigestOf(made.Creation, d.content)
-	}
-	return exactlyonce.Derive(made)
 }
 
 // unknownSuffix replaces the end of a name that is derived from a secret, until the object is sent. A user who reads

@@ -20,7 +20,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
+	"github.com/kubectl-genname/kubectl-genname/internal/keyed"
 )
 
 // Session is one run. Session creates the objects of the input, and continues after an object that fails. When its
@@ -45,9 +45,8 @@ type Session struct {
 	placeFor  map[idempotency.Place]*place
 
 	unreadable map[schema.GroupVersionResource]NamingReason // reasons why the plugin can't pick names; empty if it can
-	existing   map[inPlace]*idempotency.Existing            // objects of earlier runs with the key
-	secret     derive.Secret                                // of the key
-	states     int                                          // number of objects whose states are read
+	key        *keyed.Run
+	states     int // number of objects whose states are read
 }
 
 // New returns the session of a run, which Create begins.
@@ -61,6 +60,7 @@ func newSession(ctx context.Context, client requests, config Config) *Session {
 		config: config, client: client, ctx: ctx, stop: stop, reader: newReader(),
 		placeFor: map[idempotency.Place]*place{}, unreadable: map[schema.GroupVersionResource]NamingReason{},
 	}
+	s.key = keyed.New(config.Key, config.Secrets, s.list)
 	reports := make(chan report)
 	s.scheduler = scheduler{
 		jobs: make(chan job), reports: reports, take: s.take, limit: config.Concurrency,
@@ -68,6 +68,13 @@ func newSession(ctx context.Context, client requests, config Config) *Session {
 	}
 	s.breakers = breakers{end: &s.end}
 	return s
+}
+
+// list lists the objects of the key in a namespace.
+func (s *Session) list(
+	ctx context.Context, resource schema.GroupVersionResource, namespace string,
+) ([]idempotency.Existing, error) {
+	return s.client.Find(ctx, s.config.Key, resource, namespace, s.config.RetryTimeout)
 }
 
 // Create creates the documents of the input, and yields an event about each object. A document that waits for earlier
@@ -80,7 +87,7 @@ func (s *Session) Create(input iter.Seq2[*Document, error]) iter.Seq[Event] {
 		s.yield = yield
 		s.reader.start(input)
 		if s.config.Key != "" {
-			(&keyed{Session: s, documents: map[derive.Object][]*task{}}).create()
+			s.createKeyed()
 		} else {
 			s.inOrder()
 		}
@@ -235,8 +242,8 @@ func (s *Session) createFrom(d *task, first int) {
 // job returns the job of the document's n-th copy.
 func (s *Session) job(d *task, n int) job {
 	j := job{task: d, id: s.id(d, n)}
-	if id := j.id.String(); id != "" {
-		j.existing = s.existing[inPlace{d.place.Place, id}]
+	if s.config.Key != "" {
+		j.existing = s.key.Existing(d.place.in, j.id)
 	}
 	return j
 }
@@ -245,7 +252,7 @@ func (s *Session) job(d *task, n int) job {
 // reported as existing. If they must be read and no request is allowed, they count as not attempted.
 func (s *Session) forgo(d *task, first int) {
 	silent := s.ctx.Err() != nil || !s.breakers.allowRequests(d)
-	listed := len(s.existing) > 0 && (!s.config.Whole || !silent)
+	listed := s.config.Key != "" && (!s.config.Whole || !silent)
 	missed := 0
 	for n := first; n < d.copies; n++ {
 		var j job

@@ -94,7 +94,7 @@ func (s *Session) review(j job) {
 	at.permission.asked = true
 	s.reviews++
 	go func() {
-		s.scheduler.reports <- reviewed{at, s.client.May(s.ctx, "get", at.resource, at.Namespace)}
+		s.scheduler.reports <- reviewed{at, s.client.May(s.ctx, "get", at.in.Resource, at.Namespace)}
 	}()
 }
 

@@ -1,4 +1,4 @@
-// Package idempotency finds the objects that earlier runs with the same key created, so that a run creates only the
+// Package idempotency lists the objects that earlier runs with the same key created, so that a run creates only the
 // missing ones. The package creates nothing, never prints, and never sends the key itself. pkg/once/derive derives
 // IDs and names.
 package idempotency
@@ -18,7 +18,6 @@ import (
 	"k8s.io/client-go/metadata"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
-	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
@@ -166,7 +165,7 @@ func explain(err error, place Place) error {
 func (k Key) list(
 	ctx context.Context, objects metadata.ResourceInterface, until time.Time,
 ) (found []Existing, err error) {
-	ours := metav1.ListOptions{LabelSelector: exactlyonce.RunLabel + "=" + k.RunLabel()}
+	ours := metav1.ListOptions{LabelSelector: derive.RunLabelKey + "=" + k.RunLabel()}
 	err = apistatus.Pages(ctx, pageSize, func(ctx context.Context, limit int64, token string) (string, error) {
 		ctx, cancel := within(ctx, until)
 		defer cancel()
@@ -177,7 +176,7 @@ func (k Key) list(
 		}
 		for i := range page.Items {
 			item := &page.Items[i]
-			if item.Labels[exactlyonce.RunLabel] != k.RunLabel() {
+			if item.Labels[derive.RunLabelKey] != k.RunLabel() {
 				continue // some aggregated APIs ignore the selector
 			}
 			found = append(found, Existing{

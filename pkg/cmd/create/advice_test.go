@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/keyed"
 )
 
 // renamed is an object that was stored under a name that was not sent.
@@ -94,7 +95,7 @@ func TestNamesCannotHarm(t *testing.T) {
 	object := configMap(evil)
 	for name, events := range map[string][]create.Event{
 		"a holder":   {create.Outcome{Kind: create.Failed, Document: demo(), Result: exactlyonce.Result{Name: evil, Object: object}, Err: tooMuch}},
-		"secrets":    {create.Problem{Err: &create.SecretsError{Objects: []string{"configmap/a", demo().Argument(evil)}}}},
+		"secrets":    {create.Problem{Err: &keyed.SecretsError{Objects: []string{"configmap/a", demo().Argument(evil)}}}},
 		"unexpected": {create.Problem{Err: &create.UnexpectedError{Objects: []string{demo().Argument(evil)}}}},
 		"changed":    {exists(demo(), evil, 2)},
 	} {

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/internal/keyed"
 )
 
 // reasons are the words for why the plugin can't pick names.
@@ -123,7 +124,7 @@ func explain(err error) error {
 	if errors.As(err, &unexpected) {
 		return otherInput(unexpected)
 	}
-	var secrets *create.SecretsError
+	var secrets *keyed.SecretsError
 	if errors.As(err, &secrets) {
 		if len(secrets.Objects) == 1 {
 			return ownError(fmt.Sprintf("nothing was created, because %s says that it was created with the key and a "+

@@ -1,0 +1,143 @@
+package keyed
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
+)
+
+// The tests of internal/create have the meaning of each listed object. These tests have runs that learn of their places
+// one after the other.
+
+const key = idempotency.Key("k")
+
+// lists are the objects by namespace.
+type lists map[string][]idempotency.Existing
+
+func (l lists) find(_ context.Context, _ schema.GroupVersionResource, namespace string) ([]idempotency.Existing, error) {
+	if namespace == "unreadable" {
+		return nil, errUnreadable
+	}
+	return l[namespace], nil
+}
+
+var errUnreadable = errors.New("forbidden")
+
+func placeIn(namespace string, generateNames ...string) Place {
+	p := Place{
+		Resource: schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}, Kind: schema.GroupKind{Kind: "ConfigMap"},
+		Namespace: namespace, GenerateNames: map[string]bool{},
+	}
+	for _, generateName := range generateNames {
+		p.GenerateNames[generateName] = true
+	}
+	return p
+}
+
+func secretOf(character string) derive.Secret {
+	secret, err := derive.ParseSecret(strings.Repeat(character, 32))
+	if err != nil {
+		panic(err)
+	}
+	return secret
+}
+
+func identity(namespace, generateName string) derive.Object {
+	return derive.Object{Kind: "ConfigMap", Namespace: namespace, GenerateName: generateName}
+}
+
+// made returns an object that a run with the secret has created.
+func made(namespace, generateName string, secrets ...derive.Secret) idempotency.Existing {
+	id := New(key, secrets, nil).ID(identity(namespace, generateName), Content{})
+	return idempotency.Existing{Name: id.Name(generateName, 0), GenerateName: generateName, ID: id.Creation}
+}
+
+// step is a place that a run comes to, and the conflict that it then has.
+type step struct {
+	namespace string
+	conflict  []string
+}
+
+func TestOnePlaceAtATime(t *testing.T) {
+	first, second := secretOf("1"), secretOf("2")
+	under := made("b", "x-", first)
+	for name, test := range map[string]struct {
+		secrets []derive.Secret
+		lists   lists
+		steps   []step
+		want    derive.Secret // the secret of the next object
+	}{
+		"nothing exists":        {nil, nil, []step{{"a", nil}, {"b", nil}}, derive.Secret{}},
+		"the current secret":    {[]derive.Secret{second, first}, nil, []step{{"a", nil}}, second},
+		"a former secret":       {[]derive.Secret{second, first}, lists{"b": {under}}, []step{{"b", nil}, {"a", nil}}, first},
+		"a former secret later": {[]derive.Secret{second, first}, lists{"b": {under}}, []step{{"a", nil}, {"b", []string{"configmaps/" + under.Name + " -n b"}}}, second},
+		"both secrets": {
+			[]derive.Secret{second, first}, lists{"b": {under}, "c": {made("c", "x-", second)}},
+			[]step{{"b", nil}, {"c", []string{"configmaps/" + under.Name + " -n b", "configmaps/" + made("c", "x-", second).Name + " -n c"}}}, first,
+		},
+		"a secret that the run lacks": {nil, lists{"b": {under}}, []step{{"a", nil}, {"b", []string{"configmaps/" + under.Name + " -n b"}}}, derive.Secret{}},
+		"beside ours":                 {nil, lists{"b": {under}, "a": {made("a", "x-")}}, []step{{"a", nil}, {"b", nil}}, derive.Secret{}},
+	} {
+		run := New(key, test.secrets, test.lists.find)
+		var last exactlyonce.ID
+		for _, s := range test.steps {
+			if err := run.At(t.Context(), placeIn(s.namespace, "x-")); err != nil {
+				t.Fatal(err)
+			}
+			var conflict *SecretsError
+			errors.As(run.Conflict(), &conflict)
+			if got := conflict; (got == nil) != (s.conflict == nil) || got != nil && !slices.Equal(got.Objects, s.conflict) {
+				t.Errorf("%s: at %s: %v, want %q", name, s.namespace, got, s.conflict)
+			}
+			last = run.ID(identity(s.namespace, "x-"), Content{})
+		}
+		if last.Secret != test.want {
+			t.Errorf("%s: the run goes on with another secret", name)
+		}
+	}
+}
+
+// Objects for which the run has asked aren't unasked, also after their place was listed again with another
+// generateName. An object without a generateName then belongs to the run.
+func TestUnasked(t *testing.T) {
+	asked, restored := made("a", "x-"), made("a", "y-")
+	restored.GenerateName = ""
+	run := New(key, nil, lists{"a": {asked, restored, {Name: "other"}, {Name: "owned", Owned: true}}}.find)
+	if err := run.At(t.Context(), placeIn("a", "x-")); err != nil {
+		t.Fatal(err)
+	}
+	at := placeIn("a", "x-", "y-")
+	if e := run.Existing(at, run.ID(identity("a", "x-"), Content{})); e == nil || e.Name != asked.Name {
+		t.Errorf("%+v", e)
+	}
+	if e := run.Existing(at, run.ID(identity("a", "z-"), Content{})); e != nil {
+		t.Errorf("%+v", e)
+	}
+	expect := func(unasked, others []string) {
+		t.Helper()
+		var got []string
+		for _, o := range run.Unasked() {
+			got = append(got, o.Name)
+		}
+		if !slices.Equal(got, unasked) || !slices.Equal(run.Others(), others) {
+			t.Errorf("unasked: %q, others: %q, want %q and %q", got, run.Others(), unasked, others)
+		}
+	}
+	others := []string{"configmaps/other -n a", "configmaps/" + restored.Name + " -n a"}
+	expect(nil, others)
+	if err := run.At(t.Context(), at); err != nil {
+		t.Fatal(err)
+	}
+	expect([]string{restored.Name}, others[:1])
+	if err := run.At(t.Context(), placeIn("unreadable")); !errors.Is(err, errUnreadable) {
+		t.Error(err)
+	}
+}
