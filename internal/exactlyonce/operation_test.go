@@ -165,16 +165,17 @@ func TestHistories(t *testing.T) {
 		"rejected, never sent":  {only(notSent), nil, nil, 0, "refused: no after 0s, 1 POST, 0 GET"},
 		"denied":                {only(denied), nil, nil, 0, "refused: no after 13s, 1 POST, 4 GET; no: Recheck in 13s"},
 		"denied, there late":    {only(denied), only(gone, gone, gone, found(Annotation, ourID)), nil, 0, "Created after 13s, 1 POST, 4 GET; no: Recheck in 13s"},
-		"denied, no permission": {only(denied), only(gone, forbidden), nil, 0, "refused: no (unverified) after 1s, 1 POST, 2 GET; no: Recheck in 13s"},
+		"denied, no permission": {only(denied), only(gone, forbidden), nil, 0, "outcome unknown: no; the object can't be read (needs the permission get): forbidden (unverified) after 1s, 1 POST, 2 GET; no: Recheck in 13s"},
 
 		// The end of the time is a failure without a doubt, and else unknown:
-		"throttled":              {only(throttled(7 * time.Second)), nil, []Option{minute}, 0, "names or time exhausted: slow down; not settled in 1m0s (time over) after 56s, 9 POST, 1 GET; slow down: Resend in 7s"},
-		"throttled for too long": {only(throttled(5 * time.Minute)), nil, []Option{minute}, 0, "names or time exhausted: slow down; the server asks to wait 5m0s, longer than the time for one object (1m0s) after 0s, 1 POST, 1 GET"},
-		"throttled, then stored": {only(throttled(7*time.Second), stored), nil, []Option{one, minute}, 0, "Created after 7s, 2 POST, 0 GET; slow down: Resend in 7s"},
-		"lost, never read":       {only(eof), only(unread), []Option{minute}, 0, "outcome unknown: EOF; not settled in 1m0s (time over) after 56.35s, 1 POST, 18 GET; EOF: ReadBack in 0s"},
-		"lost, then denied":      {only(eof, denied), only(gone), []Option{minute}, 0, "outcome unknown: EOF; no; not settled in 1m0s (time over) after 56.35s, 10 POST, 9 GET; EOF: ReadBack in 0s"},
-		"denied, never read":     {only(denied), only(unread), []Option{minute}, 0, "outcome unknown: no; not settled in 1m0s (time over) after 56.35s, 1 POST, 18 GET; reset: ReadBack in 50ms"},
-		"taken, never read":      {only(taken()), only(unread), []Option{minute}, 0, `outcome unknown: configmaps "x" already exists; not settled in 1m0s (time over) after 56.35s, 1 POST, 18 GET; reset: ReadBack in 50ms`},
+		"throttled":                {only(throttled(7 * time.Second)), nil, []Option{minute}, 0, "names or time exhausted: slow down; not settled in 1m0s (time over) after 56s, 9 POST, 1 GET; slow down: Resend in 7s"},
+		"throttled, no permission": {only(throttled(5 * time.Minute)), only(forbidden), []Option{minute}, 0, "outcome unknown: slow down; the object can't be read (needs the permission get): forbidden (unverified) after 0s, 1 POST, 1 GET"},
+		"throttled for too long":   {only(throttled(5 * time.Minute)), nil, []Option{minute}, 0, "names or time exhausted: slow down; the server asks to wait 5m0s, longer than the time for one object (1m0s) after 0s, 1 POST, 1 GET"},
+		"throttled, then stored":   {only(throttled(7*time.Second), stored), nil, []Option{one, minute}, 0, "Created after 7s, 2 POST, 0 GET; slow down: Resend in 7s"},
+		"lost, never read":         {only(eof), only(unread), []Option{minute}, 0, "outcome unknown: EOF; not settled in 1m0s (time over) after 56.35s, 1 POST, 18 GET; EOF: ReadBack in 0s"},
+		"lost, then denied":        {only(eof, denied), only(gone), []Option{minute}, 0, "outcome unknown: EOF; no; not settled in 1m0s (time over) after 56.35s, 10 POST, 9 GET; EOF: ReadBack in 0s"},
+		"denied, never read":       {only(denied), only(unread), []Option{minute}, 0, "outcome unknown: no; not settled in 1m0s (time over) after 56.35s, 1 POST, 18 GET; reset: ReadBack in 50ms"},
+		"taken, never read":        {only(taken()), only(unread), []Option{minute}, 0, `outcome unknown: configmaps "x" already exists; not settled in 1m0s (time over) after 56.35s, 1 POST, 18 GET; reset: ReadBack in 50ms`},
 
 		// Without time, there is one POST, and one GET within half a minute:
 		"no time: lost, found":     {only(eof), only(found(Annotation, ourID)), []Option{noTime}, 0, "Created after 0s, 1 POST, 1 GET within 30s; EOF: ReadBack in 0s"},

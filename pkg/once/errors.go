@@ -10,10 +10,10 @@ import (
 var (
 	// ErrUnknown means that the object might exist. Call Create with the same ID again.
 	ErrUnknown = errors.New("outcome unknown")
-	// ErrRefused means that the server refused the object, for example because an admission webhook denied it. After
-	// a lost response, the error is ErrUnknown. If a webhook can't be called, Create first retries for a few seconds.
-	// The object can exist nevertheless. client-go repeats some requests, and an earlier copy might have created the
-	// object.
+	// ErrRefused means that the server refused the object, for example because an admission webhook denied it, and that
+	// a GET found no object. After a lost response, the error is ErrUnknown, and also if a quota refused the object and
+	// the object can't be read. If a webhook can't be called, Create first retries for a few seconds. The object can
+	// appear later, because client-go repeats some requests, and an earlier copy might still be in flight.
 	ErrRefused = errors.New("refused")
 	// ErrTaken means that another object has the name. Result.Object is that object.
 	ErrTaken = errors.New("name taken")
@@ -24,8 +24,7 @@ var (
 	// ErrMismatch means that the object of a FromKey ID exists, and was created with other content. Result.Object
 	// is that object.
 	ErrMismatch = errors.New("created with other content")
-	// ErrInterrupted means that the context ended before the server accepted a request. The error wraps the
-	// context's error.
+	// ErrInterrupted means that the context ended before a POST was sent. The error wraps the context's error.
 	ErrInterrupted = errors.New("interrupted")
 	// ErrInvalid means that an argument is invalid, and that nothing was sent. A Client returns it for an object
 	// that it can't send.

@@ -38,6 +38,7 @@ type operation struct {
 	annotation, name, digest string        // set by use
 
 	response runtime.Object // the object in the last response that had one
+	unserved bool           // the server doesn't serve the type, as the response to the last POST shows
 }
 
 func (o *operation) run(ctx context.Context) (Result, error) {
@@ -125,7 +126,8 @@ func (o *operation) find(ctx context.Context, former derive.Secret) (Result, err
 // create creates the object under the current secret.
 func (o *operation) create(ctx context.Context) (Result, error) {
 	machine := protocol.New(protocol.Config{
-		Name: func(int) string { return o.name }, Attempts: 1, Tracked: true, Reused: true, TrustRefusals: true,
+		Name: func(int) string { return o.name }, Attempts: 1, Tracked: true, Reused: true,
+		Rechecks:     []time.Duration{}, // a later call finds a copy of the POST that arrives later
 		RetryTimeout: retryTimeout, Jitter: rand.Float64,
 	}, time.Now())
 	return o.finish(ctx, protocol.Run(ctx, machine, o.exchange, protocol.Options{Timeout: requestTimeout}))
@@ -179,6 +181,7 @@ func (o *operation) refused(err error) protocol.Observation {
 		err = &failure{kind: ErrInvalid, cause: err, text: err.Error()}
 		return protocol.Observation{Finding: protocol.Rejected, Unsent: true, Err: err}
 	}
+	o.unserved = findings.OfGet(err, true) == protocol.Absent && findings.OfGet(err, false) != protocol.Absent
 	seen, _ := o.sent().Refused(o.name, err, true)
 	return seen
 }
@@ -189,7 +192,10 @@ func (o *operation) get(ctx context.Context) protocol.Observation {
 	object.GetObjectKind().SetGroupVersionKind(o.object.GetObjectKind().GroupVersionKind())
 	ctx, route := observe(ctx)
 	if err := route.end(ctx, false, o.client.Get(ctx, o.place.Namespace, o.name, object)); err != nil {
-		return o.sent().NotHeld(o.name, err, false)
+		if o.unserved && meta.IsNoMatchError(err) {
+			return protocol.Observation{Finding: protocol.Absent, Err: err}
+		}
+		return o.sent().NotHeld(o.name, err, o.unserved)
 	}
 	got, err := meta.Accessor(object)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -227,7 +228,7 @@ func TestNoNextName(t *testing.T) {
 	}
 }
 
-// If a POST was lost, neither another object under the name, nor other content, nor a refusal settles the outcome.
+// If a POST was lost, neither another object under the name nor other content settles the outcome.
 func TestAfterLostPost(t *testing.T) {
 	held := func(annotation, value string) func(*oncetest.Server) oncetest.Fault {
 		return func(server *oncetest.Server) oncetest.Fault {
@@ -241,7 +242,6 @@ func TestAfterLostPost(t *testing.T) {
 			}
 		}
 	}
-	lost := func(*oncetest.Server) oncetest.Fault { return oncetest.DropRequest }
 	for name, test := range map[string]struct {
 		first  func(*oncetest.Server) oncetest.Fault
 		second oncetest.Fault
@@ -249,8 +249,6 @@ func TestAfterLostPost(t *testing.T) {
 	}{
 		"another object": {held(once.Annotation, once.NewID().String()), nil, "create get"},
 		"other content":  {held(derive.DigestAnnotation, "d1-other"), nil, "create get"},
-		"quota":          {lost, oncetest.QuotaExceeded, "create get create"},
-		"permission":     {lost, oncetest.Forbidden, "create get create"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server, object := oncetest.NewServer(), configMap()
@@ -266,8 +264,8 @@ func TestAfterLostPost(t *testing.T) {
 
 var missingNamespace = apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ns")
 
-// A refusal ends the call at once: there is no second check. Only a 401 is repeated,
-// once, because the credential may just have expired.
+// After a refusal, one GET shows whether an earlier copy of the POST created the object. There is no second check. A 401
+// is repeated once, because the credential may just have expired.
 func TestRefusals(t *testing.T) {
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "", nil)
 	for name, test := range map[string]struct {
@@ -275,13 +273,12 @@ func TestRefusals(t *testing.T) {
 		is     func(error) bool
 		verbs  string
 	}{
-		"quota":         {[]oncetest.Fault{oncetest.QuotaExceeded}, apierrors.IsForbidden, "create"},
-		"webhook":       {[]oncetest.Fault{oncetest.WebhookDenied}, apierrors.IsForbidden, "create"},
-		"permission":    {[]oncetest.Fault{oncetest.Forbidden}, apierrors.IsForbidden, "create"},
-		"namespace":     {[]oncetest.Fault{oncetest.Refuse(missingNamespace)}, apierrors.IsNotFound, "create"},
-		"invalid":       {[]oncetest.Fault{oncetest.Refuse(invalid)}, apierrors.IsInvalid, "create"},
-		"credential":    {[]oncetest.Fault{oncetest.Unauthorized, oncetest.Unauthorized}, apierrors.IsUnauthorized, "create create"},
-		"after storage": {[]oncetest.Fault{oncetest.AfterStore(oncetest.QuotaExceeded)}, apierrors.IsForbidden, "create"},
+		"quota":      {[]oncetest.Fault{oncetest.QuotaExceeded}, apierrors.IsForbidden, "create get"},
+		"webhook":    {[]oncetest.Fault{oncetest.WebhookDenied}, apierrors.IsForbidden, "create get"},
+		"permission": {[]oncetest.Fault{oncetest.Forbidden}, apierrors.IsForbidden, "create get"},
+		"namespace":  {[]oncetest.Fault{oncetest.Refuse(missingNamespace)}, apierrors.IsNotFound, "create get"},
+		"invalid":    {[]oncetest.Fault{oncetest.Refuse(invalid)}, apierrors.IsInvalid, "create get"},
+		"credential": {[]oncetest.Fault{oncetest.Unauthorized, oncetest.Unauthorized}, apierrors.IsUnauthorized, "create create get"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server, object := oncetest.NewServer(), configMap()
@@ -294,6 +291,39 @@ func TestRefusals(t *testing.T) {
 			if _, err := creatorFor(server).Create(t.Context(), object, idOf(t)); err != nil || len(server.Objects()) != 1 {
 				t.Errorf("the next call: %v, %d objects", err, len(server.Objects()))
 			}
+		})
+	}
+}
+
+// A quota refuses the second copy of a POST because of the first. The object exists. Later calls would be refused, too,
+// because a server checks the quota before the name.
+func TestQuotaUsedUpByACopy(t *testing.T) {
+	server := oncetest.NewServer()
+	server.Next("create", "configmaps", oncetest.AfterStore(oncetest.QuotaExceeded))
+	mustCreate(t, creatorFor(server), configMap(), idOf(t), once.Found)
+	server.Always("create", "configmaps", oncetest.QuotaExceeded)
+	mustCreate(t, creatorFor(server), configMap(), idOf(t), once.Found)
+}
+
+// Without permission to read, a denial or a 429 doesn't show that the object doesn't exist.
+func TestUnreadableAfterRefusal(t *testing.T) {
+	for name, test := range map[string]struct {
+		fault oncetest.Fault
+		want  error
+	}{
+		"quota":      {oncetest.QuotaExceeded, once.ErrUnknown},
+		"throttled":  {oncetest.TooManyRequests(0), once.ErrUnknown},
+		"permission": {oncetest.Forbidden, once.ErrRefused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, creator := newServerAndCreator()
+				server.Always("create", "configmaps", test.fault)
+				server.Always("get", "configmaps", oncetest.Forbidden)
+				object := configMap()
+				result, err := creator.Create(t.Context(), object, idOf(t))
+				wantError(t, object, result, err, test.want, "")
+			})
 		})
 	}
 }

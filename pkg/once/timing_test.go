@@ -24,7 +24,7 @@ func TestInterruptedInPause(t *testing.T) {
 		want  error
 		verbs string
 	}{
-		"not stored":  {"create", oncetest.WebhookTimeout, once.ErrInterrupted, "create"},
+		"not stored":  {"create", oncetest.WebhookTimeout, once.ErrUnknown, "create"},
 		"no object":   {"create", oncetest.Conflict, once.ErrUnknown, "create get"},
 		"lost":        {"create", oncetest.DropRequest, once.ErrUnknown, "create get"},
 		"retry after": {"create", oncetest.TooManyRequests(1), once.ErrUnknown, "create"},

@@ -182,7 +182,7 @@ func (m *Machine) giveUp(why Stop) {
 		return
 	}
 	if m.step = m.stepAfter(GivenUp); m.step == read {
-		m.name.state = wasRejected
+		m.name.state = wasDenied
 	}
 }
 

@@ -81,7 +81,7 @@ func (m *Machine) stepAfter(f Finding) step {
 		return unknown
 	case (f == Rejected || f == Denied || f == GivenUp) && !n.sent, m.trusts(f), f == GivenUp && m.config.TrustRefusals:
 		return failed
-	case s == recheck && m.counts.rechecks == len(m.config.rechecks()):
+	case s == recheck && (m.stopped != "" || m.counts.rechecks == len(m.config.rechecks())):
 		return failed
 	case s == postLater && m.counts.others >= MaxOthers:
 		return m.afterOthers()

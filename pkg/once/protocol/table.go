@@ -28,7 +28,7 @@ const (
 	// clean means that no POST was lost or refused. The object can exist nevertheless, because a proxy might have
 	// sent a POST twice.
 	clean state = iota
-	// wasRejected and wasDenied mean that the server refused the last POST. wasRejected also means that the
+	// wasRejected and wasDenied mean that the server refused the last POST. wasDenied also means that the
 	// machine gave up. The machine sends no other POST, and the object has failed if a GET finds no object.
 	wasRejected
 	wasDenied
@@ -58,7 +58,7 @@ var (
 		Foreign:      {nextName, failed, failed, unknown}, // in doubt: a copy of our POST can come after it
 		Unclear:      {unknown, unknown, unknown, unknown},
 		Absent:       {postLater, failed, recheck, postLater},
-		NoPermission: {nextName, failed, failed, unknown},
+		NoPermission: {nextName, failed, unknown, unknown}, // denied: an earlier copy can have used up the quota
 		Unread:       {readLater, readLater, readLater, readLater},
 	}
 )

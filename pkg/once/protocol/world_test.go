@@ -34,6 +34,7 @@ type world struct {
 	freed      bool // another client deleted the holder of a name
 	hedged     bool // a proxy sent a POST of ours twice
 	refused    bool // the last POST had another response than a conflict
+	denied     bool // it may have had that because of an earlier copy
 	resent     bool // a POST was carried out, and the response has a Retry-After
 	unknowable bool // a killed run has left an object that the next one can't find
 }
@@ -202,7 +203,7 @@ func (w *world) landDue() {
 }
 
 func (w *world) post(name string) (o Observation) {
-	defer func() { w.refused = o.Finding != Conflict }()
+	defer func() { w.refused, w.denied = o.Finding != Conflict, o.Finding == Denied || o.Finding == NotStored }()
 	if name == "" {
 		w.picked++
 		name = fmt.Sprintf("picked-%d", w.picked%2)
