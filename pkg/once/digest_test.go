@@ -32,16 +32,16 @@ func pod(spec, metadata map[string]any) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": all, "spec": spec}}
 }
 
-// The digest doesn't contain null, fields of the server, the status and the ID.
+// The digest doesn't contain null, fields of the server, an empty status and the ID.
 func TestDigest(t *testing.T) {
 	spec := map[string]any{"containers": []any{map[string]any{"name": "a"}}}
 	want := digest(t, pod(spec, nil))
 	with := pod(spec, nil)
-	with.Object["status"] = map[string]any{"phase": "Running"}
+	with.Object["status"] = map[string]any{"phase": "", "conditions": []any{map[string]any{"observed": int64(0)}}}
 	for name, pod := range map[string]runtime.Object{
 		"plain":       pod(spec, nil),
 		"null":        pod(map[string]any{"containers": []any{map[string]any{"name": "a", "env": nil}}, "volumes": nil}, nil),
-		"with status": with,
+		"with an empty status": with,
 		"a copy": pod(spec, map[string]any{
 			"name": "p-x4k2z", "namespace": "ns", "creationTimestamp": nil, "uid": "1", "generation": int64(2),
 			"deletionTimestamp": "2026-11-22T00:00:00Z", "labels": map[string]any{},
@@ -63,6 +63,10 @@ func TestDigest(t *testing.T) {
 		if digest(t, pod(spec, change)) == want {
 			t.Errorf("%s doesn't count", name)
 		}
+	}
+	with.Object["status"] = map[string]any{"phase": "Running"}
+	if digest(t, with) == want {
+		t.Error("a status doesn't count")
 	}
 }
 

@@ -42,14 +42,15 @@ func ForOwner(owner metav1.Object, purpose string) (ID, error) {
 	return ID{ofOwner, string(owner.GetUID()), purpose}, nil
 }
 
-// FromKey returns the ID of the object for a key, such as an order number. The key must not be empty. The object
+// FromKey returns the ID of the object for a key, such as an order number. The key must be UTF-8, not empty, and without
+// a separator (white space, - _ . / :) at its ends, because a variable in such a key was probably empty. The object
 // carries a hash of the key, not the key. Without a secret, other users can test a guess of the key against the
 // hash.
 //
 // If the object exists and was created with other content, Create returns ErrMismatch.
 func FromKey(key string) (ID, error) {
-	if key == "" {
-		return ID{}, invalid("the key is empty")
+	if err := derive.CheckKey(key); err != nil {
+		return ID{}, invalid("%v", err)
 	}
 	return ID{ofKey, key, ""}, nil
 }
@@ -91,7 +92,7 @@ func ParseID(text string) (ID, error) {
 		id.second = parts[2]
 	}
 	known := id.kind == ofOwner || id.kind == ofKey || id.kind == ofRandom && randomDigits.MatchString(id.first)
-	if !known || id.first == "" || id.String() != text {
+	if !known || id.first == "" || id.String() != text || id.kind == ofKey && derive.CheckKey(id.first) != nil {
 		return ID{}, invalid("the text is not that of an ID")
 	}
 	return id, nil

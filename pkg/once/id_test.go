@@ -22,7 +22,7 @@ func ownerOf(uid types.UID) metav1.Object {
 func idsOf(t *testing.T) []once.ID {
 	t.Helper()
 	ids := []once.ID{once.NewID(), once.NewID()}
-	for _, key := range []string{"order-17", "order-18", " ", "a/b", "é", "a\nb", strings.Repeat("x", 1000)} {
+	for _, key := range []string{"order-17", "order-18", "a b", "a/b", "é", "a\nb", strings.Repeat("x", 1000)} {
 		id, err := once.FromKey(key)
 		if err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import json
+import math
 import re
 from decimal import Decimal
 from typing import Any, Dict, Optional, Sequence
@@ -37,11 +38,19 @@ def check_secret(secret: Optional[str]) -> None:
 
 
 def check_key(key: str) -> None:
-    """Raises ValueError for a key that looks as if a variable in it was empty."""
-    url = "://" in key and key.endswith("/")
-    if not key or key[0] in " \t\n-_./:" or (key[-1] in " \t\n-_./:" and not url):
+    """Raises ValueError for a key that isn't Unicode, or looks as if a variable in it was empty."""
+    try:
+        key.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError("the key is not UTF-8") from None
+    parsed = re.match("https?://[^/?#]", key)
+    if not key or _separates(key[0]) or (_separates(key[-1]) and not (parsed and key[-1] == "/")):
         raise ValueError("the key is empty, or begins or ends with white space or one of - _ . / : "
                          "(was a variable in it empty?)")
+
+
+def _separates(character: str) -> bool:
+    return character in "-_./:" or (character.isspace() and character not in "\x1c\x1d\x1e\x1f")
 
 
 def derive_id(secret: Optional[str], source: Sequence[str], group: str, kind: str, namespace: str,
@@ -77,35 +86,64 @@ def derive_digest(secret: Optional[str], object_id: str, manifest: Object) -> Op
 
 def canonical(manifest: Object, has_secret: bool = False) -> str:
     """Returns the content as it is hashed: JSON as RFC 8785 writes it."""
-    content = {k: v for k, v in _without_null(manifest).items() if k not in ("apiVersion", "kind", "status")}
+    content = {k: v for k, v in _without_null(manifest).items() if k not in ("apiVersion", "kind")}
+    content["status"] = _filled(content.get("status"))
+    if content["status"] is None:
+        del content["status"]
     if (manifest.get("apiVersion"), manifest.get("kind")) == ("v1", "Secret"):
         data = secret_data(content)
         content.pop("stringData", None)
         content.pop("data", None)
         if has_secret and data:
             content["data"] = data
-    metadata = {k: v for k, v in content.pop("metadata", {}).items() if k not in NO_CONTENT}
-    for field in ("labels", "annotations"):
-        entries = {k: v for k, v in metadata.pop(field, {}).items()
-                   if not k.startswith("genname.dev/") and k not in BY_KUBECTL}
-        if entries:
-            metadata[field] = entries
-    if metadata:
-        content["metadata"] = metadata
+    if isinstance(content.get("metadata"), dict):
+        metadata = {k: v for k, v in content.pop("metadata").items() if k not in NO_CONTENT}
+        for field in ("labels", "annotations"):
+            if isinstance(metadata.get(field), dict):
+                entries = {k: v for k, v in metadata.pop(field).items()
+                           if not k.startswith("genname.dev/") and k not in BY_KUBECTL}
+                if entries:
+                    metadata[field] = entries
+        if metadata:
+            content["metadata"] = metadata
     return _canonical(content)
 
 
 def secret_data(content: Object) -> Object:
-    """Returns the data of a Secret as the server stores it."""
-    data = {k: base64.b64encode(base64.b64decode(v)).decode() for k, v in content.get("data", {}).items()}
-    data.update({k: base64.b64encode(v.encode("utf-8")).decode() for k, v in content.get("stringData", {}).items()})
+    """Returns the data of a Secret as the server stores it. Values that the server refuses stay."""
+    given, texts = content.get("data"), content.get("stringData")
+    data = {k: _normal(v) for k, v in given.items()} if isinstance(given, dict) else {}
+    for key, text in texts.items() if isinstance(texts, dict) else ():
+        if isinstance(text, str):
+            data[key] = base64.b64encode(text.encode("utf-8")).decode()
     return data
+
+
+BASE64 = re.compile("(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+
+
+def _normal(value: Any) -> Any:
+    """Returns base64 without line breaks and with zero pad bits."""
+    if isinstance(value, str):
+        text = value.replace("\r", "").replace("\n", "")
+        if BASE64.fullmatch(text):
+            return base64.b64encode(base64.b64decode(text)).decode()
+    return value
 
 
 def _without_null(value: Any) -> Any:
     if isinstance(value, dict):
         return {k: _without_null(v) for k, v in value.items() if v is not None}
     return [_without_null(v) for v in value] if isinstance(value, list) else value
+
+
+def _filled(value: Any) -> Any:
+    """Returns value without null, false, 0, "" and what is then empty. None if nothing is left."""
+    if isinstance(value, dict):
+        value = {k: v for k, v in ((k, _filled(v)) for k, v in value.items()) if v is not None}
+    elif isinstance(value, list):
+        value = [v for v in map(_filled, value) if v is not None]
+    return value or None
 
 
 def _canonical(value: Any) -> str:
@@ -116,6 +154,10 @@ def _canonical(value: Any) -> str:
         return "[" + ",".join(map(_canonical, value)) + "]"
     if value is None or isinstance(value, (bool, str)):
         return json.dumps(value, ensure_ascii=False)
+    if not isinstance(value, (int, float)):
+        raise TypeError(f"{type(value).__name__} is not JSON")
     number = float(value) + 0.0  # -0.0 + 0.0 is 0.0
+    if not math.isfinite(number):
+        raise OverflowError("no 64-bit float is near the number")
     notation = "f" if number == 0 or 1e-6 <= abs(number) < 1e21 else "e"
     return format(Decimal(repr(number)).normalize(), notation)

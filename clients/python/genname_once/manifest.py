@@ -1,36 +1,121 @@
-"""Reads YAML as kubectl does. yaml.safe_load reads dates, 12:30:45, 1e3 and y differently."""
+"""Reads a manifest as kubectl does. yaml.safe_load reads dates, 12:30:45, 1e3 and y differently."""
 
 import json
+import math
 import re
-from typing import Any, Union
+from typing import Any, Dict, Iterator, List, Tuple
 
 import yaml
 
-NUMBER = re.compile(r"[-+]?(0x[0-9a-f_]+|0b[01_]+|0o[0-7_]+|(\.[0-9][0-9_]*|[0-9][0-9_]*(\.[0-9_]*)?)(e[-+]?[0-9]+)?)$", re.I)
+MOST_NODES = 1_000_000  # after aliases are replaced, as in the server's own reader
+
+INTEGER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)$")
+FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$")
+WORDS: Dict[str, Any] = {"~": None, "": None}
+for _word, _value in (("null", None), ("y", True), ("yes", True), ("on", True), ("true", True),
+                      ("n", False), ("no", False), ("off", False), ("false", False)):
+    WORDS.update({word: _value for word in (_word, _word.title(), _word.upper())})
+TAG = "tag:yaml.org,2002:"
+PLAIN = "!plain"  # the tag of a scalar that has none and no quotes
 
 
 class _Loader(yaml.SafeLoader):
     yaml_implicit_resolvers: Any = {}
 
 
-def _number(text: str) -> Union[int, float]:
-    plain = text.replace("_", "")
-    try:
-        return int(re.sub(r"^([-+]?0)([0-7]+)$", r"\1o\2", plain), 0)  # 0644 is octal
-    except ValueError:
-        return float(plain)
-
-
-_Loader.add_implicit_resolver("tag:yaml.org,2002:merge", re.compile("<<$"), ["<"])
-_Loader.add_implicit_resolver("tag:yaml.org,2002:null", re.compile("(~|null|Null|NULL|)$"), ["~", "n", "N", ""])
-for word, value in (("y|yes|on|true", True), ("n|no|off|false", False)):
-    words = "|".join((word, word.title(), word.upper()))
-    _Loader.add_implicit_resolver(f"!{value}", re.compile(f"({words})$"), list("ynotfYNOTF"))
-    _Loader.add_constructor(f"!{value}", lambda loader, node, value=value: value)
-_Loader.add_implicit_resolver("!number", NUMBER, list("-+.0123456789"))
-_Loader.add_constructor("!number", lambda loader, node: _number(node.value))
+_Loader.add_implicit_resolver(PLAIN, re.compile("", re.S), None)
 
 
 def read_manifest(text: str) -> Any:
-    """Returns the one document of the text."""
-    return json.loads(json.dumps(yaml.load(text, _Loader)))  # keys are strings
+    """Returns the one document of the text, which is JSON or YAML. Raises ValueError if it can't be read."""
+    text = text.lstrip("\ufeff")
+    try:
+        if text.lstrip().startswith("{"):
+            try:
+                return json.loads(text, parse_constant=_no_number)
+            except ValueError:
+                pass  # YAML can begin with a brace, too
+        documents = [node for node in yaml.compose_all(text, _Loader) if node.value != "" or node.tag != PLAIN]
+    except yaml.YAMLError as error:
+        raise ValueError(f"the manifest can't be read: {error}") from error
+    if len(documents) != 1:
+        raise ValueError(f"the manifest has {len(documents)} documents, and needs one")
+    return _Reader().value(documents[0])
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is no number in JSON")
+
+
+class _Reader:
+    """Turns nodes into values. Keys are text."""
+
+    def __init__(self) -> None:
+        self.left = MOST_NODES
+
+    def value(self, node: yaml.Node) -> Any:
+        self.left -= 1
+        if self.left < 0:
+            raise ValueError("the manifest is too large after its aliases are replaced")
+        kind = node.tag[len(TAG):] if node.tag.startswith(TAG) else node.tag
+        if isinstance(node, yaml.MappingNode) and kind == "map":
+            return dict(self.members(node))
+        if isinstance(node, yaml.SequenceNode) and kind == "seq":
+            return [self.value(item) for item in node.value]
+        if isinstance(node, yaml.ScalarNode) and kind in ("str", PLAIN, "int", "float", "bool", "null"):
+            return _scalar(node.value, kind)
+        raise ValueError(f"the manifest has the tag {node.tag}, which is not supported")
+
+    def members(self, node: yaml.MappingNode) -> Iterator[Tuple[str, Any]]:
+        """Yields the members in their order, so that the last of equal keys counts. A merge counts where it is."""
+        for key, value in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.tag == PLAIN and key.value == "<<":
+                merged: List[yaml.Node] = value.value if isinstance(value, yaml.SequenceNode) else [value]
+                for one in reversed(merged):  # the first counts
+                    if not isinstance(one, yaml.MappingNode):
+                        raise ValueError("the manifest merges something that is no map")
+                    yield from self.members(one)
+            else:
+                yield _key(self.value(key)), self.value(value)
+
+
+def _scalar(text: str, kind: str) -> Any:
+    if kind == "str":
+        return text
+    found = _plain(text)
+    if kind == "float" and isinstance(found, int) and not isinstance(found, bool):
+        return float(found)
+    names = {str: "str", bool: "bool", int: "int", float: "float", type(None): "null"}
+    if kind not in (PLAIN, names[type(found)]):
+        raise ValueError(f"{text!r} in the manifest is no {kind}")
+    return found
+
+
+def _plain(text: str) -> Any:
+    """Returns the value of a scalar without a tag and without quotes."""
+    if text in WORDS:
+        return WORDS[text]
+    number = text if text[0] == "." else text.replace("_", "")
+    if text[0] != "_" and INTEGER.match(number):
+        digits = re.sub(r"^([-+]?0)([0-7]+)$", r"\1o\2", number)  # 0644 is octal
+        found = int(digits, 0)
+        if -(1 << 63) <= found < 1 << 64:
+            return found
+    if text[0] != "_" and FLOAT.match(number):
+        approximate = float(number)
+        return approximate if math.isfinite(approximate) else text
+    if re.match(r"[-+]?\.(inf|Inf|INF)$|\.(nan|NaN|NAN)$", text):
+        raise ValueError(f"the manifest has {text}, which is no number in JSON")
+    return text
+
+
+def _key(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1 << 53:
+        value = int(value)
+    if isinstance(value, (int, float)) and abs(value) < 1 << 53:
+        return str(value)
+    raise ValueError(f"the manifest has a key of the type {type(value).__name__}")

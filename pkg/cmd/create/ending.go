@@ -24,7 +24,6 @@ import (
 // Texts that are printed in several places.
 const (
 	textEmptyKey        = "%s must not be empty"
-	textBadEndOfKey     = "the idempotency key begins or ends with %q. A variable in it was probably empty"
 	textNotPrinted      = "%s was created, but it can't be printed: %v"
 	textOutcomeUnknown  = "outcome unknown: %s: %v"
 	textInterrupted     = "interrupted"

@@ -3,11 +3,9 @@ package create
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
@@ -46,8 +44,11 @@ func (f *ownCreateFlags) readKey() error {
 	case strings.ContainsAny(f.key, "\r\n"):
 		return fmt.Errorf("%s: must have one line", source)
 	}
-	if err := validateEndsOf(f.key); err != nil || secretSource == "" {
-		return err
+	if err := derive.CheckKey(f.key); err != nil {
+		return fmt.Errorf("%s: %w", source, err)
+	}
+	if secretSource == "" {
+		return nil
 	}
 	return f.parseSecrets(secret, secretSource)
 }
@@ -103,23 +104,6 @@ func (f *ownCreateFlags) parseSecrets(text, source string) error {
 			return fmt.Errorf("%s, line %d: the secret is given twice", source, i+1)
 		}
 		f.secrets = append(f.secrets, secret)
-	}
-	return nil
-}
-
-// validateEndsOf returns an error for a key that probably has an empty variable, like "migrate-$COMMIT". Such a
-// key would be the same for all commits. The URL of a pipeline can end with a slash, unless it has only a host.
-func validateEndsOf(key string) error {
-	separator := func(r rune) bool { return strings.ContainsRune("-_./:", r) || unicode.IsSpace(r) }
-	runes := []rune(key)
-	first, last := runes[0], runes[len(runes)-1]
-	parsed, err := url.Parse(key)
-	isURL := err == nil && (parsed.Scheme == "https" || parsed.Scheme == "http") && parsed.Host != ""
-	switch {
-	case separator(first):
-		return fmt.Errorf(textBadEndOfKey, string(first))
-	case separator(last) && (!isURL || last != '/'):
-		return fmt.Errorf(textBadEndOfKey, string(last))
 	}
 	return nil
 }

@@ -65,6 +65,7 @@ func TestReadKey(t *testing.T) {
 		"two lines":                 {args: []string{file("secret-a\nsecret-b\n")}, err: "must have one line"},
 		"an empty variable last":    {args: []string{"--idempotency-key=secret-migrate-"}, err: `ends with "-"`},
 		"an empty variable first":   {args: []string{"--idempotency-key=/secret"}, err: `begins or ends with "/"`},
+		"not UTF-8":                 {args: []string{"--idempotency-key=a\xff"}, err: "the key is not UTF-8"},
 		"colon":                     {args: []string{"--idempotency-key=secret:"}, err: `":"`},
 		"space":                     {args: []string{"--idempotency-key=secret "}, err: `" "`},
 		"dot":                       {args: []string{"--idempotency-key=secret."}, err: `"."`},

@@ -16,9 +16,12 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 	"unique"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
@@ -112,6 +115,29 @@ func hex128(hash []byte) string { return hex.EncodeToString(hash[:16]) }
 // Source is the origin of an ID: a key, an owner with a purpose, or random bits.
 // Sources can be compared.
 type Source struct{ kind, first, second string }
+
+// CheckKey returns an error for a key that the specification refuses. Text that isn't UTF-8 could be read as the same
+// text as another key. A key that begins or ends with a separator, like "migrate-$COMMIT" without a commit, would be the
+// same for all commits. The URL of a pipeline can end with a slash, unless it has no host.
+func CheckKey(key string) error {
+	if key == "" {
+		return errors.New("the key is empty")
+	}
+	if !utf8.ValidString(key) {
+		return errors.New("the key is not UTF-8")
+	}
+	separates := func(r rune) bool { return strings.ContainsRune("-_./:", r) || unicode.IsSpace(r) }
+	first, _ := utf8.DecodeRuneInString(key)
+	last, _ := utf8.DecodeLastRuneInString(key)
+	parsed, err := url.Parse(key)
+	isURL := err == nil && (parsed.Scheme == "https" || parsed.Scheme == "http") && parsed.Host != ""
+	for _, end := range []rune{first, last} {
+		if separates(end) && (end == first || end != '/' || !isURL) {
+			return fmt.Errorf("the key begins or ends with %q. A variable in it was probably empty", string(end))
+		}
+	}
+	return nil
+}
 
 // FromKey returns the source of the objects of a key.
 func FromKey(key string) Source { return Source{"key", key, ""} }

@@ -273,3 +273,19 @@ func FuzzDigest(f *testing.F) {
 		}
 	})
 }
+
+// Two keys must never be read as one text, and an empty variable at an end is an error.
+func TestCheckKey(t *testing.T) {
+	for _, key := range []string{
+		"", "a\xff", "\xc3", "migrate-", "-1", " a", "a\n", "\u00a0a", "a.", "a:", "a/", "/a", "https:///", "ftp://host/",
+	} {
+		if CheckKey(key) == nil {
+			t.Errorf("%q is accepted", key)
+		}
+	}
+	for _, key := range []string{"prod-migrate-4f2a9c1", "a", "https://ci.example.com/runs/17/", "bGFzdA==", "é", "a\x00\nb"} {
+		if err := CheckKey(key); err != nil {
+			t.Errorf("%q: %v", key, err)
+		}
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"maps"
+	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,11 +14,11 @@ import (
 )
 
 // Digest returns the digest of the content of an object with the ID. Digest returns "" if the content has no digest,
-// because it has text that is not UTF-8. Digests of different versions can't be compared.
+// because it has text that is not UTF-8, or a number that no 64-bit float is near. Digests of different versions can't
+// be compared.
 //
-// The content is the object's JSON as it is sent, without apiVersion, kind, status, the identity of the object,
-// and all fields that servers and tools write. Without a secret, Digest also ignores the data and stringData of a
-// Secret, because a short password can be found from its digest.
+// The content is that of function Content. Without a secret, Digest also ignores the data and stringData of a Secret,
+// because a short password can be found from its digest.
 func (s Secret) Digest(id string, o Object, content map[string]any) string {
 	text, ok := s.Canonical(o, content)
 	if !ok {
@@ -57,13 +59,16 @@ func (s Secret) Canonical(o Object, content map[string]any) (text string, ok boo
 // isSecret reports whether the object is a Secret of the core group.
 func (o Object) isSecret() bool { return o.Group == "" && o.Kind == "Secret" }
 
-// Content returns the content of an object. The content is the object's JSON without apiVersion, kind, status, the
-// identity of the object, and all fields that servers and tools write. The stringData of a Secret is merged into
-// data, as the server does it.
+// Content returns the content of an object. The content is the object's JSON without apiVersion, kind, the identity of
+// the object, and all fields that servers and tools write. The stringData of a Secret is merged into data, as the server
+// does it. Of status, the values remain that an encoder of typed objects doesn't write by itself: a server stores the
+// status of a type that has no subresource for it.
 func Content(o Object, object map[string]any) map[string]any {
 	content := maps.Clone(object)
-	for _, field := range []string{"apiVersion", "kind", "status"} {
-		delete(content, field)
+	delete(content, "apiVersion")
+	delete(content, "kind")
+	if content["status"] = filled(content["status"]); content["status"] == nil {
+		delete(content, "status")
 	}
 	if o.isSecret() {
 		delete(content, "data")
@@ -78,6 +83,40 @@ func Content(o Object, object map[string]any) map[string]any {
 		}
 	}
 	return content
+}
+
+// filled returns value without nulls, false, 0, "", and maps and lists that are then empty. It returns nil if nothing is
+// left.
+func filled(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		left := map[string]any{}
+		for key, item := range v {
+			if item = filled(item); item != nil {
+				left[key] = item
+			}
+		}
+		if len(left) > 0 {
+			return left
+		}
+		return nil
+	case []any:
+		var left []any
+		for _, item := range v {
+			if item = filled(item); item != nil {
+				left = append(left, item)
+			}
+		}
+		if len(left) > 0 {
+			return left
+		}
+		return nil
+	case bool, string, int64, int, float64:
+		if reflect.ValueOf(v).IsZero() || v == math.Copysign(0, -1) {
+			return nil
+		}
+	}
+	return value
 }
 
 // contentOf returns the content of metadata, or nil if there is none.

@@ -20,19 +20,19 @@ var update = flag.Bool("update", false, "write docs/spec/vectors.json")
 // vector is one entry of docs/spec/vectors.json: the input of a derivation, and each
 // of its results.
 type vector struct {
-	Comment   string          `json:"comment"`
-	Secret    *string         `json:"secret"`
-	Source    string          `json:"source"`
-	Who       []string        `json:"who"`
-	Group     string          `json:"group"`
-	Kind      string          `json:"kind"`
-	Namespace string          `json:"namespace"`
-	Form      string          `json:"form"`
-	Value     string          `json:"value"`
-	D         int             `json:"d"`
-	N         int             `json:"n"`
-	YAML      *string         `json:"yaml"`
-	Object    json.RawMessage `json:"object"`
+	Comment    string          `json:"comment"`
+	Secret     *string         `json:"secret"`
+	Source     string          `json:"source"`
+	Who        []string        `json:"who"`
+	APIVersion string          `json:"apiVersion"`
+	Kind       string          `json:"kind"`
+	Namespace  string          `json:"namespace"`
+	Form       string          `json:"form"`
+	Value      string          `json:"value"`
+	D          int             `json:"d"`
+	N          int             `json:"n"`
+	YAML       *string         `json:"yaml"`
+	Object     json.RawMessage `json:"object"`
 
 	PRK       string  `json:"prk_hex"`
 	IDInput   string  `json:"id_input_hex"`
@@ -59,6 +59,7 @@ func inputs() []input {
 	role := func(generateName string) Object {
 		return Object{Group: "rbac.authorization.k8s.io", Kind: "Role", Namespace: "shop", GenerateName: generateName}
 	}
+	pin := Object{Kind: "Secret", Namespace: "shop", GenerateName: "pin-"}
 	second := job
 	second.Document, second.Copy = 2, 41
 	sent := func(content string) string {
@@ -92,22 +93,36 @@ func inputs() []input {
 		{"empty maps and lists stay", key, configMap, sent(`"spec":{"emptyDir":{},"args":[]}`)},
 		{"creationTimestamp, status and annotations of tools", key, configMap, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{` +
 			`"annotations":{"genname.dev/creation-id":"x","kubectl.kubernetes.io/last-applied-configuration":"x","kubernetes.io/change-cause":"x"},` +
-			`"creationTimestamp":null,"generateName":"settings-","labels":{"genname.dev/run":"x"},"namespace":"shop"},"status":{"a":1}}`},
+			`"creationTimestamp":null,"generateName":"settings-","labels":{"genname.dev/run":"x"},"namespace":"shop"},"status":{}}`},
+		{"a status that encoders of typed objects write is absent", key, job, `{"status":{"phase":"","ready":false,"replicas":0,"load":-0.0,"conditions":null,"items":[{},0,[""]],"loadBalancer":{"ingress":[]}}}`},
+		{"other values of status are content", key, job, `{"status":{"phase":"Done","replicas":0,"counts":[0,1,{"a":null,"b":true}]}}`},
+		{"maps and lists that are empty in status only", key, job, `{"spec":{"a":false,"b":0,"c":"","d":{},"e":[]},"status":{"a":[{}]}}`},
+		{"a number that no 64-bit float is near: no digest", key, configMap, sent(`"spec":{"a":1e400}`)},
+		{"a group in another version is the same group", key, Object{Group: "batch", Kind: "Job", Namespace: "shop", GenerateName: "migrate-"}, `{"apiVersion":"batch/v1beta1","data":{"a":"<&>","b":"1"}}`},
 		{"labels and owners are content", key, configMap, `{"metadata":{"generateName":"settings-","labels":{"a":"b","c":null},"ownerReferences":[{"uid":"1"}]}}`},
 		{"U+2028, U+007F and control characters", key, configMap, sent(`"data":{"a":"\u2028\u007f\u0000\u001f\b\t\n\f\r\"\\/"}`)},
 		{
 			"data of a Secret is hashed with a secret only", key,
-			Object{Kind: "Secret", Namespace: "shop", GenerateName: "pin-"},
+			pin,
 			`{"data":{"a":"MTIzNA=="},"stringData":{"b":"5678"},"type":"Opaque"}`,
 		},
+		{"base64 in a Secret is written again: line breaks, pad bits, nulls", key, pin, `{"data":{"a":"MTIz\nNA==\r\n","b":"YR==","c":null,"d":""},"stringData":{"e":null,"f":"","g":"é"}}`},
+		{"stringData of a Secret replaces data", key, pin, `{"data":{"a":"MQ==","b":"Mg=="},"stringData":{"a":"3"}}`},
+		{"empty data of a Secret is absent", key, pin, `{"data":{"a":null},"stringData":{},"type":"Opaque"}`},
+		{"base64 in a Secret that can't be read stays", key, pin, `{"data":{"a":"?","b":"YQ","c":"YQ= ="}}`},
+		{"a Secret of another group is no Secret", key, Object{Group: "example.com", Kind: "Secret", Namespace: "shop", GenerateName: "pin-"}, `{"data":{"a":"x"},"stringData":{"a":"y"}}`},
 		{"YAML: numbers", key, configMap, "spec: {octal: 0644, octal12: 0o644, hex: 0x1F, binary: 0b11, decimal: 08, " +
 			"plus: +7, zero: -0, integer: 1.0, dot: 1., exponent: 1e3, signed: 1E+3, separated: 1_000}\n"},
+		{"YAML: numbers in capitals and with signs", key, configMap, "spec: {a: 0X1F, b: 0B11, c: 0O17, d: -0644, e: +0x1F, f: 1E3, g: 1e1_0, h: 0x_1F}\n"},
+		{"YAML: numbers out of range are text", key, configMap, "spec: {a: 1e400, b: -1e400, c: 0xFFFFFFFFFFFFFFFFF, d: 0x_, e: 0x, f: 100000000000000000000000}\n"},
 		{"YAML: fractions", key, configMap, "spec: {a: .5, b: 0.10, c: 1_000.25, d: 15e-1, e: -1.5E-7}\n"},
 		{"YAML: booleans", key, configMap, "spec: {a: yes, b: off, c: y, d: N, e: TRUE, f: False, g: On, h: 'yes', i: yEs}\n"},
 		{"YAML: null, absent and empty", key, configMap, "spec: {a: ~, b: null, c: , d: '', e: {}, f: [], g: [~], h: 'null'}\n"},
 		{"YAML: text that looks like another type", key, configMap, "data:\n  quoted: \"0644\"\n  single: '1e3'\n  date: 2026-11-05\n" +
 			"  time: 2026-11-05T03:04:05Z\n  clock: 12:30:45\n  version: 1.2.3\n  hash: 4f2a9c1\n"},
-		{"YAML: keys are strings", key, configMap, "data: {17: a, yes: b, 0644: c}\n"},
+		{"YAML: keys are strings", key, configMap, "data: {17: a, yes: b, 0644: c, 1e3: d, 1.0: e, 2026-11-05: f, -7: g, 0.5: h}\n"},
+		{"YAML: tags", key, configMap, "spec: {a: !!str 0644, b: !!int '5', c: !!float 5, d: !!bool 'yes', e: !!null '', f: !!str yes, g: !!map {}, h: !!seq []}\n"},
+		{"YAML: merged maps count where they are", key, configMap, "spec:\n  a: {v: 1, <<: {v: 2, w: 2}}\n  b: {<<: [{v: 1}, {v: 2, w: 2}], w: 3}\n"},
 		{"YAML: the last of equal keys counts", key, configMap, "{data: {a: '1', a: '2'}, spec: {a: {b: 1}, a: {c: 2}}}\n"},
 		{"YAML: blocks, anchors and merged maps", key, configMap, "data: &d\n  literal: |\n    a\n    b\n  folded: >-\n    a\n    b\nspec:\n  <<: *d\n  own: \"\\u00e9\"\n"},
 	}
@@ -138,7 +153,7 @@ func vectorOf(t *testing.T, secret Secret, in input) vector {
 	t.Helper()
 	o, parts := in.object, in.source.parts()
 	v := vector{
-		Comment: in.comment, Source: parts[0], Who: parts[1:], Group: o.Group, Kind: o.Kind, Namespace: o.Namespace,
+		Comment: in.comment, Source: parts[0], Who: parts[1:], APIVersion: strings.TrimPrefix(o.Group+"/v1", "/"), Kind: o.Kind, Namespace: o.Namespace,
 		Form: o.parts()[3], Value: o.parts()[4], D: o.Document, N: o.Copy, Object: json.RawMessage(in.content),
 		PRK: hex.EncodeToString(secret.prk()), IDInput: hex.EncodeToString(encode("id", append(parts, o.parts()...)...)),
 		ID: secret.ID(in.source, o), Name: o.Name,
@@ -157,10 +172,7 @@ func vectorOf(t *testing.T, secret Secret, in input) vector {
 		label := RunLabel(in.source.first)
 		v.Label = &label
 	}
-	var content map[string]any
-	if err := kubejson.Unmarshal(v.Object, &content); err != nil {
-		t.Fatal(err)
-	}
+	content := contentIn(t, v.Object)
 	if canonical, ok := secret.Canonical(o, content); ok {
 		digest := secret.Digest(v.ID, o, content)
 		v.Canonical, v.Digest = &canonical, &digest
@@ -168,6 +180,20 @@ func vectorOf(t *testing.T, secret Secret, in input) vector {
 		t.Errorf("%s: the digest %s without a canonical form", in.comment, digest)
 	}
 	return v
+}
+
+// contentIn returns the content of a vector. A number that no float64 is near stays a json.Number.
+func contentIn(t *testing.T, text []byte) (content map[string]any) {
+	t.Helper()
+	if err := kubejson.Unmarshal(text, &content); err == nil {
+		return content
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(&content); err != nil {
+		t.Fatal(err)
+	}
+	return content
 }
 
 // docs/spec/vectors.json is what this package computes. It never changes for an
