@@ -39,8 +39,8 @@ func TestDigest(t *testing.T) {
 	with := pod(spec, nil)
 	with.Object["status"] = map[string]any{"phase": "", "conditions": []any{map[string]any{"observed": int64(0)}}}
 	for name, pod := range map[string]runtime.Object{
-		"plain":       pod(spec, nil),
-		"null":        pod(map[string]any{"containers": []any{map[string]any{"name": "a", "env": nil}}, "volumes": nil}, nil),
+		"plain":                pod(spec, nil),
+		"null":                 pod(map[string]any{"containers": []any{map[string]any{"name": "a", "env": nil}}, "volumes": nil}, nil),
 		"with an empty status": with,
 		"a copy": pod(spec, map[string]any{
 			"name": "p-x4k2z", "namespace": "ns", "creationTimestamp": nil, "uid": "1", "generation": int64(2),
