@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -303,27 +302,4 @@ func TestQuotaUsedUpByACopy(t *testing.T) {
 	mustCreate(t, creatorFor(server), configMap(), idOf(t), once.Found)
 	server.Always("create", "configmaps", oncetest.QuotaExceeded)
 	mustCreate(t, creatorFor(server), configMap(), idOf(t), once.Found)
-}
-
-// Without permission to read, a denial or a 429 doesn't show that the object doesn't exist.
-func TestUnreadableAfterRefusal(t *testing.T) {
-	for name, test := range map[string]struct {
-		fault oncetest.Fault
-		want  error
-	}{
-		"quota":      {oncetest.QuotaExceeded, once.ErrUnknown},
-		"throttled":  {oncetest.TooManyRequests(0), once.ErrUnknown},
-		"permission": {oncetest.Forbidden, once.ErrRefused},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				server, creator := newServerAndCreator()
-				server.Always("create", "configmaps", test.fault)
-				server.Always("get", "configmaps", oncetest.Forbidden)
-				object := configMap()
-				result, err := creator.Create(t.Context(), object, idOf(t))
-				wantError(t, object, result, err, test.want, "")
-			})
-		})
-	}
 }
