@@ -514,3 +514,89 @@ func TestRestOfARotatedLog(t *testing.T) {
 		}
 	})
 }
+
+// record is a record of a container's log file. CRI-O ends a record at each read without a line break, and containerd
+// after 16 KiB.
+type record struct {
+	second int
+	text   string
+}
+
+// readLogs writes records as ReadLogs of k8s.io/cri-client does: it leaves out records before sinceTime, and writes a
+// time only at the beginning of a line, even if that was left out.
+func readLogs(w io.Writer, r *http.Request, records []record) {
+	since, _ := time.Parse(time.RFC3339, r.URL.Query().Get("sinceTime"))
+	begins := true
+	for _, rec := range records {
+		stamp, _, _ := strings.Cut(line(rec.second, ""), " ")
+		at, _ := time.Parse(time.RFC3339Nano, stamp)
+		if !at.Before(since) {
+			if begins {
+				fmt.Fprint(w, stamp, " ")
+			}
+			fmt.Fprint(w, rec.text)
+		}
+		begins = strings.HasSuffix(rec.text, "\n")
+	}
+}
+
+// steps are lines of two records: the end of a line has the time of the beginning of the next one.
+func steps(n int, begin, end string) (records []record, lines []string) {
+	for i := range n {
+		records = append(records, record{10 * i, begin}, record{10 * (i + 1), end + "\n"})
+		lines = append(lines, begin+end)
+	}
+	return records, lines
+}
+
+// A response with sinceTime can begin with the rest of a line that was read before. No line is lost or printed twice,
+// and nothing is retried.
+func TestPartialRecords(t *testing.T) {
+	for runtime, text := range map[string]string{"CRI-O": "Applying...", "containerd": strings.Repeat("x", 16<<10)} {
+		for _, breaks := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				records, want := steps(25, text, " OK")
+				k := &kubelet{}
+				k.log = func(w http.ResponseWriter, r *http.Request, n int) {
+					if breaks && n == 1 {
+						readLogs(w, r, records[:11]) // it ends within a line
+						panic(http.ErrAbortHandler)
+					}
+					readLogs(w, r, records)
+				}
+				f := follow(t, k)
+				began := time.Now()
+				if breaks {
+					k.set(f, podIn("ours", runs, corev1.PodRunning))
+					k.requested(3)
+				}
+				k.set(f, podIn("ours", ends, corev1.PodSucceeded))
+				f.Drain()
+				if took := time.Since(began); !slices.Equal(k.lines, want) || len(k.gaps()) > 0 || took > 5*time.Second {
+					t.Errorf("%s, broken %t: %d lines, want %d, gaps %+v, after %s", runtime, breaks, len(k.lines), len(want), k.gaps(), took)
+				}
+			})
+		}
+	}
+}
+
+// An error of the kubelet is a line without a time at the end of a response, with or without a line break. Its report
+// is short. A line without a time that others follow is no error, but may lack its beginning.
+func TestErrorsOfTheKubelet(t *testing.T) {
+	failure := "rpc error: " + strings.Repeat("x", 100_000)
+	for end, want := range map[string]int{failure: 1, failure + "\n": 1, line(2, "second")[:20]: 0, " rest\n" + line(2, "second"): 1} {
+		synctest.Test(t, func(t *testing.T) {
+			k := &kubelet{}
+			k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
+				fmt.Fprint(w, line(1, "first"), end)
+			}
+			f := follow(t, k)
+			k.set(f, podIn("ours", ends, corev1.PodSucceeded))
+			f.Drain()
+			gaps := k.gaps()
+			if len(gaps) != want || strings.HasPrefix(end, "rpc") && (len(gaps[0].Reason) > 300 || !strings.HasPrefix(gaps[0].Reason, "the kubelet reports: rpc error")) {
+				t.Errorf("%.30q: %d gaps, %.300v", end, len(gaps), gaps)
+			}
+		})
+	}
+}

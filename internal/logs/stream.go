@@ -75,6 +75,7 @@ func (c *container) request(ctx context.Context, options corev1.PodLogOptions, l
 		}
 	}
 	r := &reader{container: c, ctx: ctx, previous: options.Previous, lines: lines, skips: !c.read.last.at.IsZero()}
+	r.cut = r.skips
 	err = r.readAll(bufio.NewReaderSize(body, bufferSize))
 	if c.read != before {
 		c.quiet = false
@@ -92,6 +93,8 @@ type reader struct {
 	lines     *atomic.Int64 // number of lines; nil if nothing counts them
 	seen      fingerprint   // fingerprint of the last line of the response
 	skips     bool          // the response has not reached the position yet
+	cut       bool          // the next line can lack its beginning and its time, which are before sinceTime
+	failure   error         // the last line has no time
 	printing  bool          // the line of the current parts is passed on
 }
 
@@ -105,7 +108,10 @@ func (r *reader) readAll(in *bufio.Reader) error {
 		}
 		switch {
 		case errors.Is(err, io.EOF) && begins:
-			return r.end(part)
+			if err := r.end(part); err != nil || len(part) > 0 {
+				return err
+			}
+			return r.failure
 		case errors.Is(err, io.EOF) && r.skips:
 			return errNotThere
 		case errors.Is(err, io.EOF):
@@ -123,6 +129,9 @@ func (r *reader) readAll(in *bufio.Reader) error {
 // end records the unterminated end of a response, which is empty or the beginning of a line.
 func (r *reader) end(rest []byte) error {
 	c := r.container
+	if !r.cut && !beginsStamp(rest) {
+		return kubeletError(rest)
+	}
 	if r.skips {
 		at, _, err := split(rest)
 		switch {
@@ -168,8 +177,13 @@ func (r *reader) take(part []byte, begins bool) error {
 	}
 	at, text, err := split(part)
 	if err != nil {
-		return err
+		r.withoutTime(err)
+		return nil
 	}
+	if r.failure != nil && !r.skips {
+		c.gap(at, "a line has no time")
+	}
+	r.cut, r.failure = false, nil
 	r.seen = r.seen.next(at, text)
 	if r.printing, err = r.isNew(); err != nil || !r.printing {
 		return err
@@ -181,13 +195,40 @@ func (r *reader) take(part []byte, begins bool) error {
 	return nil
 }
 
-// split returns the time and the text of a line. A line without a time is an error of the kubelet, which
-// has no other way to report it after the response has begun.
+// withoutTime handles a line without a time. It is the rest of a line that was passed on before, or an error of the
+// kubelet. After a response has begun, the kubelet has no other way to report an error, and writes nothing more.
+func (r *reader) withoutTime(err error) {
+	if !r.cut {
+		r.failure = err
+	}
+	r.cut, r.printing = false, false
+}
+
+// kubeletError is short, because the text can be a line of a program.
+func kubeletError(text []byte) error {
+	const enough = 200
+	if len(text) > enough {
+		return fmt.Errorf("the kubelet reports: %s…", text[:enough])
+	}
+	return fmt.Errorf("the kubelet reports: %s", text)
+}
+
+// beginsStamp reports whether a text can be a line with a time whose rest is missing.
+func beginsStamp(text []byte) bool {
+	stamp, _, complete := bytes.Cut(text, []byte(" "))
+	if complete {
+		_, _, err := split(text)
+		return err == nil
+	}
+	return len(bytes.Trim(stamp, "0123456789-+:.TZ")) == 0
+}
+
+// split returns the time and the text of a line.
 func split(line []byte) (time.Time, []byte, error) {
 	stamp, text, found := bytes.Cut(line, []byte(" "))
 	at, err := time.Parse(time.RFC3339Nano, string(stamp))
 	if err != nil || !found {
-		return time.Time{}, nil, fmt.Errorf("the kubelet reports: %s", line)
+		return time.Time{}, nil, kubeletError(line)
 	}
 	return at.UTC(), text, nil
 }

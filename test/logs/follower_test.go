@@ -147,6 +147,27 @@ func TestContainers(t *testing.T) {
 	r.compare(t, nil, p)
 }
 
+// The kubelet leaves out the beginning of a line that was written before the time of a request.
+func TestPartialRecords(t *testing.T) {
+	t.Parallel()
+	ns, r := harness.Namespace(t, onNode(t).ControlPlane), newRecorder()
+	p := newPod(t, ns, "j", "main")
+	f := follow(t, r, ns)
+	p.write("main", 0)
+	p.steps("main", 40)
+	p.running("main", 0)
+	r.expect(t, "Applying 39... OK")
+	p.done("main", 0)
+	p.ended("main", 0, 0)
+	p.phase(corev1.PodSucceeded)
+	began := time.Now()
+	f.Drain()
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("the end took %s", took)
+	}
+	r.compare(t, nil, p)
+}
+
 // Broken connections cost no line, and no line comes twice.
 func TestBrokenConnections(t *testing.T) {
 	ns, r, n := harness.Namespace(t, onNode(t).ControlPlane), newRecorder(), onNode(t)

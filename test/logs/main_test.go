@@ -186,6 +186,24 @@ func (p *pod) write(container string, run int, lines ...string) {
 	p.wrote[container] = append(p.wrote[container], lines...)
 }
 
+// steps writes lines of two records, as CRI-O does for a program that prints the beginning of a line before its end. The
+// end of a line has the time of the beginning of the next one.
+func (p *pod) steps(container string, n int) {
+	p.t.Helper()
+	var text strings.Builder
+	at := time.Now().UTC().Add(-time.Hour)
+	for i := range n {
+		begin := fmt.Sprintf("Applying %d...", i)
+		fmt.Fprintf(&text, "%s stdout P %s\n", at.Format(time.RFC3339Nano), begin)
+		at = at.Add(10 * time.Second)
+		fmt.Fprintf(&text, "%s stdout F  OK\n", at.Format(time.RFC3339Nano))
+		p.wrote[container] = append(p.wrote[container], begin+" OK")
+	}
+	if err := os.WriteFile(p.path(container, 0, "log"), []byte(text.String()), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
 // rotate replaces the log file of a container as the kubelet does.
 func (p *pod) rotate(container string, run int) {
 	p.t.Helper()
