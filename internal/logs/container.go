@@ -41,10 +41,13 @@ type container struct {
 // state is what the cluster last reported of a container.
 type state struct {
 	corev1.ContainerStatus
-	ended   bool // the Pod has ended
-	gone    bool
-	leaves  bool // the Pod is being deleted, and its last lines matter
-	changed <-chan struct{}
+	ended  bool // the Pod has ended
+	gone   bool
+	leaves bool // the Pod is being deleted, and its last lines matter
+	late   bool // they did, but there is no time any more
+	// lateness is closed when there is no time any more. Then it is nil.
+	lateness <-chan struct{}
+	changed  <-chan struct{}
 }
 
 // state returns the present state.
@@ -53,6 +56,11 @@ func (c *container) state() state {
 	defer c.follower.mu.Unlock()
 	p := c.pod
 	s := state{gone: p.gone, leaves: c.follower.leaves(p.latest), changed: p.changed}
+	if !c.follower.isLate() {
+		s.lateness = c.follower.late
+	} else if s.leaves {
+		s.leaves, s.late = false, true
+	}
 	s.ended = p.gone || p.latest.Status.Phase == corev1.PodSucceeded || p.latest.Status.Phase == corev1.PodFailed
 	for _, status := range slices.Concat(p.latest.Status.InitContainerStatuses, p.latest.Status.ContainerStatuses) {
 		if status.Name == c.Name {
@@ -109,6 +117,7 @@ func (c *container) next() (state, bool) {
 		case <-s.changed:
 		case <-ended:
 			ended = nil
+		case <-s.lateness:
 		case <-c.follower.ctx.Done():
 			return s, false
 		}
@@ -165,6 +174,9 @@ func (c *container) readPresent() bool {
 			}
 			return false
 		case c.over(s):
+			if s.late {
+				c.gap(time.Time{}, fmt.Sprintf("the Pod was still being deleted %s after the wait", mostLeaving))
+			}
 			return false
 		}
 		before := c.read
@@ -192,7 +204,7 @@ func (c *container) over(s state) bool {
 func (c *container) readRest(previous bool) error {
 	retrier := apistatus.NewRetrier(firstPause, longestPause, c.follower.config.RetryTimeout)
 	c.quiet = false // an earlier response shows nothing about later lines
-	for missing := 0; ; {
+	for missing, late := 0, 0; ; {
 		before := c.read
 		err := c.request(c.follower.ctx, corev1.PodLogOptions{Previous: previous}, nil)
 		if errors.Is(err, errNotThere) {
@@ -201,10 +213,16 @@ func (c *container) readRest(previous bool) error {
 		if c.read != before {
 			retrier = apistatus.NewRetrier(firstPause, longestPause, c.follower.config.RetryTimeout)
 		}
+		if err == nil && c.follower.isLate() {
+			late++
+		}
 		final := apierrors.IsNotFound(err) || apierrors.IsBadRequest(err) || missing == 3
 		switch {
 		case err == nil && c.quiet:
 			c.passRest()
+			return nil
+		case err == nil && late > 1:
+			c.gap(time.Time{}, "lines come although it has ended")
 			return nil
 		case err == nil:
 		case errors.Is(err, errOtherRun):
@@ -241,6 +259,9 @@ func (c *container) supervise(ctx context.Context, cancel context.CancelFunc, ru
 		} else if ended == nil && !s.leaves {
 			cancel()
 		}
+		if s.lateness == nil { // then the rest is requested, which has an end
+			cancel()
+		}
 		select {
 		case <-silence:
 			if lines.Load() == before {
@@ -249,6 +270,7 @@ func (c *container) supervise(ctx context.Context, cancel context.CancelFunc, ru
 		case <-s.changed:
 		case <-ended:
 			ended = nil
+		case <-s.lateness:
 		case <-ctx.Done():
 		}
 	}

@@ -193,10 +193,10 @@ func TestGapsOfAnUnreachableNode(t *testing.T) {
 	})
 }
 
-// A Pod is being deleted, and its container writes on for an hour. Drain reads the lines if the owner of the Pod has
-// ended, and ends the stream if the owner runs on.
+// A Pod is being deleted with a grace period of a year, and its container writes on for an hour. Drain reads the lines
+// for a short time if the owner of the Pod has ended, and warns of more. It ends the stream if the owner runs on.
 func TestDeletedPodThatWritesOn(t *testing.T) {
-	for unfinished, want := range map[types.UID]time.Duration{"another": time.Hour, "ours": 0} {
+	for unfinished, want := range map[types.UID]time.Duration{"another": mostLeaving, "ours": 0} {
 		synctest.Test(t, func(t *testing.T) {
 			k := &kubelet{}
 			f := follow(t, k)
@@ -221,8 +221,9 @@ func TestDeletedPodThatWritesOn(t *testing.T) {
 			k.requested(1)
 			began := time.Now()
 			f.Drain(unfinished)
-			if took := time.Since(began).Round(time.Minute); took != want || len(k.gaps()) > 0 {
-				t.Errorf("with %q unfinished: %s, want %s; gaps %+v", unfinished, took, want, k.gaps())
+			took, gaps := time.Since(began).Round(time.Second), k.gaps()
+			if took != want || len(gaps) != map[bool]int{true: 1}[want > 0] {
+				t.Errorf("with %q unfinished: %s, want %s; gaps %+v", unfinished, took, want, gaps)
 			}
 		})
 	}
@@ -321,6 +322,7 @@ func podIn(uid types.UID, state corev1.ContainerState, phase corev1.PodPhase) *c
 	return &corev1.Pod{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p", UID: uid},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "main"}, {Name: "side"}}},
 		Status: corev1.PodStatus{
 			Phase: phase, ContainerStatuses: []corev1.ContainerStatus{{Name: "main", State: state}},
 		},
@@ -598,5 +600,75 @@ func TestErrorsOfTheKubelet(t *testing.T) {
 				t.Errorf("%.30q: %d gaps, %.300v", end, len(gaps), gaps)
 			}
 		})
+	}
+}
+
+// A container that has ended by its status goes on writing. Drain ends.
+func TestEndlessLinesAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &kubelet{}
+		k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
+			for i := range n {
+				fmt.Fprint(w, line(i, "a line"))
+			}
+			time.Sleep(time.Second)
+		}
+		f := follow(t, k)
+		k.set(f, podIn("ours", ends, corev1.PodSucceeded))
+		began := time.Now()
+		f.Drain()
+		if took, gaps := time.Since(began), k.gaps(); took > mostLeaving+2*time.Second || len(gaps) != 1 {
+			t.Errorf("it took %s, gaps %+v", took, gaps)
+		}
+	})
+}
+
+// The same in a stream.
+func TestEndlessStreamAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &kubelet{}
+		k.log = func(w http.ResponseWriter, r *http.Request, n int) {
+			for i := range 3600 {
+				fmt.Fprint(w, line(i, "a line"))
+				if n > 1 && i == 100 {
+					return
+				}
+				if n == 1 && !sleeps(r, time.Second) {
+					return
+				}
+			}
+		}
+		f := follow(t, k)
+		k.set(f, podIn("ours", runs, corev1.PodRunning))
+		k.requested(1)
+		k.set(f, podIn("ours", ends, corev1.PodSucceeded))
+		began := time.Now()
+		f.Drain()
+		if took := time.Since(began); took > mostLeaving+2*time.Second || len(k.lines) != 101 || len(k.gaps()) > 0 {
+			t.Errorf("it took %s, %d lines, gaps %+v", took, len(k.lines), k.gaps())
+		}
+	})
+}
+
+// sleeps returns false if the client closes the connection.
+func sleeps(r *http.Request, d time.Duration) bool {
+	select {
+	case <-r.Context().Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// A status can have containers that the Pod doesn't have, and they are not followed.
+func TestContainersOfTheStatus(t *testing.T) {
+	pod := podIn("ours", ends, corev1.PodFailed)
+	for i := range 20_000 {
+		other := corev1.ContainerStatus{Name: fmt.Sprint("other-", i), State: ends}
+		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, other)
+		pod.Status.InitContainerStatuses = append(pod.Status.InitContainerStatuses, other)
+	}
+	if trim(pod); len(pod.Status.ContainerStatuses) != 1 || len(pod.Status.InitContainerStatuses) > 0 {
+		t.Errorf("%d and %d statuses are left", len(pod.Status.ContainerStatuses), len(pod.Status.InitContainerStatuses))
 	}
 }

@@ -25,6 +25,8 @@ import (
 const (
 	// leastPatience is the shortest time that Drain waits for the next line.
 	leastPatience = 30 * time.Second
+	// mostLeaving is how long Drain reads the lines of containers that go on writing, because their Pod is being deleted.
+	mostLeaving = 10 * time.Second
 	// waitersAfter is the time after which a container that waits for a stream is reported.
 	waitersAfter = time.Second
 )
@@ -94,6 +96,7 @@ type Follower struct {
 	sources []pods.Source
 	slots   chan struct{}
 	ended   chan struct{} // closed when there are no new Pods any more
+	late    chan struct{} // closed mostLeaving later
 	heard   chan struct{} // has an element after a line
 	streams sync.WaitGroup
 	// patience is the time that Drain waits for the next line.
@@ -122,8 +125,9 @@ func Start(ctx context.Context, config Config, sources []pods.Source) *Follower 
 	inner, stop := context.WithCancel(ctx)
 	f := &Follower{
 		config: config, ctx: inner, stop: stop, caller: ctx, sources: sources,
-		slots: make(chan struct{}, config.Streams), ended: make(chan struct{}), heard: make(chan struct{}, 1),
-		pods: map[types.UID]*pod{}, patience: max(leastPatience, config.RetryTimeout),
+		slots: make(chan struct{}, config.Streams), ended: make(chan struct{}), late: make(chan struct{}),
+		heard: make(chan struct{}, 1),
+		pods:  map[types.UID]*pod{}, patience: max(leastPatience, config.RetryTimeout),
 	}
 	for _, s := range sources {
 		f.watch(s)
@@ -160,8 +164,19 @@ func (f *Follower) watch(s pods.Source) {
 	go informer.RunWithContext(f.ctx)
 }
 
-// trim removes unused fields of a Pod, because there can be many Pods.
+// trim removes unused fields of a Pod, because there can be many Pods. It also removes the statuses of containers that
+// the Pod doesn't have, because they are no work of the kubelet.
 func trim(pod *corev1.Pod) {
+	unknown := func(containers []corev1.Container) func(corev1.ContainerStatus) bool {
+		names := map[string]bool{}
+		for _, c := range containers {
+			names[c.Name] = true
+		}
+		return func(s corev1.ContainerStatus) bool { return !names[s.Name] }
+	}
+	status := &pod.Status
+	status.ContainerStatuses = slices.DeleteFunc(status.ContainerStatuses, unknown(pod.Spec.Containers))
+	status.InitContainerStatuses = slices.DeleteFunc(status.InitContainerStatuses, unknown(pod.Spec.InitContainers))
 	pod.ManagedFields, pod.Annotations, pod.Spec = nil, nil, corev1.PodSpec{}
 }
 
@@ -235,8 +250,9 @@ func (f *Follower) settle(p *pod) {
 	}
 }
 
-// Drain waits until the logs of all Pods that have ended or are being deleted are completely read. Drain ends the
-// streams of the other Pods, and of Pods that are being deleted while their owner is unfinished.
+// Drain waits until the logs of all Pods that have ended are completely read. It waits for Pods that are being deleted
+// for at most mostLeaving. Drain ends the streams of the other Pods, and of Pods that are being deleted while their
+// owner is unfinished.
 func (f *Follower) Drain(unfinished ...types.UID) {
 	defer f.stop()
 	for _, s := range f.sources {
@@ -246,6 +262,7 @@ func (f *Follower) Drain(unfinished ...types.UID) {
 	f.draining, f.unfinished = true, unfinished
 	f.mu.Unlock()
 	close(f.ended)
+	defer time.AfterFunc(mostLeaving, func() { close(f.late) }).Stop()
 	done := make(chan struct{})
 	go func() {
 		f.streams.Wait()
@@ -266,6 +283,15 @@ func (f *Follower) Drain(unfinished ...types.UID) {
 			<-done
 			return
 		}
+	}
+}
+
+func (f *Follower) isLate() bool {
+	select {
+	case <-f.late:
+		return true
+	default:
+		return false
 	}
 }
 
