@@ -20,28 +20,30 @@ import (
 )
 
 // arrives applies an event of a new name of a prefix, or of a known one.
-func (s *store) arrives(t *testing.T, what decode.EventType, name, prefix string) {
+func (c *counts) arrives(t *testing.T, what decode.EventType, name, prefix string) {
 	t.Helper()
 	o := &object.Object{Namespace: "prod", Name: name, GenerateName: prefix}
-	event := &decode.Event{Type: what, ResourceVersion: strconv.FormatUint(s.at.version+1, 10), Object: o}
-	if err := s.Apply(event); err != nil {
+	event := &decode.Event{Type: what, ResourceVersion: strconv.FormatUint(c.at.version+1, 10), Object: o}
+	if err := c.apply(event); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// replace makes a list without objects the counts.
-func (s *store) replace(list *listing) {
-	s.beginSweep()
-	s.Replace(list, uncounted)
+// listedAs makes a list without objects the counts.
+func (c *counts) listedAs(list *listing) {
+	c.beginSweep()
+	c.replace(list, uncounted)
 }
 
 // rowsOf returns the rows of a store by prefix.
-func (s *store) rowsOf() map[string]pools.Row {
+func rowsOf(s *store) map[string]pools.Row {
 	rows := map[string]pools.Row{}
-	now := s.clock.now()
+	now := get(s, func(c *counts) time.Time { return c.clock.now() })
 	s.eachRow(now, func(r pools.Row) { rows[r.Pool.Prefix] = r })
 	return rows
 }
+
+func (c *counts) rowsOf() map[string]pools.Row { return rowsOf(&store{counts: c}) }
 
 // rateOf returns the creates and deletes per second in a window, some time after its beginning.
 func rateOf(sums pools.Weighed, window int, after time.Duration) (creates, deletes float64) {
@@ -54,14 +56,14 @@ func rateOf(sums pools.Weighed, window int, after time.Duration) (creates, delet
 func TestBacklog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const absence, perSecond = 20 * time.Minute, 2
-		k := newTestStore()
+		k := newTestCounts()
 		now := k.clock.now()
 		random := rand.New(rand.NewPCG(1, 1))
-		k.replace(&listing{began: now.Add(-absence)})
+		k.listedAs(&listing{began: now.Add(-absence)})
 		k.arrives(t, decode.Added, "old-bcdfg", "old-")
 		k.beginSweep()
 		visit(k, &object.Object{Namespace: "prod", Name: "old-bcdfg", GenerateName: "old-"})
-		k.Replace(&listing{began: now.Add(-absence), version: 7}, watched)
+		k.replace(&listing{began: now.Add(-absence), version: 7}, watched)
 		k.at.backlog = backlog{now.Add(-absence), 1 << 20}
 		for range int(perSecond * absence.Seconds()) {
 			name := generated("old-", random)
@@ -89,8 +91,8 @@ func TestBacklog(t *testing.T) {
 }
 
 // visit passes objects of a list to a store.
-func visit(s *store, objects ...*object.Object) {
-	v := &visitor{store: s}
+func visit(c *counts, objects ...*object.Object) {
+	v := &visitor{store: &store{counts: c}}
 	for _, o := range objects {
 		_ = v.Visit(o)
 	}
@@ -109,20 +111,20 @@ func TestClientGeneratedPrefix(t *testing.T) {
 		for _, name := range []string{"run-00001", "run-0000a", "run-eeeee"} {
 			all = append(all, &object.Object{Namespace: "prod", Name: name})
 		}
-		k, alive := newTestStore(), slices.Clone(all[:20])
+		k, alive := newTestCounts(), slices.Clone(all[:20])
 		for range rapid.IntRange(1, 20).Draw(t, "steps") {
 			o := rapid.SampledFrom(all[15:]).Draw(t, "object")
 			at := slices.Index(alive, o)
 			switch what := rapid.IntRange(0, 2).Draw(t, "what"); {
 			case what == 0 || k.listedAt.IsZero():
 				k.beginSweep()
-				interrupted := &visitor{store: k}
+				interrupted := &visitor{store: &store{counts: k}}
 				for _, o := range alive {
 					_ = interrupted.Visit(o)
 				}
 				interrupted.flush()
 				visit(k, alive...)
-				k.ReplaceAfterGap(&listing{}, nil)
+				k.replaceAfterGap(&listing{}, nil)
 			case at < 0:
 				k.change(changed{what: decode.Added, object: o})
 				alive = append(alive, o)
@@ -133,10 +135,10 @@ func TestClientGeneratedPrefix(t *testing.T) {
 				k.change(changed{what: decode.Modified, object: o})
 			}
 		}
-		fresh := newTestStore()
+		fresh := newTestCounts()
 		fresh.beginSweep()
 		visit(fresh, alive...)
-		fresh.Replace(&listing{}, watched)
+		fresh.replace(&listing{}, watched)
 		if got, want := k.rowsOf()["run-"].Pool.Names, fresh.rowsOf()["run-"].Pool.Names; got != want {
 			t.Fatalf("%d names, want %d", got, want)
 		}
@@ -146,9 +148,9 @@ func TestClientGeneratedPrefix(t *testing.T) {
 // An empty name pool goes an hour after its last event.
 func TestForget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := newTestStore()
+		k := newTestCounts()
 		k.beginSweep()
-		k.Replace(&listing{began: k.clock.now(), version: 1}, watched)
+		k.replace(&listing{began: k.clock.now(), version: 1}, watched)
 		for _, name := range []string{"kept-bcdfg", "gone-bcdfg", "left-bcdfg"} {
 			k.arrives(t, decode.Added, name, name[:5])
 			if name != "left-bcdfg" {
@@ -167,11 +169,10 @@ func TestForget(t *testing.T) {
 
 // The totals of a type that is removed and comes back don't decrease, but its names are gone.
 func TestTotalsOfATypeThatLeft(t *testing.T) {
-	k := newTestStore()
+	k := newTestCounts()
 	k.totals, k.standing.restarts = totals{creates: 7, gaps: 2}, 3
-	r := &reflector{Engine: &Engine{}, resource: pods, store: k}
 	want := ResourceCount{Resource: pods, Creates: 7, Restarts: 3, Gaps: 2}
-	if got := r.successor(pods).store.count(); got != want {
+	if got := k.successor(pods).count(); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
@@ -197,9 +198,9 @@ func TestBacklogIsAsked(t *testing.T) {
 			"first, after a long list":  {now.Add(-longList), backlog{}, backoff{}, asked(now.Add(-longList))},
 			"first, after a short list": {now, backlog{}, backoff{}, backlog{}},
 		} {
-			r.store.at = position{version: 3, heard: test.heard, backlog: test.before}
-			if err := r.compare(t.Context(), 1, &test.t); err != nil || r.store.at.backlog != test.want {
-				t.Errorf("%s: %v, %+v, want %+v", name, err, r.store.at.backlog, test.want)
+			r.store.counts.at = position{version: 3, heard: test.heard, backlog: test.before}
+			if err := r.compare(t.Context(), 1, &test.t); err != nil || r.store.counts.at.backlog != test.want {
+				t.Errorf("%s: %v, %+v, want %+v", name, err, r.store.counts.at.backlog, test.want)
 			}
 		}
 	})
@@ -227,7 +228,7 @@ func TestSinceItsList(t *testing.T) {
 // The memory of an object bounds a watch of a million (lab/benchmarks.md).
 func TestMemberMemory(t *testing.T) {
 	const objects = 200_000
-	k := newTestStore()
+	k := newTestCounts()
 	inUse := func() int64 {
 		runtime.GC()
 		var stats runtime.MemStats
@@ -236,13 +237,13 @@ func TestMemberMemory(t *testing.T) {
 	}
 	before := inUse()
 	k.beginSweep()
-	v := &visitor{store: k}
+	v := &visitor{store: &store{counts: k}}
 	for i := range objects {
 		prefix := fmt.Sprintf("run-%d-", i%2000)
 		_ = v.Visit(&object.Object{Namespace: "prod", Name: prefix + censustest.SuffixOf(i), GenerateName: prefix, Created: 1_790_000_000})
 	}
 	v.Commit()
-	k.Replace(&listing{version: 1, objects: objects}, uncounted)
+	k.replace(&listing{version: 1, objects: objects}, uncounted)
 	if each := (inUse() - before) / objects; each > 50 {
 		t.Errorf("an object takes %d bytes, want 50 at most", each)
 	} else {

@@ -27,7 +27,8 @@ func TestElapsed(t *testing.T) {
 // The clock starts at the server's time, and advances.
 func TestClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &clock{ahead: time.Hour}
+		c := &clock{}
+		c.start(time.Hour)
 		began := time.Now().Round(0)
 		for _, want := range []time.Duration{0, time.Minute, 24 * time.Hour} {
 			time.Sleep(want)

@@ -20,8 +20,6 @@ package live
 import (
 	"cmp"
 	"context"
-	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,11 +58,10 @@ type Engine struct {
 
 	counted chan struct{}
 	rounds  chan struct{}  // held during a round of discovery and numbers
-	lists   chan struct{}  // has an element for each list in progress
 	running sync.WaitGroup // goroutines
 
-	watcher  *census.Watcher
-	requests atomic.Int64 // for lists and numbers
+	source   *source // nil before Run
+	requests atomic.Int64
 	clock    clock
 	rules    pools.Rules
 	types    roster
@@ -102,8 +99,7 @@ const (
 // New returns an engine. The caller then sets its fields.
 func New(scanner census.Scanner) *Engine {
 	return &Engine{
-		Scanner: scanner, counted: make(chan struct{}),
-		rounds: make(chan struct{}, 1), lists: make(chan struct{}, listsAtOnce),
+		Scanner: scanner, counted: make(chan struct{}), rounds: make(chan struct{}, 1),
 	}
 }
 
@@ -135,8 +131,8 @@ func (e *Engine) Run(ctx context.Context) error {
 }
 
 func (e *Engine) connect() (err error) {
-	e.Scanner.ShareTurns()
-	e.MinCount, e.Interval, e.clock.ahead = max(e.MinCount, 1), cmp.Or(e.Interval, defaultInterval), e.Ahead
+	e.MinCount, e.Interval = max(e.MinCount, 1), cmp.Or(e.Interval, defaultInterval)
+	e.clock.start(e.Ahead)
 	e.rules = pools.Rules{Prefixes: map[string]bool{}, MinCount: e.MinCount, Limit: MaxPrefixes}
 	if selector := e.Scanner.Selector; selector != nil && !selector.Empty() {
 		e.rules.Selector = selector
@@ -144,10 +140,10 @@ func (e *Engine) connect() (err error) {
 	for _, prefix := range e.Scanner.Prefixes {
 		e.rules.Prefixes[prefix] = true
 	}
+	e.source, err = newSource(e.Scanner, e.Namespace, &e.clock, &e.requests)
 	for _, resource := range e.Types {
 		e.types.add(e.newReflector(resource))
 	}
-	e.watcher, err = census.NewWatcher(e.Scanner.Config)
 	return err
 }
 
@@ -155,28 +151,25 @@ func (e *Engine) connect() (err error) {
 func (e *Engine) countAll(ctx context.Context) error {
 	began := e.clock.now()
 	for _, r := range e.types.list() {
-		r.store.beginSweep()
+		r.store.do((*counts).beginSweep)
 	}
-	scanner := e.scannerFor(func(l census.Listed) {
+	scanner := e.source.scanner
+	scanner.Listed = func(l census.Listed) {
 		r, list := e.types.of(l.Resource.GroupResource()), newListing(l, began)
-		if r.store.isStale() {
+		if get(r.store, (*counts).isStale) {
 			list.unsteady, list.version = true, 0 // the type is listed again
 		}
-		r.store.Replace(list, uncounted)
+		r.store.replace(list, uncounted)
 		r.follow(ctx)
-	})
+	}
 	begin := func(of census.Resource) census.Visitor {
 		return &visitor{store: e.types.of(of.GroupResource()).store}
 	}
-	summary, err := scanner.Visit(ctx, e.Types, e.Namespace, e.asked(), begin)
-	if err != nil {
-		return err
+	skipped, err := e.source.visit(ctx, e.Types, scanner, begin)
+	for _, part := range skipped {
+		e.types.of(groupResource(part)).store.do(func(c *counts) { c.leaveOut(part) })
 	}
-	e.requests.Add(summary.Requests)
-	for _, part := range summary.Skipped {
-		e.types.of(groupResource(part)).store.leaveOut(part)
-	}
-	return nil
+	return err
 }
 
 func (e *Engine) keep(ctx context.Context) {
@@ -196,7 +189,7 @@ func (e *Engine) round(ctx context.Context) {
 	e.discover(ctx)
 	e.poll(ctx)
 	for _, r := range e.types.list() {
-		r.store.forget()
+		r.store.do((*counts).forget)
 		r.reportCrowd()
 	}
 }
@@ -212,132 +205,15 @@ func (e *Engine) report(n Notice) {
 
 // newReflector returns the reflector of a type that has not been listed.
 func (e *Engine) newReflector(resource census.Resource) *reflector {
-	return &reflector{Engine: e, resource: resource, store: newStore(resource, &e.Policy, &e.rules, &e.clock)}
+	return &reflector{
+		source: e.source, types: &e.types, running: &e.running, report: e.report, interval: e.Interval,
+		resource: resource, store: &store{counts: newCounts(resource, &e.Policy, &e.rules, &e.clock)},
+	}
 }
 
 // reportCrowd reports once that the type has too many prefixes.
 func (r *reflector) reportCrowd() {
-	isNew := false
-	r.store.do(func() {
-		isNew = r.store.set.Overflowed() && !r.store.crowded
-		r.store.crowded = r.store.set.Overflowed()
-	})
-	if isNew {
+	if get(r.store, (*counts).becameCrowded) {
 		r.report(Notice{Type: Crowded, Resource: r.resource.GroupResource()})
 	}
-}
-
-// roster has a reflector for each resource type.
-type roster struct{ reflectors sync.Map }
-
-func (r *roster) list() (all []*reflector) {
-	for _, one := range r.reflectors.Range {
-		all = append(all, one.(*reflector))
-	}
-	return all
-}
-
-// of returns the reflector of a type, or nil.
-func (r *roster) of(resource schema.GroupResource) *reflector {
-	found, _ := r.reflectors.Load(resource)
-	one, _ := found.(*reflector)
-	return one
-}
-
-func (r *roster) add(one *reflector) { r.reflectors.Store(one.resource.GroupResource(), one) }
-
-// replace replaces the reflector old by other. replace reports whether old was in the roster.
-func (r *roster) replace(old, other *reflector) bool {
-	return r.reflectors.CompareAndSwap(old.resource.GroupResource(), old, other)
-}
-
-// remove reports whether the reflector was in the roster.
-func (r *roster) remove(one *reflector) bool {
-	return r.reflectors.CompareAndDelete(one.resource.GroupResource(), one)
-}
-
-func isGone(r *reflector) bool { return r.is(gone) }
-
-// discover finds new types, and types that the server no longer has.
-func (e *Engine) discover(ctx context.Context) {
-	if e.Discover == nil || e.Named && !slices.ContainsFunc(e.types.list(), isGone) {
-		return
-	}
-	found, err := e.Discover(ctx)
-	if e.noteDiscovery(ctx, err); err != nil {
-		return // the next round tries again
-	}
-	for _, resource := range found {
-		e.discovered(resource)
-	}
-	if e.Named {
-		return // a watch or a list of a named type fails when the type is gone
-	}
-	for _, lost := range e.lost(ctx, found) {
-		if r := e.types.of(lost); r != nil {
-			e.drop(r)
-		}
-	}
-}
-
-// noteDiscovery records the result of a discovery, and reports the first of several failures.
-func (e *Engine) noteDiscovery(ctx context.Context, err error) {
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return
-	}
-	e.mu.Lock()
-	first := err != nil && e.undiscovered == nil
-	e.undiscovered = err
-	e.mu.Unlock()
-	if first {
-		e.report(Notice{Type: Undiscovered, Cause: err})
-	}
-}
-
-// discovered handles a type that the server has. The type is new, was gone, or is known.
-func (e *Engine) discovered(resource census.Resource) {
-	r := e.types.of(resource.GroupResource())
-	switch {
-	case r == nil:
-		e.types.add(e.newReflector(resource))
-		e.report(Notice{Type: Appeared, Resource: resource.GroupResource()})
-	case isGone(r):
-		back := r.successor(resource) // the server might serve it in another version now
-		if back.store.standing.isSkipped(census.NotFound) {
-			back.store.standing.skipped = nil // the next round requests its number of objects
-		}
-		e.types.replace(r, back)
-	}
-}
-
-func (e *Engine) drop(r *reflector) {
-	if life := r.life.Load(); life != nil {
-		life.end()
-	}
-	if e.types.remove(r) && !isGone(r) { // a gone type was reported before
-		e.report(Notice{Type: Vanished, Resource: r.resource.GroupResource()})
-	}
-}
-
-// lost returns the types that are not in found. A server that has just started doesn't have all of its types. So
-// if a type was listed before, lost also requests its number of objects, and the type is lost only if the server
-// responds with 404.
-func (e *Engine) lost(ctx context.Context, found []census.Resource) (lost []schema.GroupResource) {
-	var doubtful []census.Resource
-	for _, r := range e.types.list() {
-		switch {
-		case census.Contains(found, r.resource):
-		case !r.store.look().listedAt.IsZero():
-			doubtful = append(doubtful, r.resource)
-		default:
-			lost = append(lost, r.resource.GroupResource())
-		}
-	}
-	_, skipped := e.numbers(ctx, doubtful, e.Scanner.RetryTimeout)
-	for _, s := range skipped {
-		if s.Reason == census.NotFound {
-			lost = append(lost, groupResource(s))
-		}
-	}
-	return lost
 }

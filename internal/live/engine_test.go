@@ -107,10 +107,10 @@ func prepare(server *fakeapi.Server, types ...census.Resource) *started {
 }
 
 // newTestStore returns a store of Pods with a MinCount of 5.
-func newTestStore() *store {
-	s := newStore(pods, &Policy{MinCount: 5}, &pools.Rules{MinCount: 5}, &clock{})
-	s.standing.state = watched
-	return s
+func newTestCounts() *counts {
+	c := newCounts(pods, &Policy{MinCount: 5}, &pools.Rules{MinCount: 5}, &clock{})
+	c.standing.state = watched
+	return c
 }
 
 // reflectorOf returns the reflector of a type in an engine that does not run.
@@ -126,7 +126,7 @@ func (s *started) reflectorOf(t *testing.T, r census.Resource) *reflector {
 // connected prepares an engine that does not run for requests.
 func (s *started) connected(t *testing.T) {
 	t.Helper()
-	if s.watcher == nil {
+	if s.source == nil {
 		if err := s.connect(); err != nil {
 			t.Fatal(err)
 		}
@@ -237,9 +237,7 @@ func labelOf(key pools.Key) string {
 // read, its objects are counted one by one, and a gap is not counted yet.
 func (s *started) differs(want map[string]int64) string {
 	for _, r := range s.types.list() {
-		reads := false
-		r.store.do(func() { reads = r.store.sweep != nil })
-		if reads {
+		if get(r.store, func(c *counts) bool { return c.sweep != nil }) {
 			return r.resource.Resource + " is being listed"
 		}
 	}
@@ -555,7 +553,7 @@ func TestTypesDoNotWaitForEachOther(t *testing.T) {
 		<-held
 		add(server, "/apis/batch/v1/jobs", "b-", 1)
 		until(t, func() (bool, any) {
-			names := e.types.of(jobs.GroupResource()).store.rowsOf()["b-"].Pool.Names
+			names := rowsOf(e.types.of(jobs.GroupResource()).store)["b-"].Pool.Names
 			return names == 2, names
 		})
 		close(release)
@@ -603,10 +601,10 @@ func TestQuietTypes(t *testing.T) {
 
 // A prefix with objects from before the burst isn't new, so its creates have no time of its own.
 func TestBurstUnderAnOldPrefix(t *testing.T) {
-	k := newTestStore()
+	k := newTestCounts()
 	k.beginSweep()
 	visit(k, &object.Object{Namespace: "prod", Name: "old-bcdfg", Created: 10})
-	k.Replace(&listing{began: k.clock.now()}, uncounted)
+	k.replace(&listing{began: k.clock.now()}, uncounted)
 	began, heard := k.began, k.clock.now()
 	if k.standing.state != quiet {
 		t.Fatalf("the state is %v, want %v", k.standing.state, quiet)
@@ -619,7 +617,7 @@ func TestBurstUnderAnOldPrefix(t *testing.T) {
 			visit(k, &object.Object{Namespace: "prod", Name: prefix + name, GenerateName: prefix, Created: 20})
 		}
 	}
-	k.Replace(&listing{began: k.clock.now()}, uncounted)
+	k.replace(&listing{began: k.clock.now()}, uncounted)
 	rows := k.rowsOf()
 	if row := rows["old-"]; !row.Since.Equal(began) || row.Creates != 2 || row.Gaps != 1 {
 		t.Errorf("old-: since %v, %d creates, %d gaps, want since %v, 2 creates, one gap", row.Since, row.Creates, row.Gaps, began)
@@ -656,8 +654,8 @@ func TestRates(t *testing.T) {
 func TestSteadyOverAGap(t *testing.T) {
 	began := time.Unix(0, 0)
 	for _, gap := range []time.Duration{30 * time.Second, 10 * time.Minute, time.Hour} {
-		k, now := newTestStore(), began
-		k.replace(&listing{began: now})
+		k, now := newTestCounts(), began
+		k.listedAs(&listing{began: now})
 		var all []*object.Object
 		add := func() *object.Object {
 			o := &object.Object{Namespace: "prod", Name: fmt.Sprintf("run-%s", censustest.SuffixOf(len(all))), GenerateName: "run-"}
@@ -675,7 +673,7 @@ func TestSteadyOverAGap(t *testing.T) {
 		}
 		k.beginSweep()
 		visit(k, all...)
-		k.ReplaceAfterGap(&listing{began: now}, nil)
+		k.replaceAfterGap(&listing{began: now}, nil)
 		number, _ := k.set.Number("prod", "run-")
 		for i := range pools.Windows {
 			perSecond, _ := rateOf(k.pools[number].rates.at(now), i, now.Sub(began))
@@ -688,12 +686,12 @@ func TestSteadyOverAGap(t *testing.T) {
 
 // A list whose earlier attempt has flagged an object that is gone since is not taken.
 func TestStaleList(t *testing.T) {
-	k := newTestStore()
+	k := newTestCounts()
 	one := &object.Object{Namespace: "prod", Name: "run-bcdfg", GenerateName: "run-"}
 	two := &object.Object{Namespace: "prod", Name: "run-bcdfh", GenerateName: "run-"}
 	k.beginSweep()
 	for _, o := range []*object.Object{one, two} {
-		if v := (&visitor{store: k}); v.Visit(o) == nil {
+		if v := (&visitor{store: &store{counts: k}}); v.Visit(o) == nil {
 			v.flush() // and never committed
 		}
 	}
@@ -706,7 +704,7 @@ func TestStaleList(t *testing.T) {
 	if k.isStale() {
 		t.Error("a list of its own is stale")
 	}
-	k.ReplaceAfterGap(&listing{version: 1}, nil)
+	k.replaceAfterGap(&listing{version: 1}, nil)
 	if row := k.rowsOf()["run-"]; row.Creates != 1 || row.Deletes != 0 || row.Pool.Names != 1 {
 		t.Errorf("%d creates, %d deletes, %d names, want one create and one name", row.Creates, row.Deletes, row.Pool.Names)
 	}

@@ -133,30 +133,24 @@ func (c *comparison) with(server expected, version uint64) error {
 }
 
 // expectNumber prepares a comparison. expectNumber is called before the request for the server's number.
-func (s *store) expectNumber() {
-	s.do(func() {
-		s.comparison.trail = nil
-		if s.standing.state == watched {
-			s.comparison.trail = []expected{{s.at.version, s.totals.objects}}
-		}
-	})
+func (c *counts) expectNumber() {
+	c.comparison.trail = nil
+	if c.standing.state == watched {
+		c.comparison.trail = []expected{{c.at.version, c.totals.objects}}
+	}
 }
 
 // compare compares the counts with the server's number. compare returns the reason if the watch must end. If the
 // watch seems to hold back events, it must be opened again.
-func (s *store) compare(asked census.Estimate) (err error) {
-	version, bad := strconv.ParseUint(asked.ResourceVersion, 10, 64)
-	if bad != nil || version == 0 || !asked.Known {
+func (c *counts) compare(asked census.Estimate) error {
+	version, _ := strconv.ParseUint(asked.ResourceVersion, 10, 64)
+	if version == 0 || !asked.Known {
 		return nil
 	}
-	s.do(func() {
-		due := s.comparison.due
-		silent := due.version > 0 && s.clock.now().Sub(s.at.heard) > quietEvery
-		if silent && due.objects != s.totals.objects && asked.Objects != s.totals.objects {
-			err = errSilent
-			return
-		}
-		err = s.comparison.with(expected{version, asked.Objects}, s.at.version)
-	})
-	return err
+	due := c.comparison.due
+	silent := due.version > 0 && c.clock.now().Sub(c.at.heard) > quietEvery
+	if silent && due.objects != c.totals.objects && asked.Objects != c.totals.objects {
+		return errSilent
+	}
+	return c.comparison.with(expected{version, asked.Objects}, c.at.version)
 }

@@ -52,14 +52,21 @@ func (r *rates) at(now time.Time) pools.Weighed {
 }
 
 // clock is the clock of the rates, which ignores most changes of the computer's clock. It advances with the monotonic
-// clock, which stops while a computer sleeps. If the wall clock has advanced by leastSleep more than the monotonic clock
-// since the last reading, the computer has slept, or its clock was wrong by that time. Then the difference counts, too.
+// clock, which stops while a computer sleeps. If the wall clock has advanced by leastSleep more since the last reading,
+// the computer has slept, or its clock was wrong by that time. Then the difference counts, too.
 type clock struct {
-	ahead time.Duration // time by which the server's clock is ahead
-
 	mu   sync.Mutex // guards the fields below
 	last time.Time  // last reading of the computer's clocks
 	at   time.Time  // time of this clock then, without a monotonic reading
+}
+
+// start makes the clock begin with the time of a server whose clock is ahead. Otherwise the clock begins at its first
+// reading, with the time of this computer.
+func (c *clock) start(ahead time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last = time.Now()
+	c.at = c.last.Round(0).Add(ahead)
 }
 
 // leastSleep is the shortest sleep that a clock notices. Corrections by NTP are smaller.
@@ -70,7 +77,7 @@ func (c *clock) now() time.Time {
 	defer c.mu.Unlock()
 	now := time.Now()
 	if c.last.IsZero() {
-		c.at = now.Round(0).Add(c.ahead)
+		c.at = now.Round(0)
 	} else {
 		c.at = c.at.Add(elapsed(now.Sub(c.last), now.Round(0).Sub(c.last.Round(0))))
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,7 +30,11 @@ var errSilent = errors.New("neither an event nor a bookmark came for two minutes
 // reflector keeps the store of one resource type up to date. reflector lists the type, watches it, and lists it again
 // if events were lost.
 type reflector struct {
-	*Engine
+	source   *source
+	types    *roster
+	running  *sync.WaitGroup
+	report   func(Notice)
+	interval time.Duration // of lists, while the type can't be watched
 	resource census.Resource
 	store    *store
 	// life is the life of the goroutine, or nil before it starts. breaks ends the open watch, and is nil if no
@@ -104,7 +109,7 @@ func (r *reflector) watch(ctx context.Context, from uint64, b *backoff) error {
 	defer cancel(nil)
 	timer := time.AfterFunc(silence, func() { cancel(errSilent) })
 	defer timer.Stop()
-	body, err := r.open(ctx, r.resource, from)
+	body, err := r.source.open(ctx, r.resource, from)
 	if err != nil {
 		return causeOf(ctx, err)
 	}
@@ -115,7 +120,7 @@ func (r *reflector) watch(ctx context.Context, from uint64, b *backoff) error {
 	r.store.update((*standing).catchUp)
 	err = decode.Watch(body, func(event *decode.Event) error {
 		timer.Reset(silence)
-		if err := r.store.Apply(event); err != nil {
+		if err := get(r.store, func(c *counts) error { return c.apply(event) }); err != nil {
 			return err
 		}
 		if b.onTrial {
@@ -145,12 +150,12 @@ func (r *reflector) watch(ctx context.Context, from uint64, b *backoff) error {
 func (r *reflector) compare(ctx context.Context, from uint64, b *backoff) error {
 	now := r.store.look()
 	heard := now.at.caughtUp()
-	if !b.before && r.clock.now().Sub(heard) < longList || b.expired > 0 {
+	if !b.before && r.source.clock.now().Sub(heard) < longList || b.expired > 0 {
 		return nil // compare has asked before the watch that was refused
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	asked, _ := r.numbers(ctx, []census.Resource{r.resource}, noRetries) // the next watch asks again
+	asked, _ := r.source.numbers(ctx, []census.Resource{r.resource}, noRetries) // the next watch asks again
 	if len(asked) == 0 {
 		return nil
 	}
@@ -159,7 +164,7 @@ func (r *reflector) compare(ctx context.Context, from uint64, b *backoff) error 
 		return fmt.Errorf("%w: %d after %d", errBackwards, state, from)
 	}
 	differed := b.differs // and there was no event since
-	differs := r.store.resume(backlog{heard, state}, asked[0])
+	differs := get(r.store, func(c *counts) bool { return c.resume(backlog{heard, state}, asked[0]) })
 	b.differs = b.mute >= maxMute && differs
 	if b.differs && differed {
 		return errMute
@@ -174,7 +179,7 @@ func (r *reflector) compareNumber(asked census.Estimate) (isWatched bool) {
 		return false
 	}
 	if breaks := r.breaks.Load(); breaks != nil {
-		if err := r.store.compare(asked); err != nil {
+		if err := get(r.store, func(c *counts) error { return c.compare(asked) }); err != nil {
 			(*breaks)(err)
 		}
 	}
@@ -209,9 +214,14 @@ func (r *reflector) countAgain(ctx context.Context, cause error) (took time.Dura
 		r.leaveIfGone(ctx)
 		return 0, false
 	}
-	from := r.store.ReplaceAfterGap(list, cause)
-	r.report(Notice{Gap, r.resource.GroupResource(), from, list.began, cause})
+	r.replaceAfterGap(list, cause)
 	return list.took, true
+}
+
+// replaceAfterGap makes a list the counts of the type, and reports the gap.
+func (r *reflector) replaceAfterGap(list *listing, cause error) {
+	from := get(r.store, func(c *counts) time.Time { return c.replaceAfterGap(list, cause) })
+	r.report(Notice{Gap, r.resource.GroupResource(), from, list.began, cause})
 }
 
 // listSteadily lists the type again if the pages of its first list had different states.
@@ -221,7 +231,7 @@ func (r *reflector) listSteadily(ctx context.Context) {
 	}
 	r.store.update(func(s *standing) { s.fallBehind(errNoState) })
 	if list := r.listAgain(ctx, true); list != nil {
-		r.store.Replace(list, watched)
+		r.store.replace(list, watched)
 	}
 }
 
@@ -231,7 +241,7 @@ func (r *reflector) listSteadily(ctx context.Context) {
 func (r *reflector) listAgain(ctx context.Context, must bool) *listing {
 	retrier := apistatus.NewRetrier(firstPause, longestPause, unlimited)
 	for attempts := 1; ; attempts++ {
-		list, skipped := r.list(ctx, r.store)
+		list, skipped := r.source.list(ctx, r.resource, r.store)
 		switch {
 		case ctx.Err() != nil:
 			return nil // this is no failure
@@ -259,7 +269,7 @@ func (r *reflector) countOnly(ctx context.Context, cause error) bool {
 		list := r.listAgain(ctx, false)
 		switch {
 		case list != nil:
-			r.store.Replace(list, unwatched)
+			r.store.replace(list, unwatched)
 		case r.leaveIfGone(ctx):
 			return false
 		}
@@ -271,7 +281,7 @@ func (r *reflector) countOnly(ctx context.Context, cause error) bool {
 			return true
 		}
 		rests := time.Until(r.store.look().standing.rests)
-		if apistatus.Sleep(ctx, max(r.Interval, rests)) != nil {
+		if apistatus.Sleep(ctx, max(r.interval, rests)) != nil {
 			return false
 		}
 	}
@@ -289,14 +299,13 @@ func (r *reflector) leaveIfGone(ctx context.Context) bool {
 	return leaves
 }
 
-// successor returns a reflector for a type that the server no longer has. The server can serve the type again
-// later, perhaps in another version.
+// successor returns a reflector for a type that the server no longer has.
 func (r *reflector) successor(resource census.Resource) *reflector {
-	before, next := r.store.look(), r.newReflector(resource)
-	next.store.totals = before.totals
-	next.store.totals.objects = 0
-	next.store.standing = standing{state: gone, skipped: before.standing.skipped, restarts: before.standing.restarts}
-	return next
+	next := get(r.store, func(c *counts) *counts { return c.successor(resource) })
+	return &reflector{
+		source: r.source, types: r.types, running: r.running, report: r.report, interval: r.interval,
+		resource: resource, store: &store{counts: next},
+	}
 }
 
 func (r *reflector) is(state state) bool { return r.store.look().standing.state == state }

@@ -3,7 +3,6 @@ package live
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"time"
 
@@ -52,10 +51,6 @@ type ResourceCount struct {
 	Behind time.Duration
 }
 
-// inPart is the number of name pools that a snapshot reads from a type at a time. Events of the type wait while a
-// part is read. The events don't wait while the caller uses the name pools.
-const inPart = 1 << 10
-
 // Snapshot returns the current counts. Before that, it calls each with the name pools that are reported, in no
 // order. The parts of a type are read one after another, so they can differ in time.
 func (e *Engine) Snapshot(each func(pools.Row)) Snapshot {
@@ -72,58 +67,48 @@ func (e *Engine) Snapshot(each func(pools.Row)) Snapshot {
 	}
 	for _, r := range e.types.list() {
 		r.store.eachRow(now, each)
-		r.store.do(func() { r.store.addTo(&s, e.Named) })
+		r.store.do(func(c *counts) { c.addTo(&s, e.Named) })
 	}
 	s.Sort()
 	return s
 }
 
-// eachRow calls each with the name pools of the type, except those above the limit of prefixes.
-func (s *store) eachRow(now time.Time, each func(pools.Row)) {
-	var next func() (uint32, *pools.Pool, bool)
-	var stop func()
-	s.do(func() { next, stop = iter.Pull2(s.set.Numbered()) })
-	defer func() { s.do(stop) }()
-	for more := true; more; {
-		var part []pools.Row
-		s.do(func() { part, more = s.part(now, next) })
-		for _, row := range part {
-			each(row)
-		}
+// keys returns the keys of all name pools of a type that was listed.
+func (c *counts) keys() []pools.Key {
+	if c.listedAt.IsZero() {
+		return nil
 	}
+	return c.set.Keys()
 }
 
-// part returns the next rows of the type, and reports whether there might be more.
-func (s *store) part(now time.Time, next func() (uint32, *pools.Pool, bool)) (part []pools.Row, more bool) {
-	if s.listedAt.IsZero() {
-		return nil, false
-	}
-	for range inPart {
-		number, pool, ok := next()
+// rows returns the rows of name pools, except of those that are gone or not reported.
+func (c *counts) rows(of []pools.Key, now time.Time) (rows []pools.Row) {
+	for _, key := range of {
+		number, pool, ok := c.set.Get(key)
 		if !ok {
-			return part, false
+			continue
 		}
-		row := s.row(number, pool, now)
+		row := c.row(number, &pool, now)
 		if pool.Prefix != pools.Other && (pool.Names > 0 || row.Creates > 0) {
-			part = append(part, row)
+			rows = append(rows, row)
 		}
 	}
-	return part, true
+	return rows
 }
 
 // addTo adds the totals of the type to a snapshot. A gone type is skipped if a user named it.
-func (s *store) addTo(all *Snapshot, named bool) {
-	all.Events += s.totals.events
-	all.Idle += s.totals.idle
-	all.Gaps += s.totals.gaps
-	if s.standing.state == gone && s.standing.isSkipped(census.NotFound) && !named {
+func (c *counts) addTo(all *Snapshot, named bool) {
+	all.Events += c.totals.events
+	all.Idle += c.totals.idle
+	all.Gaps += c.totals.gaps
+	if c.standing.state == gone && c.standing.isSkipped(census.NotFound) && !named {
 		return
 	}
-	count := s.count()
-	all.Types = append(all.Types, s.resource)
+	count := c.count()
+	all.Types = append(all.Types, c.resource)
 	all.Resources = append(all.Resources, count)
-	all.Objects += s.totals.objects
-	switch s.standing.state {
+	all.Objects += c.totals.objects
+	switch c.standing.state {
 	case watched:
 		all.Watched++
 	case quiet:
@@ -132,61 +117,61 @@ func (s *store) addTo(all *Snapshot, named bool) {
 		all.Unwatched++
 	case uncounted, gone:
 	}
-	if unprefixed := s.totals.objects - count.Names; unprefixed > 0 {
-		all.Unprefixed = append(all.Unprefixed, census.TypeCount{Resource: s.resource, Objects: unprefixed})
+	if unprefixed := c.totals.objects - count.Names; unprefixed > 0 {
+		all.Unprefixed = append(all.Unprefixed, census.TypeCount{Resource: c.resource, Objects: unprefixed})
 	}
-	if s.listed.unsteady {
-		all.Inconsistent = append(all.Inconsistent, s.resource)
+	if c.listed.unsteady {
+		all.Inconsistent = append(all.Inconsistent, c.resource)
 	}
-	all.Skipped = append(all.Skipped, s.missing(count)...)
+	all.Skipped = append(all.Skipped, c.missing(count)...)
 }
 
-func (s *store) count() ResourceCount {
-	c := ResourceCount{
-		Resource: s.resource, Counted: !s.listedAt.IsZero(), Creates: s.totals.creates,
-		Restarts: s.standing.restarts, Events: s.totals.events, Gaps: s.totals.gaps,
+func (c *counts) count() ResourceCount {
+	count := ResourceCount{
+		Resource: c.resource, Counted: !c.listedAt.IsZero(), Creates: c.totals.creates,
+		Restarts: c.standing.restarts, Events: c.totals.events, Gaps: c.totals.gaps,
 	}
-	c.Names, c.Other = s.set.Prefixed()
-	if s.standing.state == watched && s.standing.cause != nil {
-		c.Behind = time.Since(s.standing.behind)
+	count.Names, count.Other = c.set.Prefixed()
+	if c.standing.state == watched && c.standing.cause != nil {
+		count.Behind = time.Since(c.standing.behind)
 	}
-	return c
+	return count
 }
 
 // missing returns the parts of the type that were not read, or are not up to date.
-func (s *store) missing(count ResourceCount) []census.Skipped {
-	standing := &s.standing
+func (c *counts) missing(count ResourceCount) []census.Skipped {
+	standing := &c.standing
 	switch {
 	case standing.skipped != nil:
 		return slices.Clone(standing.skipped)
 	case standing.unverified != nil:
 		return []census.Skipped{*standing.unverified}
 	case standing.state == uncounted, standing.state == gone:
-		return []census.Skipped{skip(s.resource, census.Failed, errUncounted)}
+		return []census.Skipped{skip(c.resource, census.Failed, errUncounted)}
 	case standing.isBehind():
 		since := standing.behind.UTC().Format(time.RFC3339)
-		return []census.Skipped{skip(s.resource, reasonOf(standing.cause),
-			fmt.Errorf("count %s: not up to date since %s: %w", s.resource.GroupResource(), since, standing.cause))}
+		return []census.Skipped{skip(c.resource, reasonOf(standing.cause),
+			fmt.Errorf("count %s: not up to date since %s: %w", c.resource.GroupResource(), since, standing.cause))}
 	case count.Other > 0:
-		return []census.Skipped{skip(s.resource, census.Crowded, fmt.Errorf("count %s: more than %d prefixes: "+
+		return []census.Skipped{skip(c.resource, census.Crowded, fmt.Errorf("count %s: more than %d prefixes: "+
 			"%d names under further prefixes have no row (choose a namespace with -n, or prefixes)",
-			s.resource.GroupResource(), MaxPrefixes, count.Other))}
+			c.resource.GroupResource(), MaxPrefixes, count.Other))}
 	}
 	return nil
 }
 
 // row returns a name pool and its events.
-func (s *store) row(number uint32, p *pools.Pool, now time.Time) pools.Row {
-	row := pools.Row{Pool: *p, At: now, Began: s.began}
-	if row.Followed = s.standing.state == watched; !row.Followed {
+func (c *counts) row(number uint32, p *pools.Pool, now time.Time) pools.Row {
+	row := pools.Row{Pool: *p, At: now, Began: c.began}
+	if row.Followed = c.standing.state == watched; !row.Followed {
 		return row
 	}
-	a := s.pools[number]
+	a := c.pools[number]
 	if a == nil {
-		row.Since, row.Gaps = s.began, s.totals.gaps-s.gapsBefore
+		row.Since, row.Gaps = c.began, c.totals.gaps-c.gapsBefore
 		return row
 	}
-	row.Since, row.Gaps, row.Weighed = a.since, s.totals.gaps-a.gaps, a.rates.at(now)
+	row.Since, row.Gaps, row.Weighed = a.since, c.totals.gaps-a.gaps, a.rates.at(now)
 	row.Creates, row.Deletes = a.creates, a.deletes
 	return row
 }

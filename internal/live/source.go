@@ -5,12 +5,14 @@ import (
 	"io"
 	"math/rand/v2"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
 const (
@@ -22,11 +24,36 @@ const (
 	noRetries = time.Millisecond
 )
 
-// scannerFor returns a scanner that calls listed with each list.
-func (e *Engine) scannerFor(listed func(census.Listed)) *census.Scanner {
-	scanner := e.Scanner
-	scanner.Listed = listed
-	return &scanner
+// source sends all requests of an engine, and owns their shared limits.
+type source struct {
+	scanner   census.Scanner
+	watcher   *census.Watcher
+	namespace string
+	asked     decode.Asked // parts of objects that the engine needs
+	clock     *clock
+	lists     chan struct{} // has an element for each list in progress
+	requests  *atomic.Int64 // number of requests for lists, numbers and witnesses
+}
+
+func newSource(
+	scanner census.Scanner, namespace string, clock *clock, requests *atomic.Int64,
+) (*source, error) {
+	scanner.ShareTurns()
+	watcher, err := census.NewWatcher(scanner.Config)
+	selects := scanner.Selector != nil && !scanner.Selector.Empty()
+	return &source{
+		scanner: scanner, watcher: watcher, namespace: namespace, clock: clock, requests: requests,
+		asked: decode.Asked{NoLabels: !selects}, lists: make(chan struct{}, listsAtOnce),
+	}, err
+}
+
+// visit passes the objects of types to visitors. scanner is a copy of the source's scanner.
+func (s *source) visit(
+	ctx context.Context, types []census.Resource, scanner census.Scanner, begin func(census.Resource) census.Visitor,
+) ([]census.Skipped, error) {
+	summary, err := scanner.Visit(ctx, types, s.namespace, s.asked, begin)
+	s.requests.Add(summary.Requests)
+	return summary.Skipped, err
 }
 
 func newListing(l census.Listed, began time.Time) *listing {
@@ -34,64 +61,76 @@ func newListing(l census.Listed, began time.Time) *listing {
 	return &listing{began: began, version: version, unsteady: l.ResourceVersion == "", objects: l.Objects}
 }
 
-// list lists the type of a store, when fewer than listsAtOnce lists are in progress. If a part can't be read, the
+// list lists a type into a store, when fewer than listsAtOnce lists are in progress. If a part can't be read, the
 // listing has only its duration.
-func (e *Engine) list(ctx context.Context, to *store) (list *listing, skipped []census.Skipped) {
+func (s *source) list(ctx context.Context, r census.Resource, to *store) (list *listing, skipped []census.Skipped) {
 	select {
-	case e.lists <- struct{}{}:
-		defer func() { <-e.lists }()
+	case s.lists <- struct{}{}:
+		defer func() { <-s.lists }()
 	case <-ctx.Done():
-		return &listing{}, []census.Skipped{skip(to.resource, census.Interrupted, ctx.Err())}
+		return &listing{}, []census.Skipped{skip(r, census.Interrupted, ctx.Err())}
 	}
-	began, at := time.Now(), e.clock.now()
-	to.beginSweep()
-	scanner := e.scannerFor(func(l census.Listed) { list = newListing(l, at) })
-	part, objects := &listing{}, int64(0)
+	began, at := time.Now(), s.clock.now()
+	to.do((*counts).beginSweep)
+	scanner, part, objects := s.scanner, &listing{}, int64(0)
+	scanner.Listed = func(l census.Listed) { list = newListing(l, at) }
 	scanner.Progress = func(p census.Progress) {
 		if p.Objects > objects {
 			part.took, objects = time.Since(began), p.Objects
 		}
 	}
 	begin := func(census.Resource) census.Visitor { return &visitor{store: to} }
-	summary, err := scanner.Visit(ctx, []census.Resource{to.resource}, e.Namespace, e.asked(), begin)
-	e.requests.Add(summary.Requests)
+	skipped, err := s.visit(ctx, []census.Resource{r}, scanner, begin)
 	switch {
 	case err != nil:
-		return part, []census.Skipped{skip(to.resource, census.Failed, err)}
-	case len(summary.Skipped) > 0:
-		return part, summary.Skipped
+		return part, []census.Skipped{skip(r, census.Failed, err)}
+	case len(skipped) > 0:
+		return part, skipped
 	}
-	if list.took = time.Since(began); to.isStale() {
-		return list, []census.Skipped{skip(to.resource, census.Failed, errStale)}
+	if list.took = time.Since(began); get(to, (*counts).isStale) {
+		return list, []census.Skipped{skip(r, census.Failed, errStale)}
 	}
 	return list, nil
 }
 
-// asked selects the parts of objects that the engine needs.
-func (e *Engine) asked() decode.Asked { return decode.Asked{NoLabels: e.rules.Selector == nil} }
-
 // numbers requests the numbers of objects of types. numbers retries for the time patience. numbers also returns the
 // types without a response.
-func (e *Engine) numbers(
+func (s *source) numbers(
 	ctx context.Context, types []census.Resource, patience time.Duration,
 ) ([]census.Estimate, []census.Skipped) {
 	if len(types) == 0 {
 		return nil, nil // without making a client
 	}
-	scanner := e.Scanner
+	scanner := s.scanner
 	scanner.Progress, scanner.RetryTimeout = nil, patience
-	estimates, skipped, _ := scanner.Estimate(ctx, types, e.Namespace) // Run has validated the configuration
-	e.requests.Add(int64(len(types)))
+	estimates, skipped, _ := scanner.Estimate(ctx, types, s.namespace) // newSource has validated the configuration
+	s.requests.Add(int64(len(types)))
 	return estimates, skipped
 }
 
+// has reports whether the server has an object.
+func (s *source) has(ctx context.Context, r census.Resource, w witness) (there bool, err error) {
+	scanner := s.scanner
+	scanner.Progress, scanner.RetryTimeout = nil, noRetries
+	reader, err := scanner.Reader()
+	if err != nil {
+		return false, err
+	}
+	s.requests.Add(1)
+	err = reader.Get(ctx, r, w.namespace, w.name, s.asked, func(*object.Object) error {
+		there = true
+		return nil
+	})
+	return there, err
+}
+
 // open opens a watch of a type, from a resourceVersion on.
-func (e *Engine) open(ctx context.Context, r census.Resource, from uint64) (io.ReadCloser, error) {
+func (s *source) open(ctx context.Context, r census.Resource, from uint64) (io.ReadCloser, error) {
 	namespace := ""
 	if r.Namespaced {
-		namespace = e.Namespace
+		namespace = s.namespace
 	}
-	return e.watcher.Open(ctx, r, namespace, formatVersion(from), leastWatch+rand.N(mostWatch-leastWatch))
+	return s.watcher.Open(ctx, r, namespace, formatVersion(from), leastWatch+rand.N(mostWatch-leastWatch))
 }
 
 func formatVersion(version uint64) string { return strconv.FormatUint(version, 10) }

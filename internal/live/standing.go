@@ -85,12 +85,10 @@ func (s *standing) rest(pause time.Duration) {
 
 // leaveOut records that the first count could not read a part of the type, unless the type has been listed again
 // since then.
-func (s *store) leaveOut(part census.Skipped) {
-	s.do(func() {
-		if s.listed.took == 0 && s.standing.state != gone {
-			s.standing.skipped = append(s.standing.skipped, part)
-		}
-	})
+func (c *counts) leaveOut(part census.Skipped) {
+	if c.listed.took == 0 && c.standing.state != gone {
+		c.standing.skipped = append(c.standing.skipped, part)
+	}
 }
 
 // isResting reports whether the type's number of objects is not requested in this round.

@@ -40,18 +40,16 @@ type visitor struct {
 }
 
 // beginSweep prepares the store for a list of its type.
-func (s *store) beginSweep() {
-	s.do(func() {
-		old := pools.Listed
-		if s.sweep == nil {
-			s.sweep = &sweep{newest: s.at.newest}
-			old |= pools.Appeared
-		}
-		s.sweep.listed, s.sweep.others = 0, nil
-		for key, m := range s.members {
-			s.members[key] = m.Without(old)
-		}
-	})
+func (c *counts) beginSweep() {
+	old := pools.Listed
+	if c.sweep == nil {
+		c.sweep = &sweep{newest: c.at.newest}
+		old |= pools.Appeared
+	}
+	c.sweep.listed, c.sweep.others = 0, nil
+	for key, m := range c.members {
+		c.members[key] = m.Without(old)
+	}
 }
 
 // Visit implements census.Visitor.
@@ -70,17 +68,16 @@ func (v *visitor) Visit(o *object.Object) error {
 // Commit implements census.Visitor.
 func (v *visitor) Commit() {
 	v.flush()
-	v.store.do(func() {
-		sweep := v.store.sweep
+	v.store.do(func(c *counts) {
+		sweep := c.sweep
 		sweep.listed, sweep.others = sweep.listed+v.listed, append(sweep.others, v.others...)
 	})
 }
 
 func (v *visitor) flush() {
-	s := v.store
-	s.do(func() {
+	v.store.do(func(c *counts) {
 		for i := range v.objects {
-			if s.see(&v.objects[i]) {
+			if c.see(&v.objects[i]) {
 				v.listed++
 			}
 		}
@@ -90,95 +87,88 @@ func (v *visitor) flush() {
 }
 
 // see handles an object of a list. see reports whether the object is in a name pool.
-func (s *store) see(o *object.Object) bool {
-	s.at.newest = max(s.at.newest, o.Created)
-	if !s.concerns(o) {
+func (c *counts) see(o *object.Object) bool {
+	c.at.newest = max(c.at.newest, o.Created)
+	if !c.concerns(o) {
 		return false
 	}
 	key := keyOf(o)
-	m, known := s.members[key]
-	if m = s.set.Update(m, o).With(pools.Listed); !known {
+	m, known := c.members[key]
+	if m = c.set.Update(m, o).With(pools.Listed); !known {
 		m = m.With(pools.Appeared)
 	}
-	return s.keep(key, m)
+	return c.keep(key, m)
 }
 
 // isStale reports whether the list must be read again. An earlier attempt to read the list might have flagged an
 // object that was deleted before the next attempt. Then more objects have flags than the last attempt has flagged.
-func (s *store) isStale() (is bool) {
-	s.do(func() {
-		listed := 0
-		for _, m := range s.members {
-			if m.Has(pools.Listed) {
-				listed++
-			}
+func (c *counts) isStale() bool {
+	listed := 0
+	for _, m := range c.members {
+		if m.Has(pools.Listed) {
+			listed++
 		}
-		is = listed != s.sweep.listed
-	})
-	return is
+	}
+	return listed != c.sweep.listed
 }
 
-// Replace replaces the counts of the type by a list, and sets the state of the type. If kept is uncounted, the
+// replace replaces the counts of the type by a list, and sets the state of the type. If kept is uncounted, the
 // type becomes watched if it has prefixes, and quiet otherwise. The store doesn't know the objects of a quiet
 // type. So when it becomes watched, only objects that are newer than all earlier objects count as creates.
-func (s *store) Replace(list *listing, kept state) {
-	s.do(func() {
-		s.leave(func(pools.Member) {})
-		wasQuiet := kept == uncounted && s.standing.state == quiet
-		if kept == uncounted {
-			kept = s.kept()
-		}
-		if wasQuiet && kept == watched {
-			s.arrive(s.at.heard, list.began, true)
-			s.totals.gaps++
-		} else {
-			s.pools, s.began, s.gapsBefore = map[uint32]*activity{}, list.began, s.totals.gaps
-		}
-		if kept == quiet {
-			s.reset() // they are needed only for events
-		}
-		s.adopt(list, kept)
-	})
+func (c *counts) replace(list *listing, kept state) {
+	c.leave(func(pools.Member) {})
+	wasQuiet := kept == uncounted && c.standing.state == quiet
+	if kept == uncounted {
+		kept = c.kept()
+	}
+	if wasQuiet && kept == watched {
+		c.arrive(c.at.heard, list.began, true)
+		c.totals.gaps++
+	} else {
+		c.pools, c.began, c.gapsBefore = map[uint32]*activity{}, list.began, c.totals.gaps
+	}
+	if kept == quiet {
+		c.reset() // they are needed only for events
+	}
+	c.adopt(list, kept)
 }
 
 // kept returns watched if the type has prefixes, and quiet otherwise.
-func (s *store) kept() state {
-	for range s.set.All() {
+func (c *counts) kept() state {
+	for range c.set.All() {
 		return watched
 	}
 	return quiet
 }
 
-// ReplaceAfterGap replaces the counts of a watched type by a list, after events were lost. ReplaceAfterGap returns
+// replaceAfterGap replaces the counts of a watched type by a list, after events were lost. replaceAfterGap returns
 // the time of the state before. New objects count as creates, and missing objects as deletes. If etcd might have been
 // restored from a backup, objects appear and disappear without a request. Then only objects that are newer than all
 // earlier objects count.
-func (s *store) ReplaceAfterGap(list *listing, cause error) (from time.Time) {
-	s.do(func() {
-		from = s.at.heard
-		restored := list.version < s.at.version || errors.Is(cause, errMissed) || errors.Is(cause, errMute)
-		s.leave(func(m pools.Member) {
-			if number, ok := m.In(); ok && !restored {
-				s.activityOf(number, list.began).happened(from, list.began, 0, 1)
-			}
-		})
-		s.arrive(from, list.began, restored)
-		s.totals.gaps++
-		s.adopt(list, watched)
+func (c *counts) replaceAfterGap(list *listing, cause error) (from time.Time) {
+	from = c.at.heard
+	restored := list.version < c.at.version || errors.Is(cause, errMissed) || errors.Is(cause, errMute)
+	c.leave(func(m pools.Member) {
+		if number, ok := m.In(); ok && !restored {
+			c.activityOf(number, list.began).happened(from, list.began, 0, 1)
+		}
 	})
+	c.arrive(from, list.began, restored)
+	c.totals.gaps++
+	c.adopt(list, watched)
 	return from
 }
 
 // leave removes the objects that the list doesn't have. leave calls deleted for each member that was counted before
 // the list.
-func (s *store) leave(deleted func(pools.Member)) {
-	s.set.ReplaceOthers(s.sweep.others)
-	for key, m := range s.members {
+func (c *counts) leave(deleted func(pools.Member)) {
+	c.set.ReplaceOthers(c.sweep.others)
+	for key, m := range c.members {
 		if m.Has(pools.Listed) {
 			continue
 		}
-		s.set.Remove(m, nil)
-		delete(s.members, key)
+		c.set.Remove(m, nil)
+		delete(c.members, key)
 		if !m.Has(pools.Appeared) {
 			deleted(m)
 		}
@@ -186,32 +176,32 @@ func (s *store) leave(deleted func(pools.Member)) {
 }
 
 // arrive counts the new members of the list as creates between two times.
-func (s *store) arrive(from, to time.Time, restored bool) {
+func (c *counts) arrive(from, to time.Time, restored bool) {
 	creates := map[uint32]int64{}
-	for _, m := range s.members {
-		if number, _ := m.In(); m.Has(pools.Appeared) && (!restored || m.Created() > s.sweep.newest) {
+	for _, m := range c.members {
+		if number, _ := m.In(); m.Has(pools.Appeared) && (!restored || m.Created() > c.sweep.newest) {
 			creates[number]++
 		}
 	}
 	for number, n := range creates {
-		isNew := s.pools[number] == nil && s.set.Names(number) == n
-		a := s.activityOf(number, to)
+		isNew := c.pools[number] == nil && c.set.Names(number) == n
+		a := c.activityOf(number, to)
 		if isNew {
-			a.since, a.gaps = from, s.totals.gaps
+			a.since, a.gaps = from, c.totals.gaps
 		}
 		a.happened(from, to, n, 0)
 	}
-	for number := range s.set.Numbered() {
-		s.totals.creates += creates[number]
+	for number := range c.set.Numbered() {
+		c.totals.creates += creates[number]
 	}
 }
 
 // adopt records the facts of a list.
-func (s *store) adopt(list *listing, kept state) {
+func (c *counts) adopt(list *listing, kept state) {
 	now := time.Now()
-	s.at = position{version: list.version, heard: list.began, newest: s.at.newest}
-	s.comparison, s.witnesses, s.sweep = comparison{}, witnesses{}, nil
-	s.totals.objects = list.objects
-	s.listed, s.listedAt = *list, now
-	s.standing = standing{state: kept, rests: now.Add(listPauses * list.took), restarts: s.standing.restarts}
+	c.at = position{version: list.version, heard: list.began, newest: c.at.newest}
+	c.comparison, c.witnesses, c.sweep = comparison{}, witnesses{}, nil
+	c.totals.objects = list.objects
+	c.listed, c.listedAt = *list, now
+	c.standing = standing{state: kept, rests: now.Add(listPauses * list.took), restarts: c.standing.restarts}
 }

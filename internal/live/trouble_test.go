@@ -29,16 +29,16 @@ import (
 // other prefixes count, too. Lists take at most a tenth of the time.
 func TestDue(t *testing.T) {
 	t.Run("after a quick list", func(t *testing.T) {
-		k := newTestStore()
-		k.replace(&listing{objects: 200, took: time.Second})
+		k := newTestCounts()
+		k.listedAs(&listing{objects: 200, took: time.Second})
 		for after, want := range map[time.Duration]bool{leastQuiet: false, leastQuiet + time.Second: true} {
 			if got := k.isDue(census.Estimate{Objects: 200, Known: true}, k.listedAt.Add(after)); got != want {
 				t.Errorf("after %s: %v", after, got)
 			}
 		}
 	})
-	k := newTestStore()
-	k.replace(&listing{objects: 200, took: time.Minute})
+	k := newTestCounts()
+	k.listedAs(&listing{objects: 200, took: time.Minute})
 	listed := k.listedAt
 	var shown Snapshot
 	k.addTo(&shown, false)
@@ -233,12 +233,12 @@ func TestCountsOfAGoneTypeAreFreed(t *testing.T) {
 			r.noteFailure(t.Context(), census.Skipped{Resource: "pods", Reason: census.NotFound}, time.Now())
 		},
 		"it is discovered again": func(r *reflector) {
-			r.store.standing.state = gone
+			r.store.counts.standing.state = gone
 			e.discovered(pods)
 		},
 	} {
 		r := e.reflectorOf(t, pods)
-		counts := weak.Make(r.store)
+		counts := weak.Make(r.store.counts)
 		leave(r)
 		if e.types.of(pods.GroupResource()) == r {
 			t.Errorf("%s: the reflector is still used", name)
@@ -519,12 +519,13 @@ func TestSkippedIsNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFakeServer(t, 1)
 		e := prepare(server, pods)
+		r := e.reflectorOf(t, jobs)
 		for range listsAtOnce {
-			e.lists <- struct{}{}
+			e.source.lists <- struct{}{}
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		stop()
-		if _, skipped := e.list(ctx, e.reflectorOf(t, jobs).store); len(skipped) != 1 ||
+		if _, skipped := e.source.list(ctx, jobs, r.store); len(skipped) != 1 ||
 			skipped[0].Group != "batch" || skipped[0].Resource != "jobs" || skipped[0].Reason != census.Interrupted {
 			t.Errorf("skipped %+v, want jobs.batch because of %s", skipped, census.Interrupted)
 		}
@@ -552,7 +553,7 @@ func TestQuietTypeUnreachable(t *testing.T) {
 // The objects that etcd deletes with an ended lease have one resource version. Each counts
 // once. A watch that breaks between these events resumes before them.
 func TestLeaseEnds(t *testing.T) {
-	k := newTestStore()
+	k := newTestCounts()
 	k.at.version, k.totals.objects = 7, 9
 	random := rand.New(rand.NewPCG(1, 1))
 	event := func(what decode.EventType, version string) *decode.Event {
@@ -574,9 +575,8 @@ func TestLeaseEnds(t *testing.T) {
 		{event(decode.Deleted, "10"), errBackwards, 8, 10},
 		{event(decode.Deleted, "9"), errBackwards, 8, 10},
 	} {
-		err := k.Apply(step.event)
-		now := k.look()
-		from, _ := now.resumesAt()
+		err := k.apply(step.event)
+		from, _ := k.resumesAt()
 		if !errors.Is(err, step.err) || k.totals.objects != step.objects || from != step.from {
 			t.Errorf("%+v: %v, %d objects, resumes at %d, want %v, %d, %d",
 				step.event, err, k.totals.objects, from, step.err, step.objects, step.from)
@@ -607,7 +607,7 @@ func TestOneRequestAtATime(t *testing.T) {
 		var all sync.WaitGroup
 		for range listsAtOnce {
 			all.Go(func() {
-				e.list(t.Context(), newStore(jobs, &e.Policy, &e.rules, &clock{}))
+				e.source.list(t.Context(), jobs, &store{counts: newCounts(jobs, &e.Policy, &e.rules, &clock{})})
 			})
 			all.Go(func() { e.poll(t.Context()) })
 		}
@@ -668,15 +668,15 @@ func TestStill(t *testing.T) {
 
 // All namespaces that were not read are skipped, unless the whole type was read since.
 func TestLeaveOut(t *testing.T) {
-	again, part, never := newTestStore(), newTestStore(), newTestStore()
+	again, part, never := newTestCounts(), newTestCounts(), newTestCounts()
 	part.resource, never.resource = jobs, nodes
-	of := func(k *store, namespace string) census.Skipped {
+	of := func(k *counts, namespace string) census.Skipped {
 		return census.Skipped{Group: k.resource.Group, Resource: k.resource.Resource, Namespace: namespace}
 	}
 	all := []census.Skipped{of(again, "a"), of(part, "a"), of(part, "b"), of(never, "")}
 	again.standing.state, again.listed.took = quiet, time.Second
-	for i, s := range []*store{again, part, part, never} {
-		s.leaveOut(all[i])
+	for i, c := range []*counts{again, part, part, never} {
+		c.leaveOut(all[i])
 	}
 	if got := slices.Concat(again.missing(again.count()), part.missing(part.count()), never.missing(never.count())); !slices.Equal(got, all[1:]) {
 		t.Errorf("skipped %+v, want %+v", got, all[1:])
@@ -754,17 +754,17 @@ func TestFailingTypeHoldsNothingUp(t *testing.T) {
 		e := prepare(server)
 		e.Scanner.RetryTimeout = time.Minute
 		failing := e.reflectorOf(t, pods)
-		failing.store.standing.skipped = []census.Skipped{{Reason: census.Failed}}
-		well := e.reflectorOf(t, jobs).store
+		failing.store.counts.standing.skipped = []census.Skipped{{Reason: census.Failed}}
+		well := e.reflectorOf(t, jobs).store.counts
 		well.standing.state, well.listedAt = quiet, time.Now()
 		e.poll(t.Context())
 		if !slices.Equal(asked, []string{"/apis/batch/v1/jobs", "/api/v1/pods"}) { // it was not asked again
 			t.Errorf("requests %v, want one of jobs, then one of pods", asked)
 		}
-		e.Scanner.RetryTimeout = time.Millisecond
+		e.source.scanner.RetryTimeout = time.Millisecond
 		began := time.Now()
 		failing.listIfDue(t.Context(), census.Estimate{Resource: pods, Known: true}, e.Now())
-		if rests := failing.store.standing.rests.Sub(began); rests < (1+listPauses)*takes {
+		if rests := failing.store.counts.standing.rests.Sub(began); rests < (1+listPauses)*takes {
 			t.Errorf("it is listed again after %v", rests)
 		}
 	})
@@ -775,7 +775,7 @@ func TestNumberIsFromBeforeTheBurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFakeServer(t, 1)
 		e := prepare(server)
-		quietType := e.reflectorOf(t, pods).store
+		quietType := e.reflectorOf(t, pods).store.counts
 		quietType.standing.state, quietType.listedAt = quiet, time.Now()
 		var responded time.Time
 		server.Fault = refuse(func(string, bool) int {
@@ -791,8 +791,8 @@ func TestNumberIsFromBeforeTheBurst(t *testing.T) {
 
 // If the server doesn't report the number of objects, the number is unknown, and not 1.
 func TestUnknownNumber(t *testing.T) {
-	k := newTestStore()
-	k.replace(&listing{objects: 200})
+	k := newTestCounts()
+	k.listedAs(&listing{objects: 200})
 	if due := k.noteNumber(census.Estimate{Resource: pods, Objects: 1}, k.clock.now()); due || k.totals.objects != 200 {
 		t.Errorf("%d objects, due: %v, want 200, and not due", k.totals.objects, due)
 	}
@@ -826,8 +826,8 @@ func TestDiffers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newRuns(t)
 		r := prepare(server).reflectorOf(t, pods)
-		r.store.beginSweep()
-		r.store.Replace(&listing{objects: 5}, watched)
+		r.store.do((*counts).beginSweep)
+		r.store.replace(&listing{objects: 5}, watched)
 		trouble := &backoff{before: true, mute: maxMute}
 		for i, want := range []error{nil, errMute} {
 			if err := r.compare(t.Context(), 1, trouble); !errors.Is(err, want) {

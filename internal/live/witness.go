@@ -5,12 +5,11 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
-	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
-// If etcd is restored from a backup while the API server runs, watches stay open. They deliver nothing until etcd passes
-// the state that it had before, and then continue. Objects that the backup lacks are lost without an event. Soon after,
-// neither the state nor the number of objects has to differ: if all writes are creates, equal states have equal
+// If etcd is restored from a backup while the API server runs, watches stay open. They deliver nothing until etcd
+// passes the state that it had before, and then continue. Objects that the backup lacks are lost without an event. Soon
+// after, neither the state nor the number of objects has to differ: if all writes are creates, equal states have equal
 // numbers. So the engine also checks a witness.
 
 // witness is a member whose create was delivered by the watch. The server must have it until its delete is delivered.
@@ -48,7 +47,8 @@ func (w *witnesses) forget(key uint64) {
 	}
 }
 
-// next returns the witness to check, or false if there is none. An object that was absent at the last check comes first.
+// next returns the witness to check, or false if there is none. An object that was absent at the last check comes
+// first.
 func (w *witnesses) next() (next witness, ok bool) {
 	for _, next = range []witness{w.absent, w.chosen, w.last} {
 		if next.name != "" {
@@ -62,21 +62,21 @@ func (w *witnesses) next() (next witness, ok bool) {
 // checkWitness ends the watch if the server doesn't have an object that it had, at two checks in a row. Between them,
 // the delete of the object would have arrived.
 func (r *reflector) checkWitness(ctx context.Context) {
-	w, ok := r.store.nextWitness()
+	w, ok := r.witness()
 	if !ok {
 		return
 	}
-	there, err := r.has(ctx, w)
+	there, err := r.source.has(ctx, r.resource, w)
 	if err != nil {
 		return // the next round checks another witness
 	}
 	isLost := false
-	r.store.do(func() {
-		absent := &r.store.witnesses.absent
+	r.store.do(func(c *counts) {
+		absent := &c.witnesses.absent
 		switch {
 		case there:
 			*absent = witness{}
-		case r.store.counts(w.key):
+		case c.has(w.key):
 			isLost = *absent == w
 			*absent = w
 		}
@@ -88,16 +88,15 @@ func (r *reflector) checkWitness(ctx context.Context) {
 
 // keepsWitness reports whether the server has the witness, or the delete of the witness arrives in time.
 func (r *reflector) keepsWitness(ctx context.Context) bool {
-	w, ok := r.store.nextWitness()
+	w, ok := r.witness()
 	if !ok {
 		return true
 	}
-	if there, err := r.has(ctx, w); there || err != nil {
+	if there, err := r.source.has(ctx, r.resource, w); there || err != nil {
 		return err == nil
 	}
 	for deadline := time.Now().Add(arrives); time.Now().Before(deadline); {
-		isMember := false
-		if r.store.do(func() { isMember = r.store.counts(w.key) }); !isMember {
+		if !get(r.store, func(c *counts) bool { return c.has(w.key) }) {
 			return true
 		}
 		if apistatus.Sleep(ctx, arrives/100) != nil {
@@ -107,23 +106,8 @@ func (r *reflector) keepsWitness(ctx context.Context) bool {
 	return false
 }
 
-func (s *store) nextWitness() (w witness, ok bool) {
-	s.do(func() { w, ok = s.witnesses.next() })
+// witness returns the next witness to check, if there is one.
+func (r *reflector) witness() (w witness, ok bool) {
+	r.store.do(func(c *counts) { w, ok = c.witnesses.next() })
 	return w, ok
-}
-
-// has reports whether the server has an object.
-func (r *reflector) has(ctx context.Context, w witness) (there bool, err error) {
-	scanner := r.Scanner
-	scanner.Progress, scanner.RetryTimeout = nil, noRetries
-	reader, err := scanner.Reader()
-	if err != nil {
-		return false, err
-	}
-	r.requests.Add(1)
-	err = reader.Get(ctx, r.resource, w.namespace, w.name, r.asked(), func(*object.Object) error {
-		there = true
-		return nil
-	})
-	return there, err
 }

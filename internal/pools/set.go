@@ -288,17 +288,38 @@ func (s *Set) Numbered() iter.Seq2[uint32, *Pool] {
 	return func(yield func(uint32, *Pool) bool) {
 		var pool Pool
 		for i, key := range s.each() {
-			c := s.at(i)
-			counts, clientGenerated := s.decide(key, c)
-			if c.names > 0 && (!counts || c.chosen == 0) {
-				continue
-			}
-			pool = s.pool(key, c, clientGenerated)
-			if !yield(i, &pool) {
+			is := false
+			if pool, is = s.reported(key, s.at(i)); is && !yield(i, &pool) {
 				return
 			}
 		}
 	}
+}
+
+// Keys returns the keys of all pools, whether they are reported or not.
+func (s *Set) Keys() (keys []Key) {
+	resource := s.resource.GroupResource()
+	for _, key := range s.each() {
+		keys = append(keys, Key{resource, key.namespace, key.prefix})
+	}
+	return keys
+}
+
+// Get returns a pool and its number. ok is false if Numbered doesn't have the pool.
+func (s *Set) Get(of Key) (number uint32, pool Pool, ok bool) {
+	if number, ok = s.Number(of.Namespace, of.Prefix); ok {
+		pool, ok = s.reported(place{of.Namespace, of.Prefix}, s.at(number))
+	}
+	return number, pool, ok
+}
+
+// reported returns a pool that has no names, or is reported.
+func (s *Set) reported(key place, c *counts) (pool Pool, is bool) {
+	counts, clientGenerated := s.decide(key, c)
+	if c.names > 0 && (!counts || c.chosen == 0) {
+		return Pool{}, false
+	}
+	return s.pool(key, c, clientGenerated), true
 }
 
 // Counts reports whether a pool is reported.

@@ -1,0 +1,315 @@
+package live
+
+import (
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
+)
+
+// MaxPrefixes limits the prefixes of a resource type. Names under further prefixes count together. Tests lower it.
+var MaxPrefixes = 100_000
+
+// Policy chooses the name pools that are reported.
+type Policy struct {
+	// MinCount is the smallest number of client-generated names that makes a prefix. A type without prefixes is
+	// listed again if its number of objects changes by MinCount.
+	MinCount int64
+	// Takes reports whether a prefix is to be reported. If Takes is nil, all prefixes are reported.
+	Takes func(resource schema.GroupResource, prefix string) bool
+}
+
+// counts are the counts of one resource type, and its state. Only a store calls their methods, one at a time.
+type counts struct {
+	resource census.Resource
+	policy   *Policy
+	rules    *pools.Rules
+	clock    *clock
+
+	outline
+	comparison comparison
+	witnesses  witnesses
+	set        *pools.Set
+	// members are the counted objects in name pools, by a hash of their UID. A million objects have two equal
+	// hashes with a probability of 1 in 37 million.
+	members map[uint64]pools.Member
+	// pools have the creates and deletes of name pools, by the number of the pool. A pool without events has no
+	// entry.
+	pools map[uint32]*activity
+	// began is the time from which creates and deletes count. gapsBefore is the number of gaps before that.
+	began      time.Time
+	gapsBefore int
+	sweep      *sweep // list that is being read, or nil
+	crowded    bool   // the engine has reported that there are too many prefixes
+}
+
+// outline has the facts about the whole type.
+type outline struct {
+	standing standing
+	at       position
+	totals   totals
+	listed   listing // the last list
+	listedAt time.Time
+}
+
+// totals are counted apart from the members, so that two equal hashes don't change them.
+type totals struct {
+	objects int64
+	creates int64 // creates under prefixes
+	gaps    int
+	// idle is the number of events that changed no count.
+	events, idle int64
+}
+
+// activity has the creates and deletes of a name pool.
+type activity struct {
+	since            time.Time
+	creates, deletes int64
+	gaps             int // number of gaps of the type before since
+	rates            rates
+}
+
+var (
+	errBackwards = errors.New("the server is at an earlier state than before")
+	errMute      = errors.New("its watches deliver no events, but the server has another number of objects")
+	errMissed    = errors.New("its watch did not deliver every event")
+	errNumber    = fmt.Errorf("%w: the server has another number of objects", errMissed)
+	errUnknown   = fmt.Errorf("%w: an object was deleted that was not counted", errMissed)
+	errRewritten = fmt.Errorf("%w: an object is missing that was not deleted", errMissed)
+	errNoNumber  = errors.New("its resourceVersions are no numbers")
+	errNoState   = errors.New("its lists are not of one state")
+	errStale     = errors.New("objects were deleted while the list was read several times")
+)
+
+func newCounts(r census.Resource, policy *Policy, rules *pools.Rules, clock *clock) *counts {
+	c := &counts{resource: r, policy: policy, rules: rules, clock: clock}
+	c.reset()
+	return c
+}
+
+// successor returns the counts of the type after the server had lost it. The server can serve the type again later,
+// perhaps in another version.
+func (c *counts) successor(of census.Resource) *counts {
+	next := newCounts(of, c.policy, c.rules, c.clock)
+	next.totals = c.totals
+	next.totals.objects = 0
+	next.standing = standing{state: gone, skipped: c.standing.skipped, restarts: c.standing.restarts}
+	return next
+}
+
+// reset drops all counted objects.
+func (c *counts) reset() {
+	c.set = pools.New(c.resource.GroupVersionResource, c.rules)
+	c.members, c.pools = map[uint64]pools.Member{}, map[uint32]*activity{}
+}
+
+// changed is an event of an object that happened between two times.
+type changed struct {
+	what      decode.EventType
+	object    *object.Object
+	since, at time.Time
+}
+
+// apply counts an event.
+func (c *counts) apply(event *decode.Event) error {
+	version, err := strconv.ParseUint(event.ResourceVersion, 10, 64)
+	if err != nil {
+		return fmt.Errorf("%w: %.64q", errNoNumber, event.ResourceVersion)
+	}
+	now := c.clock.now()
+	since, known, ok := c.at.goTo(version, event, now)
+	switch {
+	case !ok:
+		return fmt.Errorf("%w: %d after %d", errBackwards, version, c.at.version)
+	case c.comparison.missed(version, event.Type, c.totals.objects):
+		return errNumber
+	case known, event.Type == decode.Bookmark:
+		return nil
+	case event.Type == decode.Deleted && c.lacks(event.Object):
+		return fmt.Errorf("%w: %.256q", errUnknown, event.Object.Name)
+	}
+	c.totals.events++
+	c.change(changed{event.Type, event.Object, since, now})
+	if key := keyOf(event.Object); event.Type == decode.Added && c.has(key) {
+		c.witnesses.add(witness{key, event.Object.Namespace, event.Object.Name, now})
+	}
+	c.comparison.note(c.at.version, c.totals.objects)
+	return nil
+}
+
+// change counts an event. If an update moves an object into another name pool, change counts neither a create nor a
+// delete.
+func (c *counts) change(by changed) {
+	c.at.newest = max(c.at.newest, by.object.Created)
+	switch by.what {
+	case decode.Added:
+		c.totals.objects++
+	case decode.Deleted:
+		c.totals.objects--
+	default:
+		c.totals.idle++
+	}
+	if !c.concerns(by.object) {
+		return
+	}
+	key := keyOf(by.object)
+	m, known := c.members[key]
+	switch {
+	case by.what == decode.Deleted:
+		delete(c.members, key)
+		c.witnesses.forget(key)
+		c.deleted(m, by)
+	case by.what == decode.Added && !known:
+		c.created(key, by)
+	default:
+		c.keep(key, c.set.Update(m, by.object))
+	}
+}
+
+// lacks reports whether an object should be a member, because its name pool has members, and is none. So an earlier
+// event was lost, or the object has no UID although it had one.
+func (c *counts) lacks(o *object.Object) bool {
+	if !c.concerns(o) {
+		return false
+	}
+	prefix, _ := object.PoolOf(o)
+	number, known := c.set.Number(o.Namespace, prefix)
+	return prefix != "" && known && c.set.Names(number) > 0 && !c.has(keyOf(o))
+}
+
+// has reports whether an object is a member.
+func (c *counts) has(key uint64) bool {
+	_, is := c.members[key]
+	return is
+}
+
+// concerns reports whether an object is to be counted by its name. This is so if Policy takes the prefix of the
+// object, or if the object might get a prefix later.
+func (c *counts) concerns(o *object.Object) bool {
+	if c.policy.Takes == nil {
+		return true
+	}
+	prefix, _ := object.PoolOf(o)
+	return prefix == "" || c.policy.Takes(c.resource.GroupResource(), prefix)
+}
+
+// keep keeps an object as a member if it is in a name pool. keep reports whether it is.
+func (c *counts) keep(key uint64, m pools.Member) (is bool) {
+	if _, is = m.In(); is {
+		c.members[key] = m
+	} else {
+		delete(c.members, key)
+	}
+	return is
+}
+
+// created counts a new object.
+func (c *counts) created(key uint64, by changed) {
+	prefix, isGenerated := object.PoolOf(by.object)
+	counted := c.set.Counts(by.object.Namespace, prefix)
+	m := c.set.Add(by.object)
+	if !c.keep(key, m) {
+		return
+	}
+	number, _ := m.In()
+	isNew := c.set.Names(number) == 1 && c.pools[number] == nil
+	a := c.activityOf(number, by.at)
+	if isNew { // the rates begin after the first create
+		a.since, a.gaps = by.since, c.totals.gaps
+		a.creates++
+	} else {
+		a.happened(by.since, by.at, 1, 0)
+	}
+	if counted || isGenerated || c.set.Counts(by.object.Namespace, prefix) {
+		c.totals.creates++
+	}
+}
+
+// deleted counts a deleted object.
+func (c *counts) deleted(m pools.Member, by changed) {
+	c.set.Remove(m, by.object)
+	number, ok := m.In()
+	if !ok {
+		return
+	}
+	c.activityOf(number, by.at).happened(by.since, by.at, 0, 1)
+}
+
+func (c *counts) activityOf(number uint32, now time.Time) *activity {
+	a := c.pools[number]
+	if a == nil {
+		a = &activity{since: c.began, gaps: c.gapsBefore, rates: rates{last: now}}
+		c.pools[number] = a
+	}
+	return a
+}
+
+// happened counts creates and deletes that are spread evenly between two times. since can be before the time from
+// which the name pool counts.
+func (a *activity) happened(since, at time.Time, creates, deletes int64) {
+	a.creates += creates
+	a.deletes += deletes
+	if since.Before(a.since) {
+		since = a.since
+	}
+	a.rates.add(since, at, float64(creates), float64(deletes))
+}
+
+// becameCrowded reports once that the type has too many prefixes.
+func (c *counts) becameCrowded() bool {
+	before := c.crowded
+	c.crowded = c.set.Overflowed()
+	return c.crowded && !before
+}
+
+// forget drops the name pools that have had no object and no event for an hour.
+func (c *counts) forget() {
+	now := c.clock.now()
+	c.set.Forget(func(number uint32) bool {
+		if a := c.pools[number]; a != nil && now.Sub(a.rates.last) <= time.Hour {
+			return false
+		}
+		delete(c.pools, number)
+		return true
+	})
+}
+
+// resumesAt returns the state from which the next watch starts, or the reason why there is none.
+func (o *outline) resumesAt() (uint64, error) {
+	switch {
+	case o.at.version > 0:
+		return o.at.resumesAt(), nil
+	case o.listed.unsteady:
+		return 0, errNoState
+	}
+	return 0, errNoNumber
+}
+
+// resume prepares for the events of the time without a watch. resume reports whether the server's number of objects
+// differs, or might differ.
+func (c *counts) resume(behind backlog, asked census.Estimate) (differs bool) {
+	c.at.backlog = behind
+	differs = asked.Objects != c.totals.objects
+	if !asked.Known {
+		differs = time.Since(c.listedAt) > unknownQuiet
+	}
+	return differs
+}
+
+var hashSeed = maphash.MakeSeed()
+
+// keyOf returns a hash of the UID of an object.
+func keyOf(o *object.Object) uint64 {
+	if o.UID == "" {
+		return maphash.Comparable(hashSeed, [2]string{o.Namespace, o.Name})
+	}
+	return maphash.String(hashSeed, o.UID)
+}
