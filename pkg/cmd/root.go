@@ -63,7 +63,7 @@ func Execute(ctx context.Context, args []string, streams genericiooptions.IOStre
 		code = exitcode.Interrupted
 	}
 	if message != "" {
-		fmt.Fprintln(streams.ErrOut, terminal.Printable(strings.TrimSuffix(message, "\n")))
+		fmt.Fprintln(streams.ErrOut, terminal.Message(strings.TrimSuffix(message, "\n")))
 	}
 	return code
 }

@@ -370,9 +370,9 @@ func TestRunnerCommands(t *testing.T) {
 		"d/" + group + "-c.yaml":        "a: b\n",
 	}
 	tree(t, files)
-	for _, format := range []string{"text", "github"} {
+	for _, format := range []string{"text", "github", "json", "sarif", "junit"} {
 		args := []string{"-R", "-f", ".", "-f", mask, "-f", group, "--show-skipped"}
-		if format == "github" {
+		if format != "text" {
 			args = append(args, "-o", format)
 		}
 		stdout, stderr, code := run(t, "", args...)

@@ -192,7 +192,7 @@ func (e *ending) closing() []string {
 		lines = append(lines, e.howToGoOn(counted)...)
 	}
 	for i, line := range lines {
-		lines[i] = terminal.Printable(line)
+		lines[i] = terminal.Message(line)
 	}
 	return lines
 }

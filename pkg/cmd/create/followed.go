@@ -99,7 +99,7 @@ func (r *results) followed(event follow.Event) {
 	case follow.Ended:
 		r.printFinal(e)
 	case follow.Explained:
-		r.printLine(terminal.Printable(endOf(e.Ended) + afterFailure(e, r.flags.logs)))
+		r.printLine(terminal.Message(endOf(e.Ended) + afterFailure(e, r.flags.logs)))
 	}
 	r.voice.SetText(progressOf(r.follower.State()))
 }

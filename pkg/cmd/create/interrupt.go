@@ -101,7 +101,7 @@ func (o *options) giveUp(why string) error {
 // lastLines returns the lines of giveUp.
 func (e *ending) lastLines(all []create.Sent) (lines []string) {
 	for _, failed := range e.followed.Failures {
-		lines = append(lines, terminal.Printable(endOf(failed)))
+		lines = append(lines, terminal.Message(endOf(failed)))
 	}
 	slices.Sort(lines)
 	lines = lines[:min(len(lines), maxShown)]

@@ -26,6 +26,7 @@ func (f *ownCreateFlags) readKey() error {
 	}
 	// Credential plugins inherit the environment.
 	_ = os.Unsetenv(secretVariable)
+	defer func() { _ = os.Unsetenv(keyVariable) }()
 	source := "--idempotency-key"
 	if !f.set.Changed("idempotency-key") {
 		if f.key, source, err = f.readValue("idempotency-key-file", keyVariable); err != nil {
@@ -57,6 +58,9 @@ func (f *ownCreateFlags) readKey() error {
 // its end. source names the file or the variable, and is empty if neither is set.
 func (f *ownCreateFlags) readValue(flag, variable string) (value, source string, err error) {
 	if f.set.Changed(flag) {
+		if given, is := f.set.Lookup(flag).Value.(*path); is && given.twice {
+			return "", "", fmt.Errorf("--%s is given twice", flag)
+		}
 		file := f.set.Lookup(flag).Value.String()
 		text, err := os.ReadFile(file)
 		if path := (*os.PathError)(nil); errors.As(err, &path) {
@@ -75,17 +79,18 @@ func (f *ownCreateFlags) readValue(flag, variable string) (value, source string,
 	return strings.TrimRight(value, "\r\n"), "$" + variable, nil
 }
 
-// path is the value of a flag that can be given once.
-type path string
+// path is the value of a flag that can be given once. An error of Set would show the value, which can be the secret.
+type path struct {
+	value string
+	twice bool
+}
 
-func (p *path) String() string { return string(*p) }
+func (p *path) String() string { return p.value }
 func (p *path) Type() string   { return "string" }
 
 func (p *path) Set(value string) error {
-	if *p != "" {
-		return errors.New("it is given twice")
-	}
-	*p = path(value)
+	p.twice = p.value != ""
+	p.value = value
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
@@ -80,7 +81,7 @@ func (o *options) printJUnit(result *lint.Result) error {
 	if _, err := io.WriteString(o.Out, xml.Header); err != nil {
 		return err
 	}
-	encoder := xml.NewEncoder(o.Out)
+	encoder := xml.NewEncoder(output.InertXML(o.Out))
 	encoder.Indent("", "  ")
 	if err := encoder.Encode(all); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/lint"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 )
 
 const (
@@ -145,7 +146,7 @@ func (o *options) printSARIF(result *lint.Result) error {
 		}
 		run.Results = append(run.Results, one)
 	}
-	encoder := json.NewEncoder(o.Out)
+	encoder := json.NewEncoder(output.InertJSON(o.Out))
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(sarifLog{sarifSchema, sarifVersion, []sarifRun{run}})

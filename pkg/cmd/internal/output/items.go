@@ -24,7 +24,8 @@ type itemsPrinter struct {
 	field         func(field) ([]byte, error)
 	item          func(any) ([]byte, error)
 
-	more bool
+	inert func(io.Writer) io.Writer // or nil
+	more  bool
 }
 
 // field is a field of an object, with its value as JSON.
@@ -39,6 +40,7 @@ func byItem(format string, whole printers.ResourcePrinter) printers.ResourcePrin
 	case "json":
 		const indent, line = "    ", "\n    "
 		return &itemsPrinter{
+			inert:  InertJSON,
 			fields: list{"{" + line, "," + line, "\n}\n"},
 			items:  list{`"items": [` + line + indent, "," + line + indent, line + "]"},
 			field: func(f field) ([]byte, error) {
@@ -64,6 +66,9 @@ func (p *itemsPrinter) PrintObj(object runtime.Object, to io.Writer) error {
 	}
 	if p.sorted {
 		slices.SortFunc(fields, func(a, b field) int { return cmp.Compare(a.name, b.name) })
+	}
+	if p.inert != nil {
+		to = p.inert(to)
 	}
 	out := &CheckedWriter{Writer: to}
 	if p.more {

@@ -1,6 +1,8 @@
 package output
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/printers"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
@@ -161,5 +164,28 @@ func TestCheckedWriter(t *testing.T) {
 	w.Writer = &failing{left: 9}
 	if _, err := w.Write([]byte("e")); err != nil || !errors.Is(w.Err(), first) {
 		t.Errorf("%v: the error %v is forgotten: %v", err, first, w.Err())
+	}
+}
+
+// No text in JSON or XML is a command for a CI system, also if several writes write it. Readers get the same text.
+func TestInert(t *testing.T) {
+	for _, text := range []string{"##[add-mask]a", "###vso[task]", "a##teamcity[b", "#[a]", "## [a]", "##-[a]", "[", "##[[", "##a##[b]"} {
+		data, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for size := 1; size <= len(data); size++ {
+			var written bytes.Buffer
+			to := InertJSON(&written)
+			for part := range slices.Chunk(data, size) {
+				if n, err := to.Write(part); n != len(part) || err != nil {
+					t.Fatal(n, err)
+				}
+			}
+			var got string
+			if err := json.Unmarshal(written.Bytes(), &got); err != nil || got != text || reference.RunnerCommand.Match(written.Bytes()) {
+				t.Errorf("%s in parts of %d: %s, %v", text, size, written.String(), err)
+			}
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -34,6 +35,25 @@ func TestText(t *testing.T) {
 		if got := OneLine(test.text); got != test.oneLine {
 			t.Errorf("OneLine(%q) = %q, want %q", test.text, got, test.oneLine)
 		}
+	}
+}
+
+// A server can send an error of any length.
+func TestLongText(t *testing.T) {
+	long := "begin " + strings.Repeat("é\n", 1<<20) + " end"
+	for name, test := range map[string]struct {
+		got   string
+		limit int
+	}{
+		"a line": {Errorf("%v", errors.New(long)), 5 << 10}, "a message": {Message(long), 66 << 10},
+	} {
+		if len(test.got) > test.limit || !strings.Contains(test.got, "begin é") || !strings.HasSuffix(test.got, "é end") && !strings.HasSuffix(test.got, "é\n end") ||
+			!strings.Contains(test.got, " bytes are left out) … ") || strings.Contains(test.got, "\ufffd") {
+			t.Errorf("%s has %d bytes: %.100s", name, len(test.got), test.got)
+		}
+	}
+	if whole := Printable(long); len(whole) != len(long) {
+		t.Errorf("a line of a log has %d bytes of %d", len(whole), len(long))
 	}
 }
 

@@ -17,8 +17,23 @@ func Printable(text string) string {
 	return escape(text, "\n\t")
 }
 
-// OneLine returns printable text without line breaks.
-func OneLine(text string) string { return Escaped(strings.Join(strings.Fields(text), " ")) }
+// OneLine returns printable text without line breaks, and shortens it to 4 KiB. An error of a server can have any
+// length.
+func OneLine(text string) string {
+	return Escaped(shortened(strings.Join(strings.Fields(text), " "), 4<<10))
+}
+
+// Message is Printable for a message of several lines. Message shortens it to 64 KiB.
+func Message(text string) string { return Printable(shortened(text, 64<<10)) }
+
+// shortened leaves out the middle of a long text. The end often has the cause, or the next command.
+func shortened(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	begin, end := strings.ToValidUTF8(text[:limit/2], ""), strings.ToValidUTF8(text[len(text)-limit/2:], "")
+	return fmt.Sprintf("%s … (%d bytes are left out) … %s", begin, len(text)-len(begin)-len(end), end)
+}
 
 // Escaped is Printable for text in one line. Escaped also escapes line breaks.
 func Escaped(text string) string { return escape(text, "") }
