@@ -116,6 +116,8 @@ func parse(raw []byte) (found object.Object, err error) {
 type Decision struct {
 	Object Object
 	Reason v1alpha1.PruneReason
+	// Tied reports whether an object to delete was created in the same second as one that Criteria.Keep keeps.
+	Tied bool
 }
 
 // Choose decides about the objects of one namespace and prefix that no other rule keeps. Choose sorts these objects,
@@ -139,6 +141,7 @@ func Choose(objects []Object, criteria Criteria) iter.Seq[Decision] {
 			default:
 				d.Reason = criteria.tooYoung(o.Created, o.ended)
 			}
+			d.Tied = d.Reason == "" && !o.Running && among.ties(o)
 			if !yield(d) {
 				return
 			}
@@ -164,13 +167,14 @@ type newest struct {
 	last  int64 // creation time of the last object that is kept
 }
 
-// has reports whether an object is kept, because it is one of the newest, or was created in the same second as the
-// last of them.
+// has reports whether an object is kept, because it is one of the newest.
 func (n *newest) has(o Object) bool {
-	if n.keep == nil || n.count >= *n.keep && (n.count == 0 || o.Created != n.last) {
+	if n.keep == nil || n.count >= *n.keep {
 		return false
 	}
 	n.count++
 	n.last = o.Created
 	return true
 }
+
+func (n *newest) ties(o Object) bool { return n.count > 0 && o.Created == n.last }

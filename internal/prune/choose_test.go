@@ -189,9 +189,11 @@ func TestChooseTheNewest(t *testing.T) {
 	for name, test := range map[string]struct {
 		objects  []Object
 		criteria Criteria
-		want     string // to delete
+		want     string // to delete; * for a tie
 	}{
-		"ties":            {[]Object{object("a", 9), object("b", 8), object("c", 8), object("d", 8), object("e", 7)}, Criteria{Keep: &two}, "e"},
+		"ties":            {[]Object{object("a", 9), object("b", 8), object("c", 8), object("d", 8), object("e", 7)}, Criteria{Keep: &two}, "c* d* e"},
+		"no ties":         {[]Object{object("a", 9), object("b", 8), object("c", 7), object("d", 7)}, Criteria{Keep: &two}, "c d"},
+		"of one second":   {[]Object{object("c", 8), object("a", 8), object("b", 8), failed("d", 8)}, Criteria{Keep: &one, KeepFailed: &one}, "b* c*"},
 		"twice":           {[]Object{object("a", 9), object("c", 7), object("b", 8), object("a", 9)}, Criteria{Keep: &two}, "c"},
 		"failed apart":    {[]Object{failed("a", 9), object("b", 8), failed("c", 7), object("d", 6), object("e", 5)}, Criteria{Keep: &two, KeepFailed: &one}, "c e"},
 		"failed together": {[]Object{failed("a", 9), object("b", 8), failed("c", 7)}, Criteria{Keep: &two}, "c"},
@@ -201,7 +203,11 @@ func TestChooseTheNewest(t *testing.T) {
 		var got []string
 		for d := range Choose(test.objects, test.criteria) {
 			if d.Reason == "" {
-				got = append(got, d.Object.Name)
+				name := d.Object.Name
+				if d.Tied {
+					name += "*"
+				}
+				got = append(got, name)
 			}
 		}
 		if slices.Sort(got); strings.Join(got, " ") != test.want {
@@ -269,14 +275,10 @@ func oracle(objects []object.Object, prefixes []string, criteria Criteria) (chos
 	}
 	for _, all := range byPool {
 		slices.SortFunc(all, func(a, b object.Object) int {
-			return cmp.Or(cmp.Compare(b.Created, a.Created), strings.Compare(b.Name, a.Name))
+			return cmp.Or(cmp.Compare(b.Created, a.Created), strings.Compare(a.Name, b.Name))
 		})
 		if criteria.Keep != nil {
-			kept := min(len(all), *criteria.Keep)
-			for 0 < kept && kept < len(all) && all[kept].Created == all[kept-1].Created {
-				kept++
-			}
-			all = all[kept:]
+			all = all[min(len(all), *criteria.Keep):]
 		}
 		for _, o := range all {
 			if criteria.Before.IsZero() || o.Created < criteria.Before.Unix() {

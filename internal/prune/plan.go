@@ -33,8 +33,10 @@ type Pool struct {
 	Objects  []Object // to delete, the newest first
 	Left     map[v1alpha1.PruneReason]int64
 	Creators []v1alpha1.PruneCreator // creators of the objects to delete, in the order of the list
+	Tied     int64                   // objects to delete that were created in the same second as one that Keep keeps
 
-	rules *rules
+	rules  *rules
+	newest int64 // when the newest object with this generateName was created, in Unix seconds
 }
 
 // Plan lists the objects to delete.
@@ -44,6 +46,26 @@ type Plan struct {
 	Similar map[census.Resource][]string
 	// Nearest has the generateNames most like the named ones, by resource type and named prefix.
 	Nearest map[census.Resource]map[string]*pools.Near
+	// Skipped are the types that the user has no permission to list, so that their objects might use objects of the
+	// plan.
+	Skipped []v1alpha1.Skipped
+}
+
+// Missing returns the prefixes of a target of which there are no objects.
+func (p *Plan) Missing(t Target) []string {
+	return slices.DeleteFunc(slices.Clone(t.Prefixes), func(prefix string) bool {
+		return slices.ContainsFunc(p.Pools, func(pool *Pool) bool {
+			return pool.Resource == t.Resource && pool.Prefix == prefix && pool.newest > 0
+		})
+	})
+}
+
+// Newest returns when the newest object of the prefixes was created, in Unix seconds, or 0.
+func (p *Plan) Newest() (newest int64) {
+	for _, pool := range p.Pools {
+		newest = max(newest, pool.newest)
+	}
+	return newest
 }
 
 func newPlan() *Plan {
@@ -79,6 +101,7 @@ func (p *Pruner) Plan(ctx context.Context, targets []Target, progress func(found
 	}
 	reader.Selector = p.Criteria.Selector
 	plan := newPlan()
+	var listings []*listing
 	for _, target := range targets {
 		rules, err := newRules(target, p.Criteria)
 		if err != nil {
@@ -94,6 +117,22 @@ func (p *Pruner) Plan(ctx context.Context, targets []Target, progress func(found
 		}
 		if err := reader.List(ctx, target.Resource, namespace, decode.Asked{Whole: rules.finishes}, begin); err != nil {
 			return nil, fmt.Errorf("list %s: %w", target.Resource.GroupResource(), err)
+		}
+		listings = append(listings, l)
+	}
+	// Objects are used after they were created. So their users are listed last.
+	users, err := scanner.Reader()
+	if err != nil {
+		return nil, err
+	}
+	uses, skipped, err := p.uses(ctx, users, listings)
+	if err != nil {
+		return nil, err
+	}
+	plan.Skipped = skipped
+	for _, l := range listings {
+		for _, pool := range l.pools {
+			uses.keep(pool)
 		}
 		plan.add(l)
 	}
@@ -116,6 +155,9 @@ func (p *Plan) add(l *listing) {
 				pool.Left[d.Reason]++
 				pool.Creators[d.Object.creator].Left++
 				continue
+			}
+			if d.Tied {
+				pool.Tied++
 			}
 			pool.Objects = append(pool.Objects, d.Object)
 			pool.Creators[d.Object.creator].Chosen++
@@ -161,6 +203,9 @@ func (l *listing) Visit(o *object.Object) error {
 	}
 	pool := l.pool(o.Namespace, prefix)
 	reason, status := l.rules.leaves(o)
+	if reason != v1alpha1.PruneNotGenerated {
+		pool.newest = max(pool.newest, o.Created, 1)
+	}
 	if reason != "" {
 		pool.Left[reason]++
 		return nil

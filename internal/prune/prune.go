@@ -41,9 +41,9 @@ type Criteria struct {
 	// EndedBefore chooses objects that finished before this time. EndedBefore can be zero. The type must have a known
 	// status for finished objects.
 	EndedBefore time.Time
-	// Keep is the number of newest objects to keep for each namespace and prefix, or nil. Objects that were
-	// created in the same second as the last of these are kept, too. Keep counts the finished objects that meet
-	// all criteria except Before and EndedBefore.
+	// Keep is the number of newest objects to keep for each namespace and prefix, or nil. Of objects that were created
+	// in the same second, those whose names come first count as the newest. Keep counts the finished objects that
+	// meet all criteria except Before and EndedBefore.
 	Keep *int
 	// KeepFailed is like Keep, but for objects that have failed. If KeepFailed is not nil, Keep doesn't count failed
 	// objects.
@@ -53,6 +53,8 @@ type Criteria struct {
 	Running bool
 	// Owned chooses objects that have a controller, too.
 	Owned bool
+	// InUse chooses objects that a Pod or a template of Pods uses by name, too.
+	InUse bool
 	// Selector selects objects by their labels. An empty one selects all.
 	Selector string
 }

@@ -235,13 +235,13 @@ func helpExamples(t *testing.T, cp *controlplane.ControlPlane) {
 }
 
 // shortened returns a command that ends soon, although the example lasts. An exporter has a free port, and one that has
-// printed something ends with 0 after a SIGTERM. --max-delete may refuse the plan here.
+// printed something ends with 0 after a SIGTERM. prune can refuse the plan here.
 func shortened(example string) string {
 	if strings.HasPrefix(example, "kubectl genname exporter") {
 		example += " --web.listen-address=127.0.0.1:0 --health.listen-address=127.0.0.1:0" // the last one counts
 		return `log=$(mktemp); ` + example + ` 2> "$log" & until [ -s "$log" ]; do sleep 0.1; done; kill $!; wait $! || { cat "$log"; false; }`
 	}
-	if strings.Contains(example, " --max-delete ") {
+	if strings.HasPrefix(example, "kubectl genname prune ") {
 		return example + " || [ $? = 3 ]"
 	}
 	return strings.Replace(example, "--duration 10m", "--duration 3s", 1)

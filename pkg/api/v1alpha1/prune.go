@@ -16,6 +16,9 @@ type PruneReport struct {
 	Summary  PruneSummary  `json:"summary"`
 	// Items are the name pools with objects under the prefixes that were named.
 	Items []PruneItem `json:"items"`
+	// Skipped are the types that the user has no permission to list. Objects of these types might use objects of the
+	// plan.
+	Skipped []Skipped `json:"skipped"`
 	// Failures are the first 100 objects whose deletion failed or is unknown.
 	Failures []PruneFailure `json:"failures"`
 	// Complete is true if nothing failed, nothing is unknown, and nothing was left out
@@ -51,6 +54,8 @@ type PruneCriteria struct {
 	Running bool `json:"running"`
 	// Owned is true if objects that have a controller are chosen, too.
 	Owned bool `json:"owned"`
+	// InUse is true if objects that a Pod or a template of Pods uses are chosen, too.
+	InUse bool `json:"inUse"`
 }
 
 // PruneSummary is the sum of all items.
@@ -93,6 +98,9 @@ type PruneCounts struct {
 	Chosen int64 `json:"chosen"`
 	// Running is how many of the chosen objects had not finished when the plan was made.
 	Running int64 `json:"running"`
+	// Tied is how many of the chosen objects were created in the same second as one that
+	// --keep keeps. Their names decided.
+	Tied int64 `json:"tied"`
 	// Saved is the number of objects that --save wrote to files.
 	Saved int64 `json:"saved"`
 	// Deleted is the number of objects that are gone.
@@ -129,6 +137,7 @@ const (
 	PruneJustFinished PruneReason = "justFinished" // it finished after the time of --finished-for
 	PruneUnknownEnd   PruneReason = "unknownEnd"   // the status has no end time
 	PruneControlled   PruneReason = "controlled"
+	PruneInUse        PruneReason = "inUse" // a Pod or a template of Pods uses it
 	PruneBeingDeleted PruneReason = "beingDeleted"
 	PruneNotGenerated PruneReason = "notGenerated" // the name only looks generated from the prefix
 	PruneUnknownAge   PruneReason = "unknownAge"   // no creationTimestamp

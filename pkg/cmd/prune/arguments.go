@@ -83,22 +83,36 @@ func (a age) given() bool { return a.text != "" }
 // needsTime reports whether it counts back from the server's time.
 func (a age) needsTime() bool { return a.given() && a.at.IsZero() }
 
-// before is the time before which objects were created or finished. The time is zero without the flag. These times
-// are whole seconds, so 0s includes the second of now: it chooses all objects that exist.
-func (a age) before(now time.Time) (time.Time, error) {
-	nextSecond := now.Truncate(time.Second).Add(time.Second)
+// isAll reports whether it is 0s.
+func (a age) isAll() bool { return a.needsTime() && a.ago == 0 }
+
+// before is the time before which objects were created or finished. The time is zero without the flag, and for 0s,
+// which chooses all objects, also those whose timestamps are ahead.
+func (a age) before(now time.Time) time.Time {
 	switch {
-	case !a.given():
-		return time.Time{}, nil
-	case a.needsTime() && a.ago == 0:
-		return nextSecond, nil
+	case !a.given(), a.isAll():
+		return time.Time{}
 	case a.needsTime():
-		return now.Add(-a.ago).Truncate(time.Second), nil
-	case a.at.After(nextSecond):
-		return time.Time{}, fmt.Errorf("--%s: %s is in the future. The server's time is %s",
+		return now.Add(-a.ago).Truncate(time.Second)
+	}
+	return a.at
+}
+
+// check returns an error if it is a time in the future. A plan prints the time a second after its newest object, whose
+// timestamp can be ahead of now.
+func (a age) check(now, newest time.Time) error {
+	if last := later(now, newest).Truncate(time.Second).Add(time.Second); a.at.After(last) {
+		return fmt.Errorf("--%s: %s is in the future. The server's time is %s",
 			a.flag, a.at.Format(time.RFC3339), now.Format(time.RFC3339))
 	}
-	return a.at, nil
+	return nil
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // limit is a number of objects to keep, or unset.

@@ -57,7 +57,7 @@ func TestTargetsOfOneType(t *testing.T) {
 func TestAge(t *testing.T) {
 	now := time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)
 	for text, want := range map[string]string{
-		"24h": "2026-11-21T10:00:00Z", "1d12h": "2026-11-20T22:00:00Z", "0s": "2026-11-22T10:00:01Z", "500ms": "2026-11-22T09:59:59Z",
+		"24h": "2026-11-21T10:00:00Z", "1d12h": "2026-11-20T22:00:00Z", "0s": "0001-01-01T00:00:00Z", "500ms": "2026-11-22T09:59:59Z",
 		"2026-11-21T08:00:00Z": "2026-11-21T08:00:00Z", "2026-11-21T08:00:00+02:00": "2026-11-21T06:00:00Z",
 		"2026-11-22T10:00:01Z": "2026-11-22T10:00:01Z", // as the plan of 0s suggests it
 	} {
@@ -65,9 +65,8 @@ func TestAge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		before, err := a.before(now)
-		if got := before.Format(time.RFC3339); got != want || err != nil || !a.given() {
-			t.Errorf("%s: %s %v", text, got, err)
+		if got := a.before(now).Format(time.RFC3339); got != want || a.check(now, now) != nil || !a.given() {
+			t.Errorf("%s: %s, want %s, %v", text, got, want, a.check(now, now))
 		}
 	}
 	for _, text := range []string{"-1h", "yesterday", "2026-11-21", "10", "NaNd", "0001-01-01T00:00:00Z"} {
@@ -76,8 +75,11 @@ func TestAge(t *testing.T) {
 		}
 	}
 	future, err := parseAge("older-than", "2026-11-22T10:00:02Z")
-	if _, late := future.before(now); err != nil || late == nil {
+	if err != nil || future.check(now, time.Unix(0, 0)) == nil {
 		t.Errorf("a time in the future is taken: %v", err)
+	}
+	if err := future.check(now, now.Add(time.Second)); err != nil {
+		t.Errorf("the time after an object whose timestamp is ahead is refused: %v", err)
 	}
 	if none, err := parseAge("older-than", ""); err != nil || none.given() || none.needsTime() {
 		t.Errorf("%+v %v", none, err)

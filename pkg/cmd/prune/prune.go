@@ -45,6 +45,8 @@ type options struct {
 	save        string
 	running     bool
 	owned       bool
+	inUse       bool
+	allowNone   bool
 	yes         bool
 	dryRun      bool
 	names       bool // -o name
@@ -62,7 +64,9 @@ var longHelp = templates.LongDesc(`
 	it would keep, and why. The last line is the command that deletes the objects.
 
 	prune deletes an object only if its own generateName is PREFIX and its name was generated
-	from PREFIX. It keeps objects that have a controller, unless you set --owned.
+	from PREFIX. It keeps objects that have a controller, unless you set --owned. It keeps
+	ConfigMaps, Secrets, ServiceAccounts and PersistentVolumeClaims that Pods or templates of
+	Pods use by name, unless you set --in-use.
 
 	prune keeps objects that have not finished, unless you set --running. It recognizes them by
 	the status of these kinds:
@@ -122,6 +126,9 @@ func (o *options) addFlags(cmd *cobra.Command) {
 		"Write each object to a file in this directory before it is deleted, so that kubectl create -f can restore it")
 	flags.BoolVar(&o.running, "running", false, "Also delete objects that have not finished, or whose status doesn't show it")
 	flags.BoolVar(&o.owned, "owned", false, "Also delete objects that have a controller")
+	flags.BoolVar(&o.inUse, "in-use", false,
+		"Also delete ConfigMaps, Secrets, ServiceAccounts and PersistentVolumeClaims that Pods or templates of Pods use")
+	flags.BoolVar(&o.allowNone, "allow-none", false, "Succeed if there are no objects of a prefix")
 	flags.BoolVar(&o.yes, "yes", false, "Delete the objects. Without it, the command prints only the plan")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "Print only the plan, as without --yes")
 	flags.IntVar(&o.concurrency, "concurrency", 8, "Number of objects to delete at the same time")
@@ -175,17 +182,13 @@ func (o *options) Validate() error {
 }
 
 // criteria returns the criteria of the flags, at the server's time.
-func (o *options) criteria(now time.Time) (prune.Criteria, error) {
-	before, err := o.age.before(now)
-	if err != nil {
-		return prune.Criteria{}, err
-	}
-	ended, err := o.end.before(now)
-	if err != nil {
-		return prune.Criteria{}, err
+func (o *options) criteria(now time.Time) prune.Criteria {
+	ended := o.end.before(now)
+	if o.end.isAll() { // an object without an end time stays
+		ended = now.Truncate(time.Second).Add(time.Second)
 	}
 	return prune.Criteria{
-		Before: before, EndedBefore: ended, Keep: o.keep.value(), KeepFailed: o.keepFailed.value(),
-		Running: o.running, Owned: o.owned, Selector: o.scope.Selector,
-	}, nil
+		Before: o.age.before(now), EndedBefore: ended, Keep: o.keep.value(), KeepFailed: o.keepFailed.value(),
+		Running: o.running, Owned: o.owned, InUse: o.inUse, Selector: o.scope.Selector,
+	}
 }

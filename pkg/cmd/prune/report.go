@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"cmp"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,9 +24,10 @@ func (r *run) newReport() *v1alpha1.PruneReport {
 		Metadata: v1alpha1.PruneMetadata{CreationTimestamp: metav1.NewTime(r.now)},
 		Criteria: v1alpha1.PruneCriteria{
 			AllNamespaces: r.scope.AllNamespaces, Namespace: r.scope.Namespace, LabelSelector: c.Selector,
-			CreatedBefore: timeOf(c.Before), FinishedBefore: timeOf(c.EndedBefore),
-			Keep: c.Keep, KeepFailed: c.KeepFailed, Running: c.Running, Owned: c.Owned,
+			CreatedBefore: timeOf(r.createdBefore()), FinishedBefore: timeOf(c.EndedBefore),
+			Keep: c.Keep, KeepFailed: c.KeepFailed, Running: c.Running, Owned: c.Owned, InUse: c.InUse,
 		},
+		Skipped:  append([]v1alpha1.Skipped{}, r.plan.Skipped...),
 		Items:    []v1alpha1.PruneItem{},
 		Failures: []v1alpha1.PruneFailure{},
 		Complete: true,
@@ -37,14 +39,30 @@ func (r *run) newReport() *v1alpha1.PruneReport {
 	return report
 }
 
+// createdBefore returns the time before which all objects of the plan were created, or the zero time without
+// --older-than. With --older-than 0s it is a second after the newest one, whose timestamp can be ahead of the server's
+// time.
+func (r *run) createdBefore() time.Time {
+	if !r.age.isAll() {
+		return r.pruner.Criteria.Before
+	}
+	var newest int64
+	for o := range r.plan.Objects() {
+		newest = max(newest, o.Created)
+	}
+	return time.Unix(cmp.Or(newest, r.now.Unix())+1, 0)
+}
+
 // itemOf returns the item of a pool.
 func (r *run) itemOf(p *prune.Pool) v1alpha1.PruneItem {
 	item := v1alpha1.PruneItem{
 		PrefixRef: v1alpha1.PrefixRef{
 			Group: p.Resource.Group, Resource: p.Resource.Resource, Namespace: p.Namespace, Prefix: p.Prefix,
 		},
-		PruneCounts: v1alpha1.PruneCounts{Chosen: int64(len(p.Objects)), Left: []v1alpha1.PruneLeft{}},
-		Creators:    append([]v1alpha1.PruneCreator{}, p.Creators...), First: []string{},
+		PruneCounts: v1alpha1.PruneCounts{
+			Chosen: int64(len(p.Objects)), Tied: p.Tied, Left: []v1alpha1.PruneLeft{},
+		},
+		Creators: append([]v1alpha1.PruneCreator{}, p.Creators...), First: []string{},
 	}
 	for _, reason := range reasons {
 		addLeft(&item.PruneCounts, reason.PruneReason, p.Left[reason.PruneReason])
@@ -139,6 +157,7 @@ func sum(items []v1alpha1.PruneItem) v1alpha1.PruneCounts {
 	for _, item := range items {
 		total.Chosen += item.Chosen
 		total.Running += item.Running
+		total.Tied += item.Tied
 	}
 	return total
 }

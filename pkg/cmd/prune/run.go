@@ -53,6 +53,9 @@ func (o *options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := r.age.check(r.now, time.Unix(r.plan.Newest(), 0)); err != nil {
+		return err
+	}
 	r.report = r.newReport()
 	view := r.planView(ctx)
 	r.report.DryRun = !r.yes || view.Gate != nil
@@ -88,7 +91,8 @@ func (r *run) prepare(ctx context.Context) error {
 	if err := r.askTime(ctx); err != nil {
 		return err
 	}
-	if r.pruner.Criteria, err = r.criteria(r.now); err != nil {
+	r.pruner.Criteria = r.criteria(r.now)
+	if err := r.end.check(r.now, r.now); err != nil {
 		return err
 	}
 	if err := r.checkPermissions(ctx); err != nil {

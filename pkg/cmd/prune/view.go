@@ -36,15 +36,18 @@ const (
 func (r *run) planView(ctx context.Context) scan.View {
 	total := r.report.Summary.PruneCounts
 	criteria := criteriaText(r.report.Criteria)
+	if none := r.none(ctx); none != nil {
+		return scan.View{Gate: none}
+	}
 	if total.Chosen == 0 {
-		return scan.View{Verdict: r.nothing(ctx, criteria)}
+		return scan.View{Verdict: r.nothing(criteria)}
 	}
 	v := scan.View{
 		Gate: r.exceeded(),
 	}
 	v.Verdict = append(r.unknownEnds(),
 		terminal.Sprintf("%s would be deleted: %s.", humanize.Count(total.Chosen, "object"), criteria))
-	v.Warnings = r.planWarnings()
+	v.Warnings = append(r.planWarnings(), r.skippedWarning()...)
 	if r.names {
 		v.Names = r.objectNames()
 	} else {
@@ -52,6 +55,10 @@ func (r *run) planView(ctx context.Context) scan.View {
 	}
 	v.Next = append(v.Next, firstText(r.report), leftText(r.report))
 	v.Next = slices.DeleteFunc(v.Next, func(line string) bool { return line == "" })
+	if n := total.Tied; n > 0 {
+		v.Next = append(v.Next, terminal.Sprintf("prune chose %s by name, because of the same creation time "+
+			"as one that is kept.", humanize.Count(n, "object")))
+	}
 	if r.save != "" {
 		v.Next = append(v.Next, terminal.Sprintf("Each object is saved in %s first. "+
 			"Objects that Kubernetes deletes with it, like the Pods of a Job, are not saved.", r.save))
@@ -84,55 +91,64 @@ func (r *run) unknownEnds() []string {
 }
 
 // nothing returns the lines of a plan without objects.
-func (r *run) nothing(ctx context.Context, criteria string) []string {
+func (r *run) nothing(criteria string) []string {
 	lines := []string{terminal.Sprintf("Nothing to delete with the criteria: %s.", criteria)}
-	if namespace := r.scope.Namespace; namespace != "" {
+	if namespace := r.namespace(); namespace != "" {
 		lines[0] = terminal.Sprintf("Nothing to delete in namespace %s with the criteria: %s.", namespace, criteria)
 	}
-	total := r.report.Summary.PruneCounts
 	if left := leftText(r.report); left != "" {
 		lines = append(lines, left)
 	}
-	if len(total.Left) > int(min(1, leftFor(total, v1alpha1.PruneNotGenerated))) {
-		return lines
-	}
-	if namespace := r.scope.Namespace; namespace != "" {
-		lines = append(lines, r.session.NoNamespace(ctx, namespace)...)
-	}
-	return append(lines, r.notFound()...)
+	return lines
 }
 
-// notFound returns the lines about prefixes without names.
-func (r *run) notFound() (lines []string) {
-	var unlike, similar []string
+// none returns an error if there are no objects of a prefix, because the prefix is probably misspelled.
+func (r *run) none(ctx context.Context) error {
+	if r.allowNone {
+		return nil
+	}
+	var missing, lines []string
 	for _, t := range r.targets {
-		resource := t.Resource.GroupResource().String()
-		for _, prefix := range t.Prefixes {
+		resource, absent := t.Resource.GroupResource().String(), r.plan.Missing(t)
+		for _, prefix := range absent {
 			named := resource + "/" + prefix
+			missing = append(missing, named)
 			if near := r.plan.Nearest[t.Resource][prefix]; near.Prefix != "" {
 				lines = append(lines, scan.Nearest("No name", named, r.scope.Namespace, *near, r.reaching...)...)
-			} else {
-				unlike = append(unlike, named)
 			}
 		}
-		for _, name := range r.plan.Similar[t.Resource] {
-			similar = append(similar, terminal.Hint(resource+"/"+name))
+		if similar := r.plan.Similar[t.Resource]; len(similar) > 0 && len(absent) > 0 {
+			lines = append(lines, "Other generateNames have the same first 58 bytes. Name one if you mean it:")
+			for _, name := range similar {
+				lines = append(lines, terminal.Hint(resource+"/"+name))
+			}
 		}
 	}
-	if len(unlike) > 0 {
-		lines = append(lines, terminal.Sprintf(
-			"No name was generated from %s. Name whole generateNames, with a trailing '-' if they have it.",
-			strings.Join(unlike, ", ")))
+	if len(missing) == 0 {
+		return nil
 	}
-	switch {
-	case len(similar) > 0:
-		lines = append(lines, "Other generateNames have the same first 58 bytes. Name one if you mean it:")
-		lines = append(lines, similar...)
-	case len(unlike) > 0:
-		words := slices.Concat([]string{"kubectl", "genname", "audit"}, unlike, []string{"-A"}, r.reaching)
-		lines = append(lines, "To find the nearest prefix:", terminal.Hint(words...))
+	which := strings.Join(missing, ", ")
+	if namespace := r.namespace(); namespace != "" {
+		which += " in namespace " + namespace
+		lines = append(r.session.NoNamespace(ctx, namespace), lines...)
 	}
-	return lines
+	if r.scope.Selector != "" {
+		which += " that match " + r.scope.Selector
+	}
+	if len(lines) == 0 {
+		words := slices.Concat([]string{"kubectl", "genname", "audit"}, missing, []string{"-A"}, r.reaching)
+		lines = []string{"To find the nearest prefix:", terminal.Hint(words...)}
+	}
+	lines = append([]string{terminal.Errorf("there are no objects of %s. Nothing was deleted", which)}, lines...)
+	return &exitcode.Error{Code: exitcode.Gate, Lines: append(lines, "If there can be none, add --allow-none.")}
+}
+
+// namespace returns the namespace of the targets, or "" for all, and for cluster-scoped types.
+func (r *run) namespace() string {
+	if !slices.ContainsFunc(r.targets, func(t prune.Target) bool { return t.Resource.Namespaced }) {
+		return ""
+	}
+	return r.scope.Namespace
 }
 
 // planWarnings returns the warnings about the consequences of a plan.
@@ -162,6 +178,19 @@ func (r *run) planWarnings() (lines []string) {
 			humanize.Count(len(creators), "client"), prefix, strings.Join(creators, ", ")))
 	}
 	return lines
+}
+
+// skippedWarning returns a warning if objects of some types might use objects of the plan.
+func (r *run) skippedWarning() []string {
+	var types []string
+	for _, s := range r.plan.Skipped {
+		types = append(types, humanize.Type(s.Group, s.Resource))
+	}
+	if len(types) == 0 {
+		return nil
+	}
+	return []string{terminal.Warningf("you can't list %s, so objects that they use are deleted, too",
+		strings.Join(types, ", "))}
 }
 
 // criteriaText returns the criteria in words.
@@ -232,6 +261,7 @@ var reasons = []struct {
 	{v1alpha1.PruneJustFinished, "%s finished since %s"},
 	{v1alpha1.PruneUnknownEnd, "%s without an end time"},
 	{v1alpha1.PruneControlled, "%s with a controller (--owned includes them)"},
+	{v1alpha1.PruneInUse, "%s in use (--in-use includes them)"},
 	{v1alpha1.PruneBeingDeleted, "%s being deleted already"},
 	{v1alpha1.PruneNotGenerated, "%s not generated from the prefix"},
 	{v1alpha1.PruneUnknownAge, "%s of unknown age"},
@@ -379,8 +409,8 @@ func (r *run) repeat() []string {
 	}
 	if r.scope.AllNamespaces {
 		words = append(words, "-A")
-	} else {
-		words = append(words, "-n", r.scope.Namespace)
+	} else if namespace := r.namespace(); namespace != "" {
+		words = append(words, "-n", namespace)
 	}
 	words = slices.Concat(words, r.reaching, r.repeated)
 	if !r.running && len(r.unknownEnds()) > 0 {

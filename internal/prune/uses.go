@@ -1,0 +1,140 @@
+package prune
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// usable are the types whose objects Pods use by name. Nothing in such an object shows that a Pod uses it.
+var usable = []schema.GroupResource{
+	{Resource: "configmaps"}, {Resource: "secrets"}, {Resource: "serviceaccounts"}, {Resource: "persistentvolumeclaims"},
+}
+
+// user is a type whose objects are Pods, or have a template of Pods.
+type user struct {
+	census.Resource
+	spec []string // path of the Pod's spec
+}
+
+var users = []user{
+	newUser("", "Pod", "pods", "spec"),
+	newUser("batch", "Job", "jobs", "spec", "template", "spec"),
+	newUser("batch", "CronJob", "cronjobs", "spec", "jobTemplate", "spec", "template", "spec"),
+	newUser("apps", "Deployment", "deployments", "spec", "template", "spec"),
+	newUser("apps", "StatefulSet", "statefulsets", "spec", "template", "spec"),
+	newUser("apps", "DaemonSet", "daemonsets", "spec", "template", "spec"),
+}
+
+func newUser(group, kind, resource string, spec ...string) user {
+	gvr := schema.GroupVersionResource{Group: group, Version: "v1", Resource: resource}
+	return user{census.Resource{GroupVersionResource: gvr, Kind: kind, Namespaced: true}, spec}
+}
+
+// uses has the texts in the specs of Pods that can be names of objects of the plan. It implements census.Visitor.
+type uses struct {
+	from     user
+	prefixes []string
+	names    map[[2]string]bool // by namespace and name
+}
+
+// uses reads which names Pods use that have not finished, and templates of Pods. skipped are the types that the user
+// has no permission to list.
+func (p *Pruner) uses(
+	ctx context.Context, reader *census.Reader, listings []*listing,
+) (found *uses, skipped []v1alpha1.Skipped, err error) {
+	found = &uses{names: map[[2]string]bool{}}
+	for _, l := range listings {
+		if l.found > 0 && slices.Contains(usable, l.rules.resource.GroupResource()) {
+			for prefix := range l.rules.prefixes {
+				found.prefixes = append(found.prefixes, prefix)
+			}
+		}
+	}
+	if len(found.prefixes) == 0 || p.Criteria.InUse {
+		return found, nil, nil
+	}
+	for _, found.from = range users {
+		of := found.from.Resource
+		err := reader.List(ctx, of, p.Namespace, decode.Asked{Whole: true}, func() census.Visitor { return found })
+		switch {
+		case err == nil, apistatus.Code(err) == http.StatusNotFound: // the server doesn't have the type
+		case apistatus.Code(err) == http.StatusForbidden:
+			skipped = append(skipped, v1alpha1.Skipped{
+				Group: of.Group, Resource: of.Resource, Namespace: p.Namespace,
+				Reason: v1alpha1.SkipReason(census.Forbidden), Message: apistatus.Brief(err).Error(),
+			})
+		default:
+			return nil, nil, fmt.Errorf("list %s, to find the objects that they use: %w", of.GroupResource(), err)
+		}
+	}
+	return found, skipped, nil
+}
+
+// Visit implements census.Visitor.
+func (u *uses) Visit(o *object.Object) error {
+	if status := statusOf(u.from.Resource, o.Raw); status.Done() {
+		return nil
+	}
+	spec := json.RawMessage(o.Raw)
+	for _, field := range u.from.spec {
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(spec, &fields); err != nil {
+			return fmt.Errorf("%s %s in namespace %s: %w", u.from.Kind, o.Name, o.Namespace, err)
+		}
+		if spec = fields[field]; spec == nil {
+			return nil
+		}
+	}
+	var value any
+	err := json.Unmarshal(spec, &value)
+	u.add(o.Namespace, value)
+	return err
+}
+
+// Commit implements census.Visitor.
+func (*uses) Commit() {}
+
+// add adds each text with one of the prefixes, in whatever field. So it also finds names in fields of later versions,
+// in arguments and in environment variables.
+func (u *uses) add(namespace string, value any) {
+	switch value := value.(type) {
+	case string:
+		if slices.ContainsFunc(u.prefixes, func(prefix string) bool { return strings.HasPrefix(value, prefix) }) {
+			u.names[[2]string{namespace, value}] = true
+		}
+	case []any:
+		for _, item := range value {
+			u.add(namespace, item)
+		}
+	case map[string]any:
+		for _, item := range value {
+			u.add(namespace, item)
+		}
+	}
+}
+
+// keep moves the objects that are in use from the objects of a pool to those that are left.
+func (u *uses) keep(pool *Pool) {
+	if len(u.names) == 0 || !slices.Contains(usable, pool.Resource.GroupResource()) {
+		return
+	}
+	pool.Objects = slices.DeleteFunc(pool.Objects, func(o Object) bool {
+		used := u.names[[2]string{pool.Namespace, o.Name}]
+		if used {
+			pool.Left[v1alpha1.PruneInUse]++
+		}
+		return used
+	})
+}

@@ -1,0 +1,170 @@
+package prune
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// podSpecs are specs that use run-22222, each in another field. The last ones use nothing.
+var podSpecs = map[string]bool{
+	`{"volumes":[{"configMap":{"name":"run-22222"}}]}`:                                           true,
+	`{"volumes":[{"projected":{"sources":[{"secret":{"name":"run-22222"}}]}}]}`:                  true,
+	`{"volumes":[{"persistentVolumeClaim":{"claimName":"run-22222"}}]}`:                          true,
+	`{"volumes":[{"csi":{"nodePublishSecretRef":{"name":"run-22222"}}}]}`:                        true,
+	`{"containers":[{"envFrom":[{"configMapRef":{"name":"run-22222"}}]}]}`:                       true,
+	`{"initContainers":[{"env":[{"valueFrom":{"secretKeyRef":{"name":"run-22222"}}}]}]}`:         true,
+	`{"ephemeralContainers":[{"env":[{"valueFrom":{"configMapKeyRef":{"name":"run-22222"}}}]}]}`: true,
+	`{"imagePullSecrets":[{"name":"run-22222"}]}`:                                                true,
+	`{"serviceAccountName":"run-22222"}`:                                                         true,
+	`{"containers":[{"args":["run-22222"]}]}`:                                                    true,
+	`{"containers":[{"args":["run-222222", "rerun-22222", "run-"]}]}`:                            false,
+	`{"serviceAccountName":"default"}`:                                                           false,
+	`null`:                                                                                       false,
+}
+
+// using returns a server with three ConfigMaps and the users of the first.
+func using(t *testing.T, lists map[string]string, criteria Criteria) *Pruner {
+	t.Helper()
+	server := serve(3, generated)
+	server.Fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		list := lists[r.URL.Path]
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/configmaps"):
+			return false
+		case list == "":
+			list = `{"kind":"List","metadata":{"resourceVersion":"7"},"items":[]}`
+		case list[0] != '{':
+			status(403, list, "")(w)
+			return true
+		}
+		respond(200, list)(w)
+		return true
+	}
+	return server.pruner(t, criteria)
+}
+
+// plan plans, and returns the number of objects in use.
+func used(t *testing.T, p *Pruner) (n int64, skipped []v1alpha1.Skipped) {
+	t.Helper()
+	plan, err := p.Plan(t.Context(), []Target{{configMaps, []string{"run-"}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if chosen := int64(len(plan.Pools[0].Objects)); chosen+plan.Pools[0].Left[v1alpha1.PruneInUse] != 3 {
+		t.Errorf("of 3 objects %d are chosen, and %v are left", chosen, plan.Pools[0].Left)
+	}
+	return plan.Pools[0].Left[v1alpha1.PruneInUse], plan.Skipped
+}
+
+func list(namespace, fields string) string {
+	return fmt.Sprintf(`{"kind":"List","metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"user","namespace":"%s"},%s}]}`,
+		namespace, fields)
+}
+
+// Every field of a Pod's spec counts.
+func TestFieldsThatUse(t *testing.T) {
+	for spec, want := range podSpecs {
+		n, _ := used(t, using(t, map[string]string{"/api/v1/pods": list("ns", `"spec":`+spec)}, Criteria{}))
+		if (n == 1) != want {
+			t.Errorf("%s uses %d objects", spec, n)
+		}
+	}
+}
+
+// Pods and Jobs that have finished use nothing. Users in other namespaces use other objects.
+func TestUsers(t *testing.T) {
+	const spec = `{"serviceAccountName":"run-22222"}`
+	template := `"spec":{"template":{"spec":` + spec + `}}`
+	for name, test := range map[string]struct {
+		path, list string
+		want       int64
+	}{
+		"a Pod that runs":          {"/api/v1/pods", list("ns", `"status":{"phase":"Running"},"spec":`+spec), 1},
+		"a Pod that has succeeded": {"/api/v1/pods", list("ns", `"status":{"phase":"Succeeded"},"spec":`+spec), 0},
+		"another namespace":        {"/api/v1/pods", list("other", `"spec":`+spec), 0},
+		"a Job":                    {"/apis/batch/v1/jobs", list("ns", template), 1},
+		"a Job that has failed":    {"/apis/batch/v1/jobs", list("ns", `"status":{"conditions":[{"type":"Failed","status":"True"}]},`+template), 0},
+		"a CronJob":                {"/apis/batch/v1/cronjobs", list("ns", `"spec":{"jobTemplate":{`+template+`}}`), 1},
+		"a Deployment":             {"/apis/apps/v1/deployments", list("ns", template), 1},
+		"a StatefulSet":            {"/apis/apps/v1/statefulsets", list("ns", template), 1},
+		"a DaemonSet":              {"/apis/apps/v1/daemonsets", list("ns", template), 1},
+	} {
+		lists := map[string]string{test.path: test.list}
+		if n, _ := used(t, using(t, lists, Criteria{})); n != test.want {
+			t.Errorf("%s uses %d objects, want %d", name, n, test.want)
+		}
+		if n, _ := used(t, using(t, lists, Criteria{InUse: true})); n != 0 {
+			t.Errorf("%s, with --in-use: %d objects stay", name, n)
+		}
+	}
+}
+
+// Objects in use take no place among the newest that --keep keeps.
+func TestKeepBesideUsed(t *testing.T) {
+	one := 1
+	p := using(t, map[string]string{"/api/v1/pods": list("ns", `"spec":{"x":"run-22224"}`)}, Criteria{Keep: &one})
+	plan, err := p.Plan(t.Context(), []Target{{configMaps, []string{"run-"}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[v1alpha1.PruneReason]int64{v1alpha1.PruneInUse: 1, v1alpha1.PruneNewest: 1}
+	if pool := plan.Pools[0]; !maps.Equal(pool.Left, want) || len(pool.Objects) != 1 {
+		t.Errorf("left are %v, want %v", pool.Left, want)
+	}
+}
+
+// A plan has the types that the user has no permission to list. Any other error is the error of the plan, because
+// objects might be in use.
+func TestUsersThatCannotBeListed(t *testing.T) {
+	p := using(t, map[string]string{"/apis/apps/v1/deployments": "Forbidden"}, Criteria{})
+	_, skipped := used(t, p)
+	if len(skipped) != 1 || skipped[0].Resource != "deployments" || skipped[0].Reason != "forbidden" {
+		t.Errorf("%+v", skipped)
+	}
+	p = using(t, map[string]string{"/apis/apps/v1/deployments": `{"kind":"List"`}, Criteria{})
+	if plan, err := p.Plan(t.Context(), []Target{{configMaps, []string{"run-"}}}, nil); err == nil || !strings.Contains(err.Error(), "list deployments.apps") {
+		t.Errorf("%+v %v", plan, err)
+	}
+}
+
+// Of a type that Pods don't use by name, no users are listed.
+func TestOnlyUsableTypesHaveUsers(t *testing.T) {
+	server := serve(0, nil)
+	var paths []string
+	server.Fault = func(_ int, w http.ResponseWriter, r *http.Request) bool {
+		paths = append(paths, r.URL.Path)
+		respond(200, `{"kind":"JobList","metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"run-22222","generateName":"run-","namespace":"ns","uid":"u",`+
+			`"creationTimestamp":"2026-11-22T10:00:00Z"},"status":{"conditions":[{"type":"Complete","status":"True"}]}}]}`)(w)
+		return true
+	}
+	plan, err := server.pruner(t, Criteria{}).Plan(t.Context(), []Target{{jobs, []string{"run-"}}}, nil)
+	if err != nil || len(slices.Collect(plan.Objects())) != 1 || !slices.Equal(paths, []string{"/apis/batch/v1/jobs"}) {
+		t.Errorf("%v after %q", err, paths)
+	}
+}
+
+// A prefix is missing if no object has this generateName, also if names look like it.
+func TestMissingPrefixes(t *testing.T) {
+	server := serve(2, func(i int) metav1.ObjectMeta {
+		o := generated(i)
+		if i == 0 {
+			o.Name, o.GenerateName, o.UID = "other-bbbbb", "", types.UID("o")
+		}
+		return o
+	})
+	none := 5
+	target := Target{configMaps, []string{"other-", "run-", "x-"}}
+	plan, err := server.pruner(t, Criteria{Keep: &none}).Plan(t.Context(), []Target{target}, nil)
+	if got := plan.Missing(target); err != nil || !slices.Equal(got, []string{"other-", "x-"}) {
+		t.Errorf("%q %v", got, err)
+	}
+}
