@@ -262,7 +262,7 @@ func word(e Event) string {
 	case Retry:
 		return "retry"
 	case Warning:
-		return fmt.Sprint("warning ", e)
+		return "warning " + e.Text
 	case Problem:
 		return "problem " + e.Err.Error()
 	case Summary:
@@ -304,9 +304,15 @@ func endedAs(e Event, kind Kind) bool {
 	return is && o.Kind == kind
 }
 
-// warningOf returns the text of a warning in words.
-func warningOf(code WarningCode, args ...any) string {
-	return fmt.Sprint("warning ", Warning{code, args})
+// ignored returns the warning about n objects that the run ignores.
+func ignored(n string, object string, secret bool) string {
+	if secret {
+		return fmt.Sprintf("warning the run ignores %s with its label, like %s. Another user created the object, or an earlier run "+
+			"used another secret or none. This run creates its own objects. If the secret was changed, and has not leaked, add "+
+			"the former one as the second line of the secret's file.", n, object)
+	}
+	return fmt.Sprintf("warning the run ignores %s with its label, like %s. Another user created the object, or something "+
+		"changed its name or annotations.", n, object)
 }
 
 // expect compares the events of a run with those wanted.

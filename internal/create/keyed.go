@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
@@ -115,13 +116,16 @@ func (s *Session) unexpected(documents identified) error {
 
 // warnOfOthers warns of objects that have the run's label and don't belong to the run.
 func (s *Session) warnOfOthers() {
-	code := Unverified
+	others := s.key.Others()
+	if len(others) == 0 {
+		return
+	}
+	why := "something changed its name or annotations."
 	if len(s.config.Secrets) > 0 {
-		code = OtherSecret
+		why = "an earlier run used another secret or none. This run creates its own objects. If the secret was changed, " +
+			"and has not leaked, add the former one as the second line of the secret's file."
 	}
-	if others := s.key.Others(); len(others) > 0 {
-		s.warn(code, len(others), others[0])
-	}
+	s.warn(textIgnored+why, humanize.Count(len(others), "object"), others[0])
 }
 
 // FindError reports that the objects of the key could not be listed, so nothing was created.
@@ -150,7 +154,8 @@ func (e *UnexpectedError) Error() string {
 func (s *Session) warnOfTTL(t *task) {
 	spec, _ := t.Object.Object["spec"].(map[string]any)
 	if spec["ttlSecondsAfterFinished"] != nil {
-		s.warn(Expiring, t.place.Resource)
+		s.warn("%s with ttlSecondsAfterFinished are deleted after they finish. "+
+			"A later run with this key creates them again.", t.place.Resource)
 	}
 }
 

@@ -1,8 +1,6 @@
 package create
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -19,9 +17,9 @@ func (s *Session) serverNaming(d *task) (bool, error) {
 	if s.config.Key == "" && (!d.generated || s.config.DryRun != NoDryRun) {
 		return false, nil
 	}
-	reason := s.noClientNaming(d.Mapping.Resource)
-	if reason == "" && !d.canCarryID { // in a run with a key
-		reason = Nameless
+	reason := s.onlyServerNames(d.Mapping.Resource)
+	if reason == "" && !d.canCarryID { // in a run with a key: a webhook might name it, so each run would create it again
+		reason = "an object has neither a name nor a generateName, or labels or annotations that are not maps"
 	}
 	resource := d.Mapping.Resource.GroupResource()
 	switch {
@@ -30,30 +28,17 @@ func (s *Session) serverNaming(d *task) (bool, error) {
 	case s.config.Key != "":
 		return false, &NoClientNamingError{resource, reason, d.Source}
 	}
-	s.warn(ServerNames, resource, reason)
+	s.warn("the server picks the names of %s, because %s. "+textLostResponse, resource, reason)
 	return true, nil
 }
 
-var ipAddresses = schema.GroupResource{Group: "networking.k8s.io", Resource: "ipaddresses"}
-
-// noClientNaming returns the reason why the plugin can't pick names of the resource type, or "". noClientNaming also
-// returns "" if discovery fails. If discovery fails, the first GET shows the problem.
-func (s *Session) noClientNaming(resource schema.GroupVersionResource) NamingReason {
-	if resource.GroupResource() == ipAddresses {
-		return NamesIgnored
-	}
+// onlyServerNames caches exactlyonce.OnlyServerNames.
+func (s *Session) onlyServerNames(resource schema.GroupVersionResource) string {
 	reason, known := s.unreadable[resource]
-	if known {
-		return reason
+	if !known {
+		reason = exactlyonce.OnlyServerNames(resource.GroupResource(), s.client.Verbs(resource))
+		s.unreadable[resource] = reason
 	}
-	switch verbs := s.client.Verbs(resource); {
-	case len(verbs) == 0 || slices.Contains(verbs, "get"):
-	case len(verbs) == 1:
-		reason = NotStored
-	default:
-		reason = NotReadable
-	}
-	s.unreadable[resource] = reason
 	return reason
 }
 

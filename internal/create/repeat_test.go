@@ -104,17 +104,17 @@ func TestListedObjects(t *testing.T) {
 		"a fixed name not in the input":    {nil, []idempotency.Existing{existing("configmaps/a/own", 0, 0)}, "problem 1 unexpected objects of the key, like configmaps/own -n a"},
 		"a copy too many":                  {nil, []idempotency.Existing{existing("configmaps/a/x-", 0, 1)}, "problem 1 unexpected objects of the key, like configmaps/" + existing("configmaps/a/x-", 0, 1).Name + " -n a"},
 		"too many, restored":               {nil, []idempotency.Existing{with(existing("configmaps/a/x-", 1, 0), restored)}, "problem 1 unexpected objects of the key, like configmaps/" + existing("configmaps/a/x-", 1, 0).Name + " -n a"},
-		"the ID under another name":        {nil, []idempotency.Existing{with(mine, moved)}, warningOf(Unverified, 1, "configmaps/x-b2c4d5f6g7 -n a")},
-		"another ID":                       {nil, []idempotency.Existing{with(mine, func(e *idempotency.Existing) { e.ID = "v1-other" })}, warningOf(Unverified, 1, "configmaps/"+mine.Name+" -n a")},
-		"no ID":                            {nil, []idempotency.Existing{{Name: "y"}, {Name: "z"}}, warningOf(Unverified, 2, "configmaps/y -n a")},
+		"the ID under another name":        {nil, []idempotency.Existing{with(mine, moved)}, ignored("1 object", "configmaps/x-b2c4d5f6g7 -n a", false)},
+		"another ID":                       {nil, []idempotency.Existing{with(mine, func(e *idempotency.Existing) { e.ID = "v1-other" })}, ignored("1 object", "configmaps/"+mine.Name+" -n a", false)},
+		"no ID":                            {nil, []idempotency.Existing{{Name: "y"}, {Name: "z"}}, ignored("2 objects", "configmaps/y -n a", false)},
 		"of a controller":                  {nil, []idempotency.Existing{{Name: "y", Owned: true}}, "created x-"},
 		"made with a secret":               {nil, []idempotency.Existing{under}, "problem other secrets: configmaps/" + under.Name + " -n a"},
-		"claims a secret, beside ours":     {nil, []idempotency.Existing{under, mine}, warningOf(Unverified, 1, "configmaps/"+under.Name+" -n a")},
+		"claims a secret, beside ours":     {nil, []idempotency.Existing{under, mine}, ignored("1 object", "configmaps/"+under.Name+" -n a", false)},
 		"made with a secret, and adopted":  {nil, []idempotency.Existing{with(under, func(e *idempotency.Existing) { e.Owned = true })}, "problem other secrets: configmaps/" + under.Name + " -n a"},
-		"a copy of a former object":        {[]derive.Secret{second, first}, []idempotency.Existing{under, existing("configmaps/a/x-", 0, 0, second)}, warningOf(OtherSecret, 1, "configmaps/"+under.Name+" -n a")},
+		"a copy of a former object":        {[]derive.Secret{second, first}, []idempotency.Existing{under, existing("configmaps/a/x-", 0, 0, second)}, ignored("1 object", "configmaps/"+under.Name+" -n a", true)},
 		"made with this secret":            {[]derive.Secret{first}, []idempotency.Existing{under}, "exists " + under.Name},
-		"made without a secret":            {[]derive.Secret{first}, []idempotency.Existing{mine}, warningOf(OtherSecret, 1, "configmaps/"+mine.Name+" -n a")},
-		"made with another secret":         {[]derive.Secret{second}, []idempotency.Existing{under}, warningOf(OtherSecret, 1, "configmaps/"+under.Name+" -n a")},
+		"made without a secret":            {[]derive.Secret{first}, []idempotency.Existing{mine}, ignored("1 object", "configmaps/"+mine.Name+" -n a", true)},
+		"made with another secret":         {[]derive.Secret{second}, []idempotency.Existing{under}, ignored("1 object", "configmaps/"+under.Name+" -n a", true)},
 		"made with a former secret":        {[]derive.Secret{second, first}, []idempotency.Existing{under}, "exists " + under.Name},
 		"made with both":                   {[]derive.Secret{second, first}, []idempotency.Existing{under, existing("configmaps/a/y-", 0, 0, second)}, "problem other secrets: configmaps/" + under.Name + " -n a, configmaps/" + existing("configmaps/a/y-", 0, 0, second).Name + " -n a"},
 		"not in the input, former secret":  {[]derive.Secret{second, first}, []idempotency.Existing{existing("configmaps/a/y-", 0, 0, first)}, "problem 1 unexpected objects of the key, like configmaps/" + existing("configmaps/a/y-", 0, 0, first).Name + " -n a"},
@@ -294,11 +294,11 @@ func TestWarnings(t *testing.T) {
 	there := existing("configmaps/a/x-", 0, 0)
 	there.Deleting = true
 	expect(t, words(begin(t.Context(), withKey(&cluster{existing: []idempotency.Existing{there}}), input("configmaps/a/x-"))),
-		warningOf(Terminating, "configmaps/"+there.Name), "exists "+there.Name, "end 1")
+		"warning configmaps/"+there.Name+" is being deleted. A later run with this key creates it again.", "exists "+there.Name, "end 1")
 	d := document("jobs/a/x-")
 	d.Object.Object["spec"] = map[string]any{"ttlSecondsAfterFinished": int64(1)}
 	got := words(begin(t.Context(), withKey(&cluster{}), func(yield func(*Document, error) bool) { yield(d, nil) }))
-	if len(got) != 3 || got[0] != warningOf(Expiring, schema.GroupResource{Resource: "jobs"}) {
+	if len(got) != 3 || got[0] != "warning jobs with ttlSecondsAfterFinished are deleted after they finish. A later run with this key creates them again." {
 		t.Errorf("%q", got)
 	}
 }
@@ -365,7 +365,7 @@ func TestFoundByName(t *testing.T) {
 			yield(e)
 		}
 	})
-	expect(t, reported, warningOf(LabelLost, "configmaps/x-11111", exactlyonce.RunLabel),
+	expect(t, reported, "warning configmaps/x-11111 was created with this key, and no longer has "+exactlyonce.RunLabel+".",
 		"exists x-11111", "end 1")
 	if unlabelled != 1 {
 		t.Errorf("%d without the label", unlabelled)
@@ -458,11 +458,11 @@ func TestNaming(t *testing.T) {
 		"get":               {"configmaps/a/x-", []string{"create", "get"}, "", []string{"created x-", "end 1"}, true},
 		"not known":         {"configmaps/a/x-", nil, "", []string{"created x-", "end 1"}, true},
 		"a name":            {"configmaps/a/x", []string{"create"}, "", []string{"created x", "end 1"}, false},
-		"no get":            {"things/a/x-", []string{"create", "list"}, "", []string{warningOf(ServerNames, schema.GroupResource{Resource: "things"}, NotReadable), "created x-", "end 1"}, false},
-		"a review":          {"reviews/a/x-", []string{"create"}, "", []string{warningOf(ServerNames, schema.GroupResource{Resource: "reviews"}, NotStored), "created x-", "end 1"}, false},
+		"no get":            {"things/a/x-", []string{"create", "list"}, "", []string{"warning the server picks the names of things, because their API has no verb get. " + textLostResponse, "created x-", "end 1"}, false},
+		"a review":          {"reviews/a/x-", []string{"create"}, "", []string{"warning the server picks the names of reviews, because the server does not store them. " + textLostResponse, "created x-", "end 1"}, false},
 		"nameless":          {"configmaps/a/", []string{"create", "get"}, "", []string{"created ", "end 1"}, false},
-		"nameless, and key": {"configmaps/a/", []string{"create", "get"}, "k", []string{"problem configmaps can't be named by the client: nameless", "end 1"}, false},
-		"no get, and key":   {"things/a/x-", []string{"create", "list"}, "k", []string{"problem things can't be named by the client: no verb to get", "end 1"}, false},
+		"nameless, and key": {"configmaps/a/", []string{"create", "get"}, "k", []string{"problem the plugin can't pick names of configmaps, because an object has neither a name nor a generateName, or labels or annotations that are not maps", "end 1"}, false},
+		"no get, and key":   {"things/a/x-", []string{"create", "list"}, "k", []string{"problem the plugin can't pick names of things, because their API has no verb get", "end 1"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &cluster{verbs: test.verbs}

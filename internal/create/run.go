@@ -2,7 +2,7 @@
 // object as an event. It reads documents ahead of the creates. Several creates run at the same time if the
 // order of the documents permits it. The package decides this order, sends the requests, and chooses whether the
 // plugin or the server picks a name. The package compares a run with a key with the objects of earlier runs.
-// internal/exactlyonce creates a single object. The package knows no flags and no streams.
+// internal/exactlyonce creates a single object. The package reads no flags and prints nothing.
 //
 // A place is a resource type in a namespace. A probe is an object that is sent only once, because an earlier
 // object of the place has used up its retry time. To recheck an object is to read it after a refusal, because an
@@ -44,7 +44,7 @@ type Session struct {
 	places    []*place
 	placeFor  map[idempotency.Place]*place
 
-	unreadable map[schema.GroupVersionResource]NamingReason // reasons why the plugin can't pick names; empty if it can
+	unreadable map[schema.GroupVersionResource]string // see onlyServerNames
 	key        *keyed.Run
 	states     int // number of objects whose states are read
 }
@@ -58,7 +58,7 @@ func newSession(ctx context.Context, client requests, config Config) *Session {
 	ctx, stop := context.WithCancel(ctx)
 	s := &Session{
 		config: config, client: client, ctx: ctx, stop: stop, reader: newReader(),
-		placeFor: map[idempotency.Place]*place{}, unreadable: map[schema.GroupVersionResource]NamingReason{},
+		placeFor: map[idempotency.Place]*place{}, unreadable: map[schema.GroupVersionResource]string{},
 	}
 	s.key = keyed.New(config.Key, config.Secrets, s.list)
 	reports := make(chan report)
@@ -121,8 +121,6 @@ func (s *Session) emit(e Event) {
 		s.end.Unseen = append(s.end.Unseen, o)
 	}
 }
-
-func (s *Session) warn(code WarningCode, args ...any) { s.emit(Warning{code, args}) }
 
 // problem reports an error that does not belong to one object.
 func (s *Session) problem(err error) { s.emit(Problem{Err: err, After: s.end.Documents}) }
@@ -230,7 +228,8 @@ func (s *Session) createFrom(d *task, first int) {
 			return
 		}
 		if d.place.breaker.probing {
-			s.warn(Probing, d.place.Place)
+			s.warn("an object of %s used up its --retry-timeout. Until the server creates one, the plugin sends each of "+
+				"the next objects once, without retries.", d.place.Place)
 		}
 		j := s.job(d, n)
 		s.review(j)

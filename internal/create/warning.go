@@ -8,69 +8,30 @@ import (
 )
 
 // Warning is an event that the user should know about, although nothing failed. A warning can repeat.
-type Warning struct {
-	Code WarningCode
-	// Args are the arguments that the comment of the code lists, in this order.
-	Args []any
-}
+type Warning struct{ Text string }
 
-// WarningCode is the subject of a warning.
-type WarningCode int
+func warning(format string, args ...any) Warning { return Warning{fmt.Sprintf(format, args...)} }
 
-// The subjects of warnings, and their arguments. An argument that names an object is an argument of kubectl.
+func (s *Session) warn(format string, args ...any) { s.emit(warning(format, args...)) }
+
+func (w *worker) warn(format string, args ...any) { w.reports <- warning(format, args...) }
+
+// Sentences of several warnings.
 const (
-	// ServerNames: the server picks the names of the type. Arguments: the resource type, a NamingReason.
-	ServerNames WarningCode = iota
-	// NoGet: the user has no permission to get the objects of a place. Arguments: the place.
-	NoGet
-	// Probing: the run sends each of the next objects of the place only once. Arguments: the place.
-	Probing
-	// RefusalUnverified: without permission to get the object, the plugin could not check whether an earlier copy
-	// of a refused request was stored. Arguments: the resource type.
-	RefusalUnverified
-	// ConflictUnverified: without permission to get the object with the first name, the plugin tried another name.
-	// Arguments: the resource type.
-	ConflictUnverified
-	// IDRemoved: stored objects lack labels or annotations, including the creation ID. Arguments: the resource
-	// type, the missing keys.
-	IDRemoved
-	// LabelRemoved: stored objects lack the run's label. Arguments: the resource type, the key of the label.
-	LabelRemoved
-	// LabelLost: an object of an earlier run has lost the run's label. Arguments: the object, the missing keys.
-	LabelLost
-	// Unverified and OtherSecret: objects have the run's label, but their IDs are not derived from the key, or not
-	// with this secret. Arguments: the number of objects, one of them.
-	Unverified
-	OtherSecret
-	// Expiring: objects of the type are deleted after they finish, so a later run with the key creates them again.
-	// Arguments: the resource type.
-	Expiring
-	// Terminating: an object of an earlier run is being deleted. Arguments: the object.
-	Terminating
+	textLostResponse = "If a response is lost, the plugin can't find out whether the object was created."
+	textTerminating  = "%s is being deleted. A later run with this key creates it again."
+	textIgnored      = "the run ignores %s with its label, like %s. Another user created the object, or "
+	textRemoved      = "%s are stored without %s, for example because a webhook removes it. "
 )
 
-// NamingReason is the reason why the plugin can't pick the names of a resource type, or of one document.
-type NamingReason string
-
-// The reasons.
-const (
-	NamesIgnored NamingReason = "names ignored"  // the server uses the generateName as the name
-	NotStored    NamingReason = "not stored"     // the API responds without storing an object
-	NotReadable  NamingReason = "no verb to get" // the API doesn't support get
-	// Nameless: the object has neither a name nor a generateName, or its labels or annotations are not maps. A webhook
-	// might name it, so each run would create it again.
-	Nameless NamingReason = "nameless"
-)
-
-// NoClientNamingError reports that a document can't be created with a key.
+// NoClientNamingError reports that a document can't be created with a key, and the reason as a part of a sentence.
 type NoClientNamingError struct {
-	Resource schema.GroupResource
-	Reason   NamingReason
-	Source   string
+	Resource       schema.GroupResource
+	Reason, Source string
 }
 
 func (e *NoClientNamingError) Error() string {
-	return fmt.Sprintf("%s can't be named by the client: %s", e.Resource, e.Reason)
+	return fmt.Sprintf("the plugin can't pick names of %s, because %s", e.Resource, e.Reason)
 }
 
 // reviewPatience is how long a finished run waits for permission reviews.
@@ -108,7 +69,7 @@ func (s *Session) notRefused(at *place) {
 func (s *Session) warnOfNoGet(at *place) {
 	if p := &at.permission; p.taken && p.unreadable {
 		p.unreadable = false
-		s.warn(NoGet, at.Place)
+		s.warn("no permission to get %s. "+textLostResponse, at.Place)
 	}
 }
 

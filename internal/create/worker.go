@@ -26,8 +26,6 @@ type worker struct {
 	reports  chan<- report
 }
 
-func (w *worker) warn(code WarningCode, args ...any) { w.reports <- Warning{code, args} }
-
 // create creates one object, unless the object exists or is only printed.
 func (w *worker) create(j job) report {
 	d := j.task
@@ -104,7 +102,7 @@ func (w *worker) outcomeOf(d *task, id exactlyonce.ID, result exactlyonce.Result
 	switch {
 	case err == nil && result.Outcome == exactlyonce.Found:
 		if result.Object.GetDeletionTimestamp() != nil {
-			w.warn(Terminating, d.Reference(result.Name))
+			w.warn(textTerminating, d.Reference(result.Name))
 		}
 		o.Kind, o.Generation = Existed, w.changed(d.Document, result.Object.GetGeneration())
 		o.compare(result.Object)
@@ -128,17 +126,19 @@ func (w *worker) warnOf(o Outcome, elsewhere bool) {
 	switch lost := strings.Join(result.Stripped, ", "); {
 	case lost == "":
 	case result.Outcome == exactlyonce.Found && slices.Contains(result.Stripped, exactlyonce.RunLabel):
-		w.warn(LabelLost, d.Reference(result.Name), lost)
+		w.warn("%s was created with this key, and no longer has %s.", d.Reference(result.Name), lost)
 	case slices.Contains(result.Stripped, exactlyonce.Annotation):
-		w.warn(IDRemoved, resource, lost)
+		w.warn(textRemoved+"If a response is lost, the plugin can't recognize the object.", resource, lost)
 	default:
-		w.warn(LabelRemoved, resource, lost)
+		w.warn(textRemoved+"The list of the objects of this run leaves them out.", resource, lost)
 	}
 	switch {
 	case o.unverified():
-		w.warn(RefusalUnverified, resource)
+		w.warn("the server refused a create, and the plugin can't get %s to check the object. "+
+			"If a proxy repeated the request, the first copy may have created the object.", resource)
 	case result.Unverified && elsewhere:
-		w.warn(ConflictUnverified, resource)
+		w.warn("no permission to get %s. A name was taken, so the plugin tried another one. "+
+			"If a proxy repeated the first request, two objects exist.", resource)
 	}
 }
 
@@ -152,7 +152,7 @@ func (o Outcome) unverified() bool {
 func (w *worker) leave(j job) (o Outcome, exists bool) {
 	d, existing := j.task, j.existing
 	if existing.Deleting {
-		w.warn(Terminating, d.Reference(existing.Name))
+		w.warn(textTerminating, d.Reference(existing.Name))
 	}
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetGroupVersionKind(d.Object.GroupVersionKind())

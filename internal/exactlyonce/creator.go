@@ -131,18 +131,11 @@ func (c *Creator) prepare(
 // stamped returns a copy of the object with the creation ID and the labels.
 func (r *request) stamped(object *unstructured.Unstructured) *unstructured.Unstructured {
 	object = object.DeepCopy()
-	if r.isIPAddress() && object.GetName() == "" {
+	if r.mapping.Resource.GroupResource() == ipAddresses && object.GetName() == "" {
 		object.SetName(object.GetGenerateName())
 	}
 	r.id.prepare(object)
 	return object
-}
-
-// isIPAddress reports whether the type is IPAddress. For this type, the server generates no name and uses the
-// generateName unchanged.
-func (r *request) isIPAddress() bool {
-	resource := r.mapping.Resource
-	return resource.Group == "networking.k8s.io" && resource.Resource == "ipaddresses"
 }
 
 // clientFor returns the client of an API version. clientFor keeps each client, because a client has its own rate

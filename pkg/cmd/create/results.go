@@ -103,7 +103,7 @@ func (r *results) take(event create.Event) {
 		r.searching(e)
 		return
 	case create.Warning:
-		r.warn(textOf(e))
+		r.warn(e.Text)
 	case create.Problem:
 		r.problem(e)
 	}

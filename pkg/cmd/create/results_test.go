@@ -264,14 +264,13 @@ func TestResults(t *testing.T) {
 			"a warning comes once, and cannot harm a terminal", "",
 			fate{},
 			[]create.Event{
-				create.Warning{Code: create.Terminating, Args: []any{"configmap/\x1b[31m"}},
-				create.Warning{Code: create.Terminating, Args: []any{"configmap/demo"}},
-				create.Warning{Code: create.Terminating, Args: []any{"configmap/\x1b[31m"}},
+				create.Warning{Text: "configmap/\x1b[31m is being deleted."},
+				create.Warning{Text: "configmap/demo is being deleted."},
+				create.Warning{Text: "configmap/\x1b[31m is being deleted."},
 				created(d, "demo-1"), readTo(1),
 			},
 			run{"configmap/demo-1 created\n", lines(
-				`Warning: configmap/\u001b[31m is being deleted. A later run with this key creates it again.`,
-				"Warning: configmap/demo is being deleted. A later run with this key creates it again.", ""), 0},
+				`Warning: configmap/\u001b[31m is being deleted.`, "Warning: configmap/demo is being deleted.", ""), 0},
 		},
 		{
 			"kubectl gives no advice", "--naming=server --attempts=1",

@@ -3,7 +3,6 @@ package create
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,56 +12,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/keyed"
 )
-
-// reasons are the words for why the plugin can't pick names.
-var reasons = map[create.NamingReason]string{
-	create.NamesIgnored: "the server uses generateName itself as the name",
-	create.NotStored:    "the server does not store them",
-	create.NotReadable:  "their API has no verb get",
-	create.Nameless:     "an object has neither a name nor a generateName, or labels or annotations that are not maps",
-}
-
-// warningTexts are the texts of the engine's warnings.
-var warningTexts = map[create.WarningCode]string{
-	create.ServerNames: "the server picks the names of %s, because %s. " +
-		"If a response is lost, the plugin can't find out whether the object was created.",
-	create.NoGet: "no permission to get %s. " +
-		"If a response is lost, the plugin can't find out whether the object was created.",
-	create.Probing: "an object of %s used up its --retry-timeout. " +
-		"Until the server creates one, the plugin sends each of the next objects once, without retries.",
-	create.RefusalUnverified: "the server refused a create, and the plugin can't get %s to check the object. " +
-		"If a proxy repeated the request, the first copy may have created the object.",
-	create.ConflictUnverified: "no permission to get %s. A name was taken, so the plugin tried another one. " +
-		"If a proxy repeated the first request, two objects exist.",
-	create.IDRemoved: "%s are stored without %s, for example because a webhook removes it. " +
-		"If a response is lost, the plugin can't recognize the object.",
-	create.LabelRemoved: "%s are stored without %s, for example because a webhook removes it. " +
-		"The list of the objects of this run leaves them out.",
-	create.LabelLost: "%s was created with this key, and no longer has %s.",
-	create.Unverified: "the run ignores %s with its label, like %s. " +
-		"Another user created the object, or something changed its name or annotations.",
-	create.OtherSecret: "the run ignores %s with its label, like %s. " +
-		"Another user created the object, or an earlier run used another secret or none. " +
-		"This run creates its own objects. If the secret was changed, and has not leaked, " +
-		"add the former one as the second line of the secret's file.",
-	create.Expiring: "%s with ttlSecondsAfterFinished are deleted after they finish. " +
-		"A later run with this key creates them again.",
-	create.Terminating: "%s is being deleted. A later run with this key creates it again.",
-}
-
-// textOf returns the text of a warning.
-func textOf(w create.Warning) string {
-	args := slices.Clone(w.Args)
-	for i, arg := range args {
-		switch value := arg.(type) {
-		case create.NamingReason:
-			args[i] = reasons[value]
-		case int:
-			args[i] = humanize.Count(value, "object")
-		}
-	}
-	return fmt.Sprintf(warningTexts[w.Code], args...)
-}
 
 // action returns the words for the action after a failed request.
 func action(e exactlyonce.Event) string {
@@ -118,7 +67,7 @@ func explain(err error) error {
 	var naming *create.NoClientNamingError
 	if errors.As(err, &naming) {
 		return ownError(fmt.Sprintf("--idempotency-key cannot be used for %s in %s, because "+
-			"%s", naming.Resource, naming.Source, reasons[naming.Reason]))
+			"%s", naming.Resource, naming.Source, naming.Reason))
 	}
 	var unexpected *create.UnexpectedError
 	if errors.As(err, &unexpected) {
