@@ -125,7 +125,8 @@ func (s *Session) warnOfOthers() {
 		why = "an earlier run used another secret or none. This run creates its own objects. If the secret was changed, " +
 			"and has not leaked, add the former one as the second line of the secret's file."
 	}
-	s.warn(textIgnored+why, humanize.Count(len(others), "object"), others[0])
+	s.warn("the run ignores %s with its label, like %s. Another user created the object, or "+why,
+		humanize.Count(len(others), "object"), others[0])
 }
 
 // FindError reports that the objects of the key could not be listed, so nothing was created.

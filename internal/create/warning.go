@@ -16,13 +16,8 @@ func (s *Session) warn(format string, args ...any) { s.emit(warning(format, args
 
 func (w *worker) warn(format string, args ...any) { w.reports <- warning(format, args...) }
 
-// Sentences of several warnings.
-const (
-	textLostResponse = "If a response is lost, the plugin can't find out whether the object was created."
-	textTerminating  = "%s is being deleted. A later run with this key creates it again."
-	textIgnored      = "the run ignores %s with its label, like %s. Another user created the object, or "
-	textRemoved      = "%s are stored without %s, for example because a webhook removes it. "
-)
+// textLostResponse is the end of several warnings.
+const textLostResponse = "If a response is lost, the plugin can't find out whether the object was created."
 
 // NoClientNamingError reports that a document can't be created with a key, and the reason as a part of a sentence.
 type NoClientNamingError struct {

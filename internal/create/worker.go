@@ -102,7 +102,7 @@ func (w *worker) outcomeOf(d *task, id exactlyonce.ID, result exactlyonce.Result
 	switch {
 	case err == nil && result.Outcome == exactlyonce.Found:
 		if result.Object.GetDeletionTimestamp() != nil {
-			w.warn(textTerminating, d.Reference(result.Name))
+			w.warnOfDeletion(d, result.Name)
 		}
 		o.Kind, o.Generation = Existed, w.changed(d.Document, result.Object.GetGeneration())
 		o.compare(result.Object)
@@ -123,14 +123,16 @@ func (w *worker) outcomeOf(d *task, id exactlyonce.ID, result exactlyonce.Result
 func (w *worker) warnOf(o Outcome, elsewhere bool) {
 	d, result := o.Document, o.Result
 	resource := d.Mapping.Resource.GroupResource()
-	switch lost := strings.Join(result.Stripped, ", "); {
+	lost, consequence := strings.Join(result.Stripped, ", "), "The list of the objects of this run leaves them out."
+	if slices.Contains(result.Stripped, exactlyonce.Annotation) {
+		consequence = "If a response is lost, the plugin can't recognize the object."
+	}
+	switch {
 	case lost == "":
 	case result.Outcome == exactlyonce.Found && slices.Contains(result.Stripped, exactlyonce.RunLabel):
 		w.warn("%s was created with this key, and no longer has %s.", d.Reference(result.Name), lost)
-	case slices.Contains(result.Stripped, exactlyonce.Annotation):
-		w.warn(textRemoved+"If a response is lost, the plugin can't recognize the object.", resource, lost)
 	default:
-		w.warn(textRemoved+"The list of the objects of this run leaves them out.", resource, lost)
+		w.warn("%s are stored without %s, for example because a webhook removes it. "+consequence, resource, lost)
 	}
 	switch {
 	case o.unverified():
@@ -140,6 +142,11 @@ func (w *worker) warnOf(o Outcome, elsewhere bool) {
 		w.warn("no permission to get %s. A name was taken, so the plugin tried another one. "+
 			"If a proxy repeated the first request, two objects exist.", resource)
 	}
+}
+
+// warnOfDeletion warns of an object of an earlier run that is being deleted.
+func (w *worker) warnOfDeletion(d *task, name string) {
+	w.warn("%s is being deleted. A later run with this key creates it again.", d.Reference(name))
 }
 
 // unverified reports whether an earlier copy of the POST might have created an object that failed.
@@ -152,7 +159,7 @@ func (o Outcome) unverified() bool {
 func (w *worker) leave(j job) (o Outcome, exists bool) {
 	d, existing := j.task, j.existing
 	if existing.Deleting {
-		w.warn(textTerminating, d.Reference(existing.Name))
+		w.warnOfDeletion(d, existing.Name)
 	}
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetGroupVersionKind(d.Object.GroupVersionKind())

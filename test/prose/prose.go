@@ -209,10 +209,21 @@ type Message struct {
 	Warns   bool
 }
 
-// Printed returns the string literals of the commands below a root, also with the labels that Errorf and Warningf of
-// package terminal put before them.
+// Printed returns the string literals of the commands and of the engine of create below a root, also with the labels
+// that Errorf and Warningf of package terminal put before them.
 func Printed(root string) (found []Message, err error) {
-	err = filepath.WalkDir(filepath.Join(root, "pkg", "cmd"), func(path string, _ fs.DirEntry, err error) error {
+	for _, below := range []string{"pkg/cmd", "internal/create"} {
+		messages, err := printedBelow(root, below)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, messages...)
+	}
+	return found, nil
+}
+
+func printedBelow(root, below string) (found []Message, err error) {
+	err = filepath.WalkDir(filepath.Join(root, below), func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
@@ -221,9 +232,12 @@ func Printed(root string) (found []Message, err error) {
 			return err
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
-			if call, is := n.(*ast.CallExpr); is && isWarning(call.Fun) {
+			if call, is := n.(*ast.CallExpr); is && isWarning(call.Fun, below) {
 				if text, is := textOf(call.Args[0]); is {
-					found = append(found, Message{Package: packageOf(root, path), Text: "Warning: " + text, Warns: true})
+					if below == "pkg/cmd" {
+						text = "Warning: " + text
+					}
+					found = append(found, Message{Package: packageOf(root, path), Text: text, Warns: true})
 					return false
 				}
 			}
@@ -242,10 +256,10 @@ func Printed(root string) (found []Message, err error) {
 	return found, err
 }
 
-// isWarning reports whether a call is one of terminal.Warningf.
-func isWarning(called ast.Expr) bool {
+// isWarning reports whether a call is one of terminal.Warningf, or one of warn in an engine.
+func isWarning(called ast.Expr, below string) bool {
 	selector, is := called.(*ast.SelectorExpr)
-	return is && selector.Sel.Name == "Warningf"
+	return is && (selector.Sel.Name == "Warningf" || selector.Sel.Name == "warn" && below != "pkg/cmd")
 }
 
 // packageOf returns the directory of a file below a root.
@@ -257,7 +271,7 @@ func packageOf(root, path string) string {
 	return filepath.ToSlash(relative)
 }
 
-// textOf returns the value of a literal, or of several that are joined by +.
+// textOf returns the value of a literal, or of several that are joined by +, up to the first operand that is no literal.
 func textOf(value ast.Expr) (string, bool) {
 	switch v := value.(type) {
 	case *ast.BasicLit:
@@ -268,7 +282,10 @@ func textOf(value ast.Expr) (string, bool) {
 	case *ast.BinaryExpr:
 		left, ok1 := textOf(v.X)
 		right, ok2 := textOf(v.Y)
-		return left + right, ok1 && ok2 && v.Op == token.ADD
+		if !ok2 {
+			right = ""
+		}
+		return left + right, ok1 && v.Op == token.ADD
 	}
 	return "", false
 }
