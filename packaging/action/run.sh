@@ -24,6 +24,9 @@ if [[ $COMMAND == create ]]; then
 	[[ $SECRET == - ]] || export GENNAME_IDEMPOTENCY_SECRET=$SECRET
 fi
 unset KEY SECRET
+# The runner reads stdout and stderr apart. A line of stderr that it reads after the token that resumes commands could be
+# a command, so all output is on stdout.
+exec 2>&1
 token() { od -An -N16 -tx1 /dev/urandom | tr -d ' \n'; }
 resume='' code=0
 if [[ $COMMAND == create || ! " ${words[*]-} " =~ \ (-o|--output)[\ =]?github\  ]]; then

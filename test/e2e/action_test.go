@@ -96,14 +96,23 @@ func (r *runner) run() {
 // expression is an expression of a workflow: an input, or the token.
 var expression = regexp.MustCompile(`\$\{\{ (?:inputs\.([a-z0-9-]+)|github\.token) \}\}`)
 
-// step runs a step, and executes the workflow commands in its output.
+// step runs a step, and executes the workflow commands in its output. A runner reads stdout and stderr from two pipes,
+// in any order. The step must have no command in the two extreme orders.
 func (r *runner) step(script string, env []string) {
 	command := exec.CommandContext(r.t.Context(), "bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script)
 	command.Dir, command.Env = r.dir, slices.Concat(os.Environ(), env, r.env)
-	printed, _ := command.CombinedOutput() // its exit code is kept
-	r.printed, r.code = r.printed+string(printed), command.ProcessState.ExitCode()
+	var out, errOut bytes.Buffer
+	command.Stdout, command.Stderr = &out, &errOut
+	_ = command.Run() // its exit code is kept
+	r.printed, r.code = r.printed+errOut.String()+out.String(), command.ProcessState.ExitCode()
+	r.execute(out.String() + errOut.String())
+	r.execute(errOut.String() + out.String())
+}
+
+// execute executes the workflow commands in the output of a step.
+func (r *runner) execute(printed string) {
 	resume := ""
-	for line := range strings.Lines(string(printed)) {
+	for line := range strings.Lines(printed) {
 		name, value, is := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "::"), "::")
 		is = is && strings.HasPrefix(strings.TrimSpace(line), "::")
 		switch {
