@@ -16,7 +16,7 @@ WITHC              := CGO_ENABLED=1 GOFLAGS="$(filter-out -trimpath,$(USERFLAGS)
 # ENGINES are the packages that start goroutines. "make test" runs their tests once, under
 # the race detector. "make race" runs all tests of the plugin's code under it.
 RACE    := $(WITHC) $(GO) test -race
-ENGINES := $(addprefix ./internal/,census create duplicates exporter live logs prune serverinfo wait)
+ENGINES := $(addprefix ./internal/,census create duplicates exporter intercept live logs prune serverinfo wait)
 QUICK   := ./pkg/... ./internal/... ./docs/... ./test/docs ./test/offline ./test/lint ./test/prose ./test/schema
 # The plugin's packages, without the engines, the lab, test/release and test/sessions. go
 # test starts packages in this order. test/e2e takes longest, so it is first.

@@ -36,6 +36,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/prune"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/version"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/wrap"
 )
 
 // Signals returns the signals that interrupt a command.
@@ -59,7 +60,8 @@ func Execute(ctx context.Context, args []string, streams genericiooptions.IOStre
 		err = fmt.Errorf("can't write the results: %w", out.Err())
 	}
 	message, code := exitcode.Describe(err)
-	if code == exitcode.Failed && ctx.Err() != nil {
+	var exit *exitcode.Error
+	if code == exitcode.Failed && ctx.Err() != nil && !(errors.As(err, &exit) && exit.Foreign) {
 		code = exitcode.Interrupted
 	}
 	if message != "" {
@@ -120,6 +122,7 @@ func newKubectl(streams genericiooptions.IOStreams) *cobra.Command {
 		duplicates.New(conn, streams),
 		exporter.New(conn, streams),
 		lint.New(streams),
+		wrap.New(conn, streams),
 		version.New(conn, streams),
 		completion.New(streams),
 		newHelpCommand(),

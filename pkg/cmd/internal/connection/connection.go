@@ -94,21 +94,31 @@ func (c *Connection) configure(config *rest.Config) *rest.Config {
 	config.WarningHandler = c.warnings
 	config.QPS = -1 // no client-side rate limit by default, because the server has flow control
 	config.RateLimiter = c.Limiter
-	if config.ExecProvider != nil {
-		config.ExecProvider.PluginPolicy = c.pluginPolicy
-	}
-	timeout := config.Timeout
-	if timeout == 0 { // not in the configuration: it would show in URLs, and so in errors
-		timeout = defaultRequestTimeout
-	}
-	config.Wrap(apistatus.LimitResponses)
-	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return &boundedTransport{rt, c, timeout} })
+	c.restrictPlugins(config)
+	c.limit(config)
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return checkedTransport{rt} })
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { // KEP-859, as kubectl
 		return &genericclioptions.CommandHeaderRoundTripper{Delegate: rt, Headers: c.headers.Headers}
 	})
 	config.Wrap(ofServer(config))
 	return config
+}
+
+// restrictPlugins applies the user's policy for credential plugins.
+func (c *Connection) restrictPlugins(config *rest.Config) {
+	if config.ExecProvider != nil {
+		config.ExecProvider.PluginPolicy = c.pluginPolicy
+	}
+}
+
+// limit limits the time and the size of each response.
+func (c *Connection) limit(config *rest.Config) {
+	timeout := config.Timeout
+	if timeout == 0 { // not in the configuration: it would show in URLs, and so in errors
+		timeout = defaultRequestTimeout
+	}
+	config.Wrap(apistatus.LimitResponses)
+	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return &boundedTransport{rt, c, timeout} })
 }
 
 // ReadPluginPolicy reads which credential plugins the user's kuberc allows.

@@ -39,6 +39,8 @@ type Error struct {
 	Code  int
 	Err   error
 	Lines []string
+	// Foreign means that Code is the exit code of another program.
+	Foreign bool
 }
 
 func (e *Error) Error() string {

@@ -1,0 +1,121 @@
+package intercept
+
+import (
+	"bytes"
+	"errors"
+	"mime"
+	"net/http"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+)
+
+// A body is the object of a create, in the encoding of its client. It stays the client's: insert adds the name and
+// the creation ID, and changes nothing else.
+type body struct {
+	apiVersion, kind         string
+	namespace                string
+	name, generateName       string
+	contentType, fingerprint string // two equal objects have equal fingerprints
+	insert                   func(name, id string) ([]byte, error)
+}
+
+// A Reason is the reason why a create passes through unprotected.
+type Reason string
+
+// The reasons.
+const (
+	CBOR          Reason = "its body is CBOR"
+	Encoded       Reason = "its body has a Content-Encoding"
+	TooLarge      Reason = "its body has more than 3 MiB"
+	Duplicate     Reason = "its body has a key twice"
+	InvalidUTF8   Reason = "its body is not valid UTF-8"
+	Unreadable    Reason = "its body can't be read"
+	Contradiction Reason = "its body has another type or namespace than its URL"
+	UnknownType   Reason = "the server's discovery doesn't have its type"
+	NoReads       Reason = "objects of its type can't be read, or get no generated names"
+	NoJSON        Reason = "its client doesn't accept JSON"
+)
+
+// maxBody is the limit of kube-apiserver, without room for the name and the creation ID.
+const maxBody = 3<<20 - 1<<10
+
+// named is in each body with a generateName, except for keys with escape sequences in a body that can't be read.
+var named = []byte("generateName")
+
+// bodyOf reads the object of a create. Without a body, the create is no concern of this package, or passes through
+// for a reason.
+func bodyOf(header http.Header, data []byte) (*body, Reason) {
+	media, _, err := mime.ParseMediaType(header.Get("Content-Type"))
+	if err != nil {
+		media = "application/json" // kube-apiserver's default
+	}
+	var read *body
+	var why Reason
+	switch media {
+	case "application/json":
+		read, why = jsonBody(data)
+	case "application/yaml":
+		read, why = yamlBody(data)
+	case protobufType:
+		read, why = protobufBody(data)
+	case "application/cbor":
+		why = CBOR
+	}
+	switch {
+	case why != "" && bytes.Contains(data, named):
+		return nil, why
+	case read == nil || read.name != "" || read.generateName == "":
+		return nil, ""
+	}
+	return read, ""
+}
+
+// yamlBody reads YAML, and sends JSON. kube-apiserver does this conversion, too.
+func yamlBody(data []byte) (*body, Reason) {
+	converted, err := yaml.YAMLToJSONStrict(data)
+	if err != nil {
+		return nil, Unreadable
+	}
+	return jsonBody(converted)
+}
+
+func jsonBody(data []byte) (*body, Reason) {
+	canonical := jsontext.Value(bytes.Clone(data))
+	switch err := canonical.Format(jsontext.ReorderRawObjects(true)); {
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		return nil, Duplicate
+	case err != nil && !utf8.Valid(data):
+		return nil, InvalidUTF8
+	case err != nil:
+		return nil, Unreadable
+	}
+	object := membersOf(data)
+	metadata := membersOf(object.get("metadata"))
+	read := &body{
+		contentType: "application/json", fingerprint: string(canonical),
+		insert: func(name, id string) ([]byte, error) {
+			annotations := membersOf(metadata.get("annotations")).set(exactlyonce.Annotation, quoted(id))
+			changed := metadata.set("name", quoted(name)).set("annotations", annotations.encode())
+			return object.set("metadata", changed.encode()).encode(), nil
+		},
+	}
+	ok := true
+	for into, value := range map[*string]jsontext.Value{
+		&read.apiVersion: object.get("apiVersion"), &read.kind: object.get("kind"),
+		&read.namespace: metadata.get("namespace"),
+		&read.name:      metadata.get("name"), &read.generateName: metadata.get("generateName"),
+	} {
+		ok = text(value, into) && ok
+	}
+	if annotations := metadata.get("annotations"); annotations != nil && annotations.Kind() != jsontext.KindNull {
+		ok = ok && annotations.Kind() == jsontext.KindBeginObject
+	}
+	if !ok {
+		return nil, "" // the server refuses it
+	}
+	return read, ""
+}

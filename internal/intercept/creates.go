@@ -1,0 +1,145 @@
+package intercept
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+)
+
+// A create is an object that the command creates, until a client has its result.
+type create struct {
+	key  key
+	id   exactlyonce.ID
+	done chan struct{} // closed after the end
+
+	// The fields below are guarded by table.mu until done is closed, and don't change afterwards.
+
+	outcome  Outcome
+	ended    time.Time
+	response *response // nil if no client can get it
+}
+
+// maxKept limits the results that are kept.
+const maxKept = 10_000
+
+// table has the creates whose clients gave up before they got a response, and those that ended as unknown. The oldest
+// is the first.
+type table struct {
+	keep time.Duration
+
+	mu      sync.Mutex
+	creates []*create
+	dropped int // results that were no longer kept because of maxKept
+}
+
+// take removes and returns the oldest create with the key, or nil. A result is kept for a limited time.
+func (t *table) take(k key) *create {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	i := slices.IndexFunc(t.creates, func(c *create) bool {
+		return c.key == k && (c.ended.IsZero() || time.Since(c.ended) < t.keep)
+	})
+	if i < 0 {
+		return nil
+	}
+	c := t.creates[i]
+	t.creates = slices.Delete(t.creates, i, i+1)
+	return c
+}
+
+// put adds a create, unless it has failed.
+func (t *table) put(c *create) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !c.ended.IsZero() {
+		c.response = nil
+		if !c.outcome.Result.kept() {
+			return
+		}
+	}
+	if len(t.creates) == maxKept {
+		t.creates = slices.Delete(t.creates, 0, 1)
+		t.dropped++
+	}
+	t.creates = append(t.creates, c)
+}
+
+// end records the end of a create. If it is in the table, only a few facts of it are kept.
+func (t *table) end(c *create, o Outcome, r *response) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c.outcome, c.response, c.ended = o, r, time.Now()
+	if i := slices.Index(t.creates, c); i >= 0 { // abandoned
+		c.response = nil
+		if !o.Result.kept() {
+			t.creates = slices.Delete(t.creates, i, i+1)
+		}
+	}
+	close(c.done)
+}
+
+// Unfetched returns the outcomes that no client knows: the objects that were created after their clients gave up,
+// and those that might exist. more is the number of further outcomes, which were not kept.
+func (p *Proxy) Unfetched() (outcomes []Outcome, more int) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	for _, c := range p.table.creates {
+		if !c.ended.IsZero() {
+			outcomes = append(outcomes, c.outcome)
+		}
+	}
+	return outcomes, p.table.dropped
+}
+
+// create creates the object, or gets the result of an equal create whose client has given up.
+func (p *Proxy) create(w http.ResponseWriter, r *http.Request, sent *post) {
+	c := p.table.take(sent.key)
+	switch {
+	case c == nil:
+		c = p.begin(sent, exactlyonce.NewID(), false)
+	case !c.ended.IsZero():
+		c = p.begin(sent, c.id.At(c.outcome.Name), true)
+	}
+	for {
+		select {
+		case <-c.done:
+		case <-r.Context().Done():
+			p.table.put(c)
+			return
+		}
+		if c.response != nil {
+			break
+		}
+		c = p.begin(sent, exactlyonce.NewID(), false)
+	}
+	if !c.response.write(w, r) || c.outcome.Result == Unknown {
+		p.table.put(c)
+	}
+}
+
+// begin starts a create that continues if its client gives up. again means that an earlier create has sent the ID. The
+// create then finds the object, or creates it again if it was deleted. It ends without a response if an object with
+// the ID can't be the result any more.
+func (p *Proxy) begin(sent *post, id exactlyonce.ID, again bool) *create {
+	c := &create{key: sent.key, id: id, done: make(chan struct{})}
+	options := sent.options()
+	if !again {
+		options = append(options, exactlyonce.WithoutRechecks())
+	}
+	p.running.Go(func() {
+		result, err := p.creator.Create(p.ctx, sent.mapping, sent.object(), id, options...)
+		deleted := err == nil && result.Object.GetDeletionTimestamp() != nil
+		if again && (deleted || errors.Is(err, exactlyonce.ErrTaken)) {
+			p.table.end(c, Outcome{}, nil)
+			return
+		}
+		o, response := outcomeOf(sent, result, err)
+		p.config.Done(o)
+		p.table.end(c, o, response)
+	})
+	return c
+}

@@ -1,0 +1,135 @@
+package intercept
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+)
+
+// Outcome is the end of an intercepted create.
+type Outcome struct {
+	Result Result
+	// Object names the object as arguments of kubectl.
+	Object string
+	// Name is the last name that was sent. If a webhook picks names, Name is the name that it picked.
+	Name string
+	// Status is the code of the response.
+	Status int
+	// Err is the reason for an outcome other than Created.
+	Err error
+}
+
+// Result is the class of an outcome.
+type Result string
+
+// The results.
+const (
+	Created Result = "created"
+	// Refused means that the server refused the object.
+	Refused Result = "refused"
+	// NotCreated means that no name or no time was left.
+	NotCreated Result = "not created"
+	// Unknown means that the object might exist.
+	Unknown Result = "unknown"
+)
+
+// kept reports whether a later create can get the outcome.
+func (r Result) kept() bool { return r == Created || r == Unknown }
+
+// outcomeOf returns the outcome, and what the client gets. docs/guides/any-program.md has the table.
+func outcomeOf(sent *post, result exactlyonce.Result, err error) (Outcome, *response) {
+	o := Outcome{Result: resultOf(err), Name: result.Name, Err: err}
+	var failure *exactlyonce.Error
+	if errors.As(err, &failure) {
+		o.Err = failure.Cause // Result has its kind
+	}
+	if result.Object != nil && (err == nil || errors.Is(err, exactlyonce.ErrRenamed)) {
+		o.Name = result.Object.GetName()
+	}
+	o.Object = reference.Argument(sent.mapping, sent.namespace, o.Name)
+	r := &response{}
+	switch got := result.Response; {
+	case o.Result == Unknown:
+		r = responseOf(unknown(sent, o))
+	case got == nil:
+		r = responseOf(status(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable,
+			fmt.Sprintf("nothing was created: %s", o.Err)))
+	case o.Result == Created && got.Status == http.StatusOK: // from a GET
+		r = &response{http.StatusCreated, got.Header, got.Body}
+	default:
+		r = &response{got.Status, got.Header, got.Body}
+	}
+	o.Status = r.status
+	return o, r
+}
+
+func resultOf(err error) Result {
+	switch {
+	case err == nil:
+		return Created
+	case errors.Is(err, exactlyonce.ErrUnknown):
+		return Unknown
+	case errors.Is(err, exactlyonce.ErrRenamed):
+		return Created
+	case errors.Is(err, exactlyonce.ErrRefused):
+		return Refused
+	}
+	return NotCreated
+}
+
+// unknown is the response if the object might exist. Its details name the object.
+func unknown(sent *post, o Outcome) *metav1.Status {
+	s := status(http.StatusGatewayTimeout, metav1.StatusReasonTimeout, fmt.Sprintf(
+		"%s might exist (%s). Check it: kubectl get %s", o.Object, o.Err, o.Object))
+	s.Details = &metav1.StatusDetails{Name: o.Name, Group: sent.resource.Group, Kind: sent.resource.Resource}
+	return s
+}
+
+// status returns a failure that the proxy itself reports.
+func status(code int, reason metav1.StatusReason, message string) *metav1.Status {
+	return &metav1.Status{
+		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
+		Status:   metav1.StatusFailure, Code: int32(code), Reason: reason, Message: "wrap: " + message,
+	}
+}
+
+// A response is what a client gets.
+type response struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func responseOf(s *metav1.Status) *response {
+	body, _ := json.Marshal(s) // a Status has only fields that can be encoded
+	return &response{int(s.Code), http.Header{"Content-Type": {"application/json"}}, body}
+}
+
+func respondStatus(w http.ResponseWriter, r *http.Request, s *metav1.Status) {
+	responseOf(s).write(w, r)
+}
+
+// ownHeaders are the headers of a response that belong to its connection, or that net/http sets.
+var ownHeaders = []string{"Connection", "Content-Length", "Keep-Alive", "Trailer", "Transfer-Encoding", "Upgrade"}
+
+// write sends the response. It returns false if the client certainly doesn't have it. The time for retries is over,
+// so no response asks for a retry.
+func (p *response) write(w http.ResponseWriter, r *http.Request) bool {
+	maps.Copy(w.Header(), p.header)
+	for _, key := range ownHeaders {
+		w.Header().Del(key)
+	}
+	if p.status == http.StatusTooManyRequests || p.status >= http.StatusInternalServerError {
+		w.Header().Del("Retry-After")
+	}
+	w.WriteHeader(p.status)
+	_, err := w.Write(p.body)
+	return errors.Join(err, http.NewResponseController(w).Flush(), r.Context().Err()) == nil
+}

@@ -1,0 +1,85 @@
+package intercept
+
+import (
+	"io"
+	"log"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/rest"
+)
+
+// forwarding are the headers that httputil.ReverseProxy removes, and that a client might have set.
+var forwarding = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"}
+
+// newPass returns a handler that passes requests on, with the credentials of config and nothing else of its own.
+// Requests that change the protocol (SPDY, WebSocket) need HTTP/1.1.
+func newPass(config *rest.Config, server *url.URL, host string) (http.Handler, error) {
+	streams, err := transportOf(config)
+	if err != nil {
+		return nil, err
+	}
+	config = rest.CopyConfig(config)
+	config.NextProtos = []string{"http/1.1"}
+	upgrades, err := transportOf(config)
+	if err != nil {
+		return nil, err
+	}
+	return &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = server.Scheme, server.Host, ""
+			r.Out.URL.RawQuery = r.In.URL.RawQuery
+			for _, key := range forwarding {
+				if values, ok := r.In.Header[key]; ok {
+					r.Out.Header[key] = values
+				}
+			}
+		},
+		Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.Header.Get("Upgrade") != "" {
+				return upgrades.RoundTrip(r)
+			}
+			return streams.RoundTrip(r)
+		}),
+		FlushInterval:  -1,
+		ErrorLog:       log.New(io.Discard, "", 0),
+		ModifyResponse: func(r *http.Response) error { relocate(r.Header, server, host); return nil },
+		ErrorHandler:   unreachable,
+	}, nil
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// transportOf returns a transport that neither limits nor decompresses a response.
+func transportOf(config *rest.Config) (http.RoundTripper, error) {
+	config = rest.CopyConfig(config)
+	config.DisableCompression, config.UserAgent, config.Timeout = true, "", 0
+	return rest.TransportFor(config)
+}
+
+// relocate replaces the server's address in a Location by the address of the proxy.
+func relocate(header http.Header, server *url.URL, host string) {
+	location, err := url.Parse(header.Get("Location"))
+	if err != nil || !strings.EqualFold(location.Host, server.Host) {
+		return
+	}
+	location.Scheme, location.Host = "https", host
+	header.Set("Location", location.String())
+}
+
+// unreachable ends a request without a response of the server. If the connection was lost, the client loses its
+// connection, too, so that it retries as without the proxy.
+func unreachable(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil || utilnet.IsProbableEOF(err) || utilnet.IsConnectionReset(err) ||
+		utilnet.IsHTTP2ConnectionLost(err) {
+		panic(http.ErrAbortHandler)
+	}
+	respondStatus(w, r, status(http.StatusBadGateway, metav1.StatusReasonInternalError,
+		"the server is unreachable: "+err.Error()))
+}

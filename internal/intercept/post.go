@@ -1,0 +1,112 @@
+package intercept
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+)
+
+// A post is a create of the command that is intercepted.
+type post struct {
+	target
+	mapping *meta.RESTMapping
+	body    *body
+	header  http.Header
+	query   url.Values
+	key     key
+}
+
+// A key identifies equal creates.
+type key [sha256.Size]byte
+
+// passed are the headers that the requests of a create have from the client, beside Accept and those of an
+// impersonation. The User-Agent names the field manager.
+var passed = []string{"User-Agent", "Traceparent", "Tracestate"}
+
+func newPost(r *http.Request, to target, mapping *meta.RESTMapping, read *body, accept string) *post {
+	p := &post{
+		target: to, mapping: mapping, body: read, query: r.URL.Query(),
+		header: http.Header{"Accept": {accept}, "User-Agent": {""}}, // without an own User-Agent
+	}
+	identity := http.Header{}
+	for key, values := range r.Header {
+		if strings.HasPrefix(key, impersonation) || key == "User-Agent" {
+			identity[key] = values
+		}
+		if strings.HasPrefix(key, impersonation) || slices.Contains(passed, key) {
+			p.header[key] = values
+		}
+	}
+	hash := sha256.New()
+	// %q separates the parts. fmt sorts the keys of a map.
+	fmt.Fprintf(hash, "%q %q %q %q %q", r.URL.Path, p.query.Encode(), map[string][]string(identity), read.contentType,
+		read.fingerprint)
+	p.key = key(hash.Sum(nil))
+	return p
+}
+
+// object has the fields of the object that exactlyonce compares with responses.
+func (p *post) object() *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{}}
+	object.SetGroupVersionKind(p.mapping.GroupVersionKind)
+	object.SetGenerateName(p.body.generateName)
+	return object
+}
+
+func (p *post) options() []exactlyonce.Option {
+	encode := func(id exactlyonce.ID, name string) ([]byte, string, error) {
+		encoded, err := p.body.insert(name, id.Creation)
+		return encoded, p.body.contentType, err
+	}
+	return []exactlyonce.Option{
+		exactlyonce.WithNamespace(p.namespace), exactlyonce.WithEncoder(encode),
+		exactlyonce.WithHeader(p.header), exactlyonce.WithParameters(p.query),
+	}
+}
+
+// objection returns the reason why a create with a body that can be read passes through, or "".
+func objection(to target, read *body, known *metav1.APIResource) Reason {
+	version := to.resource.GroupVersion().String()
+	switch {
+	case known == nil:
+		return UnknownType
+	case known.Namespaced != (to.namespace != ""),
+		read.apiVersion != "" && read.apiVersion != version, read.kind != "" && read.kind != known.Kind,
+		read.namespace != "" && read.namespace != to.namespace:
+		return Contradiction
+	case !slices.Contains(known.Verbs, "get"),
+		to.resource.Group == "networking.k8s.io" && to.resource.Resource == "ipaddresses":
+		return NoReads
+	}
+	return ""
+}
+
+// acceptable returns the media types that the client accepts, and that exactlyonce can read. It is empty for a client
+// that accepts only others, such as tables.
+func acceptable(header http.Header) string {
+	if len(header.Values("Accept")) == 0 {
+		return "application/json"
+	}
+	var kept []string
+	for _, each := range strings.Split(strings.Join(header.Values("Accept"), ","), ",") {
+		media, parameters, err := mime.ParseMediaType(each)
+		switch {
+		case err != nil || parameters["as"] != "" || parameters["q"] == "0":
+		case media == "application/json", media == protobufType:
+			kept = append(kept, strings.TrimSpace(each))
+		case media == "*/*", media == "application/*":
+			kept = append(kept, "application/json")
+		}
+	}
+	return strings.Join(slices.Compact(kept), ", ")
+}

@@ -1,0 +1,130 @@
+package intercept
+
+import (
+	"bytes"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+)
+
+const protobufType = "application/vnd.kubernetes.protobuf"
+
+// magic begins each protobuf body of Kubernetes. A runtime.Unknown follows.
+var magic = []byte("k8s\x00")
+
+// The fields of runtime.Unknown and TypeMeta (k8s.io/apimachinery/pkg/runtime/generated.proto).
+const (
+	unknownType, unknownRaw, unknownEncoding = 1, 2, 3
+	typeVersion, typeKind                    = 1, 2
+)
+
+// The fields of an object and ObjectMeta (k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto).
+const (
+	objectMetadata                                  = 1 // of every type
+	metaName, metaGenerateName                      = 1, 2
+	metaNamespace, metaAnnotations                  = 3, 12
+	entryKey, entryValue           protowire.Number = 1, 2
+)
+
+// protobufBody reads the envelope and the metadata. The decoder of a Kubernetes type merges all fields with the
+// metadata, so insert appends one more.
+func protobufBody(data []byte) (*body, Reason) {
+	envelope, ok := bytes.CutPrefix(data, magic)
+	if !ok {
+		return nil, Unreadable
+	}
+	read := &body{contentType: protobufType, fingerprint: string(data)}
+	var raw, others []byte
+	var encoding string
+	ok = eachField(envelope, func(number protowire.Number, value, field []byte) bool {
+		switch number {
+		case unknownRaw:
+			raw = value
+			return true
+		case unknownEncoding:
+			encoding = string(value)
+		case unknownType:
+			others = append(others, field...)
+			return read.readType(value)
+		}
+		others = append(others, field...)
+		return true
+	})
+	switch {
+	case encoding != "":
+		return nil, Encoded
+	case !ok || !read.readObject(raw):
+		return nil, Unreadable
+	}
+	read.insert = func(name, id string) ([]byte, error) {
+		all := append(bytes.Clone(magic), others...)
+		all = protowire.AppendTag(all, unknownRaw, protowire.BytesType)
+		return protowire.AppendBytes(all, append(bytes.Clone(raw), inserted(name, id)...)), nil
+	}
+	return read, ""
+}
+
+// inserted returns a field with the metadata that the plugin adds.
+func inserted(name, id string) []byte {
+	entry := appendText(appendText(nil, entryKey, exactlyonce.Annotation), entryValue, id)
+	metadata := appendText(appendText(nil, metaName, name), metaAnnotations, string(entry))
+	return appendText(nil, objectMetadata, string(metadata))
+}
+
+func appendText(to []byte, number protowire.Number, value string) []byte {
+	return protowire.AppendString(protowire.AppendTag(to, number, protowire.BytesType), value)
+}
+
+func (b *body) readType(message []byte) bool {
+	return eachField(message, func(number protowire.Number, value, _ []byte) bool {
+		switch number {
+		case typeVersion:
+			b.apiVersion = string(value)
+		case typeKind:
+			b.kind = string(value)
+		}
+		return true
+	})
+}
+
+// readObject reads the metadata of an object as its decoder does. The last value of a field counts.
+func (b *body) readObject(object []byte) bool {
+	return eachField(object, func(number protowire.Number, metadata, _ []byte) bool {
+		return number != objectMetadata || eachField(metadata, func(number protowire.Number, value, _ []byte) bool {
+			switch number {
+			case metaName:
+				b.name = string(value)
+			case metaGenerateName:
+				b.generateName = string(value)
+			case metaNamespace:
+				b.namespace = string(value)
+			}
+			return true
+		})
+	})
+}
+
+// eachField calls f for each field of a message until f returns false. value is nil unless the field has bytes. It
+// returns false if f did, or if the message is invalid.
+func eachField(message []byte, f func(number protowire.Number, value, field []byte) bool) bool {
+	for len(message) > 0 {
+		number, kind, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return false
+		}
+		size := protowire.ConsumeFieldValue(number, kind, message[n:])
+		if size < 0 {
+			return false
+		}
+		var value []byte
+		if kind == protowire.BytesType {
+			value, _ = protowire.ConsumeBytes(message[n:])
+		}
+		if !f(number, value, message[:n+size]) {
+			return false
+		}
+		message = message[n+size:]
+	}
+	return true
+}

@@ -1,0 +1,190 @@
+// Package intercept is the proxy of wrap. It creates each object with a generateName exactly once, and passes all
+// other requests on. It decides which requests are creates, and what their clients get. It sends creates by
+// internal/exactlyonce, and has no protocol of its own. It never prints.
+package intercept
+
+import (
+	"bytes"
+	"context"
+	"crypto/subtle"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+)
+
+// Config is the configuration of a Proxy.
+type Config struct {
+	// Pass is the configuration of requests that pass through. Creates is that of intercepted creates, with a limit
+	// for the time of a request.
+	Pass, Creates *rest.Config
+	// Host is the address of the proxy, and Token the token of its clients.
+	Host, Token string
+	// RetryTimeout limits the retries of a create, and the time for which a result is kept.
+	RetryTimeout time.Duration
+	// Unprotected is called when a create passes through unprotected, once for each reason. Done is called at the
+	// end of each intercepted create. Several goroutines call them.
+	Unprotected func(resource string, why Reason)
+	Done        func(Outcome)
+}
+
+// Proxy is an http.Handler.
+type Proxy struct {
+	config   Config
+	server   *url.URL
+	pass     http.Handler
+	creator  *exactlyonce.Creator
+	types    types
+	table    table
+	warned   sync.Map // the reasons that were reported
+	requests atomic.Int64
+
+	ctx     context.Context // ends the creates
+	running sync.WaitGroup
+}
+
+// New returns a proxy. When ctx ends, creates in flight have the time exactlyonce.Grace.
+func New(ctx context.Context, c Config) (*Proxy, error) {
+	server, _, err := rest.DefaultServerUrlFor(c.Pass)
+	if err != nil {
+		return nil, err
+	}
+	p := &Proxy{config: c, server: server, ctx: ctx, table: table{keep: c.RetryTimeout}}
+	if p.pass, err = newPass(c.Pass, server, c.Host); err != nil {
+		return nil, err
+	}
+	creates := rest.CopyConfig(c.Creates)
+	creates.QPS, creates.UserAgent, creates.WarningHandler = -1, "", rest.NoWarnings{}
+	if p.creator, err = exactlyonce.NewForConfig(creates, exactlyonce.WithRetryTimeout(c.RetryTimeout),
+		exactlyonce.WithBriefObjects(), exactlyonce.WithResponses()); err != nil {
+		return nil, err
+	}
+	client, err := rest.HTTPClientFor(creates)
+	if err != nil {
+		return nil, err
+	}
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	p.types = types{
+		client: client, base: strings.TrimRight(server.String(), "/"), timeout: c.RetryTimeout,
+		known: map[schema.GroupVersion]*metav1.APIResourceList{},
+	}
+	return p, nil
+}
+
+// Requests returns the number of requests with the token.
+func (p *Proxy) Requests() int64 { return p.requests.Load() }
+
+// Wait waits until all creates have ended.
+func (p *Proxy) Wait() { p.running.Wait() }
+
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if refusal := p.refuse(r); refusal != nil {
+		respondStatus(w, r, refusal)
+		return
+	}
+	r.Header.Del("Authorization")
+	p.requests.Add(1)
+	to, ok := targetOf(r, p.server.Path)
+	if !ok {
+		p.pass.ServeHTTP(w, r)
+		return
+	}
+	found, why, refusal := p.read(r, to)
+	switch {
+	case refusal != nil:
+		respondStatus(w, r, refusal)
+	case found != nil:
+		p.create(w, r, found)
+	default:
+		p.warn(to, why)
+		p.pass.ServeHTTP(w, r)
+	}
+}
+
+// refuse returns the response to a request that isn't from the command, or nil.
+func (p *Proxy) refuse(r *http.Request) *metav1.Status {
+	_, port, _ := strings.Cut(p.config.Host, ":")
+	given := r.Header.Values("Authorization")
+	want := "Bearer " + p.config.Token
+	switch {
+	case r.Host != p.config.Host && r.Host != "localhost:"+port && r.Host != "[::1]:"+port:
+		return status(http.StatusMisdirectedRequest, metav1.StatusReasonBadRequest, "the request is for another host")
+	case len(given) != 1 || subtle.ConstantTimeCompare([]byte(given[0]), []byte(want)) == 0:
+		return status(http.StatusUnauthorized, metav1.StatusReasonUnauthorized, "the token is wrong")
+	case p.config.Pass.Impersonate.UserName != "" && impersonates(r.Header):
+		return status(http.StatusForbidden, metav1.StatusReasonForbidden,
+			"the command can't impersonate another user while wrap does (--as)")
+	}
+	return nil
+}
+
+const impersonation = "Impersonate-"
+
+func impersonates(header http.Header) bool {
+	for key := range header {
+		if strings.HasPrefix(key, impersonation) {
+			return true
+		}
+	}
+	return false
+}
+
+// warn reports a reason once.
+func (p *Proxy) warn(to target, why Reason) {
+	if _, known := p.warned.LoadOrStore(why, true); why != "" && !known {
+		p.config.Unprotected(to.resource.GroupResource().String(), why)
+	}
+}
+
+// read reads the body of a create. Without a post and a refusal, the request passes through. read then restores its
+// body.
+func (p *Proxy) read(r *http.Request, to target) (*post, Reason, *metav1.Status) {
+	if r.Header.Get("Content-Encoding") != "" {
+		return nil, Encoded, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	if err != nil {
+		panic(http.ErrAbortHandler) // the client broke off
+	}
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(data), r.Body), r.Body}
+	if len(data) > maxBody {
+		return nil, TooLarge, nil
+	}
+	read, why := bodyOf(r.Header, data)
+	if read == nil {
+		return nil, why, nil
+	}
+	known, err := p.types.get(r.Context(), to.resource)
+	if err != nil {
+		return nil, "", status(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable,
+			"nothing was created, because discovery failed: "+err.Error())
+	}
+	if why := objection(to, read, known); why != "" {
+		return nil, why, nil
+	}
+	accept := acceptable(r.Header)
+	if accept == "" {
+		return nil, NoJSON, nil
+	}
+	scope := meta.RESTScopeRoot
+	if known.Namespaced {
+		scope = meta.RESTScopeNamespace
+	}
+	mapping := &meta.RESTMapping{
+		Resource: to.resource, GroupVersionKind: to.resource.GroupVersion().WithKind(known.Kind), Scope: scope,
+	}
+	return newPost(r, to, mapping, read, accept), "", nil
+}

@@ -1,0 +1,580 @@
+package intercept
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
+)
+
+const token = "secret"
+
+// fixture is a proxy before an API server in memory.
+type fixture struct {
+	*oncetest.Server
+	t      *testing.T
+	proxy  *Proxy
+	front  *httptest.Server
+	config Config
+
+	mu       sync.Mutex
+	warnings []Reason
+}
+
+func newFixture(t *testing.T, change ...func(*Config)) *fixture {
+	t.Helper()
+	f := &fixture{Server: oncetest.NewServer(oncetest.Type{
+		Group: "networking.k8s.io", Version: "v1", Kind: "IPAddress", Resource: "ipaddresses", ClusterScoped: true,
+	}), t: t}
+	f.front = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.proxy.ServeHTTP(w, r) }))
+	f.front.EnableHTTP2 = true
+	f.config = Config{
+		Pass: f.Config(), Creates: f.Config(), Host: f.front.Listener.Addr().String(), Token: token,
+		RetryTimeout: time.Minute, Done: func(Outcome) {},
+		Unprotected: func(_ string, why Reason) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.warnings = append(f.warnings, why)
+		},
+	}
+	for _, each := range change {
+		each(&f.config)
+	}
+	var err error
+	if f.proxy, err = New(t.Context(), f.config); err != nil {
+		t.Fatal(err)
+	}
+	f.front.StartTLS()
+	t.Cleanup(f.front.Close)
+	return f
+}
+
+const configMaps = "/api/v1/namespaces/ns/configmaps"
+
+const generated = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"a-"},"data":{"k":"v"}}`
+
+func (f *fixture) request(ctx context.Context, method, path, body string) *http.Request {
+	r, err := http.NewRequestWithContext(ctx, method, "https://"+f.config.Host+path, strings.NewReader(body))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
+	return r
+}
+
+// got is a response that a client has read.
+type got struct {
+	status int
+	header http.Header
+	object *unstructured.Unstructured
+}
+
+func (g got) reason() string {
+	reason, _, _ := unstructured.NestedString(g.object.Object, "reason")
+	return reason
+}
+
+func (f *fixture) do(r *http.Request) got {
+	f.t.Helper()
+	response, err := f.front.Client().Do(r)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	g := got{status: response.StatusCode, header: response.Header, object: &unstructured.Unstructured{}}
+	if err := json.NewDecoder(response.Body).Decode(&g.object.Object); err != nil && !errors.Is(err, io.EOF) {
+		f.t.Fatal(err)
+	}
+	return g
+}
+
+func (f *fixture) post(body string) got {
+	return f.do(f.request(f.t.Context(), http.MethodPost, configMaps, body))
+}
+
+// abandon sends a create, and gives up while the server carries it out. The server holds it until the proxy knows.
+func (f *fixture) abandon(body string, then oncetest.Fault) {
+	f.t.Helper()
+	arrived, release := make(chan struct{}), make(chan struct{})
+	f.Next("create", "configmaps", func(r *oncetest.Request) (*http.Response, error) {
+		close(arrived)
+		<-release
+		return then(r)
+	})
+	ctx, giveUp := context.WithCancel(f.t.Context())
+	given := make(chan struct{})
+	go func() {
+		defer close(given)
+		if response, err := f.front.Client().Do(f.request(ctx, http.MethodPost, configMaps, body)); err == nil {
+			_ = response.Body.Close()
+			f.t.Error("the client got a response")
+		}
+	}()
+	<-arrived
+	giveUp()
+	<-given
+	f.until(func() bool {
+		f.proxy.table.mu.Lock()
+		defer f.proxy.table.mu.Unlock()
+		return len(f.proxy.table.creates) > 0
+	})
+	close(release)
+}
+
+func (f *fixture) until(reached func() bool) {
+	f.t.Helper()
+	for range 6000 {
+		if reached() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	f.t.Fatal("not within a minute")
+}
+
+func rename(o *unstructured.Unstructured) { o.SetName("picked") }
+
+// cases are the outcomes of the table in the guide.
+var cases = []struct {
+	outcome string
+	prepare func(*fixture)
+	status  int
+	reason  string
+	objects int
+}{
+	{"created", func(*fixture) {}, 201, "", 1},
+	{"created, but the response was lost", func(f *fixture) { f.Next("create", "configmaps", oncetest.DropResponse) }, 201, "", 1},
+	{"created by a webhook under another name", func(f *fixture) {
+		f.Next("create", "configmaps", oncetest.Mutate(rename, nil))
+	}, 201, "", 1},
+	{"refused", func(f *fixture) { f.Next("create", "configmaps", oncetest.QuotaExceeded) }, 403, "Forbidden", 0},
+	{"no attempt succeeded", func(f *fixture) {
+		f.Always("create", "configmaps", oncetest.TooManyRequests(1))
+	}, 429, "TooManyRequests", 0},
+	{"the server is unreachable", func(f *fixture) {
+		f.Func(func(*oncetest.Request) oncetest.Fault { return oncetest.DropRequest })
+	}, 503, "ServiceUnavailable", 0},
+	{"unknown", func(f *fixture) {
+		f.Next("create", "configmaps", oncetest.DropResponse)
+		f.Always("get", "configmaps", oncetest.Forbidden)
+	}, 504, "Timeout", 1},
+}
+
+// Each outcome has the status, the reason and the number of objects of the table in the guide.
+func TestOutcomes(t *testing.T) {
+	want := documented(t)
+	for _, test := range cases {
+		t.Run(test.outcome, func(t *testing.T) {
+			f := newFixture(t, func(c *Config) { c.RetryTimeout = 300 * time.Millisecond })
+			test.prepare(f)
+			began := time.Now()
+			g := f.post(generated)
+			if g.status != test.status || g.reason() != test.reason || len(f.Objects()) != test.objects {
+				t.Errorf("%d %s and %d objects, want %d %s and %d", g.status, g.reason(), len(f.Objects()), test.status, test.reason, test.objects)
+			}
+			if g.header.Get("Retry-After") != "" || time.Since(began) > time.Minute {
+				t.Errorf("Retry-After %s after %s", g.header.Get("Retry-After"), time.Since(began))
+			}
+			outcomes, _ := f.proxy.Unfetched()
+			keeps := map[Result]string{Created: "if the program gave up", Unknown: "yes"}
+			end := resultOfStatus(test.status)
+			if (len(outcomes) == 1) != (end == Unknown) {
+				t.Errorf("unfetched: %v", outcomes)
+			}
+			row := []string{fmt.Sprint(test.status), test.reason, "no"}
+			if keep := keeps[end]; keep != "" {
+				row[2] = keep
+			}
+			if diff := cmp.Diff(want[test.outcome], row); diff != "" {
+				t.Errorf("the guide has another row:\n%s", diff)
+			}
+			delete(want, test.outcome)
+		})
+	}
+	if len(want) > 0 {
+		t.Errorf("the guide has more outcomes: %v", want)
+	}
+}
+
+func resultOfStatus(status int) Result {
+	switch status {
+	case 201:
+		return Created
+	case 504:
+		return Unknown
+	}
+	return Refused
+}
+
+// documented returns the rows of the table in the guide, by outcome. A code in a row is an example if it has others.
+func documented(t *testing.T) map[string][]string {
+	t.Helper()
+	guide, err := os.ReadFile("../../docs/guides/any-program.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string][]string{}
+	_, table, _ := strings.Cut(string(guide), "| outcome |")
+	for _, line := range strings.Split(table, "\n")[2:] {
+		cells := strings.Split(strings.Trim(line, "| "), "|")
+		if len(cells) != 4 {
+			break
+		}
+		for i := range cells {
+			cells[i] = strings.Trim(strings.TrimSpace(cells[i]), "`")
+			cells[i] = strings.TrimSuffix(strings.TrimPrefix(cells[i], "the server's, such as "), "`")
+			cells[i] = strings.Trim(cells[i], "`")
+		}
+		rows[cells[0]] = cells[1:]
+	}
+	return rows
+}
+
+// An equal create gets the object of an abandoned one: while it is in flight, and after its end.
+func TestRepeatedAfterGivingUp(t *testing.T) {
+	for name, then := range map[string]oncetest.Fault{
+		"stored": (*oncetest.Request).Send, "response lost": oncetest.DropResponse, "sent again": oncetest.DropRequest,
+	} {
+		for _, early := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, early), func(t *testing.T) {
+				f := newFixture(t)
+				f.abandon(generated, then)
+				if !early {
+					f.proxy.Wait()
+					if unfetched, _ := f.proxy.Unfetched(); len(unfetched) != 1 {
+						t.Errorf("%v", unfetched)
+					}
+				}
+				first := f.post(` {"kind":"ConfigMap", "apiVersion":"v1","metadata":{"generateName":"a-"},"data":{"k":"v"}} `)
+				if unfetched, _ := f.proxy.Unfetched(); first.status != 201 || len(f.Objects()) != 1 || len(unfetched) != 0 {
+					t.Errorf("%d, %d objects, unfetched %v", first.status, len(f.Objects()), unfetched)
+				}
+				if second := f.post(generated); second.status != 201 || len(f.Objects()) != 2 ||
+					second.object.GetName() == first.object.GetName() {
+					t.Errorf("a create after one that ended: %d, %d objects", second.status, len(f.Objects()))
+				}
+			})
+		}
+	}
+}
+
+// A create that differs from the abandoned one is another create.
+func TestOtherCreates(t *testing.T) {
+	for name, change := range map[string]func(*http.Request){
+		"query":       func(r *http.Request) { r.URL.RawQuery = "fieldManager=b" },
+		"user agent":  func(r *http.Request) { r.Header.Set("User-Agent", "b") },
+		"impersonate": func(r *http.Request) { r.Header.Set("Impersonate-User", "b") },
+		"body":        func(r *http.Request) { *r = *withBody(r, strings.Replace(generated, `"v"`, `"w"`, 1)) },
+		"namespace":   func(r *http.Request) { r.URL.Path = strings.Replace(r.URL.Path, "/ns/", "/other/", 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.abandon(generated, (*oncetest.Request).Send)
+			f.proxy.Wait()
+			r := f.request(t.Context(), http.MethodPost, configMaps, generated)
+			change(r)
+			if g := f.do(r); g.status != 201 || len(f.Objects()) != 2 {
+				t.Errorf("%d, %d objects", g.status, len(f.Objects()))
+			}
+		})
+	}
+}
+
+func withBody(r *http.Request, body string) *http.Request {
+	other, _ := http.NewRequestWithContext(r.Context(), r.Method, r.URL.String(), strings.NewReader(body))
+	other.Header = r.Header
+	return other
+}
+
+// A kept object that is gone, replaced or being deleted is no result. The create is then a new one.
+func TestKeptObjectIsGone(t *testing.T) {
+	for name, change := range map[string]func(*fixture, *unstructured.Unstructured){
+		"gone": func(f *fixture, o *unstructured.Unstructured) { f.Remove(o) },
+		"replaced": func(f *fixture, o *unstructured.Unstructured) {
+			f.Remove(o)
+			o.SetAnnotations(map[string]string{exactlyonce.Annotation: exactlyonce.NewID().Creation})
+			o.SetUID("another")
+			f.Put(o)
+		},
+		"being deleted": func(f *fixture, o *unstructured.Unstructured) {
+			now := metav1.Now()
+			o.SetDeletionTimestamp(&now)
+			f.Put(o)
+		},
+		"too old": func(f *fixture, _ *unstructured.Unstructured) { f.proxy.table.keep = 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.abandon(generated, (*oncetest.Request).Send)
+			f.proxy.Wait()
+			before := f.Objects()[0]
+			change(f, before.DeepCopy())
+			g := f.post(generated)
+			if g.status != 201 || g.object.GetUID() == before.GetUID() || g.object.GetDeletionTimestamp() != nil {
+				t.Errorf("%d %v", g.status, g.object)
+			}
+		})
+	}
+}
+
+// A create that is repeated after a 504 goes on with the same object.
+func TestRepeatedAfterUnknown(t *testing.T) {
+	f := newFixture(t, func(c *Config) { c.RetryTimeout = 100 * time.Millisecond })
+	f.Next("create", "configmaps", oncetest.DropResponse)
+	f.Always("get", "configmaps", oncetest.DropRequest)
+	first := f.post(generated)
+	details, _, _ := unstructured.NestedStringMap(first.object.Object, "details")
+	message, _, _ := unstructured.NestedString(first.object.Object, "message")
+	object := f.Objects()[0].GetName()
+	if first.status != 504 || details["name"] != object || details["kind"] != "configmaps" ||
+		!strings.HasSuffix(message, "Check it: kubectl get configmap/"+object+" -n ns") {
+		t.Errorf("%d %v %s", first.status, details, message)
+	}
+	if unfetched, _ := f.proxy.Unfetched(); len(unfetched) != 1 || unfetched[0].Result != Unknown {
+		t.Errorf("%v", unfetched)
+	}
+	f.Clear()
+	f.proxy.table.keep = time.Minute // nothing depends on how long the client needs
+	second := f.post(generated)
+	if unfetched, _ := f.proxy.Unfetched(); second.status != 201 || second.object.GetName() != object ||
+		len(f.Objects()) != 1 || len(unfetched) != 0 {
+		t.Errorf("%d, %d objects, unfetched %v", second.status, len(f.Objects()), unfetched)
+	}
+}
+
+// Equal creates in flight at the same time are different objects.
+func TestManyAtOnce(t *testing.T) {
+	f := newFixture(t)
+	var done sync.WaitGroup
+	names := make(chan string, 16)
+	for range 16 {
+		done.Go(func() { names <- f.post(generated).object.GetName() })
+	}
+	done.Wait()
+	close(names)
+	distinct := map[string]bool{}
+	for name := range names {
+		distinct[name] = true
+	}
+	if len(distinct) != 16 || len(f.Objects()) != 16 {
+		t.Errorf("%d names, %d objects", len(distinct), len(f.Objects()))
+	}
+}
+
+// The server gets the client's headers and parameters that belong to a create, and no others.
+func TestHeaders(t *testing.T) {
+	f := newFixture(t)
+	seen := make(chan http.Header, 10)
+	below := f.config.Creates.Transport
+	f.config.Creates.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodPost || strings.HasPrefix(r.URL.Path, configMaps) {
+			seen <- r.Header.Clone()
+			if r.Method == http.MethodPost && r.URL.RawQuery != "fieldManager=x&pretty=true" {
+				t.Errorf("%s", r.URL)
+			}
+		}
+		return below.RoundTrip(r)
+	})
+	var err error
+	if f.proxy, err = New(t.Context(), f.config); err != nil {
+		t.Fatal(err)
+	}
+	f.Next("create", "configmaps", oncetest.DropResponse)
+	r := f.request(t.Context(), http.MethodPost, configMaps+"?pretty=true&fieldManager=x", generated)
+	for key, value := range map[string]string{
+		"User-Agent": "theirs/1", "Impersonate-User": "a", "Traceparent": "00-1-2-03", "X-Other": "b", "Kubectl-Session": "c",
+		"Accept": "application/json;as=Table;g=meta.k8s.io;v=v1, application/json", "Idempotency-Key": "d", "Cookie": "e",
+	} {
+		r.Header.Set(key, value)
+	}
+	if g := f.do(r); g.status != 201 {
+		t.Fatal(g.status)
+	}
+	close(seen)
+	requests := 0
+	for header := range seen {
+		requests++
+		var others []string
+		for key := range header {
+			if !slices.Contains([]string{"Accept", "Content-Type", "Content-Length", "Impersonate-User", "Traceparent", "User-Agent"}, key) {
+				others = append(others, key)
+			}
+		}
+		if header.Get("User-Agent") != "theirs/1" || header.Get("Impersonate-User") != "a" || len(others) > 0 ||
+			header.Get("Traceparent") != "00-1-2-03" || header.Get("Accept") != "application/json" {
+			t.Errorf("%v", header)
+		}
+	}
+	if requests != 2 {
+		t.Errorf("%d requests, want a POST and a GET", requests)
+	}
+}
+
+// These requests are refused, and never reach the server.
+func TestRefused(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*http.Request)
+		status int
+	}{
+		"no token":     {func(r *http.Request) { r.Header.Del("Authorization") }, 401},
+		"other token":  {func(r *http.Request) { r.Header.Set("Authorization", "Bearer secret2") }, 401},
+		"basic":        {func(r *http.Request) { r.Header.Set("Authorization", "Basic secret") }, 401},
+		"two tokens":   {func(r *http.Request) { r.Header.Add("Authorization", "Bearer x") }, 401},
+		"host":         {func(r *http.Request) { r.Host = "example.com" }, 421},
+		"impersonated": {func(r *http.Request) { r.Header.Set("Impersonate-User", "x") }, 403},
+		"with a group": {func(r *http.Request) { r.Header.Set("Impersonate-Group", "x") }, 403},
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodPost} {
+			f := newFixture(t, func(c *Config) { c.Pass.Impersonate.UserName = "someone" })
+			r := f.request(t.Context(), method, configMaps, generated)
+			test.change(r)
+			if g := f.do(r); g.status != test.status || len(f.Requests()) != 0 {
+				t.Errorf("%s %s: %d and %d requests", method, name, g.status, len(f.Requests()))
+			}
+		}
+	}
+}
+
+// These creates pass through unchanged, with one warning for each reason.
+func TestUnprotected(t *testing.T) {
+	inURL := func(path string) func(*http.Request) { return func(r *http.Request) { r.URL.Path = path } }
+	set := func(key, value string) func(*http.Request) { return func(r *http.Request) { r.Header.Set(key, value) } }
+	as := func(body string) func(*http.Request) { return func(r *http.Request) { *r = *withBody(r, body) } }
+	for name, test := range map[string]struct {
+		change func(*http.Request)
+		want   Reason
+	}{
+		"duplicate":     {as(strings.Replace(generated, `"k":"v"`, `"k":"v","k":"w"`, 1)), Duplicate},
+		"too large":     {as(strings.Replace(generated, `"v"`, `"`+strings.Repeat("x", 3<<20)+`"`, 1)), TooLarge},
+		"30 MiB":        {as(strings.Replace(generated, `"v"`, `"`+strings.Repeat("x", 30<<20)+`"`, 1)), TooLarge},
+		"encoded":       {set("Content-Encoding", "gzip"), Encoded},
+		"no JSON":       {set("Accept", "application/json;as=Table;g=meta.k8s.io;v=v1"), NoJSON},
+		"other type":    {inURL("/api/v1/namespaces/ns/secrets"), Contradiction},
+		"other version": {inURL("/apis/batch/v1/namespaces/ns/jobs"), Contradiction},
+		"other place":   {as(strings.Replace(generated, `"generateName"`, `"namespace":"b","generateName"`, 1)), Contradiction},
+		"no place":      {inURL("/api/v1/configmaps"), Contradiction},
+		"unknown":       {inURL("/api/v1/namespaces/ns/things"), UnknownType},
+		"unknown group": {inURL("/apis/example.com/v1/namespaces/ns/things"), UnknownType},
+		"no names": {func(r *http.Request) {
+			inURL("/apis/networking.k8s.io/v1/ipaddresses")(r)
+			as(`{"metadata":{"generateName":"a-"}}`)(r)
+		}, NoReads},
+		"subresource": {inURL("/api/v1/namespaces/ns/pods/a/binding"), ""},
+		"dry run":     {func(r *http.Request) { r.URL.RawQuery = "dryRun=All" }, ""},
+		"named":       {as(strings.Replace(generated, `"generateName"`, `"name":"b","generateName"`, 1)), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			received := make(chan string, 2)
+			f := newFixture(t, func(c *Config) {
+				c.Pass.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+					body, err := io.ReadAll(r.Body)
+					received <- string(body)
+					return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Header: http.Header{}, Request: r}, err
+				})
+			})
+			for range 2 {
+				r := f.request(t.Context(), http.MethodPost, configMaps, generated)
+				test.change(r)
+				sent, err := r.GetBody()
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := io.ReadAll(sent)
+				if g := f.do(r); g.status != 200 || <-received != string(want) || err != nil {
+					t.Errorf("%d, %v, or another body", g.status, err)
+				}
+			}
+			want := []Reason{test.want}
+			if test.want == "" {
+				want = nil
+			}
+			if !slices.Equal(f.warnings, want) {
+				t.Errorf("%q, want %q", f.warnings, want)
+			}
+		})
+	}
+}
+
+// A client that breaks off within its body creates nothing.
+func TestBrokenOff(t *testing.T) {
+	f := newFixture(t)
+	body, write := io.Pipe()
+	r := f.request(t.Context(), http.MethodPost, configMaps, "")
+	r.Body, r.ContentLength = body, -1
+	go func() {
+		_, _ = write.Write([]byte(generated[:20]))
+		_ = write.CloseWithError(errors.New("broken off"))
+	}()
+	if response, err := f.front.Client().Do(r); err == nil {
+		_ = response.Body.Close()
+		t.Errorf("%s", response.Status)
+	}
+	if len(f.Requests()) != 0 {
+		t.Errorf("%v", f.Requests())
+	}
+}
+
+// A lost response of discovery doesn't make a create unprotected.
+func TestDiscoveryIsRepeated(t *testing.T) {
+	f := newFixture(t)
+	failures := 3
+	f.Func(func(r *oncetest.Request) oncetest.Fault {
+		if r.Verb == "" && failures > 0 {
+			failures--
+			return []oncetest.Fault{oncetest.DropResponse, oncetest.Respond(502, "text/html", "<html>"), oncetest.Respond(200, "text/html", "<html>")}[failures]
+		}
+		return nil
+	})
+	f.Next("create", "configmaps", oncetest.DropResponse)
+	if g := f.post(generated); g.status != 201 || len(f.Objects()) != 1 || len(f.warnings) > 0 {
+		t.Errorf("%d, %d objects, %v", g.status, len(f.Objects()), f.warnings)
+	}
+}
+
+// The table keeps a limited number of results.
+func TestMaxKept(t *testing.T) {
+	tb := table{keep: time.Minute}
+	for i := range maxKept + 5 {
+		c := &create{done: make(chan struct{})}
+		c.key[0], c.key[1], c.key[2] = byte(i), byte(i>>8), byte(i>>16)
+		tb.end(c, Outcome{Result: Created}, &response{})
+		tb.put(c)
+	}
+	if len(tb.creates) != maxKept || tb.dropped != 5 || tb.take(key{4}) != nil || tb.take(key{5}) == nil {
+		t.Errorf("%d creates, %d dropped", len(tb.creates), tb.dropped)
+	}
+}
+
+// The client gets the server's refusal with its warnings and its body, but no Retry-After.
+func TestResponseIsTheServers(t *testing.T) {
+	f := newFixture(t)
+	f.Next("create", "configmaps", func(r *oncetest.Request) (*http.Response, error) {
+		response, err := oncetest.QuotaExceeded(r)
+		response.Header.Set("Warning", `299 - "w"`)
+		response.Header.Set("Audit-Id", "x")
+		return response, err
+	})
+	message := "exceeded quota"
+	if g := f.post(generated); g.status != 403 || g.header.Get("Warning") != `299 - "w"` || g.header.Get("Audit-Id") != "x" ||
+		!strings.Contains(fmt.Sprint(g.object.Object["message"]), message) {
+		t.Errorf("%d %v %v", g.status, g.header, g.object)
+	}
+}

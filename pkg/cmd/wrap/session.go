@@ -1,0 +1,158 @@
+package wrap
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/intercept"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
+)
+
+// A session is the proxy of one run, with its server and its kubeconfig.
+type session struct {
+	proxy      *intercept.Proxy
+	server     *http.Server
+	directory  string // of mode 0700
+	path       string // of the kubeconfig
+	kubeconfig []byte
+	cache      string
+}
+
+// serve starts the proxy. The end of ctx interrupts its creates.
+func (o *options) serve(ctx context.Context, foreign *connection.Foreign) (*session, error) {
+	id := identity(foreign)
+	listener, err := listen(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	s, err := o.newSession(ctx, foreign, listener.Addr().String())
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	s.cache = cacheDirectory(hex.EncodeToString(id[:8]))
+	go func() { _ = s.server.ServeTLS(listener, "", "") }() // ends with an error after Close
+	return s, nil
+}
+
+// newSession makes the proxy for an address and its kubeconfig.
+func (o *options) newSession(ctx context.Context, foreign *connection.Foreign, host string) (*session, error) {
+	authority, leaf, err := newCertificates()
+	if err != nil {
+		return nil, err
+	}
+	config := intercept.Config{
+		Pass: foreign.Passing, Creates: foreign.Limited, Host: host, Token: newToken(),
+		RetryTimeout: time.Duration(o.retryTimeout),
+	}
+	o.report(&config)
+	s := &session{}
+	if s.proxy, err = intercept.New(ctx, config); err != nil {
+		return nil, err
+	}
+	// There is no time limit: a connection that ends while a POST arrives on it is a lost response.
+	s.server = &http.Server{ //nolint:gosec // G112: only this user has a token
+		Handler: s.proxy, ErrorLog: log.New(io.Discard, "", 0),
+		TLSConfig: &tls.Config{Certificates: []tls.Certificate{leaf}, MinVersion: tls.VersionTLS12},
+	}
+	return s, s.writeKubeconfig(foreign, config, authority)
+}
+
+// writeKubeconfig writes the program's kubeconfig, with the names of the user's context.
+func (s *session) writeKubeconfig(foreign *connection.Foreign, config intercept.Config, authority []byte) error {
+	upstream, _, err := rest.DefaultServerUrlFor(foreign.Passing)
+	if err != nil {
+		return err
+	}
+	address := url.URL{Scheme: "https", Host: config.Host, Path: upstream.Path}
+	context := foreign.Context
+	content := clientcmdapi.Config{
+		Clusters: map[string]*clientcmdapi.Cluster{
+			context.Cluster: {Server: address.String(), CertificateAuthorityData: authority},
+		},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{context.AuthInfo: {Token: config.Token}},
+		Contexts:       map[string]*clientcmdapi.Context{foreign.Name: &context},
+		CurrentContext: foreign.Name,
+	}
+	if s.kubeconfig, err = clientcmd.Write(content); err != nil {
+		return err
+	}
+	if s.directory, err = os.MkdirTemp("", "kubectl-genname-wrap-"); err != nil { // of mode 0700
+		return err
+	}
+	s.path = filepath.Join(s.directory, "config")
+	return os.WriteFile(s.path, s.kubeconfig, 0o600)
+}
+
+// changed reports whether the program changed the kubeconfig.
+func (s *session) changed() bool {
+	now, err := os.ReadFile(s.path)
+	return err != nil || !bytes.Equal(now, s.kubeconfig)
+}
+
+// settle waits for the creates in flight. A credential plugin can hang longer than the time that they have.
+func (s *session) settle() {
+	ended := make(chan struct{})
+	go func() { s.proxy.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(2 * exactlyonce.Grace):
+	}
+}
+
+func (s *session) close() {
+	_ = s.server.Close() // only for clients that outlive the program
+	_ = os.RemoveAll(s.directory)
+}
+
+// identity identifies the server and the user of a session.
+func identity(foreign *connection.Foreign) [sha256.Size]byte {
+	return sha256.Sum256(fmt.Appendf(nil, "%q", []string{
+		foreign.Passing.Host, foreign.Context.AuthInfo, foreign.Passing.Impersonate.UserName,
+	}))
+}
+
+// The ports of proxies are below those that systems give to clients.
+const (
+	firstPort = 20_000
+	ports     = 10_000
+	triedPort = 100
+)
+
+// listen listens on the port of an identity, or on the next free one. kubectl's caches go by host and port.
+func listen(ctx context.Context, id [sha256.Size]byte) (listener net.Listener, err error) {
+	begin := int(binary.BigEndian.Uint32(id[:]) % ports)
+	for i := range triedPort {
+		address := fmt.Sprintf("127.0.0.1:%d", firstPort+(begin+i)%ports)
+		if listener, err = new(net.ListenConfig).Listen(ctx, "tcp", address); err == nil {
+			return listener, nil
+		}
+	}
+	return nil, err
+}
+
+// newToken returns a token of 256 bits.
+func newToken() string {
+	var bits [32]byte
+	_, _ = rand.Read(bits[:]) // never fails, as its documentation says
+	return hex.EncodeToString(bits[:])
+}

@@ -1,0 +1,211 @@
+// Package wrap is the command wrap. It runs a program behind a proxy of the current context. The package has the
+// program's process and environment, and the lines that the user reads. internal/intercept is the proxy.
+package wrap
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/klog/v2"
+	"k8s.io/kubectl/pkg/util/templates"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/intercept"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+// options are the values of the flags.
+type options struct {
+	conn         *connection.Connection
+	voice        *terminal.Voice
+	retryTimeout flagvalue.Duration
+	verbose      bool
+
+	arguments []string
+	dashed    bool // the command follows --
+	streams   genericiooptions.IOStreams
+}
+
+var longHelp = templates.LongDesc(`
+	Run a program that creates objects with generateName, such as argo, helm or a script. Each
+	of its creates makes exactly one object, even if a response is lost. You don't change the
+	program.
+
+	The program gets a KUBECONFIG for a proxy on this computer. The proxy gives each object with
+	a generateName a name and an annotation, and repeats or checks its create until the outcome
+	is known. All other requests pass through unchanged. The program needs the permission get for
+	the objects that it creates. To protect several programs, wrap a shell.
+
+	A program that doesn't use KUBECONFIG isn't protected. If the program sent no request
+	through the proxy, wrap prints that. The exit code is that of the program, or 4 if the
+	program succeeded and the outcome of a create is unknown.`)
+
+var examples = templates.Examples(`
+	# Submit a workflow exactly once
+	kubectl genname wrap -- argo submit -n ci pipeline.yaml
+
+	# Protect all programs of a script, and print a line for each create
+	kubectl genname wrap -v -- bash release.sh
+
+	# Run a Python program in the context staging
+	kubectl genname wrap --context staging -- python3 start-jobs.py`)
+
+// New returns the command.
+func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
+	o := &options{
+		conn: conn, voice: terminal.NewVoice(streams.ErrOut),
+		retryTimeout: flagvalue.Duration(exactlyonce.DefaultRetryTimeout),
+	}
+	cmd := &cobra.Command{
+		Use:     "wrap [flags] -- COMMAND [args...]",
+		Short:   "Run a program whose creates make exactly one object each",
+		Long:    longHelp,
+		Example: examples,
+		RunE:    runner.RunE(o),
+
+		DisableFlagsInUseLine: true,
+	}
+	cmd.Flags().SetInterspersed(false)
+	// This -v replaces the level of client-go's log, which is no use for the program's requests.
+	cmd.Flags().BoolVarP(&o.verbose, "v", "v", false, "Print a line for each create that wrap intercepts")
+	cmd.Flags().Var(&o.retryTimeout, "retry-timeout",
+		"Time for the retries of one object, and for which wrap keeps a result that its program didn't wait for")
+	return cmd
+}
+
+// Complete takes the arguments and the streams of the process.
+func (o *options) Complete(cmd *cobra.Command, args []string) error {
+	o.arguments, o.dashed = args, cmd.ArgsLenAtDash() == 0
+	// Not those of New, because a program can find out whether stdout is a terminal only from the file.
+	o.streams = genericiooptions.IOStreams{In: cmd.InOrStdin(), Out: cmd.OutOrStdout(), ErrOut: cmd.ErrOrStderr()}
+	o.conn.AskNothing()
+	return nil
+}
+
+// Validate checks that the command line has a command, and that its environment doesn't go past the proxy.
+func (o *options) Validate() error {
+	switch {
+	case len(o.arguments) == 0:
+		return errors.New("wrap needs a command\n" + terminal.Hint("kubectl", "genname", "wrap", "--", "COMMAND"))
+	case !o.dashed:
+		return errors.New("put -- before the command\n" +
+			terminal.Hint(append([]string{"kubectl", "genname", "wrap", "--"}, o.arguments...)...))
+	}
+	return checkEnvironment()
+}
+
+// Run runs the program, and ends after it.
+func (o *options) Run(ctx context.Context) error {
+	klog.SetLogger(logr.Discard()) // stderr is the program's
+	program, err := exec.LookPath(o.arguments[0])
+	if err != nil {
+		return notStarted(err)
+	}
+	foreign, err := o.conn.ToForeign()
+	if err != nil {
+		return err
+	}
+	creates, interrupt := context.WithCancel(context.WithoutCancel(ctx))
+	defer interrupt()
+	s, err := o.serve(creates, foreign)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	code, err := o.runProgram(ctx, program, s.environment())
+	if err != nil {
+		return notStarted(err)
+	}
+	interrupt()
+	s.settle()
+	return o.end(s, code)
+}
+
+// report returns the lines of the proxy. They wait for nobody.
+func (o *options) report(c *intercept.Config) {
+	c.Unprotected = func(resource string, why intercept.Reason) {
+		o.voice.Queue(terminal.Warningf("wrap: a create of %s passed through unprotected, because %s",
+			resource, string(why)))
+	}
+	c.Done = func(outcome intercept.Outcome) {
+		if !o.verbose {
+			return
+		}
+		line := terminal.Sprintf("wrap: %s: %s (%d)", outcome.Object, string(outcome.Result), outcome.Status)
+		if outcome.Err != nil {
+			line += terminal.Sprintf(": %s", outcome.Err)
+		}
+		o.voice.Queue(line)
+	}
+}
+
+// flushTime limits the time for the last lines if nothing reads stderr.
+const flushTime = 5 * time.Second
+
+// end prints what the user must know, and returns the exit code of the program.
+func (o *options) end(s *session, code int) error {
+	lines, unknown := unfetched(s.proxy)
+	switch {
+	case s.proxy.Requests() == 0:
+		lines = append(lines, "wrap: the command sent nothing through the proxy, so nothing was protected")
+	case s.changed():
+		lines = append(lines, "wrap: the command changed its KUBECONFIG, so it might have sent requests past the proxy")
+	}
+	for _, line := range lines {
+		o.voice.Queue(line)
+	}
+	o.flush()
+	if code == 0 && unknown {
+		code = exitcode.Unknown
+	}
+	if code == 0 {
+		return nil
+	}
+	return &exitcode.Error{Code: code, Foreign: true}
+}
+
+func (o *options) flush() {
+	written := make(chan struct{})
+	go func() { o.voice.Flush(); close(written) }()
+	select {
+	case <-written:
+	case <-time.After(flushTime):
+	}
+}
+
+// unfetched returns the lines about objects that the program doesn't know.
+func unfetched(p *intercept.Proxy) (lines []string, unknown bool) {
+	outcomes, more := p.Unfetched()
+	for _, each := range outcomes {
+		if each.Result == intercept.Unknown {
+			unknown = true
+			lines = append(lines, terminal.Warningf("wrap: %s might exist. Check it:", each.Object),
+				"  kubectl get "+each.Object)
+			continue
+		}
+		lines = append(lines, terminal.Warningf("wrap: %s was created after its program had given up. "+
+			"Delete it if nothing uses it:", each.Object), "  kubectl delete "+each.Object)
+	}
+	if more > 0 {
+		lines = append(lines, terminal.Warningf("wrap: %d more objects might exist", more))
+	}
+	return lines, unknown
+}
+
+// notStarted returns the error of a program that could not be started, with the exit code of a shell.
+func notStarted(err error) error {
+	code := 126
+	if errors.Is(err, exec.ErrNotFound) {
+		code = 127
+	}
+	return &exitcode.Error{Code: code, Err: err}
+}
