@@ -668,6 +668,7 @@ func TestContainersOfTheStatus(t *testing.T) {
 		pod.Status.ContainerStatuses = append(pod.Status.ContainerStatuses, other)
 		pod.Status.InitContainerStatuses = append(pod.Status.InitContainerStatuses, other)
 	}
+	trim(pod)
 	if trim(pod); len(pod.Status.ContainerStatuses) != 1 || len(pod.Status.InitContainerStatuses) > 0 {
 		t.Errorf("%d and %d statuses are left", len(pod.Status.ContainerStatuses), len(pod.Status.InitContainerStatuses))
 	}

@@ -165,19 +165,28 @@ func (f *Follower) watch(s pods.Source) {
 }
 
 // trim removes unused fields of a Pod, because there can be many Pods. It also removes the statuses of containers that
-// the Pod doesn't have, because they are no work of the kubelet.
+// the Pod doesn't have, because they don't come from the kubelet. An informer can call trim twice.
 func trim(pod *corev1.Pod) {
-	unknown := func(containers []corev1.Container) func(corev1.ContainerStatus) bool {
-		names := map[string]bool{}
-		for _, c := range containers {
-			names[c.Name] = true
-		}
-		return func(s corev1.ContainerStatus) bool { return !names[s.Name] }
+	spec, status := &pod.Spec, &pod.Status
+	*spec = corev1.PodSpec{InitContainers: named(spec.InitContainers), Containers: named(spec.Containers)}
+	status.InitContainerStatuses = statusesOf(spec.InitContainers, status.InitContainerStatuses)
+	status.ContainerStatuses = statusesOf(spec.Containers, status.ContainerStatuses)
+	pod.ManagedFields, pod.Annotations = nil, nil
+}
+
+func named(containers []corev1.Container) (names []corev1.Container) {
+	for _, c := range containers {
+		names = append(names, corev1.Container{Name: c.Name})
 	}
-	status := &pod.Status
-	status.ContainerStatuses = slices.DeleteFunc(status.ContainerStatuses, unknown(pod.Spec.Containers))
-	status.InitContainerStatuses = slices.DeleteFunc(status.InitContainerStatuses, unknown(pod.Spec.InitContainers))
-	pod.ManagedFields, pod.Annotations, pod.Spec = nil, nil, corev1.PodSpec{}
+	return names
+}
+
+func statusesOf(containers []corev1.Container, all []corev1.ContainerStatus) []corev1.ContainerStatus {
+	has := map[string]bool{}
+	for _, c := range containers {
+		has[c.Name] = true
+	}
+	return slices.DeleteFunc(all, func(s corev1.ContainerStatus) bool { return !has[s.Name] })
 }
 
 // see handles an object of the informer.

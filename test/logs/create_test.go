@@ -109,7 +109,7 @@ func TestCreate(t *testing.T) {
 	got := <-result
 	// The lines of the first Pod can be between those of the second one, and then they have names, too.
 	for _, line := range []string{
-		`step 1\n`, `\x1b\[31mno\x1b\[0m\n`, `pod/` + first.name + ` has failed.\n  main ended with exit code 2.\n(  Its last lines \(2\):\n.*?\n.*?\n)?`,
+		`step 1\n`, `\\u001b\[31mno\\u001b\[0m\n`, `pod/` + first.name + ` has failed.\n  main ended with exit code 2.\n(  Its last lines \(2\):\n.*?\n.*?\n)?`,
 	} {
 		found := regexp.MustCompile(`(?m)^(\[pod/` + first.name + `/main\] )?` + line).FindStringIndex(got.Stderr)
 		if found == nil {
@@ -171,7 +171,7 @@ func TestOutOfTime(t *testing.T) {
 	for range 600 {
 		select {
 		case got := <-result:
-			got.Expect(t, 1, `job.batch/migrate-`+harness.Suffix+` created\n`, `(a line\n)*These objects go on running:\n(?s:.*)`)
+			got.Expect(t, 1, `job.batch/migrate-`+harness.Suffix+` created\n`, `(.* a line\n)*These objects go on running:\n(?s:.*)`)
 			return
 		case <-time.After(100 * time.Millisecond):
 			p.write("main", 0, "a line")
@@ -226,6 +226,7 @@ func TestReadme(t *testing.T) {
 	first := <-result
 	again := <-create(t, "default", string(manifest), "--idempotency-key", key)
 	got := command + first.Stdout + first.Stderr + command + again.Stdout + again.Stderr
+	got = strings.ReplaceAll(got, p.name, regexp.MustCompile(`pod/(\S+)/main`).FindStringSubmatch(string(recorded))[1])
 	if diff := cmp.Diff(string(recorded), got); diff != "" {
 		t.Errorf("-recorded +got\n%s", diff)
 	}

@@ -140,7 +140,7 @@ func execute(ctx context.Context, t *testing.T, config *rest.Config, namespace s
 	u, input, result := harness.As(t, config), harness.File(t, "in.yaml", job), make(chan int, 1)
 	go func() {
 		result <- cmd.Execute(ctx, []string{
-			"create", "-n", namespace, "-f", input, "--wait", "--logs", "-o", "json",
+			"create", "-n", namespace, "-f", input, "--wait", "--logs=raw", "-o", "json",
 			"--kubeconfig=" + u.Kubeconfig, "--cache-dir=" + filepath.Dir(u.Kubeconfig),
 		}, genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: errOut})
 	}()
@@ -247,5 +247,5 @@ spec:
 	p.run("main", 0, "ours")
 	p.phase(corev1.PodSucceeded)
 	finish(t, owner)
-	(<-result).Expect(t, 0, `job.batch/manual-`+harness.Suffix+` created\n`, regexp.QuoteMeta("ours\nWaited for 1 object: 1 succeeded, 0 failed, 0 running.\n"))
+	(<-result).Expect(t, 0, `job.batch/manual-`+harness.Suffix+` created\n`, regexp.QuoteMeta("[pod/"+p.name+"/main] ours\nWaited for 1 object: 1 succeeded, 0 failed, 0 running.\n"))
 }

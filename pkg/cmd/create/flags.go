@@ -42,7 +42,7 @@ type ownCreateFlags struct {
 	wait         bool
 	waitTimeout  time.Duration
 	waitFor      []string
-	logs         bool
+	logs         logsMode
 	logRequests  int
 	from         string
 	strict       bool // a difference is an error
@@ -87,8 +87,10 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.waitFor, "for", nil, "Wait for a condition or value, as kubectl wait does. "+
 		"It is condition=NAME[=VALUE] or jsonpath=EXPRESSION[=VALUE], and replaces the end of the objects. "+
 		"It applies to objects of every type that has a status")
-	flags.BoolVar(&f.logs, "logs", false, "With --wait, print the logs of Jobs and Pods. "+
-		"The logs of all containers go to stderr")
+	flags.Var(&f.logs, "logs", "With --wait, print the logs of Jobs and Pods. The logs of all containers go to stderr. "+
+		"Control characters and commands for a CI system are escaped, and without a terminal each line begins with its Pod. "+
+		"--logs=raw prints the bytes")
+	flags.Lookup("logs").NoOptDefVal = "true"
 	flags.IntVar(&f.logRequests, "max-log-requests", 10, "Maximum number of containers for --logs. "+
 		"They are followed at the same time, and the logs of other containers follow later")
 	flags.BoolVar(&f.strict, "fail-on-difference", false, "Fail if an existing object differs from the input. With a "+
@@ -113,6 +115,34 @@ func (w *waitSwitch) Set(value string) error {
 		return fmt.Errorf("it takes no time limit. Use --wait --wait-timeout=%s", value)
 	}
 	*w = waitSwitch(is)
+	return nil
+}
+
+// logsMode is the value of --logs: logsOff, logsOn or logsRaw.
+type logsMode string
+
+const (
+	logsOff logsMode = ""
+	logsOn  logsMode = "true"
+	logsRaw logsMode = "raw"
+)
+
+func (m *logsMode) String() string   { return string(*m) }
+func (m *logsMode) Type() string     { return "string" }
+func (m *logsMode) IsBoolFlag() bool { return true }
+
+func (m *logsMode) Set(value string) error {
+	is, err := strconv.ParseBool(value)
+	switch {
+	case value == string(logsRaw):
+		*m = logsRaw
+	case err != nil:
+		return errors.New("it must be true, false or raw")
+	case is:
+		*m = logsOn
+	default:
+		*m = logsOff
+	}
 	return nil
 }
 

@@ -43,8 +43,10 @@ func (o *options) newFollower(client *create.Client) (*follow.Follower, error) {
 	if o.flags.key != "" {
 		options.RunLabel, options.RunLabelValue = exactlyonce.RunLabel, idempotency.Key(o.flags.key).RunLabel()
 	}
-	if o.flags.logs {
-		o.logs = &logPrinter{voice: o.voice, escapes: terminal.IsTerminal(o.ErrOut), streams: o.flags.logRequests}
+	if o.flags.logs != logsOff {
+		o.logs = &logPrinter{
+			voice: o.voice, streams: o.flags.logRequests, raw: o.flags.logs == logsRaw, names: !terminal.IsTerminal(o.ErrOut),
+		}
 		options.Logs = &follow.Logs{Streams: o.flags.logRequests, Line: o.logs.line, Event: o.logs.event}
 	}
 	return follow.New(client, config, options)
@@ -99,7 +101,7 @@ func (r *results) followed(event follow.Event) {
 	case follow.Ended:
 		r.printFinal(e)
 	case follow.Explained:
-		r.printLine(terminal.Message(endOf(e.Ended) + afterFailure(e, r.flags.logs)))
+		r.printLine(terminal.Message(endOf(e.Ended) + afterFailure(e, r.flags.logs != logsOff)))
 	}
 	r.voice.SetText(progressOf(r.follower.State()))
 }

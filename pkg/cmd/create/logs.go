@@ -27,7 +27,7 @@ var logCommands = map[schema.GroupKind]string{
 type logPrinter struct {
 	voice   *terminal.Voice
 	streams int  // --max-log-requests
-	escapes bool // stderr is a terminal
+	raw     bool // lines are printed as they are
 	begins  bool
 
 	mu    sync.Mutex
@@ -37,7 +37,7 @@ type logPrinter struct {
 
 // begin prints the commands for other objects.
 func (l *logPrinter) begin(e follow.LogsBegin) {
-	l.names = e.Several
+	l.names = l.names || e.Several
 	var commands []string
 	for _, o := range e.Others {
 		if command := logCommands[o.Mapping.GroupVersionKind.GroupKind()]; command != "" {
@@ -52,16 +52,21 @@ func (l *logPrinter) begin(e follow.LogsBegin) {
 
 func (l *logPrinter) begun() bool { return l != nil && l.begins }
 
-// line prints a line of a log.
+// line prints a line of a log. Other users can write the line. So it must not look like a line of the command, or like a
+// command for a CI system.
 func (l *logPrinter) line(c logs.Container, text []byte) {
-	line := string(text)
-	if l.escapes {
-		line = terminal.Printable(line)
-	}
-	if l.named(c) {
+	line := l.printable(string(text))
+	if !l.raw && l.named(c) {
 		line = "[" + c.String() + "] " + line
 	}
 	l.voice.Line(line)
+}
+
+func (l *logPrinter) printable(line string) string {
+	if l.raw {
+		return line
+	}
+	return terminal.Printable(line)
 }
 
 // named reports whether a line has the name of its container before it. This is so as soon as there are several
@@ -148,10 +153,7 @@ func (l *logPrinter) tail(all []string) (lines []string) {
 	}
 	lines = append(lines, fmt.Sprintf("  Its last lines (%d):", len(all)))
 	for _, line := range all {
-		if l.escapes {
-			line = terminal.Printable(line)
-		}
-		lines = append(lines, "    "+line)
+		lines = append(lines, "    "+l.printable(line))
 	}
 	return lines
 }
