@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
-	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 )
 
@@ -38,7 +37,7 @@ func whereToLook(o create.Outcome) string {
 func (e *ending) howToGoOn(counted bool) []string {
 	lines := e.aboutHolders()
 	switch {
-	case e.flags.key != "" && e.Renamed > 0:
+	case e.flags.keys.Key != "" && e.Renamed > 0:
 		return append(lines, e.hint("delete the renamed objects, and run the same command again. "+
 			"A run with a key doesn't recognize them."))
 	case e.Unknown == 0 && !counted, len(e.OtherIDs) > 0:
@@ -47,7 +46,7 @@ func (e *ending) howToGoOn(counted bool) []string {
 		return append(lines, e.hint("check whether the object exists. If not, run the same command again."))
 	case len(e.Begun) == 0:
 		return append(lines, e.hint("run the same command again. Nothing was created."))
-	case e.flags.key != "":
+	case e.flags.keys.Key != "":
 		return append(lines, e.hint(textRunAgainWithKey))
 	case e.Again == 0:
 		return append(lines, e.hint("run the same command again. "+
@@ -72,7 +71,7 @@ func (e *ending) hint(text string) string {
 func (e *ending) aboutHolders() (lines []string) {
 	for _, o := range e.Holders {
 		object := o.Document.Argument(o.Result.Name)
-		if len(e.flags.secrets) > 0 { // with a secret, an ID proves that an object is ours, so messages don't show it
+		if len(e.flags.keys.Secrets) > 0 { // with a secret, an ID proves that an object is ours, so messages don't show it
 			lines = append(lines, fmt.Sprintf("%s has the name of an object of this run, and no creation ID.\n"+
 				"Another user created it, or something removed its ID. Check it, and delete it:\n"+
 				"  kubectl delete %s", object, object))
@@ -83,7 +82,7 @@ func (e *ending) aboutHolders() (lines []string) {
 			"  kubectl annotate %s %s=%s && kubectl label %s %s=%s\n"+
 			"Otherwise remove it from the input, or delete it:\n"+
 			"  kubectl delete %s", object, object, exactlyonce.Annotation, o.ID.String(),
-			object, exactlyonce.RunLabel, idempotency.Key(e.flags.key).RunLabel(), object))
+			object, exactlyonce.RunLabel, e.flags.keys.Key.RunLabel(), object))
 	}
 	for _, o := range e.OtherIDs {
 		lines = append(lines, fmt.Sprintf("%s has the name of an object of this run, and another creation ID.\n"+

@@ -21,7 +21,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/follow"
-	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
@@ -133,7 +132,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	if err := o.explainArguments(cmd, args); err != nil {
 		return err
 	}
-	if err := o.flags.readKey(); err != nil {
+	if err := o.flags.keys.Read(); err != nil {
 		return err
 	}
 	if o.flags.qps > 0 {
@@ -202,7 +201,7 @@ func (o *options) create(ctx context.Context) error {
 		return err
 	}
 	if o.flags.wait {
-		input = awaited(ctx, follower, input, o.flags.key != "")
+		input = awaited(ctx, follower, input, o.flags.keys.Key != "")
 	}
 	o.session.Store(session)
 	results := o.newResults(ctx, stop, follower, session.Totals)
@@ -248,8 +247,8 @@ func (o *options) config() create.Config {
 
 		FieldManager: o.fieldManager, FieldValidation: o.ValidationDirective,
 
-		Key:     idempotency.Key(o.flags.key),
-		Secrets: o.flags.secrets,
+		Key:     o.flags.keys.Key,
+		Secrets: o.flags.keys.Secrets,
 		DryRun:  dryRuns[o.DryRunStrategy],
 
 		Whole:  o.showsWhole() || o.flags.strict,

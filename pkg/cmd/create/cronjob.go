@@ -50,7 +50,7 @@ func (o *options) addInput(ctx context.Context, b *resource.Builder) (*resource.
 	if err != nil {
 		return nil, err
 	}
-	if o.flags.key != "" {
+	if o.flags.keys.Key != "" {
 		o.voice.Line(terminal.Warningf("the history limits of %s delete its finished Jobs, also those of --from. "+
 			"If they have deleted the Job, a later run with this key creates it again.", o.flags.from))
 	}

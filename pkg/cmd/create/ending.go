@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/follow"
-	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -23,7 +22,6 @@ import (
 
 // Texts that are printed in several places.
 const (
-	textEmptyKey        = "%s must not be empty"
 	textNotPrinted      = "%s was created, but it can't be printed: %v"
 	textOutcomeUnknown  = "outcome unknown: %s: %v"
 	textInterrupted     = "interrupted"
@@ -173,7 +171,7 @@ func (e *ending) cutOff() bool { return e.Unread && !e.Incomplete }
 
 // unreadable reports whether a part of the input of a run without a key could not be read. A run
 // with a key then creates nothing.
-func (e *ending) unreadable() bool { return e.unusable && e.flags.key == "" }
+func (e *ending) unreadable() bool { return e.unusable && e.flags.keys.Key == "" }
 
 // closing returns the lines at the end of an incomplete run: counts, the reason, and advice.
 // kubectl prints no such lines. In kubectl's words, closing has only the counts that those words
@@ -299,7 +297,7 @@ func (r *results) ofTheRun(run create.Summary) string {
 	for _, p := range run.Places {
 		resources[p.Namespace] = append(resources[p.Namespace], p.Resource.String())
 	}
-	selector := " -l " + exactlyonce.RunLabel + "=" + idempotency.Key(r.flags.key).RunLabel()
+	selector := " -l " + exactlyonce.RunLabel + "=" + r.flags.keys.Key.RunLabel()
 	var commands []string
 	for _, namespace := range slices.Sorted(maps.Keys(resources)) {
 		slices.Sort(resources[namespace])

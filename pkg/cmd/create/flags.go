@@ -17,7 +17,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/keyflags"
 )
 
 // naming is who picks the names of objects with generateName.
@@ -33,8 +33,7 @@ type ownCreateFlags struct {
 	naming       flagvalue.Enum[naming]
 	attempts     int
 	retryTimeout time.Duration
-	key          string
-	secrets      []derive.Secret // the current secret of the key, and former secrets
+	keys         keyflags.Flags
 	count        int
 	concurrency  int
 	qps          float32
@@ -63,14 +62,8 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 	flags.DurationVar(&f.retryTimeout, "retry-timeout", exactlyonce.DefaultRetryTimeout,
 		"How long to retry one object. It is retried after throttling, lost responses and connection errors. "+
 			"A request in progress has its own limit, --request-timeout or one minute")
-	flags.StringVar(&f.key, "idempotency-key", "", "Make the run repeatable. A later run with the same key and "+
-		"input leaves existing objects as they are. It finds objects only in the resource types and namespaces "+
-		"of the input. Other users of the machine can read the arguments of a process. "+
-		"$GENNAME_IDEMPOTENCY_KEY is the default")
-	flags.Var(new(path), "idempotency-key-file", "File with the idempotency key in its only line")
-	flags.Var(new(path), "idempotency-secret-file", "File with a secret of 32 to 1,024 characters. Users without the "+
-		"secret can't create objects that a run with the key takes for its own. Further lines are former secrets. "+
-		"Without the flag, $GENNAME_IDEMPOTENCY_SECRET has the secret")
+	f.keys.AddTo(flags, "Make the run repeatable. A later run with the same key and input leaves existing objects as "+
+		"they are. It finds objects only in the resource types and namespaces of the input.")
 	flags.IntVar(&f.count, "count", 1, "Number of copies of every object with generateName")
 	flags.IntVar(&f.concurrency, "concurrency", 8, "Number of copies to create at the same time. "+
 		"If set, documents with generateName are created at the same time, too. A document with a fixed name waits "+
@@ -98,7 +91,6 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 		"Without the flag, the command prints a warning for the objects that it reads")
 	flags.StringVar(&f.from, "from", "", "Create a Job from a CronJob, like cronjob/NAME. It has "+
 		"the template of the CronJob, as with kubectl create job --from, and the generateName NAME-run-")
-	_ = flags.SetAnnotation("idempotency-key", "classified", []string{"true"}) // --record redacts it
 	cmd.Flags().AddFlagSet(flags)
 }
 
@@ -164,10 +156,10 @@ func (f *ownCreateFlags) validate() error {
 		return fmt.Errorf("--attempts must be from 1 to %d, not %d", maxAttempts, f.attempts)
 	case f.retryTimeout < 0:
 		return fmt.Errorf("--retry-timeout must be 0 or more, not %s", f.retryTimeout)
-	case f.key != "" && f.naming.Value == namingServer:
+	case f.keys.Key != "" && f.naming.Value == namingServer:
 		return errors.New("--idempotency-key cannot be used with --naming=server, " +
 			"because only the plugin can repeat a name")
-	case f.strict && f.key == "":
+	case f.strict && f.keys.Key == "":
 		return errors.New("--fail-on-difference needs --idempotency-key, because without a key no object exists before")
 	case f.count < 1:
 		return fmt.Errorf("--count must be at least 1, not %d", f.count)
@@ -213,8 +205,8 @@ func (o *options) validateKubectlsOwn() error {
 			ignored = fmt.Errorf("--%s cannot be used with %s, which is passed on to kubectl create", own.Name, flag)
 		}
 	})
-	if ignored == nil && o.flags.key != "" {
-		ignored = fmt.Errorf("$%s cannot be used with %s, which is passed on to kubectl create", keyVariable, flag)
+	if ignored == nil && o.flags.keys.Key != "" {
+		ignored = fmt.Errorf("$%s cannot be used with %s, which is passed on to kubectl create", keyflags.KeyVariable, flag)
 	}
 	if ignored != nil {
 		return ignored

@@ -14,7 +14,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/follow"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
-	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/pods"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
@@ -40,8 +39,8 @@ func (o *options) newFollower(client *create.Client) (*follow.Follower, error) {
 		For: condition, Copies: o.flags.count, Whole: o.showsWhole(),
 		Timeout: o.flags.waitTimeout, RetryTimeout: o.flags.retryTimeout,
 	}
-	if o.flags.key != "" {
-		options.RunLabel, options.RunLabelValue = exactlyonce.RunLabel, idempotency.Key(o.flags.key).RunLabel()
+	if o.flags.keys.Key != "" {
+		options.RunLabel, options.RunLabelValue = exactlyonce.RunLabel, o.flags.keys.Key.RunLabel()
 	}
 	if o.flags.logs != logsOff {
 		o.logs = &logPrinter{
@@ -336,7 +335,7 @@ func (e *ending) aboutRunning() []string {
 		lines = append(lines, fmt.Sprintf("  (%d more)", more))
 	}
 	lines = append(lines, why...)
-	if e.flags.key != "" {
+	if e.flags.keys.Key != "" {
 		return append(lines, "Run the same command again. It creates nothing twice, and goes on waiting.")
 	}
 	if e.Again == 0 {

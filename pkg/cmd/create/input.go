@@ -74,7 +74,7 @@ func (o *options) documents(ctx context.Context, settle func() bool) (documents,
 	}
 	o.namespace = namespace
 	in := &input{
-		options: o, ctx: ctx, settle: settle, encoder: scheme.DefaultJSONEncoder(), keyed: o.flags.key != "",
+		options: o, ctx: ctx, settle: settle, encoder: scheme.DefaultJSONEncoder(), keyed: o.flags.keys.Key != "",
 	}
 	if enforce { // the builder would report these errors after all documents
 		in.within = resource.RequireNamespace(namespace)

@@ -91,7 +91,7 @@ func (o *options) giveUp(why string) error {
 	var all []create.Sent
 	if session := o.session.Load(); session != nil {
 		all, e.Summary = session.Abandon()
-		e.Incomplete = e.Unread && o.flags.key != ""
+		e.Incomplete = e.Unread && o.flags.keys.Key != ""
 	}
 	o.voice.LineWithin(maxPrinting, strings.Join(e.lastLines(all), "\n"))
 	o.voice.Silence()

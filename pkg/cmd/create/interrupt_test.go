@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/keyflags"
 )
 
 // giveUp prints the known state, and nothing is printed after it.
@@ -31,7 +32,7 @@ func TestGiveUp(t *testing.T) {
 		"unknown":            {"", true, []string{rest, "Don't run the command unchanged. It would create up to 2 objects a second time.", fmt.Sprintf(textCheck, fmt.Sprintf(textGet, "configmap/b -n prod"))}},
 		"with a key":         {"k", true, []string{capitalized(textRunAgainWithKey)}},
 	} {
-		e := &ending{flags: &ownCreateFlags{key: test.key}, interrupted: true, hangs: "interrupted again"}
+		e := &ending{flags: &ownCreateFlags{keys: keyflags.Flags{Key: idempotency.Key(test.key)}}, interrupted: true, hangs: "interrupted again"}
 		e.Documents = 2
 		d := demo()
 		config := create.Config{Key: idempotency.Key(test.key)}

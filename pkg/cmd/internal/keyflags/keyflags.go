@@ -1,4 +1,5 @@
-package create
+// Package keyflags has the flags and variables of a key and its secrets, for all commands whose runs can be repeated.
+package keyflags
 
 import (
 	"errors"
@@ -7,31 +8,57 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
 // These variables hold the key and the secret of runs without flags for them. Unlike arguments, other
 // users of the machine can't read them.
 const (
-	keyVariable    = "GENNAME_IDEMPOTENCY_KEY"
+	KeyVariable    = "GENNAME_IDEMPOTENCY_KEY"
 	secretVariable = "GENNAME_IDEMPOTENCY_SECRET"
 )
 
-// readKey reads the key and its secrets from their flags, files or variables. An empty value is an error, because
+// Flags are the key of a run and its secrets. Key is empty if the run has none. Secrets are the current secret, and
+// then former secrets.
+type Flags struct {
+	Key     idempotency.Key
+	Secrets []derive.Secret
+
+	set *pflag.FlagSet
+}
+
+// AddTo adds the flags. usage is the help of --idempotency-key, without the last sentences.
+func (f *Flags) AddTo(flags *pflag.FlagSet, usage string) {
+	f.set = flags
+	flags.StringVar((*string)(&f.Key), "idempotency-key", "", usage+
+		" Other users of the machine can read the arguments of a process. $"+KeyVariable+" is the default")
+	flags.Var(new(path), "idempotency-key-file", "File with the idempotency key in its only line")
+	flags.Var(new(path), "idempotency-secret-file", "File with a secret of 32 to 1,024 characters. Users without the "+
+		"secret can't create objects that a run with the key takes for its own. Further lines are former secrets. "+
+		"Without the flag, $"+secretVariable+" has the secret")
+	_ = flags.SetAnnotation("idempotency-key", "classified", []string{"true"}) // --record redacts it
+}
+
+// Read reads the key and its secrets from their flags, files or variables. An empty value is an error, because
 // the run would create every object again.
-func (f *ownCreateFlags) readKey() error {
+func (f *Flags) Read() error {
 	secret, secretSource, err := f.readValue("idempotency-secret-file", secretVariable)
 	if err != nil {
 		return err
 	}
 	// Credential plugins inherit the environment.
 	_ = os.Unsetenv(secretVariable)
-	defer func() { _ = os.Unsetenv(keyVariable) }()
+	defer func() { _ = os.Unsetenv(KeyVariable) }()
 	source := "--idempotency-key"
 	if !f.set.Changed("idempotency-key") {
-		if f.key, source, err = f.readValue("idempotency-key-file", keyVariable); err != nil {
+		var text string
+		if text, source, err = f.readValue("idempotency-key-file", KeyVariable); err != nil {
 			return err
 		}
+		f.Key = idempotency.Key(text)
 	} else if f.set.Changed("idempotency-key-file") {
 		return errors.New("--idempotency-key and --idempotency-key-file cannot be used together")
 	}
@@ -40,12 +67,12 @@ func (f *ownCreateFlags) readKey() error {
 		return errors.New("--idempotency-secret-file needs --idempotency-key or --idempotency-key-file")
 	case source == "":
 		return nil
-	case strings.TrimSpace(f.key) == "":
-		return fmt.Errorf(textEmptyKey, source)
-	case strings.ContainsAny(f.key, "\r\n"):
+	case strings.TrimSpace(string(f.Key)) == "":
+		return fmt.Errorf("%s must not be empty", source)
+	case strings.ContainsAny(string(f.Key), "\r\n"):
 		return fmt.Errorf("%s: must have one line", source)
 	}
-	if err := derive.CheckKey(f.key); err != nil {
+	if err := derive.CheckKey(string(f.Key)); err != nil {
 		return fmt.Errorf("%s: %w", source, err)
 	}
 	if secretSource == "" {
@@ -56,7 +83,7 @@ func (f *ownCreateFlags) readKey() error {
 
 // readValue returns the content of the file that a flag names, or of the environment variable, without line breaks at
 // its end. source names the file or the variable, and is empty if neither is set.
-func (f *ownCreateFlags) readValue(flag, variable string) (value, source string, err error) {
+func (f *Flags) readValue(flag, variable string) (value, source string, err error) {
 	if f.set.Changed(flag) {
 		if given, is := f.set.Lookup(flag).Value.(*path); is && given.twice {
 			return "", "", fmt.Errorf("--%s is given twice", flag)
@@ -95,9 +122,9 @@ func (p *path) Set(value string) error {
 }
 
 // parseSecrets sets the secrets from the lines of a text: the secret, and former secrets.
-func (f *ownCreateFlags) parseSecrets(text, source string) error {
+func (f *Flags) parseSecrets(text, source string) error {
 	if text == "" {
-		return fmt.Errorf(textEmptyKey, source)
+		return fmt.Errorf("%s must not be empty", source)
 	}
 	for i, line := range strings.Split(text, "\n") {
 		secret, err := derive.ParseSecret(strings.TrimSuffix(line, "\r"))
@@ -105,10 +132,10 @@ func (f *ownCreateFlags) parseSecrets(text, source string) error {
 		case err != nil:
 			return fmt.Errorf("%s, line %d: %w. Print a new one with: head -c 32 /dev/urandom | base64",
 				source, i+1, err)
-		case slices.Contains(f.secrets, secret):
+		case slices.Contains(f.Secrets, secret):
 			return fmt.Errorf("%s, line %d: the secret is given twice", source, i+1)
 		}
-		f.secrets = append(f.secrets, secret)
+		f.Secrets = append(f.Secrets, secret)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package create
+package keyflags
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
@@ -16,16 +16,21 @@ import (
 func read(t *testing.T, value *string, args ...string) (string, error) {
 	t.Helper()
 	if value != nil {
-		t.Setenv(keyVariable, *value)
+		t.Setenv(KeyVariable, *value)
 	}
-	var f ownCreateFlags
-	cmd := &cobra.Command{}
-	f.addTo(cmd)
-	if err := cmd.ParseFlags(args); err != nil {
+	f, err := parsed(args...)
+	if err != nil {
 		t.Fatal(err)
 	}
-	err := f.readKey()
-	return f.key, err
+	err = f.Read()
+	return string(f.Key), err
+}
+
+// parsed returns the flags of arguments.
+func parsed(args ...string) (*Flags, error) {
+	f, set := &Flags{}, pflag.NewFlagSet("", pflag.ContinueOnError)
+	f.AddTo(set, "")
+	return f, set.Parse(args)
 }
 
 // fileFlag returns the flag for a file with the content of a key or a secret.
@@ -84,7 +89,7 @@ func TestReadKey(t *testing.T) {
 			case test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err) || strings.Contains(err.Error(), "secret")):
 				t.Errorf("%v, want %q", err, test.err)
 			}
-			if _, isSet := os.LookupEnv(keyVariable); isSet {
+			if _, isSet := os.LookupEnv(KeyVariable); isSet {
 				t.Error("credential plugins inherit the variable")
 			}
 		})
@@ -129,12 +134,11 @@ func TestReadSecret(t *testing.T) {
 			if test.variable != nil {
 				t.Setenv(secretVariable, *test.variable)
 			}
-			f, cmd := ownCreateFlags{}, &cobra.Command{}
-			f.addTo(cmd)
-			if err := cmd.ParseFlags(test.args); err != nil {
+			f, err := parsed(test.args...)
+			if err != nil {
 				t.Fatal(err)
 			}
-			err := f.readKey()
+			err = f.Read()
 			var want []derive.Secret
 			for _, text := range test.want {
 				secret, err := derive.ParseSecret(text)
@@ -144,8 +148,8 @@ func TestReadSecret(t *testing.T) {
 				want = append(want, secret)
 			}
 			switch {
-			case test.err == "" && (err != nil || !slices.Equal(f.secrets, want)):
-				t.Errorf("%d secrets, %v, want %d", len(f.secrets), err, len(want))
+			case test.err == "" && (err != nil || !slices.Equal(f.Secrets, want)):
+				t.Errorf("%d secrets, %v, want %d", len(f.Secrets), err, len(want))
 			case test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err) || strings.Contains(err.Error(), "secret-0")):
 				t.Errorf("%v, want %q", err, test.err)
 			}
