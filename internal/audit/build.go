@@ -27,6 +27,8 @@ type Counted struct {
 	Skipped []census.Skipped
 	// Summary is the summary of the count. Summary.Skipped has the types that could not be read.
 	Summary census.Summary
+	// Folds are the objects that are in no name pool that counts.
+	Folds []census.TypeFold
 }
 
 // Result is a finished report, and the facts that a command prints beside it.
@@ -77,6 +79,7 @@ func Build(rows iter.Seq[pools.Row], counted *Counted, options Options, odds *Od
 	for r.Row = range rows {
 		b.add(&r)
 	}
+	b.addFolds(counted)
 	return b.result(counted)
 }
 
@@ -134,7 +137,7 @@ func (b *builder) add(r *row) {
 		b.seen[refOf(pool)] = true
 	}
 	b.fail(b.evaluate(pool))
-	isHidden := pool.Names < options.MinCount && !isCreated
+	isHidden := pool.Names < options.least(pool) && !isCreated
 	if !options.Watched && (!isHidden || pool.Names >= fewestToCompare) {
 		b.fail(b.addToVerdict(pool))
 	}
@@ -144,6 +147,7 @@ func (b *builder) add(r *row) {
 	}
 	b.hide(pool) // until it is among the first
 	b.hidden.BelowTop++
+	b.hidden.NamesBelowTop += pool.Names
 	if r.rank = options.Order.rank(r); b.shown.takes(r) {
 		kept := *r
 		b.shown.add(&kept)
@@ -185,7 +189,8 @@ func (b *builder) evaluate(pool *pools.Pool) error {
 	}
 	exceeded := v1alpha1.AuditExceeded{
 		Resource:  pool.String(),
-		Namespace: pool.Namespace, Prefix: textOf(pool.Prefix), Names: pool.Names, NextCreate: chance,
+		Namespace: pool.Namespace, Prefix: textOf(pool.Prefix), Naming: v1alpha1.Naming(pool.Naming),
+		Names: pool.Names, NextCreate: chance,
 	}
 	if growth != nil {
 		exceeded.GrowthPerDay = growth.PerDay
@@ -199,7 +204,7 @@ func (b *builder) evaluate(pool *pools.Pool) error {
 func compareExceeded(x, y v1alpha1.AuditExceeded) int {
 	return cmp.Or(
 		cmp.Compare(y.NextCreate, x.NextCreate), cmp.Compare(y.Names, x.Names), cmp.Compare(x.Prefix, y.Prefix),
-		cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Resource, y.Resource))
+		cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Resource, y.Resource), cmp.Compare(x.Naming, y.Naming))
 }
 
 // result returns the report of all name pools that were added.
@@ -209,6 +214,7 @@ func (b *builder) result(counted *Counted) (*Result, error) {
 	for i, r := range shown {
 		b.hidden.Prefixes, b.hidden.Names = b.hidden.Prefixes-1, b.hidden.Names-r.Pool.Names
 		b.hidden.BelowTop--
+		b.hidden.NamesBelowTop -= r.Pool.Names
 		var err error
 		items[i], err = b.item(r)
 		b.fail(err)
@@ -237,10 +243,10 @@ func (b *builder) result(counted *Counted) (*Result, error) {
 			Inconsistent: resourceNames(counted.Summary.Inconsistent),
 			AheadSeconds: b.aheadOf(counted.Ended),
 		},
-		Verdict:    b.verdictOn(folded),
-		Items:      items,
-		Folded:     folded,
-		Unprefixed: typeObjects(counted.Summary.Unprefixed),
+		Verdict:  b.verdictOn(folded),
+		Items:    items,
+		Folded:   folded,
+		ByNumber: typeObjects(counted.Summary.ByNumber),
 		Gone: b.old.gone(b.seen, func(key v1alpha1.PrefixRef) bool {
 			return b.wasRead(key, read, coverage.Skipped)
 		}),

@@ -120,28 +120,28 @@ func TestCollector(t *testing.T) {
 			"top",
 			Options{Top: 3},
 			[]string{"p57-", "p14-", "p71-"},
-			v1alpha1.AuditHidden{Prefixes: 97, Names: 5050 - 100 - 99 - 98, BelowTop: 97},
+			v1alpha1.AuditHidden{Prefixes: 97, Names: 5050 - 100 - 99 - 98, BelowTop: 97, NamesBelowTop: 5050 - 100 - 99 - 98},
 			-1,
 		},
 		{
 			"a top of all",
 			Options{Top: math.MaxInt, MinCount: 99},
 			[]string{"p57-", "p14-"},
-			v1alpha1.AuditHidden{Prefixes: 98, Names: 5050 - 100 - 99},
+			v1alpha1.AuditHidden{}, // all others are in one fold
 			-1,
 		},
 		{
 			"min-count",
 			Options{MinCount: 99},
 			[]string{"p57-", "p14-"},
-			v1alpha1.AuditHidden{Prefixes: 98, Names: 5050 - 100 - 99},
+			v1alpha1.AuditHidden{}, // all others are in one fold
 			-1,
 		},
 		{
 			"by prefix",
 			Options{Top: 2, Order: ByPrefix},
 			[]string{"p00-", "p01-"},
-			v1alpha1.AuditHidden{Prefixes: 98, Names: 5050 - 1 - 8, BelowTop: 98},
+			v1alpha1.AuditHidden{Prefixes: 98, Names: 5050 - 1 - 8, BelowTop: 98, NamesBelowTop: 5050 - 1 - 8},
 			-1,
 		},
 		{
@@ -155,7 +155,7 @@ func TestCollector(t *testing.T) {
 			"a gate sees what is hidden",
 			Options{MinCount: 1000, FailAboveCount: &limit},
 			[]string{},
-			v1alpha1.AuditHidden{Prefixes: 100, Names: 5050},
+			v1alpha1.AuditHidden{},
 			2,
 		},
 		{
@@ -169,7 +169,7 @@ func TestCollector(t *testing.T) {
 			"a gate on the chance",
 			Options{Top: 1, FailAbove: &chance},
 			[]string{"p57-"},
-			v1alpha1.AuditHidden{Prefixes: 99, Names: 4950, BelowTop: 99},
+			v1alpha1.AuditHidden{Prefixes: 99, Names: 4950, BelowTop: 99, NamesBelowTop: 4950},
 			100,
 		},
 	} {

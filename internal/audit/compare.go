@@ -32,6 +32,7 @@ type baseline struct {
 func refOf(pool *pools.Pool) v1alpha1.PrefixRef {
 	return v1alpha1.PrefixRef{
 		Group: pool.Group, Resource: pool.Resource, Namespace: pool.Namespace, Prefix: textOf(pool.Prefix),
+		Naming: v1alpha1.Naming(pool.Naming),
 	}
 }
 
@@ -122,19 +123,22 @@ func (b *baseline) before(key v1alpha1.PrefixRef, pool *pools.Pool) (least, most
 	}
 	hidden, scope := b.hidden, b.report.Scope
 	isNamed := slices.Contains(scope.Prefixes, key.Prefix)
-	if pool.Generated == 0 && !pool.ClientGenerated && !isNamed { // the user names it now
+	least = scope.MinCount
+	switch {
+	case key.Naming == v1alpha1.NamingNone && !isNamed: // the user names it now
 		return -1, -1
-	}
-	if pool.ClientGenerated { // with fewer names it was not evident
+	case pool.ClientGenerated: // with fewer names it was not evident
 		most = max(scope.MinCount, pools.MinEvident) - 1
+	case key.Naming == v1alpha1.NamingStem:
+		least = scope.MinStem
 	}
 	switch {
-	case hidden.Prefixes == 0:
+	case hidden.Names == 0:
 		return 0, most
 	case scope.Top > 0 && len(b.report.Items) >= scope.Top:
 		return -1, -1 // --top might have removed it, however many names it had
 	}
-	return 0, max(most, min(scope.MinCount-1, hidden.Names))
+	return 0, max(most, min(least-1, hidden.Names))
 }
 
 // growthOf returns the growth of a name pool since the earlier audit, or nil if it is unknown.

@@ -26,7 +26,7 @@ func (b *builder) scope(resources []string) v1alpha1.AuditScope {
 	scope := v1alpha1.AuditScope{
 		AllNamespaces: b.options.Namespace == "", Namespace: b.options.Namespace,
 		Resources: resources, LabelSelector: b.options.LabelSelector, MinCount: b.options.MinCount,
-		Top: b.options.Top,
+		MinStem: b.options.MinStem, Top: b.options.Top,
 	}
 	for _, prefix := range b.options.Prefixes {
 		scope.Prefixes = append(scope.Prefixes, textOf(prefix))

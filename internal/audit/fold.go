@@ -5,118 +5,123 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/object"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// foldKey is the place and the kind of owner that the prefixes of one fold share.
+// foldKey is the place and the creator of the objects of one fold.
 type foldKey struct {
 	v1alpha1.PrefixRef // without a prefix
-	ownerKind          string
+	pools.CreatorKind
 }
 
-// fold has several prefixes with few names, whose objects have controllers of one kind. The report shows them in
-// one row.
+// fold has the objects of one creator that are in no row of their own. The report shows them in one row.
 type fold struct {
-	prefixes, names, last10m, last24h int64
-	owners                            []uint64 // hashes of the owners, some of them twice
-	distinct                          int      // number of hashes at the beginning that are sorted and different
-	managers                          map[v1alpha1.Creator]int64
-	watched                           changes
+	*pools.Fold
+	watched changes
 }
-
-// maxManagers is the largest number of field managers that a fold distinguishes.
-const maxManagers = 1000
 
 // shownManagers is the largest number of field managers of a fold in a report.
 const shownManagers = 3
 
-// foldOrHide handles a name pool with fewer names than Options.MinCount. Of a pool without names, it counts only
-// the changes.
+// fewestFixed is the number of objects from which on the report shows a fold of objects with fixed names. Every cluster
+// has dozens of such objects, as ClusterRoles.
+const fewestFixed = 100
+
+func (b *builder) foldOf(key foldKey) *fold {
+	f := b.folds[key]
+	if f == nil {
+		f = &fold{Fold: pools.NewFold(key.Namespace, key.CreatorKind)}
+		b.folds[key] = f
+	}
+	return f
+}
+
+// foldOrHide handles a name pool that gets no row. Of a pool without names, it counts only the changes.
 func (b *builder) foldOrHide(r *row) {
 	pool := &r.Pool
-	if pool.OwnerKind == "" || len(b.options.Prefixes) > 0 {
+	if len(b.options.Prefixes) > 0 {
 		if pool.Names > 0 {
 			b.hide(pool)
 		}
 		return
 	}
-	key := foldKey{refOf(pool), pool.OwnerKind}
-	key.Prefix = ""
-	f := b.folds[key]
-	if f == nil {
-		f = &fold{managers: map[v1alpha1.Creator]int64{}}
-		b.folds[key] = f
-	}
+	key := foldKey{refOf(pool), pools.CreatorKindOf(pool.Creator)}
+	key.Prefix, key.Naming = "", ""
+	f := b.foldOf(key)
 	f.watched.add(&r.Row)
-	if manager := managerOf(pool.Creator); manager != nil && len(f.managers) < maxManagers {
-		f.managers[*manager] += max(pool.Names, 1)
-	}
-	if pool.Names == 0 {
-		return
-	}
-	f.prefixes++
-	f.names += pool.Names
-	f.last10m += last(pool, Last10m)
-	f.last24h += last(pool, Last24h)
-	f.owners = append(f.owners, pool.Owners...)
-	if len(f.owners) >= 2*max(f.distinct, 1<<10) {
-		f.compact()
+	if pool.Names > 0 {
+		f.Add(pool)
 	}
 }
 
-// managerOf returns the field manager of a creator, also if it has a controller, or nil.
-func managerOf(m object.Creator) *v1alpha1.Creator {
-	if m.Manager == "" {
-		return nil
+// addFolds adds the objects that the census has folded.
+func (b *builder) addFolds(counted *Counted) {
+	for _, f := range counted.Folds {
+		b.foldOf(foldKey{v1alpha1.PrefixRef{
+			Group: f.Resource.Group, Resource: f.Resource.Resource, Namespace: f.Namespace,
+		}, f.CreatorKind}).Merge(f.Fold)
+		b.prefixes += f.Prefixes
 	}
-	return &v1alpha1.Creator{Manager: m.Manager}
-}
-
-// compact removes repeated owners.
-func (f *fold) compact() {
-	slices.Sort(f.owners)
-	f.owners = slices.Compact(f.owners)
-	f.distinct = len(f.owners)
 }
 
 // creators returns the managers with the most names.
 func (f *fold) creators() []v1alpha1.Creator {
-	all := slices.AppendSeq([]v1alpha1.Creator{}, maps.Keys(f.managers))
-	slices.SortFunc(all, func(x, y v1alpha1.Creator) int {
-		return cmp.Or(cmp.Compare(f.managers[y], f.managers[x]), cmp.Compare(x.Manager, y.Manager))
+	all := slices.SortedFunc(maps.Keys(f.Managers), func(x, y string) int {
+		return cmp.Or(cmp.Compare(f.Managers[y], f.Managers[x]), cmp.Compare(x, y))
 	})
-	return all[:min(len(all), shownManagers)]
+	creators := []v1alpha1.Creator{}
+	for _, manager := range all[:min(len(all), shownManagers)] {
+		creators = append(creators, v1alpha1.Creator{Manager: manager})
+	}
+	return creators
 }
 
-// folded returns the folds that the report shows, in order. folded hides folds with fewer names than
-// Options.MinCount.
+// largest returns the prefix with the most names, or nil.
+func (f *fold) largest() *v1alpha1.AuditLargest {
+	if f.Prefixes == 0 {
+		return nil
+	}
+	ref := refOf(&f.Largest)
+	return &v1alpha1.AuditLargest{Prefix: ref.Prefix, Naming: ref.Naming, Names: f.Largest.Names}
+}
+
+// isShown reports whether a fold has enough names, or creates, for a row.
+func (b *builder) isShown(f *fold) bool {
+	least := max(b.options.MinCount, b.options.MinStem, 1)
+	if f.Prefixes == 0 && least >= pools.FewestOfStem {
+		least = max(least, fewestFixed)
+	}
+	return f.Names >= least || f.watched.creates >= max(b.options.MinCount, 1)
+}
+
+// folded returns the folds that the report shows, in order. folded hides all others.
 func (b *builder) folded() []v1alpha1.AuditFolded {
 	var all []v1alpha1.AuditFolded
 	for key, f := range b.folds {
-		if f.names < b.options.MinCount && f.watched.creates < max(b.options.MinCount, 1) {
-			b.hidden.Prefixes += f.prefixes
-			b.hidden.Names += f.names
+		if !b.isShown(f) {
+			b.hidden.Prefixes += f.Prefixes
+			b.hidden.Names += f.Names
 			continue
 		}
-		f.compact()
 		folded := v1alpha1.AuditFolded{
 			Group: key.Group, Resource: key.Resource, Namespace: key.Namespace,
-			OwnerKind: key.ownerKind, Owners: int64(len(f.owners)), Prefixes: f.prefixes,
-			Names: f.names, Creators: f.creators(),
+			OwnerKind: key.Kind, Manager: key.Manager, Owners: int64(len(f.Owners())), Prefixes: f.Prefixes,
+			Names: f.Names, Largest: f.largest(), Creators: f.creators(),
 		}
 		if b.options.Watched {
 			folded.Measured = f.watched.measured()
 		} else {
-			folded.Last10m, folded.Last24h = &f.last10m, &f.last24h
+			folded.Last10m = &f.Recent[slices.Index(Recent, Last10m)]
+			folded.Last24h = &f.Recent[slices.Index(Recent, Last24h)]
 		}
 		all = append(all, folded)
 	}
 	slices.SortFunc(all, func(x, y v1alpha1.AuditFolded) int {
 		return cmp.Or(
 			cmp.Compare(b.options.Order.OfFold(y), b.options.Order.OfFold(x)), cmp.Compare(y.Names, x.Names),
-			cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Group, y.Group),
-			cmp.Compare(x.Resource, y.Resource), cmp.Compare(x.OwnerKind, y.OwnerKind))
+			cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Group, y.Group), cmp.Compare(x.Resource, y.Resource),
+			cmp.Compare(x.OwnerKind, y.OwnerKind), cmp.Compare(x.Manager, y.Manager))
 	})
 	return all
 }

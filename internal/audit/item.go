@@ -45,13 +45,16 @@ func (b *builder) count(item *v1alpha1.AuditItem, pool *pools.Pool) (err error) 
 		return nil
 	}
 	item.Last10m, item.Last24h = new(last(pool, Last10m)), new(last(pool, Last24h))
-	_, item.FailsInDays, err = closeness(pool, knownAttempts(item.Retries))
+	_, item.FailsInDays, err = b.closeness(pool, knownAttempts(item.Retries))
 	return err
 }
 
-// foresee sets the chance that the next create fails, and the room.
+// foresee sets the chance that the next create fails, and the room. The room of a stem is unlimited.
 func (b *builder) foresee(item *v1alpha1.AuditItem) error {
 	item.Room.Probability = roomProbability
+	if item.Naming == v1alpha1.NamingStem {
+		return nil
+	}
 	odds := func(attempts int) (chance float64, room int64, err error) {
 		model, err := modelOf(attempts)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -38,6 +39,8 @@ func (o *Odds) retries(pool *pools.Pool) (retries v1alpha1.Retries, why string) 
 		return v1alpha1.Retries{Attempts: &attempts, AttemptsSource: v1alpha1.SourceDefault}
 	}
 	switch {
+	case pool.Naming == object.ByStem: // its names aren't random
+		return v1alpha1.Retries{AttemptsSource: v1alpha1.SourceUnknown}, ""
 	case pool.ClientGenerated:
 		return byClient(1), ""
 	case pool.HasCreationID && pool.Creators == 1:
@@ -64,8 +67,11 @@ func modelOf(attempts int) (analyze.Model, error) {
 }
 
 // nextFails returns the chance that the next create in a name pool fails with the attempts
-// in force. Unknown attempts count as one.
+// in force. Unknown attempts count as one. Names of a stem aren't random, so their chance is 0.
 func (o *Odds) nextFails(pool *pools.Pool) (float64, error) {
+	if pool.Naming == object.ByStem {
+		return 0, nil
+	}
 	retries, _ := o.retries(pool)
 	model, err := modelOf(knownAttempts(retries))
 	return model.NextFails(pool.Names), err

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/analyze"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -38,8 +39,9 @@ type Options struct {
 	Old *v1alpha1.AuditReport
 
 	// MinCount hides prefixes with fewer names. Top limits the number of items to the first by Order. With 0,
-	// there is no limit.
+	// there is no limit. MinStem hides stems with fewer names.
 	MinCount int64
+	MinStem  int64
 	Top      int
 	Order    Order
 
@@ -78,16 +80,31 @@ func (o *Options) Gated() bool {
 	return o.FailAbove != nil || o.FailAboveCount != nil || o.FailAboveGrowth != nil
 }
 
+// least returns the number of names from which on the report shows a name pool.
+func (o *Options) least(pool *pools.Pool) int64 {
+	if pool.Naming == object.ByStem {
+		return o.MinStem
+	}
+	return o.MinCount
+}
+
+// StemsFrom is CountsFrom for stems.
+func (o *Options) StemsFrom() int64 { return o.countsFrom(o.MinStem) }
+
 // CountsFrom returns the number of names from which on the census must return a prefix. It is below MinCount if
 // hidden prefixes are needed: for named prefixes, for a gate, or for a comparison with Old.
 func (o *Options) CountsFrom() int64 {
-	from := o.MinCount
-	if o.FailAboveCount != nil {
-		from = min(from, *o.FailAboveCount+1)
-	}
+	from := o.countsFrom(o.MinCount)
 	if o.FailAbove != nil { // one attempt has the largest chance
 		size, _ := analyze.NamePoolSize(names.SuffixLength)
 		from = min(from, int64(*o.FailAbove*float64(size)))
+	}
+	return max(from, 1)
+}
+
+func (o *Options) countsFrom(from int64) int64 {
+	if o.FailAboveCount != nil {
+		from = min(from, *o.FailAboveCount+1)
 	}
 	if len(o.Prefixes) > 0 || o.FailAboveGrowth != nil || o.Old != nil {
 		from = 1

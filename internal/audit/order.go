@@ -84,7 +84,7 @@ func byPrefix(a, b *row) int {
 	x, y := &a.Pool, &b.Pool
 	return cmp.Or(
 		cmp.Compare(x.Prefix, y.Prefix), cmp.Compare(x.Namespace, y.Namespace),
-		cmp.Compare(x.Group, y.Group), cmp.Compare(x.Resource, y.Resource))
+		cmp.Compare(x.Group, y.Group), cmp.Compare(x.Resource, y.Resource), cmp.Compare(x.Naming, y.Naming))
 }
 
 // top has the first of many values. Its memory grows with the limit, not with the number of values.

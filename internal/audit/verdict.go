@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -92,12 +93,15 @@ func compareCreated(a, b v1alpha1.AuditMostCreated) int {
 func (b *builder) addToVerdict(pool *pools.Pool) error {
 	v := &b.verdict
 	v.create(createdIn(pool))
+	if pool.Naming == object.ByStem {
+		return nil
+	}
 	retries, _ := b.odds.retries(pool)
 	if retries.Attempts == nil {
 		v.unknown[pool.String()] = true
 	}
 	attempts := knownAttempts(retries)
-	chance, days, err := closeness(pool, attempts)
+	chance, days, err := b.closeness(pool, attempts)
 	if err != nil {
 		return err
 	}
@@ -126,14 +130,25 @@ func createdIn(pool *pools.Pool) v1alpha1.AuditMostCreated {
 	return created
 }
 
+// isForeseeable reports whether the creates of the last 24 hours show how a name pool grows. They don't if replicas
+// limit the names, or if the pool is younger than a day, unless it has many objects of the last ten minutes.
+func (b *builder) isForeseeable(pool *pools.Pool) bool {
+	isYoung := !pool.Oldest.IsZero() && b.options.countedAt().Sub(pool.Oldest) < day
+	return !pool.ReplicaBounded && (!isYoung || IsSudden(createdIn(pool)))
+}
+
 // closeness returns the chance that the next create fails. days is the time until one failure is expected if the
-// name pool grows each day by the creates of the last 24 hours. It is nil if that takes more than a year.
-func closeness(pool *pools.Pool, attempts int) (chance float64, days *float64, err error) {
+// name pool grows each day by the creates of the last 24 hours. It is nil if that takes more than a year,
+// or if the pool isn't foreseeable.
+func (b *builder) closeness(pool *pools.Pool, attempts int) (chance float64, days *float64, err error) {
 	model, err := modelOf(attempts)
 	if err != nil {
 		return 0, nil, err
 	}
 	chance = model.NextFails(pool.Names)
+	if !b.isForeseeable(pool) {
+		return chance, nil, nil
+	}
 	perDay := float64(last(pool, Last24h))
 	year := perDay * closeDays
 	if most := model.NextFails(pool.Names + int64(year)); year*most < 1 {

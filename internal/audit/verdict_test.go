@@ -128,10 +128,12 @@ func TestFolded(t *testing.T) {
 		{
 			Resource: "pods", Namespace: "a", OwnerKind: "Workflow", Owners: 3, Prefixes: 2, Names: 17, Last10m: new(int64(2)), Last24h: new(int64(4)),
 			Creators: []v1alpha1.Creator{{Manager: "argo-w-"}, {Manager: "argo-v-"}},
+			Largest:  &v1alpha1.AuditLargest{Prefix: "w-", Names: 9},
 		},
 		{
 			Resource: "pods", Namespace: "a", OwnerKind: "Job", Owners: 2, Prefixes: 3, Names: 10, Last10m: new(int64(3)), Last24h: new(int64(6)),
 			Creators: []v1alpha1.Creator{{Manager: "kube-controller-manager"}},
+			Largest:  &v1alpha1.AuditLargest{Prefix: "x-", Names: 6},
 		},
 	}
 	if diff := cmp.Diff(want, report.Folded); diff != "" {

@@ -75,6 +75,7 @@ func countInOrder(objects []metav1.ObjectMeta, s *Scanner) []pools.Pool {
 	}); err != nil {
 		panic(err)
 	}
+	set.Folds()
 	return sorted(set.All())
 }
 

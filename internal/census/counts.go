@@ -2,6 +2,7 @@ package census
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"sync"
 
@@ -10,15 +11,25 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
-// Counts are the name pools of a scan. Each list has its own set, or each namespace of a divided list, because no
+// Counts are the name pools and the folds of a scan. Each list has its own set, or each namespace of a divided list, because no
 // name pool is in two of them.
 type Counts struct {
 	rules pools.Rules
 	mu    sync.Mutex
 	sets  []*pools.Set
-	// unprefixed is the number of objects in no name pool, by type.
-	unprefixed map[Resource]int64
+	folds []TypeFold
+	// unordered are the types whose lists are not in the order of names.
+	unordered map[Resource]bool
 }
+
+// TypeFold counts the objects of a type that are in no name pool that counts.
+type TypeFold struct {
+	Resource Resource
+	*pools.Fold
+}
+
+// Folds returns the folds of all types, in no order.
+func (c *Counts) Folds() []TypeFold { return c.folds }
 
 // All returns the reported name pools, in no order. A pool is valid until the next iteration.
 func (c *Counts) All() iter.Seq[*pools.Pool] {
@@ -37,22 +48,29 @@ func (c *Counts) All() iter.Seq[*pools.Pool] {
 // cluster-scoped resources. If a list fails, Count skips it and continues with the others. When ctx ends, Count skips
 // all unfinished lists. An error is about the configuration. Count returns it before it sends a request.
 func (s *Scanner) Count(ctx context.Context, resources []Resource, namespace string) (*Counts, Summary, error) {
-	counts := &Counts{rules: s.rules(), unprefixed: map[Resource]int64{}}
+	counts := &Counts{rules: s.rules(), unordered: map[Resource]bool{}}
 	begin := func(r Resource) Visitor {
-		return &setVisitor{of: counts, resource: r, set: pools.New(r.GroupVersionResource, &counts.rules)}
+		return &setVisitor{of: counts, resource: r, set: counts.newSet(r)}
 	}
 	asked := decode.Asked{NoLabels: counts.rules.Selector == nil}
 	summary, err := s.Visit(ctx, resources, namespace, asked, begin)
-	for r, objects := range counts.unprefixed {
-		summary.Unprefixed = append(summary.Unprefixed, TypeCount{r, objects})
-	}
-	summary.Sort()
 	return counts, summary, err
+}
+
+func (c *Counts) newSet(r Resource) *pools.Set {
+	set := pools.New(r.GroupVersionResource, &c.rules)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.unordered[r] {
+		set.Unordered()
+	}
+	return set
 }
 
 // rules returns the rules of the name pools that count.
 func (s *Scanner) rules() pools.Rules {
-	rules := pools.Rules{Prefixes: map[string]bool{}, MinCount: s.MinCount}
+	rules := pools.Rules{Prefixes: map[string]bool{}, MinCount: s.MinCount, MinStem: s.MinStem}
+	rules.Folds = len(s.Prefixes) == 0
 	if s.Selector != nil && !s.Selector.Empty() {
 		rules.Selector = s.Selector
 	}
@@ -74,7 +92,12 @@ type setVisitor struct {
 
 // Visit implements Visitor.
 func (v *setVisitor) Visit(o *object.Object) error {
-	v.set.Add(o)
+	if v.set.Add(o); v.set.IsMisfolded() {
+		v.of.mu.Lock()
+		defer v.of.mu.Unlock()
+		v.of.unordered[v.resource] = true
+		return fmt.Errorf("%w: it isn't in the order of names", errStartAgain)
+	}
 	return nil
 }
 
@@ -83,8 +106,7 @@ func (v *setVisitor) Commit() {
 	v.of.mu.Lock()
 	defer v.of.mu.Unlock()
 	v.of.sets = append(v.of.sets, v.set)
-	prefixed, _ := v.set.Prefixed()
-	if unprefixed := v.set.Objects() - prefixed; unprefixed > 0 {
-		v.of.unprefixed[v.resource] += unprefixed
+	for _, f := range v.set.Folds() {
+		v.of.folds = append(v.of.folds, TypeFold{v.resource, f})
 	}
 }

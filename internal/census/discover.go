@@ -15,12 +15,18 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 )
 
-// unmentioned are the types that are counted only if a user names them. Their names are not generated from
+// unmentioned are the types that are listed only if a user names them. Their names are not generated from
 // generateName, and there are many of them.
 var unmentioned = map[schema.GroupResource]bool{
 	{Resource: "events"}:                               true,
 	{Group: "events.k8s.io", Resource: "events"}:       true,
 	{Group: "coordination.k8s.io", Resource: "leases"}: true,
+}
+
+// Unmentioned are the types that are listed only if a user names them. Events are the same in both of their groups.
+var Unmentioned = []Resource{
+	{schema.GroupVersionResource{Version: "v1", Resource: "events"}, "Event", true},
+	{schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}, "Lease", true},
 }
 
 // excluded are the types without generated names, and the reasons.

@@ -70,6 +70,22 @@ func (s *Scanner) Estimate(
 	return estimates, run.summary().Skipped, nil
 }
 
+// Numbers requests the numbers of objects of some types. A type whose number the server doesn't report is left out.
+func (s *Scanner) Numbers(ctx context.Context, resources []Resource, namespace string) (counts []TypeCount) {
+	numbered := *s
+	numbered.Progress, numbered.RetryTimeout = nil, time.Nanosecond // they aren't worth a wait
+	estimates, _, err := numbered.Estimate(ctx, resources, namespace)
+	if err != nil {
+		return nil
+	}
+	for _, e := range estimates {
+		if e.Known {
+			counts = append(counts, TypeCount{e.Resource, e.Objects})
+		}
+	}
+	return counts
+}
+
 // estimate requests one object, and retries.
 func (s *scan) estimate(ctx context.Context, r Resource, namespace string) (*Estimate, error) {
 	l := s.newList(r, namespace)

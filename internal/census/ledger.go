@@ -26,9 +26,8 @@ type Summary struct {
 	Skipped []Skipped
 	// Inconsistent are the resources whose lists have pages of different states.
 	Inconsistent []Resource
-	// Unprefixed has the number of objects without a reported prefix, for each type, in decreasing order. Only
-	// Scanner.Count sets it.
-	Unprefixed []TypeCount
+	// ByNumber has the number of objects without a reported prefix, for each type of a watch, in decreasing order.
+	ByNumber []TypeCount
 }
 
 // TypeCount is a number of objects of one resource type.
@@ -46,7 +45,7 @@ func (s *Summary) Sort() {
 		)
 	})
 	slices.SortFunc(s.Inconsistent, compareTypes)
-	slices.SortFunc(s.Unprefixed, func(a, b TypeCount) int {
+	slices.SortFunc(s.ByNumber, func(a, b TypeCount) int {
 		return cmp.Or(cmp.Compare(b.Objects, a.Objects), compareTypes(a.Resource, b.Resource))
 	})
 }

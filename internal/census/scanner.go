@@ -66,7 +66,7 @@ type Scanner struct {
 	// the wait for an unreachable server. 0 is two minutes.
 	RetryTimeout time.Duration
 	// Selector chooses the name pools in which some object matches it. Selector lowers no counts. nil chooses all. Only
-	// Count uses it, Prefixes, Since and MinCount.
+	// Count uses it, Prefixes, Since, MinCount and MinStem.
 	Selector labels.Selector
 	// Prefixes are effective prefixes that are counted even if no object has them as
 	// generateName.
@@ -76,6 +76,8 @@ type Scanner struct {
 	// MinCount is the number of names from which on a prefix without a generateName can be evident. MinCount is 10 at
 	// least.
 	MinCount int64
+	// MinStem is the number of names from which on a stem is a name pool of its own.
+	MinStem int64
 	// Progress, if set, is called after every page and every type. It is called by one
 	// goroutine at a time.
 	Progress func(Progress)

@@ -173,7 +173,12 @@ func TestFaults(t *testing.T) {
 			if test.chunk == 0 {
 				test.chunk = 70
 			}
-			got, summary := countOf(t, a, &Scanner{ChunkSize: test.chunk, Since: testSince, RetryTimeout: time.Minute})
+			s := &Scanner{Config: a.Start(t), ChunkSize: test.chunk, Since: testSince, RetryTimeout: time.Minute}
+			counts, summary, err := s.Count(t.Context(), []Resource{configMaps}, "")
+			if err != nil || len(summary.Skipped) > 0 {
+				t.Fatal(err, summary.Skipped)
+			}
+			got, folds := sorted(counts.All()), counts.Folds()
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -181,8 +186,8 @@ func TestFaults(t *testing.T) {
 			for _, pool := range got {
 				counted += pool.Names
 			}
-			for _, u := range summary.Unprefixed {
-				counted += u.Objects
+			for _, f := range folds {
+				counted += f.Names
 			}
 			if n := int64(len(objects)); counted != n || summary.Objects != n || summary.Requests != int64(len(a.Requests)) {
 				t.Errorf("%d objects, %+v after %d requests", counted, summary, len(a.Requests))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
@@ -133,7 +134,7 @@ func (c *Collector) collectPrefix(metrics chan<- prometheus.Metric, row pools.Ro
 	pool, counted := row.Pool.Key, row.Pool
 	metrics <- prefixNames.metric(prometheus.GaugeValue, float64(counted.Names), pool)
 	attempts, room, err := c.odds(counted)
-	if err == nil { // otherwise no create can have this number of attempts
+	if err == nil && pool.Naming != object.ByStem { // otherwise no create can have this number of attempts
 		metrics <- prefixRoom.metric(prometheus.GaugeValue, float64(room), pool)
 	}
 	if attempts != nil {

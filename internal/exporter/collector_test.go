@@ -118,19 +118,19 @@ func TestCollect(t *testing.T) {
 	c.Follow(f, odds, func() []census.Skipped {
 		return []census.Skipped{{Group: "dead.example", Reason: census.Unreachable}, {Resource: "x", Reason: census.Excluded}}
 	})
-	const run = `{group="batch",namespace="ci",prefix="run-",resource="jobs"} `
-	const long = `{group="batch",namespace="ci",prefix="long-",resource="jobs"} `
+	const run = `{group="batch",namespace="ci",naming="",prefix="run-",resource="jobs"} `
+	const long = `{group="batch",namespace="ci",naming="",prefix="long-",resource="jobs"} `
 	const of = `{group="batch",resource="jobs"} `
 	got := gather(t, c)
 	for name, samples := range map[string][]string{
-		"genname_prefix_names":         {run + "20", long + "11", `{group="batch",namespace="",prefix="(other)",resource="jobs"} 5`},
+		"genname_prefix_names":         {run + "20", long + "11", `{group="batch",namespace="",naming="",prefix="(other)",resource="jobs"} 5`},
 		"genname_prefix_creates_total": {run + "7", long + "7"},
 		"genname_prefix_deletes_total": {run + "3", long + "3"},
 		"genname_prefix_attempts":      {run + "8", long + "8"},
 		"genname_prefix_room_creates":  {run + "1e+06", long + "1e+06"},
 		"genname_prefix_info": {
-			`{creator="CronJob",group="batch",namespace="ci",prefix="run-",resource="jobs",truncated="false"} 1`,
-			`{creator="team\\n",group="batch",namespace="ci",prefix="long-",resource="jobs",truncated="true"} 1`,
+			`{creator="CronJob",group="batch",namespace="ci",naming="",prefix="run-",resource="jobs",truncated="false"} 1`,
+			`{creator="team\\n",group="batch",namespace="ci",naming="",prefix="long-",resource="jobs",truncated="true"} 1`,
 		},
 		"genname_resource_names":         {of + "36"},
 		"genname_resource_creates_total": {of + "9"},

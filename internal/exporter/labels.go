@@ -21,7 +21,7 @@ type prefixDesc struct{ *prometheus.Desc }
 // newPrefixDesc returns the description of a metric with the labels of a prefix and some
 // more.
 func newPrefixDesc(name, help string, more ...string) prefixDesc {
-	labels := append([]string{"namespace", "group", "resource", "prefix"}, more...)
+	labels := append([]string{"namespace", "group", "resource", "prefix", "naming"}, more...)
 	return prefixDesc{prometheus.NewDesc(name, help, labels, nil)}
 }
 
@@ -31,14 +31,14 @@ func (d prefixDesc) metric(kind prometheus.ValueType, value float64, p pools.Key
 	if prefix == other {
 		prefix = `\` + other // no escaped text begins like this
 	}
-	values := append(labelsOf(p.Namespace, p.Group, p.Resource), prefix)
+	values := append(labelsOf(p.Namespace, p.Group, p.Resource), prefix, string(p.Naming))
 	values = append(values, labelsOf(more...)...)
 	return prometheus.MustNewConstMetric(d.Desc, kind, value, values...)
 }
 
 // others returns the sample for all prefixes of a resource type that have no series.
 func (d prefixDesc) others(value float64, r schema.GroupResource) prometheus.Metric {
-	labels := append(labelsOf("", r.Group, r.Resource), other)
+	labels := append(labelsOf("", r.Group, r.Resource), other, "")
 	return prometheus.MustNewConstMetric(d.Desc, prometheus.GaugeValue, value, labels...)
 }
 

@@ -157,7 +157,7 @@ func TestForget(t *testing.T) {
 				k.arrives(t, decode.Deleted, name, name[:5])
 			}
 		}
-		number, _ := k.set.Number("prod", "gone-")
+		number, _ := k.set.Number("prod", "gone-", object.FromGenerateName)
 		k.pools[number].rates.last = k.clock.now().Add(-time.Hour - time.Second)
 		k.forget()
 		rows := k.rowsOf()

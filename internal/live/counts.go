@@ -180,9 +180,9 @@ func (c *counts) lacks(o *object.Object) bool {
 	if !c.concerns(o) {
 		return false
 	}
-	prefix, _ := object.PoolOf(o)
-	number, known := c.set.Number(o.Namespace, prefix)
-	return prefix != "" && known && c.set.Names(number) > 0 && !c.has(keyOf(o))
+	prefix, naming := object.PoolOf(o)
+	number, known := c.set.Number(o.Namespace, prefix, naming)
+	return naming != object.Fixed && known && c.set.Names(number) > 0 && !c.has(keyOf(o))
 }
 
 // has reports whether an object is a member.
@@ -197,8 +197,8 @@ func (c *counts) concerns(o *object.Object) bool {
 	if c.policy.Takes == nil {
 		return true
 	}
-	prefix, _ := object.PoolOf(o)
-	return prefix == "" || c.policy.Takes(c.resource.GroupResource(), prefix)
+	prefix, naming := object.PoolOf(o)
+	return naming == object.Fixed || c.policy.Takes(c.resource.GroupResource(), prefix)
 }
 
 // keep keeps an object as a member if it is in a name pool. keep reports whether it is.
@@ -213,8 +213,8 @@ func (c *counts) keep(key uint64, m pools.Member) (is bool) {
 
 // created counts a new object.
 func (c *counts) created(key uint64, by changed) {
-	prefix, isGenerated := object.PoolOf(by.object)
-	counted := c.set.Counts(by.object.Namespace, prefix)
+	prefix, naming := object.PoolOf(by.object)
+	counted := c.set.Counts(by.object.Namespace, prefix, naming)
 	m := c.set.Add(by.object)
 	if !c.keep(key, m) {
 		return
@@ -228,7 +228,7 @@ func (c *counts) created(key uint64, by changed) {
 	} else {
 		a.happened(by.since, by.at, 1, 0)
 	}
-	if counted || isGenerated || c.set.Counts(by.object.Namespace, prefix) {
+	if counted || naming == object.FromGenerateName || c.set.Counts(by.object.Namespace, prefix, naming) {
 		c.totals.creates++
 	}
 }

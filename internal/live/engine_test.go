@@ -674,7 +674,7 @@ func TestSteadyOverAGap(t *testing.T) {
 		k.beginSweep()
 		visit(k, all...)
 		k.replaceAfterGap(&listing{began: now}, nil)
-		number, _ := k.set.Number("prod", "run-")
+		number, _ := k.set.Number("prod", "run-", object.FromGenerateName)
 		for i := range pools.Windows {
 			perSecond, _ := rateOf(k.pools[number].rates.at(now), i, now.Sub(began))
 			if perSecond < 0.95 || perSecond > 1.05 {

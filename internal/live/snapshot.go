@@ -117,8 +117,8 @@ func (c *counts) addTo(all *Snapshot, named bool) {
 		all.Unwatched++
 	case uncounted, gone:
 	}
-	if unprefixed := c.totals.objects - count.Names; unprefixed > 0 {
-		all.Unprefixed = append(all.Unprefixed, census.TypeCount{Resource: c.resource, Objects: unprefixed})
+	if others := c.totals.objects - count.Names; others > 0 {
+		all.ByNumber = append(all.ByNumber, census.TypeCount{Resource: c.resource, Objects: others})
 	}
 	if c.listed.unsteady {
 		all.Inconsistent = append(all.Inconsistent, c.resource)

@@ -42,8 +42,8 @@ func TestDue(t *testing.T) {
 	listed := k.listedAt
 	var shown Snapshot
 	k.addTo(&shown, false)
-	if len(shown.Unprefixed) != 1 || shown.Unprefixed[0].Objects != 200 || k.standing.state != quiet {
-		t.Fatalf("unprefixed %+v in state %v, want 200 objects of a quiet type", shown.Unprefixed, k.standing.state)
+	if len(shown.ByNumber) != 1 || shown.ByNumber[0].Objects != 200 || k.standing.state != quiet {
+		t.Fatalf("unprefixed %+v in state %v, want 200 objects of a quiet type", shown.ByNumber, k.standing.state)
 	}
 	for _, test := range []struct {
 		objects int64

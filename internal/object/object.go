@@ -3,6 +3,7 @@
 package object
 
 import (
+	"github.com/kubectl-genname/kubectl-genname/internal/stem"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
@@ -51,12 +52,29 @@ type Creator struct {
 	Certain bool
 }
 
-// PoolOf returns the effective prefix of the pool to which an object belongs. The prefix is empty if the object
-// belongs to no pool. generated reports whether the name was generated from the object's generateName.
-func PoolOf(o *Object) (prefix string, generated bool) {
+// Naming is the origin of the names in a pool.
+type Naming string
+
+// Namings. They are the values of pkg/api/v1alpha1.
+const (
+	FromGenerateName Naming = "generateName"
+	ByClient         Naming = "client" // a client might have generated the name like a server
+	ByStem           Naming = "stem"   // the name ends in a number, a time, a hash or a revision
+	Fixed            Naming = "none"
+)
+
+// PoolOf returns the prefix of the pool to which an object belongs: the effective prefix of its generateName, its
+// stem, or its name without the last five characters. For Fixed, the object belongs to no pool, and the prefix is
+// empty.
+func PoolOf(o *Object) (prefix string, naming Naming) {
 	if derive.GeneratedFrom(o.Name, o.GenerateName) {
-		return names.EffectivePrefix(o.GenerateName), true
+		return names.EffectivePrefix(o.GenerateName), FromGenerateName
 	}
-	prefix, _, _ = names.Split(o.Name)
-	return prefix, false
+	if s := stem.Of(o.Name); s.Kind != stem.None {
+		return s.Prefix, ByStem
+	}
+	if prefix, _, ok := names.Split(o.Name); ok {
+		return prefix, ByClient
+	}
+	return "", Fixed
 }

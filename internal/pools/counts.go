@@ -21,10 +21,20 @@ type counts struct {
 	// one kind.
 	bounded, alike bool
 	declared       bool // it was created for a generateName
+	stem           stemState
 	origin         unique.Handle[origin]
 	creator        string // name of the controller of the newest object
 	*extra
 }
+
+// stemState tells the pools of stems apart. A stem that had enough names once stays shown. It is one byte for memory.
+type stemState uint8
+
+const (
+	noStem stemState = iota
+	smallStem
+	shownStem
+)
 
 // origin is a creator without the name of the controller, which differs most.
 type origin struct {
@@ -54,7 +64,7 @@ func (c *counts) add(r *Rules, o *object.Object, created string, m Member) {
 	if m.is(generated) {
 		c.generated++
 		c.addRaw(o.GenerateName)
-	} else {
+	} else if c.stem == noStem {
 		c.more().evidence.add(o)
 	}
 	if m.is(chosen) {
@@ -80,7 +90,7 @@ func (c *counts) remove(r *Rules, m Member) {
 	c.names--
 	if m.is(generated) {
 		c.generated--
-	} else {
+	} else if c.stem == noStem {
 		c.evidence.others = min(c.evidence.others, c.names-c.generated)
 	}
 	if m.is(chosen) {
@@ -188,6 +198,8 @@ type kind struct{ apiVersion, kind string }
 var boundByReplicas = map[kind]bool{
 	{"apps/v1", "ReplicaSet"}: true, {"apps/v1", "DaemonSet"}: true,
 	{"v1", "ReplicationController"}: true, {"v1", "Service"}: true,
+	{"cluster.x-k8s.io/v1beta1", "MachineSet"}: true, {"cluster.x-k8s.io/v1beta2", "MachineSet"}: true,
+	{"machine.openshift.io/v1beta1", "MachineSet"}: true,
 }
 
 // hashes is a sorted set of hashes.

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/object"
+	"github.com/kubectl-genname/kubectl-genname/internal/stem"
 )
 
 var jobs = schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
@@ -31,21 +32,32 @@ type oracle struct{ Rules }
 func (r oracle) count(objects []object.Object) []Pool {
 	members, others := map[Key][]object.Object{}, map[Key]int{}
 	for _, o := range objects {
-		switch prefix := prefixOf(o); {
-		case prefix != "":
-			key := Key{jobs.GroupResource(), o.Namespace, prefix}
+		key := Key{GroupResource: jobs.GroupResource(), Namespace: o.Namespace}
+		if key.Prefix, key.Naming = prefixOf(o); key.Prefix != "" {
 			members[key] = append(members[key], o)
-		case plain.MatchString(o.Name):
-			others[Key{jobs.GroupResource(), o.Namespace, plain.FindStringSubmatch(o.Name)[1]}]++
+		}
+		if match := plain.FindStringSubmatch(o.Name); match != nil && !five.MatchString(o.Name) {
+			key.Prefix, key.Naming = match[1], ""
+			others[key]++
 		}
 	}
 	var all []Pool
 	for _, key := range slices.SortedFunc(maps.Keys(members), Key.Compare) {
 		pool := r.sum(key, members[key], others[key])
+		pool.Naming = object.Fixed
+		switch {
+		case key.Naming == object.ByStem:
+			pool.Naming = object.ByStem
+		case pool.Generated > 0:
+			pool.Naming = object.FromGenerateName
+		case pool.ClientGenerated:
+			pool.Naming = object.ByClient
+		}
+		isStem := key.Naming == object.ByStem && pool.Names >= r.MinStem
 		chosen := slices.ContainsFunc(members[key], func(o object.Object) bool {
 			return r.Selector == nil || r.Selector.Matches(labels.Set(o.Labels))
 		})
-		if chosen && (pool.Generated > 0 || pool.ClientGenerated || r.Prefixes[key.Prefix]) {
+		if chosen && (isStem || pool.Generated > 0 || pool.ClientGenerated || r.Prefixes[key.Prefix]) {
 			all = append(all, pool)
 		}
 	}
@@ -54,29 +66,35 @@ func (r oracle) count(objects []object.Object) []Pool {
 
 func cut(text string, length int) string { return text[:min(len(text), length)] }
 
-// prefixOf is Of for texts without characters of several bytes.
-func prefixOf(o object.Object) string {
-	stem := ""
+// prefixOf is object.PoolOf for texts without characters of several bytes. A pool of a generateName and of names that
+// look generated has no naming yet.
+func prefixOf(o object.Object) (string, object.Naming) {
+	begin := ""
 	if match := five.FindStringSubmatch(o.Name); match != nil {
-		stem = match[1]
+		begin = match[1]
 	}
-	if g := o.GenerateName; g != "" && stem != cut(g, 58) {
+	if g := o.GenerateName; g != "" && begin == cut(g, 58) {
+		return begin, ""
+	} else if g != "" {
 		begin := cut(g, 53)
 		if len(o.Name) > len(begin) && o.Name[:len(begin)] == begin {
 			rest := o.Name[len(begin):]
 			if longer.MatchString(rest) && (len(g) <= 53 || len(rest) == 10) {
-				return cut(g, 58)
+				return cut(g, 58), ""
 			}
 		}
 	}
-	return stem
+	if s := stem.Of(o.Name); s.Kind != stem.None {
+		return s.Prefix, object.ByStem
+	}
+	return begin, ""
 }
 
 func (r oracle) sum(key Key, members []object.Object, others int) Pool {
 	p := Pool{Key: key, Version: jobs.Version, Names: int64(len(members)), ReplicaBounded: true}
-	raw, creators, kinds, evidence := map[string]bool{}, map[object.Creator]bool{}, map[kind]bool{}, r.evidence(members, others)
+	raw, creators, kinds, evidence := map[string]bool{}, map[object.Creator]bool{}, map[kind]bool{}, key.Naming != object.ByStem && r.evidence(members, others)
 	for _, o := range members {
-		if cut(o.GenerateName, 58) == key.Prefix {
+		if cut(o.GenerateName, 58) == key.Prefix && key.Naming != object.ByStem {
 			p.Generated++
 			raw[o.GenerateName] = true
 		}
@@ -161,7 +179,7 @@ func some(t *rapid.T) []object.Object {
 	own := rapid.IntRange(0, 3).Draw(t, "own share")
 	var objects []object.Object
 	for range rapid.IntRange(0, 80).Draw(t, "objects") {
-		o := object.Object{Namespace: rapid.SampledFrom([]string{"", "n", "m"}).Draw(t, "namespace")}
+		o := object.Object{Namespace: rapid.SampledFrom([]string{"n", "n-a", "m"}).Draw(t, "namespace")}
 		begin := rapid.SampledFrom(prefixes).Draw(t, "prefix")
 		switch rapid.IntRange(own, 9).Draw(t, "way") {
 		case 0, 1:
@@ -172,6 +190,10 @@ func some(t *rapid.T) []object.Object {
 			o.GenerateName, o.Name = "other-", begin+text("0123456789abcdef", 5)
 		case 4:
 			o.Name = begin + text("0123456789abcdef", 5)
+		case 5:
+			o.Name = begin + text("0123456789", rapid.IntRange(1, 3).Draw(t, "digits"))
+		case 6:
+			o.Name = begin + text("eiou", rapid.IntRange(1, 6).Draw(t, "letters"))
 		default:
 			o.Name = "a-" + text(alphabet, 5)
 		}
@@ -188,7 +210,10 @@ func some(t *rapid.T) []object.Object {
 }
 
 func someRules(t *rapid.T) Rules {
-	r := Rules{MinCount: rapid.Int64Range(0, 20).Draw(t, "minCount"), Since: [Spans]int64{0, 30}}
+	r := Rules{
+		MinCount: rapid.Int64Range(0, 20).Draw(t, "minCount"), MinStem: rapid.Int64Range(1, 9).Draw(t, "minStem"),
+		Since: [Spans]int64{0, 30},
+	}
 	if rapid.Bool().Draw(t, "selects") {
 		r.Selector = labels.SelectorFromSet(labels.Set{"app": "x"})
 	}
@@ -223,6 +248,51 @@ func TestSetCountsLikeOracle(t *testing.T) {
 		}
 		if all, _ := s.Prefixed(); s.Objects() != int64(len(objects)) || all != prefixed {
 			t.Fatalf("%d of %d objects in pools, want %d of %d", all, s.Objects(), prefixed, len(objects))
+		}
+	})
+}
+
+// Every object is in a pool that counts or in a fold, in whatever order a server lists the objects. The pools are those
+// without folds.
+func TestFolds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rules, objects := someRules(t), some(t)
+		rules.Selector, rules.Prefixes, rules.Folds = nil, nil, true
+		ordered := rapid.Bool().Draw(t, "ordered")
+		if ordered {
+			slices.SortFunc(objects, func(a, b object.Object) int {
+				return cmp.Or(cmp.Compare(a.Namespace+"/", b.Namespace+"/"), cmp.Compare(a.Name, b.Name))
+			})
+		}
+		s := New(jobs, &rules)
+		for i := range objects {
+			s.Add(&objects[i])
+		}
+		if s.IsMisfolded() {
+			if ordered {
+				t.Fatal("the objects are in order")
+			}
+			s = New(jobs, &rules)
+			s.Unordered()
+			for i := range objects {
+				s.Add(&objects[i])
+			}
+		}
+		sum := int64(0)
+		for _, f := range s.Folds() {
+			sum += f.Names
+		}
+		for _, p := range collect(s) {
+			sum += p.Names
+		}
+		if sum != int64(len(objects)) {
+			t.Fatalf("%d objects in pools and folds, want %d", sum, len(objects))
+		}
+		if diff := gocmp.Diff(oracle{rules}.count(objects), collect(s)); diff != "" {
+			t.Fatalf("pools (-want +got):\n%s", diff)
+		}
+		if kept := len(s.open); ordered && kept > 64 {
+			t.Errorf("%d prefixes are kept, and the list has passed them", kept)
 		}
 	})
 }
@@ -293,12 +363,20 @@ func FuzzOf(f *testing.F) {
 	f.Add("web-0", "web-")
 	f.Fuzz(func(t *testing.T, name, generateName string) {
 		o := object.Object{Name: name, GenerateName: generateName}
-		prefix, isGenerated := object.PoolOf(&o)
-		if prefix == "" && isGenerated {
-			t.Fatal("generated, and in no pool")
+		prefix, naming := object.PoolOf(&o)
+		ok := false
+		switch naming {
+		case object.FromGenerateName:
+			ok = prefix == cut(generateName, 58)
+		case object.ByClient:
+			ok = prefix == name[:len(name)-5]
+		case object.ByStem:
+			ok = prefix == stem.Of(name).Prefix
+		case object.Fixed:
+			ok = prefix == ""
 		}
-		if prefix != "" && !isGenerated && name[:len(name)-5] != prefix || isGenerated && prefix != cut(generateName, 58) {
-			t.Fatalf("%q of %q is in %q", name, generateName, prefix)
+		if !ok || (prefix == "") != (naming == object.Fixed) {
+			t.Fatalf("%q of %q is in %q by %s", name, generateName, prefix, naming)
 		}
 	})
 }

@@ -4,12 +4,14 @@
 //
 // An object belongs to one pool at most. An object whose name was generated from its generateName
 // belongs to the pool of that generateName, whatever the length of its suffix. Any other object
-// whose name ends like a generated name belongs to the pool of its name without the last five
-// characters. All other objects belong to none, for example the Pods of a StatefulSet.
+// belongs to the pool of its stem (package stem). An object without a stem whose name ends like a
+// generated name belongs to the pool of its name without the last five characters. All other
+// objects belong to none.
 //
-// A pool counts if an object in it was generated, if the user named its prefix, or if the names show
-// that a client generated them (evidence.go). If there is a selector, it must match an object in the
-// pool, too.
+// A pool counts if an object in it was generated, if the user named its prefix, if the names show
+// that a client generated them (evidence.go), or if it is a stem with enough names. If there is a
+// selector, it must match an object in the pool, too. The objects of all other pools, and those
+// without a pool, are in one Fold for each namespace and creator (fold.go).
 package pools
 
 import (
@@ -30,22 +32,26 @@ const (
 	maxHashes = 64 // limits the different creators, too
 	// maxGenerateNames limits the generateNames that are kept per pool.
 	maxGenerateNames = 8
+	// FewestOfStem is the smallest number of names with which a stem is a row of a report.
+	FewestOfStem = 20
 	// Other is the prefix that stands for the pools of a namespace above Rules.Limit.
 	Other = ""
 )
 
-// Key identifies a name pool.
+// Key identifies a name pool. A generateName and a stem with one prefix are two pools.
 type Key struct {
 	schema.GroupResource
-	// Namespace is empty for cluster-scoped objects. Prefix is the effective prefix, at most 58 bytes.
+	// Namespace is empty for cluster-scoped objects. Prefix is the effective prefix, at most 58 bytes, or a stem.
 	Namespace, Prefix string
+	Naming            object.Naming
 }
 
-// Compare orders keys by namespace, group, resource and prefix.
+// Compare orders keys by namespace, group, resource, prefix and naming.
 func (k Key) Compare(other Key) int {
 	return cmp.Or(
 		cmp.Compare(k.Namespace, other.Namespace), cmp.Compare(k.Group, other.Group),
-		cmp.Compare(k.Resource, other.Resource), cmp.Compare(k.Prefix, other.Prefix))
+		cmp.Compare(k.Resource, other.Resource), cmp.Compare(k.Prefix, other.Prefix),
+		cmp.Compare(k.Naming, other.Naming))
 }
 
 // Pool is a name pool that counts.

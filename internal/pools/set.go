@@ -1,6 +1,7 @@
 package pools
 
 import (
+	"cmp"
 	"hash/maphash"
 	"iter"
 	"maps"
@@ -22,6 +23,10 @@ type Rules struct {
 	Since    [Spans]int64 // an object that was created since then is recent; Unix seconds, 0 for none
 	// Limit is the largest number of prefixes. Objects with further prefixes count as Other. 0 means no limit.
 	Limit int
+	// MinStem is the smallest number of names of a stem that counts. 0 is FewestOfStem.
+	MinStem int64
+	// Folds makes a set count the objects outside of pools that count in folds. A set with folds can't remove objects.
+	Folds bool
 }
 
 // Set counts the objects of one resource type by name pool. One goroutine can use a set at a time.
@@ -39,6 +44,13 @@ type Set struct {
 	// declared and undeclared are the numbers of pools that were created for a generateName, or not.
 	declared, undeclared int
 	overflowed           bool
+
+	folds map[foldKey]*Fold
+	open  []pass                           // pools that the list has not passed
+	at    struct{ namespace, name string } // the last object
+	// unordered means that only the end of the list has passed a pool. passed means that pools were folded before the
+	// end.
+	unordered, passed, misfolded bool
 }
 
 // space has the pools of a namespace. Maps of prefixes take 20 bytes less for each pool than one map of namespaces and
@@ -46,6 +58,15 @@ type Set struct {
 type space struct {
 	namespace string
 	index     map[string]uint32 // by prefix
+	stems     map[string]uint32 // by stem
+}
+
+// of returns the pools of a naming.
+func (in *space) of(isStem bool) map[string]uint32 {
+	if isStem {
+		return in.stems
+	}
+	return in.index
 }
 
 // chunk is the number of pools that are allocated at once. A growing slice would need twice the memory.
@@ -105,6 +126,7 @@ func (m Member) In() (pool uint32, ok bool) { return m.index(), m.pool>>properti
 func New(resource schema.GroupVersionResource, rules *Rules) *Set {
 	return &Set{
 		rules: rules, resource: resource, spaces: map[string]*space{}, others: map[uint64]int32{},
+		folds: map[foldKey]*Fold{},
 	}
 }
 
@@ -117,22 +139,27 @@ func (s *Set) Overflowed() bool { return s.overflowed }
 // Add counts an object. The set doesn't keep the object.
 func (s *Set) Add(o *object.Object) Member {
 	s.objects++
-	m, created := s.member(o)
-	if _, ok := m.In(); !ok {
-		s.addOther(o, 1)
-		return m
+	if s.rules.Folds {
+		s.pass(o)
 	}
-	s.at(m.index()).add(s.rules, o, created, m)
+	s.addOther(o, 1)
+	m, created := s.member(o)
+	if _, ok := m.In(); ok {
+		s.get(m.index()).add(s.rules, o, created, m)
+	} else if s.rules.Folds {
+		s.foldObject(o)
+	}
 	return m
 }
 
 // Remove removes an object that Add counted. o is nil if the caller no longer has the object.
 func (s *Set) Remove(m Member, o *object.Object) {
 	s.objects--
-	if _, ok := m.In(); ok {
-		s.at(m.index()).remove(s.rules, m)
-	} else if o != nil {
+	if o != nil {
 		s.addOther(o, -1)
+	}
+	if _, ok := m.In(); ok {
+		s.get(m.index()).remove(s.rules, m)
 	}
 }
 
@@ -144,58 +171,66 @@ func (s *Set) Update(m Member, o *object.Object) Member {
 		return m
 	}
 	if _, ok := m.In(); ok {
-		s.at(m.index()).remove(s.rules, m)
+		s.get(m.index()).remove(s.rules, m)
 	}
 	if _, ok := now.In(); ok {
-		s.at(now.index()).add(s.rules, o, created, now)
+		s.get(now.index()).add(s.rules, o, created, now)
 	}
 	return now
 }
 
 // member returns the description of o in the set. created is the prefix of its pool if the pool is new.
 func (s *Set) member(o *object.Object) (m Member, created string) {
-	prefix, isGenerated := object.PoolOf(o)
+	prefix, naming := object.PoolOf(o)
 	m.created = secondsOf(o)
-	if prefix == "" {
+	if naming == object.Fixed {
 		return m, ""
 	}
-	i, created, ok := s.find(o.Namespace, prefix, isGenerated)
+	i, created, ok := s.find(o.Namespace, prefix, naming)
 	if !ok {
 		return m, ""
 	}
 	m.pool = (i + 1) << properties
-	if isGenerated {
+	if naming == object.FromGenerateName {
 		m.pool |= generated
 	}
-	if s.rules.Selector == nil || s.rules.Selector.Matches(labels.Set(o.Labels)) {
+	if s.chooses(o) {
 		m.pool |= chosen
 	}
 	return m, created
 }
 
+func (s *Set) chooses(o *object.Object) bool {
+	return s.rules.Selector == nil || s.rules.Selector.Matches(labels.Set(o.Labels))
+}
+
 // find returns the index of a pool, which can be Other. created is its prefix if find has created the pool. Above
 // the limit, find creates no pool: objects with a generateName count as Other, and ok is false for all others.
-func (s *Set) find(namespace, prefix string, isDeclared bool) (i uint32, created string, ok bool) {
-	in := s.space(namespace)
-	if i, ok = in.index[prefix]; ok {
+func (s *Set) find(namespace, prefix string, naming object.Naming) (i uint32, created string, ok bool) {
+	in, isStem, isDeclared := s.space(namespace), naming == object.ByStem, naming == object.FromGenerateName
+	if i, ok = in.of(isStem)[prefix]; ok {
 		return i, "", true
 	}
 	limit := s.rules.Limit
 	switch {
 	case limit == 0, isDeclared && s.declared < limit, !isDeclared && s.undeclared < limit:
 		created = strings.Clone(prefix)
-		return s.create(in, created, isDeclared), created, true
+		if !isDeclared && s.rules.Folds {
+			s.open = append(s.open, pass{created, isStem})
+		}
+		return s.create(in, created, naming), created, true
 	case !isDeclared:
 		return 0, "", false
 	}
 	s.overflowed = true
 	if i, ok = in.index[Other]; !ok {
-		i = s.create(in, Other, true)
+		i = s.create(in, Other, naming)
 	}
 	return i, "", true
 }
 
-func (s *Set) create(in *space, prefix string, isDeclared bool) (i uint32) {
+func (s *Set) create(in *space, prefix string, naming object.Naming) (i uint32) {
+	isDeclared := naming == object.FromGenerateName
 	if isDeclared {
 		s.declared++
 	} else {
@@ -204,7 +239,7 @@ func (s *Set) create(in *space, prefix string, isDeclared bool) (i uint32) {
 	switch last := len(s.chunks) - 1; {
 	case len(s.free) > 0:
 		i, s.free = s.free[len(s.free)-1], s.free[:len(s.free)-1]
-		*s.at(i) = counts{}
+		*s.get(i) = counts{}
 	case last < 0 || len(s.chunks[last]) == chunk:
 		s.chunks = append(s.chunks, make([]counts, 1, 4))
 		i = uint32(len(s.chunks)-1) * chunk
@@ -212,12 +247,15 @@ func (s *Set) create(in *space, prefix string, isDeclared bool) (i uint32) {
 		s.chunks[last] = append(s.chunks[last], counts{})
 		i = uint32(last*chunk + len(s.chunks[last]) - 1)
 	}
-	s.at(i).declared = isDeclared
-	in.index[prefix] = i
+	c := s.get(i)
+	if c.declared = isDeclared; naming == object.ByStem {
+		c.stem = smallStem
+	}
+	in.of(c.stem != noStem)[prefix] = i
 	return i
 }
 
-func (s *Set) at(i uint32) *counts { return &s.chunks[i/chunk][i%chunk] }
+func (s *Set) get(i uint32) *counts { return &s.chunks[i/chunk][i%chunk] }
 
 // space returns the pools of a namespace.
 func (s *Set) space(namespace string) *space {
@@ -225,7 +263,7 @@ func (s *Set) space(namespace string) *space {
 		return s.last
 	}
 	if s.last = s.spaces[namespace]; s.last == nil {
-		s.last = &space{strings.Clone(namespace), map[string]uint32{}}
+		s.last = &space{strings.Clone(namespace), map[string]uint32{}, map[string]uint32{}}
 		s.spaces[s.last.namespace] = s.last
 	}
 	return s.last
@@ -240,6 +278,11 @@ func (s *Set) each() iter.Seq2[uint32, place] {
 					return
 				}
 			}
+			for prefix, i := range in.stems {
+				if !yield(i, place{namespace, prefix}) {
+					return
+				}
+			}
 		}
 	}
 }
@@ -247,14 +290,17 @@ func (s *Set) each() iter.Seq2[uint32, place] {
 // place is the key of a pool in its set.
 type place struct{ namespace, prefix string }
 
-// addOther counts the name of an object without a pool. Such names can show that similar names aren't generated.
+// addOther counts a name that can't be client-generated, but looks similar. Such names can show that similar names aren't generated.
 func (s *Set) addOther(o *object.Object, by int32) {
 	hash, counts := OtherOf(o)
 	if !counts {
 		return
 	}
-	if s.others[hash] += by; s.others[hash] <= 0 {
+	switch s.others[hash] += by; {
+	case s.others[hash] <= 0:
 		delete(s.others, hash)
+	case s.others[hash] == 1 && by > 0 && s.rules.Folds:
+		s.open = append(s.open, pass{otherStem(o.Name), false})
 	}
 }
 
@@ -289,7 +335,7 @@ func (s *Set) Numbered() iter.Seq2[uint32, *Pool] {
 		var pool Pool
 		for i, key := range s.each() {
 			is := false
-			if pool, is = s.reported(key, s.at(i)); is && !yield(i, &pool) {
+			if pool, is = s.reported(key, s.get(i)); is && !yield(i, &pool) {
 				return
 			}
 		}
@@ -299,50 +345,51 @@ func (s *Set) Numbered() iter.Seq2[uint32, *Pool] {
 // Keys returns the keys of all pools, whether they are reported or not.
 func (s *Set) Keys() (keys []Key) {
 	resource := s.resource.GroupResource()
-	for _, key := range s.each() {
-		keys = append(keys, Key{resource, key.namespace, key.prefix})
+	for i, key := range s.each() {
+		_, naming := s.decide(key, s.get(i))
+		keys = append(keys, Key{resource, key.namespace, key.prefix, naming})
 	}
 	return keys
 }
 
 // Get returns a pool and its number. ok is false if Numbered doesn't have the pool.
 func (s *Set) Get(of Key) (number uint32, pool Pool, ok bool) {
-	if number, ok = s.Number(of.Namespace, of.Prefix); ok {
-		pool, ok = s.reported(place{of.Namespace, of.Prefix}, s.at(number))
+	if number, ok = s.Number(of.Namespace, of.Prefix, of.Naming); ok {
+		pool, ok = s.reported(place{of.Namespace, of.Prefix}, s.get(number))
 	}
 	return number, pool, ok
 }
 
 // reported returns a pool that has no names, or is reported.
 func (s *Set) reported(key place, c *counts) (pool Pool, is bool) {
-	counts, clientGenerated := s.decide(key, c)
-	if c.names > 0 && (!counts || c.chosen == 0) {
+	counts, naming := s.decide(key, c)
+	if c.names > 0 && (!counts || c.chosen == 0) || c.stem != noStem && !counts {
 		return Pool{}, false
 	}
-	return s.pool(key, c, clientGenerated), true
+	return s.pool(key, c, naming), true
 }
 
 // Counts reports whether a pool is reported.
-func (s *Set) Counts(namespace, prefix string) bool {
-	number, ok := s.Number(namespace, prefix)
+func (s *Set) Counts(namespace, prefix string, naming object.Naming) bool {
+	number, ok := s.Number(namespace, prefix, naming)
 	if !ok {
 		return false
 	}
-	c := s.at(number)
+	c := s.get(number)
 	counts, _ := s.decide(place{namespace, prefix}, c)
 	return counts && c.chosen > 0
 }
 
 // Number returns the number of a pool, whether it counts or not.
-func (s *Set) Number(namespace, prefix string) (number uint32, ok bool) {
+func (s *Set) Number(namespace, prefix string, naming object.Naming) (number uint32, ok bool) {
 	if in := s.spaces[namespace]; in != nil {
-		number, ok = in.index[prefix]
+		number, ok = in.of(naming == object.ByStem)[prefix]
 	}
 	return number, ok
 }
 
 // Names returns the number of objects in a pool, whether it counts or not.
-func (s *Set) Names(number uint32) int64 { return int64(s.at(number).names) }
+func (s *Set) Names(number uint32) int64 { return int64(s.get(number).names) }
 
 // ReplaceOthers replaces the counts of the names of others. The hashes are results of OtherOf.
 func (s *Set) ReplaceOthers(hashes []uint64) {
@@ -355,27 +402,31 @@ func (s *Set) ReplaceOthers(hashes []uint64) {
 // Forget removes the pools without names for which old returns true. old gets the number of the pool.
 func (s *Set) Forget(old func(pool uint32) bool) {
 	for i, key := range s.each() {
-		c := s.at(i)
-		if c.names > 0 || !old(i) {
-			continue
+		if c := s.get(i); c.names == 0 && old(i) {
+			s.drop(i, key, c)
 		}
-		if delete(s.spaces[key.namespace].index, key.prefix); c.declared {
-			s.declared--
-		} else {
-			s.undeclared--
-		}
-		*c = counts{}
-		s.free = append(s.free, i)
 	}
-	maps.DeleteFunc(s.spaces, func(_ string, in *space) bool { return len(in.index) == 0 })
+	maps.DeleteFunc(s.spaces, func(_ string, in *space) bool { return len(in.index)+len(in.stems) == 0 })
 	s.last = nil
+}
+
+// drop removes a pool.
+func (s *Set) drop(i uint32, key place, c *counts) {
+	delete(s.spaces[key.namespace].of(c.stem != noStem), key.prefix)
+	if c.declared {
+		s.declared--
+	} else {
+		s.undeclared--
+	}
+	*c = counts{}
+	s.free = append(s.free, i)
 }
 
 // Prefixed returns the number of objects in pools that count, whether the selector chooses them or
 // not, and the number of these that count as Other.
 func (s *Set) Prefixed() (objects, other int64) {
 	for i, key := range s.each() {
-		c := s.at(i)
+		c := s.get(i)
 		if counts, _ := s.decide(key, c); !counts {
 			continue
 		}
@@ -387,22 +438,34 @@ func (s *Set) Prefixed() (objects, other int64) {
 	return objects, other
 }
 
-// decide reports whether a pool counts, and whether its names are client-generated.
-func (s *Set) decide(key place, c *counts) (counts, clientGenerated bool) {
+// decide reports whether a pool counts, and the naming of its names. An empty pool has the naming that it had.
+func (s *Set) decide(key place, c *counts) (counts bool, naming object.Naming) {
+	isNamed := s.rules.Prefixes[key.prefix]
 	switch {
+	case c.stem != noStem:
+		if int64(c.names) >= cmp.Or(s.rules.MinStem, FewestOfStem) {
+			c.stem = shownStem
+		}
+		return c.stem == shownStem || isNamed, object.ByStem
 	case c.generated > 0:
-		return true, false
-	case c.extra != nil && c.names >= MinEvident:
-		others := s.others[otherOf(key.namespace, key.prefix)]
-		clientGenerated = c.evidence.convinces(int64(c.names), int64(others), s.rules.MinCount)
+		return true, object.FromGenerateName
+	case c.names == 0 && c.declared:
+		return isNamed, object.FromGenerateName
+	case c.names == 0:
+		return isNamed, object.ByClient
 	}
-	return clientGenerated || s.rules.Prefixes[key.prefix], clientGenerated
+	others := int64(s.others[otherOf(key.namespace, key.prefix)])
+	if c.names >= MinEvident && c.extra != nil &&
+		c.evidence.convinces(int64(c.names), others, s.rules.MinCount) {
+		return true, object.ByClient
+	}
+	return isNamed, object.Fixed
 }
 
 // pool returns a pool as it is reported.
-func (s *Set) pool(key place, c *counts, clientGenerated bool) Pool {
-	p := c.pool(clientGenerated)
-	p.Key, p.Version = Key{s.resource.GroupResource(), key.namespace, key.prefix}, s.resource.Version
+func (s *Set) pool(key place, c *counts, naming object.Naming) Pool {
+	p := c.pool(naming == object.ByClient && c.names > 0)
+	p.Key, p.Version = Key{s.resource.GroupResource(), key.namespace, key.prefix, naming}, s.resource.Version
 	return p
 }
 

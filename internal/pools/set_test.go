@@ -12,20 +12,22 @@ import (
 func TestOf(t *testing.T) {
 	for _, test := range []struct {
 		name, generateName, prefix string
-		generated                  bool
+		naming                     object.Naming
 	}{
-		{"job-x7k2p", "job-", "job-", true},
-		{"job-x7k2px7k2p", "job-", "job-", true},
-		{"job-x7k2px7k2", "job-", "job-", true},
-		{"job-x7k2", "job-", "", false},
-		{"job-x7k2p", "", "job-", false},
-		{"job-x7k2p", "other-", "job-", false},
-		{"web-0", "web-", "", false},
-		{"settings", "", "", false},
+		{"job-x7k2p", "job-", "job-", object.FromGenerateName},
+		{"job-x7k2px7k2p", "job-", "job-", object.FromGenerateName},
+		{"job-x7k2px7k2", "job-", "job-", object.FromGenerateName},
+		{"job-24579", "job-", "job-", object.FromGenerateName},
+		{"job-x7k2", "job-", "", object.Fixed},
+		{"job-x7k2p", "", "job-", object.ByClient},
+		{"job-24579", "", "job-", object.ByStem},
+		{"job-x7k2p", "other-", "job-", object.ByClient},
+		{"web-0", "web-", "web-", object.ByStem},
+		{"settings", "", "", object.Fixed},
 	} {
-		prefix, isGenerated := object.PoolOf(&object.Object{Name: test.name, GenerateName: test.generateName})
-		if prefix != test.prefix || isGenerated != test.generated {
-			t.Errorf("%s of %q: %q, %v", test.name, test.generateName, prefix, isGenerated)
+		prefix, naming := object.PoolOf(&object.Object{Name: test.name, GenerateName: test.generateName})
+		if prefix != test.prefix || naming != test.naming {
+			t.Errorf("%s of %q: %q, %v", test.name, test.generateName, prefix, naming)
 		}
 	}
 }
@@ -33,7 +35,7 @@ func TestOf(t *testing.T) {
 // A lookup of a pool that doesn't exist changes nothing.
 func TestLookup(t *testing.T) {
 	s := New(jobs, &Rules{})
-	if counts := s.Counts("n", "p-"); counts || len(s.spaces) > 0 {
+	if counts := s.Counts("n", "p-", object.ByStem); counts || len(s.spaces) > 0 {
 		t.Errorf("%v, %d namespaces", counts, len(s.spaces))
 	}
 }
@@ -54,8 +56,8 @@ func TestLimit(t *testing.T) {
 		t.Errorf("%+v", pools)
 	}
 	s.Remove(last, nil)
-	number, _ := s.Number("n", Other)
-	if names, counts := s.Names(number), s.Counts("n", Other); names != 5 || !counts || s.Objects() != 19 {
+	number, _ := s.Number("n", Other, object.FromGenerateName)
+	if names, counts := s.Names(number), s.Counts("n", Other, object.FromGenerateName); names != 5 || !counts || s.Objects() != 19 {
 		t.Errorf("after a delete: %d names, %v, %d objects", names, counts, s.Objects())
 	}
 }

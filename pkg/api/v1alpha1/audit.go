@@ -15,13 +15,16 @@ type AuditReport struct {
 	Verdict *AuditVerdict `json:"verdict,omitempty"`
 	// Items are the prefixes that the report shows, in the order of --sort-by.
 	Items []AuditItem `json:"items"`
-	// Folded are prefixes below --min-count whose objects have controllers of one kind: one
-	// entry for each namespace, resource type and kind with at least --min-count names.
+	// Folded are the objects that are not in items: one entry for each namespace, resource
+	// type and creator. The creator is the kind of the controllers, or the field manager. The names
+	// of items, of folded and of hidden are all objects that the audit read, without
+	// --selector, --prefix, --watch and TYPE/PREFIX.
 	Folded []AuditFolded `json:"folded,omitempty"`
 	Hidden AuditHidden   `json:"hidden"`
-	// Unprefixed are the resource types with objects that belong to no prefix of the
-	// report, most objects first.
-	Unprefixed []TypeObjects `json:"unprefixed,omitempty"`
+	// ByNumber are resource types of which the audit has only the number of objects, most
+	// objects first: Events and Leases, unless you named them, and with --watch the objects of
+	// each type that are in no entry.
+	ByNumber []TypeObjects `json:"byNumber,omitempty"`
 	// Gone are prefixes of the audit of --compare that have no names now, or that can no
 	// longer be recognized as prefixes.
 	Gone []AuditGone `json:"gone,omitempty"`
@@ -65,6 +68,9 @@ type AuditScope struct {
 	LabelSelector string `json:"labelSelector"`
 	// MinCount is the value of --min-count: the report hides prefixes with fewer names.
 	MinCount int64 `json:"minCount"`
+	// MinStem is the number of names from which on the report shows a stem: 20, or the value
+	// of --min-count if you set it.
+	MinStem int64 `json:"minStem"`
 	// Top is the value of --top: the largest number of prefixes that the report shows, or
 	// 0 for all.
 	Top int `json:"top"`
@@ -138,7 +144,8 @@ type AuditClosest struct {
 // last 24 hours.
 type AuditMostCreated struct {
 	PrefixRef `json:",inline"`
-	// OwnerKind is the kind of the controllers of a folded entry; empty for a prefix.
+	// OwnerKind is the kind of the controllers of a folded entry; empty for a prefix, and
+	// without controllers.
 	OwnerKind string `json:"ownerKind,omitempty"`
 	// Names is the number of names that exist.
 	Names int64 `json:"names"`
@@ -151,7 +158,8 @@ type AuditMostCreated struct {
 	Creator *Creator `json:"creator"`
 }
 
-// AuditFolded are prefixes with few names, whose objects have controllers of one kind.
+// AuditFolded are objects of one creator that are in no item: under prefixes and stems with few
+// names, or with fixed names.
 type AuditFolded struct {
 	// Group is the API group; empty for the core group.
 	Group string `json:"group"`
@@ -159,14 +167,19 @@ type AuditFolded struct {
 	Resource string `json:"resource"`
 	// Namespace is empty for a cluster-scoped resource.
 	Namespace string `json:"namespace"`
-	// OwnerKind is the kind of the controllers, like Job.
+	// OwnerKind is the kind of the controllers, like Job; empty if there are none.
 	OwnerKind string `json:"ownerKind"`
+	// Manager is the field manager that created the objects, if they have no controllers;
+	// empty if it is unknown.
+	Manager string `json:"manager"`
 	// Owners is the number of controllers.
 	Owners int64 `json:"owners"`
-	// Prefixes is the number of prefixes.
+	// Prefixes is the number of prefixes and stems. Objects with fixed names are under none.
 	Prefixes int64 `json:"prefixes"`
-	// Names is the number of names that exist under these prefixes.
+	// Names is the number of objects.
 	Names int64 `json:"names"`
+	// Largest is the prefix or stem with the most names; absent without prefixes.
+	Largest *AuditLargest `json:"largest,omitempty"`
 	// Last10m is the number of these names that were created in the last ten minutes; null with
 	// --watch.
 	Last10m *int64 `json:"last10m"`
@@ -181,7 +194,18 @@ type AuditFolded struct {
 	Measured *Measured `json:"measured,omitempty"`
 }
 
-// AuditItem is one prefix: a resource type, a namespace, and an effective prefix.
+// AuditLargest is the prefix or stem of a folded entry with the most names.
+type AuditLargest struct {
+	// Prefix is the effective prefix or the stem.
+	Prefix string `json:"prefix"`
+	// Naming is generateName, client, stem or none.
+	Naming Naming `json:"naming"`
+	// Names is the number of its names.
+	Names int64 `json:"names"`
+}
+
+// AuditItem is one prefix: a resource type, a namespace, an effective prefix or a stem, and the
+// origin of its names.
 type AuditItem struct {
 	PrefixRef `json:",inline"`
 	// Version is the API version that the audit listed.
@@ -338,14 +362,17 @@ type AuditRoom struct {
 	ServerRetry *int64 `json:"serverRetry"`
 }
 
-// AuditHidden describes the prefixes that --min-count and --top hide.
+// AuditHidden describes the objects that are in no entry: those of small folded entries, and of
+// prefixes that --top hides.
 type AuditHidden struct {
-	// Prefixes is the number of hidden prefixes.
+	// Prefixes is the number of hidden prefixes and stems.
 	Prefixes int64 `json:"prefixes"`
-	// Names is the number of names under the hidden prefixes.
+	// Names is the number of hidden objects.
 	Names int64 `json:"names"`
 	// BelowTop is the number of those prefixes that only --top hides.
 	BelowTop int64 `json:"belowTop,omitempty"`
+	// NamesBelowTop is the number of names of those prefixes.
+	NamesBelowTop int64 `json:"namesBelowTop,omitempty"`
 }
 
 // Skipped is a resource type, or a resource type in one namespace, that the audit did not
@@ -395,8 +422,10 @@ type AuditExceeded struct {
 	Resource string `json:"resource"`
 	// Namespace is empty for a cluster-scoped resource.
 	Namespace string `json:"namespace"`
-	// Prefix is the effective prefix.
+	// Prefix is the effective prefix or the stem.
 	Prefix string `json:"prefix"`
+	// Naming is generateName, client, stem or none.
+	Naming Naming `json:"naming"`
 	// Names is the number of names under the prefix.
 	Names int64 `json:"names"`
 	// NextCreate is the probability that the next create fails, with the attempts in

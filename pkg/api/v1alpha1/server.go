@@ -96,7 +96,24 @@ func TypeOf(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: GroupVersion.String(), Kind: kind}
 }
 
-// PrefixRef is a prefix: a resource type, a namespace, and an effective prefix.
+// Naming is the origin of names with one prefix.
+type Naming string
+
+// The origins of names.
+const (
+	// NamingGenerateName is that of names that have the prefix as generateName.
+	NamingGenerateName Naming = "generateName"
+	// NamingClient is that of names that a client generated itself, with the server's alphabet.
+	NamingClient Naming = "client"
+	// NamingStem is that of names that end in a number, a time, a hash or a revision after the
+	// prefix.
+	NamingStem Naming = "stem"
+	// NamingNone is that of names which only look generated, of a prefix that you named.
+	NamingNone Naming = "none"
+)
+
+// PrefixRef is a prefix: a resource type, a namespace, an effective prefix or a stem, and the
+// origin of its names.
 type PrefixRef struct {
 	// Group is the API group; empty for the core group.
 	Group string `json:"group"`
@@ -104,9 +121,12 @@ type PrefixRef struct {
 	Resource string `json:"resource"`
 	// Namespace is empty for a cluster-scoped resource.
 	Namespace string `json:"namespace"`
-	// Prefix is the effective prefix: the first 58 bytes of generateName. It is empty if
-	// the entry is not about one prefix.
+	// Prefix is the effective prefix, which is the first 58 bytes of generateName, or the
+	// stem of names that have none. It is empty if the entry is not about one prefix.
 	Prefix string `json:"prefix"`
+	// Naming is generateName, client, stem or none; absent if the entry is not about names. A
+	// generateName and a stem with one prefix are two entries.
+	Naming Naming `json:"naming,omitempty"`
 }
 
 // GroupResource returns the resource type.
@@ -132,11 +152,12 @@ func (p PrefixRef) name() string {
 	return p.GroupResource().String() + "/" + p.Prefix
 }
 
-// Compare orders prefixes by namespace, group, resource type and prefix.
+// Compare orders prefixes by namespace, group, resource type, prefix and naming.
 func (p PrefixRef) Compare(other PrefixRef) int {
 	return cmp.Or(
 		cmp.Compare(p.Namespace, other.Namespace), cmp.Compare(p.Group, other.Group),
-		cmp.Compare(p.Resource, other.Resource), cmp.Compare(p.Prefix, other.Prefix))
+		cmp.Compare(p.Resource, other.Resource), cmp.Compare(p.Prefix, other.Prefix),
+		cmp.Compare(p.Naming, other.Naming))
 }
 
 // DeepCopyObject implements runtime.Object, by which kubectl's printers print.

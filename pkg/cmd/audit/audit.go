@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/complete"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
@@ -23,6 +24,8 @@ import (
 
 // maxLists is the largest number of lists in flight. Each has its own connection and buffer.
 const maxLists = 256
+
+const defaultMinCount = 10
 
 // options are the values of the flags.
 type options struct {
@@ -37,7 +40,6 @@ type options struct {
 	about     audit.Options
 	topGiven  bool
 	compare   string // the file of the earlier audit
-	estimate  bool   // print an estimate of an audit's requests
 	watch     bool
 	// duration is the duration of a watch, and interval the time between two reports.
 	duration, interval time.Duration
@@ -140,8 +142,9 @@ func (o *options) addFlags(cmd *cobra.Command) {
 		"Show prefixes with an object that has these labels. The counts of these prefixes still include all objects")
 	set.StringSliceVar(&o.prefixes, "prefix", nil,
 		"Count only these prefixes. A prefix is a whole generateName, like run-, not a pattern")
-	set.Int64Var(&o.about.MinCount, "min-count", 10,
-		"Leave out prefixes with fewer names. This applies to all formats. The default is 1 if you name a prefix")
+	set.Int64Var(&o.about.MinCount, "min-count", defaultMinCount,
+		"Combine prefixes and stems with fewer names in one row per creator. The default is 20 for stems, and 1 if "+
+			"you name a prefix")
 	set.IntVar(&o.about.Top, "top", 0, "Number of prefixes to print in all formats. They have the order of "+
 		"--sort-by. 0 prints all. Without this flag, a table in a terminal has 20, and with --watch as many as fit")
 	set.Var(&o.sortBy, "sort-by", o.sortBy.Usage("Order", nil)+
@@ -166,8 +169,6 @@ func (o *options) addFlags(cmd *cobra.Command) {
 		"Number of lists to read at the same time. 0 chooses it automatically")
 	set.BoolVar(&o.lists.Polite, "polite", false,
 		"Send one request at a time. After each request, pause nine times as long as it took")
-	set.BoolVar(&o.estimate, "estimate", false,
-		"Print how many objects an audit would read. This counts no names, and reads one object of each resource type")
 	set.BoolVarP(&o.watch, "watch", "w", false, "After counting, watch, and update counts and rates. The watch ends "+
 		"if you press q, interrupt, or --duration ends. Then the gates are evaluated")
 	set.Var((*flagvalue.Duration)(&o.duration), "duration",
@@ -201,6 +202,10 @@ func (o *options) completeAbout() {
 	}
 	if (o.given("prefix") || slices.ContainsFunc(o.arguments, isPrefix)) && !o.given("min-count") {
 		about.MinCount = 1 // who names a prefix wants to see it
+	}
+	about.MinStem = about.MinCount
+	if about.MinCount == defaultMinCount && !o.given("min-count") {
+		about.MinStem = pools.FewestOfStem
 	}
 	for _, prefix := range o.prefixes {
 		about.Prefixes = withPrefix(about.Prefixes, prefix)

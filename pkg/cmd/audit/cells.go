@@ -15,20 +15,33 @@ import (
 )
 
 // prefixText returns the prefix. The prefix is in quotes if it could be confused with another prefix. For a fold,
-// prefixText returns the owners.
+// prefixText returns the number of owners or of prefixes.
 func prefixText(r *row) string {
 	if r.fold != nil {
-		owners := plural(r.fold.OwnerKind)
-		if r.fold.Owners == 1 {
-			owners = r.fold.OwnerKind
-		}
-		return fmt.Sprintf("(%s %s)", humanize.Grouped(r.fold.Owners), owners)
+		return foldText(r.fold)
 	}
 	text := r.Prefix
 	if strings.ContainsAny(text, "\\\" \t(") {
 		text = strconv.Quote(text)
 	}
 	return text
+}
+
+func foldText(f *v1alpha1.AuditFolded) string {
+	count, word := f.Prefixes, "prefix"
+	switch {
+	case f.OwnerKind != "":
+		owners := plural(f.OwnerKind)
+		if f.Owners == 1 {
+			owners = f.OwnerKind
+		}
+		return fmt.Sprintf("(%s %s)", humanize.Grouped(f.Owners), owners)
+	case count == 0:
+		return "(fixed names)"
+	case f.Largest.Naming == v1alpha1.NamingStem:
+		word = "stem"
+	}
+	return "(" + humanize.Count(count, word) + ")"
 }
 
 // countText returns a number, or a question mark if it is unknown.
@@ -96,8 +109,11 @@ func spanText(days *float64) string {
 	}
 }
 
-// attemptsText returns the attempts per create.
+// attemptsText returns the attempts per create. A stem has none, because its names aren't random.
 func attemptsText(r *row) string {
+	if r.Naming == v1alpha1.NamingStem {
+		return ""
+	}
 	if r.Attempts == nil {
 		return humanize.Unknown
 	}
@@ -106,6 +122,9 @@ func attemptsText(r *row) string {
 
 // roomText returns the room. If the attempts are unknown, it is a lower bound.
 func roomText(r *row) string {
+	if r.Naming == v1alpha1.NamingStem {
+		return ""
+	}
 	if r.Attempts == nil {
 		return "≥" + humanize.Room(roomOf(r.AuditItem))
 	}

@@ -95,17 +95,12 @@ func (r *run) unshownLines(result *audit.Result, below int) (lines []string) {
 	if below += int(hidden.BelowTop); below > 0 {
 		add("%s %s not shown (--top=0 shows all).", humanize.Count(below, "more row"), verb(below, "is", "are"))
 	}
-	if few := hidden.Prefixes - hidden.BelowTop; few > 0 {
-		limit := humanize.Count(report.Scope.MinCount, "name")
-		add("%s with fewer than %s %s hidden (--min-count).",
-			humanize.Count(few, "prefix"), limit, verb(int(few), "is", "are"))
+	if few := hidden.Names - hidden.NamesBelowTop; few > 0 {
+		add("%s %s in groups that are too small for a row (--min-count=1 shows all).",
+			humanize.Count(few, "object"), verb(int(few), "is", "are"))
 	}
-	var others int64
-	for _, t := range report.Unprefixed {
-		others += t.Objects
-	}
-	if others > 0 && len(report.Scope.Prefixes) == 0 {
-		add("%s %s no generated name.", humanize.Count(others, "other object"), verb(int(others), "has", "have"))
+	if text := byNumberText(report); text != "" {
+		add("%s", text)
 	}
 	if len(parts) > 0 {
 		lines = append(lines, strings.Join(parts, " "))
@@ -114,6 +109,26 @@ func (r *run) unshownLines(result *audit.Result, below int) (lines []string) {
 		lines = append(lines, notFoundLines(result, r.about.Namespace)...)
 	}
 	return lines
+}
+
+// manyByNumber is the number of objects without a row from which on a line has their number.
+const manyByNumber = 1000
+
+// byNumberText returns the objects of which the audit knows only the number, or "" if there are few.
+func byNumberText(report *v1alpha1.AuditReport) string {
+	var counts []string
+	var others int64
+	for _, t := range report.ByNumber {
+		others += t.Objects
+		counts = append(counts, humanize.Count(t.Objects, strings.TrimSuffix(t.Resource, "s")))
+	}
+	switch {
+	case others < manyByNumber || len(report.Scope.Prefixes) > 0:
+		return ""
+	case report.Verdict == nil: // a watch
+		return humanize.Count(others, "object") + verb(int(others), " has", " have") + " no row."
+	}
+	return fmt.Sprintf("Counted only by number: %s.", strings.Join(counts, ", "))
 }
 
 // verb returns the form of a verb for a number of things.

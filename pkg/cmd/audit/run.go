@@ -53,10 +53,7 @@ func (o *options) Run(ctx context.Context) (err error) {
 	}
 	r.uid, r.ahead = r.session.UID(ctx), r.session.Ahead(ctx)
 	o.about.Began = time.Now().Add(r.ahead) // the windows end now, however long the server was unreachable
-	switch {
-	case o.estimate:
-		return r.showEstimate(ctx)
-	case o.watch:
+	if o.watch {
 		return newWatched(r).start(ctx)
 	}
 	return r.once(ctx)
@@ -77,6 +74,10 @@ func (r *run) once(ctx context.Context) error {
 	r.session.SetText("calculating the report")
 	counted := &audit.Counted{
 		Server: r.server(), Ended: time.Now().Add(r.ahead), Types: r.types, Skipped: r.skipped, Summary: summary,
+		Folds: counts.Folds(),
+	}
+	if !r.named() {
+		counted.Summary.ByNumber = scanner.Numbers(ctx, census.Unmentioned, r.about.Namespace)
 	}
 	rows := func(yield func(pools.Row) bool) {
 		for pool := range counts.All() {
@@ -105,6 +106,7 @@ func (r *run) scanner() *census.Scanner {
 	scanner := r.session.Scanner()
 	scanner.ChunkSize, scanner.Concurrency, scanner.Polite = r.lists.ChunkSize, r.lists.Concurrency, r.lists.Polite
 	scanner.Selector, scanner.Prefixes, scanner.MinCount = r.scope.Labels, r.about.Prefixes, r.about.CountsFrom()
+	scanner.MinStem = r.about.StemsFrom()
 	scanner.Resting = reportRest(r.session.Line)
 	for _, window := range audit.Recent {
 		scanner.Since = append(scanner.Since, r.about.Began.Add(-window))

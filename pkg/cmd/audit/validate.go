@@ -70,14 +70,8 @@ func (o *options) Validate() error {
 
 // validateReading returns an error for flags about the load on the server.
 func (o *options) validateReading() error {
-	gated := o.failAbove.Given() || o.given("fail-above-count") || o.given("fail-above-growth")
-	switch {
-	case o.lists.Polite && o.lists.Concurrency > 1:
+	if o.lists.Polite && o.lists.Concurrency > 1 {
 		return fmt.Errorf("--polite sends one request at a time, so --concurrency can't be %d", o.lists.Concurrency)
-	case o.estimate && o.printFlags.ForMachines():
-		return errors.New("--estimate prints only a table and takes no --output")
-	case o.estimate && (gated || o.compare != ""):
-		return errors.New("--estimate doesn't count, so it takes neither --compare nor a gate")
 	}
 	return nil
 }
@@ -92,8 +86,6 @@ func (o *options) validateWatching() error {
 		return fmt.Errorf("--duration must be 0 or more, not %s", flagvalue.Duration(o.duration))
 	case o.interval <= 0:
 		return fmt.Errorf("--interval must be positive, not %s", flagvalue.Duration(o.interval))
-	case o.watch && o.estimate:
-		return errors.New("--estimate doesn't count, so it can't be used with --watch")
 	case o.watch && (order == audit.ByLast10m || order == audit.ByLast24h):
 		return fmt.Errorf("--sort-by=%s counts objects of one audit, so it can't be used with --watch", order)
 	}

@@ -32,10 +32,9 @@ func verdictLines(report *v1alpha1.AuditReport) (lines []string) {
 		}
 		lines = append(lines, createdLine(v), next)
 	}
-	if v.Closest == nil { // all rows are folds
-		return lines
+	if line := closeLine(report); line != "" {
+		lines = append(lines, line)
 	}
-	lines = append(lines, closeLine(report))
 	if c := v.Closest; v.CloseToFailing > 0 {
 		lines = append(lines, "  kubectl genname audit "+c.Argument())
 	}
@@ -59,29 +58,20 @@ func gateLine(gate *v1alpha1.AuditGate) string {
 }
 
 // closeLine returns whether a create is close to failing. closeLine also returns the number of types for which it
-// assumes one attempt. If a gate is exceeded or a prefix grows, the line has only the room, and doesn't say that no
-// create is close to failing.
+// assumes one attempt. If no create is close to failing, and a gate is exceeded or a prefix grows, it returns "".
 func closeLine(report *v1alpha1.AuditReport) string {
-	v, server := report.Verdict, report.Server.Attempts
+	v := report.Verdict
 	c, line := v.Closest, ""
-	calm := "No create is close to failing: t"
-	if isAboveGate(report) || len(v.MostCreated) > 0 {
-		calm = "T"
-	}
-	where := c.String()
 	switch {
 	case v.CloseToFailing > 1:
 		line = terminal.Sprintf("%s are close to failing. The closest is %s (%s).",
-			humanize.Count(v.CloseToFailing, "prefix"), where, closeness(c))
+			humanize.Count(v.CloseToFailing, "prefix"), c.String(), closeness(c))
 	case v.CloseToFailing == 1:
-		line = terminal.Sprintf("1 prefix is close to failing: %s (%s).", where, closeness(c))
-	case server != nil && c.Attempts == *server:
-		line = calm + fmt.Sprintf("he server tries %s, and the fullest prefix has room for "+
-			"%s more creates.", humanize.Count(c.Attempts, "name"), humanize.Grouped(c.Room))
+		line = terminal.Sprintf("1 prefix is close to failing: %s (%s).", c.String(), closeness(c))
+	case isAboveGate(report) || len(v.MostCreated) > 0 || report.Summary.ResourceTypes == 0:
+		return ""
 	default:
-		attempts := humanize.Count(c.Attempts, "attempt")
-		line = calm + terminal.Sprintf("he fullest prefix, %s, has room for %s more "+
-			"creates with %s each.", where, humanize.Grouped(c.Room), attempts)
+		line = "No create is close to failing."
 	}
 	if unknown := v.AttemptsUnknown; len(unknown) > 0 {
 		line += " " + terminal.Sprintf("This assumes one attempt for %s with unknown attempts.",

@@ -34,6 +34,14 @@ func (r *run) warnings(result *audit.Result) (lines []string) {
 	return lines
 }
 
+// reportRest returns a function that prints the pause of a polite scan.
+func reportRest(line func(text string)) func(time.Duration) {
+	return func(pause time.Duration) {
+		line(terminal.Sprintf("Pausing for %s, nine times as long as the last request took (--polite)",
+			pause.Round(time.Second)))
+	}
+}
+
 // compared returns lines about the types and prefixes that could not be compared, and about prefixes that have no
 // names now.
 func (r *run) compared(result *audit.Result) (lines []string) {

@@ -216,7 +216,8 @@ func (w *watched) report() (snapshot live.Snapshot, result *audit.Result, err er
 	about.AsOf, about.Watched = w.engine.Now(), true
 	counted := &audit.Counted{Server: w.run.server(), Skipped: w.types.Skipped()}
 	rows := func(yield func(pools.Row) bool) {
-		snapshot = w.engine.Snapshot(func(r pools.Row) { yield(r) })
+		more := true
+		snapshot = w.engine.Snapshot(func(r pools.Row) { more = more && yield(r) })
 		counted.Ended, counted.Types, counted.Summary = snapshot.At, snapshot.Types, snapshot.Summary
 	}
 	result, err = audit.Build(rows, counted, about, w.odds)

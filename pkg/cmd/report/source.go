@@ -119,6 +119,9 @@ func (o *options) saved() (subject, error) {
 	if err != nil {
 		return subject{}, fmt.Errorf("--from: %s %w", o.from, err)
 	}
+	audit.Items = slices.DeleteFunc(audit.Items, func(i v1alpha1.AuditItem) bool {
+		return i.Naming == v1alpha1.NamingStem // its names aren't random
+	})
 	if len(audit.Items) == 0 {
 		return subject{}, fmt.Errorf("--from: %s has no prefix. Save an audit with all prefixes:\n"+
 			"  kubectl genname audit --min-count=1 --top=0 -o json", o.from)

@@ -1,0 +1,213 @@
+package pools
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
+)
+
+// CreatorKind is the kind of the controllers that created some objects, or the field manager if there are no
+// controllers.
+type CreatorKind struct{ Kind, Manager string }
+
+// CreatorKindOf returns the kind of a creator.
+func CreatorKindOf(c object.Creator) CreatorKind {
+	if c.Kind != "" {
+		return CreatorKind{Kind: c.Kind}
+	}
+	return CreatorKind{Manager: c.Manager}
+}
+
+// Fold counts the objects of one namespace and creator that are in no pool that counts.
+type Fold struct {
+	Namespace string
+	CreatorKind
+	Names int64
+	// Prefixes is the number of pools in the fold. Objects with fixed names are in none. Largest is the pool with the
+	// most names, and has only its Key and Names.
+	Prefixes int64
+	Largest  Pool
+	Recent   [Spans]int64
+	// Managers has the numbers of names by field manager, of at most a thousand field managers.
+	Managers map[string]int64
+
+	owners   []uint64 // hashes of the controllers, some of them twice
+	distinct int      // number of hashes at the beginning that are sorted and different
+}
+
+type foldKey struct {
+	namespace string
+	CreatorKind
+}
+
+// Owners returns the hashes of the controllers. They are valid in this process only.
+func (f *Fold) Owners() []uint64 {
+	slices.Sort(f.owners)
+	f.owners = slices.Compact(f.owners)
+	f.distinct = len(f.owners)
+	return f.owners
+}
+
+const (
+	maxManagers = 1000
+	// fewOwners is the number of owners below which repeated owners stay.
+	fewOwners = 1 << 10
+)
+
+// own adds controllers, and names by their field manager.
+func (f *Fold) own(owners []uint64, manager string, names int64) {
+	if f.owners = append(f.owners, owners...); len(f.owners) >= 2*max(f.distinct, fewOwners) {
+		f.Owners()
+	}
+	if _, known := f.Managers[manager]; known || manager != "" && len(f.Managers) < maxManagers {
+		f.Managers[manager] += names
+	}
+}
+
+// Add adds a pool that is too small for a row.
+func (f *Fold) Add(p *Pool) {
+	f.Names += p.Names
+	for i, recent := range p.Recent {
+		f.Recent[i] += recent
+	}
+	if p.Naming != object.Fixed {
+		f.Prefixes++
+		if p.Names > f.Largest.Names {
+			f.Largest = Pool{Key: p.Key, Names: p.Names}
+		}
+	}
+	f.own(p.Owners, p.Creator.Manager, p.Names)
+}
+
+// Merge adds another fold.
+func (f *Fold) Merge(other *Fold) {
+	f.Names += other.Names
+	f.Prefixes += other.Prefixes
+	for i, recent := range other.Recent {
+		f.Recent[i] += recent
+	}
+	if other.Largest.Names > f.Largest.Names {
+		f.Largest = other.Largest
+	}
+	for manager, names := range other.Managers {
+		f.own(nil, manager, names)
+	}
+	f.own(other.owners, "", 0)
+}
+
+// NewFold returns an empty fold.
+func NewFold(namespace string, creator CreatorKind) *Fold {
+	return &Fold{Namespace: namespace, CreatorKind: creator, Managers: map[string]int64{}}
+}
+
+// Folds returns the folds of the set, in no order. All pools that don't count go to a fold first, so that no more
+// objects can be added. Without Rules.Folds, there are none.
+func (s *Set) Folds() (all []*Fold) {
+	if !s.rules.Folds {
+		return nil
+	}
+	for i, key := range s.each() {
+		s.foldPool(i, key)
+	}
+	for _, f := range s.folds {
+		all = append(all, f)
+	}
+	return all
+}
+
+func (s *Set) foldOf(namespace string, creator CreatorKind) *Fold {
+	key := foldKey{namespace, creator}
+	f := s.folds[key]
+	if f == nil {
+		namespace = strings.Clone(namespace)
+		f = NewFold(namespace, creator)
+		s.folds[foldKey{namespace, creator}] = f
+	}
+	return f
+}
+
+// foldObject counts an object that is in no pool.
+func (s *Set) foldObject(o *object.Object) {
+	if !s.chooses(o) {
+		return
+	}
+	f := s.foldOf(o.Namespace, CreatorKindOf(o.Creator))
+	f.Names++
+	for i, since := range s.rules.Since {
+		if since > 0 && o.Created >= since {
+			f.Recent[i]++
+		}
+	}
+	from := o.Creator
+	var owners [1]uint64
+	if from.Kind != "" {
+		owners[0] = origin{apiVersion: from.APIVersion, kind: from.Kind}.hash(from.Name)
+	}
+	f.own(owners[:min(len(from.Kind), 1)], from.Manager, 1)
+}
+
+// foldPool moves a pool to its fold if it doesn't count.
+func (s *Set) foldPool(i uint32, key place) {
+	c := s.get(i)
+	counts, naming := s.decide(key, c)
+	if counts {
+		return
+	}
+	if c.names > 0 && c.chosen > 0 {
+		p := s.pool(key, c, naming)
+		s.foldOf(key.namespace, CreatorKindOf(p.Creator)).Add(&p)
+	}
+	if c.stem == noStem {
+		delete(s.others, otherOf(key.namespace, key.prefix))
+	}
+	s.drop(i, key, c)
+}
+
+// Unordered makes the set keep all pools to the end, for a list in any order. It must be called before Add.
+func (s *Set) Unordered() { s.unordered = true }
+
+// IsMisfolded reports whether pools were folded, and then the list was not in the order of names. Then the list must
+// be read again with Unordered.
+func (s *Set) IsMisfolded() bool { return s.misfolded }
+
+// pass is a pool, or names that show that a pool isn't generated, until the list has passed the prefix.
+type pass struct {
+	prefix string
+	isStem bool
+}
+
+// precedes reports whether an object is before the last one in the order of the keys in etcd, NAMESPACE/NAME.
+func (s *Set) precedes(o *object.Object) bool {
+	if o.Namespace == s.at.namespace {
+		return o.Name < s.at.name
+	}
+	return s.at.namespace != "" && o.Namespace+"/" < s.at.namespace+"/"
+}
+
+// pass folds the pools that a list has passed with the next object. A list is in the order of namespaces and names. So
+// all names with a prefix follow one another, and the prefixes that the list has not passed begin the last name.
+func (s *Set) pass(o *object.Object) {
+	switch {
+	case s.unordered:
+		return
+	case s.precedes(o):
+		s.unordered, s.misfolded, s.open = true, s.passed, nil
+		return
+	}
+	for last := len(s.open) - 1; last >= 0; last-- {
+		p := s.open[last]
+		if o.Namespace == s.at.namespace && strings.HasPrefix(o.Name, p.prefix) {
+			break
+		}
+		s.open = s.open[:last]
+		key := place{s.at.namespace, p.prefix}
+		if i, ok := s.space(key.namespace).of(p.isStem)[p.prefix]; ok {
+			s.foldPool(i, key)
+			s.passed = true
+		} else if !p.isStem {
+			delete(s.others, otherOf(key.namespace, key.prefix))
+		}
+	}
+	s.at.namespace, s.at.name = o.Namespace, o.Name
+}
