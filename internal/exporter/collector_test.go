@@ -166,6 +166,29 @@ func TestCollect(t *testing.T) {
 	}
 }
 
+// A type that has had no prefix and no event has one series. It gets the others with its first event, and keeps them.
+func TestSeriesOfAQuietType(t *testing.T) {
+	f, c := newFakeEngine(), New(10, 10)
+	c.Follow(f, someOdds, noneLeft)
+	count := func() (series int) {
+		for _, samples := range gather(t, c) {
+			for _, s := range samples {
+				if s.labels["resource"] == "jobs" {
+					series++
+				}
+			}
+		}
+		return series
+	}
+	if got := count(); got != 1 {
+		t.Errorf("%d series of a type without prefixes, want 1", got)
+	}
+	f.total.Events = 1
+	if got := count(); got != 7 {
+		t.Errorf("%d series of a type with an event, want 7", got)
+	}
+}
+
 // A server can send any bytes as a namespace, a group, a type or a creator.
 func TestAnyBytes(t *testing.T) {
 	const bytes = "a\xff\n"

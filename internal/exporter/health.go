@@ -63,18 +63,29 @@ func counter(desc *prometheus.Desc, value float64, labels ...string) prometheus.
 }
 
 // collectResource emits the samples of one resource type. shown is the number of its names whose prefixes have
-// series.
+// series. A cluster can have hundreds of types without prefixes. So such a type has only the number of names, from
+// which alerts calculate growth.
 func collectResource(metrics chan<- prometheus.Metric, count live.ResourceCount, shown int64) {
 	r := count.Resource.GroupResource()
 	if count.Counted {
-		metrics <- prefixNames.others(float64(max(count.Names-shown, 0)), r)
 		metrics <- gauge(resourceNames, float64(count.Names), r.Group, r.Resource)
+	}
+	if hadNone(count) {
+		return
+	}
+	if count.Counted {
+		metrics <- prefixNames.others(float64(max(count.Names-shown, 0)), r)
 	}
 	metrics <- counter(resourceCreates, float64(count.Creates), r.Group, r.Resource)
 	metrics <- gauge(lag, count.Behind.Seconds(), r.Group, r.Resource)
 	metrics <- counter(restarts, float64(count.Restarts), r.Group, r.Resource)
 	metrics <- counter(gaps, float64(count.Gaps), r.Group, r.Resource)
 	metrics <- counter(events, float64(count.Events), r.Group, r.Resource)
+}
+
+// hadNone reports whether a type has had no prefix and no event since the exporter started.
+func hadNone(count live.ResourceCount) bool {
+	return count == live.ResourceCount{Resource: count.Resource, Counted: count.Counted}
 }
 
 // collectHealth emits the samples about all resource types.

@@ -14,8 +14,8 @@ import (
 // keeps is the time for which a prefix keeps its series after it was last in one of the two lists.
 const keeps = time.Hour
 
-// lately is the index of the window of the second list in pools.Windows, ten minutes. Older creates weigh less.
-const lately = 1
+// lately is the index of the window of the second list. Older creates weigh less.
+var lately = slices.Index(pools.Windows[:], 10*time.Minute)
 
 // Source takes snapshots.
 type Source interface {

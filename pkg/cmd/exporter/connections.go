@@ -19,7 +19,7 @@ const (
 
 // boundedListener limits the open connections to maxConnections. For a new connection, it closes one of the
 // address that has the most connections: the one that has read nothing for the longest time, or the oldest. So a
-// client with many connections can't keep out others.
+// client with many connections can't keep out others. With netutil.LimitListener, silent clients keep their places.
 type boundedListener struct {
 	net.Listener
 
