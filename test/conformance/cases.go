@@ -35,8 +35,11 @@ type testCase struct {
 	gone, renamed bool
 	// pause is the least time between the first two POSTs.
 	pause time.Duration
-	// resource is the resource of the objects. Empty means configmaps.
-	resource string
+	// resource and namespace are of the objects. Empty means configmaps in the namespace default.
+	resource  schema.GroupVersionResource
+	namespace string
+	// manifest is the format of the manifest. Arguments: name and value of the label, input.
+	manifest string
 }
 
 // A run is one call of the program.
@@ -44,7 +47,8 @@ type run struct {
 	claims []string // that are true
 	input  string   // a value in the manifest; runs with equal values have equal manifests
 	secret string
-	bad    bool         // the secret is unusable, so nothing is sent
+	key    string       // empty for the key of the case
+	bad    bool         // the key or the secret is unusable, so nothing is sent
 	beside bool         // starts together with the next run
 	stop   bool         // interrupted after its first POST has arrived
 	before func(server) // called before the run
@@ -78,7 +82,7 @@ func always(verb string, fault Fault) func(server) {
 
 // cases are all cases, in the order of docs/spec.
 func cases() []testCase {
-	return slices.Concat(responses(), doubts(), repeats(), trust())
+	return slices.Concat(responses(), doubts(), unsettled(), repeats(), places(), trust())
 }
 
 // responses are the cases of one run.
@@ -144,6 +148,26 @@ func doubts() []testCase {
 	}
 }
 
+// unsettled are the cases that end with the time of the program, or without the permission to read.
+func unsettled() []testCase {
+	return []testCase{
+		{name: "each request lost until the time is over", setup: always("create", DropRequest), runs: once(lost)},
+		{name: "quota, no permission to get", setup: all(always("create", QuotaExceeded), always("get", Forbidden)), runs: once(lost)},
+		{name: "throttled until the time is over", setup: always("create", TooManyRequests(0)), runs: once(refused)},
+		{name: "throttled, no permission to get", setup: all(always("create", TooManyRequests(0)), always("get", Forbidden)), runs: once(lost)},
+		{name: "no permission to create and to get", setup: all(always("create", Forbidden), always("get", Forbidden)), runs: once(refused)},
+		{name: "a type that the server doesn't have", manifest: missingText, runs: once(refused)},
+	}
+}
+
+// places are the cases with another type or namespace.
+func places() []testCase {
+	return []testCase{
+		{name: "a type of a group", resource: roles, manifest: roleText, runs: []run{{claims: done}, {claims: []string{exists}}}},
+		{name: "the namespace of the context", namespace: metav1.NamespacePublic, runs: []run{{claims: done}, {claims: []string{exists}}}},
+	}
+}
+
 // notFound is the page of a proxy that doesn't know the path.
 var notFound = Respond(http.StatusNotFound, "text/html", "<html>not found</html>")
 
@@ -182,6 +206,8 @@ func trust() []testCase {
 	return []testCase{
 		{name: "with a secret, run twice", runs: []run{{claims: done, secret: secret}, {claims: []string{exists}, secret: secret}}},
 		{name: "with a secret, response lost", setup: faults("create", DropResponse), runs: []run{{claims: settled, secret: secret}}},
+		{name: "key with an empty variable", runs: []run{{claims: refused, key: "prod-migrate-", bad: true}}},
+		{name: "key that isn't UTF-8", runs: []run{{claims: refused, key: "prod-\xff1", bad: true}}},
 		{name: "secret too short", runs: []run{{claims: refused, secret: "short", bad: true}}},
 		{name: "another client's object has the name", setup: planted(anotherID), runs: once(refused)},
 		{name: "an object without an ID has the name", setup: planted(nil), runs: once(lost)},

@@ -31,6 +31,7 @@ type client struct {
 
 var (
 	configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
+	roles      = schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "roles"}
 	workflows  = schema.GroupVersionResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "workflows"}
 )
 
@@ -171,12 +172,12 @@ func writeTables(out *bytes.Buffer, all []client) error {
 	for i, h := range histories("") {
 		fmt.Fprintf(out, "\n### %s\n\n| client | POSTs | objects | reports | last line of its error |\n|---|--:|--:|---|---|\n", h.name)
 		for _, c := range all {
-			open, err := on(os.Getenv("KUBECONFIG"), c.objects)
+			open, err := on(os.Getenv("KUBECONFIG"))
 			if err != nil {
 				return err
 			}
 			history := histories(c.objects.Resource)[i]
-			history.resource = c.objects.Resource
+			history.resource = c.objects
 			r := history.play(c.program, open)
 			if len(r.claims) == 0 {
 				return fmt.Errorf("%s: %s", c.name, strings.Join(r.problems, "; "))

@@ -75,7 +75,7 @@ func TestRealServer(t *testing.T) {
 	if err := controlplane.WriteKubeconfig(kubeconfig, plane.Admin()); err != nil {
 		t.Fatal(err)
 	}
-	open, err := on(kubeconfig, configMaps)
+	open, err := on(kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,10 +97,10 @@ func TestServerRefuses(t *testing.T) {
 	}))
 	defer api.Close()
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(kubeconfig, fmt.Appendf(nil, kubeconfigText, api.URL), 0o600); err != nil {
+	if err := os.WriteFile(kubeconfig, fmt.Appendf(nil, kubeconfigText, "default", api.URL), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	open, err := on(kubeconfig, configMaps)
+	open, err := on(kubeconfig)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,33 +172,49 @@ func TestWrongPrograms(t *testing.T) {
 
 // Each variant of the Python client breaks one rule of the specification. A case finds it.
 func TestWrongVariants(t *testing.T) {
-	const inDoubt = "(Unknown if self.in_doubt else Failed)"
 	for _, test := range []struct{ name, file, from, to, in string }{
 		{
-			"another client's object in doubt is a failure", "client.py", inDoubt + `(self.name, f"{self.name} is`, `Failed(self.name, f"{self.name} is`,
+			"another client's object in doubt is a failure", "client.py", `self.error(f"{self.name} is another`, `Failed(self.name, f"{self.name} is another`,
 			"request lost, then another client takes the name",
 		},
 		{
-			"a renamed object in doubt is a failure", "client.py", "error = Unknown if self.in_doubt else Failed", "error = Failed",
+			"a renamed object in doubt is a failure", "client.py", `self.error(f"a webhook`, `Failed(self.name, f"a webhook`,
 			"request lost, then a webhook changes the name",
 		},
 		{
-			"a refusal in doubt is a failure", "client.py", "if not refusal or self.in_doubt:", "if not refusal:",
+			"a refusal in doubt is a failure", "client.py", "refused = finding in RECHECKS and not self.in_doubt", "refused = finding in RECHECKS",
 			"first copy late, no permission for the next",
 		},
 		{
-			"a refused POST is not read back", "client.py", "            refusal = response if", "            if finding == \"rejected\":\n" +
-				"                raise Failed(self.name, response.message)\n            refusal = response if",
+			"a refused POST is not read back", "client.py", "        rechecks: List[int]", "        if finding == \"rejected\":\n" +
+				"            raise Failed(self.name, message_of(posted))\n        rechecks: List[int]",
 			"first copy stored, no permission for the second",
 		},
 		{
-			"any 404 is absent", "client.py", `if response.reason == "NotFound" and response.status == 404 and`, "if response.status == 404 and",
+			"any 404 is absent", "findings.py", `response.status == 404 and reason == "NotFound" and`, "response.status == 404 and",
 			"first copy stored, quota refuses the second, proxy's 404s",
 		},
-		{"a refusal of another object counts", "client.py", "if not known and status != 404 and not admission:", "if False:", "refusal of another object"},
+		{"a refusal of another object counts", "findings.py", "            and _about_another(sent, response):", "            and False:", "refusal of another object"},
 		{"Retry-After is ignored", "client.py", "max(response.retry_after, min(", "max(0, min(", "throttled"},
 		{"a 307 is followed", "transport.py", "retries=False, redirect=False", "retries=3", "307 with Location"},
-		{"the digest has the apiVersion", "derive.py", `("apiVersion", "kind", "status")`, `("kind", "status")`, "no fault"},
+		{
+			"a kept connection that is lost is not sent", "transport.py", "urllib3.exceptions.ConnectTimeoutError))",
+			"urllib3.exceptions.ConnectTimeoutError, urllib3.exceptions.ProtocolError))", "each request lost until the time is over",
+		},
+		{
+			"the group has the version", "client.py", `("key", self.key), group, kind`, `("key", self.key), group and self.manifest["apiVersion"], kind`,
+			"a type of a group",
+		},
+		{
+			"the namespace is always default", "client.py", `(metadata.pop("namespace", None) or self.namespace)`, `(metadata.pop("namespace", None) or "default")`,
+			"the namespace of the context",
+		},
+		{"an object that can't be read is a failure", "client.py", `failed = refused and finding == "rejected"`, "failed = refused", "quota, no permission to get"},
+		{
+			"the end of the time is a failure", "client.py", "        raise Unknown(self.name, text)\n\n    def pause", "        raise Failed(self.name, text)\n\n    def pause",
+			"throttled, no permission to get",
+		},
+		{"the digest has the apiVersion", "derive.py", `("apiVersion", "kind")}`, `("kind",)}`, "no fault"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -221,5 +237,16 @@ func TestWrongVariants(t *testing.T) {
 				t.Errorf("the variant passes: %v\n%s", err, out.String())
 			}
 		})
+	}
+}
+
+// docs/spec has the number of cases.
+func TestNumberOfCases(t *testing.T) {
+	page, err := os.ReadFile("../../docs/spec/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf(" %d cases", len(cases())); !strings.Contains(string(page), want) {
+		t.Errorf("docs/spec/README.md lacks %q", want)
 	}
 }

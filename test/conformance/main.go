@@ -51,7 +51,7 @@ func start(kubeconfig, page string, program []string) (ok bool, err error) {
 	}
 	open := opener(inMemory)
 	if kubeconfig != "" {
-		if open, err = on(kubeconfig, configMaps); err != nil {
+		if open, err = on(kubeconfig); err != nil {
 			return false, err
 		}
 	}

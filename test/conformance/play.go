@@ -22,6 +22,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
@@ -80,7 +81,7 @@ func (p *player) play() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(p.dir)) }()
-	if p.server, err = p.open(p.key); err != nil {
+	if p.server, err = p.open(p.key, p.place()); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.cleanUp()) }()
@@ -117,6 +118,15 @@ func pretend(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusCreated)
 	_, _ = io.Copy(w, r.Body) // fails if the client is gone
+}
+
+// place returns where the objects of the case are.
+func (c testCase) place() place {
+	at := place{configMaps, cmp.Or(c.namespace, metav1.NamespaceDefault)}
+	if c.resource != (schema.GroupVersionResource{}) {
+		at.resource = c.resource
+	}
+	return at
 }
 
 // cleanUp removes the objects of the case. cleanUp returns the first error of a request of the run itself.
@@ -166,7 +176,7 @@ func (p *player) call(r run) (claim, error) {
 	defer cancel()
 	args := append(slices.Clone(p.program[1:]), filepath.Join(p.dir, "kubeconfig"), manifest)
 	cmd := exec.CommandContext(ctx, p.program[0], args...)
-	cmd.Env = append(os.Environ(), "GENNAME_IDEMPOTENCY_KEY="+p.key, "HOME="+p.dir)
+	cmd.Env = append(os.Environ(), "GENNAME_IDEMPOTENCY_KEY="+cmp.Or(r.key, p.key), "HOME="+p.dir)
 	if r.secret != "" {
 		cmd.Env = append(cmd.Env, "GENNAME_IDEMPOTENCY_SECRET="+r.secret)
 	}
@@ -267,7 +277,7 @@ func (p *player) count() {
 	}
 	var posts []time.Time
 	for _, r := range p.server.Requests() {
-		if r.Verb == "create" && r.Resource.Resource == cmp.Or(p.resource, configMaps.Resource) {
+		if r.Verb == "create" && r.Resource == p.place().resource {
 			posts = append(posts, r.Time)
 		}
 	}
@@ -290,7 +300,8 @@ func (p *player) derived(object *unstructured.Unstructured) {
 		}
 	}
 	const prefix = "once-"
-	place := derive.Object{Kind: "ConfigMap", Namespace: "default", GenerateName: prefix}
+	at := p.place()
+	place := derive.Object{Group: at.resource.Group, Kind: object.GetKind(), Namespace: at.namespace, GenerateName: prefix}
 	id := object.GetAnnotations()[derive.IDAnnotation]
 	name := object.GetName()
 	if p.renamed {
@@ -322,7 +333,7 @@ const theirWork = "theirs"
 // caseLabel is on the objects of a case. Its value is the key.
 const caseLabel = "conformance"
 
-const manifestText = `apiVersion: v1
+const configMapText = `apiVersion: v1
 kind: ConfigMap
 metadata:
   generateName: once-
@@ -333,17 +344,34 @@ data:
 
 func (p *player) writeManifest(input string) (string, error) {
 	path := filepath.Join(p.dir, "manifest"+input+".yaml")
-	return path, os.WriteFile(path, fmt.Appendf(nil, manifestText, caseLabel, p.key, input), 0o600)
+	return path, os.WriteFile(path, fmt.Appendf(nil, cmp.Or(p.manifest, configMapText), caseLabel, p.key, input), 0o600)
 }
+
+const roleText = `apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata:
+  generateName: once-
+  labels: {%s: %q}
+rules:
+- {apiGroups: [""], resources: [configmaps], verbs: [get], resourceNames: ["input%s"]}
+`
+
+const missingText = `apiVersion: conformance.genname.dev/v1
+kind: Missing
+metadata:
+  generateName: once-
+  labels: {%s: %q}
+spec: {input: %q}
+`
 
 const kubeconfigText = `apiVersion: v1
 kind: Config
 current-context: conformance
-contexts: [{name: conformance, context: {cluster: conformance, user: conformance, namespace: default}}]
+contexts: [{name: conformance, context: {cluster: conformance, user: conformance, namespace: %q}}]
 clusters: [{name: conformance, cluster: {server: %q, insecure-skip-tls-verify: true}}]
 users: [{name: conformance, user: {token: conformance}}]
 `
 
 func (p *player) writeKubeconfig(url string) error {
-	return os.WriteFile(filepath.Join(p.dir, "kubeconfig"), fmt.Appendf(nil, kubeconfigText, url), 0o600)
+	return os.WriteFile(filepath.Join(p.dir, "kubeconfig"), fmt.Appendf(nil, kubeconfigText, p.place().namespace, url), 0o600)
 }

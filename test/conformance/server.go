@@ -36,10 +36,18 @@ type server interface {
 	Check(creationOf func(metav1.Object) string, expected map[string]oncetest.Outcome) []oncetest.Violation
 }
 
-// An opener returns the server of the case with the key given.
-type opener func(key string) (server, error)
+// An opener returns the server of the case with the key given, whose objects are in a place.
+type opener func(key string, at place) (server, error)
 
-func inMemory(string) (server, error) { return oncetest.NewServer(), nil }
+// A place is a type and a namespace.
+type place struct {
+	resource  schema.GroupVersionResource
+	namespace string
+}
+
+func inMemory(string, place) (server, error) {
+	return oncetest.NewServer(oncetest.Type{Group: roles.Group, Version: roles.Version, Kind: "Role"}), nil
+}
 
 // A cluster is a proxy that injects faults before a real API server. A user can do everything there.
 type cluster struct {
@@ -68,8 +76,8 @@ func (c *cluster) keep(err error) {
 	}
 }
 
-// on returns an opener for the server of a kubeconfig. The program creates objects of the type given.
-func on(kubeconfig string, objects schema.GroupVersionResource) (opener, error) {
+// on returns an opener for the server of a kubeconfig.
+func on(kubeconfig string) (opener, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return nil, err
@@ -87,10 +95,11 @@ func on(kubeconfig string, objects schema.GroupVersionResource) (opener, error) 
 	if err != nil {
 		return nil, err
 	}
-	return func(key string) (server, error) {
+	return func(key string, at place) (server, error) {
 		faults := &oncetest.Faults{}
 		handler := proxy(target, faults.Wrap(transport))
-		return &cluster{Faults: faults, Handler: handler, objects: client.Resource(objects).Namespace("default"), key: key}, nil
+		objects := client.Resource(at.resource).Namespace(at.namespace)
+		return &cluster{Faults: faults, Handler: handler, objects: objects, key: key}, nil
 	}, nil
 }
 

@@ -13,11 +13,11 @@ finds the object of the first one. kubectl genname create makes the same object 
 same key.
 """
 
-from .client import Failed, Mismatch, OnceError, Result, Unknown, create_once
+from .client import Failed, Interrupted, Mismatch, OnceError, Result, Unknown, context_namespace, create_once
 from .derive import ID_ANNOTATION, canonical, derive_digest, derive_id, derive_name
 from .manifest import read_manifest
 
 __all__ = [
-    "Failed", "ID_ANNOTATION", "Mismatch", "OnceError", "Result", "Unknown",
-    "canonical", "create_once", "derive_digest", "derive_id", "derive_name", "read_manifest",
+    "Failed", "ID_ANNOTATION", "Interrupted", "Mismatch", "OnceError", "Result", "Unknown", "canonical",
+    "context_namespace", "create_once", "derive_digest", "derive_id", "derive_name", "read_manifest",
 ]

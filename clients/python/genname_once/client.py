@@ -1,26 +1,32 @@
-"""The requests of level 1: what to send, and what each response means."""
+"""The requests of level 1: what to send, and when."""
 
-import copy
 import json
+import logging
 import random
-import re
 import time
 from dataclasses import dataclass
-from typing import Any, Dict, Optional, Sequence
+from pathlib import Path
+from typing import Any, Dict, List, Literal, Optional
+from urllib.parse import quote
 
+import kubernetes.config
 from kubernetes.client import ApiClient
 
-from . import derive
+from . import derive, findings
 from .derive import DIGEST_ANNOTATION, ID_ANNOTATION, Object
-from .transport import send
+from .findings import message_of
+from .transport import Response, send
 
-BY_ETCD = ("etcdserver: request is too large", "etcdserver: mvcc: database space exceeded",
-           "rpc error: code = ResourceExhausted desc = trying to send message larger than max (")
-RECHECKS = {"rejected": (0,), "denied": (0, 1, 3, 9)}  # seconds before each GET after a refusal
+log = logging.getLogger("genname_once")
+
+RECHECKS: Dict[str, List[int]] = {"rejected": [], "denied": [1, 3, 9]}  # seconds before further GETs after a refusal
+REQUEST_LIMIT = 30.0  # seconds
+MOST_OTHERS = 3  # responses about other objects
+SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 
 
 class OnceError(Exception):
-    """A create that did not succeed. name is the object's name, or "" if it isn't known."""
+    """A create that did not succeed. name is the object's name, or "" if no POST was sent."""
 
     def __init__(self, name: str, text: str):
         super().__init__(text)
@@ -28,7 +34,7 @@ class OnceError(Exception):
 
 
 class Failed(OnceError):
-    """The object was not created, and this key's object does not exist."""
+    """This call has not created the object, and none of its requests can create it later."""
 
 
 class Mismatch(OnceError):
@@ -39,207 +45,269 @@ class Unknown(OnceError):
     """The object may exist. Call create_once again with the same key and secret."""
 
 
+class Interrupted(KeyboardInterrupt):
+    """A KeyboardInterrupt after the first POST. The object may exist. name is its name."""
+
+    def __init__(self, name: str):
+        super().__init__(f"interrupted. The object {name} may exist")
+        self.name = name
+
+
 @dataclass(frozen=True)
 class Result:
     """outcome is "created", or "exists" if the object was there. manifest is the server's object."""
 
-    outcome: str
+    outcome: Literal["created", "exists"]
     name: str
     manifest: Object
 
 
-@dataclass(frozen=True)
-class _Response:
-    status: int  # 0: there was no response
-    body: Object  # {} if it isn't a JSON object
-    retry_after: float = 0
-    text: str = ""
-    sent: bool = True
-
-    @property
-    def reason(self) -> str:
-        return self.body.get("reason", "") if self.body.get("kind") == "Status" else ""
-
-    @property
-    def message(self) -> str:
-        return str(self.body.get("message") or self.text or self.status)
-
-    def details(self, field: str) -> Any:
-        details = self.body.get("details") if self.reason else None
-        return (details or {}).get(field)
+class _TimeOver(Exception):
+    pass
 
 
-def create_once(client: ApiClient, manifest: Object, key: str, secret: Optional[str] = None,
-                timeout: float = 120.0) -> Result:
+def context_namespace(config_file: Optional[str] = None, context: Optional[str] = None) -> str:
+    """Returns the namespace that kubectl uses with this kubeconfig, or in a Pod: "default" if there is none."""
+    try:
+        contexts, active = kubernetes.config.list_kube_config_contexts(config_file)
+    except kubernetes.config.ConfigException:
+        if config_file is not None:
+            raise
+        return SERVICE_ACCOUNT.read_text("utf-8").strip() if SERVICE_ACCOUNT.exists() else "default"
+    found = [c for c in contexts if c["name"] == context] if context else [active]
+    if not found:
+        raise ValueError(f"the kubeconfig has no context {context}")
+    return (found[0].get("context") or {}).get("namespace") or "default"
+
+
+def create_once(client: ApiClient, manifest: Any, key: str, secret: Optional[str] = None,
+                timeout: float = 120.0, namespace: Optional[str] = None) -> Result:
     """Creates the object once, or finds the object that an earlier call has created.
 
-    manifest has a generateName and no name. The key names the piece of work, such as
-    "prod-migrate-4f2a9c1". With a secret, users who can't read the secret can't create the
-    object first. A key and a secret belong to one cluster. timeout is in seconds. The last
-    requests can end up to 30 seconds after it.
+    manifest is a dict or an object of the package kubernetes, such as V1Job. It has an apiVersion, a kind and a
+    generateName, and no name. The key names the piece of work, such as "prod-migrate-4f2a9c1". With a secret, users
+    who can't read the secret can't create the object first. A key and a secret belong to one cluster. timeout is the
+    time of the whole call in seconds.
 
-    Raises ValueError for unusable arguments, Failed, Mismatch, and Unknown.
+    namespace is for a manifest without one. kubectl uses the namespace of the kubeconfig's context, so pass
+    context_namespace(). Another namespace is another object.
+
+    Raises TypeError and ValueError for unusable arguments before it sends a POST, and Failed, Mismatch, Unknown or
+    Interrupted.
     """
+    for name, value in (("key", key), ("secret", secret), ("namespace", namespace)):
+        if not isinstance(value, str) and (value is not None or name == "key"):
+            raise TypeError(f"the {name} is a {type(value).__name__}, and must be a str")
     derive.check_secret(secret)
     derive.check_key(key)
-    metadata = manifest.get("metadata", {})
-    if not metadata.get("generateName") or metadata.get("name"):
-        raise ValueError("the object needs a metadata.generateName, and no metadata.name")
-    return _Create(client, copy.deepcopy(manifest), key, secret, time.monotonic() + timeout).run()
+    return _Create(client, _decoded(client, manifest), key, secret, timeout, namespace or "").run()
+
+
+def _decoded(client: ApiClient, manifest: Any) -> Object:
+    """Returns a copy of the manifest as JSON values. Raises TypeError or ValueError for an unusable one."""
+    try:
+        plain = client.sanitize_for_serialization(manifest)  # typed objects and times
+        text = json.dumps(plain, ensure_ascii=False, allow_nan=False)
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError("the manifest has text that is not Unicode") from None
+    except (AttributeError, TypeError, RecursionError) as error:
+        raise TypeError(f"the manifest is a {type(manifest).__name__} that is not JSON: {error}") from None
+    copied = json.loads(text)
+    if not isinstance(copied, dict):
+        raise TypeError(f"the manifest is a {type(manifest).__name__}, and must be a dict or an object of kubernetes")
+    metadata = copied.get("metadata")
+    for where, value in (("apiVersion", copied.get("apiVersion")), ("kind", copied.get("kind")),
+                         ("metadata.generateName", findings.mapping(metadata).get("generateName"))):
+        if not isinstance(value, str) or not value:
+            raise ValueError(f"the object needs {where}, which is a text")
+    if copied["apiVersion"].count("/") > 1:
+        raise ValueError(f"the object has the apiVersion {copied['apiVersion']}")
+    if metadata.get("name"):
+        raise ValueError("the object has a metadata.name, and must have only a generateName")
+    if not isinstance(metadata.get("namespace") or "", str):
+        raise ValueError("metadata.namespace of the object is no text")
+    for field in ("labels", "annotations"):
+        if not isinstance(metadata.get(field) or {}, dict):
+            raise ValueError(f"metadata.{field} of the object is no map")
+    return copied
 
 
 class _Create:
-    name = ""
-    in_doubt = False  # the response of a POST was lost, so the object may be stored
-    unsettled = False  # no read has shown whether the last POST stored the object
-    unauthorized = False
-    others = 0  # responses about other objects
+    """One call of create_once."""
 
-    def __init__(self, client: ApiClient, manifest: Object, key: str, secret: Optional[str], deadline: float):
-        self.client, self.manifest, self.key, self.secret = client, manifest, key, secret
-        self.deadline, self.pauses = deadline, 0
+    def __init__(self, client: ApiClient, manifest: Object, key: str, secret: Optional[str], timeout: float,
+                 namespace: str):
+        self.client, self.manifest, self.key, self.secret, self.namespace = client, manifest, key, secret, namespace
+        self.last_get = min(5.0, timeout / 5)  # seconds for the GET after the time is over
+        self.deadline = time.monotonic() + timeout
+        self.pauses = 0
+        self.unauthorized = False  # there was a 401
+        self.in_doubt = False  # the response of a POST was lost, so the object may be stored
+        self.reached = False  # a POST may have reached the server
+        self.others = 0  # responses about other objects
+        self.unserved = False  # the server doesn't serve the type, by its response to a POST
 
     def run(self) -> Result:
-        self.locate()
-        while True:
-            response = self.request("POST", self.path, self.manifest)
-            finding = self.of_post(response)
-            self.unsettled = finding not in ("not stored", "unauthorized")
-            if finding == "stored":
-                return Result("created", self.name, response.body)
-            if finding == "unauthorized" and self.unauthorized:
-                finding = "rejected"
-            if finding in ("not stored", "unauthorized"):
-                self.unauthorized = self.unauthorized or finding == "unauthorized"
-                self.pause(response)
-                continue
-            self.in_doubt = self.in_doubt or finding == "lost"
-            refusal = response if finding in RECHECKS else None
-            found = self.look(response, RECHECKS.get(finding, (0,)), refusal)
-            if found:
-                return found
+        try:
+            self.locate()
+        except _TimeOver as over:
+            raise Failed("", f"the time is over. The last response: {over}") from None
+        try:
+            return self.settle()
+        except KeyboardInterrupt:
+            raise Interrupted(self.name) from None
+        except OnceError:
+            raise
+        except Exception as error:  # a defect. It must not hide that the object may exist.
+            raise Unknown(self.name, f"{type(error).__name__}: {error}") from error
 
     def locate(self) -> None:
         """Finds the resource of the kind, and derives ID, name and digest."""
-        group, _, version = self.manifest.get("apiVersion", "").rpartition("/")
-        root = f"/apis/{group}/{version}" if group else f"/api/{version}"
+        group, _, version = self.manifest["apiVersion"].rpartition("/")
+        root = "/" + "/".join(quote(part, safe="") for part in (("apis", group, version) if group else ("api", version)))
         while True:
             response = self.request("GET", root)
-            if response.body.get("kind") == "APIResourceList":
+            body = findings.mapping(response.body)
+            if response.status == 200 and body.get("kind") == "APIResourceList":
                 break
-            if response.reason in ("NotFound", "Forbidden"):
-                raise Failed("", response.message)
+            if response.status in (403, 404) or response.status == 401 and self.unauthorized:
+                raise Failed("", f"{self.manifest['apiVersion']} can't be found: {message_of(response)}")
+            self.unauthorized = self.unauthorized or response.status == 401
             self.pause(response)
-        kind = self.manifest.get("kind", "")
-        found = [r for r in response.body["resources"] if r["kind"] == kind and "/" not in r["name"]]
-        if not found:
-            raise Failed("", f"the server has no kind {kind} in {self.manifest.get('apiVersion')}")
-        metadata = self.manifest["metadata"]
-        self.namespace = metadata.setdefault("namespace", "default") if found[0]["namespaced"] else ""
-        self.path = root + (f"/namespaces/{self.namespace}" if self.namespace else "") + "/" + found[0]["name"]
+        kind, found = self.manifest["kind"], body.get("resources")
+        types = [t for t in map(findings.mapping, found if isinstance(found, list) else ())
+                 if t.get("kind") == kind and "/" not in (findings.text(t.get("name")) or "/")]
+        if not types:
+            raise Failed("", f"the server has no kind {kind} in {self.manifest['apiVersion']}")
+        self.derive(group, bool(types[0].get("namespaced")))
+        place = ["namespaces", self.sent.namespace] if self.sent.namespace else []
+        self.path = "/".join([root, *(quote(part, safe="") for part in [*place, types[0]["name"]])])
+
+    def derive(self, group: str, namespaced: bool) -> None:
+        metadata, kind = self.manifest["metadata"], self.manifest["kind"]
+        namespace = (metadata.pop("namespace", None) or self.namespace) if namespaced else ""
+        if namespaced and not namespace:
+            raise ValueError("the manifest has no namespace. Pass namespace=context_namespace() for that of kubectl")
+        if namespace:
+            metadata["namespace"] = namespace
         prefix = metadata["generateName"]
-        self.id = derive.derive_id(self.secret, ("key", self.key), group, kind, self.namespace,
-                                   "generateName", prefix)
-        self.digest = derive.derive_digest(self.secret, self.id, self.manifest)
-        self.name = metadata["name"] = derive.derive_name(self.secret, self.id, prefix)
-        annotations = {k: v for k, v in (metadata.get("annotations") or {}).items() if k != DIGEST_ANNOTATION}
-        metadata["annotations"] = {**annotations, ID_ANNOTATION: self.id}
+        creation = derive.derive_id(self.secret, ("key", self.key), group, kind, namespace, "generateName", prefix)
+        self.digest = derive.derive_digest(self.secret, creation, self.manifest)
+        self.name = metadata["name"] = derive.derive_name(self.secret, creation, prefix)
+        annotations = {**(metadata.get("annotations") or {}), ID_ANNOTATION: creation}
+        annotations.pop(DIGEST_ANNOTATION, None)
         if self.digest:
-            metadata["annotations"][DIGEST_ANNOTATION] = self.digest
+            annotations[DIGEST_ANNOTATION] = self.digest
+        metadata["annotations"] = annotations
+        self.sent = findings.Sent(self.name, namespace, group, kind, creation)
 
-    def of_post(self, response: _Response) -> str:
-        """Returns what the response to a POST means."""
-        if not response.sent:
-            return "not stored"
-        metadata = response.body.get("metadata") or {}
-        if 200 <= response.status < 300 and metadata.get("name"):
-            held = (metadata.get("annotations") or {}).get(ID_ANNOTATION)
-            if metadata["name"] == self.name and held in (None, self.id):
-                return "stored"
-            if held == self.id:
-                error = Unknown if self.in_doubt else Failed
-                raise error(metadata["name"], f"a webhook or policy changed the name to {metadata['name']}")
-            return self.other()
-        return self.of_refusal(response)
+    def settle(self) -> Result:
+        """Sends POSTs until the outcome is known."""
+        try:
+            while True:
+                response = self.request("POST", self.path, self.manifest)
+                finding = self.of_post(response)
+                if finding == "stored":
+                    return Result("created", self.name, response.body)
+                if finding == "renamed":
+                    other = findings.name_of(response)
+                    raise self.error(f"a webhook or policy changed the name {self.name} to {other}")
+                if finding in ("not stored", "unauthorized"):
+                    self.pause(response)
+                    continue
+                found = self.look(finding, response)
+                if found:
+                    return found
+        except _TimeOver as over:
+            return self.end(str(over))
 
-    def of_refusal(self, response: _Response) -> str:
-        status, reason, message = response.status, response.reason, response.message
-        admission = message.startswith("admission webhook ") or " denied request: " in message
-        about = response.details("name") or self.name
-        known = about in (self.name, self.namespace) or response.details("kind") == "resourcequotas"
-        if not known and status != 404 and not admission:
-            return self.other()
-        if reason == "AlreadyExists" and not admission:
-            return "conflict"
-        if status == 429 or (reason == "Conflict" and response.details("kind") == "resourcequotas") \
-                or message == "apiserver is shutting down" \
-                or message.startswith("Internal error occurred: failed calling webhook "):
-            return "not stored"
-        if message.startswith(BY_ETCD):
-            return "rejected"
-        if not 400 <= status < 500 or status in (408, 499):
-            return "lost"
-        if status == 401 and not admission:
-            return "unauthorized"
-        rbac = status == 403 and re.match(r'[^"]* is forbidden: User "[^"]*" cannot create resource "', message)
-        if not admission and (status in (400, 404, 405, 413, 415) or rbac):
-            return "rejected"
-        return "denied"
-
-    def other(self) -> str:
-        """Counts a response about another object. It proves nothing about ours."""
-        self.others += 1
-        if self.others == 3:
+    def of_post(self, response: Response) -> str:
+        """Returns the finding, and keeps what follows from it for later responses."""
+        finding, other = findings.of_post(self.sent, response)
+        log.debug("POST of %s: HTTP %d, %s", self.name, response.status, finding)
+        self.reached = self.reached or response.sent
+        self.unserved = findings.is_not_served(response)
+        self.others += other
+        if self.others == MOST_OTHERS:
             raise Unknown(self.name, "the server responds about other objects")
-        return "lost"
+        if finding == "unauthorized" and self.unauthorized:
+            finding = "rejected"
+        self.unauthorized = self.unauthorized or finding == "unauthorized"
+        self.in_doubt = self.in_doubt or finding == "lost"
+        return finding
 
-    def look(self, posted: _Response, rechecks: Sequence[int], refusal: Optional[_Response]) -> Optional[Result]:
+    def look(self, finding: str, posted: Response) -> Optional[Result]:
         """Reads the object after a POST that did not store it for certain. None: POST again."""
-        after = list(rechecks)
-        time.sleep(after.pop(0))
+        refused = finding in RECHECKS and not self.in_doubt
+        if finding in RECHECKS and self.in_doubt:
+            self.pause(posted)
+        rechecks: List[int] = list(RECHECKS.get(finding, []))
         while True:
-            response = self.request("GET", f"{self.path}/{self.name}")
-            metadata = response.body.get("metadata") or {}
-            if response.status == 200 and metadata.get("name") == self.name:
-                return self.found(response.body, metadata.get("annotations") or {})
-            about = response.details("name") or self.name
-            if response.reason == "NotFound" and response.status == 404 and about in (self.name, self.namespace):
-                if not refusal or self.in_doubt:
-                    return self.pause(posted)
-                if not after:
-                    raise Failed(self.name, refusal.message)
-                time.sleep(after.pop(0))
-            elif response.reason in ("Forbidden", "MethodNotAllowed"):
-                if refusal and not self.in_doubt:
-                    raise Failed(self.name, refusal.message + " (and the object can't be read)")
-                raise Unknown(self.name, "the object can't be read: " + response.message)
+            response = self.get(self.limit())
+            found = findings.of_get(self.sent, response, self.unserved)
+            if found in ("ours", "foreign", "unclear"):
+                return self.held(found, response)
+            if found == "absent" and not refused:
+                self.pause(posted)
+                return None
+            if found == "absent":
+                if not rechecks:
+                    raise Failed(self.name, message_of(posted))
+                self.wait(rechecks.pop(0), message_of(posted))
+            elif found == "no permission":
+                failed = refused and finding == "rejected"
+                raise (Failed if failed else Unknown)(
+                    self.name, f"{message_of(posted)}. The object can't be read: {message_of(response)}")
             else:
                 self.pause(response)
 
-    def found(self, body: Object, annotations: Dict[str, str]) -> Result:
-        held, digest = annotations.get(ID_ANNOTATION), annotations.get(DIGEST_ANNOTATION)
-        if held is None:
+    def held(self, found: str, response: Response) -> Result:
+        """Returns the result for an object that has the name."""
+        if found == "unclear":
             raise Unknown(self.name, f"{self.name} exists without the annotation {ID_ANNOTATION}")
-        if held != self.id:
-            raise (Unknown if self.in_doubt else Failed)(self.name, f"{self.name} is another client's object")
+        if found == "foreign":
+            raise self.error(f"{self.name} is another client's object")
+        digest = findings.text(findings.annotations_of(response).get(DIGEST_ANNOTATION))
         comparable = digest and self.digest and digest.split("-")[0] == self.digest.split("-")[0]
         if comparable and digest != self.digest:
             raise (Unknown if self.in_doubt else Mismatch)(
                 self.name, f"the key was used for other content. The object is {self.name}")
-        return Result("exists", self.name, body)
+        return Result("exists", self.name, response.body)
 
-    def pause(self, response: _Response) -> None:
-        """Waits before the next request, or ends the create if no time is left."""
-        self.pauses += 1
-        seconds = max(response.retry_after, min(5.0, 0.05 * 2**self.pauses) * random.uniform(0.5, 1))
-        if time.monotonic() + seconds < self.deadline:
-            return time.sleep(seconds)
-        text = "the time is over. The last response: " + response.message
-        raise (Unknown if self.in_doubt or self.unsettled or not self.name else Failed)(self.name, text)
+    def error(self, text: str) -> OnceError:
+        return (Unknown if self.in_doubt else Failed)(self.name, text)
 
-    def request(self, method: str, path: str, body: Optional[Object] = None) -> _Response:
-        """Sends one request, and returns its response, whatever it is."""
-        limit = min(30.0, max(5.0, self.deadline - time.monotonic()))
-        response = send(self.client, method, path, body, limit)
-        decoded = response.body if isinstance(response.body, dict) else {}
-        return _Response(response.status, decoded, response.retry_after, response.text, response.sent)
+    def end(self, last: str) -> Result:
+        """Ends the create when its time is over. If no response was lost, one GET can show that nothing is stored."""
+        text = f"the time is over. The last response: {last}"
+        if not self.reached:
+            raise Failed(self.name, text)
+        if not self.in_doubt:
+            response = self.get(self.last_get)
+            found = findings.of_get(self.sent, response, self.unserved)
+            if found in ("ours", "foreign", "unclear"):
+                return self.held(found, response)
+            if found == "absent":
+                raise Failed(self.name, text)
+        raise Unknown(self.name, text)
+
+    def pause(self, response: Response) -> None:
+        self.pauses = min(self.pauses + 1, 10)
+        self.wait(max(response.retry_after, min(5.0, 0.025 * 2**self.pauses) * random.uniform(1, 1.5)),
+                  message_of(response))
+
+    def wait(self, seconds: float, last: str) -> None:
+        """Waits, or raises _TimeOver if no time is left for another request."""
+        if time.monotonic() + seconds >= self.deadline - self.last_get:
+            raise _TimeOver(last)
+        time.sleep(seconds)
+
+    def limit(self) -> float:
+        return max(0.1, min(REQUEST_LIMIT, self.deadline - self.last_get - time.monotonic()))
+
+    def get(self, limit: float) -> Response:
+        return send(self.client, "GET", f"{self.path}/{quote(self.name, safe='')}", None, limit)
+
+    def request(self, method: str, path: str, body: Optional[Object] = None) -> Response:
+        return send(self.client, method, path, body, self.limit())

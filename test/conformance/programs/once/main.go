@@ -43,7 +43,13 @@ func main() {
 }
 
 func create(ctx context.Context, kubeconfig, manifest string) (result once.Result, err error) {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	loaded := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
+		&clientcmd.ClientConfigLoadingRules{ExplicitPath: kubeconfig}, nil)
+	config, err := loaded.ClientConfig()
+	if err != nil {
+		return once.Result{}, err
+	}
+	namespace, _, err := loaded.Namespace()
 	if err != nil {
 		return once.Result{}, err
 	}
@@ -59,7 +65,7 @@ func create(ctx context.Context, kubeconfig, manifest string) (result once.Resul
 	if err != nil {
 		return once.Result{}, err
 	}
-	object, err := read(manifest)
+	object, err := read(manifest, namespace)
 	if err != nil {
 		return once.Result{}, err
 	}
@@ -90,7 +96,8 @@ func create(ctx context.Context, kubeconfig, manifest string) (result once.Resul
 	return result, errors.Join(err, doubt)
 }
 
-func read(manifest string) (*unstructured.Unstructured, error) {
+// read reads the manifest. namespace is for a manifest without one.
+func read(manifest, namespace string) (*unstructured.Unstructured, error) {
 	data, err := os.ReadFile(manifest)
 	if err != nil {
 		return nil, err
@@ -99,6 +106,8 @@ func read(manifest string) (*unstructured.Unstructured, error) {
 	if err := yaml.Unmarshal(data, &object.Object); err != nil {
 		return nil, err
 	}
-	object.SetNamespace("default")
+	if object.GetNamespace() == "" {
+		object.SetNamespace(namespace)
+	}
 	return object, nil
 }

@@ -1,0 +1,74 @@
+package exactlyonce
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
+)
+
+// Each response of docs/spec/findings.json has its finding.
+func TestSpecifiedFindings(t *testing.T) {
+	text, err := os.ReadFile("../../docs/spec/findings.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors []specified
+	if err := json.Unmarshal(text, &vectors); err != nil || len(vectors) < 80 {
+		t.Fatalf("%d responses, %v", len(vectors), err)
+	}
+	words := map[protocol.Finding]string{
+		protocol.Stored: "stored", protocol.Conflict: "conflict", protocol.Rejected: "rejected", protocol.Denied: "denied",
+		protocol.NotStored: "not stored", protocol.Lost: "lost", protocol.Renamed: "renamed",
+		protocol.Ours: "ours", protocol.Foreign: "foreign", protocol.Anonymous: "unclear", protocol.Absent: "absent",
+		protocol.NoPermission: "no permission", protocol.Unread: "unread", protocol.Unauthorized: "unauthorized",
+	}
+	const name = "once-bcdfghjklm"
+	for _, v := range vectors {
+		c := creatorFor(t, &rest.Config{Host: "http://server.invalid", Transport: v})
+		client, err := c.clientFor(configMapMapping.GroupVersionKind.GroupVersion())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &request{client: client, mapping: configMapMapping, namespaced: true, namespace: "default", settings: c.settings}
+		r.encode = encoderOf(configMapObject())
+		r.sent = findings.Sent{
+			GroupKind: configMapKind, Resource: "configmaps", Namespace: "default", Prefix: "once-",
+			ID: "v1-00112233445566778899aabbccddeeff-0-0",
+		}
+		var seen response
+		if v.Request == http.MethodPost {
+			seen = r.post(t.Context(), t.Context(), name)
+		} else if seen = r.get(t.Context(), name); seen.Finding == protocol.Unauthorized { // the rules read it as unread
+			seen.Finding = protocol.Unread
+		}
+		if words[seen.Finding] != v.Finding {
+			t.Errorf("%s: %s: %q, want %q (%v)", v.Request, v.Comment, words[seen.Finding], v.Finding, seen.Err)
+		}
+	}
+}
+
+// specified is an entry of docs/spec/findings.json. It is a transport that responds with it.
+type specified struct {
+	Comment, Request, ContentType, Body, Finding string
+	Status                                       int
+	NotServed                                    bool // then kube-apiserver sent the response
+}
+
+func (v specified) RoundTrip(req *http.Request) (*http.Response, error) {
+	header := http.Header{"Content-Type": {v.ContentType}}
+	if v.NotServed {
+		header.Set("Audit-Id", "1")
+	}
+	return &http.Response{
+		StatusCode: v.Status, Header: header, Body: io.NopCloser(strings.NewReader(v.Body)),
+		ContentLength: int64(len(v.Body)), Request: req,
+	}, nil
+}

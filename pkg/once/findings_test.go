@@ -1,0 +1,89 @@
+package once
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
+)
+
+// responding is a transport that responds with one text to each request.
+type responding struct {
+	status      int
+	contentType string
+	body        string
+}
+
+func (r responding) RoundTrip(req *http.Request) (*http.Response, error) {
+	return &http.Response{
+		StatusCode: r.status, Header: http.Header{"Content-Type": {r.contentType}},
+		Body: io.NopCloser(strings.NewReader(r.body)), ContentLength: int64(len(r.body)), Request: req,
+	}, nil
+}
+
+// Each response of docs/spec/findings.json has its finding, as client-go reads it.
+func TestFindings(t *testing.T) {
+	text, err := os.ReadFile("../../docs/spec/findings.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors []struct {
+		Comment, Request, ContentType, Body, Finding string
+		Status                                       int
+		NotServed                                    bool
+	}
+	if err := json.Unmarshal(text, &vectors); err != nil || len(vectors) < 80 {
+		t.Fatalf("%d responses, %v", len(vectors), err)
+	}
+	words := map[protocol.Finding]string{
+		protocol.Stored: "stored", protocol.Conflict: "conflict", protocol.Rejected: "rejected", protocol.Denied: "denied",
+		protocol.NotStored: "not stored", protocol.Lost: "lost", protocol.Renamed: "renamed",
+		protocol.Ours: "ours", protocol.Foreign: "foreign", protocol.Anonymous: "unclear", protocol.Absent: "absent",
+		protocol.NoPermission: "no permission", protocol.Unread: "unread", protocol.Unauthorized: "unauthorized",
+	}
+	for _, v := range vectors {
+		o := sending(t, responding{v.Status, v.ContentType, v.Body})
+		o.unserved = v.NotServed
+		send := o.post
+		if v.Request == http.MethodGet {
+			send = o.get
+		}
+		seen := send(t.Context())
+		if v.Request == http.MethodGet && seen.Finding == protocol.Unauthorized { // the rules read it as unread
+			seen.Finding = protocol.Unread
+		}
+		if words[seen.Finding] != v.Finding {
+			t.Errorf("%s: %s: %q, want %q (%v)", v.Request, v.Comment, words[seen.Finding], v.Finding, seen.Err)
+		}
+	}
+}
+
+// sending returns an operation whose requests have the response given.
+func sending(t *testing.T, transport http.RoundTripper) *operation {
+	t.Helper()
+	client, err := dynamic.NewForConfig(&rest.Config{Host: "http://server.invalid", Transport: transport})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, meta.RESTScopeNamespace)
+	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
+	object.SetName("once-bcdfghjklm")
+	object.SetNamespace("default")
+	return &operation{
+		client: Dynamic(client, mapper), object: object, generateName: "once-", name: object.GetName(),
+		place:      derive.Object{Kind: "ConfigMap", Namespace: "default", GenerateName: "once-"},
+		annotation: "v1-00112233445566778899aabbccddeeff-0-0",
+	}
+}
