@@ -51,6 +51,9 @@ func newRules(target Target, criteria Criteria) (*rules, error) {
 // was generated from it. Otherwise it is the named generateName that its generateName or its name resembles. It
 // returns "" if there is none.
 func (r *rules) prefixOf(o *object.Object) string {
+	if r.criteria.Stem {
+		return r.stemOf(o)
+	}
 	if r.named[o.GenerateName] {
 		return o.GenerateName
 	}
@@ -61,6 +64,14 @@ func (r *rules) prefixOf(o *object.Object) string {
 	return r.prefixes[in]
 }
 
+// has reports whether an object is one of those that the user has named.
+func (r *rules) has(o *object.Object) bool {
+	if r.criteria.Stem {
+		return r.stemOf(o) != ""
+	}
+	return r.named[o.GenerateName] && derive.GeneratedFrom(o.Name, o.GenerateName)
+}
+
 // leaves returns the reason why an object stays, independent of the other objects, or "". The status is empty if
 // the type has no known status for finished objects.
 func (r *rules) leaves(o *object.Object) (reason v1alpha1.PruneReason, status finished.Status) {
@@ -68,12 +79,14 @@ func (r *rules) leaves(o *object.Object) (reason v1alpha1.PruneReason, status fi
 		status = statusOf(r.resource, o.Raw)
 	}
 	switch {
-	case !r.named[o.GenerateName] || o.UID == "" || !derive.GeneratedFrom(o.Name, o.GenerateName):
+	case o.UID == "" || !r.has(o):
 		return v1alpha1.PruneNotGenerated, status
 	case o.Deleting:
 		return v1alpha1.PruneBeingDeleted, status
 	case !r.criteria.Owned && slices.ContainsFunc(o.Owners, func(o object.Owner) bool { return o.Controller }):
 		return v1alpha1.PruneControlled, status
+	case r.criteria.Stem && r.isActive(o):
+		return v1alpha1.PruneActive, status
 	case o.Created == 0:
 		return v1alpha1.PruneUnknownAge, status
 	case !r.criteria.Running && status.State == finished.Running:
@@ -124,7 +137,11 @@ type Decision struct {
 // the newest first. If a list has an object twice, Choose counts it once.
 func Choose(objects []Object, criteria Criteria) iter.Seq[Decision] {
 	slices.SortFunc(objects, func(a, b Object) int {
-		return cmp.Or(cmp.Compare(b.Created, a.Created), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
+		stems := 0
+		if criteria.Stem && a.Created == b.Created {
+			stems = compareStems(a, b)
+		}
+		return cmp.Or(cmp.Compare(b.Created, a.Created), stems, strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
 	})
 	objects = slices.CompactFunc(objects, func(a, b Object) bool { return a.UID == b.UID })
 	return func(yield func(Decision) bool) {

@@ -115,7 +115,7 @@ func (p *Pruner) Plan(ctx context.Context, targets []Target, progress func(found
 			l = newListing(rules)
 			return l
 		}
-		if err := reader.List(ctx, target.Resource, namespace, decode.Asked{Whole: rules.finishes}, begin); err != nil {
+		if err := reader.List(ctx, target.Resource, namespace, decode.Asked{Whole: rules.whole()}, begin); err != nil {
 			return nil, fmt.Errorf("list %s: %w", target.Resource.GroupResource(), err)
 		}
 		listings = append(listings, l)
@@ -194,7 +194,7 @@ func newListing(rules *rules) *listing {
 func (l *listing) Visit(o *object.Object) error {
 	prefix := l.rules.prefixOf(o)
 	if prefix == "" {
-		l.compare(o.GenerateName)
+		l.compare(l.rules.other(o))
 		return nil
 	}
 	if shared := names.EffectivePrefix(o.GenerateName); len(shared) >= names.MaxPrefixLength &&

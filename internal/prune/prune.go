@@ -25,7 +25,7 @@ import (
 // Target is a resource type, and the prefixes of the objects to delete.
 type Target struct {
 	Resource census.Resource
-	// Prefixes are whole generateNames.
+	// Prefixes are whole generateNames, or stems.
 	Prefixes []string
 }
 
@@ -42,8 +42,8 @@ type Criteria struct {
 	// status for finished objects.
 	EndedBefore time.Time
 	// Keep is the number of newest objects to keep for each namespace and prefix, or nil. Of objects that were created
-	// in the same second, those whose names come first count as the newest. Keep counts the finished objects that
-	// meet all criteria except Before and EndedBefore.
+	// in the same second, those whose names come first count as the newest. With Stem, these are those with the
+	// largest number or time. Keep counts the finished objects that meet all criteria except Before and EndedBefore.
 	Keep *int
 	// KeepFailed is like Keep, but for objects that have failed. If KeepFailed is not nil, Keep doesn't count failed
 	// objects.
@@ -55,6 +55,10 @@ type Criteria struct {
 	Owned bool
 	// InUse chooses objects that a Pod or a template of Pods uses by name, too.
 	InUse bool
+	// Stem means that the prefixes of the targets are stems of names (package stem), and not generateNames.
+	Stem bool
+	// Now is the server's time. It decides whether a Lease is held.
+	Now time.Time
 	// Selector selects objects by their labels. An empty one selects all.
 	Selector string
 }

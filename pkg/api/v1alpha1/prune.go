@@ -38,6 +38,8 @@ type PruneCriteria struct {
 	AllNamespaces bool `json:"allNamespaces"`
 	// Namespace is the only namespace; empty for all.
 	Namespace string `json:"namespace"`
+	// Stem is true if the prefixes are stems of names, and not generateNames.
+	Stem bool `json:"stem"`
 	// LabelSelector is the value of --selector; empty for all objects.
 	LabelSelector string `json:"labelSelector"`
 	// CreatedBefore is the time of --older-than; null if it was not given.
@@ -137,7 +139,8 @@ const (
 	PruneJustFinished PruneReason = "justFinished" // it finished after the time of --finished-for
 	PruneUnknownEnd   PruneReason = "unknownEnd"   // the status has no end time
 	PruneControlled   PruneReason = "controlled"
-	PruneInUse        PruneReason = "inUse" // a Pod or a template of Pods uses it
+	PruneInUse        PruneReason = "inUse"  // a Pod or a template of Pods uses it
+	PruneActive       PruneReason = "active" // a Lease that is held, a ReplicaSet with replicas, a current release of Helm
 	PruneBeingDeleted PruneReason = "beingDeleted"
 	PruneNotGenerated PruneReason = "notGenerated" // the name only looks generated from the prefix
 	PruneUnknownAge   PruneReason = "unknownAge"   // no creationTimestamp

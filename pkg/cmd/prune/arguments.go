@@ -101,18 +101,11 @@ func (a age) before(now time.Time) time.Time {
 // check returns an error if it is a time in the future. A plan prints the time a second after its newest object, whose
 // timestamp can be ahead of now.
 func (a age) check(now, newest time.Time) error {
-	if last := later(now, newest).Truncate(time.Second).Add(time.Second); a.at.After(last) {
+	if a.at.Unix() > max(now.Unix(), newest.Unix())+1 {
 		return fmt.Errorf("--%s: %s is in the future. The server's time is %s",
 			a.flag, a.at.Format(time.RFC3339), now.Format(time.RFC3339))
 	}
 	return nil
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }
 
 // limit is a number of objects to keep, or unset.

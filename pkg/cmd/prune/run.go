@@ -127,7 +127,9 @@ func (r *run) resolve(ctx context.Context) error {
 // checkType returns an error if the flags don't suit a type.
 func (r *run) checkType(t prune.Target) error {
 	resource := t.Resource.GroupResource()
-	switch class := t.Class(); {
+	switch class := r.classOf(t); {
+	case r.stem && prune.RefusedByStem(resource) != "":
+		return fmt.Errorf("--stem can't delete %s, because %s", resource, prune.RefusedByStem(resource))
 	case (r.keepFailed.given || r.end.given()) && class != finished.Finishes:
 		return fmt.Errorf("--keep-failed and --finished-for need a type whose end is known, and %s have none", resource)
 	case r.yes && !r.running && class == finished.Unknown:
@@ -137,6 +139,14 @@ func (r *run) checkType(t prune.Target) error {
 		return errors.New("--save can't save the objects in a namespace. Use a backup tool")
 	}
 	return nil
+}
+
+// classOf returns the class of a type. With --stem, prune keeps Leases that are held, for example.
+func (r *run) classOf(t prune.Target) finished.Class {
+	if r.stem && prune.ShowsActive(t.Resource.GroupResource()) {
+		return finished.Inert
+	}
+	return t.Class()
 }
 
 // openSaver checks the directory of --save.

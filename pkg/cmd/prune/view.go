@@ -79,7 +79,7 @@ func (r *run) unknownEnds() []string {
 	var types []string
 	for _, t := range r.targets {
 		chosen := func(p *prune.Pool) bool { return p.Resource == t.Resource && len(p.Objects) > 0 }
-		if t.Class() == finished.Unknown && slices.ContainsFunc(r.plan.Pools, chosen) {
+		if r.classOf(t) == finished.Unknown && slices.ContainsFunc(r.plan.Pools, chosen) {
 			types = append(types, t.Resource.GroupResource().String())
 		}
 	}
@@ -262,6 +262,7 @@ var reasons = []struct {
 	{v1alpha1.PruneUnknownEnd, "%s without an end time"},
 	{v1alpha1.PruneControlled, "%s with a controller (--owned includes them)"},
 	{v1alpha1.PruneInUse, "%s in use (--in-use includes them)"},
+	{v1alpha1.PruneActive, "%s active, such as held Leases, ReplicaSets with replicas, or deployed releases of Helm"},
 	{v1alpha1.PruneBeingDeleted, "%s being deleted already"},
 	{v1alpha1.PruneNotGenerated, "%s not generated from the prefix"},
 	{v1alpha1.PruneUnknownAge, "%s of unknown age"},

@@ -1,0 +1,116 @@
+package prune
+
+import (
+	"encoding/json"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
+	"github.com/kubectl-genname/kubectl-genname/internal/stem"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
+)
+
+// refusedByStem are the types whose loss stops or destroys something else. A name with a stem says little about its
+// object: node-1 and web-2 have one, too.
+var refusedByStem = map[schema.GroupResource]string{
+	{Resource: "nodes"}:                  "their Pods would be deleted, too",
+	{Resource: "namespaces"}:             "all objects in them would be deleted, too",
+	{Resource: "persistentvolumes"}:      "their data might be deleted, too",
+	{Resource: "persistentvolumeclaims"}: "their data might be deleted, too",
+	{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}: "all their objects would be deleted",
+	{Group: "apiregistration.k8s.io", Resource: "apiservices"}:             "these APIs would stop",
+	{Resource: "replicationcontrollers"}:                                   "they run Pods",
+	{Group: "apps", Resource: "deployments"}:                               "they run Pods",
+	{Group: "apps", Resource: "statefulsets"}:                              "they run Pods",
+	{Group: "apps", Resource: "daemonsets"}:                                "they run Pods",
+	{Group: "batch", Resource: "cronjobs"}:                                 "they run Pods",
+}
+
+// RefusedByStem returns why objects of a type can't be chosen by their stem, or "".
+func RefusedByStem(resource schema.GroupResource) string { return refusedByStem[resource] }
+
+var (
+	leases      = schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
+	replicaSets = schema.GroupResource{Group: "apps", Resource: "replicasets"}
+)
+
+// stemOf returns the named stem to which an object belongs, or "". An object with a generated name belongs to its
+// generateName.
+func (r *rules) stemOf(o *object.Object) string {
+	prefix := stem.Of(o.Name).Prefix
+	if !r.named[prefix] || derive.GeneratedFrom(o.Name, o.GenerateName) {
+		return ""
+	}
+	return prefix
+}
+
+// other returns the prefix of an object for a comparison with the named ones.
+func (r *rules) other(o *object.Object) string {
+	if r.criteria.Stem {
+		return stem.Of(o.Name).Prefix
+	}
+	return o.GenerateName
+}
+
+// isActive reports whether an object works at the moment, although nothing of it runs: a Lease that is held, a
+// ReplicaSet with replicas, or a release of Helm that is no old revision.
+func (r *rules) isActive(o *object.Object) bool {
+	switch r.resource.GroupResource() {
+	case leases:
+		return isHeld(o.Raw, r.criteria.Now)
+	case replicaSets:
+		return hasReplicas(o.Raw)
+	}
+	status := o.Labels["status"]
+	return o.Labels["owner"] == "helm" && status != "superseded" && status != "failed" && status != "uninstalled"
+}
+
+func isHeld(raw []byte, now time.Time) bool {
+	var lease struct {
+		Spec struct {
+			Holder   string    `json:"holderIdentity"`
+			Seconds  int64     `json:"leaseDurationSeconds"`
+			Renewed  time.Time `json:"renewTime"`
+			Acquired time.Time `json:"acquireTime"`
+		} `json:"spec"`
+	}
+	if json.Unmarshal(raw, &lease) != nil {
+		return true
+	}
+	spec := lease.Spec
+	end := max(spec.Renewed.Unix(), spec.Acquired.Unix()) + spec.Seconds
+	return spec.Holder != "" && (spec.Seconds == 0 || now.Unix() <= end+skew)
+}
+
+// skew is how far the clock of the holder of a Lease can be behind the server's, in seconds.
+const skew = 60
+
+func hasReplicas(raw []byte) bool {
+	var set struct {
+		Spec   struct{ Replicas *int }
+		Status struct{ Replicas int }
+	}
+	err := json.Unmarshal(raw, &set)
+	return err != nil || set.Spec.Replicas == nil || *set.Spec.Replicas > 0 || set.Status.Replicas > 0
+}
+
+// whole reports whether a decision needs more of an object than its metadata.
+func (r *rules) whole() bool {
+	return r.finishes || r.criteria.Stem && ShowsActive(r.resource.GroupResource())
+}
+
+// ShowsActive reports whether an object of a type shows whether it works at the moment.
+func ShowsActive(resource schema.GroupResource) bool {
+	return resource == leases || resource == replicaSets
+}
+
+// compareStems compares objects by the number or the time at the end of their names, the newest first. Numbers and
+// times are not compared with each other.
+func compareStems(a, b Object) int {
+	one, other := stem.Of(a.Name), stem.Of(b.Name)
+	if one.Kind != other.Kind {
+		return int(other.Kind) - int(one.Kind)
+	}
+	return stem.Compare(other, one)
+}

@@ -1,0 +1,101 @@
+package prune
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// chosenByStem returns the names that a plan of a stem has.
+func chosenByStem(t *testing.T, target Target, criteria Criteria, objects ...object.Object) (chosen string, left map[v1alpha1.PruneReason]int64) {
+	t.Helper()
+	for i, o := range objects {
+		objects[i].UID, objects[i].Namespace = o.Name, "ns"
+		if o.Created == 0 {
+			objects[i].Created = 5
+		}
+	}
+	criteria.Stem = true
+	found, left := choose(t, objects, target, criteria)
+	return strings.ReplaceAll(strings.Join(found, " "), "ns/", ""), left
+}
+
+// A stem has the names that end in a number, a time or the like. Generated names belong to their generateName.
+func TestMembersOfAStem(t *testing.T) {
+	named := func(name string) object.Object { return object.Object{Name: name} }
+	got, _ := chosenByStem(t, Target{configMaps, []string{"backup-"}}, Criteria{},
+		named("backup-2026-11-28"), named("backup-7"), named("backup-latest"), named("backup-eu-2026-11-28"), named("backup-"),
+		object.Object{Name: "backup-22222", GenerateName: "backup-"}, object.Object{Name: "backup-31", GenerateName: "backup-"})
+	if want := "backup-2026-11-28 backup-31 backup-7"; got != want {
+		t.Errorf("chosen are %s, want %s", got, want)
+	}
+}
+
+// Of objects of one second, the one with the largest number is the newest.
+func TestKeepTheLargestNumber(t *testing.T) {
+	one := 1
+	got, _ := chosenByStem(t, Target{configMaps, []string{"run-"}}, Criteria{Keep: &one},
+		object.Object{Name: "run-9"}, object.Object{Name: "run-10"}, object.Object{Name: "run-8"})
+	if want := "run-8 run-9"; got != want {
+		t.Errorf("chosen are %s, want %s", got, want)
+	}
+}
+
+// What works at the moment stays.
+func TestActiveObjects(t *testing.T) {
+	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+	lease, set, secret := typeOf("coordination.k8s.io", "Lease", "leases"), typeOf("apps", "ReplicaSet", "replicasets"), typeOf("", "Secret", "secrets")
+	helm := func(status string) object.Object {
+		return object.Object{Labels: map[string]string{"owner": "helm", "status": status}}
+	}
+	raw := func(text string) object.Object { return object.Object{Raw: []byte(text)} }
+	for name, test := range map[string]struct {
+		target Target
+		object object.Object
+		stays  bool
+	}{
+		"a Lease that is held":         {Target{lease, []string{"x-"}}, raw(`{"spec":{"holderIdentity":"a","leaseDurationSeconds":15,"renewTime":"2026-11-28T11:59:50.000000Z"}}`), true},
+		"a Lease of a slow clock":      {Target{lease, []string{"x-"}}, raw(`{"spec":{"holderIdentity":"a","leaseDurationSeconds":15,"renewTime":"2026-11-28T11:59:00Z"}}`), true},
+		"a Lease that was held":        {Target{lease, []string{"x-"}}, raw(`{"spec":{"holderIdentity":"a","leaseDurationSeconds":15,"renewTime":"2026-11-28T11:00:00Z"}}`), false},
+		"a Lease without an end":       {Target{lease, []string{"x-"}}, raw(`{"spec":{"holderIdentity":"a"}}`), true},
+		"a Lease without a holder":     {Target{lease, []string{"x-"}}, raw(`{"spec":{"holderIdentity":""}}`), false},
+		"a Lease of another form":      {Target{lease, []string{"x-"}}, raw(`{"spec":"text"}`), true},
+		"a ReplicaSet with replicas":   {Target{set, []string{"x-"}}, raw(`{"spec":{"replicas":1}}`), true},
+		"a ReplicaSet of the default":  {Target{set, []string{"x-"}}, raw(`{"spec":{}}`), true},
+		"a ReplicaSet that still ends": {Target{set, []string{"x-"}}, raw(`{"spec":{"replicas":0},"status":{"replicas":1}}`), true},
+		"an old ReplicaSet":            {Target{set, []string{"x-"}}, raw(`{"spec":{"replicas":0},"status":{}}`), false},
+		"the deployed revision":        {Target{secret, []string{"x-"}}, helm("deployed"), true},
+		"a revision in progress":       {Target{secret, []string{"x-"}}, helm("pending-upgrade"), true},
+		"an old revision":              {Target{secret, []string{"x-"}}, helm("superseded"), false},
+		"a revision that has failed":   {Target{secret, []string{"x-"}}, helm("failed"), false},
+		"a Secret of another owner":    {Target{secret, []string{"x-"}}, object.Object{Labels: map[string]string{"status": "deployed"}}, false},
+	} {
+		test.object.Name = "x-1"
+		got, left := chosenByStem(t, test.target, Criteria{Now: now}, test.object)
+		if stays := left[v1alpha1.PruneActive] == 1; stays != test.stays || (got == "") != test.stays {
+			t.Errorf("%s: chosen is %q, left are %v", name, got, left)
+		}
+	}
+}
+
+// A stem deletes no type that runs Pods, or on which other objects depend.
+func TestTypesRefusedByStem(t *testing.T) {
+	refused := func() (names []string) {
+		for resource := range refusedByStem {
+			names = append(names, resource.String())
+		}
+		slices.Sort(names)
+		return names
+	}()
+	want := []string{
+		"apiservices.apiregistration.k8s.io", "cronjobs.batch", "customresourcedefinitions.apiextensions.k8s.io", "daemonsets.apps",
+		"deployments.apps", "namespaces", "nodes", "persistentvolumeclaims", "persistentvolumes", "replicationcontrollers", "statefulsets.apps",
+	}
+	if !slices.Equal(refused, want) || RefusedByStem(jobs.GroupResource()) != "" {
+		t.Errorf("refused are %q, want %q", refused, want)
+	}
+}
