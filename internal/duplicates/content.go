@@ -121,7 +121,6 @@ func placeholders(object *unstructured.Unstructured) *strings.Replacer {
 	return strings.NewReplacer(own...)
 }
 
-// authored returns the sorted fields that authors write.
 func authored(object map[string]any) []string {
 	fields := slices.Sorted(maps.Keys(object))
 	return slices.DeleteFunc(fields, func(field string) bool {

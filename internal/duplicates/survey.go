@@ -109,7 +109,6 @@ func (s *survey) Visit(o *object.Object) error {
 	return nil
 }
 
-// kinOf returns the hash of the part of an object that all members of its group share.
 func (s *survey) kinOf(o *object.Object) kin {
 	var h maphash.Hash
 	h.SetSeed(s.seed)

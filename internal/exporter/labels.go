@@ -18,14 +18,11 @@ const other = "(other)"
 // prefixDesc describes a metric that has a sample for each prefix.
 type prefixDesc struct{ *prometheus.Desc }
 
-// newPrefixDesc returns the description of a metric with the labels of a prefix and some
-// more.
 func newPrefixDesc(name, help string, more ...string) prefixDesc {
 	labels := append([]string{"namespace", "group", "resource", "prefix", "naming"}, more...)
 	return prefixDesc{prometheus.NewDesc(name, help, labels, nil)}
 }
 
-// metric returns the sample of a prefix, with the values of the other labels.
 func (d prefixDesc) metric(kind prometheus.ValueType, value float64, p pools.Key, more ...string) prometheus.Metric {
 	prefix := label(p.Prefix)
 	if prefix == other {

@@ -203,7 +203,6 @@ func (e *Engine) report(n Notice) {
 	e.Notify(n)
 }
 
-// newReflector returns the reflector of a type that has not been listed.
 func (e *Engine) newReflector(resource census.Resource) *reflector {
 	return &reflector{
 		source: e.source, types: &e.types, running: &e.running, report: e.report, interval: e.Interval,

@@ -62,7 +62,6 @@ func (p *position) goTo(version uint64, event *decode.Event, now time.Time) (sin
 	return since, known, true
 }
 
-// resumesAt returns the state from which the next watch starts.
 func (p *position) resumesAt() uint64 {
 	if len(p.ended.names) > 0 {
 		return p.ended.before

@@ -44,7 +44,6 @@ func (r *rates) decay(now time.Time) {
 	r.last = now
 }
 
-// at returns the sums of the weights at now.
 func (r *rates) at(now time.Time) pools.Weighed {
 	current := *r
 	current.decay(now)

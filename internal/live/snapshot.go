@@ -73,7 +73,6 @@ func (e *Engine) Snapshot(each func(pools.Row)) Snapshot {
 	return s
 }
 
-// keys returns the keys of all name pools of a type that was listed.
 func (c *counts) keys() []pools.Key {
 	if c.listedAt.IsZero() {
 		return nil

@@ -106,7 +106,6 @@ func (r *reflector) keepsWitness(ctx context.Context) bool {
 	return false
 }
 
-// witness returns the next witness to check, if there is one.
 func (r *reflector) witness() (w witness, ok bool) {
 	r.store.do(func(c *counts) { w, ok = c.witnesses.next() })
 	return w, ok

@@ -163,7 +163,6 @@ func (o *options) Run(ctx context.Context) error {
 	return s.Show(report, o.view(ctx, report, coverage))
 }
 
-// search returns the report of a search, and its coverage.
 func (o *options) search(
 	ctx context.Context, s *scan.Session,
 ) (report *v1alpha1.DuplicateReport, coverage census.Coverage, err error) {

@@ -21,7 +21,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// view returns the report as people read it.
 func (o *options) view(
 	ctx context.Context, report *v1alpha1.DuplicateReport, coverage census.Coverage,
 ) scan.View {
@@ -83,7 +82,6 @@ func verdict(report *v1alpha1.DuplicateReport, wide, names bool) []string {
 	return lines
 }
 
-// scope returns the line with the scope of the search.
 func scope(report *v1alpha1.DuplicateReport) string {
 	all, read := len(report.Scope.Resources), report.Summary.ResourceTypes
 	types := humanize.Count(all, "type")
@@ -168,7 +166,6 @@ func tableOf(report *v1alpha1.DuplicateReport, wide bool) *table.Table {
 	return t
 }
 
-// row returns the cells of an object of a group.
 func row(report *v1alpha1.DuplicateReport, item v1alpha1.DuplicateItem, i int, wide bool) []string {
 	object, first := item.Objects[i], item.Objects[0].Created
 	row := []string{string(item.Grade)}
@@ -197,7 +194,6 @@ func equalText(item v1alpha1.DuplicateItem) string {
 	return "spec, data"
 }
 
-// referencesText returns the cell with the references to an object.
 func referencesText(item v1alpha1.DuplicateItem, object v1alpha1.DuplicateObject) string {
 	var by, types []string
 	for _, r := range object.ReferredBy {

@@ -191,7 +191,6 @@ func (o *options) refresh(ctx context.Context, collector *exporter.Collector) {
 	}
 }
 
-// buildInfo returns the metric that has the version.
 func buildInfo() prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "genname_build_info", Help: "Always 1. The version of the exporter.",

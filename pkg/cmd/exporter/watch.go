@@ -114,7 +114,6 @@ func (o *options) resolve(
 	return known, skipped, absent, nil
 }
 
-// newEngine returns the engine of the exporter.
 func (o *options) newEngine(ctx context.Context, c *cluster.Cluster, types *cluster.Types) *live.Engine {
 	engine := live.New(census.Scanner{
 		Config: c.Config, Version: c.ListsLike(), MinCount: o.minCount,
