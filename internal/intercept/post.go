@@ -84,8 +84,7 @@ func objection(to target, read *body, known *metav1.APIResource) Reason {
 		read.apiVersion != "" && read.apiVersion != version, read.kind != "" && read.kind != known.Kind,
 		read.namespace != "" && read.namespace != to.namespace:
 		return Contradiction
-	case !slices.Contains(known.Verbs, "get"),
-		to.resource.Group == "networking.k8s.io" && to.resource.Resource == "ipaddresses":
+	case exactlyonce.OnlyServerNames(to.resource.GroupResource(), known.Verbs) != "":
 		return NoReads
 	}
 	return ""

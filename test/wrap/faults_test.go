@@ -21,6 +21,10 @@ import (
 var server *controlplane.ControlPlane
 
 func TestMain(m *testing.M) {
+	if namespace := os.Getenv(typedClient); namespace != "" {
+		createTyped(namespace)
+		return
+	}
 	os.Exit(harness.Main(m, harness.Server{ControlPlane: &server, Shared: "single"}))
 }
 

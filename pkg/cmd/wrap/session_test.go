@@ -1,0 +1,127 @@
+package wrap
+
+import (
+	"crypto/sha256"
+	"crypto/tls"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
+)
+
+// A proxy whose port is taken gets the next free one.
+func TestListen(t *testing.T) {
+	id := sha256.Sum256([]byte("a cluster"))
+	var found []int
+	for range 3 {
+		listener, err := listen(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = listener.Close() })
+		address := listener.Addr().(*net.TCPAddr)
+		if !address.IP.IsLoopback() {
+			t.Errorf("%s is no loopback address", address)
+		}
+		found = append(found, address.Port)
+	}
+	if slices.Sort(found); len(slices.Compact(found)) != 3 {
+		t.Errorf("%v", found)
+	}
+}
+
+// The program's environment leads to the proxy only.
+func TestEnvironment(t *testing.T) {
+	for name, value := range map[string]string{
+		"KUBECONFIG": "/mine", "K8S_AUTH_KUBECONFIG": "/mine", "KUBE_CONFIG_PATH": "", "NO_PROXY": "a,b", "no_proxy": "",
+		"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443",
+	} {
+		t.Setenv(name, value)
+	}
+	all := (&session{path: "/ours", cache: "/cache"}).environment()
+	for _, want := range []string{
+		"KUBECONFIG=/ours", "K8S_AUTH_KUBECONFIG=/ours", "KUBE_CONFIG_PATH=", "NO_PROXY=a,b,127.0.0.1", "no_proxy=127.0.0.1",
+		"KUBECACHEDIR=/cache",
+	} {
+		name, _, _ := strings.Cut(want, "=")
+		got := slices.DeleteFunc(slices.Clone(all), func(v string) bool { return !strings.HasPrefix(v, name+"=") })
+		if !slices.Equal(got, []string{want}) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if i := slices.IndexFunc(all, func(v string) bool { return strings.HasPrefix(v, "KUBERNETES_SERVICE_") }); i >= 0 {
+		t.Errorf("%s is still there", all[i])
+	}
+}
+
+// A variable that leads past the proxy is an error.
+func TestBypasses(t *testing.T) {
+	for _, name := range bypasses {
+		t.Run(name, func(t *testing.T) {
+			if err := checkEnvironment(); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv(name, "https://server")
+			if err := checkEnvironment(); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+// Python 3.13 verifies certificates strictly, and accepts these.
+func TestStrictCertificates(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Fatal("the test needs python3 (CONTRIBUTING.md)")
+	}
+	authority, leaf, err := newCertificates()
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, err := listenTLS(t, leaf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := t.TempDir() + "/ca.pem"
+	if err := os.WriteFile(file, authority, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	script := `import socket, ssl, sys
+context = ssl.create_default_context(cafile=sys.argv[1])
+context.verify_flags |= ssl.VERIFY_X509_STRICT
+for name in "127.0.0.1", "localhost":
+    with socket.create_connection(("127.0.0.1", int(sys.argv[2]))) as s, context.wrap_socket(s, server_hostname=name) as c:
+        assert c.recv(2) == b"ok"
+`
+	_, port, _ := strings.Cut(address, ":")
+	if out, err := exec.CommandContext(t.Context(), python, "-c", script, file, port).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func listenTLS(t *testing.T, leaf tls.Certificate) (address string, err error) {
+	t.Helper()
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
+		Certificates: []tls.Certificate{leaf}, MinVersion: tls.VersionTLS12,
+	})
+	if err != nil {
+		return "", err
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Write([]byte("ok"))
+			_ = conn.Close()
+		}
+	}()
+	return listener.Addr().String(), nil
+}

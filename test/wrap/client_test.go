@@ -1,0 +1,220 @@
+package wrap
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+// typedClient is the variable that makes this test binary a client of client-go. Its value is a namespace.
+const typedClient = "WRAP_TEST_TYPED_CLIENT"
+
+// createTyped creates an object in protobuf, as typed clients do, and prints its name.
+func createTyped(namespace string) {
+	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
+	if err != nil {
+		fail(err)
+	}
+	config.ContentType = runtime.ContentTypeProtobuf
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		fail(err)
+	}
+	made, err := client.CoreV1().ConfigMaps(namespace).Create(context.Background(), &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "demo-"}, Data: map[string]string{"a": "b"},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		fail(err)
+	}
+	fmt.Println(made.Name)
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// A typed client that speaks protobuf gets its object, although a response is lost or asks for a retry.
+func TestTypedClient(t *testing.T) {
+	t.Parallel()
+	for _, fault := range faultproxy.Faults {
+		if fault.Name != "response dropped" && fault.Name != "503 with Retry-After after" {
+			continue
+		}
+		t.Run(fault.Name, func(t *testing.T) {
+			t.Parallel()
+			ns := harness.Namespace(t, server)
+			var wire atomic.Int32
+			inject := posts(fault.Fault, new(atomic.Int32))
+			proxy := faultproxy.New(t, server.Admin(), func(r *http.Request) faultproxy.Fault {
+				if harness.Creates(r) && bytes.HasPrefix(faultproxy.Body(r), []byte("k8s\x00")) {
+					wire.Add(1)
+				}
+				return inject(r)
+			})
+			s := shell(t, proxy.Config, ns)
+			s.Env = append(s.Env, typedClient+"="+ns)
+			r := s.Run("kubectl", "genname", "wrap", "--", os.Args[0])
+			found := harness.ConfigMaps(t, server, ns)
+			if len(found) != 1 || r.Code != 0 || r.Stdout != found[0].Name+"\n" || wire.Load() == 0 || found[0].Data["a"] != "b" {
+				t.Errorf("%+v, %d objects, %d POSTs in protobuf", r, len(found), wire.Load())
+			}
+		})
+	}
+}
+
+// The server records the same field manager and the same fields as without wrap, except for the annotation.
+func TestManagedFields(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, server)
+	s := shell(t, server.Admin(), ns)
+	file := harness.File(t, "cm.yaml", configMap)
+	for _, args := range [][]string{{"create", "-f", file}, {"genname", "wrap", "--", "kubectl", "create", "-f", file}} {
+		if r := s.Run("kubectl", args...); r.Code != 0 {
+			t.Fatalf("%+v", r)
+		}
+	}
+	var fields [2]string
+	for _, cm := range harness.ConfigMaps(t, server, ns) {
+		entry := cm.ManagedFields[0]
+		wrapped := 0
+		if cm.Annotations[exactlyonce.Annotation] != "" {
+			wrapped = 1
+		}
+		text := strings.Replace(entry.FieldsV1.String(), `"f:annotations":{".":{},"f:`+exactlyonce.Annotation+`":{}},`, "", 1)
+		fields[wrapped] = fmt.Sprint(len(cm.ManagedFields), entry.Manager, entry.Operation, text)
+	}
+	if diff := cmp.Diff(fields[0], fields[1]); diff != "" || fields[0] == "" {
+		t.Error(diff)
+	}
+}
+
+// Commands of kubectl that create nothing with a generateName work as without wrap.
+func TestKubectl(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, server)
+	s := shell(t, server.Admin(), ns)
+	script := strings.Join([]string{
+		"set -e",
+		"kubectl create configmap a --from-literal=x=y",
+		"kubectl apply -f " + harness.File(t, "b.yaml", `{apiVersion: v1, kind: ConfigMap, metadata: {name: b}, data: {x: "1"}}`),
+		"kubectl patch configmap b -p '{\"data\":{\"x\":\"2\"}}'",
+		"kubectl apply --server-side --force-conflicts -f " + harness.File(t, "b2.yaml", `{apiVersion: v1, kind: ConfigMap, metadata: {name: b}, data: {x: "3"}}`),
+		"KUBE_EDITOR='sed -i s/y/z/' kubectl edit configmap a",
+		"kubectl get configmap a b -o jsonpath='{..data.x}'; echo",
+		"kubectl wait --for=jsonpath='{.data.x}'=3 configmap/b",
+		"kubectl auth can-i create pods",
+		"kubectl create configmap c --dry-run=server -o name",
+		"kubectl delete configmap a",
+		"kubectl explain pod.spec.nodeName | head -1",
+	}, "\n")
+	want := s.Run("bash", "-c", strings.ReplaceAll(script, "kubectl ", harness.Kubectl(t)+" "))
+	if r := s.Run("kubectl", "delete", "configmap", "b"); r.Code != 0 {
+		t.Fatalf("%+v", r)
+	}
+	if got := s.Run("kubectl", "genname", "wrap", "--", "bash", "-c", script); got.Code != 0 || got.Stdout != want.Stdout {
+		t.Errorf("with wrap:\n%+v\nwithout:\n%+v", got, want)
+	}
+}
+
+// A watch passes each event on at once.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, server)
+	s := shell(t, server.Admin(), ns)
+	cmd := exec.CommandContext(t.Context(), harness.Kubectl(t), "genname", "wrap", "--", "kubectl", "get", "configmaps", "-w", "-o", "name")
+	cmd.Env = s.Env
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"one", "two"} {
+		if r := s.Run("kubectl", "create", "configmap", name); r.Code != 0 {
+			t.Fatalf("%+v", r)
+		}
+		want := "configmap/" + name + "\n"
+		got := make([]byte, len(want))
+		for string(got) != want { // kube-root-ca.crt comes first
+			line, err := readLine(out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = []byte(line)
+		}
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 1 {
+		t.Errorf("%v, want the exit code 1 of kubectl after SIGTERM", err)
+	}
+}
+
+func readLine(from io.Reader) (line string, err error) {
+	for b := make([]byte, 1); !strings.HasSuffix(line, "\n"); {
+		if _, err = from.Read(b); err != nil {
+			return line, err
+		}
+		line += string(b)
+	}
+	return line, nil
+}
+
+// The program gets signals, and its exit code counts, also 1 after an interrupt.
+func TestSignals(t *testing.T) {
+	t.Parallel()
+	s := shell(t, server.Admin(), "default")
+	for signal, code := range map[syscall.Signal]int{
+		syscall.SIGTERM: 7, syscall.SIGINT: 1, syscall.SIGHUP: 5, syscall.SIGQUIT: 6, syscall.SIGUSR1: 8, syscall.SIGUSR2: 9,
+	} {
+		t.Run(signal.String(), func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.CommandContext(t.Context(), harness.Plugin(t), "wrap", "--", "bash", "-c",
+				fmt.Sprintf(`trap 'exit %d' %d; echo ready; while :; do sleep 0.1; done`, code, int(signal)))
+			cmd.Env = s.Env
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // without a terminal
+			out, err := cmd.StdoutPipe()
+			if err == nil {
+				err = cmd.Start()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := readLine(out); err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			var exit *exec.ExitError
+			if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != code {
+				t.Errorf("%v, want %d", err, code)
+			}
+		})
+	}
+}
