@@ -36,19 +36,20 @@ type table struct {
 	dropped int // results that were no longer kept because of maxKept
 }
 
-// take removes and returns the oldest create with the key, or nil. A result is kept for a limited time.
-func (t *table) take(k key) *create {
+// take removes and returns the oldest create with the key, or nil, and reports whether it has ended. A result is kept
+// for a limited time.
+func (t *table) take(k key) (c *create, ended bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	i := slices.IndexFunc(t.creates, func(c *create) bool {
 		return c.key == k && (c.ended.IsZero() || time.Since(c.ended) < t.keep)
 	})
 	if i < 0 {
-		return nil
+		return nil, false
 	}
-	c := t.creates[i]
+	c = t.creates[i]
 	t.creates = slices.Delete(t.creates, i, i+1)
-	return c
+	return c, !c.ended.IsZero()
 }
 
 // put adds a create, unless it has failed.
@@ -97,11 +98,11 @@ func (p *Proxy) Unfetched() (outcomes []Outcome, more int) {
 
 // create creates the object, or gets the result of an equal create whose client has given up.
 func (p *Proxy) create(w http.ResponseWriter, r *http.Request, sent *post) {
-	c := p.table.take(sent.key)
+	c, ended := p.table.take(sent.key)
 	switch {
 	case c == nil:
 		c = p.begin(sent, exactlyonce.NewID(), false)
-	case !c.ended.IsZero():
+	case ended:
 		c = p.begin(sent, c.id.At(c.outcome.Name), true)
 	}
 	for {

@@ -558,7 +558,9 @@ func TestMaxKept(t *testing.T) {
 		tb.end(c, Outcome{Result: Created}, &response{})
 		tb.put(c)
 	}
-	if len(tb.creates) != maxKept || tb.dropped != 5 || tb.take(key{4}) != nil || tb.take(key{5}) == nil {
+	dropped, _ := tb.take(key{4})
+	kept, ended := tb.take(key{5})
+	if len(tb.creates) != maxKept-1 || tb.dropped != 5 || dropped != nil || kept == nil || !ended {
 		t.Errorf("%d creates, %d dropped", len(tb.creates), tb.dropped)
 	}
 }
