@@ -54,7 +54,7 @@ func TestUpgrade(t *testing.T) {
 	defer func() { _ = conn.Close() }()
 	fmt.Fprintf(conn, "POST /exec HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n", f.config.Host, token)
 	reader := bufio.NewReader(conn)
-	response, err := http.ReadResponse(reader, nil)
+	response, err := http.ReadResponse(reader, nil) //nolint:bodyclose // a 101 has none
 	if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
 		t.Fatalf("%v, %v", response, err)
 	}
@@ -101,7 +101,7 @@ func TestPassesThrough(t *testing.T) {
 	}
 	raw := make([]byte, 3)
 	_, err = io.ReadFull(response.Body, raw)
-	if response.StatusCode != 307 || response.Header.Get("Location") != "https://"+f.config.Host+"/other" || string(raw) != "raw" || err != nil {
+	if response.StatusCode != http.StatusTemporaryRedirect || response.Header.Get("Location") != "https://"+f.config.Host+"/other" || string(raw) != "raw" || err != nil {
 		t.Errorf("%v %q %v", response, raw, err)
 	}
 	close(release)
