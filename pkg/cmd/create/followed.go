@@ -307,10 +307,26 @@ func (e *ending) waitClosing() []string {
 		lines = append(lines, terminal.Errorf("%d more objects failed, were deleted, or could not be read", n))
 	}
 	lines = append(lines, e.aboutRunning()...)
+	if len(w.Running)+w.Ended[wait.Abandoned] > 0 {
+		lines = append(lines, e.aboutWaitingAgain()...)
+	}
 	return append(lines, terminal.Errorf("%s: %s", e.whyNot(), waitCounts(w)))
 }
 
-// aboutRunning names the unfinished objects, and the command to wait for them again.
+// aboutWaitingAgain says what a second run does with objects whose results are not known.
+func (e *ending) aboutWaitingAgain() []string {
+	switch {
+	case e.flags.keys.Key != "":
+		return []string{"Run the same command again. It creates nothing twice, and goes on waiting."}
+	case e.Again == 0:
+		return nil
+	}
+	return []string{
+		"Don't run the command again to go on waiting. It would create the objects a second time.", textUseKey,
+	}
+}
+
+// aboutRunning names the unfinished objects.
 func (e *ending) aboutRunning() []string {
 	if len(e.followed.Running) == 0 {
 		return nil
@@ -334,15 +350,7 @@ func (e *ending) aboutRunning() []string {
 	if more := len(running) - maxShown; more > 0 {
 		lines = append(lines, fmt.Sprintf("  (%d more)", more))
 	}
-	lines = append(lines, why...)
-	if e.flags.keys.Key != "" {
-		return append(lines, "Run the same command again. It creates nothing twice, and goes on waiting.")
-	}
-	if e.Again == 0 {
-		return lines
-	}
-	return append(lines, "Don't run the command again to go on waiting. It would create the objects a second "+
-		"time.", textUseKey)
+	return append(lines, why...)
 }
 
 // whyNot is why not all objects have succeeded.

@@ -12,8 +12,10 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/follow"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/pods"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/keyflags"
 )
 
 func aJob(name string) wait.Object {
@@ -98,5 +100,26 @@ func TestReasonsAtTheEnd(t *testing.T) {
 	lines := reasonLines(many)
 	if len(lines) != 2*maxShown+1 || lines[1] != "  kubectl describe pod/a-x -n ci" || lines[2*maxShown] != "(and 2 more)" {
 		t.Errorf("%q", lines)
+	}
+}
+
+// Every end of a wait without a result says whether a second run creates the objects a second time.
+func TestWaitingAgain(t *testing.T) {
+	for _, outcome := range []wait.Outcome{wait.Abandoned, wait.OutOfTime, wait.Interrupted, wait.Failed} {
+		for _, key := range []string{"", "k"} {
+			e := &ending{flags: &ownCreateFlags{keys: keyflags.Flags{Key: idempotency.Key(key)}}}
+			e.Again = 1
+			e.followed = follow.State{Objects: []wait.Object{aJob("a")}, Began: time.Now(), Ended: map[wait.Outcome]int{outcome: 1}}
+			if outcome == wait.OutOfTime || outcome == wait.Interrupted {
+				e.followed.Running = []wait.Ended{{Object: aJob("a"), Outcome: outcome}}
+			}
+			text, want := strings.Join(e.waitClosing(), "\n"), "Don't run the command again to go on waiting."
+			if key != "" {
+				want = "Run the same command again. It creates nothing twice, and goes on waiting."
+			}
+			if strings.Contains(text, want) == (outcome == wait.Failed) {
+				t.Errorf("%s, key %q:\n%s", outcome, key, text)
+			}
+		}
 	}
 }

@@ -52,8 +52,8 @@ func (l *logPrinter) begin(e follow.LogsBegin) {
 
 func (l *logPrinter) begun() bool { return l != nil && l.begins }
 
-// line prints a line of a log. Other users can write the line. So it must not look like a line of the command, or like a
-// command for a CI system.
+// line prints a line of a log. Other users can write the line. So it must not look like a line of the plugin, or like
+// a command for a CI system.
 func (l *logPrinter) line(c logs.Container, text []byte) {
 	line := l.printable(string(text))
 	if !l.raw && l.named(c) {
