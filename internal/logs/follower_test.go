@@ -589,7 +589,7 @@ func TestErrorsOfTheKubelet(t *testing.T) {
 	for end, want := range map[string]int{failure: 1, failure + "\n": 1, line(2, "second")[:20]: 0, " rest\n" + line(2, "second"): 1} {
 		synctest.Test(t, func(t *testing.T) {
 			k := &kubelet{}
-			k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
+			k.log = func(w http.ResponseWriter, _ *http.Request, _ int) {
 				fmt.Fprint(w, line(1, "first"), end)
 			}
 			f := follow(t, k)

@@ -25,7 +25,8 @@ import (
 const (
 	// leastPatience is the shortest time that Drain waits for the next line.
 	leastPatience = 30 * time.Second
-	// mostLeaving is how long Drain reads the lines of containers that go on writing, because their Pod is being deleted.
+	// mostLeaving is how long Drain reads the lines of containers that go on writing, for example because their Pod is
+	// being deleted.
 	mostLeaving = 10 * time.Second
 	// waitersAfter is the time after which a container that waits for a stream is reported.
 	waitersAfter = time.Second

@@ -80,8 +80,9 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.waitFor, "for", nil, "Wait for a condition or value, as kubectl wait does. "+
 		"It is condition=NAME[=VALUE] or jsonpath=EXPRESSION[=VALUE], and replaces the end of the objects. "+
 		"It applies to objects of every type that has a status")
-	flags.Var(&f.logs, "logs", "With --wait, print the logs of Jobs and Pods. The logs of all containers go to stderr. "+
-		"Control characters and commands for a CI system are escaped, and without a terminal each line begins with its Pod. "+
+	flags.Var(&f.logs, "logs", "With --wait, print the logs of Jobs and Pods. "+
+		"The logs of all containers go to stderr. Control characters and commands for a CI system are escaped, "+
+		"and without a terminal each line begins with its Pod. "+
 		"--logs=raw prints the bytes")
 	flags.Lookup("logs").NoOptDefVal = "true"
 	flags.IntVar(&f.logRequests, "max-log-requests", 10, "Maximum number of containers for --logs. "+

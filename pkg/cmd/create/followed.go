@@ -44,7 +44,8 @@ func (o *options) newFollower(client *create.Client) (*follow.Follower, error) {
 	}
 	if o.flags.logs != logsOff {
 		o.logs = &logPrinter{
-			voice: o.voice, streams: o.flags.logRequests, raw: o.flags.logs == logsRaw, names: !terminal.IsTerminal(o.ErrOut),
+			voice: o.voice, streams: o.flags.logRequests, raw: o.flags.logs == logsRaw,
+			names: !terminal.IsTerminal(o.ErrOut),
 		}
 		options.Logs = &follow.Logs{Streams: o.flags.logRequests, Line: o.logs.line, Event: o.logs.event}
 	}

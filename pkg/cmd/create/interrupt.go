@@ -63,8 +63,8 @@ func (o *options) printInProgress() {
 		return
 	}
 	if unknown, stored := arguments(session.InFlight()); len(unknown)+len(stored) > 0 {
-		text := fmt.Sprintf("Interrupted. Waiting up to %s for the responses of these creates. To stop now, interrupt again:",
-			maxStopping)
+		text := fmt.Sprintf("Interrupted. Waiting up to %s for the responses of these creates. "+
+			"To stop now, interrupt again:", maxStopping)
 		o.voice.LineWithin(maxPrinting, text+"\n  "+strings.Join(append(unknown, stored...), "\n  "))
 	}
 }

@@ -11,15 +11,15 @@ import (
 	cmdget "k8s.io/kubectl/pkg/cmd/get"
 )
 
-// condition is a wait.Condition.
-type condition = func(*unstructured.Unstructured) (bool, error)
+// Condition reports whether an object meets a condition. It is a wait.Condition.
+type Condition = func(*unstructured.Unstructured) (bool, error)
 
 // Conditions parses the values of --for. kubectl wait does not export its own code, so
 // this follows k8s.io/kubectl/pkg/cmd/wait, and a test compares them.
-func Conditions(values []string) (all []condition, err error) {
+func Conditions(values []string) (all []Condition, err error) {
 	for _, value := range values {
 		kind, what, _ := strings.Cut(value, "=")
-		var parsed condition
+		var parsed Condition
 		switch kind {
 		case "condition":
 			parsed, err = statusCondition(what)
@@ -38,7 +38,7 @@ func Conditions(values []string) (all []condition, err error) {
 }
 
 // statusCondition is condition=NAME[=VALUE]: an entry of status.conditions.
-func statusCondition(text string) (condition, error) {
+func statusCondition(text string) (Condition, error) {
 	name, value, given := strings.Cut(text, "=")
 	if !given {
 		value = "true"
@@ -71,7 +71,7 @@ func outdated(object *unstructured.Unstructured, condition map[string]any) bool 
 
 // pathCondition parses jsonpath=EXPRESSION[=VALUE]. The condition is met if the field has the value. Without a
 // value, the field must exist.
-func pathCondition(text string) (condition, error) {
+func pathCondition(text string) (Condition, error) {
 	parts := splitSingle(text)
 	if len(parts) > 2 {
 		return nil, errors.New("the expression contains more than one equals sign. " +
