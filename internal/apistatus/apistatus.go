@@ -121,6 +121,9 @@ func Responds(ctx context.Context, client interface{ Get() *rest.Request }) bool
 	return err == nil && json.Unmarshal(body, &info) == nil && info.GitVersion != ""
 }
 
+// NoEnd is the timeout of a Retrier that permits attempts until its context ends.
+const NoEnd = 100 * 365 * 24 * time.Hour
+
 // ErrTimeUp means that there is no time for another attempt.
 var ErrTimeUp = errors.New("the time for retries is up")
 

@@ -15,7 +15,6 @@ const (
 	// ended normally, the pause is firstPause.
 	firstPause   = 50 * time.Millisecond
 	longestPause = 5 * time.Second
-	unlimited    = 100 * 365 * 24 * time.Hour
 	// patience is the time for which a final error doesn't end the watching of a type. A server that has just
 	// started can send such errors.
 	patience = 2 * time.Minute
@@ -143,7 +142,7 @@ func (b *backoff) isFinal(err error, now time.Time) bool {
 // normally, the pause is short.
 func (b *backoff) pause(ctx context.Context, err error) {
 	if b.retrier == nil {
-		b.retrier = apistatus.NewRetrier(firstPause, longestPause, unlimited)
+		b.retrier = apistatus.NewRetrier(firstPause, longestPause, apistatus.NoEnd)
 	}
 	_ = b.retrier.Wait(ctx, err) // the caller checks ctx
 }

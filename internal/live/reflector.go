@@ -239,7 +239,7 @@ func (r *reflector) listSteadily(ctx context.Context) {
 // list succeeds or the type is gone, for at most a tenth of the time. It then also repeats a list whose pages have
 // different states, up to maxUnsteady times.
 func (r *reflector) listAgain(ctx context.Context, must bool) *listing {
-	retrier := apistatus.NewRetrier(firstPause, longestPause, unlimited)
+	retrier := apistatus.NewRetrier(firstPause, longestPause, apistatus.NoEnd)
 	for attempts := 1; ; attempts++ {
 		list, skipped := r.source.list(ctx, r.resource, r.store)
 		switch {

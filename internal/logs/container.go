@@ -17,7 +17,6 @@ import (
 
 const (
 	firstPause, longestPause = 100 * time.Millisecond, 2 * time.Second
-	forever                  = 100 * 365 * 24 * time.Hour
 	// lingering is the time after which the silent stream of an ended container is closed.
 	lingering = 5 * time.Second
 	// tailLines and tailBytes bound the last lines that are kept of a container.
@@ -182,7 +181,7 @@ func (c *container) readPresent() bool {
 		before := c.read
 		err := c.stream()
 		if pauses == nil || c.read != before {
-			pauses = apistatus.NewRetrier(firstPause, longestPause, forever)
+			pauses = apistatus.NewRetrier(firstPause, longestPause, apistatus.NoEnd)
 		}
 		_ = pauses.Wait(c.follower.ctx, err)
 	}

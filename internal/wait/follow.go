@@ -24,8 +24,6 @@ const (
 	// Pauses after a failure grow from the first to the longest.
 	firstPause   = 100 * time.Millisecond
 	longestPause = 5 * time.Second
-	// noEnd is a duration that never ends.
-	noEnd = 100 * 365 * 24 * time.Hour
 	// pageSize bounds the objects in memory while a list is read.
 	pageSize = 50
 )
@@ -287,7 +285,7 @@ func (f *follower) retry(ctx context.Context, err error) {
 // pause waits before the next request. The pause grows until an event arrives.
 func (f *follower) pause(ctx context.Context, err error) {
 	if f.pauses == nil {
-		f.pauses = apistatus.NewRetrier(firstPause, longestPause, noEnd)
+		f.pauses = apistatus.NewRetrier(firstPause, longestPause, apistatus.NoEnd)
 	}
 	_ = f.pauses.Wait(ctx, err) // the caller checks ctx
 }

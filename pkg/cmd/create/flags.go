@@ -57,8 +57,8 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 		namingClient: "the plugin, so that each object is created once",
 		namingServer: "the server, so that a lost response can lead to a second object",
 	}))
-	flags.IntVar(&f.attempts, "attempts", exactlyonce.DefaultAttempts, fmt.Sprintf(
-		"Number of names to try for an object (1 to %d). After them, the object fails", maxAttempts))
+	flags.IntVar(&f.attempts, "attempts", flagvalue.ClientAttempts, fmt.Sprintf(
+		"Number of names to try for an object (1 to %d). After them, the object fails", flagvalue.MaxAttempts))
 	flags.DurationVar(&f.retryTimeout, "retry-timeout", exactlyonce.DefaultRetryTimeout,
 		"How long to retry one object. It is retried after throttling, lost responses and connection errors. "+
 			"A request in progress has its own limit, --request-timeout or one minute")
@@ -142,9 +142,6 @@ func (m *logsMode) Set(value string) error {
 // defaultWait is the default time limit of --wait.
 const defaultWait = 10 * time.Minute
 
-// maxAttempts limits the names of one object.
-const maxAttempts = 100_000
-
 // kubectlsWords reports whether the output must be exactly that of kubectl create.
 func (f *ownCreateFlags) kubectlsWords() bool {
 	return f.naming.Value == namingServer && f.attempts == 1
@@ -153,8 +150,8 @@ func (f *ownCreateFlags) kubectlsWords() bool {
 // validate returns an error if the flags are invalid.
 func (f *ownCreateFlags) validate() error {
 	switch {
-	case f.attempts < 1, f.attempts > maxAttempts:
-		return fmt.Errorf("--attempts must be from 1 to %d, not %d", maxAttempts, f.attempts)
+	case f.attempts < 1, f.attempts > flagvalue.MaxAttempts:
+		return fmt.Errorf("--attempts must be from 1 to %d, not %d", flagvalue.MaxAttempts, f.attempts)
 	case f.retryTimeout < 0:
 		return fmt.Errorf("--retry-timeout must be 0 or more, not %s", f.retryTimeout)
 	case f.keys.Key != "" && f.naming.Value == namingServer:
