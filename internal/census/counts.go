@@ -11,7 +11,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 )
 
-// Counts are the name pools and the folds of a scan. Each list has its own set, or each namespace of a divided list, because no
+// Counts are the name pools and the folds of a scan. Each list has its own set, or each namespace of a divided list,
+// because no
 // name pool is in two of them.
 type Counts struct {
 	rules pools.Rules

@@ -133,7 +133,9 @@ func (e *Engine) Run(ctx context.Context) error {
 func (e *Engine) connect() (err error) {
 	e.MinCount, e.Interval = max(e.MinCount, 1), cmp.Or(e.Interval, defaultInterval)
 	e.clock.start(e.Ahead)
-	e.rules = pools.Rules{Prefixes: map[string]bool{}, MinCount: e.MinCount, MinStem: e.Scanner.MinStem, Limit: MaxPrefixes}
+	e.rules = pools.Rules{
+		Prefixes: map[string]bool{}, MinCount: e.MinCount, MinStem: e.Scanner.MinStem, Limit: MaxPrefixes,
+	}
 	if selector := e.Scanner.Selector; selector != nil && !selector.Empty() {
 		e.rules.Selector = selector
 	}

@@ -290,7 +290,8 @@ func (s *Set) each() iter.Seq2[uint32, place] {
 // place is the key of a pool in its set.
 type place struct{ namespace, prefix string }
 
-// addOther counts a name that can't be client-generated, but looks similar. Such names can show that similar names aren't generated.
+// addOther counts a name that can't be client-generated, but looks similar. Such names can show that similar names
+// aren't generated.
 func (s *Set) addOther(o *object.Object, by int32) {
 	hash, counts := OtherOf(o)
 	if !counts {

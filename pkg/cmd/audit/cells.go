@@ -3,6 +3,7 @@ package audit
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -86,7 +88,22 @@ func notesText(r *row, gated bool) string {
 		}
 		notes = append([]string{fmt.Sprintf("above the gate %s", when)}, notes...)
 	}
+	if cure := cureOf(r); cure != "" {
+		notes = append(slices.Clone(notes), cure)
+	}
 	return strings.Join(notes, "; ")
+}
+
+// cureOf returns the setting of the creator that limits the objects of a row, or "".
+func cureOf(r *row) string {
+	creator := v1alpha1.Creator{}
+	switch {
+	case r.fold != nil:
+		creator.Kind, creator.Manager = r.fold.OwnerKind, r.fold.Manager
+	case len(r.Creators) > 0:
+		creator = r.Creators[0]
+	}
+	return audit.CureOf(r.GroupResource(), r.Names, creator)
 }
 
 // spanText returns a time in days for people. nil means without end.

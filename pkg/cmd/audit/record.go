@@ -34,10 +34,16 @@ func printRecord(out io.Writer, report *v1alpha1.AuditReport) error {
 	line("Created", fmt.Sprintf("%s in the last 10 minutes, %s in the last 24 hours (oldest %s ago, newest %s ago)",
 		countText(item.Last10m), countText(item.Last24h), ageText(item.Oldest, now), ageText(item.Newest, now)))
 	line("Creator", terminal.OneLine(creatorText(r)))
-	line("Attempts", attemptsOf(report))
-	line("Room", fmt.Sprintf("%s more creates until the chance of any failure is 0.1%%", humanize.Room(roomOf(item))))
+	if item.Naming != v1alpha1.NamingStem {
+		line("Attempts", attemptsOf(report))
+		line("Room", fmt.Sprintf("%s more creates until the chance of any failure is 0.1%%",
+			humanize.Room(roomOf(item))))
+	}
 	for _, note := range item.Notes {
 		line("Note", terminal.OneLine(note))
+	}
+	if cure := cureOf(r); cure != "" {
+		line("Note", cure)
 	}
 	line("Verdict", recordVerdict(report))
 	if err := w.Flush(); err != nil {

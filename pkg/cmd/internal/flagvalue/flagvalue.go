@@ -177,8 +177,8 @@ func (a *Attempts) String() string {
 // Type names the value in help.
 func (a *Attempts) Type() string { return "auto|N" }
 
-// Given reports whether the user set a number.
-func (a *Attempts) Given() bool { return a.attempts != 0 }
+// Given reports whether the user set a number. A command without the flag has a nil a.
+func (a *Attempts) Given() bool { return a != nil && a.attempts != 0 }
 
 // Retries returns the value of the flag.
 func (a *Attempts) Retries() v1alpha1.Retries {

@@ -60,3 +60,11 @@ func TestAttemptsValue(t *testing.T) {
 		}
 	}
 }
+
+// prune and duplicates have no flag for attempts.
+func TestNoAttempts(t *testing.T) {
+	var none *Attempts
+	if none.Given() {
+		t.Error("a number of a flag that doesn't exist")
+	}
+}

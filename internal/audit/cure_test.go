@@ -1,0 +1,65 @@
+package audit
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+func TestCureOf(t *testing.T) {
+	jobs, secrets := schema.GroupResource{Group: "batch", Resource: "jobs"}, schema.GroupResource{Resource: "secrets"}
+	limit := "lower successfulJobsHistoryLimit and failedJobsHistoryLimit of the CronJob"
+	for _, test := range []struct {
+		of      schema.GroupResource
+		names   int64
+		creator v1alpha1.Creator
+		want    string
+	}{
+		{jobs, 100, v1alpha1.Creator{Kind: "CronJob", Name: "nightly"}, limit},
+		{jobs, 99, v1alpha1.Creator{Kind: "CronJob", Name: "nightly"}, ""},
+		{jobs, 100, v1alpha1.Creator{Manager: "CronJob"}, ""},
+		{jobs, 100, v1alpha1.Creator{}, ""},
+		{secrets, 28_000, v1alpha1.Creator{Manager: "Helm"}, "set helm upgrade --history-max"},
+		{secrets, 28_000, v1alpha1.Creator{Kind: "Helm"}, ""},
+	} {
+		if got := CureOf(test.of, test.names, test.creator); got != test.want {
+			t.Errorf("%v: %q", test, got)
+		}
+	}
+}
+
+// A prefix that is younger than a day has no forecast, unless it has many objects of the last ten minutes. Neither has a
+// prefix that replicas limit.
+func TestForecastOfYoungPrefixes(t *testing.T) {
+	young := func(names, last10m, days int64) pools.Pool {
+		p := pool("run-", names)
+		p.Recent = recent(last10m, names)
+		p.Oldest = began.Add(-time.Hour)
+		if days > 0 {
+			p.Oldest = began.Add(-2 * day)
+		}
+		return p
+	}
+	bounded := young(3000, 0, 2)
+	bounded.ReplicaBounded = true
+	stem := young(3000, 3000, 2)
+	stem.Naming = object.ByStem
+	for name, test := range map[string]struct {
+		pool  pools.Pool
+		close int64
+	}{
+		"young": {young(16, 16, 0), 0}, "old": {young(3000, 0, 2), 1}, "a storm": {young(3000, 3000, 0), 1},
+		"replicas": {bounded, 0}, "a stem": {stem, 0},
+	} {
+		b := building(Options{Began: began}, test.pool)
+		b.retriesOf = retries(1)
+		if v := finish(t, b).Report.Verdict; v.CloseToFailing != test.close {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+}
