@@ -141,7 +141,9 @@ func Choose(objects []Object, criteria Criteria) iter.Seq[Decision] {
 		if criteria.Stem && a.Created == b.Created {
 			stems = compareStems(a, b)
 		}
-		return cmp.Or(cmp.Compare(b.Created, a.Created), stems, strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
+		return cmp.Or(
+			cmp.Compare(b.Created, a.Created), stems, strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID),
+		)
 	})
 	objects = slices.CompactFunc(objects, func(a, b Object) bool { return a.UID == b.UID })
 	return func(yield func(Decision) bool) {

@@ -67,7 +67,7 @@ type deleter struct {
 
 // deletion is the deletion of one object in progress.
 type deletion struct {
-	*deleter
+	by      *deleter
 	object  Object
 	retrier *apistatus.Retrier // nil before the first failure
 	reads   bool               // the next request is a GET
@@ -86,7 +86,7 @@ type deletion struct {
 func (d *deleter) delete(ctx context.Context, o Object) Result {
 	inFlight, cancel := outlive(ctx)
 	defer cancel()
-	of := &deletion{deleter: d, object: o, reads: d.saver != nil}
+	of := &deletion{by: d, object: o, reads: d.saver != nil}
 	for {
 		send, until := of.send, ctx // no DELETE begins after an interrupt
 		if of.reads {
@@ -124,7 +124,7 @@ func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
 // note records the time if a request got no response.
 func (d *deletion) note(err error) error {
 	if err != nil && apistatus.Code(err) == 0 {
-		d.absent.Store(time.Now().UnixNano())
+		d.by.absent.Store(time.Now().UnixNano())
 	}
 	return err
 }
@@ -132,7 +132,7 @@ func (d *deletion) note(err error) error {
 // send sends a DELETE. send returns the outcome if it is final, or the reason for another request. A 404 after a lost
 // response counts as deleted, because the server probably carried out the earlier DELETE.
 func (d *deletion) send(ctx context.Context) (*Result, error) {
-	deleting, err := d.client.delete(ctx, d.object)
+	deleting, err := d.by.client.delete(ctx, d.object)
 	switch code := apistatus.Code(d.note(err)); {
 	case err == nil && deleting:
 		return d.is(Deleting), nil
@@ -165,7 +165,7 @@ func (d *deletion) refused(err error) (*Result, error) {
 
 // read reads the object that has the name now, and decides about it again. read returns the outcome if that is final.
 func (d *deletion) read(ctx context.Context) (*Result, error) {
-	found, err := d.client.get(ctx, d.object)
+	found, err := d.by.client.get(ctx, d.object)
 	switch {
 	case apistatus.Code(d.note(err)) == http.StatusNotFound:
 		return d.absence(), nil
@@ -198,10 +198,10 @@ func (d *deletion) read(ctx context.Context) (*Result, error) {
 
 // save writes the object that was read into its file. save returns the outcome if that fails.
 func (d *deletion) save(raw []byte) *Result {
-	if d.saver == nil || d.saved == d.object.ResourceVersion {
+	if d.by.saver == nil || d.saved == d.object.ResourceVersion {
 		return nil
 	}
-	if err := d.saver.save(d.object, raw); err != nil {
+	if err := d.by.saver.save(d.object, raw); err != nil {
 		result := d.fails(fmt.Errorf("save it: %w", err))
 		result.GaveUp = true // the next object would be saved in the same directory
 		return result
@@ -217,7 +217,7 @@ func (d *deletion) mayPass(code int) bool {
 		d.unauthorized++
 	}
 	again := code == http.StatusUnauthorized && d.unauthorized <= maxUnauthorized
-	return again || time.Since(time.Unix(0, d.absent.Load())) < absentFor
+	return again || time.Since(time.Unix(0, d.by.absent.Load())) < absentFor
 }
 
 // absence returns the outcome of an object that does not exist.
@@ -231,11 +231,11 @@ func (d *deletion) absence() *Result {
 // wait waits before the next request. If there is no next request, it returns the outcome.
 func (d *deletion) wait(ctx context.Context, err error) *Result {
 	if d.retrier == nil {
-		d.retrier = apistatus.NewRetrier(firstPause, longestPause, d.retryTimeout)
+		d.retrier = apistatus.NewRetrier(firstPause, longestPause, d.by.retryTimeout)
 	}
 	switch stop := d.retrier.Wait(ctx, err); {
 	case errors.Is(stop, apistatus.ErrTimeUp):
-		result := d.fails(fmt.Errorf("gave up after %s: %w", d.retryTimeout, apistatus.Brief(err)))
+		result := d.fails(fmt.Errorf("gave up after %s: %w", d.by.retryTimeout, apistatus.Brief(err)))
 		result.GaveUp = true
 		return result
 	case stop == nil:

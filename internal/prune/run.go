@@ -54,8 +54,8 @@ func (p *Pruner) Delete(ctx context.Context, plan *Plan, done func(Result)) erro
 
 // run is one run of deletions.
 type run struct {
-	deleter
-	done func(Result)
+	deleter deleter
+	done    func(Result)
 
 	mu      sync.Mutex
 	givenUp int // number of objects in a row whose retries ended without an outcome

@@ -19,7 +19,8 @@ import (
 
 // usable are the types whose objects Pods use by name. Nothing in such an object shows that a Pod uses it.
 var usable = []schema.GroupResource{
-	{Resource: "configmaps"}, {Resource: "secrets"}, {Resource: "serviceaccounts"}, {Resource: "persistentvolumeclaims"},
+	{Resource: "configmaps"}, {Resource: "secrets"},
+	{Resource: "serviceaccounts"}, {Resource: "persistentvolumeclaims"},
 }
 
 // user is a type whose objects are Pods, or have a template of Pods.
@@ -73,7 +74,7 @@ func (p *Pruner) uses(
 		case apistatus.Code(err) == http.StatusForbidden:
 			skipped = append(skipped, v1alpha1.Skipped{
 				Group: of.Group, Resource: of.Resource, Namespace: p.Namespace,
-				Reason: v1alpha1.SkipReason(census.Forbidden), Message: apistatus.Brief(err).Error(),
+				Reason: census.Forbidden, Message: apistatus.Brief(err).Error(),
 			})
 		default:
 			return nil, nil, fmt.Errorf("list %s, to find the objects that they use: %w", of.GroupResource(), err)

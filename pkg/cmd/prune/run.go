@@ -133,8 +133,8 @@ func (r *run) checkType(t prune.Target) error {
 	case (r.keepFailed.given || r.end.given()) && class != finished.Finishes:
 		return fmt.Errorf("--keep-failed and --finished-for need a type whose end is known, and %s have none", resource)
 	case r.yes && !r.running && class == finished.Unknown:
-		return fmt.Errorf("the status of %s doesn't show which have finished, so prune would delete running ones, too. "+
-			"To delete them, add --running", resource)
+		return fmt.Errorf("the status of %s doesn't show which have finished, so prune would delete running ones, "+
+			"too. To delete them, add --running", resource)
 	case r.save != "" && resource == (schema.GroupResource{Resource: "namespaces"}):
 		return errors.New("--save can't save the objects in a namespace. Use a backup tool")
 	}
