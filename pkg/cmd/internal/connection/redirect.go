@@ -38,7 +38,7 @@ func (t sameServer) RoundTrip(req *http.Request) (*http.Response, error) {
 	return t.next.RoundTrip(req)
 }
 
-// refusal returns the reason why a request must not be sent, or nil. A request that follows a redirect has its response.
+// refusal returns the reason why a request must not be sent, or nil. A request after a redirect has its response.
 func (t sameServer) refusal(req *http.Request) error {
 	if req.URL.Scheme != t.server.Scheme || req.URL.Host != t.server.Host {
 		return fmt.Errorf("refused to send the request to %s://%s, because the kubeconfig has the server %s://%s",
