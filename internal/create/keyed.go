@@ -122,8 +122,8 @@ func (s *Session) warnOfOthers() {
 	}
 	why := "something changed its name or annotations."
 	if len(s.config.Secrets) > 0 {
-		why = "an earlier run used another secret or none. This run creates its own objects. If the secret was changed, " +
-			"and has not leaked, add the former one as the second line of the secret's file."
+		why = "an earlier run used another secret or none. This run creates its own objects. If the secret was " +
+			"changed, and has not leaked, add the former one as the second line of the secret's file."
 	}
 	s.warn("the run ignores %s with its label, like %s. Another user created the object, or "+why,
 		humanize.Count(len(others), "object"), others[0])

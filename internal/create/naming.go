@@ -18,7 +18,7 @@ func (s *Session) serverNaming(d *task) (bool, error) {
 		return false, nil
 	}
 	reason := s.onlyServerNames(d.Mapping.Resource)
-	if reason == "" && !d.canCarryID { // in a run with a key: a webhook might name it, so each run would create it again
+	if reason == "" && !d.canCarryID { // in a run with a key: a webhook might name it, so each run would create it
 		reason = "an object has neither a name nor a generateName, or labels or annotations that are not maps"
 	}
 	resource := d.Mapping.Resource.GroupResource()

@@ -228,8 +228,8 @@ func (s *Session) createFrom(d *task, first int) {
 			return
 		}
 		if d.place.breaker.probing {
-			s.warn("an object of %s used up its --retry-timeout. Until the server creates one, the plugin sends each of "+
-				"the next objects once, without retries.", d.place.Place)
+			s.warn("an object of %s used up its --retry-timeout. Until the server creates one, the plugin sends each "+
+				"of the next objects once, without retries.", d.place.Place)
 		}
 		j := s.job(d, n)
 		s.review(j)

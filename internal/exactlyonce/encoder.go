@@ -95,6 +95,7 @@ func (t *Template) around(id ID) ([][]byte, error) {
 		}
 		parts, rest = append(parts, before), after
 	}
-	t.run, t.digest, t.parts = id.Run, id.Digest != "", append(parts, rest)
+	parts = append(parts, rest)
+	t.run, t.digest, t.parts = id.Run, id.Digest != "", parts
 	return t.parts, nil
 }

@@ -260,8 +260,8 @@ func (r *Run) Others() (arguments []string) {
 
 // SecretsError reports that the IDs of the key's objects were computed with another secret than the run can use.
 type SecretsError struct {
-	// Objects are arguments of kubectl. Two objects have IDs that were computed with different secrets of the run. The ID
-	// of a single object was computed with another secret than the objects that the run has created.
+	// Objects are arguments of kubectl. Two objects have IDs that were computed with different secrets of the run. The
+	// ID of a single object was computed with another secret than the objects that the run has created.
 	Objects []string
 }
 

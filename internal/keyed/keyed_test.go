@@ -80,7 +80,8 @@ func TestOnePlaceAtATime(t *testing.T) {
 		"a former secret":       {[]derive.Secret{second, first}, lists{"b": {under}}, []step{{"b", nil}, {"a", nil}}, first},
 		"a former secret later": {[]derive.Secret{second, first}, lists{"b": {under}}, []step{{"a", nil}, {"b", []string{"configmaps/" + under.Name + " -n b"}}}, second},
 		"both secrets": {
-			[]derive.Secret{second, first}, lists{"b": {under}, "c": {made("c", "x-", second)}},
+			[]derive.Secret{second, first},
+			lists{"b": {under}, "c": {made("c", "x-", second)}},
 			[]step{{"b", nil}, {"c", []string{"configmaps/" + under.Name + " -n b", "configmaps/" + made("c", "x-", second).Name + " -n c"}}}, first,
 		},
 		"a secret that the run lacks": {nil, lists{"b": {under}}, []step{{"a", nil}, {"b", []string{"configmaps/" + under.Name + " -n b"}}}, derive.Secret{}},
