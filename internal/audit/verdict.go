@@ -131,7 +131,8 @@ func createdIn(pool *pools.Pool) v1alpha1.AuditMostCreated {
 }
 
 // isForeseeable reports whether the creates of the last 24 hours show how a name pool grows. They don't if replicas
-// limit the names, if the names aren't random, or if the pool is younger than a day, unless it has many objects of the last ten minutes.
+// limit the names, if the names aren't random, or if the pool is younger than a day, unless it has many objects of
+// the last ten minutes.
 func (b *builder) isForeseeable(pool *pools.Pool) bool {
 	isYoung := !pool.Oldest.IsZero() && b.options.countedAt().Sub(pool.Oldest) < day
 	return pool.Naming != object.ByStem && !pool.ReplicaBounded && (!isYoung || IsSudden(createdIn(pool)))
