@@ -82,7 +82,7 @@ func (cp *ControlPlane) StartControllers(ctx context.Context, log io.Writer, nam
 		return err
 	}
 	kubeconfig := cp.path("controllers.kubeconfig")
-	if err := WriteKubeconfig(kubeconfig, cp.User("controllers", "system:masters")); err != nil {
+	if err := WriteKubeconfig(kubeconfig, cp.User("system:kube-controller-manager", "system:masters")); err != nil {
 		return err
 	}
 	cp.controllers, err = start(cp.path("kube-controller-manager.log"), path, nil, append(args,

@@ -1,0 +1,190 @@
+package waiting
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/harness"
+)
+
+const (
+	jobLabel     = "batch.kubernetes.io/controller-uid"
+	jobFinalizer = "batch.kubernetes.io/job-tracking"
+)
+
+// A user who can create Pods can give one to another user's Job, unless the policy examples/admission/job-pods.yaml is
+// installed. The Job controller deletes the Pod, or counts it as the result of the Job if it succeeds first.
+func TestForgedResult(t *testing.T) {
+	for _, owned := range []bool{false, true} {
+		if _, err := forge(t, owned, "1s"); err != nil {
+			t.Errorf("without the policy, owner %v: %v", owned, err)
+		}
+	}
+	installJobPods(t)
+	for _, owned := range []bool{false, true} {
+		if r, err := forge(t, owned, "5s"); r.Code == 0 || strings.Contains(r.Stderr, "1 succeeded") || !strings.Contains(fmt.Sprint(err), "only the Job controller") {
+			t.Errorf("with the policy, owner %v: exit code %d, %s, %v", owned, r.Code, r.Stderr, err)
+		}
+	}
+	t.Run("Pods", jobPods)
+}
+
+// forge creates a Job with a key and a secret, whose Pod never starts, as one user, and a Pod for it as another one.
+func forge(t *testing.T, owned bool, timeout string) (harness.Result, error) {
+	t.Helper()
+	namespace := harness.Namespace(t, server)
+	harness.Grant(t, server, namespace, "mallory", []string{"create", "get", "list", "watch"}, "pods", "jobs")
+	mallory := kubernetes.NewForConfigOrDie(server.User("mallory"))
+	forged := make(chan error, 1)
+	go func() {
+		forged <- func() error {
+			jobs, err := mallory.BatchV1().Jobs(namespace).Watch(t.Context(), metav1.ListOptions{})
+			if err != nil {
+				return err
+			}
+			defer jobs.Stop()
+			event := <-jobs.ResultChan()
+			job, err := meta.Accessor(event.Object)
+			if err != nil {
+				return err
+			}
+			pod := pod(map[string]string{jobLabel: string(job.GetUID())}, jobFinalizer)
+			if owned {
+				pod.OwnerReferences = ownedBy(job.GetName(), string(job.GetUID()))
+			}
+			_, err = mallory.CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{})
+			return err
+		}()
+	}()
+	secret := harness.File(t, "secret", rand.String(40))
+	never := strings.Replace(job(succeeds), "nodeName: "+controlplane.Node, "nodeName: none", 1)
+	r := waitIn(harness.As(t, server.Admin()), namespace, never, "--wait-timeout="+timeout,
+		"--idempotency-key=k", "--idempotency-secret-file="+secret)
+	return r, <-forged
+}
+
+func pod(labels map[string]string, finalizers ...string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "forged-", Labels: labels, Finalizers: finalizers},
+		Spec: corev1.PodSpec{
+			NodeName: controlplane.Node, RestartPolicy: corev1.RestartPolicyNever,
+			Containers: []corev1.Container{{Name: "main", Image: "example.com/main"}},
+		},
+	}
+}
+
+func ownedBy(name, uid string) []metav1.OwnerReference {
+	isController := true
+	return []metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "Job", Name: name, UID: types.UID(uid), Controller: &isController}}
+}
+
+// installJobPods installs the policy until the end of the test, and waits until the server enforces it.
+func installJobPods(t *testing.T) {
+	t.Helper()
+	text, err := os.ReadFile(harness.Root + "examples/admission/job-pods.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := dynamic.NewForConfigOrDie(server.Admin())
+	objects, broken := manifest.Read(text)
+	if len(objects) != 3 || len(broken) > 0 {
+		t.Fatal(len(objects), broken)
+	}
+	for _, o := range objects {
+		plural, _ := meta.UnsafeGuessKindToResource(o.GroupVersionKind())
+		if o.GetKind() == "ValidatingAdmissionPolicy" {
+			plural = schema.GroupVersionResource{Group: plural.Group, Version: plural.Version, Resource: "validatingadmissionpolicies"}
+		}
+		in := dynamic.ResourceInterface(client.Resource(plural))
+		if o.GetNamespace() != "" {
+			in = client.Resource(plural).Namespace(o.GetNamespace())
+		}
+		created := &unstructured.Unstructured{Object: o.Object}
+		if _, err := in.Create(t.Context(), created, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = in.Delete(context.Background(), o.GetName(), metav1.DeleteOptions{}) })
+	}
+	pods := harness.Clientset(t, server).CoreV1().Pods(harness.Namespace(t, server))
+	harness.Eventually(t, func() error {
+		_, err := pods.Create(t.Context(), pod(map[string]string{jobLabel: "u"}), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err == nil || !strings.Contains(err.Error(), "only the Job controller") {
+			return fmt.Errorf("the policy has no effect: %w", err)
+		}
+		return nil
+	})
+}
+
+// jobPods checks each part of the policy, and that it refuses nothing else.
+func jobPods(t *testing.T) {
+	namespace := harness.Namespace(t, server)
+	pods := harness.Clientset(t, server).CoreV1().Pods(namespace)
+	dry := []string{metav1.DryRunAll}
+	owned := pod(nil)
+	owned.OwnerReferences = ownedBy("a", "u")
+	for name, test := range map[string]struct {
+		pod    *corev1.Pod
+		denied bool
+	}{
+		"nothing": {pod(nil), false}, "another label": {pod(map[string]string{"a": "b"}, "example.com/a"), false},
+		"label": {pod(map[string]string{jobLabel: "u"}), true}, "finalizer": {pod(nil, jobFinalizer), true}, "owner": {owned, true},
+	} {
+		if _, err := pods.Create(t.Context(), test.pod, metav1.CreateOptions{DryRun: dry}); (err != nil) != test.denied {
+			t.Errorf("create with %s: %v", name, err)
+		}
+	}
+	if r := wait(t, job(succeeds)); r.Code != 0 { // the Job controller can create Pods
+		t.Errorf("a Job: exit code %d, %s", r.Code, r.Stderr)
+	}
+	// A Pod of the Job controller runs without an end, and others change it.
+	waitIn(harness.As(t, server.Admin()), namespace, job(runs), "--wait-timeout=1s")
+	var name string
+	harness.Eventually(t, func() error {
+		list, err := pods.List(t.Context(), metav1.ListOptions{LabelSelector: jobLabel})
+		if err == nil && len(list.Items) == 0 {
+			err = errors.New("no Pod")
+		}
+		if err == nil {
+			name = list.Items[0].Name
+		}
+		return err
+	})
+	for what, test := range map[string]struct {
+		patch, subresource string
+		denied             bool
+	}{
+		"an annotation":     {`{"metadata": {"annotations": {"a": "b"}}}`, "", false},
+		"another finalizer": {`{"metadata": {"finalizers": ["` + jobFinalizer + `", "example.com/a"]}}`, "", false},
+		"no finalizer":      {`{"metadata": {"finalizers": null}}`, "", false},
+		"no label":          {`{"metadata": {"labels": {"` + jobLabel + `": null}}}`, "", false},
+		"a status":          {`{"status": {"message": "a"}}`, "status", false},
+		"another label":     {`{"metadata": {"labels": {"` + jobLabel + `": "v"}}}`, "", true},
+		"a label by status": {`{"metadata": {"labels": {"` + jobLabel + `": "v"}}}`, "status", true},
+		"another owner":     {`{"metadata": {"ownerReferences": [{"apiVersion": "batch/v1", "kind": "Job", "name": "b", "uid": "v", "controller": true}]}}`, "", true},
+	} {
+		var subresources []string
+		if test.subresource != "" {
+			subresources = []string{test.subresource}
+		}
+		_, err := pods.Patch(t.Context(), name, types.MergePatchType, []byte(test.patch), metav1.PatchOptions{DryRun: dry}, subresources...)
+		if (err != nil) != test.denied {
+			t.Errorf("an update with %s: %v", what, err)
+		}
+	}
+}
