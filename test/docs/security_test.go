@@ -53,7 +53,7 @@ var promises = []struct {
 		{"Other users can copy annotations and labels.", "TestAttackerAgainstASecret"},
 		{"So an object belongs to a run only if its ID follows from the key, and its name from the ID.", "TestListedObjects TestAdversary TestMutants"},
 		{"With `--idempotency-secret-file`, the ID and the name also follow from the secret.", "TestVectors TestAttackerAgainstASecret"},
-		{"The table has all results that your run can have.", "TestAdversary"},
+		{"The table has all results of the creates of your run.", "TestAdversary"},
 		{"An error has exit code 1, and with exit code 4 the outcome is unknown.", "TestAdversary"},
 		{"After a deletion, another user's object can have your object's ID.", "TestAdversary"},
 		{"`created` and `exists` are the harmful results, because the object is then the other user's:", "TestAdversary"},
