@@ -82,7 +82,8 @@ func TestOnePlaceAtATime(t *testing.T) {
 		"both secrets": {
 			[]derive.Secret{second, first},
 			lists{"b": {under}, "c": {made("c", "x-", second)}},
-			[]step{{"b", nil}, {"c", []string{"configmaps/" + under.Name + " -n b", "configmaps/" + made("c", "x-", second).Name + " -n c"}}}, first,
+			[]step{{"b", nil}, {"c", []string{"configmaps/" + under.Name + " -n b", "configmaps/" + made("c", "x-", second).Name + " -n c"}}},
+			first,
 		},
 		"a secret that the run lacks": {nil, lists{"b": {under}}, []step{{"a", nil}, {"b", []string{"configmaps/" + under.Name + " -n b"}}}, derive.Secret{}},
 		"beside ours":                 {nil, lists{"b": {under}, "a": {made("a", "x-")}}, []step{{"a", nil}, {"b", nil}}, derive.Secret{}},

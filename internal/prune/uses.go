@@ -19,8 +19,10 @@ import (
 
 // usable are the types whose objects Pods use by name. Nothing in such an object shows that a Pod uses it.
 var usable = []schema.GroupResource{
-	{Resource: "configmaps"}, {Resource: "secrets"},
-	{Resource: "serviceaccounts"}, {Resource: "persistentvolumeclaims"},
+	{Resource: "configmaps"},
+	{Resource: "secrets"},
+	{Resource: "serviceaccounts"},
+	{Resource: "persistentvolumeclaims"},
 }
 
 // user is a type whose objects are Pods, or have a template of Pods.

@@ -104,7 +104,7 @@ func TestOneStem(t *testing.T) {
 			want += "v"
 		}
 		got := stem.Of(prefix + end)
-		if got.Prefix != want && !(got.Kind == stem.Revision && got.Prefix == prefix+"v") {
+		if got.Prefix != want && (got.Kind != stem.Revision || got.Prefix != prefix+"v") {
 			t.Fatalf("%s%s has the stem %+v, want %s", prefix, end, got, want)
 		}
 	})

@@ -61,7 +61,7 @@ func Execute(ctx context.Context, args []string, streams genericiooptions.IOStre
 	}
 	message, code := exitcode.Describe(err)
 	var exit *exitcode.Error
-	if code == exitcode.Failed && ctx.Err() != nil && !(errors.As(err, &exit) && exit.Foreign) {
+	if code == exitcode.Failed && ctx.Err() != nil && (!errors.As(err, &exit) || !exit.Foreign) {
 		code = exitcode.Interrupted
 	}
 	if message != "" {

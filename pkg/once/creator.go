@@ -111,8 +111,8 @@ type Result struct {
 	Compared bool
 	// Differs reports that the object was created with other content than that of this call, for example by an
 	// earlier version of the controller. Create compares the content as it was sent: metadata and all other fields,
-	// of status only values that are not empty. So later changes of the object don't count, with one exception: the data of a Secret is
-	// compared as the server has it. Without Compared, only that data can make Differs true.
+	// of status only values that are not empty. So later changes of the object don't count, with one exception: the
+	// data of a Secret is compared as the server has it. Without Compared, only that data can make Differs true.
 	Differs bool
 	// Terminating reports that Object is being deleted. After it is deleted, Create creates the object again.
 	Terminating bool

@@ -42,9 +42,9 @@ func ForOwner(owner metav1.Object, purpose string) (ID, error) {
 	return ID{ofOwner, string(owner.GetUID()), purpose}, nil
 }
 
-// FromKey returns the ID of the object for a key, such as an order number. The key must be UTF-8, not empty, and without
-// a separator (white space, - _ . / :) at its ends, because a variable in such a key was probably empty. The object
-// carries a hash of the key, not the key. Without a secret, other users can test a guess of the key against the
+// FromKey returns the ID of the object for a key, such as an order number. The key must be UTF-8, not empty, and
+// without a separator (white space, - _ . / :) at its ends, because a variable in such a key was probably empty. The
+// object carries a hash of the key, not the key. Without a secret, other users can test a guess of the key against the
 // hash.
 //
 // If the object exists and was created with other content, Create returns ErrMismatch.

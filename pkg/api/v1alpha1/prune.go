@@ -140,7 +140,7 @@ const (
 	PruneUnknownEnd   PruneReason = "unknownEnd"   // the status has no end time
 	PruneControlled   PruneReason = "controlled"
 	PruneInUse        PruneReason = "inUse"  // a Pod or a template of Pods uses it
-	PruneActive       PruneReason = "active" // a Lease that is held, a ReplicaSet with replicas, a current release of Helm
+	PruneActive       PruneReason = "active" // a held Lease, a ReplicaSet with replicas, a current release of Helm
 	PruneBeingDeleted PruneReason = "beingDeleted"
 	PruneNotGenerated PruneReason = "notGenerated" // the name only looks generated from the prefix
 	PruneUnknownAge   PruneReason = "unknownAge"   // no creationTimestamp

@@ -71,7 +71,7 @@ func (e *ending) hint(text string) string {
 func (e *ending) aboutHolders() (lines []string) {
 	for _, o := range e.Holders {
 		object := o.Document.Argument(o.Result.Name)
-		if len(e.flags.keys.Secrets) > 0 { // with a secret, an ID proves that an object is ours, so messages don't show it
+		if len(e.flags.keys.Secrets) > 0 { // an ID then proves that an object is ours, so messages don't show it
 			lines = append(lines, fmt.Sprintf("%s has the name of an object of this run, and no creation ID.\n"+
 				"Another user created it, or something removed its ID. Check it, and delete it:\n"+
 				"  kubectl delete %s", object, object))

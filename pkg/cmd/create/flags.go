@@ -204,7 +204,8 @@ func (o *options) validateKubectlsOwn() error {
 		}
 	})
 	if ignored == nil && o.flags.keys.Key != "" {
-		ignored = fmt.Errorf("$%s cannot be used with %s, which is passed on to kubectl create", keyflags.KeyVariable, flag)
+		ignored = fmt.Errorf("$%s cannot be used with %s, which is passed on to kubectl create",
+			keyflags.KeyVariable, flag)
 	}
 	if ignored != nil {
 		return ignored

@@ -117,8 +117,8 @@ func hex128(hash []byte) string { return hex.EncodeToString(hash[:16]) }
 type Source struct{ kind, first, second string }
 
 // CheckKey returns an error for a key that the specification refuses. Text that isn't UTF-8 could be read as the same
-// text as another key. A key that begins or ends with a separator, like "migrate-$COMMIT" without a commit, would be the
-// same for all commits. The URL of a pipeline can end with a slash, unless it has no host.
+// text as another key. A key that begins or ends with a separator, like "migrate-$COMMIT" without a commit, would be
+// the same for all commits. The URL of a pipeline can end with a slash, unless it has no host.
 func CheckKey(key string) error {
 	if key == "" {
 		return errors.New("the key is empty")

@@ -60,9 +60,9 @@ func (s Secret) Canonical(o Object, content map[string]any) (text string, ok boo
 func (o Object) isSecret() bool { return o.Group == "" && o.Kind == "Secret" }
 
 // Content returns the content of an object. The content is the object's JSON without apiVersion, kind, the identity of
-// the object, and all fields that servers and tools write. The stringData of a Secret is merged into data, as the server
-// does it. Of status, the values remain that an encoder of typed objects doesn't write by itself: a server stores the
-// status of a type that has no subresource for it.
+// the object, and all fields that servers and tools write. The stringData of a Secret is merged into data, as the
+// server does it. Of status, the values remain that an encoder of typed objects doesn't write by itself, because a
+// server stores the status of a type that has no subresource for it.
 func Content(o Object, object map[string]any) map[string]any {
 	content := maps.Clone(object)
 	delete(content, "apiVersion")
@@ -85,8 +85,8 @@ func Content(o Object, object map[string]any) map[string]any {
 	return content
 }
 
-// filled returns value without nulls, false, 0, "", and maps and lists that are then empty. It returns nil if nothing is
-// left.
+// filled returns value without nulls, false, 0, "", and maps and lists that are then empty. It returns nil if nothing
+// is left.
 func filled(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -219,7 +219,7 @@ func (w *world) check(d Done) (exempt string, err error) {
 func (w *world) exempts(d Done) string {
 	taken := (d.Last == Conflict || d.Last == Foreign) && !d.Refused && d.Stopped == ""
 	switch {
-	case d.Unverified && w.hedged && !(w.denied && d.Last == NoPermission): // the next name, or the refusal, with a warning
+	case d.Unverified && w.hedged && (!w.denied || d.Last != NoPermission): // the next name, or the refusal, with a warning
 		return "unverified, sent twice"
 	case w.second && d.Unverified && d.Outcome != Unknown:
 		return "unverified, second run"
