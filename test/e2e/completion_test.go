@@ -52,7 +52,7 @@ func completion(t *testing.T, cp *controlplane.ControlPlane) {
 		want      []string
 		directive string
 	}{
-		{[]string{""}, []string{"audit", "completion", "create", "duplicates", "exporter", "help", "lint", "options", "prune", "report", "version"}, nothing},
+		{[]string{""}, []string{"audit", "completion", "create", "duplicates", "exporter", "help", "lint", "options", "prune", "report", "version", "wrap"}, nothing},
 		{[]string{"completion", ""}, []string{"bash", "zsh", "fish", "powershell"}, nothing},
 		{[]string{"create", "--dry-run="}, []string{"none", "client", "server"}, nothing},
 		{[]string{"create", "--validate="}, []string{"strict", "warn", "ignore"}, nothing},
