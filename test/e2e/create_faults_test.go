@@ -204,8 +204,7 @@ func withoutReading(t *testing.T, u faultyUser) {
 		r.Expect(t, 4, ``, retried(object, "checking whether it exists")+
 			unknownOutcome(object+` -n `+u.namespace, `[^\n]*needs the permission get[^\n]*`)+checkAlone)
 	case want.refused:
-		u.there(t, 1)
-		r.Expect(t, 1, ``, harness.Printed("Warning: "+"the server refused a create, and the plugin can't get %s to check the object. If a proxy repeated the request, the first copy may have created the object.", "configmaps")+refusal)
+		r.Expect(t, 4, ``, unknownOutcome("configmap/"+u.there(t, 1)+` -n `+u.namespace, `[^\n]*needs the permission get[^\n]*`)+checkAlone)
 	case want.twice:
 		u.there(t, 2)
 		r.Expect(t, 0, oneCreated,

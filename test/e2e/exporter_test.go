@@ -159,7 +159,7 @@ func exporterOverRestarts(t *testing.T, cp *controlplane.ControlPlane) {
 	}
 	e.ready()
 
-	prefix := fmt.Sprintf(`{group="",namespace=%q,prefix="leak-",resource="configmaps"}`, ns)
+	prefix := fmt.Sprintf(`{group="",namespace=%q,naming="generateName",prefix="leak-",resource="configmaps"}`, ns)
 	const total = `{group="",resource="configmaps"}`
 	e.until("genname_prefix_names"+prefix, 12)
 	first := e.scrape()
@@ -167,7 +167,7 @@ func exporterOverRestarts(t *testing.T, cp *controlplane.ControlPlane) {
 		"genname_prefix_creates_total" + prefix: 0, "genname_prefix_attempts" + prefix: 8,
 		"genname_prefix_deletes_total" + prefix: 0, "genname_resource_creates_total" + total: 0,
 		"genname_resource_names" + total: 12, "genname_exporter_ready{}": 1,
-		`genname_prefix_names{group="",namespace="",prefix="(other)",resource="configmaps"}`: 0,
+		`genname_prefix_names{group="",namespace="",naming="",prefix="(other)",resource="configmaps"}`: 0,
 	} {
 		if got, ok := first[series]; !ok || got != want {
 			t.Errorf("%s is %v (%v), want %v", series, got, ok, want)

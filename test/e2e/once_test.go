@@ -131,9 +131,20 @@ func TestOnceLifeOfAnID(t *testing.T) {
 	if err := harness.Clientset(t, retrying).CoreV1().Namespaces().Delete(t.Context(), owner.Namespace, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := onceCreator(t).Create(t.Context(), jobOf(owner, "b"), onceID(t, owner, "worker-3"))
+	harness.Eventually(t, func() error { // admission learns of the end of the namespace by a watch
+		configMaps := harness.Clientset(t, retrying).CoreV1().ConfigMaps(owner.Namespace)
+		_, err := configMaps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "late-"}}, metav1.CreateOptions{})
+		if err == nil {
+			return errors.New("the namespace still accepts objects")
+		}
+		return nil
+	})
+	if result, _ := create("b"); result.Outcome != once.Found {
+		t.Errorf("in a namespace that ends: %+v", result)
+	}
+	result, err := onceCreator(t).Create(t.Context(), jobOf(owner, "b"), onceID(t, owner, "worker-4"))
 	if !errors.Is(err, once.ErrRefused) || once.IsPermanent(err) || !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		t.Errorf("a namespace that ends: %v", err)
+		t.Errorf("a namespace that ends: %+v, %v", result, err)
 	}
 }
 

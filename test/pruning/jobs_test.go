@@ -2,6 +2,7 @@ package pruning
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -40,7 +41,7 @@ var jobs = flag.Int("jobs", 360, "Jobs of TestExactlyTheAnnouncedJobsAreDeleted"
 const (
 	keep, keepFailed = 10, 5
 	finalizer        = "example.com/hold"
-	waves            = 3 // of creates, a second apart, because objects of one second are kept together
+	waves            = 3 // of creates, a second apart
 )
 
 // states are those of the Jobs, in turn.
@@ -204,10 +205,11 @@ func chosen(all map[types.UID]*batchv1.Job) (gone, held map[types.UID]bool) {
 		if len(group) <= n {
 			continue
 		}
-		slices.SortFunc(group, func(a, b *batchv1.Job) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) })
+		slices.SortFunc(group, func(a, b *batchv1.Job) int {
+			return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
+		})
 		for _, job := range group[n:] {
 			switch {
-			case job.CreationTimestamp.Equal(&group[n-1].CreationTimestamp): // kept with the last one
 			case len(job.Finalizers) > 0:
 				held[job.UID] = true
 			default:

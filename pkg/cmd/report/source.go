@@ -132,6 +132,7 @@ func (o *options) saved() (subject, error) {
 		},
 	}
 	for _, item := range audit.Items {
+		item.Naming = "" // no row is left that differs from another one only by this
 		s.populations = append(s.populations, report.Population{
 			PrefixRef: item.PrefixRef, Existing: item.Names,
 			Server: o.serverAttempts.Or(serversOwn(item.Retries, audit.Server.Retries)),

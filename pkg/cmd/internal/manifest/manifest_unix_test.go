@@ -1,3 +1,5 @@
+//go:build unix
+
 package manifest_test
 
 import (
@@ -10,6 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/manifest"
+	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
 // Every command with -k refuses a kustomization that needs much memory, or that would hang.
