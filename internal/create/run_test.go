@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -261,20 +262,20 @@ func TestSettle(t *testing.T) {
 func TestSettleAfterAnInterrupt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
-		s, settled := configOf(&cluster{takes: time.Second}).session(ctx), 0
+		s := configOf(&cluster{takes: time.Second}).session(ctx)
+		var settled atomic.Int32 // the reader can run on
 		for range s.Create(func(yield func(*Document, error) bool) {
 			for yield(document("configmaps/a/1-"), nil) {
 				time.Sleep(10 * time.Millisecond)
-				if s.Settle(); settled == 1 {
+				if s.Settle(); settled.Add(1) == 2 {
 					interrupt()
 				}
-				settled++
 			}
 		}) {
 			continue
 		}
-		if end := s.Summary(); !end.Unread || end.Created != 2 || settled < 2 {
-			t.Errorf("%+v, settled %d times", end, settled)
+		if end := s.Summary(); !end.Unread || end.Created != 2 || settled.Load() < 2 {
+			t.Errorf("%+v, settled %d times", end, settled.Load())
 		}
 		time.Sleep(time.Second) // the reader ends, too
 	})

@@ -19,8 +19,8 @@ import (
 )
 
 // settles is the time in which a watch must become correct after the last change. settles is long because the watch
-// lists types without prefixes only once a minute.
-const settles = 100 * time.Second
+// lists types without prefixes only once a minute, and finds a restored etcd after two of its checks.
+const settles = 5 * time.Minute
 
 // Watch is a plugin that runs audit --watch.
 type Watch struct {

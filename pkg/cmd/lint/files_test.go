@@ -109,3 +109,28 @@ func TestHostilePatterns(t *testing.T) {
 		}
 	}
 }
+
+// Whatever a .gitignore has, reading and matching it ends soon, and git's comment and empty lines match nothing.
+func FuzzIgnoreList(f *testing.F) {
+	for _, seed := range [][2]string{
+		{"*.yaml\n!a.yaml\n/b/\n**/c/**\n", "a/b/c.yaml"}, {"[!a-z]?\\*{", "a"}, {strings.Repeat("{a,a}", 26), "a"},
+		{strings.Repeat("**/", 50) + "b", strings.Repeat("a/", 50)},
+	} {
+		f.Add(seed[0], seed[1])
+	}
+	f.Fuzz(func(t *testing.T, text, name string) {
+		if len(text)+len(name) > 10_000 {
+			t.Skip()
+		}
+		start := time.Now()
+		list, _ := newIgnoreList("/r", strings.Split(text, "\n"))
+		list.match(filepath.Join("/r", name), false)
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("%v", took)
+		}
+		comments, wrong := newIgnoreList("/r", []string{"#" + strings.ReplaceAll(text, "\n", ""), ""})
+		if len(comments.patterns) > 0 || wrong != "" {
+			t.Errorf("a comment has the patterns %+v, %q", comments.patterns, wrong)
+		}
+	})
+}
