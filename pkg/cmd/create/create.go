@@ -146,6 +146,9 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 		return output.WithNearest(err)
 	}
 	o.recordAsPlugin()
+	if *o.PrintFlags.OutputFormat == "json" && !terminal.IsTerminal(o.Out) {
+		o.Out = output.InertJSON(o.Out)
+	}
 	return nil
 }
 
