@@ -94,7 +94,7 @@ func New(cluster Cluster, config *rest.Config, options Options) (f *Follower, er
 	return f, err
 }
 
-// State is what is known of the objects.
+// State has the objects, and the ends that are known so far.
 type State struct {
 	// Objects are the objects to wait for.
 	Objects []wait.Object

@@ -43,7 +43,7 @@ const (
 // kept reports whether a later create can get the outcome.
 func (r Result) kept() bool { return r == Created || r == Unknown }
 
-// outcomeOf returns the outcome, and what the client gets. docs/guides/any-program.md has the table.
+// outcomeOf returns the outcome, and the response to the client. docs/guides/any-program.md has the table.
 func outcomeOf(sent *post, result exactlyonce.Result, err error) (Outcome, *response) {
 	o := Outcome{Result: resultOf(err), Name: result.Name, Err: err}
 	var failure *exactlyonce.Error

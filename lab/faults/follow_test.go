@@ -86,12 +86,7 @@ func restored(t *testing.T, cp *controlplane.ControlPlane, plugin string) {
 	stopped(t, cp, func() error { return os.CopyFS(backup, os.DirFS(data)) })
 	create(30)
 	expect(50)
-	stopped(t, cp, func() error {
-		if err := os.RemoveAll(data); err != nil {
-			return err
-		}
-		return os.Rename(backup, data)
-	})
+	stopped(t, cp, func() error { return replace(data, backup) })
 	create(3)
 	expect(23)
 	create(2)
@@ -132,12 +127,7 @@ func TestRestoredUnderAServer(t *testing.T) {
 	withoutEtcd(func() error { return os.CopyFS(backup, os.DirFS(data)) })
 	create(60, "kept-")
 	expect(110)
-	withoutEtcd(func() error {
-		if err := os.RemoveAll(data); err != nil {
-			return err
-		}
-		return os.Rename(backup, data)
-	})
+	withoutEtcd(func() error { return replace(data, backup) })
 	create(20, "kept-")
 	create(300, "other-")
 	expect(70)
@@ -148,6 +138,14 @@ func TestRestoredUnderAServer(t *testing.T) {
 	if m := last.Items[0].Measured; last.Items[0].Names != 70 || m == nil || m.Gaps == 0 {
 		t.Errorf("%d names, want 70 and a gap: %+v", last.Items[0].Names, m)
 	}
+}
+
+// replace puts a backup in the place of etcd's data.
+func replace(data, backup string) error {
+	if err := os.RemoveAll(data); err != nil {
+		return err
+	}
+	return os.Rename(backup, data)
 }
 
 // stopped calls what while the control plane is stopped.

@@ -22,7 +22,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// newFollower returns what follows the objects. Without --wait it is nil, and follows nothing.
+// newFollower returns the follower of the objects. Without --wait it is nil.
 func (o *options) newFollower(client *create.Client) (*follow.Follower, error) {
 	if !o.flags.wait {
 		return nil, nil

@@ -130,7 +130,7 @@ func (o *options) Run(ctx context.Context) error {
 	return o.end(s, code)
 }
 
-// report returns the lines of the proxy. They wait for nobody.
+// report sets the functions that queue the lines of the proxy. They never wait for a reader of stderr.
 func (o *options) report(c *intercept.Config) {
 	c.Unprotected = func(resource string, why intercept.Reason) {
 		o.voice.Queue(terminal.Warningf("wrap: a create of %s passed through unprotected, because %s",
@@ -151,7 +151,7 @@ func (o *options) report(c *intercept.Config) {
 // flushTime limits the time for the last lines if nothing reads stderr.
 const flushTime = 5 * time.Second
 
-// end prints what the user must know, and returns the exit code of the program.
+// end prints the closing lines, and returns the exit code of the program.
 func (o *options) end(s *session, code int) error {
 	lines, unknown := unfetched(s.proxy)
 	switch {
