@@ -115,13 +115,13 @@ func newChurn(ctx context.Context, cp *controlplane.ControlPlane, seed uint64) (
 	return c, err
 }
 
-// run makes perSecond changes a second, or as many as it can, until the time is over.
-func (c *churn) run(ctx context.Context, lasts time.Duration, perSecond int) error {
+// run makes a number of changes, at most perSecond in a second. A slow machine takes longer and makes as many.
+func (c *churn) run(ctx context.Context, changes, perSecond int) error {
 	var group errgroup.Group
 	group.SetLimit(churners)
 	ticker := time.NewTicker(time.Second / time.Duration(perSecond))
 	defer ticker.Stop()
-	for end := time.Now().Add(lasts); time.Now().Before(end); {
+	for range changes {
 		select {
 		case <-ticker.C:
 			group.Go(func() error { return c.step(ctx) })

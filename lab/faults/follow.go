@@ -36,9 +36,9 @@ type Followed struct {
 	Took                                       time.Duration
 }
 
-// Follow runs audit --watch for s.Follows while objects are created and deleted. In this time s.ServerKills failures
-// of the control plane happen. It fails unless the names are in the end those of a new audit. Creates and deletes
-// must be exact, or lower bounds if the watch reported a gap.
+// Follow runs audit --watch while objects are created and deleted, for s.Follows or longer on a slow machine. In this
+// time s.ServerKills failures of the control plane happen. Follow fails unless the names are in the end those of a new
+// audit. Creates and deletes must be exact, or lower bounds if the watch reported a gap.
 func Follow(ctx context.Context, cp *controlplane.ControlPlane, s Settings, arguments ...string) (*Followed, error) {
 	c, err := newChurn(ctx, cp, s.Seed)
 	if err != nil {
@@ -65,7 +65,7 @@ func Follow(ctx context.Context, cp *controlplane.ControlPlane, s Settings, argu
 	}
 	began := time.Now()
 	failing := failEvenly(ctx, cp, s)
-	if err := errors.Join(c.run(ctx, s.Follows, changesPerSecond), <-failing); err != nil {
+	if err := errors.Join(c.run(ctx, int(s.Follows.Seconds()*changesPerSecond), changesPerSecond), <-failing); err != nil {
 		return nil, err
 	}
 	f := &Followed{Failures: s.ServerKills, Took: time.Since(began)}

@@ -257,7 +257,12 @@ func (a *audits) lagging(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := last.Items[0].Measured
-	if !last.Complete || last.Items[0].Names != 50 || m == nil || m.Creates != 40 || m.Deletes != 10 || m.Gaps != 0 || opened.Load() < 4 {
-		t.Errorf("after %d watches: %+v, %s", opened.Load(), last.Items[0], w.stderr())
+	if !last.Complete || last.Items[0].Names != 50 || m == nil || opened.Load() < 4 {
+		t.Fatalf("want a complete report of 50 names after 4 watches or more, got after %d: %+v, %s",
+			opened.Load(), last.Items[0], w.stderr())
+	}
+	exact := m.Creates == 40 && m.Deletes == 10
+	if bounds := m.Gaps > 0 && m.Creates <= 40 && m.Deletes <= 10; !exact && !bounds {
+		t.Errorf("want 40 creates and 10 deletes, or lower bounds after a gap, got %+v, %s", m, w.stderr())
 	}
 }

@@ -28,8 +28,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
-// limit is the time that one call of a program has.
-const limit = 90 * time.Second
+// limit ends a call of a program that hangs. A slow machine needs minutes to start some of them.
+const limit = 10 * time.Minute
 
 // A result is a line of the table.
 type result struct {
