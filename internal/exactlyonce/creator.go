@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/transport"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
 )
 
@@ -88,6 +89,26 @@ func (c *Creator) Create(
 		return Result{}, err
 	}
 	return o.run(ctx)
+}
+
+// Read reads the object that an earlier create stored under the name of id (ID.At). If another object has the name now,
+// the Result has that one. If no object has it, Result.Object is nil. Read sends one request.
+func (c *Creator) Read(
+	ctx context.Context, mapping *meta.RESTMapping, object *unstructured.Unstructured, id ID, options ...Option,
+) (Result, error) {
+	s := c.settings
+	if err := s.apply(options); err != nil {
+		return Result{}, err
+	}
+	o, err := c.prepare(mapping, object, id, s)
+	if err != nil {
+		return Result{}, err
+	}
+	got := o.server.get(ctx, o.name)
+	if got.object == nil && got.Finding != protocol.Absent {
+		return Result{}, got.Err
+	}
+	return Result{Name: o.name, Object: got.object, Response: got.raw}, nil
 }
 
 // prepare checks the arguments. Without WithEncoder, prepare makes a copy of the object.

@@ -1,12 +1,16 @@
 package intercept
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 )
 
@@ -99,8 +103,11 @@ func (p *Proxy) Unfetched() (outcomes []Outcome, more int) {
 // create creates the object, or gets the result of an equal create whose client has given up.
 func (p *Proxy) create(w http.ResponseWriter, r *http.Request, sent *post) {
 	c, ended := p.table.take(sent.key)
+	stored := ended && c.outcome.Result == Created
 	switch {
-	case c == nil:
+	case stored && p.giveOut(w, r, sent, c):
+		return
+	case c == nil || stored:
 		c = p.begin(sent, exactlyonce.NewID(), false)
 	case ended:
 		c = p.begin(sent, c.id.At(c.outcome.Name), true)
@@ -122,9 +129,43 @@ func (p *Proxy) create(w http.ResponseWriter, r *http.Request, sent *post) {
 	}
 }
 
-// begin starts a create that continues if its client gives up. again means that an earlier create has sent the ID. The
-// create then finds the object, or creates it again if it was deleted. It ends without a response if an object with
-// the ID can't be the result any more.
+// giveOut responds with the object of an abandoned create, or with a 504 if the object can't be read. It returns false
+// if the object is gone, replaced or being deleted, and then doesn't respond.
+func (p *Proxy) giveOut(w http.ResponseWriter, r *http.Request, sent *post, c *create) bool {
+	o := c.outcome
+	result, err := p.readPatiently(r.Context(), sent, c.id.At(o.Name))
+	found := result.Object
+	if err == nil && (found == nil || string(found.GetUID()) != o.uid || found.GetDeletionTimestamp() != nil) {
+		return false
+	}
+	var given *response
+	if err != nil {
+		o.Result, o.Err = Unknown, err
+		given = responseOf(unknown(sent, o))
+	} else {
+		given = &response{http.StatusCreated, result.Response.Header, result.Response.Body}
+	}
+	o.Status = given.status
+	p.config.Done(o)
+	if !given.write(w, r) || err != nil {
+		p.table.put(c)
+	}
+	return true
+}
+
+// readPatiently reads an object until the server responds. A refusal is a response.
+func (p *Proxy) readPatiently(ctx context.Context, sent *post, id exactlyonce.ID) (exactlyonce.Result, error) {
+	retrier := apistatus.NewRetrier(50*time.Millisecond, 5*time.Second, p.config.RetryTimeout)
+	for {
+		result, err := p.creator.Read(ctx, sent.mapping, sent.object(), id, sent.options()...)
+		if err == nil || apierrors.IsForbidden(err) || retrier.Wait(ctx, err) != nil {
+			return result, err
+		}
+	}
+}
+
+// begin starts a create that continues if its client gives up. again means that an earlier create with an unknown
+// outcome has sent the ID. The create ends without a response if an object with the ID can't be the result any more.
 func (p *Proxy) begin(sent *post, id exactlyonce.ID, again bool) *create {
 	c := &create{key: sent.key, id: id, done: make(chan struct{})}
 	options := sent.options()

@@ -24,6 +24,8 @@ type Outcome struct {
 	Status int
 	// Err is the reason for an outcome other than Created.
 	Err error
+
+	uid string
 }
 
 // Result is the class of an outcome.
@@ -51,7 +53,7 @@ func outcomeOf(sent *post, result exactlyonce.Result, err error) (Outcome, *resp
 		o.Err = failure.Cause // Result has its kind
 	}
 	if result.Object != nil && (err == nil || errors.Is(err, exactlyonce.ErrRenamed)) {
-		o.Name = result.Object.GetName()
+		o.Name, o.uid = result.Object.GetName(), string(result.Object.GetUID())
 	}
 	o.Object = reference.Argument(sent.mapping, sent.namespace, o.Name)
 	r := &response{}

@@ -314,6 +314,11 @@ func TestKeptObjectIsGone(t *testing.T) {
 			o.SetUID("another")
 			f.Put(o)
 		},
+		"restored from a backup": func(f *fixture, o *unstructured.Unstructured) {
+			f.Remove(o)
+			o.SetUID("another")
+			f.Put(o)
+		},
 		"being deleted": func(f *fixture, o *unstructured.Unstructured) {
 			now := metav1.Now()
 			o.SetDeletionTimestamp(&now)
@@ -328,8 +333,38 @@ func TestKeptObjectIsGone(t *testing.T) {
 			before := f.Objects()[0]
 			change(f, before.DeepCopy())
 			g := f.post(generated)
-			if g.status != 201 || g.object.GetUID() == before.GetUID() || g.object.GetDeletionTimestamp() != nil {
-				t.Errorf("%d %v", g.status, g.object)
+			if g.status != 201 || g.object.GetName() == before.GetName() || g.object.GetDeletionTimestamp() != nil {
+				t.Errorf("%d %v, want another object than %s", g.status, g.object, before.GetName())
+			}
+		})
+	}
+}
+
+// A kept object is read before it is given out. Nothing is sent that a webhook could rename, or a quota refuse.
+func TestKeptObjectIsRead(t *testing.T) {
+	for name, test := range map[string]struct {
+		then   oncetest.Fault // of the abandoned create
+		reads  []oncetest.Fault
+		status int
+	}{
+		"stored":      {(*oncetest.Request).Send, nil, 201},
+		"renamed":     {oncetest.Mutate(rename, nil), nil, 201},
+		"read again":  {(*oncetest.Request).Send, []oncetest.Fault{oncetest.DropResponse, oncetest.Respond(503, "text/html", "")}, 201},
+		"without get": {(*oncetest.Request).Send, []oncetest.Fault{oncetest.Forbidden}, 504},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.abandon(generated, test.then)
+			f.proxy.Wait()
+			f.Next("get", "configmaps", test.reads...)
+			object := f.Objects()[0].GetName()
+			g := f.post(generated)
+			unfetched, _ := f.proxy.Unfetched()
+			if g.status != test.status || g.status == 201 && g.object.GetName() != object || (len(unfetched) == 1) != (g.status == 504) {
+				t.Errorf("%d %v, and unfetched: %v", g.status, g.object, unfetched)
+			}
+			if requests := f.Requests()[1:]; slices.ContainsFunc(requests, func(r oncetest.Record) bool { return r.Verb != "get" }) {
+				t.Errorf("%v, want only GETs after the first create", requests)
 			}
 		})
 	}
