@@ -13,7 +13,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
-	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
 )
 
 // worker creates one copy of a document. Several goroutines use it, because it has no mutable state.
@@ -134,11 +133,7 @@ func (w *worker) warnOf(o Outcome, elsewhere bool) {
 	default:
 		w.warn("%s are stored without %s, for example because a webhook removes it. "+consequence, resource, lost)
 	}
-	switch {
-	case o.unverified():
-		w.warn("the server refused a create, and the plugin can't get %s to check the object. "+
-			"If a proxy repeated the request, the first copy may have created the object.", resource)
-	case result.Unverified && elsewhere:
+	if result.Unverified && elsewhere && !o.unverified() {
 		w.warn("no permission to get %s. A name was taken, so the plugin tried another one. "+
 			"If a proxy repeated the first request, two objects exist.", resource)
 	}
@@ -151,7 +146,7 @@ func (w *worker) warnOfDeletion(d *task, name string) {
 
 // unverified reports whether an earlier copy of the POST might have created an object that failed.
 func (o Outcome) unverified() bool {
-	return (o.Kind == Failed || o.Kind == NotAttempted) && o.Result.Unverified && !findings.LacksPermission(o.Err)
+	return (o.Kind == Failed || o.Kind == NotAttempted) && o.Result.Unverified
 }
 
 // leave returns the outcome of an object of an earlier run, without creating it. If leave reads the object and it

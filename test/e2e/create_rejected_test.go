@@ -3,6 +3,9 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -72,6 +75,31 @@ func TestCreateRejectedOrDenied(t *testing.T) {
 			u.Run(args...).Expect(t, 1, ``, test.stderr)
 		})
 	}
+}
+
+// The permissions to create and to get end between two copies of a POST that a proxy sends. The first copy has created
+// the object, so the refusal of the second one isn't all that the command prints.
+func TestPermissionsEndBetweenCopies(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, single)
+	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+		if harness.Creates(r) {
+			return func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					next.ServeHTTP(httptest.NewRecorder(), r)
+					forbidden(next).ServeHTTP(w, r)
+				})
+			}
+		}
+		if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/configmaps/") {
+			return forbidden
+		}
+		return nil
+	})
+	harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap)).Expect(t, 1, ``,
+		`Error from server \(Forbidden\): [^\n]*\n`+
+			regexp.QuoteMeta("If a proxy repeated the request, the object may exist, and the plugin can't read it to check.\n"))
+	expectConfigMaps(t, ns, 1)
 }
 
 // restricted enforces the strictest Pod security standard.

@@ -30,6 +30,7 @@ const (
 	textUseKey          = "A run with --idempotency-key can be repeated unchanged."
 	textCheck           = "Check whether the object exists. It may still be created within a minute:\n%s"
 	textGet             = "  kubectl get %s"
+	textUnverified      = "If a proxy repeated the request, the object may exist, and the plugin can't read it to check."
 )
 
 // counts returns the text of totals.
@@ -183,8 +184,11 @@ func (e *ending) closing() []string {
 		counted = counted || t.Failed+t.Unknown+t.Renamed > 0 && t.Objects() > 1 || t.Objects() > 0 && e.unreadable()
 	}
 	var lines []string
+	if e.Unverified && !e.dryRun {
+		lines = []string{textUnverified}
+	}
 	if counted {
-		lines = []string{e.summary()}
+		lines = append(lines, e.summary())
 	}
 	if !e.flags.kubectlsWords() && !e.dryRun {
 		lines = append(lines, e.howToGoOn(counted)...)

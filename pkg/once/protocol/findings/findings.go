@@ -81,13 +81,6 @@ func cannotBeACopys(s metav1.Status) bool {
 	return false
 }
 
-// LacksPermission reports whether the server refused a POST because the user lacks a permission. An earlier copy
-// of the request can't have caused that.
-func LacksPermission(err error) bool {
-	var status *apierrors.StatusError
-	return apierrors.IsForbidden(err) && errors.As(err, &status) && unpermitted.MatchString(status.Status().Message)
-}
-
 // unpermitted matches the messages of authorizers. Authorizers see only the request.
 var unpermitted = regexp.MustCompile(`^[^"]* is forbidden: User "[^"]*" cannot create resource "`)
 

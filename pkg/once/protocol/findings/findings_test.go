@@ -3,7 +3,6 @@ package findings
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"testing"
@@ -126,30 +125,6 @@ func TestOfPost(t *testing.T) {
 		}
 		if got := OfPost(test.err, false); got != protocol.NotStored {
 			t.Errorf("%s, not sent: finding %d, want %d", test.name, got, protocol.NotStored)
-		}
-	}
-}
-
-// Only the refusal of an authorizer is a missing permission. A webhook that copies its text is no authorizer.
-func TestLacksPermission(t *testing.T) {
-	const text = `User "jane" cannot create resource "configmaps" in API group "" in the namespace "ns"`
-	for _, test := range []struct {
-		name string
-		err  error
-		want bool
-	}{
-		{"RBAC", forbiddenTo("", text), true},
-		{"an authorizer that says why", forbiddenTo("", text+": no"), true},
-		{"wrapped", fmt.Errorf("create: %w", forbiddenTo("", text)), true},
-		{"admission", forbiddenTo("x", text), false},
-		{"a webhook", status(403, `admission webhook "a.b.c" denied the request: configmaps is forbidden: `+text), false},
-		{"another code", status(422, "configmaps is forbidden: "+text), false},
-		{"an ending namespace", forbiddenTo("x", "unable to create new content in namespace ns because it is being terminated"), false},
-		{"no response", errors.New(text), false},
-		{"none", nil, false},
-	} {
-		if got := LacksPermission(test.err); got != test.want {
-			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}
 }
