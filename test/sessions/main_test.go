@@ -96,7 +96,7 @@ func TestPlaceholders(t *testing.T) {
 		{"job.batch/hello-8kdgf created", "job.batch/hello-2zv95 created"},
 		{"created 12s ago (10:00:01Z)", "created 3m20s ago (10:00:01Z)"},
 		{"at 2026-11-23T09:48:47Z", "at 2027-01-02T03:04:05.123Z"},
-		{"RATE      NAMES\n+9/min    20", "RATE     NAMES\n+16/min  20"},
+		{"RATE      NAMES\n+9.3/min  20", "RATE     NAMES\n+16/min  20"},
 	} {
 		if a, b := withPlaceholders(same[0]), withPlaceholders(same[1]); a != b {
 			t.Errorf("%q and %q differ", a, b)
