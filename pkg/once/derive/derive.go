@@ -112,7 +112,7 @@ func mac(key, message []byte) []byte {
 // hex128 returns the first 128 bits of a hash in hexadecimal.
 func hex128(hash []byte) string { return hex.EncodeToString(hash[:16]) }
 
-// Source is the origin of an ID: a key, an owner with a purpose, or random bits.
+// Source is the origin of an ID: a key, a key with a content, an owner with a purpose, or random bits.
 // Sources can be compared.
 type Source struct{ kind, first, second string }
 
@@ -142,21 +142,22 @@ func CheckKey(key string) error {
 // FromKey returns the source of the objects of a key.
 func FromKey(key string) Source { return Source{"key", key, ""} }
 
+// FromContent returns the source of the objects of a key that have one content. digest is from DigestOfKey. The Copy of
+// an Object numbers the objects with the content, and its Document is 0.
+func FromContent(key, digest string) Source { return Source{"content", key, digest} }
+
 // FromOwner returns the source of the object that an owner needs for a purpose.
 func FromOwner(uid, purpose string) Source { return Source{"owner", uid, purpose} }
 
 // FromRandom returns the source of one object, from 32 random hexadecimal digits.
 func FromRandom(digits string) Source { return Source{"random", digits, ""} }
 
-// IsKey reports whether the source is a key.
-func (s Source) IsKey() bool { return s.kind == "key" }
-
 // parts returns the parts of the ID's input that describe the source.
 func (s Source) parts() []string {
-	if s.kind == "owner" {
-		return []string{s.kind, s.first, s.second}
+	if s.kind == "key" || s.kind == "random" {
+		return []string{s.kind, s.first}
 	}
-	return []string{s.kind, s.first}
+	return []string{s.kind, s.first, s.second}
 }
 
 // Object describes an object as far as its ID depends on it.
@@ -187,7 +188,7 @@ func (o Object) parts() []string {
 	return []string{o.Group, o.Kind, o.Namespace, form, value, strconv.Itoa(o.Document), strconv.Itoa(o.Copy)}
 }
 
-// ID returns the ID of an object. ID doesn't depend on the content.
+// ID returns the ID of an object. Only with a source of FromContent, ID depends on the content.
 func (s Secret) ID(source Source, o Object) string {
 	hash := s.prf("id", append(source.parts(), o.parts()...)...)
 	return s.tag() + hex128(hash) + "-" + strconv.Itoa(o.Document) + "-" + strconv.Itoa(o.Copy)

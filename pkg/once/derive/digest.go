@@ -30,7 +30,21 @@ func (s Secret) Digest(id string, o Object, content map[string]any) string {
 // DigestOf returns the digest of canonical content, for callers that create many objects with
 // one content.
 func (s Secret) DigestOf(id, canonical string) string {
-	return "d" + strings.TrimPrefix(s.tag(), "v") + hex128(s.prf("digest", id, canonical))
+	return s.digest(id, canonical)
+}
+
+// DigestOfKey returns the digest of canonical content for FromContent. It follows from the key, so the ID of an object
+// can be computed from its annotations. In place of canonical content, the body of an object in another encoding can
+// be used. DigestOfKey returns "" for a Secret without a secret, because its content leaves out the data.
+func (s Secret) DigestOfKey(key string, o Object, canonical string) string {
+	if s == (Secret{}) && o.isSecret() {
+		return ""
+	}
+	return s.digest("content", key, canonical)
+}
+
+func (s Secret) digest(parts ...string) string {
+	return "d" + strings.TrimPrefix(s.tag(), "v") + hex128(s.prf("digest", parts...))
 }
 
 // Comparable reports whether two digests have the same version. Only then do different digests mean different

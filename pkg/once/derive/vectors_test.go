@@ -33,6 +33,7 @@ type vector struct {
 	N          int             `json:"n"`
 	YAML       *string         `json:"yaml"`
 	Object     json.RawMessage `json:"object"`
+	Body       string          `json:"body_hex,omitempty"`
 
 	PRK       string  `json:"prk_hex"`
 	IDInput   string  `json:"id_input_hex"`
@@ -46,9 +47,9 @@ type vector struct {
 // input is the part of a vector that a person writes.
 type input struct {
 	comment string
-	source  Source
+	source  Source // the digest of a content is computed
 	object  Object
-	content string // in JSON, or in YAML if the comment begins with YAML
+	content string // in JSON, in YAML if the comment begins with YAML, or in protobuf if it begins with k8s
 }
 
 var job = Object{Group: "batch", Kind: "Job", Namespace: "shop", GenerateName: "migrate-"}
@@ -62,6 +63,9 @@ func inputs() []input {
 	pin := Object{Kind: "Secret", Namespace: "shop", GenerateName: "pin-"}
 	second := job
 	second.Document, second.Copy = 2, 41
+	content := FromContent("prod-migrate-4f2a9c1", "")
+	oneMore := job
+	oneMore.Copy = 1
 	sent := func(content string) string {
 		return `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"generateName":"settings-","namespace":"shop"},` + content + `}`
 	}
@@ -83,6 +87,14 @@ func inputs() []input {
 		{"the same key in NFD is another key", FromKey("cafe\u0301"), job, `{}`},
 		{"lengths separate the parts", FromKey("ab"), Object{Group: "c", Kind: "d", GenerateName: "e"}, `{}`},
 		{"the same bytes, divided otherwise", FromKey("a"), Object{Group: "bc", Kind: "d", GenerateName: "e"}, `{}`},
+		{"a content, the first of its kind", content, job, `{"data":{"a":"<&>","b":"1"}}`},
+		{"an equal content", content, oneMore, `{"data":{"b":"1","a":"<&>"}}`},
+		{"another content", content, job, `{"data":{"a":"<&>"}}`},
+		{"a content in another namespace has the same digest", content, Object{Group: "batch", Kind: "Job", Namespace: "other", GenerateName: "migrate-"}, `{"data":{"a":"<&>","b":"1"}}`},
+		{"a content of a cluster-scoped type", content, Object{Kind: "Namespace", GenerateName: "pr-"}, `{"metadata":{"labels":{"a":"b"}}}`},
+		{"a body in protobuf is content as it is", content, Object{Kind: "ConfigMap", Namespace: "shop", GenerateName: "settings-"}, "k8s\x00\n\x0f\n\x02v1\x12\tConfigMap\x12\x0d\n\x0b\x12\tsettings-"},
+		{"the content of a Secret needs a secret", content, pin, `{"data":{"a":"MTIzNA=="}}`},
+		{"a content without a digest", content, configMap, sent(`"spec":{"a":1e400}`)},
 		{"order of members", key, configMap, sent(`"data":{"b":"2","a":"1","\u20ac":"3","\ud83d\ude00":"4","\ufb33":"5"}`)},
 		{"1.0, 1e3 and -0 are integers", key, configMap, sent(`"spec":{"a":1.0,"b":1e3,"c":-0.0,"d":-7}`)},
 		{"the largest integer", key, configMap, sent(`"spec":{"a":9007199254740991}`)},
@@ -151,35 +163,68 @@ func vectors(t *testing.T) (all []vector) {
 
 func vectorOf(t *testing.T, secret Secret, in input) vector {
 	t.Helper()
-	o, parts := in.object, in.source.parts()
+	o := in.object
 	v := vector{
-		Comment: in.comment, Source: parts[0], Who: parts[1:], APIVersion: strings.TrimPrefix(o.Group+"/v1", "/"), Kind: o.Kind, Namespace: o.Namespace,
+		Comment: in.comment, APIVersion: strings.TrimPrefix(o.Group+"/v1", "/"), Kind: o.Kind, Namespace: o.Namespace,
 		Form: o.parts()[3], Value: o.parts()[4], D: o.Document, N: o.Copy, Object: json.RawMessage(in.content),
-		PRK: hex.EncodeToString(secret.prk()), IDInput: hex.EncodeToString(encode("id", append(parts, o.parts()...)...)),
-		ID: secret.ID(in.source, o), Name: o.Name,
+		PRK: hex.EncodeToString(secret.prk()),
 	}
-	if strings.HasPrefix(in.comment, "YAML: ") {
+	switch {
+	case strings.HasPrefix(in.comment, "YAML: "):
 		object, err := yaml.YAMLToJSON([]byte(in.content))
 		if err != nil {
 			t.Fatal(err)
 		}
 		v.YAML, v.Object = &in.content, object
+	case strings.HasPrefix(in.content, "k8s"):
+		v.Object, v.Body = json.RawMessage("null"), hex.EncodeToString([]byte(in.content))
 	}
-	if o.GenerateName != "" {
-		v.Name = secret.Name(v.ID, o.GenerateName)
-	}
-	if in.source.IsKey() {
+	digest := v.ofContent(t, secret, &in)
+	parts := in.source.parts()
+	v.Source, v.Who = parts[0], parts[1:]
+	if v.Source == "key" || v.Source == "content" {
 		label := RunLabel(in.source.first)
 		v.Label = &label
 	}
-	content := contentIn(t, v.Object)
-	if canonical, ok := secret.Canonical(o, content); ok {
-		digest := secret.Digest(v.ID, o, content)
-		v.Canonical, v.Digest = &canonical, &digest
-	} else if digest := secret.Digest(v.ID, o, content); digest != "" {
-		t.Errorf("%s: the digest %s without a canonical form", in.comment, digest)
+	if v.Source == "content" && digest == "" {
+		return v // has no ID
+	}
+	v.IDInput = hex.EncodeToString(encode("id", append(parts, o.parts()...)...))
+	v.ID, v.Name = secret.ID(in.source, o), o.Name
+	if o.GenerateName != "" {
+		v.Name = secret.Name(v.ID, o.GenerateName)
+	}
+	if v.Canonical != nil && v.Source != "content" {
+		digest = secret.DigestOf(v.ID, *v.Canonical)
+	}
+	if v.Digest = &digest; digest == "" {
+		v.Digest = nil
 	}
 	return v
+}
+
+// ofContent sets the canonical content. It adds the digest to a source of a content, and returns it.
+func (v *vector) ofContent(t *testing.T, secret Secret, in *input) (digest string) {
+	t.Helper()
+	canonical, ok := in.content, true
+	if v.Body == "" {
+		content := contentIn(t, v.Object)
+		canonical, ok = secret.Canonical(in.object, content)
+		if digest := secret.Digest("", in.object, content); !ok && digest != "" {
+			t.Errorf("%s: the digest %s without a canonical form", in.comment, digest)
+		}
+		if ok {
+			v.Canonical = &canonical
+		}
+	}
+	if in.source.kind != "content" || !ok {
+		return ""
+	}
+	digest = secret.DigestOfKey(in.source.first, in.object, canonical)
+	if in.source = FromContent(in.source.first, digest); digest == "" {
+		v.Canonical = nil
+	}
+	return digest
 }
 
 // contentIn returns the content of a vector. A number that no float64 is near stays a json.Number.
