@@ -41,7 +41,6 @@ func Code(err error) int {
 	return int(status.Code)
 }
 
-// statusOf returns the Status in err, and reports whether there is one.
 func statusOf(err error) (metav1.Status, bool) {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {

@@ -170,7 +170,6 @@ func (f *Finder) together(group []*candidate, next *candidate) bool {
 	return next.kin&hasID != 0 || isWithin(last.created, next.created, f.Within) && !retried
 }
 
-// groupOf returns the group of members that has no grade yet.
 func groupOf(members []*candidate) *group {
 	first := members[0]
 	g := &group{members: members, DuplicateItem: v1alpha1.DuplicateItem{
@@ -213,7 +212,6 @@ func (s *skips) by(ctx context.Context, r census.Resource, namespace string, err
 	}
 }
 
-// has reports whether a type was skipped, in a namespace or in all.
 func (s *skips) has(r census.Resource, namespace string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -230,7 +228,6 @@ func (s *skips) add(skipped census.Skipped) {
 	}
 }
 
-// incomparable adds an object.
 func (s *skips) incomparable(key listKey, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

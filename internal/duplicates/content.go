@@ -97,13 +97,11 @@ var (
 	generateNamePath = fieldpath.MakePathOrDie("metadata", "generateName")
 )
 
-// isOfObject reports whether a path begins with a field and has no negative index.
 func isOfObject(path fieldpath.Path) bool {
 	return len(path) > 0 && path[0].FieldName != nil &&
 		!slices.ContainsFunc(path, func(e fieldpath.PathElement) bool { return e.Index != nil && *e.Index < 0 })
 }
 
-// write adds a field and its value to a hash.
 func write(h *maphash.Hash, own *strings.Replacer, field string, v any) {
 	text, _ := json.Marshal(v) // v was decoded from JSON
 	_, _ = h.WriteString(own.Replace(field))
@@ -112,7 +110,6 @@ func write(h *maphash.Hash, own *strings.Replacer, field string, v any) {
 	_ = h.WriteByte(0)
 }
 
-// placeholders replaces the name and the UID, which differ in equal objects.
 func placeholders(object *unstructured.Unstructured) *strings.Replacer {
 	own := []string{object.GetName(), "\x00name"}
 	if uid := string(object.GetUID()); uid != "" {

@@ -110,7 +110,6 @@ var order = map[v1alpha1.DuplicateGrade]int{
 	v1alpha1.DuplicateConfirmed: 0, v1alpha1.DuplicateLikely: 1, v1alpha1.DuplicatePossible: 2,
 }
 
-// compareGroups orders groups, the most certain first.
 func compareGroups(g, h *group) int {
 	return cmp.Or(
 		cmp.Compare(order[g.Grade], order[h.Grade]),

@@ -50,7 +50,6 @@ type grading struct {
 	read   bool // the owners of all objects were read
 }
 
-// grade sets the grade of every group.
 func (g *grading) grade(ctx context.Context, groups []*group) {
 	owned := map[string]int{} // groups of each set of owners
 	for _, one := range groups {
@@ -105,7 +104,6 @@ func (g *group) notHigh(owned map[string]int) string {
 // have the same content.
 func (g *group) confirmed() bool { return g.members[0].kin&hasID != 0 }
 
-// inspect reads the references to the groups of a namespace, and grades them.
 func (g *grading) inspect(ctx context.Context, namespace string, groups []*group) {
 	names := references{}
 	for _, one := range groups {
@@ -136,7 +134,6 @@ func (g *grading) pods(ctx context.Context, namespace string, names references) 
 	return err == nil
 }
 
-// dependents adds the types of objects that have an object as an owner.
 func (g *grading) dependents(object *v1alpha1.DuplicateObject) {
 	hash := maphash.String(g.first.seed, object.UID)
 	for _, d := range g.first.dependents {
@@ -209,7 +206,6 @@ func has(v any, is func(text string) bool) bool {
 	return false
 }
 
-// nameOf returns an owner as KIND.GROUP/NAME.
 func nameOf(owner metav1.OwnerReference) string {
 	of := schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind)
 	return schema.GroupResource{Group: of.Group, Resource: strings.ToLower(of.Kind)}.String() + "/" + owner.Name

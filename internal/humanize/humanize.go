@@ -84,7 +84,6 @@ func Round(n int64) string {
 	return Grouped(int64(math.Round(rounded)))
 }
 
-// trimmed returns a decimal fraction without zeros at its end.
 func trimmed(number string) string {
 	return strings.TrimSuffix(strings.TrimRight(number, "0"), ".")
 }

@@ -57,7 +57,6 @@ func build(files filesys.FileSystem, dir string) ([]byte, error) {
 	return objects.AsYaml()
 }
 
-// run builds as the KustomizeVisitor of k8s.io/cli-runtime does.
 func run(files filesys.FileSystem, dir string) (resmap.ResMap, error) {
 	options := krusty.MakeDefaultOptions()
 	options.Reorder = krusty.ReorderOptionLegacy

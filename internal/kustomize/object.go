@@ -41,7 +41,6 @@ func changeObjects(content []byte, change func(object *yaml.RNode) bool) []byte 
 	return []byte(strings.Join(texts, "---\n"))
 }
 
-// objectsIn returns the object in a document, or the objects in a List.
 func objectsIn(document *yaml.RNode) []*yaml.RNode {
 	if document.YNode().Kind != yaml.MappingNode || document.GetKind() == "" {
 		return nil
@@ -78,7 +77,6 @@ func onlyGenerateName(object *yaml.RNode) (generateName string, ok bool) {
 	return generateName, generateName != "" && !strings.ContainsAny(generateName, ",|")
 }
 
-// nameObject sets an object's name to its generateName, and adds affixField.
 func nameObject(object *yaml.RNode) (generateName string, ok bool) {
 	generateName, ok = onlyGenerateName(object)
 	if !ok || object.SetName(generateName) != nil {

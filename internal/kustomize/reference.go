@@ -44,7 +44,6 @@ func (f *servedFiles) recordUses(dir string, k *types.Kustomization) {
 	}
 }
 
-// replacements returns the replacements of an entry, which are inline or in a file.
 func (f *servedFiles) replacements(dir string, field types.ReplacementField) (list []types.Replacement) {
 	if field.Path == "" {
 		return []types.Replacement{field.Replacement}

@@ -85,7 +85,6 @@ func (f *servedFiles) ReadFile(path string) ([]byte, error) {
 	return content, nil
 }
 
-// object changes an object of a file, or the configuration of a transformer.
 func (f *servedFiles) object(object *kyaml.RNode) bool {
 	if strings.HasSuffix(object.GetKind(), "fixTransformer") && object.GetApiVersion() == "builtin" {
 		spec, err := kyaml.Parse("path: " + affixField)
@@ -98,7 +97,6 @@ func (f *servedFiles) object(object *kyaml.RNode) bool {
 	return ok
 }
 
-// kustomization returns the served content of a kustomization.
 func (f *servedFiles) kustomization(dir string, content []byte) []byte {
 	var k types.Kustomization
 	if k.Unmarshal(content) != nil {
@@ -124,7 +122,6 @@ func (f *servedFiles) kustomization(dir string, content []byte) []byte {
 	return after
 }
 
-// servePatches gives names to inline patches with generateName, and records the files with patches.
 func (f *servedFiles) servePatches(dir string, k *types.Kustomization) {
 	for i, patch := range k.Patches {
 		f.record(f.patches, dir, patch.Path)
@@ -148,7 +145,6 @@ func (f *servedFiles) recordData(dir string, k *types.Kustomization) {
 	}
 }
 
-// record adds a file to files under its path.
 func (f *servedFiles) record(files map[string]bool, dir, name string) {
 	if path, ok := f.resolve(dir, name); ok {
 		files[path] = true
@@ -165,7 +161,6 @@ func (f *servedFiles) resolve(dir, name string) (path string, ok bool) {
 	return in.Join(file), err == nil && file != "" && in.HasPrefix(filesys.ConfirmedDir(dir))
 }
 
-// generatorsOf returns the arguments of a kustomization's generators by the kind that they generate.
 func generatorsOf(k *types.Kustomization) (generators []generator) {
 	for _, c := range k.ConfigMapGenerator {
 		generators = append(generators, generator{"ConfigMap", c.GeneratorArgs})

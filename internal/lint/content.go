@@ -24,7 +24,6 @@ type content struct {
 	unreadable   []Unreadable
 }
 
-// check reads a source document by document, and checks each object by itself.
 func (c *content) check(ctx context.Context, source Source, config Config) {
 	text, err := load(ctx, source)
 	if err != nil {
@@ -61,7 +60,6 @@ func (c *content) check(ctx context.Context, source Source, config Config) {
 	}
 }
 
-// add checks an object.
 func (c *content) add(m rules.Manifest, config Config) {
 	c.objects++
 	c.facts.Add(m)

@@ -118,7 +118,6 @@ func Run(ctx context.Context, sources []Source, config Config) (*Result, error) 
 	return result, ctx.Err()
 }
 
-// finish sorts the findings, and gives them the levels of the configuration.
 func (r *Result) finish(config Config, order map[string]int, rendered map[string]bool) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
@@ -142,7 +141,6 @@ func (r *Result) finish(config Config, order map[string]int, rendered map[string
 	})
 }
 
-// take adds the counts of a source.
 func (r *Result) take(source Source, c *content) {
 	if c.skipped != "" {
 		r.Skipped = append(r.Skipped, v1alpha1.LintSkipped{File: source.Name, Reason: c.skipped})

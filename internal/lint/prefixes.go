@@ -64,7 +64,6 @@ func (p *Prefixes) Errors(object *unstructured.Unstructured) (found []rules.Find
 	return found
 }
 
-// isAbout reports whether a finding is about a generateName, or relates to it.
 func isAbout(f rules.Finding, generateName string) bool {
 	return f.Object.GenerateName == generateName || slices.ContainsFunc(f.Related, func(r rules.Related) bool {
 		return r.Object.GenerateName == generateName

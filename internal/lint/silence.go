@@ -34,7 +34,6 @@ type Silence struct {
 	used  bool
 }
 
-// silencesOf returns the comments and annotations of a document.
 func silencesOf(file string, objects []*manifest.Object) []*Silence {
 	var found []*Silence
 	if len(objects) > 0 && objects[0].Document.Mentions(comment) {
@@ -50,7 +49,6 @@ func silencesOf(file string, objects []*manifest.Object) []*Silence {
 	return found
 }
 
-// commentsOf returns the comments of a document.
 func commentsOf(file string, place manifest.Place) []*Silence {
 	var found []*Silence
 	comments := place.Comments()
@@ -76,7 +74,6 @@ func commentsOf(file string, place manifest.Place) []*Silence {
 	return found
 }
 
-// newSilence parses the text of a comment or an annotation.
 func newSilence(text string, silence Silence) *Silence {
 	names, reason, _ := strings.Cut(text, ":")
 	silence.Reason = strings.TrimSpace(reason)
@@ -93,7 +90,6 @@ func newSilence(text string, silence Silence) *Silence {
 	return &silence
 }
 
-// silence applies the comments and flags that disable findings, and collects unused comments.
 func (r *Result) silence(all []*Silence, disabled []string) {
 	in := map[*manifest.Document][]*Silence{}
 	for _, s := range all {
@@ -116,7 +112,6 @@ func (r *Result) silence(all []*Silence, disabled []string) {
 	}
 }
 
-// disables reports whether a comment or an annotation disables a finding.
 func (s *Silence) disables(f *Finding) bool {
 	switch {
 	case s.Trouble != "", !slices.Contains(s.Rules, f.Rule.Name):

@@ -66,7 +66,6 @@ func Words(words ...string) string {
 	return strings.Join(quoted, " ")
 }
 
-// escaped returns text for the quotes of $'…'.
 func escaped(text string) string {
 	var out strings.Builder
 	for _, b := range []byte(text) {

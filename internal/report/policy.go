@@ -59,7 +59,6 @@ func (p *policy) estimate(existing, names int64, probability float64) error {
 	return nil
 }
 
-// expect returns the probabilities for a number of creates.
 func (p policy) expect(existing, creates int64) v1alpha1.Policy {
 	if p.attempts == nil {
 		return v1alpha1.Policy{Name: p.name}

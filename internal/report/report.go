@@ -82,7 +82,6 @@ func New(ctx context.Context, q Question, populations []Population) (*v1alpha1.C
 	return report, nil
 }
 
-// items returns the items of one population, one for each number of creates.
 func (q Question) items(p Population, names int64) ([]v1alpha1.CollisionItem, error) {
 	policies, err := q.policies(p, names)
 	if err != nil {
@@ -114,7 +113,6 @@ func (q Question) items(p Population, names int64) ([]v1alpha1.CollisionItem, er
 	return items, nil
 }
 
-// reuse returns the expected number of creates that take the name of a deleted object.
 func reuse(m analyze.Model, existing, creates int64) v1alpha1.Reuse {
 	return v1alpha1.Reuse{
 		AnyReuse:       m.AnyReuse(existing, creates).Float64(),
@@ -155,7 +153,6 @@ func (q Question) churn(p Population, policies []policy) (*v1alpha1.Churn, error
 	return churn, nil
 }
 
-// churn returns the failures of a rate of creates, for a number of days.
 func (p policy) churn(existing int64, perDay, days float64) (v1alpha1.ChurnPolicy, error) {
 	if p.attempts == nil {
 		return v1alpha1.ChurnPolicy{Name: p.name}, nil
@@ -170,7 +167,6 @@ func (p policy) churn(existing int64, perDay, days float64) (v1alpha1.ChurnPolic
 	}, err
 }
 
-// whole returns a number of creates as an integer, clamped to the largest.
 func whole(creates float64) int64 {
 	if creates >= math.MaxInt64 {
 		return math.MaxInt64

@@ -29,12 +29,10 @@ const (
 	featureGateNameAttr = "name"
 )
 
-// unknownRetries returns the retries of a server about which nothing is known.
 func unknownRetries() v1alpha1.Retries {
 	return v1alpha1.Retries{AttemptsSource: v1alpha1.SourceUnknown}
 }
 
-// knownRetries returns the retries of a server that has them on or off.
 func knownRetries(on bool, source v1alpha1.AttemptsSource) v1alpha1.Retries {
 	attempts := 1
 	if on {

@@ -53,7 +53,6 @@ func Get(ctx context.Context, config *rest.Config) (*Server, error) {
 	return s, nil
 }
 
-// askVersion requests /version.
 func (s *Server) askVersion(ctx context.Context) (info version.Info, err error) {
 	body, err := s.client.Get().AbsPath("/version").Do(ctx).Raw()
 	if err != nil {
@@ -143,7 +142,6 @@ func (s *Server) AskForRetries(ctx context.Context) {
 	s.version, s.retries = info, func() v1alpha1.Retries { return now }
 }
 
-// newClient returns a client for paths of the server that belong to no API.
 func newClient(config *rest.Config) (*rest.RESTClient, error) {
 	config = rest.CopyConfig(config)
 	config.GroupVersion = &schema.GroupVersion{}

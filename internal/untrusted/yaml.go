@@ -148,7 +148,6 @@ func (e *expansion) alias(n *yaml.Node, depth int) error {
 	return e.node(n.Alias, depth)
 }
 
-// allowedAliases returns the part of the decoded nodes that can come from aliases.
 func allowedAliases(decoded int) float64 {
 	const low, high = 400_000, 4_000_000
 	return 0.99 - 0.89*float64(min(max(decoded, low), high)-low)/(high-low)

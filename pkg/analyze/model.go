@@ -69,7 +69,6 @@ func (m Model) NextFails(existing int64) float64 {
 	return math.Exp(m.lnNextFails(m.clamp(existing)))
 }
 
-// lnNextFails returns the natural logarithm of NextFails for a number of names within the pool.
 func (m Model) lnNextFails(existing int64) float64 {
 	share := float64(existing) / float64(m.Names())
 	if share > 0.5 {
@@ -78,7 +77,6 @@ func (m Model) lnNextFails(existing int64) float64 {
 	return float64(m.Attempts()) * math.Log(share)
 }
 
-// clamp returns the number of existing names, within the size of the pool.
 func (m Model) clamp(existing int64) int64 {
 	return min(max(existing, 0), m.Names())
 }

@@ -37,7 +37,6 @@ func (m Model) path(existing, creates int64) path {
 // term is a function of the state g below the last one of a path. term rises with the number of existing names.
 type term func(p path, g float64) float64
 
-// failure returns the probability q that the create fails.
 func (p path) failure(g float64) float64 {
 	return math.Exp(p.lnLast + p.attempts*math.Log1p(-g/p.top))
 }

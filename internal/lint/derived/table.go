@@ -22,7 +22,6 @@ func batch(kind string) schema.GroupKind { return schema.GroupKind{Group: "batch
 func apps(kind string) schema.GroupKind  { return schema.GroupKind{Group: "apps", Kind: kind} }
 func core(kind string) schema.GroupKind  { return schema.GroupKind{Kind: kind} }
 
-// inKubernetes returns a place in the sources that test/controlplane builds.
 func inKubernetes(file, symbol string) Source {
 	return Source{"k8s.io/kubernetes", "v1.37.1", file, symbol}
 }
@@ -157,7 +156,6 @@ const (
 	ray     = "ray.io"
 )
 
-// inKubeRay returns a place in the sources of KubeRay's operator.
 func inKubeRay(symbol string) Source {
 	return Source{
 		"github.com/ray-project/kuberay", "v1.7.0",

@@ -27,7 +27,6 @@ var templates = map[schema.GroupKind][]string{
 	{Kind: "Template"}: {"objects[]"},
 }
 
-// embedded returns the objects that an object contains, at every depth.
 func embedded(o *Object) []*Object {
 	var found []*Object
 	for _, field := range templates[o.GroupVersionKind().GroupKind()] {

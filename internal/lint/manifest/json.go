@@ -6,8 +6,6 @@ import (
 	"fmt"
 )
 
-// fieldsOfJSON returns the fields of a JSON document, which the decoder has read
-// before.
 func fieldsOfJSON(c chunk) field {
 	j := jsonFields{chunk: c, decoder: json.NewDecoder(bytes.NewReader(c.text)), reached: c.start}
 	j.decoder.UseNumber()
@@ -28,7 +26,6 @@ type jsonFields struct {
 	reached Position
 }
 
-// next returns the next token and the position of its beginning.
 func (j *jsonFields) next() (json.Token, Position, error) {
 	begin := int(j.decoder.InputOffset())
 	token, err := j.decoder.Token()
@@ -42,7 +39,6 @@ func (j *jsonFields) next() (json.Token, Position, error) {
 	return token, j.reached, nil
 }
 
-// value returns the next value.
 func (j *jsonFields) value() (field, error) {
 	token, at, err := j.next()
 	if err != nil {
@@ -69,7 +65,6 @@ func (j *jsonFields) value() (field, error) {
 	return f, err
 }
 
-// member adds the next field of an object.
 func (j *jsonFields) member(to *field) error {
 	name, at, err := j.next()
 	if err != nil {

@@ -92,7 +92,6 @@ func toJSON(c chunk) ([]byte, error) {
 	return text, nil
 }
 
-// objects returns the objects of a document.
 func (c chunk) objects(document *Document) ([]*Object, error) {
 	if c.err != nil {
 		return nil, c.err

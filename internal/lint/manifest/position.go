@@ -11,7 +11,6 @@ import (
 // Position is a place in a file: line and column from 1, columns in characters.
 type Position struct{ Line, Column int }
 
-// after returns the position at the end of text that begins at p.
 func (p Position) after(text []byte) Position {
 	if lines := bytes.Count(text, []byte("\n")); lines > 0 {
 		p.Line += lines
@@ -22,7 +21,6 @@ func (p Position) after(text []byte) Position {
 	return p
 }
 
-// in returns the position in the file of one in the document that begins at p.
 func (p Position) in(line, column int) Position {
 	if line == 1 {
 		return Position{p.Line, p.Column + column - 1}
@@ -51,14 +49,12 @@ type field struct {
 	items []field // of a list
 }
 
-// position returns the position of the field of a path, or of the closest existing parent.
 func (d *Document) position(path []any) Position {
 	d.parse()
 	at, _ := d.root.find(path)
 	return at.Position
 }
 
-// comments returns the comments of the document.
 func (d *Document) comments() []Comment {
 	d.parse()
 	return d.remarks
@@ -93,7 +89,6 @@ func (d *Document) parse() {
 	d.remarks = append(d.remarks, y.comments(text)...)
 }
 
-// find returns the field of a path, and whether it is there.
 func (f field) find(path []any) (field, bool) {
 	if len(path) == 0 {
 		return f, true
@@ -147,7 +142,6 @@ func otherBreaks(text []byte) []Position {
 	return breaks
 }
 
-// at returns where a node stands in the file.
 func (y *yamlFields) at(n *yaml.Node) Position {
 	if n.Line < 1 || n.Line > len(y.breaks) {
 		return y.start.in(n.Line, n.Column)
@@ -156,7 +150,6 @@ func (y *yamlFields) at(n *yaml.Node) Position {
 	return y.start.in(begin.Line, begin.Column+n.Column-1)
 }
 
-// field returns the value that a node has.
 func (y *yamlFields) field(n *yaml.Node, depth int) field {
 	f := field{Position: y.at(n)}
 	y.size++
@@ -205,7 +198,6 @@ func isMerge(key *yaml.Node) bool {
 	return key.Kind == yaml.ScalarNode && key.Value == "<<" && key.Style&quoted == 0
 }
 
-// merged returns the fields that a merge key brings.
 func (y *yamlFields) merged(value *yaml.Node, depth int) []field {
 	if value.Kind == yaml.AliasNode && value.Alias != nil {
 		value = value.Alias
@@ -226,7 +218,6 @@ func (y *yamlFields) merged(value *yaml.Node, depth int) []field {
 	return nil
 }
 
-// remember notes the lines of the comments of a node and of all below it.
 func (y *yamlFields) remember(n *yaml.Node) {
 	for _, comment := range []string{n.HeadComment, n.LineComment, n.FootComment} {
 		for line := range strings.Lines(comment) {

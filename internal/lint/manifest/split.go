@@ -85,8 +85,6 @@ func failed(chunks []chunk) bool {
 	return err != nil
 }
 
-// blank returns how many bytes of white space text begins with, up to and with
-// the first line break.
 func blank(text []byte) int {
 	for i, r := range string(text) {
 		switch {

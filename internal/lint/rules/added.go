@@ -35,7 +35,6 @@ func added(o Manifest, row derived.Child) (bytes int, applies bool) {
 	return digits(completions - 1), true
 }
 
-// addedByJobSet returns the number of bytes that the longest of its replicated Jobs adds.
 func addedByJobSet(o Manifest, row derived.Child) (bytes int, applies bool) {
 	for _, item := range listAt(o.Unstructured.Object, "spec", "replicatedJobs") {
 		job, _ := item.(map[string]any)
@@ -77,7 +76,6 @@ func addedByWorkers(o Manifest) (bytes int, applies bool) {
 	return digits(max(replicas, 1) - 1), o.GetAPIVersion() == derived.MPIJob.Group+"/v2beta1"
 }
 
-// addedByClaims returns the length of the longest name of a claim from a template.
 func addedByClaims(o Manifest) (bytes int, applies bool) {
 	for _, item := range listAt(o.Unstructured.Object, "spec", "resourceClaims") {
 		claim, _ := item.(map[string]any)
@@ -88,5 +86,4 @@ func addedByClaims(o Manifest) (bytes int, applies bool) {
 	return bytes, applies
 }
 
-// digits returns the number of characters of a number.
 func digits(number int64) int { return len(strconv.FormatInt(number, 10)) }

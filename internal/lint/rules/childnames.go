@@ -68,7 +68,6 @@ func worst(o Manifest, row derived.Child) (Finding, bool) {
 	return finding, true
 }
 
-// tightest returns the largest number of bytes of a name for which no row of the table has a finding.
 func tightest(o Manifest, minor int) int {
 	limit := names.MaxPrefixLength + o.suffix()
 	for _, row := range derived.Of(o.kind(), minor) {
@@ -91,7 +90,6 @@ var consequences = map[derived.Consequence]string{
 	derived.Broken:  "the controller can't create it",
 }
 
-// remains describes the remaining random part of a generated name.
 func remains(o Object, left int) string {
 	if left == 0 {
 		return fmt.Sprintf("all copies of this %s share one name pool", o.Kind.Kind)
@@ -99,7 +97,6 @@ func remains(o Object, left int) string {
 	return fmt.Sprintf("only %d of the %d random characters of the %s are left", left, names.SuffixLength, o.Kind.Kind)
 }
 
-// budget describes the maximum length of the name.
 func budget(o Object, limit int) string {
 	switch {
 	case o.hook():
@@ -112,7 +109,6 @@ func budget(o Object, limit int) string {
 	return fmt.Sprintf("shorten the name to %d bytes", limit)
 }
 
-// dotted reports whether the object's name is a subdomain of several labels.
 func dotted(o Object) bool {
 	name := o.Name
 	if o.generates() {

@@ -93,7 +93,6 @@ func NewInput(minor int, files ...Facts) *Input {
 	return in
 }
 
-// poolOf returns the name pool of an object.
 func (in *Input) poolOf(o *Object) pool {
 	return pool{o.kind(), in.namespaceOf(o), names.EffectivePrefix(o.GenerateName)}
 }

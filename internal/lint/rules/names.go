@@ -54,7 +54,6 @@ var missingName = &Rule{
 // table of all bytes, and create checks each prefix.
 var separators = strings.NewReplacer("_", "", "-", "")
 
-// misspelledIn returns a field that was meant as generateName, and its path.
 func misspelledIn(o Manifest) (field string, path []any) {
 	for _, place := range [][]string{{"metadata"}, {}} {
 		fields := o.Unstructured.Object
@@ -76,7 +75,6 @@ func misspelledIn(o Manifest) (field string, path []any) {
 	return "", nil
 }
 
-// typeOf returns the type of a value in YAML.
 func typeOf(value any) string {
 	switch value.(type) {
 	case bool:
@@ -169,7 +167,6 @@ var fixedNames = map[schema.GroupKind]fixed{
 	{Kind: "Endpoints"}:                          {"the name of the Service", false},
 }
 
-// isAddress reports whether generateName is a valid name of an IPAddress.
 func isAddress(o Object) bool {
 	address, err := netip.ParseAddr(o.GenerateName)
 	return o.Kind.Kind == "IPAddress" && err == nil && address.String() == o.GenerateName
@@ -202,7 +199,6 @@ var hookNames = &Rule{
 	},
 }
 
-// meet reports whether one sync creates two hooks in one phase.
 func (in *Input) meet(o, other *Object) bool {
 	near := o.together(other) || o.distance(other) == 1
 	return near && in.namespaceOf(o) == in.namespaceOf(other) && slices.ContainsFunc(o.phases, func(phase string) bool {

@@ -102,7 +102,6 @@ func applier(o Manifest) applying {
 	return ""
 }
 
-// tracked reports whether Argo CD applies an object with these annotations.
 func tracked(annotations map[string]string) bool {
 	for _, name := range []string{"sync-wave", "sync-options", "tracking-id", "compare-options"} {
 		if _, has := annotations["argocd.argoproj.io/"+name]; has {
@@ -119,7 +118,6 @@ type directory struct {
 	deep bool
 }
 
-// appliedBy returns the directories that an object of Flux or Argo CD applies.
 func appliedBy(o Manifest) []directory {
 	fields := o.Unstructured.Object
 	switch o.kind() {
@@ -140,7 +138,6 @@ func appliedBy(o Manifest) []directory {
 	return nil
 }
 
-// cleaned returns a path as Tree has it.
 func cleaned(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }
 
 // appliedIn returns the name of the object that applies the directory of an object, or "".

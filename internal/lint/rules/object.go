@@ -64,13 +64,10 @@ func NewManifest(o *manifest.Object, file string, tree Tree) Manifest {
 // can't be created unchanged.
 func (o Object) Exported() bool { return o.exported }
 
-// kind returns the object's group and kind.
 func (o Object) kind() schema.GroupKind { return o.Kind.GroupKind() }
 
-// generates reports whether the object has a generated name.
 func (o Object) generates() bool { return o.GenerateName != "" && o.Name == "" }
 
-// hook reports whether Argo CD generates the object's name.
 func (o Object) hook() bool { return o.generates() && len(o.phases) > 0 }
 
 // placeholder finds variables: ${X}, $(X), $X, {{ x }}, {% x %}, <x>, __X__, @x@, %x%.
@@ -86,7 +83,6 @@ func (o Object) Placeholder() bool {
 // phaseNames are the phases whose hooks get generated names from Argo CD.
 var phaseNames = []string{"PreSync", "Sync", "PostSync", "SyncFail"}
 
-// phasesOf returns the phases of a hook of Argo CD.
 func phasesOf(annotation string) []string {
 	var phases []string
 	for phase := range strings.SplitSeq(annotation, ",") {
@@ -102,7 +98,6 @@ func phasesOf(annotation string) []string {
 // pkg/sync/sync_context.go).
 const hookSuffix = 7 + 1 + 1 + 10
 
-// suffix returns the number of bytes after the prefix in a generated name.
 func (o Object) suffix() int {
 	if !o.hook() {
 		return names.SuffixLength
@@ -128,7 +123,6 @@ func (o Object) nameLength() (length, prefix int) {
 	return len(o.Name), len(o.Name)
 }
 
-// nameField returns the path of the field that decides the object's name.
 func (o Object) nameField() []any {
 	if o.generates() {
 		return generateName
@@ -139,7 +133,6 @@ func (o Object) nameField() []any {
 // generateName is the path of the field.
 var generateName = []any{"metadata", "generateName"}
 
-// together reports whether two objects are applied together, from one file or one kustomization.
 func (o *Object) together(other *Object) bool {
 	return o.File == other.File || o.Tree.Kustomization != "" && o.Tree.Kustomization == other.Tree.Kustomization
 }
@@ -161,7 +154,6 @@ func (o *Object) distance(other *Object) int {
 	return 1 + len(from) + len(to) - 2*common
 }
 
-// quoted returns text as a part of a message.
 func quoted(text string) string { return "\"" + text + "\"" }
 
 // mapAt returns the mapping at a path of the object, or nil.
@@ -190,7 +182,6 @@ func stringAt(of map[string]any, path ...string) string {
 	return text
 }
 
-// numberAt returns the integer at a path.
 func numberAt(of map[string]any, path ...string) (int64, bool) {
 	number, found, err := unstructured.NestedInt64(of, path...)
 	return number, found && err == nil
@@ -202,7 +193,6 @@ func boolAt(of map[string]any, path ...string) bool {
 	return is
 }
 
-// pathOf returns a path of fields, with more after it.
 func pathOf(fields []string, more ...any) []any {
 	path := make([]any, 0, len(fields)+len(more))
 	for _, field := range fields {

@@ -38,7 +38,6 @@ type single struct {
 	path       []any
 }
 
-// finding returns the finding about the field.
 func (s single) finding(o Object) Finding {
 	return Finding{
 		Level:   v1alpha1.LintWarning,

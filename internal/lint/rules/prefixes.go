@@ -143,7 +143,6 @@ func ignored(o Manifest, path []any) Finding {
 	}
 }
 
-// templatesOf returns the paths of the templates of a kind.
 func templatesOf(kind schema.GroupKind) [][]string {
 	pods := podTemplates[kind]
 	if len(pods) == 0 { // a Pod is none

@@ -31,7 +31,6 @@ type reference struct {
 	path            []any
 }
 
-// dangling returns the finding about a reference to a generated object by its prefix.
 func (in *Input) dangling(r reference) (Finding, bool) {
 	if in.exists(r) {
 		return Finding{}, false
@@ -57,7 +56,6 @@ func (in *Input) dangling(r reference) (Finding, bool) {
 	return finding, true
 }
 
-// exists reports whether the input has the object that a reference names.
 func (in *Input) exists(r reference) bool {
 	for _, o := range in.named[nameKey{r.to, r.name}] {
 		if at := in.namespaceOf(o); at == r.namespace || at == "" || r.namespace == "" {
@@ -163,7 +161,6 @@ var services = []string{
 	"spec.rules[].backendRefs[]",
 }
 
-// references returns the names of other objects in an object.
 func references(o Manifest) []reference {
 	var found []reference
 	add := func(at string, root []string, to schema.GroupKind) {
@@ -206,7 +203,6 @@ func references(o Manifest) []reference {
 	return found
 }
 
-// typedReference returns a reference that has the kind of its object.
 func typedReference(o Manifest, value any) (reference, bool) {
 	fields, _ := value.(map[string]any)
 	group, _, _ := strings.Cut(stringAt(fields, "apiVersion"), "/")
@@ -223,7 +219,6 @@ func typedReference(o Manifest, value any) (reference, bool) {
 	return r, r.name != "" && r.to.Kind != ""
 }
 
-// mapOrAll returns the mapping at a path of the object, or all of it for none.
 func mapOrAll(o Manifest, path []string) map[string]any {
 	if len(path) == 0 {
 		return o.Unstructured.Object

@@ -99,7 +99,6 @@ func (r *Rule) Compare(in *Input) []Finding {
 	return found
 }
 
-// finding completes a finding.
 func (r *Rule) finding(o Object, f Finding) Finding {
 	f.Rule, f.Object = r, o
 	if f.Help == "" {

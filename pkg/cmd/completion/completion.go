@@ -68,7 +68,6 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 	}
 }
 
-// noShell refuses arguments that are not the name of a shell, and names the shells.
 func noShell(names []string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 {

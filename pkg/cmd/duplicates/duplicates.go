@@ -199,7 +199,6 @@ func (o *options) search(
 // secrets are compared only if the user names them, so others need no permission to read them.
 var secrets = schema.GroupResource{Resource: "secrets"}
 
-// finder returns a Finder that is configured by the flags.
 func (o *options) finder(s *scan.Session, resources []census.Resource, now time.Time) (*duplicates.Finder, error) {
 	mapper, err := o.factory.ToRESTMapper()
 	if err != nil {

@@ -41,7 +41,6 @@ func (o *options) report(
 	return report
 }
 
-// count counts the groups of each grade, and the objects that are proposed.
 func count(report *v1alpha1.DuplicateReport) {
 	of := map[v1alpha1.DuplicateGrade]*int64{
 		v1alpha1.DuplicateConfirmed: &report.Summary.Confirmed, v1alpha1.DuplicateLikely: &report.Summary.Likely,

@@ -99,7 +99,6 @@ func scope(report *v1alpha1.DuplicateReport) string {
 		types, where, humanize.Count(report.Summary.Recent, "object"), since.String())
 }
 
-// compare returns the command that compares the objects of a group.
 func compare(item v1alpha1.DuplicateItem) string {
 	words := []string{"kubectl", "get"}
 	for _, object := range item.Objects {
@@ -111,7 +110,6 @@ func compare(item v1alpha1.DuplicateItem) string {
 	return terminal.Hint(append(words, "-o", "yaml")...)
 }
 
-// proposed returns the objects that are probably left over, as RESOURCE.GROUP/NAME.
 func proposed(report *v1alpha1.DuplicateReport) (names []string) {
 	for _, item := range report.Items {
 		for _, object := range item.Objects {
@@ -123,7 +121,6 @@ func proposed(report *v1alpha1.DuplicateReport) (names []string) {
 	return names
 }
 
-// evaluate returns the error that has the exit code.
 func evaluate(ctx context.Context, report *v1alpha1.DuplicateReport) error {
 	if ctx.Err() != nil {
 		line := terminal.Errorf("interrupted, so groups might be missing")
@@ -186,7 +183,6 @@ func row(report *v1alpha1.DuplicateReport, item v1alpha1.DuplicateItem, i int, w
 	return row
 }
 
-// equalText returns how much is equal in a group.
 func equalText(item v1alpha1.DuplicateItem) string {
 	if item.Fields > 0 {
 		return humanize.Count(item.Fields, "field")

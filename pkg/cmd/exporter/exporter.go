@@ -165,7 +165,6 @@ func (o *options) Run(ctx context.Context) error {
 	return nil
 }
 
-// scopeText says which objects are counted.
 func (o *options) scopeText() string {
 	types := "all resource types"
 	if len(o.types) > 0 {
@@ -177,7 +176,6 @@ func (o *options) scopeText() string {
 	return fmt.Sprintf("Counting %s in the namespace %q. To count all namespaces, use -A", types, o.scope.Namespace)
 }
 
-// refresh keeps the choice of prefixes up to date without a scrape, and reports changes.
 func (o *options) refresh(ctx context.Context, collector *exporter.Collector) {
 	ticker := time.NewTicker(refreshEvery)
 	defer ticker.Stop()

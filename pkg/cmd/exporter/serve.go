@@ -40,7 +40,6 @@ type serving struct {
 	logger              *slog.Logger
 }
 
-// listen listens on both addresses.
 func (o *options) listen(registry *prometheus.Registry) (*serving, error) {
 	metricsAt, err := net.Listen("tcp", o.metricsAddress)
 	if err != nil {
@@ -73,7 +72,6 @@ func newServer(handler http.Handler) *http.Server {
 	}
 }
 
-// landingPage is what a browser shows at the address of the metrics.
 func (o *options) landingPage(w http.ResponseWriter, r *http.Request) {
 	page, err := web.NewLandingPage(web.LandingConfig{
 		Name: "kubectl genname exporter", Version: buildinfo.Version(), Profiling: "false",

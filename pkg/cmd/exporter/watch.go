@@ -164,7 +164,6 @@ func (o *options) report(state exporter.State) {
 	}
 }
 
-// notice prints a notice of the engine.
 func (o *options) notice(n live.Notice) {
 	resource := n.Resource.String()
 	switch n.Type {

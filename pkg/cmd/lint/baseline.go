@@ -19,7 +19,6 @@ type known struct {
 // baseline has the number of findings of each kind in a saved LintReport. A nil baseline has none.
 type baseline map[known]int
 
-// readBaseline reads the file of --baseline.
 func readBaseline(file string) (baseline, error) {
 	data, err := readNamed(file)
 	if err != nil {
@@ -53,7 +52,6 @@ func (b baseline) silence(result *lint.Result) (gone int) {
 	return gone
 }
 
-// inBaseline returns the number of findings of a result that the baseline has.
 func inBaseline(result *lint.Result) (count int) {
 	for _, f := range result.Findings {
 		if isKnown(f) {
@@ -66,7 +64,6 @@ func inBaseline(result *lint.Result) (count int) {
 // isKnown reports whether the baseline has a finding. Comments and annotations have a place.
 func isKnown(f lint.Finding) bool { return f.Silence != nil && f.Silence.File == "" }
 
-// saveBaseline writes the findings of a result to the file of --write-baseline.
 func (o *options) saveBaseline(result *lint.Result) error {
 	saved := report(result)
 	data, err := json.MarshalIndent(saved, "", "  ")

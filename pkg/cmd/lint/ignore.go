@@ -26,7 +26,6 @@ type ignorePattern struct {
 // anyDirectories is the step that matches any number of directories.
 const anyDirectories = "**"
 
-// newIgnoreList returns the list of the lines, or the line that is not a pattern.
 func newIgnoreList(dir string, lines []string) (list ignoreList, wrong string) {
 	list.dir = dir
 	for _, line := range lines {
@@ -85,7 +84,6 @@ func (p ignorePattern) match(names []string) bool {
 	return step == len(p.steps)
 }
 
-// match reports whether the list ignores a file, and whether it has a pattern for the file.
 func (l ignoreList) match(file string, directory bool) (ignored, known bool) {
 	relative, err := filepath.Rel(l.dir, file)
 	if err != nil {
@@ -113,7 +111,6 @@ type ignores struct {
 	git      map[string][]ignoreList // by directory, from the repository's root down; nil to ignore .gitignore
 }
 
-// ignored reports whether a walk leaves out a file or a directory.
 func (i *ignores) ignored(in repository, name string, directory bool) bool {
 	file, err := filepath.Abs(name)
 	if err != nil {
@@ -136,7 +133,6 @@ func (i *ignores) ignored(in repository, name string, directory bool) bool {
 	return false
 }
 
-// listsOf returns the lists of .gitignore from the root of the repository to a directory.
 func (i *ignores) listsOf(in repository, dir string) []ignoreList {
 	if lists, known := i.git[dir]; known {
 		return lists

@@ -57,7 +57,6 @@ func (o *options) input() (in *input, closes func()) {
 	}
 }
 
-// around returns the repository of a file or directory that the user named.
 func (in *input) around(path string) repository {
 	if _, inside := in.here.relative(path); inside {
 		return in.here
@@ -109,7 +108,6 @@ func once(name string, read func(context.Context) ([]byte, error)) lint.Source {
 	}}
 }
 
-// walk adds a file, or the files of a directory, or with -R of the whole tree.
 func (o *options) walk(in *input, root string) error {
 	count, repository := len(in.sources)+len(in.skipped), in.around(root)
 	var failure error
@@ -175,7 +173,6 @@ func (in *input) found(repository repository, path string) {
 	})
 }
 
-// nothing returns the error of a directory without manifests.
 func (o *options) nothing(root string) error {
 	if o.Recursive {
 		return fmt.Errorf("the directory %q and the directories below it have no .json, .yaml or .yml files", root)
@@ -184,7 +181,6 @@ func (o *options) nothing(root string) error {
 		"To read the directories below it, use -R:\n  kubectl genname lint -R -f %s", root, root)
 }
 
-// kustomized returns the objects that kustomize builds of a directory.
 func (o *options) kustomized() lint.Source {
 	name := filepath.ToSlash(filepath.Join(o.Kustomize, "kustomization.yaml"))
 	source := once(name, func(ctx context.Context) ([]byte, error) {
@@ -201,7 +197,6 @@ const (
 	downloadTimeout  = time.Minute
 )
 
-// download returns the content of a URL.
 func download(ctx context.Context, url string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
 	defer cancel()

@@ -90,7 +90,6 @@ func (o *options) printJUnit(result *lint.Result) error {
 	return err
 }
 
-// junitCaseOf returns a finding as a case.
 func (o *options) junitCaseOf(f lint.Finding) junitCase {
 	file := f.Object.File
 	lines := []string{fmt.Sprintf("%s: %s (%s)", placeOf(file, f.Position), f.Message, title(f.Object))}

@@ -158,7 +158,6 @@ func (o *options) addFlags(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("disable", offer) // fails only for a flag that is not there
 }
 
-// ruleNames returns the names of all rules.
 func ruleNames() []string {
 	var names []string
 	for _, rule := range rules.All {
@@ -205,7 +204,6 @@ func minorOf(text string) (int, bool) {
 	return minor, err == nil && minor >= oldestMinor
 }
 
-// configure puts together the configuration of the repository and the flags.
 func (o *options) configure(cmd *cobra.Command) error {
 	here, err := os.Getwd()
 	if err != nil {
@@ -331,12 +329,10 @@ func (o *options) Run(ctx context.Context) error {
 // levels begins with the worst level.
 var levels = []v1alpha1.LintLevel{v1alpha1.LintError, v1alpha1.LintWarning, v1alpha1.LintNote}
 
-// failing reports whether a finding of a level makes the command fail.
 func (o *options) failing(level v1alpha1.LintLevel) bool {
 	return slices.Index(levels, level) <= slices.Index(levels, v1alpha1.LintLevel(o.failOn.Value))
 }
 
-// count returns the number of findings that make the command fail.
 func (o *options) count(result *lint.Result) int {
 	count := 0
 	for _, f := range result.Findings {
@@ -355,7 +351,6 @@ func unchecked(result *lint.Result, templates bool) []v1alpha1.LintSkipped {
 	})
 }
 
-// notChecked returns the error of --fail-on-skipped.
 func notChecked(count int, noun string) error {
 	if count == 0 {
 		return nil
@@ -364,7 +359,6 @@ func notChecked(count int, noun string) error {
 		humanize.Count(count, noun))
 }
 
-// unreadable returns the error of an unreadable source or document.
 func unreadable(u lint.Unreadable) error {
 	if u.Line == 0 { // its own words name it
 		return u.Err

@@ -6,7 +6,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// report returns the result as a LintReport.
 func report(result *lint.Result) *v1alpha1.LintReport {
 	r := &v1alpha1.LintReport{
 		TypeMeta: v1alpha1.TypeOf("LintReport"),
@@ -38,7 +37,6 @@ func report(result *lint.Result) *v1alpha1.LintReport {
 	return r
 }
 
-// relatedPlaces returns the places of the other objects that a finding is about.
 func relatedPlaces(f lint.Finding) []v1alpha1.LintPlace {
 	places := []v1alpha1.LintPlace{}
 	for _, r := range f.Related {
@@ -49,7 +47,6 @@ func relatedPlaces(f lint.Finding) []v1alpha1.LintPlace {
 	return places
 }
 
-// objectOf returns the identity of an object in a manifest.
 func objectOf(o rules.Object) v1alpha1.LintObject {
 	return v1alpha1.LintObject{
 		Group: o.Kind.Group, Version: o.Kind.Version, Kind: o.Kind.Kind,
@@ -57,7 +54,6 @@ func objectOf(o rules.Object) v1alpha1.LintObject {
 	}
 }
 
-// countLevels returns the number of findings that are not disabled.
 func countLevels(result *lint.Result) (count v1alpha1.LintFindings) {
 	for _, f := range result.Findings {
 		switch {

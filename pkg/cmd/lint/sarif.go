@@ -152,7 +152,6 @@ func (o *options) printSARIF(result *lint.Result) error {
 	return encoder.Encode(sarifLog{sarifSchema, sarifVersion, []sarifRun{run}})
 }
 
-// relatedLocations returns the places of the other objects that a finding is about.
 func relatedLocations(repository repository, f lint.Finding) []sarifRelated {
 	var found []sarifRelated
 	for _, r := range f.Related {
@@ -164,7 +163,6 @@ func relatedLocations(repository repository, f lint.Finding) []sarifRelated {
 	return found
 }
 
-// invocation returns the unreadable sources as notifications.
 func invocation(r repository, result *lint.Result) sarifInvocation {
 	one := sarifInvocation{Successful: len(result.Unreadable) == 0}
 	for _, u := range result.Unreadable {
@@ -211,7 +209,6 @@ func fingerprint(uri string, f lint.Finding) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// qualifiedName returns a name that identifies an object in its cluster.
 func qualifiedName(o rules.Object) string {
 	name := o.Name
 	if name == "" {
@@ -235,7 +232,6 @@ func (r repository) path(file string) string {
 	return filepath.ToSlash(file)
 }
 
-// artifact returns a file as SARIF names it.
 func (r repository) artifact(file string) sarifArtifact {
 	if strings.HasPrefix(file, "http://") || strings.HasPrefix(file, "https://") {
 		return sarifArtifact{URI: file}

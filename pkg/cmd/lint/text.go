@@ -53,12 +53,10 @@ func painter(out io.Writer) func(v1alpha1.LintLevel) string {
 	return func(level v1alpha1.LintLevel) string { return colors[level] + string(level) + "\x1b[0m" }
 }
 
-// placeOf returns a place as compilers write it.
 func placeOf(file string, at manifest.Position) string {
 	return fmt.Sprintf("%s:%d:%d", file, at.Line, at.Column)
 }
 
-// related returns a line for each other object that a finding is about.
 func related(f lint.Finding) []string {
 	var lines []string
 	for _, r := range f.Related {
@@ -68,7 +66,6 @@ func related(f lint.Finding) []string {
 	return lines
 }
 
-// title names an object for people, and shows where the server truncates its prefix.
 func title(o rules.Object) string {
 	if o.Name != "" || o.GenerateName == "" {
 		return strings.TrimSpace(o.Kind.Kind + " " + o.Name)
@@ -81,7 +78,6 @@ func title(o rules.Object) string {
 	return o.Kind.Kind + " " + kept
 }
 
-// printCounts prints on stderr the comments without effect and the counts.
 func (o *options) printCounts(result *lint.Result) {
 	for _, s := range result.Idle {
 		why := s.Trouble
@@ -150,7 +146,6 @@ func byRule(result *lint.Result) []string {
 	return []string{"By rule: " + strings.Join(parts, ", ") + "."}
 }
 
-// disabled returns a line for each finding that a comment, an annotation or the baseline disables.
 func disabled(result *lint.Result) []string {
 	var lines []string
 	for _, f := range result.Findings {

@@ -21,7 +21,6 @@ type directory struct {
 	chart         string
 }
 
-// of returns the role of a file among the files of its repository.
 func (t trees) of(in repository, file string) rules.Tree {
 	var tree rules.Tree
 	relative, inside := in.relative(file)
@@ -64,7 +63,6 @@ func (t trees) read(in repository, dir string) directory {
 	return about
 }
 
-// resourcesOf returns the files that a kustomization lists.
 func resourcesOf(kustomization []byte) []string {
 	var listed struct {
 		Resources []string `json:"resources"`

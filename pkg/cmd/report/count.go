@@ -20,7 +20,6 @@ type wantedPrefix struct {
 	namespace, prefix string
 }
 
-// wantedOf returns the prefix of a generateName, for the type that the user's word means.
 func wantedOf(ctx context.Context, s *scan.Session, word, namespace, generateName string) (wantedPrefix, error) {
 	resource, err := typeOf(ctx, s, word)
 	if !resource.Namespaced {
@@ -29,7 +28,6 @@ func wantedOf(ctx context.Context, s *scan.Session, word, namespace, generateNam
 	return wantedPrefix{resource, namespace, names.EffectivePrefix(generateName)}, err
 }
 
-// typeOf returns the type that the user's word means.
 func typeOf(ctx context.Context, s *scan.Session, word string) (census.Resource, error) {
 	resources, skipped, err := s.Resources(ctx, []string{word}, "")
 	switch {

@@ -32,7 +32,6 @@ func (o *options) validatePlot(prefixes int) error {
 	return fmt.Errorf("--plot draws one prefix, not %d. Name one prefix", prefixes)
 }
 
-// printPlot prints the curves and the legend of a report about one prefix.
 func (o *options) printPlot(report *v1alpha1.CollisionReport) error {
 	pool, item := report.NamePool, report.Items[0]
 	if item.Existing >= pool.Names {
@@ -59,7 +58,6 @@ func (o *options) printPlot(report *v1alpha1.CollisionReport) error {
 	return nil
 }
 
-// chart draws the curves against the logarithm of the number of names.
 func chart(curves []curve, existing int64, columns int) string {
 	low, high := math.Inf(1), 0.0
 	for _, c := range curves {
@@ -81,7 +79,6 @@ func chart(curves []curve, existing int64, columns int) string {
 		asciigraph.XAxisValueFormatter(func(place float64) string { return humanize.Round(int64(names(place))) }))
 }
 
-// curvesOf returns a curve for each known number of attempts.
 func curvesOf(policies []v1alpha1.Policy, names int64) (curves []curve, err error) {
 	for _, p := range policies {
 		if p.Attempts == nil {

@@ -243,7 +243,6 @@ func (o *options) evaluate(gate *v1alpha1.CollisionGate, subject subject) error 
 	return nil
 }
 
-// explained returns err in the words of the command line.
 func (o *options) explained(err error) error {
 	var wrong *report.PopulationError
 	if !errors.As(err, &wrong) {

@@ -19,7 +19,6 @@ const (
 	leastPrefix  = 16
 )
 
-// printPrefixes prints a row for each of several populations.
 func (o *options) printPrefixes(report *v1alpha1.CollisionReport) {
 	table := table.New(o.prefixHeaders()...)
 	for at := 0; at < len(report.Items); at += len(o.question.Creates) {
@@ -32,7 +31,6 @@ func (o *options) printPrefixes(report *v1alpha1.CollisionReport) {
 	fmt.Fprintf(o.Out, "\n%s\n", terminal.Wrapped(o.prefixLegend()))
 }
 
-// showsCreates reports whether the table of several prefixes has the numbers of creates.
 func (o *options) showsCreates() bool { return o.wide || o.createsGiven }
 
 func (o *options) prefixHeaders() []string {
@@ -52,7 +50,6 @@ func (o *options) prefixHeaders() []string {
 	return headers
 }
 
-// prefixLegend explains the columns.
 func (o *options) prefixLegend() string {
 	probability := humanize.ChanceOf(o.question.Probability)
 	legend := fmt.Sprintf("%[1]s AT is the number of creates after which the chance that any has failed is %[1]s.",
@@ -96,7 +93,6 @@ func (o *options) prefixCells(items []v1alpha1.CollisionItem) []string {
 	return row
 }
 
-// cell returns a chance, with -o wide with all digits.
 func (o *options) cell(p *v1alpha1.Policy) string {
 	if o.wide {
 		return humanize.Chance(*p.AnyFails, logOf(p.AnyFailsLog10))
@@ -104,7 +100,6 @@ func (o *options) cell(p *v1alpha1.Policy) string {
 	return oddsOf(p)
 }
 
-// printChurn prints the failures of a steady population at the rate of --rate.
 func (o *options) printChurn(report *v1alpha1.CollisionReport) {
 	item := report.Items[0]
 	fmt.Fprintf(o.Out, "\nWith %s creates and as many deletions a day, for %s:\n",
@@ -123,7 +118,6 @@ func (o *options) printChurn(report *v1alpha1.CollisionReport) {
 	o.printParts(table)
 }
 
-// perDay returns a mean number of failures per day.
 func perDay(failures float64) string {
 	if failures < 1e-9 {
 		return humanize.Negligible

@@ -76,7 +76,6 @@ func (o *options) validateSource() error {
 	return nil
 }
 
-// subject takes the populations from the source that the user chose.
 func (o *options) subject(ctx context.Context) (subject, error) {
 	switch {
 	case o.from != "":
@@ -103,13 +102,11 @@ func (o *options) subject(ctx context.Context) (subject, error) {
 	}, nil
 }
 
-// assumedRetries returns those of current servers, where none is asked.
 func assumedRetries() v1alpha1.Retries {
 	attempts := serverinfo.ServerAttempts
 	return v1alpha1.Retries{Attempts: &attempts, AttemptsSource: v1alpha1.SourceDefault}
 }
 
-// saved returns the counts of a saved audit.
 func (o *options) saved() (subject, error) {
 	data, err := o.readSaved()
 	if err != nil {
@@ -171,8 +168,6 @@ func serversOwn(item, server v1alpha1.Retries) v1alpha1.Retries {
 
 var errInconsistent = errors.New("counts are inconsistent")
 
-// inconsistentCounts returns the warning about the counts of some types, each as
-// RESOURCE.GROUP.
 func inconsistentCounts(types []string) string {
 	return terminal.Warningf("inconsistent counts of %s. Their lists expired, so objects "+
 		"created or deleted during the count might be missing or included", strings.Join(types, ", "))
@@ -241,7 +236,6 @@ func (o *options) checkNamespaces(ctx context.Context, populations []report.Popu
 	return warnings, nil
 }
 
-// named returns the prefixes of the arguments TYPE/PREFIX.
 func (o *options) named(ctx context.Context) (prefixes []wantedPrefix, warnings []string, err error) {
 	namespace, _, err := o.factory.ToRawKubeConfigLoader().Namespace()
 	if err != nil {

@@ -106,7 +106,6 @@ func millions(n int64) string {
 	return humanize.Grouped(n)
 }
 
-// oddsOf returns the chance that any create fails.
 func oddsOf(p *v1alpha1.Policy) string {
 	if p.Attempts == nil {
 		return humanize.Unknown
@@ -114,7 +113,6 @@ func oddsOf(p *v1alpha1.Policy) string {
 	return humanize.Odds(*p.AnyFails)
 }
 
-// roomOf returns the room of a policy.
 func roomOf(p *v1alpha1.Policy) string {
 	if p.Attempts == nil {
 		return humanize.Unknown
@@ -122,7 +120,6 @@ func roomOf(p *v1alpha1.Policy) string {
 	return humanize.Room(p.Room.Creates)
 }
 
-// numbers returns a table of numbers, with their labels in the first column.
 func numbers(header ...string) *table.Table {
 	t := table.New(header...)
 	for i := 1; i < len(t.Columns); i++ {
@@ -160,7 +157,6 @@ func split(t *table.Table, width int) (parts []*table.Table) {
 	return parts
 }
 
-// part returns the first column of a table, and some of the others.
 func part(t *table.Table, from, to int) *table.Table {
 	p := &table.Table{Columns: append(t.Columns[:1:1], t.Columns[from:to]...)}
 	for _, row := range t.Rows {

@@ -18,7 +18,6 @@ var states = map[v1alpha1.CollisionState]string{
 	v1alpha1.CollisionFailing: "A problem: %s, and %s.",
 }
 
-// printVerdict prints whether creates are likely to fail.
 func (o *options) printVerdict(report *v1alpha1.CollisionReport) {
 	verdict := o.verdictOfSeveral(report)
 	if o.isSingle(report) {
@@ -27,12 +26,10 @@ func (o *options) printVerdict(report *v1alpha1.CollisionReport) {
 	fmt.Fprintf(o.Out, "%s\n\n", terminal.Wrapped(terminal.OneLine(verdict)))
 }
 
-// isSingle reports whether a report is about one prefix.
 func (o *options) isSingle(report *v1alpha1.CollisionReport) bool {
 	return len(report.Items) == len(o.question.Creates)
 }
 
-// verdictOf returns the verdict about one prefix.
 func (o *options) verdictOf(report *v1alpha1.CollisionReport) string {
 	item := report.Items[0]
 	verdict := namesOf(item)
@@ -51,7 +48,6 @@ func aboveGate(report *v1alpha1.CollisionReport) bool {
 	return report.Gate != nil && len(report.Gate.Exceeded) > 0
 }
 
-// namesOf returns the sentence about the names of a prefix.
 func namesOf(item v1alpha1.CollisionItem) string {
 	count := humanize.Count(item.Existing, "name")
 	switch {
@@ -66,7 +62,6 @@ func namesOf(item v1alpha1.CollisionItem) string {
 	return fmt.Sprintf("A prefix has %s.", count)
 }
 
-// attemptsOf returns the number of attempts of the server, for a sentence.
 func attemptsOf(report *v1alpha1.CollisionReport) string {
 	server := "a server of Kubernetes 1.32 or later"
 	if report.Server.AttemptsSource == v1alpha1.SourceFlag {
@@ -86,7 +81,6 @@ func attemptsOf(report *v1alpha1.CollisionReport) string {
 	return sentence
 }
 
-// chanceOf returns how likely failures are with the policy in force, for a sentence.
 func (o *options) chanceOf(item v1alpha1.CollisionItem) string {
 	policy := item.InForce()
 	atMost := func(probability string) string {
@@ -103,7 +97,6 @@ func (o *options) chanceOf(item v1alpha1.CollisionItem) string {
 		atMost(humanize.ChanceOf(o.question.Probability)))
 }
 
-// verdictOfSeveral returns the verdict about several prefixes.
 func (o *options) verdictOfSeveral(report *v1alpha1.CollisionReport) string {
 	v, c := report.Verdict, report.Verdict.Closest
 	all := len(report.Items) / len(o.question.Creates)
@@ -128,7 +121,6 @@ func (o *options) verdictOfSeveral(report *v1alpha1.CollisionReport) string {
 	return verdict
 }
 
-// closest returns the first item of the prefix with the least room.
 func (o *options) closest(report *v1alpha1.CollisionReport) v1alpha1.CollisionItem {
 	c := report.Verdict.Closest
 	for _, item := range report.Items {

@@ -30,7 +30,6 @@ func (o *options) printWide(report *v1alpha1.CollisionReport) {
 		"It assumes one deletion before each create.\n")
 }
 
-// printOdds prints the chance of a failure, and of reuse beside it.
 func (o *options) printOdds(items []v1alpha1.CollisionItem) {
 	anyFails := func(p v1alpha1.Policy) string { return humanize.Chance(*p.AnyFails, logOf(p.AnyFailsLog10)) }
 	row := func(item v1alpha1.CollisionItem) []string {
@@ -40,13 +39,11 @@ func (o *options) printOdds(items []v1alpha1.CollisionItem) {
 		append(policyNames(items[0]), "REUSE"), items, row)
 }
 
-// printByPolicy prints a row for each number of creates and a column for each policy.
 func (o *options) printByPolicy(title string, items []v1alpha1.CollisionItem, cell func(v1alpha1.Policy) string) {
 	row := func(item v1alpha1.CollisionItem) []string { return cells(item, cell) }
 	o.printRows(title, policyNames(items[0]), items, row)
 }
 
-// printRows prints a table with a row for each number of creates.
 func (o *options) printRows(
 	title string, headers []string, items []v1alpha1.CollisionItem, row func(v1alpha1.CollisionItem) []string,
 ) {
@@ -98,7 +95,6 @@ func expectedUnder(p v1alpha1.Policy, mean *float64) string {
 	return humanize.Expected(mean)
 }
 
-// suffixLength returns the suffix length that would have the same effect without retries.
 func suffixLength(p v1alpha1.Policy) string {
 	if p.EquivalentSuffixLength == nil {
 		return "any"
@@ -125,12 +121,10 @@ func (o *options) printPolicies(item v1alpha1.CollisionItem, report *v1alpha1.Co
 	o.printTable(t)
 }
 
-// taken returns the decimal logarithm of the share of names that exist.
 func taken(existing, names int64) float64 {
 	return math.Log10(float64(existing) / float64(names))
 }
 
-// policyMeaning describes a policy.
 func policyMeaning(p v1alpha1.Policy, server v1alpha1.CollisionServer) string {
 	switch p.Name {
 	case v1alpha1.PolicyNone:
@@ -165,7 +159,6 @@ func logOf(log10 *float64) float64 {
 	return *log10
 }
 
-// printWideChurn prints every digit about the rate of --rate.
 func (o *options) printWideChurn(item v1alpha1.CollisionItem, names int64) {
 	churn := item.Churn
 	fmt.Fprintf(o.Out, "\n%s creates and as many deletions a day, for %s:\n",

@@ -69,14 +69,12 @@ func (o *options) Run(ctx context.Context) error {
 	return failure
 }
 
-// clientVersion returns the version of this program.
 func clientVersion() v1alpha1.ClientVersion {
 	return v1alpha1.ClientVersion{
 		GitVersion: buildinfo.Version(), GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}
 }
 
-// serverVersion returns the version that the server reports.
 func (o *options) serverVersion(ctx context.Context) (*v1alpha1.ServerVersion, error) {
 	config, err := o.factory.ToRESTConfig()
 	if err != nil {
@@ -95,7 +93,6 @@ func (o *options) serverVersion(ctx context.Context) (*v1alpha1.ServerVersion, e
 	}, nil
 }
 
-// print prints the report in the chosen format.
 func (o *options) print(report *v1alpha1.VersionReport) error {
 	if o.printFlags.ForMachines() {
 		return o.printFlags.Print(report, o.Out)
@@ -113,7 +110,6 @@ func (o *options) print(report *v1alpha1.VersionReport) error {
 	return err
 }
 
-// describeRetries returns the number of attempts, and the source of this number.
 func describeRetries(r v1alpha1.Retries) string {
 	if r.Attempts == nil {
 		return "unknown"
@@ -127,7 +123,6 @@ func describeRetries(r v1alpha1.Retries) string {
 	return fmt.Sprintf("%d (%s)", *r.Attempts, how)
 }
 
-// noArguments refuses arguments.
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return cmdutil.UsageErrorf(cmd, "Unexpected args: %v", args)

@@ -85,7 +85,6 @@ func Candidate(generateName, seed string, attempt uint32) string {
 	}
 }
 
-// candidateBlock returns one block of bytes for the suffix.
 func candidateBlock(seed string, attempt, block uint32) [sha256.Size]byte {
 	data := make([]byte, 0, len(candidateDomain)+8+len(seed))
 	data = append(data, candidateDomain...)

@@ -153,7 +153,6 @@ var outcomes = []struct {
 	{once.ErrInterrupted, "interrupted"},
 }
 
-// outcomeOf returns the value of the label outcome.
 func outcomeOf(result once.Result, err error) string {
 	if err == nil {
 		return strings.ToLower(string(result.Outcome))

@@ -113,7 +113,6 @@ func (f *Faults) CheckList(
 	return f.violations(found, creationOf, expected), nil
 }
 
-// violations compares the objects that were found with those expected.
 func (f *Faults) violations(
 	found tally, creationOf func(metav1.Object) string, expected map[string]Outcome,
 ) []Violation {
@@ -180,7 +179,6 @@ func (c *count) problems(expected Outcome, all bool) []string {
 	return problems
 }
 
-// requestsFor returns the requests about a creation.
 func (f *Faults) requestsFor(name string, creationOf func(metav1.Object) string, objects []metav1.Object) []Record {
 	requests := f.Requests()
 	concerns := map[string]bool{}

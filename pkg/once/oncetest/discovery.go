@@ -129,7 +129,6 @@ func (s *Server) resourcesOf(v schema.GroupVersion) []metav1.APIResource {
 	return resources
 }
 
-// prefixOf returns where the paths of a group and version begin.
 func prefixOf(v schema.GroupVersion) string {
 	if v.Group == "" {
 		return "/api/" + v.Version

@@ -134,7 +134,6 @@ func (i injector) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// read reads the body.
 func (r *Request) read() error {
 	if r.http.Body == nil {
 		return nil
@@ -152,7 +151,6 @@ func (r *Request) read() error {
 	return nil
 }
 
-// begin records the request and returns its fault.
 func (f *Faults) begin(r *Request) Fault {
 	r.record = &Record{
 		Time: time.Now(), Verb: r.Verb, Resource: r.Resource, Subresource: r.Subresource,

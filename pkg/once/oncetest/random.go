@@ -55,12 +55,10 @@ var everyday = []Fault{
 	html(http.StatusBadGateway), AfterStore(html(http.StatusOK)),
 }
 
-// text returns the response of a load balancer.
 func text(code int) Fault {
 	return Respond(code, "text/plain", "upstream connect error or disconnect/reset before headers")
 }
 
-// html returns the response of a proxy.
 func html(code int) Fault {
 	return Respond(code, "text/html", fmt.Sprintf("<html><body>%d %s</body></html>\n", code, http.StatusText(code)))
 }

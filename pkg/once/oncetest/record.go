@@ -60,7 +60,6 @@ func (f *Faults) Requests() []Record {
 	return records
 }
 
-// describe returns a response in a few words.
 func (r *Request) describe(resp *http.Response, err error) string {
 	if err != nil {
 		return err.Error()

@@ -33,14 +33,12 @@ func respondJSON(code int, content any) *http.Response {
 
 var statusKind = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
 
-// statusError returns an error of the API.
 func statusError(code int32, reason metav1.StatusReason, message string) *apierrors.StatusError {
 	return &apierrors.StatusError{ErrStatus: metav1.Status{
 		Status: metav1.StatusFailure, Code: code, Reason: reason, Message: message,
 	}}
 }
 
-// refuse returns the response for an error of the API.
 func refuse(err *apierrors.StatusError) *http.Response {
 	status := err.Status()
 	status.TypeMeta = statusKind
@@ -60,7 +58,6 @@ func bodyOf(resp *http.Response) ([]byte, error) {
 	return body, err
 }
 
-// withBody replaces the body of the response.
 func withBody(resp *http.Response, body []byte) *http.Response {
 	_ = resp.Body.Close()
 	resp.Body = io.NopCloser(bytes.NewReader(body))

@@ -96,7 +96,6 @@ func (r *served) review() *http.Response {
 	})
 }
 
-// create stores the object or refuses it.
 func (r *served) create() *http.Response {
 	if err := r.malformed(); err != nil {
 		return refuse(err)
@@ -160,7 +159,6 @@ func (r *served) store(at key, object *unstructured.Unstructured) *http.Response
 	return respondJSON(http.StatusCreated, r.shown(stored))
 }
 
-// dryRun reports whether the request is a dry run.
 func (r *served) dryRun(values []string) bool { return slices.Contains(values, metav1.DryRunAll) }
 
 // stamp sets the fields that a server sets, if the object lacks them.
@@ -176,7 +174,6 @@ func (s *Server) stamp(object *unstructured.Unstructured) *unstructured.Unstruct
 	return object
 }
 
-// put stores the object, and adds it to the history with the object that the client sent.
 func (s *Server) put(at key, object, sent *unstructured.Unstructured) {
 	held := s.objects[at]
 	s.objects[at] = object
@@ -197,7 +194,6 @@ func (s *Server) record(c change) {
 	s.changed = make(chan struct{})
 }
 
-// pick returns the next generated name.
 func (s *Server) pick(generateName string) string {
 	s.picked++
 	return names.Candidate(generateName, "oncetest", s.picked)
@@ -277,7 +273,6 @@ func (r *served) remove() *http.Response {
 	})
 }
 
-// read responds to a get or a list.
 func (r *served) read() *http.Response {
 	objects := r.server.objects
 	if r.verb == "get" {
@@ -308,12 +303,10 @@ func (r *served) read() *http.Response {
 	})
 }
 
-// covers reports whether a list or watch with the request's path includes the object.
 func (r *served) covers(at key) bool {
 	return at.resource == r.resource && (r.namespace == "" || at.namespace == r.namespace)
 }
 
-// selection returns a function that selects the objects of a list.
 func (r *served) selection() (func(*unstructured.Unstructured) bool, error) {
 	query := r.http.URL.Query()
 	byLabel, err := labels.Parse(query.Get("labelSelector"))
@@ -338,7 +331,6 @@ func (r *served) metadataOnly() bool {
 	return strings.Contains(r.http.Header.Get("Accept"), "as=PartialObjectMetadata")
 }
 
-// shown returns the object as the client gets it.
 func (r *served) shown(object *unstructured.Unstructured) map[string]any {
 	if !r.metadataOnly() {
 		return object.Object

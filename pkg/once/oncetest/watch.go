@@ -103,7 +103,6 @@ func (w *watching) listObjects() {
 	}
 }
 
-// bookmark encodes the bookmark at the end of the initial events.
 func (w *watching) bookmark(serial int) {
 	w.encode(watch.Bookmark, map[string]any{
 		"kind": w.kind.Kind, "apiVersion": w.kind.groupVersion().String(),

@@ -125,7 +125,6 @@ func PrefixesOfTypes(conn *connection.Connection) cobra.CompletionFunc {
 	}
 }
 
-// findTypes offers the types that an audit counts.
 func findTypes(ctx context.Context, conn *connection.Connection, offer func(string)) error {
 	resources, err := typesOf(ctx, conn, nil)
 	for _, r := range resources {
@@ -167,7 +166,6 @@ func findPrefixes(
 	return nil
 }
 
-// typesOf returns the types that are named, or all that an audit counts.
 func typesOf(ctx context.Context, conn *connection.Connection, named []string) ([]census.Resource, error) {
 	if len(named) == 0 {
 		client, err := conn.Factory.ToDiscoveryClient()
@@ -185,14 +183,12 @@ func typesOf(ctx context.Context, conn *connection.Connection, named []string) (
 	return found, err
 }
 
-// findNamespaces offers the cluster's namespaces.
 func findNamespaces(ctx context.Context, conn *connection.Connection, _ string, offer func(string)) error {
 	namespaces := schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
 	offerName := func(o *metav1.PartialObjectMetadata) { offer(o.Name) }
 	return eachObject(ctx, conn, namespaces, metav1.NamespaceNone, offerName)
 }
 
-// eachObject reads the metadata of objects, page by page.
 func eachObject(
 	ctx context.Context, conn *connection.Connection, resource schema.GroupVersionResource, namespace string,
 	visit func(*metav1.PartialObjectMetadata),
@@ -220,7 +216,6 @@ func eachObject(
 	})
 }
 
-// fromKubeconfig returns a finder of the names that are in the kubeconfig.
 func fromKubeconfig(names func(clientcmdapi.Config) []string) finder {
 	return func(_ context.Context, conn *connection.Connection, _ string, offer func(string)) error {
 		config, err := conn.Factory.ToRawKubeConfigLoader().RawConfig()

@@ -53,7 +53,6 @@ func Flags(conn *connection.Connection, cmd *cobra.Command) {
 	}
 }
 
-// completerOf returns the completer of a flag.
 func completerOf(conn *connection.Connection, flag *pflag.Flag) cobra.CompletionFunc {
 	if e, is := flag.Value.(enum); is {
 		return cobra.FixedCompletions(e.Words(), cobra.ShellCompDirectiveNoFileComp)
@@ -70,7 +69,6 @@ func completerOf(conn *connection.Connection, flag *pflag.Flag) cobra.Completion
 	return cobra.FixedCompletions(kubectlsWords[flag.Name], cobra.ShellCompDirectiveNoFileComp)
 }
 
-// completeFiles returns a completer for files with one of the extensions.
 func completeFiles(extensions []string) cobra.CompletionFunc {
 	if extensions == nil {
 		return cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault)

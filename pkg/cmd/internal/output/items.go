@@ -112,7 +112,6 @@ func fieldsOf(object runtime.Object) (fields []field, items reflect.Value, err e
 // list is the text around the elements of a list.
 type list struct{ begin, between, end string }
 
-// print prints n elements.
 func (l list) print(out *CheckedWriter, n int, element func(i int) ([]byte, error)) error {
 	before := l.begin
 	for i := range n {

@@ -53,7 +53,6 @@ func (s *Session) Show(report runtime.Object, v View) error {
 	return v.Gate
 }
 
-// result prints the parts of a view that go to stdout.
 func (s *Session) result(v View) error {
 	switch {
 	case v.Text != nil:

@@ -32,7 +32,6 @@ func (t *Table) Shorten(width int, columns []string, leasts ...int) *Table {
 	return short
 }
 
-// formsOf returns a short form of each cell of a column.
 func (t *Table) formsOf(column, width int) map[string]string {
 	cells := map[string]bool{}
 	for _, row := range t.Rows {
@@ -98,8 +97,6 @@ func different(texts []string, width int, taken map[string]bool) map[string]stri
 	return whole
 }
 
-// heads returns the numbers of characters to keep before the omitted part of a text, the
-// middle first.
 func heads(width int) []int {
 	all := make([]int, width)
 	for i := range all {

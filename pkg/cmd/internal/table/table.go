@@ -73,7 +73,6 @@ func (t *Table) Lines(widths []int, header bool) (lines []string) {
 	return lines
 }
 
-// line returns one row.
 func (t *Table) line(cells []string, widths []int) string {
 	line := ""
 	for i, cell := range cells {
