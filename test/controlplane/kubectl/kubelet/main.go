@@ -1,5 +1,5 @@
-// Command kubelet serves the logs of containers as the kubelet does, with its reader of log files. A test writes the
-// files: DIRECTORY/NAMESPACE_POD_CONTAINER has N.log for each run N, and N.done if the run has ended.
+// Command kubelet serves the logs of containers as the kubelet does, with its reader of log files, and kubectl exec, cp
+// and port-forward (streams.go). A test writes the log files: DIRECTORY/NAMESPACE_POD_CONTAINER has N.log for each run N, and N.done if the run has ended.
 //
 // Arguments: the address to listen at, and the directory.
 package main
@@ -32,6 +32,8 @@ func main() {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /containerLogs/{namespace}/{pod}/{container}", kubelet{os.Args[2]}.serve)
+	mux.HandleFunc("/exec/{namespace}/{pod}/{container}", serveExec)
+	mux.HandleFunc("/portForward/{namespace}/{pod}", servePorts)
 	server := httptest.NewUnstartedServer(mux)
 	_ = server.Listener.Close()
 	server.Listener = listener
