@@ -4,6 +4,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // These limits end creates when further requests would probably fail.
@@ -71,16 +72,16 @@ func (b *breakers) report(e ended, interrupted bool) {
 		at.probes--
 	}
 	at.renamed = at.renamed || e.renamed
-	switch e.outcome.Kind {
-	case Created, Existed:
+	switch e.outcome.Outcome {
+	case protocol.Created, protocol.Found:
 		if e.job.existing == nil { // it was sent
 			b.succeed(at)
 		}
-	case Failed, Renamed:
+	case protocol.Failed, Renamed:
 		d.refused = d.refused || apistatus.RefusedForAll(e.outcome.Err)
 		b.timeOver(e)
 		b.countUnauthorized(apierrors.IsUnauthorized(e.outcome.Err))
-	case Unknown:
+	case protocol.Unknown:
 		b.timeOver(e)
 		if !interrupted {
 			b.lost(e)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 func probing(resource, namespace string) string {
@@ -101,7 +102,7 @@ func TestStalledNoMore(t *testing.T) {
 		case "5-":
 			return exactlyonce.Result{}, nil
 		case "11-":
-			return exactlyonce.Result{Outcome: exactlyonce.Found, Object: document("configmaps/a/11-").Object}, nil
+			return exactlyonce.Result{Outcome: protocol.Found, Object: document("configmaps/a/11-").Object}, nil
 		case "7-", "12-", "14-", "16-":
 			return exactlyonce.Result{}, errForbidden
 		}
@@ -129,7 +130,7 @@ func TestRecheckHoldsNothingUp(t *testing.T) {
 		start := time.Now()
 		failed := 0
 		for e := range begin(t.Context(), configOf(c), input(documents...)) {
-			if endedAs(e, Failed) {
+			if endedAs(e, protocol.Failed) {
 				failed++
 			}
 		}
@@ -153,7 +154,7 @@ func TestLookingAgainIsBounded(t *testing.T) {
 				looking++
 				most = max(most, looking)
 			}
-			if endedAs(e, Failed) {
+			if endedAs(e, protocol.Failed) {
 				looking--
 			}
 		}
@@ -286,7 +287,7 @@ func TestAsideDoesNotWaitForInput(t *testing.T) {
 			yield(document("configmaps/a/x-"), nil)
 			time.Sleep(24 * time.Hour) // a stream
 		}) {
-			if endedAs(e, Created) {
+			if endedAs(e, protocol.Created) {
 				if seen++; seen == 2 {
 					second = time.Since(start)
 				}
@@ -380,7 +381,10 @@ func TestWhatNeedsGet(t *testing.T) {
 		"interrupted, and another one": {interrupted, true, result{true, 0}},
 	} {
 		c := &cluster{ends: func(string) (exactlyonce.Result, error) {
-			return exactlyonce.Result{Outcome: exactlyonce.Created, Unverified: true}, test.err
+			if test.err != nil {
+				return exactlyonce.Result{Unverified: true}, test.err
+			}
+			return exactlyonce.Result{Outcome: protocol.Created, Unverified: true}, nil
 		}}
 		if test.elsewhere {
 			c.reports = []exactlyonce.Event{{Action: exactlyonce.NextName}}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // These tests need no server. They test order, overlap and accounting of the engine. A fake cluster
@@ -58,7 +59,7 @@ type cluster struct {
 
 func (c *cluster) Create(ctx context.Context, n creation) (exactlyonce.Result, error) {
 	if ctx.Err() != nil {
-		return exactlyonce.Result{}, &exactlyonce.Error{Kind: exactlyonce.ErrInterrupted, Cause: exactlyonce.ErrInterrupted}
+		return exactlyonce.Result{Outcome: protocol.Failed}, &exactlyonce.Error{Kind: exactlyonce.ErrInterrupted, Cause: exactlyonce.ErrInterrupted}
 	}
 	o := n.document.Object
 	name := o.GetName() + o.GetGenerateName()
@@ -83,11 +84,18 @@ func (c *cluster) Create(ctx context.Context, n creation) (exactlyonce.Result, e
 		time.Sleep(lookingAgain)
 	}
 	if c.ends != nil {
-		if result, err := c.ends(name); err != nil || result.Outcome != "" {
+		result, err := c.ends(name)
+		if err != nil && result.Outcome == "" {
+			result.Outcome = protocol.Failed
+			if errors.Is(err, errUnknown) {
+				result.Outcome = protocol.Unknown
+			}
+		}
+		if err != nil || result.Outcome != "" {
 			return result, err
 		}
 	}
-	return exactlyonce.Result{Outcome: exactlyonce.Created, Name: name, Object: o}, nil
+	return exactlyonce.Result{Outcome: protocol.Created, Name: name, Object: o}, nil
 }
 
 // firstName returns the name of the first attempt. It is empty if the server picks it.
@@ -171,7 +179,7 @@ func (c *cluster) Responds(context.Context) bool { return !c.silent }
 var (
 	errForbidden = &exactlyonce.Error{Kind: exactlyonce.ErrRefused, Cause: apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "x", errors.New("no"))}
 	errConflict  = &exactlyonce.Error{Kind: exactlyonce.ErrExhausted, Cause: apierrors.NewAlreadyExists(schema.GroupResource{Resource: "configmaps"}, "x")}
-	errUnknown   = &exactlyonce.Error{Kind: exactlyonce.ErrUnknown, Cause: errors.New("EOF")}
+	errUnknown   = &exactlyonce.Error{Cause: errors.New("EOF")}
 	errDenied    = &exactlyonce.Error{Kind: exactlyonce.ErrRefused, Cause: apierrors.NewUnauthorized("who")}
 	errRenamed   = &exactlyonce.Error{Kind: exactlyonce.ErrRenamed, Cause: errors.New("picked")}
 	errSilence   = &exactlyonce.Error{Kind: exactlyonce.ErrExhausted, Cause: errors.New("dial: connection refused")}
@@ -273,18 +281,18 @@ func word(e Event) string {
 
 func wordOf(o Outcome) string {
 	sent := o.Document.Object.GetName() + o.Document.Object.GetGenerateName()
-	switch o.Kind {
-	case Created:
+	switch o.Outcome {
+	case protocol.Created:
 		return "created " + o.Result.Name
-	case Existed:
+	case protocol.Found:
 		return "exists " + o.Result.Name
 	case Shown:
 		return "shown " + o.Result.Object.GetName() + o.Result.Object.GetGenerateName()
-	case Failed:
+	case protocol.Failed:
 		return "failed " + sent
 	case Renamed:
 		return "renamed " + sent
-	case Unknown:
+	case protocol.Unknown:
 		return "unknown " + sent
 	}
 	return fmt.Sprintf("%d not attempted", o.Copies)
@@ -292,16 +300,16 @@ func wordOf(o Outcome) string {
 
 // missedIn returns the number of objects that an event reports as not attempted.
 func missedIn(e Event) int {
-	if o, is := e.(Outcome); is && o.Kind == NotAttempted {
+	if o, is := e.(Outcome); is && o.Outcome == NotAttempted {
 		return o.Copies
 	}
 	return 0
 }
 
-// endedAs reports whether an event is an outcome of the kind.
-func endedAs(e Event, kind Kind) bool {
+// endedAs reports whether an event is such an outcome.
+func endedAs(e Event, as protocol.Outcome) bool {
 	o, is := e.(Outcome)
-	return is && o.Kind == kind
+	return is && o.Outcome == as
 }
 
 // ignored returns the warning about n objects that the run ignores.

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/keyed"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // Config configures a run.
@@ -139,6 +140,6 @@ func newTask(d *Document, c Config) *task {
 }
 
 // outcome returns the outcome of one copy.
-func (t *task) outcome(kind Kind) Outcome {
-	return Outcome{Document: t.Document, Number: t.number, Kind: kind, Copies: 1}
+func (t *task) outcome(is protocol.Outcome) Outcome {
+	return Outcome{Document: t.Document, Number: t.number, Copies: 1, Result: exactlyonce.Result{Outcome: is}}
 }

@@ -5,42 +5,32 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // Event is a report of a run: an Outcome, a Retry, a Warning, Searching or a Problem.
 type Event interface{ event() }
 
-// Kind is the kind of an outcome.
-type Kind int
-
+// The outcomes that only a run has, beside those of a single create.
 const (
-	// Created is an object that the server has stored.
-	Created Kind = iota
-	// Existed is an object that was created by an earlier run with the key, or by a run at the same time.
-	Existed
-	// Failed is an object that this run did not store.
-	Failed
 	// Renamed is an object that the server has stored under another name than the run sent.
-	Renamed
-	// Unknown is an object that may exist on the server.
-	Unknown
+	Renamed protocol.Outcome = "Renamed"
 	// NotAttempted are copies that were not sent because of an interrupt, or because earlier copies showed
 	// that sending them is useless.
-	NotAttempted
+	NotAttempted protocol.Outcome = "NotAttempted"
 	// Shown is an object that a client's dry run would send.
-	Shown
+	Shown protocol.Outcome = "Shown"
 )
 
 // Outcome is the result of an object's create. The run reports one for each object.
 type Outcome struct {
 	Document *Document
-	Number   int // position of the document in the input, from 1
-	Kind     Kind
+	Number   int            // position of the document in the input, from 1
 	Copies   int            // number of objects, which is above 1 only for NotAttempted
 	ID       exactlyonce.ID // the ID that was sent
-	// Result has the name and the object. If the run's list has the object, Result has only the identity of the object,
-	// unless Config.Whole is set. If the object could not be read, Result is empty.
-	Result exactlyonce.Result
+	// Result has the outcome, the name and the object. An object that the run's list has is Found, and has only its
+	// identity, unless Config.Whole is set. If it could not be read, Object is nil.
+	exactlyonce.Result
 	// Err is the error of the server, or the reason why the run gave up or could not read the object.
 	Err error
 	// State is the state of an object that existed, in one word such as Complete, Failed or Running. State is empty if

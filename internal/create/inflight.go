@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // Sent is an object that was sent, and whose outcome the caller has not handled yet.
@@ -106,7 +108,7 @@ func (f *inFlight) finish(number int, o Outcome) {
 	defer f.mu.Unlock()
 	if sent, is := f.sent[number]; is {
 		sent.outcome = &o
-		sent.Stored = o.Kind == Created || o.Kind == Existed || o.Kind == Renamed
+		sent.Stored = o.Outcome == protocol.Created || o.Outcome == protocol.Found || o.Outcome == Renamed
 		switch {
 		case sent.Stored && o.Result.Object != nil:
 			sent.Name = o.Result.Object.GetName()
@@ -134,7 +136,7 @@ func (s *Session) InFlight() []Sent {
 
 func (f *inFlight) objects() (all []Sent) {
 	for _, sent := range f.sent {
-		if sent.Stored || sent.outcome == nil || sent.outcome.Kind == Unknown {
+		if sent.Stored || sent.outcome == nil || sent.outcome.Outcome == protocol.Unknown {
 			all = append(all, sent)
 		}
 	}
@@ -154,7 +156,7 @@ func (s *Session) Abandon() ([]Sent, Summary) {
 	defer f.mu.Unlock()
 	all := f.objects()
 	for _, sent := range f.sent {
-		o := sent.task.outcome(Unknown)
+		o := sent.task.outcome(protocol.Unknown)
 		o.Result.Name = sent.Name
 		if sent.outcome != nil {
 			o = *sent.outcome
@@ -194,5 +196,5 @@ func (s *Session) readRest() (unread bool) {
 func (s *Session) Totals() Totals {
 	s.inFlight.mu.Lock()
 	defer s.inFlight.mu.Unlock()
-	return s.inFlight.tally.Totals
+	return maps.Clone(s.inFlight.tally.Totals)
 }

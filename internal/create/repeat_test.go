@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 const key = idempotency.Key("k")
@@ -354,7 +355,7 @@ func TestLooking(t *testing.T) {
 func TestFoundByName(t *testing.T) {
 	c := &cluster{ends: func(string) (exactlyonce.Result, error) {
 		object := document("configmaps/a/x-").Object
-		return exactlyonce.Result{Outcome: exactlyonce.Found, Name: "x-11111", Object: object, Stripped: []string{exactlyonce.RunLabel}}, nil
+		return exactlyonce.Result{Outcome: protocol.Found, Name: "x-11111", Object: object, Stripped: []string{exactlyonce.RunLabel}}, nil
 	}}
 	unlabelled := 0
 	reported := words(func(yield func(Event) bool) {
@@ -371,7 +372,7 @@ func TestFoundByName(t *testing.T) {
 		t.Errorf("%d without the label", unlabelled)
 	}
 	c.ends = func(string) (exactlyonce.Result, error) {
-		return exactlyonce.Result{Outcome: exactlyonce.Found, Name: "x-11111", Object: document("Pod/a/x-").Object}, nil
+		return exactlyonce.Result{Outcome: protocol.Found, Name: "x-11111", Object: document("Pod/a/x-").Object}, nil
 	}
 	var found []Outcome
 	changed := document("Pod/a/x-")
@@ -434,7 +435,7 @@ func TestDryRuns(t *testing.T) {
 		expect(t, words(func(yield func(Event) bool) {
 			for e := range begin(t.Context(), config, input("configmaps/a/x-")) {
 				o, is := e.(Outcome)
-				if is && o.Kind == Shown && (o.Result.Object.GetAnnotations()[exactlyonce.Annotation] != test.id || test.id == "" && o.Result.Object.GetLabels() != nil) {
+				if is && o.Outcome == Shown && (o.Result.Object.GetAnnotations()[exactlyonce.Annotation] != test.id || test.id == "" && o.Result.Object.GetLabels() != nil) {
 					t.Errorf("%s: %v", name, o.Result.Object)
 				}
 				yield(e)

@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/internal/keyed"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // Session is one run. Session creates the objects of the input, and continues after an object that fails. When its
@@ -323,8 +324,8 @@ func (s *Session) take(taken report) {
 // note updates the run with the outcome of an object.
 func (s *Session) note(e ended) {
 	d := e.job.task
-	switch e.outcome.Kind {
-	case Created, Existed:
+	switch e.outcome.Outcome {
+	case protocol.Created, protocol.Found:
 		if e.job.existing != nil { // it was not sent
 			return
 		}
@@ -332,11 +333,11 @@ func (s *Session) note(e ended) {
 		if slices.Contains(e.outcome.Result.Stripped, exactlyonce.RunLabel) {
 			s.end.Unlabelled++
 		}
-	case Failed, Renamed:
+	case protocol.Failed, Renamed:
 		if !d.refused {
 			s.notRefused(d.place)
 		}
-	case Unknown:
+	case protocol.Unknown:
 		s.notRefused(d.place)
 	}
 }

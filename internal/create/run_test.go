@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // Documents are created one after the other. The events of a document are handled before the next one
@@ -195,7 +197,7 @@ func TestRefusals(t *testing.T) {
 		"unknown":  {refuse("1-", errUnknown, exactlyonce.Result{}), false, []string{"unknown 1-", "unknown 1-", "created 2-", "created 2-", "created 3", "end 3"}},
 		"renamed":  {refuse("1-", errRenamed, renamed), false, []string{"renamed 1-", "1 not attempted", "2 not attempted", "created 3", "end 3"}},
 		"renamed, in doubt": {
-			refuse("1-", &exactlyonce.Error{Kind: exactlyonce.ErrUnknown, Cause: errRenamed}, exactlyonce.Result{}), false,
+			refuse("1-", errRenamed, exactlyonce.Result{Outcome: protocol.Unknown}), false,
 			[]string{"unknown 1-", "1 not attempted", "2 not attempted", "created 3", "end 3"},
 		},
 		"no answer":    {refuse("1-", errSilence, exactlyonce.Result{TimeOver: true}), true, []string{"failed 1-", "1 not attempted", "2 not attempted", "1 not attempted", "end 3"}},
@@ -248,11 +250,11 @@ func TestSettle(t *testing.T) {
 			yield(document("configmaps/a/3-"), nil)
 			settle(6)
 		}) {
-			if endedAs(e, Created) {
+			if endedAs(e, protocol.Created) {
 				ended++
 			}
 		}
-		if end := s.Summary(); end.Documents != 3 || end.Created != 6 || end.Unread {
+		if end := s.Summary(); end.Documents != 3 || end.Totals[protocol.Created] != 6 || end.Unread {
 			t.Errorf("%+v", end)
 		}
 	})
@@ -274,7 +276,7 @@ func TestSettleAfterAnInterrupt(t *testing.T) {
 		}) {
 			continue
 		}
-		if end := s.Summary(); !end.Unread || end.Created != 2 || settled.Load() < 2 {
+		if end := s.Summary(); !end.Unread || end.Totals[protocol.Created] != 2 || settled.Load() < 2 {
 			t.Errorf("%+v, settled %d times", end, settled.Load())
 		}
 		time.Sleep(time.Second) // the reader ends, too
@@ -298,7 +300,7 @@ func TestReadAhead(t *testing.T) {
 		}
 		for e := range begin(t.Context(), configOf(c), documents) {
 			synctest.Wait()
-			if endedAs(e, Created) {
+			if endedAs(e, protocol.Created) {
 				done++
 			}
 			if done < 900 && read < done+readAhead {
@@ -326,18 +328,18 @@ func TestBreak(t *testing.T) {
 			case 3:
 				return exactlyonce.Result{}, errForbidden
 			}
-			return exactlyonce.Result{Outcome: exactlyonce.Created, Name: object}, nil
+			return exactlyonce.Result{Outcome: protocol.Created, Name: object}, nil
 		}
 		config := configOf(c)
 		config.Overlap, config.Concurrency, config.Copies = true, 4, 2
 		s := config.session(t.Context())
 		for e := range s.Create(input(series(10, "configmaps/a/%d-")...)) {
-			if endedAs(e, Created) {
+			if endedAs(e, protocol.Created) {
 				break
 			}
 		}
 		end := s.Summary()
-		if want := (Totals{Created: 2, Unknown: 1, Failed: 1, NotAttempted: 16}); end.Totals != want || len(c.sent) != 4 {
+		if want := (Totals{protocol.Created: 2, protocol.Unknown: 1, protocol.Failed: 1, NotAttempted: 16}); !maps.Equal(end.Totals, want) || len(c.sent) != 4 {
 			t.Errorf("%+v, sent %q", end.Totals, c.sent)
 		}
 		unseen := 0

@@ -5,20 +5,30 @@ import (
 	"slices"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // MaxNamed is the number of objects of one kind that a Tally names.
 const MaxNamed = 10
 
 // Totals count the objects of a run by outcome.
-type Totals struct {
-	Created, Existed, Failed, Unknown, NotAttempted int
+type Totals map[protocol.Outcome]int
 
-	Renamed int // number of Created objects that were renamed
+// Of returns the number of objects with one of the outcomes.
+func (t Totals) Of(outcomes ...protocol.Outcome) (n int) {
+	for _, is := range outcomes {
+		n += t[is]
+	}
+	return n
 }
 
-// Objects returns the number of objects.
-func (t Totals) Objects() int { return t.Created + t.Existed + t.Failed + t.Unknown + t.NotAttempted }
+// Objects returns the number of objects, without those of a client's dry run.
+func (t Totals) Objects() (n int) {
+	for _, count := range t {
+		n += count
+	}
+	return n
+}
 
 // Tally sums up the outcomes of a run. The zero value of a Tally is ready for use.
 type Tally struct {
@@ -41,61 +51,46 @@ type Tally struct {
 
 // Add adds an outcome.
 func (t *Tally) Add(c Config, o Outcome) {
+	if c.DryRun != NoDryRun && o.Outcome == protocol.Unknown { // nothing exists
+		o.Outcome = protocol.Failed
+	}
+	if t.Totals == nil {
+		t.Totals, t.Begun = Totals{}, map[string]bool{}
+	}
+	if o.Outcome != Shown {
+		t.Totals[o.Outcome] += max(1, o.Copies)
+	}
 	t.Unverified = t.Unverified || o.unverified()
-	switch o.Kind {
-	case Created:
-		t.Created++
+	switch o.Outcome {
+	case protocol.Created:
 		t.begin(o)
-	case Existed:
-		t.Existed++
-		t.exists(o)
+	case protocol.Found:
+		t.Begun[o.Document.Source] = true
 	case Renamed:
-		t.Created++
-		t.Renamed++
-		t.exists(o)
+		t.Begun[o.Document.Source] = true
 		t.Again++ // whatever its name
-	case Unknown:
-		t.addUnknown(c, o)
-	case Failed:
-		t.Failed++
+	case protocol.Unknown:
+		t.begin(o)
+		t.hold(c, o)
+		if c.Key == "" {
+			t.Maybe.leave(o, 1)
+			if len(t.Unknowns) < MaxNamed {
+				t.Unknowns = append(t.Unknowns, o)
+			}
+		}
+	case protocol.Failed:
 		t.Rest.leave(o, 1)
 		t.hold(c, o)
 	case NotAttempted:
-		t.NotAttempted += o.Copies
 		t.Rest.leave(o, o.Copies)
 	}
 }
 
-// addUnknown adds an object that may exist. In a dry run nothing exists, so it is a failure.
-func (t *Tally) addUnknown(c Config, o Outcome) {
-	if c.DryRun != NoDryRun {
-		t.Failed++
-		return
-	}
-	t.Unknown++
-	t.begin(o)
-	t.hold(c, o)
-	if c.Key != "" {
-		return
-	}
-	t.Maybe.leave(o, 1)
-	if len(t.Unknowns) < MaxNamed {
-		t.Unknowns = append(t.Unknowns, o)
-	}
-}
-
 func (t *Tally) begin(o Outcome) {
-	t.exists(o)
+	t.Begun[o.Document.Source] = true
 	if o.Document.Object.GetName() == "" {
 		t.Again++
 	}
-}
-
-func (t *Tally) exists(o Outcome) {
-	if t.Begun == nil {
-		t.Begun = map[string]bool{}
-	}
-	t.Begun[o.Document.Source] = true
 }
 
 // hold records an outcome in which an existing object has the name, and might belong to this run: the object has no

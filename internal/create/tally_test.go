@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // A remainder counts all objects. It lists a limited number of them by document.
@@ -32,7 +33,7 @@ func TestHoldersOfNames(t *testing.T) {
 		object.SetName(name)
 		object.SetAnnotations(map[string]string{exactlyonce.Annotation: creation})
 		object.SetLabels(map[string]string{exactlyonce.RunLabel: label})
-		return Outcome{Document: d, Kind: Failed, Copies: 1, ID: id, Result: exactlyonce.Result{Name: "x-1", Object: object}}
+		return Outcome{Document: d, Copies: 1, ID: id, Result: exactlyonce.Result{Outcome: protocol.Failed, Name: "x-1", Object: object}}
 	}
 	for name, test := range map[string]struct {
 		config            Config
@@ -47,7 +48,7 @@ func TestHoldersOfNames(t *testing.T) {
 		"our ID":                       {config, held("x-1", "v1-ours", config.Key.RunLabel()), 0, 0},
 		"another name":                 {config, held("x-2", "", ""), 0, 0},
 		"without a key":                {Config{}, held("x-1", "", ""), 0, 0},
-		"without an object in the way": {config, Outcome{Document: document("configmaps/a/x-"), Kind: Failed, Copies: 1, ID: id}, 0, 0},
+		"without an object in the way": {config, Outcome{Document: document("configmaps/a/x-"), Copies: 1, ID: id, Result: exactlyonce.Result{Outcome: protocol.Failed}}, 0, 0},
 	} {
 		var tally Tally
 		tally.Add(test.config, test.outcome)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // worker creates one copy of a document. Several goroutines use it, because it has no mutable state.
@@ -85,35 +86,30 @@ func (w *worker) send(j job) report {
 
 // unreachable reports whether an object got no response, and the server is unreachable.
 func (w *worker) unreachable(result exactlyonce.Result, err error) bool {
-	lost := result.TimeOver || errors.Is(err, exactlyonce.ErrUnknown) && w.ctx.Err() == nil
+	lost := result.TimeOver || result.Outcome == protocol.Unknown && w.ctx.Err() == nil
 	return lost && !w.client.Responds(w.ctx)
 }
 
 // outcomeOf returns the outcome of a create. If a create finds an object that the run's list doesn't have, the object
 // has lost its label, or another run has created it since.
 func (w *worker) outcomeOf(d *task, id exactlyonce.ID, result exactlyonce.Result, err error) Outcome {
-	o := d.outcome(Failed)
-	o.ID, o.Result, o.Err = id, result, err
+	o := Outcome{Document: d.Document, Number: d.number, Copies: 1, ID: id, Result: result, Err: err}
 	var ended *exactlyonce.Error
 	if errors.As(err, &ended) {
 		o.Err = ended.Cause
 	}
 	switch {
-	case err == nil && result.Outcome == exactlyonce.Found:
-		if result.Object.GetDeletionTimestamp() != nil {
-			w.warnOfDeletion(d, result.Name)
+	case o.Outcome == protocol.Found:
+		if o.Object.GetDeletionTimestamp() != nil {
+			w.warnOfDeletion(d, o.Name)
 		}
-		o.Kind, o.Generation = Existed, w.changed(d.Document, result.Object.GetGeneration())
-		o.compare(result.Object)
-	case err == nil:
-		o.Kind = Created
-	case ended == nil:
-	case errors.Is(ended.Kind, exactlyonce.ErrInterrupted):
-		o.Kind = NotAttempted
-	case errors.Is(err, exactlyonce.ErrUnknown):
-		o.Kind = Unknown
-	case errors.Is(ended.Kind, exactlyonce.ErrRenamed) && result.Object != nil:
-		o.Kind = Renamed
+		o.Generation = w.changed(d.Document, o.Object.GetGeneration())
+		o.compare(o.Object)
+	case o.Outcome != protocol.Failed:
+	case errors.Is(err, exactlyonce.ErrInterrupted):
+		o.Outcome = NotAttempted
+	case errors.Is(err, exactlyonce.ErrRenamed) && o.Object != nil:
+		o.Outcome = Renamed
 	}
 	return o
 }
@@ -128,7 +124,7 @@ func (w *worker) warnOf(o Outcome, elsewhere bool) {
 	}
 	switch {
 	case lost == "":
-	case result.Outcome == exactlyonce.Found && slices.Contains(result.Stripped, exactlyonce.RunLabel):
+	case result.Outcome == protocol.Found && slices.Contains(result.Stripped, exactlyonce.RunLabel):
 		w.warn("%s was created with this key, and no longer has %s.", d.Reference(result.Name), lost)
 	default:
 		w.warn("%s are stored without %s, for example because a webhook removes it. "+consequence, resource, lost)
@@ -146,7 +142,7 @@ func (w *worker) warnOfDeletion(d *task, name string) {
 
 // unverified reports whether an earlier copy of the POST might have created an object that failed.
 func (o Outcome) unverified() bool {
-	return (o.Kind == Failed || o.Kind == NotAttempted) && o.Result.Unverified
+	return (o.Outcome == protocol.Failed || o.Outcome == NotAttempted) && o.Result.Unverified
 }
 
 // leave returns the outcome of an object of an earlier run, without creating it. If leave reads the object and it
@@ -161,8 +157,8 @@ func (w *worker) leave(j job) (o Outcome, exists bool) {
 	object.SetName(existing.Name)
 	object.SetNamespace(d.Namespace)
 	object.SetUID(existing.UID)
-	o = d.outcome(Existed)
-	o.Result = exactlyonce.Result{Name: existing.Name, Object: object}
+	o = d.outcome(protocol.Found)
+	o.Name, o.Object = existing.Name, object
 	o.Generation = w.changed(d.Document, existing.Generation)
 	if w.config.Whole || j.withState {
 		w.read(&o)
@@ -180,7 +176,7 @@ func (w *worker) read(o *Outcome) {
 	defer cancel()
 	stored, err := w.client.Get(ctx, o.Document, o.Result.Name)
 	if w.config.Whole {
-		o.Result.Object, o.Err = stored, err
+		o.Object, o.Err = stored, err
 	}
 	if err == nil {
 		o.compare(stored)

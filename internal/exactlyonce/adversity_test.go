@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // changed responses with the object that a create sent, after a change.
@@ -70,7 +71,7 @@ var otherResponses = map[string]oncetest.Fault{
 // creation ID it can't be found, and the response counts as with kubectl, if it doesn't name another object of the type.
 func TestResponseOfAnotherRequest(t *testing.T) {
 	untracked := map[string]error{
-		"201 of another name": ErrUnknown, "201 of another namespace": ErrUnknown, "409 of another name": ErrUnknown,
+		"201 of another name": errUnknown, "201 of another namespace": errUnknown, "409 of another name": errUnknown,
 		"201 of another creation": nil, "201 of another kind": nil, "201 of another API group": nil, // as of a ProjectRequest
 	}
 	for what, response := range otherResponses {
@@ -80,16 +81,16 @@ func TestResponseOfAnotherRequest(t *testing.T) {
 			server, plain := oncetest.NewServer(), oncetest.NewServer()
 			server.Next("create", "*", oncetest.AfterStore(response))
 			r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, object, NewID())
-			if err != nil || r.Outcome != Created || r.Object.GetName() != only(t, server).GetName() || asked(server, "create") != 1 {
+			if err != nil || r.Outcome != protocol.Created || r.Object.GetName() != only(t, server).GetName() || asked(server, "create") != 1 {
 				t.Errorf("%s, named %q: %+v, %v, %v", what, name, r, err, server.Requests())
 			}
 			plain.Next("create", "*", oncetest.AfterStore(response))
-			_, err = creatorFor(t, plain.Config()).Create(t.Context(), configMapMapping, object, Untracked())
+			r, err = creatorFor(t, plain.Config()).Create(t.Context(), configMapMapping, object, Untracked())
 			want, special := untracked[what]
 			if !special {
 				want = ErrRefused
 			}
-			if !errors.Is(err, want) {
+			if !ends(r, err, want) {
 				t.Errorf("%s, named %q, untracked: %v, want %v", what, name, err, want)
 			}
 		}
@@ -122,11 +123,11 @@ func TestResponseWithoutAName(t *testing.T) {
 	}{
 		"a review":                  {changed(func(o *unstructured.Unstructured) { o.SetName("") }), nil},
 		"a Status":                  {status(metav1.StatusSuccess), nil},
-		"a Status that isn't clear": {status(""), ErrUnknown},
+		"a Status that isn't clear": {status(""), errUnknown},
 	} {
 		server := oncetest.NewServer()
 		server.Next("create", "*", test.response)
-		if _, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), Untracked()); !errors.Is(err, test.want) {
+		if r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), Untracked()); !ends(r, err, test.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -140,13 +141,13 @@ func TestTypeThatIsGone(t *testing.T) {
 		want              error
 	}{
 		{"6f2c9a3e", "text/plain; charset=utf-8", text, ErrRefused},
-		{"", "text/plain; charset=utf-8", text, ErrUnknown},
-		{"6f2c9a3e", "text/html", "<html><body>" + text + "</body></html>", ErrUnknown},
+		{"", "text/plain; charset=utf-8", text, errUnknown},
+		{"6f2c9a3e", "text/html", "<html><body>" + text + "</body></html>", errUnknown},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			server := always(withHeader(oncetest.Respond(http.StatusNotFound, c.kind, c.body), "Audit-Id", c.audit))
-			_, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
-			if isGone := errors.Is(c.want, ErrRefused); !errors.Is(err, c.want) || (asked(server, "create")+asked(server, "get") == 2) != isGone {
+			r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
+			if isGone := errors.Is(c.want, ErrRefused); !ends(r, err, c.want) || (asked(server, "create")+asked(server, "get") == 2) != isGone {
 				t.Errorf("%+v: %v, %v", c, err, server.Requests())
 			}
 		})
@@ -191,7 +192,7 @@ func TestRenamedAfterALostResponse(t *testing.T) {
 	picked := rename("picked")
 	server.Next("create", "*", oncetest.Mutate(func(o *unstructured.Unstructured) { o.SetName("picked") }, oncetest.DropResponse), picked, picked)
 	r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), Derive(Derivation{Creation: "v1-x"}))
-	if !errors.Is(err, ErrUnknown) || !errors.Is(err, ErrRenamed) || r.Object.GetName() != "picked" || only(t, server).GetName() != "picked" {
+	if r.Outcome != protocol.Unknown || !errors.Is(err, ErrRenamed) || r.Object.GetName() != "picked" || only(t, server).GetName() != "picked" {
 		t.Errorf("%+v, %v, %v", r, err, server.Requests())
 	}
 }
@@ -206,7 +207,7 @@ func TestTransportThatPassesBy(t *testing.T) {
 		"stored":           {nil, nil},
 		"lost":             {oncetest.DropResponse, nil},
 		"refused":          {oncetest.AfterStore(badField), nil},
-		"lost permanently": {oncetest.DropResponse, ErrUnknown},
+		"lost permanently": {oncetest.DropResponse, errUnknown},
 	} {
 		server := oncetest.NewServer()
 		config := &rest.Config{Host: server.Config().Host, QPS: -1, ContentConfig: server.Config().ContentConfig}
@@ -221,7 +222,7 @@ func TestTransportThatPassesBy(t *testing.T) {
 			return nil
 		})
 		r, err := creatorFor(t, config, WithRetryTimeout(0)).Create(t.Context(), configMapMapping, configMap(), NewID())
-		if !errors.Is(err, test.want) || len(server.Objects()) != 1 {
+		if !ends(r, err, test.want) || len(server.Objects()) != 1 {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}

@@ -74,7 +74,7 @@ var statuses = func() runtime.NegotiatedSerializer {
 // object. mapping is the mapping of object's type. options override the options of the Creator.
 //
 // Without an error, the object exists once on the server, and the Result has it. If Stripped contains Annotation,
-// a webhook or policy has removed the annotation. Then no later call can recognize the object (ErrUnknown). If the
+// a webhook or policy has removed the annotation. Then no later call can recognize the object. If the
 // object might have been sent, the error is an *Error. Any other error is about the arguments, and nothing was
 // sent.
 func (c *Creator) Create(
@@ -82,11 +82,11 @@ func (c *Creator) Create(
 ) (Result, error) {
 	s := c.settings
 	if err := s.apply(options); err != nil {
-		return Result{}, err
+		return Result{Outcome: protocol.Failed}, err
 	}
 	o, err := c.prepare(mapping, object, id, s)
 	if err != nil {
-		return Result{}, err
+		return Result{Outcome: protocol.Failed}, err
 	}
 	return o.run(ctx)
 }

@@ -28,6 +28,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // These tests check the requests of a Creator, and how it reads responses. The tests
@@ -89,7 +90,7 @@ func TestCreate(t *testing.T) {
 	server := oncetest.NewServer()
 	object := configMap()
 	result, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, object, NewID())
-	if err != nil || result.Outcome != Created || asked(server, "create") != 1 || asked(server, "get") != 0 {
+	if err != nil || result.Outcome != protocol.Created || asked(server, "create") != 1 || asked(server, "get") != 0 {
 		t.Fatalf("%+v, %v", result, err)
 	}
 	if prefix, _, ok := names.Split(result.Name); !ok || prefix != "p-" {
@@ -113,7 +114,7 @@ func TestOverANetwork(t *testing.T) {
 	var sent []string
 	c := creatorFor(t, config, WithRetryTimeout(0), WithSent(func(name string) { sent = append(sent, name) }))
 	server.Next("create", "*", oncetest.DropResponse)
-	if r, err := c.Create(t.Context(), configMapMapping, configMap(), NewID()); err != nil || r.Outcome != Created || asked(server, "create") != 1 || len(sent) != 1 || sent[0] != r.Name {
+	if r, err := c.Create(t.Context(), configMapMapping, configMap(), NewID()); err != nil || r.Outcome != protocol.Created || asked(server, "create") != 1 || len(sent) != 1 || sent[0] != r.Name {
 		t.Errorf("%+v, %v; sent %q", r, err, sent)
 	}
 	network.Close()
@@ -142,7 +143,7 @@ func TestTransportThatSendsAgain(t *testing.T) {
 	config := server.Config()
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return resender{rt} })
 	result, err := creatorFor(t, config).Create(t.Context(), configMapMapping, configMap(), NewID())
-	if err != nil || result.Outcome != Created || asked(server, "create") != 1 {
+	if err != nil || result.Outcome != protocol.Created || asked(server, "create") != 1 {
 		t.Errorf("%+v, %v", result, err)
 	}
 }
@@ -154,7 +155,7 @@ func TestRedirect(t *testing.T) {
 		to := server.Config().Host + "/api/v1/namespaces/ns/configmaps"
 		server.Next("create", "*", oncetest.AfterStore(withHeader(text(code), "Location", to)))
 		result, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
-		if err != nil || result.Outcome != Created || asked(server, "create") != 1 || asked(server, "get") != 1 {
+		if err != nil || result.Outcome != protocol.Created || asked(server, "create") != 1 || asked(server, "get") != 1 {
 			t.Errorf("%d: %+v, %v", code, result, err)
 		}
 	}
@@ -259,11 +260,11 @@ func TestAge(t *testing.T) {
 		want   error
 	}{
 		"a server that is ahead": {time.Hour, nil, nil},
-		"a server that is not":   {0, nil, ErrUnknown},
-		"no time":                {time.Hour, oncetest.Respond(http.StatusCreated, "application/json", `{"kind":"SelfSubjectReview"}`), ErrUnknown},
-		"no such API":            {time.Hour, text(http.StatusNotFound), ErrUnknown},
+		"a server that is not":   {0, nil, errUnknown},
+		"no time":                {time.Hour, oncetest.Respond(http.StatusCreated, "application/json", `{"kind":"SelfSubjectReview"}`), errUnknown},
+		"no such API":            {time.Hour, text(http.StatusNotFound), errUnknown},
 		"another kind": {time.Hour, oncetest.Respond(http.StatusCreated, "application/json",
-			`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"creationTimestamp":"2999-01-01T00:00:00Z"}}`), ErrUnknown},
+			`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"creationTimestamp":"2999-01-01T00:00:00Z"}}`), errUnknown},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			server := oncetest.NewServer()
@@ -281,7 +282,7 @@ func TestAge(t *testing.T) {
 				server.SetClock(func() time.Time { return time.Now().Add(test.ahead) })
 				return withHeader((*oncetest.Request).Send, "Date", time.Now().Add(24*time.Hour).UTC().Format(http.TimeFormat))(r)
 			})
-			if r, err := c.Create(t.Context(), configMapMapping, configMap(), NewID()); !errors.Is(err, test.want) {
+			if r, err := c.Create(t.Context(), configMapMapping, configMap(), NewID()); !ends(r, err, test.want) {
 				t.Errorf("%s: %+v, %v", name, r, err)
 			}
 		})
@@ -333,7 +334,7 @@ func TestNameThatNoPathCanCarry(t *testing.T) {
 	object := configMap()
 	object.SetGenerateName("feature/login-")
 	c := creatorFor(t, always(oncetest.DropRequest).Config(), WithRetryTimeout(0))
-	if _, err := c.Create(t.Context(), configMapMapping, object, NewID()); !errors.Is(err, ErrUnknown) {
+	if r, err := c.Create(t.Context(), configMapMapping, object, NewID()); r.Outcome != protocol.Unknown {
 		t.Error(err)
 	}
 }
@@ -411,7 +412,7 @@ func TestInterruptedPostIsReadBack(t *testing.T) {
 		})
 		start := time.Now()
 		r, err := creatorFor(t, server.Config()).Create(ctx, configMapMapping, configMap(), NewID())
-		if took := time.Since(start); err != nil || r.Outcome != Created || took >= Grace || asked(server, "get") != 1 {
+		if took := time.Since(start); err != nil || r.Outcome != protocol.Created || took >= Grace || asked(server, "get") != 1 {
 			t.Errorf("%+v, %v after %s", r, err, took)
 		}
 	})
@@ -506,7 +507,7 @@ func TestMismatch(t *testing.T) {
 		fault  oncetest.Fault // of the POST
 		want   error
 	}{
-		"other content": {"d1-other", oncetest.Conflict, ErrMismatch}, "other content, lost": {"d1-other", oncetest.DropRequest, ErrUnknown},
+		"other content": {"d1-other", oncetest.Conflict, ErrMismatch}, "other content, lost": {"d1-other", oncetest.DropRequest, errUnknown},
 		"the same": {"d1-ours", oncetest.DropRequest, nil}, "stripped": {"", oncetest.DropRequest, nil}, "another version": {"d2-other", oncetest.DropRequest, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -519,7 +520,7 @@ func TestMismatch(t *testing.T) {
 				return test.fault(r)
 			})
 			r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), id)
-			if !errors.Is(err, test.want) || r.Object == nil || test.want != nil && !strings.Contains(causeOf(err), "another input created it") {
+			if !ends(r, err, test.want) || r.Object == nil || test.want != nil && !strings.Contains(causeOf(err), "another input created it") {
 				t.Errorf("%+v, %v, want %v", r, err, test.want)
 			}
 			only(t, server)

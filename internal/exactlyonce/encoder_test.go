@@ -3,7 +3,6 @@ package exactlyonce
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -21,6 +20,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // anyValue draws JSON values, including text that the encoder escapes.
@@ -173,12 +173,12 @@ func TestEncoder(t *testing.T) {
 		"lost":     {oncetest.DropResponse, http.StatusOK, nil},
 		"rejected": {badField, http.StatusUnprocessableEntity, ErrRefused},
 		"denied":   {oncetest.WebhookDenied, http.StatusForbidden, ErrRefused},
-		"unknown":  {oncetest.AfterStore(oncetest.Respond(http.StatusBadGateway, "text/html", "<html>")), 0, ErrUnknown},
+		"unknown":  {oncetest.AfterStore(oncetest.Respond(http.StatusBadGateway, "text/html", "<html>")), 0, errUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server, began := oncetest.NewServer(), time.Now()
 			server.Next("create", "*", test.first)
-			if test.want == ErrUnknown { //nolint:errorlint // a case of the table
+			if test.want == errUnknown { //nolint:errorlint // a case of the table
 				server.Always("get", "*", oncetest.DropRequest)
 			}
 			config, below := server.Config(), &translated{below: server}
@@ -186,7 +186,7 @@ func TestEncoder(t *testing.T) {
 			r, err := creatorFor(t, config).Create(t.Context(), configMapMapping, described, NewID(), WithEncoder(typed),
 				WithHeader(header), WithParameters(url.Values{"fieldManager": {"theirs"}, "pretty": {"true"}}),
 				WithResponses(), WithoutRechecks(), WithRetryTimeout(0))
-			if !errors.Is(err, test.want) || time.Since(began) > time.Second {
+			if !ends(r, err, test.want) || time.Since(began) > time.Second {
 				t.Fatalf("%+v, %v after %s", r, err, time.Since(began))
 			}
 			if kept := r.Response; test.status > 0 && (kept == nil || kept.Status != test.status || !bytes.HasPrefix(kept.Body, protobufMagic)) ||
@@ -229,13 +229,13 @@ func TestCreateAgainAtAName(t *testing.T) {
 	})
 	c := creatorFor(t, server.Config(), WithRetryTimeout(100*time.Millisecond))
 	r, err := c.Create(t.Context(), configMapMapping, configMap(), id)
-	if !errors.Is(err, ErrUnknown) || r.Name != id.Name("p-", 1) {
+	if err == nil || r.Outcome != protocol.Unknown || r.Name != id.Name("p-", 1) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	server.Clear()
 	server.Remove(taken)
 	again, err := c.Create(t.Context(), configMapMapping, configMap(), id.At(r.Name))
-	if err != nil || again.Outcome != Found || again.Name != r.Name || len(server.Objects()) != 1 {
+	if err != nil || again.Outcome != protocol.Found || again.Name != r.Name || len(server.Objects()) != 1 {
 		t.Errorf("%+v, %v: %v", again, err, server.Requests())
 	}
 }

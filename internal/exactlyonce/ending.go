@@ -12,35 +12,32 @@ import (
 
 // finish returns the result of the operation.
 func (o *operation) finish(d protocol.Done) (Result, *Error) {
+	found := o.response.object
 	switch {
-	case d.Last == protocol.Ours && o.wanted.id.differs(o.response.object):
-		kind := ErrMismatch
+	case d.Last == protocol.Ours && o.wanted.id.differs(found):
+		end := protocol.Failed
 		if d.Loss != nil { // the lost POST can still create the object, after this one is deleted
-			kind = ErrUnknown
+			end = protocol.Unknown
 		}
-		return Result{Object: o.response.object}, &Error{
-			Kind: kind, Cause: fmt.Errorf("%q exists, and another input created it with the same key", o.name),
+		return Result{Outcome: end, Object: found}, &Error{
+			Kind: ErrMismatch, Cause: fmt.Errorf("%q exists, and another input created it with the same key", o.name),
 		}
 	case d.Outcome == protocol.Created, d.Outcome == protocol.Found:
-		return o.success(d), nil
-	case d.Outcome == protocol.Unknown:
-		failure := &Error{Kind: ErrUnknown, Cause: d.Doubt()}
-		if d.Last == protocol.Renamed {
-			failure.Cause = renaming{failure.Cause}
-		}
-		return Result{Object: o.other(d.Last), TimeOver: timeOver(d)}, failure
-	case d.Stopped != "":
-		return Result{TimeOver: timeOver(d)}, abandoned(d)
+		return Result{Outcome: d.Outcome, Object: found, Stripped: o.wanted.stripped(found)}, nil
 	}
-	return Result{Object: o.other(d.Last)}, o.failure(d)
+	r := Result{Outcome: d.Outcome, Object: o.other(d.Last), TimeOver: d.Stopped == protocol.TimeOver}
+	switch {
+	case d.Outcome == protocol.Unknown && d.Last == protocol.Renamed:
+		return r, &Error{Kind: ErrRenamed, Cause: d.Doubt()}
+	case d.Outcome == protocol.Unknown:
+		return r, &Error{Cause: d.Doubt()}
+	case d.Stopped == protocol.Interrupted:
+		return r, &Error{Kind: ErrInterrupted, Cause: d.WhyStopped()}
+	case d.Stopped != "":
+		return r, &Error{Kind: ErrExhausted, Cause: apistatus.Explain(d.Refusal, "; "+d.WhyStopped().Error())}
+	}
+	return r, o.failure(d)
 }
-
-func timeOver(d protocol.Done) bool { return d.Stopped == protocol.TimeOver }
-
-// renaming is the reason for an unknown outcome if the object might have another name. The error is also ErrRenamed.
-type renaming struct{ error }
-
-func (r renaming) Unwrap() []error { return []error{ErrRenamed, r.error} }
 
 // other returns the object that has the name, if it might not be ours. If our object was stored under another
 // name, other returns our object.
@@ -49,21 +46,6 @@ func (o *operation) other(f protocol.Finding) *unstructured.Unstructured {
 		return o.response.object
 	}
 	return nil
-}
-
-// abandoned returns the error of an object that doesn't exist, and that is not sent again.
-func abandoned(d protocol.Done) *Error {
-	why := d.WhyStopped()
-	if d.Stopped == protocol.Interrupted {
-		return &Error{Kind: ErrInterrupted, Cause: why}
-	}
-	return &Error{Kind: ErrExhausted, Cause: apistatus.Explain(d.Refusal, "; "+why.Error())}
-}
-
-// success returns the result of an object that exists.
-func (o *operation) success(d protocol.Done) Result {
-	found := o.response.object
-	return Result{Outcome: Outcome(d.Outcome), Object: found, Stripped: o.wanted.stripped(found)}
 }
 
 // stripped returns the keys of our labels and annotations that found lacks.

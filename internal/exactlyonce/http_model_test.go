@@ -20,6 +20,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/choices"
 )
 
@@ -120,13 +121,13 @@ func (m httpModel) run(ctx context.Context, c *choices.Choices) (ending, error) 
 		h.killed, h.behind = false, h.hidden
 		time.Sleep(time.Minute)
 		if m.id.Run != "" && slices.ContainsFunc(h.ofOurs(), hasRunLabel) { // a run with a key looks before it creates
-			result, err = Result{Outcome: Found}, nil
+			result, err = Result{Outcome: protocol.Found}, nil
 		} else {
 			result, err = h.create(ctx)
 		}
 	}
 	h.there = len(h.ofOurs()) > 0
-	reports := map[string]oncetest.Outcome{ourID: promiseOf(err)}
+	reports := map[string]oncetest.Outcome{ourID: promiseOf(result, err)}
 	kind := endingOf(result, err)
 	for _, v := range h.server.Check(creationOf, reports) {
 		kind = isExcused
@@ -239,11 +240,11 @@ func (h *history) excuses(v oncetest.Violation, r Result, err error) bool {
 }
 
 // promiseOf returns the outcome that a result promises.
-func promiseOf(err error) oncetest.Outcome {
+func promiseOf(r Result, err error) oncetest.Outcome {
 	switch {
 	case err == nil, errors.Is(err, ErrRenamed):
 		return oncetest.Created
-	case errors.Is(err, ErrUnknown):
+	case r.Outcome == protocol.Unknown:
 		return oncetest.Unknown
 	}
 	return oncetest.Failed

@@ -85,13 +85,24 @@ const (
 	isNotAttempted ending = "not attempted"
 )
 
+// errUnknown stands for an unknown outcome in tables of errors.
+var errUnknown = errors.New("the outcome is unknown")
+
+// ends reports whether a create ended with an error, or with errUnknown.
+func ends(r Result, err, want error) bool {
+	if errors.Is(want, errUnknown) {
+		return err != nil && r.Outcome == protocol.Unknown
+	}
+	return errors.Is(err, want)
+}
+
 func endingOf(r Result, err error) ending {
 	switch {
-	case err == nil && r.Outcome == Found:
+	case err == nil && r.Outcome == protocol.Found:
 		return isFound
 	case err == nil:
 		return isCreated
-	case errors.Is(err, ErrUnknown):
+	case r.Outcome == protocol.Unknown:
 		return isUnknown
 	case errors.Is(err, ErrInterrupted):
 		return isNotAttempted
@@ -147,16 +158,16 @@ func TestHistories(t *testing.T) {
 			only(taken()), only(forbidden),
 			[]Option{one},
 			0,
-			`outcome unknown: configmaps "x" already exists; the object can't be read (needs the permission get): forbidden (unverified) after 0s, 1 POST, 1 GET`,
+			`configmaps "x" already exists; the object can't be read (needs the permission get): forbidden (unverified) after 0s, 1 POST, 1 GET`,
 		},
-		"lost, and can't be read": {only(eof), only(forbidden), nil, 0, "outcome unknown: EOF; the object can't be read (needs the permission get): forbidden after 0s, 1 POST, 1 GET; EOF: ReadBack in 0s"},
+		"lost, and can't be read": {only(eof), only(forbidden), nil, 0, "EOF; the object can't be read (needs the permission get): forbidden after 0s, 1 POST, 1 GET; EOF: ReadBack in 0s"},
 
 		// A refusal stands only after a GET: one if no copy of the POST can be to blame, else for 13 seconds.
 		"rejected":                {only(rejected), nil, nil, 0, "refused: no after 0s, 1 POST, 1 GET"},
 		"rejected, there":         {only(rejected), only(found(Annotation, ourID)), nil, 0, "Created after 0s, 1 POST, 1 GET"},
 		"rejected, another there": {only(rejected), only(anothers()), nil, 0, "refused: no after 0s, 1 POST, 1 GET"},
 		"rejected, no permission": {only(rejected), only(forbidden), nil, 0, "refused: no (unverified) after 0s, 1 POST, 1 GET"},
-		"rejected, no ID there":   {only(rejected), only(found("x", "y")), nil, 0, "outcome unknown: no; an object has the name, but no creation ID: something may remove annotations after 0s, 1 POST, 1 GET"},
+		"rejected, no ID there":   {only(rejected), only(found("x", "y")), nil, 0, "no; an object has the name, but no creation ID: something may remove annotations after 0s, 1 POST, 1 GET"},
 		"rejected, no credential": {
 			only(response{Observation: protocol.Observation{Finding: protocol.Rejected, Err: no, Permission: true}}),
 			only(because(protocol.Unauthorized, errors.New("401"))), nil, 0,
@@ -165,34 +176,34 @@ func TestHistories(t *testing.T) {
 		"rejected, never sent":  {only(notSent), nil, nil, 0, "refused: no after 0s, 1 POST, 0 GET"},
 		"denied":                {only(denied), nil, nil, 0, "refused: no after 13s, 1 POST, 4 GET; no: Recheck in 13s"},
 		"denied, there late":    {only(denied), only(gone, gone, gone, found(Annotation, ourID)), nil, 0, "Created after 13s, 1 POST, 4 GET; no: Recheck in 13s"},
-		"denied, no permission": {only(denied), only(gone, forbidden), nil, 0, "outcome unknown: no; the object can't be read (needs the permission get): forbidden (unverified) after 1s, 1 POST, 2 GET; no: Recheck in 13s"},
+		"denied, no permission": {only(denied), only(gone, forbidden), nil, 0, "no; the object can't be read (needs the permission get): forbidden (unverified) after 1s, 1 POST, 2 GET; no: Recheck in 13s"},
 
 		// The end of the time is a failure without a doubt, and else unknown:
 		"throttled":                {only(throttled(7 * time.Second)), nil, []Option{minute}, 0, "names or time exhausted: slow down; not settled in 1m0s (time over) after 56s, 9 POST, 1 GET; slow down: Resend in 7s"},
-		"throttled, no permission": {only(throttled(5 * time.Minute)), only(forbidden), []Option{minute}, 0, "outcome unknown: slow down; the object can't be read (needs the permission get): forbidden (unverified) after 0s, 1 POST, 1 GET"},
+		"throttled, no permission": {only(throttled(5 * time.Minute)), only(forbidden), []Option{minute}, 0, "slow down; the object can't be read (needs the permission get): forbidden (unverified) after 0s, 1 POST, 1 GET"},
 		"throttled for too long":   {only(throttled(5 * time.Minute)), nil, []Option{minute}, 0, "names or time exhausted: slow down; the server asks to wait 5m0s, longer than the time for one object (1m0s) after 0s, 1 POST, 1 GET"},
 		"throttled, then stored":   {only(throttled(7*time.Second), stored), nil, []Option{one, minute}, 0, "Created after 7s, 2 POST, 0 GET; slow down: Resend in 7s"},
-		"lost, never read":         {only(eof), only(unread), []Option{minute}, 0, "outcome unknown: EOF; not settled in 1m0s (time over) after 56.35s, 1 POST, 18 GET; EOF: ReadBack in 0s"},
-		"lost, then denied":        {only(eof, denied), only(gone), []Option{minute}, 0, "outcome unknown: EOF; no; not settled in 1m0s (time over) after 56.35s, 10 POST, 9 GET; EOF: ReadBack in 0s"},
-		"denied, never read":       {only(denied), only(unread), []Option{minute}, 0, "outcome unknown: no; not settled in 1m0s (time over) after 56.35s, 1 POST, 18 GET; reset: ReadBack in 50ms"},
-		"taken, never read":        {only(taken()), only(unread), []Option{minute}, 0, `outcome unknown: configmaps "x" already exists; not settled in 1m0s (time over) after 56.35s, 1 POST, 18 GET; reset: ReadBack in 50ms`},
+		"lost, never read":         {only(eof), only(unread), []Option{minute}, 0, "EOF; not settled in 1m0s (time over) after 56.35s, 1 POST, 18 GET; EOF: ReadBack in 0s"},
+		"lost, then denied":        {only(eof, denied), only(gone), []Option{minute}, 0, "EOF; no; not settled in 1m0s (time over) after 56.35s, 10 POST, 9 GET; EOF: ReadBack in 0s"},
+		"denied, never read":       {only(denied), only(unread), []Option{minute}, 0, "no; not settled in 1m0s (time over) after 56.35s, 1 POST, 18 GET; reset: ReadBack in 50ms"},
+		"taken, never read":        {only(taken()), only(unread), []Option{minute}, 0, `configmaps "x" already exists; not settled in 1m0s (time over) after 56.35s, 1 POST, 18 GET; reset: ReadBack in 50ms`},
 
 		// Without time, there is one POST, and one GET within half a minute:
 		"no time: lost, found":     {only(eof), only(found(Annotation, ourID)), []Option{noTime}, 0, "Created after 0s, 1 POST, 1 GET within 30s; EOF: ReadBack in 0s"},
-		"no time: lost, not there": {only(eof), nil, []Option{noTime}, 0, "outcome unknown: EOF; not settled in 0s (time over) after 0s, 1 POST, 1 GET within 30s; EOF: ReadBack in 0s"},
-		"no time: lost, not read":  {only(eof), only(unread), []Option{noTime}, 0, "outcome unknown: EOF; not settled in 0s (time over) after 0s, 1 POST, 1 GET within 30s; EOF: ReadBack in 0s"},
+		"no time: lost, not there": {only(eof), nil, []Option{noTime}, 0, "EOF; not settled in 0s (time over) after 0s, 1 POST, 1 GET within 30s; EOF: ReadBack in 0s"},
+		"no time: lost, not read":  {only(eof), only(unread), []Option{noTime}, 0, "EOF; not settled in 0s (time over) after 0s, 1 POST, 1 GET within 30s; EOF: ReadBack in 0s"},
 		"no time: throttled":       {only(throttled(0)), nil, []Option{noTime}, 0, "names or time exhausted: slow down; not settled in 0s (time over) after 0s, 1 POST, 1 GET within 30s"},
 		"no time: taken":           {only(taken()), only(anothers()), []Option{noTime}, 0, `names or time exhausted: configmaps "x" already exists; not settled in 0s (time over) after 0s, 1 POST, 1 GET within 30s`},
 
 		// After an interrupt, no POST is sent. An object in doubt is read within the grace.
 		"interrupted before":               {nil, nil, nil, -1, "interrupted after 0s, 0 POST, 0 GET"},
 		"interrupted: throttled":           {only(throttled(0)), nil, nil, 1, "interrupted after 0s, 1 POST, 1 GET"},
-		"interrupted: throttled, not read": {only(throttled(0)), only(unread), nil, 1, "outcome unknown: slow down; interrupted after 5s, 1 POST, 6 GET; reset: ReadBack in 100ms"},
-		"interrupted: denied":              {only(denied), nil, nil, 1, "outcome unknown: no; interrupted after 0s, 1 POST, 1 GET"},
+		"interrupted: throttled, not read": {only(throttled(0)), only(unread), nil, 1, "slow down; interrupted after 5s, 1 POST, 6 GET; reset: ReadBack in 100ms"},
+		"interrupted: denied":              {only(denied), nil, nil, 1, "no; interrupted after 0s, 1 POST, 1 GET"},
 		"interrupted: rejected":            {only(rejected), nil, nil, 1, "refused: no after 0s, 1 POST, 1 GET"},
-		"interrupted: lost, not there":     {only(eof), nil, nil, 1, "outcome unknown: EOF; interrupted after 0s, 1 POST, 1 GET; EOF: ReadBack in 0s"},
-		"interrupted: lost, not read":      {only(eof), only(unread), nil, 1, "outcome unknown: EOF; interrupted after 5s, 1 POST, 7 GET; EOF: ReadBack in 0s"},
-		"interrupted in a recheck":         {only(denied), nil, nil, 3, "outcome unknown: no; interrupted after 1s, 1 POST, 2 GET; no: Recheck in 13s"},
+		"interrupted: lost, not there":     {only(eof), nil, nil, 1, "EOF; interrupted after 0s, 1 POST, 1 GET; EOF: ReadBack in 0s"},
+		"interrupted: lost, not read":      {only(eof), only(unread), nil, 1, "EOF; interrupted after 5s, 1 POST, 7 GET; EOF: ReadBack in 0s"},
+		"interrupted in a recheck":         {only(denied), nil, nil, 3, "no; interrupted after 1s, 1 POST, 2 GET; no: Recheck in 13s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -51,8 +51,8 @@ func WithAttempts(n int) Option { return func(s *settings) { s.attempts = n } }
 // outcomes. A request in flight can take longer. With 0, Create sends one POST. If the outcome is unknown, it
 // reads the object once, for at most 30 s.
 //
-// Rechecks of a refused object (ErrRefused) have their own time. A deadline of ctx ends them, too. The error is
-// then ErrUnknown, and apierrors.IsForbidden and similar functions return false.
+// Rechecks of a refused object (ErrRefused) have their own time. A deadline of ctx ends them, too. The outcome
+// is then unknown, and apierrors.IsForbidden and similar functions return false.
 func WithRetryTimeout(d time.Duration) Option { return func(s *settings) { s.retryTimeout = d } }
 
 // WithNamespace sets the namespace of an object that has none. Cluster-scoped objects

@@ -6,32 +6,19 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// Outcome is the outcome of a create without an error.
-type Outcome string
-
-const (
-	// Created means that this call created the object. After a lost response, an earlier call with the same ID
-	// might have created it. In a dry run, nothing is stored.
-	Created Outcome = "Created"
-	// Found means that the object already existed. Another call with the same ID created it, or a copy of this
-	// call's POST that a proxy sent.
-	Found Outcome = "Found"
-)
-
-// The kinds of an *Error. Compare with errors.Is.
+// The reasons of an *Error. Compare with errors.Is.
 var (
-	// ErrUnknown means that the object might exist under Result.Name. If the error is also ErrRenamed, the object
-	// might exist under any name. Check before you create it again. A create with the same ID can use another
-	// name.
-	ErrUnknown = errors.New("outcome unknown")
 	// ErrRefused means that the server refused the object, and that a GET found no object (except for Untracked).
 	// If an earlier copy of the POST can be the reason for the refusal (a quota, a port, a webhook), Create has
 	// rechecked for 13 seconds.
 	ErrRefused = errors.New("refused")
 	// ErrRenamed means that the server stored the object under a name that was not sent, because a webhook or
-	// policy picks names. Result.Object is the stored object, if the server sent it.
+	// policy picks names. Result.Object is the stored object, if the server sent it. If the outcome is unknown, the object
+	// might exist under any name.
 	ErrRenamed = errors.New("stored under another name")
 	// ErrTaken means that another object has the fixed name, or the only name that is derived from a key.
 	// Result.Object is that object, if Create could read it. An object without a creation ID counts as another
@@ -39,7 +26,7 @@ var (
 	// 5xx with Retry-After, as client-go does.
 	ErrTaken = errors.New("name taken")
 	// ErrMismatch means that the object exists, and was created with this ID and other content. Result.Object is
-	// that object. After a lost POST, the error is ErrUnknown.
+	// that object. After a lost POST, the outcome is unknown.
 	ErrMismatch = errors.New("created with other content")
 	// ErrExhausted means that nothing was stored, because other objects have all names, or because the time is
 	// over.
@@ -52,7 +39,7 @@ var (
 // Error is the error of an object that was not created. If the server's response is the reason,
 // apierrors.IsForbidden and similar functions work.
 type Error struct {
-	// Kind is one of the errors above.
+	// Kind is one of the errors above. Kind is nil if the outcome is unknown, and nothing more is known.
 	Kind error
 	// Cause wraps the server's last response if that response is the only reason.
 	Cause error
@@ -75,8 +62,11 @@ func (e *Error) Unwrap() []error {
 
 // Result has the facts about an object after its create. Result is also set if there is an error.
 type Result struct {
-	// Outcome is empty if there is an error.
-	Outcome Outcome
+	// Outcome is Created or Found without an error. After a lost response, Created can also mean that an earlier create
+	// with the same ID created the object, and Found that a copy of the POST did which a proxy sent. In a dry run, nothing
+	// is stored. With an error, Outcome is Failed or Unknown. Unknown means that the object might exist under Name. Check
+	// before you create it again, because a create with the same ID can use another name.
+	Outcome protocol.Outcome
 	// Name is the name of the last attempt. Name is empty if the server picks it.
 	Name string
 	// Object is the object on the server, if it is known. With an error, it can be another object that has the

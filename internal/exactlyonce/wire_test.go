@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // briefly returns the fields of an object that WithBriefObjects promises.
@@ -49,14 +50,14 @@ func TestBriefObjectsOfOddResponses(t *testing.T) {
 func TestCreateBriefly(t *testing.T) {
 	c, id := creatorFor(t, oncetest.NewServer().Config(), WithBriefObjects()), Derive(Derivation{Creation: "v1-x"})
 	result, err := c.Create(t.Context(), configMapMapping, configMap(), id)
-	if err != nil || result.Outcome != Created || result.Stripped != nil || result.Object.GetName() != result.Name {
+	if err != nil || result.Outcome != protocol.Created || result.Stripped != nil || result.Object.GetName() != result.Name {
 		t.Fatalf("%+v, %v", result, err)
 	}
 	if result.Object.Object["data"] != nil || result.Object.GetUID() == "" || result.Object.GetNamespace() != "ns" {
 		t.Errorf("%v", result.Object)
 	}
 	result, err = c.Create(t.Context(), configMapMapping, configMap(), id)
-	if err != nil || result.Outcome != Found || result.Object.Object["data"] == nil {
+	if err != nil || result.Outcome != protocol.Found || result.Object.Object["data"] == nil {
 		t.Errorf("%+v, %v", result, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // Outcome is the end of an intercepted create.
@@ -47,7 +48,7 @@ func (r Result) kept() bool { return r == Created || r == Unknown }
 
 // outcomeOf returns the outcome, and the response to the client. docs/guides/any-program.md has the table.
 func outcomeOf(sent *post, result exactlyonce.Result, err error) (Outcome, *response) {
-	o := Outcome{Result: resultOf(err), Name: result.Name, Err: err}
+	o := Outcome{Result: resultOf(result, err), Name: result.Name, Err: err}
 	var failure *exactlyonce.Error
 	if errors.As(err, &failure) {
 		o.Err = failure.Cause // Result has its kind
@@ -72,13 +73,11 @@ func outcomeOf(sent *post, result exactlyonce.Result, err error) (Outcome, *resp
 	return o, r
 }
 
-func resultOf(err error) Result {
+func resultOf(result exactlyonce.Result, err error) Result {
 	switch {
-	case err == nil:
-		return Created
-	case errors.Is(err, exactlyonce.ErrUnknown):
+	case result.Outcome == protocol.Unknown:
 		return Unknown
-	case errors.Is(err, exactlyonce.ErrRenamed):
+	case err == nil, errors.Is(err, exactlyonce.ErrRenamed):
 		return Created
 	case errors.Is(err, exactlyonce.ErrRefused):
 		return Refused

@@ -151,9 +151,9 @@ func command(w *world) []claim {
 
 // claimOf returns the claim of an outcome.
 func claimOf(i item, o create.Outcome) claim {
-	c := claim{outcome: map[create.Kind]string{
-		create.Created: created, create.Existed: exists, create.Failed: failed, create.Unknown: unknown,
-	}[o.Kind]}
+	c := claim{outcome: map[protocol.Outcome]string{
+		protocol.Created: created, protocol.Found: exists, protocol.Failed: failed, protocol.Unknown: unknown,
+	}[o.Outcome]}
 	if o.Result.Object != nil {
 		c.object = o.Result.Object.GetUID()
 	}

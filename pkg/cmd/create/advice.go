@@ -1,7 +1,6 @@
 package create
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,15 +9,16 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // likelyName returns the name of an object that might exist. If the name in the response differs from the name
 // that was sent, it is the name in the response.
 func likelyName(o create.Outcome) string {
-	if errors.Is(o.Err, exactlyonce.ErrRenamed) && o.Result.Object != nil {
-		return o.Result.Object.GetName()
+	if o.Object != nil {
+		return o.Object.GetName()
 	}
-	return o.Result.Name
+	return o.Name
 }
 
 // whereToLook returns the command that shows an object that might exist. If the server picks the name, the command
@@ -37,10 +37,10 @@ func whereToLook(o create.Outcome) string {
 func (e *ending) howToGoOn(counted bool) []string {
 	lines := e.aboutHolders()
 	switch {
-	case e.flags.keys.Key != "" && e.Renamed > 0:
+	case e.flags.keys.Key != "" && e.Totals[create.Renamed] > 0:
 		return append(lines, e.hint("delete the renamed objects, and run the same command again. "+
 			"A run with a key doesn't recognize them."))
-	case e.Unknown == 0 && !counted, len(e.OtherIDs) > 0:
+	case e.Totals[protocol.Unknown] == 0 && !counted, len(e.OtherIDs) > 0:
 		return lines
 	case len(e.Begun) == 0 && e.Unverified:
 		return append(lines, e.hint("check whether the object exists. If not, run the same command again."))
@@ -61,7 +61,7 @@ func (e *ending) howToGoOn(counted bool) []string {
 
 // hint returns a sentence with advice. If something failed, the sentence begins with fixing that.
 func (e *ending) hint(text string) string {
-	if e.Failed+e.Renamed > 0 || len(e.Holders) > 0 {
+	if e.Totals.Of(protocol.Failed, create.Renamed) > 0 || len(e.Holders) > 0 {
 		return "Fix the cause. Then " + text
 	}
 	return capitalized(text)
@@ -136,7 +136,8 @@ func listed(r *create.Remainder) (lines []string) {
 // aboutUnknown returns the commands that check the unknown objects of a run without a key, and the
 // next step.
 func (e *ending) aboutUnknown() []string {
-	if e.Unknown == 0 {
+	unknown := e.Totals[protocol.Unknown]
+	if unknown == 0 {
 		return nil
 	}
 	var commands []string
@@ -145,7 +146,7 @@ func (e *ending) aboutUnknown() []string {
 	}
 	slices.Sort(commands)
 	commands = slices.Compact(commands)
-	if n := e.Unknown - len(e.Unknowns); n > 0 {
+	if n := unknown - len(e.Unknowns); n > 0 {
 		commands = append(commands, fmt.Sprintf("  (%d more, listed above)", n))
 	}
 	lines := []string{fmt.Sprintf(textCheck, strings.Join(commands, "\n"))}

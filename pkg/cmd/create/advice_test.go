@@ -12,13 +12,13 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/keyed"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // renamed is an object that was stored under a name that was not sent.
 func renamed(d *create.Document, name string) create.Event {
 	return create.Outcome{
-		Kind:     create.Renamed,
-		Document: d, Result: exactlyonce.Result{Name: "sent", Object: configMap(name)}, Err: fmt.Errorf("stored as %q", name),
+		Document: d, Result: exactlyonce.Result{Outcome: create.Renamed, Name: "sent", Object: configMap(name)}, Err: fmt.Errorf("stored as %q", name),
 	}
 }
 
@@ -34,15 +34,14 @@ func (r run) expect(t *testing.T, has, lacks string) {
 func TestRenamedIsSomething(t *testing.T) {
 	d := demo()
 	see(t, "--count=5", fate{}, []create.Event{
-		renamed(d, "picked"), create.Outcome{Kind: create.NotAttempted, Document: d, Copies: 4}, readTo(1),
+		renamed(d, "picked"), create.Outcome{Result: exactlyonce.Result{Outcome: create.NotAttempted}, Document: d, Copies: 4}, readTo(1),
 	}).expect(t, "--count=4\n"+twice(1), "run the same command again. Nothing was created.")
 	see(t, "", fate{}, []create.Event{
 		created(demo(), "demo-1"), at(2, renamed(demo(), "picked")), readTo(2),
 	}).expect(t, fmt.Sprintf("%d created (%d renamed by a webhook or policy), %d exist, %d failed, %d unknown, %d not attempted", 2, 1, 0, 0, 0, 0), textUseKey)
 	see(t, "", fate{}, []create.Event{create.Outcome{
-		Kind:     create.Failed,
-		Document: d, Result: exactlyonce.Result{Name: "sent"}, Err: apierrors.NewAlreadyExists(configMaps, "picked"),
-	}, create.Outcome{Kind: create.NotAttempted, Document: d, Copies: 4}, readTo(1)}).expect(t, lines(sum("stopped after a failure", 0, 0, 1, 0, 4), nothing), "")
+		Document: d, Result: exactlyonce.Result{Outcome: protocol.Failed, Name: "sent"}, Err: apierrors.NewAlreadyExists(configMaps, "picked"),
+	}, create.Outcome{Result: exactlyonce.Result{Outcome: create.NotAttempted}, Document: d, Copies: 4}, readTo(1)}).expect(t, lines(sum("stopped after a failure", 0, 0, 1, 0, 4), nothing), "")
 }
 
 // If an earlier copy of a refused request might have created an object, the advice doesn't claim that nothing was
@@ -58,8 +57,7 @@ func TestPerhapsCreated(t *testing.T) {
 // The advice for an unknown object has the name in the response if that differs from the sent name.
 func TestUnknownAndRenamed(t *testing.T) {
 	see(t, "", fate{}, []create.Event{create.Outcome{
-		Kind:     create.Unknown,
-		Document: demo(), Result: exactlyonce.Result{Name: "sent", Object: configMap("picked")},
+		Document: demo(), Result: exactlyonce.Result{Outcome: protocol.Unknown, Name: "sent", Object: configMap("picked")},
 		Err: fmt.Errorf("%w: picked", exactlyonce.ErrRenamed),
 	}, readTo(1)}).expect(t, fmt.Sprintf(textGet, "configmap/picked -n prod"), "configmap/sent")
 }
@@ -70,7 +68,7 @@ func TestManyAreLeft(t *testing.T) {
 	for n := 200; n > 0; n-- {
 		d := demo()
 		d.Object.SetGenerateName(fmt.Sprintf("demo-%d-", min(n, 100)))
-		many.Add(create.Config{}, create.Outcome{Document: d, Number: n, Kind: create.NotAttempted, Copies: 10})
+		many.Add(create.Config{}, create.Outcome{Document: d, Number: n, Result: exactlyonce.Result{Outcome: create.NotAttempted}, Copies: 10})
 	}
 	text := strings.Join(listed(&many.Rest), "\n")
 	if strings.Count(text, "configmap/") != maxShown || !strings.HasSuffix(text, " more") {
@@ -78,8 +76,8 @@ func TestManyAreLeft(t *testing.T) {
 	}
 	other := demo()
 	other.Object.SetGenerateName("first-")
-	few.Add(create.Config{}, create.Outcome{Document: demo(), Number: 2, Kind: create.Failed})
-	few.Add(create.Config{}, create.Outcome{Document: other, Number: 1, Kind: create.NotAttempted, Copies: 3})
+	few.Add(create.Config{}, create.Outcome{Document: demo(), Number: 2, Result: exactlyonce.Result{Outcome: protocol.Failed}})
+	few.Add(create.Config{}, create.Outcome{Document: other, Number: 1, Result: exactlyonce.Result{Outcome: create.NotAttempted}, Copies: 3})
 	want := []string{
 		fmt.Sprintf("  %d of %s in %s", 3, "configmap/first- -n prod", "demo.yaml"),
 		fmt.Sprintf("  %d of %s in %s", 1, "configmap/demo- -n prod", "demo.yaml"),
@@ -95,7 +93,7 @@ func TestNamesCannotHarm(t *testing.T) {
 	const quoted = `$'configmap/\x1b[31m$(touch x)' -n prod`
 	object := configMap(evil)
 	for name, events := range map[string][]create.Event{
-		"a holder":   {create.Outcome{Kind: create.Failed, Document: demo(), Result: exactlyonce.Result{Name: evil, Object: object}, Err: tooMuch}},
+		"a holder":   {create.Outcome{Document: demo(), Result: exactlyonce.Result{Outcome: protocol.Failed, Name: evil, Object: object}, Err: tooMuch}},
 		"secrets":    {create.Problem{Err: &keyed.SecretsError{Objects: []string{"configmap/a", demo().Argument(evil)}}}},
 		"unexpected": {create.Problem{Err: &create.UnexpectedError{Objects: []string{demo().Argument(evil)}}}},
 		"changed":    {exists(demo(), evil, 2)},
@@ -114,8 +112,7 @@ func TestReasonsOfCopies(t *testing.T) {
 	d := demo()
 	taken := func(name string) create.Event {
 		return create.Outcome{
-			Kind:     create.Failed,
-			Document: d, Result: exactlyonce.Result{Name: name}, Err: apierrors.NewAlreadyExists(configMaps, name),
+			Document: d, Result: exactlyonce.Result{Outcome: protocol.Failed, Name: name}, Err: apierrors.NewAlreadyExists(configMaps, name),
 		}
 	}
 	got := see(t, "--count=7", fate{}, []create.Event{

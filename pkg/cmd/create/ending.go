@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // Texts that are printed in several places.
@@ -35,12 +36,13 @@ const (
 
 // counts returns the text of totals.
 func counts(t create.Totals) string {
-	if t.Renamed > 0 {
-		return fmt.Sprintf("%d created (%d renamed by a webhook or policy), %d exist, %d failed, %d unknown, %d "+
-			"not attempted", t.Created, t.Renamed, t.Existed, t.Failed, t.Unknown, t.NotAttempted)
+	renamed := ""
+	if n := t[create.Renamed]; n > 0 {
+		renamed = fmt.Sprintf(" (%d renamed by a webhook or policy)", n)
 	}
-	return fmt.Sprintf("%d created, %d exist, %d failed, %d unknown, %d not "+
-		"attempted", t.Created, t.Existed, t.Failed, t.Unknown, t.NotAttempted)
+	return fmt.Sprintf("%d created%s, %d exist, %d failed, %d unknown, %d not attempted",
+		t.Of(protocol.Created, create.Renamed), renamed, t[protocol.Found], t[protocol.Failed], t[protocol.Unknown],
+		t[create.NotAttempted])
 }
 
 // conclude prints the end of the run. The error is about the objects that failed, are unknown or were not attempted.
@@ -109,12 +111,12 @@ func (e *ending) result() (printed []string, err error) {
 // interrupt.
 func (e *ending) code() int {
 	switch {
-	case e.Unknown > 0:
+	case e.Totals[protocol.Unknown] > 0:
 		return exitcode.Unknown
 	case e.followed.Failed:
 		return exitcode.ObjectFailed
 	case e.hangs != "",
-		e.interrupted && (e.NotAttempted > 0 || e.Unread || e.followed.Unfinished() > 0 || len(e.followed.Unread) > 0):
+		e.interrupted && (e.Totals[create.NotAttempted] > 0 || e.Unread || e.followed.Unfinished() > 0 || len(e.followed.Unread) > 0):
 		return exitcode.Interrupted
 	}
 	return exitcode.Failed
@@ -126,7 +128,7 @@ func (r *results) hasObjects(run create.Summary) bool {
 	if len(run.Places) == 0 || r.DryRunStrategy == cmdutil.DryRunServer {
 		return false
 	}
-	return run.Created+run.Existed+run.Unknown > 0 || r.unexpected || r.dryRun()
+	return run.Totals.Of(protocol.Created, create.Renamed, protocol.Found, protocol.Unknown) > 0 || r.unexpected || r.dryRun()
 }
 
 // together joins the errors in the order of the input. kubectl joins errors about files in one error, and together
@@ -174,14 +176,17 @@ func (e *ending) cutOff() bool { return e.Unread && !e.Incomplete }
 // with a key then creates nothing.
 func (e *ending) unreadable() bool { return e.unusable && e.flags.keys.Key == "" }
 
+// unsuccessful are the outcomes of objects that were sent, and don't exist as they were sent.
+var unsuccessful = []protocol.Outcome{protocol.Failed, protocol.Unknown, create.Renamed}
+
 // closing returns the lines at the end of an incomplete run: counts, the reason, and advice.
 // kubectl prints no such lines. In kubectl's words, closing has only the counts that those words
 // leave out.
 func (e *ending) closing() []string {
 	t := e.Totals
-	counted := t.NotAttempted > 0 || e.cutOff() || e.unsaid || e.hangs != ""
+	counted := t[create.NotAttempted] > 0 || e.cutOff() || e.unsaid || e.hangs != ""
 	if !e.flags.kubectlsWords() && !e.dryRun {
-		counted = counted || t.Failed+t.Unknown+t.Renamed > 0 && t.Objects() > 1 || t.Objects() > 0 && e.unreadable()
+		counted = counted || t.Of(unsuccessful...) > 0 && t.Objects() > 1 || t.Objects() > 0 && e.unreadable()
 	}
 	var lines []string
 	if e.Unverified && !e.dryRun {
@@ -216,8 +221,8 @@ func (e *ending) why() string {
 	switch t := e.Totals; {
 	case e.hangs != "":
 		return e.hangs
-	case t.NotAttempted == 0 && !e.cutOff():
-		if t.Failed+t.Unknown+t.Renamed == 0 && !e.unreadable() {
+	case t[create.NotAttempted] == 0 && !e.cutOff():
+		if t.Of(unsuccessful...) == 0 && !e.unreadable() {
 			return "not all results could be printed"
 		}
 		return "not all objects were created"

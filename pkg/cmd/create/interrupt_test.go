@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/keyflags"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // giveUp prints the known state, and nothing is printed after it.
@@ -37,11 +38,11 @@ func TestGiveUp(t *testing.T) {
 		d := demo()
 		config := create.Config{Key: idempotency.Key(test.key)}
 		all, want := []create.Sent{{Document: d, Name: "a", Stored: true}}, []string{"error: " + fmt.Sprintf(textNotPrinted, "configmap/a -n prod", textInterrupted)}
-		e.Add(config, create.Outcome{Document: d, Kind: create.Created, Copies: 1})
-		e.Add(config, create.Outcome{Document: d, Kind: create.NotAttempted, Copies: 2})
+		e.Add(config, create.Outcome{Document: d, Result: exactlyonce.Result{Outcome: protocol.Created}, Copies: 1})
+		e.Add(config, create.Outcome{Document: d, Result: exactlyonce.Result{Outcome: create.NotAttempted}, Copies: 2})
 		if test.unknown {
 			all = append(all, create.Sent{Document: d, Name: "b"})
-			e.Add(config, create.Outcome{Document: d, Kind: create.Unknown, Copies: 1, Result: exactlyonce.Result{Name: "b"}})
+			e.Add(config, create.Outcome{Document: d, Copies: 1, Result: exactlyonce.Result{Outcome: protocol.Unknown, Name: "b"}})
 			want = append(want, lost("b", textInterrupted))
 		}
 		want = append(append(want, sum("interrupted again", 1, 0, 0, len(all)-1, 2)), test.last...)

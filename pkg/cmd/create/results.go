@@ -23,6 +23,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // errNotWritten is why a run stops whose results can't be written.
@@ -114,13 +115,13 @@ func (r *results) take(event create.Event) {
 
 // outcome prints the outcome of an object, and returns its error.
 func (r *results) outcome(o create.Outcome) error {
-	switch o.Kind {
-	case create.Created:
+	switch o.Outcome {
+	case protocol.Created:
 		r.warnOfFixedName(o.Document)
 		err := r.print(o.Document, o.Result.Object)
 		r.await(o)
 		return err
-	case create.Existed:
+	case protocol.Found:
 		if len(o.Changes) == 0 || !r.flags.strict {
 			r.await(o)
 		}
@@ -131,9 +132,9 @@ func (r *results) outcome(o create.Outcome) error {
 		r.await(o)
 		r.collect(o.Number, "", r.print(o.Document, o.Result.Object))
 		return r.failure(o.Document, o.Err)
-	case create.Failed:
+	case protocol.Failed:
 		return r.failure(o.Document, o.Err)
-	case create.Unknown:
+	case protocol.Unknown:
 		return r.unknown(o)
 	}
 	return nil
@@ -141,12 +142,12 @@ func (r *results) outcome(o create.Outcome) error {
 
 // commonName returns the name in an error that copies of a document can have in common.
 func commonName(o create.Outcome) string {
-	switch o.Kind {
+	switch o.Outcome {
 	case create.Shown:
 		return o.Result.Object.GetName()
-	case create.Failed:
+	case protocol.Failed:
 		return cmp.Or(o.Result.Name, nameIn(o.Err))
-	case create.Unknown:
+	case protocol.Unknown:
 		return o.Result.Name
 	}
 	return ""

@@ -30,6 +30,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
@@ -63,11 +64,11 @@ var (
 )
 
 func created(d *create.Document, name string) create.Event {
-	return create.Outcome{Kind: create.Created, Document: d, Result: exactlyonce.Result{Outcome: exactlyonce.Created, Name: name, Object: configMap(name)}}
+	return create.Outcome{Document: d, Result: exactlyonce.Result{Outcome: protocol.Created, Name: name, Object: configMap(name)}}
 }
 
 func failed(d *create.Document, err error) create.Event {
-	return create.Outcome{Kind: create.Failed, Document: d, Err: err}
+	return create.Outcome{Result: exactlyonce.Result{Outcome: protocol.Failed}, Document: d, Err: err}
 }
 
 // at makes an outcome that of the n-th document of the input.
@@ -78,11 +79,11 @@ func at(n int, e create.Event) create.Event {
 }
 
 func exists(d *create.Document, name string, generation int64) create.Event {
-	return create.Outcome{Kind: create.Existed, Document: d, Result: exactlyonce.Result{Name: name, Object: configMap(name)}, Generation: generation}
+	return create.Outcome{Document: d, Result: exactlyonce.Result{Outcome: protocol.Found, Name: name, Object: configMap(name)}, Generation: generation}
 }
 
 func unknown(d *create.Document, name string) create.Event {
-	return create.Outcome{Kind: create.Unknown, Document: d, Result: exactlyonce.Result{Name: name}, Err: reset}
+	return create.Outcome{Document: d, Result: exactlyonce.Result{Outcome: protocol.Unknown, Name: name}, Err: reset}
 }
 
 // run is the output and exit code of a run.
@@ -275,7 +276,7 @@ func TestResults(t *testing.T) {
 		{
 			"kubectl gives no advice", "--naming=server --attempts=1",
 			fate{interrupt: true},
-			[]create.Event{created(d, "demo-1"), create.Outcome{Kind: create.NotAttempted, Document: d, Copies: 1}, readTo(2)},
+			[]create.Event{created(d, "demo-1"), create.Outcome{Result: exactlyonce.Result{Outcome: create.NotAttempted}, Document: d, Copies: 1}, readTo(2)},
 			run{
 				"configmap/demo-1 created\n",
 				sum(textInterrupted, 1, 0, 0, 0, 1), 130,
