@@ -135,7 +135,7 @@ func (k kind) byPhase(object *unstructured.Unstructured) Status {
 		s.Suspended = s.Suspended || k.suspended != "" && phase == k.suspended
 		return s
 	}
-	beside := func(field string) string { return text(object.Object, append(slices.Clone(parent), field)...) }
+	beside := func(field string) string { return text(object.Object, join(parent, field)...) }
 	return Status{
 		State: state, Word: phase, Reason: beside("reason"), Message: beside(cmp.Or(k.message, "message")),
 		Ended: k.ended(object.Object),
@@ -144,9 +144,7 @@ func (k kind) byPhase(object *unstructured.Unstructured) Status {
 
 // byCondition reads status.conditions.
 func (k kind) byCondition(object *unstructured.Unstructured) Status {
-	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
-	for _, raw := range conditions {
-		condition, _ := raw.(map[string]any)
+	for _, condition := range conditions(object) {
 		i := slices.IndexFunc(k.conditions, func(e end) bool { return e.shows(condition) })
 		at := k.ended(object.Object)
 		if i >= 0 && (!k.conditions[i].timed || !at.IsZero()) {
@@ -187,7 +185,7 @@ func (k kind) running(object *unstructured.Unstructured) Status {
 // lastTermination returns when the last container of a Pod terminated. The time is unknown if a container has no such
 // time, because it never started, or its node was lost while it ran.
 func lastTermination(pod map[string]any) (last time.Time) {
-	for _, status := range containers(pod, "containerStatuses") {
+	for _, status := range entries(pod, "containerStatuses") {
 		at := timeIn(status, "state", "terminated", "finishedAt")
 		if at.IsZero() {
 			return initFailure(pod)
@@ -200,12 +198,12 @@ func lastTermination(pod map[string]any) (last time.Time) {
 // initFailure returns the time when the init container terminated whose failure prevented the start of all
 // containers.
 func initFailure(pod map[string]any) (last time.Time) {
-	for _, status := range containers(pod, "containerStatuses") {
+	for _, status := range entries(pod, "containerStatuses") {
 		if text(status, "state", "waiting", "reason") != "PodInitializing" {
 			return time.Time{}
 		}
 	}
-	for _, status := range containers(pod, "initContainerStatuses") {
+	for _, status := range entries(pod, "initContainerStatuses") {
 		code, _, _ := unstructured.NestedInt64(status, "state", "terminated", "exitCode")
 		if code != 0 {
 			last = later(last, timeIn(status, "state", "terminated", "finishedAt"))
@@ -214,15 +212,21 @@ func initFailure(pod map[string]any) (last time.Time) {
 	return last
 }
 
-// containers returns the statuses in a field of a Pod's status.
-func containers(pod map[string]any, field string) (statuses []map[string]any) {
-	list, _, _ := unstructured.NestedSlice(pod, "status", field)
-	for _, raw := range list {
-		status, _ := raw.(map[string]any)
-		statuses = append(statuses, status)
-	}
-	return statuses
+func conditions(object *unstructured.Unstructured) []map[string]any {
+	return entries(object.Object, "conditions")
 }
+
+// entries returns the objects of a list in the status.
+func entries(object map[string]any, field string) (all []map[string]any) {
+	list, _, _ := unstructured.NestedSlice(object, "status", field)
+	for _, raw := range list {
+		entry, _ := raw.(map[string]any)
+		all = append(all, entry)
+	}
+	return all
+}
+
+func join(parent []string, field string) []string { return append(slices.Clone(parent), field) }
 
 func later(a, b time.Time) time.Time {
 	if a.After(b) {

@@ -15,6 +15,9 @@ type kind struct {
 	conditions []end            // by an entry of status.conditions; the first that matches decides
 	suspend    []string         // the path of the field that suspends an object, if the kind has one
 	suspended  string           // the phase of an object that waits to be resumed, if the kind has one
+	decided    string           // the condition of an object that fails, while parts of it still end
+	// stops reports whether an object that is being deleted never changes again.
+	stops func(object map[string]any) bool
 	// end returns the time when an object finished. If end is nil, the time is the lastTransitionTime of the condition.
 	end func(object map[string]any) time.Time
 }
@@ -28,6 +31,7 @@ type end struct {
 }
 
 var (
+	podKind     = schema.GroupKind{Kind: "Pod"}
 	statusPhase = []string{"status", "phase"}
 	specSuspend = []string{"spec", "suspend"}
 	usualPhases = map[string]State{"Succeeded": Succeeded, "Failed": Failed}
@@ -35,10 +39,12 @@ var (
 
 // table has the kinds whose objects finish. A new kind needs a test with a status that its controller has written.
 var table = map[schema.GroupKind]kind{
-	// k8s.io/api/batch/v1: JobComplete, JobFailed.
-	{Group: "batch", Kind: "Job"}: ends("Complete"),
+	// k8s.io/api/batch/v1: JobComplete, JobFailed, JobFailureTarget.
+	{Group: "batch", Kind: "Job"}: {
+		suspend: specSuspend, conditions: ends("Complete").conditions, decided: "FailureTarget", stops: jobStops,
+	},
 	// k8s.io/api/core/v1: PodPhase.
-	{Kind: "Pod"}: {phase: statusPhase, phases: usualPhases, end: lastTermination},
+	podKind: {phase: statusPhase, phases: usualPhases, end: lastTermination},
 	// knative.dev/pkg/apis: ConditionSucceeded, in the types of tektoncd/pipeline.
 	{Group: "tekton.dev", Kind: "TaskRun"}:     tekton,
 	{Group: "tekton.dev", Kind: "PipelineRun"}: tekton,

@@ -5,7 +5,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 )
 
-// Event is a report of Run: LogsBegin, Progress, Suspended, Retry, Ended or Explained.
+// Event is a report of Run: LogsBegin, Progress, Suspended, Deleting, Retry, Ended or Explained.
 type Event interface{ event() }
 
 // LogsBegin comes before the first line of the logs.
@@ -22,7 +22,10 @@ type Progress struct{ Report bool }
 // Suspended reports that an unfinished object is suspended.
 type Suspended struct{ Object wait.Object }
 
-// Retry reports that an object can't be read. Retry is sent once for each outage.
+// Deleting reports that an unfinished object is being deleted.
+type Deleting struct{ Object wait.Object }
+
+// Retry reports that an object can't be read.
 type Retry wait.Retry
 
 // Ended is the result of the wait for one object.
@@ -41,6 +44,7 @@ type Explained struct {
 func (LogsBegin) event() {}
 func (Progress) event()  {}
 func (Suspended) event() {}
+func (Deleting) event()  {}
 func (Retry) event()     {}
 func (Ended) event()     {}
 func (Explained) event() {}

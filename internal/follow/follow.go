@@ -70,12 +70,12 @@ type Follower struct {
 	reasons reasons
 	held    []Explained // events that follow the last line of the logs
 
-	mu        sync.Mutex // guards the fields below
-	state     State
-	suspended map[wait.Object]bool
-	failures  map[wait.Object]wait.Ended // that the caller has not handled
-	inbox     []wait.Event
-	arrived   chan struct{} // has an element if inbox has; closed after the last one
+	mu       sync.Mutex // guards the fields below
+	state    State
+	changes  map[wait.Object]wait.Change // the last ones
+	failures map[wait.Object]wait.Ended  // that the caller has not handled
+	inbox    []wait.Event
+	arrived  chan struct{} // has an element if inbox has; closed after the last one
 }
 
 // New returns a follower that has no objects yet. The limit of each request must be one of config's transport, because
@@ -85,7 +85,7 @@ func New(cluster Cluster, config *rest.Config, options Options) (f *Follower, er
 	unlimited.Timeout = 0
 	f = &Follower{
 		options: options, checks: newChecks(cluster, options), reasons: newReasons(), arrived: make(chan struct{}, 1),
-		suspended: map[wait.Object]bool{}, failures: map[wait.Object]wait.Ended{},
+		changes: map[wait.Object]wait.Change{}, failures: map[wait.Object]wait.Ended{},
 	}
 	if f.objects, err = dynamic.NewForConfig(unlimited); err != nil {
 		return nil, err
@@ -105,8 +105,11 @@ type State struct {
 	Suspended int
 	// Running are the objects that had not ended when the wait ended.
 	Running []wait.Ended
-	// Reasons are why the Pods of unfinished objects don't run.
+	// Reasons are why the Pods of unfinished objects don't run, or don't end.
 	Reasons []pods.Reason
+	// Facts is the number of unfinished objects that have a fact, and Fact is the first of them.
+	Facts int
+	Fact  wait.Change
 	// Failures are objects that have failed, and whose Explained was not handled. Failed is true also after that.
 	Failures []wait.Ended
 	Failed   bool
@@ -137,8 +140,10 @@ func (f *Follower) State() State {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := f.state
-	s.Ended, s.Suspended = maps.Clone(s.Ended), len(f.suspended)
-	s.Failures = slices.Collect(maps.Values(f.failures))
+	s.Ended, s.Failures = maps.Clone(s.Ended), slices.Collect(maps.Values(f.failures))
+	for i := 0; s.Facts > 0 && s.Fact.Progress.Reason == "" && i < len(s.Objects); i++ {
+		s.Fact = f.changes[s.Objects[i]]
+	}
 	return s
 }
 
@@ -149,13 +154,15 @@ type Created struct {
 	Stored, Input   *unstructured.Unstructured
 }
 
-// Add adds an object to follow. An object that was found on the server might have finished or be suspended. A watch
-// from its version on would not report this, so the object then has no version.
+// Add adds an object to follow. An object might have finished, or be suspended or deleted. A watch from its version on
+// would not report this, so the object then has no version.
 func (f *Follower) Add(c Created) wait.Object {
 	o := wait.Object{
 		Mapping: c.Mapping, Namespace: c.Namespace, Name: cmp.Or(c.Stored.GetName(), c.Name), UID: c.Stored.GetUID(),
 	}
-	if status, _ := finished.Of(c.Stored); len(f.options.For) == 0 && !status.Done() && !status.Suspended {
+	input, _ := finished.Of(c.Input) // Stored can lack its spec
+	if status, _ := finished.Of(c.Stored); len(f.options.For) == 0 && !status.Done() &&
+		!status.Suspended && !input.Suspended && c.Stored.GetDeletionTimestamp() == nil {
 		o.Version = c.Stored.GetResourceVersion()
 	}
 	if label := f.options.RunLabel; label != "" && c.Stored.GetLabels()[label] == f.options.RunLabelValue {
@@ -271,9 +278,12 @@ func (f *Follower) setReasons(now []pods.Reason) {
 
 func (f *Follower) take(ctx context.Context, event wait.Event, yield func(Event) bool) bool {
 	switch e := event.(type) {
-	case wait.Suspension:
-		f.suspend(e.Object, e.Suspended)
-		return !e.Suspended || yield(Suspended{e.Object})
+	case wait.Change:
+		before := f.change(e)
+		if e.Suspended && !before.Suspended && !yield(Suspended{e.Object}) {
+			return false
+		}
+		return !e.Progress.Deleting || before.Progress.Deleting || yield(Deleting{e.Object})
 	case wait.Retry:
 		return yield(Retry{e.Object, e.Err})
 	case wait.Ended:
@@ -287,19 +297,29 @@ func (f *Follower) take(ctx context.Context, event wait.Event, yield func(Event)
 	return true
 }
 
-func (f *Follower) suspend(o wait.Object, suspended bool) {
+// change records the new state of an object, and returns the state before.
+func (f *Follower) change(now wait.Change) (before wait.Change) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if suspended {
-		f.suspended[o] = true
-	} else {
-		delete(f.suspended, o)
+	before = f.changes[now.Object]
+	f.changes[now.Object] = now
+	for _, c := range []struct {
+		wait.Change
+		by int
+	}{{before, -1}, {now, 1}} {
+		if c.Suspended {
+			f.state.Suspended += c.by
+		}
+		if c.Progress.Reason != "" {
+			f.state.Facts += c.by
+		}
 	}
+	return before
 }
 
 // count counts the end of an object, and returns whether it gets an Explained.
 func (f *Follower) count(e wait.Ended, runsOn bool) bool {
-	f.suspend(e.Object, e.Status.Suspended)
+	f.change(wait.Change{Object: e.Object, Suspended: e.Status.Suspended})
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.state.Ended[e.Outcome]++

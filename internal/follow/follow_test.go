@@ -78,21 +78,80 @@ func TestNewFails(t *testing.T) {
 // The wait for an object begins at the version of the object, unless the object was found with a state that no watch
 // from that version on would report.
 func TestAdd(t *testing.T) {
+	suspended, nothing := map[string]any{"spec": map[string]any{"suspend": true}}, map[string]any{}
 	for name, test := range map[string]struct {
-		found map[string]any
-		want  string
+		found, input map[string]any
+		want         string
 	}{
-		"it runs": {condition("SuccessCriteriaMet"), "7"}, "it is suspended": {map[string]any{"spec": map[string]any{"suspend": true}}, ""},
-		"it has succeeded": {condition("Complete"), ""}, "it has failed": {condition("Failed"), ""},
+		"it runs": {condition("SuccessCriteriaMet"), nothing, "7"}, "it is suspended": {suspended, nothing, ""},
+		"it has succeeded": {condition("Complete"), nothing, ""}, "it has failed": {condition("Failed"), nothing, ""},
+		"it was created suspended": {nothing, suspended, ""},
+		"it is being deleted":      {map[string]any{"metadata": map[string]any{"deletionTimestamp": "2026-01-02T03:04:05Z"}}, nothing, ""},
 	} {
 		f := following(t, Options{})
-		object := &unstructured.Unstructured{Object: test.found}
 		mapping := aJob("a").Mapping
-		object.SetGroupVersionKind(mapping.GroupVersionKind)
-		object.SetResourceVersion("7")
-		if got := f.Add(Created{Mapping: mapping, Stored: object, Input: object}); got.Version != test.want {
+		objects := map[string]*unstructured.Unstructured{}
+		for which, content := range map[string]map[string]any{"stored": test.found, "input": test.input} {
+			object := (&unstructured.Unstructured{Object: content}).DeepCopy()
+			object.SetGroupVersionKind(mapping.GroupVersionKind)
+			object.SetResourceVersion("7")
+			objects[which] = object
+		}
+		got := f.Add(Created{Mapping: mapping, Stored: objects["stored"], Input: objects["input"]})
+		if got.Version != test.want {
 			t.Errorf("%s: %+v, want the version %q", name, got, test.want)
 		}
+	}
+}
+
+// The state has the number of unfinished objects with a fact, and the first fact. Each suspension and deletion is an
+// event.
+func TestFacts(t *testing.T) {
+	f := following(t, Options{}, "a", "b", "c")
+	b, c := f.state.Objects[1], f.state.Objects[2]
+	change := func(o wait.Object, reason string, suspended, deleting bool) wait.Change {
+		return wait.Change{Object: o, Suspended: suspended, Progress: finished.Progress{Reason: reason, Deleting: deleting}}
+	}
+	var got []string
+	for _, step := range []struct {
+		event     wait.Event
+		facts     int
+		first     string
+		suspended int
+	}{
+		{change(c, "third", false, false), 1, "third", 0},
+		{change(b, "second", true, false), 2, "second", 1},
+		{change(b, "newer", true, true), 2, "newer", 1},
+		{change(b, "newest", false, true), 2, "newest", 0},
+		{wait.Ended{Object: b, Outcome: wait.Deleted}, 1, "third", 0},
+		{change(c, "", true, false), 0, "", 1},
+		{wait.Ended{Object: c, Outcome: wait.OutOfTime, Status: finished.Status{Suspended: true}}, 0, "", 1},
+	} {
+		f.take(t.Context(), step.event, func(event Event) bool {
+			switch e := event.(type) {
+			case Suspended:
+				got = append(got, e.Object.Name+" suspended")
+			case Deleting:
+				got = append(got, e.Object.Name+" deleting")
+			}
+			return true
+		})
+		if s := f.State(); s.Facts != step.facts || s.Fact.Progress.Reason != step.first || s.Suspended != step.suspended {
+			t.Errorf("after %+v: %d facts, %+v, %d suspended; want %+v", step.event, s.Facts, s.Fact, s.Suspended, step)
+		}
+	}
+	if want := []string{"b suspended", "b deleting", "c suspended"}; !slices.Equal(got, want) {
+		t.Errorf("events %q, want %q", got, want)
+	}
+}
+
+// A Job that fails deletes its Pods, and the reason before that is kept.
+func TestReasonBeforeTheDeletion(t *testing.T) {
+	r := newReasons()
+	r.note([]pods.Reason{{Owner: &pods.Owner{UID: "a"}, Reason: "Unschedulable"}})
+	r.note([]pods.Reason{{Owner: &pods.Owner{UID: "a"}, Reason: pods.Terminating}})
+	if r.end("a"); r.last["a"].Reason != "Unschedulable" {
+		t.Errorf("%+v, want Unschedulable", r.last["a"])
 	}
 }
 

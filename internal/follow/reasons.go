@@ -27,7 +27,7 @@ const (
 	lastPending = 5 * time.Second
 )
 
-// reasons are why the Pods of a wait don't run. Only the goroutine of Run uses them, but for list.
+// reasons are why the Pods of a wait don't run or don't end. Only the goroutine of Run uses them, but for list.
 type reasons struct {
 	sources []pods.Source
 	now     []pods.Reason                // of objects that have not ended
@@ -67,8 +67,18 @@ func (r *reasons) list(ctx context.Context, client typedcore.CoreV1Interface) <-
 	return found
 }
 
-// note records the reasons of a list, and returns those of objects that have not ended.
+// note records the reasons of a list, and returns those of objects that have not ended. If a Job ends, it deletes its
+// Pods, and then the reason before that explains more.
 func (r *reasons) note(all []pods.Reason) []pods.Reason {
+	deleted := map[apitypes.UID]bool{}
+	for _, reason := range all {
+		deleted[reason.Owner.UID] = deleted[reason.Owner.UID] || reason.Reason == pods.Terminating
+	}
+	for _, before := range r.now {
+		if deleted[before.Owner.UID] && before.Reason != pods.Terminating {
+			r.last[before.Owner.UID] = before
+		}
+	}
 	r.now = slices.DeleteFunc(slices.Clone(all), func(reason pods.Reason) bool { return r.ended[reason.Owner.UID] })
 	return r.now
 }
@@ -76,7 +86,7 @@ func (r *reasons) note(all []pods.Reason) []pods.Reason {
 // end keeps the reason of an object that has ended.
 func (r *reasons) end(uid apitypes.UID) []pods.Reason {
 	for _, reason := range r.now {
-		if reason.Owner.UID == uid {
+		if reason.Owner.UID == uid && reason.Reason != pods.Terminating {
 			r.last[uid] = reason
 		}
 	}

@@ -3,6 +3,7 @@ package pods
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,14 +29,57 @@ func TestWhy(t *testing.T) {
 		`{phase: Running, containerStatuses: [{name: a, state: {waiting: {reason: CrashLoopBackOff, message: back-off 10s}}}]}`: "CrashLoopBackOff: back-off 10s",
 
 		`{phase: Unknown, reason: NodeLost, message: Node n is unresponsive}`: "NodeLost: Node n is unresponsive",
+
+		`{phase: Running, containerStatuses: [{name: main, state: {terminated: {exitCode: 3}}}, {name: proxy, state: {running: {}}}]}`: "proxy runs on: main ended with exit code 3",
+
+		`{phase: Running, containerStatuses: [{name: main, state: {terminated: {exitCode: 0}}}],` +
+			` initContainerStatuses: [{name: sidecar, started: true, state: {running: {}}}]}`: "sidecar runs on: main ended with exit code 0",
+
+		`{phase: Pending, initContainerStatuses: [{name: wait-for-db, state: {running: {startedAt: "2026-01-02T03:04:05Z"}}}],` +
+			` containerStatuses: [{name: main, state: {waiting: {reason: PodInitializing}}}]}`: "init container wait-for-db runs: since 2026-01-02T03:04:05Z",
+
+		`{phase: Pending, initContainerStatuses: [{name: sidecar, started: false, state: {running: {}}}],` +
+			` containerStatuses: [{name: main, state: {waiting: {reason: PodInitializing}}}]}`: "sidecar sidecar runs: its startup probe has not succeeded",
+
+		`{phase: Running, initContainerStatuses: [{name: sidecar, started: true, state: {running: {}}}],` +
+			` containerStatuses: [{name: main, state: {running: {}}}]}`: ": ",
 	} {
-		var s corev1.PodStatus
-		if err := yaml.Unmarshal([]byte(status), &s); err != nil {
-			t.Fatal(err)
+		if reason, message := why(podWith(t, status), time.Now()); reason+": "+message != want {
+			t.Errorf("%s: %q, want %q", status, reason+": "+message, want)
 		}
-		reason, message := why(&s)
-		if got := reason + ": " + message; got != want {
-			t.Errorf("%s: %q, want %q", status, got, want)
+	}
+	restarts := podWith(t, `{containerStatuses: [{name: main, state: {terminated: {exitCode: 3}}}, {name: proxy, state: {running: {}}}]}`)
+	restarts.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
+	if reason, _ := why(restarts, time.Now()); reason != "" {
+		t.Errorf("a container that is restarted has the reason %q, want none", reason)
+	}
+}
+
+// podWith returns a Pod with a status, whose init container "sidecar" runs until its end.
+func podWith(t *testing.T, status string) *corev1.Pod {
+	t.Helper()
+	always := corev1.ContainerRestartPolicyAlways
+	pod := &corev1.Pod{Spec: corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever, NodeName: "n",
+		InitContainers: []corev1.Container{{Name: "sidecar", RestartPolicy: &always}, {Name: "wait-for-db"}},
+	}}
+	if err := yaml.Unmarshal([]byte(status), &pod.Status); err != nil {
+		t.Fatal(err)
+	}
+	return pod
+}
+
+// A Pod that is being deleted has until its deletionTimestamp. On a lost node it never ends.
+func TestTerminating(t *testing.T) {
+	pod := podWith(t, `{phase: Running, conditions: [{type: DisruptionTarget, status: "True", reason: DeletionByTaintManager, message: taint}]}`)
+	due := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	pod.DeletionTimestamp = &metav1.Time{Time: due}
+	for now, want := range map[time.Time]string{
+		due.Add(-time.Second): "it can run until 2026-01-02T03:04:05Z (DeletionByTaintManager: taint)",
+		due.Add(time.Second):  "it should have ended at 2026-01-02T03:04:05Z, but its node n has not reported the end (DeletionByTaintManager: taint)",
+	} {
+		if reason, message := why(pod, now); reason != Terminating || message != want {
+			t.Errorf("%s: %s, want %s: %s", reason, message, Terminating, want)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,24 +18,32 @@ import (
 // pageSize bounds the objects in memory while a list is read.
 const pageSize = 500
 
-// Reason is why a Pod doesn't run, or why a Job has none.
+// Reason is why a Pod doesn't run or doesn't end, or why a Job has none.
 type Reason struct {
 	Owner           *Owner
 	Kind, Name      string // kind and name of the Pod, or of the Job
 	Reason, Message string // from the cluster. The message can be empty
 }
 
-// Reasons returns the reasons why Pods don't run, in the order of the names.
+// Reasons returns the reasons in the order of the names.
 func Reasons(ctx context.Context, client typedcore.CoreV1Interface, sources []Source) (all []Reason, err error) {
 	for _, s := range sources {
-		active, err := s.pods(ctx, client, &all)
+		found, active, err := s.pods(ctx, client)
 		if err != nil {
 			return nil, err
 		}
-		idle := slices.DeleteFunc(slices.Clone(s.Owners), func(o Owner) bool { return !o.Job || active[o.UID] })
-		if len(idle) > 0 {
-			// Pods are worth reporting without permission to list Events.
-			_ = s.denials(ctx, client, idle, &all)
+		for i := range s.Owners {
+			if o := &s.Owners[i]; o.Job && !active[o.UID] {
+				found = append(found, reason{Reason{o, "Job", o.Name, "", ""}, o.UID, true})
+			}
+		}
+		// Pods are worth reporting without permission to list Events.
+		_ = s.explain(ctx, client, "Job", "FailedCreate", found)
+		_ = s.explain(ctx, client, "Pod", "", found)
+		for _, r := range found {
+			if r.Reason.Reason != "" {
+				all = append(all, r.Reason)
+			}
 		}
 	}
 	slices.SortFunc(all, func(a, b Reason) int {
@@ -43,17 +52,24 @@ func Reasons(ctx context.Context, client typedcore.CoreV1Interface, sources []So
 	return all, nil
 }
 
-// pods adds the reasons of Pods that have not ended. pods returns the owners of such Pods.
+// reason is a reason for which Events can have more.
+type reason struct {
+	Reason
+	uid   types.UID
+	vague bool
+}
+
+// pods returns the reasons of Pods that have not ended, and the owners of Pods that aren't being deleted either.
 func (s Source) pods(
-	ctx context.Context, client typedcore.CoreV1Interface, all *[]Reason,
-) (active map[types.UID]bool, err error) {
+	ctx context.Context, client typedcore.CoreV1Interface,
+) (all []reason, active map[types.UID]bool, err error) {
 	options := s.Options
 	notEnded := "status.phase!=Succeeded,status.phase!=Failed"
 	if options.FieldSelector != "" {
 		notEnded = options.FieldSelector + "," + notEnded
 	}
 	options.FieldSelector, active = notEnded, map[types.UID]bool{}
-	return active, apistatus.Pages(ctx, pageSize, func(ctx context.Context, limit int64, token string) (string, error) {
+	err = apistatus.Pages(ctx, pageSize, func(ctx context.Context, limit int64, token string) (string, error) {
 		options.Limit, options.Continue = limit, token
 		page, err := client.Pods(s.Namespace).List(ctx, options)
 		if err != nil {
@@ -62,44 +78,44 @@ func (s Source) pods(
 		for i := range page.Items {
 			pod := &page.Items[i]
 			owner := s.Of(pod)
-			if owner == nil || pod.DeletionTimestamp != nil {
+			if owner == nil {
 				continue
 			}
-			active[owner.UID] = true
-			if reason, message := why(&pod.Status); reason != "" {
-				*all = append(*all, Reason{owner, "Pod", pod.Name, reason, message})
+			active[owner.UID] = active[owner.UID] || pod.DeletionTimestamp == nil
+			why, message := why(pod, time.Now())
+			vague := pod.Status.Phase == corev1.PodPending && (why == "" || why == creating)
+			if why != "" || vague {
+				all = append(all, reason{Reason{owner, "Pod", pod.Name, why, message}, pod.UID, vague})
 			}
 		}
 		return page.Continue, nil
 	})
+	return all, active, err
 }
 
-// why returns why a Pod doesn't run, or why one of its containers doesn't.
-func why(status *corev1.PodStatus) (reason, message string) {
-	for _, c := range status.Conditions {
-		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
-			return c.Reason, c.Message
-		}
-	}
-	for _, c := range slices.Concat(status.InitContainerStatuses, status.ContainerStatuses) {
-		switch w := c.State.Waiting; {
-		case w == nil, w.Reason == "PodInitializing": // an init container runs, or has the reason
-		case reason == "", reason == "ContainerCreating":
-			reason, message = w.Reason, w.Message
-		}
-	}
-	return cmp.Or(reason, status.Reason), cmp.Or(message, status.Message)
-}
-
-// denials adds why the Job controller can't create Pods. The Job controller reports such reasons in Events only.
-func (s Source) denials(
-	ctx context.Context, client typedcore.CoreV1Interface, idle []Owner, all *[]Reason,
+// explain completes vague reasons of one kind of object by the newest Event of each object. The Job controller reports
+// only in Events that it can't create Pods, and the kubelet that it can't mount volumes.
+func (s Source) explain(
+	ctx context.Context, client typedcore.CoreV1Interface, kind, cause string, all []reason,
 ) error {
-	selector := fields.Set{"involvedObject.kind": "Job", "reason": "FailedCreate"}
-	if len(idle) == 1 {
-		selector["involvedObject.uid"] = string(idle[0].UID)
+	newest := map[types.UID]*corev1.Event{}
+	for _, r := range all {
+		if r.vague && r.Kind == kind {
+			newest[r.uid] = nil
+		}
 	}
-	latest := map[types.UID]corev1.Event{}
+	if len(newest) == 0 {
+		return nil
+	}
+	selector := fields.Set{"involvedObject.kind": kind}
+	if cause != "" {
+		selector["reason"] = cause
+	}
+	for uid := range newest {
+		if len(newest) == 1 {
+			selector["involvedObject.uid"] = string(uid)
+		}
+	}
 	options := metav1.ListOptions{FieldSelector: selector.String()}
 	err := apistatus.Pages(ctx, pageSize, func(ctx context.Context, limit int64, token string) (string, error) {
 		options.Limit, options.Continue = limit, token
@@ -107,19 +123,44 @@ func (s Source) denials(
 		if err != nil {
 			return "", err
 		}
-		for _, e := range page.Items {
-			if before, has := latest[e.InvolvedObject.UID]; !has || before.LastTimestamp.Before(&e.LastTimestamp) {
-				latest[e.InvolvedObject.UID] = e
+		for i := range page.Items {
+			e := &page.Items[i]
+			if last, wanted := newest[e.InvolvedObject.UID]; wanted && (last == nil || later(e, last)) {
+				newest[e.InvolvedObject.UID] = e
 			}
 		}
 		return page.Continue, nil
 	})
-	for i, o := range idle {
-		if e, has := latest[o.UID]; has {
-			*all = append(*all, Reason{&idle[i], "Job", o.Name, e.Reason, e.Message})
+	for i := range all {
+		r := &all[i]
+		switch e := newest[r.uid]; {
+		case e == nil || !r.vague || r.Kind != kind:
+		case e.Type == corev1.EventTypeWarning:
+			r.Reason.Reason, r.Message = e.Reason, e.Message
+		case r.Reason.Reason != "" && r.Message == "":
+			r.Message = e.Message
 		}
 	}
 	return err
+}
+
+// later reports whether an Event is newer than another one. Times have only seconds, and a Warning explains more.
+func later(a, b *corev1.Event) bool {
+	if order := at(a).Compare(at(b)); order != 0 {
+		return order > 0
+	}
+	return a.Type == corev1.EventTypeWarning
+}
+
+func at(e *corev1.Event) time.Time {
+	last := e.LastTimestamp.Time
+	if e.Series != nil && e.Series.LastObservedTime.After(last) {
+		last = e.Series.LastObservedTime.Time
+	}
+	if e.EventTime.After(last) {
+		last = e.EventTime.Time
+	}
+	return last.Truncate(time.Second)
 }
 
 // Remain reports whether a Job has Pods that aren't being deleted.

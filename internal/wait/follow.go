@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 )
 
 const (
@@ -37,9 +38,9 @@ var (
 // followed is an object that has not ended.
 type followed struct {
 	Object
-	uid       types.UID
-	met       int // conditions
-	suspended bool
+	uid  types.UID
+	met  int    // conditions
+	last Change // that was sent
 }
 
 // follower watches the objects of one group.
@@ -55,8 +56,9 @@ type follower struct {
 	polls   bool // by GET, because neither list nor watch is allowed
 	worked  bool // a list or a watch has succeeded
 
-	failing time.Time          // time since which lists and GETs fail, or zero
-	pauses  *apistatus.Retrier // pauses since the last event
+	failing time.Time                    // time since which lists and GETs fail, or zero
+	reasons map[metav1.StatusReason]bool // of errors since then that were reported
+	pauses  *apistatus.Retrier           // pauses since the last event
 }
 
 // follow watches the objects until all have ended or ctx ends.
@@ -188,9 +190,10 @@ func (f *follower) evaluate(o *followed, object *unstructured.Unstructured) (end
 		f.end(o, end)
 		return true
 	}
-	if end.Status.Suspended != o.suspended {
-		o.suspended = end.Status.Suspended
-		f.run.send(Suspension{o.Object, o.suspended})
+	change := Change{o.Object, end.Status.Suspended, finished.ProgressOf(object)}
+	if before := o.last; change.Suspended != before.Suspended || change.Progress != before.Progress {
+		o.last = change
+		f.run.send(change)
 	}
 	return false
 }
@@ -271,7 +274,10 @@ func (f *follower) heard() {
 // retry waits before the next request. If requests have failed for RetryTimeout, it ends all objects.
 func (f *follower) retry(ctx context.Context, err error) {
 	if f.failing.IsZero() {
-		f.failing = time.Now()
+		f.failing, f.reasons = time.Now(), map[metav1.StatusReason]bool{}
+	}
+	if reason := apierrors.ReasonForError(err); !f.reasons[reason] {
+		f.reasons[reason] = true
 		first := f.pending[slices.Min(slices.Collect(maps.Keys(f.pending)))]
 		f.run.send(Retry{first.Object, err})
 	}

@@ -20,6 +20,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 )
 
+// stoppedFor is how long an object that is being deleted must be without Pods until it has no result.
+const stoppedFor = 10 * time.Second
+
 // Object is an object to wait for.
 type Object struct {
 	Mapping         *meta.RESTMapping
@@ -55,7 +58,7 @@ type Config struct {
 	Whole bool
 }
 
-// Event is a report of a run: an Ended or a Retry. There is one Ended for each object.
+// Event is a report of a run: an Ended, a Change or a Retry. There is one Ended for each object.
 type Event interface{ event() }
 
 // Outcome is how the wait for an object has ended.
@@ -76,28 +79,30 @@ const (
 type Ended struct {
 	Object  Object
 	Outcome Outcome
-	// Status is the object's last known status. Status is zero if no status is known.
-	Status finished.Status
+	// Status and Progress are the object's last known state. They are zero if no state is known.
+	Status   finished.Status
+	Progress finished.Progress
 	// Final is the object that has succeeded or failed, if Config.Whole is set.
 	Final *unstructured.Unstructured
 	Err   error
 }
 
-// Suspension is an object that runs and is suspended, or that was resumed.
-type Suspension struct {
+// Change is the new state of an object that has not ended.
+type Change struct {
 	Object    Object
 	Suspended bool
+	Progress  finished.Progress
 }
 
-// Retry reports that requests about objects of this group fail. Retry is sent once for each outage.
+// Retry reports that requests about objects of this group fail. In an outage, Retry is sent once for each kind of error.
 type Retry struct {
 	Object Object
 	Err    error
 }
 
-func (Ended) event()      {}
-func (Suspension) event() {}
-func (Retry) event()      {}
+func (Ended) event()  {}
+func (Change) event() {}
+func (Retry) event()  {}
 
 // Run waits for the objects. When ctx ends or the time is over, the wait for all objects ends. The wait also ends
 // when the caller stops the iteration.
@@ -105,9 +110,12 @@ func Run(ctx context.Context, config Config, objects []Object) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		limited, cancel := withTimeout(ctx, config.Timeout)
 		defer cancel()
-		r := &run{config: config, ctx: limited, events: make(chan Event), pending: map[Object]finished.Status{}}
+		r := &run{
+			config: config, ctx: limited, events: make(chan Event),
+			pending: map[Object]Change{}, stopped: map[Object]time.Time{},
+		}
 		for _, o := range objects {
-			r.pending[o] = finished.Status{}
+			r.pending[o] = Change{Object: o}
 		}
 		r.start()
 		if r.take(yield) {
@@ -128,7 +136,8 @@ type run struct {
 	config  Config
 	ctx     context.Context // ends with the wait
 	events  chan Event
-	pending map[Object]finished.Status
+	pending map[Object]Change
+	stopped map[Object]time.Time // when objects stopped that are being deleted
 
 	evaluating sync.Mutex // conditions are not for several goroutines
 	followers  sync.WaitGroup
@@ -158,11 +167,15 @@ func (r *run) take(yield func(Event) bool) bool {
 		select {
 		case <-r.ctx.Done():
 			return true
+		case <-r.untilOver():
+			if !r.endStopped(yield) {
+				return false
+			}
 		case event, more := <-r.events:
 			if !more {
 				return true
 			}
-			if r.note(event); !yield(event) {
+			if event, is := r.note(event); is && !yield(event) {
 				return false
 			}
 		}
@@ -170,14 +183,57 @@ func (r *run) take(yield func(Event) bool) bool {
 	return true
 }
 
-// note records an event.
-func (r *run) note(event Event) {
+// note records an event, and returns it unless its object has ended before.
+func (r *run) note(event Event) (Event, bool) {
 	switch e := event.(type) {
 	case Ended:
+		last, pending := r.pending[e.Object]
 		delete(r.pending, e.Object)
-	case Suspension:
-		r.pending[e.Object] = finished.Status{State: finished.Running, Suspended: e.Suspended}
+		delete(r.stopped, e.Object)
+		return r.decided(e, last), pending
+	case Change:
+		_, pending := r.pending[e.Object]
+		if !pending {
+			return nil, false
+		}
+		r.pending[e.Object] = e
+		if delete(r.stopped, e.Object); e.Progress.Stopped {
+			r.stopped[e.Object] = time.Now()
+		}
 	}
+	return event, true
+}
+
+// decided returns an end without a result as a failure if the object's controller has decided on it.
+func (r *run) decided(e Ended, last Change) Ended {
+	e.Progress = last.Progress
+	if verdict := last.Progress.Verdict; e.Outcome != Succeeded && e.Outcome != Failed && len(r.config.For) == 0 &&
+		verdict.State == finished.Failed {
+		e.Outcome, e.Status, e.Err = Failed, verdict, nil
+	}
+	return e
+}
+
+// untilOver fires when an object has been stopped for stoppedFor. Before that, its state can be late.
+func (r *run) untilOver() <-chan time.Time {
+	if len(r.stopped) == 0 {
+		return nil
+	}
+	first := slices.MinFunc(slices.Collect(maps.Values(r.stopped)), time.Time.Compare)
+	return time.After(time.Until(first.Add(stoppedFor)))
+}
+
+// endStopped ends the wait for objects that are being deleted and never change again.
+func (r *run) endStopped(yield func(Event) bool) bool {
+	for o, since := range r.stopped {
+		if time.Since(since) < stoppedFor {
+			continue
+		}
+		if event, _ := r.note(Ended{Object: o, Outcome: Deleted}); !yield(event) {
+			return false
+		}
+	}
+	return true
 }
 
 // endPending ends the wait for the objects that are still pending, in order.
@@ -187,7 +243,9 @@ func (r *run) endPending(ctx context.Context, yield func(Event) bool) {
 		outcome = Interrupted
 	}
 	for _, o := range slices.SortedFunc(maps.Keys(r.pending), byName) {
-		if !yield(Ended{Object: o, Outcome: outcome, Status: r.pending[o]}) {
+		last := r.pending[o]
+		end := Ended{Object: o, Outcome: outcome, Status: finished.Status{Suspended: last.Suspended}}
+		if !yield(r.decided(end, last)) {
 			return
 		}
 	}

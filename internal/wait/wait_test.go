@@ -9,10 +9,12 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
@@ -63,8 +65,8 @@ func word(event Event) string {
 			text += " suspended"
 		}
 		return text
-	case Suspension:
-		return fmt.Sprintf("%s suspended is %v", e.Object.Name, e.Suspended)
+	case Change:
+		return strings.TrimSpace(fmt.Sprintf("%s suspended is %v %s", e.Object.Name, e.Suspended, e.Progress.Reason))
 	case Retry:
 		return "retry " + e.Object.Name
 	}
@@ -203,7 +205,78 @@ func TestDeleted(t *testing.T) {
 	}
 }
 
-// The same while no watch is open. The server still has the events, or a list decides.
+// A Job with FailureTarget has failed, even if the wait ends before its last Pod.
+func TestVerdict(t *testing.T) {
+	always := func(*unstructured.Unstructured) (bool, error) { return false, nil }
+	for name, test := range map[string]struct {
+		config  Config
+		happens func(*server)
+		want    string
+	}{
+		"out of time":        {minute, func(*server) {}, "a failed Why: because"},
+		"deleted":            {minute, func(s *server) { s.remove("a") }, "a failed Why: because"},
+		"another condition":  {Config{Timeout: time.Minute, For: []Condition{always}}, func(*server) {}, "a out of time"},
+		"unreachable server": {minute, func(s *server) { s.fail(forbidden); s.breakWatches(io.EOF) }, "a failed Why: because"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newServer()
+				a, want := s.create("a"), []string{"a suspended is false FailureTarget (Why)", test.want}
+				if name == "unreachable server" {
+					want = append(want, "retry a")
+				}
+				expect(t, s, test.config, []Object{a}, after(time.Second, func() {
+					s.update("a", finish("FailureTarget"))
+					time.Sleep(time.Second)
+					test.happens(s)
+				}), want...)
+			})
+		})
+	}
+}
+
+// An object that is being deleted is waited for while it can still finish.
+func TestBeingDeleted(t *testing.T) {
+	for status, want := range map[string]string{
+		`{}`: "a deleted", `{"active": 1}`: "a out of time", `{"terminating": 1}`: "a out of time",
+		`{"uncountedTerminatedPods": {"succeeded": ["x"]}}`: "a out of time",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer()
+			a, b, began := s.create("a"), s.create("b"), time.Now()
+			expect(t, s, minute, []Object{a, b}, after(time.Second, func() {
+				s.update("a", func(job map[string]any) {
+					var value map[string]any
+					if err := json.Unmarshal([]byte(status), &value); err != nil {
+						t.Error(err)
+					}
+					job["status"] = value
+					metadata := job["metadata"].(map[string]any)
+					metadata["deletionTimestamp"], metadata["finalizers"] = "2026-01-02T03:04:05Z", []any{"example.com/hold"}
+				})
+				time.Sleep(stoppedFor + time.Second)
+				s.update("b", finish("Complete"))
+			}), "a suspended is false being deleted", "b succeeded Why: because", want)
+			if took := time.Since(began); want == "a deleted" && took > 2*stoppedFor {
+				t.Errorf("with the status %s it took %s, want at most %s", status, took, 2*stoppedFor)
+			}
+		})
+	}
+}
+
+// In an outage, each kind of error is reported once.
+func TestNewestError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		a := s.create("a")
+		s.fail(errors.New("connection refused"))
+		expect(t, s, minute, []Object{a}, after(5*time.Second, func() {
+			s.fail(apierrors.NewUnauthorized("the token is expired"))
+		}), "a abandoned", "retry a", "retry a")
+	})
+}
+
+// The objects end while no watch is open. The server still has the events, or a list decides.
 func TestDeletedUnseen(t *testing.T) {
 	for _, events := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {

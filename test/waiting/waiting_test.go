@@ -161,7 +161,8 @@ func TestNothingToWaitFor(t *testing.T) {
 // --for sets the condition. The command can then wait for other resource types, and for Pods that restart.
 func TestFor(t *testing.T) {
 	t.Parallel()
-	pod := "---\napiVersion: v1\nkind: Pod\nmetadata: {generateName: p-}\nspec: {nodeName: kwok, containers: [{name: main, image: x}]}\n"
+	pod := "---\napiVersion: v1\nkind: Pod\nmetadata: {generateName: p-, labels: {genname.test/pod: runs}}\n" +
+		"spec: {nodeName: kwok, containers: [{name: main, image: x}]}\n"
 	service := "---\napiVersion: v1\nkind: Service\nmetadata: {generateName: s-}\nspec: {ports: [{port: 80}]}\n"
 	for _, test := range []struct {
 		input string
@@ -181,12 +182,21 @@ func TestFor(t *testing.T) {
 	}
 }
 
-// A suspended Job counts as running, and the command prints that it is suspended.
+// A suspended Job counts as running, and the command prints that it is suspended, even if no controller has written so.
 func TestSuspended(t *testing.T) {
 	t.Parallel()
-	wait(t, job(succeeds, "suspend: true"), "--wait-timeout=20s").Expect(t, 1, created(succeeds),
-		harness.Printed("%s is suspended. The wait goes on until it is resumed and has finished.", `job\.batch/[^ ]*`)+`(?s:.*)`+`  kubectl get --watch [^\n]*  # suspended\n`+
-			`(?s:.*)`+notWaited(notWithin, counts(0, 0, 1)+` \(1 suspended\)`))
+	for _, more := range []string{"suspend: true", "managedBy: example.com/nobody\n  suspend: true"} {
+		u := harness.As(t, server.Admin())
+		ctx, interrupt := context.WithCancel(t.Context())
+		u.Context, u.OnStderr = ctx, func(all string) {
+			if strings.Contains(all, " is suspended. ") {
+				interrupt()
+			}
+		}
+		waitIn(u, harness.Namespace(t, server), job(succeeds, more)).Expect(t, 130, created(succeeds),
+			harness.Printed("%s is suspended. The wait goes on until it is resumed and has finished.", `job\.batch/[^ ]*`)+`(?s:.*)`+`  kubectl get --watch [^\n]*  # suspended\n`+
+				`(?s:.*)`+notWaited("interrupted", counts(0, 0, 1)+` \(1 suspended\)`))
+	}
 }
 
 // With a key and a TTL, a warning comes before the create.
@@ -218,7 +228,7 @@ func TestDeletedAndReplaced(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
-		ending := notWaited("not all results are known", `[^\n]*, 1 deleted`)
+		ending := harness.Printed("If you run the command again, it creates the objects again.") + notWaited("not all results are known", `[^\n]*, 1 deleted`)
 		if !replace {
 			result.Expect(t, 1, created(runs), harness.Printed("error: %s was deleted before its result was known")+ending)
 			continue

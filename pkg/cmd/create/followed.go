@@ -2,7 +2,6 @@ package create
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/follow"
-	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/pods"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
@@ -95,6 +93,9 @@ func (r *results) followed(event follow.Event) {
 	case follow.Suspended:
 		r.printLine(fmt.Sprintf("%s is suspended. The wait goes on until it is resumed and has "+
 			"finished.", nameOf(e.Object)))
+	case follow.Deleting:
+		r.printLine(fmt.Sprintf("%s is being deleted. The wait goes on until it has finished or is gone.",
+			nameOf(e.Object)))
 	case follow.Retry:
 		r.warn(fmt.Sprintf("can't read %s: %v. Retrying for up to "+
 			"%s.", nameOf(e.Object), apistatus.Brief(e.Err), r.flags.retryTimeout))
@@ -183,6 +184,9 @@ func endOf(e wait.Ended) string {
 		return terminal.Errorf("%s has succeeded without meeting --for", name) + get + " -o yaml"
 	case e.Outcome == wait.Failed:
 		return terminal.Errorf("%s has failed", name) + why(e)
+	case e.Outcome == wait.Deleted && e.Progress.Stopped:
+		return terminal.Errorf("%s is being deleted, and can't finish any more, because it has no Pods (%s)", name,
+			e.Progress.Message) + get
 	case e.Outcome == wait.Deleted:
 		return terminal.Errorf("%s was deleted before its result was known", name)
 	case e.Outcome == wait.Replaced:
@@ -231,25 +235,43 @@ func afterFailure(e follow.Explained, logs bool) string {
 // progressOf is the text of the line on a terminal. It ends with a reason, because a long reason is cut.
 func progressOf(s follow.State) string {
 	switch {
-	case len(s.Reasons) == 0:
+	case len(s.Reasons)+s.Facts == 0:
 		return fmt.Sprintf("waiting for %s: %s", elapsed(s), waitCounts(s))
 	case len(s.Objects) == 1:
-		return fmt.Sprintf("waiting for %s: %s", elapsed(s), sentence(s.Reasons[0]))
+		return fmt.Sprintf("waiting for %s: %s", elapsed(s), firstFact(s))
 	}
-	return fmt.Sprintf("waiting for %s: %d running. %s", elapsed(s), s.Left(), sentence(s.Reasons[0]))
+	return fmt.Sprintf("waiting for %s: %d running. %s", elapsed(s), s.Left(), firstFact(s))
 }
 
-// reportOf returns a line with the reason why no Pod runs, for output without a terminal. The line is empty if there
-// is no such reason.
+// reportOf returns a line with the reason why the wait doesn't end, for output without a terminal. The line is empty
+// if there is no such reason.
 func reportOf(s follow.State) string {
-	if len(s.Reasons) == 0 {
+	more := ""
+	switch n := len(s.Reasons) + s.Facts; {
+	case n == 0:
+		return ""
+	case n > 1:
+		more = fmt.Sprintf(" (and %d more)", n-1)
+	}
+	return fmt.Sprintf("Waiting for %s: %s. %s%s", elapsed(s), waitCounts(s), firstFact(s), more)
+}
+
+// firstFact is about an object if there is such a fact, because the fact is newer than those of its Pods.
+func firstFact(s follow.State) string {
+	if s.Facts > 0 {
+		return factOf(s.Fact.Object, s.Fact.Progress)
+	}
+	return sentence(s.Reasons[0])
+}
+
+// factOf returns the newest fact about an object as one line, or "".
+func factOf(o wait.Object, p finished.Progress) string {
+	if p.Reason == "" {
 		return ""
 	}
-	more := ""
-	if n := len(s.Reasons) - 1; n > 0 {
-		more = fmt.Sprintf(" (and %d more)", n)
-	}
-	return fmt.Sprintf("Waiting for %s: %s. %s%s", elapsed(s), waitCounts(s), sentence(s.Reasons[0]), more)
+	return sentence(pods.Reason{
+		Kind: o.Mapping.GroupVersionKind.Kind, Name: o.Name, Reason: p.Reason, Message: p.Message,
+	})
 }
 
 func elapsed(s follow.State) time.Duration { return time.Since(s.Began).Truncate(time.Second) }
@@ -279,92 +301,4 @@ func sentence(r pods.Reason) string {
 		text += terminal.Sprintf(": %s", r.Message)
 	}
 	return text
-}
-
-// reasonLines are the reasons at the end of the wait, each with the command that shows more.
-func reasonLines(reasons []pods.Reason) (lines []string) {
-	for _, r := range reasons[:min(len(reasons), maxShown)] {
-		lines = append(lines, sentence(r), "  kubectl describe "+
-			reference.In(strings.ToLower(r.Kind)+"/"+r.Name, r.Owner.Namespace))
-	}
-	if more := len(reasons) - maxShown; more > 0 {
-		lines = append(lines, fmt.Sprintf("(and %d more)", more))
-	}
-	return lines
-}
-
-// waitClosing returns the lines about the end of the wait, and the advice.
-func (e *ending) waitClosing() []string {
-	w := e.followed
-	switch {
-	case w.Began.IsZero():
-		return nil
-	case w.Succeeded():
-		return []string{fmt.Sprintf("Waited for %s: %s.", humanize.Count(len(w.Objects), "object"), waitCounts(w))}
-	}
-	var lines []string
-	unsuccessful := w.Ended[wait.Failed] + w.Ended[wait.Deleted] + w.Ended[wait.Replaced] + w.Ended[wait.Abandoned]
-	if n := unsuccessful - follow.MaxExplained; n > 0 {
-		lines = append(lines, terminal.Errorf("%d more objects failed, were deleted, or could not be read", n))
-	}
-	lines = append(lines, e.aboutRunning()...)
-	if len(w.Running)+w.Ended[wait.Abandoned] > 0 {
-		lines = append(lines, e.aboutWaitingAgain()...)
-	}
-	return append(lines, terminal.Errorf("%s: %s", e.whyNot(), waitCounts(w)))
-}
-
-// aboutWaitingAgain says what a second run does with objects whose results are not known.
-func (e *ending) aboutWaitingAgain() []string {
-	switch {
-	case e.flags.keys.Key != "":
-		return []string{"Run the same command again. It creates nothing twice, and goes on waiting."}
-	case e.Again == 0:
-		return nil
-	}
-	return []string{
-		"Don't run the command again to go on waiting. It would create the objects a second time.", textUseKey,
-	}
-}
-
-// aboutRunning names the unfinished objects.
-func (e *ending) aboutRunning() []string {
-	if len(e.followed.Running) == 0 {
-		return nil
-	}
-	var running []string
-	for _, o := range e.followed.Running {
-		argument := argumentOf(o.Object)
-		if o.Status.Suspended {
-			argument += "  # suspended"
-		}
-		running = append(running, argument)
-	}
-	slices.Sort(running)
-	why, lines := reasonLines(e.followed.Reasons), []string{"These objects go on running:"}
-	for _, argument := range running[:min(len(running), maxShown)] {
-		lines = append(lines, "  kubectl get --watch "+argument)
-		if len(why) == 0 {
-			lines = append(lines, "  kubectl describe "+argument)
-		}
-	}
-	if more := len(running) - maxShown; more > 0 {
-		lines = append(lines, fmt.Sprintf("  (%d more)", more))
-	}
-	return append(lines, why...)
-}
-
-// whyNot is why not all objects have succeeded.
-func (e *ending) whyNot() string {
-	switch ended := e.followed.Ended; {
-	case ended[wait.Failed] > 0:
-		return "not all objects succeeded"
-	case ended[wait.Interrupted] > 0 && e.interrupted:
-		return textInterrupted
-	case ended[wait.Interrupted] > 0:
-		return textNotWritten
-	case ended[wait.OutOfTime] > 0:
-		return fmt.Sprintf("not all objects finished within --wait-timeout=%s", e.flags.waitTimeout)
-	}
-	return "not all results are known"
 }

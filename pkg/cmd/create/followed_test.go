@@ -103,23 +103,62 @@ func TestReasonsAtTheEnd(t *testing.T) {
 	}
 }
 
-// Every end of a wait without a result says whether a second run creates the objects a second time.
+// Every end of a wait without a result says what a second run does.
 func TestWaitingAgain(t *testing.T) {
-	for _, outcome := range []wait.Outcome{wait.Abandoned, wait.OutOfTime, wait.Interrupted, wait.Failed} {
-		for _, key := range []string{"", "k"} {
-			e := &ending{flags: &ownCreateFlags{keys: keyflags.Flags{Key: idempotency.Key(key)}}}
-			e.Again = 1
+	const (
+		goesOn  = "Run the same command again. It creates nothing twice, and goes on waiting."
+		again   = "Run the same command again. It creates deleted objects again, and waits for all."
+		doesNot = "Don't run the command again to go on waiting. It would create the objects a second time."
+		exists  = "Don't run the command again to go on waiting. It would report AlreadyExists."
+		anotherTime    = "If you run the command again, it creates the objects again."
+	)
+	for outcome, want := range map[wait.Outcome]struct{ keyed, notKeyed, fixedNames string }{
+		wait.Abandoned: {goesOn, doesNot, exists}, wait.OutOfTime: {goesOn, doesNot, exists},
+		wait.Interrupted: {goesOn, doesNot, exists}, wait.Deleted: {again, anotherTime, anotherTime},
+		wait.Replaced: {again, anotherTime, anotherTime}, wait.Failed: {},
+	} {
+		for name, test := range map[string]struct {
+			key, want string
+			again     int
+		}{"with a key": {"k", want.keyed, 1}, "without a key": {"", want.notKeyed, 1}, "with fixed names": {"", want.fixedNames, 0}} {
+			e := &ending{flags: &ownCreateFlags{keys: keyflags.Flags{Key: idempotency.Key(test.key)}}}
+			e.Again = test.again
 			e.followed = follow.State{Objects: []wait.Object{aJob("a")}, Began: time.Now(), Ended: map[wait.Outcome]int{outcome: 1}}
 			if outcome == wait.OutOfTime || outcome == wait.Interrupted {
 				e.followed.Running = []wait.Ended{{Object: aJob("a"), Outcome: outcome}}
 			}
-			text, want := strings.Join(e.waitClosing(), "\n"), "Don't run the command again to go on waiting."
-			if key != "" {
-				want = "Run the same command again. It creates nothing twice, and goes on waiting."
+			text := strings.Join(e.waitClosing(), "\n")
+			if test.want == "" && strings.Contains(text, " again") || !strings.Contains(text, test.want) {
+				t.Errorf("%s, %s:\n%s\nwant\n%s", outcome, name, text, test.want)
 			}
-			if strings.Contains(text, want) == (outcome == wait.Failed) {
-				t.Errorf("%s, key %q:\n%s", outcome, key, text)
+			if hangs := strings.Join(e.lastLines(nil), "\n"); test.want != "" && !strings.Contains(hangs, test.want) {
+				t.Errorf("%s, %s, interrupted again:\n%s\nwant\n%s", outcome, name, hangs, test.want)
 			}
 		}
+	}
+}
+
+// Objects that are being deleted don't go on running. The newest fact about each object is at the end.
+func TestAboutRunning(t *testing.T) {
+	e := &ending{flags: &ownCreateFlags{}}
+	e.followed = follow.State{Objects: []wait.Object{aJob("a"), aJob("b")}, Began: time.Now(), Running: []wait.Ended{
+		{Object: aJob("a"), Progress: finished.Progress{Reason: "being deleted", Message: "held by the finalizer x", Deleting: true}},
+		{Object: aJob("b")},
+	}}
+	want := `These objects go on running:
+  kubectl get --watch job.batch/b -n ci
+  kubectl describe job.batch/b -n ci
+These objects are being deleted:
+  kubectl get --watch job.batch/a -n ci
+  kubectl describe job.batch/a -n ci
+Job a: being deleted: held by the finalizer x`
+	if got := strings.Join(e.aboutRunning(), "\n"); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	e.followed.Facts, e.followed.Fact = 1, wait.Change{Object: aJob("a"), Progress: e.followed.Running[0].Progress}
+	e.followed.Reasons = []pods.Reason{reasonOf("b")}
+	want = "Waiting for 0s: 0 succeeded, 0 failed, 2 running. Job a: being deleted: held by the finalizer x (and 1 more)"
+	if got := reportOf(e.followed); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }

@@ -112,7 +112,10 @@ func (e *ending) lastLines(all []create.Sent) (lines []string) {
 	for _, object := range unknown {
 		lines = append(lines, terminal.Errorf(textOutcomeUnknown, object, textInterrupted))
 	}
-	return append(lines, e.closing()...)
+	if lines = append(lines, e.closing()...); !e.followed.Began.IsZero() {
+		lines = append(lines, e.aboutWaitingAgain()...)
+	}
+	return lines
 }
 
 func capitalized(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
