@@ -106,11 +106,11 @@ func TestReasonsAtTheEnd(t *testing.T) {
 // Every end of a wait without a result says what a second run does.
 func TestWaitingAgain(t *testing.T) {
 	const (
-		goesOn  = "Run the same command again. It creates nothing twice, and goes on waiting."
-		again   = "Run the same command again. It creates deleted objects again, and waits for all."
-		doesNot = "Don't run the command again to go on waiting. It would create the objects a second time."
-		exists  = "Don't run the command again to go on waiting. It would report AlreadyExists."
-		anotherTime    = "If you run the command again, it creates the objects again."
+		goesOn      = "Run the same command again. It creates nothing twice, and goes on waiting."
+		again       = "Run the same command again. It creates deleted objects again, and waits for all."
+		doesNot     = "Don't run the command again to go on waiting. It would create the objects a second time."
+		exists      = "Don't run the command again to go on waiting. It would report AlreadyExists."
+		anotherTime = "If you run the command again, it creates the objects again."
 	)
 	for outcome, want := range map[wait.Outcome]struct{ keyed, notKeyed, fixedNames string }{
 		wait.Abandoned: {goesOn, doesNot, exists}, wait.OutOfTime: {goesOn, doesNot, exists},
