@@ -102,6 +102,8 @@ func (p *Proxy) Unfetched() (outcomes []Outcome, more int) {
 
 // create creates the object, or gets the result of an equal create whose client has given up.
 func (p *Proxy) create(w http.ResponseWriter, r *http.Request, sent *post) {
+	p.running.Add(1) // until the response is written
+	defer p.running.Done()
 	c, ended := p.table.take(sent.key)
 	stored := ended && c.outcome.Result == Created
 	switch {
@@ -174,6 +176,9 @@ func (p *Proxy) begin(sent *post, id exactlyonce.ID, again bool) *create {
 	}
 	p.running.Go(func() {
 		result, err := p.creator.Create(p.ctx, sent.mapping, sent.object(), id, options...)
+		if apierrors.IsUnauthorized(err) && rotates(p.config.Creates) {
+			result, err = p.creator.Create(p.ctx, sent.mapping, sent.object(), id, options...)
+		}
 		deleted := err == nil && result.Object.GetDeletionTimestamp() != nil
 		if again && (deleted || errors.Is(err, exactlyonce.ErrTaken)) {
 			p.table.end(c, Outcome{}, nil)

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/transport"
 )
 
 // forwarding are the headers that httputil.ReverseProxy removes, and that a client might have set.
@@ -58,9 +59,48 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 
 // transportOf returns a transport that neither limits nor decompresses a response.
 func transportOf(config *rest.Config) (http.RoundTripper, error) {
-	config = rest.CopyConfig(config)
+	rotated := rotates(config)
+	config = withFreshToken(config)
 	config.DisableCompression, config.UserAgent, config.Timeout = true, "", 0
-	return rest.TransportFor(config)
+	below, err := rest.TransportFor(config)
+	if err != nil || !rotated {
+		return below, err
+	}
+	return reauthenticated(below), nil
+}
+
+// rotates reports whether client-go can get other credentials after a 401. Without wrap, each program that starts has
+// the current ones.
+func rotates(config *rest.Config) bool {
+	return config.BearerTokenFile != "" || config.ExecProvider != nil || config.AuthProvider != nil
+}
+
+// withFreshToken returns a copy whose clients read a token file again after a 401. Those of client-go keep a token for
+// most of a minute.
+func withFreshToken(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	if file := config.BearerTokenFile; file != "" {
+		config.BearerToken, config.BearerTokenFile = "", ""
+		config.Wrap(transport.ResettableTokenSourceWrapTransport(transport.NewCachedFileTokenSource(file)))
+	}
+	return config
+}
+
+// reauthenticated sends a request once more after a 401, unless its body is gone.
+func reauthenticated(below http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
+		response, err := below.RoundTrip(r)
+		if err != nil || response.StatusCode != http.StatusUnauthorized || r.Body != nil && r.GetBody == nil {
+			return response, err
+		}
+		_ = response.Body.Close()
+		if r = r.Clone(r.Context()); r.Body != nil {
+			if r.Body, err = r.GetBody(); err != nil {
+				return nil, err
+			}
+		}
+		return below.RoundTrip(r)
+	})
 }
 
 // relocate replaces the server's address in a Location by the address of the proxy.

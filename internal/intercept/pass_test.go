@@ -8,9 +8,16 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 )
 
 // passing returns the front of a proxy to a server with the handler.
@@ -118,5 +125,75 @@ func TestUnreachable(t *testing.T) {
 	f := newFixture(t, func(c *Config) { c.Pass = &rest.Config{Host: "https://" + closed.Addr().String()} })
 	if g := f.do(f.request(t.Context(), http.MethodGet, "/version", "")); g.status != http.StatusBadGateway {
 		t.Errorf("%d %v", g.status, g.object)
+	}
+}
+
+// A token that is rotated while the program runs fails no request that can be sent again. Without wrap, each program
+// that starts reads the new one.
+func TestRotatedToken(t *testing.T) {
+	named := strings.Replace(generated, `"generateName"`, `"name":"b","generateName"`, 1)
+	for name, test := range map[string]struct {
+		method, path, body string
+		status             int
+	}{
+		"create":          {http.MethodPost, configMaps, generated, 201},
+		"first of a type": {http.MethodPost, "/apis/batch/v1/namespaces/ns/jobs", `{"apiVersion":"batch/v1","kind":"Job","metadata":{"generateName":"a-"}}`, 201},
+		"read":            {http.MethodGet, configMaps, "", 200},
+		"named":           {http.MethodPost, configMaps, named, 201},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cluster := oncetest.NewServer()
+			var valid atomic.Pointer[string]
+			var refused atomic.Int32
+			upstream := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Header.Get("Authorization") != "Bearer "+*valid.Load() {
+					refused.Add(1)
+					respondStatus(w, r, status(http.StatusUnauthorized, metav1.StatusReasonUnauthorized, ""))
+					return
+				}
+				cluster.ServeHTTP(w, r)
+			}))
+			t.Cleanup(upstream.Close)
+			file := filepath.Join(t.TempDir(), "token")
+			if err := os.WriteFile(file, []byte("first"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			f := newFixture(t, func(c *Config) {
+				c.Pass = &rest.Config{Host: upstream.URL, BearerTokenFile: file, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+				c.Creates = c.Pass
+			})
+			for i, token := range []string{"first", "second"} {
+				valid.Store(&token)
+				if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				r := f.request(t.Context(), test.method, test.path, test.body)
+				if i == 0 {
+					r = f.request(t.Context(), http.MethodPost, configMaps, generated)
+				}
+				if g := f.do(r); g.status/100 != 2 || i == 1 && g.status != test.status {
+					t.Errorf("%s: %d %v, want %d", token, g.status, g.object, test.status)
+				}
+			}
+			third := "third, which the file lacks"
+			valid.Store(&third)
+			refused.Store(0)
+			if g := f.do(f.request(t.Context(), test.method, test.path, test.body)); g.status != http.StatusUnauthorized || refused.Load() > 10 {
+				t.Errorf("with a wrong token: %d after %d requests, want 401", g.status, refused.Load())
+			}
+		})
+	}
+}
+
+// A create with wrong credentials is refused at once, also the first one of a type.
+func TestWrongCredentials(t *testing.T) {
+	var refused atomic.Int32
+	f := passing(t, func(http.ResponseWriter, *http.Request) {})
+	f.Func(func(*oncetest.Request) oncetest.Fault {
+		refused.Add(1)
+		return oncetest.Respond(401, "application/json", `{"kind":"Status","apiVersion":"v1","status":"Failure","code":401,"reason":"Unauthorized"}`)
+	})
+	if g := f.post(generated); g.status != 401 || refused.Load() != 1 {
+		t.Errorf("%d after %d requests, want 401 after one", g.status, refused.Load())
 	}
 }

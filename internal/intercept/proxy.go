@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -63,7 +64,7 @@ func New(ctx context.Context, c Config) (*Proxy, error) {
 	if p.pass, err = newPass(c.Pass, server, c.Host); err != nil {
 		return nil, err
 	}
-	creates := rest.CopyConfig(c.Creates)
+	creates := withFreshToken(c.Creates)
 	creates.QPS, creates.UserAgent, creates.WarningHandler = -1, "", rest.NoWarnings{}
 	if p.creator, err = exactlyonce.NewForConfig(creates, exactlyonce.WithRetryTimeout(c.RetryTimeout),
 		exactlyonce.WithBriefObjects(), exactlyonce.WithResponses()); err != nil {
@@ -72,6 +73,9 @@ func New(ctx context.Context, c Config) (*Proxy, error) {
 	client, err := rest.HTTPClientFor(creates)
 	if err != nil {
 		return nil, err
+	}
+	if rotates(c.Creates) {
+		client.Transport = reauthenticated(client.Transport)
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	p.types = types{
@@ -163,12 +167,16 @@ func (p *Proxy) read(r *http.Request, to target) (*post, Reason, *metav1.Status)
 	if len(data) > maxBody {
 		return nil, TooLarge, nil
 	}
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
 	read, why := bodyOf(r.Header, data)
 	if read == nil {
 		return nil, why, nil
 	}
 	known, err := p.types.get(r.Context(), to.resource)
-	if err != nil {
+	switch {
+	case apierrors.IsUnauthorized(err):
+		return nil, "", status(http.StatusUnauthorized, metav1.StatusReasonUnauthorized, err.Error())
+	case err != nil:
 		return nil, "", status(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable,
 			"nothing was created, because discovery failed: "+err.Error())
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -70,11 +71,8 @@ func (t *types) listPatiently(ctx context.Context, version schema.GroupVersion) 
 	retrier := apistatus.NewRetrier(50*time.Millisecond, 5*time.Second, t.timeout)
 	for {
 		list, err := t.list(ctx, version)
-		if err == nil {
-			return list, nil
-		}
-		if retrier.Wait(ctx, err) != nil {
-			return nil, err
+		if err == nil || apierrors.IsUnauthorized(err) || retrier.Wait(ctx, err) != nil {
+			return list, err
 		}
 	}
 }
@@ -100,6 +98,8 @@ func (t *types) list(ctx context.Context, version schema.GroupVersion) (*metav1.
 	switch response.StatusCode {
 	case http.StatusNotFound, http.StatusForbidden:
 		return nil, nil
+	case http.StatusUnauthorized:
+		return nil, apierrors.NewUnauthorized("the server refuses the credentials of the context")
 	case http.StatusOK:
 	default:
 		return nil, fmt.Errorf("discovery of %s: %s", version, response.Status)

@@ -19,22 +19,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// typedClient is the variable that makes this test binary a client of client-go. Its value is a namespace.
-const typedClient = "WRAP_TEST_TYPED_CLIENT"
-
 // createTyped creates an object in protobuf, as typed clients do, and prints its name.
-func createTyped(namespace string) {
-	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
-	if err != nil {
-		fail(err)
-	}
+func createTyped() {
+	config, namespace := connection()
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	client, err := kubernetes.NewForConfig(config)
@@ -48,11 +41,6 @@ func createTyped(namespace string) {
 		fail(err)
 	}
 	fmt.Println(made.Name)
-}
-
-func fail(err error) {
-	fmt.Fprintln(os.Stderr, err)
-	os.Exit(1)
 }
 
 // A typed client that speaks protobuf gets its object, although a response is lost or asks for a retry.
@@ -74,7 +62,7 @@ func TestTypedClient(t *testing.T) {
 				return inject(r)
 			})
 			s := shell(t, proxy.Config, ns)
-			s.Env = append(s.Env, typedClient+"="+ns)
+			s.Env = append(s.Env, asProgram+"=typed")
 			r := s.Run("kubectl", "genname", "wrap", "--", os.Args[0])
 			found := harness.ConfigMaps(t, server, ns)
 			if len(found) != 1 || r.Code != 0 || r.Stdout != found[0].Name+"\n" || wire.Load() == 0 || found[0].Data["a"] != "b" {

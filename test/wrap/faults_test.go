@@ -21,8 +21,8 @@ import (
 var server *controlplane.ControlPlane
 
 func TestMain(m *testing.M) {
-	if namespace := os.Getenv(typedClient); namespace != "" {
-		createTyped(namespace)
+	if run := programs[os.Getenv(asProgram)]; run != nil {
+		run()
 		return
 	}
 	os.Exit(harness.Main(m, harness.Server{ControlPlane: &server, Shared: "single"}))

@@ -13,6 +13,8 @@ import (
 // pipeTime limits the time for copying the rest of the program's output if stdout or stderr is no file.
 const pipeTime = time.Second
 
+var errInterrupted = errors.New("interrupted before the command started")
+
 // runProgram runs the program with the streams of this process, and returns its exit code. It forwards signals.
 func (o *options) runProgram(ctx context.Context, program string, environment []string) (int, error) {
 	// An interrupt of ctx is a signal, which the program gets itself.
@@ -23,6 +25,9 @@ func (o *options) runProgram(ctx context.Context, program string, environment []
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, forwarded()...)
 	defer signal.Stop(signals)
+	if ctx.Err() != nil {
+		return 0, errInterrupted
+	}
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}

@@ -119,8 +119,14 @@ func (s *session) settle() {
 	}
 }
 
+// closeTime limits the time for the rest of responses to clients that outlive the program.
+const closeTime = time.Second
+
 func (s *session) close() {
-	_ = s.server.Close() // only for clients that outlive the program
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	_ = s.server.Shutdown(ctx)
+	_ = s.server.Close()
 	_ = os.RemoveAll(s.directory)
 }
 

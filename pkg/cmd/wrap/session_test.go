@@ -1,8 +1,10 @@
 package wrap
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/tls"
+	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -10,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
@@ -70,6 +73,33 @@ func TestBypasses(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+}
+
+// A program that can't be started ends with the exit code of a shell, and before a connection to a cluster.
+func TestNotStarted(t *testing.T) {
+	dir := t.TempDir()
+	file := dir + "/file"
+	if err := os.WriteFile(file, []byte("#!/nonesuch\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for program, want := range map[string]int{"nonesuch": 127, dir + "/nonesuch": 127, file: 126, dir: 126} {
+		var exit *exitcode.Error
+		if err := (&options{arguments: []string{program}}).Run(t.Context()); !errors.As(err, &exit) || exit.Code != want {
+			t.Errorf("%s: %v, want the exit code %d", program, err, want)
+		}
+	}
+}
+
+// A signal that comes before the program starts isn't forgotten.
+func TestInterruptedBefore(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	o := &options{arguments: []string{"touch", t.TempDir() + "/ran"}}
+	_, err := o.runProgram(ctx, "/usr/bin/touch", os.Environ())
+	var exit *exitcode.Error
+	if _, ran := os.Stat(o.arguments[1]); ran == nil || !errors.As(notStarted(err), &exit) || exit.Code != exitcode.Interrupted {
+		t.Errorf("%v, and the program ran: %t", err, ran == nil)
 	}
 }
 

@@ -5,6 +5,7 @@ package wrap
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os/exec"
 	"time"
 
@@ -204,7 +205,10 @@ func unfetched(p *intercept.Proxy) (lines []string, unknown bool) {
 // notStarted returns the error of a program that could not be started, with the exit code of a shell.
 func notStarted(err error) error {
 	code := 126
-	if errors.Is(err, exec.ErrNotFound) {
+	switch {
+	case errors.Is(err, errInterrupted):
+		code = exitcode.Interrupted
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		code = 127
 	}
 	return &exitcode.Error{Code: code, Err: err}
