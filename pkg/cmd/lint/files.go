@@ -58,6 +58,7 @@ func (r repository) relative(path string) (string, bool) {
 	return relative, err == nil && filepath.IsLocal(relative)
 }
 
+// read returns the content of a regular file that is inside the repository after links.
 func (r repository) read(path string) ([]byte, error) {
 	relative, inside := r.relative(path)
 	if !inside || r.root == nil {
@@ -82,6 +83,7 @@ func (r repository) readYAML(path string) ([]byte, error) {
 	return text, nil
 }
 
+// stat returns the type of a file that is inside the repository after links.
 func (r repository) stat(path string) (fs.FileInfo, error) {
 	relative, inside := r.relative(path)
 	if !inside || r.root == nil {
