@@ -23,19 +23,13 @@ func Grouped[N int | int64](n N) string {
 	return digits
 }
 
-// Chance returns a probability for people: "0", "1 in 1.6e13", "0.87%", "> 99.99%". log10 is its decimal
-// logarithm, because the probability can be too small for a float64.
-func Chance(p, log10 float64) string {
+// ChanceOf returns a probability for people: "0", "1 in 1.6e13", "0.87%", "> 99.99%".
+func ChanceOf(p float64) string {
 	switch {
-	case math.IsInf(log10, -1):
+	case p == 0:
 		return "0"
-	case log10 < -5:
-		exponent := math.Floor(-log10)
-		mantissa := math.Pow(10, -log10-exponent)
-		if mantissa >= 9.95 { // would print as 10.0
-			mantissa, exponent = 1, exponent+1
-		}
-		return fmt.Sprintf("1 in %.1fe%.0f", mantissa, exponent)
+	case p < 1e-5:
+		return "1 in " + exponents.Replace(strconv.FormatFloat(min(1/p, math.MaxFloat64), 'e', 1, 64))
 	case p == 1:
 		return "100%"
 	case p > 0.9999:
@@ -105,17 +99,6 @@ func Significant(x float64) string {
 
 // exponents are written without a plus and zeros: 7.2e6, 6.7e-5.
 var exponents = strings.NewReplacer("e+0", "e", "e+", "e", "e-0", "e-")
-
-// ChanceOf is Chance for a probability that a float64 can represent.
-func ChanceOf(p float64) string { return Chance(p, math.Log10(p)) }
-
-// Expected returns a mean number of events for people. nil means that the number has no bound.
-func Expected(mean *float64) string {
-	if mean == nil {
-		return "unbounded"
-	}
-	return Significant(*mean)
-}
 
 // Room returns a number of creates for people. A nil number is unbounded.
 func Room(creates *int64) string {

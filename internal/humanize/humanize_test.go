@@ -5,27 +5,14 @@ import (
 	"testing"
 )
 
-func TestChance(t *testing.T) {
-	for _, test := range []struct {
-		p, log10 float64
-		want     string
-	}{
-		{0, math.Inf(-1), "0"},
-		{0, -1134.2, "1 in 1.6e1134"},
-		{6.18283107131e-14, math.Log10(6.18283107131e-14), "1 in 1.6e13"}, // KEP-4420
-		{1e-7, -7, "1 in 1.0e7"},
-		{1.0001e-7, math.Log10(1.0001e-7), "1 in 1.0e7"},
-		{6.18289e-5, math.Log10(6.18289e-5), "0.0062%"},
-		{0.00865645810790, math.Log10(0.0086), "0.87%"},
-		{0.0997, math.Log10(0.0997), "9.97%"},
-		{0.5815, math.Log10(0.5815), "58.15%"},
-		{0.99989, math.Log10(0.99989), "99.99%"},
-		{0.99995, math.Log10(0.99995), "> 99.99%"},
-		{math.Nextafter(1, 0), 0, "> 99.99%"},
-		{1, 0, "100%"},
+func TestChanceOf(t *testing.T) {
+	for p, want := range map[float64]string{
+		0: "0", 6.18283107131e-14: "1 in 1.6e13", // KEP-4420
+		1e-7: "1 in 1.0e7", 1.0001e-7: "1 in 1.0e7", 6.18289e-5: "0.0062%", 0.00865645810790: "0.87%", 0.0997: "9.97%",
+		0.5815: "58.15%", 0.99989: "99.99%", 0.99995: "> 99.99%", math.Nextafter(1, 0): "> 99.99%", 1: "100%",
 	} {
-		if got := Chance(test.p, test.log10); got != test.want {
-			t.Errorf("chance(%g) = %q, want %q", test.p, got, test.want)
+		if got := ChanceOf(p); got != want {
+			t.Errorf("chanceOf(%g) = %q, want %q", p, got, want)
 		}
 	}
 }

@@ -36,7 +36,6 @@ type options struct {
 	genericiooptions.IOStreams
 	factory    cmdutil.Factory
 	printFlags *output.Flags
-	wide       bool
 
 	// The sources of the populations. See subject.
 	prefixes      []string // TYPE/PREFIX
@@ -61,7 +60,7 @@ type options struct {
 
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
-	o := &options{IOStreams: streams, factory: conn.Factory, printFlags: output.NewFlags(output.Wide)}
+	o := &options{IOStreams: streams, factory: conn.Factory, printFlags: output.NewFlags()}
 	o.failAbove.Value = new(float64)
 	o.period = flagvalue.Duration(30 * 24 * time.Hour)
 	o.question = report.Question{
@@ -143,10 +142,9 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	o.prefixes = args
 	o.existingGiven, o.createsGiven = given("existing"), given("creates")
 	o.rateGiven, o.periodGiven = given("rate"), given("over")
-	if err := o.printFlags.Check(); err != nil { // before Take removes formats
+	if err := o.printFlags.Check(); err != nil {
 		return err
 	}
-	o.wide = o.printFlags.Take(output.Wide)
 	if o.failAbove.Given() {
 		o.question.FailAbove = o.failAbove.Value
 	}

@@ -31,19 +31,14 @@ func (o *options) printPrefixes(report *v1alpha1.CollisionReport) {
 	fmt.Fprintf(o.Out, "\n%s\n", terminal.Wrapped(o.prefixLegend()))
 }
 
-func (o *options) showsCreates() bool { return o.wide || o.createsGiven }
-
 func (o *options) prefixHeaders() []string {
 	headers := []string{"NAMESPACE", "RESOURCE", prefixColumn, "NAMES", "ATTEMPTS"}
-	if o.showsCreates() {
+	if o.createsGiven {
 		for _, creates := range o.question.Creates {
 			headers = append(headers, millions(creates))
 		}
 	}
 	headers = append(headers, fmt.Sprintf("%s AT", humanize.ChanceOf(o.question.Probability)))
-	if o.wide {
-		headers = append(headers, "CREATE", "NO-RETRIES")
-	}
 	if o.rateGiven {
 		headers = append(headers, "FIRST FAILURE AFTER")
 	}
@@ -54,15 +49,9 @@ func (o *options) prefixLegend() string {
 	probability := humanize.ChanceOf(o.question.Probability)
 	legend := fmt.Sprintf("%[1]s AT is the number of creates after which the chance that any has failed is %[1]s.",
 		probability)
-	if o.showsCreates() {
-		legend += " The numbered columns show the chance that any of so many creates has failed."
-	}
-	if o.wide {
-		return legend + " " + fmt.Sprintf(
-			"CREATE is %[1]s AT with kubectl genname create, NO-RETRIES is %[1]s AT without retries.", probability)
-	}
-	if o.showsCreates() {
-		legend += fmt.Sprintf(" %s is less than one in 10^9.", humanize.Negligible)
+	if o.createsGiven {
+		legend += fmt.Sprintf(" The numbered columns show the chance that any of so many creates has failed. "+
+			"%s is less than one in 10^9.", humanize.Negligible)
 	}
 	return legend
 }
@@ -77,27 +66,17 @@ func (o *options) prefixCells(items []v1alpha1.CollisionItem) []string {
 		first.Namespace, humanize.Type(first.Group, first.Resource), first.Prefix,
 		humanize.Grouped(first.Existing), attempts,
 	}
-	if o.showsCreates() {
+	if o.createsGiven {
 		for _, item := range items {
-			row = append(row, o.cell(item.InForce()))
+			row = append(row, oddsOf(item.InForce()))
 		}
 	}
 	row = append(row, roomOf(first.InForce()))
-	if o.wide {
-		row = append(row, roomOf(first.Policy(v1alpha1.PolicyClient)), roomOf(first.Policy(v1alpha1.PolicyNone)))
-	}
 	if first.Churn != nil {
 		churn := first.Churn.Policy(first.InForce().Name)
 		row = append(row, firstFailure(churn.DaysToFirstFailure))
 	}
 	return row
-}
-
-func (o *options) cell(p *v1alpha1.Policy) string {
-	if o.wide {
-		return humanize.Chance(*p.AnyFails, logOf(p.AnyFailsLog10))
-	}
-	return oddsOf(p)
 }
 
 func (o *options) printChurn(report *v1alpha1.CollisionReport) {
@@ -127,11 +106,18 @@ func perDay(failures float64) string {
 
 // firstFailure returns a mean time in days, which is nil if it is infinite.
 func firstFailure(days *float64) string {
-	const daysOfYear = 365.25
-	if days == nil || *days > 1e6*daysOfYear {
+	const minutesOfDay, hoursOfDay, daysOfYear = 1440, 24, 365.25
+	switch {
+	case days == nil || *days > 1e6*daysOfYear:
 		return "over a million years"
+	case *days*minutesOfDay < 90:
+		return humanize.Significant(*days*minutesOfDay) + " min"
+	case *days < 2:
+		return humanize.Significant(*days*hoursOfDay) + " h"
+	case *days < 2*daysOfYear:
+		return humanize.Significant(*days) + " days"
 	}
-	return span(math.Log10(*days))
+	return humanize.Significant(*days/daysOfYear) + " years"
 }
 
 // shortDurations removes zeros from durations as Go formats them.

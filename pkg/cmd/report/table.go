@@ -37,10 +37,7 @@ func (o *options) print(report *v1alpha1.CollisionReport) error {
 		return nil
 	}
 	o.printChances(report)
-	switch {
-	case o.wide:
-		o.printWide(report)
-	case report.Items[0].Churn != nil:
+	if report.Items[0].Churn != nil {
 		o.printChurn(report)
 	}
 	return nil
