@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -126,7 +129,23 @@ func (f *Flags) printer() (printers.ResourcePrinter, error) {
 	case strings.HasPrefix(*f.kubectls.OutputFormat, "jsonpath"):
 		return contentPrinter{printer}, err
 	}
-	return byItem(*f.kubectls.OutputFormat, printer), err
+	if *f.kubectls.OutputFormat == "json" {
+		printer = jsonPrinter{}
+	}
+	return printer, err
+}
+
+// jsonPrinter prints the same as kubectl's printer, but as a stream, because the whole text of 100,000 items takes a
+// gigabyte.
+type jsonPrinter struct{}
+
+func (jsonPrinter) PrintObj(object runtime.Object, to io.Writer) error {
+	out := InertJSON(to)
+	if err := json.MarshalWrite(out, object, jsonv1.DefaultOptionsV1(), jsontext.WithIndent("    ")); err != nil {
+		return err
+	}
+	_, err := io.WriteString(out, "\n")
+	return err
 }
 
 // WithNearest adds the most similar format to kubectl's error about an unknown format.
