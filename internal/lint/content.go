@@ -30,11 +30,8 @@ func (c *content) check(ctx context.Context, source Source, config Config) {
 		c.unreadable = []Unreadable{{File: source.Name, Err: err}}
 		return
 	}
-	file := manifest.NewFile(text, func() ([]byte, error) { return load(ctx, source) })
-	file.Slim = true // no rule needs schemas
-	defer file.Release()
 	var failures []manifest.Broken
-	file.Each(func(objects []*manifest.Object, broken *manifest.Broken) {
+	manifest.Each(text, func(objects []*manifest.Object, broken *manifest.Broken) {
 		if broken != nil {
 			failures = append(failures, *broken)
 		}

@@ -24,7 +24,7 @@ type Source struct {
 	Found bool
 	// Rendered means that the content was built from other files. So its lines are not lines of the file Name.
 	Rendered bool
-	// Read returns the content of the file. Read is called again if the position of a finding is needed later.
+	// Read returns the content of the file.
 	Read func(context.Context) ([]byte, error)
 }
 
@@ -110,7 +110,7 @@ func Run(ctx context.Context, sources []Source, config Config) (*Result, error) 
 		facts = append(facts, read[i].facts)
 		all = append(all, read[i].silences...)
 	}
-	result.compare(rules.NewInput(config.Minor, facts...), config, order)
+	result.compare(rules.NewInput(config.Minor, facts...), config)
 	if !config.NoInlineDisable {
 		result.silence(all, config.Disabled)
 	}
@@ -155,51 +155,18 @@ func (r *Result) take(source Source, c *content) {
 	r.Findings = append(r.Findings, c.findings...)
 }
 
-// compare adds the findings between objects. To find the positions of these findings, compare reads the files again.
-func (r *Result) compare(in *rules.Input, config Config, order map[string]int) {
-	var late []*Finding
+// compare adds the findings between objects.
+func (r *Result) compare(in *rules.Input, config Config) {
 	for _, rule := range rules.All {
 		if slices.Contains(config.Disabled, rule.Name) {
 			continue
 		}
 		for _, found := range rule.Compare(in) {
-			f := &Finding{Finding: found}
+			f := Finding{Finding: found, Position: found.Position()}
 			for _, related := range found.Related {
-				f.Related = append(f.Related, Related{Related: related})
+				f.Related = append(f.Related, Related{related, related.Position()})
 			}
-			late = append(late, f)
-		}
-	}
-	locate(late, order)
-	for _, f := range late {
-		r.Findings = append(r.Findings, *f)
-	}
-}
-
-// wanted is a position to find, and the way to find it.
-type wanted struct {
-	object rules.Object
-	find   func() manifest.Position
-	at     *manifest.Position
-}
-
-// locate finds the positions of findings. locate reads each file once.
-func locate(late []*Finding, order map[string]int) {
-	var all []wanted
-	for _, f := range late {
-		all = append(all, wanted{f.Object, f.Finding.Position, &f.Position})
-		for i := range f.Related {
-			related := &f.Related[i]
-			all = append(all, wanted{related.Object, related.Related.Position, &related.Position})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b wanted) int {
-		return cmp.Compare(order[a.object.File], order[b.object.File])
-	})
-	for i, w := range all {
-		*w.at = w.find()
-		if last := i == len(all)-1; last || all[i+1].object.Document.File() != w.object.Document.File() {
-			w.object.Document.File().Release()
+			r.Findings = append(r.Findings, f)
 		}
 	}
 }

@@ -48,8 +48,41 @@ func (p Place) Same(other Place) bool {
 	return p.Document == other.Document && slices.Equal(p.path, other.path)
 }
 
-// File returns the file of the document.
-func (d *Document) File() *File { return d.file }
+// Each visits the documents of a text in order. Each passes the objects that kubectl create would send, then the
+// objects in them, and the error of a broken document.
+func Each(text []byte, visit func(objects []*Object, broken *Broken)) {
+	chunks := split(decoded(text))
+	first := 0 // the comments before a document belong to it
+	for i, c := range chunks {
+		document := &Document{chunk: c, preface: chunks[first:i]}
+		objects, err := c.objects(document)
+		if err != nil || len(objects) > 0 {
+			first = i + 1
+		}
+		var broken *Broken
+		if err != nil {
+			b := c.broken(err)
+			broken = &b
+		}
+		for _, o := range objects {
+			objects = append(objects, embedded(o)...)
+		}
+		if broken != nil || len(objects) > 0 {
+			visit(objects, broken)
+		}
+	}
+}
+
+// Read returns the objects of a text, which kubectl create would send, and the documents that can't be read.
+func Read(text []byte) (objects []*Object, broken []Broken) {
+	Each(text, func(found []*Object, failure *Broken) {
+		objects = append(objects, found...)
+		if failure != nil {
+			broken = append(broken, *failure)
+		}
+	})
+	return objects, broken
+}
 
 // Broken is a document that cannot be read.
 type Broken struct {
@@ -105,15 +138,6 @@ func (c chunk) objects(document *Document) ([]*Object, error) {
 			return nil, err
 		}
 		return nil, ErrForeign
-	}
-	if !c.json {
-		text := c.text
-		if document.file.Slim {
-			text = withoutSchemas(text)
-		}
-		if object, is := direct(text); is {
-			return flatten(nil, object, document, nil)
-		}
 	}
 	text, err := toJSON(c)
 	if err != nil || len(text) == 0 {

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -30,11 +31,8 @@ func (p Position) in(line, column int) Position {
 
 // Document is one document of a file.
 type Document struct {
-	file    *File
-	number  int
-	preface int // the number of the first document before it that has only comments
-	start   Position
-	size    int
+	chunk
+	preface []chunk // the documents before it that have only comments
 
 	parsed  bool
 	root    field
@@ -67,26 +65,21 @@ func (d *Document) parse() {
 		return
 	}
 	d.parsed, d.root = true, field{Position: d.start}
-	d.file.parsed = append(d.file.parsed, d)
-	text, same := d.file.chunk(d)
-	if !same {
-		return
-	}
-	for _, c := range d.file.chunks[d.preface:d.number] {
+	for _, c := range d.preface {
 		d.remarks = append(d.remarks, prefaceComments(c)...)
 	}
-	if text.json {
-		d.root = fieldsOfJSON(text)
+	if d.json {
+		d.root = fieldsOfJSON(d.chunk)
 		return
 	}
 	var node yaml.Node
-	if yaml.Unmarshal(text.text, &node) != nil || len(node.Content) == 0 {
+	if yaml.Unmarshal(d.text, &node) != nil || len(node.Content) == 0 {
 		return
 	}
-	y := yamlFields{start: d.start, breaks: otherBreaks(text.text), notes: map[string]bool{}}
+	y := yamlFields{start: d.start, breaks: otherBreaks(d.text), notes: map[string]bool{}}
 	d.root = y.field(node.Content[0], 0)
 	y.remember(&node)
-	d.remarks = append(d.remarks, y.comments(text)...)
+	d.remarks = append(d.remarks, y.comments(d.chunk)...)
 }
 
 func (f field) find(path []any) (field, bool) {
@@ -232,13 +225,6 @@ func (y *yamlFields) remember(n *yaml.Node) {
 // Mentions reports whether a text stands anywhere in the document, or in the
 // comments before it.
 func (d *Document) Mentions(text string) bool {
-	if _, same := d.file.chunk(d); !same {
-		return false
-	}
-	for _, c := range d.file.chunks[d.preface : d.number+1] {
-		if bytes.Contains(c.text, []byte(text)) {
-			return true
-		}
-	}
-	return false
+	has := func(c chunk) bool { return bytes.Contains(c.text, []byte(text)) }
+	return has(d.chunk) || slices.ContainsFunc(d.preface, has)
 }

@@ -113,13 +113,6 @@ func expandPattern(name string) ([]string, error) {
 	return filepath.Glob(name)
 }
 
-// isRegular reports whether a file that the user named can be read repeatedly, which a pipe can't. For a missing file
-// it is true, because its reader reports the error.
-func isRegular(path string) bool {
-	info, err := os.Stat(path)
-	return err != nil || info.Mode().IsRegular()
-}
-
 func isDirectory(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"k8s.io/cli-runtime/pkg/resource"
@@ -75,12 +74,14 @@ func (in *input) around(path string) repository {
 func (o *options) expand(in *input, name string) error {
 	switch {
 	case name == stdin:
-		in.sources = append(in.sources, once(name, func(context.Context) ([]byte, error) { return io.ReadAll(o.In) }))
+		in.sources = append(in.sources, lint.Source{Name: name, Read: func(context.Context) ([]byte, error) {
+			return io.ReadAll(o.In)
+		}})
 		return nil
 	case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
-		in.sources = append(in.sources, once(name, func(ctx context.Context) ([]byte, error) {
+		in.sources = append(in.sources, lint.Source{Name: name, Read: func(ctx context.Context) ([]byte, error) {
 			return download(ctx, name)
-		}))
+		}})
 		return nil
 	}
 	paths, err := expandPattern(name)
@@ -95,17 +96,6 @@ func (o *options) expand(in *input, name string) error {
 		failure = errors.Join(failure, o.walk(in, path))
 	}
 	return failure
-}
-
-// once returns a source that can be read only once. The content of the source stays in memory.
-func once(name string, read func(context.Context) ([]byte, error)) lint.Source {
-	var reading sync.Once
-	var text []byte
-	var err error
-	return lint.Source{Name: name, Read: func(ctx context.Context) ([]byte, error) {
-		reading.Do(func() { text, err = read(ctx) })
-		return text, err
-	}}
 }
 
 func (o *options) walk(in *input, root string) error {
@@ -137,15 +127,11 @@ func (o *options) walk(in *input, root string) error {
 	return errors.Join(failure, err)
 }
 
-// named returns the source of a file that the user named. A pipe can be read only once.
 func (in *input) named(repository repository, path string) lint.Source {
-	read := func(context.Context) ([]byte, error) { return readNamed(path) }
-	source := lint.Source{Name: filepath.ToSlash(path), Read: read}
-	if !isRegular(path) {
-		source = once(source.Name, read)
+	return lint.Source{
+		Name: filepath.ToSlash(path), Tree: in.trees.of(repository, path),
+		Read: func(context.Context) ([]byte, error) { return readNamed(path) },
 	}
-	source.Tree = in.trees.of(repository, path)
-	return source
 }
 
 // found adds a file of a directory. Like kubectl, lint doesn't follow links to directories.
@@ -183,11 +169,9 @@ func (o *options) nothing(root string) error {
 
 func (o *options) kustomized() lint.Source {
 	name := filepath.ToSlash(filepath.Join(o.Kustomize, "kustomization.yaml"))
-	source := once(name, func(ctx context.Context) ([]byte, error) {
+	return lint.Source{Name: name, Rendered: true, Read: func(ctx context.Context) ([]byte, error) {
 		return kustomize.Build(ctx, kustomize.OnDisk(), o.Kustomize)
-	})
-	source.Rendered = true
-	return source
+	}}
 }
 
 // A URL is read as kubectl reads it. A response of 500 or above is requested again.
