@@ -99,7 +99,10 @@ func (s *Session) unexpected(documents identified) error {
 	var unexpected []string
 	var change *Change
 	for _, o := range s.key.Unasked() {
-		t := documents.of(o.Identity)
+		var t *task
+		if !o.ByContent { // else wrap created it
+			t = documents.of(o.Identity)
+		}
 		differs := t != nil && exactlyonce.Differ(o.Digest, s.id(t, o.Identity.Copy).Digest)
 		if t == nil || differs {
 			unexpected = append(unexpected, o.Argument())

@@ -170,9 +170,9 @@ func CanCarry(object *unstructured.Unstructured) bool {
 	return true
 }
 
-// labelledByTemplate are the types whose objects get the labels of their Pod template from the server if they have
+// LabelledByTemplate are the types whose objects get the labels of their Pod template from the server if they have
 // no labels (SetDefaults_Job, SetDefaults_ReplicationController).
-var labelledByTemplate = map[schema.GroupKind]bool{
+var LabelledByTemplate = map[schema.GroupKind]bool{
 	{Group: "batch", Kind: "Job"}:   true,
 	{Kind: "ReplicationController"}: true,
 }
@@ -180,7 +180,7 @@ var labelledByTemplate = map[schema.GroupKind]bool{
 // inheritLabels adds the labels that the server would add to an object without labels. The server doesn't add them
 // to an object that has our label.
 func inheritLabels(object *unstructured.Unstructured) {
-	if !labelledByTemplate[object.GroupVersionKind().GroupKind()] || len(object.GetLabels()) > 0 {
+	if !LabelledByTemplate[object.GroupVersionKind().GroupKind()] || len(object.GetLabels()) > 0 {
 		return
 	}
 	inherited, found, err := unstructured.NestedMap(object.Object, "spec", "template", "metadata", "labels")

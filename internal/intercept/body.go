@@ -8,19 +8,24 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/keyed"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
 // A body is the object of a create, in the encoding of its client. It stays the client's: insert adds the name and
-// the creation ID, and changes nothing else.
+// the creation ID, with a key also its digest and label, and changes nothing else.
 type body struct {
 	apiVersion, kind         string
 	namespace                string
 	name, generateName       string
 	contentType, fingerprint string // two equal objects have equal fingerprints
-	insert                   func(name, id string) ([]byte, error)
+	content                  keyed.Canonical
+	insert                   func(name string, id exactlyonce.ID, kind schema.GroupKind) []byte
 }
 
 // A Reason is the reason why a create passes through unprotected.
@@ -94,13 +99,30 @@ func jsonBody(data []byte) (*body, Reason) {
 		return nil, Unreadable
 	}
 	object := membersOf(data)
-	metadata := membersOf(object.get("metadata"))
+	metadata := object.in("metadata")
 	read := &body{
 		contentType: "application/json", fingerprint: string(canonical),
-		insert: func(name, id string) ([]byte, error) {
-			annotations := membersOf(metadata.get("annotations")).set(exactlyonce.Annotation, quoted(id))
+		content: func(secret derive.Secret, o derive.Object) (string, bool) {
+			var content map[string]any
+			if utiljson.Unmarshal(data, &content) != nil {
+				return "", false // such as a number that no 64-bit float is near
+			}
+			return secret.Canonical(o, content)
+		},
+		insert: func(name string, id exactlyonce.ID, kind schema.GroupKind) []byte {
+			annotations := membersOf(metadata.get("annotations")).set(exactlyonce.Annotation, quoted(id.Creation))
+			if id.Digest != "" {
+				annotations = annotations.set(derive.DigestAnnotation, quoted(id.Digest))
+			}
 			changed := metadata.set("name", quoted(name)).set("annotations", annotations.encode())
-			return object.set("metadata", changed.encode()).encode(), nil
+			if id.Run != "" {
+				labels := membersOf(metadata.get("labels"))
+				if len(labels) == 0 && exactlyonce.LabelledByTemplate[kind] {
+					labels = object.in("spec").in("template").in("metadata").in("labels")
+				}
+				changed = changed.set("labels", labels.set(exactlyonce.RunLabel, quoted(id.Run)).encode())
+			}
+			return object.set("metadata", changed.encode()).encode()
 		},
 	}
 	ok := true
@@ -111,8 +133,10 @@ func jsonBody(data []byte) (*body, Reason) {
 	} {
 		ok = text(value, into) && ok
 	}
-	if annotations := metadata.get("annotations"); annotations != nil && annotations.Kind() != jsontext.KindNull {
-		ok = ok && annotations.Kind() == jsontext.KindBeginObject
+	for _, field := range []string{"annotations", "labels"} {
+		if entries := metadata.get(field); entries != nil && entries.Kind() != jsontext.KindNull {
+			ok = ok && entries.Kind() == jsontext.KindBeginObject
+		}
 	}
 	if !ok {
 		return nil, "" // the server refuses it

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 	"k8s.io/client-go/kubernetes/scheme"
 
@@ -72,6 +73,11 @@ func checkTarget(t *testing.T, method, url, base, want string) {
 
 func headerOf(contentType string) http.Header { return http.Header{"Content-Type": {contentType}} }
 
+// insertInto inserts a name and an ID without a key.
+func insertInto(read *body) []byte {
+	return read.insert("N", exactlyonce.ID{Derivation: exactlyonce.Derivation{Creation: "ID"}}, schema.GroupKind{})
+}
+
 // A name and a creation ID are inserted, and nothing else changes.
 func TestInsertJSON(t *testing.T) {
 	const id = `"genname.dev/creation-id":"ID"`
@@ -87,8 +93,8 @@ func TestInsertJSON(t *testing.T) {
 			t.Errorf("%s passes through: %q", in, why)
 			continue
 		}
-		if got, err := read.insert("N", "ID"); string(got) != want || err != nil || read.generateName != "a-" {
-			t.Errorf("%s:\n%s\nwant\n%s (%v)", in, got, want, err)
+		if got := insertInto(read); string(got) != want || read.generateName != "a-" {
+			t.Errorf("%s:\n%s\nwant\n%s", in, got, want)
 		}
 	}
 }
@@ -106,6 +112,7 @@ func TestPassThrough(t *testing.T) {
 		{"application/json", `{"metadata":{"generateName":1}}`, ""},
 		{"application/json", generated + `,"name":1}}`, ""},
 		{"application/json", generated + `,"annotations":["x"]}}`, ""},
+		{"application/json", generated + `,"labels":"x"}}`, ""},
 		{"application/json", `{"metadata":["generateName"]}`, ""},
 		{"application/json", `["generateName"]`, ""},
 		{"application/json", ``, ""},
@@ -137,10 +144,10 @@ func TestYAML(t *testing.T) {
 	if read == nil || why != "" {
 		t.Fatalf("%v, %q", read, why)
 	}
-	got, err := read.insert("N", "ID")
+	got := insertInto(read)
 	want := `{"data":{"k":"1"},"metadata":{"generateName":"a-","name":"N","annotations":{"genname.dev/creation-id":"ID"}}}`
-	if string(got) != want || err != nil || read.contentType != "application/json" {
-		t.Errorf("%s, %v, want %s", got, err, want)
+	if string(got) != want || read.contentType != "application/json" {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 
@@ -194,10 +201,7 @@ func TestInsertProtobuf(t *testing.T) {
 		if read == nil || read.kind != kind.Kind || read.apiVersion != kind.GroupVersion().String() || read.namespace != "ns" {
 			t.Fatalf("%s: %+v, %q", kind, read, why)
 		}
-		inserted, err := read.insert("N", "ID")
-		if err != nil {
-			t.Fatal(err)
-		}
+		inserted := insertInto(read)
 		got, _, err := protobufs.Decode(inserted, nil, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", kind, err)
@@ -220,9 +224,8 @@ func TestProtobufOfANewerClient(t *testing.T) {
 	})
 	newer := appendText(data, 999, "in the envelope")
 	read, _ := protobufBody(newer)
-	inserted, err := read.insert("N", "ID")
-	if err != nil || !bytes.Contains(inserted, []byte("in the envelope")) {
-		t.Errorf("%q, %v", inserted, err)
+	if inserted := insertInto(read); !bytes.Contains(inserted, []byte("in the envelope")) {
+		t.Errorf("%q", inserted)
 	}
 	var names []string
 	for _, name := range []string{"b", ""} { // the last value of a field counts, also an empty one
@@ -240,16 +243,13 @@ func TestProtobufOfANewerClient(t *testing.T) {
 func FuzzBody(f *testing.F) {
 	f.Add("application/json", []byte(`{"metadata":{"generateName":"a-","annotations":{"b":"c"}},"n":1.0}`))
 	f.Add("application/yaml", []byte("metadata: {generateName: a-}"))
-	f.Add(protobufType, append(bytes.Clone(magic), inserted("", "x")...))
+	f.Add(protobufType, append(bytes.Clone(magic), inserted("", exactlyonce.ID{}, nil)...))
 	f.Fuzz(func(t *testing.T, contentType string, data []byte) {
 		read, _ := bodyOf(headerOf(contentType), data)
 		if read == nil {
 			return
 		}
-		sent, err := read.insert("N", "ID")
-		if err != nil {
-			t.Fatal(err)
-		}
+		sent := insertInto(read)
 		again, why := bodyOf(headerOf(read.contentType), sent)
 		if again != nil || why != "" {
 			t.Fatalf("%q is a create with a generateName and no name: %q", sent, why)

@@ -9,16 +9,19 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/keyed"
 )
 
 // A create is an object that the command creates, until a client has its result.
 type create struct {
-	key  key
-	id   exactlyonce.ID
-	done chan struct{} // closed after the end
+	key   key
+	id    exactlyonce.ID
+	claim *keyed.Claim  // nil without an idempotency key
+	done  chan struct{} // closed after the end
 
 	// The fields below are guarded by table.mu until done is closed, and don't change afterwards.
 
@@ -109,10 +112,16 @@ func (p *Proxy) create(w http.ResponseWriter, r *http.Request, sent *post) {
 	switch {
 	case stored && p.giveOut(w, r, sent, c):
 		return
-	case c == nil || stored:
-		c = p.begin(sent, exactlyonce.NewID(), false)
+	case c == nil || stored && c.claim == nil:
+		var refusal *metav1.Status
+		if c, refusal = p.start(r.Context(), sent); refusal != nil {
+			respondStatus(w, r, refusal)
+			return
+		}
+	case ended && c.claim != nil: // has one name
+		c = p.begin(sent, c.id, c.claim, true)
 	case ended:
-		c = p.begin(sent, c.id.At(c.outcome.Name), true)
+		c = p.begin(sent, c.id.At(c.outcome.Name), nil, true)
 	}
 	for {
 		select {
@@ -124,7 +133,7 @@ func (p *Proxy) create(w http.ResponseWriter, r *http.Request, sent *post) {
 		if c.response != nil {
 			break
 		}
-		c = p.begin(sent, exactlyonce.NewID(), false)
+		c = p.begin(sent, exactlyonce.NewID(), nil, false)
 	}
 	if !c.response.write(w, r) || c.outcome.Result == Unknown {
 		p.table.put(c)
@@ -167,9 +176,10 @@ func (p *Proxy) readPatiently(ctx context.Context, sent *post, id exactlyonce.ID
 }
 
 // begin starts a create that continues if its client gives up. again means that an earlier create with an unknown
-// outcome has sent the ID. The create ends without a response if an object with the ID can't be the result any more.
-func (p *Proxy) begin(sent *post, id exactlyonce.ID, again bool) *create {
-	c := &create{key: sent.key, id: id, done: make(chan struct{})}
+// outcome has sent the ID, or that its object is gone. Without a claim, the create ends without a response if an object
+// with the ID can't be the result any more.
+func (p *Proxy) begin(sent *post, id exactlyonce.ID, claim *keyed.Claim, again bool) *create {
+	c := &create{key: sent.key, id: id, claim: claim, done: make(chan struct{})}
 	options := sent.options()
 	if !again {
 		options = append(options, exactlyonce.WithoutRechecks())
@@ -180,12 +190,15 @@ func (p *Proxy) begin(sent *post, id exactlyonce.ID, again bool) *create {
 			result, err = p.creator.Create(p.ctx, sent.mapping, sent.object(), id, options...)
 		}
 		deleted := err == nil && result.Object.GetDeletionTimestamp() != nil
-		if again && (deleted || errors.Is(err, exactlyonce.ErrTaken)) {
+		if again && claim == nil && (deleted || errors.Is(err, exactlyonce.ErrTaken)) {
 			p.table.end(c, Outcome{}, nil)
 			return
 		}
 		o, response := outcomeOf(sent, result, err)
 		p.config.Done(o)
+		if claim != nil {
+			claim.End(o.Result.kept())
+		}
 		p.table.end(c, o, response)
 	})
 	return c

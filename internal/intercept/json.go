@@ -49,6 +49,9 @@ func (m members) get(key string) jsontext.Value {
 	return nil
 }
 
+// in returns the members of a member that is an object, or nil.
+func (m members) in(key string) members { return membersOf(m.get(key)) }
+
 // set returns a copy in which the member has the value.
 func (m members) set(key string, value jsontext.Value) members {
 	m = slices.Clone(m)

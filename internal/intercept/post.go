@@ -65,8 +65,7 @@ func (p *post) object() *unstructured.Unstructured {
 
 func (p *post) options() []exactlyonce.Option {
 	encode := func(id exactlyonce.ID, name string) ([]byte, string, error) {
-		encoded, err := p.body.insert(name, id.Creation)
-		return encoded, p.body.contentType, err
+		return p.body.insert(name, id, p.mapping.GroupVersionKind.GroupKind()), p.body.contentType, nil
 	}
 	return []exactlyonce.Option{
 		exactlyonce.WithNamespace(p.namespace), exactlyonce.WithEncoder(encode),

@@ -4,8 +4,10 @@ import (
 	"bytes"
 
 	"google.golang.org/protobuf/encoding/protowire"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
 const protobufType = "application/vnd.kubernetes.protobuf"
@@ -21,11 +23,17 @@ const (
 
 // The fields of an object and ObjectMeta (k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto).
 const (
-	objectMetadata                                  = 1 // of every type
-	metaName, metaGenerateName                      = 1, 2
-	metaNamespace, metaAnnotations                  = 3, 12
-	entryKey, entryValue           protowire.Number = 1, 2
+	objectMetadata                                              = 1 // of every type
+	metaName, metaGenerateName                                  = 1, 2
+	metaNamespace, metaLabels, metaAnnotations                  = 3, 11, 12
+	entryKey, entryValue                       protowire.Number = 1, 2
 )
+
+// templateLabels are the fields with the labels of a Pod template (k8s.io/api/batch/v1 and core/v1).
+var templateLabels = map[schema.GroupKind][]protowire.Number{
+	{Group: "batch", Kind: "Job"}:   {2, 6, objectMetadata, metaLabels},
+	{Kind: "ReplicationController"}: {2, 3, objectMetadata, metaLabels},
+}
 
 // protobufBody reads the envelope and the metadata. The decoder of a Kubernetes type merges all fields with the
 // metadata, so insert appends one more.
@@ -57,19 +65,48 @@ func protobufBody(data []byte) (*body, Reason) {
 	case !ok || !read.readObject(raw):
 		return nil, Unreadable
 	}
-	read.insert = func(name, id string) ([]byte, error) {
+	read.content = func(derive.Secret, derive.Object) (string, bool) { return string(data), true }
+	read.insert = func(name string, id exactlyonce.ID, kind schema.GroupKind) []byte {
+		var inherited []byte
+		if path := templateLabels[kind]; path != nil && len(fieldsAt(raw, objectMetadata, metaLabels)) == 0 {
+			inherited = fieldsAt(raw, path...)
+		}
 		all := append(bytes.Clone(magic), others...)
 		all = protowire.AppendTag(all, unknownRaw, protowire.BytesType)
-		return protowire.AppendBytes(all, append(bytes.Clone(raw), inserted(name, id)...)), nil
+		return protowire.AppendBytes(all, append(bytes.Clone(raw), inserted(name, id, inherited)...))
 	}
 	return read, ""
 }
 
-// inserted returns a field with the metadata that the plugin adds.
-func inserted(name, id string) []byte {
-	entry := appendText(appendText(nil, entryKey, exactlyonce.Annotation), entryValue, id)
-	metadata := appendText(appendText(nil, metaName, name), metaAnnotations, string(entry))
+// inserted returns a field with the metadata that the plugin adds. labels are fields of labels that it keeps.
+func inserted(name string, id exactlyonce.ID, labels []byte) []byte {
+	metadata := appendEntry(appendText(nil, metaName, name), metaAnnotations, exactlyonce.Annotation, id.Creation)
+	if id.Digest != "" {
+		metadata = appendEntry(metadata, metaAnnotations, derive.DigestAnnotation, id.Digest)
+	}
+	if id.Run != "" {
+		metadata = appendEntry(append(metadata, labels...), metaLabels, exactlyonce.RunLabel, id.Run)
+	}
 	return appendText(nil, objectMetadata, string(metadata))
+}
+
+func appendEntry(to []byte, number protowire.Number, key, value string) []byte {
+	return appendText(to, number, string(appendText(appendText(nil, entryKey, key), entryValue, value)))
+}
+
+// fieldsAt returns the fields at a path of numbers, without the messages around them.
+func fieldsAt(message []byte, path ...protowire.Number) (fields []byte) {
+	eachField(message, func(number protowire.Number, value, field []byte) bool {
+		switch {
+		case number != path[0]:
+		case len(path) == 1:
+			fields = append(fields, field...)
+		default:
+			fields = append(fields, fieldsAt(value, path[1:]...)...)
+		}
+		return true
+	})
+	return fields
 }
 
 func appendText(to []byte, number protowire.Number, value string) []byte {

@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/keyed"
 )
 
 // Config is the configuration of a Proxy.
@@ -33,6 +34,8 @@ type Config struct {
 	Host, Token string
 	// RetryTimeout limits the retries of a create, and the time for which a result is kept.
 	RetryTimeout time.Duration
+	// Contents are those of the idempotency key, or nil.
+	Contents *keyed.Contents
 	// Unprotected is called when a create passes through unprotected, once for each reason. Done is called at the
 	// end of each intercepted create. Several goroutines call them.
 	Unprotected func(resource string, why Reason)

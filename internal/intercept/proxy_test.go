@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -36,13 +37,22 @@ type fixture struct {
 
 	mu       sync.Mutex
 	warnings []Reason
+	listed   atomic.Bool // the objects of the key were listed
 }
 
 func newFixture(t *testing.T, change ...func(*Config)) *fixture {
 	t.Helper()
-	f := &fixture{Server: oncetest.NewServer(oncetest.Type{
+	f := &fixture{}
+	f.start(t, oncetest.NewServer(oncetest.Type{
 		Group: "networking.k8s.io", Version: "v1", Kind: "IPAddress", Resource: "ipaddresses", ClusterScoped: true,
-	}), t: t}
+	}), change...)
+	return f
+}
+
+// start starts the proxy before a server.
+func (f *fixture) start(t *testing.T, server *oncetest.Server, change ...func(*Config)) {
+	t.Helper()
+	f.Server, f.t = server, t
 	f.front = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.proxy.ServeHTTP(w, r) }))
 	f.front.EnableHTTP2 = true
 	f.config = Config{
@@ -63,7 +73,6 @@ func newFixture(t *testing.T, change ...func(*Config)) *fixture {
 	}
 	f.front.StartTLS()
 	t.Cleanup(f.front.Close)
-	return f
 }
 
 const configMaps = "/api/v1/namespaces/ns/configmaps"
@@ -165,6 +174,11 @@ var cases = []struct {
 	{"created by a webhook under another name", func(f *fixture) {
 		f.Next("create", "configmaps", oncetest.Mutate(rename, nil))
 	}, 201, "", 1},
+	{"new content, with a key", func(f *fixture) {
+		f.run().post(of(`"date":"1"`))
+		f.config.Contents = f.contents()
+		f.proxy, _ = New(f.t.Context(), f.config)
+	}, 422, "Invalid", 1},
 	{"refused", func(f *fixture) { f.Next("create", "configmaps", oncetest.QuotaExceeded) }, 403, "Forbidden", 0},
 	{"no attempt succeeded", func(f *fixture) {
 		f.Always("create", "configmaps", oncetest.TooManyRequests(1))

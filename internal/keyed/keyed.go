@@ -37,13 +37,14 @@ func (p Place) key() idempotency.Place {
 // Object is an object with the label of the run.
 type Object struct {
 	idempotency.Existing
-	// Identity is what the object's ID was derived from, if the object belongs to the run.
-	Identity derive.Object
-	Place    Place
+	// Identity is what the object's ID was derived from, if the object belongs to the run. ByContent means that the ID
+	// was also derived from the digest.
+	Identity  derive.Object
+	ByContent bool
+	Place     Place
 
 	secret   derive.Secret // the secret that the ID was computed with, if verified
 	verified bool
-	asked    bool
 }
 
 // Argument is the object as an argument of kubectl.
@@ -69,6 +70,7 @@ type Run struct {
 	secret  derive.Secret
 	used    bool // an ID was computed with the secret
 	objects map[inPlace]*Object
+	asked   map[inPlace]bool
 	others  map[string]bool // arguments of objects that don't belong to the run
 	first   *Object         // the first object that belongs to the run
 	foreign *Object         // an object whose ID was computed with another secret than first, or than an ID of ID
@@ -77,7 +79,7 @@ type Run struct {
 
 // New returns a run. secrets are the secret of the key and its former secrets.
 func New(key idempotency.Key, secrets []derive.Secret, find Find) *Run {
-	r := &Run{key: key, secrets: secrets, find: find, objects: map[inPlace]*Object{}, others: map[string]bool{}}
+	r := &Run{key: key, secrets: secrets, find: find, objects: map[inPlace]*Object{}, asked: map[inPlace]bool{}, others: map[string]bool{}}
 	if len(secrets) == 0 {
 		r.secrets = []derive.Secret{{}}
 	}
@@ -85,8 +87,7 @@ func New(key idempotency.Key, secrets []derive.Secret, find Find) *Run {
 	return r
 }
 
-// At lists the objects of the run at a place, and verifies them. If At is called again for the place, Unasked doesn't
-// return objects for which Existing was called before.
+// At lists the objects of the run at a place, and verifies them. At can be called again for the place.
 func (r *Run) At(ctx context.Context, place Place) error {
 	found, err := r.find(ctx, place.Resource, place.Namespace)
 	if err != nil {
@@ -111,12 +112,12 @@ func (r *Run) verify(objects []*Object) {
 	current := map[derive.Object]bool{} // objects whose ID was computed with the current secret
 	for _, o := range objects {
 		o.verified = slices.ContainsFunc(r.secrets, func(s derive.Secret) bool { return r.verifies(s, o) })
-		if o.verified && o.secret == r.secrets[0] {
+		if o.verified && o.secret == r.secrets[0] && !o.ByContent {
 			current[o.Identity] = true
 		}
 	}
 	for _, o := range objects {
-		if o.secret != r.secrets[0] && current[o.Identity] {
+		if o.secret != r.secrets[0] && !o.ByContent && current[o.Identity] {
 			o.verified = false // such as a copy of a deleted object whose ID was computed with a former secret
 		}
 	}
@@ -135,11 +136,7 @@ func (r *Run) take(o *Object) {
 		return
 	}
 	delete(r.others, o.Argument())
-	at := inPlace{o.Place.key(), o.ID}
-	if before := r.objects[at]; before != nil {
-		o.asked = before.asked
-	}
-	r.objects[at] = o
+	r.objects[inPlace{o.Place.key(), o.ID}] = o
 	switch {
 	case r.first == nil && !r.used:
 		r.secret = o.secret
@@ -162,7 +159,8 @@ func (r *Run) verifies(secret derive.Secret, o *Object) bool {
 	}
 	for _, form := range forms {
 		form.Group, form.Kind, form.Namespace = o.Place.Kind.Group, o.Place.Kind.Kind, o.Place.Namespace
-		if secret.Verifies(r.source(), form, o.ID, o.Name) {
+		o.ByContent = secret.Verifies(r.ofContent(o.Digest), form, o.ID, o.Name)
+		if o.ByContent || secret.Verifies(r.source(), form, o.ID, o.Name) {
 			form.Document, form.Copy, _, _ = derive.ParseID(o.ID)
 			o.Identity, o.secret = form, secret
 			return true
@@ -172,6 +170,10 @@ func (r *Run) verifies(secret derive.Secret, o *Object) bool {
 }
 
 func (r *Run) source() derive.Source { return derive.FromKey(string(r.key)) }
+
+func (r *Run) ofContent(digest string) derive.Source {
+	return derive.FromContent(string(r.key), digest)
+}
 
 // Conflict returns a *SecretsError if the objects were created with another secret than the run uses. The run must
 // then create nothing.
@@ -213,6 +215,14 @@ func (r *Run) ID(identity derive.Object, content Content) exactlyonce.ID {
 	return exactlyonce.Derive(made)
 }
 
+// idOfContent returns the ID of an object with the digest of its content.
+func (r *Run) idOfContent(identity derive.Object, digest string) exactlyonce.ID {
+	secret := r.chosen()
+	return exactlyonce.Derive(exactlyonce.Derivation{
+		Creation: secret.ID(r.ofContent(digest), identity), Secret: secret, Run: r.key.RunLabel(), Digest: digest,
+	})
+}
+
 // chosen returns the secret with which the run continues.
 func (r *Run) chosen() derive.Secret {
 	r.mu.Lock()
@@ -225,20 +235,20 @@ func (r *Run) chosen() derive.Secret {
 func (r *Run) Existing(place Place, id exactlyonce.ID) *idempotency.Existing {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	o := r.objects[inPlace{place.key(), id.Creation}]
-	if o == nil {
-		return nil
+	at := inPlace{place.key(), id.Creation}
+	r.asked[at] = true
+	if o := r.objects[at]; o != nil {
+		return &o.Existing
 	}
-	o.asked = true
-	return &o.Existing
+	return nil
 }
 
-// Unasked returns the objects of the run for which Existing was not called, sorted by their arguments.
+// Unasked returns the listed objects of the run for which Existing was not called, sorted by their arguments.
 func (r *Run) Unasked() (objects []*Object) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, o := range r.objects {
-		if !o.asked {
+	for at, o := range r.objects {
+		if !r.asked[at] {
 			objects = append(objects, o)
 		}
 	}

@@ -28,8 +28,6 @@ type Snapshot struct {
 	// the number of lists after lost events.
 	Events, Idle int64
 	Gaps         int
-	// Others has a row without a prefix for each type with objects that are in no name pool that counts.
-	Others []pools.Row
 	// Resources has the totals of each of Types, in the same order.
 	Resources []ResourceCount
 }
@@ -69,7 +67,7 @@ func (e *Engine) Snapshot(each func(pools.Row)) Snapshot {
 	}
 	for _, r := range e.types.list() {
 		r.store.eachRow(now, each)
-		r.store.do(func(c *counts) { c.addTo(&s, e) })
+		r.store.do(func(c *counts) { c.addTo(&s, e.Named) })
 	}
 	s.Sort()
 	return s
@@ -98,11 +96,11 @@ func (c *counts) rows(of []pools.Key, now time.Time) (rows []pools.Row) {
 }
 
 // addTo adds the totals of the type to a snapshot. A gone type is skipped if a user named it.
-func (c *counts) addTo(all *Snapshot, e *Engine) {
+func (c *counts) addTo(all *Snapshot, named bool) {
 	all.Events += c.totals.events
 	all.Idle += c.totals.idle
 	all.Gaps += c.totals.gaps
-	if c.standing.state == gone && c.standing.isSkipped(census.NotFound) && !e.Named {
+	if c.standing.state == gone && c.standing.isSkipped(census.NotFound) && !named {
 		return
 	}
 	count := c.count()
@@ -118,8 +116,8 @@ func (c *counts) addTo(all *Snapshot, e *Engine) {
 		all.Unwatched++
 	case uncounted, gone:
 	}
-	if others := c.othersIn(e.Namespace, count.Names, all.At); others.Pool.Names > 0 || others.Creates > 0 {
-		all.Others = append(all.Others, others)
+	if others := c.totals.objects - count.Names; others > 0 {
+		all.ByNumber = append(all.ByNumber, census.TypeCount{Resource: c.resource, Objects: others})
 	}
 	if c.listed.unsteady {
 		all.Inconsistent = append(all.Inconsistent, c.resource)
@@ -173,6 +171,6 @@ func (c *counts) row(number uint32, p *pools.Pool, now time.Time) pools.Row {
 		return row
 	}
 	row.Since, row.Gaps, row.Weighed = a.since, c.totals.gaps-a.gaps, a.rates.at(now)
-	row.Creates, row.Deletes, row.Peak = a.creates, a.deletes, a.peak
+	row.Creates, row.Deletes = a.creates, a.deletes
 	return row
 }

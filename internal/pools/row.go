@@ -31,6 +31,4 @@ type Row struct {
 	Creates, Deletes int64
 	Gaps             int
 	Weighed          Weighed
-	// Peak is the largest number of names since the first event, or 0 if there was none.
-	Peak int64
 }

@@ -104,6 +104,7 @@ var notExplained = map[string]string{
 	"Warning: logs of Pods in … may be missing, because the Pods can't be listed: …":      "it names the cause",
 	"Warning: …: genname:disable … has no effect: …":                                      "it names the comment and the cause",
 	"Warning: the history limits of … delete its finished Jobs, also those of --from":     "it names the result",
+	"Warning: the run ignores … with its label, like …":                                   "as for create",
 	"… with ttlSecondsAfterFinished are deleted after they finish":                        "it names the result",
 
 	"Warning: deleting a namespace deletes all objects in it":      "prune deletes nothing without --yes",

@@ -23,7 +23,7 @@ import (
 var programs = []string{
 	"awk", "base64", "basename", "bash", "cat", "chmod", "cp", "curl", "date", "dirname", "dpkg-deb", "env", "false",
 	"fish", "git", "grep", "gzip", "head", "install", "ln", "ls", "make", "mkdir", "mktemp", "mv", "od", "paste",
-	"printf", "rm", "sed", "sh", "sha256sum", "shasum", "sleep", "sort", "tail", "tar", "touch", "tr", "true", "uname",
+	"printf", "python3", "rm", "sed", "sh", "sha256sum", "shasum", "sleep", "sort", "tail", "tar", "touch", "tr", "true", "uname",
 	"uniq", "wc", "xargs", "zsh",
 }
 

@@ -25,6 +25,10 @@ func TestMain(m *testing.M) {
 		run()
 		return
 	}
+	if namespace := os.Getenv(argo); namespace != "" {
+		submit(namespace)
+		return
+	}
 	os.Exit(harness.Main(m, harness.Server{ControlPlane: &server, Shared: "single"}))
 }
 

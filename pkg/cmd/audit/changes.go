@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -36,7 +35,7 @@ func (c *changes) take(rows []row) (changed []row, gone []v1alpha1.PrefixRef) {
 		}
 		pool := r.PrefixRef
 		if r.fold != nil {
-			pool.Prefix = "(" + cmp.Or(r.fold.Manager, plural(r.fold.OwnerKind)) + ")"
+			pool.Prefix = "(" + plural(r.fold.OwnerKind) + ")"
 		}
 		before, known := c.rows[pool]
 		if before.round = c.round; !known || before != now {

@@ -25,12 +25,14 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/intercept"
+	"github.com/kubectl-genname/kubectl-genname/internal/keyed"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 )
 
 // A session is the proxy of one run, with its server and its kubeconfig.
 type session struct {
 	proxy      *intercept.Proxy
+	run        *keyed.Run // nil without a key
 	server     *http.Server
 	directory  string // of mode 0700
 	path       string // of the kubeconfig
@@ -66,6 +68,12 @@ func (o *options) newSession(ctx context.Context, foreign *connection.Foreign, h
 	}
 	o.report(&config)
 	s := &session{}
+	if s.run, err = o.newRun(foreign); err != nil {
+		return nil, err
+	}
+	if s.run != nil {
+		config.Contents = keyed.NewContents(s.run)
+	}
 	if s.proxy, err = intercept.New(ctx, config); err != nil {
 		return nil, err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/keyflags"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
@@ -29,6 +30,7 @@ type options struct {
 	conn         *connection.Connection
 	voice        *terminal.Voice
 	retryTimeout flagvalue.Duration
+	keys         keyflags.Flags
 	verbose      bool
 
 	arguments []string
@@ -46,6 +48,11 @@ var longHelp = templates.LongDesc(`
 	is known. All other requests pass through unchanged. The program needs the permission get for
 	the objects that it creates. To protect several programs, wrap a shell.
 
+	With --idempotency-key, a second run of the program gets the objects of the first, even if the
+	first was killed. wrap recognizes an object by its content. Don't use a key if the content has
+	a date or a random value, or if the program checks for its own objects. The program also needs
+	the permission list.
+
 	A program that doesn't use KUBECONFIG isn't protected. If the program sent no request
 	through the proxy, wrap prints that. The exit code is that of the program, or 4 if the
 	program succeeded and the outcome of a create is unknown.`)
@@ -56,6 +63,9 @@ var examples = templates.Examples(`
 
 	# Protect all programs of a script, and print a line for each create
 	kubectl genname wrap -v -- bash release.sh
+
+	# Run a step that can be repeated: a second run gets the objects of the first
+	kubectl genname wrap --idempotency-key="import-$COMMIT" -- python3 import.py
 
 	# Run a Python program in the context staging
 	kubectl genname wrap --context staging -- python3 start-jobs.py`)
@@ -80,6 +90,8 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 	cmd.Flags().BoolVarP(&o.verbose, "v", "v", false, "Print a line for each create that wrap intercepts")
 	cmd.Flags().Var(&o.retryTimeout, "retry-timeout",
 		"Time for the retries of one object, and for which wrap keeps a result that its program didn't wait for")
+	o.keys.AddTo(cmd.Flags(), "Make the program repeatable. A later run with the same key gets the existing objects, and "+
+		"creates the missing ones.")
 	return cmd
 }
 
@@ -100,6 +112,9 @@ func (o *options) Validate() error {
 	case !o.dashed:
 		return errors.New("put -- before the command\n" +
 			terminal.Hint(append([]string{"kubectl", "genname", "wrap", "--"}, o.arguments...)...))
+	}
+	if err := o.keys.Read(); err != nil {
+		return err
 	}
 	return checkEnvironment()
 }
@@ -155,6 +170,7 @@ const flushTime = 5 * time.Second
 // end prints the closing lines, and returns the exit code of the program.
 func (o *options) end(s *session, code int) error {
 	lines, unknown := unfetched(s.proxy)
+	lines = append(lines, leftOver(s.run)...)
 	switch {
 	case s.proxy.Requests() == 0:
 		lines = append(lines, "wrap: the command sent nothing through the proxy, so nothing was protected")

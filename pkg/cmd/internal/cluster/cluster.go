@@ -131,7 +131,7 @@ func (c *Cluster) resources(
 	if err != nil {
 		return nil, nil, err
 	}
-	skipped = c.withUnavailable(skipped)
+	skipped = append(skipped, c.unavailable(skipped)...)
 	if namespace == "" {
 		return found, skipped, nil
 	}
@@ -154,8 +154,7 @@ func silenced(config *rest.Config) *rest.Config {
 // suggestTime limits the requests for a suggestion.
 const suggestTime = 5 * time.Second
 
-// Suggest adds the most similar type to an error of Resources about an unknown type, or the reason why its API can't be
-// discovered.
+// Suggest adds the most similar type to an error of Resources about an unknown type.
 func (c *Cluster) Suggest(ctx context.Context, err error) error {
 	var unknown census.NoSuchType
 	if !errors.As(err, &unknown) || strings.HasSuffix(unknown.Resource, "-") { // then it is a prefix
@@ -167,9 +166,12 @@ func (c *Cluster) Suggest(ctx context.Context, err error) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, suggestTime)
 	defer cancel()
-	// Without types, there is no suggestion.
-	found, skipped, _ := census.Discover(ctx, discovery.ToDiscoveryInterfaceWithContext(client))
-	return unknown.Explain(found, c.withUnavailable(skipped))
+	found, _, _ := census.Discover(ctx, discovery.ToDiscoveryInterfaceWithContext(client)) // otherwise, no suggestion
+	var names []string
+	for _, r := range found {
+		names = append(names, r.Resource)
+	}
+	return unknown.Nearest(names)
 }
 
 // HasNamespace returns an error unless the namespace exists. known is false if the user has no permission to read
@@ -228,9 +230,10 @@ func (c *Cluster) KeepAsking(ctx context.Context) {
 	}
 }
 
-// withUnavailable adds the groups of unreachable servers to the types that discovery has skipped, and the reasons. If
-// the groups can't be listed, it adds one item for all of them.
-func (c *Cluster) withUnavailable(skipped []census.Skipped) []census.Skipped {
+// unavailable returns the groups of unreachable servers that are not in known. If it can't list the groups,
+// unavailable returns one skipped item for all of them.
+func (c *Cluster) unavailable(known []census.Skipped) []census.Skipped {
+	var skipped []census.Skipped
 	if err := c.server.Unanswered(); err != nil {
 		skipped = append(skipped, census.Skipped{
 			Group: "apiregistration.k8s.io", Reason: census.Unreachable,
@@ -238,13 +241,13 @@ func (c *Cluster) withUnavailable(skipped []census.Skipped) []census.Skipped {
 		})
 	}
 	for _, u := range c.server.Unavailable() {
-		message := fmt.Sprintf("discover %s: the server behind this API is unavailable: %s", u.API, u.Message)
 		isGroup := func(s census.Skipped) bool { return s.Group == u.API.Group && s.Resource == "" }
-		if at := slices.IndexFunc(skipped, isGroup); at >= 0 {
-			skipped[at].Message = message
-			continue
+		if !slices.ContainsFunc(known, isGroup) {
+			skipped = append(skipped, census.Skipped{
+				Group: u.API.Group, Reason: census.Unreachable,
+				Message: fmt.Sprintf("discover %s: the server behind this API is unavailable: %s", u.API, u.Message),
+			})
 		}
-		skipped = append(skipped, census.Skipped{Group: u.API.Group, Reason: census.Unreachable, Message: message})
 	}
 	return skipped
 }

@@ -1,0 +1,61 @@
+package wrap
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/internal/keyed"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+// newRun returns the run of the idempotency key, or nil without a key.
+func (o *options) newRun(foreign *connection.Foreign) (*keyed.Run, error) {
+	if o.keys.Key == "" {
+		return nil, nil
+	}
+	config := rest.CopyConfig(foreign.Limited)
+	config.QPS = -1
+	client, err := metadata.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	find := func(
+		ctx context.Context, resource schema.GroupVersionResource, namespace string,
+	) ([]idempotency.Existing, error) {
+		return o.keys.Key.Find(ctx, client, resource, namespace, time.Duration(o.retryTimeout))
+	}
+	return keyed.New(o.keys.Key, o.keys.Secrets, find), nil
+}
+
+// named limits the lines about objects of the key.
+const named = 10
+
+// leftOver returns the lines about objects of the key that the program didn't create in this run.
+func leftOver(run *keyed.Run) (lines []string) {
+	if run == nil {
+		return nil
+	}
+	warn := func(things string) {
+		lines = append(lines, terminal.Warningf("wrap: the program did not create %s of the key again", things))
+	}
+	unasked := run.Unasked()
+	for _, each := range unasked[:min(named, len(unasked))] {
+		warn(each.Argument())
+	}
+	if more := len(unasked) - named; more > 0 {
+		warn(humanize.Count(more, "more object"))
+	}
+	if others := run.Others(); len(others) > 0 {
+		lines = append(lines, terminal.Warningf("the run ignores %s with its label, like %s. Another user created the "+
+			"object, an earlier run used another secret, or something changed its name or annotations",
+			humanize.Count(len(others), "object"), others[0]))
+	}
+	return lines
+}
