@@ -29,12 +29,16 @@ type container struct {
 	Container
 	follower *Follower
 	pod      *pod
+	sidecar  bool
+	turn     *turn
 
 	run   int // number of restarts before the run that is read
 	begun int // last run whose restart was reported
 	read  position
-	quiet bool     // the last complete response had no further lines
-	tail  []string // the last lines of all runs
+	last  time.Time // time of the last line of all runs
+	quiet bool      // the last complete response had no further lines
+	split bool      // a line was passed on in parts
+	tail  []string  // the last lines of all runs
 }
 
 // state is what the cluster last reported of a container.
@@ -88,7 +92,7 @@ func (c *container) follow() {
 			break
 		}
 		more = c.readRun(s)
-		c.follower.release()
+		c.follower.slots.release(c.turn)
 		if !more {
 			break
 		}
@@ -160,7 +164,7 @@ func (c *container) readPresent() bool {
 	for c.follower.ctx.Err() == nil {
 		s := c.state()
 		switch {
-		case int(s.RestartCount) > c.run:
+		case int(s.RestartCount) > c.run, c.yields():
 			return true
 		case s.terminated(c.run) != nil || s.ended && !s.gone:
 			if !errors.Is(c.readRest(false), errOtherRun) {
@@ -186,6 +190,16 @@ func (c *container) readPresent() bool {
 		_ = pauses.Wait(c.follower.ctx, err)
 	}
 	return false
+}
+
+// yields reports whether another container needs the stream.
+func (c *container) yields() bool {
+	select {
+	case <-c.turn.yields:
+		return true
+	default:
+		return false
+	}
 }
 
 // over reports whether the container runs on after the wait for it has ended.
@@ -219,6 +233,7 @@ func (c *container) readRest(previous bool) error {
 		switch {
 		case err == nil && c.quiet:
 			c.passRest()
+			c.checkEnd(previous)
 			return nil
 		case err == nil && late > 1:
 			c.gap(time.Time{}, "lines come although it has ended")
@@ -242,13 +257,15 @@ func (c *container) stream() error {
 	ctx, cancel := context.WithCancel(c.follower.ctx)
 	defer cancel()
 	var lines atomic.Int64
-	go c.supervise(ctx, cancel, c.run, &lines)
+	go c.supervise(ctx, cancel, c.run, c.turn.yields, &lines)
 	return c.request(ctx, corev1.PodLogOptions{Follow: true}, &lines)
 }
 
 // supervise cancels a stream that is silent after the end of its run, because the connection can be dead. supervise
-// also cancels the stream of a container that still runs when Drain is called.
-func (c *container) supervise(ctx context.Context, cancel context.CancelFunc, run int, lines *atomic.Int64) {
+// also cancels the stream of a container that still runs when Drain is called, or that yields its stream.
+func (c *container) supervise(
+	ctx context.Context, cancel context.CancelFunc, run int, yields <-chan struct{}, lines *atomic.Int64,
+) {
 	ended := c.follower.ended
 	for ctx.Err() == nil {
 		s, before := c.state(), lines.Load()
@@ -270,6 +287,8 @@ func (c *container) supervise(ctx context.Context, cancel context.CancelFunc, ru
 		case <-ended:
 			ended = nil
 		case <-s.lateness:
+		case <-yields:
+			cancel()
 		case <-ctx.Done():
 		}
 	}
@@ -278,7 +297,7 @@ func (c *container) supervise(ctx context.Context, cancel context.CancelFunc, ru
 // gap reports that lines after the last one might be missing.
 func (c *container) gap(to time.Time, reason string) {
 	if c.follower.caller.Err() == nil {
-		c.follower.config.Event(Gap{c.Container, c.read.latest, to, reason})
+		c.follower.config.Event(Gap{c.Container, c.last, to, reason})
 	}
 }
 

@@ -146,24 +146,30 @@ func TestUnlisted(t *testing.T) {
 	})
 }
 
-// If a response ends within a line of more than maxLine bytes, the log has a gap.
+// A line of 5 MiB is one line, also if a response ends within it. A line for which there is no memory is printed in
+// parts, which is reported, and has a gap if a response ends within it.
 func TestLongLine(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		k := &kubelet{}
-		k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
-			long := line(1, strings.Repeat("x", 3*maxLine))
-			if n == 1 {
-				long = long[:5*maxLine/2]
+	for size, want := range map[int]struct{ parts, reports, gaps int }{5 << 20: {1, 0, 0}, maxLong + 2*maxLine: {2, 1, 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			k := &kubelet{}
+			k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
+				long := line(1, strings.Repeat("x", size))
+				if n == 1 {
+					long = long[:size-maxLine/2]
+				}
+				fmt.Fprint(w, long)
 			}
-			fmt.Fprint(w, long)
-		}
-		f := follow(t, k)
-		k.set(f, podIn("ours", ends, corev1.PodSucceeded))
-		f.Drain()
-		if len(k.gaps()) != 1 {
-			t.Errorf("%d parts, gaps %+v", len(k.lines), k.gaps())
-		}
-	})
+			f := follow(t, k)
+			k.set(f, podIn("ours", ends, corev1.PodSucceeded))
+			f.Drain()
+			if parts, gaps := len(k.lines), len(k.gaps()); parts != want.parts || gaps != want.gaps || len(k.events)-gaps != want.reports {
+				t.Errorf("%d bytes: %d parts, %d gaps, %d events; want %+v", size, parts, gaps, len(k.events), want)
+			}
+			if used := f.long.Load(); used != 0 {
+				t.Errorf("%d bytes of memory are not free", used)
+			}
+		})
+	}
 }
 
 // The node of two containers is gone, and their Pod is being deleted. One of them has the only stream, and the other
@@ -175,7 +181,7 @@ func TestGapsOfAnUnreachableNode(t *testing.T) {
 			refuse(w, apierrors.NewInternalError(errors.New("the kubelet is unreachable")))
 		}
 		f := follow(t, k)
-		f.slots = make(chan struct{}, 1)
+		f.slots = &slots{free: 1}
 		pod := podIn("ours", runs, corev1.PodRunning)
 		pod.DeletionTimestamp = &metav1.Time{Time: time.Now()}
 		side := corev1.ContainerStatus{Name: "side", State: runs}
@@ -517,6 +523,121 @@ func TestRestOfARotatedLog(t *testing.T) {
 	})
 }
 
+// The clock of the node is set back while the connection is broken. No response to a request with sinceTime has the
+// later lines.
+func TestClockSetBack(t *testing.T) {
+	for name, later := range map[string][]record{
+		"other lines": {{-100, "third\n"}, {-99, "fourth\n"}}, "a repeated line": {{-100, "second\n"}}, "no lines": nil,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			records := []record{{1, "first\n"}, {2, "se"}, {3, "cond\n"}}
+			k := &kubelet{}
+			k.log = func(w http.ResponseWriter, r *http.Request, n int) {
+				if n == 1 {
+					readLogs(w, r, records)
+					panic(http.ErrAbortHandler)
+				}
+				readLogs(w, r, slices.Concat(records, later))
+			}
+			f := follow(t, k)
+			k.set(f, podIn("ours", runs, corev1.PodRunning))
+			k.requested(2)
+			k.set(f, podIn("ours", ends, corev1.PodSucceeded))
+			f.Drain()
+			want, gaps := []string{"first", "second"}, k.gaps()
+			if !slices.Equal(k.lines, want) || len(gaps) != min(len(later), 1) {
+				t.Errorf("%s: lines %q, want %q; gaps %+v, want %d", name, k.lines, want, gaps, min(len(later), 1))
+			}
+		})
+	}
+}
+
+// A gap begins at the last line that was printed, also if that was of an earlier run, or had an earlier time than the line
+// before it.
+func TestBeginningOfAGap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &kubelet{}
+		k.log = func(w http.ResponseWriter, _ *http.Request, _ int) {
+			fmt.Fprint(w, line(7, "of stdout")+line(5, "of stderr"))
+		}
+		f := follow(t, k)
+		k.set(f, podIn("ours", ends, corev1.PodRunning))
+		k.requested(3)
+		time.Sleep(time.Second)
+		k.log = func(w http.ResponseWriter, _ *http.Request, _ int) { fmt.Fprint(w, line(20, "third")) }
+		k.set(f, restarted(3, corev1.PodSucceeded))
+		f.Drain()
+		gaps := k.gaps()
+		if want := time.Date(2026, 1, 2, 3, 4, 10, 0, time.UTC); len(gaps) != 1 || !gaps[0].From.Equal(want) {
+			t.Errorf("gaps %+v, want one from %s", gaps, want)
+		}
+	})
+}
+
+// Jobs that have ended and have no Pods are named.
+func TestNoPods(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &kubelet{pod: podIn("pod", ends, corev1.PodSucceeded)}
+		k.pod.OwnerReferences = []metav1.OwnerReference{{UID: "has one", Controller: new(true)}}
+		k.log = func(w http.ResponseWriter, _ *http.Request, _ int) { fmt.Fprint(w, line(1, "a line")) }
+		f := follow(t, k)
+		f.sources = pods.Sources([]pods.Owner{
+			{Namespace: "ns", Job: true, UID: "has one"}, {Namespace: "ns", Job: true, UID: "has none"}, {Namespace: "ns", Job: true, UID: "runs"},
+		})
+		f.Drain("runs")
+		if e, is := k.events[0].(NoPods); len(k.events) != 1 || !is || len(e.Jobs) != 1 || e.Jobs[0].UID != "has none" {
+			t.Errorf("%+v, want one event for the Job that has none", k.events)
+		}
+	})
+}
+
+// A sidecar gives its stream to another container, and gets one again after all other containers.
+func TestSlots(t *testing.T) {
+	s := slots{free: 2}
+	side1, side2, side3 := s.request(true), s.request(true), s.request(true)
+	main1, main2, main3 := s.request(false), s.request(false), s.request(false)
+	expect := func(want string) {
+		t.Helper()
+		got := ""
+		for _, turn := range []*turn{side1, side2, side3, main1, main2, main3} {
+			switch {
+			case closed(turn.yields):
+				got += "y"
+			case closed(turn.begun):
+				got += "b"
+			default:
+				got += "-"
+			}
+		}
+		if got != want {
+			t.Errorf("three sidecars and three others: %s, want %s", got, want)
+		}
+	}
+	expect("yy----")
+	s.release(side1)
+	s.release(side2)
+	side1 = s.request(true)
+	expect("-y-bb-")
+	s.release(main1)
+	expect("-y-bbb")
+	s.release(main2)
+	expect("-ybbbb")
+	s.release(main3)
+	expect("bybbbb")
+	if s.request(false); !closed(side3.yields) || closed(side1.yields) {
+		t.Error("the first sidecar of two doesn't yield to another container")
+	}
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
 // record is a record of a container's log file. CRI-O ends a record at each read without a line break, and containerd
 // after 16 KiB.
 type record struct {
@@ -529,6 +650,9 @@ type record struct {
 func readLogs(w io.Writer, r *http.Request, records []record) {
 	since, _ := time.Parse(time.RFC3339, r.URL.Query().Get("sinceTime"))
 	begins := true
+	if r.URL.Query().Has("tailLines") { // it counts records, and not lines
+		records = records[len(records)-1:]
+	}
 	for _, rec := range records {
 		stamp, _, _ := strings.Cut(line(rec.second, ""), " ")
 		at, _ := time.Parse(time.RFC3339Nano, stamp)

@@ -4,7 +4,6 @@ package logs
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -28,8 +27,6 @@ const (
 	// mostLeaving is how long Drain reads the lines of containers that go on writing, for example because their Pod is
 	// being deleted.
 	mostLeaving = 10 * time.Second
-	// waitersAfter is the time after which a container that waits for a stream is reported.
-	waitersAfter = time.Second
 )
 
 // Config configures a Follower.
@@ -46,47 +43,6 @@ type Config struct {
 	Event func(Event)
 }
 
-// Container is a container of a Pod.
-type Container struct{ Namespace, Pod, Name string }
-
-// Event is a report of a follower: Gap, Restart, Waiters, Failure or Unlisted.
-type Event interface{ event() }
-
-// Gap reports that lines of a container might be missing. The missing lines were written after From. If To is not
-// zero, they were written before To, and otherwise before the end of the container.
-type Gap struct {
-	Container Container
-	From, To  time.Time
-	Reason    string
-}
-
-// Restart reports that a container was restarted, and why it had ended.
-type Restart struct {
-	Container Container
-	Ended     *corev1.ContainerStateTerminated // nil if unknown
-}
-
-// Waiters reports Pods whose logs have to wait for the end of other streams.
-type Waiters struct{ Pods []string }
-
-// Unlisted reports that the Pods of a namespace could not be listed at the end. So some Pods might be missing.
-type Unlisted struct {
-	Namespace string
-	Err       error
-}
-
-// Failure reports that a Pod has failed, with the last lines of its containers. Long lines are truncated.
-type Failure struct {
-	Pod  *corev1.Pod
-	Tail map[string][]string // by container
-}
-
-func (Gap) event()      {}
-func (Restart) event()  {}
-func (Waiters) event()  {}
-func (Unlisted) event() {}
-func (Failure) event()  {}
-
 // Follower follows the logs of Pods.
 type Follower struct {
 	config  Config
@@ -95,16 +51,18 @@ type Follower struct {
 	caller  context.Context // the context of Start; when it ends, missing lines don't matter
 	busy    atomic.Int64    // lines that are being printed
 	sources []pods.Source
-	slots   chan struct{}
+	slots   *slots
 	ended   chan struct{} // closed when there are no new Pods any more
 	late    chan struct{} // closed mostLeaving later
 	heard   chan struct{} // has an element after a line
 	streams sync.WaitGroup
+	long    atomic.Int64 // bytes of lines beyond maxLine
 	// patience is the time that Drain waits for the next line.
 	patience time.Duration
 
 	mu      sync.Mutex
 	pods    map[types.UID]*pod // nil for a Pod that is deleted and completely read
+	owners  map[types.UID]bool // of the Pods
 	waiting []string           // Pods without a stream since their last report
 	// draining is set when no more containers are followed. unfinished are then the owners that have not ended.
 	draining   bool
@@ -126,9 +84,9 @@ func Start(ctx context.Context, config Config, sources []pods.Source) *Follower 
 	inner, stop := context.WithCancel(ctx)
 	f := &Follower{
 		config: config, ctx: inner, stop: stop, caller: ctx, sources: sources,
-		slots: make(chan struct{}, config.Streams), ended: make(chan struct{}), late: make(chan struct{}),
+		slots: &slots{free: config.Streams}, ended: make(chan struct{}), late: make(chan struct{}),
 		heard: make(chan struct{}, 1),
-		pods:  map[types.UID]*pod{}, patience: max(leastPatience, config.RetryTimeout),
+		pods:  map[types.UID]*pod{}, owners: map[types.UID]bool{}, patience: max(leastPatience, config.RetryTimeout),
 	}
 	for _, s := range sources {
 		f.watch(s)
@@ -177,7 +135,7 @@ func trim(pod *corev1.Pod) {
 
 func named(containers []corev1.Container) (names []corev1.Container) {
 	for _, c := range containers {
-		names = append(names, corev1.Container{Name: c.Name})
+		names = append(names, corev1.Container{Name: c.Name, RestartPolicy: c.RestartPolicy})
 	}
 	return names
 }
@@ -195,8 +153,15 @@ func (f *Follower) see(s pods.Source, object any, gone bool) {
 	if last, is := object.(cache.DeletedFinalStateUnknown); is {
 		object = last.Obj
 	}
-	if latest, is := object.(*corev1.Pod); is && s.Of(latest) != nil {
-		f.update(latest, gone)
+	latest, _ := object.(*corev1.Pod)
+	if latest == nil {
+		return
+	}
+	if owner := s.Of(latest); owner != nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.owners[owner.UID] = true
+		f.record(latest, gone)
 	}
 }
 
@@ -223,6 +188,7 @@ func (f *Follower) record(latest *corev1.Pod, gone bool) {
 	for _, status := range slices.Concat(latest.Status.InitContainerStatuses, latest.Status.ContainerStatuses) {
 		if p.containers[status.Name] == nil && started(status) && !f.draining {
 			c := &container{Container: Container{latest.Namespace, latest.Name, status.Name}, follower: f, pod: p}
+			c.sidecar = pods.IsSidecar(latest, status.Name)
 			p.containers[status.Name], p.open = c, p.open+1
 			f.streams.Go(c.follow)
 		}
@@ -266,7 +232,9 @@ func (f *Follower) settle(p *pod) {
 func (f *Follower) Drain(unfinished ...types.UID) {
 	defer f.stop()
 	for _, s := range f.sources {
-		f.list(s)
+		if f.list(s) {
+			f.reportNoPods(s, unfinished)
+		}
 	}
 	f.mu.Lock()
 	f.draining, f.unfinished = true, unfinished
@@ -313,8 +281,24 @@ func (f *Follower) leaves(pod *corev1.Pod) bool {
 	})
 }
 
-// list reads all Pods again, because the informer can be late. Known Pods that the list doesn't have were deleted.
-func (f *Follower) list(s pods.Source) {
+// reportNoPods names the Jobs that have ended, and whose Pods are deleted.
+func (f *Follower) reportNoPods(s pods.Source, unfinished []types.UID) {
+	f.mu.Lock()
+	var jobs []pods.Owner
+	for _, o := range s.Owners {
+		if o.Job && !f.owners[o.UID] && !slices.Contains(unfinished, o.UID) {
+			jobs = append(jobs, o)
+		}
+	}
+	f.mu.Unlock()
+	if len(jobs) > 0 {
+		f.config.Event(NoPods{jobs})
+	}
+}
+
+// list reads all Pods again, because the informer can be late. Known Pods that the list doesn't have were deleted. list
+// returns false if the Pods can't be read.
+func (f *Follower) list(s pods.Source) bool {
 	missing := f.known(s)
 	retrier := apistatus.NewRetrier(100*time.Millisecond, time.Second, f.config.RetryTimeout)
 	for {
@@ -326,13 +310,13 @@ func (f *Follower) list(s pods.Source) {
 				delete(missing, list.Items[i].UID)
 			}
 			f.remove(missing)
-			return
+			return true
 		}
 		if retrier.Wait(f.ctx, err) != nil {
 			if f.caller.Err() == nil {
 				f.config.Event(Unlisted{s.Namespace, err})
 			}
-			return
+			return false
 		}
 	}
 }
@@ -361,46 +345,6 @@ func (f *Follower) remove(gone map[types.UID]bool) {
 	}
 }
 
-// acquire waits for a free stream. acquire returns false if the follower ends before.
-func (f *Follower) acquire(c *container) bool {
-	select {
-	case f.slots <- struct{}{}:
-		return true
-	default:
-	}
-	f.mu.Lock()
-	if len(f.waiting) == 0 {
-		time.AfterFunc(waitersAfter, f.reportWaiters)
-	}
-	f.waiting = append(f.waiting, c.Pod)
-	f.mu.Unlock()
-	select {
-	case f.slots <- struct{}{}:
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if i := slices.Index(f.waiting, c.Pod); i >= 0 {
-			f.waiting = slices.Delete(f.waiting, i, i+1)
-		}
-		return true
-	case <-f.ctx.Done():
-		return false
-	}
-}
-
-func (f *Follower) release() { <-f.slots }
-
-// reportWaiters names the Pods that have begun to wait.
-func (f *Follower) reportWaiters() {
-	f.mu.Lock()
-	pods := f.waiting
-	f.waiting = nil
-	f.mu.Unlock()
-	slices.Sort(pods)
-	if pods = slices.Compact(pods); len(pods) > 0 && f.ctx.Err() == nil {
-		f.config.Event(Waiters{pods})
-	}
-}
-
 // line passes a line on.
 func (f *Follower) line(c Container, text []byte) {
 	f.busy.Add(1)
@@ -411,5 +355,3 @@ func (f *Follower) line(c Container, text []byte) {
 	default:
 	}
 }
-
-func (c Container) String() string { return fmt.Sprintf("pod/%s/%s", c.Pod, c.Name) }

@@ -17,9 +17,10 @@ import (
 )
 
 const (
-	// maxLine bounds the part of a line in memory. A longer line is passed on in parts.
-	maxLine    = 1 << 20
-	bufferSize = 64 << 10
+	// maxLine is the length of a line that each container can have in memory. Longer lines share maxLong bytes. If these
+	// are used, a line is passed on in parts.
+	maxLine, maxLong = 1 << 20, 32 << 20
+	bufferSize       = 64 << 10
 
 	rotated = "the log was rotated" // reason of a gap
 )
@@ -34,6 +35,7 @@ var (
 // its response repeats earlier lines up to the position.
 type position struct {
 	last    fingerprint
+	end     string    // the last bytes of that line
 	latest  time.Time // the latest time of a line
 	rest    string    // unterminated end of the last response
 	rotated bool      // that response doesn't have the last line
@@ -96,12 +98,15 @@ type reader struct {
 	cut       bool          // the next line can lack its beginning and its time, which are before sinceTime
 	failure   error         // the last line has no time
 	printing  bool          // the line of the current parts is passed on
+	long      int64         // bytes of maxLong that the current line has
 }
 
 // readAll reads the response to its end.
 func (r *reader) readAll(in *bufio.Reader) error {
+	defer r.free()
 	for begins := true; ; {
-		part, ends, err := readPart(in)
+		r.free()
+		part, ends, err := r.readPart(in)
 		if err != nil && !begins && r.printing {
 			r.container.follower.line(r.container.Container, part)
 			r.container.gap(time.Time{}, "the response ended within a long line")
@@ -121,6 +126,10 @@ func (r *reader) readAll(in *bufio.Reader) error {
 		}
 		if err := r.take(part, begins); err != nil {
 			return err
+		}
+		if c := r.container; !ends && r.printing && !c.split {
+			c.split = true
+			c.follower.config.Event(LongLine{c.Container})
 		}
 		begins = ends
 	}
@@ -151,9 +160,9 @@ func (r *reader) end(rest []byte) error {
 	return nil
 }
 
-// readPart reads a line without its end. If the line is longer than maxLine, it reads a part of it.
-func readPart(in *bufio.Reader) (part []byte, ends bool, err error) {
-	for len(part) < maxLine {
+// readPart reads a line without its end. If there is no memory for the line, it reads a part of it.
+func (r *reader) readPart(in *bufio.Reader) (part []byte, ends bool, err error) {
+	for int64(len(part)) < maxLine+r.long || r.grow() {
 		more, err := in.ReadSlice('\n')
 		part = append(part, more...)
 		switch {
@@ -164,6 +173,22 @@ func readPart(in *bufio.Reader) (part []byte, ends bool, err error) {
 		}
 	}
 	return part, false, nil
+}
+
+// grow lets the current line be longer, and returns false if the long lines of all containers leave no memory for it.
+func (r *reader) grow() bool {
+	long := &r.container.follower.long
+	if long.Add(maxLine) > maxLong {
+		long.Add(-maxLine)
+		return false
+	}
+	r.long += maxLine
+	return true
+}
+
+func (r *reader) free() {
+	r.container.follower.long.Add(-r.long)
+	r.long = 0
 }
 
 // take passes on a part of a line, unless the line was passed on before.
@@ -261,6 +286,7 @@ func (c *container) pass(m fingerprint, text []byte) {
 		c.tail = c.tail[1:]
 	}
 	c.tail = append(c.tail, string(text[:min(len(text), tailBytes)]))
+	c.last, c.read.end = m.at, string(text[max(0, len(text)-tailBytes):])
 	c.read.last, c.read.rest, c.read.rotated = m, "", false
 	if m.at.After(c.read.latest) {
 		c.read.latest = m.at
@@ -275,4 +301,34 @@ func (c *container) passRest() {
 		}
 		c.pass(c.read.last.next(at, text), text)
 	}
+}
+
+// checkEnd reads the last record of an ended run without a time, because all other requests leave out lines whose time
+// is before the last one that was read. The record can be the end of a line.
+func (c *container) checkEnd(previous bool) {
+	if c.read.last.at.IsZero() {
+		return
+	}
+	body, err := c.follower.config.Client.Pods(c.Namespace).GetLogs(c.Pod, &corev1.PodLogOptions{
+		Container: c.Name, Timestamps: true, Previous: previous, TailLines: new(int64(1)),
+	}).Stream(c.follower.ctx)
+	if err != nil {
+		return
+	}
+	defer func() { _ = body.Close() }()
+	r, in, last := &reader{container: c}, bufio.NewReaderSize(body, bufferSize), []byte(nil)
+	defer r.free()
+	for err == nil {
+		var part []byte
+		if part, _, err = r.readPart(in); len(part) > 0 {
+			last = part
+		}
+	}
+	at, text, broken := split(last)
+	end := text[max(0, len(text)-tailBytes):]
+	same := !at.Before(c.read.last.at) && strings.HasSuffix(c.read.end, string(end))
+	if !errors.Is(err, io.EOF) || broken != nil || same || c.recheck(c.follower.ctx, previous) != nil {
+		return
+	}
+	c.gap(time.Time{}, "its log ends with another line, perhaps because the clock of its node was set back")
 }

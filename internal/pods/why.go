@@ -69,7 +69,7 @@ func initRuns(pod *corev1.Pod) (reason, message string) {
 	for _, c := range pod.Status.InitContainerStatuses {
 		switch {
 		case c.State.Running == nil:
-		case !isSidecar(pod, c.Name):
+		case !IsSidecar(pod, c.Name):
 			return "init container " + c.Name + " runs", "since " + c.State.Running.StartedAt.UTC().Format(time.RFC3339)
 		case c.Started == nil || !*c.Started:
 			return "sidecar " + c.Name + " runs", "its startup probe has not succeeded"
@@ -78,8 +78,8 @@ func initRuns(pod *corev1.Pod) (reason, message string) {
 	return "", ""
 }
 
-// isSidecar reports whether an init container runs until the end of the Pod.
-func isSidecar(pod *corev1.Pod, name string) bool {
+// IsSidecar reports whether an init container runs until the end of the Pod.
+func IsSidecar(pod *corev1.Pod, name string) bool {
 	return slices.ContainsFunc(pod.Spec.InitContainers, func(c corev1.Container) bool {
 		return c.Name == name && c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 	})

@@ -157,6 +157,24 @@ spec:
 		`error: pod/%[1]s has failed\n  kubectl logs pod/%[1]s -n `+ns+`\nerror: not all objects succeeded: .*`, p.name))
 }
 
+// A second run with a key finds a Job that has ended, and whose Pods are deleted.
+func TestNoPods(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, onNode(t).ControlPlane)
+	result := create(t, ns, job, "--idempotency-key=k")
+	owner := theJob(t, ns)
+	p := podOf(t, owner)
+	p.run("main", 0, "a line")
+	p.phase(corev1.PodSucceeded)
+	finish(t, owner)
+	<-result
+	if err := p.node.client.CoreV1().Pods(ns).Delete(t.Context(), p.name, *metav1.NewDeleteOptions(0)); err != nil {
+		t.Fatal(err)
+	}
+	(<-create(t, ns, job, "--idempotency-key=k")).Expect(t, 0, `job.batch/`+owner.Name+` exists \(Complete\)\n`, `(?s:.*)`+
+		harness.Printed("There are no logs of %s, because no Pods are left.", "job/"+owner.Name)+`(?s:.*)Waited for 1 object: (?s:.*)`)
+}
+
 // When the time is over, the command ends, although a Pod of the Job is being deleted and writes on.
 func TestOutOfTime(t *testing.T) {
 	t.Parallel()

@@ -87,8 +87,15 @@ func follow(t *testing.T, r *recorder, namespace string) *logs.Follower {
 
 func followed(t *testing.T, namespace string, line func(logs.Container, []byte), event func(logs.Event)) *logs.Follower {
 	t.Helper()
+	return start(t, namespace, 10, line, event)
+}
+
+func start(
+	t *testing.T, namespace string, streams int, line func(logs.Container, []byte), event func(logs.Event),
+) *logs.Follower {
+	t.Helper()
 	return logs.Start(t.Context(), logs.Config{
-		Client: onNode(t).client.CoreV1(), Streams: 10, RetryTimeout: 5 * time.Minute, Line: line, Event: event,
+		Client: onNode(t).client.CoreV1(), Streams: streams, RetryTimeout: 5 * time.Minute, Line: line, Event: event,
 	}, []pods.Source{{
 		Namespace: namespace, Options: metav1.ListOptions{LabelSelector: "job-name=j"},
 		Of: func(*corev1.Pod) *pods.Owner { return &pods.Owner{} },
@@ -136,7 +143,7 @@ func TestContainers(t *testing.T) {
 	f := follow(t, r, ns)
 	p.write("sidecar", 0, "ready")
 	p.running("sidecar", 0)
-	long := strings.Repeat("x", 40<<10)
+	long := strings.Repeat("x", 5<<20)
 	p.run("main", 0, append(texts("main", 100), "", long, "a\rb\x00\xff", "", "")...)
 	r.expect(t, long)
 	p.write("sidecar", 0, "bye")
@@ -258,6 +265,64 @@ func TestGaps(t *testing.T) {
 		"gap in main, from true, to false: the Pod was deleted",
 		"gap in main, from true, to true: the log was rotated",
 	}, p)
+}
+
+// The clock of the node is set back while the connection is broken. The lost lines are reported.
+func TestClockSetBack(t *testing.T) {
+	ns, r, n := harness.Namespace(t, onNode(t).ControlPlane), newRecorder(), onNode(t)
+	f := follow(t, r, ns)
+	p := newPod(t, ns, "j", "main")
+	p.write("main", 0, "before")
+	p.running("main", 0)
+	r.expect(t, "before")
+	n.link.cut(true)
+	p.clock = -time.Hour
+	p.write("main", 0, texts("lost", 10)...)
+	p.done("main", 0)
+	p.ended("main", 0, 0)
+	p.phase(corev1.PodSucceeded)
+	n.link.cut(false)
+	f.Drain()
+	p.wrote["main"] = []string{"before"}
+	r.compare(t, []string{
+		"gap in main, from true, to false: its log ends with another line, perhaps because the clock of its node was set back",
+	}, p)
+}
+
+// Sidecars have all streams, and give them to the containers that start after them. No line of a sidecar is lost.
+func TestSidecars(t *testing.T) {
+	t.Parallel()
+	ns, r := harness.Namespace(t, onNode(t).ControlPlane), newRecorder()
+	f := start(t, ns, 2, r.line, r.event)
+	var all []*pod
+	for i := range 2 {
+		p := newPod(t, ns, "j", "init-sidecar", "main")
+		all = append(all, p)
+		p.write("init-sidecar", 0, texts(fmt.Sprint("sidecar begins ", i), 20)...)
+		p.running("init-sidecar", 0)
+		r.expect(t, texts(fmt.Sprint("sidecar begins ", i), 20)[19])
+	}
+	for i, p := range all {
+		p.write("main", 0, fmt.Sprint("main ", i))
+		p.running("main", 0)
+	}
+	for i, p := range all { // both mains run at the same time
+		r.expect(t, fmt.Sprint("main ", i))
+		p.write("init-sidecar", 0, "meanwhile")
+	}
+	for _, p := range all {
+		p.done("main", 0)
+		p.ended("main", 0, 0)
+		p.write("init-sidecar", 0, texts("sidecar ends", 20)...)
+		p.done("init-sidecar", 0)
+		p.ended("init-sidecar", 0, 0)
+		p.phase(corev1.PodSucceeded)
+	}
+	f.Drain()
+	r.mu.Lock()
+	r.events = nil // containers that wait, which depends on the time
+	r.mu.Unlock()
+	r.compare(t, nil, all...)
 }
 
 // With fewer streams than containers, the others are named and follow later.

@@ -122,12 +122,13 @@ type pod struct {
 	node      *node
 	namespace string
 	name      string
+	clock     time.Duration // of the node, before ours
 
 	mu    sync.Mutex
 	wrote map[string][]string // lines by container
 }
 
-// newPod creates a Pod. Containers whose names begin with "init" are init containers.
+// newPod creates a Pod. Containers whose names begin with "init" are init containers, and "init-sidecar" is a sidecar.
 func newPod(t *testing.T, namespace, job string, containers ...string) *pod {
 	t.Helper()
 	n := onNode(t)
@@ -140,6 +141,9 @@ func newPod(t *testing.T, namespace, job string, containers ...string) *pod {
 	}
 	for _, name := range containers {
 		c := corev1.Container{Name: name, Image: "example.com/" + name}
+		if name == "init-sidecar" {
+			c.RestartPolicy = new(corev1.ContainerRestartPolicyAlways)
+		}
 		if strings.HasPrefix(name, "init") {
 			object.Spec.InitContainers = append(object.Spec.InitContainers, c)
 		} else {
@@ -171,7 +175,7 @@ func (p *pod) write(container string, run int, lines ...string) {
 	defer func() { _ = file.Close() }()
 	var text strings.Builder
 	for i, line := range lines {
-		now, stream := time.Now().UTC().Format(time.RFC3339Nano), []string{"stdout", "stderr"}[i/10%2]
+		now, stream := time.Now().Add(p.clock).UTC().Format(time.RFC3339Nano), []string{"stdout", "stderr"}[i/10%2]
 		for len(line) > 16<<10 { // a part of a line
 			fmt.Fprintf(&text, "%s %s P %s\n", now, stream, line[:16<<10])
 			line = line[16<<10:]

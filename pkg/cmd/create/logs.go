@@ -92,6 +92,15 @@ func (l *logPrinter) event(event logs.Event) {
 	case logs.Waiters:
 		l.voice.Line(terminal.Sprintf("The logs of %s follow when other containers end (--max-log-requests=%d).",
 			some(e.Pods), l.streams))
+	case logs.LongLine:
+		l.voice.Line(terminal.Sprintf("A line of %s is too long for the memory, and was printed as several lines.",
+			e.Container))
+	case logs.NoPods:
+		var jobs []string
+		for _, job := range e.Jobs {
+			jobs = append(jobs, "job/"+job.Name)
+		}
+		l.voice.Line(terminal.Sprintf("There are no logs of %s, because no Pods are left.", some(jobs)))
 	case logs.Failure:
 		l.failure(e)
 	case logs.Unlisted:
