@@ -158,7 +158,6 @@ func (k kind) byCondition(object *unstructured.Unstructured) Status {
 	return k.running(object)
 }
 
-// shows reports whether a condition shows the end.
 func (e end) shows(condition map[string]any) bool {
 	return e.condition == text(condition, "type") && e.status == text(condition, "status") &&
 		(e.reason == "" || e.reason == text(condition, "reason")) &&
@@ -235,7 +234,6 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// timeAt returns a function that reads the time of a field.
 func timeAt(path ...string) func(map[string]any) time.Time {
 	return func(object map[string]any) time.Time { return timeIn(object, path...) }
 }
@@ -249,7 +247,6 @@ func timeIn(object map[string]any, path ...string) time.Time {
 	return at.UTC()
 }
 
-// text returns the text of a field, or "" if there is none.
 func text(object map[string]any, path ...string) string {
 	value, _, _ := unstructured.NestedString(object, path...)
 	return value

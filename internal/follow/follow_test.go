@@ -191,7 +191,7 @@ func TestFailures(t *testing.T) {
 		f.queue(ended("c", wait.Deleted))
 		close(f.arrived)
 		if s := f.State(); !s.Failed || len(s.Failures) != 1 || s.Left() != 3 {
-			t.Errorf("%+v", s)
+			t.Errorf("%+v, want one failure and three objects left", s)
 		}
 		var got []string
 		f.takeAll(t.Context(), func(event Event) bool {
@@ -238,7 +238,7 @@ func TestProgress(t *testing.T) {
 			switch e := event.(type) {
 			case Explained:
 				if e.Reason == nil || e.Reason.Name != "a" {
-					t.Errorf("%+v", e)
+					t.Errorf("%+v, want the reason of a", e)
 				}
 			case Progress:
 				if !e.Report {

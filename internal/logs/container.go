@@ -39,6 +39,8 @@ type container struct {
 	quiet bool      // the last complete response had no further lines
 	split bool      // a line was passed on in parts
 	tail  []string  // the last lines of all runs
+
+	failure error // of the last request for the rest, or nil
 }
 
 // state is what the cluster last reported of a container.
@@ -53,7 +55,6 @@ type state struct {
 	changed  <-chan struct{}
 }
 
-// state returns the present state.
 func (c *container) state() state {
 	c.follower.mu.Lock()
 	defer c.follower.mu.Unlock()
@@ -98,7 +99,11 @@ func (c *container) follow() {
 		}
 	}
 	if c.follower.ctx.Err() != nil {
-		c.gap(time.Time{}, fmt.Sprintf("no line came for %s", c.follower.patience))
+		reason := fmt.Sprintf("no line came for %s", mostLeaving)
+		if c.failure != nil {
+			reason = apistatus.Brief(c.failure).Error()
+		}
+		c.gap(time.Time{}, reason)
 	}
 	c.follower.mu.Lock()
 	defer c.follower.mu.Unlock()
@@ -220,6 +225,9 @@ func (c *container) readRest(previous bool) error {
 	for missing, late := 0, 0; ; {
 		before := c.read
 		err := c.request(c.follower.ctx, corev1.PodLogOptions{Previous: previous}, nil)
+		if c.follower.ctx.Err() == nil {
+			c.failure = err
+		}
 		if errors.Is(err, errNotThere) {
 			missing++
 		}

@@ -141,7 +141,7 @@ func TestUnlisted(t *testing.T) {
 		f.sources = []pods.Source{{Namespace: "ns"}}
 		f.Drain()
 		if len(k.events) != 1 || !apierrors.IsForbidden(k.events[0].(Unlisted).Err) {
-			t.Errorf("%+v", k.events)
+			t.Errorf("%+v, want one Unlisted", k.events)
 		}
 	})
 }
@@ -397,7 +397,7 @@ func TestDeletedAtTheEnd(t *testing.T) {
 		k.mu.Unlock()
 		f.Drain()
 		if gaps := k.gaps(); len(k.lines) != 1 || len(gaps) != 1 || gaps[0].Reason != "the Pod was deleted" {
-			t.Errorf("lines %q, gaps %+v", k.lines, gaps)
+			t.Errorf("lines %q, gaps %+v, want one of each, for the deletion", k.lines, gaps)
 		}
 	})
 }
@@ -445,7 +445,7 @@ func TestRestWithBrokenResponses(t *testing.T) {
 		k.set(f, podIn("ours", ends, corev1.PodSucceeded))
 		f.Drain()
 		if gaps := k.gaps(); len(k.lines) != responses*10 || len(gaps) > 0 {
-			t.Errorf("%d lines, gaps %+v", len(k.lines), gaps)
+			t.Errorf("%d lines, gaps %+v, want %d lines without a gap", len(k.lines), gaps, responses*10)
 		}
 	})
 }

@@ -21,13 +21,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/pods"
 )
 
-const (
-	// leastPatience is the shortest time that Drain waits for the next line.
-	leastPatience = 30 * time.Second
-	// mostLeaving is how long Drain reads the lines of containers that go on writing, for example because their Pod is
-	// being deleted.
-	mostLeaving = 10 * time.Second
-)
+// mostLeaving is how long Drain waits for a list of Pods and for the next line, and how long it reads the lines of
+// containers that go on writing, for example because their Pod is being deleted.
+const mostLeaving = 10 * time.Second
 
 // Config configures a Follower.
 type Config struct {
@@ -57,8 +53,6 @@ type Follower struct {
 	heard   chan struct{} // has an element after a line
 	streams sync.WaitGroup
 	long    atomic.Int64 // bytes of lines beyond maxLine
-	// patience is the time that Drain waits for the next line.
-	patience time.Duration
 
 	mu      sync.Mutex
 	pods    map[types.UID]*pod // nil for a Pod that is deleted and completely read
@@ -86,7 +80,7 @@ func Start(ctx context.Context, config Config, sources []pods.Source) *Follower 
 		config: config, ctx: inner, stop: stop, caller: ctx, sources: sources,
 		slots: &slots{free: config.Streams}, ended: make(chan struct{}), late: make(chan struct{}),
 		heard: make(chan struct{}, 1),
-		pods:  map[types.UID]*pod{}, owners: map[types.UID]bool{}, patience: max(leastPatience, config.RetryTimeout),
+		pods:  map[types.UID]*pod{}, owners: map[types.UID]bool{},
 	}
 	for _, s := range sources {
 		f.watch(s)
@@ -198,7 +192,6 @@ func (f *Follower) record(latest *corev1.Pod, gone bool) {
 	}
 }
 
-// started reports whether a container has run.
 func started(s corev1.ContainerStatus) bool {
 	return s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil
 }
@@ -231,8 +224,10 @@ func (f *Follower) settle(p *pod) {
 // owner is unfinished.
 func (f *Follower) Drain(unfinished ...types.UID) {
 	defer f.stop()
+	ctx, cancel := context.WithTimeout(f.ctx, mostLeaving)
+	defer cancel()
 	for _, s := range f.sources {
-		if f.list(s) {
+		if f.list(ctx, s) {
 			f.reportNoPods(s, unfinished)
 		}
 	}
@@ -253,7 +248,7 @@ func (f *Follower) Drain(unfinished ...types.UID) {
 		case <-f.ctx.Done():
 			return
 		case <-f.heard:
-		case <-time.After(f.patience):
+		case <-time.After(mostLeaving):
 			if f.busy.Load() > 0 { // a pager, for example, is no silence
 				continue
 			}
@@ -298,11 +293,11 @@ func (f *Follower) reportNoPods(s pods.Source, unfinished []types.UID) {
 
 // list reads all Pods again, because the informer can be late. Known Pods that the list doesn't have were deleted. list
 // returns false if the Pods can't be read.
-func (f *Follower) list(s pods.Source) bool {
+func (f *Follower) list(ctx context.Context, s pods.Source) bool {
 	missing := f.known(s)
-	retrier := apistatus.NewRetrier(100*time.Millisecond, time.Second, f.config.RetryTimeout)
+	retrier := apistatus.NewRetrier(100*time.Millisecond, time.Second, mostLeaving)
 	for {
-		list, err := f.config.Client.Pods(s.Namespace).List(f.ctx, s.Options)
+		list, err := f.config.Client.Pods(s.Namespace).List(ctx, s.Options)
 		if err == nil {
 			for i := range list.Items {
 				trim(&list.Items[i])
@@ -312,7 +307,7 @@ func (f *Follower) list(s pods.Source) bool {
 			f.remove(missing)
 			return true
 		}
-		if retrier.Wait(f.ctx, err) != nil {
+		if retrier.Wait(ctx, err) != nil {
 			if f.caller.Err() == nil {
 				f.config.Event(Unlisted{s.Namespace, err})
 			}
@@ -321,7 +316,6 @@ func (f *Follower) list(s pods.Source) bool {
 	}
 }
 
-// known returns the Pods of a source that aren't deleted.
 func (f *Follower) known(s pods.Source) map[types.UID]bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

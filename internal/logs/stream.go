@@ -47,7 +47,6 @@ type fingerprint struct {
 	hash uint64
 }
 
-// next returns the fingerprint of the line after m.
 func (m fingerprint) next(at time.Time, text []byte) fingerprint {
 	var hash maphash.Hash
 	hash.SetSeed(seed)
@@ -248,7 +247,6 @@ func beginsStamp(text []byte) bool {
 	return len(bytes.Trim(stamp, "0123456789-+:.TZ")) == 0
 }
 
-// split returns the time and the text of a line.
 func split(line []byte) (time.Time, []byte, error) {
 	stamp, text, found := bytes.Cut(line, []byte(" "))
 	at, err := time.Parse(time.RFC3339Nano, string(stamp))

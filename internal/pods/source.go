@@ -54,7 +54,6 @@ func Sources(owners []Owner) (sources []Source) {
 	return sources
 }
 
-// of returns the function that finds the owner of a Pod.
 func of(owners []Owner) func(*corev1.Pod) *Owner {
 	byUID := make(map[types.UID]*Owner, len(owners))
 	for i := range owners {
@@ -68,7 +67,6 @@ func of(owners []Owner) func(*corev1.Pod) *Owner {
 	}
 }
 
-// options returns the selectors of a source.
 func options(jobs bool, selector string, owners []Owner) (options metav1.ListOptions) {
 	var names []string
 	for _, o := range owners {

@@ -23,7 +23,6 @@ func (g group) options(objects []*followed) metav1.ListOptions {
 	return options
 }
 
-// client returns the client for requests about the group.
 func (g group) client(client dynamic.Interface) dynamic.ResourceInterface {
 	if g.namespace == "" {
 		return client.Resource(g.resource)

@@ -159,7 +159,6 @@ func (s *server) update(name string, change func(job map[string]any)) {
 // remove deletes a Job.
 func (s *server) remove(name string) { s.Remove(s.job(name)) }
 
-// verbs returns the verbs of all requests.
 func (s *server) verbs() (all []string) {
 	for _, r := range s.Requests() {
 		all = append(all, r.Verb)

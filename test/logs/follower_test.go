@@ -79,6 +79,13 @@ func (r *recorder) expect(t *testing.T, line string) {
 	}
 }
 
+// scene is a Pod whose logs are followed.
+func scene(t *testing.T, containers ...string) (*node, *recorder, *logs.Follower, *pod) {
+	t.Helper()
+	r, p := newRecorder(), newPod(t, harness.Namespace(t, onNode(t).ControlPlane), "j", containers...)
+	return onNode(t), r, follow(t, r, p.namespace), p
+}
+
 // follow starts a follower of the Pods of a Job.
 func follow(t *testing.T, r *recorder, namespace string) *logs.Follower {
 	t.Helper()
@@ -157,16 +164,12 @@ func TestContainers(t *testing.T) {
 // The kubelet leaves out the beginning of a line that was written before the time of a request.
 func TestPartialRecords(t *testing.T) {
 	t.Parallel()
-	ns, r := harness.Namespace(t, onNode(t).ControlPlane), newRecorder()
-	p := newPod(t, ns, "j", "main")
-	f := follow(t, r, ns)
+	_, r, f, p := scene(t, "main")
 	p.write("main", 0)
 	p.steps("main", 40)
 	p.running("main", 0)
 	r.expect(t, "Applying 39... OK")
-	p.done("main", 0)
-	p.ended("main", 0, 0)
-	p.phase(corev1.PodSucceeded)
+	p.succeeds("main")
 	began := time.Now()
 	f.Drain()
 	if took := time.Since(began); took > 20*time.Second {
@@ -186,16 +189,13 @@ func TestBrokenConnections(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, i))
 		p := newPod(t, ns, "j", "main")
 		pods = append(pods, p)
-		p.write("main", 0)
-		p.running("main", 0)
+		p.starts("main")
 		writers.Go(func() {
 			for i := range 100 {
 				p.write("main", 0, texts(fmt.Sprint("block ", i), 1+random.IntN(40))...)
 				time.Sleep(time.Duration(random.IntN(80)) * time.Millisecond)
 			}
-			p.done("main", 0)
-			p.ended("main", 0, 0)
-			p.phase(corev1.PodSucceeded)
+			p.succeeds("main")
 		})
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -217,11 +217,8 @@ func TestBrokenConnections(t *testing.T) {
 
 // The rest of a run that has ended is read after the container has started again.
 func TestRestarts(t *testing.T) {
-	ns, r, n := harness.Namespace(t, onNode(t).ControlPlane), newRecorder(), onNode(t)
-	f := follow(t, r, ns)
-	p := newPod(t, ns, "j", "restarts")
-	p.write("restarts", 0)
-	p.running("restarts", 0)
+	n, r, f, p := scene(t, "restarts")
+	p.starts("restarts")
 	p.write("restarts", 0, texts("first", 50)...)
 	r.expect(t, "first 20 "+strings.Repeat("ü", 20))
 	n.link.cut(true) // until the kubelet and the status agree on the run
@@ -241,9 +238,7 @@ func TestRestarts(t *testing.T) {
 
 // Lines that a kubelet no longer has are a gap, and so are those of a Pod that is deleted.
 func TestGaps(t *testing.T) {
-	ns, r, n := harness.Namespace(t, onNode(t).ControlPlane), newRecorder(), onNode(t)
-	f := follow(t, r, ns)
-	p := newPod(t, ns, "j", "main")
+	n, r, f, p := scene(t, "main")
 	p.write("main", 0, "before")
 	p.running("main", 0)
 	r.expect(t, "before")
@@ -255,7 +250,7 @@ func TestGaps(t *testing.T) {
 	r.expect(t, "after")
 	n.link.cut(true)
 	p.write("main", 0, "unread")
-	if err := n.client.CoreV1().Pods(ns).Delete(t.Context(), p.name, *metav1.NewDeleteOptions(0)); err != nil {
+	if err := n.client.CoreV1().Pods(p.namespace).Delete(t.Context(), p.name, *metav1.NewDeleteOptions(0)); err != nil {
 		t.Fatal(err)
 	}
 	n.link.cut(false)
@@ -269,18 +264,14 @@ func TestGaps(t *testing.T) {
 
 // The clock of the node is set back while the connection is broken. The lost lines are reported.
 func TestClockSetBack(t *testing.T) {
-	ns, r, n := harness.Namespace(t, onNode(t).ControlPlane), newRecorder(), onNode(t)
-	f := follow(t, r, ns)
-	p := newPod(t, ns, "j", "main")
+	n, r, f, p := scene(t, "main")
 	p.write("main", 0, "before")
 	p.running("main", 0)
 	r.expect(t, "before")
 	n.link.cut(true)
 	p.clock = -time.Hour
 	p.write("main", 0, texts("lost", 10)...)
-	p.done("main", 0)
-	p.ended("main", 0, 0)
-	p.phase(corev1.PodSucceeded)
+	p.succeeds("main")
 	n.link.cut(false)
 	f.Drain()
 	p.wrote["main"] = []string{"before"}
@@ -368,9 +359,7 @@ func TestStreams(t *testing.T) {
 // Containers that run on are left at the end.
 func TestRunningOn(t *testing.T) {
 	t.Parallel()
-	ns, r := harness.Namespace(t, onNode(t).ControlPlane), newRecorder()
-	p := newPod(t, ns, "j", "init", "main")
-	f := follow(t, r, ns)
+	_, r, f, p := scene(t, "init", "main")
 	p.run("init", 0, "ready")
 	p.write("main", 0, "it runs")
 	p.running("main", 0)

@@ -280,11 +280,25 @@ func (p *pod) phase(phase corev1.PodPhase) {
 	p.status(func(s *corev1.PodStatus) { s.Phase = phase })
 }
 
-// run plays the first run of a container from its beginning to its end.
-func (p *pod) run(container string, code int, lines ...string) {
+// starts begins the first run of a container.
+func (p *pod) starts(container string) {
 	p.t.Helper()
 	p.write(container, 0)
 	p.running(container, 0)
+}
+
+// succeeds ends the first run of the last container, and the Pod.
+func (p *pod) succeeds(container string) {
+	p.t.Helper()
+	p.done(container, 0)
+	p.ended(container, 0, 0)
+	p.phase(corev1.PodSucceeded)
+}
+
+// run plays the first run of a container from its beginning to its end.
+func (p *pod) run(container string, code int, lines ...string) {
+	p.t.Helper()
+	p.starts(container)
 	p.write(container, 0, lines...)
 	p.done(container, 0)
 	p.ended(container, 0, code)

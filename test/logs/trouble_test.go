@@ -30,11 +30,8 @@ import (
 
 // If the API server is killed while it streams, no line is lost, and no line comes twice.
 func TestKilledServer(t *testing.T) {
-	ns, r, n := harness.Namespace(t, onNode(t).ControlPlane), newRecorder(), onNode(t)
-	f := follow(t, r, ns)
-	p := newPod(t, ns, "j", "main")
-	p.write("main", 0)
-	p.running("main", 0)
+	n, r, f, p := scene(t, "main")
+	p.starts("main")
 	p.write("main", 0, texts("before", 100)...)
 	r.expect(t, "before 60 ")
 	if err := n.Servers[0].Kill(); err != nil {
@@ -45,9 +42,7 @@ func TestKilledServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.write("main", 0, texts("after", 100)...)
-	p.done("main", 0)
-	p.ended("main", 0, 0)
-	p.phase(corev1.PodSucceeded)
+	p.succeeds("main")
 	f.Drain()
 	r.compare(t, nil, p)
 }

@@ -133,20 +133,22 @@ func TestNothingToWaitFor(t *testing.T) {
 	pod := func(policy string) string {
 		return "---\napiVersion: v1\nkind: Pod\nmetadata: {generateName: p-}\nspec: {nodeName: kwok, " + policy + "containers: [{name: main, image: x}]}\n"
 	}
+	nothing := "error: " + harness.Printed("nothing was created, because the input contains no object that --wait can wait for. "+
+		"Without --for, these are Jobs, Pods, and the runs of Tekton, Argo Workflows, JobSet, Kueue, Kubeflow, Ray, Volcano and GitHub Actions.")
 	ns := harness.Namespace(t, server)
 	for name, test := range map[string]struct {
 		input, stderr string
 		args          []string
 	}{
-		"others":              {configMap + configMap, "error: " + harness.Printed("nothing was created, because the input contains no object that --wait can wait for. Without --for, these are Jobs, Pods, and the runs of Tekton, Argo Workflows, JobSet, Kueue, Kubeflow, Ray, Volcano and GitHub Actions."), nil},
-		"without a status":    {configMap, "error: " + harness.Printed("nothing was created, because the input contains no object that --wait can wait for. Without --for, these are Jobs, Pods, and the runs of Tekton, Argo Workflows, JobSet, Kueue, Kubeflow, Ray, Volcano and GitHub Actions."), []string{"--for=condition=Ready"}},
+		"others":              {configMap + configMap, nothing, nil},
+		"without a status":    {configMap, nothing, []string{"--for=condition=Ready"}},
 		"restarts by default": {pod(""), "error: " + harness.Printed("--wait cannot wait for %s, because a Pod with restartPolicy Always never finishes. Set restartPolicy to Never or OnFailure, or use --for=condition=Ready.", "pod/p-"), nil},
 		"restarts": {
 			configMap + pod("restartPolicy: Always, "),
-			"error: " + harness.Printed("--wait cannot wait for %s, because a Pod with restartPolicy Always never finishes. Set restartPolicy to Never or OnFailure, or use --for=condition=Ready.", "pod/p-") + "error: " + harness.Printed("nothing was created, because the input contains no object that --wait can wait for. Without --for, these are Jobs, Pods, and the runs of Tekton, Argo Workflows, JobSet, Kueue, Kubeflow, Ray, Volcano and GitHub Actions."), nil,
+			"error: " + harness.Printed("--wait cannot wait for %s, because a Pod with restartPolicy Always never finishes. Set restartPolicy to Never or OnFailure, or use --for=condition=Ready.", "pod/p-") + nothing, nil,
 		},
 		"with a key": {
-			configMap, "error: " + harness.Printed("nothing was created, because the input contains no object that --wait can wait for. Without --for, these are Jobs, Pods, and the runs of Tekton, Argo Workflows, JobSet, Kueue, Kubeflow, Ray, Volcano and GitHub Actions.") + harness.Printed("error: nothing was created, because a run with a key needs its whole input"),
+			configMap, nothing + harness.Printed("error: nothing was created, because a run with a key needs its whole input"),
 			[]string{"--idempotency-key=k"},
 		},
 		"nothing": {"# empty\n", "error: no objects passed to create\n", nil},

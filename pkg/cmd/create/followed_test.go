@@ -42,7 +42,7 @@ func TestReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := follow.State{Objects: []wait.Object{aJob("a"), aJob("b")}, Ended: map[wait.Outcome]int{}, Began: time.Now()}
 		if got := reportOf(s); got != "" {
-			t.Error(got)
+			t.Errorf("%q, want nothing", got)
 		}
 		time.Sleep(90 * time.Second)
 		s.Ended[wait.Succeeded], s.Reasons = 1, []pods.Reason{reasonOf("a"), reasonOf("b")}
@@ -99,7 +99,7 @@ func TestReasonsAtTheEnd(t *testing.T) {
 	}
 	lines := reasonLines(many)
 	if len(lines) != 2*maxShown+1 || lines[1] != "  kubectl describe pod/a-x -n ci" || lines[2*maxShown] != "(and 2 more)" {
-		t.Errorf("%q", lines)
+		t.Errorf("%q, want %d reasons with commands, and the number of the others", lines, maxShown)
 	}
 }
 
