@@ -130,15 +130,23 @@ var ErrTimeUp = errors.New("the time for retries is up")
 // that clients that failed together don't retry together. They are never shorter than the server's Retry-After.
 // All packages of the plugin use it, except the state machine of pkg/once/protocol, which can't sleep.
 type Retrier struct {
-	backoff  wait.Backoff
-	deadline time.Time
+	backoff         wait.Backoff
+	began, deadline time.Time
 }
 
 // NewRetrier returns a Retrier whose pauses grow from first to longest. NewRetrier permits no attempt after timeout.
 func NewRetrier(first, longest, timeout time.Duration) *Retrier {
+	now := time.Now()
 	return &Retrier{
-		backoff:  wait.Backoff{Duration: first, Factor: 2, Jitter: 0.5, Steps: math.MaxInt32, Cap: longest},
-		deadline: time.Now().Add(timeout),
+		backoff: wait.Backoff{Duration: first, Factor: 2, Jitter: 0.5, Steps: math.MaxInt32, Cap: longest},
+		began:   now, deadline: now.Add(timeout),
+	}
+}
+
+// EndWithin lowers the timeout.
+func (r *Retrier) EndWithin(timeout time.Duration) {
+	if end := r.began.Add(timeout); end.Before(r.deadline) {
+		r.deadline = end
 	}
 }
 

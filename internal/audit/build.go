@@ -29,6 +29,8 @@ type Counted struct {
 	Summary census.Summary
 	// Folds are the objects that are in no name pool that counts.
 	Folds []census.TypeFold
+	// Others has these objects of a watch, in one row for each type.
+	Others []pools.Row
 }
 
 // Result is a finished report, and the facts that a command prints beside it.
@@ -80,6 +82,9 @@ func Build(rows iter.Seq[pools.Row], counted *Counted, options Options, odds *Od
 		b.add(&r)
 	}
 	b.addFolds(counted)
+	for i := range counted.Others {
+		b.addOthers(&counted.Others[i])
+	}
 	return b.result(counted)
 }
 
@@ -95,6 +100,7 @@ type builder struct {
 	undecided     int64 // number of name pools whose growth might exceed a gate
 	hidden        v1alpha1.AuditHidden
 	folds         map[foldKey]*fold
+	byNumber      []v1alpha1.TypeObjects
 	verdict       verdict
 	prefixes      int64
 	found         map[string]bool             // named prefixes that have names
@@ -137,7 +143,7 @@ func (b *builder) add(r *row) {
 		b.seen[refOf(pool)] = true
 	}
 	b.fail(b.evaluate(pool))
-	isHidden := pool.Names < options.least(pool) && !isCreated
+	isHidden := max(pool.Names, r.Peak) < options.least(pool) && !isCreated
 	if !options.Watched && (!isHidden || pool.Names >= fewestToCompare) {
 		b.fail(b.addToVerdict(pool))
 	}
@@ -246,7 +252,7 @@ func (b *builder) result(counted *Counted) (*Result, error) {
 		Verdict:  b.verdictOn(folded),
 		Items:    items,
 		Folded:   folded,
-		ByNumber: typeObjects(counted.Summary.ByNumber),
+		ByNumber: b.typeObjects(counted.Summary.ByNumber),
 		Gone: b.old.gone(b.seen, func(key v1alpha1.PrefixRef) bool {
 			return b.wasRead(key, read, coverage.Skipped)
 		}),

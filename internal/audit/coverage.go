@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
@@ -50,14 +51,17 @@ func (b *builder) wasRead(key v1alpha1.PrefixRef, read []census.Resource, skippe
 	return slices.ContainsFunc(read, isType) && !slices.ContainsFunc(skipped, hole)
 }
 
-// typeObjects returns the number of objects of each type, in the format of a report.
-func typeObjects(counts []census.TypeCount) []v1alpha1.TypeObjects {
-	var result []v1alpha1.TypeObjects
+// typeObjects returns the types of which the report has only the number of objects. The largest comes first.
+func (b *builder) typeObjects(counts []census.TypeCount) []v1alpha1.TypeObjects {
+	result := b.byNumber
 	for _, count := range counts {
 		result = append(result, v1alpha1.TypeObjects{
 			Group: count.Resource.Group, Resource: count.Resource.Resource, Objects: count.Objects,
 		})
 	}
+	slices.SortFunc(result, func(x, y v1alpha1.TypeObjects) int {
+		return cmp.Or(cmp.Compare(y.Objects, x.Objects), cmp.Compare(x.Group, y.Group), cmp.Compare(x.Resource, y.Resource))
+	})
 	return result
 }
 

@@ -55,6 +55,22 @@ func (b *builder) foldOrHide(r *row) {
 	}
 }
 
+// addOthers adds the objects of a type that a watch has in no row of a prefix. They get a row if enough of them were
+// created. Otherwise the report has only their number, because every cluster has thousands of such objects.
+func (b *builder) addOthers(r *pools.Row) {
+	pool, options := &r.Pool, b.options
+	if r.Creates < max(options.MinCount, 1) || len(options.Prefixes) > 0 || options.LabelSelector != "" {
+		b.byNumber = append(b.byNumber, v1alpha1.TypeObjects{
+			Group: pool.Group, Resource: pool.Resource, Objects: pool.Names,
+		})
+		return
+	}
+	place := v1alpha1.PrefixRef{Group: pool.Group, Resource: pool.Resource, Namespace: pool.Namespace}
+	f := b.foldOf(foldKey{PrefixRef: place})
+	f.watched.add(r)
+	f.Names += pool.Names
+}
+
 // addFolds adds the objects that the census has folded.
 func (b *builder) addFolds(counted *Counted) {
 	for _, f := range counted.Folds {

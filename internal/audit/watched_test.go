@@ -7,7 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -165,5 +168,30 @@ func TestCountsFrom(t *testing.T) {
 		if got := test.options.CountsFrom(); got != test.want {
 			t.Errorf("%s: %d, want %d", name, got, test.want)
 		}
+	}
+}
+
+// Objects in no row of a prefix have a row if enough of them were created during the watch, and are counted by number
+// otherwise. A prefix that had enough names keeps its row while it has objects.
+func TestRowsOfAWatch(t *testing.T) {
+	rising, still, shrunk, gone := seen("", 700, 600*12, 0), seen("", 5000, 9*12, 0), seen("shrunk-", 1, 0, 8*12), seen("gone-", 0, 0, 8*12)
+	rising.Pool.Key = pools.Key{GroupResource: rising.Pool.GroupResource, Naming: object.Fixed}
+	still.Pool.Key = pools.Key{GroupResource: schema.GroupResource{Resource: "secrets"}, Naming: object.Fixed}
+	shrunk.Peak, gone.Peak = 25, 25
+	result, err := watched(Options{MinCount: 10, MinStem: 20, Order: ByRate}, shrunk, gone).report(Counted{
+		Ended: watchBegan.Add(2 * time.Hour), Types: []census.Resource{resource("batch", "jobs")}, Others: []pools.Row{rising, still},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := result.Report
+	if len(report.Items) != 1 || report.Items[0].Prefix != "shrunk-" {
+		t.Errorf("rows %+v, want one of shrunk-", report.Items)
+	}
+	if len(report.Folded) != 1 || report.Folded[0].Names != 700 || report.Folded[0].Measured.Creates != 600 {
+		t.Errorf("folded %+v, want 700 names and 600 creates", report.Folded)
+	}
+	if want := []v1alpha1.TypeObjects{{Resource: "secrets", Objects: 5000}}; !slices.Equal(report.ByNumber, want) {
+		t.Errorf("by number %+v, want %+v", report.ByNumber, want)
 	}
 }

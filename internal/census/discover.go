@@ -77,11 +77,21 @@ func undiscovered(err error) ([]Skipped, error) {
 	for version, cause := range failed.Groups {
 		skipped = append(skipped, Skipped{
 			Group: version.Group, Reason: Undiscovered,
-			Message: fmt.Sprintf("discover %s: %v", version, cause),
+			Message: fmt.Sprintf("discover %s: %v", version, causeOf(cause)),
 		})
 	}
 	slices.SortFunc(skipped, func(a, b Skipped) int { return strings.Compare(a.Message, b.Message) })
 	return skipped, err
+}
+
+var errStale = errors.New("the server behind this API is unavailable")
+
+// causeOf returns the cause of a failed discovery in words for users.
+func causeOf(err error) error {
+	if errors.As(err, new(discovery.StaleGroupVersionError)) {
+		return errStale
+	}
+	return err
 }
 
 func countable(r metav1.APIResource) bool {
@@ -175,7 +185,7 @@ func mappingFor(mapper meta.RESTMapper, name string) (*meta.RESTMapping, error) 
 // NoSuchType is the error of a resource type that the server doesn't have.
 type NoSuchType struct {
 	schema.GroupResource
-	didYouMean string
+	more string
 }
 
 func (e NoSuchType) Error() string {
@@ -183,19 +193,36 @@ func (e NoSuchType) Error() string {
 	if e.Group != "" {
 		text += fmt.Sprintf(" in group %q", e.Group)
 	}
-	return text + e.didYouMean
+	return text + e.more
 }
 
-// Nearest adds the type that is most like the unknown one.
-func (e NoSuchType) Nearest(types []string) NoSuchType {
-	return NoSuchType{e.GroupResource, humanize.DidYouMean("", strings.ToLower(e.Resource), types)}
+// Explain adds the reason why an API of the type can't be discovered, or else the type that is most like the unknown
+// one. If the unknown type has a group, the types are compared with their groups.
+func (e NoSuchType) Explain(types []Resource, skipped []Skipped) NoSuchType {
+	var names []string
+	for _, r := range types {
+		if e.Group == "" {
+			names = append(names, r.Resource)
+		} else {
+			names = append(names, r.GroupResource().String())
+		}
+	}
+	e.more = humanize.DidYouMean("", strings.ToLower(e.String()), names)
+	for _, s := range skipped {
+		isMaybe := e.Group == "" && e.more == "" || s.Group == e.Group
+		if isMaybe && s.Resource == "" && (s.Reason == Undiscovered || s.Reason == Unreachable) {
+			e.more = "\n  " + s.Message
+			break
+		}
+	}
+	return e
 }
 
 // kindMapping resolves the name of a kind.
 func kindMapping(mapper meta.RESTMapper, name string) (*meta.RESTMapping, error) {
 	versioned, kind := schema.ParseKindArg(name)
 	if versioned != nil {
-		if mapping, err := mapper.RESTMapping(kind, versioned.Version); err == nil {
+		if mapping, err := mapper.RESTMapping(versioned.GroupKind(), versioned.Version); err == nil {
 			return mapping, nil
 		}
 	}

@@ -39,7 +39,7 @@ func TestDiscoverInPart(t *testing.T) {
 			{GroupVersion: "not/a/version"},
 		},
 		err: &discovery.ErrGroupDiscoveryFailed{Groups: map[schema.GroupVersion]error{
-			dead: errors.New("stale GroupVersion discovery"),
+			dead: discovery.StaleGroupVersionError{},
 		}},
 	})
 	elsewhere := schema.GroupVersionResource{Group: "g", Version: "v2", Resource: "elsewhere"}
@@ -48,7 +48,7 @@ func TestDiscoverInPart(t *testing.T) {
 		t.Errorf("%+v, %v", found, err)
 	}
 	if len(skipped) != 2 || skipped[0] != (Skipped{
-		Group: "dead.example.dev", Reason: Undiscovered, Message: "discover dead.example.dev/v1: stale GroupVersion discovery",
+		Group: "dead.example.dev", Reason: Undiscovered, Message: "discover dead.example.dev/v1: the server behind this API is unavailable",
 	}) || skipped[1].Group != "not/a/version" {
 		t.Errorf("%+v", skipped)
 	}
@@ -66,6 +66,55 @@ func TestResolve(t *testing.T) {
 		found, _, err := Resolve(mapper, args)
 		if err != nil || len(found) != 1 || found[0].Version != "v2" {
 			t.Errorf("%q: %+v, %v", args, found, err)
+		}
+	}
+}
+
+// A kind can have a version, and an ambiguous name is no unknown type.
+func TestResolveKinds(t *testing.T) {
+	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{{Group: "a.dev", Version: "v2"}, {Group: "b.dev", Version: "v1"}})
+	for _, kind := range []schema.GroupVersionKind{
+		{Group: "a.dev", Version: "v1", Kind: "Widget"}, {Group: "a.dev", Version: "v2", Kind: "Widget"},
+		{Group: "b.dev", Version: "v1", Kind: "Part"},
+	} {
+		mapper.AddSpecific(kind, kind.GroupVersion().WithResource(kind.Kind+"List"), kind.GroupVersion().WithResource(kind.Kind), meta.RESTScopeNamespace)
+	}
+	for arg, want := range map[string]string{"Widget.v1.a.dev": "v1", "Widget.v2.a.dev": "v2"} {
+		if found, _, err := Resolve(mapper, []string{arg}); err != nil || len(found) != 1 || found[0].Version != want {
+			t.Errorf("%s: %+v, %v, want version %s", arg, found, err, want)
+		}
+	}
+	broken := errors.New("discovery is broken")
+	if _, _, err := Resolve(failing{mapper, broken}, []string{"gadgets"}); !errors.Is(err, broken) {
+		t.Errorf("the error is %v, want %v", err, broken)
+	}
+}
+
+// failing is a mapper that can't map kinds.
+type failing struct {
+	meta.RESTMapper
+	err error
+}
+
+func (f failing) RESTMapping(schema.GroupKind, ...string) (*meta.RESTMapping, error) {
+	return nil, f.err
+}
+
+// The error of an unknown type names the API that is down, or a similar type of the same group.
+func TestUnknownType(t *testing.T) {
+	types := []Resource{{GroupVersionResource: schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}}}
+	down := []Skipped{{Group: "metrics.k8s.io", Reason: Undiscovered, Message: "discover metrics.k8s.io/v1beta1: " + errStale.Error()}}
+	const unknown = "the server doesn't have a resource type "
+	for _, test := range []struct{ resource, group, want string }{
+		{"jbos", "", unknown + `"jbos". Did you mean jobs?`},
+		{"jbos", "batch", unknown + `"jbos" in group "batch". Did you mean jobs.batch?`},
+		{"jobs", "metrics.k8s.io", unknown + `"jobs" in group "metrics.k8s.io"` + "\n  " + down[0].Message},
+		{"podmetrics", "", unknown + `"podmetrics"` + "\n  " + down[0].Message},
+		{"jobs", "example.com", unknown + `"jobs" in group "example.com"`},
+	} {
+		err := NoSuchType{GroupResource: schema.GroupResource{Group: test.group, Resource: test.resource}}.Explain(types, down)
+		if err.Error() != test.want {
+			t.Errorf("the error is %q, want %q", err, test.want)
 		}
 	}
 }

@@ -26,9 +26,14 @@ func (s *server) newRetrier() *apistatus.Retrier {
 
 // wait waits before the next attempt. wait returns an error if there is no next attempt.
 func (s *server) wait(ctx context.Context, retrier *apistatus.Retrier, cause error) error {
+	limit := s.retryTimeout
+	if failsToConvert(cause) {
+		limit = min(limit, conversionTimeout)
+		retrier.EndWithin(limit)
+	}
 	switch err := retrier.Wait(ctx, cause); {
 	case errors.Is(err, apistatus.ErrTimeUp):
-		return fmt.Errorf("gave up after %s: %w", s.retryTimeout, cause)
+		return fmt.Errorf("gave up after %s: %w", limit, cause)
 	case err != nil:
 		return fmt.Errorf("%w: %w", err, cause)
 	}

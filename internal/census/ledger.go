@@ -26,7 +26,7 @@ type Summary struct {
 	Skipped []Skipped
 	// Inconsistent are the resources whose lists have pages of different states.
 	Inconsistent []Resource
-	// ByNumber has the number of objects without a reported prefix, for each type of a watch, in decreasing order.
+	// ByNumber has the number of objects of types that are not listed, in decreasing order.
 	ByNumber []TypeCount
 }
 

@@ -137,6 +137,9 @@ func (s *scan) read(ctx context.Context, r Resource, namespace string) {
 	if errors.As(err, &big) {
 		read, err = s.divide(ctx, r, big)
 	}
+	if failsToConvert(err) {
+		read, r.Version, err = s.readOther(ctx, r, namespace, err)
+	}
 	if err != nil {
 		s.ledger.skip(ctx, r, namespace, err)
 		return

@@ -19,6 +19,8 @@ import (
 	"k8s.io/client-go/rest"
 	"pgregory.net/rapid"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
@@ -459,5 +461,49 @@ func TestFewerThanAnnounced(t *testing.T) {
 	_, summary := countOf(t, a, &Scanner{ChunkSize: 40})
 	if summary.Objects != 40 || !slices.Equal(summary.Inconsistent, []Resource{configMaps}) {
 		t.Errorf("%+v", summary)
+	}
+}
+
+// kept keeps the names of the visitors that were committed.
+type kept struct{ names, committed []string }
+
+func (k *kept) Visit(o *object.Object) error {
+	k.names = append(k.names, o.Name)
+	return nil
+}
+func (k *kept) Commit() { k.committed = k.names }
+
+// The first page of a list breaks off after some objects, one of which is replaced then. Without a state to repeat the
+// page, the list is read again, so it has no object of the state before, and no object twice.
+func TestFirstPageBreaksOff(t *testing.T) {
+	for _, complete := range []int{0, 1, 2, 3} {
+		a := &fakeapi.Server{JSON: true}
+		for _, name := range []string{"a", "c", "d"} {
+			a.Change(fakeapi.ConfigMaps, "ADDED", metav1.ObjectMeta{Namespace: "a", Name: name})
+		}
+		a.Fault = func(n int, w http.ResponseWriter, _ *http.Request) bool {
+			if n > 0 {
+				return false
+			}
+			var items []string
+			for _, name := range []string{"a", "c", "d"}[:complete] {
+				items = append(items, fmt.Sprintf(`{"metadata":{"namespace":"a","name":%q}}`, name))
+			}
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Content-Length", "100000")
+			fmt.Fprintf(w, `{"kind":"PartialObjectMetadataList","items":[%s`, strings.Join(append(items, "{"), ","))
+			a.Change(fakeapi.ConfigMaps, "DELETED", metav1.ObjectMeta{Namespace: "a", Name: "a"})
+			a.Change(fakeapi.ConfigMaps, "ADDED", metav1.ObjectMeta{Namespace: "a", Name: "b"})
+			return true
+		}
+		var last *kept
+		s := &Scanner{Config: a.Start(t)}
+		_, err := s.Visit(t.Context(), []Resource{configMaps}, "", decode.Asked{}, func(Resource) Visitor {
+			last = &kept{}
+			return last
+		})
+		if want := []string{"b", "c", "d"}; err != nil || !slices.Equal(last.committed, want) {
+			t.Errorf("after %d objects: %q are committed, want %q: %v", complete, last.committed, want, err)
+		}
 	}
 }

@@ -43,7 +43,8 @@ type counts struct {
 	members map[uint64]pools.Member
 	// pools have the creates and deletes of name pools, by the number of the pool. A pool without events has no
 	// entry.
-	pools map[uint32]*activity
+	pools  map[uint32]*activity
+	others others
 	// began is the time from which creates and deletes count. gapsBefore is the number of gaps before that.
 	began      time.Time
 	gapsBefore int
@@ -75,6 +76,7 @@ type activity struct {
 	creates, deletes int64
 	gaps             int // number of gaps of the type before since
 	rates            rates
+	peak             int64 // largest number of names since the first event
 }
 
 var (
@@ -158,6 +160,7 @@ func (c *counts) change(by changed) {
 		c.totals.idle++
 	}
 	if !c.concerns(by.object) {
+		c.others.event(by)
 		return
 	}
 	key := keyOf(by.object)
@@ -216,6 +219,9 @@ func (c *counts) created(key uint64, by changed) {
 	prefix, naming := object.PoolOf(by.object)
 	counted := c.set.Counts(by.object.Namespace, prefix, naming)
 	m := c.set.Add(by.object)
+	if !counted {
+		c.others.event(by)
+	}
 	if !c.keep(key, m) {
 		return
 	}
@@ -228,25 +234,32 @@ func (c *counts) created(key uint64, by changed) {
 	} else {
 		a.happened(by.since, by.at, 1, 0)
 	}
-	if counted || naming == object.FromGenerateName || c.set.Counts(by.object.Namespace, prefix, naming) {
+	a.peak = max(a.peak, c.set.Names(number))
+	counts := c.set.Counts(by.object.Namespace, prefix, naming)
+	if counted || counts || naming == object.FromGenerateName {
 		c.totals.creates++
+	}
+	if counts && !counted {
+		c.others.lose(a)
 	}
 }
 
 // deleted counts a deleted object.
 func (c *counts) deleted(m pools.Member, by changed) {
-	c.set.Remove(m, by.object)
-	number, ok := m.In()
-	if !ok {
-		return
+	prefix, naming := object.PoolOf(by.object)
+	if !c.set.Counts(by.object.Namespace, prefix, naming) {
+		c.others.event(by)
 	}
-	c.activityOf(number, by.at).happened(by.since, by.at, 0, 1)
+	if number, ok := m.In(); ok {
+		c.activityOf(number, by.at).happened(by.since, by.at, 0, 1)
+	}
+	c.set.Remove(m, by.object)
 }
 
 func (c *counts) activityOf(number uint32, now time.Time) *activity {
 	a := c.pools[number]
 	if a == nil {
-		a = &activity{since: c.began, gaps: c.gapsBefore, rates: rates{last: now}}
+		a = &activity{since: c.began, gaps: c.gapsBefore, rates: rates{last: now}, peak: c.set.Names(number)}
 		c.pools[number] = a
 	}
 	return a

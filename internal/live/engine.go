@@ -157,7 +157,7 @@ func (e *Engine) countAll(ctx context.Context) error {
 	}
 	scanner := e.source.scanner
 	scanner.Listed = func(l census.Listed) {
-		r, list := e.types.of(l.Resource.GroupResource()), newListing(l, began)
+		r, list := e.types.of(l.Resource.GroupResource()), e.source.newListing(l, began)
 		if get(r.store, (*counts).isStale) {
 			list.unsteady, list.version = true, 0 // the type is listed again
 		}

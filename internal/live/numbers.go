@@ -105,6 +105,9 @@ func (c *counts) noteNumber(number census.Estimate, asked time.Time) (due bool) 
 		if c.totals.objects == number.Objects {
 			c.at.heard = asked // all objects of a burst came later
 		}
+		if c.standing.state == quiet {
+			c.countOthers(number.Objects, asked, true)
+		}
 		c.totals.objects = number.Objects
 	}
 	switch c.standing.state {

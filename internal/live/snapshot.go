@@ -28,6 +28,8 @@ type Snapshot struct {
 	// the number of lists after lost events.
 	Events, Idle int64
 	Gaps         int
+	// Others has a row without a prefix for each type with objects that are in no name pool that counts.
+	Others []pools.Row
 	// Resources has the totals of each of Types, in the same order.
 	Resources []ResourceCount
 }
@@ -67,7 +69,7 @@ func (e *Engine) Snapshot(each func(pools.Row)) Snapshot {
 	}
 	for _, r := range e.types.list() {
 		r.store.eachRow(now, each)
-		r.store.do(func(c *counts) { c.addTo(&s, e.Named) })
+		r.store.do(func(c *counts) { c.addTo(&s, e) })
 	}
 	s.Sort()
 	return s
@@ -96,11 +98,11 @@ func (c *counts) rows(of []pools.Key, now time.Time) (rows []pools.Row) {
 }
 
 // addTo adds the totals of the type to a snapshot. A gone type is skipped if a user named it.
-func (c *counts) addTo(all *Snapshot, named bool) {
+func (c *counts) addTo(all *Snapshot, e *Engine) {
 	all.Events += c.totals.events
 	all.Idle += c.totals.idle
 	all.Gaps += c.totals.gaps
-	if c.standing.state == gone && c.standing.isSkipped(census.NotFound) && !named {
+	if c.standing.state == gone && c.standing.isSkipped(census.NotFound) && !e.Named {
 		return
 	}
 	count := c.count()
@@ -116,8 +118,8 @@ func (c *counts) addTo(all *Snapshot, named bool) {
 		all.Unwatched++
 	case uncounted, gone:
 	}
-	if others := c.totals.objects - count.Names; others > 0 {
-		all.ByNumber = append(all.ByNumber, census.TypeCount{Resource: c.resource, Objects: others})
+	if others := c.othersIn(e.Namespace, count.Names, all.At); others.Pool.Names > 0 || others.Creates > 0 {
+		all.Others = append(all.Others, others)
 	}
 	if c.listed.unsteady {
 		all.Inconsistent = append(all.Inconsistent, c.resource)
@@ -171,6 +173,6 @@ func (c *counts) row(number uint32, p *pools.Pool, now time.Time) pools.Row {
 		return row
 	}
 	row.Since, row.Gaps, row.Weighed = a.since, c.totals.gaps-a.gaps, a.rates.at(now)
-	row.Creates, row.Deletes = a.creates, a.deletes
+	row.Creates, row.Deletes, row.Peak = a.creates, a.deletes, a.peak
 	return row
 }

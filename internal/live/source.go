@@ -4,7 +4,9 @@ import (
 	"context"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,6 +35,9 @@ type source struct {
 	clock     *clock
 	lists     chan struct{} // has an element for each list in progress
 	requests  *atomic.Int64 // number of requests for lists, numbers and witnesses
+	// versions has the version in which a type was listed, by its GroupResource. It isn't the preferred one while the
+	// type's conversion webhook fails.
+	versions sync.Map
 }
 
 func newSource(
@@ -51,13 +56,25 @@ func newSource(
 func (s *source) visit(
 	ctx context.Context, types []census.Resource, scanner census.Scanner, begin func(census.Resource) census.Visitor,
 ) ([]census.Skipped, error) {
-	summary, err := scanner.Visit(ctx, types, s.namespace, s.asked, begin)
+	summary, err := scanner.Visit(ctx, s.served(types), s.namespace, s.asked, begin)
 	s.requests.Add(summary.Requests)
 	return summary.Skipped, err
 }
 
-func newListing(l census.Listed, began time.Time) *listing {
+// served returns types in the versions in which they were listed.
+func (s *source) served(types []census.Resource) []census.Resource {
+	types = slices.Clone(types)
+	for i := range types {
+		if version, known := s.versions.Load(types[i].GroupResource()); known {
+			types[i].Version = version.(string)
+		}
+	}
+	return types
+}
+
+func (s *source) newListing(l census.Listed, began time.Time) *listing {
 	version, _ := strconv.ParseUint(l.ResourceVersion, 10, 64)
+	s.versions.Store(l.Resource.GroupResource(), l.Resource.Version)
 	return &listing{began: began, version: version, unsteady: l.ResourceVersion == "", objects: l.Objects}
 }
 
@@ -73,7 +90,7 @@ func (s *source) list(ctx context.Context, r census.Resource, to *store) (list *
 	began, at := time.Now(), s.clock.now()
 	to.do((*counts).beginSweep)
 	scanner, part, objects := s.scanner, &listing{}, int64(0)
-	scanner.Listed = func(l census.Listed) { list = newListing(l, at) }
+	scanner.Listed = func(l census.Listed) { list = s.newListing(l, at) }
 	scanner.Progress = func(p census.Progress) {
 		if p.Objects > objects {
 			part.took, objects = time.Since(began), p.Objects
@@ -85,6 +102,7 @@ func (s *source) list(ctx context.Context, r census.Resource, to *store) (list *
 	case err != nil:
 		return part, []census.Skipped{skip(r, census.Failed, err)}
 	case len(skipped) > 0:
+		s.versions.Delete(r.GroupResource())
 		return part, skipped
 	}
 	if list.took = time.Since(began); get(to, (*counts).isStale) {
@@ -103,7 +121,7 @@ func (s *source) numbers(
 	}
 	scanner := s.scanner
 	scanner.Progress, scanner.RetryTimeout = nil, patience
-	estimates, skipped, _ := scanner.Estimate(ctx, types, s.namespace) // newSource has validated the configuration
+	estimates, skipped, _ := scanner.Estimate(ctx, s.served(types), s.namespace) // newSource has validated the configuration
 	s.requests.Add(int64(len(types)))
 	return estimates, skipped
 }
@@ -117,7 +135,7 @@ func (s *source) has(ctx context.Context, r census.Resource, w witness) (there b
 		return false, err
 	}
 	s.requests.Add(1)
-	err = reader.Get(ctx, r, w.namespace, w.name, s.asked, func(*object.Object) error {
+	err = reader.Get(ctx, s.served([]census.Resource{r})[0], w.namespace, w.name, s.asked, func(*object.Object) error {
 		there = true
 		return nil
 	})
@@ -130,7 +148,7 @@ func (s *source) open(ctx context.Context, r census.Resource, from uint64) (io.R
 	if r.Namespaced {
 		namespace = s.namespace
 	}
-	return s.watcher.Open(ctx, r, namespace, formatVersion(from), leastWatch+rand.N(mostWatch-leastWatch))
+	return s.watcher.Open(ctx, s.served([]census.Resource{r})[0], namespace, formatVersion(from), leastWatch+rand.N(mostWatch-leastWatch))
 }
 
 func formatVersion(version uint64) string { return strconv.FormatUint(version, 10) }

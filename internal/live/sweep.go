@@ -148,6 +148,7 @@ func (c *counts) kept() state {
 func (c *counts) replaceAfterGap(list *listing, cause error) (from time.Time) {
 	from = c.at.heard
 	restored := list.version < c.at.version || errors.Is(cause, errMissed) || errors.Is(cause, errMute)
+	before := c.unpooled()
 	c.leave(func(m pools.Member) {
 		if number, ok := m.In(); ok && !restored {
 			c.activityOf(number, list.began).happened(from, list.began, 0, 1)
@@ -155,7 +156,11 @@ func (c *counts) replaceAfterGap(list *listing, cause error) (from time.Time) {
 	})
 	c.arrive(from, list.began, restored)
 	c.totals.gaps++
+	others := c.others
 	c.adopt(list, watched)
+	if c.others = others; !restored {
+		c.others.rise(from, list.began, c.unpooled()-before)
+	}
 	return from
 }
 
@@ -167,11 +172,11 @@ func (c *counts) leave(deleted func(pools.Member)) {
 		if m.Has(pools.Listed) {
 			continue
 		}
-		c.set.Remove(m, nil)
-		delete(c.members, key)
 		if !m.Has(pools.Appeared) {
 			deleted(m)
 		}
+		c.set.Remove(m, nil)
+		delete(c.members, key)
 	}
 }
 
@@ -190,6 +195,7 @@ func (c *counts) arrive(from, to time.Time, restored bool) {
 			a.since, a.gaps = from, c.totals.gaps
 		}
 		a.happened(from, to, n, 0)
+		a.peak = max(a.peak, c.set.Names(number))
 	}
 	for number := range c.set.Numbered() {
 		c.totals.creates += creates[number]
@@ -199,6 +205,7 @@ func (c *counts) arrive(from, to time.Time, restored bool) {
 // adopt records the facts of a list.
 func (c *counts) adopt(list *listing, kept state) {
 	now := time.Now()
+	c.countOthers(list.objects, list.began, kept == quiet)
 	c.at = position{version: list.version, heard: list.began, newest: c.at.newest}
 	c.comparison, c.witnesses, c.sweep = comparison{}, witnesses{}, nil
 	c.totals.objects = list.objects

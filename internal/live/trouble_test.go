@@ -41,9 +41,9 @@ func TestDue(t *testing.T) {
 	k.listedAs(&listing{objects: 200, took: time.Minute})
 	listed := k.listedAt
 	var shown Snapshot
-	k.addTo(&shown, false)
-	if len(shown.ByNumber) != 1 || shown.ByNumber[0].Objects != 200 || k.standing.state != quiet {
-		t.Fatalf("unprefixed %+v in state %v, want 200 objects of a quiet type", shown.ByNumber, k.standing.state)
+	k.addTo(&shown, &Engine{})
+	if len(shown.Others) != 1 || shown.Others[0].Pool.Names != 200 || k.standing.state != quiet {
+		t.Fatalf("unprefixed %+v in state %v, want 200 objects of a quiet type", shown.Others, k.standing.state)
 	}
 	for _, test := range []struct {
 		objects int64

@@ -31,4 +31,6 @@ type Row struct {
 	Creates, Deletes int64
 	Gaps             int
 	Weighed          Weighed
+	// Peak is the largest number of names since the first event, or 0 if there was none.
+	Peak int64
 }

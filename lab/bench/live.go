@@ -33,7 +33,7 @@ var live = []section{
 // memory in MiB.
 func livePart(name, title string, perPrefix, bar int) section {
 	return section{name: "live, " + name, measure: func(ctx context.Context, b *bench) (string, error) {
-		p := population{"configmaps", "ConfigMap", b.size(1_000_000), 2, perPrefix, 0}
+		p := population{"configmaps", "ConfigMap", b.size(1_000_000), 2, perPrefix, 0, nil}
 		text, err := onControlPlane(ctx, b, func(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
 			return watchChurn(ctx, b, cp, p, bar)
 		})

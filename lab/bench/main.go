@@ -39,6 +39,7 @@ var sections = map[string][]section{
 	"create":  {{name: "create", measure: create}},
 	"earlier": {{name: "earlier", measure: besideEarlier}},
 	"live":    live,
+	"stems":   stems,
 }
 
 // bench is one run of the program.
@@ -64,7 +65,7 @@ func main() {
 	b := &bench{commit: document.Commit()}
 	flag.IntVar(&b.runs, "runs", 5, "repetitions of every measurement")
 	flag.Float64Var(&b.scale, "scale", 1, "factor for the sizes of the populations")
-	flag.StringVar(&b.part, "part", "", "measure only this part: of the audit namespaces, namespace, ownprefixes, json, old or oldtenants; of live few or own")
+	flag.StringVar(&b.part, "part", "", "measure only this part: of the audit namespaces, namespace, ownprefixes, json, old or oldtenants; of live few or own; of stems fixed, own, one or mixed")
 	flag.StringVar(&b.server, "server", controlplane.ServerVersion, "version of kube-apiserver for all but the parts old and oldtenants")
 	flag.StringVar(&b.old, "old", controlplane.ServerVersions[0], "version of kube-apiserver for the parts old and oldtenants")
 	flag.StringVar(&b.earlier, "earlier", "8b13d2e", "commit that the section earlier compares create with")
@@ -81,7 +82,7 @@ func main() {
 
 func (b *bench) run(ctx context.Context, names []string, printOnly bool) (err error) {
 	if len(names) == 0 {
-		return errors.New("name sections: audit, create, earlier, live")
+		return errors.New("name sections: audit, create, earlier, live, stems")
 	}
 	if b.dir, err = os.MkdirTemp("", "genname-bench-"); err != nil {
 		return err

@@ -49,7 +49,7 @@ func (b *bench) manners(ctx context.Context, cp *controlplane.ControlPlane, name
 	if err := controlplane.WriteKubeconfig(b.kubeconfig(), user); err != nil {
 		return "", err
 	}
-	p := population{"configmaps", "ConfigMap", b.size(60_000), namespaces, 0, wholeObject}
+	p := population{"configmaps", "ConfigMap", b.size(60_000), namespaces, 0, wholeObject, nil}
 	if err := p.storeCold(ctx, cp); err != nil {
 		return "", err
 	}

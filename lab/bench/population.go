@@ -27,6 +27,9 @@ type population struct {
 	namespaces     int
 	perPrefix      int // objects that share a prefix; 0 for few prefixes
 	bytes          int // approximate size of an object; 0 for metadata only
+	// names returns the generateName, which can be empty, and the name of an object. If names is nil, all objects have
+	// the generateName of their prefix.
+	names func(i int) (generateName, name string)
 }
 
 const writers = 64
@@ -151,9 +154,13 @@ func (p population) prefix(i int) string {
 
 func (p population) meta(i int) metav1.ObjectMeta {
 	prefix := p.prefix(i)
+	name := prefix + suffix(i)
+	if p.names != nil {
+		prefix, name = p.names(i)
+	}
 	created := metav1.NewTime(time.Now().Add(-time.Duration(i) * time.Second).Truncate(time.Second))
 	return metav1.ObjectMeta{
-		Namespace: p.namespace(i), GenerateName: prefix, Name: prefix + suffix(i),
+		Namespace: p.namespace(i), GenerateName: prefix, Name: name,
 		UID:               types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012x", i)),
 		CreationTimestamp: created,
 		Labels: map[string]string{

@@ -205,8 +205,10 @@ func auditOfAnUnavailableAPI(t *testing.T, cp *controlplane.ControlPlane) {
 		}
 		return nil
 	})
-	r.Expect(t, 1, `.*`, `Warning: skipped aggregated.e2e: discover aggregated.e2e/v1: .*\n`+harness.Printed("error: the audit could not read everything, so its counts are lower bounds. The warnings above name the missing parts"))
+	r.Expect(t, 1, `.*`, `Warning: skipped aggregated.e2e: discover aggregated.e2e/v1: the server behind this API is unavailable: .*\n`+harness.Printed("error: the audit could not read everything, so its counts are lower bounds. The warnings above name the missing parts"))
 	if r := u.Run("audit", "configmaps", "-n", "default"); r.Code != 0 {
 		t.Errorf("a type that was named is served by another server: %+v", r)
 	}
+	u.Run("audit", "jobs.aggregated.e2e", "-n", "default").Expect(t, 1, ``,
+		`error: the server doesn't have a resource type "jobs" in group "aggregated.e2e"\n  discover aggregated.e2e/v1: the server behind this API is unavailable: .*\n`)
 }

@@ -165,7 +165,7 @@ type AuditFolded struct {
 	Group string `json:"group"`
 	// Resource is the resource type, in the plural: pods.
 	Resource string `json:"resource"`
-	// Namespace is empty for a cluster-scoped resource.
+	// Namespace is empty for a cluster-scoped resource, and for objects that a watch counts in all namespaces together.
 	Namespace string `json:"namespace"`
 	// OwnerKind is the kind of the controllers, like Job; empty if there are none.
 	OwnerKind string `json:"ownerKind"`

@@ -38,6 +38,8 @@ func foldText(f *v1alpha1.AuditFolded) string {
 			owners = f.OwnerKind
 		}
 		return fmt.Sprintf("(%s %s)", humanize.Grouped(f.Owners), owners)
+	case count == 0 && f.Measured != nil && f.Manager == "":
+		return "(other names)"
 	case count == 0:
 		return "(fixed names)"
 	case f.Largest.Naming == v1alpha1.NamingStem:

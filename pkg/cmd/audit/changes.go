@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -35,7 +36,7 @@ func (c *changes) take(rows []row) (changed []row, gone []v1alpha1.PrefixRef) {
 		}
 		pool := r.PrefixRef
 		if r.fold != nil {
-			pool.Prefix = "(" + plural(r.fold.OwnerKind) + ")"
+			pool.Prefix = "(" + cmp.Or(r.fold.Manager, plural(r.fold.OwnerKind)) + ")"
 		}
 		before, known := c.rows[pool]
 		if before.round = c.round; !known || before != now {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"runtime/debug"
 	"time"
 
@@ -215,13 +216,18 @@ func (w *watched) report() (snapshot live.Snapshot, result *audit.Result, err er
 	about := w.run.about
 	about.AsOf, about.Watched = w.engine.Now(), true
 	counted := &audit.Counted{Server: w.run.server(), Skipped: w.types.Skipped()}
-	rows := func(yield func(pools.Row) bool) {
-		more := true
-		snapshot = w.engine.Snapshot(func(r pools.Row) { more = more && yield(r) })
-		counted.Ended, counted.Types, counted.Summary = snapshot.At, snapshot.Types, snapshot.Summary
-	}
-	result, err = audit.Build(rows, counted, about, w.odds)
+	result, err = audit.Build(w.rows(&snapshot, counted), counted, about, w.odds)
 	return snapshot, result, err
+}
+
+// rows returns the rows of a snapshot. After all rows, it sets the snapshot and the counts.
+func (w *watched) rows(snapshot *live.Snapshot, counted *audit.Counted) iter.Seq[pools.Row] {
+	return func(yield func(pools.Row) bool) {
+		more := true // the engine has no way to end a snapshot early
+		*snapshot = w.engine.Snapshot(func(r pools.Row) { more = more && yield(r) })
+		counted.Ended, counted.Types, counted.Summary = snapshot.At, snapshot.Types, snapshot.Summary
+		counted.Others = snapshot.Others
+	}
 }
 
 // finish shows the last report, and evaluates the gates. An interrupt after the first count

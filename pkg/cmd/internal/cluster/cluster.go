@@ -131,7 +131,7 @@ func (c *Cluster) resources(
 	if err != nil {
 		return nil, nil, err
 	}
-	skipped = append(skipped, c.unavailable(skipped)...)
+	skipped = c.withUnavailable(skipped)
 	if namespace == "" {
 		return found, skipped, nil
 	}
@@ -154,7 +154,8 @@ func silenced(config *rest.Config) *rest.Config {
 // suggestTime limits the requests for a suggestion.
 const suggestTime = 5 * time.Second
 
-// Suggest adds the most similar type to an error of Resources about an unknown type.
+// Suggest adds the most similar type to an error of Resources about an unknown type, or the reason why its API can't be
+// discovered.
 func (c *Cluster) Suggest(ctx context.Context, err error) error {
 	var unknown census.NoSuchType
 	if !errors.As(err, &unknown) || strings.HasSuffix(unknown.Resource, "-") { // then it is a prefix
@@ -166,12 +167,9 @@ func (c *Cluster) Suggest(ctx context.Context, err error) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, suggestTime)
 	defer cancel()
-	found, _, _ := census.Discover(ctx, discovery.ToDiscoveryInterfaceWithContext(client)) // otherwise, no suggestion
-	var names []string
-	for _, r := range found {
-		names = append(names, r.Resource)
-	}
-	return unknown.Nearest(names)
+	// Without types, there is no suggestion.
+	found, skipped, _ := census.Discover(ctx, discovery.ToDiscoveryInterfaceWithContext(client))
+	return unknown.Explain(found, c.withUnavailable(skipped))
 }
 
 // HasNamespace returns an error unless the namespace exists. known is false if the user has no permission to read
@@ -230,10 +228,9 @@ func (c *Cluster) KeepAsking(ctx context.Context) {
 	}
 }
 
-// unavailable returns the groups of unreachable servers that are not in known. If it can't list the groups,
-// unavailable returns one skipped item for all of them.
-func (c *Cluster) unavailable(known []census.Skipped) []census.Skipped {
-	var skipped []census.Skipped
+// withUnavailable adds the groups of unreachable servers to the types that discovery has skipped, and the reasons. If
+// the groups can't be listed, it adds one item for all of them.
+func (c *Cluster) withUnavailable(skipped []census.Skipped) []census.Skipped {
 	if err := c.server.Unanswered(); err != nil {
 		skipped = append(skipped, census.Skipped{
 			Group: "apiregistration.k8s.io", Reason: census.Unreachable,
@@ -241,13 +238,13 @@ func (c *Cluster) unavailable(known []census.Skipped) []census.Skipped {
 		})
 	}
 	for _, u := range c.server.Unavailable() {
+		message := fmt.Sprintf("discover %s: the server behind this API is unavailable: %s", u.API, u.Message)
 		isGroup := func(s census.Skipped) bool { return s.Group == u.API.Group && s.Resource == "" }
-		if !slices.ContainsFunc(known, isGroup) {
-			skipped = append(skipped, census.Skipped{
-				Group: u.API.Group, Reason: census.Unreachable,
-				Message: fmt.Sprintf("discover %s: the server behind this API is unavailable: %s", u.API, u.Message),
-			})
+		if at := slices.IndexFunc(skipped, isGroup); at >= 0 {
+			skipped[at].Message = message
+			continue
 		}
+		skipped = append(skipped, census.Skipped{Group: u.API.Group, Reason: census.Unreachable, Message: message})
 	}
 	return skipped
 }

@@ -109,7 +109,7 @@ func (f *Flags) Open(
 // Offline returns a session that reaches no cluster. The caller calls End.
 func Offline(streams genericiooptions.IOStreams, prints *output.Flags) *Session {
 	voice := terminal.NewVoice(streams.ErrOut)
-	voice.ShowProgress()
+	voice.LogProgress()
 	return &Session{IOStreams: streams, Voice: voice, Prints: prints}
 }
 

@@ -227,3 +227,26 @@ func read(t *testing.T, from io.Reader, n int) string {
 	}
 	return string(data)
 }
+
+// In a pipe, a command that takes long writes a line every 30 s, and none before.
+func TestLogProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		v := NewVoice(&out)
+		v.LogProgress()
+		v.SetText("3 of 40 types")
+		time.Sleep(loggedEvery - time.Second)
+		synctest.Wait()
+		if out.Len() > 0 {
+			t.Errorf("%q was written before 30 s", out.String())
+		}
+		time.Sleep(loggedEvery)
+		v.SetText("")
+		time.Sleep(2 * loggedEvery)
+		v.End()
+		time.Sleep(2 * loggedEvery)
+		if want := "3 of 40 types\n"; out.String() != want {
+			t.Errorf("%q was written, want %q", out.String(), want)
+		}
+	})
+}

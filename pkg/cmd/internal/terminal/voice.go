@@ -11,13 +11,15 @@ import (
 const (
 	progressAfter = time.Second
 	progressEvery = 200 * time.Millisecond
+	// loggedEvery is the interval of lines in a pipe. A CI system ends a job that prints nothing for minutes.
+	loggedEvery = 30 * time.Second
 	// progressWidth is the maximum width of the line. progressWidth leaves the last of 80 columns free, so that no
 	// terminal begins another line.
 	progressWidth = 79
 )
 
 // Voice is the only writer of a command's stderr. It writes permanent lines, and on a terminal a line of progress below
-// them. Any goroutine can write. ShowProgress, End, Queue and Flush belong to one goroutine.
+// them. Any goroutine can write. ShowProgress, LogProgress, End, Queue and Flush belong to one goroutine.
 type Voice struct {
 	out io.Writer
 
@@ -103,6 +105,29 @@ func (v *Voice) show() {
 	ended := make(chan struct{})
 	v.ended = ended
 	v.stopped.Go(func() { v.refresh(ended) })
+}
+
+// LogProgress is ShowProgress. But if stderr is no terminal, it writes the text as a line every 30 s.
+func (v *Voice) LogProgress() {
+	if v.ShowProgress(); v.ended != nil {
+		return
+	}
+	ended := make(chan struct{})
+	v.ended = ended
+	v.stopped.Go(func() {
+		ticker := time.NewTicker(loggedEvery)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-ticker.C:
+				if text := *v.text.Load(); text != "" {
+					v.Line(OneLine(text))
+				}
+			}
+		}
+	})
 }
 
 // ShowsProgress reports whether a terminal shows the text of SetText.

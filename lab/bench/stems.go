@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+)
+
+// stems measure the memory and the time of audit, and of the first half minute of audit --watch, if names have no
+// generateName.
+var stems = []section{
+	stemPart("fixed", "without a pattern", 80, func(i int) (string, string) { return "", letters(i) + "-settings" }),
+	stemPart("own", "each with a stem of its own", 250, func(i int) (string, string) {
+		return "", letters(i) + "-2026-11-28"
+	}),
+	stemPart("one", "under one stem", 80, func(i int) (string, string) { return "", fmt.Sprintf("nightly-%08d", 29_000_000+i) }),
+	stemPart("mixed", "of four kinds: without a pattern, with a stem of its own, under one stem, with a generateName of its own",
+		250, mixed),
+}
+
+const livePeak = 300 // MiB
+
+func mixed(i int) (generateName, name string) {
+	switch i % 4 {
+	case 0:
+		return "", letters(i) + "-settings"
+	case 1:
+		return "", letters(i) + "-2026-11-28"
+	case 2:
+		return "", fmt.Sprintf("nightly-%08d", 29_000_000+i)
+	}
+	generateName = letters(i) + "-"
+	return generateName, generateName + suffix(i)
+}
+
+// letters returns a different text for each i.
+func letters(i int) string {
+	n := i * 7919317 % (26 * 26 * 26 * 26 * 26)
+	text := []byte("aaaaaa")
+	for j := range 5 {
+		text[j] += byte(n % 26)
+		n /= 26
+	}
+	return string(text)
+}
+
+// stemPart returns a section about a million objects with names of one form. bar is the maximum of the memory of the
+// audit in MiB.
+func stemPart(name, title string, bar float64, names func(i int) (generateName, name string)) section {
+	measure := func(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
+		p := population{"configmaps", "ConfigMap", b.size(1_000_000), 40, 0, 0, names}
+		if err := store(ctx, cp, p); err != nil {
+			return "", err
+		}
+		var c contest
+		c.add("`kubectl genname audit configmaps -A --top=100`", b.audits(p.objects, "configmaps", "-A", "--top=100"))
+		c.add("`kubectl genname audit configmaps -A --top=100 --watch`", b.command(func(stdout string) error {
+			if !strings.Contains(stdout, ";") {
+				return errors.New("the watch has printed no report")
+			}
+			return nil
+		}, b.plugin, "audit", "configmaps", "-A", "--top=100", "--watch", "--duration=30s", "-o", "jsonpath={.summary.objects};"))
+		if err := c.run(ctx, b.runs); err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("### %s ConfigMaps over 40 namespaces, %s\n\n%s\nPeak memory of the audit, divided by %.0f MiB: %s. "+
+			"Peak memory of the watch, divided by %d MiB: %s.\n",
+			humanize.Grouped(p.objects), title, c.table(true), bar, b.verdict(c.memory[0].median()/(bar*mebibyte), 1),
+			livePeak, b.verdict(c.memory[1].median()/(livePeak*mebibyte), 1)), nil
+	}
+	return section{name: "stems, " + name, measure: func(ctx context.Context, b *bench) (string, error) {
+		return onControlPlane(ctx, b, measure)
+	}}
+}
