@@ -12,15 +12,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// likelyName returns the name of an object that might exist. If the name in the response differs from the name
-// that was sent, it is the name in the response.
-func likelyName(o create.Outcome) string {
-	if o.Object != nil {
-		return o.Object.GetName()
-	}
-	return o.Name
-}
-
 // whereToLook returns the command that shows an object that might exist. If the server picks the name, the command
 // lists all objects of the type.
 func whereToLook(o create.Outcome) string {

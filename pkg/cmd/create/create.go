@@ -7,23 +7,20 @@ import (
 	"errors"
 	"fmt"
 	"os/signal"
-	"runtime"
-	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/client-go/util/flowcontrol"
 	kubectlcreate "k8s.io/kubectl/pkg/cmd/create"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/templates"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/follow"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
@@ -46,21 +43,6 @@ var createExample = templates.Examples(`
 
 	# Create the objects that another command prints
 	cat job.yaml | kubectl genname create -f -`)
-
-// options are kubectl create's own, and ours.
-type options struct {
-	*kubectlcreate.CreateOptions
-
-	conn         *connection.Connection
-	fieldManager string
-	namespace    string // namespace of the command
-	flags        ownCreateFlags
-
-	session   atomic.Pointer[create.Session] // nil before the first request
-	voice     *terminal.Voice
-	following atomic.Pointer[follow.Follower] // nil without --wait, and before the first request
-	logs      *logPrinter                     // nil without --logs
-}
 
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
@@ -108,67 +90,6 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 	return cmd
 }
 
-// addKubectlFlags adds the flags of kubectl create, as its NewCmdCreate does.
-func (o *options) addKubectlFlags(cmd *cobra.Command) {
-	o.RecordFlags.AddFlags(cmd)
-	cmdutil.AddFilenameOptionFlags(cmd, &o.FilenameOptions, "to use to create the resource")
-	cmdutil.AddValidateFlags(cmd)
-	cmd.Flags().BoolVar(&o.EditBeforeCreate, "edit", o.EditBeforeCreate, "Edit the API resource before creating")
-	cmd.Flags().Bool("windows-line-endings", runtime.GOOS == "windows",
-		"Only relevant if --edit=true. Defaults to the line ending native to your platform.")
-	cmdutil.AddApplyAnnotationFlags(cmd)
-	cmdutil.AddDryRunFlag(cmd)
-	cmdutil.AddLabelSelectorFlagVar(cmd, &o.Selector)
-	cmd.Flags().StringVar(&o.Raw, "raw", o.Raw,
-		"Raw URI to POST to the server.  Uses the transport specified by the kubeconfig file.")
-	cmdutil.AddFieldManagerFlagVar(cmd, &o.fieldManager, "kubectl-create")
-	o.PrintFlags.AddFlags(cmd)
-	formats := cobra.FixedCompletions(o.PrintFlags.AllowedFormats(), cobra.ShellCompDirectiveNoFileComp)
-	_ = cmd.RegisterFlagCompletionFunc("output", formats) // fails only for a flag that is not there
-}
-
-// Complete completes the options as kubectl create does.
-func (o *options) Complete(cmd *cobra.Command, args []string) error {
-	if err := o.explainArguments(cmd, args); err != nil {
-		return err
-	}
-	if err := o.flags.keys.Read(); err != nil {
-		return err
-	}
-	if o.flags.qps > 0 {
-		burst := o.flags.burst
-		if burst == 0 {
-			burst = max(1, int(o.flags.qps))
-		}
-		o.conn.Limiter = flowcontrol.NewTokenBucketRateLimiter(o.flags.qps, burst)
-	}
-	if err := o.CreateOptions.Complete(o.conn.Factory, cmd, args); err != nil {
-		return output.WithNearest(err)
-	}
-	o.recordAsPlugin()
-	if *o.PrintFlags.OutputFormat == "json" && !terminal.IsTerminal(o.Out) {
-		o.Out = output.InertJSON(o.Out)
-	}
-	return nil
-}
-
-// Validate returns an error if the flags are invalid.
-func (o *options) Validate() error {
-	if err := o.flags.validate(); err != nil {
-		return err
-	}
-	if o.EditBeforeCreate || o.Raw != "" {
-		return o.validateKubectlsOwn()
-	}
-	if o.flags.wait && o.DryRunStrategy != cmdutil.DryRunNone {
-		return errors.New("--wait cannot be used with --dry-run, because nothing is created")
-	}
-	if o.flags.set.Changed("from") {
-		return o.validateFrom()
-	}
-	return o.CreateOptions.Validate()
-}
-
 // Run creates the objects in the order of the input. Run continues after an object that fails.
 func (o *options) Run(ctx context.Context) error {
 	if o.EditBeforeCreate || o.Raw != "" {
@@ -189,25 +110,20 @@ func (o *options) create(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	follower, err := o.newFollower(client)
+	follower, err := o.follower(client)
 	if err != nil {
 		return err
 	}
-	o.following.Store(follower)
-	config := o.config()
-	if o.flags.wait {
-		config.Awaits = follower.Awaits
-	}
-	session := create.New(ctx, client, config)
+	session := create.New(ctx, client, o.config(follower))
 	input, err := o.documents(ctx, session.Settle)
 	if err != nil {
 		return err
 	}
-	if o.flags.wait {
+	if follower != nil {
 		input = awaited(ctx, follower, input, o.flags.keys.Key != "")
 	}
-	o.session.Store(session)
-	results := o.newResults(ctx, stop, follower, session.Totals)
+	o.running.Store(&running{session, follower})
+	results := o.newResults(stop, follower, session.Totals)
 	for event := range session.Create(input) {
 		results.take(event)
 	}
@@ -216,7 +132,7 @@ func (o *options) create(ctx context.Context) error {
 			results.followed(event)
 		}
 	}
-	return results.conclude(session.Summary())
+	return o.ending(ctx, session.Summary(), results.facts, follower.State()).print(o.voice)
 }
 
 // client returns the client of the run.
@@ -237,8 +153,8 @@ func (o *options) client() (*create.Client, error) {
 }
 
 // config returns the configuration of the run.
-func (o *options) config() create.Config {
-	return create.Config{
+func (o *options) config(follower *follow.Follower) create.Config {
+	config := create.Config{
 		Copies: o.flags.count,
 
 		Concurrency: o.flags.concurrency,
@@ -254,13 +170,47 @@ func (o *options) config() create.Config {
 		Secrets: o.flags.keys.Secrets,
 		DryRun:  dryRuns[o.DryRunStrategy],
 
-		Whole:  o.showsWhole() || o.flags.strict,
-		States: *o.PrintFlags.OutputFormat == "" && !o.showsWhole() && o.DryRunStrategy == cmdutil.DryRunNone,
+		Whole:  showsWhole(o.PrintFlags) || o.flags.strict,
+		States: *o.PrintFlags.OutputFormat == "" && !showsWhole(o.PrintFlags) && o.DryRunStrategy == cmdutil.DryRunNone,
 	}
+	if follower != nil {
+		config.Awaits = follower.Awaits
+	}
+	return config
 }
 
 var dryRuns = map[cmdutil.DryRunStrategy]create.DryRun{
 	cmdutil.DryRunNone:   create.NoDryRun,
 	cmdutil.DryRunClient: create.ClientDryRun,
 	cmdutil.DryRunServer: create.ServerDryRun,
+}
+
+// follower returns the follower of the objects. Without --wait it is nil.
+func (o *options) follower(client *create.Client) (*follow.Follower, error) {
+	if !o.flags.wait {
+		return nil, nil
+	}
+	config, err := o.conn.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	condition, err := flagvalue.Conditions(o.flags.waitFor)
+	if err != nil {
+		return nil, err
+	}
+	options := follow.Options{
+		For: condition, Copies: o.flags.count, Whole: showsWhole(o.PrintFlags),
+		Timeout: o.flags.waitTimeout, RetryTimeout: o.flags.retryTimeout,
+	}
+	if o.flags.keys.Key != "" {
+		options.RunLabel, options.RunLabelValue = exactlyonce.RunLabel, o.flags.keys.Key.RunLabel()
+	}
+	if o.flags.logs != logsOff {
+		o.logs = &logPrinter{
+			voice: o.voice, streams: o.flags.logRequests, raw: o.flags.logs == logsRaw,
+			names: !terminal.IsTerminal(o.ErrOut),
+		}
+		options.Logs = &follow.Logs{Streams: o.flags.logRequests, Line: o.logs.line, Event: o.logs.event}
+	}
+	return follow.New(client, config, options)
 }

@@ -3,9 +3,7 @@ package create
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"regexp"
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,25 +19,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// fromPattern matches a value of --from, which ends with the name of the CronJob.
-var fromPattern = regexp.MustCompile(`^(?:cronjobs?|cj)(?:\.(?:v1\.)?batch)?/([^/]+)$`)
-
 // runInfix follows the name of the CronJob in the generateName of its Jobs. A CronJob's name has at most
 // 52 bytes, so the generateName has at most 57, and a generated name contains all of them.
 const runInfix = "-run-"
-
-// validateFrom returns an error unless --from names a CronJob and is the only input.
-func (o *options) validateFrom() error {
-	switch {
-	case !fromPattern.MatchString(o.flags.from):
-		return fmt.Errorf("--from must be cronjob/NAME, and not %q", o.flags.from)
-	case !cmdutil.IsFilenameSliceEmpty(o.FilenameOptions.Filenames, o.FilenameOptions.Kustomize):
-		return errors.New("only one of -f, -k and --from can be specified")
-	case o.Selector != "" || o.FilenameOptions.Recursive:
-		return errors.New("--from can't be used with -l or -R, which select objects of files")
-	}
-	return nil
-}
 
 // addInput gives the builder the files, or the Job of --from.
 func (o *options) addInput(ctx context.Context, b *resource.Builder) (*resource.Builder, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -21,19 +22,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// Texts that are printed in several places.
-const (
-	textNotPrinted      = "%s was created, but it can't be printed: %v"
-	textOutcomeUnknown  = "outcome unknown: %s: %v"
-	textInterrupted     = "interrupted"
-	textNotWritten      = "stopped, because the results can't be written"
-	textRunAgainWithKey = "run the same command again. It leaves existing objects as they are."
-	textUseKey          = "A run with --idempotency-key can be repeated unchanged."
-	textCheck           = "Check whether the object exists. It may still be created within a minute:\n%s"
-	textGet             = "  kubectl get %s"
-	textUnverified      = "If a proxy repeated the request, the object may exist, and the plugin can't read it to check."
-)
-
 // counts returns the text of totals.
 func counts(t create.Totals) string {
 	renamed := ""
@@ -45,65 +33,91 @@ func counts(t create.Totals) string {
 		t[create.NotAttempted])
 }
 
-// conclude prints the end of the run. The error is about the objects that failed, are unknown or were not attempted.
-func (r *results) conclude(run create.Summary) error {
-	r.warnOfUnreadLogs()
-	if r.hasObjects(run) {
-		r.printLine(r.objectsOfTheRun(run))
-	}
-	r.printNamespaces()
-	r.warnChanged()
-	r.voice.End()
-	if run.Incomplete && run.Unread {
-		r.errs = append(r.errs, placed{atEnd, create.ErrUnread})
-	}
-	lines, err := r.ending(run).result()
-	for _, line := range lines {
-		r.printLine(line)
-	}
-	r.voice.Flush()
-	return err
+// facts are what the end of a run depends on, beside the summaries of the engines.
+type facts struct {
+	errs       []placed
+	unsaid     bool            // copies failed with the same error as another copy
+	unusable   bool            // the input, or a part of it
+	unexpected bool            // the key was used for another input
+	changed    []string        // existing objects whose spec was changed
+	differing  []string        // existing objects that differ from the input, and their fields
+	namespaces map[string]bool // of the objects
 }
+
+// placed is an error, and where in the input it belongs.
+type placed struct {
+	at  int
+	err error
+}
+
+// atEnd is after the input.
+const atEnd = math.MaxInt
 
 // ending is all that the last lines and the exit code depend on.
 type ending struct {
 	create.Summary
-	flags    *ownCreateFlags
-	followed follow.State
+	facts
+	followed  follow.State
+	flags     *ownCreateFlags
+	dryRun    cmdutil.DryRunStrategy
+	format    string // of -o
+	namespace string // of the command
 
-	err                     error // error of the objects and the input
-	dryRun                  bool
 	interrupted, notWritten bool   // why the run stopped
 	hangs                   string // after an interrupt, why the rest is not known
-	unsaid                  bool   // copies failed with the same error as another copy
-	unusable                bool   // a part of the input
 }
 
-func (r *results) ending(run create.Summary) *ending {
+func (o *options) ending(ctx context.Context, run create.Summary, f facts, followed follow.State) *ending {
+	notWritten := errors.Is(context.Cause(ctx), errNotWritten)
 	return &ending{
-		Summary: run, followed: r.follower.State(), flags: &r.flags, err: r.together(), dryRun: r.dryRun(),
-		interrupted: r.interrupted(), notWritten: r.ctx.Err() != nil && !r.interrupted(),
-		unsaid: r.unsaid, unusable: r.problems,
+		Summary: run, facts: f, followed: followed, flags: &o.flags, dryRun: o.DryRunStrategy,
+		format: *o.PrintFlags.OutputFormat, namespace: o.namespace,
+		interrupted: ctx.Err() != nil && !notWritten, notWritten: notWritten,
 	}
+}
+
+// print prints the last lines. The error is about the objects that failed, are unknown or were not attempted.
+func (e *ending) print(voice *terminal.Voice) error {
+	voice.Flush()
+	voice.End()
+	lines, err := e.result()
+	for _, line := range append(e.notes(), lines...) {
+		voice.Line(line)
+	}
+	return err
+}
+
+// notes are the lines that don't depend on the success of the run.
+func (e *ending) notes() []string {
+	lines := e.aboutUnreadLogs()
+	if e.hasObjects() {
+		lines = append(lines, e.objectsOfTheRun())
+	}
+	lines = append(lines, e.aboutNamespaces()...)
+	if len(e.changed) > 0 {
+		lines = append(lines, terminal.Warningf("%s", "the spec of objects was changed after they were created "+
+			"(metadata.generation is above 1): "+some(e.changed)))
+	}
+	return lines
 }
 
 // result returns the error of the command, or the lines to print if all objects have succeeded.
 func (e *ending) result() (printed []string, err error) {
-	lines, waited := e.closing(), e.waitClosing()
+	lines, waited, failed := e.closing(), e.waitClosing(), e.together()
 	if e.Incomplete {
 		lines = append(lines, terminal.Errorf("nothing was created, because a run with a key needs its whole input"))
 	}
-	if e.err == nil && len(lines) == 0 && e.followed.Succeeded() {
+	if failed == nil && len(lines) == 0 && e.followed.Succeeded() {
 		printed, waited = waited, nil
 	}
 	lines = append(lines, waited...)
 	switch code := e.code(); {
-	case code == exitcode.Failed && e.err == nil && e.Documents == 0:
+	case code == exitcode.Failed && failed == nil && e.Documents == 0:
 		return printed, errors.New("no objects passed to create")
 	case code == exitcode.Failed && len(lines) == 0:
-		return printed, e.err
+		return printed, failed
 	default:
-		return printed, &exitcode.Error{Code: code, Err: e.err, Lines: lines}
+		return printed, &exitcode.Error{Code: code, Err: failed, Lines: lines}
 	}
 }
 
@@ -124,39 +138,37 @@ func (e *ending) code() int {
 
 // hasObjects reports whether a run with a key has objects to list. In a client dry run, the command prints how to
 // list them, because no other output shows the selector.
-func (r *results) hasObjects(run create.Summary) bool {
-	if len(run.Places) == 0 || r.DryRunStrategy == cmdutil.DryRunServer {
+func (e *ending) hasObjects() bool {
+	if len(e.Places) == 0 || e.dryRun == cmdutil.DryRunServer {
 		return false
 	}
-	return run.Totals.Of(protocol.Created, create.Renamed, protocol.Found, protocol.Unknown) > 0 || r.unexpected || r.dryRun()
+	exist := e.Totals.Of(protocol.Created, create.Renamed, protocol.Found, protocol.Unknown)
+	return exist > 0 || e.unexpected || e.dryRun == cmdutil.DryRunClient
 }
 
 // together joins the errors in the order of the input. kubectl joins errors about files in one error, and together
 // keeps its text.
-func (r *results) together() error {
-	slices.SortStableFunc(r.errs, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
-	var errs []error
-	for _, e := range r.errs {
-		if own := ownError(""); len(r.errs) > 1 && errors.As(e.err, &own) { // kubectl adds it to a single error only
-			e.err = fmt.Errorf("error: %w", own)
-		}
-		errs = append(errs, e.err)
+func (e *ending) together() error {
+	all := e.errs
+	if e.Incomplete && e.Unread {
+		all = append(all, placed{atEnd, create.ErrUnread})
 	}
-	switch len(errs) {
-	case 0:
-		return nil
-	case 1:
+	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(a.at, b.at) })
+	var errs []error
+	for _, p := range all {
+		if own := ownError(""); len(all) > 1 && errors.As(p.err, &own) { // kubectl adds it to a single error only
+			p.err = fmt.Errorf("error: %w", own)
+		}
+		errs = append(errs, p.err)
+	}
+	if len(errs) == 1 {
 		return errs[0]
 	}
 	return utilerrors.NewAggregate(errs)
 }
 
-// interrupted reports whether the user has interrupted the run.
-func (r *results) interrupted() bool {
-	return r.ctx.Err() != nil && !errors.Is(context.Cause(r.ctx), errNotWritten)
-}
-
-func (o *options) dryRun() bool { return o.DryRunStrategy != cmdutil.DryRunNone }
+// advises reports whether the last lines have advice. kubectl gives none.
+func (e *ending) advises() bool { return !e.flags.kubectlsWords() && e.dryRun == cmdutil.DryRunNone }
 
 // unread returns the line about a part of the input that was not counted, or "".
 func (e *ending) unread() string {
@@ -185,17 +197,17 @@ var unsuccessful = []protocol.Outcome{protocol.Failed, protocol.Unknown, create.
 func (e *ending) closing() []string {
 	t := e.Totals
 	counted := t[create.NotAttempted] > 0 || e.cutOff() || e.unsaid || e.hangs != ""
-	if !e.flags.kubectlsWords() && !e.dryRun {
+	if e.advises() {
 		counted = counted || t.Of(unsuccessful...) > 0 && t.Objects() > 1 || t.Objects() > 0 && e.unreadable()
 	}
 	var lines []string
-	if e.Unverified && !e.dryRun {
+	if e.Unverified && e.dryRun == cmdutil.DryRunNone {
 		lines = []string{textUnverified}
 	}
 	if counted {
 		lines = append(lines, e.summary())
 	}
-	if !e.flags.kubectlsWords() && !e.dryRun {
+	if e.advises() {
 		lines = append(lines, e.howToGoOn(counted)...)
 	}
 	for i, line := range lines {
@@ -244,74 +256,60 @@ func (e *ending) why() string {
 	return "stopped after a failure"
 }
 
-// objectsOfTheRun returns the hint with the command that lists them.
-func (r *results) objectsOfTheRun(run create.Summary) string {
-	if n := run.Unlabelled; n > 0 {
-		return fmt.Sprintf("List the objects of this run, without the %d that lack its label:\n%s", n, r.ofTheRun(run))
-	}
-	return fmt.Sprintf("List the objects of this run:\n%s", r.ofTheRun(run))
-}
-
-// printNamespaces prints the namespaces of the objects, if the output has only names and the next
+// aboutNamespaces are the lines about the namespaces of the objects, if the output has only names and the next
 // command would use another namespace.
-func (r *results) printNamespaces() {
-	delete(r.namespaces, r.namespace)
-	delete(r.namespaces, "")
-	if *r.PrintFlags.OutputFormat != "name" || len(r.namespaces) == 0 || r.flags.kubectlsWords() || r.dryRun() {
-		return
+func (e *ending) aboutNamespaces() []string {
+	others := slices.DeleteFunc(slices.Sorted(maps.Keys(e.namespaces)), func(namespace string) bool {
+		return namespace == "" || namespace == e.namespace
+	})
+	switch {
+	case e.format != "name" || len(others) == 0 || !e.advises():
+		return nil
+	case len(others) > 1 || e.namespaces[e.namespace]:
+		return []string{"The names are in several namespaces. Print them with their namespaces:\n" +
+			`  -o jsonpath='{.kind}/{.metadata.name} -n {.metadata.namespace}{"\n"}'`}
 	}
-	if len(r.namespaces) > 1 || r.here {
-		r.printLine("The names are in several namespaces. Print them with their namespaces:\n" +
-			`  -o jsonpath='{.kind}/{.metadata.name} -n {.metadata.namespace}{"\n"}'`)
-		return
+	return []string{fmt.Sprintf("The objects are not in the current namespace. Use this flag with the printed "+
+		"names:\n  -n %s", reference.Quote(others[0]))}
+}
+
+// aboutUnreadLogs warns that an interrupt has ended the logs of objects that have ended.
+func (e *ending) aboutUnreadLogs() []string {
+	if len(e.followed.Unread) == 0 || !e.interrupted {
+		return nil
 	}
-	for namespace := range r.namespaces {
-		r.printLine(fmt.Sprintf("The objects are not in the current namespace. Use this flag with the printed "+
-			"names:\n  -n %s", reference.Quote(namespace)))
+	var commands []string
+	for _, o := range e.followed.Unread {
+		argument := "pod/" + o.Name
+		if o.Job {
+			argument = "job/" + o.Name
+		}
+		commands = append(commands, "  kubectl logs "+reference.In(argument, o.Namespace))
+	}
+	if more := len(commands) - maxShown; more > 0 {
+		commands = append(commands[:maxShown], fmt.Sprintf("  (%d more)", more))
+	}
+	return []string{
+		terminal.Warningf("interrupted before all logs were read, so lines may be missing:"),
+		terminal.Printable(strings.Join(commands, "\n")),
 	}
 }
 
-// warnChanged warns about existing objects whose spec was changed after their creation.
-func (r *results) warnChanged() {
-	if len(r.changed) > 0 {
-		r.warn(fmt.Sprintf("the spec of objects was changed after they were created (metadata.generation is above "+
-			"1): %s", some(r.changed)))
-	}
-}
-
-// warnDiffering warns about existing objects that differ from the input.
-func (r *results) warnDiffering() {
-	if len(r.differing) > 0 && !r.flags.strict {
-		r.warn(fmt.Sprintf("existing objects differ from the input: %s. Something changed them, a webhook changes "+
-			"such objects, or another user created them.", some(r.differing)))
-	}
-}
-
-// some names some of many.
-func some(all []string) string {
-	shown, more := all, ""
-	if n := len(all) - maxShown; n > 0 {
-		shown, more = all[:maxShown], fmt.Sprintf(" and %d more", n)
-	}
-	return strings.Join(shown, ", ") + more
-}
-
-// maxShown is the largest number of objects that a line names.
-const maxShown = create.MaxNamed
-
-// ofTheRun returns kubectl's commands that get all objects of the run, a line for each namespace.
+// objectsOfTheRun has kubectl's commands that list all objects of the run, a line for each namespace.
 // In other namespaces, the same key is another run.
-func (r *results) ofTheRun(run create.Summary) string {
+func (e *ending) objectsOfTheRun() string {
 	resources := map[string][]string{}
-	for _, p := range run.Places {
+	for _, p := range e.Places {
 		resources[p.Namespace] = append(resources[p.Namespace], p.Resource.String())
 	}
-	selector := " -l " + exactlyonce.RunLabel + "=" + r.flags.keys.Key.RunLabel()
-	var commands []string
+	selector, text := " -l "+exactlyonce.RunLabel+"="+e.flags.keys.Key.RunLabel(), "List the objects of this run:"
+	if e.Unlabelled > 0 {
+		text = fmt.Sprintf("List the objects of this run, without the %d that lack its label:", e.Unlabelled)
+	}
 	for _, namespace := range slices.Sorted(maps.Keys(resources)) {
 		slices.Sort(resources[namespace])
 		types := strings.Join(slices.Compact(resources[namespace]), ",")
-		commands = append(commands, fmt.Sprintf(textGet, reference.In(types, namespace)+selector))
+		text += "\n" + fmt.Sprintf(textGet, reference.In(types, namespace)+selector)
 	}
-	return strings.Join(commands, "\n")
+	return text
 }

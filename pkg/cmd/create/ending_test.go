@@ -24,7 +24,7 @@ func TestExitCodes(t *testing.T) {
 			Failed: outcome == wait.Failed,
 		}
 	}
-	no := errors.New("no")
+	no := []placed{{err: errors.New("no")}}
 	for name, test := range map[string]struct {
 		ending   ending
 		followed follow.State
@@ -33,10 +33,10 @@ func TestExitCodes(t *testing.T) {
 	}{
 		"created":                 {ending{Summary: one(create.Totals{protocol.Created: 1})}, follow.State{}, 0, 0},
 		"nothing":                 {ending{}, follow.State{}, exitcode.Failed, 0},
-		"failed":                  {ending{Summary: one(create.Totals{protocol.Failed: 1}), err: no}, follow.State{}, exitcode.Failed, 0},
-		"one of two":              {ending{Summary: one(create.Totals{protocol.Created: 1, protocol.Failed: 1}), err: no}, follow.State{}, exitcode.Failed, 0},
-		"not printed":             {ending{Summary: one(create.Totals{protocol.Created: 1}), err: no}, follow.State{}, exitcode.Failed, 0},
-		"copies fail alike":       {ending{Summary: one(create.Totals{protocol.Failed: 2}), err: no, unsaid: true}, follow.State{}, exitcode.Failed, 0},
+		"failed":                  {ending{Summary: one(create.Totals{protocol.Failed: 1}), facts: facts{errs: no}}, follow.State{}, exitcode.Failed, 0},
+		"one of two":              {ending{Summary: one(create.Totals{protocol.Created: 1, protocol.Failed: 1}), facts: facts{errs: no}}, follow.State{}, exitcode.Failed, 0},
+		"not printed":             {ending{Summary: one(create.Totals{protocol.Created: 1}), facts: facts{errs: no}}, follow.State{}, exitcode.Failed, 0},
+		"copies fail alike":       {ending{Summary: one(create.Totals{protocol.Failed: 2}), facts: facts{errs: no, unsaid: true}}, follow.State{}, exitcode.Failed, 0},
 		"not attempted":           {ending{Summary: one(create.Totals{create.NotAttempted: 1})}, follow.State{}, exitcode.Failed, 0},
 		"unknown":                 {ending{Summary: one(create.Totals{protocol.Unknown: 1})}, follow.State{}, exitcode.Unknown, 0},
 		"unknown and interrupted": {ending{Summary: one(create.Totals{protocol.Unknown: 1, create.NotAttempted: 1}), interrupted: true}, follow.State{}, exitcode.Unknown, 0},

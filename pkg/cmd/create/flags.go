@@ -5,19 +5,32 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/resource"
+	"k8s.io/client-go/util/flowcontrol"
 	kubectlcreate "k8s.io/kubectl/pkg/cmd/create"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/follow"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/keyflags"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
 // naming is who picks the names of objects with generateName.
@@ -27,6 +40,104 @@ const (
 	namingClient naming = "client"
 	namingServer naming = "server"
 )
+
+// options are kubectl create's own, and ours.
+type options struct {
+	*kubectlcreate.CreateOptions
+
+	conn         *connection.Connection
+	fieldManager string
+	namespace    string // namespace of the command
+	flags        ownCreateFlags
+
+	running atomic.Pointer[running] // nil before the first request
+	voice   *terminal.Voice
+	logs    *logPrinter // nil without --logs
+}
+
+// addKubectlFlags adds the flags of kubectl create, as its NewCmdCreate does.
+func (o *options) addKubectlFlags(cmd *cobra.Command) {
+	o.RecordFlags.AddFlags(cmd)
+	cmdutil.AddFilenameOptionFlags(cmd, &o.FilenameOptions, "to use to create the resource")
+	cmdutil.AddValidateFlags(cmd)
+	cmd.Flags().BoolVar(&o.EditBeforeCreate, "edit", o.EditBeforeCreate, "Edit the API resource before creating")
+	cmd.Flags().Bool("windows-line-endings", runtime.GOOS == "windows",
+		"Only relevant if --edit=true. Defaults to the line ending native to your platform.")
+	cmdutil.AddApplyAnnotationFlags(cmd)
+	cmdutil.AddDryRunFlag(cmd)
+	cmdutil.AddLabelSelectorFlagVar(cmd, &o.Selector)
+	cmd.Flags().StringVar(&o.Raw, "raw", o.Raw,
+		"Raw URI to POST to the server.  Uses the transport specified by the kubeconfig file.")
+	cmdutil.AddFieldManagerFlagVar(cmd, &o.fieldManager, "kubectl-create")
+	o.PrintFlags.AddFlags(cmd)
+	formats := cobra.FixedCompletions(o.PrintFlags.AllowedFormats(), cobra.ShellCompDirectiveNoFileComp)
+	_ = cmd.RegisterFlagCompletionFunc("output", formats) // fails only for a flag that is not there
+}
+
+// Complete completes the options as kubectl create does.
+func (o *options) Complete(cmd *cobra.Command, args []string) error {
+	if err := o.explainArguments(cmd, args); err != nil {
+		return err
+	}
+	if err := o.flags.keys.Read(); err != nil {
+		return err
+	}
+	if o.flags.qps > 0 {
+		burst := o.flags.burst
+		if burst == 0 {
+			burst = max(1, int(o.flags.qps))
+		}
+		o.conn.Limiter = flowcontrol.NewTokenBucketRateLimiter(o.flags.qps, burst)
+	}
+	if err := o.CreateOptions.Complete(o.conn.Factory, cmd, args); err != nil {
+		return output.WithNearest(err)
+	}
+	o.recordAsPlugin()
+	if *o.PrintFlags.OutputFormat == "json" && !terminal.IsTerminal(o.Out) {
+		o.Out = output.InertJSON(o.Out)
+	}
+	return nil
+}
+
+// Validate returns an error if the flags are invalid.
+func (o *options) Validate() error {
+	if err := o.flags.validate(); err != nil {
+		return err
+	}
+	if o.EditBeforeCreate || o.Raw != "" {
+		return o.validateKubectlsOwn()
+	}
+	if o.flags.wait && o.DryRunStrategy != cmdutil.DryRunNone {
+		return errors.New("--wait cannot be used with --dry-run, because nothing is created")
+	}
+	if o.flags.set.Changed("from") {
+		return o.validateFrom()
+	}
+	return o.CreateOptions.Validate()
+}
+
+// running is what an interrupt asks while something hangs.
+type running struct {
+	session  *create.Session
+	follower *follow.Follower // nil without --wait
+}
+
+// recordAsPlugin makes --record write "kubectl genname". kubectl's recorder reads the command line from os.Args,
+// so recordAsPlugin checks os.Args.
+func (o *options) recordAsPlugin() {
+	recorded := &unstructured.Unstructured{Object: map[string]any{}}
+	if err := o.Recorder.Record(recorded); err != nil {
+		return
+	}
+	program, rest, _ := strings.Cut(recorded.GetAnnotations()[genericclioptions.ChangeCauseAnnotation], " ")
+	if len(os.Args) == 0 || program != filepath.Base(os.Args[0]) {
+		return
+	}
+	_ = o.RecordFlags.CompleteWithChangeCause("kubectl " + buildinfo.Name + " " + rest)
+	if recorder, err := o.RecordFlags.ToRecorder(); err == nil {
+		o.Recorder = recorder
+	}
+}
 
 // ownCreateFlags are the flags that kubectl create doesn't have.
 type ownCreateFlags struct {
@@ -214,6 +325,22 @@ func (o *options) validateKubectlsOwn() error {
 		return errors.New("--dry-run cannot be used with --edit, because kubectl create would create the object")
 	}
 	return o.CreateOptions.Validate()
+}
+
+// fromPattern matches a value of --from, which ends with the name of the CronJob.
+var fromPattern = regexp.MustCompile(`^(?:cronjobs?|cj)(?:\.(?:v1\.)?batch)?/([^/]+)$`)
+
+// validateFrom returns an error unless --from names a CronJob and is the only input.
+func (o *options) validateFrom() error {
+	switch {
+	case !fromPattern.MatchString(o.flags.from):
+		return fmt.Errorf("--from must be cronjob/NAME, and not %q", o.flags.from)
+	case !cmdutil.IsFilenameSliceEmpty(o.FilenameOptions.Filenames, o.FilenameOptions.Kustomize):
+		return errors.New("only one of -f, -k and --from can be specified")
+	case o.Selector != "" || o.FilenameOptions.Recursive:
+		return errors.New("--from can't be used with -l or -R, which select objects of files")
+	}
+	return nil
 }
 
 // explainArguments returns a better error than kubectl's for unexpected arguments: files, or a

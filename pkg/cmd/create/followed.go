@@ -8,68 +8,23 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
-	"github.com/kubectl-genname/kubectl-genname/internal/create"
-	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/follow"
 	"github.com/kubectl-genname/kubectl-genname/internal/pods"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
-
-// newFollower returns the follower of the objects. Without --wait it is nil.
-func (o *options) newFollower(client *create.Client) (*follow.Follower, error) {
-	if !o.flags.wait {
-		return nil, nil
-	}
-	config, err := o.conn.ToRESTConfig()
-	if err != nil {
-		return nil, err
-	}
-	condition, err := flagvalue.Conditions(o.flags.waitFor)
-	if err != nil {
-		return nil, err
-	}
-	options := follow.Options{
-		For: condition, Copies: o.flags.count, Whole: o.showsWhole(),
-		Timeout: o.flags.waitTimeout, RetryTimeout: o.flags.retryTimeout,
-	}
-	if o.flags.keys.Key != "" {
-		options.RunLabel, options.RunLabelValue = exactlyonce.RunLabel, o.flags.keys.Key.RunLabel()
-	}
-	if o.flags.logs != logsOff {
-		o.logs = &logPrinter{
-			voice: o.voice, streams: o.flags.logRequests, raw: o.flags.logs == logsRaw,
-			names: !terminal.IsTerminal(o.ErrOut),
-		}
-		options.Logs = &follow.Logs{Streams: o.flags.logRequests, Line: o.logs.line, Event: o.logs.event}
-	}
-	return follow.New(client, config, options)
-}
-
-// await hands an object to the follower, which waits for it. If the format shows whole objects, the object is printed
-// when the wait has ended.
-func (r *results) await(o create.Outcome) {
-	if o.Result.Object == nil || !r.follower.Awaits(o.Document.Mapping) {
-		return
-	}
-	awaited := r.follower.Add(follow.Created{
-		Mapping: o.Document.Mapping, Namespace: o.Document.Namespace, Name: o.Result.Name,
-		Stored: o.Result.Object, Input: o.Document.Object,
-	})
-	if r.showsWhole() {
-		r.unprinted[awaited] = o.Result.Object
-	}
-}
 
 // waits reports whether the run follows its objects. With --fail-on-difference, it does not if an object differs, and
 // prints the objects as they were created.
 func (r *results) waits() bool {
-	r.warnDiffering()
-	if r.flags.strict && len(r.differing) > 0 {
+	switch {
+	case len(r.differing) == 0:
+	case !r.flags.strict:
+		r.warn(fmt.Sprintf("existing objects differ from the input: %s. Something changed them, a webhook changes "+
+			"such objects, or another user created them.", some(r.differing)))
+	default:
 		for _, object := range r.follower.State().Objects {
 			r.printWhole(object, r.unprinted[object])
 		}
@@ -87,7 +42,7 @@ func (r *results) followed(event follow.Event) {
 	case follow.LogsBegin:
 		r.logs.begin(e)
 	case follow.Progress:
-		if line := reportOf(r.follower.State()); e.Report && line != "" && !terminal.IsTerminal(r.ErrOut) {
+		if line := reportOf(r.follower.State()); e.Report && line != "" && !r.voice.ShowsProgress() {
 			r.printLine(line)
 		}
 	case follow.Suspended:
@@ -107,48 +62,17 @@ func (r *results) followed(event follow.Event) {
 	r.voice.SetText(progressOf(r.follower.State()))
 }
 
-// printLine prints lines on stderr. While logs are printed, it doesn't wait for the reader of stderr. The wait and
-// the results on stdout continue without that reader.
-func (r *results) printLine(text string) {
-	if r.logs.begun() {
-		r.voice.Queue(text)
-		return
-	}
-	r.voice.Line(text)
-}
-
-// warnOfUnreadLogs warns that an interrupt has ended the logs of objects that have ended.
-func (r *results) warnOfUnreadLogs() {
-	unread := r.follower.State().Unread
-	if len(unread) == 0 || !r.interrupted() {
-		return
-	}
-	var commands []string
-	for _, o := range unread {
-		argument := "pod/" + o.Name
-		if o.Job {
-			argument = "job/" + o.Name
-		}
-		commands = append(commands, "  kubectl logs "+reference.In(argument, o.Namespace))
-	}
-	if more := len(commands) - maxShown; more > 0 {
-		commands = append(commands[:maxShown], fmt.Sprintf("  (%d more)", more))
-	}
-	r.warn("interrupted before all logs were read, so lines may be missing:")
-	r.printLine(terminal.Printable(strings.Join(commands, "\n")))
-}
-
 // printFinal prints an object when the wait for it ends, if the format shows whole objects. An object that
 // has not finished is printed as it was created.
 func (r *results) printFinal(e follow.Ended) {
-	if !r.showsWhole() {
+	if !r.printer.whole {
 		return
 	}
 	if e.Final == nil {
 		e.Final = r.unprinted[e.Object]
 	}
 	delete(r.unprinted, e.Object)
-	if terminal.IsTerminal(r.Out) { // the line with the counts must not be in between
+	if terminal.IsTerminal(r.printer.out) { // the line with the counts must not be in between
 		r.voice.End()
 		defer r.voice.ShowProgress()
 	}
@@ -157,14 +81,10 @@ func (r *results) printFinal(e follow.Ended) {
 
 // printWhole prints an object whose print was deferred to the end of the wait.
 func (r *results) printWhole(object wait.Object, stored *unstructured.Unstructured) {
-	if !r.showsWhole() {
+	if !r.printer.whole {
 		return
 	}
-	err := r.printer.created(stored)
-	if out, ok := r.Out.(*output.CheckedWriter); ok && out.Err() != nil {
-		r.stop(errNotWritten)
-	}
-	if err != nil {
+	if err := r.printer.print(stored, ""); err != nil {
 		err = ownError(fmt.Sprintf(textNotPrinted, nameOf(object), err))
 		r.errs = append(r.errs, placed{atEnd, err})
 	}

@@ -4,14 +4,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/resource"
 	"k8s.io/klog/v2"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
@@ -19,9 +15,10 @@ import (
 	"k8s.io/kubectl/pkg/util"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/internal/follow"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/manifest"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
@@ -64,7 +61,7 @@ type documents = iter.Seq2[*create.Document, error]
 // types, the input calls settle before it reads the next document, because reading maps and validates a document.
 func (o *options) documents(ctx context.Context, settle func() bool) (documents, error) {
 	factory := o.conn.Factory
-	schema, err := o.validator()
+	schema, err := manifest.Validator(factory, o.ValidationDirective)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +76,7 @@ func (o *options) documents(ctx context.Context, settle func() bool) (documents,
 	if enforce { // the builder would report these errors after all documents
 		in.within = resource.RequireNamespace(namespace)
 	}
-	builder := resource.NewBuilder(newTypes(factory, in)).
+	builder := resource.NewBuilder(manifest.NewTypes(factory, in.askAgain)).
 		Unstructured().
 		Schema(schema).
 		ContinueOnError().
@@ -121,7 +118,7 @@ func (in *input) hand(document *create.Document, err error) {
 		return
 	}
 	in.stopped = !in.yield(document, err)
-	if document != nil && bringsTypes(document) {
+	if document != nil && manifest.AddsTypes(document.Mapping) {
 		in.typesCome = true
 		in.settleAll()
 	}
@@ -131,6 +128,48 @@ func (in *input) hand(document *create.Document, err error) {
 func (in *input) settleAll() {
 	if !in.keyed && !in.stopped {
 		in.stopped = !in.settle()
+	}
+}
+
+const textNothingAwaited = "the input contains no object that --wait can wait for. " +
+	"Without --for, these are Jobs, Pods, and the runs of Tekton, Argo Workflows, JobSet, Kueue, Kubeflow, Ray, " +
+	"Volcano and GitHub Actions."
+
+// awaited passes on the documents from the first one on that f can follow, or that adds types. Until then, nothing is
+// created. If there is no such document, it passes on the errors, and an error about --wait.
+func awaited(ctx context.Context, f *follow.Follower, input documents, keyed bool) documents {
+	return func(yield func(*create.Document, error) bool) {
+		var held []create.Step
+		holds, isEmpty, awaits, failed := true, true, false, false
+		for d, err := range input {
+			if err == nil && f.Awaits(d.Mapping) {
+				if refused := f.Check(ctx, d.Mapping, d.Namespace, d.Object); refused != nil {
+					d, err = nil, ownError(refused.Error())
+				}
+				awaits = awaits || err == nil
+			}
+			holds = holds && !awaits && (err != nil || keyed || !manifest.AddsTypes(d.Mapping))
+			isEmpty, failed = isEmpty && err != nil, failed || err != nil
+			held = append(held, create.Step{Document: d, Err: err})
+			for !holds && len(held) > 0 {
+				if !yield(held[0].Document, held[0].Err) {
+					return
+				}
+				held = held[1:]
+			}
+		}
+		for _, s := range held {
+			if s.Err != nil && !yield(nil, s.Err) {
+				return
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+		case holds && !isEmpty:
+			yield(nil, ownError("nothing was created, because "+textNothingAwaited))
+		case !holds && !awaits && !failed:
+			yield(nil, ownError(textNothingAwaited))
+		}
 	}
 }
 
@@ -162,22 +201,5 @@ func (in *input) warnOfPrefix(object *unstructured.Unstructured, mapping *meta.R
 	for _, found := range in.prefixes.Errors(object) {
 		in.options.voice.Line(terminal.Warningf("%s", fmt.Sprintf("%s: %s. To fix this, %s (lint rule %s).",
 			reference.Name(mapping, object.GetGenerateName()), found.Message, found.Help, found.Rule.Name)))
-	}
-}
-
-// recordAsPlugin makes --record write "kubectl genname". kubectl's recorder reads the command line from os.Args,
-// so recordAsPlugin checks os.Args.
-func (o *options) recordAsPlugin() {
-	recorded := &unstructured.Unstructured{Object: map[string]any{}}
-	if err := o.Recorder.Record(recorded); err != nil {
-		return
-	}
-	program, rest, _ := strings.Cut(recorded.GetAnnotations()[genericclioptions.ChangeCauseAnnotation], " ")
-	if len(os.Args) == 0 || program != filepath.Base(os.Args[0]) {
-		return
-	}
-	_ = o.RecordFlags.CompleteWithChangeCause("kubectl " + buildinfo.Name + " " + rest)
-	if recorder, err := o.RecordFlags.ToRecorder(); err == nil {
-		o.Recorder = recorder
 	}
 }

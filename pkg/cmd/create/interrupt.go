@@ -58,11 +58,11 @@ func (o *options) interruptible(ctx context.Context, run func(context.Context) e
 
 // printInProgress names the objects that the command waits for after an interrupt.
 func (o *options) printInProgress() {
-	session := o.session.Load()
-	if session == nil {
+	run := o.running.Load()
+	if run == nil {
 		return
 	}
-	if unknown, stored := arguments(session.InFlight()); len(unknown)+len(stored) > 0 {
+	if unknown, stored := arguments(run.session.InFlight()); len(unknown)+len(stored) > 0 {
 		text := fmt.Sprintf("Interrupted. Waiting up to %s for the responses of these creates. "+
 			"To stop now, interrupt again:", maxStopping)
 		o.voice.LineWithin(maxPrinting, text+"\n  "+strings.Join(append(unknown, stored...), "\n  "))
@@ -85,13 +85,12 @@ func arguments(all []create.Sent) (unknown, stored []string) {
 // giveUp ends the command while something hangs. giveUp prints the known state of the objects in progress, and the
 // failures that were not printed.
 func (o *options) giveUp(why string) error {
-	e := &ending{
-		followed: o.following.Load().State(), flags: &o.flags, dryRun: o.dryRun(), interrupted: true, hangs: why,
-	}
+	e := &ending{flags: &o.flags, dryRun: o.DryRunStrategy, interrupted: true, hangs: why}
 	var all []create.Sent
-	if session := o.session.Load(); session != nil {
-		all, e.Summary = session.Abandon()
+	if run := o.running.Load(); run != nil {
+		all, e.Summary = run.session.Abandon()
 		e.Incomplete = e.Unread && o.flags.keys.Key != ""
+		e.followed = run.follower.State()
 	}
 	o.voice.LineWithin(maxPrinting, strings.Join(e.lastLines(all), "\n"))
 	o.voice.Silence()
@@ -117,5 +116,3 @@ func (e *ending) lastLines(all []create.Sent) (lines []string) {
 	}
 	return lines
 }
-
-func capitalized(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

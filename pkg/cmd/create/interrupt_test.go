@@ -51,7 +51,7 @@ func TestGiveUp(t *testing.T) {
 		}
 	}
 	o := optionsWith(genericiooptions.IOStreams{ErrOut: &stderr})
-	o.session.Store(create.New(t.Context(), &create.Client{}, create.Config{}))
+	o.running.Store(&running{session: create.New(t.Context(), &create.Client{}, create.Config{})})
 	o.DryRunStrategy = cmdutil.DryRunServer // it needs no advice
 	err := o.giveUp("interrupted again")
 	printed := stderr.String()

@@ -5,14 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
@@ -21,40 +18,25 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/follow"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// errNotWritten is why a run stops whose results can't be written.
-var errNotWritten = errors.New("the results cannot be written")
-
-// results prints the outcome of each object of a run, and counts the outcomes. Only one goroutine
+// results prints the events of a run as they come, and keeps the facts that its end depends on. Only one goroutine
 // uses it.
 type results struct {
-	*options
-	ctx  context.Context
-	stop context.CancelCauseFunc
+	facts
+	flags    *ownCreateFlags
+	dryRun   cmdutil.DryRunStrategy
+	voice    *terminal.Voice
+	printer  *printer
+	logs     *logPrinter          // nil without --logs
+	follower *follow.Follower     // nil without --wait
+	totals   func() create.Totals // up to now
 
-	printer printer
-
-	totals  func() create.Totals // up to now
-	errs    []placed
-	printed map[reason]bool
-	unsaid  bool // copies failed with the same error as another copy
-	warned  map[string]bool
-
-	problems bool // the input could not be read, or not all of it
-
-	changed   []string // existing objects whose spec was changed
-	differing []string // existing objects that differ from the input, and their fields
-
-	follower  *follow.Follower                           // nil without --wait
+	printed   map[reason]bool
+	warned    map[string]bool
 	unprinted map[wait.Object]*unstructured.Unstructured // whole objects as they were created
-
-	unexpected bool            // the key was used for another input
-	namespaces map[string]bool // namespaces of the objects
-	here       bool            // some of them are where the next command looks
 }
 
 // reason is the reason why copies of a document failed, without their names. reason has the number of the document,
@@ -64,27 +46,13 @@ type reason struct {
 	text     string
 }
 
-// ownError is an error in words of this command, and not of kubectl's.
-type ownError string
-
-func (e ownError) Error() string { return string(e) }
-
-// placed is an error, and where in the input it belongs.
-type placed struct {
-	at  int
-	err error
-}
-
-// atEnd is after the input.
-const atEnd = math.MaxInt
-
 func (o *options) newResults(
-	ctx context.Context, stop context.CancelCauseFunc, follower *follow.Follower, totals func() create.Totals,
+	stop context.CancelCauseFunc, follower *follow.Follower, totals func() create.Totals,
 ) *results {
 	r := &results{
-		options: o, ctx: ctx, stop: stop, printer: o.newPrinter(), follower: follower, totals: totals,
-		printed: map[reason]bool{}, warned: map[string]bool{}, namespaces: map[string]bool{},
-		unprinted: map[wait.Object]*unstructured.Unstructured{},
+		facts: facts{namespaces: map[string]bool{}}, flags: &o.flags, dryRun: o.DryRunStrategy, voice: o.voice,
+		printer: newPrinter(o.Out, o.PrintFlags, o.PrintObj, stop), logs: o.logs, follower: follower, totals: totals,
+		printed: map[reason]bool{}, warned: map[string]bool{}, unprinted: map[wait.Object]*unstructured.Unstructured{},
 	}
 	if !terminal.IsTerminal(o.Out) { // a terminal shows the results themselves
 		o.voice.ShowProgress()
@@ -118,19 +86,15 @@ func (r *results) outcome(o create.Outcome) error {
 	switch o.Outcome {
 	case protocol.Created:
 		r.warnOfFixedName(o.Document)
-		err := r.print(o.Document, o.Result.Object)
 		r.await(o)
-		return err
+		return r.print(o, textNotPrinted, r.printer.operation)
 	case protocol.Found:
-		if len(o.Changes) == 0 || !r.flags.strict {
-			r.await(o)
-		}
-		return r.printExisting(o)
+		return r.existing(o)
 	case create.Shown:
-		return r.printer.created(o.Result.Object)
+		return r.printer.print(o.Object, r.printer.operation)
 	case create.Renamed:
 		r.await(o)
-		r.collect(o.Number, "", r.print(o.Document, o.Result.Object))
+		r.collect(o.Number, "", r.print(o, textNotPrinted, r.printer.operation))
 		return r.failure(o.Document, o.Err)
 	case protocol.Failed:
 		return r.failure(o.Document, o.Err)
@@ -144,11 +108,11 @@ func (r *results) outcome(o create.Outcome) error {
 func commonName(o create.Outcome) string {
 	switch o.Outcome {
 	case create.Shown:
-		return o.Result.Object.GetName()
+		return o.Object.GetName()
 	case protocol.Failed:
-		return cmp.Or(o.Result.Name, nameIn(o.Err))
+		return cmp.Or(o.Name, nameIn(o.Err))
 	case protocol.Unknown:
-		return o.Result.Name
+		return o.Name
 	}
 	return ""
 }
@@ -162,7 +126,7 @@ func (r *results) warnOfFixedName(d *create.Document) {
 
 // problem records an error that is not about one object.
 func (r *results) problem(e create.Problem) {
-	r.problems = true
+	r.unusable = true
 	r.unexpected = r.unexpected || errors.As(e.Err, new(*create.UnexpectedError))
 	r.errs = append(r.errs, placed{2*e.After + 1, explain(e.Err)})
 }
@@ -205,6 +169,16 @@ func (r *results) collect(document int, name string, err error) {
 	r.errs = append(r.errs, placed{2 * document, err})
 }
 
+// printLine prints lines on stderr. While logs are printed, it doesn't wait for the reader of stderr. The wait and
+// the results on stdout continue without that reader.
+func (r *results) printLine(text string) {
+	if r.logs.begun() {
+		r.voice.Queue(text)
+		return
+	}
+	r.voice.Line(text)
+}
+
 // warn writes a warning on stderr, once.
 func (r *results) warn(text string) {
 	if !r.warned[text] {
@@ -213,52 +187,46 @@ func (r *results) warn(text string) {
 	}
 }
 
-// print prints the object that the server stored, if it is known. If an object can't be printed, the error names
-// it, because the object exists. After stdout is closed, the run creates nothing more.
-func (r *results) print(d *create.Document, object *unstructured.Unstructured) error {
-	if object == nil {
+// print prints an object that exists, unless it is printed when it has finished. An error names the object, because it
+// exists.
+func (r *results) print(o create.Outcome, problem, operation string) error {
+	if o.Object == nil {
 		return nil
 	}
-	r.noteNamespace(object.GetNamespace())
-	if r.showsWhole() && r.follower.Awaits(d.Mapping) { // it is printed when it has finished
+	r.namespaces[o.Document.Namespace] = true
+	if r.printer.whole && r.follower.Awaits(o.Document.Mapping) {
 		return nil
 	}
-	err := r.printer.created(object)
-	if out, ok := r.Out.(*output.CheckedWriter); ok && out.Err() != nil {
-		err = out.Err()
-		r.stop(errNotWritten)
-	}
+	err := r.printer.print(o.Object, operation)
 	if err != nil && !r.flags.kubectlsWords() {
-		err = ownError(fmt.Sprintf(textNotPrinted, d.Reference(object.GetName()), err))
+		err = ownError(fmt.Sprintf(problem, o.Document.Reference(o.Object.GetName()), err))
 	}
 	return err
 }
 
-// noteNamespace notes where an object is.
-func (r *results) noteNamespace(namespace string) {
-	if namespace == r.namespace {
-		r.here = true
-	} else {
-		r.namespaces[namespace] = true
+// existing prints an object that was there.
+func (r *results) existing(o create.Outcome) error {
+	r.namespaces[o.Document.Namespace] = true
+	if len(o.Changes) == 0 || !r.flags.strict {
+		r.await(o)
 	}
-}
-
-// printExisting prints an object that was there.
-func (r *results) printExisting(o create.Outcome) error {
-	r.noteNamespace(o.Document.Namespace)
 	if o.Generation > 0 {
-		r.changed = append(r.changed, o.Document.Argument(o.Result.Name))
+		r.changed = append(r.changed, o.Document.Argument(o.Name))
 	}
 	if o.Err != nil {
-		return ownError(fmt.Sprintf("%s exists, but it can't be read: %v", o.Document.Reference(o.Result.Name), o.Err))
+		return ownError(fmt.Sprintf("%s exists, but it can't be read: %v", o.Document.Reference(o.Name), o.Err))
 	}
-	if err := r.compare(o); err != nil || r.showsWhole() && r.follower.Awaits(o.Document.Mapping) {
+	if err := r.compare(o); err != nil {
 		return err
 	}
-	if err := r.printer.exists(o); err != nil {
-		return ownError(fmt.Sprintf("%s exists, but it can't be printed: %v", o.Document.Reference(o.Result.Name), err))
+	operation := strings.Replace(r.printer.operation, "created", "exists", 1)
+	if o.State != "" {
+		operation = fmt.Sprintf("exists (%s)", o.State)
 	}
-	return nil
+	if len(o.Changes) > 0 {
+		operation += ", differs"
+	}
+	return r.print(o, "%s exists, but it can't be printed: %v", operation)
 }
 
 // compare notes an object that differs from its document. With --fail-on-difference it returns an error.
@@ -266,7 +234,7 @@ func (r *results) compare(o create.Outcome) error {
 	if len(o.Changes) == 0 {
 		return nil
 	}
-	object, fields := o.Document.Argument(o.Result.Name), strings.Join(o.Changes, ", ")
+	object, fields := o.Document.Argument(o.Name), strings.Join(o.Changes, ", ")
 	if len(o.ChangedBy) > 0 {
 		fields += ", changed since by " + terminal.OneLine(strings.Join(o.ChangedBy, " and "))
 	}
@@ -313,76 +281,25 @@ func (r *results) warnOfAnnotations(err error, object *unstructured.Unstructured
 // not print it later. A dry run counts it as a failure. So does a run in kubectl's words, which
 // prints kubectl's error.
 func (r *results) unknown(o create.Outcome) error {
-	if r.DryRunStrategy == cmdutil.DryRunServer {
-		return r.failure(o.Document, o.Err)
-	}
 	r.warnOfFixedName(o.Document)
-	if r.flags.kubectlsWords() {
+	if r.dryRun == cmdutil.DryRunServer || r.flags.kubectlsWords() {
 		return r.failure(o.Document, o.Err)
 	}
 	r.printLine(terminal.Errorf(textOutcomeUnknown, o.Document.Argument(likelyName(o)), apistatus.Brief(o.Err)))
 	return nil
 }
 
-// printer prints objects in the format that the user asked for.
-type printer struct {
-	created func(runtime.Object) error
-	exists  func(create.Outcome) error
-}
-
-// showsWhole reports whether the format shows more of an object than its name.
-func (o *options) showsWhole() bool {
-	format := *o.PrintFlags.OutputFormat
-	return format != "" && format != "name" || *o.PrintFlags.TemplatePrinterFlags.TemplateArgument != ""
-}
-
-func (o *options) newPrinter() printer {
-	whole := func(existing create.Outcome) error { return o.PrintObj(existing.Result.Object) }
-	switch {
-	case o.showsWhole():
-		return printer{o.PrintObj, whole}
-	case *o.PrintFlags.OutputFormat == "name":
-		return printer{o.printName, func(existing create.Outcome) error { return o.printName(existing.Result.Object) }}
+// await hands an object to the follower, which waits for it. If the format shows whole objects, the object is printed
+// when the wait has ended.
+func (r *results) await(o create.Outcome) {
+	if o.Object == nil || !r.follower.Awaits(o.Document.Mapping) {
+		return
 	}
-	created := o.PrintFlags.NamePrintFlags.Operation // "created", or "created (dry run)"
-	return printer{
-		created: func(object runtime.Object) error { return o.printLineOf(object, created) },
-		exists: func(existing create.Outcome) error {
-			operation := strings.Replace(created, "created", "exists", 1)
-			if existing.State != "" {
-				operation = fmt.Sprintf("exists (%s)", existing.State)
-			}
-			if len(existing.Changes) > 0 {
-				operation += ", differs"
-			}
-			return o.printLineOf(existing.Result.Object, operation)
-		},
+	awaited := r.follower.Add(follow.Created{
+		Mapping: o.Document.Mapping, Namespace: o.Document.Namespace, Name: o.Name,
+		Stored: o.Object, Input: o.Document.Object,
+	})
+	if r.printer.whole {
+		r.unprinted[awaited] = o.Object
 	}
-}
-
-// printName prints the object for -o name, whose readers take the name as it is. So it refuses a name
-// that could write to a terminal, or that would be two lines.
-func (o *options) printName(object runtime.Object) error {
-	metadata, err := meta.Accessor(object)
-	if err == nil && terminal.Escaped(metadata.GetName()) != metadata.GetName() {
-		return errors.New("its name has control characters, which -o name doesn't escape. Use -o json")
-	}
-	return o.PrintObj(object)
-}
-
-// printLineOf prints the line of an object as kubectl does. Names can come from a cluster, so it
-// escapes control characters.
-func (o *options) printLineOf(object runtime.Object, operation string) error {
-	flags := *o.PrintFlags.NamePrintFlags
-	flags.Operation = operation
-	named, err := flags.ToPrinter("")
-	if err != nil {
-		return err
-	}
-	var line strings.Builder
-	if err := named.PrintObj(object, &line); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(o.Out, terminal.Escaped(strings.TrimSuffix(line.String(), "\n")))
-	return err
 }

@@ -140,12 +140,12 @@ func see(t *testing.T, args string, f fate, events []create.Event) run {
 			t.Fatal(err)
 		}
 	}
-	results := o.newResults(ctx, stop, follower, func() create.Totals { return tally.Totals })
+	results := o.newResults(stop, follower, func() create.Totals { return tally.Totals })
 	var end create.Summary
 	for _, event := range events {
 		switch e := event.(type) {
 		case create.Outcome:
-			tally.Add(o.config(), e)
+			tally.Add(o.config(follower), e)
 		case summary:
 			end = e.Summary
 			end.Tally = *tally
@@ -156,13 +156,9 @@ func see(t *testing.T, args string, f fate, events []create.Event) run {
 	if f.interrupt {
 		stop(nil)
 	}
-	message, code := exitcode.Describe(concluded(results, end))
+	results.waits()
+	message, code := exitcode.Describe(o.ending(ctx, end, results.facts, follower.State()).print(o.voice))
 	return run{stdout.String(), stderr.String() + strings.TrimSuffix(message, "\n"), code}
-}
-
-func concluded(r *results, end create.Summary) error {
-	r.waits()
-	return r.conclude(end)
 }
 
 // If an object differs with --fail-on-difference, the run doesn't wait. It prints what it has created.
@@ -328,7 +324,7 @@ func TestUnexpectedObjectsAreCounted(t *testing.T) {
 // A run that fails keeps its error lines, but not the documents. An input of creates that would be
 // repeated may have a million documents.
 func TestResultsKeepNoDocuments(t *testing.T) {
-	r := &results{options: optionsWith(genericiooptions.IOStreams{}), printed: map[reason]bool{}}
+	r := &results{flags: &ownCreateFlags{}, voice: terminal.NewVoice(io.Discard), printed: map[reason]bool{}}
 	kept := func() weak.Pointer[create.Document] {
 		d := demo()
 		r.take(failed(d, tooMuch))

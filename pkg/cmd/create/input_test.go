@@ -8,8 +8,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/manifest"
 )
 
 // server is a server's types, and which of them it was asked for.
@@ -30,20 +32,26 @@ func (s *server) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.R
 	return &meta.RESTMapping{GroupVersionKind: kind.WithVersion(versions[0])}, nil
 }
 
+type getter struct {
+	genericclioptions.RESTClientGetter
+	server *server
+}
+
+func (g getter) ToRESTMapper() (meta.RESTMapper, error) { return g.server, nil }
+
 // A type is looked up once. One missing type is looked up again, and after a document that adds types, each missing
 // type. The earlier documents are created first.
 func TestTypesAreLookedForOnce(t *testing.T) {
 	s := &server{types: []string{"A.v1", "A.v2"}}
 	settled := 0
 	in := &input{options: &options{}, settle: func() bool { settled++; return true }}
-	types := newTypes(nil, in)
-	types.mapper.RESTMapper = s
+	types, _ := manifest.NewTypes(getter{nil, s}, in.askAgain).ToRESTMapper()
 	look := func(found bool, names ...string) {
 		t.Helper()
 		for _, name := range names {
 			kind, version, _ := strings.Cut(name, ".")
 			asked := schema.GroupVersionKind{Version: version, Kind: kind}
-			mapping, err := types.mapper.RESTMapping(asked.GroupKind(), asked.Version)
+			mapping, err := types.RESTMapping(asked.GroupKind(), asked.Version)
 			if found && (err != nil || mapping.GroupVersionKind != asked) || !found && !meta.IsNoMatchError(err) {
 				t.Errorf("%s: %v, %v", asked, mapping, err)
 			}

@@ -1,4 +1,4 @@
-package create
+package manifest
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/resource"
 	"k8s.io/client-go/openapi"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/validation"
 	kjson "sigs.k8s.io/json"
 )
@@ -26,13 +27,13 @@ type serverValidation struct {
 // checks.
 type operations map[schema.GroupVersionKind]bool
 
-// validator returns the validator of documents.
-func (o *options) validator() (validation.Schema, error) {
-	kubectls, err := o.conn.Factory.Validator(o.ValidationDirective)
-	if err != nil || o.ValidationDirective == metav1.FieldValidationIgnore {
+// Validator returns the validator of documents.
+func Validator(factory cmdutil.Factory, directive string) (validation.Schema, error) {
+	kubectls, err := factory.Validator(directive)
+	if err != nil || directive == metav1.FieldValidationIgnore {
 		return kubectls, err
 	}
-	client, err := o.conn.Factory.OpenAPIV3Client()
+	client, err := factory.OpenAPIV3Client()
 	return &serverValidation{kubectls, client, map[string]operations{}}, err
 }
 

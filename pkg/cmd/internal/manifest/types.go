@@ -1,4 +1,4 @@
-package create
+package manifest
 
 import (
 	"strings"
@@ -7,27 +7,26 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
-
-	"github.com/kubectl-genname/kubectl-genname/internal/create"
 )
 
-// types is a RESTClientGetter for reading documents. If the server lacks a type, it can request the server's types
-// again, because a document can add the type.
-type types struct {
+// Types is a RESTClientGetter for reading documents. It caches the mappings of types, and sends no other request.
+type Types struct {
 	genericclioptions.RESTClientGetter
 	mapper mapper
 }
 
-func newTypes(getter genericclioptions.RESTClientGetter, in *input) *types {
-	return &types{getter, mapper{input: in, known: map[kindIn]*meta.RESTMapping{}}}
+// NewTypes returns Types. again decides whether the server's types are requested again for a type that the server
+// lacks, because a document can add the type.
+func NewTypes(getter genericclioptions.RESTClientGetter, again func() bool) *Types {
+	return &Types{getter, mapper{again: again, known: map[kindIn]*meta.RESTMapping{}}}
 }
 
 // ToRESTConfig returns a configuration without a server. The resource builder makes a client from it for each
 // document, but reading sends no request.
-func (t *types) ToRESTConfig() (*rest.Config, error) { return &rest.Config{}, nil }
+func (t *Types) ToRESTConfig() (*rest.Config, error) { return &rest.Config{}, nil }
 
 // ToRESTMapper returns the mapper.
-func (t *types) ToRESTMapper() (_ meta.RESTMapper, err error) {
+func (t *Types) ToRESTMapper() (_ meta.RESTMapper, err error) {
 	t.mapper.RESTMapper, err = t.RESTClientGetter.ToRESTMapper()
 	return &t.mapper, err
 }
@@ -35,7 +34,7 @@ func (t *types) ToRESTMapper() (_ meta.RESTMapper, err error) {
 // mapper caches the mappings. A server's mapper searches all its groups for every document.
 type mapper struct {
 	meta.RESTMapper
-	input *input
+	again func() bool
 	known map[kindIn]*meta.RESTMapping
 }
 
@@ -53,7 +52,7 @@ func (m *mapper) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.R
 		return mapping, nil
 	}
 	mapping, err := m.RESTMapper.RESTMapping(kind, versions...)
-	if err != nil && (!meta.IsNoMatchError(err) || m.input.askAgain()) {
+	if err != nil && (!meta.IsNoMatchError(err) || m.again()) {
 		meta.MaybeResetRESTMapper(m.RESTMapper)
 		clear(m.known)
 		mapping, err = m.RESTMapper.RESTMapping(kind, versions...)
@@ -64,9 +63,9 @@ func (m *mapper) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.R
 	return mapping, err
 }
 
-// bringsTypes reports whether a document can add types to a server.
-func bringsTypes(d *create.Document) bool {
-	switch d.Mapping.GroupVersionKind.GroupKind() {
+// AddsTypes reports whether an object of this type can add types to a server.
+func AddsTypes(mapping *meta.RESTMapping) bool {
+	switch mapping.GroupVersionKind.GroupKind() {
 	case schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"},
 		schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}:
 		return true

@@ -13,6 +13,47 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/keyed"
 )
 
+// Texts that are printed in several places.
+const (
+	textNotPrinted      = "%s was created, but it can't be printed: %v"
+	textOutcomeUnknown  = "outcome unknown: %s: %v"
+	textInterrupted     = "interrupted"
+	textNotWritten      = "stopped, because the results can't be written"
+	textRunAgainWithKey = "run the same command again. It leaves existing objects as they are."
+	textUseKey          = "A run with --idempotency-key can be repeated unchanged."
+	textCheck           = "Check whether the object exists. It may still be created within a minute:\n%s"
+	textGet             = "  kubectl get %s"
+	textUnverified      = "If a proxy repeated the request, the object may exist, and the plugin can't read it to check."
+)
+
+// ownError is an error in words of this command, and not of kubectl's.
+type ownError string
+
+func (e ownError) Error() string { return string(e) }
+
+// some names some of many.
+func some(all []string) string {
+	shown, more := all, ""
+	if n := len(all) - maxShown; n > 0 {
+		shown, more = all[:maxShown], fmt.Sprintf(" and %d more", n)
+	}
+	return strings.Join(shown, ", ") + more
+}
+
+// maxShown is the largest number of objects that a line names.
+const maxShown = create.MaxNamed
+
+func capitalized(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// likelyName returns the name of an object that might exist. If the name in the response differs from the name
+// that was sent, it is the name in the response.
+func likelyName(o create.Outcome) string {
+	if o.Object != nil {
+		return o.Object.GetName()
+	}
+	return o.Name
+}
+
 // action returns the words for the action after a failed request.
 func action(e exactlyonce.Event) string {
 	switch {
