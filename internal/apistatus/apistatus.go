@@ -1,7 +1,7 @@
 // Package apistatus owns the meaning of failed requests to an API server: whether a response is final or temporary,
 // whether the server is reachable, and the pause before the next attempt. The package owns these rules for all
 // requests except the creates of pkg/once, because the response to a POST also shows whether the object may have been
-// stored. The package sends only GET /version, and never prints.
+// stored. The package sends only GET /version and reviews of permissions, and never prints.
 //
 // The meaning of a response depends on the request, so each case has a function, and they differ:
 //
@@ -28,10 +28,12 @@ import (
 	"net/url"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/version"
+	authorization "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/client-go/rest"
 )
 
@@ -118,6 +120,22 @@ func Responds(ctx context.Context, client interface{ Get() *rest.Request }) bool
 	var info version.Info
 	body, err := result.Raw()
 	return err == nil && json.Unmarshal(body, &info) == nil && info.GitVersion != ""
+}
+
+// Allowed reports whether the user has a permission. It is true if the authorizer reports an evaluation error, or if the
+// response isn't about the permission, because the request might be allowed.
+func Allowed(
+	ctx context.Context, client authorization.SelfSubjectAccessReviewsGetter, needs authorizationv1.ResourceAttributes,
+) (bool, error) {
+	review := &authorizationv1.SelfSubjectAccessReview{
+		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &needs},
+	}
+	response, err := client.SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+	if err != nil {
+		return false, err
+	}
+	status := response.Status
+	return status.Allowed || status.EvaluationError != "" || response.Spec.ResourceAttributes == nil, nil
 }
 
 // NoEnd is the timeout of a Retrier that permits attempts until its context ends.

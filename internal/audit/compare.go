@@ -179,7 +179,7 @@ func daysToGate(pool *pools.Pool, options *Options, retries v1alpha1.Retries, pe
 	case perDay <= 0:
 		return nil
 	default:
-		return finite(left / perDay)
+		return v1alpha1.Finite(left / perDay)
 	}
 }
 

@@ -1,8 +1,6 @@
 package audit
 
 import (
-	"math"
-
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/object"
@@ -29,9 +27,6 @@ type roomKey struct {
 // NewOdds returns the odds at the attempts of a server.
 func NewOdds(retriesOf RetriesOf) *Odds { return &Odds{retriesOf, map[roomKey]int64{}} }
 
-// clientAttempts is the default of kubectl genname create for the attempts per object.
-const clientAttempts = 16
-
 // retries returns the attempts per create in a name pool, and a note about them, which can be empty. The server
 // doesn't retry client-generated names. kubectl genname create retries them itself, but other clients don't.
 func (o *Odds) retries(pool *pools.Pool) (retries v1alpha1.Retries, why string) {
@@ -44,7 +39,7 @@ func (o *Odds) retries(pool *pools.Pool) (retries v1alpha1.Retries, why string) 
 	case pool.ClientGenerated:
 		return byClient(1), ""
 	case pool.HasCreationID && pool.Creators == 1:
-		return byClient(clientAttempts), ""
+		return byClient(names.DefaultAttempts), ""
 	}
 	return o.retriesOf(schema.GroupVersion{Group: pool.Group, Version: pool.Version})
 }
@@ -106,12 +101,4 @@ func (o *Odds) room(names int64, attempts int) (int64, error) {
 	}
 	o.rooms[key] = room
 	return room, nil
-}
-
-// finite returns x, or nil if JSON can't represent x.
-func finite(x float64) *float64 {
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return nil
-	}
-	return &x
 }

@@ -54,7 +54,7 @@ func (c *changes) measured() *v1alpha1.Measured {
 	}
 	return &v1alpha1.Measured{
 		Creates: c.creates, Deletes: c.deletes, Seconds: c.seconds, Gaps: c.gaps,
-		RatePerDay: finite(ratePerDay(c.weighed, c.seconds)),
+		RatePerDay: v1alpha1.Finite(ratePerDay(c.weighed, c.seconds)),
 	}
 }
 

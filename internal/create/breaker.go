@@ -42,7 +42,6 @@ func (b *breakers) allow(d *task) bool {
 	return !d.refused && !d.place.breaker.renamed && b.allowRequests(d)
 }
 
-// allowRequests reports whether any request can be sent to the document's place.
 func (b *breakers) allowRequests(d *task) bool {
 	return !b.end.Unreachable && !b.end.Unauthorized && len(b.end.Stalled) < maxStalled && !d.place.breaker.open
 }
@@ -53,7 +52,6 @@ func (b *breakers) uncertain(d *task) bool {
 	return at.probing && at.probes > 0 && at.losses+at.probes >= maxProbes
 }
 
-// start prepares a job for its start.
 func (b *breakers) start(j job) job {
 	at := &j.task.place.breaker
 	j.losses, j.probe = at.losses, at.probing && !j.unsent
@@ -122,7 +120,6 @@ func (b *breakers) lost(e ended) {
 	}
 }
 
-// countLoss counts an object that was sent once and has an unknown outcome.
 func (b *breakers) countLoss(d *task) {
 	at := &d.place.breaker
 	if at.losses++; at.losses >= maxProbes && !at.open {

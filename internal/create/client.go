@@ -127,17 +127,11 @@ func (c *Client) Verbs(resource schema.GroupVersionResource) []string {
 // May reports whether the user has permission for a verb. It is true if the review fails.
 func (c *Client) May(ctx context.Context, verb string, resource schema.GroupVersionResource, namespace string) bool {
 	name, subresource, _ := strings.Cut(resource.Resource, "/")
-	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-		ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Namespace: namespace, Verb: verb,
-			Group: resource.Group, Version: resource.Version, Resource: name, Subresource: subresource,
-		},
-	}}
-	response, err := c.reviews.SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
-	if err != nil || response.Spec.ResourceAttributes == nil { // or it is no response to this
-		return true
-	}
-	return response.Status.Allowed || response.Status.EvaluationError != ""
+	allowed, err := apistatus.Allowed(ctx, c.reviews, authorizationv1.ResourceAttributes{
+		Namespace: namespace, Verb: verb,
+		Group: resource.Group, Version: resource.Version, Resource: name, Subresource: subresource,
+	})
+	return allowed || err != nil
 }
 
 // Responds reports whether the server responds.

@@ -47,7 +47,6 @@ type Config struct {
 	Awaits func(*meta.RESTMapping) bool
 }
 
-// creates returns the options of all creates.
 func (c Config) creates() []exactlyonce.Option {
 	attempts := c.Attempts
 	posted := metav1.CreateOptions{FieldManager: c.FieldManager, FieldValidation: c.FieldValidation}
@@ -139,7 +138,6 @@ func newTask(d *Document, c Config) *task {
 	return t
 }
 
-// outcome returns the outcome of one copy.
 func (t *task) outcome(is protocol.Outcome) Outcome {
 	return Outcome{Document: t.Document, Number: t.number, Copies: 1, Result: exactlyonce.Result{Outcome: is}}
 }

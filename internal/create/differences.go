@@ -203,7 +203,6 @@ type comparison struct {
 	most  int
 }
 
-// compare compares a value of the manifest with the stored one.
 func (c *comparison) compare(path string, wanted, stored any) {
 	if len(c.paths) == c.most || isEmpty(wanted) && isEmpty(stored) {
 		return
@@ -277,14 +276,12 @@ func (c *comparison) compareLists(path string, wanted, stored []any) {
 	}
 }
 
-// isContained reports whether a stored value has all fields of a wanted one.
 func isContained(path string, wanted, stored any) bool {
 	c := comparison{most: 1}
 	c.compare(path, wanted, stored)
 	return len(c.paths) == 0
 }
 
-// nameOf returns the name of an item of a list, or "".
 func nameOf(item any) string {
 	fields, _ := item.(map[string]any)
 	name, _ := fields["name"].(string)
@@ -298,7 +295,6 @@ func isListOfMaps(list []any) bool {
 // simple is a key that needs no brackets in a path.
 var simple = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// join returns the path of a field.
 func join(path, key string) string {
 	switch {
 	case !simple.MatchString(key):

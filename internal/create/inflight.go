@@ -50,7 +50,6 @@ func (f *inFlight) expect(t *task) {
 	f.left[t.number] = left{t, t.copies}
 }
 
-// drop forgets a document that can't be created.
 func (f *inFlight) drop(t *task) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -78,7 +77,6 @@ func (f *inFlight) count(number int, c Config, o Outcome) {
 	}
 }
 
-// add adds an outcome to the tally.
 func (f *inFlight) add(c Config, o Outcome) {
 	if f.abandoned {
 		return
@@ -92,7 +90,6 @@ func (f *inFlight) add(c Config, o Outcome) {
 	}
 }
 
-// rename records the name that is sent, or the name of the next attempt.
 func (f *inFlight) rename(number int, name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -117,7 +117,6 @@ func (s *Session) unexpected(documents identified) error {
 	return &UnexpectedError{unexpected, change}
 }
 
-// warnOfOthers warns of objects that have the run's label and don't belong to the run.
 func (s *Session) warnOfOthers() {
 	others := s.key.Others()
 	if len(others) == 0 {

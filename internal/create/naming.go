@@ -32,7 +32,6 @@ func (s *Session) serverNaming(d *task) (bool, error) {
 	return true, nil
 }
 
-// onlyServerNames caches exactlyonce.OnlyServerNames.
 func (s *Session) onlyServerNames(resource schema.GroupVersionResource) string {
 	reason, known := s.unreadable[resource]
 	if !known {
@@ -42,14 +41,12 @@ func (s *Session) onlyServerNames(resource schema.GroupVersionResource) string {
 	return reason
 }
 
-// hasStatus reports whether the document's type has a status subresource.
 func hasStatus(client requests, d *Document) bool {
 	status := d.Mapping.Resource
 	status.Resource += "/status"
 	return len(client.Verbs(status)) > 0
 }
 
-// id returns the creation ID of the document's n-th copy (0, 1, …).
 func (s *Session) id(d *task, n int) exactlyonce.ID {
 	switch {
 	case s.config.Key != "":

@@ -71,7 +71,6 @@ func newSession(ctx context.Context, client requests, config Config) *Session {
 	return s
 }
 
-// list lists the objects of the key in a namespace.
 func (s *Session) list(
 	ctx context.Context, resource schema.GroupVersionResource, namespace string,
 ) ([]idempotency.Existing, error) {
@@ -126,7 +125,6 @@ func (s *Session) emit(e Event) {
 // problem reports an error that does not belong to one object.
 func (s *Session) problem(err error) { s.emit(Problem{Err: err, After: s.end.Documents}) }
 
-// inOrder creates the documents of the input one after the other.
 func (s *Session) inOrder() {
 	s.eachStep(func(next Step) {
 		if t := s.prepare(next); t != nil {
@@ -239,7 +237,6 @@ func (s *Session) createFrom(d *task, first int) {
 	}
 }
 
-// job returns the job of the document's n-th copy.
 func (s *Session) job(d *task, n int) job {
 	j := job{task: d, id: s.id(d, n)}
 	if s.config.Key != "" {
@@ -295,7 +292,6 @@ func (s *Session) settle() {
 	}
 }
 
-// take handles a report.
 func (s *Session) take(taken report) {
 	switch t := taken.(type) {
 	case Warning:
@@ -321,7 +317,6 @@ func (s *Session) take(taken report) {
 	}
 }
 
-// note updates the run with the outcome of an object.
 func (s *Session) note(e ended) {
 	d := e.job.task
 	switch e.outcome.Outcome {

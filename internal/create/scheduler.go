@@ -56,7 +56,6 @@ func (s *scheduler) recheck(d *task) {
 	d.rechecking++
 }
 
-// end records the end of a job.
 func (s *scheduler) end(e ended) {
 	if e.rechecked {
 		s.rechecking--
@@ -66,7 +65,6 @@ func (s *scheduler) end(e ended) {
 	}
 }
 
-// busy reports whether any job has not ended.
 func (s *scheduler) busy() bool { return s.inProgress+s.rechecking > 0 }
 
 // makeRoom waits until another job can start. makeRoom also waits while uncertain returns true.
@@ -84,14 +82,12 @@ func (s *scheduler) wait() {
 	}
 }
 
-// takeNext waits for the next report if any job has not ended.
 func (s *scheduler) takeNext() {
 	if s.busy() {
 		s.take(<-s.reports)
 	}
 }
 
-// takeReady takes the available reports without waiting.
 func (s *scheduler) takeReady() {
 	for {
 		select {

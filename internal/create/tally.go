@@ -126,7 +126,6 @@ type Share struct {
 // maxShares is the largest number of different shares that a remainder keeps.
 const maxShares = 64
 
-// leave adds n copies of a document.
 func (r *Remainder) leave(o Outcome, n int) {
 	d := o.Document
 	if r.index == nil {

@@ -46,7 +46,6 @@ func (w *worker) create(j job) report {
 	return w.send(j)
 }
 
-// send creates the object.
 func (w *worker) send(j job) report {
 	d, id, rechecked, elsewhere := j.task, j.id, false, false
 	var sent atomic.Bool
@@ -135,7 +134,6 @@ func (w *worker) warnOf(o Outcome, elsewhere bool) {
 	}
 }
 
-// warnOfDeletion warns of an object of an earlier run that is being deleted.
 func (w *worker) warnOfDeletion(d *task, name string) {
 	w.warn("%s is being deleted. A later run with this key creates it again.", d.Reference(name))
 }
@@ -229,7 +227,6 @@ func (s *Session) takesState(j job) bool {
 	return true
 }
 
-// stateOf returns the state of an object.
 func stateOf(object *unstructured.Unstructured) string {
 	switch status, _ := finished.Of(object); {
 	case status.Done():

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -149,7 +150,6 @@ func (c *Creator) prepare(
 	return newOperation(wanted{object.GetName(), object.GetGenerateName(), id}, r, s), nil
 }
 
-// stamped returns a copy of the object with the creation ID and the labels.
 func (r *request) stamped(object *unstructured.Unstructured) *unstructured.Unstructured {
 	object = object.DeepCopy()
 	if r.mapping.Resource.GroupResource() == ipAddresses && object.GetName() == "" {
@@ -178,4 +178,22 @@ func (c *Creator) clientFor(version schema.GroupVersion) (rest.Interface, error)
 	}
 	c.clients[version] = client
 	return client, nil
+}
+
+// ipAddresses is the type for which the server generates no name, and uses the generateName unchanged.
+var ipAddresses = schema.GroupResource{Group: "networking.k8s.io", Resource: "ipaddresses"}
+
+// OnlyServerNames returns the reason why Create can't pick the names of a resource type, as a part of a sentence. The
+// reason is empty if Create can pick them, or if verbs is empty, because then the first GET shows the problem. verbs
+// are the verbs of the type. Send objects of a type with a reason as Untracked.
+func OnlyServerNames(resource schema.GroupResource, verbs []string) string {
+	switch {
+	case resource == ipAddresses:
+		return "the server uses generateName itself as the name"
+	case len(verbs) == 0 || slices.Contains(verbs, "get"):
+		return ""
+	case len(verbs) == 1:
+		return "the server does not store them"
+	}
+	return "their API has no verb get"
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// finish returns the result of the operation.
 func (o *operation) finish(d protocol.Done) (Result, *Error) {
 	found := o.response.object
 	switch {
@@ -48,7 +47,6 @@ func (o *operation) other(f protocol.Finding) *unstructured.Unstructured {
 	return nil
 }
 
-// stripped returns the keys of our labels and annotations that found lacks.
 func (w wanted) stripped(found *unstructured.Unstructured) (lost []string) {
 	for _, ours := range []struct{ key, sent, has string }{
 		{Annotation, w.id.Creation, idOf(found)},
@@ -88,7 +86,6 @@ func (o *operation) whatIsTried() string {
 	return "names"
 }
 
-// kindOf returns the kind of error of a failed object.
 func (o *operation) kindOf(d protocol.Done) error {
 	switch {
 	case d.Last == protocol.Renamed:

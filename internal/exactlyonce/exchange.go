@@ -42,7 +42,6 @@ func (x *exchange) observe(ctx context.Context) context.Context {
 	})
 }
 
-// connect records that the request got a connection.
 func (x *exchange) connect() {
 	x.connected.Store(true)
 	if x.posting != nil {

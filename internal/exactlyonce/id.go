@@ -47,7 +47,6 @@ func NewID() ID {
 	return ID{Derivation: Derivation{Creation: "r1-" + random()}, names: random()}
 }
 
-// random returns 128 random bits as hexadecimal digits.
 func random() string {
 	var bits [16]byte
 	_, _ = rand.Read(bits[:]) // never fails, as its documentation says

@@ -32,7 +32,6 @@ type wanted struct {
 // fixed reports whether the plugin can't pick a name.
 func (w wanted) fixed() bool { return w.name != "" || w.generateName == "" }
 
-// tracked reports whether the object has a creation ID.
 func (w wanted) tracked() bool { return w.id.Creation != "" }
 
 // operation is one call of Create. operation sends the requests that the protocol asks for.
@@ -136,7 +135,6 @@ func (o *operation) report(action protocol.Action, refusal error) {
 	o.settings.events(e)
 }
 
-// conflict returns the reason for a new name.
 func (o *operation) conflict(refusal error) error {
 	if !o.wanted.tracked() {
 		return refusal
@@ -156,7 +154,6 @@ type response struct {
 	raw    *Response // nil without WithResponses, or if there was no response
 }
 
-// because returns a response without an object.
 func because(f protocol.Finding, err error) response {
 	return response{Observation: protocol.Observation{Finding: f, Err: err}}
 }

@@ -8,11 +8,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/conversion/queryparams"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 const (
-	// DefaultAttempts is the number of names that Create tries for an object.
-	DefaultAttempts = 16
 	// DefaultRetryTimeout is the time for retries of one object.
 	DefaultRetryTimeout = 2 * time.Minute
 	// Grace is the time that requests in flight have after the end of the context. A POST has three fifths of it.
@@ -39,7 +39,7 @@ type settings struct {
 
 func defaults() settings {
 	return settings{
-		attempts: DefaultAttempts, retryTimeout: DefaultRetryTimeout, events: func(Event) {}, sent: func(string) {},
+		attempts: names.DefaultAttempts, retryTimeout: DefaultRetryTimeout, events: func(Event) {}, sent: func(string) {},
 	}
 }
 

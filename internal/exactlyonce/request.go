@@ -130,7 +130,6 @@ func respondsWith(object *unstructured.Unstructured) bool {
 	return object.GetKind() != "Status" || status == metav1.StatusSuccess
 }
 
-// pathError returns the reason why the name can't be part of a URL path, or nil.
 func pathError(name string) error {
 	if why := rest.IsValidPathSegmentName(name); len(why) > 0 {
 		return fmt.Errorf("no object can be named %q: a name %s", name, strings.Join(why, ", "))
@@ -189,7 +188,6 @@ func (r *request) target(to *rest.Request) *rest.Request {
 	return r.with(to).NamespaceIfScoped(r.namespace, r.namespaced).Resource(r.mapping.Resource.Resource)
 }
 
-// with adds the settings of all requests.
 func (r *request) with(to *rest.Request) *rest.Request {
 	for key, values := range r.settings.header {
 		to.SetHeader(key, values...)

@@ -33,7 +33,6 @@ func (k keeping) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// objectOf reads the object of a response.
 func objectOf(
 	result rest.Result, decode func([]byte) (*unstructured.Unstructured, error),
 ) (*unstructured.Unstructured, error) {
@@ -69,7 +68,6 @@ func decodeProtobuf(body []byte) (*unstructured.Unstructured, error) {
 	return &unstructured.Unstructured{Object: object}, err
 }
 
-// decode reads the object of a response.
 func decode(body []byte) (*unstructured.Unstructured, error) {
 	var object unstructured.Unstructured
 	if err := object.UnmarshalJSON(body); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 const (
@@ -84,7 +85,7 @@ type deletion struct {
 // delete deletes an object, and retries until its outcome is known. ctx ends when the user interrupts. A request
 // in flight then has the grace period.
 func (d *deleter) delete(ctx context.Context, o Object) Result {
-	inFlight, cancel := outlive(ctx)
+	inFlight, cancel := protocol.Outlive(ctx, grace)
 	defer cancel()
 	of := &deletion{by: d, object: o, reads: d.saver != nil}
 	for {
@@ -104,20 +105,6 @@ func (d *deleter) delete(ctx context.Context, o Object) Result {
 			result.Saved = of.saved != ""
 			return *result
 		}
-	}
-}
-
-// outlive returns a context that is done the grace period after ctx.
-func outlive(ctx context.Context) (context.Context, context.CancelFunc) {
-	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	var timer atomic.Pointer[time.Timer]
-	stop := context.AfterFunc(ctx, func() { timer.Store(time.AfterFunc(grace, cancel)) })
-	return longer, func() {
-		stop()
-		if t := timer.Load(); t != nil {
-			t.Stop()
-		}
-		cancel()
 	}
 }
 

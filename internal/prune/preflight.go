@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
@@ -40,26 +39,22 @@ func (p *Pruner) Missing(ctx context.Context, targets []Target) (missing []Permi
 	return missing, nil
 }
 
-// allows reports whether the user has a permission. If the authorizer reports an evaluation error, it returns
-// true, because the request might be allowed. allows repeats the review until there is a response or a permanent
-// error.
+// allows repeats the review of a permission until there is a response or a permanent error.
 func (p *Pruner) allows(ctx context.Context, needed Permission) (bool, error) {
 	client, err := kubernetes.NewForConfig(p.Lists)
 	if err != nil {
 		return false, err
 	}
-	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-		ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Namespace: needed.Namespace, Verb: needed.Verb,
-			Group: needed.Resource.Group, Version: needed.Resource.Version, Resource: needed.Resource.Resource,
-		},
-	}}
+	needs := authorizationv1.ResourceAttributes{
+		Namespace: needed.Namespace, Verb: needed.Verb,
+		Group: needed.Resource.Group, Version: needed.Resource.Version, Resource: needed.Resource.Resource,
+	}
 	retrier := apistatus.NewRetrier(firstPause, longestPause, p.RetryTimeout)
 	for {
-		response, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+		allowed, err := apistatus.Allowed(ctx, client.AuthorizationV1(), needs)
 		switch {
 		case err == nil:
-			return response.Status.Allowed || response.Status.EvaluationError != "", nil
+			return allowed, nil
 		case apistatus.Code(err) != 0 && !apistatus.Passing(err):
 			return false, err
 		}

@@ -66,24 +66,16 @@ func (p policy) expect(existing, creates int64) v1alpha1.Policy {
 	anyFails := p.model.AnyFails(existing, creates)
 	expected := v1alpha1.Policy{
 		Name: p.name, Attempts: p.attempts,
-		NextCreateFails:          finite(p.model.NextFails(existing)),
-		AnyFails:                 finite(anyFails.Float64()),
-		AnyFailsLog10:            finite(anyFails.Log10()),
-		ExpectedFailures:         finite(p.model.ExpectedFailures(existing, creates)),
-		ExpectedFailuresRepeated: finite(p.model.ExpectedFailuresRepeated(existing, creates)),
-		ExpectedExtraAttempts:    finite(p.model.ExpectedExtraAttempts(existing, creates)),
+		NextCreateFails:          v1alpha1.Finite(p.model.NextFails(existing)),
+		AnyFails:                 v1alpha1.Finite(anyFails.Float64()),
+		AnyFailsLog10:            v1alpha1.Finite(anyFails.Log10()),
+		ExpectedFailures:         v1alpha1.Finite(p.model.ExpectedFailures(existing, creates)),
+		ExpectedFailuresRepeated: v1alpha1.Finite(p.model.ExpectedFailuresRepeated(existing, creates)),
+		ExpectedExtraAttempts:    v1alpha1.Finite(p.model.ExpectedExtraAttempts(existing, creates)),
 		Room:                     p.room,
 	}
 	if anyFails.Log10() > math.Inf(-1) {
-		expected.EquivalentSuffixLength = finite(p.model.EquivalentSuffixLength(existing, creates))
+		expected.EquivalentSuffixLength = v1alpha1.Finite(p.model.EquivalentSuffixLength(existing, creates))
 	}
 	return expected
-}
-
-// finite returns x, or nil if JSON can't represent x.
-func finite(x float64) *float64 {
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return nil
-	}
-	return &x
 }

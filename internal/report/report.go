@@ -160,10 +160,10 @@ func (p policy) churn(existing int64, perDay, days float64) (v1alpha1.ChurnPolic
 	expected, err := p.model.Churn(existing, perDay, days)
 	return v1alpha1.ChurnPolicy{
 		Name: p.name, Attempts: p.attempts,
-		FailuresPerDay:     finite(expected.FailuresPerDay),
-		DaysToFirstFailure: finite(expected.DaysToFirstFailure),
-		AnyFails:           finite(expected.AnyFails.Float64()),
-		AnyFailsLog10:      finite(expected.AnyFails.Log10()),
+		FailuresPerDay:     v1alpha1.Finite(expected.FailuresPerDay),
+		DaysToFirstFailure: v1alpha1.Finite(expected.DaysToFirstFailure),
+		AnyFails:           v1alpha1.Finite(expected.AnyFails.Float64()),
+		AnyFailsLog10:      v1alpha1.Finite(expected.AnyFails.Log10()),
 	}, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -129,4 +130,12 @@ func (r Retries) checkRetries() error {
 		return fmt.Errorf("attemptsSource is %q, which is none of %s", r.AttemptsSource, strings.Join(sources, ", "))
 	}
 	return nil
+}
+
+// Finite returns the value of a field for x. It is nil if JSON can't represent x.
+func Finite(x float64) *float64 {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return nil
+	}
+	return &x
 }

@@ -111,7 +111,6 @@ func (e *ending) commandOfRest() string {
 	return fmt.Sprintf("create the rest with the same command and only this input:\n%s", strings.Join(input, "\n"))
 }
 
-// listed returns lines that list the objects of a remainder.
 func listed(r *create.Remainder) (lines []string) {
 	more := r.Left
 	for _, s := range r.Shares() {
@@ -156,7 +155,6 @@ func (e *ending) aboutUnknown() []string {
 	return append(lines, e.notUnchanged())
 }
 
-// notUnchanged warns about running the same command again.
 func (e *ending) notUnchanged() string {
 	return fmt.Sprintf("Don't run the command unchanged. It would create up to %s a second "+
 		"time.", humanize.Count(e.Again, "object"))

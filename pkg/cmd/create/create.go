@@ -135,7 +135,6 @@ func (o *options) create(ctx context.Context) error {
 	return o.ending(ctx, session.Summary(), results.facts, follower.State()).print(o.voice)
 }
 
-// client returns the client of the run.
 func (o *options) client() (*create.Client, error) {
 	config, err := o.conn.ToRESTConfig()
 	if err != nil {
@@ -152,7 +151,6 @@ func (o *options) client() (*create.Client, error) {
 	return create.NewClient(config, creates, discovered)
 }
 
-// config returns the configuration of the run.
 func (o *options) config(follower *follow.Follower) create.Config {
 	config := create.Config{
 		Copies: o.flags.count,

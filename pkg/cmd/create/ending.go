@@ -22,7 +22,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// counts returns the text of totals.
 func counts(t create.Totals) string {
 	renamed := ""
 	if n := t[create.Renamed]; n > 0 {
@@ -216,7 +215,6 @@ func (e *ending) closing() []string {
 	return lines
 }
 
-// summary has the counts, and the reason for stopping.
 func (e *ending) summary() string {
 	line := terminal.Errorf("%s: %s", e.why(), counts(e.Totals))
 	switch {
@@ -228,7 +226,6 @@ func (e *ending) summary() string {
 	return line
 }
 
-// why is why a run did not do all.
 func (e *ending) why() string {
 	switch t := e.Totals; {
 	case e.hangs != "":

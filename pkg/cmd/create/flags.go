@@ -31,6 +31,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/keyflags"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // naming is who picks the names of objects with generateName.
@@ -168,7 +169,7 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 		namingClient: "the plugin, so that each object is created once",
 		namingServer: "the server, so that a lost response can lead to a second object",
 	}))
-	flags.IntVar(&f.attempts, "attempts", flagvalue.ClientAttempts, fmt.Sprintf(
+	flags.IntVar(&f.attempts, "attempts", names.DefaultAttempts, fmt.Sprintf(
 		"Number of names to try for an object (1 to %d). After them, the object fails", flagvalue.MaxAttempts))
 	flags.DurationVar(&f.retryTimeout, "retry-timeout", exactlyonce.DefaultRetryTimeout,
 		"How long to retry one object. It is retried after throttling, lost responses and connection errors. "+
@@ -258,7 +259,6 @@ func (f *ownCreateFlags) kubectlsWords() bool {
 	return f.naming.Value == namingServer && f.attempts == 1
 }
 
-// validate returns an error if the flags are invalid.
 func (f *ownCreateFlags) validate() error {
 	switch {
 	case f.attempts < 1, f.attempts > flagvalue.MaxAttempts:
@@ -282,7 +282,6 @@ func (f *ownCreateFlags) validate() error {
 	return f.validateWait()
 }
 
-// validateWait returns an error if the flags of the wait are invalid.
 func (f *ownCreateFlags) validateWait() error {
 	for _, name := range []string{"wait-timeout", "for", "logs", "max-log-requests"} {
 		if f.set.Changed(name) && !f.wait {
@@ -362,7 +361,6 @@ func (o *options) explainArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// isFile reports whether the user means a file, a directory, or stdin.
 func isFile(argument string) bool {
 	if _, err := os.Stat(argument); err == nil || argument == "-" {
 		return true

@@ -36,7 +36,6 @@ func (r *results) waits() bool {
 	return true
 }
 
-// followed handles one event after the creates.
 func (r *results) followed(event follow.Event) {
 	switch e := event.(type) {
 	case follow.LogsBegin:
@@ -90,10 +89,8 @@ func (r *results) printWhole(object wait.Object, stored *unstructured.Unstructur
 	}
 }
 
-// nameOf names an object in a sentence.
 func nameOf(o wait.Object) string { return terminal.OneLine(reference.Name(o.Mapping, o.Name)) }
 
-// argumentOf names an object in a command.
 func argumentOf(o wait.Object) string { return reference.Argument(o.Mapping, o.Namespace, o.Name) }
 
 // endOf returns the line about an object that has ended without success, and the next command.
@@ -116,7 +113,6 @@ func endOf(e wait.Ended) string {
 	return terminal.Errorf("the wait for %s ended without a result: %v", name, apistatus.Brief(e.Err)) + get
 }
 
-// why returns the reason and the message of a failure, as far as they are known.
 func why(e wait.Ended) string {
 	text := ""
 	if e.Status.Reason != "" {
@@ -214,7 +210,6 @@ func waitCounts(s follow.State) string {
 	return text
 }
 
-// sentence returns a reason as one line.
 func sentence(r pods.Reason) string {
 	text := terminal.Sprintf("%s %s: %s", r.Kind, r.Name, r.Reason)
 	if r.Message != "" {

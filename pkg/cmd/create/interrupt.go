@@ -97,7 +97,6 @@ func (o *options) giveUp(why string) error {
 	return &exitcode.Error{Code: e.code()}
 }
 
-// lastLines returns the lines of giveUp.
 func (e *ending) lastLines(all []create.Sent) (lines []string) {
 	for _, failed := range e.followed.Failures {
 		lines = append(lines, terminal.Message(endOf(failed)))

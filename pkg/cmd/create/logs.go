@@ -81,7 +81,6 @@ func (l *logPrinter) named(c logs.Container) bool {
 	return l.names
 }
 
-// event prints a report of the follower.
 func (l *logPrinter) event(event logs.Event) {
 	switch e := event.(type) {
 	case logs.Gap:
@@ -109,7 +108,6 @@ func (l *logPrinter) event(event logs.Event) {
 	}
 }
 
-// period is the time of a gap.
 func period(from, to time.Time) string {
 	text := ""
 	if !from.IsZero() {
@@ -124,7 +122,6 @@ func period(from, to time.Time) string {
 	return strings.TrimPrefix(text, " and ")
 }
 
-// exitOf returns the reason why a container has ended, as far as it is known.
 func exitOf(t *corev1.ContainerStateTerminated) string {
 	switch {
 	case t == nil:

@@ -60,7 +60,6 @@ func (o *options) newResults(
 	return r
 }
 
-// take handles one event.
 func (r *results) take(event create.Event) {
 	switch e := event.(type) {
 	case create.Outcome:
@@ -124,7 +123,6 @@ func (r *results) warnOfFixedName(d *create.Document) {
 	}
 }
 
-// problem records an error that is not about one object.
 func (r *results) problem(e create.Problem) {
 	r.unusable = true
 	r.unexpected = r.unexpected || errors.As(e.Err, new(*create.UnexpectedError))
@@ -204,7 +202,6 @@ func (r *results) print(o create.Outcome, problem, operation string) error {
 	return err
 }
 
-// existing prints an object that was there.
 func (r *results) existing(o create.Outcome) error {
 	r.namespaces[o.Document.Namespace] = true
 	if len(o.Changes) == 0 || !r.flags.strict {

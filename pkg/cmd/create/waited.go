@@ -86,7 +86,6 @@ func (e *ending) aboutRunning() (lines []string) {
 	return slices.Concat(lines, facts, why)
 }
 
-// listRunning returns the commands that show unfinished objects.
 func listRunning(all []wait.Ended, describe bool) (lines []string) {
 	slices.SortFunc(all, func(a, b wait.Ended) int { return strings.Compare(argumentOf(a.Object), argumentOf(b.Object)) })
 	for _, o := range all[:min(len(all), maxShown)] {
@@ -105,7 +104,6 @@ func listRunning(all []wait.Ended, describe bool) (lines []string) {
 	return lines
 }
 
-// whyNot is why not all objects have succeeded.
 func (e *ending) whyNot() string {
 	switch ended := e.followed.Ended; {
 	case ended[wait.Failed] > 0:

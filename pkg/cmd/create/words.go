@@ -31,7 +31,6 @@ type ownError string
 
 func (e ownError) Error() string { return string(e) }
 
-// some names some of many.
 func some(all []string) string {
 	shown, more := all, ""
 	if n := len(all) - maxShown; n > 0 {
@@ -54,7 +53,6 @@ func likelyName(o create.Outcome) string {
 	return o.Name
 }
 
-// action returns the words for the action after a failed request.
 func action(e exactlyonce.Event) string {
 	switch {
 	case e.Action == exactlyonce.NextName && e.NextName == "":
@@ -93,7 +91,6 @@ func otherInput(e *create.UnexpectedError) error {
 		"To see what it was, print the object:\n  kubectl get %s -o yaml", text, object))
 }
 
-// explain rewords an error of the whole run, with the next command.
 func explain(err error) error {
 	var stale *idempotency.StaleListError
 	if errors.As(err, &stale) {

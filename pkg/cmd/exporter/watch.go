@@ -32,7 +32,7 @@ const searchEvery = time.Minute
 // watch counts everything, and follows the changes until ctx is done. watch waits for a server that is unreachable.
 // When a type appears that was named and missing, watch counts everything again.
 func (o *options) watch(ctx context.Context, collector *exporter.Collector) error {
-	patience := cluster.Patience{For: cluster.Forever, Print: o.log}
+	patience := cluster.Patience{For: apistatus.NoEnd, Print: o.log}
 	c, err := cluster.New(ctx, o.conn.Factory, &o.serverAttempts, patience)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (o *options) resolve(
 func (o *options) newEngine(ctx context.Context, c *cluster.Cluster, types *cluster.Types) *live.Engine {
 	engine := live.New(census.Scanner{
 		Config: c.Config, Version: c.ListsLike(), MinCount: o.minCount,
-		Absent: cluster.Patience{For: cluster.Forever, Print: o.log}.Report,
+		Absent: cluster.Patience{For: apistatus.NoEnd, Print: o.log}.Report,
 	})
 	engine.Types, engine.Namespace, engine.Named = types.Known(), o.scope.Namespace, len(o.types) > 0
 	engine.MinCount, engine.Discover, engine.Ahead = o.minCount, types.Discover, c.Ahead(ctx)

@@ -64,7 +64,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 	o.failAbove.Value = new(float64)
 	o.period = flagvalue.Duration(30 * 24 * time.Hour)
 	o.question = report.Question{
-		SuffixLength: names.SuffixLength, ClientAttempts: flagvalue.ClientAttempts, Probability: 0.001,
+		SuffixLength: names.SuffixLength, ClientAttempts: names.DefaultAttempts, Probability: 0.001,
 		Creates: []int64{1_000, 10_000, 100_000, 1_000_000},
 	}
 	cmd := &cobra.Command{

@@ -159,7 +159,7 @@ func (o *options) saved() (subject, error) {
 // serversOwn returns the server's attempts for a prefix of an audit. The audit has the attempts of
 // kubectl genname create for a prefix that this command fills.
 func serversOwn(item, server v1alpha1.Retries) v1alpha1.Retries {
-	client := item.Attempts != nil && *item.Attempts == flagvalue.ClientAttempts
+	client := item.Attempts != nil && *item.Attempts == names.DefaultAttempts
 	if client && item.AttemptsSource == v1alpha1.SourceDefault {
 		return server
 	}

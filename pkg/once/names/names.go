@@ -18,6 +18,8 @@ const (
 	// Alphabet has the characters of a suffix. Alphabet has no vowels, and no characters that look like vowels, so that
 	// a suffix is never a word.
 	Alphabet = "bcdfghjklmnpqrstvwxz2456789"
+	// DefaultAttempts is the number of names that kubectl genname create tries for an object.
+	DefaultAttempts = 16
 	// SuffixLength is the number of random characters of Alphabet that the server appends.
 	SuffixLength = 5
 	// MaxLength is the largest length of a generated name in bytes.

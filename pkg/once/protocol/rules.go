@@ -117,7 +117,6 @@ func (m *Machine) afterAbsence(s step) step {
 	return unknown
 }
 
-// beforeNextName returns nextName if there is another name.
 func (m *Machine) beforeNextName(f Finding) step {
 	more := !m.config.Fixed && m.attempt+1 < m.config.Attempts
 	if f == NoPermission && m.config.Reused {

@@ -24,9 +24,9 @@ type Options struct {
 // Run sends the requests that the machine asks for, until the outcome is known or can't be known. After the end of
 // ctx, it sends no other POST.
 func Run(ctx context.Context, m *Machine, exchange Exchange, o Options) Done {
-	posts, cancelPosts := outlive(ctx, o.PostGrace)
+	posts, cancelPosts := Outlive(ctx, o.PostGrace)
 	defer cancelPosts()
-	requests, cancel := outlive(ctx, o.Grace)
+	requests, cancel := Outlive(ctx, o.Grace)
 	defer cancel()
 	for waited := false; ; {
 		if ctx.Err() != nil {
@@ -67,8 +67,8 @@ func within(ctx context.Context, timeout time.Duration, exchange Exchange, reque
 	return exchange(ctx, request)
 }
 
-// outlive returns a context that ends later than ctx, by the grace time.
-func outlive(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
+// Outlive returns a context that ends later than ctx, by the grace time.
+func Outlive(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
 	if grace == 0 {
 		return ctx, func() {}
 	}

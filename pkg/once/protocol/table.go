@@ -63,7 +63,6 @@ var (
 	}
 )
 
-// ruleFor returns the step of the tables.
 func ruleFor(f Finding, tracked bool, in state) step {
 	if f >= Ours {
 		to := afterGet[f]

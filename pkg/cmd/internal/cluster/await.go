@@ -31,9 +31,6 @@ type Patience struct {
 	Print func(line string)
 }
 
-// Forever is a patience that doesn't end.
-const Forever = 100 * 365 * 24 * time.Hour
-
 // Await calls ask until there is a response. Await retries while the server is unreachable, and until the server is
 // ready. A server that isn't ready doesn't have all its types, or the permissions of its users. When the time is
 // over, Await calls ask once more. Other errors are final.
@@ -99,7 +96,7 @@ func (p Patience) Report(cause error, after time.Duration) {
 	if request := (*url.Error)(nil); errors.As(cause, &request) {
 		cause = request.Err // the URL of the first failed request isn't part of the cause
 	}
-	if p.For >= Forever {
+	if p.For >= apistatus.NoEnd {
 		p.Print(terminal.Warningf("the server is unreachable, so requests are retried until it responds: %v", cause))
 		return
 	}

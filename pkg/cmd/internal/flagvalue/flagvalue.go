@@ -143,12 +143,8 @@ func (d Duration) String() string {
 // Type names the value in help.
 func (d *Duration) Type() string { return "duration" }
 
-const (
-	// MaxAttempts keeps numbers of attempts, and products of two, sane.
-	MaxAttempts = 1024
-	// ClientAttempts is the default of create's --attempts. Reports count with it.
-	ClientAttempts = 16
-)
+// MaxAttempts keeps numbers of attempts, and products of two, sane.
+const MaxAttempts = 1024
 
 // Attempts is the flag --server-attempts: auto, or a number of attempts.
 type Attempts struct{ attempts int }

@@ -121,7 +121,6 @@ func (p *path) Set(value string) error {
 	return nil
 }
 
-// parseSecrets sets the secrets from the lines of a text: the secret, and former secrets.
 func (f *Flags) parseSecrets(text, source string) error {
 	if text == "" {
 		return fmt.Errorf("%s must not be empty", source)

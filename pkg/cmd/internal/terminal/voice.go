@@ -145,7 +145,6 @@ func (v *Voice) End() {
 	v.stopped.Wait()
 }
 
-// refresh writes the text again and again, until the end.
 func (v *Voice) refresh(ended <-chan struct{}) {
 	for wait := progressAfter; ; wait = progressEvery {
 		select {
@@ -172,7 +171,6 @@ func (v *Voice) erase() {
 	}
 }
 
-// rewrite fills the line with text.
 func (v *Voice) rewrite(text string) {
 	width := min(progressWidth, Width(v.out)-1)
 	fmt.Fprintf(v.out, "\r%-*.*s", width, width, OneLine(text))
