@@ -138,6 +138,12 @@ func Allowed(
 	return status.Allowed || status.EvaluationError != "" || response.Spec.ResourceAttributes == nil, nil
 }
 
+// FirstPause and LongestPause are the pauses of a Retrier for requests about single objects and small lists.
+const (
+	FirstPause   = 100 * time.Millisecond
+	LongestPause = 5 * time.Second
+)
+
 // NoEnd is the timeout of a Retrier that permits attempts until its context ends.
 const NoEnd = 100 * 365 * 24 * time.Hour
 

@@ -52,9 +52,6 @@ type Existing struct {
 const (
 	// pageSize is the number of objects per request.
 	pageSize = 5000
-	// Pauses between requests grow from the first to the longest.
-	firstPause   = 100 * time.Millisecond
-	longestPause = 5 * time.Second
 	// lastTimeout limits a request that starts when the time for retries is almost over.
 	lastTimeout = 30 * time.Second
 )
@@ -80,7 +77,7 @@ func (e *StaleListError) Error() string { return e.Object + " is listed, and doe
 func (k Key) Find(ctx context.Context, client metadata.Interface, resource schema.GroupVersionResource,
 	namespace string, timeout time.Duration,
 ) ([]Existing, error) {
-	retrier := apistatus.NewRetrier(firstPause, longestPause, timeout)
+	retrier := apistatus.NewRetrier(apistatus.FirstPause, apistatus.LongestPause, timeout)
 	objects, place := client.Resource(resource).Namespace(namespace), Place{resource.GroupResource(), namespace}
 	until := time.Now().Add(timeout)
 	var doubt *StaleListError
@@ -99,7 +96,7 @@ func (k Key) Find(ctx context.Context, client metadata.Interface, resource schem
 		if !apistatus.Final(err) {
 			wait := retrier.Wait(ctx, err)
 			if errors.Is(wait, apistatus.ErrTimeUp) && doubt != nil && !last {
-				last, wait = true, apistatus.Sleep(ctx, firstPause)
+				last, wait = true, apistatus.Sleep(ctx, apistatus.FirstPause)
 			}
 			if wait == nil {
 				continue

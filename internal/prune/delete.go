@@ -15,9 +15,6 @@ import (
 )
 
 const (
-	// Pauses between retries grow from firstPause to longestPause.
-	firstPause   = 100 * time.Millisecond
-	longestPause = 5 * time.Second
 	// absentFor is the time after a request without a response in which a 401 or 403 can be temporary. A restarted
 	// server can send them before it has loaded its authorization rules.
 	absentFor = 30 * time.Second
@@ -218,7 +215,7 @@ func (d *deletion) absence() *Result {
 // wait waits before the next request. If there is no next request, it returns the outcome.
 func (d *deletion) wait(ctx context.Context, err error) *Result {
 	if d.retrier == nil {
-		d.retrier = apistatus.NewRetrier(firstPause, longestPause, d.by.retryTimeout)
+		d.retrier = apistatus.NewRetrier(apistatus.FirstPause, apistatus.LongestPause, d.by.retryTimeout)
 	}
 	switch stop := d.retrier.Wait(ctx, err); {
 	case errors.Is(stop, apistatus.ErrTimeUp):

@@ -49,7 +49,7 @@ func (p *Pruner) allows(ctx context.Context, needed Permission) (bool, error) {
 		Namespace: needed.Namespace, Verb: needed.Verb,
 		Group: needed.Resource.Group, Version: needed.Resource.Version, Resource: needed.Resource.Resource,
 	}
-	retrier := apistatus.NewRetrier(firstPause, longestPause, p.RetryTimeout)
+	retrier := apistatus.NewRetrier(apistatus.FirstPause, apistatus.LongestPause, p.RetryTimeout)
 	for {
 		allowed, err := apistatus.Allowed(ctx, client.AuthorizationV1(), needs)
 		switch {

@@ -22,9 +22,6 @@ const (
 	// watched.
 	MaxPolled = 20
 	pollEvery = 2 * time.Second
-	// Pauses after a failure grow from the first to the longest.
-	firstPause   = 100 * time.Millisecond
-	longestPause = 5 * time.Second
 	// pageSize bounds the objects in memory while a list is read.
 	pageSize = 50
 )
@@ -291,7 +288,7 @@ func (f *follower) retry(ctx context.Context, err error) {
 // pause waits before the next request. The pause grows until an event arrives.
 func (f *follower) pause(ctx context.Context, err error) {
 	if f.pauses == nil {
-		f.pauses = apistatus.NewRetrier(firstPause, longestPause, apistatus.NoEnd)
+		f.pauses = apistatus.NewRetrier(apistatus.FirstPause, apistatus.LongestPause, apistatus.NoEnd)
 	}
 	_ = f.pauses.Wait(ctx, err) // the caller checks ctx
 }

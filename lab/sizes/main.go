@@ -1,5 +1,5 @@
 // Package main prints the sizes of the repository: lines without blanks and comments, small files, imports against the
-// layers of docs/internals/architecture.md, comments, and Go modules. Run it in the directory of the repository.
+// layers of docs/internals/architecture.md, arrows between the files of pkg/cmd/create, comments, and Go modules. Run it in the directory of the repository.
 package main
 
 import (
@@ -26,11 +26,16 @@ type sizes struct {
 	program                                 map[string]int // by directory
 	tests, small, modules, private, comment int
 	upward                                  []string
+	arrows, back                            int // between the files of pkg/cmd/create
 }
 
 func main() {
 	s := sizes{program: map[string]int{}}
-	if err := s.walk(); err != nil {
+	err := s.walk()
+	if err == nil {
+		s.arrows, s.back, err = arrows("pkg/cmd/create")
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
@@ -128,6 +133,7 @@ func (s *sizes) print() {
 	}
 	fmt.Printf("%7d  lines of the program (pkg, internal, cmd), without blanks and comments\n", all)
 	fmt.Printf("%7d  lines of pkg/cmd/create\n", s.program["pkg/cmd/create"])
+	fmt.Printf("%7d  of %d arrows between its files run back\n", s.back, s.arrows)
 	fmt.Printf("%7d  lines of tests, test, lab and other Go\n", s.tests)
 	fmt.Printf("%7d  files of the program under %d lines\n", s.small, smallFile)
 	fmt.Printf("%7d  imports that run up\n", len(slices.Compact(slices.Sorted(slices.Values(s.upward)))))

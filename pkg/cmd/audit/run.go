@@ -18,10 +18,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 )
 
-// garbagePercent is the share of garbage at which the collector runs. The counts stay in use, and can be most of the
-// memory. So there is little garbage. Four times as many garbage collections cost little, and leave a quarter of it.
-const garbagePercent = 25
-
 // run is one audit of a cluster.
 type run struct {
 	*options
@@ -64,7 +60,7 @@ func (r *run) once(ctx context.Context) error {
 	if err := r.comparable(); err != nil {
 		return err
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
+	defer debug.SetGCPercent(debug.SetGCPercent(pools.GarbagePercent))
 	scanner := r.scanner()
 	scanner.Progress(census.Progress{Types: len(r.types)})
 	counts, summary, err := scanner.Count(ctx, r.types, r.about.Namespace)

@@ -45,7 +45,7 @@ func (w *watched) start(ctx context.Context) error {
 		return err
 	}
 	c := w.run.session
-	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
+	defer debug.SetGCPercent(debug.SetGCPercent(pools.GarbagePercent))
 	c.Retries()                                   // fetches them now; otherwise the engine would wait for them
 	c.Config = connection.Uninterrupted(c.Config) // the counts are verified after an interrupt
 	w.odds = audit.NewOdds(c.RetriesOf)

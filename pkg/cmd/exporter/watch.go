@@ -18,13 +18,10 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/exporter"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
-
-// garbagePercent is the limit of garbage, in percent of the memory in use. The counts stay in use, so there is
-// little garbage.
-const garbagePercent = 25
 
 // searchEvery is the interval at which the exporter searches for named types that the server doesn't have.
 const searchEvery = time.Minute
@@ -37,7 +34,7 @@ func (o *options) watch(ctx context.Context, collector *exporter.Collector) erro
 	if err != nil {
 		return err
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
+	defer debug.SetGCPercent(debug.SetGCPercent(pools.GarbagePercent))
 	go c.KeepAsking(ctx)
 	for ctx.Err() == nil {
 		if err := o.watchTypes(ctx, c, collector); err != nil {
