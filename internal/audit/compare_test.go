@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"maps"
 	"math"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -243,5 +245,41 @@ func TestNotComparable(t *testing.T) {
 		if err := options.Comparable(); err == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+}
+
+// A generateName and a stem with one prefix are two rows in a comparison and for a gate.
+func TestTwoNamings(t *testing.T) {
+	generated, byStem := pool("nightly-", 100), pool("nightly-", 50)
+	generated.Naming, byStem.Naming, byStem.Generated = object.FromGenerateName, object.ByStem, 0
+	types := Counted{Types: []census.Resource{resource("batch", "jobs")}}
+	before, err := building(Options{MinStem: 20}, generated, byStem).report(types)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before.Report.Metadata.CreationTimestamp = metav1.NewTime(began.Add(-24 * time.Hour))
+	generated.Names, byStem.Names = 130, 90
+	limit := 80.0
+	now, err := building(Options{Old: before.Report, MinStem: 20, FailAboveCount: new(int64(85)), FailAboveGrowth: &limit}, generated, byStem).
+		report(types)
+	if err != nil {
+		t.Fatal(err)
+	}
+	growth, exceeded := map[v1alpha1.Naming]int64{}, map[v1alpha1.Naming]int64{}
+	for _, item := range now.Report.Items {
+		growth[item.Naming] = *item.Growth.Names
+	}
+	for _, e := range now.Report.Gate.Exceeded {
+		exceeded[e.Naming] = e.Names
+	}
+	if want := map[v1alpha1.Naming]int64{"generateName": 30, "stem": 40}; !maps.Equal(growth, want) {
+		t.Errorf("growth %v, want %v", growth, want)
+	}
+	if want := map[v1alpha1.Naming]int64{"generateName": 130, "stem": 90}; !maps.Equal(exceeded, want) {
+		t.Errorf("above the gate %v, want %v", exceeded, want)
+	}
+	gone, err := building(Options{Old: before.Report, MinStem: 20}, generated).report(types)
+	if err != nil || len(gone.Report.Gone) != 1 || gone.Report.Gone[0].Naming != v1alpha1.NamingStem {
+		t.Errorf("gone are %+v, want the stem: %v", gone.Report.Gone, err)
 	}
 }

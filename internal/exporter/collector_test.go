@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
@@ -283,5 +284,53 @@ func TestCountersOfAnUnwatchedType(t *testing.T) {
 		if names := of(got["genname_prefix_names"], "run-"); names != "20" {
 			t.Errorf("%s names", names)
 		}
+	}
+}
+
+// manyTypes is a source with many types and prefixes.
+type manyTypes struct{ types, prefixed, prefixes, first int }
+
+func (m manyTypes) Snapshot(each func(pools.Row)) live.Snapshot {
+	s := live.Snapshot{At: began.Add(time.Hour), Began: began}
+	for i := range m.types {
+		r := census.Resource{GroupVersionResource: schema.GroupVersionResource{Group: "example.dev", Version: "v1", Resource: fmt.Sprint("type", i)}}
+		count := live.ResourceCount{Resource: r, Counted: true}
+		if i < m.prefixed {
+			count.Names, count.Events = 1000, 1
+		}
+		s.Types, s.Resources = append(s.Types, r), append(s.Resources, count)
+	}
+	for i := range m.prefixes {
+		r := s.Types[i%m.prefixed].GroupResource()
+		for _, naming := range []object.Naming{object.FromGenerateName, object.ByStem} {
+			row := pools.Row{Followed: true, Since: began, At: s.At}
+			row.Pool = pools.Pool{Key: pools.Key{GroupResource: r, Namespace: "ci", Prefix: fmt.Sprint("p", m.first+i, "-"), Naming: naming}, Names: int64(20 + i)}
+			row.Weighed[lately].Creates = float64(m.prefixes - i)
+			each(row)
+		}
+	}
+	return s
+}
+
+// The page Monitor promises at most about 2,500 series, and one for each type without prefixes. A generateName and a stem
+// with one prefix have different labels, because equal labels fail the whole scrape.
+func TestNumberOfSeries(t *testing.T) {
+	attempts := 8
+	odds := func(pools.Pool) (*int, int64, error) { return &attempts, 1, nil }
+	for _, prefixed := range []int{5, 10} {
+		c := New(200, 10)
+		c.Follow(manyTypes{372, prefixed, 5_000, 0}, odds, noneLeft)
+		c.Refresh()
+		c.Follow(manyTypes{372, prefixed, 5_000, 5_000}, odds, noneLeft) // the earlier prefixes keep their series
+		c.Refresh()
+		c.Follow(manyTypes{372, prefixed, 10_000, 0}, odds, noneLeft)
+		series := 0
+		for _, samples := range gather(t, c) {
+			series += len(samples)
+		}
+		if most := 2_500 + 372 - prefixed; series > most || series < 2_500 {
+			t.Errorf("%d types with prefixes: %d series, want at most %d", prefixed, series, most)
+		}
+		t.Logf("%d types with prefixes of 372: %d series", prefixed, series)
 	}
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http/httptest"
 	"strings"
+
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
@@ -49,15 +52,20 @@ func letters(i int) string {
 }
 
 // stemPart returns a section about a million objects with names of one form. bar is the maximum of the memory of the
-// audit in MiB.
+// audit in MiB. This program serves the objects, so the memory of a real server doesn't limit the machine.
 func stemPart(name, title string, bar float64, names func(i int) (generateName, name string)) section {
-	measure := func(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (string, error) {
-		p := population{"configmaps", "ConfigMap", b.size(1_000_000), 40, 0, 0, names}
-		if err := store(ctx, cp, p); err != nil {
+	return section{name: "stems, " + name, measure: func(ctx context.Context, b *bench) (string, error) {
+		served := newSynthetic(population{"configmaps", "ConfigMap", b.size(1_000_000), 40, 0, 0, names})
+		server := httptest.NewServer(served)
+		defer func() {
+			server.CloseClientConnections()
+			server.Close()
+		}()
+		if err := controlplane.WriteKubeconfig(b.kubeconfig(), &rest.Config{Host: server.URL}); err != nil {
 			return "", err
 		}
 		var c contest
-		c.add("`kubectl genname audit configmaps -A --top=100`", b.audits(p.objects, "configmaps", "-A", "--top=100"))
+		c.add("`kubectl genname audit configmaps -A --top=100`", b.audits(len(served.objects), "configmaps", "-A", "--top=100"))
 		c.add("`kubectl genname audit configmaps -A --top=100 --watch`", b.command(func(stdout string) error {
 			if !strings.Contains(stdout, ";") {
 				return errors.New("the watch has printed no report")
@@ -69,10 +77,7 @@ func stemPart(name, title string, bar float64, names func(i int) (generateName, 
 		}
 		return fmt.Sprintf("### %s ConfigMaps over 40 namespaces, %s\n\n%s\nPeak memory of the audit, divided by %.0f MiB: %s. "+
 			"Peak memory of the watch, divided by %d MiB: %s.\n",
-			humanize.Grouped(p.objects), title, c.table(true), bar, b.verdict(c.memory[0].median()/(bar*mebibyte), 1),
+			humanize.Grouped(len(served.objects)), title, c.table(true), bar, b.verdict(c.memory[0].median()/(bar*mebibyte), 1),
 			livePeak, b.verdict(c.memory[1].median()/(livePeak*mebibyte), 1)), nil
-	}
-	return section{name: "stems, " + name, measure: func(ctx context.Context, b *bench) (string, error) {
-		return onControlPlane(ctx, b, measure)
 	}}
 }
