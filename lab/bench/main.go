@@ -31,6 +31,8 @@ type section struct {
 	name    string
 	measure func(context.Context, *bench) (string, error)
 	old     bool // for the server that reads pages from etcd
+	// isSynthetic means that the program serves the objects.
+	isSynthetic bool
 }
 
 // sections are all measurements by the name on the command line.
@@ -125,9 +127,12 @@ func (b *bench) write(ctx context.Context, s section, printOnly bool) error {
 		heading, text, _ = strings.Cut(text, "\n")
 		heading += "\n\n"
 	}
-	server := b.server + " (lists come from its cache)"
-	if s.old {
-		server = b.old + " (lists come from etcd)"
+	server := "kube-apiserver " + b.server + " (lists come from its cache), and etcd"
+	switch {
+	case s.old:
+		server = "kube-apiserver " + b.old + " (lists come from etcd), and etcd"
+	case s.isSynthetic:
+		server = "an API server of the program, which has the lists in memory"
 	}
 	text = heading + b.conditions(server) + "\n" + strings.TrimSpace(text) + "\n"
 	fmt.Println(text)
@@ -145,7 +150,7 @@ func logf(format string, args ...any) {
 // conditions describes the machine, the date and the versions of a measurement.
 func (b *bench) conditions(server string) string {
 	command := "go run -C lab/bench . " + strings.Join(os.Args[1:], " ")
-	return fmt.Sprintf("Measured on %s with `%s`, %d cores (%s), %s, commit %s. The machine ran kube-apiserver %s, and etcd. Its load average was %s before. "+
+	return fmt.Sprintf("Measured on %s with `%s`, %d cores (%s), %s, commit %s. The machine ran %s. Its load average was %s before. "+
 		"Numbers are medians, with the least and the greatest in brackets.\n",
 		time.Now().UTC().Format(time.DateOnly), strings.TrimSpace(command), runtime.NumCPU(), cpuModel(), runtime.Version(), b.commit, server, b.load)
 }

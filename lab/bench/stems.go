@@ -54,7 +54,7 @@ func letters(i int) string {
 // stemPart returns a section about a million objects with names of one form. bar is the maximum of the memory of the
 // audit in MiB. This program serves the objects, so the memory of a real server doesn't limit the machine.
 func stemPart(name, title string, bar float64, names func(i int) (generateName, name string)) section {
-	return section{name: "stems, " + name, measure: func(ctx context.Context, b *bench) (string, error) {
+	return section{name: "stems, " + name, isSynthetic: true, measure: func(ctx context.Context, b *bench) (string, error) {
 		served := newSynthetic(population{"configmaps", "ConfigMap", b.size(1_000_000), 40, 0, 0, names})
 		server := httptest.NewServer(served)
 		defer func() {

@@ -258,7 +258,7 @@ func TestAuditLog(t *testing.T) {
 		}
 	}
 
-	page, err := os.ReadFile(harness.Root + "docs/guides/find-the-creator.md")
+	page, err := os.ReadFile(harness.Root + "docs/guides/runbook.md")
 	if err != nil {
 		t.Fatal(err)
 	}
