@@ -21,7 +21,7 @@ var stems = []section{
 		return "", letters(i) + "-2026-11-28"
 	}),
 	stemPart("one", "under one stem", 80, func(i int) (string, string) { return "", fmt.Sprintf("nightly-%08d", 29_000_000+i) }),
-	stemPart("mixed", "of four kinds: without a pattern, with a stem of its own, under one stem, with a generateName of its own",
+	stemPart("mixed", "of four kinds: without a pattern, with a stem of its own, under one stem, with 12,500 prefixes",
 		250, mixed),
 }
 
@@ -36,7 +36,7 @@ func mixed(i int) (generateName, name string) {
 	case 2:
 		return "", fmt.Sprintf("nightly-%08d", 29_000_000+i)
 	}
-	generateName = letters(i) + "-"
+	generateName = letters(i/800) + "-" // twenty objects in each of ten namespaces
 	return generateName, generateName + suffix(i)
 }
 
