@@ -23,13 +23,13 @@ import (
 )
 
 func counts(t create.Totals) string {
-	renamed := ""
+	created := t.Of(protocol.Created, create.Renamed)
+	rest := fmt.Sprintf("%d exist, %d failed, %d unknown, %d not attempted",
+		t[protocol.Found], t[protocol.Failed], t[protocol.Unknown], t[create.NotAttempted])
 	if n := t[create.Renamed]; n > 0 {
-		renamed = fmt.Sprintf(" (%d renamed by a webhook or policy)", n)
+		return fmt.Sprintf("%d created (%d renamed by a webhook or policy), %s", created, n, rest)
 	}
-	return fmt.Sprintf("%d created%s, %d exist, %d failed, %d unknown, %d not attempted",
-		t.Of(protocol.Created, create.Renamed), renamed, t[protocol.Found], t[protocol.Failed], t[protocol.Unknown],
-		t[create.NotAttempted])
+	return fmt.Sprintf("%d created, %s", created, rest)
 }
 
 // facts are what the end of a run depends on, beside the summaries of the engines.
@@ -94,8 +94,9 @@ func (e *ending) notes() []string {
 	}
 	lines = append(lines, e.aboutNamespaces()...)
 	if len(e.changed) > 0 {
-		lines = append(lines, terminal.Warningf("%s", "the spec of objects was changed after they were created "+
-			"(metadata.generation is above 1): "+some(e.changed)))
+		text := fmt.Sprintf("the spec of objects was changed after they were created (metadata.generation is above "+
+			"1): %s", some(e.changed))
+		lines = append(lines, terminal.Warningf("%s", text))
 	}
 	return lines
 }
@@ -287,7 +288,7 @@ func (e *ending) aboutUnreadLogs() []string {
 		commands = append(commands[:maxShown], fmt.Sprintf("  (%d more)", more))
 	}
 	return []string{
-		terminal.Warningf("interrupted before all logs were read, so lines may be missing:"),
+		terminal.Warningf("%s", "interrupted before all logs were read, so lines may be missing:"),
 		terminal.Printable(strings.Join(commands, "\n")),
 	}
 }
