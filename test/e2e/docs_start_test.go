@@ -243,6 +243,7 @@ func shortened(example string) string {
 		"argo submit -n ci pipeline.yaml", "kubectl create -f job.yaml",
 		"bash release.sh", "bash -c 'kubectl create -f job.yaml'",
 		"--context staging -- python3 start-jobs.py", "-- kubectl create -f job.yaml",
+		"python3 import.py", "kubectl create -f job.yaml",
 	).Replace(example)
 }
 
