@@ -31,6 +31,8 @@ type Counted struct {
 	Folds []census.TypeFold
 	// Others has these objects of a watch, in one row for each type.
 	Others []pools.Row
+	// Jobs are census.Counts.Jobs.
+	Jobs map[uint64]bool
 }
 
 // Result is a finished report, and the facts that a command prints beside it.
@@ -85,6 +87,7 @@ func Build(rows iter.Seq[pools.Row], counted *Counted, options Options, odds *Od
 	for i := range counted.Others {
 		b.addOthers(&counted.Others[i])
 	}
+	b.jobs = counted.Jobs
 	return b.result(counted)
 }
 
@@ -107,7 +110,8 @@ type builder struct {
 	seen          map[v1alpha1.PrefixRef]bool // name pools that the earlier audit has
 	near          nearest
 	newest        time.Time // creationTimestamp
-	err           error     // the first
+	jobs          map[uint64]bool
+	err           error // the first
 }
 
 // row is a name pool that the report might show.

@@ -29,6 +29,8 @@ var cures = map[source]string{
 		"revisionHistoryLimit of the DaemonSets",
 	{schema.GroupResource{Group: "cert-manager.io", Resource: "certificaterequests"}, "Certificate", ""}: "set " +
 		"revisionHistoryLimit of the Certificates",
+	{schema.GroupResource{Group: "acme.cert-manager.io", Resource: "orders"}, "CertificateRequest", ""}: "set " +
+		"revisionHistoryLimit of the Certificates",
 }
 
 // manyToCure is the number of objects from which on a report says how to limit them. Fewer are a usual history.

@@ -124,6 +124,7 @@ func (b *builder) folded() []v1alpha1.AuditFolded {
 			Group: key.Group, Resource: key.Resource, Namespace: key.Namespace,
 			OwnerKind: key.Kind, Manager: key.Manager, Owners: int64(len(f.Owners())), Prefixes: f.Prefixes,
 			Names: f.Names, Largest: f.largest(), Creators: f.creators(),
+			Orphaned: b.orphaned(&f.Leftovers), Deleting: deleting(&f.Leftovers),
 		}
 		if b.options.Watched {
 			folded.Measured = f.watched.measured()

@@ -27,6 +27,7 @@ func (b *builder) item(r *row) (v1alpha1.AuditItem, error) {
 		GenerateNames: slices.Clone(pool.GenerateNames),
 		Creators:      creatorsOf(pool.Creator), CreatorCount: pool.Creators,
 		Retries: retries, Measured: measured(&r.Row),
+		Orphaned: b.orphaned(&pool.Leftovers), Deleting: deleting(&pool.Leftovers),
 	}
 	item.Growth = b.old.growthOf(pool, b.options, retries)
 	if err := errors.Join(b.foresee(&item), b.count(&item, pool)); err != nil {

@@ -21,6 +21,8 @@ type Counts struct {
 	folds []TypeFold
 	// unordered are the types whose lists are not in the order of names.
 	unordered map[Resource]bool
+	// jobs has the Jobs of Pods without a controller, and whether they exist. If that is unknown, it is nil.
+	jobs map[uint64]bool
 }
 
 // TypeFold counts the objects of a type that are in no name pool that counts.
@@ -49,12 +51,17 @@ func (c *Counts) All() iter.Seq[*pools.Pool] {
 // cluster-scoped resources. If a list fails, Count skips it and continues with the others. When ctx ends, Count skips
 // all unfinished lists. An error is about the configuration. Count returns it before it sends a request.
 func (s *Scanner) Count(ctx context.Context, resources []Resource, namespace string) (*Counts, Summary, error) {
-	counts := &Counts{rules: s.rules(), unordered: map[Resource]bool{}}
+	counts := &Counts{rules: s.rules(), unordered: map[Resource]bool{}, jobs: map[uint64]bool{}}
 	begin := func(r Resource) Visitor {
 		return &setVisitor{of: counts, resource: r, set: counts.newSet(r)}
 	}
-	asked := decode.Asked{NoLabels: counts.rules.Selector == nil}
+	asked := decode.Asked{NoLabels: counts.rules.Selector == nil, Job: true}
 	summary, err := s.Visit(ctx, resources, namespace, asked, begin)
+	if err == nil && len(counts.jobs) > 0 {
+		var requests int64
+		requests, err = counts.findJobs(ctx, s, namespace)
+		summary.Requests += requests
+	}
 	return counts, summary, err
 }
 
@@ -70,7 +77,9 @@ func (c *Counts) newSet(r Resource) *pools.Set {
 
 // rules returns the rules of the name pools that count.
 func (s *Scanner) rules() pools.Rules {
-	rules := pools.Rules{Prefixes: map[string]bool{}, MinCount: s.MinCount, MinStem: s.MinStem}
+	rules := pools.Rules{
+		Prefixes: map[string]bool{}, MinCount: s.MinCount, MinStem: s.MinStem, Leftovers: true,
+	}
 	rules.Folds = len(s.Prefixes) == 0
 	if s.Selector != nil && !s.Selector.Empty() {
 		rules.Selector = s.Selector
@@ -89,10 +98,14 @@ type setVisitor struct {
 	of       *Counts
 	resource Resource
 	set      *pools.Set
+	jobs     []uint64 // of Pods without a controller
 }
 
 // Visit implements Visitor.
 func (v *setVisitor) Visit(o *object.Object) error {
+	if job, ok := o.FormerJob(); ok {
+		v.jobs = append(v.jobs, pools.JobHash(o.Namespace, job))
+	}
 	if v.set.Add(o); v.set.IsMisfolded() {
 		v.of.mu.Lock()
 		defer v.of.mu.Unlock()
@@ -107,6 +120,9 @@ func (v *setVisitor) Commit() {
 	v.of.mu.Lock()
 	defer v.of.mu.Unlock()
 	v.of.sets = append(v.of.sets, v.set)
+	for _, job := range v.jobs {
+		v.of.jobs[job] = false
+	}
 	for _, f := range v.set.Folds() {
 		v.of.folds = append(v.of.folds, TypeFold{v.resource, f})
 	}

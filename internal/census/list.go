@@ -70,6 +70,7 @@ func (r *listRead) commit() {
 
 // read passes the objects of the list to a visitor. If the list can't continue, read begins again with a new visitor.
 func (l *list) read(ctx context.Context, asked decode.Asked, begin begin) (listRead, error) {
+	asked.Job = asked.Job && l.resource.GroupResource() == Pods.GroupResource()
 	for restarts := 0; ; restarts++ {
 		to := begin(l.resource)
 		objects, err := l.walk(ctx, asked, to.Visit)

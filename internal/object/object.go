@@ -3,6 +3,11 @@
 package object
 
 import (
+	"cmp"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+
 	"github.com/kubectl-genname/kubectl-genname/internal/stem"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
@@ -17,6 +22,10 @@ type Object struct {
 
 	Created int64 // Unix seconds, or 0 if unknown
 	Labels  map[string]string
+	Job     JobRef // of the labels, if decode.Asked.Job is set
+
+	Deleted    int64 // when the deletion was requested, in Unix seconds, or 0 if unknown
+	Finalizers []string
 
 	Creator       Creator
 	HasCreationID bool // it has a creation ID, which can be empty
@@ -39,6 +48,33 @@ type Identity struct {
 type Owner struct {
 	APIVersion, Kind, Name, UID string
 	Controller                  bool
+}
+
+// JobRef is the Job to which the labels of a Pod refer. Its fields can be empty.
+type JobRef struct{ Name, UID string }
+
+// Label reads a label. The Job controller sets each label twice. The labels without a prefix are older.
+func (j *JobRef) Label(key, value string) {
+	switch key {
+	case batchv1.JobNameLabel:
+		j.Name = value
+	case batchv1.ControllerUidLabel:
+		j.UID = value
+	case "job-name":
+		j.Name = cmp.Or(j.Name, value)
+	case "controller-uid":
+		j.UID = cmp.Or(j.UID, value)
+	}
+}
+
+// HasController reports whether an owner is the controller of the object.
+func (o *Object) HasController() bool {
+	return slices.ContainsFunc(o.Owners, func(owner Owner) bool { return owner.Controller })
+}
+
+// FormerJob returns the Job of a Pod that has no controller. If this Job doesn't exist, the Pod is orphaned.
+func (o *Object) FormerJob() (job JobRef, ok bool) {
+	return o.Job, o.Job.Name != "" && o.Job.UID != "" && !o.HasController()
 }
 
 // Creator is the creator of an object. Creator is the controller, or a field manager if there is no controller.

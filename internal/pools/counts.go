@@ -48,6 +48,7 @@ type extra struct {
 	raw           hashes // generateNames, if they can be truncated
 	generateNames []string
 	evidence      evidence
+	leftovers     *Leftovers // nil for none
 }
 
 func (c *counts) more() *extra {
@@ -69,6 +70,13 @@ func (c *counts) add(r *Rules, o *object.Object, created string, m Member) {
 	}
 	if m.is(chosen) {
 		c.chosen++
+	}
+	if r.Leftovers && hasLeftovers(o) {
+		more := c.more()
+		if more.leftovers == nil {
+			more.leftovers = &Leftovers{}
+		}
+		more.leftovers.add(o)
 	}
 	if m.created == 0 {
 		return
@@ -175,6 +183,9 @@ func (c *counts) pool(clientGenerated bool) Pool {
 	}
 	if c.extra != nil && len(c.raw) > 1 {
 		p.RawPrefixes, p.GenerateNames = len(c.raw), slices.Clone(c.generateNames)
+	}
+	if c.extra != nil && c.leftovers != nil {
+		p.Leftovers = *c.leftovers
 	}
 	if c.origin == (unique.Handle[origin]{}) {
 		return p

@@ -31,6 +31,7 @@ type Fold struct {
 	Recent   [Spans]int64
 	// Managers has the numbers of names by field manager, of at most a thousand field managers.
 	Managers map[string]int64
+	Leftovers
 
 	owners   []uint64 // hashes of the controllers, some of them twice
 	distinct int      // number of hashes at the beginning that are sorted and different
@@ -78,6 +79,7 @@ func (f *Fold) Add(p *Pool) {
 		}
 	}
 	f.own(p.Owners, p.Creator.Manager, p.Names)
+	f.Leftovers.merge(&p.Leftovers)
 }
 
 // Merge adds another fold.
@@ -94,6 +96,7 @@ func (f *Fold) Merge(other *Fold) {
 		f.own(nil, manager, names)
 	}
 	f.own(other.owners, "", 0)
+	f.Leftovers.merge(&other.Leftovers)
 }
 
 // NewFold returns an empty fold.
@@ -145,6 +148,9 @@ func (s *Set) foldObject(o *object.Object) {
 		owners[0] = origin{apiVersion: from.APIVersion, kind: from.Kind}.hash(from.Name)
 	}
 	f.own(owners[:min(len(from.Kind), 1)], from.Manager, 1)
+	if s.rules.Leftovers && hasLeftovers(o) {
+		f.Leftovers.add(o)
+	}
 }
 
 // foldPool moves a pool to its fold if it doesn't count.

@@ -92,6 +92,7 @@ type Pool struct {
 	// valid in this process only.
 	OwnerKind string
 	Owners    []uint64
+	Leftovers
 }
 
 // timeOf returns the time of Unix seconds. 0 means unknown.

@@ -27,6 +27,8 @@ type Rules struct {
 	MinStem int64
 	// Folds makes a set count the objects outside of pools that count in folds. A set with folds can't remove objects.
 	Folds bool
+	// Leftovers makes a set count orphaned objects and those that are being deleted. Such a set can't remove objects.
+	Leftovers bool
 }
 
 // Set counts the objects of one resource type by name pool. One goroutine can use a set at a time.

@@ -48,25 +48,33 @@ func newRules(target Target, criteria Criteria) (*rules, error) {
 }
 
 // prefixOf returns the generateName to which an object belongs. It is the object's own generateName if its name
-// was generated from it. Otherwise it is the named generateName that its generateName or its name resembles. It
-// returns "" if there is none.
-func (r *rules) prefixOf(o *object.Object) string {
-	if r.criteria.Stem {
-		return r.stemOf(o)
+// was generated from it. Otherwise it is the named generateName that its generateName or its name resembles. Orphaned
+// Pods all have the prefix "". ok is false if the object belongs to none.
+func (r *rules) prefixOf(o *object.Object) (prefix string, ok bool) {
+	switch {
+	case r.criteria.Orphaned:
+		return "", r.has(o)
+	case r.criteria.Stem:
+		prefix = r.stemOf(o)
+	case r.named[o.GenerateName]:
+		prefix = o.GenerateName
+	case o.GenerateName != "":
+		prefix = r.prefixes[names.EffectivePrefix(o.GenerateName)]
 	}
-	if r.named[o.GenerateName] {
-		return o.GenerateName
+	if prefix == "" && !r.criteria.Stem {
+		in, _, _ := names.Split(o.Name)
+		prefix = r.prefixes[in]
 	}
-	if prefix := r.prefixes[names.EffectivePrefix(o.GenerateName)]; o.GenerateName != "" && prefix != "" {
-		return prefix
-	}
-	in, _, _ := names.Split(o.Name)
-	return r.prefixes[in]
+	return prefix, prefix != ""
 }
 
 // has reports whether an object is one of those that the user has named.
 func (r *rules) has(o *object.Object) bool {
-	if r.criteria.Stem {
+	switch {
+	case r.criteria.Orphaned:
+		_, ok := o.FormerJob()
+		return ok
+	case r.criteria.Stem:
 		return r.stemOf(o) != ""
 	}
 	return r.named[o.GenerateName] && derive.GeneratedFrom(o.Name, o.GenerateName)
@@ -79,11 +87,13 @@ func (r *rules) leaves(o *object.Object) (reason v1alpha1.PruneReason, status fi
 		status = statusOf(r.resource, o.Raw)
 	}
 	switch {
+	case r.criteria.Orphaned && !r.has(o):
+		return v1alpha1.PruneNotOrphaned, status
 	case o.UID == "" || !r.has(o):
 		return v1alpha1.PruneNotGenerated, status
 	case o.Deleting:
 		return v1alpha1.PruneBeingDeleted, status
-	case !r.criteria.Owned && slices.ContainsFunc(o.Owners, func(o object.Owner) bool { return o.Controller }):
+	case !r.criteria.Owned && o.HasController():
 		return v1alpha1.PruneControlled, status
 	case r.criteria.Stem && r.isActive(o):
 		return v1alpha1.PruneActive, status
@@ -117,7 +127,7 @@ func statusOf(resource census.Resource, raw []byte) finished.Status {
 // parse reads an object from a response with the decoder of lists, as the only item of a list.
 func parse(raw []byte) (found object.Object, err error) {
 	list := bytes.Join([][]byte{[]byte(`{"kind":"List","metadata":{},"items":[`), raw, []byte(`]}`)}, nil)
-	_, err = decode.List(bytes.NewReader(list), decode.Asked{Whole: true}, func(o *object.Object) error {
+	_, err = decode.List(bytes.NewReader(list), decode.Asked{Whole: true, Job: true}, func(o *object.Object) error {
 		found = *o
 		found.Raw = raw // o.Raw is valid until this function returns
 		return nil

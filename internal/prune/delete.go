@@ -65,15 +65,16 @@ type deleter struct {
 
 // deletion is the deletion of one object in progress.
 type deletion struct {
-	by      *deleter
-	object  Object
-	retrier *apistatus.Retrier // nil before the first failure
-	reads   bool               // the next request is a GET
-	cause   error              // error of the last DELETE without a usable response
-	lost    bool               // a DELETE got no usable response, and the server might have carried it out
-	late    bool               // the server might still carry out such a DELETE
-	settled bool               // a GET has found the object after the last DELETE
-	saved   string             // the resourceVersion in the object's file
+	by         *deleter
+	object     Object
+	retrier    *apistatus.Retrier // nil before the first failure
+	reads      bool               // the next request is a GET
+	cause      error              // error of the last DELETE without a usable response
+	lost       bool               // a DELETE got no usable response, and the server might have carried it out
+	late       bool               // the server might still carry out such a DELETE
+	settled    bool               // a GET has found the object after the last DELETE
+	jobChecked bool               // a GET has found no Job of an orphaned Pod after the last DELETE
+	saved      string             // the resourceVersion in the object's file
 
 	conflict                error // error of the last DELETE, if its preconditions might have failed
 	conflicts, unauthorized int   // number of responses to DELETE
@@ -87,8 +88,11 @@ func (d *deleter) delete(ctx context.Context, o Object) Result {
 	of := &deletion{by: d, object: o, reads: d.saver != nil}
 	for {
 		send, until := of.send, ctx // no DELETE begins after an interrupt
-		if of.reads {
+		switch {
+		case of.reads:
 			send, until = of.read, inFlight
+		case of.object.job != nil && !of.jobChecked:
+			send = of.checkJob
 		}
 		var result *Result
 		err := d.client.turn(until)
@@ -116,6 +120,7 @@ func (d *deletion) note(err error) error {
 // send sends a DELETE. send returns the outcome if it is final, or the reason for another request. A 404 after a lost
 // response counts as deleted, because the server probably carried out the earlier DELETE.
 func (d *deletion) send(ctx context.Context) (*Result, error) {
+	d.jobChecked = false
 	deleting, err := d.by.client.delete(ctx, d.object)
 	switch code := apistatus.Code(d.note(err)); {
 	case err == nil && deleting:
@@ -167,16 +172,18 @@ func (d *deletion) read(ctx context.Context) (*Result, error) {
 		reason = rules.criteria.tooYoung(found.Created, status.Ended.Unix())
 	}
 	counts := rules.criteria.Keep != nil || rules.criteria.KeepFailed != nil
+	isSame := found.ResourceVersion == d.object.ResourceVersion
 	switch {
 	case reason != "":
 		return d.leftAs(reason), nil
-	case d.conflicts > maxConflicts, d.object.Running && status.State != finished.Running && counts:
+	case d.conflicts > maxConflicts, d.object.Running && status.State != finished.Running && counts,
+		!isSame && !rules.criteria.InUse && isUsable(d.object.Pool): // by users that the plan didn't find
 		return d.leftAs(v1alpha1.PruneChanged), nil
-	case d.conflict != nil && found.ResourceVersion == d.object.ResourceVersion: // not because of a precondition
+	case d.conflict != nil && isSame: // not because of a precondition
 		return d.fails(d.conflict), nil
 	}
 	d.conflict = nil
-	d.object.ResourceVersion = found.ResourceVersion
+	d.object.refresh(&found)
 	return d.save(found.Raw), d.cause
 }
 

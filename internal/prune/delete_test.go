@@ -184,6 +184,27 @@ func TestDeleteUntilTheOutcomeIsKnown(t *testing.T) {
 	}
 }
 
+// A ConfigMap that changed after the plan stays, because the plan doesn't know who uses it by now.
+func TestUsableObjectsThatChanged(t *testing.T) {
+	for name, test := range map[string]struct {
+		resource census.Resource
+		inUse    bool
+		want     Outcome
+	}{
+		"a ConfigMap":                    {configMaps, false, LeftAlone},
+		"a ConfigMap with --in-use":      {configMaps, true, Deleted},
+		"a Job, which nothing refers to": {jobs, false, Deleted},
+	} {
+		server := &responses{of: map[string][]func(http.ResponseWriter){"DELETE": {conflict, success}, "GET": {exists}}}
+		o := listedOf(test.resource)
+		o.Pool.rules.criteria.InUse, o.Pool.rules.criteria.Running = test.inUse, true
+		got := newDeleter(t, server).delete(t.Context(), o)
+		if got.Outcome != test.want || test.want == LeftAlone && got.Reason != v1alpha1.PruneChanged {
+			t.Errorf("%s: %+v, want %s", name, got, test.want)
+		}
+	}
+}
+
 // checkDeletions checks the options of each DELETE.
 func checkDeletions(t *testing.T, server *responses) {
 	t.Helper()
@@ -270,11 +291,13 @@ func newDeleter(t *testing.T, server http.RoundTripper) *deleter {
 	return &deleter{client: client, retryTimeout: 30 * time.Second, absent: &atomic.Int64{}}
 }
 
-func listed() Object {
-	rules, err := newRules(Target{configMaps, []string{"run-"}}, Criteria{Selector: "app!=y"})
+func listed() Object { return listedOf(typeOf("rbac.authorization.k8s.io", "Role", "roles")) }
+
+func listedOf(resource census.Resource) Object {
+	rules, err := newRules(Target{resource, []string{"run-"}}, Criteria{Selector: "app!=y"})
 	if err != nil {
 		panic(err)
 	}
-	pool := &Pool{Resource: configMaps, Namespace: "ns", Prefix: "run-", rules: rules}
+	pool := &Pool{Resource: resource, Namespace: "ns", Prefix: "run-", rules: rules}
 	return Object{Pool: pool, Name: "run-bbbbb", UID: "u1", ResourceVersion: "7"}
 }

@@ -115,25 +115,24 @@ func (p *Pruner) Plan(ctx context.Context, targets []Target, progress func(found
 			l = newListing(rules)
 			return l
 		}
-		if err := reader.List(ctx, target.Resource, namespace, decode.Asked{Whole: rules.whole()}, begin); err != nil {
+		asked := decode.Asked{Whole: rules.whole(), Job: p.Criteria.Orphaned}
+		if err := reader.List(ctx, target.Resource, namespace, asked, begin); err != nil {
 			return nil, fmt.Errorf("list %s: %w", target.Resource.GroupResource(), err)
 		}
 		listings = append(listings, l)
 	}
-	// Objects are used after they were created. So their users are listed last.
+	// Objects are used after they were created. So their users are listed last, and the Jobs of Pods.
 	users, err := scanner.Reader()
 	if err != nil {
 		return nil, err
 	}
-	uses, skipped, err := p.uses(ctx, users, listings)
+	if plan.Skipped, err = p.keepUsed(ctx, users, listings); err == nil && p.Criteria.Orphaned {
+		err = p.keepOfJobs(ctx, users, listings)
+	}
 	if err != nil {
 		return nil, err
 	}
-	plan.Skipped = skipped
 	for _, l := range listings {
-		for _, pool := range l.pools {
-			uses.keep(pool)
-		}
 		plan.add(l)
 	}
 	slices.SortStableFunc(plan.Pools, func(a, b *Pool) int {
@@ -192,8 +191,8 @@ func newListing(rules *rules) *listing {
 
 // Visit implements census.Visitor.
 func (l *listing) Visit(o *object.Object) error {
-	prefix := l.rules.prefixOf(o)
-	if prefix == "" {
+	prefix, ok := l.rules.prefixOf(o)
+	if !ok {
 		l.compare(l.rules.other(o))
 		return nil
 	}
@@ -244,11 +243,15 @@ func (l *listing) pool(namespace, prefix string) *Pool {
 func (p *Pool) add(o *object.Object, status finished.Status) {
 	text := o.Name + o.UID + o.ResourceVersion
 	uid, version := len(o.Name), len(o.Name)+len(o.UID)
-	p.Objects = append(p.Objects, Object{
+	added := Object{
 		Pool: p, Name: text[:uid], UID: text[uid:version], ResourceVersion: text[version:], Created: o.Created,
 		creator: p.creator(o.Creator), failed: status.State == finished.Failed,
 		Running: status.State == finished.Running, ended: status.Ended.Unix(),
-	})
+	}
+	if p.rules.criteria.Orphaned {
+		added.job = &object.JobRef{Name: o.Job.Name, UID: o.Job.UID}
+	}
+	p.Objects = append(p.Objects, added)
 }
 
 // creator returns the index of a creator.

@@ -21,22 +21,31 @@ type Permission struct {
 
 // Missing returns the permissions that deletions need and the user does not have.
 func (p *Pruner) Missing(ctx context.Context, targets []Target) (missing []Permission, err error) {
-	for _, target := range targets {
-		for _, verb := range []string{"delete", "get"} {
-			needed := Permission{Verb: verb, Resource: target.Resource, Namespace: p.Namespace}
-			if !target.Resource.Namespaced {
-				needed.Namespace = ""
-			}
-			allowed, err := p.allows(ctx, needed)
-			if err != nil {
-				return nil, fmt.Errorf("check the permission to %s %s: %w", verb, target.Resource.GroupResource(), err)
-			}
-			if !allowed {
-				missing = append(missing, needed)
-			}
+	for _, needed := range p.needed(targets) {
+		allowed, err := p.allows(ctx, needed)
+		if err != nil {
+			return nil, fmt.Errorf("check the permission to %s %s: %w", needed.Verb, needed.Resource.GroupResource(), err)
+		}
+		if !allowed {
+			missing = append(missing, needed)
 		}
 	}
 	return missing, nil
+}
+
+func (p *Pruner) needed(targets []Target) (needed []Permission) {
+	for _, target := range targets {
+		namespace := p.Namespace
+		if !target.Resource.Namespaced {
+			namespace = ""
+		}
+		needed = append(needed,
+			Permission{"delete", target.Resource, namespace}, Permission{"get", target.Resource, namespace})
+	}
+	if p.Criteria.Orphaned {
+		needed = append(needed, Permission{"get", census.Jobs, p.Namespace})
+	}
+	return needed
 }
 
 // allows repeats the review of a permission until there is a response or a permanent error.

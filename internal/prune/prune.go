@@ -8,7 +8,7 @@
 // generateName, which the user must have named. It lists once, and the plan has each object that is to be
 // deleted. Each DELETE has the UID and the resourceVersion of the object as preconditions. So if an
 // object changes after the list, Prune reads it and decides again. If a DELETE gets no response, a GET
-// finds the outcome.
+// finds the outcome. Before it deletes an orphaned Pod, a GET shows that its Job doesn't exist.
 package prune
 
 import (
@@ -20,6 +20,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
 // Target is a resource type, and the prefixes of the objects to delete.
@@ -57,6 +58,9 @@ type Criteria struct {
 	InUse bool
 	// Stem means that the prefixes of the targets are stems of names (package stem), and not generateNames.
 	Stem bool
+	// Orphaned chooses Pods that have no controller, and labels of a Job that doesn't exist. The targets then have no
+	// prefixes.
+	Orphaned bool
 	// Now is the server's time. It decides whether a Lease is held.
 	Now time.Time
 	// Selector selects objects by their labels. An empty one selects all.
@@ -94,7 +98,8 @@ type Object struct {
 
 	Running bool // it has not finished; false if the type has no such status
 
-	creator int8 // index in Pool.Creators
+	creator int8           // index in Pool.Creators
+	job     *object.JobRef // of an orphaned Pod
 	failed  bool
 	ended   int64 // Unix seconds, if Criteria.EndedBefore is set
 }

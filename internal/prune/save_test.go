@@ -45,7 +45,7 @@ func TestSaveBeforeEachDelete(t *testing.T) {
 		}
 	}
 	files, err := os.ReadDir(d.saver.dir)
-	if err != nil || len(files) != 1 || files[0].Name() != "configmaps_ns_run-bbbbb_u1.yaml" {
+	if err != nil || len(files) != 1 || files[0].Name() != "roles_ns_run-bbbbb_u1.yaml" {
 		t.Fatal(files, err)
 	}
 	text, err := os.ReadFile(filepath.Join(d.saver.dir, files[0].Name()))
@@ -94,7 +94,7 @@ func TestNothingIsDeletedUnsaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	blocked := saver(t) // the file can't be replaced by a rename
-	if err := os.Mkdir(filepath.Join(blocked.dir, "configmaps_ns_run-bbbbb_u1.yaml"), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(blocked.dir, "roles_ns_run-bbbbb_u1.yaml"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	path := listed()

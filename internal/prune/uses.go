@@ -25,6 +25,8 @@ var usable = []schema.GroupResource{
 	{Resource: "persistentvolumeclaims"},
 }
 
+func isUsable(pool *Pool) bool { return slices.Contains(usable, pool.Resource.GroupResource()) }
+
 // user is a type whose objects are Pods, or have a template of Pods.
 type user struct {
 	census.Resource
@@ -52,12 +54,12 @@ type uses struct {
 	names    map[[2]string]bool // by namespace and name
 }
 
-// uses reads which names Pods use that have not finished, and templates of Pods. skipped are the types that the user
-// has no permission to list.
-func (p *Pruner) uses(
+// keepUsed moves the objects to those that are left whose names are used by Pods that have not finished, or by
+// templates of Pods. skipped are the types that the user has no permission to list.
+func (p *Pruner) keepUsed(
 	ctx context.Context, reader *census.Reader, listings []*listing,
-) (found *uses, skipped []v1alpha1.Skipped, err error) {
-	found = &uses{names: map[[2]string]bool{}}
+) (skipped []v1alpha1.Skipped, err error) {
+	found := &uses{names: map[[2]string]bool{}}
 	for _, l := range listings {
 		if l.found > 0 && slices.Contains(usable, l.rules.resource.GroupResource()) {
 			for prefix := range l.rules.prefixes {
@@ -66,7 +68,7 @@ func (p *Pruner) uses(
 		}
 	}
 	if len(found.prefixes) == 0 || p.Criteria.InUse {
-		return found, nil, nil
+		return nil, nil
 	}
 	for _, found.from = range users {
 		of := found.from.Resource
@@ -79,10 +81,15 @@ func (p *Pruner) uses(
 				Reason: census.Forbidden, Message: apistatus.Brief(err).Error(),
 			})
 		default:
-			return nil, nil, fmt.Errorf("list %s, to find the objects that they use: %w", of.GroupResource(), err)
+			return nil, fmt.Errorf("list %s, to find the objects that they use: %w", of.GroupResource(), err)
 		}
 	}
-	return found, skipped, nil
+	for _, l := range listings {
+		for _, pool := range l.pools {
+			found.keep(pool)
+		}
+	}
+	return skipped, nil
 }
 
 // Visit implements census.Visitor.
@@ -130,7 +137,7 @@ func (u *uses) add(namespace string, value any) {
 
 // keep moves the objects that are in use from the objects of a pool to those that are left.
 func (u *uses) keep(pool *Pool) {
-	if len(u.names) == 0 || !slices.Contains(usable, pool.Resource.GroupResource()) {
+	if len(u.names) == 0 || !isUsable(pool) {
 		return
 	}
 	pool.Objects = slices.DeleteFunc(pool.Objects, func(o Object) bool {

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -29,6 +30,8 @@ type seeding struct {
 	owner                      *metav1.OwnerReference // of all, unless ownerOf is set
 	ownerOf                    func(i int) *metav1.OwnerReference
 	prefixOf                   func(i int) string
+	edit                       func(i int, meta *metav1.ObjectMeta) // after all other fields were set
+	status                     any
 	names                      []string // written by write
 }
 
@@ -50,6 +53,9 @@ func (p *seeding) write(t *testing.T, etcd string) {
 		object := map[string]any{"apiVersion": p.apiVersion, "kind": p.kind, "metadata": meta}
 		if p.kind == "Pod" {
 			object["spec"] = corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}
+		}
+		if p.status != nil {
+			object["status"] = p.status
 		}
 		value, err := json.Marshal(object)
 		if err != nil {
@@ -107,6 +113,9 @@ func (p *seeding) meta(i int, random *rand.Rand) metav1.ObjectMeta {
 	}
 	if owner != nil {
 		meta.OwnerReferences = []metav1.OwnerReference{*owner}
+	}
+	if p.edit != nil {
+		p.edit(i, &meta)
 	}
 	return meta
 }
@@ -203,7 +212,7 @@ func clusterWithHistory(t *testing.T) *controlplane.ControlPlane {
 // definition creates a type of another project, without its schema.
 func definition(t *testing.T, cp *controlplane.ControlPlane, group, plural, kind string) {
 	t.Helper()
-	version := map[string]string{"tekton.dev": "v1", "argoproj.io": "v1alpha1"}[group]
+	version := cmp.Or(map[string]string{"argoproj.io": "v1alpha1"}[group], "v1")
 	crd := fmt.Sprintf(`
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition

@@ -37,6 +37,7 @@ func TestSessions(t *testing.T) {
 		"retrying": func() *controlplane.ControlPlane { return retrying },
 		"single":   func() *controlplane.ControlPlane { return single },
 		"jobs":     sync.OnceValue(func() *controlplane.ControlPlane { return clusterWithJobs(t) }),
+		"leaks":    sync.OnceValue(func() *controlplane.ControlPlane { return clusterWithLeaks(t) }),
 		"history":  sync.OnceValue(func() *controlplane.ControlPlane { return clusterWithHistory(t) }),
 	}
 	path := harness.Path(t)

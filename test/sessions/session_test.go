@@ -70,7 +70,7 @@ func (s *session) serve(ctx context.Context, env environment, name string) error
 		s.cp = cp
 	}
 	s.namespace = "default"
-	if shared && name != "history" {
+	if shared && name != "history" && name != "leaks" {
 		if err := s.createNamespace(ctx); err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func (s *session) act(env environment, config *rest.Config) error {
 	return controlplane.WriteKubeconfigIn(path, s.namespace, config)
 }
 
-// server NAME chooses a server: retrying (the default), single, jobs, history, or own. A session needs a server of
+// server NAME chooses a server: retrying (the default), single, jobs, history, leaks, or own. A session needs a server of
 // its own if it lists all namespaces.
 func server(ts *testscript.TestScript, _ bool, args []string) {
 	expect(ts, len(args) == 1, "server NAME")

@@ -36,6 +36,8 @@ type Asked struct {
 	Whole bool
 	// NoLabels lets List leave out object.Object.Labels, which take a third of its time.
 	NoLabels bool
+	// Job makes List read object.Object.Job, also with NoLabels.
+	Job bool
 }
 
 // Page is the metadata of one page of a list.
@@ -90,7 +92,10 @@ type decoder struct {
 
 // begin starts a new object.
 func (d *decoder) begin() {
-	d.object = object.Object{Identity: object.Identity{Owners: d.object.Owners[:0]}}
+	last := &d.object
+	d.object = object.Object{
+		Identity: object.Identity{Owners: last.Owners[:0]}, Finalizers: last.Finalizers[:0],
+	}
 	d.managed = d.managed[:0]
 }
 

@@ -25,9 +25,9 @@ import (
 // decodeAll decodes a page from r.
 func decodeAll(r io.Reader) (Page, []object.Object, error) {
 	var objects []object.Object
-	p, err := List(r, Asked{}, func(o *object.Object) error {
+	p, err := List(r, Asked{Job: true}, func(o *object.Object) error {
 		kept := *o
-		kept.Owners = slices.Clone(o.Owners)
+		kept.Owners, kept.Finalizers = slices.Clone(o.Owners), slices.Clone(o.Finalizers)
 		objects = append(objects, kept)
 		return nil
 	})
@@ -68,7 +68,9 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 		var want []object.Object
 		for i := range list.Items {
 			o := &list.Items[i]
-			o.Labels = map[string]string{"app": o.Name, "other": "x"}
+			o.Labels = map[string]string{
+				"app": o.Name, "job-name": "j", "controller-uid": "old", "batch.kubernetes.io/controller-uid": "u",
+			}
 			for j := range o.ManagedFields {
 				o.ManagedFields[j].Subresource = []string{"", "status"}[j%2]
 			}
@@ -82,7 +84,15 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 				is := owner.Controller != nil && *owner.Controller
 				identity.Owners = append(identity.Owners, object.Owner{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name, UID: string(owner.UID), Controller: is})
 			}
+			deleted := int64(0)
+			if at := o.DeletionTimestamp; at != nil {
+				deleted = at.Unix()
+				if grace := o.DeletionGracePeriodSeconds; grace != nil {
+					deleted -= *grace
+				}
+			}
 			want = append(want, object.Object{
+				Job: object.JobRef{Name: "j", UID: "u"}, Deleted: deleted, Finalizers: o.Finalizers,
 				Namespace: o.Namespace, Name: o.Name, GenerateName: o.GenerateName,
 				Created: o.CreationTimestamp.Unix(), Labels: o.Labels, Identity: identity,
 				Creator: object.Creator(censustest.CreatorOf(o.ObjectMeta)), HasCreationID: id != "",
@@ -107,6 +117,33 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 				if diff := cmp.Diff(wantPage, p) + cmp.Diff(want, objects, cmpopts.EquateEmpty()); diff != "" {
 					t.Fatalf("%s %s: (-want +got)\n%s", format, speed, diff)
 				}
+			}
+		}
+	}
+}
+
+// Without labels, the decoder still reads the Job of a Pod if it is asked for it.
+func TestDecodeJob(t *testing.T) {
+	for _, test := range []struct {
+		asked  Asked
+		labels map[string]string
+		want   object.JobRef
+	}{
+		{Asked{Job: true, NoLabels: true}, map[string]string{"job-name": "j", "controller-uid": "u"}, object.JobRef{Name: "j", UID: "u"}},
+		{Asked{Job: true, NoLabels: true}, map[string]string{"batch.kubernetes.io/job-name": "j", "job-name": "old"}, object.JobRef{Name: "j"}},
+		{Asked{}, map[string]string{"job-name": "j", "controller-uid": "u"}, object.JobRef{}},
+	} {
+		list := population(1)
+		list.Items[0].Labels = test.labels
+		for format, body := range inBothFormats(list) {
+			_, err := List(bytes.NewReader(body), test.asked, func(o *object.Object) error {
+				if o.Job != test.want || test.asked.NoLabels == (o.Labels != nil) {
+					t.Errorf("%s, %+v: %+v, labels %v, want %+v", format, test.asked, o.Job, o.Labels, test.want)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
 			}
 		}
 	}

@@ -21,6 +21,8 @@ type jsonMeta struct {
 	ResourceVersion   string         `json:"resourceVersion"`
 	CreationTimestamp time.Time      `json:"creationTimestamp"`
 	DeletionTimestamp *time.Time     `json:"deletionTimestamp"`
+	GracePeriod       jsontext.Value `json:"deletionGracePeriodSeconds"` // 0 if it is no number
+	Finalizers        jsontext.Value `json:"finalizers"`                 // none if they aren't strings
 	Labels            jsontext.Value `json:"labels"`
 	Annotations       struct {
 		CreationID *string `json:"genname.dev/creation-id"`
@@ -201,12 +203,20 @@ func (d *decoder) jsonObject(unmarshal func(into any) error) error {
 	d.begin()
 	m, o := &object.Metadata, &d.object
 	o.Namespace, o.Name, o.GenerateName = m.Namespace, m.Name, m.GenerateName
-	if m.Labels != nil && !d.asked.NoLabels {
-		if err := fromMemory(m.Labels)(&o.Labels); err != nil {
-			return err
-		}
+	if err := d.jsonLabels(m.Labels); err != nil {
+		return err
 	}
-	o.UID, o.ResourceVersion, o.Deleting = m.UID, m.ResourceVersion, m.DeletionTimestamp != nil
+	o.UID, o.ResourceVersion = m.UID, m.ResourceVersion
+	if o.Deleting = m.DeletionTimestamp != nil; o.Deleting {
+		var grace int64
+		_ = json.Unmarshal(m.GracePeriod, &grace)
+		o.Deleted = unix(*m.DeletionTimestamp) - grace
+	}
+	var finalizers []string
+	_ = json.Unmarshal(m.Finalizers, &finalizers)
+	for _, finalizer := range finalizers {
+		o.Finalizers = append(o.Finalizers, head(finalizer))
+	}
 	if id := m.Annotations.CreationID; id != nil {
 		o.CreationID, o.HasCreationID = head(*id), true
 	}
@@ -216,6 +226,25 @@ func (d *decoder) jsonObject(unmarshal func(into any) error) error {
 	}
 	for _, entry := range m.ManagedFields {
 		d.managed = append(d.managed, managed{entry.Manager, entry.Subresource, unix(entry.Time), entry.FieldsV1})
+	}
+	return nil
+}
+
+func (d *decoder) jsonLabels(value jsontext.Value) error {
+	if value == nil || d.asked.NoLabels && !d.asked.Job {
+		return nil
+	}
+	var labels map[string]string
+	if err := fromMemory(value)(&labels); err != nil {
+		return err
+	}
+	if d.asked.Job {
+		for key, value := range labels {
+			d.object.Job.Label(key, value)
+		}
+	}
+	if !d.asked.NoLabels {
+		d.object.Labels = labels
 	}
 	return nil
 }

@@ -18,9 +18,11 @@ const (
 	metaResourceVersion   protowire.Number = 6
 	metaCreationTimestamp protowire.Number = 8
 	metaDeletionTimestamp protowire.Number = 9
+	metaGracePeriod       protowire.Number = 10
 	metaLabels            protowire.Number = 11
 	metaAnnotations       protowire.Number = 12
 	metaOwnerReferences   protowire.Number = 13
+	metaFinalizers        protowire.Number = 14
 	metaManagedFields     protowire.Number = 17
 
 	entryKey   protowire.Number = 1
@@ -45,7 +47,11 @@ func (d metadata) Unmarshal(object []byte) error {
 		if number != itemMetadata {
 			return nil
 		}
-		return eachField(meta, d.metaField)
+		err := eachField(meta, d.metaField)
+		if o := &d.object; o.Deleted != 0 {
+			o.Deleted -= gracePeriod(meta)
+		}
+		return err
 	})
 }
 
@@ -67,8 +73,11 @@ func (d metadata) metaField(number protowire.Number, value []byte) (err error) {
 		o.Created, err = seconds(value)
 	case metaDeletionTimestamp:
 		o.Deleting = true
+		o.Deleted, err = seconds(value)
+	case metaFinalizers:
+		o.Finalizers = append(o.Finalizers, head(d.text(value)))
 	case metaLabels:
-		if !d.asked.NoLabels {
+		if !d.asked.NoLabels || d.asked.Job {
 			err = d.label(value)
 		}
 	case metaAnnotations:
@@ -90,11 +99,34 @@ func (d metadata) metaField(number protowire.Number, value []byte) (err error) {
 // label reads an entry of labels.
 func (d metadata) label(message []byte) error {
 	key, value, err := entry(message)
+	if d.asked.Job {
+		d.object.Job.Label(string(key), string(value))
+	}
+	if d.asked.NoLabels {
+		return err
+	}
 	if d.object.Labels == nil {
 		d.object.Labels = map[string]string{}
 	}
 	d.object.Labels[d.text(key)] = d.text(value)
 	return err
+}
+
+// gracePeriod reads the field deletionGracePeriodSeconds of an ObjectMeta.
+func gracePeriod(meta []byte) int64 {
+	for len(meta) > 0 {
+		number, kind, size := protowire.ConsumeField(meta)
+		if size < 0 {
+			return 0
+		}
+		if number == metaGracePeriod && kind == protowire.VarintType {
+			_, _, tag := protowire.ConsumeTag(meta)
+			period, _ := protowire.ConsumeVarint(meta[tag:])
+			return int64(period)
+		}
+		meta = meta[size:]
+	}
+	return 0
 }
 
 // managedField reads an entry of managedFields.

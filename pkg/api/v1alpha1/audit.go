@@ -192,6 +192,30 @@ type AuditFolded struct {
 	// Measured holds the creates and deletes that a watch observed; absent without --watch. It
 	// leaves out prefixes that have been empty for an hour.
 	Measured *Measured `json:"measured,omitempty"`
+	// Orphaned and Deleting are as in items.
+	Orphaned *AuditOrphaned `json:"orphaned,omitempty"`
+	Deleting *AuditDeleting `json:"deleting,omitempty"`
+}
+
+// AuditOrphaned are Pods that have no controller, and labels of a Job that doesn't exist.
+type AuditOrphaned struct {
+	// Names is the number of Pods.
+	Names int64 `json:"names"`
+	// Unknown is true if the audit couldn't list Jobs. Then names includes Pods whose Job exists.
+	Unknown bool `json:"unknown,omitempty"`
+}
+
+// AuditDeleting are objects that still exist, although their deletion was requested.
+type AuditDeleting struct {
+	// Names is the number of objects.
+	Names int64 `json:"names"`
+	// Since is the time of the first request, which is the deletionTimestamp without the grace
+	// period; null if unknown.
+	Since *metav1.Time `json:"since"`
+	// Finalizer is the finalizer that most of these objects have; absent if none has one.
+	Finalizer string `json:"finalizer,omitempty"`
+	// Held is the number of objects with this finalizer.
+	Held int64 `json:"held,omitempty"`
 }
 
 // AuditLargest is the prefix or stem of a folded entry with the most names.
@@ -259,6 +283,12 @@ type AuditItem struct {
 	// ReplicaBounded is true if a number of replicas limits the number of names: Pods of
 	// ReplicaSets, ReplicationControllers and DaemonSets, EndpointSlices of Services.
 	ReplicaBounded bool `json:"replicaBounded,omitempty"`
+	// Orphaned are Pods that Kubernetes doesn't delete with their Job, because it no longer
+	// exists; absent without such Pods, and with --watch.
+	Orphaned *AuditOrphaned `json:"orphaned,omitempty"`
+	// Deleting are the objects that are being deleted; absent without such objects, and with
+	// --watch.
+	Deleting *AuditDeleting `json:"deleting,omitempty"`
 	// Notes are short remarks, such as truncated: shared by …a-, …b-.
 	Notes []string `json:"notes"`
 }

@@ -40,6 +40,9 @@ type PruneCriteria struct {
 	Namespace string `json:"namespace"`
 	// Stem is true if the prefixes are stems of names, and not generateNames.
 	Stem bool `json:"stem"`
+	// Orphaned is true if only Pods are chosen that have no controller, and labels of a Job
+	// that doesn't exist. The prefix of their items is empty.
+	Orphaned bool `json:"orphaned"`
 	// LabelSelector is the value of --selector; empty for all objects.
 	LabelSelector string `json:"labelSelector"`
 	// CreatedBefore is the time of --older-than; null if it was not given.
@@ -143,6 +146,7 @@ const (
 	PruneActive       PruneReason = "active" // a held Lease, a ReplicaSet with replicas, a current release of Helm
 	PruneBeingDeleted PruneReason = "beingDeleted"
 	PruneNotGenerated PruneReason = "notGenerated" // the name only looks generated from the prefix
+	PruneNotOrphaned  PruneReason = "notOrphaned"  // its Job exists
 	PruneUnknownAge   PruneReason = "unknownAge"   // no creationTimestamp
 	PruneNotSelected  PruneReason = "notSelected"  // its labels changed after the list
 	PruneReplaced     PruneReason = "replaced"     // deleted and created again by another client

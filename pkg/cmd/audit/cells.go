@@ -90,8 +90,9 @@ func notesText(r *row, gated bool) string {
 		}
 		notes = append([]string{fmt.Sprintf("above the gate %s", when)}, notes...)
 	}
+	notes = slices.Concat(notes, leftoverNotes(r))
 	if cure := cureOf(r); cure != "" {
-		notes = append(slices.Clone(notes), cure)
+		notes = append(notes, cure)
 	}
 	return strings.Join(notes, "; ")
 }

@@ -40,6 +40,9 @@ func (r *run) view(ctx context.Context, result *audit.Result) scan.View {
 		v.Table, below = r.table(r.auditColumns(report), rows)
 	}
 	v.Next = r.unshownLines(result, len(report.Items)+len(report.Folded)-len(rows)+below)
+	if v.Text == nil {
+		v.Next = append(v.Next, orphanLines(rows)...)
+	}
 	if s := report.Summary; r.wide {
 		v.Next = append(v.Next, terminal.Sprintf("Read %s of %s in %s and %.1f s: %s",
 			humanize.Count(s.Objects, "object"), humanize.Count(s.ResourceTypes, "type"),
@@ -106,7 +109,7 @@ func (r *run) unshownLines(result *audit.Result, below int) (lines []string) {
 		lines = append(lines, strings.Join(parts, " "))
 	}
 	if report.Summary.ResourceTypes > 0 {
-		lines = append(lines, notFoundLines(result, r.about.Namespace)...)
+		lines = append(lines, notFoundLines(result, r.onlyNamespace())...)
 	}
 	return lines
 }
@@ -119,7 +122,9 @@ func byNumberText(report *v1alpha1.AuditReport) string {
 	var counts []string
 	var others int64
 	for _, t := range report.ByNumber {
-		others += t.Objects
+		if others += t.Objects; t.Objects == 0 {
+			continue
+		}
 		counts = append(counts, humanize.Count(t.Objects, strings.TrimSuffix(t.Resource, "s")))
 	}
 	switch {

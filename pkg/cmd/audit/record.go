@@ -7,7 +7,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -24,22 +23,21 @@ func (o *options) isRecord(report *v1alpha1.AuditReport) bool {
 // printRecord prints the only prefix of a report.
 func printRecord(out io.Writer, report *v1alpha1.AuditReport) error {
 	item := report.Items[0]
-	r := &row{AuditItem: item}
+	r := &row{AuditItem: item, at: report.Metadata.CreationTimestamp.Time}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(name, value string) { fmt.Fprintf(w, "%s:\t%s\n", name, value) }
 	prefix := item.GroupResource().String() + "/" + prefixText(r)
 	line("Prefix", terminal.OneLine(humanize.In(prefix, item.Namespace)))
 	line("Names", humanize.Grouped(item.Names))
-	now := report.Metadata.CreationTimestamp.Time
 	line("Created", fmt.Sprintf("%s in the last 10 minutes, %s in the last 24 hours (oldest %s ago, newest %s ago)",
-		countText(item.Last10m), countText(item.Last24h), ageText(item.Oldest, now), ageText(item.Newest, now)))
+		countText(item.Last10m), countText(item.Last24h), ageText(item.Oldest, r.at), ageText(item.Newest, r.at)))
 	line("Creator", terminal.OneLine(creatorText(r)))
 	if item.Naming != v1alpha1.NamingStem {
 		line("Attempts", attemptsOf(report))
 		line("Room", fmt.Sprintf("%s more creates until the chance of any failure is 0.1%%",
 			humanize.Room(roomOf(item))))
 	}
-	for _, note := range item.Notes {
+	for _, note := range slices.Concat(item.Notes, leftoverNotes(r)) {
 		line("Note", terminal.OneLine(note))
 	}
 	if cure := cureOf(r); cure != "" {
@@ -79,6 +77,10 @@ func recordVerdict(report *v1alpha1.AuditReport) string {
 		return "Above the gate."
 	case v.MostCreatedCount > 0:
 		return "Many objects are new. Watch whether they are deleted again."
+	case report.Items[0].Deleting != nil:
+		names := report.Items[0].Deleting.Names
+		return fmt.Sprintf("%s %s being deleted. Check whether this ends.",
+			humanize.Count(names, "object"), verb(int(names), "is", "are"))
 	}
 	return "No problem: no create is close to failing."
 }
@@ -86,20 +88,25 @@ func recordVerdict(report *v1alpha1.AuditReport) string {
 // nextSteps returns the commands that follow a record, and their heading. The commands watch the prefix, and delete
 // objects with prune. If prune would refuse to delete the objects, a command reads their owner instead.
 func nextSteps(item v1alpha1.AuditItem) (heading string, steps []string) {
+	const planFirst = "Next (prune deletes nothing without --yes):"
 	steps = []string{"  kubectl genname audit " + item.Argument() + " --watch"}
 	owned := slices.ContainsFunc(item.Creators, func(c v1alpha1.Creator) bool { return c.Kind != "" })
 	switch {
+	case item.Orphaned != nil && !item.Orphaned.Unknown:
+		return planFirst, append(steps, terminal.Hint(pruneOrphaned([]string{item.Namespace})...))
 	case owned:
 		owner := strings.ToLower(item.Creators[0].Kind) + "/" + item.Creators[0].Name
 		return "Next:", append(steps, fmt.Sprintf("  kubectl get %s", reference.In(owner, item.Namespace)))
-	case item.ClientGenerated || item.RawPrefixes > 1 || item.Generated == 0,
-		finished.ClassOfResource(item.GroupResource()) == finished.Unknown:
-		return "Next:", steps // prune would refuse them, find none, or delete running ones
+	case !isPrunable(item):
+		return "Next:", steps
 	}
 	age := "1h"
 	if item.Last24h != nil && *item.Last24h < item.Names {
 		age = "24h"
 	}
-	return "Next (prune deletes nothing without --yes):",
-		append(steps, "  kubectl genname prune "+item.Argument()+" --older-than "+age)
+	stem := ""
+	if item.Naming == v1alpha1.NamingStem {
+		stem = " --stem"
+	}
+	return planFirst, append(steps, "  kubectl genname prune "+item.Argument()+stem+" --older-than "+age)
 }

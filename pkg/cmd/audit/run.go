@@ -70,7 +70,7 @@ func (r *run) once(ctx context.Context) error {
 	r.session.SetText("calculating the report")
 	counted := &audit.Counted{
 		Server: r.server(), Ended: time.Now().Add(r.ahead), Types: r.types, Skipped: r.skipped, Summary: summary,
-		Folds: counts.Folds(),
+		Folds: counts.Folds(), Jobs: counts.Jobs(),
 	}
 	if !r.named() {
 		counted.Summary.ByNumber = scanner.Numbers(ctx, census.Unmentioned, r.about.Namespace)

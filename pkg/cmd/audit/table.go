@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
@@ -26,22 +27,24 @@ const (
 type row struct {
 	v1alpha1.AuditItem
 	fold *v1alpha1.AuditFolded // nil for a prefix
+	at   time.Time             // of the counts
 }
 
 // rowsOf returns the rows of a report. The folds are among the prefixes, in an order.
 func rowsOf(report *v1alpha1.AuditReport, order audit.Order) []row {
 	var rows []row
+	at := report.Metadata.CreationTimestamp.Time
 	for i := range report.Folded {
 		f := &report.Folded[i]
-		rows = append(rows, row{fold: f, AuditItem: v1alpha1.AuditItem{
+		rows = append(rows, row{fold: f, at: at, AuditItem: v1alpha1.AuditItem{
 			PrefixRef: v1alpha1.PrefixRef{Group: f.Group, Resource: f.Resource, Namespace: f.Namespace}, Names: f.Names,
 			Last10m: f.Last10m, Last24h: f.Last24h, Measured: f.Measured,
-			Creators: f.Creators, CreatorCount: len(f.Creators),
+			Creators: f.Creators, CreatorCount: len(f.Creators), Orphaned: f.Orphaned, Deleting: f.Deleting,
 		}})
 	}
 	folds := len(rows)
 	for _, item := range report.Items {
-		rows = append(rows, row{AuditItem: item})
+		rows = append(rows, row{AuditItem: item, at: at})
 	}
 	if folds > 0 {
 		slices.SortStableFunc(rows, compareRows(order))
@@ -79,12 +82,11 @@ func (o *options) auditColumns(report *v1alpha1.AuditReport) []column {
 	}
 	columns = append(columns, column{creatorColumn, false, creatorText})
 	if o.wide {
-		now := report.Metadata.CreationTimestamp.Time
 		columns = append(columns,
 			column{"ATTEMPTS", true, ofPrefix(attemptsText)},
 			column{"ROOM", true, ofPrefix(roomText)},
-			column{"OLDEST", true, ofPrefix(func(r *row) string { return ageText(r.Oldest, now) })},
-			column{"NEWEST", true, ofPrefix(func(r *row) string { return ageText(r.Newest, now) })})
+			column{"OLDEST", true, ofPrefix(func(r *row) string { return ageText(r.Oldest, r.at) })},
+			column{"NEWEST", true, ofPrefix(func(r *row) string { return ageText(r.Newest, r.at) })})
 	}
 	gated := report.Gate != nil && (report.Gate.FailAbove != nil || report.Gate.FailAboveCount != nil)
 	return append(columns, column{notesColumn, false, func(r *row) string { return notesText(r, gated) }})

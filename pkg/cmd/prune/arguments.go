@@ -16,21 +16,23 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 )
 
-// target is an argument TYPE/PREFIX.
+// target is an argument TYPE/PREFIX, or TYPE with --orphaned.
 type target struct{ resource, prefix string }
 
-// String returns the argument.
-func (t target) String() string { return t.resource + "/" + t.prefix }
+func (t target) String() string { return strings.TrimSuffix(t.resource+"/"+t.prefix, "/") }
 
 // patternCharacters are characters of patterns that no name has.
 const patternCharacters = "*?{}()^|"
 
 // parseTargets reads the arguments. Each must name a whole prefix, because a command that deletes
 // must not guess.
-func parseTargets(args []string) (targets []target, err error) {
+func parseTargets(args []string, orphaned bool) (targets []target, err error) {
 	for _, arg := range args {
 		resource, prefix, ok := strings.Cut(arg, "/")
 		switch {
+		case orphaned && ok:
+			return nil, fmt.Errorf("--orphaned takes no prefix, so write %s instead of %q", resource, arg)
+		case orphaned:
 		case ok && prefix == "":
 			return nil, fmt.Errorf("%q has no prefix. Name a whole generateName, like jobs/nightly-report-", arg)
 		case !ok, resource == "", strings.ContainsAny(resource, ", "), strings.Contains(prefix, "/"):
@@ -41,6 +43,9 @@ func parseTargets(args []string) (targets []target, err error) {
 		if t := (target{resource, prefix}); !slices.Contains(targets, t) {
 			targets = append(targets, t)
 		}
+	}
+	if len(targets) == 0 && orphaned {
+		return nil, errors.New("name the type pods with --orphaned")
 	}
 	if len(targets) == 0 {
 		return nil, errors.New("name what to delete as TYPE/PREFIX, like jobs/nightly-report-")

@@ -18,7 +18,7 @@ import (
 )
 
 func TestParseTargets(t *testing.T) {
-	got, err := parseTargets([]string{"jobs/run-", "cm/x", "jobs/run-", "roles.rbac.authorization.k8s.io/a:b-"})
+	got, err := parseTargets([]string{"jobs/run-", "cm/x", "jobs/run-", "roles.rbac.authorization.k8s.io/a:b-"}, false)
 	want := []target{{"jobs", "run-"}, {"cm", "x"}, {"roles.rbac.authorization.k8s.io", "a:b-"}}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v %v", got, err)
@@ -36,7 +36,7 @@ func TestParseTargets(t *testing.T) {
 		{"jobs/run-", "pods"},
 		{"jobs/*"},
 	} {
-		if got, err := parseTargets(args); err == nil {
+		if got, err := parseTargets(args, false); err == nil {
 			t.Errorf("%q: %v", args, got)
 		}
 	}

@@ -26,6 +26,7 @@ func (r *run) newReport() *v1alpha1.PruneReport {
 			AllNamespaces: r.scope.AllNamespaces, Namespace: r.scope.Namespace, LabelSelector: c.Selector,
 			CreatedBefore: timeOf(r.createdBefore()), FinishedBefore: timeOf(c.EndedBefore),
 			Keep: c.Keep, KeepFailed: c.KeepFailed, Running: c.Running, Owned: c.Owned, InUse: c.InUse, Stem: c.Stem,
+			Orphaned: c.Orphaned,
 		},
 		Skipped:  append([]v1alpha1.Skipped{}, r.plan.Skipped...),
 		Items:    []v1alpha1.PruneItem{},

@@ -128,6 +128,8 @@ func (r *run) resolve(ctx context.Context) error {
 func (r *run) checkType(t prune.Target) error {
 	resource := t.Resource.GroupResource()
 	switch class := r.classOf(t); {
+	case r.orphaned && resource != census.Pods.GroupResource():
+		return fmt.Errorf("--orphaned can't delete %s, because only Pods have labels of their Job", resource)
 	case r.stem && prune.RefusedByStem(resource) != "":
 		return fmt.Errorf("--stem can't delete %s, because %s", resource, prune.RefusedByStem(resource))
 	case (r.keepFailed.given || r.end.given()) && class != finished.Finishes:
@@ -169,7 +171,7 @@ func (r *run) openSaver() (err error) {
 	return nil
 }
 
-// add adds a prefix of a resource.
+// add adds a prefix of a resource. With --orphaned, the prefix is empty.
 func (r *run) add(resource census.Resource, prefix string) {
 	isOf := func(t prune.Target) bool { return t.Resource.GroupResource() == resource.GroupResource() }
 	at := slices.IndexFunc(r.targets, isOf)
@@ -177,7 +179,9 @@ func (r *run) add(resource census.Resource, prefix string) {
 		at = len(r.targets)
 		r.targets = append(r.targets, prune.Target{Resource: resource})
 	}
-	r.targets[at].Prefixes = append(r.targets[at].Prefixes, prefix)
+	if prefix != "" {
+		r.targets[at].Prefixes = append(r.targets[at].Prefixes, prefix)
+	}
 }
 
 // askTime requests the server's time, if a criterion is a duration. If the clocks differ too much for that
@@ -256,11 +260,11 @@ func (r *run) delete(ctx context.Context) error {
 }
 
 // exceeded returns the error of a plan that is larger than --max-delete. A percentage ignores names that only look
-// generated from a prefix.
+// generated from a prefix, and Pods whose Job exists.
 func (r *run) exceeded() error {
 	total := r.report.Summary.PruneCounts
 	_, left := leftReasons(r.report)
-	all := total.Chosen + left - leftFor(total, v1alpha1.PruneNotGenerated)
+	all := total.Chosen + left - leftFor(total, v1alpha1.PruneNotGenerated) - leftFor(total, v1alpha1.PruneNotOrphaned)
 	if !r.maxDelete.exceeded(total.Chosen, all) {
 		return nil
 	}

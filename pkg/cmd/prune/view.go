@@ -114,7 +114,11 @@ func (r *run) none(ctx context.Context) error {
 			named := resource + "/" + prefix
 			missing = append(missing, named)
 			if near := r.plan.Nearest[t.Resource][prefix]; near.Prefix != "" {
-				lines = append(lines, scan.Nearest("No name", named, r.scope.Namespace, *near, r.reaching...)...)
+				namespace := r.scope.Namespace
+				if !t.Resource.Namespaced {
+					namespace = ""
+				}
+				lines = append(lines, scan.Nearest("No name", named, namespace, *near, r.reaching...)...)
 			}
 		}
 		if similar := r.plan.Similar[t.Resource]; len(similar) > 0 && len(absent) > 0 {
@@ -170,7 +174,7 @@ func (r *run) planWarnings() (lines []string) {
 			creators = append(creators, fmt.Sprintf("%s (%s of %s)",
 				c.Creator, humanize.Grouped(c.Chosen), humanize.Grouped(c.Chosen+c.Left)))
 		}
-		prefix := item.Resource + "/" + item.Prefix
+		prefix := target{item.Resource, item.Prefix}.String()
 		if item.Namespace != "" {
 			prefix += " in namespace " + item.Namespace
 		}
@@ -197,6 +201,9 @@ func (r *run) skippedWarning() []string {
 func criteriaText(c v1alpha1.PruneCriteria) string {
 	var words []string
 	add := func(format string, args ...any) { words = append(words, fmt.Sprintf(format, args...)) }
+	if c.Orphaned {
+		add("orphaned")
+	}
 	if c.CreatedBefore != nil {
 		add("created before %s", textOf(c.CreatedBefore))
 	}
@@ -265,6 +272,7 @@ var reasons = []struct {
 	{v1alpha1.PruneActive, "%s active, such as held Leases, ReplicaSets with replicas, or deployed releases of Helm"},
 	{v1alpha1.PruneBeingDeleted, "%s being deleted already"},
 	{v1alpha1.PruneNotGenerated, "%s not generated from the prefix"},
+	{v1alpha1.PruneNotOrphaned, "%s of Jobs that exist"},
 	{v1alpha1.PruneUnknownAge, "%s of unknown age"},
 	{v1alpha1.PruneNotSelected, "%s with other labels by now"},
 	{v1alpha1.PruneReplaced, "%s created again under their names"},
@@ -307,7 +315,11 @@ func (r *run) table() (t *table.Table, hidden []string) {
 		t.Columns[i].Right = true
 	}
 	for _, i := range items {
-		row := []string{i.Namespace, humanize.Type(i.Group, i.Resource), i.Prefix}
+		prefix := i.Prefix
+		if r.orphaned {
+			prefix = "(orphaned)"
+		}
+		row := []string{i.Namespace, humanize.Type(i.Group, i.Resource), prefix}
 		ages := i.Ages
 		for _, n := range []int64{i.Chosen, ages.UnderOneDay, ages.UnderOneWeek, ages.UnderOneMonth, ages.Older} {
 			row = append(row, humanize.Grouped(n))

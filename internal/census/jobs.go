@@ -1,0 +1,53 @@
+package census
+
+import (
+	"context"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
+)
+
+// Pods and Jobs are the types of orphaned Pods, and of the Jobs that are gone.
+var (
+	Pods = Resource{GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "pods"},
+		Kind: "Pod", Namespaced: true}
+	Jobs = Resource{GroupVersionResource: batchv1.SchemeGroupVersion.WithResource("jobs"),
+		Kind: "Job", Namespaced: true}
+)
+
+// Jobs returns the Jobs of Pods without a controller as pools.JobHash, and whether they exist. If the Jobs can't be
+// listed, Jobs returns nil.
+func (c *Counts) Jobs() map[uint64]bool { return c.jobs }
+
+// findJobs lists the Jobs, after the Pods. So a Job that is not in the list doesn't exist, because Pods are created
+// after their Job. An error is about the configuration.
+func (c *Counts) findJobs(ctx context.Context, s *Scanner, namespace string) (requests int64, err error) {
+	reader, err := s.Reader()
+	if err != nil {
+		return 0, err
+	}
+	begin := func() Visitor { return jobVisitor(c.jobs) }
+	if reader.List(ctx, Jobs, namespace, decode.Asked{NoLabels: true}, begin) != nil {
+		c.jobs = nil
+	}
+	return reader.scan.server.requests.Load(), nil
+}
+
+// jobVisitor records the Jobs that exist.
+type jobVisitor map[uint64]bool
+
+// Visit implements Visitor.
+func (v jobVisitor) Visit(o *object.Object) error {
+	job := pools.JobHash(o.Namespace, object.JobRef{Name: o.Name, UID: o.UID})
+	if _, wanted := v[job]; wanted {
+		v[job] = true
+	}
+	return nil
+}
+
+// Commit implements Visitor.
+func (jobVisitor) Commit() {}

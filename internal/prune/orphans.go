@@ -1,0 +1,90 @@
+package prune
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// jobKey identifies a Job.
+type jobKey struct {
+	namespace string
+	object.JobRef
+}
+
+// jobSet has the Jobs of Pods, and whether they exist. It implements census.Visitor.
+type jobSet map[jobKey]bool
+
+// Visit implements census.Visitor.
+func (j jobSet) Visit(o *object.Object) error {
+	key := jobKey{o.Namespace, object.JobRef{Name: o.Name, UID: o.UID}}
+	if _, wanted := j[key]; wanted {
+		j[key] = true
+	}
+	return nil
+}
+
+// Commit implements census.Visitor.
+func (jobSet) Commit() {}
+
+// keepOfJobs moves the Pods whose Job exists to those that are left. It lists the Jobs, after the Pods. So a Job that
+// is not in the list doesn't exist.
+func (p *Pruner) keepOfJobs(ctx context.Context, reader *census.Reader, listings []*listing) error {
+	found := jobSet{}
+	for _, l := range listings {
+		for _, pool := range l.pools {
+			for _, o := range pool.Objects {
+				found[jobKey{pool.Namespace, *o.job}] = false
+			}
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	begin := func() census.Visitor { return found }
+	if err := reader.List(ctx, census.Jobs, p.Namespace, decode.Asked{NoLabels: true}, begin); err != nil {
+		return fmt.Errorf("list jobs.batch, to find the Pods whose Job doesn't exist: %w", err)
+	}
+	for _, l := range listings {
+		for _, pool := range l.pools {
+			pool.Objects = slices.DeleteFunc(pool.Objects, func(o Object) bool {
+				exists := found[jobKey{pool.Namespace, *o.job}]
+				if exists {
+					pool.Left[v1alpha1.PruneNotOrphaned]++
+				}
+				return exists
+			})
+		}
+	}
+	return nil
+}
+
+// refresh takes the version that was read.
+func (o *Object) refresh(found *object.Object) {
+	o.ResourceVersion = found.ResourceVersion
+	if o.job != nil {
+		o.job = &object.JobRef{Name: found.Job.Name, UID: found.Job.UID}
+	}
+}
+
+// checkJob reads the Job of a Pod. It returns the outcome if the Job exists.
+func (d *deletion) checkJob(ctx context.Context) (*Result, error) {
+	job := Object{Pool: &Pool{Resource: census.Jobs, Namespace: d.object.Pool.Namespace}, Name: d.object.job.Name}
+	found, err := d.by.client.get(ctx, job)
+	switch {
+	case apistatus.Code(d.note(err)) == http.StatusNotFound:
+	case err != nil:
+		return d.refused(err)
+	case found.UID == d.object.job.UID:
+		return d.leftAs(v1alpha1.PruneNotOrphaned), nil
+	}
+	d.jobChecked = true
+	return nil, nil
+}

@@ -1,0 +1,77 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/internal/prune"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+)
+
+// leftoverNotes returns the notes on objects that Kubernetes should have deleted.
+func leftoverNotes(r *row) (notes []string) {
+	if o := r.Orphaned; o != nil && o.Unknown {
+		notes = append(notes, fmt.Sprintf("it is unknown whether the Jobs of %s exist, because you can't list Jobs",
+			humanize.Count(o.Names, "Pod")))
+	} else if o != nil {
+		notes = append(notes, fmt.Sprintf("%s orphaned, because the Jobs don't exist", humanize.Count(o.Names, "Pod")))
+	}
+	d := r.Deleting
+	if d == nil {
+		return notes
+	}
+	note := fmt.Sprintf("%s being deleted", humanize.Grouped(d.Names))
+	if d.Since != nil {
+		note += fmt.Sprintf(", the first since %s ago", ageText(d.Since, r.at))
+	}
+	if d.Finalizer != "" {
+		note += fmt.Sprintf(", and the finalizer %s holds %s", d.Finalizer, humanize.Grouped(d.Held))
+	}
+	return append(notes, note)
+}
+
+// orphanLines returns the number of orphaned Pods in the rows, and the command that plans their deletion.
+func orphanLines(rows []row) []string {
+	var names int64
+	var namespaces []string
+	for i := range rows {
+		o := rows[i].Orphaned
+		if o == nil || o.Unknown {
+			continue
+		}
+		if names += o.Names; !slices.Contains(namespaces, rows[i].Namespace) {
+			namespaces = append(namespaces, rows[i].Namespace)
+		}
+	}
+	if len(namespaces) == 0 {
+		return nil
+	}
+	return []string{
+		humanize.Count(names, "orphaned Pod") + ". To plan the deletion:", terminal.Hint(pruneOrphaned(namespaces)...),
+	}
+}
+
+func pruneOrphaned(namespaces []string) []string {
+	words := []string{"kubectl", "genname", "prune", "pods", "--orphaned", "--older-than", "1d"}
+	if len(namespaces) > 1 {
+		return append(words, "-A")
+	}
+	return append(words, "-n", namespaces[0])
+}
+
+// isPrunable reports whether prune would accept the prefix, and delete most of its objects.
+func isPrunable(item v1alpha1.AuditItem) bool {
+	of := item.GroupResource()
+	if d := item.Deleting; d != nil && 2*d.Names >= item.Names {
+		return false // prune would leave most of them
+	}
+	if item.Naming == v1alpha1.NamingStem {
+		return prune.RefusedByStem(of) == "" &&
+			(finished.ClassOfResource(of) != finished.Unknown || prune.ShowsActive(of))
+	}
+	return !item.ClientGenerated && item.RawPrefixes <= 1 && item.Generated > 0 &&
+		finished.ClassOfResource(of) != finished.Unknown
+}

@@ -1,0 +1,66 @@
+package audit
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+)
+
+// The record proposes prune only where prune would accept the prefix, and delete most of its objects.
+func TestProposalsOfPrune(t *testing.T) {
+	item := func(group, resource string, naming v1alpha1.Naming, edit func(*v1alpha1.AuditItem)) v1alpha1.AuditItem {
+		i := v1alpha1.AuditItem{
+			PrefixRef: v1alpha1.PrefixRef{Group: group, Resource: resource, Namespace: "n", Prefix: "x-", Naming: naming}, Names: 10,
+		}
+		if naming == v1alpha1.NamingGenerateName {
+			i.Generated, i.RawPrefixes = 10, 1
+		}
+		if edit != nil {
+			edit(&i)
+		}
+		return i
+	}
+	owned := func(i *v1alpha1.AuditItem) { i.Creators = []v1alpha1.Creator{{Kind: "CronJob", Name: "c"}} }
+	deleting := func(names int64) func(*v1alpha1.AuditItem) {
+		return func(i *v1alpha1.AuditItem) { i.Deleting = &v1alpha1.AuditDeleting{Names: names} }
+	}
+	orphaned := func(unknown bool) func(*v1alpha1.AuditItem) {
+		return func(i *v1alpha1.AuditItem) { i.Orphaned = &v1alpha1.AuditOrphaned{Names: 10, Unknown: unknown} }
+	}
+	generated, stem := v1alpha1.NamingGenerateName, v1alpha1.NamingStem
+	for name, test := range map[string]struct {
+		item v1alpha1.AuditItem
+		want string // the arguments of prune, or empty
+	}{
+		"generated":                      {item("", "configmaps", generated, nil), "configmaps/x- -n n --older-than 1h"},
+		"a stem":                         {item("", "configmaps", stem, nil), "configmaps/x- -n n --stem --older-than 1h"},
+		"Leases, which show their end":   {item("coordination.k8s.io", "leases", stem, nil), "leases.coordination.k8s.io/x- -n n --stem --older-than 1h"},
+		"ReplicaSets":                    {item("apps", "replicasets", stem, nil), "replicasets.apps/x- -n n --stem --older-than 1h"},
+		"a type that prune refuses":      {item("apps", "deployments", stem, nil), ""},
+		"claims":                         {item("", "persistentvolumeclaims", stem, nil), ""},
+		"an unknown type":                {item("example.com", "widgets", stem, nil), ""},
+		"an unknown type, generated":     {item("example.com", "widgets", generated, nil), ""},
+		"objects of a CronJob":           {item("batch", "jobs", stem, owned), ""},
+		"client-generated":               {item("", "configmaps", v1alpha1.NamingClient, nil), ""},
+		"most of them are being deleted": {item("", "configmaps", generated, deleting(5)), ""},
+		"few of them are being deleted":  {item("", "configmaps", generated, deleting(4)), "configmaps/x- -n n --older-than 1h"},
+		"orphaned Pods":                  {item("", "pods", generated, orphaned(false)), "pods --orphaned --older-than 1d -n n"},
+		"Pods of unknown Jobs":           {item("", "pods", generated, orphaned(true)), "pods/x- -n n --older-than 1h"},
+	} {
+		_, steps := nextSteps(test.item)
+		got := ""
+		for _, step := range steps {
+			if _, arguments, ok := strings.Cut(step, "kubectl genname prune "); ok {
+				got = arguments
+			}
+		}
+		if got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+	cluster := item("", "namespaces", generated, func(i *v1alpha1.AuditItem) { i.Namespace = "" })
+	if _, steps := nextSteps(cluster); strings.Contains(strings.Join(steps, "\n"), "-n") {
+		t.Errorf("%q for a cluster-scoped type, want no -n", steps)
+	}
+}
