@@ -217,7 +217,6 @@ func compareExceeded(x, y v1alpha1.AuditExceeded) int {
 		cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Resource, y.Resource), cmp.Compare(x.Naming, y.Naming))
 }
 
-// result returns the report of all name pools that were added.
 func (b *builder) result(counted *Counted) (*Result, error) {
 	folded, shown := b.folded(), b.shown.first()
 	items := make([]v1alpha1.AuditItem, len(shown))

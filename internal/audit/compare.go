@@ -28,7 +28,6 @@ type baseline struct {
 	holes  map[v1alpha1.PrefixRef]bool   // places that it could not read; they have no prefix, and types no namespace
 }
 
-// refOf returns a name pool as reports name it.
 func refOf(pool *pools.Pool) v1alpha1.PrefixRef {
 	return v1alpha1.PrefixRef{
 		Group: pool.Group, Resource: pool.Resource, Namespace: pool.Namespace, Prefix: textOf(pool.Prefix),

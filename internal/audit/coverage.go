@@ -22,7 +22,6 @@ func (b *builder) notFound(gone []v1alpha1.AuditGone) (missing []string) {
 	return missing
 }
 
-// scope returns the scope of the report.
 func (b *builder) scope(resources []string) v1alpha1.AuditScope {
 	scope := v1alpha1.AuditScope{
 		AllNamespaces: b.options.Namespace == "", Namespace: b.options.Namespace,
@@ -78,7 +77,6 @@ func (b *builder) gate() *v1alpha1.AuditGate {
 	}
 }
 
-// resourceNames returns the resources as RESOURCE.GROUP.
 func resourceNames(resources []census.Resource) []string {
 	result := make([]string, len(resources))
 	for i, r := range resources {

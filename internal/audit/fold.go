@@ -81,7 +81,6 @@ func (b *builder) addFolds(counted *Counted) {
 	}
 }
 
-// creators returns the managers with the most names.
 func (f *fold) creators() []v1alpha1.Creator {
 	all := slices.SortedFunc(maps.Keys(f.Managers), func(x, y string) int {
 		return cmp.Or(cmp.Compare(f.Managers[y], f.Managers[x]), cmp.Compare(x, y))
@@ -93,7 +92,6 @@ func (f *fold) creators() []v1alpha1.Creator {
 	return creators
 }
 
-// largest returns the prefix with the most names, or nil.
 func (f *fold) largest() *v1alpha1.AuditLargest {
 	if f.Prefixes == 0 {
 		return nil

@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
 
-// item returns the item of one name pool.
 func (b *builder) item(r *row) (v1alpha1.AuditItem, error) {
 	pool := &r.Pool
 	retries, why := b.odds.retries(pool)
@@ -74,7 +73,6 @@ func (b *builder) foresee(item *v1alpha1.AuditItem) error {
 	return err
 }
 
-// creatorsOf returns the creator as a report has it.
 func creatorsOf(m object.Creator) []v1alpha1.Creator {
 	if m.Kind == "" && m.Manager == "" {
 		return nil

@@ -23,7 +23,6 @@ func (b *builder) orphaned(l *pools.Leftovers) *v1alpha1.AuditOrphaned {
 	return &orphaned
 }
 
-// deleting returns the objects that are being deleted, or nil.
 func deleting(l *pools.Leftovers) *v1alpha1.AuditDeleting {
 	if l.Deleting == 0 {
 		return nil

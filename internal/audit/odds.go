@@ -52,7 +52,6 @@ func knownAttempts(retries v1alpha1.Retries) int {
 	return *retries.Attempts
 }
 
-// modelOf returns the model of creates with a number of attempts.
 func modelOf(attempts int) (analyze.Model, error) {
 	size, err := analyze.NamePoolSize(names.SuffixLength)
 	if err != nil {

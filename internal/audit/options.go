@@ -53,7 +53,6 @@ type Options struct {
 	FailAboveGrowth *float64
 }
 
-// countedAt returns the time of the counts.
 func (o *Options) countedAt() time.Time {
 	if o.AsOf.IsZero() {
 		return o.Began
@@ -128,7 +127,6 @@ func (o *Options) asNamed(resource schema.GroupResource, prefix string) string {
 	return resource.String() + "/" + prefix
 }
 
-// named returns the prefixes that the user named.
 func (o *Options) named() (all []string) {
 	if o.PrefixesOf == nil {
 		return o.Prefixes

@@ -119,7 +119,6 @@ func (b *builder) addToVerdict(pool *pools.Pool) error {
 	return err
 }
 
-// createdIn returns the numbers of recent creates in a name pool.
 func createdIn(pool *pools.Pool) v1alpha1.AuditMostCreated {
 	created := v1alpha1.AuditMostCreated{
 		PrefixRef: refOf(pool), Names: pool.Names, Last10m: last(pool, Last10m), Last24h: last(pool, Last24h),

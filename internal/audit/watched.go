@@ -61,7 +61,6 @@ func (c *changes) measured() *v1alpha1.Measured {
 // rate is a number of creates and deletes per day.
 type rate struct{ creates, deletes float64 }
 
-// ratesOf returns the rate in each of pools.Windows, after a number of seconds.
 func ratesOf(sums pools.Weighed, seconds float64) (rates [len(pools.Windows)]rate) {
 	for i, sum := range sums {
 		days := pools.Days(pools.Windows[i], seconds)

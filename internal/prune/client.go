@@ -26,7 +26,6 @@ type client struct {
 	limiter flowcontrol.RateLimiter // nil for none
 }
 
-// newClient returns a client for all groups.
 func newClient(config *rest.Config) (*client, error) {
 	config = rest.CopyConfig(config)
 	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()

@@ -211,7 +211,6 @@ func (d *deletion) mayPass(code int) bool {
 	return again || time.Since(time.Unix(0, d.by.absent.Load())) < absentFor
 }
 
-// absence returns the outcome of an object that does not exist.
 func (d *deletion) absence() *Result {
 	if d.lost {
 		return d.is(Deleted)

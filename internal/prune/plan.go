@@ -254,7 +254,6 @@ func (p *Pool) add(o *object.Object, status finished.Status) {
 	p.Objects = append(p.Objects, added)
 }
 
-// creator returns the index of a creator.
 func (p *Pool) creator(c object.Creator) int8 {
 	name := cmp.Or(c.Manager, "unknown")
 	if c.Kind != "" {

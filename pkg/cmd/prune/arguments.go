@@ -174,7 +174,6 @@ func (s *share) String() string { return s.text }
 // Type implements pflag.Value.
 func (s *share) Type() string { return "number" }
 
-// exceeded reports whether a number of objects is larger.
 func (s *share) exceeded(chosen, all int64) bool {
 	if s.text == "" || math.IsNaN(s.percent) {
 		return s.text != "" && chosen > s.count

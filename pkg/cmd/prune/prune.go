@@ -197,7 +197,6 @@ func (o *options) Validate() error {
 	return o.scope.Validate()
 }
 
-// criteria returns the criteria of the flags, at the server's time.
 func (o *options) criteria(now time.Time) prune.Criteria {
 	ended := o.end.before(now)
 	if o.end.isAll() { // an object without an end time stays

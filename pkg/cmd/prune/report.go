@@ -16,7 +16,6 @@ const (
 	maxFirst    = 5
 )
 
-// newReport returns the report of a plan.
 func (r *run) newReport() *v1alpha1.PruneReport {
 	c := r.pruner.Criteria
 	report := &v1alpha1.PruneReport{
@@ -54,7 +53,6 @@ func (r *run) createdBefore() time.Time {
 	return time.Unix(cmp.Or(newest, r.now.Unix())+1, 0)
 }
 
-// itemOf returns the item of a pool.
 func (r *run) itemOf(p *prune.Pool) v1alpha1.PruneItem {
 	item := v1alpha1.PruneItem{
 		PrefixRef: v1alpha1.PrefixRef{
@@ -137,7 +135,6 @@ func addLeft(c *v1alpha1.PruneCounts, reason v1alpha1.PruneReason, objects int64
 	}
 }
 
-// leftFor returns the number of objects that are left for a reason.
 func leftFor(c v1alpha1.PruneCounts, reason v1alpha1.PruneReason) int64 {
 	for _, l := range c.Left {
 		if l.Reason == reason {
@@ -147,7 +144,6 @@ func leftFor(c v1alpha1.PruneCounts, reason v1alpha1.PruneReason) int64 {
 	return 0
 }
 
-// sum returns the sums of the items of a plan.
 func sum(items []v1alpha1.PruneItem) v1alpha1.PruneCounts {
 	total := v1alpha1.PruneCounts{Left: []v1alpha1.PruneLeft{}}
 	for _, reason := range reasons {

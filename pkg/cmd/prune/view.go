@@ -32,7 +32,6 @@ const (
 	maxShown = 5
 )
 
-// planView returns the view of a plan.
 func (r *run) planView(ctx context.Context) scan.View {
 	total := r.report.Summary.PruneCounts
 	criteria := criteriaText(r.report.Criteria)
@@ -90,7 +89,6 @@ func (r *run) unknownEnds() []string {
 		"which have finished", strings.Join(types, " and "))}
 }
 
-// nothing returns the lines of a plan without objects.
 func (r *run) nothing(criteria string) []string {
 	lines := []string{terminal.Sprintf("Nothing to delete with the criteria: %s.", criteria)}
 	if namespace := r.namespace(); namespace != "" {
@@ -155,7 +153,6 @@ func (r *run) namespace() string {
 	return r.scope.Namespace
 }
 
-// planWarnings returns the warnings about the consequences of a plan.
 func (r *run) planWarnings() (lines []string) {
 	if n := r.report.Summary.Running; n == 1 {
 		lines = append(lines, terminal.Warningf("1 of these objects has not finished"))
@@ -197,7 +194,6 @@ func (r *run) skippedWarning() []string {
 		strings.Join(types, ", "))}
 }
 
-// criteriaText returns the criteria in words.
 func criteriaText(c v1alpha1.PruneCriteria) string {
 	var words []string
 	add := func(format string, args ...any) { words = append(words, fmt.Sprintf(format, args...)) }
@@ -247,7 +243,6 @@ func firstText(report *v1alpha1.PruneReport) string {
 	return terminal.Sprintf("First: %s"+more, strings.Join(names, ", "))
 }
 
-// leftText has the number of remaining objects, and the reasons.
 func leftText(report *v1alpha1.PruneReport) string {
 	why, objects := leftReasons(report)
 	if objects == 0 {
@@ -329,7 +324,6 @@ func (r *run) table() (t *table.Table, hidden []string) {
 	return t, hidden
 }
 
-// objectNames returns the objects as -o name prints them.
 func (r *run) objectNames() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for o := range r.plan.Objects() {
@@ -346,7 +340,6 @@ func nameOf(o prune.Object) string {
 	return kind.String() + "/" + o.Name
 }
 
-// outcomeView returns the view of a run that has deleted objects.
 func (r *run) outcomeView(ctx context.Context, stopped error) scan.View {
 	total := r.report.Summary.PruneCounts
 	line := fmt.Sprintf("Deleted %s of %s.", humanize.Grouped(total.Deleted), humanize.Count(total.Chosen, "object"))
