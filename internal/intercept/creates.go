@@ -33,8 +33,8 @@ type create struct {
 // maxKept limits the results that are kept.
 const maxKept = 10_000
 
-// table has the creates whose clients gave up before they got a response, and those that ended as unknown. The oldest
-// is the first.
+// table has the creates whose clients gave up before they got a response, and those that ended as unknown or refused.
+// The oldest is the first.
 type table struct {
 	keep time.Duration
 
@@ -65,16 +65,27 @@ func (t *table) put(c *create) {
 	defer t.mu.Unlock()
 	if !c.ended.IsZero() {
 		c.response = nil
-		if !c.outcome.Result.kept() {
+		if !c.kept() {
 			return
 		}
 	}
 	if len(t.creates) == maxKept {
-		t.creates = slices.Delete(t.creates, 0, 1)
-		t.dropped++
+		i := slices.IndexFunc(t.creates, (*create).wasRefused)
+		if i < 0 {
+			i = 0
+			t.dropped++
+		}
+		t.creates = slices.Delete(t.creates, i, i+1)
 	}
 	t.creates = append(t.creates, c)
 }
+
+func (c *create) wasRefused() bool { return !c.ended.IsZero() && c.outcome.Result == Refused }
+
+// kept reports whether a later equal create continues this one. After a refusal it sends the same name again. So it
+// finds the object if an earlier copy of the POST was stored after the refusal of a later copy. With a claim, it has this
+// name anyway.
+func (c *create) kept() bool { return c.outcome.Result.kept() || c.wasRefused() && c.claim == nil }
 
 // end records the end of a create. If it is in the table, only a few facts of it are kept.
 func (t *table) end(c *create, o Outcome, r *response) {
@@ -83,7 +94,7 @@ func (t *table) end(c *create, o Outcome, r *response) {
 	c.outcome, c.response, c.ended = o, r, time.Now()
 	if i := slices.Index(t.creates, c); i >= 0 { // abandoned
 		c.response = nil
-		if !o.Result.kept() {
+		if !c.kept() {
 			t.creates = slices.Delete(t.creates, i, i+1)
 		}
 	}
@@ -96,7 +107,7 @@ func (p *Proxy) Unfetched() (outcomes []Outcome, more int) {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
 	for _, c := range p.table.creates {
-		if !c.ended.IsZero() {
+		if !c.ended.IsZero() && !c.wasRefused() {
 			outcomes = append(outcomes, c.outcome)
 		}
 	}
@@ -119,9 +130,9 @@ func (p *Proxy) create(w http.ResponseWriter, r *http.Request, sent *post) {
 			return
 		}
 	case ended && c.claim != nil: // has one name
-		c = p.begin(sent, c.id, c.claim, true)
+		c = p.begin(sent, c.id, c.claim, Unknown)
 	case ended:
-		c = p.begin(sent, c.id.At(c.outcome.Name), nil, true)
+		c = p.begin(sent, c.id.At(c.outcome.Name), nil, c.outcome.Result)
 	}
 	for {
 		select {
@@ -133,9 +144,9 @@ func (p *Proxy) create(w http.ResponseWriter, r *http.Request, sent *post) {
 		if c.response != nil {
 			break
 		}
-		c = p.begin(sent, exactlyonce.NewID(), nil, false)
+		c = p.begin(sent, exactlyonce.NewID(), nil, "")
 	}
-	if !c.response.write(w, r) || c.outcome.Result == Unknown {
+	if !c.response.write(w, r) || c.outcome.Result != Created {
 		p.table.put(c)
 	}
 }
@@ -175,13 +186,13 @@ func (p *Proxy) readPatiently(ctx context.Context, sent *post, id exactlyonce.ID
 	}
 }
 
-// begin starts a create that continues if its client gives up. again means that an earlier create with an unknown
-// outcome has sent the ID, or that its object is gone. Without a claim, the create ends without a response if an object
-// with the ID can't be the result any more.
-func (p *Proxy) begin(sent *post, id exactlyonce.ID, claim *keyed.Claim, again bool) *create {
+// begin starts a create that continues if its client gives up. earlier is the result of an earlier create that has sent
+// the ID, or empty. Unknown also means that its object is gone. Without a claim, the create ends without a response if an
+// object with the ID can't be the result any more.
+func (p *Proxy) begin(sent *post, id exactlyonce.ID, claim *keyed.Claim, earlier Result) *create {
 	c := &create{key: sent.key, id: id, claim: claim, done: make(chan struct{})}
 	options := sent.options()
-	if !again {
+	if earlier != Unknown {
 		options = append(options, exactlyonce.WithoutRechecks())
 	}
 	p.running.Go(func() {
@@ -190,7 +201,7 @@ func (p *Proxy) begin(sent *post, id exactlyonce.ID, claim *keyed.Claim, again b
 			result, err = p.creator.Create(p.ctx, sent.mapping, sent.object(), id, options...)
 		}
 		deleted := err == nil && result.Object.GetDeletionTimestamp() != nil
-		if again && claim == nil && (deleted || errors.Is(err, exactlyonce.ErrTaken)) {
+		if earlier != "" && claim == nil && (deleted || errors.Is(err, exactlyonce.ErrTaken)) {
 			p.table.end(c, Outcome{}, nil)
 			return
 		}

@@ -17,14 +17,14 @@ import (
 // start starts the create of a new object, unless a key forbids it.
 func (p *Proxy) start(ctx context.Context, sent *post) (*create, *metav1.Status) {
 	if p.config.Contents == nil {
-		return p.begin(sent, exactlyonce.NewID(), nil, false), nil
+		return p.begin(sent, exactlyonce.NewID(), nil, ""), nil
 	}
 	place := keyed.Place{
 		Resource: sent.resource, Kind: sent.mapping.GroupVersionKind.GroupKind(), Namespace: sent.namespace,
 	}
 	claim, err := p.config.Contents.Claim(ctx, place, sent.body.generateName, sent.body.content)
 	if err == nil {
-		return p.begin(sent, claim.ID, claim, false), nil
+		return p.begin(sent, claim.ID, claim, ""), nil
 	}
 	refusal := refusalOf(sent, err)
 	p.config.Done(Outcome{

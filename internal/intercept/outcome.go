@@ -43,7 +43,7 @@ const (
 	Unknown Result = "unknown"
 )
 
-// kept reports whether a later create can get the outcome.
+// kept reports whether the object exists or might exist.
 func (r Result) kept() bool { return r == Created || r == Unknown }
 
 // outcomeOf returns the outcome, and the response to the client. docs/guides/any-program.md has the table.

@@ -208,7 +208,7 @@ func TestOutcomes(t *testing.T) {
 				t.Errorf("Retry-After %s after %s", g.header.Get("Retry-After"), time.Since(began))
 			}
 			outcomes, _ := f.proxy.Unfetched()
-			keeps := map[Result]string{Created: "if the program gave up", Unknown: "yes"}
+			keeps := map[Result]string{Created: "if the program gave up", Refused: "yes", Unknown: "yes"}
 			end := resultOfStatus(test.status)
 			if (len(outcomes) == 1) != (end == Unknown) {
 				t.Errorf("unfetched: %v", outcomes)
@@ -232,10 +232,12 @@ func resultOfStatus(status int) Result {
 	switch status {
 	case 201:
 		return Created
+	case 403:
+		return Refused
 	case 504:
 		return Unknown
 	}
-	return Refused
+	return NotCreated
 }
 
 // documented returns the rows of the table in the guide, by outcome. A code in a row is an example if it has others.
@@ -406,6 +408,26 @@ func TestRepeatedAfterUnknown(t *testing.T) {
 	if unfetched, _ := f.proxy.Unfetched(); second.status != 201 || second.object.GetName() != object ||
 		len(f.Objects()) != 1 || len(unfetched) != 0 {
 		t.Errorf("%d, %d objects, unfetched %v", second.status, len(f.Objects()), unfetched)
+	}
+}
+
+// A proxy can send a POST twice, and store the first copy after the server has refused the second one. An equal create
+// then gets the object, and never waits.
+func TestRepeatedAfterRefusal(t *testing.T) {
+	f := newFixture(t)
+	f.Next("create", "configmaps", oncetest.StoreLate(time.Hour, oncetest.QuotaExceeded), oncetest.QuotaExceeded)
+	for range 2 {
+		if g := f.post(generated); g.status != 403 || len(f.Objects()) != 0 {
+			t.Fatalf("%d and %d objects, want a refusal", g.status, len(f.Objects()))
+		}
+	}
+	f.Land()
+	g := f.post(generated)
+	if unfetched, _ := f.proxy.Unfetched(); g.status != 201 || len(f.Objects()) != 1 || len(unfetched) != 0 {
+		t.Errorf("%d, %d objects, and unfetched: %v", g.status, len(f.Objects()), unfetched)
+	}
+	if again := f.post(generated); again.status != 201 || len(f.Objects()) != 2 {
+		t.Errorf("a create after one that ended: %d, %d objects", again.status, len(f.Objects()))
 	}
 }
 
@@ -598,9 +620,12 @@ func TestDiscoveryIsRepeated(t *testing.T) {
 	}
 }
 
-// The table keeps a limited number of results.
+// The table keeps a limited number of results. Refused creates are the first that it drops, and aren't counted.
 func TestMaxKept(t *testing.T) {
 	tb := table{keep: time.Minute}
+	refused := &create{done: make(chan struct{})}
+	tb.end(refused, Outcome{Result: Refused}, &response{})
+	tb.put(refused)
 	for i := range maxKept + 5 {
 		c := &create{done: make(chan struct{})}
 		c.key[0], c.key[1], c.key[2] = byte(i), byte(i>>8), byte(i>>16)
