@@ -121,8 +121,12 @@ func respondStatus(w http.ResponseWriter, r *http.Request, s *metav1.Status) {
 var ownHeaders = []string{"Connection", "Content-Length", "Keep-Alive", "Trailer", "Transfer-Encoding", "Upgrade"}
 
 // write sends the response. It returns false if the client certainly doesn't have it. The time for retries is over,
-// so no response asks for a retry.
+// so no response asks for a retry. A client can close the connection as soon as it has the body, so only a connection
+// that ended before counts.
 func (p *response) write(w http.ResponseWriter, r *http.Request) bool {
+	if r.Context().Err() != nil {
+		return false
+	}
 	maps.Copy(w.Header(), p.header)
 	for _, key := range ownHeaders {
 		w.Header().Del(key)
@@ -132,5 +136,5 @@ func (p *response) write(w http.ResponseWriter, r *http.Request) bool {
 	}
 	w.WriteHeader(p.status)
 	_, err := w.Write(p.body)
-	return errors.Join(err, http.NewResponseController(w).Flush(), r.Context().Err()) == nil
+	return errors.Join(err, http.NewResponseController(w).Flush()) == nil
 }

@@ -431,6 +431,27 @@ func TestRepeatedAfterRefusal(t *testing.T) {
 	}
 }
 
+// closing is the connection of a client that closes it as soon as it has the body.
+type closing struct {
+	*httptest.ResponseRecorder
+	close func()
+}
+
+func (c closing) Flush() { c.close() }
+
+// A client that has the whole response has not given up, whenever it closes its connection.
+func TestClosedAfterTheResponse(t *testing.T) {
+	ctx, hangUp := context.WithCancel(t.Context())
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/", nil)
+	response := &response{status: 201, body: []byte("{}")}
+	if !response.write(closing{httptest.NewRecorder(), hangUp}, r) {
+		t.Error("the client counts as one that gave up, but it has the response")
+	}
+	if response.write(httptest.NewRecorder(), r) {
+		t.Error("the client counts as one that has the response, but it has closed the connection before")
+	}
+}
+
 // Equal creates in flight at the same time are different objects.
 func TestManyAtOnce(t *testing.T) {
 	f := newFixture(t)
