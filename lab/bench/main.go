@@ -42,6 +42,7 @@ var sections = map[string][]section{
 	"earlier": {{name: "earlier", measure: besideEarlier}},
 	"live":    live,
 	"stems":   stems,
+	"wrap":    {{name: "wrap", measure: wrapped}},
 }
 
 // bench is one run of the program.
@@ -84,7 +85,7 @@ func main() {
 
 func (b *bench) run(ctx context.Context, names []string, printOnly bool) (err error) {
 	if len(names) == 0 {
-		return errors.New("name sections: audit, create, earlier, live, stems")
+		return errors.New("name sections: audit, create, earlier, live, stems, wrap")
 	}
 	if b.dir, err = os.MkdirTemp("", "genname-bench-"); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -30,6 +31,7 @@ const exists = "exists"
 var Clients = []Client{
 	{"keyed", "`kubectl genname create --idempotency-key`, run again until it exits 0", exact, true, (*trial).keyed},
 	{"keyless", "`kubectl genname create`, run once, not killed", neverTwo, false, (*trial).keyless},
+	{"wrap", "`kubectl genname wrap -- bash SCRIPT`, not killed; SCRIPT runs `kubectl create` for one object at a time, again until it exits 0", reported, false, (*trial).wrap},
 	{"server", "`kubectl genname create --naming=server`, repeating what was not reported", nothing, true, (*trial).serverNaming},
 	{"kubectl", "`kubectl create`, repeating what was not reported", nothing, true, (*trial).kubectl},
 	{"fixed", "`kubectl create` with fixed names, repeating what was not reported; `AlreadyExists` counts as reported", once, true, (*trial).fixed},
@@ -56,6 +58,17 @@ func neverTwo(r *Result) error {
 		return fmt.Errorf("it is not said what became of each object: %s", r)
 	case r.LastCode != r.deserved():
 		return fmt.Errorf("the exit code should be %d: %s", r.deserved(), r)
+	}
+	return nil
+}
+
+// reported checks that each object exists once and was reported.
+func reported(r *Result) error {
+	if err := neverTwo(r); err != nil {
+		return err
+	}
+	if r.Missing > 0 || r.Reported != r.Asked {
+		return fmt.Errorf("not all is there: %s", r)
 	}
 	return nil
 }
@@ -161,6 +174,36 @@ func (t *trial) keyless(ctx context.Context) (*statement, error) {
 		}
 	}
 	return nil, fmt.Errorf("nothing was created in %d runs", maxRuns)
+}
+
+// script runs kubectl for each file of a directory, several at a time. Arguments: the directory, the number at a time,
+// and kubectl with its flags. The script repeats kubectl until it succeeds, because kubectl also fails by faults in
+// requests that wrap passes through. A request of kubectl has ten times the time of one of wrap, which can send several
+// for a create. If kubectl gave up when wrap responds, its next create could be a second object.
+const script = `cd "$1" && ls | xargs -P "$2" -I FILE bash -c 'until "$@"; do sleep 1; done' - "${@:3}" -f FILE`
+
+// wrap runs a script under wrap, once. Each object has a file and a kubectl of its own.
+func (t *trial) wrap(ctx context.Context) (*statement, error) {
+	names, want := single(t.Objects())
+	dir := t.path("documents")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(manifest([]string{name})), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	args := append([]string{"wrap"}, t.flags()...)
+	args = append(args, "--", "bash", "-c", script, "-", dir, strconv.Itoa(3*t.Concurrency), // mostly waits
+		t.Kubectl, "create", "--request-timeout="+(10*t.RequestTimeout).String(), "--cache-dir="+t.path("cache"))
+	r, err := t.execute(ctx, t.Plugin, args...)
+	if err != nil {
+		return nil, err
+	}
+	a := newStatement(want)
+	a.add(r)
+	return a, nil
 }
 
 func (t *trial) serverNaming(ctx context.Context) (*statement, error) {

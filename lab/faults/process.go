@@ -21,11 +21,21 @@ type run struct {
 	stdout, stderr string
 }
 
-// run runs a program against the proxy.
+// run runs kubectl or the plugin against the proxy.
 func (t *trial) run(ctx context.Context, program string, args ...string) (run, error) {
-	cmd := exec.CommandContext(ctx, program, append(args,
-		"--kubeconfig="+t.path("kubeconfig"), "--cache-dir="+t.path("cache"), "--namespace="+t.namespace,
-		"--request-timeout="+t.RequestTimeout.String())...)
+	return t.execute(ctx, program, append(args, t.flags()...)...)
+}
+
+func (t *trial) flags() []string {
+	return []string{
+		"--kubeconfig=" + t.path("kubeconfig"), "--cache-dir=" + t.path("cache"), "--namespace=" + t.namespace,
+		"--request-timeout=" + t.RequestTimeout.String(),
+	}
+}
+
+// execute runs a program, and records its output.
+func (t *trial) execute(ctx context.Context, program string, args ...string) (run, error) {
+	cmd := exec.CommandContext(ctx, program, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Start(); err != nil {

@@ -10,7 +10,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,6 +30,15 @@ type client struct {
 	program []string
 	objects schema.GroupVersionResource // that it creates
 }
+
+// wrapped is the client under kubectl genname wrap. A client of this repository names its objects itself, so it has no
+// use for wrap.
+func (c client) wrapped() (under client, ok bool) {
+	c.program = append([]string{"programs/wrapped"}, c.program...)
+	return c, !slices.Equal(c.version, ownVersion)
+}
+
+var ownVersion = []string{"echo", "this repository"}
 
 var (
 	configMaps = corev1.SchemeGroupVersion.WithResource("configmaps")
@@ -48,7 +59,6 @@ func clients(dir string) []client {
 		return []string{"go", "list", "-C", dir, "-m", "-f", "{{.Version}}", name}
 	}
 	const collection = "/usr/lib/python3/dist-packages/ansible_collections/kubernetes/core/MANIFEST.json"
-	this := []string{"echo", "this repository"}
 	return []client{
 		{"kubectl create", []string{"kubectl", "version", "--client"}, []string{"programs/kubectl"}, configMaps},
 		{"helm install --server-side=false", []string{"echo", helm.version}, []string{"programs/helm"}, configMaps},
@@ -58,9 +68,9 @@ func clients(dir string) []client {
 		{"controller-runtime", required("sigs.k8s.io/controller-runtime", "programs/controller-runtime"), []string{filepath.Join(dir, "controller-runtime")}, configMaps},
 		{"kubernetes (Python)", []string{"/usr/bin/python3", "-c", "import kubernetes; print(kubernetes.__version__)"}, []string{"programs/python-kubernetes"}, configMaps},
 		{"@kubernetes/client-node", []string{"node", "-p", `require("./programs/javascript/package-lock.json").packages["node_modules/@kubernetes/client-node"].version`}, []string{"programs/javascript/main.js"}, configMaps},
-		{"kubectl genname create", this, []string{"programs/kubectl-genname"}, configMaps},
-		{"pkg/once", this, []string{filepath.Join(dir, "once")}, configMaps},
-		{"clients/python", this, []string{"../../clients/python/conformance"}, configMaps},
+		{"kubectl genname create", ownVersion, []string{"programs/kubectl-genname"}, configMaps},
+		{"pkg/once", ownVersion, []string{filepath.Join(dir, "once")}, configMaps},
+		{"clients/python", ownVersion, []string{"../../clients/python/conformance"}, configMaps},
 	}
 }
 
@@ -105,10 +115,11 @@ func writePage(page string) error {
 		return err
 	}
 	var tables bytes.Buffer
-	if err := writeTables(&tables, clients(dir)); err != nil {
+	broken, err := writeTables(&tables, clients(dir))
+	if err != nil {
 		return err
 	}
-	return os.WriteFile(page, generated.ReplaceAll(text, append([]byte("${1}"), append(tables.Bytes(), "${2}"...)...)), 0o644) //nolint:gosec // a page
+	return errors.Join(broken, os.WriteFile(page, generated.ReplaceAll(text, append([]byte("${1}"), append(tables.Bytes(), "${2}"...)...)), 0o644)) //nolint:gosec // a page
 }
 
 func buildPrograms(dir string) error {
@@ -159,33 +170,76 @@ func command(name string, args ...string) error {
 	return nil
 }
 
-func writeTables(out *bytes.Buffer, all []client) error {
+// writeTables returns the broken promises of wrap apart from an error of the measurement.
+func writeTables(out *bytes.Buffer, all []client) (broken, err error) {
 	fmt.Fprintln(out, "\n| client | version |\n|---|---|")
 	for _, c := range all {
 		version, err := exec.Command(c.version[0], c.version[1:]...).Output()
 		if err != nil {
-			return fmt.Errorf("the version of %s: %w", c.name, err)
+			return nil, fmt.Errorf("the version of %s: %w", c.name, err)
 		}
 		first, _, _ := strings.Cut(string(version), "\n")
 		fmt.Fprintf(out, "| %s | %s |\n", c.name, strings.TrimPrefix(first, "Client Version: "))
 	}
 	for i, h := range histories("") {
-		fmt.Fprintf(out, "\n### %s\n\n| client | POSTs | objects | reports | last line of its error |\n|---|--:|--:|---|---|\n", h.name)
-		for _, c := range all {
-			open, err := on(os.Getenv("KUBECONFIG"))
-			if err != nil {
-				return err
-			}
-			history := histories(c.objects.Resource)[i]
-			history.resource = c.objects
-			r := history.play(c.program, open)
-			if len(r.claims) == 0 {
-				return fmt.Errorf("%s: %s", c.name, strings.Join(r.problems, "; "))
-			}
-			fmt.Fprintf(out, "| %s | %d | %d | %s | %s |\n", c.name, r.posts, r.objects, r.claims[0], quoted(r))
+		fmt.Fprintf(out, "\n### %s\n\n| client | POSTs | objects | reports | under wrap | last line of its error |\n|---|--:|--:|---|---|---|\n", h.name)
+		rows, unkept, failures := make([]string, len(all)), make([]error, len(all)), make([]error, len(all))
+		var group sync.WaitGroup // programs mostly wait
+		for n, c := range all {
+			group.Go(func() { rows[n], unkept[n], failures[n] = c.row(i) })
 		}
+		group.Wait()
+		if err := errors.Join(failures...); err != nil {
+			return nil, err
+		}
+		broken = errors.Join(broken, errors.Join(unkept...))
+		out.WriteString(strings.Join(rows, ""))
 	}
-	return nil
+	return broken, nil
+}
+
+// row plays a history of the page without wrap and under it, and returns a row of the table.
+func (c client) row(i int) (row string, broken, err error) {
+	r, err := c.play(i)
+	if err != nil {
+		return "", nil, err
+	}
+	cell, broken, err := c.underWrap(i)
+	return fmt.Sprintf("| %s | %d | %d | %s | %s | %s |\n", c.name, r.posts, r.objects, r.claims[0], cell, quoted(r)), broken, err
+}
+
+// play plays a history of the page.
+func (c client) play(i int) (result, error) {
+	open, err := on(os.Getenv("KUBECONFIG"))
+	if err != nil {
+		return result{}, err
+	}
+	history := histories(c.objects.Resource)[i]
+	history.resource = c.objects
+	r := history.play(c.program, open)
+	if len(r.claims) == 0 {
+		err = fmt.Errorf("%s: %s", c.name, strings.Join(r.problems, "; "))
+	}
+	return r, err
+}
+
+// underWrap plays a history of the page under wrap. It returns a cell of the table. The promise is broken if that isn't
+// one object that the client reports as created, or if a create went past the proxy.
+func (c client) underWrap(i int) (cell string, broken, err error) {
+	under, ok := c.wrapped()
+	if !ok {
+		return "", nil, nil
+	}
+	r, err := under.play(i)
+	if err != nil {
+		return "", nil, err
+	}
+	cell = fmt.Sprintf("%d, %d, %s", r.posts, r.objects, r.claims[0])
+	if r.objects != 1 || r.claims[0] != created || r.unnamed > 0 {
+		broken = fmt.Errorf("%s under wrap, %s: %s, and %d POSTs without a name: %s; %s",
+			c.name, histories("")[i].name, cell, r.unnamed, r.report, strings.Join(r.problems, "; "))
+	}
+	return cell, broken, nil
 }
 
 // changing matches the parts of an error that differ in each run.

@@ -37,6 +37,7 @@ type result struct {
 	claims         []string
 	report         string // the last line of stderr of the last run
 	posts, objects int
+	unnamed        int // POSTs that left the name to the server, as those that go past wrap
 	took           time.Duration
 	problems       []string
 }
@@ -279,6 +280,9 @@ func (p *player) count() {
 	for _, r := range p.server.Requests() {
 		if r.Verb == "create" && r.Resource == p.place().resource {
 			posts = append(posts, r.Time)
+			if r.Name == "" {
+				p.result.unnamed++
+			}
 		}
 	}
 	p.result.posts = len(posts)

@@ -29,7 +29,7 @@ func main() {
 	flag.BoolVar(&s.Replicated, "replicated", false, "three members of etcd and two kube-apiservers behind a balancer")
 	http1 := flag.Bool("http1", false, "clients speak HTTP/1.1 instead of HTTP/2")
 	flag.DurationVar(&s.Follows, "follow", 0, "have audit --watch follow objects that are created and deleted for so long, instead of creating objects")
-	only := flag.String("only", "", "clients, separated by commas: keyed, keyless, server, kubectl, fixed, apply (default all)")
+	only := flag.String("only", "", "clients, separated by commas: keyed, keyless, wrap, server, kubectl, fixed, apply (default all)")
 	write := flag.String("write", "", "document to write the result into, between its markers")
 	flag.Parse()
 	if *http1 {
@@ -46,8 +46,12 @@ func main() {
 }
 
 func run(s faults.Settings, only, write string) (err error) {
+	section := s.SectionName()
+	if only != "" {
+		section += ", only " + only
+	}
 	if write != "" {
-		if err := document.Check(write, s.SectionName()); err != nil {
+		if err := document.Check(write, section); err != nil {
 			return err
 		}
 	}
@@ -70,9 +74,9 @@ func run(s faults.Settings, only, write string) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Print(document.Section(s.SectionName(), text))
+	fmt.Print(document.Section(section, text))
 	if write != "" && broken == nil {
-		return document.Write(write, s.SectionName(), text)
+		return document.Write(write, section, text)
 	}
 	return broken
 }
