@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
@@ -25,7 +26,7 @@ const maxFields = 3
 // most maxFields. differences ignores fields that only the stored object has, because a server adds defaults. So
 // differences can't detect that a field was removed from the document.
 func (d *Document) differences(stored *unstructured.Unstructured) []string {
-	return firstDifferences(given("", d.contentOf(d.Object)), d.contentOf(stored))
+	return d.firstDifferences(given("", d.contentOf(d.Object)), d.contentOf(stored))
 }
 
 // changes returns the paths as differences does, for an object that an earlier run created. changes also compares
@@ -40,11 +41,11 @@ func (d *Document) changes(stored *unstructured.Unstructured) []string {
 		delete(mapOf(spec, "runPolicy"), "suspend") // of an MPIJob
 		addDefaults(kind, spec)
 	}
-	return firstDifferences(wanted, d.contentOf(stored))
+	return d.firstDifferences(wanted, d.contentOf(stored))
 }
 
-func firstDifferences(wanted, stored any) []string {
-	c := comparison{most: maxFields}
+func (d *Document) firstDifferences(wanted, stored any) []string {
+	c := comparison{most: maxFields, grows: d.grows}
 	c.compare("", wanted, stored)
 	return c.paths
 }
@@ -197,10 +198,29 @@ func addDefaults(kind schema.GroupKind, spec map[string]any) {
 	}
 }
 
+// extended is the path of a list of a built-in type that webhooks, servers and controllers extend.
+var extended = regexp.MustCompile(`(^|\.)(containers|initContainers|ephemeralContainers|volumes|env|volumeMounts|` +
+	`tolerations|imagePullSecrets|readinessGates|finalizers|ownerReferences)$`)
+
+// grows reports whether a stored list can have more items than the manifest's, without a difference. For a custom
+// type, any list can.
+func (d *Document) grows(path string) bool {
+	switch kind := d.Mapping.GroupVersionKind; {
+	case !scheme.Scheme.IsGroupRegistered(kind.Group):
+		return true
+	case path == "rules" && kind.Kind == "ClusterRole":
+		return d.Object.Object["aggregationRule"] != nil
+	case path == "secrets":
+		return kind.Kind == "ServiceAccount"
+	}
+	return extended.MatchString(path)
+}
+
 // comparison collects paths.
 type comparison struct {
 	paths []string
 	most  int
+	grows func(path string) bool // see Document.grows
 }
 
 func (c *comparison) compare(path string, wanted, stored any) {
@@ -214,7 +234,7 @@ func (c *comparison) compare(path string, wanted, stored any) {
 			return
 		}
 	case []any:
-		if s, ok := stored.([]any); ok && (isListOfMaps(s) || len(s) == len(w)) {
+		if s, ok := stored.([]any); ok && (len(s) == len(w) || c.grows(path)) {
 			c.compareLists(path, w, s)
 			return
 		}
@@ -250,8 +270,8 @@ func (c *comparison) compareMaps(path string, wanted, stored map[string]any) {
 	}
 }
 
-// compareLists compares the items of the manifest's list. A stored list of maps can have more items, such as
-// injected containers. Items with a name are compared with the stored items of this name.
+// compareLists compares the items of the manifest's list. If the list grows, the stored list can have more items, such
+// as injected containers. Items with a name are compared with the stored items of this name.
 func (c *comparison) compareLists(path string, wanted, stored []any) {
 	next := 0 // the first stored item that can be the next one without a name
 	for i, item := range wanted {
@@ -260,7 +280,7 @@ func (c *comparison) compareLists(path string, wanted, stored []any) {
 		if name != "" {
 			candidates = stored
 		}
-		is := slices.IndexFunc(candidates, func(s any) bool { return nameOf(s) == name && isContained(at, item, s) })
+		is := slices.IndexFunc(candidates, func(s any) bool { return nameOf(s) == name && c.isContained(at, item, s) })
 		other := slices.IndexFunc(candidates, func(s any) bool { return name != "" && nameOf(s) == name })
 		switch {
 		case is >= 0 && name != "":
@@ -276,20 +296,16 @@ func (c *comparison) compareLists(path string, wanted, stored []any) {
 	}
 }
 
-func isContained(path string, wanted, stored any) bool {
-	c := comparison{most: 1}
-	c.compare(path, wanted, stored)
-	return len(c.paths) == 0
+func (c *comparison) isContained(path string, wanted, stored any) bool {
+	item := comparison{most: 1, grows: c.grows}
+	item.compare(path, wanted, stored)
+	return len(item.paths) == 0
 }
 
 func nameOf(item any) string {
 	fields, _ := item.(map[string]any)
 	name, _ := fields["name"].(string)
 	return name
-}
-
-func isListOfMaps(list []any) bool {
-	return !slices.ContainsFunc(list, func(item any) bool { _, ok := item.(map[string]any); return !ok })
 }
 
 // simple is a key that needs no brackets in a path.

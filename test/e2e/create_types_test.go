@@ -50,6 +50,13 @@ func storesWhatKubectlDoes(t *testing.T, cp *controlplane.ControlPlane) {
 						t.Errorf("%s (- kubectl, + %s):\n%s", kind, way, diff)
 					}
 				}
+				if way == "keyed" { // defaults and injected fields are no differences
+					file := harness.File(t, "types.json", typesInput(t, way+"-"+variant.name, variant.own))
+					again := user.Run(append([]string{"create", "-n", way + "-" + variant.name, "-f", file, "--fail-on-difference"}, flags...)...)
+					if again.Code != 0 || strings.Count(again.Stdout, " exists") != len(reference) {
+						t.Errorf("%+v, want %d objects that exist without a difference", again, len(reference))
+					}
+				}
 			})
 		}
 	}
