@@ -48,13 +48,12 @@ type Config struct {
 }
 
 func (c Config) creates() []exactlyonce.Option {
-	attempts := c.Attempts
 	posted := metav1.CreateOptions{FieldManager: c.FieldManager, FieldValidation: c.FieldValidation}
-	if c.DryRun == ServerDryRun { // nothing is stored: as kubectl
-		attempts, posted.DryRun = 1, []string{metav1.DryRunAll}
+	if c.DryRun == ServerDryRun {
+		posted.DryRun = []string{metav1.DryRunAll}
 	}
 	options := []exactlyonce.Option{
-		exactlyonce.WithCreateOptions(posted), exactlyonce.WithAttempts(attempts),
+		exactlyonce.WithCreateOptions(posted), exactlyonce.WithAttempts(c.Attempts),
 		exactlyonce.WithRetryTimeout(c.RetryTimeout),
 	}
 	if !c.Whole {
@@ -88,6 +87,10 @@ type Document struct {
 
 // Namespaced reports whether the object has a namespace.
 func (d *Document) Namespaced() bool { return d.Mapping.Scope.Name() == meta.RESTScopeNameNamespace }
+
+func (d *Document) place() idempotency.Place {
+	return idempotency.Place{Resource: d.Mapping.Resource.GroupResource(), Namespace: d.Namespace}
+}
 
 // Reference returns the object under name. If name is empty, it uses the object's own name or its
 // prefix.

@@ -14,7 +14,7 @@ func (s *Session) serverNaming(d *task) (bool, error) {
 	if s.config.ServerNaming {
 		return true, nil
 	}
-	if s.config.Key == "" && (!d.generated || s.config.DryRun != NoDryRun) {
+	if s.config.Key == "" && (!d.generated || s.config.DryRun == ClientDryRun) {
 		return false, nil
 	}
 	reason := s.onlyServerNames(d.Mapping.Resource)
@@ -53,7 +53,7 @@ func (s *Session) id(d *task, n int) exactlyonce.ID {
 		o := d.identity
 		o.Copy = n
 		return s.key.ID(o, d.content)
-	case !d.generated, d.byServer, s.config.DryRun != NoDryRun:
+	case !d.generated, d.byServer, s.config.DryRun == ClientDryRun:
 		return exactlyonce.Untracked()
 	}
 	return exactlyonce.NewID()
@@ -85,4 +85,15 @@ func stamped(d *Document, id exactlyonce.ID) *unstructured.Unstructured {
 		id.Stamp(object)
 	}
 	return object
+}
+
+// conceal hides the name and the ID of an object that a server dry run has sent, if they are derived from a secret.
+func conceal(d *Document, id exactlyonce.ID, sent *unstructured.Unstructured) {
+	if id.Secret == (derive.Secret{}) {
+		return
+	}
+	sent.SetName(unsentName(d, id))
+	annotations := sent.GetAnnotations()
+	delete(annotations, exactlyonce.Annotation)
+	sent.SetAnnotations(annotations)
 }

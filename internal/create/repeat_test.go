@@ -410,7 +410,7 @@ func TestGenerations(t *testing.T) {
 }
 
 // Dry runs with a key show the outcome of a run, with the name and the creation ID annotation. With a secret they don't
-// show them. Without a key they print only the document.
+// show them. Without a key, a client dry run prints only the document. A server dry run sends the IDs of a run.
 func TestDryRuns(t *testing.T) {
 	secret := []derive.Secret{secretOf("1")}
 	for name, test := range map[string]struct {
@@ -423,7 +423,9 @@ func TestDryRuns(t *testing.T) {
 		"client":           {key, ClientDryRun, nil, "shown " + idOf(1).Name("x-", 0) + "x-", idOf(1).String()},
 		"client, a secret": {key, ClientDryRun, secret, "shown x-<secret>x-", ""},
 		"client, no key":   {"", ClientDryRun, nil, "shown x-", ""},
-		"server":           {key, ServerDryRun, nil, "created x-", ""},
+		"server":           {key, ServerDryRun, nil, "created x-", idOf(1).String()},
+		"server, a secret": {key, ServerDryRun, secret, "created x-", copyOf("configmaps/a/x-", 0, 1, secret...).String()},
+		"server, no key":   {"", ServerDryRun, nil, "created x-", ""},
 	} {
 		there := existing("configmaps/a/x-", 0, 0, test.secrets...)
 		c := &cluster{existing: []idempotency.Existing{there}}
@@ -441,8 +443,13 @@ func TestDryRuns(t *testing.T) {
 				yield(e)
 			}
 		}), want...)
-		if len(c.ids) > 0 && c.ids[0] != exactlyonce.Untracked() || len(c.found) != len(test.key) {
-			t.Errorf("%s: sent as %v, listed %v", name, c.ids, c.found)
+		if len(c.found) != len(test.key) {
+			t.Errorf("%s: listed %v, want only a run with a key to list", name, c.found)
+		}
+		for _, id := range c.ids {
+			if test.dryRun != ServerDryRun || id.String() != test.id && (test.key != "" || !strings.HasPrefix(id.String(), "r1-")) {
+				t.Errorf("%s: sent as %q, want %q", name, id, test.id)
+			}
 		}
 	}
 }

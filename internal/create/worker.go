@@ -49,9 +49,6 @@ func (w *worker) create(j job) report {
 func (w *worker) send(j job) report {
 	d, id, rechecked, elsewhere := j.task, j.id, false, false
 	var sent atomic.Bool
-	if w.config.DryRun == ServerDryRun { // nothing is stored, so no ID is needed
-		id = exactlyonce.Untracked()
-	}
 	unsent := unsentName(d.Document, id)
 	if w.config.DryRun == NoDryRun {
 		w.inFlight.begin(j.number, d, unsent)
@@ -75,6 +72,9 @@ func (w *worker) send(j job) report {
 		},
 	})
 	outcome := w.outcomeOf(d, id, result, err)
+	if w.config.DryRun == ServerDryRun && outcome.Kind == Created {
+		conceal(d.Document, id, result.Object)
+	}
 	w.inFlight.finish(j.number, outcome)
 	w.warnOf(outcome, elsewhere)
 	return ended{

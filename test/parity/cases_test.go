@@ -123,7 +123,10 @@ var cases = []parityCase{
 		args: "-f one.yaml", faults: harness.First(1, faultproxy.Respond(503, nil, "busy")), code: 1, unknown: true, prints: `the server is currently unable to handle the request (post configmaps)`,
 		client: &harness.Result{Stdout: `configmap/one-SUFFIX created\n`, Stderr: `configmap/one-SUFFIX: [^\n]* \(checking whether it exists\)\nconfigmap/one-SUFFIX: [^\n]* \(sending it again in [^\n]*\)\n`},
 	},
-	{args: "-f one.yaml --dry-run=server", faults: harness.First(1, faultproxy.DropResponse), code: 1, prints: `error when creating "one.yaml": Post "SERVER/`},
+	{
+		args: "-f one.yaml --dry-run=server", faults: harness.First(1, faultproxy.DropResponse), code: 1, prints: `error when creating "one.yaml": Post "SERVER/`,
+		client: &harness.Result{Stdout: `configmap/one-SUFFIX created \(server dry run\)\n`, Stderr: `configmap/one-SUFFIX: [^\n]* \(sending it again in [^)]*\)\n`},
+	},
 }
 
 // holdName takes the name "named".
