@@ -58,7 +58,7 @@ type place struct {
 
 // placeOf returns the place of a document. s.places has all places, in the order of the input.
 func (s *Session) placeOf(d *task) *place {
-	key := idempotency.Place{Resource: d.Mapping.Resource.GroupResource(), Namespace: d.Namespace}
+	key := d.Document.place()
 	at := s.placeFor[key]
 	if at == nil {
 		at = &place{Place: key, in: keyed.Place{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
@@ -96,25 +97,29 @@ func (i identified) of(o derive.Object) *task {
 // unexpected returns an error if the key has created objects that the input does not contain, or objects of documents
 // that were changed.
 func (s *Session) unexpected(documents identified) error {
-	var unexpected []string
-	var change *Change
+	e := &UnexpectedError{}
 	for _, o := range s.key.Unasked() {
 		var t *task
 		if !o.ByContent { // else wrap created it
 			t = documents.of(o.Identity)
 		}
 		differs := t != nil && exactlyonce.Differ(o.Digest, s.id(t, o.Identity.Copy).Digest)
-		if t == nil || differs {
-			unexpected = append(unexpected, o.Argument())
+		if t != nil && !differs {
+			e.Matching++
+			continue
 		}
-		if differs && change == nil {
-			change = s.changeOf(t, o.Name)
+		e.Objects = append(e.Objects, o.Argument())
+		if differs {
+			e.Clash.add(t.place.Place, o.Name)
+		}
+		if differs && e.Change == nil {
+			e.Change = s.changeOf(t, o.Name)
 		}
 	}
-	if len(unexpected) == 0 {
+	if len(e.Objects) == 0 {
 		return nil
 	}
-	return &UnexpectedError{unexpected, change}
+	return e
 }
 
 func (s *Session) warnOfOthers() {
@@ -146,6 +151,29 @@ type UnexpectedError struct {
 	Objects []string
 	// Change is the document that was probably changed, or nil.
 	Change *Change
+	// Matching is the number of objects that the input contains with the same content.
+	Matching int
+	// Clash are the Objects that the input contains with other content.
+	Clash Clash
+}
+
+// Clash are objects of a key whose content is not that of the input, because a run with other input created them.
+type Clash struct {
+	Objects int
+	Names   map[idempotency.Place][]string // of the first objects
+}
+
+// maxClash is the number of names in a Clash.
+const maxClash = 100
+
+func (c *Clash) add(at idempotency.Place, name string) {
+	if c.Objects++; c.Objects > maxClash {
+		return
+	}
+	if c.Names == nil {
+		c.Names = map[idempotency.Place][]string{}
+	}
+	c.Names[at] = append(c.Names[at], name)
 }
 
 func (e *UnexpectedError) Error() string {

@@ -47,6 +47,8 @@ type Tally struct {
 	// Holders and OtherIDs are for runs with a key. Holders are outcomes where an object without a creation ID has
 	// the name. OtherIDs are outcomes where an object of the run has another creation ID than the run sent.
 	Holders, OtherIDs []Outcome
+	// Clash are objects of this run that a run with other content created at the same time.
+	Clash Clash
 }
 
 // Add adds an outcome.
@@ -94,16 +96,19 @@ func (t *Tally) begin(o Outcome) {
 }
 
 // hold records an outcome in which an existing object has the name, and might belong to this run: the object has no
-// creation ID, or it has the run's label.
+// creation ID, it has the run's label, or it has the ID and other content.
 func (t *Tally) hold(c Config, o Outcome) {
 	object := o.Result.Object
-	if object == nil || object.GetName() != o.Result.Name || c.Key == "" || len(t.Holders)+len(t.OtherIDs) >= MaxNamed {
+	if object == nil || object.GetName() != o.Result.Name || c.Key == "" {
 		return
 	}
 	switch id := object.GetAnnotations()[exactlyonce.Annotation]; {
+	case id != "" && id == o.ID.String():
+		t.Clash.add(o.Document.place(), o.Result.Name)
+	case len(t.Holders)+len(t.OtherIDs) >= MaxNamed:
 	case id == "":
 		t.Holders = append(t.Holders, o)
-	case id != o.ID.String() && object.GetLabels()[exactlyonce.RunLabel] == c.Key.RunLabel():
+	case object.GetLabels()[exactlyonce.RunLabel] == c.Key.RunLabel():
 		t.OtherIDs = append(t.OtherIDs, o)
 	}
 }

@@ -72,8 +72,8 @@ func (w *worker) send(j job) report {
 		},
 	})
 	outcome := w.outcomeOf(d, id, result, err)
-	if w.config.DryRun == ServerDryRun && outcome.Kind == Created {
-		conceal(d.Document, id, result.Object)
+	if w.config.DryRun == ServerDryRun && outcome.Outcome == protocol.Created {
+		conceal(d.Document, id, outcome.Object)
 	}
 	w.inFlight.finish(j.number, outcome)
 	w.warnOf(outcome, elsewhere)

@@ -1,9 +1,13 @@
 package e2e
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"net/http"
+	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
@@ -30,5 +34,111 @@ func TestTheKeyStaysHere(t *testing.T) {
 	r := harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--idempotency-key=s3cret", "--record", "-o", "yaml")
 	if r.Code != 0 || strings.Contains(r.Stdout+r.Stderr, "s3cret") {
 		t.Errorf("exit code %d, stdout\n%s\nstderr\n%s", r.Code, r.Stdout, r.Stderr)
+	}
+}
+
+// A dry run on the server sends the body of the create, so that policies about names, labels and annotations answer for
+// the object that the run creates. Without a key, the name and the creation ID are random. A conflict is read, because
+// the object can exist without the label by which the run finds it. The output has no name that is derived from a
+// secret.
+func TestDryRunSendsTheCreate(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	var bodies []string
+	u := harness.As(t, faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault {
+		if harness.Creates(r) {
+			body, _ := io.ReadAll(r.Body)
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			bodies = append(bodies, string(body))
+		}
+		return nil
+	}).Config)
+	input := harness.File(t, "in.yaml", configMap)
+	both := func(same bool, printed, flags string) {
+		t.Helper()
+		bodies = nil
+		args := append([]string{"create", "-n", ns, "-f", input}, strings.Fields(flags)...)
+		dry := u.Run(append(args, "--dry-run=server")...)
+		dry.Expect(t, 0, `configmap/`+printed+` created \(server dry run\)\n`, `.*`)
+		real := u.Run(args...)
+		random := regexp.MustCompile(`r1-[0-9a-f]{32}|demo-[a-z0-9]{5}"`)
+		if len(bodies) != 2 || random.ReplaceAllString(bodies[0], "") != random.ReplaceAllString(bodies[1], "") {
+			t.Errorf("%s: sent %q, want two equal bodies", flags, bodies)
+		}
+		if name, _, _ := strings.Cut(dry.Stdout, " "); same != strings.HasPrefix(real.Stdout, name+" ") {
+			t.Errorf("%s: printed %q and %q, want equal names: %t", flags, dry.Stdout, real.Stdout, same)
+		}
+	}
+	both(true, `demo-`+harness.Suffix, "--idempotency-key=k")
+	both(false, `demo-`+harness.Suffix, "--retry-timeout=1m")
+	secret := harness.File(t, "secret", firstSecret)
+	both(false, `demo-<secret>`, "--idempotency-key=s --idempotency-secret-file="+secret)
+
+	harness.NewShell(t, u.Kubeconfig).Run("kubectl", "label", "configmaps", "--all", "-n", ns, "genname.dev/run-")
+	u.Run("create", "-n", ns, "-f", input, "--idempotency-key=k", "--dry-run=server").
+		Expect(t, 0, `configmap/demo-`+harness.Suffix+` exists \(server dry run\)\n`, `Warning: .* no longer has genname.dev/run.\n`)
+	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 3 {
+		t.Errorf("%d objects are there, want 3", n)
+	}
+}
+
+// Two processes use a key with different content at one moment, so that each creates a part of the objects. Both fail,
+// and so does each repetition. They count the objects of both contents, and after either of the two ways out, the run
+// succeeds.
+func TestTwoContentsAtOnce(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	firstListed, secondPosted, firstEnded := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	args := func(content string, more ...string) []string {
+		file := harness.File(t, "in.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: demo-}\ndata: {a: "+content+"}\n")
+		return append([]string{"create", "-n", ns, "-f", file, "--count=4", "--concurrency=1"}, more...)
+	}
+	// Each waits with its first POST until both have listed nothing. The second one waits then until the first has ended.
+	first := harness.As(t, faultproxy.New(t, retrying.Admin(), harness.First(1, func(next http.Handler) http.Handler {
+		close(firstListed)
+		await(t, secondPosted)
+		return next
+	})()).Config)
+	var posts atomic.Int32
+	second := harness.As(t, faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault {
+		if harness.Creates(r) && posts.Add(1) == 2 {
+			close(secondPosted)
+			await(t, firstEnded)
+		}
+		return nil
+	}).Config)
+	results := make(chan harness.Result)
+	go func() {
+		results <- first.Run(args("former", "--idempotency-key=k")...)
+		close(firstEnded)
+	}()
+	<-firstListed
+	go func() { results <- second.Run(args("latter", "--idempotency-key=k")...) }()
+	ways := func(matching, others int) string {
+		return fmt.Sprintf(`Runs with different input have used this key: it has %d objects? with the content of the input, and %d with other content.\n`, matching, others) +
+			`Use a new key. Or delete the objects with other content, and run the same command again:\n` +
+			`  kubectl delete configmaps( demo-` + harness.Suffix + fmt.Sprintf(`){%d} -n `, others) + ns + `\n`
+	}
+	(<-results).Expect(t, 1, `(`+oneCreated+`){3}`, `.*: 3 created, 0 exist, 1 failed, 0 unknown, 0 not attempted\n`+ways(3, 1))
+	(<-results).Expect(t, 1, oneCreated, `.*: 1 created, 0 exist, 3 failed, 0 unknown, 0 not attempted\n`+ways(1, 3))
+
+	u := harness.As(t, retrying.Admin())
+	u.Run(args("latter", "--idempotency-key=k")...).Expect(t, 1, ``, `.*error: nothing was created, because .*`+ways(1, 3))
+	again := u.Run(args("former", "--idempotency-key=k")...)
+	again.Expect(t, 1, ``, `.*error: nothing was created, because .*`+ways(3, 1))
+	u.Run(args("latter", "--idempotency-key=new")...).Expect(t, 0, `(`+oneCreated+`){4}`, `.*`)
+	if t.Failed() {
+		return
+	}
+	remove := regexp.MustCompile(`kubectl (delete .*)\n`).FindStringSubmatch(again.Stderr)
+	harness.NewShell(t, u.Kubeconfig).Run("kubectl", strings.Fields(remove[1])...).Expect(t, 0, `.*`, ``)
+	u.Run(args("former", "--idempotency-key=k")...).Expect(t, 0, `(configmap/demo-\w+ exists\n|`+oneCreated+`){4}`, `.*`)
+}
+
+// await waits for an event, or for the end of the test.
+func await(t *testing.T, event <-chan struct{}) {
+	select {
+	case <-event:
+	case <-t.Context().Done():
 	}
 }

@@ -28,6 +28,8 @@ func whereToLook(o create.Outcome) string {
 func (e *ending) howToGoOn(counted bool) []string {
 	lines := e.aboutHolders()
 	switch {
+	case e.Clash.Objects > 0:
+		return append(lines, aboutClash(e.Totals.Of(protocol.Created, protocol.Found), e.Clash))
 	case e.flags.keys.Key != "" && e.Totals[create.Renamed] > 0:
 		return append(lines, e.hint("delete the renamed objects, and run the same command again. "+
 			"A run with a key doesn't recognize them."))
@@ -82,6 +84,23 @@ func (e *ending) aboutHolders() (lines []string) {
 			o.Document.Argument(o.Result.Name), exactlyonce.Annotation))
 	}
 	return lines
+}
+
+// aboutClash has the two ways out after runs with different input used one key. matching is the number of objects with
+// the content of the input.
+func aboutClash(matching int, clash create.Clash) string {
+	var commands []string
+	for at, names := range clash.Names {
+		command := "  kubectl delete " + reference.Words(append([]string{at.Resource.String()}, names...)...)
+		if at.Namespace != "" {
+			command += " -n " + reference.Quote(at.Namespace)
+		}
+		commands = append(commands, command)
+	}
+	slices.Sort(commands)
+	return fmt.Sprintf("Runs with different input have used this key: it has %s with the content of the input, and "+
+		"%d with other content.\nUse a new key. Or delete the objects with other content, and run the same command "+
+		"again:\n%s", humanize.Count(matching, "object"), clash.Objects, strings.Join(commands, "\n"))
 }
 
 // aboutRest returns the commands that create the rest of a run without a key.

@@ -86,9 +86,12 @@ func otherInput(e *create.UnexpectedError) error {
 			text += fmt.Sprintf("\nThe input doesn't match %s of the key either.", humanize.Count(more, "other object"))
 		}
 	}
-	return ownError(fmt.Sprintf("nothing was created, because %s\n"+
-		"A key belongs to the input of its first run. Run the command with that input. "+
-		"To see what it was, print the object:\n  kubectl get %s -o yaml", text, object))
+	text += "\nA key belongs to the input of its first run. Run the command with that input. To see what it was, print " +
+		"the object:\n  kubectl get " + object + " -o yaml"
+	if e.Matching > 0 && e.Clash.Objects > 0 {
+		text += "\n" + aboutClash(e.Matching, e.Clash)
+	}
+	return ownError("nothing was created, because " + text)
 }
 
 func explain(err error) error {
