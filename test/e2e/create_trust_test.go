@@ -3,9 +3,12 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,6 +21,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
+	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
@@ -221,6 +225,49 @@ func TestDataOfSecretsIsInNoID(t *testing.T) {
 	secret := "--idempotency-secret-file=" + harness.File(t, "secret", firstSecret)
 	u.Run(args(other, "1234", secret)...).Expect(t, 0, `secret/pin-`+harness.Suffix+` created\n`, `.*`)
 	u.Run(args(other, "4321", secret)...).Expect(t, 1, ``, `.*error: nothing was created, because .*A key belongs to the input of its first run.*`)
+}
+
+// The two steps of docs/guides/create-safely.md change a secret. In each, runs with both orders of the secrets make one
+// set of objects, also while a run is in progress. A run that knows only the former secret makes another set.
+func TestSecretIsChanged(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, retrying)
+	u := harness.As(t, retrying.Admin())
+	args := func(key string, secrets ...string) []string {
+		return []string{
+			"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--count=6", "--concurrency=1", "--idempotency-key=" + key,
+			"--idempotency-secret-file=" + harness.File(t, "secret", strings.Join(secrets, "\n")),
+		}
+	}
+	all := func(n int, outcome string) string {
+		return fmt.Sprintf(`(configmap/demo-%s %s\n){%d}`, harness.Suffix, outcome, n)
+	}
+	u.Run(args("before", firstSecret)...).Expect(t, 0, all(6, "created"), `.*`)
+	u.Run(args("before", firstSecret, secondSecret)...).Expect(t, 0, all(6, "exists"), `.*`)
+	u.Run(args("before", secondSecret, firstSecret)...).Expect(t, 0, all(6, "exists"), `.*`)
+
+	var posts atomic.Int32
+	begun, swapped := make(chan struct{}), make(chan struct{})
+	held := harness.As(t, faultproxy.New(t, retrying.Admin(), func(r *http.Request) faultproxy.Fault {
+		if harness.Creates(r) && posts.Add(1) == 4 {
+			close(begun)
+			await(t, swapped)
+		}
+		return nil
+	}).Config)
+	ended := make(chan harness.Result)
+	go func() { ended <- held.Run(args("between", firstSecret, secondSecret)...) }()
+	<-begun
+	u.Run(args("between", secondSecret, firstSecret)...).Expect(t, 0, all(3, "exists")+all(3, "created"), `.*`)
+	close(swapped)
+	(<-ended).Expect(t, 0, all(3, "created")+all(3, "exists"), `.*`)
+
+	u.Run(args("after", secondSecret, firstSecret)...).Expect(t, 0, all(6, "created"), `.*`)
+	u.Run(args("after", firstSecret, secondSecret)...).Expect(t, 0, all(6, "exists"), `.*`)
+	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 18 {
+		t.Errorf("%d objects are there, want 18", n)
+	}
+	u.Run(args("after", firstSecret)...).Expect(t, 0, all(6, "created"), `.*the run ignores 6 objects with its label.*`)
 }
 
 const stateJob = `
