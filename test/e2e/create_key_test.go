@@ -37,7 +37,7 @@ func TestTheKeyStaysHere(t *testing.T) {
 	}
 }
 
-// A dry run on the server sends the body of the create, so that policies about names, labels and annotations answer for
+// A dry run on the server sends the body of the create, so that policies about names, labels and annotations decide on
 // the object that the run creates. Without a key, the name and the creation ID are random. A conflict is read, because
 // the object can exist without the label by which the run finds it. The output has no name that is derived from a
 // secret.
