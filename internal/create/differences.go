@@ -200,7 +200,7 @@ func addDefaults(kind schema.GroupKind, spec map[string]any) {
 
 // extended is the path of a list of a built-in type that webhooks, servers and controllers extend.
 var extended = regexp.MustCompile(`(^|\.)(containers|initContainers|ephemeralContainers|volumes|env|volumeMounts|` +
-	`tolerations|imagePullSecrets|readinessGates|finalizers|ownerReferences)$`)
+	`tolerations|imagePullSecrets|readinessGates|schedulingGates|finalizers|ownerReferences)$`)
 
 // grows reports whether a stored list can have more items than the manifest's, without a difference. For a custom
 // type, any list can.
