@@ -79,7 +79,10 @@ type Run struct {
 
 // New returns a run. secrets are the secret of the key and its former secrets.
 func New(key idempotency.Key, secrets []derive.Secret, find Find) *Run {
-	r := &Run{key: key, secrets: secrets, find: find, objects: map[inPlace]*Object{}, asked: map[inPlace]bool{}, others: map[string]bool{}}
+	r := &Run{
+		key: key, secrets: secrets, find: find,
+		objects: map[inPlace]*Object{}, asked: map[inPlace]bool{}, others: map[string]bool{},
+	}
 	if len(secrets) == 0 {
 		r.secrets = []derive.Secret{{}}
 	}
