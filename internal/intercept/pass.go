@@ -89,12 +89,12 @@ func withFreshToken(config *rest.Config) *rest.Config {
 // reauthenticated sends a request once more after a 401, unless its body is gone.
 func reauthenticated(below http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
-		response, err := below.RoundTrip(r)
+		response, err := below.RoundTrip(r.Clone(r.Context())) // client-go adds credentials to the request itself
 		if err != nil || response.StatusCode != http.StatusUnauthorized || r.Body != nil && r.GetBody == nil {
 			return response, err
 		}
 		_ = response.Body.Close()
-		if r = r.Clone(r.Context()); r.Body != nil {
+		if r.Body != nil {
 			if r.Body, err = r.GetBody(); err != nil {
 				return nil, err
 			}
