@@ -21,8 +21,8 @@ import (
 var server *controlplane.ControlPlane
 
 func TestMain(m *testing.M) {
-	if run := programs[os.Getenv(asProgram)]; run != nil {
-		run()
+	if name := os.Getenv(asProgram); name != "" {
+		program(name)()
 		return
 	}
 	if namespace := os.Getenv(argo); namespace != "" {

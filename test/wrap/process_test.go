@@ -74,7 +74,7 @@ func TestProcess(t *testing.T) {
 	t.Parallel()
 	const nothing = "wrap: the command sent nothing through the proxy, so nothing was protected\n"
 	const create = "kubectl create -f $FILE -o name"
-	const created = `configmap/demo-\w+\n`
+	const printed = `configmap/demo-\w+\n`
 	for _, test := range []struct {
 		name, script string
 		signal       syscall.Signal // sent when the program has printed "ready"
@@ -84,14 +84,14 @@ func TestProcess(t *testing.T) {
 		objects      int
 		stderr       string
 	}{
-		{name: "its exit code", script: create + "; exit 3", code: 3, stdout: created, objects: 1},
-		{name: "killed", script: create + "; kill -9 $$", code: 137, stdout: created, objects: 1},
-		{name: "ended by a signal", script: create + "; kill -TERM $$", code: 143, stdout: created, objects: 1},
+		{name: "its exit code", script: create + "; exit 3", code: 3, stdout: printed, objects: 1},
+		{name: "killed", script: create + "; kill -9 $$", code: 137, stdout: printed, objects: 1},
+		{name: "ended by a signal", script: create + "; kill -TERM $$", code: 143, stdout: printed, objects: 1},
 		{
 			name: "ignores SIGTERM", script: "trap '' TERM; trap 'done=1' USR1; echo ready; until [ $done ]; do sleep 0.1; done; " + create,
-			signal: syscall.SIGTERM, stdout: "ready\n" + created, objects: 1,
+			signal: syscall.SIGTERM, stdout: "ready\n" + printed, objects: 1,
 		},
-		{name: "closes stdin", script: "exec 0<&-; " + create, stdout: created, objects: 1},
+		{name: "closes stdin", script: "exec 0<&-; " + create, stdout: printed, objects: 1},
 		{name: "closes all streams", script: "exec 0<&- >&- 2>&-; " + create, objects: 1},
 		{
 			name:   "killed during a create",
@@ -102,7 +102,7 @@ func TestProcess(t *testing.T) {
 		{
 			name:   "its child outlives it during a create",
 			script: create + " >$CHILD & until [ -e $ARRIVED ]; do sleep 0.1; done; (sleep 1; touch $RELEASE) & exit 0",
-			fault:  held, objects: 1, stdout: created,
+			fault:  held, objects: 1, stdout: printed,
 		},
 		{
 			name:   "its child creates after it",
