@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs COMMAND with ARGS, and create with KEY, SECRET, WAIT and LOGS. Writes the exit code, and the names that create prints, to
+# Runs COMMAND with ARGS, wrap with a program of ARGS, and create with KEY, SECRET, WAIT and LOGS. Writes the exit code, and the names that create prints, to
 # GITHUB_OUTPUT. The runner executes no workflow commands in the output, because the output has
 # names from files and clusters. The annotations of "lint -o github" are the exception. Lint
 # escapes the text in them.
@@ -9,8 +9,8 @@
 set -uo pipefail
 
 case $COMMAND in
-lint | create) ;;
-*) echo "error: the input command must be lint or create, not \"$COMMAND\"" >&2; exit 1 ;;
+lint | create | wrap) ;;
+*) echo "error: the input command must be lint, create or wrap, not \"$COMMAND\"" >&2; exit 1 ;;
 esac
 read -r -d '' -a words <<<"$ARGS" || true # splits ARGS into words, and executes nothing in it
 if [[ $COMMAND == create ]]; then
@@ -29,7 +29,7 @@ unset KEY SECRET
 exec 2>&1
 token() { od -An -N16 -tx1 /dev/urandom | tr -d ' \n'; }
 resume='' code=0
-if [[ $COMMAND == create || ! " ${words[*]-} " =~ \ (-o|--output)[\ =]?github\  ]]; then
+if [[ $COMMAND != lint || ! " ${words[*]-} " =~ \ (-o|--output)[\ =]?github\  ]]; then
 	resume=$(token)
 	echo "::stop-commands::$resume"
 fi
@@ -38,6 +38,8 @@ if [[ $COMMAND == create ]]; then
 	printf '%s\n' "$names"
 	end=$(token)
 	printf 'names<<%s\n%s\n%s\n' "$end" "$names" "$end" >>"$GITHUB_OUTPUT"
+elif [[ $COMMAND == wrap ]]; then
+	kubectl-genname wrap -- "${words[@]}" || code=$?
 else
 	kubectl-genname lint "${words[@]}" || code=$?
 fi

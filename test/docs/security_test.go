@@ -73,6 +73,7 @@ var promises = []struct {
 		{"Yours is proposed only if its owner has the other's name, for example from a deleted object", "TestDuplicatesGrades TestFind"},
 		{"use your permissions while the program runs, with the token in its kubeconfig.", "TestRefused"},
 		{"The file has mode 0600.", "TestKubeconfig"},
+		{"Without the token, a request gets status 401.", "TestRefused TestAdversities"},
 		{"`wrap` is no sandbox for the program", "TestKubeconfig"},
 		{"create many prefixes.", "TestShareOfANamespace"},
 		{"A namespace has at most half of the series", "TestShareOfANamespace"},

@@ -314,12 +314,13 @@ func TestActionRuns(t *testing.T) {
 	}{
 		{command: "lint", args: "-f $(touch x) *", code: 3},
 		{command: "lint", args: "-o json -f a", code: 3, key: "k", wait: "true", logs: "true"},
+		{command: "wrap", args: "-- argo submit $(touch x) *", code: 3, key: "k", wait: "true"},
 		{command: "create", args: "-f job.yaml", names: hostile, code: 4},
 		{command: "create", args: "-f job.yaml", names: hostile, code: 4, key: "$(touch x)-*", wait: "true", gets: "$(touch x)-*", added: " --wait"},
 		{command: "create", args: "-f job.yaml", names: hostile, code: 4, logs: "true", added: " --wait --logs"},
 	} {
 		_, r := serve(t, []byte("#!/bin/sh\nprintf '%s\\n' \"key:${GENNAME_IDEMPOTENCY_KEY-}\" \"$@\" > asked\nprintf '%s\\n' '"+hostile+"'; printf '%s\\n' '"+hostile+"' >&2\n[ $1 = create ] && exit 4\nexit 3\n"))
-		r.inputs["command"], r.inputs["args"] = test.command, test.args
+		r.inputs["command"], r.inputs["args"] = test.command, strings.TrimPrefix(test.args, "-- ")
 		for name, value := range map[string]string{"key": test.key, "wait": test.wait, "logs": test.logs} {
 			if value != "" {
 				r.inputs[name] = value
@@ -345,7 +346,7 @@ func TestActionRefusesInputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ input, value, printed string }{
-		{"command", "version; touch x", "error: the input command must be lint or create"},
+		{"command", "version; touch x", "error: the input command must be lint, create or wrap"},
 		{"key", "", "error: $GENNAME_IDEMPOTENCY_KEY must not be empty"},
 		{"secret", "", "error: $GENNAME_IDEMPOTENCY_SECRET must not be empty"},
 		{"wait", "True", "error: the inputs wait and logs must be true or false"},

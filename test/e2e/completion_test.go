@@ -80,6 +80,10 @@ func completion(t *testing.T, cp *controlplane.ControlPlane) {
 		{[]string{"report", "cm/o"}, []string{"cm/other-"}, nothing},
 		{[]string{"report", "-n", "kube-system", "cm/o"}, nil, nothing},
 		{[]string{"report", "nope/"}, nil, nothing},
+		{[]string{"wrap", "--retry"}, []string{"--retry-timeout"}, nothing},
+		{[]string{"wrap", "--", "kubectl-gen"}, []string{"kubectl-genname"}, anyFile},
+		{[]string{"wrap", "--", ""}, nil, anyFile},
+		{[]string{"wrap", "--", "kubectl", "-"}, nil, anyFile},
 	} {
 		want := slices.Sorted(slices.Values(test.want))
 		harness.Eventually(t, func() error { // a busy server may not respond in time, and a user presses Tab again

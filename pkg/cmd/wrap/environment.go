@@ -3,10 +3,12 @@ package wrap
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"k8s.io/client-go/util/homedir"
 )
 
@@ -59,4 +61,21 @@ func cacheDirectory(id string) string {
 		base = filepath.Join(homedir.HomeDir(), ".kube", "cache")
 	}
 	return filepath.Join(base, "genname-wrap", id)
+}
+
+// programs offers the programs that begin with a word, for the first word of the command. Shells complete the others.
+func programs(_ *cobra.Command, args []string, word string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+	if len(args) > 0 || word == "" || filepath.Base(word) != word {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		files, _ := filepath.Glob(filepath.Join(dir, word+"*")) // an error is about a pattern in the word
+		for _, file := range files {
+			if _, err := exec.LookPath(file); err == nil {
+				found = append(found, filepath.Base(file))
+			}
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found), cobra.ShellCompDirectiveDefault
 }

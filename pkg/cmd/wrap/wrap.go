@@ -83,6 +83,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 		Example: examples,
 		RunE:    runner.RunE(o),
 
+		ValidArgsFunction:     programs,
 		DisableFlagsInUseLine: true,
 	}
 	cmd.Flags().SetInterspersed(false)
