@@ -2,12 +2,18 @@ package pods
 
 import (
 	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	typedcore "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 )
 
@@ -80,6 +86,47 @@ func TestTerminating(t *testing.T) {
 	} {
 		if reason, message := why(pod, now); reason != Terminating || message != want {
 			t.Errorf("%s: %s, want %s: %s", reason, message, Terminating, want)
+		}
+	}
+}
+
+// responses are the responses of a server by the last word of the path.
+type responses map[string]string
+
+func (all responses) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, code := all[path.Base(r.URL.Path)], http.StatusOK
+	if body == "" {
+		body, code = `{"apiVersion":"v1","kind":"Status","reason":"Forbidden","code":403}`, http.StatusForbidden
+	}
+	return &http.Response{
+		StatusCode: code, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r,
+	}, nil
+}
+
+// The newest Event explains why containers are not created. Without permission to list Events, the Pod's own reason is
+// enough.
+func TestEvents(t *testing.T) {
+	event := func(second int, kind, reason string) string {
+		return fmt.Sprintf(`{"involvedObject":{"uid":"p"},"lastTimestamp":"2026-01-02T03:04:%02dZ","type":%q,"reason":%q,"message":"because"}`, second, kind, reason)
+	}
+	for events, want := range map[string]string{
+		"": "ContainerCreating: ", "none": "ContainerCreating: ",
+		event(5, "Warning", "FailedMount") + "," + event(4, "Warning", "FailedCreatePodSandBox"): "FailedMount: because",
+		event(5, "Warning", "FailedMount") + "," + event(5, "Normal", "Scheduled"):               "FailedMount: because",
+		event(5, "Warning", "FailedMount") + "," + event(6, "Normal", "Pulling"):                 "ContainerCreating: because",
+	} {
+		all := responses{"pods": `{"apiVersion":"v1","kind":"PodList","items":[{"metadata":{"name":"p","uid":"p"},
+			"status":{"phase":"Pending","containerStatuses":[{"name":"a","state":{"waiting":{"reason":"ContainerCreating"}}}]}}]}`}
+		if events != "" {
+			all["events"] = `{"apiVersion":"v1","kind":"EventList","items":[` + strings.TrimPrefix(events, "none") + `]}`
+		}
+		client, err := typedcore.NewForConfig(&rest.Config{Host: "http://server", Transport: all, QPS: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Reasons(t.Context(), client, Sources([]Owner{{Namespace: "ns", Name: "p", UID: "p"}}))
+		if err != nil || len(got) != 1 || got[0].Reason+": "+got[0].Message != want {
+			t.Errorf("%s: %+v, %v, want %s", events, got, err, want)
 		}
 	}
 }

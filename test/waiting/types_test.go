@@ -29,6 +29,7 @@ type customType struct {
 	kind, spec          string
 	running, good, bad  string
 	why                 string // of bad, in the message
+	fact                string // of running, in the message
 	withoutSubresources bool
 }
 
@@ -69,7 +70,9 @@ var customTypes = []customType{
 		module: jobSet, crd: "config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml",
 		resource: schema.GroupVersionResource{Group: "jobset.x-k8s.io", Version: "v1alpha2", Resource: "jobsets"},
 		kind:     "JobSet", spec: "{replicatedJobs: [{name: w, template: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: x}]}}}}}]}",
-		running: `{restarts: 0, replicatedJobsStatus: [{name: w, active: 1, ready: 1, failed: 0, succeeded: 0, suspended: 0}]}`,
+		running: `{restarts: 0, conditions: [{type: StartupPolicyInProgress, status: "True", reason: StartupPolicyInProgress, ` +
+			`message: startup policy is in progress, lastTransitionTime: "2026-11-22T10:00:00Z"}]}`,
+		fact: "StartupPolicyInProgress: startup policy is in progress",
 		good: `{terminalState: Completed, conditions: [{type: Completed, status: "True", reason: AllJobsCompleted, ` +
 			`message: jobset completed successfully, lastTransitionTime: "2026-11-22T10:00:00Z"}]}`,
 		bad: `{terminalState: Failed, conditions: [{type: Failed, status: "True", reason: FailedJobs, ` +
@@ -81,6 +84,7 @@ var customTypes = []customType{
 		resource: schema.GroupVersionResource{Group: "tekton.dev", Version: "v1", Resource: "taskruns"},
 		kind:     "TaskRun", spec: "{taskRef: {name: build}}",
 		running: tektonCondition("Unknown", "Running", "Not all Steps in the Task have finished executing", podName),
+		fact:    "Running: Not all Steps in the Task have finished executing",
 		good:    tektonCondition("True", "Succeeded", "All Steps have completed executing", podName),
 		bad:     tektonCondition("False", "TaskRunTimeout", "TaskRun failed to finish within 1m0s", podName),
 		why:     " (TaskRunTimeout): TaskRun failed to finish within 1m0s",
@@ -184,6 +188,7 @@ func TestTypes(t *testing.T) {
 		t.Run(custom.kind, func(t *testing.T) {
 			t.Parallel()
 			custom.install(t)
+			custom.showsFact(t)
 			ns, name := harness.Namespace(t, server), strings.ToLower(custom.kind)+"."+custom.resource.Group
 			for status, last := range map[string]string{
 				custom.good: waited("1 object", counts(1, 0, 0)),
@@ -196,8 +201,7 @@ func TestTypes(t *testing.T) {
 				if status == custom.bad {
 					code = 5
 				}
-				input := fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {generateName: x-}\nspec: %s\n",
-					custom.resource.GroupVersion(), custom.kind, custom.spec)
+				input := custom.input()
 				waitIn(harness.As(t, server.Admin()), ns, input).
 					Expect(t, code, name+`/x-`+harness.Suffix+` created\n`, last)
 				if err := <-controlled; err != nil {
@@ -209,6 +213,26 @@ func TestTypes(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func (c customType) input() string {
+	return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {generateName: x-}\nspec: %s\n", c.resource.GroupVersion(), c.kind, c.spec)
+}
+
+// showsFact checks that the end of a wait names the newest fact about an object that runs.
+func (c customType) showsFact(t *testing.T) {
+	t.Helper()
+	if c.fact == "" {
+		return
+	}
+	u, ns, args := harness.As(t, server.Admin()), harness.Namespace(t, server), []string{"--idempotency-key=k", "--wait-timeout=0"}
+	waitIn(u, ns, c.input(), args...)
+	if err := c.control(t.Context(), ns, c.running); err != nil {
+		t.Fatal(err)
+	}
+	if got := waitIn(u, ns, c.input(), args...).Stderr; !strings.Contains(got, ": "+c.fact+"\n") {
+		t.Errorf("%s\nwant the line %s", got, c.fact)
 	}
 }
 
