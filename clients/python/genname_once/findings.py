@@ -43,7 +43,8 @@ def status_of(response: Response) -> Dict[str, Any]:
 
 
 def message_of(response: Response) -> str:
-    return text(status_of(response).get("message")) or response.text or f"HTTP {response.status}"
+    """Returns a text for a person."""
+    return _message(response) or response.text or f"HTTP {response.status}"
 
 
 def name_of(response: Response) -> str:
@@ -55,6 +56,10 @@ def annotations_of(response: Response) -> Dict[str, Any]:
     return mapping(mapping(mapping(response.body).get("metadata")).get("annotations"))
 
 
+def _message(response: Response) -> str:
+    return text(status_of(response).get("message"))
+
+
 def of_post(sent: Sent, response: Response) -> Tuple[str, bool]:
     """Returns the finding for the response to a POST, and whether the response is about another object."""
     if not response.sent:
@@ -62,7 +67,7 @@ def of_post(sent: Sent, response: Response) -> Tuple[str, bool]:
     if 200 <= response.status < 300:
         return _of_object(sent, response)
     finding = _of_refusal(response)
-    denied = _denied_by_admission(message_of(response))
+    denied = _denied_by_admission(_message(response))
     if finding in ("conflict", "rejected", "denied", "unauthorized") and not denied and response.status != 404 \
             and _about_another(sent, response):
         return "lost", True
@@ -82,8 +87,8 @@ def _of_object(sent: Sent, response: Response) -> Tuple[str, bool]:
 
 
 def _of_refusal(response: Response) -> str:
-    status, message, found = response.status, message_of(response), status_of(response)
-    if found.get("reason") == "AlreadyExists" and not _denied_by_admission(message):
+    status, message, found = response.status, _message(response), status_of(response)
+    if status == 409 and found.get("reason") == "AlreadyExists" and not _denied_by_admission(message):
         return "conflict"
     if status == 429 or (status == 409 and mapping(found.get("details")).get("kind") == "resourcequotas") \
             or (status == 503 and message == "apiserver is shutting down") \

@@ -35,7 +35,7 @@ func OfPost(err error, connected bool) protocol.Finding {
 	}
 	s := status.Status()
 	switch code := int(s.Code); {
-	case s.Reason == metav1.StatusReasonAlreadyExists && !deniedByAdmission(s):
+	case code == http.StatusConflict && s.Reason == metav1.StatusReasonAlreadyExists && !deniedByAdmission(s):
 		return protocol.Conflict
 	case code == http.StatusTooManyRequests, rejectedEarly(s):
 		return protocol.NotStored
