@@ -116,9 +116,9 @@ def _decoded(client: ApiClient, manifest: Any) -> Object:
     copied = json.loads(text)
     if not isinstance(copied, dict):
         raise TypeError(f"the manifest is a {type(manifest).__name__}, and must be a dict or an object of kubernetes")
-    metadata = copied.get("metadata")
+    metadata = findings.mapping(copied.get("metadata"))
     for where, value in (("apiVersion", copied.get("apiVersion")), ("kind", copied.get("kind")),
-                         ("metadata.generateName", findings.mapping(metadata).get("generateName"))):
+                         ("metadata.generateName", metadata.get("generateName"))):
         if not isinstance(value, str) or not value:
             raise ValueError(f"the object needs {where}, which is a text")
     if copied["apiVersion"].count("/") > 1:

@@ -148,7 +148,7 @@ def _filled(value: Any) -> Any:
 
 def _canonical(value: Any) -> str:
     if isinstance(value, dict):
-        members = sorted(value.items(), key=lambda member: member[0].encode("utf-16-be"))
+        members = sorted(value.items(), key=lambda member: str(member[0]).encode("utf-16-be"))
         return "{" + ",".join(_canonical(k) + ":" + _canonical(v) for k, v in members) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(_canonical, value)) + "]"

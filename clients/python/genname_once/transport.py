@@ -42,11 +42,11 @@ def _exchange(client: ApiClient, method: str, path: str, body: Optional[Any], li
     sent = False
     try:
         headers = {**client.default_headers, "Accept": "application/json", "Content-Type": "application/json"}
-        client.update_params_for_auth(headers, [], ["BearerToken"])
-        data = None if body is None else json.dumps(body).encode()
+        headers.update({s["key"]: s["value"] for s in client.configuration.auth_settings().values() if s["in"] == "header"})
+        encoded = None if body is None else json.dumps(body).encode()
         sent = True
         raw = client.rest_client.pool_manager.urlopen(
-            method, client.configuration.host + path, body=data, headers=headers, retries=False, redirect=False,
+            method, client.configuration.host + path, body=encoded, headers=headers, retries=False, redirect=False,
             timeout=urllib3.Timeout(connect=limit, read=limit), preload_content=False)
         data = raw.read(MOST)
         if len(data) == MOST:

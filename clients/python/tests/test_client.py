@@ -22,7 +22,7 @@ from genname_once import Failed, Mismatch, OnceError, Unknown, context_namespace
 from genname_once import findings, transport
 
 KEY = "prod-migrate-4f2a9c1"
-MANIFEST = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "once-", "namespace": "default"}}
+MANIFEST: Dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "once-", "namespace": "default"}}
 SENT = findings.Sent("once-bcdfghjklm", "default", "", "ConfigMap", "v1-00112233445566778899aabbccddeeff-0-0")
 RESOURCES = {"kind": "APIResourceList", "resources": [{"name": "configmaps", "kind": "ConfigMap", "namespaced": True}]}
 
@@ -160,7 +160,7 @@ class TestRules(unittest.TestCase):
     def outcome(self, server: Server, **arguments: Any) -> Tuple[str, str]:
         """Returns the outcome, and the methods of the requests."""
         try:
-            outcome = create_once(server.client(), MANIFEST, KEY, **arguments).outcome
+            outcome: str = create_once(server.client(), MANIFEST, KEY, **arguments).outcome
         except OnceError as error:
             outcome = type(error).__name__
         return outcome, " ".join(line.split()[0] for line in server.received)
@@ -248,12 +248,12 @@ class TestArguments(unittest.TestCase):
 
     def test_unusable(self) -> None:
         metadata = MANIFEST["metadata"]
-        assert isinstance(metadata, dict)
         unusable: List[Any] = [None, 5, [], "text", {}, {**MANIFEST, "kind": None}, {**MANIFEST, "apiVersion": "a/b/c"},
                                {**MANIFEST, "data": {"a": object()}}, {**MANIFEST, "data": {"a": "\ud800"}},
                                {**MANIFEST, "spec": float("nan")}]
-        for changed in (None, [], {"name": "a"}, {"generateName": 5}, {"namespace": 5}, {"labels": ["a"]},
-                        {"annotations": "a"}):
+        changes: List[Any] = [None, [], {"name": "a"}, {"generateName": 5}, {"namespace": 5}, {"labels": ["a"]},
+                              {"annotations": "a"}]
+        for changed in changes:
             unusable.append({**MANIFEST, "metadata": {**metadata, **changed} if isinstance(changed, dict) else changed})
         with serving() as server:
             for manifest in unusable:
@@ -295,7 +295,8 @@ class TestShapes(unittest.TestCase):
         deep = b"[" * 100_000 + b"]" * 100_000
         for body in (deep, b"\xff", b"9" * 5000, b"[]", b'{"metadata": []}', b'{"metadata": {"name": {}}}', b"null", b""):
             with self.subTest(body[:20]), serving() as server:
-                server.handlers = [lambda *_: (201, {}, body), lambda *_: (200, {}, body)]
+                shapes: List[Answer] = [(201, {}, body), (200, {}, body)]
+                server.handlers = [lambda *_: shapes.pop(0)] * 2
                 self.assertEqual("created", create_once(server.client(), MANIFEST, KEY).outcome)
 
     def test_defect(self) -> None:
