@@ -19,10 +19,10 @@ func TestDocumentedRules(t *testing.T) {
 	}
 	posts, gets := map[string]string{}, map[string]string{}
 	for f, to := range afterPost {
-		posts[findings[f]] = fmt.Sprintf("%s | %s | %s", steps[to.clean], steps[to.inDoubt], steps[to.untracked])
+		posts[f.String()] = fmt.Sprintf("%s | %s | %s", steps[to.clean], steps[to.inDoubt], steps[to.untracked])
 	}
 	for f, to := range afterGet {
-		gets[findings[f]] = fmt.Sprintf("%s | %s | %s | %s",
+		gets[f.String()] = fmt.Sprintf("%s | %s | %s | %s",
 			steps[to.clean], steps[to.wasRejected], steps[to.wasDenied], steps[to.inDoubt])
 	}
 	for head, rules := range map[string]map[string]string{
@@ -41,10 +41,4 @@ func TestDocumentedRules(t *testing.T) {
 			}
 		}
 	}
-}
-
-var findings = map[Finding]string{
-	Stored: "stored", Conflict: "conflict", Rejected: "rejected", Denied: "denied", NotStored: "not stored", Lost: "lost",
-	Renamed: "renamed", Unauthorized: "unauthorized", GivenUp: "given up",
-	Ours: "ours", Foreign: "foreign", Unclear: "unclear", Absent: "absent", NoPermission: "no permission", Unread: "unread",
 }

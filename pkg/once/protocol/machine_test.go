@@ -49,7 +49,7 @@ func TestAge(t *testing.T) {
 			m.Observe(now, test.now)
 		}
 		if m.end != test.want {
-			t.Errorf("%s: finding %d, want %d", name, m.end, test.want)
+			t.Errorf("%s: finding %s, want %s", name, m.end, test.want)
 		}
 	}
 }

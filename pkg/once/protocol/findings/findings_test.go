@@ -121,10 +121,10 @@ func TestOfPost(t *testing.T) {
 		{"409 of the kind by another word", alreadyExists("ConfigMap", "x"), protocol.Conflict},
 	} {
 		if got := OfPost(test.err, true); got != test.want {
-			t.Errorf("%s: finding %d, want %d", test.name, got, test.want)
+			t.Errorf("%s: finding %s, want %s", test.name, got, test.want)
 		}
 		if got := OfPost(test.err, false); got != protocol.NotStored {
-			t.Errorf("%s, not sent: finding %d, want %d", test.name, got, protocol.NotStored)
+			t.Errorf("%s, not sent: finding %s, want %s", test.name, got, protocol.NotStored)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func TestRefusedByEtcdsQuota(t *testing.T) {
 	full := status(http.StatusInternalServerError, "etcdserver: mvcc: database space exceeded")
 	for id, want := range map[string]protocol.Finding{"r1-1": protocol.Rejected, "": protocol.Lost} {
 		if seen, _ := (Sent{ID: id}).Refused("x", full, true); seen.Finding != want || !errors.Is(seen.Err, full) {
-			t.Errorf("ID %q: %+v, want %d", id, seen, want)
+			t.Errorf("ID %q: %+v, want %s", id, seen, want)
 		}
 	}
 }
@@ -161,7 +161,7 @@ func TestOfGet(t *testing.T) {
 		{"EOF", io.EOF, protocol.Unread},
 	} {
 		if got := OfGet(test.err, true); got != test.want {
-			t.Errorf("%s: finding %d, want %d", test.name, got, test.want)
+			t.Errorf("%s: finding %s, want %s", test.name, got, test.want)
 		}
 	}
 }
