@@ -122,8 +122,8 @@ func Responds(ctx context.Context, client interface{ Get() *rest.Request }) bool
 	return err == nil && json.Unmarshal(body, &info) == nil && info.GitVersion != ""
 }
 
-// Allowed reports whether the user has a permission. It is true if the authorizer reports an evaluation error, or if the
-// response isn't about the permission, because the request might be allowed.
+// Allowed reports whether the user has a permission. It is true if the authorizer reports an evaluation error, or if
+// the response isn't about the permission, because the request might be allowed.
 func Allowed(
 	ctx context.Context, client authorization.SelfSubjectAccessReviewsGetter, needs authorizationv1.ResourceAttributes,
 ) (bool, error) {

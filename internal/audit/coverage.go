@@ -59,7 +59,8 @@ func (b *builder) typeObjects(counts []census.TypeCount) []v1alpha1.TypeObjects 
 		})
 	}
 	slices.SortFunc(result, func(x, y v1alpha1.TypeObjects) int {
-		return cmp.Or(cmp.Compare(y.Objects, x.Objects), cmp.Compare(x.Group, y.Group), cmp.Compare(x.Resource, y.Resource))
+		return cmp.Or(cmp.Compare(y.Objects, x.Objects),
+			cmp.Compare(x.Group, y.Group), cmp.Compare(x.Resource, y.Resource))
 	})
 	return result
 }

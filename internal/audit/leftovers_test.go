@@ -20,7 +20,11 @@ func TestLeftovers(t *testing.T) {
 	controller := []object.Owner{{Kind: "Job", Name: "gone", UID: "1", Controller: true}}
 	at := func(hours int) int64 { return began.Add(time.Duration(-hours) * time.Hour).Unix() }
 	objects := []object.Object{
-		{Job: gone}, {Job: gone}, {Job: there}, {Job: object.JobRef{Name: "gone"}}, {Job: object.JobRef{UID: "1"}},
+		{Job: gone},
+		{Job: gone},
+		{Job: there},
+		{Job: object.JobRef{Name: "gone"}},
+		{Job: object.JobRef{UID: "1"}},
 		{Job: gone, Identity: object.Identity{Owners: controller}},
 		{Job: gone, Identity: object.Identity{Deleting: true}, Deleted: at(3), Finalizers: []string{"a/x", "a/y"}},
 		{Identity: object.Identity{Deleting: true}, Deleted: at(5), Finalizers: []string{"a/y"}},

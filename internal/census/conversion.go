@@ -21,7 +21,8 @@ const conversionTimeout = 15 * time.Second
 // webhook of their CustomResourceDefinition failed (k8s.io/apiextensions-apiserver/pkg/apiserver/conversion). There is
 // no other sign of it than the message.
 func failsToConvert(err error) bool {
-	return apistatus.Code(err) == http.StatusInternalServerError && strings.Contains(err.Error(), "conversion webhook for ")
+	return apistatus.Code(err) == http.StatusInternalServerError &&
+		strings.Contains(err.Error(), "conversion webhook for ")
 }
 
 // readOther reads a type in its other versions, until one of them needs no conversion. cause is the error of the

@@ -74,7 +74,8 @@ func TestResolve(t *testing.T) {
 func TestResolveKinds(t *testing.T) {
 	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{{Group: "a.dev", Version: "v2"}, {Group: "b.dev", Version: "v1"}})
 	for _, kind := range []schema.GroupVersionKind{
-		{Group: "a.dev", Version: "v1", Kind: "Widget"}, {Group: "a.dev", Version: "v2", Kind: "Widget"},
+		{Group: "a.dev", Version: "v1", Kind: "Widget"},
+		{Group: "a.dev", Version: "v2", Kind: "Widget"},
 		{Group: "b.dev", Version: "v1", Kind: "Part"},
 	} {
 		mapper.AddSpecific(kind, kind.GroupVersion().WithResource(kind.Kind+"List"), kind.GroupVersion().WithResource(kind.Kind), meta.RESTScopeNamespace)

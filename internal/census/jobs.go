@@ -13,10 +13,14 @@ import (
 
 // Pods and Jobs are the types of orphaned Pods, and of the Jobs that are gone.
 var (
-	Pods = Resource{GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "pods"},
-		Kind: "Pod", Namespaced: true}
-	Jobs = Resource{GroupVersionResource: batchv1.SchemeGroupVersion.WithResource("jobs"),
-		Kind: "Job", Namespaced: true}
+	Pods = Resource{
+		GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "pods"},
+		Kind:                 "Pod", Namespaced: true,
+	}
+	Jobs = Resource{
+		GroupVersionResource: batchv1.SchemeGroupVersion.WithResource("jobs"),
+		Kind:                 "Job", Namespaced: true,
+	}
 )
 
 // Jobs returns the Jobs of Pods without a controller as pools.JobHash, and whether they exist. If the Jobs can't be

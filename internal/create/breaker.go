@@ -98,7 +98,7 @@ func (b *breakers) succeed(at *breaker) {
 // refusal isn't handled, because it is a response. Objects that started before probing began are not probes.
 func (b *breakers) timeOver(e ended) {
 	switch {
-	case !e.outcome.Result.TimeOver:
+	case !e.outcome.TimeOver:
 	case e.job.probe:
 		b.countLoss(e.job.task)
 	default:

@@ -283,11 +283,11 @@ func wordOf(o Outcome) string {
 	sent := o.Document.Object.GetName() + o.Document.Object.GetGenerateName()
 	switch o.Outcome {
 	case protocol.Created:
-		return "created " + o.Result.Name
+		return "created " + o.Name
 	case protocol.Found:
-		return "exists " + o.Result.Name
+		return "exists " + o.Name
 	case Shown:
-		return "shown " + o.Result.Object.GetName() + o.Result.Object.GetGenerateName()
+		return "shown " + o.Object.GetName() + o.Object.GetGenerateName()
 	case protocol.Failed:
 		return "failed " + sent
 	case Renamed:

@@ -57,11 +57,13 @@ func TestDifferences(t *testing.T) {
 		"missing items":             {`{env: [{name: a}, {b: 1}]}`, `{env: [{name: z}, {d: 1}, {d: 2}]}`, []string{"env[0]", "env[1]"}},
 		"an added subject": {
 			`{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, subjects: [{kind: User, name: a}]}`,
-			`{subjects: [{kind: User, name: a}, {kind: User, name: b}]}`, []string{"subjects"},
+			`{subjects: [{kind: User, name: a}, {kind: User, name: b}]}`,
+			[]string{"subjects"},
 		},
 		"an added rule": {
 			`{apiVersion: rbac.authorization.k8s.io/v1, kind: Role, rules: [{verbs: [get], resources: [pods]}]}`,
-			`{rules: [{verbs: [get], resources: [pods]}, {verbs: ["*"], resources: ["*"]}]}`, []string{"rules"},
+			`{rules: [{verbs: [get], resources: [pods]}, {verbs: ["*"], resources: ["*"]}]}`,
+			[]string{"rules"},
 		},
 		"an added rule of a ClusterRole": {`{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, rules: []}`, `{rules: [{verbs: [get]}]}`, []string{"rules"}},
 		"a rule of an aggregated ClusterRole": {
@@ -69,7 +71,8 @@ func TestDifferences(t *testing.T) {
 		},
 		"added ingress": {
 			`{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, spec: {ingress: [{from: [{podSelector: {}}]}]}}`,
-			`{spec: {ingress: [{from: [{podSelector: {}}]}, {}]}}`, []string{"spec.ingress"},
+			`{spec: {ingress: [{from: [{podSelector: {}}]}, {}]}}`,
+			[]string{"spec.ingress"},
 		},
 		"ingress where none was allowed":  {`{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, spec: {ingress: []}}`, `{spec: {ingress: [{}]}}`, []string{"spec.ingress"}},
 		"a token's Secret":                {`{apiVersion: v1, kind: ServiceAccount, secrets: [{name: a}]}`, `{secrets: [{name: a}, {name: b}]}`, nil},

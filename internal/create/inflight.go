@@ -107,10 +107,10 @@ func (f *inFlight) finish(number int, o Outcome) {
 		sent.outcome = &o
 		sent.Stored = o.Outcome == protocol.Created || o.Outcome == protocol.Found || o.Outcome == Renamed
 		switch {
-		case sent.Stored && o.Result.Object != nil:
-			sent.Name = o.Result.Object.GetName()
+		case sent.Stored && o.Object != nil:
+			sent.Name = o.Object.GetName()
 		case sent.Stored:
-			sent.Name = o.Result.Name
+			sent.Name = o.Name
 		}
 		f.sent[number] = sent
 	}
@@ -154,7 +154,7 @@ func (s *Session) Abandon() ([]Sent, Summary) {
 	all := f.objects()
 	for _, sent := range f.sent {
 		o := sent.task.outcome(protocol.Unknown)
-		o.Result.Name = sent.Name
+		o.Name = sent.Name
 		if sent.outcome != nil {
 			o = *sent.outcome
 		}

@@ -274,7 +274,7 @@ func TestExistsAndWhole(t *testing.T) {
 		return &unstructured.Unstructured{Object: map[string]any{"data": name}}, nil
 	}
 	for e := range begin(t.Context(), config, input("configmaps/a/x-")) {
-		if o, is := e.(Outcome); is && o.Result.Object.Object["data"] != there.Name {
+		if o, is := e.(Outcome); is && o.Object.Object["data"] != there.Name {
 			t.Errorf("%+v", o)
 		}
 	}
@@ -437,8 +437,8 @@ func TestDryRuns(t *testing.T) {
 		expect(t, words(func(yield func(Event) bool) {
 			for e := range begin(t.Context(), config, input("configmaps/a/x-")) {
 				o, is := e.(Outcome)
-				if is && o.Outcome == Shown && (o.Result.Object.GetAnnotations()[exactlyonce.Annotation] != test.id || test.id == "" && o.Result.Object.GetLabels() != nil) {
-					t.Errorf("%s: %v", name, o.Result.Object)
+				if is && o.Outcome == Shown && (o.Object.GetAnnotations()[exactlyonce.Annotation] != test.id || test.id == "" && o.Object.GetLabels() != nil) {
+					t.Errorf("%s: %v", name, o.Object)
 				}
 				yield(e)
 			}

@@ -325,7 +325,7 @@ func (s *Session) note(e ended) {
 			return
 		}
 		s.notRefused(d.place)
-		if slices.Contains(e.outcome.Result.Stripped, exactlyonce.RunLabel) {
+		if slices.Contains(e.outcome.Stripped, exactlyonce.RunLabel) {
 			s.end.Unlabelled++
 		}
 	case protocol.Failed, Renamed:

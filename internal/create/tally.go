@@ -98,13 +98,13 @@ func (t *Tally) begin(o Outcome) {
 // hold records an outcome in which an existing object has the name, and might belong to this run: the object has no
 // creation ID, it has the run's label, or it has the ID and other content.
 func (t *Tally) hold(c Config, o Outcome) {
-	object := o.Result.Object
-	if object == nil || object.GetName() != o.Result.Name || c.Key == "" {
+	object := o.Object
+	if object == nil || object.GetName() != o.Name || c.Key == "" {
 		return
 	}
 	switch id := object.GetAnnotations()[exactlyonce.Annotation]; {
 	case id != "" && id == o.ID.String():
-		t.Clash.add(o.Document.place(), o.Result.Name)
+		t.Clash.add(o.Document.place(), o.Name)
 	case len(t.Holders)+len(t.OtherIDs) >= MaxNamed:
 	case id == "":
 		t.Holders = append(t.Holders, o)

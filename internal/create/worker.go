@@ -40,7 +40,7 @@ func (w *worker) create(j job) report {
 	}
 	if w.config.DryRun == ClientDryRun {
 		shown := d.outcome(Shown)
-		shown.Result.Object = stamped(d.Document, j.id)
+		shown.Object = stamped(d.Document, j.id)
 		return ended{job: j, outcome: shown}
 	}
 	return w.send(j)
@@ -79,12 +79,12 @@ func (w *worker) send(j job) report {
 	w.warnOf(outcome, elsewhere)
 	return ended{
 		job: j, outcome: outcome, renamed: errors.Is(err, exactlyonce.ErrRenamed),
-		rechecked: rechecked, unreachable: w.unreachable(result, err),
+		rechecked: rechecked, unreachable: w.unreachable(result),
 	}
 }
 
 // unreachable reports whether an object got no response, and the server is unreachable.
-func (w *worker) unreachable(result exactlyonce.Result, err error) bool {
+func (w *worker) unreachable(result exactlyonce.Result) bool {
 	lost := result.TimeOver || result.Outcome == protocol.Unknown && w.ctx.Err() == nil
 	return lost && !w.client.Responds(w.ctx)
 }
@@ -140,7 +140,7 @@ func (w *worker) warnOfDeletion(d *task, name string) {
 
 // unverified reports whether an earlier copy of the POST might have created an object that failed.
 func (o Outcome) unverified() bool {
-	return (o.Outcome == protocol.Failed || o.Outcome == NotAttempted) && o.Result.Unverified
+	return (o.Outcome == protocol.Failed || o.Outcome == NotAttempted) && o.Unverified
 }
 
 // leave returns the outcome of an object of an earlier run, without creating it. If leave reads the object and it
@@ -172,7 +172,7 @@ func (w *worker) read(o *Outcome) {
 		ctx, cancel = context.WithTimeout(ctx, statePatience)
 	}
 	defer cancel()
-	stored, err := w.client.Get(ctx, o.Document, o.Result.Name)
+	stored, err := w.client.Get(ctx, o.Document, o.Name)
 	if w.config.Whole {
 		o.Object, o.Err = stored, err
 	}

@@ -39,7 +39,8 @@ type settings struct {
 
 func defaults() settings {
 	return settings{
-		attempts: names.DefaultAttempts, retryTimeout: DefaultRetryTimeout, events: func(Event) {}, sent: func(string) {},
+		attempts: names.DefaultAttempts, retryTimeout: DefaultRetryTimeout,
+		events: func(Event) {}, sent: func(string) {},
 	}
 }
 

@@ -16,8 +16,8 @@ var (
 	// If an earlier copy of the POST can be the reason for the refusal (a quota, a port, a webhook), Create has
 	// rechecked for 13 seconds.
 	ErrRefused = errors.New("refused")
-	// ErrRenamed means that the server stored the object under a name that was not sent, because a webhook or
-	// policy picks names. Result.Object is the stored object, if the server sent it. If the outcome is unknown, the object
+	// ErrRenamed means that the server stored the object under a name that was not sent, because a webhook or policy
+	// picks names. Result.Object is the stored object, if the server sent it. If the outcome is unknown, the object
 	// might exist under any name.
 	ErrRenamed = errors.New("stored under another name")
 	// ErrTaken means that another object has the fixed name, or the only name that is derived from a key.
@@ -63,9 +63,9 @@ func (e *Error) Unwrap() []error {
 // Result has the facts about an object after its create. Result is also set if there is an error.
 type Result struct {
 	// Outcome is Created or Found without an error. After a lost response, Created can also mean that an earlier create
-	// with the same ID created the object, and Found that a copy of the POST did which a proxy sent. In a dry run, nothing
-	// is stored. With an error, Outcome is Failed or Unknown. Unknown means that the object might exist under Name. Check
-	// before you create it again, because a create with the same ID can use another name.
+	// with the same ID created the object, and Found that a copy of the POST did which a proxy sent. In a dry run,
+	// nothing is stored. With an error, Outcome is Failed or Unknown. Unknown means that the object might exist under
+	// Name. Check before you create it again, because a create with the same ID can use another name.
 	Outcome protocol.Outcome
 	// Name is the name of the last attempt. Name is empty if the server picks it.
 	Name string

@@ -11,8 +11,8 @@ import (
 
 // Progress explains why an object has not finished.
 type Progress struct {
-	// Reason and Message are the newest fact. Both have texts of the cluster, and can be empty. They are empty for a Pod,
-	// because package pods knows more of it.
+	// Reason and Message are the newest fact. Both have texts of the cluster, and can be empty. They are empty for a
+	// Pod, because package pods knows more of it.
 	Reason, Message string
 	// Verdict is the result that the controller has decided on, or zero. Parts of the object still end.
 	Verdict Status

@@ -83,8 +83,8 @@ func (t *table) put(c *create) {
 func (c *create) wasRefused() bool { return !c.ended.IsZero() && c.outcome.Result == Refused }
 
 // kept reports whether a later equal create continues this one. After a refusal it sends the same name again. So it
-// finds the object if an earlier copy of the POST was stored after the refusal of a later copy. With a claim, it has this
-// name anyway.
+// finds the object if an earlier copy of the POST was stored after the refusal of a later copy. With a claim, it has
+// this name anyway.
 func (c *create) kept() bool { return c.outcome.Result.kept() || c.wasRefused() && c.claim == nil }
 
 // end records the end of a create. If it is in the table, only a few facts of it are kept.
@@ -187,8 +187,8 @@ func (p *Proxy) readPatiently(ctx context.Context, sent *post, id exactlyonce.ID
 }
 
 // begin starts a create that continues if its client gives up. earlier is the result of an earlier create that has sent
-// the ID, or empty. Unknown also means that its object is gone. Without a claim, the create ends without a response if an
-// object with the ID can't be the result any more.
+// the ID, or empty. Unknown also means that its object is gone. Without a claim, the create ends without a response if
+// an object with the ID can't be the result any more.
 func (p *Proxy) begin(sent *post, id exactlyonce.ID, claim *keyed.Claim, earlier Result) *create {
 	c := &create{key: sent.key, id: id, claim: claim, done: make(chan struct{})}
 	options := sent.options()

@@ -44,9 +44,10 @@ func refusalOf(sent *post, err error) *metav1.Status {
 	case errors.As(err, &left):
 		object := left.Object.Argument()
 		s.Message += object + " of the idempotency key was not created again, and no object of the key has this " +
-			"content. A program can't have a key if its content has a date or a random value, or if it checks for its " +
-			"own objects"
-		s.Details = &metav1.StatusDetails{UID: left.Object.UID, Causes: []metav1.StatusCause{ // kubectl prints only these
+			"content. A program can't have a key if its content has a date or a random value, or if it checks for " +
+			"its own objects"
+		// kubectl prints only the causes.
+		s.Details = &metav1.StatusDetails{UID: left.Object.UID, Causes: []metav1.StatusCause{
 			{Field: "content", Message: "it is new, because it has a date or a random value, or"},
 			{Field: "program", Message: "it checks for its own objects, so it didn't create " + object + " again"},
 		}}
@@ -55,8 +56,8 @@ func refusalOf(sent *post, err error) *metav1.Status {
 	case errors.Is(err, keyed.ErrNoDigest):
 		s.Message += "the object has a number or text that has no digest, so a run with a key can't identify it"
 	case errors.As(err, &secrets):
-		s.Message += fmt.Sprintf("runs with the key used other secrets, as the objects show: %v. Give all secrets with "+
-			"--idempotency-secret-file, or delete the objects of another user", secrets.Objects)
+		s.Message += fmt.Sprintf("runs with the key used other secrets, as the objects show: %v. Give all secrets "+
+			"with --idempotency-secret-file, or delete the objects of another user", secrets.Objects)
 	case apierrors.IsForbidden(err):
 		s = status(http.StatusForbidden, metav1.StatusReasonForbidden, nothing+err.Error())
 	default:

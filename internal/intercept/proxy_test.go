@@ -120,7 +120,7 @@ func (f *fixture) post(body string) got {
 }
 
 // abandon sends a create, and gives up while the server carries it out. The server holds it until the proxy knows.
-func (f *fixture) abandon(body string, then oncetest.Fault) {
+func (f *fixture) abandon(then oncetest.Fault) {
 	f.t.Helper()
 	arrived, release := make(chan struct{}), make(chan struct{})
 	f.Next("create", "configmaps", func(r *oncetest.Request) (*http.Response, error) {
@@ -132,7 +132,7 @@ func (f *fixture) abandon(body string, then oncetest.Fault) {
 	given := make(chan struct{})
 	go func() {
 		defer close(given)
-		if response, err := f.front.Client().Do(f.request(ctx, http.MethodPost, configMaps, body)); err == nil {
+		if response, err := f.front.Client().Do(f.request(ctx, http.MethodPost, configMaps, generated)); err == nil {
 			_ = response.Body.Close()
 			f.t.Error("the client got a response")
 		}
@@ -272,7 +272,7 @@ func TestRepeatedAfterGivingUp(t *testing.T) {
 		for _, early := range []bool{true, false} {
 			t.Run(fmt.Sprint(name, early), func(t *testing.T) {
 				f := newFixture(t)
-				f.abandon(generated, then)
+				f.abandon(then)
 				if !early {
 					f.proxy.Wait()
 					if unfetched, _ := f.proxy.Unfetched(); len(unfetched) != 1 {
@@ -303,7 +303,7 @@ func TestOtherCreates(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
-			f.abandon(generated, (*oncetest.Request).Send)
+			f.abandon((*oncetest.Request).Send)
 			f.proxy.Wait()
 			r := f.request(t.Context(), http.MethodPost, configMaps, generated)
 			change(r)
@@ -344,7 +344,7 @@ func TestKeptObjectIsGone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
-			f.abandon(generated, (*oncetest.Request).Send)
+			f.abandon((*oncetest.Request).Send)
 			f.proxy.Wait()
 			before := f.Objects()[0]
 			change(f, before.DeepCopy())
@@ -370,7 +370,7 @@ func TestKeptObjectIsRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
-			f.abandon(generated, test.then)
+			f.abandon(test.then)
 			f.proxy.Wait()
 			f.Next("get", "configmaps", test.reads...)
 			object := f.Objects()[0].GetName()

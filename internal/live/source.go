@@ -121,7 +121,8 @@ func (s *source) numbers(
 	}
 	scanner := s.scanner
 	scanner.Progress, scanner.RetryTimeout = nil, patience
-	estimates, skipped, _ := scanner.Estimate(ctx, s.served(types), s.namespace) // newSource has validated the configuration
+	// newSource has validated the configuration, so there is no error.
+	estimates, skipped, _ := scanner.Estimate(ctx, s.served(types), s.namespace)
 	s.requests.Add(int64(len(types)))
 	return estimates, skipped
 }
@@ -148,7 +149,8 @@ func (s *source) open(ctx context.Context, r census.Resource, from uint64) (io.R
 	if r.Namespaced {
 		namespace = s.namespace
 	}
-	return s.watcher.Open(ctx, s.served([]census.Resource{r})[0], namespace, formatVersion(from), leastWatch+rand.N(mostWatch-leastWatch))
+	served, lasts := s.served([]census.Resource{r})[0], leastWatch+rand.N(mostWatch-leastWatch)
+	return s.watcher.Open(ctx, served, namespace, formatVersion(from), lasts)
 }
 
 func formatVersion(version uint64) string { return strconv.FormatUint(version, 10) }

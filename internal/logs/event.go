@@ -31,7 +31,8 @@ type Restart struct {
 	Ended     *corev1.ContainerStateTerminated // nil if unknown
 }
 
-// Waiters reports Pods whose logs have to wait for the end of other streams. A sidecar has the name of its Pod before it.
+// Waiters reports Pods whose logs have to wait for the end of other streams. A sidecar has the name of its Pod before
+// it.
 type Waiters struct{ Pods []string }
 
 // LongLine reports that a line is passed on in parts.

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// maxLine is the length of a line that each container can have in memory. Longer lines share maxLong bytes. If these
-	// are used, a line is passed on in parts.
+	// maxLine is the length of a line that each container can have in memory. Longer lines share maxLong bytes. If
+	// these are used, a line is passed on in parts.
 	maxLine, maxLong = 1 << 20, 32 << 20
 	bufferSize       = 64 << 10
 

@@ -79,7 +79,7 @@ func (f *Fold) Add(p *Pool) {
 		}
 	}
 	f.own(p.Owners, p.Creator.Manager, p.Names)
-	f.Leftovers.merge(&p.Leftovers)
+	f.merge(&p.Leftovers)
 }
 
 // Merge adds another fold.
@@ -96,7 +96,7 @@ func (f *Fold) Merge(other *Fold) {
 		f.own(nil, manager, names)
 	}
 	f.own(other.owners, "", 0)
-	f.Leftovers.merge(&other.Leftovers)
+	f.merge(&other.Leftovers)
 }
 
 // NewFold returns an empty fold.
@@ -149,7 +149,7 @@ func (s *Set) foldObject(o *object.Object) {
 	}
 	f.own(owners[:min(len(from.Kind), 1)], from.Manager, 1)
 	if s.rules.Leftovers && hasLeftovers(o) {
-		f.Leftovers.add(o)
+		f.add(o)
 	}
 }
 

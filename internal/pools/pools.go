@@ -23,9 +23,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
-// GarbagePercent is the share of garbage at which a program that counts pools collects it. The counts stay in use, and can
-// be most of the memory. So there is little garbage. Four times as many garbage collections cost little, and leave a
-// quarter of it.
+// GarbagePercent is the share of garbage at which a program that counts pools collects it. The counts stay in use, and
+// can be most of the memory. So there is little garbage. Four times as many garbage collections cost little, and leave
+// a quarter of it.
 const GarbagePercent = 25
 
 const (

@@ -24,7 +24,8 @@ func (p *Pruner) Missing(ctx context.Context, targets []Target) (missing []Permi
 	for _, needed := range p.needed(targets) {
 		allowed, err := p.allows(ctx, needed)
 		if err != nil {
-			return nil, fmt.Errorf("check the permission to %s %s: %w", needed.Verb, needed.Resource.GroupResource(), err)
+			return nil, fmt.Errorf("check the permission to %s %s: %w",
+				needed.Verb, needed.Resource.GroupResource(), err)
 		}
 		if !allowed {
 			missing = append(missing, needed)

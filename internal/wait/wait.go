@@ -94,7 +94,8 @@ type Change struct {
 	Progress  finished.Progress
 }
 
-// Retry reports that requests about objects of this group fail. In an outage, Retry is sent once for each kind of error.
+// Retry reports that requests about objects of this group fail. In an outage, Retry is sent once for each kind of
+// error.
 type Retry struct {
 	Object Object
 	Err    error

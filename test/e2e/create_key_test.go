@@ -60,13 +60,13 @@ func TestDryRunSendsTheCreate(t *testing.T) {
 		args := append([]string{"create", "-n", ns, "-f", input}, strings.Fields(flags)...)
 		dry := u.Run(append(args, "--dry-run=server")...)
 		dry.Expect(t, 0, `configmap/`+printed+` created \(server dry run\)\n`, `.*`)
-		real := u.Run(args...)
+		created := u.Run(args...)
 		random := regexp.MustCompile(`r1-[0-9a-f]{32}|demo-[a-z0-9]{5}"`)
 		if len(bodies) != 2 || random.ReplaceAllString(bodies[0], "") != random.ReplaceAllString(bodies[1], "") {
 			t.Errorf("%s: sent %q, want two equal bodies", flags, bodies)
 		}
-		if name, _, _ := strings.Cut(dry.Stdout, " "); same != strings.HasPrefix(real.Stdout, name+" ") {
-			t.Errorf("%s: printed %q and %q, want equal names: %t", flags, dry.Stdout, real.Stdout, same)
+		if name, _, _ := strings.Cut(dry.Stdout, " "); same != strings.HasPrefix(created.Stdout, name+" ") {
+			t.Errorf("%s: printed %q and %q, want equal names: %t", flags, dry.Stdout, created.Stdout, same)
 		}
 	}
 	both(true, `demo-`+harness.Suffix, "--idempotency-key=k")

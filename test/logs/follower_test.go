@@ -169,7 +169,7 @@ func TestPartialRecords(t *testing.T) {
 	p.steps("main", 40)
 	p.running("main", 0)
 	r.expect(t, "Applying 39... OK")
-	p.succeeds("main")
+	p.succeeds()
 	began := time.Now()
 	f.Drain()
 	if took := time.Since(began); took > 20*time.Second {
@@ -195,7 +195,7 @@ func TestBrokenConnections(t *testing.T) {
 				p.write("main", 0, texts(fmt.Sprint("block ", i), 1+random.IntN(40))...)
 				time.Sleep(time.Duration(random.IntN(80)) * time.Millisecond)
 			}
-			p.succeeds("main")
+			p.succeeds()
 		})
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -271,7 +271,7 @@ func TestClockSetBack(t *testing.T) {
 	n.link.cut(true)
 	p.clock = -time.Hour
 	p.write("main", 0, texts("lost", 10)...)
-	p.succeeds("main")
+	p.succeeds()
 	n.link.cut(false)
 	f.Drain()
 	p.wrote["main"] = []string{"before"}

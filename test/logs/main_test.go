@@ -288,10 +288,10 @@ func (p *pod) starts(container string) {
 }
 
 // succeeds ends the first run of the last container, and the Pod.
-func (p *pod) succeeds(container string) {
+func (p *pod) succeeds() {
 	p.t.Helper()
-	p.done(container, 0)
-	p.ended(container, 0, 0)
+	p.done("main", 0)
+	p.ended("main", 0, 0)
 	p.phase(corev1.PodSucceeded)
 }
 

@@ -42,7 +42,7 @@ func TestKilledServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.write("main", 0, texts("after", 100)...)
-	p.succeeds("main")
+	p.succeeds()
 	f.Drain()
 	r.compare(t, nil, p)
 }

@@ -130,7 +130,7 @@ func command(w *world) []claim {
 			claims[n] = claimOf(w.items[n], e)
 			if claims[n].succeeded() && w.items[n].Kind == "Job" {
 				objects = append(objects, wait.Object{
-					Mapping: e.Document.Mapping, Namespace: "ns", Name: e.Result.Name, UID: claims[n].object,
+					Mapping: e.Document.Mapping, Namespace: "ns", Name: e.Name, UID: claims[n].object,
 				})
 			}
 		}
@@ -154,11 +154,11 @@ func claimOf(i item, o create.Outcome) claim {
 	c := claim{outcome: map[protocol.Outcome]string{
 		protocol.Created: created, protocol.Found: exists, protocol.Failed: failed, protocol.Unknown: unknown,
 	}[o.Outcome]}
-	if o.Result.Object != nil {
-		c.object = o.Result.Object.GetUID()
+	if o.Object != nil {
+		c.object = o.Object.GetUID()
 	}
-	if !c.succeeded() && o.Result.Object != nil {
-		c.holder = i.Kind + "/" + o.Result.Object.GetName()
+	if !c.succeeded() && o.Object != nil {
+		c.holder = i.Kind + "/" + o.Object.GetName()
 	}
 	return c
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -108,7 +109,7 @@ type session struct {
 func startOneByOne(t *testing.T, s harness.Shell) *session {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), harness.Plugin(t), "wrap", "--", os.Args[0])
-	cmd.Env = append(s.Env, asProgram+"=one by one")
+	cmd.Env = append(slices.Clone(s.Env), asProgram+"=one by one")
 	started := &session{t: t, cmd: cmd, stderr: &strings.Builder{}}
 	cmd.Stderr = started.stderr
 	reader, in, err := os.Pipe()

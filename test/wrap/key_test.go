@@ -67,7 +67,9 @@ func killAfter(t *testing.T, s harness.Shell, lines int, command []string) bool 
 	if err != nil {
 		t.Fatal(err)
 	}
-	for read := bufio.NewScanner(out); lines > 0 && read.Scan(); lines-- {
+	read := bufio.NewScanner(out)
+	for lines > 0 && read.Scan() {
+		lines--
 	}
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	_ = cmd.Wait()

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -41,7 +42,7 @@ func TestInterruptOnATerminal(t *testing.T) {
 	}
 	defer func() { _ = ptmx.Close() }()
 	cmd := exec.CommandContext(t.Context(), harness.Plugin(t), "wrap", "--", os.Args[0])
-	cmd.Env = append(s.Env, asProgram+"=signals")
+	cmd.Env = append(slices.Clone(s.Env), asProgram+"=signals")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, io.Discard
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {

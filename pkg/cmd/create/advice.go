@@ -29,7 +29,7 @@ func (e *ending) howToGoOn(counted bool) []string {
 	lines := e.aboutHolders()
 	switch {
 	case e.Clash.Objects > 0:
-		return append(lines, aboutClash(e.Totals.Of(protocol.Created, protocol.Found), e.Clash))
+		return append(lines, aboutClash(e.Of(protocol.Created, protocol.Found), e.Clash))
 	case e.flags.keys.Key != "" && e.Totals[create.Renamed] > 0:
 		return append(lines, e.hint("delete the renamed objects, and run the same command again. "+
 			"A run with a key doesn't recognize them."))
@@ -54,7 +54,7 @@ func (e *ending) howToGoOn(counted bool) []string {
 
 // hint returns a sentence with advice. If something failed, the sentence begins with fixing that.
 func (e *ending) hint(text string) string {
-	if e.Totals.Of(protocol.Failed, create.Renamed) > 0 || len(e.Holders) > 0 {
+	if e.Of(protocol.Failed, create.Renamed) > 0 || len(e.Holders) > 0 {
 		return "Fix the cause. Then " + text
 	}
 	return capitalized(text)
@@ -63,7 +63,7 @@ func (e *ending) hint(text string) string {
 // aboutHolders returns the advice about objects that have names of the run, and might be objects of the run.
 func (e *ending) aboutHolders() (lines []string) {
 	for _, o := range e.Holders {
-		object := o.Document.Argument(o.Result.Name)
+		object := o.Document.Argument(o.Name)
 		if len(e.flags.keys.Secrets) > 0 { // an ID then proves that an object is ours, so messages don't show it
 			lines = append(lines, fmt.Sprintf("%s has the name of an object of this run, and no creation ID.\n"+
 				"Another user created it, or something removed its ID. Check it, and delete it:\n"+
@@ -81,7 +81,7 @@ func (e *ending) aboutHolders() (lines []string) {
 		lines = append(lines, fmt.Sprintf("%s has the name of an object of this run, and another creation ID.\n"+
 			"Another user created it, or something changes the annotation %s, for example a webhook. "+
 			"Check it. If it isn't yours, delete it or have it deleted.",
-			o.Document.Argument(o.Result.Name), exactlyonce.Annotation))
+			o.Document.Argument(o.Name), exactlyonce.Annotation))
 	}
 	return lines
 }

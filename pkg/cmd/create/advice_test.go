@@ -48,7 +48,7 @@ func TestRenamedIsSomething(t *testing.T) {
 // created.
 func TestPerhapsCreated(t *testing.T) {
 	perhaps := failed(demo(), tooMuch).(create.Outcome)
-	perhaps.Result.Unverified = true
+	perhaps.Unverified = true
 	see(t, "", fate{}, []create.Event{perhaps, at(2, failed(demo(), errors.New("no"))), readTo(2)}).
 		expect(t, "Fix the cause. Then check whether the object exists. If not, run the same command again.", "Nothing was created")
 	see(t, "", fate{}, []create.Event{perhaps, readTo(1)}).expect(t, textUnverified, "Fix the cause")

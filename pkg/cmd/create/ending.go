@@ -130,7 +130,8 @@ func (e *ending) code() int {
 	case e.followed.Failed:
 		return exitcode.ObjectFailed
 	case e.hangs != "",
-		e.interrupted && (e.Totals[create.NotAttempted] > 0 || e.Unread || e.followed.Unfinished() > 0 || len(e.followed.Unread) > 0):
+		e.interrupted && (e.Totals[create.NotAttempted] > 0 || e.Unread ||
+			e.followed.Unfinished() > 0 || len(e.followed.Unread) > 0):
 		return exitcode.Interrupted
 	}
 	return exitcode.Failed
@@ -142,7 +143,7 @@ func (e *ending) hasObjects() bool {
 	if len(e.Places) == 0 || e.dryRun == cmdutil.DryRunServer {
 		return false
 	}
-	exist := e.Totals.Of(protocol.Created, create.Renamed, protocol.Found, protocol.Unknown)
+	exist := e.Of(protocol.Created, create.Renamed, protocol.Found, protocol.Unknown)
 	return exist > 0 || e.unexpected || e.dryRun == cmdutil.DryRunClient
 }
 

@@ -30,7 +30,8 @@ type printer struct {
 }
 
 func newPrinter(
-	out io.Writer, flags *genericclioptions.PrintFlags, kubectls func(runtime.Object) error, stop context.CancelCauseFunc,
+	out io.Writer, flags *genericclioptions.PrintFlags, kubectls func(runtime.Object) error,
+	stop context.CancelCauseFunc,
 ) *printer {
 	return &printer{
 		out: out, lines: *flags.NamePrintFlags, format: *flags.OutputFormat, whole: showsWhole(flags),

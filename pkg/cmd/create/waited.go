@@ -87,7 +87,9 @@ func (e *ending) aboutRunning() (lines []string) {
 }
 
 func listRunning(all []wait.Ended, describe bool) (lines []string) {
-	slices.SortFunc(all, func(a, b wait.Ended) int { return strings.Compare(argumentOf(a.Object), argumentOf(b.Object)) })
+	slices.SortFunc(all, func(a, b wait.Ended) int {
+		return strings.Compare(argumentOf(a.Object), argumentOf(b.Object))
+	})
 	for _, o := range all[:min(len(all), maxShown)] {
 		argument := argumentOf(o.Object)
 		if o.Status.Suspended {

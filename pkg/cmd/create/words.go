@@ -23,7 +23,8 @@ const (
 	textUseKey          = "A run with --idempotency-key can be repeated unchanged."
 	textCheck           = "Check whether the object exists. It may still be created within a minute:\n%s"
 	textGet             = "  kubectl get %s"
-	textUnverified      = "If a proxy repeated the request, the object may exist, and the plugin can't read it to check."
+	textUnverified      = "If a proxy repeated the request, the object may exist, and the plugin can't read it " +
+		"to check."
 )
 
 // ownError is an error in words of this command, and not of kubectl's.
@@ -86,8 +87,8 @@ func otherInput(e *create.UnexpectedError) error {
 			text += fmt.Sprintf("\nThe input doesn't match %s of the key either.", humanize.Count(more, "other object"))
 		}
 	}
-	text += "\nA key belongs to the input of its first run. Run the command with that input. To see what it was, print " +
-		"the object:\n  kubectl get " + object + " -o yaml"
+	text += "\nA key belongs to the input of its first run. Run the command with that input. To see what it was, " +
+		"print the object:\n  kubectl get " + object + " -o yaml"
 	if e.Matching > 0 && e.Clash.Objects > 0 {
 		text += "\n" + aboutClash(e.Matching, e.Clash)
 	}

@@ -88,7 +88,8 @@ var longHelp = templates.LongDesc(`
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
 	o := &options{IOStreams: streams, conn: conn, printFlags: output.NewFlags(formatName)}
 	cmd := &cobra.Command{
-		Use: "prune (TYPE/PREFIX... | pods --orphaned) [-n NAMESPACE | -A] [--older-than AGE] [--finished-for AGE] [--keep N] [--yes]",
+		Use: "prune (TYPE/PREFIX... | pods --orphaned) [-n NAMESPACE | -A] [--older-than AGE] " +
+			"[--finished-for AGE] [--keep N] [--yes]",
 
 		DisableFlagsInUseLine: true,
 		Short:                 "Delete objects with generated names by prefix and age",

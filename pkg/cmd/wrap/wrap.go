@@ -91,8 +91,8 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 	cmd.Flags().BoolVarP(&o.verbose, "v", "v", false, "Print a line for each create that wrap intercepts")
 	cmd.Flags().Var(&o.retryTimeout, "retry-timeout",
 		"Time for the retries of one object, and for which wrap keeps a result that its program didn't wait for")
-	o.keys.AddTo(cmd.Flags(), "Make the program repeatable. A later run with the same key gets the existing objects, and "+
-		"creates the missing ones.")
+	o.keys.AddTo(cmd.Flags(), "Make the program repeatable. A later run with the same key gets the existing objects, "+
+		"and creates the missing ones.")
 	return cmd
 }
 

@@ -80,8 +80,8 @@ const (
 
 // words are the findings as docs/spec/README.md and docs/internals/create-protocol.md call them.
 var words = [...]string{
-	Stored: "stored", Conflict: "conflict", Rejected: "rejected", Denied: "denied", NotStored: "not stored", Lost: "lost",
-	Renamed: "renamed", Unauthorized: "unauthorized", GivenUp: "given up",
+	Stored: "stored", Conflict: "conflict", Rejected: "rejected", Denied: "denied", NotStored: "not stored",
+	Lost: "lost", Renamed: "renamed", Unauthorized: "unauthorized", GivenUp: "given up",
 	Ours: "ours", Foreign: "foreign", Unclear: "unclear", Absent: "absent", NoPermission: "no permission",
 	Unread: "unread", Anonymous: "unclear", ServerTime: "server time",
 }
