@@ -22,6 +22,7 @@ type route struct {
 	mu         sync.Mutex // the hooks are called by other goroutines
 	servers    []string   // of the first request: its server, and a proxy before the server
 	redirected bool
+	elsewhere  bool // to another server
 }
 
 // observe returns a context for one request. The context ends before a redirect connects to another server. An HTTP
@@ -29,7 +30,9 @@ type route struct {
 func observe(ctx context.Context) (context.Context, *route) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	r := &route{cancel: cancel}
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GetConn: r.connect, WroteHeaderField: r.wrote}), r
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn: r.connect, GotConn: r.connected, WroteHeaderField: r.wrote,
+	}), r
 }
 
 // connect is called before a connection to server is used or made.
@@ -40,8 +43,18 @@ func (r *route) connect(server string) {
 		r.servers = []string{server}
 	}
 	if !slices.Contains(r.servers, server) {
-		r.redirected = true
+		r.redirected, r.elsewhere = true, true
 		r.cancel(errOtherServer)
+	}
+}
+
+// connected is called with a connection before anything is written to it. net/http can take a connection that is ready
+// although the context has ended. Then the credentials would go to the other server.
+func (r *route) connected(got httptrace.GotConnInfo) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.elsewhere {
+		_ = got.Conn.Close()
 	}
 }
 

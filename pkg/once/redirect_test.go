@@ -1,6 +1,7 @@
 package once_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -65,6 +66,30 @@ func TestRedirectOfPost(t *testing.T) {
 					}
 				})
 			}
+		}
+	}
+}
+
+// unending sends requests whose context doesn't end. net/http does the same when a connection is ready: it then chooses
+// at random between the connection and the end of the context.
+type unending struct{ http.RoundTripper }
+
+func (u unending) RoundTrip(r *http.Request) (*http.Response, error) {
+	return u.RoundTripper.RoundTrip(r.WithContext(context.WithoutCancel(r.Context())))
+}
+
+// No other server receives the credentials, even if its connection is ready when the context ends.
+func TestRedirectToAReadyConnection(t *testing.T) {
+	t.Parallel()
+	for _, http2 := range []bool{false, true} {
+		server, unexpected := oncetest.NewServer(), oncetest.NewServer()
+		to := served(t, unexpected, http2).Host
+		config := served(t, redirecting(server, http.MethodPost, http.StatusFound, to), http2)
+		config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return unending{rt} })
+		_, err := once.New(dynamicFor(config)).Create(t.Context(), configMap(), idOf(t))
+		if len(unexpected.Requests()) != 0 || !errors.Is(err, once.ErrUnknown) {
+			t.Errorf("HTTP/2 %v: want no request to the other server and an unknown outcome, got %v and %v",
+				http2, unexpected.Requests(), err)
 		}
 	}
 }
