@@ -160,7 +160,7 @@ func (c *cluster) waitFor(t *testing.T, r census.Resource) {
 // count counts plain lists, without a Scanner, and sorts the name pools.
 func (c *cluster) count(t *testing.T, s *census.Scanner, namespace string, resources ...census.Resource) []pools.Pool {
 	t.Helper()
-	rules := pools.Rules{Prefixes: map[string]bool{}, MinCount: s.MinCount, Selector: s.Selector}
+	rules := pools.Rules{Prefixes: map[string]bool{}, MinCount: s.MinCount, Selector: s.Selector, Leftovers: true}
 	for _, prefix := range s.Prefixes {
 		rules.Prefixes[prefix] = true
 	}

@@ -178,7 +178,7 @@ func TestAuditTable(t *testing.T) {
 	ns := harness.Namespace(t, single)
 	populate(t, single, ns)
 	harness.As(t, single.Admin()).Run("audit", "cm", "-n", ns, "-o", "wide", "--prefix=run-", "--no-headers").Expect(t, 0,
-		`configmaps +run- +17 +17 +17 +e2e.test +1 +\d+ +\S+ +\S+\n`, `No create is close to failing\.\nRead .*`)
+		`configmaps +run- +17 +17 +17 +e2e.test +1 +\d+ +\S+ +\S+ +1 being deleted, the first since \S+ ago, and the finalizer e2e.test/hold holds 1\n`, `No create is close to failing\.\nRead .*`)
 }
 
 // An audit is compared with an earlier saved audit. A gate that could not compare does not pass: with an audit of another

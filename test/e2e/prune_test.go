@@ -335,7 +335,7 @@ func TestPrunePods(t *testing.T) {
 }
 
 // Objects that change between the list and their DELETE are decided about again. If one changes each time, it is left, and
-// the exit code is 1.
+// the exit code is 1. Without --in-use, a ConfigMap that changed stays, because the plan doesn't know who uses it by now.
 func TestPruneOfObjectsThatChange(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
@@ -355,9 +355,11 @@ func TestPruneOfObjectsThatChange(t *testing.T) {
 		}
 		return nil
 	})
-	harness.As(t, proxy.Config).Run("prune", "configmaps/change-", "-n", ns, "-l", "app=x", "--keep=0", "--yes").Expect(t, 1, ``,
+	harness.As(t, proxy.Config).Run("prune", "configmaps/change-", "-n", ns, "-l", "app=x", "--keep=0", "--in-use", "--yes").Expect(t, 1, ``,
 		`Deleted 2 of 4 objects\. 2 left: 1 with other labels by now, 1 changed after the plan\. Failed: 0\.\n`+
 			`To go on, run:\n  kubectl genname prune configmaps/change- -n `+ns+` .* --selector app=x --max-delete 4 --yes\n`)
+	harness.As(t, proxy.Config).Run("prune", "configmaps/change-", "-n", ns, "-l", "app=x", "--keep=0", "--yes").Expect(t, 1, ``,
+		`Deleted 0 of 1 object\. 1 left: 1 changed after the plan\. Failed: 0\.\nTo go on, run:\n.*`)
 	if now := mapNames(t, ns); !slices.Contains(now, names[0]) || !slices.Contains(now, names[1]) || len(now) != 2 {
 		t.Errorf("left are %q of %q", now, names)
 	}
