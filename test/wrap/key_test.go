@@ -85,9 +85,14 @@ func ofProgram(t *testing.T, ns string) (found []corev1.ConfigMap) {
 	return found
 }
 
+const workflow = `{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {generateName: hello-}, spec: {
+  entrypoint: hello, templates: [{name: hello, container: {image: busybox}}]}}`
+
 const workflowType = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: workflows.argoproj.io}, spec: {
   group: argoproj.io, scope: Namespaced, names: {plural: workflows, singular: workflow, kind: Workflow, listKind: WorkflowList},
   versions: [{name: v1alpha1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]}}`
+
+var argoProgram = flag.String("argo", "", "the program argo for TestScript, instead of one that creates the same fields")
 
 // CI repeats a script with kubectl create and argo submit. A step that was done is not done again.
 func TestScript(t *testing.T) {
@@ -100,6 +105,9 @@ func TestScript(t *testing.T) {
 	harness.UntilServed(t, server, workflows)
 	programs := t.TempDir()
 	stub := fmt.Sprintf("#!/bin/sh\n%s=%s exec %s\n", argo, ns, os.Args[0])
+	if *argoProgram != "" {
+		stub = fmt.Sprintf("#!/bin/sh\nexec %s submit -n %s -o name %s\n", *argoProgram, ns, harness.File(t, "workflow.yaml", workflow))
+	}
 	if err := os.WriteFile(filepath.Join(programs, "argo"), []byte(stub), 0o755); err != nil {
 		t.Fatal(err)
 	}
