@@ -55,7 +55,7 @@ func TestWordsOfFlags(t *testing.T) {
 		"create --output=":  "json yaml kyaml name " + templates,
 		"audit --sort-by=":  "names last-10m last-24h prefix",
 		"audit --output=":   "wide json yaml kyaml " + templates + " custom-columns custom-columns-file",
-		"report --output=":  "wide json yaml kyaml " + templates + " custom-columns custom-columns-file",
+		"report --output=":  "json yaml kyaml " + templates + " custom-columns custom-columns-file",
 		"version --output=": "json yaml kyaml " + templates + " custom-columns custom-columns-file",
 	} {
 		var out, errOut bytes.Buffer

@@ -104,9 +104,6 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			# Delete nothing if the plan has more than a tenth of the objects
 			kubectl genname prune jobs/nightly-report- --keep 20 --keep-failed 5 --max-delete 10% --yes
 
-			# Delete the Pods of a prefix that have a label, 20 per second at most
-			kubectl genname prune pods/worker- -l app=demo --older-than 7d --qps 20 --yes
-
 			# Show how many Pods of deleted Jobs would be deleted
 			kubectl genname prune pods --orphaned --older-than 1d`),
 		RunE:              runner.RunE(o),
