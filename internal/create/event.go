@@ -15,8 +15,8 @@ type Event interface{ event() }
 const (
 	// Renamed is an object that the server has stored under another name than the run sent.
 	Renamed protocol.Outcome = "Renamed"
-	// NotAttempted are copies that were not sent because of an interrupt, or because earlier copies showed
-	// that sending them is useless.
+	// NotAttempted are copies that were not sent because of an interrupt, or because earlier copies showed that sending
+	// them is useless. A copy that an interrupt ended between two attempts, of which none stored it, counts, too.
 	NotAttempted protocol.Outcome = "NotAttempted"
 	// Shown is an object that a client's dry run would send.
 	Shown protocol.Outcome = "Shown"

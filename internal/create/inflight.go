@@ -2,6 +2,7 @@ package create
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -10,7 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// Sent is an object that was sent, and whose outcome the caller has not handled yet.
+// Sent is an object that was sent or is about to be, and whose outcome the caller has not handled yet.
 type Sent struct {
 	Document *Document
 	Name     string // the name that was sent last, or unsentName; empty if the server picks it
@@ -172,15 +173,17 @@ func (s *Session) Abandon() ([]Sent, Summary) {
 }
 
 // readRest reads the documents that a hanging run has not read yet, so that they count as not attempted. unread is true
-// if reading takes too long, or has not begun.
+// if reading takes too long, has not begun, or ended before the input.
 func (s *Session) readRest() (unread bool) {
 	for over := time.After(readGrace); ; {
 		select {
 		case next, more := <-s.reader.documents:
-			if !more {
-				return false
-			}
-			if next.Document != nil {
+			switch {
+			case !more:
+				return unread
+			case errors.Is(next.Err, ErrUnread):
+				unread = true
+			case next.Document != nil:
 				s.inFlight.expect(newTask(next.Document, s.config))
 			}
 		case <-over:

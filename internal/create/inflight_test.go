@@ -104,6 +104,33 @@ func TestNothingInFlightInADryRun(t *testing.T) {
 	}, "configmaps/a/x-")
 }
 
+// The run hangs, and reading its input was interrupted. Its summary says that documents are missing.
+func TestAbandonOfUnreadInput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, over, done := configOf(&cluster{}).session(t.Context()), make(chan struct{}), make(chan struct{})
+		unread := func(yield func(*Document, error) bool) {
+			for d, err := range input("configmaps/a/x-", "configmaps/a/y-") {
+				if !yield(d, err) {
+					return
+				}
+			}
+			yield(nil, ErrUnread)
+		}
+		go func() {
+			for range s.Create(unread) {
+				<-over
+			}
+			close(done)
+		}()
+		synctest.Wait()
+		if _, end := s.Abandon(); !end.Unread || end.Documents != 2 {
+			t.Errorf("want 2 documents and an input that was not read to its end, got %+v", end)
+		}
+		close(over)
+		<-done
+	})
+}
+
 // The run hangs, because no program reads its results. Its summary has the outcomes that were not handled, the
 // creates in progress, and the copies and documents that were not attempted.
 func TestAbandon(t *testing.T) {

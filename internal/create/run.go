@@ -25,13 +25,13 @@ import (
 )
 
 // Session is one run. Session creates the objects of the input, and continues after an object that fails. When its
-// context is done, it sends nothing more, waits briefly for requests in flight, and counts the remaining objects of
+// context is done, it sends no new create, waits briefly for requests in flight, and counts the remaining objects of
 // the input. Only the goroutine that ranges over Create changes a Session. Workers, reviews and the reader send to its
 // channels. Other goroutines can call InFlight, Totals and Abandon, which use only what inFlight locks.
 type Session struct {
 	config   Config
 	client   requests
-	ctx      context.Context // done when the user interrupts, or when the caller ends its loop
+	ctx      context.Context // done after an interrupt, if results can't be written, or after the caller's loop
 	stop     context.CancelFunc
 	yield    func(Event) bool // nil after the caller has ended its loop
 	inFlight inFlight

@@ -8,7 +8,7 @@ import (
 )
 
 // scheduler passes jobs to workers, and tracks the jobs in progress and the deferred copies. Only the
-// run's goroutine accesses it.
+// run's goroutine changes it. Workers and reviews use its channels.
 type scheduler struct {
 	jobs    chan job
 	reports chan report

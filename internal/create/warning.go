@@ -68,7 +68,7 @@ func (s *Session) warnOfNoGet(at *place) {
 	}
 }
 
-// endReviews waits for the reviews in progress, for reviewPatience at most.
+// endReviews waits for the reviews in progress. After reviewPatience it cancels them.
 func (s *Session) endReviews() {
 	over := time.After(reviewPatience)
 	for s.reviews > 0 {

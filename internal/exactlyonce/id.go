@@ -63,7 +63,7 @@ func Derive(d Derivation) ID {
 }
 
 // Untracked returns the ID of an object that is created as kubectl create does it. Such an object has no annotation,
-// and the server generates its name. After a lost response, the outcome is unknown.
+// and has a fixed name or one that the server generates. After a lost response, the outcome is unknown.
 func Untracked() ID { return ID{untracked: true} }
 
 // At returns the ID for another create of an object whose outcome is unknown under the name. The other create sends

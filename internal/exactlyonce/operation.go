@@ -29,7 +29,7 @@ type wanted struct {
 	id           ID
 }
 
-// fixed reports whether the plugin can't pick a name.
+// fixed reports whether the object has no generateName to pick a name from, or already has its name.
 func (w wanted) fixed() bool { return w.name != "" || w.generateName == "" }
 
 func (w wanted) tracked() bool { return w.id.Creation != "" }
@@ -40,7 +40,7 @@ type operation struct {
 	server    server
 	wanted    wanted
 	config    protocol.Config
-	name      string    // the last name that was sent
+	name      string    // of the last attempt, or of the first one before it
 	response  response  // the last response
 	posted    *Response // the last response to a POST
 	rechecked bool      // there was a Recheck event

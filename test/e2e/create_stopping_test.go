@@ -173,10 +173,13 @@ func TestClosedPipe(t *testing.T) {
 		_ = writer.Close()
 		return cmd.ProcessState, errOut.String()
 	}
-	ended, stderr := run("create", "-f", harness.File(t, "cm.yaml", configMap), "--count=50", "--concurrency=1")
-	want := "error: configmap/demo-"
-	if ended.ExitCode() != 1 || !strings.Contains(stderr, want) || !strings.Contains(stderr, fmt.Sprintf("error: %s: %s", "stopped, because the results can't be written", "1 created")) {
-		t.Errorf("%v, stderr\n%s", ended, stderr)
+	formats := []string{"--output=", "--output=name", "--output=json", "--output=yaml"}
+	for _, format := range formats {
+		ended, stderr := run("create", "-f", harness.File(t, "cm.yaml", configMap), "--count=50", "--concurrency=1", format)
+		want := "error: stopped, because the results can't be written: 1 created"
+		if ended.ExitCode() != 1 || !strings.Contains(stderr, "error: configmap/demo-") || !strings.Contains(stderr, want) {
+			t.Errorf("%s: want exit code 1 and %q, got %v, stderr\n%s", format, want, ended, stderr)
+		}
 	}
 	// Commands that only read end without an error, like kubectl get before head. An audit prints its
 	// verdict before its table.
@@ -189,7 +192,7 @@ func TestClosedPipe(t *testing.T) {
 			t.Errorf("%v: %v, stderr\n%s", args, ended, stderr)
 		}
 	}
-	if n := len(harness.ConfigMaps(t, single, ns)); n != 1 {
-		t.Errorf("%d objects are there, want 1", n)
+	if n := len(harness.ConfigMaps(t, single, ns)); n != len(formats) {
+		t.Errorf("%d objects are there, want one for each format", n)
 	}
 }

@@ -1,5 +1,5 @@
-// Package create is the command that creates each object exactly once. The package owns the flags, the reading of
-// input, the output and the counts. internal/create decides which requests are sent.
+// Package create is the command that creates each object with a generateName exactly once. The package owns the flags,
+// the reading of input, the output and the counts. internal/create decides which requests are sent.
 package create
 
 import (
@@ -90,7 +90,8 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 	return cmd
 }
 
-// Run creates the objects in the order of the input. Run continues after an object that fails.
+// Run creates the objects in the order of the input, several at once with --concurrency. Run continues after an object
+// that fails, unless a circuit breaker stops it.
 func (o *options) Run(ctx context.Context) error {
 	if o.EditBeforeCreate || o.Raw != "" {
 		return o.RunCreate(o.conn.Factory)

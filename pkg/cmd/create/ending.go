@@ -75,7 +75,8 @@ func (o *options) ending(ctx context.Context, run create.Summary, f facts, follo
 	}
 }
 
-// print prints the last lines. The error is about the objects that failed, are unknown or were not attempted.
+// print prints the last lines, or returns them in the error for cmd.Execute. The error is about the objects that
+// failed, are unknown or were not attempted.
 func (e *ending) print(voice *terminal.Voice) error {
 	voice.Flush()
 	voice.End()
@@ -121,8 +122,8 @@ func (e *ending) result() (printed []string, err error) {
 	}
 }
 
-// code is the exit code, unless all went well. An unknown outcome goes before an object that failed, and that before an
-// interrupt.
+// code is the exit code, unless all went well. After an interrupt, cmd.Execute turns 1 into 130. An unknown outcome
+// goes before an object that failed, and that before an interrupt.
 func (e *ending) code() int {
 	switch {
 	case e.Totals[protocol.Unknown] > 0:

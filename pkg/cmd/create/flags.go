@@ -51,7 +51,7 @@ type options struct {
 	namespace    string // namespace of the command
 	flags        ownCreateFlags
 
-	running atomic.Pointer[running] // nil before the first request
+	running atomic.Pointer[running] // nil before the first create
 	voice   *terminal.Voice
 	logs    *logPrinter // nil without --logs
 }
@@ -95,7 +95,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	}
 	o.recordAsPlugin()
 	if *o.PrintFlags.OutputFormat == "json" && !terminal.IsTerminal(o.Out) {
-		o.Out = output.InertJSON(o.Out)
+		o.Out = &output.CheckedWriter{Writer: output.InertJSON(o.Out)}
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func (in *input) askAgain() bool {
 // documents is the input as the engine takes it.
 type documents = iter.Seq2[*create.Document, error]
 
-// documents starts to read the input, as kubectl create does, and returns its documents. After a document that adds
+// documents returns the documents of the input, read as kubectl create does. After a document that adds
 // types, the input calls settle before it reads the next document, because reading maps and validates a document.
 func (o *options) documents(ctx context.Context, settle func() bool) (documents, error) {
 	factory := o.conn.Factory
