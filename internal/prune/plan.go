@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
+	"github.com/kubectl-genname/kubectl-genname/internal/stem"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
@@ -36,6 +37,7 @@ type Pool struct {
 	Tied     int64                   // objects to delete that were created in the same second as one that Keep keeps
 
 	rules  *rules
+	helm   bool  // its objects are revisions of a release of Helm
 	newest int64 // when the newest object with this generateName was created, in Unix seconds
 }
 
@@ -46,6 +48,8 @@ type Plan struct {
 	Similar map[census.Resource][]string
 	// Nearest has the generateNames most like the named ones, by resource type and named prefix.
 	Nearest map[census.Resource]map[string]*pools.Near
+	// Stems has the named generateNames that are stems of objects without a generateName.
+	Stems map[census.Resource]map[string]bool
 	// Skipped are the types that the user has no permission to list, so that their objects might use objects of the
 	// plan.
 	Skipped []v1alpha1.Skipped
@@ -69,7 +73,10 @@ func (p *Plan) Newest() (newest int64) {
 }
 
 func newPlan() *Plan {
-	return &Plan{Similar: map[census.Resource][]string{}, Nearest: map[census.Resource]map[string]*pools.Near{}}
+	return &Plan{
+		Similar: map[census.Resource][]string{}, Nearest: map[census.Resource]map[string]*pools.Near{},
+		Stems: map[census.Resource]map[string]bool{},
+	}
 }
 
 // Objects returns the objects to delete, in the order of Pools.
@@ -147,9 +154,12 @@ func (p *Pruner) Plan(ctx context.Context, targets []Target, progress func(found
 // add decides about the objects of one resource type.
 func (p *Plan) add(l *listing) {
 	for _, pool := range l.pools {
-		listed := pool.Objects
+		listed, last := pool.Objects, pool.lastRevision()
 		pool.Objects = listed[:0] // Choose has read an object before it yields it
 		for d := range Choose(listed, l.rules.criteria) {
+			if d.Object.UID == last {
+				d.Reason = v1alpha1.PruneActive
+			}
 			if d.Reason != "" {
 				pool.Left[d.Reason]++
 				pool.Creators[d.Object.creator].Left++
@@ -163,7 +173,7 @@ func (p *Plan) add(l *listing) {
 		}
 		p.Pools = append(p.Pools, pool)
 	}
-	p.Nearest[l.rules.resource] = l.nearest
+	p.Nearest[l.rules.resource], p.Stems[l.rules.resource] = l.nearest, l.stems
 	if len(l.similar) > 0 {
 		p.Similar[l.rules.resource] = slices.Sorted(maps.Keys(l.similar))
 	}
@@ -175,13 +185,15 @@ type listing struct {
 	pools   map[[2]string]*Pool // by namespace and prefix
 	similar map[string]bool     // for Plan.Similar
 	nearest map[string]*pools.Near
-	other   string // the last generateName that no named one is like
+	stems   map[string]bool // for Plan.Stems
+	other   string          // the last generateName that no named one is like
 	found   int64
 }
 
 func newListing(rules *rules) *listing {
 	l := &listing{
 		rules: rules, pools: map[[2]string]*Pool{}, similar: map[string]bool{}, nearest: map[string]*pools.Near{},
+		stems: map[string]bool{},
 	}
 	for named := range rules.named {
 		l.nearest[named] = &pools.Near{}
@@ -194,6 +206,9 @@ func (l *listing) Visit(o *object.Object) error {
 	prefix, ok := l.rules.prefixOf(o)
 	if !ok {
 		l.compare(l.rules.other(o))
+		if stem := stem.Of(o.Name).Prefix; l.rules.named[stem] && o.GenerateName == "" {
+			l.stems[stem] = true
+		}
 		return nil
 	}
 	if shared := names.EffectivePrefix(o.GenerateName); len(shared) >= names.MaxPrefixLength &&
@@ -248,10 +263,20 @@ func (p *Pool) add(o *object.Object, status finished.Status) {
 		creator: p.creator(o.Creator), failed: status.State == finished.Failed,
 		Running: status.State == finished.Running, ended: status.Ended.Unix(),
 	}
+	p.helm = p.helm || isOfHelm(o)
 	if p.rules.criteria.Orphaned {
 		added.job = &object.JobRef{Name: o.Job.Name, UID: o.Job.UID}
 	}
 	p.Objects = append(p.Objects, added)
+}
+
+// lastRevision returns the UID of the newest revision of a release without a deployed one, or "". Helm can't find a
+// release without any revision.
+func (p *Pool) lastRevision() string {
+	if !p.rules.criteria.Stem || !p.helm || p.Left[v1alpha1.PruneActive] > 0 || len(p.Objects) == 0 {
+		return ""
+	}
+	return slices.MinFunc(p.Objects, compareStems).UID
 }
 
 func (p *Pool) creator(c object.Creator) int8 {

@@ -63,8 +63,10 @@ func (r *rules) isActive(o *object.Object) bool {
 		return hasReplicas(o.Raw)
 	}
 	status := o.Labels["status"]
-	return o.Labels["owner"] == "helm" && status != "superseded" && status != "failed" && status != "uninstalled"
+	return isOfHelm(o) && status != "superseded" && status != "failed" && status != "uninstalled"
 }
+
+func isOfHelm(o *object.Object) bool { return o.Labels["owner"] == "helm" }
 
 func isHeld(raw []byte, now time.Time) bool {
 	var lease struct {

@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -70,14 +71,34 @@ func TestActiveObjects(t *testing.T) {
 		"an old ReplicaSet":            {Target{set, []string{"x-"}}, raw(`{"spec":{"replicas":0},"status":{}}`), false},
 		"the deployed revision":        {Target{secret, []string{"x-"}}, helm("deployed"), true},
 		"a revision in progress":       {Target{secret, []string{"x-"}}, helm("pending-upgrade"), true},
-		"an old revision":              {Target{secret, []string{"x-"}}, helm("superseded"), false},
-		"a revision that has failed":   {Target{secret, []string{"x-"}}, helm("failed"), false},
+		"the last revision":            {Target{secret, []string{"x-"}}, helm("superseded"), true},
 		"a Secret of another owner":    {Target{secret, []string{"x-"}}, object.Object{Labels: map[string]string{"status": "deployed"}}, false},
 	} {
 		test.object.Name = "x-1"
 		got, left := chosenByStem(t, test.target, Criteria{Now: now}, test.object)
 		if stays := left[v1alpha1.PruneActive] == 1; stays != test.stays || (got == "") != test.stays {
 			t.Errorf("%s: chosen is %q, left are %v", name, got, left)
+		}
+	}
+}
+
+// A release of Helm keeps its deployed revision, or else its last one. Without any, Helm has lost the release.
+func TestLastRevision(t *testing.T) {
+	for statuses, want := range map[string]string{
+		"deployed failed superseded": "x-2 x-3",
+		"superseded failed":          "x-1",
+		"uninstalled":                "",
+		"failed pending-install":     "x-1",
+	} {
+		var objects []object.Object
+		for i, status := range strings.Fields(statuses) {
+			objects = append(objects, object.Object{
+				Name: fmt.Sprintf("x-%d", i+1), Labels: map[string]string{"owner": "helm", "status": status},
+			})
+		}
+		target := Target{typeOf("", "Secret", "secrets"), []string{"x-"}}
+		if got, left := chosenByStem(t, target, Criteria{}, objects...); got != want || left[v1alpha1.PruneActive] != 1 {
+			t.Errorf("of the revisions %s, chosen are %q and left %v, want %q and one active", statuses, got, left, want)
 		}
 	}
 }

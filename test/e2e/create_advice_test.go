@@ -83,6 +83,9 @@ func TestTwoInputsAtTheSameMoment(t *testing.T) {
 		}
 		return nil
 	})
-	harness.As(t, proxy.Config).Run(args("second")...).Expect(t, 1, ``, `error: error when creating [^\n]*: "demo-`+harness.Suffix+`" exists, and another input created it with the same key\n`)
+	harness.As(t, proxy.Config).Run(args("second")...).Expect(t, 1, ``, `error: error when creating [^\n]*: "demo-`+harness.Suffix+`" exists, and another input created it with the same key\n`+
+		harness.Printed("Runs with different input have used this key: it has 0 objects with the content of the input, and 1 with other content.\n"+
+			"Use a new key. Or delete the objects with other content, and run the same command again:")+
+		`  kubectl delete configmaps demo-`+harness.Suffix+` -n `+ns+`\n`)
 	expectConfigMaps(t, ns, 1)
 }

@@ -45,6 +45,7 @@ var notRun = map[string]string{
 	"test/conformance/programs/ansible":            "needs Debian's package ansible. The same target runs it",
 	"test/conformance/programs/argo":               "needs argo, which takes minutes to build. The same target runs it",
 	"test/conformance/programs/helm":               "needs helm, which takes minutes to build. The same target runs it",
+	"test/conformance/programs/wrapped":            "runs these programs under wrap. The same target runs it",
 	"test/hosts/run":                               "needs pre-commit, npm and rsync. The target hosts of lab/Makefile runs it every night",
 	"pkg/analyze/testdata/extra.py":                "needs mpmath, which is no Go module. TestReferenceRows compares the numbers that it wrote",
 }

@@ -111,6 +111,11 @@ func (r *run) none(ctx context.Context) error {
 		for _, prefix := range absent {
 			named := resource + "/" + prefix
 			missing = append(missing, named)
+			if r.plan.Stems[t.Resource][prefix] {
+				lines = append(lines, terminal.Sprintf(
+					"Objects without a generateName have the stem %s. To delete them, add --stem.", named))
+				continue
+			}
 			if near := r.plan.Nearest[t.Resource][prefix]; near.Prefix != "" {
 				namespace := r.scope.Namespace
 				if !t.Resource.Namespaced {
