@@ -42,9 +42,9 @@ func (k *kubelet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	k.mu.Lock()
 	if strings.HasSuffix(r.URL.Path, "/log") {
 		k.logs++
-		n := k.logs
+		n, log := k.logs, k.log
 		k.mu.Unlock()
-		k.log(w, r, n)
+		log(w, r, n)
 		return
 	}
 	defer k.mu.Unlock()
@@ -564,7 +564,9 @@ func TestBeginningOfAGap(t *testing.T) {
 		k.set(f, podIn("ours", ends, corev1.PodRunning))
 		k.requested(3)
 		time.Sleep(time.Second)
+		k.mu.Lock()
 		k.log = func(w http.ResponseWriter, _ *http.Request, _ int) { fmt.Fprint(w, line(20, "third")) }
+		k.mu.Unlock()
 		k.set(f, restarted(3, corev1.PodSucceeded))
 		f.Drain()
 		gaps := k.gaps()

@@ -275,7 +275,7 @@ func TestSuggestedCommands(t *testing.T) {
 	t.Parallel()
 	const evil = "$(touch PWN)`touch PWN`;touch PWN;"
 	audit := func(arguments ...string) []string {
-		return append(append([]string{"genname", "audit"}, arguments...), "-A", "--top", "20")
+		return append(append([]string{"genname", "audit"}, arguments...), "-A", "--sort-by", "last-24h", "--top", "20")
 	}
 	tests := []struct {
 		prefix, namespace, resource string

@@ -11,6 +11,7 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -166,5 +167,5 @@ func connection() (*rest.Config, string) {
 
 func fail(err error) {
 	fmt.Fprintln(os.Stderr, err)
-	os.Exit(1)
+	syscall.Exit(1)
 }
