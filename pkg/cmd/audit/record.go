@@ -82,6 +82,9 @@ func recordVerdict(report *v1alpha1.AuditReport) string {
 		return fmt.Sprintf("%s %s being deleted. Check whether this ends.",
 			humanize.Count(names, "object"), verb(int(names), "is", "are"))
 	}
+	if o := report.Items[0].Orphaned; o != nil && !o.Unknown {
+		return "No create is close to failing. The Pods of deleted Jobs stay until someone deletes them."
+	}
 	return "No problem: no create is close to failing."
 }
 
