@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -61,10 +62,13 @@ func forge(t *testing.T, owned bool, timeout string) (harness.Result, error) {
 				return err
 			}
 			defer jobs.Stop()
-			event := <-jobs.ResultChan()
-			job, err := meta.Accessor(event.Object)
-			if err != nil {
-				return err
+			// The Job controller adopts a Pod that appears after its first look at the Job. While it starts, it can miss one.
+			job := &batchv1.Job{}
+			for event := range jobs.ResultChan() {
+				if seen, is := event.Object.(*batchv1.Job); is && seen.Status.StartTime != nil {
+					job = seen
+					break
+				}
 			}
 			pod := pod(map[string]string{jobLabel: string(job.GetUID())}, jobFinalizer)
 			if owned {
