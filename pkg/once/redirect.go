@@ -3,6 +3,7 @@ package once
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http/httptrace"
 	"slices"
 	"sync"
@@ -21,12 +22,15 @@ type route struct {
 
 	mu         sync.Mutex // the hooks are called by other goroutines
 	servers    []string   // of the first request: its server, and a proxy before the server
+	named      bool       // servers has the name of the server
+	conn       net.Conn   // of the last request
 	redirected bool
 	elsewhere  bool // to another server
 }
 
-// observe returns a context for one request. The context ends before a redirect connects to another server. An HTTP
-// proxy hides the other server. Then the redirect is seen after it was followed.
+// observe returns a context for one request. The context ends before a redirect connects to another server. net/http
+// can use a connection that is ready although the context has ended, and doesn't always announce it. So the connection
+// is closed before a request to another server is written.
 func observe(ctx context.Context) (context.Context, *route) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	r := &route{cancel: cancel}
@@ -35,7 +39,7 @@ func observe(ctx context.Context) (context.Context, *route) {
 	}), r
 }
 
-// connect is called before a connection to server is used or made.
+// connect is called before a connection to server is used or made, but not for each request over HTTP/2.
 func (r *route) connect(server string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -43,22 +47,21 @@ func (r *route) connect(server string) {
 		r.servers = []string{server}
 	}
 	if !slices.Contains(r.servers, server) {
-		r.redirected, r.elsewhere = true, true
-		r.cancel(errOtherServer)
+		r.leave(nil)
 	}
 }
 
-// connected is called with a connection before anything is written to it. net/http can take a connection that is ready
-// although the context has ended. Then the credentials would go to the other server.
+// connected is called with a connection before anything is written to it.
 func (r *route) connected(got httptrace.GotConnInfo) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.elsewhere {
-		_ = got.Conn.Close()
+	if r.conn = got.Conn; r.elsewhere {
+		r.leave(r.conn)
 	}
 }
 
-// wrote is called for each header of a request. The client sets Referer only in a request that follows a redirect.
+// wrote is called for each header of a request, the host first, before the headers are sent. The client sets Referer
+// only in a request that follows a redirect.
 func (r *route) wrote(header string, values []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -66,9 +69,22 @@ func (r *route) wrote(header string, values []string) {
 	case "Referer", "referer":
 		r.redirected = true
 	case "Host", ":authority": // HTTP/2 reuses a connection under this name, also behind a proxy
-		if len(r.servers) == 1 && len(values) == 1 {
-			r.servers = append(r.servers, values[0], values[0]+":443", values[0]+":80")
+		switch {
+		case len(values) != 1:
+		case !r.named:
+			r.named, r.servers = true, append(r.servers, values[0], values[0]+":443", values[0]+":80")
+		case !slices.Contains(r.servers, values[0]):
+			r.leave(r.conn)
 		}
+	}
+}
+
+// leave ends a request to another server, and closes its connection, if it has one. The caller holds mu.
+func (r *route) leave(conn net.Conn) {
+	r.redirected, r.elsewhere = true, true
+	r.cancel(errOtherServer)
+	if conn != nil {
+		_ = conn.Close()
 	}
 }
 

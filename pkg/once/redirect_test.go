@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"strings"
 	"testing"
 
@@ -70,26 +71,36 @@ func TestRedirectOfPost(t *testing.T) {
 	}
 }
 
-// unending sends requests whose context doesn't end. net/http does the same when a connection is ready: it then chooses
-// at random between the connection and the end of the context.
-type unending struct{ http.RoundTripper }
+// ready sends requests as net/http does when a connection is ready: their context doesn't end, because net/http chooses
+// at random between the connection and the end of the context. Over HTTP/2, the connection can be unannounced.
+type ready struct {
+	http.RoundTripper
+	unannounced bool
+}
 
-func (u unending) RoundTrip(r *http.Request) (*http.Response, error) {
-	return u.RoundTripper.RoundTrip(r.WithContext(context.WithoutCancel(r.Context())))
+func (u ready) RoundTrip(r *http.Request) (*http.Response, error) {
+	trace := *httptrace.ContextClientTrace(r.Context())
+	if u.unannounced {
+		trace.GetConn = nil
+	}
+	return u.RoundTripper.RoundTrip(r.WithContext(httptrace.WithClientTrace(context.Background(), &trace)))
 }
 
 // No other server receives the credentials, even if its connection is ready when the context ends.
 func TestRedirectToAReadyConnection(t *testing.T) {
-	t.Parallel()
 	for _, http2 := range []bool{false, true} {
-		server, unexpected := oncetest.NewServer(), oncetest.NewServer()
-		to := served(t, unexpected, http2).Host
-		config := served(t, redirecting(server, http.MethodPost, http.StatusFound, to), http2)
-		config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return unending{rt} })
-		_, err := once.New(dynamicFor(config)).Create(t.Context(), configMap(), idOf(t))
-		if len(unexpected.Requests()) != 0 || !errors.Is(err, once.ErrUnknown) {
-			t.Errorf("HTTP/2 %v: want no request to the other server and an unknown outcome, got %v and %v",
-				http2, unexpected.Requests(), err)
+		for _, unannounced := range []bool{false, true} {
+			t.Run(fmt.Sprintf("HTTP/2 %v, unannounced %v", http2, unannounced), func(t *testing.T) {
+				t.Parallel()
+				server, unexpected := oncetest.NewServer(), oncetest.NewServer()
+				to := served(t, unexpected, http2).Host
+				config := served(t, redirecting(server, http.MethodPost, http.StatusFound, to), http2)
+				config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return ready{rt, unannounced} })
+				_, err := once.New(dynamicFor(config)).Create(t.Context(), configMap(), idOf(t))
+				if len(unexpected.Requests()) != 0 || !errors.Is(err, once.ErrUnknown) {
+					t.Errorf("want no request to the other server and an unknown outcome, got %v and %v", unexpected.Requests(), err)
+				}
+			})
 		}
 	}
 }
