@@ -62,7 +62,7 @@ func forge(t *testing.T, owned bool, timeout string) (harness.Result, error) {
 				return err
 			}
 			defer jobs.Stop()
-			// The Job controller adopts a Pod that appears after its first look at the Job. While it starts, it can miss one.
+			// A Job controller that is starting can miss a Pod that is there before it has seen the Job.
 			job := &batchv1.Job{}
 			for event := range jobs.ResultChan() {
 				if seen, is := event.Object.(*batchv1.Job); is && seen.Status.StartTime != nil {
