@@ -34,11 +34,17 @@ func (c *Counts) findJobs(ctx context.Context, s *Scanner, namespace string) (re
 	if err != nil {
 		return 0, err
 	}
-	begin := func() Visitor { return jobVisitor(c.jobs) }
-	if reader.List(ctx, Jobs, namespace, decode.Asked{NoLabels: true}, begin) != nil {
+	if reader.FindJobs(ctx, namespace, c.jobs) != nil {
 		c.jobs = nil
 	}
 	return reader.scan.server.requests.Load(), nil
+}
+
+// FindJobs lists the Jobs of a namespace, or of all, and sets the keys of existing ones in jobs to true. The keys are
+// from pools.JobHash.
+func (r *Reader) FindJobs(ctx context.Context, namespace string, jobs map[uint64]bool) error {
+	begin := func() Visitor { return jobVisitor(jobs) }
+	return r.List(ctx, Jobs, namespace, decode.Asked{NoLabels: true}, begin)
 }
 
 // jobVisitor records the Jobs that exist.

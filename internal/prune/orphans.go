@@ -8,54 +8,32 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/internal/object"
+	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
-
-// jobKey identifies a Job.
-type jobKey struct {
-	namespace string
-	object.JobRef
-}
-
-// jobSet has the Jobs of Pods, and whether they exist. It implements census.Visitor.
-type jobSet map[jobKey]bool
-
-// Visit implements census.Visitor.
-func (j jobSet) Visit(o *object.Object) error {
-	key := jobKey{o.Namespace, object.JobRef{Name: o.Name, UID: o.UID}}
-	if _, wanted := j[key]; wanted {
-		j[key] = true
-	}
-	return nil
-}
-
-// Commit implements census.Visitor.
-func (jobSet) Commit() {}
 
 // keepOfJobs moves the Pods whose Job exists to those that are left. It lists the Jobs, after the Pods. So a Job that
 // is not in the list doesn't exist.
 func (p *Pruner) keepOfJobs(ctx context.Context, reader *census.Reader, listings []*listing) error {
-	found := jobSet{}
+	found := map[uint64]bool{}
 	for _, l := range listings {
 		for _, pool := range l.pools {
 			for _, o := range pool.Objects {
-				found[jobKey{pool.Namespace, *o.job}] = false
+				found[pools.JobHash(pool.Namespace, *o.job)] = false
 			}
 		}
 	}
 	if len(found) == 0 {
 		return nil
 	}
-	begin := func() census.Visitor { return found }
-	if err := reader.List(ctx, census.Jobs, p.Namespace, decode.Asked{NoLabels: true}, begin); err != nil {
+	if err := reader.FindJobs(ctx, p.Namespace, found); err != nil {
 		return fmt.Errorf("list jobs.batch, to find the Pods whose Job doesn't exist: %w", err)
 	}
 	for _, l := range listings {
 		for _, pool := range l.pools {
 			pool.Objects = slices.DeleteFunc(pool.Objects, func(o Object) bool {
-				exists := found[jobKey{pool.Namespace, *o.job}]
+				exists := found[pools.JobHash(pool.Namespace, *o.job)]
 				if exists {
 					pool.Left[v1alpha1.PruneNotOrphaned]++
 				}
