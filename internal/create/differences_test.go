@@ -83,7 +83,7 @@ func TestDifferences(t *testing.T) {
 		"names that are no text":          {`{c: [{name: {}}]}`, `{c: [{name: {}}]}`, nil},
 		"another type":                    {`{a: [1]}`, `{a: {b: 1}}`, []string{"a"}},
 		"what a server drops":             {`{a: null, labels: {}, limits: {}, c: [], d: {e: null}, f: "", g: false, h: 0}`, `{d: {}}`, nil},
-		"what it adds instead":            {`{limit: null, d: {account: ""}, list: [{e: ""}]}`, `{limit: 6, d: {account: default}, list: [{e: x}]}`, nil},
+		"values that it adds instead":     {`{limit: null, d: {account: ""}, list: [{e: ""}]}`, `{limit: 6, d: {account: default}, list: [{e: x}]}`, nil},
 		"empty text": {
 			`{data: {a: ""}, labels: {example.com/a: ""}, env: [{name: a, value: ""}]}`,
 			`{data: {a: x}, labels: {example.com/a: x}, env: [{name: a, value: x}]}`,

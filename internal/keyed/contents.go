@@ -152,8 +152,10 @@ func (c *Contents) group(ctx context.Context, place Place, o derive.Object) (*gr
 		if g.unasked++; found.ByContent {
 			n := g.of(found.Digest)
 			n.listed = append(n.listed, found.Identity.Copy)
-			slices.Sort(n.listed)
 		}
+	}
+	for _, n := range g.numbers {
+		slices.Sort(n.listed)
 	}
 	return g, nil
 }

@@ -32,7 +32,7 @@ func counts(t create.Totals) string {
 	return fmt.Sprintf("%d created, %s", created, rest)
 }
 
-// facts are what the end of a run depends on, beside the summaries of the engines.
+// The end of a run depends on its facts, and on the summaries of the engines.
 type facts struct {
 	errs       []placed
 	unsaid     bool            // copies failed with the same error as another copy
