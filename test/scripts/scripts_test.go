@@ -21,6 +21,7 @@ var runBy = map[string]string{
 	".ci/apidiff":                               "test/apidiff/apidiff_test.go TestAPIDiff",
 	".ci/bare":                                  "test/scripts/scripts_test.go TestBare",
 	".ci/beside":                                "test/scripts/scripts_test.go TestBeside",
+	".ci/bump":                                  "test/scripts/bump_test.go TestBump",
 	".ci/release-commit":                        "test/release/modules_test.go TestReleaseCommit",
 	".ci/run":                                   "test/scripts/scripts_test.go TestRun",
 	"action.yml":                                "test/e2e/action_test.go TestAction",
