@@ -37,26 +37,24 @@ type section struct {
 
 // sections are all measurements by the name on the command line.
 var sections = map[string][]section{
-	"audit":   audit,
-	"create":  {{name: "create", measure: create}},
-	"earlier": {{name: "earlier", measure: besideEarlier}},
-	"live":    live,
-	"stems":   stems,
-	"wrap":    {{name: "wrap", measure: wrapped}},
+	"audit":  audit,
+	"create": {{name: "create", measure: create}},
+	"live":   live,
+	"stems":  stems,
+	"wrap":   {{name: "wrap", measure: wrapped}},
 }
 
 // bench is one run of the program.
 type bench struct {
-	runs    int
-	scale   float64 // of the populations; the bars refer to 1
-	load    string  // of the machine, before the measurement
-	commit  string  // of the plugin
-	server  string  // version of the servers
-	old     string  // version of the server that reads pages from etcd
-	part    string  // the only part of a section to measure; empty for all
-	earlier string  // commit that create is compared with
-	plugin  string  // path of the binary, built as .goreleaser.yaml does
-	dir     string  // for files of child processes
+	runs   int
+	scale  float64 // of the populations; the bars refer to 1
+	load   string  // of the machine, before the measurement
+	commit string  // of the plugin
+	server string  // version of the servers
+	old    string  // version of the server that reads pages from etcd
+	part   string  // the only part of a section to measure; empty for all
+	plugin string  // path of the binary, built as .goreleaser.yaml does
+	dir    string  // for files of child processes
 }
 
 const (
@@ -71,7 +69,6 @@ func main() {
 	flag.StringVar(&b.part, "part", "", "measure only this part: of the audit namespaces, namespace, ownprefixes, json, old or oldtenants; of live few or own; of stems fixed, own, one or mixed")
 	flag.StringVar(&b.server, "server", controlplane.ServerVersion, "version of kube-apiserver for all but the parts old and oldtenants")
 	flag.StringVar(&b.old, "old", controlplane.ServerVersions[0], "version of kube-apiserver for the parts old and oldtenants")
-	flag.StringVar(&b.earlier, "earlier", "8b13d2e", "commit that the section earlier compares create with")
 	printOnly := flag.Bool("print", false, "print the sections, do not write lab/benchmarks.md")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -85,7 +82,7 @@ func main() {
 
 func (b *bench) run(ctx context.Context, names []string, printOnly bool) (err error) {
 	if len(names) == 0 {
-		return errors.New("name sections: audit, create, earlier, live, stems, wrap")
+		return errors.New("name sections: audit, create, live, stems, wrap")
 	}
 	if b.dir, err = os.MkdirTemp("", "genname-bench-"); err != nil {
 		return err

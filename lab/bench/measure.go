@@ -160,3 +160,11 @@ func kept(is bool) string {
 	}
 	return "**missed**"
 }
+
+// ratios returns the ratio of the second way's value to the first way's value for each turn.
+func ratios(ways []series) (of series) {
+	for i, value := range ways[1] {
+		of = append(of, value/ways[0][i])
+	}
+	return of
+}

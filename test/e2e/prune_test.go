@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -51,15 +50,6 @@ func mapNames(t *testing.T, namespace string) (names []string) {
 
 // aSecondLater waits until new objects are younger than existing ones.
 func aSecondLater() { time.Sleep(1100 * time.Millisecond) }
-
-// worded returns a message with any values as a regular expression.
-func worded(message string) string {
-	pattern := regexp.QuoteMeta(message)
-	for _, verb := range []string{"%s", "%v", "%d"} {
-		pattern = strings.ReplaceAll(pattern, verb, `.*`)
-	}
-	return pattern
-}
 
 // Exactly the planned objects are deleted, and objects that only look similar are left.
 func TestPruneDeletesWhatItPlans(t *testing.T) {
@@ -109,10 +99,10 @@ func TestPruneDeletesWhatItPlans(t *testing.T) {
 	done := u.Run("prune", "configmaps/run-", "-n", ns, "--older-than", before, "--yes", "-o", "json")
 	var report v1alpha1.PruneReport
 	if err := json.Unmarshal([]byte(done.Stdout), &report); err != nil || done.Code != 0 {
-		t.Fatalf("%v %+v", err, done)
+		t.Fatalf("exit code %d and %v, want a report: %s", done.Code, err, done.Stderr)
 	}
 	if !report.Complete || report.DryRun || report.Summary.Deleted != 12 || report.Summary.Chosen != 12 || len(report.Items) != 1 {
-		t.Errorf("%+v", report)
+		t.Errorf("the report is %+v, want one complete item with 12 of 12 objects deleted", report)
 	}
 	slices.Sort(left)
 	if now := mapNames(t, ns); !slices.Equal(now, left) {
@@ -388,21 +378,6 @@ func TestPruneReportsWhatIsSo(t *testing.T) {
 	u.Run("prune", "configmaps/"+long+"staging-", "-n", ns, "--keep=0", "--yes").Expect(t, 3, ``,
 		`error: there are no objects of configmaps/x{58}staging- in namespace `+ns+`\. Nothing was deleted\n`+
 			`Other generateNames have the same first 58 bytes\. Name one if you mean it:\n  configmaps/x{58}production-\nIf there can be none, add --allow-none\.\n`)
-	u.Run("prune", "configmaps/hold-", "-n", "nonsuch", "--keep=0", "--yes").Expect(t, 1, ``, `Error from server \(NotFound\): namespaces "nonsuch" not found\n`)
-}
-
-// Permissions are checked before any list.
-func TestPruneWithoutPermission(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, retrying)
-	createMaps(t, ns, 1, metav1.ObjectMeta{GenerateName: "run-"})
-	harness.Grant(t, retrying, ns, "reader-"+ns, []string{"list"}, "configmaps")
-	u := harness.As(t, retrying.User("reader-"+ns))
-	u.Run("prune", "configmaps/run-", "-n", ns, "--keep=0", "--yes").Expect(t, 1, ``, `error: you can't delete configmaps in namespace `+ns+`\n`)
-	u.Run("prune", "configmaps/run-", "-n", ns, "--keep=0").Expect(t, 0, `NAMESPACE .*`, `Warning: you can't delete .*\nWarning: you can't get .*\n1 object would .*`)
-	if len(mapNames(t, ns)) != 1 {
-		t.Error("something was deleted")
-	}
 }
 
 // The ready ClusterRole is enough to delete, and allows nothing else.
@@ -469,40 +444,5 @@ func TestPruneIsGentle(t *testing.T) {
 	harness.As(t, retrying.Admin()).Run("prune", "configmaps/slow-", "-n", ns, "--keep=0", "--yes", "--qps=5").Expect(t, 0, ``, `Deleted 12 of 12 objects\. Failed: 0\.\n`)
 	if took := time.Since(began); took < 7*time.Second/5 { // the first 5 are not delayed
 		t.Errorf("it took %s with 5 requests per second", took)
-	}
-}
-
-func TestPruneBadInput(t *testing.T) {
-	t.Parallel()
-	u := harness.As(t, retrying.Admin())
-	for _, test := range []struct{ args, message string }{
-		{"", "name what to delete as TYPE/PREFIX, like jobs/nightly-report-"},
-		{"jobs --keep=1", "%q is not TYPE/PREFIX, like jobs/nightly-report-"},
-		{"jobs/ --keep=1", "%q has no prefix.%s"},
-		{"jobs/run-* --keep=1", "%q is a pattern.%s"},
-		{"jobs/run-", "--older-than, --finished-for or --keep is required, like --older-than 24h"},
-		{"jobs/run- --keep-failed=3", "--keep-failed 3 alone deletes all successful objects. Add --keep or --finished-for"},
-		{"jobs/run- --older-than=1y", "--older-than: %q is neither %s"},
-		{"jobs/run- --older-than=-1h", "--older-than must be 0 or more, not %s"},
-		{"jobs/run- --older-than=2099-01-01T00:00:00Z", "--older-than: %s is in the future. The server's time is %s"},
-		{"jobs/run- --keep=-1", `invalid argument "-1" for "--keep" flag: must be a whole number, 0 or more%s`},
-		{"jobs/run- --keep-failed=x", `invalid argument "x" for "--keep-failed" flag: %s`},
-		{"jobs/run- --keep=1 --max-delete=101%", `invalid argument "101%" for "--max-delete" flag: must be a number of objects, or a percentage%s`},
-		{"jobs/run- --keep=1 --dry-run --yes", "--dry-run and --yes can't be used together"},
-		{"configmaps/run- --keep=1 --keep-failed=1", "--keep-failed and --finished-for need %s"},
-		{"configmaps/run- --finished-for=1h", "--keep-failed and --finished-for need %s"},
-		{"jobs/run- --finished-for=1h --running", "--finished-for and --running can't be used together%s"},
-		{"jobs/run- --finished-for=1y", "--finished-for: %q is neither %s"},
-		{"jobs/run- --keep=1 --finished-for=", "--finished-for is empty. A variable is probably not set"},
-		{"jobs/run- --keep=1 --concurrency=0", "--concurrency must be from 1 to %d, not %d"},
-		{"jobs/run- --keep=1 --qps=-1", "--qps must be 0 or more, not %s"},
-		{"jobs/run- --keep=1 --retry-timeout=0s", "--retry-timeout must be positive, not %s"},
-		{"jobs/run- --keep=1 -l a==b==c", "--selector: %s"},
-		{"jobs/run- --keep=1 -n x -A", "--namespace and --all-namespaces can't be used together"},
-		{"nonsuch/run- --keep=1", "the server doesn't have a resource type %s"},
-		{"crds/run- --keep=1", "there is nothing to delete: %s"},
-	} {
-		pattern := strings.ReplaceAll(worded(test.message), "%q", `.*`)
-		u.Run(append([]string{"prune"}, strings.Fields(test.args)...)...).Expect(t, 1, ``, `error: `+pattern+`\n`)
 	}
 }
