@@ -67,7 +67,7 @@ func clients(dir string) []client {
 		{"client-go", required("k8s.io/client-go", "."), []string{filepath.Join(dir, "client-go")}, configMaps},
 		{"controller-runtime", required("sigs.k8s.io/controller-runtime", "programs/controller-runtime"), []string{filepath.Join(dir, "controller-runtime")}, configMaps},
 		{"kubernetes (Python)", []string{"/usr/bin/python3", "-c", "import kubernetes; print(kubernetes.__version__)"}, []string{"programs/python-kubernetes"}, configMaps},
-		{"@kubernetes/client-node", []string{"node", "-p", `require("./programs/javascript/package-lock.json").packages["node_modules/@kubernetes/client-node"].version`}, []string{"programs/javascript/main.js"}, configMaps},
+		{"@kubernetes/client-node", []string{"node", "-p", `require("./programs/javascript/package.json").dependencies["@kubernetes/client-node"]`}, []string{"programs/javascript/main.js"}, configMaps},
 		{"kubectl genname create", ownVersion, []string{"programs/kubectl-genname"}, configMaps},
 		{"pkg/once", ownVersion, []string{filepath.Join(dir, "once")}, configMaps},
 		{"clients/python", ownVersion, []string{"../../clients/python/conformance"}, configMaps},
