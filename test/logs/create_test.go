@@ -95,11 +95,9 @@ func TestCreate(t *testing.T) {
 	result := create(t, ns, job, "-o", "name")
 	owner := theJob(t, ns)
 	first := podOf(t, owner)
-	first.run("main", 2, "step 1", "\x1b[31mno\x1b[0m")
-	first.phase(corev1.PodFailed)
+	first.runsAlone(2, "step 1", "\x1b[31mno\x1b[0m")
 	second := podOf(t, owner)
-	second.run("main", 0, texts("line", 200)...)
-	second.phase(corev1.PodSucceeded)
+	second.runsAlone(0, texts("line", 200)...)
 	finish(t, owner)
 
 	var want strings.Builder
@@ -146,8 +144,7 @@ spec:
 		return nil
 	})
 	p.run("init", 0, "ready")
-	p.run("main", 1, "a", "b")
-	p.phase(corev1.PodFailed)
+	p.runsAlone(1, "a", "b")
 	got, ready := <-result, "[pod/"+p.name+"/init] ready\n"
 	if before, after, found := strings.Cut(got.Stderr, ready); found {
 		got.Stderr = ready + before + after
@@ -164,8 +161,7 @@ func TestNoPods(t *testing.T) {
 	result := create(t, ns, job, "--idempotency-key=k")
 	owner := theJob(t, ns)
 	p := podOf(t, owner)
-	p.run("main", 0, "a line")
-	p.phase(corev1.PodSucceeded)
+	p.runsAlone(0, "a line")
 	finish(t, owner)
 	<-result
 	if err := p.node.client.CoreV1().Pods(ns).Delete(t.Context(), p.name, *metav1.NewDeleteOptions(0)); err != nil {
@@ -181,8 +177,7 @@ func TestOutOfTime(t *testing.T) {
 	ns := harness.Namespace(t, onNode(t).ControlPlane)
 	result := create(t, ns, job, "--wait-timeout=10s")
 	p := podOf(t, theJob(t, ns))
-	p.write("main", 0, "a line")
-	p.running("main", 0)
+	p.starts("main", "a line")
 	if err := p.node.client.CoreV1().Pods(ns).Delete(t.Context(), p.name, *metav1.NewDeleteOptions(3600)); err != nil {
 		t.Fatal(err)
 	}
@@ -230,8 +225,7 @@ func TestReadme(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	p.run("main", 0, "migrating")
-	p.phase(corev1.PodSucceeded)
+	p.runsAlone(0, "migrating")
 	finish(t, owner)
 
 	command := "$ kubectl genname create -f migration.yaml --idempotency-key " + key + " --wait --logs\n"

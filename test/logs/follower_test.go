@@ -148,15 +148,12 @@ func TestContainers(t *testing.T) {
 	p := newPod(t, ns, "j", "init", "main", "sidecar")
 	p.run("init", 0, texts("init", 5)...)
 	f := follow(t, r, ns)
-	p.write("sidecar", 0, "ready")
-	p.running("sidecar", 0)
+	p.starts("sidecar", "ready")
 	long := strings.Repeat("x", 5<<20)
 	p.run("main", 0, append(texts("main", 100), "", long, "a\rb\x00\xff", "", "")...)
 	r.expect(t, long)
 	p.write("sidecar", 0, "bye")
-	p.done("sidecar", 0)
-	p.ended("sidecar", 0, 0)
-	p.phase(corev1.PodSucceeded)
+	p.ends("sidecar", 0, 0)
 	f.Drain()
 	r.compare(t, nil, p)
 }
@@ -169,7 +166,7 @@ func TestPartialRecords(t *testing.T) {
 	p.steps("main", 40)
 	p.running("main", 0)
 	r.expect(t, "Applying 39... OK")
-	p.succeeds()
+	p.ends("main", 0, 0)
 	began := time.Now()
 	f.Drain()
 	if took := time.Since(began); took > 20*time.Second {
@@ -195,7 +192,7 @@ func TestBrokenConnections(t *testing.T) {
 				p.write("main", 0, texts(fmt.Sprint("block ", i), 1+random.IntN(40))...)
 				time.Sleep(time.Duration(random.IntN(80)) * time.Millisecond)
 			}
-			p.succeeds()
+			p.ends("main", 0, 0)
 		})
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -229,9 +226,7 @@ func TestRestarts(t *testing.T) {
 	p.running("restarts", 1)
 	n.link.cut(false)
 	p.write("restarts", 1, texts("third", 50)...)
-	p.done("restarts", 1)
-	p.ended("restarts", 1, 0)
-	p.phase(corev1.PodSucceeded)
+	p.ends("restarts", 1, 0)
 	f.Drain()
 	r.compare(t, []string{"restart of restarts after exit code 3"}, p)
 }
@@ -239,8 +234,7 @@ func TestRestarts(t *testing.T) {
 // Lines that a kubelet no longer has are a gap, and so are those of a Pod that is deleted.
 func TestGaps(t *testing.T) {
 	n, r, f, p := scene(t, "main")
-	p.write("main", 0, "before")
-	p.running("main", 0)
+	p.starts("main", "before")
 	r.expect(t, "before")
 	n.link.cut(true)
 	p.write("main", 0, "lost")
@@ -265,13 +259,12 @@ func TestGaps(t *testing.T) {
 // The clock of the node is set back while the connection is broken. The lost lines are reported.
 func TestClockSetBack(t *testing.T) {
 	n, r, f, p := scene(t, "main")
-	p.write("main", 0, "before")
-	p.running("main", 0)
+	p.starts("main", "before")
 	r.expect(t, "before")
 	n.link.cut(true)
 	p.clock = -time.Hour
 	p.write("main", 0, texts("lost", 10)...)
-	p.succeeds()
+	p.ends("main", 0, 0)
 	n.link.cut(false)
 	f.Drain()
 	p.wrote["main"] = []string{"before"}
@@ -289,13 +282,11 @@ func TestSidecars(t *testing.T) {
 	for i := range 2 {
 		p := newPod(t, ns, "j", "init-sidecar", "main")
 		all = append(all, p)
-		p.write("init-sidecar", 0, texts(fmt.Sprint("sidecar begins ", i), 20)...)
-		p.running("init-sidecar", 0)
+		p.starts("init-sidecar", texts(fmt.Sprint("sidecar begins ", i), 20)...)
 		r.expect(t, texts(fmt.Sprint("sidecar begins ", i), 20)[19])
 	}
 	for i, p := range all {
-		p.write("main", 0, fmt.Sprint("main ", i))
-		p.running("main", 0)
+		p.starts("main", fmt.Sprint("main ", i))
 	}
 	for i, p := range all { // both mains run at the same time
 		r.expect(t, fmt.Sprint("main ", i))
@@ -305,9 +296,7 @@ func TestSidecars(t *testing.T) {
 		p.done("main", 0)
 		p.ended("main", 0, 0)
 		p.write("init-sidecar", 0, texts("sidecar ends", 20)...)
-		p.done("init-sidecar", 0)
-		p.ended("init-sidecar", 0, 0)
-		p.phase(corev1.PodSucceeded)
+		p.ends("init-sidecar", 0, 0)
 	}
 	f.Drain()
 	r.mu.Lock()
@@ -325,8 +314,7 @@ func TestStreams(t *testing.T) {
 	for i := range 20 {
 		p := newPod(t, ns, "j", "main")
 		pods = append(pods, p)
-		p.write("main", 0, texts(fmt.Sprint("begin ", i), 20)...)
-		p.running("main", 0)
+		p.starts("main", texts(fmt.Sprint("begin ", i), 20)...)
 	}
 	harness.Eventually(t, func() error {
 		r.mu.Lock()
@@ -347,9 +335,7 @@ func TestStreams(t *testing.T) {
 	})
 	for _, p := range pods {
 		p.write("main", 0, texts("end", 20)...)
-		p.done("main", 0)
-		p.ended("main", 0, 1)
-		p.phase(corev1.PodFailed)
+		p.ends("main", 0, 1)
 	}
 	f.Drain()
 	failure := "failure, map[main:[" + strings.Join(texts("end", 20), " ") + "]]"
@@ -361,8 +347,7 @@ func TestRunningOn(t *testing.T) {
 	t.Parallel()
 	_, r, f, p := scene(t, "init", "main")
 	p.run("init", 0, "ready")
-	p.write("main", 0, "it runs")
-	p.running("main", 0)
+	p.starts("main", "it runs")
 	r.expect(t, "it runs")
 	f.Drain()
 	r.compare(t, nil, p)

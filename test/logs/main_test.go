@@ -274,25 +274,31 @@ func (p *pod) ended(container string, run, code int) {
 	})
 }
 
-// phase reports the end of the Pod.
-func (p *pod) phase(phase corev1.PodPhase) {
+// starts begins the first run of a container, which has written lines.
+func (p *pod) starts(container string, lines ...string) {
 	p.t.Helper()
-	p.status(func(s *corev1.PodStatus) { s.Phase = phase })
-}
-
-// starts begins the first run of a container.
-func (p *pod) starts(container string) {
-	p.t.Helper()
-	p.write(container, 0)
+	p.write(container, 0, lines...)
 	p.running(container, 0)
 }
 
-// succeeds ends the first run of the last container, and the Pod.
-func (p *pod) succeeds() {
+// ends ends a run of the last container, and the Pod.
+func (p *pod) ends(container string, run, code int) {
 	p.t.Helper()
-	p.done("main", 0)
-	p.ended("main", 0, 0)
-	p.phase(corev1.PodSucceeded)
+	p.done(container, run)
+	p.ended(container, run, code)
+	phase := corev1.PodSucceeded
+	if code != 0 {
+		phase = corev1.PodFailed
+	}
+	p.status(func(s *corev1.PodStatus) { s.Phase = phase })
+}
+
+// runsAlone plays the only container of a Pod, and the end of the Pod.
+func (p *pod) runsAlone(code int, lines ...string) {
+	p.t.Helper()
+	p.starts("main")
+	p.write("main", 0, lines...)
+	p.ends("main", 0, code)
 }
 
 // run plays the first run of a container from its beginning to its end.

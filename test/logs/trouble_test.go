@@ -17,7 +17,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
@@ -42,7 +41,7 @@ func TestKilledServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.write("main", 0, texts("after", 100)...)
-	p.succeeds()
+	p.ends("main", 0, 0)
 	f.Drain()
 	r.compare(t, nil, p)
 }
@@ -54,10 +53,8 @@ func TestMillionLines(t *testing.T) {
 	p := newPod(t, ns, "j", "main")
 	p.write("main", 0)
 	writeMany(t, p.path("main", 0, "log"), lines)
-	p.done("main", 0)
 	p.running("main", 0)
-	p.ended("main", 0, 0)
-	p.phase(corev1.PodSucceeded)
+	p.ends("main", 0, 0)
 
 	read, highest, wrong := 0, uint64(0), ""
 	var memory runtime.MemStats
@@ -149,8 +146,7 @@ func TestBlockedStderr(t *testing.T) {
 	out, errOut, code := execute(t.Context(), t, onNode(t).Admin(), ns)
 	owner := theJob(t, ns)
 	p := podOf(t, owner)
-	p.run("main", 0, texts("line", 2000)...)
-	p.phase(corev1.PodSucceeded)
+	p.runsAlone(0, texts("line", 2000)...)
 	for _, suspend := range []bool{true, false} { // which is a message
 		owner.Spec.Suspend = &suspend
 		var err error
@@ -189,8 +185,7 @@ func TestInterruptInTheLastList(t *testing.T) {
 	close(errOut.opened)
 	owner := theJob(t, ns)
 	p := podOf(t, owner)
-	p.run("main", 0, "first", "last")
-	p.phase(corev1.PodSucceeded)
+	p.runsAlone(0, "first", "last")
 	until(t, errOut, "last\n")
 	hangs.Store(true)
 	finish(t, owner)
@@ -239,8 +234,7 @@ spec:
 	other.run("main", 0, "of another Job")
 	p := newPod(t, ns, "manual", "main")
 	p.labels(map[string]string{"app": "manual", "tier": "a"}, metav1.NewControllerRef(owner, batchv1.SchemeGroupVersion.WithKind("Job")))
-	p.run("main", 0, "ours")
-	p.phase(corev1.PodSucceeded)
+	p.runsAlone(0, "ours")
 	finish(t, owner)
 	(<-result).Expect(t, 0, `job.batch/manual-`+harness.Suffix+` created\n`, regexp.QuoteMeta("[pod/"+p.name+"/main] ours\nWaited for 1 object: 1 succeeded, 0 failed, 0 running.\n"))
 }
