@@ -18,6 +18,8 @@ const (
 	maxHelpWidth = 100
 	// flagColumn is the widest name of a flag that has its text beside it.
 	flagColumn = 24
+	// commandColumn is the column of the texts of commands.
+	commandColumn = 14
 )
 
 // kubectls are flags that work as in kubectl create and kubectl get. Short help has only their names.
@@ -26,12 +28,28 @@ var kubectls = []string{
 	"show-managed-fields", "template", "validate", "windows-line-endings",
 }
 
-// printHelp prints the help of --help. For a command with flags, it has one or two screens: the first paragraph,
-// the examples, and each flag with the first sentence of its text. "help COMMAND" prints the whole help, as
-// kubectl does.
+// common are the flags that people set most often, by command. Short help has them on its first screen.
+var common = map[string][]string{
+	"audit":      {"all-namespaces", "output", "sort-by", "top", "watch"},
+	"create":     {"count", "filename", "output", "wait", "wait-timeout"},
+	"duplicates": {"all-namespaces", "output", "since"},
+	"exporter":   {"all-namespaces", "web.listen-address"},
+	"lint":       {"filename", "fail-on", "explain"},
+	"prune":      {"all-namespaces", "keep", "older-than", "yes"},
+	"report":     {"creates", "existing", "filename"},
+	"version":    {"client", "output"},
+	"wrap":       {"idempotency-key"},
+}
+
+// maxExamples is the number of examples in short help.
+const maxExamples = 3
+
+// printHelp prints the help of --help. For a command, its first 24 lines have the first paragraph, the usage, three
+// examples and the common flags. The other flags follow, each with the first sentence of its text. "help COMMAND"
+// prints the whole help, as kubectl does.
 func printHelp(cmd *cobra.Command, args []string) {
-	if !cmd.HasLocalFlags() || cmd.HasSubCommands() {
-		cmd.Root().HelpFunc()(cmd, args)
+	if cmd.HasSubCommands() {
+		printCommands(cmd, cmd.OutOrStdout())
 		return
 	}
 	printShortHelp(cmd, cmd.OutOrStdout())
@@ -41,26 +59,55 @@ func printShortHelp(cmd *cobra.Command, out io.Writer) {
 	width := min(terminal.Width(out), maxHelpWidth)
 	about, _, _ := strings.Cut(strings.TrimSpace(cmd.Long), "\n\n")
 	fmt.Fprintln(out, wrapped(about, 0, width))
+	fmt.Fprintf(out, "\nUsage:\n  %s\n", wrapped(cmd.UseLine(), 2, width))
 	if cmd.HasExample() {
-		fmt.Fprintf(out, "\nExamples:\n%s\n", withoutGaps(cmd.Example))
+		fmt.Fprintf(out, "\nExamples:\n%s\n", firstExamples(cmd.Example))
 	}
-	fmt.Fprintln(out, "\nOptions:")
-	var others []string
+	var first, rest, others []string
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		switch {
 		case f.Hidden, f.Name == "help":
+		case slices.Contains(common[cmd.Name()], f.Name):
+			first = append(first, flagLine(f, width))
 		case slices.Contains(kubectls, f.Name):
 			others = append(others, "--"+f.Name)
 		default:
-			fmt.Fprintln(out, flagLine(f, width))
+			rest = append(rest, flagLine(f, width))
 		}
 	})
 	if len(others) > 0 {
-		fmt.Fprintln(out, "  "+wrapped("As in kubectl: "+strings.Join(others, ", "), 2, width))
+		rest = append(rest, "  "+wrapped("As in kubectl: "+strings.Join(others, ", "), 2, width))
 	}
-	fmt.Fprintf(out, "\nUsage:\n  %s\n", wrapped(cmd.UseLine()+" [options]", 2, width))
+	printSection(out, "Common flags:", first)
+	printSection(out, "Other flags:", rest)
 	fmt.Fprintf(out, "\nTo print all about the command and its flags:\n  %s help %s\n",
 		cmd.Parent().CommandPath(), cmd.Name())
+}
+
+func printSection(out io.Writer, title string, lines []string) {
+	if len(lines) > 0 {
+		fmt.Fprintf(out, "\n%s\n%s\n", title, strings.Join(lines, "\n"))
+	}
+}
+
+// printCommands prints the help of a command that has commands.
+func printCommands(cmd *cobra.Command, out io.Writer) {
+	width := min(terminal.Width(out), maxHelpWidth)
+	fmt.Fprintln(out, wrapped(cmd.Long, 0, width))
+	var lines []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() && c.Name() != "options" {
+			lines = append(lines, fmt.Sprintf("  %-11s %s", c.Name(), wrapped(c.Short, commandColumn, width)))
+		}
+	}
+	printSection(out, "Available Commands:", lines)
+	printSection(out, "Usage:", []string{"  " + cmd.CommandPath() + " COMMAND [flags]"})
+	for _, more := range []string{
+		fmt.Sprintf("To print the help of a command, use \"%s COMMAND --help\".", cmd.CommandPath()),
+		fmt.Sprintf("To print the flags of all commands, use \"%s options\".", cmd.CommandPath()),
+	} {
+		fmt.Fprintln(out, "\n"+wrapped(more, 0, width))
+	}
 }
 
 // wrapped returns text in lines of at most the given width. All lines except the first one are indented.
@@ -69,15 +116,10 @@ func wrapped(text string, indent, width int) string {
 	return strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", indent))
 }
 
-// withoutGaps returns examples without the lines between them.
-func withoutGaps(examples string) string {
-	var lines []string
-	for line := range strings.Lines(examples) {
-		if line = strings.TrimRight(line, " \n"); line != "" {
-			lines = append(lines, line)
-		}
-	}
-	return strings.Join(lines, "\n")
+// firstExamples returns the first examples, without the lines between them.
+func firstExamples(examples string) string {
+	all := strings.SplitN(strings.TrimRight(examples, " \n"), "\n  \n", maxExamples+1)
+	return strings.Join(all[:min(len(all), maxExamples)], "\n")
 }
 
 // flagLine returns a flag with its default, and the first sentence of its text.

@@ -190,8 +190,13 @@ func newHelpCommand() *cobra.Command {
 		Short: "Help about any command",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Parent().Find(args)
-			if err != nil || len(rest) > 0 {
+			switch {
+			case err != nil || about == cmd.Parent() && len(rest) > 0:
 				return noSuchCommand(cmd.Parent(), args)
+			case len(rest) > 0:
+				return fmt.Errorf("help takes one command, not %q", strings.Join(args, " "))
+			case about.HasSubCommands():
+				return about.Help()
 			}
 			cmd.Root().HelpFunc()(about, nil) // kubectl's
 			return nil

@@ -25,6 +25,8 @@ func TestUnknownCommands(t *testing.T) {
 		"audit --aa=3":               "error: unknown flag: --aa\nSee 'kubectl genname audit --help' for usage.\n",
 		"audit -a":                   "error: unknown shorthand flag: 'a' in -a\nSee 'kubectl genname audit --help' for usage.\n",
 		"create --timeout 5m --wait": "error: unknown flag: --timeout. Use --wait --wait-timeout=5m\nSee 'kubectl genname create --help' for usage.\n",
+		"help audit extra":           "error: help takes one command, not \"audit extra\"\n",
+		"help nonsuch":               "error: unknown command \"nonsuch\" for \"kubectl genname\"\nSee 'kubectl genname --help' for usage.\n",
 		"create --nope -f x.yaml":    "error: unknown flag: --nope\nSee 'kubectl genname create --help' for usage.\n",
 	} {
 		var out, errOut bytes.Buffer
@@ -35,7 +37,8 @@ func TestUnknownCommands(t *testing.T) {
 	}
 }
 
-// --help of each command fits two screens, and has each flag. "help COMMAND" has their whole texts.
+// The first 24 lines of --help have the usage, examples and the common flags. --help of each command fits two screens,
+// and has each flag. "help COMMAND" has their whole texts.
 func TestHelpFitsTwoScreens(t *testing.T) {
 	printed := func(args ...string) string {
 		var out, errOut bytes.Buffer
@@ -53,8 +56,18 @@ func TestHelpFitsTwoScreens(t *testing.T) {
 		if lines := strings.Count(short, "\n"); lines > 60 {
 			t.Errorf("%s --help has %d lines", command.Name(), lines)
 		}
+		screen := strings.Join(strings.SplitAfter(short, "\n")[:min(24, strings.Count(short, "\n"))], "")
+		for _, section := range []string{"\nUsage:\n", "\nExamples:\n", "\nCommon flags:\n"} {
+			isFlags := section == "\nCommon flags:\n"
+			if command.HasExample() && !strings.Contains(screen, section) && (!isFlags || command.HasLocalFlags()) {
+				t.Errorf("the first screen of %s --help lacks %q", command.Name(), section)
+			}
+		}
+		if _, others, _ := strings.Cut(short, screen); strings.Contains(others, "\nCommon flags:") {
+			t.Errorf("%s --help has common flags on its second screen", command.Name())
+		}
 		for line := range strings.Lines(short) {
-			if len(line) > 81 && !strings.HasPrefix(line, "  kubectl genname") && command.HasLocalFlags() {
+			if len(line) > 81 && !strings.HasPrefix(line, "  kubectl genname") {
 				t.Errorf("%s --help has a line of %d bytes: %s", command.Name(), len(line), line)
 			}
 		}
@@ -69,6 +82,11 @@ func TestHelpFitsTwoScreens(t *testing.T) {
 				t.Errorf("help %s lacks the text of --%s", command.Name(), f.Name)
 			}
 		})
+	}
+	for line := range strings.Lines(printed()) {
+		if len(line) > 81 {
+			t.Errorf("the help of the plugin has a line of %d bytes: %s", len(line), line)
+		}
 	}
 	if short := printed("audit", "--help"); !strings.Contains(short, "\n  -o, --output              wide, json, yaml,") {
 		t.Errorf("audit --help lacks the formats of -o:\n%s", short)

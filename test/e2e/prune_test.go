@@ -91,9 +91,9 @@ func TestPruneDeletesWhatItPlans(t *testing.T) {
 		t.Fatalf("a plan has deleted something: %q", now)
 	}
 	u.Run("prune", "cm/run-", "-n", ns, "--older-than", before).Expect(t, 0,
-		`NAMESPACE   RESOURCE     PREFIX   DELETE   UNDER-1D   1D-7D   7D-30D   OVER-30D\n`+ns+`   configmaps   run-         12         12       0        0          0\n`,
+		`RESOURCE     PREFIX   DELETE   <1D   1D-7D   7D-30D   >30D\nconfigmaps   run-         12    12       0        0      0\n`,
 		`12 objects would be deleted: created before `+before+`\.\n`+`First: (run-.....(, )?){5}, …\n`+
-			`8 objects left: 3 created since `+before+`, 1 with a controller .*, 1 being deleted already, 3 not generated from the prefix\.\n`+
+			`8 objects left: 3 created at `+before+` or later, 1 with a controller .*, 1 being deleted already, 3 not generated from the prefix\.\n`+
 			`Nothing was deleted\. To delete these 12 objects:\n`+
 			`  kubectl genname prune cm/run- -n `+ns+` --cache-dir .* --kubeconfig .* --older-than `+before+` --yes\n`)
 	done := u.Run("prune", "configmaps/run-", "-n", ns, "--older-than", before, "--yes", "-o", "json")

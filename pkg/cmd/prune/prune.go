@@ -101,13 +101,24 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			# Delete the finished Jobs of a prefix, except the newest 50 in each namespace
 			kubectl genname prune jobs/nightly-report- -A --keep 50 --yes
 
-			# Delete nothing if the plan has more than a tenth of the objects
-			kubectl genname prune jobs/nightly-report- --keep 20 --keep-failed 5 --max-delete 10% --yes
-
 			# Show how many Pods of deleted Jobs would be deleted
-			kubectl genname prune pods --orphaned --older-than 1d`),
-		RunE:              runner.RunE(o),
-		ValidArgsFunction: complete.Prefixes(conn),
+			kubectl genname prune pods --orphaned --older-than 1d
+
+			# Show how many old ReplicaSets of the Deployment web would be deleted
+			kubectl genname prune replicasets/web- --stem --owned --keep 3
+
+			# Delete nothing if the plan has more than a tenth of the objects
+			kubectl genname prune jobs/run- --keep 20 --max-delete 10% --yes`),
+		RunE: runner.RunE(o),
+	}
+	prefixes := complete.Prefixes(conn)
+	cmd.ValidArgsFunction = func(
+		cmd *cobra.Command, args []string, word string,
+	) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if o.orphaned {
+			return []cobra.Completion{"pods"}, cobra.ShellCompDirectiveNoFileComp
+		}
+		return prefixes(cmd, args, word)
 	}
 	o.addFlags(cmd)
 	return cmd

@@ -4,18 +4,23 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/prune"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 )
 
@@ -92,5 +97,42 @@ func TestExceeded(t *testing.T) {
 		if got := fmt.Sprint(r.exceeded()); !strings.Contains(got, want) {
 			t.Errorf("%s, want %s", got, want)
 		}
+	}
+}
+
+// Some objects with --keep stay for other reasons, and --keep doesn't count these. Pods that are restored run again,
+// because only Jobs and the like have a field that suspends them.
+func TestLinesAboutKeptAndRestored(t *testing.T) {
+	r := &run{options: &options{save: "dir"}, report: &v1alpha1.PruneReport{Complete: true}}
+	for _, kind := range []string{"Pod", "Job"} {
+		kinds := map[string]schema.GroupVersionResource{
+			"Pod": {Version: "v1", Resource: "pods"}, "Job": {Group: "batch", Version: "v1", Resource: "jobs"},
+		}
+		r.targets = append(r.targets, prune.Target{Resource: census.Resource{GroupVersionResource: kinds[kind], Kind: kind}})
+	}
+	r.report.Summary.PruneCounts = v1alpha1.PruneCounts{Deleted: 2, Chosen: 2, Saved: 2, Left: []v1alpha1.PruneLeft{
+		{Reason: v1alpha1.PruneNewest, Objects: 2}, {Reason: v1alpha1.PruneNotFinished, Objects: 1},
+	}}
+	want := []string{
+		"3 objects left: 2 among the newest, 1 not finished (--running includes them).",
+		"--keep doesn't count objects that are left for other reasons.",
+	}
+	if got := leftText(r.report); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	lines := r.outcomeView(t.Context(), nil).Next
+	if got := lines[len(lines)-1]; got != "Warning: restored pods start again, also those that have finished" {
+		t.Errorf("%q", lines)
+	}
+}
+
+func TestOrphansComplete(t *testing.T) {
+	streams := genericiooptions.NewTestIOStreamsDiscard()
+	cmd := New(connection.New(streams), streams)
+	if err := cmd.ParseFlags([]string{"--orphaned"}); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := cmd.ValidArgsFunction(cmd, nil, ""); !slices.Equal(got, []string{"pods"}) {
+		t.Errorf("%q", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,8 @@ const (
 	// that are shown.
 	maxRows  = 20
 	maxShown = 5
+	// leastCell is the width to which a narrow terminal shortens cells first.
+	leastCell = 16
 )
 
 func (r *run) planView(ctx context.Context) scan.View {
@@ -52,8 +55,8 @@ func (r *run) planView(ctx context.Context) scan.View {
 	} else {
 		v.Table, v.Next = r.table()
 	}
-	v.Next = append(v.Next, firstText(r.report), leftText(r.report))
-	v.Next = slices.DeleteFunc(v.Next, func(line string) bool { return line == "" })
+	v.Next = append(v.Next, firstText(r.report))
+	v.Next = append(v.Next, leftText(r.report)...)
 	if n := total.Tied; n > 0 {
 		v.Next = append(v.Next, terminal.Sprintf("prune chose %s by name, because of the same creation time "+
 			"as one that is kept.", humanize.Count(n, "object")))
@@ -94,10 +97,7 @@ func (r *run) nothing(criteria string) []string {
 	if namespace := r.namespace(); namespace != "" {
 		lines[0] = terminal.Sprintf("Nothing to delete in namespace %s with the criteria: %s.", namespace, criteria)
 	}
-	if left := leftText(r.report); left != "" {
-		lines = append(lines, left)
-	}
-	return lines
+	return append(lines, leftText(r.report)...)
 }
 
 // none returns an error if there are no objects of a prefix, because the prefix is probably misspelled.
@@ -248,28 +248,37 @@ func firstText(report *v1alpha1.PruneReport) string {
 	return terminal.Sprintf("First: %s"+more, strings.Join(names, ", "))
 }
 
-func leftText(report *v1alpha1.PruneReport) string {
+// leftText returns lines about the objects that are kept.
+func leftText(report *v1alpha1.PruneReport) []string {
 	why, objects := leftReasons(report)
 	if objects == 0 {
-		return ""
+		return nil
 	}
-	return terminal.Sprintf("%s left: %s.", humanize.Count(objects, "object"), why)
+	lines := []string{terminal.Sprintf("%s left: %s.", humanize.Count(objects, "object"), why)}
+	c := report.Summary.PruneCounts
+	newest := leftFor(c, v1alpha1.PruneNewest)
+	others := objects - newest - leftFor(c, v1alpha1.PruneTooYoung) - leftFor(c, v1alpha1.PruneJustFinished) -
+		leftFor(c, v1alpha1.PruneNotGenerated)
+	if newest > 0 && others > 0 {
+		lines = append(lines, "--keep doesn't count objects that are left for other reasons.")
+	}
+	return lines
 }
 
 // reasons are the reasons to leave objects, in the order of reports. Arguments: number, and for PruneTooYoung and
-// PruneJustFinished also the time of the criterion.
+// PruneJustFinished also the time of the criterion, for PruneActive the state of these objects.
 var reasons = []struct {
 	v1alpha1.PruneReason
 	text string
 }{
-	{v1alpha1.PruneTooYoung, "%s created since %s"},
+	{v1alpha1.PruneTooYoung, "%s created at %s or later"},
 	{v1alpha1.PruneNewest, "%s among the newest"},
 	{v1alpha1.PruneNotFinished, "%s not finished (--running includes them)"},
-	{v1alpha1.PruneJustFinished, "%s finished since %s"},
+	{v1alpha1.PruneJustFinished, "%s finished at %s or later"},
 	{v1alpha1.PruneUnknownEnd, "%s without an end time"},
 	{v1alpha1.PruneControlled, "%s with a controller (--owned includes them)"},
 	{v1alpha1.PruneInUse, "%s in use (--in-use includes them)"},
-	{v1alpha1.PruneActive, "%s active, such as held Leases, ReplicaSets with replicas, or deployed releases of Helm"},
+	{v1alpha1.PruneActive, "%s %s"},
 	{v1alpha1.PruneBeingDeleted, "%s being deleted already"},
 	{v1alpha1.PruneNotGenerated, "%s not generated from the prefix"},
 	{v1alpha1.PruneNotOrphaned, "%s of Jobs that exist"},
@@ -295,10 +304,29 @@ func leftReasons(report *v1alpha1.PruneReport) (why string, objects int64) {
 			arguments = append(arguments, textOf(c.CreatedBefore))
 		case v1alpha1.PruneJustFinished:
 			arguments = append(arguments, textOf(c.FinishedBefore))
+		case v1alpha1.PruneActive:
+			arguments = append(arguments, activeText(report.Items))
 		}
 		all = append(all, fmt.Sprintf(reason.text, arguments...))
 	}
 	return strings.Join(all, ", "), objects
+}
+
+// activeText returns how the active objects of these items are active.
+func activeText(items []v1alpha1.PruneItem) string {
+	states := map[string]bool{}
+	for _, item := range items {
+		switch {
+		case leftFor(item.PruneCounts, v1alpha1.PruneActive) == 0:
+		case item.Resource == "leases":
+			states["held by a client"] = true
+		case item.Resource == "replicasets":
+			states["with replicas"] = true
+		default:
+			states["deployed by Helm, or the newest revision"] = true
+		}
+	}
+	return strings.Join(slices.Sorted(maps.Keys(states)), " or ")
 }
 
 // table has a row for each item, the largest first. On a terminal it has the first rows, and hidden is
@@ -310,7 +338,7 @@ func (r *run) table() (t *table.Table, hidden []string) {
 		hidden = []string{terminal.Sprintf("%s not shown, see -o json.", humanize.Count(len(items)-maxRows, "row"))}
 		items = items[:maxRows]
 	}
-	t = table.New("NAMESPACE", "RESOURCE", "PREFIX", "DELETE", "UNDER-1D", "1D-7D", "7D-30D", "OVER-30D")
+	t = table.New("NAMESPACE", "RESOURCE", "PREFIX", "DELETE", "<1D", "1D-7D", "7D-30D", ">30D")
 	for i := 3; i < len(t.Columns); i++ {
 		t.Columns[i].Right = true
 	}
@@ -325,6 +353,12 @@ func (r *run) table() (t *table.Table, hidden []string) {
 			row = append(row, humanize.Grouped(n))
 		}
 		t.Add(row...)
+	}
+	if !r.scope.AllNamespaces {
+		t = t.Without("NAMESPACE")
+	}
+	if terminal.IsTerminal(r.Out) {
+		t = t.Shorten(terminal.Width(r.Out), []string{"RESOURCE", "PREFIX", "NAMESPACE"}, leastCell, len("NAMESPACE"))
 	}
 	return t, hidden
 }
@@ -366,8 +400,24 @@ func (r *run) outcomeView(ctx context.Context, stopped error) scan.View {
 		saved := humanize.Count(total.Saved, "object")
 		lines = append(lines, terminal.Sprintf("Saved %s in %s. To restore all files in %s:", saved, r.save, r.save),
 			terminal.Hint(append([]string{"kubectl", "create", "-f", r.save}, r.reaching...)...))
+		if runs := r.restartable(); len(runs) > 0 {
+			lines = append(lines, terminal.Warningf("restored %s start again, also those that have finished",
+				strings.Join(runs, " and ")))
+		}
 	}
 	return scan.View{Next: lines, Gate: r.verdict(ctx, stopped)}
+}
+
+// restartable returns the types of the targets whose objects run when they are restored. Others are saved with
+// suspend: true.
+func (r *run) restartable() (types []string) {
+	for _, t := range r.targets {
+		kind := schema.GroupKind{Group: t.Resource.Group, Kind: t.Resource.Kind}
+		if finished.Knows(kind) && finished.SuspendField(kind) == nil {
+			types = append(types, t.Resource.GroupResource().String())
+		}
+	}
+	return types
 }
 
 // verdict returns the error of a run that is not complete. The error has the failures, the reason for stopping, and
