@@ -1,11 +1,13 @@
 package lint
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"regexp"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
@@ -41,13 +43,22 @@ func (c *content) check(ctx context.Context, source Source, config Config) {
 		}
 	})
 	for _, b := range failures {
-		if reason := skipReason(b.Err, source, text); source.Found && reason != "" {
+		reason := skipReason(b.Err, source, text)
+		switch {
+		case source.Found && reason != "":
 			if c.skipped = cmp.Or(c.skipped, reason); reason != v1alpha1.LintNoObject {
 				c.skipped = reason
 			}
 			continue
+		case reason == v1alpha1.LintTemplate:
+			b.Err = errTemplate
+		case ofHTML.Match(text):
+			b.Err = errHTML
 		}
 		c.unreadable = append(c.unreadable, Unreadable{source.Name, b.Position, b.Err})
+	}
+	if c.objects > 0 {
+		c.unreadable = append(c.unreadable, lost(source.Name, text)...)
 	}
 	switch {
 	case c.skipped == v1alpha1.LintNoObject && c.objects > 0:
@@ -106,6 +117,36 @@ var (
 	actionLines = regexp.MustCompile(`(?m)^\s*(?:(?:\{\{.*?\}\}|\{%.*?%\}|<%.*?%>)\s*)+$`)
 	actions     = regexp.MustCompile(`\{\{.*?\}\}|\{%.*?%\}|<%.*?%>`)
 )
+
+var ofHTML = regexp.MustCompile(`(?i)^\s*<(?:!doctype html|html)`)
+
+var (
+	errTemplate = errors.New("a template. Render it, and check the result")
+	errHTML     = errors.New("an HTML page, not a manifest")
+	errLost     = errors.New("kubectl ignores the text from here on. Write --- on a line before it")
+	errNoUTF8   = errors.New("a byte that isn't UTF-8, which kubectl replaces by U+FFFD")
+)
+
+// ignored finds text that kubectl ignores: text after the end of a YAML document, and a second JSON value in it.
+var ignored = regexp.MustCompile(`(?m)^\.\.\.[ \t]*\r?\n(?:[ \t]*(?:#.*)?\r?\n)*([^\s#-])|\}[ \t]*\r?\n(\{)`)
+
+// lost returns the places of text that kubectl doesn't send as it is, although it reports no error.
+func lost(file string, text []byte) (found []Unreadable) {
+	add := func(at int, err error) {
+		line := 1 + bytes.Count(text[:at], []byte("\n"))
+		found = append(found, Unreadable{file, manifest.Position{Line: line, Column: 1}, err})
+	}
+	isJSON := bytes.HasPrefix(bytes.TrimSpace(text), []byte("{"))
+	if at := ignored.FindSubmatchIndex(text); at != nil && !isJSON {
+		add(max(at[2], at[4]), errLost)
+	}
+	isUTF16 := bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff"))
+	if !isUTF16 && !utf8.Valid(text) {
+		valid := bytes.ToValidUTF8(text, []byte{0xff})
+		add(bytes.IndexByte(valid, 0xff), errNoUTF8)
+	}
+	return found
+}
 
 // skipReason returns the reason to skip an unreadable document, or "" if it is a broken manifest. A
 // template is in a chart, or is readable without its actions.

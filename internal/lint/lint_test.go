@@ -77,3 +77,31 @@ func TestSilenceOfALine(t *testing.T) {
 		}
 	}
 }
+
+// Text that kubectl ignores or changes without an error is unreadable, at its line. A file that is no manifest is
+// named for what it is.
+func TestTextThatKubectlLoses(t *testing.T) {
+	for text, want := range map[string]string{
+		prefixed + "...\n# end\n":                                                  "",
+		prefixed + "...\n---\n" + prefixed:                                         "",
+		prefixed + "...\n\n" + prefixed:                                            "7 kubectl ignores the text",
+		prefixed + "---\n{kind: A, apiVersion: v1}\n{kind: B, apiVersion: v1}\n":   "7 kubectl ignores the text",
+		`{"kind":"A","apiVersion":"v1"}` + "\n" + `{"kind":"B","apiVersion":"v1"}`: "",
+		prefixed + "data: {a: \"\xff\"}\n":                                         "5 a byte that isn't UTF-8",
+		prefixed + "data: {a: é}\n":                                                "",
+		"<!DOCTYPE html>\n<html></html>\n":                                         "1 an HTML page",
+		"kind: A\napiVersion: v1\nx: {{ .Values.x }}\n":                            "1 a template",
+	} {
+		result, err := Run(t.Context(), []Source{source("a.yaml", text)}, Config{Minor: 37})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, u := range result.Unreadable {
+			got += fmt.Sprintf("%d %v", u.Line, u.Err)
+		}
+		if !strings.HasPrefix(got, want) || want == "" && got != "" {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

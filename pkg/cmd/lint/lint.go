@@ -169,7 +169,7 @@ func ruleNames() []string {
 // Complete sets the format from the command line.
 func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return cmdutil.UsageErrorf(cmd, "Unexpected args: %v", args)
+		return cmdutil.UsageErrorf(cmd, "Unexpected args: %v. Name files with -f, like -f %s", args, args[0])
 	}
 	if err := o.printFlags.Check(); err != nil {
 		return err
