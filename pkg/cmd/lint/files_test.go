@@ -136,3 +136,11 @@ func FuzzIgnoreList(f *testing.F) {
 		}
 	})
 }
+
+// On a terminal, a page of a rule has no line that is wider than the terminal, except in code.
+func TestWrapPage(t *testing.T) {
+	page := "# rule\n\none two three\n\n```yaml\none two three\n```\n"
+	if got := wrapPage(page, 7); got != strings.Replace(page, "one two three", "one two\nthree", 1) {
+		t.Errorf("%q", got)
+	}
+}

@@ -283,7 +283,11 @@ func (o *options) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprint(o.Out, rule.Page().Text)
+		text := rule.Page().Text
+		if terminal.IsTerminal(o.Out) {
+			text = wrapPage(text, terminal.Width(o.Out))
+		}
+		_, err = fmt.Fprint(o.Out, text)
 		return err
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(garbage))

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/mitchellh/go-wordwrap"
+
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
@@ -38,6 +40,20 @@ func (o *options) printText(result *lint.Result) error {
 		fmt.Fprintln(out, "  "+help)
 	}
 	return out.Flush()
+}
+
+// wrapPage returns a page of Markdown in lines of at most the given width, except for code and tables.
+func wrapPage(text string, width int) string {
+	lines, isCode := strings.Split(text, "\n"), false
+	for i, line := range lines {
+		if strings.HasPrefix(line, "```") {
+			isCode = !isCode
+		}
+		if !isCode && !strings.HasPrefix(line, "|") {
+			lines[i] = wordwrap.WrapString(line, uint(width))
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // colors are the colors of the levels on a terminal (ECMA-48).
