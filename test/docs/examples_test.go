@@ -107,11 +107,12 @@ var notExplained = map[string]string{
 	"Warning: the run ignores … with its label, like …":                                   "as for create",
 	"… with ttlSecondsAfterFinished are deleted after they finish":                        "it names the result",
 
-	"Warning: deleting a namespace deletes all objects in it":      "prune deletes nothing without --yes",
-	"Warning: … create …":                                          "prune deletes nothing without --yes",
-	"Warning: 1 of these objects has not finished":                 "prune deletes nothing without --yes",
-	"Warning: … of these objects have not finished":                "prune deletes nothing without --yes",
-	"Warning: this machine's clock differs from the server's by …": "nothing to do: the command uses the server's clock",
+	"Warning: deleting a namespace deletes all objects in it":        "prune deletes nothing without --yes",
+	"Warning: … create …":                                            "prune deletes nothing without --yes",
+	"Warning: restored … start again, also those that have finished": "it names the result",
+	"Warning: 1 of these objects has not finished":                   "prune deletes nothing without --yes",
+	"Warning: … of these objects have not finished":                  "prune deletes nothing without --yes",
+	"Warning: this machine's clock differs from the server's by …":   "nothing to do: the command uses the server's clock",
 }
 
 // shownBeginning matches the beginning of a message on a page.
