@@ -72,6 +72,49 @@ func TestNextIsTheSame(t *testing.T) {
 		m.Observe(now, Observation{Finding: o})
 	}
 	if d, is := m.Next(now).(Done); !is || d.Outcome != Created || d.Name != "p-1" || d.Attempts != 2 {
-		t.Errorf("%+v", m.Next(now))
+		t.Errorf("the end is %+v, want that p-1 was created with 2 attempts", m.Next(now))
+	}
+}
+
+// After an interrupt no POST is sent. An object in doubt is read, until the time for that is over, and that stays over.
+func TestInterrupt(t *testing.T) {
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	for name, test := range map[string]struct {
+		first      Finding
+		interrupts []bool  // the arguments of Interrupt, after the first POST
+		want       Outcome // empty if a GET comes next
+	}{
+		"not stored":                     {NotStored, []bool{false}, ""},
+		"lost":                           {Lost, []bool{false}, ""},
+		"lost, and no time":              {Lost, []bool{true}, Unknown},
+		"lost, with time that was over":  {Lost, []bool{true, false}, Unknown},
+		"lost, with time that ends soon": {Lost, []bool{false, true}, Unknown},
+	} {
+		m := New(generated, now)
+		m.Next(now)
+		m.Observe(now, Observation{Finding: test.first})
+		for _, over := range test.interrupts {
+			m.Interrupt(over)
+		}
+		action := m.Next(now)
+		if wait, is := action.(Wait); is {
+			action = m.Next(wait.Until)
+		}
+		if end, is := action.(Done); is && (end.Outcome != test.want || end.Stopped != Interrupted) {
+			t.Errorf("%s: %+v, want the outcome %q because of the interrupt", name, end, test.want)
+		} else if _, reads := action.(Get); reads != (test.want == "") {
+			t.Errorf("%s: the next action is %#v, want the outcome %q, or a GET without one", name, action, test.want)
+		}
+	}
+}
+
+// The times of rechecks are documented in docs/internals/create-protocol.md.
+func TestRecheckTime(t *testing.T) {
+	for want, c := range map[time.Duration]Config{
+		13 * time.Second: {}, 0: {Rechecks: []time.Duration{}}, time.Minute: {Rechecks: []time.Duration{time.Minute}},
+	} {
+		if got := c.RecheckTime(); got != want {
+			t.Errorf("with the rechecks %v: %v, want %v", c.Rechecks, got, want)
+		}
 	}
 }
