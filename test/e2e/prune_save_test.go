@@ -32,7 +32,7 @@ func TestPruneSaves(t *testing.T) {
 	shell.Run("kubectl", "create", "-n", ns, "-f", harness.File(t, "secret.yaml",
 		"{apiVersion: v1, kind: Secret, metadata: {generateName: saved-}, stringData: {password: hunter2}}")).Expect(t, 0, `.*`, ``)
 	command := []string{"prune", "secrets/saved-", "jobs/nightly-report-", "-n", ns, "--keep=0", "--save=" + dir}
-	u.Run(command...).Expect(t, 0, `NAMESPACE .*`,
+	u.Run(command...).Expect(t, 0, `RESOURCE .*`,
 		`2 objects would be deleted.*Each object is saved in `+dir+` first\. .*are not saved\.\n.* --save `+dir+` .*--yes\n`)
 	deleted := u.Run(append(command, "--yes")...)
 	deleted.Expect(t, 0, ``, `Deleted 2 of 2 objects\. Failed: 0\.\nSaved 2 objects in `+dir+`\. To restore all files in `+dir+`:\n`+
@@ -126,12 +126,12 @@ func pruneManifests(t *testing.T, cp *controlplane.ControlPlane) {
 	})
 	u := harness.As(t, proxy.Config)
 	refused := u.Run(strings.Fields(strings.ReplaceAll(args, "--max-delete=50%", "--max-delete=49%"))...)
-	refused.Expect(t, 3, `NAMESPACE .*`, `.*error: the plan deletes 1 of 2 objects, above --max-delete 49%\. Nothing was deleted\n`)
+	refused.Expect(t, 3, `RESOURCE .*`, `.*error: the plan deletes 1 of 2 objects, above --max-delete 49%\. Nothing was deleted\n`)
 	rule := job.PodFailurePolicy.Rules[0]
 	if rule.Action != batchv1.PodFailurePolicyActionFailJob || !slices.Contains(rule.OnExitCodes.Values, int32(refused.Code)) {
 		t.Errorf("exit code %d doesn't fail the Job: %+v", refused.Code, rule)
 	}
-	u.Run(strings.Fields(args)...).Expect(t, 0, ``, `Deleted 1 of 1 object\. 1 left: 1 finished since .*\n`)
+	u.Run(strings.Fields(args)...).Expect(t, 0, ``, `Deleted 1 of 1 object\. 1 left: 1 finished at .* or later.*\n`)
 	if got, want := slices.Sorted(maps.Keys(used.all)), granted(rbacv1.ClusterRole{Rules: role.Rules}); !slices.Equal(got, want) {
 		t.Errorf("used  %q\ngrants %q", got, want)
 	}

@@ -185,7 +185,7 @@ func TestPruneBesideAnAttacker(t *testing.T) {
 		"the same manager": {"backup-tool", false, 3, chosen + listed},
 		"an invented controller": {
 			"mallory", true, 0,
-			`Nothing to delete [^\n]*\n6 objects left: 3 among the newest, 3 with a controller \(--owned includes them\)\.\n`,
+			`Nothing to delete [^\n]*\n6 objects left: 3 among the newest, 3 with a controller \(--owned includes them\)\.\n--keep doesn.t count [^\n]*\n`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -267,14 +267,14 @@ func TestPruneFinished(t *testing.T) {
 		}
 	}
 	u := harness.As(t, retrying.Admin())
-	u.Run("prune", "jobs/nightly-", "-n", ns, "--keep=0", "--keep-failed=1", "--max-delete=50%").Expect(t, 0, `NAMESPACE .*`,
+	u.Run("prune", "jobs/nightly-", "-n", ns, "--keep=0", "--keep-failed=1", "--max-delete=50%").Expect(t, 0, `RESOURCE .*`,
 		`2 objects would be deleted: not among the newest 0 successful and 1 failed ones (?s).*--keep 0 --keep-failed 1 --max-delete 2 --yes\n`)
-	u.Run("prune", "jobs/nightly-", "-n", ns, "--finished-for=30m").Expect(t, 0, `NAMESPACE .*`,
+	u.Run("prune", "jobs/nightly-", "-n", ns, "--finished-for=30m").Expect(t, 0, `RESOURCE .*`,
 		`1 object would be deleted: finished before \S+\.\n(?s).*`+
-			`3 objects left: 1 not finished .*, 1 finished since .*, 1 without an end time\.\n.* --finished-for \S+ --yes\n`)
-	u.Run("prune", "jobs/nightly-", "-n", ns, "--older-than=0s", "--running").Expect(t, 0, `NAMESPACE .*`,
+			`3 objects left: 1 not finished .*, 1 finished at .* or later.*, 1 without an end time\.\n.* --finished-for \S+ --yes\n`)
+	u.Run("prune", "jobs/nightly-", "-n", ns, "--older-than=0s", "--running").Expect(t, 0, `RESOURCE .*`,
 		`(?s).*\nWarning: 1 of these objects has not finished\n.*`)
-	u.Run("prune", "jobs/nightly-", "-n", ns, "--keep=0", "--max-delete=2", "--yes").Expect(t, 3, `NAMESPACE .*`,
+	u.Run("prune", "jobs/nightly-", "-n", ns, "--keep=0", "--max-delete=2", "--yes").Expect(t, 3, `RESOURCE .*`,
 		`(?s).*error: the plan deletes 3 of 4 objects, above --max-delete 2\. Nothing was deleted\n`)
 	u.Run("prune", "jobs/nightly-", "-n", ns, "--keep=0", "--max-delete=75%", "--yes").Expect(t, 0, ``,
 		`Deleted 3 of 3 objects\. 1 left: 1 not finished \(--running includes them\)\. Failed: 0\.\n`)
@@ -369,7 +369,7 @@ func TestPruneReportsWhatIsSo(t *testing.T) {
 		}
 	}
 	u := harness.As(t, retrying.Admin())
-	u.Run("prune", "configmaps/hold-", "-n", ns, "--keep=0", "--dry-run").Expect(t, 0, `NAMESPACE .*`,
+	u.Run("prune", "configmaps/hold-", "-n", ns, "--keep=0", "--dry-run").Expect(t, 0, `RESOURCE .*`,
 		`3 objects would .*\nWarning: 3 clients create configmaps/hold- in namespace `+ns+`\. To be deleted: .*alice \(1 of 1\).*\nFirst: .*`)
 	u.Run("prune", "configmaps/hold-", "-n", ns, "--keep=0", "--yes").Expect(t, 0, ``,
 		`Warning: 3 clients create configmaps/hold- .*\nDeleted 2 of 3 objects\. Deleting: 1 \(held by finalizers or a grace period\)\. Failed: 0\.\n`)
