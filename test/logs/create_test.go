@@ -116,7 +116,7 @@ func TestCreate(t *testing.T) {
 		got.Stderr = got.Stderr[:found[0]] + got.Stderr[found[1]:]
 	}
 	got.Expect(t, 0, `job.batch/`+owner.Name+`\n`, regexp.QuoteMeta(want.String())+
-		`Waited for 1 object: 1 succeeded, 0 failed, 0 running.\n`)
+		`Waited for 1 object: 1 succeeded, 0 failed, 0 unfinished.\n`)
 }
 
 // The logs of a Pod with several containers have their names. The end of the Pod comes after the last line. The lines
@@ -184,7 +184,7 @@ func TestOutOfTime(t *testing.T) {
 	for range 600 {
 		select {
 		case got := <-result:
-			got.Expect(t, 1, `job.batch/migrate-`+harness.Suffix+` created\n`, `(.* a line\n)*These objects go on running:\n(?s:.*)`)
+			got.Expect(t, 1, `job.batch/migrate-`+harness.Suffix+` created\n`, `(.* a line\n)*These objects have not finished:\n(?s:.*)`)
 			return
 		case <-time.After(100 * time.Millisecond):
 			p.write("main", 0, "a line")

@@ -160,7 +160,7 @@ func TestBlockedStderr(t *testing.T) {
 	if got := <-code; got != 0 {
 		t.Errorf("exit code %d", got)
 	}
-	want := strings.Join(texts("line", 2000), "\n") + "\nWaited for 1 object: 1 succeeded, 0 failed, 0 running.\n"
+	want := strings.Join(texts("line", 2000), "\n") + "\nWaited for 1 object: 1 succeeded, 0 failed, 0 unfinished.\n"
 	message := regexp.MustCompile(`(?m)^job\.batch/.* is suspended\..*\n`)
 	if got := errOut.String(); !message.MatchString(got) || message.ReplaceAllString(got, "") != want {
 		t.Errorf("%d bytes, want %d: %.400s ... %s", len(got), len(want), got, got[max(0, len(got)-300):])
@@ -196,7 +196,7 @@ func TestInterruptInTheLastList(t *testing.T) {
 	}
 	want := "first\nlast\nWarning: interrupted before all logs were read, so lines may be missing:\n" +
 		"  kubectl logs job/" + owner.Name + " -n " + ns + "\n" +
-		"Waited for 1 object: 1 succeeded, 0 failed, 0 running.\n"
+		"Waited for 1 object: 1 succeeded, 0 failed, 0 unfinished.\n"
 	if got := errOut.String(); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
@@ -236,5 +236,5 @@ spec:
 	p.labels(map[string]string{"app": "manual", "tier": "a"}, metav1.NewControllerRef(owner, batchv1.SchemeGroupVersion.WithKind("Job")))
 	p.runsAlone(0, "ours")
 	finish(t, owner)
-	(<-result).Expect(t, 0, `job.batch/manual-`+harness.Suffix+` created\n`, regexp.QuoteMeta("[pod/"+p.name+"/main] ours\nWaited for 1 object: 1 succeeded, 0 failed, 0 running.\n"))
+	(<-result).Expect(t, 0, `job.batch/manual-`+harness.Suffix+` created\n`, regexp.QuoteMeta("[pod/"+p.name+"/main] ours\nWaited for 1 object: 1 succeeded, 0 failed, 0 unfinished.\n"))
 }

@@ -202,7 +202,7 @@ func TestWhyNothingRuns(t *testing.T) {
 			test.breaks(t, ns)
 			why := strings.NewReplacer("NS", ns, "S", harness.Suffix).Replace(test.why)
 			waitIn(u, ns, test.input, args...).Expect(t, 1, `job\.batch/runs-`+harness.Suffix+` exists \(Running\)\n`,
-				`(?s:.*)`+harness.Printed("These objects go on running:\n%s", `  kubectl get --watch job\.batch/runs-[^\n]*`)+why+
+				`(?s:.*)`+harness.Printed("These objects have not finished:\n%s", `  kubectl get --watch job\.batch/runs-[^\n]*`)+why+
 					harness.Printed("Run the same command again. It creates nothing twice, and goes on waiting.")+notWaited(notWithin, counts(0, 0, 1)))
 		})
 	}

@@ -107,7 +107,7 @@ func TestInterrupt(t *testing.T) {
 	jobs := harness.Clientset(t, server).BatchV1().Jobs(ns)
 	go func() { _ = onceThere(ctx, jobs.List, func(*batchJob) error { interrupt(); return nil }) }()
 	waitIn(u, ns, job(runs), "--idempotency-key=k").Expect(t, 130, created(runs), `(?s:.*)`+
-		harness.Printed("These objects go on running:\n%s", `  kubectl get --watch job\.batch/runs-[^\n]*`)+`  kubectl describe job\.batch/runs-[^\n]*\n`+
+		harness.Printed("These objects have not finished:\n%s", `  kubectl get --watch job\.batch/runs-[^\n]*`)+`  kubectl describe job\.batch/runs-[^\n]*\n`+
 		harness.Printed("Run the same command again. It creates nothing twice, and goes on waiting.")+notWaited("interrupted", counts(0, 0, 1)))
 }
 

@@ -18,9 +18,9 @@ import (
 // created matches the line of a Job with this kind of Pod.
 func created(pod string) string { return `job\.batch/` + pod + `-` + harness.Suffix + ` created\n` }
 
-// counts is "%d succeeded, %d failed, %d running" with numbers.
+// counts is "%d succeeded, %d failed, %d unfinished" with numbers.
 func counts(succeeded, failed, running int) string {
-	return fmt.Sprintf("%d succeeded, %d failed, %d running", succeeded, failed, running)
+	return fmt.Sprintf("%d succeeded, %d failed, %d unfinished", succeeded, failed, running)
 }
 
 func waited(objects string, counts string) string {
@@ -74,7 +74,7 @@ func TestOutOfTimeAndAgain(t *testing.T) {
 	for _, timeout := range []string{"0", "1s"} {
 		result := waitIn(u, ns, job(runs), "--idempotency-key=k", "--wait-timeout="+timeout)
 		result.Expect(t, 1, `job\.batch/runs-`+harness.Suffix+` (created|exists \(Running\))\n`, `(?s:.*)`+
-			harness.Printed("These objects go on running:\n%s", `  kubectl get --watch job\.batch/runs-[^\n]*`)+`  kubectl describe job\.batch/runs-[^\n]*\n`+
+			harness.Printed("These objects have not finished:\n%s", `  kubectl get --watch job\.batch/runs-[^\n]*`)+`  kubectl describe job\.batch/runs-[^\n]*\n`+
 			harness.Printed("Run the same command again. It creates nothing twice, and goes on waiting.")+notWaited(notWithin, counts(0, 0, 1)))
 	}
 	jobs := harness.Clientset(t, server).BatchV1().Jobs(ns)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -199,7 +200,7 @@ func (o *options) follower(client *create.Client) (*follow.Follower, error) {
 	}
 	options := follow.Options{
 		For: condition, Copies: o.flags.count, Whole: showsWhole(o.PrintFlags),
-		Timeout: o.flags.waitTimeout, RetryTimeout: o.flags.retryTimeout,
+		Timeout: time.Duration(o.flags.waitTimeout), RetryTimeout: o.flags.retryTimeout,
 	}
 	if o.flags.keys.Key != "" {
 		options.RunLabel, options.RunLabelValue = exactlyonce.RunLabel, o.flags.keys.Key.RunLabel()

@@ -59,7 +59,9 @@ type ending struct {
 	followed  follow.State
 	flags     *ownCreateFlags
 	dryRun    cmdutil.DryRunStrategy
-	format    string // of -o
+	files     []string // of -f or -k
+	selector  string   // of -l
+	format    string   // of -o
 	namespace string // of the command
 
 	interrupted, notWritten bool   // why the run stopped
@@ -70,7 +72,7 @@ func (o *options) ending(ctx context.Context, run create.Summary, f facts, follo
 	notWritten := errors.Is(context.Cause(ctx), errNotWritten)
 	return &ending{
 		Summary: run, facts: f, followed: followed, flags: &o.flags, dryRun: o.DryRunStrategy,
-		format: *o.PrintFlags.OutputFormat, namespace: o.namespace,
+		files: o.files(), selector: o.Selector, format: *o.PrintFlags.OutputFormat, namespace: o.namespace,
 		interrupted: ctx.Err() != nil && !notWritten, notWritten: notWritten,
 	}
 }
@@ -114,7 +116,7 @@ func (e *ending) result() (printed []string, err error) {
 	lines = append(lines, waited...)
 	switch code := e.code(); {
 	case code == exitcode.Failed && failed == nil && e.Documents == 0:
-		return printed, errors.New("no objects passed to create")
+		return printed, e.noObjects()
 	case code == exitcode.Failed && len(lines) == 0:
 		return printed, failed
 	default:
@@ -138,14 +140,13 @@ func (e *ending) code() int {
 	return exitcode.Failed
 }
 
-// hasObjects reports whether a run with a key has objects to list. In a client dry run, the command prints how to
-// list them, because no other output shows the selector.
+// hasObjects reports whether a run with a key has objects to list. A single object needs no list, because it is named
+// already.
 func (e *ending) hasObjects() bool {
-	if len(e.Places) == 0 || e.dryRun == cmdutil.DryRunServer {
+	if len(e.Places) == 0 || e.dryRun != cmdutil.DryRunNone {
 		return false
 	}
-	exist := e.Of(protocol.Created, create.Renamed, protocol.Found, protocol.Unknown)
-	return exist > 0 || e.unexpected || e.dryRun == cmdutil.DryRunClient
+	return e.unexpected || e.Of(protocol.Created, create.Renamed, protocol.Found, protocol.Unknown) > 1
 }
 
 // together joins the errors in the order of the input. kubectl joins errors about files in one error, and together
@@ -178,9 +179,32 @@ func (e *ending) unread() string {
 	case e.cutOff():
 		return "  the input that was not read"
 	case e.unreadable():
-		return "  the input that could not be used"
+		return "  the input that could not be used" + e.unusableFiles()
 	}
 	return ""
+}
+
+// unusableFiles names the files whose names are in the errors.
+func (e *ending) unusableFiles() string {
+	named := slices.DeleteFunc(slices.Clone(e.files), func(file string) bool {
+		return !slices.ContainsFunc(e.errs, func(p placed) bool { return strings.Contains(p.err.Error(), file) })
+	})
+	if len(named) == 0 {
+		return ""
+	}
+	return ", in " + some(named)
+}
+
+// noObjects is kubectl's error about an input without objects, and the names of the files.
+func (e *ending) noObjects() error {
+	text := "no objects passed to create"
+	if e.flags.kubectlsWords() || len(e.files) == 0 {
+		return errors.New(text)
+	}
+	if e.selector != "" {
+		return fmt.Errorf("%s, because no object of %s matches -l %s", text, some(e.files), e.selector)
+	}
+	return fmt.Errorf("%s, because there is none in %s", text, some(e.files))
 }
 
 // cutOff reports whether an interrupt has ended the reading of the input.

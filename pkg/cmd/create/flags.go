@@ -151,7 +151,7 @@ type ownCreateFlags struct {
 	qps          float32
 	burst        int
 	wait         bool
-	waitTimeout  time.Duration
+	waitTimeout  flagvalue.Duration
 	waitFor      []string
 	logs         logsMode
 	logRequests  int
@@ -187,7 +187,8 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 	flags.Var((*waitSwitch)(&f.wait), "wait", "Wait until the objects have finished. "+
 		"The exit code is 5 if one of them has failed")
 	flags.Lookup("wait").NoOptDefVal = "true"
-	flags.DurationVar(&f.waitTimeout, "wait-timeout", defaultWait, "How long to wait. 0 checks the objects once, "+
+	f.waitTimeout = flagvalue.Duration(defaultWait)
+	flags.Var(&f.waitTimeout, "wait-timeout", "How long to wait. 0 checks the objects once, "+
 		"and a negative value sets no limit. The wait also ends if the server is unreachable for --retry-timeout")
 	flags.StringArrayVar(&f.waitFor, "for", nil, "Wait for a condition or value, as kubectl wait does. "+
 		"It is condition=NAME[=VALUE] or jsonpath=EXPRESSION[=VALUE], and replaces the end of the objects. "+

@@ -156,7 +156,7 @@ func progressOf(s follow.State) string {
 	case len(s.Objects) == 1:
 		return fmt.Sprintf("waiting for %s: %s", elapsed(s), firstFact(s))
 	}
-	return fmt.Sprintf("waiting for %s: %d running. %s", elapsed(s), s.Left(), firstFact(s))
+	return fmt.Sprintf("waiting for %s: %d unfinished. %s", elapsed(s), s.Left(), firstFact(s))
 }
 
 // reportOf returns a line with the reason why the wait doesn't end, for output without a terminal. The line is empty
@@ -194,7 +194,7 @@ func elapsed(s follow.State) time.Duration { return time.Since(s.Began).Truncate
 
 // waitCounts returns the numbers of objects that have ended so far, by outcome.
 func waitCounts(s follow.State) string {
-	text := fmt.Sprintf("%d succeeded, %d failed, %d running", s.Ended[wait.Succeeded], s.Ended[wait.Failed], s.Left())
+	text := fmt.Sprintf("%d succeeded, %d failed, %d unfinished", s.Ended[wait.Succeeded], s.Ended[wait.Failed], s.Left())
 	for _, more := range []struct {
 		format string
 		count  int

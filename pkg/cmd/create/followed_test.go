@@ -46,7 +46,7 @@ func TestReport(t *testing.T) {
 		}
 		time.Sleep(90 * time.Second)
 		s.Ended[wait.Succeeded], s.Reasons = 1, []pods.Reason{reasonOf("a"), reasonOf("b")}
-		want := "Waiting for 1m30s: 1 succeeded, 0 failed, 1 running. Pod a-x: Unschedulable: 0/3 nodes are available (and 1 more)"
+		want := "Waiting for 1m30s: 1 succeeded, 0 failed, 1 unfinished. Pod a-x: Unschedulable: 0/3 nodes are available (and 1 more)"
 		if got := reportOf(s); got != want {
 			t.Errorf("%s\nwant\n%s", got, want)
 		}
@@ -61,7 +61,7 @@ func TestProgressOfTheWait(t *testing.T) {
 		time.Sleep(90 * time.Second)
 		for want, s := range map[string]follow.State{
 			"waiting for 1m30s: Pod a-x: Unschedulable: 0/3 nodes are available":            one,
-			"waiting for 1m30s: 2 running. Pod a-x: Unschedulable: 0/3 nodes are available": two,
+			"waiting for 1m30s: 2 unfinished. Pod a-x: Unschedulable: 0/3 nodes are available": two,
 		} {
 			if got := progressOf(s); !strings.HasPrefix(got, "waiting for 1m30s: 0 succeeded") {
 				t.Errorf("%s", got)
@@ -145,7 +145,7 @@ func TestAboutRunning(t *testing.T) {
 		{Object: aJob("a"), Progress: finished.Progress{Reason: "being deleted", Message: "held by the finalizer x", Deleting: true}},
 		{Object: aJob("b")},
 	}}
-	want := `These objects go on running:
+	want := `These objects have not finished:
   kubectl get --watch job.batch/b -n ci
   kubectl describe job.batch/b -n ci
 These objects are being deleted:
@@ -157,7 +157,7 @@ Job a: being deleted: held by the finalizer x`
 	}
 	e.followed.Facts, e.followed.Fact = 1, wait.Change{Object: aJob("a"), Progress: e.followed.Running[0].Progress}
 	e.followed.Reasons = []pods.Reason{reasonOf("b")}
-	want = "Waiting for 0s: 0 succeeded, 0 failed, 2 running. Job a: being deleted: held by the finalizer x (and 1 more)"
+	want = "Waiting for 0s: 0 succeeded, 0 failed, 2 unfinished. Job a: being deleted: held by the finalizer x (and 1 more)"
 	if got := reportOf(e.followed); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}

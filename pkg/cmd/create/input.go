@@ -54,6 +54,20 @@ func (in *input) askAgain() bool {
 	return !in.stopped
 }
 
+// files are the names of -f or -k, as messages have them.
+func (o *options) files() (files []string) {
+	for _, file := range o.FilenameOptions.Filenames {
+		if file == "-" {
+			file = "STDIN"
+		}
+		files = append(files, file)
+	}
+	if o.FilenameOptions.Kustomize != "" {
+		files = append(files, o.FilenameOptions.Kustomize)
+	}
+	return files
+}
+
 // documents is the input as the engine takes it.
 type documents = iter.Seq2[*create.Document, error]
 

@@ -32,7 +32,8 @@ type logPrinter struct {
 
 	mu    sync.Mutex
 	names bool           // lines have the name of their container
-	first logs.Container // the only container so far
+	last  logs.Container // of the last line
+	row   int            // number of lines in a row of last
 }
 
 // begin prints the commands for other objects.
@@ -56,7 +57,7 @@ func (l *logPrinter) begun() bool { return l != nil && l.begins }
 // a command for a CI system.
 func (l *logPrinter) line(c logs.Container, text []byte) {
 	line := l.printable(string(text))
-	if !l.raw && l.named(c) {
+	if named := l.named(c); named && !l.raw {
 		line = "[" + c.String() + "] " + line
 	}
 	l.voice.Line(line)
@@ -74,10 +75,11 @@ func (l *logPrinter) printable(line string) string {
 func (l *logPrinter) named(c logs.Container) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.first == (logs.Container{}) {
-		l.first = c
+	if l.last != c {
+		l.names = l.names || l.last != (logs.Container{})
+		l.last, l.row = c, 0
 	}
-	l.names = l.names || l.first != c
+	l.row++
 	return l.names
 }
 
@@ -144,17 +146,17 @@ func (l *logPrinter) failure(e logs.Failure) {
 	for _, s := range slices.Concat(status.InitContainerStatuses, status.ContainerStatuses) {
 		if t := s.State.Terminated; t != nil && t.ExitCode != 0 {
 			lines = append(lines, terminal.Sprintf("  %s ended %s.", s.Name, exitOf(t)))
-			lines = append(lines, l.tail(e.Tail[s.Name])...)
+			lines = append(lines, l.tail(logs.Container{e.Pod.Namespace, e.Pod.Name, s.Name}, e.Tail[s.Name])...)
 		}
 	}
 	l.voice.Line(strings.Join(lines, "\n"))
 }
 
-// tail returns the last lines of a container, if lines of others can be between them.
-func (l *logPrinter) tail(all []string) (lines []string) {
+// tail returns the last lines of a container, if lines of others are between or after them.
+func (l *logPrinter) tail(c logs.Container, all []string) (lines []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.names || len(all) == 0 {
+	if len(all) == 0 || l.last == c && l.row >= len(all) {
 		return nil
 	}
 	lines = append(lines, fmt.Sprintf("  Its last lines (%d):", len(all)))

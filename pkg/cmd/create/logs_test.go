@@ -29,7 +29,7 @@ func TestInertLogs(t *testing.T) {
 			if out.String() != wanted {
 				t.Errorf("raw %t: %q, want %q", raw, out.String(), wanted)
 			}
-			if got := l.tail([]string{line})[1]; !raw && got != "    "+want || raw && got != "    "+line {
+			if got := l.tail(logs.Container{Pod: "q"}, []string{line})[1]; !raw && got != "    "+want || raw && got != "    "+line {
 				t.Errorf("raw %t: %q", raw, got)
 			}
 		}

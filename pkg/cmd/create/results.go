@@ -34,6 +34,7 @@ type results struct {
 	follower *follow.Follower     // nil without --wait
 	totals   func() create.Totals // up to now
 
+	retried   string // the error of the last retry
 	printed   map[reason]bool
 	warned    map[string]bool
 	unprinted map[wait.Object]*unstructured.Unstructured // whole objects as they were created
@@ -65,8 +66,13 @@ func (r *results) take(event create.Event) {
 	case create.Outcome:
 		r.collect(e.Number, commonName(e), r.outcome(e))
 	case create.Retry:
-		r.printLine(terminal.OneLine(fmt.Sprintf("%s: %v (%s)",
-			e.Document.Reference(e.Retry.Name), apistatus.Brief(e.Retry.Reason), action(e.Retry))))
+		why := apistatus.Brief(e.Retry.Reason).Error()
+		shown := why
+		if why == r.retried {
+			shown = "the same error"
+		}
+		r.retried = why
+		r.printLine(terminal.OneLine(fmt.Sprintf("%s: %s (%s)", e.Document.Reference(e.Retry.Name), shown, action(e.Retry))))
 	case create.Searching:
 		r.searching(e)
 		return

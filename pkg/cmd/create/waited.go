@@ -76,7 +76,7 @@ func (e *ending) aboutRunning() (lines []string) {
 		}
 	}
 	if running := groups[false]; len(running) > 0 {
-		lines = append(lines, "These objects go on running:")
+		lines = append(lines, "These objects have not finished:")
 		lines = append(lines, listRunning(running, len(why) == 0)...)
 	}
 	if deleted := groups[true]; len(deleted) > 0 {
