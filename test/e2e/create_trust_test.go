@@ -45,7 +45,7 @@ func TestDifferencesOfExistingObjects(t *testing.T) {
 	const fields = `spec\.completions, spec\.template\.spec\.containers\[0\]\.image`
 	args = append(args, "--wait-timeout=2m")
 	u.Run(append(args, "--wait", "--fail-on-difference")...).Expect(t, 1, ``,
-		closing(ns, "jobs.batch", "k")+harness.Printed("error: %s exists, and differs from the input in %s", object, fields))
+		harness.Printed("error: %s exists, and differs from the input in %s", object, fields))
 	finishJob(t, retrying, ns, name, time.Now(), batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
 	warning := harness.Printed("Warning: existing objects differ from the input: %s (%s). Something changed them, a webhook "+
 		"changes such objects, or another user created them.", object, fields)

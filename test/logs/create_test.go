@@ -146,12 +146,16 @@ spec:
 	p.run("init", 0, "ready")
 	p.runsAlone(1, "a", "b")
 	got, ready := <-result, "[pod/"+p.name+"/init] ready\n"
+	tail := ""
 	if before, after, found := strings.Cut(got.Stderr, ready); found {
 		got.Stderr = ready + before + after
+		if before != "" { // a line of another container is between or after the last lines
+			tail = `  Its last lines \(2\):\n    a\n    b\n`
+		}
 	}
 	got.Expect(t, 5, `pod/`+p.name+` created\n`, fmt.Sprintf(`\[pod/%[1]s/init\] ready\n\[pod/%[1]s/main\] a\n\[pod/%[1]s/main\] b\n`+
-		`pod/%[1]s has failed.\n  main ended with exit code 1.\n  Its last lines \(2\):\n    a\n    b\n`+
-		`error: pod/%[1]s has failed\n  kubectl logs pod/%[1]s -n `+ns+`\nerror: not all objects succeeded: .*`, p.name))
+		`pod/%[1]s has failed.\n  main ended with exit code 1.\n%[2]s`+
+		`error: pod/%[1]s has failed\n  kubectl logs pod/%[1]s -n `+ns+`\nerror: not all objects succeeded: .*`, p.name, tail))
 }
 
 // A second run with a key finds a Job that has ended, and whose Pods are deleted.

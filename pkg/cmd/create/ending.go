@@ -62,7 +62,7 @@ type ending struct {
 	files     []string // of -f or -k
 	selector  string   // of -l
 	format    string   // of -o
-	namespace string // of the command
+	namespace string   // of the command
 
 	interrupted, notWritten bool   // why the run stopped
 	hangs                   string // after an interrupt, why the rest is not known
@@ -179,20 +179,9 @@ func (e *ending) unread() string {
 	case e.cutOff():
 		return "  the input that was not read"
 	case e.unreadable():
-		return "  the input that could not be used" + e.unusableFiles()
+		return "  the input that could not be used"
 	}
 	return ""
-}
-
-// unusableFiles names the files whose names are in the errors.
-func (e *ending) unusableFiles() string {
-	named := slices.DeleteFunc(slices.Clone(e.files), func(file string) bool {
-		return !slices.ContainsFunc(e.errs, func(p placed) bool { return strings.Contains(p.err.Error(), file) })
-	})
-	if len(named) == 0 {
-		return ""
-	}
-	return ", in " + some(named)
 }
 
 // noObjects is kubectl's error about an input without objects, and the names of the files.

@@ -60,7 +60,7 @@ func TestProgressOfTheWait(t *testing.T) {
 		two := follow.State{Objects: []wait.Object{aJob("a"), aJob("b")}, Began: time.Now()}
 		time.Sleep(90 * time.Second)
 		for want, s := range map[string]follow.State{
-			"waiting for 1m30s: Pod a-x: Unschedulable: 0/3 nodes are available":            one,
+			"waiting for 1m30s: Pod a-x: Unschedulable: 0/3 nodes are available":               one,
 			"waiting for 1m30s: 2 unfinished. Pod a-x: Unschedulable: 0/3 nodes are available": two,
 		} {
 			if got := progressOf(s); !strings.HasPrefix(got, "waiting for 1m30s: 0 succeeded") {

@@ -145,8 +145,9 @@ func (l *logPrinter) failure(e logs.Failure) {
 	lines := []string{text + "."}
 	for _, s := range slices.Concat(status.InitContainerStatuses, status.ContainerStatuses) {
 		if t := s.State.Terminated; t != nil && t.ExitCode != 0 {
+			c := logs.Container{Namespace: e.Pod.Namespace, Pod: e.Pod.Name, Name: s.Name}
 			lines = append(lines, terminal.Sprintf("  %s ended %s.", s.Name, exitOf(t)))
-			lines = append(lines, l.tail(logs.Container{e.Pod.Namespace, e.Pod.Name, s.Name}, e.Tail[s.Name])...)
+			lines = append(lines, l.tail(c, e.Tail[s.Name])...)
 		}
 	}
 	l.voice.Line(strings.Join(lines, "\n"))
