@@ -138,7 +138,7 @@ func TestWaitingAgain(t *testing.T) {
 	}
 }
 
-// Objects that are being deleted don't go on running. The newest fact about each object is at the end.
+// Objects that are being deleted are listed apart. The newest fact about each object is at the end.
 func TestAboutRunning(t *testing.T) {
 	e := &ending{flags: &ownCreateFlags{}}
 	e.followed = follow.State{Objects: []wait.Object{aJob("a"), aJob("b")}, Began: time.Now(), Running: []wait.Ended{
