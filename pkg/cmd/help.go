@@ -47,7 +47,7 @@ const maxExamples = 3
 // printHelp prints the help of --help. For a command, its first 24 lines have the first paragraph, the usage, three
 // examples and the common flags. The other flags follow, each with the first sentence of its text. "help COMMAND"
 // prints the whole help, as kubectl does.
-func printHelp(cmd *cobra.Command, args []string) {
+func printHelp(cmd *cobra.Command, _ []string) {
 	if cmd.HasSubCommands() {
 		printCommands(cmd, cmd.OutOrStdout())
 		return

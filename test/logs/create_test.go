@@ -143,7 +143,7 @@ spec:
 		p.name = pods.Items[0].Name
 		return nil
 	})
-	p.run("init", 0, "ready")
+	p.run("init", "ready")
 	p.runsAlone(1, "a", "b")
 	got, ready := <-result, "[pod/"+p.name+"/init] ready\n"
 	tail := ""

@@ -301,13 +301,13 @@ func (p *pod) runsAlone(code int, lines ...string) {
 	p.ends("main", 0, code)
 }
 
-// run plays the first run of a container from its beginning to its end.
-func (p *pod) run(container string, code int, lines ...string) {
+// run plays the first run of a container from its beginning to its end, with exit code 0.
+func (p *pod) run(container string, lines ...string) {
 	p.t.Helper()
 	p.starts(container)
 	p.write(container, 0, lines...)
 	p.done(container, 0)
-	p.ended(container, 0, code)
+	p.ended(container, 0, 0)
 }
 
 // containerStatus returns the status of a container, which it adds if it is missing.

@@ -231,7 +231,7 @@ spec:
 	owner := theJob(t, ns)
 	other := newPod(t, ns, "other", "main")
 	other.labels(map[string]string{"app": "manual", "tier": "a"}, nil)
-	other.run("main", 0, "of another Job")
+	other.run("main", "of another Job")
 	p := newPod(t, ns, "manual", "main")
 	p.labels(map[string]string{"app": "manual", "tier": "a"}, metav1.NewControllerRef(owner, batchv1.SchemeGroupVersion.WithKind("Job")))
 	p.runsAlone(0, "ours")

@@ -194,7 +194,8 @@ func elapsed(s follow.State) time.Duration { return time.Since(s.Began).Truncate
 
 // waitCounts returns the numbers of objects that have ended so far, by outcome.
 func waitCounts(s follow.State) string {
-	text := fmt.Sprintf("%d succeeded, %d failed, %d unfinished", s.Ended[wait.Succeeded], s.Ended[wait.Failed], s.Left())
+	text := fmt.Sprintf("%d succeeded, %d failed, %d unfinished",
+		s.Ended[wait.Succeeded], s.Ended[wait.Failed], s.Left())
 	for _, more := range []struct {
 		format string
 		count  int

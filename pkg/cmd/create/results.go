@@ -72,7 +72,8 @@ func (r *results) take(event create.Event) {
 			shown = "the same error"
 		}
 		r.retried = why
-		r.printLine(terminal.OneLine(fmt.Sprintf("%s: %s (%s)", e.Document.Reference(e.Retry.Name), shown, action(e.Retry))))
+		object := e.Document.Reference(e.Retry.Name)
+		r.printLine(terminal.OneLine(fmt.Sprintf("%s: %s (%s)", object, shown, action(e.Retry))))
 	case create.Searching:
 		r.searching(e)
 		return

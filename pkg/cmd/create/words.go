@@ -87,8 +87,8 @@ func otherInput(e *create.UnexpectedError) error {
 			text += fmt.Sprintf("\nThe input doesn't match %s of the key either.", humanize.Count(more, "other object"))
 		}
 	}
-	text += "\nA key belongs to the input of its first run. If you meant the change, use a new key. Otherwise run the " +
-		"command with that input. To see what it was, print the object:\n  kubectl get " + object + " -o yaml"
+	text += "\nA key belongs to the input of its first run. If you meant the change, use a new key. Otherwise run " +
+		"the command with that input. To see what it was, print the object:\n  kubectl get " + object + " -o yaml"
 	if e.Matching > 0 && e.Clash.Objects > 0 {
 		text += "\n" + aboutClash(e.Matching, e.Clash)
 	}
