@@ -102,12 +102,12 @@ func TestProcess(t *testing.T) {
 		},
 		{
 			name:   "its child outlives it during a create",
-			script: "(" + create + " >$CHILD.part; mv $CHILD.part $CHILD) & until [ -e $ARRIVED ]; do sleep 0.1; done; (sleep 1; touch $RELEASE) & exit 0",
+			script: "(" + create + " >$CHILD.part; mv $CHILD.part $CHILD) >/dev/null & until [ -e $ARRIVED ]; do sleep 0.1; done; (sleep 1; touch $RELEASE) & exit 0",
 			fault:  held, objects: 1, stdout: printed,
 		},
 		{
 			name:   "its child creates after it",
-			script: "(until [ -e $END ]; do sleep 0.1; done; (" + create + "; echo $?) >$CHILD.part 2>&1; mv $CHILD.part $CHILD) & exit 0",
+			script: "(until [ -e $END ]; do sleep 0.1; done; (" + create + "; echo $?) >$CHILD.part 2>&1; mv $CHILD.part $CHILD) >/dev/null 2>&1 & exit 0",
 			stdout: `.*refused.*\n1\n`, stderr: nothing,
 		},
 		{
