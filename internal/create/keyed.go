@@ -123,17 +123,10 @@ func (s *Session) unexpected(documents identified) error {
 }
 
 func (s *Session) warnOfOthers() {
-	others := s.key.Others()
-	if len(others) == 0 {
-		return
+	if others := s.key.Others(); len(others) > 0 {
+		s.warn("the run ignores %s with its label, like %s. Another user created the object, or "+s.key.WhyIgnored(),
+			humanize.Count(len(others), "object"), others[0])
 	}
-	why := "something changed its name or annotations."
-	if len(s.config.Secrets) > 0 {
-		why = "an earlier run used another secret or none. This run creates its own objects. If the secret was " +
-			"changed, and has not leaked, add the former one as the second line of the secret's file."
-	}
-	s.warn("the run ignores %s with its label, like %s. Another user created the object, or "+why,
-		humanize.Count(len(others), "object"), others[0])
 }
 
 // FindError reports that the objects of the key could not be listed, so nothing was created.

@@ -177,7 +177,7 @@ func (p *Proxy) giveOut(w http.ResponseWriter, r *http.Request, sent *post, c *c
 
 // readPatiently reads an object until the server responds. A refusal is a response.
 func (p *Proxy) readPatiently(ctx context.Context, sent *post, id exactlyonce.ID) (exactlyonce.Result, error) {
-	retrier := apistatus.NewRetrier(50*time.Millisecond, 5*time.Second, p.config.RetryTimeout)
+	retrier := apistatus.NewRetrier(apistatus.FirstPause, apistatus.LongestPause, p.config.RetryTimeout)
 	for {
 		result, err := p.creator.Read(ctx, sent.mapping, sent.object(), id, sent.options()...)
 		if err == nil || apierrors.IsForbidden(err) || retrier.Wait(ctx, err) != nil {

@@ -7,6 +7,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
@@ -47,11 +48,26 @@ func newPass(config *rest.Config, server *url.URL, host string) (http.Handler, e
 			return streams.RoundTrip(r)
 		}),
 		FlushInterval:  -1,
+		BufferPool:     &buffers{},
 		ErrorLog:       log.New(io.Discard, "", 0),
 		ModifyResponse: func(r *http.Response) error { relocate(r.Header, server, host); return nil },
 		ErrorHandler:   unreachable,
 	}, nil
 }
+
+// buffers are the buffers of bodies. Each read is flushed, so a larger buffer has fewer writes.
+type buffers struct{ pool sync.Pool }
+
+const bufferSize = 64 << 10
+
+func (b *buffers) Get() []byte {
+	if buffer, ok := b.pool.Get().(*[]byte); ok {
+		return *buffer
+	}
+	return make([]byte, bufferSize)
+}
+
+func (b *buffers) Put(buffer []byte) { b.pool.Put(&buffer) }
 
 type roundTripper func(*http.Request) (*http.Response, error)
 

@@ -68,7 +68,7 @@ func find(list *metav1.APIResourceList, resource string) *metav1.APIResource {
 
 // listPatiently repeats list, because a create must not pass through unprotected only because a response was lost.
 func (t *types) listPatiently(ctx context.Context, version schema.GroupVersion) (*metav1.APIResourceList, error) {
-	retrier := apistatus.NewRetrier(50*time.Millisecond, 5*time.Second, t.timeout)
+	retrier := apistatus.NewRetrier(apistatus.FirstPause, apistatus.LongestPause, t.timeout)
 	for {
 		list, err := t.list(ctx, version)
 		if err == nil || apierrors.IsUnauthorized(err) || retrier.Wait(ctx, err) != nil {

@@ -271,6 +271,15 @@ func (r *Run) Others() (arguments []string) {
 	return arguments
 }
 
+// WhyIgnored returns a reason for Others, as the end of a sentence, beside another user.
+func (r *Run) WhyIgnored() string {
+	if r.secrets[0] == (derive.Secret{}) {
+		return "something changed its name or annotations."
+	}
+	return "an earlier run used another secret or none. This run creates its own objects. If the secret was changed, " +
+		"and has not leaked, add the former one as the second line of the secret's file."
+}
+
 // SecretsError reports that the IDs of the key's objects were computed with another secret than the run can use.
 type SecretsError struct {
 	// Objects are arguments of kubectl. Two objects have IDs that were computed with different secrets of the run. The

@@ -54,8 +54,7 @@ func leftOver(run *keyed.Run) (lines []string) {
 	}
 	if others := run.Others(); len(others) > 0 {
 		lines = append(lines, terminal.Warningf("the run ignores %s with its label, like %s. Another user created the "+
-			"object, an earlier run used another secret, or something changed its name or annotations",
-			humanize.Count(len(others), "object"), others[0]))
+			"object, or "+run.WhyIgnored(), humanize.Count(len(others), "object"), others[0]))
 	}
 	return lines
 }

@@ -31,6 +31,9 @@ func (o *options) runProgram(ctx context.Context, program string, environment []
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
+	if in, ok := o.streams.In.(*os.File); ok {
+		_ = in.Close() // the program has its own, so whatever writes to it sees that the program closes it
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	for {

@@ -135,8 +135,11 @@ func (s *session) close() {
 	defer cancel()
 	_ = s.server.Shutdown(ctx)
 	_ = s.server.Close()
-	_ = os.RemoveAll(s.directory)
+	s.discard()
 }
+
+// discard removes the kubeconfig. After the program has ended, a second signal ends this process at once.
+func (s *session) discard() { _ = os.RemoveAll(s.directory) }
 
 // identity identifies the server and the user of a session.
 func identity(foreign *connection.Foreign) [sha256.Size]byte {

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
@@ -76,6 +77,13 @@ func TestBypasses(t *testing.T) {
 	}
 }
 
+// The help names the limits of Windows, there only.
+func TestLimits(t *testing.T) {
+	if got := limitsOf("windows"); !strings.HasPrefix(got, "\n\nOn Windows, wrap can't send a signal") || limitsOf("linux") != "" {
+		t.Errorf("%q", got)
+	}
+}
+
 // A program that can't be started ends with the exit code of a shell, and before a connection to a cluster.
 func TestNotStarted(t *testing.T) {
 	dir := t.TempDir()
@@ -100,6 +108,22 @@ func TestInterruptedBefore(t *testing.T) {
 	var exit *exitcode.Error
 	if _, ran := os.Stat(o.arguments[1]); ran == nil || !errors.As(notStarted(err), &exit) || exit.Code != exitcode.Interrupted {
 		t.Errorf("%v, and the program ran: %t", err, ran == nil)
+	}
+}
+
+// What writes to stdin sees that the program has closed it.
+func TestClosedStdin(t *testing.T) {
+	in, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &options{arguments: []string{"true"}}
+	o.streams.In = in
+	if code, err := o.runProgram(t.Context(), "/bin/true", os.Environ()); code != 0 || err != nil {
+		t.Fatal(code, err)
+	}
+	if _, err := writer.WriteString("input"); !errors.Is(err, syscall.EPIPE) {
+		t.Errorf("%v, want %v", err, syscall.EPIPE)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io/fs"
 	"os/exec"
+	"runtime"
+	"runtime/debug"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -57,6 +59,17 @@ var longHelp = templates.LongDesc(`
 	through the proxy, wrap prints that. The exit code is that of the program, or 4 if the
 	program succeeded and the outcome of a create is unknown.`)
 
+// limitsOf returns a paragraph about an operating system on which something of wrap can't work.
+func limitsOf(system string) string {
+	if system != "windows" {
+		return ""
+	}
+	return "\n\n" + templates.LongDesc(`
+		On Windows, wrap can't send a signal to the program. Ctrl+C reaches both, because they have one
+		console. If another process ends wrap, the program continues, and its requests fail. A script needs
+		its interpreter before it, such as: wrap -- powershell -File release.ps1`)
+}
+
 var examples = templates.Examples(`
 	# Submit a workflow exactly once
 	kubectl genname wrap -- argo submit -n ci pipeline.yaml
@@ -79,7 +92,7 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 	cmd := &cobra.Command{
 		Use:     "wrap [flags] -- COMMAND [args...]",
 		Short:   "Run a program whose creates make exactly one object each",
-		Long:    longHelp,
+		Long:    longHelp + limitsOf(runtime.GOOS),
 		Example: examples,
 		RunE:    runner.RunE(o),
 
@@ -120,9 +133,13 @@ func (o *options) Validate() error {
 	return checkEnvironment()
 }
 
+// garbage is the percentage of garbage before a collection. Little is alive, so the default collects all the time.
+const garbage = 200
+
 // Run runs the program, and ends after it.
 func (o *options) Run(ctx context.Context) error {
 	klog.SetLogger(logr.Discard()) // stderr is the program's
+	defer debug.SetGCPercent(debug.SetGCPercent(garbage))
 	program, err := exec.LookPath(o.arguments[0])
 	if err != nil {
 		return notStarted(err)
@@ -142,9 +159,11 @@ func (o *options) Run(ctx context.Context) error {
 	if err != nil {
 		return notStarted(err)
 	}
+	changed := s.changed()
+	s.discard()
 	interrupt()
 	s.settle()
-	return o.end(s, code)
+	return o.end(s, code, changed)
 }
 
 // report sets the functions that queue the lines of the proxy. They never wait for a reader of stderr.
@@ -169,13 +188,13 @@ func (o *options) report(c *intercept.Config) {
 const flushTime = 5 * time.Second
 
 // end prints the closing lines, and returns the exit code of the program.
-func (o *options) end(s *session, code int) error {
+func (o *options) end(s *session, code int, changed bool) error {
 	lines, unknown := unfetched(s.proxy)
 	lines = append(lines, leftOver(s.run)...)
 	switch {
 	case s.proxy.Requests() == 0:
 		lines = append(lines, "wrap: the command sent nothing through the proxy, so nothing was protected")
-	case s.changed():
+	case changed:
 		lines = append(lines, "wrap: the command changed its KUBECONFIG, so it might have sent requests past the proxy")
 	}
 	for _, line := range lines {
