@@ -54,6 +54,7 @@ type bench struct {
 	old    string  // version of the server that reads pages from etcd
 	part   string  // the only part of a section to measure; empty for all
 	plugin string  // path of the binary, built as .goreleaser.yaml does
+	bare   string  // path of a bare proxy
 	dir    string  // for files of child processes
 }
 
@@ -89,7 +90,8 @@ func (b *bench) run(ctx context.Context, names []string, printOnly bool) (err er
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
 	b.plugin, measurer = filepath.Join(b.dir, "kubectl-genname"), filepath.Join(b.dir, "measure")
-	for program, source := range map[string]string{b.plugin: pluginDir, measurer: "measure"} {
+	b.bare = filepath.Join(b.dir, "bare")
+	for program, source := range map[string]string{b.plugin: pluginDir, measurer: "measure", b.bare: "bare"} {
 		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, ".")
 		build.Dir, build.Env = source, append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {

@@ -57,15 +57,16 @@ func (b *bench) wrappedCreates(ctx context.Context, cp *controlplane.ControlPlan
 	}
 	kubectl := []string{cp.Binaries.Kubectl, "create", "-f", path, elsewhere}
 	c.add("`kubectl create -f`", b.creates(n, kubectl...))
+	c.add("`bare kubectl create -f`", b.creates(n, append([]string{b.bare}, kubectl...)...))
 	c.add("`kubectl genname wrap -- kubectl create -f`", b.creates(n, b.underWrap(kubectl...)...))
 	c.add("`kubectl genname wrap -- true`", b.creates(0, b.underWrap("true")...))
 	if err := c.run(ctx, 2*b.runs); err != nil {
 		return "", "", err
 	}
 	creates = fmt.Sprintf("### A file of %s documents, under wrap\n\n%s\n%s\n",
-		humanize.Grouped(n), c.table(false), b.besideWithout(c, wrappedCreateBar))
+		humanize.Grouped(n), c.table(false), b.besideBare(c, wrappedCreateBar))
 	return creates, fmt.Sprintf("A program that does nothing, in ms: time %s, CPU %s.\n\n",
-		b.verdict(1000*c.seconds[2].median(), startBar), b.verdict(1000*c.client[2].median(), startBar)), nil
+		b.verdict(1000*c.seconds[3].median(), startBar), b.verdict(1000*c.client[3].median(), startBar)), nil
 }
 
 func (b *bench) wrappedLists(ctx context.Context, cp *controlplane.ControlPlane, objects int) (string, error) {
@@ -78,19 +79,24 @@ func (b *bench) wrappedLists(ctx context.Context, cp *controlplane.ControlPlane,
 		return nil
 	}
 	c.add("`kubectl get --raw`", b.command(whole, list...))
+	c.add("`bare kubectl get --raw`", b.command(whole, append([]string{b.bare}, list...)...))
 	c.add("`kubectl genname wrap -- kubectl get --raw`", b.command(whole, b.underWrap(list...)...))
 	if err := c.run(ctx, b.runs); err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("### A list of %s ConfigMaps, under wrap\n\n%s\n%s\n", humanize.Grouped(objects), c.table(false),
-		b.besideWithout(&c, wrappedListBar)), nil
+		b.besideBare(&c, wrappedListBar)), nil
 }
 
-// besideWithout compares the second way, which is under wrap, with the first one. The processor time hardly depends on
-// other programs of the machine.
-func (b *bench) besideWithout(c *contest, bar float64) string {
-	return fmt.Sprintf("Divided by that without wrap in the same turn: time %s, CPU with the servers %s.\n",
-		b.verdict(ratios(c.seconds).median(), bar), b.verdict(ratios(c.cpu).median(), bar))
+// besideBare compares wrap, the third way, with bare, the second one. bare shows the cost of any proxy, so its ratio to
+// kubectl alone, the first way, has no bar. The processor time hardly depends on other programs of the machine.
+func (b *bench) besideBare(c *contest, bar float64) string {
+	ratio := func(of []series, way, to int) float64 { return ratios([]series{of[to], of[way]}).median() }
+	return fmt.Sprintf("wrap, divided by `bare` in the same turn: time %s, CPU with the servers %s. "+
+		"`bare`, divided by kubectl alone: time %.3f, CPU with the servers %.3f. wrap, divided by kubectl alone: time %.3f, "+
+		"CPU with the servers %.3f.\n",
+		b.verdict(ratio(c.seconds, 2, 1), bar), b.verdict(ratio(c.cpu, 2, 1), bar),
+		ratio(c.seconds, 1, 0), ratio(c.cpu, 1, 0), ratio(c.seconds, 2, 0), ratio(c.cpu, 2, 0))
 }
 
 // wholeList is the path of a list in one response.
