@@ -35,6 +35,11 @@ func suspend(is bool) func(map[string]any) {
 
 func unlabel(job map[string]any) { delete(job["metadata"].(map[string]any), "labels") }
 
+// serving runs a test with a new server in synthetic time.
+func serving(t *testing.T, test func(t *testing.T, s *server)) {
+	synctest.Test(t, func(t *testing.T) { test(t, newServer()) })
+}
+
 // expect runs a wait while happens runs, and compares its events.
 func expect(t *testing.T, s *server, config Config, objects []Object, happens func(), want ...string) {
 	t.Helper()
@@ -85,8 +90,7 @@ var minute = Config{Timeout: time.Minute, RetryTimeout: 20 * time.Second}
 
 // One watch is enough from a 201 on, for all objects of a place.
 func TestFinish(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
+	serving(t, func(t *testing.T, s *server) {
 		a, b := s.create("a"), s.create("b")
 		expect(t, s, minute, []Object{a, b}, after(time.Second, func() {
 			s.update("b", finish("Failed"))
@@ -100,8 +104,7 @@ func TestFinish(t *testing.T) {
 
 // An object whose state is unknown may have finished before.
 func TestFinishedBefore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
+	serving(t, func(t *testing.T, s *server) {
 		a := s.create("a")
 		s.update("a", finish("Complete"))
 		a.Version = ""
@@ -114,8 +117,7 @@ func TestTimeout(t *testing.T) {
 	for timeout, want := range map[time.Duration]string{
 		-1: "a succeeded Why: because", 0: "a out of time", time.Second: "a out of time", time.Hour: "a succeeded Why: because",
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			s := newServer()
+		serving(t, func(t *testing.T, s *server) {
 			a := s.create("a")
 			done := make(chan struct{})
 			began := time.Now()
@@ -134,8 +136,7 @@ func TestTimeout(t *testing.T) {
 
 // A check without a wait finds the finished objects.
 func TestCheckOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
+	serving(t, func(t *testing.T, s *server) {
 		a, b, c := s.create("a", "x"), s.create("b", "x"), s.create("c", "x")
 		s.update("a", finish("Complete"))
 		s.update("c", suspend(true))
@@ -149,8 +150,7 @@ func TestCheckOnce(t *testing.T) {
 
 // An interrupt ends the wait at once, and also when a request hangs.
 func TestInterrupt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
+	serving(t, func(t *testing.T, s *server) {
 		a, b := s.create("a"), s.create("b")
 		ctx, interrupt := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, interrupt)
@@ -170,8 +170,7 @@ func TestInterrupt(t *testing.T) {
 
 // A caller that takes no more events ends the wait.
 func TestStop(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
+	serving(t, func(t *testing.T, s *server) {
 		a, b := s.create("a"), s.create("b")
 		time.AfterFunc(time.Second, func() { s.update("a", finish("Complete")) })
 		config := minute
@@ -196,8 +195,7 @@ func TestDeleted(t *testing.T) {
 		"and replaced":   {func(s *server) { s.replace("a") }, "a replaced"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newServer()
+			serving(t, func(t *testing.T, s *server) {
 				a := s.create("a")
 				expect(t, s, minute, []Object{a}, after(time.Second, func() { test.happens(s) }), test.want)
 			})
@@ -219,8 +217,7 @@ func TestVerdict(t *testing.T) {
 		"unreachable server": {minute, func(s *server) { s.fail(forbidden); s.breakWatches(io.EOF) }, "a failed Why: because"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newServer()
+			serving(t, func(t *testing.T, s *server) {
 				a, want := s.create("a"), []string{"a suspended is false FailureTarget (Why)", test.want}
 				if name == "unreachable server" {
 					want = append(want, "retry a")
@@ -241,8 +238,7 @@ func TestBeingDeleted(t *testing.T) {
 		`{}`: "a deleted", `{"active": 1}`: "a out of time", `{"terminating": 1}`: "a out of time",
 		`{"uncountedTerminatedPods": {"succeeded": ["x"]}}`: "a out of time",
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			s := newServer()
+		serving(t, func(t *testing.T, s *server) {
 			a, b, began := s.create("a"), s.create("b"), time.Now()
 			expect(t, s, minute, []Object{a, b}, after(time.Second, func() {
 				s.update("a", func(job map[string]any) {
@@ -266,8 +262,7 @@ func TestBeingDeleted(t *testing.T) {
 
 // In an outage, each kind of error is reported once.
 func TestNewestError(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
+	serving(t, func(t *testing.T, s *server) {
 		a := s.create("a")
 		s.fail(errors.New("connection refused"))
 		expect(t, s, minute, []Object{a}, after(5*time.Second, func() {
@@ -279,8 +274,7 @@ func TestNewestError(t *testing.T) {
 // The objects end while no watch is open. The server still has the events, or a list decides.
 func TestDeletedUnseen(t *testing.T) {
 	for _, events := range []bool{true, false} {
-		synctest.Test(t, func(t *testing.T) {
-			s := newServer()
+		serving(t, func(t *testing.T, s *server) {
 			a, b, c := s.create("a"), s.create("b"), s.create("c")
 			expect(t, s, minute, []Object{a, b, c}, after(time.Second, func() {
 				if !events {
@@ -318,8 +312,7 @@ func TestTrouble(t *testing.T) {
 		"permissions of a server that starts": {fails(forbidden), []string{"retry a"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newServer()
+			serving(t, func(t *testing.T, s *server) {
 				a := s.create("a")
 				a.Version = ""
 				expect(t, s, minute, []Object{a}, after(time.Second, func() {
@@ -357,8 +350,7 @@ func (s *server) expire() {
 
 // A server that stays unreachable ends the wait after the time for retries, and not before.
 func TestUnreachable(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
+	serving(t, func(t *testing.T, s *server) {
 		a, b := s.create("a"), s.create("b")
 		s.fail(errors.New("connection refused"))
 		began := time.Now()
@@ -381,8 +373,7 @@ func TestMute(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newServer()
+			serving(t, func(t *testing.T, s *server) {
 				a := s.create("a")
 				s.fault, s.mute = fault, true
 				expect(t, s, Config{Timeout: time.Hour, RetryTimeout: time.Second}, []Object{a}, after(10*time.Minute, func() {
@@ -404,8 +395,7 @@ func TestPolling(t *testing.T) {
 		}
 		return nil
 	}
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
+	serving(t, func(t *testing.T, s *server) {
 		a, b, c := s.create("a"), s.create("b"), s.create("c")
 		s.fault = onlyGet
 		expect(t, s, minute, []Object{a, b, c}, after(9*time.Second, func() {
@@ -418,8 +408,7 @@ func TestPolling(t *testing.T) {
 			t.Errorf("the requests are %q", s.verbs())
 		}
 	})
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
+	serving(t, func(t *testing.T, s *server) {
 		var objects []Object
 		for n := range MaxPolled + 1 {
 			objects = append(objects, s.create(fmt.Sprint("many-", n)))
@@ -441,8 +430,7 @@ func TestPolling(t *testing.T) {
 
 // An object that loses the label of its run is watched by its name.
 func TestUnlabelled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
+	serving(t, func(t *testing.T, s *server) {
 		a, b := s.create("a", "x"), s.create("b", "x")
 		a.Selector, b.Selector = "run=x", "run=x"
 		expect(t, s, minute, []Object{a, b}, after(time.Second, func() {
@@ -457,8 +445,7 @@ func TestUnlabelled(t *testing.T) {
 
 // A suspended object runs, and both ends of that are reported.
 func TestSuspended(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
+	serving(t, func(t *testing.T, s *server) {
 		a, b := s.create("a"), s.create("b")
 		expect(t, s, minute, []Object{a, b}, after(time.Second, func() {
 			s.update("a", suspend(true))
@@ -488,8 +475,7 @@ func TestConditions(t *testing.T) {
 			job["metadata"].(map[string]any)["annotations"] = annotations
 		}
 	}
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
+	serving(t, func(t *testing.T, s *server) {
 		a, b, c, d := s.create("a"), s.create("b"), s.create("c"), s.create("d")
 		config := minute
 		config.For = []Condition{has("first"), has("second")}
@@ -524,8 +510,7 @@ func TestOldest(t *testing.T) {
 
 // A watch that is resumed in vain is resumed once. A list is then enough, also without permission to get.
 func TestResumedInVain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
+	serving(t, func(t *testing.T, s *server) {
 		a, b := s.create("a"), s.create("b")
 		s.fault = func(what string) error {
 			if what == "get" {
@@ -548,8 +533,7 @@ func TestResumedInVain(t *testing.T) {
 // goes on failing, the wait ends, although the lists before it succeed.
 func TestMissingAndFailures(t *testing.T) {
 	for want, most := range map[string]int{"a deleted": 3, "a abandoned": 1 << 30} {
-		synctest.Test(t, func(t *testing.T) {
-			s := newServer()
+		serving(t, func(t *testing.T, s *server) {
 			a := s.create("a")
 			a.Version = ""
 			s.remove("a")
@@ -566,8 +550,7 @@ func TestMissingAndFailures(t *testing.T) {
 
 // The first page of a list has the ends of all objects of a group, so no other page is read. Another group still runs.
 func TestEndsOnTheFirstPage(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
+	serving(t, func(t *testing.T, s *server) {
 		a, b := s.create("a"), s.create("b", "x")
 		s.update("a", finish("Complete"))
 		a.Version, b.Selector = "", "run=x"
