@@ -35,7 +35,7 @@ func (f firings) note(ctx context.Context, l *lab, at time.Duration) error {
 		return fmt.Errorf("ask Prometheus for its alerts: %w", err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	var answer struct {
+	var body struct {
 		Data struct {
 			Alerts []struct {
 				Labels map[string]string
@@ -43,11 +43,11 @@ func (f firings) note(ctx context.Context, l *lab, at time.Duration) error {
 			}
 		}
 	}
-	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+	if err := json.NewDecoder(response.Body).Decode(&body); err != nil {
 		return fmt.Errorf("read Prometheus's alerts: %w", err)
 	}
 	now := make(map[name]bool)
-	for _, a := range answer.Data.Alerts {
+	for _, a := range body.Data.Alerts {
 		if a.State == "firing" {
 			now[name{a.Labels["alertname"], cmp.Or(a.Labels["prefix"], a.Labels["resource"])}] = true
 		}

@@ -51,18 +51,24 @@ func restartExporter(ctx context.Context, l *lab) error {
 var disturbances = []disturbance{
 	{20 * time.Minute, "the API server is killed and starts again", restartServer},
 	{30 * time.Minute, "the exporter is killed and starts again", restartExporter},
-	{40 * time.Minute, "the exporter loses its permission for Jobs, and the API server starts again",
+	{
+		40 * time.Minute, "the exporter loses its permission for Jobs, and the API server starts again",
 		func(ctx context.Context, l *lab) error {
 			return errors.Join(l.permitJobs(ctx, false), restartServer(ctx, l))
-		}},
-	{62 * time.Minute, "the exporter gets its permission for Jobs",
-		func(ctx context.Context, l *lab) error { return l.permitJobs(ctx, true) }},
+		},
+	},
+	{
+		62 * time.Minute, "the exporter gets its permission for Jobs",
+		func(ctx context.Context, l *lab) error { return l.permitJobs(ctx, true) },
+	},
 	{72 * time.Minute, "the exporter is killed", func(_ context.Context, l *lab) error { return l.exporter.kill() }},
 	{80 * time.Minute, "the exporter starts", func(ctx context.Context, l *lab) error { return l.startExporter(ctx) }},
 	{85 * time.Minute, "the API server is killed", func(_ context.Context, l *lab) error { return l.Servers[0].Kill() }},
 	{93 * time.Minute, "the exporter is killed and starts again, without an API server", restartExporter},
-	{107 * time.Minute, "the API server starts",
-		func(ctx context.Context, l *lab) error { return l.Servers[0].Start(ctx) }},
+	{
+		107 * time.Minute, "the API server starts",
+		func(ctx context.Context, l *lab) error { return l.Servers[0].Start(ctx) },
+	},
 	{120 * time.Minute, "the end", func(context.Context, *lab) error { return nil }},
 }
 
