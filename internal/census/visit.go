@@ -18,6 +18,15 @@ type Visitor interface {
 	Commit()
 }
 
+// VisitFunc is a visitor that only visits.
+type VisitFunc func(*object.Object) error
+
+// Visit implements Visitor.
+func (f VisitFunc) Visit(o *object.Object) error { return f(o) }
+
+// Commit implements Visitor.
+func (VisitFunc) Commit() {}
+
 // begin creates the visitor of one list.
 type begin func(Resource) Visitor
 

@@ -36,27 +36,27 @@ const (
 // candidate is an object that might belong to a group.
 type candidate struct {
 	listKey
-	kin     kin
+	group   groupKey
 	created uint32 // Unix seconds
 	name    string
 	*content
 }
 
-// comparison is the second pass, which reads the content of candidates.
-type comparison struct {
-	reader *census.Reader
-	seed   maphash.Seed
-	skips  *skips
-	report func(done int64) // can be nil
+// secondPass reads the content of candidates.
+type secondPass struct {
+	reader  *census.Reader
+	seed    maphash.Seed
+	skipped *skipped
+	report  func(done int64) // can be nil
 
 	mu   sync.Mutex
 	done int64
 }
 
-// read reads the content of all candidates. read skips lists that can't be read.
-func (c *comparison) read(ctx context.Context, first *found) {
+// read reads the content of all candidates. objects has the size of each list. read skips lists that can't be read.
+func (p *secondPass) read(ctx context.Context, candidates []*candidate, objects map[listKey]int64) {
 	lists := map[listKey]map[string]*candidate{}
-	for _, one := range first.candidates {
+	for _, one := range candidates {
 		if lists[one.listKey] == nil {
 			lists[one.listKey] = map[string]*candidate{}
 		}
@@ -66,7 +66,7 @@ func (c *comparison) read(ctx context.Context, first *found) {
 	group.SetLimit(getsAtOnce)
 	for key, these := range lists {
 		group.Go(func() error {
-			c.skips.by(ctx, key.resource, key.namespace, c.list(ctx, key, these, first.objects[key]))
+			p.skipped.by(ctx, key.resource, key.namespace, p.list(ctx, key, these, objects[key]))
 			return nil
 		})
 	}
@@ -75,30 +75,25 @@ func (c *comparison) read(ctx context.Context, first *found) {
 
 // list reads the candidates of a list that has the given number of objects. list reads the whole list, or the
 // candidates by their names.
-func (c *comparison) list(ctx context.Context, key listKey, these map[string]*candidate, objects int64) error {
+func (p *secondPass) list(ctx context.Context, key listKey, these map[string]*candidate, objects int64) error {
 	asked := decode.Asked{Whole: true}
-	visitor := &listed{c, these}
+	visit := func(o *object.Object) error { return p.take(these[o.Name], o) }
 	if int64(len(these))*listedFrom >= objects {
-		return c.reader.List(ctx, key.resource, key.namespace, asked, func() census.Visitor { return visitor })
+		return p.reader.List(ctx, key.resource, key.namespace, asked, func() census.Visitor {
+			return census.VisitFunc(visit)
+		})
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(getsAtOnce)
 	for name := range these {
-		group.Go(func() error { return c.reader.Get(ctx, key.resource, key.namespace, name, asked, visitor.Visit) })
+		group.Go(func() error { return p.reader.Get(ctx, key.resource, key.namespace, name, asked, visit) })
 	}
 	return group.Wait()
 }
 
-// listed is the visitor of the second pass.
-type listed struct {
-	*comparison
-	these map[string]*candidate // by name
-}
-
-// Visit reads the content of an object that is a candidate. It is safe for concurrent use because
+// take reads the content of a candidate, which is nil if the object is none. It is safe for concurrent use because
 // each call gets another object.
-func (l *listed) Visit(o *object.Object) error {
-	one := l.these[o.Name]
+func (p *secondPass) take(one *candidate, o *object.Object) error {
 	if one == nil || o.Deleting || one.created != uint32(o.Created) {
 		return nil
 	}
@@ -106,18 +101,16 @@ func (l *listed) Visit(o *object.Object) error {
 	if err != nil {
 		return err
 	}
-	if one.content, err = contentOf(l.seed, object); err != nil {
-		l.skips.incomparable(one.listKey, o.Name)
+	if one.content, err = contentOf(p.seed, object); err != nil {
+		p.skipped.incomparable(one.listKey, o.Name)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.done++; l.report != nil {
-		l.report(l.done)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.done++; p.report != nil {
+		p.report(p.done)
 	}
 	return nil
 }
-
-func (*listed) Commit() {}
 
 // parse decodes an object, and sets its type, because items of a list can lack it.
 func parse(of census.Resource, raw []byte) (*unstructured.Unstructured, error) {
@@ -138,16 +131,16 @@ type group struct {
 	olderNamed, youngerNamed bool
 }
 
-// groups returns the groups of candidates. A candidate without content was deleted.
-func (f *Finder) groups(candidates []*candidate) (groups []*group) {
+// groupsOf returns the groups of candidates. A candidate without content was deleted.
+func groupsOf(candidates []*candidate, within time.Duration) (groups []*group) {
 	candidates = slices.DeleteFunc(candidates, func(c *candidate) bool { return c.content == nil })
 	slices.SortFunc(candidates, func(a, b *candidate) int {
-		return cmp.Or(cmp.Compare(a.kin, b.kin), cmp.Compare(a.hash, b.hash),
+		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.hash, b.hash),
 			cmp.Compare(a.created, b.created), cmp.Compare(a.name, b.name))
 	})
 	begin := 0
 	for i := range candidates {
-		if i+1 < len(candidates) && f.together(candidates[begin:i+1], candidates[i+1]) {
+		if i+1 < len(candidates) && together(candidates[i], candidates[i+1], within) {
 			continue
 		}
 		if i > begin {
@@ -158,16 +151,15 @@ func (f *Finder) groups(candidates []*candidate) (groups []*group) {
 	return groups
 }
 
-// together reports whether the next candidate belongs to a group. The candidate and the group must have equal
-// content, and the same creation ID or close creation times. If an object without an ID was created after the
-// previous object had failed, it is an intended retry, and together returns false.
-func (f *Finder) together(group []*candidate, next *candidate) bool {
-	last := group[len(group)-1]
-	if last.kin != next.kin || last.hash != next.hash {
+// together reports whether two consecutive candidates belong to one group. They must have equal content, and the same
+// creation ID or close creation times. If an object without an ID was created after the previous object had failed,
+// it is an intended retry, and together returns false.
+func together(last, next *candidate, within time.Duration) bool {
+	if last.group != next.group || last.hash != next.hash {
 		return false
 	}
 	retried := last.failed != 0 && last.failed <= next.created
-	return next.kin&hasID != 0 || isWithin(last.created, next.created, f.Within) && !retried
+	return next.group&hasID != 0 || isWithin(last.created, next.created, within) && !retried
 }
 
 func groupOf(members []*candidate) *group {
@@ -198,21 +190,21 @@ func groupOf(members []*candidate) *group {
 	return g
 }
 
-// skips are the types and objects that were skipped. skips is safe for concurrent use.
-type skips struct {
+// skipped are the types and objects that were skipped. skipped is safe for concurrent use.
+type skipped struct {
 	mu      sync.Mutex
 	all     []census.Skipped
 	objects map[listKey][]string // names of objects that can't be compared
 }
 
 // by records that a scope could not be read because of an error. It does nothing if err is nil.
-func (s *skips) by(ctx context.Context, r census.Resource, namespace string, err error) {
+func (s *skipped) by(ctx context.Context, r census.Resource, namespace string, err error) {
 	if err != nil {
 		s.add(census.SkippedBy(ctx, r, namespace, err))
 	}
 }
 
-func (s *skips) has(r census.Resource, namespace string) bool {
+func (s *skipped) has(r census.Resource, namespace string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.ContainsFunc(s.all, func(k census.Skipped) bool {
@@ -220,15 +212,15 @@ func (s *skips) has(r census.Resource, namespace string) bool {
 	})
 }
 
-func (s *skips) add(skipped census.Skipped) {
+func (s *skipped) add(one census.Skipped) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !slices.Contains(s.all, skipped) {
-		s.all = append(s.all, skipped)
+	if !slices.Contains(s.all, one) {
+		s.all = append(s.all, one)
 	}
 }
 
-func (s *skips) incomparable(key listKey, name string) {
+func (s *skipped) incomparable(key listKey, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.objects == nil {
@@ -238,7 +230,7 @@ func (s *skips) incomparable(key listKey, name string) {
 }
 
 // list returns everything that was skipped, sorted.
-func (s *skips) list() []census.Skipped {
+func (s *skipped) list() []census.Skipped {
 	for key, names := range s.objects {
 		slices.Sort(names)
 		s.all = append(s.all, census.Skipped{

@@ -14,7 +14,6 @@ package duplicates
 import (
 	"cmp"
 	"context"
-	"hash/maphash"
 	"slices"
 	"time"
 
@@ -64,7 +63,7 @@ type Result struct {
 // Find reads the cluster. An error that Find returns is about the configuration. When ctx is done, everything that
 // was not read is skipped.
 func (f *Finder) Find(ctx context.Context) (*Result, error) {
-	first := &found{finder: f, seed: maphash.MakeSeed(), objects: map[listKey]int64{}}
+	first := newFirstPass(f.Since, f.Within, f.Selector)
 	summary, err := f.Scanner.Visit(ctx, f.Resources, f.Namespace, decode.Asked{}, first.begin)
 	if err != nil {
 		return nil, err
@@ -80,17 +79,20 @@ func (f *Finder) Find(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	skips := &skips{all: summary.Skipped}
-	second := &comparison{reader: reader, seed: first.seed, skips: skips, report: f.Compared}
-	second.read(ctx, first)
-	groups := f.groups(first.candidates)
-	grading := &grading{finder: f, reader: reader, first: first, skips: skips, read: complete(summary.Skipped)}
-	grading.grade(ctx, groups)
+	skipped := &skipped{all: summary.Skipped}
+	second := &secondPass{reader: reader, seed: first.seed, skipped: skipped, report: f.Compared}
+	second.read(ctx, first.candidates, first.objects)
+	groups := groupsOf(first.candidates, f.Within)
+	grader := &grader{
+		reader: reader, resourceOf: f.ResourceOf, now: f.Now, skipped: skipped,
+		seed: first.seed, dependents: first.dependents, read: complete(summary.Skipped),
+	}
+	grader.grade(ctx, groups)
 	slices.SortFunc(groups, compareGroups)
 	for _, g := range groups {
 		result.Groups = append(result.Groups, g.DuplicateItem)
 	}
-	result.Skipped = skips.list()
+	result.Skipped = skipped.list()
 	return result, nil
 }
 

@@ -37,20 +37,18 @@ const (
 	apart = 2
 )
 
-var pods = census.Resource{
-	GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}, Kind: "Pod", Namespaced: true,
+// grader reads the references to groups, and grades them.
+type grader struct {
+	reader     *census.Reader
+	resourceOf func(schema.GroupVersionKind) (census.Resource, error)
+	now        time.Time // of the server
+	skipped    *skipped
+	seed       maphash.Seed // of the hashes of dependents
+	dependents []dependents
+	read       bool // the owners of all objects were read
 }
 
-// grading reads the references to groups, and grades them.
-type grading struct {
-	finder *Finder
-	reader *census.Reader
-	first  *found
-	skips  *skips
-	read   bool // the owners of all objects were read
-}
-
-func (g *grading) grade(ctx context.Context, groups []*group) {
+func (g *grader) grade(ctx context.Context, groups []*group) {
 	owned := map[string]int{} // groups of each set of owners
 	for _, one := range groups {
 		owned[one.ownerUIDs()]++
@@ -90,7 +88,7 @@ func (g *group) notHigh(owned map[string]int) string {
 		return ""
 	case len(g.members) > 2:
 		return moreThanTwo
-	case g.members[0].kin&ownerReplaces != 0:
+	case g.members[0].group&ownerReplaces != 0:
 		return replicas
 	case uids != "" && owned[uids] > 1:
 		return otherGroups
@@ -102,41 +100,42 @@ func (g *group) notHigh(owned map[string]int) string {
 
 // confirmed reports whether the members have one creation ID. Other users can copy an ID, but the members also
 // have the same content.
-func (g *group) confirmed() bool { return g.members[0].kin&hasID != 0 }
+func (g *group) confirmed() bool { return g.members[0].group&hasID != 0 }
 
-func (g *grading) inspect(ctx context.Context, namespace string, groups []*group) {
+func (g *grader) inspect(ctx context.Context, namespace string, groups []*group) {
 	names := references{}
 	for _, one := range groups {
 		one.ReferencesRead = g.read
 		for _, owner := range one.members[0].owners {
-			one.ReferencesRead = g.owner(ctx, one, owner) && one.ReferencesRead
+			one.ReferencesRead = g.addOwner(ctx, one, owner) && one.ReferencesRead
 		}
 		for i := range one.Objects {
 			names[one.Objects[i].Name] = append(names[one.Objects[i].Name], &one.Objects[i])
-			g.dependents(&one.Objects[i])
+			g.addDependents(&one.Objects[i])
 		}
 	}
-	read := g.pods(ctx, namespace, names)
+	read := g.addPods(ctx, namespace, names)
 	for _, one := range groups {
 		one.ReferencesRead = one.ReferencesRead && read
-		one.setGrade(g.finder.Now)
+		one.setGrade(g.now)
 	}
 }
 
-// pods adds the references of the Pods of a namespace. pods reports whether the Pods could be read.
-func (g *grading) pods(ctx context.Context, namespace string, names references) bool {
-	if g.skips.has(pods, namespace) {
+// addPods adds the references of the Pods of a namespace. addPods reports whether the Pods could be read.
+func (g *grader) addPods(ctx context.Context, namespace string, names references) bool {
+	if g.skipped.has(census.Pods, namespace) {
 		return false
 	}
-	asked := decode.Asked{Whole: true}
-	err := g.reader.List(ctx, pods, namespace, asked, func() census.Visitor { return &podVisitor{g, names} })
-	g.skips.by(ctx, pods, namespace, err)
+	visit := census.VisitFunc(names.addPod)
+	err := g.reader.List(ctx, census.Pods, namespace, decode.Asked{Whole: true}, func() census.Visitor { return visit })
+	g.skipped.by(ctx, census.Pods, namespace, err)
 	return err == nil
 }
 
-func (g *grading) dependents(object *v1alpha1.DuplicateObject) {
-	hash := maphash.String(g.first.seed, object.UID)
-	for _, d := range g.first.dependents {
+// addDependents adds the types of the objects that an object owns.
+func (g *grader) addDependents(object *v1alpha1.DuplicateObject) {
+	hash := maphash.String(g.seed, object.UID)
+	for _, d := range g.dependents {
 		if _, is := slices.BinarySearch(d.owners, hash); is {
 			refer(object, v1alpha1.DuplicateReference{Resource: d.resource.GroupResource().String()})
 		}
@@ -153,12 +152,12 @@ func refer(object *v1alpha1.DuplicateObject, reference v1alpha1.DuplicateReferen
 	}
 }
 
-// owner adds an owner's references to the members that it names outside of metadata, and records the evidence for a
-// proposal. owner reports whether the owner could be read.
-func (g *grading) owner(ctx context.Context, one *group, owner metav1.OwnerReference) bool {
-	r, err := g.finder.ResourceOf(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind))
+// addOwner adds an owner's references to the members that it names outside of metadata, and records the evidence for a
+// proposal. addOwner reports whether the owner could be read.
+func (g *grader) addOwner(ctx context.Context, one *group, owner metav1.OwnerReference) bool {
+	r, err := g.resourceOf(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind))
 	if err != nil {
-		g.skips.add(census.Skipped{
+		g.skipped.add(census.Skipped{
 			Resource: nameOf(owner), Namespace: one.Namespace, Reason: census.NotFound, Message: err.Error(),
 		})
 		return false
@@ -173,7 +172,7 @@ func (g *grading) owner(ctx context.Context, one *group, owner metav1.OwnerRefer
 		return err
 	})
 	if err != nil || found == nil || found.GetUID() != owner.UID { // without an error, the owner was deleted
-		g.skips.by(ctx, r, namespace, err)
+		g.skipped.by(ctx, r, namespace, err)
 		return err == nil
 	}
 	older, younger := one.Objects[0].Name, one.Objects[1].Name
@@ -211,33 +210,25 @@ func nameOf(owner metav1.OwnerReference) string {
 	return schema.GroupResource{Group: of.Group, Resource: strings.ToLower(of.Kind)}.String() + "/" + owner.Name
 }
 
-// podVisitor adds the references of Pods. These references are in ownerReferences, volumes, environment and other
-// fields of spec.
-type podVisitor struct {
-	*grading
-	names references
-}
+// references are the members of groups by their names.
+type references map[string][]*v1alpha1.DuplicateObject
 
-func (v *podVisitor) Visit(o *object.Object) error {
-	pod, err := parse(pods, o.Raw)
+// addPod adds the references of a Pod, in its ownerReferences, volumes, environment and other fields of spec.
+func (r references) addPod(o *object.Object) error {
+	pod, err := parse(census.Pods, o.Raw)
 	if err != nil {
 		return err
 	}
 	for _, owner := range o.Owners {
-		for _, object := range v.names[owner.Name] {
+		for _, object := range r[owner.Name] {
 			if object.UID == owner.UID {
-				refer(object, v1alpha1.DuplicateReference{Resource: pods.Resource})
+				refer(object, v1alpha1.DuplicateReference{Resource: census.Pods.Resource})
 			}
 		}
 	}
-	v.names.add(pod.Object["spec"], "pod/"+o.Name, o.UID)
+	r.add(pod.Object["spec"], "pod/"+o.Name, o.UID)
 	return nil
 }
-
-func (*podVisitor) Commit() {}
-
-// references are the members of groups by their names.
-type references map[string][]*v1alpha1.DuplicateObject
 
 // add adds the references in a value of an object. A field or key that equals a name is a reference. Text that
 // only contains a name isn't, because it might be a message about a lost object. An object doesn't refer to

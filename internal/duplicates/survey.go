@@ -17,21 +17,19 @@ import (
 
 // record is the data that the first pass keeps of an object, 32 bytes and the name.
 type record struct {
-	kin       kin
+	group     groupKey
 	created   uint32 // Unix seconds
 	namespace uint32 // index in survey.namespaces
 	name      string
 }
 
-// kin is a hash of the type, the namespace, the prefix, the owners and the creation ID, which all members of a group
-// share. The last bits of kin report which of these exist.
-type kin uint64
+// groupKey is a hash of the type, the namespace, the prefix, the owners and the creation ID, which all members of a
+// group share. The last bits report which of these exist.
+type groupKey uint64
 
 const (
-	hasID         kin = 1 << iota // the objects have a creation ID
-	hasOwner                      // the objects have owners
-	ownerReplaces                 // an owner is a workload controller of Kubernetes
-	kinBits       = hasID | hasOwner | ownerReplaces
+	hasID         groupKey = 1 << iota // the objects have a creation ID
+	ownerReplaces                      // an owner is a workload controller of Kubernetes
 )
 
 // replacing are the Kubernetes controllers that count their existing objects before they create more. These
@@ -44,10 +42,12 @@ var replacing = map[[2]string]bool{
 	{"batch/v1", "Job"}:             true,
 }
 
-// found is the result of the first pass.
-type found struct {
-	finder *Finder
-	seed   maphash.Seed
+// firstPass reads metadata, and collects the candidates of all lists.
+type firstPass struct {
+	seed     maphash.Seed
+	since    int64 // Unix seconds
+	within   time.Duration
+	selector labels.Selector // nil selects all
 
 	mu         sync.Mutex
 	candidates []*candidate
@@ -68,13 +68,20 @@ type dependents struct {
 	owners   []uint64
 }
 
-func (f *found) begin(r census.Resource) census.Visitor {
-	return &survey{found: f, resource: r, objects: map[string]int64{}}
+func newFirstPass(since time.Time, within time.Duration, selector labels.Selector) *firstPass {
+	return &firstPass{
+		seed: maphash.MakeSeed(), since: since.Unix(), within: within, selector: selector,
+		objects: map[listKey]int64{},
+	}
+}
+
+func (f *firstPass) begin(r census.Resource) census.Visitor {
+	return &survey{pass: f, resource: r, objects: map[string]int64{}}
 }
 
 // survey is the visitor of one list in the first pass.
 type survey struct {
-	*found
+	pass       *firstPass
 	resource   census.Resource
 	records    []record
 	namespaces []string
@@ -86,17 +93,17 @@ type survey struct {
 // Visit adds an object.
 func (s *survey) Visit(o *object.Object) error {
 	s.objects[o.Namespace]++
-	if o.Created < s.finder.Since.Unix() {
+	if o.Created < s.pass.since {
 		return nil
 	}
 	s.recent++
 	for _, owner := range o.Owners {
-		hash := maphash.String(s.seed, owner.UID)
+		hash := maphash.String(s.pass.seed, owner.UID)
 		if n := len(s.owners); n == 0 || s.owners[n-1] != hash {
 			s.owners = append(s.owners, hash)
 		}
 	}
-	if selector := s.finder.Selector; o.Deleting || selector != nil && !selector.Matches(labels.Set(o.Labels)) {
+	if selector := s.pass.selector; o.Deleting || selector != nil && !selector.Matches(labels.Set(o.Labels)) {
 		return nil
 	}
 	if !derive.GeneratedFrom(o.Name, o.GenerateName) {
@@ -105,13 +112,13 @@ func (s *survey) Visit(o *object.Object) error {
 	if n := len(s.namespaces); n == 0 || s.namespaces[n-1] != o.Namespace {
 		s.namespaces = append(s.namespaces, o.Namespace)
 	}
-	s.records = append(s.records, record{s.kinOf(o), uint32(o.Created), uint32(len(s.namespaces) - 1), o.Name})
+	s.records = append(s.records, record{s.keyOf(o), uint32(o.Created), uint32(len(s.namespaces) - 1), o.Name})
 	return nil
 }
 
-func (s *survey) kinOf(o *object.Object) kin {
+func (s *survey) keyOf(o *object.Object) groupKey {
 	var h maphash.Hash
-	h.SetSeed(s.seed)
+	h.SetSeed(s.pass.seed)
 	add := func(text string) {
 		_, _ = h.WriteString(text)
 		_ = h.WriteByte(0)
@@ -120,28 +127,27 @@ func (s *survey) kinOf(o *object.Object) kin {
 	add(o.Namespace)
 	add(names.EffectivePrefix(o.GenerateName))
 	add(o.CreationID)
-	bits := kin(0)
+	bits := groupKey(0)
 	if o.CreationID != "" {
 		bits |= hasID
 	}
 	slices.SortFunc(o.Owners, func(a, b object.Owner) int { return cmp.Compare(a.UID, b.UID) })
 	for _, owner := range o.Owners {
 		add(owner.UID)
-		bits |= hasOwner
 		if replacing[[2]string{owner.APIVersion, owner.Kind}] {
 			bits |= ownerReplaces
 		}
 	}
-	return kin(h.Sum64())&^kinBits | bits
+	return groupKey(h.Sum64())&^(hasID|ownerReplaces) | bits
 }
 
 // Commit adds the records that are near another record to the candidates.
 func (s *survey) Commit() {
 	slices.SortFunc(s.records, func(a, b record) int {
-		return cmp.Or(cmp.Compare(a.kin, b.kin), cmp.Compare(a.created, b.created), cmp.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.created, b.created), cmp.Compare(a.name, b.name))
 	})
 	slices.Sort(s.owners)
-	f := s.found
+	f := s.pass
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.recent += s.recent
@@ -151,7 +157,7 @@ func (s *survey) Commit() {
 			continue
 		}
 		key := listKey{s.resource, s.namespaces[r.namespace]}
-		f.candidates = append(f.candidates, &candidate{listKey: key, kin: r.kin, created: r.created, name: r.name})
+		f.candidates = append(f.candidates, &candidate{listKey: key, group: r.group, created: r.created, name: r.name})
 		f.objects[key] = s.objects[key.namespace]
 	}
 	if len(s.owners) > 0 {
@@ -162,7 +168,7 @@ func (s *survey) Commit() {
 // near reports whether two consecutive records might belong to one group. The two records must have close creation
 // times, or the same creation ID.
 func (s *survey) near(a, b record) bool {
-	return a.kin == b.kin && (a.kin&hasID != 0 || isWithin(a.created, b.created, s.finder.Within))
+	return a.group == b.group && (a.group&hasID != 0 || isWithin(a.created, b.created, s.pass.within))
 }
 
 func isWithin(earlier, later uint32, within time.Duration) bool {

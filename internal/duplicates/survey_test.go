@@ -3,7 +3,6 @@ package duplicates
 import (
 	"cmp"
 	"fmt"
-	"hash/maphash"
 	"runtime"
 	"slices"
 	"strings"
@@ -27,9 +26,7 @@ var jobs = census.Resource{
 const since = 1_000_000
 
 func newSurvey() *survey {
-	f := &Finder{Since: time.Unix(since, 0), Within: 2 * time.Minute}
-	first := &found{finder: f, seed: maphash.MakeSeed(), objects: map[listKey]int64{}}
-	return first.begin(jobs).(*survey)
+	return newFirstPass(time.Unix(since, 0), 2*time.Minute, nil).begin(jobs).(*survey)
 }
 
 // drawn returns objects with few prefixes, few owners and few creation IDs, in the order of storage.
@@ -96,7 +93,7 @@ func TestSurveyLeavesWhatIsNear(t *testing.T) {
 		}
 		s.Commit()
 		got := []string{}
-		for _, c := range s.candidates {
+		for _, c := range s.pass.candidates {
 			got = append(got, c.namespace+"/"+c.name)
 		}
 		if slices.Sort(got); !slices.Equal(got, near(objects)) {
@@ -108,7 +105,7 @@ func TestSurveyLeavesWhatIsNear(t *testing.T) {
 // A selector limits the compared objects, but not the objects that may refer to them.
 func TestSurveySelects(t *testing.T) {
 	s := newSurvey()
-	s.finder.Selector = labels.SelectorFromSet(labels.Set{"app": "a"})
+	s.pass.selector = labels.SelectorFromSet(labels.Set{"app": "a"})
 	for i, app := range []string{"a", "b", "a"} {
 		name := "run-" + strings.Repeat(string(names.Alphabet[i]), 5)
 		o := object.Object{Name: name, GenerateName: "run-", Created: since, Labels: map[string]string{"app": app}}
@@ -119,8 +116,8 @@ func TestSurveySelects(t *testing.T) {
 		_ = s.Visit(&o)
 	}
 	s.Commit()
-	if len(s.candidates) != 2 || len(s.dependents[0].owners) != 2 {
-		t.Errorf("%+v", s.found)
+	if len(s.pass.candidates) != 2 || len(s.pass.dependents[0].owners) != 2 {
+		t.Errorf("%+v", s.pass)
 	}
 }
 
@@ -156,7 +153,7 @@ func TestSurveyMemory(t *testing.T) {
 			t.Errorf("%s: %.1f bytes for each object, want at most %.0f", name, each, test.most)
 		}
 		s.Commit()
-		if len(s.candidates) > 0 {
+		if len(s.pass.candidates) > 0 {
 			t.Errorf("%s: objects that are far from each other are candidates", name)
 		}
 	}

@@ -26,7 +26,7 @@ func choose(t rapid.TB, objects []object.Object, target Target, criteria Criteri
 	}
 	l := newListing(rules)
 	for _, o := range objects {
-		_ = l.Visit(&o)
+		_ = l.visit(&o)
 	}
 	plan := newPlan()
 	plan.add(l)

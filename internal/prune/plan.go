@@ -120,7 +120,7 @@ func (p *Pruner) Plan(ctx context.Context, targets []Target, progress func(found
 		}
 		begin := func() census.Visitor {
 			l = newListing(rules)
-			return l
+			return census.VisitFunc(l.visit)
 		}
 		asked := decode.Asked{Whole: rules.whole(), Job: p.Criteria.Orphaned}
 		if err := reader.List(ctx, target.Resource, namespace, asked, begin); err != nil {
@@ -179,7 +179,7 @@ func (p *Plan) add(l *listing) {
 	}
 }
 
-// listing receives the objects of one resource type. listing implements census.Visitor.
+// listing has the objects of one resource type.
 type listing struct {
 	rules   *rules
 	pools   map[[2]string]*Pool // by namespace and prefix
@@ -201,8 +201,7 @@ func newListing(rules *rules) *listing {
 	return l
 }
 
-// Visit implements census.Visitor.
-func (l *listing) Visit(o *object.Object) error {
+func (l *listing) visit(o *object.Object) error {
 	prefix, ok := l.rules.prefixOf(o)
 	if !ok {
 		l.compare(l.rules.other(o))
@@ -228,9 +227,6 @@ func (l *listing) Visit(o *object.Object) error {
 	l.found++
 	return nil
 }
-
-// Commit implements census.Visitor.
-func (l *listing) Commit() {}
 
 // compare offers another generateName as the nearest of the named ones. A list has equal ones in a row.
 func (l *listing) compare(other string) {

@@ -47,7 +47,7 @@ func newUser(group, kind, resource string, spec ...string) user {
 	return user{census.Resource{GroupVersionResource: gvr, Kind: kind, Namespaced: true}, spec}
 }
 
-// uses has the texts in the specs of Pods that can be names of objects of the plan. It implements census.Visitor.
+// uses has the texts in the specs of Pods that can be names of objects of the plan.
 type uses struct {
 	from     user
 	prefixes []string
@@ -70,9 +70,10 @@ func (p *Pruner) keepUsed(
 	if len(found.prefixes) == 0 || p.Criteria.InUse {
 		return nil, nil
 	}
+	visit := census.VisitFunc(found.visit)
 	for _, found.from = range users {
 		of := found.from.Resource
-		err := reader.List(ctx, of, p.Namespace, decode.Asked{Whole: true}, func() census.Visitor { return found })
+		err := reader.List(ctx, of, p.Namespace, decode.Asked{Whole: true}, func() census.Visitor { return visit })
 		switch {
 		case err == nil, apistatus.Code(err) == http.StatusNotFound: // the server doesn't have the type
 		case apistatus.Code(err) == http.StatusForbidden:
@@ -92,8 +93,7 @@ func (p *Pruner) keepUsed(
 	return skipped, nil
 }
 
-// Visit implements census.Visitor.
-func (u *uses) Visit(o *object.Object) error {
+func (u *uses) visit(o *object.Object) error {
 	if status := statusOf(u.from.Resource, o.Raw); status.Done() {
 		return nil
 	}
@@ -112,9 +112,6 @@ func (u *uses) Visit(o *object.Object) error {
 	u.add(o.Namespace, value)
 	return err
 }
-
-// Commit implements census.Visitor.
-func (*uses) Commit() {}
 
 // add adds each text with one of the prefixes, in whatever field. So it also finds names in fields of later versions,
 // in arguments and in environment variables.
