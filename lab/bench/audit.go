@@ -123,10 +123,10 @@ func manyNamespaces(ctx context.Context, b *bench, cp *controlplane.ControlPlane
 	if err := c.run(ctx, b.runs); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("### %s ConfigMaps over 40 namespaces, under 10,000 prefixes\n\n%s\nTime of the audit, divided by that of the download: %s.\n\n"+
+	return fmt.Sprintf("### %s ConfigMaps over 40 namespaces, under 10,000 prefixes\n\n%s\nTime of the audit, divided by that of the download: %.3f, and %s.\n\n"+
 		"%s Divided by the peak memory for a tenth of the objects: %s.\n",
 		humanize.Grouped(many.objects), c.table(true),
-		b.verdict(c.seconds[1].median()/c.seconds[0].median(), 0.4), b.memoryVerdict(c.memory[1].median(), 80),
+		c.seconds[1].median()/c.seconds[0].median(), b.beyondBusy(&c, 1), b.memoryVerdict(c.memory[1].median(), 80),
 		b.verdict(c.memory[1].median()/c.memory[2].median(), 1.1)), nil
 }
 
@@ -147,7 +147,7 @@ func oneNamespace(ctx context.Context, b *bench, cp *controlplane.ControlPlane) 
 	}
 	return fmt.Sprintf("### %s ConfigMaps in one namespace, each with a prefix of its own\n\n%s\nTime of the audit, divided by that of the download of the same pages: %s.\n\n%s\n",
 		humanize.Grouped(p.objects), c.table(true),
-		b.verdict(c.seconds[1].median()/c.seconds[0].median(), 1.2), b.memoryVerdict(max(c.memory[1].median(), c.memory[2].median()), 250)), nil
+		b.verdict(c.seconds[1].median()/c.seconds[0].median(), 1.5), b.memoryVerdict(max(c.memory[1].median(), c.memory[2].median()), 250)), nil
 }
 
 // ownPrefixes measures the memory of the audit of a million objects in 900 namespaces, each with another prefix. The
@@ -193,7 +193,7 @@ func onlyJSON(ctx context.Context, b *bench, cp *controlplane.ControlPlane) (str
 		return "", err
 	}
 	return fmt.Sprintf("### %s ConfigMaps from a server that knows only JSON\n\n%s\nTime of the audit, divided by that of the download: %s.\n",
-		humanize.Grouped(p.objects), c.table(true), b.verdict(c.seconds[1].median()/c.seconds[0].median(), 2)), nil
+		humanize.Grouped(p.objects), c.table(true), b.verdict(c.seconds[1].median()/c.seconds[0].median(), 2.5)), nil
 }
 
 // jsonServer returns a proxy of kube-apiserver that requests JSON even if its client accepts protobuf.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -139,26 +140,32 @@ func runningChild(stat string) float64 {
 	return (user + system) / 100
 }
 
+// ofServers returns the median of the servers' processor time during a way, in seconds.
+func (c *contest) ofServers(way int) float64 { return c.cpu[way].median() - c.client[way].median() }
+
+// beyondBusy compares the time of a way with its time if all cores had always been busy. No program with the same
+// processor time can be faster.
+func (b *bench) beyondBusy(c *contest, way int) string {
+	cores := runtime.NumCPU()
+	var turns series
+	for n, cpu := range c.cpu[way] {
+		turns = append(turns, c.seconds[way][n]*float64(cores)/cpu)
+	}
+	return fmt.Sprintf("divided by its time if all %d cores were always busy: %s", cores, b.verdict(turns.median(), busyBar))
+}
+
+// busyBar limits the time of a program whose requests overlap.
+const busyBar = 1.15
+
 // verdict describes whether a ratio of medians is at most bar. A bar refers to the full size of a population.
-func (b *bench) verdict(ratio, bar float64) string { return b.comparedWith(ratio, bar, ratio <= bar) }
-
-// verdictAtLeast describes whether a ratio is at least bar.
-func (b *bench) verdictAtLeast(ratio, bar float64) string {
-	return b.comparedWith(ratio, bar, ratio >= bar)
-}
-
-func (b *bench) comparedWith(ratio, bar float64, isKept bool) string {
-	if b.scale != 1 {
+func (b *bench) verdict(ratio, bar float64) string {
+	switch {
+	case b.scale != 1:
 		return fmt.Sprintf("%.3f (the bar, %.3f, is about the full size)", ratio, bar)
+	case ratio <= bar:
+		return fmt.Sprintf("%.3f (bar %.3f, kept)", ratio, bar)
 	}
-	return fmt.Sprintf("%.3f (bar %.3f, %s)", ratio, bar, kept(isKept))
-}
-
-func kept(is bool) string {
-	if is {
-		return "kept"
-	}
-	return "**missed**"
+	return fmt.Sprintf("%.3f (bar %.3f, **missed**)", ratio, bar)
 }
 
 // ratios returns the ratio of the second way's value to the first way's value for each turn.
