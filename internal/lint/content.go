@@ -63,8 +63,11 @@ func (c *content) check(ctx context.Context, source Source, config Config) {
 	switch {
 	case c.skipped == v1alpha1.LintNoObject && c.objects > 0:
 		c.skipped = ""
-	case c.skipped == "" && source.Found && c.objects == 0 && len(c.unreadable) == 0:
+	case c.skipped != "" || c.objects > 0 || len(c.unreadable) > 0:
+	case source.Found:
 		c.skipped = v1alpha1.LintNoObject
+	default:
+		c.unreadable = []Unreadable{{source.Name, manifest.Position{Line: 1, Column: 1}, manifest.ErrForeign}}
 	}
 }
 

@@ -50,9 +50,9 @@ func TestPrefixes(t *testing.T) {
 	var p Prefixes
 	for _, step := range []struct{ object, want string }{
 		{"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: fine-}}", ""},
-		{"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: Upper-}}", "invalid-prefix"},
+		{"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: Upper-}}", "invalid-name"},
 		{"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: Upper-}}", ""},
-		{"{apiVersion: v1, kind: Secret, metadata: {generateName: Upper-}}", "invalid-prefix"},
+		{"{apiVersion: v1, kind: Secret, metadata: {generateName: Upper-}}", "invalid-name"},
 		{"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: Upper-, name: own}}", ""},
 		{"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: " + long + "-one-, namespace: a}}", ""},
 		{"{apiVersion: v1, kind: ConfigMap, metadata: {generateName: " + long + "-two-, namespace: b}}", ""},

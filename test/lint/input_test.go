@@ -102,8 +102,8 @@ func TestRepositories(t *testing.T) {
 			"first.yaml": list("{a: b}", `{apiVersion: v1, kind: ConfigMap, metadata: {generateName: "B_"}}`),
 			"middle.yaml": list("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", "{kind: ConfigMap}",
 				`{apiVersion: v1, kind: ConfigMap, metadata: {generateName: "B_"}}`),
-		}, "first.yaml:5 error invalid-prefix\nmiddle.yaml:6 error invalid-prefix"},
-		"an invalid prefix": {map[string]string{"a.yaml": configMap(`generateName: "B_"`)}, "a.yaml:3 error invalid-prefix"},
+		}, "first.yaml:5 error invalid-name\nmiddle.yaml:6 error invalid-name"},
+		"an invalid prefix": {map[string]string{"a.yaml": configMap(`generateName: "B_"`)}, "a.yaml:3 error invalid-name"},
 		"placeholders": {map[string]string{
 			"a.yaml": configMap(`generateName: "${NAME}-"`), "b.yaml": configMap(`generateName: "$(tt.params.Name)-"`),
 			"c.yaml": configMap(`generateName: "{{workflow.parameters.The_Name}}-"`), "d.yaml": configMap(`generateName: "<name>-"`),
@@ -176,7 +176,7 @@ func TestRepositories(t *testing.T) {
 			"workflow.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {generateName: w-}\nspec:\n  templates:\n" +
 				"  - name: a\n    resource:\n      action: create\n      manifest: |\n        apiVersion: v1\n        kind: ConfigMap\n" +
 				"        metadata:\n          generateName: Run_\n",
-		}, "sensor.yaml:13 error invalid-prefix\ntemplate.yaml:8 error invalid-prefix\ntrigger.yaml:9 error invalid-prefix\nworkflow.yaml:9 error invalid-prefix"},
+		}, "sensor.yaml:13 error invalid-name\ntemplate.yaml:8 error invalid-name\ntrigger.yaml:9 error invalid-name\nworkflow.yaml:9 error invalid-name"},
 		"a namespace that is generated": {map[string]string{
 			"a.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {generateName: n-}\n---\n" + configMap("name: c, namespace: n-"),
 		}, "a.yaml:7 error reference-by-prefix"},

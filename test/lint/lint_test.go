@@ -179,7 +179,7 @@ func TestGitHubDrops(t *testing.T) {
 		"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: 'Run%,:_'}\n"
 	stdout, _, _ := run(t, manifest, "-f", "-", "-o", "github")
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
-	if !strings.HasPrefix(lines[0], "::error file=stdin,line=52,col=12,title=genname invalid-prefix::the server refuses generateName: ") {
+	if !strings.HasPrefix(lines[0], "::error file=stdin,line=52,col=12,title=genname invalid-name::the server refuses generateName: ") {
 		t.Errorf("the error is not the first:\n%s", stdout)
 	}
 	if last := lines[len(lines)-1]; last != fmt.Sprintf("GitHub shows the first %d findings of each level. Only this log has the other %s.", 10, "2 notes") || len(lines) != 14 {
@@ -288,14 +288,14 @@ func TestColors(t *testing.T) {
 			t.Setenv(test.variable, test.value)
 			shown := onTerminal(t, "-f", "a.yaml")
 			got := strings.Join(regexp.MustCompile("\x1b\\[3.m[a-z]+\x1b\\[0m").FindAllString(shown, -1), " ")
-			if got != test.want || strings.Count(shown, "\x1b") != strings.Count(test.want, "\x1b") || !strings.Contains(shown, "[invalid-prefix]") {
+			if got != test.want || strings.Count(shown, "\x1b") != strings.Count(test.want, "\x1b") || !strings.Contains(shown, "[invalid-name]") {
 				t.Errorf("the colors are %q, want %q, in %q", got, test.want, shown)
 			}
 		})
 	}
 	t.Run("pipe", func(t *testing.T) {
 		colored(t)
-		if piped, _, _ := run(t, "", "-f", "a.yaml"); strings.Contains(piped, "\x1b") || !strings.Contains(piped, "[invalid-prefix]") {
+		if piped, _, _ := run(t, "", "-f", "a.yaml"); strings.Contains(piped, "\x1b") || !strings.Contains(piped, "[invalid-name]") {
 			t.Errorf("a pipe gets colors or no finding: %q", piped)
 		}
 	})

@@ -185,7 +185,7 @@ func refusedByRules(object *unstructured.Unstructured) bool {
 	var facts rules.Facts
 	facts.Add(m)
 	in := rules.NewInput(serverMinor, facts)
-	for _, name := range []string{"invalid-prefix", "fixed-name"} {
+	for _, name := range []string{"invalid-name", "fixed-name"} {
 		rule, _ := rules.Named(name)
 		found := append(rule.Check(serverMinor, m), rule.Compare(in)...)
 		if slices.ContainsFunc(found, func(f rules.Finding) bool { return f.Level == v1alpha1.LintError }) {

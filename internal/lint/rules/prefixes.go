@@ -12,9 +12,22 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-var invalidPrefix = &Rule{
-	Name:   "invalid-prefix",
+var invalidName = &Rule{
+	Name:   "invalid-name",
 	Levels: []v1alpha1.LintLevel{v1alpha1.LintError},
+	check: func(minor int, o Manifest, report func(Finding)) {
+		if o.Name == "" || o.GenerateName != "" || o.Exported() || o.Placeholder() || !known(o) {
+			return
+		}
+		if reasons := nameRuleOf(o.kind(), minor)(o.Name, false); len(reasons) > 0 {
+			report(Finding{
+				Level:   v1alpha1.LintError,
+				Message: "the server refuses the name: " + withoutPattern(reasons[0]),
+				Help:    "use lower case letters, digits and -",
+				Path:    []any{"metadata", "name"},
+			})
+		}
+	},
 	compare: func(in *Input, report func(*Object, Finding)) {
 		for _, o := range in.Objects {
 			if o.GenerateName == "" || o.exported || o.Placeholder() || fixedNames[o.kind()].refused {
@@ -69,14 +82,11 @@ func anything(string, bool) []string { return nil }
 // because the gate RelaxedServiceNameValidation is on.
 const relaxedServices = 36
 
-// nameRuleOf returns the rule of a kind. Custom resources have the rule of most types. Aggregated
-// APIs, of which only OpenShift's groups are known, allow any name.
-func (in *Input) nameRuleOf(kind schema.GroupKind) nameRule {
-	if _, custom := in.scopes[kind]; custom {
-		return validation.NameIsDNSSubdomain
-	}
+// nameRuleOf returns the rule of a kind without a CRD in the input. Aggregated APIs, of which only OpenShift's groups
+// are known, allow any name.
+func nameRuleOf(kind schema.GroupKind, minor int) nameRule {
 	if kind == (schema.GroupKind{Kind: "Service"}) {
-		if in.Minor < relaxedServices {
+		if minor < relaxedServices {
 			return validation.NameIsDNS1035Label
 		}
 		return validation.NameIsDNSLabel
@@ -95,7 +105,10 @@ func (in *Input) nameRuleOf(kind schema.GroupKind) nameRule {
 
 // refusal returns why a server refuses the object's generateName, or "".
 func (in *Input) refusal(o *Object) string {
-	rule, prefix := in.nameRuleOf(o.kind()), o.GenerateName
+	rule, prefix := nameRuleOf(o.kind(), in.Minor), o.GenerateName
+	if _, custom := in.scopes[o.kind()]; custom {
+		rule = validation.NameIsDNSSubdomain
+	}
 	if reasons := rule(prefix, true); len(reasons) > 0 {
 		return withoutPattern(reasons[0])
 	}

@@ -60,7 +60,7 @@ func (f Finding) Position() manifest.Position { return f.Object.Position(f.Path.
 
 // All are the rules, in the order of the documentation.
 var All = []*Rule{
-	bothNames, missingName, invalidPrefix, truncatedPrefix, childNames, fixedName, sharedLabels, referenceByPrefix,
+	bothNames, missingName, invalidName, truncatedPrefix, childNames, fixedName, sharedLabels, referenceByPrefix,
 	notAppliable, hookNames, onePerCluster, noSeparator, ignoredPrefix,
 }
 
