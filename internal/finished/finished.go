@@ -52,17 +52,6 @@ const (
 	Inert                 // nothing of an object runs
 )
 
-// ClassOf returns the class of a kind.
-func ClassOf(kind schema.GroupKind) Class {
-	switch {
-	case Knows(kind):
-		return Finishes
-	case inert[kind]:
-		return Inert
-	}
-	return Unknown
-}
-
 // ClassOfResource returns the class of a resource, such as jobs.batch. It needs no discovery, because all kinds of the
 // table have a regular plural.
 func ClassOfResource(resource schema.GroupResource) Class { return classes[resource] }

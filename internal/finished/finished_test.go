@@ -520,23 +520,15 @@ func TestStatusesAsControllersWriteThem(t *testing.T) {
 	}
 }
 
-// Of each kind, the class by its kind and the class by its resource are the same. A plural that isn't regular would
-// make the second one unknown.
+// A plural that isn't regular would make the class of a kind of the table unknown.
 func TestClasses(t *testing.T) {
-	for resource, kind := range map[string]string{
-		"jobs.batch": "Job.batch", "pods": "Pod", "networkpolicies.networking.k8s.io": "NetworkPolicy.networking.k8s.io",
-		"priorityclasses.scheduling.k8s.io": "PriorityClass.scheduling.k8s.io", "jaxjobs.kubeflow.org": "JAXJob.kubeflow.org",
-		"widgets.example.com": "Widget.example.com", "services": "Service", "jobs.example.com": "Job.example.com",
+	for resource, want := range map[string]Class{
+		"jobs.batch": Finishes, "pods": Finishes, "tfjobs.kubeflow.org": Finishes, "jaxjobs.kubeflow.org": Finishes,
+		"networkpolicies.networking.k8s.io": Inert, "priorityclasses.scheduling.k8s.io": Inert, "secrets": Inert,
+		"widgets.example.com": Unknown, "services": Unknown, "jobs.example.com": Unknown, "builds": Unknown,
 	} {
-		if a, b := ClassOfResource(schema.ParseGroupResource(resource)), ClassOf(schema.ParseGroupKind(kind)); a != b {
-			t.Errorf("%s is of class %d, and %s of class %d", resource, a, kind, b)
-		}
-	}
-	for kind, want := range map[schema.GroupKind]Class{
-		{Group: "kubeflow.org", Kind: "TFJob"}: Finishes, {Kind: "Secret"}: Inert, {Kind: "Service"}: Unknown, {Kind: "Build"}: Unknown,
-	} {
-		if got := ClassOf(kind); got != want {
-			t.Errorf("%s is of class %d, want %d", kind, got, want)
+		if got := ClassOfResource(schema.ParseGroupResource(resource)); got != want {
+			t.Errorf("%s is of class %d, want %d", resource, got, want)
 		}
 	}
 	for kind := range inert {

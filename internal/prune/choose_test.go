@@ -28,8 +28,8 @@ func choose(t rapid.TB, objects []object.Object, target Target, criteria Criteri
 	for _, o := range objects {
 		_ = l.visit(&o)
 	}
-	plan := newPlan()
-	plan.add(l)
+	plan := &Plan{}
+	plan.add(l, target.Prefixes)
 	left = map[v1alpha1.PruneReason]int64{}
 	for _, pool := range plan.Pools {
 		for reason, n := range pool.Left {

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// maxSimilar limits Plan.Similar.
+	// maxSimilar limits the generateNames of a type that are kept for Absent.Similar.
 	maxSimilar = 20
 	// maxCreators limits Pool.Creators. The last element then has all other creators.
 	maxCreators = 20
@@ -43,25 +43,20 @@ type Pool struct {
 
 // Plan lists the objects to delete.
 type Plan struct {
-	Pools []*Pool // by resource type, namespace and prefix
-	// Similar has the generateNames that share a truncated prefix with a named one, and were not named.
-	Similar map[census.Resource][]string
-	// Nearest has the generateNames most like the named ones, by resource type and named prefix.
-	Nearest map[census.Resource]map[string]*pools.Near
-	// Stems has the named generateNames that are stems of objects without a generateName.
-	Stems map[census.Resource]map[string]bool
+	Pools  []*Pool  // by resource type, namespace and prefix
+	Absent []Absent // in the order of the targets
 	// Skipped are the types that the user has no permission to list, so that their objects might use objects of the
 	// plan.
 	Skipped []v1alpha1.Skipped
 }
 
-// Missing returns the prefixes of a target of which there are no objects.
-func (p *Plan) Missing(t Target) []string {
-	return slices.DeleteFunc(slices.Clone(t.Prefixes), func(prefix string) bool {
-		return slices.ContainsFunc(p.Pools, func(pool *Pool) bool {
-			return pool.Resource == t.Resource && pool.Prefix == prefix && pool.newest > 0
-		})
-	})
+// Absent is a named prefix of which there are no objects.
+type Absent struct {
+	Resource census.Resource
+	Prefix   string
+	Nearest  pools.Near // the generateName most like it
+	IsStem   bool       // it is the stem of objects without a generateName
+	Similar  []string   // generateNames that are equal after truncation, and were not named
 }
 
 // Newest returns when the newest object of the prefixes was created, in Unix seconds, or 0.
@@ -70,13 +65,6 @@ func (p *Plan) Newest() (newest int64) {
 		newest = max(newest, pool.newest)
 	}
 	return newest
-}
-
-func newPlan() *Plan {
-	return &Plan{
-		Similar: map[census.Resource][]string{}, Nearest: map[census.Resource]map[string]*pools.Near{},
-		Stems: map[census.Resource]map[string]bool{},
-	}
 }
 
 // Objects returns the objects to delete, in the order of Pools.
@@ -107,7 +95,7 @@ func (p *Pruner) Plan(ctx context.Context, targets []Target, progress func(found
 		return nil, err
 	}
 	reader.Selector = p.Criteria.Selector
-	plan := newPlan()
+	plan := &Plan{}
 	var listings []*listing
 	for _, target := range targets {
 		rules, err := newRules(target, p.Criteria)
@@ -139,8 +127,8 @@ func (p *Pruner) Plan(ctx context.Context, targets []Target, progress func(found
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range listings {
-		plan.add(l)
+	for i, l := range listings {
+		plan.add(l, targets[i].Prefixes)
 	}
 	slices.SortStableFunc(plan.Pools, func(a, b *Pool) int {
 		return cmp.Or(
@@ -151,8 +139,8 @@ func (p *Pruner) Plan(ctx context.Context, targets []Target, progress func(found
 	return plan, nil
 }
 
-// add decides about the objects of one resource type.
-func (p *Plan) add(l *listing) {
+// add decides about the objects of one resource type, with the named prefixes.
+func (p *Plan) add(l *listing, named []string) {
 	for _, pool := range l.pools {
 		listed, last := pool.Objects, pool.lastRevision()
 		pool.Objects = listed[:0] // Choose has read an object before it yields it
@@ -173,20 +161,25 @@ func (p *Plan) add(l *listing) {
 		}
 		p.Pools = append(p.Pools, pool)
 	}
-	p.Nearest[l.rules.resource], p.Stems[l.rules.resource] = l.nearest, l.stems
-	if len(l.similar) > 0 {
-		p.Similar[l.rules.resource] = slices.Sorted(maps.Keys(l.similar))
+	for _, prefix := range named {
+		if !l.exists(prefix) {
+			similar := slices.DeleteFunc(slices.Sorted(maps.Keys(l.similar)), func(other string) bool {
+				return names.EffectivePrefix(other) != names.EffectivePrefix(prefix)
+			})
+			absent := Absent{l.rules.resource, prefix, *l.nearest[prefix], l.stems[prefix], similar}
+			p.Absent = append(p.Absent, absent)
+		}
 	}
 }
 
 // listing has the objects of one resource type.
 type listing struct {
 	rules   *rules
-	pools   map[[2]string]*Pool // by namespace and prefix
-	similar map[string]bool     // for Plan.Similar
-	nearest map[string]*pools.Near
-	stems   map[string]bool // for Plan.Stems
-	other   string          // the last generateName that no named one is like
+	pools   map[[2]string]*Pool    // by namespace and prefix
+	similar map[string]bool        // unnamed generateNames that are equal to a named one after truncation
+	nearest map[string]*pools.Near // by named prefix
+	stems   map[string]bool        // named prefixes that are stems of objects without a generateName
+	other   string                 // the last generateName that no named one is like
 	found   int64
 }
 
@@ -237,6 +230,16 @@ func (l *listing) compare(other string) {
 	for named, near := range l.nearest {
 		near.Offer(named, other, 1)
 	}
+}
+
+// exists reports whether an object has the prefix as its generateName, or with Criteria.Stem as its stem.
+func (l *listing) exists(prefix string) bool {
+	for at, pool := range l.pools {
+		if at[1] == prefix && pool.newest > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (l *listing) pool(namespace, prefix string) *Pool {

@@ -14,12 +14,10 @@ package prune
 import (
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
-	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/object"
 )
 
@@ -28,11 +26,6 @@ type Target struct {
 	Resource census.Resource
 	// Prefixes are whole generateNames, or stems.
 	Prefixes []string
-}
-
-// Class tells whether objects of the target can still run.
-func (t Target) Class() finished.Class {
-	return finished.ClassOf(schema.GroupKind{Group: t.Resource.Group, Kind: t.Resource.Kind})
 }
 
 // Criteria choose among the objects that have a prefix. All must hold.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/prune"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
@@ -44,13 +45,13 @@ func TestParseTargets(t *testing.T) {
 
 // A type that is named in two versions is one target, so that the plan has each object once.
 func TestTargetsOfOneType(t *testing.T) {
-	r := &run{}
+	var targets []prune.Target
 	for prefix, version := range map[string]string{"a-": "v1", "b-": "v2"} {
 		kind := schema.GroupVersionResource{Group: "autoscaling", Version: version, Resource: "horizontalpodautoscalers"}
-		r.add(census.Resource{GroupVersionResource: kind}, prefix)
+		targets = addTarget(targets, census.Resource{GroupVersionResource: kind}, prefix)
 	}
-	if len(r.targets) != 1 || len(r.targets[0].Prefixes) != 2 {
-		t.Errorf("%+v", r.targets)
+	if len(targets) != 1 || len(targets[0].Prefixes) != 2 {
+		t.Errorf("%+v", targets)
 	}
 }
 

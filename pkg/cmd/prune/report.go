@@ -16,44 +16,39 @@ const (
 	maxFirst    = 5
 )
 
-func (r *run) newReport() *v1alpha1.PruneReport {
-	c := r.pruner.Criteria
+// newReport returns the report of a plan. all means --older-than 0s. Then the plan has been created before the second
+// after its newest object, whose timestamp can be ahead of the server's time.
+func newReport(plan *prune.Plan, pruner *prune.Pruner, all bool) *v1alpha1.PruneReport {
+	c := pruner.Criteria
+	if all {
+		var newest int64
+		for o := range plan.Objects() {
+			newest = max(newest, o.Created)
+		}
+		c.Before = time.Unix(cmp.Or(newest, c.Now.Unix())+1, 0)
+	}
 	report := &v1alpha1.PruneReport{
 		TypeMeta: v1alpha1.TypeOf("PruneReport"),
-		Metadata: v1alpha1.PruneMetadata{CreationTimestamp: metav1.NewTime(r.now)},
+		Metadata: v1alpha1.PruneMetadata{CreationTimestamp: metav1.NewTime(c.Now)},
 		Criteria: v1alpha1.PruneCriteria{
-			AllNamespaces: r.scope.AllNamespaces, Namespace: r.scope.Namespace, LabelSelector: c.Selector,
-			CreatedBefore: timeOf(r.createdBefore()), FinishedBefore: timeOf(c.EndedBefore),
+			AllNamespaces: pruner.Namespace == "", Namespace: pruner.Namespace, LabelSelector: c.Selector,
+			CreatedBefore: timeOf(c.Before), FinishedBefore: timeOf(c.EndedBefore),
 			Keep: c.Keep, KeepFailed: c.KeepFailed, Running: c.Running, Owned: c.Owned, InUse: c.InUse, Stem: c.Stem,
 			Orphaned: c.Orphaned,
 		},
-		Skipped:  append([]v1alpha1.Skipped{}, r.plan.Skipped...),
+		Skipped:  append([]v1alpha1.Skipped{}, plan.Skipped...),
 		Items:    []v1alpha1.PruneItem{},
 		Failures: []v1alpha1.PruneFailure{},
 		Complete: true,
 	}
-	for _, p := range r.plan.Pools {
-		report.Items = append(report.Items, r.itemOf(p))
+	for _, p := range plan.Pools {
+		report.Items = append(report.Items, itemOf(p, c.Now))
 	}
 	report.Summary.PruneCounts = sum(report.Items)
 	return report
 }
 
-// createdBefore returns the time before which all objects of the plan were created, or the zero time without
-// --older-than. With --older-than 0s it is a second after the newest one, whose timestamp can be ahead of the server's
-// time.
-func (r *run) createdBefore() time.Time {
-	if !r.age.isAll() {
-		return r.pruner.Criteria.Before
-	}
-	var newest int64
-	for o := range r.plan.Objects() {
-		newest = max(newest, o.Created)
-	}
-	return time.Unix(cmp.Or(newest, r.now.Unix())+1, 0)
-}
-
-func (r *run) itemOf(p *prune.Pool) v1alpha1.PruneItem {
+func itemOf(p *prune.Pool, now time.Time) v1alpha1.PruneItem {
 	item := v1alpha1.PruneItem{
 		PrefixRef: v1alpha1.PrefixRef{
 			Group: p.Resource.Group, Resource: p.Resource.Resource, Namespace: p.Namespace, Prefix: p.Prefix,
@@ -70,7 +65,7 @@ func (r *run) itemOf(p *prune.Pool) v1alpha1.PruneItem {
 	for i, o := range p.Objects {
 		at := 0
 		for _, days := range []int{1, 7, 30} {
-			if r.now.Sub(time.Unix(o.Created, 0)) >= time.Duration(days)*24*time.Hour {
+			if now.Sub(time.Unix(o.Created, 0)) >= time.Duration(days)*24*time.Hour {
 				at++
 			}
 		}
@@ -89,10 +84,9 @@ func (r *run) itemOf(p *prune.Pool) v1alpha1.PruneItem {
 	return item
 }
 
-// record adds the outcome of an object to its item and to the failures.
-func (r *run) record(result prune.Result) {
-	o := result.Object
-	for _, c := range []*v1alpha1.PruneCounts{&r.items[o.Pool].PruneCounts, &r.report.Summary.PruneCounts} {
+// record adds the outcome of an object to its item, to the summary and to the failures.
+func record(report *v1alpha1.PruneReport, item *v1alpha1.PruneItem, result prune.Result) {
+	for _, c := range []*v1alpha1.PruneCounts{&item.PruneCounts, &report.Summary.PruneCounts} {
 		c.NotTried--
 		if result.Saved {
 			c.Saved++
@@ -112,12 +106,12 @@ func (r *run) record(result prune.Result) {
 			addLeft(c, result.Reason, 1)
 		}
 	}
-	if result.Err == nil || len(r.report.Failures) == maxFailures {
+	if result.Err == nil || len(report.Failures) == maxFailures {
 		return
 	}
-	of := o.Pool.Resource
-	r.report.Failures = append(r.report.Failures, v1alpha1.PruneFailure{
-		Group: of.Group, Resource: of.Resource, Namespace: o.Pool.Namespace, Name: o.Name, UID: o.UID,
+	o := result.Object
+	report.Failures = append(report.Failures, v1alpha1.PruneFailure{
+		Group: item.Group, Resource: item.Resource, Namespace: item.Namespace, Name: o.Name, UID: o.UID,
 		Unknown: result.Outcome == prune.Unknown, Message: result.Err.Error(),
 	})
 }

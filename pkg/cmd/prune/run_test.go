@@ -72,11 +72,11 @@ func TestAskTime(t *testing.T) {
 				session := scan.Offline(genericiooptions.NewTestIOStreamsDiscard(), nil)
 				defer session.End()
 				session.Cluster = c
-				r := &run{options: &options{}, session: session}
-				if r.age, err = parseAge("older-than", "5m"); err != nil {
+				var o options
+				if o.age, err = parseAge("older-than", "5m"); err != nil {
 					t.Fatal(err)
 				}
-				if err := r.askTime(t.Context()); !strings.Contains(fmt.Sprint(err), want) {
+				if _, err := o.askTime(t.Context(), session); !strings.Contains(fmt.Sprint(err), want) {
 					t.Errorf("%v, want %s", err, want)
 				}
 			})
@@ -86,15 +86,16 @@ func TestAskTime(t *testing.T) {
 
 // The share of a plan ignores names that only look generated from the prefix.
 func TestExceeded(t *testing.T) {
-	r := &run{options: &options{}, report: &v1alpha1.PruneReport{}}
-	r.report.Summary.PruneCounts = v1alpha1.PruneCounts{Chosen: 2, Left: []v1alpha1.PruneLeft{
+	var limit share
+	report := &v1alpha1.PruneReport{}
+	report.Summary.PruneCounts = v1alpha1.PruneCounts{Chosen: 2, Left: []v1alpha1.PruneLeft{
 		{Reason: v1alpha1.PruneTooYoung, Objects: 1}, {Reason: v1alpha1.PruneNotGenerated, Objects: 7},
 	}}
 	for percentage, want := range map[string]string{"66%": "the plan deletes 2 of 3 objects, above --max-delete 66%", "67%": "<nil>"} {
-		if err := r.maxDelete.Set(percentage); err != nil {
+		if err := limit.Set(percentage); err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(r.exceeded()); !strings.Contains(got, want) {
+		if got := fmt.Sprint(exceeded(report, limit)); !strings.Contains(got, want) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
@@ -103,24 +104,25 @@ func TestExceeded(t *testing.T) {
 // Some objects with --keep stay for other reasons, and --keep doesn't count these. Pods that are restored run again,
 // because only Jobs and the like have a field that suspends them.
 func TestLinesAboutKeptAndRestored(t *testing.T) {
-	r := &run{options: &options{save: "dir"}, report: &v1alpha1.PruneReport{Complete: true}}
+	plan, report := &prune.Plan{}, &v1alpha1.PruneReport{Complete: true}
 	for _, kind := range []string{"Pod", "Job"} {
 		kinds := map[string]schema.GroupVersionResource{
 			"Pod": {Version: "v1", Resource: "pods"}, "Job": {Group: "batch", Version: "v1", Resource: "jobs"},
 		}
-		r.targets = append(r.targets, prune.Target{Resource: census.Resource{GroupVersionResource: kinds[kind], Kind: kind}})
+		resource := census.Resource{GroupVersionResource: kinds[kind], Kind: kind}
+		plan.Pools = append(plan.Pools, &prune.Pool{Resource: resource, Objects: make([]prune.Object, 1)})
 	}
-	r.report.Summary.PruneCounts = v1alpha1.PruneCounts{Deleted: 2, Chosen: 2, Saved: 2, Left: []v1alpha1.PruneLeft{
+	report.Summary.PruneCounts = v1alpha1.PruneCounts{Deleted: 2, Chosen: 2, Saved: 2, Left: []v1alpha1.PruneLeft{
 		{Reason: v1alpha1.PruneNewest, Objects: 2}, {Reason: v1alpha1.PruneNotFinished, Objects: 1},
 	}}
 	want := []string{
 		"3 objects left: 2 among the newest, 1 not finished (--running includes them).",
 		"--keep doesn't count objects that are left for other reasons.",
 	}
-	if got := leftText(r.report); !slices.Equal(got, want) {
+	if got := leftText(report); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	lines := r.outcomeView(t.Context(), nil).Next
+	lines := savedLines(plan, report, "dir", nil)
 	if got := lines[len(lines)-1]; got != "Warning: restored pods start again, also those that have finished" {
 		t.Errorf("%q", lines)
 	}

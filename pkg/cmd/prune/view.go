@@ -4,16 +4,17 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"iter"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/prune"
@@ -35,136 +36,141 @@ const (
 	leastCell = 16
 )
 
-func (r *run) planView(ctx context.Context) scan.View {
-	total := r.report.Summary.PruneCounts
-	criteria := criteriaText(r.report.Criteria)
-	if none := r.none(ctx); none != nil {
-		return scan.View{Gate: none}
+// planView is the text of a plan. again is the command that carries it out.
+func (o *options) planView(
+	plan *prune.Plan, report *v1alpha1.PruneReport, namespace string, again []string,
+) scan.View {
+	chosen := report.Summary.Chosen
+	if chosen == 0 {
+		return scan.View{Verdict: append([]string{nothing(report.Criteria, namespace)}, leftText(report)...)}
 	}
-	if total.Chosen == 0 {
-		return scan.View{Verdict: r.nothing(criteria)}
+	v := scan.View{Gate: exceeded(report, o.maxDelete)}
+	if ends := unknownEnds(plan, o.stem); len(ends) > 0 {
+		v.Verdict = []string{terminal.Warningf("running objects are deleted, too, because the status of %s "+
+			"doesn't show which have finished", strings.Join(ends, " and "))}
 	}
-	v := scan.View{
-		Gate: r.exceeded(),
-	}
-	v.Verdict = append(r.unknownEnds(),
-		terminal.Sprintf("%s would be deleted: %s.", humanize.Count(total.Chosen, "object"), criteria))
-	v.Warnings = append(r.planWarnings(), r.skippedWarning()...)
-	if r.names {
-		v.Names = r.objectNames()
+	v.Verdict = append(v.Verdict,
+		terminal.Sprintf("%s would be deleted: %s.", humanize.Count(chosen, "object"), criteriaText(report.Criteria)))
+	v.Warnings = planWarnings(report)
+	if o.names {
+		v.Names = namesOf(plan)
 	} else {
-		v.Table, v.Next = r.table()
+		v.Table, v.Next = tableOf(report, o.Out)
 	}
-	v.Next = append(v.Next, firstText(r.report))
-	v.Next = append(v.Next, leftText(r.report)...)
-	if n := total.Tied; n > 0 {
+	v.Next = append(v.Next, firstText(report))
+	v.Next = append(v.Next, leftText(report)...)
+	if n := report.Summary.Tied; n > 0 {
 		v.Next = append(v.Next, terminal.Sprintf("prune chose %s by name, because of the same creation time "+
 			"as one that is kept.", humanize.Count(n, "object")))
 	}
-	if r.save != "" {
+	if o.save != "" {
 		v.Next = append(v.Next, terminal.Sprintf("Each object is saved in %s first. "+
-			"Objects that Kubernetes deletes with it, like the Pods of a Job, are not saved.", r.save))
+			"Objects that Kubernetes deletes with it, like the Pods of a Job, are not saved.", o.save))
 	}
 	if v.Gate == nil {
-		objects := "these " + humanize.Count(total.Chosen, "object")
-		if total.Chosen == 1 {
+		objects := "these " + humanize.Count(chosen, "object")
+		if chosen == 1 {
 			objects = "this object"
 		}
 		v.Next = append(v.Next,
-			terminal.Sprintf("Nothing was deleted. To delete %s:", objects), terminal.Hint(r.repeat()...))
+			terminal.Sprintf("Nothing was deleted. To delete %s:", objects), terminal.Hint(again...))
 	}
 	return v
 }
 
-// unknownEnds returns a warning if the plan has objects of types whose status doesn't show the end.
-func (r *run) unknownEnds() []string {
-	var types []string
-	for _, t := range r.targets {
-		chosen := func(p *prune.Pool) bool { return p.Resource == t.Resource && len(p.Objects) > 0 }
-		if r.classOf(t) == finished.Unknown && slices.ContainsFunc(r.plan.Pools, chosen) {
-			types = append(types, t.Resource.GroupResource().String())
+// namespaceOf returns the namespace of the targets, or "" for all, and for cluster-scoped types.
+func namespaceOf(targets []prune.Target, namespace string) string {
+	if slices.ContainsFunc(targets, func(t prune.Target) bool { return t.Resource.Namespaced }) {
+		return namespace
+	}
+	return ""
+}
+
+// unknownEnds returns the types of objects of the plan whose status doesn't show the end.
+func unknownEnds(plan *prune.Plan, stem bool) []string {
+	return typesOf(plan, func(r census.Resource) bool { return classOf(r.GroupResource(), stem) == finished.Unknown })
+}
+
+// typesOf returns the types of objects of the plan for which is returns true.
+func typesOf(plan *prune.Plan, is func(census.Resource) bool) (types []string) {
+	for _, p := range plan.Pools {
+		if len(p.Objects) > 0 && is(p.Resource) {
+			types = append(types, p.Resource.GroupResource().String())
 		}
 	}
-	if len(types) == 0 {
-		return nil
-	}
-	return []string{terminal.Warningf("running objects are deleted, too, because the status of %s doesn't show "+
-		"which have finished", strings.Join(types, " and "))}
+	return slices.Compact(types) // the pools are sorted by type
 }
 
-func (r *run) nothing(criteria string) []string {
-	lines := []string{terminal.Sprintf("Nothing to delete with the criteria: %s.", criteria)}
-	if namespace := r.namespace(); namespace != "" {
-		lines[0] = terminal.Sprintf("Nothing to delete in namespace %s with the criteria: %s.", namespace, criteria)
+func nothing(c v1alpha1.PruneCriteria, namespace string) string {
+	where := ""
+	if namespace != "" {
+		where = " in namespace " + namespace
 	}
-	return append(lines, leftText(r.report)...)
+	return terminal.Sprintf("Nothing to delete%s with the criteria: %s.", where, criteriaText(c))
 }
 
-// none returns an error if there are no objects of a prefix, because the prefix is probably misspelled.
-func (r *run) none(ctx context.Context) error {
-	if r.allowNone {
-		return nil
-	}
+// none returns the error about prefixes without objects, which are probably misspelled.
+func (o *options) none(ctx context.Context, s *scan.Session, prefixes []prune.Absent, namespace string) error {
 	var missing, lines []string
-	for _, t := range r.targets {
-		resource, absent := t.Resource.GroupResource().String(), r.plan.Missing(t)
-		for _, prefix := range absent {
-			named := resource + "/" + prefix
-			missing = append(missing, named)
-			if r.plan.Stems[t.Resource][prefix] {
-				lines = append(lines, terminal.Sprintf(
-					"Objects without a generateName have the stem %s. To delete them, add --stem.", named))
-				continue
+	for _, absent := range prefixes {
+		resource := absent.Resource.GroupResource().String()
+		named := resource + "/" + absent.Prefix
+		missing = append(missing, named)
+		switch {
+		case absent.IsStem:
+			lines = append(lines, terminal.Sprintf(
+				"Objects without a generateName have the stem %s. To delete them, add --stem.", named))
+		case absent.Nearest.Prefix != "":
+			in := namespace
+			if !absent.Resource.Namespaced {
+				in = ""
 			}
-			if near := r.plan.Nearest[t.Resource][prefix]; near.Prefix != "" {
-				namespace := r.scope.Namespace
-				if !t.Resource.Namespaced {
-					namespace = ""
-				}
-				lines = append(lines, scan.Nearest("No name", named, namespace, *near, r.reaching...)...)
-			}
+			lines = append(lines, scan.Nearest("No name", named, in, absent.Nearest, o.reaching...)...)
 		}
-		if similar := r.plan.Similar[t.Resource]; len(similar) > 0 && len(absent) > 0 {
+		if len(absent.Similar) > 0 {
 			lines = append(lines, "Other generateNames have the same first 58 bytes. Name one if you mean it:")
-			for _, name := range similar {
-				lines = append(lines, terminal.Hint(resource+"/"+name))
-			}
 		}
-	}
-	if len(missing) == 0 {
-		return nil
+		for _, name := range absent.Similar {
+			lines = append(lines, terminal.Hint(resource+"/"+name))
+		}
 	}
 	which := strings.Join(missing, ", ")
-	if namespace := r.namespace(); namespace != "" {
+	if namespace != "" {
 		which += " in namespace " + namespace
-		lines = append(r.session.NoNamespace(ctx, namespace), lines...)
+		lines = append(s.NoNamespace(ctx, namespace), lines...)
 	}
-	if r.scope.Selector != "" {
-		which += " that match " + r.scope.Selector
+	if o.scope.Selector != "" {
+		which += " that match " + o.scope.Selector
 	}
 	if len(lines) == 0 {
-		words := slices.Concat([]string{"kubectl", "genname", "audit"}, missing, []string{"-A"}, r.reaching)
+		words := slices.Concat([]string{"kubectl", "genname", "audit"}, missing, []string{"-A"}, o.reaching)
 		lines = []string{"To find the nearest prefix:", terminal.Hint(words...)}
 	}
 	lines = append([]string{terminal.Errorf("there are no objects of %s. Nothing was deleted", which)}, lines...)
 	return &exitcode.Error{Code: exitcode.Gate, Lines: append(lines, "If there can be none, add --allow-none.")}
 }
 
-// namespace returns the namespace of the targets, or "" for all, and for cluster-scoped types.
-func (r *run) namespace() string {
-	if !slices.ContainsFunc(r.targets, func(t prune.Target) bool { return t.Resource.Namespaced }) {
-		return ""
+// exceeded returns the error of a plan that is larger than --max-delete. A percentage ignores names that only look
+// generated from a prefix, and Pods whose Job exists.
+func exceeded(report *v1alpha1.PruneReport, limit share) error {
+	total := report.Summary.PruneCounts
+	_, left := leftReasons(report)
+	all := total.Chosen + left - leftFor(total, v1alpha1.PruneNotGenerated) - leftFor(total, v1alpha1.PruneNotOrphaned)
+	if !limit.exceeded(total.Chosen, all) {
+		return nil
 	}
-	return r.scope.Namespace
+	return &exitcode.Error{Code: exitcode.Gate, Lines: []string{terminal.Errorf(
+		"the plan deletes %s of %s, above --max-delete %s. Nothing was deleted",
+		humanize.Grouped(total.Chosen), humanize.Count(all, "object"), limit.text)}}
 }
 
-func (r *run) planWarnings() (lines []string) {
-	if n := r.report.Summary.Running; n == 1 {
+func planWarnings(report *v1alpha1.PruneReport) (lines []string) {
+	if n := report.Summary.Running; n == 1 {
 		lines = append(lines, terminal.Warningf("1 of these objects has not finished"))
 	} else if n > 1 {
 		lines = append(lines, terminal.Warningf("%s of these objects have not finished", humanize.Grouped(n)))
 	}
-	for _, item := range r.report.Items {
+	for _, item := range report.Items {
 		if item.Group == "" && item.Resource == "namespaces" && item.Chosen > 0 {
 			lines = append(lines, terminal.Warningf("deleting a namespace deletes all objects in it"))
 		}
@@ -183,20 +189,15 @@ func (r *run) planWarnings() (lines []string) {
 		lines = append(lines, terminal.Warningf("%s create %s. To be deleted: %s",
 			humanize.Count(len(creators), "client"), prefix, strings.Join(creators, ", ")))
 	}
-	return lines
-}
-
-// skippedWarning returns a warning if objects of some types might use objects of the plan.
-func (r *run) skippedWarning() []string {
 	var types []string
-	for _, s := range r.plan.Skipped {
-		types = append(types, humanize.Type(s.Group, s.Resource))
+	for _, skipped := range report.Skipped {
+		types = append(types, humanize.Type(skipped.Group, skipped.Resource))
 	}
-	if len(types) == 0 {
-		return nil
+	if len(types) > 0 {
+		lines = append(lines, terminal.Warningf("you can't list %s, so objects that they use are deleted, too",
+			strings.Join(types, ", ")))
 	}
-	return []string{terminal.Warningf("you can't list %s, so objects that they use are deleted, too",
-		strings.Join(types, ", "))}
+	return lines
 }
 
 func criteriaText(c v1alpha1.PruneCriteria) string {
@@ -331,10 +332,10 @@ func activeText(items []v1alpha1.PruneItem) string {
 
 // table has a row for each item, the largest first. On a terminal it has the first rows, and hidden is
 // the line about the others.
-func (r *run) table() (t *table.Table, hidden []string) {
-	items := slices.DeleteFunc(slices.Clone(r.report.Items), func(i v1alpha1.PruneItem) bool { return i.Chosen == 0 })
+func tableOf(report *v1alpha1.PruneReport, out io.Writer) (t *table.Table, hidden []string) {
+	items := slices.DeleteFunc(slices.Clone(report.Items), func(i v1alpha1.PruneItem) bool { return i.Chosen == 0 })
 	slices.SortStableFunc(items, func(a, b v1alpha1.PruneItem) int { return cmp.Compare(b.Chosen, a.Chosen) })
-	if terminal.IsTerminal(r.Out) && len(items) > maxRows {
+	if terminal.IsTerminal(out) && len(items) > maxRows {
 		hidden = []string{terminal.Sprintf("%s not shown, see -o json.", humanize.Count(len(items)-maxRows, "row"))}
 		items = items[:maxRows]
 	}
@@ -344,7 +345,7 @@ func (r *run) table() (t *table.Table, hidden []string) {
 	}
 	for _, i := range items {
 		prefix := i.Prefix
-		if r.orphaned {
+		if report.Criteria.Orphaned {
 			prefix = "(orphaned)"
 		}
 		row := []string{i.Namespace, humanize.Type(i.Group, i.Resource), prefix}
@@ -354,18 +355,18 @@ func (r *run) table() (t *table.Table, hidden []string) {
 		}
 		t.Add(row...)
 	}
-	if !r.scope.AllNamespaces {
+	if !report.Criteria.AllNamespaces {
 		t = t.Without("NAMESPACE")
 	}
-	if terminal.IsTerminal(r.Out) {
-		t = t.Shorten(terminal.Width(r.Out), []string{"RESOURCE", "PREFIX", "NAMESPACE"}, leastCell, len("NAMESPACE"))
+	if terminal.IsTerminal(out) {
+		t = t.Shorten(terminal.Width(out), []string{"RESOURCE", "PREFIX", "NAMESPACE"}, leastCell, len("NAMESPACE"))
 	}
 	return t, hidden
 }
 
-func (r *run) objectNames() iter.Seq[string] {
+func namesOf(plan *prune.Plan) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for o := range r.plan.Objects() {
+		for o := range plan.Objects() {
 			if !yield(nameOf(o)) {
 				return
 			}
@@ -379,13 +380,14 @@ func nameOf(o prune.Object) string {
 	return kind.String() + "/" + o.Name
 }
 
-func (r *run) outcomeView(ctx context.Context, stopped error) scan.View {
-	total := r.report.Summary.PruneCounts
+// outcomeLines are the number of deleted objects, and those of the others.
+func outcomeLines(report *v1alpha1.PruneReport) []string {
+	total := report.Summary.PruneCounts
 	line := fmt.Sprintf("Deleted %s of %s.", humanize.Grouped(total.Deleted), humanize.Count(total.Chosen, "object"))
 	if total.Deleting > 0 {
 		line += fmt.Sprintf(" Deleting: %s (held by finalizers or a grace period).", humanize.Grouped(total.Deleting))
 	}
-	if why, objects := leftReasons(r.report); objects > 0 {
+	if why, objects := leftReasons(report); objects > 0 {
 		line += fmt.Sprintf(" %s left: %s.", humanize.Grouped(objects), why)
 	}
 	line += fmt.Sprintf(" Failed: %s.", humanize.Grouped(total.Failed))
@@ -395,54 +397,54 @@ func (r *run) outcomeView(ctx context.Context, stopped error) scan.View {
 	if total.NotTried > 0 {
 		line += fmt.Sprintf(" Not tried: %s.", humanize.Grouped(total.NotTried))
 	}
-	lines := []string{line}
-	if total.Saved > 0 {
-		saved := humanize.Count(total.Saved, "object")
-		lines = append(lines, terminal.Sprintf("Saved %s in %s. To restore all files in %s:", saved, r.save, r.save),
-			terminal.Hint(append([]string{"kubectl", "create", "-f", r.save}, r.reaching...)...))
-		if runs := r.restartable(); len(runs) > 0 {
-			lines = append(lines, terminal.Warningf("restored %s start again, also those that have finished",
-				strings.Join(runs, " and ")))
-		}
-	}
-	return scan.View{Next: lines, Gate: r.verdict(ctx, stopped)}
+	return []string{line}
 }
 
-// restartable returns the types of the targets whose objects run when they are restored. Others are saved with
+// savedLines are about the saved objects: how to restore them, and which of them then run. Others are saved with
 // suspend: true.
-func (r *run) restartable() (types []string) {
-	for _, t := range r.targets {
-		kind := schema.GroupKind{Group: t.Resource.Group, Kind: t.Resource.Kind}
-		if finished.Knows(kind) && finished.SuspendField(kind) == nil {
-			types = append(types, t.Resource.GroupResource().String())
-		}
+func savedLines(plan *prune.Plan, report *v1alpha1.PruneReport, dir string, reaching []string) []string {
+	if report.Summary.Saved == 0 {
+		return nil
 	}
-	return types
+	saved := humanize.Count(report.Summary.Saved, "object")
+	lines := []string{
+		terminal.Sprintf("Saved %s in %s. To restore all files in %s:", saved, dir, dir),
+		terminal.Hint(append([]string{"kubectl", "create", "-f", dir}, reaching...)...),
+	}
+	runs := typesOf(plan, func(r census.Resource) bool {
+		kind := schema.GroupKind{Group: r.Group, Kind: r.Kind}
+		return finished.Knows(kind) && finished.SuspendField(kind) == nil
+	})
+	if len(runs) > 0 {
+		lines = append(lines, terminal.Warningf("restored %s start again, also those that have finished",
+			strings.Join(runs, " and ")))
+	}
+	return lines
 }
 
 // verdict returns the error of a run that is not complete. The error has the failures, the reason for stopping, and
 // the next command.
-func (r *run) verdict(ctx context.Context, stopped error) error {
-	if r.report.Complete {
+func verdict(ctx context.Context, report *v1alpha1.PruneReport, stopped error, again []string) error {
+	if report.Complete {
 		return nil
 	}
-	failed := &exitcode.Error{Code: exitcode.Failed, Lines: r.failureLines()}
+	failed := &exitcode.Error{Code: exitcode.Failed, Lines: failureLines(report)}
 	switch {
 	case ctx.Err() != nil:
 		failed.Lines = append(failed.Lines, terminal.Errorf("interrupted"))
-	case stopped != nil && len(r.report.Failures) == 0:
+	case stopped != nil && len(report.Failures) == 0:
 		failed.Lines = append(failed.Lines, terminal.Errorf("stopped before all objects were deleted: %v", stopped))
 	}
-	if r.report.Summary.Unknown > 0 {
+	if report.Summary.Unknown > 0 {
 		failed.Code = exitcode.Unknown
 	}
-	failed.Lines = append(failed.Lines, "To go on, run:", terminal.Hint(r.repeat()...))
+	failed.Lines = append(failed.Lines, "To go on, run:", terminal.Hint(again...))
 	return failed
 }
 
 // failureLines name the first objects whose deletion failed or is unknown.
-func (r *run) failureLines() (lines []string) {
-	for _, f := range r.report.Failures[:min(len(r.report.Failures), maxShown)] {
+func failureLines(report *v1alpha1.PruneReport) (lines []string) {
+	for _, f := range report.Failures[:min(len(report.Failures), maxShown)] {
 		name := humanize.Type(f.Group, f.Resource) + "/" + f.Name
 		if f.Namespace != "" {
 			name += " -n " + f.Namespace
@@ -453,38 +455,9 @@ func (r *run) failureLines() (lines []string) {
 		}
 		lines = append(lines, terminal.Errorf(format, name, f.Message))
 	}
-	total := r.report.Summary
+	total := report.Summary
 	if more := total.Failed + total.Unknown - int64(len(lines)); more > 0 {
 		lines = append(lines, terminal.Errorf("%s more, see -o json", humanize.Count(more, "failure")))
 	}
 	return lines
-}
-
-// repeat returns the words of the command that carries out the plan of this run. That command makes a new plan. With
-// --keep, objects that were created meanwhile would let it delete more objects, so the command has --max-delete with
-// the size of this plan.
-func (r *run) repeat() []string {
-	words := []string{"kubectl", "genname", "prune"}
-	for _, t := range r.options.targets {
-		words = append(words, t.String())
-	}
-	if r.scope.AllNamespaces {
-		words = append(words, "-A")
-	} else if namespace := r.namespace(); namespace != "" {
-		words = append(words, "-n", namespace)
-	}
-	words = slices.Concat(words, r.reaching, r.repeated)
-	if !r.running && len(r.unknownEnds()) > 0 {
-		words = append(words, "--running")
-	}
-	if before := r.report.Criteria.CreatedBefore; before != nil {
-		words = append(words, "--older-than", textOf(before))
-	}
-	if ended := r.report.Criteria.FinishedBefore; ended != nil {
-		words = append(words, "--finished-for", textOf(ended))
-	}
-	if r.keep.given || r.keepFailed.given || r.maxDelete.text != "" {
-		words = append(words, "--max-delete", strconv.FormatInt(r.report.Summary.Chosen, 10))
-	}
-	return append(words, "--yes")
 }
