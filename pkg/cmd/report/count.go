@@ -41,36 +41,40 @@ func typeOf(ctx context.Context, s *scan.Session, word string) (census.Resource,
 	return resources[0], nil
 }
 
-// count counts the names under the prefixes, in their order. It counts all prefixes of one type and namespace in
-// one scan. It also returns the nearest prefixes in the same order, and the sorted types whose counts are
-// inconsistent.
-func count(
-	ctx context.Context, s *scan.Session, prefixes []wantedPrefix,
-) (populations []report.Population, nearest []pools.Near, inconsistent []string, err error) {
+// count counts the names under the prefixes, in their order. It counts all prefixes of one type and namespace in one
+// scan.
+func count(ctx context.Context, s *scan.Session, prefixes []wantedPrefix) (subject, error) {
+	version := s.GitVersion()
+	counted := subject{
+		populations: make([]report.Population, len(prefixes)), nearest: make([]pools.Near, len(prefixes)),
+	}
 	scans := map[wantedPrefix][]int{} // the indexes of prefixes, by their type and namespace
 	for i, p := range prefixes {
+		counted.populations[i].PrefixRef = v1alpha1.PrefixRef{
+			Group: p.resource.Group, Resource: p.resource.Resource, Namespace: p.namespace, Prefix: p.prefix,
+		}
 		p.prefix = ""
 		scans[p] = append(scans[p], i)
 	}
-	populations, nearest = make([]report.Population, len(prefixes)), make([]pools.Near, len(prefixes))
+	var inconsistent []string
 	for place, indexes := range scans {
 		scanner := s.Scanner()
 		for _, i := range indexes {
 			scanner.Prefixes = append(scanner.Prefixes, prefixes[i].prefix)
 		}
-		counted, summary, err := scanner.Count(ctx, []census.Resource{place.resource}, place.namespace)
+		found, summary, err := scanner.Count(ctx, []census.Resource{place.resource}, place.namespace)
 		if err == nil && len(summary.Skipped) > 0 {
 			err = errors.New(summary.Skipped[0].Message)
 		}
 		if err != nil {
-			return nil, nil, nil, err
+			return subject{}, err
 		}
-		for pool := range counted.All() {
+		for pool := range found.All() {
 			for _, i := range indexes {
 				if prefixes[i].prefix == pool.Prefix {
-					populations[i].Existing += pool.Names
+					counted.populations[i].Existing += pool.Names
 				}
-				nearest[i].Offer(prefixes[i].prefix, pool.Prefix, pool.Names)
+				counted.nearest[i].Offer(prefixes[i].prefix, pool.Prefix, pool.Names)
 			}
 		}
 		for _, r := range summary.Inconsistent {
@@ -78,11 +82,12 @@ func count(
 		}
 	}
 	for i, p := range prefixes {
-		populations[i].PrefixRef = v1alpha1.PrefixRef{
-			Group: p.resource.Group, Resource: p.resource.Resource, Namespace: p.namespace, Prefix: p.prefix,
-		}
-		populations[i].Server, _ = s.RetriesOf(p.resource.GroupVersion())
+		counted.populations[i].Server, _ = s.RetriesOf(p.resource.GroupVersion())
 	}
-	slices.Sort(inconsistent)
-	return populations, nearest, slices.Compact(inconsistent), nil
+	counted.server = v1alpha1.CollisionServer{GitVersion: &version, Retries: s.Retries()}
+	if len(inconsistent) > 0 {
+		slices.Sort(inconsistent)
+		counted.doubt, counted.warnings = errInconsistent, []string{inconsistentCounts(slices.Compact(inconsistent))}
+	}
+	return counted, nil
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ func (o *options) validatePlot(prefixes int) error {
 	return fmt.Errorf("--plot draws one prefix, not %d. Name one prefix", prefixes)
 }
 
-func (o *options) printPlot(report *v1alpha1.CollisionReport) error {
+func printPlot(out io.Writer, report *v1alpha1.CollisionReport) error {
 	pool, item := report.NamePool, report.Items[0]
 	if item.Existing >= pool.Names {
 		return fmt.Errorf("--plot: all %d names exist: there is no curve to draw", pool.Names)
@@ -46,14 +47,14 @@ func (o *options) printPlot(report *v1alpha1.CollisionReport) error {
 	if item.Prefix != "" {
 		title = terminal.Sprintf("%s: chance that a create fails", item.Argument())
 	}
-	fmt.Fprintf(o.Out, "%s\n\n%s\n%8snames under the prefix (logarithmic)\n\n",
-		title, chart(curves, item.Existing, terminal.Width(o.Out)), "")
+	fmt.Fprintf(out, "%s\n\n%s\n%8snames under the prefix (logarithmic)\n\n",
+		title, chart(curves, item.Existing, terminal.Width(out)), "")
 	for i, c := range curves {
-		fmt.Fprintf(o.Out, "%c  %-34s  0.1%% at %s, 50%% at %s\n", 'a'+i, c.label(),
+		fmt.Fprintf(out, "%c  %-34s  0.1%% at %s, 50%% at %s\n", 'a'+i, c.label(),
 			humanize.Grouped(c.reaches(item.Existing, 0.001)), humanize.Grouped(c.reaches(item.Existing, 0.5)))
 	}
 	if item.Existing > 0 {
-		fmt.Fprintf(o.Out, "now: %s names exist\n", humanize.Grouped(item.Existing))
+		fmt.Fprintf(out, "now: %s names exist\n", humanize.Grouped(item.Existing))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/templates"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
@@ -54,8 +56,6 @@ type options struct {
 	period         flagvalue.Duration
 	periodGiven    bool
 	plot           bool
-
-	session *scan.Session
 }
 
 // New returns the command.
@@ -202,11 +202,18 @@ const maxRate = 1e12
 
 // Run makes the report and prints it. An exceeded gate is exit code 3.
 func (o *options) Run(ctx context.Context) error {
-	o.session = scan.Offline(o.IOStreams, o.printFlags)
-	defer func() { o.session.End() }()
-	subject, err := o.subject(ctx)
+	objects, err := o.objects(ctx)
 	if err != nil {
-		o.session.Lines(subject.warnings)
+		return err
+	}
+	session, err := o.open(ctx, objects != nil || len(o.prefixes) > 0)
+	if err != nil {
+		return err
+	}
+	defer session.End()
+	subject, err := o.subject(ctx, session, objects)
+	if err != nil {
+		session.Lines(subject.warnings)
 		return err
 	}
 	o.question.Server = subject.server
@@ -215,15 +222,33 @@ func (o *options) Run(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return errors.New("interrupted before the report was complete")
 	case err != nil:
-		return o.explained(err)
+		return explained(err, o.question.SuffixLength)
 	}
-	return o.session.Show(report, o.view(report, subject))
+	view := scan.View{Gate: evaluate(report.Gate, subject, o.ignoreNotFound)}
+	if o.printFlags.ForMachines() {
+		view.Warnings = subject.warnings
+		return session.Show(report, view)
+	}
+	view.Verdict = subject.warnings // all other lines, except hints, go to stdout
+	view.Text = func(out io.Writer) error { return o.print(out, report) }
+	if !o.plot {
+		view.Next = hints(report)
+	}
+	return session.Show(report, view)
 }
 
-// evaluate returns the error with the exit code, which is 3 if the gate is exceeded. If the gate
-// isn't exceeded, incomplete counts or a prefix without names is an error, because the gate could
-// be wrong.
-func (o *options) evaluate(gate *v1alpha1.CollisionGate, subject subject) error {
+// open returns a session with the cluster, or one that reaches none.
+func (o *options) open(ctx context.Context, reaches bool) (*scan.Session, error) {
+	if !reaches {
+		return scan.Offline(o.IOStreams, o.printFlags), nil
+	}
+	flags := scan.Flags{RetryTimeout: flagvalue.Duration(census.DefaultRetryTimeout)}
+	return flags.Open(ctx, o.factory, o.IOStreams, o.printFlags, &o.serverAttempts)
+}
+
+// evaluate returns the error with the exit code, which is 3 if the gate is exceeded. If the gate isn't exceeded,
+// incomplete counts or a prefix without names is an error, because the gate could be wrong.
+func evaluate(gate *v1alpha1.CollisionGate, subject subject, ignoreNotFound bool) error {
 	switch {
 	case gate == nil:
 		return nil
@@ -234,14 +259,15 @@ func (o *options) evaluate(gate *v1alpha1.CollisionGate, subject subject) error 
 	case subject.doubt != nil:
 		return fmt.Errorf("can't evaluate --fail-above, because %w and a chance might be higher. Save a complete "+
 			"audit, and run report again", subject.doubt)
-	case subject.missing > 0 && !o.ignoreNotFound:
+	case subject.missing > 0 && !ignoreNotFound:
 		return fmt.Errorf("--fail-above is not exceeded, but %s without names might be misspelled. To let the gate "+
 			"pass without names, add:\n  --ignore-not-found", humanize.Count(subject.missing, "prefix"))
 	}
 	return nil
 }
 
-func (o *options) explained(err error) error {
+// explained returns an error about a population in terms of its flag or prefix.
+func explained(err error, suffixLength int) error {
 	var wrong *report.PopulationError
 	if !errors.As(err, &wrong) {
 		return err
@@ -252,5 +278,5 @@ func (o *options) explained(err error) error {
 	}
 	return fmt.Errorf("%s: %s can't exist, because a suffix of %s allows only %s",
 		source, humanize.Count(wrong.Existing, "name"),
-		humanize.Count(o.question.SuffixLength, "character"), humanize.Grouped(wrong.Names))
+		humanize.Count(suffixLength, "character"), humanize.Grouped(wrong.Names))
 }

@@ -2,11 +2,14 @@ package report
 
 import (
 	"fmt"
+	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -19,45 +22,37 @@ const (
 	leastPrefix  = 16
 )
 
-func (o *options) printPrefixes(report *v1alpha1.CollisionReport) {
-	table := table.New(o.prefixHeaders()...)
-	for at := 0; at < len(report.Items); at += len(o.question.Creates) {
-		table.Add(o.prefixCells(report.Items[at : at+len(o.question.Creates)])...)
-	}
-	if terminal.IsTerminal(o.Out) {
-		table = table.Shorten(terminal.Width(o.Out), []string{prefixColumn}, leastPrefix)
-	}
-	o.printTable(table)
-	fmt.Fprintf(o.Out, "\n%s\n", terminal.Wrapped(o.prefixLegend()))
-}
-
-func (o *options) prefixHeaders() []string {
+// printPrefixes prints a table that has a row for each prefix. The columns of chances are left out unless a user chose
+// the numbers of creates.
+func printPrefixes(out io.Writer, r *v1alpha1.CollisionReport, q report.Question, byCreates, header bool) {
+	probability := humanize.ChanceOf(q.Probability)
 	headers := []string{"NAMESPACE", "RESOURCE", prefixColumn, "NAMES", "ATTEMPTS"}
-	if o.createsGiven {
-		for _, creates := range o.question.Creates {
-			headers = append(headers, millions(creates))
-		}
-	}
-	headers = append(headers, fmt.Sprintf("%s AT", humanize.ChanceOf(o.question.Probability)))
-	if o.rateGiven {
-		headers = append(headers, "FIRST FAILURE AFTER")
-	}
-	return headers
-}
-
-func (o *options) prefixLegend() string {
-	probability := humanize.ChanceOf(o.question.Probability)
 	legend := fmt.Sprintf("%[1]s AT is the number of creates after which the chance that any has failed is %[1]s.",
 		probability)
-	if o.createsGiven {
+	if byCreates {
+		for _, creates := range q.Creates {
+			headers = append(headers, millions(creates))
+		}
 		legend += fmt.Sprintf(" The numbered columns show the chance that any of so many creates has failed. "+
 			"%s is less than one in 10^9.", humanize.Negligible)
 	}
-	return legend
+	headers = append(headers, probability+" AT")
+	if q.PerDay != nil {
+		headers = append(headers, "FIRST FAILURE AFTER")
+	}
+	table := table.New(headers...)
+	for items := range slices.Chunk(r.Items, len(q.Creates)) {
+		table.Add(prefixCells(items, byCreates)...)
+	}
+	if terminal.IsTerminal(out) {
+		table = table.Shorten(terminal.Width(out), []string{prefixColumn}, leastPrefix)
+	}
+	_ = table.Print(out, header)
+	fmt.Fprintf(out, "\n%s\n", terminal.Wrapped(legend))
 }
 
-// prefixCells returns the row of one population. items has one item for each number of creates.
-func (o *options) prefixCells(items []v1alpha1.CollisionItem) []string {
+// prefixCells returns the row of one prefix. items has one item for each number of creates.
+func prefixCells(items []v1alpha1.CollisionItem, byCreates bool) []string {
 	first, attempts := items[0], humanize.Unknown
 	if n := first.Policy(v1alpha1.PolicyServer).Attempts; n != nil {
 		attempts = strconv.Itoa(*n)
@@ -66,35 +61,31 @@ func (o *options) prefixCells(items []v1alpha1.CollisionItem) []string {
 		first.Namespace, humanize.Type(first.Group, first.Resource), first.Prefix,
 		humanize.Grouped(first.Existing), attempts,
 	}
-	if o.createsGiven {
+	if byCreates {
 		for _, item := range items {
 			row = append(row, oddsOf(item.InForce()))
 		}
 	}
 	row = append(row, roomOf(first.InForce()))
 	if first.Churn != nil {
-		churn := first.Churn.Policy(first.InForce().Name)
-		row = append(row, firstFailure(churn.DaysToFirstFailure))
+		row = append(row, firstFailure(first.Churn.Policy(first.InForce().Name).DaysToFirstFailure))
 	}
 	return row
 }
 
-func (o *options) printChurn(report *v1alpha1.CollisionReport) {
-	item := report.Items[0]
-	fmt.Fprintf(o.Out, "\nWith %s creates and as many deletions a day, for %s:\n",
-		rateText(item.Churn.CreatesPerDay), shortDurations.Replace(o.period.String()))
+// churn returns the failures of a steady population.
+func churn(report *v1alpha1.CollisionReport) *table.Table {
 	table := numbers("", "FAILURES PER DAY", "FIRST FAILURE AFTER", "ANY FAILURE")
 	for _, row := range rowsOf(report) {
-		p := item.Churn.Policy(row.policy)
 		cells := []string{row.label, humanize.Unknown, humanize.Unknown, humanize.Unknown}
-		if p.Attempts != nil {
+		if p := report.Items[0].Churn.Policy(row.policy); p.Attempts != nil {
 			cells = []string{
 				row.label, perDay(*p.FailuresPerDay), firstFailure(p.DaysToFirstFailure), humanize.Odds(*p.AnyFails),
 			}
 		}
 		table.Add(cells...)
 	}
-	o.printParts(table)
+	return table
 }
 
 func perDay(failures float64) string {

@@ -15,13 +15,11 @@ import (
 	"k8s.io/cli-runtime/pkg/resource"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/census"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/internal/serverinfo"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/manifest"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -76,30 +74,57 @@ func (o *options) validateSource() error {
 	return nil
 }
 
-func (o *options) subject(ctx context.Context) (subject, error) {
+// subject takes the populations from the flags, from a saved audit, or from the cluster.
+func (o *options) subject(ctx context.Context, s *scan.Session, objects *resource.Result) (subject, error) {
 	switch {
 	case o.from != "":
 		return o.saved()
-	case len(o.prefixes) > 0:
-		s, err := o.counted(ctx, o.named)
-		if err == nil {
-			o.warnMissing(&s)
-		}
-		return s, err
-	case !cmdutil.IsFilenameSliceEmpty(o.manifests.Filenames, o.manifests.Kustomize):
-		objects, err := o.objects(ctx)
-		if err != nil {
-			return subject{}, err
-		}
-		return o.counted(ctx, func(ctx context.Context) ([]wantedPrefix, []string, error) {
-			return o.manifested(ctx, objects)
-		})
+	case objects == nil && len(o.prefixes) == 0:
+		retries := o.serverAttempts.Or(assumedRetries())
+		return subject{
+			server:      v1alpha1.CollisionServer{Retries: retries},
+			populations: []report.Population{{Existing: o.existing, Server: retries}},
+		}, nil
 	}
-	retries := o.serverAttempts.Or(assumedRetries())
-	return subject{
-		server:      v1alpha1.CollisionServer{Retries: retries},
-		populations: []report.Population{{Existing: o.existing, Server: retries}},
-	}, nil
+	wanted, warnings, err := o.wanted(ctx, s, objects)
+	if err = cmp.Or(err, o.validatePlot(len(wanted))); err != nil {
+		return subject{warnings: warnings}, err
+	}
+	counted, err := count(ctx, s, wanted)
+	if err != nil {
+		return subject{}, err
+	}
+	nowhere, err := checkNamespaces(ctx, s, counted.populations, o.failAbove.Given())
+	if err != nil {
+		return subject{}, err
+	}
+	counted.warnings = slices.Concat(warnings, counted.warnings, nowhere)
+	if len(o.prefixes) > 0 {
+		counted.warnMissing()
+	}
+	return counted, nil
+}
+
+// wanted returns the prefixes of the arguments or of objects, and warnings about objects that are left out.
+func (o *options) wanted(
+	ctx context.Context, s *scan.Session, objects *resource.Result,
+) (prefixes []wantedPrefix, warnings []string, err error) {
+	if objects != nil {
+		return prefixesOf(ctx, s, objects)
+	}
+	namespace, _, err := o.factory.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, argument := range o.prefixes {
+		word, generateName, _ := strings.Cut(argument, "/")
+		wanted, err := wantedOf(ctx, s, word, namespace, generateName)
+		if err != nil {
+			return nil, nil, err
+		}
+		prefixes = append(prefixes, wanted)
+	}
+	return prefixes, nil, nil
 }
 
 func assumedRetries() v1alpha1.Retries {
@@ -180,54 +205,20 @@ func (o *options) readSaved() ([]byte, error) {
 	return os.ReadFile(o.from)
 }
 
-// counted counts the names on the cluster under the prefixes that wanted returns. counted calls wanted after the
-// server has responded.
-func (o *options) counted(
-	ctx context.Context, wanted func(context.Context) (prefixes []wantedPrefix, warnings []string, err error),
-) (subject, error) {
-	flags := scan.Flags{RetryTimeout: flagvalue.Duration(census.DefaultRetryTimeout)}
-	session, err := flags.Open(ctx, o.factory, o.IOStreams, o.printFlags, &o.serverAttempts)
-	if err != nil {
-		return subject{}, err
-	}
-	o.session.End()
-	o.session = session
-	prefixes, warnings, err := wanted(ctx)
-	if err = cmp.Or(err, o.validatePlot(len(prefixes))); err != nil {
-		return subject{warnings: warnings}, err
-	}
-	populations, nearest, inconsistent, err := count(ctx, session, prefixes)
-	if err != nil {
-		return subject{}, err
-	}
-	var doubt error
-	if len(inconsistent) > 0 {
-		doubt, warnings = errInconsistent, append(warnings, inconsistentCounts(inconsistent))
-	}
-	nowhere, err := o.checkNamespaces(ctx, populations)
-	if err != nil {
-		return subject{}, err
-	}
-	warnings = append(warnings, nowhere...)
-	version := session.GitVersion()
-	return subject{
-		server:      v1alpha1.CollisionServer{GitVersion: &version, Retries: session.Retries()},
-		populations: populations, nearest: nearest, warnings: warnings, doubt: doubt,
-	}, nil
-}
-
 // checkNamespaces returns warnings about the namespaces that don't exist. With a gate, such a namespace is an
 // error, because its lists are as empty as those of a namespace without problems.
-func (o *options) checkNamespaces(ctx context.Context, populations []report.Population) (warnings []string, err error) {
+func checkNamespaces(
+	ctx context.Context, s *scan.Session, populations []report.Population, gated bool,
+) (warnings []string, err error) {
 	checked := map[string]bool{"": true}
 	for _, p := range populations {
 		if p.Existing > 0 || checked[p.Namespace] {
 			continue
 		}
 		checked[p.Namespace] = true
-		_, err := o.session.HasNamespace(ctx, p.Namespace)
+		_, err := s.HasNamespace(ctx, p.Namespace)
 		switch {
-		case err != nil && o.failAbove.Given():
+		case err != nil && gated:
 			return nil, fmt.Errorf("the gate needs a namespace that exists: %w", err)
 		case apierrors.IsNotFound(err):
 			warnings = append(warnings, terminal.Warningf("%v", err))
@@ -236,24 +227,8 @@ func (o *options) checkNamespaces(ctx context.Context, populations []report.Popu
 	return warnings, nil
 }
 
-func (o *options) named(ctx context.Context) (prefixes []wantedPrefix, warnings []string, err error) {
-	namespace, _, err := o.factory.ToRawKubeConfigLoader().Namespace()
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, argument := range o.prefixes {
-		word, generateName, _ := strings.Cut(argument, "/")
-		wanted, err := wantedOf(ctx, o.session, word, namespace, generateName)
-		if err != nil {
-			return nil, nil, err
-		}
-		prefixes = append(prefixes, wanted)
-	}
-	return prefixes, nil, nil
-}
-
 // warnMissing adds warnings about named prefixes without any names, because they may be misspelled.
-func (o *options) warnMissing(s *subject) {
+func (s *subject) warnMissing() {
 	for i, p := range s.populations {
 		if p.Existing > 0 {
 			continue
@@ -278,8 +253,12 @@ func (o *options) warnMissing(s *subject) {
 	}
 }
 
-// objects returns the objects of -f or -k, which are not read yet. objects returns an error if the flags are invalid.
+// objects returns the objects of -f or -k, which are not read yet, or nil without these flags. objects returns an error
+// if the flags are invalid.
 func (o *options) objects(ctx context.Context) (*resource.Result, error) {
+	if cmdutil.IsFilenameSliceEmpty(o.manifests.Filenames, o.manifests.Kustomize) {
+		return nil, nil
+	}
 	namespace, enforce, err := o.factory.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return nil, err
@@ -295,10 +274,10 @@ func (o *options) objects(ctx context.Context) (*resource.Result, error) {
 	return objects, objects.Err()
 }
 
-// manifested returns the prefixes of objects, each once, and warnings about objects that
-// are left out, because the server generates no name for them.
-func (o *options) manifested(
-	ctx context.Context, objects *resource.Result,
+// prefixesOf returns the prefixes of objects, each once, and warnings about objects that are left out, because the
+// server generates no name for them.
+func prefixesOf(
+	ctx context.Context, s *scan.Session, objects *resource.Result,
 ) (prefixes []wantedPrefix, warnings []string, err error) {
 	err = objects.Visit(func(info *resource.Info, err error) error {
 		if err != nil {
@@ -313,7 +292,7 @@ func (o *options) manifested(
 		}
 		gvr := info.Mapping.Resource
 		word := strings.Join([]string{gvr.Resource, gvr.Version, gvr.Group}, ".")
-		wanted, err := wantedOf(ctx, o.session, word, info.Namespace, object.GetGenerateName())
+		wanted, err := wantedOf(ctx, s, word, info.Namespace, object.GetGenerateName())
 		if err == nil && !slices.Contains(prefixes, wanted) {
 			prefixes = append(prefixes, wanted)
 		}

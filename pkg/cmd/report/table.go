@@ -5,40 +5,31 @@ import (
 	"io"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/internal/report"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// view returns the report as text. Everything except warnings and hints goes to stdout.
-func (o *options) view(report *v1alpha1.CollisionReport, subject subject) scan.View {
-	v := scan.View{Gate: o.evaluate(report.Gate, subject)}
-	if o.printFlags.ForMachines() {
-		v.Warnings = subject.warnings
-		return v
-	}
-	v.Verdict = subject.warnings
-	v.Text = func(io.Writer) error { return o.print(report) }
-	if !o.plot {
-		v.Next = o.hints(report)
-	}
-	return v
-}
-
-// print prints the report for people. A writer below keeps its errors.
-func (o *options) print(report *v1alpha1.CollisionReport) error {
+// print prints a report for people. A writer below keeps its errors.
+func (o *options) print(out io.Writer, report *v1alpha1.CollisionReport) error {
 	if o.plot {
-		return o.printPlot(report)
+		return printPlot(out, report)
 	}
-	o.printVerdict(report)
-	if !o.isSingle(report) {
-		o.printPrefixes(report)
+	header, single := !o.printFlags.NoHeaders, isSingle(report, o.question)
+	fmt.Fprintf(out, "%s\n\n", terminal.Wrapped(terminal.OneLine(verdictOf(report, o.question))))
+	if !single {
+		printPrefixes(out, report, o.question, o.createsGiven, header)
 		return nil
 	}
-	o.printChances(report)
-	if report.Items[0].Churn != nil {
-		o.printChurn(report)
+	printParts(out, chances(report, o.question), header)
+	fmt.Fprintf(out, "\n%s\n", terminal.Wrapped(fmt.Sprintf("Cells show the chance that any of these creates has "+
+		"failed. %[1]s is less than one in 10^9. %[2]s AT is the number of creates after which the chance is %[2]s.",
+		humanize.Negligible, humanize.ChanceOf(o.question.Probability))))
+	if steady := report.Items[0].Churn; steady != nil {
+		fmt.Fprintf(out, "\nWith %s creates and as many deletions a day, for %s:\n",
+			rateText(steady.CreatesPerDay), shortDurations.Replace(o.period.String()))
+		printParts(out, churn(report), header)
 	}
 	return nil
 }
@@ -72,15 +63,14 @@ func rowsOf(report *v1alpha1.CollisionReport) []row {
 	return rows
 }
 
-// printChances prints the probability that any create has failed after each number of creates, and
-// the number of creates at which it reaches --probability.
-func (o *options) printChances(report *v1alpha1.CollisionReport) {
-	probability := humanize.ChanceOf(o.question.Probability)
+// chances returns the probability that any create has failed after each number of creates, and the number of creates
+// at which it reaches --probability.
+func chances(report *v1alpha1.CollisionReport, q report.Question) *table.Table {
 	header := []string{"AFTER … MORE CREATES"}
-	for _, creates := range o.question.Creates {
+	for _, creates := range q.Creates {
 		header = append(header, millions(creates))
 	}
-	table := numbers(append(header, fmt.Sprintf("%s AT", probability))...)
+	table := numbers(append(header, humanize.ChanceOf(q.Probability)+" AT")...)
 	for _, row := range rowsOf(report) {
 		cells := []string{row.label}
 		for _, item := range report.Items {
@@ -88,10 +78,7 @@ func (o *options) printChances(report *v1alpha1.CollisionReport) {
 		}
 		table.Add(append(cells, roomOf(report.Items[0].Policy(row.policy)))...)
 	}
-	o.printParts(table)
-	fmt.Fprintf(o.Out, "\n%s\n", terminal.Wrapped(fmt.Sprintf("Cells show the chance that any of these creates has "+
-		"failed. %[1]s is less than one in 10^9. %[2]s AT is the number of creates after which the chance is %[2]s.",
-		humanize.Negligible, probability)))
+	return table
 }
 
 // millions returns a number with thousands separated, or in millions if it has whole ones.
@@ -125,20 +112,17 @@ func numbers(header ...string) *table.Table {
 	return t
 }
 
-// printTable prints a table. printTable ignores the error, because o.Out keeps it, and cmd.Execute reports it.
-func (o *options) printTable(t *table.Table) { _ = t.Print(o.Out, !o.printFlags.NoHeaders) }
-
 // printParts prints a table, in several parts if it is wider than the terminal.
-func (o *options) printParts(t *table.Table) {
+func printParts(out io.Writer, t *table.Table, header bool) {
 	parts := []*table.Table{t}
-	if terminal.IsTerminal(o.Out) {
-		parts = split(t, terminal.Width(o.Out))
+	if terminal.IsTerminal(out) {
+		parts = split(t, terminal.Width(out))
 	}
 	for i, part := range parts {
 		if i > 0 {
-			fmt.Fprintln(o.Out)
+			fmt.Fprintln(out)
 		}
-		o.printTable(part)
+		_ = part.Print(out, header)
 	}
 }
 

@@ -18,19 +18,17 @@ var states = map[v1alpha1.CollisionState]string{
 	v1alpha1.CollisionFailing: "A problem: %s, and %s.",
 }
 
-func (o *options) printVerdict(report *v1alpha1.CollisionReport) {
-	verdict := o.verdictOfSeveral(report)
-	if o.isSingle(report) {
-		verdict = o.verdictOf(report)
+// isSingle reports whether a report has one prefix. It has an item for each number of creates.
+func isSingle(r *v1alpha1.CollisionReport, q report.Question) bool {
+	return len(r.Items) == len(q.Creates)
+}
+
+// verdictOf returns the first sentences.
+func verdictOf(report *v1alpha1.CollisionReport, q report.Question) string {
+	chance := chanceOf(closest(report), q.Probability)
+	if !isSingle(report, q) {
+		return verdictOfSeveral(report, len(report.Items)/len(q.Creates), chance)
 	}
-	fmt.Fprintf(o.Out, "%s\n\n", terminal.Wrapped(terminal.OneLine(verdict)))
-}
-
-func (o *options) isSingle(report *v1alpha1.CollisionReport) bool {
-	return len(report.Items) == len(o.question.Creates)
-}
-
-func (o *options) verdictOf(report *v1alpha1.CollisionReport) string {
 	item := report.Items[0]
 	verdict := namesOf(item)
 	if length := report.NamePool.SuffixLength; length != names.SuffixLength {
@@ -40,7 +38,7 @@ func (o *options) verdictOf(report *v1alpha1.CollisionReport) string {
 	if aboveGate(report) && report.Verdict.State == v1alpha1.CollisionOK {
 		state = "Above the gate: %s, and %s."
 	}
-	return verdict + " " + fmt.Sprintf(state, attemptsOf(report), o.chanceOf(item))
+	return verdict + " " + fmt.Sprintf(state, attemptsOf(report), chance)
 }
 
 // aboveGate reports whether the gate is exceeded. Then the verdict is never that there is no problem.
@@ -81,38 +79,34 @@ func attemptsOf(report *v1alpha1.CollisionReport) string {
 	return sentence
 }
 
-func (o *options) chanceOf(item v1alpha1.CollisionItem) string {
+func chanceOf(item v1alpha1.CollisionItem, probability float64) string {
 	policy := item.InForce()
-	atMost := func(probability string) string {
-		if item.Policy(v1alpha1.PolicyServer).Attempts == nil {
-			return fmt.Sprintf("at most %s", probability)
-		}
-		return probability
+	atMost := ""
+	if item.Policy(v1alpha1.PolicyServer).Attempts == nil {
+		atMost = "at most "
 	}
 	room := report.RoomOf(policy)
 	if report.StateOf(room) == v1alpha1.CollisionFailing {
-		return fmt.Sprintf("the next create fails with a chance of %s", atMost(humanize.Odds(*policy.NextCreateFails)))
+		return fmt.Sprintf("the next create fails with a chance of %s%s", atMost, humanize.Odds(*policy.NextCreateFails))
 	}
-	return fmt.Sprintf("after %s the chance that any has failed is %s", humanize.Count(room, "more create"),
-		atMost(humanize.ChanceOf(o.question.Probability)))
+	return fmt.Sprintf("after %s the chance that any has failed is %s%s", humanize.Count(room, "more create"),
+		atMost, humanize.ChanceOf(probability))
 }
 
-func (o *options) verdictOfSeveral(report *v1alpha1.CollisionReport) string {
-	v, c := report.Verdict, report.Verdict.Closest
-	all := len(report.Items) / len(o.question.Creates)
-	closest, chance := c.String(), o.chanceOf(o.closest(report))
-	verdict := fmt.Sprintf("No problem with %s: even under %s, which has the least room, %s.",
-		humanize.Count(all, "prefix"), closest, chance)
+// verdictOfSeveral returns the verdict about a number of prefixes, with the chance for the closest one.
+func verdictOfSeveral(report *v1alpha1.CollisionReport, prefixes int, chance string) string {
+	v, all := report.Verdict, humanize.Count(prefixes, "prefix")
+	closest := v.Closest.String()
+	verdict := fmt.Sprintf("No problem with %s: even under %s, which has the least room, %s.", all, closest, chance)
 	if aboveGate(report) {
-		verdict = fmt.Sprintf("Above the gate: under %s, which has the least room of %s, %s.",
-			closest, humanize.Count(all, "prefix"), chance)
+		verdict = fmt.Sprintf("Above the gate: under %s, which has the least room of %s, %s.", closest, all, chance)
 	}
 	if v.State != v1alpha1.CollisionOK {
 		format, number := "Creates might fail under %s of %s: under %s, %s.", v.Risk
 		if v.State == v1alpha1.CollisionFailing {
 			format, number = "A problem with %s of %s: under %s, %s.", v.Failing
 		}
-		verdict = fmt.Sprintf(format, humanize.Grouped(number), humanize.Count(all, "prefix"), closest, chance)
+		verdict = fmt.Sprintf(format, humanize.Grouped(number), all, closest, chance)
 	}
 	if v.AttemptsUnknown > 0 {
 		verdict += " " + fmt.Sprintf("The server's attempts are unknown for %s. The report assumes 1.",
@@ -121,10 +115,10 @@ func (o *options) verdictOfSeveral(report *v1alpha1.CollisionReport) string {
 	return verdict
 }
 
-func (o *options) closest(report *v1alpha1.CollisionReport) v1alpha1.CollisionItem {
-	c := report.Verdict.Closest
+// closest returns an item of the prefix with the least room.
+func closest(report *v1alpha1.CollisionReport) v1alpha1.CollisionItem {
 	for _, item := range report.Items {
-		if item.PrefixRef == c.PrefixRef {
+		if item.PrefixRef == report.Verdict.Closest.PrefixRef {
 			return item
 		}
 	}
@@ -132,8 +126,8 @@ func (o *options) closest(report *v1alpha1.CollisionReport) v1alpha1.CollisionIt
 }
 
 // hints return how to avoid failures if they are likely.
-func (o *options) hints(r *v1alpha1.CollisionReport) (lines []string) {
-	item := o.closest(r)
+func hints(r *v1alpha1.CollisionReport) (lines []string) {
+	item := closest(r)
 	client := item.Policy(v1alpha1.PolicyClient)
 	if r.Verdict.State == v1alpha1.CollisionOK {
 		return nil
