@@ -102,11 +102,10 @@ func typesOf(plan *prune.Plan, is func(census.Resource) bool) (types []string) {
 }
 
 func nothing(c v1alpha1.PruneCriteria, namespace string) string {
-	where := ""
-	if namespace != "" {
-		where = " in namespace " + namespace
+	if namespace == "" {
+		return terminal.Sprintf("Nothing to delete with the criteria: %s.", criteriaText(c))
 	}
-	return terminal.Sprintf("Nothing to delete%s with the criteria: %s.", where, criteriaText(c))
+	return terminal.Sprintf("Nothing to delete in namespace %s with the criteria: %s.", namespace, criteriaText(c))
 }
 
 // none returns the error about prefixes without objects, which are probably misspelled.

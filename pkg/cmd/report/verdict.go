@@ -87,7 +87,8 @@ func chanceOf(item v1alpha1.CollisionItem, probability float64) string {
 	}
 	room := report.RoomOf(policy)
 	if report.StateOf(room) == v1alpha1.CollisionFailing {
-		return fmt.Sprintf("the next create fails with a chance of %s%s", atMost, humanize.Odds(*policy.NextCreateFails))
+		chance := humanize.Odds(*policy.NextCreateFails)
+		return fmt.Sprintf("the next create fails with a chance of %s%s", atMost, chance)
 	}
 	return fmt.Sprintf("after %s the chance that any has failed is %s%s", humanize.Count(room, "more create"),
 		atMost, humanize.ChanceOf(probability))
