@@ -44,7 +44,6 @@ type list struct {
 	mayDivide bool
 
 	inconsistent bool          // the objects read are not of one resourceVersion
-	bytes        int64         // size of the last page
 	reading      time.Duration // time of the pages of this walk
 }
 
@@ -127,7 +126,6 @@ func (l *list) get(
 	if err == nil {
 		l.size.succeeded(pageCost{q.limit, p.Objects, read.bytes, p.Remaining, took})
 	}
-	l.bytes = read.bytes
 	l.scan.ledger.pageRead(l.resource, p.Objects)
 	return p, err
 }

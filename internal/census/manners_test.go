@@ -100,7 +100,7 @@ func TestPolite(t *testing.T) {
 	copied := *s
 	var both sync.WaitGroup
 	both.Go(func() {
-		if _, _, err := copied.Estimate(t.Context(), []Resource{configMaps}, ""); err != nil {
+		if _, _, err := copied.Sizes(t.Context(), []Resource{configMaps}, ""); err != nil {
 			t.Error(err)
 		}
 	})

@@ -9,7 +9,7 @@
 // A page aims at a third of a second of the server's time, and is small if the server reads
 // it from etcd (pagesize.go). Few requests are in flight, and fewer for pages of big lists
 // (turn.go). A page is retried for [Scanner].RetryTimeout, and the pages before it are kept
-// (walk.go). [Scanner].Estimate returns the cost of a scan.
+// (walk.go).
 //
 // # Words
 //

@@ -32,7 +32,7 @@ type turns struct {
 	rested  time.Time // earliest start of the next request of a polite scan; guarded by pausing
 }
 
-// ShareTurns makes all scans and estimates of the scanner and its copies share the limits Concurrency and Polite.
+// ShareTurns makes all scans of the scanner and its copies share the limits Concurrency and Polite.
 // If one of them finds the server unreachable, the others give up, too.
 func (s *Scanner) ShareTurns() { s.turns = newTurns(s) }
 

@@ -308,7 +308,7 @@ func (o *outline) resumesAt() (uint64, error) {
 
 // resume prepares for the events of the time without a watch. resume reports whether the server's number of objects
 // differs, or might differ.
-func (c *counts) resume(behind backlog, asked census.Estimate) (differs bool) {
+func (c *counts) resume(behind backlog, asked census.Size) (differs bool) {
 	c.at.backlog = behind
 	differs = asked.Objects != c.totals.objects
 	if !asked.Known {

@@ -609,7 +609,7 @@ func TestBurstUnderAnOldPrefix(t *testing.T) {
 	if k.standing.state != quiet {
 		t.Fatalf("the state is %v, want %v", k.standing.state, quiet)
 	}
-	k.noteNumber(census.Estimate{Resource: pods, Known: true}, heard)
+	k.noteNumber(census.Size{Resource: pods, Known: true}, heard)
 	k.beginSweep()
 	visit(k, &object.Object{Namespace: "prod", Name: "old-bcdfg", Created: 10})
 	for _, name := range []string{"bcdfh", "bcdfj"} {

@@ -75,7 +75,7 @@ func (r *reflector) noteFailure(ctx context.Context, skipped census.Skipped, sin
 
 // listIfDue lists a type if its number of objects is a reason to. If the type then has prefixes, it is watched.
 // The request for the number was sent at asked.
-func (r *reflector) listIfDue(ctx context.Context, number census.Estimate, asked time.Time) {
+func (r *reflector) listIfDue(ctx context.Context, number census.Size, asked time.Time) {
 	before := r.store.look()
 	if due := get(r.store, func(c *counts) bool { return c.noteNumber(number, asked) }); !due {
 		return
@@ -99,7 +99,7 @@ func (r *reflector) listIfDue(ctx context.Context, number census.Estimate, asked
 
 // noteNumber records the number of objects of a type that is not watched. The request was sent at asked. noteNumber
 // reports whether the type must be listed.
-func (c *counts) noteNumber(number census.Estimate, asked time.Time) (due bool) {
+func (c *counts) noteNumber(number census.Size, asked time.Time) (due bool) {
 	due = c.isDue(number, time.Now())
 	if !due && c.standing.skipped == nil && number.Known {
 		if c.totals.objects == number.Objects {
@@ -121,7 +121,7 @@ func (c *counts) noteNumber(number census.Estimate, asked time.Time) (due bool) 
 }
 
 // isDue reports whether the type must be listed.
-func (c *counts) isDue(number census.Estimate, now time.Time) bool {
+func (c *counts) isDue(number census.Size, now time.Time) bool {
 	age := now.Sub(c.listedAt)
 	changed := number.Objects - c.listed.objects
 	switch {

@@ -141,7 +141,7 @@ func (c *counts) expectNumber() {
 
 // compare compares the counts with the server's number. compare returns the reason if the watch must end. If the
 // watch seems to hold back events, it must be opened again.
-func (c *counts) compare(asked census.Estimate) error {
+func (c *counts) compare(asked census.Size) error {
 	version, _ := strconv.ParseUint(asked.ResourceVersion, 10, 64)
 	if version == 0 || !asked.Known {
 		return nil

@@ -174,7 +174,7 @@ func (r *reflector) compare(ctx context.Context, from uint64, b *backoff) error 
 
 // compareNumber compares the counts of a watched type with the server's number, and ends the watch if they differ. If
 // no watch is open, the next watch begins with a comparison. compareNumber reports whether the type is watched.
-func (r *reflector) compareNumber(asked census.Estimate) (isWatched bool) {
+func (r *reflector) compareNumber(asked census.Size) (isWatched bool) {
 	if !r.is(watched) {
 		return false
 	}

@@ -115,16 +115,16 @@ func (s *source) list(ctx context.Context, r census.Resource, to *store) (list *
 // types without a response.
 func (s *source) numbers(
 	ctx context.Context, types []census.Resource, patience time.Duration,
-) ([]census.Estimate, []census.Skipped) {
+) ([]census.Size, []census.Skipped) {
 	if len(types) == 0 {
 		return nil, nil // without making a client
 	}
 	scanner := s.scanner
 	scanner.Progress, scanner.RetryTimeout = nil, patience
 	// newSource has validated the configuration, so there is no error.
-	estimates, skipped, _ := scanner.Estimate(ctx, s.served(types), s.namespace)
+	sizes, skipped, _ := scanner.Sizes(ctx, s.served(types), s.namespace)
 	s.requests.Add(int64(len(types)))
-	return estimates, skipped
+	return sizes, skipped
 }
 
 // has reports whether the server has an object.

@@ -32,7 +32,7 @@ func TestDue(t *testing.T) {
 		k := newTestCounts()
 		k.listedAs(&listing{objects: 200, took: time.Second})
 		for after, want := range map[time.Duration]bool{leastQuiet: false, leastQuiet + time.Second: true} {
-			if got := k.isDue(census.Estimate{Objects: 200, Known: true}, k.listedAt.Add(after)); got != want {
+			if got := k.isDue(census.Size{Objects: 200, Known: true}, k.listedAt.Add(after)); got != want {
 				t.Errorf("after %s: %v", after, got)
 			}
 		}
@@ -60,13 +60,13 @@ func TestDue(t *testing.T) {
 		{201, true, 31 * time.Minute, true},
 		{200, true, 31 * time.Minute, true}, // others may have replaced the objects
 	} {
-		if got := k.isDue(census.Estimate{Objects: test.objects, Known: test.known}, listed.Add(test.after)); got != test.want {
+		if got := k.isDue(census.Size{Objects: test.objects, Known: test.known}, listed.Add(test.after)); got != test.want {
 			t.Errorf("%+v: due %v", test, got)
 		}
 	}
 	k.standing.skipped, k.standing.rests = []census.Skipped{{}}, listed.Add(time.Hour) // as after a list that broke off
 	for after, want := range map[time.Duration]bool{59 * time.Minute: false, time.Hour: true} {
-		if got := k.isDue(census.Estimate{Objects: 200, Known: true}, listed.Add(after)); got != want {
+		if got := k.isDue(census.Size{Objects: 200, Known: true}, listed.Add(after)); got != want {
 			t.Errorf("after %s: %v", after, got)
 		}
 	}
@@ -314,7 +314,7 @@ func TestNotCountedYet(t *testing.T) {
 			check("one that is listed", 1, 1)
 			return 0
 		})
-		e.types.of(pods.GroupResource()).listIfDue(t.Context(), census.Estimate{Resource: pods, Known: true}, e.Now())
+		e.types.of(pods.GroupResource()).listIfDue(t.Context(), census.Size{Resource: pods, Known: true}, e.Now())
 		check("one that has been listed", 1, 0)
 	})
 }
@@ -763,7 +763,7 @@ func TestFailingTypeHoldsNothingUp(t *testing.T) {
 		}
 		e.source.scanner.RetryTimeout = time.Millisecond
 		began := time.Now()
-		failing.listIfDue(t.Context(), census.Estimate{Resource: pods, Known: true}, e.Now())
+		failing.listIfDue(t.Context(), census.Size{Resource: pods, Known: true}, e.Now())
 		if rests := failing.store.counts.standing.rests.Sub(began); rests < (1+listPauses)*takes {
 			t.Errorf("it is listed again after %v", rests)
 		}
@@ -793,7 +793,7 @@ func TestNumberIsFromBeforeTheBurst(t *testing.T) {
 func TestUnknownNumber(t *testing.T) {
 	k := newTestCounts()
 	k.listedAs(&listing{objects: 200})
-	if due := k.noteNumber(census.Estimate{Resource: pods, Objects: 1}, k.clock.now()); due || k.totals.objects != 200 {
+	if due := k.noteNumber(census.Size{Resource: pods, Objects: 1}, k.clock.now()); due || k.totals.objects != 200 {
 		t.Errorf("%d objects, due: %v, want 200, and not due", k.totals.objects, due)
 	}
 }

@@ -56,7 +56,7 @@ func (s *standing) isUnverified(why census.Skipped) {
 
 // verify compares the counts of the type with the server's number, and lists the type again if they differ. The
 // type is no longer watched then.
-func (r *reflector) verify(ctx context.Context, asked census.Estimate) {
+func (r *reflector) verify(ctx context.Context, asked census.Size) {
 	isWatched := r.is(watched)
 	isRight := isWatched && r.agrees(ctx, asked) && r.keepsWitness(ctx)
 	if !isWatched {
@@ -87,7 +87,7 @@ func (r *reflector) verify(ctx context.Context, asked census.Estimate) {
 
 // agrees reports whether the count of a watched type agrees with the server's number. agrees waits for events that
 // are in flight.
-func (r *reflector) agrees(ctx context.Context, asked census.Estimate) bool {
+func (r *reflector) agrees(ctx context.Context, asked census.Size) bool {
 	state, err := strconv.ParseUint(asked.ResourceVersion, 10, 64)
 	if err != nil || !asked.Known {
 		return false
@@ -115,7 +115,7 @@ func (c *counts) agreement(number expected, gaps int) (agrees, known bool) {
 
 // isUnchanged reports whether a type that is not watched needs no new list. This is so if the type's state is that of
 // the last list, or if the type has too few objects for a prefix that is reported.
-func (c *counts) isUnchanged(asked census.Estimate) bool {
+func (c *counts) isUnchanged(asked census.Size) bool {
 	switch {
 	case c.listedAt.IsZero(), c.standing.skipped != nil, !asked.Known:
 		return false

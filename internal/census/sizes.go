@@ -1,0 +1,86 @@
+package census
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
+)
+
+// Size is the number of objects of one type.
+type Size struct {
+	Resource Resource
+	// Objects is the number of objects. If Known is false, the server doesn't report the number, and Objects is 0
+	// or 1.
+	Objects int64
+	Known   bool
+	// ResourceVersion is the current version of the server.
+	ResourceVersion string
+}
+
+// Sizes requests the first object of each type, because the server reports with it how many others there are. Sizes
+// are in the order of the types. A type that can't be read is skipped.
+func (s *Scanner) Sizes(ctx context.Context, resources []Resource, namespace string) ([]Size, []Skipped, error) {
+	run, err := s.newScan(decode.Asked{}, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	sizes := make([]Size, len(resources))
+	var group errgroup.Group
+	for i, r := range resources {
+		group.Go(func() error {
+			at := namespace
+			if !r.Namespaced {
+				at = ""
+			}
+			size, err := run.size(ctx, r, at)
+			if err != nil {
+				run.ledger.skip(ctx, r, at, err)
+			}
+			sizes[i] = size
+			return nil
+		})
+	}
+	_ = group.Wait()
+	sizes = slices.DeleteFunc(sizes, func(s Size) bool { return s == Size{} })
+	return sizes, run.summary().Skipped, nil
+}
+
+// Numbers requests the numbers of objects of some types. A type whose number the server doesn't report is left out.
+func (s *Scanner) Numbers(ctx context.Context, resources []Resource, namespace string) (counts []TypeCount) {
+	numbered := *s
+	numbered.Progress, numbered.RetryTimeout = nil, time.Nanosecond // they aren't worth a wait
+	sizes, _, err := numbered.Sizes(ctx, resources, namespace)
+	if err != nil {
+		return nil
+	}
+	for _, size := range sizes {
+		if size.Known {
+			counts = append(counts, TypeCount{size.Resource, size.Objects})
+		}
+	}
+	return counts
+}
+
+// size requests one object, and retries.
+func (s *scan) size(ctx context.Context, r Resource, namespace string) (Size, error) {
+	l := s.newList(r, namespace)
+	l.size = newPageSize(1, pageLimits{})
+	for retrier := s.server.newRetrier(); ; {
+		p, err := l.get(ctx, pageRequest{limit: 1}, decode.Asked{}, func(*object.Object) error { return nil })
+		if err == nil {
+			known := p.Continue == "" || p.Remaining > 0
+			return Size{l.resource, p.Objects + p.Remaining, known, p.ResourceVersion}, nil
+		}
+		if !transient(ctx, err) {
+			return Size{}, err
+		}
+		if err := s.server.wait(ctx, retrier, err); err != nil {
+			return Size{}, err
+		}
+	}
+}
