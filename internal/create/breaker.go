@@ -54,7 +54,7 @@ func (b *breakers) uncertain(d *task) bool {
 
 func (b *breakers) start(j job) job {
 	at := &j.task.place.breaker
-	j.losses, j.probe = at.losses, at.probing && !j.unsent
+	j.losses, j.probe = at.losses, at.probing && !j.reportOnly
 	if j.probe {
 		at.probes++
 	}

@@ -220,7 +220,7 @@ func (s *Session) createFrom(d *task, first int) {
 		s.scheduler.makeRoom(func() bool { return s.breakers.uncertain(d) })
 		switch {
 		case s.ctx.Err() != nil || !s.breakers.allow(d):
-			s.forgo(d, n)
+			s.giveUp(d, n)
 			return
 		case d.rechecking > 0:
 			s.scheduler.deferred = append(s.scheduler.deferred, deferred{d, n})
@@ -245,9 +245,9 @@ func (s *Session) job(d *task, n int) job {
 	return j
 }
 
-// forgo gives up the copies of a document, beginning with the copy first. Copies in the run's list are
+// giveUp gives up the copies of a document, beginning with the copy first. Copies in the run's list are
 // reported as existing. If they must be read and no request is allowed, they count as not attempted.
-func (s *Session) forgo(d *task, first int) {
+func (s *Session) giveUp(d *task, first int) {
 	silent := s.ctx.Err() != nil || !s.breakers.allowRequests(d)
 	listed := s.config.Key != "" && (!s.config.Whole || !silent)
 	missed := 0
@@ -260,7 +260,7 @@ func (s *Session) forgo(d *task, first int) {
 			missed++
 			continue
 		}
-		j.unsent = true
+		j.reportOnly = true
 		s.scheduler.makeRoom(func() bool { return false })
 		s.scheduler.start(s.breakers.start(j))
 	}

@@ -112,13 +112,13 @@ func (s *scheduler) ready() (ready []deferred) {
 
 // job creates one copy of a document.
 type job struct {
-	number   int
-	task     *task
-	id       exactlyonce.ID
-	existing *idempotency.Existing // object of the run's list, or nil
-	probe    bool                  // see creation.briefly
-	losses   int                   // breaker.losses at the start of the job
-	unsent   bool                  // the worker only reports that the object exists
+	number     int
+	task       *task
+	id         exactlyonce.ID
+	existing   *idempotency.Existing // object of the run's list, or nil
+	probe      bool                  // see creation.briefly
+	losses     int                   // breaker.losses at the start of the job
+	reportOnly bool                  // the worker only reports that the object exists
 	// withState makes the worker read the state of an existing object.
 	withState bool
 }

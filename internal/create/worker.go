@@ -35,7 +35,7 @@ func (w *worker) create(j job) report {
 		}
 		j.existing = nil
 	}
-	if j.unsent {
+	if j.reportOnly {
 		return ended{job: j, outcome: d.outcome(NotAttempted)}
 	}
 	if w.config.DryRun == ClientDryRun {

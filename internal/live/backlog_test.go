@@ -170,7 +170,7 @@ func TestForget(t *testing.T) {
 // The totals of a type that is removed and comes back don't decrease, but its names are gone.
 func TestTotalsOfATypeThatLeft(t *testing.T) {
 	k := newTestCounts()
-	k.totals, k.standing.restarts = totals{creates: 7, gaps: 2}, 3
+	k.totals, k.health.restarts = totals{creates: 7, gaps: 2}, 3
 	want := ResourceCount{Resource: pods, Creates: 7, Restarts: 3, Gaps: 2}
 	if got := k.successor(pods).count(); got != want {
 		t.Errorf("%+v, want %+v", got, want)

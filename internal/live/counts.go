@@ -54,7 +54,7 @@ type counts struct {
 
 // outline has the facts about the whole type.
 type outline struct {
-	standing standing
+	health   health
 	at       position
 	totals   totals
 	listed   listing // the last list
@@ -103,7 +103,7 @@ func (c *counts) successor(of census.Resource) *counts {
 	next := newCounts(of, c.policy, c.rules, c.clock)
 	next.totals = c.totals
 	next.totals.objects = 0
-	next.standing = standing{state: gone, skipped: c.standing.skipped, restarts: c.standing.restarts}
+	next.health = health{state: gone, skipped: c.health.skipped, restarts: c.health.restarts}
 	return next
 }
 

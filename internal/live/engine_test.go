@@ -109,7 +109,7 @@ func prepare(server *fakeapi.Server, types ...census.Resource) *started {
 // newTestStore returns a store of Pods with a MinCount of 5.
 func newTestCounts() *counts {
 	c := newCounts(pods, &Policy{MinCount: 5}, &pools.Rules{MinCount: 5}, &clock{})
-	c.standing.state = watched
+	c.health.state = watched
 	return c
 }
 
@@ -606,8 +606,8 @@ func TestBurstUnderAnOldPrefix(t *testing.T) {
 	visit(k, &object.Object{Namespace: "prod", Name: "old-bcdfg", Created: 10})
 	k.replace(&listing{began: k.clock.now()}, uncounted)
 	began, heard := k.began, k.clock.now()
-	if k.standing.state != quiet {
-		t.Fatalf("the state is %v, want %v", k.standing.state, quiet)
+	if k.health.state != quiet {
+		t.Fatalf("the state is %v, want %v", k.health.state, quiet)
 	}
 	k.noteNumber(census.Size{Resource: pods, Known: true}, heard)
 	k.beginSweep()

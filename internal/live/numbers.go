@@ -27,7 +27,7 @@ const (
 func (e *Engine) poll(ctx context.Context) {
 	var well, failing []census.Resource
 	for _, r := range e.types.list() {
-		switch now := r.store.look().standing; {
+		switch now := r.store.look().health; {
 		case now.isResting():
 		case now.fails():
 			failing = append(failing, r.resource)
@@ -67,7 +67,7 @@ func (e *Engine) ask(ctx context.Context, types []census.Resource, patience time
 // noteFailure records that the request for the number of objects failed. The request was sent at since.
 func (r *reflector) noteFailure(ctx context.Context, skipped census.Skipped, since time.Time) {
 	notFound := false
-	r.store.update(func(s *standing) { notFound = s.noteFailure(skipped, since) })
+	r.store.update(func(s *health) { notFound = s.noteFailure(skipped, since) })
 	if notFound {
 		r.leaveIfGone(ctx)
 	}
@@ -83,12 +83,12 @@ func (r *reflector) listIfDue(ctx context.Context, number census.Size, asked tim
 	began := time.Now()
 	list := r.listAgain(ctx, false)
 	if list == nil {
-		r.store.update(func(s *standing) { s.rest(min(listPauses*time.Since(began), tryAgain)) })
+		r.store.update(func(s *health) { s.rest(min(listPauses*time.Since(began), tryAgain)) })
 		r.leaveIfGone(ctx)
 		return
 	}
 	r.store.replace(list, uncounted)
-	if before.standing.state == gone {
+	if before.health.state == gone {
 		r.report(Notice{Type: Appeared, Resource: r.resource.GroupResource()})
 	}
 	r.follow(ctx)
@@ -101,20 +101,20 @@ func (r *reflector) listIfDue(ctx context.Context, number census.Size, asked tim
 // reports whether the type must be listed.
 func (c *counts) noteNumber(number census.Size, asked time.Time) (due bool) {
 	due = c.isDue(number, time.Now())
-	if !due && c.standing.skipped == nil && number.Known {
+	if !due && c.health.skipped == nil && number.Known {
 		if c.totals.objects == number.Objects {
 			c.at.heard = asked // all objects of a burst came later
 		}
-		if c.standing.state == quiet {
+		if c.health.state == quiet {
 			c.countOthers(number.Objects, asked, true)
 		}
 		c.totals.objects = number.Objects
 	}
-	switch c.standing.state {
+	switch c.health.state {
 	case gone:
-		c.standing.skipped = nil // it is skipped until it is listed
+		c.health.skipped = nil // it is skipped until it is listed
 	case quiet:
-		c.standing.catchUp()
+		c.health.catchUp()
 	default:
 	}
 	return due
@@ -125,9 +125,9 @@ func (c *counts) isDue(number census.Size, now time.Time) bool {
 	age := now.Sub(c.listedAt)
 	changed := number.Objects - c.listed.objects
 	switch {
-	case now.Before(c.standing.rests):
+	case now.Before(c.health.rests):
 		return false
-	case c.listedAt.IsZero(), c.standing.skipped != nil:
+	case c.listedAt.IsZero(), c.health.skipped != nil:
 		return true
 	case !number.Known:
 		return age > unknownQuiet

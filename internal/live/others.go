@@ -53,7 +53,7 @@ func (c *counts) unpooled() int64 {
 // countOthers counts the changes of a quiet type up to a list or a number of objects. If the list has changed the
 // state of the type, the counts begin again.
 func (c *counts) countOthers(objects int64, at time.Time, isQuiet bool) {
-	if isQuiet && c.standing.state == quiet {
+	if isQuiet && c.health.state == quiet {
 		c.others.rise(c.others.asked, at, objects-c.totals.objects)
 	} else {
 		c.others = others{activity: activity{since: at, gaps: c.totals.gaps, rates: rates{last: at}}}
@@ -68,8 +68,8 @@ func (c *counts) othersIn(namespace string, names int64, now time.Time) pools.Ro
 	if c.resource.Namespaced {
 		row.Pool.Namespace = namespace
 	}
-	isQuiet := c.standing.state == quiet
-	if row.Followed = isQuiet || c.standing.state == watched; !row.Followed {
+	isQuiet := c.health.state == quiet
+	if row.Followed = isQuiet || c.health.state == watched; !row.Followed {
 		return row
 	}
 	o := &c.others

@@ -134,7 +134,7 @@ func (c *comparison) with(server expected, version uint64) error {
 // expectNumber prepares a comparison. expectNumber is called before the request for the server's number.
 func (c *counts) expectNumber() {
 	c.comparison.trail = nil
-	if c.standing.state == watched {
+	if c.health.state == watched {
 		c.comparison.trail = []expected{{c.at.version, c.totals.objects}}
 	}
 }

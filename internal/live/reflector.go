@@ -79,10 +79,10 @@ func (r *reflector) run(ctx context.Context) {
 		}
 		switch b.after(err, time.Now()) {
 		case resume:
-			r.store.update(func(s *standing) { s.fallBehind(err) })
+			r.store.update(func(s *health) { s.fallBehind(err) })
 			b.pause(ctx, err)
 		case countAgain:
-			r.store.update(func(s *standing) { s.fallBehind(err) })
+			r.store.update(func(s *health) { s.fallBehind(err) })
 			b.rest(ctx)
 			took, there := r.countAgain(ctx, err)
 			if !there {
@@ -117,14 +117,14 @@ func (r *reflector) watch(ctx context.Context, from uint64, b *backoff) error {
 	b.opened()
 	r.breaks.Store(&cancel)
 	defer r.breaks.Store(nil)
-	r.store.update((*standing).catchUp)
+	r.store.update((*health).catchUp)
 	err = decode.Watch(body, func(event *decode.Event) error {
 		timer.Reset(silence)
 		if err := get(r.store, func(c *counts) error { return c.apply(event) }); err != nil {
 			return err
 		}
 		if b.onTrial {
-			r.store.update(func(s *standing) { s.state = watched })
+			r.store.update(func(s *health) { s.state = watched })
 			r.report(Notice{Type: Watched, Resource: r.resource.GroupResource()})
 		}
 		b.heard()
@@ -229,7 +229,7 @@ func (r *reflector) listSteadily(ctx context.Context) {
 	if now := r.store.look(); now.at.version > 0 || !now.listed.unsteady {
 		return
 	}
-	r.store.update(func(s *standing) { s.fallBehind(errNoState) })
+	r.store.update(func(s *health) { s.fallBehind(errNoState) })
 	if list := r.listAgain(ctx, true); list != nil {
 		r.store.replace(list, watched)
 	}
@@ -248,7 +248,7 @@ func (r *reflector) listAgain(ctx context.Context, must bool) *listing {
 		case skipped == nil && (!list.unsteady || !must || attempts >= maxUnsteady):
 			return list
 		case skipped != nil:
-			r.store.update(func(s *standing) { s.fail(skipped, list.took) })
+			r.store.update(func(s *health) { s.fail(skipped, list.took) })
 			notFound := slices.ContainsFunc(skipped, func(s census.Skipped) bool { return s.Reason == census.NotFound })
 			if !must || notFound && attempts >= goneOpens {
 				return nil
@@ -264,7 +264,7 @@ func (r *reflector) listAgain(ctx context.Context, must bool) *listing {
 // when the type should be watched again, and false if ctx ends or the type is gone.
 func (r *reflector) countOnly(ctx context.Context, cause error) bool {
 	reported := r.is(unwatched)
-	r.store.update(func(s *standing) { s.state, s.behind, s.cause = unwatched, time.Time{}, cause })
+	r.store.update(func(s *health) { s.state, s.behind, s.cause = unwatched, time.Time{}, cause })
 	for since := time.Now(); ; {
 		list := r.listAgain(ctx, false)
 		switch {
@@ -280,7 +280,7 @@ func (r *reflector) countOnly(ctx context.Context, cause error) bool {
 		if list != nil && list.version > 0 && time.Since(since) >= tryAgain {
 			return true
 		}
-		rests := time.Until(r.store.look().standing.rests)
+		rests := time.Until(r.store.look().health.rests)
 		if apistatus.Sleep(ctx, max(r.interval, rests)) != nil {
 			return false
 		}
@@ -291,8 +291,8 @@ func (r *reflector) countOnly(ctx context.Context, cause error) bool {
 // deleted. From then on, each round requests the number of objects of the type, and lists it when the server has
 // it again.
 func (r *reflector) leaveIfGone(ctx context.Context) bool {
-	standing := r.store.look().standing
-	leaves := ctx.Err() == nil && standing.isLost() && r.types.replace(r, r.successor(r.resource))
+	health := r.store.look().health
+	leaves := ctx.Err() == nil && health.isLost() && r.types.replace(r, r.successor(r.resource))
 	if leaves {
 		r.report(Notice{Type: Vanished, Resource: r.resource.GroupResource()})
 	}
@@ -308,4 +308,4 @@ func (r *reflector) successor(resource census.Resource) *reflector {
 	}
 }
 
-func (r *reflector) is(state state) bool { return r.store.look().standing.state == state }
+func (r *reflector) is(state state) bool { return r.store.look().health.state == state }

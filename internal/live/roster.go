@@ -87,7 +87,7 @@ func (e *Engine) discovered(resource census.Resource) {
 		e.report(Notice{Type: Appeared, Resource: resource.GroupResource()})
 	case isGone(r):
 		back := r.successor(resource) // the server might serve it in another version now
-		back.store.update(func(s *standing) {
+		back.store.update(func(s *health) {
 			if s.isSkipped(census.NotFound) {
 				s.skipped = nil // the next round requests its number of objects
 			}

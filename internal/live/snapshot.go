@@ -69,7 +69,7 @@ func (e *Engine) Snapshot(each func(pools.Row)) Snapshot {
 	}
 	for _, r := range e.types.list() {
 		r.store.eachRow(now, each)
-		r.store.do(func(c *counts) { c.addTo(&s, e) })
+		r.store.do(func(c *counts) { c.addTo(&s, e.Namespace, e.Named) })
 	}
 	s.Sort()
 	return s
@@ -97,19 +97,19 @@ func (c *counts) rows(of []pools.Key, now time.Time) (rows []pools.Row) {
 	return rows
 }
 
-// addTo adds the totals of the type to a snapshot. A gone type is skipped if a user named it.
-func (c *counts) addTo(all *Snapshot, e *Engine) {
+// addTo adds the totals of the type to a snapshot of a namespace. A gone type is skipped if a user named it.
+func (c *counts) addTo(all *Snapshot, namespace string, named bool) {
 	all.Events += c.totals.events
 	all.Idle += c.totals.idle
 	all.Gaps += c.totals.gaps
-	if c.standing.state == gone && c.standing.isSkipped(census.NotFound) && !e.Named {
+	if c.health.state == gone && c.health.isSkipped(census.NotFound) && !named {
 		return
 	}
 	count := c.count()
 	all.Types = append(all.Types, c.resource)
 	all.Resources = append(all.Resources, count)
 	all.Objects += c.totals.objects
-	switch c.standing.state {
+	switch c.health.state {
 	case watched:
 		all.Watched++
 	case quiet:
@@ -118,7 +118,7 @@ func (c *counts) addTo(all *Snapshot, e *Engine) {
 		all.Unwatched++
 	case uncounted, gone:
 	}
-	if others := c.othersIn(e.Namespace, count.Names, all.At); others.Pool.Names > 0 || others.Creates > 0 {
+	if others := c.othersIn(namespace, count.Names, all.At); others.Pool.Names > 0 || others.Creates > 0 {
 		all.Others = append(all.Others, others)
 	}
 	if c.listed.unsteady {
@@ -130,29 +130,29 @@ func (c *counts) addTo(all *Snapshot, e *Engine) {
 func (c *counts) count() ResourceCount {
 	count := ResourceCount{
 		Resource: c.resource, Counted: !c.listedAt.IsZero(), Creates: c.totals.creates,
-		Restarts: c.standing.restarts, Events: c.totals.events, Gaps: c.totals.gaps,
+		Restarts: c.health.restarts, Events: c.totals.events, Gaps: c.totals.gaps,
 	}
 	count.Names, count.Other = c.set.Prefixed()
-	if c.standing.state == watched && c.standing.cause != nil {
-		count.Behind = time.Since(c.standing.behind)
+	if c.health.state == watched && c.health.cause != nil {
+		count.Behind = time.Since(c.health.behind)
 	}
 	return count
 }
 
 // missing returns the parts of the type that were not read, or are not up to date.
 func (c *counts) missing(count ResourceCount) []census.Skipped {
-	standing := &c.standing
+	health := &c.health
 	switch {
-	case standing.skipped != nil:
-		return slices.Clone(standing.skipped)
-	case standing.unverified != nil:
-		return []census.Skipped{*standing.unverified}
-	case standing.state == uncounted, standing.state == gone:
+	case health.skipped != nil:
+		return slices.Clone(health.skipped)
+	case health.unverified != nil:
+		return []census.Skipped{*health.unverified}
+	case health.state == uncounted, health.state == gone:
 		return []census.Skipped{skip(c.resource, census.Failed, errUncounted)}
-	case standing.isBehind():
-		since := standing.behind.UTC().Format(time.RFC3339)
-		return []census.Skipped{skip(c.resource, reasonOf(standing.cause),
-			fmt.Errorf("count %s: not up to date since %s: %w", c.resource.GroupResource(), since, standing.cause))}
+	case health.isBehind():
+		since := health.behind.UTC().Format(time.RFC3339)
+		return []census.Skipped{skip(c.resource, reasonOf(health.cause),
+			fmt.Errorf("count %s: not up to date since %s: %w", c.resource.GroupResource(), since, health.cause))}
 	case count.Other > 0:
 		return []census.Skipped{skip(c.resource, census.Crowded, fmt.Errorf("count %s: more than %d prefixes: "+
 			"%d names under further prefixes have no row (choose a namespace with -n, or prefixes)",
@@ -164,7 +164,7 @@ func (c *counts) missing(count ResourceCount) []census.Skipped {
 // row returns a name pool and its events.
 func (c *counts) row(number uint32, p *pools.Pool, now time.Time) pools.Row {
 	row := pools.Row{Pool: *p, At: now, Began: c.began}
-	if row.Followed = c.standing.state == watched; !row.Followed {
+	if row.Followed = c.health.state == watched; !row.Followed {
 		return row
 	}
 	a := c.pools[number]

@@ -30,8 +30,8 @@ func get[T any](s *store, f func(*counts) T) (result T) {
 // look returns a copy of the outline.
 func (s *store) look() outline { return get(s, func(c *counts) outline { return c.outline }) }
 
-// update changes the standing of the type.
-func (s *store) update(change func(*standing)) { s.do(func(c *counts) { change(&c.standing) }) }
+// update changes the health of the type.
+func (s *store) update(change func(*health)) { s.do(func(c *counts) { change(&c.health) }) }
 
 // replace makes a list the counts of the type.
 func (s *store) replace(list *listing, kept state) { s.do(func(c *counts) { c.replace(list, kept) }) }

@@ -117,7 +117,7 @@ func (c *counts) isStale() bool {
 // type. So when it becomes watched, only objects that are newer than all earlier objects count as creates.
 func (c *counts) replace(list *listing, kept state) {
 	c.leave(func(pools.Member) {})
-	wasQuiet := kept == uncounted && c.standing.state == quiet
+	wasQuiet := kept == uncounted && c.health.state == quiet
 	if kept == uncounted {
 		kept = c.kept()
 	}
@@ -210,5 +210,5 @@ func (c *counts) adopt(list *listing, kept state) {
 	c.comparison, c.witnesses, c.sweep = comparison{}, witnesses{}, nil
 	c.totals.objects = list.objects
 	c.listed, c.listedAt = *list, now
-	c.standing = standing{state: kept, rests: now.Add(listPauses * list.took), restarts: c.standing.restarts}
+	c.health = health{state: kept, rests: now.Add(listPauses * list.took), restarts: c.health.restarts}
 }

@@ -41,9 +41,9 @@ func TestDue(t *testing.T) {
 	k.listedAs(&listing{objects: 200, took: time.Minute})
 	listed := k.listedAt
 	var shown Snapshot
-	k.addTo(&shown, &Engine{})
-	if len(shown.Others) != 1 || shown.Others[0].Pool.Names != 200 || k.standing.state != quiet {
-		t.Fatalf("unprefixed %+v in state %v, want 200 objects of a quiet type", shown.Others, k.standing.state)
+	k.addTo(&shown, "", false)
+	if len(shown.Others) != 1 || shown.Others[0].Pool.Names != 200 || k.health.state != quiet {
+		t.Fatalf("unprefixed %+v in state %v, want 200 objects of a quiet type", shown.Others, k.health.state)
 	}
 	for _, test := range []struct {
 		objects int64
@@ -64,7 +64,7 @@ func TestDue(t *testing.T) {
 			t.Errorf("%+v: due %v", test, got)
 		}
 	}
-	k.standing.skipped, k.standing.rests = []census.Skipped{{}}, listed.Add(time.Hour) // as after a list that broke off
+	k.health.skipped, k.health.rests = []census.Skipped{{}}, listed.Add(time.Hour) // as after a list that broke off
 	for after, want := range map[time.Duration]bool{59 * time.Minute: false, time.Hour: true} {
 		if got := k.isDue(census.Size{Objects: 200, Known: true}, listed.Add(after)); got != want {
 			t.Errorf("after %s: %v", after, got)
@@ -233,7 +233,7 @@ func TestCountsOfAGoneTypeAreFreed(t *testing.T) {
 			r.noteFailure(t.Context(), census.Skipped{Resource: "pods", Reason: census.NotFound}, time.Now())
 		},
 		"it is discovered again": func(r *reflector) {
-			r.store.counts.standing.state = gone
+			r.store.counts.health.state = gone
 			e.discovered(pods)
 		},
 	} {
@@ -654,7 +654,7 @@ func TestStill(t *testing.T) {
 		server.Fault = ofWatches(all, mute)
 		e := start(t, server, pods)
 		until(t, func() (bool, any) {
-			if behind := e.types.list()[0].store.look().standing.behind; !behind.IsZero() {
+			if behind := e.types.list()[0].store.look().health.behind; !behind.IsZero() {
 				t.Errorf("behind since %v", behind)
 			}
 			n := requests(server, true)
@@ -674,7 +674,7 @@ func TestLeaveOut(t *testing.T) {
 		return census.Skipped{Group: k.resource.Group, Resource: k.resource.Resource, Namespace: namespace}
 	}
 	all := []census.Skipped{of(again, "a"), of(part, "a"), of(part, "b"), of(never, "")}
-	again.standing.state, again.listed.took = quiet, time.Second
+	again.health.state, again.listed.took = quiet, time.Second
 	for i, c := range []*counts{again, part, part, never} {
 		c.leaveOut(all[i])
 	}
@@ -754,9 +754,9 @@ func TestFailingTypeHoldsNothingUp(t *testing.T) {
 		e := prepare(server)
 		e.Scanner.RetryTimeout = time.Minute
 		failing := e.reflectorOf(t, pods)
-		failing.store.counts.standing.skipped = []census.Skipped{{Reason: census.Failed}}
+		failing.store.counts.health.skipped = []census.Skipped{{Reason: census.Failed}}
 		well := e.reflectorOf(t, jobs).store.counts
-		well.standing.state, well.listedAt = quiet, time.Now()
+		well.health.state, well.listedAt = quiet, time.Now()
 		e.poll(t.Context())
 		if !slices.Equal(asked, []string{"/apis/batch/v1/jobs", "/api/v1/pods"}) { // it was not asked again
 			t.Errorf("requests %v, want one of jobs, then one of pods", asked)
@@ -764,7 +764,7 @@ func TestFailingTypeHoldsNothingUp(t *testing.T) {
 		e.source.scanner.RetryTimeout = time.Millisecond
 		began := time.Now()
 		failing.listIfDue(t.Context(), census.Size{Resource: pods, Known: true}, e.Now())
-		if rests := failing.store.counts.standing.rests.Sub(began); rests < (1+listPauses)*takes {
+		if rests := failing.store.counts.health.rests.Sub(began); rests < (1+listPauses)*takes {
 			t.Errorf("it is listed again after %v", rests)
 		}
 	})
@@ -776,7 +776,7 @@ func TestNumberIsFromBeforeTheBurst(t *testing.T) {
 		server := newFakeServer(t, 1)
 		e := prepare(server)
 		quietType := e.reflectorOf(t, pods).store.counts
-		quietType.standing.state, quietType.listedAt = quiet, time.Now()
+		quietType.health.state, quietType.listedAt = quiet, time.Now()
 		var responded time.Time
 		server.Fault = refuse(func(string, bool) int {
 			responded = e.Now()

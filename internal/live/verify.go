@@ -29,13 +29,13 @@ func (e *Engine) Verify(ctx context.Context) {
 	var types []census.Resource
 	for _, r := range e.types.list() {
 		r.store.do((*counts).expectNumber)
-		r.store.update(func(s *standing) { s.isUnverified(skip(r.resource, census.Interrupted, errUnverified)) })
+		r.store.update(func(s *health) { s.isUnverified(skip(r.resource, census.Interrupted, errUnverified)) })
 		types = append(types, r.resource)
 	}
 	numbers, skipped := e.source.numbers(ctx, types, e.Scanner.RetryTimeout)
 	for _, s := range skipped {
 		if r := e.types.of(groupResource(s)); r != nil {
-			r.store.update(func(standing *standing) { standing.isUnverified(s) })
+			r.store.update(func(health *health) { health.isUnverified(s) })
 		}
 	}
 	var verifying sync.WaitGroup
@@ -48,7 +48,7 @@ func (e *Engine) Verify(ctx context.Context) {
 }
 
 // isUnverified records the reason why a type could not be verified, unless the type is skipped.
-func (s *standing) isUnverified(why census.Skipped) {
+func (s *health) isUnverified(why census.Skipped) {
 	if s.skipped == nil {
 		s.unverified = &why
 	}
@@ -63,7 +63,7 @@ func (r *reflector) verify(ctx context.Context, asked census.Size) {
 		r.store.do(func(c *counts) { isRight = c.isUnchanged(asked) })
 	}
 	if isRight {
-		r.store.update(func(s *standing) { s.unverified = nil })
+		r.store.update(func(s *health) { s.unverified = nil })
 		return
 	}
 	if life := r.life.Load(); life != nil {
@@ -77,7 +77,7 @@ func (r *reflector) verify(ctx context.Context, asked census.Size) {
 		r.replaceAfterGap(list, errMissed)
 	default:
 		r.store.replace(list, uncounted)
-		r.store.update(func(s *standing) {
+		r.store.update(func(s *health) {
 			if s.state == watched {
 				s.state = unwatched // it is too late to measure rates
 			}
@@ -108,7 +108,7 @@ func (r *reflector) agrees(ctx context.Context, asked census.Size) bool {
 // agreement reports whether the count agrees with the server's number. known is false as long as events before the
 // state of that number might be in flight.
 func (c *counts) agreement(number expected, gaps int) (agrees, known bool) {
-	missed := c.totals.gaps != gaps || errors.Is(c.standing.cause, errMissed)
+	missed := c.totals.gaps != gaps || errors.Is(c.health.cause, errMissed)
 	same, passed := c.totals.objects == number.objects, c.comparison.due.version != number.version
 	return !missed, same || passed
 }
@@ -117,7 +117,7 @@ func (c *counts) agreement(number expected, gaps int) (agrees, known bool) {
 // the last list, or if the type has too few objects for a prefix that is reported.
 func (c *counts) isUnchanged(asked census.Size) bool {
 	switch {
-	case c.listedAt.IsZero(), c.standing.skipped != nil, !asked.Known:
+	case c.listedAt.IsZero(), c.health.skipped != nil, !asked.Known:
 		return false
 	case asked.Objects < c.policy.MinCount && c.kept() == quiet:
 		c.totals.objects = asked.Objects

@@ -135,17 +135,17 @@ func parse(raw []byte) (found object.Object, err error) {
 	return found, err
 }
 
-// Decision is the decision about one object. If Reason is empty, the object is to be deleted.
-type Decision struct {
+// decision is the decision about one object. If Reason is empty, the object is to be deleted.
+type decision struct {
 	Object Object
 	Reason v1alpha1.PruneReason
 	// Tied reports whether an object to delete was created in the same second as one that Criteria.Keep keeps.
 	Tied bool
 }
 
-// Choose decides about the objects of one namespace and prefix that no other rule keeps. Choose sorts these objects,
-// the newest first. If a list has an object twice, Choose counts it once.
-func Choose(objects []Object, criteria Criteria) iter.Seq[Decision] {
+// decide decides about the objects of one namespace and prefix that no other rule keeps. decide sorts these objects,
+// the newest first. If a list has an object twice, decide counts it once.
+func decide(objects []Object, criteria Criteria) iter.Seq[decision] {
 	slices.SortFunc(objects, func(a, b Object) int {
 		stems := 0
 		if criteria.Stem && a.Created == b.Created {
@@ -156,14 +156,14 @@ func Choose(objects []Object, criteria Criteria) iter.Seq[Decision] {
 		)
 	})
 	objects = slices.CompactFunc(objects, func(a, b Object) bool { return a.UID == b.UID })
-	return func(yield func(Decision) bool) {
+	return func(yield func(decision) bool) {
 		all, failed := &newest{keep: criteria.Keep}, &newest{keep: criteria.KeepFailed}
 		for _, o := range objects {
 			among := all
 			if o.failed && failed.keep != nil {
 				among = failed
 			}
-			d := Decision{Object: o}
+			d := decision{Object: o}
 			switch {
 			case !o.Running && among.has(o):
 				d.Reason = v1alpha1.PruneNewest

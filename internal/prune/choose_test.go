@@ -201,7 +201,7 @@ func TestChooseTheNewest(t *testing.T) {
 		"running":         {[]Object{running, object("a", 9), object("b", 8)}, Criteria{Keep: &two, Running: true}, "running"},
 	} {
 		var got []string
-		for d := range Choose(test.objects, test.criteria) {
+		for d := range decide(test.objects, test.criteria) {
 			if d.Reason == "" {
 				name := d.Object.Name
 				if d.Tied {

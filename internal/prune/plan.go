@@ -143,8 +143,8 @@ func (p *Pruner) Plan(ctx context.Context, targets []Target, progress func(found
 func (p *Plan) add(l *listing, named []string) {
 	for _, pool := range l.pools {
 		listed, last := pool.Objects, pool.lastRevision()
-		pool.Objects = listed[:0] // Choose has read an object before it yields it
-		for d := range Choose(listed, l.rules.criteria) {
+		pool.Objects = listed[:0] // decide has read an object before it yields it
+		for d := range decide(listed, l.rules.criteria) {
 			if d.Object.UID == last {
 				d.Reason = v1alpha1.PruneActive
 			}

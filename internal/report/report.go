@@ -174,8 +174,8 @@ func whole(creates float64) int64 {
 	return int64(math.Round(creates))
 }
 
-// Safe is the room from which on a prefix has the state CollisionOK.
-const Safe = 1000
+// safe is the room from which on a prefix has the state CollisionOK.
+const safe = 1000
 
 // verdict returns the state of the prefix with the least room, and the number of prefixes in each
 // state. The items of one prefix differ only in their numbers of creates.
@@ -214,7 +214,7 @@ func StateOf(room int64) v1alpha1.CollisionState {
 	switch {
 	case room == 0:
 		return v1alpha1.CollisionFailing
-	case room < Safe:
+	case room < safe:
 		return v1alpha1.CollisionRisk
 	}
 	return v1alpha1.CollisionOK

@@ -22,8 +22,8 @@ const (
 // behindAfter is the time after which a type with a broken watch is reported as not up to date.
 const behindAfter = 5 * time.Second
 
-// standing has the state of a type, and the reason why it is not up to date.
-type standing struct {
+// health has the state of a type, and the reason why it is not up to date.
+type health struct {
 	state   state
 	rests   time.Time        // no list because of a number of objects before this time
 	skipped []census.Skipped // parts of the type that could not be read: the whole type, or namespaces
@@ -36,13 +36,13 @@ type standing struct {
 }
 
 // isSkipped reports whether a type was skipped for one of these reasons.
-func (s *standing) isSkipped(reasons ...census.Reason) bool {
+func (s *health) isSkipped(reasons ...census.Reason) bool {
 	return slices.ContainsFunc(s.skipped, func(s census.Skipped) bool { return slices.Contains(reasons, s.Reason) })
 }
 
 // isBehind reports whether a type is not up to date. The requests for a quiet type are rare, so it is behind after
 // one request without a response.
-func (s *standing) isBehind() bool {
+func (s *health) isBehind() bool {
 	switch s.state {
 	case watched:
 		return s.cause != nil && time.Since(s.behind) > behindAfter
@@ -54,10 +54,10 @@ func (s *standing) isBehind() bool {
 }
 
 // isLost reports whether the server has lost the type since the last call of leaveIfGone.
-func (s *standing) isLost() bool { return s.state != gone && s.isSkipped(census.NotFound) }
+func (s *health) isLost() bool { return s.state != gone && s.isSkipped(census.NotFound) }
 
 // fallBehind records that a watch failed with err. fallBehind does nothing if err is nil.
-func (s *standing) fallBehind(err error) {
+func (s *health) fallBehind(err error) {
 	if err == nil {
 		return
 	}
@@ -69,15 +69,15 @@ func (s *standing) fallBehind(err error) {
 }
 
 // catchUp records that a watch is open.
-func (s *standing) catchUp() { s.behind, s.cause = time.Time{}, nil }
+func (s *health) catchUp() { s.behind, s.cause = time.Time{}, nil }
 
 // fail records that a list failed, and its duration.
-func (s *standing) fail(skipped []census.Skipped, took time.Duration) {
+func (s *health) fail(skipped []census.Skipped, took time.Duration) {
 	s.skipped, s.rests = skipped, time.Now().Add(listPauses*took)
 }
 
 // rest prevents lists because of a number of objects, at least for the pause.
-func (s *standing) rest(pause time.Duration) {
+func (s *health) rest(pause time.Duration) {
 	if rests := time.Now().Add(pause); s.rests.Before(rests) {
 		s.rests = rests
 	}
@@ -86,18 +86,18 @@ func (s *standing) rest(pause time.Duration) {
 // leaveOut records that the first count could not read a part of the type, unless the type has been listed again
 // since then.
 func (c *counts) leaveOut(part census.Skipped) {
-	if c.listed.took == 0 && c.standing.state != gone {
-		c.standing.skipped = append(c.standing.skipped, part)
+	if c.listed.took == 0 && c.health.state != gone {
+		c.health.skipped = append(c.health.skipped, part)
 	}
 }
 
 // isResting reports whether the type's number of objects is not requested in this round.
-func (s *standing) isResting() bool {
+func (s *health) isResting() bool {
 	return s.state == unwatched || s.skipped != nil && time.Now().Before(s.rests)
 }
 
 // fails reports whether the last list or watch of the type failed.
-func (s *standing) fails() bool { return s.skipped != nil || !s.behind.IsZero() }
+func (s *health) fails() bool { return s.skipped != nil || !s.behind.IsZero() }
 
 // notRead is the error of a request whose failure a scanner has reported.
 type notRead struct{ census.Skipped }
@@ -113,7 +113,7 @@ func reasonOf(err error) census.Reason {
 
 // noteFailure records that the request for the number of objects failed. The request was sent at since. noteFailure
 // reports whether the server doesn't have the type.
-func (s *standing) noteFailure(skipped census.Skipped, since time.Time) (notFound bool) {
+func (s *health) noteFailure(skipped census.Skipped, since time.Time) (notFound bool) {
 	notFound = skipped.Reason == census.NotFound
 	switch {
 	case s.state == watched, s.state == unwatched:
