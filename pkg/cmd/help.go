@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mitchellh/go-wordwrap"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -112,8 +111,7 @@ func printCommands(cmd *cobra.Command, out io.Writer) {
 
 // wrapped returns text in lines of at most the given width. All lines except the first one are indented.
 func wrapped(text string, indent, width int) string {
-	text = wordwrap.WrapString(strings.Join(strings.Fields(text), " "), uint(width-indent))
-	return strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", indent))
+	return terminal.Wrap(strings.Join(strings.Fields(text), " "), indent, width)
 }
 
 // firstExamples returns the first examples, without the lines between them.

@@ -24,6 +24,7 @@ var placeholders = []placeholder{
 	// The column AGE after a generated name.
 	{pattern: regexp.MustCompile(`(-xxxxx) +\+?(\d+[dhms])+\b`), by: `$1  age`, wide: true},
 	{pattern: regexp.MustCompile(`https://127\.0\.0\.1:\d{4,}`), by: `https://server`},
+	{pattern: regexp.MustCompile(`\b(\d+m)?\d+s of (\d+[ms])`), by: `time of $2`},
 	{pattern: regexp.MustCompile(`room for [\d,]+ more`), by: `room for more`},
 	{pattern: regexp.MustCompile(`\+[\d.]+/(s|min|h)\b`), by: ` rate `, wide: true},
 	// The Pods that the Job controller has created so far.

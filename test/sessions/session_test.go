@@ -10,9 +10,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
@@ -164,7 +166,8 @@ func play(ts *testscript.TestScript, _ bool, args []string) {
 	check(ts, args[0], sessionOf(ts).record(ts, lines, ts.ReadFile("stdout")))
 }
 
-// pty80 is the command pty FILE [COLUMNSxROWS]. pty80 plays a recording in a terminal, of 80x24 by default.
+// pty80 is the command pty FILE [COLUMNSxROWS]. pty80 plays a recording in a terminal, of 80x24 by default. No line may
+// be wider than the terminal.
 func pty80(ts *testscript.TestScript, _ bool, args []string) {
 	size := pty.Winsize{Cols: 80, Rows: 24}
 	if len(args) == 2 {
@@ -182,14 +185,44 @@ func pty80(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	printed, _ := io.ReadAll(terminal) // always ends with an error
 	_ = bash.Wait()
-	check(ts, args[0], sessionOf(ts).record(ts, lines, displayed(string(printed))))
+	recording := sessionOf(ts).record(ts, lines, displayed(string(printed)))
+	if line := tooWide(recording, int(size.Cols)); line != "" {
+		ts.Fatalf("%s has a line of more than %d columns:\n%s", args[0], size.Cols, line)
+	}
+	check(ts, args[0], recording)
 }
 
-var progress = regexp.MustCompile(`\r[^\n]*\r`)
+var (
+	progress = regexp.MustCompile(`\r[^\n]*\r`)
+	painted  = regexp.MustCompile(`(?s)\x1b\[\?1049h.*\x1b\[\?2026h\x1b\[H(.*)\x1b\[\?2026l.*\x1b\[\?1049l`)
+)
 
-// displayed returns what stays on a terminal. Progress is erased.
+// displayed returns what stays on a terminal, and the last frame of a screen. Progress is erased.
 func displayed(printed string) string {
-	return progress.ReplaceAllString(strings.ReplaceAll(printed, "\r\n", "\n"), "")
+	printed = progress.ReplaceAllString(strings.ReplaceAll(printed, "\r\n", "\n"), "")
+	return strings.ReplaceAll(painted.ReplaceAllString(printed, "$1\n"), "\x1b[K", "")
+}
+
+// unbroken are the lines that can be wider than a terminal, and the reasons.
+var unbroken = []struct{ pattern, reason string }{
+	{`^ +kubectl `, "a command to copy"},
+	{`^\S+ created$`, "kubectl's line of a result"},
+}
+
+// tooWide returns the first line of a recording that doesn't fit, or "". With -o wide, a table has all columns.
+func tooWide(recording string, columns int) string {
+	wide := false
+	for line := range strings.SplitSeq(recording, "\n") {
+		if strings.HasPrefix(line, "$ ") || strings.HasPrefix(line, "# ") {
+			wide = strings.Contains(line, "-o wide")
+			continue
+		}
+		isUnbroken := func(u struct{ pattern, reason string }) bool { return regexp.MustCompile(u.pattern).MatchString(line) }
+		if utf8.RuneCountInString(line) > columns && !wide && !slices.ContainsFunc(unbroken, isUnbroken) {
+			return line
+		}
+	}
+	return ""
 }
 
 // same stdout|stderr FILE compares the output of the last command with a recording of the script.

@@ -60,7 +60,7 @@ func (l *logPrinter) line(c logs.Container, text []byte) {
 	if named := l.named(c); named && !l.raw {
 		line = "[" + c.String() + "] " + line
 	}
-	l.voice.Line(line)
+	l.voice.Verbatim(line)
 }
 
 func (l *logPrinter) printable(line string) string {

@@ -25,6 +25,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/buildinfo"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
 // defaultRequestTimeout bounds every request if --request-timeout isn't set. kube-apiserver itself
@@ -60,7 +61,7 @@ func New(streams genericiooptions.IOStreams) *Connection {
 		WithDiscoveryBurst(300).WithDiscoveryQPS(50). // the limits of kubectl
 		WithWarningPrinter(streams).
 		WithWrapConfigFn(c.configure)
-	c.warnings = rest.NewWarningWriter(streams.ErrOut, rest.WarningWriterOptions{
+	c.warnings = rest.NewWarningWriter(terminal.NewVoice(streams.ErrOut), rest.WarningWriterOptions{
 		Deduplicate: true, Color: printers.AllowsColorOutput(streams.ErrOut),
 	})
 	c.Factory = cmdutil.NewFactory(c.flags)

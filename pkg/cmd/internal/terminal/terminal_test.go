@@ -70,6 +70,57 @@ func TestWrapped(t *testing.T) {
 	}
 }
 
+// Lines are broken between words, but not in quoted words and commands.
+func TestWrap(t *testing.T) {
+	for _, test := range []struct {
+		text          string
+		indent, width int
+		want          string
+	}{
+		{"", 0, 10, ""},
+		{"a bb ccc dddd", 0, 80, "a bb ccc dddd"},
+		{"a bb ccc dddd", 0, 6, "a bb\nccc\ndddd"},
+		{"a bb ccc dddd", 2, 8, "a bb\n  ccc\n  dddd"},
+		{"é 日本 é", 0, 4, "é 日本\né"},
+		{"one\ntwo three\n  kubectl get pods", 0, 6, "one\ntwo\nthree\n  kubectl get pods"},
+		{`the prefix "a b-" is 'c d' long`, 0, 12, "the prefix\n\"a b-\" is\n'c d' long"},
+		{"the server's name isn't here", 0, 12, "the server's\nname isn't\nhere"},
+		{"a " + strings.Repeat("x", 12) + " b", 0, 8, "a\n" + strings.Repeat("x", 12) + "\nb"},
+		{"whole in a pipe", 0, TextWidth(io.Discard), "whole in a pipe"},
+	} {
+		if got := Wrap(test.text, test.indent, test.width); got != test.want {
+			t.Errorf("Wrap(%q, %d, %d) = %q, want %q", test.text, test.indent, test.width, got, test.want)
+		}
+	}
+}
+
+// A terminal gets lines that fit it, or fit a reader if it is wider. The text of other programs stays as it is.
+func TestVoiceWraps(t *testing.T) {
+	const sentence = "Warning: every word of this sentence is in a line of its own if a terminal is narrow, but not of this one, which is wide enough"
+	for columns, want := range map[uint16]int{40: 40, 80: 80, 200: readingWidth} {
+		ptmx, tty, err := pty.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := pty.Setsize(tty, &pty.Winsize{Rows: 40, Cols: columns}); err != nil {
+			t.Fatal(err)
+		}
+		v := NewVoice(tty)
+		v.Line(sentence)
+		if _, err := fmt.Fprintln(v, sentence); err != nil {
+			t.Fatal(err)
+		}
+		v.Verbatim(sentence)
+		_ = tty.Close()
+		all, _ := io.ReadAll(ptmx) // ends with an error, because the other end is closed
+		_ = ptmx.Close()
+		wrapped := strings.ReplaceAll(Wrap(sentence, 0, want), "\n", "\r\n") + "\r\n"
+		if got := string(all); got != wrapped+wrapped+sentence+"\r\n" || !strings.Contains(strings.TrimSpace(wrapped), "\n") {
+			t.Errorf("%d columns: %q", columns, got)
+		}
+	}
+}
+
 // Without a terminal, no progress is shown, even if the work takes long, and lines are written unchanged.
 func TestProgressInAPipe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -2,9 +2,12 @@ package terminal
 
 import (
 	"fmt"
+	"io"
+	"math"
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/mitchellh/go-wordwrap"
 
@@ -80,18 +83,54 @@ func Sprintf(format string, args ...any) string {
 	return fmt.Sprintf(format, safe...)
 }
 
-// lineWidth is the width of a terminal that doesn't report its own, and of Wrapped's lines.
-const lineWidth = 80
-
 // Wrapped returns text with line breaks, so that it fits a terminal.
-func Wrapped(text string) string { return wordwrap.WrapString(text, lineWidth) }
+func Wrapped(text string) string { return Wrap(text, 0, lineWidth) }
+
+const (
+	// lineWidth is the width of a terminal that doesn't report its own.
+	lineWidth = 80
+	// readingWidth is the widest text on a wider terminal.
+	readingWidth = 100
+)
+
+// TextWidth returns the width of text on w. It is math.MaxInt if w isn't a terminal, so that each line stays whole, and
+// grep finds it.
+func TextWidth(w io.Writer) int {
+	if !IsTerminal(w) {
+		return math.MaxInt
+	}
+	return min(Width(w), readingWidth)
+}
+
+// quoted finds quoted words with spaces, which must not be broken. An apostrophe within a word doesn't begin one.
+var quoted = regexp.MustCompile(`"[^"\n]* [^"\n]*"|\B'[^'\n]* [^'\n]*'\B`)
+
+// unbroken is the space that wordwrap doesn't break. Escaped text has none.
+const unbroken = "\u00a0"
+
+// Wrap returns text in lines of at most the given width, broken between words. All lines except the first one are
+// indented. A longer word stays whole, and so does a line that begins with a space, because it is a command to copy.
+func Wrap(text string, indent, width int) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if utf8.RuneCountInString(line) <= width-indent || strings.HasPrefix(line, " ") {
+			continue
+		}
+		line = quoted.ReplaceAllStringFunc(line, func(words string) string {
+			return strings.ReplaceAll(words, " ", unbroken)
+		})
+		lines[i] = strings.ReplaceAll(wordwrap.WrapString(line, uint(max(width-indent, 1))), unbroken, " ")
+	}
+	return strings.ReplaceAll(strings.Join(lines, "\n"), "\n", "\n"+strings.Repeat(" ", indent))
+}
 
 // The rules of output, for all commands:
 //
 //   - Results go to stdout, and nothing else does. Lines for people go to stderr, through Voice.Line.
 //   - A line about the result begins with a capital letter and ends with a full stop. Warningf and Errorf
 //     make the lines that begin with "Warning: " and "error: ". Those have no full stop.
-//   - A command to run is a line of its own, from Hint.
+//   - A command to run is a line of its own, from Hint. Voice never breaks it.
+//   - On a terminal, Voice breaks all other lines between words. In a pipe, it breaks none.
 //   - A format is a text of ours. All values are escaped, because they can come from a cluster.
 //   - Voice.SetText sets a line that only a terminal shows, after a second. The next line erases it.
 

@@ -3,6 +3,7 @@ package terminal
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,8 +42,12 @@ type Voice struct {
 // NewVoice returns the writer of stderr.
 func NewVoice(out io.Writer) *Voice { return &Voice{out: out} }
 
-// Line writes a permanent line above the progress, and waits for the reader of stderr.
-func (v *Voice) Line(text string) {
+// Line writes a permanent line above the progress, and waits for the reader of stderr. On a terminal, it breaks a line
+// that is too wide.
+func (v *Voice) Line(text string) { v.Verbatim(Wrap(text, 0, TextWidth(v.out))) }
+
+// Verbatim is Line for text of another program, like a log. It stays as it is.
+func (v *Voice) Verbatim(text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.silent.Load() {
@@ -50,6 +55,12 @@ func (v *Voice) Line(text string) {
 	}
 	v.erase()
 	fmt.Fprintln(v.out, text)
+}
+
+// Write writes whole lines.
+func (v *Voice) Write(lines []byte) (int, error) {
+	v.Line(strings.TrimSuffix(string(lines), "\n"))
+	return len(lines), nil
 }
 
 // LineWithin is Line, but doesn't wait longer than limit.
