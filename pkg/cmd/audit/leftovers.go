@@ -37,36 +37,57 @@ func leftoverNotes(r *row) (notes []string) {
 func orphanLines(rows []row) []string {
 	var names int64
 	var namespaces []string
+	age := ""
 	for i := range rows {
-		o := rows[i].Orphaned
-		if o == nil || o.Unknown {
+		r := &rows[i]
+		if !isOrphaned(r.AuditItem) {
 			continue
 		}
-		if names += o.Names; !slices.Contains(namespaces, rows[i].Namespace) {
-			namespaces = append(namespaces, rows[i].Namespace)
+		names += r.Orphaned.Names
+		age = max(age, prunableAge(r.AuditItem)) // 24h is after 1h
+		if !slices.Contains(namespaces, r.Namespace) {
+			namespaces = append(namespaces, r.Namespace)
 		}
 	}
 	if len(namespaces) == 0 {
 		return nil
 	}
 	return []string{
-		humanize.Count(names, "orphaned Pod") + ". To plan the deletion:", terminal.Hint(pruneOrphaned(namespaces)...),
+		humanize.Count(names, "orphaned Pod") + ". To plan the deletion:", terminal.Hint(pruneOrphaned(age, namespaces...)...),
 	}
 }
 
-func pruneOrphaned(namespaces []string) []string {
-	words := []string{"kubectl", "genname", "prune", "pods", "--orphaned", "--older-than", "1d"}
+func pruneOrphaned(age string, namespaces ...string) []string {
+	words := []string{"kubectl", "genname", "prune", "pods", "--orphaned", "--older-than", age}
 	if len(namespaces) > 1 {
 		return append(words, "-A")
 	}
 	return append(words, "-n", namespaces[0])
 }
 
+// isOrphaned reports whether the item has orphaned Pods that prune would delete.
+func isOrphaned(item v1alpha1.AuditItem) bool {
+	return item.Orphaned != nil && !item.Orphaned.Unknown && !isBeingDeleted(item)
+}
+
+// isBeingDeleted reports whether most of the objects are being deleted, so that prune would leave them.
+func isBeingDeleted(item v1alpha1.AuditItem) bool {
+	return item.Deleting != nil && 2*item.Deleting.Names >= item.Names
+}
+
+// prunableAge returns a value of --older-than that some of the objects exceed, or the shortest one.
+func prunableAge(item v1alpha1.AuditItem) string {
+	if item.Last24h != nil && *item.Last24h < item.Names {
+		return "24h"
+	}
+	return "1h"
+}
+
 // isPrunable reports whether prune would accept the prefix, and delete most of its objects.
 func isPrunable(item v1alpha1.AuditItem) bool {
 	of := item.GroupResource()
-	if d := item.Deleting; d != nil && 2*d.Names >= item.Names {
-		return false // prune would leave most of them
+	if isBeingDeleted(item) {
+		return false
 	}
 	if item.Naming == v1alpha1.NamingStem {
 		return prune.RefusedByStem(of) == "" &&

@@ -28,6 +28,8 @@ func TestProposalsOfPrune(t *testing.T) {
 	orphaned := func(unknown bool) func(*v1alpha1.AuditItem) {
 		return func(i *v1alpha1.AuditItem) { i.Orphaned = &v1alpha1.AuditOrphaned{Names: 10, Unknown: unknown} }
 	}
+	old := func(i *v1alpha1.AuditItem) { orphaned(false)(i); i.Last24h = new(int64(9)) }
+	held := func(i *v1alpha1.AuditItem) { orphaned(false)(i); deleting(5)(i) }
 	generated, stem := v1alpha1.NamingGenerateName, v1alpha1.NamingStem
 	for name, test := range map[string]struct {
 		item v1alpha1.AuditItem
@@ -45,7 +47,9 @@ func TestProposalsOfPrune(t *testing.T) {
 		"client-generated":               {item("", "configmaps", v1alpha1.NamingClient, nil), ""},
 		"most of them are being deleted": {item("", "configmaps", generated, deleting(5)), ""},
 		"few of them are being deleted":  {item("", "configmaps", generated, deleting(4)), "configmaps/x- -n n --older-than 1h"},
-		"orphaned Pods":                  {item("", "pods", generated, orphaned(false)), "pods --orphaned --older-than 1d -n n"},
+		"orphaned Pods":                  {item("", "pods", generated, orphaned(false)), "pods --orphaned --older-than 1h -n n"},
+		"orphaned Pods of last week":     {item("", "pods", generated, old), "pods --orphaned --older-than 24h -n n"},
+		"Pods that are being deleted":    {item("", "pods", generated, held), ""},
 		"Pods of unknown Jobs":           {item("", "pods", generated, orphaned(true)), "pods/x- -n n --older-than 1h"},
 	} {
 		_, steps := nextSteps(test.item)
@@ -62,6 +66,29 @@ func TestProposalsOfPrune(t *testing.T) {
 	cluster := item("", "namespaces", generated, func(i *v1alpha1.AuditItem) { i.Namespace = "" })
 	if _, steps := nextSteps(cluster); strings.Contains(strings.Join(steps, "\n"), "-n") {
 		t.Errorf("%q for a cluster-scoped type, want no -n", steps)
+	}
+}
+
+// One command plans the deletion of all orphaned Pods, with an age that some of them exceed.
+func TestOrphanLines(t *testing.T) {
+	pods := func(namespace string, last24h int64) row {
+		return row{AuditItem: v1alpha1.AuditItem{
+			PrefixRef: v1alpha1.PrefixRef{Resource: "pods", Namespace: namespace}, Names: 10, Last24h: &last24h,
+			Orphaned: &v1alpha1.AuditOrphaned{Names: 5},
+		}}
+	}
+	held := pods("held", 0)
+	held.Deleting = &v1alpha1.AuditDeleting{Names: 10}
+	for want, rows := range map[string][]row{
+		"":                                     {held, {}},
+		"5 orphaned Pods --older-than 1h -n a": {pods("a", 10), held},
+		"10 orphaned Pods --older-than 24h -A": {pods("a", 10), pods("b", 9)},
+	} {
+		lines := strings.Join(orphanLines(rows), "")
+		got := strings.Replace(lines, ". To plan the deletion:  kubectl genname prune pods --orphaned", "", 1)
+		if got != want {
+			t.Errorf("%q, want %q", lines, want)
+		}
 	}
 }
 

@@ -11,15 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
-)
-
-const (
-	// rowsOnTerminal is the largest number of rows on a terminal without --top.
-	rowsOnTerminal = 20
-	// wideColumns is the width of a table with -o wide on a narrower terminal.
-	wideColumns = 160
 )
 
 // view returns a result as people read it: the verdict, then a table or a record, then the rest.
@@ -37,37 +29,19 @@ func (r *run) view(ctx context.Context, result *audit.Result) scan.View {
 	case r.isRecord(report):
 		v.Verdict, v.Text = nil, func(out io.Writer) error { return printRecord(out, report) }
 	default:
-		v.Table, below = r.table(r.auditColumns(report), rows)
+		giving := givingWay(r.layout.order, report.Verdict)
+		v.Table, below = r.layout.table(r.layout.auditColumns(report), rows, giving)
 	}
 	v.Next = r.unshownLines(result, len(report.Items)+len(report.Folded)-len(rows)+below)
 	if v.Text == nil {
 		v.Next = append(v.Next, orphanLines(rows)...)
 	}
-	if s := report.Summary; r.wide {
+	if s := report.Summary; r.layout.wide {
 		v.Next = append(v.Next, terminal.Sprintf("Read %s of %s in %s and %.1f s: %s",
 			humanize.Count(s.Objects, "object"), humanize.Count(s.ResourceTypes, "type"),
 			humanize.Count(s.Requests, "request"), s.Seconds, humanize.Count(s.Prefixes, "prefix")))
 	}
 	return v
-}
-
-// table returns the table of rows, and the number of rows that it leaves out. A terminal gets a limited number of
-// rows.
-func (o *options) table(columns []column, rows []row) (t *table.Table, below int) {
-	onTerminal := terminal.IsTerminal(o.Out)
-	if onTerminal && !o.topGiven {
-		below = max(len(rows)-rowsOnTerminal, 0)
-		rows = rows[:len(rows)-below]
-	}
-	t = tableOf(columns, rows)
-	if onTerminal {
-		width := terminal.Width(o.Out)
-		if o.wide {
-			width = max(width, wideColumns)
-		}
-		t = fit(t, width, o.about.Order)
-	}
-	return t, below
 }
 
 // emptyLines returns the reason why there is no table. If nothing could be read, it returns nothing, because the
@@ -88,12 +62,11 @@ func (r *run) emptyLines(ctx context.Context, report *v1alpha1.AuditReport) []st
 
 const nothingToShow = "No generated names to show."
 
-// unshownLines returns a line about rows, prefixes and objects that are not in the table, and lines about prefixes
-// that the user asked for and that no name has.
+// unshownLines returns lines about rows, prefixes and objects that are not in the table, and about prefixes that the
+// user asked for and that no name has.
 func (r *run) unshownLines(result *audit.Result, below int) (lines []string) {
 	report := result.Report
-	var parts []string
-	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	add := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	hidden := report.Hidden
 	if below += int(hidden.BelowTop); below > 0 {
 		add("%s %s not shown (--top=0 shows all).", humanize.Count(below, "more row"), verb(below, "is", "are"))
@@ -104,9 +77,6 @@ func (r *run) unshownLines(result *audit.Result, below int) (lines []string) {
 	}
 	if text := byNumberText(report); text != "" {
 		add("%s", text)
-	}
-	if len(parts) > 0 {
-		lines = append(lines, strings.Join(parts, " "))
 	}
 	if report.Summary.ResourceTypes > 0 {
 		lines = append(lines, notFoundLines(result, r.onlyNamespace())...)

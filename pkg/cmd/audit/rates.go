@@ -2,8 +2,8 @@ package audit
 
 import (
 	"math"
+	"slices"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -55,15 +55,18 @@ func sinceText(r *row, count func(*v1alpha1.Measured) int64) string {
 	return text
 }
 
+// givingWayInWatch are the columns of a watch that give way on a narrow terminal, before any name is shortened.
+var givingWayInWatch = []string{notesColumn, creatorColumn, deletedColumn}
+
 // watchColumns returns the columns of the table of a watch. All rates have the unit of the fastest row.
-func (o *options) watchColumns(rows []row) []column {
+func watchColumns(rows []row, namespaces bool) []column {
 	unit := unitOf(rows)
-	columns := append(o.placeColumns(),
+	columns := append(placeColumns(namespaces),
 		column{"RATE", true, unit.text},
 		column{"CREATED", true, func(r *row) string {
 			return sinceText(r, func(m *v1alpha1.Measured) int64 { return m.Creates })
 		}},
-		column{"DELETED", true, func(r *row) string {
+		column{deletedColumn, true, func(r *row) string {
 			return sinceText(r, func(m *v1alpha1.Measured) int64 { return m.Deletes })
 		}},
 		column{"NAMES", true, func(r *row) string { return humanize.Grouped(r.Names) }},
@@ -71,22 +74,13 @@ func (o *options) watchColumns(rows []row) []column {
 	return append(columns, column{notesColumn, false, func(r *row) string { return notesText(r, false) }})
 }
 
-// quiet counts prefixes without a create or delete since the start.
-type quiet struct{ prefixes, names int64 }
-
-// split returns the rows of a report in an order, and the quiet prefixes. Prefixes that can't be watched
-// are rows.
-func split(report *v1alpha1.AuditReport, order audit.Order) (rows []row, still quiet) {
-	for _, r := range rowsOf(report, order) {
-		if m := r.Measured; m != nil && m.Creates == 0 && m.Deletes == 0 {
-			still.names += r.Names
-			still.prefixes++
-			if r.fold != nil {
-				still.prefixes += r.fold.Prefixes - 1
-			}
-			continue
-		}
-		rows = append(rows, r)
+// unknownLines explain the question marks of some rows of a watch.
+func unknownLines(rows []row) (lines []string) {
+	if slices.ContainsFunc(rows, func(r row) bool { return r.Measured != nil && r.Measured.RatePerDay == nil }) {
+		lines = append(lines, "RATE is ? until a prefix has been watched for 10 seconds.")
 	}
-	return rows, still
+	if slices.ContainsFunc(rows, func(r row) bool { return r.Measured == nil }) {
+		lines = append(lines, "RATE, CREATED and DELETED are ? for types that aren't watched.")
+	}
+	return lines
 }

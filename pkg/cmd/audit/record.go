@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
@@ -15,22 +14,27 @@ import (
 
 // isRecord reports whether a report is printed as a record. Then the user named one TYPE/PREFIX, and its names are
 // in one namespace.
-func (o *options) isRecord(report *v1alpha1.AuditReport) bool {
-	return len(o.arguments) == 1 && isPrefix(o.arguments[0]) && len(report.Items) == 1 &&
-		report.Scope.ComparedWith == nil && !o.wide && !o.printFlags.NoHeaders
+func (r *run) isRecord(report *v1alpha1.AuditReport) bool {
+	return len(r.arguments) == 1 && isPrefix(r.arguments[0]) && len(report.Items) == 1 &&
+		report.Scope.ComparedWith == nil && !r.layout.wide && r.layout.headers
 }
 
 // printRecord prints the only prefix of a report.
 func printRecord(out io.Writer, report *v1alpha1.AuditReport) error {
 	item := report.Items[0]
 	r := &row{AuditItem: item, at: report.Metadata.CreationTimestamp.Time}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	line := func(name, value string) { fmt.Fprintf(w, "%s:\t%s\n", name, value) }
+	var lines [][2]string
+	indent := 0
+	line := func(name, value string) {
+		lines = append(lines, [2]string{name + ":", value})
+		indent = max(indent, len(name)+len(":  "))
+	}
 	prefix := item.GroupResource().String() + "/" + prefixText(r)
 	line("Prefix", terminal.OneLine(humanize.In(prefix, item.Namespace)))
 	line("Names", humanize.Grouped(item.Names))
-	line("Created", fmt.Sprintf("%s in the last 10 minutes, %s in the last 24 hours (oldest %s ago, newest %s ago)",
-		countText(item.Last10m), countText(item.Last24h), ageText(item.Oldest, r.at), ageText(item.Newest, r.at)))
+	line("Created", fmt.Sprintf("%s in the last 10 minutes, %s in the last 24 hours",
+		countText(item.Last10m), countText(item.Last24h)))
+	line("Ages", fmt.Sprintf("oldest %s ago, newest %s ago", ageText(item.Oldest, r.at), ageText(item.Newest, r.at)))
 	line("Creator", terminal.OneLine(creatorText(r)))
 	if item.Naming != v1alpha1.NamingStem {
 		line("Attempts", attemptsOf(report))
@@ -44,8 +48,11 @@ func printRecord(out io.Writer, report *v1alpha1.AuditReport) error {
 		line("Note", cure)
 	}
 	line("Verdict", recordVerdict(report))
-	if err := w.Flush(); err != nil {
-		return err
+	for _, l := range lines {
+		text := terminal.Wrap(l[1], indent, terminal.TextWidth(out))
+		if _, err := fmt.Fprintf(out, "%-*s%s\n", indent, l[0], text); err != nil {
+			return err
+		}
 	}
 	heading, steps := nextSteps(item)
 	_, err := fmt.Fprintf(out, "%s\n%s\n", heading, strings.Join(steps, "\n"))
@@ -95,21 +102,17 @@ func nextSteps(item v1alpha1.AuditItem) (heading string, steps []string) {
 	steps = []string{"  kubectl genname audit " + item.Argument() + " --watch"}
 	owned := slices.ContainsFunc(item.Creators, func(c v1alpha1.Creator) bool { return c.Kind != "" })
 	switch {
-	case item.Orphaned != nil && !item.Orphaned.Unknown:
-		return planFirst, append(steps, terminal.Hint(pruneOrphaned([]string{item.Namespace})...))
+	case isOrphaned(item):
+		return planFirst, append(steps, terminal.Hint(pruneOrphaned(prunableAge(item), item.Namespace)...))
 	case owned:
 		owner := strings.ToLower(item.Creators[0].Kind) + "/" + item.Creators[0].Name
 		return "Next:", append(steps, fmt.Sprintf("  kubectl get %s", reference.In(owner, item.Namespace)))
 	case !isPrunable(item):
 		return "Next:", steps
 	}
-	age := "1h"
-	if item.Last24h != nil && *item.Last24h < item.Names {
-		age = "24h"
-	}
 	stem := ""
 	if item.Naming == v1alpha1.NamingStem {
 		stem = " --stem"
 	}
-	return planFirst, append(steps, "  kubectl genname prune "+item.Argument()+stem+" --older-than "+age)
+	return planFirst, append(steps, "  kubectl genname prune "+item.Argument()+stem+" --older-than "+prunableAge(item))
 }

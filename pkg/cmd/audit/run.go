@@ -20,8 +20,16 @@ import (
 
 // run is one audit of a cluster.
 type run struct {
-	*options
 	session *scan.Session
+	about   audit.Options
+	lists   census.Scanner // how the server is read
+	layout  layout
+
+	arguments          []string
+	compare            string // the file of the earlier audit
+	ignoreNotFound     bool
+	watch              bool
+	duration, interval time.Duration
 
 	types   []census.Resource
 	skipped []census.Skipped // by discovery
@@ -33,10 +41,10 @@ type run struct {
 
 // Run counts once, or watches, and evaluates the gates.
 func (o *options) Run(ctx context.Context) (err error) {
-	if o.about.Old, err = readOld(o.compare); err != nil {
+	r := o.newRun()
+	if r.about.Old, err = readOld(r.compare); err != nil {
 		return err
 	}
-	r := &run{options: o}
 	if r.session, err = o.scope.Open(ctx, o.factory, o.IOStreams, o.printFlags, &o.serverAttempts); err != nil {
 		return err
 	}
@@ -48,11 +56,21 @@ func (o *options) Run(ctx context.Context) (err error) {
 		return err
 	}
 	r.uid, r.ahead = r.session.UID(ctx), r.session.Ahead(ctx)
-	o.about.Began = time.Now().Add(r.ahead) // the windows end now, however long the server was unreachable
-	if o.watch {
+	r.about.Began = time.Now().Add(r.ahead) // the windows end now, however long the server was unreachable
+	if r.watch {
 		return newWatched(r).start(ctx)
 	}
 	return r.once(ctx)
+}
+
+// newRun returns a run without its session.
+func (o *options) newRun() *run {
+	r := &run{
+		about: o.about, lists: o.lists, layout: o.layout(), arguments: o.arguments, compare: o.compare,
+		ignoreNotFound: o.ignoreNotFound, watch: o.watch, duration: o.duration, interval: o.interval,
+	}
+	r.lists.Selector = o.scope.Labels
+	return r
 }
 
 // once counts, prints, and evaluates the gates.
@@ -72,7 +90,7 @@ func (r *run) once(ctx context.Context) error {
 		Server: r.server(), Ended: time.Now().Add(r.ahead), Types: r.types, Skipped: r.skipped, Summary: summary,
 		Folds: counts.Folds(), Jobs: counts.Jobs(),
 	}
-	if !r.named() {
+	if !r.about.TypesNamed {
 		counted.Summary.ByNumber = scanner.Numbers(ctx, census.Unmentioned, r.about.Namespace)
 	}
 	rows := func(yield func(pools.Row) bool) {
@@ -101,7 +119,7 @@ func (r *run) comparable() error {
 func (r *run) scanner() *census.Scanner {
 	scanner := r.session.Scanner()
 	scanner.ChunkSize, scanner.Concurrency, scanner.Polite = r.lists.ChunkSize, r.lists.Concurrency, r.lists.Polite
-	scanner.Selector, scanner.Prefixes, scanner.MinCount = r.scope.Labels, r.about.Prefixes, r.about.CountsFrom()
+	scanner.Selector, scanner.Prefixes, scanner.MinCount = r.lists.Selector, r.about.Prefixes, r.about.CountsFrom()
 	scanner.MinStem = r.about.StemsFrom()
 	scanner.Resting = reportRest(r.session.Line)
 	for _, window := range audit.Recent {

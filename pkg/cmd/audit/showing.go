@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
@@ -26,48 +26,49 @@ type showing interface {
 // newShowing returns the showing for stdout: reports for programs, a screen, or rows in a
 // pipe. A screen must be ended before its last report.
 func (r *run) newShowing() (showing, *painting, error) {
-	if r.printFlags.ForMachines() {
-		return &stream{options: r.options, line: r.session.Line}, nil, nil
+	if r.session.Prints.ForMachines() {
+		return &stream{prints: r.session.Prints, out: r.session.Out, line: r.session.Line}, nil, nil
 	}
-	screen, err := terminal.StartScreen(r.In, r.Out)
+	screen, err := terminal.StartScreen(r.session.In, r.session.Out)
 	if err != nil {
 		return nil, nil, err
 	}
 	if screen != nil {
-		p := &painting{options: r.options, line: r.session.Line, screen: screen}
+		p := &painting{layout: r.layout, duration: r.duration, line: r.session.Line, screen: screen}
 		return p, p, nil
 	}
-	return &appending{options: r.options, line: r.session.Line}, nil, nil
+	return &appending{layout: r.layout, line: r.session.Line}, nil, nil
 }
 
 // stream prints a report at each interval.
 type stream struct {
-	*options
-	line func(text string) // prints a line on stderr
+	prints *output.Flags
+	out    io.Writer
+	line   func(text string) // prints a line on stderr
 }
 
 func (s *stream) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
-	return s.printFlags.Print(r, s.Out)
+	return s.prints.Print(r, s.out)
 }
 func (s *stream) last(*v1alpha1.AuditReport) (v scan.View, below int) { return v, 0 }
 func (s *stream) notice(text string)                                  { s.line(text) }
 
-// appending prints the rows that have changed, as kubectl get --watch does. Columns
+// appending prints all rows, and later those that have changed, as kubectl get --watch does. Columns
 // keep the greatest width that they have had.
 type appending struct {
-	*options
+	layout layout
 	line   func(text string)
-	began  bool
 	seen   changes
-	widths []int
+	widths []int // nil before the header
 }
 
 func (a *appending) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
-	rows, still := split(r, a.about.Order)
-	if !a.began && still.prefixes > 0 {
-		a.line(terminal.Sprintf("Watching %s. A row appears when an object is created or deleted.", quietText(still)))
+	rows := rowsOf(r, a.layout.order)
+	if a.seen.round == 0 {
+		for _, text := range unknownLines(rows) {
+			a.line(text)
+		}
 	}
-	a.began = true
 	changed, gone := a.seen.take(rows)
 	for _, pool := range gone {
 		a.line(terminal.Sprintf("%s is no longer shown, because %s", pool.Argument(), goneText(r)))
@@ -90,13 +91,13 @@ const printedAtOnce = 1000
 // print prints rows. The first rows have a header. print formats the rows twice, because the columns need the width
 // of all rows, and the text of all rows would take too much memory.
 func (a *appending) print(rows []row) error {
-	columns, header := a.watchColumns(rows), a.widths == nil && !a.printFlags.NoHeaders
+	columns, header := watchColumns(rows, a.layout.namespaces), a.widths == nil && a.layout.headers
 	for some := range slices.Chunk(rows, printedAtOnce) {
 		a.widths = tableOf(columns, some).Widths(a.widths)
 	}
 	for some := range slices.Chunk(rows, printedAtOnce) {
 		lines := tableOf(columns, some).Lines(a.widths, header)
-		if _, err := fmt.Fprintln(a.Out, strings.Join(lines, "\n")); err != nil {
+		if _, err := fmt.Fprintln(a.layout.out, strings.Join(lines, "\n")); err != nil {
 			return err
 		}
 		header = false
@@ -105,25 +106,17 @@ func (a *appending) print(rows []row) error {
 }
 
 func (a *appending) last(r *v1alpha1.AuditReport) (v scan.View, below int) {
-	v.Text, v.Warnings = func(io.Writer) error { return a.show(r, live.Snapshot{}) }, quietLines(r)
+	v.Text, v.Warnings = func(io.Writer) error { return a.show(r, live.Snapshot{}) }, noRowsLines(r)
 	return v, 0
 }
 func (a *appending) notice(text string) { a.line(text) }
 
-// quietLines returns the last lines, with the number of prefixes without a row.
-func quietLines(r *v1alpha1.AuditReport) []string {
-	switch _, still := split(r, audit.ByNames); {
-	case len(r.Items)+len(r.Folded) == 0:
+// noRowsLines returns the last line of a watch without rows.
+func noRowsLines(r *v1alpha1.AuditReport) []string {
+	if len(r.Items)+len(r.Folded) == 0 {
 		return []string{nothingToShow}
-	case still.prefixes > 0:
-		return []string{quietText(still) + ": nothing was created or deleted since the watch began."}
 	}
 	return nil
-}
-
-// quietText returns the number of quiet prefixes.
-func quietText(q quiet) string {
-	return humanize.Count(q.prefixes, "prefix") + " with " + humanize.Count(q.names, "name")
 }
 
 // maxNotices is the largest number of notices that are kept for the end of a screen.
@@ -131,43 +124,52 @@ const maxNotices = 100
 
 // painting paints the table on a screen again and again.
 type painting struct {
-	*options
-	line    func(text string)
-	screen  *terminal.Screen
-	notices []string // the last maxNotices notices
-	dropped int      // number of earlier notices
+	layout   layout
+	duration time.Duration
+	line     func(text string)
+	screen   *terminal.Screen
+	notices  []string // the last maxNotices notices
+	dropped  int      // number of earlier notices
 }
 
 func (p *painting) show(r *v1alpha1.AuditReport, s live.Snapshot) error {
 	width, height := p.screen.Size()
-	lines, hidden := p.lines(r, width, height)
+	return p.screen.Paint(p.lines(r, s, width, height))
+}
+
+// lines returns the table with the rows that fit on a screen, and the lines below it: what is unknown, the last
+// notice and the status. The lines below the table take a third of a small screen at most.
+func (p *painting) lines(r *v1alpha1.AuditReport, s live.Snapshot, width, height int) (table, below []string) {
+	rows := rowsOf(r, p.layout.order)
+	if len(rows) == 0 {
+		table = []string{nothingToShow}
+	}
+	for shown := min(len(rows), height-1); ; shown-- {
+		below = p.below(r, s, rows[:shown], len(rows)-shown)
+		below = strings.Split(terminal.Wrap(strings.Join(below, "\n"), 0, width), "\n")
+		below = below[max(0, len(below)-max(height/3, 1)):]
+		if shown == 0 {
+			return table, below
+		}
+		t := tableOf(watchColumns(rows[:shown], p.layout.namespaces), rows[:shown])
+		t = fit(t, width, givingWayInWatch)
+		table = t.Lines(t.Widths(nil), p.layout.headers)
+		if shown == 1 || len(table)+len(below) <= height {
+			return table, below
+		}
+	}
+}
+
+func (p *painting) below(r *v1alpha1.AuditReport, s live.Snapshot, shown []row, hidden int) []string {
+	lines := unknownLines(shown)
+	if n := len(p.notices); n > 0 {
+		lines = append(lines, p.notices[n-1])
+	}
 	status := statusText(s, p.duration)
 	if hidden > 0 {
 		status = belowText(r, hidden) + "; " + status
 	}
-	if n := len(p.notices); n > 0 {
-		status += "; " + p.notices[n-1]
-	}
-	return p.screen.Paint(lines, status)
-}
-
-// lines returns the table with the rows that fit on a screen, and the number of the other rows.
-func (p *painting) lines(r *v1alpha1.AuditReport, width, height int) (lines []string, hidden int) {
-	rows, _ := split(r, p.about.Order)
-	room := max(height-3, 1) // the header, the quiet prefixes, and the line at the bottom
-	if p.printFlags.NoHeaders {
-		room++
-	}
-	shown := rows[:min(len(rows), room)]
-	if len(shown) > 0 {
-		t := tableOf(p.watchColumns(shown), shown)
-		if !p.wide {
-			t = fit(t, width, p.about.Order)
-		}
-		lines = t.Lines(t.Widths(nil), !p.printFlags.NoHeaders)
-	}
-	lines = append(lines, quietLines(r)...)
-	return lines, len(rows) - len(shown)
+	return append(lines, status)
 }
 
 // belowText returns the number of rows below the screen.
@@ -185,7 +187,7 @@ func statusText(s live.Snapshot, duration time.Duration) string {
 	if duration > 0 {
 		passed = fmt.Sprintf("%s of %s", passed, duration)
 	}
-	watching := fmt.Sprintf("%s watched, %d quiet", humanize.Count(s.Watched, "type"), s.Quiet)
+	watching := fmt.Sprintf("%s watched, %d without prefixes", humanize.Count(s.Watched, "type"), s.Quiet)
 	if s.Unwatched > 0 {
 		watching += fmt.Sprintf(", %d counted again", s.Unwatched)
 	}
@@ -223,9 +225,10 @@ func (p *painting) printNotices() {
 }
 
 func (p *painting) last(r *v1alpha1.AuditReport) (v scan.View, below int) {
-	if rows, _ := split(r, p.about.Order); len(rows) > 0 {
-		v.Table, below = p.table(p.watchColumns(rows), rows)
+	rows := rowsOf(r, p.layout.order)
+	if len(rows) > 0 {
+		v.Table, below = p.layout.table(watchColumns(rows, p.layout.namespaces), rows, givingWayInWatch)
 	}
-	v.Warnings = quietLines(r)
+	v.Warnings = noRowsLines(r)
 	return v, below
 }

@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
 // The columns that tell rows apart or give way on a narrow terminal.
@@ -21,6 +23,7 @@ const (
 	notesColumn     = "NOTES"
 	last10mColumn   = "LAST-10M"
 	last24hColumn   = "LAST-24H"
+	deletedColumn   = "DELETED"
 )
 
 // row is a row of the table: a prefix, or the fold of several.
@@ -71,9 +74,43 @@ type column struct {
 	cell  func(*row) string
 }
 
+// layout is how the tables of a command are printed.
+type layout struct {
+	out        io.Writer
+	order      audit.Order
+	namespaces bool // rows have their namespace
+	headers    bool
+	wide       bool // all columns, and whole cells
+	limited    bool // a terminal has rowsOnTerminal rows at most
+}
+
+func (o *options) layout() layout {
+	return layout{
+		out: o.Out, order: o.about.Order, namespaces: o.scope.AllNamespaces, headers: !o.printFlags.NoHeaders,
+		wide: o.wide, limited: !o.topGiven,
+	}
+}
+
+// rowsOnTerminal is the largest number of rows on a terminal without --top.
+const rowsOnTerminal = 20
+
+// table returns the table of rows, and the number of rows that it leaves out. On a terminal, rows fit the width.
+func (l layout) table(columns []column, rows []row, giving []string) (t *table.Table, below int) {
+	onTerminal := terminal.IsTerminal(l.out)
+	if onTerminal && l.limited {
+		below = max(len(rows)-rowsOnTerminal, 0)
+		rows = rows[:len(rows)-below]
+	}
+	t = tableOf(columns, rows)
+	if onTerminal && !l.wide {
+		t = fit(t, terminal.Width(l.out), giving)
+	}
+	return t, below
+}
+
 // auditColumns returns the columns of an audit's table.
-func (o *options) auditColumns(report *v1alpha1.AuditReport) []column {
-	columns := append(o.placeColumns(),
+func (l layout) auditColumns(report *v1alpha1.AuditReport) []column {
+	columns := append(placeColumns(l.namespaces),
 		column{"NAMES", true, func(r *row) string { return humanize.Grouped(r.Names) }},
 		column{last10mColumn, true, func(r *row) string { return countText(r.Last10m) }},
 		column{last24hColumn, true, func(r *row) string { return countText(r.Last24h) }})
@@ -81,7 +118,7 @@ func (o *options) auditColumns(report *v1alpha1.AuditReport) []column {
 		columns = append(columns, column{"GROWTH/DAY", true, func(r *row) string { return growthText(r.Growth) }})
 	}
 	columns = append(columns, column{creatorColumn, false, creatorText})
-	if o.wide {
+	if l.wide {
 		columns = append(columns,
 			column{"ATTEMPTS", true, ofPrefix(attemptsText)},
 			column{"ROOM", true, ofPrefix(roomText)},
@@ -103,12 +140,12 @@ func ofPrefix(text func(*row) string) func(*row) string {
 }
 
 // placeColumns returns the columns that say which prefix a row is about.
-func (o *options) placeColumns() []column {
+func placeColumns(namespaces bool) []column {
 	columns := []column{
 		{resourceColumn, false, func(r *row) string { return humanize.Type(r.Group, r.Resource) }},
 		{prefixColumn, false, prefixText},
 	}
-	if o.scope.AllNamespaces {
+	if namespaces {
 		columns = slices.Insert(columns, 0, column{namespaceColumn, false, func(r *row) string { return r.Namespace }})
 	}
 	return columns
@@ -133,18 +170,32 @@ func tableOf(columns []column, rows []row) *table.Table {
 // leasts are the widths to which columns are shortened, step by step.
 var leasts = []int{24, 16, 8}
 
-// fit returns the table so that rows fit into a width, if they can. API groups, LAST-24H and LAST-10M give way
-// first, but not the column of the order. Notes move below their rows and are never shortened. Then namespaces are
-// shortened, then types, creators and prefixes. Creators give way last.
-func fit(t *table.Table, width int, order audit.Order) *table.Table {
+// givingWay returns the columns of an audit that give way on a narrow terminal. The column of the order and that of
+// the verdict stay.
+func givingWay(order audit.Order, verdict *v1alpha1.AuditVerdict) []string {
+	stays := ""
+	if verdict != nil && len(verdict.MostCreated) > 0 {
+		if stays = last24hColumn; audit.IsSudden(verdict.MostCreated[0]) {
+			stays = last10mColumn
+		}
+	}
+	return slices.DeleteFunc([]string{last24hColumn, notesColumn, last10mColumn}, func(name string) bool {
+		return name == stays || strings.EqualFold(name, string(order))
+	})
+}
+
+// fit returns the table so that rows fit into a width, if they can. API groups give way first, and then the columns in
+// giving. Notes move below their rows and are never shortened. Then namespaces are shortened, then types, creators and
+// prefixes. Creators give way last.
+func fit(t *table.Table, width int, giving []string) *table.Table {
 	if t.Width() > width {
 		t = withoutGroups(t)
 	}
-	for _, name := range []string{last24hColumn, notesColumn, last10mColumn} {
+	for _, name := range giving {
 		switch {
-		case t.Width() <= width || strings.EqualFold(name, string(order)):
+		case t.Width() <= width:
 		case name == notesColumn:
-			t = t.Below(name)
+			t = t.Below(name, width)
 		default:
 			t = t.Without(name)
 		}

@@ -14,8 +14,6 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 )
 
@@ -89,7 +87,7 @@ func TestFit(t *testing.T) {
 		{36, []int{8, 17, 5}},
 		{20, []int{8, 8, 5}},
 	} {
-		fitted := fit(whole, test.width, audit.ByNames)
+		fitted := fit(whole, test.width, []string{notesColumn})
 		widths := fitted.Widths(nil)
 		lines := fitted.Lines(widths, false)
 		if len(widths) < 5 && (len(lines) != 3 || lines[1] != "  "+long) {
@@ -114,9 +112,7 @@ func cells(most int) *rapid.Generator[string] {
 // rows with different identifying columns look different.
 func TestFitOfAnyTable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		columns := (&options{
-			scope: scan.Flags{AllNamespaces: rapid.Bool().Draw(t, "namespaces")}, wide: rapid.Bool().Draw(t, "wide"),
-		}).auditColumns(&v1alpha1.AuditReport{
+		columns := layout{namespaces: rapid.Bool().Draw(t, "namespaces"), wide: rapid.Bool().Draw(t, "wide")}.auditColumns(&v1alpha1.AuditReport{
 			Scope: v1alpha1.AuditScope{ComparedWith: rapid.SampledFrom([]*metav1.Time{nil, {}}).Draw(t, "compared")},
 		})
 		whole := tableOf(columns, nil)
@@ -132,7 +128,8 @@ func TestFitOfAnyTable(t *testing.T) {
 			whole.Rows = append(whole.Rows, row)
 		}
 		width := rapid.IntRange(60, 200).Draw(t, "width")
-		fitted, least := fit(whole, width, audit.ByNames), fit(whole, 1, audit.ByNames).Width()
+		giving := givingWay(audit.ByNames, nil)
+		fitted, least := fit(whole, width, giving), fit(whole, 1, giving).Width()
 		lines := fitted.Lines(fitted.Widths(nil), true)
 		at := len(whole.Columns) - 1
 		if fitted.Columns[len(fitted.Columns)-1].Name != notesColumn { // the notes are below, and may be long
@@ -162,26 +159,37 @@ func TestFitOfAnyTable(t *testing.T) {
 				shown[short] = text
 			}
 		}
-		if same := fit(whole, whole.Width(), audit.ByNames); !cmp.Equal(same.Rows, whole.Rows) {
+		if same := fit(whole, whole.Width(), giving); !cmp.Equal(same.Rows, whole.Rows) {
 			t.Errorf("what fits is changed:\n%s", cmp.Diff(whole.Rows, same.Rows))
 		}
 	})
 }
 
-// In 80 columns, LAST-10M gives way before a prefix or a creator is cut, but not if rows are sorted by it.
+// In 80 columns, LAST-10M gives way before a prefix or a creator is cut, but not if rows are sorted by it, or the
+// verdict is about it.
 func TestFitOfWholeNames(t *testing.T) {
 	rows := []row{{AuditItem: v1alpha1.AuditItem{
 		PrefixRef: v1alpha1.PrefixRef{Namespace: "team-billing", Group: "batch", Resource: "jobs", Prefix: "nightly-report-billing-"},
 		Names:     120, Last10m: new(int64(5)), Last24h: new(int64(9)), Creators: []v1alpha1.Creator{{Manager: "kubectl-create"}}, CreatorCount: 2,
 	}}}
-	whole := tableOf((&options{scope: scan.Flags{AllNamespaces: true}}).auditColumns(&v1alpha1.AuditReport{}), rows)
-	for order, want := range map[audit.Order]string{
-		audit.ByNames:   "team-billing   jobs       nightly-report-billing-     120   kubectl-create +1",
-		audit.ByLast10m: "team…ling   jobs       nightly-r…-billing-     120          5   kubectl-create …",
+	whole := tableOf(layout{namespaces: true}.auditColumns(&v1alpha1.AuditReport{}), rows)
+	created := func(m v1alpha1.AuditMostCreated) *v1alpha1.AuditVerdict {
+		return &v1alpha1.AuditVerdict{MostCreated: []v1alpha1.AuditMostCreated{m, {Last10m: 100}}}
+	}
+	for _, test := range []struct {
+		order   audit.Order
+		verdict *v1alpha1.AuditVerdict
+		want    string
+	}{
+		{audit.ByNames, nil, "team-billing   jobs       nightly-report-billing-     120   kubectl-create +1"},
+		{audit.ByNames, &v1alpha1.AuditVerdict{}, "team-billing   jobs       nightly-report-billing-     120   kubectl-create +1"},
+		{audit.ByLast10m, nil, "team…ling   jobs       nightly-r…-billing-     120          5   kubectl-create …"},
+		{audit.ByNames, created(v1alpha1.AuditMostCreated{Last10m: 1000}), "team…ling   jobs       nightly-r…-billing-     120          5   kubectl-create …"},
+		{audit.ByNames, created(v1alpha1.AuditMostCreated{Last24h: 1001}), "team…ling   jobs       nightly-r…-billing-     120          9   kubectl-create …"},
 	} {
-		fitted := fit(whole, 80, order)
-		if got := fitted.Lines(fitted.Widths(nil), false); got[0] != want {
-			t.Errorf("by %s: %s", order, got[0])
+		fitted := fit(whole, 80, givingWay(test.order, test.verdict))
+		if got := fitted.Lines(fitted.Widths(nil), false); got[0] != test.want {
+			t.Errorf("by %s, %+v: %s", test.order, test.verdict, got[0])
 		}
 	}
 }
@@ -212,7 +220,7 @@ func TestRowsOf(t *testing.T) {
 	if len(rows) != 2 || creatorText(&rows[1]) != "kube-controller-manager" {
 		t.Errorf("%+v", rows)
 	}
-	for _, c := range (&options{wide: true}).auditColumns(report) {
+	for _, c := range (layout{wide: true}).auditColumns(report) {
 		if text := c.cell(&rows[1]); slices.Contains([]string{"ATTEMPTS", "ROOM", "OLDEST", "NEWEST"}, c.name) && text != "" {
 			t.Errorf("%s of a fold: %s", c.name, text)
 		}
@@ -237,7 +245,7 @@ func TestPrefixText(t *testing.T) {
 // An undecided gate is an error. The error of an exceeded gate has priority.
 func TestGradeGrowth(t *testing.T) {
 	limit := 10.0
-	r := &run{options: &options{printFlags: output.NewFlags()}}
+	r := &run{}
 	report := &v1alpha1.AuditReport{Complete: true, Gate: &v1alpha1.AuditGate{FailAboveGrowth: &limit, Undecided: 2}}
 	if err := r.evaluate(t.Context(), &audit.Result{Report: report}); err == nil || !strings.Contains(err.Error(), "2 prefixes") {
 		t.Errorf("%v", err)

@@ -35,7 +35,7 @@ type watched struct {
 
 // newWatched returns a watch that has not started.
 func newWatched(r *run) *watched {
-	types := r.session.Types(r.types, r.skipped, r.named(), r.about.Namespace)
+	types := r.session.Types(r.types, r.skipped, r.about.TypesNamed, r.about.Namespace)
 	return &watched{run: r, types: types}
 }
 
@@ -125,7 +125,7 @@ func (w *watched) newEngine() *live.Engine {
 	engine.Scanner.Progress(census.Progress{Types: len(r.types)})
 	engine.Types, engine.Namespace, engine.Ahead = r.types, r.about.Namespace, r.ahead
 	engine.MinCount, engine.Interval, engine.Takes = r.about.CountsFrom(), r.interval, r.about.Takes
-	engine.Named, engine.Discover = r.named(), w.types.Discover
+	engine.Named, engine.Discover = r.about.TypesNamed, w.types.Discover
 	return engine
 }
 
@@ -187,7 +187,7 @@ func (w *watched) follow(ctx context.Context, notices <-chan string) error {
 
 // bound limits the rows of a screen, unless the user set --top.
 func (w *watched) bound(screen *painting) {
-	if screen != nil && !w.run.topGiven {
+	if screen != nil && w.run.layout.limited {
 		w.run.about.Top = mostPainted
 	}
 }
@@ -251,7 +251,7 @@ func (w *watched) view(ctx context.Context, snapshot live.Snapshot, result *audi
 	v.Coverage, v.Command = result.Coverage, "audit"
 	v.Warnings = append(v.Warnings, r.warnings(result)...)
 	v.Next = r.unshownLines(result, below)
-	if r.printFlags.ForMachines() {
+	if r.session.Prints.ForMachines() {
 		v.Warnings = append(v.Warnings, watchedText(snapshot)) // it shows whether there were gaps
 	}
 	v.Next = append(v.Next, watchedText(snapshot))

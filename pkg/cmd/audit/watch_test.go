@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/creack/pty"
 	"github.com/spf13/cobra"
@@ -28,7 +29,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
-	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
@@ -52,27 +52,31 @@ func newRun(t *testing.T) *run {
 	t.Helper()
 	o := newOptions(nil, genericiooptions.IOStreams{Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}})
 	o.addFlags(&cobra.Command{})
-	return &run{options: o, session: &scan.Session{
+	r := o.newRun()
+	r.session = &scan.Session{
 		IOStreams: o.IOStreams, Voice: terminal.NewVoice(o.ErrOut), Prints: o.printFlags,
 		Patience: cluster.Patience{For: time.Minute},
-	}}
+	}
+	return r
 }
 
 // appendingTo returns a showing for a pipe.
 func appendingTo(out, errOut io.Writer) *appending {
 	return &appending{
-		options: &options{IOStreams: genericiooptions.IOStreams{Out: out}, printFlags: output.NewFlags()},
-		line:    func(text string) { fmt.Fprintln(errOut, text) },
+		layout: layout{out: out, order: audit.ByRate, headers: true},
+		line:   func(text string) { fmt.Fprintln(errOut, text) },
 	}
 }
 
-// A pipe gets only the changed rows, under one header. Prefixes without changes have no row.
-// A message on stderr names the prefixes that are no longer shown.
+// A pipe gets all rows, and later only those that have changed, under one header. Messages on stderr explain unknown
+// rates, and name the prefixes that are no longer shown.
 func TestAppending(t *testing.T) {
 	var out, errOut bytes.Buffer
 	a := appendingTo(&out, &errOut)
+	young := followed("run-", 10, 0)
+	young.Measured.RatePerDay = nil
 	for _, items := range [][]v1alpha1.AuditItem{
-		{followed("run-", 10, 0), followed("job-", 20, 5)},
+		{followed("job-", 20, 5), young},
 		{followed("run-", 10, 0), followed("job-", 20, 5)},
 		{followed("run-", 10, 1), followed("job-", 20, 5)}, // one came, and one went
 		{followed("run-", 10, 1)},
@@ -83,12 +87,13 @@ func TestAppending(t *testing.T) {
 	}
 	want := `RESOURCE     PREFIX   RATE   CREATED   DELETED   NAMES   CREATOR   NOTES
 jobs.batch   job-     +5/h         5         0      20   ?
+jobs.batch   run-        ?         0         0      10   ?
 jobs.batch   run-     +1/h         1         0      10   ?
 `
 	if got := out.String(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	want = `Watching 1 prefix with 10 names. A row appears when an object is created or deleted.
+	want = `RATE is ? until a prefix has been watched for 10 seconds.
 jobs.batch/job- -n prod is no longer shown, because it has fewer than 10 names, or no object has this generateName
 `
 	if got := errOut.String(); got != want {
@@ -98,7 +103,6 @@ jobs.batch/job- -n prod is no longer shown, because it has fewer than 10 names, 
 
 // Showing a report doesn't shorten it, because the gates are evaluated with it afterwards.
 func TestShownReportStaysWhole(t *testing.T) {
-	var quiet []string
 	a := appendingTo(io.Discard, io.Discard)
 	for range 2 {
 		report := reportOf(followed("run-", 10, 0), followed("job-", 20, 5))
@@ -106,13 +110,9 @@ func TestShownReportStaysWhole(t *testing.T) {
 		if err := last.Text(nil); err != nil {
 			t.Fatal(err)
 		}
-		quiet = last.Warnings
 		if len(report.Items) != 2 || report.Items[0].Prefix != "run-" || report.Items[1].Prefix != "job-" {
 			t.Errorf("%+v", report.Items)
 		}
-	}
-	if want := []string{"1 prefix with 10 names: nothing was created or deleted since the watch began."}; !slices.Equal(quiet, want) {
-		t.Errorf("%q", quiet)
 	}
 }
 
@@ -168,22 +168,55 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// A screen has the rows that change, and the quiet prefixes in one line.
+// A screen has a row of each prefix, also if nothing changes, and whole lines below the table. Without room, the first
+// rows are left out last.
 func TestPaintedLines(t *testing.T) {
-	p := &painting{options: &options{printFlags: output.NewFlags()}}
-	report := reportOf(followed("job-", 20, 5), followed("run-", 30, 3), followed("old-", 4000, 0), followed("older-", 480, 0))
-	const still = "2 prefixes with 4,480 names: nothing was created or deleted since the watch began."
-	for _, test := range []struct{ height, rows, hidden int }{{24, 2, 0}, {4, 1, 1}, {1, 1, 1}} {
-		lines, hidden := p.lines(report, 80, test.height)
-		if len(lines) != test.rows+2 || lines[len(lines)-1] != still || hidden != test.hidden {
-			t.Errorf("%d lines high: %d hidden of\n%s", test.height, hidden, strings.Join(lines, "\n"))
+	p := &painting{layout: layout{order: audit.ByRate, headers: true}, notices: []string{strings.Repeat("a notice ", 15) + "ends"}}
+	young := followed("young-", 10, 0)
+	young.Measured.RatePerDay = nil
+	unwatched := followed("unwatched-", 10, 0)
+	unwatched.Measured = nil
+	report := reportOf(followed("job-", 20, 5), followed("run-", 30, 3), followed("old-", 4000, 0), young, unwatched)
+	status := live.Snapshot{Watched: 3, Quiet: 50}
+	for _, test := range []struct{ width, height, rows, below int }{
+		{80, 24, 5, 5}, {120, 24, 5, 5}, {80, 11, 5, 3}, {80, 6, 3, 2}, {80, 4, 2, 1}, {80, 2, 1, 1}, {80, 1, 0, 1}, {60, 24, 5, 7},
+	} {
+		table, below := p.lines(report, status, test.width, test.height)
+		if len(table) != test.rows+min(test.rows, 1) || len(below) != test.below {
+			t.Errorf("%+v: %d lines of a table and %d others", test, len(table), len(below))
+		}
+		for _, line := range append(table, below...) {
+			if utf8.RuneCountInString(line) > test.width {
+				t.Errorf("%+v: %q", test, line)
+			}
 		}
 	}
-	if lines, _ := p.lines(reportOf(followed("old-", 10, 0)), 80, 24); len(lines) != 1 {
-		t.Errorf("%q", lines)
+	_, below := p.lines(report, status, 80, 24)
+	want := []string{
+		"RATE is ? until a prefix has been watched for 10 seconds.",
+		"RATE, CREATED and DELETED are ? for types that aren't watched.",
 	}
-	if lines, _ := p.lines(reportOf(), 80, 24); len(lines) != 1 || lines[0] != "No generated names to show." {
-		t.Errorf("%q", lines)
+	if !slices.Equal(below[:2], want) || below[len(below)-1] != "0s; 3 types watched, 50 without prefixes; 0 events; q quits" {
+		t.Errorf("%q", below)
+	}
+	if table, _ := p.lines(reportOf(), status, 80, 24); !slices.Equal(table, []string{"No generated names to show."}) {
+		t.Errorf("%q", table)
+	}
+}
+
+// In 80 columns, a watch keeps whole prefixes and the growth, and leaves out creators and deletes.
+func TestWatchIn80Columns(t *testing.T) {
+	item := followed("nightly-report-billing-", 12_000, 1300)
+	item.Creators, item.CreatorCount, item.Notes = []v1alpha1.Creator{{Manager: "kubectl-create"}}, 1, []string{"truncated: shared by others"}
+	for namespaces, want := range map[bool]string{
+		false: "RESOURCE   PREFIX                       RATE   CREATED   DELETED    NAMES",
+		true:  "NAMESPACE   RESOURCE   PREFIX                       RATE   CREATED    NAMES",
+	} {
+		p := &painting{layout: layout{namespaces: namespaces, headers: true}}
+		table, _ := p.lines(reportOf(item), live.Snapshot{}, 80, 24)
+		if table[0] != want || !strings.Contains(table[1], item.Prefix) || table[2] != "  truncated: shared by others" {
+			t.Errorf("%s", strings.Join(table, "\n"))
+		}
 	}
 }
 
@@ -195,8 +228,8 @@ func TestLastTable(t *testing.T) {
 	}
 	defer func() { _, _ = ptmx.Close(), tty.Close() }()
 	r := newRun(t)
-	r.Out = tty
-	w := &watched{run: r, shows: &painting{options: r.options}}
+	r.layout.out = tty
+	w := &watched{run: r, shows: &painting{layout: r.layout}}
 	report := reportOf(slices.Repeat([]v1alpha1.AuditItem{followed("run-", 20, 5)}, 50)...)
 	v := w.view(t.Context(), live.Snapshot{}, &audit.Result{Report: report})
 	if n := len(v.Table.Rows); n != 20 || v.Next[0] != "30 more rows are not shown (--top=0 shows all)." {
@@ -238,7 +271,7 @@ func TestReportsWhileItCounts(t *testing.T) {
 Pausing for 1m30s, nine times as long as the last request took (--polite)
 gizmos is a new resource type
 `
-	if got := w.run.ErrOut.(*bytes.Buffer).String(); got != want {
+	if got := w.run.session.ErrOut.(*bytes.Buffer).String(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -304,7 +337,7 @@ func TestBound(t *testing.T) {
 		"a screen and --top=0":     {&painting{}, true, 0},
 		"a pipe, or for a machine": {nil, false, 0},
 	} {
-		w := &watched{run: &run{options: &options{topGiven: test.given}}}
+		w := &watched{run: &run{layout: layout{limited: !test.given}}}
 		if w.bound(test.screen); w.run.about.Top != test.want {
 			t.Errorf("%s: %d rows, want %d", name, w.run.about.Top, test.want)
 		}
@@ -314,7 +347,7 @@ func TestBound(t *testing.T) {
 func TestStatus(t *testing.T) {
 	began := time.Unix(0, 0)
 	s := live.Snapshot{Began: began, At: began.Add(90 * time.Second), Watched: 3, Quiet: 40, Unwatched: 1, Events: 1234, Gaps: 2}
-	const want = "1m30s of 2m0s; 3 types watched, 40 quiet, 1 counted again; 1,234 events; 2 gaps; q quits"
+	const want = "1m30s of 2m0s; 3 types watched, 40 without prefixes, 1 counted again; 1,234 events; 2 gaps; q quits"
 	if got := statusText(s, 2*time.Minute); got != want {
 		t.Errorf("%q", got)
 	}

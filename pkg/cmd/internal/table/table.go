@@ -28,7 +28,7 @@ type Column struct {
 type Table struct {
 	Columns []Column
 	Rows    [][]string
-	below   []string // a line below each row, or nil
+	below   []string // lines below each row, or nil
 }
 
 // New returns a table whose columns are aligned to the left.
@@ -67,7 +67,7 @@ func (t *Table) Lines(widths []int, header bool) (lines []string) {
 	for i, cells := range t.Rows {
 		lines = append(lines, t.line(cells, widths))
 		if t.below != nil && t.below[i] != "" {
-			lines = append(lines, "  "+t.below[i])
+			lines = append(lines, strings.Split(t.below[i], "\n")...)
 		}
 	}
 	return lines
@@ -129,15 +129,19 @@ func (t *Table) Without(name string) *Table {
 	return left
 }
 
-// Below returns the table with the cells of a column in lines below their rows.
-func (t *Table) Below(name string) *Table {
+// Below returns the table with the cells of a column in lines below their rows, which are broken at a width.
+func (t *Table) Below(name string, width int) *Table {
 	left, at := t.Without(name), t.index(name)
 	if at < 0 {
 		return t
 	}
 	left.below = nil
 	for _, row := range t.Rows {
-		left.below = append(left.below, row[at])
+		note := row[at]
+		if note != "" {
+			note = "  " + terminal.Wrap(note, 2, width)
+		}
+		left.below = append(left.below, note)
 	}
 	return left
 }

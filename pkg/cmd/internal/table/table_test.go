@@ -36,6 +36,17 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
+// Notes below rows are broken between words.
+func TestBelow(t *testing.T) {
+	whole := New("NAMES", "NOTES")
+	whole.Add("1", "one two three")
+	whole.Add("2", "")
+	want := []string{"1", "  one two", "  three", "2"}
+	if below := whole.Below("NOTES", 10); !cmp.Equal(want, below.Lines(below.Widths(nil), false)) {
+		t.Errorf("%q", below.Lines(below.Widths(nil), false))
+	}
+}
+
 // The middle of a long prefix is left out if rows are too wide, and no more than necessary.
 func TestShorten(t *testing.T) {
 	for _, test := range []struct {

@@ -29,7 +29,7 @@ func TestScreen(t *testing.T) {
 	if err != nil || s == nil {
 		t.Fatal(err)
 	}
-	if err := s.Paint([]string{"too long", "b", "below"}, "status"); err != nil {
+	if err := s.Paint([]string{"too long", "b", "below"}, []string{"status"}); err != nil {
 		t.Fatal(err)
 	}
 	// The rest of a full line isn't erased, because the cursor is still on its last character.

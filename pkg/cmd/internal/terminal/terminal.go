@@ -3,10 +3,10 @@
 package terminal
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 
 	"golang.org/x/term"
@@ -107,21 +107,18 @@ func (s *Screen) Size() (width, height int) {
 	return width, height
 }
 
-// Paint shows lines, and last at the bottom. Paint uses one write, so that nothing flickers. Paint truncates text
+// Paint shows lines at the top and at the bottom. Paint uses one write, so that nothing flickers. Paint truncates text
 // that doesn't fit.
-func (s *Screen) Paint(lines []string, last string) error {
+func (s *Screen) Paint(top, bottom []string) error {
 	width, height := s.Size()
-	var all bytes.Buffer
-	all.WriteString(beginUpdate)
-	for i := range height - 1 {
-		line := ""
-		if i < len(lines) {
-			line = lines[i]
-		}
-		all.WriteString(fill(line, width) + "\r\n")
+	lines := make([]string, height)
+	copy(lines, top)
+	bottom = bottom[:min(len(bottom), height)]
+	copy(lines[height-len(bottom):], bottom)
+	for i, line := range lines {
+		lines[i] = fill(line, width)
 	}
-	all.WriteString(fill(last, width) + endUpdate)
-	_, err := s.out.Write(all.Bytes())
+	_, err := io.WriteString(s.out, beginUpdate+strings.Join(lines, "\r\n")+endUpdate)
 	return err
 }
 
