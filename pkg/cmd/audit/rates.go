@@ -62,7 +62,7 @@ var givingWayInWatch = []string{notesColumn, creatorColumn, deletedColumn}
 func watchColumns(rows []row, namespaces bool) []column {
 	unit := unitOf(rows)
 	columns := append(placeColumns(namespaces),
-		column{"RATE", true, unit.text},
+		column{rateColumn, true, unit.text},
 		column{"CREATED", true, func(r *row) string {
 			return sinceText(r, func(m *v1alpha1.Measured) int64 { return m.Creates })
 		}},

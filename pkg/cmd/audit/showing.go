@@ -56,20 +56,21 @@ func (s *stream) notice(text string)                                  { s.line(t
 // appending prints all rows, and later those that have changed, as kubectl get --watch does. Columns
 // keep the greatest width that they have had.
 type appending struct {
-	layout layout
-	line   func(text string)
-	seen   changes
-	widths []int // nil before the header
+	layout    layout
+	line      func(text string)
+	seen      changes
+	explained bool  // the question marks
+	widths    []int // nil before the header
 }
 
 func (a *appending) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
-	rows := rowsOf(r, a.layout.order)
-	if a.seen.round == 0 {
-		for _, text := range unknownLines(rows) {
+	changed, gone := a.seen.take(rowsOf(r, a.layout.order))
+	if lines := unknownLines(changed); !a.explained {
+		for _, text := range lines {
 			a.line(text)
 		}
+		a.explained = len(lines) > 0
 	}
-	changed, gone := a.seen.take(rows)
 	for _, pool := range gone {
 		a.line(terminal.Sprintf("%s is no longer shown, because %s", pool.Argument(), goneText(r)))
 	}
@@ -85,13 +86,23 @@ func goneText(r *v1alpha1.AuditReport) string {
 		humanize.Count(r.Scope.MinCount, "name"))
 }
 
+// rateWidth is the width of most rates, which are unknown at first.
+const rateWidth = len("+9.3/min")
+
 // printedAtOnce is the largest number of rows whose text is in memory at the same time.
 const printedAtOnce = 1000
 
 // print prints rows. The first rows have a header. print formats the rows twice, because the columns need the width
 // of all rows, and the text of all rows would take too much memory.
 func (a *appending) print(rows []row) error {
+	if len(rows) == 0 {
+		return nil
+	}
 	columns, header := watchColumns(rows, a.layout.namespaces), a.widths == nil && a.layout.headers
+	if a.widths == nil {
+		a.widths = make([]int, len(columns))
+		a.widths[slices.IndexFunc(columns, func(c column) bool { return c.name == rateColumn })] = rateWidth
+	}
 	for some := range slices.Chunk(rows, printedAtOnce) {
 		a.widths = tableOf(columns, some).Widths(a.widths)
 	}

@@ -23,6 +23,7 @@ const (
 	notesColumn     = "NOTES"
 	last10mColumn   = "LAST-10M"
 	last24hColumn   = "LAST-24H"
+	rateColumn      = "RATE"
 	deletedColumn   = "DELETED"
 )
 

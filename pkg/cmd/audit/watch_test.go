@@ -76,6 +76,7 @@ func TestAppending(t *testing.T) {
 	young := followed("run-", 10, 0)
 	young.Measured.RatePerDay = nil
 	for _, items := range [][]v1alpha1.AuditItem{
+		{},
 		{followed("job-", 20, 5), young},
 		{followed("run-", 10, 0), followed("job-", 20, 5)},
 		{followed("run-", 10, 1), followed("job-", 20, 5)}, // one came, and one went
@@ -85,10 +86,10 @@ func TestAppending(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := `RESOURCE     PREFIX   RATE   CREATED   DELETED   NAMES   CREATOR   NOTES
-jobs.batch   job-     +5/h         5         0      20   ?
-jobs.batch   run-        ?         0         0      10   ?
-jobs.batch   run-     +1/h         1         0      10   ?
+	want := `RESOURCE     PREFIX       RATE   CREATED   DELETED   NAMES   CREATOR   NOTES
+jobs.batch   job-         +5/h         5         0      20   ?
+jobs.batch   run-            ?         0         0      10   ?
+jobs.batch   run-         +1/h         1         0      10   ?
 `
 	if got := out.String(); got != want {
 		t.Errorf("%q, want %q", got, want)
