@@ -72,7 +72,7 @@ func (r *run) unshownLines(result *audit.Result, below int) (lines []string) {
 		add("%s %s not shown (--top=0 shows all).", humanize.Count(below, "more row"), verb(below, "is", "are"))
 	}
 	if few := hidden.Names - hidden.NamesBelowTop; few > 0 {
-		add("%s %s in groups that are too small for a row (--min-count=1 shows all).",
+		add("%s %s in groups too small for a row (--min-count=1 shows all).",
 			humanize.Count(few, "object"), verb(int(few), "is", "are"))
 	}
 	if text := byNumberText(report); text != "" {
