@@ -194,13 +194,18 @@ func pty80(ts *testscript.TestScript, _ bool, args []string) {
 
 var (
 	progress = regexp.MustCompile(`\r[^\n]*\r`)
-	painted  = regexp.MustCompile(`(?s)\x1b\[\?1049h.*\x1b\[\?2026h\x1b\[H(.*)\x1b\[\?2026l.*\x1b\[\?1049l`)
+	painted  = regexp.MustCompile(`(?s)\x1b\[\?1049h.*?\x1b\[\?1049l`)
+	frame    = regexp.MustCompile(`(?s)\x1b\[\?2026h\x1b\[H(.*?)\x1b\[\?2026l`)
 )
 
 // displayed returns what stays on a terminal, and the last frame of a screen. Progress is erased.
 func displayed(printed string) string {
 	printed = progress.ReplaceAllString(strings.ReplaceAll(printed, "\r\n", "\n"), "")
-	return strings.ReplaceAll(painted.ReplaceAllString(printed, "$1\n"), "\x1b[K", "")
+	printed = painted.ReplaceAllStringFunc(printed, func(screen string) string {
+		frames := frame.FindAllStringSubmatch(screen, -1)
+		return frames[len(frames)-1][1] + "\n"
+	})
+	return strings.ReplaceAll(printed, "\x1b[K", "")
 }
 
 // unbroken are the lines that can be wider than a terminal, and the reasons.
