@@ -8,25 +8,20 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
+	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 )
 
-const (
-	// completionTime is the longest time that a user waits after Tab. After it, the values found so
-	// far are offered.
-	completionTime = 1500 * time.Millisecond
-	// completionPage is the number of objects per request.
-	completionPage = 2_000
-)
+// completionTime is the longest time that a user waits after Tab. After it, the values found so far are offered.
+const completionTime = 1500 * time.Millisecond
 
 // finder offers the values that can replace word.
 type finder func(ctx context.Context, conn *connection.Connection, word string, offer func(string)) error
@@ -154,7 +149,7 @@ func findPrefixes(
 		if !r.Namespaced {
 			in = metav1.NamespaceNone
 		}
-		err = eachObject(ctx, conn, r.GroupVersionResource, in, func(o *metav1.PartialObjectMetadata) {
+		err = eachObject(ctx, conn, r, in, func(o *object.Object) {
 			if o.GenerateName != "" {
 				offer(o.GenerateName)
 			}
@@ -184,14 +179,12 @@ func typesOf(ctx context.Context, conn *connection.Connection, named []string) (
 }
 
 func findNamespaces(ctx context.Context, conn *connection.Connection, _ string, offer func(string)) error {
-	namespaces := schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
-	offerName := func(o *metav1.PartialObjectMetadata) { offer(o.Name) }
-	return eachObject(ctx, conn, namespaces, metav1.NamespaceNone, offerName)
+	namespaces := census.Resource{GroupVersionResource: corev1.SchemeGroupVersion.WithResource("namespaces")}
+	return eachObject(ctx, conn, namespaces, metav1.NamespaceNone, func(o *object.Object) { offer(o.Name) })
 }
 
 func eachObject(
-	ctx context.Context, conn *connection.Connection, resource schema.GroupVersionResource, namespace string,
-	visit func(*metav1.PartialObjectMetadata),
+	ctx context.Context, conn *connection.Connection, of census.Resource, namespace string, visit func(*object.Object),
 ) error {
 	config, err := conn.Factory.ToRESTConfig()
 	if err != nil {
@@ -199,21 +192,15 @@ func eachObject(
 	}
 	config = rest.CopyConfig(config)
 	config.WarningHandler = rest.NoWarnings{} // Tab has no line for them
-	client, err := metadata.NewForConfig(config)
+	reader, err := (&census.Scanner{Config: config}).Reader()
 	if err != nil {
 		return err
 	}
-	return apistatus.Pages(ctx, completionPage, func(ctx context.Context, limit int64, token string) (string, error) {
-		page := metav1.ListOptions{Limit: limit, Continue: token}
-		list, err := client.Resource(resource).Namespace(namespace).List(ctx, page)
-		if err != nil {
-			return "", err
-		}
-		for i := range list.Items {
-			visit(&list.Items[i])
-		}
-		return list.Continue, nil
+	each := census.VisitFunc(func(o *object.Object) error {
+		visit(o)
+		return nil
 	})
+	return reader.List(ctx, of, namespace, decode.Asked{NoLabels: true}, func() census.Visitor { return each })
 }
 
 func fromKubeconfig(names func(clientcmdapi.Config) []string) finder {
