@@ -103,7 +103,7 @@ func (l *list) restart(ctx context.Context, restarts int, err error) error {
 func (l *list) get(
 	ctx context.Context, q pageRequest, asked decode.Asked, visit func(*object.Object) error,
 ) (decode.Page, error) {
-	turn, err := l.scan.server.turn(ctx, l.isBig(q))
+	turn, err := l.scan.server.turns.turn(ctx, l.isBig(q))
 	if err != nil {
 		return decode.Page{}, err
 	}

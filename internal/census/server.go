@@ -25,7 +25,7 @@ const (
 
 // server knows whether the server responds, and decides when the scan can send a request.
 type server struct {
-	*turns
+	turns        *turns
 	client       rest.Interface
 	retryTimeout time.Duration
 	requests     atomic.Int64
@@ -111,7 +111,7 @@ func (a *abandoned) Unwrap() error { return a.cause }
 // in which one page is retried, the server is considered unreachable.
 func (s *server) observe(ctx context.Context, began time.Time, err error) {
 	if ctx.Err() == nil {
-		s.absence.observe(err)
+		s.turns.absence.observe(err)
 	}
 	if !s.silent(ctx, began, err) {
 		return
