@@ -52,7 +52,7 @@ func TestWordsOfFlags(t *testing.T) {
 	for line, want := range map[string]string{
 		"create --naming=":  "client server",
 		"create --dry-run=": "none client server",
-		"create --output=":  "json yaml kyaml name " + templates,
+		"create --output=":  "json yaml kyaml name " + templates + " jsonl",
 		"audit --sort-by=":  "names last-10m last-24h prefix",
 		"audit --output=":   "wide json yaml kyaml " + templates + " custom-columns custom-columns-file",
 		"report --output=":  "json yaml kyaml " + templates + " custom-columns custom-columns-file",

@@ -24,7 +24,7 @@ import (
 var update = flag.Bool("update", false, "write docs/schemas and docs/reference/formats")
 
 // kinds are the published kinds.
-var kinds = []any{v1alpha1.AuditReport{}, v1alpha1.CollisionReport{}, v1alpha1.DuplicateReport{}, v1alpha1.LintReport{}, v1alpha1.PruneReport{}, v1alpha1.VersionReport{}}
+var kinds = []any{v1alpha1.AuditReport{}, v1alpha1.CollisionReport{}, v1alpha1.CreateLine{}, v1alpha1.DuplicateReport{}, v1alpha1.LintReport{}, v1alpha1.PruneReport{}, v1alpha1.VersionReport{}}
 
 // probabilities are the fields with numbers from 0 to 1.
 var probabilities = map[string]bool{
@@ -45,6 +45,13 @@ var probabilities = map[string]bool{
 // enums are the string types with a fixed set of values.
 var enums = map[reflect.Type][]any{
 	reflect.TypeFor[v1alpha1.AttemptsSource](): {v1alpha1.SourceMetric, v1alpha1.SourceVersion, v1alpha1.SourceDefault, v1alpha1.SourceFlag, v1alpha1.SourceUnknown},
+	reflect.TypeFor[v1alpha1.CreateOutcome](): {
+		v1alpha1.CreateCreated, v1alpha1.CreateExists, v1alpha1.CreateRenamed, v1alpha1.CreateFailed, v1alpha1.CreateUnknown,
+		v1alpha1.CreateNotAttempted, v1alpha1.CreateDryRun,
+	},
+	reflect.TypeFor[v1alpha1.CreateResult](): {
+		v1alpha1.CreateSucceeded, v1alpha1.CreateHasFailed, v1alpha1.CreateUnfinished, v1alpha1.CreateDeleted, v1alpha1.CreateUnread,
+	},
 	reflect.TypeFor[v1alpha1.DuplicateGrade](): {v1alpha1.DuplicateConfirmed, v1alpha1.DuplicateLikely, v1alpha1.DuplicatePossible},
 	reflect.TypeFor[v1alpha1.LintLevel]():      {v1alpha1.LintError, v1alpha1.LintWarning, v1alpha1.LintNote},
 	reflect.TypeFor[v1alpha1.PruneReason](): {
@@ -79,7 +86,9 @@ func (g generator) schemaOf(kind reflect.Type) *jsonschema.Schema {
 	schema.Schema = "https://json-schema.org/draft/2020-12/schema"
 	schema.Title = kind.Name()
 	schema.Description = g.comments.of(kind, "")
-	schema.Required = append([]string{"apiVersion", "kind"}, schema.Required...)
+	if _, isReport := kind.FieldByName("TypeMeta"); isReport {
+		schema.Required = append([]string{"apiVersion", "kind"}, schema.Required...)
+	}
 	g.complete(kind, schema)
 	return schema
 }

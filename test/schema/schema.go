@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -35,10 +36,23 @@ func path(kind string) string {
 	return filepath.Join(docs(), "schemas", v1alpha1.GroupVersion.Version, strings.ToLower(kind)+".json")
 }
 
-// Check fails the test if an output is an object of one of our kinds, in JSON or YAML, that its published schema
-// rejects. Check ignores all other output.
+// createLine matches a line of create -o jsonl.
+var createLine = regexp.MustCompile(`(?m)^\{"(?:outcome|result)":.*`)
+
+// Check fails the test if an output has an object of one of our kinds, in JSON or YAML, or a line of create -o jsonl,
+// that its published schema rejects. Check ignores all other output.
 func Check(t testing.TB, output string) {
 	t.Helper()
+	for _, line := range createLine.FindAllString(output, -1) {
+		var object map[string]any
+		err := json.Unmarshal([]byte(line), &object)
+		if err == nil {
+			err = validate("CreateLine", object)
+		}
+		if err != nil {
+			t.Errorf("not as %s has it: %v\n%s", path("CreateLine"), err, line)
+		}
+	}
 	kind, object, ours := parse(output)
 	if !ours {
 		return

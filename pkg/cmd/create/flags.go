@@ -71,8 +71,10 @@ func (o *options) addKubectlFlags(cmd *cobra.Command) {
 		"Raw URI to POST to the server.  Uses the transport specified by the kubeconfig file.")
 	cmdutil.AddFieldManagerFlagVar(cmd, &o.fieldManager, "kubectl-create")
 	o.PrintFlags.AddFlags(cmd)
-	formats := cobra.FixedCompletions(o.PrintFlags.AllowedFormats(), cobra.ShellCompDirectiveNoFileComp)
-	_ = cmd.RegisterFlagCompletionFunc("output", formats) // fails only for a flag that is not there
+	formats := append(o.PrintFlags.AllowedFormats(), formatLines)
+	cmd.Flags().Lookup("output").Usage = fmt.Sprintf("Output format. One of: (%s).", strings.Join(formats, ", "))
+	offer := cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)
+	_ = cmd.RegisterFlagCompletionFunc("output", offer) // fails only for a flag that is not there
 }
 
 // Complete completes the options as kubectl create does.
@@ -90,7 +92,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 		}
 		o.conn.Limiter = flowcontrol.NewTokenBucketRateLimiter(o.flags.qps, burst)
 	}
-	if err := o.CreateOptions.Complete(o.conn.Factory, cmd, args); err != nil {
+	if err := o.completeAsKubectl(cmd, args); err != nil {
 		return output.WithNearest(err)
 	}
 	o.recordAsPlugin()
@@ -98,6 +100,22 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 		o.Out = &output.CheckedWriter{Writer: output.InertJSON(o.Out)}
 	}
 	return nil
+}
+
+// completeAsKubectl completes kubectl's options, which don't know -o jsonl.
+func (o *options) completeAsKubectl(cmd *cobra.Command, args []string) error {
+	format := *o.PrintFlags.OutputFormat
+	if format == formatLines {
+		*o.PrintFlags.OutputFormat = ""
+	}
+	err := o.CreateOptions.Complete(o.conn.Factory, cmd, args)
+	*o.PrintFlags.OutputFormat = format
+	var none genericclioptions.NoCompatiblePrinterError
+	if errors.As(err, &none) && !o.flags.kubectlsWords() {
+		none.AllowedFormats = append(none.AllowedFormats, formatLines)
+		return none
+	}
+	return err
 }
 
 // Validate returns an error if the flags are invalid.
@@ -317,6 +335,9 @@ func (o *options) validateKubectlsOwn() error {
 	if ignored == nil && o.flags.keys.Key != "" {
 		ignored = fmt.Errorf("$%s cannot be used with %s, which is passed on to kubectl create",
 			keyflags.KeyVariable, flag)
+	}
+	if o.EditBeforeCreate && *o.PrintFlags.OutputFormat == formatLines {
+		ignored = errors.New("-o jsonl cannot be used with --edit, which is passed on to kubectl create")
 	}
 	if ignored != nil {
 		return ignored

@@ -1,6 +1,7 @@
 package create
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -28,6 +29,9 @@ func TestCreateHasKubectlsFlags(t *testing.T) {
 	conn := connection.New(streams)
 	kubectls := flagsOf(create.NewCmdCreate(conn.Factory, streams))
 	ours := flagsOf(New(conn, streams))
+	output := ours["output"]
+	output.Usage = strings.Replace(output.Usage, ", jsonl", "", 1)
+	ours["output"] = output
 	for name := range ownFlags {
 		if _, there := ours[name]; !there {
 			t.Errorf("--%s is missing", name)

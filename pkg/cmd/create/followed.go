@@ -54,6 +54,9 @@ func (r *results) followed(event follow.Event) {
 		r.warn(fmt.Sprintf("can't read %s: %v. Retrying for up to "+
 			"%s.", nameOf(e.Object), apistatus.Brief(e.Err), r.flags.retryTimeout))
 	case follow.Ended:
+		if r.printer.format == formatLines {
+			r.printResult(e)
+		}
 		r.printFinal(e)
 	case follow.Explained:
 		r.printLine(terminal.Message(endOf(e.Ended) + afterFailure(e, r.flags.logs != logsOff)))

@@ -41,13 +41,21 @@ func newPrinter(
 
 // showsWhole reports whether the format shows more of an object than its name.
 func showsWhole(flags *genericclioptions.PrintFlags) bool {
-	format := *flags.OutputFormat
-	return format != "" && format != "name" || *flags.TemplatePrinterFlags.TemplateArgument != ""
+	switch *flags.OutputFormat {
+	case "":
+		return *flags.TemplatePrinterFlags.TemplateArgument != ""
+	case "name", formatLines:
+		return false
+	}
+	return true
 }
 
 // print prints an object. After stdout is closed, the run creates nothing more.
 func (p *printer) print(object runtime.Object, operation string) error {
-	err := p.write(object, operation)
+	return p.checked(p.write(object, operation))
+}
+
+func (p *printer) checked(err error) error {
 	if out, ok := p.out.(*output.CheckedWriter); ok && out.Err() != nil {
 		err = out.Err()
 		p.stop(errNotWritten)
@@ -60,6 +68,8 @@ func (p *printer) print(object runtime.Object, operation string) error {
 // a cluster.
 func (p *printer) write(object runtime.Object, operation string) error {
 	switch metadata, err := meta.Accessor(object); {
+	case p.format == formatLines:
+		return nil
 	case p.whole:
 		return p.kubectls(object)
 	case p.format == "":

@@ -64,7 +64,13 @@ func (o *options) newResults(
 func (r *results) take(event create.Event) {
 	switch e := event.(type) {
 	case create.Outcome:
-		r.collect(e.Number, commonName(e), r.outcome(e))
+		err := r.outcome(e)
+		if r.printer.format == formatLines {
+			if unwritten := r.printLines(e, err); err == nil {
+				err = unwritten
+			}
+		}
+		r.collect(e.Number, commonName(e), err)
 	case create.Retry:
 		why := apistatus.Brief(e.Retry.Reason).Error()
 		shown := why

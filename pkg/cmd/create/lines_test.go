@@ -1,0 +1,92 @@
+package create
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/finished"
+	"github.com/kubectl-genname/kubectl-genname/internal/follow"
+	"github.com/kubectl-genname/kubectl-genname/internal/wait"
+	"github.com/kubectl-genname/kubectl-genname/test/schema"
+)
+
+// -o jsonl prints a line for each object, also for objects that don't exist.
+func TestLines(t *testing.T) {
+	d := demo()
+	withUID := func(e create.Event) create.Event {
+		e.(create.Outcome).Object.SetUID("u")
+		return e
+	}
+	events := []create.Event{
+		withUID(created(d, "demo-1")), withUID(exists(d, "demo-2", 0)), failed(d, tooMuch), failed(d, tooMuch),
+		unknown(d, "demo-3"),
+		create.Outcome{Document: d, Copies: 2, Result: exactlyonce.Result{Outcome: create.NotAttempted}}, readTo(1),
+	}
+	end := `"apiVersion":"v1","kind":"ConfigMap","namespace":"prod"`
+	const prefix = `"generateName":"demo-"`
+	refused := `{"outcome":"Failed",` + end + `,` + prefix + `,"error":"error when creating \"demo.yaml\": configmaps is forbidden: exceeded quota"}`
+	unsent := `{"outcome":"NotAttempted",` + end + `,` + prefix + `}`
+	got := see(t, "-o jsonl --count=6", fate{}, events)
+	if diff := cmp.Diff(lines(
+		`{"outcome":"Created",`+end+`,"name":"demo-1",`+prefix+`,"uid":"u"}`,
+		`{"outcome":"Exists",`+end+`,"name":"demo-2",`+prefix+`,"uid":"u"}`,
+		refused, refused, // also of copies that stderr doesn't repeat
+		`{"outcome":"Unknown",`+end+`,"name":"demo-3",`+prefix+`,"error":"Post: reset"}`,
+		unsent, unsent, "",
+	), got.stdout); diff != "" || got.code != 4 {
+		t.Errorf("exit code %d (-want +got)\n%s", got.code, diff)
+	}
+	schema.Check(t, got.stdout)
+	got = see(t, "-o jsonl", fate{dryRun: cmdutil.DryRunServer}, []create.Event{withUID(created(d, "demo-1")), unknown(d, "demo-3"), readTo(1)})
+	if !strings.HasPrefix(got.stdout, `{"outcome":"DryRun",`+end+`,"name":"demo-1",`+prefix+"}\n"+`{"outcome":"Failed",`) {
+		t.Errorf("a dry run prints\n%s", got.stdout)
+	}
+	got = see(t, "-o jsonl", fate{stdout: gone{}}, []create.Event{created(d, "demo-1"), readTo(1)})
+	if want := "error: the outcome of configmap/demo-1 -n prod can't be printed: broken pipe"; got.stderr != want || got.code != 1 {
+		t.Errorf("%+v, want %s", got, want)
+	}
+	object := configMap("x\x1b")
+	inert := created(d, "x").(create.Outcome)
+	inert.Object, inert.Err = object, errors.New("##[add-mask]y")
+	if got = see(t, "-o jsonl", fate{}, []create.Event{inert, readTo(1)}); !strings.Contains(got.stdout, `x\u001b`) || strings.Contains(got.stdout, "##[") {
+		t.Errorf("%s", got.stdout)
+	}
+}
+
+// The second line of an object has the result of the wait.
+func TestResultLines(t *testing.T) {
+	end := `"apiVersion":"batch/v1","kind":"Job","namespace":"ci","name":"a","uid":"a"`
+	for _, test := range []struct {
+		ended wait.Ended
+		want  string
+	}{
+		{wait.Ended{Outcome: wait.Succeeded}, `{"result":"Succeeded",` + end + `}`},
+		{
+			wait.Ended{Outcome: wait.Failed, Status: finished.Status{State: finished.Failed, Reason: "BackoffLimitExceeded", Message: "two\nlines"}},
+			`{"result":"Failed",` + end + `,"error":"(BackoffLimitExceeded): two lines"}`,
+		},
+		{wait.Ended{Outcome: wait.OutOfTime}, `{"result":"Unfinished",` + end + `}`},
+		{wait.Ended{Outcome: wait.Interrupted}, `{"result":"Unfinished",` + end + `}`},
+		{wait.Ended{Outcome: wait.Replaced}, `{"result":"Deleted",` + end + `}`},
+		{wait.Ended{Outcome: wait.Abandoned, Err: reset}, `{"result":"Unknown",` + end + `,"error":"Post: reset"}`},
+	} {
+		var out strings.Builder
+		r := &results{printer: &printer{out: &out, format: formatLines}}
+		test.ended.Object = aJob("a")
+		r.printResult(follow.Ended(test.ended))
+		if out.String() != test.want+"\n" || len(r.errs) > 0 {
+			t.Errorf("%s, want %s", out.String(), test.want)
+		}
+		schema.Check(t, out.String())
+	}
+	r := &results{printer: &printer{out: gone{}, format: formatLines}}
+	if r.printResult(follow.Ended{Object: aJob("a"), Outcome: wait.Failed}); len(r.errs) != 1 {
+		t.Errorf("%v, want an error", r.errs)
+	}
+}
