@@ -132,6 +132,25 @@ func (s State) Unfinished() int { return s.Ended[wait.OutOfTime] + s.Ended[wait.
 // Succeeded reports whether all objects have.
 func (s State) Succeeded() bool { return s.Ended[wait.Succeeded] == len(s.Objects) }
 
+// Without returns the state at the end of a wait, after unfinished objects were deleted.
+func (s State) Without(deleted map[apitypes.UID]bool) State {
+	running := s.Running
+	s.Running, s.Ended = nil, maps.Clone(s.Ended)
+	for _, e := range running {
+		if !deleted[e.Object.UID] {
+			s.Running = append(s.Running, e)
+			continue
+		}
+		s.Ended[e.Outcome]--
+		s.Ended[wait.Deleted]++
+		if e.Status.Suspended {
+			s.Suspended--
+		}
+	}
+	s.Reasons = slices.DeleteFunc(slices.Clone(s.Reasons), func(r pods.Reason) bool { return deleted[r.Owner.UID] })
+	return s
+}
+
 // State returns the present state.
 func (f *Follower) State() State {
 	if f == nil {

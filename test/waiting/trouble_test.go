@@ -108,7 +108,8 @@ func TestInterrupt(t *testing.T) {
 	go func() { _ = onceThere(ctx, jobs.List, func(*batchJob) error { interrupt(); return nil }) }()
 	waitIn(u, ns, job(runs), "--idempotency-key=k").Expect(t, 130, created(runs), `(?s:.*)`+
 		harness.Printed("These objects have not finished:\n%s", `  kubectl get --watch job\.batch/runs-[^\n]*`)+`  kubectl describe job\.batch/runs-[^\n]*\n`+
-		harness.Printed("Run the same command again. It creates nothing twice, and goes on waiting.")+notWaited("interrupted", counts(0, 0, 1)))
+		harness.Printed("Run the same command again. It creates nothing twice, and goes on waiting.")+notWaited("interrupted", counts(0, 0, 1))+
+		harness.Printed("To stop the object, delete it:\n  kubectl delete %s", `job\.batch/runs-[^\n]*`))
 }
 
 // An unknown outcome has priority over a failed object. The command doesn't wait for an object with an unknown

@@ -33,7 +33,7 @@ func (e *ending) howToGoOn(counted bool) []string {
 	case e.flags.keys.Key != "" && e.Totals[create.Renamed] > 0:
 		return append(lines, e.hint("delete the renamed objects, and run the same command again. "+
 			"A run with a key doesn't recognize them."))
-	case e.Totals[protocol.Unknown] == 0 && !counted, len(e.OtherIDs) > 0:
+	case e.Totals[protocol.Unknown] == 0 && (!counted || len(e.deleted) > 0), len(e.OtherIDs) > 0:
 		return lines
 	case len(e.Begun) == 0 && e.Unverified:
 		return append(lines, e.hint("check whether the object exists. If not, run the same command again."))

@@ -117,6 +117,10 @@ func (o *options) create(ctx context.Context) error {
 		return err
 	}
 	session := create.New(ctx, client, o.config(follower))
+	deletes, err := o.newCleanup()
+	if err != nil {
+		return err
+	}
 	input, err := o.documents(ctx, session.Settle)
 	if err != nil {
 		return err
@@ -124,8 +128,8 @@ func (o *options) create(ctx context.Context) error {
 	if follower != nil {
 		input = awaited(ctx, follower, input, o.flags.keys.Key != "")
 	}
-	o.running.Store(&running{session, follower})
-	results := o.newResults(stop, follower, session.Totals)
+	o.running.Store(&running{session, follower, deletes})
+	results := o.newResults(stop, follower, deletes, session.Totals)
 	for event := range session.Create(input) {
 		results.take(event)
 	}
@@ -134,7 +138,11 @@ func (o *options) create(ctx context.Context) error {
 			results.followed(event)
 		}
 	}
-	return o.ending(ctx, session.Summary(), results.facts, follower.State()).print(o.voice)
+	end := o.ending(ctx, session.Summary(), results.facts, follower.State())
+	if end.cutShort() && deletes != nil {
+		results.deleteCreated(end)
+	}
+	return end.print(o.voice)
 }
 
 func (o *options) client() (*create.Client, error) {

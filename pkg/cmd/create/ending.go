@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/follow"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
@@ -64,6 +65,10 @@ type ending struct {
 	format    string   // of -o
 	namespace string   // of the command
 
+	// With --delete-on-interrupt: the deleted objects, the lines about the others, and the others.
+	deleted, undeleted []string
+	left               []wait.Object
+
 	interrupted, notWritten bool   // why the run stopped
 	hangs                   string // after an interrupt, why the rest is not known
 }
@@ -91,7 +96,7 @@ func (e *ending) print(voice *terminal.Voice) error {
 
 // notes are the lines that don't depend on the success of the run.
 func (e *ending) notes() []string {
-	lines := e.aboutUnreadLogs()
+	lines := append(e.aboutDeletion(), e.aboutUnreadLogs()...)
 	if e.hasObjects() {
 		lines = append(lines, e.objectsOfTheRun())
 	}
@@ -113,7 +118,7 @@ func (e *ending) result() (printed []string, err error) {
 	if failed == nil && len(lines) == 0 && e.followed.Succeeded() {
 		printed, waited = waited, nil
 	}
-	lines = append(lines, waited...)
+	lines = append(append(lines, waited...), e.aboutStopping()...)
 	switch code := e.code(); {
 	case code == exitcode.Failed && failed == nil && e.Documents == 0:
 		return printed, e.noObjects()
@@ -132,12 +137,15 @@ func (e *ending) code() int {
 		return exitcode.Unknown
 	case e.followed.Failed:
 		return exitcode.ObjectFailed
-	case e.hangs != "",
-		e.interrupted && (e.Totals[create.NotAttempted] > 0 || e.Unread ||
-			e.followed.Unfinished() > 0 || len(e.followed.Unread) > 0):
+	case e.hangs != "", e.cutShort(), e.interrupted && len(e.followed.Unread) > 0, len(e.deleted) > 0:
 		return exitcode.Interrupted
 	}
 	return exitcode.Failed
+}
+
+// cutShort reports whether an interrupt has ended the run before its last object.
+func (e *ending) cutShort() bool {
+	return e.interrupted && (e.Totals[create.NotAttempted] > 0 || e.Unread || e.followed.Unfinished() > 0)
 }
 
 // hasObjects reports whether a run with a key has objects to list. A single object needs no list, because it is named

@@ -139,6 +139,7 @@ func (o *options) Validate() error {
 type running struct {
 	session  *create.Session
 	follower *follow.Follower // nil without --wait
+	cleanup  *cleanup         // nil without --delete-on-interrupt
 }
 
 // recordAsPlugin makes --record write "kubectl genname". kubectl's recorder reads the command line from os.Args,
@@ -173,6 +174,7 @@ type ownCreateFlags struct {
 	waitFor      []string
 	logs         logsMode
 	logRequests  int
+	deletes      bool // after an interrupt
 	from         string
 	strict       bool // a difference is an error
 
@@ -218,6 +220,8 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 	flags.Lookup("logs").NoOptDefVal = "true"
 	flags.IntVar(&f.logRequests, "max-log-requests", 10, "Maximum number of containers for --logs. "+
 		"They are followed at the same time, and the logs of other containers follow later")
+	flags.BoolVar(&f.deletes, "delete-on-interrupt", false, "With --wait, delete the unfinished objects of this run "+
+		"after an interrupt. It deletes only objects that this run created, and not those that it found")
 	flags.BoolVar(&f.strict, "fail-on-difference", false, "Fail if an existing object differs from the input. With a "+
 		"key, this reads every existing object, and fails before waiting. It finds accidents, not attacks. "+
 		"Without the flag, the command prints a warning for the objects that it reads")
@@ -302,7 +306,7 @@ func (f *ownCreateFlags) validate() error {
 }
 
 func (f *ownCreateFlags) validateWait() error {
-	for _, name := range []string{"wait-timeout", "for", "logs", "max-log-requests"} {
+	for _, name := range []string{"wait-timeout", "for", "logs", "max-log-requests", "delete-on-interrupt"} {
 		if f.set.Changed(name) && !f.wait {
 			return fmt.Errorf("--%s needs --wait", name)
 		}

@@ -18,7 +18,7 @@ var ownFlags = map[string]bool{
 	"naming": true, "attempts": true, "retry-timeout": true, "idempotency-key": true, "idempotency-key-file": true,
 	"idempotency-secret-file": true, "count": true,
 	"concurrency": true, "qps": true, "burst": true, "wait": true, "wait-timeout": true, "for": true, "from": true,
-	"logs": true, "max-log-requests": true, "fail-on-difference": true,
+	"logs": true, "max-log-requests": true, "fail-on-difference": true, "delete-on-interrupt": true,
 }
 
 // Every flag of kubectl create exists with the same name, shorthand, type, default, bare value,

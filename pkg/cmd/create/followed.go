@@ -54,6 +54,7 @@ func (r *results) followed(event follow.Event) {
 		r.warn(fmt.Sprintf("can't read %s: %v. Retrying for up to "+
 			"%s.", nameOf(e.Object), apistatus.Brief(e.Err), r.flags.retryTimeout))
 	case follow.Ended:
+		r.cleanup.end(e)
 		if r.printer.format == formatLines {
 			r.printResult(e)
 		}

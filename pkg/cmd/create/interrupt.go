@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/follow"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
@@ -40,7 +41,11 @@ func (o *options) interruptible(ctx context.Context, run func(context.Context) e
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, exitcode.Signals()...)
 	defer signal.Stop(again)
-	began, over := time.Now(), time.After(maxStopping)
+	limit := maxStopping
+	if o.flags.deletes {
+		limit += follow.MaxDeleting
+	}
+	began, over := time.Now(), time.After(limit)
 	o.printInProgress()
 	for {
 		select {
@@ -90,7 +95,7 @@ func (o *options) giveUp(why string) error {
 	if run := o.running.Load(); run != nil {
 		all, e.Summary = run.session.Abandon()
 		e.Incomplete = e.Unread && o.flags.keys.Key != ""
-		e.followed = run.follower.State()
+		e.followed, e.left = run.follower.State(), run.cleanup.objects()
 	}
 	o.voice.LineWithin(maxPrinting, strings.Join(e.lastLines(all), "\n"))
 	o.voice.Silence()
@@ -113,5 +118,5 @@ func (e *ending) lastLines(all []create.Sent) (lines []string) {
 	if lines = append(lines, e.closing()...); !e.followed.Began.IsZero() {
 		lines = append(lines, e.aboutWaitingAgain()...)
 	}
-	return lines
+	return append(lines, e.aboutStopping()...)
 }

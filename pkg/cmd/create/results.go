@@ -32,6 +32,7 @@ type results struct {
 	printer  *printer
 	logs     *logPrinter          // nil without --logs
 	follower *follow.Follower     // nil without --wait
+	cleanup  *cleanup             // nil without --delete-on-interrupt
 	totals   func() create.Totals // up to now
 
 	retried   string // the error of the last retry
@@ -48,11 +49,12 @@ type reason struct {
 }
 
 func (o *options) newResults(
-	stop context.CancelCauseFunc, follower *follow.Follower, totals func() create.Totals,
+	stop context.CancelCauseFunc, follower *follow.Follower, deletes *cleanup, totals func() create.Totals,
 ) *results {
 	r := &results{
 		facts: facts{namespaces: map[string]bool{}}, flags: &o.flags, dryRun: o.DryRunStrategy, voice: o.voice,
 		printer: newPrinter(o.Out, o.PrintFlags, o.PrintObj, stop), logs: o.logs, follower: follower, totals: totals,
+		cleanup: deletes,
 		printed: map[reason]bool{}, warned: map[string]bool{}, unprinted: map[wait.Object]*unstructured.Unstructured{},
 	}
 	if !terminal.IsTerminal(o.Out) { // a terminal shows the results themselves
@@ -98,6 +100,7 @@ func (r *results) outcome(o create.Outcome) error {
 	switch o.Outcome {
 	case protocol.Created:
 		r.warnOfFixedName(o.Document)
+		r.cleanup.add(o)
 		r.await(o)
 		return r.print(o, textNotPrinted, r.printer.operation)
 	case protocol.Found:

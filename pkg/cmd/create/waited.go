@@ -110,7 +110,7 @@ func (e *ending) whyNot() string {
 	switch ended := e.followed.Ended; {
 	case ended[wait.Failed] > 0:
 		return "not all objects succeeded"
-	case ended[wait.Interrupted] > 0 && e.interrupted:
+	case (ended[wait.Interrupted] > 0 || len(e.deleted) > 0) && e.interrupted:
 		return textInterrupted
 	case ended[wait.Interrupted] > 0:
 		return textNotWritten

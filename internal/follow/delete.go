@@ -1,0 +1,109 @@
+package follow
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apitypes "k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/internal/wait"
+)
+
+const (
+	// MaxDeleting is the time limit of Delete.
+	MaxDeleting = 10 * time.Second
+	// deletesAtOnce is the number of objects that are deleted at the same time.
+	deletesAtOnce = 16
+)
+
+var errNotDeleted = fmt.Errorf("the server did not respond within %s", MaxDeleting)
+
+// Deletion is the result of Delete for one object. Err is nil if the object no longer exists, or will be gone when its
+// finalizers are.
+type Deletion struct {
+	Object wait.Object
+	Err    error
+}
+
+// Delete deletes objects in the background, and yields one Deletion for each. An object with another UID is left alone.
+// The requests must outlive an interrupt, so config decides that. A request that hangs can't hold up Delete.
+func Delete(config *rest.Config, objects []wait.Object) iter.Seq[Deletion] {
+	return func(yield func(Deletion) bool) {
+		ctx, cancel := context.WithTimeout(context.Background(), MaxDeleting)
+		defer cancel()
+		left := map[apitypes.UID]wait.Object{}
+		for _, o := range objects {
+			left[o.UID] = o
+		}
+		results := make(chan Deletion, len(objects))
+		go deleteAll(ctx, config, objects, results)
+		for len(left) > 0 {
+			select {
+			case d := <-results:
+				delete(left, d.Object.UID)
+				if !yield(d) {
+					return
+				}
+			case <-ctx.Done():
+				for _, o := range left {
+					if !yield(Deletion{o, errNotDeleted}) {
+						return
+					}
+				}
+				return
+			}
+		}
+	}
+}
+
+func deleteAll(ctx context.Context, config *rest.Config, objects []wait.Object, results chan<- Deletion) {
+	client, err := metadata.NewForConfig(config)
+	var group errgroup.Group
+	group.SetLimit(deletesAtOnce)
+	for _, o := range objects {
+		group.Go(func() error {
+			failure := err
+			if failure == nil {
+				failure = deleteOne(ctx, client.Resource(o.Mapping.Resource).Namespace(o.Namespace), o)
+			}
+			results <- Deletion{o, failure}
+			return nil
+		})
+	}
+}
+
+// deleteOne repeats a DELETE until it has a final response. A repeated DELETE does no harm, because it has the UID.
+func deleteOne(ctx context.Context, objects metadata.ResourceInterface, o wait.Object) error {
+	background := metav1.DeletePropagationBackground
+	options := metav1.DeleteOptions{
+		PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &o.UID},
+	}
+	for retrier := apistatus.NewRetrier(apistatus.FirstPause, time.Second, MaxDeleting); ; {
+		err := objects.Delete(ctx, o.Name, options)
+		switch {
+		case err == nil, apierrors.IsNotFound(err):
+			return nil
+		case apierrors.IsConflict(err) && isReplaced(ctx, objects, o):
+			return nil
+		case apistatus.Code(err) != 0 && !apistatus.Passing(err) && !apierrors.IsConflict(err):
+			return err
+		}
+		if retrier.Wait(ctx, err) != nil {
+			return err
+		}
+	}
+}
+
+// isReplaced reports whether the object of this UID is gone.
+func isReplaced(ctx context.Context, objects metadata.ResourceInterface, o wait.Object) bool {
+	found, err := objects.Get(ctx, o.Name, metav1.GetOptions{})
+	return apierrors.IsNotFound(err) || err == nil && found.UID != o.UID
+}

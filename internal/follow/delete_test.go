@@ -1,0 +1,122 @@
+package follow
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	apitypes "k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/internal/pods"
+	"github.com/kubectl-genname/kubectl-genname/internal/wait"
+)
+
+// server responds to the requests about a Job in their order. The last response repeats.
+type server struct {
+	t         *testing.T
+	responses []string // a status and a body, "lost" or "hang"
+	requests  []string
+}
+
+func (s *server) RoundTrip(r *http.Request) (*http.Response, error) {
+	body := ""
+	if r.Body != nil {
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			s.t.Error(err)
+		}
+		body = string(text)
+	}
+	s.requests = append(s.requests, r.Method)
+	if r.Method == http.MethodDelete && (!strings.Contains(body, `"propagationPolicy":"Background"`) || !strings.Contains(body, `"preconditions":{"uid":"a"}`)) {
+		s.t.Errorf("the body is %s", body)
+	}
+	next := s.responses[0]
+	if len(s.responses) > 1 {
+		s.responses = s.responses[1:]
+	}
+	switch next {
+	case "lost":
+		return nil, io.ErrUnexpectedEOF
+	case "hang":
+		time.Sleep(time.Minute) // it takes no context, like a credential plugin
+		return nil, io.ErrUnexpectedEOF
+	}
+	code, text, _ := strings.Cut(next, " ")
+	status := map[string]int{"200": 200, "403": 403, "404": 404, "409": 409, "500": 500}[code]
+	return &http.Response{
+		StatusCode: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(text)), Request: r,
+	}, nil
+}
+
+// A DELETE is repeated until it has a final response. An object of another UID is left alone.
+func TestDelete(t *testing.T) {
+	const (
+		done     = `200 {"kind":"Status","apiVersion":"v1","status":"Success"}`
+		conflict = `409 {"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","code":409}`
+		missing  = `404 {"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`
+		other    = `200 {"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a","uid":"b"}}`
+		same     = `200 {"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a","uid":"a"}}`
+		broken   = `500 {"kind":"Status","apiVersion":"v1","status":"Failure","reason":"InternalError","code":500}`
+		no       = `403 {"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"no","code":403}`
+	)
+	for name, test := range map[string]struct {
+		responses      []string
+		requests, want string
+		took           time.Duration // at least
+	}{
+		"deleted":        {[]string{done}, "DELETE", "", 0},
+		"gone":           {[]string{missing}, "DELETE", "", 0},
+		"replaced":       {[]string{conflict, other}, "DELETE GET", "", 0},
+		"gone meanwhile": {[]string{conflict, missing}, "DELETE GET", "", 0},
+		"in conflict":    {[]string{conflict, same, done}, "DELETE GET DELETE", "", 0},
+		"after an error": {[]string{broken, "lost", done}, "DELETE DELETE DELETE", "", 0},
+		"forbidden":      {[]string{no}, "DELETE", "no", 0},
+		"lost":           {[]string{"lost"}, "", "unexpected EOF", MaxDeleting / 2},
+		"hanging":        {[]string{"hang"}, "DELETE", "the server did not respond within 10s", MaxDeleting},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &server{t: t, responses: test.responses}
+			config := &rest.Config{Host: "http://server", WrapTransport: func(http.RoundTripper) http.RoundTripper { return s }}
+			began, got := time.Now(), "none"
+			for d := range Delete(config, []wait.Object{aJob("a")}) {
+				got = ""
+				if d.Err != nil {
+					got = apistatus.Brief(d.Err).Error()
+				}
+			}
+			if took := time.Since(began); !strings.HasSuffix(got, test.want) || (test.want == "") != (got == "") || took < test.took || took > MaxDeleting {
+				t.Errorf("%s: %q after %s, want %q", name, got, took, test.want)
+			}
+			time.Sleep(2 * time.Minute) // until the request ends that hangs
+			if requests := strings.Join(s.requests, " "); test.requests != "" && requests != test.requests {
+				t.Errorf("%s: %s, want %s", name, requests, test.requests)
+			}
+		})
+	}
+}
+
+// The state has no unfinished object that was deleted, and no reason of its Pods.
+func TestWithout(t *testing.T) {
+	f := following(t, Options{}, "a", "b", "c")
+	suspended := ended("a", wait.Interrupted)
+	suspended.Status.Suspended = true
+	for _, e := range []wait.Ended{suspended, ended("b", wait.Interrupted), ended("c", wait.Succeeded)} {
+		f.change(wait.Change{Object: e.Object, Suspended: e.Status.Suspended})
+		f.count(e, e.Outcome == wait.Interrupted)
+	}
+	f.setReasons([]pods.Reason{{Owner: &pods.Owner{UID: "a"}}, {Owner: &pods.Owner{UID: "b"}}})
+	s := f.State().Without(map[apitypes.UID]bool{"a": true, "x": true})
+	if len(s.Running) != 1 || s.Running[0].Object.Name != "b" || s.Unfinished() != 1 || s.Left() != 1 || s.Ended[wait.Deleted] != 1 ||
+		s.Suspended != 0 || len(s.Reasons) != 1 || s.Reasons[0].Owner.UID != "b" {
+		t.Errorf("%+v", s)
+	}
+	if f.State().Unfinished() != 2 {
+		t.Error("the follower's own state has changed")
+	}
+}
