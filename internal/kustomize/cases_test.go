@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/text/encoding/unicode"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/kustomize"
 )
@@ -19,6 +20,24 @@ import (
 const casesDir = "../../test/kustomize/cases"
 
 var update = flag.Bool("update", false, "write what came as what is wanted")
+
+// A file in UTF-16 has the same objects as in UTF-8, as kubectl reads it.
+func TestUTF16(t *testing.T) {
+	const object = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  generateName: demo-\n"
+	text, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, content := range map[string]string{"kustomization.yaml": "resources: [a.yaml]\n", "a.yaml": text} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if built, err := kustomize.Build(t.Context(), kustomize.OnDisk(), dir); err != nil || string(built) != object {
+		t.Errorf("%s%v, want\n%s", built, err, object)
+	}
+}
 
 // TestCases builds each directory of cases. The first line of its kustomization describes the case.
 // want.yaml has the expected objects, and want.err the expected error.

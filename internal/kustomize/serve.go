@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
@@ -70,11 +72,11 @@ func (f *servedFiles) ReadFile(path string) ([]byte, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		f.refused = err
 	}
+	if err != nil || f.data[path] {
+		return content, err
+	}
+	content = asUTF8(content)
 	switch {
-	case err != nil:
-		return nil, err
-	case f.data[path]:
-		return content, nil
 	case slices.Contains(konfig.RecognizedKustomizationFileNames(), filepath.Base(path)):
 		return f.kustomization(filepath.Dir(path), content), nil
 	case f.patches[path]:
@@ -174,4 +176,16 @@ func generatorsOf(k *types.Kustomization) (generators []generator) {
 type generator struct {
 	kind string
 	types.GeneratorArgs
+}
+
+// asUTF8 returns a text in UTF-16 as UTF-8. A byte order mark identifies UTF-16.
+func asUTF8(text []byte) []byte {
+	if !bytes.HasPrefix(text, []byte("\xff\xfe")) && !bytes.HasPrefix(text, []byte("\xfe\xff")) {
+		return text
+	}
+	decoded, _, err := transform.Bytes(unicode.BOMOverride(unicode.UTF8.NewDecoder()), text)
+	if err != nil { // half a character at the end, which the parser reports
+		return text
+	}
+	return decoded
 }

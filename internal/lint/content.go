@@ -1,13 +1,11 @@
 package lint
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"regexp"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
@@ -52,13 +50,15 @@ func (c *content) check(ctx context.Context, source Source, config Config) {
 			continue
 		case reason == v1alpha1.LintTemplate:
 			b.Err = errTemplate
-		case ofHTML.Match(text):
-			b.Err = errHTML
+		case manifest.IsHTML(text):
+			b.Err = manifest.ErrHTML
 		}
 		c.unreadable = append(c.unreadable, Unreadable{source.Name, b.Position, b.Err})
 	}
 	if c.objects > 0 {
-		c.unreadable = append(c.unreadable, lost(source.Name, text)...)
+		for _, lost := range manifest.Lost(text) {
+			c.unreadable = append(c.unreadable, Unreadable{source.Name, lost.Position, lost.Err})
+		}
 	}
 	switch {
 	case c.skipped == v1alpha1.LintNoObject && c.objects > 0:
@@ -121,35 +121,7 @@ var (
 	actions     = regexp.MustCompile(`\{\{.*?\}\}|\{%.*?%\}|<%.*?%>`)
 )
 
-var ofHTML = regexp.MustCompile(`(?i)^\s*<(?:!doctype html|html)`)
-
-var (
-	errTemplate = errors.New("a template. Render it, and check the result")
-	errHTML     = errors.New("an HTML page, not a manifest")
-	errLost     = errors.New("kubectl ignores the text from here on. Write --- on a line before it")
-	errNoUTF8   = errors.New("a byte that isn't UTF-8, which kubectl replaces by U+FFFD")
-)
-
-// ignored finds text that kubectl ignores: text after the end of a YAML document, and a second JSON value in it.
-var ignored = regexp.MustCompile(`(?m)^\.\.\.[ \t]*\r?\n(?:[ \t]*(?:#.*)?\r?\n)*([^\s#-])|\}[ \t]*\r?\n(\{)`)
-
-// lost returns the places of text that kubectl doesn't send as it is, although it reports no error.
-func lost(file string, text []byte) (found []Unreadable) {
-	add := func(at int, err error) {
-		line := 1 + bytes.Count(text[:at], []byte("\n"))
-		found = append(found, Unreadable{file, manifest.Position{Line: line, Column: 1}, err})
-	}
-	isJSON := bytes.HasPrefix(bytes.TrimSpace(text), []byte("{"))
-	if at := ignored.FindSubmatchIndex(text); at != nil && !isJSON {
-		add(max(at[2], at[4]), errLost)
-	}
-	isUTF16 := bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff"))
-	if !isUTF16 && !utf8.Valid(text) {
-		valid := bytes.ToValidUTF8(text, []byte{0xff})
-		add(bytes.IndexByte(valid, 0xff), errNoUTF8)
-	}
-	return found
-}
+var errTemplate = errors.New("a template. Render it, and check the result")
 
 // skipReason returns the reason to skip an unreadable document, or "" if it is a broken manifest. A
 // template is in a chart, or is readable without its actions.

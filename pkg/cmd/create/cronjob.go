@@ -24,9 +24,14 @@ import (
 const runInfix = "-run-"
 
 // addInput gives the builder the files, or the Job of --from.
-func (o *options) addInput(ctx context.Context, b *resource.Builder) (*resource.Builder, error) {
+func (o *options) addInput(
+	ctx context.Context, b *resource.Builder, texts *manifest.Texts,
+) (*resource.Builder, error) {
 	if o.flags.from == "" {
-		return manifest.FilenameParam(ctx, b, false, &o.FilenameOptions)
+		if texts == nil {
+			return manifest.FilenameParam(ctx, b, false, &o.FilenameOptions)
+		}
+		return texts.FilenameParam(ctx, b, o.In, &o.FilenameOptions)
 	}
 	job, err := o.jobFrom(fromPattern.FindStringSubmatch(o.flags.from)[1])
 	if err != nil {

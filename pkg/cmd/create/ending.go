@@ -201,7 +201,10 @@ func (e *ending) noObjects() error {
 	if e.selector != "" {
 		return fmt.Errorf("%s, because no object of %s matches -l %s", text, some(e.files), e.selector)
 	}
-	return fmt.Errorf("%s, because there is none in %s", text, some(e.files))
+	if len(e.files) == 1 {
+		return fmt.Errorf("%s, because %s has none", text, e.files[0])
+	}
+	return fmt.Errorf("%s, because these files have none: %s", text, some(e.files))
 }
 
 // cutOff reports whether an interrupt has ended the reading of the input.

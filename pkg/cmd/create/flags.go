@@ -96,10 +96,19 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 		return output.WithNearest(err)
 	}
 	o.recordAsPlugin()
+	o.warnOfNoNamespace(cmd)
 	if *o.PrintFlags.OutputFormat == "json" && !terminal.IsTerminal(o.Out) {
 		o.Out = &output.CheckedWriter{Writer: output.InertJSON(o.Out)}
 	}
 	return nil
+}
+
+// warnOfNoNamespace warns of -n "", which is probably a variable that is not set.
+func (o *options) warnOfNoNamespace(cmd *cobra.Command) {
+	namespace := cmd.Flags().Lookup("namespace")
+	if namespace != nil && namespace.Changed && namespace.Value.String() == "" && !o.flags.kubectlsWords() {
+		o.voice.Line(terminal.Warningf("--namespace is empty, so the current namespace is used."))
+	}
 }
 
 // completeAsKubectl completes kubectl's options, which don't know -o jsonl.

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/resource"
@@ -18,6 +19,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/follow"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/manifest"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
@@ -35,6 +37,7 @@ type input struct {
 	stopped bool // no more documents are taken
 
 	prefixes lint.Prefixes
+	texts    *manifest.Texts // nil in kubectl's words
 
 	keyed     bool // nothing is created before all is read
 	asked     bool // the server's types were requested again because a type was missing
@@ -75,6 +78,9 @@ type documents = iter.Seq2[*create.Document, error]
 // types, the input calls settle before it reads the next document, because reading maps and validates a document.
 func (o *options) documents(ctx context.Context, settle func() bool) (documents, error) {
 	factory := o.conn.Factory
+	if err := o.awaitServer(ctx); err != nil {
+		return nil, err
+	}
 	schema, err := manifest.Validator(factory, o.ValidationDirective)
 	if err != nil {
 		return nil, err
@@ -87,6 +93,9 @@ func (o *options) documents(ctx context.Context, settle func() bool) (documents,
 	in := &input{
 		options: o, ctx: ctx, settle: settle, encoder: scheme.DefaultJSONEncoder(), keyed: o.flags.keys.Key != "",
 	}
+	if !o.flags.kubectlsWords() {
+		in.texts = &manifest.Texts{Warn: func(text string) { o.voice.Line(terminal.Warningf("%s", text)) }}
+	}
 	if enforce { // the builder would report these errors after all documents
 		in.within = resource.RequireNamespace(namespace)
 	}
@@ -95,7 +104,7 @@ func (o *options) documents(ctx context.Context, settle func() bool) (documents,
 		Schema(schema).
 		ContinueOnError().
 		NamespaceParam(namespace).DefaultNamespace()
-	builder, err = o.addInput(ctx, builder)
+	builder, err = o.addInput(ctx, builder, in.texts)
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +118,38 @@ func (o *options) documents(ctx context.Context, settle func() bool) (documents,
 	}, objects.Err()
 }
 
+// awaitServer waits for a server that is unreachable, as other commands do. The requests of reading the input would
+// fail at once.
+func (o *options) awaitServer(ctx context.Context) error {
+	if o.flags.kubectlsWords() {
+		return nil
+	}
+	config, err := o.conn.ToRESTConfig()
+	if err != nil {
+		return err
+	}
+	discovered, err := o.conn.Factory.ToDiscoveryClient()
+	if err != nil {
+		return err
+	}
+	patience := cluster.Patience{For: o.flags.retryTimeout, Print: o.voice.Line}
+	err = cluster.AwaitAny(ctx, config, patience, func() (err error) {
+		if o.ValidationDirective == metav1.FieldValidationIgnore {
+			_, err = discovered.ServerGroups()
+		} else {
+			_, err = discovered.OpenAPIV3().Paths() // the validation needs them
+		}
+		if err != nil {
+			discovered.Invalidate()
+		}
+		return err
+	})
+	if ctx.Err() != nil { // the run counts what it didn't read
+		return nil
+	}
+	return err
+}
+
 // visit passes on the documents in order, and then the errors of reading. visit continues after an unreadable
 // document, as kubectl does.
 func (in *input) visit(objects *resource.Result) {
@@ -116,9 +157,18 @@ func (in *input) visit(objects *resource.Result) {
 		if in.stopped {
 			return create.ErrUnread
 		}
+		if in.texts != nil {
+			in.texts.Read(info.Source)
+		}
 		in.hand(in.document(info))
 		return nil
 	})
+	if in.texts != nil && in.ctx.Err() == nil {
+		in.texts.Read("")
+		if err != nil {
+			err = in.texts.Explain(in.ctx, err, in.options.files())
+		}
+	}
 	if err != nil && in.ctx.Err() != nil { // then the interrupt causes the error
 		err = create.ErrUnread
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/http2"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
@@ -57,6 +58,21 @@ func (c *Cluster) Await(ctx context.Context, ask func() error) error {
 			return err
 		}
 	}
+}
+
+// AwaitAny calls ask until there is any response, or the time of patience is over. A later request reports an error
+// that another attempt would not change.
+func AwaitAny(ctx context.Context, config *rest.Config, patience Patience, ask func() error) error {
+	if nowhere(config.Host) {
+		return nil
+	}
+	c := &Cluster{Config: rest.CopyConfig(config), patience: patience}
+	return c.Await(ctx, func() error {
+		if err := ask(); mayRecover(err) {
+			return err
+		}
+		return nil
+	})
 }
 
 // untilReady waits after cause until the server reports that it is ready, refuses to report that,

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/net/http2"
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -185,6 +186,30 @@ func TestMayRecover(t *testing.T) {
 		}
 		if got := mayRecover(test.err); got != test.recovers {
 			t.Errorf("%s: %v", test.name, got)
+		}
+	}
+}
+
+// AwaitAny is content with any response, and waits only while there is none.
+func TestAwaitAny(t *testing.T) {
+	refused := &net.OpError{Op: "dial", Err: errors.New("refused")}
+	for name, test := range map[string]struct {
+		host, want string
+		errs       []error
+		asked      int
+	}{
+		"a response":    {"http://127.0.0.1:1", "", []error{nil}, 1},
+		"a refusal":     {"http://127.0.0.1:1", "", []error{apierrors.NewForbidden(schema.GroupResource{}, "", nil)}, 1},
+		"no response":   {"http://127.0.0.1:1", "the server was unreachable for 1ms: dial: refused", []error{refused, refused}, 2},
+		"no kubeconfig": {clientcmd.ClusterDefaults.Server, "", nil, 0},
+	} {
+		asked := 0
+		err := AwaitAny(t.Context(), &rest.Config{Host: test.host}, Patience{time.Millisecond, func(string) {}}, func() error {
+			asked++
+			return test.errs[asked-1]
+		})
+		if got := fmt.Sprint(err); asked != test.asked || test.want == "" && err != nil || test.want != "" && got != test.want {
+			t.Errorf("%s: asked %d times, %v", name, asked, err)
 		}
 	}
 }
