@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -132,8 +133,7 @@ func (o *options) awaitServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	patience := cluster.Patience{For: o.flags.retryTimeout, Print: o.voice.Line}
-	err = cluster.AwaitAny(ctx, config, patience, func() (err error) {
+	ask := func() (err error) {
 		if o.ValidationDirective == metav1.FieldValidationIgnore {
 			_, err = discovered.ServerGroups()
 		} else {
@@ -141,6 +141,15 @@ func (o *options) awaitServer(ctx context.Context) error {
 		}
 		if err != nil {
 			discovered.Invalidate()
+		}
+		return err
+	}
+	patience := cluster.Patience{For: o.flags.retryTimeout, Print: o.voice.Line}
+	err = cluster.AwaitAny(ctx, config, patience, func() error {
+		began := time.Now()
+		err := ask()
+		if err != nil && time.Since(began) < time.Second { // a single lost response needs no warning
+			err = ask()
 		}
 		return err
 	})
