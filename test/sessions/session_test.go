@@ -211,7 +211,7 @@ func displayed(printed string) string {
 // unbroken are the lines that can be wider than a terminal, and the reasons.
 var unbroken = []struct{ pattern, reason string }{
 	{`^ +kubectl `, "a command to copy"},
-	{`^\S+ created$`, "kubectl's line of a result"},
+	{`^\S+$`, "one word, like a name, or the list of formats that kubectl prints"},
 }
 
 // tooWide returns the first line of a recording that doesn't fit, or "". With -o wide, a table has all columns.

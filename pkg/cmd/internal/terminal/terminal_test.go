@@ -84,6 +84,7 @@ func TestWrap(t *testing.T) {
 		{"é 日本 é", 0, 4, "é 日本\né"},
 		{"one\ntwo three\n  kubectl get pods", 0, 6, "one\ntwo\nthree\n  kubectl get pods"},
 		{`the prefix "a b-" is 'c d' long`, 0, 12, "the prefix\n\"a b-\" is\n'c d' long"},
+		{`user "a" cannot list "b"`, 0, 12, "user \"a\"\ncannot list\n\"b\""},
 		{"the server's name isn't here", 0, 12, "the server's\nname isn't\nhere"},
 		{"a " + strings.Repeat("x", 12) + " b", 0, 8, "a\n" + strings.Repeat("x", 12) + "\nb"},
 		{"whole in a pipe", 0, TextWidth(io.Discard), "whole in a pipe"},

@@ -102,8 +102,8 @@ func TextWidth(w io.Writer) int {
 	return min(Width(w), readingWidth)
 }
 
-// quoted finds quoted words with spaces, which must not be broken. An apostrophe within a word doesn't begin one.
-var quoted = regexp.MustCompile(`"[^"\n]* [^"\n]*"|\B'[^'\n]* [^'\n]*'\B`)
+// quoted finds quoted words, which must not be broken. An apostrophe within a word doesn't begin one.
+var quoted = regexp.MustCompile(`"[^"]*"|\B'[^']*'\B`)
 
 // unbroken is the space that wordwrap doesn't break. Escaped text has none.
 const unbroken = "\u00a0"
