@@ -72,7 +72,10 @@ var cases = []parityCase{
 		args: "-f one.yaml -o go-template={{.nope}} --allow-missing-template-keys=false", code: 1, prints: "map has no entry for key",
 		client: &harness.Result{Code: 1, Stdout: `Error executing template: .*`, Stderr: `error: configmap/one-SUFFIX was created, but it can't be printed: error executing template .*`},
 	},
-	{args: "-f one.yaml -o wide", code: 1, prints: `error: unable to match a printer suitable for the output format "wide", allowed formats are: `},
+	{
+		args: "-f one.yaml -o wide", code: 1, prints: `error: unable to match a printer suitable for the output format "wide", allowed formats are: `,
+		client: &harness.Result{Code: 1, Stderr: `error: unable to match a printer suitable for the output format "wide", allowed formats are: [^\n]*,jsonl,[^\n]*\n`},
+	},
 
 	// Annotations and managed fields.
 	{args: "-f secret.yaml --save-config -o yaml", prints: `hunter2`},
@@ -95,7 +98,7 @@ var cases = []parityCase{
 	// The command line and the connection.
 	{args: "", code: 1, prints: "error: must specify one of -f and -k\n"},
 	{args: "--nope -f one.yaml", code: 1, prints: "error: unknown flag: --nope\n"},
-	{args: "-f one.yaml --server=https://127.0.0.1:1", code: 1, prints: `connection refused`},
+	{args: "-f one.yaml --server=http://localhost:8080", code: 1, prints: `connection refused`},
 	{args: "-f one.yaml --warnings_as_errors --save_config", prints: "one-SUFFIX created\n"},
 
 	// kubectl's own features.
