@@ -43,12 +43,12 @@ func (c *Counts) findJobs(ctx context.Context, s *Scanner, namespace string) (re
 // FindJobs lists the Jobs of a namespace, or of all, and sets the keys of existing ones in jobs to true. The keys are
 // from pools.JobHash.
 func (r *Reader) FindJobs(ctx context.Context, namespace string, jobs map[uint64]bool) error {
-	visit := func(o *object.Object) error {
+	visit := VisitFunc(func(o *object.Object) error {
 		job := pools.JobHash(o.Namespace, object.JobRef{Name: o.Name, UID: o.UID})
 		if _, wanted := jobs[job]; wanted {
 			jobs[job] = true
 		}
 		return nil
-	}
-	return r.List(ctx, Jobs, namespace, decode.Asked{NoLabels: true}, func() Visitor { return VisitFunc(visit) })
+	})
+	return r.List(ctx, Jobs, namespace, decode.Asked{NoLabels: true}, func() Visitor { return visit })
 }

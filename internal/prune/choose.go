@@ -38,7 +38,8 @@ func newRules(target Target, criteria Criteria) (*rules, error) {
 	}
 	r := &rules{
 		resource: target.Resource, criteria: criteria, selector: selector,
-		finishes: finished.ClassOfResource(target.Resource.GroupResource()) == finished.Finishes, prefixes: map[string]string{}, named: map[string]bool{},
+		finishes: finished.ClassOfResource(target.Resource.GroupResource()) == finished.Finishes,
+		prefixes: map[string]string{}, named: map[string]bool{},
 	}
 	for _, prefix := range target.Prefixes {
 		effective := names.EffectivePrefix(prefix)

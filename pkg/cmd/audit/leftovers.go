@@ -53,7 +53,8 @@ func orphanLines(rows []row) []string {
 		return nil
 	}
 	return []string{
-		humanize.Count(names, "orphaned Pod") + ". To plan the deletion:", terminal.Hint(pruneOrphaned(age, namespaces...)...),
+		humanize.Count(names, "orphaned Pod") + ". To plan the deletion:",
+		terminal.Hint(pruneOrphaned(age, namespaces...)...),
 	}
 }
 

@@ -26,7 +26,8 @@ func TestLines(t *testing.T) {
 	events := []create.Event{
 		withUID(created(d, "demo-1")), withUID(exists(d, "demo-2", 0)), failed(d, tooMuch), failed(d, tooMuch),
 		unknown(d, "demo-3"),
-		create.Outcome{Document: d, Copies: 2, Result: exactlyonce.Result{Outcome: create.NotAttempted}}, readTo(1),
+		create.Outcome{Document: d, Copies: 2, Result: exactlyonce.Result{Outcome: create.NotAttempted}},
+		readTo(1),
 	}
 	end := `"apiVersion":"v1","kind":"ConfigMap","namespace":"prod"`
 	const prefix = `"generateName":"demo-"`

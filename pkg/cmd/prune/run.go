@@ -188,7 +188,8 @@ func (o *options) askTime(ctx context.Context, s *scan.Session) (now time.Time, 
 		switch {
 		case !a.needsTime():
 		case unknown:
-			return now, fmt.Errorf("--%s: the server doesn't tell its time. Give a time like 2026-11-21T08:00:00Z", a.flag)
+			return now, fmt.Errorf(
+				"--%s: the server doesn't tell its time. Give a time like 2026-11-21T08:00:00Z", a.flag)
 		case a.ago > 0 && ahead.Abs() > max(a.ago/10, 2*time.Second):
 			return now, fmt.Errorf("--%s: this machine's clock differs from the server's by %s, "+
 				"more than a tenth of %s. Give a time like 2026-11-21T08:00:00Z", a.flag, ahead.Abs(), a.text)
