@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
 // known is what a finding and an entry of a baseline have in common. Lines change too often.
@@ -64,7 +65,7 @@ func inBaseline(result *lint.Result) (count int) {
 // isKnown reports whether the baseline has a finding. Comments and annotations have a place.
 func isKnown(f lint.Finding) bool { return f.Silence != nil && f.Silence.File == "" }
 
-func (o *options) saveBaseline(result *lint.Result) error {
+func (o *options) saveBaseline(result *lint.Result, voice *terminal.Voice) error {
 	saved := report(result)
 	data, err := json.MarshalIndent(saved, "", "  ")
 	if err != nil {
@@ -73,7 +74,7 @@ func (o *options) saveBaseline(result *lint.Result) error {
 	if err := os.WriteFile(o.writeBaseline, append(data, '\n'), 0o644); err != nil {
 		return fmt.Errorf("--write-baseline: %w", err)
 	}
-	_, err = fmt.Fprintf(o.ErrOut, "Wrote %s to %s. They are no findings with --baseline %[2]s.\n",
-		humanize.Count(len(saved.Items), "finding"), o.writeBaseline)
-	return err
+	voice.Line(terminal.Sprintf("Wrote %s to %s. They are no findings with --baseline %[2]s.",
+		humanize.Count(len(saved.Items), "finding"), o.writeBaseline))
+	return nil
 }

@@ -306,14 +306,17 @@ func (o *options) Run(ctx context.Context) error {
 	if err := o.print(result); err != nil {
 		return err
 	}
-	o.printCounts(result)
+	voice := terminal.NewVoice(o.ErrOut)
+	for _, line := range o.notes(result) {
+		voice.Line(line)
+	}
 	if gone > 0 {
-		fmt.Fprintf(o.ErrOut, "Gone since the baseline: %s. To write it again, use --write-baseline.\n",
-			humanize.Count(gone, "finding"))
+		voice.Line(terminal.Sprintf("Gone since the baseline: %s. To write it again, use --write-baseline.",
+			humanize.Count(gone, "finding")))
 	}
 	var failure error
 	if o.writeBaseline != "" {
-		failure = o.saveBaseline(result)
+		failure = o.saveBaseline(result, voice)
 	}
 	for _, u := range result.Unreadable {
 		failure = errors.Join(failure, unreadable(u))

@@ -20,24 +20,25 @@ import (
 // printText prints each finding: the defect and its object, related objects, the fix.
 func (o *options) printText(result *lint.Result) error {
 	out := bufio.NewWriter(o.Out)
-	paint := painter(o.Out)
+	paint, width := painter(o.Out), terminal.TextWidth(o.Out)
+	line := func(indent, text string) { fmt.Fprintln(out, indent+terminal.Wrap(text, 4, width)) }
 	seen, onTerminal := map[string]bool{}, terminal.IsTerminal(o.Out)
 	for _, f := range result.Findings {
 		if f.Silence != nil {
 			continue
 		}
 		place := terminal.OneLine(placeOf(f.Object.File, f.Position))
-		fmt.Fprintf(out, "%s: %s: %s (%s) [%s]\n", place, paint(f.Level),
-			terminal.OneLine(f.Message), terminal.OneLine(title(f.Object)), f.Rule.Name)
-		for _, line := range related(f) {
-			fmt.Fprintln(out, "  "+line)
+		line("", fmt.Sprintf("%s: %s: %s (%s) [%s]", place, paint(f.Level),
+			terminal.OneLine(f.Message), terminal.OneLine(title(f.Object)), f.Rule.Name))
+		for _, text := range related(f) {
+			line("  ", text)
 		}
 		help := terminal.OneLine(fmt.Sprintf("help: %s", f.Help))
 		if onTerminal && seen[help] {
 			continue // a person reads it once
 		}
 		seen[help] = true
-		fmt.Fprintln(out, "  "+help)
+		line("  ", help)
 	}
 	return out.Flush()
 }
@@ -94,25 +95,26 @@ func title(o rules.Object) string {
 	return o.Kind.Kind + " " + kept
 }
 
-func (o *options) printCounts(result *lint.Result) {
+// notes are the lines after the findings.
+func (o *options) notes(result *lint.Result) (lines []string) {
 	for _, s := range result.Idle {
 		why := s.Trouble
 		if why == "" {
 			why = "these rules find nothing there"
 		}
-		fmt.Fprintln(o.ErrOut, terminal.Warningf("%s: genname:disable %s has no effect: %s",
+		lines = append(lines, terminal.Warningf("%s: genname:disable %s has no effect: %s",
 			placeOf(s.File, s.Position), strings.Join(s.Rules, ","), why))
 	}
 	if !o.showSkips {
 		for _, s := range unchecked(result, o.failOnSkipped) {
-			fmt.Fprintln(o.ErrOut, terminal.Warningf("%s is not checked: %s", s.File, s.Reason))
+			lines = append(lines, terminal.Warningf("%s is not checked: %s", s.File, s.Reason))
 		}
 	}
 	count := countLevels(result)
-	lines := []string{fmt.Sprintf("%s, %s and %s in %s of %s.",
+	lines = append(lines, fmt.Sprintf("%s, %s and %s in %s of %s.",
 		humanize.Count(count.Error, "error"), humanize.Count(count.Warning, "warning"),
 		humanize.Count(count.Note, "note"),
-		humanize.Count(result.Objects, "object"), humanize.Count(len(result.Read), "file"))}
+		humanize.Count(result.Objects, "object"), humanize.Count(len(result.Read), "file")))
 	lines = append(lines, byRule(result)...)
 	if o.fileNote != "" {
 		lines = append(lines, o.fileNote)
@@ -135,7 +137,7 @@ func (o *options) printCounts(result *lint.Result) {
 			lines = append(lines, terminal.OneLine(fmt.Sprintf("skipped: %s: %s", s.File, s.Reason)))
 		}
 	}
-	fmt.Fprintln(o.ErrOut, strings.Join(lines, "\n"))
+	return lines
 }
 
 // countable is the largest number of findings without a line that counts them by rule.
