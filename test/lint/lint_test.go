@@ -254,6 +254,7 @@ func TestHelpOnTerminal(t *testing.T) {
 	})
 	piped, _, _ := run(t, "", "-R", "-f", ".")
 	shown := escape.ReplaceAllString(onTerminal(t, "-R", "-f", "."), "")
+	shown = strings.ReplaceAll(shown, "\n    ", " ") // the breaks of long lines
 	var want []string
 	seen := map[string]bool{}
 	for line := range strings.Lines(piped) {
