@@ -164,7 +164,8 @@ func TestSuspended(t *testing.T) {
 		}
 		waitIn(u, harness.Namespace(t, server), job(succeeds, more)).Expect(t, 130, created(succeeds),
 			harness.Printed("%s is suspended. The wait goes on until it is resumed and has finished.", `job\.batch/[^ ]*`)+`(?s:.*)`+`  kubectl get --watch [^\n]*  # suspended\n`+
-				`(?s:.*)`+notWaited("interrupted", counts(0, 0, 1)+` \(1 suspended\)`))
+				`(?s:.*)`+notWaited("interrupted", counts(0, 0, 1)+` \(1 suspended\)`)+
+				harness.Printed("To stop the object, delete it:\n  kubectl delete %s -n %s", `job\.batch/[^ ]*`, `[^\n]*`))
 	}
 }
 
