@@ -45,7 +45,7 @@ type lab struct {
 	dir                                string
 	exporterAddress, prometheusAddress string
 	version                            string // of Prometheus
-	exporter, prometheus               *program
+	exporter, prometheus               *controlplane.Process
 	stopLoad                           func()
 }
 
@@ -83,7 +83,7 @@ func start(ctx context.Context, prometheus string) (l *lab, err error) {
 	if l.prometheusAddress, err = freeAddress(); err != nil {
 		return nil, err
 	}
-	if err := l.startExporter(ctx); err != nil {
+	if err := l.startExporter(); err != nil {
 		return nil, err
 	}
 	if err := l.startPrometheus(ctx, prometheus); err != nil {
@@ -98,7 +98,7 @@ func (l *lab) path(file string) string { return filepath.Join(l.dir, file) }
 // stop ends everything. The directory stays, because it has the logs.
 func (l *lab) stop() error {
 	l.stopLoad()
-	err := errors.Join(l.prometheus.kill(), l.exporter.kill())
+	err := errors.Join(l.prometheus.Kill(), l.exporter.Kill())
 	if l.ControlPlane != nil {
 		err = errors.Join(err, l.Stop(), l.Remove())
 	}
@@ -237,9 +237,9 @@ func (l *lab) permitJobs(ctx context.Context, permitted bool) error {
 	return err
 }
 
-func (l *lab) startExporter(context.Context) (err error) {
+func (l *lab) startExporter() (err error) {
 	host, _, _ := net.SplitHostPort(l.exporterAddress)
-	l.exporter, err = startProgram(l.path("exporter.log"), l.path("kubectl-genname"), "exporter",
+	l.exporter, err = controlplane.StartProcess(l.path("exporter.log"), l.path("kubectl-genname"), nil, "exporter",
 		"--kubeconfig", l.path("exporter"), "configmaps,pods,jobs.batch", "--all-namespaces",
 		"--web.listen-address", l.exporterAddress, "--health.listen-address", host+":0")
 	return err
@@ -281,7 +281,7 @@ scrape_configs:
 	if err != nil {
 		return err
 	}
-	l.prometheus, err = startProgram(l.path("prometheus.log"), path, "--config.file", l.path("prometheus.yaml"),
+	l.prometheus, err = controlplane.StartProcess(l.path("prometheus.log"), path, nil, "--config.file", l.path("prometheus.yaml"),
 		"--storage.tsdb.path", l.path("data"), "--web.listen-address", l.prometheusAddress)
 	if err != nil {
 		return err
@@ -293,42 +293,6 @@ scrape_configs:
 		}
 		_ = apistatus.Sleep(ctx, 200*time.Millisecond) // the loop reads ctx
 	}
-}
-
-// program is a running program.
-type program struct {
-	cmd    *exec.Cmd
-	exited chan struct{}
-}
-
-func startProgram(log, path string, args ...string) (*program, error) {
-	file, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }() // the program has its own descriptor
-	p := &program{cmd: exec.Command(path, args...), exited: make(chan struct{})}
-	p.cmd.Stdout, p.cmd.Stderr = file, file
-	if err := p.cmd.Start(); err != nil {
-		return nil, err
-	}
-	go func() {
-		_ = p.cmd.Wait() // kill ends it
-		close(p.exited)
-	}()
-	return p, nil
-}
-
-// kill ends the program like a crash, and waits for it.
-func (p *program) kill() error {
-	if p == nil {
-		return nil
-	}
-	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
-	}
-	<-p.exited
-	return nil
 }
 
 func freeAddress() (string, error) {

@@ -44,8 +44,8 @@ func restartServer(ctx context.Context, l *lab) error {
 	return errors.Join(l.Servers[0].Kill(), l.Servers[0].Start(ctx))
 }
 
-func restartExporter(ctx context.Context, l *lab) error {
-	return errors.Join(l.exporter.kill(), l.startExporter(ctx))
+func restartExporter(_ context.Context, l *lab) error {
+	return errors.Join(l.exporter.Kill(), l.startExporter())
 }
 
 var disturbances = []disturbance{
@@ -61,8 +61,8 @@ var disturbances = []disturbance{
 		62 * time.Minute, "the exporter gets its permission for Jobs",
 		func(ctx context.Context, l *lab) error { return l.permitJobs(ctx, true) },
 	},
-	{72 * time.Minute, "the exporter is killed", func(_ context.Context, l *lab) error { return l.exporter.kill() }},
-	{80 * time.Minute, "the exporter starts", func(ctx context.Context, l *lab) error { return l.startExporter(ctx) }},
+	{72 * time.Minute, "the exporter is killed", func(_ context.Context, l *lab) error { return l.exporter.Kill() }},
+	{80 * time.Minute, "the exporter starts", func(_ context.Context, l *lab) error { return l.startExporter() }},
 	{85 * time.Minute, "the API server is killed", func(_ context.Context, l *lab) error { return l.Servers[0].Kill() }},
 	{93 * time.Minute, "the exporter is killed and starts again, without an API server", restartExporter},
 	{

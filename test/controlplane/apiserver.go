@@ -20,7 +20,7 @@ type Server struct {
 	log     string
 	env     []string
 	args    []string
-	process *process
+	process *Process
 }
 
 // startServers starts o.servers kube-apiservers on one etcd.
@@ -63,7 +63,7 @@ func (cp *ControlPlane) startServers(ctx context.Context, o Option) error {
 }
 
 // Kill ends the server immediately, like a crash.
-func (s *Server) Kill() error { return s.process.kill() }
+func (s *Server) Kill() error { return s.process.Kill() }
 
 // Freeze stops the server until Thaw. Its connections stay open, and it doesn't respond.
 func (s *Server) Freeze() error { return s.process.freeze() }
@@ -73,7 +73,7 @@ func (s *Server) Thaw() error { return s.process.thaw() }
 
 // Start starts the server at its address and returns when it is ready. Start also restarts it after Kill.
 func (s *Server) Start(ctx context.Context) (err error) {
-	if s.process, err = start(s.log, s.cp.Binaries.APIServer, s.env, s.args...); err != nil {
+	if s.process, err = StartProcess(s.log, s.cp.Binaries.APIServer, s.env, s.args...); err != nil {
 		return err
 	}
 	return s.waitReady(ctx)

@@ -42,7 +42,7 @@ func (cp *ControlPlane) StartNodes(ctx context.Context, log io.Writer) error {
 	if err := cp.createNode(ctx); err != nil {
 		return err
 	}
-	cp.nodes, err = start(cp.path("kwok.log"), path, nil,
+	cp.nodes, err = StartProcess(cp.path("kwok.log"), path, nil,
 		"--kubeconfig="+kubeconfig,
 		"--config="+cp.path("stages.yaml"),
 		"--manage-all-nodes=true",
@@ -85,7 +85,7 @@ func (cp *ControlPlane) StartControllers(ctx context.Context, log io.Writer, nam
 	if err := WriteKubeconfig(kubeconfig, cp.User("system:kube-controller-manager", "system:masters")); err != nil {
 		return err
 	}
-	cp.controllers, err = start(cp.path("kube-controller-manager.log"), path, nil, append(args,
+	cp.controllers, err = StartProcess(cp.path("kube-controller-manager.log"), path, nil, append(args,
 		"--kubeconfig="+kubeconfig,
 		"--controllers="+names,
 		"--leader-elect=false",
@@ -114,7 +114,7 @@ func (cp *ControlPlane) StartKubelet(
 		return err
 	}
 	address := net.JoinHostPort("127.0.0.1", ports[0])
-	if cp.kubelet, err = start(cp.path("kubelet.log"), path, nil, address, dir); err != nil {
+	if cp.kubelet, err = StartProcess(cp.path("kubelet.log"), path, nil, address, dir); err != nil {
 		return err
 	}
 	host, text, err := net.SplitHostPort(proxy(address))

@@ -40,9 +40,9 @@ type ControlPlane struct {
 	authority   *authority
 	ports       []*port
 	network     *network // nil for a single member
-	controllers *process // nil unless they were started
-	nodes       *process // nil unless they were started
-	kubelet     *process // nil unless it was started
+	controllers *Process // nil unless they were started
+	nodes       *Process // nil unless they were started
+	kubelet     *Process // nil unless it was started
 }
 
 // Start builds missing programs and runs a control plane with the options. Start returns when the servers are ready.
@@ -80,7 +80,7 @@ func (cp *ControlPlane) start(ctx context.Context, o Option) error {
 
 // Stop ends the servers. Stop keeps Dir because of the logs. Remove deletes Dir.
 func (cp *ControlPlane) Stop() error {
-	errs := []error{cp.nodes.kill(), cp.kubelet.kill(), cp.controllers.kill()}
+	errs := []error{cp.nodes.Kill(), cp.kubelet.Kill(), cp.controllers.Kill()}
 	for _, s := range cp.Servers {
 		errs = append(errs, s.Kill())
 	}

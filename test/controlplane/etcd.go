@@ -19,7 +19,7 @@ type Member struct {
 	log     string
 	args    []string
 	network *network // nil for a single member
-	process *process
+	process *Process
 	id      string // the ID that etcd uses; empty until the first status request
 }
 
@@ -72,12 +72,12 @@ func (cp *ControlPlane) startEtcd(members int) error {
 
 // Start starts the member. Start also restarts it after Kill, with its earlier data.
 func (m *Member) Start() (err error) {
-	m.process, err = start(m.log, m.binary, nil, m.args...)
+	m.process, err = StartProcess(m.log, m.binary, nil, m.args...)
 	return err
 }
 
 // Kill ends the member immediately, like a crash.
-func (m *Member) Kill() error { return m.process.kill() }
+func (m *Member) Kill() error { return m.process.Kill() }
 
 // Freeze stops the member until Thaw. It doesn't respond, and lags behind afterwards.
 func (m *Member) Freeze() error { return m.process.freeze() }

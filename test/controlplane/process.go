@@ -10,16 +10,15 @@ import (
 	"syscall"
 )
 
-// process is a running server. process ends when kill is called, and when the process that started it ends (see
-// servers/lifeline).
-type process struct {
+// Process is a running program. A server also ends when the process that started it ends (see servers/lifeline).
+type Process struct {
 	cmd     *exec.Cmd
 	exited  chan struct{}
 	logPath string
 }
 
-// start runs path with args and with env added to the environment. start appends the output to the file logPath.
-func start(logPath, path string, env []string, args ...string) (*process, error) {
+// StartProcess runs path with args and with env added to the environment. It appends the output to the file logPath.
+func StartProcess(logPath, path string, env []string, args ...string) (*Process, error) {
 	log, err := os.OpenFile(logPath, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, err
@@ -34,7 +33,7 @@ func start(logPath, path string, env []string, args ...string) (*process, error)
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	p := &process{cmd: cmd, exited: make(chan struct{}), logPath: logPath}
+	p := &Process{cmd: cmd, exited: make(chan struct{}), logPath: logPath}
 	go func() {
 		_ = cmd.Wait()
 		close(p.exited)
@@ -42,8 +41,8 @@ func start(logPath, path string, env []string, args ...string) (*process, error)
 	return p, nil
 }
 
-// kill ends the process immediately and waits for it. A test server needs no graceful end.
-func (p *process) kill() error {
+// Kill ends the process immediately, like a crash, and waits for it. A test server needs no graceful end.
+func (p *Process) Kill() error {
 	if p == nil {
 		return nil
 	}
@@ -55,11 +54,11 @@ func (p *process) kill() error {
 }
 
 // freeze pauses the process, and thaw lets it continue.
-func (p *process) freeze() error { return p.cmd.Process.Signal(syscall.SIGSTOP) }
-func (p *process) thaw() error   { return p.cmd.Process.Signal(syscall.SIGCONT) }
+func (p *Process) freeze() error { return p.cmd.Process.Signal(syscall.SIGSTOP) }
+func (p *Process) thaw() error   { return p.cmd.Process.Signal(syscall.SIGCONT) }
 
 // death returns the error of a process that ended by itself, with the end of its log.
-func (p *process) death() error {
+func (p *Process) death() error {
 	return fmt.Errorf("%s ended: %v; the end of %s:\n%s", p.cmd.Path, p.cmd.ProcessState, p.logPath, tail(p.logPath, 20))
 }
 

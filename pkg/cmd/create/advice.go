@@ -86,16 +86,20 @@ func (e *ending) aboutHolders() (lines []string) {
 	return lines
 }
 
+// toDelete is the command that deletes objects in a namespace.
+func toDelete(namespace string, objects ...string) string {
+	if namespace != "" {
+		objects = append(objects, "-n", namespace)
+	}
+	return "  kubectl delete " + reference.Words(objects...)
+}
+
 // aboutClash has the two ways out after runs with different input used one key. matching is the number of objects with
 // the content of the input.
 func aboutClash(matching int, clash create.Clash) string {
 	var commands []string
 	for at, names := range clash.Names {
-		command := "  kubectl delete " + reference.Words(append([]string{at.Resource.String()}, names...)...)
-		if at.Namespace != "" {
-			command += " -n " + reference.Quote(at.Namespace)
-		}
-		commands = append(commands, command)
+		commands = append(commands, toDelete(at.Namespace, append([]string{at.Resource.String()}, names...)...))
 	}
 	slices.Sort(commands)
 	return fmt.Sprintf("Runs with different input have used this key: it has %s with the content of the input, and "+

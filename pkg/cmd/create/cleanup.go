@@ -136,15 +136,11 @@ func (e *ending) aboutStopping() []string {
 		if names[o.Namespace] == nil {
 			namespaces = append(namespaces, o.Namespace)
 		}
-		names[o.Namespace] = append(names[o.Namespace], reference.Quote(reference.Name(o.Mapping, o.Name)))
+		names[o.Namespace] = append(names[o.Namespace], reference.Name(o.Mapping, o.Name))
 	}
 	lines := []string{text}
 	for _, namespace := range namespaces {
-		command := "  kubectl delete " + strings.Join(names[namespace], " ")
-		if namespace != "" {
-			command += " -n " + reference.Quote(namespace)
-		}
-		lines = append(lines, command)
+		lines = append(lines, toDelete(namespace, names[namespace]...))
 	}
 	return lines
 }
