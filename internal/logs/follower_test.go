@@ -296,7 +296,7 @@ type phase struct {
 	pod      *corev1.Pod
 }
 
-// A history is what a kubelet serves and what happens to its Pod, and what Drain must have passed on then.
+// A history is the log that a kubelet serves, the changes of its Pod, and the lines that Drain must have passed on then.
 type history struct {
 	log    func(k *kubelet, w http.ResponseWriter, r *http.Request, n int)
 	before []phase // none for a container that has ended when it is followed

@@ -54,7 +54,7 @@ func waits(t *testing.T, config *rest.Config, ns string, n int, args ...string) 
 	return p
 }
 
-// An interrupt deletes what the run has created, and leaves what it has found. Without the flag, the last line has the
+// An interrupt deletes the objects that the run has created, and no others. Without the flag, the last line has the
 // command that stops the Jobs.
 func TestDeleteOnInterrupt(t *testing.T) {
 	t.Parallel()

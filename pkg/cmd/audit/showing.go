@@ -148,7 +148,7 @@ func (p *painting) show(r *v1alpha1.AuditReport, s live.Snapshot) error {
 	return p.screen.Paint(p.lines(r, s, width, height))
 }
 
-// lines returns the table with the rows that fit on a screen, and the lines below it: what is unknown, the last
+// lines returns the table with the rows that fit on a screen, and the lines below it: the unknown rates, the last
 // notice and the status. The lines below the table take a third of a small screen at most.
 func (p *painting) lines(r *v1alpha1.AuditReport, s live.Snapshot, width, height int) (table, below []string) {
 	rows := rowsOf(r, p.layout.order)

@@ -154,7 +154,7 @@ func (o *options) awaitServer(ctx context.Context) error {
 		return err
 	})
 	if ctx.Err() != nil {
-		return nil //nolint:nilerr // the run counts what it didn't read
+		return nil //nolint:nilerr // Session counts the unread documents
 	}
 	return err
 }
