@@ -76,6 +76,7 @@ func watchChurn(
 func (l *load) watched(
 	ctx context.Context, b *bench, w *watchRun, bar int, alone float64,
 ) (string, error) {
+	began := time.Now()
 	before, created := len(l.responses(lagPrefix)), len(l.responses(churnPrefix))
 	beside, err := l.run(ctx, 0)
 	if err != nil {
@@ -90,6 +91,7 @@ func (l *load) watched(
 	if err != nil {
 		return "", err
 	}
+	period := w.period(began)
 	if err := w.end(); err != nil {
 		return "", err
 	}
@@ -102,14 +104,15 @@ func (l *load) watched(
 		return "", err
 	}
 	steady, bursts := sorted(lags[before:steadily]), sorted(append(inBursts, lags[steadily:]...))
+	limit := max(time.Second, 2*period).Seconds()
 	perSecond := func(all float64) float64 { return all / churnTime.Seconds() }
 	return fmt.Sprintf("| | lag, median | lag, 99th percentile | lag, maximum | the server's processor time per second, without a watch | with the watch |\n|---|---|---|---|---|---|\n"+
 		"| %.0f creates and as many deletes a second | %.2f s | %.2f s | %.2f s | %.2f s | %.2f s |\n"+
 		"| the same, and every %v %s creates and %s deletes within %.2f s | %.2f s | %.2f s | %.2f s | | %.2f s |\n\n"+
-		"Peak memory, divided by %d MiB: %s. 99th percentile of the lag, divided by a second: %s. With bursts: %s. The audit printed a report every %v. A new prefix appeared %.1f s after its tenth name.\n",
+		"Peak memory, divided by %d MiB: %s. 99th percentile of the lag, divided by %.2f s: %s. With bursts: %s. The audit was to print a report every %v, and the 99th percentile of the time between two was %.2f s. A new prefix appeared %.1f s after its tenth name.\n",
 		perSecond(float64(created)), median(steady).Seconds(), most(steady).Seconds(), steady[len(steady)-1].Seconds(), perSecond(alone), perSecond(beside),
 		burstEvery, humanize.Grouped(burstSize), humanize.Grouped(burstDeleted), l.lasted.Seconds(), median(bursts).Seconds(), most(bursts).Seconds(), bursts[len(bursts)-1].Seconds(), perSecond(bursting),
-		bar, b.verdict(float64(w.memory)/float64(bar<<20), 1), b.verdict(most(steady).Seconds(), 1), b.verdict(most(bursts).Seconds(), 1), reportEvery, passed.Seconds()), nil
+		bar, b.verdict(float64(w.memory)/float64(bar<<20), 1), limit, b.verdict(most(steady).Seconds()/limit, 1), b.verdict(most(bursts).Seconds()/limit, 1), reportEvery, period.Seconds(), passed.Seconds()), nil
 }
 
 func sorted(lags []time.Duration) []time.Duration {

@@ -21,8 +21,9 @@ type watchRun struct {
 	err    strings.Builder
 	memory int64 // bytes, at most
 
-	mu   sync.Mutex
-	seen map[string][]time.Time // by prefix: the times at which it had 1, 2, 3, … names
+	mu      sync.Mutex
+	seen    map[string][]time.Time // by prefix: the times at which it had 1, 2, 3, … names
+	reports []time.Time
 }
 
 // timed are the prefixes that are timed, and the field that counts each. The field is names if the objects stay. It
@@ -68,6 +69,7 @@ func (w *watchRun) readAll(out io.Reader, counted chan<- struct{}) {
 		fields := strings.Split(lines.Text(), ":")
 		w.mu.Lock()
 		w.memory = max(w.memory, highWater(w.cmd.Process.Pid))
+		w.reports = append(w.reports, time.Now())
 		for i, t := range timed {
 			n, _ := strconv.Atoi(fields[i]) // empty if the prefix has no row
 			for len(w.seen[t.prefix]) < n {
@@ -86,6 +88,19 @@ func (w *watchRun) has(prefix string, n int) time.Time {
 		return seen[n-1]
 	}
 	return time.Time{}
+}
+
+// period returns the 99th percentile of the times between two reports.
+func (w *watchRun) period(since time.Time) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var times []time.Duration
+	for i, at := range w.reports {
+		if i > 0 && at.After(since) {
+			times = append(times, at.Sub(w.reports[i-1]))
+		}
+	}
+	return most(sorted(times))
 }
 
 // end stops the watch after it has had time to report all objects.
