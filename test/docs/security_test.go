@@ -55,7 +55,7 @@ var promises = []struct {
 		{"With `--idempotency-secret-file`, the ID and the name also follow from the secret.", "TestVectors TestSessions"},
 		{"The table has all results of the creates of your run.", "TestAdversary"},
 		{"An error has exit code 1, and with exit code 4 the outcome is unknown.", "TestAdversary"},
-		{"After a deletion, another user's object can have your object's ID.", "TestAdversary"},
+		{"If your object is deleted, another user can create an object with its ID.", "TestAdversary"},
 		{"`created` and `exists` are the harmful results, because the object is then the other user's:", "TestAdversary"},
 		{"Don't delete a Job while you might repeat its pipeline.", "TestAdversary"},
 		{"Messages about failed and unknown objects print names, and `-v=8` prints IDs.", "TestSessions TestVerboseOutput"},
