@@ -25,7 +25,7 @@ func (r *run) view(ctx context.Context, result *audit.Result) scan.View {
 	rows, below := rowsOf(report, r.about.Order), 0
 	switch {
 	case len(rows) == 0:
-		v.Verdict = append(v.Verdict, r.emptyLines(ctx, report)...)
+		v.Verdict = append(v.Verdict, r.emptyLines(ctx, result)...)
 	case r.isRecord(report):
 		v.Verdict, v.Text = nil, func(out io.Writer) error { return printRecord(out, report) }
 	default:
@@ -44,18 +44,25 @@ func (r *run) view(ctx context.Context, result *audit.Result) scan.View {
 	return v
 }
 
-// emptyLines returns the reason why there is no table. If nothing could be read, it returns nothing, because the
-// warnings and the error report that.
-func (r *run) emptyLines(ctx context.Context, report *v1alpha1.AuditReport) []string {
-	summary, namespace := report.Summary, r.onlyNamespace()
-	switch {
-	case summary.ResourceTypes == 0 && len(report.Scope.Resources) > 0:
+// emptyLines returns the reason why there is no table. If nothing could be read, the warnings and the error are the
+// reason. If no name has a prefix that the user asked for, notFoundLines are the reason.
+func (r *run) emptyLines(ctx context.Context, result *audit.Result) (lines []string) {
+	report, namespace := result.Report, r.onlyNamespace()
+	if report.Summary.ResourceTypes == 0 && len(report.Scope.Resources) > 0 {
 		return nil
+	}
+	isEmpty := report.Summary.Prefixes == 0
+	if isEmpty && namespace != "" {
+		lines = r.session.NoNamespace(ctx, namespace)
+	}
+	switch {
+	case isEmpty && len(result.NotFound) > 0:
+		return lines
 	case namespace == "":
 		return []string{nothingToShow}
-	case summary.Prefixes == 0:
-		line := terminal.Sprintf("No generated names to show in %s namespace. Use -A for all namespaces.", namespace)
-		return append(r.session.NoNamespace(ctx, namespace), line)
+	case isEmpty:
+		return append(lines, terminal.Sprintf("No generated names to show in %s namespace. Use -A for all namespaces.",
+			namespace))
 	}
 	return []string{terminal.Sprintf("No generated names to show in %s namespace.", namespace)}
 }
@@ -117,7 +124,10 @@ func verb(n int, one, several string) string {
 // notFoundLines returns lines about prefixes that the user asked for and that no name has. The lines suggest the most
 // similar prefix, or explain how a prefix is written.
 func notFoundLines(result *audit.Result, namespace string) (lines []string) {
-	var others []string
+	none, others := "No name", []string{}
+	if namespace != "" {
+		none += " in namespace " + namespace
+	}
 	for _, named := range result.NotFound {
 		near, known := result.Nearest[named]
 		_, prefix, ofType := strings.Cut(named, "/")
@@ -128,20 +138,22 @@ func notFoundLines(result *audit.Result, namespace string) (lines []string) {
 			others = append(others, named)
 			continue
 		}
-		lines = append(lines, scan.Nearest("No name", named, namespace, near)...)
+		lines = append(lines, scan.Nearest(none, named, namespace, near)...)
 	}
 	if len(others) == 0 {
 		return lines
 	}
-	line := terminal.Sprintf("No name has the prefix %s. A prefix is a whole generateName",
-		strings.Join(others, " or "))
+	const whole = " A prefix is a whole generateName"
+	line := terminal.Sprintf("%s has the prefix %s.", none, strings.Join(others, " or "))
 	switch {
 	case slices.ContainsFunc(others, func(prefix string) bool { return strings.ContainsAny(prefix, "*?[") }):
-		line += ", not a pattern."
+		line += whole + ", not a pattern."
 	case slices.ContainsFunc(others, func(prefix string) bool { return !strings.HasSuffix(prefix, "-") }):
-		line += ": is a '-' missing?"
+		line += whole + ": is a '-' missing?"
+	case namespace != "":
+		line += " Use -A for all namespaces."
 	default:
-		line += "."
+		line += whole + "."
 	}
 	return append(lines, line)
 }

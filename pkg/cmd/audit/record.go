@@ -45,7 +45,7 @@ func printRecord(out io.Writer, report *v1alpha1.AuditReport) error {
 		line("Note", terminal.OneLine(note))
 	}
 	if cure := cureOf(r); cure != "" {
-		line("Note", cure)
+		line("Note", cure+". Otherwise objects pile up again after prune.")
 	}
 	line("Verdict", recordVerdict(report))
 	for _, l := range lines {

@@ -117,18 +117,10 @@ func (a *appending) print(rows []row) error {
 }
 
 func (a *appending) last(r *v1alpha1.AuditReport) (v scan.View, below int) {
-	v.Text, v.Warnings = func(io.Writer) error { return a.show(r, live.Snapshot{}) }, noRowsLines(r)
+	v.Text = func(io.Writer) error { return a.show(r, live.Snapshot{}) }
 	return v, 0
 }
 func (a *appending) notice(text string) { a.line(text) }
-
-// noRowsLines returns the last line of a watch without rows.
-func noRowsLines(r *v1alpha1.AuditReport) []string {
-	if len(r.Items)+len(r.Folded) == 0 {
-		return []string{nothingToShow}
-	}
-	return nil
-}
 
 // maxNotices is the largest number of notices that are kept for the end of a screen.
 const maxNotices = 100
@@ -240,6 +232,5 @@ func (p *painting) last(r *v1alpha1.AuditReport) (v scan.View, below int) {
 	if len(rows) > 0 {
 		v.Table, below = p.layout.table(watchColumns(rows, p.layout.namespaces), rows, givingWayInWatch)
 	}
-	v.Warnings = noRowsLines(r)
 	return v, below
 }

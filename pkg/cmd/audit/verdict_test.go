@@ -132,16 +132,19 @@ func TestNotFoundLines(t *testing.T) {
 	}
 	const command = "  kubectl genname audit jobs.batch/run- -n ci"
 	for named, want := range map[string][]string{
-		"nonsuch-":             {"No name has the prefix nonsuch-. A prefix is a whole generateName."},
-		"nonsuch":              {"No name has the prefix nonsuch. A prefix is a whole generateName: is a '-' missing?"},
-		"jobs.batch/run*":      {"No name has the prefix jobs.batch/run*. A prefix is a whole generateName, not a pattern."},
-		"jobs.batch/run":       {"No name has the prefix jobs.batch/run. The nearest prefix is run-.", command},
+		"nonsuch-":             {"No name in namespace ci has the prefix nonsuch-. Use -A for all namespaces."},
+		"nonsuch":              {"No name in namespace ci has the prefix nonsuch. A prefix is a whole generateName: is a '-' missing?"},
+		"jobs.batch/run*":      {"No name in namespace ci has the prefix jobs.batch/run*. A prefix is a whole generateName, not a pattern."},
+		"jobs.batch/run":       {"No name in namespace ci has the prefix jobs.batch/run. The nearest prefix is run-.", command},
 		"jobs.batch/run-x7k2p": {"run-x7k2p is the name of an object with the prefix run-.", command},
-		"rum-":                 {"No name has the prefix rum-. The nearest prefix is run-."},
+		"rum-":                 {"No name in namespace ci has the prefix rum-. The nearest prefix is run-."},
 	} {
 		if diff := cmp.Diff(want, notFoundLines(&audit.Result{NotFound: []string{named}, Nearest: near}, "ci")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", named, diff)
 		}
+	}
+	if got := notFoundLines(&audit.Result{NotFound: []string{"nonsuch-"}}, ""); got[0] != "No name has the prefix nonsuch-. A prefix is a whole generateName." {
+		t.Errorf("%s: an audit of all namespaces needs no -A", got)
 	}
 	everywhere := notFoundLines(&audit.Result{NotFound: []string{"jobs.batch/run"}, Nearest: near}, "")
 	if got := everywhere[len(everywhere)-1]; got != "  kubectl genname audit jobs.batch/run- -A" {
@@ -165,8 +168,8 @@ func TestNextSteps(t *testing.T) {
 			"kubectl get",
 		},
 		"a controller": {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) {
-			i.Creators = []v1alpha1.Creator{{Kind: "CronJob", Name: "nightly"}}
-		}, []string{"Creator:   CronJob/nightly", "kubectl get cronjob/nightly -n pay"}, "prune"},
+			i.Group, i.Resource, i.Creators = "batch", "jobs", []v1alpha1.Creator{{Kind: "CronJob", Name: "nightly"}}
+		}, []string{"Creator:   CronJob/nightly", "of the CronJob. Otherwise objects pile up again after prune.", "kubectl get cronjob/nightly -n pay"}, "genname prune"},
 		"truncated": {v1alpha1.AuditVerdict{}, func(i *v1alpha1.AuditItem) {
 			i.RawPrefixes, i.Notes = 2, []string{"truncated: shared by …a-, …b-", "strains etcd"}
 		}, []string{"Note:      truncated: shared by …a-, …b-\nNote:      strains etcd"}, "prune"},

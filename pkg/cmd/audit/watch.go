@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/live"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
-	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
@@ -158,12 +157,12 @@ func (w *watched) follow(ctx context.Context, notices <-chan string) error {
 	ticker := time.NewTicker(w.run.interval)
 	defer ticker.Stop()
 	for first := true; ; first = false {
-		report, err := w.show()
+		result, err := w.show()
 		if err != nil {
 			return err
 		}
 		if first {
-			w.hint(ctx, report)
+			w.hint(ctx, result)
 		}
 	wait:
 		for {
@@ -193,20 +192,21 @@ func (w *watched) bound(screen *painting) {
 }
 
 // show prints the counts of now.
-func (w *watched) show() (*v1alpha1.AuditReport, error) {
+func (w *watched) show() (*audit.Result, error) {
 	snapshot, result, err := w.report()
 	if err != nil {
 		return nil, err
 	}
-	return result.Report, w.shows.show(result.Report, snapshot)
+	return result, w.shows.show(result.Report, snapshot)
 }
 
 // hint prints that the namespace has no prefix yet, or doesn't exist.
-func (w *watched) hint(ctx context.Context, report *v1alpha1.AuditReport) {
-	if report.Summary.Prefixes > 0 || w.run.onlyNamespace() == "" {
+func (w *watched) hint(ctx context.Context, result *audit.Result) {
+	namespace := w.run.onlyNamespace()
+	if result.Report.Summary.Prefixes > 0 || namespace == "" {
 		return
 	}
-	for _, line := range w.run.emptyLines(ctx, report) {
+	for _, line := range append(w.run.emptyLines(ctx, result), notFoundLines(result, namespace)...) {
 		w.shows.notice(line)
 	}
 }
@@ -249,8 +249,11 @@ func (w *watched) view(ctx context.Context, snapshot live.Snapshot, result *audi
 	v, below := w.shows.last(result.Report)
 	v.Verdict = verdictLines(result.Report)
 	v.Coverage, v.Command = result.Coverage, "audit"
-	v.Warnings = append(v.Warnings, r.warnings(result)...)
-	v.Next = r.unshownLines(result, below)
+	v.Warnings = r.warnings(result)
+	if r := result.Report; len(r.Items)+len(r.Folded)+len(result.NotFound) == 0 {
+		v.Next = []string{nothingToShow}
+	}
+	v.Next = append(v.Next, r.unshownLines(result, below)...)
 	if r.session.Prints.ForMachines() {
 		v.Warnings = append(v.Warnings, watchedText(snapshot)) // it shows whether there were gaps
 	}

@@ -48,7 +48,7 @@ func printPrefixes(out io.Writer, r *v1alpha1.CollisionReport, q report.Question
 		table = table.Shorten(terminal.Width(out), []string{prefixColumn}, leastPrefix)
 	}
 	_ = table.Print(out, header)
-	fmt.Fprintf(out, "\n%s\n", terminal.Wrapped(legend))
+	printText(out, "\n"+legend)
 }
 
 // prefixCells returns the row of one prefix. items has one item for each number of creates.

@@ -17,21 +17,26 @@ func (o *options) print(out io.Writer, report *v1alpha1.CollisionReport) error {
 		return printPlot(out, report)
 	}
 	header, single := !o.printFlags.NoHeaders, isSingle(report, o.question)
-	fmt.Fprintf(out, "%s\n\n", terminal.Wrapped(terminal.OneLine(verdictOf(report, o.question))))
+	printText(out, terminal.OneLine(verdictOf(report, o.question))+"\n")
 	if !single {
 		printPrefixes(out, report, o.question, o.createsGiven, header)
 		return nil
 	}
 	printParts(out, chances(report, o.question), header)
-	fmt.Fprintf(out, "\n%s\n", terminal.Wrapped(fmt.Sprintf("Cells show the chance that any of these creates has "+
-		"failed. %[1]s is less than one in 10^9. %[2]s AT is the number of creates after which the chance is %[2]s.",
-		humanize.Negligible, humanize.ChanceOf(o.question.Probability))))
+	printText(out, fmt.Sprintf("\nCells show the chance that any of these creates has failed. %[1]s is less than one "+
+		"in 10^9. %[2]s AT is the number of creates after which the chance is %[2]s.",
+		humanize.Negligible, humanize.ChanceOf(o.question.Probability)))
 	if steady := report.Items[0].Churn; steady != nil {
 		fmt.Fprintf(out, "\nWith %s creates and as many deletions a day, for %s:\n",
 			rateText(steady.CreatesPerDay), shortDurations.Replace(o.period.String()))
 		printParts(out, churn(report), header)
 	}
 	return nil
+}
+
+// printText prints text. On a terminal, it breaks the lines between words.
+func printText(out io.Writer, text string) {
+	fmt.Fprintln(out, terminal.Wrap(text, 0, terminal.TextWidth(out)))
 }
 
 // row is a row of the tables about one prefix.

@@ -57,19 +57,6 @@ func TestLongText(t *testing.T) {
 	}
 }
 
-func TestWrapped(t *testing.T) {
-	text := strings.TrimSpace(strings.Repeat("word ", 40))
-	wrapped := Wrapped(text)
-	for line := range strings.SplitSeq(wrapped, "\n") {
-		if len(line) > 80 {
-			t.Errorf("%d columns: %s", len(line), line)
-		}
-	}
-	if strings.ReplaceAll(wrapped, "\n", " ") != text {
-		t.Errorf("%q", wrapped)
-	}
-}
-
 // Lines are broken between words, but not in quoted words and commands.
 func TestWrap(t *testing.T) {
 	for _, test := range []struct {

@@ -83,9 +83,6 @@ func Sprintf(format string, args ...any) string {
 	return fmt.Sprintf(format, safe...)
 }
 
-// Wrapped returns text with line breaks, so that it fits a terminal.
-func Wrapped(text string) string { return Wrap(text, 0, lineWidth) }
-
 const (
 	// lineWidth is the width of a terminal that doesn't report its own.
 	lineWidth = 80
