@@ -26,6 +26,7 @@ const (
 type Outcome struct {
 	Document *Document
 	Number   int            // position of the document in the input, from 1
+	Job      int            // number of the create in the run, or 0 if no create was begun
 	Copies   int            // number of objects, which is above 1 only for NotAttempted
 	ID       exactlyonce.ID // the ID that was sent
 	// Result has the outcome, the name and the object. An object that the run's list has is Found, and has only its
@@ -87,7 +88,8 @@ type Summary struct {
 	Stalled []idempotency.Place
 	// Places are the places of the objects, for a run with a key.
 	Places []idempotency.Place
-	// Unseen are the outcomes after the caller has ended its loop over the events.
+	// Unseen are the outcomes that were no events, because the caller has ended its loop over the events, or because
+	// the run was abandoned. The caller of Abandon might have handled one of them.
 	Unseen []Outcome
 	// Unlabelled is the number of objects of a run with a key that lack the run's label.
 	Unlabelled int

@@ -11,15 +11,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// Sent is an object that was sent or is about to be, and whose outcome the caller has not handled yet.
-type Sent struct {
-	Document *Document
-	Name     string // the name that was sent last, or unsentName; empty if the server picks it
-	Stored   bool   // the object exists
-
-	task    *task
-	outcome *Outcome // outcome of the create, nil until it has ended
-	counted bool     // in the tally
+// sent is an object that was sent or is about to be, and whose outcome the caller has not handled yet.
+type sent struct {
+	// outcome is Unknown until the create has ended, with the name that was sent last, or unsentName. The name is empty
+	// if the server picks it.
+	outcome Outcome
+	counted bool // in the tally
 }
 
 // left are the copies of a task that are not in the tally.
@@ -32,7 +29,7 @@ type left struct {
 // zero value is ready for use.
 type inFlight struct {
 	mu        sync.Mutex
-	sent      map[int]Sent
+	sent      map[int]sent
 	tally     Tally
 	left      map[int]left // what is not in the tally yet, by the number of the document
 	documents int
@@ -62,9 +59,11 @@ func (f *inFlight) begin(number int, t *task, name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.sent == nil {
-		f.sent = map[int]Sent{}
+		f.sent = map[int]sent{}
 	}
-	f.sent[number] = Sent{Document: t.Document, Name: name, task: t}
+	o := t.outcome(protocol.Unknown)
+	o.Job, o.Name = number, name
+	f.sent[number] = sent{outcome: o}
 }
 
 // count counts the outcome of an object. number is 0 if it has no job.
@@ -95,7 +94,7 @@ func (f *inFlight) rename(number int, name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if sent, is := f.sent[number]; is {
-		sent.Name = name
+		sent.outcome.Name = name
 		f.sent[number] = sent
 	}
 }
@@ -105,14 +104,8 @@ func (f *inFlight) finish(number int, o Outcome) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if sent, is := f.sent[number]; is {
-		sent.outcome = &o
-		sent.Stored = o.Outcome == protocol.Created || o.Outcome == protocol.Found || o.Outcome == Renamed
-		switch {
-		case sent.Stored && o.Object != nil:
-			sent.Name = o.Object.GetName()
-		case sent.Stored:
-			sent.Name = o.Name
-		}
+		o.Job = number
+		sent.outcome = o
 		f.sent[number] = sent
 	}
 }
@@ -124,42 +117,37 @@ func (f *inFlight) end(number int) {
 	delete(f.sent, number)
 }
 
-// InFlight returns the objects that exist or may exist, and whose outcome the caller has not handled yet, in
-// the order of the input. Any goroutine can call it, also while the run hangs.
-func (s *Session) InFlight() []Sent {
+// InFlight returns the outcomes that the caller has not handled yet, in the order of the input. A create in progress is
+// unknown. Any goroutine can call it, also while the run hangs.
+func (s *Session) InFlight() []Outcome {
 	s.inFlight.mu.Lock()
 	defer s.inFlight.mu.Unlock()
-	return s.inFlight.objects()
+	return s.inFlight.outcomes()
 }
 
-func (f *inFlight) objects() (all []Sent) {
-	for _, sent := range f.sent {
-		if sent.Stored || sent.outcome == nil || sent.outcome.Outcome == protocol.Unknown {
-			all = append(all, sent)
-		}
+func (f *inFlight) outcomes() (all []Outcome) {
+	for _, number := range slices.Sorted(maps.Keys(f.sent)) {
+		all = append(all, f.sent[number].outcome)
 	}
-	slices.SortFunc(all, func(a, b Sent) int {
-		return cmp.Or(cmp.Compare(a.task.number, b.task.number), cmp.Compare(a.Name, b.Name))
-	})
+	return inOrder(all)
+}
+
+func inOrder(all []Outcome) []Outcome {
+	slices.SortStableFunc(all, func(a, b Outcome) int { return cmp.Compare(a.Number, b.Number) })
 	return all
 }
 
-// Abandon returns the summary of a run that hangs, and the objects of InFlight. Creates in progress count as
-// unknown. Copies that were not started, of documents that were read, count as not attempted. Any goroutine can
-// call it. The run counts nothing afterwards.
-func (s *Session) Abandon() ([]Sent, Summary) {
+// Abandon returns the summary of a run that hangs. Its Unseen are the outcomes of InFlight, and as not attempted the
+// copies that were not started, of documents that were read. Any goroutine can call it. The run counts nothing
+// afterwards.
+func (s *Session) Abandon() Summary {
 	f := &s.inFlight
 	unread := s.readRest()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	all := f.objects()
-	for _, sent := range f.sent {
-		o := sent.task.outcome(protocol.Unknown)
-		o.Name = sent.Name
-		if sent.outcome != nil {
-			o = *sent.outcome
-		}
-		if !sent.counted {
+	unseen := f.outcomes()
+	for _, o := range unseen {
+		if !f.sent[o.Job].counted {
 			f.add(s.config, o)
 		}
 	}
@@ -167,9 +155,10 @@ func (s *Session) Abandon() ([]Sent, Summary) {
 		o := f.left[number].task.outcome(NotAttempted)
 		o.Copies = f.left[number].copies
 		f.add(s.config, o)
+		unseen = append(unseen, o)
 	}
 	f.abandoned = true
-	return all, Summary{Tally: f.tally, Documents: f.documents, Unread: unread}
+	return Summary{Tally: f.tally, Documents: f.documents, Unread: unread, Unseen: inOrder(unseen)}
 }
 
 // readRest reads the documents that a hanging run has not read yet, so that they count as not attempted. unread is true

@@ -34,25 +34,25 @@ func TestInFlight(t *testing.T) {
 		expect := func(want ...string) {
 			t.Helper()
 			var got []string
-			for _, sent := range s.InFlight() {
-				got = append(got, fmt.Sprint(sent.task.number, " ", sent.Name, " ", sent.Stored))
+			for _, o := range s.InFlight() {
+				got = append(got, fmt.Sprint(o.Number, " ", o.Name, " ", o.Outcome))
 			}
 			if !slices.Equal(got, want) {
 				t.Errorf("in flight: %q, want %q", got, want)
 			}
 		}
 		after := func(d time.Duration, want ...string) { time.AfterFunc(d, func() { expect(want...) }) }
-		after(time.Second/2, "1 named false")
-		after(3*time.Second/2, "1 second false") // the next name, as the fake reports it
-		after(5*time.Second/2, "2 lost false")
+		after(time.Second/2, "1 named Unknown")
+		after(3*time.Second/2, "1 second Unknown") // the next name, as the fake reports it
+		after(5*time.Second/2, "2 lost Unknown")
 		for e := range s.Create(input("configmaps/a/named", "configmaps/a/lost", "configmaps/a/refused")) {
 			switch {
 			case endedAs(e, protocol.Created):
-				expect("1 named true")
+				expect("1 named Created")
 			case endedAs(e, protocol.Unknown):
-				expect("2 second false")
+				expect("2 lost Unknown")
 			case endedAs(e, protocol.Failed):
-				expect()
+				expect("3  Failed")
 			}
 		}
 		if s.Totals().Objects() != 3 {
@@ -123,7 +123,7 @@ func TestAbandonOfUnreadInput(t *testing.T) {
 			close(done)
 		}()
 		synctest.Wait()
-		if _, end := s.Abandon(); !end.Unread || end.Documents != 2 {
+		if end := s.Abandon(); !end.Unread || end.Documents != 2 {
 			t.Errorf("want 2 documents and an input that was not read to its end, got %+v", end)
 		}
 		close(over)
@@ -165,10 +165,17 @@ func TestAbandon(t *testing.T) {
 		}()
 		<-waiting
 		synctest.Wait()
-		all, end := s.Abandon()
+		end := s.Abandon()
 		want := Totals{protocol.Created: 1, Renamed: 1, protocol.Failed: 1, protocol.Unknown: 1, NotAttempted: 1 + 5 + 1}
-		if !maps.Equal(end.Totals, want) || end.Documents != 3 || end.Unread || len(all) != 3 || end.Rest.Left != 8 {
-			t.Errorf("%+v, want %+v; %d documents, unread %t, in flight %v", end.Totals, want, end.Documents, end.Unread, all)
+		if !maps.Equal(end.Totals, want) || end.Documents != 3 || end.Unread || end.Rest.Left != 8 {
+			t.Errorf("%+v, want %+v; %d documents, unread %t", end.Totals, want, end.Documents, end.Unread)
+		}
+		unseen := Totals{}
+		for _, o := range end.Unseen {
+			unseen[o.Outcome] += o.Copies
+		}
+		if !maps.Equal(unseen, want) {
+			t.Errorf("unseen are %+v, want %+v", unseen, want)
 		}
 		close(over)
 		<-done

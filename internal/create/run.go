@@ -304,6 +304,7 @@ func (s *Session) take(taken report) {
 			s.notRefused(t.task.place)
 		}
 	case ended:
+		t.outcome.Job = t.job.number
 		s.inFlight.count(t.job.number, s.config, t.outcome)
 		s.emit(t.outcome)
 		s.inFlight.end(t.job.number)

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,6 +23,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -214,7 +217,7 @@ func TestInterruptWithoutAReader(t *testing.T) {
 	}
 }
 
-// A second interrupt ends the command at once, and names the object in progress.
+// A second interrupt ends the command at once, and names the object in progress. Each object has a line of JSON.
 func TestSecondInterrupt(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, single)
@@ -234,7 +237,12 @@ func TestSecondInterrupt(t *testing.T) {
 			})
 		}
 	})
-	p := startCreate(t, kubeconfigOf(t, proxy.Config), nil, "-n", ns, "-f", harness.File(t, "cm.yaml", strings.Repeat(configMap+"---", 3)), "--idempotency-key=k")
+	stdout, err := os.Create(filepath.Join(t.TempDir(), "stdout"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = stdout.Close() }()
+	p := startCreate(t, kubeconfigOf(t, proxy.Config), stdout, "-n", ns, "-f", harness.File(t, "cm.yaml", strings.Repeat(configMap+"---", 3)), "--idempotency-key=k", "-o", "jsonl")
 	<-sent
 	p.signal(syscall.SIGINT)
 	p.prints(waiting)
@@ -251,6 +259,21 @@ func TestSecondInterrupt(t *testing.T) {
 	p.ends(4)
 	p.prints(unknownOutcome(`configmap/demo-`+harness.Suffix+` -n `+ns, "interrupted") +
 		sum("interrupted again", 0, 0, 0, 1, 2) + sameAgain + `$`)
+	printed, err := os.ReadFile(stdout.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var outcomes []v1alpha1.CreateOutcome
+	for line := range strings.Lines(string(printed)) {
+		var of v1alpha1.CreateLine
+		if err := json.Unmarshal([]byte(line), &of); err != nil || of.Namespace != ns {
+			t.Errorf("%s: %v", line, err)
+		}
+		outcomes = append(outcomes, of.Outcome)
+	}
+	if want := []v1alpha1.CreateOutcome{v1alpha1.CreateUnknown, v1alpha1.CreateNotAttempted, v1alpha1.CreateNotAttempted}; !slices.Equal(outcomes, want) {
+		t.Errorf("%q, want %q", outcomes, want)
+	}
 }
 
 // A parent process such as nohup ignores SIGHUP, and so does the command.

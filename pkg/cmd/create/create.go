@@ -128,8 +128,8 @@ func (o *options) create(ctx context.Context) error {
 	if follower != nil {
 		input = awaited(ctx, follower, input, o.flags.keys.Key != "")
 	}
-	o.running.Store(&running{session, follower, deletes})
 	results := o.newResults(stop, follower, deletes, session.Totals)
+	o.running.Store(&running{session, results.printer, follower, deletes})
 	for event := range session.Create(input) {
 		results.take(event)
 	}

@@ -71,6 +71,7 @@ type ending struct {
 
 	interrupted, notWritten bool   // why the run stopped
 	hangs                   string // after an interrupt, why the rest is not known
+	areInLines              bool   // the Unseen have lines of JSON
 }
 
 func (o *options) ending(ctx context.Context, run create.Summary, f facts, followed follow.State) *ending {

@@ -147,6 +147,7 @@ func (o *options) Validate() error {
 // running is what an interrupt asks while something hangs.
 type running struct {
 	session  *create.Session
+	printer  *printer
 	follower *follow.Follower // nil without --wait
 	cleanup  *cleanup         // nil without --delete-on-interrupt
 }

@@ -131,7 +131,7 @@ func TestWaitingAgain(t *testing.T) {
 			if test.want == "" && strings.Contains(text, " again") || !strings.Contains(text, test.want) {
 				t.Errorf("%s, %s:\n%s\nwant\n%s", outcome, name, text, test.want)
 			}
-			if hangs := strings.Join(e.lastLines(nil), "\n"); test.want != "" && !strings.Contains(hangs, test.want) {
+			if hangs := strings.Join(e.lastLines(), "\n"); test.want != "" && !strings.Contains(hangs, test.want) {
 				t.Errorf("%s, %s, interrupted again:\n%s\nwant\n%s", outcome, name, hangs, test.want)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/follow"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 const (
@@ -67,21 +68,21 @@ func (o *options) printInProgress() {
 	if run == nil {
 		return
 	}
-	if unknown, stored := arguments(run.session.InFlight()); len(unknown)+len(stored) > 0 {
+	if unknown, stored := objectsOf(run.session.InFlight()); len(unknown)+len(stored) > 0 {
 		text := fmt.Sprintf("Interrupted. Waiting up to %s for the responses of these creates. "+
 			"To stop now, interrupt again:", maxStopping)
 		o.voice.LineWithin(maxPrinting, text+"\n  "+strings.Join(append(unknown, stored...), "\n  "))
 	}
 }
 
-// arguments returns the objects whose outcome is unknown, and the existing objects that were not printed,
-// as arguments of kubectl.
-func arguments(all []create.Sent) (unknown, stored []string) {
-	for _, sent := range all {
-		if argument := sent.Document.Argument(sent.Name); sent.Stored {
-			stored = append(stored, argument)
-		} else {
+// objectsOf returns the objects whose outcome is unknown, and those that exist, as arguments of kubectl.
+func objectsOf(outcomes []create.Outcome) (unknown, stored []string) {
+	for _, o := range outcomes {
+		switch argument := o.Document.Argument(likelyName(o)); o.Outcome {
+		case protocol.Unknown:
 			unknown = append(unknown, argument)
+		case protocol.Created, protocol.Found, create.Renamed:
+			stored = append(stored, argument)
 		}
 	}
 	return unknown, stored
@@ -91,26 +92,29 @@ func arguments(all []create.Sent) (unknown, stored []string) {
 // failures that were not printed.
 func (o *options) giveUp(why string) error {
 	e := &ending{flags: &o.flags, dryRun: o.DryRunStrategy, interrupted: true, hangs: why}
-	var all []create.Sent
 	if run := o.running.Load(); run != nil {
-		all, e.Summary = run.session.Abandon()
+		isOurs := run.printer.takeLines()
+		e.Summary = run.session.Abandon()
 		e.Incomplete = e.Unread && o.flags.keys.Key != ""
 		e.followed, e.left = run.follower.State(), run.cleanup.objects()
+		e.areInLines = isOurs && run.printer.printUnseen(e.Unseen, o.DryRunStrategy)
 	}
-	o.voice.LineWithin(maxPrinting, strings.Join(e.lastLines(all), "\n"))
+	o.voice.LineWithin(maxPrinting, strings.Join(e.lastLines(), "\n"))
 	o.voice.Silence()
 	return &exitcode.Error{Code: e.code()}
 }
 
-func (e *ending) lastLines(all []create.Sent) (lines []string) {
+func (e *ending) lastLines() (lines []string) {
 	for _, failed := range e.followed.Failures {
 		lines = append(lines, terminal.Message(endOf(failed)))
 	}
 	slices.Sort(lines)
 	lines = lines[:min(len(lines), maxShown)]
-	unknown, stored := arguments(all)
+	unknown, stored := objectsOf(e.Unseen)
 	for _, object := range stored {
-		lines = append(lines, terminal.Errorf(textNotPrinted, object, textInterrupted))
+		if !e.areInLines {
+			lines = append(lines, terminal.Errorf(textNotPrinted, object, textInterrupted))
+		}
 	}
 	for _, object := range unknown {
 		lines = append(lines, terminal.Errorf(textOutcomeUnknown, object, textInterrupted))

@@ -37,21 +37,23 @@ func TestGiveUp(t *testing.T) {
 		e.Documents = 2
 		d := demo()
 		config := create.Config{Key: idempotency.Key(test.key)}
-		all, want := []create.Sent{{Document: d, Name: "a", Stored: true}}, []string{"error: " + fmt.Sprintf(textNotPrinted, "configmap/a -n prod", textInterrupted)}
-		e.Add(config, create.Outcome{Document: d, Result: exactlyonce.Result{Outcome: protocol.Created}, Copies: 1})
+		want := []string{"error: " + fmt.Sprintf(textNotPrinted, "configmap/a -n prod", textInterrupted)}
+		stored := create.Outcome{Document: d, Result: exactlyonce.Result{Outcome: protocol.Created, Name: "a"}, Copies: 1}
+		e.Add(config, stored)
+		e.Unseen = []create.Outcome{stored}
 		e.Add(config, create.Outcome{Document: d, Result: exactlyonce.Result{Outcome: create.NotAttempted}, Copies: 2})
 		if test.unknown {
-			all = append(all, create.Sent{Document: d, Name: "b"})
-			e.Add(config, create.Outcome{Document: d, Copies: 1, Result: exactlyonce.Result{Outcome: protocol.Unknown, Name: "b"}})
+			e.Unseen = append(e.Unseen, create.Outcome{Document: d, Copies: 1, Result: exactlyonce.Result{Outcome: protocol.Unknown, Name: "b"}})
+			e.Add(config, e.Unseen[1])
 			want = append(want, lost("b", textInterrupted))
 		}
-		want = append(append(want, sum("interrupted again", 1, 0, 0, len(all)-1, 2)), test.last...)
-		if got := lines(e.lastLines(all)...); !strings.HasPrefix(got, lines(want...)) {
+		want = append(append(want, sum("interrupted again", 1, 0, 0, len(e.Unseen)-1, 2)), test.last...)
+		if got := lines(e.lastLines()...); !strings.HasPrefix(got, lines(want...)) {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, lines(want...))
 		}
 	}
 	o := optionsWith(genericiooptions.IOStreams{ErrOut: &stderr})
-	o.running.Store(&running{session: create.New(t.Context(), &create.Client{}, create.Config{})})
+	o.running.Store(&running{session: create.New(t.Context(), &create.Client{}, create.Config{}), printer: &printer{}})
 	o.DryRunStrategy = cmdutil.DryRunServer // it needs no advice
 	err := o.giveUp("interrupted again")
 	printed := stderr.String()
@@ -75,7 +77,7 @@ func TestGiveUpAfterAFailure(t *testing.T) {
 		if code := e.code(); code != exitcode.ObjectFailed {
 			t.Errorf("exit code %d", code)
 		}
-		text := lines(e.lastLines(nil)...)
+		text := lines(e.lastLines()...)
 		if n := strings.Count(text, "error: job.batch/b has succeeded without meeting --for\n"); n != len(failures) {
 			t.Errorf("the line of the failed object comes %d times:\n%s", n, text)
 		}

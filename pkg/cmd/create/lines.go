@@ -3,8 +3,10 @@ package create
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
@@ -40,9 +42,16 @@ var resultsInLines = map[wait.Outcome]v1alpha1.CreateResult{
 	wait.Abandoned:   v1alpha1.CreateUnread,
 }
 
-// printLines prints the line of an outcome, or one for each copy that was not attempted. err is what stderr has about
-// the object.
-func (r *results) printLines(o create.Outcome, err error) error {
+// printOutcome prints the line of an outcome. err is what stderr has about the object.
+func (r *results) printOutcome(o create.Outcome, err error) error {
+	line := lineOf(o, r.dryRun, err)
+	if err := r.printer.printLines(o, line); err != nil {
+		return ownError(fmt.Sprintf("the outcome of %s can't be printed: %v", o.Document.Argument(line.Name), err))
+	}
+	return nil
+}
+
+func lineOf(o create.Outcome, dryRun cmdutil.DryRunStrategy, err error) v1alpha1.CreateLine {
 	line := v1alpha1.CreateLine{
 		Outcome: outcomesInLines[o.Outcome], Namespace: o.Document.Namespace,
 		Name:         cmp.Or(likelyName(o), o.Document.Object.GetName()),
@@ -50,7 +59,7 @@ func (r *results) printLines(o create.Outcome, err error) error {
 	}
 	line.APIVersion, line.Kind = o.Document.Mapping.GroupVersionKind.ToAPIVersionAndKind()
 	switch {
-	case r.dryRun == cmdutil.DryRunNone:
+	case dryRun == cmdutil.DryRunNone:
 	case o.Outcome == protocol.Created:
 		line.Outcome = v1alpha1.CreateDryRun
 	case o.Outcome == protocol.Unknown: // nothing exists
@@ -58,7 +67,7 @@ func (r *results) printLines(o create.Outcome, err error) error {
 	}
 	switch o.Outcome {
 	case protocol.Created, protocol.Found, create.Renamed:
-		if o.Object != nil && r.dryRun == cmdutil.DryRunNone {
+		if o.Object != nil && dryRun == cmdutil.DryRunNone {
 			line.UID = string(o.Object.GetUID())
 		}
 	}
@@ -68,12 +77,7 @@ func (r *results) printLines(o create.Outcome, err error) error {
 	if err != nil {
 		line.Error = terminal.OneLine(err.Error())
 	}
-	for range max(1, o.Copies) {
-		if err := r.printer.printLine(line); err != nil {
-			return ownError(fmt.Sprintf("the outcome of %s can't be printed: %v", o.Document.Argument(line.Name), err))
-		}
-	}
-	return nil
+	return line
 }
 
 // printResult prints the line of an object whose wait has ended.
@@ -89,18 +93,72 @@ func (r *results) printResult(e follow.Ended) {
 	case e.Outcome == wait.Failed:
 		line.Error = strings.TrimLeft(why(wait.Ended(e)), " :")
 	}
-	if err := r.printer.printLine(line); err != nil {
+	if err := r.printer.printLines(create.Outcome{}, line); err != nil {
 		err = ownError(fmt.Sprintf("the result of %s can't be printed: %v", nameOf(e.Object), err))
 		r.errs = append(r.errs, placed{atEnd, err})
 	}
 }
 
-// printLine prints one line, in which no string can write to a terminal or is a command for a CI system.
-func (p *printer) printLine(line v1alpha1.CreateLine) error {
-	text, err := json.Marshal(line)
-	if err != nil {
-		return err
+// printLines prints the line of an outcome, or a line for each copy that was not attempted.
+func (p *printer) printLines(of create.Outcome, line v1alpha1.CreateLine) error {
+	p.inLines.Lock()
+	defer p.inLines.Unlock()
+	if p.taken {
+		return nil
 	}
-	_, err = fmt.Fprintln(p.out, terminal.Escaped(string(text)))
-	return p.checked(err)
+	p.job = of.Job
+	return p.checked(p.writeLines(of, line))
+}
+
+// writeLines writes text in which no string can write to a terminal or is a command for a CI system.
+func (p *printer) writeLines(of create.Outcome, line v1alpha1.CreateLine) error {
+	text, err := json.Marshal(line)
+	for range max(1, of.Copies) {
+		if err == nil {
+			_, err = fmt.Fprintln(p.out, terminal.Escaped(string(text)))
+		}
+	}
+	return err
+}
+
+// takeLines ends the lines of the run, which hangs. takeLines returns false if the run has no lines, or if stdout keeps
+// one of them back.
+func (p *printer) takeLines() bool {
+	return p.format == formatLines && within(maxPrinting, func() {
+		p.inLines.Lock()
+		defer p.inLines.Unlock()
+		p.taken = true
+	})
+}
+
+// printUnseen prints the lines of a run that was abandoned after takeLines, and reports whether it has printed all.
+func (p *printer) printUnseen(unseen []create.Outcome, dryRun cmdutil.DryRunStrategy) bool {
+	isWritten := true
+	return within(maxPrinting, func() {
+		for _, o := range unseen {
+			if o.Job != 0 && o.Job == p.job { // the run has not handled more than its line
+				continue
+			}
+			var err error
+			if o.Outcome == protocol.Unknown && o.Err == nil {
+				err = errors.New(textInterrupted)
+			}
+			isWritten = p.writeLines(o, lineOf(o, dryRun, err)) == nil && isWritten
+		}
+	}) && isWritten
+}
+
+// within reports whether a function ends in a time. Otherwise the function goes on.
+func within(limit time.Duration, do func()) bool {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		do()
+	}()
+	select {
+	case <-ended:
+		return true
+	case <-time.After(limit):
+		return false
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/follow"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 	"github.com/kubectl-genname/kubectl-genname/test/schema"
 )
 
@@ -57,6 +58,53 @@ func TestLines(t *testing.T) {
 	inert.Object, inert.Err = object, errors.New("##[add-mask]y")
 	if got = see(t, "-o jsonl", fate{}, []create.Event{inert, readTo(1)}); !strings.Contains(got.stdout, `x\u001b`) || strings.Contains(got.stdout, "##[") {
 		t.Errorf("%s", got.stdout)
+	}
+}
+
+// A run that hangs is given up. Each object that has no line gets one, and the run prints no more lines. An object that
+// has its line isn't an error on stderr.
+func TestLinesOfGiveUp(t *testing.T) {
+	of := func(job int, is protocol.Outcome, name string, copies int) create.Outcome {
+		return create.Outcome{Document: demo(), Job: job, Copies: copies, Result: exactlyonce.Result{Outcome: is, Name: name}}
+	}
+	unseen := []create.Outcome{
+		of(1, protocol.Created, "demo-1", 1), of(2, protocol.Created, "demo-2", 1), of(3, protocol.Unknown, "demo-3", 1), of(0, create.NotAttempted, "", 2),
+	}
+	var out strings.Builder
+	p := &printer{out: &out, format: formatLines}
+	if err := p.printLines(unseen[0], lineOf(unseen[0], cmdutil.DryRunNone, nil)); err != nil {
+		t.Fatal(err)
+	}
+	areInLines := p.takeLines() && p.printUnseen(unseen, cmdutil.DryRunNone)
+	if err := p.printLines(unseen[1], lineOf(unseen[1], cmdutil.DryRunNone, nil)); err != nil || !areInLines {
+		t.Error(err, areInLines)
+	}
+	end := `"apiVersion":"v1","kind":"ConfigMap","namespace":"prod",`
+	const prefix = `"generateName":"demo-"`
+	unsent := `{"outcome":"NotAttempted",` + end + prefix + `}`
+	if diff := cmp.Diff(lines(
+		`{"outcome":"Created",`+end+`"name":"demo-1",`+prefix+`}`,
+		`{"outcome":"Created",`+end+`"name":"demo-2",`+prefix+`}`,
+		`{"outcome":"Unknown",`+end+`"name":"demo-3",`+prefix+`,"error":"interrupted"}`,
+		unsent, unsent, "",
+	), out.String()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	schema.Check(t, out.String())
+	e := &ending{flags: &ownCreateFlags{}, interrupted: true, hangs: "interrupted again", areInLines: areInLines}
+	e.Unseen = unseen
+	if text := lines(e.lastLines()...); strings.Contains(text, "can't be printed") || !strings.Contains(text, lost("demo-3", textInterrupted)) {
+		t.Error(text)
+	}
+	hangs := &printer{out: &out, format: formatLines}
+	hangs.inLines.Lock()
+	for name, p := range map[string]*printer{"stdout hangs": hangs, "no lines": {}} {
+		if p.takeLines() {
+			t.Errorf("%s: the lines were taken", name)
+		}
+	}
+	if p := (&printer{out: gone{}, format: formatLines}); !p.takeLines() || p.printUnseen(unseen, cmdutil.DryRunNone) {
+		t.Error("lines that can't be written count as printed")
 	}
 }
 

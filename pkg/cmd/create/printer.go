@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -27,6 +28,10 @@ type printer struct {
 	operation string                           // "created", or "created (dry run)"
 	kubectls  func(runtime.Object) error
 	stop      context.CancelCauseFunc
+
+	inLines sync.Mutex // held while lines of -o jsonl are written; guards the fields below
+	job     int        // of the last line
+	taken   bool       // giveUp writes the last lines, and nothing else does
 }
 
 func newPrinter(
@@ -50,8 +55,11 @@ func showsWhole(flags *genericclioptions.PrintFlags) bool {
 	return true
 }
 
-// print prints an object. After stdout is closed, the run creates nothing more.
+// print prints an object, except in lines. After stdout is closed, the run creates nothing more.
 func (p *printer) print(object runtime.Object, operation string) error {
+	if p.format == formatLines {
+		return nil
+	}
 	return p.checked(p.write(object, operation))
 }
 
@@ -68,8 +76,6 @@ func (p *printer) checked(err error) error {
 // a cluster.
 func (p *printer) write(object runtime.Object, operation string) error {
 	switch metadata, err := meta.Accessor(object); {
-	case p.format == formatLines:
-		return nil
 	case p.whole:
 		return p.kubectls(object)
 	case p.format == "":

@@ -68,7 +68,7 @@ func (r *results) take(event create.Event) {
 	case create.Outcome:
 		err := r.outcome(e)
 		if r.printer.format == formatLines {
-			if unwritten := r.printLines(e, err); err == nil {
+			if unwritten := r.printOutcome(e, err); err == nil {
 				err = unwritten
 			}
 		}
