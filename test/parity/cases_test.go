@@ -28,6 +28,8 @@ var cases = []parityCase{
 	// Contents of files.
 	{args: "-f list.yaml", prints: "a-SUFFIX created\nconfigmap/named created\nconfigmap/c-SUFFIX created\n"},
 	{args: "-f named.yaml -f list.yaml --validate=ignore", code: 1, prints: "c-SUFFIX created\n"},
+	{args: "-f list-kind.yaml", code: 1, prints: `no matches for kind "Allow" in version "parity.example.com/v1"`},
+	{args: "-f list-of-strings.yaml -f list-of-fields.yaml", code: 1, prints: `unable to decode "list-of-fields.yaml": json: cannot unmarshal`},
 	{args: "-f syntax.yaml -f one.yaml", code: 1, prints: "one-SUFFIX created\n"},
 	{args: "-f unknown-kind.yaml --validate=ignore", code: 1, prints: "c-SUFFIX created\n"},
 	{args: "-f generatename-number.yaml", code: 1, prints: "generatename-number.yaml"},

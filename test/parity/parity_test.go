@@ -106,7 +106,7 @@ func newParity(t *testing.T) *parity {
 	return p
 }
 
-// setUpParity creates a custom resource and an admission policy on the server. They stay, because a type that
+// setUpParity creates custom resources and an admission policy on the server. They stay, because a type that
 // disappears would disturb other tests.
 func setUpParity(t *testing.T) {
 	t.Helper()
@@ -121,7 +121,7 @@ func setUpParity(t *testing.T) {
 		if out, err := kubectl("create", "-f", "testdata/files/denied.yaml", "--dry-run=server"); err == nil {
 			return fmt.Errorf("the policy does not deny: %s", out)
 		}
-		out, err := kubectl("get", "widgets")
+		out, err := kubectl("get", "widgets,allowlists")
 		if err != nil {
 			return fmt.Errorf("%w: %s", err, out)
 		}
@@ -275,6 +275,7 @@ func objects(t *testing.T, namespace string) string {
 		{Version: "v1", Resource: "endpoints"},
 		{Group: "batch", Version: "v1", Resource: "jobs"},
 		{Group: "parity.example.com", Version: "v1", Resource: "widgets"},
+		{Group: "parity.example.com", Version: "v1", Resource: "allowlists"},
 	} {
 		list, err := client.Resource(resource).Namespace(namespace).List(t.Context(), metav1.ListOptions{})
 		if err != nil {

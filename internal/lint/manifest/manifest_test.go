@@ -160,6 +160,9 @@ var files = []struct{ name, text string }{
 	{"a List", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: A\n  metadata: {name: a}\n-\n  apiVersion: v1\n  kind: B\n"},
 	{"Lists in a List", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: List\n  items:\n  - {apiVersion: v1, kind: A}\n- {apiVersion: v1, kind: B}\n"},
 	{"a typed List", "apiVersion: v1\nkind: ConfigMapList\nitems:\n- metadata: {name: a}\n"},
+	{"kinds that end in List", "apiVersion: example.com/v1\nkind: AllowList\nmetadata: {name: a}\n---\napiVersion: example.com/v1\nkind: AllowList\nitems: []\n---\n" +
+		"apiVersion: example.com/v1\nkind: AllowList\nitems:\n- {host: a}\n---\napiVersion: example.com/v1\nkind: AllowList\nitems: null\n"},
+	{"items of another kind", "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}\nitems:\n- metadata: {name: b}\n"},
 	{"an alias", "apiVersion: v1\nkind: A\na: &a {b: c}\nd: *a\ne: [*a, *a]\n"},
 	{"merges", "apiVersion: v1\nkind: A\nbase: &base {x: one, y: two}\nother: &other {x: three, z: four}\na: {<<: *base, y: five}\nb: {y: six, <<: *base}\nc: {<<: [*base, *other]}\n"},
 	{"YAML 1.1", "apiVersion: v1\nkind: A\nyes: no\non: off\noctal: 010\ntime: 2001-01-01\nsexagesimal: 1:30\nbinary: !!binary aGVsbG8=\n"},
@@ -215,6 +218,7 @@ func TestBroken(t *testing.T) {
 		{"kind: List\napiVersion: v1\nitems: [{a: b}, {kind: A, apiVersion: v1}, null, {kind: B, apiVersion: v1}]\n", "A B", "1"},
 		{"{\"kind\":\"A\",\"apiVersion\":\"v1\"}\n{\"kind\":\"B\",\"apiVersion\":\"v1\"}\n{", "A B", "3"},
 		{"{\n", "", "1"},
+		{"kind: AllowList\napiVersion: example.com/v1\nitems: [a]\n---\nkind: AllowList\napiVersion: example.com/v1\nitems: {a: b}\n", "", "1 5"},
 	} {
 		objects, broken := Read([]byte(test.text))
 		var kinds, lines []string
