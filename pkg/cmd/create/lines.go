@@ -124,7 +124,7 @@ func (p *printer) writeLines(of create.Outcome, line v1alpha1.CreateLine) error 
 // takeLines ends the lines of the run, which hangs. takeLines returns false if the run has no lines, or if stdout keeps
 // one of them back.
 func (p *printer) takeLines() bool {
-	return p.format == formatLines && within(maxPrinting, func() {
+	return p.format == formatLines && inTime(func() {
 		p.inLines.Lock()
 		defer p.inLines.Unlock()
 		p.taken = true
@@ -134,7 +134,7 @@ func (p *printer) takeLines() bool {
 // printUnseen prints the lines of a run that was abandoned after takeLines, and reports whether it has printed all.
 func (p *printer) printUnseen(unseen []create.Outcome, dryRun cmdutil.DryRunStrategy) bool {
 	isWritten := true
-	return within(maxPrinting, func() {
+	return inTime(func() {
 		for _, o := range unseen {
 			if o.Job != 0 && o.Job == p.job { // the run has not handled more than its line
 				continue
@@ -148,8 +148,8 @@ func (p *printer) printUnseen(unseen []create.Outcome, dryRun cmdutil.DryRunStra
 	}) && isWritten
 }
 
-// within reports whether a function ends in a time. Otherwise the function goes on.
-func within(limit time.Duration, do func()) bool {
+// inTime reports whether a function ends within maxPrinting. Otherwise the function goes on.
+func inTime(do func()) bool {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -158,7 +158,7 @@ func within(limit time.Duration, do func()) bool {
 	select {
 	case <-ended:
 		return true
-	case <-time.After(limit):
+	case <-time.After(maxPrinting):
 		return false
 	}
 }
