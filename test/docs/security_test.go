@@ -37,8 +37,8 @@ var promises = []struct {
 	}},
 	{"SECURITY.md", "## Idempotency keys", []promise{
 		{"With `--idempotency-key` alone, the name and the ID of an object are derived from the key, the type, the namespace and the generateName.", "TestVectors"},
-		{"Another user with permission to create objects in the namespace can guess the key, and create the object first, with other content.", "TestDifferencesOfExistingObjects TestAdversary"},
-		{"The run then takes that object for its own, prints `exists` or `created`, and exits with 0.", "TestDifferencesOfExistingObjects TestAdversary"},
+		{"Another user with permission to create objects in the namespace can guess the key, and create the object first, with other content.", "TestSessions TestAdversary"},
+		{"The run then takes that object for its own, prints `exists` or `created`, and exits with 0.", "TestSessions TestAdversary"},
 		{"A user without permission in the namespace can't do this.", "TestVectors"},
 		{"If other users can create objects in the namespace, use `--idempotency-secret-file`.", "TestAdversary"},
 		{"Then other users can't compute the name or the ID.", "TestAdversary TestMutants"},
@@ -47,7 +47,7 @@ var promises = []struct {
 		{"The hash doesn't show the key, but other users can test a guess of the key against it.", "TestTheKeyStaysHere TestVectors"},
 	}},
 	{"docs/concepts/threat-model.md", "# Threat model", []promise{
-		{"This page assumes that another user can create, get and list objects in your namespace.", "TestAdversary TestOnceAnotherUserIsFirst TestPruneBesideAnAttacker"},
+		{"This page assumes that another user can create, get and list objects in your namespace.", "TestAdversary TestOnceAnotherUserIsFirst TestSessions"},
 	}},
 	{"docs/concepts/threat-model.md", "## create with a key", []promise{ // and a table, which TestAdversary writes
 		{"Other users can copy annotations and labels.", "TestAdversary"},
@@ -66,9 +66,9 @@ var promises = []struct {
 		{"do the same as with a key.", "TestAdversary TestOnceAnotherUserIsFirst"},
 		{"The UID of an owner is public.", "TestOnceAnotherUserIsFirst"},
 		{"[Use a secret](../guides/controllers.md)", "TestOnceAnotherUserIsFirst"},
-		{"create newer objects, so that `--keep` deletes yours.", "TestPruneBesideAnAttacker"},
-		{"If several creators exist, the plan prints them, as clients claim them.", "TestPruneBesideAnAttacker"},
-		{"Without `--owned`, objects with an invented controller stay", "TestPruneBesideAnAttacker"},
+		{"create newer objects, so that `--keep` deletes yours.", "TestSessions"},
+		{"If several creators exist, the plan prints them, as clients claim them.", "TestSessions"},
+		{"Without `--owned`, objects with an invented controller stay", "TestSessions"},
 		{"create an equal object first.", "TestDuplicatesGrades"},
 		{"Yours is proposed only if its owner has the other's name, for example from a deleted object", "TestDuplicatesGrades TestFind"},
 		{"use your permissions while the program runs, with the token in its kubeconfig.", "TestRefused"},

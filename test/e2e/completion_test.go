@@ -45,7 +45,7 @@ const (
 func completion(t *testing.T, cp *controlplane.ControlPlane) {
 	u := harness.As(t, cp.Admin())
 	u.Run("create", "-f", harness.File(t, "cm.yaml", configMap+"---\n"+strings.ReplaceAll(configMap, "demo-", "other-")), "--count=3").
-		Expect(t, 0, `(configmap/(demo|other)-`+harness.Suffix+` created\n){6}`, ``)
+		Outputs(t, strings.Repeat(oneCreated, 3)+strings.Repeat(strings.Replace(oneCreated, "demo", "other", 1), 3))
 	s := harness.NewShell(t, u.Kubeconfig)
 	for _, test := range []struct {
 		words     []string
@@ -95,7 +95,7 @@ func completion(t *testing.T, cp *controlplane.ControlPlane) {
 		})
 	}
 	// The next tests count all objects.
-	u.Run("prune", "configmaps/demo-", "configmaps/other-", "--older-than=0s", "--yes").Expect(t, 0, ``, `.*`)
+	u.Run("prune", "configmaps/demo-", "configmaps/other-", "--older-than=0s", "--yes").Has(t, 0)
 }
 
 // If a user forbids credential plugins, Tab does not run any.
@@ -121,8 +121,8 @@ func TestCompletionHonorsCredentialPluginPolicy(t *testing.T) {
 func TestKubectlListsThePlugin(t *testing.T) {
 	t.Parallel()
 	s := harness.NewShell(t, harness.As(t, retrying.Admin()).Kubeconfig)
-	s.Run("kubectl", "plugin", "list").Expect(t, 0, `The following compatible plugins are available:\n\n[^\n]*/kubectl-genname\n(.*/kubectl-[^\n]*\n)*`, ``)
-	s.Run("kubectl", "genname", "help", "create").Expect(t, 0, `Create objects from files or stdin like kubectl create, .*`, ``)
+	s.Run("kubectl", "plugin", "list").Has(t, 0, "/kubectl-genname\n")
+	s.Run("kubectl", "genname", "help", "create").Has(t, 0, "Create objects from files or stdin like kubectl create, ")
 }
 
 // The shells accept the scripts. zsh and fish are not installed everywhere.
@@ -135,9 +135,9 @@ func TestCompletionScripts(t *testing.T) {
 			t.Errorf("%s: exit code %d, stderr %q, %q not in %.300s", shell, r.Code, r.Stderr, want, r.Stdout)
 		}
 		if path, err := exec.LookPath(shell); err == nil && shell != "powershell" {
-			s.Run(path, "-n", harness.File(t, "script", r.Stdout)).Expect(t, 0, ``, ``)
+			s.Run(path, "-n", harness.File(t, "script", r.Stdout)).Prints(t, 0, "", "")
 		}
 	}
-	s.Run("kubectl", "genname", "completion").Expect(t, 1, ``, `error: name one shell: bash, zsh, fish, powershell\n`)
-	s.Run("kubectl", "genname", "completion", "tcsh").Expect(t, 1, ``, `error: invalid argument "tcsh" for "kubectl genname completion"\n`)
+	s.Run("kubectl", "genname", "completion").Prints(t, 1, "", "error: name one shell: bash, zsh, fish, powershell\n")
+	s.Run("kubectl", "genname", "completion", "tcsh").Prints(t, 1, "", "error: invalid argument \"tcsh\" for \"kubectl genname completion\"\n")
 }

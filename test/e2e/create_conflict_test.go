@@ -28,8 +28,8 @@ func TestCreateConflict(t *testing.T) {
 		code, objects  int
 		stdout, stderr string
 	}{
-		"older":             {2 * time.Hour, 0, 2, oneCreated, retried(`configmap/demo-`+harness.Suffix, "trying %s")},
-		"too young to tell": {0, 4, 1, ``, unknownOutcome(`configmap/demo-`+harness.Suffix+` -n [^\n]*`, `[^\n]*`) + checkAlone},
+		"older":             {2 * time.Hour, 0, 2, oneCreated, "trying demo-xxxxx\n"},
+		"too young to tell": {0, 4, 1, "", unknown + checkAlone},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -49,8 +49,8 @@ func TestCreateConflict(t *testing.T) {
 					`{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1","metadata":{"creationTimestamp":%q}}`,
 					time.Now().Add(test.age).UTC().Format(time.RFC3339)))
 			})
-			harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap)).
-				Expect(t, test.code, test.stdout, test.stderr)
+			withoutReasons(harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap))).
+				Prints(t, test.code, test.stdout, test.stderr)
 			expectConfigMaps(t, ns, test.objects)
 		})
 	}

@@ -5,21 +5,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
 
-	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
-
-// closing matches the last line of a run with a key.
-func closing(ns, resources, key string) string {
-	return harness.Printed("List the objects of this run:\n%s",
-		strings.TrimSuffix(harness.Printed("  kubectl get %s", resources+` -n `+ns+` -l genname.dev/run=`+idempotency.Key(key).RunLabel()), `\n`))
-}
 
 // The key is not sent, and --record records the command without it.
 func TestTheKeyStaysHere(t *testing.T) {
@@ -59,24 +51,23 @@ func TestDryRunSendsTheCreate(t *testing.T) {
 		bodies = nil
 		args := append([]string{"create", "-n", ns, "-f", input}, strings.Fields(flags)...)
 		dry := u.Run(append(args, "--dry-run=server")...)
-		dry.Expect(t, 0, `configmap/`+printed+` created \(server dry run\)\n`, `.*`)
+		dry.Outputs(t, "configmap/"+printed+" created (server dry run)\n")
 		created := u.Run(args...)
-		random := regexp.MustCompile(`r1-[0-9a-f]{32}|demo-[a-z0-9]{5}"`)
-		if len(bodies) != 2 || random.ReplaceAllString(bodies[0], "") != random.ReplaceAllString(bodies[1], "") {
+		if len(bodies) != 2 || harness.Placeholders(bodies[0]) != harness.Placeholders(bodies[1]) {
 			t.Errorf("%s: sent %q, want two equal bodies", flags, bodies)
 		}
 		if name, _, _ := strings.Cut(dry.Stdout, " "); same != strings.HasPrefix(created.Stdout, name+" ") {
 			t.Errorf("%s: printed %q and %q, want equal names: %t", flags, dry.Stdout, created.Stdout, same)
 		}
 	}
-	both(true, `demo-`+harness.Suffix, "--idempotency-key=k")
-	both(false, `demo-`+harness.Suffix, "--retry-timeout=1m")
+	both(true, "demo-xxxxx", "--idempotency-key=k")
+	both(false, "demo-xxxxx", "--retry-timeout=1m")
 	secret := harness.File(t, "secret", firstSecret)
-	both(false, `demo-<secret>`, "--idempotency-key=s --idempotency-secret-file="+secret)
+	both(false, "demo-<secret>", "--idempotency-key=s --idempotency-secret-file="+secret)
 
 	harness.NewShell(t, u.Kubeconfig).Run("kubectl", "label", "configmaps", "--all", "-n", ns, "genname.dev/run-")
 	u.Run("create", "-n", ns, "-f", input, "--idempotency-key=k", "--dry-run=server").
-		Expect(t, 0, `configmap/demo-`+harness.Suffix+` exists \(server dry run\)\n`, `Warning: .* no longer has genname.dev/run.\n`)
+		Prints(t, 0, "configmap/demo-xxxxx exists (server dry run)\n", "Warning: configmap/demo-xxxxx was created with this key, and no longer has genname.dev/run.\n")
 	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 3 {
 		t.Errorf("%d objects are there, want 3", n)
 	}
@@ -114,25 +105,30 @@ func TestTwoContentsAtOnce(t *testing.T) {
 	}()
 	<-firstListed
 	go func() { results <- second.Run(args("latter", "--idempotency-key=k")...) }()
-	ways := func(matching, others int) string {
-		return fmt.Sprintf(`Runs with different input have used this key: it has %d objects? with the content of the input, and %d with other content.\n`, matching, others) +
-			`Use a new key. Or delete the objects with other content, and run the same command again:\n` +
-			`  kubectl delete configmaps( demo-` + harness.Suffix + fmt.Sprintf(`){%d} -n `, others) + ns + `\n`
+	ways := func(matching string, others int) string {
+		return "Runs with different input have used this key: it has " + matching + " with the content of the input, and " +
+			fmt.Sprint(others) + " with other content.\nUse a new key. Or delete the objects with other content, and run the same command again:\n" +
+			"  kubectl delete configmaps" + strings.Repeat(" demo-xxxxx", others) + " -n e2e-xxxxx\n"
 	}
-	(<-results).Expect(t, 1, `(`+oneCreated+`){3}`, `.*: 3 created, 0 exist, 1 failed, 0 unknown, 0 not attempted\n`+ways(3, 1))
-	(<-results).Expect(t, 1, oneCreated, `.*: 1 created, 0 exist, 3 failed, 0 unknown, 0 not attempted\n`+ways(1, 3))
+	fails := func(r harness.Result, why, ways string) harness.Result {
+		t.Helper()
+		if r.Code != 1 || !strings.Contains(r.Stderr, why) || !strings.HasSuffix(harness.Placeholders(r.Stderr), ways) {
+			t.Fatalf("exit code %d, want 1, and on stderr %s, and at its end\n%s\nstderr is\n%s", r.Code, why, ways, r.Stderr)
+		}
+		return r
+	}
+	fails(<-results, ": 3 created, 0 exist, 1 failed, 0 unknown, 0 not attempted\n", ways("3 objects", 1))
+	fails(<-results, ": 1 created, 0 exist, 3 failed, 0 unknown, 0 not attempted\n", ways("1 object", 3))
 
 	u := harness.As(t, retrying.Admin())
-	u.Run(args("latter", "--idempotency-key=k")...).Expect(t, 1, ``, `.*error: nothing was created, because .*`+ways(1, 3))
-	again := u.Run(args("former", "--idempotency-key=k")...)
-	again.Expect(t, 1, ``, `.*error: nothing was created, because .*`+ways(3, 1))
-	u.Run(args("latter", "--idempotency-key=new")...).Expect(t, 0, `(`+oneCreated+`){4}`, `.*`)
-	if t.Failed() {
-		return
+	fails(u.Run(args("latter", "--idempotency-key=k")...), "error: nothing was created, because ", ways("1 object", 3))
+	again := fails(u.Run(args("former", "--idempotency-key=k")...), "error: nothing was created, because ", ways("3 objects", 1))
+	u.Run(args("latter", "--idempotency-key=new")...).Outputs(t, strings.Repeat(oneCreated, 4))
+	_, remove, _ := strings.Cut(again.Stderr, "kubectl delete ")
+	if r := harness.NewShell(t, u.Kubeconfig).Run("bash", "-c", "kubectl delete "+remove); r.Code != 0 {
+		t.Fatal(r.Stderr)
 	}
-	remove := regexp.MustCompile(`kubectl (delete .*)\n`).FindStringSubmatch(again.Stderr)
-	harness.NewShell(t, u.Kubeconfig).Run("kubectl", strings.Fields(remove[1])...).Expect(t, 0, `.*`, ``)
-	u.Run(args("former", "--idempotency-key=k")...).Expect(t, 0, `(configmap/demo-\w+ exists\n|`+oneCreated+`){4}`, `.*`)
+	u.Run(args("former", "--idempotency-key=k")...).Outputs(t, oneCreated+strings.Repeat(oneExists, 3))
 }
 
 // await waits for an event, or for the end of the test.
@@ -141,4 +137,27 @@ func await(t *testing.T, event <-chan struct{}) {
 	case <-event:
 	case <-t.Context().Done():
 	}
+}
+
+// Two runs with one key and different input overlap. The later one creates nothing, and fails.
+func TestTwoInputsAtTheSameMoment(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, single)
+	admin := harness.As(t, single.Admin())
+	args := func(data string) []string {
+		return []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap+"data: {a: "+data+"}\n"), "--idempotency-key=k"}
+	}
+	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
+		if harness.Creates(r) {
+			admin.Run(args("first")...).Outputs(t, oneCreated)
+		}
+		return nil
+	})
+	harness.As(t, proxy.Config).Run(args("second")...).Prints(t, 1, "",
+		`error: error when creating "in.yaml": "demo-xxxxx" exists, and another input created it with the same key
+Runs with different input have used this key: it has 0 objects with the content of the input, and 1 with other content.
+Use a new key. Or delete the objects with other content, and run the same command again:
+  kubectl delete configmaps demo-xxxxx -n e2e-xxxxx
+`)
+	expectConfigMaps(t, ns, 1)
 }

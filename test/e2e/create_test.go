@@ -53,3 +53,11 @@ func TestCreateFromAPipeThatStaysOpen(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// expectConfigMaps fails the test unless n objects exist.
+func expectConfigMaps(t *testing.T, ns string, n int) {
+	t.Helper()
+	if found := harness.ConfigMaps(t, single, ns); len(found) != n {
+		t.Errorf("%d objects are there, want %d", len(found), n)
+	}
+}

@@ -21,33 +21,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
-// kubectl create restores the saved objects, and a Job waits until it is no longer suspended. The content of a Secret is
-// not printed. TestSavedContentIsTheSame compares the files.
-func TestPruneSaves(t *testing.T) {
-	t.Parallel()
-	ns, dir := harness.Namespace(t, retrying), t.TempDir()
-	finishedJob(t, retrying, ns, time.Hour)
-	u := harness.As(t, retrying.Admin())
-	shell := harness.NewShell(t, u.Kubeconfig)
-	shell.Run("kubectl", "create", "-n", ns, "-f", harness.File(t, "secret.yaml",
-		"{apiVersion: v1, kind: Secret, metadata: {generateName: saved-}, stringData: {password: hunter2}}")).Expect(t, 0, `.*`, ``)
-	command := []string{"prune", "secrets/saved-", "jobs/nightly-report-", "-n", ns, "--keep=0", "--save=" + dir}
-	u.Run(command...).Expect(t, 0, `RESOURCE .*`,
-		`2 objects would be deleted.*Each object is saved in `+dir+` first\. .*are not saved\.\n.* --save `+dir+` .*--yes\n`)
-	deleted := u.Run(append(command, "--yes")...)
-	deleted.Expect(t, 0, ``, `Deleted 2 of 2 objects\. Failed: 0\.\nSaved 2 objects in `+dir+`\. To restore all files in `+dir+`:\n`+
-		`  kubectl create -f `+dir+` --cache-dir .* --kubeconfig .*\n`)
-	restored := shell.Run("kubectl", "create", "-f", dir)
-	restored.Expect(t, 0, `job.batch/(nightly-report-\S+) created\nsecret/saved-\S+ created\n`, ``)
-	job := strings.Fields(restored.Stdout)[0]
-	const suspend = "jsonpath={.spec.suspend}"
-	shell.Run("kubectl", "get", job, "-n", ns, "-o", suspend).Expect(t, 0, `true`, ``)
-	shell.Run("kubectl", "patch", job, "-n", ns, "--type", "merge", "-p", `{"spec":{"suspend":false}}`).Expect(t, 0, `\S+ patched\n`, ``)
-	if printed := deleted.Stderr + deleted.Stdout + restored.Stdout; strings.Contains(printed, "aHVudGVyMg") || strings.Contains(printed, "hunter2") {
-		t.Error("the content of a Secret was printed")
-	}
-}
-
 // Without a file there is no deletion. A run whose directory fails stops.
 func TestPruneThatCannotSave(t *testing.T) {
 	t.Parallel()
@@ -62,8 +35,8 @@ func TestPruneThatCannotSave(t *testing.T) {
 		}
 		return nil
 	})
-	harness.As(t, proxy.Config).Run("prune", "configmaps/saved-", "-n", ns, "--keep=0", "--yes", "--save="+dir, "--concurrency=1").Expect(t, 1, ``,
-		`Deleted 0 of 30 objects\. Failed: 20\. Not tried: 10\.\n(error: configmaps/saved-\S+ -n `+ns+` was not deleted: save it: .*: no such file or directory\n){5}.*`)
+	harness.As(t, proxy.Config).Run("prune", "configmaps/saved-", "-n", ns, "--keep=0", "--yes", "--save="+dir, "--concurrency=1").Has(t, 1,
+		"Deleted 0 of 30 objects. Failed: 20. Not tried: 10.\nerror: configmaps/saved-xxxxx -n e2e-xxxxx was not deleted: save it: ", "/backup", ": no such file or directory\n")
 	if left := len(mapNames(t, ns)); left != 30 {
 		t.Errorf("%d of 30 are left", left)
 	}
@@ -99,7 +72,7 @@ func verbOf(r *http.Request) string {
 // The server accepts the manifests of deploy/prune. The Role is enough for the CronJob's arguments, and each of its
 // permissions is used. The Job of a plan that is too large fails at once.
 func pruneManifests(t *testing.T, cp *controlplane.ControlPlane) {
-	harness.As(t, cp.Admin()).Run("create", "--validate=strict", "-k", harness.Root+"deploy/prune").Expect(t, 0, `(?:\S+ created\n){4}`, ``)
+	harness.As(t, cp.Admin()).Run("create", "--validate=strict", "-k", harness.Root+"deploy/prune").Has(t, 0)
 	all := deployed(t, "deploy/prune")
 	role := as[rbacv1.Role](t, all["Role"])
 	job := as[batchv1.CronJob](t, all["CronJob"]).Spec.JobTemplate.Spec
@@ -126,12 +99,12 @@ func pruneManifests(t *testing.T, cp *controlplane.ControlPlane) {
 	})
 	u := harness.As(t, proxy.Config)
 	refused := u.Run(strings.Fields(strings.ReplaceAll(args, "--max-delete=50%", "--max-delete=49%"))...)
-	refused.Expect(t, 3, `RESOURCE .*`, `.*error: the plan deletes 1 of 2 objects, above --max-delete 49%\. Nothing was deleted\n`)
+	refused.Has(t, 3, "error: the plan deletes 1 of 2 objects, above --max-delete 49%. Nothing was deleted\n")
 	rule := job.PodFailurePolicy.Rules[0]
 	if rule.Action != batchv1.PodFailurePolicyActionFailJob || !slices.Contains(rule.OnExitCodes.Values, int32(refused.Code)) {
 		t.Errorf("exit code %d doesn't fail the Job: %+v", refused.Code, rule)
 	}
-	u.Run(strings.Fields(args)...).Expect(t, 0, ``, `Deleted 1 of 1 object\. 1 left: 1 finished at .* or later.*\n`)
+	u.Run(strings.Fields(args)...).Has(t, 0, "Deleted 1 of 1 object. 1 left: 1 finished at ")
 	if got, want := slices.Sorted(maps.Keys(used.all)), granted(rbacv1.ClusterRole{Rules: role.Rules}); !slices.Equal(got, want) {
 		t.Errorf("used  %q\ngrants %q", got, want)
 	}

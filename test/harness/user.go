@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
 
@@ -81,6 +82,46 @@ func (r Result) Expect(t *testing.T, code int, stdout, stderr string) {
 	}
 }
 
+// directory is the directory of a file of a test.
+var directory = regexp.MustCompile(`[^\s"'=]*/\d{3}/`)
+
+// Prints compares a result with the whole of stdout and of stderr, and with the exit code. Values that differ between
+// runs have placeholders, and files have no directory.
+func (r Result) Prints(t *testing.T, code int, stdout, stderr string) {
+	t.Helper()
+	if r.Code != code {
+		t.Errorf("exit code %d, want %d", r.Code, code)
+	}
+	for _, stream := range []struct{ name, got, want string }{{"stdout", r.Stdout, stdout}, {"stderr", r.Stderr, stderr}} {
+		if diff := cmp.Diff(Placeholders(stream.want), Placeholders(directory.ReplaceAllString(stream.got, ""))); diff != "" {
+			t.Errorf("%s differs (-want +got):\n%s", stream.name, diff)
+		}
+	}
+}
+
+// Outputs compares a result with the whole of stdout, and with the exit code 0. Its stderr doesn't matter.
+func (r Result) Outputs(t *testing.T, stdout string) {
+	t.Helper()
+	if r.Code != 0 {
+		t.Errorf("stderr is\n%s", r.Stderr)
+	}
+	Result{Stdout: r.Stdout, Code: r.Code}.Prints(t, 0, stdout, "")
+}
+
+// Has compares a result with the exit code, and with texts that stdout or stderr has. Generated names end with xxxxx.
+func (r Result) Has(t *testing.T, code int, texts ...string) {
+	t.Helper()
+	out := Placeholders(r.Stdout) + Placeholders(r.Stderr)
+	for _, text := range texts {
+		if !strings.Contains(out, text) {
+			t.Errorf("%q is not in\n%s", text, out)
+		}
+	}
+	if r.Code != code {
+		t.Errorf("exit code %d, want %d\n%s", r.Code, code, out)
+	}
+}
+
 // Suffix matches the end of a generated name: five characters, or ten in a run with a key.
 const Suffix = "[bcdfghjklmnpqrstvwxz2456789]{5}(?:[bcdfghjklmnpqrstvwxz2456789]{5})?"
 
@@ -93,37 +134,6 @@ func File(t *testing.T, name, content string) string {
 	}
 	return path
 }
-
-// verb is a verb of fmt in a message.
-var verb = regexp.MustCompile(`%[0-9.]*[a-z]`)
-
-// Printed returns a regular expression for lines that the plugin prints with the format. The args are regular
-// expressions that replace the first verbs, in their order. Each further verb matches any text within a line. The
-// expression ends with a newline.
-func Printed(format string, args ...string) string {
-	var expression strings.Builder
-	for more := true; more; {
-		at := verb.FindStringIndex(format)
-		more = at != nil
-		if !more {
-			at = []int{len(format), len(format)}
-		}
-		expression.WriteString(regexp.QuoteMeta(format[:at[0]]))
-		format = format[at[1]:]
-		switch {
-		case !more:
-		case len(args) > 0:
-			expression.WriteString(args[0])
-			args = args[1:]
-		default:
-			expression.WriteString(`[^\n]*`)
-		}
-	}
-	return expression.String() + `\n`
-}
-
-// Capital capitalizes a text for the beginning of a line.
-func Capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // Module downloads a module, like example.com/m@v1.0.0, and returns its directory. Its checksum is the one of a go.sum
 // file.

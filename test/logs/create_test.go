@@ -171,8 +171,8 @@ func TestNoPods(t *testing.T) {
 	if err := p.node.client.CoreV1().Pods(ns).Delete(t.Context(), p.name, *metav1.NewDeleteOptions(0)); err != nil {
 		t.Fatal(err)
 	}
-	(<-create(t, ns, job, "--idempotency-key=k")).Expect(t, 0, `job.batch/`+owner.Name+` exists \(Complete\)\n`, `(?s:.*)`+
-		harness.Printed("There are no logs of %s, because no Pods are left.", "job/"+owner.Name)+`(?s:.*)Waited for 1 object: (?s:.*)`)
+	(<-create(t, ns, job, "--idempotency-key=k")).Has(t, 0, "job.batch/migrate-xxxxx exists (Complete)\n",
+		"There are no logs of job/migrate-xxxxx, because no Pods are left.\n", "Waited for 1 object: ")
 }
 
 // When the time is over, the command ends, although a Pod of the Job is being deleted and writes on.

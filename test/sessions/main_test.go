@@ -99,7 +99,7 @@ func TestPlaceholders(t *testing.T) {
 		{"at 2026-11-23T09:48:47Z", "at 2027-01-02T03:04:05.123Z"},
 		{"RATE      NAMES\n+9.3/min  20", "RATE     NAMES\n+16/min  20"},
 	} {
-		if a, b := withPlaceholders(same[0]), withPlaceholders(same[1]); a != b {
+		if a, b := harness.Placeholders(same[0]), harness.Placeholders(same[1]); a != b {
 			t.Errorf("%q and %q differ", a, b)
 		}
 	}
@@ -109,7 +109,7 @@ func TestPlaceholders(t *testing.T) {
 		{"--older-than 1h", "--older-than 2h"},
 		{"NAME   NAMES", "NAME  NAMES"},
 	} {
-		if a, b := withPlaceholders(other[0]), withPlaceholders(other[1]); a == b {
+		if a, b := harness.Placeholders(other[0]), harness.Placeholders(other[1]); a == b {
 			t.Errorf("%q and %q are equal", other[0], strings.TrimSpace(other[1]))
 		}
 	}

@@ -302,7 +302,7 @@ func (s *session) public(text string) string {
 
 // check compares a recording with what is printed now. With -update it writes the recording into the script.
 func check(ts *testscript.TestScript, name, now string) {
-	diff := cmp.Diff(withPlaceholders(recorded(ts, name)), withPlaceholders(now))
+	diff := cmp.Diff(harness.Placeholders(recorded(ts, name)), harness.Placeholders(now))
 	switch {
 	case diff == "":
 	case *update:
@@ -317,13 +317,13 @@ func check(ts *testscript.TestScript, name, now string) {
 func kept(recorded, now string) string {
 	old := map[string][]string{}
 	for line := range strings.Lines(recorded) {
-		key := withPlaceholders(line)
+		key := harness.Placeholders(line)
 		old[key] = append(old[key], line)
 	}
 	var lines strings.Builder
 	for line := range strings.Lines(now) {
-		if same := old[withPlaceholders(line)]; len(same) > 0 {
-			line, old[withPlaceholders(line)] = same[0], same[1:]
+		if same := old[harness.Placeholders(line)]; len(same) > 0 {
+			line, old[harness.Placeholders(line)] = same[0], same[1:]
 		}
 		lines.WriteString(line)
 	}

@@ -1,10 +1,8 @@
-package sessions
+package harness
 
 import (
 	"regexp"
 	"strings"
-
-	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
 
 // A placeholder replaces values that differ between runs.
@@ -15,7 +13,7 @@ type placeholder struct {
 }
 
 var placeholders = []placeholder{
-	{pattern: regexp.MustCompile(`(-|re)` + harness.Suffix + `\b`), by: `${1}xxxxx`},
+	{pattern: regexp.MustCompile(`(-|re)` + Suffix + `\b`), by: `${1}xxxxx`},
 	{pattern: regexp.MustCompile(`\b(v1s?|r1)-[0-9a-f]{32}\b`), by: `$1-id`},
 	{pattern: regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`), by: `uid`},
 	{pattern: regexp.MustCompile(`(Client Version:) \S+`), by: `$1 version`},
@@ -33,9 +31,9 @@ var placeholders = []placeholder{
 
 var spaces = regexp.MustCompile(` {2,}`)
 
-// withPlaceholders replaces names, ages, times and all other values that differ between runs. It is the only place
+// Placeholders replaces names, ages, times and all other values that differ between runs. It is the only place
 // that does.
-func withPlaceholders(text string) string {
+func Placeholders(text string) string {
 	wide := false
 	for _, p := range placeholders {
 		wide = wide || p.wide && p.pattern.MatchString(text)
