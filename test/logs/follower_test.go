@@ -158,23 +158,6 @@ func TestContainers(t *testing.T) {
 	r.compare(t, nil, p)
 }
 
-// The kubelet leaves out the beginning of a line that was written before the time of a request.
-func TestPartialRecords(t *testing.T) {
-	t.Parallel()
-	_, r, f, p := scene(t, "main")
-	p.write("main", 0)
-	p.steps("main", 40)
-	p.running("main", 0)
-	r.expect(t, "Applying 39... OK")
-	p.ends("main", 0, 0)
-	began := time.Now()
-	f.Drain()
-	if took := time.Since(began); took > 20*time.Second {
-		t.Errorf("the end took %s", took)
-	}
-	r.compare(t, nil, p)
-}
-
 // Broken connections cost no line, and no line comes twice.
 func TestBrokenConnections(t *testing.T) {
 	ns, r, n := harness.Namespace(t, onNode(t).ControlPlane), newRecorder(), onNode(t)
@@ -253,23 +236,6 @@ func TestGaps(t *testing.T) {
 	r.compare(t, []string{
 		"gap in main, from true, to false: the Pod was deleted",
 		"gap in main, from true, to true: the log was rotated",
-	}, p)
-}
-
-// The clock of the node is set back while the connection is broken. The lost lines are reported.
-func TestClockSetBack(t *testing.T) {
-	n, r, f, p := scene(t, "main")
-	p.starts("main", "before")
-	r.expect(t, "before")
-	n.link.cut(true)
-	p.clock = -time.Hour
-	p.write("main", 0, texts("lost", 10)...)
-	p.ends("main", 0, 0)
-	n.link.cut(false)
-	f.Drain()
-	p.wrote["main"] = []string{"before"}
-	r.compare(t, []string{
-		"gap in main, from true, to false: its log ends with another line, perhaps because the clock of its node was set back",
 	}, p)
 }
 

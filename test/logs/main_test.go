@@ -122,7 +122,6 @@ type pod struct {
 	node      *node
 	namespace string
 	name      string
-	clock     time.Duration // of the node, before ours
 
 	mu    sync.Mutex
 	wrote map[string][]string // lines by container
@@ -175,7 +174,7 @@ func (p *pod) write(container string, run int, lines ...string) {
 	defer func() { _ = file.Close() }()
 	var text strings.Builder
 	for i, line := range lines {
-		now, stream := time.Now().Add(p.clock).UTC().Format(time.RFC3339Nano), []string{"stdout", "stderr"}[i/10%2]
+		now, stream := time.Now().UTC().Format(time.RFC3339Nano), []string{"stdout", "stderr"}[i/10%2]
 		for len(line) > 16<<10 { // a part of a line
 			fmt.Fprintf(&text, "%s %s P %s\n", now, stream, line[:16<<10])
 			line = line[16<<10:]
@@ -188,24 +187,6 @@ func (p *pod) write(container string, run int, lines ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.wrote[container] = append(p.wrote[container], lines...)
-}
-
-// steps writes lines of two records, as CRI-O does for a program that prints the beginning of a line before its end. The
-// end of a line has the time of the beginning of the next one.
-func (p *pod) steps(container string, n int) {
-	p.t.Helper()
-	var text strings.Builder
-	at := time.Now().UTC().Add(-time.Hour)
-	for i := range n {
-		begin := fmt.Sprintf("Applying %d...", i)
-		fmt.Fprintf(&text, "%s stdout P %s\n", at.Format(time.RFC3339Nano), begin)
-		at = at.Add(10 * time.Second)
-		fmt.Fprintf(&text, "%s stdout F  OK\n", at.Format(time.RFC3339Nano))
-		p.wrote[container] = append(p.wrote[container], begin+" OK")
-	}
-	if err := os.WriteFile(p.path(container, 0, "log"), []byte(text.String()), 0o600); err != nil {
-		p.t.Fatal(err)
-	}
 }
 
 // rotate replaces the log file of a container as the kubelet does.
