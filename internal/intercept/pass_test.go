@@ -142,6 +142,7 @@ func TestRotatedToken(t *testing.T) {
 		"named":           {http.MethodPost, configMaps, named, 201},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			cluster := oncetest.NewServer()
 			var valid atomic.Pointer[string]
 			var refused atomic.Int32
