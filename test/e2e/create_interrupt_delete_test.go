@@ -39,13 +39,13 @@ func jobNames(t *testing.T, cp *controlplane.ControlPlane, ns string) (all []str
 	return all
 }
 
-// waits starts create --wait, and waits until a namespace has n Jobs.
-func waits(t *testing.T, config *rest.Config, ns string, n int, args ...string) *process {
+// waits starts create --wait, and waits until a namespace has the Job.
+func waits(t *testing.T, config *rest.Config, ns string, args ...string) *process {
 	t.Helper()
 	p := startCreate(t, kubeconfigOf(t, config), nil, append([]string{"-n", ns, "--wait"}, args...)...)
 	harness.Eventually(t, func() error {
-		if all := jobNames(t, single, ns); len(all) != n {
-			return fmt.Errorf("%d Jobs, want %d; stderr is\n%s", len(all), n, p.printed())
+		if all := jobNames(t, single, ns); len(all) != 1 {
+			return fmt.Errorf("%d Jobs, want 1; stderr is\n%s", len(all), p.printed())
 		}
 		return nil
 	})
@@ -79,7 +79,7 @@ func TestDeleteOnInterruptLeavesAReplacement(t *testing.T) {
 		}
 		return nil
 	})
-	p := waits(t, proxy.Config, ns, 1, "-f", harness.File(t, "in.yaml", unfinishedJob), "--delete-on-interrupt")
+	p := waits(t, proxy.Config, ns, "-f", harness.File(t, "in.yaml", unfinishedJob), "--delete-on-interrupt")
 	p.signal(syscall.SIGINT)
 	p.ends(130)
 	if left := jobNames(t, single, ns); len(left) != 1 {
@@ -103,7 +103,7 @@ func TestSecondInterruptWhileDeleting(t *testing.T) {
 			return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over })
 		}
 	})
-	p := waits(t, proxy.Config, ns, 1, "-f", harness.File(t, "in.yaml", unfinishedJob), "--delete-on-interrupt")
+	p := waits(t, proxy.Config, ns, "-f", harness.File(t, "in.yaml", unfinishedJob), "--delete-on-interrupt")
 	p.signal(syscall.SIGINT)
 	harness.Eventually(t, func() error {
 		if deletes.Load() == 0 {

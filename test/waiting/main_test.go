@@ -4,7 +4,6 @@ package waiting
 
 import (
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
@@ -19,13 +18,13 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// job returns a Job whose Pod succeeds, fails, or runs without an end. job adds more to the spec.
-func job(pod string, more ...string) string {
+// job returns a Job whose Pod succeeds, fails, or runs without an end.
+func job(pod string) string {
 	label := "{}"
 	if pod != succeeds {
 		label = "{genname.test/pod: " + pod + "}"
 	}
-	return strings.Join(append([]string{`---
+	return `---
 apiVersion: batch/v1
 kind: Job
 metadata: {generateName: ` + pod + `-}
@@ -36,7 +35,8 @@ spec:
     spec:
       nodeName: ` + controlplane.Node + `
       restartPolicy: Never
-      containers: [{name: main, image: example.com/main}]`}, more...), "\n  ") + "\n"
+      containers: [{name: main, image: example.com/main}]
+`
 }
 
 const (

@@ -3,7 +3,6 @@ package waiting
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -17,13 +16,12 @@ import (
 // created is the line of a Job with this kind of Pod.
 func created(pod string) string { return "job.batch/" + pod + "-xxxxx created\n" }
 
-// counts is "%d succeeded, %d failed, %d unfinished" with numbers.
-func counts(succeeded, failed, running int) string {
-	return fmt.Sprintf("%d succeeded, %d failed, %d unfinished", succeeded, failed, running)
-}
-
-// oneSucceeded is the last line of a wait for one object.
-const oneSucceeded = "Waited for 1 object: 1 succeeded, 0 failed, 0 unfinished.\n"
+// The last lines of a wait for one object.
+const (
+	oneSucceeded = "Waited for 1 object: 1 succeeded, 0 failed, 0 unfinished.\n"
+	oneFailed    = "error: not all objects succeeded: 0 succeeded, 1 failed, 0 unfinished\n"
+	oneDeleted   = "error: not all results are known: 0 succeeded, 0 failed, 0 unfinished, 1 deleted\n"
+)
 
 // ends fails the test unless a result has an exit code, the line of a Job with this kind of Pod, and a last line.
 func ends(t *testing.T, r harness.Result, code int, pod, last string) {
@@ -79,7 +77,7 @@ func TestReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The watch can report the deletion before the other object exists.
-	ends(t, result, 1, runs, "error: not all results are known: "+counts(0, 0, 0)+", 1 deleted\n")
+	ends(t, result, 1, runs, oneDeleted)
 	if !strings.Contains(result.Stderr, " was deleted before its result was known") {
 		t.Errorf("stderr is\n%s", result.Stderr)
 	}
