@@ -17,7 +17,7 @@ type foldKey struct {
 
 // fold has the objects of one creator that are in no row of their own. The report shows them in one row.
 type fold struct {
-	*pools.Fold
+	objects *pools.Fold
 	watched changes
 }
 
@@ -31,7 +31,7 @@ const fewestFixed = 100
 func (b *builder) foldOf(key foldKey) *fold {
 	f := b.folds[key]
 	if f == nil {
-		f = &fold{Fold: pools.NewFold(key.Namespace, key.CreatorKind)}
+		f = &fold{objects: pools.NewFold(key.Namespace, key.CreatorKind)}
 		b.folds[key] = f
 	}
 	return f
@@ -51,7 +51,7 @@ func (b *builder) foldOrHide(r *row) {
 	f := b.foldOf(key)
 	f.watched.add(&r.Row)
 	if pool.Names > 0 {
-		f.Add(pool)
+		f.objects.Add(pool)
 	}
 }
 
@@ -68,20 +68,20 @@ func (b *builder) addOthers(r *pools.Row) {
 	place := v1alpha1.PrefixRef{Group: pool.Group, Resource: pool.Resource, Namespace: pool.Namespace}
 	f := b.foldOf(foldKey{PrefixRef: place})
 	f.watched.add(r)
-	f.Names += pool.Names
+	f.objects.Names += pool.Names
 }
 
 // addFolds adds the objects that the census has folded.
 func (b *builder) addFolds(counted *Counted) {
 	for _, f := range counted.Folds {
 		b.foldOf(foldKey{v1alpha1.PrefixRef{
-			Group: f.Resource.Group, Resource: f.Resource.Resource, Namespace: f.Namespace,
-		}, f.CreatorKind}).Merge(f.Fold)
-		b.prefixes += f.Prefixes
+			Group: f.Resource.Group, Resource: f.Resource.Resource, Namespace: f.Fold.Namespace,
+		}, f.Fold.CreatorKind}).objects.Merge(f.Fold)
+		b.prefixes += f.Fold.Prefixes
 	}
 }
 
-func (f *fold) creators() []v1alpha1.Creator {
+func managersOf(f *pools.Fold) []v1alpha1.Creator {
 	all := slices.SortedFunc(maps.Keys(f.Managers), func(x, y string) int {
 		return cmp.Or(cmp.Compare(f.Managers[y], f.Managers[x]), cmp.Compare(x, y))
 	})
@@ -92,7 +92,7 @@ func (f *fold) creators() []v1alpha1.Creator {
 	return creators
 }
 
-func (f *fold) largest() *v1alpha1.AuditLargest {
+func largestOf(f *pools.Fold) *v1alpha1.AuditLargest {
 	if f.Prefixes == 0 {
 		return nil
 	}
@@ -103,10 +103,10 @@ func (f *fold) largest() *v1alpha1.AuditLargest {
 // isShown reports whether a fold has enough names, or creates, for a row.
 func (b *builder) isShown(f *fold) bool {
 	least := max(b.options.MinCount, b.options.MinStem, 1)
-	if f.Prefixes == 0 && least >= pools.FewestOfStem {
+	if f.objects.Prefixes == 0 && least >= pools.FewestOfStem {
 		least = max(least, fewestFixed)
 	}
-	return f.Names >= least || f.watched.creates >= max(b.options.MinCount, 1)
+	return f.objects.Names >= least || f.watched.creates >= max(b.options.MinCount, 1)
 }
 
 // folded returns the folds that the report shows, in order. folded hides all others.
@@ -114,21 +114,22 @@ func (b *builder) folded() []v1alpha1.AuditFolded {
 	var all []v1alpha1.AuditFolded
 	for key, f := range b.folds {
 		if !b.isShown(f) {
-			b.hidden.Prefixes += f.Prefixes
-			b.hidden.Names += f.Names
+			b.hidden.Prefixes += f.objects.Prefixes
+			b.hidden.Names += f.objects.Names
 			continue
 		}
+		o := f.objects
 		folded := v1alpha1.AuditFolded{
 			Group: key.Group, Resource: key.Resource, Namespace: key.Namespace,
-			OwnerKind: key.Kind, Manager: key.Manager, Owners: int64(len(f.Owners())), Prefixes: f.Prefixes,
-			Names: f.Names, Largest: f.largest(), Creators: f.creators(),
-			Orphaned: b.orphaned(&f.Leftovers), Deleting: deleting(&f.Leftovers),
+			OwnerKind: key.Kind, Manager: key.Manager, Owners: int64(len(o.Owners())), Prefixes: o.Prefixes,
+			Names: o.Names, Largest: largestOf(o), Creators: managersOf(o),
+			Orphaned: b.orphaned(&o.Leftovers), Deleting: deleting(&o.Leftovers),
 		}
 		if b.options.Watched {
 			folded.Measured = f.watched.measured()
 		} else {
-			folded.Last10m = &f.Recent[slices.Index(Recent, Last10m)]
-			folded.Last24h = &f.Recent[slices.Index(Recent, Last24h)]
+			folded.Last10m = &o.Recent[slices.Index(Recent, Last10m)]
+			folded.Last24h = &o.Recent[slices.Index(Recent, Last24h)]
 		}
 		all = append(all, folded)
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 )
@@ -35,4 +37,43 @@ func deleting(l *pools.Leftovers) *v1alpha1.AuditDeleting {
 		deleting.Finalizer, deleting.Held = most.Finalizer, most.Names
 	}
 	return &deleting
+}
+
+// source is a creator of one resource type that keeps old objects by a setting.
+type source struct {
+	schema.GroupResource
+	kind, manager string // of the creator; one of them is empty
+}
+
+// cures has the setting that limits the objects, by their source. A setting stops the objects from coming back, and
+// prune doesn't.
+var cures = map[source]string{
+	{schema.GroupResource{Group: "batch", Resource: "jobs"}, "CronJob", ""}: "lower successfulJobsHistoryLimit and " +
+		"failedJobsHistoryLimit of the CronJob",
+	{schema.GroupResource{Resource: "pods"}, "Job", ""}:     "set ttlSecondsAfterFinished of the Jobs",
+	{schema.GroupResource{Resource: "secrets"}, "", "Helm"}: "set helm upgrade --history-max",
+	{schema.GroupResource{Group: "apps", Resource: "replicasets"}, "Deployment", ""}: "lower revisionHistoryLimit of " +
+		"the Deployments",
+	{schema.GroupResource{Group: "apps", Resource: "controllerrevisions"}, "StatefulSet", ""}: "lower " +
+		"revisionHistoryLimit of the StatefulSets",
+	{schema.GroupResource{Group: "apps", Resource: "controllerrevisions"}, "DaemonSet", ""}: "lower " +
+		"revisionHistoryLimit of the DaemonSets",
+	{schema.GroupResource{Group: "cert-manager.io", Resource: "certificaterequests"}, "Certificate", ""}: "set " +
+		"revisionHistoryLimit of the Certificates",
+	{schema.GroupResource{Group: "acme.cert-manager.io", Resource: "orders"}, "CertificateRequest", ""}: "set " +
+		"revisionHistoryLimit of the Certificates",
+}
+
+// manyToCure is the number of objects from which on a report says how to limit them. Fewer are a usual history.
+const manyToCure = 100
+
+// CureOf returns the setting of the creator that limits the objects of a row, or "" if it is unknown or there are few.
+func CureOf(of schema.GroupResource, names int64, creator v1alpha1.Creator) string {
+	if names < manyToCure {
+		return ""
+	}
+	if creator.Kind != "" {
+		return cures[source{of, creator.Kind, ""}]
+	}
+	return cures[source{of, "", cmp.Or(creator.Manager, "?")}]
 }

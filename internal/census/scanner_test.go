@@ -189,7 +189,7 @@ func TestFaults(t *testing.T) {
 				counted += pool.Names
 			}
 			for _, f := range folds {
-				counted += f.Names
+				counted += f.Fold.Names
 			}
 			if n := int64(len(objects)); counted != n || summary.Objects != n || summary.Requests != int64(len(a.Requests)) {
 				t.Errorf("%d objects, %+v after %d requests", counted, summary, len(a.Requests))

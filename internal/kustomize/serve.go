@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/transform"
 	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
@@ -75,7 +73,9 @@ func (f *servedFiles) ReadFile(path string) ([]byte, error) {
 	if err != nil || f.data[path] {
 		return content, err
 	}
-	content = asUTF8(content)
+	if untrusted.IsUTF16(content) {
+		content = untrusted.AsUTF8(content)
+	}
 	switch {
 	case slices.Contains(konfig.RecognizedKustomizationFileNames(), filepath.Base(path)):
 		return f.kustomization(filepath.Dir(path), content), nil
@@ -176,16 +176,4 @@ func generatorsOf(k *types.Kustomization) (generators []generator) {
 type generator struct {
 	kind string
 	types.GeneratorArgs
-}
-
-// asUTF8 returns a text in UTF-16 as UTF-8. A byte order mark identifies UTF-16.
-func asUTF8(text []byte) []byte {
-	if !bytes.HasPrefix(text, []byte("\xff\xfe")) && !bytes.HasPrefix(text, []byte("\xfe\xff")) {
-		return text
-	}
-	decoded, _, err := transform.Bytes(unicode.BOMOverride(unicode.UTF8.NewDecoder()), text)
-	if err != nil { // half a character at the end, which the parser reports
-		return text
-	}
-	return decoded
 }

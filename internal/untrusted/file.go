@@ -3,10 +3,14 @@
 package untrusted
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
 	"syscall"
+
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
 // ReadFile returns the content of a regular file of at most MaxFile bytes.
@@ -38,4 +42,19 @@ func read(file *os.File, err error) ([]byte, error) {
 		err = &os.PathError{Op: "read", Path: file.Name(), Err: fmt.Errorf("larger than %d MiB", MaxFile>>20)}
 	}
 	return content, err
+}
+
+// IsUTF16 reports whether a byte order mark at the beginning of a text identifies UTF-16.
+func IsUTF16(text []byte) bool {
+	return bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff"))
+}
+
+// AsUTF8 returns a text without a byte order mark and with invalid bytes replaced, as kubectl does. The mark can
+// identify UTF-16.
+func AsUTF8(text []byte) []byte {
+	decoded, _, err := transform.Bytes(unicode.BOMOverride(unicode.UTF8.NewDecoder()), text)
+	if err != nil { // half a character at the end of UTF-16, which the parser reports
+		return text
+	}
+	return decoded
 }

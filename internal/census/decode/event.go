@@ -109,14 +109,14 @@ func (d *decoder) protobufEvents(visit func(*Event) error) error {
 			return err
 		}
 		var event metav1.WatchEvent
-		if err := d.unmarshal(int64(binary.BigEndian.Uint32(length[:])), &event); err != nil {
+		if err := d.unmarshal(int64(binary.BigEndian.Uint32(length[:])), event.Unmarshal); err != nil {
 			return err
 		}
 		err := d.event(event.Type, func(status *metav1.Status) error {
 			if status != nil {
-				return unmarshalUnknown(event.Object.Raw, status)
+				return unmarshalUnknown(event.Object.Raw, status.Unmarshal)
 			}
-			return unmarshalUnknown(event.Object.Raw, metadata{d})
+			return unmarshalUnknown(event.Object.Raw, d.metadata)
 		}, visit)
 		if err != nil {
 			return err
@@ -124,8 +124,8 @@ func (d *decoder) protobufEvents(visit func(*Event) error) error {
 	}
 }
 
-// unmarshalUnknown reads the object in a runtime.Unknown.
-func unmarshalUnknown(data []byte, into interface{ Unmarshal([]byte) error }) error {
+// unmarshalUnknown calls read with the object in a runtime.Unknown.
+func unmarshalUnknown(data []byte, read func([]byte) error) error {
 	body, is := bytes.CutPrefix(data, []byte(protobufMagic))
 	if !is {
 		return Malformed("an object of an event that is not protobuf")
@@ -136,10 +136,10 @@ func unmarshalUnknown(data []byte, into interface{ Unmarshal([]byte) error }) er
 		return Malformed("encoded content")
 	}
 	if err == nil {
-		err = into.Unmarshal(unknown.Raw)
+		err = read(unknown.Raw)
 	}
 	if err != nil {
-		return malformedf("%T: %v", into, err)
+		return Malformed(err.Error())
 	}
 	return nil
 }

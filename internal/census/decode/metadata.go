@@ -36,12 +36,9 @@ const (
 	fieldsRaw protowire.Number = 1
 )
 
-// metadata reads a PartialObjectMetadata into the decoder's object. The generated Unmarshal copies each label and each
-// FieldsV1, which takes longer than all other work of an audit.
-type metadata struct{ *decoder }
-
-// Unmarshal reads the fields of an object that the census needs.
-func (d metadata) Unmarshal(object []byte) error {
+// metadata reads the fields of a PartialObjectMetadata that the census needs into the decoder's object. The generated
+// Unmarshal copies each label and each FieldsV1, which takes longer than all other work of an audit.
+func (d *decoder) metadata(object []byte) error {
 	d.begin()
 	return eachField(object, func(number protowire.Number, meta []byte) error {
 		if number != itemMetadata {
@@ -56,7 +53,7 @@ func (d metadata) Unmarshal(object []byte) error {
 }
 
 // metaField reads a field of an ObjectMeta.
-func (d metadata) metaField(number protowire.Number, value []byte) (err error) {
+func (d *decoder) metaField(number protowire.Number, value []byte) (err error) {
 	o := &d.object
 	switch number {
 	case metaName:
@@ -97,7 +94,7 @@ func (d metadata) metaField(number protowire.Number, value []byte) (err error) {
 }
 
 // label reads an entry of labels.
-func (d metadata) label(message []byte) error {
+func (d *decoder) label(message []byte) error {
 	key, value, err := entry(message)
 	if d.asked.Job {
 		d.object.Job.Label(string(key), string(value))
@@ -130,7 +127,7 @@ func gracePeriod(meta []byte) int64 {
 }
 
 // managedField reads an entry of managedFields.
-func (d metadata) managedField(entry []byte) error {
+func (d *decoder) managedField(entry []byte) error {
 	var m managed
 	err := eachField(entry, func(number protowire.Number, value []byte) (err error) {
 		switch number {

@@ -34,7 +34,7 @@ func (d *decoder) protobufList() error {
 		switch number {
 		case unknownTypeMeta:
 			var kind runtime.TypeMeta
-			err := d.unmarshal(length, &kind)
+			err := d.unmarshal(length, kind.Unmarshal)
 			if d.page.Kind = MetadataList; err == nil && kind.Kind != MetadataList {
 				err = malformedf("a %.64q", kind.Kind)
 			}
@@ -59,12 +59,12 @@ func (d *decoder) listField(number protowire.Number, length int64) error {
 	switch number {
 	case listMetadata:
 		var meta metav1.ListMeta
-		if err := d.unmarshal(length, &meta); err != nil {
+		if err := d.unmarshal(length, meta.Unmarshal); err != nil {
 			return err
 		}
 		return d.listMeta(&meta)
 	case listItems:
-		if err := d.unmarshal(length, metadata{d}); err != nil {
+		if err := d.unmarshal(length, d.metadata); err != nil {
 			return err
 		}
 		return d.found()
@@ -153,8 +153,8 @@ func (d *decoder) skip(length int64) error {
 	return unexpected(err)
 }
 
-// unmarshal decodes a message of the given length.
-func (d *decoder) unmarshal(length int64, into interface{ Unmarshal([]byte) error }) error {
+// unmarshal calls read with a message of the given length.
+func (d *decoder) unmarshal(length int64, read func([]byte) error) error {
 	var message []byte
 	var err error
 	switch {
@@ -170,8 +170,8 @@ func (d *decoder) unmarshal(length int64, into interface{ Unmarshal([]byte) erro
 	if err != nil {
 		return unexpected(err)
 	}
-	if err := into.Unmarshal(message); err != nil {
-		return malformedf("%T: %v", into, err)
+	if err := read(message); err != nil {
+		return Malformed(err.Error())
 	}
 	return nil
 }

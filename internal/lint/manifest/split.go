@@ -6,13 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	textunicode "golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/transform"
 	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/kubectl-genname/kubectl-genname/internal/untrusted"
 )
 
 // guessed is the number of bytes that decide whether a file may be JSON, as in kubectl
@@ -27,19 +28,12 @@ type chunk struct {
 	err   error
 }
 
-// decoded returns a file as UTF-8 with invalid bytes replaced, as kubectl does. A byte order mark
-// identifies UTF-16.
+// decoded returns a file as kubectl reads it. Most files need no copy.
 func decoded(file []byte) []byte {
-	hasBOM := bytes.HasPrefix(file, []byte("\xef\xbb\xbf")) || bytes.HasPrefix(file, []byte("\xff\xfe")) ||
-		bytes.HasPrefix(file, []byte("\xfe\xff"))
-	if !hasBOM && utf8.Valid(file) {
+	if utf8.Valid(file) && !bytes.HasPrefix(file, []byte("\xef\xbb\xbf")) {
 		return file
 	}
-	text, _, err := transform.Bytes(textunicode.BOMOverride(textunicode.UTF8.NewDecoder()), file)
-	if err != nil { // half a character at the end of UTF-16, which the parser reports
-		return file
-	}
-	return text
+	return untrusted.AsUTF8(file)
 }
 
 // split returns the documents of a file. A file that may be JSON is a sequence of JSON values. If
@@ -134,3 +128,37 @@ func splitYAML(text []byte, start Position) []chunk {
 	finish()
 	return chunks
 }
+
+var (
+	errLost   = errors.New("kubectl ignores the text from here on. Write --- on a line before it")
+	errNoUTF8 = errors.New("a byte that isn't UTF-8, which kubectl replaces by U+FFFD")
+)
+
+// ignored finds text that kubectl ignores: text after the end of a YAML document, and a second JSON value in it.
+var ignored = regexp.MustCompile(`(?m)^\.\.\.[ \t]*\r?\n(?:[ \t]*(?:#.*)?\r?\n)*([^\s#-])|\}[ \t]*\r?\n(\{)`)
+
+// Lost returns the places of text that kubectl doesn't send as it is, although it reports no error.
+func Lost(text []byte) (found []Broken) {
+	add := func(at int, err error) {
+		line := 1 + bytes.Count(text[:at], []byte("\n"))
+		found = append(found, Broken{Position{Line: line, Column: 1}, err})
+	}
+	isJSON := bytes.HasPrefix(bytes.TrimSpace(text), []byte("{"))
+	if at := ignored.FindSubmatchIndex(text); at != nil && !isJSON {
+		add(max(at[2], at[4]), errLost)
+	}
+	if !untrusted.IsUTF16(text) && !utf8.Valid(text) {
+		valid := bytes.ToValidUTF8(text, []byte{0xff})
+		add(bytes.IndexByte(valid, 0xff), errNoUTF8)
+	}
+	return found
+}
+
+// html finds the beginning of a page.
+var html = regexp.MustCompile(`(?i)^\s*<(?:!doctype html|html)`)
+
+// ErrHTML is the error of a page.
+var ErrHTML = errors.New("an HTML page, not a manifest")
+
+// IsHTML reports whether a text is a page, such as the login page of a site.
+func IsHTML(text []byte) bool { return html.Match(text) }

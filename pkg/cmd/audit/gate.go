@@ -73,7 +73,7 @@ func (r *run) checkNamespace(ctx context.Context) error {
 	if !r.about.Gated() || namespace == "" {
 		return nil
 	}
-	known, err := r.session.HasNamespace(ctx, namespace)
+	known, err := r.session.Cluster.HasNamespace(ctx, namespace)
 	r.maybeNowhere = !known
 	if err != nil {
 		return fmt.Errorf("the gate needs a namespace that exists: %w", err)

@@ -53,7 +53,7 @@ func (r *run) emptyLines(ctx context.Context, result *audit.Result) (lines []str
 	}
 	isEmpty := report.Summary.Prefixes == 0
 	if isEmpty && namespace != "" {
-		lines = r.session.NoNamespace(ctx, namespace)
+		lines = r.session.Cluster.NoNamespace(ctx, namespace)
 	}
 	switch {
 	case isEmpty && len(result.NotFound) > 0:

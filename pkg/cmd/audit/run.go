@@ -48,14 +48,14 @@ func (o *options) Run(ctx context.Context) (err error) {
 	if r.session, err = o.scope.Open(ctx, o.factory, o.IOStreams, o.printFlags, &o.serverAttempts); err != nil {
 		return err
 	}
-	defer r.session.End()
+	defer r.session.Voice.End()
 	if err := r.resolve(ctx); err != nil {
 		return err
 	}
 	if err := r.checkNamespace(ctx); err != nil {
 		return err
 	}
-	r.uid, r.ahead = r.session.UID(ctx), r.session.Ahead(ctx)
+	r.uid, r.ahead = r.session.Cluster.UID(ctx), r.session.Ahead(ctx)
 	r.about.Began = time.Now().Add(r.ahead) // the windows end now, however long the server was unreachable
 	if r.watch {
 		return newWatched(r).start(ctx)
@@ -85,7 +85,7 @@ func (r *run) once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.session.SetText("calculating the report")
+	r.session.Voice.SetText("calculating the report")
 	counted := &audit.Counted{
 		Server: r.server(), Ended: time.Now().Add(r.ahead), Types: r.types, Skipped: r.skipped, Summary: summary,
 		Folds: counts.Folds(), Jobs: counts.Jobs(),
@@ -100,7 +100,7 @@ func (r *run) once(ctx context.Context) error {
 			}
 		}
 	}
-	result, err := audit.Build(rows, counted, r.about, audit.NewOdds(r.session.RetriesOf))
+	result, err := audit.Build(rows, counted, r.about, audit.NewOdds(r.session.Cluster.RetriesOf))
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (r *run) scanner() *census.Scanner {
 	scanner.ChunkSize, scanner.Concurrency, scanner.Polite = r.lists.ChunkSize, r.lists.Concurrency, r.lists.Polite
 	scanner.Selector, scanner.Prefixes, scanner.MinCount = r.lists.Selector, r.about.Prefixes, r.about.CountsFrom()
 	scanner.MinStem = r.about.StemsFrom()
-	scanner.Resting = reportRest(r.session.Line)
+	scanner.Resting = reportRest(r.session.Voice.Line)
 	for _, window := range audit.Recent {
 		scanner.Since = append(scanner.Since, r.about.Began.Add(-window))
 	}
@@ -131,7 +131,7 @@ func (r *run) scanner() *census.Scanner {
 // server returns the part of a report about the server.
 func (r *run) server() v1alpha1.AuditServer {
 	return v1alpha1.AuditServer{
-		GitVersion: r.session.GitVersion(), ClusterUID: r.uid, Retries: r.session.Retries(),
+		GitVersion: r.session.Cluster.GitVersion(), ClusterUID: r.uid, Retries: r.session.Cluster.Retries(),
 	}
 }
 

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -27,17 +28,17 @@ type showing interface {
 // pipe. A screen must be ended before its last report.
 func (r *run) newShowing() (showing, *painting, error) {
 	if r.session.Prints.ForMachines() {
-		return &stream{prints: r.session.Prints, out: r.session.Out, line: r.session.Line}, nil, nil
+		return &stream{prints: r.session.Prints, out: r.session.IOStreams.Out, line: r.session.Voice.Line}, nil, nil
 	}
-	screen, err := terminal.StartScreen(r.session.In, r.session.Out)
+	screen, err := terminal.StartScreen(r.session.IOStreams.In, r.session.IOStreams.Out)
 	if err != nil {
 		return nil, nil, err
 	}
 	if screen != nil {
-		p := &painting{layout: r.layout, duration: r.duration, line: r.session.Line, screen: screen}
+		p := &painting{layout: r.layout, duration: r.duration, line: r.session.Voice.Line, screen: screen}
 		return p, p, nil
 	}
-	return &appending{layout: r.layout, line: r.session.Line}, nil, nil
+	return &appending{layout: r.layout, line: r.session.Voice.Line}, nil, nil
 }
 
 // stream prints a report at each interval.
@@ -233,4 +234,50 @@ func (p *painting) last(r *v1alpha1.AuditReport) (v scan.View, below int) {
 		v.Table, below = p.layout.table(watchColumns(rows, p.layout.namespaces), rows, givingWayInWatch)
 	}
 	return v, below
+}
+
+// rowState has the fields of a row that are compared with the last report. If any of these fields changes, the watch
+// prints the row again.
+type rowState struct {
+	names, creates, deletes int64
+	notes                   string
+	round                   int
+}
+
+// changes remembers the rows that were printed.
+type changes struct {
+	rows  map[v1alpha1.PrefixRef]rowState
+	round int
+}
+
+// take returns the rows that have changed since the last call, and the name pools of rows that no longer exist.
+func (c *changes) take(rows []row) (changed []row, gone []v1alpha1.PrefixRef) {
+	if c.rows == nil {
+		c.rows = map[v1alpha1.PrefixRef]rowState{}
+	}
+	c.round++
+	for i := range rows {
+		r := &rows[i]
+		now := rowState{names: r.Names, notes: strings.Join(r.Notes, "\n"), round: c.round}
+		if m := r.Measured; m != nil {
+			now.creates, now.deletes = m.Creates, m.Deletes
+		}
+		pool := r.PrefixRef
+		if r.fold != nil {
+			pool.Prefix = "(" + cmp.Or(r.fold.Manager, plural(r.fold.OwnerKind)) + ")"
+		}
+		before, known := c.rows[pool]
+		if before.round = c.round; !known || before != now {
+			changed = append(changed, *r)
+		}
+		c.rows[pool] = now
+	}
+	for pool, last := range c.rows {
+		if last.round < c.round {
+			delete(c.rows, pool)
+			gone = append(gone, pool)
+		}
+	}
+	slices.SortFunc(gone, v1alpha1.PrefixRef.Compare)
+	return changed, gone
 }

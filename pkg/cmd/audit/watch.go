@@ -34,7 +34,7 @@ type watched struct {
 
 // newWatched returns a watch that has not started.
 func newWatched(r *run) *watched {
-	types := r.session.Types(r.types, r.skipped, r.about.TypesNamed, r.about.Namespace)
+	types := r.session.Cluster.Types(r.types, r.skipped, r.about.TypesNamed, r.about.Namespace)
 	return &watched{run: r, types: types}
 }
 
@@ -45,9 +45,9 @@ func (w *watched) start(ctx context.Context) error {
 	}
 	c := w.run.session
 	defer debug.SetGCPercent(debug.SetGCPercent(pools.GarbagePercent))
-	c.Retries()                                   // fetches them now; otherwise the engine would wait for them
-	c.Config = connection.Uninterrupted(c.Config) // the counts are verified after an interrupt
-	w.odds = audit.NewOdds(c.RetriesOf)
+	c.Cluster.Retries()                                           // otherwise the engine would wait for them
+	c.Cluster.Config = connection.Uninterrupted(c.Cluster.Config) // the counts are verified after an interrupt
+	w.odds = audit.NewOdds(c.Cluster.RetriesOf)
 	w.engine = w.newEngine()
 	notices := make(chan string, 100)
 	w.reportTo(func(text string) {
@@ -59,11 +59,11 @@ func (w *watched) start(ctx context.Context) error {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx)) // the engine runs until it has verified its counts
 	ended := make(chan error, 1)
 	go func() { ended <- w.engine.Run(running) }()
-	go c.KeepAsking(running)
+	go c.Cluster.KeepAsking(running)
 	early := context.AfterFunc(ctx, stop)
 	counted, err := w.counts(ended, notices)
 	if counted && early() {
-		c.End()
+		c.Voice.End()
 		err = w.follow(ctx, notices)
 		w.verify(ctx)
 	}
@@ -71,7 +71,7 @@ func (w *watched) start(ctx context.Context) error {
 	if counted {
 		err = errors.Join(err, <-ended)
 	}
-	c.End()
+	c.Voice.End()
 	w.printLeft(notices)
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (w *watched) counts(ended <-chan error, notices <-chan string) (counted boo
 	for {
 		select {
 		case text := <-notices:
-			w.run.session.Line(text)
+			w.run.session.Voice.Line(text)
 		case err := <-ended:
 			return false, err
 		case <-w.engine.Counted():
@@ -110,7 +110,7 @@ func (w *watched) printLeft(notices <-chan string) {
 	for {
 		select {
 		case text := <-notices:
-			w.run.session.Line(text)
+			w.run.session.Voice.Line(text)
 		default:
 			return
 		}

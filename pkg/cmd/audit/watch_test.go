@@ -272,7 +272,7 @@ func TestReportsWhileItCounts(t *testing.T) {
 Pausing for 1m30s, nine times as long as the last request took (--polite)
 gizmos is a new resource type
 `
-	if got := w.run.session.ErrOut.(*bytes.Buffer).String(); got != want {
+	if got := w.run.session.IOStreams.ErrOut.(*bytes.Buffer).String(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

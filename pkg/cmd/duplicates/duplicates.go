@@ -155,7 +155,7 @@ func (o *options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer s.End()
+	defer s.Voice.End()
 	report, coverage, err := o.search(ctx, s)
 	if err != nil {
 		return err
@@ -185,7 +185,7 @@ func (o *options) search(
 	}
 	// A namespace that doesn't exist has no objects, and every gate would pass.
 	if o.Namespace != "" && (o.gate || result.Objects == 0) && ctx.Err() == nil {
-		if _, err := s.HasNamespace(ctx, o.Namespace); err != nil {
+		if _, err := s.Cluster.HasNamespace(ctx, o.Namespace); err != nil {
 			return nil, coverage, err
 		}
 	}
@@ -212,6 +212,6 @@ func (o *options) finder(s *scan.Session, resources []census.Resource, now time.
 		ResourceOf: func(kind schema.GroupVersionKind) (census.Resource, error) {
 			return census.ResourceOf(mapper, kind)
 		},
-		Compared: func(done int64) { s.SetText("comparing " + humanize.Count(done, "object")) },
+		Compared: func(done int64) { s.Voice.SetText("comparing " + humanize.Count(done, "object")) },
 	}, nil
 }

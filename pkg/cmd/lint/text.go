@@ -6,8 +6,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/mitchellh/go-wordwrap"
-
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
@@ -51,7 +49,7 @@ func wrapPage(text string, width int) string {
 			isCode = !isCode
 		}
 		if !isCode && !strings.HasPrefix(line, "|") {
-			lines[i] = wordwrap.WrapString(line, uint(width))
+			lines[i] = terminal.Wrap(line, 0, width)
 		}
 	}
 	return strings.Join(lines, "\n")

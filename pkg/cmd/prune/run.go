@@ -30,7 +30,7 @@ func (o *options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer session.End()
+	defer session.Voice.End()
 	targets, err := o.resolve(ctx, session)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (o *options) Run(ctx context.Context) error {
 	}
 	began := time.Now()
 	plan, err := pruner.Plan(ctx, targets, func(found int64) {
-		session.SetText("listing: " + humanize.Count(found, "object"))
+		session.Voice.SetText("listing: " + humanize.Count(found, "object"))
 	})
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (o *options) pruner(ctx context.Context, s *scan.Session) (*prune.Pruner, e
 		return nil, err
 	}
 	p := &prune.Pruner{
-		Lists: s.Config, Deletions: deletions, Version: s.ListsLike(), Namespace: o.scope.Namespace,
+		Lists: s.Cluster.Config, Deletions: deletions, Version: s.Cluster.ListsLike(), Namespace: o.scope.Namespace,
 		Criteria: o.criteria(now), Concurrency: o.concurrency, Saver: saver,
 		RetryTimeout: s.Patience.For, Absent: s.Patience.Report,
 	}
@@ -176,8 +176,8 @@ func newSaver(dir string, used bool) (*prune.Saver, error) {
 // returns an error, because one of them must be wrong.
 func (o *options) askTime(ctx context.Context, s *scan.Session) (now time.Time, err error) {
 	var ahead time.Duration
-	err = s.Await(ctx, func() (err error) {
-		now, ahead, err = s.Now(ctx)
+	err = s.Cluster.Await(ctx, func() (err error) {
+		now, ahead, err = s.Cluster.Now(ctx)
 		return err
 	})
 	unknown := apistatus.RefusedForAll(err) || err == nil && now.IsZero()
@@ -199,7 +199,7 @@ func (o *options) askTime(ctx context.Context, s *scan.Session) (now time.Time, 
 		return time.Now().UTC(), nil
 	}
 	if ahead.Abs() >= cluster.Skew {
-		s.Line(cluster.ClockWarning(ahead))
+		s.Voice.Line(cluster.ClockWarning(ahead))
 	}
 	return now, nil
 }
@@ -222,10 +222,10 @@ func (o *options) checkAccess(ctx context.Context, s *scan.Session, p *prune.Pru
 		if o.yes {
 			return fmt.Errorf("you can't %s %s", m.Verb, where)
 		}
-		s.Line(terminal.Warningf("you can't %s %s", m.Verb, where))
+		s.Voice.Line(terminal.Warningf("you can't %s %s", m.Verb, where))
 	}
 	if o.yes && o.scope.Namespace != "" {
-		_, err = s.HasNamespace(ctx, o.scope.Namespace)
+		_, err = s.Cluster.HasNamespace(ctx, o.scope.Namespace)
 	}
 	return err
 }
@@ -275,7 +275,7 @@ func (o *options) delete(
 		if o.names && result.Outcome == prune.Deleted {
 			fmt.Fprintln(o.Out, terminal.OneLine(nameOf(result.Object))) // the writer remembers its error
 		}
-		s.SetText(fmt.Sprintf("deleting: %s of %s, %s failed", humanize.Grouped(total.Chosen-total.NotTried),
+		s.Voice.SetText(fmt.Sprintf("deleting: %s of %s, %s failed", humanize.Grouped(total.Chosen-total.NotTried),
 			humanize.Count(total.Chosen, "object"), humanize.Grouped(total.Failed+total.Unknown)))
 	})
 	undone := total.Failed + total.Unknown + total.NotTried + leftFor(total.PruneCounts, v1alpha1.PruneChanged)

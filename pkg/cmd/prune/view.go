@@ -136,7 +136,7 @@ func (o *options) none(ctx context.Context, s *scan.Session, prefixes []prune.Ab
 	which := strings.Join(missing, ", ")
 	if namespace != "" {
 		which += " in namespace " + namespace
-		lines = append(s.NoNamespace(ctx, namespace), lines...)
+		lines = append(s.Cluster.NoNamespace(ctx, namespace), lines...)
 	}
 	if o.scope.Selector != "" {
 		which += " that match " + o.scope.Selector

@@ -44,7 +44,7 @@ func typeOf(ctx context.Context, s *scan.Session, word string) (census.Resource,
 // count counts the names under the prefixes, in their order. It counts all prefixes of one type and namespace in one
 // scan.
 func count(ctx context.Context, s *scan.Session, prefixes []wantedPrefix) (subject, error) {
-	version := s.GitVersion()
+	version := s.Cluster.GitVersion()
 	counted := subject{
 		populations: make([]report.Population, len(prefixes)), nearest: make([]pools.Near, len(prefixes)),
 	}
@@ -82,9 +82,9 @@ func count(ctx context.Context, s *scan.Session, prefixes []wantedPrefix) (subje
 		}
 	}
 	for i, p := range prefixes {
-		counted.populations[i].Server, _ = s.RetriesOf(p.resource.GroupVersion())
+		counted.populations[i].Server, _ = s.Cluster.RetriesOf(p.resource.GroupVersion())
 	}
-	counted.server = v1alpha1.CollisionServer{GitVersion: &version, Retries: s.Retries()}
+	counted.server = v1alpha1.CollisionServer{GitVersion: &version, Retries: s.Cluster.Retries()}
 	if len(inconsistent) > 0 {
 		slices.Sort(inconsistent)
 		counted.doubt, counted.warnings = errInconsistent, []string{inconsistentCounts(slices.Compact(inconsistent))}

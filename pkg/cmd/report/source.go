@@ -216,7 +216,7 @@ func checkNamespaces(
 			continue
 		}
 		checked[p.Namespace] = true
-		_, err := s.HasNamespace(ctx, p.Namespace)
+		_, err := s.Cluster.HasNamespace(ctx, p.Namespace)
 		switch {
 		case err != nil && gated:
 			return nil, fmt.Errorf("the gate needs a namespace that exists: %w", err)

@@ -3,11 +3,17 @@ package wrap
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/util/homedir"
 )
 
 // pipeTime limits the time for copying the rest of the program's output if stdout or stderr is no file.
@@ -50,4 +56,72 @@ func (o *options) runProgram(ctx context.Context, program string, environment []
 			return codeOf(cmd.ProcessState), nil
 		}
 	}
+}
+
+var (
+	// bypasses are the variables that name a server, so that a program doesn't use its KUBECONFIG.
+	bypasses = []string{"ARGO_SERVER", "HELM_KUBEAPISERVER", "K8S_AUTH_HOST", "KUBE_HOST"}
+	// configs are the variables that name a kubeconfig instead of KUBECONFIG.
+	configs = []string{"K8S_AUTH_KUBECONFIG", "KUBE_CONFIG_PATH", "KUBE_CONFIG_PATHS"}
+	// removed are the variables of an in-cluster configuration. Without them, a program that prefers it fails.
+	removed = []string{"KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"}
+)
+
+// checkEnvironment returns an error if a variable leads a program past the proxy.
+func checkEnvironment() error {
+	for _, name := range bypasses {
+		if os.Getenv(name) != "" {
+			return fmt.Errorf("%s is set, so the command could go past the proxy\n  unset %s", name, name)
+		}
+	}
+	return nil
+}
+
+// environment returns the environment of the program.
+func (s *session) environment() []string {
+	set := map[string]string{"KUBECONFIG": s.path, "KUBECACHEDIR": s.cache}
+	for _, name := range configs {
+		if os.Getenv(name) != "" {
+			set[name] = s.path
+		}
+	}
+	for _, name := range []string{"NO_PROXY", "no_proxy"} {
+		set[name] = strings.TrimPrefix(os.Getenv(name)+",127.0.0.1", ",")
+	}
+	all := slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		_, replaced := set[name]
+		return replaced || slices.Contains(removed, name)
+	})
+	for name, value := range set {
+		all = append(all, name+"="+value)
+	}
+	return all
+}
+
+// cacheDirectory returns the directory for kubectl's caches of one cluster and user. kubectl names a cache by host and
+// port, and the port of the proxy can belong to another cluster at another time.
+func cacheDirectory(id string) string {
+	base := os.Getenv("KUBECACHEDIR")
+	if base == "" {
+		base = filepath.Join(homedir.HomeDir(), ".kube", "cache")
+	}
+	return filepath.Join(base, "genname-wrap", id)
+}
+
+// programs offers the programs that begin with a word, for the first word of the command. Shells complete the others.
+func programs(_ *cobra.Command, args []string, word string) (found []cobra.Completion, _ cobra.ShellCompDirective) {
+	if len(args) > 0 || word == "" || filepath.Base(word) != word {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		files, _ := filepath.Glob(filepath.Join(dir, word+"*")) // an error is about a pattern in the word
+		for _, file := range files {
+			if _, err := exec.LookPath(file); err == nil {
+				found = append(found, filepath.Base(file))
+			}
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found), cobra.ShellCompDirectiveDefault
 }

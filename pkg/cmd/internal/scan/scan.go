@@ -78,15 +78,13 @@ func (f *Flags) Validate() error {
 	return nil
 }
 
-// Session is the use of one cluster by one command. Session.Line prints a line on stderr, and Session.SetText shows
-// progress.
+// Session is the use of one cluster by one command.
 type Session struct {
-	*cluster.Cluster
-	*terminal.Voice
-	genericiooptions.IOStreams
-
-	Prints   *output.Flags
-	Patience cluster.Patience
+	Cluster   *cluster.Cluster // nil for Offline
+	Voice     *terminal.Voice
+	IOStreams genericiooptions.IOStreams
+	Prints    *output.Flags
+	Patience  cluster.Patience
 }
 
 // Open reaches the cluster, and waits for it. attempts is nil if nothing depends on the attempts of the
@@ -96,11 +94,11 @@ func (f *Flags) Open(
 	attempts *flagvalue.Attempts,
 ) (*Session, error) {
 	s := Offline(streams, prints)
-	s.SetText("discovering resource types")
-	s.Patience = cluster.Patience{For: time.Duration(f.RetryTimeout), Print: s.Line}
+	s.Voice.SetText("discovering resource types")
+	s.Patience = cluster.Patience{For: time.Duration(f.RetryTimeout), Print: s.Voice.Line}
 	var err error
 	if s.Cluster, err = cluster.New(ctx, factory, attempts, s.Patience); err != nil {
-		s.End()
+		s.Voice.End()
 		return nil, err
 	}
 	return s, nil
@@ -118,13 +116,13 @@ func (s *Session) Resources(
 	ctx context.Context, named []string, namespace string,
 ) ([]census.Resource, []census.Skipped, error) {
 	found, skipped, err := s.Cluster.Resources(ctx, named, namespace)
-	return found, skipped, s.Suggest(ctx, err)
+	return found, skipped, s.Cluster.Suggest(ctx, err)
 }
 
 // Scanner returns a scanner that shows its progress, and warns while the server is unreachable.
 func (s *Session) Scanner() *census.Scanner {
 	return &census.Scanner{
-		Config: s.Config, Version: s.ListsLike(), RetryTimeout: s.Patience.For,
+		Config: s.Cluster.Config, Version: s.Cluster.ListsLike(), RetryTimeout: s.Patience.For,
 		Absent: s.Patience.Report, Progress: cluster.ShowScan(s.Voice),
 	}
 }
@@ -134,7 +132,7 @@ func (s *Session) Scanner() *census.Scanner {
 func (s *Session) Ahead(ctx context.Context) time.Duration {
 	ahead := s.Cluster.Ahead(ctx)
 	if ahead != 0 {
-		s.Line(cluster.ClockWarning(ahead))
+		s.Voice.Line(cluster.ClockWarning(ahead))
 	}
 	return ahead
 }

@@ -33,10 +33,10 @@ type View struct {
 // Show prints a report in the format of -o, or its view without -o. Show returns the error of the command. Only the
 // report, the table, names and text go to stdout.
 func (s *Session) Show(report runtime.Object, v View) error {
-	s.End()
+	s.Voice.End()
 	skipped := skippedLines(v.Coverage, v.Command)
 	if s.Prints.ForMachines() {
-		if err := s.Prints.Print(report, s.Out); err != nil {
+		if err := s.Prints.Print(report, s.IOStreams.Out); err != nil {
 			return err
 		}
 		s.Lines(skipped)
@@ -56,15 +56,15 @@ func (s *Session) Show(report runtime.Object, v View) error {
 func (s *Session) result(v View) error {
 	switch {
 	case v.Text != nil:
-		return v.Text(s.Out)
+		return v.Text(s.IOStreams.Out)
 	case v.Names != nil:
 		for name := range v.Names {
-			if _, err := fmt.Fprintln(s.Out, terminal.OneLine(name)); err != nil {
+			if _, err := fmt.Fprintln(s.IOStreams.Out, terminal.OneLine(name)); err != nil {
 				return err
 			}
 		}
 	case v.Table != nil && len(v.Table.Rows) > 0:
-		return v.Table.Print(s.Out, !s.Prints.NoHeaders)
+		return v.Table.Print(s.IOStreams.Out, !s.Prints.NoHeaders)
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func Nearest(none, named, namespace string, near pools.Near, reaching ...string)
 // Lines prints lines on stderr.
 func (s *Session) Lines(lines []string) {
 	for _, line := range lines {
-		s.Line(line)
+		s.Voice.Line(line)
 	}
 }
 
