@@ -387,7 +387,7 @@ func TestWhatNeedsGet(t *testing.T) {
 			return exactlyonce.Result{Outcome: protocol.Created, Unverified: true}, nil
 		}}
 		if test.elsewhere {
-			c.reports = []exactlyonce.Event{{Action: exactlyonce.NextName}}
+			c.reports = []exactlyonce.Retry{{Action: exactlyonce.NextName}}
 		}
 		var got result
 		for e := range begin(t.Context(), configOf(c), input("configmaps/a/x-")) {

@@ -42,7 +42,7 @@ type creation struct {
 	options  []exactlyonce.Option // see Config.creates
 	// briefly sends the object once. If the outcome is unknown, it reads the object back once.
 	briefly bool
-	events  func(exactlyonce.Event) // called before every retry
+	retries func(exactlyonce.Retry) // called before every retry
 	sent    func(name string)       // called when a POST is sent
 }
 
@@ -81,7 +81,7 @@ func NewClient(config, creates *rest.Config, discovered discovery.CachedDiscover
 func (c *Client) Create(ctx context.Context, n creation) (exactlyonce.Result, error) {
 	d := n.document
 	options := append(slices.Clip(n.options),
-		exactlyonce.WithNamespace(d.Namespace), exactlyonce.WithEvents(n.events), exactlyonce.WithSent(n.sent))
+		exactlyonce.WithNamespace(d.Namespace), exactlyonce.WithRetries(n.retries), exactlyonce.WithSent(n.sent))
 	if n.template != nil && n.id.String() != "" {
 		options = append(options, exactlyonce.WithEncoder(n.template.Encode))
 	}

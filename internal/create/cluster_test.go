@@ -33,7 +33,7 @@ type cluster struct {
 	// looks reports whether an object is rechecked after a refusal.
 	looks func(object string) bool
 	// reports are the events that each create reports, and unsent the events before it is sent.
-	reports, unsent []exactlyonce.Event
+	reports, unsent []exactlyonce.Retry
 	// during is called while an object is created.
 	during func(object string)
 
@@ -71,16 +71,16 @@ func (c *cluster) Create(ctx context.Context, n creation) (exactlyonce.Result, e
 	}
 	time.Sleep(c.waits)
 	for _, e := range c.unsent {
-		n.events(e)
+		n.retries(e)
 	}
 	n.sent(firstName(n))
 	time.Sleep(c.takes)
 	for _, e := range c.reports {
-		n.events(e)
+		n.retries(e)
 	}
 	if c.looks != nil && c.looks(name) {
 		leave()
-		n.events(exactlyonce.Event{Action: exactlyonce.Recheck})
+		n.retries(exactlyonce.Retry{Action: exactlyonce.Recheck})
 		time.Sleep(lookingAgain)
 	}
 	if c.ends != nil {

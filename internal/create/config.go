@@ -111,9 +111,9 @@ func (d *Document) Argument(name string) string {
 
 // task is the work on one document.
 type task struct {
-	*Document
-	number int // position in the input, from 1
-	copies int
+	document *Document
+	number   int // position in the input, from 1
+	copies   int
 
 	template   *exactlyonce.Template // nil if there is one copy
 	canCarryID bool                  // else the server refuses the object, or a webhook names it
@@ -131,7 +131,7 @@ type task struct {
 
 // newTask returns the task of a document, which has Config.Copies copies if its name is generated.
 func newTask(d *Document, c Config) *task {
-	t := &task{Document: d, copies: 1, canCarryID: exactlyonce.CanCarry(d.Object)}
+	t := &task{document: d, copies: 1, canCarryID: exactlyonce.CanCarry(d.Object)}
 	if t.generated = t.canCarryID && d.Object.GetName() == ""; t.generated {
 		t.copies = c.Copies
 	}
@@ -142,5 +142,5 @@ func newTask(d *Document, c Config) *task {
 }
 
 func (t *task) outcome(is protocol.Outcome) Outcome {
-	return Outcome{Document: t.Document, Number: t.number, Copies: 1, Result: exactlyonce.Result{Outcome: is}}
+	return Outcome{Document: t.document, Number: t.number, Copies: 1, Result: exactlyonce.Result{Outcome: is}}
 }

@@ -51,7 +51,7 @@ type Outcome struct {
 // Retry reports a temporary failure, and the retry that follows.
 type Retry struct {
 	Document *Document
-	Retry    exactlyonce.Event
+	Retry    exactlyonce.Retry
 }
 
 // Searching reports the progress of a run with a key: the number of places whose objects it has listed. Late is
@@ -120,7 +120,7 @@ type ended struct {
 // retried is a retry of a job.
 type retried struct {
 	task  *task
-	event exactlyonce.Event
+	retry exactlyonce.Retry
 }
 
 // reviewed is the result of a permission review: whether the user can get objects at a place.

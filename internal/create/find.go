@@ -57,8 +57,8 @@ type place struct {
 }
 
 // placeOf returns the place of a document. s.places has all places, in the order of the input.
-func (s *Session) placeOf(d *task) *place {
-	key := d.Document.place()
+func (s *Session) placeOf(d *Document) *place {
+	key := d.place()
 	at := s.placeFor[key]
 	if at == nil {
 		at = &place{Place: key, in: keyed.Place{

@@ -19,7 +19,7 @@ import (
 // An object is in flight under the name that was sent last, until its outcome was handled.
 func TestInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &cluster{takes: time.Second, reports: []exactlyonce.Event{{Action: exactlyonce.NextName, NextName: "second"}}}
+		c := &cluster{takes: time.Second, reports: []exactlyonce.Retry{{Action: exactlyonce.NextName, NextName: "second"}}}
 		c.ends = func(object string) (exactlyonce.Result, error) {
 			time.Sleep(time.Second)
 			switch object {
@@ -69,7 +69,7 @@ func TestNamesOfASecret(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			c := &cluster{waits: time.Second, takes: time.Second}
-			c.unsent = []exactlyonce.Event{{Action: exactlyonce.Resend, Name: want[1]}}
+			c.unsent = []exactlyonce.Retry{{Action: exactlyonce.Resend, Name: want[1]}}
 			c.reports = c.unsent
 			config, events := withKey(c), []string{}
 			config.Secrets = []derive.Secret{secretOf("1")}

@@ -63,7 +63,7 @@ func (s *Session) compare(tasks []*task) error {
 		err = s.key.Conflict()
 	}
 	for _, t := range tasks {
-		t.content = s.key.Content(t.identity, t.Object.Object)
+		t.content = s.key.Content(t.identity, t.document.Object.Object)
 	}
 	if err != nil {
 		return err
@@ -74,10 +74,10 @@ func (s *Session) compare(tasks []*task) error {
 
 // add sets the identity of a document. add numbers documents that differ only in their content.
 func (i identified) add(t *task) {
-	kind := t.Mapping.GroupVersionKind
-	o := derive.Object{Group: kind.Group, Kind: kind.Kind, Namespace: t.Namespace}
-	if o.Name = t.Object.GetName(); o.Name == "" {
-		o.GenerateName = t.Object.GetGenerateName()
+	kind := t.document.Mapping.GroupVersionKind
+	o := derive.Object{Group: kind.Group, Kind: kind.Kind, Namespace: t.document.Namespace}
+	if o.Name = t.document.Object.GetName(); o.Name == "" {
+		o.GenerateName = t.document.Object.GetGenerateName()
 	}
 	t.identity = o
 	t.identity.Document = len(i[o])
@@ -176,7 +176,7 @@ func (e *UnexpectedError) Error() string {
 // warnOfTTL warns of objects that are deleted after they finish. A later run with the key creates them
 // again.
 func (s *Session) warnOfTTL(t *task) {
-	spec, _ := t.Object.Object["spec"].(map[string]any)
+	spec, _ := t.document.Object.Object["spec"].(map[string]any)
 	if spec["ttlSecondsAfterFinished"] != nil {
 		s.warn("%s with ttlSecondsAfterFinished are deleted after they finish. "+
 			"A later run with this key creates them again.", t.place.Resource)
@@ -200,12 +200,12 @@ type Change struct {
 func (s *Session) changeOf(d *task, name string) *Change {
 	ctx, cancel := context.WithTimeout(s.ctx, changePatience)
 	defer cancel()
-	stored, err := s.client.Get(ctx, d.Document, name)
+	stored, err := s.client.Get(ctx, d.document, name)
 	if err != nil {
 		return nil
 	}
 	return &Change{
-		Document: d.Reference(""), Object: d.Argument(name),
-		Fields: d.differences(stored),
+		Document: d.document.Reference(""), Object: d.document.Argument(name),
+		Fields: d.document.differences(stored),
 	}
 }

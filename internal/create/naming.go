@@ -17,16 +17,16 @@ func (s *Session) serverNaming(d *task) (bool, error) {
 	if s.config.Key == "" && (!d.generated || s.config.DryRun == ClientDryRun) {
 		return false, nil
 	}
-	reason := s.onlyServerNames(d.Mapping.Resource)
+	reason := s.onlyServerNames(d.document.Mapping.Resource)
 	if reason == "" && !d.canCarryID { // in a run with a key: a webhook might name it, so each run would create it
 		reason = "an object has neither a name nor a generateName, or labels or annotations that are not maps"
 	}
-	resource := d.Mapping.Resource.GroupResource()
+	resource := d.document.Mapping.Resource.GroupResource()
 	switch {
 	case reason == "":
 		return false, nil
 	case s.config.Key != "":
-		return false, &NoClientNamingError{resource, reason, d.Source}
+		return false, &NoClientNamingError{resource, reason, d.document.Source}
 	}
 	s.warn("the server picks the names of %s, because %s. "+textLostResponse, resource, reason)
 	return true, nil

@@ -189,7 +189,7 @@ func (s *Session) prepare(next Step) *task {
 	t := newTask(next.Document, s.config)
 	s.inFlight.expect(t)
 	s.end.Documents = t.number
-	t.place = s.placeOf(t)
+	t.place = s.placeOf(t.document)
 	var err error
 	if t.byServer, err = s.serverNaming(t); err != nil {
 		s.inFlight.drop(t)
@@ -297,8 +297,8 @@ func (s *Session) take(taken report) {
 	case Warning:
 		s.emit(t)
 	case retried:
-		s.emit(Retry{t.task.Document, t.event})
-		if t.event.Action == exactlyonce.Recheck {
+		s.emit(Retry{t.task.document, t.retry})
+		if t.retry.Action == exactlyonce.Recheck {
 			s.scheduler.recheck(t.task)
 		} else {
 			s.notRefused(t.task.place)

@@ -40,7 +40,7 @@ func (w *worker) create(j job) report {
 	}
 	if w.config.DryRun == ClientDryRun {
 		shown := d.outcome(Shown)
-		shown.Object = stamped(d.Document, j.id)
+		shown.Object = stamped(d.document, j.id)
 		return ended{job: j, outcome: shown}
 	}
 	return w.send(j)
@@ -49,17 +49,17 @@ func (w *worker) create(j job) report {
 func (w *worker) send(j job) report {
 	d, id, rechecked, elsewhere := j.task, j.id, false, false
 	var sent atomic.Bool
-	unsent := unsentName(d.Document, id)
+	unsent := unsentName(d.document, id)
 	if w.config.DryRun == NoDryRun {
 		w.inFlight.begin(j.number, d, unsent)
 	}
 	result, err := w.client.Create(w.ctx, creation{
-		document: d.Document, template: d.template, id: id, options: w.options, briefly: j.probe,
+		document: d.document, template: d.template, id: id, options: w.options, briefly: j.probe,
 		sent: func(name string) {
 			sent.Store(true)
 			w.inFlight.rename(j.number, name)
 		},
-		events: func(e exactlyonce.Event) {
+		retries: func(e exactlyonce.Retry) {
 			if !sent.Load() {
 				e.Name = unsent
 			}
@@ -73,7 +73,7 @@ func (w *worker) send(j job) report {
 	})
 	outcome := w.outcomeOf(d, id, result, err)
 	if w.config.DryRun == ServerDryRun && outcome.Outcome == protocol.Created {
-		conceal(d.Document, id, outcome.Object)
+		conceal(d.document, id, outcome.Object)
 	}
 	w.inFlight.finish(j.number, outcome)
 	w.warnOf(outcome, elsewhere)
@@ -92,7 +92,7 @@ func (w *worker) unreachable(result exactlyonce.Result) bool {
 // outcomeOf returns the outcome of a create. If a create finds an object that the run's list doesn't have, the object
 // has lost its label, or another run has created it since.
 func (w *worker) outcomeOf(d *task, id exactlyonce.ID, result exactlyonce.Result, err error) Outcome {
-	o := Outcome{Document: d.Document, Number: d.number, Copies: 1, ID: id, Result: result, Err: err}
+	o := Outcome{Document: d.document, Number: d.number, Copies: 1, ID: id, Result: result, Err: err}
 	var ended *exactlyonce.Error
 	if errors.As(err, &ended) {
 		o.Err = ended.Cause
@@ -102,7 +102,7 @@ func (w *worker) outcomeOf(d *task, id exactlyonce.ID, result exactlyonce.Result
 		if o.Object.GetDeletionTimestamp() != nil {
 			w.warnOfDeletion(d, o.Name)
 		}
-		o.Generation = w.changed(d.Document, o.Object.GetGeneration())
+		o.Generation = w.changed(d.document, o.Object.GetGeneration())
 		o.compare(o.Object)
 	case o.Outcome != protocol.Failed:
 	case errors.Is(err, exactlyonce.ErrInterrupted):
@@ -135,7 +135,7 @@ func (w *worker) warnOf(o Outcome, elsewhere bool) {
 }
 
 func (w *worker) warnOfDeletion(d *task, name string) {
-	w.warn("%s is being deleted. A later run with this key creates it again.", d.Reference(name))
+	w.warn("%s is being deleted. A later run with this key creates it again.", d.document.Reference(name))
 }
 
 // unverified reports whether an earlier copy of the POST might have created an object that failed.
@@ -151,13 +151,13 @@ func (w *worker) leave(j job) (o Outcome, exists bool) {
 		w.warnOfDeletion(d, existing.Name)
 	}
 	object := &unstructured.Unstructured{Object: map[string]any{}}
-	object.SetGroupVersionKind(d.Object.GroupVersionKind())
+	object.SetGroupVersionKind(d.document.Object.GroupVersionKind())
 	object.SetName(existing.Name)
-	object.SetNamespace(d.Namespace)
+	object.SetNamespace(d.document.Namespace)
 	object.SetUID(existing.UID)
 	o = d.outcome(protocol.Found)
 	o.Name, o.Object = existing.Name, object
-	o.Generation = w.changed(d.Document, existing.Generation)
+	o.Generation = w.changed(d.document, existing.Generation)
 	if w.config.Whole || j.withState {
 		w.read(&o)
 	}
@@ -217,9 +217,9 @@ const (
 // states, and only for the first MaxStates objects.
 func (s *Session) takesState(j job) bool {
 	if s.config.Awaits != nil {
-		return j.existing != nil && s.config.Awaits(j.task.Mapping)
+		return j.existing != nil && s.config.Awaits(j.task.document.Mapping)
 	}
-	kind := j.task.Object.GroupVersionKind().GroupKind()
+	kind := j.task.document.Object.GroupVersionKind().GroupKind()
 	if !s.config.States || s.states == MaxStates || !finished.Knows(kind) || j.existing == nil {
 		return false
 	}

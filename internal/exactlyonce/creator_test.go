@@ -167,8 +167,8 @@ func TestNoSilentResending(t *testing.T) {
 	server := oncetest.NewServer()
 	busy := withHeader(oncetest.TooManyRequests(0), "Retry-After", "0")
 	server.Next("create", "*", busy, busy)
-	var events []Event
-	_, err := creatorFor(t, server.Config(), WithEvents(func(e Event) { events = append(events, e) })).
+	var events []Retry
+	_, err := creatorFor(t, server.Config(), WithRetries(func(e Retry) { events = append(events, e) })).
 		Create(t.Context(), configMapMapping, configMap(), NewID())
 	if err != nil || len(events) != 2 || events[0].Action != Resend || asked(server, "create") != 3 {
 		t.Errorf("%v, %+v", err, events)
@@ -347,7 +347,7 @@ func TestBadArguments(t *testing.T) {
 	homeless.SetNamespace("")
 	nameless.SetGenerateName("")
 	astray.SetNamespace("a/b") // client-go sends no request for it
-	none := WithEvents(nil)
+	none := Option(func(*settings) {})
 	for name, test := range map[string]struct {
 		object      *unstructured.Unstructured
 		id          ID

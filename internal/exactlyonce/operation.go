@@ -108,7 +108,7 @@ func (o *operation) report(action protocol.Action, refusal error) {
 	if o.config.Plain() {
 		return
 	}
-	e := Event{Name: o.name, Reason: o.response.Err}
+	e := Retry{Name: o.name, Reason: o.response.Err}
 	if wait, waits := action.(protocol.Wait); waits {
 		e.Wait, action = time.Until(wait.Until), wait.Then
 	}
@@ -132,7 +132,7 @@ func (o *operation) report(action protocol.Action, refusal error) {
 	default:
 		return
 	}
-	o.settings.events(e)
+	o.settings.retries(e)
 }
 
 func (o *operation) conflict(refusal error) error {

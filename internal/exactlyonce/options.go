@@ -33,14 +33,14 @@ type settings struct {
 	brief        bool
 	responses    bool
 	encode       Encoder
-	events       func(Event)
+	retries      func(Retry)
 	sent         func(name string)
 }
 
 func defaults() settings {
 	return settings{
 		attempts: names.DefaultAttempts, retryTimeout: DefaultRetryTimeout,
-		events: func(Event) {}, sent: func(string) {},
+		retries: func(Retry) {}, sent: func(string) {},
 	}
 }
 
@@ -90,13 +90,8 @@ func WithResponses() Option { return func(s *settings) { s.responses = true } }
 // If a proxy repeats POSTs, a refused object can exist nevertheless.
 func WithoutRechecks() Option { return func(s *settings) { s.rechecks = []time.Duration{} } }
 
-// WithEvents calls f before every retry, in the goroutine that called Create.
-func WithEvents(f func(Event)) Option {
-	if f == nil {
-		f = func(Event) {}
-	}
-	return func(s *settings) { s.events = f }
-}
+// WithRetries calls f before every retry, in the goroutine that called Create.
+func WithRetries(f func(Retry)) Option { return func(s *settings) { s.retries = f } }
 
 // WithSent calls f with the name of each POST that gets a connection, before the POST is sent. f can run in any
 // goroutine. The name is empty if the server picks it.
@@ -127,13 +122,13 @@ const (
 	NextName Action = "NextName"
 	// Recheck means that Create reads a refused object several times during some seconds, because an earlier copy of
 	// the POST might be the reason for the refusal. Create reports one event with this action, before the first pause.
-	// Event.Wait is then the sum of the pauses. Create doesn't send the object again, so a caller that sends objects
+	// Retry.Wait is then the sum of the pauses. Create doesn't send the object again, so a caller that sends objects
 	// in order can continue with the next object.
 	Recheck Action = "Recheck"
 )
 
-// Event is one retry. Create reports it before the retry.
-type Event struct {
+// Retry is one retry. Create reports it before the retry.
+type Retry struct {
 	// Name is the name that was sent. Name is empty if the server picks it.
 	Name string
 	// Reason is the server's response, or the reason why there is none.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -33,9 +35,41 @@ type Deletion struct {
 	Err    error
 }
 
-// Delete deletes objects in the background, and yields one Deletion for each. An object with another UID is left alone.
-// The requests must outlive an interrupt, so config decides that. A request that hangs can't hold up Delete.
-func Delete(config *rest.Config, objects []wait.Object) iter.Seq[Deletion] {
+// Ours are the objects that Delete deletes, in no order: those that this run created, and that are not known to have
+// finished. A finished object stays, because a later run with the key would create it again.
+func (f *Follower) Ours() []wait.Object {
+	if f == nil {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Collect(maps.Values(f.ours))
+}
+
+// Delete deletes Ours, and yields one Deletion for each. After that, State and Ours lack the deleted objects.
+func (f *Follower) Delete() iter.Seq[Deletion] {
+	return func(yield func(Deletion) bool) {
+		gone := map[apitypes.UID]bool{}
+		for d := range deletions(f.options.Deletes, f.Ours()) {
+			if d.Err == nil {
+				gone[d.Object.UID] = true
+				f.mu.Lock()
+				delete(f.ours, d.Object.UID)
+				f.mu.Unlock()
+			}
+			if !yield(d) {
+				break
+			}
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.state = f.state.without(gone)
+	}
+}
+
+// deletions deletes objects in the background. An object with another UID is left alone. A request that hangs can't
+// hold up the iteration.
+func deletions(config *rest.Config, objects []wait.Object) iter.Seq[Deletion] {
 	return func(yield func(Deletion) bool) {
 		ctx, cancel := context.WithTimeout(context.Background(), MaxDeleting)
 		defer cancel()

@@ -1,13 +1,17 @@
 package follow
 
 import (
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	apitypes "k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
@@ -84,7 +88,7 @@ func TestDelete(t *testing.T) {
 			s := &server{t: t, responses: test.responses}
 			config := &rest.Config{Host: "http://server", WrapTransport: func(http.RoundTripper) http.RoundTripper { return s }}
 			began, got := time.Now(), "none"
-			for d := range Delete(config, []wait.Object{aJob("a")}) {
+			for d := range deletions(config, []wait.Object{aJob("a")}) {
 				got = ""
 				if d.Err != nil {
 					got = apistatus.Brief(d.Err).Error()
@@ -108,15 +112,69 @@ func TestWithout(t *testing.T) {
 	suspended.Status.Suspended = true
 	for _, e := range []wait.Ended{suspended, ended("b", wait.Interrupted), ended("c", wait.Succeeded)} {
 		f.change(wait.Change{Object: e.Object, Suspended: e.Status.Suspended})
-		f.count(e, e.Outcome == wait.Interrupted)
+		f.count(e, e.Result == wait.Interrupted)
 	}
 	f.setReasons([]pods.Reason{{Owner: &pods.Owner{UID: "a"}}, {Owner: &pods.Owner{UID: "b"}}})
-	s := f.State().Without(map[apitypes.UID]bool{"a": true, "x": true})
+	s := f.State().without(map[apitypes.UID]bool{"a": true, "x": true})
 	if len(s.Running) != 1 || s.Running[0].Object.Name != "b" || s.Unfinished() != 1 || s.Left() != 1 || s.Ended[wait.Deleted] != 1 ||
 		s.Suspended != 0 || len(s.Reasons) != 1 || s.Reasons[0].Owner.UID != "b" {
 		t.Errorf("%+v", s)
 	}
 	if f.State().Unfinished() != 2 {
 		t.Error("the follower's own state has changed")
+	}
+}
+
+// Delete deletes the objects that this run created, until they have finished. Those of other types never finish.
+func TestOurs(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Success"}`)
+	}))
+	defer server.Close()
+	f := following(t, Options{Deletes: &rest.Config{Host: server.URL}})
+	add := func(name string, uid apitypes.UID, kind string, ours bool) {
+		stored := &unstructured.Unstructured{Object: map[string]any{}}
+		stored.SetName(name)
+		stored.SetUID(uid)
+		mapping := *aJob(name).Mapping
+		mapping.GroupVersionKind.Kind = kind
+		if _, awaited := f.Add(Created{Mapping: &mapping, Namespace: "ci", Stored: stored, Input: stored, Ours: ours}); awaited != (kind == "Job") {
+			t.Errorf("%s is awaited: %t", name, awaited)
+		}
+	}
+	add("succeeded", "s", "Job", true)
+	add("interrupted", "a", "Job", true)
+	add("unread", "u", "Job", true)
+	add("other type", "o", "ConfigMap", true)
+	add("found", "f", "Job", false)
+	add("no UID", "", "Job", true)
+	for _, o := range f.state.Objects {
+		switch o.Name {
+		case "succeeded":
+			f.count(wait.Ended{Object: o, Result: wait.Succeeded}, false)
+		case "interrupted":
+			f.count(wait.Ended{Object: o, Result: wait.Interrupted}, true)
+		case "unread":
+			f.count(wait.Ended{Object: o, Result: wait.Abandoned}, false)
+		}
+	}
+	var names []string
+	for _, o := range f.Ours() {
+		names = append(names, o.Namespace+"/"+o.Name)
+	}
+	if slices.Sort(names); !slices.Equal(names, []string{"ci/interrupted", "ci/other type", "ci/unread"}) {
+		t.Errorf("%q", names)
+	}
+	for d := range f.Delete() {
+		if d.Err != nil {
+			t.Error(d.Err)
+		}
+	}
+	if left := f.Ours(); len(left) > 0 || f.State().Unfinished() != 0 || f.State().Ended[wait.Deleted] != 1 {
+		t.Errorf("%v are left, %+v", left, f.State())
+	}
+	if (*Follower)(nil).Ours() != nil {
+		t.Error("without a follower, there are objects")
 	}
 }

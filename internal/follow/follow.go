@@ -43,6 +43,8 @@ type Options struct {
 	Whole bool
 	// Logs is nil if no logs are read.
 	Logs *Logs
+	// Deletes is the configuration of Delete, whose requests must outlive an interrupt, or nil if it isn't called.
+	Deletes *rest.Config
 }
 
 // Logs is how to read logs. Several goroutines call Line and Event. If these block, only the streams of the logs wait.
@@ -72,8 +74,9 @@ type Follower struct {
 
 	mu       sync.Mutex // guards the fields below
 	state    State
-	changes  map[wait.Object]wait.Change // the last ones
-	failures map[wait.Object]wait.Ended  // that the caller has not handled
+	changes  map[wait.Object]wait.Change  // the last ones
+	failures map[wait.Object]wait.Ended   // that the caller has not handled
+	ours     map[apitypes.UID]wait.Object // see Ours
 	inbox    []wait.Event
 	arrived  chan struct{} // has an element if inbox has; closed after the last one
 }
@@ -86,69 +89,13 @@ func New(cluster Cluster, config *rest.Config, options Options) (f *Follower, er
 	f = &Follower{
 		options: options, checks: newChecks(cluster, options), reasons: newReasons(), arrived: make(chan struct{}, 1),
 		changes: map[wait.Object]wait.Change{}, failures: map[wait.Object]wait.Ended{},
+		ours: map[apitypes.UID]wait.Object{},
 	}
 	if f.objects, err = dynamic.NewForConfig(unlimited); err != nil {
 		return nil, err
 	}
 	f.pods, err = typedcore.NewForConfig(unlimited)
 	return f, err
-}
-
-// State has the objects, and the ends that are known so far.
-type State struct {
-	// Objects are the objects to wait for.
-	Objects []wait.Object
-	// Began is zero if nothing was waited for.
-	Began time.Time
-	// Ended counts the objects whose wait has ended, and Suspended the others that are suspended.
-	Ended     map[wait.Outcome]int
-	Suspended int
-	// Running are the objects that had not ended when the wait ended.
-	Running []wait.Ended
-	// Reasons are why the Pods of unfinished objects don't run, or don't end.
-	Reasons []pods.Reason
-	// Facts is the number of unfinished objects that have a fact, and Fact is the first of them.
-	Facts int
-	Fact  wait.Change
-	// Failures are objects that have failed, and whose Explained was not handled. Failed is true also after that.
-	Failures []wait.Ended
-	Failed   bool
-	// Unread are the owners of logs that an interrupt has ended, although all objects have ended.
-	Unread []pods.Owner
-}
-
-// Left is the number of objects that have not ended.
-func (s State) Left() int {
-	left := len(s.Objects) + s.Unfinished()
-	for _, n := range s.Ended {
-		left -= n
-	}
-	return left
-}
-
-// Unfinished is the number of objects that were still running at the end of the wait.
-func (s State) Unfinished() int { return s.Ended[wait.OutOfTime] + s.Ended[wait.Interrupted] }
-
-// Succeeded reports whether all objects have.
-func (s State) Succeeded() bool { return s.Ended[wait.Succeeded] == len(s.Objects) }
-
-// Without returns the state at the end of a wait, after unfinished objects were deleted.
-func (s State) Without(deleted map[apitypes.UID]bool) State {
-	running := s.Running
-	s.Running, s.Ended = nil, maps.Clone(s.Ended)
-	for _, e := range running {
-		if !deleted[e.Object.UID] {
-			s.Running = append(s.Running, e)
-			continue
-		}
-		s.Ended[e.Outcome]--
-		s.Ended[wait.Deleted]++
-		if e.Status.Suspended {
-			s.Suspended--
-		}
-	}
-	s.Reasons = slices.DeleteFunc(slices.Clone(s.Reasons), func(r pods.Reason) bool { return deleted[r.Owner.UID] })
-	return s
 }
 
 // State returns the present state.
@@ -171,12 +118,17 @@ type Created struct {
 	Mapping         *meta.RESTMapping
 	Namespace, Name string
 	Stored, Input   *unstructured.Unstructured
+	// Ours reports that this run created the object.
+	Ours bool
 }
 
-// Add adds an object to follow. An object might have finished, or be suspended or deleted. A watch from its version on
-// would not report this, so the object then has no version.
-func (f *Follower) Add(c Created) wait.Object {
-	o := wait.Object{
+// Add adds an object, and returns whether to wait for it. An object might have finished, or be suspended or deleted. A
+// watch from its version on would not report this, so the object then has no version.
+func (f *Follower) Add(c Created) (o wait.Object, awaited bool) {
+	if f == nil {
+		return o, false
+	}
+	o = wait.Object{
 		Mapping: c.Mapping, Namespace: c.Namespace, Name: cmp.Or(c.Stored.GetName(), c.Name), UID: c.Stored.GetUID(),
 	}
 	input, _ := finished.Of(c.Input) // Stored can lack its spec
@@ -187,11 +139,17 @@ func (f *Follower) Add(c Created) wait.Object {
 	if label := f.options.RunLabel; label != "" && c.Stored.GetLabels()[label] == f.options.RunLabelValue {
 		o.Selector = label + "=" + f.options.RunLabelValue
 	}
-	f.owned.add(o, c.Input)
+	awaited = f.Awaits(c.Mapping)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.state.Objects = append(f.state.Objects, o)
-	return o
+	if awaited {
+		f.owned.add(o, c.Input)
+		f.state.Objects = append(f.state.Objects, o)
+	}
+	if c.Ours && f.options.Deletes != nil && o.UID != "" {
+		f.ours[o.UID] = o
+	}
+	return o, awaited
 }
 
 // Run follows the objects until all have ended, the time is over, or ctx ends. Run ends early if the caller stops the
@@ -204,7 +162,7 @@ func (f *Follower) Run(ctx context.Context) iter.Seq[Event] {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		f.mu.Lock()
-		f.state.Began, f.state.Ended = time.Now(), map[wait.Outcome]int{}
+		f.state.Began, f.state.Ended = time.Now(), map[wait.Result]int{}
 		f.mu.Unlock()
 		f.reasons.sources = pods.Sources(f.owned.owners)
 		if f.options.Logs != nil && !yield(LogsBegin{Several: f.owned.several, Others: f.owned.others}) {
@@ -243,7 +201,7 @@ func (f *Follower) queue(event wait.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.inbox = append(f.inbox, event)
-	if e, is := event.(wait.Ended); is && e.Outcome == wait.Failed {
+	if e, is := event.(wait.Ended); is && e.Result == wait.Failed {
 		f.failures[e.Object], f.state.Failed = e, true
 	}
 	select {
@@ -306,7 +264,7 @@ func (f *Follower) take(ctx context.Context, event wait.Event, yield func(Event)
 	case wait.Retry:
 		return yield(Retry{e.Object, e.Err})
 	case wait.Ended:
-		runsOn := e.Outcome == wait.OutOfTime || e.Outcome == wait.Interrupted
+		runsOn := e.Result == wait.OutOfTime || e.Result == wait.Interrupted
 		if !runsOn {
 			f.setReasons(f.reasons.end(e.Object.UID))
 		}
@@ -341,7 +299,10 @@ func (f *Follower) count(e wait.Ended, runsOn bool) bool {
 	f.change(wait.Change{Object: e.Object, Suspended: e.Status.Suspended})
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.state.Ended[e.Outcome]++
+	f.state.Ended[e.Result]++
+	if !runsOn && e.Result != wait.Abandoned {
+		delete(f.ours, e.Object.UID)
+	}
 	if runsOn {
 		f.state.Running = append(f.state.Running, e)
 	}
@@ -349,7 +310,7 @@ func (f *Follower) count(e wait.Ended, runsOn bool) bool {
 	for _, n := range f.state.Ended {
 		unsuccessful += n
 	}
-	return !runsOn && e.Outcome != wait.Succeeded && unsuccessful <= MaxExplained
+	return !runsOn && e.Result != wait.Succeeded && unsuccessful <= MaxExplained
 }
 
 // explain yields the reason why an object has ended without success, or holds it back until the last line of the logs.
@@ -376,7 +337,7 @@ func (f *Follower) yieldExplained(ctx context.Context, e Explained, yield func(E
 
 // podsRemain reports whether a failed Job has Pods whose logs can be read. A Job deletes Pods that run at its end.
 func (f *Follower) podsRemain(ctx context.Context, e wait.Ended) bool {
-	if e.Outcome != wait.Failed || e.Status.State != finished.Failed || !isJob(e.Object) ||
+	if e.Result != wait.Failed || e.Status.State != finished.Failed || !isJob(e.Object) ||
 		e.Status.Reason == "DeadlineExceeded" {
 		return false
 	}

@@ -52,15 +52,15 @@ func following(t *testing.T, options Options, jobs ...string) *Follower {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.state.Began, f.state.Ended = time.Now(), map[wait.Outcome]int{}
+	f.state.Began, f.state.Ended = time.Now(), map[wait.Result]int{}
 	for _, name := range jobs {
 		f.state.Objects = append(f.state.Objects, aJob(name))
 	}
 	return f
 }
 
-func ended(name string, outcome wait.Outcome) wait.Ended {
-	return wait.Ended{Object: aJob(name), Outcome: outcome, Status: finished.Status{State: finished.Succeeded}}
+func ended(name string, outcome wait.Result) wait.Ended {
+	return wait.Ended{Object: aJob(name), Result: outcome, Status: finished.Status{State: finished.Succeeded}}
 }
 
 // condition is the status of a Job with a condition.
@@ -97,7 +97,7 @@ func TestAdd(t *testing.T) {
 			object.SetResourceVersion("7")
 			objects[which] = object
 		}
-		got := f.Add(Created{Mapping: mapping, Stored: objects["stored"], Input: objects["input"]})
+		got, _ := f.Add(Created{Mapping: mapping, Stored: objects["stored"], Input: objects["input"]})
 		if got.Version != test.want {
 			t.Errorf("%s: %+v, want the version %q", name, got, test.want)
 		}
@@ -123,9 +123,9 @@ func TestFacts(t *testing.T) {
 		{change(b, "second", true, false), 2, "second", 1},
 		{change(b, "newer", true, true), 2, "newer", 1},
 		{change(b, "newest", false, true), 2, "newest", 0},
-		{wait.Ended{Object: b, Outcome: wait.Deleted}, 1, "third", 0},
+		{wait.Ended{Object: b, Result: wait.Deleted}, 1, "third", 0},
 		{change(c, "", true, false), 0, "", 1},
-		{wait.Ended{Object: c, Outcome: wait.OutOfTime, Status: finished.Status{Suspended: true}}, 0, "", 1},
+		{wait.Ended{Object: c, Result: wait.OutOfTime, Status: finished.Status{Suspended: true}}, 0, "", 1},
 	} {
 		f.take(t.Context(), step.event, func(event Event) bool {
 			switch e := event.(type) {

@@ -80,12 +80,12 @@ func (t *table) put(c *create) {
 	t.creates = append(t.creates, c)
 }
 
-func (c *create) wasRefused() bool { return !c.ended.IsZero() && c.outcome.Result == Refused }
+func (c *create) wasRefused() bool { return !c.ended.IsZero() && c.outcome.Class == Refused }
 
 // kept reports whether a later equal create continues this one. After a refusal it sends the same name again. So it
 // finds the object if an earlier copy of the POST was stored after the refusal of a later copy. With a claim, it has
 // this name anyway.
-func (c *create) kept() bool { return c.outcome.Result.kept() || c.wasRefused() && c.claim == nil }
+func (c *create) kept() bool { return c.outcome.Class.kept() || c.wasRefused() && c.claim == nil }
 
 // end records the end of a create. If it is in the table, only a few facts of it are kept.
 func (t *table) end(c *create, o Outcome, r *response) {
@@ -119,7 +119,7 @@ func (p *Proxy) create(w http.ResponseWriter, r *http.Request, sent *post) {
 	p.running.Add(1) // until the response is written
 	defer p.running.Done()
 	c, ended := p.table.take(sent.key)
-	stored := ended && c.outcome.Result == Created
+	stored := ended && c.outcome.Class == Created
 	switch {
 	case stored && p.giveOut(w, r, sent, c):
 		return
@@ -132,7 +132,7 @@ func (p *Proxy) create(w http.ResponseWriter, r *http.Request, sent *post) {
 	case ended && c.claim != nil: // has one name
 		c = p.begin(sent, c.id, c.claim, Unknown)
 	case ended:
-		c = p.begin(sent, c.id.At(c.outcome.Name), nil, c.outcome.Result)
+		c = p.begin(sent, c.id.At(c.outcome.Name), nil, c.outcome.Class)
 	}
 	for {
 		select {
@@ -146,7 +146,7 @@ func (p *Proxy) create(w http.ResponseWriter, r *http.Request, sent *post) {
 		}
 		c = p.begin(sent, exactlyonce.NewID(), nil, "")
 	}
-	if !c.response.write(w, r) || c.outcome.Result != Created {
+	if !c.response.write(w, r) || c.outcome.Class != Created {
 		p.table.put(c)
 	}
 }
@@ -162,7 +162,7 @@ func (p *Proxy) giveOut(w http.ResponseWriter, r *http.Request, sent *post, c *c
 	}
 	var given *response
 	if err != nil {
-		o.Result, o.Err = Unknown, err
+		o.Class, o.Err = Unknown, err
 		given = responseOf(unknown(sent, o))
 	} else {
 		given = &response{http.StatusCreated, result.Response.Header, result.Response.Body}
@@ -189,7 +189,7 @@ func (p *Proxy) readPatiently(ctx context.Context, sent *post, id exactlyonce.ID
 // begin starts a create that continues if its client gives up. earlier is the result of an earlier create that has sent
 // the ID, or empty. Unknown also means that its object is gone. Without a claim, the create ends without a response if
 // an object with the ID can't be the result any more.
-func (p *Proxy) begin(sent *post, id exactlyonce.ID, claim *keyed.Claim, earlier Result) *create {
+func (p *Proxy) begin(sent *post, id exactlyonce.ID, claim *keyed.Claim, earlier Class) *create {
 	c := &create{key: sent.key, id: id, claim: claim, done: make(chan struct{})}
 	options := sent.options()
 	if earlier != Unknown {
@@ -208,7 +208,7 @@ func (p *Proxy) begin(sent *post, id exactlyonce.ID, claim *keyed.Claim, earlier
 		o, response := outcomeOf(sent, result, err)
 		p.config.Done(o)
 		if claim != nil {
-			claim.End(o.Result.kept())
+			claim.End(o.Class.kept())
 		}
 		p.table.end(c, o, response)
 	})

@@ -28,7 +28,7 @@ func (p *Proxy) start(ctx context.Context, sent *post) (*create, *metav1.Status)
 	}
 	refusal := refusalOf(sent, err)
 	p.config.Done(Outcome{
-		Result: Refused, Object: reference.Argument(sent.mapping, sent.namespace, sent.body.generateName),
+		Class: Refused, Object: reference.Argument(sent.mapping, sent.namespace, sent.body.generateName),
 		Status: int(refusal.Code), Err: err,
 	})
 	return nil, refusal

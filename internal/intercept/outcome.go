@@ -16,7 +16,7 @@ import (
 
 // Outcome is the end of an intercepted create.
 type Outcome struct {
-	Result Result
+	Class Class
 	// Object names the object as arguments of kubectl.
 	Object string
 	// Name is the last name that was sent. If a webhook picks names, Name is the name that it picked.
@@ -29,29 +29,29 @@ type Outcome struct {
 	uid string
 }
 
-// Result is the class of an outcome.
-type Result string
+// Class is the class of an Outcome.
+type Class string
 
-// The results.
+// The classes.
 const (
-	Created Result = "created"
+	Created Class = "created"
 	// Refused means that the server refused the object.
-	Refused Result = "refused"
+	Refused Class = "refused"
 	// NotCreated means that no name or no time was left.
-	NotCreated Result = "not created"
+	NotCreated Class = "not created"
 	// Unknown means that the object might exist.
-	Unknown Result = "unknown"
+	Unknown Class = "unknown"
 )
 
 // kept reports whether the object exists or might exist.
-func (r Result) kept() bool { return r == Created || r == Unknown }
+func (r Class) kept() bool { return r == Created || r == Unknown }
 
 // outcomeOf returns the outcome, and the response to the client. docs/guides/any-program.md has the table.
 func outcomeOf(sent *post, result exactlyonce.Result, err error) (Outcome, *response) {
-	o := Outcome{Result: resultOf(result, err), Name: result.Name, Err: err}
+	o := Outcome{Class: classOf(result, err), Name: result.Name, Err: err}
 	var failure *exactlyonce.Error
 	if errors.As(err, &failure) {
-		o.Err = failure.Cause // Result has its kind
+		o.Err = failure.Cause // Class has its kind
 	}
 	if result.Object != nil && (err == nil || errors.Is(err, exactlyonce.ErrRenamed)) {
 		o.Name, o.uid = result.Object.GetName(), string(result.Object.GetUID())
@@ -59,12 +59,12 @@ func outcomeOf(sent *post, result exactlyonce.Result, err error) (Outcome, *resp
 	o.Object = reference.Argument(sent.mapping, sent.namespace, o.Name)
 	r := &response{}
 	switch got := result.Response; {
-	case o.Result == Unknown:
+	case o.Class == Unknown:
 		r = responseOf(unknown(sent, o))
 	case got == nil:
 		r = responseOf(status(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable,
 			fmt.Sprintf("nothing was created: %s", o.Err)))
-	case o.Result == Created && got.Status == http.StatusOK: // from a GET
+	case o.Class == Created && got.Status == http.StatusOK: // from a GET
 		r = &response{http.StatusCreated, got.Header, got.Body}
 	default:
 		r = &response{got.Status, got.Header, got.Body}
@@ -73,7 +73,7 @@ func outcomeOf(sent *post, result exactlyonce.Result, err error) (Outcome, *resp
 	return o, r
 }
 
-func resultOf(result exactlyonce.Result, err error) Result {
+func classOf(result exactlyonce.Result, err error) Class {
 	switch {
 	case result.Outcome == protocol.Unknown:
 		return Unknown

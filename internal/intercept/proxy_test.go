@@ -213,7 +213,7 @@ func TestOutcomes(t *testing.T) {
 				t.Errorf("Retry-After %s after %s", g.header.Get("Retry-After"), time.Since(began))
 			}
 			outcomes, _ := f.proxy.Unfetched()
-			keeps := map[Result]string{Created: "if the program gave up", Refused: "yes", Unknown: "yes"}
+			keeps := map[Class]string{Created: "if the program gave up", Refused: "yes", Unknown: "yes"}
 			end := resultOfStatus(test.status)
 			if (len(outcomes) == 1) != (end == Unknown) {
 				t.Errorf("unfetched: %v", outcomes)
@@ -229,7 +229,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-func resultOfStatus(status int) Result {
+func resultOfStatus(status int) Class {
 	switch status {
 	case 201:
 		return Created
@@ -402,7 +402,7 @@ func TestRepeatedAfterUnknown(t *testing.T) {
 		!strings.HasSuffix(message, "Check it: kubectl get configmap/"+object+" -n ns") {
 		t.Errorf("%d %v %s", first.status, details, message)
 	}
-	if unfetched, _ := f.proxy.Unfetched(); len(unfetched) != 1 || unfetched[0].Result != Unknown {
+	if unfetched, _ := f.proxy.Unfetched(); len(unfetched) != 1 || unfetched[0].Class != Unknown {
 		t.Errorf("%v", unfetched)
 	}
 	f.Clear()
@@ -649,12 +649,12 @@ func TestDiscoveryIsRepeated(t *testing.T) {
 func TestMaxKept(t *testing.T) {
 	tb := table{keep: time.Minute}
 	refused := &create{done: make(chan struct{})}
-	tb.end(refused, Outcome{Result: Refused}, &response{})
+	tb.end(refused, Outcome{Class: Refused}, &response{})
 	tb.put(refused)
 	for i := range maxKept + 5 {
 		c := &create{done: make(chan struct{})}
 		c.key[0], c.key[1], c.key[2] = byte(i), byte(i>>8), byte(i>>16)
-		tb.end(c, Outcome{Result: Created}, &response{})
+		tb.end(c, Outcome{Class: Created}, &response{})
 		tb.put(c)
 	}
 	dropped, _ := tb.take(key{4})

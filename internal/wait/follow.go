@@ -171,7 +171,7 @@ func (f *follower) see(ctx context.Context, o *followed, object *unstructured.Un
 	if object.GetUID() != o.uid {
 		err := f.check(ctx, o)
 		if errors.Is(err, errNoGet) && f.version == "" { // a list has only present objects
-			f.end(o, Ended{Outcome: Replaced})
+			f.end(o, Ended{Result: Replaced})
 			return nil
 		}
 		return err
@@ -183,7 +183,7 @@ func (f *follower) see(ctx context.Context, o *followed, object *unstructured.Un
 // evaluate reports the end of the object if the object has finished.
 func (f *follower) evaluate(o *followed, object *unstructured.Unstructured) (ended bool) {
 	end, met := f.run.verdict(object, o.met)
-	if o.met = met; end.Outcome != "" {
+	if o.met = met; end.Result != "" {
 		f.end(o, end)
 		return true
 	}
@@ -201,7 +201,7 @@ func (f *follower) missing(ctx context.Context, o *followed) error {
 	err := f.check(ctx, o)
 	switch {
 	case errors.Is(err, errNoGet) && f.group.selector == "":
-		f.end(o, Ended{Outcome: Deleted}) // the list or the watch has to be enough
+		f.end(o, Ended{Result: Deleted}) // the list or the watch has to be enough
 		return nil
 	case err != nil && !errors.Is(err, errNoGet), f.pending[o.Name] == nil:
 		return err
@@ -218,13 +218,13 @@ func (f *follower) check(ctx context.Context, o *followed) error {
 	object, err := f.client.Get(ctx, o.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		f.end(o, Ended{Outcome: Deleted})
+		f.end(o, Ended{Result: Deleted})
 	case apierrors.IsForbidden(err) && !f.polls, apierrors.IsMethodNotSupported(err) && !f.polls:
 		return errNoGet
 	case err != nil:
 		return err
 	case o.uid != "" && object.GetUID() != o.uid:
-		f.end(o, Ended{Outcome: Replaced})
+		f.end(o, Ended{Result: Replaced})
 	default:
 		o.uid = object.GetUID()
 		f.evaluate(o, object)
@@ -253,7 +253,7 @@ func (f *follower) end(o *followed, end Ended) {
 // abandon ends all objects, because requests have failed for RetryTimeout.
 func (f *follower) abandon(err error) {
 	for _, o := range f.pending {
-		f.end(o, Ended{Outcome: Abandoned, Err: err})
+		f.end(o, Ended{Result: Abandoned, Err: err})
 	}
 }
 

@@ -61,24 +61,24 @@ type Config struct {
 // Event is a report of a run: an Ended, a Change or a Retry. There is one Ended for each object.
 type Event interface{ event() }
 
-// Outcome is how the wait for an object has ended.
-type Outcome string
+// Result is how the wait for an object has ended.
+type Result string
 
-// The outcomes. Only the first two are the object's own.
+// The results. Only the first two are the object's own.
 const (
-	Succeeded   Outcome = "succeeded" // it has, or it meets the conditions
-	Failed      Outcome = "failed"
-	OutOfTime   Outcome = "out of time"
-	Interrupted Outcome = "interrupted"
-	Deleted     Outcome = "deleted"   // before its result was known
-	Replaced    Outcome = "replaced"  // another object has the name now
-	Abandoned   Outcome = "abandoned" // it could not be read or evaluated, for Err
+	Succeeded   Result = "succeeded" // it has, or it meets the conditions
+	Failed      Result = "failed"
+	OutOfTime   Result = "out of time"
+	Interrupted Result = "interrupted"
+	Deleted     Result = "deleted"   // before its result was known
+	Replaced    Result = "replaced"  // another object has the name now
+	Abandoned   Result = "abandoned" // it could not be read or evaluated, for Err
 )
 
 // Ended is the result of the wait for one object.
 type Ended struct {
-	Object  Object
-	Outcome Outcome
+	Object Object
+	Result Result
 	// Status and Progress are the object's last known state. They are zero if no state is known.
 	Status   finished.Status
 	Progress finished.Progress
@@ -208,9 +208,9 @@ func (r *run) note(event Event) (Event, bool) {
 // decided returns an end without a result as a failure if the object's controller has decided on it.
 func (r *run) decided(e Ended, last Change) Ended {
 	e.Progress = last.Progress
-	if verdict := last.Progress.Verdict; e.Outcome != Succeeded && e.Outcome != Failed && len(r.config.For) == 0 &&
+	if verdict := last.Progress.Verdict; e.Result != Succeeded && e.Result != Failed && len(r.config.For) == 0 &&
 		verdict.State == finished.Failed {
-		e.Outcome, e.Status, e.Err = Failed, verdict, nil
+		e.Result, e.Status, e.Err = Failed, verdict, nil
 	}
 	return e
 }
@@ -230,7 +230,7 @@ func (r *run) endStopped(yield func(Event) bool) bool {
 		if time.Since(since) < stoppedFor {
 			continue
 		}
-		if event, _ := r.note(Ended{Object: o, Outcome: Deleted}); !yield(event) {
+		if event, _ := r.note(Ended{Object: o, Result: Deleted}); !yield(event) {
 			return false
 		}
 	}
@@ -245,7 +245,7 @@ func (r *run) endPending(ctx context.Context, yield func(Event) bool) {
 	}
 	for _, o := range slices.SortedFunc(maps.Keys(r.pending), byName) {
 		last := r.pending[o]
-		end := Ended{Object: o, Outcome: outcome, Status: finished.Status{Suspended: last.Suspended}}
+		end := Ended{Object: o, Result: outcome, Status: finished.Status{Suspended: last.Suspended}}
 		if !yield(r.decided(end, last)) {
 			return
 		}
@@ -270,15 +270,15 @@ func (r *run) verdict(object *unstructured.Unstructured, met int) (end Ended, no
 	end.Status, _ = finished.Of(object)
 	switch done, at, err := r.meets(object, met); {
 	case err != nil:
-		end.Outcome, end.Err = Abandoned, err
+		end.Result, end.Err = Abandoned, err
 	case done:
-		end.Outcome = Succeeded
+		end.Result = Succeeded
 	case end.Status.Done(): // it will not meet the conditions
-		end.Outcome = Failed
+		end.Result = Failed
 	default:
 		now = at
 	}
-	if r.config.Whole && (end.Outcome == Succeeded || end.Outcome == Failed) {
+	if r.config.Whole && (end.Result == Succeeded || end.Result == Failed) {
 		end.Final = object
 	}
 	return end, now

@@ -62,7 +62,7 @@ func expect(t *testing.T, s *server, config Config, objects []Object, happens fu
 func word(event Event) string {
 	switch e := event.(type) {
 	case Ended:
-		text := fmt.Sprintf("%s %s", e.Object.Name, e.Outcome)
+		text := fmt.Sprintf("%s %s", e.Object.Name, e.Result)
 		if e.Status.Reason != "" {
 			text += fmt.Sprintf(" %s: %s", e.Status.Reason, e.Status.Message)
 		}
@@ -418,7 +418,7 @@ func TestPolling(t *testing.T) {
 		config := minute
 		config.Client = s.client(t)
 		for event := range Run(t.Context(), config, objects) {
-			if e, is := event.(Ended); is && e.Outcome == Abandoned {
+			if e, is := event.(Ended); is && e.Result == Abandoned {
 				ended++
 			}
 		}

@@ -1,6 +1,7 @@
 package create
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
+	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
+	"github.com/kubectl-genname/kubectl-genname/internal/keyed"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
@@ -181,4 +184,61 @@ func (e *ending) aboutUnknown() []string {
 func (e *ending) notUnchanged() string {
 	return fmt.Sprintf("Don't run the command unchanged. It would create up to %s a second "+
 		"time.", humanize.Count(e.Again, "object"))
+}
+
+// otherInput returns the error of a run whose input doesn't contain all objects of the key.
+func otherInput(e *create.UnexpectedError) error {
+	object, text := e.Objects[0], fmt.Sprintf("the input lacks %s that this key created: %s\nA document was removed, "+
+		"its name, generateName or order was changed, or --count was lowered.",
+		humanize.Count(len(e.Objects), "object"), some(e.Objects))
+	if c := e.Change; c != nil {
+		object, text = c.Object, fmt.Sprintf("a field was removed from %s in the input, "+
+			"and this key created %s with it", c.Document, c.Object)
+		if len(c.Fields) > 0 {
+			text = fmt.Sprintf("%s in the input differs from %s, which this key created. "+
+				"These fields differ, or a field was removed:\n  %s",
+				c.Document, c.Object, strings.Join(c.Fields, "\n  "))
+		}
+		if more := len(e.Objects) - 1; more > 0 {
+			text += fmt.Sprintf("\nThe input doesn't match %s of the key either.", humanize.Count(more, "other object"))
+		}
+	}
+	text += "\nA key belongs to the input of its first run. If you meant the change, use a new key. Otherwise run " +
+		"the command with that input. To see what it was, print the object:\n  kubectl get " + object + " -o yaml"
+	if e.Matching > 0 && e.Clash.Objects > 0 {
+		text += "\n" + aboutClash(e.Matching, e.Clash)
+	}
+	return ownError("nothing was created, because " + text)
+}
+
+// explain returns an error of the engine in words of this command.
+func explain(err error) error {
+	var stale *idempotency.StaleListError
+	var find *create.FindError
+	var naming *create.NoClientNamingError
+	var unexpected *create.UnexpectedError
+	var secrets *keyed.SecretsError
+	switch {
+	case errors.As(err, &stale):
+		return ownErrorf("nothing was created, because the server lists %s, and can't find it, or only an older "+
+			"version. Its cache is newer than etcd, for example after etcd was restored from a backup.\n"+
+			"Tell the administrator of the cluster. Then run the same command again.", stale.Object)
+	case errors.As(err, &find):
+		return ownErrorf("nothing was created: %v", find.Err)
+	case errors.As(err, &naming):
+		return ownErrorf("--idempotency-key cannot be used for %s in %s, because %s",
+			naming.Resource, naming.Source, naming.Reason)
+	case errors.As(err, &unexpected):
+		return otherInput(unexpected)
+	case errors.As(err, &secrets) && len(secrets.Objects) == 1:
+		return ownErrorf("nothing was created, because %s says that it was created with the key and a secret.\n"+
+			"If your runs use a secret, give it with --idempotency-secret-file. Otherwise another user created "+
+			"the object: delete it, or have it deleted.", secrets.Objects[0])
+	case errors.As(err, &secrets):
+		return ownErrorf("nothing was created, because runs with this key used different secrets. "+
+			"They created %s with one, and %s with another.\n"+
+			"One of them may be another user's copy. Check both, keep the objects of one secret, delete the "+
+			"others, and run the command again.", secrets.Objects[0], secrets.Objects[1])
+	}
+	return err
 }

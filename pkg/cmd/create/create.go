@@ -83,8 +83,13 @@ func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra
 			return explained
 		}
 		var unknown *pflag.NotExistError
-		if errors.As(err, &unknown) && unknown.GetSpecifiedName() == "timeout" { // as in kubectl wait
+		var invalid *pflag.InvalidValueError
+		switch {
+		case errors.As(err, &unknown) && unknown.GetSpecifiedName() == "timeout": // as in kubectl wait
 			err = fmt.Errorf("%w. Use --wait --wait-timeout=5m", err)
+		case errors.As(err, &invalid) && invalid.GetFlag().Name == "wait":
+			err = fmt.Errorf("invalid argument %q for \"--wait\" flag: it takes no time limit. "+
+				"Use --wait --wait-timeout=%[1]s", invalid.GetValue())
 		}
 		return cmd.Parent().FlagErrorFunc()(cmd, err)
 	})
@@ -117,10 +122,6 @@ func (o *options) create(ctx context.Context) error {
 		return err
 	}
 	session := create.New(ctx, client, o.config(follower))
-	deletes, err := o.newCleanup()
-	if err != nil {
-		return err
-	}
 	input, err := o.documents(ctx, session.Settle)
 	if err != nil {
 		return err
@@ -128,8 +129,8 @@ func (o *options) create(ctx context.Context) error {
 	if follower != nil {
 		input = awaited(ctx, follower, input, o.flags.keys.Key != "")
 	}
-	results := o.newResults(stop, follower, deletes, session.Totals)
-	o.running.Store(&running{session, results.printer, follower, deletes})
+	results := o.newResults(stop, follower, session.Totals)
+	o.running.Store(&running{session, results.printer, follower})
 	for event := range session.Create(input) {
 		results.take(event)
 	}
@@ -139,7 +140,7 @@ func (o *options) create(ctx context.Context) error {
 		}
 	}
 	end := o.ending(ctx, session.Summary(), results.facts, follower.State())
-	if end.cutShort() && deletes != nil {
+	if end.cutShort() && o.flags.deletes {
 		results.deleteCreated(end)
 	}
 	return end.print(o.voice)
@@ -209,6 +210,11 @@ func (o *options) follower(client *create.Client) (*follow.Follower, error) {
 	options := follow.Options{
 		For: condition, Copies: o.flags.count, Whole: showsWhole(o.PrintFlags),
 		Timeout: time.Duration(o.flags.waitTimeout), RetryTimeout: o.flags.retryTimeout,
+	}
+	if o.flags.deletes {
+		if options.Deletes, err = o.conn.ToUninterruptedRESTConfig(); err != nil {
+			return nil, err
+		}
 	}
 	if o.flags.keys.Key != "" {
 		options.RunLabel, options.RunLabelValue = exactlyonce.RunLabel, o.flags.keys.Key.RunLabel()

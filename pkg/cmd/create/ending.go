@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -22,36 +21,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
-
-func counts(t create.Totals) string {
-	created := t.Of(protocol.Created, create.Renamed)
-	rest := fmt.Sprintf("%d exist, %d failed, %d unknown, %d not attempted",
-		t[protocol.Found], t[protocol.Failed], t[protocol.Unknown], t[create.NotAttempted])
-	if n := t[create.Renamed]; n > 0 {
-		return fmt.Sprintf("%d created (%d renamed by a webhook or policy), %s", created, n, rest)
-	}
-	return fmt.Sprintf("%d created, %s", created, rest)
-}
-
-// The end of a run depends on its facts, and on the summaries of the engines.
-type facts struct {
-	errs       []placed
-	unsaid     bool            // copies failed with the same error as another copy
-	unusable   bool            // the input, or a part of it
-	unexpected bool            // the key was used for another input
-	changed    []string        // existing objects whose spec was changed
-	differing  []string        // existing objects that differ from the input, and their fields
-	namespaces map[string]bool // of the objects
-}
-
-// placed is an error, and where in the input it belongs.
-type placed struct {
-	at  int
-	err error
-}
-
-// atEnd is after the input.
-const atEnd = math.MaxInt
 
 // ending is all that the last lines and the exit code depend on.
 type ending struct {
@@ -305,18 +274,15 @@ func (e *ending) aboutUnreadLogs() []string {
 	}
 	var commands []string
 	for _, o := range e.followed.Unread {
-		argument := "pod/" + o.Name
+		kind := "pod/"
 		if o.Job {
-			argument = "job/" + o.Name
+			kind = "job/"
 		}
-		commands = append(commands, "  kubectl logs "+reference.In(argument, o.Namespace))
-	}
-	if more := len(commands) - maxShown; more > 0 {
-		commands = append(commands[:maxShown], fmt.Sprintf("  (%d more)", more))
+		commands = append(commands, "  kubectl logs "+reference.In(kind+o.Name, o.Namespace))
 	}
 	return []string{
 		terminal.Warningf("%s", "interrupted before all logs were read, so lines may be missing:"),
-		terminal.Printable(strings.Join(commands, "\n")),
+		terminal.Printable(strings.Join(shortened(commands, "  (%d more)"), "\n")),
 	}
 }
 

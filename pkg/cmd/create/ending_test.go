@@ -18,9 +18,9 @@ func TestExitCodes(t *testing.T) {
 	one := func(totals create.Totals) create.Summary {
 		return create.Summary{Documents: 1, Tally: create.Tally{Totals: totals}}
 	}
-	waited := func(outcome wait.Outcome) follow.State {
+	waited := func(outcome wait.Result) follow.State {
 		return follow.State{
-			Objects: make([]wait.Object, 1), Began: time.Now(), Ended: map[wait.Outcome]int{outcome: 1},
+			Objects: make([]wait.Object, 1), Began: time.Now(), Ended: map[wait.Result]int{outcome: 1},
 			Failed: outcome == wait.Failed,
 		}
 	}

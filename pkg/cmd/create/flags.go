@@ -149,7 +149,6 @@ type running struct {
 	session  *create.Session
 	printer  *printer
 	follower *follow.Follower // nil without --wait
-	cleanup  *cleanup         // nil without --delete-on-interrupt
 }
 
 // recordAsPlugin makes --record write "kubectl genname". kubectl's recorder reads the command line from os.Args,
@@ -214,9 +213,8 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 		"Maximum number of requests per second. 0 sets no limit. Throttling by the server always applies")
 	flags.IntVar(&f.burst, "burst", 0,
 		"Number of requests that --qps lets pass at once. The default is the value of --qps")
-	flags.Var((*waitSwitch)(&f.wait), "wait", "Wait until the objects have finished. "+
-		"The exit code is 5 if one of them has failed")
-	flags.Lookup("wait").NoOptDefVal = "true"
+	flags.BoolVar(&f.wait, "wait", false,
+		"Wait until the objects have finished. The exit code is 5 if one of them has failed")
 	f.waitTimeout = flagvalue.Duration(defaultWait)
 	flags.Var(&f.waitTimeout, "wait-timeout", "How long to wait. 0 checks the objects once, "+
 		"and a negative value sets no limit. The wait also ends if the server is unreachable for --retry-timeout")
@@ -238,22 +236,6 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 	flags.StringVar(&f.from, "from", "", "Create a Job from a CronJob, like cronjob/NAME. It has "+
 		"the template of the CronJob, as with kubectl create job --from, and the generateName NAME-run-")
 	cmd.Flags().AddFlagSet(flags)
-}
-
-// waitSwitch is the value of --wait. The error for a wrong value explains how to set a time limit.
-type waitSwitch bool
-
-func (w *waitSwitch) String() string   { return strconv.FormatBool(bool(*w)) }
-func (w *waitSwitch) Type() string     { return "bool" }
-func (w *waitSwitch) IsBoolFlag() bool { return true }
-
-func (w *waitSwitch) Set(value string) error {
-	is, err := strconv.ParseBool(value)
-	if err != nil {
-		return fmt.Errorf("it takes no time limit. Use --wait --wait-timeout=%s", value)
-	}
-	*w = waitSwitch(is)
-	return nil
 }
 
 // logsMode is the value of --logs: logsOff, logsOn or logsRaw.

@@ -96,8 +96,8 @@ func (o *options) giveUp(why string) error {
 		isOurs := run.printer.takeLines()
 		e.Summary = run.session.Abandon()
 		e.Incomplete = e.Unread && o.flags.keys.Key != ""
-		e.followed, e.left = run.follower.State(), run.cleanup.objects()
-		e.areInLines = isOurs && run.printer.printUnseen(e.Unseen, o.DryRunStrategy)
+		e.followed, e.left = run.follower.State(), run.follower.Ours()
+		e.areInLines = isOurs && run.printer.printUnseen(e.Unseen)
 	}
 	o.voice.LineWithin(maxPrinting, strings.Join(e.lastLines(), "\n"))
 	o.voice.Silence()

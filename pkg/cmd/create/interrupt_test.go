@@ -70,7 +70,7 @@ func TestGiveUp(t *testing.T) {
 // The end of a command that hangs reports a waited object that has failed, even if the reader of the output or of the
 // logs has kept its line back. The failure goes before the interrupt.
 func TestGiveUpAfterAFailure(t *testing.T) {
-	failed := wait.Ended{Object: aJob("b"), Outcome: wait.Failed, Status: finished.Status{State: finished.Succeeded}}
+	failed := wait.Ended{Object: aJob("b"), Result: wait.Failed, Status: finished.Status{State: finished.Succeeded}}
 	for _, failures := range [][]wait.Ended{{failed}, nil} {
 		e := &ending{flags: &ownCreateFlags{}, interrupted: true, hangs: "interrupted again"}
 		e.followed = follow.State{Failures: failures, Failed: true}

@@ -1,19 +1,28 @@
 package create
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
+	"github.com/kubectl-genname/kubectl-genname/internal/create"
+	"github.com/kubectl-genname/kubectl-genname/internal/wait"
+	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/output"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
 // errNotWritten is why a run stops whose results can't be written.
@@ -26,6 +35,7 @@ type printer struct {
 	format    string                           // of -o
 	whole     bool                             // the format shows more of an object than its name
 	operation string                           // "created", or "created (dry run)"
+	dryRun    cmdutil.DryRunStrategy
 	kubectls  func(runtime.Object) error
 	stop      context.CancelCauseFunc
 
@@ -34,13 +44,11 @@ type printer struct {
 	taken   bool       // giveUp writes the last lines, and nothing else does
 }
 
-func newPrinter(
-	out io.Writer, flags *genericclioptions.PrintFlags, kubectls func(runtime.Object) error,
-	stop context.CancelCauseFunc,
-) *printer {
+func (o *options) newPrinter(stop context.CancelCauseFunc) *printer {
+	flags := o.PrintFlags
 	return &printer{
-		out: out, lines: *flags.NamePrintFlags, format: *flags.OutputFormat, whole: showsWhole(flags),
-		operation: flags.NamePrintFlags.Operation, kubectls: kubectls, stop: stop,
+		out: o.Out, lines: *flags.NamePrintFlags, format: *flags.OutputFormat, whole: showsWhole(flags),
+		operation: flags.NamePrintFlags.Operation, dryRun: o.DryRunStrategy, kubectls: o.PrintObj, stop: stop,
 	}
 }
 
@@ -95,4 +103,150 @@ func (p *printer) write(object runtime.Object, operation string) error {
 	}
 	_, err = fmt.Fprintln(p.out, terminal.Escaped(strings.TrimSuffix(line.String(), "\n")))
 	return err
+}
+
+// formatLines is the value of -o that prints a line of JSON for each object. kubectl doesn't have it.
+const formatLines = "jsonl"
+
+var outcomesInLines = map[protocol.Outcome]v1alpha1.CreateOutcome{
+	protocol.Created:    v1alpha1.CreateCreated,
+	protocol.Found:      v1alpha1.CreateExists,
+	protocol.Failed:     v1alpha1.CreateFailed,
+	protocol.Unknown:    v1alpha1.CreateUnknown,
+	create.Renamed:      v1alpha1.CreateRenamed,
+	create.NotAttempted: v1alpha1.CreateNotAttempted,
+	create.Shown:        v1alpha1.CreateDryRun,
+}
+
+var resultsInLines = map[wait.Result]v1alpha1.CreateResult{
+	wait.Succeeded:   v1alpha1.CreateSucceeded,
+	wait.Failed:      v1alpha1.CreateHasFailed,
+	wait.OutOfTime:   v1alpha1.CreateUnfinished,
+	wait.Interrupted: v1alpha1.CreateUnfinished,
+	wait.Deleted:     v1alpha1.CreateDeleted,
+	wait.Replaced:    v1alpha1.CreateDeleted,
+	wait.Abandoned:   v1alpha1.CreateUnread,
+}
+
+// outcomeLine prints the line of an outcome. failure is what stderr has about the object.
+func (p *printer) outcomeLine(o create.Outcome, failure error) error {
+	if p.format != formatLines {
+		return nil
+	}
+	line := p.lineOf(o, failure)
+	if err := p.printLines(o, line); err != nil {
+		return ownErrorf("the outcome of %s can't be printed: %v", o.Document.Argument(line.Name), err)
+	}
+	return nil
+}
+
+func (p *printer) lineOf(o create.Outcome, failure error) v1alpha1.CreateLine {
+	line := v1alpha1.CreateLine{
+		Outcome: outcomesInLines[o.Outcome], Namespace: o.Document.Namespace,
+		Name:         cmp.Or(likelyName(o), o.Document.Object.GetName()),
+		GenerateName: o.Document.Object.GetGenerateName(),
+	}
+	line.APIVersion, line.Kind = o.Document.Mapping.GroupVersionKind.ToAPIVersionAndKind()
+	switch {
+	case p.dryRun != cmdutil.DryRunNone && o.Outcome == protocol.Created:
+		line.Outcome = v1alpha1.CreateDryRun
+	case p.dryRun != cmdutil.DryRunNone && o.Outcome == protocol.Unknown: // nothing exists
+		line.Outcome = v1alpha1.CreateFailed
+	case p.dryRun != cmdutil.DryRunNone, o.Object == nil:
+	case o.Outcome == protocol.Created, o.Outcome == protocol.Found, o.Outcome == create.Renamed:
+		line.UID = string(o.Object.GetUID())
+	}
+	if failure == nil && o.Err != nil {
+		failure = apistatus.Brief(o.Err)
+	}
+	if failure != nil {
+		line.Error = terminal.OneLine(failure.Error())
+	}
+	return line
+}
+
+// resultLine prints the line of an object whose wait has ended.
+func (p *printer) resultLine(e wait.Ended) error {
+	if p.format != formatLines {
+		return nil
+	}
+	line := v1alpha1.CreateLine{
+		Result: resultsInLines[e.Result], Namespace: e.Object.Namespace, Name: e.Object.Name,
+		UID: string(e.Object.UID),
+	}
+	line.APIVersion, line.Kind = e.Object.Mapping.GroupVersionKind.ToAPIVersionAndKind()
+	switch {
+	case e.Err != nil:
+		line.Error = terminal.OneLine(apistatus.Brief(e.Err).Error())
+	case e.Result == wait.Failed:
+		line.Error = strings.TrimLeft(why(e), " :")
+	}
+	if err := p.printLines(create.Outcome{}, line); err != nil {
+		return ownErrorf("the result of %s can't be printed: %v", nameOf(e.Object), err)
+	}
+	return nil
+}
+
+// printLines prints the line of an outcome, or a line for each copy that was not attempted.
+func (p *printer) printLines(of create.Outcome, line v1alpha1.CreateLine) error {
+	p.inLines.Lock()
+	defer p.inLines.Unlock()
+	if p.taken {
+		return nil
+	}
+	p.job = of.Job
+	return p.checked(p.writeLines(of, line))
+}
+
+// writeLines writes text in which no string can write to a terminal or is a command for a CI system.
+func (p *printer) writeLines(of create.Outcome, line v1alpha1.CreateLine) error {
+	text, err := json.Marshal(line)
+	for range max(1, of.Copies) {
+		if err == nil {
+			_, err = fmt.Fprintln(p.out, terminal.Escaped(string(text)))
+		}
+	}
+	return err
+}
+
+// takeLines ends the lines of the run, which hangs. takeLines returns false if the run has no lines, or if stdout keeps
+// one of them back.
+func (p *printer) takeLines() bool {
+	return p.format == formatLines && inTime(func() {
+		p.inLines.Lock()
+		defer p.inLines.Unlock()
+		p.taken = true
+	})
+}
+
+// printUnseen prints the lines of a run that was abandoned after takeLines, and reports whether it has printed all.
+func (p *printer) printUnseen(unseen []create.Outcome) bool {
+	isWritten := true
+	return inTime(func() {
+		for _, o := range unseen {
+			if o.Job != 0 && o.Job == p.job { // the run has not handled more than its line
+				continue
+			}
+			var err error
+			if o.Outcome == protocol.Unknown && o.Err == nil {
+				err = errors.New(textInterrupted)
+			}
+			isWritten = p.writeLines(o, p.lineOf(o, err)) == nil && isWritten
+		}
+	}) && isWritten
+}
+
+// inTime reports whether a function ends within maxPrinting. Otherwise the function goes on.
+func inTime(do func()) bool {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		do()
+	}()
+	select {
+	case <-ended:
+		return true
+	case <-time.After(maxPrinting):
+		return false
+	}
 }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
@@ -32,7 +34,6 @@ type results struct {
 	printer  *printer
 	logs     *logPrinter          // nil without --logs
 	follower *follow.Follower     // nil without --wait
-	cleanup  *cleanup             // nil without --delete-on-interrupt
 	totals   func() create.Totals // up to now
 
 	retried   string // the error of the last retry
@@ -40,6 +41,26 @@ type results struct {
 	warned    map[string]bool
 	unprinted map[wait.Object]*unstructured.Unstructured // whole objects as they were created
 }
+
+// The end of a run depends on its facts, and on the summaries of the engines.
+type facts struct {
+	errs       []placed
+	unsaid     bool            // copies failed with the same error as another copy
+	unusable   bool            // the input, or a part of it
+	unexpected bool            // the key was used for another input
+	changed    []string        // existing objects whose spec was changed
+	differing  []string        // existing objects that differ from the input, and their fields
+	namespaces map[string]bool // of the objects
+}
+
+// placed is an error, and where in the input it belongs.
+type placed struct {
+	at  int
+	err error
+}
+
+// atEnd is after the input.
+const atEnd = math.MaxInt
 
 // reason is the reason why copies of a document failed, without their names. reason has the number of the document,
 // because a run keeps no finished document.
@@ -49,12 +70,11 @@ type reason struct {
 }
 
 func (o *options) newResults(
-	stop context.CancelCauseFunc, follower *follow.Follower, deletes *cleanup, totals func() create.Totals,
+	stop context.CancelCauseFunc, follower *follow.Follower, totals func() create.Totals,
 ) *results {
 	r := &results{
 		facts: facts{namespaces: map[string]bool{}}, flags: &o.flags, dryRun: o.DryRunStrategy, voice: o.voice,
-		printer: newPrinter(o.Out, o.PrintFlags, o.PrintObj, stop), logs: o.logs, follower: follower, totals: totals,
-		cleanup: deletes,
+		printer: o.newPrinter(stop), logs: o.logs, follower: follower, totals: totals,
 		printed: map[reason]bool{}, warned: map[string]bool{}, unprinted: map[wait.Object]*unstructured.Unstructured{},
 	}
 	if !terminal.IsTerminal(o.Out) { // a terminal shows the results themselves
@@ -67,12 +87,7 @@ func (r *results) take(event create.Event) {
 	switch e := event.(type) {
 	case create.Outcome:
 		err := r.outcome(e)
-		if r.printer.format == formatLines {
-			if unwritten := r.printOutcome(e, err); err == nil {
-				err = unwritten
-			}
-		}
-		r.collect(e.Number, commonName(e), err)
+		r.collect(e.Number, commonName(e), cmp.Or(err, r.printer.outcomeLine(e, err)))
 	case create.Retry:
 		why := apistatus.Brief(e.Retry.Reason).Error()
 		shown := why
@@ -86,7 +101,7 @@ func (r *results) take(event create.Event) {
 		r.searching(e)
 		return
 	case create.Warning:
-		r.warn(e.Text)
+		r.warn("%s", e.Text)
 	case create.Problem:
 		r.problem(e)
 	}
@@ -95,12 +110,21 @@ func (r *results) take(event create.Event) {
 	}
 }
 
+func counts(t create.Totals) string {
+	created := t.Of(protocol.Created, create.Renamed)
+	rest := fmt.Sprintf("%d exist, %d failed, %d unknown, %d not attempted",
+		t[protocol.Found], t[protocol.Failed], t[protocol.Unknown], t[create.NotAttempted])
+	if n := t[create.Renamed]; n > 0 {
+		return fmt.Sprintf("%d created (%d renamed by a webhook or policy), %s", created, n, rest)
+	}
+	return fmt.Sprintf("%d created, %s", created, rest)
+}
+
 // outcome prints the outcome of an object, and returns its error.
 func (r *results) outcome(o create.Outcome) error {
 	switch o.Outcome {
 	case protocol.Created:
 		r.warnOfFixedName(o.Document)
-		r.cleanup.add(o)
 		r.await(o)
 		return r.print(o, textNotPrinted, r.printer.operation)
 	case protocol.Found:
@@ -117,6 +141,22 @@ func (r *results) outcome(o create.Outcome) error {
 		return r.unknown(o)
 	}
 	return nil
+}
+
+func action(e exactlyonce.Retry) string {
+	switch {
+	case e.Action == exactlyonce.NextName && e.NextName == "":
+		return "asking for another name"
+	case e.Action == exactlyonce.NextName:
+		return fmt.Sprintf("trying %s", e.NextName)
+	case e.Action == exactlyonce.Recheck:
+		return fmt.Sprintf("checking for %s whether it exists", e.Wait.Round(time.Second))
+	case e.Action == exactlyonce.Resend:
+		return fmt.Sprintf("sending it again in %s", e.Wait.Round(time.Millisecond))
+	case e.Wait > 0:
+		return fmt.Sprintf("checking whether it exists in %s", e.Wait.Round(time.Millisecond))
+	}
+	return "checking whether it exists"
 }
 
 // commonName returns the name in an error that copies of a document can have in common.
@@ -194,10 +234,11 @@ func (r *results) printLine(text string) {
 }
 
 // warn writes a warning on stderr, once.
-func (r *results) warn(text string) {
+func (r *results) warn(format string, args ...any) {
+	text := terminal.Warningf("%s", fmt.Sprintf(format, args...))
 	if !r.warned[text] {
 		r.warned[text] = true
-		r.printLine(terminal.Warningf("%s", text))
+		r.printLine(text)
 	}
 }
 
@@ -213,7 +254,7 @@ func (r *results) print(o create.Outcome, problem, operation string) error {
 	}
 	err := r.printer.print(o.Object, operation)
 	if err != nil && !r.flags.kubectlsWords() {
-		err = ownError(fmt.Sprintf(problem, o.Document.Reference(o.Object.GetName()), err))
+		err = ownErrorf(problem, o.Document.Reference(o.Object.GetName()), err)
 	}
 	return err
 }
@@ -227,7 +268,7 @@ func (r *results) existing(o create.Outcome) error {
 		r.changed = append(r.changed, o.Document.Argument(o.Name))
 	}
 	if o.Err != nil {
-		return ownError(fmt.Sprintf("%s exists, but it can't be read: %v", o.Document.Reference(o.Name), o.Err))
+		return ownErrorf("%s exists, but it can't be read: %v", o.Document.Reference(o.Name), o.Err)
 	}
 	if err := r.compare(o); err != nil {
 		return err
@@ -253,7 +294,7 @@ func (r *results) compare(o create.Outcome) error {
 	}
 	r.differing = append(r.differing, fmt.Sprintf("%s (%s)", object, fields))
 	if r.flags.strict {
-		return ownError(fmt.Sprintf("%s exists, and differs from the input in %s", object, fields))
+		return ownErrorf("%s exists, and differs from the input in %s", object, fields)
 	}
 	return nil
 }
@@ -285,8 +326,8 @@ func (r *results) warnOfAnnotations(err error, object *unstructured.Unstructured
 	}
 	tooLong := apierrors.IsInvalid(err) && strings.Contains(err.Error(), "metadata.annotations: Too long")
 	if tooLong && size <= validation.TotalAnnotationSizeLimitB {
-		r.warn(fmt.Sprintf("the object has %d bytes of annotations, and the plugin adds %s. "+
-			"Together they are longer than the server allows.", size, exactlyonce.Annotation))
+		r.warn("the object has %d bytes of annotations, and the plugin adds %s. "+
+			"Together they are longer than the server allows.", size, exactlyonce.Annotation)
 	}
 }
 
@@ -305,14 +346,14 @@ func (r *results) unknown(o create.Outcome) error {
 // await hands an object to the follower, which waits for it. If the format shows whole objects, the object is printed
 // when the wait has ended.
 func (r *results) await(o create.Outcome) {
-	if o.Object == nil || !r.follower.Awaits(o.Document.Mapping) {
+	if o.Object == nil {
 		return
 	}
-	awaited := r.follower.Add(follow.Created{
+	object, awaited := r.follower.Add(follow.Created{
 		Mapping: o.Document.Mapping, Namespace: o.Document.Namespace, Name: o.Name,
-		Stored: o.Object, Input: o.Document.Object,
+		Stored: o.Object, Input: o.Document.Object, Ours: o.Outcome == protocol.Created,
 	})
-	if r.printer.whole {
-		r.unprinted[awaited] = o.Object
+	if awaited && r.printer.whole {
+		r.unprinted[object] = o.Object
 	}
 }

@@ -140,7 +140,7 @@ func see(t *testing.T, args string, f fate, events []create.Event) run {
 			t.Fatal(err)
 		}
 	}
-	results := o.newResults(stop, follower, nil, func() create.Totals { return tally.Totals })
+	results := o.newResults(stop, follower, func() create.Totals { return tally.Totals })
 	var end create.Summary
 	for _, event := range events {
 		switch e := event.(type) {

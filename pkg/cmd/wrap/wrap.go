@@ -176,7 +176,7 @@ func (o *options) report(c *intercept.Config) {
 		if !o.verbose {
 			return
 		}
-		line := terminal.Sprintf("wrap: %s: %s (%d)", outcome.Object, string(outcome.Result), outcome.Status)
+		line := terminal.Sprintf("wrap: %s: %s (%d)", outcome.Object, string(outcome.Class), outcome.Status)
 		if outcome.Err != nil {
 			line += terminal.Sprintf(": %s", outcome.Err)
 		}
@@ -223,7 +223,7 @@ func (o *options) flush() {
 func unfetched(p *intercept.Proxy) (lines []string, unknown bool) {
 	outcomes, more := p.Unfetched()
 	for _, each := range outcomes {
-		if each.Result == intercept.Unknown {
+		if each.Class == intercept.Unknown {
 			unknown = true
 			lines = append(lines, terminal.Warningf("wrap: %s might exist. Check it:", each.Object),
 				"  kubectl get "+each.Object)

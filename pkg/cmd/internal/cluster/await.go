@@ -32,14 +32,22 @@ type Patience struct {
 	Print func(line string)
 }
 
+// lostWithin is the time in which a response is lost with its connection, and not because the server is unreachable.
+const lostWithin = time.Second
+
 // Await calls ask until there is a response. Await retries while the server is unreachable, and until the server is
 // ready. A server that isn't ready doesn't have all its types, or the permissions of its users. When the time is
-// over, Await calls ask once more. Other errors are final.
+// over, Await calls ask once more. Other errors are final. A single lost response needs no warning.
 func (c *Cluster) Await(ctx context.Context, ask func() error) error {
+	began := time.Now()
+	err := ask()
+	if mayRecover(err) && time.Since(began) < lostWithin {
+		if again := ask(); !apistatus.AboutPermissions(again) { // a starting server refuses everything
+			err = again
+		}
+	}
 	var retrier *apistatus.Retrier // from the first failure on
-	var ready, timeUp bool
-	for began := time.Now(); ; {
-		err := ask()
+	for ready, timeUp := false, false; ; err = ask() {
 		waits := retrier != nil
 		unreachable := mayRecover(err) || waits && !ready && apistatus.AboutPermissions(err)
 		switch {

@@ -78,7 +78,7 @@ func (b *comingBack) start(t *testing.T) *rest.Config {
 
 // New waits for an unreachable server until it is ready, and prints both.
 func TestNewWaitsForTheServer(t *testing.T) {
-	back := &comingBack{refuse: 1, responses: []int{http.StatusInternalServerError}}
+	back := &comingBack{refuse: 2, responses: []int{http.StatusInternalServerError}}
 	var printed []string
 	report := func(line string) { printed = append(printed, line) }
 	c, err := New(t.Context(), factory{config: back.start(t)}, &flagvalue.Attempts{}, Patience{time.Minute, report})
@@ -137,8 +137,13 @@ func TestAwait(t *testing.T) {
 		t.Errorf("asked %d times: %v", asked, err)
 	}
 	// A server that is ready knows them.
-	asked = 0
-	if err := c.Await(ctx, func() error { asked++; return responses[asked-1] }); !errors.Is(err, forbidden) || asked != 2 {
+	asked, responses = 0, []error{io.ErrUnexpectedEOF, io.ErrUnexpectedEOF, forbidden}
+	if err := c.Await(ctx, func() error { asked++; return responses[asked-1] }); !errors.Is(err, forbidden) || asked != 3 {
+		t.Errorf("asked %d times: %v", asked, err)
+	}
+	report = func(line string) { t.Errorf("a single lost response causes %q", line) }
+	asked, responses = 0, []error{io.ErrUnexpectedEOF, nil}
+	if err := c.Await(ctx, func() error { asked++; return responses[asked-1] }); err != nil || asked != 2 {
 		t.Errorf("asked %d times: %v", asked, err)
 	}
 	report = func(string) { cancel() } // the wait has begun
@@ -152,9 +157,9 @@ func TestAwait(t *testing.T) {
 func TestNeverReady(t *testing.T) {
 	back := &comingBack{readyz: http.StatusInternalServerError}
 	c := &Cluster{Config: back.start(t), patience: Patience{500 * time.Millisecond, func(string) {}}}
-	responses := []error{io.ErrUnexpectedEOF, nil}
+	responses := []error{io.ErrUnexpectedEOF, io.ErrUnexpectedEOF, nil}
 	asked := 0
-	if err := c.Await(t.Context(), func() error { asked++; return responses[asked-1] }); err != nil || asked != 2 {
+	if err := c.Await(t.Context(), func() error { asked++; return responses[asked-1] }); err != nil || asked != 3 {
 		t.Errorf("asked %d times: %v", asked, err)
 	}
 }
@@ -200,7 +205,7 @@ func TestAwaitAny(t *testing.T) {
 	}{
 		"a response":    {"http://127.0.0.1:1", "", []error{nil}, 1},
 		"a refusal":     {"http://127.0.0.1:1", "", []error{apierrors.NewForbidden(schema.GroupResource{}, "", nil)}, 1},
-		"no response":   {"http://127.0.0.1:1", "the server was unreachable for 1ms: dial: refused", []error{refused, refused}, 2},
+		"no response":   {"http://127.0.0.1:1", "the server was unreachable for 1ms: dial: refused", []error{refused, refused, refused}, 3},
 		"no kubeconfig": {clientcmd.ClusterDefaults.Server, "", nil, 0},
 	} {
 		asked := 0

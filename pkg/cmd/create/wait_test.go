@@ -1,6 +1,7 @@
 package create
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -40,7 +41,7 @@ func reasonOf(job string) pods.Reason {
 // Without a terminal, a line reports why nothing runs, and nothing while all Pods run.
 func TestReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := follow.State{Objects: []wait.Object{aJob("a"), aJob("b")}, Ended: map[wait.Outcome]int{}, Began: time.Now()}
+		s := follow.State{Objects: []wait.Object{aJob("a"), aJob("b")}, Ended: map[wait.Result]int{}, Began: time.Now()}
 		if got := reportOf(s); got != "" {
 			t.Errorf("%q, want nothing", got)
 		}
@@ -78,7 +79,7 @@ func TestProgressOfTheWait(t *testing.T) {
 func TestDeadline(t *testing.T) {
 	reason := reasonOf("a")
 	e := follow.Explained{Reason: &reason, Ended: wait.Ended{
-		Object: aJob("a"), Outcome: wait.Failed, Status: finished.Status{State: finished.Failed, Reason: "DeadlineExceeded"},
+		Object: aJob("a"), Result: wait.Failed, Status: finished.Status{State: finished.Failed, Reason: "DeadlineExceeded"},
 	}}
 	for logs, deleted := range map[bool]string{
 		false: ", and their logs.", true: ". The lines above are all that is left of their logs.",
@@ -98,7 +99,7 @@ func TestReasonsAtTheEnd(t *testing.T) {
 		many = append(many, reasonOf("a"))
 	}
 	lines := reasonLines(many)
-	if len(lines) != 2*maxShown+1 || lines[1] != "  kubectl describe pod/a-x -n ci" || lines[2*maxShown] != "(and 2 more)" {
+	if len(lines) != maxShown+1 || !strings.HasSuffix(lines[1], "available\n  kubectl describe pod/a-x -n ci") || lines[maxShown] != "(and 2 more)" {
 		t.Errorf("%q, want %d reasons with commands, and the number of the others", lines, maxShown)
 	}
 }
@@ -112,7 +113,7 @@ func TestWaitingAgain(t *testing.T) {
 		exists      = "Don't run the command again to go on waiting. It would report AlreadyExists."
 		anotherTime = "If you run the command again, it creates the objects again."
 	)
-	for outcome, want := range map[wait.Outcome]struct{ keyed, notKeyed, fixedNames string }{
+	for outcome, want := range map[wait.Result]struct{ keyed, notKeyed, fixedNames string }{
 		wait.Abandoned: {goesOn, doesNot, exists}, wait.OutOfTime: {goesOn, doesNot, exists},
 		wait.Interrupted: {goesOn, doesNot, exists}, wait.Deleted: {again, anotherTime, anotherTime},
 		wait.Replaced: {again, anotherTime, anotherTime}, wait.Failed: {},
@@ -123,9 +124,9 @@ func TestWaitingAgain(t *testing.T) {
 		}{"with a key": {"k", want.keyed, 1}, "without a key": {"", want.notKeyed, 1}, "with fixed names": {"", want.fixedNames, 0}} {
 			e := &ending{flags: &ownCreateFlags{keys: keyflags.Flags{Key: idempotency.Key(test.key)}}}
 			e.Again = test.again
-			e.followed = follow.State{Objects: []wait.Object{aJob("a")}, Began: time.Now(), Ended: map[wait.Outcome]int{outcome: 1}}
+			e.followed = follow.State{Objects: []wait.Object{aJob("a")}, Began: time.Now(), Ended: map[wait.Result]int{outcome: 1}}
 			if outcome == wait.OutOfTime || outcome == wait.Interrupted {
-				e.followed.Running = []wait.Ended{{Object: aJob("a"), Outcome: outcome}}
+				e.followed.Running = []wait.Ended{{Object: aJob("a"), Result: outcome}}
 			}
 			text := strings.Join(e.waitClosing(), "\n")
 			if test.want == "" && strings.Contains(text, " again") || !strings.Contains(text, test.want) {
@@ -160,5 +161,33 @@ Job a: being deleted: held by the finalizer x`
 	want = "Waiting for 0s: 0 succeeded, 0 failed, 2 unfinished. Job a: being deleted: held by the finalizer x (and 1 more)"
 	if got := reportOf(e.followed); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// The commands that stop objects are quoted, one for each namespace. Objects that are being deleted need none.
+func TestAboutStopping(t *testing.T) {
+	running := func(namespace, name string) wait.Ended {
+		o := aJob(name)
+		o.Namespace, o.UID = namespace, apitypes.UID(namespace+name)
+		return wait.Ended{Object: o, Result: wait.Interrupted}
+	}
+	late, deleting := running("ci", "late"), running("ci", "deleting")
+	late.Result, deleting.Progress.Deleting = wait.OutOfTime, true
+	e := &ending{}
+	if lines := e.aboutStopping(); lines != nil {
+		t.Errorf("%q", lines)
+	}
+	e.followed.Running = []wait.Ended{running("ci", "b"), running("ci", "$(a)"), late, deleting, running("x", "\x1b")}
+	e.left = []wait.Object{e.followed.Running[0].Object}
+	want := "To stop the objects, delete them:\n  kubectl delete 'job.batch/$(a)' job.batch/b -n ci\n  kubectl delete $'job.batch/\\x1b' -n x"
+	if got := strings.Join(e.aboutStopping(), "\n"); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	e.followed.Running = nil
+	for n := range maxShown + 2 {
+		e.followed.Running = append(e.followed.Running, running("ci", fmt.Sprint(n)))
+	}
+	if lines := e.aboutStopping(); lines[0] != "To stop the objects, delete them (the first 10 of 13):" || strings.Count(lines[1], "job.batch/") != maxShown {
+		t.Errorf("%q", lines)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
-	"github.com/kubectl-genname/kubectl-genname/internal/follow"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 	"github.com/kubectl-genname/kubectl-genname/test/schema"
@@ -72,11 +71,11 @@ func TestLinesOfGiveUp(t *testing.T) {
 	}
 	var out strings.Builder
 	p := &printer{out: &out, format: formatLines}
-	if err := p.printLines(unseen[0], lineOf(unseen[0], cmdutil.DryRunNone, nil)); err != nil {
+	if err := p.printLines(unseen[0], p.lineOf(unseen[0], nil)); err != nil {
 		t.Fatal(err)
 	}
-	areInLines := p.takeLines() && p.printUnseen(unseen, cmdutil.DryRunNone)
-	if err := p.printLines(unseen[1], lineOf(unseen[1], cmdutil.DryRunNone, nil)); err != nil || !areInLines {
+	areInLines := p.takeLines() && p.printUnseen(unseen)
+	if err := p.printLines(unseen[1], p.lineOf(unseen[1], nil)); err != nil || !areInLines {
 		t.Error(err, areInLines)
 	}
 	end := `"apiVersion":"v1","kind":"ConfigMap","namespace":"prod",`
@@ -103,7 +102,7 @@ func TestLinesOfGiveUp(t *testing.T) {
 			t.Errorf("%s: the lines were taken", name)
 		}
 	}
-	if p := (&printer{out: gone{}, format: formatLines}); !p.takeLines() || p.printUnseen(unseen, cmdutil.DryRunNone) {
+	if p := (&printer{out: gone{}, format: formatLines}); !p.takeLines() || p.printUnseen(unseen) {
 		t.Error("lines that can't be written count as printed")
 	}
 }
@@ -115,27 +114,26 @@ func TestResultLines(t *testing.T) {
 		ended wait.Ended
 		want  string
 	}{
-		{wait.Ended{Outcome: wait.Succeeded}, `{"result":"Succeeded",` + end + `}`},
+		{wait.Ended{Result: wait.Succeeded}, `{"result":"Succeeded",` + end + `}`},
 		{
-			wait.Ended{Outcome: wait.Failed, Status: finished.Status{State: finished.Failed, Reason: "BackoffLimitExceeded", Message: "two\nlines"}},
+			wait.Ended{Result: wait.Failed, Status: finished.Status{State: finished.Failed, Reason: "BackoffLimitExceeded", Message: "two\nlines"}},
 			`{"result":"Failed",` + end + `,"error":"(BackoffLimitExceeded): two lines"}`,
 		},
-		{wait.Ended{Outcome: wait.OutOfTime}, `{"result":"Unfinished",` + end + `}`},
-		{wait.Ended{Outcome: wait.Interrupted}, `{"result":"Unfinished",` + end + `}`},
-		{wait.Ended{Outcome: wait.Replaced}, `{"result":"Deleted",` + end + `}`},
-		{wait.Ended{Outcome: wait.Abandoned, Err: reset}, `{"result":"Unknown",` + end + `,"error":"Post: reset"}`},
+		{wait.Ended{Result: wait.OutOfTime}, `{"result":"Unfinished",` + end + `}`},
+		{wait.Ended{Result: wait.Interrupted}, `{"result":"Unfinished",` + end + `}`},
+		{wait.Ended{Result: wait.Replaced}, `{"result":"Deleted",` + end + `}`},
+		{wait.Ended{Result: wait.Abandoned, Err: reset}, `{"result":"Unknown",` + end + `,"error":"Post: reset"}`},
 	} {
 		var out strings.Builder
-		r := &results{printer: &printer{out: &out, format: formatLines}}
+		p := &printer{out: &out, format: formatLines}
 		test.ended.Object = aJob("a")
-		r.printResult(follow.Ended(test.ended))
-		if out.String() != test.want+"\n" || len(r.errs) > 0 {
-			t.Errorf("%s, want %s", out.String(), test.want)
+		if err := p.resultLine(test.ended); err != nil || out.String() != test.want+"\n" {
+			t.Errorf("%s, %v, want %s", out.String(), err, test.want)
 		}
 		schema.Check(t, out.String())
 	}
-	r := &results{printer: &printer{out: gone{}, format: formatLines}}
-	if r.printResult(follow.Ended{Object: aJob("a"), Outcome: wait.Failed}); len(r.errs) != 1 {
-		t.Errorf("%v, want an error", r.errs)
+	p := &printer{out: gone{}, format: formatLines}
+	if err := p.resultLine(wait.Ended{Object: aJob("a"), Result: wait.Failed}); err == nil {
+		t.Error("no error")
 	}
 }
