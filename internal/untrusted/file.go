@@ -49,8 +49,8 @@ func IsUTF16(text []byte) bool {
 	return bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff"))
 }
 
-// AsUTF8 returns a text without a byte order mark and with invalid bytes replaced, as kubectl does. The mark can
-// identify UTF-16.
+// AsUTF8 returns a text, which can be UTF-16 (IsUTF16), without its byte order mark and with invalid bytes replaced, as
+// kubectl does.
 func AsUTF8(text []byte) []byte {
 	decoded, _, err := transform.Bytes(unicode.BOMOverride(unicode.UTF8.NewDecoder()), text)
 	if err != nil { // half a character at the end of UTF-16, which the parser reports
