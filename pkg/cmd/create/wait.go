@@ -317,7 +317,7 @@ func (r *results) deleteCreated(e *ending) {
 	}
 	slices.Sort(e.deleted)
 	slices.Sort(e.undeleted)
-	e.followed, e.left = r.follower.State(), r.follower.Ours()
+	e.facts, e.followed, e.left = r.facts, r.follower.State(), r.follower.Ours()
 }
 
 // aboutDeletion are the lines about the deletion of the objects that this run created.

@@ -2,14 +2,19 @@ package create
 
 import (
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apitypes "k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/finished"
 	"github.com/kubectl-genname/kubectl-genname/internal/follow"
@@ -17,6 +22,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/pods"
 	"github.com/kubectl-genname/kubectl-genname/internal/wait"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/keyflags"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
 func aJob(name string) wait.Object {
@@ -27,6 +33,33 @@ func aJob(name string) wait.Object {
 			Scope:            meta.RESTScopeNamespace,
 		},
 		Namespace: "ci", Name: name, UID: apitypes.UID(name),
+	}
+}
+
+// A line about a deleted object that can't be written is an error of the run.
+func TestDeletedWithoutALine(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Success"}`)
+	}))
+	defer server.Close()
+	follower, err := follow.New(nil, &rest.Config{}, follow.Options{Deletes: &rest.Config{Host: server.URL}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := &unstructured.Unstructured{Object: map[string]any{}}
+	stored.SetName("a")
+	stored.SetUID("1")
+	follower.Add(follow.Created{Mapping: aJob("a").Mapping, Namespace: "ci", Stored: stored, Input: stored, Ours: true})
+	closed, writer := io.Pipe()
+	_ = closed.Close()
+	r := results{
+		voice: terminal.NewVoice(io.Discard), follower: follower, printer: &printer{format: formatLines, out: writer},
+	}
+	e := &ending{}
+	r.deleteCreated(e)
+	if len(e.deleted) != 1 || len(e.errs) != 1 {
+		t.Errorf("deleted %q with the errors %v, want one of each", e.deleted, e.errs)
 	}
 }
 
