@@ -23,6 +23,7 @@ var placeholders = []placeholder{
 	{pattern: regexp.MustCompile(`(-xxxxx) +\+?(\d+[dhms])+\b`), by: `$1  age`, wide: true},
 	{pattern: regexp.MustCompile(`https://127\.0\.0\.1:\d{4,}`), by: `https://server`},
 	{pattern: regexp.MustCompile(`\b(\d+m)?\d+s of (\d+[ms])`), by: `time of $2`},
+	{pattern: regexp.MustCompile(`not settled in [\d.]+s`), by: `not settled in time`}, // its last request took a while
 	{pattern: regexp.MustCompile(`room for [\d,]+ more`), by: `room for more`},
 	{pattern: regexp.MustCompile(`\+[\d.]+/(s|min|h)\b`), by: ` rate `, wide: true},
 	// The Pods that the Job controller has created so far.

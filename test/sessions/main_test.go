@@ -98,6 +98,7 @@ func TestPlaceholders(t *testing.T) {
 		{"created 12s ago (10:00:01Z)", "created 3m20s ago (10:00:01Z)"},
 		{"at 2026-11-23T09:48:47Z", "at 2027-01-02T03:04:05.123Z"},
 		{"RATE      NAMES\n+9.3/min  20", "RATE     NAMES\n+16/min  20"},
+		{"not settled in 2s)", "not settled in 2.022s)"},
 	} {
 		if a, b := harness.Placeholders(same[0]), harness.Placeholders(same[1]); a != b {
 			t.Errorf("%q and %q differ", a, b)
