@@ -9,7 +9,6 @@ import (
 	"io"
 	"strings"
 	"sync"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -212,7 +211,7 @@ func (p *printer) writeLines(of create.Outcome, line v1alpha1.CreateLine) error 
 // takeLines ends the lines of the run, which hangs. takeLines returns false if the run has no lines, or if stdout keeps
 // one of them back.
 func (p *printer) takeLines() bool {
-	return p.format == formatLines && inTime(func() {
+	return p.format == formatLines && terminal.Within(maxPrinting, func() {
 		p.inLines.Lock()
 		defer p.inLines.Unlock()
 		p.taken = true
@@ -222,7 +221,7 @@ func (p *printer) takeLines() bool {
 // printUnseen prints the lines of a run that was abandoned after takeLines, and reports whether it has printed all.
 func (p *printer) printUnseen(unseen []create.Outcome) bool {
 	isWritten := true
-	return inTime(func() {
+	return terminal.Within(maxPrinting, func() {
 		for _, o := range unseen {
 			if o.Job != 0 && o.Job == p.job { // the run has not handled more than its line
 				continue
@@ -234,19 +233,4 @@ func (p *printer) printUnseen(unseen []create.Outcome) bool {
 			isWritten = p.writeLines(o, p.lineOf(o, err)) == nil && isWritten
 		}
 	}) && isWritten
-}
-
-// inTime reports whether a function ends within maxPrinting. Otherwise the function goes on.
-func inTime(do func()) bool {
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		do()
-	}()
-	select {
-	case <-ended:
-		return true
-	case <-time.After(maxPrinting):
-		return false
-	}
 }

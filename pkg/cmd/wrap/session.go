@@ -33,6 +33,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/intercept"
 	"github.com/kubectl-genname/kubectl-genname/internal/keyed"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
 // A session is the proxy of one run, with its server and its kubeconfig.
@@ -125,12 +126,7 @@ func (s *session) changed() bool {
 
 // settle waits for the creates in flight. A credential plugin can hang longer than the time that they have.
 func (s *session) settle() {
-	ended := make(chan struct{})
-	go func() { s.proxy.Wait(); close(ended) }()
-	select {
-	case <-ended:
-	case <-time.After(2 * exactlyonce.Grace):
-	}
+	terminal.Within(2*exactlyonce.Grace, s.proxy.Wait)
 }
 
 // closeTime limits the time for the rest of responses to clients that outlive the program.

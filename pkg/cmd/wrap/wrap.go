@@ -210,14 +210,7 @@ func (o *options) end(s *session, code int, changed bool) error {
 	return &exitcode.Error{Code: code, Foreign: true}
 }
 
-func (o *options) flush() {
-	written := make(chan struct{})
-	go func() { o.voice.Flush(); close(written) }()
-	select {
-	case <-written:
-	case <-time.After(flushTime):
-	}
-}
+func (o *options) flush() { terminal.Within(flushTime, o.voice.Flush) }
 
 // unfetched returns the lines about objects that the program doesn't know.
 func unfetched(p *intercept.Proxy) (lines []string, unknown bool) {

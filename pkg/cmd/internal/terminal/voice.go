@@ -65,14 +65,21 @@ func (v *Voice) Write(lines []byte) (int, error) {
 
 // LineWithin is Line, but doesn't wait longer than limit.
 func (v *Voice) LineWithin(limit time.Duration, text string) {
-	written := make(chan struct{})
+	Within(limit, func() { v.Line(text) })
+}
+
+// Within reports whether a function ends within limit. Otherwise the function goes on.
+func Within(limit time.Duration, do func()) bool {
+	ended := make(chan struct{})
 	go func() {
-		defer close(written)
-		v.Line(text)
+		defer close(ended)
+		do()
 	}()
 	select {
-	case <-written:
+	case <-ended:
+		return true
 	case <-time.After(limit):
+		return false
 	}
 }
 
