@@ -443,28 +443,6 @@ func TestLimiterSeesNoDeadline(t *testing.T) {
 	}
 }
 
-// blocked is a rate limiter that lets nothing pass.
-type blocked struct{ flowcontrol.RateLimiter }
-
-func (blocked) Wait(ctx context.Context) error {
-	<-ctx.Done()
-	return ctx.Err()
-}
-
-// An object that waits for the rate limiter when the user interrupts was never sent.
-func TestInterruptedInTheLimiter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, interrupt := context.WithCancel(t.Context())
-		config := oncetest.NewServer().Config()
-		config.RateLimiter = blocked{flowcontrol.NewFakeAlwaysRateLimiter()}
-		time.AfterFunc(time.Second, interrupt)
-		sent := WithSent(func(name string) { t.Errorf("%s was sent", name) })
-		if _, err := creatorFor(t, config, sent).Create(ctx, configMapMapping, configMap(), NewID()); !errors.Is(err, ErrInterrupted) {
-			t.Error(err)
-		}
-	})
-}
-
 // Objects are sent and read as JSON, regardless of the encoding in the configuration.
 // oncetest supports no other encoding.
 func TestEncoding(t *testing.T) {

@@ -233,26 +233,3 @@ func TestFindInterrupted(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// A list whose continue token never ends is an error, which isn't retried.
-func TestFindEnds(t *testing.T) {
-	for name, next := range map[string]func(n int32) int32{
-		"a token that repeats": func(n int32) int32 { return n % 2 },
-		"ever new tokens":      func(n int32) int32 { return n },
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-			defer cancel()
-			var requests atomic.Int32
-			_, err := find(ctx, t, time.Minute, func(w http.ResponseWriter, _ *http.Request) {
-				time.Sleep(100 * time.Millisecond)
-				w.Header().Set("Content-Type", "application/json")
-				_, _ = fmt.Fprintf(w, `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1",
-					"metadata":{"continue":"%d"},"items":[]}`, next(requests.Add(1)))
-			})
-			if err == nil || !strings.Contains(err.Error(), "the list has no end") || requests.Load() > 3_001 {
-				t.Errorf("%s: %v after %d requests", name, err, requests.Load())
-			}
-		})
-	}
-}

@@ -1,8 +1,6 @@
 package once_test
 
 import (
-	"context"
-	"errors"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -88,18 +86,4 @@ func keyID(t *testing.T, key string) once.ID {
 		t.Fatal(err)
 	}
 	return id
-}
-
-// Nothing is sent once the context is done.
-func TestInterrupted(t *testing.T) {
-	server := oncetest.NewServer()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := creatorFor(server).Create(ctx, configMap(), idOf(t))
-	if !errors.Is(err, once.ErrInterrupted) || !errors.Is(err, context.Canceled) {
-		t.Errorf("%v, want an interrupt", err)
-	}
-	if n := len(server.Requests()); n != 0 {
-		t.Errorf("%d requests", n)
-	}
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,25 +79,6 @@ func TestInterruptedInRequest(t *testing.T) {
 	}
 }
 
-// A refusal, a created object and one that exists take no time beside that of the
-// requests.
-func TestReturnsAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server, creator := newServerAndCreator()
-		server.Next("create", "*", oncetest.QuotaExceeded, oncetest.WebhookDenied)
-		start := time.Now()
-		for _, want := range []string{"refused", "refused", "Created", "Found"} {
-			result, err := creator.Create(t.Context(), configMap(), idOf(t))
-			if err != nil && !strings.HasPrefix(err.Error(), want) || err == nil && string(result.Outcome) != want {
-				t.Errorf("%+v, %v; want %s", result, err, want)
-			}
-		}
-		if took := time.Since(start); took != 0 {
-			t.Errorf("it took %s", took)
-		}
-	})
-}
-
 // Requests without a clear response are repeated for 5 seconds. Then the outcome is
 // unknown.
 func TestEndOfRetries(t *testing.T) {
@@ -119,29 +99,6 @@ func TestEndOfRetries(t *testing.T) {
 				if took := time.Since(start); took < time.Second || took > 5*time.Second {
 					t.Errorf("it took %s", took)
 				}
-			})
-		})
-	}
-}
-
-// Without permission to read, a denial or a 429 doesn't show that the object doesn't exist.
-func TestUnreadableAfterRefusal(t *testing.T) {
-	for name, test := range map[string]struct {
-		fault oncetest.Fault
-		want  error
-	}{
-		"quota":      {oncetest.QuotaExceeded, once.ErrUnknown},
-		"throttled":  {oncetest.TooManyRequests(0), once.ErrUnknown},
-		"permission": {oncetest.Forbidden, once.ErrRefused},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				server, creator := newServerAndCreator()
-				server.Always("create", "configmaps", test.fault)
-				server.Always("get", "configmaps", oncetest.Forbidden)
-				object := configMap()
-				result, err := creator.Create(t.Context(), object, idOf(t))
-				wantError(t, object, result, err, test.want, "")
 			})
 		})
 	}
