@@ -38,7 +38,6 @@ type cluster struct {
 	during func(object string)
 
 	existing  []idempotency.Existing
-	findErr   error
 	findTakes time.Duration // of a list
 	noGet     bool
 	get       func(name string) (*unstructured.Unstructured, error)
@@ -153,7 +152,7 @@ func (c *cluster) Find(
 			return nil, ctx.Err()
 		}
 	}
-	return c.existing, c.findErr
+	return c.existing, nil
 }
 
 func (c *cluster) May(context.Context, string, schema.GroupVersionResource, string) bool {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -251,57 +250,15 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// If the input can't be read completely or a list fails, nothing is created.
-func TestNothingIsCreatedInDoubt(t *testing.T) {
-	c := &cluster{}
-	expect(t, words(begin(t.Context(), withKey(c), func(yield func(*Document, error) bool) {
-		_ = yield(document("configmaps/a/x-"), nil) && yield(nil, io.EOF)
-	})), "problem EOF", "end 1")
-	c.findErr = errors.New("needs list")
-	expect(t, words(begin(t.Context(), withKey(c), input("configmaps/a/x-"))), "problem needs list", "end 1")
-	if len(c.sent) > 0 {
-		t.Errorf("sent: %q", c.sent)
-	}
-}
-
 // With Whole, existing objects are read. An object that is gone by then is created again.
-func TestExistsAndWhole(t *testing.T) {
-	there := existing("configmaps/a/x-", 0, 0)
-	c := &cluster{existing: []idempotency.Existing{there}}
-	config := withKey(c)
-	config.Whole = true
-	c.get = func(name string) (*unstructured.Unstructured, error) {
-		return &unstructured.Unstructured{Object: map[string]any{"data": name}}, nil
-	}
-	for e := range begin(t.Context(), config, input("configmaps/a/x-")) {
-		if o, is := e.(Outcome); is && o.Object.Object["data"] != there.Name {
-			t.Errorf("%+v", o)
-		}
-	}
+func TestGoneWhenRead(t *testing.T) {
+	c := &cluster{existing: []idempotency.Existing{existing("configmaps/a/x-", 0, 0)}}
 	c.get = func(name string) (*unstructured.Unstructured, error) {
 		return nil, apierrors.NewNotFound(schema.GroupResource{}, name)
 	}
+	config := withKey(c)
+	config.Whole = true
 	expect(t, words(begin(t.Context(), config, input("configmaps/a/x-"))), "created x-", "end 1")
-	c.get = func(string) (*unstructured.Unstructured, error) { return nil, io.EOF }
-	for e := range begin(t.Context(), config, input("configmaps/a/x-")) {
-		if o, is := e.(Outcome); is && !errors.Is(o.Err, io.EOF) {
-			t.Errorf("%+v", o)
-		}
-	}
-}
-
-// The run warns of objects that are being deleted, or that a TTL will delete.
-func TestWarnings(t *testing.T) {
-	there := existing("configmaps/a/x-", 0, 0)
-	there.Deleting = true
-	expect(t, words(begin(t.Context(), withKey(&cluster{existing: []idempotency.Existing{there}}), input("configmaps/a/x-"))),
-		"warning configmaps/"+there.Name+" is being deleted. A later run with this key creates it again.", "exists "+there.Name, "end 1")
-	d := document("jobs/a/x-")
-	d.Object.Object["spec"] = map[string]any{"ttlSecondsAfterFinished": int64(1)}
-	got := words(begin(t.Context(), withKey(&cluster{}), func(yield func(*Document, error) bool) { yield(d, nil) }))
-	if len(got) != 3 || got[0] != "warning jobs with ttlSecondsAfterFinished are deleted after they finish. A later run with this key creates them again." {
-		t.Errorf("%q", got)
-	}
 }
 
 // Eight places are listed concurrently. A slow search is reported, and an interrupt stops it.
@@ -350,30 +307,12 @@ func TestLooking(t *testing.T) {
 	}
 }
 
-// If the list misses an object, and the create finds it by its name, it exists. Its label was removed, or it is newer
-// than the list, because another run has created it.
+// If the list misses an object, and the create finds it by its name, it exists, and is compared. It is newer than the
+// list, because another run has created it.
 func TestFoundByName(t *testing.T) {
 	c := &cluster{ends: func(string) (exactlyonce.Result, error) {
-		object := document("configmaps/a/x-").Object
-		return exactlyonce.Result{Outcome: protocol.Found, Name: "x-11111", Object: object, Stripped: []string{exactlyonce.RunLabel}}, nil
-	}}
-	unlabelled := 0
-	reported := words(func(yield func(Event) bool) {
-		for e := range begin(t.Context(), withKey(c), input("configmaps/a/x-")) {
-			if e, is := e.(Summary); is {
-				unlabelled = e.Unlabelled
-			}
-			yield(e)
-		}
-	})
-	expect(t, reported, "warning configmaps/x-11111 was created with this key, and no longer has "+exactlyonce.RunLabel+".",
-		"exists x-11111", "end 1")
-	if unlabelled != 1 {
-		t.Errorf("%d without the label", unlabelled)
-	}
-	c.ends = func(string) (exactlyonce.Result, error) {
 		return exactlyonce.Result{Outcome: protocol.Found, Name: "x-11111", Object: document("Pod/a/x-").Object}, nil
-	}
+	}}
 	var found []Outcome
 	changed := document("Pod/a/x-")
 	changed.Object.Object["spec"] = map[string]any{"a": "b"}
@@ -467,7 +406,6 @@ func TestNaming(t *testing.T) {
 		"not known":         {"configmaps/a/x-", nil, "", []string{"created x-", "end 1"}, true},
 		"a name":            {"configmaps/a/x", []string{"create"}, "", []string{"created x", "end 1"}, false},
 		"no get":            {"things/a/x-", []string{"create", "list"}, "", []string{"warning the server picks the names of things, because their API has no verb get. " + textLostResponse, "created x-", "end 1"}, false},
-		"a review":          {"reviews/a/x-", []string{"create"}, "", []string{"warning the server picks the names of reviews, because the server does not store them. " + textLostResponse, "created x-", "end 1"}, false},
 		"nameless":          {"configmaps/a/", []string{"create", "get"}, "", []string{"created ", "end 1"}, false},
 		"nameless, and key": {"configmaps/a/", []string{"create", "get"}, "k", []string{"problem the plugin can't pick names of configmaps, because an object has neither a name nor a generateName, or labels or annotations that are not maps", "end 1"}, false},
 		"no get, and key":   {"things/a/x-", []string{"create", "list"}, "k", []string{"problem the plugin can't pick names of things, because their API has no verb get", "end 1"}, false},

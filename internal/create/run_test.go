@@ -3,7 +3,6 @@ package create
 import (
 	"context"
 	"errors"
-	"io"
 	"maps"
 	"strings"
 	"sync/atomic"
@@ -166,16 +165,6 @@ func TestEndlessInput(t *testing.T) {
 	})
 }
 
-// Reading continues after an error, and the errors come in order.
-func TestProblemsOfReading(t *testing.T) {
-	c := &cluster{}
-	expect(t, words(begin(t.Context(), configOf(c), func(yield func(*Document, error) bool) {
-		_ = yield(document("configmaps/a/1-"), nil) &&
-			yield(nil, io.ErrUnexpectedEOF) &&
-			yield(document("configmaps/a/2-"), nil)
-	})), "created 1-", "problem unexpected EOF", "created 2-", "end 2")
-}
-
 // A refusal that holds for all copies stops them. A conflict does not.
 func TestRefusals(t *testing.T) {
 	refuse := func(what string, err error, result exactlyonce.Result) func(string) (exactlyonce.Result, error) {
@@ -203,7 +192,6 @@ func TestRefusals(t *testing.T) {
 		"no answer":    {refuse("1-", errSilence, exactlyonce.Result{TimeOver: true}), true, []string{"failed 1-", "1 not attempted", "2 not attempted", "1 not attempted", "end 3"}},
 		"one unheard":  {refuse("1-", errSilence, exactlyonce.Result{TimeOver: true}), false, []string{"failed 1-", probing("configmaps", "a"), "failed 1-", probing("configmaps", "a"), "created 2-", "created 2-", "created 3", "end 3"}},
 		"401":          {refuse("1-", errDenied, exactlyonce.Result{}), false, []string{"failed 1-", "failed 1-", "created 2-", "created 2-", "created 3", "end 3"}},
-		"all 401":      {func(string) (exactlyonce.Result, error) { return exactlyonce.Result{}, errDenied }, false, []string{"failed 1-", "failed 1-", "failed 2-", "1 not attempted", "1 not attempted", "end 3"}},
 		"the last one": {refuse("3", errForbidden, exactlyonce.Result{}), false, []string{"created 1-", "created 1-", "created 2-", "created 2-", "failed 3", "end 3"}},
 	} {
 		c := &cluster{ends: test.ends, silent: test.silent}

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
@@ -27,25 +26,6 @@ func TestAgainAfterAnInterruptWithAKey(t *testing.T) {
 // forbidden is the response of RBAC, which can't be a consequence of the POST itself.
 var forbidden = faultproxy.Respond(http.StatusForbidden, http.Header{"Content-Type": {"application/json"}},
 	`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"configmaps is forbidden: User \"x\" cannot create resource \"configmaps\" in API group \"\" in the namespace \"y\"","reason":"Forbidden","details":{"kind":"configmaps"},"code":403}`)
-
-// Some copies of a run without a key are refused. The advised command creates the others after the
-// cause is fixed.
-func TestAgainAfterAFailureAmongCopies(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, single)
-	var posts atomic.Int32
-	u := harness.As(t, faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
-		if harness.Creates(r) && posts.Add(1) == 3 {
-			return forbidden
-		}
-		return nil
-	}).Config)
-	args := []string{"create", "-n", ns, "-f", harness.File(t, "in.yaml", configMap), "--concurrency=1"}
-	result := u.Run(append(args, "--count=5")...)
-	result.Has(t, 1, strings.Repeat(oneCreated, 2), ": 2 created, 0 exist, 1 failed, 0 unknown, 2 not attempted\n", "  --count=3\n")
-	u.Run(append(args, "--count=3")...).Prints(t, 0, strings.Repeat(oneCreated, 3), "")
-	expectConfigMaps(t, ns, 5)
-}
 
 // The permissions to create and to get end between two copies of a POST that a proxy sends. The first copy has created
 // the object, so the refusal of the second one isn't all that the command prints.

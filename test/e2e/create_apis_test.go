@@ -92,7 +92,7 @@ func createThings(t *testing.T, cp *controlplane.ControlPlane, group string) {
 	input := harness.File(t, "thing.yaml", strings.ReplaceAll(thing, "GROUP", group))
 	created := "thing." + group + "/thing-xxxxx created\n"
 	for name, fault := range map[string]faultproxy.Fault{
-		"no fault": nil, "response lost": faultproxy.DropResponse, "request lost": faultproxy.DropRequest, "repeated": faultproxy.RepeatSecond,
+		"response lost": faultproxy.DropResponse, "repeated": faultproxy.RepeatSecond,
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := countWithID(t, things)

@@ -46,6 +46,18 @@ func TestCreateHasKubectlsFlags(t *testing.T) {
 	}
 }
 
+// Documents overlap only with --concurrency.
+func TestDocumentsOverlap(t *testing.T) {
+	for args, want := range map[string]bool{"--concurrency=4": true, "": false} {
+		o, cmd := optionsWith(genericiooptions.NewTestIOStreamsDiscard()), &cobra.Command{}
+		o.addKubectlFlags(cmd)
+		o.flags.addTo(cmd)
+		if err := cmd.ParseFlags(strings.Fields(args)); err != nil || o.config(nil).Overlap != want {
+			t.Errorf("%q: %v, overlap %t", args, err, !want)
+		}
+	}
+}
+
 // flagFacts are the properties of a flag that a user can notice.
 type flagFacts struct {
 	Shorthand, Type, Default, Bare, Usage string
