@@ -428,19 +428,29 @@ func TestPolling(t *testing.T) {
 	})
 }
 
-// An object that loses the label of its run is watched by its name.
+// An object that loses the label of its run is watched by its name, also without permission to get.
 func TestUnlabelled(t *testing.T) {
-	serving(t, func(t *testing.T, s *server) {
-		a, b := s.create("a", "x"), s.create("b", "x")
-		a.Selector, b.Selector = "run=x", "run=x"
-		expect(t, s, minute, []Object{a, b}, after(time.Second, func() {
-			s.update("a", unlabel)
-			time.Sleep(time.Second)
-			s.update("b", finish("Complete")) // the end of the shared watch
-			time.Sleep(time.Second)
-			s.update("a", finish("Failed"))
-		}), "a failed Why: because", "b succeeded Why: because")
-	})
+	for _, fault := range []func(string) error{nil, noGet} {
+		serving(t, func(t *testing.T, s *server) {
+			a, b := s.create("a", "x"), s.create("b", "x")
+			a.Selector, b.Selector, s.fault = "run=x", "run=x", fault
+			expect(t, s, minute, []Object{a, b}, after(time.Second, func() {
+				s.update("a", unlabel)
+				time.Sleep(time.Second)
+				s.update("b", finish("Complete")) // the end of the shared watch
+				time.Sleep(time.Second)
+				s.update("a", finish("Failed"))
+			}), "a failed Why: because", "b succeeded Why: because")
+		})
+	}
+}
+
+// noGet is the fault of a user who has no permission to get.
+func noGet(verb string) error {
+	if verb == "get" {
+		return forbidden
+	}
+	return nil
 }
 
 // A suspended object runs, and both ends of that are reported.
@@ -512,12 +522,7 @@ func TestOldest(t *testing.T) {
 func TestResumedInVain(t *testing.T) {
 	serving(t, func(t *testing.T, s *server) {
 		a, b := s.create("a"), s.create("b")
-		s.fault = func(what string) error {
-			if what == "get" {
-				return forbidden
-			}
-			return nil
-		}
+		s.fault = noGet
 		expect(t, s, Config{Timeout: time.Hour, RetryTimeout: time.Second}, []Object{a, b}, after(time.Second, func() {
 			s.mu.Lock()
 			s.mute = true

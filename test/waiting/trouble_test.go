@@ -25,7 +25,7 @@ func TestKilledServer(t *testing.T) {
 	jobs := harness.Clientset(t, server).BatchV1().Jobs(ns)
 	killed := make(chan error, 1)
 	go func() {
-		killed <- onceThere(t.Context(), jobs.List, func(*batchJob) error {
+		killed <- onceThere(t.Context(), jobs, func() error {
 			if err := server.Servers[0].Kill(); err != nil {
 				return err
 			}
@@ -43,6 +43,21 @@ func TestKilledServer(t *testing.T) {
 	ends(t, result, 0, runs, oneSucceeded)
 }
 
+// onceThere calls do when a Job of a namespace runs.
+func onceThere(ctx context.Context, jobs batchv1client.JobInterface, do func() error) error {
+	for ctx.Err() == nil {
+		found, err := jobs.List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		if len(found.Items) > 0 && found.Items[0].Status.Active > 0 {
+			return do()
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return ctx.Err()
+}
+
 // release lets the Pods of a namespace end.
 func release(ctx context.Context, client kubernetes.Interface, namespace string) error {
 	pods := client.CoreV1().Pods(namespace)
@@ -57,23 +72,6 @@ func release(ctx context.Context, client kubernetes.Interface, namespace string)
 		}
 	}
 	return nil
-}
-
-// An unknown outcome has priority over a failed object. The command doesn't wait for an object with an unknown
-// outcome.
-func TestUnknownAndFailed(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, server)
-	proxy := faultproxy.New(t, server.Admin(), func(r *http.Request) faultproxy.Fault {
-		if strings.Contains(r.URL.Path, "/configmaps") {
-			return faultproxy.DropResponse
-		}
-		return nil
-	})
-	result := waitIn(harness.As(t, proxy.Config), ns, configMap+job(fails), "--retry-timeout=1s")
-	if result.Code != 4 || !strings.Contains(result.Stderr, "0 succeeded, 1 failed, 0 unfinished") {
-		t.Errorf("exit code %d\n%s", result.Code, result.Stderr)
-	}
 }
 
 // A Job that finished and was deleted while the watch was broken has its result, because the server still has the
@@ -146,45 +144,23 @@ func untilFinished(ctx context.Context, jobs batchv1client.JobInterface) (string
 // The response to the create of a Job is lost, and the Job finishes before the command finds it.
 func TestFinishedWithoutAResponse(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"--wait-timeout=10m"}, {"--wait-timeout=10m", "--idempotency-key=k"}} {
-		for pod, code := range map[string]int{succeeds: 0, fails: 5} {
-			ns := harness.Namespace(t, server)
-			jobs := harness.Clientset(t, server).BatchV1().Jobs(ns)
-			proxy := faultproxy.New(t, server.Admin(), func(r *http.Request) faultproxy.Fault {
-				if !harness.Creates(r) {
-					return nil
-				}
-				return faultproxy.Observe(faultproxy.DropResponse, func(int) {
-					if _, err := untilFinished(t.Context(), jobs); err != nil {
-						t.Error(err)
-					}
-				})
-			})
-			ends(t, waitIn(harness.As(t, proxy.Config), ns, job(pod), args...), code, pod, "")
-		}
-	}
-}
-
-// Without permission to get, a Job that lost the label of its run is waited for with list and watch.
-func TestUnlabelledWithoutGet(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, server)
-	harness.Grant(t, server, ns, "waits-unlabelled", []string{"create", "list", "watch"}, "jobs")
-	client := harness.Clientset(t, server)
-	jobs := client.BatchV1().Jobs(ns)
-	done := make(chan error, 1)
-	go func() {
-		done <- onceThere(t.Context(), jobs.List, func(found *batchJob) error {
-			unlabel := []byte(`{"metadata":{"labels":{"genname.dev/run":null}}}`)
-			if _, err := jobs.Patch(t.Context(), found.Name, types.MergePatchType, unlabel, metav1.PatchOptions{}); err != nil {
-				return err
+	for _, test := range []struct {
+		pod  string
+		code int
+		args []string
+	}{{succeeds, 0, nil}, {fails, 5, []string{"--idempotency-key=k"}}} {
+		ns := harness.Namespace(t, server)
+		jobs := harness.Clientset(t, server).BatchV1().Jobs(ns)
+		proxy := faultproxy.New(t, server.Admin(), func(r *http.Request) faultproxy.Fault {
+			if !harness.Creates(r) {
+				return nil
 			}
-			return release(t.Context(), client, ns)
+			return faultproxy.Observe(faultproxy.DropResponse, func(int) {
+				if _, err := untilFinished(t.Context(), jobs); err != nil {
+					t.Error(err)
+				}
+			})
 		})
-	}()
-	result := waitIn(harness.As(t, server.User("waits-unlabelled")), ns, job(runs), "--idempotency-key=k")
-	if err := <-done; err != nil {
-		t.Fatal(err)
+		ends(t, waitIn(harness.As(t, proxy.Config), ns, job(test.pod), append(test.args, "--wait-timeout=10m")...), test.code, test.pod, "")
 	}
-	ends(t, result, 0, runs, oneSucceeded)
 }

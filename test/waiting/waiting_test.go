@@ -1,14 +1,11 @@
 package waiting
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -53,52 +50,4 @@ func TestFormats(t *testing.T) {
 	if err := json.Unmarshal([]byte(result.Stdout), &object); err != nil || object.UID == "" || result.Code != 1 {
 		t.Errorf("exit code %d and %v, want 1 and the Job as it was created:\n%s", result.Code, err, result.Stdout)
 	}
-}
-
-// An object that is replaced before it has finished is no success.
-func TestReplaced(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, server)
-	jobs := harness.Clientset(t, server).BatchV1().Jobs(ns)
-	done := make(chan error, 1)
-	go func() {
-		done <- onceThere(t.Context(), jobs.List, func(found *batchJob) error {
-			err := jobs.Delete(t.Context(), found.Name, metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})
-			if err == nil {
-				next := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: found.Name}, Spec: batchv1.JobSpec{Template: found.Spec.Template, Suspend: new(true)}}
-				next.Spec.Template.Labels = nil
-				_, err = jobs.Create(t.Context(), next, metav1.CreateOptions{})
-			}
-			return err
-		})
-	}()
-	result := waitIn(harness.As(t, server.Admin()), ns, job(runs))
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	// The watch can report the deletion before the other object exists.
-	ends(t, result, 1, runs, oneDeleted)
-	if !strings.Contains(result.Stderr, " was deleted before its result was known") {
-		t.Errorf("stderr is\n%s", result.Stderr)
-	}
-}
-
-// batchJob is a Job.
-type batchJob = batchv1.Job
-
-// onceThere calls do with the first running Job of a namespace.
-func onceThere(
-	ctx context.Context, list func(context.Context, metav1.ListOptions) (*batchv1.JobList, error), do func(*batchJob) error,
-) error {
-	for ctx.Err() == nil {
-		found, err := list(ctx, metav1.ListOptions{})
-		if err != nil {
-			return err
-		}
-		if len(found.Items) > 0 && found.Items[0].Status.Active > 0 {
-			return do(&found.Items[0])
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	return ctx.Err()
 }
