@@ -155,15 +155,6 @@ func TestLeastRecentLeaves(t *testing.T) {
 	}
 }
 
-// A prefix with few names and few creates has no series.
-func TestNoSeries(t *testing.T) {
-	f, s := newFakeEngine(), newSelection(5, 10)
-	f.set("few-", 9, 9)
-	if rows, _ := s.choose(f); len(rows) > 0 {
-		t.Errorf("%q have series", prefixes(rows))
-	}
-}
-
 // firsts returns the prefixes that rank first by a value of at least 10.
 func (f *fakeEngine) firsts(most int, value func(pools.Row) float64) []string {
 	var all []string

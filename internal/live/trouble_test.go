@@ -532,8 +532,8 @@ func TestSkippedIsNamed(t *testing.T) {
 	})
 }
 
-// A type of which only the number is read is skipped while the server doesn't respond.
-func TestQuietTypeUnreachable(t *testing.T) {
+// A type of which only the number is read is skipped while the server doesn't respond, or refuses the request.
+func TestQuietTypeSkipped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFakeServer(t, 1)
 		server.Change("/api/v1/pods", "ADDED", meta{Namespace: "prod", Name: "one"})
@@ -541,11 +541,15 @@ func TestQuietTypeUnreachable(t *testing.T) {
 		e := prepare(server, pods)
 		e.Scanner.RetryTimeout = time.Millisecond
 		e.run(t)
-		for _, is := range []bool{true, false} {
-			code.Store(map[bool]int32{true: http.StatusServiceUnavailable}[is])
+		for refused, reason := range map[int32]census.Reason{
+			http.StatusServiceUnavailable: census.Unreachable, http.StatusForbidden: census.Forbidden,
+		} {
+			code.Store(refused)
 			e.until(t, func(s snapshot) bool {
-				return (len(s.Skipped) == 1 && s.Skipped[0].Reason == census.Unreachable && s.Skipped[0].Resource == "pods") == is
+				return len(s.Skipped) == 1 && s.Skipped[0].Reason == reason && s.Skipped[0].Resource == "pods"
 			})
+			code.Store(0)
+			e.until(t, func(s snapshot) bool { return len(s.Skipped) == 0 })
 		}
 	})
 }

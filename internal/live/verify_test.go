@@ -43,21 +43,6 @@ func namesOf(s snapshot) int64 {
 	return s.Rows[0].Pool.Names
 }
 
-// If something delays the events of a watch, the verification at the end notices.
-func TestVerifyHeldBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := newFakeServer(t, 1)
-		addRuns(server, 20)
-		server.Fault = ofWatches(all, mute)
-		e := start(t, server, pods)
-		addRuns(server, 500)
-		s := verified(t, e)
-		if n := namesOf(s); n != 520 || len(s.Skipped) > 0 || s.Gaps != 1 || len(e.notices(Gap)) != 1 {
-			t.Errorf("%d names, %d gaps, skipped %+v, want 520 names and one reported gap", n, s.Gaps, s.Skipped)
-		}
-	})
-}
-
 // Types that fill in the last minute are counted: types without prefixes, new types, and
 // types whose plain objects others have replaced.
 func TestVerifyWhatFills(t *testing.T) {

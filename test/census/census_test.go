@@ -65,7 +65,6 @@ func TestRealServer(t *testing.T) {
 	})
 	t.Run("discovery", func(t *testing.T) { testDiscover(t, c) })
 	t.Run("kubectl's notation", func(t *testing.T) { testResolve(t, c) })
-	t.Run("few permissions", func(t *testing.T) { testFewPermissions(t, c) })
 	t.Run("divided", func(t *testing.T) { testDivided(t, c) })
 	t.Run("a dead conversion webhook", func(t *testing.T) { testConversion(t, c) })
 	t.Run("a server that restarts", func(t *testing.T) { testRestart(t, c) })

@@ -9,9 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path"
-	"slices"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -36,8 +33,6 @@ type upgraded struct {
 	cmdutil.Factory
 	minor   atomic.Int64
 	widgets atomic.Bool
-	forbids atomic.Bool // lists of objects
-	empty   bool        // there are no objects
 	mapper  meta.RESTMapper
 }
 
@@ -58,11 +53,6 @@ func (u *upgraded) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		fmt.Fprint(w, `{"kind":"APIResourceList","groupVersion":"v1","resources":[`+widgets+
 			`{"name":"configmaps","kind":"ConfigMap","namespaced":true,"verbs":["list","create"]}]}`)
-	case u.forbids.Load():
-		w.WriteHeader(http.StatusForbidden)
-		fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no","reason":"Forbidden","code":403}`)
-	case u.empty && path.Dir(r.URL.Path) == "/api/v1":
-		fmt.Fprint(w, `{"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[]}`)
 	case path.Dir(r.URL.Path) == "/api/v1" && !r.URL.Query().Has("watch"):
 		fmt.Fprint(w, `{"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":"1"},"items":[`+
 			`{"metadata":{"name":"run-bcdfg","generateName":"run-","namespace":"a","resourceVersion":"1"}}]}`)
@@ -82,25 +72,6 @@ func (u *upgraded) KubernetesClientSet() (*kubernetes.Clientset, error) {
 }
 
 func (u *upgraded) ToRESTMapper() (meta.RESTMapper, error) { return u.mapper, nil }
-
-// labels returns the values of a label of all samples of a metric.
-func labels(t *testing.T, registry *prometheus.Registry, metric, name string) (values []string) {
-	t.Helper()
-	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, family := range families {
-		for _, sample := range family.GetMetric() {
-			for _, label := range sample.GetLabel() {
-				if family.GetName() == metric && label.GetName() == name {
-					values = append(values, label.GetValue())
-				}
-			}
-		}
-	}
-	return values
-}
 
 // samples returns the values of a metric by the label resource.
 func samples(t *testing.T, registry *prometheus.Registry, metric string) map[string]float64 {
@@ -205,39 +176,6 @@ func TestTypeAppears(t *testing.T) {
 		stop()
 		if err := <-ended; err != nil {
 			t.Error(err)
-		}
-	})
-}
-
-// The permission to list a type without prefixes is taken from a running exporter. The metric and the log name the
-// missing permission.
-func TestPermissionIsTaken(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := &upgraded{empty: true}
-		server.minor.Store(35)
-		var out bytes.Buffer
-		o := &options{
-			IOStreams: genericiooptions.IOStreams{ErrOut: &out}, conn: &connection.Connection{Factory: server},
-			minCount: 1,
-		}
-		collector, registry := exporter.New(1, 1), prometheus.NewRegistry()
-		registry.MustRegister(collector)
-		ctx, stop := context.WithCancel(t.Context())
-		var running sync.WaitGroup
-		running.Go(func() { _ = o.watch(ctx, collector) })
-		running.Go(func() { o.refresh(ctx, collector) })
-		time.Sleep(5 * time.Minute)
-		server.forbids.Store(true)
-		time.Sleep(5 * time.Minute)
-		reasons := labels(t, registry, "genname_resource_skipped", "reason")
-		stop()
-		running.Wait()
-		if want := []string{"forbidden"}; !slices.Equal(reasons, want) {
-			t.Errorf("the reasons of genname_resource_skipped are %q, want %q", reasons, want)
-		}
-		const want = "Warning: 1 type not counted, because the exporter needs permission to list and watch: configmaps\n"
-		if got := out.String(); !strings.Contains(got, want) {
-			t.Errorf("the log is %q, want %q in it", got, want)
 		}
 	})
 }
