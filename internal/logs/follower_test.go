@@ -457,6 +457,15 @@ func TestHistories(t *testing.T) {
 			},
 			before: running(1), lines: slices.Repeat([]string{"a line"}, 101), within: mostLeaving + 2*time.Second,
 		},
+		"a container that has ended by its status, and goes on writing": {
+			log: func(_ *kubelet, w http.ResponseWriter, _ *http.Request, n int) {
+				for i := range n {
+					fmt.Fprint(w, line(i, "a line"))
+				}
+				time.Sleep(time.Second)
+			},
+			gaps: []string{"lines come although it has ended"}, within: mostLeaving + 2*time.Second,
+		},
 	}
 	// The clock of the node is set back while the connection is broken. No response to a request with sinceTime has the
 	// later lines.
@@ -684,26 +693,6 @@ func steps(n int, begin, end string) (records []record, lines []string) {
 		lines = append(lines, begin+end)
 	}
 	return records, lines
-}
-
-// A container that has ended by its status goes on writing. Drain ends.
-func TestEndlessLinesAfterTheEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		k := &kubelet{}
-		k.log = func(w http.ResponseWriter, _ *http.Request, n int) {
-			for i := range n {
-				fmt.Fprint(w, line(i, "a line"))
-			}
-			time.Sleep(time.Second)
-		}
-		f := follow(t, k)
-		k.set(f, podIn("ours", ends, corev1.PodSucceeded))
-		began := time.Now()
-		f.Drain()
-		if took, gaps := time.Since(began), k.gaps(); took > mostLeaving+2*time.Second || len(gaps) != 1 {
-			t.Errorf("it took %s, want at most %s, and gaps %+v, want one", took, mostLeaving+2*time.Second, gaps)
-		}
-	})
 }
 
 // A status can have containers that the Pod doesn't have, and they are not followed.

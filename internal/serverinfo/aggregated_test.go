@@ -109,11 +109,15 @@ func TestAskAgain(t *testing.T) {
 }
 
 // The number of attempts follows the version and the feature gate of the server. A failed request changes nothing,
-// unless the version is another.
+// unless the version is another. Metrics that the server doesn't send now are requested once, so they delay nothing.
 func TestAskForRetries(t *testing.T) {
-	version, metrics := "", ""
+	version, metrics, asked := "", "", 0
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body := map[string]string{"/version": version, "/metrics": metrics}[r.URL.Path]
+		if r.URL.Path == "/metrics" {
+			asked++
+			w.Header().Set("Retry-After", "0")
+		}
 		if body == "" {
 			w.WriteHeader(http.StatusInternalServerError)
 		}
@@ -138,7 +142,7 @@ func TestAskForRetries(t *testing.T) {
 		{newer, "", 8, v1alpha1.SourceDefault},
 		{old, "", 1, v1alpha1.SourceDefault},
 	} {
-		if version, metrics = step.version, step.metrics; i == 0 {
+		if version, metrics, asked = step.version, step.metrics, 0; i == 0 {
 			var err error
 			if server, err = Get(t.Context(), &rest.Config{Host: host.URL}); err != nil {
 				t.Fatal(err)
@@ -147,8 +151,8 @@ func TestAskForRetries(t *testing.T) {
 			server.AskForRetries(t.Context())
 		}
 		got := server.Retries()
-		if *got.Attempts != step.attempts || got.AttemptsSource != step.source {
-			t.Errorf("step %d: %d (%s), want %d (%s)", i, *got.Attempts, got.AttemptsSource, step.attempts, step.source)
+		if *got.Attempts != step.attempts || got.AttemptsSource != step.source || asked > 1 {
+			t.Errorf("step %d: %d (%s), want %d (%s), %d requests of the metrics", i, *got.Attempts, got.AttemptsSource, step.attempts, step.source, asked)
 		}
 		if minor := server.Version().Minor; step.version != "" && !strings.Contains(step.version, minor) {
 			t.Errorf("step %d: version %s", i, minor)

@@ -37,7 +37,7 @@ func TestAuditWaitsForTheServer(t *testing.T) {
 	}
 	manifest := harness.File(t, "objects.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: run-}\n")
 	for _, args := range []string{
-		"audit --no-headers configmaps", "audit --no-headers cm/run-", "audit --no-headers", "report --creates=10 cm/run-", "report --creates=10 -f " + manifest,
+		"audit --no-headers configmaps", "report --creates=10 cm/run-", "report --creates=10 -f " + manifest,
 	} {
 		droppedUntil(3).Run(append(strings.Fields(args), "-n", ns)...).Has(t, 0, "run- ", "17 ",
 			"Warning: the server is unreachable, so requests are retried for up to 2m0s: ", "\nThe server is reachable again after ")
@@ -109,22 +109,6 @@ func TestAuditWithSlowMetrics(t *testing.T) {
 	u.Run("audit", "configmaps", "-A", attempts, "--server-attempts=8").Outputs(t, "8 flag")
 	if asked.Load() != 1 {
 		t.Error("asked for metrics, although the tries were given")
-	}
-}
-
-// Metrics that the server doesn't send now don't delay a count: they are requested once. The report then has the default of the server's version.
-func TestAuditWithoutMetrics(t *testing.T) {
-	var asked atomic.Int32
-	proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
-		if r.URL.Path != "/metrics" {
-			return nil
-		}
-		asked.Add(1)
-		return faultproxy.Respond(http.StatusServiceUnavailable, http.Header{"Retry-After": {"30"}}, "not now")
-	})
-	harness.As(t, proxy.Config).Run("audit", "configmaps", "-A", "-o=jsonpath={.server.attempts} {.server.attemptsSource}").Outputs(t, "8 default")
-	if n := asked.Load(); n != 1 {
-		t.Errorf("asked %d times for metrics", n)
 	}
 }
 
