@@ -54,13 +54,10 @@ func completion(t *testing.T, cp *controlplane.ControlPlane) {
 	}{
 		{[]string{""}, []string{"audit", "completion", "create", "duplicates", "exporter", "help", "lint", "options", "prune", "report", "version", "wrap"}, nothing},
 		{[]string{"completion", ""}, []string{"bash", "zsh", "fish", "powershell"}, nothing},
-		{[]string{"create", "--dry-run="}, []string{"none", "client", "server"}, nothing},
 		{[]string{"create", "--validate="}, []string{"strict", "warn", "ignore"}, nothing},
 		{[]string{"create", "-f", ""}, []string{"json", "yaml", "yml"}, files},
 		{[]string{"create", "-k", ""}, nil, dir},
 		{[]string{"create", "--attempts", ""}, nil, nothing},
-		{[]string{"version", "-o", ""}, []string{"custom-columns", "custom-columns-file", "json", "yaml", "kyaml", "go-template", "go-template-file", "template", "templatefile", "jsonpath", "jsonpath-as-json", "jsonpath-file"}, nothing},
-		{[]string{"audit", "--sort-by", ""}, []string{"names", "last-10m", "last-24h", "prefix"}, nothing},
 		{[]string{"audit", "-n", "kube-n"}, []string{"kube-node-lease"}, nothing},
 		{[]string{"audit", "--context", ""}, []string{"test"}, nothing},
 		{[]string{"audit", "--cluster", "t"}, []string{"test"}, nothing},
