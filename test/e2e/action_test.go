@@ -58,10 +58,7 @@ func (r *runner) run() {
 	if err := yaml.Unmarshal(page, &action); err != nil || len(action.Runs.Steps) != 2 {
 		r.t.Fatalf("%v: %+v", err, action)
 	}
-	root, err := filepath.Abs(harness.Root)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	root := absolute(r.t, harness.Root)
 	r.outputs = map[string]string{}
 	path := r.bin + ":" + os.Getenv("PATH")
 	for _, step := range action.Runs.Steps {
@@ -273,10 +270,7 @@ func TestAction(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, r := serve(t, program)
-	examples, err := filepath.Abs(harness.Root + "examples")
-	if err != nil {
-		t.Fatal(err)
-	}
+	examples := absolute(t, harness.Root+"examples")
 	r.inputs = stepOfTheGuide(t)
 	if err := os.CopyFS(filepath.Join(r.dir, "deploy"), os.DirFS(examples)); err != nil {
 		t.Fatal(err)
@@ -293,7 +287,7 @@ func TestAction(t *testing.T) {
 	if r.code != 0 || r.outputs["exit-code"] != "0" || harness.Placeholders(r.outputs["names"]) != names {
 		t.Errorf("create: exit code %d, outputs %q, and printed\n%s", r.code, r.outputs, r.printed)
 	}
-	endJobs(t, retrying, ns, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+	endJobs(t, retrying, ns, batchv1.JobComplete)
 	r.inputs["args"], r.inputs["key"], r.inputs["wait"] = "-n "+ns+" -f "+examples+"/migration.yaml", "deploy-4f1d2e8", "true"
 	r.inputs["secret"] = strings.Repeat("s", 32)
 	r.run()

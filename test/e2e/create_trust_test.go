@@ -1,21 +1,11 @@
 package e2e
 
 import (
-	"context"
-	"encoding/json"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -63,28 +53,4 @@ func TestSecretIsChanged(t *testing.T) {
 		t.Errorf("%d objects are there, want 18", n)
 	}
 	u.Run(args("after", firstSecret)...).Outputs(t, strings.Repeat(oneCreated, 6))
-}
-
-// finishJob writes the status of a Job as the Job controller does, unless the Job was deleted.
-func finishJob(t *testing.T, cp *controlplane.ControlPlane, ns, name string, ended time.Time, before, end batchv1.JobConditionType) {
-	t.Helper()
-	at := metav1.NewTime(ended)
-	status := batchv1.JobStatus{StartTime: &at}
-	if end == batchv1.JobComplete {
-		status.CompletionTime, status.Succeeded = &at, 1
-	}
-	for _, condition := range []batchv1.JobConditionType{before, end} {
-		status.Conditions = append(status.Conditions,
-			batchv1.JobCondition{Type: condition, Status: corev1.ConditionTrue, LastTransitionTime: at})
-	}
-	// A test can end before the response arrives, because the plugin's watch has seen the end of the Job.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
-	defer cancel()
-	patch, err := json.Marshal(map[string]any{"status": status})
-	if err == nil {
-		_, err = harness.Clientset(t, cp).BatchV1().Jobs(ns).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
-	}
-	if err != nil && !apierrors.IsNotFound(err) {
-		t.Error(err)
-	}
 }

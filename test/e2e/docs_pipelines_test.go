@@ -20,9 +20,10 @@ import (
 )
 
 // endJobs ends each new Job of a namespace, or of all, as the Job controller does, until the test ends.
-func endJobs(t *testing.T, cp *controlplane.ControlPlane, ns string, before, end batchv1.JobConditionType) {
+func endJobs(t *testing.T, cp *controlplane.ControlPlane, ns string, end batchv1.JobConditionType) {
 	t.Helper()
-	jobs, err := harness.Clientset(t, cp).BatchV1().Jobs(ns).Watch(t.Context(), metav1.ListOptions{})
+	client := harness.Clientset(t, cp)
+	jobs, err := client.BatchV1().Jobs(ns).Watch(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,9 @@ func endJobs(t *testing.T, cp *controlplane.ControlPlane, ns string, before, end
 		defer close(done)
 		for event := range jobs.ResultChan() {
 			if job, is := event.Object.(*batchv1.Job); is && event.Type == apiwatch.Added && len(job.Status.Conditions) == 0 {
-				finishJob(t, cp, job.Namespace, job.Name, time.Now(), before, end)
+				if err := harness.FinishJob(t.Context(), client, job, end, time.Now()); err != nil {
+					t.Error(err)
+				}
 			}
 		}
 	}()
@@ -63,7 +66,7 @@ func TestExamplePipeline(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	harness.Grant(t, retrying, ns, "pipeline", []string{"create", "list", "watch"}, "jobs")
-	endJobs(t, retrying, ns, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+	endJobs(t, retrying, ns, batchv1.JobComplete)
 	u := harness.As(t, faultproxy.New(t, retrying.User("pipeline"), firstPost(faultproxy.DropResponse)).Config)
 	var printed []string
 	for _, commit := range []string{"4f1d2e8", "4f1d2e8", "97ab310"} {
@@ -84,7 +87,7 @@ func TestExamplePipelineOfAFailedJob(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
-	endJobs(t, retrying, ns, batchv1.JobFailureTarget, batchv1.JobFailed)
+	endJobs(t, retrying, ns, batchv1.JobFailed)
 	step := func() string {
 		out, code := inShell(t, u.Kubeconfig, nil, "pipeline.sh", ns, "4f1d2e8")
 		if code != 5 {
@@ -145,12 +148,12 @@ func TestPipelineGuide(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, retrying)
 	u := harness.As(t, retrying.Admin())
-	endJobs(t, retrying, ns, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+	endJobs(t, retrying, ns, batchv1.JobComplete)
 	environment := []string{"GITHUB_SHA=4f1d2e8", "CI_COMMIT_SHA=4f1d2e8", "GIT_COMMIT=4f1d2e8"}
 	runPipelineSteps(t, u, ns, environment)
 	secret, _ := inShell(t, u.Kubeconfig, nil, "-c", secretRecipe(t))
 	withSecret := harness.Namespace(t, retrying)
-	endJobs(t, retrying, withSecret, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+	endJobs(t, retrying, withSecret, batchv1.JobComplete)
 	job := runPipelineSteps(t, u, withSecret, append(environment, "GENNAME_IDEMPOTENCY_SECRET="+strings.TrimSpace(secret)))
 	if id := job.Annotations["genname.dev/creation-id"]; !strings.HasPrefix(id, "v1s-") {
 		t.Errorf("with a secret, the ID is %q", id)

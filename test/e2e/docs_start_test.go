@@ -130,7 +130,7 @@ func TestFirstMinute(t *testing.T) {
 		t.Run(page.path, func(t *testing.T) {
 			ns := harness.Namespace(t, retrying)
 			u := harness.As(t, retrying.Admin())
-			endJobs(t, retrying, ns, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+			endJobs(t, retrying, ns, batchv1.JobComplete)
 			r := newReader(t, u.Kubeconfig)
 			commands := []string{"kubectl config set-context --current --namespace=" + ns + " > /dev/null"}
 			for _, command := range commandsOf(t, page.path, page.from, page.to) {
@@ -205,7 +205,7 @@ func TestGoGet(t *testing.T) {
 // Every example of every command's help works as printed. They run in order in the directory examples.
 func helpExamples(t *testing.T, cp *controlplane.ControlPlane) {
 	u := harness.As(t, cp.Admin())
-	endJobs(t, cp, metav1.NamespaceAll, batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+	endJobs(t, cp, metav1.NamespaceAll, batchv1.JobComplete)
 	s := harness.NewShell(t, u.Kubeconfig)
 	prepare(t, cp, s)
 	dir, ran := examples(t), 0

@@ -45,14 +45,16 @@ func TestPruneThatCannotSave(t *testing.T) {
 // finishedJob creates a Job that has finished a time ago.
 func finishedJob(t *testing.T, cp *controlplane.ControlPlane, ns string, ago time.Duration) {
 	t.Helper()
-	jobs := harness.Clientset(t, cp).BatchV1().Jobs(ns)
+	client := harness.Clientset(t, cp)
 	pod := corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: "Never", Containers: []corev1.Container{{Name: "c", Image: "i"}}}}
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{GenerateName: "nightly-report-"}, Spec: batchv1.JobSpec{Template: pod}}
-	job, err := jobs.Create(t.Context(), job, metav1.CreateOptions{})
+	job, err := client.BatchV1().Jobs(ns).Create(t.Context(), job, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	finishJob(t, cp, ns, job.Name, time.Now().Add(-ago), batchv1.JobSuccessCriteriaMet, batchv1.JobComplete)
+	if err := harness.FinishJob(t.Context(), client, job, batchv1.JobComplete, time.Now().Add(-ago)); err != nil {
+		t.Error(err)
+	}
 }
 
 // verbOf returns the permission that a request about Jobs needs, or "".

@@ -1,20 +1,26 @@
 package harness
 
 import (
+	"cmp"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
@@ -176,6 +182,36 @@ func Quota(t *testing.T, cp *controlplane.ControlPlane, namespace, name string, 
 			return nil
 		})
 	}
+}
+
+// FinishJob writes the status of a Job that has ended, as the Job controller does, unless the Job was deleted. end is
+// JobComplete or JobFailed.
+func FinishJob(
+	ctx context.Context, client kubernetes.Interface, job *batchv1.Job, end batchv1.JobConditionType, at time.Time,
+) error {
+	// A test can end before the response arrives, because the plugin's watch has seen the end of the Job.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	defer cancel()
+	ended, before := metav1.NewTime(at), batchv1.JobFailureTarget
+	status := batchv1.JobStatus{
+		StartTime: cmp.Or(job.Status.StartTime, &ended), Conditions: slices.Clone(job.Status.Conditions),
+	}
+	if end == batchv1.JobComplete {
+		before, status.CompletionTime, status.Succeeded = batchv1.JobSuccessCriteriaMet, &ended, 1
+	}
+	for _, condition := range []batchv1.JobConditionType{before, end} {
+		status.Conditions = append(status.Conditions,
+			batchv1.JobCondition{Type: condition, Status: corev1.ConditionTrue, LastTransitionTime: ended})
+	}
+	patch, err := json.Marshal(map[string]any{"status": status})
+	if err == nil {
+		_, err = client.BatchV1().Jobs(job.Namespace).
+			Patch(ctx, job.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	}
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
 }
 
 // Creates reports whether r creates an object. Reviews of permissions are POSTs, too, and don't count.

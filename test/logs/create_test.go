@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
@@ -68,12 +67,7 @@ func (p *pod) labels(labels map[string]string, controller *metav1.OwnerReference
 // finish completes a Job.
 func finish(t *testing.T, owner *batchv1.Job) {
 	t.Helper()
-	now := metav1.Now()
-	owner.Status.StartTime, owner.Status.CompletionTime, owner.Status.Succeeded = &now, &now, 1
-	for _, condition := range []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete} {
-		owner.Status.Conditions = append(owner.Status.Conditions, batchv1.JobCondition{Type: condition, Status: corev1.ConditionTrue})
-	}
-	if _, err := onNode(t).client.BatchV1().Jobs(owner.Namespace).UpdateStatus(t.Context(), owner, metav1.UpdateOptions{}); err != nil {
+	if err := harness.FinishJob(t.Context(), onNode(t).client, owner, batchv1.JobComplete, time.Now()); err != nil {
 		t.Error(err)
 	}
 }

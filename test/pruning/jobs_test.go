@@ -147,29 +147,12 @@ func createJob(ctx context.Context, client kubernetes.Interface, namespace, stat
 		if err != nil {
 			return err
 		}
-		end(job, state == "failed")
-		_, err = client.BatchV1().Jobs(namespace).UpdateStatus(ctx, job, metav1.UpdateOptions{})
-		return err
+		end := batchv1.JobComplete
+		if state == "failed" {
+			end = batchv1.JobFailed
+		}
+		return harness.FinishJob(ctx, client, job, end, time.Now())
 	})
-}
-
-// end writes the status of a Job that has ended.
-func end(job *batchv1.Job, failed bool) {
-	now := metav1.Now()
-	types := []batchv1.JobConditionType{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete}
-	if job.Status.StartTime == nil {
-		job.Status.StartTime = &now
-	}
-	if failed {
-		types = []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobFailed}
-	} else {
-		job.Status.CompletionTime = &now
-	}
-	for _, condition := range types {
-		job.Status.Conditions = append(job.Status.Conditions, batchv1.JobCondition{
-			Type: condition, Status: corev1.ConditionTrue, LastTransitionTime: now,
-		})
-	}
 }
 
 func listJobs(t *testing.T, client kubernetes.Interface) map[types.UID]*batchv1.Job {
