@@ -113,7 +113,7 @@ var notRun = []struct{ pattern, reason string }{
 	{`^kubectl genname audit -A -o json > audit.json$`, "run as an example of report by test/e2e"},
 	{`^kubectl genname duplicates `, "run by the session duplicates, in a namespace of its own"},
 	{`^kubectl (apply -k deploy/exporter|rollout status deployment/genname-exporter)`, "needs nodes; exporterManifests of test/e2e creates the objects"},
-	{`^kubectl (genname prune jobs/nightly-report- --keep 2 --save backup|create -f backup|patch job NAME --type merge)`, "run by TestPruneSaves of test/e2e with other names"},
+	{`^kubectl (genname prune jobs/nightly-report- --keep 2 --save backup|create -f backup|patch job NAME --type merge)`, "run by the session prune-save with other names"},
 	{`^kind (create|delete|load) `, "needs kind, which starts containers"},
 	{`^docker build `, "needs docker; it is the build of make image with another target"},
 	{`^kubectl genname lint -R -f \. --(write-)?baseline lint\.json$`, "run by lint-files.txt of test/sessions"},

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -41,13 +39,12 @@ func TestCreateConflict(t *testing.T) {
 					next.ServeHTTP(w, r)
 				})
 			})
+			later := reviewsAhead(test.age)
 			proxy := faultproxy.New(t, single.Admin(), func(r *http.Request) faultproxy.Fault {
-				if test.age == 0 || !strings.HasSuffix(r.URL.Path, "/selfsubjectreviews") {
-					return conflict(r)
+				if fault := later(r); fault != nil && test.age > 0 {
+					return fault
 				}
-				return faultproxy.Respond(http.StatusCreated, http.Header{"Content-Type": {"application/json"}}, fmt.Sprintf(
-					`{"kind":"SelfSubjectReview","apiVersion":"authentication.k8s.io/v1","metadata":{"creationTimestamp":%q}}`,
-					time.Now().Add(test.age).UTC().Format(time.RFC3339)))
+				return conflict(r)
 			})
 			withoutReasons(harness.As(t, proxy.Config).Run("create", "-n", ns, "-f", harness.File(t, "cm.yaml", configMap))).
 				Prints(t, test.code, test.stdout, test.stderr)

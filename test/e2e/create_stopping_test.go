@@ -5,13 +5,11 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
 
-	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
 	"github.com/kubectl-genname/kubectl-genname/test/harness"
 )
@@ -31,23 +29,6 @@ func interruptedAtFirstPost(t *testing.T) harness.User {
 	u := harness.As(t, proxy.Config)
 	u.Context = ctx
 	return u
-}
-
-// After an interrupt, the run counts the objects that it did not attempt, and prints the rest of the
-// input.
-func TestCreateInterrupted(t *testing.T) {
-	t.Parallel()
-	ns := harness.Namespace(t, retrying)
-	u := interruptedAtFirstPost(t)
-	withoutWaiting(u.Run("create", "-n", ns, "-f", harness.File(t, "three.yaml", strings.Repeat(configMap+"---", 3)))).Prints(t, 130, oneCreated,
-		`error: interrupted: 1 created, 0 exist, 0 failed, 0 unknown, 2 not attempted
-Create the rest with the same command and only this input:
-  2 of configmap/demo- -n e2e-xxxxx in three.yaml
-Don't run the command unchanged. It would create up to 1 object a second time.
-`+useKey)
-	if n := len(harness.ConfigMaps(t, retrying, ns)); n != 1 {
-		t.Errorf("%d objects are there, want 1", n)
-	}
 }
 
 // countPosts counts POSTs, and injects no fault.
@@ -124,10 +105,7 @@ func TestClosedPipe(t *testing.T) {
 	t.Parallel()
 	ns := harness.Namespace(t, single)
 	plugin := harness.Plugin(t)
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := controlplane.WriteKubeconfig(kubeconfig, single.Admin()); err != nil {
-		t.Fatal(err)
-	}
+	kubeconfig := kubeconfigOf(t, single.Admin())
 	run := func(args ...string) (ended *os.ProcessState, stderr string) {
 		reader, writer, err := os.Pipe()
 		if err != nil {

@@ -270,11 +270,7 @@ func TestAuditLog(t *testing.T) {
 	}
 	recipe := regexp.MustCompile(`(?m)^ *jq .*$`).FindString(string(page))
 	recipe = strings.NewReplacer(`"jobs"`, `"configmaps"`, `"nightly-report-"`, `"leak-"`).Replace(recipe)
-	root, err := filepath.Abs(harness.Root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	jq := `jq() { go -C ` + root + ` tool -modfile=tools/small/go.mod gojq "${@:1:2}" ` + path + "; }\n"
+	jq := `jq() { go -C ` + absolute(t, harness.Root) + ` tool -modfile=tools/small/go.mod gojq "${@:1:2}" ` + path + "; }\n"
 	find := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", jq+recipe)
 	var stderr strings.Builder // go tool prints there what it downloads
 	find.Stderr = &stderr

@@ -51,7 +51,7 @@ func TestInterrupted(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
 	var exit *exitcode.Error
-	if err := evaluate(ctx, nil); !errors.As(err, &exit) || exit.Error() != "error: interrupted, so groups might be missing" {
+	if err := evaluate(ctx, nil); !errors.As(err, &exit) || exit.Code != 130 || exit.Error() != "error: interrupted, so groups might be missing" {
 		t.Errorf("%v", err)
 	}
 }
