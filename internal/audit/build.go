@@ -5,7 +5,6 @@ package audit
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 	"time"
 
@@ -61,10 +60,10 @@ type Result struct {
 // maxExceeded limits the name pools in a report that exceed a gate.
 const maxExceeded = 1000
 
-// Build makes the report on the name pools in rows. Build reads counted after rows. Its memory grows with the rows
-// that the report shows, not with the name pools. It fails if the audits of the options can't be compared, or if
-// pkg/analyze rejects the number of attempts.
-func Build(rows iter.Seq[pools.Row], counted *Counted, options Options, odds *Odds) (*Result, error) {
+// Build makes the report on the name pools that rows passes to each. Build reads counted after rows. Its memory grows
+// with the rows that the report shows, not with the name pools. It fails if the audits of the options can't be
+// compared, or if pkg/analyze rejects the number of attempts.
+func Build(rows func(each func(pools.Row)), counted *Counted, options Options, odds *Odds) (*Result, error) {
 	old, err := newBaseline(options.Old, &options)
 	if err != nil {
 		return nil, err
@@ -80,9 +79,10 @@ func Build(rows iter.Seq[pools.Row], counted *Counted, options Options, odds *Od
 		},
 	}
 	var r row
-	for r.Row = range rows {
+	rows(func(pool pools.Row) {
+		r.Row = pool
 		b.add(&r)
-	}
+	})
 	b.addFolds(counted)
 	for i := range counted.Others {
 		b.addOthers(&counted.Others[i])

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -68,7 +67,12 @@ func (b *build) add(all ...pools.Pool) {
 }
 
 func (b *build) report(counted Counted) (*Result, error) {
-	return Build(slices.Values(b.rows), &counted, b.options, NewOdds(b.retriesOf))
+	rows := func(each func(pools.Row)) {
+		for _, r := range b.rows {
+			each(r)
+		}
+	}
+	return Build(rows, &counted, b.options, NewOdds(b.retriesOf))
 }
 
 // finish returns the result of a scan that needs only its name pools.

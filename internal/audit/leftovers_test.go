@@ -47,9 +47,9 @@ func TestLeftovers(t *testing.T) {
 			for _, f := range set.Folds() {
 				counted.Folds = append(counted.Folds, census.TypeFold{Resource: census.Pods, Fold: f})
 			}
-			all := func(yield func(pools.Row) bool) {
+			all := func(each func(pools.Row)) {
 				for pool := range set.All() {
-					yield(pools.Row{Pool: *pool})
+					each(pools.Row{Pool: *pool})
 				}
 			}
 			result, err := Build(all, &counted, Options{Began: began, MinCount: 1, MinStem: 1}, NewOdds(retries(8)))

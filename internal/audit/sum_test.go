@@ -41,11 +41,9 @@ func TestSumOfAReport(t *testing.T) {
 		for _, f := range set.Folds() {
 			counted.Folds = append(counted.Folds, census.TypeFold{Resource: secrets, Fold: f})
 		}
-		all := func(yield func(pools.Row) bool) {
+		all := func(each func(pools.Row)) {
 			for pool := range set.All() {
-				if !yield(pools.Row{Pool: *pool}) {
-					return
-				}
+				each(pools.Row{Pool: *pool})
 			}
 		}
 		result, err := Build(all, &counted, options, NewOdds(retries(8)))

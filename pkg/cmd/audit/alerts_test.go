@@ -58,18 +58,16 @@ func auditOfALeak(t *testing.T, about audit.Options) *v1alpha1.AuditReport {
 		GroupVersionResource: schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}, Namespaced: true,
 	}
 	key := pools.Key{GroupResource: jobs.GroupResource(), Namespace: "ci", Naming: object.FromGenerateName}
-	rows := func(yield func(pools.Row) bool) {
+	rows := func(each func(pools.Row)) {
 		for i := range 50 {
 			old := pools.Pool{Key: key, Names: 50_000}
-			if old.Prefix = strings.Repeat("x", i+1) + "-"; !yield(pools.Row{Pool: old}) {
-				return
-			}
+			old.Prefix = strings.Repeat("x", i+1) + "-"
+			each(pools.Row{Pool: old})
 		}
 		for _, naming := range []object.Naming{object.FromGenerateName, object.ByStem} {
 			leak := pools.Pool{Key: key, Names: 1500, Recent: [pools.Spans]int64{100, 1001}}
-			if leak.Prefix, leak.Naming = "leak-", naming; !yield(pools.Row{Pool: leak}) {
-				return
-			}
+			leak.Prefix, leak.Naming = "leak-", naming
+			each(pools.Row{Pool: leak})
 		}
 	}
 	fold := pools.NewFold("ci", pools.CreatorKind{Manager: "ci"})

@@ -93,11 +93,9 @@ func (r *run) once(ctx context.Context) error {
 	if !r.about.TypesNamed {
 		counted.Summary.ByNumber = scanner.Numbers(ctx, census.Unmentioned, r.about.Namespace)
 	}
-	rows := func(yield func(pools.Row) bool) {
+	rows := func(each func(pools.Row)) {
 		for pool := range counts.All() {
-			if !yield(pools.Row{Pool: *pool}) {
-				return
-			}
+			each(pools.Row{Pool: *pool})
 		}
 	}
 	result, err := audit.Build(rows, counted, r.about, audit.NewOdds(r.session.Cluster.RetriesOf))

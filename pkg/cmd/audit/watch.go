@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"runtime/debug"
 	"time"
 
@@ -221,10 +220,9 @@ func (w *watched) report() (snapshot live.Snapshot, result *audit.Result, err er
 }
 
 // rows returns the rows of a snapshot. After all rows, it sets the snapshot and the counts.
-func (w *watched) rows(snapshot *live.Snapshot, counted *audit.Counted) iter.Seq[pools.Row] {
-	return func(yield func(pools.Row) bool) {
-		more := true // the engine has no way to end a snapshot early
-		*snapshot = w.engine.Snapshot(func(r pools.Row) { more = more && yield(r) })
+func (w *watched) rows(snapshot *live.Snapshot, counted *audit.Counted) func(each func(pools.Row)) {
+	return func(each func(pools.Row)) {
+		*snapshot = w.engine.Snapshot(each)
 		counted.Ended, counted.Types, counted.Summary = snapshot.At, snapshot.Types, snapshot.Summary
 		counted.Others = snapshot.Others
 	}

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,9 +15,7 @@ import (
 
 	"github.com/creack/pty"
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
@@ -31,7 +28,6 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
-	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
 
 // followed is a row that has been followed for an hour.
@@ -351,36 +347,5 @@ func TestStatus(t *testing.T) {
 	const want = "1m30s of 2m0s; 3 types watched, 40 without prefixes, 1 counted again; 1,234 events; 2 gaps; q quits"
 	if got := statusText(s, 2*time.Minute); got != want {
 		t.Errorf("%q", got)
-	}
-}
-
-// A loop over the rows of a watch can end early.
-func TestRowsEndEarly(t *testing.T) {
-	server := &fakeapi.Server{}
-	config := server.Start(t)
-	for _, prefix := range []string{"a-", "b-", "c-"} {
-		server.Change("/apis/batch/v1/jobs", "ADDED", metav1.ObjectMeta{
-			Namespace: "prod", Name: prefix + "bcdfg", GenerateName: prefix, UID: types.UID(prefix),
-		})
-	}
-	engine := live.New(census.Scanner{Config: config})
-	engine.Types = []census.Resource{{
-		GroupVersionResource: schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}, Namespaced: true,
-	}}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- engine.Run(ctx) }()
-	<-engine.Counted()
-	w, snapshot, counted, rows := &watched{engine: engine}, live.Snapshot{}, audit.Counted{}, 0
-	for range w.rows(&snapshot, &counted) {
-		rows++
-		break
-	}
-	if rows != 1 || counted.Summary.Objects != 3 {
-		t.Errorf("%d rows of %d objects, want 1 of 3", rows, counted.Summary.Objects)
-	}
-	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
 	}
 }
