@@ -57,6 +57,9 @@ func (o *options) Run(ctx context.Context) (err error) {
 	}
 	r.uid, r.ahead = r.session.Cluster.UID(ctx), r.session.Ahead(ctx)
 	r.about.Began = time.Now().Add(r.ahead) // the windows end now, however long the server was unreachable
+	if err := r.about.Comparable(); err != nil {
+		return fmt.Errorf("--compare: can't compare with %s: %w", r.compare, err)
+	}
 	if r.watch {
 		return newWatched(r).start(ctx)
 	}
@@ -75,9 +78,6 @@ func (o *options) newRun() *run {
 
 // once counts, prints, and evaluates the gates.
 func (r *run) once(ctx context.Context) error {
-	if err := r.comparable(); err != nil {
-		return err
-	}
 	defer debug.SetGCPercent(debug.SetGCPercent(pools.GarbagePercent))
 	scanner := r.scanner()
 	scanner.Progress(census.Progress{Types: len(r.types)})
@@ -103,14 +103,6 @@ func (r *run) once(ctx context.Context) error {
 		return err
 	}
 	return r.session.Show(result.Report, r.view(ctx, result))
-}
-
-// comparable returns an error if the audit of --compare can't be compared with.
-func (r *run) comparable() error {
-	if err := r.about.Comparable(); err != nil {
-		return fmt.Errorf("--compare: can't compare with %s: %w", r.compare, err)
-	}
-	return nil
 }
 
 // scanner returns the scanner of an audit.

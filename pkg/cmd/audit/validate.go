@@ -62,18 +62,12 @@ func (o *options) Validate() error {
 		return fmt.Errorf("--chunk-size must be 0 or more, not %d", o.lists.ChunkSize)
 	case o.lists.Concurrency < 0 || o.lists.Concurrency > maxLists:
 		return fmt.Errorf("--concurrency must be from 0 to %d, not %d", maxLists, o.lists.Concurrency)
+	case o.lists.Polite && o.lists.Concurrency > 1:
+		return fmt.Errorf("--polite sends one request at a time, so --concurrency can't be %d", o.lists.Concurrency)
 	case o.given("prefix") && (len(o.prefixes) == 0 || slices.Contains(o.prefixes, "")):
 		return errors.New("--prefix must not be empty")
 	}
-	return cmp.Or(o.scope.Validate(), o.validateReading(), o.validateWatching(), o.validateArguments())
-}
-
-// validateReading returns an error for flags about the load on the server.
-func (o *options) validateReading() error {
-	if o.lists.Polite && o.lists.Concurrency > 1 {
-		return fmt.Errorf("--polite sends one request at a time, so --concurrency can't be %d", o.lists.Concurrency)
-	}
-	return nil
+	return cmp.Or(o.scope.Validate(), o.validateWatching(), o.validateArguments())
 }
 
 // validateWatching returns an error for flags about --watch.

@@ -39,9 +39,6 @@ func newWatched(r *run) *watched {
 
 // start counts, watches, prints changes, and evaluates the gates at the end.
 func (w *watched) start(ctx context.Context) error {
-	if err := w.run.comparable(); err != nil {
-		return err
-	}
 	c := w.run.session
 	defer debug.SetGCPercent(debug.SetGCPercent(pools.GarbagePercent))
 	c.Cluster.Retries()                                           // otherwise the engine would wait for them
