@@ -20,7 +20,8 @@ const (
 )
 
 // Voice is the only writer of a command's stderr. It writes permanent lines, and on a terminal a line of progress below
-// them. Any goroutine can write. ShowProgress, LogProgress, End, Queue and Flush belong to one goroutine.
+// them. Any goroutine can write. ShowProgress, LogProgress, End and Flush belong to one goroutine. No goroutine calls
+// Queue during Flush.
 type Voice struct {
 	out io.Writer
 
@@ -88,12 +89,12 @@ func (v *Voice) Queue(text string) {
 	v.waiting.Lock()
 	defer v.waiting.Unlock()
 	if v.queue = append(v.queue, text); len(v.queue) == 1 {
-		v.queued.Go(v.writeQueue)
+		v.queued.Go(func() { v.writeQueue(text) })
 	}
 }
 
-func (v *Voice) writeQueue() {
-	for first, more := v.queue[0], true; more; {
+func (v *Voice) writeQueue(first string) {
+	for more := true; more; {
 		v.Line(first)
 		v.waiting.Lock()
 		v.queue = v.queue[1:]
