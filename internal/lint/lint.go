@@ -131,13 +131,10 @@ func (r *Result) finish(config Config, order map[string]int, rendered map[string
 			}
 		}
 	}
-	rank := map[*rules.Rule]int{}
-	for i, rule := range rules.All {
-		rank[rule] = i
-	}
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(order[a.Object.File], order[b.Object.File]),
-			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(rank[a.Rule], rank[b.Rule]))
+			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
+			cmp.Compare(slices.Index(rules.All, a.Rule), slices.Index(rules.All, b.Rule)))
 	})
 }
 

@@ -140,9 +140,6 @@ var clusterScoped = map[schema.GroupKind]bool{
 	{Group: "node.k8s.io", Kind: "RuntimeClass"}:                                      true,
 	{Group: "resource.k8s.io", Kind: "DeviceClass"}:                                   true,
 	{Group: "resource.k8s.io", Kind: "ResourceSlice"}:                                 true,
-	{Group: "storage.k8s.io", Kind: "CSIDriver"}:                                      true,
-	{Group: "storage.k8s.io", Kind: "CSINode"}:                                        true,
-	{Group: "storage.k8s.io", Kind: "VolumeAttachment"}:                               true,
 }
 
 // podTemplates are the paths of the Pod templates of each kind. A template has the

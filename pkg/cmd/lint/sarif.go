@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint"
@@ -128,7 +129,7 @@ func (o *options) printSARIF(result *lint.Result) error {
 		hash := fingerprint(artifact.URI, f)
 		seen[hash]++
 		one := sarifResult{
-			RuleID: f.Rule.Name, RuleIndex: indexOf(f.Rule), Level: string(f.Level),
+			RuleID: f.Rule.Name, RuleIndex: slices.Index(rules.All, f.Rule), Level: string(f.Level),
 			Message: sarifText{fmt.Sprintf("%s (%s). Fix: %s.", f.Message, title(f.Object), f.Help)},
 			Locations: []sarifLocation{{
 				sarifPhysical{artifact, sarifRegion{f.Line, f.Column}},
@@ -191,15 +192,6 @@ func sarifRules() []sarifRule {
 		})
 	}
 	return found
-}
-
-func indexOf(rule *rules.Rule) int {
-	for i, other := range rules.All {
-		if other == rule {
-			return i
-		}
-	}
-	return -1
 }
 
 // fingerprint identifies a finding by rule, file, object and field, so text that is inserted above
