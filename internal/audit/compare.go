@@ -196,8 +196,7 @@ func (b *baseline) gone(seen map[v1alpha1.PrefixRef]bool, read func(v1alpha1.Pre
 	}
 	slices.SortFunc(gone, func(x, y v1alpha1.AuditGone) int {
 		return cmp.Or(
-			cmp.Compare(y.Names, x.Names), cmp.Compare(x.Prefix, y.Prefix), cmp.Compare(x.Namespace, y.Namespace),
-			cmp.Compare(x.Group, y.Group), cmp.Compare(x.Resource, y.Resource))
+			cmp.Compare(y.Names, x.Names), cmp.Compare(x.Prefix, y.Prefix), x.Compare(y.PrefixRef))
 	})
 	return gone
 }

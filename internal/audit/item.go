@@ -5,10 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/object"
 	"github.com/kubectl-genname/kubectl-genname/internal/pools"
@@ -21,7 +18,7 @@ func (b *builder) item(r *row) (v1alpha1.AuditItem, error) {
 	item := v1alpha1.AuditItem{
 		PrefixRef: refOf(pool), Version: pool.Version,
 		Names: pool.Names, Generated: pool.Generated, RawPrefixes: pool.RawPrefixes,
-		Oldest: timestamp(pool.Oldest), Newest: timestamp(pool.Newest),
+		Oldest: v1alpha1.TimeOrNil(pool.Oldest), Newest: v1alpha1.TimeOrNil(pool.Newest),
 		ClientGenerated: pool.ClientGenerated, ReplicaBounded: pool.ReplicaBounded,
 		GenerateNames: slices.Clone(pool.GenerateNames),
 		Creators:      creatorsOf(pool.Creator), CreatorCount: pool.Creators,
@@ -81,15 +78,6 @@ func creatorsOf(m object.Creator) []v1alpha1.Creator {
 		return []v1alpha1.Creator{{Kind: m.Kind, Name: m.Name}}
 	}
 	return []v1alpha1.Creator{{Manager: m.Manager, Guess: !m.Certain}}
-}
-
-// timestamp returns the time as a report has it, nil if it is unknown.
-func timestamp(t time.Time) *metav1.Time {
-	if t.IsZero() {
-		return nil
-	}
-	stamp := metav1.NewTime(t)
-	return &stamp
 }
 
 // textOf returns a prefix as text for a report. Servers truncate a generateName after 58 bytes, even in the middle

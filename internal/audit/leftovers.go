@@ -29,7 +29,7 @@ func deleting(l *pools.Leftovers) *v1alpha1.AuditDeleting {
 	if l.Deleting == 0 {
 		return nil
 	}
-	deleting := v1alpha1.AuditDeleting{Names: l.Deleting, Since: timestamp(l.Since)}
+	deleting := v1alpha1.AuditDeleting{Names: l.Deleting, Since: v1alpha1.TimeOrNil(l.Since)}
 	if len(l.Finalizers) > 0 {
 		most := slices.MaxFunc(l.Finalizers, func(a, b pools.Held) int {
 			return cmp.Or(cmp.Compare(a.Names, b.Names), cmp.Compare(b.Finalizer, a.Finalizer))

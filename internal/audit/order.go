@@ -81,10 +81,7 @@ func (o Order) compare(a, b *row) int {
 
 // byPrefix orders name pools by the fields that tell them apart.
 func byPrefix(a, b *row) int {
-	x, y := &a.Pool, &b.Pool
-	return cmp.Or(
-		cmp.Compare(x.Prefix, y.Prefix), cmp.Compare(x.Namespace, y.Namespace),
-		cmp.Compare(x.Group, y.Group), cmp.Compare(x.Resource, y.Resource), cmp.Compare(x.Naming, y.Naming))
+	return cmp.Or(cmp.Compare(a.Pool.Prefix, b.Pool.Prefix), a.Pool.Compare(b.Pool.Key))
 }
 
 // top has the first of many values. Its memory grows with the limit, not with the number of values.

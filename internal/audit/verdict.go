@@ -55,8 +55,7 @@ func compareClosest(a, b v1alpha1.AuditClosest) int {
 	}
 	return cmp.Or(
 		cmp.Compare(days(a), days(b)), cmp.Compare(a.Room, b.Room), cmp.Compare(b.NextCreate, a.NextCreate),
-		cmp.Compare(b.Names, a.Names), cmp.Compare(a.Prefix, b.Prefix), cmp.Compare(a.Namespace, b.Namespace),
-		cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
+		cmp.Compare(b.Names, a.Names), cmp.Compare(a.Prefix, b.Prefix), a.Compare(b.PrefixRef))
 }
 
 // create notes a prefix or a fold if many of its objects are new.
@@ -84,9 +83,8 @@ func compareCreated(a, b v1alpha1.AuditMostCreated) int {
 	}
 	return cmp.Or(
 		cmp.Compare(sudden(b), sudden(a)), cmp.Compare(b.Last24h, a.Last24h),
-		cmp.Compare(b.Names, a.Names), cmp.Compare(a.Prefix, b.Prefix),
-		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Group, b.Group),
-		cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.OwnerKind, b.OwnerKind))
+		cmp.Compare(b.Names, a.Names), cmp.Compare(a.Prefix, b.Prefix), a.Compare(b.PrefixRef),
+		cmp.Compare(a.OwnerKind, b.OwnerKind))
 }
 
 // addToVerdict adds a name pool to the verdict.

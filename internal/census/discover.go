@@ -15,19 +15,15 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 )
 
-// unmentioned are the types that are listed only if a user names them. Their names are not generated from
-// generateName, and there are many of them.
-var unmentioned = map[schema.GroupResource]bool{
-	{Resource: "events"}:                               true,
-	{Group: "events.k8s.io", Resource: "events"}:       true,
-	{Group: "coordination.k8s.io", Resource: "leases"}: true,
-}
-
-// Unmentioned are the types that are listed only if a user names them. Events are the same in both of their groups.
+// Unmentioned are the types that are listed only if a user names them. Their names are not generated from
+// generateName, and there are many of them. Events are the same in both of their groups.
 var Unmentioned = []Resource{
 	{schema.GroupVersionResource{Version: "v1", Resource: "events"}, "Event", true},
 	{schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}, "Lease", true},
 }
+
+// eventsV1 is the other group of Events.
+var eventsV1 = schema.GroupResource{Group: "events.k8s.io", Resource: "events"}
 
 // excluded are the types without generated names, and the reasons.
 var excluded = map[schema.GroupResource]string{
@@ -62,7 +58,9 @@ func Discover(ctx context.Context, d discovery.ServerResourcesInterfaceWithConte
 			}
 		}
 	}
-	found = slices.DeleteFunc(found, func(r Resource) bool { return unmentioned[r.GroupResource()] })
+	found = slices.DeleteFunc(found, func(r Resource) bool {
+		return Contains(Unmentioned, r) || r.GroupResource() == eventsV1
+	})
 	found, never := withoutExcluded(found)
 	return found, append(skipped, never...), nil
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -138,4 +139,12 @@ func Finite(x float64) *float64 {
 		return nil
 	}
 	return &x
+}
+
+// TimeOrNil returns the value of a field for a time, in UTC. It is nil for the zero time, which is unknown.
+func TimeOrNil(t time.Time) *metav1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return new(metav1.NewTime(t.UTC()))
 }

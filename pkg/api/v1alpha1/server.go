@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-genname/kubectl-genname/internal/humanize"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 )
 
@@ -138,12 +139,7 @@ func (p PrefixRef) GroupResource() schema.GroupResource {
 func (p PrefixRef) Argument() string { return reference.In(p.name(), p.Namespace) }
 
 // String returns the prefix for a sentence: jobs.batch/run- in prod.
-func (p PrefixRef) String() string {
-	if p.Namespace == "" {
-		return p.name()
-	}
-	return p.name() + " in " + p.Namespace
-}
+func (p PrefixRef) String() string { return humanize.In(p.name(), p.Namespace) }
 
 func (p PrefixRef) name() string {
 	if p.Prefix == "" {

@@ -32,7 +32,7 @@ func newReport(plan *prune.Plan, pruner *prune.Pruner, all bool) *v1alpha1.Prune
 		Metadata: v1alpha1.PruneMetadata{CreationTimestamp: metav1.NewTime(c.Now)},
 		Criteria: v1alpha1.PruneCriteria{
 			AllNamespaces: pruner.Namespace == "", Namespace: pruner.Namespace, LabelSelector: c.Selector,
-			CreatedBefore: timeOf(c.Before), FinishedBefore: timeOf(c.EndedBefore),
+			CreatedBefore: v1alpha1.TimeOrNil(c.Before), FinishedBefore: v1alpha1.TimeOrNil(c.EndedBefore),
 			Keep: c.Keep, KeepFailed: c.KeepFailed, Running: c.Running, Owned: c.Owned, InUse: c.InUse, Stem: c.Stem,
 			Orphaned: c.Orphaned,
 		},
@@ -78,8 +78,8 @@ func itemOf(p *prune.Pool, now time.Time) v1alpha1.PruneItem {
 		}
 	}
 	if n := len(p.Objects); n > 0 { // the newest is the first
-		item.Newest = timeOf(time.Unix(p.Objects[0].Created, 0))
-		item.Oldest = timeOf(time.Unix(p.Objects[n-1].Created, 0))
+		item.Newest = v1alpha1.TimeOrNil(time.Unix(p.Objects[0].Created, 0))
+		item.Oldest = v1alpha1.TimeOrNil(time.Unix(p.Objects[n-1].Created, 0))
 	}
 	return item
 }
@@ -151,13 +151,4 @@ func sum(items []v1alpha1.PruneItem) v1alpha1.PruneCounts {
 		total.Tied += item.Tied
 	}
 	return total
-}
-
-// timeOf returns a time of a report. A zero time is null.
-func timeOf(at time.Time) *metav1.Time {
-	if at.IsZero() {
-		return nil
-	}
-	t := metav1.NewTime(at.UTC())
-	return &t
 }
