@@ -2,7 +2,6 @@ package prune
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -21,8 +20,15 @@ type Permission struct {
 
 // Missing returns the permissions that deletions need and the user does not have.
 func (p *Pruner) Missing(ctx context.Context, targets []Target) (missing []Permission, err error) {
+	client, err := kubernetes.NewForConfig(p.Lists)
+	if err != nil {
+		return nil, err
+	}
 	for _, needed := range p.needed(targets) {
-		allowed, err := p.allows(ctx, needed)
+		allowed, err := apistatus.Allowed(ctx, client.AuthorizationV1(), authorizationv1.ResourceAttributes{
+			Namespace: needed.Namespace, Verb: needed.Verb,
+			Group: needed.Resource.Group, Version: needed.Resource.Version, Resource: needed.Resource.Resource,
+		})
 		if err != nil {
 			return nil, fmt.Errorf("check the permission to %s %s: %w",
 				needed.Verb, needed.Resource.GroupResource(), err)
@@ -47,29 +53,4 @@ func (p *Pruner) needed(targets []Target) (needed []Permission) {
 		needed = append(needed, Permission{"get", census.Jobs, p.Namespace})
 	}
 	return needed
-}
-
-// allows repeats the review of a permission until there is a response or a permanent error.
-func (p *Pruner) allows(ctx context.Context, needed Permission) (bool, error) {
-	client, err := kubernetes.NewForConfig(p.Lists)
-	if err != nil {
-		return false, err
-	}
-	needs := authorizationv1.ResourceAttributes{
-		Namespace: needed.Namespace, Verb: needed.Verb,
-		Group: needed.Resource.Group, Version: needed.Resource.Version, Resource: needed.Resource.Resource,
-	}
-	retrier := apistatus.NewRetrier(apistatus.FirstPause, apistatus.LongestPause, p.RetryTimeout)
-	for {
-		allowed, err := apistatus.Allowed(ctx, client.AuthorizationV1(), needs)
-		switch {
-		case err == nil:
-			return allowed, nil
-		case apistatus.Code(err) != 0 && !apistatus.Passing(err):
-			return false, err
-		}
-		if stop := retrier.Wait(ctx, err); stop != nil {
-			return false, errors.Join(stop, apistatus.Brief(err))
-		}
-	}
 }

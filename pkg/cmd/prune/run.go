@@ -207,7 +207,11 @@ func (o *options) askTime(ctx context.Context, s *scan.Session) (now time.Time, 
 // checkAccess returns an error if objects can't be deleted, or if the namespace doesn't exist. A plan needs no more
 // than lists.
 func (o *options) checkAccess(ctx context.Context, s *scan.Session, p *prune.Pruner, targets []prune.Target) error {
-	missing, err := p.Missing(ctx, targets)
+	var missing []prune.Permission
+	err := s.Cluster.Await(ctx, func() (err error) {
+		missing, err = p.Missing(ctx, targets)
+		return err
+	})
 	if err != nil {
 		return err
 	}
