@@ -116,13 +116,11 @@ func (p *Pruner) Plan(ctx context.Context, targets []Target, progress func(found
 		}
 		listings = append(listings, l)
 	}
-	// Objects are used after they were created. So their users are listed last, and the Jobs of Pods.
-	users, err := scanner.Reader()
-	if err != nil {
-		return nil, err
-	}
-	if plan.Skipped, err = p.keepUsed(ctx, users, listings); err == nil && p.Criteria.Orphaned {
-		err = p.keepOfJobs(ctx, users, listings)
+	// Objects are used after they were created. So their users are listed last, and the Jobs of Pods. The selector is
+	// not about them.
+	reader.Selector = ""
+	if plan.Skipped, err = p.keepUsed(ctx, reader, listings); err == nil && p.Criteria.Orphaned {
+		err = p.keepOfJobs(ctx, reader, listings)
 	}
 	if err != nil {
 		return nil, err
