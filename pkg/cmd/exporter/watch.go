@@ -53,7 +53,7 @@ func (o *options) watchTypes(ctx context.Context, c *cluster.Cluster, collector 
 	types := c.Types(known, skipped, len(o.types) > 0, o.scope.Namespace)
 	odds := audit.NewOdds(c.RetriesOf)
 	c.Retries() // fetches them now; otherwise the engine would wait for them
-	engine := o.newEngine(ctx, c, types)
+	engine := o.newEngine(ctx, c, types, known)
 	collector.Follow(engine, odds.Room, func() []census.Skipped { return slices.Concat(types.Skipped(), absent) })
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -111,12 +111,14 @@ func (o *options) resolve(
 	return known, skipped, absent, nil
 }
 
-func (o *options) newEngine(ctx context.Context, c *cluster.Cluster, types *cluster.Types) *live.Engine {
+func (o *options) newEngine(
+	ctx context.Context, c *cluster.Cluster, types *cluster.Types, known []census.Resource,
+) *live.Engine {
 	engine := live.New(census.Scanner{
 		Config: c.Config, Version: c.ListsLike(), MinCount: o.minCount,
 		Absent: cluster.Patience{For: apistatus.NoEnd, Print: o.log}.Report,
 	})
-	engine.Types, engine.Namespace, engine.Named = types.Known(), o.scope.Namespace, len(o.types) > 0
+	engine.Types, engine.Namespace, engine.Named = known, o.scope.Namespace, len(o.types) > 0
 	engine.MinCount, engine.Discover, engine.Ahead = o.minCount, types.Discover, c.Ahead(ctx)
 	engine.Notify = o.notice
 	return engine

@@ -30,13 +30,6 @@ func (c *Cluster) Types(known []census.Resource, skipped []census.Skipped, named
 	return &Types{find: find, named: named, known: known, skipped: skipped}
 }
 
-// Known returns the types that were found last.
-func (t *Types) Known() []census.Resource {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.known
-}
-
 // Skipped returns the types that discovery left out.
 func (t *Types) Skipped() []census.Skipped {
 	t.mu.Lock()

@@ -42,7 +42,7 @@ func TestDiscover(t *testing.T) {
 		if got, err := types.Discover(t.Context()); err != nil || !slices.Equal(got, step.want) {
 			t.Errorf("%v, %v, want %v", got, err, step.want)
 		}
-		if got := types.Known(); !slices.Equal(got, step.want) {
+		if got := types.known; !slices.Equal(got, step.want) {
 			t.Errorf("%v are known, want %v", got, step.want)
 		}
 		if got := types.Skipped(); !slices.Equal(got, step.skipped) {
