@@ -15,8 +15,7 @@ import (
 )
 
 // Counts are the name pools and the folds of a scan. Each list has its own set, or each namespace of a divided list,
-// because no
-// name pool is in two of them.
+// because no name pool is in two of them.
 type Counts struct {
 	rules pools.Rules
 	mu    sync.Mutex

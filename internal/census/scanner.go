@@ -71,7 +71,7 @@ type Scanner struct {
 	// Prefixes are effective prefixes that are counted even if no object has them as
 	// generateName.
 	Prefixes []string
-	// Since are the times from which on a creation is recent, at most pools.Windows.
+	// Since are the times from which on a creation is recent, at most pools.Spans.
 	Since []time.Time
 	// MinCount is the number of names from which on a prefix without a generateName can be evident. MinCount is 10 at
 	// least.

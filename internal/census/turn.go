@@ -32,8 +32,8 @@ type turns struct {
 	rested  time.Time // earliest start of the next request of a polite scan; guarded by pausing
 }
 
-// ShareTurns makes all scans of the scanner and its copies share the limits Concurrency and Polite.
-// If one of them finds the server unreachable, the others give up, too.
+// ShareTurns makes all scans of the scanner and its copies share the limits Concurrency and Polite. Together
+// they report only once that the server is unreachable.
 func (s *Scanner) ShareTurns() { s.turns = newTurns(s) }
 
 func newTurns(s *Scanner) *turns {

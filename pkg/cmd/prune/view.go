@@ -329,8 +329,8 @@ func activeText(items []v1alpha1.PruneItem) string {
 	return strings.Join(slices.Sorted(maps.Keys(states)), " or ")
 }
 
-// table has a row for each item, the largest first. On a terminal it has the first rows, and hidden is
-// the line about the others.
+// tableOf returns a table with a row for each item, the largest first. On a terminal, it has only the first rows, and
+// hidden is the line about the others. If there are none, hidden is empty.
 func tableOf(report *v1alpha1.PruneReport, out io.Writer) (t *table.Table, hidden []string) {
 	items := slices.DeleteFunc(slices.Clone(report.Items), func(i v1alpha1.PruneItem) bool { return i.Chosen == 0 })
 	slices.SortStableFunc(items, func(a, b v1alpha1.PruneItem) int { return cmp.Compare(b.Chosen, a.Chosen) })
