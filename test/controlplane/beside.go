@@ -70,9 +70,9 @@ var controllerManager = program{
 // ServerVersion.
 var controllerVersions = []string{ServerVersion, NewestServerVersion}
 
-// StartControllers runs the named controllers beside the servers, with further arguments of kube-controller-manager.
-// Stop ends them. It first builds kube-controller-manager if it is missing, and prints that on log.
-func (cp *ControlPlane) StartControllers(ctx context.Context, log io.Writer, names string, args ...string) error {
+// StartControllers runs the named controllers beside the servers. Stop ends them. It first builds
+// kube-controller-manager if it is missing, and prints that on log.
+func (cp *ControlPlane) StartControllers(ctx context.Context, log io.Writer, names string) error {
 	manager := controllerManager
 	if slices.Contains(controllerVersions, cp.version) {
 		manager = manager.at(cp.version)
@@ -85,12 +85,12 @@ func (cp *ControlPlane) StartControllers(ctx context.Context, log io.Writer, nam
 	if err := WriteKubeconfig(kubeconfig, cp.User("system:kube-controller-manager", "system:masters")); err != nil {
 		return err
 	}
-	cp.controllers, err = StartProcess(cp.path("kube-controller-manager.log"), path, nil, append(args,
+	cp.controllers, err = StartProcess(cp.path("kube-controller-manager.log"), path, nil,
 		"--kubeconfig="+kubeconfig,
 		"--controllers="+names,
 		"--leader-elect=false",
 		"--secure-port=0",
-	)...)
+	)
 	return err
 }
 

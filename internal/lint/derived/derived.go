@@ -18,8 +18,6 @@ const (
 	Broken Consequence = "broken"
 	// Truncated means that the end of the object's name is missing in the child's name.
 	Truncated Consequence = "truncated"
-	// Fits means that no object's name is too long.
-	Fits Consequence = "fits"
 )
 
 // Child is a name, or a label's value, that follows from an object's name.
@@ -43,8 +41,6 @@ type Child struct {
 	// Since is the first minor version of Kubernetes with this behavior, and Until the first
 	// without it. The sources of 1.29, 1.31, 1.33, 1.34 and 1.37 were compared. 0 means no limit.
 	Since, Until int
-	// Gate is the feature gate of the behavior, if it is off by default. Rules then don't use the row.
-	Gate string
 	// Source is where that is to be read.
 	Source Source
 	// ReadOnly is true if the row is based only on the source, and no test has run the controller.
@@ -64,7 +60,7 @@ func (c Child) MaxOwner(adds int) int { return c.Limit - c.Adds - adds }
 func Of(kind schema.GroupKind, minor int) []Child {
 	var rows []Child
 	for _, row := range Table {
-		if row.Owner == kind && row.Gate == "" && row.Since <= minor && (row.Until == 0 || minor < row.Until) {
+		if row.Owner == kind && row.Since <= minor && (row.Until == 0 || minor < row.Until) {
 			rows = append(rows, row)
 		}
 	}
@@ -83,9 +79,6 @@ func (c Child) Cells() string {
 		when = fmt.Sprintf("from 1.%d", c.Since)
 	case c.Until > 0:
 		when = fmt.Sprintf("before 1.%d", c.Until)
-	}
-	if c.Gate != "" {
-		when += ", " + c.Gate
 	}
 	return fmt.Sprintf("| %s | %s | %s | %d | %d | %s | %s |",
 		owner, c.Makes, c.Formula, c.Limit, c.MaxOwner(0), c.Over, when)

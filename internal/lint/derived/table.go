@@ -12,7 +12,6 @@ const (
 	maxHash      = 10  // of pod-template-hash and controller-revision-hash: a number of 32 bits in decimal digits
 	// maxRayCluster is of a RayCluster's name, which its Service lengthens.
 	maxRayCluster = maxLabel - len("-serve-svc")
-	kueueHash     = 5 // hexadecimal digits of the name of a Workload
 	// MaxClaim is of the generateName of a ResourceClaim. The controller truncates longer ones.
 	MaxClaim   = maxLabel - len("-") - names.SuffixLength
 	timeDigits = 10 // of a time since 1970, which is in seconds or, with room to spare, in minutes
@@ -76,18 +75,6 @@ var kubernetes = []Child{
 		Source: inKubernetes("pkg/controller/controller_utils.go", "getPodsPrefix"),
 	},
 	{
-		Owner: apps("DaemonSet"), Controller: "daemonset",
-		Makes: "ControllerRevision", Formula: "NAME-HASH, of which NAME is truncated",
-		Adds: 1 + maxHash, Limit: maxSubdomain, Over: Fits,
-		Source: inKubernetes("pkg/controller/history/controller_history.go", "ControllerRevisionName"),
-	},
-	{
-		Owner: apps("Deployment"), Controller: "deployment",
-		Makes: "ReplicaSet", Formula: "NAME-HASH, of which NAME is truncated",
-		Adds: 1 + maxHash, Limit: maxSubdomain, Over: Fits, Since: 34,
-		Source: inKubernetes("pkg/controller/deployment/sync.go", "generateReplicaSetName"),
-	},
-	{
 		Owner: apps("Deployment"), Controller: "deployment", Makes: "ReplicaSet", Formula: "NAME-HASH",
 		Adds: 1 + maxHash, Limit: maxSubdomain, Over: Broken, Until: 34, ReadOnly: true,
 		Source: Source{"k8s.io/kubernetes", "v1.33.13", "pkg/controller/deployment/sync.go", "getNewReplicaSet"},
@@ -103,12 +90,6 @@ var kubernetes = []Child{
 		Source: inKubernetes("pkg/controller/statefulset/stateful_set_utils.go", "setPodRevision"),
 	},
 	{
-		Owner: apps("StatefulSet"), Controller: "statefulset",
-		Makes: "PersistentVolumeClaim", Formula: "TEMPLATE-NAME-ORDINAL",
-		Limit: maxSubdomain, Over: Fits,
-		Source: inKubernetes("pkg/controller/statefulset/stateful_set_utils.go", "getPersistentVolumeClaimName"),
-	},
-	{
 		Owner: core("Service"), Controller: "endpointslice", Makes: "EndpointSlice", Formula: "generateName NAME-",
 		Limit: names.MaxPrefixLength, Over: Truncated,
 		Source: Source{"k8s.io/endpointslice", "v0.37.1", "utils.go", "getEndpointSlicePrefix"},
@@ -119,32 +100,7 @@ var kubernetes = []Child{
 		Adds:    2, Limit: MaxClaim, Over: Truncated, Since: 34,
 		Source: inKubernetes("pkg/controller/resourceclaim/controller.go", "handleClaim"),
 	},
-	{
-		Owner: PodGroup, Controller: "resourceclaim", Makes: "ResourceClaim",
-		Formula: "generateName NAME-CLAIM-, of which both are truncated",
-		Adds:    2, Limit: MaxClaim, Over: Truncated, Since: 36, Gate: "DRAWorkloadResourceClaims",
-		Source: inKubernetes("pkg/controller/resourceclaim/controller.go", "handlePodGroupClaim"),
-	},
-	{
-		Owner: batch("Job"), Controller: "job", Makes: "PodGroupTemplate of its Workload", Formula: "NAME-pgt-0",
-		Adds: len("-pgt-0"), Limit: maxLabel, Over: Broken, Since: 36, Gate: withJob,
-		Source: inKubernetes("pkg/controller/job/job_scheduling_manager.go", "podGroupTemplateName"),
-	},
-	{
-		Owner: batch("Job"), Controller: "job", Makes: "Workload", Formula: "NAME-HASH",
-		Adds: 1 + maxHash, Limit: maxSubdomain, Over: Fits, Since: 36, Gate: withJob,
-		Source: inKubernetes("pkg/controller/job/job_scheduling_manager.go", "computeWorkloadName"),
-	},
-	{
-		Owner: batch("Job"), Controller: "job", Makes: "PodGroup", Formula: "NAME-HASH-NAME-pgt-0-HASH",
-		Adds:  1 + maxHash + len("-") + maxLabel + 1 + maxHash, // NAME-pgt-0 has a limit of its own
-		Limit: maxSubdomain, Over: Fits, Since: 36, Gate: withJob,
-		Source: inKubernetes("pkg/controller/job/job_scheduling_manager.go", "computePodGroupName"),
-	},
 }
-
-// withJob is the feature gate with which a Job gets a Workload and a PodGroup.
-const withJob = "WorkloadWithJob"
 
 // Indexed is the variant of Jobs with completionMode: Indexed.
 const Indexed = "Indexed"
@@ -175,11 +131,6 @@ var others = []Child{
 		},
 	},
 	{
-		Owner: schema.GroupKind{Group: tekton, Kind: "PipelineRun"}, Controller: "tekton", Makes: "TaskRun",
-		Formula: "NAME-TASK, shortened with a hash if it is too long", Limit: maxLabel, Over: Fits, ReadOnly: true,
-		Source: Source{"knative.dev/pkg", "3ee1745ae5b2 of tektoncd/pipeline", "kmeta/names.go", "ChildName"},
-	},
-	{
 		Owner: schema.GroupKind{Group: tekton, Kind: "TaskRun"}, Controller: "tekton",
 		Makes:   "label tekton.dev/taskRun of its Pod",
 		Formula: "NAME", Limit: maxLabel, Over: Refused, ReadOnly: true,
@@ -189,26 +140,12 @@ var others = []Child{
 		},
 	},
 	{
-		Owner: schema.GroupKind{Group: tekton, Kind: "TaskRun"}, Controller: "tekton", Makes: "Pod",
-		Formula: "NAME-pod, shortened with a hash if it is too long", Limit: maxLabel, Over: Fits, ReadOnly: true,
-		Source: Source{"knative.dev/pkg", "3ee1745ae5b2 of tektoncd/pipeline", "kmeta/names.go", "ChildName"},
-	},
-	{
 		Owner: schema.GroupKind{Group: argo, Kind: "Workflow"}, Controller: "argo",
 		Makes:   "label workflows.argoproj.io/workflow of its Pods",
 		Formula: "NAME", Limit: maxLabel, Over: Broken, ReadOnly: true,
 		Source: Source{
 			"github.com/argoproj/argo-workflows", "f016ad89eb26",
 			"workflow/validate/validate.go", "maxCharsInObjectName",
-		},
-	},
-	{
-		Owner: schema.GroupKind{Group: argo, Kind: "Workflow"}, Controller: "argo", Makes: "Pod",
-		Formula: "NAME-TEMPLATE-HASH, of which NAME-TEMPLATE is truncated", Limit: maxSubdomain, Over: Fits,
-		ReadOnly: true,
-		Source: Source{
-			"github.com/argoproj/argo-workflows", "f016ad89eb26",
-			"workflow/util/pod_name.go", "GeneratePodName",
 		},
 	},
 	{
@@ -231,32 +168,6 @@ var others = []Child{
 		Source: Source{"knative.dev/pkg", "521cb33b3", "apis/metadata_validation.go", "ValidateObjectMetadata"},
 	},
 	{
-		Owner: schema.GroupKind{Group: knative, Kind: "Revision"}, Controller: "knative",
-		Makes: "Deployment", Formula: "NAME-deployment, shortened with a hash if it is too long",
-		Limit: maxLabel, Over: Fits, ReadOnly: true,
-		Source: Source{
-			"knative.dev/serving", "v0.51.0",
-			"pkg/reconciler/revision/resources/names/names.go", "Deployment",
-		},
-	},
-	{
-		Owner: batch("Job"), Controller: "kueue", Makes: "Workload (Kueue)",
-		Formula: "job-NAME-HASH", Adds: len("job-") + 1 + kueueHash, Limit: maxSubdomain, Over: Fits, ReadOnly: true,
-		Source: Source{
-			"sigs.k8s.io/kueue", "v0.14.0",
-			"pkg/controller/jobframework/workload_names.go", "GetWorkloadNameForOwnerWithGVK",
-		},
-	},
-	{
-		Owner: batch("Job"), Controller: "kueue", Makes: "Workload (Kueue's ShortWorkloadNames)",
-		Formula: "job-NAME-HASH, of which NAME is truncated", Adds: len("job-") + 1 + kueueHash, Limit: maxLabel,
-		Over: Fits, ReadOnly: true,
-		Source: Source{
-			"sigs.k8s.io/kueue", "077dcc573ccc",
-			"pkg/controller/jobframework/workload_names.go", "maxWorkloadNameLength",
-		},
-	},
-	{
 		Owner: JobSet, Controller: "jobset", Makes: "Job", Formula: "NAME-REPLICATEDJOB-INDEX",
 		Limit: maxLabel, Over: Refused, ReadOnly: true,
 		Source: Source{"sigs.k8s.io/jobset", "08dfbdfd6827", "pkg/webhooks/jobset_webhook.go", "ValidateCreate"},
@@ -266,12 +177,6 @@ var others = []Child{
 		Makes: "Pod", Formula: "NAME-REPLICATEDJOB-INDEX-INDEX-XXXXX",
 		Limit: maxLabel, Over: Refused, ReadOnly: true,
 		Source: Source{"sigs.k8s.io/jobset", "08dfbdfd6827", "pkg/webhooks/jobset_webhook.go", "ValidateCreate"},
-	},
-	{
-		Owner: JobSet, Controller: "jobset", Makes: "PodGroup",
-		Formula: "NAME-REPLICATEDJOB, shortened with a hash if it is too long", Limit: maxLabel, Over: Fits, Since: 36,
-		ReadOnly: true,
-		Source:   Source{"sigs.k8s.io/jobset", "74eb4831520c", "pkg/controllers/scheduling.go", "podGroupName"},
 	},
 	{
 		Owner: schema.GroupKind{Group: ray, Kind: "RayCluster"}, Controller: "kuberay",
@@ -321,7 +226,6 @@ var others = []Child{
 // Kinds whose own fields lengthen the derived names.
 var (
 	JobSet     = schema.GroupKind{Group: "jobset.x-k8s.io", Kind: "JobSet"}
-	PodGroup   = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PodGroup"}
 	VolcanoJob = schema.GroupKind{Group: "batch.volcano.sh", Kind: "Job"}
 	MPIJob     = schema.GroupKind{Group: "kubeflow.org", Kind: "MPIJob"}
 )

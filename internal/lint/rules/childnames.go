@@ -73,7 +73,7 @@ func tightest(o Manifest, minor int) int {
 	for _, row := range derived.Of(o.kind(), minor) {
 		adds, applies := added(o, row)
 		switch {
-		case !applies || row.Over == derived.Fits:
+		case !applies:
 		case row.Over != derived.Truncated:
 			limit = min(limit, row.MaxOwner(adds))
 		case o.Kind.Kind == "Deployment":

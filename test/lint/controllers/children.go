@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,19 +15,13 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
-var oneGiB = resource.MustParse("1Gi")
-
 // kinds are the resources of the objects that controllers create for owners.
 var kinds = map[string]schema.GroupVersionResource{
-	"Pod":                   {Version: "v1", Resource: "pods"},
-	"Job":                   {Group: "batch", Version: "v1", Resource: "jobs"},
-	"ReplicaSet":            {Group: "apps", Version: "v1", Resource: "replicasets"},
-	"ControllerRevision":    {Group: "apps", Version: "v1", Resource: "controllerrevisions"},
-	"EndpointSlice":         {Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices"},
-	"ResourceClaim":         {Group: "resource.k8s.io", Version: "v1", Resource: "resourceclaims"},
-	"Workload":              {Group: "scheduling.k8s.io", Version: "v1beta1", Resource: "workloads"},
-	"PodGroup":              {Group: "scheduling.k8s.io", Version: "v1beta1", Resource: "podgroups"},
-	"PersistentVolumeClaim": {Version: "v1", Resource: "persistentvolumeclaims"},
+	"Pod":           {Version: "v1", Resource: "pods"},
+	"Job":           {Group: "batch", Version: "v1", Resource: "jobs"},
+	"ReplicaSet":    {Group: "apps", Version: "v1", Resource: "replicasets"},
+	"EndpointSlice": {Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices"},
+	"ResourceClaim": {Group: "resource.k8s.io", Version: "v1", Resource: "resourceclaims"},
 }
 
 // made waits for the object that a controller creates for an owner. made returns the name, the label or the host name
@@ -47,9 +40,6 @@ func (o *observer) find(ctx context.Context, row derived.Child, owner types.UID)
 	if strings.HasSuffix(kind, " of its Pods") {
 		kind = "Pod"
 	}
-	if strings.HasSuffix(kind, " of its Workload") {
-		kind = "Workload"
-	}
 	owners := map[types.UID]bool{owner: true}
 	if row.Owner.Kind == "Deployment" && kind == "Pod" {
 		sets, err := o.of(ctx, "ReplicaSet", owners)
@@ -60,16 +50,7 @@ func (o *observer) find(ctx context.Context, row derived.Child, owner types.UID)
 			owners[set.GetUID()] = true
 		}
 	}
-	var children []unstructured.Unstructured
-	var err error
-	if kind == "PersistentVolumeClaim" { // which has no owner
-		var list *unstructured.UnstructuredList
-		if list, err = o.client.Resource(kinds[kind]).Namespace(namespace).List(ctx, metav1.ListOptions{}); err == nil {
-			children = list.Items
-		}
-	} else {
-		children, err = o.of(ctx, kind, owners)
-	}
+	children, err := o.of(ctx, kind, owners)
 	if err != nil || len(children) == 0 {
 		return "", err
 	}
@@ -77,12 +58,6 @@ func (o *observer) find(ctx context.Context, row derived.Child, owner types.UID)
 	switch {
 	case strings.HasPrefix(row.Makes, "label "):
 		return child.GetLabels()[strings.Fields(row.Makes)[1]], nil
-	case strings.HasPrefix(row.Makes, "PodGroupTemplate "):
-		templates, _, err := unstructured.NestedSlice(child.Object, "spec", "podGroupTemplates")
-		if err != nil || len(templates) != 1 {
-			return "", fmt.Errorf("%d templates, %w", len(templates), err)
-		}
-		return templates[0].(map[string]any)["name"].(string), nil
 	case strings.HasPrefix(row.Makes, "host name"):
 		host, _, err := unstructured.NestedString(child.Object, "spec", "hostname")
 		return host, err

@@ -26,9 +26,6 @@ const (
 const controllers = "cronjob-controller,job-controller,replicaset-controller,replicationcontroller-controller,daemonset-controller," +
 	"deployment-controller,statefulset-controller,endpointslice-controller,resourceclaim-controller"
 
-// gates are the features of Workloads and PodGroups, which are off by default.
-const gates = "--feature-gates=GenericWorkload=true,WorkloadWithJob=true,DRAWorkloadResourceClaims=true"
-
 func main() {
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
@@ -41,23 +38,18 @@ func run() error {
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	seen := map[int]observation{}
-	if err := errors.Join(observe(ctx, seen, false), observe(ctx, seen, true)); err != nil {
+	seen, err := observe(ctx)
+	if err != nil {
 		return err
 	}
 	return write(seen)
 }
 
-// observe adds the observations of the rows that need feature gates, or of all others.
-func observe(ctx context.Context, seen map[int]observation, gated bool) (err error) {
-	options, args := []controlplane.Option{controlplane.Version(controlplane.NewestServerVersion)}, []string(nil)
-	if gated {
-		options = append(options, controlplane.APIServerArgs(gates, "--runtime-config=scheduling.k8s.io/v1beta1=true"))
-		args = append(args, gates)
-	}
-	cp, err := controlplane.Start(ctx, os.Stderr, options...)
+// observe returns the observations of all rows that are not only read.
+func observe(ctx context.Context) (seen map[int]observation, err error) {
+	cp, err := controlplane.Start(ctx, os.Stderr, controlplane.Version(controlplane.NewestServerVersion))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() {
 		if failure := cp.Stop(); err == nil {
@@ -69,14 +61,14 @@ func observe(ctx context.Context, seen map[int]observation, gated bool) (err err
 			fmt.Fprintln(os.Stderr, "logs are in", cp.Dir)
 		}
 	}()
-	if err := cp.StartControllers(ctx, os.Stderr, controllers, args...); err != nil {
-		return err
+	if err := cp.StartControllers(ctx, os.Stderr, controllers); err != nil {
+		return nil, err
 	}
 	observer, err := newObserver(ctx, cp.Admin())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return observer.all(ctx, seen, gated)
+	return observer.all(ctx)
 }
 
 // write replaces the tables of the page.

@@ -10,7 +10,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -60,8 +59,8 @@ const claim = "gpu"
 
 // all observes every row that reading alone does not prove. A CronJob creates its Jobs at the next minute, so all
 // owners are created first.
-func (o *observer) all(ctx context.Context, seen map[int]observation, gated bool) (failure error) {
-	left := func(row derived.Child) bool { return row.ReadOnly || (row.Gate != "") != gated }
+func (o *observer) all(ctx context.Context) (seen map[int]observation, failure error) {
+	seen = map[int]observation{}
 	type owner struct {
 		uid  types.UID
 		name string
@@ -69,14 +68,11 @@ func (o *observer) all(ctx context.Context, seen map[int]observation, gated bool
 	}
 	owners := map[int][2]owner{}
 	for i, row := range derived.Table {
-		if left(row) {
+		if row.ReadOnly {
 			continue
 		}
 		var pair [2]owner
 		for j, length := range []int{within(row), beyond(row)} {
-			if length == 0 {
-				continue
-			}
 			name := nameOf(i, j, length)
 			uid, err := o.create(ctx, row, name)
 			pair[j] = owner{uid, name, err}
@@ -84,7 +80,7 @@ func (o *observer) all(ctx context.Context, seen map[int]observation, gated bool
 		owners[i] = pair
 	}
 	for i, row := range derived.Table {
-		if left(row) {
+		if row.ReadOnly {
 			continue
 		}
 		pair := owners[i]
@@ -96,26 +92,23 @@ func (o *observer) all(ctx context.Context, seen map[int]observation, gated bool
 		if err == nil {
 			err = fits(row, pair[0].name, made)
 		}
-		further := "-"
-		if err == nil && beyond(row) > 0 {
+		further := ""
+		if err == nil {
 			further, err = o.further(ctx, row, pair[1].name, pair[1].uid, pair[1].err)
 		}
 		failure = errors.Join(failure, err)
 		fmt.Printf("%s %s: %s; %s\n", row.Owner.Kind, row.Makes, made, further)
 		seen[i] = observation{shown(made), further}
 	}
-	return failure
+	return seen, failure
 }
 
 // within returns the length of the longest name that fits and that the owner's resource type allows.
 func within(row derived.Child) int { return min(row.MaxOwner(adds(row)), longest(row)) }
 
-// beyond returns the length of a name that does not fit, or 0 if there is none.
+// beyond returns the length of a name that does not fit.
 func beyond(row derived.Child) int {
-	switch row.Over {
-	case derived.Fits:
-		return 0
-	case derived.Broken: // because a hash is sometimes shorter
+	if row.Over == derived.Broken { // because a hash is sometimes shorter
 		return longest(row)
 	}
 	return min(within(row)+1, longest(row))
@@ -123,13 +116,8 @@ func beyond(row derived.Child) int {
 
 // longest returns the length of the longest name that the owner's resource type allows.
 func longest(row derived.Child) int {
-	switch {
-	case row.Owner.Kind == "StatefulSet", row.Owner.Kind == "Service":
+	if row.Owner.Kind == "StatefulSet" || row.Owner.Kind == "Service" {
 		return 63
-	case row.Owner.Kind == "Job" && row.Gate != "" && row.Over == derived.Broken:
-		return 63 // longer names are refused
-	case row.Owner.Kind == "Job" && row.Gate != "":
-		return 57 // for longer names there is no Workload
 	}
 	return 253
 }
@@ -170,14 +158,7 @@ func (o *observer) create(ctx context.Context, row derived.Child, name string) (
 }
 
 func resourceOf(kind schema.GroupKind) schema.GroupVersionResource {
-	return schema.GroupVersionResource{Group: kind.Group, Version: versionOf(kind), Resource: strings.ToLower(kind.Kind) + "s"}
-}
-
-func versionOf(kind schema.GroupKind) string {
-	if kind == derived.PodGroup {
-		return schedulingv1beta1.SchemeGroupVersion.Version
-	}
-	return "v1"
+	return schema.GroupVersionResource{Group: kind.Group, Version: "v1", Resource: strings.ToLower(kind.Kind) + "s"}
 }
 
 // ownerOf returns an owner of the row's kind.
@@ -185,7 +166,7 @@ func ownerOf(row derived.Child, name string) runtime.Object {
 	meta := metav1.ObjectMeta{Name: name}
 	labels := map[string]string{"app": strings.Trim(name[:4], "-")} // which distinguishes owners
 	selector := &metav1.LabelSelector{MatchLabels: labels}
-	of := metav1.TypeMeta{APIVersion: schema.GroupVersion{Group: row.Owner.Group, Version: versionOf(row.Owner)}.String(), Kind: row.Owner.Kind}
+	of := metav1.TypeMeta{APIVersion: schema.GroupVersion{Group: row.Owner.Group, Version: "v1"}.String(), Kind: row.Owner.Kind}
 	pod := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: labels},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "example.com/c"}}},
@@ -203,11 +184,6 @@ func ownerOf(row derived.Child, name string) runtime.Object {
 	case "Pod":
 		pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: claim, ResourceClaimTemplateName: new(claim)}}
 		return &corev1.Pod{TypeMeta: of, ObjectMeta: meta, Spec: pod.Spec}
-	case "PodGroup":
-		return &schedulingv1beta1.PodGroup{TypeMeta: of, ObjectMeta: meta, Spec: schedulingv1beta1.PodGroupSpec{
-			SchedulingPolicy: schedulingv1beta1.PodGroupSchedulingPolicy{Basic: &schedulingv1beta1.BasicSchedulingPolicy{}},
-			ResourceClaims:   []schedulingv1beta1.PodGroupResourceClaim{{Name: claim, ResourceClaimTemplateName: new(claim)}},
-		}}
 	case "Job":
 		return &batchv1.Job{TypeMeta: of, ObjectMeta: meta, Spec: job}
 	case "ReplicaSet":
@@ -220,17 +196,9 @@ func ownerOf(row derived.Child, name string) runtime.Object {
 	case "Deployment":
 		return &appsv1.Deployment{TypeMeta: of, ObjectMeta: meta, Spec: appsv1.DeploymentSpec{Selector: selector, Template: pod}}
 	case "StatefulSet":
-		spec := appsv1.StatefulSetSpec{Selector: selector, Template: pod, ServiceName: "s"}
-		if row.Over == derived.Fits {
-			spec.VolumeClaimTemplates = []corev1.PersistentVolumeClaim{{
-				ObjectMeta: metav1.ObjectMeta{Name: "data"},
-				Spec: corev1.PersistentVolumeClaimSpec{
-					AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-					Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: oneGiB}},
-				},
-			}}
-		}
-		return &appsv1.StatefulSet{TypeMeta: of, ObjectMeta: meta, Spec: spec}
+		return &appsv1.StatefulSet{TypeMeta: of, ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{
+			Selector: selector, Template: pod, ServiceName: "s",
+		}}
 	case "Service":
 		return &corev1.Service{TypeMeta: of, ObjectMeta: meta, Spec: corev1.ServiceSpec{
 			Selector: labels, Ports: []corev1.ServicePort{{Port: 80}},
