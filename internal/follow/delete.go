@@ -46,25 +46,25 @@ func (f *Follower) Ours() []wait.Object {
 	return slices.Collect(maps.Values(f.ours))
 }
 
-// Delete deletes Ours, and yields one Deletion for each. After that, State and Ours lack the deleted objects.
+// Delete deletes Ours, and yields one Deletion for each. State and Ours then lack the object, if it was deleted.
 func (f *Follower) Delete() iter.Seq[Deletion] {
 	return func(yield func(Deletion) bool) {
-		gone := map[apitypes.UID]bool{}
 		for d := range deletions(f.options.Deletes, f.Ours()) {
 			if d.Err == nil {
-				gone[d.Object.UID] = true
-				f.mu.Lock()
-				delete(f.ours, d.Object.UID)
-				f.mu.Unlock()
+				f.forget(d.Object.UID)
 			}
 			if !yield(d) {
-				break
+				return
 			}
 		}
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.state = f.state.without(gone)
 	}
+}
+
+func (f *Follower) forget(uid apitypes.UID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.ours, uid)
+	f.state.forget(uid)
 }
 
 // deletions deletes objects in the background. An object with another UID is left alone. A request that hangs can't

@@ -105,8 +105,8 @@ func TestDelete(t *testing.T) {
 	}
 }
 
-// The state has no unfinished object that was deleted, and no reason of its Pods.
-func TestWithout(t *testing.T) {
+// The state has no unfinished object that was deleted, and no reason of its Pods. An earlier state stays as it was.
+func TestForget(t *testing.T) {
 	f := following(t, Options{}, "a", "b", "c")
 	suspended := ended("a", wait.Interrupted)
 	suspended.Status.Suspended = true
@@ -115,13 +115,16 @@ func TestWithout(t *testing.T) {
 		f.count(e, e.Result == wait.Interrupted)
 	}
 	f.setReasons([]pods.Reason{{Owner: &pods.Owner{UID: "a"}}, {Owner: &pods.Owner{UID: "b"}}})
-	s := f.State().without(map[apitypes.UID]bool{"a": true, "x": true})
+	before := f.State()
+	f.forget("a")
+	f.forget("x")
+	s := f.State()
 	if len(s.Running) != 1 || s.Running[0].Object.Name != "b" || s.Unfinished() != 1 || s.Left() != 1 || s.Ended[wait.Deleted] != 1 ||
 		s.Suspended != 0 || len(s.Reasons) != 1 || s.Reasons[0].Owner.UID != "b" {
-		t.Errorf("%+v", s)
+		t.Errorf("%+v, want b unfinished with its reason, and a deleted", s)
 	}
-	if f.State().Unfinished() != 2 {
-		t.Error("the follower's own state has changed")
+	if before.Unfinished() != 2 || before.Running[0].Object.Name != "a" || before.Reasons[0].Owner.UID != "a" {
+		t.Errorf("the state from before is %+v, want a and b unfinished", before)
 	}
 }
 
@@ -169,6 +172,9 @@ func TestOurs(t *testing.T) {
 	for d := range f.Delete() {
 		if d.Err != nil {
 			t.Error(d.Err)
+		}
+		if slices.ContainsFunc(f.State().Running, func(e wait.Ended) bool { return e.Object.UID == d.Object.UID }) {
+			t.Errorf("%s is deleted, and the state during the deletion still has it as unfinished", d.Object.Name)
 		}
 	}
 	if left := f.Ours(); len(left) > 0 || f.State().Unfinished() != 0 || f.State().Ended[wait.Deleted] != 1 {

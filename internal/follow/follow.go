@@ -107,6 +107,7 @@ func (f *Follower) State() State {
 	defer f.mu.Unlock()
 	s := f.state
 	s.Ended, s.Failures = maps.Clone(s.Ended), slices.Collect(maps.Values(f.failures))
+	s.Running = slices.Clone(s.Running)
 	for i := 0; s.Facts > 0 && s.Fact.Progress.Reason == "" && i < len(s.Objects); i++ {
 		s.Fact = f.changes[s.Objects[i]]
 	}

@@ -1,7 +1,6 @@
 package follow
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -93,21 +92,18 @@ func (s State) Unfinished() int { return s.Ended[wait.OutOfTime] + s.Ended[wait.
 // Succeeded reports whether all objects have.
 func (s State) Succeeded() bool { return s.Ended[wait.Succeeded] == len(s.Objects) }
 
-// without returns the state at the end of a wait, after unfinished objects were deleted.
-func (s State) without(deleted map[apitypes.UID]bool) State {
-	running := s.Running
-	s.Running, s.Ended = nil, maps.Clone(s.Ended)
-	for _, e := range running {
-		if !deleted[e.Object.UID] {
-			s.Running = append(s.Running, e)
-			continue
+// forget removes an unfinished object that was deleted after the wait.
+func (s *State) forget(uid apitypes.UID) {
+	s.Running = slices.DeleteFunc(s.Running, func(e wait.Ended) bool {
+		if e.Object.UID != uid {
+			return false
 		}
 		s.Ended[e.Result]--
 		s.Ended[wait.Deleted]++
 		if e.Status.Suspended {
 			s.Suspended--
 		}
-	}
-	s.Reasons = slices.DeleteFunc(slices.Clone(s.Reasons), func(r pods.Reason) bool { return deleted[r.Owner.UID] })
-	return s
+		return true
+	})
+	s.Reasons = slices.DeleteFunc(slices.Clone(s.Reasons), func(r pods.Reason) bool { return r.Owner.UID == uid })
 }
