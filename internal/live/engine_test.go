@@ -97,7 +97,7 @@ func start(t *testing.T, server *fakeapi.Server, types ...census.Resource) *star
 // prepare returns that engine before it runs.
 func prepare(server *fakeapi.Server, types ...census.Resource) *started {
 	s := &started{Engine: New(census.Scanner{Config: server.Config, Version: "v1.36.0"})}
-	s.Types, s.MinCount, s.Interval = types, 5, 100*time.Millisecond
+	s.Types, s.MinCount = types, 5
 	s.Notify = func(n Notice) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
