@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/rest"
 	kubectlcreate "k8s.io/kubectl/pkg/cmd/create"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/kubectl/pkg/util/templates"
@@ -113,15 +114,22 @@ func (o *options) Run(ctx context.Context) error {
 func (o *options) create(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	client, err := o.client()
+	config, err := o.conn.Factory.ToRESTConfig()
 	if err != nil {
 		return err
 	}
-	follower, err := o.follower(client)
+	client, err := o.client(config)
+	if err != nil {
+		return err
+	}
+	follower, err := o.follower(client, config)
 	if err != nil {
 		return err
 	}
 	session := create.New(ctx, client, o.config(follower))
+	if err := o.awaitServer(ctx, config); err != nil {
+		return err
+	}
 	input, err := o.documents(ctx, session.Settle)
 	if err != nil {
 		return err
@@ -146,20 +154,12 @@ func (o *options) create(ctx context.Context) error {
 	return end.print(o.voice)
 }
 
-func (o *options) client() (*create.Client, error) {
-	config, err := o.conn.ToRESTConfig()
-	if err != nil {
-		return nil, err
-	}
-	creates, err := o.conn.ToUninterruptedRESTConfig()
-	if err != nil {
-		return nil, err
-	}
+func (o *options) client(config *rest.Config) (*create.Client, error) {
 	discovered, err := o.conn.Factory.ToDiscoveryClient()
 	if err != nil {
 		return nil, err
 	}
-	return create.NewClient(config, creates, discovered)
+	return create.NewClient(config, connection.Uninterrupted(config), discovered)
 }
 
 func (o *options) config(follower *follow.Follower) create.Config {
@@ -195,13 +195,9 @@ var dryRuns = map[cmdutil.DryRunStrategy]create.DryRun{
 }
 
 // follower returns the follower of the objects. Without --wait it is nil.
-func (o *options) follower(client *create.Client) (*follow.Follower, error) {
+func (o *options) follower(client *create.Client, config *rest.Config) (*follow.Follower, error) {
 	if !o.flags.wait {
 		return nil, nil
-	}
-	config, err := o.conn.ToRESTConfig()
-	if err != nil {
-		return nil, err
 	}
 	condition, err := flagvalue.Conditions(o.flags.waitFor)
 	if err != nil {
@@ -212,9 +208,7 @@ func (o *options) follower(client *create.Client) (*follow.Follower, error) {
 		Timeout: time.Duration(o.flags.waitTimeout), RetryTimeout: o.flags.retryTimeout,
 	}
 	if o.flags.deletes {
-		if options.Deletes, err = o.conn.ToUninterruptedRESTConfig(); err != nil {
-			return nil, err
-		}
+		options.Deletes = connection.Uninterrupted(config)
 	}
 	if o.flags.keys.Key != "" {
 		options.RunLabel, options.RunLabelValue = exactlyonce.RunLabel, o.flags.keys.Key.RunLabel()

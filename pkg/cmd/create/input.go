@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/resource"
+	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	kubectlcreate "k8s.io/kubectl/pkg/cmd/create"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
@@ -83,9 +84,6 @@ type documents = iter.Seq2[*create.Document, error]
 // types, the input calls settle before it reads the next document, because reading maps and validates a document.
 func (o *options) documents(ctx context.Context, settle func() bool) (documents, error) {
 	factory := o.conn.Factory
-	if err := o.awaitServer(ctx); err != nil {
-		return nil, err
-	}
 	schema, err := manifest.Validator(factory, o.ValidationDirective)
 	if err != nil {
 		return nil, err
@@ -125,13 +123,9 @@ func (o *options) documents(ctx context.Context, settle func() bool) (documents,
 
 // awaitServer waits for a server that is unreachable, as other commands do. The requests of reading the input would
 // fail at once.
-func (o *options) awaitServer(ctx context.Context) error {
+func (o *options) awaitServer(ctx context.Context, config *rest.Config) error {
 	if o.flags.kubectlsWords() {
 		return nil
-	}
-	config, err := o.conn.ToRESTConfig()
-	if err != nil {
-		return err
 	}
 	discovered, err := o.conn.Factory.ToDiscoveryClient()
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/prune"
 	"github.com/kubectl-genname/kubectl-genname/pkg/api/v1alpha1"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/exitcode"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
@@ -129,7 +130,7 @@ func addTarget(targets []prune.Target, resource census.Resource, prefix string) 
 
 // pruner returns the pruner of the flags, with the criteria at the server's time.
 func (o *options) pruner(ctx context.Context, s *scan.Session) (*prune.Pruner, error) {
-	deletions, err := o.conn.ToUninterruptedRESTConfig()
+	config, err := o.conn.Factory.ToRESTConfig()
 	if err != nil {
 		return nil, err
 	}
@@ -142,8 +143,8 @@ func (o *options) pruner(ctx context.Context, s *scan.Session) (*prune.Pruner, e
 		return nil, err
 	}
 	p := &prune.Pruner{
-		Lists: s.Cluster.Config, Deletions: deletions, Version: s.Cluster.ListsLike(), Namespace: o.scope.Namespace,
-		Criteria: o.criteria(now), Concurrency: o.concurrency, Saver: saver,
+		Lists: s.Cluster.Config, Deletions: connection.Uninterrupted(config), Version: s.Cluster.ListsLike(),
+		Namespace: o.scope.Namespace, Criteria: o.criteria(now), Concurrency: o.concurrency, Saver: saver,
 		RetryTimeout: s.Patience.For, Absent: s.Patience.Report,
 	}
 	if o.qps > 0 {

@@ -11,21 +11,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// ToRESTConfig returns the configuration of all requests that end when the user interrupts.
-func (c *Connection) ToRESTConfig() (*rest.Config, error) { return c.Factory.ToRESTConfig() }
-
-// ToUninterruptedRESTConfig returns the configuration of requests that continue after an interrupt, like those of a
-// create in flight. Such requests end with their own context or deadline.
-func (c *Connection) ToUninterruptedRESTConfig() (*rest.Config, error) {
-	config, err := c.Factory.ToRESTConfig()
-	if err != nil {
-		return nil, err
-	}
-	return Uninterrupted(config), nil
-}
-
-// Uninterrupted returns a configuration whose requests outlive an interrupt, and end with
-// their own context or deadline.
+// Uninterrupted returns a configuration whose requests outlive an interrupt, like those of a create in flight. Such
+// requests end with their own context or deadline. Without it, requests end when the user interrupts.
 func Uninterrupted(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return uninterrupted{rt} })
