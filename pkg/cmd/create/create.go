@@ -213,9 +213,9 @@ func (o *options) follower(client *create.Client, config *rest.Config) (*follow.
 	if o.flags.keys.Key != "" {
 		options.RunLabel, options.RunLabelValue = exactlyonce.RunLabel, o.flags.keys.Key.RunLabel()
 	}
-	if o.flags.logs != logsOff {
+	if o.flags.logs.Value != logsOff {
 		o.logs = &logPrinter{
-			voice: o.voice, streams: o.flags.logRequests, raw: o.flags.logs == logsRaw,
+			voice: o.voice, streams: o.flags.logRequests, raw: o.flags.logs.Value == logsRaw,
 			names: !terminal.IsTerminal(o.ErrOut),
 		}
 		options.Logs = &follow.Logs{Streams: o.flags.logRequests, Line: o.logs.line, Event: o.logs.event}

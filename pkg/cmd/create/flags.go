@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -181,7 +180,7 @@ type ownCreateFlags struct {
 	wait         bool
 	waitTimeout  flagvalue.Duration
 	waitFor      []string
-	logs         logsMode
+	logs         flagvalue.Enum[logsMode]
 	logRequests  int
 	deletes      bool // after an interrupt
 	from         string
@@ -221,11 +220,12 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.waitFor, "for", nil, "Wait for a condition or value, as kubectl wait does. "+
 		"It is condition=NAME[=VALUE] or jsonpath=EXPRESSION[=VALUE], and replaces the end of the objects. "+
 		"It applies to objects of every type that has a status")
+	f.logs = flagvalue.NewEnum(logsOff, logsOff, logsOn, logsRaw)
 	flags.Var(&f.logs, "logs", "With --wait, print the logs of Jobs and Pods. "+
 		"The logs of all containers go to stderr. Control characters and commands for a CI system are escaped, "+
 		"and without a terminal each line begins with its Pod. "+
 		"--logs=raw prints the bytes")
-	flags.Lookup("logs").NoOptDefVal = "true"
+	flags.Lookup("logs").NoOptDefVal = string(logsOn)
 	flags.IntVar(&f.logRequests, "max-log-requests", 10, "Maximum number of containers for --logs. "+
 		"They are followed at the same time, and the logs of other containers follow later")
 	flags.BoolVar(&f.deletes, "delete-on-interrupt", false, "With --wait, delete the unfinished objects of this run "+
@@ -238,33 +238,14 @@ func (f *ownCreateFlags) addTo(cmd *cobra.Command) {
 	cmd.Flags().AddFlagSet(flags)
 }
 
-// logsMode is the value of --logs: logsOff, logsOn or logsRaw.
+// logsMode is whether and how the logs are printed.
 type logsMode string
 
 const (
-	logsOff logsMode = ""
+	logsOff logsMode = "false"
 	logsOn  logsMode = "true"
 	logsRaw logsMode = "raw"
 )
-
-func (m *logsMode) String() string   { return string(*m) }
-func (m *logsMode) Type() string     { return "string" }
-func (m *logsMode) IsBoolFlag() bool { return true }
-
-func (m *logsMode) Set(value string) error {
-	is, err := strconv.ParseBool(value)
-	switch {
-	case value == string(logsRaw):
-		*m = logsRaw
-	case err != nil:
-		return errors.New("it must be true, false or raw")
-	case is:
-		*m = logsOn
-	default:
-		*m = logsOff
-	}
-	return nil
-}
 
 // defaultWait is the default time limit of --wait.
 const defaultWait = 10 * time.Minute

@@ -59,7 +59,7 @@ func (r *results) followed(event follow.Event) {
 		r.addAtEnd(r.printer.resultLine(wait.Ended(e)))
 		r.printWhole(e.Object, e.Final)
 	case follow.Explained:
-		r.printLine(terminal.Message(endOf(e.Ended) + afterFailure(e, r.flags.logs != logsOff)))
+		r.printLine(terminal.Message(endOf(e.Ended) + afterFailure(e, r.logs != nil)))
 	}
 	r.voice.SetText(progressOf(r.follower.State()))
 }
