@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime/debug"
 	"time"
 
@@ -138,7 +139,8 @@ func (w *watched) follow(ctx context.Context, notices <-chan string) error {
 		return err
 	}
 	w.shows = shows
-	var resized, quit <-chan struct{}
+	var resized <-chan os.Signal
+	var quit <-chan struct{}
 	if screen != nil {
 		defer screen.end()
 		resized, quit = screen.screen.Resized(), screen.screen.Quit()

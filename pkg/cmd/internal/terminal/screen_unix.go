@@ -14,21 +14,8 @@ func understand(*os.File) (undo func(), err error) { return func() {}, nil }
 
 // watchSize returns a channel that receives when the size of the terminal might have changed, and a function that
 // ends this.
-func watchSize() (resized <-chan struct{}, stop func()) {
-	signals, changed, ended := make(chan os.Signal, 1), make(chan struct{}, 1), make(chan struct{})
+func watchSize() (resized <-chan os.Signal, stop func()) {
+	signals := make(chan os.Signal, 1) // a second change before the first is handled needs no signal
 	signal.Notify(signals, syscall.SIGWINCH)
-	go func() {
-		for {
-			select {
-			case <-signals:
-			case <-ended:
-				return
-			}
-			select {
-			case changed <- struct{}{}:
-			default:
-			}
-		}
-	}()
-	return changed, func() { signal.Stop(signals); close(ended) }
+	return signals, func() { signal.Stop(signals) }
 }

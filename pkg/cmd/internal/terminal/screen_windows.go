@@ -20,4 +20,4 @@ func understand(out *os.File) (undo func(), err error) {
 }
 
 // watchSize does nothing, because a console's size is read whenever it is painted.
-func watchSize() (resized <-chan struct{}, stop func()) { return nil, func() {} }
+func watchSize() (resized <-chan os.Signal, stop func()) { return nil, func() {} }

@@ -32,7 +32,7 @@ type Screen struct {
 	in, out  *os.File
 	quit     chan struct{} // closed when the user wants to
 	quitOnce sync.Once
-	resized  <-chan struct{}
+	resized  <-chan os.Signal
 	restore  func()
 }
 
@@ -96,7 +96,7 @@ func (s *Screen) readKeys() {
 func (s *Screen) Quit() <-chan struct{} { return s.quit }
 
 // Resized receives when the size of the terminal might have changed.
-func (s *Screen) Resized() <-chan struct{} { return s.resized }
+func (s *Screen) Resized() <-chan os.Signal { return s.resized }
 
 // Size returns the number of columns and lines of the screen.
 func (s *Screen) Size() (width, height int) {
