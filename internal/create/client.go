@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -54,12 +55,15 @@ type Client struct {
 	metadata  metadata.Interface
 	objects   dynamic.Interface
 	reviews   authorization.SelfSubjectAccessReviewsGetter
+
+	mu    sync.Mutex // guards verbs
+	verbs map[schema.GroupVersionResource][]string
 }
 
 // NewClient returns a client. creates is the configuration for creates, which continue after an interrupt. config
 // is for all other requests. discovered is the cache that the mappings of documents have filled.
 func NewClient(config, creates *rest.Config, discovered discovery.CachedDiscoveryInterface) (*Client, error) {
-	client := &Client{discovery: discovered}
+	client := &Client{discovery: discovered, verbs: map[schema.GroupVersionResource][]string{}}
 	var err error
 	if client.creator, err = exactlyonce.NewForConfig(creates); err != nil {
 		return nil, err
@@ -110,18 +114,24 @@ func (c *Client) Get(ctx context.Context, d *Document, name string) (*unstructur
 }
 
 // Verbs returns the verbs of a resource type, or of a subresource ("jobs/status"). It is nil if there
-// are none, or if discovery failed.
+// are none, or if discovery failed. Any goroutine can call it.
 func (c *Client) Verbs(resource schema.GroupVersionResource) []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if verbs, known := c.verbs[resource]; known {
+		return verbs
+	}
 	list, err := c.discovery.ServerResourcesForGroupVersion(resource.GroupVersion().String())
 	if err != nil {
 		return nil
 	}
+	c.verbs[resource] = nil
 	for _, r := range list.APIResources {
 		if r.Name == resource.Resource {
-			return r.Verbs
+			c.verbs[resource] = r.Verbs
 		}
 	}
-	return nil
+	return c.verbs[resource]
 }
 
 // May reports whether the user has permission for a verb. It is true if the review fails.

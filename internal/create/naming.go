@@ -2,7 +2,6 @@ package create
 
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
@@ -17,11 +16,11 @@ func (s *Session) serverNaming(d *task) (bool, error) {
 	if s.config.Key == "" && (!d.generated || s.config.DryRun == ClientDryRun) {
 		return false, nil
 	}
-	reason := s.onlyServerNames(d.document.Mapping.Resource)
+	resource := d.document.Mapping.Resource.GroupResource()
+	reason := exactlyonce.OnlyServerNames(resource, s.client.Verbs(d.document.Mapping.Resource))
 	if reason == "" && !d.canCarryID { // in a run with a key: a webhook might name it, so each run would create it
 		reason = "an object has neither a name nor a generateName, or labels or annotations that are not maps"
 	}
-	resource := d.document.Mapping.Resource.GroupResource()
 	switch {
 	case reason == "":
 		return false, nil
@@ -30,15 +29,6 @@ func (s *Session) serverNaming(d *task) (bool, error) {
 	}
 	s.warn("the server picks the names of %s, because %s. "+textLostResponse, resource, reason)
 	return true, nil
-}
-
-func (s *Session) onlyServerNames(resource schema.GroupVersionResource) string {
-	reason, known := s.unreadable[resource]
-	if !known {
-		reason = exactlyonce.OnlyServerNames(resource.GroupResource(), s.client.Verbs(resource))
-		s.unreadable[resource] = reason
-	}
-	return reason
 }
 
 func hasStatus(client requests, d *Document) bool {

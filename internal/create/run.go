@@ -45,9 +45,8 @@ type Session struct {
 	places    []*place
 	placeFor  map[idempotency.Place]*place
 
-	unreadable map[schema.GroupVersionResource]string // see onlyServerNames
-	key        *keyed.Run
-	states     int // number of objects whose states are read
+	key    *keyed.Run
+	states int // number of objects whose states are read
 }
 
 // New returns the session of a run, which Create begins.
@@ -59,7 +58,7 @@ func newSession(ctx context.Context, client requests, config Config) *Session {
 	ctx, stop := context.WithCancel(ctx)
 	s := &Session{
 		config: config, client: client, ctx: ctx, stop: stop, reader: newReader(),
-		placeFor: map[idempotency.Place]*place{}, unreadable: map[schema.GroupVersionResource]string{},
+		placeFor: map[idempotency.Place]*place{},
 	}
 	s.key = keyed.New(config.Key, config.Secrets, s.list)
 	reports := make(chan report)

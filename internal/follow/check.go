@@ -3,7 +3,6 @@ package follow
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -20,10 +19,7 @@ type checks struct {
 	cluster Cluster
 	options Options
 
-	mu     sync.Mutex                           // guards status, which Awaits uses
-	status map[schema.GroupVersionResource]bool // types with a status subresource
-	polled map[idempotency.Place]int            // copies of places where list or watch is not allowed
-
+	polled  map[idempotency.Place]int // copies of places where list or watch is not allowed
 	allowed map[request]bool
 }
 
@@ -43,8 +39,7 @@ type request struct {
 
 func newChecks(cluster Cluster, options Options) checks {
 	return checks{
-		cluster: cluster, options: options, status: map[schema.GroupVersionResource]bool{},
-		polled: map[idempotency.Place]int{}, allowed: map[request]bool{},
+		cluster: cluster, options: options, polled: map[idempotency.Place]int{}, allowed: map[request]bool{},
 	}
 }
 
@@ -80,16 +75,8 @@ func (f *Follower) Check(
 }
 
 func (c *checks) hasStatus(resource schema.GroupVersionResource) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	has, known := c.status[resource]
-	if !known {
-		status := resource
-		status.Resource += "/status"
-		has = len(c.cluster.Verbs(status)) > 0
-		c.status[resource] = has
-	}
-	return has
+	resource.Resource += "/status"
+	return len(c.cluster.Verbs(resource)) > 0
 }
 
 // restarts reports whether an object is a Pod that never finishes by itself.

@@ -54,7 +54,7 @@ type Logs struct {
 	Event   func(logs.Event)
 }
 
-// Cluster reports the verbs of types and the permissions of the user.
+// Cluster reports the verbs of types and the permissions of the user. Several goroutines call Verbs.
 type Cluster interface {
 	Verbs(resource schema.GroupVersionResource) []string
 	May(ctx context.Context, verb string, resource schema.GroupVersionResource, namespace string) bool
