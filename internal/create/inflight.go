@@ -25,8 +25,7 @@ type left struct {
 	copies int
 }
 
-// inFlight has the objects in flight by the number of their job, and the tally of all that have ended. Its
-// zero value is ready for use.
+// inFlight has the objects in flight by the number of their job, and the tally of all that have ended.
 type inFlight struct {
 	mu        sync.Mutex
 	sent      map[int]sent
@@ -40,9 +39,6 @@ type inFlight struct {
 func (f *inFlight) expect(t *task) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.left == nil {
-		f.left = map[int]left{}
-	}
 	f.documents++
 	t.number = f.documents
 	f.left[t.number] = left{t, t.copies}
@@ -58,9 +54,6 @@ func (f *inFlight) drop(t *task) {
 func (f *inFlight) begin(number int, t *task, name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.sent == nil {
-		f.sent = map[int]sent{}
-	}
 	o := t.outcome(protocol.Unknown)
 	o.Job, o.Name = number, name
 	f.sent[number] = sent{outcome: o}

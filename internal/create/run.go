@@ -58,7 +58,7 @@ func newSession(ctx context.Context, client requests, config Config) *Session {
 	ctx, stop := context.WithCancel(ctx)
 	s := &Session{
 		config: config, client: client, ctx: ctx, stop: stop, reader: newReader(),
-		placeFor: map[idempotency.Place]*place{},
+		inFlight: inFlight{sent: map[int]sent{}, left: map[int]left{}}, placeFor: map[idempotency.Place]*place{},
 	}
 	s.key = keyed.New(config.Key, config.Secrets, s.list)
 	reports := make(chan report)
