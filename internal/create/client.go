@@ -51,10 +51,9 @@ type creation struct {
 type Client struct {
 	creator   *exactlyonce.Creator
 	discovery discovery.CachedDiscoveryInterface
-	uncached  *discovery.DiscoveryClient
 	metadata  metadata.Interface
 	objects   dynamic.Interface
-	reviews   authorization.SelfSubjectAccessReviewsGetter
+	reviews   *authorization.AuthorizationV1Client
 
 	mu    sync.Mutex // guards verbs
 	verbs map[schema.GroupVersionResource][]string
@@ -66,9 +65,6 @@ func NewClient(config, creates *rest.Config, discovered discovery.CachedDiscover
 	client := &Client{discovery: discovered, verbs: map[schema.GroupVersionResource][]string{}}
 	var err error
 	if client.creator, err = exactlyonce.NewForConfig(creates); err != nil {
-		return nil, err
-	}
-	if client.uncached, err = discovery.NewDiscoveryClientForConfig(config); err != nil {
 		return nil, err
 	}
 	if client.metadata, err = metadata.NewForConfig(config); err != nil {
@@ -146,5 +142,5 @@ func (c *Client) May(ctx context.Context, verb string, resource schema.GroupVers
 
 // Responds reports whether the server responds.
 func (c *Client) Responds(ctx context.Context) bool {
-	return apistatus.Responds(ctx, c.uncached.RESTClient())
+	return apistatus.Responds(ctx, c.reviews.RESTClient())
 }
