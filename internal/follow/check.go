@@ -23,13 +23,6 @@ type checks struct {
 	allowed map[request]bool
 }
 
-// Refusal is why the wait for an object of the input could not succeed, in sentences about flags.
-type Refusal string
-
-func (r Refusal) Error() string { return string(r) }
-
-func refuse(format string, args ...any) error { return Refusal(fmt.Sprintf(format, args...)) }
-
 // request is a request for which the user needs permission.
 type request struct {
 	verb      string
@@ -49,27 +42,28 @@ func (f *Follower) Awaits(mapping *meta.RESTMapping) bool {
 		len(f.options.For) > 0 && f.checks.hasStatus(mapping.Resource))
 }
 
-// Check returns a Refusal if the wait for an object of the input could not succeed. namespace is that of its create.
+// Check returns why the wait for an object of the input could not succeed, in sentences about flags. The refusal is
+// empty if the wait can succeed. namespace is that of the create.
 func (f *Follower) Check(
 	ctx context.Context, mapping *meta.RESTMapping, namespace string, object *unstructured.Unstructured,
-) error {
+) (refusal string) {
 	c := &f.checks
 	name := reference.Name(mapping, object.GetName()+object.GetGenerateName())
 	if len(f.options.For) == 0 && restarts(object) {
-		return refuse("--wait cannot wait for %s, because a Pod with restartPolicy Always never finishes. "+
+		return fmt.Sprintf("--wait cannot wait for %s, because a Pod with restartPolicy Always never finishes. "+
 			"Set restartPolicy to Never or OnFailure, or use --for=condition=Ready.", name)
 	}
 	if status, _ := finished.Of(object); status.Done() && !c.hasStatus(mapping.Resource) {
-		return refuse("--wait cannot wait for %s, because the status in the input shows that it "+
+		return fmt.Sprintf("--wait cannot wait for %s, because the status in the input shows that it "+
 			"has finished. Remove the status from the input.", name)
 	}
 	copies := 1
 	if object.GetName() == "" {
 		copies = f.options.Copies
 	}
-	err := c.permission(ctx, mapping.Resource, namespace, copies)
-	if err != nil || f.options.Logs == nil || !hasPods(mapping.GroupVersionKind.GroupKind()) {
-		return err
+	refusal = c.permission(ctx, mapping.Resource, namespace, copies)
+	if refusal != "" || f.options.Logs == nil || !hasPods(mapping.GroupVersionKind.GroupKind()) {
+		return refusal
 	}
 	return c.logPermission(ctx, namespace)
 }
@@ -88,36 +82,36 @@ func restarts(object *unstructured.Unstructured) bool {
 	return policy == "" || policy == "Always"
 }
 
-// permission returns an error unless the user has permission to watch the objects. Permission to get is enough if they
+// permission returns a refusal unless the user has permission to watch the objects. Permission to get is enough if they
 // are few.
 func (c *checks) permission(
 	ctx context.Context, resource schema.GroupVersionResource, namespace string, copies int,
-) error {
+) (refusal string) {
 	place := idempotency.Place{Resource: resource.GroupResource(), Namespace: namespace}
 	may := func(verb string) bool { return c.may(ctx, request{verb, resource, namespace}) }
 	switch {
 	case may("list") && may("watch"):
-		return nil
+		return ""
 	case !may("get"):
-		return refuse("--wait needs permission to list and watch %s, or to get them", place)
+		return fmt.Sprintf("--wait needs permission to list and watch %s, or to get them", place)
 	}
 	if c.polled[place] += copies; c.polled[place] > wait.MaxPolled {
-		return refuse("--wait needs permission to list and watch %s. "+
+		return fmt.Sprintf("--wait needs permission to list and watch %s. "+
 			"With permission to get, it can wait for up to %d objects.", place, wait.MaxPolled)
 	}
-	return nil
+	return ""
 }
 
-// logPermission returns an error unless the user can read the logs of Pods in the namespace.
-func (c *checks) logPermission(ctx context.Context, namespace string) error {
+// logPermission returns a refusal unless the user can read the logs of Pods in the namespace.
+func (c *checks) logPermission(ctx context.Context, namespace string) (refusal string) {
 	pods := schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 	log := schema.GroupVersionResource{Version: "v1", Resource: "pods/log"}
 	for _, r := range []request{{"list", pods, namespace}, {"watch", pods, namespace}, {"get", log, namespace}} {
 		if !c.may(ctx, r) {
-			return refuse("--logs needs permission to list and watch pods, and to get pods/log, in %q", namespace)
+			return fmt.Sprintf("--logs needs permission to list and watch pods, and to get pods/log, in %q", namespace)
 		}
 	}
-	return nil
+	return ""
 }
 
 func (c *checks) may(ctx context.Context, r request) bool {

@@ -170,8 +170,8 @@ func TestFinishedInput(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := f.Check(t.Context(), mapping, "ci", object); (err != nil) != (ended && !subresource) {
-				t.Errorf("with a subresource %t, with the end %t: %v", subresource, ended, err)
+			if refusal := f.Check(t.Context(), mapping, "ci", object); (refusal != "") != (ended && !subresource) {
+				t.Errorf("with a subresource %t, with the end %t: %q", subresource, ended, refusal)
 			}
 		}
 	}

@@ -43,7 +43,7 @@ func (e *ending) howToGoOn(counted bool) []string {
 	case len(e.Begun) == 0:
 		return append(lines, e.hint("run the same command again. Nothing was created."))
 	case e.flags.keys.Key != "":
-		return append(lines, e.hint(textRunAgainWithKey))
+		return append(lines, e.hint("run the same command again. It leaves existing objects as they are."))
 	case e.Again == 0:
 		return append(lines, e.hint("run the same command again. "+
 			"It reports AlreadyExists for existing objects, and creates the rest."))
@@ -165,7 +165,8 @@ func (e *ending) aboutUnknown() []string {
 	if n := unknown - len(e.Unknowns); n > 0 {
 		commands = append(commands, fmt.Sprintf("  (%d more, listed above)", n))
 	}
-	lines := []string{fmt.Sprintf(textCheck, strings.Join(commands, "\n"))}
+	lines := []string{"Check whether the object exists. It may still be created within a minute:\n" +
+		strings.Join(commands, "\n")}
 	switch {
 	case e.Objects() == 1 && e.unread() == "":
 		return append(lines, "If the object does not exist, run the same command again.")

@@ -51,7 +51,7 @@ func TestPerhapsCreated(t *testing.T) {
 	perhaps.Unverified = true
 	see(t, "", fate{}, []create.Event{perhaps, at(2, failed(demo(), errors.New("no"))), readTo(2)}).
 		expect(t, "Fix the cause. Then check whether the object exists. If not, run the same command again.", "Nothing was created")
-	see(t, "", fate{}, []create.Event{perhaps, readTo(1)}).expect(t, textUnverified, "Fix the cause")
+	see(t, "", fate{}, []create.Event{perhaps, readTo(1)}).expect(t, "If a proxy repeated the request, the object may exist", "Fix the cause")
 }
 
 // The advice for an unknown object has the name in the response if that differs from the sent name.

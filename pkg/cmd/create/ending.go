@@ -198,7 +198,8 @@ func (e *ending) closing() []string {
 	}
 	var lines []string
 	if e.Unverified && e.dryRun == cmdutil.DryRunNone {
-		lines = []string{textUnverified}
+		lines = []string{"If a proxy repeated the request, the object may exist, " +
+			"and the plugin can't read it to check."}
 	}
 	if counted {
 		lines = append(lines, e.summary())

@@ -206,8 +206,8 @@ func awaited(ctx context.Context, f *follow.Follower, input documents, keyed boo
 		holds, isEmpty, awaits, failed := true, true, false, false
 		for d, err := range input {
 			if err == nil && f.Awaits(d.Mapping) {
-				if refused := f.Check(ctx, d.Mapping, d.Namespace, d.Object); refused != nil {
-					d, err = nil, ownError(refused.Error())
+				if refused := f.Check(ctx, d.Mapping, d.Namespace, d.Object); refused != "" {
+					d, err = nil, ownError(refused)
 				}
 				awaits = awaits || err == nil
 			}

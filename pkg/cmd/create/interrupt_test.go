@@ -30,8 +30,8 @@ func TestGiveUp(t *testing.T) {
 		last    []string
 	}{
 		"nothing is unknown": {"", false, []string{rest, twice(1)}},
-		"unknown":            {"", true, []string{rest, "Don't run the command unchanged. It would create up to 2 objects a second time.", fmt.Sprintf(textCheck, fmt.Sprintf(textGet, "configmap/b -n prod"))}},
-		"with a key":         {"k", true, []string{capitalized(textRunAgainWithKey)}},
+		"unknown":            {"", true, []string{rest, "Don't run the command unchanged. It would create up to 2 objects a second time.", "Check whether the object exists. It may still be created within a minute:\n  kubectl get configmap/b -n prod"}},
+		"with a key":         {"k", true, []string{"Run the same command again. It leaves existing objects as they are."}},
 	} {
 		e := &ending{flags: &ownCreateFlags{keys: keyflags.Flags{Key: idempotency.Key(test.key)}}, interrupted: true, hangs: "interrupted again"}
 		e.Documents = 2

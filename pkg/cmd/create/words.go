@@ -12,16 +12,12 @@ import (
 
 // Texts that are printed in several places.
 const (
-	textNotPrinted      = "%s was created, but it can't be printed: %v"
-	textOutcomeUnknown  = "outcome unknown: %s: %v"
-	textInterrupted     = "interrupted"
-	textNotWritten      = "stopped, because the results can't be written"
-	textRunAgainWithKey = "run the same command again. It leaves existing objects as they are."
-	textUseKey          = "A run with --idempotency-key can be repeated unchanged."
-	textCheck           = "Check whether the object exists. It may still be created within a minute:\n%s"
-	textGet             = "  kubectl get %s"
-	textUnverified      = "If a proxy repeated the request, the object may exist, and the plugin can't read it " +
-		"to check."
+	textNotPrinted     = "%s was created, but it can't be printed: %v"
+	textOutcomeUnknown = "outcome unknown: %s: %v"
+	textInterrupted    = "interrupted"
+	textNotWritten     = "stopped, because the results can't be written"
+	textUseKey         = "A run with --idempotency-key can be repeated unchanged."
+	textGet            = "  kubectl get %s"
 )
 
 // ownError is an error in words of this command, and not of kubectl's.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"sync"
 
 	"golang.org/x/term"
 	"k8s.io/cli-runtime/pkg/printers"
@@ -29,11 +28,10 @@ const (
 
 // Screen is a whole terminal that is painted repeatedly. The terminal's earlier content is restored at the end.
 type Screen struct {
-	in, out  *os.File
-	quit     chan struct{} // closed when the user wants to
-	quitOnce sync.Once
-	resized  <-chan os.Signal
-	restore  func()
+	in, out *os.File
+	quit    chan struct{} // closed when the user wants to
+	resized <-chan os.Signal
+	restore func()
 }
 
 // StartScreen uses the whole terminal of in and out. StartScreen returns nil if out isn't a terminal, or is a dumb
@@ -77,8 +75,8 @@ func StartScreen(in io.Reader, out io.Writer) (*Screen, error) {
 	return s, nil
 }
 
-// readKeys waits for a q or an interrupt, which is a character in raw mode. readKeys ends with the process, because
-// nothing wakes it from a read.
+// readKeys waits for a q or an interrupt, which is a character in raw mode. If none comes, readKeys ends with the
+// process, because nothing wakes it from a read.
 func (s *Screen) readKeys() {
 	var key [1]byte
 	for {
@@ -87,7 +85,8 @@ func (s *Screen) readKeys() {
 		}
 		switch key[0] {
 		case 'q', 'Q', 3, 4: // Ctrl-C, Ctrl-D
-			s.quitOnce.Do(func() { close(s.quit) })
+			close(s.quit)
+			return
 		}
 	}
 }
