@@ -166,13 +166,8 @@ func (c *cluster) Get(_ context.Context, _ *Document, name string) (*unstructure
 	return c.get(name)
 }
 
-func (c *cluster) Verbs(resource schema.GroupVersionResource) []string {
-	if strings.Contains(resource.Resource, "/") && resource.Resource != "jobs/status" {
-		return nil
-	}
-	return c.verbs
-}
-func (c *cluster) Responds(context.Context) bool { return !c.silent }
+func (c *cluster) Verbs(schema.GroupVersionResource) []string { return c.verbs }
+func (c *cluster) Responds(context.Context) bool              { return !c.silent }
 
 // errors of creates
 var (

@@ -43,9 +43,6 @@ type Outcome struct {
 	// ChangedBy are the field managers that wrote Changes after the create. ChangedBy is empty if any of them is
 	// unknown.
 	ChangedBy []string
-	// Generation is the metadata.generation of an object that existed, if its spec was changed after the
-	// creation. Otherwise it is 0.
-	Generation int64
 }
 
 // Retry reports a temporary failure, and the retry that follows.

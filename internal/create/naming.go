@@ -31,12 +31,6 @@ func (s *Session) serverNaming(d *task) (bool, error) {
 	return true, nil
 }
 
-func hasStatus(client requests, d *Document) bool {
-	status := d.Mapping.Resource
-	status.Resource += "/status"
-	return len(client.Verbs(status)) > 0
-}
-
 func (s *Session) id(d *task, n int) exactlyonce.ID {
 	switch {
 	case s.config.Key != "":

@@ -329,25 +329,6 @@ func TestFoundByName(t *testing.T) {
 	}
 }
 
-// A changed spec is detected only for types with a status subresource.
-func TestGenerations(t *testing.T) {
-	for document, test := range map[string]struct{ generation, want int64 }{
-		"jobs/a/j":       {2, 2},
-		"jobs/a/first":   {1, 0},
-		"things/a/x":     {2, 0},
-		"configmaps/a/c": {0, 0},
-	} {
-		there := existing(document, 0, 0)
-		there.Generation = test.generation
-		c := &cluster{existing: []idempotency.Existing{there}, verbs: []string{"get", "create"}}
-		for e := range begin(t.Context(), withKey(c), input(document)) {
-			if e, is := e.(Outcome); is && e.Generation != test.want {
-				t.Errorf("%s: %d", document, e.Generation)
-			}
-		}
-	}
-}
-
 // Dry runs with a key show the outcome of a run, with the name and the creation ID annotation. With a secret they don't
 // show them. Without a key, a client dry run prints only the document. A server dry run sends the IDs of a run.
 func TestDryRuns(t *testing.T) {

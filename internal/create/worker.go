@@ -102,7 +102,6 @@ func (w *worker) outcomeOf(d *task, id exactlyonce.ID, result exactlyonce.Result
 		if o.Object.GetDeletionTimestamp() != nil {
 			w.warnOfDeletion(d, o.Name)
 		}
-		o.Generation = w.changed(d.document, o.Object.GetGeneration())
 		o.compare(o.Object)
 	case o.Outcome != protocol.Failed:
 	case errors.Is(err, exactlyonce.ErrInterrupted):
@@ -157,7 +156,6 @@ func (w *worker) leave(j job) (o Outcome, exists bool) {
 	object.SetUID(existing.UID)
 	o = d.outcome(protocol.Found)
 	o.Name, o.Object = existing.Name, object
-	o.Generation = w.changed(d.document, existing.Generation)
 	if w.config.Whole || j.withState {
 		w.read(&o)
 	}
@@ -188,15 +186,6 @@ func (o *Outcome) compare(stored *unstructured.Unstructured) {
 	if finished.Knows(o.Document.Mapping.GroupVersionKind.GroupKind()) {
 		o.State = stateOf(stored)
 	}
-}
-
-// changed returns the generation if it shows that the object's spec was changed after the create. Otherwise changed
-// returns 0, also for types without a status subresource, because their generation also changes with the status.
-func (w *worker) changed(d *Document, generation int64) int64 {
-	if generation <= 1 || !hasStatus(w.client, d) {
-		return 0
-	}
-	return generation
 }
 
 const (

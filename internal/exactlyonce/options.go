@@ -75,7 +75,7 @@ func WithParameters(query url.Values) Option { return func(s *settings) { s.para
 func WithHeader(header http.Header) Option { return func(s *settings) { s.header = header } }
 
 // WithBriefObjects makes Create decode only these fields of a stored object: apiVersion, kind, name, namespace,
-// uid, resourceVersion, generation, creationTimestamp, labels and annotations. Result.Object can lack the other
+// uid, resourceVersion, creationTimestamp, labels and annotations. Result.Object can lack the other
 // fields if there is no error, or with ErrRenamed. Decoding then takes a third of the time.
 func WithBriefObjects() Option { return func(s *settings) { s.brief = true } }
 

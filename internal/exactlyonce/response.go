@@ -86,7 +86,6 @@ func decodeBriefly(body []byte) (*unstructured.Unstructured, error) {
 			Namespace         string         `json:"namespace"`
 			UID               string         `json:"uid"`
 			ResourceVersion   string         `json:"resourceVersion"`
-			Generation        int64          `json:"generation"`
 			CreationTimestamp string         `json:"creationTimestamp"`
 			Labels            map[string]any `json:"labels"`
 			Annotations       map[string]any `json:"annotations"`
@@ -97,7 +96,7 @@ func decodeBriefly(body []byte) (*unstructured.Unstructured, error) {
 		return decode(body)
 	}
 	got := brief.Metadata
-	metadata := map[string]any{"name": got.Name, "generation": got.Generation}
+	metadata := map[string]any{"name": got.Name}
 	for field, value := range map[string]string{
 		"namespace": got.Namespace, "uid": got.UID, "resourceVersion": got.ResourceVersion,
 		"creationTimestamp": got.CreationTimestamp,

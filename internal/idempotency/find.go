@@ -41,10 +41,7 @@ type Existing struct {
 	ID, Digest   string // values of its annotations; empty if a webhook or user removed them
 	Deleting     bool
 	Owned        bool // it has a controller
-	// Generation is its metadata.generation, 0 if its type has none.
-	Generation int64
-
-	UID types.UID
+	UID          types.UID
 
 	version string // its resourceVersion
 }
@@ -180,7 +177,7 @@ func (k Key) list(
 				Name: item.Name, GenerateName: item.GenerateName,
 				ID: item.Annotations[derive.IDAnnotation], Digest: item.Annotations[derive.DigestAnnotation],
 				Deleting: item.DeletionTimestamp != nil, Owned: metav1.GetControllerOf(item) != nil,
-				Generation: item.Generation, UID: item.UID, version: item.ResourceVersion,
+				UID: item.UID, version: item.ResourceVersion,
 			})
 		}
 		return page.Continue, nil

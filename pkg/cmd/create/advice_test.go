@@ -92,11 +92,13 @@ func TestNamesCannotHarm(t *testing.T) {
 	const evil = "\x1b[31m$(touch x)"
 	const quoted = `$'configmap/\x1b[31m$(touch x)' -n prod`
 	object := configMap(evil)
+	differs := exists(demo(), evil).(create.Outcome)
+	differs.Changes = []string{"data"}
 	for name, events := range map[string][]create.Event{
 		"a holder":   {create.Outcome{Document: demo(), Result: exactlyonce.Result{Outcome: protocol.Failed, Name: evil, Object: object}, Err: tooMuch}},
 		"secrets":    {create.Problem{Err: &keyed.SecretsError{Objects: []string{"configmap/a", demo().Argument(evil)}}}},
 		"unexpected": {create.Problem{Err: &create.UnexpectedError{Objects: []string{demo().Argument(evil)}}}},
-		"changed":    {exists(demo(), evil, 2)},
+		"differs":    {differs},
 	} {
 		see(t, "--idempotency-key=k -o yaml", fate{}, append(events, readTo(1))).expect(t, quoted, "\x1b")
 		if name == "a holder" {

@@ -70,13 +70,7 @@ func (e *ending) notes() []string {
 	if e.hasObjects() {
 		lines = append(lines, e.objectsOfTheRun())
 	}
-	lines = append(lines, e.aboutNamespaces()...)
-	if len(e.changed) > 0 {
-		text := fmt.Sprintf("the spec of objects was changed after they were created (metadata.generation is above "+
-			"1): %s", some(e.changed))
-		lines = append(lines, terminal.Warningf("%s", text))
-	}
-	return lines
+	return append(lines, e.aboutNamespaces()...)
 }
 
 // result returns the error of the command, or the lines to print if all objects have succeeded.

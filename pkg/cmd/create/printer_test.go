@@ -24,7 +24,7 @@ func TestLines(t *testing.T) {
 		return e
 	}
 	events := []create.Event{
-		withUID(created(d, "demo-1")), withUID(exists(d, "demo-2", 0)), failed(d, tooMuch), failed(d, tooMuch),
+		withUID(created(d, "demo-1")), withUID(exists(d, "demo-2")), failed(d, tooMuch), failed(d, tooMuch),
 		unknown(d, "demo-3"),
 		create.Outcome{Document: d, Copies: 2, Result: exactlyonce.Result{Outcome: create.NotAttempted}},
 		readTo(1),

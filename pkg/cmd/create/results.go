@@ -48,7 +48,6 @@ type facts struct {
 	unsaid     bool            // copies failed with the same error as another copy
 	unusable   bool            // the input, or a part of it
 	unexpected bool            // the key was used for another input
-	changed    []string        // existing objects whose spec was changed
 	differing  []string        // existing objects that differ from the input, and their fields
 	namespaces map[string]bool // of the objects
 }
@@ -263,9 +262,6 @@ func (r *results) existing(o create.Outcome) error {
 	r.namespaces[o.Document.Namespace] = true
 	if len(o.Changes) == 0 || !r.flags.strict {
 		r.await(o)
-	}
-	if o.Generation > 0 {
-		r.changed = append(r.changed, o.Document.Argument(o.Name))
 	}
 	if o.Err != nil {
 		return ownErrorf("%s exists, but it can't be read: %v", o.Document.Reference(o.Name), o.Err)

@@ -78,8 +78,8 @@ func at(n int, e create.Event) create.Event {
 	return o
 }
 
-func exists(d *create.Document, name string, generation int64) create.Event {
-	return create.Outcome{Document: d, Result: exactlyonce.Result{Outcome: protocol.Found, Name: name, Object: configMap(name)}, Generation: generation}
+func exists(d *create.Document, name string) create.Event {
+	return create.Outcome{Document: d, Result: exactlyonce.Result{Outcome: protocol.Found, Name: name, Object: configMap(name)}}
 }
 
 func unknown(d *create.Document, name string) create.Event {
@@ -165,7 +165,7 @@ func see(t *testing.T, args string, f fate, events []create.Event) run {
 func TestNoWaitAfterADifference(t *testing.T) {
 	d := demo()
 	d.Mapping.GroupVersionKind = schema.GroupVersionKind{Group: "batch", Version: "v1", Kind: "Job"}
-	differs := exists(d, "demo-1", 0).(create.Outcome)
+	differs := exists(d, "demo-1").(create.Outcome)
 	differs.Changes = []string{"spec.a"}
 	for format, want := range map[string]string{
 		"{.metadata.name}": "demo-2demo-3", // the format of whole objects
@@ -175,7 +175,7 @@ func TestNoWaitAfterADifference(t *testing.T) {
 		if format != "" {
 			args += " -o=jsonpath=" + format
 		}
-		got := see(t, args, fate{}, []create.Event{differs, created(d, "demo-2"), exists(d, "demo-3", 0), readTo(3)})
+		got := see(t, args, fate{}, []create.Event{differs, created(d, "demo-2"), exists(d, "demo-3"), readTo(3)})
 		if got.stdout != want || !strings.Contains(got.stderr, "demo-1 -n prod exists, and differs from the input in spec.a") || got.code != exitcode.Failed {
 			t.Errorf("%s: %+v", format, got)
 		}
