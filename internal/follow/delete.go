@@ -20,7 +20,8 @@ import (
 )
 
 const (
-	// MaxDeleting is the time limit of Delete.
+	// MaxDeleting is the time limit of Delete. A call that takes no context, such as that of a credential plugin, can
+	// exceed it.
 	MaxDeleting = 10 * time.Second
 	// deletesAtOnce is the number of objects that are deleted at the same time.
 	deletesAtOnce = 16
@@ -67,35 +68,17 @@ func (f *Follower) forget(uid apitypes.UID) {
 	f.state.forget(uid)
 }
 
-// deletions deletes objects in the background. An object with another UID is left alone. A request that hangs can't
-// hold up the iteration.
-func deletions(config *rest.Config, objects []wait.Object) iter.Seq[Deletion] {
-	return func(yield func(Deletion) bool) {
+// deletions deletes objects in the background, and closes the channel after the last result. An object with another
+// UID is left alone.
+func deletions(config *rest.Config, objects []wait.Object) <-chan Deletion {
+	results := make(chan Deletion, len(objects))
+	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), MaxDeleting)
 		defer cancel()
-		left := map[apitypes.UID]wait.Object{}
-		for _, o := range objects {
-			left[o.UID] = o
-		}
-		results := make(chan Deletion, len(objects))
-		go deleteAll(ctx, config, objects, results)
-		for len(left) > 0 {
-			select {
-			case d := <-results:
-				delete(left, d.Object.UID)
-				if !yield(d) {
-					return
-				}
-			case <-ctx.Done():
-				for _, o := range left {
-					if !yield(Deletion{o, errNotDeleted}) {
-						return
-					}
-				}
-				return
-			}
-		}
-	}
+		deleteAll(ctx, config, objects, results)
+		close(results)
+	}()
+	return results
 }
 
 func deleteAll(ctx context.Context, config *rest.Config, objects []wait.Object, results chan<- Deletion) {
@@ -112,6 +95,7 @@ func deleteAll(ctx context.Context, config *rest.Config, objects []wait.Object, 
 			return nil
 		})
 	}
+	_ = group.Wait() // the errors are in the results
 }
 
 // deleteOne repeats a DELETE until it has a final response. A repeated DELETE does no harm, because it has the UID.
@@ -130,7 +114,10 @@ func deleteOne(ctx context.Context, objects metadata.ResourceInterface, o wait.O
 		case apistatus.Code(err) != 0 && !apistatus.Passing(err) && !apierrors.IsConflict(err):
 			return err
 		}
-		if retrier.Wait(ctx, err) != nil {
+		switch stop := retrier.Wait(ctx, err); {
+		case ctx.Err() != nil:
+			return errNotDeleted
+		case stop != nil:
 			return err
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -11,7 +13,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-genname/kubectl-genname/test/controlplane"
 	"github.com/kubectl-genname/kubectl-genname/test/faultproxy"
@@ -40,9 +41,9 @@ func jobNames(t *testing.T, cp *controlplane.ControlPlane, ns string) (all []str
 }
 
 // waits starts create --wait, and waits until a namespace has the Job.
-func waits(t *testing.T, config *rest.Config, ns string, args ...string) *process {
+func waits(t *testing.T, kubeconfig, ns string, args ...string) *process {
 	t.Helper()
-	p := startCreate(t, kubeconfigOf(t, config), nil, append([]string{"-n", ns, "--wait"}, args...)...)
+	p := startCreate(t, kubeconfig, nil, append([]string{"-n", ns, "--wait"}, args...)...)
 	harness.Eventually(t, func() error {
 		if all := jobNames(t, single, ns); len(all) != 1 {
 			return fmt.Errorf("%d Jobs, want 1; stderr is\n%s", len(all), p.printed())
@@ -79,7 +80,7 @@ func TestDeleteOnInterruptLeavesAReplacement(t *testing.T) {
 		}
 		return nil
 	})
-	p := waits(t, proxy.Config, ns, "-f", harness.File(t, "in.yaml", unfinishedJob), "--delete-on-interrupt")
+	p := waits(t, kubeconfigOf(t, proxy.Config), ns, "-f", harness.File(t, "in.yaml", unfinishedJob), "--delete-on-interrupt")
 	p.signal(syscall.SIGINT)
 	p.ends(130)
 	if left := jobNames(t, single, ns); len(left) != 1 {
@@ -103,7 +104,7 @@ func TestSecondInterruptWhileDeleting(t *testing.T) {
 			return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over })
 		}
 	})
-	p := waits(t, proxy.Config, ns, "-f", harness.File(t, "in.yaml", unfinishedJob), "--delete-on-interrupt")
+	p := waits(t, kubeconfigOf(t, proxy.Config), ns, "-f", harness.File(t, "in.yaml", unfinishedJob), "--delete-on-interrupt")
 	p.signal(syscall.SIGINT)
 	harness.Eventually(t, func() error {
 		if deletes.Load() == 0 {
@@ -115,5 +116,24 @@ func TestSecondInterruptWhileDeleting(t *testing.T) {
 	p.signal(syscall.SIGINT)
 	p.ends(130)
 	p.prints("error: interrupted again: ")
+	p.prints("To stop the object, delete it:\n  kubectl delete job.batch/" + jobNames(t, single, ns)[0] + " -n " + ns + "\n")
+}
+
+// A credential plugin takes no context. If it hangs, the command ends nevertheless, and the last line has the command
+// for the rest.
+func TestCredentialPluginHangsWhileDeleting(t *testing.T) {
+	t.Parallel()
+	ns := harness.Namespace(t, single)
+	hang := filepath.Join(t.TempDir(), "hang")
+	proxy := faultproxy.New(t, single.Admin(), func(*http.Request) faultproxy.Fault { return nil })
+	kubeconfig := kubeconfigOf(t, proxy.Config)
+	withPlugin(t, kubeconfig, hangsAfter(hang))
+	p := waits(t, kubeconfig, ns, "-f", harness.File(t, "in.yaml", unfinishedJob), "--delete-on-interrupt")
+	if err := os.WriteFile(hang, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.signal(syscall.SIGINT)
+	p.ends(130)
+	p.prints("error: interrupted, and a credential plugin or the reader of the output does not respond: ")
 	p.prints("To stop the object, delete it:\n  kubectl delete job.batch/" + jobNames(t, single, ns)[0] + " -n " + ns + "\n")
 }

@@ -155,8 +155,7 @@ func TestInterruptWhileACredentialPluginHangs(t *testing.T) {
 		})
 	}))
 	kubeconfig := kubeconfigOf(t, proxy.Config)
-	withPlugin(t, kubeconfig, `[ ! -e `+hang+` ] || exec sleep 120
-echo '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"t","expirationTimestamp":"2020-01-01T00:00:00Z"}}'`)
+	withPlugin(t, kubeconfig, hangsAfter(hang))
 	p := startCreate(t, kubeconfig, nil, "-n", ns, "-f", harness.File(t, "cm.yaml", configMap))
 	p.prints("(checking whether it exists)\n")
 	p.signal(syscall.SIGTERM)
@@ -166,6 +165,13 @@ echo '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","s
 		"error: interrupted, and a credential plugin or the reader of the output does not respond: "+
 		"0 created, 0 exist, 0 failed, 1 unknown, 0 not attempted\n"+checkAlone)
 	expectConfigMaps(t, ns, 1)
+}
+
+// hangsAfter is a script for withPlugin that hangs if the file exists. Its credentials have expired, so it runs for each
+// request.
+func hangsAfter(file string) string {
+	return `[ ! -e ` + file + ` ] || exec sleep 120
+echo '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"t","expirationTimestamp":"2020-01-01T00:00:00Z"}}'`
 }
 
 // withPlugin makes the users of a kubeconfig get their credentials from a script.
