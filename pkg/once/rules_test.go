@@ -266,3 +266,13 @@ func TestRefusals(t *testing.T) {
 		})
 	}
 }
+
+// A quota refuses the second copy of a POST because of the first. The object exists. Later calls would be refused, too,
+// because a server checks the quota before the name.
+func TestQuotaUsedUpByACopy(t *testing.T) {
+	server := oncetest.NewServer()
+	server.Next("create", "configmaps", oncetest.AfterStore(oncetest.QuotaExceeded))
+	mustCreate(t, creatorFor(server), configMap(), idOf(t), once.Found)
+	server.Always("create", "configmaps", oncetest.QuotaExceeded)
+	mustCreate(t, creatorFor(server), configMap(), idOf(t), once.Found)
+}
