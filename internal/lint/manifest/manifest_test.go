@@ -241,7 +241,10 @@ func TestPosition(t *testing.T) {
 	text := "# a comment\nkind: A\napiVersion: v1\nmetadata:\n  labels: &l\n    app: x\n  generateName: a-\nspec:\n  same: *l\n  merged:\n    <<: *l\n    own: y\n  list:\n  - one\n  - {two: 2}\n---\n" +
 		"kind: List\r\napiVersion: v1\r\nitems:\r\n- kind: B\r\n  apiVersion: v1\r\n  metadata: {name: b, é: {generateName: b-}}\r\n"
 	objects, broken := Read([]byte(text))
-	if len(objects) != 2 || broken != nil {
+	inJSON, brokenJSON := Read([]byte("{\n\t\"kind\": \"List\", \"apiVersion\": \"v1\",\n    \"items\": [\n        {\"kind\":\"C\",\"apiVersion\":\"v1\"},\n" +
+		"        {\n            \"kind\": \"C\", \"apiVersion\": \"v1\", \"é\": \"\\ud83d\\ude00 \\/\",\"metadata\":{\"generateName\":\"c-\"}, \"x\": [ 1, true]\n        }\n    ]\n}\n"))
+	objects, broken = append(objects, inJSON...), append(broken, brokenJSON...)
+	if len(objects) != 4 || broken != nil {
 		t.Fatal(objects, broken)
 	}
 	for _, test := range []struct {
@@ -260,6 +263,10 @@ func TestPosition(t *testing.T) {
 		{0, []any{"metadata", "nonsuch", "x"}, Position{4, 1}},
 		{1, []any{"metadata", "name"}, Position{22, 14}},
 		{1, []any{"metadata", "é", "generateName"}, Position{22, 27}},
+		{2, nil, Position{4, 9}},
+		{3, []any{"metadata"}, Position{6, 69}},
+		{3, []any{"metadata", "generateName"}, Position{6, 81}},
+		{3, []any{"x", 1}, Position{6, 113}},
 	} {
 		if got := objects[test.object].Position(test.path...); got != test.want {
 			t.Errorf("%v stands at %+v, want %+v", test.path, got, test.want)
