@@ -144,7 +144,7 @@ func TestResponds(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := Responds(t.Context(), client); got != test.want {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 		if n := requests.Load(); n == 0 || name != "hung up" && n != 1 {
 			t.Errorf("%s: %d requests", name, n)

@@ -266,6 +266,6 @@ func TestGoneIsNotNotFound(t *testing.T) {
 	c := building(Options{Prefixes: []string{"gone-", "nonsuch-"}, Old: saved(nil)})
 	result, err := c.report(Counted{Types: []census.Resource{resource("batch", "jobs")}})
 	if err != nil || len(result.Report.Gone) != 1 || cmp.Diff([]string{"nonsuch-"}, result.NotFound) != "" {
-		t.Errorf("%v, %+v", err, result)
+		t.Errorf("%+v, want one prefix in Gone, and nonsuch- in NotFound: %v", result, err)
 	}
 }

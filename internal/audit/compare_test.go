@@ -101,7 +101,7 @@ func TestGrowthOfAWatch(t *testing.T) {
 	report := finish(t, c).Report
 	growth := report.Items[0].Growth
 	if growth.Days != 1 || *growth.PerDay != 100 || report.Gate.ExceededCount != 0 {
-		t.Errorf("%+v, %+v", growth, report.Gate)
+		t.Errorf("%v days, %v per day, %d above the gate, want 1, 100 and none", growth.Days, *growth.PerDay, report.Gate.ExceededCount)
 	}
 	ended := saved(func(r *v1alpha1.AuditReport) { r.Metadata = report.Metadata })
 	if growth := growthOf(t, Options{Old: ended, AsOf: began.Add(24 * time.Hour)}, pool("p-", 200)); growth.Days*24 != 1 {
@@ -152,7 +152,7 @@ func TestOnlyInOne(t *testing.T) {
 	}
 	if cmp.Diff([]string{"pods"}, result.OnlyBefore) != "" || cmp.Diff([]string{"configmaps"}, result.OnlyNow) != "" ||
 		result.OnlyNamespace != "ci" {
-		t.Errorf("%+v", result)
+		t.Errorf("only before %q, only now %q, namespace %q, want pods, configmaps and ci", result.OnlyBefore, result.OnlyNow, result.OnlyNamespace)
 	}
 }
 
@@ -181,7 +181,7 @@ func TestGateOnGrowth(t *testing.T) {
 	c.add(pool("p-", 150), pool("new-", 20), pool("few-", 17))
 	gate := finish(t, c).Report.Gate
 	if len(gate.Exceeded) != 1 || gate.Exceeded[0].Prefix != "p-" || *gate.Exceeded[0].GrowthPerDay != 25 || gate.Undecided != 1 {
-		t.Errorf("%+v", gate)
+		t.Errorf("%+v exceed the gate, %d undecided, want p- with 25 per day, and 1", gate.Exceeded, gate.Undecided)
 	}
 	for _, test := range []struct {
 		reason    v1alpha1.SkipReason
@@ -195,7 +195,7 @@ func TestGateOnGrowth(t *testing.T) {
 		c := building(Options{Old: old, MinCount: 1, FailAboveGrowth: &limit})
 		c.add(pool("new-", 200), pool("few-", 5))
 		if gate := finish(t, c).Report.Gate; gate.Undecided != test.undecided {
-			t.Errorf("%+v: %+v", test, gate)
+			t.Errorf("%s in %q: %d undecided, want %d", test.reason, test.namespace, gate.Undecided, test.undecided)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func TestCureOf(t *testing.T) {
 		{secrets, 28_000, v1alpha1.Creator{Kind: "Helm"}, ""},
 	} {
 		if got := CureOf(test.of, test.names, test.creator); got != test.want {
-			t.Errorf("%v: %q", test, got)
+			t.Errorf("%d %s of %+v: %q, want %q", test.names, test.of, test.creator, got, test.want)
 		}
 	}
 }
@@ -59,7 +59,7 @@ func TestForecastOfYoungPrefixes(t *testing.T) {
 		b := building(Options{Began: began}, test.pool)
 		b.retriesOf = retries(1)
 		if v := finish(t, b).Report.Verdict; v.CloseToFailing != test.close {
-			t.Errorf("%s: %+v", name, v)
+			t.Errorf("%s: %d close to failing, want %d", name, v.CloseToFailing, test.close)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func TestItemNamedByClients(t *testing.T) {
 	s.ClientGenerated = true
 	if item := itemOf(t, s); *item.Attempts != 1 || item.AttemptsSource != v1alpha1.SourceDefault ||
 		NextFails(item) != item.NextCreate.NoRetry || !item.ClientGenerated {
-		t.Errorf("%+v", item)
+		t.Errorf("%d attempts by %s, client-generated %t, chance %g, want 1 by default, true and %g", *item.Attempts, item.AttemptsSource, item.ClientGenerated, NextFails(item), item.NextCreate.NoRetry)
 	}
 }
 

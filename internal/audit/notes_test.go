@@ -83,7 +83,7 @@ func TestNotesNameTheSharersOfAPool(t *testing.T) {
 	} {
 		pool := pools.Pool{Key: pools.Key{Prefix: prefix}, RawPrefixes: test.count, GenerateNames: test.names}
 		if got := notes(&pool, "", ""); len(got) != 1 || got[0] != "truncated: shared by "+test.want {
-			t.Errorf("%v: %q", test.names, got)
+			t.Errorf("%q: %q, want one note: shared by %s", test.names, got, test.want)
 		}
 	}
 }

@@ -60,6 +60,6 @@ func TestVerdictOfUnknownAttempts(t *testing.T) {
 	v := finish(t, c).Report.Verdict
 	if v.CloseToFailing != 1 || v.Closest.Prefix != "few-" || v.Closest.Attempts != 1 ||
 		!slices.Equal(v.AttemptsUnknown, []string{"widgets.example.dev"}) {
-		t.Errorf("%+v, %+v", v, v.Closest)
+		t.Errorf("%d close to failing, closest %+v, attempts unknown for %q, want 1, few- with 1 attempt, and widgets", v.CloseToFailing, v.Closest, v.AttemptsUnknown)
 	}
 }

@@ -62,7 +62,7 @@ func TestAhead(t *testing.T) {
 		b.add(p)
 		result, err := b.report(Counted{Types: []census.Resource{resource("batch", "jobs")}, Ended: ended})
 		if err != nil || result.Report.Summary.AheadSeconds != want {
-			t.Errorf("%s: %v, %v", ahead, result.Report.Summary.AheadSeconds, err)
+			t.Errorf("%s: %v seconds ahead, want %v: %v", ahead, result.Report.Summary.AheadSeconds, want, err)
 		}
 	}
 }
@@ -151,7 +151,7 @@ func TestReport(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if len(result.NotFound) != 0 {
-		t.Errorf("%+v", result)
+		t.Errorf("%q were not found, want none", result.NotFound)
 	}
 }
 
@@ -160,7 +160,7 @@ func TestReport(t *testing.T) {
 func TestReportOfNothing(t *testing.T) {
 	report := finish(t, building(Options{})).Report
 	if !report.Scope.AllNamespaces || report.Gate != nil || !report.Complete || report.Summary.ResourceTypes != 0 {
-		t.Errorf("%+v", report)
+		t.Errorf("all namespaces %t, gate %v, complete %t, %d types, want true, none, true and 0", report.Scope.AllNamespaces, report.Gate, report.Complete, report.Summary.ResourceTypes)
 	}
 	if report.Items == nil || report.Skipped == nil ||
 		report.Scope.Resources == nil || report.Summary.Inconsistent == nil {
@@ -174,6 +174,6 @@ func TestReportFails(t *testing.T) {
 	c.retriesOf = retries(-1)
 	c.add(pool("p-", 5))
 	if result, err := c.report(Counted{}); err == nil {
-		t.Errorf("%+v", result.Report)
+		t.Errorf("the report is %+v, want an error", result.Report)
 	}
 }

@@ -42,7 +42,7 @@ func TestPrefixesTruncatedInsideACharacter(t *testing.T) {
 	for _, item := range now.Items {
 		found[item.Prefix] = true
 		if item.Growth == nil || item.Growth.Names == nil || *item.Growth.Names != 0 {
-			t.Errorf("%q: %+v", item.Prefix, item.Growth)
+			t.Errorf("%q: growth %+v, want 0 names", item.Prefix, item.Growth)
 		}
 	}
 	if len(found) != 4 || len(now.Gone) > 0 || !found[`x\xe2\x82`] {

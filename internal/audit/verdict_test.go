@@ -92,7 +92,7 @@ func TestMostCreated(t *testing.T) {
 	day := of(9000, 999, 9000)
 	day.Prefix = "day-"
 	if v := verdictOf(t, Options{}, 8, day, many[0]); v.MostCreated[0].Last10m != 1000 || v.MostCreated[1].Last24h != 9000 {
-		t.Errorf("%+v", v.MostCreated)
+		t.Errorf("most created %+v, want 1000 in 10 minutes, then 9000 in 24 hours", v.MostCreated)
 	}
 	for _, options := range []Options{{}, {Order: ByPrefix, Top: 5}, {MinCount: 1 << 40}} {
 		v := verdictOf(t, options, 8, append(many, day)...)

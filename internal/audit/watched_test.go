@@ -69,14 +69,14 @@ func TestWatched(t *testing.T) {
 	}
 	if !slices.Equal(order, []string{"run-", "going-", "still-", "other-", "gone-"}) || report.Hidden.Prefixes != 1 || report.Hidden.Names != 9 ||
 		report.Summary.Objects != 77 || !report.Complete {
-		t.Errorf("%v, %+v", order, report)
+		t.Errorf("order %q, %d prefixes and %d names hidden, %d objects, complete %t, want run- going- still- other- gone-, 1, 9, 77 and true", order, report.Hidden.Prefixes, report.Hidden.Names, report.Summary.Objects, report.Complete)
 	}
 	if item := report.Items[0]; report.Verdict != nil || item.Last10m != nil || item.Last24h != nil || item.FailsInDays != nil {
 		t.Errorf("counted when the watch began: %+v", item)
 	}
 	m := report.Items[0].Measured
 	if m.Creates != 100_000 || m.Deletes != 50_000 || m.Seconds != 7200 || math.Abs(*m.RatePerDay-600_000) > 1e-6 {
-		t.Errorf("%+v", m)
+		t.Errorf("%d creates, %d deletes, %v seconds, %v per day, want 100000, 50000, 7200 and 600000", m.Creates, m.Deletes, m.Seconds, *m.RatePerDay)
 	}
 	if report.Items[3].Measured != nil {
 		t.Error("measured without being followed")
@@ -100,11 +100,11 @@ func TestWatchedFolds(t *testing.T) {
 	}
 	report := watchedReport(t, rows...)
 	if len(report.Folded) != 1 || report.Hidden.Prefixes != 0 {
-		t.Fatalf("%+v", report)
+		t.Fatalf("%d folds and %d hidden prefixes, want 1 and 0", len(report.Folded), report.Hidden.Prefixes)
 	}
 	f := report.Folded[0]
 	if f.Names != 30 || f.Measured.Creates != 60 || f.Measured.Deletes != 30 || f.Last10m != nil {
-		t.Errorf("%+v, %+v", f, f.Measured)
+		t.Errorf("%d names, %d creates, %d deletes, last10m %v, want 30, 60, 30 and none", f.Names, f.Measured.Creates, f.Measured.Deletes, f.Last10m)
 	}
 	if rate := *f.Measured.RatePerDay; rate < 8000 || rate > 9500 { // 6 a minute are 8,640 a day
 		t.Errorf("%v a day", rate)
@@ -140,7 +140,7 @@ func TestAccelerating(t *testing.T) {
 	}{"faster": {faster, true}, "by chance": {slightly, false}, "a batch": {minute, false}, "too young": {young, false}} {
 		item := watchedReport(t, test.row).Items[0]
 		if got := slices.Contains(item.Notes, "accelerating"); got != test.want {
-			t.Errorf("%s: %v", name, item.Notes)
+			t.Errorf("%s: notes %q, want accelerating %t", name, item.Notes, test.want)
 		}
 	}
 }

@@ -45,12 +45,12 @@ func TestDiscoverInPart(t *testing.T) {
 	elsewhere := schema.GroupVersionResource{Group: "g", Version: "v2", Resource: "elsewhere"}
 	want := []Resource{configMaps, {elsewhere, "E", false}}
 	if err != nil || !slices.Equal(found, want) {
-		t.Errorf("%+v, %v", found, err)
+		t.Errorf("%+v, want %+v: %v", found, want, err)
 	}
 	if len(skipped) != 2 || skipped[0] != (Skipped{
 		Group: "dead.example.dev", Reason: Undiscovered, Message: "discover dead.example.dev/v1: the server behind this API is unavailable",
 	}) || skipped[1].Group != "not/a/version" {
-		t.Errorf("%+v", skipped)
+		t.Errorf("skipped %+v, want dead.example.dev as undiscovered, and not/a/version", skipped)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestResolve(t *testing.T) {
 	for _, args := range [][]string{{v2 + "," + v1}, {v2, v1, v2}} {
 		found, _, err := Resolve(mapper, args)
 		if err != nil || len(found) != 1 || found[0].Version != "v2" {
-			t.Errorf("%q: %+v, %v", args, found, err)
+			t.Errorf("%q: %+v, want one type in v2: %v", args, found, err)
 		}
 	}
 }

@@ -112,6 +112,6 @@ func TestDivideSkipsANamespace(t *testing.T) {
 	s := summary.Skipped[0]
 	described := strings.HasPrefix(s.Message, "list configmaps: ") && strings.Contains(s.Message, cause)
 	if s.Namespace != "b" || s.Reason != Failed || !described {
-		t.Errorf("%+v", s)
+		t.Errorf("skipped %+v, want namespace b as failed, because of %q", s, cause)
 	}
 }

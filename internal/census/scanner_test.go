@@ -343,11 +343,11 @@ func TestInterrupted(t *testing.T) {
 		t.Fatal(summary, err)
 	}
 	if counted := sorted(counts.All()); len(counted) != 1 || counted[0].GroupResource != configMaps.GroupResource() {
-		t.Errorf("%+v", counted)
+		t.Errorf("%+v, want one pool of configmaps", counted)
 	}
 	skipped := summary.Skipped[0]
 	if skipped.Reason != Interrupted || skipped.Resource != "secrets" || skipped.Namespace != "a" {
-		t.Errorf("%+v", skipped)
+		t.Errorf("skipped %+v, want secrets in a as interrupted", skipped)
 	}
 }
 
@@ -361,10 +361,10 @@ func TestProgressNeverGoesBack(t *testing.T) {
 		last = p
 	}})
 	if len(seen) < 4 || !slices.IsSorted(seen) || seen[2] != 300 {
-		t.Errorf("%v", seen)
+		t.Errorf("progress %v, want at least 4 sorted numbers, the third 300", seen)
 	}
 	if last.Types != 1 || last.Done != 1 || last.Current != configMaps {
-		t.Errorf("%+v", last)
+		t.Errorf("the last progress is %+v, want 1 of 1 types, the configmaps", last)
 	}
 }
 
@@ -393,7 +393,7 @@ func TestServerHangs(t *testing.T) {
 	}
 	for _, skipped := range summary.Skipped {
 		if skipped.Reason != TimedOut {
-			t.Errorf("%+v", skipped)
+			t.Errorf("skipped %+v, want %s", skipped, TimedOut)
 		}
 	}
 }
@@ -460,7 +460,7 @@ func TestFewerThanAnnounced(t *testing.T) {
 	}
 	_, summary := countOf(t, a, &Scanner{ChunkSize: 40})
 	if summary.Objects != 40 || !slices.Equal(summary.Inconsistent, []Resource{configMaps}) {
-		t.Errorf("%+v", summary)
+		t.Errorf("%d objects, inconsistent %v, want 40 and configmaps", summary.Objects, summary.Inconsistent)
 	}
 }
 

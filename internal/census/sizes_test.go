@@ -31,14 +31,14 @@ func TestSizes(t *testing.T) {
 		s := &Scanner{Config: a.Start(t)}
 		sizes, skipped, err := s.Sizes(t.Context(), []Resource{forbidden, configMaps}, "")
 		if err != nil || len(sizes) != 1 || len(skipped) != 1 || skipped[0].Reason != Forbidden {
-			t.Fatalf("%+v, %+v, %v", sizes, skipped, err)
+			t.Fatalf("sizes %+v, skipped %+v, want 1 size, and 1 type as forbidden: %v", sizes, skipped, err)
 		}
 		want := Size{Resource: configMaps, Objects: 1, ResourceVersion: sizes[0].ResourceVersion}
 		if known {
 			want.Objects, want.Known = 3, true
 		}
 		if sizes[0] != want || want.ResourceVersion == "" {
-			t.Errorf("%+v", sizes[0])
+			t.Errorf("%+v, want %+v with a resourceVersion", sizes[0], want)
 		}
 		if diff := cmp.Diff([]int64{1, 1}, limitsOf(t, a)); diff != "" {
 			t.Errorf("asked for (-want +got)\n%s", diff)

@@ -115,7 +115,7 @@ func TestStalledNoMore(t *testing.T) {
 		t.Errorf("%d were sent, %d of them briefly", len(c.sent), c.briefly)
 	}
 	if n := len(reported); reported[n-1] != "end 30" || reported[n-2] != "1 not attempted" {
-		t.Errorf("%q", reported)
+		t.Errorf("reported %q, want that 1 was not attempted, and end 30", reported)
 	}
 }
 

@@ -56,7 +56,7 @@ func TestInFlight(t *testing.T) {
 			}
 		}
 		if s.Totals().Objects() != 3 {
-			t.Errorf("%+v", s.Totals())
+			t.Errorf("totals %v, want 3 objects", s.Totals())
 		}
 	})
 }
@@ -99,7 +99,7 @@ func TestNothingInFlightInADryRun(t *testing.T) {
 	config.DryRun = ServerDryRun
 	config.start(t.Context(), func(s *Session, _ Event) {
 		if got := s.InFlight(); len(got) > 0 {
-			t.Errorf("%v", got)
+			t.Errorf("%v in flight, want none", got)
 		}
 	}, "configmaps/a/x-")
 }

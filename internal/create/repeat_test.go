@@ -358,7 +358,7 @@ func TestDryRuns(t *testing.T) {
 			for e := range begin(t.Context(), config, input("configmaps/a/x-")) {
 				o, is := e.(Outcome)
 				if is && o.Outcome == Shown && (o.Object.GetAnnotations()[exactlyonce.Annotation] != test.id || test.id == "" && o.Object.GetLabels() != nil) {
-					t.Errorf("%s: %v", name, o.Object)
+					t.Errorf("%s: ID %q, labels %v, want ID %q, and no labels without an ID", name, o.Object.GetAnnotations()[exactlyonce.Annotation], o.Object.GetLabels(), test.id)
 				}
 				yield(e)
 			}

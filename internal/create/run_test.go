@@ -66,7 +66,7 @@ func TestOverlap(t *testing.T) {
 		reported := words(begin(t.Context(), config, input(
 			"configmaps/a/1-", "configmaps/a/2-", "configmaps/b/3-", "configmaps/b/4-", "secrets/b/5-", "secrets/b/named", "secrets/b/6-", "secrets/b/7-")))
 		if len(reported) != 9 {
-			t.Errorf("%q", reported)
+			t.Errorf("reported %q, want 9 events", reported)
 		}
 		for _, want := range []string{"1- 2-", "2- 3-", "4- 5-", "1- 5-", "6- 7-"} {
 			if !c.overlapping[want] {
@@ -243,7 +243,7 @@ func TestSettle(t *testing.T) {
 			}
 		}
 		if end := s.Summary(); end.Documents != 3 || end.Totals[protocol.Created] != 6 || end.Unread {
-			t.Errorf("%+v", end)
+			t.Errorf("%d documents, %d created, unread %t, want 3, 6 and false", end.Documents, end.Totals[protocol.Created], end.Unread)
 		}
 	})
 }

@@ -74,7 +74,7 @@ status: {phase: a}
 func TestContent(t *testing.T) {
 	first := contentIn(t, read(t, managed))
 	if first.manager != "creator" || first.fields != 8 || !slices.Equal(first.of, []string{"metadata", "spec"}) {
-		t.Errorf("%+v", first)
+		t.Errorf("%d fields of %q in %q, want 8 of creator in metadata and spec", first.fields, first.manager, first.of)
 	}
 	for name, test := range map[string]struct {
 		change func(o map[string]any)
@@ -129,7 +129,7 @@ func TestContentUnmanaged(t *testing.T) {
 	contentOf := func(text string) *content { return contentIn(t, read(t, text)) }
 	first := contentOf(`{metadata: {name: a-bcdfg, labels: {x: y}}, spec: {a: a-bcdfg}, data: {b: c}, status: {}}`)
 	if first.manager != "" || first.fields != 0 || !slices.Equal(first.of, []string{"data", "spec"}) {
-		t.Errorf("%+v", first)
+		t.Errorf("%d fields of %q in %q, want none of no manager, and data and spec", first.fields, first.manager, first.of)
 	}
 	if contentOf(`{metadata: {name: a-zzzzz}, spec: {a: a-zzzzz}, data: {b: c}, status: {x: 1}}`).hash != first.hash {
 		t.Error("metadata or status count")
@@ -204,7 +204,7 @@ func TestReferences(t *testing.T) {
 		names := references{o.Name: {o}}
 		names.add(v, "pod/itself", "u")
 		if names.add(v, "pod/p", "other"); (len(o.ReferredBy) == 1) != want {
-			t.Errorf("%s: %+v", text, o.ReferredBy)
+			t.Errorf("%s: referred by %+v, want a reference: %t", text, o.ReferredBy, want)
 		}
 	}
 }

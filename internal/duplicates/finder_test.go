@@ -270,7 +270,7 @@ func TestFindWithoutPods(t *testing.T) {
 	for _, g := range result.Groups {
 		for _, o := range g.Objects {
 			if o.Proposed || g.ReferencesRead {
-				t.Errorf("%s: %+v", g.Prefix, o)
+				t.Errorf("%s: %s proposed %t, references read %t, want neither", g.Prefix, o.Name, o.Proposed, g.ReferencesRead)
 			}
 		}
 	}

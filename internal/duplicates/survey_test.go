@@ -117,7 +117,7 @@ func TestSurveySelects(t *testing.T) {
 	}
 	s.Commit()
 	if len(s.pass.candidates) != 2 || len(s.pass.dependents[0].owners) != 2 {
-		t.Errorf("%+v", s.pass)
+		t.Errorf("%d candidates, dependents %+v, want 2, and 2 owners", len(s.pass.candidates), s.pass.dependents)
 	}
 }
 

@@ -106,7 +106,7 @@ func TestRefusalThatNamesAnotherObject(t *testing.T) {
 			server.Always("create", "*", otherResponses[name])
 			r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
 			if !errors.Is(err, ErrRefused) || asked(server, "create") != 1 {
-				t.Errorf("%s: %+v, %v, %v", name, r, err, server.Requests())
+				t.Errorf("%s: %v, %v, want a refusal after 1 create: %v", name, r.Outcome, err, server.Requests())
 			}
 		})
 	}
@@ -128,7 +128,7 @@ func TestResponseWithoutAName(t *testing.T) {
 		server := oncetest.NewServer()
 		server.Next("create", "*", test.response)
 		if r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), Untracked()); !ends(r, err, test.want) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, %v, want %v", name, r.Outcome, err, test.want)
 		}
 	}
 }
@@ -148,7 +148,7 @@ func TestTypeThatIsGone(t *testing.T) {
 			server := always(withHeader(oncetest.Respond(http.StatusNotFound, c.kind, c.body), "Audit-Id", c.audit))
 			r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
 			if isGone := errors.Is(c.want, ErrRefused); !ends(r, err, c.want) || (asked(server, "create")+asked(server, "get") == 2) != isGone {
-				t.Errorf("%+v: %v, %v", c, err, server.Requests())
+				t.Errorf("Audit-Id %q, %s: %v, want %v, and 2 requests only for a refusal: %v", c.audit, c.kind, err, c.want, server.Requests())
 			}
 		})
 	}
@@ -194,7 +194,7 @@ func TestRenamedAfterALostResponse(t *testing.T) {
 	server.Next("create", "*", oncetest.Mutate(func(o *unstructured.Unstructured) { o.SetName("picked") }, oncetest.DropResponse), picked, picked)
 	r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), Derive(Derivation{Creation: "v1-x"}))
 	if r.Outcome != protocol.Unknown || !errors.Is(err, ErrRenamed) || r.Object.GetName() != "picked" || only(t, server).GetName() != "picked" {
-		t.Errorf("%+v, %v, %v", r, err, server.Requests())
+		t.Errorf("%v, %v, object %v, want unknown, ErrRenamed and picked: %v", r.Outcome, err, r.Object, server.Requests())
 	}
 }
 
@@ -224,7 +224,7 @@ func TestTransportThatPassesBy(t *testing.T) {
 		})
 		r, err := creatorFor(t, config, WithRetryTimeout(0)).Create(t.Context(), configMapMapping, configMap(), NewID())
 		if !ends(r, err, test.want) || len(server.Objects()) != 1 {
-			t.Errorf("%s: %+v, %v", name, r, err)
+			t.Errorf("%s: %v, %v, %d objects, want %v and 1", name, r.Outcome, err, len(server.Objects()), test.want)
 		}
 	}
 }

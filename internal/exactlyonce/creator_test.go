@@ -91,7 +91,7 @@ func TestCreate(t *testing.T) {
 	object := configMap()
 	result, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, object, NewID())
 	if err != nil || result.Outcome != protocol.Created || asked(server, "create") != 1 || asked(server, "get") != 0 {
-		t.Fatalf("%+v, %v", result, err)
+		t.Fatalf("%v, want created after 1 create and no get: %v, %v", result.Outcome, err, server.Requests())
 	}
 	if prefix, _, ok := names.Split(result.Name); !ok || prefix != "p-" {
 		t.Errorf("its name is %q", result.Name)
@@ -144,7 +144,7 @@ func TestTransportThatSendsAgain(t *testing.T) {
 	config.Wrap(func(rt http.RoundTripper) http.RoundTripper { return resender{rt} })
 	result, err := creatorFor(t, config).Create(t.Context(), configMapMapping, configMap(), NewID())
 	if err != nil || result.Outcome != protocol.Created || asked(server, "create") != 1 {
-		t.Errorf("%+v, %v", result, err)
+		t.Errorf("%v after %d creates, want created after 1: %v", result.Outcome, asked(server, "create"), err)
 	}
 }
 
@@ -156,7 +156,7 @@ func TestRedirect(t *testing.T) {
 		server.Next("create", "*", oncetest.AfterStore(withHeader(text(code), "Location", to)))
 		result, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), NewID())
 		if err != nil || result.Outcome != protocol.Created || asked(server, "create") != 1 || asked(server, "get") != 1 {
-			t.Errorf("%d: %+v, %v", code, result, err)
+			t.Errorf("%d: %v, want created after 1 create and 1 get: %v, %v", code, result.Outcome, err, server.Requests())
 		}
 	}
 }
@@ -171,7 +171,7 @@ func TestNoSilentResending(t *testing.T) {
 	_, err := creatorFor(t, server.Config(), WithRetries(func(e Retry) { events = append(events, e) })).
 		Create(t.Context(), configMapMapping, configMap(), NewID())
 	if err != nil || len(events) != 2 || events[0].Action != Resend || asked(server, "create") != 3 {
-		t.Errorf("%v, %+v", err, events)
+		t.Errorf("retries %+v, %d creates, want 2 retries, first a resend, and 3 creates: %v", events, asked(server, "create"), err)
 	}
 }
 
@@ -183,7 +183,7 @@ func TestDryRun(t *testing.T) {
 	dry := WithCreateOptions(metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	_, err := creatorFor(t, server.Config(), dry).Create(t.Context(), configMapMapping, configMap(), NewID())
 	if !errors.Is(err, ErrRefused) || asked(server, "get") != 0 {
-		t.Errorf("%v, %v", err, server.Requests())
+		t.Errorf("%v, want a refusal and no get: %v", err, server.Requests())
 	}
 }
 
@@ -283,7 +283,7 @@ func TestAge(t *testing.T) {
 				return withHeader((*oncetest.Request).Send, "Date", time.Now().Add(24*time.Hour).UTC().Format(http.TimeFormat))(r)
 			})
 			if r, err := c.Create(t.Context(), configMapMapping, configMap(), NewID()); !ends(r, err, test.want) {
-				t.Errorf("%s: %+v, %v", name, r, err)
+				t.Errorf("%s: %v, %v, want %v", name, r.Outcome, err, test.want)
 			}
 		})
 	}
@@ -327,7 +327,7 @@ func TestNameThatNoPathCanCarry(t *testing.T) {
 			object.SetGenerateName(test.generateName)
 			r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, object, NewID())
 			if !errors.Is(err, ErrRefused) || !apierrors.IsInvalid(err) || r.TimeOver || asked(server, "get") > 0 {
-				t.Errorf("%+v: %+v, %v", test, r, err)
+				t.Errorf("%+v: %v, out of time %t, %d gets, want a refusal as invalid, false and none", test, err, r.TimeOver, asked(server, "get"))
 			}
 		}
 	}
@@ -363,11 +363,11 @@ func TestBadArguments(t *testing.T) {
 	} {
 		_, err := c.Create(t.Context(), configMapMapping, test.object, test.id, test.option)
 		if ended := (*Error)(nil); err == nil || errors.As(err, &ended) || !strings.Contains(err.Error(), test.wantMessage) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want %s", name, err, test.wantMessage)
 		}
 	}
 	if len(server.Requests()) > 0 {
-		t.Errorf("%v", server.Requests())
+		t.Errorf("%v, want no requests", server.Requests())
 	}
 	if _, err := NewForConfig(&rest.Config{Host: "https://x"}, WithRetryTimeout(-1)); err == nil {
 		t.Error("a negative time is taken")
@@ -473,7 +473,7 @@ func TestOneNameOfADerivedID(t *testing.T) {
 	server.Put(theirs)
 	r, err := creatorFor(t, server.Config()).Create(t.Context(), configMapMapping, configMap(), id)
 	if !errors.Is(err, ErrTaken) || asked(server, "create") != 1 {
-		t.Errorf("%+v, %v, %v", r, err, server.Requests())
+		t.Errorf("%v, %v, want ErrTaken after 1 create: %v", r.Outcome, err, server.Requests())
 	}
 }
 

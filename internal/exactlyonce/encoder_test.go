@@ -205,7 +205,7 @@ func TestEncoder(t *testing.T) {
 			}
 			if objects := server.Objects(); test.want == nil && (len(objects) != 1 || objects[0].GetName() != r.Object.GetName() ||
 				objects[0].Object["data"].(map[string]any)["field"] != "kept") {
-				t.Errorf("%+v, %v", r.Object, objects)
+				t.Errorf("result %+v, objects %v, want one object, the result, with its field kept", r.Object, objects)
 			}
 		})
 	}
@@ -230,12 +230,12 @@ func TestCreateAgainAtAName(t *testing.T) {
 	c := creatorFor(t, server.Config(), WithRetryTimeout(100*time.Millisecond))
 	r, err := c.Create(t.Context(), configMapMapping, configMap(), id)
 	if err == nil || r.Outcome != protocol.Unknown || r.Name != id.Name("p-", 1) {
-		t.Fatalf("%+v, %v", r, err)
+		t.Fatalf("%v of %q, want an error, and unknown of %q: %v", r.Outcome, r.Name, id.Name("p-", 1), err)
 	}
 	server.Clear()
 	server.Remove(taken)
 	again, err := c.Create(t.Context(), configMapMapping, configMap(), id.At(r.Name))
 	if err != nil || again.Outcome != protocol.Found || again.Name != r.Name || len(server.Objects()) != 1 {
-		t.Errorf("%+v, %v: %v", again, err, server.Requests())
+		t.Errorf("%v of %q, want found of %q, and 1 object: %v: %v", again.Outcome, again.Name, r.Name, err, server.Requests())
 	}
 }

@@ -296,7 +296,7 @@ func TestIDsLost(t *testing.T) {
 	} {
 		w := wanted{generateName: "p-", id: Derive(Derivation{Creation: ourID, Run: ourRun})}
 		if r, err := operationOn(test.server, w).run(t.Context()); err != nil || !slices.Equal(r.Stripped, test.want) {
-			t.Errorf("%s: %v, %v", name, r.Stripped, err)
+			t.Errorf("%s: stripped %q, want %q: %v", name, r.Stripped, test.want, err)
 		}
 	}
 }

@@ -50,13 +50,13 @@ func TestCreateBriefly(t *testing.T) {
 	c, id := creatorFor(t, oncetest.NewServer().Config(), WithBriefObjects()), Derive(Derivation{Creation: "v1-x"})
 	result, err := c.Create(t.Context(), configMapMapping, configMap(), id)
 	if err != nil || result.Outcome != protocol.Created || result.Stripped != nil || result.Object.GetName() != result.Name {
-		t.Fatalf("%+v, %v", result, err)
+		t.Fatalf("%v of %q, stripped %q, want created, nothing stripped, and an object of this name: %v", result.Outcome, result.Name, result.Stripped, err)
 	}
 	if result.Object.Object["data"] != nil || result.Object.GetUID() == "" || result.Object.GetNamespace() != "ns" {
-		t.Errorf("%v", result.Object)
+		t.Errorf("%v, want a UID, the namespace ns and no data", result.Object)
 	}
 	result, err = c.Create(t.Context(), configMapMapping, configMap(), id)
 	if err != nil || result.Outcome != protocol.Found || result.Object.Object["data"] == nil {
-		t.Errorf("%+v, %v", result, err)
+		t.Errorf("%v, object %v, want found, and an object with data: %v", result.Outcome, result.Object, err)
 	}
 }

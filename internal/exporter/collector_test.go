@@ -163,7 +163,7 @@ func TestCollect(t *testing.T) {
 	}
 	problems, err := testutil.CollectAndLint(c)
 	if err != nil || len(problems) > 0 {
-		t.Errorf("%v %v", problems, err)
+		t.Errorf("problems %v, want none: %v", problems, err)
 	}
 }
 
@@ -233,7 +233,7 @@ func TestReady(t *testing.T) {
 		c := New(10, 10)
 		c.Follow(f, someOdds, noneLeft)
 		if got := gather(t, c)["genname_exporter_ready"]; got[0].value != test.want {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("%s: %v, want %v", name, got[0].value, test.want)
 		}
 		f.total.Counted, f.skips = true, nil
 		gather(t, c)

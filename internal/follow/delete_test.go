@@ -166,7 +166,7 @@ func TestOurs(t *testing.T) {
 		names = append(names, o.Namespace+"/"+o.Name)
 	}
 	if slices.Sort(names); !slices.Equal(names, []string{"ci/interrupted", "ci/other type", "ci/unread"}) {
-		t.Errorf("%q", names)
+		t.Errorf("%q, want ci/interrupted, ci/other type and ci/unread", names)
 	}
 	for d := range f.Delete() {
 		if d.Err != nil {

@@ -254,7 +254,7 @@ func TestProgress(t *testing.T) {
 			return true
 		})
 		if !slices.Equal(reports, []string{"ab", "ab", "b"}) || seconds < 93 {
-			t.Errorf("%q, %d", reports, seconds)
+			t.Errorf("reports %q, %d seconds, want ab, ab and b, and at least 93", reports, seconds)
 		}
 	})
 }

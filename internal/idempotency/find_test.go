@@ -125,7 +125,7 @@ func TestFindFails(t *testing.T) {
 				writeStatus(w, test.code, reason)
 			})
 			if err == nil || err.Error() != test.want {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: %v, want %s", name, err, test.want)
 			}
 			if n := requests.Load(); n < test.requests || test.requests == 1 && n > 1 {
 				t.Errorf("%s: %d requests", name, n)

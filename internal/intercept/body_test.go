@@ -142,7 +142,7 @@ func TestPassThrough(t *testing.T) {
 func TestYAML(t *testing.T) {
 	read, why := bodyOf(headerOf("application/yaml"), []byte("metadata:\n  generateName: a-\ndata: {k: '1'}\n"))
 	if read == nil || why != "" {
-		t.Fatalf("%v, %q", read, why)
+		t.Fatalf("read %v, %q, want a create", read, why)
 	}
 	got := insertInto(read)
 	want := `{"data":{"k":"1"},"metadata":{"generateName":"a-","name":"N","annotations":{"genname.dev/creation-id":"ID"}}}`
@@ -199,7 +199,7 @@ func TestInsertProtobuf(t *testing.T) {
 		accessor.SetAnnotations(map[string]string{"b": "c", exactlyonce.Annotation: "copied"})
 		read, why := bodyOf(headerOf(protobufType), encodeProtobuf(t, object))
 		if read == nil || read.kind != kind.Kind || read.apiVersion != kind.GroupVersion().String() || read.namespace != "ns" {
-			t.Fatalf("%s: %+v, %q", kind, read, why)
+			t.Fatalf("%s: read %+v, %q, want a create of this type in ns", kind, read, why)
 		}
 		inserted := insertInto(read)
 		got, _, err := protobufs.Decode(inserted, nil, nil)
@@ -225,7 +225,7 @@ func TestProtobufOfANewerClient(t *testing.T) {
 	newer := appendText(data, 999, "in the envelope")
 	read, _ := protobufBody(newer)
 	if inserted := insertInto(read); !bytes.Contains(inserted, []byte("in the envelope")) {
-		t.Errorf("%q", inserted)
+		t.Errorf("%q, want the unknown field of the envelope", inserted)
 	}
 	var names []string
 	for _, name := range []string{"b", ""} { // the last value of a field counts, also an empty one
@@ -235,7 +235,7 @@ func TestProtobufOfANewerClient(t *testing.T) {
 		names = append(names, last.name)
 	}
 	if !slices.Equal(names, []string{"b", ""}) {
-		t.Errorf("%q", names)
+		t.Errorf("names %q, want b and an empty one", names)
 	}
 }
 
@@ -267,7 +267,7 @@ func FuzzBody(f *testing.F) {
 		metadata := after["metadata"].(map[string]any)
 		annotations := metadata["annotations"].(map[string]any)
 		if metadata["name"] != "N" || annotations[exactlyonce.Annotation] != "ID" {
-			t.Fatalf("%s", sent)
+			t.Fatalf("sent %s, want the name N and the annotation ID", sent)
 		}
 		for _, object := range []map[string]any{before, after} {
 			metadata := object["metadata"].(map[string]any)

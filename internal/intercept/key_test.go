@@ -146,7 +146,7 @@ func TestSecondRun(t *testing.T) {
 		g := run.post(contents[i])
 		second = append(second, g.object.GetName())
 		if data, _, _ := unstructured.NestedString(g.object.Object, "data", "k"); g.status != 201 || !strings.Contains(contents[i], `"`+data+`"`) {
-			t.Errorf("%d, %v", g.status, g.object)
+			t.Errorf("%d, %v, want 201 with the content %s", g.status, g.object, contents[i])
 		}
 	}
 	slices.Sort(first)

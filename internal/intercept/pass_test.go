@@ -63,11 +63,11 @@ func TestUpgrade(t *testing.T) {
 	reader := bufio.NewReader(conn)
 	response, err := http.ReadResponse(reader, nil) //nolint:bodyclose // a 101 has none
 	if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
-		t.Fatalf("%v, %v", response, err)
+		t.Fatalf("%v, want 101: %v", response, err)
 	}
 	fmt.Fprint(conn, "hello\n")
 	if line, err := reader.ReadString('\n'); line != "echo hello\n" || err != nil {
-		t.Errorf("%q, %v", line, err)
+		t.Errorf("%q, want echo hello: %v", line, err)
 	}
 	f.do(f.request(t.Context(), http.MethodGet, "/version", ""))
 	for _, want := range []string{"HTTP/1.1 Bearer theirs", "HTTP/2.0 Bearer theirs"} {
@@ -87,7 +87,7 @@ func TestPassesThrough(t *testing.T) {
 			}
 		}
 		if r.URL.RawQuery != "a=b;c" || r.Header.Get("X-Forwarded-For") != "1.2.3.4" || r.Header.Get("User-Agent") != "" {
-			t.Errorf("%s %v", r.URL, r.Header)
+			t.Errorf("%s with %v, want a=b;c, X-Forwarded-For 1.2.3.4 and no User-Agent", r.URL, r.Header)
 		}
 		w.Header().Set("Content-Encoding", "gzip")
 		w.Header().Set("Location", "https://"+r.Host+"/other")
@@ -109,7 +109,7 @@ func TestPassesThrough(t *testing.T) {
 	raw := make([]byte, 3)
 	_, err = io.ReadFull(response.Body, raw)
 	if response.StatusCode != http.StatusTemporaryRedirect || response.Header.Get("Location") != "https://"+f.config.Host+"/other" || string(raw) != "raw" || err != nil {
-		t.Errorf("%v %q %v", response, raw, err)
+		t.Errorf("%s to %q with %q, want a 307 to /other with raw: %v", response.Status, response.Header.Get("Location"), raw, err)
 	}
 	close(release)
 	_ = response.Body.Close()
@@ -124,7 +124,7 @@ func TestUnreachable(t *testing.T) {
 	_ = closed.Close()
 	f := newFixture(t, func(c *Config) { c.Pass = &rest.Config{Host: "https://" + closed.Addr().String()} })
 	if g := f.do(f.request(t.Context(), http.MethodGet, "/version", "")); g.status != http.StatusBadGateway {
-		t.Errorf("%d %v", g.status, g.object)
+		t.Errorf("%d with %v, want 502", g.status, g.object)
 	}
 }
 

@@ -278,7 +278,7 @@ func TestRepeatedAfterGivingUp(t *testing.T) {
 				if !early {
 					f.proxy.Wait()
 					if unfetched, _ := f.proxy.Unfetched(); len(unfetched) != 1 {
-						t.Errorf("%v", unfetched)
+						t.Errorf("unfetched %v, want 1", unfetched)
 					}
 				}
 				first := f.post(` {"kind":"ConfigMap", "apiVersion":"v1","metadata":{"generateName":"a-"},"data":{"k":"v"}} `)
@@ -400,10 +400,10 @@ func TestRepeatedAfterUnknown(t *testing.T) {
 	object := f.Objects()[0].GetName()
 	if first.status != 504 || details["name"] != object || details["kind"] != "configmaps" ||
 		!strings.HasSuffix(message, "Check it: kubectl get configmap/"+object+" -n ns") {
-		t.Errorf("%d %v %s", first.status, details, message)
+		t.Errorf("%d, details %v, %q, want 504, configmaps %s, and how to check it", first.status, details, message, object)
 	}
 	if unfetched, _ := f.proxy.Unfetched(); len(unfetched) != 1 || unfetched[0].Class != Unknown {
-		t.Errorf("%v", unfetched)
+		t.Errorf("unfetched %v, want one as unknown", unfetched)
 	}
 	f.Clear()
 	f.proxy.table.keep = time.Minute // nothing depends on how long the client needs
@@ -483,7 +483,7 @@ func TestHeaders(t *testing.T) {
 		if r.Method == http.MethodPost || strings.HasPrefix(r.URL.Path, configMaps) {
 			seen <- r.Header.Clone()
 			if r.Method == http.MethodPost && r.URL.RawQuery != "fieldManager=x&pretty=true" {
-				t.Errorf("%s", r.URL)
+				t.Errorf("POST %s, want the parameters fieldManager=x&pretty=true", r.URL)
 			}
 		}
 		return below.RoundTrip(r)
@@ -515,7 +515,7 @@ func TestHeaders(t *testing.T) {
 		}
 		if header.Get("User-Agent") != "theirs/1" || header.Get("Impersonate-User") != "a" || len(others) > 0 ||
 			header.Get("Traceparent") != "00-1-2-03" || header.Get("Accept") != "application/json" {
-			t.Errorf("%v", header)
+			t.Errorf("%v, want the client's headers, and not %q", header, others)
 		}
 	}
 	if requests != 2 {
@@ -620,10 +620,10 @@ func TestBrokenOff(t *testing.T) {
 	}()
 	if response, err := f.front.Client().Do(r); err == nil {
 		_ = response.Body.Close()
-		t.Errorf("%s", response.Status)
+		t.Errorf("%s, want an error", response.Status)
 	}
 	if len(f.Requests()) != 0 {
-		t.Errorf("%v", f.Requests())
+		t.Errorf("%v, want no requests", f.Requests())
 	}
 }
 
@@ -676,6 +676,6 @@ func TestResponseIsTheServers(t *testing.T) {
 	message := "exceeded quota"
 	if g := f.post(generated); g.status != 403 || g.header.Get("Warning") != `299 - "w"` || g.header.Get("Audit-Id") != "x" ||
 		!strings.Contains(fmt.Sprint(g.object.Object["message"]), message) {
-		t.Errorf("%d %v %v", g.status, g.header, g.object)
+		t.Errorf("%d, %v, %v, want 403, the headers Warning and Audit-Id, and %s", g.status, g.header, g.object, message)
 	}
 }

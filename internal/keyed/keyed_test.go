@@ -118,10 +118,10 @@ func TestUnasked(t *testing.T) {
 	}
 	at := placeIn("a", "x-", "y-")
 	if e := run.Existing(at, run.ID(identity("a", "x-"), Content{})); e == nil || e.Name != asked.Name {
-		t.Errorf("%+v", e)
+		t.Errorf("%+v exists, want %s", e, asked.Name)
 	}
 	if e := run.Existing(at, run.ID(identity("a", "z-"), Content{})); e != nil {
-		t.Errorf("%+v", e)
+		t.Errorf("%+v exists, want none", e)
 	}
 	expect := func(unasked, others []string) {
 		t.Helper()

@@ -32,7 +32,7 @@ func TestOrder(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s:%d", f.Object.File, f.Line))
 	}
 	if strings.Join(got, " ") != "b.yaml:4 a.yaml:4 a.yaml:9" || result.Objects != 3 || len(result.Read) != 2 {
-		t.Errorf("%v, %+v", got, result)
+		t.Errorf("findings %v, %d objects, read %q, want b.yaml:4 a.yaml:4 a.yaml:9, 3 objects and 2 files", got, result.Objects, result.Read)
 	}
 	if len(result.Unreadable) != 1 || !errors.Is(result.Unreadable[0].Err, bad) {
 		t.Error(result.Unreadable)

@@ -74,7 +74,7 @@ func TestPrefixes(t *testing.T) {
 		for _, f := range p.Errors(object) {
 			got = append(got, f.Rule.Name)
 			if f.Message == "" || f.Help == "" {
-				t.Errorf("%+v", f)
+				t.Errorf("%s: message %q, help %q, want both", f.Rule.Name, f.Message, f.Help)
 			}
 		}
 		if want := strings.Fields(step.want); !slices.Equal(got, want) {

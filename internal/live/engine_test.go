@@ -205,7 +205,7 @@ func fresh(t *testing.T, server *fakeapi.Server, types ...census.Resource) map[s
 		return &freshCount{mu: &mu, found: found, set: pools.New(of.GroupVersionResource, &pools.Rules{})}
 	})
 	if err != nil || len(summary.Skipped) > 0 {
-		t.Fatalf("%v, %+v", err, summary.Skipped)
+		t.Fatalf("skipped %+v, want none: %v", summary.Skipped, err)
 	}
 	return found
 }

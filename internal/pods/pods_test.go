@@ -179,7 +179,7 @@ func TestOf(t *testing.T) {
 		"itself, owned":  {alone, pod("foreign"), true},
 	} {
 		if got := test.source.Of(test.pod) != nil; got != test.want {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("%s: %t, want %t", name, got, test.want)
 		}
 	}
 }

@@ -190,7 +190,7 @@ func TestIsHashed(t *testing.T) {
 		"no owner":                            {"web-bbbbbb", "", false},
 	} {
 		if got := isHashed(test.object, test.owner); got != test.want {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("%s: %t, want %t", name, got, test.want)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func TestLimit(t *testing.T) {
 	}
 	pools := collect(s)
 	if len(pools) != 3 || pools[0].Prefix != Other || pools[0].Names != 6 || pools[1].Names != 2 || !s.Overflowed() {
-		t.Errorf("%+v", pools)
+		t.Errorf("%+v, overflowed %t, want 3 pools, %q with 6 names, then one with 2, and true", pools, s.Overflowed(), Other)
 	}
 	s.Remove(last, nil)
 	number, _ := s.Number("n", Other, object.FromGenerateName)

@@ -81,7 +81,7 @@ func TestChoose(t *testing.T) {
 	} {
 		chosen, left := choose(t, []object.Object{test.object}, Target{configMaps, []string{"run-", long}}, test.criteria)
 		if test.want == "" && len(chosen) != 1 || test.want != "" && (len(chosen) != 0 || left[test.want] != 1) {
-			t.Errorf("%s: %v %v", name, chosen, left)
+			t.Errorf("%s: chosen %v, left %v, want it left as %q, or chosen if that is empty", name, chosen, left, test.want)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestChooseFinished(t *testing.T) {
 		o.UID = "u"
 		chosen, left := choose(t, []object.Object{o}, Target{jobs, []string{"run-"}}, Criteria{})
 		if got := len(chosen) == 1; got != want {
-			t.Errorf("%s: %v", raw, left)
+			t.Errorf("%s: left %v, want it chosen: %t", raw, left, want)
 		}
 		if chosen, left := choose(t, []object.Object{o}, Target{jobs, []string{"run-"}}, Criteria{Running: true}); len(chosen) != 1 {
 			t.Errorf("%s with --running: %v", raw, left)
@@ -138,7 +138,7 @@ func TestChooseByTheEnd(t *testing.T) {
 	} {
 		chosen, left := choose(t, slices.Clone(objects), Target{jobs, []string{"run-"}}, test.criteria)
 		if diff := gocmp.Diff(test.chosen, chosen) + gocmp.Diff(test.left, left); diff != "" {
-			t.Errorf("%s: %s", name, diff)
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }
@@ -166,7 +166,7 @@ func TestDeleteOfAnObjectThatFinishes(t *testing.T) {
 		}
 		o.Pool, o.Running = &Pool{Resource: jobs, Namespace: "ns", Prefix: "run-", rules: rules}, test.running
 		if got := newDeleter(t, server).delete(t.Context(), o); got.Outcome != test.want {
-			t.Errorf("%s: %+v", name, got)
+			t.Errorf("%s: %s, want %s: %v", name, got.Outcome, test.want, got.Err)
 		}
 	}
 }

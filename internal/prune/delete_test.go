@@ -167,7 +167,7 @@ func TestDeleteUntilTheOutcomeIsKnown(t *testing.T) {
 				began := time.Now()
 				got := newDeleter(t, server).delete(t.Context(), listed())
 				if got.Outcome != test.want || got.Reason != test.reason || got.GaveUp != test.gaveUp {
-					t.Errorf("%+v", got)
+					t.Errorf("%s, reason %q, gave up %t, want %s, %q and %t: %v", got.Outcome, got.Reason, got.GaveUp, test.want, test.reason, test.gaveUp, got.Err)
 				}
 				if requests := strings.Join(server.requests, " "); test.requests != "" && requests != test.requests {
 					t.Errorf("requests: %s", requests)
@@ -237,7 +237,7 @@ func TestDeleteInterrupted(t *testing.T) {
 				server := &responses{of: map[string][]func(http.ResponseWriter){"DELETE": test.deletes}}
 				time.AfterFunc(time.Second/20, interrupt)
 				if got := newDeleter(t, server).delete(ctx, listed()); got.Outcome != test.want {
-					t.Errorf("%+v", got)
+					t.Errorf("%s, want %s: %v", got.Outcome, test.want, got.Err)
 				}
 			})
 		})

@@ -48,7 +48,7 @@ func TestOrphanedPods(t *testing.T) {
 	p := using(t, lists, Criteria{Orphaned: true})
 	plan, err := p.Plan(t.Context(), []Target{{Resource: census.Pods}}, nil)
 	if err != nil || len(plan.Pools) != 1 {
-		t.Fatalf("%+v %v", plan, err)
+		t.Fatalf("%+v, want 1 pool: %v", plan, err)
 	}
 	var got []string
 	for o := range plan.Objects() {

@@ -186,7 +186,7 @@ func TestPlanOfATruncatedPrefix(t *testing.T) {
 			similar = append(similar, absent.Similar...)
 		}
 		if chosen := len(slices.Collect(plan.Objects())); chosen != test.chosen || !slices.Equal(similar, test.similar) {
-			t.Errorf("%q: %+v %v", test.named, plan, err)
+			t.Errorf("%q: %d chosen, similar are %q, want %d and %q", test.named, chosen, similar, test.chosen, test.similar)
 		}
 	}
 }
@@ -225,15 +225,15 @@ func TestDeleteStops(t *testing.T) {
 		status(403, "Forbidden", `"name":"`+path.Base(r.URL.Path)+`"`)(w)
 	}
 	if got, err := run(refusing); err != nil || got[Failed] != 300 {
-		t.Errorf("%v %v", got, err)
+		t.Errorf("%v, want 300 failed: %v", got, err)
 	}
 	failing := func(w http.ResponseWriter, _ *http.Request) { trouble(w) }
 	if got, err := run(failing); err == nil || got[Unknown]+got[Failed] > maxGivenUp+p.Concurrency {
-		t.Errorf("%v %v", got, err)
+		t.Errorf("%v, %v, want an error, and at most %d unknown or failed", got, err, maxGivenUp+p.Concurrency)
 	}
 	overloaded := func(w http.ResponseWriter, _ *http.Request) { busy(w) }
 	if got, err := run(overloaded); err == nil || got[Failed] < maxGivenUp || got[Failed] > maxGivenUp+p.Concurrency {
-		t.Errorf("%v %v", got, err)
+		t.Errorf("%v, %v, want an error, and %d to %d failed", got, err, maxGivenUp, maxGivenUp+p.Concurrency)
 	}
 }
 
@@ -247,6 +247,6 @@ func TestCreators(t *testing.T) {
 		}
 	}
 	if names := fmt.Sprint(p.Creators[0].Creator, p.Creators[1].Creator, p.Creators[2].Creator); names != "curlCronJob/nightlyunknown" || len(p.Creators) != 3 {
-		t.Errorf("%+v", p.Creators)
+		t.Errorf("%+v, want curl, CronJob/nightly and unknown", p.Creators)
 	}
 }

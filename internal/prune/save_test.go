@@ -34,7 +34,7 @@ func TestSaveBeforeEachDelete(t *testing.T) {
 	d := newDeleter(t, server)
 	d.saver = saver(t)
 	if got := d.delete(t.Context(), listed()); got.Outcome != Deleted || !got.Saved {
-		t.Fatalf("%+v", got)
+		t.Fatalf("%s, saved %t, want %s and true: %v", got.Outcome, got.Saved, Deleted, got.Err)
 	}
 	if got := strings.Join(server.requests, " "); got != "GET DELETE GET DELETE GET DELETE" {
 		t.Errorf("the requests are %s", got)
@@ -51,7 +51,7 @@ func TestSaveBeforeEachDelete(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(d.saver.dir, files[0].Name()))
 	info, _ := files[0].Info()
 	if err != nil || !strings.Contains(string(text), `resourceVersion: "102"`) || info.Mode() != 0o600 {
-		t.Errorf("%s %s %v", info.Mode(), text, err)
+		t.Errorf("mode %s, %s, want -rw------- and resourceVersion 102: %v", info.Mode(), text, err)
 	}
 }
 
@@ -71,7 +71,7 @@ func TestInterruptAfterSaving(t *testing.T) {
 			d := newDeleter(t, server)
 			d.saver = saved
 			if got := d.delete(ctx, listed()); got.Outcome != want || !got.Saved {
-				t.Errorf("%d: %+v", i, got)
+				t.Errorf("%d: %s, saved %t, want %s and true: %v", i, got.Outcome, got.Saved, want, got.Err)
 			}
 			files, err := os.ReadDir(saved.dir)
 			if err != nil || len(files) != 1 {

@@ -128,11 +128,11 @@ func TestUsersThatCannotBeListed(t *testing.T) {
 	p := using(t, map[string]string{"/apis/apps/v1/deployments": "Forbidden"}, Criteria{})
 	_, skipped := used(t, p)
 	if len(skipped) != 1 || skipped[0].Resource != "deployments" || skipped[0].Reason != "forbidden" {
-		t.Errorf("%+v", skipped)
+		t.Errorf("skipped %+v, want deployments as forbidden", skipped)
 	}
 	p = using(t, map[string]string{"/apis/apps/v1/deployments": `{"kind":"List"`}, Criteria{})
 	if plan, err := p.Plan(t.Context(), []Target{{configMaps, []string{"run-"}}}, nil); err == nil || !strings.Contains(err.Error(), "list deployments.apps") {
-		t.Errorf("%+v %v", plan, err)
+		t.Errorf("%+v, %v, want an error that names list deployments.apps", plan, err)
 	}
 }
 
@@ -165,6 +165,6 @@ func TestMissingPrefixes(t *testing.T) {
 	target := Target{configMaps, []string{"other-", "run-", "x-"}}
 	plan, err := server.pruner(t, Criteria{Keep: &none}).Plan(t.Context(), []Target{target}, nil)
 	if err != nil || len(plan.Absent) != 2 || plan.Absent[0].Prefix != "other-" || plan.Absent[1].Prefix != "x-" {
-		t.Errorf("%+v %v", plan, err)
+		t.Errorf("%+v, want other- and x- as absent: %v", plan, err)
 	}
 }

@@ -103,7 +103,7 @@ func TestAskAgain(t *testing.T) {
 		status, body = step.status, step.body
 		server.AskAgain(t.Context())
 		if got := server.Unavailable(); len(got) != step.unavailable || server.Unanswered() != nil {
-			t.Errorf("%d: %v, %v", step.status, got, server.Unanswered())
+			t.Errorf("%d: unavailable %v, want %d: %v", step.status, got, step.unavailable, server.Unanswered())
 		}
 	}
 }

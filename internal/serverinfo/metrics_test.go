@@ -63,7 +63,7 @@ func TestReadGate(t *testing.T) {
 		{"malformed", "\x1e\x0a\x1a" + metric + "\xff\xff", false, false},
 	} {
 		if on, ok := readGate(strings.NewReader(test.scrape)); on != test.on || ok != test.ok {
-			t.Errorf("%s: %v, %v", test.name, on, ok)
+			t.Errorf("%s: on %t, found %t, want %t and %t", test.name, on, ok, test.on, test.ok)
 		}
 	}
 }

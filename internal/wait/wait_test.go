@@ -513,7 +513,7 @@ func TestOldest(t *testing.T) {
 			want = ""
 		}
 		if got := oldest(objects); got != want {
-			t.Errorf("%q: %q", versions, got)
+			t.Errorf("%q: %q, want %q", versions, got, want)
 		}
 	}
 }

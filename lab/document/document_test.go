@@ -18,11 +18,11 @@ func TestWrite(t *testing.T) {
 	}
 	want := "before\n" + Section("a", "new\n") + "between\n" + Section("a, b", "other\n")
 	if got, err := os.ReadFile(path); err != nil || string(got) != want {
-		t.Errorf("%q, %v", got, err)
+		t.Errorf("%q, want %q: %v", got, want, err)
 	}
 	for name, there := range map[string]bool{"a": true, "a, b": true, "c": false} {
 		if err := Check(path, name); (err == nil) != there {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want the section found: %t", name, err, there)
 		}
 	}
 	if err := Write(path, "c", "new\n"); err == nil {

@@ -98,7 +98,7 @@ func restored(t *testing.T, cp *controlplane.ControlPlane, plugin string) {
 	// 35 objects were created. The gap can hide the 3 that were created after it began. None was deleted, because the
 	// restored etcd never contained the 30.
 	if m := last.Items[0].Measured; m == nil || m.Gaps == 0 || m.Creates < 32 || m.Creates > 35 || m.Deletes != 0 {
-		t.Errorf("%+v", m)
+		t.Errorf("%+v, want gaps, 32 to 35 creates and no deletes", m)
 	}
 }
 

@@ -264,7 +264,7 @@ func TestDecodeHostileBytes(t *testing.T) {
 		_, _, err := decodeAll(strings.NewReader(body))
 		runtime.ReadMemStats(&after)
 		if !errors.As(err, new(Malformed)) && !errors.Is(err, io.ErrUnexpectedEOF) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want Malformed or an unexpected EOF", name, err)
 		}
 		if took := after.TotalAlloc - before.TotalAlloc; took > 6*MaxObject {
 			t.Errorf("%s: %d bytes allocated", name, took)
@@ -288,7 +288,7 @@ func TestDecodeLeniently(t *testing.T) {
 		p, objects, err := decodeAll(strings.NewReader(body))
 		want := []object.Object{{Namespace: "ns", Name: "n"}}
 		if err != nil || p.Continue != "c" || !cmp.Equal(want, objects) {
-			t.Errorf("%s: %+v %+v %v", name, p, objects, err)
+			t.Errorf("%s: %+v, %+v, want %+v and the continue token c: %v", name, objects, p, want, err)
 		}
 	}
 }

@@ -98,7 +98,7 @@ func TestWatchInProtobuf(t *testing.T) {
 	status := frame(t, "ERROR", "Status", &metav1.Status{Code: 410, Message: "too old resource version"})
 	got, err := watched(bytes.NewReader(append(frame(t, "ADDED", kind, partial("11")), status...)))
 	if len(got) != 1 || !Gone(err) || !strings.Contains(err.Error(), "too old") {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("%d events and %v, want 1 and a 410 that says too old", len(got), err)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestWatchInJSON(t *testing.T) {
 	}
 	_, err = watched(strings.NewReader(`{"type":"ERROR","object":{"kind":"Status","code":410,"message":"gone"}}`))
 	if !Gone(err) {
-		t.Errorf("%v", err)
+		t.Errorf("%v, want a 410", err)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestWatchOfNonsense(t *testing.T) {
 	} {
 		var bad Malformed
 		if got, err := watched(strings.NewReader(stream)); !errors.As(err, &bad) || len(got) > 0 {
-			t.Errorf("%q: %v, %v", stream, got, err)
+			t.Errorf("%q: %v, %v, want no event and Malformed", stream, got, err)
 		}
 	}
 	if got, err := watched(strings.NewReader("")); err != nil || len(got) > 0 {
@@ -148,7 +148,7 @@ func FuzzWatch(f *testing.F) {
 		got, _ := watched(bytes.NewReader(stream))
 		for _, e := range got {
 			if e.Version == "" || e.Type == "" || e.Type != Bookmark && e.Name == "" {
-				t.Errorf("%+v", e)
+				t.Errorf("%+v, want a type, a version and a name", e)
 			}
 		}
 	})

@@ -48,6 +48,6 @@ func TestLongestNameForOtherControllers(t *testing.T) {
 func TestOtherMPIJob(t *testing.T) {
 	text := "apiVersion: kubeflow.org/v1\nkind: MPIJob\nmetadata:\n  name: " + strings.Repeat("a", 63) + "\n"
 	if found := check(t, childNames, text, Tree{}); len(found) != 0 {
-		t.Errorf("%+v", found)
+		t.Errorf("%+v, want no finding", found)
 	}
 }

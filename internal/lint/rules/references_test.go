@@ -121,7 +121,7 @@ func TestTruncatedClusterScopedPrefixes(t *testing.T) {
 	}
 	for _, f := range truncatedPrefix.Compare(NewInput(newest, facts)) {
 		if f.Level != v1alpha1.LintWarning {
-			t.Errorf("%+v", f)
+			t.Errorf("%+v, want a %s", f, v1alpha1.LintWarning)
 		}
 	}
 }
