@@ -98,7 +98,7 @@ func TestParseIDRefuses(t *testing.T) {
 	} {
 		id, err := once.ParseID(text)
 		if err == nil || id != (once.ID{}) || !once.IsPermanent(err) || len(text) > 5 && strings.Contains(err.Error(), text) {
-			t.Errorf("%q: %v, %v", text, id, err)
+			t.Errorf("%q: %v, %v, want no ID, and a permanent error without the text", text, id, err)
 		}
 	}
 	if text := (once.ID{}).String(); text != "" {

@@ -36,7 +36,7 @@ func TestIsPermanent(t *testing.T) {
 	server.Next("create", "*", oncetest.Refuse(apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "", nil)))
 	_, refused := creator.Create(t.Context(), configMap(), idOf(t))
 	if !meta.IsNoMatchError(noMatch) || !apierrors.IsInvalid(refused) {
-		t.Errorf("%v, %v", noMatch, refused)
+		t.Errorf("%v, %v, want no match and invalid", noMatch, refused)
 	}
 	for _, test := range []struct {
 		err  error
@@ -57,7 +57,7 @@ func TestIsPermanent(t *testing.T) {
 		{errors.Join(io.EOF, once.ErrTaken), true},
 	} {
 		if got := once.IsPermanent(test.err); got != test.want {
-			t.Errorf("%v: %t", test.err, got)
+			t.Errorf("%v: %t, want %t", test.err, got, test.want)
 		}
 	}
 }

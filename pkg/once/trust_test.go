@@ -107,10 +107,10 @@ func TestDigestCannotBeCompared(t *testing.T) {
 				server := oncetest.NewServer()
 				creator := creatorFor(server)
 				if result := mustCreate(t, creator, configMap(), id, once.Created); result.Compared || result.Differs {
-					t.Errorf("%+v", result)
+					t.Errorf("compared %t, differs %t, want neither", result.Compared, result.Differs)
 				}
 				if result := mustCreate(t, creator, configMap(), id, once.Found); !result.Compared || result.Differs {
-					t.Errorf("%+v", result)
+					t.Errorf("compared %t, differs %t, want true and false", result.Compared, result.Differs)
 				}
 				held := server.Objects()[0]
 				annotations := maps.Clone(held.GetAnnotations())
@@ -122,7 +122,7 @@ func TestDigestCannotBeCompared(t *testing.T) {
 				changed := configMap()
 				changed.Data["value"] = "b"
 				if result := mustCreate(t, creator, changed, id, once.Found); result.Compared || result.Differs {
-					t.Errorf("%+v", result)
+					t.Errorf("compared %t, differs %t, want neither", result.Compared, result.Differs)
 				}
 			})
 		}

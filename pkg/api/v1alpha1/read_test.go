@@ -23,7 +23,7 @@ func TestReadAuditReport(t *testing.T) {
 	item := report.Items[0]
 	if !report.Complete || *report.Server.Attempts != 8 || len(report.Items) != 1 ||
 		item.Resource != "jobs" || item.Namespace != "ci" || item.Prefix != "nightly-" || item.Names != 121 || item.Attempts != nil {
-		t.Errorf("%+v", report)
+		t.Errorf("complete %t, %d attempts, items %+v, want true, 8, and one with 121 jobs of nightly- in ci", report.Complete, *report.Server.Attempts, report.Items)
 	}
 }
 
@@ -39,7 +39,7 @@ func TestReadAuditReportOfAWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	if read, err := ReadAuditReport(written); err != nil || read.Items[0].Names != 0 {
-		t.Errorf("%v, %+v", err, read)
+		t.Errorf("%+v, want one item with 0 names: %v", read, err)
 	}
 }
 
@@ -83,7 +83,7 @@ func TestReadAuditReportRefuses(t *testing.T) {
 
 func TestMaxNames(t *testing.T) {
 	if size, err := analyze.NamePoolSize(analyze.SuffixLength); err != nil || size != maxNames {
-		t.Errorf("%d %v", size, err)
+		t.Errorf("%d, want %d: %v", size, maxNames, err)
 	}
 }
 
@@ -101,7 +101,7 @@ func FuzzReadAuditReport(f *testing.F) {
 		}
 		for _, item := range report.Items {
 			if item.Names < 0 || item.Names > maxNames || item.Names == 0 && item.Measured == nil || item.Attempts != nil && *item.Attempts < 1 {
-				t.Errorf("%+v", item)
+				t.Errorf("%d names, measured %t, want 0 to %d, 0 only if measured, and at least 1 attempt", item.Names, item.Measured != nil, maxNames)
 			}
 		}
 		written, err := json.Marshal(report)

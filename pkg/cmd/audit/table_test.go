@@ -56,7 +56,7 @@ func TestGrowthText(t *testing.T) {
 		}
 	}
 	if got := signed(-20); got != "-20" {
-		t.Errorf("%q", got)
+		t.Errorf("%q, want -20", got)
 	}
 }
 
@@ -218,7 +218,7 @@ func TestRowsOf(t *testing.T) {
 	report.Scope.Top = 2
 	rows := rowsOf(report, audit.ByNames)
 	if len(rows) != 2 || creatorText(&rows[1]) != "kube-controller-manager" {
-		t.Errorf("%+v", rows)
+		t.Errorf("%d rows, want 2, the second by kube-controller-manager: %+v", len(rows), rows)
 	}
 	for _, c := range (layout{wide: true}).auditColumns(report) {
 		if text := c.cell(&rows[1]); slices.Contains([]string{"ATTEMPTS", "ROOM", "OLDEST", "NEWEST"}, c.name) && text != "" {
@@ -227,7 +227,7 @@ func TestRowsOf(t *testing.T) {
 	}
 	report.Items[0].Last10m, report.Folded[0].Last10m = n(0), n(0) // then names decide
 	if rows := rowsOf(report, audit.ByLast10m); rows[0].Prefix != "a-" || rows[1].fold == nil {
-		t.Errorf("%+v", rows)
+		t.Errorf("%q is first, then the fold %+v, want a- and a fold", rows[0].Prefix, rows[1].fold)
 	}
 }
 
@@ -248,7 +248,7 @@ func TestGradeGrowth(t *testing.T) {
 	r := &run{}
 	report := &v1alpha1.AuditReport{Complete: true, Gate: &v1alpha1.AuditGate{FailAboveGrowth: &limit, Undecided: 2}}
 	if err := r.evaluate(t.Context(), &audit.Result{Report: report}); err == nil || !strings.Contains(err.Error(), "2 prefixes") {
-		t.Errorf("%v", err)
+		t.Errorf("%v, want an error about 2 prefixes", err)
 	}
 	report.Gate.Exceeded = []v1alpha1.AuditExceeded{{Resource: "jobs.batch", Prefix: "p-", Names: 30, GrowthPerDay: days(math.Pi)}}
 	report.Gate.ExceededCount = 1

@@ -117,7 +117,7 @@ func TestRecordAboveTheGate(t *testing.T) {
 	report.Gate = &v1alpha1.AuditGate{Exceeded: []v1alpha1.AuditExceeded{{Prefix: "session-"}}}
 	got := recorded(t, report, func(*v1alpha1.AuditItem) {})
 	if strings.Contains(got, "No problem") || !strings.Contains(got, "Verdict:   Above the gate.\n") {
-		t.Error(got)
+		t.Errorf("%s\nwant the verdict Above the gate", got)
 	}
 }
 

@@ -94,7 +94,7 @@ jobs.batch   run-         +1/h         1         0      10   ?
 jobs.batch/job- -n prod is no longer shown, because it has fewer than 10 names, or no object has this generateName
 `
 	if got := errOut.String(); got != want {
-		t.Errorf("%q", got)
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
@@ -108,7 +108,7 @@ func TestShownReportStaysWhole(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(report.Items) != 2 || report.Items[0].Prefix != "run-" || report.Items[1].Prefix != "job-" {
-			t.Errorf("%+v", report.Items)
+			t.Errorf("%+v, want run- and job-", report.Items)
 		}
 	}
 }
@@ -128,7 +128,7 @@ func TestOvertaken(t *testing.T) {
 jobs.batch/job- -n prod is no longer shown, because it has fewer than 10 names, or no object has this generateName
 `
 	if got := errOut.String(); got != want {
-		t.Errorf("%q", got)
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
@@ -161,7 +161,7 @@ func TestRates(t *testing.T) {
 	}
 	gap := of(1)
 	if got := sinceText(&gap, func(m *v1alpha1.Measured) int64 { return m.Creates }); got != "≥7" {
-		t.Errorf("%q", got)
+		t.Errorf("%q, want ≥7", got)
 	}
 }
 
@@ -184,7 +184,7 @@ func TestPaintedLines(t *testing.T) {
 		}
 		for _, line := range append(table, below...) {
 			if utf8.RuneCountInString(line) > test.width {
-				t.Errorf("%+v: %q", test, line)
+				t.Errorf("%+v: %q, want at most %d columns", test, line, test.width)
 			}
 		}
 	}
@@ -194,10 +194,10 @@ func TestPaintedLines(t *testing.T) {
 		"RATE, CREATED and DELETED are ? for types that aren't watched.",
 	}
 	if !slices.Equal(below[:2], want) || below[len(below)-1] != "0s; 3 types watched, 50 without prefixes; 0 events; q quits" {
-		t.Errorf("%q", below)
+		t.Errorf("%q, want %q first, and the status last", below, want)
 	}
 	if table, _ := p.lines(reportOf(), status, 80, 24); !slices.Equal(table, []string{"No generated names to show."}) {
-		t.Errorf("%q", table)
+		t.Errorf("%q, want that there are no names to show", table)
 	}
 }
 
@@ -212,7 +212,7 @@ func TestWatchIn80Columns(t *testing.T) {
 		p := &painting{layout: layout{namespaces: namespaces, headers: true}}
 		table, _ := p.lines(reportOf(item), live.Snapshot{}, 80, 24)
 		if table[0] != want || !strings.Contains(table[1], item.Prefix) || table[2] != "  truncated: shared by others" {
-			t.Errorf("%s", strings.Join(table, "\n"))
+			t.Errorf("%s\nwant %s, the whole prefix and its note", strings.Join(table, "\n"), want)
 		}
 	}
 }
@@ -244,7 +244,7 @@ func TestNotices(t *testing.T) {
 	p.printNotices()
 	lines := strings.Split(strings.TrimSpace(errOut.String()), "\n")
 	if len(lines) != maxNotices+1 || lines[0] != "3 notices before the following ones are left out" || lines[1] != "notice 3" || lines[maxNotices] != "notice 102" {
-		t.Errorf("%q", lines)
+		t.Errorf("%q, want that 3 are left out, and notices 3 to 102", lines)
 	}
 }
 
@@ -262,7 +262,7 @@ func TestReportsWhileItCounts(t *testing.T) {
 		ended <- io.EOF
 	}()
 	if counted, err := w.counts(ended, notices); counted || !errors.Is(err, io.EOF) {
-		t.Errorf("%v, %v", counted, err)
+		t.Errorf("counted %t, %v, want false and EOF", counted, err)
 	}
 	const want = `Warning: the server is unreachable, so requests are retried for up to 1m0s: refused\u001b
 Pausing for 1m30s, nine times as long as the last request took (--polite)
@@ -346,6 +346,6 @@ func TestStatus(t *testing.T) {
 	s := live.Snapshot{Began: began, At: began.Add(90 * time.Second), Watched: 3, Quiet: 40, Unwatched: 1, Events: 1234, Gaps: 2}
 	const want = "1m30s of 2m0s; 3 types watched, 40 without prefixes, 1 counted again; 1,234 events; 2 gaps; q quits"
 	if got := statusText(s, 2*time.Minute); got != want {
-		t.Errorf("%q", got)
+		t.Errorf("%q, want %q", got, want)
 	}
 }

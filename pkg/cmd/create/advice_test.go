@@ -83,7 +83,7 @@ func TestManyAreLeft(t *testing.T) {
 		fmt.Sprintf("  %d of %s in %s", 1, "configmap/demo- -n prod", "demo.yaml"),
 	}
 	if got := listed(&few.Rest); !slices.Equal(got, want) {
-		t.Error(got)
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

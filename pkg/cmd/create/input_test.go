@@ -53,7 +53,7 @@ func TestTypesAreLookedForOnce(t *testing.T) {
 			asked := schema.GroupVersionKind{Version: version, Kind: kind}
 			mapping, err := types.RESTMapping(asked.GroupKind(), asked.Version)
 			if found && (err != nil || mapping.GroupVersionKind != asked) || !found && !meta.IsNoMatchError(err) {
-				t.Errorf("%s: %v, %v", asked, mapping, err)
+				t.Errorf("%s: %v, %v, want it found: %t", asked, mapping, err, found)
 			}
 		}
 	}

@@ -56,7 +56,7 @@ func TestLines(t *testing.T) {
 	inert := created(d, "x").(create.Outcome)
 	inert.Object, inert.Err = object, errors.New("##[add-mask]y")
 	if got = see(t, "-o jsonl", fate{}, []create.Event{inert, readTo(1)}); !strings.Contains(got.stdout, `x\u001b`) || strings.Contains(got.stdout, "##[") {
-		t.Errorf("%s", got.stdout)
+		t.Errorf("%s\nwant a \\u001b for the escape character, and no ##[", got.stdout)
 	}
 }
 

@@ -177,7 +177,7 @@ func TestNoWaitAfterADifference(t *testing.T) {
 		}
 		got := see(t, args, fate{}, []create.Event{differs, created(d, "demo-2"), exists(d, "demo-3"), readTo(3)})
 		if got.stdout != want || !strings.Contains(got.stderr, "demo-1 -n prod exists, and differs from the input in spec.a") || got.code != exitcode.Failed {
-			t.Errorf("%s: %+v", format, got)
+			t.Errorf("%q: %+v, want %q, a warning of spec.a, and code %d", format, got, want, exitcode.Failed)
 		}
 	}
 }

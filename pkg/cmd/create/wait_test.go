@@ -98,7 +98,7 @@ func TestProgressOfTheWait(t *testing.T) {
 			"waiting for 1m30s: 2 unfinished. Pod a-x: Unschedulable: 0/3 nodes are available": two,
 		} {
 			if got := progressOf(s); !strings.HasPrefix(got, "waiting for 1m30s: 0 succeeded") {
-				t.Errorf("%s", got)
+				t.Errorf("%q, want waiting for 1m30s: 0 succeeded, and more", got)
 			}
 			s.Reasons = []pods.Reason{reasonOf("a")}
 			if got := progressOf(s); got != want {
@@ -208,7 +208,7 @@ func TestAboutStopping(t *testing.T) {
 	late.Result, deleting.Progress.Deleting = wait.OutOfTime, true
 	e := &ending{}
 	if lines := e.aboutStopping(); lines != nil {
-		t.Errorf("%q", lines)
+		t.Errorf("%q, want nothing", lines)
 	}
 	e.followed.Running = []wait.Ended{running("ci", "b"), running("ci", "$(a)"), late, deleting, running("x", "\x1b")}
 	e.left = []wait.Object{e.followed.Running[0].Object}
@@ -221,6 +221,6 @@ func TestAboutStopping(t *testing.T) {
 		e.followed.Running = append(e.followed.Running, running("ci", fmt.Sprint(n)))
 	}
 	if lines := e.aboutStopping(); lines[0] != "To stop the objects, delete them (the first 10 of 13):" || strings.Count(lines[1], "job.batch/") != maxShown {
-		t.Errorf("%q", lines)
+		t.Errorf("%q, want the first %d of 13", lines, maxShown)
 	}
 }

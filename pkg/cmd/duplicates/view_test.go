@@ -40,7 +40,7 @@ func TestFit(t *testing.T) {
 		}
 		for i, row := range fitted.Rows {
 			if row[1] != whole.Rows[i][1] {
-				t.Errorf("%d: %q", width, row[1])
+				t.Errorf("width %d: %q, want %q", width, row[1], whole.Rows[i][1])
 			}
 		}
 	}
@@ -52,7 +52,7 @@ func TestInterrupted(t *testing.T) {
 	interrupt()
 	var exit *exitcode.Error
 	if err := evaluate(ctx, nil); !errors.As(err, &exit) || exit.Code != 130 || exit.Error() != "error: interrupted, so groups might be missing" {
-		t.Errorf("%v", err)
+		t.Errorf("%v, want exit code 130, because groups might be missing", err)
 	}
 }
 
@@ -107,7 +107,7 @@ func TestTextFromTheCluster(t *testing.T) {
 	}
 	for _, line := range lines {
 		if strings.ContainsAny(line, "\x1b\n") {
-			t.Errorf("%q", line)
+			t.Errorf("%q, want no control characters", line)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func TestServing(t *testing.T) {
 		}
 		_ = response.Body.Close()
 		if response.StatusCode != want {
-			t.Errorf("%s: %s", url, response.Status)
+			t.Errorf("%s: %s, want %d", url, response.Status, want)
 		}
 	}
 	metrics, health := s.metricsAt.Addr().String(), s.healthAt.Addr().String()
@@ -75,10 +75,10 @@ func TestAddressInUse(t *testing.T) {
 	defer func() { _, _ = s.metricsAt.Close(), s.healthAt.Close() }()
 	o.healthAddress = s.healthAt.Addr().String()
 	if _, err := o.listen(prometheus.NewRegistry()); err == nil || !strings.HasPrefix(err.Error(), "--"+healthFlag+": ") {
-		t.Errorf("%v", err)
+		t.Errorf("%v, want an error of --%s", err, healthFlag)
 	}
 	if err := stopped(metricsFlag, errors.New("broken")); err == nil || !strings.Contains(err.Error(), "--"+metricsFlag) {
-		t.Errorf("%v", err)
+		t.Errorf("%v, want an error of --%s", err, metricsFlag)
 	}
 }
 

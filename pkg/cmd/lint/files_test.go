@@ -105,7 +105,7 @@ func TestHostilePatterns(t *testing.T) {
 		list.match("/r/"+name, false)
 		list.match("/r/"+strings.Repeat("a/", 200)+"a", false)
 		if took := time.Since(start); took > 5*time.Second {
-			t.Errorf("%s: %v", pattern, took)
+			t.Errorf("%s took %s, want at most 5s", pattern, took)
 		}
 	}
 }
@@ -128,7 +128,7 @@ func FuzzIgnoreList(f *testing.F) {
 		list, _ := newIgnoreList("/r", strings.Split(text, "\n"))
 		list.match(filepath.Join("/r", name), false)
 		if took := time.Since(start); took > 10*time.Second {
-			t.Errorf("%v", took)
+			t.Errorf("it took %s, want at most 10s", took)
 		}
 		comments, wrong := newIgnoreList("/r", []string{"#" + strings.ReplaceAll(text, "\n", ""), ""})
 		if len(comments.patterns) > 0 || wrong != "" {
@@ -141,6 +141,6 @@ func FuzzIgnoreList(f *testing.F) {
 func TestWrapPage(t *testing.T) {
 	page := "# rule\n\none two three\n\n```yaml\none two three\n```\n"
 	if got := wrapPage(page, 7); got != strings.Replace(page, "one two three", "one two\nthree", 1) {
-		t.Errorf("%q", got)
+		t.Errorf("%q, want a break in the text only", got)
 	}
 }

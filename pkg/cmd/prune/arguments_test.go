@@ -22,7 +22,7 @@ func TestParseTargets(t *testing.T) {
 	got, err := parseTargets([]string{"jobs/run-", "cm/x", "jobs/run-", "roles.rbac.authorization.k8s.io/a:b-"}, false)
 	want := []target{{"jobs", "run-"}, {"cm", "x"}, {"roles.rbac.authorization.k8s.io", "a:b-"}}
 	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v %v", got, err)
+		t.Errorf("%v, want %v: %v", got, want, err)
 	}
 	for _, args := range [][]string{
 		nil,
@@ -38,7 +38,7 @@ func TestParseTargets(t *testing.T) {
 		{"jobs/*"},
 	} {
 		if got, err := parseTargets(args, false); err == nil {
-			t.Errorf("%q: %v", args, got)
+			t.Errorf("%q: %v, want an error", args, got)
 		}
 	}
 }
@@ -51,7 +51,7 @@ func TestTargetsOfOneType(t *testing.T) {
 		targets = addTarget(targets, census.Resource{GroupVersionResource: kind}, prefix)
 	}
 	if len(targets) != 1 || len(targets[0].Prefixes) != 2 {
-		t.Errorf("%+v", targets)
+		t.Errorf("%+v, want one target with 2 prefixes", targets)
 	}
 }
 
@@ -72,7 +72,7 @@ func TestAge(t *testing.T) {
 	}
 	for _, text := range []string{"-1h", "yesterday", "2026-11-21", "10", "NaNd", "0001-01-01T00:00:00Z"} {
 		if a, err := parseAge("older-than", text); err == nil {
-			t.Errorf("%s: %+v", text, a)
+			t.Errorf("%s: %+v, want an error", text, a)
 		}
 	}
 	future, err := parseAge("older-than", "2026-11-22T10:00:02Z")
@@ -83,7 +83,7 @@ func TestAge(t *testing.T) {
 		t.Errorf("the time after an object whose timestamp is ahead is refused: %v", err)
 	}
 	if none, err := parseAge("older-than", ""); err != nil || none.given() || none.needsTime() {
-		t.Errorf("%+v %v", none, err)
+		t.Errorf("%+v, want none, which needs no time: %v", none, err)
 	}
 }
 
@@ -120,7 +120,7 @@ func TestEmptyFlag(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := emptyFlag(cmd); (err != nil) != (len(args) > 0 && args[len(args)-1] != "x") {
-			t.Errorf("%q: %v", args, err)
+			t.Errorf("%q: %v, want an error only for an empty value", args, err)
 		}
 	}
 }
@@ -136,7 +136,7 @@ func TestShare(t *testing.T) {
 			}
 		}
 		if got := [2]bool{s.exceeded(10, 100), s.exceeded(11, 100)}; got != want {
-			t.Errorf("%q: %v", text, got)
+			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
 	for _, text := range []string{"", "-1", "x", "101%", "-1%", "NaN%", "1.5"} {

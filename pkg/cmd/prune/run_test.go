@@ -120,11 +120,11 @@ func TestLinesAboutKeptAndRestored(t *testing.T) {
 		"--keep doesn't count objects that are left for other reasons.",
 	}
 	if got := leftText(report); !slices.Equal(got, want) {
-		t.Errorf("%q", got)
+		t.Errorf("%q, want %q", got, want)
 	}
 	lines := savedLines(plan, report, "dir", nil)
 	if got := lines[len(lines)-1]; got != "Warning: restored pods start again, also those that have finished" {
-		t.Errorf("%q", lines)
+		t.Errorf("%q, want as the last that restored pods start again", lines)
 	}
 }
 
@@ -135,6 +135,6 @@ func TestOrphansComplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, _ := cmd.ValidArgsFunction(cmd, nil, ""); !slices.Equal(got, []string{"pods"}) {
-		t.Errorf("%q", got)
+		t.Errorf("%q, want pods", got)
 	}
 }

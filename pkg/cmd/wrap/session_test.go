@@ -34,7 +34,7 @@ func TestListen(t *testing.T) {
 		found = append(found, address.Port)
 	}
 	if slices.Sort(found); len(slices.Compact(found)) != 3 {
-		t.Errorf("%v", found)
+		t.Errorf("ports %v, want 3 different ones", found)
 	}
 }
 
@@ -71,7 +71,7 @@ func TestBypasses(t *testing.T) {
 			}
 			t.Setenv(name, "https://server")
 			if err := checkEnvironment(); err == nil || !strings.Contains(err.Error(), name) {
-				t.Errorf("%v", err)
+				t.Errorf("%v, want an error that names %s", err, name)
 			}
 		})
 	}
@@ -80,7 +80,7 @@ func TestBypasses(t *testing.T) {
 // The help names the limits of Windows, there only.
 func TestLimits(t *testing.T) {
 	if got := limitsOf("windows"); !strings.HasPrefix(got, "\n\nOn Windows, wrap can't send a signal") || limitsOf("linux") != "" {
-		t.Errorf("%q", got)
+		t.Errorf("%q, want a limit of Windows, and none of Linux", got)
 	}
 }
 

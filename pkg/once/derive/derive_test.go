@@ -28,7 +28,7 @@ func TestParseSecretRefuses(t *testing.T) {
 		"", "short-secret", long[1:], strings.Repeat("s", 1025), long + " ", "\t" + long, long + "\n", long + "é", long + "\x7f", strings.Repeat("\x00", 32),
 	} {
 		if s, err := ParseSecret(text); err == nil || s != (Secret{}) || text != "" && strings.Contains(err.Error(), text) {
-			t.Errorf("%q: %v", text, err)
+			t.Errorf("%q: %v, want an error without the secret", text, err)
 		}
 	}
 	for _, text := range []string{long, strings.Repeat("s", 1024), strings.Repeat("!~", 16)} {
@@ -50,7 +50,7 @@ func TestSecretIsNotPrinted(t *testing.T) {
 		t.Error(printed)
 	}
 	if got := fmt.Sprint(Secret{}); got != "no secret" {
-		t.Error(got)
+		t.Errorf("%q, want no secret", got)
 	}
 }
 
@@ -242,7 +242,7 @@ func TestComparable(t *testing.T) {
 		{"d1-1", "d1-2", true}, {"d1s-1", "d1s-1", true}, {"d1-1", "d1s-1", false}, {"d1-1", "d2-1", false}, {"", "", false}, {"d1-1", "", false}, {"", "d1-1", false},
 	} {
 		if Comparable(c.a, c.b) != c.want {
-			t.Errorf("%+v", c)
+			t.Errorf("%q and %q: %t, want %t", c.a, c.b, !c.want, c.want)
 		}
 	}
 }

@@ -150,7 +150,7 @@ func TestNilClients(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if result, err := creator.Create(t.Context(), configMap("a"), once.NewID()); !once.IsPermanent(err) {
-				t.Errorf("%+v, %v", result, err)
+				t.Errorf("%v, %v, want a permanent error", result.Outcome, err)
 			}
 		})
 	}
@@ -171,7 +171,7 @@ func TestOtherNamespace(t *testing.T) {
 		"reader": oncecr.New(c, other, secret), // it reads the name without a secret first
 	} {
 		if result, err := creator.Create(t.Context(), configMap("a"), once.NewID()); !once.IsPermanent(err) {
-			t.Errorf("%s: %+v, %v", name, result, err)
+			t.Errorf("%s: %v, %v, want a permanent error", name, result.Outcome, err)
 		}
 	}
 	if all := server.Requests(); len(all) != 0 {

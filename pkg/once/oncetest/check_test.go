@@ -68,7 +68,7 @@ func TestCheck(t *testing.T) {
 		for _, v := range server.Check(purposeOf, test.expected) {
 			got = append(got, v.Problem)
 			if v.Creation != "a" || v.Expected != test.expected["a"] || len(v.Requests) != len(test.faults) || v.String() == "" {
-				t.Errorf("%s: %v", name, v)
+				t.Errorf("%s: %v after %d requests, want a violation of a, expected %v, after %d", name, v, len(v.Requests), test.expected["a"], len(test.faults))
 			}
 		}
 		if s := strings.Join(got, "; "); s != test.want {
@@ -100,17 +100,17 @@ func TestCheckList(t *testing.T) {
 		return text
 	}
 	if got := check(nil); got != ": nothing was created, 0 objects, 1 requests; " {
-		t.Error(got)
+		t.Errorf("%q, want that nothing was created", got)
 	}
 	faults.Next("create", "configmaps", oncetest.SendTwice)
 	create(t, client, generated("a"))
 	create(t, client, generated("b"))
 	if got := check(nil); got != "a: more than one object, 2 objects, 1 requests; " {
-		t.Error(got)
+		t.Errorf("%q, want more than one object of a", got)
 	}
 	want := "a: more than one object, 2 objects, 1 requests; a: unexpected object, 2 objects, 1 requests; c: no object, 0 objects, 0 requests; "
 	if got := check(map[string]oncetest.Outcome{"b": oncetest.Created, "c": oncetest.Created}); got != want {
-		t.Error(got)
+		t.Errorf("%q, want %q", got, want)
 	}
 	if _, err := faults.CheckList(&corev1.ConfigMap{}, purposeOf, nil); err == nil {
 		t.Error("an object isn't a list")

@@ -68,13 +68,13 @@ func TestFaults(t *testing.T) {
 		client := configMapsOf(server.Config())
 		server.Next("create", "*", test.fault)
 		if _, err := client.Create(quiet(t), named("a"), metav1.CreateOptions{}); !test.is(err) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v, want the response of this fault", name, err)
 		}
 		if n := len(server.Objects()); n != test.stored {
 			t.Errorf("%s: %d objects", name, n)
 		}
 		if records := server.Requests(); len(records) != 1 || records[0].Faulted != (test.fault != nil) || records[0].Response == "" {
-			t.Errorf("%s: %v", name, records)
+			t.Errorf("%s: %v, want 1 request with a response, faulted: %t", name, records, test.fault != nil)
 		}
 	}
 }
@@ -89,10 +89,10 @@ func TestMutate(t *testing.T) {
 	rename := func(o *unstructured.Unstructured) { o.SetName("x") }
 	server.Next("create", "*", oncetest.Mutate(strip, nil), oncetest.Mutate(rename, oncetest.DropResponse))
 	if object := create(t, client, sent); len(object.Annotations) > 0 || object.Name != "a" {
-		t.Errorf("%+v", object)
+		t.Errorf("%s with %v, want a without annotations", object.Name, object.Annotations)
 	}
 	if _, err := client.Create(t.Context(), named("c"), metav1.CreateOptions{}); err == nil || server.Objects()[1].GetName() != "x" {
-		t.Errorf("%v, %v", err, server.Objects()[1])
+		t.Errorf("%v, object %v, want an error and the name x", err, server.Objects()[1])
 	}
 	if r := server.Requests()[1]; r.Sent.GetName() != "c" || r.Name != "c" {
 		t.Errorf("the record has %s instead of the name that the client sent", r.Name)
@@ -142,13 +142,13 @@ func TestWrap(t *testing.T) {
 	faults.Always("create", "configmaps", oncetest.Mutate(func(o *unstructured.Unstructured) { o.SetLabels(map[string]string{"x": "y"}) }, nil))
 	client := configMapsOf(config)
 	if object := create(t, client, named("a")); object.Labels["x"] != "y" {
-		t.Errorf("%+v", object)
+		t.Errorf("labels %v, want x: y", object.Labels)
 	}
 	if r := faults.Requests(); len(r) != 1 || r[0].Name != "a" || r[0].Sent.GetKind() != "ConfigMap" || len(r[0].Sent.GetLabels()) != 0 {
-		t.Errorf("%+v", r)
+		t.Errorf("%+v, want 1 request with the ConfigMap a without labels", r)
 	}
 	if r := server.Requests(); len(r) != 1 || r[0].Faulted {
-		t.Errorf("%+v", r)
+		t.Errorf("%+v, want 1 request without a fault", r)
 	}
 }
 
@@ -192,11 +192,11 @@ func TestDiscoveryHasNoFaults(t *testing.T) {
 	server.Always("*", "*", oncetest.Unauthorized)
 	clients := kubernetes.NewForConfigOrDie(server.Config())
 	if _, err := clients.Discovery().ServerVersion(); err != nil || asked != 1 {
-		t.Errorf("%v, %d", err, asked)
+		t.Errorf("asked %d times, want 1: %v", asked, err)
 	}
 	_, err := clients.AuthenticationV1().SelfSubjectReviews().Create(t.Context(), &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
 	if err != nil || asked != 2 || len(server.Requests()) != 0 {
-		t.Errorf("%v, %d", err, asked)
+		t.Errorf("asked %d times, recorded %v, want 2 and none: %v", asked, server.Requests(), err)
 	}
 	if _, err := clients.CoreV1().Secrets("ns").List(t.Context(), metav1.ListOptions{}); !apierrors.IsUnauthorized(err) {
 		t.Error(err)

@@ -57,7 +57,7 @@ func TestList(t *testing.T) {
 			got += o.Namespace + "/" + o.Name + " "
 		}
 		if err != nil || got != test.want {
-			t.Errorf("%+v: %q, %v", test, got, err)
+			t.Errorf("%q %q: %q, want %q: %v", test.namespace, test.fields, got, test.want, err)
 		}
 	}
 	if _, err := clients.ConfigMaps("a").List(t.Context(), metav1.ListOptions{FieldSelector: "data.x=1"}); !apierrors.IsBadRequest(err) {
@@ -75,7 +75,7 @@ func TestClients(t *testing.T) {
 	}
 	mapping, err := restmapper.NewDiscoveryRESTMapper(found).RESTMapping(schema.GroupKind{Group: "example.com", Kind: "Widget"})
 	if err != nil || mapping.Scope.Name() != meta.RESTScopeNameRoot {
-		t.Fatalf("%+v, %v", mapping, err)
+		t.Fatalf("%+v, want a cluster-scoped type: %v", mapping, err)
 	}
 	widget := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "example.com/v1", "kind": "Widget", "spec": map[string]any{"size": int64(1)},
@@ -83,15 +83,15 @@ func TestClients(t *testing.T) {
 	}}
 	made, err := dynamic.NewForConfigOrDie(config).Resource(mapping.Resource).Create(t.Context(), widget, metav1.CreateOptions{})
 	if err != nil || made.Object["spec"] == nil {
-		t.Fatalf("%+v, %v", made, err)
+		t.Fatalf("%+v, want an object with its spec: %v", made, err)
 	}
 	partial := metadata.NewForConfigOrDie(config).Resource(mapping.Resource)
 	list, err := partial.List(t.Context(), metav1.ListOptions{LabelSelector: "a=b"})
 	if err != nil || len(list.Items) != 1 || list.Items[0].UID != made.GetUID() {
-		t.Errorf("%+v, %v", list, err)
+		t.Errorf("%+v, want one with the UID %s: %v", list, made.GetUID(), err)
 	}
 	if one, err := partial.Get(t.Context(), "w", metav1.GetOptions{}); err != nil || one.Name != "w" {
-		t.Errorf("%+v, %v", one, err)
+		t.Errorf("%+v, want w: %v", one, err)
 	}
 }
 
@@ -117,7 +117,7 @@ func TestDiscovery(t *testing.T) {
 		t.Errorf("%q\n%q", found[0], found[1])
 	}
 	if version, err := client.ServerVersion(); err != nil || version.Major != "1" {
-		t.Errorf("%v, %v", version, err)
+		t.Errorf("%v, want 1 as the major version: %v", version, err)
 	}
 }
 
@@ -131,17 +131,17 @@ func TestPutAndRemove(t *testing.T) {
 	server.Put(object)
 	changed := server.Objects()[0]
 	if created := changed.GetCreationTimestamp(); changed.GetUID() != first.UID || changed.GetAnnotations()["a"] != "b" || !created.Equal(&first.CreationTimestamp) {
-		t.Errorf("%+v", changed)
+		t.Errorf("%v, want the UID and the time of creation of %v, and a: b", changed, first.ObjectMeta)
 	}
 	object.SetUID("another")
 	server.Put(object)
 	if objects := server.Objects(); len(objects) != 1 || objects[0].GetUID() != "another" {
-		t.Errorf("%+v", objects)
+		t.Errorf("%v, want one with the UID another", objects)
 	}
 	server.Remove(object)
 	server.Remove(object)
 	if len(server.Objects()) != 0 || len(server.Requests()) != 1 {
-		t.Errorf("%v, %v", server.Objects(), server.Requests())
+		t.Errorf("objects %v, requests %v, want none and 1", server.Objects(), server.Requests())
 	}
 	everything := func(metav1.Object) string { return "x" }
 	if violations := server.Check(everything, nil); len(violations) > 0 { // one after the other
@@ -160,14 +160,14 @@ func TestUpdate(t *testing.T) {
 	old := job.DeepCopy()
 	job.Status.Succeeded, job.Labels = 1, map[string]string{"x": "y"}
 	if job, err = jobs.UpdateStatus(t.Context(), job, metav1.UpdateOptions{}); err != nil || job.Labels != nil || job.Status.Succeeded != 1 {
-		t.Fatalf("%+v, %v", job, err)
+		t.Fatalf("labels %v, %d succeeded, want none and 1: %v", job.Labels, job.Status.Succeeded, err)
 	}
 	if _, err := jobs.Update(t.Context(), old, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
 		t.Error(err)
 	}
 	job.Status.Succeeded, job.Labels = 2, map[string]string{"x": "y"}
 	if job, err = jobs.Update(t.Context(), job, metav1.UpdateOptions{}); err != nil || job.Labels["x"] != "y" || job.Status.Succeeded != 1 || job.UID != old.UID {
-		t.Errorf("%+v, %v", job, err)
+		t.Errorf("labels %v, %d succeeded, UID %s, want x: y, 1 and %s: %v", job.Labels, job.Status.Succeeded, job.UID, old.UID, err)
 	}
 	missing := old.DeepCopy()
 	missing.Name = "b"

@@ -90,7 +90,7 @@ func TestNewWaitsForTheServer(t *testing.T) {
 	}
 	if len(printed) != 2 || !strings.HasPrefix(printed[0], "Warning: the server is unreachable, so requests are retried for up to 1m0s: dial tcp") ||
 		!strings.HasSuffix(printed[0], "connection refused") || !strings.HasPrefix(printed[1], "The server is reachable again after ") {
-		t.Errorf("%q", printed)
+		t.Errorf("%q, want a warning that the server is unreachable, and that it is reachable again", printed)
 	}
 }
 
@@ -149,7 +149,7 @@ func TestAwait(t *testing.T) {
 	report = func(string) { cancel() } // the wait has begun
 	err := c.Await(ctx, func() error { return io.EOF })
 	if !errors.Is(err, context.Canceled) || !errors.Is(err, io.EOF) {
-		t.Errorf("%v", err)
+		t.Errorf("%v, want context.Canceled and EOF", err)
 	}
 }
 
@@ -190,7 +190,7 @@ func TestMayRecover(t *testing.T) {
 			test.err = wrap(test.err)
 		}
 		if got := mayRecover(test.err); got != test.recovers {
-			t.Errorf("%s: %v", test.name, got)
+			t.Errorf("%s: %t, want %t", test.name, got, test.recovers)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func TestResourcesLeavesTheConfiguration(t *testing.T) {
 	for range 2 {
 		found, _, err := c.Resources(t.Context(), nil, "")
 		if err != nil || len(found) != 1 || found[0].Resource != "pods" {
-			t.Fatalf("%v, %v", found, err)
+			t.Fatalf("%v, want pods: %v", found, err)
 		}
 	}
 	if before.WarningHandler != nil {

@@ -67,7 +67,7 @@ func TestDiscoverNamed(t *testing.T) {
 	}
 	for range 2 {
 		if got, err := types.Discover(t.Context()); err != nil || !slices.Equal(got, []census.Resource{newer}) {
-			t.Errorf("%v, %v", got, err)
+			t.Errorf("%v, want %v: %v", got, newer, err)
 		}
 	}
 	if got := types.Skipped(); !slices.Equal(got, skipped) {

@@ -88,7 +88,7 @@ func TestInTime(t *testing.T) {
 		return errors.New("forbidden")
 	}, "run")
 	if !slices.Equal(got, []string{"run-a", "run-b"}) {
-		t.Errorf("%q", got)
+		t.Errorf("%q, want run-a and run-b", got)
 	}
 }
 
@@ -111,6 +111,6 @@ func TestFromKubeconfig(t *testing.T) {
 	t.Setenv("KUBECTL_KUBERC", "false")
 	find := fromKubeconfig(func(clientcmdapi.Config) []string { return []string{"one", "two"} })
 	if got, _ := completed(t, find, "t"); !slices.Equal(got, []string{"two"}) {
-		t.Errorf("%q", got)
+		t.Errorf("%q, want two", got)
 	}
 }

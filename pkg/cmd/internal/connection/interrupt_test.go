@@ -35,7 +35,7 @@ func TestRequestsHaveADeadline(t *testing.T) {
 			_ = resp.Body.Close()
 		}
 		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf("%s: %v, want %v", path, err, context.DeadlineExceeded)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func TestWatchesHaveNoDeadline(t *testing.T) {
 	patient, interrupted := get(), get()
 	time.AfterFunc(200*time.Millisecond, func() { close(release) })
 	if body, err := io.ReadAll(patient); string(body) != "{}" || err != nil {
-		t.Errorf("%q, %v", body, err)
+		t.Errorf("%q, want {}: %v", body, err)
 	}
 	_ = patient.Close()
 	interrupt()

@@ -49,9 +49,9 @@ func TestErrorWraps(t *testing.T) {
 	cause := errors.New("no")
 	err := error(&Error{Code: Gate, Err: cause, Lines: []string{"first", "second"}})
 	if !errors.Is(err, cause) || err.Error() != "no\nfirst\nsecond" {
-		t.Errorf("%q", err)
+		t.Errorf("%q, want the cause and its lines", err)
 	}
 	if err := (&Error{Code: Gate, Lines: []string{"first"}}); err.Error() != "first" || errors.Is(err, cause) {
-		t.Errorf("%q", err)
+		t.Errorf("%q, want first, without a cause", err)
 	}
 }

@@ -48,7 +48,7 @@ func TestConditionsOfFor(t *testing.T) {
 	for _, test := range forValues {
 		met, err := Conditions([]string{test.value})
 		if err != nil || len(met) != 1 {
-			t.Errorf("%s: %v", test.value, err)
+			t.Errorf("%s: %d conditions, want 1: %v", test.value, len(met), err)
 			continue
 		}
 		for want, objects := range map[bool][]string{true: test.meets, false: test.misses} {
@@ -82,7 +82,7 @@ func TestWrongFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		if is, err := met[0](objectOf(t, `{status: {list: [1, 2]}}`)); is || err == nil {
-			t.Errorf("%s: %v, %v", value, is, err)
+			t.Errorf("%s: met %t, %v, want false and an error", value, is, err)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func TestEnum(t *testing.T) {
 		t.Errorf("default %q, %q", got, e.Value)
 	}
 	if err := flags.Parse([]string{"--color=blue"}); err != nil || e.Value != blue || e.String() != "blue" {
-		t.Errorf("%v, %q", err, e.Value)
+		t.Errorf("%q, want %q: %v", e.Value, blue, err)
 	}
 	for word, nearest := range map[string]string{
 		"": "", "Red": ". Did you mean red?", "pink": "", "red,green": "", "gren": ". Did you mean green?",

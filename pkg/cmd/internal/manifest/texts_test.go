@@ -73,10 +73,10 @@ func TestPage(t *testing.T) {
 	err := errors.New("error parsing " + url + ": yaml: line 2")
 	texts := &Texts{}
 	if got := texts.Explain(t.Context(), err, []string{"job.yaml", url}).Error(); got != err.Error()+"\n"+url+" is an HTML page, not a manifest" {
-		t.Error(got)
+		t.Errorf("%v, want that %s is an HTML page", got, url)
 	}
 	server.Close()
 	if got := texts.Explain(t.Context(), err, []string{url}); !errors.Is(got, err) || got.Error() != err.Error() {
-		t.Error(got)
+		t.Errorf("%v, want %v", got, err)
 	}
 }

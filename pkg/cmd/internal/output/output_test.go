@@ -155,11 +155,11 @@ func (f *failing) Write(p []byte) (int, error) {
 func TestCheckedWriter(t *testing.T) {
 	w := &CheckedWriter{Writer: &failing{left: 3}}
 	if n, err := w.Write([]byte("ab")); n != 2 || err != nil || w.Err() != nil {
-		t.Errorf("%d, %v, %v", n, err, w.Err())
+		t.Errorf("%d, %v, %v, want 2 and no error", n, err, w.Err())
 	}
 	n, first := w.Write([]byte("cd"))
 	if n != 1 || first == nil {
-		t.Errorf("%d, %v", n, first)
+		t.Errorf("%d, %v, want 1 and an error", n, first)
 	}
 	w.Writer = &failing{left: 9}
 	if _, err := w.Write([]byte("e")); err != nil || !errors.Is(w.Err(), first) {

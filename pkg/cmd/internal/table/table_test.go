@@ -32,7 +32,7 @@ func TestDistinct(t *testing.T) {
 	}
 	const long = "integration-tests-of-the-payments-service-on-the-branch-re"
 	if got := distinct(map[string]bool{long: true, "fits-": true}, 29); got[long] != "integration-te…-the-branch-re" || got["fits-"] != "fits-" {
-		t.Errorf("%q", got)
+		t.Errorf("%q, want integration-te…-the-branch-re and fits-", got)
 	}
 }
 
@@ -43,7 +43,7 @@ func TestBelow(t *testing.T) {
 	whole.Add("2", "")
 	want := []string{"1", "  one two", "  three", "2"}
 	if below := whole.Below("NOTES", 10); !cmp.Equal(want, below.Lines(below.Widths(nil), false)) {
-		t.Errorf("%q", below.Lines(below.Widths(nil), false))
+		t.Errorf("%q, want %q", below.Lines(below.Widths(nil), false), want)
 	}
 }
 

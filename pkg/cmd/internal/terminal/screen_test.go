@@ -47,13 +47,13 @@ func TestScreen(t *testing.T) {
 	}
 	s.End()
 	if got := read(t, ptmx, len(leaveScreen)); got != leaveScreen {
-		t.Errorf("%q", got)
+		t.Errorf("%q, want %q", got, leaveScreen)
 	}
 	if _, err := io.WriteString(tty, "x\n"); err != nil { // cooked again: a line ends with two characters
 		t.Fatal(err)
 	}
 	if got := read(t, ptmx, 3); got != "x\r\n" {
-		t.Errorf("%q", got)
+		t.Errorf("%q, want %q", got, "x\r\n")
 	}
 }
 
@@ -70,13 +70,13 @@ func TestScreenThatCannotBeWritten(t *testing.T) {
 	}
 	defer func() { _ = readOnly.Close() }()
 	if s, err := StartScreen(tty, readOnly); s != nil || err == nil {
-		t.Fatalf("%v, %v", s, err)
+		t.Fatalf("%v, %v, want no screen and an error", s, err)
 	}
 	if _, err := io.WriteString(tty, "x\ny"); err != nil { // cooked: a line ends with two characters
 		t.Fatal(err)
 	}
 	if got := read(t, ptmx, 3); got != "x\r\n" {
-		t.Errorf("%q", got)
+		t.Errorf("%q, want %q", got, "x\r\n")
 	}
 }
 
@@ -89,12 +89,12 @@ func TestDumbTerminal(t *testing.T) {
 	}
 	defer func() { _, _ = ptmx.Close(), tty.Close() }()
 	if s, err := StartScreen(tty, tty); s != nil || err != nil {
-		t.Errorf("%v, %v", s, err)
+		t.Errorf("%v, %v, want no screen and no error", s, err)
 	}
 }
 
 func TestNoScreen(t *testing.T) {
 	if s, err := StartScreen(strings.NewReader(""), &bytes.Buffer{}); s != nil || err != nil {
-		t.Errorf("%v, %v", s, err)
+		t.Errorf("%v, %v, want no screen and no error", s, err)
 	}
 }

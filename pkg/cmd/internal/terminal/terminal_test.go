@@ -122,7 +122,7 @@ func TestProgressInAPipe(t *testing.T) {
 		v.End()
 		v.End()
 		if out.String() != "Warning: slow\n" {
-			t.Errorf("%q", out.String())
+			t.Errorf("%q, want only the warning", out.String())
 		}
 	})
 }
@@ -183,7 +183,7 @@ func TestVoiceWithoutAReader(t *testing.T) {
 	v.Flush()
 	v.Line("fourth")
 	if written.String() != "first\n" {
-		t.Errorf("%q", written.String())
+		t.Errorf("%q, want only first", written.String())
 	}
 }
 
@@ -198,7 +198,7 @@ func TestVoiceQueue(t *testing.T) {
 	v.Queue("d")
 	v.Flush()
 	if written.String() != "a\nb\nc\nd\n" {
-		t.Errorf("%q", written.String())
+		t.Errorf("%q, want a to d in order", written.String())
 	}
 }
 
