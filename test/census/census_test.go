@@ -52,7 +52,7 @@ func TestRealServer(t *testing.T) {
 				}
 				got, summary := scan(t, s, resources, test.namespace)
 				if len(summary.Skipped)+len(summary.Inconsistent) > 0 {
-					t.Fatalf("%+v", summary)
+					t.Fatalf("skipped %+v, inconsistent %v, want none", summary.Skipped, summary.Inconsistent)
 				}
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("(-want +got)\n%s", diff)
@@ -109,7 +109,7 @@ func testDiscover(t *testing.T, c *cluster) {
 	// All of them can be counted.
 	s := census.Scanner{Config: c.Admin()}
 	if _, summary := scan(t, &s, found, ""); len(summary.Skipped) > 0 {
-		t.Errorf("%+v", summary)
+		t.Errorf("skipped %+v, want none", summary.Skipped)
 	}
 }
 
@@ -130,9 +130,9 @@ func testResolve(t *testing.T, c *cluster) {
 		case err != nil:
 			t.Errorf("%s: %v", args, err)
 		case want != nil && !slices.Equal(found, want):
-			t.Errorf("%s: %v", args, found)
+			t.Errorf("%s: %v, want %v", args, found, want)
 		case want == nil && len(found) != 3:
-			t.Errorf("%s: %v", args, found)
+			t.Errorf("%s: %v, want 3 types", args, found)
 		case strings.HasPrefix(args, "ip") != (len(skipped) == 2):
 			t.Errorf("%s: skipped %+v", args, skipped)
 		}
@@ -142,7 +142,7 @@ func testResolve(t *testing.T, c *cluster) {
 		"pods,what.ex": `the server doesn't have a resource type "what" in group "ex"`,
 	} {
 		if _, _, err := census.Resolve(mapper, []string{arg}); err == nil || err.Error() != want {
-			t.Errorf("%s: %v", arg, err)
+			t.Errorf("%s: %v, want %s", arg, err, want)
 		}
 	}
 }

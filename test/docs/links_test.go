@@ -151,7 +151,7 @@ func TestCheckTables(t *testing.T) {
 		"| a |\n|---|\n| 1 |\n\n| a | b |\n|-|-|\n": 0,
 	} {
 		if _, wrong := checkTables(text); len(wrong) != want {
-			t.Errorf("%q: %q", text, wrong)
+			t.Errorf("%q: %q, want %d wrong rows", text, wrong, want)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func (r *runner) run() {
 		r.t.Fatal(err)
 	}
 	if err := yaml.Unmarshal(page, &action); err != nil || len(action.Runs.Steps) != 2 {
-		r.t.Fatalf("%v: %+v", err, action)
+		r.t.Fatalf("%d steps, want 2: %v", len(action.Runs.Steps), err)
 	}
 	root := absolute(r.t, harness.Root)
 	r.outputs = map[string]string{}
@@ -257,7 +257,7 @@ func stepOfTheGuide(t *testing.T) map[string]string {
 	_, block, _ := strings.Cut(string(guide), "```\n- uses: ")
 	block, _, _ = strings.Cut("- uses: "+block, "```")
 	if err := yaml.UnmarshalStrict([]byte(block), &steps); err != nil || len(steps) != 1 || steps[0].Uses != "kubectl-genname/kubectl-genname@v0.1.0" {
-		t.Fatalf("%v: %+v", err, steps)
+		t.Fatalf("%+v, want one step that uses v0.1.0: %v", steps, err)
 	}
 	return steps[0].With
 }

@@ -152,7 +152,7 @@ func TestAuditOfAListThatExpires(t *testing.T) {
 		t.Errorf("the audit differs from the count (-count +audit):\n%s", diff)
 	}
 	if !report.Complete || !slices.Equal(report.Summary.Inconsistent, []string{"configmaps"}) {
-		t.Errorf("%+v", report.Summary)
+		t.Errorf("complete %t, inconsistent %q, want true and configmaps", report.Complete, report.Summary.Inconsistent)
 	}
 }
 

@@ -103,7 +103,7 @@ func TestAuditOnATerminal(t *testing.T) {
 	}
 	// A pipe gets no progress.
 	if r := u.Run("audit", "cm", "-n", ns); strings.Contains(r.Stderr+r.Stdout, "\r") || !strings.Contains(r.Stdout, strings.Repeat("x", 58)) {
-		t.Errorf("%+v", r)
+		t.Errorf("%+v, want no progress, and the whole prefix", r)
 	}
 }
 

@@ -273,7 +273,7 @@ func TestAuditWatchAfterAGap(t *testing.T) {
 	}
 	m := item.Measured
 	if m == nil || m.Gaps != 1 || m.Creates != 11 || m.Deletes != 5 {
-		t.Errorf("%+v", m)
+		t.Errorf("%+v, want 1 gap, 11 creates and 5 deletes", m)
 	}
 	if text := w.stderr(); !strings.Contains(text, gapOf("configmaps")) {
 		t.Error(text)
@@ -309,7 +309,7 @@ func TestAuditWatchVerifiesItsEnd(t *testing.T) {
 	create("run-", 100)
 	last := w.end(t, 3)
 	if len(last.Items) != 1 || last.Items[0].Names != 120 || !last.Complete {
-		t.Errorf("%+v", last)
+		t.Errorf("complete %t, items %+v, want true, and one item with 120 names", last.Complete, last.Items)
 	}
 	if text := w.stderr(); strings.Count(text, gapOf("configmaps")) != 1 {
 		t.Error(text)
@@ -335,7 +335,7 @@ func typeRemoved(t *testing.T, cp *controlplane.ControlPlane) {
 	})
 	last := w.end(t, 130)
 	if len(last.Items) > 0 || last.Complete || len(last.Skipped) != 1 || last.Skipped[0].Reason != "notFound" {
-		t.Errorf("%+v", last)
+		t.Errorf("complete %t, %d items, skipped %+v, want false, none, and one type as notFound", last.Complete, len(last.Items), last.Skipped)
 	}
 	if text := w.stderr(); strings.Count(text, wrote) != 1 {
 		t.Error(text)

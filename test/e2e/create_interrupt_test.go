@@ -291,7 +291,7 @@ error: interrupted again: 0 created, 0 exist, 0 failed, 1 unknown, 2 not attempt
 	for line := range strings.Lines(string(printed)) {
 		var of v1alpha1.CreateLine
 		if err := json.Unmarshal([]byte(line), &of); err != nil || of.Namespace != ns {
-			t.Errorf("%s: %v", line, err)
+			t.Errorf("%s: namespace %q, want %q: %v", line, of.Namespace, ns, err)
 		}
 		outcomes = append(outcomes, of.Outcome)
 	}

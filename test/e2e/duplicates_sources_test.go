@@ -140,7 +140,7 @@ func duplicatesOfCleanPopulations(t *testing.T, cp *controlplane.ControlPlane) {
 	}
 	for _, item := range report.Items {
 		if item.Reason != "replicas" && item.Reason != "moreThanTwo" {
-			t.Errorf("%s: %s", brief(item), item.Reason)
+			t.Errorf("%s: %s, want replicas or moreThanTwo", brief(item), item.Reason)
 		}
 	}
 	t.Logf("%d objects, %d of them compared: %q", report.Summary.Objects, report.Summary.Compared,

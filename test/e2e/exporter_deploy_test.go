@@ -236,12 +236,12 @@ func TestExporterNetworkPolicy(t *testing.T) {
 	ingress := []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}
 	if len(policy.Ingress) != 1 || len(policy.Ingress[0].From) != 1 || len(policy.Ingress[0].Ports) != 1 ||
 		!slices.Equal(policy.PolicyTypes, ingress) {
-		t.Fatalf("%+v", policy)
+		t.Fatalf("ingress %+v, types %v, want one rule with one source and one port, and %v", policy.Ingress, policy.PolicyTypes, ingress)
 	}
 	matches := func(selector *metav1.LabelSelector, key, value string) bool {
 		s, err := metav1.LabelSelectorAsSelector(selector)
 		if err != nil || selector == nil {
-			t.Fatalf("%v: %v", selector, err)
+			t.Fatalf("%v, want a selector: %v", selector, err)
 		}
 		return s.Matches(labels.Set{key: value})
 	}

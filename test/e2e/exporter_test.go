@@ -183,7 +183,7 @@ func exporterOverRestarts(t *testing.T, cp *controlplane.ControlPlane) {
 		e.mustNotDecrease(before)
 		for _, path := range []string{"/healthz", "/readyz"} { // also while the server is unreachable
 			if code, _ := e.get(e.health + path); code != http.StatusOK {
-				t.Errorf("%s: %d", path, code)
+				t.Errorf("%s: %d, want 200", path, code)
 			}
 		}
 	}

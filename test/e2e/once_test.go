@@ -99,7 +99,7 @@ func TestOnceLifeOfAnID(t *testing.T) {
 	}
 	first, job := create("a")
 	if first.Outcome != once.Created || job.Name != first.Name || len(job.Name) != len("worker-")+10 || job.UID == "" {
-		t.Fatalf("%+v, %+v", first, job.ObjectMeta)
+		t.Fatalf("%v of %q, Job %q with the UID %q, want created, this name, worker- with 10 characters, and a UID", first.Outcome, first.Name, job.Name, job.UID)
 	}
 	found := func(when, command string, want once.Result) {
 		t.Helper()
@@ -170,7 +170,7 @@ func TestOnceAnotherUserIsFirst(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			forged := controlled("a") // with the content of ours, so that the digest is ours
 			if r, err := theirs.Create(t.Context(), forged, id); err != nil || r.Outcome != once.Created {
-				t.Fatalf("%+v, %v", r, err)
+				t.Fatalf("%v, want %v: %v", r.Outcome, once.Created, err)
 			}
 			if r, err := onceCreator(t).Create(t.Context(), controlled("a"), id); err != nil || r.Outcome != once.Found || r.Differs {
 				t.Errorf("without a secret: %+v, %v", r, err)
@@ -206,7 +206,7 @@ func TestOnceOrphan(t *testing.T) {
 	}
 	r, err := create()
 	if job, ok := r.Object.(*batchv1.Job); !errors.Is(err, once.ErrNotControlled) || once.IsPermanent(err) || !ok || job.Name != first.Name {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("%v of %q, %v, want ErrNotControlled, not permanent, and the Job %s", r.Outcome, r.Name, err, first.Name)
 	}
 }
 

@@ -179,7 +179,7 @@ func (a *admission) examples(t *testing.T) {
 			for _, o := range objects {
 				_, err := a.create(t.Context(), o.Unstructured)
 				if (err != nil) != (example.Level != "") {
-					t.Errorf("%s: %s: %v", rule.Name, example.About, err)
+					t.Errorf("%s: %s: %v, want a denial: %t", rule.Name, example.About, err, example.Level != "")
 				}
 			}
 		}

@@ -265,7 +265,7 @@ func TestPipes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, report := found(t); report.Summary.Objects != 1 || len(report.SkippedFiles) != 1 {
-		t.Errorf("%+v", report)
+		t.Errorf("%d objects, skipped %+v, want 1 and 1", report.Summary.Objects, report.SkippedFiles)
 	}
 	never, end := io.Pipe()
 	defer func() { _ = end.Close() }()
@@ -414,7 +414,7 @@ func TestPreCommitHooks(t *testing.T) {
 	for _, hook := range hooks {
 		words := append(strings.Fields(hook.Entry), hook.Args...)
 		if words[0] != "kubectl-genname" || words[1] != "lint" || hook.PassFilenames == nil || *hook.PassFilenames {
-			t.Errorf("%+v", hook)
+			t.Errorf("%+v, want kubectl-genname lint, without file names", hook)
 		}
 		if _, stderr, code := run(t, "", words[2:]...); code != 3 {
 			t.Errorf("%s: code %d, %s", hook.ID, code, stderr)

@@ -257,7 +257,7 @@ func TestRunbooks(t *testing.T) {
 		}
 		const url = "https://github.com/kubectl-genname/kubectl-genname/blob/main/docs/troubleshooting/alerts.md#"
 		if got := alerting.Annotations().Get("runbook_url"); got != url+strings.ToLower(rule.Name()) {
-			t.Errorf("%s: %s", rule.Name(), got)
+			t.Errorf("%s: %s, want %s", rule.Name(), got, url+strings.ToLower(rule.Name()))
 		}
 		sections = append(sections, rule.Name())
 	}
@@ -302,7 +302,7 @@ func TestSuggestedCommands(t *testing.T) {
 		for _, name := range []string{growsFast, grows} {
 			description := s.fired[alert{name, test.resource}].description
 			if strings.Contains(description, "in namespace") != (test.namespace != "") {
-				t.Errorf("%s: %q", name, description)
+				t.Errorf("%s: %q, want a namespace: %t", name, description, test.namespace != "")
 			}
 			checkCommand(t, description, test.want)
 		}

@@ -142,6 +142,6 @@ func TestCompletionShim(t *testing.T) {
 	command := exec.CommandContext(t.Context(), path, "create", "--idem")
 	command.Env = append(os.Environ(), playsPlugin+"=1", "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	if out, err := command.CombinedOutput(); err != nil || string(out) != "__complete\ncreate\n--idem" {
-		t.Errorf("%v, %q", err, out)
+		t.Errorf("%q, want __complete, create and --idem: %v", out, err)
 	}
 }

@@ -330,7 +330,7 @@ it has **a splice**.
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if v := Of(got); v["median"] != 5 || v["longest"] != 8 || round(v["spliced"]) != 33.3 || v["over25"] != 0 {
-		t.Errorf("%v", v)
+		t.Errorf("%v, want a median of 5, a longest of 8, 33.3 spliced, and none over 25", v)
 	}
 }
 

@@ -305,14 +305,14 @@ func restoreOne(t *testing.T, cp *controlplane.ControlPlane, client kubernetes.I
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*_"+string(job.UID)+".yaml"))
 	if err != nil || len(files) != 1 {
-		t.Fatalf("%v %v", files, err)
+		t.Fatalf("%v, want one file: %v", files, err)
 	}
 	u := harness.As(t, cp.Admin())
 	u.Run("create", "-f", files[0]).Expect(t, 0, `job.batch/`+job.Name+` created\n`, `.*`)
 	jobs := client.BatchV1().Jobs(job.Namespace)
 	restored, err := jobs.Get(t.Context(), job.Name, metav1.GetOptions{})
 	if err != nil || restored.Spec.Suspend == nil || !*restored.Spec.Suspend || restored.Status.CompletionTime != nil {
-		t.Fatalf("%+v %v", restored, err)
+		t.Fatalf("suspended %t, completed at %v, want true and never: %v", restored.Spec.Suspend != nil && *restored.Spec.Suspend, restored.Status.CompletionTime, err)
 	}
 	patch := []byte(`{"spec":{"suspend":false,"parallelism":1}}`)
 	if _, err := jobs.Patch(t.Context(), job.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
@@ -325,7 +325,7 @@ func restoreOne(t *testing.T, cp *controlplane.ControlPlane, client kubernetes.I
 		case err == nil && len(pods.Items) == 1:
 			return
 		case asked == 3000:
-			t.Fatalf("%+v, %v", pods, err)
+			t.Fatalf("%d Pods, want 1: %v", len(pods.Items), err)
 		}
 		time.Sleep(100 * time.Millisecond)
 	}

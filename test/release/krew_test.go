@@ -69,7 +69,7 @@ func TestKrewManifest(t *testing.T) {
 	}
 	spec := m.Spec
 	if m.Metadata.Name != "genname" || spec.Version != "v"+r.version || spec.Homepage == "" {
-		t.Errorf("%+v", m)
+		t.Errorf("name %q, version %q, homepage %q, want genname, v%s and any", m.Metadata.Name, spec.Version, spec.Homepage, r.version)
 	}
 	if s := spec.ShortDescription; len(s) > 50 || strings.HasSuffix(s, ".") || strings.Contains(s, "kubectl") {
 		t.Errorf("the short description is longer than 50 characters, ends with a full stop or says what goes without saying: %q", s)
@@ -126,16 +126,16 @@ func runInstalled(t *testing.T, home, version, caveats string) {
 	env := []string{"KREW_ROOT=" + home, "PATH=" + filepath.Join(home, "bin") + ":" + os.Getenv("PATH")}
 	out, err := run(env, binaries.Kubectl, "genname", "version", "--client")
 	if err != nil || out != "Client Version: v"+version+"\n" {
-		t.Errorf("%q %v", out, err)
+		t.Errorf("%q, want v%s: %v", out, version, err)
 	}
 	for _, text := range []string{caveats, file(t, root+"docs/install.md")} {
 		link := regexp.MustCompile(`(?m)^\s*ln .*$`).FindString(text)
 		if _, err := run(env, "bash", "-c", link); err != nil || link == "" {
-			t.Fatalf("%q: %v", link, err)
+			t.Fatalf("%q, want a command with ln that works: %v", link, err)
 		}
 		out, err = run(env, binaries.Kubectl, "__completeNoDesc", "genname", "completion", "b")
 		if err != nil || out != "bash\n:4\n" {
-			t.Errorf("%q %v", out, err)
+			t.Errorf("%q, want bash: %v", out, err)
 		}
 		if err := os.Remove(filepath.Join(home, "bin", "kubectl_complete-genname")); err != nil {
 			t.Error(err)
@@ -143,7 +143,7 @@ func runInstalled(t *testing.T, home, version, caveats string) {
 	}
 	out, err = run(env, binaries.Kubectl, "plugin", "list")
 	if err != nil || !strings.Contains(out, filepath.Join(home, "bin", "kubectl-genname")+"\n") {
-		t.Errorf("%q %v", out, err)
+		t.Errorf("%q, want kubectl-genname: %v", out, err)
 	}
 }
 

@@ -165,7 +165,7 @@ func TestReleaseCommit(t *testing.T) {
 		w.online().must(filepath.Join(w.repository, module), "go", "list", "-mod=readonly", "./...")
 	}
 	if out, err := w.install(version); err != nil || out != "Client Version: "+version+"\n" {
-		t.Errorf("%q %v", out, err)
+		t.Errorf("%q, want %s: %v", out, version, err)
 	}
 	for _, required := range []string{library, adapter} {
 		modules := w.modules(required)
@@ -219,7 +219,7 @@ func TestOldGo(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := run(nil, "make", "--no-print-directory", "-f", "packaging/Makefile", "go-patch", "GO="+fake); (err == nil) != works {
-			t.Errorf("%s: %v", version, err)
+			t.Errorf("%s: %v, want it to work: %t", version, err, works)
 		}
 	}
 }

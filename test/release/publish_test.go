@@ -153,7 +153,7 @@ func TestPublishWithoutDigest(t *testing.T) {
 	p := newPublisher(t, theRelease(t))
 	p.env = append(p.env, "NO_DIGEST=1")
 	if out, err := run(p.env, "packaging/publish", "image", "v1.0.0", "a"); err == nil || !strings.Contains(err.Error(), "error: docker printed no digest") {
-		t.Errorf("%v, %s", err, out)
+		t.Errorf("%v, %s, want that docker printed no digest", err, out)
 	}
 	if record := file(t, p.record); strings.Contains(record, "cosign") {
 		t.Errorf("something was signed:\n%s", record)

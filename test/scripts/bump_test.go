@@ -55,7 +55,7 @@ func TestBump(t *testing.T) {
 	}
 
 	if out, failed := m.run(".ci/bump", "v0.37.3"); failed {
-		t.Fatal(out)
+		t.Fatalf("bump v0.37.3 fails, want success\n%s", out)
 	}
 	for path, want := range map[string]string{"go.mod": "v0.37.3", "examples/controller/go.mod": "v0.37.3", "pkg/once/go.mod": "v0.33.0"} {
 		text := m.read(path)

@@ -80,7 +80,7 @@ func TestManagedFields(t *testing.T) {
 	file := harness.File(t, "cm.yaml", configMap)
 	for _, args := range [][]string{{"create", "-f", file}, {"genname", "wrap", "--", "kubectl", "create", "-f", file}} {
 		if r := s.Run("kubectl", args...); r.Code != 0 {
-			t.Fatalf("%+v", r)
+			t.Fatalf("%+v, want code 0", r)
 		}
 	}
 	var fields [2]string
@@ -119,7 +119,7 @@ func TestKubectl(t *testing.T) {
 	}, "\n")
 	want := s.Run("bash", "-c", strings.ReplaceAll(script, "kubectl ", harness.Kubectl(t)+" "))
 	if r := s.Run("kubectl", "delete", "configmap", "b"); r.Code != 0 {
-		t.Fatalf("%+v", r)
+		t.Fatalf("%+v, want code 0", r)
 	}
 	if got := s.Run("kubectl", "genname", "wrap", "--", "bash", "-c", script); got.Code != 0 || got.Stdout != want.Stdout {
 		t.Errorf("with wrap:\n%+v\nwithout:\n%+v", got, want)
@@ -142,7 +142,7 @@ func TestWatch(t *testing.T) {
 	}
 	for _, name := range []string{"one", "two"} {
 		if r := s.Run("kubectl", "create", "configmap", name); r.Code != 0 {
-			t.Fatalf("%+v", r)
+			t.Fatalf("%+v, want code 0", r)
 		}
 		want := "configmap/" + name + "\n"
 		got := make([]byte, len(want))

@@ -89,7 +89,7 @@ func TestFaults(t *testing.T) {
 			found := harness.ConfigMaps(t, server, ns)
 			if reason, refused := refusals[fault.Name]; refused {
 				if r.Code != 1 || !strings.Contains(r.Stderr, reason) {
-					t.Errorf("%+v", r)
+					t.Errorf("%+v, want code 1 and %q", r, reason)
 				}
 				return
 			}

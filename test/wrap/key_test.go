@@ -100,7 +100,7 @@ func TestScript(t *testing.T) {
 	ns := harness.Namespace(t, server)
 	s := shell(t, server.Admin(), ns)
 	if r := s.Run("kubectl", "apply", "-f", harness.File(t, "crd.yaml", workflowType)); r.Code != 0 {
-		t.Fatalf("%+v", r)
+		t.Fatalf("%+v, want code 0", r)
 	}
 	harness.UntilServed(t, server, workflows)
 	programs := t.TempDir()

@@ -20,7 +20,7 @@ func TestKubeconfig(t *testing.T) {
 		`cp -a "$(dirname "$KUBECONFIG")" `+saved+`; echo "$KUBECONFIG"; kubectl config view --minify --output 'jsonpath={..namespace}'`)
 	lines := strings.Split(strings.TrimSpace(r.Stdout), "\n")
 	if len(lines) != 2 || lines[1] != ns {
-		t.Fatalf("%+v", r)
+		t.Fatalf("%q, want two lines, the second %s: %+v", lines, ns, r)
 	}
 	path := filepath.Join(saved, "config")
 	for of, want := range map[string]os.FileMode{saved: 0o700, path: 0o600} {

@@ -193,7 +193,7 @@ func TestStreams(t *testing.T) {
 				var url string
 				url, tunnels = tunnel(t)
 				if r := s.Run("kubectl", "config", "set-cluster", "test", "--proxy-url="+url); r.Code != 0 {
-					t.Fatalf("%+v", r)
+					t.Fatalf("%+v, want code 0", r)
 				}
 			}
 			got := s.Run("kubectl", "genname", "wrap", "--", "bash", "-c", streams, "-", pod, dir, port, "with")
