@@ -23,8 +23,11 @@ import (
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
 
-// cluster has no status subresource, and allows everything.
-type cluster struct{ status bool }
+// cluster has no status subresource, and allows everything but the verbs in denied.
+type cluster struct {
+	status bool
+	denied []string
+}
 
 func (c cluster) Verbs(schema.GroupVersionResource) []string {
 	if c.status {
@@ -33,7 +36,9 @@ func (c cluster) Verbs(schema.GroupVersionResource) []string {
 	return nil
 }
 
-func (c cluster) May(context.Context, string, schema.GroupVersionResource, string) bool { return true }
+func (c cluster) May(_ context.Context, verb string, _ schema.GroupVersionResource, _ string) bool {
+	return !slices.Contains(c.denied, verb)
+}
 
 func aJob(name string) wait.Object {
 	return wait.Object{
@@ -166,7 +171,7 @@ func TestFinishedInput(t *testing.T) {
 				object.Object = condition("Complete")
 			}
 			object.SetGroupVersionKind(mapping.GroupVersionKind)
-			f, err := New(cluster{subresource}, &rest.Config{}, Options{})
+			f, err := New(cluster{status: subresource}, &rest.Config{}, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -308,5 +313,32 @@ func TestPausesOfSlowLists(t *testing.T) {
 				t.Errorf("after %s and %d: the pauses are %s, want %s", test.took, test.code, pauses[1:], test.pause)
 			}
 		})
+	}
+}
+
+// With permission to get, a wait is refused only if the copies are too many. Without it, each wait is.
+func TestPermission(t *testing.T) {
+	for _, test := range []struct {
+		denied []string
+		copies []int // of the documents
+		want   string
+	}{
+		{nil, []int{1000}, ""},
+		{[]string{"get"}, []int{1000}, ""},
+		{[]string{"list"}, []int{wait.MaxPolled}, ""},
+		{[]string{"watch"}, []int{wait.MaxPolled, 1}, "it can wait for up to 20 objects"},
+		{[]string{"list", "get"}, []int{1}, `--wait needs permission to list and watch jobs.batch in "ci", or to get them`},
+	} {
+		c := newChecks(cluster{denied: test.denied}, Options{})
+		refusal := ""
+		for _, copies := range test.copies {
+			if refusal != "" {
+				t.Errorf("without %q: refused before the last document: %s", test.denied, refusal)
+			}
+			refusal = c.permission(t.Context(), aJob("a").Mapping.Resource, "ci", copies)
+		}
+		if !strings.Contains(refusal, test.want) || (test.want == "") != (refusal == "") {
+			t.Errorf("without %q, %v copies: %q, want %q", test.denied, test.copies, refusal, test.want)
+		}
 	}
 }
