@@ -148,13 +148,7 @@ type decision struct {
 // the newest first. If a list has an object twice, decide counts it once.
 func decide(objects []Object, criteria Criteria) iter.Seq[decision] {
 	slices.SortFunc(objects, func(a, b Object) int {
-		stems := 0
-		if criteria.Stem && a.Created == b.Created {
-			stems = compareStems(a, b)
-		}
-		return cmp.Or(
-			cmp.Compare(b.Created, a.Created), stems, strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID),
-		)
+		return cmp.Or(criteria.byAge(b, a), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
 	})
 	objects = slices.CompactFunc(objects, func(a, b Object) bool { return a.UID == b.UID })
 	return func(yield func(decision) bool) {
@@ -177,6 +171,14 @@ func decide(objects []Object, criteria Criteria) iter.Seq[decision] {
 			}
 		}
 	}
+}
+
+// byAge is negative if a is older than b. If the names have stems, it compares objects of one second by the rests.
+func (c *Criteria) byAge(a, b Object) int {
+	if c.Stem && a.Created == b.Created {
+		return compareStems(b, a)
+	}
+	return cmp.Compare(a.Created, b.Created)
 }
 
 // tooYoung returns the reason to leave an object because of its age, or "".

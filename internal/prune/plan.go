@@ -157,6 +157,7 @@ func (p *Plan) add(l *listing, named []string) {
 			pool.Objects = append(pool.Objects, d.Object)
 			pool.Creators[d.Object.creator].Chosen++
 		}
+		slices.SortStableFunc(pool.Objects, l.rules.criteria.byAge) // an interrupt leaves the newest
 		p.Pools = append(p.Pools, pool)
 	}
 	for _, prefix := range named {

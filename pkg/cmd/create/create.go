@@ -32,7 +32,7 @@ var createExample = templates.Examples(`
 	kubectl genname create -f job.yaml
 
 	# Create the job once per commit, even if the pipeline runs again
-	kubectl genname create -f migration.yaml --idempotency-key=prod-migrate-4f1d2e8
+	kubectl genname create -f migration.yaml --idempotency-key=migrate-4f1d2e8
 
 	# Create a job, wait until it has finished, and exit with 5 if it has failed
 	kubectl genname create -f job.yaml --wait

@@ -78,7 +78,7 @@ var examples = templates.Examples(`
 	kubectl genname wrap -v -- bash release.sh
 
 	# Run a step that can be repeated: a second run gets the objects of the first
-	kubectl genname wrap --idempotency-key=prod-import-4f1d2e8 -- python3 import.py
+	kubectl genname wrap --idempotency-key=import-4f1d2e8 -- python3 import.py
 
 	# Run a Python program in the context staging
 	kubectl genname wrap --context staging -- python3 start-jobs.py`)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,6 +21,9 @@ const (
 	KeyVariable    = "GENNAME_IDEMPOTENCY_KEY"
 	secretVariable = "GENNAME_IDEMPOTENCY_SECRET"
 )
+
+// unreplaced matches a variable of a shell or a template, such as ${COMMIT}, $COMMIT, $(date) or {{workflow.uid}}.
+var unreplaced = regexp.MustCompile(`\$[({A-Z_]|\{\{`)
 
 // Flags are the key of a run and its secrets. Key is empty if the run has none. Secrets are the current secret, and
 // then former secrets.
@@ -71,6 +75,8 @@ func (f *Flags) Read() error {
 		return fmt.Errorf("%s must not be empty", source)
 	case strings.ContainsAny(string(f.Key), "\r\n"):
 		return fmt.Errorf("%s: must have one line", source)
+	case unreplaced.MatchString(string(f.Key)): // each later run would find the objects of the first
+		return fmt.Errorf("%s: the key has a variable that was not replaced, perhaps because of single quotes", source)
 	}
 	if err := derive.CheckKey(string(f.Key)); err != nil {
 		return fmt.Errorf("%s: %w", source, err)
