@@ -162,9 +162,10 @@ func (p *Proxy) giveOut(w http.ResponseWriter, r *http.Request, sent *post, c *c
 	}
 	var given *response
 	if err != nil {
-		o.Class, o.Err = Unknown, err
+		o.Class, o.Origin, o.Err = Unknown, "", err
 		given = responseOf(unknown(sent, o))
 	} else {
+		o.Origin = Exists
 		given = &response{http.StatusCreated, result.Response.Header, result.Response.Body}
 	}
 	o.Status = given.status
@@ -205,7 +206,7 @@ func (p *Proxy) begin(sent *post, id exactlyonce.ID, claim *keyed.Claim, earlier
 			p.table.end(c, Outcome{}, nil)
 			return
 		}
-		o, response := outcomeOf(sent, result, err)
+		o, response := outcomeOf(sent, claim, result, err)
 		p.config.Done(o)
 		if claim != nil {
 			claim.End(o.Class.kept())

@@ -1,6 +1,7 @@
 package intercept
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/internal/keyed"
 	"github.com/kubectl-genname/kubectl-genname/internal/reference"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
@@ -17,6 +19,8 @@ import (
 // Outcome is the end of an intercepted create.
 type Outcome struct {
 	Class Class
+	// Origin is empty if the response to a POST has the object.
+	Origin Origin
 	// Object names the object as arguments of kubectl.
 	Object string
 	// Name is the last name that was sent. If a webhook picks names, Name is the name that it picked.
@@ -46,8 +50,24 @@ const (
 // kept reports whether the object exists or might exist.
 func (r Class) kept() bool { return r == Created || r == Unknown }
 
-// outcomeOf returns the outcome, and the response to the client. docs/guides/any-program.md has the table.
-func outcomeOf(sent *post, result exactlyonce.Result, err error) (Outcome, *response) {
+// Origin is how the proxy found an object of the class Created that no response to a POST has. Its values are in the
+// words of create.
+type Origin string
+
+// The origins.
+const (
+	// Exists means that the object existed before the create.
+	Exists Origin = "exists"
+	// ReadBack means that a read found the object after a lost response.
+	ReadBack Origin = "created, response lost"
+)
+
+// Words returns the outcome in words for the user.
+func (o Outcome) Words() string { return cmp.Or(string(o.Origin), string(o.Class)) }
+
+// outcomeOf returns the outcome, and the response to the client. docs/guides/any-program.md has the table. claim is nil
+// without an idempotency key.
+func outcomeOf(sent *post, claim *keyed.Claim, result exactlyonce.Result, err error) (Outcome, *response) {
 	o := Outcome{Class: classOf(result, err), Name: result.Name, Err: err}
 	var failure *exactlyonce.Error
 	if errors.As(err, &failure) {
@@ -65,12 +85,23 @@ func outcomeOf(sent *post, result exactlyonce.Result, err error) (Outcome, *resp
 		r = responseOf(status(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable,
 			fmt.Sprintf("nothing was created: %s", o.Err)))
 	case o.Class == Created && got.Status == http.StatusOK: // from a GET
+		o.Origin = originOf(claim, o.uid, result.Outcome)
 		r = &response{http.StatusCreated, got.Header, got.Body}
 	default:
 		r = &response{got.Status, got.Header, got.Body}
 	}
 	o.Status = r.status
 	return o, r
+}
+
+// originOf returns the origin of an object that a GET returned. If the response to the POST was lost too, only the UID
+// shows that the object is the one that the key had.
+func originOf(claim *keyed.Claim, uid string, end protocol.Outcome) Origin {
+	listed := claim != nil && claim.Listed != nil && string(claim.Listed.UID) == uid
+	if listed || end == protocol.Found {
+		return Exists
+	}
+	return ReadBack
 }
 
 func classOf(result exactlyonce.Result, err error) Class {

@@ -37,6 +37,7 @@ type fixture struct {
 
 	mu       sync.Mutex
 	warnings []Reason
+	ended    []string    // what Done got, in words
 	listed   atomic.Bool // the objects of the key were listed
 }
 
@@ -57,7 +58,12 @@ func (f *fixture) start(t *testing.T, server *oncetest.Server, change ...func(*C
 	f.front.EnableHTTP2 = true
 	f.config = Config{
 		Pass: f.Config(), Creates: f.Config(), Host: f.front.Listener.Addr().String(), Token: token,
-		RetryTimeout: time.Minute, Done: func(Outcome) {},
+		RetryTimeout: time.Minute,
+		Done: func(o Outcome) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.ended = append(f.ended, fmt.Sprintf("%s (%d)", o.Words(), o.Status))
+		},
 		Unprotected: func(_ string, why Reason) {
 			f.mu.Lock()
 			defer f.mu.Unlock()

@@ -51,6 +51,8 @@ func NewContents(r *Run) *Contents {
 // A Claim is the object of a create. No other create of the run has it.
 type Claim struct {
 	ID exactlyonce.ID
+	// Listed is the object that the key had already, or nil.
+	Listed *idempotency.Existing
 
 	contents *Contents
 	numbers  *numbers
@@ -191,7 +193,7 @@ func (c *Contents) take(g *group, place Place, o derive.Object, digest string) (
 	}
 	n.taken[o.Copy] = true
 	claim = &Claim{ID: c.run.idOfContent(o, digest), contents: c, numbers: n, number: o.Copy}
-	c.run.Existing(place, claim.ID)
+	claim.Listed = c.run.Existing(place, claim.ID)
 	c.running++
 	c.change()
 	return claim, nil, false

@@ -176,7 +176,7 @@ func (o *options) report(c *intercept.Config) {
 		if !o.verbose {
 			return
 		}
-		line := terminal.Sprintf("wrap: %s: %s (%d)", outcome.Object, string(outcome.Class), outcome.Status)
+		line := terminal.Sprintf("wrap: %s: %s (%d)", outcome.Object, outcome.Words(), outcome.Status)
 		if outcome.Err != nil {
 			line += terminal.Sprintf(": %s", outcome.Err)
 		}
