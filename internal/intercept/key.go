@@ -44,12 +44,15 @@ func refusalOf(sent *post, err error) *metav1.Status {
 	case errors.As(err, &left):
 		object := left.Object.Argument()
 		s.Message += object + " of the idempotency key was not created again, and no object of the key has this " +
-			"content. A program can't have a key if its content has a date or a random value, or if it checks for " +
-			"its own objects"
-		// kubectl prints only the causes.
+			"content. Probably the input of the key changed since the first run. Undo the change, or use a new " +
+			"key. A program can't have a key if its content has a date or a random value, or if it checks for its " +
+			"own objects"
+		// kubectl prints only the causes, each on a line. The likely one is the first.
 		s.Details = &metav1.StatusDetails{UID: left.Object.UID, Causes: []metav1.StatusCause{
-			{Field: "content", Message: "it is new, because it has a date or a random value, or"},
-			{Field: "program", Message: "it checks for its own objects, so it didn't create " + object + " again"},
+			{Field: "key", Message: "its input changed since the first run. Undo the change, or use a new key"},
+			{Field: "content", Message: "or it has a date or a random value"},
+			{Field: "program", Message: "or it checks for its own objects"},
+			{Field: "object", Message: object + " was not created again"},
 		}}
 	case errors.Is(err, keyed.ErrNoDigest) && sent.mapping.GroupVersionKind.Kind == "Secret":
 		s.Message += "a run with a key can create Secrets only with --idempotency-secret-file"

@@ -138,7 +138,7 @@ func TestDate(t *testing.T) {
 		last = s.Run("kubectl", "genname", "wrap", "--", "kubectl", "create", "-f", harness.File(t, "cm.yaml", dated))
 	}
 	found := ofProgram(t, ns)
-	if len(found) != 1 || last.Code != 1 || !strings.Contains(last.Stderr, "it is new, because it has a date or a random value") ||
+	if len(found) != 1 || last.Code != 1 || !strings.Contains(last.Stderr, "* key: its input changed since the first run. Undo the change, or use a new key\n") ||
 		!strings.Contains(last.Stderr, "Warning: wrap: the program did not create configmaps/"+found[0].Name+" -n "+ns+" of the key again\n") {
 		t.Errorf("%+v, %d objects", last, len(found))
 	}
