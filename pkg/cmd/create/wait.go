@@ -61,7 +61,7 @@ func (r *results) followed(event follow.Event) {
 	case follow.Explained:
 		r.printLine(terminal.Message(endOf(e.Ended) + afterFailure(e, r.logs != nil)))
 	}
-	r.voice.SetText(progressOf(r.follower.State()))
+	r.voice.SetText(progressOf(r.follower.State(), r.flags.logs.Value != logsOff))
 }
 
 // printWhole prints an object whose print was deferred to the end of the wait, because the format shows whole objects.
@@ -135,8 +135,10 @@ func afterFailure(e follow.Explained, logs bool) string {
 }
 
 // progressOf is the text of the line on a terminal. It ends with a reason, because a long reason is cut.
-func progressOf(s follow.State) string {
+func progressOf(s follow.State, logs bool) string {
 	switch {
+	case logs && s.Left() == 0:
+		return fmt.Sprintf("reading the last lines of the logs: %s", waitCounts(s))
 	case len(s.Reasons)+s.Facts == 0:
 		return fmt.Sprintf("waiting for %s: %s", elapsed(s), waitCounts(s))
 	case len(s.Objects) == 1:

@@ -97,13 +97,17 @@ func TestProgressOfTheWait(t *testing.T) {
 			"waiting for 1m30s: Pod a-x: Unschedulable: 0/3 nodes are available":               one,
 			"waiting for 1m30s: 2 unfinished. Pod a-x: Unschedulable: 0/3 nodes are available": two,
 		} {
-			if got := progressOf(s); !strings.HasPrefix(got, "waiting for 1m30s: 0 succeeded") {
+			if got := progressOf(s, true); !strings.HasPrefix(got, "waiting for 1m30s: 0 succeeded") {
 				t.Errorf("%q, want waiting for 1m30s: 0 succeeded, and more", got)
 			}
 			s.Reasons = []pods.Reason{reasonOf("a")}
-			if got := progressOf(s); got != want {
+			if got := progressOf(s, true); got != want {
 				t.Errorf("%s, want %s", got, want)
 			}
+		}
+		one.Ended = map[wait.Result]int{wait.Succeeded: 1}
+		if got := progressOf(one, true); !strings.HasPrefix(got, "reading the last lines of the logs: 1 succeeded") {
+			t.Errorf("%s, want that logs are read, because the wait is over", got)
 		}
 	})
 }
