@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -49,7 +50,8 @@ func (c *content) check(ctx context.Context, source Source, config Config) {
 			}
 			continue
 		case reason == v1alpha1.LintTemplate:
-			b.Err = errTemplate
+			first := ofTemplate.FindIndex(text)[0] // the parser of YAML names another line
+			b.Position, b.Err = manifest.Position{Line: 1 + bytes.Count(text[:first], []byte("\n"))}, errTemplate
 		case manifest.IsHTML(text):
 			b.Err = manifest.ErrHTML
 		}

@@ -90,7 +90,7 @@ func TestTextThatKubectlLoses(t *testing.T) {
 		prefixed + "data: {a: \"\xff\"}\n":                                         "5 a byte that isn't UTF-8",
 		prefixed + "data: {a: é}\n":                                                "",
 		"<!DOCTYPE html>\n<html></html>\n":                                         "1 an HTML page",
-		"kind: A\napiVersion: v1\nx: {{ .Values.x }}\n":                            "1 a template",
+		"kind: A\napiVersion: v1\nx: {{ .Values.x }}\n":                            "3 a template",
 	} {
 		result, err := Run(t.Context(), []Source{source("a.yaml", text)}, Config{Minor: 37})
 		if err != nil {
