@@ -18,10 +18,13 @@ import (
 // MaxPrefixes limits the prefixes of a resource type. Names under further prefixes count together. Tests lower it.
 var MaxPrefixes = 100_000
 
-// Policy chooses the name pools that are reported.
+// Policy chooses the types that are watched, and the name pools that are reported.
 type Policy struct {
-	// MinCount is the smallest number of client-generated names that makes a prefix. A type without prefixes is
-	// listed again if its number of objects changes by MinCount.
+	// WatchAll means that types without prefixes are watched, too. Otherwise, only their numbers of objects are
+	// requested, which takes fewer watches.
+	WatchAll bool
+	// MinCount is the smallest number of client-generated names that makes a prefix. A type without prefixes that is
+	// not watched is listed again if its number of objects changes by MinCount.
 	MinCount int64
 	// Takes reports whether a prefix is to be reported. If Takes is nil, all prefixes are reported.
 	Takes func(resource schema.GroupResource, prefix string) bool

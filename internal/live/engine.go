@@ -14,7 +14,7 @@
 // (sweep.go). The names are right then. Creates and deletes miss only objects that were both created and deleted
 // in between. The engine reports this gap. A type that can't be watched is listed at each interval. It has names
 // but no rates, and the engine tries to watch it again. For a type without prefixes, the engine only requests the
-// number of objects.
+// number of objects, unless the policy is to watch all types.
 package live
 
 import (

@@ -599,6 +599,32 @@ func TestQuietTypes(t *testing.T) {
 	})
 }
 
+// A type that a user named is watched although it has no prefixes. So its first create under a prefix counts at once,
+// and exactly. The type stays watched when its last object is deleted.
+func TestWatchAllTypes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, 1)
+		pod(server, "plain", "")
+		e := prepare(server, pods)
+		e.MinCount, e.WatchAll, e.Scanner.Prefixes = 1, true, []string{"run-"}
+		e.run(t)
+		until(t, func() (bool, any) { n := requests(server, true); return n == 1, n })
+		for range 2 {
+			began := time.Now()
+			created := addRuns(server, 1)
+			e.hasRuns(t, 1)
+			takes(t, began, 0)
+			server.Change("/api/v1/pods", "DELETED", created[0])
+			e.until(t, func(s snapshot) bool { return s.Rows[0].Deletes == s.Rows[0].Creates })
+		}
+		time.Sleep(5 * quietEvery)
+		s := e.Snapshot()
+		if row := s.Rows[0]; row.Creates != 2 || row.Gaps != 0 || s.Gaps != 0 || s.Watched != 1 || s.Quiet != 0 {
+			t.Errorf("%+v of %+v, want two creates without a gap of a type that is watched", row, s.Snapshot)
+		}
+	})
+}
+
 // A prefix with objects from before the burst isn't new, so its creates have no time of its own.
 func TestBurstUnderAnOldPrefix(t *testing.T) {
 	k := newTestCounts()

@@ -49,7 +49,7 @@ type life struct {
 	over chan struct{}
 }
 
-// follow starts to watch a type that was listed, if the type has prefixes.
+// follow starts to watch a type that was listed, if its state is watched.
 func (r *reflector) follow(ctx context.Context) {
 	ctx, end := context.WithCancel(ctx)
 	life := &life{end, make(chan struct{})}

@@ -113,8 +113,8 @@ func (c *counts) isStale() bool {
 }
 
 // replace replaces the counts of the type by a list, and sets the state of the type. If kept is uncounted, the
-// type becomes watched if it has prefixes, and quiet otherwise. The store doesn't know the objects of a quiet
-// type. So when it becomes watched, only objects that are newer than all earlier objects count as creates.
+// method kept chooses the state. The store doesn't know the objects of a quiet type. So when it becomes watched, only
+// objects that are newer than all earlier objects count as creates.
 func (c *counts) replace(list *listing, kept state) {
 	c.leave(func(pools.Member) {})
 	wasQuiet := kept == uncounted && c.health.state == quiet
@@ -133,8 +133,11 @@ func (c *counts) replace(list *listing, kept state) {
 	c.adopt(list, kept)
 }
 
-// kept returns watched if the type has prefixes, and quiet otherwise.
+// kept returns watched if the type has prefixes or if the policy is to watch all types, and quiet otherwise.
 func (c *counts) kept() state {
+	if c.policy.WatchAll {
+		return watched
+	}
 	for range c.set.All() {
 		return watched
 	}

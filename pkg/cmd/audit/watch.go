@@ -121,7 +121,7 @@ func (w *watched) newEngine() *live.Engine {
 	engine.Scanner.Progress(census.Progress{Types: len(r.types)})
 	engine.Types, engine.Namespace, engine.Ahead = r.types, r.about.Namespace, r.ahead
 	engine.MinCount, engine.Interval, engine.Takes = r.about.CountsFrom(), r.interval, r.about.Takes
-	engine.Named, engine.Discover = r.about.TypesNamed, w.types.Discover
+	engine.Named, engine.WatchAll, engine.Discover = r.about.TypesNamed, r.about.TypesNamed, w.types.Discover
 	return engine
 }
 
