@@ -86,7 +86,7 @@ func (r *run) unshownLines(result *audit.Result, below int) (lines []string) {
 		add("%s", text)
 	}
 	if report.Summary.ResourceTypes > 0 {
-		lines = append(lines, notFoundLines(result, r.onlyNamespace())...)
+		lines = append(lines, notFoundLines("No name", result, r.onlyNamespace())...)
 	}
 	return lines
 }
@@ -122,9 +122,9 @@ func verb(n int, one, several string) string {
 }
 
 // notFoundLines returns lines about prefixes that the user asked for and that no name has. The lines suggest the most
-// similar prefix, or explain how a prefix is written.
-func notFoundLines(result *audit.Result, namespace string) (lines []string) {
-	none, others := "No name", []string{}
+// similar prefix, or explain how a prefix is written. They begin with none.
+func notFoundLines(none string, result *audit.Result, namespace string) (lines []string) {
+	var others []string
 	if namespace != "" {
 		none += " in namespace " + namespace
 	}

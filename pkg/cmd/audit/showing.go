@@ -20,6 +20,7 @@ import (
 type showing interface {
 	show(*v1alpha1.AuditReport, live.Snapshot) error
 	notice(text string)
+	hint(text string) // a notice that is true until there are rows
 	// last returns the end of a watch, and the number of rows that it leaves out.
 	last(report *v1alpha1.AuditReport) (v scan.View, below int)
 }
@@ -53,6 +54,7 @@ func (s *stream) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
 }
 func (s *stream) last(*v1alpha1.AuditReport) (v scan.View, below int) { return v, 0 }
 func (s *stream) notice(text string)                                  { s.line(text) }
+func (s *stream) hint(text string)                                    { s.line(text) }
 
 // appending prints all rows, and later those that have changed, as kubectl get --watch does. Columns
 // keep the greatest width that they have had.
@@ -122,6 +124,7 @@ func (a *appending) last(r *v1alpha1.AuditReport) (v scan.View, below int) {
 	return v, 0
 }
 func (a *appending) notice(text string) { a.line(text) }
+func (a *appending) hint(text string)   { a.line(text) }
 
 // maxNotices is the largest number of notices that are kept for the end of a screen.
 const maxNotices = 100
@@ -134,6 +137,7 @@ type painting struct {
 	screen   *terminal.Screen
 	notices  []string // the last maxNotices notices
 	dropped  int      // number of earlier notices
+	hints    []string // nil when there are rows
 }
 
 func (p *painting) show(r *v1alpha1.AuditReport, s live.Snapshot) error {
@@ -142,11 +146,13 @@ func (p *painting) show(r *v1alpha1.AuditReport, s live.Snapshot) error {
 }
 
 // lines returns the table with the rows that fit on a screen, and the lines below it: the unknown rates, the last
-// notice and the status. The lines below the table take a third of a small screen at most.
+// notice, the hints and the status. The lines below the table take a third of a small screen at most.
 func (p *painting) lines(r *v1alpha1.AuditReport, s live.Snapshot, width, height int) (table, below []string) {
 	rows := rowsOf(r, p.layout.order)
 	if len(rows) == 0 {
 		table = []string{nothingToShow}
+	} else {
+		p.hints = nil
 	}
 	for shown := min(len(rows), height-1); ; shown-- {
 		below = p.below(r, s, rows[:shown], len(rows)-shown)
@@ -169,6 +175,7 @@ func (p *painting) below(r *v1alpha1.AuditReport, s live.Snapshot, shown []row, 
 	if n := len(p.notices); n > 0 {
 		lines = append(lines, p.notices[n-1])
 	}
+	lines = append(lines, p.hints...)
 	status := statusText(s, p.duration)
 	if hidden > 0 {
 		status = belowText(r, hidden) + "; " + status
@@ -213,6 +220,8 @@ func (p *painting) notice(text string) {
 	p.notices = append(p.notices, text)
 }
 
+func (p *painting) hint(text string) { p.hints = append(p.hints, text) }
+
 // end gives the terminal back, and prints the notices that were on it.
 func (p *painting) end() {
 	p.screen.End()
@@ -223,7 +232,7 @@ func (p *painting) printNotices() {
 	if p.dropped > 0 {
 		p.line(humanize.Count(p.dropped, "notice") + " before the following ones are left out")
 	}
-	for _, text := range p.notices {
+	for _, text := range slices.Concat(p.notices, p.hints) {
 		p.line(text)
 	}
 }

@@ -139,14 +139,14 @@ func TestNotFoundLines(t *testing.T) {
 		"jobs.batch/run-x7k2p": {"run-x7k2p is the name of an object with the prefix run-.", command},
 		"rum-":                 {"No name in namespace ci has the prefix rum-. The nearest prefix is run-."},
 	} {
-		if diff := cmp.Diff(want, notFoundLines(&audit.Result{NotFound: []string{named}, Nearest: near}, "ci")); diff != "" {
+		if diff := cmp.Diff(want, notFoundLines("No name", &audit.Result{NotFound: []string{named}, Nearest: near}, "ci")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", named, diff)
 		}
 	}
-	if got := notFoundLines(&audit.Result{NotFound: []string{"nonsuch-"}}, ""); got[0] != "No name has the prefix nonsuch-. A prefix is a whole generateName." {
+	if got := notFoundLines("No name", &audit.Result{NotFound: []string{"nonsuch-"}}, ""); got[0] != "No name has the prefix nonsuch-. A prefix is a whole generateName." {
 		t.Errorf("%s: an audit of all namespaces needs no -A", got)
 	}
-	everywhere := notFoundLines(&audit.Result{NotFound: []string{"jobs.batch/run"}, Nearest: near}, "")
+	everywhere := notFoundLines("No name", &audit.Result{NotFound: []string{"jobs.batch/run"}, Nearest: near}, "")
 	if got := everywhere[len(everywhere)-1]; got != "  kubectl genname audit jobs.batch/run- -A" {
 		t.Errorf("%s: an audit of all namespaces needs -A", got)
 	}

@@ -204,8 +204,8 @@ func (w *watched) hint(ctx context.Context, result *audit.Result) {
 	if result.Report.Summary.Prefixes > 0 || namespace == "" {
 		return
 	}
-	for _, line := range append(w.run.emptyLines(ctx, result), notFoundLines(result, namespace)...) {
-		w.shows.notice(line)
+	for _, line := range append(w.run.emptyLines(ctx, result), notFoundLines("So far, no name", result, namespace)...) {
+		w.shows.hint(line)
 	}
 }
 

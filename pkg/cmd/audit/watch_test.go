@@ -248,6 +248,27 @@ func TestNotices(t *testing.T) {
 	}
 }
 
+// A screen shows that no name has the prefix until there is a row. The line doesn't come back at the end.
+func TestHints(t *testing.T) {
+	var errOut bytes.Buffer
+	p := &painting{layout: layout{order: audit.ByRate}, line: func(text string) { fmt.Fprintln(&errOut, text) }}
+	p.hint("So far, no name has the prefix run-.")
+	for range 2 {
+		if _, below := p.lines(reportOf(), live.Snapshot{}, 80, 24); below[0] != "So far, no name has the prefix run-." {
+			t.Errorf("%q, want the hint first", below)
+		}
+	}
+	p.printNotices()
+	if got, want := errOut.String(), "So far, no name has the prefix run-.\n"; got != want {
+		t.Errorf("%q without rows, want %q", got, want)
+	}
+	errOut.Reset()
+	_, below := p.lines(reportOf(followed("run-", 1, 1)), live.Snapshot{}, 80, 24)
+	if p.printNotices(); errOut.Len() > 0 || strings.Contains(strings.Join(below, ""), "So far") {
+		t.Errorf("%q and %q, want no hint beside a row", below, errOut.String())
+	}
+}
+
 // During the first count, the audit prints three kinds of text as lines: notices, messages about an unreachable
 // server, and pauses of a polite scan.
 func TestReportsWhileItCounts(t *testing.T) {
