@@ -101,13 +101,13 @@ func (t *table) end(c *create, o Outcome, r *response) {
 	close(c.done)
 }
 
-// Unfetched returns the outcomes that no client knows: the objects that were created after their clients gave up,
-// and those that might exist. more is the number of further outcomes, which were not kept.
+// Unfetched returns the outcomes that no client knows: the objects that were created after their clients gave up, but
+// not those of an earlier run, and those that might exist. more is the number of further outcomes, which were not kept.
 func (p *Proxy) Unfetched() (outcomes []Outcome, more int) {
 	p.table.mu.Lock()
 	defer p.table.mu.Unlock()
 	for _, c := range p.table.creates {
-		if !c.ended.IsZero() && !c.wasRefused() {
+		if !c.ended.IsZero() && !c.wasRefused() && c.outcome.Origin != Exists {
 			outcomes = append(outcomes, c.outcome)
 		}
 	}

@@ -159,6 +159,19 @@ func TestSecondRun(t *testing.T) {
 	}
 }
 
+// An object of an earlier run isn't reported as created, if the program gives up before it gets the object: the report
+// says how to delete it.
+func TestGivingUpOnAnEarlierObject(t *testing.T) {
+	f := newFixture(t)
+	f.run().post(generated)
+	second := f.run()
+	second.abandon((*oncetest.Request).Send)
+	second.proxy.Wait()
+	if unfetched, _ := second.proxy.Unfetched(); len(unfetched) > 0 || len(f.Objects()) != 1 {
+		t.Errorf("unfetched %+v, and %d objects, want none, and 1", unfetched, len(f.Objects()))
+	}
+}
+
 // New content is 422 while the key has an object that the program didn't create again, by wrap or by create. The first
 // cause is the likely one. kubectl prints the causes, each on a line that fits a terminal.
 func TestUnasked(t *testing.T) {
