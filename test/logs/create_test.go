@@ -43,7 +43,7 @@ func theJob(t *testing.T, namespace string) (found *batchv1.Job) {
 // podOf creates a Pod as the Job controller does.
 func podOf(t *testing.T, owner *batchv1.Job) *pod {
 	t.Helper()
-	p := newPod(t, owner.Namespace, owner.Name, "main")
+	p := newPod(t, owner.Namespace, owner.Name, owner.Spec.Template.Spec.Containers[0].Name)
 	p.labels(map[string]string{"job-name": owner.Name}, metav1.NewControllerRef(owner, batchv1.SchemeGroupVersion.WithKind("Job")))
 	return p
 }
@@ -223,14 +223,16 @@ func TestReadme(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	p.runsAlone(0, "migrating")
+	p.starts("migrate")
+	p.write("migrate", 0, "migrating")
+	p.ends("migrate", 0, 0)
 	finish(t, owner)
 
 	command := "$ kubectl genname create -f migration.yaml --idempotency-key " + key + " --wait --logs\n"
 	first := <-result
 	again := <-create(t, "default", string(manifest), "--idempotency-key", key)
 	got := command + first.Stdout + first.Stderr + command + again.Stdout + again.Stderr
-	got = strings.ReplaceAll(got, p.name, regexp.MustCompile(`pod/(\S+)/main`).FindStringSubmatch(string(recorded))[1])
+	got = strings.ReplaceAll(got, p.name, regexp.MustCompile(`pod/(\S+)/migrate`).FindStringSubmatch(string(recorded))[1])
 	if diff := cmp.Diff(string(recorded), got); diff != "" {
 		t.Errorf("-recorded +got\n%s", diff)
 	}
