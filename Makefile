@@ -72,7 +72,7 @@ bare: control-plane ## Run the quick tests, and the tests that run kubectl, with
 	.ci/bare $(GO) test -short -count=1 $(QUICK)
 	.ci/bare $(GO) test -count=1 -run 'Kubectl|Completion|WholeCluster/completion' ./test/e2e
 
-test: control-plane build ## Run all tests except those of a release, on a real control plane (5 minutes)
+test: control-plane build ## Run all tests except those of a release, on a real control plane (10 minutes)
 	@echo "Building kube-controller-manager and KWOK: 4 minutes the first time"
 	$(GO) run ./test/controlplane/run --controllers=job-controller --nodes true
 	rm -rf bin/coverage && mkdir -p bin/coverage/sessions
@@ -125,7 +125,7 @@ fuzz-targets: # Print the values of TARGET= for fuzz (.github/workflows/nightly.
 	@printf '%s\n' $(FUZZ)
 
 lint: ## Run the linters on the code, the scripts and the workflows
-	@echo "Running golangci-lint: 2 minutes the first time"
+	@echo "Running golangci-lint: 4 minutes the first time"
 	$(GO) tool -modfile=tools/go.mod golangci-lint run ./...
 	@for module in pkg/once pkg/once/oncecr; do echo "golangci-lint in $$module"; \
 	(linter=$$($(GO) tool -modfile=tools/go.mod -n golangci-lint) && cd $$module && $$linter run ./...) || exit 1; done
