@@ -61,7 +61,7 @@ func (r *results) followed(event follow.Event) {
 	case follow.Explained:
 		r.printLine(terminal.Message(endOf(e.Ended) + afterFailure(e, r.logs != nil)))
 	}
-	r.voice.SetText(progressOf(r.follower.State(), r.flags.logs.Value != logsOff))
+	r.voice.SetText(progressOf(r.follower.State(), r.logs != nil))
 }
 
 // printWhole prints an object whose print was deferred to the end of the wait, because the format shows whole objects.
