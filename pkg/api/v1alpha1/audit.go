@@ -318,9 +318,10 @@ type Measured struct {
 	// again. If it is above 0, creates and deletes are lower bounds. The number of names
 	// is right.
 	Gaps int `json:"gaps"`
-	// RatePerDay is the rate at which names grows, in names per day: creates less deletes
-	// over the shortest window with at least ten of them, or else over the longest. It is
-	// null before ten seconds.
+	// RatePerDay is the rate at which names grows, in names per day: the average of creates
+	// less deletes over a minute, ten minutes, an hour or a day, in which newer ones weigh
+	// more. It takes the shortest of these times with at least ten creates and deletes, or
+	// else a day. It is null before ten seconds.
 	RatePerDay *float64 `json:"ratePerDay"`
 }
 
