@@ -56,7 +56,8 @@ var promises = []struct {
 		{"The table has all results of the creates of your run.", "TestAdversary"},
 		{"An error has exit code 1, and with exit code 4 the outcome is unknown.", "TestAdversary"},
 		{"If your object is deleted, another user can create an object with its ID.", "TestAdversary"},
-		{"`created` and `exists` are the harmful results, because the object is then the other user's:", "TestAdversary"},
+		{"The harmful results are `exists`, and `created` if your run also lost a response.", "TestAdversary"},
+		{"The object is then the other user's:", "TestAdversary"},
 		{"Don't delete a Job while you might repeat its pipeline.", "TestAdversary"},
 		{"Messages about failed and unknown objects print names, and `-v=8` prints IDs.", "TestSessions TestVerboseOutput"},
 		{"Former secrets are as strong as the current one.", "TestAdversary TestSessions"},
@@ -71,8 +72,8 @@ var promises = []struct {
 		{"Without `--owned`, objects with an invented controller stay", "TestSessions"},
 		{"create an equal object first.", "TestDuplicatesGrades"},
 		{"Yours is proposed only if its owner has the other's name, for example from a deleted object", "TestDuplicatesGrades TestFind"},
-		{"use your permissions while the program runs, with the token in its kubeconfig.", "TestRefused"},
-		{"The file has mode 0600.", "TestKubeconfig"},
+		{"use your permissions while the program runs, if the program reveals the token in its kubeconfig.", "TestRefused"},
+		{"Only you can read the file (mode 0600).", "TestKubeconfig"},
 		{"Without the token, a request gets status 401.", "TestRefused TestAdversities"},
 		{"`wrap` is no sandbox for the program", "TestKubeconfig"},
 		{"create many prefixes.", "TestShareOfANamespace"},
@@ -80,7 +81,7 @@ var promises = []struct {
 	}},
 	{"docs/concepts/threat-model.md", "## Permissions", []promise{
 		{"Only permissions protect you from users with permission to delete or update your objects, or to read the secret.", "TestAdversary"},
-		{"If a custom resource has no status subresource, `create` sets the status, too.", "TestCreateCustomResources"},
+		{"If a custom resource has no status subresource, users with permission to create it can set its status.", "TestCreateCustomResources"},
 	}},
 }
 
