@@ -12,10 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/idempotency"
@@ -250,15 +248,19 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// With Whole, existing objects are read. An object that is gone by then is created again.
+// An existing object that is gone when it is read is created again, also if only its state is read.
 func TestGoneWhenRead(t *testing.T) {
-	c := &cluster{existing: []idempotency.Existing{existing("configmaps/a/x-", 0, 0)}}
-	c.get = func(name string) (*unstructured.Unstructured, error) {
-		return nil, apierrors.NewNotFound(schema.GroupResource{}, name)
+	for name, reads := range map[string]func(*Config){
+		"whole":   func(c *Config) { c.Whole = true },
+		"state":   func(c *Config) { c.States = true },
+		"awaited": func(c *Config) { c.Awaits = func(*meta.RESTMapping) bool { return true } },
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := withKey(&cluster{existing: []idempotency.Existing{existing("Pod/a/x-", 0, 0)}})
+			reads(&config.Config)
+			expect(t, words(begin(t.Context(), config, input("Pod/a/x-"))), "created x-", "end 1")
+		})
 	}
-	config := withKey(c)
-	config.Whole = true
-	expect(t, words(begin(t.Context(), config, input("configmaps/a/x-"))), "created x-", "end 1")
 }
 
 // Eight places are listed concurrently. A slow search is reported, and an interrupt stops it.

@@ -163,7 +163,7 @@ func (w *worker) leave(j job) (o Outcome, exists bool) {
 }
 
 // read reads an existing object, and compares it with its document. With Config.Whole, the outcome gets the object
-// or the error.
+// or the error, and otherwise only the error that the object is gone.
 func (w *worker) read(o *Outcome) {
 	ctx, cancel := w.ctx, context.CancelFunc(func() {})
 	if !w.config.Whole {
@@ -171,7 +171,7 @@ func (w *worker) read(o *Outcome) {
 	}
 	defer cancel()
 	stored, err := w.client.Get(ctx, o.Document, o.Name)
-	if w.config.Whole {
+	if w.config.Whole || apierrors.IsNotFound(err) {
 		o.Object, o.Err = stored, err
 	}
 	if err == nil {
