@@ -57,8 +57,9 @@ type cluster struct {
 }
 
 func (c *cluster) Create(ctx context.Context, n creation) (exactlyonce.Result, error) {
+	time.Sleep(c.waits)
 	if ctx.Err() != nil {
-		return exactlyonce.Result{Outcome: protocol.Failed}, &exactlyonce.Error{Kind: exactlyonce.ErrInterrupted, Cause: exactlyonce.ErrInterrupted}
+		return exactlyonce.Result{Outcome: protocol.Failed, Name: firstName(n)}, &exactlyonce.Error{Kind: exactlyonce.ErrInterrupted, Cause: exactlyonce.ErrInterrupted}
 	}
 	o := n.document.Object
 	name := o.GetName() + o.GetGenerateName()
@@ -68,7 +69,6 @@ func (c *cluster) Create(ctx context.Context, n creation) (exactlyonce.Result, e
 	if c.during != nil {
 		c.during(name)
 	}
-	time.Sleep(c.waits)
 	for _, e := range c.unsent {
 		n.retries(e)
 	}

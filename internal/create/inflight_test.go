@@ -1,6 +1,7 @@
 package create
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -62,7 +63,7 @@ func TestInFlight(t *testing.T) {
 }
 
 // Before a request is sent, neither an interrupt nor an event shows a name that is derived from a secret. A fixed name
-// isn't derived.
+// isn't derived. The outcome of an object that was never sent has no name.
 func TestNamesOfASecret(t *testing.T) {
 	for text, want := range map[string][2]string{
 		"configmaps/a/x-": {"x-<secret>", copyOf("configmaps/a/x-", 0, 0, secretOf("1")).Name("x-", 0)}, "configmaps/a/own": {"own", "own"},
@@ -89,6 +90,13 @@ func TestNamesOfASecret(t *testing.T) {
 			if !slices.Equal(events, want[:]) {
 				t.Errorf("%q, want %q", events, want)
 			}
+			ctx, interrupt := context.WithCancel(t.Context())
+			time.AfterFunc(time.Second/2, interrupt)
+			config.start(ctx, func(_ *Session, e Event) {
+				if o, is := e.(Outcome); is && o.Name != "" {
+					t.Errorf("%s %s, want no name, because it was not sent", o.Outcome, o.Name)
+				}
+			}, text)
 		})
 	}
 }

@@ -1,6 +1,8 @@
 package create
 
 import (
+	"strings"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
@@ -71,13 +73,28 @@ func stamped(d *Document, id exactlyonce.ID) *unstructured.Unstructured {
 	return object
 }
 
-// conceal hides the name and the ID of an object that a server dry run has sent, if they are derived from a secret.
-func conceal(d *Document, id exactlyonce.ID, sent *unstructured.Unstructured) {
-	if id.Secret == (derive.Secret{}) {
-		return
+// conceal hides the name and the ID in an object that a server dry run has sent, if they are derived from a secret.
+// Servers and webhooks copy them, for example the name into the labels of a Job's Pods.
+func conceal(o Outcome) {
+	if o.ID.Secret != (derive.Secret{}) {
+		hidden := strings.NewReplacer(o.Name, unsentName(o.Document, o.ID), o.ID.Creation, unknownSuffix)
+		replace(o.Object.Object, hidden)
 	}
-	sent.SetName(unsentName(d, id))
-	annotations := sent.GetAnnotations()
-	delete(annotations, exactlyonce.Annotation)
-	sent.SetAnnotations(annotations)
+}
+
+// replace changes all texts in a value, except keys.
+func replace(value any, by *strings.Replacer) any {
+	switch v := value.(type) {
+	case string:
+		return by.Replace(v)
+	case []any:
+		for i, item := range v {
+			v[i] = replace(item, by)
+		}
+	case map[string]any:
+		for key, field := range v {
+			v[key] = replace(field, by)
+		}
+	}
+	return value
 }

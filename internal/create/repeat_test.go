@@ -376,6 +376,35 @@ func TestDryRuns(t *testing.T) {
 	}
 }
 
+// A server copies the name, for example into the labels of a Job's Pods, and a webhook can copy the ID. A server dry run
+// with a secret shows neither of them.
+func TestConceal(t *testing.T) {
+	id := copyOf("Job/a/x-", 0, 0, secretOf("1"))
+	name := id.Name("x-", 0)
+	for stored, result := range map[string]exactlyonce.Result{
+		name: {Outcome: protocol.Created}, "picked": {Outcome: protocol.Failed},
+	} {
+		result.Name, result.Object = name, document("Job/a/"+stored).Object
+		result.Object.SetAnnotations(map[string]string{exactlyonce.Annotation: id.Creation})
+		result.Object.Object["spec"] = map[string]any{"labels": map[string]any{"job-name": name}, "args": []any{"--id=" + id.Creation, int64(1)}}
+		c := &cluster{ends: func(string) (exactlyonce.Result, error) {
+			if result.Outcome == protocol.Failed {
+				return result, errRenamed
+			}
+			return result, nil
+		}}
+		config := withKey(c)
+		config.DryRun, config.Secrets = ServerDryRun, []derive.Secret{secretOf("1")}
+		config.start(t.Context(), func(_ *Session, e Event) {
+			o, is := e.(Outcome)
+			text := fmt.Sprint(o.Object)
+			if is && (strings.Contains(text, name) || strings.Contains(text, id.Creation) || !strings.Contains(text, "job-name:x-<secret>")) {
+				t.Errorf("%s: %s, want no name and no ID", o.Outcome, text)
+			}
+		}, "Job/a/x-")
+	}
+}
+
 // If objects can't be read back, the server names them, and a key is refused.
 func TestNaming(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -72,8 +72,15 @@ func (w *worker) send(j job) report {
 		},
 	})
 	outcome := w.outcomeOf(d, id, result, err)
-	if w.config.DryRun == ServerDryRun && outcome.Outcome == protocol.Created {
-		conceal(d.document, id, outcome.Object)
+	switch outcome.Outcome {
+	case protocol.Created, Renamed:
+		if w.config.DryRun == ServerDryRun {
+			conceal(outcome)
+		}
+	case protocol.Failed, NotAttempted:
+		if !sent.Load() {
+			outcome.Name = ""
+		}
 	}
 	w.inFlight.finish(j.number, outcome)
 	w.warnOf(outcome, elsewhere)
