@@ -54,6 +54,13 @@ type warningCounter interface {
 	WarningCount() int
 }
 
+// inertWarnings escapes warnings, because a server repeats texts of manifests and webhooks in them.
+type inertWarnings struct{ warningCounter }
+
+func (w inertWarnings) HandleWarningHeader(code int, agent, message string) {
+	w.warningCounter.HandleWarningHeader(code, agent, terminal.Escaped(message))
+}
+
 // New returns a connection as its flags are before the command line is read.
 func New(streams genericiooptions.IOStreams) *Connection {
 	c := &Connection{streams: streams}
@@ -62,9 +69,9 @@ func New(streams genericiooptions.IOStreams) *Connection {
 		WithDiscoveryBurst(300).WithDiscoveryQPS(50). // the limits of kubectl
 		WithWarningPrinter(streams).
 		WithWrapConfigFn(c.configure)
-	c.warnings = rest.NewWarningWriter(terminal.NewVoice(streams.ErrOut), rest.WarningWriterOptions{
+	c.warnings = inertWarnings{rest.NewWarningWriter(terminal.NewVoice(streams.ErrOut), rest.WarningWriterOptions{
 		Deduplicate: true, Color: printers.AllowsColorOutput(streams.ErrOut),
-	})
+	})}
 	c.Factory = cmdutil.NewFactory(c.flags)
 	return c
 }
