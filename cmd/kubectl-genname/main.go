@@ -12,6 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // OIDC and other auth providers of a kubeconfig
 
+	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd"
 )
 
@@ -20,7 +21,8 @@ func main() {
 	// A second signal ends the program at once. It must come at least a second after the first,
 	// because some runners signal all processes.
 	context.AfterFunc(ctx, func() { time.AfterFunc(time.Second, stop) })
-	http.DefaultClient.Timeout = time.Minute // cli-runtime reads -f URL with it, and with no other
+	// cli-runtime reads -f URL with this client, and with no other, while create creates the objects of the page.
+	http.DefaultClient.Timeout, http.DefaultClient.Transport = time.Minute, apistatus.ReadWhole(http.DefaultTransport)
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
 	os.Exit(cmd.Execute(ctx, cmd.Arguments(os.Args), streams))
 }

@@ -1,6 +1,7 @@
 package apistatus
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -56,6 +57,26 @@ func (t limited) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // WrappedRoundTripper lets client-go reach the transport below.
 func (t limited) WrappedRoundTripper() http.RoundTripper { return t.next }
+
+// ReadWhole reads each response before it returns it. A time limit of the client then doesn't include the work that the
+// caller does between two reads, and the caller gets no part of a response that breaks off.
+func ReadWhole(next http.RoundTripper) http.RoundTripper { return readWhole{next} }
+
+type readWhole struct{ next http.RoundTripper }
+
+func (t readWhole) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := t.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(NewLimitedReader(resp.Body, MaxResponse))
+	_ = resp.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, nil
+}
 
 // limitedReader reads up to most bytes.
 type limitedReader struct {

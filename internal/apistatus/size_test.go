@@ -3,6 +3,9 @@ package apistatus
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -45,5 +48,32 @@ func TestPages(t *testing.T) {
 				t.Errorf("%s: %v, limit %d", name, err, last)
 			}
 		})
+	}
+}
+
+// A client's time limit ends a response that breaks off or hangs, but not the work of a caller that reads slowly.
+func TestReadWhole(t *testing.T) {
+	const size = 1 << 20 // more than the client has read when it returns a response
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/whole" {
+			w.Header().Set("Content-Length", "2")
+			_, _ = io.WriteString(w, "a")
+			return
+		}
+		_, _ = w.Write(make([]byte, size))
+	}))
+	defer server.Close()
+	client := &http.Client{Timeout: time.Second, Transport: ReadWhole(http.DefaultTransport)}
+	if resp, err := client.Get(server.URL + "/broken"); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("%v, %v, want an error before the first byte", resp, err)
+	}
+	resp, err := client.Get(server.URL + "/whole")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	time.Sleep(client.Timeout)
+	if body, err := io.ReadAll(resp.Body); err != nil || len(body) != size {
+		t.Errorf("%d bytes, want %d: %v", len(body), size, err)
 	}
 }
