@@ -70,7 +70,7 @@ func (f *follower) follow(ctx context.Context) {
 		case err == nil && f.run.config.Timeout == 0:
 			return
 		case err == nil, ctx.Err() != nil:
-		case f.mustPoll(err):
+		case !f.worked && f.mayPoll(err):
 			f.polls = true
 		case watches: // the list after it shows whether requests fail
 			f.breakOff(err)
@@ -93,10 +93,10 @@ func (f *follower) step(ctx context.Context) error {
 	return f.watch(ctx)
 }
 
-// mustPoll reports whether the user can neither list nor watch, but can get.
-func (f *follower) mustPoll(err error) bool {
+// mayPoll reports whether the user can't list or watch, but perhaps can get.
+func (f *follower) mayPoll(err error) bool {
 	denied := apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err)
-	return denied && !f.worked && !f.polls && len(f.pending) <= MaxPolled
+	return denied && !f.polls && len(f.pending) <= MaxPolled
 }
 
 // poll gets each object, after a pause unless it is the first time.
@@ -268,7 +268,8 @@ func (f *follower) heard() {
 	f.pauses = nil
 }
 
-// retry waits before the next request. If requests have failed for RetryTimeout, it ends all objects.
+// retry waits before the next request. If requests have failed for RetryTimeout, it ends all objects, or polls them if
+// the user can watch but not list.
 func (f *follower) retry(ctx context.Context, err error) {
 	if f.failing.IsZero() {
 		f.failing, f.reasons = time.Now(), map[metav1.StatusReason]bool{}
@@ -278,11 +279,14 @@ func (f *follower) retry(ctx context.Context, err error) {
 		first := f.pending[slices.Min(slices.Collect(maps.Keys(f.pending)))]
 		f.run.send(Retry{first.Object, err})
 	}
-	if time.Since(f.failing) >= f.run.config.RetryTimeout {
+	switch {
+	case time.Since(f.failing) < f.run.config.RetryTimeout:
+		f.pause(ctx, err)
+	case f.mayPoll(err):
+		f.polls = true
+	default:
 		f.abandon(err)
-		return
 	}
-	f.pause(ctx, err)
 }
 
 // pause waits before the next request. The pause grows until an event arrives.

@@ -387,7 +387,8 @@ func TestMute(t *testing.T) {
 	}
 }
 
-// Without permission to list or watch, up to 20 objects are polled.
+// Without permission to list or watch, up to 20 objects are polled. With permission to watch, they are polled after a
+// watch that breaks.
 func TestPolling(t *testing.T) {
 	onlyGet := func(what string) error {
 		if what != "get" {
@@ -425,6 +426,19 @@ func TestPolling(t *testing.T) {
 		if ended != len(objects) || s.asked("get") > 0 {
 			t.Errorf("%d abandoned, %d GETs", ended, s.asked("get"))
 		}
+	})
+	serving(t, func(t *testing.T, s *server) {
+		a := s.create("a")
+		expect(t, s, minute, []Object{a}, after(time.Second, func() {
+			s.update("a", suspend(true)) // the watch has an event
+			time.Sleep(time.Second)
+			s.mu.Lock()
+			s.fault = func(what string) error { return map[string]error{"watch": expired, "list": forbidden}[what] }
+			s.mu.Unlock()
+			s.breakWatches(io.ErrUnexpectedEOF)
+			time.Sleep(minute.RetryTimeout)
+			s.update("a", finish("Complete"))
+		}), "a suspended is true", "retry a", "a succeeded Why: because")
 	})
 }
 
