@@ -64,6 +64,11 @@ func TestDryRunSendsTheCreate(t *testing.T) {
 	both(false, "demo-xxxxx", "--retry-timeout=1m")
 	secret := harness.File(t, "secret", firstSecret)
 	both(false, "demo-<secret>", "--idempotency-key=s --idempotency-secret-file="+secret)
+	// The server copies the name of a Job into two labels of its Pods.
+	shown := u.Run("create", "-n", ns, "-f", "../../examples/job.yaml", "--idempotency-key=s", "--idempotency-secret-file="+secret, "--dry-run=server", "-o", "yaml")
+	if hidden := strings.Count(shown.Stdout, "-<secret>\n"); hidden != 3 {
+		t.Errorf("%d names are hidden, want 3:\n%s%s", hidden, shown.Stdout, shown.Stderr)
+	}
 
 	harness.NewShell(t, u.Kubeconfig).Run("kubectl", "label", "configmaps", "--all", "-n", ns, "genname.dev/run-")
 	u.Run("create", "-n", ns, "-f", input, "--idempotency-key=k", "--dry-run=server").
