@@ -459,9 +459,52 @@ func TestGapIsExact(t *testing.T) {
 					row.Pool.Prefix, row.Creates, row.Deletes, creates, deletes, row.Gaps)
 			}
 		}
-		if c := e.Snapshot().Resources[0]; c.Creates != 840 || c.Names != 1100 {
+		s := e.Snapshot()
+		if c := s.Resources[0]; c.Creates != 840 || c.Names != 1100 {
 			t.Errorf("%d creates and %d names, want 840 and 1,100", c.Creates, c.Names)
 		}
+		if len(s.Others) > 0 {
+			t.Errorf("%d creates of other names, want none", s.Others[0].Creates)
+		}
+	})
+}
+
+// While a list is read after a gap, the names are those before the gap. The names that were deleted in the gap don't
+// count beside those that were created in it.
+func TestNamesWhileListing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, 1)
+		old := addRuns(server, 600)
+		down := refusal(server, ofAWatch)
+		var holds atomic.Bool
+		held, refuses := make(chan struct{}), server.Fault
+		server.Fault = func(n int, w http.ResponseWriter, r *http.Request) bool {
+			if holds.Load() && r.URL.Query().Has("continue") {
+				<-held
+			}
+			return refuses(n, w, r)
+		}
+		e := prepare(server, pods)
+		e.Scanner.ChunkSize = 300
+		e.run(t)
+		down.Store(http.StatusServiceUnavailable)
+		server.Restart()
+		e.until(t, func(s snapshot) bool { return s.Resources[0].Behind != 0 })
+		server.End("/api/v1/pods", old...)
+		addRuns(server, 600)
+		holds.Store(true)
+		server.Forget()
+		down.Store(0)
+		r := e.types.of(pods.GroupResource())
+		until(t, func() (bool, any) {
+			seen := get(r.store, func(c *counts) int { return len(c.members) })
+			return seen > 600, seen
+		})
+		if s := e.Snapshot(); namesOf(s) != 600 || s.Resources[0].Names != 600 {
+			t.Errorf("%d names, and %d of the type, want 600", namesOf(s), s.Resources[0].Names)
+		}
+		close(held)
+		e.hasRuns(t, 600)
 	})
 }
 

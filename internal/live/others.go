@@ -46,7 +46,7 @@ func (o *others) rise(since, at time.Time, by int64) {
 
 // unpooled returns the number of objects in no name pool that counts.
 func (c *counts) unpooled() int64 {
-	names, _ := c.set.Prefixed()
+	names, _ := c.set.Prefixed(c.appeared())
 	return c.totals.objects - names
 }
 

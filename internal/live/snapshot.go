@@ -90,7 +90,7 @@ func (c *counts) rows(of []pools.Key, now time.Time) (rows []pools.Row) {
 			continue
 		}
 		row := c.row(number, &pool, now)
-		if pool.Prefix != pools.Other && (pool.Names > 0 || row.Creates > 0) {
+		if pool.Prefix != pools.Other && (row.Pool.Names > 0 || row.Creates > 0) {
 			rows = append(rows, row)
 		}
 	}
@@ -132,7 +132,7 @@ func (c *counts) count() ResourceCount {
 		Resource: c.resource, Counted: !c.listedAt.IsZero(), Creates: c.totals.creates,
 		Restarts: c.health.restarts, Events: c.totals.events, Gaps: c.totals.gaps,
 	}
-	count.Names, count.Other = c.set.Prefixed()
+	count.Names, count.Other = c.set.Prefixed(c.appeared())
 	if c.health.state == watched && c.health.cause != nil {
 		count.Behind = time.Since(c.health.behind)
 	}
@@ -164,6 +164,7 @@ func (c *counts) missing(count ResourceCount) []census.Skipped {
 // row returns a name pool and its events.
 func (c *counts) row(number uint32, p *pools.Pool, now time.Time) pools.Row {
 	row := pools.Row{Pool: *p, At: now, Began: c.began}
+	row.Pool.Names -= c.appeared()[number]
 	if row.Followed = c.health.state == watched; !row.Followed {
 		return row
 	}

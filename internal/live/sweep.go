@@ -26,6 +26,9 @@ type sweep struct {
 	newest int64    // latest creationTimestamp before the list
 	listed int      // number of objects in name pools, in committed visitors
 	others []uint64 // results of pools.OtherOf, in committed visitors
+	// appeared has the numbers of objects that were not counted before the list, by name pool. Until the list is
+	// complete, the set also has the objects that were deleted, so these numbers don't belong to the counts yet.
+	appeared map[uint32]int64
 }
 
 // atOnce is the number of objects that a visitor passes to the store at a time.
@@ -43,7 +46,7 @@ type visitor struct {
 func (c *counts) beginSweep() {
 	old := pools.Listed
 	if c.sweep == nil {
-		c.sweep = &sweep{newest: c.at.newest}
+		c.sweep = &sweep{newest: c.at.newest, appeared: map[uint32]int64{}}
 		old |= pools.Appeared
 	}
 	c.sweep.listed, c.sweep.others = 0, nil
@@ -97,7 +100,19 @@ func (c *counts) see(o *object.Object) bool {
 	if m = c.set.Update(m, o).With(pools.Listed); !known {
 		m = m.With(pools.Appeared)
 	}
-	return c.keep(key, m)
+	is := c.keep(key, m)
+	if number, _ := m.In(); is && !known {
+		c.sweep.appeared[number]++
+	}
+	return is
+}
+
+// appeared returns the numbers of objects that only the list in progress has, by name pool.
+func (c *counts) appeared() map[uint32]int64 {
+	if c.sweep == nil {
+		return nil
+	}
+	return c.sweep.appeared
 }
 
 // isStale reports whether the list must be read again. An earlier attempt to read the list might have flagged an

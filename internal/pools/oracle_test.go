@@ -246,7 +246,7 @@ func TestSetCountsLikeOracle(t *testing.T) {
 		for _, pool := range (oracle{rules}).count(objects) {
 			prefixed += pool.Names
 		}
-		if all, _ := s.Prefixed(); s.Objects() != int64(len(objects)) || all != prefixed {
+		if all, _ := s.Prefixed(nil); s.Objects() != int64(len(objects)) || all != prefixed {
 			t.Fatalf("%d of %d objects in pools, want %d of %d", all, s.Objects(), prefixed, len(objects))
 		}
 	})

@@ -426,16 +426,17 @@ func (s *Set) drop(i uint32, key place, c *counts) {
 }
 
 // Prefixed returns the number of objects in pools that count, whether the selector chooses them or
-// not, and the number of these that count as Other.
-func (s *Set) Prefixed() (objects, other int64) {
+// not, and the number of these that count as Other. without has numbers of objects to leave out, by pool.
+func (s *Set) Prefixed(without map[uint32]int64) (objects, other int64) {
 	for i, key := range s.each() {
 		c := s.get(i)
 		if counts, _ := s.decide(key, c); !counts {
 			continue
 		}
-		objects += int64(c.names)
+		names := int64(c.names) - without[i]
+		objects += names
 		if key.prefix == Other {
-			other += int64(c.names)
+			other += names
 		}
 	}
 	return objects, other
