@@ -167,6 +167,30 @@ func TestForget(t *testing.T) {
 	})
 }
 
+// Objects with a prefix have rows of their own, so they change no numbers of the other names. This is also true for the
+// first object of a prefix, and for a prefix that is empty for a while.
+func TestOtherNames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newTestCounts()
+		k.beginSweep()
+		k.replace(&listing{began: k.clock.now(), version: 1}, watched)
+		random := rand.New(rand.NewPCG(1, 1))
+		for i := range 30 {
+			k.arrives(t, decode.Added, fmt.Sprintf("settings-%d-of-all", i), "")
+			prefix := fmt.Sprintf("branch-%d-", i)
+			k.arrives(t, decode.Added, generated(prefix, random), prefix)
+			k.arrives(t, decode.Added, "run-bcdfg", "run-")
+			k.arrives(t, decode.Deleted, "run-bcdfg", "run-")
+		}
+		s := Snapshot{At: k.clock.now()}
+		k.addTo(&s, "", false)
+		row := s.Others[0]
+		if lasting := row.Weighed[0]; row.Creates != 30 || lasting.Creates != 30 || row.Deletes != 0 || lasting.Deletes != 0 {
+			t.Errorf("%d creates and %d deletes with the weights %.1f, want 30 and 0", row.Creates, row.Deletes, lasting)
+		}
+	})
+}
+
 // The totals of a type that is removed and comes back don't decrease, but its names are gone.
 func TestTotalsOfATypeThatLeft(t *testing.T) {
 	k := newTestCounts()

@@ -80,6 +80,7 @@ type activity struct {
 	gaps             int // number of gaps of the type before since
 	rates            rates
 	peak             int64 // largest number of names since the first event
+	inOthers         bool  // others has these events, too, because the name pool doesn't count
 }
 
 var (
@@ -222,7 +223,8 @@ func (c *counts) created(key uint64, by changed) {
 	prefix, naming := object.PoolOf(by.object)
 	counted := c.set.Counts(by.object.Namespace, prefix, naming)
 	m := c.set.Add(by.object)
-	if !counted {
+	counts := c.set.Counts(by.object.Namespace, prefix, naming)
+	if !counts {
 		c.others.event(by)
 	}
 	if !c.keep(key, m) {
@@ -231,6 +233,10 @@ func (c *counts) created(key uint64, by changed) {
 	number, _ := m.In()
 	isNew := c.set.Names(number) == 1 && c.pools[number] == nil
 	a := c.activityOf(number, by.at)
+	if counts && a.inOthers {
+		c.others.lose(a)
+	}
+	a.inOthers = !counts
 	if isNew { // the rates begin after the first create
 		a.since, a.gaps = by.since, c.totals.gaps
 		a.creates++
@@ -238,23 +244,22 @@ func (c *counts) created(key uint64, by changed) {
 		a.happened(by.since, by.at, 1, 0)
 	}
 	a.peak = max(a.peak, c.set.Names(number))
-	counts := c.set.Counts(by.object.Namespace, prefix, naming)
 	if counted || counts || naming == object.FromGenerateName {
 		c.totals.creates++
-	}
-	if counts && !counted {
-		c.others.lose(a)
 	}
 }
 
 // deleted counts a deleted object.
 func (c *counts) deleted(m pools.Member, by changed) {
 	prefix, naming := object.PoolOf(by.object)
-	if !c.set.Counts(by.object.Namespace, prefix, naming) {
+	counts := c.set.Counts(by.object.Namespace, prefix, naming)
+	if !counts {
 		c.others.event(by)
 	}
 	if number, ok := m.In(); ok {
-		c.activityOf(number, by.at).happened(by.since, by.at, 0, 1)
+		a := c.activityOf(number, by.at)
+		a.happened(by.since, by.at, 0, 1)
+		a.inOthers = a.inOthers || !counts
 	}
 	c.set.Remove(m, by.object)
 }

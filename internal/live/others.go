@@ -32,7 +32,7 @@ func (o *others) lose(pool *activity) {
 	o.creates -= min(pool.creates, o.creates)
 	o.deletes -= min(pool.deletes, o.deletes)
 	o.rates.decay(pool.rates.last)
-	for i, lost := range pool.rates.weighed {
+	for i, lost := range pool.rates.at(o.rates.last) {
 		own := &o.rates.weighed[i]
 		own.Creates = max(own.Creates-lost.Creates, 0)
 		own.Deletes = max(own.Deletes-lost.Deletes, 0)
