@@ -58,7 +58,7 @@ func (e *Engine) ask(ctx context.Context, types []census.Resource, patience time
 		case r == nil:
 		case r.compareNumber(number):
 			r.checkWitness(ctx)
-		default:
+		case r.life.Load() == nil: // otherwise the type lists itself, because it could not be watched since the request
 			r.listIfDue(ctx, number, asked)
 		}
 	}

@@ -774,6 +774,26 @@ func TestFailingTypeHoldsNothingUp(t *testing.T) {
 	})
 }
 
+// A type that could not be watched any more lists itself. A list because of a number that was requested before would mix
+// with it.
+func TestUnwatchedSinceTheRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newRuns(t)
+		e := prepare(server, pods)
+		r := e.reflectorOf(t, pods)
+		r.life.Store(&life{})
+		r.store.counts.health.state = watched
+		server.Fault = refuse(func(string, bool) int {
+			r.store.update(func(s *health) { s.state = unwatched })
+			return 0
+		})
+		e.poll(t.Context())
+		if n := requests(server, false); n > 0 || !r.is(unwatched) || len(e.notices(Watched)) > 0 {
+			t.Errorf("%d lists, reported %+v, want no list, and an unwatched type", n, e.reported)
+		}
+	})
+}
+
 // A burst can come as soon as the server has responded with the number of objects, before the type has its turn.
 func TestNumberIsFromBeforeTheBurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
