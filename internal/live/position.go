@@ -113,15 +113,18 @@ func (c *comparison) missed(version uint64, what decode.EventType, objects int64
 }
 
 // with compares the counts with the server's number if the watch has passed its state. Otherwise missed compares
-// them later. It returns an error if the state is before the beginning of the trail.
+// them later. It returns an error if the state is before the beginning of the trail. Without a trail, the type was
+// listed after the server was asked, and an earlier number says nothing about the list.
 func (c *comparison) with(server expected, version uint64) error {
 	trail := c.trail
 	c.trail = nil
-	if len(trail) == 0 || server.version >= version {
+	switch {
+	case server.version >= version:
 		c.due = server
 		return nil
-	}
-	if server.version < trail[0].version {
+	case len(trail) == 0:
+		return nil
+	case server.version < trail[0].version:
 		return fmt.Errorf("%w: %d after %d", errBackwards, server.version, trail[0].version)
 	}
 	after := slices.IndexFunc(trail, func(e expected) bool { return e.version > server.version })

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubectl-genname/kubectl-genname/internal/apistatus"
 	"github.com/kubectl-genname/kubectl-genname/internal/census"
+	"github.com/kubectl-genname/kubectl-genname/internal/census/decode"
 	"github.com/kubectl-genname/kubectl-genname/test/censustest"
 	"github.com/kubectl-genname/kubectl-genname/test/fakeapi"
 )
@@ -125,6 +126,21 @@ func TestVerifyBusy(t *testing.T) {
 		if s.Gaps > 0 || len(s.Skipped) > 0 || namesOf(s) < 1800 {
 			t.Errorf("%d names after %d gaps, skipped %+v, want 1,800 names and no gap", namesOf(s), s.Gaps, s.Skipped)
 		}
+	})
+}
+
+// A number that was requested before a list says nothing about the list, and causes no gap.
+func TestNumberIsFromBeforeTheList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := newTestCounts()
+		k.at.version, k.totals.objects = 7, 9
+		k.expectNumber()
+		k.beginSweep()
+		k.replaceAfterGap(&listing{began: k.clock.now(), version: 20, objects: 30}, nil)
+		if err := k.compare(census.Size{Objects: 12, Known: true, ResourceVersion: "10"}); err != nil {
+			t.Error(err)
+		}
+		k.arrives(t, decode.Added, "run-bcdfg", "run-")
 	})
 }
 
