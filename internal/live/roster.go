@@ -44,7 +44,11 @@ func isGone(r *reflector) bool { return r.is(gone) }
 
 // discover finds new types, and types that the server no longer has.
 func (e *Engine) discover(ctx context.Context) {
-	if e.Discover == nil || e.Named && !slices.ContainsFunc(e.types.list(), isGone) {
+	switch {
+	case e.Discover == nil:
+		return
+	case e.Named && !slices.ContainsFunc(e.types.list(), isGone):
+		e.noteDiscovery(ctx, nil) // nothing is to be discovered any more
 		return
 	}
 	found, err := e.Discover(ctx)

@@ -279,6 +279,26 @@ func TestUndiscovered(t *testing.T) {
 	})
 }
 
+// Named types are discovered only while one of them is gone. When it is back, an earlier failure doesn't matter.
+func TestUndiscoveredWhileGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := prepare(newFakeServer(t, 1), pods)
+		e.Named = true
+		e.Discover = func(context.Context) ([]census.Resource, error) { return nil, errors.New("refused") }
+		health := &e.reflectorOf(t, pods).store.counts.health
+		for _, step := range []struct {
+			state   state
+			skipped int
+		}{{gone, 2}, {quiet, 0}} {
+			health.state = step.state
+			e.discover(t.Context())
+			if s := e.Snapshot(); len(s.Skipped) != step.skipped {
+				t.Errorf("state %d: skipped %+v, want %d", step.state, s.Skipped, step.skipped)
+			}
+		}
+	})
+}
+
 // A type that a user named is skipped when it is gone, and counted again when it is
 // back.
 func TestNamedTypeIsGone(t *testing.T) {
