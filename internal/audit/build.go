@@ -107,7 +107,7 @@ type builder struct {
 	verdict       verdict
 	prefixes      int64
 	found         map[string]bool             // named prefixes that have names
-	seen          map[v1alpha1.PrefixRef]bool // name pools that the earlier audit has
+	seen          map[v1alpha1.PrefixRef]bool // name pools that the earlier audit has, by poolOf
 	near          nearest
 	newest        time.Time // creationTimestamp
 	jobs          map[uint64]bool
@@ -143,8 +143,8 @@ func (b *builder) add(r *row) {
 	if len(options.Prefixes) > 0 {
 		b.found[options.asNamed(pool.GroupResource, pool.Prefix)] = true
 	}
-	if b.old != nil && pool.Names > 0 && b.old.names[refOf(pool)] > 0 {
-		b.seen[refOf(pool)] = true
+	if of := poolOf(refOf(pool)); b.old != nil && pool.Names > 0 && b.old.names[of] > 0 {
+		b.seen[of] = true
 	}
 	b.fail(b.evaluate(pool))
 	isHidden := max(pool.Names, r.Peak) < options.least(pool) && !isCreated

@@ -21,9 +21,9 @@ import (
 // read are compared. The baseline is nil without --compare.
 type baseline struct {
 	report *v1alpha1.AuditReport
-	hidden v1alpha1.AuditHidden // and folded
-	days   float64              // from it to the audit that is compared with it
-	names  map[v1alpha1.PrefixRef]int64
+	hidden v1alpha1.AuditHidden          // and folded
+	days   float64                       // from it to the audit that is compared with it
+	names  map[v1alpha1.PrefixRef]int64  // by poolOf
 	types  map[schema.GroupResource]bool // types that it read in at least one namespace
 	holes  map[v1alpha1.PrefixRef]bool   // places that it could not read; they have no prefix, and types no namespace
 }
@@ -33,6 +33,15 @@ func refOf(pool *pools.Pool) v1alpha1.PrefixRef {
 		Group: pool.Group, Resource: pool.Resource, Namespace: pool.Namespace, Prefix: textOf(pool.Prefix),
 		Naming: v1alpha1.Naming(pool.Naming),
 	}
+}
+
+// poolOf returns the name pool of a row. It has the names that the server has generated and those that clients have
+// generated, and its naming changes with the first or the last of the former.
+func poolOf(row v1alpha1.PrefixRef) v1alpha1.PrefixRef {
+	if row.Naming != v1alpha1.NamingStem {
+		row.Naming = ""
+	}
+	return row
 }
 
 // newBaseline returns the baseline, or an error if the audits can't be compared. The time of a scan is its
@@ -70,7 +79,7 @@ func newBaseline(report *v1alpha1.AuditReport, options *Options) (*baseline, err
 		b.hidden.Names += f.Names
 	}
 	for _, i := range report.Items {
-		b.names[i.PrefixRef] = i.Names
+		b.names[poolOf(i.PrefixRef)] = i.Names
 	}
 	if len(b.types) == 0 {
 		return nil, errors.New("it read no type")
@@ -117,7 +126,7 @@ func (b *baseline) covers(key v1alpha1.PrefixRef) bool {
 // before returns the smallest and the largest number of names that a name pool can have had in the earlier audit.
 // least is negative if the number is unknown.
 func (b *baseline) before(key v1alpha1.PrefixRef, pool *pools.Pool) (least, most int64) {
-	if before, shown := b.names[key]; shown {
+	if before, shown := b.names[poolOf(key)]; shown {
 		return before, before
 	}
 	hidden, scope := b.hidden, b.report.Scope
@@ -182,16 +191,16 @@ func daysToGate(pool *pools.Pool, options *Options, retries v1alpha1.Retries, pe
 	}
 }
 
-// gone returns the prefixes of the earlier audit that have no names now. seen are the prefixes with names, and
+// gone returns the prefixes of the earlier audit that have no names now. seen are the name pools with names, and
 // read reports whether a place was read.
 func (b *baseline) gone(seen map[v1alpha1.PrefixRef]bool, read func(v1alpha1.PrefixRef) bool) []v1alpha1.AuditGone {
 	if b == nil {
 		return nil
 	}
 	var gone []v1alpha1.AuditGone
-	for key, before := range b.names {
-		if before > 0 && b.covers(key) && !seen[key] && read(key) {
-			gone = append(gone, v1alpha1.AuditGone{PrefixRef: key, Names: before})
+	for _, i := range b.report.Items {
+		if i.Names > 0 && b.covers(i.PrefixRef) && !seen[poolOf(i.PrefixRef)] && read(i.PrefixRef) {
+			gone = append(gone, v1alpha1.AuditGone{PrefixRef: i.PrefixRef, Names: i.Names})
 		}
 	}
 	slices.SortFunc(gone, func(x, y v1alpha1.AuditGone) int {

@@ -248,6 +248,29 @@ func TestNotComparable(t *testing.T) {
 	}
 }
 
+// A client-generated prefix gets another naming with its first object that has the generateName. This is no growth.
+func TestAnotherNaming(t *testing.T) {
+	before, limit := pool("p-", 5000), 80.0
+	before.Naming, before.Generated, before.ClientGenerated = object.ByClient, 0, true
+	types := Counted{Types: []census.Resource{resource("batch", "jobs")}}
+	old, err := building(Options{}, before).report(types)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old.Report.Metadata.CreationTimestamp = metav1.NewTime(began.Add(-24 * time.Hour))
+	now := pool("p-", 5001)
+	now.Naming, now.Generated = object.FromGenerateName, 1
+	got, err := building(Options{Old: old.Report, FailAboveGrowth: &limit}, now).report(types)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report := got.Report
+	if growth := report.Items[0].Growth; *growth.Names != 1 || growth.New || len(report.Gone)+len(report.Gate.Exceeded) > 0 {
+		t.Errorf("growth of %d names, new %v, gone %v, above the gate %v, want 1 name, and none",
+			*growth.Names, growth.New, report.Gone, report.Gate.Exceeded)
+	}
+}
+
 // A generateName and a stem with one prefix are two rows in a comparison and for a gate.
 func TestTwoNamings(t *testing.T) {
 	generated, byStem := pool("nightly-", 100), pool("nightly-", 50)
