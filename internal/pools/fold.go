@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/object"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/names"
 )
 
 // CreatorKind is the kind of the controllers that created some objects, or the field manager if there are no
@@ -183,6 +185,14 @@ type pass struct {
 	isStem bool
 }
 
+// begin returns the beginning of all names in the pool. Names with a longer suffix have less of a long generateName.
+func (p pass) begin() string {
+	if p.isStem {
+		return p.prefix
+	}
+	return p.prefix[:min(len(p.prefix), names.MaxLength-derive.SuffixLength)]
+}
+
 // precedes reports whether an object is before the last one in the order of the keys in etcd, NAMESPACE/NAME.
 func (s *Set) precedes(o *object.Object) bool {
 	if o.Namespace == s.at.namespace {
@@ -203,7 +213,7 @@ func (s *Set) pass(o *object.Object) {
 	}
 	for last := len(s.open) - 1; last >= 0; last-- {
 		p := s.open[last]
-		if o.Namespace == s.at.namespace && strings.HasPrefix(o.Name, p.prefix) {
+		if o.Namespace == s.at.namespace && strings.HasPrefix(o.Name, p.begin()) {
 			break
 		}
 		s.open = s.open[:last]

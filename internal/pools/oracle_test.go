@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -295,6 +296,18 @@ func TestFolds(t *testing.T) {
 			t.Errorf("%d prefixes are kept, and the list has passed them", kept)
 		}
 	})
+}
+
+// The name of a create with a key has 53 bytes of a long generateName. So a list can pass a prefix before all of its
+// names.
+func TestFoldsOfALongPrefix(t *testing.T) {
+	prefix := strings.Repeat("x", 53) + "b"
+	s := New(jobs, &Rules{Folds: true})
+	s.Add(&object.Object{Namespace: "n", Name: prefix + "bbbbb"})
+	s.Add(&object.Object{Namespace: "n", Name: cut(prefix, 53) + "cccccccccc", GenerateName: prefix})
+	if folds, all := s.Folds(), collect(s); len(folds) > 0 || len(all) != 1 || all[0].Names != 2 {
+		t.Errorf("%d folds and the pools %+v, want one pool of two names", len(folds), all)
+	}
 }
 
 // Objects that are removed leave the numbers of those that are left, and objects that change count
