@@ -152,6 +152,11 @@ func newKubectl(streams genericiooptions.IOStreams) *cobra.Command {
 			})
 			err = fmt.Errorf("%w%s", err, humanize.DidYouMean("--", unknown.GetSpecifiedName(), known))
 		}
+		var invalid *pflag.InvalidValueError
+		if errors.As(err, &invalid) && invalid.GetFlag().Value.Type() == "bool" {
+			err = fmt.Errorf("invalid argument %q for \"--%s\" flag: must be true or false",
+				invalid.GetValue(), invalid.GetFlag().Name)
+		}
 		return usage(cmd, err)
 	})
 	return kubectl

@@ -25,6 +25,7 @@ func TestUnknownCommands(t *testing.T) {
 		"audit --aa=3":               "error: unknown flag: --aa\nSee 'kubectl genname audit --help' for usage.\n",
 		"audit -a":                   "error: unknown shorthand flag: 'a' in -a\nSee 'kubectl genname audit --help' for usage.\n",
 		"create --timeout 5m --wait": "error: unknown flag: --timeout. Use --wait --wait-timeout=5m\nSee 'kubectl genname create --help' for usage.\n",
+		"prune --dry-run=server":     "error: invalid argument \"server\" for \"--dry-run\" flag: must be true or false\nSee 'kubectl genname prune --help' for usage.\n",
 		"help audit extra":           "error: help takes one command, not \"audit extra\"\n",
 		"help nonsuch":               "error: unknown command \"nonsuch\" for \"kubectl genname\"\nSee 'kubectl genname --help' for usage.\n",
 		"create --nope -f x.yaml":    "error: unknown flag: --nope\nSee 'kubectl genname create --help' for usage.\n",

@@ -213,7 +213,7 @@ func (n numberValue) Set(text string) error {
 
 // numbersOf describe the values of pflag's types.
 var numbersOf = map[string]string{
-	"int": "a whole number", "int64": "a whole number", "float64": "a number",
+	"int": "a whole number", "int64": "a whole number", "float32": "a number", "float64": "a number",
 	"int64Slice": "a whole number or a list of whole numbers, like 100,1000",
 }
 

@@ -25,12 +25,14 @@ func TestNumberValue(t *testing.T) {
 		{"--int64=20,00", fmt.Sprintf("%q is not %s", "20,00", "a whole number")},
 		{"--int64=9223372036854775808", fmt.Sprintf("%q is too large or too small", "9223372036854775808")},
 		{"--float=x", fmt.Sprintf("%q is not %s", "x", "a number")},
+		{"--float32=x", fmt.Sprintf("%q is not %s", "x", "a number")},
 		{"--list=1,x", fmt.Sprintf("%q is not %s", "1,x", "a whole number or a list of whole numbers, like 100,1000")},
 	} {
 		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 		flags.Int("int", 0, "")
 		flags.Int64("int64", 0, "")
 		flags.Float64("float", 0, "")
+		flags.Float32("float32", 0, "")
 		flags.Int64Slice("list", nil, "")
 		ReadableNumbers(flags)
 		var got, want string
