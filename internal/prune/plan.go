@@ -35,6 +35,7 @@ type Pool struct {
 	Left     map[v1alpha1.PruneReason]int64
 	Creators []v1alpha1.PruneCreator // creators of the objects to delete, in the order of the list
 	Tied     int64                   // objects to delete that were created in the same second as one that Keep keeps
+	Job      string                  // a Job that is the controller of an object that is left, or ""
 
 	rules  *rules
 	helm   bool  // its objects are revisions of a release of Helm
@@ -213,6 +214,9 @@ func (l *listing) visit(o *object.Object) error {
 	}
 	if reason != "" {
 		pool.Left[reason]++
+		if c := o.Creator; reason == v1alpha1.PruneControlled && c.Kind == "Job" && c.APIVersion == "batch/v1" {
+			pool.Job = c.Name
+		}
 		return nil
 	}
 	pool.add(o, status)

@@ -258,7 +258,7 @@ func (o *options) again(plan *prune.Plan, report *v1alpha1.PruneReport, namespac
 	if ended := report.Criteria.FinishedBefore; ended != nil {
 		words = append(words, "--finished-for", textOf(ended))
 	}
-	if o.keep.given || o.keepFailed.given || o.maxDelete.text != "" {
+	if report.Summary.Chosen > 0 && (o.keep.given || o.keepFailed.given || o.maxDelete.text != "") {
 		words = append(words, "--max-delete", strconv.FormatInt(report.Summary.Chosen, 10))
 	}
 	return append(words, "--yes")

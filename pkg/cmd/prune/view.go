@@ -23,6 +23,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/scan"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/table"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 )
 
 const (
@@ -42,7 +43,8 @@ func (o *options) planView(
 ) scan.View {
 	chosen := report.Summary.Chosen
 	if chosen == 0 {
-		return scan.View{Verdict: append([]string{nothing(report.Criteria, namespace)}, leftText(report)...)}
+		lines := append([]string{nothing(report.Criteria, namespace)}, leftText(report)...)
+		return scan.View{Verdict: append(lines, o.jobLines(plan, again)...)}
 	}
 	v := scan.View{Gate: exceeded(report, o.maxDelete)}
 	if ends := unknownEnds(plan, o.stem); len(ends) > 0 {
@@ -76,6 +78,19 @@ func (o *options) planView(
 			terminal.Sprintf("Nothing was deleted. To delete %s:", objects), terminal.Hint(again...))
 	}
 	return v
+}
+
+// jobLines returns the command that plans the deletion of the Jobs whose Pods are left. again is that of this plan.
+func (o *options) jobLines(plan *prune.Plan, again []string) []string {
+	for _, p := range plan.Pools {
+		prefix := p.Job[:strings.LastIndex(p.Job, "-")+1]
+		if derive.GeneratedFrom(p.Job, prefix) {
+			words := slices.Concat(again[:3], []string{"jobs/" + prefix}, again[3+len(o.targets):len(again)-1])
+			return []string{terminal.Sprintf("The Job %s owns Pods of this prefix. To plan the deletion of such Jobs "+
+				"with their Pods:", p.Job), terminal.Hint(words...)}
+		}
+	}
+	return nil
 }
 
 // namespaceOf returns the namespace of the targets, or "" for all, and for cluster-scoped types.
