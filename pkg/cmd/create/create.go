@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
 	kubectlcreate "k8s.io/kubectl/pkg/cmd/create"
@@ -21,10 +23,12 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/create"
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
 	"github.com/kubectl-genname/kubectl-genname/internal/follow"
+	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/cluster"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/connection"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/flagvalue"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/runner"
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol/findings"
 )
 
 var createExample = templates.Examples(`
@@ -151,7 +155,23 @@ func (o *options) create(ctx context.Context) error {
 	if end.cutShort() && o.flags.deletes {
 		results.deleteCreated(end)
 	}
+	o.suggestNamespace(ctx, end.errs)
 	return end.print(o.voice)
+}
+
+// suggestNamespace adds the most similar namespace to the first error about a missing one.
+func (o *options) suggestNamespace(ctx context.Context, errs []placed) {
+	isMissing := func(p placed) bool {
+		details := findings.Details(p.err)
+		return apierrors.IsNotFound(p.err) && details != nil && details.Kind == "namespaces"
+	}
+	at := slices.IndexFunc(errs, isMissing)
+	if at < 0 || o.flags.kubectlsWords() {
+		return
+	}
+	if client, err := o.conn.Factory.KubernetesClientSet(); err == nil {
+		errs[at].err = cluster.SuggestNamespace(ctx, client, findings.Details(errs[at].err).Name, errs[at].err)
+	}
 }
 
 func (o *options) client(config *rest.Config) (*create.Client, error) {

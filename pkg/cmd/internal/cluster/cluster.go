@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
@@ -190,20 +191,23 @@ func (c *Cluster) HasNamespace(ctx context.Context, name string) (known bool, er
 	case !apierrors.IsNotFound(err):
 		return true, err
 	}
-	// Without a list there is no suggestion.
+	return true, SuggestNamespace(ctx, client, name, err)
+}
+
+// SuggestNamespace adds the most similar namespace to an error about a missing one. Without a list there is no
+// suggestion.
+func SuggestNamespace(ctx context.Context, client kubernetes.Interface, missing string, err error) error {
+	ctx, cancel := context.WithTimeout(ctx, suggestTime)
+	defer cancel()
 	list, failure := client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{Limit: maxNamespaces})
 	if failure != nil {
-		return true, err
+		return err
 	}
 	var others []string
 	for _, namespace := range list.Items {
 		others = append(others, namespace.Name)
 	}
-	var status *apierrors.StatusError
-	errors.As(err, &status)
-	nearest := &apierrors.StatusError{ErrStatus: status.ErrStatus} // kubectl's words are for the type
-	nearest.ErrStatus.Message += humanize.DidYouMean("", name, others)
-	return true, nearest
+	return apistatus.Explain(err, humanize.DidYouMean("", missing, others))
 }
 
 // maxNamespaces limits the namespaces that are compared with a misspelled one.
