@@ -25,7 +25,7 @@ func (r *run) view(ctx context.Context, result *audit.Result) scan.View {
 	rows, below := rowsOf(report, r.about.Order), 0
 	switch {
 	case len(rows) == 0:
-		v.Verdict = append(v.Verdict, r.emptyLines(ctx, result)...)
+		v.Verdict = append(v.Verdict, r.emptyLines(result)...)
 	case r.isRecord(report):
 		v.Verdict, v.Text = nil, func(out io.Writer) error { return printRecord(out, report) }
 	default:
@@ -46,23 +46,20 @@ func (r *run) view(ctx context.Context, result *audit.Result) scan.View {
 
 // emptyLines returns the reason why there is no table. If nothing could be read, the warnings and the error are the
 // reason. If no name has a prefix that the user asked for, notFoundLines are the reason.
-func (r *run) emptyLines(ctx context.Context, result *audit.Result) (lines []string) {
+func (r *run) emptyLines(result *audit.Result) []string {
 	report, namespace := result.Report, r.onlyNamespace()
 	if report.Summary.ResourceTypes == 0 && len(report.Scope.Resources) > 0 {
 		return nil
 	}
 	isEmpty := report.Summary.Prefixes == 0
-	if isEmpty && namespace != "" {
-		lines = r.session.Cluster.NoNamespace(ctx, namespace)
-	}
 	switch {
 	case isEmpty && len(result.NotFound) > 0:
-		return lines
+		return nil
 	case namespace == "":
 		return []string{nothingToShow}
 	case isEmpty:
-		return append(lines, terminal.Sprintf("No generated names to show in %s namespace. Use -A for all namespaces.",
-			namespace))
+		return []string{terminal.Sprintf("No generated names to show in %s namespace. Use -A for all namespaces.",
+			namespace)}
 	}
 	return []string{terminal.Sprintf("No generated names to show in %s namespace.", namespace)}
 }

@@ -102,7 +102,17 @@ func (r *run) once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.session.Lines(r.noNamespace(ctx, result.Report))
 	return r.session.Show(result.Report, r.view(ctx, result))
+}
+
+// noNamespace returns a warning if nothing was found in a namespace because it doesn't exist.
+func (r *run) noNamespace(ctx context.Context, report *v1alpha1.AuditReport) []string {
+	namespace, s := r.onlyNamespace(), report.Summary
+	if namespace == "" || s.Prefixes > 0 || s.ResourceTypes == 0 && len(report.Scope.Resources) > 0 {
+		return nil
+	}
+	return r.session.Cluster.NoNamespace(ctx, namespace)
 }
 
 // scanner returns the scanner of an audit.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/audit"
@@ -204,7 +205,8 @@ func (w *watched) hint(ctx context.Context, result *audit.Result) {
 	if result.Report.Summary.Prefixes > 0 || namespace == "" {
 		return
 	}
-	for _, line := range append(w.run.emptyLines(ctx, result), notFoundLines("So far, no name", result, namespace)...) {
+	for _, line := range slices.Concat(w.run.noNamespace(ctx, result.Report), w.run.emptyLines(result),
+		notFoundLines("So far, no name", result, namespace)) {
 		w.shows.hint(line)
 	}
 }
