@@ -139,7 +139,7 @@ func TestDate(t *testing.T) {
 	}
 	found := ofProgram(t, ns)
 	if len(found) != 1 || last.Code != 1 || !strings.Contains(last.Stderr, "* key: its input changed since the first run. Undo the change, or use a new key\n") ||
-		!strings.Contains(last.Stderr, "Warning: wrap: the program did not create configmaps/"+found[0].Name+" -n "+ns+" of the key again\n") {
+		!strings.Contains(last.Stderr, "Warning: wrap: the program did not create 1 object of the key again. To check:\n  kubectl get configmaps/"+found[0].Name+" -n "+ns+"\n") {
 		t.Errorf("%+v, %d objects", last, len(found))
 	}
 }

@@ -2,6 +2,7 @@ package wrap
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -42,15 +43,16 @@ func leftOver(run *keyed.Run) (lines []string) {
 	if run == nil {
 		return nil
 	}
-	warn := func(things string) {
-		lines = append(lines, terminal.Warningf("wrap: the program did not create %s of the key again", things))
-	}
 	unasked := run.Unasked()
+	if n := len(unasked); n > 0 {
+		lines = append(lines, terminal.Warningf("wrap: the program did not create %s of the key again. To check:",
+			humanize.Count(n, "object")))
+	}
 	for _, each := range unasked[:min(named, len(unasked))] {
-		warn(each.Argument())
+		lines = append(lines, terminal.Sprintf("  kubectl get %s", each.Argument()))
 	}
 	if more := len(unasked) - named; more > 0 {
-		warn(humanize.Count(more, "more object"))
+		lines = append(lines, fmt.Sprintf("  (%d more)", more))
 	}
 	if others := run.Others(); len(others) > 0 {
 		lines = append(lines, terminal.Warningf("the run ignores %s with its label, like %s. Another user created the "+
