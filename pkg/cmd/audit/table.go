@@ -168,9 +168,6 @@ func tableOf(columns []column, rows []row) *table.Table {
 	return t
 }
 
-// leasts are the widths to which columns are shortened, step by step.
-var leasts = []int{24, 16, 8}
-
 // givingWay returns the columns of an audit that give way on a narrow terminal. The column of the order and that of
 // the verdict stay.
 func givingWay(order audit.Order, verdict *v1alpha1.AuditVerdict) []string {
@@ -201,13 +198,9 @@ func fit(t *table.Table, width int, giving []string) *table.Table {
 			t = t.Without(name)
 		}
 	}
-	shorten := func(t *table.Table) *table.Table {
-		t = t.Shorten(width, []string{namespaceColumn}, 16, len(namespaceColumn))
-		return t.Shorten(width, []string{resourceColumn, creatorColumn, prefixColumn}, leasts...)
-	}
-	fitted := shorten(t)
+	fitted := t.Fit(width)
 	if fitted.Width() > width {
-		fitted = shorten(t.Without(creatorColumn))
+		fitted = t.Without(creatorColumn).Fit(width)
 	}
 	return fitted
 }

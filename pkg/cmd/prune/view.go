@@ -33,8 +33,6 @@ const (
 	// that are shown.
 	maxRows  = 20
 	maxShown = 5
-	// leastCell is the width to which a narrow terminal shortens cells first.
-	leastCell = 16
 )
 
 // planView is the text of a plan. again is the command that carries it out.
@@ -373,7 +371,7 @@ func tableOf(report *v1alpha1.PruneReport, out io.Writer) (t *table.Table, hidde
 		t = t.Without("NAMESPACE")
 	}
 	if terminal.IsTerminal(out) {
-		t = t.Shorten(terminal.Width(out), []string{"RESOURCE", "PREFIX", "NAMESPACE"}, leastCell, len("NAMESPACE"))
+		t = t.Fit(terminal.Width(out))
 	}
 	return t, hidden
 }

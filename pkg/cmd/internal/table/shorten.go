@@ -32,6 +32,13 @@ func (t *Table) Shorten(width int, columns []string, leasts ...int) *Table {
 	return short
 }
 
+// Fit returns the table with shorter cells, as long as a row is wider than width. It shortens namespaces, then types,
+// creators and prefixes.
+func (t *Table) Fit(width int) *Table {
+	t = t.Shorten(width, []string{"NAMESPACE"}, 16, len("NAMESPACE"))
+	return t.Shorten(width, []string{"RESOURCE", "CREATOR", "PREFIX"}, 24, 16, 8)
+}
+
 func (t *Table) formsOf(column, width int) map[string]string {
 	cells := map[string]bool{}
 	for _, row := range t.Rows {
