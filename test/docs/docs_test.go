@@ -109,6 +109,7 @@ var notRun = []struct{ pattern, reason string }{
 	{`^helm (install|upgrade) genname-exporter deploy/chart `, "TestChartEqualsTheKustomizations of test/monitoring renders the chart"},
 	{`^ln -s kubectl-genname `, "run by test/release"},
 	{`^kubectl genname create -n ci -f migration.yaml `, "run by TestPipelineGuide of test/e2e, in a namespace of its own"},
+	{`^kubectl genname create --from=cronjob/nightly --idempotency-key="prod-`, "run by the session from with another key"},
 	{`^kubectl delete job NAME -n ci$`, "run by TestExamplePipelineOfAFailedJob of test/e2e"},
 	{`^kubectl genname audit -A -o json > audit.json$`, "run as an example of report by test/e2e"},
 	{`^kubectl genname duplicates `, "run by the session duplicates, in a namespace of its own"},
