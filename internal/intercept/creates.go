@@ -40,7 +40,46 @@ type table struct {
 
 	mu      sync.Mutex
 	creates []*create
-	dropped int // results that were no longer kept because of maxKept
+	dropped int                     // results that were no longer kept because of maxKept
+	clients map[key][]chan struct{} // that wait for a response; closed when they have it or gave up
+}
+
+// moment limits the wait of settle.
+const moment = 100 * time.Millisecond
+
+// settle waits for the clients of equal creates in flight. A client can repeat its create before the proxy knows that
+// it gave up. Over HTTP/2, the reset of a stream often comes after the next request.
+func (t *table) settle(ctx context.Context, k key) {
+	t.mu.Lock()
+	clients := slices.Clone(t.clients[k])
+	t.mu.Unlock()
+	over := time.After(moment)
+	for _, left := range clients {
+		select {
+		case <-left:
+		case <-over:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// enter records a client that waits, until it calls leave.
+func (t *table) enter(k key) (leave func()) {
+	left := make(chan struct{})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.clients[k] = append(t.clients[k], left)
+	return func() {
+		close(left)
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.clients[k] = slices.DeleteFunc(t.clients[k], func(c chan struct{}) bool { return c == left })
+		if len(t.clients[k]) == 0 {
+			delete(t.clients, k)
+		}
+	}
 }
 
 // take removes and returns the oldest create with the key, or nil, and reports whether it has ended. A result is kept
@@ -118,6 +157,8 @@ func (p *Proxy) Unfetched() (outcomes []Outcome, more int) {
 func (p *Proxy) create(w http.ResponseWriter, r *http.Request, sent *post) {
 	p.running.Add(1) // until the response is written
 	defer p.running.Done()
+	p.table.settle(r.Context(), sent.key)
+	defer p.table.enter(sent.key)()
 	c, ended := p.table.take(sent.key)
 	stored := ended && c.outcome.Class == Created
 	switch {

@@ -63,7 +63,8 @@ func New(ctx context.Context, c Config) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{config: c, server: server, ctx: ctx, table: table{keep: c.RetryTimeout}}
+	p := &Proxy{config: c, server: server, ctx: ctx}
+	p.table = table{keep: c.RetryTimeout, clients: map[key][]chan struct{}{}}
 	if p.pass, err = newPass(c.Pass, server, c.Host); err != nil {
 		return nil, err
 	}

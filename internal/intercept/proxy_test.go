@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -297,6 +298,53 @@ func TestRepeatedAfterGivingUp(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A repetition can arrive before the proxy knows that its client gave up. Over HTTP/2, the reset of a stream often comes
+// after the next request.
+func TestRepeatedBeforeGivingUp(t *testing.T) {
+	for name, test := range map[string]struct {
+		early   time.Duration
+		objects int
+	}{"at once": {0, 1}, "soon": {moment / 2, 1}, "another create": {2 * moment, 2}} {
+		synctest.Test(t, func(t *testing.T) {
+			server, release := oncetest.NewServer(), make(chan struct{})
+			server.Next("create", "configmaps", func(r *oncetest.Request) (*http.Response, error) {
+				<-release
+				return r.Send()
+			})
+			proxy, err := New(t.Context(), Config{
+				Pass: server.Config(), Creates: server.Config(), Host: "127.0.0.1:20000", Token: token,
+				RetryTimeout: time.Minute, Done: func(Outcome) {},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			send := func(ctx context.Context) <-chan int {
+				status := make(chan int, 1)
+				go func() {
+					w := httptest.NewRecorder()
+					r := httptest.NewRequestWithContext(ctx, http.MethodPost, configMaps, strings.NewReader(generated))
+					r.Host, r.Header = "127.0.0.1:20000", http.Header{"Authorization": {"Bearer " + token}}
+					proxy.ServeHTTP(w, r)
+					status <- w.Code
+				}()
+				synctest.Wait()
+				return status
+			}
+			ctx, giveUp := context.WithCancel(t.Context())
+			send(ctx)
+			second := send(t.Context())
+			time.Sleep(test.early)
+			giveUp()
+			synctest.Wait()
+			close(release)
+			proxy.Wait()
+			if status := <-second; status != 201 || len(server.Objects()) != test.objects {
+				t.Errorf("%s: %d, and %d objects, want 201 and %d", name, status, len(server.Objects()), test.objects)
+			}
+		})
 	}
 }
 

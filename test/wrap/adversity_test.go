@@ -119,6 +119,17 @@ var adversities = []adversity{
 		stdout: `error\n` + created, objects: 1,
 	},
 	{
+		name: "abandoned 9 times, and repeated at once", choose: each(after(3 * time.Second)),
+		program: func() {
+			c := newClient("h2")
+			for range 9 {
+				c.within(200 * time.Millisecond).post(strings.NewReader(object))
+			}
+			fmt.Println(c.post(strings.NewReader(object)))
+		},
+		stdout: created, objects: 1,
+	},
+	{
 		name: "abandoned, deleted, repeated", choose: harness.First(1, after(2*time.Second)),
 		program: func() {
 			c := newClient("h2")
