@@ -130,6 +130,29 @@ func TestProcess(t *testing.T) {
 	}
 }
 
+// A reader that closes stderr doesn't end wrap. A closed pipe still ends the program's own commands (141).
+func TestClosedStderr(t *testing.T) {
+	t.Parallel()
+	p := newProcess(t, nil)
+	reader, stderr, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = reader.Close()
+	defer func() { _ = stderr.Close() }()
+	cmd := exec.CommandContext(t.Context(), harness.Plugin(t), "wrap", "-v", "--", "bash", "-c",
+		"kubectl create -f $FILE -o name; kubectl create -f $FILE -o name; yes | true; echo ${PIPESTATUS[0]}")
+	cmd.Env, cmd.Stderr = p.shell.Env, stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Error(err)
+	}
+	harness.Result{Stdout: string(out)}.Expect(t, 0, `(configmap/demo-\w+\n){2}141\n`, "")
+	if found := harness.ConfigMaps(t, server, p.namespace); len(found) != 2 {
+		t.Errorf("%d objects, want two", len(found))
+	}
+}
+
 // process is a run of wrap.
 type process struct {
 	shell     harness.Shell

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,9 @@ func (o *options) runProgram(ctx context.Context, program string, environment []
 	cmd.Args[0] = o.arguments[0]
 	cmd.Env, cmd.WaitDelay = environment, pipeTime
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.streams.In, o.streams.Out, o.streams.ErrOut
+	// A reader that closes stderr doesn't end this process, because the program would lose its proxy. After Ignore, the
+	// program would also ignore the signal.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, forwarded()...)
 	defer signal.Stop(signals)
