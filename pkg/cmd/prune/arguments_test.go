@@ -1,7 +1,9 @@
 package prune
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,6 +54,33 @@ func TestTargetsOfOneType(t *testing.T) {
 	}
 	if len(targets) != 1 || len(targets[0].Prefixes) != 2 {
 		t.Errorf("%+v, want one target with 2 prefixes", targets)
+	}
+}
+
+// A type whose status doesn't show the end needs --running. This flag would also delete the running objects of a type
+// that stands beside it, so a plan without the flag has only one of the two.
+func TestTypesThatNeedRunning(t *testing.T) {
+	target := func(group, resource string) prune.Target {
+		kind := schema.GroupVersionResource{Group: group, Version: "v1", Resource: resource}
+		return prune.Target{Resource: census.Resource{GroupVersionResource: kind}}
+	}
+	jobs, maps, backups := target("batch", "jobs"), target("", "configmaps"), target("example.com", "backups")
+	const refused = "because --running, which they need, also deletes running jobs.batch"
+	for name, test := range map[string]struct {
+		targets []prune.Target
+		options options
+		want    string
+	}{
+		"one that is known":   {[]prune.Target{jobs, maps}, options{yes: true}, "<nil>"},
+		"a plan":              {[]prune.Target{backups, maps}, options{}, "<nil>"},
+		"without --running":   {[]prune.Target{backups, maps}, options{yes: true}, "add --running"},
+		"a plan of both":      {[]prune.Target{jobs, backups}, options{}, refused},
+		"both":                {[]prune.Target{backups, jobs}, options{yes: true}, refused},
+		"both with --running": {[]prune.Target{backups, jobs}, options{yes: true, running: true}, "<nil>"},
+	} {
+		if got := fmt.Sprint(test.options.checkTypes(test.targets)); !strings.HasSuffix(got, test.want) {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
 	}
 }
 

@@ -80,13 +80,31 @@ func (o *options) resolve(ctx context.Context, s *scan.Session) (targets []prune
 			return nil, fmt.Errorf("there is nothing to delete: %s", never[0].Message)
 		}
 		for _, resource := range found {
-			if err := o.checkType(resource.GroupResource()); err != nil {
-				return nil, err
-			}
 			targets = addTarget(targets, resource, t.prefix)
 		}
 	}
-	return targets, nil
+	return targets, o.checkTypes(targets)
+}
+
+// checkTypes returns an error if the flags don't suit a type. A type whose status doesn't show the end needs --running,
+// which would also choose running objects of the other types.
+func (o *options) checkTypes(targets []prune.Target) error {
+	of := map[finished.Class]schema.GroupResource{}
+	for _, t := range targets {
+		resource := t.Resource.GroupResource()
+		of[classOf(resource, o.stem)] = resource
+	}
+	finishes, isMixed := of[finished.Finishes]
+	if unknown, is := of[finished.Unknown]; is && isMixed && !o.running {
+		return fmt.Errorf("the status of %s doesn't show which have finished. Delete them with a second command, "+
+			"because --running, which they need, also deletes running %s", unknown, finishes)
+	}
+	for _, t := range targets {
+		if err := o.checkType(t.Resource.GroupResource()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkType returns an error if the flags don't suit a type.
