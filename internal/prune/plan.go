@@ -31,7 +31,7 @@ type Pool struct {
 	Resource          census.Resource
 	Namespace, Prefix string
 
-	Objects  []Object // to delete, the newest first
+	Objects  []Object // to delete, the oldest first
 	Left     map[v1alpha1.PruneReason]int64
 	Creators []v1alpha1.PruneCreator // creators of the objects to delete, in the order of the list
 	Tied     int64                   // objects to delete that were created in the same second as one that Keep keeps

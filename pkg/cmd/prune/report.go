@@ -77,9 +77,9 @@ func itemOf(p *prune.Pool, now time.Time) v1alpha1.PruneItem {
 			item.First = append(item.First, o.Name)
 		}
 	}
-	if n := len(p.Objects); n > 0 { // the newest is the first
-		item.Newest = v1alpha1.TimeOrNil(time.Unix(p.Objects[0].Created, 0))
-		item.Oldest = v1alpha1.TimeOrNil(time.Unix(p.Objects[n-1].Created, 0))
+	if n := len(p.Objects); n > 0 { // the oldest is the first
+		item.Oldest = v1alpha1.TimeOrNil(time.Unix(p.Objects[0].Created, 0))
+		item.Newest = v1alpha1.TimeOrNil(time.Unix(p.Objects[n-1].Created, 0))
 	}
 	return item
 }

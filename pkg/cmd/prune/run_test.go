@@ -101,6 +101,14 @@ func TestExceeded(t *testing.T) {
 	}
 }
 
+// A plan begins with the oldest object.
+func TestItemOfAPlan(t *testing.T) {
+	item := itemOf(&prune.Pool{Objects: []prune.Object{{Created: 100}, {Created: 200}}}, time.Unix(300, 0))
+	if oldest, newest := item.Oldest.Unix(), item.Newest.Unix(); oldest != 100 || newest != 200 {
+		t.Errorf("from %d to %d, want from 100 to 200", oldest, newest)
+	}
+}
+
 // Some objects with --keep stay for other reasons, and --keep doesn't count these. Pods that are restored run again,
 // because only Jobs and the like have a field that suspends them.
 func TestLinesAboutKeptAndRestored(t *testing.T) {
