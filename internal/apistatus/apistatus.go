@@ -65,6 +65,12 @@ func AboutPermissions(err error) bool {
 	return code == http.StatusUnauthorized || code == http.StatusForbidden
 }
 
+// NotFound reports whether the server's response in err is that an object or its type doesn't exist. The 404 of a load
+// balancer isn't such a response.
+func NotFound(err error) bool {
+	return apierrors.IsNotFound(err) && !apierrors.IsUnexpectedServerError(err)
+}
+
 // Final reports whether the same list request would get the same response again. A list that expired between two
 // pages isn't final, because it can be read from its beginning.
 func Final(err error) bool {

@@ -107,11 +107,12 @@ func deleteOne(ctx context.Context, objects metadata.ResourceInterface, o wait.O
 	for retrier := apistatus.NewRetrier(apistatus.FirstPause, time.Second, MaxDeleting); ; {
 		err := objects.Delete(ctx, o.Name, options)
 		switch {
-		case err == nil, apierrors.IsNotFound(err):
+		case err == nil, apistatus.NotFound(err):
 			return nil
 		case apierrors.IsConflict(err) && isReplaced(ctx, objects, o):
 			return nil
-		case apistatus.Code(err) != 0 && !apistatus.Passing(err) && !apierrors.IsConflict(err):
+		case apistatus.Code(err) != 0 && !apistatus.Passing(err) && !apierrors.IsConflict(err) &&
+			!apierrors.IsNotFound(err): // from something that is not an API server
 			return err
 		}
 		switch stop := retrier.Wait(ctx, err); {
@@ -126,5 +127,5 @@ func deleteOne(ctx context.Context, objects metadata.ResourceInterface, o wait.O
 // isReplaced reports whether the object of this UID is gone.
 func isReplaced(ctx context.Context, objects metadata.ResourceInterface, o wait.Object) bool {
 	found, err := objects.Get(ctx, o.Name, metav1.GetOptions{})
-	return apierrors.IsNotFound(err) || err == nil && found.UID != o.UID
+	return apistatus.NotFound(err) || err == nil && found.UID != o.UID
 }

@@ -64,6 +64,7 @@ func TestDelete(t *testing.T) {
 		done     = `200 {"kind":"Status","apiVersion":"v1","status":"Success"}`
 		conflict = `409 {"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Conflict","code":409}`
 		missing  = `404 {"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`
+		proxy    = `404 default backend - 404`
 		other    = `200 {"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a","uid":"b"}}`
 		same     = `200 {"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a","uid":"a"}}`
 		broken   = `500 {"kind":"Status","apiVersion":"v1","status":"Failure","reason":"InternalError","code":500}`
@@ -74,15 +75,16 @@ func TestDelete(t *testing.T) {
 		requests, want string
 		took           time.Duration // at least
 	}{
-		"deleted":        {[]string{done}, "DELETE", "", 0},
-		"gone":           {[]string{missing}, "DELETE", "", 0},
-		"replaced":       {[]string{conflict, other}, "DELETE GET", "", 0},
-		"gone meanwhile": {[]string{conflict, missing}, "DELETE GET", "", 0},
-		"in conflict":    {[]string{conflict, same, done}, "DELETE GET DELETE", "", 0},
-		"after an error": {[]string{broken, "lost", done}, "DELETE DELETE DELETE", "", 0},
-		"forbidden":      {[]string{no}, "DELETE", "no", 0},
-		"lost":           {[]string{"lost"}, "", "unexpected EOF", MaxDeleting / 2},
-		"hanging":        {[]string{"hang"}, "DELETE", "the server did not respond within 10s", MaxDeleting},
+		"deleted":               {[]string{done}, "DELETE", "", 0},
+		"gone":                  {[]string{missing}, "DELETE", "", 0},
+		"replaced":              {[]string{conflict, other}, "DELETE GET", "", 0},
+		"gone meanwhile":        {[]string{conflict, missing}, "DELETE GET", "", 0},
+		"a load balancer's 404": {[]string{proxy, conflict, proxy, done}, "DELETE DELETE GET DELETE", "", 0},
+		"in conflict":           {[]string{conflict, same, done}, "DELETE GET DELETE", "", 0},
+		"after an error":        {[]string{broken, "lost", done}, "DELETE DELETE DELETE", "", 0},
+		"forbidden":             {[]string{no}, "DELETE", "no", 0},
+		"lost":                  {[]string{"lost"}, "", "unexpected EOF", MaxDeleting / 2},
+		"hanging":               {[]string{"hang"}, "DELETE", "the server did not respond within 10s", MaxDeleting},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &server{t: t, responses: test.responses}

@@ -409,6 +409,16 @@ func TestPolling(t *testing.T) {
 			t.Errorf("the requests are %q", s.verbs())
 		}
 	})
+	serving(t, func(t *testing.T, s *server) { // a load balancer that has no server for a while
+		a := s.create("a")
+		s.fault = onlyGet
+		expect(t, s, minute, []Object{a}, after(3*time.Second, func() {
+			s.fail(apierrors.NewGenericServerResponse(404, "get", jobs.Resource.GroupResource(), "", "default backend - 404", 0, true))
+			time.Sleep(5 * time.Second)
+			s.fail(nil)
+			s.update("a", finish("Complete"))
+		}), "retry a", "a succeeded Why: because")
+	})
 	serving(t, func(t *testing.T, s *server) {
 		var objects []Object
 		for n := range MaxPolled + 1 {
