@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/yaml"
 )
 
 // templates are the fields of other kinds that have whole objects, which a controller or
@@ -31,12 +30,17 @@ func embedded(o *Object) []*Object {
 	var found []*Object
 	for _, field := range templates[o.GroupVersionKind().GroupKind()] {
 		Walk(o.Object, strings.Split(field, "."), nil, func(value any, path []any) {
-			fields, is := value.(map[string]any)
-			if text, isText := value.(string); isText { // positions in the text are those of the field
-				is = yaml.Unmarshal([]byte(text), &fields) == nil
+			if text, is := value.(string); is { // positions in the text are those of the field
+				objects, _ := Read([]byte(text)) // templates in the text can break it
+				for i, inner := range objects {
+					inner.Place, inner.Embedded = Place{o.Document, slices.Concat(o.path, path, []any{i})}, true
+				}
+				found = append(found, objects...)
+				return
 			}
+			fields, _ := value.(map[string]any)
 			one := &unstructured.Unstructured{Object: fields}
-			if !is || one.GetAPIVersion() == "" || one.GetKind() == "" {
+			if one.GetAPIVersion() == "" || one.GetKind() == "" {
 				return
 			}
 			inner := &Object{Unstructured: one, Place: Place{o.Document, slices.Concat(o.path, path)}, Embedded: true}

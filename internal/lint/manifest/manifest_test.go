@@ -208,6 +208,37 @@ func FuzzReader(f *testing.F) {
 
 func first(objects []*Object, _ []Broken) []*Object { return objects }
 
+// A text in an object can have several documents, and can't have the aliases that a file can't have, however deep it is.
+func TestEmbeddedText(t *testing.T) {
+	in := func(text string) string {
+		return fmt.Sprintf("apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nspec: {templates: [{resource: {manifest: %q}}]}\n", text)
+	}
+	bomb := "apiVersion: v1\nkind: Bomb\na: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a,", 40) + "]\n"
+	for _, test := range []struct{ text, kinds string }{
+		{in("apiVersion: v1\nkind: A\n"), "Workflow A"},
+		{in(`{"apiVersion": "v1", "kind": "A"}`), "Workflow A"},
+		{in("apiVersion: v1\nkind: A\n---\napiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: B}]\n"), "Workflow A B"},
+		{in("apiVersion: v1\nkind: A\nx: {{ y }}\n---\nno: object\n"), "Workflow"},
+		{in(in("apiVersion: v1\nkind: A\n") + "---\napiVersion: v1\nkind: B\n"), "Workflow Workflow A B"},
+		{in(bomb), ""},
+		{in(bomb + "--- x\n"), "Workflow"},
+		{in(in(in(bomb))), "Workflow"},
+	} {
+		var kinds []string
+		Each([]byte(test.text), func(objects []*Object, _ *Broken) {
+			for _, o := range objects {
+				kinds = append(kinds, o.GetKind())
+				if at := o.Position("kind"); o.Embedded != (at.Line == 3) {
+					t.Errorf("%s is embedded: %t, and stands in line %d", o.GetKind(), o.Embedded, at.Line)
+				}
+			}
+		})
+		if got := strings.Join(kinds, " "); got != test.kinds {
+			t.Errorf("%.200s: %s, want %s", test.text, got, test.kinds)
+		}
+	}
+}
+
 // An unreadable document doesn't affect the others, and its error has its line.
 func TestBroken(t *testing.T) {
 	for _, test := range []struct{ text, kinds, broken string }{
