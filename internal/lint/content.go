@@ -7,6 +7,7 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/manifest"
 	"github.com/kubectl-genname/kubectl-genname/internal/lint/rules"
@@ -41,8 +42,12 @@ func (c *content) check(ctx context.Context, source Source, config Config) {
 			c.add(rules.NewManifest(o, source.Name, source.Tree), config)
 		}
 	})
+	ofBroken := sync.OnceValue(func() v1alpha1.LintSkipReason { return skipReason(source, text) })
 	for _, b := range failures {
-		reason := skipReason(b.Err, source, text)
+		reason := v1alpha1.LintNoObject
+		if !errors.Is(b.Err, manifest.ErrForeign) {
+			reason = ofBroken() // once, because it reads the whole text, which can have many broken documents
+		}
 		switch {
 		case source.Found && reason != "":
 			if c.skipped = cmp.Or(c.skipped, reason); reason != v1alpha1.LintNoObject {
@@ -125,13 +130,10 @@ var (
 
 var errTemplate = errors.New("a template. Render it, and check the result")
 
-// skipReason returns the reason to skip an unreadable document, or "" if it is a broken manifest. A
+// skipReason returns the reason to skip the unreadable documents of a text, or "" if they are broken manifests. A
 // template is in a chart, or is readable without its actions.
-func skipReason(err error, source Source, text []byte) v1alpha1.LintSkipReason {
+func skipReason(source Source, text []byte) v1alpha1.LintSkipReason {
 	foreign := func(b manifest.Broken) bool { return errors.Is(b.Err, manifest.ErrForeign) }
-	if foreign(manifest.Broken{Err: err}) {
-		return v1alpha1.LintNoObject
-	}
 	if ofTemplate.Match(text) {
 		_, broken := manifest.Read(actions.ReplaceAll(actionLines.ReplaceAll(text, nil), []byte("x")))
 		if source.Tree.Chart != "" || len(slices.DeleteFunc(broken, foreign)) == 0 {

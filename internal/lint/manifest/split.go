@@ -45,8 +45,8 @@ func split(text []byte) []chunk {
 		return splitYAML(text, start)
 	}
 	var chunks []chunk
-	decoder, end := json.NewDecoder(bytes.NewReader(text)), 0
-	for {
+	decoder, begin, end := json.NewDecoder(bytes.NewReader(text)), 0, 0
+	for at := start; ; {
 		var value json.RawMessage
 		err := decoder.Decode(&value)
 		if errors.Is(err, io.EOF) {
@@ -65,7 +65,8 @@ func split(text []byte) []chunk {
 			return append(chunks, chunk{start: start.after(text[:end]), err: err})
 		}
 		end = int(decoder.InputOffset())
-		chunks = append(chunks, chunk{text: value, start: start.after(text[:end-len(value)]), json: true})
+		at, begin = at.after(text[begin:end-len(value)]), end-len(value)
+		chunks = append(chunks, chunk{text: value, start: at, json: true})
 	}
 }
 

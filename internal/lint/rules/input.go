@@ -42,6 +42,7 @@ type Input struct {
 	Minor int
 
 	pools      map[pool][]*Object
+	mixed      map[pool]bool // pools of objects with different prefixes
 	named      map[nameKey][]*Object
 	generating map[prefixKey][]*Object
 }
@@ -66,7 +67,8 @@ type prefixKey struct {
 func NewInput(minor int, files ...Facts) *Input {
 	in := &Input{
 		Minor: minor, Facts: Facts{scopes: map[schema.GroupKind]string{}},
-		pools: map[pool][]*Object{}, named: map[nameKey][]*Object{}, generating: map[prefixKey][]*Object{},
+		pools: map[pool][]*Object{}, mixed: map[pool]bool{},
+		named: map[nameKey][]*Object{}, generating: map[prefixKey][]*Object{},
 	}
 	for _, f := range files {
 		in.Objects = append(in.Objects, f.Objects...)
@@ -86,7 +88,9 @@ func NewInput(minor int, files ...Facts) *Input {
 			in.named[key] = append(in.named[key], o)
 			continue
 		}
-		in.pools[in.poolOf(o)] = append(in.pools[in.poolOf(o)], o)
+		at := in.poolOf(o)
+		in.pools[at] = append(in.pools[at], o)
+		in.mixed[at] = in.mixed[at] || in.pools[at][0].GenerateName != o.GenerateName
 		key := prefixKey{o.kind(), o.GenerateName}
 		in.generating[key] = append(in.generating[key], o)
 	}

@@ -234,8 +234,11 @@ func (o *Object) Truncated() bool {
 // same namespace, file or kustomization. sharing returns none if all have the same prefix.
 func (in *Input) sharing(o *Object) []*Object {
 	var others []*Object
-	differ := false
-	for _, other := range in.pools[in.poolOf(o)] {
+	at, differ := in.poolOf(o), false
+	if !in.mixed[at] { // a bulk create can have many objects with one prefix
+		return nil
+	}
+	for _, other := range in.pools[at] {
 		if other == o || !other.Truncated() || in.namespaceOf(o) == "" && !o.together(other) {
 			continue
 		}
