@@ -209,6 +209,13 @@ func TestURL(t *testing.T) {
 	if _, stderr, code := run(t, "", "-f", server.URL+"/nonsuch"); code != 1 || !strings.Contains(stderr, "404") {
 		t.Errorf("code %d: %s", code, stderr)
 	}
+	address := strings.Replace(server.URL, "//", "//user:secret@", 1)
+	for _, format := range []string{"json", "sarif", "junit", "github"} {
+		stdout, stderr, _ := run(t, "", "-f", address+"/job.yaml", "-f", address+"/nonsuch", "-o", format)
+		if strings.Contains(stdout+stderr, "secret") || !strings.Contains(stdout, "xxxxx@") {
+			t.Errorf("%s has the password of a URL, or no URL: %s%s", format, stdout, stderr)
+		}
+	}
 }
 
 // onTerminal lints on a terminal with 80 columns, and returns the text on the screen.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -79,7 +80,12 @@ func (o *options) expand(in *input, name string) error {
 		}})
 		return nil
 	case strings.HasPrefix(name, "http://"), strings.HasPrefix(name, "https://"):
-		in.sources = append(in.sources, lint.Source{Name: name, Read: func(ctx context.Context) ([]byte, error) {
+		address, err := url.Parse(name)
+		if err != nil {
+			return err
+		}
+		shown := address.Redacted() // others can read a report
+		in.sources = append(in.sources, lint.Source{Name: shown, Read: func(ctx context.Context) ([]byte, error) {
 			return download(ctx, name)
 		}})
 		return nil
@@ -210,7 +216,8 @@ func get(ctx context.Context, url string) (content []byte, again bool, err error
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
 		again = response.StatusCode >= http.StatusInternalServerError
-		return nil, again, fmt.Errorf("unable to read URL %q, server reported %s", url, response.Status)
+		return nil, again, fmt.Errorf(
+			"unable to read URL %q, server reported %s", request.URL.Redacted(), response.Status)
 	}
 	content, err = io.ReadAll(response.Body)
 	return content, true, err
