@@ -39,7 +39,7 @@ type group struct {
 // numbers are the numbers of equal contents.
 type numbers struct {
 	listed []int        // of listed objects that no create has, sorted
-	taken  map[int]bool // of creates
+	taken  map[int]bool // of creates; false after one that failed
 	free   int          // all lower ones are taken
 }
 
@@ -179,16 +179,17 @@ func (c *Contents) take(g *group, place Place, o derive.Object, digest string) (
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := g.of(digest)
+	for n.taken[n.free] {
+		n.free++
+	}
+	_, again := n.taken[n.free]
 	switch {
 	case len(n.listed) > 0:
 		o.Copy, n.listed = n.listed[0], n.listed[1:]
 		g.unasked--
-	case g.unasked > 0:
+	case g.unasked > 0 && !again:
 		return nil, c.changed, c.running > 0
 	default:
-		for n.taken[n.free] {
-			n.free++
-		}
 		o.Copy = n.free
 	}
 	n.taken[o.Copy] = true
@@ -215,7 +216,7 @@ func (l *Claim) End(kept bool) {
 		c.running--
 	}
 	if !kept {
-		delete(l.numbers.taken, l.number)
+		l.numbers.taken[l.number] = false
 		l.numbers.free = min(l.numbers.free, l.number)
 	}
 	c.change()

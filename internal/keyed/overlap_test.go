@@ -73,3 +73,37 @@ func TestOverlap(t *testing.T) {
 		}
 	})
 }
+
+// An existing object whose create failed, such as for an outage, is no new content when the program repeats the create.
+func TestRepeatedAfterFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var stored []idempotency.Existing
+		start := func() *Contents {
+			return NewContents(New(key, nil, func(
+				context.Context, schema.GroupVersionResource, string,
+			) ([]idempotency.Existing, error) {
+				return stored, nil
+			}))
+		}
+		claim := func(run *Contents, content string) *Claim {
+			claim, err := run.Claim(t.Context(), placeIn("ns"), "x-",
+				func(derive.Secret, derive.Object) (string, bool) { return content, true })
+			if err != nil {
+				t.Fatalf("%s: %v", content, err)
+			}
+			return claim
+		}
+		first := start()
+		for _, content := range []string{"A", "B"} {
+			id := claim(first, content).ID
+			stored = append(stored, idempotency.Existing{
+				Name: id.Name("x-", 0), GenerateName: "x-", ID: id.Creation, Digest: id.Digest,
+			})
+		}
+		second := start()
+		claim(second, "A").End(false)
+		if again := claim(second, "A"); again.Listed == nil || again.Listed.Name != stored[0].Name {
+			t.Errorf("%+v, want the object %s", again.Listed, stored[0].Name)
+		}
+	})
+}
