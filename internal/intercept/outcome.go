@@ -81,6 +81,9 @@ func outcomeOf(sent *post, claim *keyed.Claim, result exactlyonce.Result, err er
 	switch got := result.Response; {
 	case o.Class == Unknown:
 		r = responseOf(unknown(sent, o))
+	case errors.Is(err, exactlyonce.ErrMismatch):
+		r = responseOf(status(http.StatusConflict, metav1.StatusReasonAlreadyExists,
+			fmt.Sprintf("nothing was created: %s", o.Err)))
 	case got == nil:
 		r = responseOf(status(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable,
 			fmt.Sprintf("nothing was created: %s", o.Err)))

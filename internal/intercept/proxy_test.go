@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-genname/kubectl-genname/internal/exactlyonce"
+	"github.com/kubectl-genname/kubectl-genname/pkg/once/derive"
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/oncetest"
 	_ "github.com/kubectl-genname/kubectl-genname/test/testenv"
 )
@@ -186,6 +187,16 @@ var cases = []struct {
 		f.config.Contents = f.contents()
 		f.proxy, _ = New(f.t.Context(), f.config)
 	}, 422, "Invalid", 1},
+	{"another digest, with a key", func(f *fixture) {
+		f.run().post(generated)
+		object := f.Objects()[0]
+		annotations := object.GetAnnotations()
+		annotations[derive.DigestAnnotation] = "d1-0"
+		object.SetAnnotations(annotations)
+		f.Put(object)
+		f.config.Contents = f.contents()
+		f.proxy, _ = New(f.t.Context(), f.config)
+	}, 409, "AlreadyExists", 1},
 	{"refused", func(f *fixture) { f.Next("create", "configmaps", oncetest.QuotaExceeded) }, 403, "Forbidden", 0},
 	{"no attempt succeeded", func(f *fixture) {
 		f.Always("create", "configmaps", oncetest.TooManyRequests(1))
