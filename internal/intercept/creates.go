@@ -180,16 +180,18 @@ func (p *Proxy) create(w http.ResponseWriter, r *http.Request, sent *post) {
 		case <-c.done:
 		case <-r.Context().Done():
 			p.table.put(c)
-			return
+			panic(http.ErrAbortHandler) // as abortUnless
 		}
 		if c.response != nil {
 			break
 		}
 		c = p.begin(sent, exactlyonce.NewID(), nil, "")
 	}
-	if !c.response.write(w, r) || c.outcome.Class != Created {
+	written := c.response.write(w, r)
+	if !written || c.outcome.Class != Created {
 		p.table.put(c)
 	}
+	abortUnless(written)
 }
 
 // giveOut responds with the object of an abandoned create, or with a 504 if the object can't be read. It returns false
@@ -211,9 +213,11 @@ func (p *Proxy) giveOut(w http.ResponseWriter, r *http.Request, sent *post, c *c
 	}
 	o.Status = given.status
 	p.config.Done(o)
-	if !given.write(w, r) || err != nil {
+	written := given.write(w, r)
+	if !written || err != nil {
 		p.table.put(c)
 	}
+	abortUnless(written)
 	return true
 }
 

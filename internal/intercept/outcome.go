@@ -148,7 +148,15 @@ func responseOf(s *metav1.Status) *response {
 }
 
 func respondStatus(w http.ResponseWriter, r *http.Request, s *metav1.Status) {
-	responseOf(s).write(w, r)
+	abortUnless(responseOf(s).write(w, r))
+}
+
+// abortUnless ends a request whose response was not written. Otherwise net/http would send a 200 to a client that has
+// closed only its side of the connection.
+func abortUnless(written bool) {
+	if !written {
+		panic(http.ErrAbortHandler)
+	}
 }
 
 // ownHeaders are the headers of a response that belong to its connection, or that net/http sets.

@@ -2,6 +2,7 @@ package intercept
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -335,6 +336,7 @@ func TestRepeatedBeforeGivingUp(t *testing.T) {
 			send := func(ctx context.Context) <-chan int {
 				status := make(chan int, 1)
 				go func() {
+					defer func() { _ = recover() }() // as net/http does
 					w := httptest.NewRecorder()
 					r := httptest.NewRequestWithContext(ctx, http.MethodPost, configMaps, strings.NewReader(generated))
 					r.Host, r.Header = "127.0.0.1:20000", http.Header{"Authorization": {"Bearer " + token}}
@@ -496,6 +498,35 @@ func TestRepeatedAfterRefusal(t *testing.T) {
 	}
 	if again := f.post(generated); again.status != 201 || len(f.Objects()) != 2 {
 		t.Errorf("a create after one that ended: %d, %d objects", again.status, len(f.Objects()))
+	}
+}
+
+// A client that closes only its side of the connection gave up, and gets no 200.
+func TestHalfClosed(t *testing.T) {
+	f := newFixture(t)
+	release := make(chan struct{})
+	f.Next("create", "configmaps", func(r *oncetest.Request) (*http.Response, error) {
+		<-release
+		return r.Send()
+	})
+	conn, err := tls.Dial("tcp", f.config.Host, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"http/1.1"}}) //nolint:gosec // a test
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s",
+		configMaps, f.config.Host, token, len(generated), generated)
+	if err := conn.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(conn); err != nil || len(got) > 0 {
+		t.Errorf("%q, %v, want no response", got, err)
+	}
+	close(release)
+	r := f.request(t.Context(), http.MethodPost, configMaps, generated)
+	r.Header.Set("User-Agent", "") // as the first one
+	if again := f.do(r); again.status != 201 || len(f.Objects()) > 1 {
+		t.Errorf("again: %d, and %d objects, want 201 and one", again.status, len(f.Objects()))
 	}
 }
 
