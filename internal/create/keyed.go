@@ -29,7 +29,7 @@ func (s *Session) createKeyed() {
 	for _, t := range tasks {
 		s.create(t, 0)
 	}
-	s.settle()
+	s.flush()
 }
 
 // readAll reads the input, and reports whether all of it is usable.

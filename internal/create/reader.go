@@ -17,7 +17,7 @@ const (
 // reader reads the input in its own goroutine. If reading hangs, documents stays empty.
 type reader struct {
 	documents chan Step
-	settling  chan chan<- struct{} // calls of settle, which return when the session closes the channel in them
+	flushes   chan chan<- struct{} // calls of flush, which return when the session closes the channel in them
 	abandoned chan struct{}
 }
 
@@ -44,24 +44,24 @@ func (r *reader) start(input iter.Seq2[*Document, error]) {
 	}()
 }
 
-// settle waits until the session has created all documents. settle returns false if the session takes no more.
-func (r *reader) settle() bool {
-	settled := make(chan struct{})
+// flush waits until the session has created all documents. flush returns false if the session takes no more.
+func (r *reader) flush() bool {
+	flushed := make(chan struct{})
 	select {
-	case r.settling <- settled:
-		<-settled
+	case r.flushes <- flushed:
+		<-flushed
 		return true
 	case <-r.abandoned:
 		return false
 	}
 }
 
-// waiting has a call of settle if the session has taken all documents.
+// waiting has a call of flush if the session has taken all documents.
 func (r *reader) waiting() <-chan chan<- struct{} {
 	if len(r.documents) > 0 {
 		return nil
 	}
-	return r.settling
+	return r.flushes
 }
 
 // abandon ends the reading at the next document, if any.

@@ -96,10 +96,10 @@ func (s *Session) Create(input iter.Seq2[*Document, error]) iter.Seq[Event] {
 	}
 }
 
-// Settle waits until all documents that were read before have ended. Only the input calls it, before it asks the
+// Flush waits until all documents that were read before have ended. Only the input calls it, before it asks the
 // server for a type that an earlier document can add. A run with a key creates nothing before it has read the whole
-// input, so its input must not call Settle. Settle returns false if an interrupt has ended the reading.
-func (s *Session) Settle() bool { return s.reader.settle() }
+// input, so its input must not call Flush. Flush returns false if an interrupt has ended the reading.
+func (s *Session) Flush() bool { return s.reader.flush() }
 
 // Summary returns the result of the run after Create.
 func (s *Session) Summary() Summary {
@@ -130,7 +130,7 @@ func (s *Session) inOrder() {
 			s.create(t, 0)
 		}
 	})
-	s.settle()
+	s.flush()
 }
 
 // eachStep calls do for every step of the input, until the input ends. After an interrupt it stops
@@ -166,9 +166,9 @@ func (s *Session) nextStep() (next Step, more bool) {
 			s.take(report)
 		case next, more = <-s.reader.documents:
 			return next, more
-		case settled := <-s.reader.waiting():
-			s.settle()
-			close(settled)
+		case flushed := <-s.reader.waiting():
+			s.flush()
+			close(flushed)
 		case <-interrupted:
 		case <-s.readOver:
 			s.reader.abandon()
@@ -283,8 +283,8 @@ func (s *Session) overlaps(d *task) bool {
 	return d.generated && s.config.Overlap && s.config.DryRun == NoDryRun
 }
 
-// settle waits for all jobs, and creates the deferred copies.
-func (s *Session) settle() {
+// flush waits for all jobs, and creates the deferred copies.
+func (s *Session) flush() {
 	for s.scheduler.busy() || len(s.scheduler.deferred) > 0 {
 		s.scheduler.takeNext()
 		s.resume()

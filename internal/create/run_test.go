@@ -216,27 +216,27 @@ func TestRenamedInOneNamespace(t *testing.T) {
 		"renamed 1-", "1 not attempted", "created 3-", "created 4-", "end 4")
 }
 
-// Settle returns when all documents before it have ended, also the rechecked ones and the copies that wait for them.
-func TestSettle(t *testing.T) {
+// Flush returns when all documents before it have ended, also the rechecked ones and the copies that wait for them.
+func TestFlush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := looksForFirst(nil)
 		config := configOf(c)
 		config.Copies, config.Concurrency = 2, 1
 		ended := 0
 		s := config.session(t.Context())
-		settle := func(want int) {
-			if s.Settle(); ended != want || c.inFlight["x-"]+c.inFlight["2-"]+c.inFlight["3-"] > 0 {
+		flush := func(want int) {
+			if s.Flush(); ended != want || c.inFlight["x-"]+c.inFlight["2-"]+c.inFlight["3-"] > 0 {
 				t.Errorf("%d ended, want %d, in flight: %v", ended, want, c.inFlight)
 			}
 		}
 		for e := range s.Create(func(yield func(*Document, error) bool) {
-			settle(0)
+			flush(0)
 			yield(document("configmaps/a/2-"), nil)
 			yield(document("configmaps/a/x-"), nil)
-			settle(4)
-			settle(4)
+			flush(4)
+			flush(4)
 			yield(document("configmaps/a/3-"), nil)
-			settle(6)
+			flush(6)
 		}) {
 			if endedAs(e, protocol.Created) {
 				ended++
@@ -248,24 +248,24 @@ func TestSettle(t *testing.T) {
 	})
 }
 
-// A call of Settle doesn't hang when an interrupt ends the reading.
-func TestSettleAfterAnInterrupt(t *testing.T) {
+// A call of Flush doesn't hang when an interrupt ends the reading.
+func TestFlushAfterAnInterrupt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, interrupt := context.WithCancel(t.Context())
 		s := configOf(&cluster{takes: time.Second}).session(ctx)
-		var settled atomic.Int32 // the reader can run on
+		var flushed atomic.Int32 // the reader can run on
 		for range s.Create(func(yield func(*Document, error) bool) {
 			for yield(document("configmaps/a/1-"), nil) {
 				time.Sleep(10 * time.Millisecond)
-				if s.Settle(); settled.Add(1) == 2 {
+				if s.Flush(); flushed.Add(1) == 2 {
 					interrupt()
 				}
 			}
 		}) {
 			continue
 		}
-		if end := s.Summary(); !end.Unread || end.Totals[protocol.Created] != 2 || settled.Load() < 2 {
-			t.Errorf("%+v, settled %d times", end, settled.Load())
+		if end := s.Summary(); !end.Unread || end.Totals[protocol.Created] != 2 || flushed.Load() < 2 {
+			t.Errorf("%+v, flushed %d times", end, flushed.Load())
 		}
 		time.Sleep(time.Second) // the reader ends, too
 	})

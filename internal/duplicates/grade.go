@@ -31,8 +31,8 @@ const (
 )
 
 const (
-	// settled is the age from which missing references are evidence. A younger object might get some soon.
-	settled = 2 * time.Minute
+	// minAge is the age from which missing references are evidence. A younger object might get some soon.
+	minAge = 2 * time.Minute
 	// apart is the difference of two creationTimestamps, in seconds, from which their order is certain.
 	apart = 2
 )
@@ -282,7 +282,7 @@ func (g *group) setGrade(now time.Time) {
 	default:
 		g.Reason = unreferenced
 	}
-	isOld := now.Sub(younger.Created.Time) >= settled && g.members[1].created >= g.members[0].created+apart
+	isOld := now.Sub(younger.Created.Time) >= minAge && g.members[1].created >= g.members[0].created+apart
 	younger.Proposed = g.Reason == "" && isOld && g.ReferencesRead && g.olderNamed && !g.youngerNamed && !b
 }
 

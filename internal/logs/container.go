@@ -108,7 +108,7 @@ func (c *container) follow() {
 	c.follower.mu.Lock()
 	defer c.follower.mu.Unlock()
 	c.pod.open--
-	c.follower.settle(c.pod)
+	c.follower.endPod(c.pod)
 }
 
 // next waits for a run that was not read yet. next returns false if there won't be any.

@@ -188,7 +188,7 @@ func (f *Follower) record(latest *corev1.Pod, gone bool) {
 		}
 	}
 	if !f.draining { // otherwise the last stream of the Pod does this
-		f.settle(p)
+		f.endPod(p)
 	}
 }
 
@@ -196,9 +196,9 @@ func started(s corev1.ContainerStatus) bool {
 	return s.State.Running != nil || s.State.Terminated != nil || s.LastTerminationState.Terminated != nil
 }
 
-// settle reports a Pod that has failed, when all of its lines are read, and forgets what isn't needed any longer. The
+// endPod reports a Pod that has failed, when all of its lines are read, and forgets what isn't needed any longer. The
 // caller has the mutex.
-func (f *Follower) settle(p *pod) {
+func (f *Follower) endPod(p *pod) {
 	phase := p.latest.Status.Phase
 	if p.open > 0 || phase != corev1.PodFailed && phase != corev1.PodSucceeded && !p.gone {
 		return

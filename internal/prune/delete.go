@@ -72,7 +72,7 @@ type deletion struct {
 	cause      error              // error of the last DELETE without a usable response
 	lost       bool               // a DELETE got no usable response, and the server might have carried it out
 	late       bool               // the server might still carry out such a DELETE
-	settled    bool               // a GET has found the object after the last DELETE
+	found      bool               // a GET has found the object after the last DELETE
 	jobChecked bool               // a GET has found no Job of an orphaned Pod after the last DELETE
 	saved      string             // the resourceVersion in the object's file
 
@@ -130,7 +130,7 @@ func (d *deletion) send(ctx context.Context) (*Result, error) {
 	case code == http.StatusNotFound:
 		return d.absence(), nil
 	case code == 0 || code >= http.StatusInternalServerError:
-		d.lost, d.settled, d.reads, d.cause = true, false, true, err
+		d.lost, d.found, d.reads, d.cause = true, false, true, err
 		d.late = d.late || code == 0 || code == http.StatusBadGateway || code == http.StatusGatewayTimeout
 		return nil, nil
 	case code == http.StatusConflict:
@@ -165,7 +165,7 @@ func (d *deletion) read(ctx context.Context) (*Result, error) {
 	case found.Deleting && d.lost:
 		return d.is(Deleting), nil
 	}
-	d.settled, d.reads = true, false
+	d.found, d.reads = true, false
 	rules := d.object.Pool.rules
 	reason, status := rules.leaves(&found)
 	if reason == "" {
@@ -238,7 +238,7 @@ func (d *deletion) wait(ctx context.Context, err error) *Result {
 }
 
 // open reports whether the server might have carried out a DELETE, or might still do so.
-func (d *deletion) open() bool { return d.late || d.lost && !d.settled }
+func (d *deletion) open() bool { return d.late || d.lost && !d.found }
 
 // fails returns the outcome after a final error: Failed, or Unknown if the server might have carried out a DELETE.
 func (d *deletion) fails(err error) *Result {

@@ -98,10 +98,10 @@ func runInside() (code int, err error) {
 	return 0, os.RemoveAll(dir)
 }
 
-// settle writes the configuration of programs to the home directory. git trusts the repository even if another
+// configure writes the configuration of programs to the home directory. git trusts the repository even if another
 // user owns it, as in a container. The go command writes no telemetry, which it would write after the
 // tests.
-func settle(home string) error {
+func configure(home string) error {
 	telemetry := filepath.Join(home, ".config", "go", "telemetry") // of Linux
 	if runtime.GOOS == "darwin" {
 		telemetry = filepath.Join(home, "Library", "Application Support", "go", "telemetry")
@@ -126,7 +126,7 @@ func environment(dir string) ([]string, error) {
 		}
 	}
 	cache, err := Cache()
-	if err := errors.Join(err, link(bin, root), settle(home)); err != nil {
+	if err := errors.Join(err, link(bin, root), configure(home)); err != nil {
 		return nil, err
 	}
 	env := []string{

@@ -134,7 +134,7 @@ func (o *options) create(ctx context.Context) error {
 	if err := o.awaitServer(ctx, config); err != nil {
 		return err
 	}
-	input, err := o.documents(ctx, session.Settle)
+	input, err := o.documents(ctx, session.Flush)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ type input struct {
 	options *options
 	ctx     context.Context // done when the user interrupts
 	yield   func(*create.Document, error) bool
-	settle  func() bool // see create.Session.Settle
+	flush   func() bool // see create.Session.Flush
 	encoder runtime.Encoder
 	// within returns an error for an object in another namespace than --namespace. within is nil if all namespaces are
 	// allowed.
@@ -59,7 +59,7 @@ func (in *input) askAgain() bool {
 		return false
 	}
 	in.asked = true
-	in.settleAll()
+	in.flushAll()
 	return !in.stopped
 }
 
@@ -81,8 +81,8 @@ func (o *options) files() (files []string) {
 type documents = iter.Seq2[*create.Document, error]
 
 // documents returns the documents of the input, read as kubectl create does. After a document that adds
-// types, the input calls settle before it reads the next document, because reading maps and validates a document.
-func (o *options) documents(ctx context.Context, settle func() bool) (documents, error) {
+// types, the input calls flush before it reads the next document, because reading maps and validates a document.
+func (o *options) documents(ctx context.Context, flush func() bool) (documents, error) {
 	factory := o.conn.Factory
 	schema, err := manifest.Validator(factory, o.ValidationDirective)
 	if err != nil {
@@ -94,7 +94,7 @@ func (o *options) documents(ctx context.Context, settle func() bool) (documents,
 	}
 	o.namespace = namespace
 	in := &input{
-		options: o, ctx: ctx, settle: settle, encoder: scheme.DefaultJSONEncoder(), keyed: o.flags.keys.Key != "",
+		options: o, ctx: ctx, flush: flush, encoder: scheme.DefaultJSONEncoder(), keyed: o.flags.keys.Key != "",
 	}
 	if !o.flags.kubectlsWords() {
 		in.texts = &manifest.Texts{Warn: func(text string) { o.voice.Line(terminal.Warningf("%s", text)) }}
@@ -183,14 +183,14 @@ func (in *input) hand(document *create.Document, err error) {
 	in.stopped = !in.yield(document, err)
 	if document != nil && manifest.AddsTypes(document.Mapping) {
 		in.typesCome = true
-		in.settleAll()
+		in.flushAll()
 	}
 }
 
-// settleAll waits until the documents have been created. A run with a key creates nothing before it has read them all.
-func (in *input) settleAll() {
+// flushAll waits until the documents have been created. A run with a key creates nothing before it has read them all.
+func (in *input) flushAll() {
 	if !in.keyed && !in.stopped {
-		in.stopped = !in.settle()
+		in.stopped = !in.flush()
 	}
 }
 

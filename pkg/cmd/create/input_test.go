@@ -43,8 +43,8 @@ func (g getter) ToRESTMapper() (meta.RESTMapper, error) { return g.server, nil }
 // type. The earlier documents are created first.
 func TestTypesAreLookedForOnce(t *testing.T) {
 	s := &server{types: []string{"A.v1", "A.v2"}}
-	settled := 0
-	in := &input{options: &options{}, settle: func() bool { settled++; return true }}
+	flushed := 0
+	in := &input{options: &options{}, flush: func() bool { flushed++; return true }}
 	types, _ := manifest.NewTypes(getter{nil, s}, in.askAgain).ToRESTMapper()
 	look := func(found bool, names ...string) {
 		t.Helper()
@@ -65,12 +65,12 @@ func TestTypesAreLookedForOnce(t *testing.T) {
 	s.types, in.typesCome = append(s.types, "B.v1"), true
 	look(true, "B.v1", "A.v1")
 	look(false, "C.v1", "D.v1")
-	if s.resets != 3 || settled != 3 {
-		t.Errorf("%d resets after a document that brings types, and earlier documents were created %d times", s.resets, settled)
+	if s.resets != 3 || flushed != 3 {
+		t.Errorf("%d resets after a document that brings types, and earlier documents were created %d times", s.resets, flushed)
 	}
 	in.keyed = true
 	look(false, "E.v1")
-	if settled != 3 {
+	if flushed != 3 {
 		t.Error("a run with a key created documents before it had read all")
 	}
 }
@@ -82,15 +82,15 @@ func TestDocumentsThatBringTypes(t *testing.T) {
 		keyed, interrupted bool
 		want               string
 	}{
-		"in order":    {false, false, "1 2 settled 3 4 settled"},
+		"in order":    {false, false, "1 2 flushed 3 4 flushed"},
 		"with a key":  {true, false, "1 2 3 4"},
-		"interrupted": {false, true, "1 2 settled"},
+		"interrupted": {false, true, "1 2 flushed"},
 	} {
 		var done []string
 		in := &input{
 			options: &options{}, keyed: test.keyed,
-			yield:  func(d *create.Document, _ error) bool { done = append(done, d.Source); return true },
-			settle: func() bool { done = append(done, "settled"); return !test.interrupted },
+			yield: func(d *create.Document, _ error) bool { done = append(done, d.Source); return true },
+			flush: func() bool { done = append(done, "flushed"); return !test.interrupted },
 		}
 		for i, kind := range []schema.GroupKind{
 			{Kind: "ConfigMap"},

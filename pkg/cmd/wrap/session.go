@@ -124,8 +124,8 @@ func (s *session) changed() bool {
 	return err != nil || !bytes.Equal(now, s.kubeconfig)
 }
 
-// settle waits for the creates in flight. A credential plugin can hang longer than the time that they have.
-func (s *session) settle() {
+// waitForCreates waits for the creates in flight. A credential plugin can hang longer than the time that they have.
+func (s *session) waitForCreates() {
 	terminal.Within(2*exactlyonce.Grace, s.proxy.Wait)
 }
 

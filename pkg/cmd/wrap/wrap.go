@@ -162,7 +162,7 @@ func (o *options) Run(ctx context.Context) error {
 	changed := s.changed()
 	s.discard()
 	interrupt()
-	s.settle()
+	s.waitForCreates()
 	return o.end(s, code, changed)
 }
 

@@ -18,7 +18,7 @@ var ErrNoID = errors.New("an object has the name, but no creation ID: something 
 // one, Doubt returns it unchanged. Otherwise the error wraps nothing.
 func (d Done) Doubt() error {
 	var texts []string
-	why := d.unsettled()
+	why := d.whyUnknown()
 	for _, err := range []error{d.Loss, d.Refusal, why} {
 		if err == nil {
 			continue
@@ -42,8 +42,8 @@ func briefly(err error) string {
 	return err.Error()
 }
 
-// unsettled returns the reason why the last observation doesn't decide the outcome.
-func (d Done) unsettled() error {
+// whyUnknown returns the reason why the last observation doesn't decide the outcome.
+func (d Done) whyUnknown() error {
 	switch {
 	case d.Last == GivenUp:
 		return d.WhyStopped()
