@@ -43,8 +43,8 @@ type creation struct {
 	options  []exactlyonce.Option // see Config.creates
 	// briefly sends the object once. If the outcome is unknown, it reads the object back once.
 	briefly bool
-	retries func(exactlyonce.Retry) // called before every retry
-	sent    func(name string)       // called when a POST is sent
+	onRetry func(exactlyonce.Retry) // called before every retry
+	onPost  func(name string)       // called when a POST is sent
 }
 
 // Client sends the requests of a run to a cluster.
@@ -81,7 +81,7 @@ func NewClient(config, creates *rest.Config, discovered discovery.CachedDiscover
 func (c *Client) Create(ctx context.Context, n creation) (exactlyonce.Result, error) {
 	d := n.document
 	options := append(slices.Clip(n.options),
-		exactlyonce.WithNamespace(d.Namespace), exactlyonce.WithRetries(n.retries), exactlyonce.WithSent(n.sent))
+		exactlyonce.WithNamespace(d.Namespace), exactlyonce.WithOnRetry(n.onRetry), exactlyonce.WithOnPost(n.onPost))
 	if n.template != nil && n.id.String() != "" {
 		options = append(options, exactlyonce.WithEncoder(n.template.Encode))
 	}

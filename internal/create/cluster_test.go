@@ -70,16 +70,16 @@ func (c *cluster) Create(ctx context.Context, n creation) (exactlyonce.Result, e
 		c.during(name)
 	}
 	for _, e := range c.unsent {
-		n.retries(e)
+		n.onRetry(e)
 	}
-	n.sent(firstName(n))
+	n.onPost(firstName(n))
 	time.Sleep(c.takes)
 	for _, e := range c.reports {
-		n.retries(e)
+		n.onRetry(e)
 	}
 	if c.looks != nil && c.looks(name) {
 		leave()
-		n.retries(exactlyonce.Retry{Action: exactlyonce.Recheck})
+		n.onRetry(exactlyonce.Retry{Action: exactlyonce.Recheck})
 		time.Sleep(lookingAgain)
 	}
 	if c.ends != nil {

@@ -11,16 +11,16 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// sent is an object that was sent or is about to be, and whose outcome the caller has not handled yet.
-type sent struct {
+// pending is an object that was sent or is about to be, and whose outcome the caller has not handled yet.
+type pending struct {
 	// outcome is Unknown until the create has ended, with the name that was sent last, or unsentName. The name is empty
 	// if the server picks it.
 	outcome Outcome
 	counted bool // in the tally
 }
 
-// left are the copies of a task that are not in the tally.
-type left struct {
+// uncounted are the copies of a task that are not in the tally.
+type uncounted struct {
 	task   *task
 	copies int
 }
@@ -28,9 +28,9 @@ type left struct {
 // inFlight has the objects in flight by the number of their job, and the tally of all that have ended.
 type inFlight struct {
 	mu        sync.Mutex
-	sent      map[int]sent
+	pending   map[int]pending
 	tally     Tally
-	left      map[int]left // what is not in the tally yet, by the number of the document
+	uncounted map[int]uncounted // what is not in the tally yet, by the number of the document
 	documents int
 	abandoned bool // the tally is final
 }
@@ -41,13 +41,13 @@ func (f *inFlight) expect(t *task) {
 	defer f.mu.Unlock()
 	f.documents++
 	t.number = f.documents
-	f.left[t.number] = left{t, t.copies}
+	f.uncounted[t.number] = uncounted{t, t.copies}
 }
 
 func (f *inFlight) drop(t *task) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.left, t.number)
+	delete(f.uncounted, t.number)
 }
 
 // begin records an object that is sent, under its first name.
@@ -56,7 +56,7 @@ func (f *inFlight) begin(number int, t *task, name string) {
 	defer f.mu.Unlock()
 	o := t.outcome(protocol.Unknown)
 	o.Job, o.Name = number, name
-	f.sent[number] = sent{outcome: o}
+	f.pending[number] = pending{outcome: o}
 }
 
 // count counts the outcome of an object. number is 0 if it has no job.
@@ -64,9 +64,9 @@ func (f *inFlight) count(number int, c Config, o Outcome) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.add(c, o)
-	if sent, is := f.sent[number]; is {
-		sent.counted = true
-		f.sent[number] = sent
+	if p, is := f.pending[number]; is {
+		p.counted = true
+		f.pending[number] = p
 	}
 }
 
@@ -75,20 +75,20 @@ func (f *inFlight) add(c Config, o Outcome) {
 		return
 	}
 	f.tally.Add(c, o)
-	of := f.left[o.Number]
+	of := f.uncounted[o.Number]
 	if of.copies -= o.Copies; of.copies <= 0 {
-		delete(f.left, o.Number)
+		delete(f.uncounted, o.Number)
 	} else {
-		f.left[o.Number] = of
+		f.uncounted[o.Number] = of
 	}
 }
 
 func (f *inFlight) rename(number int, name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if sent, is := f.sent[number]; is {
-		sent.outcome.Name = name
-		f.sent[number] = sent
+	if p, is := f.pending[number]; is {
+		p.outcome.Name = name
+		f.pending[number] = p
 	}
 }
 
@@ -96,10 +96,10 @@ func (f *inFlight) rename(number int, name string) {
 func (f *inFlight) finish(number int, o Outcome) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if sent, is := f.sent[number]; is {
+	if p, is := f.pending[number]; is {
 		o.Job = number
-		sent.outcome = o
-		f.sent[number] = sent
+		p.outcome = o
+		f.pending[number] = p
 	}
 }
 
@@ -107,7 +107,7 @@ func (f *inFlight) finish(number int, o Outcome) {
 func (f *inFlight) end(number int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.sent, number)
+	delete(f.pending, number)
 }
 
 // InFlight returns the outcomes that the caller has not handled yet, in the order of the input. A create in progress is
@@ -119,8 +119,8 @@ func (s *Session) InFlight() []Outcome {
 }
 
 func (f *inFlight) outcomes() (all []Outcome) {
-	for _, number := range slices.Sorted(maps.Keys(f.sent)) {
-		all = append(all, f.sent[number].outcome)
+	for _, number := range slices.Sorted(maps.Keys(f.pending)) {
+		all = append(all, f.pending[number].outcome)
 	}
 	return inOrder(all)
 }
@@ -140,13 +140,13 @@ func (s *Session) Abandon() Summary {
 	defer f.mu.Unlock()
 	unseen := f.outcomes()
 	for _, o := range unseen {
-		if !f.sent[o.Job].counted {
+		if !f.pending[o.Job].counted {
 			f.add(s.config, o)
 		}
 	}
-	for _, number := range slices.Sorted(maps.Keys(f.left)) {
-		o := f.left[number].task.outcome(NotAttempted)
-		o.Copies = f.left[number].copies
+	for _, number := range slices.Sorted(maps.Keys(f.uncounted)) {
+		o := f.uncounted[number].task.outcome(NotAttempted)
+		o.Copies = f.uncounted[number].copies
 		f.add(s.config, o)
 		unseen = append(unseen, o)
 	}

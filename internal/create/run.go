@@ -57,8 +57,8 @@ func New(ctx context.Context, client *Client, config Config) *Session {
 func newSession(ctx context.Context, client requests, config Config) *Session {
 	ctx, stop := context.WithCancel(ctx)
 	s := &Session{
-		config: config, client: client, ctx: ctx, stop: stop, reader: newReader(),
-		inFlight: inFlight{sent: map[int]sent{}, left: map[int]left{}}, placeFor: map[idempotency.Place]*place{},
+		config: config, client: client, ctx: ctx, stop: stop, placeFor: map[idempotency.Place]*place{},
+		reader: newReader(), inFlight: inFlight{pending: map[int]pending{}, uncounted: map[int]uncounted{}},
 	}
 	s.key = keyed.New(config.Key, config.Secrets, s.list)
 	reports := make(chan report)

@@ -55,11 +55,11 @@ func (w *worker) send(j job) report {
 	}
 	result, err := w.client.Create(w.ctx, creation{
 		document: d.document, template: d.template, id: id, options: w.options, briefly: j.probe,
-		sent: func(name string) {
+		onPost: func(name string) {
 			sent.Store(true)
 			w.inFlight.rename(j.number, name)
 		},
-		retries: func(e exactlyonce.Retry) {
+		onRetry: func(e exactlyonce.Retry) {
 			if !sent.Load() {
 				e.Name = unsent
 			}

@@ -177,7 +177,7 @@ func TestNothingIsSentAfterAnInterrupt(t *testing.T) {
 			delay(config)
 			ctx, interrupt := context.WithCancel(t.Context())
 			time.AfterFunc(time.Second, interrupt)
-			sent := WithSent(func(name string) { t.Errorf("%s was sent", name) })
+			sent := WithOnPost(func(name string) { t.Errorf("%s was sent", name) })
 			_, err := creatorFor(t, config, sent).Create(ctx, configMapMapping, configMap(), NewID())
 			if !errors.Is(err, ErrInterrupted) || !errors.Is(err, context.Canceled) || len(server.Requests()) > 0 || time.Since(start) != ends {
 				t.Errorf("%v after %s, %v", err, time.Since(start), server.Requests())

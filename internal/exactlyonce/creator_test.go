@@ -112,7 +112,7 @@ func TestOverANetwork(t *testing.T) {
 	config := server.Config()
 	config.Host, config.Transport = network.URL, nil
 	var sent []string
-	c := creatorFor(t, config, WithRetryTimeout(0), WithSent(func(name string) { sent = append(sent, name) }))
+	c := creatorFor(t, config, WithRetryTimeout(0), WithOnPost(func(name string) { sent = append(sent, name) }))
 	server.Next("create", "*", oncetest.DropResponse)
 	if r, err := c.Create(t.Context(), configMapMapping, configMap(), NewID()); err != nil || r.Outcome != protocol.Created || asked(server, "create") != 1 || len(sent) != 1 || sent[0] != r.Name {
 		t.Errorf("%+v, %v; sent %q", r, err, sent)
@@ -168,7 +168,7 @@ func TestNoSilentResending(t *testing.T) {
 	busy := withHeader(oncetest.TooManyRequests(0), "Retry-After", "0")
 	server.Next("create", "*", busy, busy)
 	var events []Retry
-	_, err := creatorFor(t, server.Config(), WithRetries(func(e Retry) { events = append(events, e) })).
+	_, err := creatorFor(t, server.Config(), WithOnRetry(func(e Retry) { events = append(events, e) })).
 		Create(t.Context(), configMapMapping, configMap(), NewID())
 	if err != nil || len(events) != 2 || events[0].Action != Resend || asked(server, "create") != 3 {
 		t.Errorf("retries %+v, %d creates, want 2 retries, first a resend, and 3 creates: %v", events, asked(server, "create"), err)

@@ -14,8 +14,8 @@ type exchange struct {
 	// until ends when the POST must not be sent any more. until is nil for a GET. A rate limiter or a credential plugin
 	// can delay a request before it reaches the connection.
 	until context.Context
-	// posting is called when a POST gets a connection. posting is nil for a GET.
-	posting func()
+	// onPost is called when a POST gets a connection. onPost is nil for a GET.
+	onPost func()
 	// wrapped is true after the request has reached the user's own transport wrapper.
 	wrapped atomic.Bool
 	// connected is true after the request got a connection, so the server might have received it.
@@ -44,14 +44,14 @@ func (x *exchange) observe(ctx context.Context) context.Context {
 
 func (x *exchange) connect() {
 	x.connected.Store(true)
-	if x.posting != nil {
-		x.posting()
+	if x.onPost != nil {
+		x.onPost()
 	}
 }
 
-// sent reports whether the server might have received the request. If a wrapper doesn't call the transport below
+// maybeSent reports whether the server might have received the request. If a wrapper doesn't call the transport below
 // it, nothing is known, so it might have.
-func (x *exchange) sent() bool {
+func (x *exchange) maybeSent() bool {
 	return x.connected.Load() || x.wrapped.Load() && x.trips.Load() == 0
 }
 

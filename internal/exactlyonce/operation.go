@@ -132,7 +132,7 @@ func (o *operation) report(action protocol.Action, refusal error) {
 	default:
 		return
 	}
-	o.settings.retries(e)
+	o.settings.onRetry(e)
 }
 
 func (o *operation) conflict(refusal error) error {

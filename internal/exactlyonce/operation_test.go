@@ -228,7 +228,7 @@ func TestHistories(t *testing.T) {
 // play creates an object on the server, and returns what has happened.
 func (s *script) play(ctx context.Context, options ...Option) string {
 	first := ""
-	o := operationOn(s, wanted{generateName: "p-", id: ID{Derivation: Derivation{Creation: ourID}, names: ourID}}, append(options, WithRetries(func(e Retry) {
+	o := operationOn(s, wanted{generateName: "p-", id: ID{Derivation: Derivation{Creation: ourID}, names: ourID}}, append(options, WithOnRetry(func(e Retry) {
 		if first == "" {
 			first = fmt.Sprintf("; %v: %s in %s", e.Reason, e.Action, e.Wait)
 		}

@@ -33,14 +33,14 @@ type settings struct {
 	brief        bool
 	responses    bool
 	encode       Encoder
-	retries      func(Retry)
-	sent         func(name string)
+	onRetry      func(Retry)
+	onPost       func(name string)
 }
 
 func defaults() settings {
 	return settings{
 		attempts: names.DefaultAttempts, retryTimeout: DefaultRetryTimeout,
-		retries: func(Retry) {}, sent: func(string) {},
+		onRetry: func(Retry) {}, onPost: func(string) {},
 	}
 }
 
@@ -90,12 +90,12 @@ func WithResponses() Option { return func(s *settings) { s.responses = true } }
 // If a proxy repeats POSTs, a refused object can exist nevertheless.
 func WithoutRechecks() Option { return func(s *settings) { s.rechecks = []time.Duration{} } }
 
-// WithRetries calls f before every retry, in the goroutine that called Create.
-func WithRetries(f func(Retry)) Option { return func(s *settings) { s.retries = f } }
+// WithOnRetry calls f before every retry, in the goroutine that called Create.
+func WithOnRetry(f func(Retry)) Option { return func(s *settings) { s.onRetry = f } }
 
-// WithSent calls f with the name of each POST that gets a connection, before the POST is sent. f can run in any
+// WithOnPost calls f with the name of each POST that gets a connection, before the POST is sent. f can run in any
 // goroutine. The name is empty if the server picks it.
-func WithSent(f func(name string)) Option { return func(s *settings) { s.sent = f } }
+func WithOnPost(f func(name string)) Option { return func(s *settings) { s.onPost = f } }
 
 func (s *settings) apply(options []Option) error {
 	for _, option := range options {

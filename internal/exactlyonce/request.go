@@ -47,10 +47,10 @@ func (r *request) post(until, ctx context.Context, name string) response {
 			request.Param(parameter, value)
 		}
 	}
-	x := exchange{until: until, posting: func() { r.settings.sent(name) }, keep: r.settings.responses}
+	x := exchange{until: until, onPost: func() { r.settings.onPost(name) }, keep: r.settings.responses}
 	result := request.Do(x.observe(ctx))
 	a := r.postResponse(ctx, result, &x, name)
-	a.Unsent = !x.sent() && result.Error() != nil && apistatus.Code(result.Error()) == 0 ||
+	a.Unsent = !x.maybeSent() && result.Error() != nil && apistatus.Code(result.Error()) == 0 ||
 		r.settings.parameters.Has("dryRun")
 	if a.Finding == protocol.Lost && a.Unsent { // dry run
 		a.Finding = protocol.NotStored
@@ -88,7 +88,7 @@ func (r *request) postResponse(ctx context.Context, result rest.Result, x *excha
 		return r.accept(result, x, name)
 	}
 	var other string
-	a.Observation, other = r.sent.Refused(name, err, x.sent() || apistatus.Code(err) > 0)
+	a.Observation, other = r.sent.Refused(name, err, x.maybeSent() || apistatus.Code(err) > 0)
 	if x.retryAfter != nil {
 		a.Resend, a.RetryAfter = true, max(a.RetryAfter, findings.Seconds(*x.retryAfter))
 	}
