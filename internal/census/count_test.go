@@ -69,7 +69,7 @@ func countInOrder(objects []metav1.ObjectMeta, s *Scanner) []pools.Pool {
 	}
 	rules := s.rules()
 	set := pools.New(configMaps.GroupVersionResource, &rules)
-	if _, err := decode.List(bytes.NewReader(censustest.JSON(list)), decode.Asked{}, func(o *object.Object) error {
+	if _, err := decode.List(bytes.NewReader(censustest.JSON(list)), decode.Options{}, func(o *object.Object) error {
 		set.Add(o)
 		return nil
 	}); err != nil {

@@ -57,8 +57,8 @@ func (s *Scanner) Count(ctx context.Context, resources []Resource, namespace str
 	begin := func(r Resource) Visitor {
 		return &setVisitor{of: counts, resource: r, set: counts.newSet(r)}
 	}
-	asked := decode.Asked{NoLabels: counts.rules.Selector == nil, Job: true}
-	summary, err := s.Visit(ctx, resources, namespace, asked, begin)
+	options := decode.Options{NoLabels: counts.rules.Selector == nil, Job: true}
+	summary, err := s.Visit(ctx, resources, namespace, options, begin)
 	if err == nil && len(counts.jobs) > 0 {
 		var requests int64
 		requests, err = counts.findJobs(ctx, s, namespace)
@@ -169,5 +169,5 @@ func (r *Reader) FindJobs(ctx context.Context, namespace string, jobs map[uint64
 		}
 		return nil
 	})
-	return r.List(ctx, Jobs, namespace, decode.Asked{NoLabels: true}, func() Visitor { return visit })
+	return r.List(ctx, Jobs, namespace, decode.Options{NoLabels: true}, func() Visitor { return visit })
 }

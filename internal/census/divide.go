@@ -47,7 +47,7 @@ func (s *scan) divide(ctx context.Context, r Resource, big *tooBig) (listRead, e
 	}
 	whole := s.newList(r, "")
 	whole.size = big.size
-	return whole.read(ctx, s.asked, s.begin)
+	return whole.read(ctx, s.options, s.begin)
 }
 
 // pays reports whether reading by namespace is faster. For each page of one list, the server passes
@@ -70,7 +70,7 @@ func (s *scan) readEach(ctx context.Context, r Resource, namespaces []string, bi
 		group.Go(func() error {
 			l := s.newList(r, namespace)
 			l.size, l.at, l.pinned = big.size, big.at, true
-			read, err := l.read(ctx, s.asked, s.begin)
+			read, err := l.read(ctx, s.options, s.begin)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -97,7 +97,7 @@ func (r *listRead) add(namespace listRead) {
 
 func (s *scan) namespaces(ctx context.Context) ([]string, error) {
 	var found []string
-	_, err := s.newList(namespaceResource, "").walk(ctx, decode.Asked{}, func(o *object.Object) error {
+	_, err := s.newList(namespaceResource, "").walk(ctx, decode.Options{}, func(o *object.Object) error {
 		found = append(found, o.Name)
 		return nil
 	})

@@ -68,11 +68,11 @@ func (r *listRead) commit() {
 }
 
 // read passes the objects of the list to a visitor. If the list can't continue, read begins again with a new visitor.
-func (l *list) read(ctx context.Context, asked decode.Asked, begin begin) (listRead, error) {
-	asked.Job = asked.Job && l.resource.GroupResource() == Pods.GroupResource()
+func (l *list) read(ctx context.Context, options decode.Options, begin begin) (listRead, error) {
+	options.Job = options.Job && l.resource.GroupResource() == Pods.GroupResource()
 	for restarts := 0; ; restarts++ {
 		to := begin(l.resource)
-		objects, err := l.walk(ctx, asked, to.Visit)
+		objects, err := l.walk(ctx, options, to.Visit)
 		if err == nil {
 			return listRead{[]Visitor{to}, objects, l.inconsistent, l.state()}, nil
 		}
@@ -101,7 +101,7 @@ func (l *list) restart(ctx context.Context, restarts int, err error) error {
 
 // get waits for its turn and requests one page. If it fails, it returns the part that was read.
 func (l *list) get(
-	ctx context.Context, q pageRequest, asked decode.Asked, visit func(*object.Object) error,
+	ctx context.Context, q pageRequest, options decode.Options, visit func(*object.Object) error,
 ) (decode.Page, error) {
 	turn, err := l.scan.server.turns.turn(ctx, l.isBig(q))
 	if err != nil {
@@ -114,14 +114,14 @@ func (l *list) get(
 	}
 	defer func() { _ = body.Close(); l.reading += time.Since(turn.began) }()
 	took, read := time.Since(turn.began), &meter{r: apistatus.NewLimitedReader(body, l.scan.limits.read)}
-	p, err := decode.List(read, asked, func(o *object.Object) error {
+	p, err := decode.List(read, options, func(o *object.Object) error {
 		if err := l.checkObject(o); err != nil {
 			return err
 		}
 		return visit(o)
 	})
 	if err == nil {
-		err = l.checkKind(p, q.whole)
+		err = l.checkKind(p, q.raw)
 	}
 	if err == nil {
 		l.size.succeeded(pageCost{q.limit, p.Objects, read.bytes, p.Remaining, took})

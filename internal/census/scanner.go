@@ -107,20 +107,20 @@ type scan struct {
 	chunkSize int64
 	limits    pageLimits
 	version   string
-	asked     decode.Asked
+	options   decode.Options
 	begin     begin
 	server    *server
 	ledger    *ledger
 }
 
-func (s *Scanner) newScan(asked decode.Asked, begin begin) (*scan, error) {
+func (s *Scanner) newScan(options decode.Options, begin begin) (*scan, error) {
 	server, err := newServer(s)
 	if err != nil {
 		return nil, err
 	}
 	return &scan{
 		chunkSize: s.ChunkSize, limits: cmp.Or(s.limits, limitsFor(s.Version)), version: s.Version,
-		asked: asked, begin: begin, server: server,
+		options: options, begin: begin, server: server,
 		ledger: &ledger{report: s.Progress, listed: s.Listed},
 	}, nil
 }
@@ -132,7 +132,7 @@ func (s *scan) read(ctx context.Context, r Resource, namespace string) {
 	}
 	l := s.newList(r, namespace)
 	l.mayDivide = r.Namespaced && namespace == ""
-	read, err := l.read(ctx, s.asked, s.begin)
+	read, err := l.read(ctx, s.options, s.begin)
 	var big *tooBig
 	if errors.As(err, &big) {
 		read, err = s.divide(ctx, r, big)

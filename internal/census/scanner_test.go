@@ -498,7 +498,7 @@ func TestFirstPageBreaksOff(t *testing.T) {
 		}
 		var last *kept
 		s := &Scanner{Config: a.Start(t)}
-		_, err := s.Visit(t.Context(), []Resource{configMaps}, "", decode.Asked{}, func(Resource) Visitor {
+		_, err := s.Visit(t.Context(), []Resource{configMaps}, "", decode.Options{}, func(Resource) Visitor {
 			last = &kept{}
 			return last
 		})

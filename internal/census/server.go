@@ -65,7 +65,7 @@ type pageRequest struct {
 	token string // continue token
 	at    string // the resourceVersion to read, without a token
 	name  string // name of the only object to list; empty for all
-	whole bool   // whole objects instead of metadata
+	raw   bool   // whole objects instead of metadata
 
 	selector string // label selector; empty for all
 }
@@ -78,7 +78,7 @@ func (s *server) open(ctx context.Context, path []string, q pageRequest) (io.Rea
 	s.requests.Add(1)
 	request := s.client.Get().MaxRetries(0).AbsPath(path...).SetHeader("Accept", accept).
 		Param("limit", strconv.FormatInt(q.limit, 10))
-	if q.whole {
+	if q.raw {
 		request.SetHeader("Accept", acceptWhole)
 	}
 	if q.name != "" {

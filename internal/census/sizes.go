@@ -25,7 +25,7 @@ type Size struct {
 // Sizes requests the first object of each type, because the server reports with it how many others there are. Sizes
 // are in the order of the types. A type that can't be read is skipped.
 func (s *Scanner) Sizes(ctx context.Context, resources []Resource, namespace string) ([]Size, []Skipped, error) {
-	run, err := s.newScan(decode.Asked{}, nil)
+	run, err := s.newScan(decode.Options{}, nil)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -71,7 +71,7 @@ func (s *scan) size(ctx context.Context, r Resource, namespace string) (Size, er
 	l := s.newList(r, namespace)
 	l.size = newPageSize(1, pageLimits{})
 	for retrier := s.server.newRetrier(); ; {
-		p, err := l.get(ctx, pageRequest{limit: 1}, decode.Asked{}, func(*object.Object) error { return nil })
+		p, err := l.get(ctx, pageRequest{limit: 1}, decode.Options{}, func(*object.Object) error { return nil })
 		if err == nil {
 			known := p.Continue == "" || p.Remaining > 0
 			return Size{l.resource, p.Objects + p.Remaining, known, p.ResourceVersion}, nil

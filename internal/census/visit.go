@@ -36,10 +36,10 @@ type begin func(Resource) Visitor
 // with the others. When ctx ends, Visit skips all unfinished lists. An error is about the configuration. Visit returns
 // it before it sends a request.
 func (s *Scanner) Visit(
-	ctx context.Context, resources []Resource, namespace string, asked decode.Asked,
+	ctx context.Context, resources []Resource, namespace string, options decode.Options,
 	begin func(Resource) Visitor,
 ) (Summary, error) {
-	run, err := s.newScan(asked, begin)
+	run, err := s.newScan(options, begin)
 	if err != nil {
 		return Summary{}, err
 	}
@@ -67,7 +67,7 @@ type Reader struct {
 
 // Reader returns a reader. Its requests share the limits of the scanner after a call of ShareTurns.
 func (s *Scanner) Reader() (*Reader, error) {
-	scan, err := s.newScan(decode.Asked{}, nil)
+	scan, err := s.newScan(decode.Options{}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -77,11 +77,11 @@ func (s *Scanner) Reader() (*Reader, error) {
 // List visits all objects of a resource type in a namespace. The namespace is empty for cluster-scoped
 // types.
 func (r *Reader) List(
-	ctx context.Context, of Resource, namespace string, asked decode.Asked, begin func() Visitor,
+	ctx context.Context, of Resource, namespace string, options decode.Options, begin func() Visitor,
 ) error {
 	l := r.scan.newList(of, namespace)
 	l.selector = r.Selector
-	read, err := l.read(ctx, asked, func(Resource) Visitor { return begin() })
+	read, err := l.read(ctx, options, func(Resource) Visitor { return begin() })
 	if err != nil {
 		return err
 	}
@@ -92,11 +92,11 @@ func (r *Reader) List(
 // Get visits the object with a name. Get sends a list with a field selector, so it needs only the permission to list.
 // If the object doesn't exist, Get visits nothing and returns no error.
 func (r *Reader) Get(
-	ctx context.Context, of Resource, namespace, name string, asked decode.Asked, take func(*object.Object) error,
+	ctx context.Context, of Resource, namespace, name string, options decode.Options, take func(*object.Object) error,
 ) error {
 	l := r.scan.newList(of, namespace)
 	l.name = name
-	_, err := l.walk(ctx, asked, func(o *object.Object) error {
+	_, err := l.walk(ctx, options, func(o *object.Object) error {
 		if o.Name != name { // not all servers support the field selector
 			return nil
 		}

@@ -71,7 +71,7 @@ func TestVisitorFails(t *testing.T) {
 		return failingVisitor{got.begin(r)}
 	}
 	s := &Scanner{Config: a.Start(t), RetryTimeout: time.Second}
-	summary, err := s.Visit(t.Context(), []Resource{configMaps}, "", decode.Asked{}, failing)
+	summary, err := s.Visit(t.Context(), []Resource{configMaps}, "", decode.Options{}, failing)
 	if err != nil || len(summary.Skipped) != 1 || len(got.names) > 0 {
 		t.Errorf("%v %+v, %d committed", err, summary, len(got.names))
 	}
@@ -102,13 +102,13 @@ func TestReader(t *testing.T) {
 		raw = append(raw, o.Name+whole.Data["k"])
 		return err
 	}
-	whole := decode.Asked{Whole: true}
-	if err := reader.Get(t.Context(), configMaps, "a", "one", whole, take); err != nil || !slices.Equal(raw, []string{"onev"}) {
+	options := decode.Options{Raw: true}
+	if err := reader.Get(t.Context(), configMaps, "a", "one", options, take); err != nil || !slices.Equal(raw, []string{"onev"}) {
 		t.Errorf("get: %v %q", err, raw)
 	}
 	var got visited
 	reader.Selector = "app in (x,y)"
-	err = reader.List(t.Context(), configMaps, "a", whole, func() Visitor { return got.begin(configMaps) })
+	err = reader.List(t.Context(), configMaps, "a", options, func() Visitor { return got.begin(configMaps) })
 	if err != nil || len(got.names) != 2 {
 		t.Errorf("list: %v %q", err, got.names)
 	}
@@ -117,7 +117,7 @@ func TestReader(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	err = reader.Get(gone, configMaps, "a", "one", whole, take)
+	err = reader.Get(gone, configMaps, "a", "one", options, take)
 	if !errors.Is(err, context.Canceled) || SkippedBy(gone, configMaps, "a", err).Reason != Interrupted {
 		t.Errorf("%v after an interrupt", err)
 	}

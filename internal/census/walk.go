@@ -23,7 +23,7 @@ const (
 // walk reads a list once from its beginning to its end.
 type walk struct {
 	list    *list
-	asked   decode.Asked
+	options decode.Options
 	visit   func(*object.Object) error
 	token   string // token of the next page; empty for the first one
 	seen    apistatus.Tokens
@@ -40,8 +40,8 @@ type walk struct {
 }
 
 // walk visits each object of the list once, and returns their number.
-func (l *list) walk(ctx context.Context, asked decode.Asked, visit func(*object.Object) error) (int64, error) {
-	w := &walk{list: l, asked: asked, visit: visit}
+func (l *list) walk(ctx context.Context, options decode.Options, visit func(*object.Object) error) (int64, error) {
+	w := &walk{list: l, options: options, visit: visit}
 	l.reading = 0
 	for {
 		p, err := w.page(ctx)
@@ -60,7 +60,7 @@ func (w *walk) request(limit int64) pageRequest {
 	l := w.list
 	return pageRequest{
 		limit: limit, token: w.token, at: l.at,
-		name: l.name, selector: l.selector, whole: w.asked.Whole,
+		name: l.name, selector: l.selector, raw: w.options.Raw,
 	}
 }
 
@@ -116,7 +116,7 @@ func (w *walk) page(ctx context.Context) (decode.Page, error) {
 	for {
 		limit := size.current()
 		w.read = 0
-		p, err := w.list.get(ctx, w.request(limit), w.asked, w.take)
+		p, err := w.list.get(ctx, w.request(limit), w.options, w.take)
 		if err == nil {
 			w.wasUnreachable = false
 			w.ahead -= min(w.ahead, w.read)
@@ -181,14 +181,14 @@ func (w *walk) take(o *object.Object) error {
 
 // checkKind returns an error for a page that is no list of the resource type. Lists of custom
 // resources can have any kind. It is checked only if metadata was requested.
-func (l *list) checkKind(p decode.Page, whole bool) error {
+func (l *list) checkKind(p decode.Page, raw bool) error {
 	switch p.Kind {
 	case decode.MetadataList, "List":
 		return nil
 	case "":
 		return decode.Malformed("a list without a kind")
 	}
-	if want := l.resource.Kind + "List"; !whole && l.resource.Kind != "" && p.Kind != want {
+	if want := l.resource.Kind + "List"; !raw && l.resource.Kind != "" && p.Kind != want {
 		return decode.Malformed(fmt.Sprintf("a %.64q instead of a %s", p.Kind, want))
 	}
 	return nil

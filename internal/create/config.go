@@ -38,8 +38,8 @@ type Config struct {
 	RetryTimeout time.Duration
 	// FieldManager and FieldValidation are those of metav1.CreateOptions.
 	FieldManager, FieldValidation string
-	// Whole makes the run read existing objects, so that they can be printed whole and compared.
-	Whole bool
+	// FullObjects makes the run read existing objects, so that they can be printed and compared.
+	FullObjects bool
 	// States reads the first MaxStates existing objects of types that have states.
 	States bool
 	// Awaits reports whether the caller waits for objects of a type, and so reads them anyway. The run compares
@@ -56,7 +56,7 @@ func (c Config) creates() []exactlyonce.Option {
 		exactlyonce.WithCreateOptions(posted), exactlyonce.WithAttempts(c.Attempts),
 		exactlyonce.WithRetryTimeout(c.RetryTimeout),
 	}
-	if !c.Whole {
+	if !c.FullObjects {
 		options = append(options, exactlyonce.WithBriefObjects())
 	}
 	return options

@@ -30,7 +30,7 @@ type Outcome struct {
 	Copies   int            // number of objects, which is above 1 only for NotAttempted
 	ID       exactlyonce.ID // the ID that was sent
 	// Result has the outcome, the name and the object. An object that the run's list has is Found, and has only its
-	// identity, unless Config.Whole is set. If it could not be read, Object is nil.
+	// identity, unless Config.FullObjects is set. If it could not be read, Object is nil.
 	exactlyonce.Result
 	// Err is the error of the server, or the reason why the run gave up or could not read the object.
 	Err error

@@ -17,8 +17,8 @@ type identified map[derive.Object][]*task
 // createKeyed creates the objects that the key has not created yet. createKeyed reads the whole input first.
 // createKeyed creates nothing if the key has created an object that the input does not contain.
 func (s *Session) createKeyed() {
-	tasks, whole := s.readAll()
-	if !whole {
+	tasks, usable := s.readAll()
+	if !usable {
 		s.end.Incomplete = true
 		return
 	}
@@ -33,17 +33,17 @@ func (s *Session) createKeyed() {
 }
 
 // readAll reads the input, and reports whether all of it is usable.
-func (s *Session) readAll() (tasks []*task, whole bool) {
-	whole = true
+func (s *Session) readAll() (tasks []*task, usable bool) {
+	usable = true
 	s.eachStep(func(next Step) {
 		if t := s.prepare(next); t != nil {
 			tasks = append(tasks, t)
 			s.warnOfTTL(t)
 		} else {
-			whole = false
+			usable = false
 		}
 	})
-	return tasks, whole && !s.end.Unread
+	return tasks, usable && !s.end.Unread
 }
 
 // compare finds the objects of the key at all places of the input. compare returns an error if the input does not

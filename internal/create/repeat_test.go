@@ -251,7 +251,7 @@ func must[T any](value T, err error) T {
 // An existing object that is gone when it is read is created again, also if only its state is read.
 func TestGoneWhenRead(t *testing.T) {
 	for name, reads := range map[string]func(*Config){
-		"whole":   func(c *Config) { c.Whole = true },
+		"whole":   func(c *Config) { c.FullObjects = true },
 		"state":   func(c *Config) { c.States = true },
 		"awaited": func(c *Config) { c.Awaits = func(*meta.RESTMapping) bool { return true } },
 	} {
@@ -457,7 +457,7 @@ func TestExistsInTheEnd(t *testing.T) {
 				c.during = func(string) { interrupt() }
 			}
 			config := withKey(c)
-			config.Copies, config.Whole = 4, test.whole
+			config.Copies, config.FullObjects = 4, test.whole
 			expect(t, words(begin(ctx, config, input("configmaps/a/x-"))), test.want...)
 		})
 	}

@@ -248,7 +248,7 @@ func (s *Session) job(d *task, n int) job {
 // reported as existing. If they must be read and no request is allowed, they count as not attempted.
 func (s *Session) giveUp(d *task, first int) {
 	silent := s.ctx.Err() != nil || !s.breakers.allowRequests(d)
-	listed := s.config.Key != "" && (!s.config.Whole || !silent)
+	listed := s.config.Key != "" && (!s.config.FullObjects || !silent)
 	missed := 0
 	for n := first; n < d.copies; n++ {
 		var j job

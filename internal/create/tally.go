@@ -158,9 +158,9 @@ func (r *Remainder) Shares() []Share {
 	return shares[:min(len(shares), MaxNamed)]
 }
 
-// Whole returns the sources that have uncreated documents, in the order of the input. Whole returns none unless all
-// of these sources are files, and no object of them is in begun.
-func (r *Remainder) Whole(begun map[string]bool) (files []string) {
+// UntouchedFiles returns the sources that have uncreated documents, in the order of the input. It returns none unless
+// all of these sources are files, and no object of them is in begun.
+func (r *Remainder) UntouchedFiles(begun map[string]bool) (files []string) {
 	for source := range r.files {
 		if begun[source] || source == "STDIN" {
 			return nil

@@ -163,22 +163,22 @@ func (w *worker) leave(j job) (o Outcome, exists bool) {
 	object.SetUID(existing.UID)
 	o = d.outcome(protocol.Found)
 	o.Name, o.Object = existing.Name, object
-	if w.config.Whole || j.withState {
+	if w.config.FullObjects || j.withState {
 		w.read(&o)
 	}
 	return o, !apierrors.IsNotFound(o.Err)
 }
 
-// read reads an existing object, and compares it with its document. With Config.Whole, the outcome gets the object
-// or the error, and otherwise only the error that the object is gone.
+// read reads an existing object, and compares it with its document. With Config.FullObjects, the outcome gets the
+// object or the error, and otherwise only the error that the object is gone.
 func (w *worker) read(o *Outcome) {
 	ctx, cancel := w.ctx, context.CancelFunc(func() {})
-	if !w.config.Whole {
+	if !w.config.FullObjects {
 		ctx, cancel = context.WithTimeout(ctx, statePatience)
 	}
 	defer cancel()
 	stored, err := w.client.Get(ctx, o.Document, o.Name)
-	if w.config.Whole || apierrors.IsNotFound(err) {
+	if w.config.FullObjects || apierrors.IsNotFound(err) {
 		o.Object, o.Err = stored, err
 	}
 	if err == nil {

@@ -76,17 +76,17 @@ func (p *secondPass) read(ctx context.Context, candidates []*candidate, objects 
 // list reads the candidates of a list that has the given number of objects. list reads the whole list, or the
 // candidates by their names.
 func (p *secondPass) list(ctx context.Context, key listKey, these map[string]*candidate, objects int64) error {
-	asked := decode.Asked{Whole: true}
+	options := decode.Options{Raw: true}
 	visit := func(o *object.Object) error { return p.take(these[o.Name], o) }
 	if int64(len(these))*listedFrom >= objects {
-		return p.reader.List(ctx, key.resource, key.namespace, asked, func() census.Visitor {
+		return p.reader.List(ctx, key.resource, key.namespace, options, func() census.Visitor {
 			return census.VisitFunc(visit)
 		})
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(getsAtOnce)
 	for name := range these {
-		group.Go(func() error { return p.reader.Get(ctx, key.resource, key.namespace, name, asked, visit) })
+		group.Go(func() error { return p.reader.Get(ctx, key.resource, key.namespace, name, options, visit) })
 	}
 	return group.Wait()
 }

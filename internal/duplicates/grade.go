@@ -127,7 +127,7 @@ func (g *grader) addPods(ctx context.Context, namespace string, names references
 		return false
 	}
 	visit := census.VisitFunc(names.addPod)
-	err := g.reader.List(ctx, census.Pods, namespace, decode.Asked{Whole: true}, func() census.Visitor { return visit })
+	err := g.reader.List(ctx, census.Pods, namespace, decode.Options{Raw: true}, func() census.Visitor { return visit })
 	g.skipped.by(ctx, census.Pods, namespace, err)
 	return err == nil
 }
@@ -167,7 +167,7 @@ func (g *grader) addOwner(ctx context.Context, one *group, owner metav1.OwnerRef
 		namespace = one.Namespace
 	}
 	var found *unstructured.Unstructured
-	err = g.reader.Get(ctx, r, namespace, owner.Name, decode.Asked{Whole: true}, func(o *object.Object) (err error) {
+	err = g.reader.Get(ctx, r, namespace, owner.Name, decode.Options{Raw: true}, func(o *object.Object) (err error) {
 		found, err = parse(r, o.Raw)
 		return err
 	})

@@ -39,8 +39,8 @@ type Options struct {
 	RunLabel, RunLabelValue string
 	// Timeout and RetryTimeout are those of wait.Config.
 	Timeout, RetryTimeout time.Duration
-	// Whole adds objects to the events about their ends.
-	Whole bool
+	// KeepFinal sets Ended.Final.
+	KeepFinal bool
 	// Logs is nil if no logs are read.
 	Logs *Logs
 	// Deletes is the configuration of Delete, whose requests must outlive an interrupt, or nil if it isn't called.
@@ -190,7 +190,7 @@ func (f *Follower) startLogs(ctx context.Context) *logs.Follower {
 // wait queues the events of the wait, because the caller of Run can be slow. State has failures from then on.
 func (f *Follower) wait(ctx context.Context) {
 	for event := range wait.Run(ctx, wait.Config{
-		Client: f.objects, For: f.options.For, Whole: f.options.Whole,
+		Client: f.objects, For: f.options.For, KeepFinal: f.options.KeepFinal,
 		Timeout: f.options.Timeout, RetryTimeout: f.options.RetryTimeout,
 	}, f.state.Objects) {
 		f.queue(event)

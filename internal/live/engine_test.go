@@ -201,7 +201,7 @@ func fresh(t *testing.T, server *fakeapi.Server, types ...census.Resource) map[s
 	found := map[string]int64{}
 	scanner := census.Scanner{Config: server.Config, Version: "v1.36.0"}
 	var mu sync.Mutex
-	summary, err := scanner.Visit(t.Context(), types, "", decode.Asked{}, func(of census.Resource) census.Visitor {
+	summary, err := scanner.Visit(t.Context(), types, "", decode.Options{}, func(of census.Resource) census.Visitor {
 		return &freshCount{mu: &mu, found: found, set: pools.New(of.GroupVersionResource, &pools.Rules{})}
 	})
 	if err != nil || len(summary.Skipped) > 0 {

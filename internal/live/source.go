@@ -31,7 +31,7 @@ type source struct {
 	scanner   census.Scanner
 	watcher   *census.Watcher
 	namespace string
-	asked     decode.Asked // parts of objects that the engine needs
+	options   decode.Options // parts of objects that the engine needs
 	clock     *clock
 	lists     chan struct{} // has an element for each list in progress
 	requests  *atomic.Int64 // number of requests for lists, numbers and witnesses
@@ -48,7 +48,7 @@ func newSource(
 	selects := scanner.Selector != nil && !scanner.Selector.Empty()
 	return &source{
 		scanner: scanner, watcher: watcher, namespace: namespace, clock: clock, requests: requests,
-		asked: decode.Asked{NoLabels: !selects}, lists: make(chan struct{}, listsAtOnce),
+		options: decode.Options{NoLabels: !selects}, lists: make(chan struct{}, listsAtOnce),
 	}, err
 }
 
@@ -56,7 +56,7 @@ func newSource(
 func (s *source) visit(
 	ctx context.Context, types []census.Resource, scanner census.Scanner, begin func(census.Resource) census.Visitor,
 ) ([]census.Skipped, error) {
-	summary, err := scanner.Visit(ctx, s.served(types), s.namespace, s.asked, begin)
+	summary, err := scanner.Visit(ctx, s.served(types), s.namespace, s.options, begin)
 	s.requests.Add(summary.Requests)
 	return summary.Skipped, err
 }
@@ -129,14 +129,14 @@ func (s *source) numbers(
 
 // has reports whether the server has an object.
 func (s *source) has(ctx context.Context, r census.Resource, w witness) (there bool, err error) {
-	scanner := s.scanner
+	scanner, r := s.scanner, s.served([]census.Resource{r})[0]
 	scanner.Progress, scanner.RetryTimeout = nil, noRetries
 	reader, err := scanner.Reader()
 	if err != nil {
 		return false, err
 	}
 	s.requests.Add(1)
-	err = reader.Get(ctx, s.served([]census.Resource{r})[0], w.namespace, w.name, s.asked, func(*object.Object) error {
+	err = reader.Get(ctx, r, w.namespace, w.name, s.options, func(*object.Object) error {
 		there = true
 		return nil
 	})

@@ -22,7 +22,7 @@ type Object struct {
 
 	Created int64 // Unix seconds, or 0 if unknown
 	Labels  map[string]string
-	Job     JobRef // of the labels, if decode.Asked.Job is set
+	Job     JobRef // of the labels, if decode.Options.Job is set
 
 	Deleted    int64 // when the deletion was requested, in Unix seconds, or 0 if unknown
 	Finalizers []string
@@ -31,7 +31,7 @@ type Object struct {
 	HasCreationID bool // it has a creation ID, which can be empty
 	Identity
 
-	// Raw is the whole object in JSON if decode.Asked.Whole is set. Raw is valid until visit returns.
+	// Raw is the whole object in JSON if decode.Options.Raw is set. Raw is valid until visit returns.
 	Raw []byte
 }
 

@@ -128,7 +128,7 @@ func statusOf(resource census.Resource, raw []byte) finished.Status {
 // parse reads an object from a response with the decoder of lists, as the only item of a list.
 func parse(raw []byte) (found object.Object, err error) {
 	list := bytes.Join([][]byte{[]byte(`{"kind":"List","metadata":{},"items":[`), raw, []byte(`]}`)}, nil)
-	_, err = decode.List(bytes.NewReader(list), decode.Asked{Whole: true, Job: true}, func(o *object.Object) error {
+	_, err = decode.List(bytes.NewReader(list), decode.Options{Raw: true, Job: true}, func(o *object.Object) error {
 		found = *o
 		found.Raw = raw // o.Raw is valid until this function returns
 		return nil

@@ -111,8 +111,8 @@ func (p *Pruner) Plan(ctx context.Context, targets []Target, progress func(found
 			l = newListing(rules)
 			return census.VisitFunc(l.visit)
 		}
-		asked := decode.Asked{Whole: rules.whole(), Job: p.Criteria.Orphaned}
-		if err := reader.List(ctx, target.Resource, namespace, asked, begin); err != nil {
+		options := decode.Options{Raw: rules.needsRaw(), Job: p.Criteria.Orphaned}
+		if err := reader.List(ctx, target.Resource, namespace, options, begin); err != nil {
 			return nil, fmt.Errorf("list %s: %w", target.Resource.GroupResource(), err)
 		}
 		listings = append(listings, l)

@@ -97,8 +97,8 @@ func hasReplicas(raw []byte) bool {
 	return err != nil || set.Spec.Replicas == nil || *set.Spec.Replicas > 0 || set.Status.Replicas > 0
 }
 
-// whole reports whether a decision needs more of an object than its metadata.
-func (r *rules) whole() bool {
+// needsRaw reports whether a decision needs more of an object than its metadata.
+func (r *rules) needsRaw() bool {
 	return r.finishes || r.criteria.Stem && ShowsActive(r.resource.GroupResource())
 }
 

@@ -73,7 +73,7 @@ func (p *Pruner) keepUsed(
 	visit := census.VisitFunc(found.visit)
 	for _, found.from = range users {
 		of := found.from.Resource
-		err := reader.List(ctx, of, p.Namespace, decode.Asked{Whole: true}, func() census.Visitor { return visit })
+		err := reader.List(ctx, of, p.Namespace, decode.Options{Raw: true}, func() census.Visitor { return visit })
 		switch {
 		case err == nil, apistatus.Code(err) == http.StatusNotFound: // the server doesn't have the type
 		case apistatus.Code(err) == http.StatusForbidden:

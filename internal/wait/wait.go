@@ -54,8 +54,8 @@ type Config struct {
 	Timeout time.Duration
 	// RetryTimeout limits the time in which all requests fail.
 	RetryTimeout time.Duration
-	// Whole adds the object to Ended.
-	Whole bool
+	// KeepFinal sets Ended.Final.
+	KeepFinal bool
 }
 
 // Event is a report of a run: an Ended, a Change or a Retry. There is one Ended for each object.
@@ -82,7 +82,7 @@ type Ended struct {
 	// Status and Progress are the object's last known state. They are zero if no state is known.
 	Status   finished.Status
 	Progress finished.Progress
-	// Final is the object that has succeeded or failed, if Config.Whole is set.
+	// Final is the object that has succeeded or failed, if Config.KeepFinal is set.
 	Final *unstructured.Unstructured
 	Err   error
 }
@@ -278,7 +278,7 @@ func (r *run) verdict(object *unstructured.Unstructured, met int) (end Ended, no
 	default:
 		now = at
 	}
-	if r.config.Whole && (end.Result == Succeeded || end.Result == Failed) {
+	if r.config.KeepFinal && (end.Result == Succeeded || end.Result == Failed) {
 		end.Final = object
 	}
 	return end, now

@@ -178,7 +178,7 @@ func (c *cluster) count(t *testing.T, s *census.Scanner, namespace string, resou
 			t.Fatal(err)
 		}
 		set := pools.New(r.GroupVersionResource, &rules)
-		_, err = decode.List(bytes.NewReader(whole), decode.Asked{}, func(o *object.Object) error {
+		_, err = decode.List(bytes.NewReader(whole), decode.Options{}, func(o *object.Object) error {
 			set.Add(o)
 			return nil
 		})

@@ -136,7 +136,7 @@ func command(w *world) []claim {
 		}
 	}
 	for event := range wait.Run(w.ctx, wait.Config{
-		Client: dynamic.NewForConfigOrDie(config), Whole: true, RetryTimeout: time.Minute,
+		Client: dynamic.NewForConfigOrDie(config), KeepFinal: true, RetryTimeout: time.Minute,
 	}, objects) {
 		if end, is := event.(wait.Ended); is && end.Result == wait.Succeeded {
 			for n, i := range w.items {

@@ -30,10 +30,10 @@ const (
 	bufferSize = 64 << 10
 )
 
-// Asked selects the parts of each object that List reads.
-type Asked struct {
-	// Whole makes List keep object.Object.Raw. Whole works only for JSON.
-	Whole bool
+// Options selects the parts of each object that List reads.
+type Options struct {
+	// Raw makes List keep object.Object.Raw. Raw works only for JSON.
+	Raw bool
 	// NoLabels lets List leave out object.Object.Labels, which take a third of its time.
 	NoLabels bool
 	// Job makes List read object.Object.Job, also with NoLabels.
@@ -63,8 +63,8 @@ const protobufMagic = "k8s\x00"
 // List reads a PartialObjectMetadataList, or any list in JSON. List calls visit for each object. visit must not keep
 // the object. If visit returns an error, List ends. If the stream is truncated, List returns io.ErrUnexpectedEOF. If
 // it is not a list, List returns Malformed. With an error, List also returns the part of the page that it has read.
-func List(r io.Reader, asked Asked, visit func(*object.Object) error) (Page, error) {
-	d := &decoder{r: bufio.NewReaderSize(r, bufferSize), asked: asked, visit: visit}
+func List(r io.Reader, options Options, visit func(*object.Object) error) (Page, error) {
+	d := &decoder{r: bufio.NewReaderSize(r, bufferSize), options: options, visit: visit}
 	magic, err := d.r.Peek(len(protobufMagic))
 	switch {
 	case err != nil:
@@ -79,10 +79,10 @@ func List(r io.Reader, asked Asked, visit func(*object.Object) error) (Page, err
 
 // decoder is the state of the reading of a response.
 type decoder struct {
-	r     *bufio.Reader
-	asked Asked
-	visit func(*object.Object) error
-	page  Page
+	r       *bufio.Reader
+	options Options
+	visit   func(*object.Object) error
+	page    Page
 
 	object  object.Object   // the current one
 	managed []managed       // its managedFields

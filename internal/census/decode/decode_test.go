@@ -25,7 +25,7 @@ import (
 // decodeAll decodes a page from r.
 func decodeAll(r io.Reader) (Page, []object.Object, error) {
 	var objects []object.Object
-	p, err := List(r, Asked{Job: true}, func(o *object.Object) error {
+	p, err := List(r, Options{Job: true}, func(o *object.Object) error {
 		kept := *o
 		kept.Owners, kept.Finalizers = slices.Clone(o.Owners), slices.Clone(o.Finalizers)
 		objects = append(objects, kept)
@@ -125,20 +125,20 @@ func TestDecodeReadsWhatServersWrite(t *testing.T) {
 // Without labels, the decoder still reads the Job of a Pod if it is asked for it.
 func TestDecodeJob(t *testing.T) {
 	for _, test := range []struct {
-		asked  Asked
-		labels map[string]string
-		want   object.JobRef
+		options Options
+		labels  map[string]string
+		want    object.JobRef
 	}{
-		{Asked{Job: true, NoLabels: true}, map[string]string{"job-name": "j", "controller-uid": "u"}, object.JobRef{Name: "j", UID: "u"}},
-		{Asked{Job: true, NoLabels: true}, map[string]string{"batch.kubernetes.io/job-name": "j", "job-name": "old"}, object.JobRef{Name: "j"}},
-		{Asked{}, map[string]string{"job-name": "j", "controller-uid": "u"}, object.JobRef{}},
+		{Options{Job: true, NoLabels: true}, map[string]string{"job-name": "j", "controller-uid": "u"}, object.JobRef{Name: "j", UID: "u"}},
+		{Options{Job: true, NoLabels: true}, map[string]string{"batch.kubernetes.io/job-name": "j", "job-name": "old"}, object.JobRef{Name: "j"}},
+		{Options{}, map[string]string{"job-name": "j", "controller-uid": "u"}, object.JobRef{}},
 	} {
 		list := population(1)
 		list.Items[0].Labels = test.labels
 		for format, body := range inBothFormats(list) {
-			_, err := List(bytes.NewReader(body), test.asked, func(o *object.Object) error {
-				if o.Job != test.want || test.asked.NoLabels == (o.Labels != nil) {
-					t.Errorf("%s, %+v: %+v, labels %v, want %+v", format, test.asked, o.Job, o.Labels, test.want)
+			_, err := List(bytes.NewReader(body), test.options, func(o *object.Object) error {
+				if o.Job != test.want || test.options.NoLabels == (o.Labels != nil) {
+					t.Errorf("%s, %+v: %+v, labels %v, want %+v", format, test.options, o.Job, o.Labels, test.want)
 				}
 				return nil
 			})
@@ -399,7 +399,7 @@ func BenchmarkList(b *testing.B) {
 		b.Run(format, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := List(bytes.NewReader(body), Asked{NoLabels: true}, func(*object.Object) error { return nil }); err != nil {
+				if _, err := List(bytes.NewReader(body), Options{NoLabels: true}, func(*object.Object) error { return nil }); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -168,7 +168,7 @@ func (d *decoder) jsonItems(j *jsonReader) error {
 func (d *decoder) jsonItem(j *jsonReader) error {
 	unmarshal := j.value
 	var raw jsontext.Value
-	if d.asked.Whole {
+	if d.options.Raw {
 		var err error
 		if raw, err = j.ReadValue(); err != nil {
 			return j.failed(err)
@@ -231,19 +231,19 @@ func (d *decoder) jsonObject(unmarshal func(into any) error) error {
 }
 
 func (d *decoder) jsonLabels(value jsontext.Value) error {
-	if value == nil || d.asked.NoLabels && !d.asked.Job {
+	if value == nil || d.options.NoLabels && !d.options.Job {
 		return nil
 	}
 	var labels map[string]string
 	if err := fromMemory(value)(&labels); err != nil {
 		return err
 	}
-	if d.asked.Job {
+	if d.options.Job {
 		for key, value := range labels {
 			d.object.Job.Label(key, value)
 		}
 	}
-	if !d.asked.NoLabels {
+	if !d.options.NoLabels {
 		d.object.Labels = labels
 	}
 	return nil

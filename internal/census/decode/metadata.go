@@ -74,7 +74,7 @@ func (d *decoder) metaField(number protowire.Number, value []byte) (err error) {
 	case metaFinalizers:
 		o.Finalizers = append(o.Finalizers, head(d.text(value)))
 	case metaLabels:
-		if !d.asked.NoLabels || d.asked.Job {
+		if !d.options.NoLabels || d.options.Job {
 			err = d.label(value)
 		}
 	case metaAnnotations:
@@ -96,10 +96,10 @@ func (d *decoder) metaField(number protowire.Number, value []byte) (err error) {
 // label reads an entry of labels.
 func (d *decoder) label(message []byte) error {
 	key, value, err := entry(message)
-	if d.asked.Job {
+	if d.options.Job {
 		d.object.Job.Label(string(key), string(value))
 	}
-	if d.asked.NoLabels {
+	if d.options.NoLabels {
 		return err
 	}
 	if d.object.Labels == nil {

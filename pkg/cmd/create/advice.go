@@ -124,7 +124,7 @@ func (e *ending) commandOfRest() string {
 	if e.Documents == 1 && e.unread() == "" {
 		return fmt.Sprintf("create the rest with the same command and this flag:\n  --count=%d", rest.Left)
 	}
-	if files := rest.Whole(e.Begun); len(files) > 0 && len(files) <= maxShown && e.unread() == "" {
+	if files := rest.UntouchedFiles(e.Begun); len(files) > 0 && len(files) <= maxShown && e.unread() == "" {
 		for i, file := range files {
 			files[i] = "-f " + reference.Quote(file)
 		}

@@ -195,12 +195,12 @@ func (o *options) config(follower *follow.Follower) create.Config {
 
 		FieldManager: o.fieldManager, FieldValidation: o.ValidationDirective,
 
-		Key:     o.flags.keys.Key,
-		Secrets: o.flags.keys.Secrets,
-		DryRun:  dryRuns[o.DryRunStrategy],
+		Key: o.flags.keys.Key, Secrets: o.flags.keys.Secrets,
+		DryRun: dryRuns[o.DryRunStrategy],
 
-		Whole:  showsWhole(o.PrintFlags) || o.flags.strict,
-		States: *o.PrintFlags.OutputFormat == "" && !showsWhole(o.PrintFlags) && o.DryRunStrategy == cmdutil.DryRunNone,
+		FullObjects: showsObject(o.PrintFlags) || o.flags.strict,
+		States: *o.PrintFlags.OutputFormat == "" && !showsObject(o.PrintFlags) &&
+			o.DryRunStrategy == cmdutil.DryRunNone,
 	}
 	if follower != nil {
 		config.Awaits = follower.Awaits
@@ -224,7 +224,7 @@ func (o *options) follower(client *create.Client, config *rest.Config) (*follow.
 		return nil, err
 	}
 	options := follow.Options{
-		For: condition, Copies: o.flags.count, Whole: showsWhole(o.PrintFlags),
+		For: condition, Copies: o.flags.count, KeepFinal: showsObject(o.PrintFlags),
 		Timeout: time.Duration(o.flags.waitTimeout), RetryTimeout: o.flags.retryTimeout,
 	}
 	if o.flags.deletes {

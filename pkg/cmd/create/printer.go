@@ -29,14 +29,14 @@ var errNotWritten = errors.New("the results cannot be written")
 
 // printer prints objects on stdout in the format that the user asked for.
 type printer struct {
-	out       io.Writer
-	lines     genericclioptions.NamePrintFlags // for output without -o
-	format    string                           // of -o
-	whole     bool                             // the format shows more of an object than its name
-	operation string                           // "created", or "created (dry run)"
-	dryRun    cmdutil.DryRunStrategy
-	kubectls  func(runtime.Object) error
-	stop      context.CancelCauseFunc
+	out        io.Writer
+	lines      genericclioptions.NamePrintFlags // for output without -o
+	format     string                           // of -o
+	fullObject bool                             // the format shows more of an object than its name
+	operation  string                           // "created", or "created (dry run)"
+	dryRun     cmdutil.DryRunStrategy
+	kubectls   func(runtime.Object) error
+	stop       context.CancelCauseFunc
 
 	inLines sync.Mutex // held while lines of -o jsonl are written; guards the fields below
 	job     int        // of the last line
@@ -46,13 +46,13 @@ type printer struct {
 func (o *options) newPrinter(stop context.CancelCauseFunc) *printer {
 	flags := o.PrintFlags
 	return &printer{
-		out: o.Out, lines: *flags.NamePrintFlags, format: *flags.OutputFormat, whole: showsWhole(flags),
+		out: o.Out, lines: *flags.NamePrintFlags, format: *flags.OutputFormat, fullObject: showsObject(flags),
 		operation: flags.NamePrintFlags.Operation, dryRun: o.DryRunStrategy, kubectls: o.PrintObj, stop: stop,
 	}
 }
 
-// showsWhole reports whether the format shows more of an object than its name.
-func showsWhole(flags *genericclioptions.PrintFlags) bool {
+// showsObject reports whether the format shows more of an object than its name.
+func showsObject(flags *genericclioptions.PrintFlags) bool {
 	switch *flags.OutputFormat {
 	case "":
 		return *flags.TemplatePrinterFlags.TemplateArgument != ""
@@ -83,7 +83,7 @@ func (p *printer) checked(err error) error {
 // a cluster.
 func (p *printer) write(object runtime.Object, operation string) error {
 	switch metadata, err := meta.Accessor(object); {
-	case p.whole:
+	case p.fullObject:
 		return p.kubectls(object)
 	case p.format == "":
 	case err == nil && terminal.Escaped(metadata.GetName()) != metadata.GetName():

@@ -248,7 +248,7 @@ func (r *results) print(o create.Outcome, problem, operation string) error {
 		return nil
 	}
 	r.namespaces[o.Document.Namespace] = true
-	if r.printer.whole && r.follower.Awaits(o.Document.Mapping) {
+	if r.printer.fullObject && r.follower.Awaits(o.Document.Mapping) {
 		return nil
 	}
 	err := r.printer.print(o.Object, operation)
@@ -349,7 +349,7 @@ func (r *results) await(o create.Outcome) {
 		Mapping: o.Document.Mapping, Namespace: o.Document.Namespace, Name: o.Name,
 		Stored: o.Object, Input: o.Document.Object, Ours: o.Outcome == protocol.Created,
 	})
-	if awaited && r.printer.whole {
+	if awaited && r.printer.fullObject {
 		r.unprinted[object] = o.Object
 	}
 }

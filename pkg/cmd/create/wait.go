@@ -30,7 +30,7 @@ func (r *results) waits() bool {
 			"or another user created them.", some(r.differing))
 	default:
 		for _, object := range objects {
-			r.printWhole(object, nil)
+			r.printFinal(object, nil)
 		}
 		return false
 	}
@@ -57,16 +57,16 @@ func (r *results) followed(event follow.Event) {
 			nameOf(e.Object), apistatus.Brief(e.Err), r.flags.retryTimeout)
 	case follow.Ended:
 		r.addAtEnd(r.printer.resultLine(wait.Ended(e)))
-		r.printWhole(e.Object, e.Final)
+		r.printFinal(e.Object, e.Final)
 	case follow.Explained:
 		r.printLine(terminal.Message(endOf(e.Ended) + afterFailure(e, r.logs != nil)))
 	}
 	r.voice.SetText(progressOf(r.follower.State(), r.logs != nil))
 }
 
-// printWhole prints an object whose print was deferred to the end of the wait, because the format shows whole objects.
+// printFinal prints an object whose print was deferred to the end of the wait, because the format shows whole objects.
 // An object that has not finished is printed as it was created.
-func (r *results) printWhole(object wait.Object, final *unstructured.Unstructured) {
+func (r *results) printFinal(object wait.Object, final *unstructured.Unstructured) {
 	created, deferred := r.unprinted[object]
 	if !deferred {
 		return

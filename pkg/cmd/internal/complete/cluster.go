@@ -200,7 +200,7 @@ func eachObject(
 		visit(o)
 		return nil
 	})
-	return reader.List(ctx, of, namespace, decode.Asked{NoLabels: true}, func() census.Visitor { return each })
+	return reader.List(ctx, of, namespace, decode.Options{NoLabels: true}, func() census.Visitor { return each })
 }
 
 func fromKubeconfig(names func(clientcmdapi.Config) []string) finder {
