@@ -65,7 +65,7 @@ func Execute(ctx context.Context, args []string, streams genericiooptions.IOStre
 		code = exitcode.Interrupted
 	}
 	if message != "" {
-		terminal.NewVoice(streams.ErrOut).Line(terminal.Message(strings.TrimSuffix(message, "\n")))
+		terminal.NewStderr(streams.ErrOut).Line(terminal.Message(strings.TrimSuffix(message, "\n")))
 	}
 	return code
 }

@@ -48,7 +48,7 @@ func (o *options) Run(ctx context.Context) (err error) {
 	if r.session, err = o.scope.Open(ctx, o.factory, o.IOStreams, o.printFlags, &o.serverAttempts); err != nil {
 		return err
 	}
-	defer r.session.Voice.End()
+	defer r.session.Stderr.End()
 	if err := r.resolve(ctx); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (r *run) once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.session.Voice.SetText("calculating the report")
+	r.session.Stderr.SetText("calculating the report")
 	counted := &audit.Counted{
 		Server: r.server(), Ended: time.Now().Add(r.ahead), Types: r.types, Skipped: r.skipped, Summary: summary,
 		Folds: counts.Folds(), Jobs: counts.Jobs(),
@@ -121,7 +121,7 @@ func (r *run) scanner() *census.Scanner {
 	scanner.ChunkSize, scanner.Concurrency, scanner.Polite = r.lists.ChunkSize, r.lists.Concurrency, r.lists.Polite
 	scanner.Selector, scanner.Prefixes, scanner.MinCount = r.lists.Selector, r.about.Prefixes, r.about.CountsFrom()
 	scanner.MinStem = r.about.StemsFrom()
-	scanner.Resting = reportRest(r.session.Voice.Line)
+	scanner.Resting = reportRest(r.session.Stderr.Line)
 	for _, window := range audit.Recent {
 		scanner.Since = append(scanner.Since, r.about.Began.Add(-window))
 	}

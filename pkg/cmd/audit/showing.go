@@ -29,17 +29,17 @@ type showing interface {
 // pipe. A screen must be ended before its last report.
 func (r *run) newShowing() (showing, *painting, error) {
 	if r.session.Prints.ForMachines() {
-		return &stream{prints: r.session.Prints, out: r.session.IOStreams.Out, line: r.session.Voice.Line}, nil, nil
+		return &stream{prints: r.session.Prints, out: r.session.IOStreams.Out, line: r.session.Stderr.Line}, nil, nil
 	}
 	screen, err := terminal.StartScreen(r.session.IOStreams.In, r.session.IOStreams.Out)
 	if err != nil {
 		return nil, nil, err
 	}
 	if screen != nil {
-		p := &painting{layout: r.layout, duration: r.duration, line: r.session.Voice.Line, screen: screen}
+		p := &painting{layout: r.layout, duration: r.duration, line: r.session.Stderr.Line, screen: screen}
 		return p, p, nil
 	}
-	return &appending{layout: r.layout, line: r.session.Voice.Line}, nil, nil
+	return &appending{layout: r.layout, line: r.session.Stderr.Line}, nil, nil
 }
 
 // stream prints a report at each interval.

@@ -61,7 +61,7 @@ func (w *watched) start(ctx context.Context) error {
 	early := context.AfterFunc(ctx, stop)
 	counted, err := w.counts(ended, notices)
 	if counted && early() {
-		c.Voice.End()
+		c.Stderr.End()
 		err = w.follow(ctx, notices)
 		w.verify(ctx)
 	}
@@ -69,7 +69,7 @@ func (w *watched) start(ctx context.Context) error {
 	if counted {
 		err = errors.Join(err, <-ended)
 	}
-	c.Voice.End()
+	c.Stderr.End()
 	w.printLeft(notices)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (w *watched) counts(ended <-chan error, notices <-chan string) (counted boo
 	for {
 		select {
 		case text := <-notices:
-			w.run.session.Voice.Line(text)
+			w.run.session.Stderr.Line(text)
 		case err := <-ended:
 			return false, err
 		case <-w.engine.Counted():
@@ -108,7 +108,7 @@ func (w *watched) printLeft(notices <-chan string) {
 	for {
 		select {
 		case text := <-notices:
-			w.run.session.Voice.Line(text)
+			w.run.session.Stderr.Line(text)
 		default:
 			return
 		}

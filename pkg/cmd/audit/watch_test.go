@@ -50,7 +50,7 @@ func newRun(t *testing.T) *run {
 	o.addFlags(&cobra.Command{})
 	r := o.newRun()
 	r.session = &scan.Session{
-		IOStreams: o.IOStreams, Voice: terminal.NewVoice(o.ErrOut), Prints: o.printFlags,
+		IOStreams: o.IOStreams, Stderr: terminal.NewStderr(o.ErrOut), Prints: o.printFlags,
 		Patience: cluster.Patience{For: time.Minute},
 	}
 	return r

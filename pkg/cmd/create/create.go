@@ -53,7 +53,7 @@ var createExample = templates.Examples(`
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
 	o := &options{
-		CreateOptions: kubectlcreate.NewCreateOptions(streams), conn: conn, voice: terminal.NewVoice(streams.ErrOut),
+		CreateOptions: kubectlcreate.NewCreateOptions(streams), conn: conn, stderr: terminal.NewStderr(streams.ErrOut),
 	}
 	cmd := &cobra.Command{
 		Use:                   "create (-f FILENAME | --from=cronjob/NAME)",
@@ -156,7 +156,7 @@ func (o *options) create(ctx context.Context) error {
 		results.deleteCreated(end)
 	}
 	o.suggestNamespace(ctx, end.errs)
-	return end.print(o.voice)
+	return end.print(o.stderr)
 }
 
 // suggestNamespace adds the most similar namespace to the first error about a missing one.
@@ -235,7 +235,7 @@ func (o *options) follower(client *create.Client, config *rest.Config) (*follow.
 	}
 	if o.flags.logs.Value != logsOff {
 		o.logs = &logPrinter{
-			voice: o.voice, streams: o.flags.logRequests, raw: o.flags.logs.Value == logsRaw,
+			stderr: o.stderr, streams: o.flags.logRequests, raw: o.flags.logs.Value == logsRaw,
 			names: !terminal.IsTerminal(o.ErrOut),
 		}
 		options.Logs = &follow.Logs{Streams: o.flags.logRequests, Line: o.logs.line, Event: o.logs.event}

@@ -54,12 +54,12 @@ func (o *options) ending(ctx context.Context, run create.Summary, f facts, follo
 
 // print prints the last lines, or returns them in the error for cmd.Execute. The error is about the objects that
 // failed, are unknown or were not attempted.
-func (e *ending) print(voice *terminal.Voice) error {
-	voice.Flush()
-	voice.End()
+func (e *ending) print(stderr *terminal.Stderr) error {
+	stderr.Flush()
+	stderr.End()
 	lines, err := e.result()
 	for _, line := range append(e.notes(), lines...) {
-		voice.Line(line)
+		stderr.Line(line)
 	}
 	return err
 }

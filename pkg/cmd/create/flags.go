@@ -51,7 +51,7 @@ type options struct {
 	flags        ownCreateFlags
 
 	running atomic.Pointer[running] // nil before the first create
-	voice   *terminal.Voice
+	stderr  *terminal.Stderr
 	logs    *logPrinter // nil without --logs
 }
 
@@ -106,7 +106,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 func (o *options) warnOfNoNamespace(cmd *cobra.Command) {
 	namespace := cmd.Flags().Lookup("namespace")
 	if namespace != nil && namespace.Changed && namespace.Value.String() == "" && !o.flags.kubectlsWords() {
-		o.voice.Line(terminal.Warningf("--namespace is empty, so the current namespace is used."))
+		o.stderr.Line(terminal.Warningf("--namespace is empty, so the current namespace is used."))
 	}
 }
 

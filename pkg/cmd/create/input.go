@@ -97,7 +97,7 @@ func (o *options) documents(ctx context.Context, flush func() bool) (documents, 
 		options: o, ctx: ctx, flush: flush, encoder: scheme.DefaultJSONEncoder(), keyed: o.flags.keys.Key != "",
 	}
 	if !o.flags.kubectlsWords() {
-		in.texts = &manifest.Texts{Warn: func(text string) { o.voice.Line(terminal.Warningf("%s", text)) }}
+		in.texts = &manifest.Texts{Warn: func(text string) { o.stderr.Line(terminal.Warningf("%s", text)) }}
 	}
 	if enforce { // the builder would report these errors after all documents
 		in.within = resource.RequireNamespace(namespace)
@@ -131,7 +131,7 @@ func (o *options) awaitServer(ctx context.Context, config *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	patience := cluster.Patience{For: o.flags.retryTimeout, Print: o.voice.Line}
+	patience := cluster.Patience{For: o.flags.retryTimeout, Print: o.stderr.Line}
 	err = cluster.AwaitAny(ctx, config, patience, func() (err error) {
 		if o.ValidationDirective == metav1.FieldValidationIgnore {
 			_, err = discovered.ServerGroups()
@@ -262,7 +262,7 @@ func (in *input) warnOfPrefix(object *unstructured.Unstructured, mapping *meta.R
 		return
 	}
 	for _, found := range in.prefixes.Errors(object) {
-		in.options.voice.Line(terminal.Warningf("%s", fmt.Sprintf("%s: %s. To fix this, %s (lint rule %s).",
+		in.options.stderr.Line(terminal.Warningf("%s", fmt.Sprintf("%s: %s. To fix this, %s (lint rule %s).",
 			reference.Name(mapping, object.GetGenerateName()), found.Message, found.Help, found.Rule.Name)))
 	}
 }
@@ -286,7 +286,7 @@ func (o *options) addInput(
 		return nil, err
 	}
 	if o.flags.keys.Key != "" {
-		o.voice.Line(terminal.Warningf("the history limits of %s delete its finished Jobs, also those of --from. "+
+		o.stderr.Line(terminal.Warningf("the history limits of %s delete its finished Jobs, also those of --from. "+
 			"If they have deleted the Job, a later run with this key creates it again.", o.flags.from))
 	}
 	return b.FilenameParam(false, &resource.FilenameOptions{}).Stream(bytes.NewReader(job), o.flags.from), nil

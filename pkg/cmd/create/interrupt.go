@@ -71,7 +71,7 @@ func (o *options) printInProgress() {
 	if unknown, stored := objectsOf(run.session.InFlight()); len(unknown)+len(stored) > 0 {
 		text := fmt.Sprintf("Interrupted. Waiting up to %s for the responses of these creates. "+
 			"To stop now, interrupt again:", maxStopping)
-		o.voice.LineWithin(maxPrinting, text+"\n  "+strings.Join(append(unknown, stored...), "\n  "))
+		o.stderr.LineWithin(maxPrinting, text+"\n  "+strings.Join(append(unknown, stored...), "\n  "))
 	}
 }
 
@@ -99,8 +99,8 @@ func (o *options) giveUp(why string) error {
 		e.followed, e.left = run.follower.State(), run.follower.Ours()
 		e.areInLines = isOurs && run.printer.printUnseen(e.Unseen)
 	}
-	o.voice.LineWithin(maxPrinting, strings.Join(e.lastLines(), "\n"))
-	o.voice.Silence()
+	o.stderr.LineWithin(maxPrinting, strings.Join(e.lastLines(), "\n"))
+	o.stderr.Mute()
 	return &exitcode.Error{Code: e.code()}
 }
 

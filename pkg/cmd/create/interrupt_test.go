@@ -57,7 +57,7 @@ func TestGiveUp(t *testing.T) {
 	o.DryRunStrategy = cmdutil.DryRunServer // it needs no advice
 	err := o.giveUp("interrupted again")
 	printed := stderr.String()
-	o.voice.Line("later")
+	o.stderr.Line("later")
 	var exit *exitcode.Error
 	if want := sum("interrupted again", 0, 0, 0, 0, 0) + ". The rest of the input was not read.\n"; printed != want {
 		t.Errorf("%q, want %q", printed, want)

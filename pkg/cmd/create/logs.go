@@ -25,7 +25,7 @@ var logCommands = map[schema.GroupKind]string{
 
 // logPrinter prints the logs of a run's Pods on stderr. The streams of the logs wait for the reader of stderr.
 type logPrinter struct {
-	voice   *terminal.Voice
+	stderr  *terminal.Stderr
 	streams int  // --max-log-requests
 	raw     bool // lines are printed as they are
 	begins  bool
@@ -46,7 +46,7 @@ func (l *logPrinter) begin(e follow.LogsBegin) {
 		}
 	}
 	if len(commands) > 0 {
-		l.voice.Line("Other tools print the logs of these objects:\n" + strings.Join(commands, "\n"))
+		l.stderr.Line("Other tools print the logs of these objects:\n" + strings.Join(commands, "\n"))
 	}
 	l.begins = true
 }
@@ -60,7 +60,7 @@ func (l *logPrinter) line(c logs.Container, text []byte) {
 	if named := l.named(c); named && !l.raw {
 		line = "[" + c.String() + "] " + line
 	}
-	l.voice.Verbatim(line)
+	l.stderr.Verbatim(line)
 }
 
 func (l *logPrinter) printable(line string) string {
@@ -86,26 +86,26 @@ func (l *logPrinter) named(c logs.Container) bool {
 func (l *logPrinter) event(event logs.Event) {
 	switch e := event.(type) {
 	case logs.Gap:
-		l.voice.Line(terminal.Warningf(
+		l.stderr.Line(terminal.Warningf(
 			"lines of %s may be missing %s (%s)", e.Container, period(e.From, e.To), e.Reason))
 	case logs.Restart:
-		l.voice.Line(terminal.Sprintf("%s ended %s and was restarted.", e.Container, exitOf(e.Ended)))
+		l.stderr.Line(terminal.Sprintf("%s ended %s and was restarted.", e.Container, exitOf(e.Ended)))
 	case logs.Waiters:
-		l.voice.Line(terminal.Sprintf("The logs of %s follow when other containers end (--max-log-requests=%d).",
+		l.stderr.Line(terminal.Sprintf("The logs of %s follow when other containers end (--max-log-requests=%d).",
 			some(e.Pods), l.streams))
 	case logs.LongLine:
-		l.voice.Line(terminal.Sprintf("A line of %s is too long for the memory, and was printed as several lines.",
+		l.stderr.Line(terminal.Sprintf("A line of %s is too long for the memory, and was printed as several lines.",
 			e.Container))
 	case logs.NoPods:
 		var jobs []string
 		for _, job := range e.Jobs {
 			jobs = append(jobs, "job/"+job.Name)
 		}
-		l.voice.Line(terminal.Sprintf("There are no logs of %s, because no Pods are left.", some(jobs)))
+		l.stderr.Line(terminal.Sprintf("There are no logs of %s, because no Pods are left.", some(jobs)))
 	case logs.Failure:
 		l.failure(e)
 	case logs.Unlisted:
-		l.voice.Line(terminal.Warningf("logs of Pods in %s may be missing, because the Pods can't be listed: %v",
+		l.stderr.Line(terminal.Warningf("logs of Pods in %s may be missing, because the Pods can't be listed: %v",
 			e.Namespace, e.Err))
 	}
 }
@@ -150,7 +150,7 @@ func (l *logPrinter) failure(e logs.Failure) {
 			lines = append(lines, l.tail(c, e.Tail[s.Name])...)
 		}
 	}
-	l.voice.Line(strings.Join(lines, "\n"))
+	l.stderr.Line(strings.Join(lines, "\n"))
 }
 
 // tail returns the last lines of a container, if lines of others are between or after them.

@@ -20,7 +20,7 @@ func TestInertLogs(t *testing.T) {
 	} {
 		for _, raw := range []bool{false, true} {
 			var out strings.Builder
-			l := &logPrinter{voice: terminal.NewVoice(&out), raw: raw, names: true}
+			l := &logPrinter{stderr: terminal.NewStderr(&out), raw: raw, names: true}
 			l.line(logs.Container{Pod: "p", Name: "main"}, []byte(line))
 			wanted := "[pod/p/main] " + want + "\n"
 			if raw {

@@ -30,7 +30,7 @@ type results struct {
 	facts
 	flags    *ownCreateFlags
 	dryRun   cmdutil.DryRunStrategy
-	voice    *terminal.Voice
+	stderr   *terminal.Stderr
 	printer  *printer
 	logs     *logPrinter          // nil without --logs
 	follower *follow.Follower     // nil without --wait
@@ -72,12 +72,12 @@ func (o *options) newResults(
 	stop context.CancelCauseFunc, follower *follow.Follower, totals func() create.Totals,
 ) *results {
 	r := &results{
-		facts: facts{namespaces: map[string]bool{}}, flags: &o.flags, dryRun: o.DryRunStrategy, voice: o.voice,
+		facts: facts{namespaces: map[string]bool{}}, flags: &o.flags, dryRun: o.DryRunStrategy, stderr: o.stderr,
 		printer: o.newPrinter(stop), logs: o.logs, follower: follower, totals: totals,
 		printed: map[reason]bool{}, warned: map[string]bool{}, unprinted: map[wait.Object]*unstructured.Unstructured{},
 	}
 	if !terminal.IsTerminal(o.Out) { // a terminal shows the results themselves
-		o.voice.ShowProgress()
+		o.stderr.ShowProgress()
 	}
 	return r
 }
@@ -104,8 +104,8 @@ func (r *results) take(event create.Event) {
 	case create.Problem:
 		r.problem(e)
 	}
-	if r.voice.ShowsProgress() {
-		r.voice.SetText(counts(r.totals()))
+	if r.stderr.ShowsProgress() {
+		r.stderr.SetText(counts(r.totals()))
 	}
 }
 
@@ -198,8 +198,8 @@ func nameIn(err error) string {
 // search takes long.
 func (r *results) searching(e create.Searching) {
 	text := fmt.Sprintf("searching for objects of this key: %d of %s read", e.Done, humanize.Count(e.Places, "list"))
-	r.voice.SetText(text)
-	if e.Late && !r.voice.ShowsProgress() {
+	r.stderr.SetText(text)
+	if e.Late && !r.stderr.ShowsProgress() {
 		r.printLine(text)
 	}
 }
@@ -226,10 +226,10 @@ func (r *results) collect(document int, name string, err error) {
 // the results on stdout continue without that reader.
 func (r *results) printLine(text string) {
 	if r.logs.begun() {
-		r.voice.Queue(text)
+		r.stderr.Queue(text)
 		return
 	}
-	r.voice.Line(text)
+	r.stderr.Line(text)
 }
 
 // warn writes a warning on stderr, once.

@@ -101,7 +101,7 @@ type fate struct {
 }
 
 func optionsWith(streams genericiooptions.IOStreams) *options {
-	return &options{CreateOptions: kubectlcreate.NewCreateOptions(streams), voice: terminal.NewVoice(streams.ErrOut)}
+	return &options{CreateOptions: kubectlcreate.NewCreateOptions(streams), stderr: terminal.NewStderr(streams.ErrOut)}
 }
 
 // see feeds the events of a run with these flags to results, as Run does. see returns the result of Execute.
@@ -157,7 +157,7 @@ func see(t *testing.T, args string, f fate, events []create.Event) run {
 		stop(nil)
 	}
 	results.waits()
-	message, code := exitcode.Describe(o.ending(ctx, end, results.facts, follower.State()).print(o.voice))
+	message, code := exitcode.Describe(o.ending(ctx, end, results.facts, follower.State()).print(o.stderr))
 	return run{stdout.String(), stderr.String() + strings.TrimSuffix(message, "\n"), code}
 }
 
@@ -324,7 +324,7 @@ func TestUnexpectedObjectsAreCounted(t *testing.T) {
 // A run that fails keeps its error lines, but not the documents. An input of creates that would be
 // repeated may have a million documents.
 func TestResultsKeepNoDocuments(t *testing.T) {
-	r := &results{flags: &ownCreateFlags{}, printer: &printer{}, voice: terminal.NewVoice(io.Discard), printed: map[reason]bool{}}
+	r := &results{flags: &ownCreateFlags{}, printer: &printer{}, stderr: terminal.NewStderr(io.Discard), printed: map[reason]bool{}}
 	kept := func() weak.Pointer[create.Document] {
 		d := demo()
 		r.take(failed(d, tooMuch))

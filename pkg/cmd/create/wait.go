@@ -35,7 +35,7 @@ func (r *results) waits() bool {
 		return false
 	}
 	if len(objects) > 0 {
-		r.voice.ShowProgress()
+		r.stderr.ShowProgress()
 	}
 	return true
 }
@@ -45,7 +45,7 @@ func (r *results) followed(event follow.Event) {
 	case follow.LogsBegin:
 		r.logs.begin(e)
 	case follow.Progress:
-		if line := reportOf(r.follower.State()); e.Report && line != "" && !r.voice.ShowsProgress() {
+		if line := reportOf(r.follower.State()); e.Report && line != "" && !r.stderr.ShowsProgress() {
 			r.printLine(line)
 		}
 	case follow.Suspended:
@@ -61,7 +61,7 @@ func (r *results) followed(event follow.Event) {
 	case follow.Explained:
 		r.printLine(terminal.Message(endOf(e.Ended) + afterFailure(e, r.logs != nil)))
 	}
-	r.voice.SetText(progressOf(r.follower.State(), r.logs != nil))
+	r.stderr.SetText(progressOf(r.follower.State(), r.logs != nil))
 }
 
 // printFinal prints an object whose print was deferred to the end of the wait, because the format shows whole objects.
@@ -76,8 +76,8 @@ func (r *results) printFinal(object wait.Object, final *unstructured.Unstructure
 		final = created
 	}
 	if terminal.IsTerminal(r.printer.out) { // the line with the counts must not be in between
-		r.voice.End()
-		defer r.voice.ShowProgress()
+		r.stderr.End()
+		defer r.stderr.ShowProgress()
 	}
 	if err := r.printer.print(final, ""); err != nil {
 		r.addAtEnd(ownErrorf(textNotPrinted, nameOf(object), err))
@@ -306,7 +306,7 @@ func (e *ending) whyNot() string {
 
 // deleteCreated deletes the objects that this run created, and completes the ending.
 func (r *results) deleteCreated(e *ending) {
-	r.voice.SetText(fmt.Sprintf("deleting %s", humanize.Count(len(r.follower.Ours()), "object")))
+	r.stderr.SetText(fmt.Sprintf("deleting %s", humanize.Count(len(r.follower.Ours()), "object")))
 	for d := range r.follower.Delete() {
 		object := argumentOf(d.Object)
 		if d.Err != nil {

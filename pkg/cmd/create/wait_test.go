@@ -54,7 +54,7 @@ func TestDeletedWithoutALine(t *testing.T) {
 	closed, writer := io.Pipe()
 	_ = closed.Close()
 	r := results{
-		voice: terminal.NewVoice(io.Discard), follower: follower, printer: &printer{format: formatLines, out: writer},
+		stderr: terminal.NewStderr(io.Discard), follower: follower, printer: &printer{format: formatLines, out: writer},
 	}
 	e := &ending{}
 	r.deleteCreated(e)

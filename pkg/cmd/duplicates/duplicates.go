@@ -155,7 +155,7 @@ func (o *options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer s.Voice.End()
+	defer s.Stderr.End()
 	report, coverage, err := o.search(ctx, s)
 	if err != nil {
 		return err
@@ -212,6 +212,6 @@ func (o *options) finder(s *scan.Session, resources []census.Resource, now time.
 		ResourceOf: func(kind schema.GroupVersionKind) (census.Resource, error) {
 			return census.ResourceOf(mapper, kind)
 		},
-		Compared: func(done int64) { s.Voice.SetText("comparing " + humanize.Count(done, "object")) },
+		Compared: func(done int64) { s.Stderr.SetText("comparing " + humanize.Count(done, "object")) },
 	}, nil
 }

@@ -65,7 +65,7 @@ func inBaseline(result *lint.Result) (count int) {
 // isKnown reports whether the baseline has a finding. Comments and annotations have a place.
 func isKnown(f lint.Finding) bool { return f.Silence != nil && f.Silence.File == "" }
 
-func (o *options) saveBaseline(result *lint.Result, voice *terminal.Voice) error {
+func (o *options) saveBaseline(result *lint.Result, stderr *terminal.Stderr) error {
 	saved := report(result)
 	data, err := json.MarshalIndent(saved, "", "  ")
 	if err != nil {
@@ -74,7 +74,7 @@ func (o *options) saveBaseline(result *lint.Result, voice *terminal.Voice) error
 	if err := os.WriteFile(o.writeBaseline, append(data, '\n'), 0o644); err != nil {
 		return fmt.Errorf("--write-baseline: %w", err)
 	}
-	voice.Line(terminal.Sprintf("Wrote %s to %s. They are no findings with --baseline %[2]s.",
+	stderr.Line(terminal.Sprintf("Wrote %s to %s. They are no findings with --baseline %[2]s.",
 		humanize.Count(len(saved.Items), "finding"), o.writeBaseline))
 	return nil
 }

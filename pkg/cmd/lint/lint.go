@@ -306,17 +306,17 @@ func (o *options) Run(ctx context.Context) error {
 	if err := o.print(result); err != nil {
 		return err
 	}
-	voice := terminal.NewVoice(o.ErrOut)
+	stderr := terminal.NewStderr(o.ErrOut)
 	for _, line := range o.notes(result) {
-		voice.Line(line)
+		stderr.Line(line)
 	}
 	if gone > 0 {
-		voice.Line(terminal.Sprintf("Gone since the baseline: %s. To write it again, use --write-baseline.",
+		stderr.Line(terminal.Sprintf("Gone since the baseline: %s. To write it again, use --write-baseline.",
 			humanize.Count(gone, "finding")))
 	}
 	var failure error
 	if o.writeBaseline != "" {
-		failure = o.saveBaseline(result, voice)
+		failure = o.saveBaseline(result, stderr)
 	}
 	for _, u := range result.Unreadable {
 		failure = errors.Join(failure, unreadable(u))

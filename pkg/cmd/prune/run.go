@@ -31,7 +31,7 @@ func (o *options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer session.Voice.End()
+	defer session.Stderr.End()
 	targets, err := o.resolve(ctx, session)
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (o *options) Run(ctx context.Context) error {
 	}
 	began := time.Now()
 	plan, err := pruner.Plan(ctx, targets, func(found int64) {
-		session.Voice.SetText("listing: " + humanize.Count(found, "object"))
+		session.Stderr.SetText("listing: " + humanize.Count(found, "object"))
 	})
 	if err != nil {
 		return err
@@ -218,7 +218,7 @@ func (o *options) askTime(ctx context.Context, s *scan.Session) (now time.Time, 
 		return time.Now().UTC(), nil
 	}
 	if ahead.Abs() >= cluster.Skew {
-		s.Voice.Line(cluster.ClockWarning(ahead))
+		s.Stderr.Line(cluster.ClockWarning(ahead))
 	}
 	return now, nil
 }
@@ -245,7 +245,7 @@ func (o *options) checkAccess(ctx context.Context, s *scan.Session, p *prune.Pru
 		if o.yes {
 			return fmt.Errorf("you can't %s %s", m.Verb, where)
 		}
-		s.Voice.Line(terminal.Warningf("you can't %s %s", m.Verb, where))
+		s.Stderr.Line(terminal.Warningf("you can't %s %s", m.Verb, where))
 	}
 	if o.yes && o.scope.Namespace != "" {
 		_, err = s.Cluster.HasNamespace(ctx, o.scope.Namespace)
@@ -298,7 +298,7 @@ func (o *options) delete(
 		if o.names && result.Outcome == prune.Deleted {
 			fmt.Fprintln(o.Out, terminal.OneLine(nameOf(result.Object))) // the writer remembers its error
 		}
-		s.Voice.SetText(fmt.Sprintf("deleting: %s of %s, %s failed", humanize.Grouped(total.Chosen-total.NotTried),
+		s.Stderr.SetText(fmt.Sprintf("deleting: %s of %s, %s failed", humanize.Grouped(total.Chosen-total.NotTried),
 			humanize.Count(total.Chosen, "object"), humanize.Grouped(total.Failed+total.Unknown)))
 	})
 	undone := total.Failed + total.Unknown + total.NotTried + leftFor(total.PruneCounts, v1alpha1.PruneChanged)

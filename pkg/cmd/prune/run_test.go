@@ -70,7 +70,7 @@ func TestAskTime(t *testing.T) {
 					t.Fatal(err)
 				}
 				session := scan.Offline(genericiooptions.NewTestIOStreamsDiscard(), nil)
-				defer session.Voice.End()
+				defer session.Stderr.End()
 				session.Cluster = c
 				var o options
 				if o.age, err = parseAge("older-than", "5m"); err != nil {

@@ -210,7 +210,7 @@ func (o *options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer session.Voice.End()
+	defer session.Stderr.End()
 	subject, err := o.subject(ctx, session, objects)
 	if err != nil {
 		session.Lines(subject.warnings)

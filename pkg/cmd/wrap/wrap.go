@@ -30,7 +30,7 @@ import (
 // options are the values of the flags.
 type options struct {
 	conn         *connection.Connection
-	voice        *terminal.Voice
+	stderr       *terminal.Stderr
 	retryTimeout flagvalue.Duration
 	keys         keyflags.Flags
 	verbose      bool
@@ -86,7 +86,7 @@ var examples = templates.Examples(`
 // New returns the command.
 func New(conn *connection.Connection, streams genericiooptions.IOStreams) *cobra.Command {
 	o := &options{
-		conn: conn, voice: terminal.NewVoice(streams.ErrOut),
+		conn: conn, stderr: terminal.NewStderr(streams.ErrOut),
 		retryTimeout: flagvalue.Duration(exactlyonce.DefaultRetryTimeout),
 	}
 	cmd := &cobra.Command{
@@ -169,7 +169,7 @@ func (o *options) Run(ctx context.Context) error {
 // report sets the functions that queue the lines of the proxy. They never wait for a reader of stderr.
 func (o *options) report(c *intercept.Config) {
 	c.Unprotected = func(resource string, why intercept.Reason) {
-		o.voice.Queue(terminal.Warningf("wrap: a create of %s passed through unprotected, because %s",
+		o.stderr.Queue(terminal.Warningf("wrap: a create of %s passed through unprotected, because %s",
 			resource, string(why)))
 	}
 	c.Done = func(outcome intercept.Outcome) {
@@ -180,7 +180,7 @@ func (o *options) report(c *intercept.Config) {
 		if outcome.Err != nil {
 			line += terminal.Sprintf(": %s", outcome.Err)
 		}
-		o.voice.Queue(line)
+		o.stderr.Queue(line)
 	}
 }
 
@@ -198,7 +198,7 @@ func (o *options) end(s *session, code int, changed bool) error {
 		lines = append(lines, "wrap: the command changed its KUBECONFIG, so it might have sent requests past the proxy")
 	}
 	for _, line := range lines {
-		o.voice.Queue(line)
+		o.stderr.Queue(line)
 	}
 	o.flush()
 	if code == 0 && unknown {
@@ -210,7 +210,7 @@ func (o *options) end(s *session, code int, changed bool) error {
 	return &exitcode.Error{Code: code, Foreign: true}
 }
 
-func (o *options) flush() { terminal.Within(flushTime, o.voice.Flush) }
+func (o *options) flush() { terminal.Within(flushTime, o.stderr.Flush) }
 
 // unfetched returns the lines about objects that the program doesn't know.
 func unfetched(p *intercept.Proxy) (lines []string, unknown bool) {

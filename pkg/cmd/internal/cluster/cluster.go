@@ -104,7 +104,7 @@ func (c *Cluster) Resources(
 	ctx context.Context, named []string, namespace string,
 ) (found []census.Resource, skipped []census.Skipped, err error) {
 	if len(named) == 0 {
-		c.Config = silenced(c.Config) // all types are counted, also deprecated ones
+		c.Config = withoutWarnings(c.Config) // all types are counted, also deprecated ones
 	}
 	err = c.Await(ctx, func() error {
 		found, skipped, err = c.resources(ctx, named, namespace)
@@ -125,7 +125,7 @@ func (c *Cluster) resources(
 		return census.Resolve(mapper, named)
 	}
 	// kubectl's cache isn't used, because it can lack a new type.
-	client, err := discovery.NewDiscoveryClientForConfig(silenced(c.Config))
+	client, err := discovery.NewDiscoveryClientForConfig(withoutWarnings(c.Config))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -146,8 +146,8 @@ func (c *Cluster) resources(
 	return namespaced, skipped, nil
 }
 
-// silenced returns a copy of a configuration, without warnings of the server.
-func silenced(config *rest.Config) *rest.Config {
+// withoutWarnings returns a copy of a configuration, without warnings of the server.
+func withoutWarnings(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.WarningHandler = rest.NoWarnings{}
 	return config
@@ -255,14 +255,14 @@ func (c *Cluster) withUnavailable(skipped []census.Skipped) []census.Skipped {
 }
 
 // ShowScan returns a function that prints the progress of a scan.
-func ShowScan(voice *terminal.Voice) func(census.Progress) {
+func ShowScan(stderr *terminal.Stderr) func(census.Progress) {
 	return func(at census.Progress) {
 		types, objects := humanize.Count(at.Types, "type"), humanize.Count(at.Objects, "object")
 		if at.Objects == 0 {
-			voice.SetText(fmt.Sprintf("%d of %s, %s", at.Done, types, objects))
+			stderr.SetText(fmt.Sprintf("%d of %s, %s", at.Done, types, objects))
 			return
 		}
-		voice.SetText(fmt.Sprintf("%d of %s, %s: %s", at.Done, types, objects, at.Current.GroupResource()))
+		stderr.SetText(fmt.Sprintf("%d of %s, %s: %s", at.Done, types, objects, at.Current.GroupResource()))
 	}
 }
 

@@ -69,7 +69,7 @@ func New(streams genericiooptions.IOStreams) *Connection {
 		WithDiscoveryBurst(300).WithDiscoveryQPS(50). // the limits of kubectl
 		WithWarningPrinter(streams).
 		WithWrapConfigFn(c.configure)
-	c.warnings = inertWarnings{rest.NewWarningWriter(terminal.NewVoice(streams.ErrOut), rest.WarningWriterOptions{
+	c.warnings = inertWarnings{rest.NewWarningWriter(terminal.NewStderr(streams.ErrOut), rest.WarningWriterOptions{
 		Deduplicate: true, Color: printers.AllowsColorOutput(streams.ErrOut),
 	})}
 	c.Factory = cmdutil.NewFactory(c.flags)

@@ -81,7 +81,7 @@ func (f *Flags) Validate() error {
 // Session is the use of one cluster by one command.
 type Session struct {
 	Cluster   *cluster.Cluster // nil for Offline
-	Voice     *terminal.Voice
+	Stderr    *terminal.Stderr
 	IOStreams genericiooptions.IOStreams
 	Prints    *output.Flags
 	Patience  cluster.Patience
@@ -94,11 +94,11 @@ func (f *Flags) Open(
 	attempts *flagvalue.Attempts,
 ) (*Session, error) {
 	s := Offline(streams, prints)
-	s.Voice.SetText("discovering resource types")
-	s.Patience = cluster.Patience{For: time.Duration(f.RetryTimeout), Print: s.Voice.Line}
+	s.Stderr.SetText("discovering resource types")
+	s.Patience = cluster.Patience{For: time.Duration(f.RetryTimeout), Print: s.Stderr.Line}
 	var err error
 	if s.Cluster, err = cluster.New(ctx, factory, attempts, s.Patience); err != nil {
-		s.Voice.End()
+		s.Stderr.End()
 		return nil, err
 	}
 	return s, nil
@@ -106,9 +106,9 @@ func (f *Flags) Open(
 
 // Offline returns a session that reaches no cluster. The caller calls End.
 func Offline(streams genericiooptions.IOStreams, prints *output.Flags) *Session {
-	voice := terminal.NewVoice(streams.ErrOut)
-	voice.LogProgress()
-	return &Session{IOStreams: streams, Voice: voice, Prints: prints}
+	stderr := terminal.NewStderr(streams.ErrOut)
+	stderr.LogProgress()
+	return &Session{IOStreams: streams, Stderr: stderr, Prints: prints}
 }
 
 // Resources returns the types of cluster.Resources. The error about an unknown type suggests a similar type.
@@ -123,7 +123,7 @@ func (s *Session) Resources(
 func (s *Session) Scanner() *census.Scanner {
 	return &census.Scanner{
 		Config: s.Cluster.Config, Version: s.Cluster.ListsLike(), RetryTimeout: s.Patience.For,
-		Absent: s.Patience.Report, Progress: cluster.ShowScan(s.Voice),
+		Absent: s.Patience.Report, Progress: cluster.ShowScan(s.Stderr),
 	}
 }
 
@@ -132,7 +132,7 @@ func (s *Session) Scanner() *census.Scanner {
 func (s *Session) Ahead(ctx context.Context) time.Duration {
 	ahead := s.Cluster.Ahead(ctx)
 	if ahead != 0 {
-		s.Voice.Line(cluster.ClockWarning(ahead))
+		s.Stderr.Line(cluster.ClockWarning(ahead))
 	}
 	return ahead
 }

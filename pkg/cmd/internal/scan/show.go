@@ -33,7 +33,7 @@ type View struct {
 // Show prints a report in the format of -o, or its view without -o. Show returns the error of the command. Only the
 // report, the table, names and text go to stdout.
 func (s *Session) Show(report runtime.Object, v View) error {
-	s.Voice.End()
+	s.Stderr.End()
 	skipped := skippedLines(v.Coverage, v.Command)
 	if s.Prints.ForMachines() {
 		if err := s.Prints.Print(report, s.IOStreams.Out); err != nil {
@@ -95,7 +95,7 @@ func Nearest(none, named, namespace string, near pools.Near, reaching ...string)
 // Lines prints lines on stderr.
 func (s *Session) Lines(lines []string) {
 	for _, line := range lines {
-		s.Voice.Line(line)
+		s.Stderr.Line(line)
 	}
 }
 

@@ -93,7 +93,7 @@ func TestVoiceWraps(t *testing.T) {
 		if err := pty.Setsize(tty, &pty.Winsize{Rows: 40, Cols: columns}); err != nil {
 			t.Fatal(err)
 		}
-		v := NewVoice(tty)
+		v := NewStderr(tty)
 		v.Line(sentence)
 		if _, err := fmt.Fprintln(v, sentence); err != nil {
 			t.Fatal(err)
@@ -113,7 +113,7 @@ func TestVoiceWraps(t *testing.T) {
 func TestProgressInAPipe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
-		v := NewVoice(&out)
+		v := NewStderr(&out)
 		v.ShowProgress()
 		v.SetText("1 of 2")
 		time.Sleep(time.Minute)
@@ -127,10 +127,10 @@ func TestProgressInAPipe(t *testing.T) {
 	})
 }
 
-// guarded fails the test if a voice writes without its lock.
+// guarded fails the test if a Stderr writes without its lock.
 type guarded struct {
 	t *testing.T
-	v *Voice
+	v *Stderr
 }
 
 func (g guarded) Write(text []byte) (int, error) {
@@ -144,7 +144,7 @@ func (g guarded) Write(text []byte) (int, error) {
 // Another goroutine can write a line while the progress is shown and erased.
 func TestProgressLocksTheTerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := NewVoice(nil)
+		v := NewStderr(nil)
 		v.out = guarded{t, v}
 		v.SetText("1 of 2")
 		v.show()
@@ -162,11 +162,11 @@ func (b blocked) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// If stderr has no reader, neither LineWithin nor Queue blocks, and nothing is written after Silence.
+// If stderr has no reader, neither LineWithin nor Queue blocks, and nothing is written after Mute.
 func TestVoiceWithoutAReader(t *testing.T) {
 	var written strings.Builder
 	block := make(blocked)
-	v := NewVoice(io.MultiWriter(block, &written))
+	v := NewStderr(io.MultiWriter(block, &written))
 	began := time.Now()
 	v.Queue("first")
 	for v.mu.TryLock() { // until the queue writes
@@ -178,7 +178,7 @@ func TestVoiceWithoutAReader(t *testing.T) {
 	if took := time.Since(began); took < 100*time.Millisecond {
 		t.Errorf("it took %s", took)
 	}
-	v.Silence()
+	v.Mute()
 	close(block)
 	v.Flush()
 	v.Line("fourth")
@@ -190,7 +190,7 @@ func TestVoiceWithoutAReader(t *testing.T) {
 // Lines of the queue keep their order, and Flush waits for them.
 func TestVoiceQueue(t *testing.T) {
 	var written strings.Builder
-	v := NewVoice(&written)
+	v := NewStderr(&written)
 	for _, text := range []string{"a", "b", "c"} {
 		v.Queue(text)
 	}
@@ -240,7 +240,7 @@ func testProgressOnATerminal(t *testing.T, columns uint16, width int) {
 	if err := pty.Setsize(tty, &pty.Winsize{Rows: 40, Cols: columns}); err != nil {
 		t.Fatal(err)
 	}
-	v := NewVoice(tty)
+	v := NewStderr(tty)
 	v.ShowProgress()
 	v.SetText("1 of\n2 \x1b[31m")
 	text, blank := "\r1 of 2 \\u001b[31m"+strings.Repeat(" ", width-17), "\r"+strings.Repeat(" ", width)
@@ -271,7 +271,7 @@ func read(t *testing.T, from io.Reader, n int) string {
 func TestLogProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
-		v := NewVoice(&out)
+		v := NewStderr(&out)
 		v.LogProgress()
 		v.SetText("3 of 40 types")
 		time.Sleep(loggedEvery - time.Second)

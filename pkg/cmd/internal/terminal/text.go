@@ -123,13 +123,13 @@ func Wrap(text string, indent, width int) string {
 
 // The rules of output, for all commands:
 //
-//   - Results go to stdout, and nothing else does. Lines for people go to stderr, through Voice.Line.
+//   - Results go to stdout, and nothing else does. Lines for people go to stderr, through Stderr.Line.
 //   - A line about the result begins with a capital letter and ends with a full stop. Warningf and Errorf
 //     make the lines that begin with "Warning: " and "error: ". Those have no full stop.
-//   - A command to run is a line of its own, from Hint. Voice never breaks it.
-//   - On a terminal, Voice breaks all other lines between words. In a pipe, it breaks none.
+//   - A command to run is a line of its own, from Hint. Stderr never breaks it.
+//   - On a terminal, Stderr breaks all other lines between words. In a pipe, it breaks none.
 //   - A format is a text of ours. All values are escaped, because they can come from a cluster.
-//   - Voice.SetText sets a line that only a terminal shows, after a second. The next line erases it.
+//   - Stderr.SetText sets a line that only a terminal shows, after a second. The next line erases it.
 
 // Warningf returns the line of a warning: the event, its cause, and the effect on the result.
 func Warningf(format string, args ...any) string { return "Warning: " + Sprintf(format, args...) }

@@ -19,15 +19,15 @@ const (
 	progressWidth = 79
 )
 
-// Voice is the only writer of a command's stderr. It writes permanent lines, and on a terminal a line of progress below
-// them. Any goroutine can write. ShowProgress, LogProgress, End and Flush belong to one goroutine. No goroutine calls
-// Queue during Flush.
-type Voice struct {
+// Stderr is the only writer of a command's stderr. It writes permanent lines, and on a terminal a line of progress
+// below them. Any goroutine can write. ShowProgress, LogProgress, End and Flush belong to one goroutine. No goroutine
+// calls Queue during Flush.
+type Stderr struct {
 	out io.Writer
 
 	// Without a lock, because the reader of stderr can keep the holder of mu waiting.
-	text   atomic.Pointer[string]
-	silent atomic.Bool
+	text  atomic.Pointer[string]
+	muted atomic.Bool
 
 	mu    sync.Mutex // guards shown, and the order of writes
 	shown bool
@@ -40,33 +40,33 @@ type Voice struct {
 	queued  sync.WaitGroup
 }
 
-// NewVoice returns the writer of stderr.
-func NewVoice(out io.Writer) *Voice { return &Voice{out: out} }
+// NewStderr returns the writer of stderr.
+func NewStderr(out io.Writer) *Stderr { return &Stderr{out: out} }
 
 // Line writes a permanent line above the progress, and waits for the reader of stderr. On a terminal, it breaks a line
 // that is too wide.
-func (v *Voice) Line(text string) { v.Verbatim(Wrap(text, 0, TextWidth(v.out))) }
+func (s *Stderr) Line(text string) { s.Verbatim(Wrap(text, 0, TextWidth(s.out))) }
 
 // Verbatim is Line for text of another program, like a log. It stays as it is.
-func (v *Voice) Verbatim(text string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.silent.Load() {
+func (s *Stderr) Verbatim(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.muted.Load() {
 		return
 	}
-	v.erase()
-	fmt.Fprintln(v.out, text)
+	s.erase()
+	fmt.Fprintln(s.out, text)
 }
 
 // Write writes whole lines.
-func (v *Voice) Write(lines []byte) (int, error) {
-	v.Line(strings.TrimSuffix(string(lines), "\n"))
+func (s *Stderr) Write(lines []byte) (int, error) {
+	s.Line(strings.TrimSuffix(string(lines), "\n"))
 	return len(lines), nil
 }
 
 // LineWithin is Line, but doesn't wait longer than limit.
-func (v *Voice) LineWithin(limit time.Duration, text string) {
-	Within(limit, func() { v.Line(text) })
+func (s *Stderr) LineWithin(limit time.Duration, text string) {
+	Within(limit, func() { s.Line(text) })
 }
 
 // Within reports whether a function ends within limit. Otherwise the function goes on.
@@ -85,55 +85,55 @@ func Within(limit time.Duration, do func()) bool {
 }
 
 // Queue writes a line after the earlier lines of the queue, and doesn't wait.
-func (v *Voice) Queue(text string) {
-	v.waiting.Lock()
-	defer v.waiting.Unlock()
-	if v.queue = append(v.queue, text); len(v.queue) == 1 {
-		v.queued.Go(func() { v.writeQueue(text) })
+func (s *Stderr) Queue(text string) {
+	s.waiting.Lock()
+	defer s.waiting.Unlock()
+	if s.queue = append(s.queue, text); len(s.queue) == 1 {
+		s.queued.Go(func() { s.writeQueue(text) })
 	}
 }
 
-func (v *Voice) writeQueue(first string) {
+func (s *Stderr) writeQueue(first string) {
 	for more := true; more; {
-		v.Line(first)
-		v.waiting.Lock()
-		v.queue = v.queue[1:]
-		if more = len(v.queue) > 0; more {
-			first = v.queue[0]
+		s.Line(first)
+		s.waiting.Lock()
+		s.queue = s.queue[1:]
+		if more = len(s.queue) > 0; more {
+			first = s.queue[0]
 		}
-		v.waiting.Unlock()
+		s.waiting.Unlock()
 	}
 }
 
 // Flush waits until the lines of the queue are written.
-func (v *Voice) Flush() { v.queued.Wait() }
+func (s *Stderr) Flush() { s.queued.Wait() }
 
-// Silence drops all further lines, also those that wait for the reader.
-func (v *Voice) Silence() { v.silent.Store(true) }
+// Mute drops all further lines, also those that wait for the reader.
+func (s *Stderr) Mute() { s.muted.Store(true) }
 
 // ShowProgress begins to show the text of SetText after a second, if stderr is a terminal.
-func (v *Voice) ShowProgress() {
-	v.End()
-	v.SetText("")
-	if IsTerminal(v.out) {
-		v.show()
+func (s *Stderr) ShowProgress() {
+	s.End()
+	s.SetText("")
+	if IsTerminal(s.out) {
+		s.show()
 	}
 }
 
-func (v *Voice) show() {
+func (s *Stderr) show() {
 	ended := make(chan struct{})
-	v.ended = ended
-	v.stopped.Go(func() { v.refresh(ended) })
+	s.ended = ended
+	s.stopped.Go(func() { s.refresh(ended) })
 }
 
 // LogProgress is ShowProgress. But if stderr is no terminal, it writes the text as a line every 30 s.
-func (v *Voice) LogProgress() {
-	if v.ShowProgress(); v.ended != nil {
+func (s *Stderr) LogProgress() {
+	if s.ShowProgress(); s.ended != nil {
 		return
 	}
 	ended := make(chan struct{})
-	v.ended = ended
-	v.stopped.Go(func() {
+	s.ended = ended
+	s.stopped.Go(func() {
 		ticker := time.NewTicker(loggedEvery)
 		defer ticker.Stop()
 		for {
@@ -141,8 +141,8 @@ func (v *Voice) LogProgress() {
 			case <-ended:
 				return
 			case <-ticker.C:
-				if text := *v.text.Load(); text != "" {
-					v.Line(OneLine(text))
+				if text := *s.text.Load(); text != "" {
+					s.Line(OneLine(text))
 				}
 			}
 		}
@@ -150,47 +150,47 @@ func (v *Voice) LogProgress() {
 }
 
 // ShowsProgress reports whether a terminal shows the text of SetText.
-func (v *Voice) ShowsProgress() bool { return v.ended != nil }
+func (s *Stderr) ShowsProgress() bool { return s.ended != nil }
 
 // SetText sets the text of the progress.
-func (v *Voice) SetText(text string) { v.text.Store(&text) }
+func (s *Stderr) SetText(text string) { s.text.Store(&text) }
 
 // End erases the progress, so that it doesn't stand before text that is written later.
-func (v *Voice) End() {
-	if v.ended != nil {
-		close(v.ended)
-		v.ended = nil
+func (s *Stderr) End() {
+	if s.ended != nil {
+		close(s.ended)
+		s.ended = nil
 	}
-	v.stopped.Wait()
+	s.stopped.Wait()
 }
 
-func (v *Voice) refresh(ended <-chan struct{}) {
+func (s *Stderr) refresh(ended <-chan struct{}) {
 	for wait := progressAfter; ; wait = progressEvery {
 		select {
 		case <-ended:
-			v.mu.Lock()
-			defer v.mu.Unlock()
-			v.erase()
-			v.shown = false
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.erase()
+			s.shown = false
 			return
 		case <-time.After(wait):
-			v.mu.Lock()
-			v.rewrite(*v.text.Load())
-			v.shown = true
-			v.mu.Unlock()
+			s.mu.Lock()
+			s.rewrite(*s.text.Load())
+			s.shown = true
+			s.mu.Unlock()
 		}
 	}
 }
 
 // erase erases the progress if it is shown. The caller holds mu.
-func (v *Voice) erase() {
-	if v.shown {
-		v.rewrite("")
-		fmt.Fprint(v.out, "\r")
+func (s *Stderr) erase() {
+	if s.shown {
+		s.rewrite("")
+		fmt.Fprint(s.out, "\r")
 	}
 }
 
-func (v *Voice) rewrite(text string) {
-	width := min(progressWidth, Width(v.out)-1)
-	fmt.Fprintf(v.out, "\r%-*.*s", width, width, OneLine(text))
+func (s *Stderr) rewrite(text string) {
+	width := min(progressWidth, Width(s.out)-1)
+	fmt.Fprintf(s.out, "\r%-*.*s", width, width, OneLine(text))
 }
