@@ -65,7 +65,7 @@ func (s *scan) readEach(ctx context.Context, r Resource, namespaces []string, bi
 	var mu sync.Mutex
 	failed = map[string]error{}
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(cap(s.server.turns.slots))
+	group.SetLimit(cap(s.server.limiter.slots))
 	for _, namespace := range namespaces {
 		group.Go(func() error {
 			l := s.newList(r, namespace)

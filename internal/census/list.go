@@ -99,21 +99,21 @@ func (l *list) restart(ctx context.Context, restarts int, err error) error {
 	return l.scan.server.wait(ctx, l.scan.server.newRetrier(), err)
 }
 
-// get waits for its turn and requests one page. If it fails, it returns the part that was read.
+// get waits for the limiter and requests one page. If it fails, it returns the part that was read.
 func (l *list) get(
 	ctx context.Context, q pageRequest, options decode.Options, visit func(*object.Object) error,
 ) (decode.Page, error) {
-	turn, err := l.scan.server.turns.turn(ctx, l.isBig(q))
+	slot, err := l.scan.server.limiter.acquire(ctx, l.isBig(q))
 	if err != nil {
 		return decode.Page{}, err
 	}
-	defer turn.end()
+	defer slot.release()
 	body, err := l.scan.server.open(ctx, l.path(), q)
 	if err != nil {
 		return decode.Page{}, err
 	}
-	defer func() { _ = body.Close(); l.reading += time.Since(turn.began) }()
-	took, read := time.Since(turn.began), &meter{r: apistatus.NewLimitedReader(body, l.scan.limits.read)}
+	defer func() { _ = body.Close(); l.reading += time.Since(slot.began) }()
+	took, read := time.Since(slot.began), &meter{r: apistatus.NewLimitedReader(body, l.scan.limits.read)}
 	p, err := decode.List(read, options, func(o *object.Object) error {
 		if err := l.checkObject(o); err != nil {
 			return err

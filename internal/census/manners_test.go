@@ -96,7 +96,7 @@ func TestPolite(t *testing.T) {
 		return false
 	}
 	s := &Scanner{Config: a.Start(t), Polite: true, ChunkSize: 20}
-	s.ShareTurns()
+	s.ShareLimits()
 	copied := *s
 	var both sync.WaitGroup
 	both.Go(func() {
@@ -120,17 +120,17 @@ func TestPolite(t *testing.T) {
 func TestReportsALongPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reported []time.Duration
-		s := &turns{
+		l := &limiter{
 			polite: true, slots: make(chan struct{}, 1),
 			resting: func(pause time.Duration) { reported = append(reported, pause) },
 		}
 		for _, takes := range []time.Duration{time.Second, 40 * time.Second, time.Second} {
-			turn, err := s.turn(t.Context(), false)
+			slot, err := l.acquire(t.Context(), false)
 			if err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(takes)
-			turn.end()
+			slot.release()
 		}
 		if !slices.Equal(reported, []time.Duration{6 * time.Minute}) {
 			t.Errorf("reported %v", reported)
@@ -138,14 +138,14 @@ func TestReportsALongPause(t *testing.T) {
 	})
 }
 
-// Scans that share their turns report an outage and its end once, whichever scan notices it.
-func TestAbsenceIsShared(t *testing.T) {
+// Scans that share their limits report an outage and its end once, whichever scan notices it.
+func TestOutageIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reported []string
-		s := &Scanner{Config: &rest.Config{}, Absent: func(cause error, after time.Duration) {
+		s := &Scanner{Config: &rest.Config{}, Unreachable: func(cause error, after time.Duration) {
 			reported = append(reported, fmt.Sprint(cause, " ", after))
 		}}
-		s.ShareTurns()
+		s.ShareLimits()
 		for _, err := range []error{io.EOF, io.EOF, io.EOF, nil} {
 			server, _ := newServer(s)
 			server.observe(t.Context(), time.Now(), err)
@@ -162,7 +162,7 @@ func TestAbsenceIsShared(t *testing.T) {
 func TestReportsAnUnreachableServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reported []string
-		a := &absence{report: func(cause error, after time.Duration) {
+		o := &outage{report: func(cause error, after time.Duration) {
 			reported = append(reported, fmt.Sprint(cause, " ", after))
 		}}
 		busy := apierrors.NewTooManyRequests("later", 1)
@@ -182,7 +182,7 @@ func TestReportsAnUnreachableServer(t *testing.T) {
 			{2 * time.Second, busy},
 		} {
 			time.Sleep(request.after)
-			a.observe(request.err)
+			o.observe(request.err)
 		}
 		if want := []string{"EOF 3s", "<nil> 40s"}; !slices.Equal(want, reported) {
 			t.Errorf("reported %q, want %q", reported, want)

@@ -8,7 +8,7 @@
 //
 // A page aims at a third of a second of the server's time, and is small if the server reads
 // it from etcd (pagesize.go). Few requests are in flight, and fewer for pages of big lists
-// (turn.go). A page is retried for [Scanner].RetryTimeout, and the pages before it are kept
+// (limiter.go). A page is retried for [Scanner].RetryTimeout, and the pages before it are kept
 // (walk.go).
 //
 // # Words
@@ -57,8 +57,8 @@ type Scanner struct {
 	// than a first page.
 	Concurrency int
 	// Polite sends one request at a time, and pauses nine times as long as each took.
-	Polite bool
-	turns  *turns // shared turns, or nil
+	Polite  bool
+	limiter *limiter // shared with other scans, or nil
 	// Version is the version of the server, such as v1.34.4, or the version that it emulates. A server below 1.34,
 	// or of an unknown version, reads pages from etcd as whole objects, so its pages are small.
 	Version string
@@ -81,10 +81,10 @@ type Scanner struct {
 	// Progress, if set, is called after every page and every type. It is called by one
 	// goroutine at a time.
 	Progress func(Progress)
-	// Absent, if set, is called if the server has not responded to any request for some
+	// Unreachable, if set, is called if the server has not responded to any request for some
 	// seconds, with the cause. It is called again without a cause when the server responds,
 	// with the time that passed. It is called by one goroutine at a time.
-	Absent func(cause error, after time.Duration)
+	Unreachable func(cause error, after time.Duration)
 	// Resting, if set, is called before each long pause of a polite scan. It is called by one
 	// goroutine at a time.
 	Resting func(pause time.Duration)

@@ -25,7 +25,7 @@ const (
 
 // server knows whether the server responds, and decides when the scan can send a request.
 type server struct {
-	turns        *turns
+	limiter      *limiter
 	client       rest.Interface
 	retryTimeout time.Duration
 	requests     atomic.Int64
@@ -35,8 +35,8 @@ type server struct {
 	gone        *abandoned // set when the scan gives up the server
 }
 
-// absence reports when the server has not responded for a while, and when it responds again.
-type absence struct {
+// outage reports when the server has not responded for a while, and when it responds again.
+type outage struct {
 	report func(cause error, after time.Duration) // can be nil
 
 	mu       sync.Mutex
@@ -50,12 +50,12 @@ func newServer(s *Scanner) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	turns := s.turns
-	if turns == nil {
-		turns = newTurns(s)
+	limiter := s.limiter
+	if limiter == nil {
+		limiter = newLimiter(s)
 	}
 	return &server{
-		turns: turns, client: client, retryTimeout: cmp.Or(s.RetryTimeout, DefaultRetryTimeout),
+		limiter: limiter, client: client, retryTimeout: cmp.Or(s.RetryTimeout, DefaultRetryTimeout),
 	}, nil
 }
 
@@ -111,7 +111,7 @@ func (a *abandoned) Unwrap() error { return a.cause }
 // in which one page is retried, the server is considered unreachable.
 func (s *server) observe(ctx context.Context, began time.Time, err error) {
 	if ctx.Err() == nil {
-		s.turns.absence.observe(err)
+		s.limiter.outage.observe(err)
 	}
 	if !s.silent(ctx, began, err) {
 		return
@@ -145,24 +145,24 @@ func (s *server) silent(ctx context.Context, began time.Time, err error) bool {
 
 // observe reports that requests have had no response for a while, and that they have one
 // again. err is the result of one of them.
-func (a *absence) observe(err error) {
-	if a.report == nil {
+func (o *outage) observe(err error) {
+	if o.report == nil {
 		return
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	responded := err == nil || apistatus.Code(err) != 0
-	switch silence := time.Since(a.since); {
-	case responded && a.reported:
-		a.report(nil, silence)
+	switch silence := time.Since(o.since); {
+	case responded && o.reported:
+		o.report(nil, silence)
 		fallthrough
 	case responded:
-		a.since, a.reported = time.Time{}, false
-	case a.since.IsZero():
-		a.since = time.Now()
-	case !a.reported && silence > reportedAfter:
-		a.report(err, silence)
-		a.reported = true
+		o.since, o.reported = time.Time{}, false
+	case o.since.IsZero():
+		o.since = time.Now()
+	case !o.reported && silence > reportedAfter:
+		o.report(err, silence)
+		o.reported = true
 	}
 }
 

@@ -65,7 +65,7 @@ type Reader struct {
 	scan *scan
 }
 
-// Reader returns a reader. Its requests share the limits of the scanner after a call of ShareTurns.
+// Reader returns a reader. Its requests share the limits of the scanner after a call of ShareLimits.
 func (s *Scanner) Reader() (*Reader, error) {
 	scan, err := s.newScan(decode.Options{}, nil)
 	if err != nil {

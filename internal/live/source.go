@@ -43,7 +43,7 @@ type source struct {
 func newSource(
 	scanner census.Scanner, namespace string, clock *clock, requests *atomic.Int64,
 ) (*source, error) {
-	scanner.ShareTurns()
+	scanner.ShareLimits()
 	watcher, err := census.NewWatcher(scanner.Config)
 	selects := scanner.Selector != nil && !scanner.Selector.Empty()
 	return &source{

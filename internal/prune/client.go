@@ -99,8 +99,8 @@ func (c *client) get(ctx context.Context, o Object) (found object.Object, err er
 	return found, err
 }
 
-// turn waits until the limiter permits a request.
-func (c *client) turn(ctx context.Context) error {
+// waitForLimiter waits until the limiter permits a request.
+func (c *client) waitForLimiter(ctx context.Context) error {
 	if c.limiter == nil {
 		return ctx.Err()
 	}

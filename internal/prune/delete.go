@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// absentFor is the time after a request without a response in which a 401 or 403 can be temporary. A restarted
+	// unreachableFor is the time after a request without a response in which a 401 or 403 can be temporary. A restarted
 	// server can send them before it has loaded its authorization rules.
-	absentFor = 30 * time.Second
+	unreachableFor = 30 * time.Second
 	// maxUnauthorized limits the retries of one object after a 401.
 	maxUnauthorized = 4
 	// maxConflicts limits the number of times that an object which changes is read and evaluated again.
 	maxConflicts = 5
 	// maxGivenUp is the number of objects in a row without an outcome after which a run stops. The first of them
 	// is retried for the whole time, the others for a shorter time.
-	maxGivenUp    = 20
-	shortPatience = 5 * time.Second
+	maxGivenUp        = 20
+	shortRetryTimeout = 5 * time.Second
 	// grace is the time that a request in flight has after an interrupt.
 	grace = 3 * time.Second
 )
@@ -57,10 +57,10 @@ type Result struct {
 
 // deleter deletes objects one by one. deleter is safe for concurrent use.
 type deleter struct {
-	client       *client
-	saver        *Saver // nil for none
-	retryTimeout time.Duration
-	absent       *atomic.Int64 // when a request last got no response, in Unix nanoseconds
+	client        *client
+	saver         *Saver // nil for none
+	retryTimeout  time.Duration
+	unreachableAt *atomic.Int64 // when a request last got no response, in Unix nanoseconds
 }
 
 // deletion is the deletion of one object in progress.
@@ -95,7 +95,7 @@ func (d *deleter) delete(ctx context.Context, o Object) Result {
 			send = of.checkJob
 		}
 		var result *Result
-		err := d.client.turn(until)
+		err := d.client.waitForLimiter(until)
 		if err == nil {
 			result, err = send(inFlight)
 		}
@@ -112,7 +112,7 @@ func (d *deleter) delete(ctx context.Context, o Object) Result {
 // note records the time if a request got no response.
 func (d *deletion) note(err error) error {
 	if err != nil && apistatus.Code(err) == 0 {
-		d.by.absent.Store(time.Now().UnixNano())
+		d.by.unreachableAt.Store(time.Now().UnixNano())
 	}
 	return err
 }
@@ -128,7 +128,7 @@ func (d *deletion) send(ctx context.Context) (*Result, error) {
 	case err == nil:
 		return d.is(Deleted), nil
 	case code == http.StatusNotFound:
-		return d.absence(), nil
+		return d.notFound(), nil
 	case code == 0 || code >= http.StatusInternalServerError:
 		d.lost, d.found, d.reads, d.cause = true, false, true, err
 		d.late = d.late || code == 0 || code == http.StatusBadGateway || code == http.StatusGatewayTimeout
@@ -146,7 +146,7 @@ func (d *deletion) send(ctx context.Context) (*Result, error) {
 // another request.
 func (d *deletion) refused(err error) (*Result, error) {
 	code := apistatus.Code(err)
-	if code == 0 || apistatus.Passing(err) || apistatus.AboutPermissions(err) && d.mayPass(code) {
+	if code == 0 || apistatus.Passing(err) || apistatus.AboutPermissions(err) && d.mayBeTemporary(code) {
 		return nil, err
 	}
 	return d.fails(err), nil
@@ -157,7 +157,7 @@ func (d *deletion) read(ctx context.Context) (*Result, error) {
 	found, err := d.by.client.get(ctx, d.object)
 	switch {
 	case apistatus.Code(d.note(err)) == http.StatusNotFound:
-		return d.absence(), nil
+		return d.notFound(), nil
 	case err != nil:
 		return d.refused(err)
 	case found.UID != d.object.UID:
@@ -201,17 +201,17 @@ func (d *deletion) save(raw []byte) *Result {
 	return nil
 }
 
-// mayPass reports whether a 401 or 403 might be temporary, because the server has just started, or because a
+// mayBeTemporary reports whether a 401 or 403 might be temporary, because the server has just started, or because a
 // credential has just expired.
-func (d *deletion) mayPass(code int) bool {
+func (d *deletion) mayBeTemporary(code int) bool {
 	if code == http.StatusUnauthorized {
 		d.unauthorized++
 	}
 	again := code == http.StatusUnauthorized && d.unauthorized <= maxUnauthorized
-	return again || time.Since(time.Unix(0, d.by.absent.Load())) < absentFor
+	return again || time.Since(time.Unix(0, d.by.unreachableAt.Load())) < unreachableFor
 }
 
-func (d *deletion) absence() *Result {
+func (d *deletion) notFound() *Result {
 	if d.lost {
 		return d.is(Deleted)
 	}

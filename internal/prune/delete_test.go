@@ -288,7 +288,7 @@ func newDeleter(t *testing.T, server http.RoundTripper) *deleter {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &deleter{client: client, retryTimeout: 30 * time.Second, absent: &atomic.Int64{}}
+	return &deleter{client: client, retryTimeout: 30 * time.Second, unreachableAt: &atomic.Int64{}}
 }
 
 func listed() Object { return listedOf(typeOf("rbac.authorization.k8s.io", "Role", "roles")) }

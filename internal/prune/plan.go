@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// maxSimilar limits the generateNames of a type that are kept for Absent.Similar.
+	// maxSimilar limits the generateNames of a type that are kept for NotFound.Similar.
 	maxSimilar = 20
 	// maxCreators limits Pool.Creators. The last element then has all other creators.
 	maxCreators = 20
@@ -44,15 +44,15 @@ type Pool struct {
 
 // Plan lists the objects to delete.
 type Plan struct {
-	Pools  []*Pool  // by resource type, namespace and prefix
-	Absent []Absent // in the order of the targets
+	Pools    []*Pool    // by resource type, namespace and prefix
+	NotFound []NotFound // in the order of the targets
 	// Skipped are the types that the user has no permission to list, so that their objects might use objects of the
 	// plan.
 	Skipped []v1alpha1.Skipped
 }
 
-// Absent is a named prefix of which there are no objects.
-type Absent struct {
+// NotFound is a named prefix of which there are no objects.
+type NotFound struct {
 	Resource census.Resource
 	Prefix   string
 	Nearest  pools.Near // the generateName most like it
@@ -86,7 +86,7 @@ func (p *Plan) Objects() iter.Seq[Object] {
 func (p *Pruner) Plan(ctx context.Context, targets []Target, progress func(found int64)) (*Plan, error) {
 	var l *listing
 	scanner := &census.Scanner{
-		Config: p.Lists, Version: p.Version, RetryTimeout: p.RetryTimeout, Absent: p.Absent,
+		Config: p.Lists, Version: p.Version, RetryTimeout: p.RetryTimeout, Unreachable: p.Unreachable,
 	}
 	if progress != nil {
 		scanner.Progress = func(census.Progress) { progress(l.found) }
@@ -166,8 +166,8 @@ func (p *Plan) add(l *listing, named []string) {
 			similar := slices.DeleteFunc(slices.Sorted(maps.Keys(l.similar)), func(other string) bool {
 				return names.EffectivePrefix(other) != names.EffectivePrefix(prefix)
 			})
-			absent := Absent{l.rules.resource, prefix, *l.nearest[prefix], l.stems[prefix], similar}
-			p.Absent = append(p.Absent, absent)
+			missing := NotFound{l.rules.resource, prefix, *l.nearest[prefix], l.stems[prefix], similar}
+			p.NotFound = append(p.NotFound, missing)
 		}
 	}
 }

@@ -235,8 +235,8 @@ func TestPlanOfATruncatedPrefix(t *testing.T) {
 			t.Fatal(err)
 		}
 		var similar []string
-		for _, absent := range plan.Absent { // of them, x has only another generateName that begins with it
-			similar = append(similar, absent.Similar...)
+		for _, missing := range plan.NotFound { // of them, x has only another generateName that begins with it
+			similar = append(similar, missing.Similar...)
 		}
 		if chosen := len(slices.Collect(plan.Objects())); chosen != test.chosen || !slices.Equal(similar, test.similar) {
 			t.Errorf("%q: %d chosen, similar are %q, want %d and %q", test.named, chosen, similar, test.chosen, test.similar)
@@ -245,14 +245,14 @@ func TestPlanOfATruncatedPrefix(t *testing.T) {
 }
 
 // After an object that was given up, the next one has less time, until one has an outcome.
-func TestPatience(t *testing.T) {
+func TestShortRetryTimeout(t *testing.T) {
 	r := &run{deleter: deleter{retryTimeout: time.Hour}, done: func(Result) {}}
 	for _, step := range []struct {
 		before Result
 		want   time.Duration
-	}{{Result{}, time.Hour}, {Result{Outcome: Failed, GaveUp: true}, shortPatience}, {Result{}, time.Hour}} {
-		if err := r.note(step.before); err != nil || r.patient().retryTimeout != step.want {
-			t.Errorf("after %+v: %s, %v, want %s", step.before, r.patient().retryTimeout, err, step.want)
+	}{{Result{}, time.Hour}, {Result{Outcome: Failed, GaveUp: true}, shortRetryTimeout}, {Result{}, time.Hour}} {
+		if err := r.note(step.before); err != nil || r.nextDeleter().retryTimeout != step.want {
+			t.Errorf("after %+v: %s, %v, want %s", step.before, r.nextDeleter().retryTimeout, err, step.want)
 		}
 	}
 }

@@ -79,8 +79,8 @@ type Pruner struct {
 	Limiter flowcontrol.RateLimiter
 	// RetryTimeout limits the time for retries of one request.
 	RetryTimeout time.Duration
-	// Absent, if set, is called when the server stops responding, and when it responds again.
-	Absent func(cause error, after time.Duration)
+	// Unreachable, if set, is called when the server stops responding, and when it responds again.
+	Unreachable func(cause error, after time.Duration)
 }
 
 // Object is an object to delete.

@@ -17,7 +17,7 @@ func (p *Pruner) Delete(ctx context.Context, plan *Plan, done func(Result)) erro
 		return err
 	}
 	client.limiter = p.Limiter
-	each := deleter{client: client, saver: p.Saver, retryTimeout: p.RetryTimeout, absent: &atomic.Int64{}}
+	each := deleter{client: client, saver: p.Saver, retryTimeout: p.RetryTimeout, unreachableAt: &atomic.Int64{}}
 	r := &run{deleter: each, done: done}
 	stop, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -40,7 +40,7 @@ func (p *Pruner) Delete(ctx context.Context, plan *Plan, done func(Result)) erro
 				if stop.Err() != nil {
 					continue // send no more requests after the end
 				}
-				deleter := r.patient()
+				deleter := r.nextDeleter()
 				if err := r.note(deleter.delete(stop, o)); err != nil {
 					cancel(err)
 				}
@@ -61,13 +61,13 @@ type run struct {
 	givenUp int // number of objects in a row whose retries ended without an outcome
 }
 
-// patient returns the deleter of the next object. While objects are given up, it has less patience.
-func (r *run) patient() *deleter {
+// nextDeleter returns the deleter of the next object. While objects are given up, it has a shorter timeout.
+func (r *run) nextDeleter() *deleter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	d := r.deleter
 	if r.givenUp > 0 {
-		d.retryTimeout = min(d.retryTimeout, shortPatience)
+		d.retryTimeout = min(d.retryTimeout, shortRetryTimeout)
 	}
 	return &d
 }

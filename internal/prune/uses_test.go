@@ -164,7 +164,7 @@ func TestMissingPrefixes(t *testing.T) {
 	none := 5
 	target := Target{configMaps, []string{"other-", "run-", "x-"}}
 	plan, err := server.pruner(t, Criteria{Keep: &none}).Plan(t.Context(), []Target{target}, nil)
-	if err != nil || len(plan.Absent) != 2 || plan.Absent[0].Prefix != "other-" || plan.Absent[1].Prefix != "x-" {
-		t.Errorf("%+v, want other- and x- as absent: %v", plan, err)
+	if err != nil || len(plan.NotFound) != 2 || plan.NotFound[0].Prefix != "other-" || plan.NotFound[1].Prefix != "x-" {
+		t.Errorf("%+v, want other- and x- as not found: %v", plan, err)
 	}
 }

@@ -129,7 +129,7 @@ func (w *watched) newEngine() *live.Engine {
 // reportTo makes the engine print important events at once.
 func (w *watched) reportTo(line func(text string)) {
 	patience := cluster.Patience{For: w.run.session.Patience.For, Print: line}
-	w.engine.Scanner.Absent, w.engine.Scanner.Resting = patience.Report, reportRest(line)
+	w.engine.Scanner.Unreachable, w.engine.Scanner.Resting = patience.Report, reportRest(line)
 	w.engine.Notify = func(n live.Notice) { line(noticeText(n)) }
 }
 

@@ -277,7 +277,7 @@ func TestReportsWhileItCounts(t *testing.T) {
 	w.reportTo(func(text string) { notices <- text })
 	ended := make(chan error)
 	go func() {
-		w.engine.Scanner.Absent(errors.New("refused\x1b"), 3*time.Second)
+		w.engine.Scanner.Unreachable(errors.New("refused\x1b"), 3*time.Second)
 		w.engine.Scanner.Resting(90 * time.Second)
 		w.engine.Notify(live.Notice{Type: live.Appeared, Resource: schema.GroupResource{Resource: "gizmos"}})
 		ended <- io.EOF

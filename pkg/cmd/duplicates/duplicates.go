@@ -205,7 +205,7 @@ func (o *options) finder(s *scan.Session, resources []census.Resource, now time.
 		return nil, err
 	}
 	scanner := s.Scanner()
-	scanner.ShareTurns()
+	scanner.ShareLimits()
 	return &duplicates.Finder{
 		Scanner: scanner, Resources: resources, Namespace: o.Namespace, Selector: o.Labels,
 		Within: time.Duration(o.within), Since: now.Add(-time.Duration(o.since)), Now: now,

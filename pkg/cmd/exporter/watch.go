@@ -116,7 +116,7 @@ func (o *options) newEngine(
 ) *live.Engine {
 	engine := live.New(census.Scanner{
 		Config: c.Config, Version: c.ListsLike(), MinCount: o.minCount,
-		Absent: cluster.Patience{For: apistatus.NoEnd, Print: o.log}.Report,
+		Unreachable: cluster.Patience{For: apistatus.NoEnd, Print: o.log}.Report,
 	})
 	engine.Types, engine.Namespace, engine.Named = known, o.scope.Namespace, len(o.types) > 0
 	engine.MinCount, engine.Discover, engine.Ahead = o.minCount, types.Discover, c.Ahead(ctx)

@@ -56,8 +56,8 @@ func (o *options) Run(ctx context.Context) error {
 	report, namespace := newReport(plan, pruner, o.age.isAll()), namespaceOf(targets, o.scope.Namespace)
 	again := o.again(plan, report, namespace)
 	view := o.planView(plan, report, namespace, again)
-	if len(plan.Absent) > 0 && !o.allowNone {
-		view = scan.View{Gate: o.none(ctx, session, plan.Absent, namespace)}
+	if len(plan.NotFound) > 0 && !o.allowNone {
+		view = scan.View{Gate: o.notFound(ctx, session, plan.NotFound, namespace)}
 	}
 	report.DryRun = !o.yes || view.Gate != nil
 	if !report.DryRun && report.Summary.Chosen > 0 {
@@ -163,7 +163,7 @@ func (o *options) pruner(ctx context.Context, s *scan.Session) (*prune.Pruner, e
 	p := &prune.Pruner{
 		Lists: s.Cluster.Config, Deletions: connection.Uninterrupted(config), Version: s.Cluster.ListsLike(),
 		Namespace: o.scope.Namespace, Criteria: o.criteria(now), Concurrency: o.concurrency, Saver: saver,
-		RetryTimeout: s.Patience.For, Absent: s.Patience.Report,
+		RetryTimeout: s.Patience.For, Unreachable: s.Patience.Report,
 	}
 	if o.qps > 0 {
 		p.Limiter = flowcontrol.NewTokenBucketRateLimiter(o.qps, max(1, int(o.qps)))

@@ -121,28 +121,28 @@ func nothing(c v1alpha1.PruneCriteria, namespace string) string {
 	return terminal.Sprintf("Nothing to delete in namespace %s with the criteria: %s.", namespace, criteriaText(c))
 }
 
-// none returns the error about prefixes without objects, which are probably misspelled.
-func (o *options) none(ctx context.Context, s *scan.Session, prefixes []prune.Absent, namespace string) error {
+// notFound returns the error about prefixes without objects, which are probably misspelled.
+func (o *options) notFound(ctx context.Context, s *scan.Session, prefixes []prune.NotFound, namespace string) error {
 	var missing, lines []string
-	for _, absent := range prefixes {
-		resource := absent.Resource.GroupResource().String()
-		named := resource + "/" + absent.Prefix
+	for _, p := range prefixes {
+		resource := p.Resource.GroupResource().String()
+		named := resource + "/" + p.Prefix
 		missing = append(missing, named)
 		switch {
-		case absent.IsStem:
+		case p.IsStem:
 			lines = append(lines, terminal.Sprintf(
 				"Objects without a generateName have the stem %s. To delete them, add --stem.", named))
-		case absent.Nearest.Prefix != "":
+		case p.Nearest.Prefix != "":
 			in := namespace
-			if !absent.Resource.Namespaced {
+			if !p.Resource.Namespaced {
 				in = ""
 			}
-			lines = append(lines, scan.Nearest("No name", named, in, absent.Nearest, o.reaching...)...)
+			lines = append(lines, scan.Nearest("No name", named, in, p.Nearest, o.reaching...)...)
 		}
-		if len(absent.Similar) > 0 {
+		if len(p.Similar) > 0 {
 			lines = append(lines, "Other generateNames have the same first 58 bytes. Name one if you mean it:")
 		}
-		for _, name := range absent.Similar {
+		for _, name := range p.Similar {
 			lines = append(lines, terminal.Hint(resource+"/"+name))
 		}
 	}

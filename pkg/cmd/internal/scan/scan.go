@@ -123,7 +123,7 @@ func (s *Session) Resources(
 func (s *Session) Scanner() *census.Scanner {
 	return &census.Scanner{
 		Config: s.Cluster.Config, Version: s.Cluster.ListsLike(), RetryTimeout: s.Patience.For,
-		Absent: s.Patience.Report, Progress: cluster.ShowScan(s.Stderr),
+		Unreachable: s.Patience.Report, Progress: cluster.ShowScan(s.Stderr),
 	}
 }
 

@@ -20,29 +20,29 @@ const (
 	politePauses = 9
 )
 
-// turns limits the requests in flight, and records whether any of them has a response.
-type turns struct {
+// limiter limits the requests in flight, and records whether any of them has a response.
+type limiter struct {
 	slots   chan struct{} // one per request that can be in flight
 	big     chan struct{} // a slot for each of them that is a page of a big list
 	polite  bool
 	resting func(pause time.Duration) // can be nil
-	absence absence
+	outage  outage
 
 	pausing sync.Mutex
 	rested  time.Time // earliest start of the next request of a polite scan; guarded by pausing
 }
 
-// ShareTurns makes all scans of the scanner and its copies share the limits Concurrency and Polite. Together
+// ShareLimits makes all scans of the scanner and its copies share the limits Concurrency and Polite. Together
 // they report only once that the server is unreachable.
-func (s *Scanner) ShareTurns() { s.turns = newTurns(s) }
+func (s *Scanner) ShareLimits() { s.limiter = newLimiter(s) }
 
-func newTurns(s *Scanner) *turns {
+func newLimiter(s *Scanner) *limiter {
 	concurrency, big := cmp.Or(s.Concurrency, defaultConcurrency), cmp.Or(s.Concurrency, bigAtOnce)
 	if s.Polite {
 		concurrency, big = 1, 1
 	}
-	return &turns{
-		polite: s.Polite, resting: s.Resting, absence: absence{report: s.Absent},
+	return &limiter{
+		polite: s.Polite, resting: s.Resting, outage: outage{report: s.Unreachable},
 		slots: make(chan struct{}, concurrency), big: make(chan struct{}, big),
 	}
 }
@@ -51,65 +51,65 @@ func newTurns(s *Scanner) *turns {
 // second, so such a pause follows only a server that hung.
 const reportedPause = 30 * time.Second
 
-// turn is the turn of one request.
-type turn struct {
-	of    *turns
+// slot is the permission to send one request.
+type slot struct {
+	of    *limiter
 	big   bool
 	began time.Time
 }
 
-// turn waits until another request can be sent. big is true for a page of a big list. The caller must
-// call end after the request.
-func (s *turns) turn(ctx context.Context, big bool) (*turn, error) {
+// acquire waits until another request can be sent. big is true for a page of a big list. The caller must
+// call release after the request.
+func (l *limiter) acquire(ctx context.Context, big bool) (*slot, error) {
 	if big {
 		select {
-		case s.big <- struct{}{}:
+		case l.big <- struct{}{}:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
-	t := &turn{of: s, big: big}
+	s := &slot{of: l, big: big}
 	select {
-	case s.slots <- struct{}{}:
+	case l.slots <- struct{}{}:
 	case <-ctx.Done():
-		t.leave()
+		s.releaseBig()
 		return nil, ctx.Err()
 	}
-	if err := s.rest(ctx); err != nil {
-		t.end()
+	if err := l.rest(ctx); err != nil {
+		s.release()
 		return nil, err
 	}
-	t.began = time.Now()
-	return t, nil
+	s.began = time.Now()
+	return s, nil
 }
 
-// end allows the next request.
-func (t *turn) end() {
-	if s := t.of; s.polite && !t.began.IsZero() {
-		s.pausing.Lock()
-		s.rested = time.Now().Add(politePauses * time.Since(t.began))
-		s.pausing.Unlock()
+// release allows the next request.
+func (s *slot) release() {
+	if l := s.of; l.polite && !s.began.IsZero() {
+		l.pausing.Lock()
+		l.rested = time.Now().Add(politePauses * time.Since(s.began))
+		l.pausing.Unlock()
 	}
-	<-t.of.slots
-	t.leave()
+	<-s.of.slots
+	s.releaseBig()
 }
 
-func (t *turn) leave() {
-	if t.big {
-		<-t.of.big
+func (s *slot) releaseBig() {
+	if s.big {
+		<-s.of.big
 	}
 }
 
 // rest waits until a polite scan can send the next request.
-func (s *turns) rest(ctx context.Context) error {
-	s.pausing.Lock()
-	pause := time.Until(s.rested)
-	s.pausing.Unlock()
+func (l *limiter) rest(ctx context.Context) error {
+	l.pausing.Lock()
+	pause := time.Until(l.rested)
+	l.pausing.Unlock()
 	if pause <= 0 {
 		return nil
 	}
-	if pause > reportedPause && s.resting != nil {
-		s.resting(pause)
+	if pause > reportedPause && l.resting != nil {
+		l.resting(pause)
 	}
 	return apistatus.Sleep(ctx, pause)
 }
