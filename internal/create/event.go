@@ -52,7 +52,7 @@ type Retry struct {
 }
 
 // Searching reports the progress of a run with a key: the number of places whose objects it has listed. Late is
-// true once, after findPatience.
+// true once, after lateAfter.
 type Searching struct {
 	Done, Places int
 	Late         bool

@@ -12,8 +12,8 @@ import (
 const (
 	// findAtOnce is the number of places that are listed concurrently.
 	findAtOnce = 8
-	// findPatience is the time after which Searching.Late is reported.
-	findPatience = 3 * time.Second
+	// lateAfter is the time after which Searching.Late is reported.
+	lateAfter = 3 * time.Second
 )
 
 // find lists the objects of the key at all places, and reports progress. After an error, find lists no other place,
@@ -31,7 +31,7 @@ func (s *Session) find() error {
 			})
 		}
 	}()
-	late := time.After(findPatience)
+	late := time.After(lateAfter)
 	progress, left := Searching{Places: len(s.places)}, len(s.places)
 	for s.emit(progress); left > 0; s.emit(progress) {
 		progress.Late = false

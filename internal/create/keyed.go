@@ -183,8 +183,8 @@ func (s *Session) warnOfTTL(t *task) {
 	}
 }
 
-// changePatience is the time to read the object of a Change.
-const changePatience = 10 * time.Second
+// changeTimeout is the time to read the object of a Change.
+const changeTimeout = 10 * time.Second
 
 // Change is a document that was changed after a run with the key created an object from it.
 type Change struct {
@@ -198,7 +198,7 @@ type Change struct {
 // changeOf reads the object of a document, and compares each field of the document with it. changeOf returns nil if
 // the object can't be read.
 func (s *Session) changeOf(d *task, name string) *Change {
-	ctx, cancel := context.WithTimeout(s.ctx, changePatience)
+	ctx, cancel := context.WithTimeout(s.ctx, changeTimeout)
 	defer cancel()
 	stored, err := s.client.Get(ctx, d.document, name)
 	if err != nil {

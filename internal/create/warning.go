@@ -29,8 +29,8 @@ func (e *NoClientNamingError) Error() string {
 	return fmt.Sprintf("the plugin can't pick names of %s, because %s", e.Resource, e.Reason)
 }
 
-// reviewPatience is how long a finished run waits for permission reviews.
-const reviewPatience = time.Second
+// reviewTimeout is how long a finished run waits for permission reviews.
+const reviewTimeout = time.Second
 
 // permission is the state of the permission review at one place.
 type permission struct {
@@ -68,9 +68,9 @@ func (s *Session) warnOfNoGet(at *place) {
 	}
 }
 
-// endReviews waits for the reviews in progress. After reviewPatience it cancels them.
+// endReviews waits for the reviews in progress. After reviewTimeout it cancels them.
 func (s *Session) endReviews() {
-	over := time.After(reviewPatience)
+	over := time.After(reviewTimeout)
 	for s.reviews > 0 {
 		select {
 		case t := <-s.scheduler.reports:

@@ -174,7 +174,7 @@ func (w *worker) leave(j job) (o Outcome, exists bool) {
 func (w *worker) read(o *Outcome) {
 	ctx, cancel := w.ctx, context.CancelFunc(func() {})
 	if !w.config.FullObjects {
-		ctx, cancel = context.WithTimeout(ctx, statePatience)
+		ctx, cancel = context.WithTimeout(ctx, stateTimeout)
 	}
 	defer cancel()
 	stored, err := w.client.Get(ctx, o.Document, o.Name)
@@ -198,8 +198,8 @@ func (o *Outcome) compare(stored *unstructured.Unstructured) {
 const (
 	// MaxStates is the number of objects whose states are read without a wait.
 	MaxStates = 20
-	// statePatience is the time to read one state.
-	statePatience = 5 * time.Second
+	// stateTimeout is the time to read one state.
+	stateTimeout = 5 * time.Second
 )
 
 // The states of objects that have not finished.

@@ -15,9 +15,9 @@ const (
 	// ended normally, the pause is firstPause.
 	firstPause   = 50 * time.Millisecond
 	longestPause = 5 * time.Second
-	// patience is the time for which a final error doesn't end the watching of a type. A server that has just
+	// finalErrorGrace is the time for which a final error doesn't end the watching of a type. A server that has just
 	// started can send such errors.
-	patience = 2 * time.Minute
+	finalErrorGrace = 2 * time.Minute
 	// maxInVain is the number of lists in a row without an event in between after which the type is handled as one
 	// that can't be watched.
 	maxInVain = 5
@@ -135,7 +135,7 @@ func (b *backoff) isFinal(err error, now time.Time) bool {
 	case code == http.StatusNotFound:
 		return b.ended >= goneOpens
 	}
-	return now.Sub(b.since) > patience
+	return now.Sub(b.since) > finalErrorGrace
 }
 
 // pause waits before the next watch. The pause grows as long as watches deliver nothing. After a watch that ended

@@ -50,9 +50,9 @@ type Engine struct {
 	Named bool
 	// Interval is the interval of lists of a type that can't be watched. The default is 5 s.
 	Interval time.Duration
-	// Ahead is the time by which the server's clock is ahead of the clock of this computer. All times of the
+	// ClockSkew is the time by which the server's clock is ahead of the clock of this computer. All times of the
 	// engine are times of the server.
-	Ahead time.Duration
+	ClockSkew time.Duration
 	// Notify is called with each notice, or is nil. One goroutine calls it at a time. Notify must not call the engine.
 	Notify func(Notice)
 
@@ -132,7 +132,7 @@ func (e *Engine) Run(ctx context.Context) error {
 
 func (e *Engine) connect() (err error) {
 	e.MinCount, e.Interval = max(e.MinCount, 1), cmp.Or(e.Interval, defaultInterval)
-	e.clock.start(e.Ahead)
+	e.clock.start(e.ClockSkew)
 	e.rules = pools.Rules{
 		Prefixes: map[string]bool{}, MinCount: e.MinCount, MinStem: e.Scanner.MinStem, Limit: MaxPrefixes,
 	}

@@ -39,12 +39,12 @@ func (e *Engine) poll(ctx context.Context) {
 	e.ask(ctx, failing, noRetries)
 }
 
-func (e *Engine) ask(ctx context.Context, types []census.Resource, patience time.Duration) {
+func (e *Engine) ask(ctx context.Context, types []census.Resource, retryTimeout time.Duration) {
 	began, asked := time.Now(), e.clock.now()
 	for _, r := range e.types.list() {
 		r.store.do((*counts).expectNumber)
 	}
-	numbers, skipped := e.source.numbers(ctx, types, patience)
+	numbers, skipped := e.source.numbers(ctx, types, retryTimeout)
 	if ctx.Err() != nil {
 		return
 	}

@@ -111,16 +111,16 @@ func (s *source) list(ctx context.Context, r census.Resource, to *store) (list *
 	return list, nil
 }
 
-// numbers requests the numbers of objects of types. numbers retries for the time patience. numbers also returns the
+// numbers requests the numbers of objects of types. numbers retries for retryTimeout. numbers also returns the
 // types without a response.
 func (s *source) numbers(
-	ctx context.Context, types []census.Resource, patience time.Duration,
+	ctx context.Context, types []census.Resource, retryTimeout time.Duration,
 ) ([]census.Size, []census.Skipped) {
 	if len(types) == 0 {
 		return nil, nil // without making a client
 	}
 	scanner := s.scanner
-	scanner.Progress, scanner.RetryTimeout = nil, patience
+	scanner.Progress, scanner.RetryTimeout = nil, retryTimeout
 	// newSource has validated the configuration, so there is no error.
 	sizes, skipped, _ := scanner.Sizes(ctx, s.served(types), s.namespace)
 	s.requests.Add(int64(len(types)))

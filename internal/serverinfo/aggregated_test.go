@@ -101,9 +101,9 @@ func TestAskAgain(t *testing.T) {
 		{http.StatusOK, services, 1},
 	} {
 		status, body = step.status, step.body
-		server.AskAgain(t.Context())
-		if got := server.Unavailable(); len(got) != step.unavailable || server.Unanswered() != nil {
-			t.Errorf("%d: unavailable %v, want %d: %v", step.status, got, step.unavailable, server.Unanswered())
+		server.RefreshAPIServices(t.Context())
+		if got := server.Unavailable(); len(got) != step.unavailable || server.APIServicesError() != nil {
+			t.Errorf("%d: unavailable %v, want %d: %v", step.status, got, step.unavailable, server.APIServicesError())
 		}
 	}
 }
@@ -148,7 +148,7 @@ func TestAskForRetries(t *testing.T) {
 				t.Fatal(err)
 			}
 		} else {
-			server.AskForRetries(t.Context())
+			server.RefreshRetries(t.Context())
 		}
 		got := server.Retries()
 		if *got.Attempts != step.attempts || got.AttemptsSource != step.source || asked > 1 {
@@ -187,7 +187,7 @@ func TestUnanswered(t *testing.T) {
 				t.Fatal(err)
 			}
 			server := &Server{aggregation: readAggregation(t.Context(), client)}
-			err = server.Unanswered()
+			err = server.APIServicesError()
 			if (err != nil) != (test.unanswered != "") || err != nil && !strings.HasPrefix(err.Error(), test.unanswered) {
 				t.Errorf("%v, want %q", err, test.unanswered)
 			}

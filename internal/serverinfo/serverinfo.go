@@ -106,8 +106,8 @@ func (s *Server) RetriesOf(api schema.GroupVersion) (retries v1alpha1.Retries, w
 // APIServices it returns none.
 func (s *Server) Unavailable() []Unavailable { return s.known().unavailable }
 
-// Unanswered returns the error of listing the APIServices. The error is nil if only the permission is missing.
-func (s *Server) Unanswered() error { return s.known().err }
+// APIServicesError returns the error of listing the APIServices. The error is nil if only the permission is missing.
+func (s *Server) APIServicesError() error { return s.known().err }
 
 func (s *Server) known() aggregation {
 	s.mu.Lock()
@@ -115,8 +115,8 @@ func (s *Server) known() aggregation {
 	return s.aggregation
 }
 
-// AskAgain lists the APIServices again. If that fails, the earlier list stays.
-func (s *Server) AskAgain(ctx context.Context) {
+// RefreshAPIServices lists the APIServices again. If that fails, the earlier list stays.
+func (s *Server) RefreshAPIServices(ctx context.Context) {
 	now := readAggregation(ctx, s.client)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,9 +125,9 @@ func (s *Server) AskAgain(ctx context.Context) {
 	}
 }
 
-// AskForRetries requests the version and the number of attempts again. Until there is a response, Retries returns the
+// RefreshRetries requests the version and the number of attempts again. Until there is a response, Retries returns the
 // earlier number. It stays if a request fails, unless the server has another version.
-func (s *Server) AskForRetries(ctx context.Context) {
+func (s *Server) RefreshRetries(ctx context.Context) {
 	info, err := s.askVersion(ctx)
 	if err != nil {
 		return

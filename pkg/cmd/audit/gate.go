@@ -73,8 +73,8 @@ func (r *run) checkNamespace(ctx context.Context) error {
 	if !r.about.Gated() || namespace == "" {
 		return nil
 	}
-	known, err := r.session.Cluster.HasNamespace(ctx, namespace)
-	r.maybeNowhere = !known
+	known, err := r.session.Cluster.CheckNamespace(ctx, namespace)
+	r.namespaceUnverified = !known
 	if err != nil {
 		return fmt.Errorf("the gate needs a namespace that exists: %w", err)
 	}

@@ -31,12 +31,12 @@ type run struct {
 	watch              bool
 	duration, interval time.Duration
 
-	types   []census.Resource
-	skipped []census.Skipped // by discovery
-	uid     string           // UID of the cluster
-	ahead   time.Duration    // time by which the server's clock is ahead of this computer's clock
-	// maybeNowhere is true if the namespace of a gate is not known to exist.
-	maybeNowhere bool
+	types     []census.Resource
+	skipped   []census.Skipped // by discovery
+	uid       string           // UID of the cluster
+	clockSkew time.Duration    // time by which the server's clock is ahead of this computer's clock
+	// namespaceUnverified is true if the namespace of a gate is not known to exist.
+	namespaceUnverified bool
 }
 
 // Run counts once, or watches, and evaluates the gates.
@@ -55,8 +55,8 @@ func (o *options) Run(ctx context.Context) (err error) {
 	if err := r.checkNamespace(ctx); err != nil {
 		return err
 	}
-	r.uid, r.ahead = r.session.Cluster.UID(ctx), r.session.Ahead(ctx)
-	r.about.Began = time.Now().Add(r.ahead) // the windows end now, however long the server was unreachable
+	r.uid, r.clockSkew = r.session.Cluster.UID(ctx), r.session.ClockSkew(ctx)
+	r.about.Began = time.Now().Add(r.clockSkew) // the windows end now, however long the server was unreachable
 	if err := r.about.Comparable(); err != nil {
 		return fmt.Errorf("--compare: can't compare with %s: %w", r.compare, err)
 	}
@@ -87,7 +87,7 @@ func (r *run) once(ctx context.Context) error {
 	}
 	r.session.Stderr.SetText("calculating the report")
 	counted := &audit.Counted{
-		Server: r.server(), Ended: time.Now().Add(r.ahead), Types: r.types, Skipped: r.skipped, Summary: summary,
+		Server: r.server(), Ended: time.Now().Add(r.clockSkew), Types: r.types, Skipped: r.skipped, Summary: summary,
 		Folds: counts.Folds(), Jobs: counts.Jobs(),
 	}
 	if !r.about.TypesNamed {
@@ -112,7 +112,7 @@ func (r *run) noNamespace(ctx context.Context, report *v1alpha1.AuditReport) []s
 	if namespace == "" || s.Prefixes > 0 || s.ResourceTypes == 0 && len(report.Scope.Resources) > 0 {
 		return nil
 	}
-	return r.session.Cluster.NoNamespace(ctx, namespace)
+	return r.session.Cluster.NamespaceWarning(ctx, namespace)
 }
 
 // scanner returns the scanner of an audit.

@@ -14,7 +14,7 @@ import (
 // of each prefix.
 func (r *run) warnings(result *audit.Result) (lines []string) {
 	report := result.Report
-	if s := report.Summary; r.maybeNowhere && s.Objects == 0 && s.ResourceTypes > 0 {
+	if s := report.Summary; r.namespaceUnverified && s.Objects == 0 && s.ResourceTypes > 0 {
 		lines = append(lines, terminal.Warningf("the gate checked nothing, because namespace %s is empty or doesn't "+
 			"exist. To find out which, you need permission to get namespaces", r.about.Namespace))
 	}

@@ -57,7 +57,7 @@ func (w *watched) start(ctx context.Context) error {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx)) // the engine runs until it has verified its counts
 	ended := make(chan error, 1)
 	go func() { ended <- w.engine.Run(running) }()
-	go c.Cluster.KeepAsking(running)
+	go c.Cluster.RefreshRetries(running)
 	early := context.AfterFunc(ctx, stop)
 	counted, err := w.counts(ended, notices)
 	if counted && early() {
@@ -83,7 +83,7 @@ const verifiedWithin = 4 * time.Second
 // verify compares the counts with the server at the end. An interrupt leaves it little
 // time.
 func (w *watched) verify(ctx context.Context) {
-	verifying, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.run.session.Patience.For)
+	verifying, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.run.session.ServerWait.For)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(verifiedWithin, cancel) })()
 	w.engine.Verify(verifying)
@@ -120,7 +120,7 @@ func (w *watched) newEngine() *live.Engine {
 	r := w.run
 	engine := live.New(*r.scanner())
 	engine.Scanner.Progress(census.Progress{Types: len(r.types)})
-	engine.Types, engine.Namespace, engine.Ahead = r.types, r.about.Namespace, r.ahead
+	engine.Types, engine.Namespace, engine.ClockSkew = r.types, r.about.Namespace, r.clockSkew
 	engine.MinCount, engine.Interval, engine.Takes = r.about.CountsFrom(), r.interval, r.about.Takes
 	engine.Named, engine.WatchAll, engine.Discover = r.about.TypesNamed, r.about.TypesNamed, w.types.Discover
 	return engine
@@ -128,8 +128,8 @@ func (w *watched) newEngine() *live.Engine {
 
 // reportTo makes the engine print important events at once.
 func (w *watched) reportTo(line func(text string)) {
-	patience := cluster.Patience{For: w.run.session.Patience.For, Print: line}
-	w.engine.Scanner.Unreachable, w.engine.Scanner.Resting = patience.Report, reportRest(line)
+	wait := cluster.ServerWait{For: w.run.session.ServerWait.For, Print: line}
+	w.engine.Scanner.Unreachable, w.engine.Scanner.Resting = wait.Report, reportRest(line)
 	w.engine.Notify = func(n live.Notice) { line(noticeText(n)) }
 }
 

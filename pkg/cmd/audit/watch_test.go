@@ -51,7 +51,7 @@ func newRun(t *testing.T) *run {
 	r := o.newRun()
 	r.session = &scan.Session{
 		IOStreams: o.IOStreams, Stderr: terminal.NewStderr(o.ErrOut), Prints: o.printFlags,
-		Patience: cluster.Patience{For: time.Minute},
+		ServerWait: cluster.ServerWait{For: time.Minute},
 	}
 	return r
 }
@@ -309,7 +309,7 @@ func fakeCluster(t *testing.T) *cluster.Cluster {
 		fmt.Fprint(w, `{"gitVersion":"v1.36.0"}`)
 	}))
 	t.Cleanup(server.Close)
-	c, err := cluster.New(t.Context(), factory{config: &rest.Config{Host: server.URL}}, &flagvalue.Attempts{}, cluster.Patience{})
+	c, err := cluster.New(t.Context(), factory{config: &rest.Config{Host: server.URL}}, &flagvalue.Attempts{}, cluster.ServerWait{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -131,8 +131,8 @@ func (o *options) awaitServer(ctx context.Context, config *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	patience := cluster.Patience{For: o.flags.retryTimeout, Print: o.stderr.Line}
-	err = cluster.AwaitAny(ctx, config, patience, func() (err error) {
+	wait := cluster.ServerWait{For: o.flags.retryTimeout, Print: o.stderr.Line}
+	err = cluster.AwaitAny(ctx, config, wait, func() (err error) {
 		if o.ValidationDirective == metav1.FieldValidationIgnore {
 			_, err = discovered.ServerGroups()
 		} else {

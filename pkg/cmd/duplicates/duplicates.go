@@ -173,8 +173,8 @@ func (o *options) search(
 	if len(o.arguments) == 0 {
 		resources = slices.DeleteFunc(resources, func(r census.Resource) bool { return r.GroupResource() == secrets })
 	}
-	ahead := s.Ahead(ctx)
-	began := time.Now().Add(ahead)
+	skew := s.ClockSkew(ctx)
+	began := time.Now().Add(skew)
 	finder, err := o.finder(s, resources, began)
 	if err != nil {
 		return nil, coverage, err
@@ -185,7 +185,7 @@ func (o *options) search(
 	}
 	// A namespace that doesn't exist has no objects, and every gate would pass.
 	if o.Namespace != "" && (o.gate || result.Objects == 0) && ctx.Err() == nil {
-		if _, err := s.Cluster.HasNamespace(ctx, o.Namespace); err != nil {
+		if _, err := s.Cluster.CheckNamespace(ctx, o.Namespace); err != nil {
 			return nil, coverage, err
 		}
 	}
@@ -193,7 +193,7 @@ func (o *options) search(
 		Types: resources, Skipped: slices.Concat(skipped, result.Skipped),
 		Namespace: o.Namespace, Named: len(o.arguments) > 0,
 	}
-	return o.report(result, coverage, began, time.Now().Add(ahead)), coverage, nil
+	return o.report(result, coverage, began, time.Now().Add(skew)), coverage, nil
 }
 
 // secrets are compared only if the user names them, so others need no permission to read them.

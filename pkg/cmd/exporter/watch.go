@@ -29,13 +29,13 @@ const searchEvery = time.Minute
 // watch counts everything, and follows the changes until ctx is done. watch waits for a server that is unreachable.
 // When a type appears that was named and missing, watch counts everything again.
 func (o *options) watch(ctx context.Context, collector *exporter.Collector) error {
-	patience := cluster.Patience{For: apistatus.NoEnd, Print: o.log}
-	c, err := cluster.New(ctx, o.conn.Factory, &o.serverAttempts, patience)
+	wait := cluster.ServerWait{For: apistatus.NoEnd, Print: o.log}
+	c, err := cluster.New(ctx, o.conn.Factory, &o.serverAttempts, wait)
 	if err != nil {
 		return err
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(pools.GarbagePercent))
-	go c.KeepAsking(ctx)
+	go c.RefreshRetries(ctx)
 	for ctx.Err() == nil {
 		if err := o.watchTypes(ctx, c, collector); err != nil {
 			return err
@@ -115,11 +115,11 @@ func (o *options) newEngine(
 	ctx context.Context, c *cluster.Cluster, types *cluster.Types, known []census.Resource,
 ) *live.Engine {
 	engine := live.New(census.Scanner{
-		Config: c.Config, Version: c.ListsLike(), MinCount: o.minCount,
-		Unreachable: cluster.Patience{For: apistatus.NoEnd, Print: o.log}.Report,
+		Config: c.Config, Version: c.EmulatedVersion(), MinCount: o.minCount,
+		Unreachable: cluster.ServerWait{For: apistatus.NoEnd, Print: o.log}.Report,
 	})
 	engine.Types, engine.Namespace, engine.Named = known, o.scope.Namespace, len(o.types) > 0
-	engine.MinCount, engine.Discover, engine.Ahead = o.minCount, types.Discover, c.Ahead(ctx)
+	engine.MinCount, engine.Discover, engine.ClockSkew = o.minCount, types.Discover, c.ClockSkew(ctx)
 	engine.Notify = o.notice
 	return engine
 }

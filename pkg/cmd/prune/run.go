@@ -161,9 +161,9 @@ func (o *options) pruner(ctx context.Context, s *scan.Session) (*prune.Pruner, e
 		return nil, err
 	}
 	p := &prune.Pruner{
-		Lists: s.Cluster.Config, Deletions: connection.Uninterrupted(config), Version: s.Cluster.ListsLike(),
+		Lists: s.Cluster.Config, Deletions: connection.Uninterrupted(config), Version: s.Cluster.EmulatedVersion(),
 		Namespace: o.scope.Namespace, Criteria: o.criteria(now), Concurrency: o.concurrency, Saver: saver,
-		RetryTimeout: s.Patience.For, Unreachable: s.Patience.Report,
+		RetryTimeout: s.ServerWait.For, Unreachable: s.ServerWait.Report,
 	}
 	if o.qps > 0 {
 		p.Limiter = flowcontrol.NewTokenBucketRateLimiter(o.qps, max(1, int(o.qps)))
@@ -217,7 +217,7 @@ func (o *options) askTime(ctx context.Context, s *scan.Session) (now time.Time, 
 	if unknown {
 		return time.Now().UTC(), nil
 	}
-	if ahead.Abs() >= cluster.Skew {
+	if ahead.Abs() >= cluster.MinClockSkew {
 		s.Stderr.Line(cluster.ClockWarning(ahead))
 	}
 	return now, nil
@@ -248,7 +248,7 @@ func (o *options) checkAccess(ctx context.Context, s *scan.Session, p *prune.Pru
 		s.Stderr.Line(terminal.Warningf("you can't %s %s", m.Verb, where))
 	}
 	if o.yes && o.scope.Namespace != "" {
-		_, err = s.Cluster.HasNamespace(ctx, o.scope.Namespace)
+		_, err = s.Cluster.CheckNamespace(ctx, o.scope.Namespace)
 	}
 	return err
 }

@@ -64,8 +64,8 @@ func TestAskTime(t *testing.T) {
 					return c
 				})
 				flags.APIServer = &host
-				patience := cluster.Patience{For: time.Minute, Print: func(string) {}}
-				c, err := cluster.New(t.Context(), cmdutil.NewFactory(flags), nil, patience)
+				wait := cluster.ServerWait{For: time.Minute, Print: func(string) {}}
+				c, err := cluster.New(t.Context(), cmdutil.NewFactory(flags), nil, wait)
 				if err != nil {
 					t.Fatal(err)
 				}

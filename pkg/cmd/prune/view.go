@@ -149,7 +149,7 @@ func (o *options) notFound(ctx context.Context, s *scan.Session, prefixes []prun
 	which := strings.Join(missing, ", ")
 	if namespace != "" {
 		which += " in namespace " + namespace
-		lines = append(s.Cluster.NoNamespace(ctx, namespace), lines...)
+		lines = append(s.Cluster.NamespaceWarning(ctx, namespace), lines...)
 	}
 	if o.scope.Selector != "" {
 		which += " that match " + o.scope.Selector

@@ -94,11 +94,11 @@ func (o *options) subject(ctx context.Context, s *scan.Session, objects *resourc
 	if err != nil {
 		return subject{}, err
 	}
-	nowhere, err := checkNamespaces(ctx, s, counted.populations, o.failAbove.Given())
+	missing, err := checkNamespaces(ctx, s, counted.populations, o.failAbove.Given())
 	if err != nil {
 		return subject{}, err
 	}
-	counted.warnings = slices.Concat(warnings, counted.warnings, nowhere)
+	counted.warnings = slices.Concat(warnings, counted.warnings, missing)
 	if len(o.prefixes) > 0 {
 		counted.warnMissing()
 	}
@@ -216,7 +216,7 @@ func checkNamespaces(
 			continue
 		}
 		checked[p.Namespace] = true
-		_, err := s.Cluster.HasNamespace(ctx, p.Namespace)
+		_, err := s.Cluster.CheckNamespace(ctx, p.Namespace)
 		switch {
 		case err != nil && gated:
 			return nil, fmt.Errorf("the gate needs a namespace that exists: %w", err)

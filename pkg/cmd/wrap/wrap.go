@@ -114,7 +114,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 	o.arguments, o.dashed = args, cmd.ArgsLenAtDash() == 0
 	// Not those of New, because a program can find out whether stdout is a terminal only from the file.
 	o.streams = genericiooptions.IOStreams{In: cmd.InOrStdin(), Out: cmd.OutOrStdout(), ErrOut: cmd.ErrOrStderr()}
-	o.conn.AskNothing()
+	o.conn.DisablePrompts()
 	return nil
 }
 

@@ -25,9 +25,9 @@ const (
 	longestPause = 8 * time.Second
 )
 
-// Patience has the time for which the first requests of a command wait for an unreachable server, and the function
+// ServerWait has the time for which the first requests of a command wait for an unreachable server, and the function
 // that prints a line about the wait. The zero value doesn't wait.
-type Patience struct {
+type ServerWait struct {
 	For   time.Duration
 	Print func(line string)
 }
@@ -52,15 +52,15 @@ func (c *Cluster) Await(ctx context.Context, ask func() error) error {
 		unreachable := mayRecover(err) || waits && !ready && apistatus.AboutPermissions(err)
 		switch {
 		case err == nil && waits:
-			c.patience.Report(nil, time.Since(began))
+			c.serverWait.Report(nil, time.Since(began))
 			return nil
-		case ctx.Err() != nil, c.patience.For <= 0, !unreachable:
+		case ctx.Err() != nil, c.serverWait.For <= 0, !unreachable:
 			return err
 		case timeUp:
-			return fmt.Errorf("the server was unreachable for %s: %w", c.patience.For, err)
+			return fmt.Errorf("the server was unreachable for %s: %w", c.serverWait.For, err)
 		case !waits:
-			c.patience.Report(err, 0)
-			retrier = apistatus.NewRetrier(firstPause, longestPause, c.patience.For)
+			c.serverWait.Report(err, 0)
+			retrier = apistatus.NewRetrier(firstPause, longestPause, c.serverWait.For)
 		}
 		if ready, timeUp, err = c.untilReady(ctx, retrier, err); err != nil {
 			return err
@@ -68,13 +68,13 @@ func (c *Cluster) Await(ctx context.Context, ask func() error) error {
 	}
 }
 
-// AwaitAny calls ask until there is any response, or the time of patience is over. A later request reports an error
+// AwaitAny calls ask until there is any response, or the time of wait is over. A later request reports an error
 // that another attempt would not change.
-func AwaitAny(ctx context.Context, config *rest.Config, patience Patience, ask func() error) error {
-	if nowhere(config.Host) {
+func AwaitAny(ctx context.Context, config *rest.Config, wait ServerWait, ask func() error) error {
+	if isDefaultServer(config.Host) {
 		return nil
 	}
-	c := &Cluster{Config: rest.CopyConfig(config), patience: patience}
+	c := &Cluster{Config: rest.CopyConfig(config), serverWait: wait}
 	return c.Await(ctx, func() error {
 		if err := ask(); mayRecover(err) {
 			return err
@@ -112,7 +112,7 @@ func (c *Cluster) readyz(ctx context.Context) error {
 
 // Report prints that the server is unreachable, and why, or without a cause that it is
 // reachable again after a time.
-func (p Patience) Report(cause error, after time.Duration) {
+func (p ServerWait) Report(cause error, after time.Duration) {
 	if cause == nil {
 		p.Print(fmt.Sprintf("The server is reachable again after %.0f s", after.Seconds()))
 		return
@@ -146,5 +146,5 @@ func mayRecover(err error) bool {
 		errors.As(err, &stream) || utilnet.IsHTTP2ConnectionLost(err)
 }
 
-// nowhere reports whether host is the default, because the kubeconfig names no server.
-func nowhere(host string) bool { return host == clientcmd.ClusterDefaults.Server }
+// isDefaultServer reports whether host is the default, because the kubeconfig names no server.
+func isDefaultServer(host string) bool { return host == clientcmd.ClusterDefaults.Server }

@@ -81,7 +81,7 @@ func TestNewWaitsForTheServer(t *testing.T) {
 	back := &comingBack{refuse: 2, responses: []int{http.StatusInternalServerError}}
 	var printed []string
 	report := func(line string) { printed = append(printed, line) }
-	c, err := New(t.Context(), factory{config: back.start(t)}, &flagvalue.Attempts{}, Patience{time.Minute, report})
+	c, err := New(t.Context(), factory{config: back.start(t)}, &flagvalue.Attempts{}, ServerWait{time.Minute, report})
 	if err != nil || c.GitVersion() != "v1.36.0" {
 		t.Fatal(c, err)
 	}
@@ -110,7 +110,7 @@ func TestNewGivesUp(t *testing.T) {
 		recovers := &comingBack{refuse: 1000}
 		printed := 0
 		report := func(string) { printed++ }
-		_, err := New(t.Context(), factory{config: &rest.Config{Host: test.host, Dial: recovers.dial}}, &flagvalue.Attempts{}, Patience{test.patience, report})
+		_, err := New(t.Context(), factory{config: &rest.Config{Host: test.host, Dial: recovers.dial}}, &flagvalue.Attempts{}, ServerWait{test.patience, report})
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) || printed != test.printed {
 			t.Errorf("%+v: said %d times, %v", test, printed, err)
 		}
@@ -122,7 +122,7 @@ func TestAwait(t *testing.T) {
 	back := &comingBack{}
 	ctx, cancel := context.WithCancel(t.Context())
 	report := func(string) {}
-	c := &Cluster{Config: back.start(t), patience: Patience{time.Minute, func(line string) { report(line) }}}
+	c := &Cluster{Config: back.start(t), serverWait: ServerWait{time.Minute, func(line string) { report(line) }}}
 	asked := 0
 	wrong := errors.New("no such type")
 	if err := c.Await(ctx, func() error { asked++; return wrong }); !errors.Is(err, wrong) || asked != 1 {
@@ -156,7 +156,7 @@ func TestAwait(t *testing.T) {
 // Await calls ask when the time is up, even if the server never reports that it is ready.
 func TestNeverReady(t *testing.T) {
 	back := &comingBack{readyz: http.StatusInternalServerError}
-	c := &Cluster{Config: back.start(t), patience: Patience{500 * time.Millisecond, func(string) {}}}
+	c := &Cluster{Config: back.start(t), serverWait: ServerWait{500 * time.Millisecond, func(string) {}}}
 	responses := []error{io.ErrUnexpectedEOF, io.ErrUnexpectedEOF, nil}
 	asked := 0
 	if err := c.Await(t.Context(), func() error { asked++; return responses[asked-1] }); err != nil || asked != 3 {
@@ -209,7 +209,7 @@ func TestAwaitAny(t *testing.T) {
 		"no kubeconfig": {clientcmd.ClusterDefaults.Server, "", nil, 0},
 	} {
 		asked := 0
-		err := AwaitAny(t.Context(), &rest.Config{Host: test.host}, Patience{time.Millisecond, func(string) {}}, func() error {
+		err := AwaitAny(t.Context(), &rest.Config{Host: test.host}, ServerWait{time.Millisecond, func(string) {}}, func() error {
 			asked++
 			return test.errs[asked-1]
 		})

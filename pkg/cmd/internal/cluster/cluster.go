@@ -32,10 +32,10 @@ import (
 type Cluster struct {
 	Config *rest.Config // configuration of lists
 
-	factory  cmdutil.Factory
-	server   *serverinfo.Server
-	flag     *flagvalue.Attempts
-	patience Patience
+	factory    cmdutil.Factory
+	server     *serverinfo.Server
+	flag       *flagvalue.Attempts
+	serverWait ServerWait
 }
 
 // near is the longest round trip to a server that is taken to be on a fast network.
@@ -44,19 +44,19 @@ type Cluster struct {
 const near = 5 * time.Millisecond
 
 // New gets the server's version. New gets the server's attempts in the background, because they are needed last,
-// unless the flag sets them. A nil flag means that nothing depends on the attempts. New waits with patience for an
-// unreachable server.
+// unless the flag sets them. A nil flag means that nothing depends on the attempts. New waits for an unreachable
+// server.
 func New(
-	ctx context.Context, factory cmdutil.Factory, flag *flagvalue.Attempts, patience Patience,
+	ctx context.Context, factory cmdutil.Factory, flag *flagvalue.Attempts, wait ServerWait,
 ) (*Cluster, error) {
 	config, err := factory.ToRESTConfig()
 	if err != nil {
 		return nil, err
 	}
-	if nowhere(config.Host) {
-		patience.For = 0
+	if isDefaultServer(config.Host) {
+		wait.For = 0
 	}
-	c := &Cluster{Config: rest.CopyConfig(config), factory: factory, flag: flag, patience: patience}
+	c := &Cluster{Config: rest.CopyConfig(config), factory: factory, flag: flag, serverWait: wait}
 	if err := c.Await(ctx, func() (err error) {
 		c.server, err = serverinfo.Get(ctx, config)
 		return err
@@ -73,9 +73,9 @@ func New(
 // GitVersion returns the version of the server.
 func (c *Cluster) GitVersion() string { return c.server.Version().GitVersion }
 
-// ListsLike returns the version that decides how the server serves lists. The result is the emulated version if the
-// server reports one, and otherwise the server's own version.
-func (c *Cluster) ListsLike() string {
+// EmulatedVersion returns the version that decides how the server serves lists. The result is the emulated version if
+// the server reports one, and otherwise the server's own version.
+func (c *Cluster) EmulatedVersion() string {
 	if v := c.server.Version(); v.EmulationMajor != "" && v.EmulationMinor != "" {
 		return v.EmulationMajor + "." + v.EmulationMinor
 	}
@@ -174,9 +174,9 @@ func (c *Cluster) Suggest(ctx context.Context, err error) error {
 	return unknown.Explain(found, c.withUnavailable(skipped))
 }
 
-// HasNamespace returns an error unless the namespace exists. known is false if the user has no permission to read
+// CheckNamespace returns an error unless the namespace exists. known is false if the user has no permission to read
 // the namespace.
-func (c *Cluster) HasNamespace(ctx context.Context, name string) (known bool, err error) {
+func (c *Cluster) CheckNamespace(ctx context.Context, name string) (known bool, err error) {
 	client, err := c.factory.KubernetesClientSet()
 	if err != nil {
 		return false, err
@@ -213,9 +213,9 @@ func SuggestNamespace(ctx context.Context, client kubernetes.Interface, missing 
 // maxNamespaces limits the namespaces that are compared with a misspelled one.
 const maxNamespaces = 2_000
 
-// NoNamespace returns a warning if a namespace in which nothing was found doesn't exist.
-func (c *Cluster) NoNamespace(ctx context.Context, name string) []string {
-	if _, err := c.HasNamespace(ctx, name); apierrors.IsNotFound(err) {
+// NamespaceWarning returns a warning if a namespace in which nothing was found doesn't exist.
+func (c *Cluster) NamespaceWarning(ctx context.Context, name string) []string {
+	if _, err := c.CheckNamespace(ctx, name); apierrors.IsNotFound(err) {
 		return []string{terminal.Warningf("%v", err)}
 	}
 	return nil
@@ -225,18 +225,18 @@ func (c *Cluster) NoNamespace(ctx context.Context, name string) []string {
 // version, or other feature gates.
 const askEvery = 10 * time.Minute
 
-// KeepAsking keeps the attempts up to date until ctx is done. KeepAsking can run at the same time as all other methods.
-func (c *Cluster) KeepAsking(ctx context.Context) {
+// RefreshRetries keeps the attempts up to date until ctx is done. Other methods can run at the same time.
+func (c *Cluster) RefreshRetries(ctx context.Context) {
 	for !c.flag.Given() && apistatus.Sleep(ctx, askEvery) == nil {
-		c.server.AskForRetries(ctx)
-		c.server.AskAgain(ctx)
+		c.server.RefreshRetries(ctx)
+		c.server.RefreshAPIServices(ctx)
 	}
 }
 
 // withUnavailable adds the groups of unreachable servers to the types that discovery has skipped, and the reasons. If
 // the groups can't be listed, it adds one item for all of them.
 func (c *Cluster) withUnavailable(skipped []census.Skipped) []census.Skipped {
-	if err := c.server.Unanswered(); err != nil {
+	if err := c.server.APIServicesError(); err != nil {
 		skipped = append(skipped, census.Skipped{
 			Group: "apiregistration.k8s.io", Reason: census.Unreachable,
 			Message: fmt.Sprintf("can't find out which APIs other servers serve: %v", err),
@@ -285,9 +285,9 @@ func (c *Cluster) UID(ctx context.Context) string {
 	return string(namespace.UID)
 }
 
-// Skew is the least difference between the clocks of the server and of this computer that
+// MinClockSkew is the least difference between the clocks of the server and of this computer that
 // matters. The server's time comes in whole seconds, and after a round trip.
-const Skew = 30 * time.Second
+const MinClockSkew = 30 * time.Second
 
 // Now returns the server's time, and how far the server's clock is ahead of this computer's. The time is zero if the
 // server doesn't return it. By default, every user can create a SelfSubjectReview, which has the time and is not
@@ -306,13 +306,13 @@ func (c *Cluster) Now(ctx context.Context) (now time.Time, ahead time.Duration, 
 	return now, time.Until(now).Round(time.Second), nil
 }
 
-// Ahead returns how far the server's clock is ahead of this computer's. The result is 0 if the difference is less
-// than Skew, or if the server doesn't return its time.
-func (c *Cluster) Ahead(ctx context.Context) time.Duration {
+// ClockSkew returns how far the server's clock is ahead of this computer's. The result is 0 if the difference is less
+// than MinClockSkew, or if the server doesn't return its time.
+func (c *Cluster) ClockSkew(ctx context.Context) time.Duration {
 	ctx, cancel := context.WithTimeout(ctx, identityTimeout)
 	defer cancel()
 	_, ahead, err := c.Now(ctx)
-	if err != nil || ahead.Abs() < Skew {
+	if err != nil || ahead.Abs() < MinClockSkew {
 		return 0
 	}
 	return ahead

@@ -45,7 +45,7 @@ func TestResourcesLeavesTheConfiguration(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	c, err := New(t.Context(), factory{config: &rest.Config{Host: server.URL}}, &flagvalue.Attempts{}, Patience{})
+	c, err := New(t.Context(), factory{config: &rest.Config{Host: server.URL}}, &flagvalue.Attempts{}, ServerWait{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func TestIdentity(t *testing.T) {
 			if uid := c.UID(t.Context()); uid != test.uid {
 				t.Errorf("UID %q", uid)
 			}
-			if got := c.Ahead(t.Context()); (got-test.want).Abs() > 3*time.Second || test.want == 0 && got != 0 {
+			if got := c.ClockSkew(t.Context()); (got-test.want).Abs() > 3*time.Second || test.want == 0 && got != 0 {
 				t.Errorf("ahead %v, want %v", got, test.want)
 			}
 		})

@@ -24,7 +24,7 @@ type findFunc func(context.Context) ([]census.Resource, []census.Skipped, error)
 // Types returns the types that Resources found. Its method Discover finds the types again.
 func (c *Cluster) Types(known []census.Resource, skipped []census.Skipped, named bool, namespace string) *Types {
 	find := func(ctx context.Context) ([]census.Resource, []census.Skipped, error) {
-		c.server.AskAgain(ctx)
+		c.server.RefreshAPIServices(ctx)
 		return c.resources(ctx, nil, namespace)
 	}
 	return &Types{find: find, named: named, known: known, skipped: skipped}

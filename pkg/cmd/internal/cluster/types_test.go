@@ -91,7 +91,7 @@ func TestDiscoverIsInterrupted(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	c, err := New(ctx, factory{config: &rest.Config{Host: server.URL}}, nil, Patience{})
+	c, err := New(ctx, factory{config: &rest.Config{Host: server.URL}}, nil, ServerWait{})
 	if err != nil {
 		t.Fatal(err)
 	}

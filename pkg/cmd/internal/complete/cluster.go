@@ -33,7 +33,7 @@ func inTime(conn *connection.Connection, directive cobra.ShellCompDirective, fin
 	return func(cmd *cobra.Command, _ []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTime)
 		defer cancel()
-		conn.AskNothing()
+		conn.DisablePrompts()
 		found := make(chan string)
 		go func() {
 			defer close(found)

@@ -162,9 +162,9 @@ func (c *Connection) checkWarnings() error {
 	return fmt.Errorf("%d warnings received", count)
 }
 
-// AskNothing prevents client-go from asking the user for a name. client-go would ask on stdout, if there is a flag for
-// a password without a value.
-func (c *Connection) AskNothing() {
+// DisablePrompts prevents client-go from asking the user for a name. client-go would ask on stdout, if there is a flag
+// for a password without a value.
+func (c *Connection) DisablePrompts() {
 	if c.flags.Password != nil && *c.flags.Password == "" {
 		c.flags.Password = nil
 	}

@@ -29,7 +29,7 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// Flags are the flags of the scope, and of the patience with the server.
+// Flags are the flags of the scope, and of the wait for the server.
 type Flags struct {
 	AllNamespaces bool
 	Namespace     string // set by Complete; empty with AllNamespaces
@@ -80,11 +80,11 @@ func (f *Flags) Validate() error {
 
 // Session is the use of one cluster by one command.
 type Session struct {
-	Cluster   *cluster.Cluster // nil for Offline
-	Stderr    *terminal.Stderr
-	IOStreams genericiooptions.IOStreams
-	Prints    *output.Flags
-	Patience  cluster.Patience
+	Cluster    *cluster.Cluster // nil for Offline
+	Stderr     *terminal.Stderr
+	IOStreams  genericiooptions.IOStreams
+	Prints     *output.Flags
+	ServerWait cluster.ServerWait
 }
 
 // Open reaches the cluster, and waits for it. attempts is nil if nothing depends on the attempts of the
@@ -95,9 +95,9 @@ func (f *Flags) Open(
 ) (*Session, error) {
 	s := Offline(streams, prints)
 	s.Stderr.SetText("discovering resource types")
-	s.Patience = cluster.Patience{For: time.Duration(f.RetryTimeout), Print: s.Stderr.Line}
+	s.ServerWait = cluster.ServerWait{For: time.Duration(f.RetryTimeout), Print: s.Stderr.Line}
 	var err error
-	if s.Cluster, err = cluster.New(ctx, factory, attempts, s.Patience); err != nil {
+	if s.Cluster, err = cluster.New(ctx, factory, attempts, s.ServerWait); err != nil {
 		s.Stderr.End()
 		return nil, err
 	}
@@ -122,17 +122,17 @@ func (s *Session) Resources(
 // Scanner returns a scanner that shows its progress, and warns while the server is unreachable.
 func (s *Session) Scanner() *census.Scanner {
 	return &census.Scanner{
-		Config: s.Cluster.Config, Version: s.Cluster.ListsLike(), RetryTimeout: s.Patience.For,
-		Unreachable: s.Patience.Report, Progress: cluster.ShowScan(s.Stderr),
+		Config: s.Cluster.Config, Version: s.Cluster.EmulatedVersion(), RetryTimeout: s.ServerWait.For,
+		Unreachable: s.ServerWait.Report, Progress: cluster.ShowScan(s.Stderr),
 	}
 }
 
-// Ahead returns the time by which the server's clock is ahead of this computer's clock. Ahead prints a warning if the
-// difference matters.
-func (s *Session) Ahead(ctx context.Context) time.Duration {
-	ahead := s.Cluster.Ahead(ctx)
-	if ahead != 0 {
-		s.Stderr.Line(cluster.ClockWarning(ahead))
+// ClockSkew returns the time by which the server's clock is ahead of this computer's clock. ClockSkew prints a warning
+// if the difference matters.
+func (s *Session) ClockSkew(ctx context.Context) time.Duration {
+	skew := s.Cluster.ClockSkew(ctx)
+	if skew != 0 {
+		s.Stderr.Line(cluster.ClockWarning(skew))
 	}
-	return ahead
+	return skew
 }

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// understand makes a terminal interpret control sequences, and returns a function that restores it. Only Windows
+// enableSequences makes a terminal interpret control sequences, and returns a function that restores it. Only Windows
 // needs this.
-func understand(*os.File) (undo func(), err error) { return func() {}, nil }
+func enableSequences(*os.File) (undo func(), err error) { return func() {}, nil }
 
 // watchSize returns a channel that receives when the size of the terminal might have changed, and a function that
 // ends this.

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// understand makes a console interpret control sequences, and returns a function that restores it.
-func understand(out *os.File) (undo func(), err error) {
+// enableSequences makes a console interpret control sequences, and returns a function that restores it.
+func enableSequences(out *os.File) (undo func(), err error) {
 	console := windows.Handle(out.Fd())
 	var before uint32
 	if err := windows.GetConsoleMode(console, &before); err != nil {

@@ -45,7 +45,7 @@ func StartScreen(in io.Reader, out io.Writer) (*Screen, error) {
 		return nil, nil
 	}
 	s := &Screen{out: file, quit: make(chan struct{})}
-	showsSequences, err := understand(file)
+	showsSequences, err := enableSequences(file)
 	if err != nil {
 		return nil, fmt.Errorf("can't use the terminal: %w", err)
 	}
