@@ -574,12 +574,12 @@ func TestProgress(t *testing.T) {
 	deleting := Progress{Reason: "being deleted", Message: "held by the finalizer a/b, c/d", Deleting: true}
 	stopped := deleting
 	stopped.Stopped = true
-	verdict := Status{State: Failed, Word: "FailureTarget", Reason: "Why", Message: "because"}
+	decision := Status{State: Failed, Word: "FailureTarget", Reason: "Why", Message: "because"}
 	for object, want := range map[string]Progress{
 		job: {}, held: stopped, held + "status: {active: 1}\n": deleting,
 		held + "status: {conditions: [{type: SuccessCriteriaMet, status: \"True\", reason: Why}]}\n": deleting,
 		held + "status: {conditions: [{type: FailureTarget, status: \"True\", reason: Why, message: because}]}\n": {
-			Reason: "FailureTarget (Why)", Message: "because", Verdict: verdict, Deleting: true,
+			Reason: "FailureTarget (Why)", Message: "because", Decision: decision, Deleting: true,
 		},
 		job + "status: {conditions: [{type: SuccessCriteriaMet, status: \"True\", reason: Why, message: because}]}\n": {
 			Reason: "SuccessCriteriaMet (Why)", Message: "because",

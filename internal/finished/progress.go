@@ -14,8 +14,8 @@ type Progress struct {
 	// Reason and Message are the newest fact. Both have texts of the cluster, and can be empty. They are empty for a
 	// Pod, because package pods knows more of it.
 	Reason, Message string
-	// Verdict is the result that the controller has decided on, or zero. Parts of the object still end.
-	Verdict Status
+	// Decision is the result that the controller has decided on, or zero. Parts of the object still end.
+	Decision Status
 	// Deleting is whether the object is being deleted. Stopped is whether its controller then changes nothing any more.
 	Deleting, Stopped bool
 }
@@ -30,12 +30,12 @@ func ProgressOf(object *unstructured.Unstructured) (p Progress) {
 		return p
 	}
 	var condition map[string]any
-	if condition, p.Verdict = k.verdict(object); condition == nil {
+	if condition, p.Decision = k.decision(object); condition == nil {
 		condition = newest(object, k.decided != "")
 	}
 	beside := k.beside(object.Object)
 	switch {
-	case p.Deleting && p.Verdict.State == "":
+	case p.Deleting && p.Decision.State == "":
 		p.Reason = "being deleted"
 		if finalizers := object.GetFinalizers(); len(finalizers) > 0 {
 			p.Message = "held by the finalizer " + strings.Join(finalizers, ", ")
@@ -51,8 +51,8 @@ func ProgressOf(object *unstructured.Unstructured) (p Progress) {
 	return p
 }
 
-// verdict returns the condition that shows the result before the end, and the result.
-func (k kind) verdict(object *unstructured.Unstructured) (condition map[string]any, verdict Status) {
+// decision returns the condition that shows the result before the end, and the result.
+func (k kind) decision(object *unstructured.Unstructured) (condition map[string]any, result Status) {
 	for _, c := range conditions(object) {
 		if k.decided != "" && text(c, "type") == k.decided && text(c, "status") == "True" {
 			return c, Status{State: Failed, Word: k.decided, Reason: text(c, "reason"), Message: text(c, "message")}

@@ -35,11 +35,11 @@ const (
 	ahead = time.Minute
 )
 
-// verdict is the reaction to the end of a watch.
-type verdict int
+// reaction is the reaction to the end of a watch.
+type reaction int
 
 const (
-	resume verdict = iota
+	resume reaction = iota
 	countAgain
 	giveUp
 )
@@ -85,7 +85,7 @@ func (b *backoff) rest(ctx context.Context) {
 }
 
 // again returns countAgain, or giveUp after maxInVain lists without an event.
-func (b *backoff) again() verdict {
+func (b *backoff) again() reaction {
 	if b.inVain >= maxInVain {
 		return giveUp
 	}
@@ -93,7 +93,7 @@ func (b *backoff) again() verdict {
 }
 
 // after returns the reaction to the end of a watch. err is nil if the watch ended normally.
-func (b *backoff) after(err error, now time.Time) verdict {
+func (b *backoff) after(err error, now time.Time) reaction {
 	var status *decode.StatusError
 	var malformed decode.Malformed
 	if b.since.IsZero() {

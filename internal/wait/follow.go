@@ -182,7 +182,7 @@ func (f *follower) see(ctx context.Context, o *followed, object *unstructured.Un
 
 // evaluate reports the end of the object if the object has finished.
 func (f *follower) evaluate(o *followed, object *unstructured.Unstructured) (ended bool) {
-	end, met := f.run.verdict(object, o.met)
+	end, met := f.run.result(object, o.met)
 	if o.met = met; end.Result != "" {
 		f.end(o, end)
 		return true

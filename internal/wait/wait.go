@@ -208,9 +208,9 @@ func (r *run) note(event Event) (Event, bool) {
 // decided returns an end without a result as a failure if the object's controller has decided on it.
 func (r *run) decided(e Ended, last Change) Ended {
 	e.Progress = last.Progress
-	if verdict := last.Progress.Verdict; e.Result != Succeeded && e.Result != Failed && len(r.config.For) == 0 &&
-		verdict.State == finished.Failed {
-		e.Result, e.Status, e.Err = Failed, verdict, nil
+	if decision := last.Progress.Decision; e.Result != Succeeded && e.Result != Failed && len(r.config.For) == 0 &&
+		decision.State == finished.Failed {
+		e.Result, e.Status, e.Err = Failed, decision, nil
 	}
 	return e
 }
@@ -264,9 +264,9 @@ func (r *run) send(event Event) {
 	}
 }
 
-// verdict returns the result of an object if it has one. met is the number of conditions that the object has met
+// result returns the result of an object if it has one. met is the number of conditions that the object has met
 // before.
-func (r *run) verdict(object *unstructured.Unstructured, met int) (end Ended, now int) {
+func (r *run) result(object *unstructured.Unstructured, met int) (end Ended, now int) {
 	end.Status, _ = finished.Of(object)
 	switch done, at, err := r.meets(object, met); {
 	case err != nil:

@@ -434,9 +434,9 @@ func savedLines(plan *prune.Plan, report *v1alpha1.PruneReport, dir string, reac
 	return lines
 }
 
-// verdict returns the error of a run that is not complete. The error has the failures, the reason for stopping, and
+// runError returns the error of a run that is not complete. The error has the failures, the reason for stopping, and
 // the next command.
-func verdict(ctx context.Context, report *v1alpha1.PruneReport, stopped error, again []string) error {
+func runError(ctx context.Context, report *v1alpha1.PruneReport, stopped error, again []string) error {
 	if report.Complete {
 		return nil
 	}
