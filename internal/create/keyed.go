@@ -98,7 +98,7 @@ func (i identified) of(o derive.Object) *task {
 // that were changed.
 func (s *Session) unexpected(documents identified) error {
 	e := &UnexpectedError{}
-	for _, o := range s.key.Unasked() {
+	for _, o := range s.key.Unmatched() {
 		var t *task
 		if !o.ByContent { // else wrap created it
 			t = documents.of(o.Identity)

@@ -37,7 +37,7 @@ func (p *Proxy) start(ctx context.Context, sent *post) (*create, *metav1.Status)
 // refusalOf returns the response to a create that has no claim. Nothing was sent.
 func refusalOf(sent *post, err error) *metav1.Status {
 	const nothing = "nothing was created, because "
-	var left *keyed.UnaskedError
+	var left *keyed.UnmatchedError
 	var secrets *keyed.SecretsError
 	s := status(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, nothing)
 	switch {

@@ -30,10 +30,10 @@ type groupKey struct {
 
 // A group has the creates of a resource type, a namespace and a generateName.
 type group struct {
-	list    sync.Mutex // held while the objects of the key are listed
-	listed  bool
-	unasked int                 // listed objects that no create has
-	numbers map[string]*numbers // by digest
+	list      sync.Mutex // held while the objects of the key are listed
+	listed    bool
+	unmatched int                 // listed objects that no create has
+	numbers   map[string]*numbers // by digest
 }
 
 // numbers are the numbers of equal contents.
@@ -71,16 +71,16 @@ const (
 // ErrNoDigest means that an object can't be identified by its content.
 var ErrNoDigest = errors.New("the content has no digest")
 
-// UnaskedError reports that the key has an object that the program hasn't created again, so no new content is created.
-type UnaskedError struct{ Object *Object }
+// UnmatchedError reports that the key has an object that the program hasn't created again. No new content is created.
+type UnmatchedError struct{ Object *Object }
 
-func (e *UnaskedError) Error() string { return e.Object.Argument() + " was not created again" }
+func (e *UnmatchedError) Error() string { return e.Object.Argument() + " was not created again" }
 
 // A Canonical returns the content of an object, or false if the content has no digest.
 type Canonical func(derive.Secret, derive.Object) (content string, ok bool)
 
 // Claim returns the object of a create. Claim lists the objects of the key before the first create with this place and
-// generateName. The errors are ErrNoDigest, an *UnaskedError, a *SecretsError, and those of the list and of ctx.
+// generateName. The errors are ErrNoDigest, an *UnmatchedError, a *SecretsError, and those of the list and of ctx.
 func (c *Contents) Claim(ctx context.Context, place Place, generateName string, of Canonical) (*Claim, error) {
 	place.GenerateNames = map[string]bool{generateName: true}
 	o := derive.Object{
@@ -116,15 +116,15 @@ func (c *Contents) Claim(ctx context.Context, place Place, generateName string, 
 				continue
 			}
 		}
-		for _, left := range c.unasked(place, generateName) {
-			return nil, &UnaskedError{left}
+		for _, left := range c.unmatched(place, generateName) {
+			return nil, &UnmatchedError{left}
 		}
 	}
 }
 
-// unasked returns the listed objects with a place and a generateName that no create has.
-func (c *Contents) unasked(place Place, generateName string) []*Object {
-	return slices.DeleteFunc(c.run.Unasked(), func(o *Object) bool {
+// unmatched returns the listed objects with a place and a generateName that no create has.
+func (c *Contents) unmatched(place Place, generateName string) []*Object {
+	return slices.DeleteFunc(c.run.Unmatched(), func(o *Object) bool {
 		return o.Place.key() != place.key() || o.Identity.GenerateName != generateName
 	})
 }
@@ -150,8 +150,8 @@ func (c *Contents) group(ctx context.Context, place Place, o derive.Object) (*gr
 	g.listed = true
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, found := range c.unasked(place, o.GenerateName) {
-		if g.unasked++; found.ByContent {
+	for _, found := range c.unmatched(place, o.GenerateName) {
+		if g.unmatched++; found.ByContent {
 			n := g.of(found.Digest)
 			n.listed = append(n.listed, found.Identity.Copy)
 		}
@@ -186,8 +186,8 @@ func (c *Contents) take(g *group, place Place, o derive.Object, digest string) (
 	switch {
 	case len(n.listed) > 0:
 		o.Copy, n.listed = n.listed[0], n.listed[1:]
-		g.unasked--
-	case g.unasked > 0 && !again:
+		g.unmatched--
+	case g.unmatched > 0 && !again:
 		return nil, c.changed, c.running > 0
 	default:
 		o.Copy = n.free

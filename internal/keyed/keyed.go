@@ -70,7 +70,7 @@ type Run struct {
 	secret  derive.Secret
 	used    bool // an ID was computed with the secret
 	objects map[inPlace]*Object
-	asked   map[inPlace]bool
+	matched map[inPlace]bool
 	others  map[string]bool // arguments of objects that don't belong to the run
 	first   *Object         // the first object that belongs to the run
 	foreign *Object         // an object whose ID was computed with another secret than first, or than an ID of ID
@@ -81,7 +81,7 @@ type Run struct {
 func New(key idempotency.Key, secrets []derive.Secret, find Find) *Run {
 	r := &Run{
 		key: key, secrets: secrets, find: find,
-		objects: map[inPlace]*Object{}, asked: map[inPlace]bool{}, others: map[string]bool{},
+		objects: map[inPlace]*Object{}, matched: map[inPlace]bool{}, others: map[string]bool{},
 	}
 	if len(secrets) == 0 {
 		r.secrets = []derive.Secret{{}}
@@ -239,19 +239,19 @@ func (r *Run) Existing(place Place, id exactlyonce.ID) *idempotency.Existing {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at := inPlace{place.key(), id.Creation}
-	r.asked[at] = true
+	r.matched[at] = true
 	if o := r.objects[at]; o != nil {
 		return &o.Existing
 	}
 	return nil
 }
 
-// Unasked returns the listed objects of the run for which Existing was not called, sorted by their arguments.
-func (r *Run) Unasked() (objects []*Object) {
+// Unmatched returns the listed objects of the run for which Existing was not called, sorted by their arguments.
+func (r *Run) Unmatched() (objects []*Object) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for at, o := range r.objects {
-		if !r.asked[at] {
+		if !r.matched[at] {
 			objects = append(objects, o)
 		}
 	}

@@ -107,7 +107,7 @@ func TestOnePlaceAtATime(t *testing.T) {
 	}
 }
 
-// Objects for which the run has asked aren't unasked, also after their place was listed again with another
+// Objects for which the run has asked aren't unmatched, also after their place was listed again with another
 // generateName. An object without a generateName then belongs to the run.
 func TestUnasked(t *testing.T) {
 	asked, restored := made("a", "x-"), made("a", "y-")
@@ -123,14 +123,14 @@ func TestUnasked(t *testing.T) {
 	if e := run.Existing(at, run.ID(identity("a", "z-"), Content{})); e != nil {
 		t.Errorf("%+v exists, want none", e)
 	}
-	expect := func(unasked, others []string) {
+	expect := func(unmatched, others []string) {
 		t.Helper()
 		var got []string
-		for _, o := range run.Unasked() {
+		for _, o := range run.Unmatched() {
 			got = append(got, o.Name)
 		}
-		if !slices.Equal(got, unasked) || !slices.Equal(run.Others(), others) {
-			t.Errorf("unasked: %q, others: %q, want %q and %q", got, run.Others(), unasked, others)
+		if !slices.Equal(got, unmatched) || !slices.Equal(run.Others(), others) {
+			t.Errorf("unmatched: %q, others: %q, want %q and %q", got, run.Others(), unmatched, others)
 		}
 	}
 	others := []string{"configmaps/other -n a", "configmaps/" + restored.Name + " -n a"}

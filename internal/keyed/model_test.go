@@ -116,7 +116,7 @@ func (h *history) begin(t *thread) bool {
 		}
 	}
 	if h.mutant == noCheck {
-		p.group.unasked = 0
+		p.group.unmatched = 0
 	}
 	t.claim, _, _ = p.contents.take(p.group, placeIn("ns", "a-"), modelIdentity, h.digestOf(t.content))
 	return t.claim != nil

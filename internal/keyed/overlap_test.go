@@ -55,7 +55,7 @@ func TestOverlap(t *testing.T) {
 			t.Fatal(err)
 		}
 		store()
-		var left *UnaskedError
+		var left *UnmatchedError
 		if err := create(late, "B"); !errors.As(err, &left) || stored[left.Object.Name].Name == "" {
 			t.Errorf("%v, want that A was not created again", err)
 		}

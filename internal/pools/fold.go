@@ -156,7 +156,7 @@ func (s *Set) foldObject(o *object.Object) {
 }
 
 // foldPool moves a pool to its fold if it doesn't count.
-func (s *Set) foldPool(i uint32, key place) {
+func (s *Set) foldPool(i uint32, key poolKey) {
 	c := s.get(i)
 	counts, naming := s.decide(key, c)
 	if counts {
@@ -217,8 +217,8 @@ func (s *Set) pass(o *object.Object) {
 			break
 		}
 		s.open = s.open[:last]
-		key := place{s.at.namespace, p.prefix}
-		if i, ok := s.space(key.namespace).of(p.isStem)[p.prefix]; ok {
+		key := poolKey{s.at.namespace, p.prefix}
+		if i, ok := s.inNamespace(key.namespace).of(p.isStem)[p.prefix]; ok {
 			s.foldPool(i, key)
 			s.passed = true
 		} else if !p.isStem {

@@ -33,13 +33,13 @@ type Rules struct {
 
 // Set counts the objects of one resource type by name pool. One goroutine can use a set at a time.
 type Set struct {
-	rules    *Rules
-	resource schema.GroupVersionResource
-	objects  int64
-	spaces   map[string]*space // by namespace
-	last     *space            // the namespace of the last object, because lists are sorted by namespace
-	chunks   [][]counts
-	free     []uint32
+	rules      *Rules
+	resource   schema.GroupVersionResource
+	objects    int64
+	namespaces map[string]*namespacePools
+	last       *namespacePools // the namespace of the last object, because lists are sorted by namespace
+	chunks     [][]counts
+	free       []uint32
 	// others counts names that end in five letters and digits which are not all in the server's alphabet. Such a name
 	// is never in a pool. The key is a hash of the namespace and of the text before these characters.
 	others map[uint64]int32
@@ -55,16 +55,16 @@ type Set struct {
 	unordered, passed, misfolded bool
 }
 
-// space has the pools of a namespace. Maps of prefixes take 20 bytes less for each pool than one map of namespaces and
-// prefixes.
-type space struct {
+// namespacePools has the pools of a namespace. Maps of prefixes take 20 bytes less for each pool than one map of
+// namespaces and prefixes.
+type namespacePools struct {
 	namespace string
 	index     map[string]uint32 // by prefix
 	stems     map[string]uint32 // by stem
 }
 
 // of returns the pools of a naming.
-func (in *space) of(isStem bool) map[string]uint32 {
+func (in *namespacePools) of(isStem bool) map[string]uint32 {
 	if isStem {
 		return in.stems
 	}
@@ -127,7 +127,7 @@ func (m Member) In() (pool uint32, ok bool) { return m.index(), m.pool>>properti
 // New returns an empty set of a resource type.
 func New(resource schema.GroupVersionResource, rules *Rules) *Set {
 	return &Set{
-		rules: rules, resource: resource, spaces: map[string]*space{}, others: map[uint64]int32{},
+		rules: rules, resource: resource, namespaces: map[string]*namespacePools{}, others: map[uint64]int32{},
 		folds: map[foldKey]*Fold{},
 	}
 }
@@ -209,7 +209,7 @@ func (s *Set) chooses(o *object.Object) bool {
 // find returns the index of a pool, which can be Other. created is its prefix if find has created the pool. Above
 // the limit, find creates no pool: objects with a generateName count as Other, and ok is false for all others.
 func (s *Set) find(namespace, prefix string, naming object.Naming) (i uint32, created string, ok bool) {
-	in, isStem, isDeclared := s.space(namespace), naming == object.ByStem, naming == object.FromGenerateName
+	in, isStem, isDeclared := s.inNamespace(namespace), naming == object.ByStem, naming == object.FromGenerateName
 	if i, ok = in.of(isStem)[prefix]; ok {
 		return i, "", true
 	}
@@ -231,7 +231,7 @@ func (s *Set) find(namespace, prefix string, naming object.Naming) (i uint32, cr
 	return i, "", true
 }
 
-func (s *Set) create(in *space, prefix string, naming object.Naming) (i uint32) {
+func (s *Set) create(in *namespacePools, prefix string, naming object.Naming) (i uint32) {
 	isDeclared := naming == object.FromGenerateName
 	if isDeclared {
 		s.declared++
@@ -259,29 +259,29 @@ func (s *Set) create(in *space, prefix string, naming object.Naming) (i uint32) 
 
 func (s *Set) get(i uint32) *counts { return &s.chunks[i/chunk][i%chunk] }
 
-// space returns the pools of a namespace.
-func (s *Set) space(namespace string) *space {
+// inNamespace returns the pools of a namespace.
+func (s *Set) inNamespace(namespace string) *namespacePools {
 	if s.last != nil && s.last.namespace == namespace {
 		return s.last
 	}
-	if s.last = s.spaces[namespace]; s.last == nil {
-		s.last = &space{strings.Clone(namespace), map[string]uint32{}, map[string]uint32{}}
-		s.spaces[s.last.namespace] = s.last
+	if s.last = s.namespaces[namespace]; s.last == nil {
+		s.last = &namespacePools{strings.Clone(namespace), map[string]uint32{}, map[string]uint32{}}
+		s.namespaces[s.last.namespace] = s.last
 	}
 	return s.last
 }
 
 // each returns all pools, whether they count or not, with their number.
-func (s *Set) each() iter.Seq2[uint32, place] {
-	return func(yield func(uint32, place) bool) {
-		for namespace, in := range s.spaces {
+func (s *Set) each() iter.Seq2[uint32, poolKey] {
+	return func(yield func(uint32, poolKey) bool) {
+		for namespace, in := range s.namespaces {
 			for prefix, i := range in.index {
-				if !yield(i, place{namespace, prefix}) {
+				if !yield(i, poolKey{namespace, prefix}) {
 					return
 				}
 			}
 			for prefix, i := range in.stems {
-				if !yield(i, place{namespace, prefix}) {
+				if !yield(i, poolKey{namespace, prefix}) {
 					return
 				}
 			}
@@ -289,8 +289,8 @@ func (s *Set) each() iter.Seq2[uint32, place] {
 	}
 }
 
-// place is the key of a pool in its set.
-type place struct{ namespace, prefix string }
+// poolKey is the key of a pool in its set.
+type poolKey struct{ namespace, prefix string }
 
 // addOther counts a name that can't be client-generated, but looks similar. Such names can show that similar names
 // aren't generated.
@@ -358,13 +358,13 @@ func (s *Set) Keys() (keys []Key) {
 // Get returns a pool and its number. ok is false if Numbered doesn't have the pool.
 func (s *Set) Get(of Key) (number uint32, pool Pool, ok bool) {
 	if number, ok = s.Number(of.Namespace, of.Prefix, of.Naming); ok {
-		pool, ok = s.reported(place{of.Namespace, of.Prefix}, s.get(number))
+		pool, ok = s.reported(poolKey{of.Namespace, of.Prefix}, s.get(number))
 	}
 	return number, pool, ok
 }
 
 // reported returns a pool that has no names, or is reported.
-func (s *Set) reported(key place, c *counts) (pool Pool, is bool) {
+func (s *Set) reported(key poolKey, c *counts) (pool Pool, is bool) {
 	counts, naming := s.decide(key, c)
 	if c.names > 0 && (!counts || c.chosen == 0) || c.stem != noStem && !counts {
 		return Pool{}, false
@@ -379,13 +379,13 @@ func (s *Set) Counts(namespace, prefix string, naming object.Naming) bool {
 		return false
 	}
 	c := s.get(number)
-	counts, _ := s.decide(place{namespace, prefix}, c)
+	counts, _ := s.decide(poolKey{namespace, prefix}, c)
 	return counts && c.chosen > 0
 }
 
 // Number returns the number of a pool, whether it counts or not.
 func (s *Set) Number(namespace, prefix string, naming object.Naming) (number uint32, ok bool) {
-	if in := s.spaces[namespace]; in != nil {
+	if in := s.namespaces[namespace]; in != nil {
 		number, ok = in.of(naming == object.ByStem)[prefix]
 	}
 	return number, ok
@@ -409,13 +409,13 @@ func (s *Set) Forget(old func(pool uint32) bool) {
 			s.drop(i, key, c)
 		}
 	}
-	maps.DeleteFunc(s.spaces, func(_ string, in *space) bool { return len(in.index)+len(in.stems) == 0 })
+	maps.DeleteFunc(s.namespaces, func(_ string, in *namespacePools) bool { return len(in.index)+len(in.stems) == 0 })
 	s.last = nil
 }
 
 // drop removes a pool.
-func (s *Set) drop(i uint32, key place, c *counts) {
-	delete(s.spaces[key.namespace].of(c.stem != noStem), key.prefix)
+func (s *Set) drop(i uint32, key poolKey, c *counts) {
+	delete(s.namespaces[key.namespace].of(c.stem != noStem), key.prefix)
 	if c.declared {
 		s.declared--
 	} else {
@@ -443,7 +443,7 @@ func (s *Set) Prefixed(without map[uint32]int64) (objects, other int64) {
 }
 
 // decide reports whether a pool counts, and the naming of its names. An empty pool has the naming that it had.
-func (s *Set) decide(key place, c *counts) (counts bool, naming object.Naming) {
+func (s *Set) decide(key poolKey, c *counts) (counts bool, naming object.Naming) {
 	isNamed := s.rules.Prefixes[key.prefix]
 	switch {
 	case c.stem != noStem:
@@ -467,7 +467,7 @@ func (s *Set) decide(key place, c *counts) (counts bool, naming object.Naming) {
 }
 
 // pool returns a pool as it is reported.
-func (s *Set) pool(key place, c *counts, naming object.Naming) Pool {
+func (s *Set) pool(key poolKey, c *counts, naming object.Naming) Pool {
 	p := c.pool(naming == object.ByClient && c.names > 0)
 	p.Key, p.Version = Key{s.resource.GroupResource(), key.namespace, key.prefix, naming}, s.resource.Version
 	return p

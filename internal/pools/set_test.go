@@ -35,8 +35,8 @@ func TestOf(t *testing.T) {
 // A lookup of a pool that doesn't exist changes nothing.
 func TestLookup(t *testing.T) {
 	s := New(jobs, &Rules{})
-	if counts := s.Counts("n", "p-", object.ByStem); counts || len(s.spaces) > 0 {
-		t.Errorf("%v, %d namespaces", counts, len(s.spaces))
+	if counts := s.Counts("n", "p-", object.ByStem); counts || len(s.namespaces) > 0 {
+		t.Errorf("%v, %d namespaces", counts, len(s.namespaces))
 	}
 }
 

@@ -71,7 +71,7 @@ func (o *operation) found() (Result, error) {
 // hasOtherSecretData reports whether the object is a Secret whose data lacks a key that was sent, or has another
 // value for it. Other keys on the server don't count.
 func (o *operation) hasOtherSecretData() bool {
-	if o.place.Group != "" || o.place.Kind != "Secret" {
+	if o.identity.Group != "" || o.identity.Kind != "Secret" {
 		return false
 	}
 	content, err := contentOf(o.response)
@@ -127,10 +127,10 @@ func (o *operation) reference() string {
 	if name == "" {
 		name = o.generateName
 	}
-	if o.place.Namespace == "" {
+	if o.identity.Namespace == "" {
 		return kind + " " + name
 	}
-	return kind + " " + o.place.Namespace + "/" + name
+	return kind + " " + o.identity.Namespace + "/" + name
 }
 
 // isResponse reports whether err is a response of the server.

@@ -34,7 +34,7 @@ type operation struct {
 	content      map[string]any
 	object       runtime.Object // with the name and the annotations
 
-	place                    derive.Object // set by identify
+	identity                 derive.Object // set by identify
 	annotation, name, digest string        // set by use
 
 	response runtime.Object // the object in the last response that had one
@@ -62,12 +62,12 @@ func (o *operation) identify(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	kind, namespaced, err := o.client.Identify(limited, o.object)
-	o.place = derive.Object{Group: kind.Group, Kind: kind.Kind, GenerateName: o.generateName}
+	o.identity = derive.Object{Group: kind.Group, Kind: kind.Kind, GenerateName: o.generateName}
 	if metadata, _ := meta.Accessor(o.object); namespaced { // no error: it was read before
-		o.place.Namespace = metadata.GetNamespace()
+		o.identity.Namespace = metadata.GetNamespace()
 	}
 	switch {
-	case err == nil && namespaced && o.place.Namespace == "":
+	case err == nil && namespaced && o.identity.Namespace == "":
 		return invalid("the object has no namespace, and a %s needs one", kind)
 	case err == nil:
 		return nil
@@ -85,9 +85,9 @@ func (o *operation) identify(ctx context.Context) error {
 
 // use derives the annotation, the name and the digest under the secret, and writes them into the object.
 func (o *operation) use(secret derive.Secret) {
-	o.annotation = secret.ID(o.id.source(), o.place)
+	o.annotation = secret.ID(o.id.source(), o.identity)
 	o.name = secret.Name(o.annotation, o.generateName)
-	o.digest = secret.Digest(o.annotation, o.place, o.content)
+	o.digest = secret.Digest(o.annotation, o.identity, o.content)
 	metadata, _ := meta.Accessor(o.object) // no error: it was read before
 	metadata.SetName(o.name)
 	annotations := map[string]string{}
@@ -154,7 +154,7 @@ func (o *operation) post(ctx context.Context) protocol.Observation {
 // sent returns the description of the object that responses are compared with.
 func (o *operation) sent() findings.Sent {
 	return findings.Sent{
-		GroupKind: schema.GroupKind{Group: o.place.Group, Kind: o.place.Kind}, Namespace: o.place.Namespace,
+		GroupKind: schema.GroupKind{Group: o.identity.Group, Kind: o.identity.Kind}, Namespace: o.identity.Namespace,
 		Prefix: o.generateName, ID: o.annotation,
 	}
 }
@@ -191,7 +191,7 @@ func (o *operation) get(ctx context.Context) protocol.Observation {
 	object := reflect.New(reflect.TypeOf(o.object).Elem()).Interface().(runtime.Object)
 	object.GetObjectKind().SetGroupVersionKind(o.object.GetObjectKind().GroupVersionKind())
 	ctx, route := observe(ctx)
-	if err := route.end(ctx, false, o.client.Get(ctx, o.place.Namespace, o.name, object)); err != nil {
+	if err := route.end(ctx, false, o.client.Get(ctx, o.identity.Namespace, o.name, object)); err != nil {
 		if o.unserved && meta.IsNoMatchError(err) {
 			return protocol.Observation{Finding: protocol.Absent, Err: err}
 		}

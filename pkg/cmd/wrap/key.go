@@ -43,15 +43,15 @@ func leftOver(run *keyed.Run) (lines []string) {
 	if run == nil {
 		return nil
 	}
-	unasked := run.Unasked()
-	if n := len(unasked); n > 0 {
+	unmatched := run.Unmatched()
+	if n := len(unmatched); n > 0 {
 		lines = append(lines, terminal.Warningf("wrap: the program did not create %s of the key again. To check:",
 			humanize.Count(n, "object")))
 	}
-	for _, each := range unasked[:min(named, len(unasked))] {
+	for _, each := range unmatched[:min(named, len(unmatched))] {
 		lines = append(lines, terminal.Sprintf("  kubectl get %s", each.Argument()))
 	}
-	if more := len(unasked) - named; more > 0 {
+	if more := len(unmatched) - named; more > 0 {
 		lines = append(lines, fmt.Sprintf("  (%d more)", more))
 	}
 	if others := run.Others(); len(others) > 0 {
