@@ -73,9 +73,9 @@ func stamped(d *Document, id exactlyonce.ID) *unstructured.Unstructured {
 	return object
 }
 
-// conceal hides the name and the ID in an object that a server dry run has sent, if they are derived from a secret.
+// redact hides the name and the ID in an object that a server dry run has sent, if they are derived from a secret.
 // Servers and webhooks copy them, for example the name into the labels of a Job's Pods.
-func conceal(o Outcome) {
+func redact(o Outcome) {
 	if o.ID.Secret != (derive.Secret{}) {
 		hidden := strings.NewReplacer(o.Name, unsentName(o.Document, o.ID), o.ID.Creation, unknownSuffix)
 		replace(o.Object.Object, hidden)

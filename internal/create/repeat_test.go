@@ -378,7 +378,7 @@ func TestDryRuns(t *testing.T) {
 
 // A server copies the name, for example into the labels of a Job's Pods, and a webhook can copy the ID. A server dry run
 // with a secret shows neither of them.
-func TestConceal(t *testing.T) {
+func TestRedact(t *testing.T) {
 	id := copyOf("Job/a/x-", 0, 0, secretOf("1"))
 	name := id.Name("x-", 0)
 	for stored, result := range map[string]exactlyonce.Result{

@@ -75,16 +75,16 @@ func (t *Tally) Add(c Config, o Outcome) {
 		t.begin(o)
 		t.hold(c, o)
 		if c.Key == "" {
-			t.Maybe.leave(o, 1)
+			t.Maybe.add(o, 1)
 			if len(t.Unknowns) < MaxNamed {
 				t.Unknowns = append(t.Unknowns, o)
 			}
 		}
 	case protocol.Failed:
-		t.Rest.leave(o, 1)
+		t.Rest.add(o, 1)
 		t.hold(c, o)
 	case NotAttempted:
-		t.Rest.leave(o, o.Copies)
+		t.Rest.add(o, o.Copies)
 	}
 }
 
@@ -131,7 +131,7 @@ type Share struct {
 // maxShares is the largest number of different shares that a remainder keeps.
 const maxShares = 64
 
-func (r *Remainder) leave(o Outcome, n int) {
+func (r *Remainder) add(o Outcome, n int) {
 	d := o.Document
 	if r.index == nil {
 		r.files, r.index = map[string]int{}, map[Share]int{}

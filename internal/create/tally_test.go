@@ -13,8 +13,8 @@ func TestRemainderIsBounded(t *testing.T) {
 	for n := 2 * maxShares; n > 0; n-- {
 		o := Outcome{Document: document("configmaps/a/x-"), Number: n}
 		o.Document.Object.SetGenerateName(string(rune('a'+n)) + "-")
-		r.leave(o, 5)
-		r.leave(o, 5)
+		r.add(o, 5)
+		r.add(o, 5)
 	}
 	shares := r.Shares()
 	if len(r.shares) != maxShares || r.Left != 2*maxShares*10 || len(shares) != MaxNamed || shares[0].First > shares[1].First {

@@ -30,7 +30,7 @@ type worker struct {
 func (w *worker) create(j job) report {
 	d := j.task
 	if j.existing != nil {
-		if outcome, exists := w.leave(j); exists {
+		if outcome, exists := w.existing(j); exists {
 			return ended{job: j, outcome: outcome}
 		}
 		j.existing = nil
@@ -75,7 +75,7 @@ func (w *worker) send(j job) report {
 	switch outcome.Outcome {
 	case protocol.Created, Renamed:
 		if w.config.DryRun == ServerDryRun {
-			conceal(outcome)
+			redact(outcome)
 		}
 	case protocol.Failed, NotAttempted:
 		if !sent.Load() {
@@ -149,9 +149,9 @@ func (o Outcome) unverified() bool {
 	return (o.Outcome == protocol.Failed || o.Outcome == NotAttempted) && o.Unverified
 }
 
-// leave returns the outcome of an object of an earlier run, without creating it. If leave reads the object and it
-// no longer exists, leave returns false.
-func (w *worker) leave(j job) (o Outcome, exists bool) {
+// existing returns the outcome of an object of an earlier run, without creating it. If existing reads the object and
+// it no longer exists, existing returns false.
+func (w *worker) existing(j job) (o Outcome, exists bool) {
 	d, existing := j.task, j.existing
 	if existing.Deleting {
 		w.warnOfDeletion(d, existing.Name)

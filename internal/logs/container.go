@@ -46,10 +46,10 @@ type container struct {
 // state is what the cluster last reported of a container.
 type state struct {
 	corev1.ContainerStatus
-	ended  bool // the Pod has ended
-	gone   bool
-	leaves bool // the Pod is being deleted, and its last lines matter
-	late   bool // they did, but there is no time any more
+	ended       bool // the Pod has ended
+	gone        bool
+	terminating bool // the Pod is being deleted, and its last lines matter
+	late        bool // they did, but there is no time any more
 	// lateness is closed when there is no time any more. Then it is nil.
 	lateness <-chan struct{}
 	changed  <-chan struct{}
@@ -59,11 +59,11 @@ func (c *container) state() state {
 	c.follower.mu.Lock()
 	defer c.follower.mu.Unlock()
 	p := c.pod
-	s := state{gone: p.gone, leaves: c.follower.leaves(p.latest), changed: p.changed}
+	s := state{gone: p.gone, terminating: c.follower.terminating(p.latest), changed: p.changed}
 	if !c.follower.isLate() {
 		s.lateness = c.follower.late
-	} else if s.leaves {
-		s.leaves, s.late = false, true
+	} else if s.terminating {
+		s.terminating, s.late = false, true
 	}
 	s.ended = p.gone || p.latest.Status.Phase == corev1.PodSucceeded || p.latest.Status.Phase == corev1.PodFailed
 	for _, status := range slices.Concat(p.latest.Status.InitContainerStatuses, p.latest.Status.ContainerStatuses) {
@@ -99,7 +99,7 @@ func (c *container) follow() {
 		}
 	}
 	if c.follower.ctx.Err() != nil {
-		reason := fmt.Sprintf("no line came for %s", mostLeaving)
+		reason := fmt.Sprintf("no line came for %s", drainTimeout)
 		if c.failure != nil {
 			reason = apistatus.Brief(c.failure).Error()
 		}
@@ -118,7 +118,7 @@ func (c *container) next() (state, bool) {
 		switch {
 		case int(s.RestartCount) >= c.run && started(s.ContainerStatus):
 			return s, true
-		case s.ended, ended == nil && !s.leaves:
+		case s.ended, ended == nil && !s.terminating:
 			return s, false
 		}
 		select {
@@ -183,7 +183,7 @@ func (c *container) readPresent() bool {
 			return false
 		case c.over(s):
 			if s.late {
-				c.gap(time.Time{}, fmt.Sprintf("the Pod was still being deleted %s after the wait", mostLeaving))
+				c.gap(time.Time{}, fmt.Sprintf("the Pod was still being deleted %s after the wait", drainTimeout))
 			}
 			return false
 		}
@@ -211,7 +211,7 @@ func (c *container) yields() bool {
 func (c *container) over(s state) bool {
 	select {
 	case <-c.follower.ended:
-		return !s.leaves
+		return !s.terminating
 	default:
 		return false
 	}
@@ -280,7 +280,7 @@ func (c *container) supervise(
 		var silence <-chan time.Time
 		if s.gone || int(s.RestartCount) > run || s.terminated(run) != nil {
 			silence = time.After(lingering)
-		} else if ended == nil && !s.leaves {
+		} else if ended == nil && !s.terminating {
 			cancel()
 		}
 		if s.lateness == nil { // then the rest is requested, which has an end

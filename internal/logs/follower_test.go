@@ -204,7 +204,7 @@ func TestGapsOfAnUnreachableNode(t *testing.T) {
 // A Pod is being deleted with a grace period of a year, and its container writes on for an hour. Drain reads the lines
 // for a short time if the owner of the Pod has ended, and warns of more. It ends the stream if the owner runs on.
 func TestDeletedPodThatWritesOn(t *testing.T) {
-	for unfinished, want := range map[types.UID]time.Duration{"another": mostLeaving, "ours": 0} {
+	for unfinished, want := range map[types.UID]time.Duration{"another": drainTimeout, "ours": 0} {
 		synctest.Test(t, func(t *testing.T) {
 			k := &kubelet{}
 			f := follow(t, k)
@@ -455,7 +455,7 @@ func TestHistories(t *testing.T) {
 					}
 				}
 			},
-			before: running(1), lines: slices.Repeat([]string{"a line"}, 101), within: mostLeaving + 2*time.Second,
+			before: running(1), lines: slices.Repeat([]string{"a line"}, 101), within: drainTimeout + 2*time.Second,
 		},
 		"a container that has ended by its status, and goes on writing": {
 			log: func(_ *kubelet, w http.ResponseWriter, _ *http.Request, n int) {
@@ -464,7 +464,7 @@ func TestHistories(t *testing.T) {
 				}
 				time.Sleep(time.Second)
 			},
-			gaps: []string{"lines come although it has ended"}, within: mostLeaving + 2*time.Second,
+			gaps: []string{"lines come although it has ended"}, within: drainTimeout + 2*time.Second,
 		},
 	}
 	// The clock of the node is set back while the connection is broken. No response to a request with sinceTime has the

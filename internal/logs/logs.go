@@ -21,9 +21,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/internal/pods"
 )
 
-// mostLeaving is how long Drain waits for a list of Pods and for the next line, and how long it reads the lines of
+// drainTimeout is how long Drain waits for a list of Pods and for the next line, and how long it reads the lines of
 // containers that go on writing, for example because their Pod is being deleted.
-const mostLeaving = 10 * time.Second
+const drainTimeout = 10 * time.Second
 
 // Config configures a Follower.
 type Config struct {
@@ -49,7 +49,7 @@ type Follower struct {
 	sources []pods.Source
 	slots   *slots
 	ended   chan struct{} // closed when there are no new Pods any more
-	late    chan struct{} // closed mostLeaving later
+	late    chan struct{} // closed drainTimeout later
 	heard   chan struct{} // has an element after a line
 	streams sync.WaitGroup
 	long    atomic.Int64 // bytes of lines beyond maxLine
@@ -220,11 +220,11 @@ func (f *Follower) endPod(p *pod) {
 }
 
 // Drain waits until the logs of all Pods that have ended are completely read. It waits for Pods that are being deleted
-// for at most mostLeaving. Drain ends the streams of the other Pods, and of Pods that are being deleted while their
+// for at most drainTimeout. Drain ends the streams of the other Pods, and of Pods that are being deleted while their
 // owner is unfinished.
 func (f *Follower) Drain(unfinished ...types.UID) {
 	defer f.stop()
-	ctx, cancel := context.WithTimeout(f.ctx, mostLeaving)
+	ctx, cancel := context.WithTimeout(f.ctx, drainTimeout)
 	defer cancel()
 	for _, s := range f.sources {
 		if f.list(ctx, s) {
@@ -235,7 +235,7 @@ func (f *Follower) Drain(unfinished ...types.UID) {
 	f.draining, f.unfinished = true, unfinished
 	f.mu.Unlock()
 	close(f.ended)
-	defer time.AfterFunc(mostLeaving, func() { close(f.late) }).Stop()
+	defer time.AfterFunc(drainTimeout, func() { close(f.late) }).Stop()
 	done := make(chan struct{})
 	go func() {
 		f.streams.Wait()
@@ -248,7 +248,7 @@ func (f *Follower) Drain(unfinished ...types.UID) {
 		case <-f.ctx.Done():
 			return
 		case <-f.heard:
-		case <-time.After(mostLeaving):
+		case <-time.After(drainTimeout):
 			if f.busy.Load() > 0 { // a pager, for example, is no silence
 				continue
 			}
@@ -268,8 +268,8 @@ func (f *Follower) isLate() bool {
 	}
 }
 
-// leaves reports whether a Pod is being deleted and its last lines matter. The caller has the mutex.
-func (f *Follower) leaves(pod *corev1.Pod) bool {
+// terminating reports whether a Pod is being deleted and its last lines matter. The caller has the mutex.
+func (f *Follower) terminating(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && !slices.ContainsFunc(f.sources, func(s pods.Source) bool {
 		owner := s.Of(pod)
 		return owner != nil && slices.Contains(f.unfinished, owner.UID)
@@ -295,7 +295,7 @@ func (f *Follower) reportNoPods(s pods.Source, unfinished []types.UID) {
 // returns false if the Pods can't be read.
 func (f *Follower) list(ctx context.Context, s pods.Source) bool {
 	missing := f.known(s)
-	retrier := apistatus.NewRetrier(100*time.Millisecond, time.Second, mostLeaving)
+	retrier := apistatus.NewRetrier(100*time.Millisecond, time.Second, drainTimeout)
 	for {
 		list, err := f.config.Client.Pods(s.Namespace).List(ctx, s.Options)
 		if err == nil {

@@ -81,9 +81,9 @@ func (r *rules) has(o *object.Object) bool {
 	return r.named[o.GenerateName] && derive.GeneratedFrom(o.Name, o.GenerateName)
 }
 
-// leaves returns the reason why an object stays, independent of the other objects, or "". The status is empty if
+// leftReason returns the reason why an object stays, independent of the other objects, or "". The status is empty if
 // the type has no known status for finished objects.
-func (r *rules) leaves(o *object.Object) (reason v1alpha1.PruneReason, status finished.Status) {
+func (r *rules) leftReason(o *object.Object) (reason v1alpha1.PruneReason, status finished.Status) {
 	if r.finishes {
 		status = statusOf(r.resource, o.Raw)
 	}

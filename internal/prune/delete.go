@@ -167,7 +167,7 @@ func (d *deletion) read(ctx context.Context) (*Result, error) {
 	}
 	d.found, d.reads = true, false
 	rules := d.object.Pool.rules
-	reason, status := rules.leaves(&found)
+	reason, status := rules.leftReason(&found)
 	if reason == "" {
 		reason = rules.criteria.tooYoung(found.Created, status.Ended.Unix())
 	}

@@ -208,7 +208,7 @@ func (l *listing) visit(o *object.Object) error {
 		l.similar[o.GenerateName] = true
 	}
 	pool := l.pool(o.Namespace, prefix)
-	reason, status := l.rules.leaves(o)
+	reason, status := l.rules.leftReason(o)
 	if reason != v1alpha1.PruneNotGenerated {
 		pool.newest = max(pool.newest, o.Created, 1)
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/once/protocol"
 )
 
-// whereToLook returns the command that shows an object that might exist. If the server picks the name, the command
+// checkCommand returns the command that shows an object that might exist. If the server picks the name, the command
 // lists all objects of the type.
-func whereToLook(o create.Outcome) string {
+func checkCommand(o create.Outcome) string {
 	if name := likelyName(o); name != "" {
 		return fmt.Sprintf(textGet, o.Document.Argument(name))
 	}
@@ -26,9 +26,9 @@ func whereToLook(o create.Outcome) string {
 		"--sort-by=.metadata.creationTimestamp", reference.In(resource, o.Document.Namespace))
 }
 
-// howToGoOn returns the advice after a run that isn't complete. counted reports whether the closing
+// nextSteps returns the advice after a run that isn't complete. counted reports whether the closing
 // lines have counts.
-func (e *ending) howToGoOn(counted bool) []string {
+func (e *ending) nextSteps(counted bool) []string {
 	lines := e.aboutHolders()
 	switch {
 	case e.Clash.Objects > 0:
@@ -89,8 +89,8 @@ func (e *ending) aboutHolders() (lines []string) {
 	return lines
 }
 
-// toDelete is the command that deletes objects in a namespace.
-func toDelete(namespace string, objects ...string) string {
+// deleteCommand is the command that deletes objects in a namespace.
+func deleteCommand(namespace string, objects ...string) string {
 	if namespace != "" {
 		objects = append(objects, "-n", namespace)
 	}
@@ -102,7 +102,7 @@ func toDelete(namespace string, objects ...string) string {
 func aboutClash(matching int, clash create.Clash) string {
 	var commands []string
 	for at, names := range clash.Names {
-		commands = append(commands, toDelete(at.Namespace, append([]string{at.Resource.String()}, names...)...))
+		commands = append(commands, deleteCommand(at.Namespace, append([]string{at.Resource.String()}, names...)...))
 	}
 	slices.Sort(commands)
 	return fmt.Sprintf("Runs with different input have used this key: it has %s with the content of the input, and "+
@@ -115,11 +115,11 @@ func (e *ending) aboutRest() []string {
 	if e.Rest.Left == 0 && e.unread() == "" {
 		return nil
 	}
-	return []string{e.hint(e.commandOfRest()), e.notUnchanged()}
+	return []string{e.hint(e.restCommand()), e.repeatWarning()}
 }
 
-// commandOfRest returns the command that creates exactly the rest.
-func (e *ending) commandOfRest() string {
+// restCommand returns the command that creates exactly the rest.
+func (e *ending) restCommand() string {
 	rest := &e.Rest
 	if e.Documents == 1 && e.unread() == "" {
 		return fmt.Sprintf("create the rest with the same command and this flag:\n  --count=%d", rest.Left)
@@ -158,7 +158,7 @@ func (e *ending) aboutUnknown() []string {
 	}
 	var commands []string
 	for _, o := range e.Unknowns {
-		commands = append(commands, whereToLook(o))
+		commands = append(commands, checkCommand(o))
 	}
 	slices.Sort(commands)
 	commands = slices.Compact(commands)
@@ -179,10 +179,10 @@ func (e *ending) aboutUnknown() []string {
 	if e.Rest.Left > 0 {
 		return lines // it is printed already
 	}
-	return append(lines, e.notUnchanged())
+	return append(lines, e.repeatWarning())
 }
 
-func (e *ending) notUnchanged() string {
+func (e *ending) repeatWarning() string {
 	return fmt.Sprintf("Don't run the command unchanged. It would create up to %s a second "+
 		"time.", humanize.Count(e.Again, "object"))
 }

@@ -152,7 +152,7 @@ func (o *options) create(ctx context.Context) error {
 		}
 	}
 	end := o.ending(ctx, session.Summary(), results.facts, follower.State())
-	if end.cutShort() && o.flags.deletes {
+	if end.runInterrupted() && o.flags.deletes {
 		results.deleteCreated(end)
 	}
 	o.suggestNamespace(ctx, end.errs)
@@ -166,7 +166,7 @@ func (o *options) suggestNamespace(ctx context.Context, errs []placed) {
 		return apierrors.IsNotFound(p.err) && details != nil && details.Kind == "namespaces"
 	}
 	at := slices.IndexFunc(errs, isMissing)
-	if at < 0 || o.flags.kubectlsWords() {
+	if at < 0 || o.flags.kubectlOutput() {
 		return
 	}
 	if client, err := o.conn.Factory.KubernetesClientSet(); err == nil {

@@ -75,7 +75,7 @@ func (e *ending) notes() []string {
 
 // result returns the error of the command, or the lines to print if all objects have succeeded.
 func (e *ending) result() (printed []string, err error) {
-	lines, waited, failed := e.closing(), e.waitClosing(), e.together()
+	lines, waited, failed := e.closing(), e.waitClosing(), e.joinedErrors()
 	if e.Incomplete {
 		lines = append(lines, terminal.Errorf("nothing was created, because a run with a key needs its whole input"))
 	}
@@ -101,14 +101,14 @@ func (e *ending) code() int {
 		return exitcode.Unknown
 	case e.followed.Failed:
 		return exitcode.ObjectFailed
-	case e.hangs != "", e.cutShort(), e.interrupted && len(e.followed.Unread) > 0, len(e.deleted) > 0:
+	case e.hangs != "", e.runInterrupted(), e.interrupted && len(e.followed.Unread) > 0, len(e.deleted) > 0:
 		return exitcode.Interrupted
 	}
 	return exitcode.Failed
 }
 
-// cutShort reports whether an interrupt has ended the run before its last object.
-func (e *ending) cutShort() bool {
+// runInterrupted reports whether an interrupt has ended the run before its last object.
+func (e *ending) runInterrupted() bool {
 	return e.interrupted && (e.Totals[create.NotAttempted] > 0 || e.Unread || e.followed.Unfinished() > 0)
 }
 
@@ -121,9 +121,9 @@ func (e *ending) hasObjects() bool {
 	return e.unexpected || e.Of(protocol.Created, create.Renamed, protocol.Found, protocol.Unknown) > 1
 }
 
-// together joins the errors in the order of the input. kubectl joins errors about files in one error, and together
-// keeps its text.
-func (e *ending) together() error {
+// joinedErrors joins the errors in the order of the input. kubectl joins errors about files in one error, and
+// joinedErrors keeps its text.
+func (e *ending) joinedErrors() error {
 	all := e.errs
 	if e.Incomplete && e.Unread {
 		all = append(all, placed{atEnd, create.ErrUnread})
@@ -143,12 +143,12 @@ func (e *ending) together() error {
 }
 
 // advises reports whether the last lines have advice. kubectl gives none.
-func (e *ending) advises() bool { return !e.flags.kubectlsWords() && e.dryRun == cmdutil.DryRunNone }
+func (e *ending) advises() bool { return !e.flags.kubectlOutput() && e.dryRun == cmdutil.DryRunNone }
 
 // unread returns the line about a part of the input that was not counted, or "".
 func (e *ending) unread() string {
 	switch {
-	case e.cutOff():
+	case e.readInterrupted():
 		return "  the input that was not read"
 	case e.unreadable():
 		return "  the input that could not be used"
@@ -159,7 +159,7 @@ func (e *ending) unread() string {
 // noObjects is kubectl's error about an input without objects, and the names of the files.
 func (e *ending) noObjects() error {
 	text := "no objects passed to create"
-	if e.flags.kubectlsWords() || len(e.files) == 0 {
+	if e.flags.kubectlOutput() || len(e.files) == 0 {
 		return errors.New(text)
 	}
 	if e.selector != "" {
@@ -171,8 +171,8 @@ func (e *ending) noObjects() error {
 	return fmt.Errorf("%s, because these files have none: %s", text, some(e.files))
 }
 
-// cutOff reports whether an interrupt has ended the reading of the input.
-func (e *ending) cutOff() bool { return e.Unread && !e.Incomplete }
+// readInterrupted reports whether an interrupt has ended the reading of the input.
+func (e *ending) readInterrupted() bool { return e.Unread && !e.Incomplete }
 
 // unreadable reports whether a part of the input of a run without a key could not be read. A run
 // with a key then creates nothing.
@@ -186,7 +186,7 @@ var unsuccessful = []protocol.Outcome{protocol.Failed, protocol.Unknown, create.
 // leave out.
 func (e *ending) closing() []string {
 	t := e.Totals
-	counted := t[create.NotAttempted] > 0 || e.cutOff() || e.unsaid || e.hangs != ""
+	counted := t[create.NotAttempted] > 0 || e.readInterrupted() || e.unsaid || e.hangs != ""
 	if e.advises() {
 		counted = counted || t.Of(unsuccessful...) > 0 && t.Objects() > 1 || t.Objects() > 0 && e.unreadable()
 	}
@@ -199,7 +199,7 @@ func (e *ending) closing() []string {
 		lines = append(lines, e.summary())
 	}
 	if e.advises() {
-		lines = append(lines, e.howToGoOn(counted)...)
+		lines = append(lines, e.nextSteps(counted)...)
 	}
 	for i, line := range lines {
 		lines[i] = terminal.Message(line)
@@ -210,7 +210,7 @@ func (e *ending) closing() []string {
 func (e *ending) summary() string {
 	line := terminal.Errorf("%s: %s", e.why(), counts(e.Totals))
 	switch {
-	case e.cutOff():
+	case e.readInterrupted():
 		return fmt.Sprintf("%s. The rest of the input was not read.", line)
 	case e.unreadable():
 		return fmt.Sprintf("%s. A part of the input could not be used.", line)
@@ -222,7 +222,7 @@ func (e *ending) why() string {
 	switch t := e.Totals; {
 	case e.hangs != "":
 		return e.hangs
-	case t[create.NotAttempted] == 0 && !e.cutOff():
+	case t[create.NotAttempted] == 0 && !e.readInterrupted():
 		if t.Of(unsuccessful...) == 0 && !e.unreadable() {
 			return "not all results could be printed"
 		}

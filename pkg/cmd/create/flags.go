@@ -105,7 +105,7 @@ func (o *options) Complete(cmd *cobra.Command, args []string) error {
 // warnOfNoNamespace warns of -n "", which is probably a variable that is not set.
 func (o *options) warnOfNoNamespace(cmd *cobra.Command) {
 	namespace := cmd.Flags().Lookup("namespace")
-	if namespace != nil && namespace.Changed && namespace.Value.String() == "" && !o.flags.kubectlsWords() {
+	if namespace != nil && namespace.Changed && namespace.Value.String() == "" && !o.flags.kubectlOutput() {
 		o.stderr.Line(terminal.Warningf("--namespace is empty, so the current namespace is used."))
 	}
 }
@@ -119,7 +119,7 @@ func (o *options) completeAsKubectl(cmd *cobra.Command, args []string) error {
 	err := o.CreateOptions.Complete(o.conn.Factory, cmd, args)
 	*o.PrintFlags.OutputFormat = format
 	var none genericclioptions.NoCompatiblePrinterError
-	if errors.As(err, &none) && !o.flags.kubectlsWords() {
+	if errors.As(err, &none) && !o.flags.kubectlOutput() {
 		none.AllowedFormats = append(none.AllowedFormats, formatLines)
 		return none
 	}
@@ -132,7 +132,7 @@ func (o *options) Validate() error {
 		return err
 	}
 	if o.EditBeforeCreate || o.Raw != "" {
-		return o.validateKubectlsOwn()
+		return o.validateEditOrRaw()
 	}
 	if o.flags.wait && o.DryRunStrategy != cmdutil.DryRunNone {
 		return errors.New("--wait cannot be used with --dry-run, because nothing is created")
@@ -250,8 +250,8 @@ const (
 // defaultWait is the default time limit of --wait.
 const defaultWait = 10 * time.Minute
 
-// kubectlsWords reports whether the output must be exactly that of kubectl create.
-func (f *ownCreateFlags) kubectlsWords() bool {
+// kubectlOutput reports whether the output must be exactly that of kubectl create.
+func (f *ownCreateFlags) kubectlOutput() bool {
 	return f.naming.Value == namingServer && f.attempts == 1
 }
 
@@ -291,16 +291,16 @@ func (f *ownCreateFlags) validateWait() error {
 	return err
 }
 
-// validateKubectlsOwn returns an error if our flags are combined with --edit or --raw, because kubectl's own code
-// runs these two and would ignore our flags. validateKubectlsOwn lets the server pick names and makes one attempt, so
+// validateEditOrRaw returns an error if our flags are combined with --edit or --raw, because kubectl's own code
+// runs these two and would ignore our flags. validateEditOrRaw lets the server pick names and makes one attempt, so
 // --naming and --attempts can have these values.
-func (o *options) validateKubectlsOwn() error {
+func (o *options) validateEditOrRaw() error {
 	flag := "--raw"
 	if o.EditBeforeCreate {
 		flag = "--edit"
 	}
 	heeded := []string{"qps", "burst"}
-	if o.flags.kubectlsWords() {
+	if o.flags.kubectlOutput() {
 		heeded = append(heeded, "naming", "attempts")
 	}
 	var ignored error
@@ -344,7 +344,7 @@ func (o *options) validateFrom() error {
 // explainArguments returns a better error than kubectl's for unexpected arguments: files, or a
 // subcommand that only kubectl has.
 func (o *options) explainArguments(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 || o.flags.kubectlsWords() {
+	if len(args) == 0 || o.flags.kubectlOutput() {
 		return nil
 	}
 	if isFile(args[0]) {

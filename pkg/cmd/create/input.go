@@ -96,7 +96,7 @@ func (o *options) documents(ctx context.Context, flush func() bool) (documents, 
 	in := &input{
 		options: o, ctx: ctx, flush: flush, encoder: scheme.DefaultJSONEncoder(), keyed: o.flags.keys.Key != "",
 	}
-	if !o.flags.kubectlsWords() {
+	if !o.flags.kubectlOutput() {
 		in.texts = &manifest.Texts{Warn: func(text string) { o.stderr.Line(terminal.Warningf("%s", text)) }}
 	}
 	if enforce { // the builder would report these errors after all documents
@@ -124,7 +124,7 @@ func (o *options) documents(ctx context.Context, flush func() bool) (documents, 
 // awaitServer waits for a server that is unreachable, as other commands do. The requests of reading the input would
 // fail at once.
 func (o *options) awaitServer(ctx context.Context, config *rest.Config) error {
-	if o.flags.kubectlsWords() {
+	if o.flags.kubectlOutput() {
 		return nil
 	}
 	discovered, err := o.conn.Factory.ToDiscoveryClient()
@@ -258,7 +258,7 @@ func (in *input) document(info *resource.Info) (*create.Document, error) {
 
 // warnOfPrefix warns of the errors that lint finds in a generateName, once for each.
 func (in *input) warnOfPrefix(object *unstructured.Unstructured, mapping *meta.RESTMapping) {
-	if in.options.flags.kubectlsWords() {
+	if in.options.flags.kubectlOutput() {
 		return
 	}
 	for _, found := range in.prefixes.Errors(object) {

@@ -252,7 +252,7 @@ func (r *results) print(o create.Outcome, problem, operation string) error {
 		return nil
 	}
 	err := r.printer.print(o.Object, operation)
-	if err != nil && !r.flags.kubectlsWords() {
+	if err != nil && !r.flags.kubectlOutput() {
 		err = ownErrorf(problem, o.Document.Reference(o.Object.GetName()), err)
 	}
 	return err
@@ -297,7 +297,7 @@ func (r *results) compare(o create.Outcome) error {
 
 // failure is the error of an object that failed, in kubectl's words.
 func (r *results) failure(d *create.Document, err error) error {
-	if !r.flags.kubectlsWords() {
+	if !r.flags.kubectlOutput() {
 		r.warnOfAnnotations(err, d.Object)
 		err = explainBoth(err, d.Object)
 	}
@@ -332,7 +332,7 @@ func (r *results) warnOfAnnotations(err error, object *unstructured.Unstructured
 // prints kubectl's error.
 func (r *results) unknown(o create.Outcome) error {
 	r.warnOfFixedName(o.Document)
-	if r.dryRun == cmdutil.DryRunServer || r.flags.kubectlsWords() {
+	if r.dryRun == cmdutil.DryRunServer || r.flags.kubectlOutput() {
 		return r.failure(o.Document, o.Err)
 	}
 	r.printLine(terminal.Errorf(textOutcomeUnknown, o.Document.Argument(likelyName(o)), apistatus.Brief(o.Err)))

@@ -357,7 +357,7 @@ func (e *ending) aboutStopping() []string {
 	}
 	lines := []string{text}
 	for _, namespace := range slices.Sorted(maps.Keys(names)) {
-		lines = append(lines, toDelete(namespace, names[namespace]...))
+		lines = append(lines, deleteCommand(namespace, names[namespace]...))
 	}
 	return lines
 }

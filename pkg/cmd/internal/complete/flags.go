@@ -16,9 +16,9 @@ import (
 // enum is a flag that lists its own values.
 type enum interface{ Words() []string }
 
-// kubectlsWords are the values of kubectl's flags, which don't list them, and the usual values of
+// kubectlFlagValues are the values of kubectl's flags, which don't list them, and the usual values of
 // --server-attempts.
-var kubectlsWords = map[string][]string{
+var kubectlFlagValues = map[string][]string{
 	"dry-run":         {"none", "client", "server"},
 	"server-attempts": {"auto", "1", "8"},
 	"validate":        {"strict", "warn", "ignore"},
@@ -66,7 +66,7 @@ func completerOf(conn *connection.Connection, flag *pflag.Flag) cobra.Completion
 	if find := finderOf(flag.Name); find != nil {
 		return inTime(conn, cobra.ShellCompDirectiveNoFileComp, find)
 	}
-	return cobra.FixedCompletions(kubectlsWords[flag.Name], cobra.ShellCompDirectiveNoFileComp)
+	return cobra.FixedCompletions(kubectlFlagValues[flag.Name], cobra.ShellCompDirectiveNoFileComp)
 }
 
 func completeFiles(extensions []string) cobra.CompletionFunc {

@@ -56,9 +56,9 @@ func (e *Error) Unwrap() error { return e.Err }
 func Describe(err error) (message string, code int) {
 	var exit *Error
 	if !errors.As(err, &exit) {
-		return inKubectlsWords(err)
+		return kubectlMessage(err)
 	}
-	message, _ = inKubectlsWords(exit.Err)
+	message, _ = kubectlMessage(exit.Err)
 	lines := exit.Lines
 	if message != "" {
 		lines = append([]string{strings.TrimSuffix(message, "\n")}, lines...)
@@ -69,8 +69,8 @@ func Describe(err error) (message string, code int) {
 // fatal guards kubectl's global function for fatal errors.
 var fatal sync.Mutex
 
-// inKubectlsWords returns the text that kubectl prints for err, and its exit code.
-func inKubectlsWords(err error) (message string, code int) {
+// kubectlMessage returns the text that kubectl prints for err, and its exit code.
+func kubectlMessage(err error) (message string, code int) {
 	fatal.Lock()
 	defer fatal.Unlock()
 	cmdutil.BehaviorOnFatal(func(m string, c int) { message, code = m, c })
