@@ -8,7 +8,7 @@
 //	                          401  408  409  410  429  other 4xx   5xx
 //	RefusedForAll, equal POST no   yes  yes! yes  no   yes         no
 //	Final, a list             yes  yes* yes  yes* no   yes         no
-//	Passing, a page           no   no   no   no   yes  no          yes
+//	Temporary, a page         no   no   no   no   yes  no          yes
 //
 // (*) unless the reason is Timeout (408) or Expired (410).
 //
@@ -51,9 +51,9 @@ func statusOf(err error) (metav1.Status, bool) {
 	return status.Status(), true
 }
 
-// Passing reports whether an error of a list request is temporary, because the server is busy (429) or has an
+// Temporary reports whether an error of a list request is temporary, because the server is busy (429) or has an
 // error (5xx).
-func Passing(err error) bool {
+func Temporary(err error) bool {
 	code := Code(err)
 	return code == http.StatusTooManyRequests || code >= http.StatusInternalServerError
 }
@@ -74,8 +74,8 @@ func NotFound(err error) bool {
 // Final reports whether the same list request would get the same response again. A list that expired between two
 // pages isn't final, because it can be read from its beginning.
 func Final(err error) bool {
-	passing := apierrors.IsTooManyRequests(err) || apierrors.IsResourceExpired(err) || apierrors.IsTimeout(err)
-	return inClass4(err) && !passing || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrEndless)
+	temporary := apierrors.IsTooManyRequests(err) || apierrors.IsResourceExpired(err) || apierrors.IsTimeout(err)
+	return isClientError(err) && !temporary || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrEndless)
 }
 
 // RefusedForAll reports whether creates of equal objects would get the same response. A 401 depends on a
@@ -86,7 +86,7 @@ func RefusedForAll(err error) bool {
 	case http.StatusUnauthorized, http.StatusTooManyRequests:
 		return false
 	}
-	return inClass4(err) && !apierrors.IsAlreadyExists(err) && !quotaChanged(err)
+	return isClientError(err) && !apierrors.IsAlreadyExists(err) && !quotaChanged(err)
 }
 
 // quotaChanged reports whether a conflict is about a ResourceQuota that was changed at the same moment, and not
@@ -96,7 +96,7 @@ func quotaChanged(err error) bool {
 	return apierrors.IsConflict(err) && status.Details != nil && status.Details.Kind == "resourcequotas"
 }
 
-func inClass4(err error) bool {
+func isClientError(err error) bool {
 	code := Code(err)
 	return code >= http.StatusBadRequest && code < http.StatusInternalServerError
 }

@@ -23,13 +23,13 @@ var (
 )
 
 // meaning has the results of the functions for one error.
-type meaning struct{ passing, final, refusedForAll bool }
+type meaning struct{ temporary, final, refusedForAll bool }
 
-func meaningOf(err error) meaning { return meaning{Passing(err), Final(err), RefusedForAll(err)} }
+func meaningOf(err error) meaning { return meaning{Temporary(err), Final(err), RefusedForAll(err)} }
 
 var (
 	nothing  = meaning{}
-	passes   = meaning{passing: true}
+	passes   = meaning{temporary: true}
 	remains  = meaning{final: true, refusedForAll: true}
 	ofTheOne = meaning{final: true}
 )

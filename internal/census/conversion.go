@@ -40,7 +40,7 @@ func (s *scan) readOther(
 		}
 		other := r
 		other.Version = version
-		if read, err := s.newList(other, namespace).read(ctx, s.options, s.begin); err == nil {
+		if read, err := s.newList(other, namespace).read(ctx, s.options, s.newVisitor); err == nil {
 			return read, version, nil
 		}
 	}

@@ -54,11 +54,11 @@ func (c *Counts) All() iter.Seq[*pools.Pool] {
 // all unfinished lists. An error is about the configuration. Count returns it before it sends a request.
 func (s *Scanner) Count(ctx context.Context, resources []Resource, namespace string) (*Counts, Summary, error) {
 	counts := &Counts{rules: s.rules(), unordered: map[Resource]bool{}, jobs: map[uint64]bool{}}
-	begin := func(r Resource) Visitor {
+	newVisitor := func(r Resource) Visitor {
 		return &setVisitor{of: counts, resource: r, set: counts.newSet(r)}
 	}
 	options := decode.Options{NoLabels: counts.rules.Selector == nil, Job: true}
-	summary, err := s.Visit(ctx, resources, namespace, options, begin)
+	summary, err := s.Visit(ctx, resources, namespace, options, newVisitor)
 	if err == nil && len(counts.jobs) > 0 {
 		var requests int64
 		requests, err = counts.findJobs(ctx, s, namespace)

@@ -30,7 +30,7 @@ var namespaceResource = Resource{
 // only way.
 func (s *scan) divide(ctx context.Context, r Resource, big *tooBig) (listRead, error) {
 	namespaces, err := s.namespaces(ctx)
-	if err == nil && s.pays(big.objects, int64(len(namespaces))) {
+	if err == nil && s.isDividedFaster(big.objects, int64(len(namespaces))) {
 		read, failed, err := s.readEach(ctx, r, namespaces, big)
 		switch {
 		case err != nil && !errors.Is(err, errStartAgain):
@@ -47,12 +47,12 @@ func (s *scan) divide(ctx context.Context, r Resource, big *tooBig) (listRead, e
 	}
 	whole := s.newList(r, "")
 	whole.size = big.size
-	return whole.read(ctx, s.options, s.begin)
+	return whole.read(ctx, s.options, s.newVisitor)
 }
 
-// pays reports whether reading by namespace is faster. For each page of one list, the server passes
+// isDividedFaster reports whether reading by namespace is faster. For each page of one list, the server passes
 // over all remaining objects, on average half of the list. Each namespace costs one more request.
-func (s *scan) pays(objects, namespaces int64) bool {
+func (s *scan) isDividedFaster(objects, namespaces int64) bool {
 	size := cmp.Or(s.chunkSize, s.limits.objects)
 	return objects/2*(objects/size) > namespaces*passedPerRequest
 }
@@ -70,7 +70,7 @@ func (s *scan) readEach(ctx context.Context, r Resource, namespaces []string, bi
 		group.Go(func() error {
 			l := s.newList(r, namespace)
 			l.size, l.at, l.pinned = big.size, big.at, true
-			read, err := l.read(ctx, s.options, s.begin)
+			read, err := l.read(ctx, s.options, s.newVisitor)
 			mu.Lock()
 			defer mu.Unlock()
 			switch {

@@ -46,7 +46,7 @@ func transient(ctx context.Context, err error) bool {
 		return false
 	}
 	if apistatus.Code(err) != 0 {
-		return apistatus.Passing(err)
+		return apistatus.Temporary(err)
 	}
 	var bad decode.Malformed
 	var gone *abandoned

@@ -68,10 +68,10 @@ func (r *listRead) commit() {
 }
 
 // read passes the objects of the list to a visitor. If the list can't continue, read begins again with a new visitor.
-func (l *list) read(ctx context.Context, options decode.Options, begin begin) (listRead, error) {
+func (l *list) read(ctx context.Context, options decode.Options, newVisitor visitorFactory) (listRead, error) {
 	options.Job = options.Job && l.resource.GroupResource() == Pods.GroupResource()
 	for restarts := 0; ; restarts++ {
-		to := begin(l.resource)
+		to := newVisitor(l.resource)
 		objects, err := l.walk(ctx, options, to.Visit)
 		if err == nil {
 			return listRead{[]Visitor{to}, objects, l.inconsistent, l.state()}, nil

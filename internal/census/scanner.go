@@ -104,23 +104,23 @@ type Listed struct {
 
 // scan is one run of a Scanner.
 type scan struct {
-	chunkSize int64
-	limits    pageLimits
-	version   string
-	options   decode.Options
-	begin     begin
-	server    *server
-	ledger    *ledger
+	chunkSize  int64
+	limits     pageLimits
+	version    string
+	options    decode.Options
+	newVisitor visitorFactory
+	server     *server
+	ledger     *ledger
 }
 
-func (s *Scanner) newScan(options decode.Options, begin begin) (*scan, error) {
+func (s *Scanner) newScan(options decode.Options, newVisitor visitorFactory) (*scan, error) {
 	server, err := newServer(s)
 	if err != nil {
 		return nil, err
 	}
 	return &scan{
 		chunkSize: s.ChunkSize, limits: cmp.Or(s.limits, limitsFor(s.Version)), version: s.Version,
-		options: options, begin: begin, server: server,
+		options: options, newVisitor: newVisitor, server: server,
 		ledger: &ledger{report: s.Progress, listed: s.Listed},
 	}, nil
 }
@@ -132,7 +132,7 @@ func (s *scan) read(ctx context.Context, r Resource, namespace string) {
 	}
 	l := s.newList(r, namespace)
 	l.mayDivide = r.Namespaced && namespace == ""
-	read, err := l.read(ctx, s.options, s.begin)
+	read, err := l.read(ctx, s.options, s.newVisitor)
 	var big *tooBig
 	if errors.As(err, &big) {
 		read, err = s.divide(ctx, r, big)

@@ -27,19 +27,19 @@ func (f VisitFunc) Visit(o *object.Object) error { return f(o) }
 // Commit implements Visitor.
 func (VisitFunc) Commit() {}
 
-// begin creates the visitor of one list.
-type begin func(Resource) Visitor
+// visitorFactory creates the visitor of one list.
+type visitorFactory func(Resource) Visitor
 
 // Visit passes each object of the resource types to a visitor, in one namespace, or in all if namespace is empty.
-// Visit always visits cluster-scoped types. Visit ignores Scanner.Selector. begin creates the visitor of one list, or
-// of one namespace of a divided list. Several goroutines call begin. If a list fails, Visit skips it and continues
-// with the others. When ctx ends, Visit skips all unfinished lists. An error is about the configuration. Visit returns
-// it before it sends a request.
+// Visit always visits cluster-scoped types. Visit ignores Scanner.Selector. newVisitor creates the visitor of one list,
+// or of one namespace of a divided list. Several goroutines call newVisitor. If a list fails, Visit skips it and
+// continues with the others. When ctx ends, Visit skips all unfinished lists. An error is about the configuration.
+// Visit returns it before it sends a request.
 func (s *Scanner) Visit(
 	ctx context.Context, resources []Resource, namespace string, options decode.Options,
-	begin func(Resource) Visitor,
+	newVisitor func(Resource) Visitor,
 ) (Summary, error) {
-	run, err := s.newScan(options, begin)
+	run, err := s.newScan(options, newVisitor)
 	if err != nil {
 		return Summary{}, err
 	}
@@ -77,11 +77,11 @@ func (s *Scanner) Reader() (*Reader, error) {
 // List visits all objects of a resource type in a namespace. The namespace is empty for cluster-scoped
 // types.
 func (r *Reader) List(
-	ctx context.Context, of Resource, namespace string, options decode.Options, begin func() Visitor,
+	ctx context.Context, of Resource, namespace string, options decode.Options, newVisitor func() Visitor,
 ) error {
 	l := r.scan.newList(of, namespace)
 	l.selector = r.Selector
-	read, err := l.read(ctx, options, func(Resource) Visitor { return begin() })
+	read, err := l.read(ctx, options, func(Resource) Visitor { return newVisitor() })
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ type Result struct {
 // was not read is skipped.
 func (f *Finder) Find(ctx context.Context) (*Result, error) {
 	first := newFirstPass(f.Since, f.Within, f.Selector)
-	summary, err := f.Scanner.Visit(ctx, f.Resources, f.Namespace, decode.Options{}, first.begin)
+	summary, err := f.Scanner.Visit(ctx, f.Resources, f.Namespace, decode.Options{}, first.newVisitor)
 	if err != nil {
 		return nil, err
 	}

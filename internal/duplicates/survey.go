@@ -75,7 +75,7 @@ func newFirstPass(since time.Time, within time.Duration, selector labels.Selecto
 	}
 }
 
-func (f *firstPass) begin(r census.Resource) census.Visitor {
+func (f *firstPass) newVisitor(r census.Resource) census.Visitor {
 	return &survey{pass: f, resource: r, objects: map[string]int64{}}
 }
 

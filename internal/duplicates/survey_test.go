@@ -26,7 +26,7 @@ var jobs = census.Resource{
 const since = 1_000_000
 
 func newSurvey() *survey {
-	return newFirstPass(time.Unix(since, 0), 2*time.Minute, nil).begin(jobs).(*survey)
+	return newFirstPass(time.Unix(since, 0), 2*time.Minute, nil).newVisitor(jobs).(*survey)
 }
 
 // drawn returns objects with few prefixes, few owners and few creation IDs, in the order of storage.

@@ -111,7 +111,7 @@ func deleteOne(ctx context.Context, objects metadata.ResourceInterface, o wait.O
 			return nil
 		case apierrors.IsConflict(err) && isReplaced(ctx, objects, o):
 			return nil
-		case apistatus.Code(err) != 0 && !apistatus.Passing(err) && !apierrors.IsConflict(err) &&
+		case apistatus.Code(err) != 0 && !apistatus.Temporary(err) && !apierrors.IsConflict(err) &&
 			!apierrors.IsNotFound(err): // from something that is not an API server
 			return err
 		}

@@ -162,7 +162,7 @@ func (p *Proxy) create(w http.ResponseWriter, r *http.Request, sent *post) {
 	c, ended := p.table.take(sent.key)
 	stored := ended && c.outcome.Class == Created
 	switch {
-	case stored && p.giveOut(w, r, sent, c):
+	case stored && p.respondExisting(w, r, sent, c):
 		return
 	case c == nil || stored && c.claim == nil:
 		var refusal *metav1.Status
@@ -194,11 +194,11 @@ func (p *Proxy) create(w http.ResponseWriter, r *http.Request, sent *post) {
 	abortUnless(written)
 }
 
-// giveOut responds with the object of an abandoned create, or with a 504 if the object can't be read. It returns false
-// if the object is gone, replaced or being deleted, and then doesn't respond.
-func (p *Proxy) giveOut(w http.ResponseWriter, r *http.Request, sent *post, c *create) bool {
+// respondExisting responds with the object of an abandoned create, or with a 504 if the object can't be read. It
+// returns false if the object is gone, replaced or being deleted, and then doesn't respond.
+func (p *Proxy) respondExisting(w http.ResponseWriter, r *http.Request, sent *post, c *create) bool {
 	o := c.outcome
-	result, err := p.readPatiently(r.Context(), sent, c.id.At(o.Name))
+	result, err := p.readUntilResponse(r.Context(), sent, c.id.At(o.Name))
 	found := result.Object
 	if err == nil && (found == nil || string(found.GetUID()) != o.uid || found.GetDeletionTimestamp() != nil) {
 		return false
@@ -221,8 +221,8 @@ func (p *Proxy) giveOut(w http.ResponseWriter, r *http.Request, sent *post, c *c
 	return true
 }
 
-// readPatiently reads an object until the server responds. A refusal is a response.
-func (p *Proxy) readPatiently(ctx context.Context, sent *post, id exactlyonce.ID) (exactlyonce.Result, error) {
+// readUntilResponse reads an object until the server responds. A refusal is a response.
+func (p *Proxy) readUntilResponse(ctx context.Context, sent *post, id exactlyonce.ID) (exactlyonce.Result, error) {
 	retrier := apistatus.NewRetrier(apistatus.FirstPause, apistatus.LongestPause, p.config.RetryTimeout)
 	for {
 		result, err := p.creator.Read(ctx, sent.mapping, sent.object(), id, sent.options()...)

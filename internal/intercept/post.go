@@ -74,8 +74,8 @@ func (p *post) options() []exactlyonce.Option {
 	}
 }
 
-// objection returns the reason why a create with a body that can be read passes through, or "".
-func objection(to target, read *body, known *metav1.APIResource) Reason {
+// unsupportedReason returns the reason why a create with a body that can be read passes through, or "".
+func unsupportedReason(to target, read *body, known *metav1.APIResource) Reason {
 	version := to.resource.GroupVersion().String()
 	switch {
 	case known == nil:

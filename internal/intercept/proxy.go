@@ -27,9 +27,9 @@ import (
 
 // Config is the configuration of a Proxy.
 type Config struct {
-	// Pass is the configuration of requests that pass through. Creates is that of intercepted creates, with a limit
-	// for the time of a request.
-	Pass, Creates *rest.Config
+	// Passthrough is the configuration of requests that pass through. Creates is that of intercepted creates, with a
+	// limit for the time of a request.
+	Passthrough, Creates *rest.Config
 	// Host is the address of the proxy, and Token the token of its clients.
 	Host, Token string
 	// RetryTimeout limits the retries of a create, and the time for which a result is kept.
@@ -44,14 +44,14 @@ type Config struct {
 
 // Proxy is an http.Handler.
 type Proxy struct {
-	config   Config
-	server   *url.URL
-	pass     http.Handler
-	creator  *exactlyonce.Creator
-	types    types
-	table    table
-	warned   sync.Map // the reasons that were reported
-	requests atomic.Int64
+	config      Config
+	server      *url.URL
+	passthrough http.Handler
+	creator     *exactlyonce.Creator
+	types       types
+	table       table
+	warned      sync.Map // the reasons that were reported
+	requests    atomic.Int64
 
 	ctx     context.Context // ends the creates
 	running sync.WaitGroup
@@ -59,13 +59,13 @@ type Proxy struct {
 
 // New returns a proxy. When ctx ends, creates in flight have the time exactlyonce.Grace.
 func New(ctx context.Context, c Config) (*Proxy, error) {
-	server, _, err := rest.DefaultServerUrlFor(c.Pass)
+	server, _, err := rest.DefaultServerUrlFor(c.Passthrough)
 	if err != nil {
 		return nil, err
 	}
 	p := &Proxy{config: c, server: server, ctx: ctx}
 	p.table = table{keep: c.RetryTimeout, clients: map[key][]chan struct{}{}}
-	if p.pass, err = newPass(c.Pass, server, c.Host); err != nil {
+	if p.passthrough, err = newPassthrough(c.Passthrough, server, c.Host); err != nil {
 		return nil, err
 	}
 	creates := withFreshToken(c.Creates)
@@ -104,7 +104,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.requests.Add(1)
 	to, ok := targetOf(r, p.server.Path)
 	if !ok {
-		p.pass.ServeHTTP(w, r)
+		p.passthrough.ServeHTTP(w, r)
 		return
 	}
 	found, why, refusal := p.read(r, to)
@@ -115,7 +115,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.create(w, r, found)
 	default:
 		p.warn(to, why)
-		p.pass.ServeHTTP(w, r)
+		p.passthrough.ServeHTTP(w, r)
 	}
 }
 
@@ -129,7 +129,7 @@ func (p *Proxy) refuse(r *http.Request) *metav1.Status {
 		return status(http.StatusMisdirectedRequest, metav1.StatusReasonBadRequest, "the request is for another host")
 	case len(given) != 1 || subtle.ConstantTimeCompare([]byte(given[0]), []byte(want)) == 0:
 		return status(http.StatusUnauthorized, metav1.StatusReasonUnauthorized, "the token is wrong")
-	case p.config.Pass.Impersonate.UserName != "" && impersonates(r.Header):
+	case p.config.Passthrough.Impersonate.UserName != "" && impersonates(r.Header):
 		return status(http.StatusForbidden, metav1.StatusReasonForbidden,
 			"the command can't impersonate another user while wrap does (--as)")
 	}
@@ -184,7 +184,7 @@ func (p *Proxy) read(r *http.Request, to target) (*post, Reason, *metav1.Status)
 		return nil, "", status(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable,
 			"nothing was created, because discovery failed: "+err.Error())
 	}
-	if why := objection(to, read, known); why != "" {
+	if why := unsupportedReason(to, read, known); why != "" {
 		return nil, why, nil
 	}
 	accept := acceptable(r.Header)

@@ -60,7 +60,7 @@ func (f *fixture) start(t *testing.T, server *oncetest.Server, change ...func(*C
 	f.front = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.proxy.ServeHTTP(w, r) }))
 	f.front.EnableHTTP2 = true
 	f.config = Config{
-		Pass: f.Config(), Creates: f.Config(), Host: f.front.Listener.Addr().String(), Token: token,
+		Passthrough: f.Config(), Creates: f.Config(), Host: f.front.Listener.Addr().String(), Token: token,
 		RetryTimeout: time.Minute,
 		Done: func(o Outcome) {
 			f.mu.Lock()
@@ -327,7 +327,7 @@ func TestRepeatedBeforeGivingUp(t *testing.T) {
 				return r.Send()
 			})
 			proxy, err := New(t.Context(), Config{
-				Pass: server.Config(), Creates: server.Config(), Host: "127.0.0.1:20000", Token: token,
+				Passthrough: server.Config(), Creates: server.Config(), Host: "127.0.0.1:20000", Token: token,
 				RetryTimeout: time.Minute, Done: func(Outcome) {},
 			})
 			if err != nil {
@@ -634,7 +634,7 @@ func TestRefused(t *testing.T) {
 		"with a group": {func(r *http.Request) { r.Header.Set("Impersonate-Group", "x") }, 403},
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
-			f := newFixture(t, func(c *Config) { c.Pass.Impersonate.UserName = "someone" })
+			f := newFixture(t, func(c *Config) { c.Passthrough.Impersonate.UserName = "someone" })
 			r := f.request(t.Context(), method, configMaps, generated)
 			test.change(r)
 			if g := f.do(r); g.status != test.status || len(f.Requests()) != 0 {
@@ -675,7 +675,7 @@ func TestUnprotected(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			received := make(chan string, 2)
 			f := newFixture(t, func(c *Config) {
-				c.Pass.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+				c.Passthrough.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
 					body, err := io.ReadAll(r.Body)
 					received <- string(body)
 					return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Header: http.Header{}, Request: r}, err

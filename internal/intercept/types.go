@@ -45,7 +45,7 @@ func (t *types) get(ctx context.Context, resource schema.GroupVersionResource) (
 	if found != nil {
 		return found, nil
 	}
-	list, err := t.listPatiently(ctx, version)
+	list, err := t.listUntilResponse(ctx, version)
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +66,8 @@ func find(list *metav1.APIResourceList, resource string) *metav1.APIResource {
 	return &list.APIResources[i]
 }
 
-// listPatiently repeats list, because a create must not pass through unprotected only because a response was lost.
-func (t *types) listPatiently(ctx context.Context, version schema.GroupVersion) (*metav1.APIResourceList, error) {
+// listUntilResponse repeats list, because a create must not pass through unprotected only because a response was lost.
+func (t *types) listUntilResponse(ctx context.Context, version schema.GroupVersion) (*metav1.APIResourceList, error) {
 	retrier := apistatus.NewRetrier(apistatus.FirstPause, apistatus.LongestPause, t.timeout)
 	for {
 		list, err := t.list(ctx, version)

@@ -128,7 +128,7 @@ func (b *backoff) after(err error, now time.Time) reaction {
 func (b *backoff) isFinal(err error, now time.Time) bool {
 	code := apistatus.Code(err)
 	switch {
-	case code < http.StatusBadRequest || apistatus.Passing(err):
+	case code < http.StatusBadRequest || apistatus.Temporary(err):
 		return false
 	case !b.before:
 		return b.ended >= firstOpens

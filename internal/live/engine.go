@@ -164,10 +164,10 @@ func (e *Engine) countAll(ctx context.Context) error {
 		r.store.replace(list, uncounted)
 		r.follow(ctx)
 	}
-	begin := func(of census.Resource) census.Visitor {
+	newVisitor := func(of census.Resource) census.Visitor {
 		return &visitor{store: e.types.of(of.GroupResource()).store}
 	}
-	skipped, err := e.source.visit(ctx, e.Types, scanner, begin)
+	skipped, err := e.source.visit(ctx, e.Types, scanner, newVisitor)
 	for _, part := range skipped {
 		e.types.of(groupResource(part)).store.do(func(c *counts) { c.leaveOut(part) })
 	}

@@ -54,9 +54,9 @@ func newSource(
 
 // visit passes the objects of types to visitors. scanner is a copy of the source's scanner.
 func (s *source) visit(
-	ctx context.Context, types []census.Resource, scanner census.Scanner, begin func(census.Resource) census.Visitor,
+	ctx context.Context, types []census.Resource, scanner census.Scanner, visitors func(census.Resource) census.Visitor,
 ) ([]census.Skipped, error) {
-	summary, err := scanner.Visit(ctx, s.served(types), s.namespace, s.options, begin)
+	summary, err := scanner.Visit(ctx, s.served(types), s.namespace, s.options, visitors)
 	s.requests.Add(summary.Requests)
 	return summary.Skipped, err
 }
@@ -96,8 +96,8 @@ func (s *source) list(ctx context.Context, r census.Resource, to *store) (list *
 			part.took, objects = time.Since(began), p.Objects
 		}
 	}
-	begin := func(census.Resource) census.Visitor { return &visitor{store: to} }
-	skipped, err := s.visit(ctx, []census.Resource{r}, scanner, begin)
+	newVisitor := func(census.Resource) census.Visitor { return &visitor{store: to} }
+	skipped, err := s.visit(ctx, []census.Resource{r}, scanner, newVisitor)
 	switch {
 	case err != nil:
 		return part, []census.Skipped{skip(r, census.Failed, err)}

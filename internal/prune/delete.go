@@ -146,7 +146,7 @@ func (d *deletion) send(ctx context.Context) (*Result, error) {
 // another request.
 func (d *deletion) refused(err error) (*Result, error) {
 	code := apistatus.Code(err)
-	if code == 0 || apistatus.Passing(err) || apistatus.AboutPermissions(err) && d.mayBeTemporary(code) {
+	if code == 0 || apistatus.Temporary(err) || apistatus.AboutPermissions(err) && d.mayBeTemporary(code) {
 		return nil, err
 	}
 	return d.fails(err), nil

@@ -107,12 +107,12 @@ func (p *Pruner) Plan(ctx context.Context, targets []Target, progress func(found
 		if target.Resource.Namespaced {
 			namespace = p.Namespace
 		}
-		begin := func() census.Visitor {
+		newVisitor := func() census.Visitor {
 			l = newListing(rules)
 			return census.VisitFunc(l.visit)
 		}
 		options := decode.Options{Raw: rules.needsRaw(), Job: p.Criteria.Orphaned}
-		if err := reader.List(ctx, target.Resource, namespace, options, begin); err != nil {
+		if err := reader.List(ctx, target.Resource, namespace, options, newVisitor); err != nil {
 			return nil, fmt.Errorf("list %s: %w", target.Resource.GroupResource(), err)
 		}
 		listings = append(listings, l)

@@ -70,7 +70,7 @@ func (o *options) newSession(ctx context.Context, foreign *connection.Foreign, h
 		return nil, err
 	}
 	config := intercept.Config{
-		Pass: foreign.Passing, Creates: foreign.Limited, Host: host, Token: newToken(),
+		Passthrough: foreign.Passing, Creates: foreign.Limited, Host: host, Token: newToken(),
 		RetryTimeout: time.Duration(o.retryTimeout),
 	}
 	o.report(&config)

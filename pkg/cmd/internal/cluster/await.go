@@ -141,7 +141,7 @@ func mayRecover(err error) bool {
 		return op.Op != "remote error" // an alert of TLS
 	}
 	var stream http2.StreamError
-	return apistatus.Passing(err) || errors.As(err, &timeout) && timeout.Timeout() ||
+	return apistatus.Temporary(err) || errors.As(err, &timeout) && timeout.Timeout() ||
 		utilnet.IsProbableEOF(err) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.As(err, &stream) || utilnet.IsHTTP2ConnectionLost(err)
 }

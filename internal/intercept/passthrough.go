@@ -18,9 +18,9 @@ import (
 // forwarding are the headers that httputil.ReverseProxy removes, and that a client might have set.
 var forwarding = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"}
 
-// newPass returns a handler that passes requests on, with the credentials of config and nothing else of its own.
+// newPassthrough returns a handler that passes requests on, with the credentials of config and nothing else of its own.
 // Requests that change the protocol (SPDY, WebSocket) need HTTP/1.1.
-func newPass(config *rest.Config, server *url.URL, host string) (http.Handler, error) {
+func newPassthrough(config *rest.Config, server *url.URL, host string) (http.Handler, error) {
 	streams, err := transportOf(config)
 	if err != nil {
 		return nil, err

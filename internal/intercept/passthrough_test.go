@@ -28,7 +28,7 @@ func passing(t *testing.T, handler http.HandlerFunc) *fixture {
 	upstream.StartTLS()
 	t.Cleanup(upstream.Close)
 	return newFixture(t, func(c *Config) {
-		c.Pass = &rest.Config{Host: upstream.URL, BearerToken: "theirs", TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+		c.Passthrough = &rest.Config{Host: upstream.URL, BearerToken: "theirs", TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
 	})
 }
 
@@ -122,7 +122,7 @@ func TestUnreachable(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = closed.Close()
-	f := newFixture(t, func(c *Config) { c.Pass = &rest.Config{Host: "https://" + closed.Addr().String()} })
+	f := newFixture(t, func(c *Config) { c.Passthrough = &rest.Config{Host: "https://" + closed.Addr().String()} })
 	if g := f.do(f.request(t.Context(), http.MethodGet, "/version", "")); g.status != http.StatusBadGateway {
 		t.Errorf("%d with %v, want 502", g.status, g.object)
 	}
@@ -160,8 +160,8 @@ func TestRotatedToken(t *testing.T) {
 				t.Fatal(err)
 			}
 			f := newFixture(t, func(c *Config) {
-				c.Pass = &rest.Config{Host: upstream.URL, BearerTokenFile: file, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
-				c.Creates = c.Pass
+				c.Passthrough = &rest.Config{Host: upstream.URL, BearerTokenFile: file, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
+				c.Creates = c.Passthrough
 			})
 			for i, token := range []string{"first", "second"} {
 				valid.Store(&token)
