@@ -26,7 +26,7 @@ func (b *builder) item(r *row) (v1alpha1.AuditItem, error) {
 		Orphaned: b.orphaned(&pool.Leftovers), Deleting: deleting(&pool.Leftovers),
 	}
 	item.Growth = b.old.growthOf(pool, b.options, retries)
-	if err := errors.Join(b.foresee(&item), b.count(&item, pool)); err != nil {
+	if err := errors.Join(b.forecast(&item), b.count(&item, pool)); err != nil {
 		return item, err
 	}
 	item.Notes = notes(pool, closeText(item), why)
@@ -46,8 +46,8 @@ func (b *builder) count(item *v1alpha1.AuditItem, pool *pools.Pool) (err error) 
 	return err
 }
 
-// foresee sets the chance that the next create fails, and the room. The room of a stem is unlimited.
-func (b *builder) foresee(item *v1alpha1.AuditItem) error {
+// forecast sets the chance that the next create fails, and the room. The room of a stem is unlimited.
+func (b *builder) forecast(item *v1alpha1.AuditItem) error {
 	item.Room.Probability = roomProbability
 	if item.Naming == v1alpha1.NamingStem {
 		return nil

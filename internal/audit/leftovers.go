@@ -45,9 +45,9 @@ type source struct {
 	kind, manager string // of the creator; one of them is empty
 }
 
-// cures has the setting that limits the objects, by their source. A setting stops the objects from coming back, and
-// prune doesn't.
-var cures = map[source]string{
+// retentionSettings has the setting that limits the objects, by their source. A setting stops the objects from coming
+// back, and prune doesn't.
+var retentionSettings = map[source]string{
 	{schema.GroupResource{Group: "batch", Resource: "jobs"}, "CronJob", ""}: "lower successfulJobsHistoryLimit and " +
 		"failedJobsHistoryLimit of the CronJob",
 	{schema.GroupResource{Resource: "pods"}, "Job", ""}:     "set ttlSecondsAfterFinished of the Jobs",
@@ -64,16 +64,16 @@ var cures = map[source]string{
 		"revisionHistoryLimit of the Certificates",
 }
 
-// manyToCure is the number of objects from which on a report says how to limit them. Fewer are a usual history.
-const manyToCure = 100
+// manyRetained is the number of objects from which on a report says how to limit them. Fewer are a usual history.
+const manyRetained = 100
 
-// CureOf returns the setting of the creator that limits the objects of a row, or "" if it is unknown or there are few.
-func CureOf(of schema.GroupResource, names int64, creator v1alpha1.Creator) string {
-	if names < manyToCure {
+// RetentionSetting returns the creator's setting that limits the objects of a row, or "" if unknown or not needed.
+func RetentionSetting(of schema.GroupResource, names int64, creator v1alpha1.Creator) string {
+	if names < manyRetained {
 		return ""
 	}
 	if creator.Kind != "" {
-		return cures[source{of, creator.Kind, ""}]
+		return retentionSettings[source{of, creator.Kind, ""}]
 	}
-	return cures[source{of, "", cmp.Or(creator.Manager, "?")}]
+	return retentionSettings[source{of, "", cmp.Or(creator.Manager, "?")}]
 }

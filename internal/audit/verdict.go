@@ -127,24 +127,24 @@ func createdIn(pool *pools.Pool) v1alpha1.AuditMostCreated {
 	return created
 }
 
-// isForeseeable reports whether the creates of the last 24 hours show how a name pool grows. They don't if replicas
+// isPredictable reports whether the creates of the last 24 hours show how a name pool grows. They don't if replicas
 // limit the names, if the names aren't random, or if the pool is younger than a day, unless it has many objects of
 // the last ten minutes.
-func (b *builder) isForeseeable(pool *pools.Pool) bool {
+func (b *builder) isPredictable(pool *pools.Pool) bool {
 	isYoung := !pool.Oldest.IsZero() && b.options.countedAt().Sub(pool.Oldest) < day
 	return pool.Naming != object.ByStem && !pool.ReplicaBounded && (!isYoung || IsSudden(createdIn(pool)))
 }
 
 // closeness returns the chance that the next create fails. days is the time until one failure is expected if the
 // name pool grows each day by the creates of the last 24 hours. It is nil if that takes more than a year,
-// or if the pool isn't foreseeable.
+// or if the pool isn't predictable.
 func (b *builder) closeness(pool *pools.Pool, attempts int) (chance float64, days *float64, err error) {
 	model, err := modelOf(attempts)
 	if err != nil {
 		return 0, nil, err
 	}
 	chance = model.NextFails(pool.Names)
-	if !b.isForeseeable(pool) {
+	if !b.isPredictable(pool) {
 		return chance, nil, nil
 	}
 	perDay := float64(last(pool, Last24h))

@@ -91,14 +91,14 @@ func notesText(r *row, gated bool) string {
 		notes = append([]string{fmt.Sprintf("above the gate %s", when)}, notes...)
 	}
 	notes = slices.Concat(notes, leftoverNotes(r))
-	if cure := cureOf(r); cure != "" {
-		notes = append(notes, cure)
+	if setting := retentionSetting(r); setting != "" {
+		notes = append(notes, setting)
 	}
 	return strings.Join(notes, "; ")
 }
 
-// cureOf returns the setting of the creator that limits the objects of a row, or "".
-func cureOf(r *row) string {
+// retentionSetting returns the setting of the creator that limits the objects of a row, or "".
+func retentionSetting(r *row) string {
 	creator := v1alpha1.Creator{}
 	switch {
 	case r.fold != nil:
@@ -106,7 +106,7 @@ func cureOf(r *row) string {
 	case len(r.Creators) > 0:
 		creator = r.Creators[0]
 	}
-	return audit.CureOf(r.GroupResource(), r.Names, creator)
+	return audit.RetentionSetting(r.GroupResource(), r.Names, creator)
 }
 
 // spanText returns a time in days for people. nil means without end.

@@ -44,8 +44,8 @@ func printRecord(out io.Writer, report *v1alpha1.AuditReport) error {
 	for _, note := range slices.Concat(item.Notes, leftoverNotes(r)) {
 		line("Note", terminal.OneLine(note))
 	}
-	if cure := cureOf(r); cure != "" {
-		line("Note", cure+". Otherwise objects pile up again after prune.")
+	if setting := retentionSetting(r); setting != "" {
+		line("Note", setting+". Otherwise objects pile up again after prune.")
 	}
 	line("Verdict", recordVerdict(report))
 	for _, l := range lines {

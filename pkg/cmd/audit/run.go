@@ -61,7 +61,7 @@ func (o *options) Run(ctx context.Context) (err error) {
 		return fmt.Errorf("--compare: can't compare with %s: %w", r.compare, err)
 	}
 	if r.watch {
-		return newWatched(r).start(ctx)
+		return newWatchRun(r).start(ctx)
 	}
 	return r.once(ctx)
 }

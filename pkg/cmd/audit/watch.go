@@ -24,23 +24,23 @@ import (
 // thousand prefixes, and their rows would take a hundred times the memory of the counts.
 const mostPainted = 1000
 
-// watched is an audit with --watch.
-type watched struct {
-	run    *run
-	types  *cluster.Types
-	engine *live.Engine
-	odds   *audit.Odds
-	shows  showing
+// watchRun is an audit with --watch.
+type watchRun struct {
+	run     *run
+	types   *cluster.Types
+	engine  *live.Engine
+	odds    *audit.Odds
+	printer watchPrinter
 }
 
-// newWatched returns a watch that has not started.
-func newWatched(r *run) *watched {
+// newWatchRun returns a watch that has not started.
+func newWatchRun(r *run) *watchRun {
 	types := r.session.Cluster.Types(r.types, r.skipped, r.about.TypesNamed, r.about.Namespace)
-	return &watched{run: r, types: types}
+	return &watchRun{run: r, types: types}
 }
 
 // start counts, watches, prints changes, and evaluates the gates at the end.
-func (w *watched) start(ctx context.Context) error {
+func (w *watchRun) start(ctx context.Context) error {
 	c := w.run.session
 	defer debug.SetGCPercent(debug.SetGCPercent(pools.GarbagePercent))
 	c.Cluster.Retries()                                           // otherwise the engine would wait for them
@@ -82,7 +82,7 @@ const verifiedWithin = 4 * time.Second
 
 // verify compares the counts with the server at the end. An interrupt leaves it little
 // time.
-func (w *watched) verify(ctx context.Context) {
+func (w *watchRun) verify(ctx context.Context) {
 	verifying, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.run.session.ServerWait.For)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(verifiedWithin, cancel) })()
@@ -90,7 +90,7 @@ func (w *watched) verify(ctx context.Context) {
 }
 
 // counts prints the notices until everything is counted. counted is false if the engine ended before that.
-func (w *watched) counts(ended <-chan error, notices <-chan string) (counted bool, err error) {
+func (w *watchRun) counts(ended <-chan error, notices <-chan string) (counted bool, err error) {
 	for {
 		select {
 		case text := <-notices:
@@ -104,7 +104,7 @@ func (w *watched) counts(ended <-chan error, notices <-chan string) (counted boo
 }
 
 // printLeft prints the notices that were not shown before the end.
-func (w *watched) printLeft(notices <-chan string) {
+func (w *watchRun) printLeft(notices <-chan string) {
 	for {
 		select {
 		case text := <-notices:
@@ -116,7 +116,7 @@ func (w *watched) printLeft(notices <-chan string) {
 }
 
 // newEngine returns an engine that is configured by the flags.
-func (w *watched) newEngine() *live.Engine {
+func (w *watchRun) newEngine() *live.Engine {
 	r := w.run
 	engine := live.New(*r.scanner())
 	engine.Scanner.Progress(census.Progress{Types: len(r.types)})
@@ -127,19 +127,19 @@ func (w *watched) newEngine() *live.Engine {
 }
 
 // reportTo makes the engine print important events at once.
-func (w *watched) reportTo(line func(text string)) {
+func (w *watchRun) reportTo(line func(text string)) {
 	wait := cluster.ServerWait{For: w.run.session.ServerWait.For, Print: line}
 	w.engine.Scanner.Unreachable, w.engine.Scanner.Resting = wait.Report, reportRest(line)
 	w.engine.Notify = func(n live.Notice) { line(noticeText(n)) }
 }
 
 // follow prints changes until the user quits, or the time is up.
-func (w *watched) follow(ctx context.Context, notices <-chan string) error {
-	shows, screen, err := w.run.newShowing()
+func (w *watchRun) follow(ctx context.Context, notices <-chan string) error {
+	printer, screen, err := w.run.newWatchPrinter()
 	if err != nil {
 		return err
 	}
-	w.shows = shows
+	w.printer = printer
 	var resized <-chan os.Signal
 	var quit <-chan struct{}
 	if screen != nil {
@@ -167,7 +167,7 @@ func (w *watched) follow(ctx context.Context, notices <-chan string) error {
 		for {
 			select {
 			case text := <-notices:
-				w.shows.notice(text)
+				w.printer.notice(text)
 			case <-ticker.C:
 				break wait
 			case <-resized:
@@ -184,35 +184,35 @@ func (w *watched) follow(ctx context.Context, notices <-chan string) error {
 }
 
 // bound limits the rows of a screen, unless the user set --top.
-func (w *watched) bound(screen *painting) {
+func (w *watchRun) bound(screen *screenPrinter) {
 	if screen != nil && w.run.layout.limited {
 		w.run.about.Top = mostPainted
 	}
 }
 
 // show prints the counts of now.
-func (w *watched) show() (*audit.Result, error) {
+func (w *watchRun) show() (*audit.Result, error) {
 	snapshot, result, err := w.report()
 	if err != nil {
 		return nil, err
 	}
-	return result, w.shows.show(result.Report, snapshot)
+	return result, w.printer.show(result.Report, snapshot)
 }
 
 // hint prints that the namespace has no prefix yet, or doesn't exist.
-func (w *watched) hint(ctx context.Context, result *audit.Result) {
+func (w *watchRun) hint(ctx context.Context, result *audit.Result) {
 	namespace := w.run.onlyNamespace()
 	if result.Report.Summary.Prefixes > 0 || namespace == "" {
 		return
 	}
 	for _, line := range slices.Concat(w.run.noNamespace(ctx, result.Report), w.run.emptyLines(result),
 		notFoundLines("So far, no name", result, namespace)) {
-		w.shows.hint(line)
+		w.printer.hint(line)
 	}
 }
 
 // report returns the counts of now, as an audit reports them.
-func (w *watched) report() (snapshot live.Snapshot, result *audit.Result, err error) {
+func (w *watchRun) report() (snapshot live.Snapshot, result *audit.Result, err error) {
 	about := w.run.about
 	about.AsOf, about.Watched = w.engine.Now(), true
 	counted := &audit.Counted{Server: w.run.server(), Skipped: w.types.Skipped()}
@@ -221,7 +221,7 @@ func (w *watched) report() (snapshot live.Snapshot, result *audit.Result, err er
 }
 
 // rows returns the rows of a snapshot. After all rows, it sets the snapshot and the counts.
-func (w *watched) rows(snapshot *live.Snapshot, counted *audit.Counted) func(each func(pools.Row)) {
+func (w *watchRun) rows(snapshot *live.Snapshot, counted *audit.Counted) func(each func(pools.Row)) {
 	return func(each func(pools.Row)) {
 		*snapshot = w.engine.Snapshot(each)
 		counted.Ended, counted.Types, counted.Summary = snapshot.At, snapshot.Types, snapshot.Summary
@@ -231,21 +231,21 @@ func (w *watched) rows(snapshot *live.Snapshot, counted *audit.Counted) func(eac
 
 // finish shows the last report, and evaluates the gates. An interrupt after the first count
 // is no failure.
-func (w *watched) finish(ctx context.Context) error {
+func (w *watchRun) finish(ctx context.Context) error {
 	snapshot, result, err := w.report()
 	if err != nil {
 		return err
 	}
-	if w.shows == nil {
+	if w.printer == nil {
 		return w.run.evaluate(ctx, result) // interrupted before all was counted
 	}
 	return w.run.session.Show(result.Report, w.view(ctx, snapshot, result))
 }
 
 // view returns the last report as people read it.
-func (w *watched) view(ctx context.Context, snapshot live.Snapshot, result *audit.Result) scan.View {
+func (w *watchRun) view(ctx context.Context, snapshot live.Snapshot, result *audit.Result) scan.View {
 	r := w.run
-	v, below := w.shows.last(result.Report)
+	v, below := w.printer.last(result.Report)
 	v.Verdict = verdictLines(result.Report)
 	v.Coverage, v.Command = result.Coverage, "audit"
 	v.Warnings = r.warnings(result)

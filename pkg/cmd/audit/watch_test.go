@@ -56,9 +56,9 @@ func newRun(t *testing.T) *run {
 	return r
 }
 
-// appendingTo returns a showing for a pipe.
-func appendingTo(out, errOut io.Writer) *appending {
-	return &appending{
+// rowPrinterTo returns a printer for a pipe.
+func rowPrinterTo(out, errOut io.Writer) *rowPrinter {
+	return &rowPrinter{
 		layout: layout{out: out, order: audit.ByRate, headers: true},
 		line:   func(text string) { fmt.Fprintln(errOut, text) },
 	}
@@ -68,7 +68,7 @@ func appendingTo(out, errOut io.Writer) *appending {
 // rates, and name the prefixes that are no longer shown.
 func TestAppending(t *testing.T) {
 	var out, errOut bytes.Buffer
-	a := appendingTo(&out, &errOut)
+	a := rowPrinterTo(&out, &errOut)
 	young := followed("run-", 10, 0)
 	young.Measured.RatePerDay = nil
 	for _, items := range [][]v1alpha1.AuditItem{
@@ -100,7 +100,7 @@ jobs.batch/job- -n prod is no longer shown, because it has fewer than 10 names, 
 
 // Showing a report doesn't shorten it, because the gates are evaluated with it afterwards.
 func TestShownReportStaysWhole(t *testing.T) {
-	a := appendingTo(io.Discard, io.Discard)
+	a := rowPrinterTo(io.Discard, io.Discard)
 	for range 2 {
 		report := reportOf(followed("run-", 10, 0), followed("job-", 20, 5))
 		last, _ := a.last(report)
@@ -116,7 +116,7 @@ func TestShownReportStaysWhole(t *testing.T) {
 // With --top, a message reports that other rows have overtaken a row.
 func TestOvertaken(t *testing.T) {
 	var errOut bytes.Buffer
-	a := appendingTo(io.Discard, &errOut)
+	a := rowPrinterTo(io.Discard, &errOut)
 	for _, items := range [][]v1alpha1.AuditItem{{followed("run-", 20, 1)}, {followed("job-", 30, 2)}, {}} {
 		report := reportOf(items...)
 		report.Scope.Top = 1
@@ -168,7 +168,7 @@ func TestRates(t *testing.T) {
 // A screen has a row of each prefix, also if nothing changes, and whole lines below the table. Without room, the first
 // rows are left out last.
 func TestPaintedLines(t *testing.T) {
-	p := &painting{layout: layout{order: audit.ByRate, headers: true}, notices: []string{strings.Repeat("a notice ", 15) + "ends"}}
+	p := &screenPrinter{layout: layout{order: audit.ByRate, headers: true}, notices: []string{strings.Repeat("a notice ", 15) + "ends"}}
 	young := followed("young-", 10, 0)
 	young.Measured.RatePerDay = nil
 	unwatched := followed("unwatched-", 10, 0)
@@ -209,7 +209,7 @@ func TestWatchIn80Columns(t *testing.T) {
 		false: "RESOURCE   PREFIX                       RATE   CREATED   DELETED    NAMES",
 		true:  "NAMESPACE   RESOURCE   PREFIX                       RATE   CREATED    NAMES",
 	} {
-		p := &painting{layout: layout{namespaces: namespaces, headers: true}}
+		p := &screenPrinter{layout: layout{namespaces: namespaces, headers: true}}
 		table, _ := p.lines(reportOf(item), live.Snapshot{}, 80, 24)
 		if table[0] != want || !strings.Contains(table[1], item.Prefix) || table[2] != "  truncated: shared by others" {
 			t.Errorf("%s\nwant %s, the whole prefix and its note", strings.Join(table, "\n"), want)
@@ -226,7 +226,7 @@ func TestLastTable(t *testing.T) {
 	defer func() { _, _ = ptmx.Close(), tty.Close() }()
 	r := newRun(t)
 	r.layout.out = tty
-	w := &watched{run: r, shows: &painting{layout: r.layout}}
+	w := &watchRun{run: r, printer: &screenPrinter{layout: r.layout}}
 	report := reportOf(slices.Repeat([]v1alpha1.AuditItem{followed("run-", 20, 5)}, 50)...)
 	v := w.view(t.Context(), live.Snapshot{}, &audit.Result{Report: report})
 	if n := len(v.Table.Rows); n != 20 || v.Next[0] != "30 more rows are not shown (--top=0 shows all)." {
@@ -237,7 +237,7 @@ func TestLastTable(t *testing.T) {
 // A screen shows the newest notice, however many came, and at the end the last ones.
 func TestNotices(t *testing.T) {
 	var errOut bytes.Buffer
-	p := &painting{line: func(text string) { fmt.Fprintln(&errOut, text) }}
+	p := &screenPrinter{line: func(text string) { fmt.Fprintln(&errOut, text) }}
 	for i := range maxNotices + 3 {
 		p.notice(fmt.Sprint("notice ", i))
 	}
@@ -251,7 +251,7 @@ func TestNotices(t *testing.T) {
 // A screen shows that no name has the prefix until there is a row. The line doesn't come back at the end.
 func TestHints(t *testing.T) {
 	var errOut bytes.Buffer
-	p := &painting{layout: layout{order: audit.ByRate}, line: func(text string) { fmt.Fprintln(&errOut, text) }}
+	p := &screenPrinter{layout: layout{order: audit.ByRate}, line: func(text string) { fmt.Fprintln(&errOut, text) }}
 	p.hint("So far, no name has the prefix run-.")
 	for range 2 {
 		if _, below := p.lines(reportOf(), live.Snapshot{}, 80, 24); below[0] != "So far, no name has the prefix run-." {
@@ -273,7 +273,7 @@ func TestHints(t *testing.T) {
 // server, and pauses of a polite scan.
 func TestReportsWhileItCounts(t *testing.T) {
 	notices := make(chan string) // nothing stays in it
-	w := &watched{run: newRun(t), engine: live.New(census.Scanner{})}
+	w := &watchRun{run: newRun(t), engine: live.New(census.Scanner{})}
 	w.reportTo(func(text string) { notices <- text })
 	ended := make(chan error)
 	go func() {
@@ -321,7 +321,7 @@ func TestReportIsDated(t *testing.T) {
 	now := time.Now()
 	r := newRun(t)
 	r.about, r.session.Cluster = audit.Options{Began: now.Add(-24 * time.Hour), Order: audit.ByRate}, fakeCluster(t)
-	w := newWatched(r)
+	w := newWatchRun(r)
 	w.engine = live.New(census.Scanner{})
 	_, result, err := w.report()
 	if err != nil {
@@ -338,7 +338,7 @@ func TestScannerOfAGate(t *testing.T) {
 	r := newRun(t)
 	r.session.Cluster = fakeCluster(t)
 	r.about = audit.Options{MinCount: 1000, FailAboveCount: new(int64(4))}
-	if once, watch := r.scanner().MinCount, newWatched(r).newEngine().MinCount; once != 5 || watch != 5 {
+	if once, watch := r.scanner().MinCount, newWatchRun(r).newEngine().MinCount; once != 5 || watch != 5 {
 		t.Errorf("from %d and %d names on", once, watch)
 	}
 }
@@ -347,15 +347,15 @@ func TestScannerOfAGate(t *testing.T) {
 // get all rows.
 func TestBound(t *testing.T) {
 	for name, test := range map[string]struct {
-		screen *painting
+		screen *screenPrinter
 		given  bool
 		want   int
 	}{
-		"a screen":                 {&painting{}, false, mostPainted},
-		"a screen and --top=0":     {&painting{}, true, 0},
+		"a screen":                 {&screenPrinter{}, false, mostPainted},
+		"a screen and --top=0":     {&screenPrinter{}, true, 0},
 		"a pipe, or for a machine": {nil, false, 0},
 	} {
-		w := &watched{run: &run{layout: layout{limited: !test.given}}}
+		w := &watchRun{run: &run{layout: layout{limited: !test.given}}}
 		if w.bound(test.screen); w.run.about.Top != test.want {
 			t.Errorf("%s: %d rows, want %d", name, w.run.about.Top, test.want)
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-genname/kubectl-genname/pkg/cmd/internal/terminal"
 )
 
-// showing prints a watch.
-type showing interface {
+// watchPrinter prints a watch.
+type watchPrinter interface {
 	show(*v1alpha1.AuditReport, live.Snapshot) error
 	notice(text string)
 	hint(text string) // a notice that is true until there are rows
@@ -25,40 +25,40 @@ type showing interface {
 	last(report *v1alpha1.AuditReport) (v scan.View, below int)
 }
 
-// newShowing returns the showing for stdout: reports for programs, a screen, or rows in a
+// newWatchPrinter returns the printer for stdout: reports for programs, a screen, or rows in a
 // pipe. A screen must be ended before its last report.
-func (r *run) newShowing() (showing, *painting, error) {
+func (r *run) newWatchPrinter() (watchPrinter, *screenPrinter, error) {
 	if r.session.Prints.ForMachines() {
-		return &stream{prints: r.session.Prints, out: r.session.IOStreams.Out, line: r.session.Stderr.Line}, nil, nil
+		return &reportPrinter{r.session.Prints, r.session.IOStreams.Out, r.session.Stderr.Line}, nil, nil
 	}
 	screen, err := terminal.StartScreen(r.session.IOStreams.In, r.session.IOStreams.Out)
 	if err != nil {
 		return nil, nil, err
 	}
 	if screen != nil {
-		p := &painting{layout: r.layout, duration: r.duration, line: r.session.Stderr.Line, screen: screen}
+		p := &screenPrinter{layout: r.layout, duration: r.duration, line: r.session.Stderr.Line, screen: screen}
 		return p, p, nil
 	}
-	return &appending{layout: r.layout, line: r.session.Stderr.Line}, nil, nil
+	return &rowPrinter{layout: r.layout, line: r.session.Stderr.Line}, nil, nil
 }
 
-// stream prints a report at each interval.
-type stream struct {
+// reportPrinter prints a report at each interval.
+type reportPrinter struct {
 	prints *output.Flags
 	out    io.Writer
 	line   func(text string) // prints a line on stderr
 }
 
-func (s *stream) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
-	return s.prints.Print(r, s.out)
+func (p *reportPrinter) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
+	return p.prints.Print(r, p.out)
 }
-func (s *stream) last(*v1alpha1.AuditReport) (v scan.View, below int) { return v, 0 }
-func (s *stream) notice(text string)                                  { s.line(text) }
-func (s *stream) hint(text string)                                    { s.line(text) }
+func (p *reportPrinter) last(*v1alpha1.AuditReport) (v scan.View, below int) { return v, 0 }
+func (p *reportPrinter) notice(text string)                                  { p.line(text) }
+func (p *reportPrinter) hint(text string)                                    { p.line(text) }
 
-// appending prints all rows, and later those that have changed, as kubectl get --watch does. Columns
+// rowPrinter prints all rows, and later those that have changed, as kubectl get --watch does. Columns
 // keep the greatest width that they have had.
-type appending struct {
+type rowPrinter struct {
 	layout    layout
 	line      func(text string)
 	seen      changes
@@ -66,18 +66,18 @@ type appending struct {
 	widths    []int // nil before the header
 }
 
-func (a *appending) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
-	changed, gone := a.seen.take(rowsOf(r, a.layout.order))
-	if lines := unknownLines(changed); !a.explained {
+func (p *rowPrinter) show(r *v1alpha1.AuditReport, _ live.Snapshot) error {
+	changed, gone := p.seen.take(rowsOf(r, p.layout.order))
+	if lines := unknownLines(changed); !p.explained {
 		for _, text := range lines {
-			a.line(text)
+			p.line(text)
 		}
-		a.explained = len(lines) > 0
+		p.explained = len(lines) > 0
 	}
 	for _, pool := range gone {
-		a.line(terminal.Sprintf("%s is no longer shown, because %s", pool.Argument(), goneText(r)))
+		p.line(terminal.Sprintf("%s is no longer shown, because %s", pool.Argument(), goneText(r)))
 	}
-	return a.print(changed)
+	return p.print(changed)
 }
 
 // goneText returns the reason why a row is no longer printed, or "".
@@ -97,21 +97,21 @@ const printedAtOnce = 1000
 
 // print prints rows. The first rows have a header. print formats the rows twice, because the columns need the width
 // of all rows, and the text of all rows would take too much memory.
-func (a *appending) print(rows []row) error {
+func (p *rowPrinter) print(rows []row) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	columns, header := watchColumns(rows, a.layout.namespaces), a.widths == nil && a.layout.headers
-	if a.widths == nil {
-		a.widths = make([]int, len(columns))
-		a.widths[slices.IndexFunc(columns, func(c column) bool { return c.name == rateColumn })] = rateWidth
+	columns, header := watchColumns(rows, p.layout.namespaces), p.widths == nil && p.layout.headers
+	if p.widths == nil {
+		p.widths = make([]int, len(columns))
+		p.widths[slices.IndexFunc(columns, func(c column) bool { return c.name == rateColumn })] = rateWidth
 	}
 	for some := range slices.Chunk(rows, printedAtOnce) {
-		a.widths = tableOf(columns, some).Widths(a.widths)
+		p.widths = tableOf(columns, some).Widths(p.widths)
 	}
 	for some := range slices.Chunk(rows, printedAtOnce) {
-		lines := tableOf(columns, some).Lines(a.widths, header)
-		if _, err := fmt.Fprintln(a.layout.out, strings.Join(lines, "\n")); err != nil {
+		lines := tableOf(columns, some).Lines(p.widths, header)
+		if _, err := fmt.Fprintln(p.layout.out, strings.Join(lines, "\n")); err != nil {
 			return err
 		}
 		header = false
@@ -119,18 +119,18 @@ func (a *appending) print(rows []row) error {
 	return nil
 }
 
-func (a *appending) last(r *v1alpha1.AuditReport) (v scan.View, below int) {
-	v.Text = func(io.Writer) error { return a.show(r, live.Snapshot{}) }
+func (p *rowPrinter) last(r *v1alpha1.AuditReport) (v scan.View, below int) {
+	v.Text = func(io.Writer) error { return p.show(r, live.Snapshot{}) }
 	return v, 0
 }
-func (a *appending) notice(text string) { a.line(text) }
-func (a *appending) hint(text string)   { a.line(text) }
+func (p *rowPrinter) notice(text string) { p.line(text) }
+func (p *rowPrinter) hint(text string)   { p.line(text) }
 
 // maxNotices is the largest number of notices that are kept for the end of a screen.
 const maxNotices = 100
 
-// painting paints the table on a screen again and again.
-type painting struct {
+// screenPrinter paints the table on a screen again and again.
+type screenPrinter struct {
 	layout   layout
 	duration time.Duration
 	line     func(text string)
@@ -140,14 +140,14 @@ type painting struct {
 	hints    []string // nil when there are rows
 }
 
-func (p *painting) show(r *v1alpha1.AuditReport, s live.Snapshot) error {
+func (p *screenPrinter) show(r *v1alpha1.AuditReport, s live.Snapshot) error {
 	width, height := p.screen.Size()
 	return p.screen.Paint(p.lines(r, s, width, height))
 }
 
 // lines returns the table with the rows that fit on a screen, and the lines below it: the unknown rates, the last
 // notice, the hints and the status. The lines below the table take a third of a small screen at most.
-func (p *painting) lines(r *v1alpha1.AuditReport, s live.Snapshot, width, height int) (table, below []string) {
+func (p *screenPrinter) lines(r *v1alpha1.AuditReport, s live.Snapshot, width, height int) (table, below []string) {
 	rows := rowsOf(r, p.layout.order)
 	if len(rows) == 0 {
 		table = []string{nothingToShow}
@@ -170,7 +170,7 @@ func (p *painting) lines(r *v1alpha1.AuditReport, s live.Snapshot, width, height
 	}
 }
 
-func (p *painting) below(r *v1alpha1.AuditReport, s live.Snapshot, shown []row, hidden int) []string {
+func (p *screenPrinter) below(r *v1alpha1.AuditReport, s live.Snapshot, shown []row, hidden int) []string {
 	lines := unknownLines(shown)
 	if n := len(p.notices); n > 0 {
 		lines = append(lines, p.notices[n-1])
@@ -212,7 +212,7 @@ func statusText(s live.Snapshot, duration time.Duration) string {
 	return strings.Join(append(parts, "q quits"), "; ")
 }
 
-func (p *painting) notice(text string) {
+func (p *screenPrinter) notice(text string) {
 	if len(p.notices) == maxNotices {
 		p.notices = slices.Delete(p.notices, 0, 1)
 		p.dropped++
@@ -220,15 +220,15 @@ func (p *painting) notice(text string) {
 	p.notices = append(p.notices, text)
 }
 
-func (p *painting) hint(text string) { p.hints = append(p.hints, text) }
+func (p *screenPrinter) hint(text string) { p.hints = append(p.hints, text) }
 
 // end gives the terminal back, and prints the notices that were on it.
-func (p *painting) end() {
+func (p *screenPrinter) end() {
 	p.screen.End()
 	p.printNotices()
 }
 
-func (p *painting) printNotices() {
+func (p *screenPrinter) printNotices() {
 	if p.dropped > 0 {
 		p.line(humanize.Count(p.dropped, "notice") + " before the following ones are left out")
 	}
@@ -237,7 +237,7 @@ func (p *painting) printNotices() {
 	}
 }
 
-func (p *painting) last(r *v1alpha1.AuditReport) (v scan.View, below int) {
+func (p *screenPrinter) last(r *v1alpha1.AuditReport) (v scan.View, below int) {
 	rows := rowsOf(r, p.layout.order)
 	if len(rows) > 0 {
 		v.Table, below = p.layout.table(watchColumns(rows, p.layout.namespaces), rows, givingWayInWatch)

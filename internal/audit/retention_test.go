@@ -27,7 +27,7 @@ func TestCureOf(t *testing.T) {
 		{secrets, 28_000, v1alpha1.Creator{Manager: "Helm"}, "set helm upgrade --history-max"},
 		{secrets, 28_000, v1alpha1.Creator{Kind: "Helm"}, ""},
 	} {
-		if got := CureOf(test.of, test.names, test.creator); got != test.want {
+		if got := RetentionSetting(test.of, test.names, test.creator); got != test.want {
 			t.Errorf("%d %s of %+v: %q, want %q", test.names, test.of, test.creator, got, test.want)
 		}
 	}
